@@ -1,0 +1,23 @@
+/*
+ * Memory that lives and dies together: the parsed document and the machine built from it.
+ *
+ * Allocations are zeroed, aligned for any type, and released only by arena_done. Out of memory
+ * ends the process with a message: every input that reaches an arena is already size-capped.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+#include <stddef.h>
+
+struct arena {
+	struct arena_block *blocks;
+	size_t used_bytes; /* handed out so far */
+};
+
+void arena_init(struct arena *a);
+void arena_done(struct arena *a);
+void *arena_alloc(struct arena *a, size_t bytes);
+/* `count` zeroed elements; the product is checked. */
+void *arena_array(struct arena *a, size_t count, size_t bytes_each);
+/* A NUL-terminated copy of `len` bytes. */
+char *arena_copy(struct arena *a, const char *text, size_t len);
+#endif

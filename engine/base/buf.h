@@ -1,0 +1,35 @@
+/*
+ * A growable byte buffer with a mandatory hard limit.
+ *
+ * `data` is NUL-terminated after every successful call (the NUL is not counted in `len`).
+ * Crossing `cap_bytes` or running out of memory sets `failed`, and every later append is a no-op,
+ * so a chain of appends needs one check at its end.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+#include "base/own.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+	char *data;
+	size_t len, size, cap_bytes;
+	bool failed;
+};
+
+#define AUTO_BUF __attribute__((cleanup(buf_done))) struct buf
+
+void buf_init(struct buf *b, size_t cap_bytes);
+void buf_done(struct buf *b);
+/* Empties without releasing; clears `failed`. */
+void buf_clear(struct buf *b);
+/* Each returns 0, or -1 once the buffer has failed. */
+int buf_add(struct buf *b, const void *bytes, size_t len);
+int buf_adds(struct buf *b, const char *text);
+int buf_addc(struct buf *b, char c);
+int buf_addf(struct buf *b, const char *format, ...) PRINTF(2, 3);
+/* Drops the first `len` bytes. */
+void buf_drop(struct buf *b, size_t len);
+/* Hands out the bytes (heap, NUL-terminated; never NULL unless failed) and empties the buffer. */
+char *buf_take(struct buf *b, size_t *len);
+#endif

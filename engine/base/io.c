@@ -1,0 +1,90 @@
+#include "base/io.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+int io_write(int fd, const void *bytes, size_t len)
+{
+	const char *p = bytes;
+	while (len) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		if (!n) { /* only a full device answers 0 to a non-empty write */
+			errno = ENOSPC;
+			return -1;
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
+{
+	for (;;) {
+		char chunk[16384];
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, "cannot read %s", what);
+		if (!n)
+			return buf_add(b, "", 0) ? err_set(e, "%s: out of memory", what) : 0;
+		if (buf_add(b, chunk, (size_t)n))
+			return err_set(e, "%s is larger than the limit of %zu bytes", what,
+				b->cap_bytes);
+	}
+}
+
+int io_read_file(int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len,
+	struct err *e)
+{
+	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_errno(e, "cannot open %s", name);
+	struct stat st;
+	if (fstat(fd, &st))
+		return err_errno(e, "cannot examine %s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, "%s is not a regular file", name);
+	AUTO_BUF b;
+	buf_init(&b, cap_bytes);
+	if (io_read_all(fd, &b, name, e))
+		return -1;
+	*out = buf_take(&b, len);
+	return *out ? 0 : err_set(e, "%s: out of memory", name);
+}
+
+static int replace_in(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
+	mode_t mode, struct err *e)
+{
+	AUTO_FD int fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		mode);
+	if (fd < 0)
+		return err_errno(e, "cannot create %s", temp);
+	if (io_write(fd, bytes->data, bytes->len))
+		return err_errno(e, "cannot write %s", temp);
+	if (fsync(fd))
+		return err_errno(e, "cannot sync %s", temp);
+	if (renameat(dir_fd, temp, dir_fd, name))
+		return err_errno(e, "cannot rename %s to %s", temp, name);
+	return fsync(dir_fd) ? err_errno(e, "cannot sync the directory of %s", name) : 0;
+}
+
+int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode,
+	struct err *e)
+{
+	char temp[300];
+	if (snprintf(temp, sizeof(temp), ".%s.tmp", name) >= (int)sizeof(temp))
+		return err_set(e, "the file name %s is too long", name);
+	struct buf view = {.data = (char *)(uintptr_t)bytes, .len = len};
+	if (!replace_in(dir_fd, temp, name, &view, mode, e))
+		return 0;
+	unlinkat(dir_fd, temp, 0);
+	return -1;
+}

@@ -1,0 +1,136 @@
+#include "base/json.h"
+
+#include "base/num.h"
+#include <stdint.h>
+#include <string.h>
+
+/* jansson's own nesting limit is 2048: fine for its stack, too deep for ours. Brackets inside
+ * strings are skipped; malformed text is left for jansson to refuse. */
+static size_t depth_of(const char *text, size_t len)
+{
+	size_t depth = 0, deepest = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		if (quoted) {
+			if (c == '\\')
+				i++;
+			else if (c == '"')
+				quoted = false;
+		} else if (c == '"') {
+			quoted = true;
+		} else if (c == '[' || c == '{') {
+			if (++depth > deepest)
+				deepest = depth;
+		} else if ((c == ']' || c == '}') && depth) {
+			depth--;
+		}
+	}
+	return deepest;
+}
+
+json_t *json_read(const char *text, size_t len, size_t cap_bytes, struct err *e)
+{
+	if (len > cap_bytes) {
+		err_set(e, "the JSON text has %zu bytes, more than the limit of %zu", len,
+			cap_bytes);
+		return NULL;
+	}
+	if (depth_of(text, len) > JSON_DEPTH_MAX) {
+		err_set(e, "the JSON text nests deeper than %d levels", JSON_DEPTH_MAX);
+		return NULL;
+	}
+	json_error_t why;
+	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+	if (!value)
+		err_set(e, "not valid JSON at line %d, column %d: %s", why.line, why.column,
+			why.text);
+	return value;
+}
+
+static int write_string(struct buf *out, const char *text, size_t len)
+{
+	buf_addc(out, '"');
+	for (size_t i = 0, run = 0; i <= len; i++) {
+		unsigned char c = i < len ? (unsigned char)text[i] : '"';
+		if (i < len && c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(out, text + run, i - run);
+		run = i + 1;
+		if (i == len)
+			break;
+		static const char named[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',
+			['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+		if (named[c])
+			buf_addf(out, "\\%c", named[c]);
+		else
+			buf_addf(out, "\\u%04x", c);
+	}
+	return buf_addc(out, '"');
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int write_object(struct buf *out, const json_t *object)
+{
+	size_t n = json_object_size(object), i = 0;
+	AUTO_FREE const char **keys = calloc(n ? n : 1, sizeof(*keys));
+	if (!keys) {
+		out->failed = true;
+		return -1;
+	}
+	const char *key;
+	json_t *value;
+	json_object_foreach ((json_t *)(uintptr_t)object, key, value)
+		keys[i++] = key;
+	qsort(keys, n, sizeof(*keys), by_key);
+	buf_addc(out, '{');
+	for (i = 0; i < n; i++) {
+		if (i)
+			buf_addc(out, ',');
+		write_string(out, keys[i], strlen(keys[i]));
+		buf_addc(out, ':');
+		json_write(out, json_object_get(object, keys[i]));
+	}
+	return buf_addc(out, '}');
+}
+
+static int write_array(struct buf *out, const json_t *array)
+{
+	buf_addc(out, '[');
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		if (i)
+			buf_addc(out, ',');
+		json_write(out, json_array_get(array, i));
+	}
+	return buf_addc(out, ']');
+}
+
+int json_write(struct buf *out, const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT: return write_object(out, value);
+	case JSON_ARRAY: return write_array(out, value);
+	case JSON_STRING:
+		return write_string(out, json_string_value(value), json_string_length(value));
+	case JSON_INTEGER: return buf_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	case JSON_REAL: {
+		char text[NUM_FLOAT_BYTES];
+		return buf_add(out, text, num_float_text(json_real_value(value), text));
+	}
+	case JSON_TRUE: return buf_adds(out, "true");
+	case JSON_FALSE: return buf_adds(out, "false");
+	case JSON_NULL: return buf_adds(out, "null");
+	}
+	return -1;
+}
+
+char *json_text(const json_t *value)
+{
+	AUTO_BUF b;
+	buf_init(&b, SIZE_MAX / 4);
+	return json_write(&b, value) ? NULL : buf_take(&b, NULL);
+}

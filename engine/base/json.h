@@ -1,0 +1,22 @@
+/*
+ * JSON at the edges, on jansson: bounded reading and one canonical spelling.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+#include "base/buf.h"
+#include "base/err.h"
+#include <jansson.h>
+
+enum { JSON_DEPTH_MAX = 64 };
+
+/* One JSON text, any type at the top, at most `cap_bytes`, nested at most JSON_DEPTH_MAX deep.
+ * Refused: duplicate keys, NUL in strings, lone surrogates, invalid UTF-8, integers outside 64
+ * bits, floats that overflow, anything behind the value. The message names line and column. */
+json_t *json_read(const char *text, size_t len, size_t cap_bytes, struct err *e);
+
+/* Appends `value` compactly: keys sorted by code point, non-ASCII as is, floats by num_float_text.
+ * The same value always yields the same bytes; this is what is hashed, journaled and rendered. */
+int json_write(struct buf *out, const json_t *value);
+/* The same as heap text; NULL when out of memory. */
+char *json_text(const json_t *value);
+#endif

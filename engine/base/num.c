@@ -1,0 +1,60 @@
+#include "base/num.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int num_int(const char *text, size_t len, int64_t *out)
+{
+	size_t i = 0;
+	bool negative = false;
+	if (len && (text[0] == '-' || text[0] == '+'))
+		negative = text[i++] == '-';
+	if (i == len)
+		return -1;
+	int64_t value = 0;
+	for (; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return -1;
+		int digit = text[i] - '0';
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, negative ? -digit : digit, &value))
+			return -1;
+	}
+	*out = value;
+	return 0;
+}
+
+int num_float(const char *text, size_t len, double *out)
+{
+	char copy[512];
+	if (!len || len >= sizeof(copy) || strspn(text, "+-.0123456789eE") < len)
+		return -1;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	char *end;
+	errno = 0;
+	double value = strtod(copy, &end);
+	if (end != copy + len || !isfinite(value))
+		return -1;
+	*out = value;
+	return 0;
+}
+
+size_t num_float_text(double value, char out[NUM_FLOAT_BYTES])
+{
+	char sci[40];
+	int precision = 0;
+	do
+		snprintf(sci, sizeof(sci), "%.*e", precision, value);
+	while (strtod(sci, NULL) != value && precision++ < 17);
+
+	int exponent = (int)strtol(strchr(sci, 'e') + 1, NULL, 10);
+	if (value != 0 && (exponent < -4 || exponent >= 16))
+		return (size_t)snprintf(out, NUM_FLOAT_BYTES, "%s", sci);
+	int decimals = precision - exponent;
+	return (size_t)snprintf(out, NUM_FLOAT_BYTES, "%.*f", decimals > 0 ? decimals : 1, value);
+}

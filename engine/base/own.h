@@ -1,0 +1,48 @@
+/*
+ * Ownership at the declaration: AUTO_* releases when the scope ends, TAKE_* moves out.
+ *
+ * A variable marked AUTO_FREE or AUTO_FD owns what it holds; a value leaves only through
+ * TAKE_PTR/TAKE_FD, which leaves NULL or -1 behind.
+ */
+#ifndef BASE_OWN_H
+#define BASE_OWN_H
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void own_free(void *p)
+{
+	free(*(void **)p);
+}
+
+/* Closes *fd if it is one, keeping errno, and leaves -1. */
+static inline void own_close(int *fd)
+{
+	if (*fd >= 0) {
+		int saved = errno;
+		close(*fd);
+		errno = saved;
+	}
+	*fd = -1;
+}
+
+#define AUTO_FREE __attribute__((cleanup(own_free)))
+#define AUTO_FD   __attribute__((cleanup(own_close)))
+
+#define TAKE_PTR(p)                                                                                \
+	__extension__({                                                                            \
+		__typeof__(p) taken_ = (p);                                                        \
+		(p) = NULL;                                                                        \
+		taken_;                                                                            \
+	})
+#define TAKE_FD(fd)                                                                                \
+	__extension__({                                                                            \
+		int taken_ = (fd);                                                                 \
+		(fd) = -1;                                                                         \
+		taken_;                                                                            \
+	})
+
+#define ARRAY_LEN(a)   (sizeof(a) / sizeof((a)[0]))
+#define PRINTF(at, va) __attribute__((format(printf, at, va)))
+#define MUST_CHECK     __attribute__((warn_unused_result))
+#endif

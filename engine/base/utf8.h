@@ -1,0 +1,21 @@
+/*
+ * UTF-8 as RFC 3629 defines it: shortest form, no surrogates, at most U+10FFFF.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the well-formed sequence at `text` (1..4), 0 when there is none within `len`.
+ * `code`, when given, receives the code point. */
+size_t utf8_step(const char *text, size_t len, uint32_t *code);
+/* Length of the longest well-formed prefix; == len when all of it is. */
+size_t utf8_prefix(const char *text, size_t len);
+/* Code points in well-formed text. */
+size_t utf8_count(const char *text, size_t len);
+/* Writes `code` (not a surrogate) as 1..4 bytes and returns how many. */
+size_t utf8_put(uint32_t code, char out[4]);
+/* Control characters that no document, name or terminal line may carry: C0 but \t \n \r, DEL, C1. */
+bool utf8_is_control(uint32_t code);
+#endif

@@ -1,0 +1,62 @@
+/*
+ * The type system of the blackboard: scalars, lists, opaque json and named records (machine.md 3).
+ *
+ * Used by the supervisor on declarations and captures and by the agent on finish_run, so that both
+ * ends of that pipe accept and refuse exactly the same values. Values are jansson values.
+ * Types and records are immutable and owned by whoever built them (the machine's arena, or
+ * record_from_json's caller).
+ */
+#ifndef TYPES_TYPES_H
+#define TYPES_TYPES_H
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+enum type_kind { TYPE_STR, TYPE_INT, TYPE_FLOAT, TYPE_BOOL, TYPE_LIST, TYPE_JSON, TYPE_RECORD };
+
+struct type {
+	enum type_kind kind;
+	enum type_kind item;         /* TYPE_LIST: STR, INT, FLOAT or BOOL */
+	const struct record *record; /* TYPE_RECORD */
+};
+
+struct field {
+	const char *name;
+	struct type type;
+	bool optional;             /* may be absent; null is never absent */
+	const char *const *values; /* enum of a str field, NULL: free */
+	size_t value_count;
+};
+
+struct record {
+	const char *name;
+	const struct field *fields; /* in source order */
+	size_t field_count;
+};
+
+bool type_equal(struct type a, struct type b);
+/* "str", "list[int]", "classification" ... as the author writes it; no allocation. */
+const char *type_name(struct type t);
+/* The scalar, list or json type spelled `text`; false: none of them (perhaps a record's name). */
+bool type_scalar(const char *text, struct type *out);
+const struct field *record_field(const struct record *r, const char *name);
+
+/* VALUE_WHOLE: all required fields present (captured data, finish_run). VALUE_PARTIAL: fields may
+ * be left out (a declared value or default). */
+enum value_mode { VALUE_WHOLE, VALUE_PARTIAL };
+
+/* Checks `value` strictly against `t`: kinds, enums, required and unknown fields, depth at most 64,
+ * no NUL in strings, no NaN. An int is accepted where a float is declared. Every problem is appended
+ * to `problems` as one line `PATH: what is wrong` ("verdict.label: ..."); returns 0 when there is
+ * none, else -1. `path` names the value itself. */
+int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,
+	struct buf *problems);
+
+/* A record (with those it nests) as data for a pipe, and back into `arena`. */
+json_t *record_to_json(const struct record *r);
+const struct record *record_from_json(const json_t *data, struct arena *arena, struct err *e);
+/* The JSON Schema (object, properties, required, additionalProperties false) shown to a model. */
+json_t *record_json_schema(const struct record *r);
+#endif

@@ -1,0 +1,49 @@
+/*
+ * Findings: everything a check has to say about a file, collected, never stopped at the first.
+ *
+ * A finding names a rule (rules.h: a stable kebab-case id with its documentation), a source range,
+ * one sentence saying what is wrong and, where it helps, one saying how to fix it. The collection
+ * owns all texts. Findings are reported in source order, errors and warnings together.
+ */
+#ifndef SCHEMA_FINDING_H
+#define SCHEMA_FINDING_H
+#include "base/buf.h"
+#include "schema/doc.h"
+#include "schema/rules.h"
+
+enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR };
+
+struct finding {
+	enum severity severity;
+	enum rule rule;
+	const char *file;
+	struct doc_pos pos; /* line 0: the file as a whole */
+	const char *message;
+	const char *help;  /* NULL: none */
+	const char *state; /* the state it belongs to, NULL: none */
+};
+
+struct findings {
+	struct arena arena;
+	struct finding *items;
+	size_t count, room;
+	size_t errors, warnings;
+};
+
+void findings_init(struct findings *f);
+void findings_done(struct findings *f);
+/* Adds one; the severity is the rule's own. `node` may be NULL (the file as a whole). Returns it,
+ * so that the caller can set `help` through finding_help or `state`. */
+struct finding *finding_add(struct findings *f, enum rule rule, const struct doc *d,
+	const struct doc_node *node, const char *format, ...) PRINTF(5, 6);
+void finding_help(struct findings *f, struct finding *item, const char *format, ...) PRINTF(3, 4);
+/* Stable: by file in order of first mention, line, column, then order of discovery. */
+void findings_sort(struct findings *f);
+
+/* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the
+ * documents whose lines may be shown. */
+void findings_text(const struct findings *f, const struct doc *const *docs, size_t n_docs,
+	struct buf *out);
+/* The array of cli.md: severity rule message file line column end_line end_column help state. */
+void findings_json(const struct findings *f, struct buf *out);
+#endif
