@@ -1,0 +1,51 @@
+#include "base/near.h"
+
+#include <string.h>
+
+enum { NEAR_BYTES_MAX = 64 };
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+	size_t least = a < b ? a : b;
+	return least < c ? least : c;
+}
+
+/* Optimal string alignment over three rows. */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t rows[3][NEAR_BYTES_MAX + 1];
+	for (size_t j = 0; j <= b_len; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= a_len; i++) {
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
+		row[0] = i;
+		for (size_t j = 1; j <= b_len; j++) {
+			row[j] = min3(above[j] + 1, row[j - 1] + 1,
+				above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+				two_above[j - 2] + 1 < row[j])
+				row[j] = two_above[j - 2] + 1;
+		}
+	}
+	return rows[a_len % 3][b_len];
+}
+
+const char *near_name(const char *word, const char *const *names, size_t count)
+{
+	size_t len = strlen(word), best = len / 3 + 1;
+	const char *found = NULL;
+	if (len > NEAR_BYTES_MAX)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		size_t name_len = names[i] ? strlen(names[i]) : NEAR_BYTES_MAX + 1;
+		if (name_len > NEAR_BYTES_MAX)
+			continue;
+		size_t d = distance(word, len, names[i], name_len);
+		if (d < best) {
+			best = d;
+			found = names[i];
+		}
+	}
+	return found;
+}

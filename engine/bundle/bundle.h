@@ -1,0 +1,78 @@
+/*
+ * A bundle: one machine file and the helper files its states name, opened and confined (bundle.md).
+ *
+ * Three forms give the same thing: a packed `NAME.asm`, a directory holding `machine.yaml` (`.yml`,
+ * `.json`, `.toml`), and a loose `DIR/NAME.asm.yaml` with `scripts/`, `prompts/` and `rehearsal/`
+ * beside it. Members carry the same paths in all of them (the machine file is always
+ * `machine.EXT`), so the digest is the same too. Opening reads and hashes every member through
+ * directory descriptors (openat2 beneath the root); later reads compare with those hashes, so a
+ * file swapped meanwhile is an error and never runs.
+ */
+#ifndef BUNDLE_BUNDLE_H
+#define BUNDLE_BUNDLE_H
+#include "base/err.h"
+#include "base/sha256.h"
+#include "schema/finding.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	BUNDLE_MEMBERS_MAX = 4096,
+	BUNDLE_MEMBER_BYTES_MAX = 16 * 1024 * 1024,
+	BUNDLE_BYTES_MAX = 64 * 1024 * 1024,
+	BUNDLE_DEPTH_MAX = 16,
+	BUNDLE_DIGEST_BYTES = 7 + SHA256_HEX + 1
+};
+
+enum bundle_form { BUNDLE_PACKED, BUNDLE_DIRECTORY, BUNDLE_LOOSE };
+
+struct member {
+	const char *path;   /* "machine.yaml", "scripts/fetch.sh" */
+	const char *source; /* where it lies below the root: differs for a loose machine file */
+	mode_t mode;        /* 0644 or 0755 */
+	size_t size;
+	char sha256[SHA256_HEX + 1];
+	char *bytes; /* a packed bundle's content, NULL otherwise */
+};
+
+struct bundle {
+	enum bundle_form form;
+	int root_fd;            /* the directory the members lie in; -1: packed */
+	const char *named;      /* as the caller named it */
+	const char *root;       /* absolute path of that directory, or of the packed file */
+	struct member *members; /* sorted by path, bytewise */
+	size_t count, room;
+	uint64_t bytes;
+	const struct member *machine;
+	const char *machine_label;        /* the machine file as findings name it */
+	char digest[BUNDLE_DIGEST_BYTES]; /* "sha256:HEX" */
+	struct arena arena;
+};
+
+/* Opens `path` (relative to the working directory). Every breach of the confinement rules becomes a
+ * finding; -1 only when there is no bundle to look at. With an error among the findings the bundle
+ * is still returned, for reports, and must not be run. */
+int bundle_open(const char *path, struct findings *findings, struct bundle **out, struct err *e);
+void bundle_free(struct bundle *b);
+
+const struct member *bundle_member(const struct bundle *b, const char *path);
+/* A member's bytes, compared with what was hashed when it was opened: 0 and NUL-terminated heap
+ * text the caller frees. Fails when there is no such member or it changed since. */
+int bundle_read(const struct bundle *b, const char *path, char **text, size_t *len, struct err *e);
+/* struct member_files' `read` (machine/machine.h); ctx is the bundle. */
+int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable);
+
+/* Writes the member set to the new directory `name` in `dir_fd`: files 0444 or 0555, directories
+ * 0555, synced, then renamed into place, so that it is there whole or not at all. What is there
+ * already is an error (EEXIST in e->number). */
+int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e);
+/* Removes an installed copy. */
+int bundle_uninstall(int dir_fd, const char *name, struct err *e);
+
+/* Whether what runs is what was reviewed: a loose or directory bundle inside a git repository must
+ * hold no uncommitted or ignored file. 0: committed, or not in a repository, or packed; -1: not, or
+ * git could not tell; the message names the first such files. Runs git with everything a poisoned
+ * repository could execute switched off. */
+int bundle_check_committed(const struct bundle *b, struct err *e);
+#endif

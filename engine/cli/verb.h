@@ -1,0 +1,72 @@
+/*
+ * Verbs: what `agent6 VERB ...` can do, as one table.
+ *
+ * A verb is one file exporting one `const struct verb verb_NAME`, entered in VERBS below. Parsing,
+ * --help, manual pages and shell completions are derived from the tables; a verb's run function
+ * sees only what the parser accepted.
+ */
+#ifndef CLI_VERB_H
+#define CLI_VERB_H
+#include "base/err.h"
+#include "base/exit.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#define VERBS(X) X(machine_check)
+
+struct verb_option {
+	const char *name; /* without the dashes; NULL ends the table */
+	const char
+		*value; /* "FILE", "N=V", "text|json": its metavariable or choices; NULL: a flag */
+	const char *summary; /* one line, lower case, no full stop */
+	bool repeats;        /* may be given more than once */
+};
+
+struct call;
+
+struct verb {
+	const char *path;      /* "machine check" */
+	const char *summary;   /* one line for the overview */
+	const char *arguments; /* "BUNDLE...", "ID", "[--] CMD [ARG...]"; NULL: takes none */
+	int min_arguments, max_arguments;  /* max -1: any number */
+	const char *details;               /* paragraphs for --help and the manual; NULL: none */
+	const struct verb_option *options; /* NULL: only --help */
+	int (*run)(const struct call *c);  /* returns the exit code */
+};
+
+enum { CALL_OPTIONS_MAX = 256 };
+
+/* What the parser accepted. Strings belong to argv. */
+struct call {
+	const struct verb *verb;
+	char **arguments;
+	int argument_count;
+	struct {
+		const struct verb_option *option;
+		const char *value; /* "" for a flag */
+	} given[CALL_OPTIONS_MAX];
+	size_t given_count;
+};
+
+bool call_has(const struct call *c, const char *option);
+/* The last value given, NULL when absent. A value spelled with choices is one of them. */
+const char *call_value(const struct call *c, const char *option);
+/* The value number `at` of a repeating option, NULL behind the last. */
+const char *call_value_at(const struct call *c, const char *option, size_t at);
+/* An integer within [min, max]; absent: `fallback`. -1: not one; the message is complete. */
+int call_int(const struct call *c, const char *option, long range[2], long *value, struct err *e);
+
+/* Parses argv behind the verb's path. Choices, missing values, unknown and repeated options, and
+ * the number of arguments are checked; the message ends with what to do. */
+int call_parse(struct call *c, const struct verb *v, char **argv, struct err *e);
+
+/* All verbs in VERBS' order. */
+const struct verb *const *verbs(size_t *count);
+/* The verb that `argv` begins with; `words` receives how many arguments its path took. NULL: none,
+ * with a message that suggests the nearest. */
+const struct verb *verb_find(char **argv, int *words, struct err *e);
+
+/* "agent6: MESSAGE" on stderr; returns `code`, so that `return fail(EXIT_REFUSED, &e)` reads well.
+ */
+int fail(enum exit_code code, const struct err *e);
+#endif
