@@ -41,6 +41,8 @@ bool type_equal(struct type a, struct type b);
 const char *type_name(struct type t);
 /* The scalar, list or json type spelled `text`; false: none of them (perhaps a record's name). */
 bool type_scalar(const char *text, struct type *out);
+/* The type of a list's items. */
+struct type type_item(struct type list);
 const struct field *record_field(const struct record *r, const char *name);
 
 /* VALUE_WHOLE: all required fields present (captured data, finish_run). VALUE_PARTIAL: fields may
@@ -48,13 +50,15 @@ const struct field *record_field(const struct record *r, const char *name);
 enum value_mode { VALUE_WHOLE, VALUE_PARTIAL };
 
 /* Checks `value` strictly against `t`: kinds, enums, required and unknown fields, depth at most 64,
- * no NUL in strings, no NaN. An int is accepted where a float is declared. Every problem is appended
- * to `problems` as one line `PATH: what is wrong` ("verdict.label: ..."); returns 0 when there is
- * none, else -1. `path` names the value itself. */
+ * no NUL in strings, no NaN. An int is accepted where a float is declared, and stays an int. Every
+ * problem (the first 50) is appended to `problems` as one line `PATH: what is wrong`
+ * ("verdict.label: ..."); returns 0 when there is none, else -1. `path` names the value itself, ""
+ * when it has no name. */
 int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,
 	struct buf *problems);
 
-/* A record (with those it nests) as data for a pipe, and back into `arena`. */
+/* A record (with those it nests) as data for a pipe, and back into `arena`:
+ * {"name":N,"fields":[{"name":F,"type":T or a record,"optional":true,"enum":[...]}]}. */
 json_t *record_to_json(const struct record *r);
 const struct record *record_from_json(const json_t *data, struct arena *arena, struct err *e);
 /* The JSON Schema (object, properties, required, additionalProperties false) shown to a model. */

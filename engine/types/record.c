@@ -1,0 +1,151 @@
+#include "types/types.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Deeper than any value may nest; a pipe's data cannot make us recurse further. */
+enum { NEST_MAX = 64 };
+
+static json_t *texts_to_json(const char *const *texts, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(texts[i]));
+	return list;
+}
+
+json_t *record_to_json(const struct record *r)
+{
+	json_t *fields = json_array();
+	for (size_t i = 0; i < r->field_count; i++) {
+		const struct field *f = &r->fields[i];
+		json_t *type = f->type.kind == TYPE_RECORD ? record_to_json(f->type.record)
+							   : json_string(type_name(f->type));
+		json_t *out = json_pack("{s:s, s:o}", "name", f->name, "type", type);
+		if (f->optional)
+			json_object_set_new(out, "optional", json_true());
+		if (f->values)
+			json_object_set_new(out, "enum", texts_to_json(f->values, f->value_count));
+		json_array_append_new(fields, out);
+	}
+	return json_pack("{s:s, s:o}", "name", r->name, "fields", fields);
+}
+
+static const char *keep(struct arena *arena, const json_t *text)
+{
+	return arena_copy(arena, json_string_value(text), json_string_length(text));
+}
+
+static const struct record *decode_record(
+	const json_t *data, struct arena *arena, int depth, struct err *e);
+
+static int decode_type(
+	const json_t *type, struct arena *arena, int depth, struct type *out, struct err *e)
+{
+	if (json_is_object(type)) {
+		*out = (struct type){.kind = TYPE_RECORD};
+		out->record = decode_record(type, arena, depth + 1, e);
+		return out->record ? 0 : -1;
+	}
+	if (!json_is_string(type) || !type_scalar(json_string_value(type), out))
+		return err_set(e, "a field's type must be a type name or a record");
+	return 0;
+}
+
+static int decode_enum(const json_t *values, struct arena *arena, struct field *f, struct err *e)
+{
+	const char **texts = arena_array(arena, json_array_size(values), sizeof(*texts));
+	size_t i;
+	json_t *value;
+	json_array_foreach ((json_t *)(uintptr_t)values, i, value) {
+		if (!json_is_string(value))
+			return err_set(e, "an enum value must be a string");
+		texts[i] = keep(arena, value);
+	}
+	f->values = texts;
+	f->value_count = json_array_size(values);
+	return f->value_count ? 0 : err_set(e, "an enum must be a list of strings, at least one");
+}
+
+static int decode_field(
+	const json_t *data, struct arena *arena, int depth, struct field *f, struct err *e)
+{
+	const json_t *name = json_object_get(data, "name");
+	const json_t *values = json_object_get(data, "enum");
+	if (!json_is_string(name))
+		return err_set(e, "a field needs a name");
+	f->name = keep(arena, name);
+	f->optional = json_is_true(json_object_get(data, "optional"));
+	if (decode_type(json_object_get(data, "type"), arena, depth, &f->type, e))
+		return err_wrap(e, "field \"%s\"", f->name);
+	return values ? decode_enum(values, arena, f, e) : 0;
+}
+
+static const struct record *decode_record(
+	const json_t *data, struct arena *arena, int depth, struct err *e)
+{
+	const json_t *name = json_object_get(data, "name");
+	const json_t *fields = json_object_get(data, "fields");
+	if (depth > NEST_MAX || !json_is_string(name) || !json_is_array(fields)) {
+		err_set(e,
+			depth > NEST_MAX ? "the record nests deeper than %d levels"
+					 : "a record needs a name and fields",
+			NEST_MAX);
+		return NULL;
+	}
+	struct record *r = arena_alloc(arena, sizeof(*r));
+	struct field *list = arena_array(arena, json_array_size(fields), sizeof(*list));
+	r->name = keep(arena, name);
+	r->fields = list;
+	size_t i;
+	json_t *field;
+	json_array_foreach ((json_t *)(uintptr_t)fields, i, field) {
+		if (decode_field(field, arena, depth, &list[i], e)) {
+			err_wrap(e, "record \"%s\"", r->name);
+			return NULL;
+		}
+		if (record_field(r, list[i].name)) {
+			err_set(e, "record \"%s\" has two fields \"%s\"", r->name, list[i].name);
+			return NULL;
+		}
+		r->field_count++;
+	}
+	return r;
+}
+
+const struct record *record_from_json(const json_t *data, struct arena *arena, struct err *e)
+{
+	return decode_record(data, arena, 0, e);
+}
+
+static json_t *type_schema(struct type t)
+{
+	static const char *const names[] = {[TYPE_STR] = "string",
+		[TYPE_INT] = "integer",
+		[TYPE_FLOAT] = "number",
+		[TYPE_BOOL] = "boolean"};
+	if (t.kind == TYPE_RECORD)
+		return record_json_schema(t.record);
+	if (t.kind == TYPE_JSON)
+		return json_object();
+	if (t.kind == TYPE_LIST)
+		return json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", names[t.item]);
+	return json_pack("{s:s}", "type", names[t.kind]);
+}
+
+json_t *record_json_schema(const struct record *r)
+{
+	json_t *properties = json_object(), *required = json_array();
+	for (size_t i = 0; i < r->field_count; i++) {
+		const struct field *f = &r->fields[i];
+		json_t *schema = type_schema(f->type);
+		if (f->values)
+			json_object_set_new(
+				schema, "enum", texts_to_json(f->values, f->value_count));
+		json_object_set_new(properties, f->name, schema);
+		if (!f->optional)
+			json_array_append_new(required, json_string(f->name));
+	}
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
+		"required", required, "additionalProperties", 0);
+}

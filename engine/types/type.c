@@ -1,0 +1,59 @@
+#include "types/types.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	struct type type;
+} plain[] = {
+	{"str", {.kind = TYPE_STR}},
+	{"int", {.kind = TYPE_INT}},
+	{"float", {.kind = TYPE_FLOAT}},
+	{"bool", {.kind = TYPE_BOOL}},
+	{"json", {.kind = TYPE_JSON}},
+	{"list[str]", {.kind = TYPE_LIST, .item = TYPE_STR}},
+	{"list[int]", {.kind = TYPE_LIST, .item = TYPE_INT}},
+	{"list[float]", {.kind = TYPE_LIST, .item = TYPE_FLOAT}},
+	{"list[bool]", {.kind = TYPE_LIST, .item = TYPE_BOOL}},
+};
+
+bool type_equal(struct type a, struct type b)
+{
+	if (a.kind != b.kind)
+		return false;
+	return a.kind == TYPE_LIST ? a.item == b.item
+				   : a.kind != TYPE_RECORD || a.record == b.record;
+}
+
+const char *type_name(struct type t)
+{
+	if (t.kind == TYPE_RECORD)
+		return t.record->name;
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		if (type_equal(plain[i].type, t))
+			return plain[i].name;
+	return "json";
+}
+
+bool type_scalar(const char *text, struct type *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		if (strcmp(plain[i].name, text) == 0) {
+			*out = plain[i].type;
+			return true;
+		}
+	return false;
+}
+
+struct type type_item(struct type list)
+{
+	return (struct type){.kind = list.item};
+}
+
+const struct field *record_field(const struct record *r, const char *name)
+{
+	for (size_t i = 0; i < r->field_count; i++)
+		if (strcmp(r->fields[i].name, name) == 0)
+			return &r->fields[i];
+	return NULL;
+}

@@ -1,0 +1,208 @@
+#include "base/json.h"
+#include "base/near.h"
+#include "types/types.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { PROBLEMS_MAX = 50, SHOWN_BYTES = 60 };
+
+/* Where we are: a chain of stack frames, so that a path costs nothing until it is printed. */
+struct place {
+	const struct place *parent;
+	const char *name; /* NULL: a list item */
+	size_t index;
+	int depth; /* containers from the top down to this value */
+};
+
+struct check {
+	enum value_mode mode;
+	struct buf *problems;
+	size_t count;
+};
+
+static void add_place(struct buf *out, size_t start, const struct place *p)
+{
+	if (p->parent)
+		add_place(out, start, p->parent);
+	if (!p->name)
+		buf_addf(out, "[%zu]", p->index);
+	else if (*p->name)
+		buf_addf(out, "%s%s", out->len > start ? "." : "", p->name);
+}
+
+static void PRINTF(3, 4) problem(struct check *c, const struct place *p, const char *format, ...)
+{
+	if (c->count++ >= PROBLEMS_MAX)
+		return;
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	size_t start = c->problems->len;
+	add_place(c->problems, start, p);
+	buf_addf(c->problems, "%s%s\n", c->problems->len > start ? ": " : "", text);
+}
+
+static const char *kind_of(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT: return "an object";
+	case JSON_ARRAY: return "a list";
+	case JSON_STRING: return "a string";
+	case JSON_INTEGER: return "an integer";
+	case JSON_REAL: return "a float";
+	case JSON_TRUE:
+	case JSON_FALSE: return "a boolean";
+	case JSON_NULL: break;
+	}
+	return "null";
+}
+
+static const char *wanted(struct type t)
+{
+	switch (t.kind) {
+	case TYPE_STR: return "a string";
+	case TYPE_INT: return "an integer";
+	case TYPE_FLOAT: return "a number";
+	case TYPE_BOOL: return "true or false";
+	case TYPE_LIST: return "a list";
+	case TYPE_JSON: return "any JSON";
+	case TYPE_RECORD: break;
+	}
+	return "an object";
+}
+
+static bool kind_fits(struct type t, const json_t *value)
+{
+	switch (t.kind) {
+	case TYPE_STR: return json_is_string(value);
+	case TYPE_INT: return json_is_integer(value);
+	case TYPE_FLOAT: return json_is_number(value);
+	case TYPE_BOOL: return json_is_boolean(value);
+	case TYPE_LIST: return json_is_array(value);
+	case TYPE_JSON: return true;
+	case TYPE_RECORD: break;
+	}
+	return json_is_object(value);
+}
+
+/* What holds for every value, whatever its declared type. */
+static void check_leaf(struct check *c, const json_t *value, const struct place *p)
+{
+	if (json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value))
+		problem(c, p, "the string holds a NUL character");
+	if (json_is_real(value) && !isfinite(json_real_value(value)))
+		problem(c, p, "NaN and infinities are not values");
+}
+
+static bool too_deep(struct check *c, const json_t *value, const struct place *p)
+{
+	bool container = json_is_object(value) || json_is_array(value);
+	if (!container || p->depth < JSON_DEPTH_MAX)
+		return false;
+	problem(c, p, "nests deeper than %d levels", JSON_DEPTH_MAX);
+	return true;
+}
+
+static void check_opaque(struct check *c, const json_t *value, const struct place *p)
+{
+	check_leaf(c, value, p);
+	if (too_deep(c, value, p))
+		return;
+	struct place in = {.parent = p, .depth = p->depth + 1};
+	json_t *item;
+	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
+		check_opaque(c, item, &in);
+	json_object_foreach ((json_t *)(uintptr_t)value, in.name, item)
+		check_opaque(c, item, &in);
+}
+
+static void check_enum(
+	struct check *c, const struct field *f, const json_t *value, const struct place *p)
+{
+	const char *word = json_string_value(value);
+	AUTO_BUF list;
+	buf_init(&list, 256);
+	for (size_t i = 0; i < f->value_count; i++) {
+		if (strcmp(f->values[i], word) == 0)
+			return;
+		buf_addf(&list, "%s\"%s\"", i ? ", " : "", f->values[i]);
+	}
+	const char *near = near_name(word, f->values, f->value_count);
+	if (!list.failed)
+		problem(c, p, "\"%.*s\" is not one of %s", SHOWN_BYTES, word, list.data);
+	else
+		problem(c, p, "\"%.*s\" is not one of the %zu allowed values%s%s", SHOWN_BYTES,
+			word, f->value_count, near ? "; did you mean " : "", near ? near : "");
+}
+
+static void check_typed(struct check *c, struct type t, const json_t *value, const struct place *p);
+
+static void unknown_field(struct check *c, const struct record *r, const struct place *p)
+{
+	AUTO_FREE const char **names = calloc(r->field_count + 1, sizeof(*names));
+	for (size_t i = 0; names && i < r->field_count; i++)
+		names[i] = r->fields[i].name;
+	const char *near = names ? near_name(p->name, names, r->field_count) : NULL;
+	problem(c, p, "%s has no such field%s%s%s", r->name, near ? "; did you mean \"" : "",
+		near ? near : "", near ? "\"?" : "");
+}
+
+static void check_record(
+	struct check *c, const struct record *r, const json_t *value, const struct place *p)
+{
+	struct place in = {.parent = p, .depth = p->depth + 1};
+	for (size_t i = 0; i < r->field_count; i++) {
+		const struct field *f = &r->fields[i];
+		const json_t *item = json_object_get(value, f->name);
+		in.name = f->name;
+		if (item)
+			check_typed(c, f->type, item, &in);
+		else if (!f->optional && c->mode == VALUE_WHOLE)
+			problem(c, &in, "required, but missing");
+		if (f->values && json_is_string(item))
+			check_enum(c, f, item, &in);
+	}
+	json_t *item;
+	json_object_foreach ((json_t *)(uintptr_t)value, in.name, item)
+		if (!record_field(r, in.name))
+			unknown_field(c, r, &in);
+}
+
+static void check_typed(struct check *c, struct type t, const json_t *value, const struct place *p)
+{
+	if (!kind_fits(t, value)) {
+		problem(c, p, "expected %s (%s), got %s", wanted(t), type_name(t), kind_of(value));
+		return;
+	}
+	if (t.kind == TYPE_JSON) {
+		check_opaque(c, value, p);
+		return;
+	}
+	check_leaf(c, value, p);
+	if (too_deep(c, value, p))
+		return;
+	if (t.kind == TYPE_RECORD)
+		check_record(c, t.record, value, p);
+	if (t.kind != TYPE_LIST)
+		return;
+	struct place in = {.parent = p, .depth = p->depth + 1};
+	json_t *item;
+	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
+		check_typed(c, type_item(t), item, &in);
+}
+
+int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,
+	struct buf *problems)
+{
+	struct check c = {.mode = mode, .problems = problems};
+	struct place top = {.name = path};
+	check_typed(&c, t, value, &top);
+	if (c.count > PROBLEMS_MAX)
+		buf_addf(problems, "and %zu more problems\n", c.count - PROBLEMS_MAX);
+	return c.count ? -1 : 0;
+}
