@@ -1,0 +1,120 @@
+/*
+ * The drive: takes an instance from where its journal stands to its end, a stop or a parked wait
+ * (run.md 1). The verbs of the command line call this and print; they decide nothing.
+ *
+ * The order of a start: place_find, instance_lock, instance_begun; when it has not begun, install
+ * the bundle's private copy as <instance>/bundle; read the machine from that copy; drive_run.
+ */
+#ifndef RUN_DRIVE_H
+#define RUN_DRIVE_H
+#include "base/buf.h"
+#include "machine/machine.h"
+#include "run/instance.h"
+#include <stdint.h>
+
+struct config;
+
+enum { DRIVE_DIGEST_BYTES = 80, DRIVE_NAME_BYTES = 65, DRIVE_REASON_BYTES = 1024 };
+
+/* What was asked for. Everything is borrowed. */
+struct drive_request {
+	const struct machine *machine; /* as read from <instance>/bundle */
+	const struct config *config;   /* effective, the machine's overlay included */
+	const char *bundle_digest;     /* "sha256:HEX" */
+	const char *workspace;         /* absolute, real */
+	const char *const *protect;    /* authoring bundle, configuration files: absolute paths */
+	size_t protect_count;
+	const json_t *parameters; /* object NAME: value; NULL: none given */
+	const json_t *overrides;  /* array of strings such as "allow-uncommitted"; NULL: none */
+	const char *record_dir;   /* run --record, NULL: none */
+	const char
+		*rehearsal_url; /* "http://127.0.0.1:PORT": every provider is there; NULL: real */
+	bool allow_root, allow_root_jail, exit_on_wait;
+};
+
+/* What is going on right now, for a live line. */
+struct activity {
+	const char *state, *kind; /* NULL state: between states */
+	uint64_t seq;
+	int attempt;
+	int64_t started_monotonic_ms;
+	int64_t input_tokens, output_tokens, microusd; /* of the active state so far */
+	int64_t wake_unix_us;                          /* an armed wait; 0: none */
+};
+
+struct drive_listener {
+	/* A committed journal line without its newline: `fields` is the same, decoded. */
+	void (*line)(void *ctx, const char *line, size_t len, const json_t *fields);
+	/* The activity changed, or `tick_ms` (0: never) passed in a running tool or agent. */
+	void (*activity)(void *ctx, const struct activity *now);
+	/* A person should know (diagnostics of a confined process, a hook that failed). */
+	void (*notice)(void *ctx, const char *text);
+	int tick_ms;
+	void *ctx;
+};
+
+#define RUN_STATUSES(X)                                                                            \
+	X(OK, "ok", 0)                                                                             \
+	X(FAILED, "failed", 1) X(BUDGET, "failed", 3) X(WAITING, "waiting", 0)                     \
+		X(STOPPED, "stopped", 0) X(INTERRUPTED, "interrupted", 130)                        \
+			X(TERMINATED, "interrupted", 143) X(REFUSED, "refused", 2)                 \
+				X(DAMAGED, "damaged", 5) X(NO_SANDBOX, "refused", 125)             \
+					X(BROKEN, "error", 1) X(RUNNING, "running", 0)
+
+#define X(name, text, exit_code) RUN_##name,
+enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };
+#undef X
+
+const char *run_status_name(enum run_status status);
+/* The process exit code of cli.md. */
+int run_status_exit(enum run_status status);
+
+struct totals {
+	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;
+	bool unpriced; /* some spend could not be priced */
+};
+
+struct drive_result {
+	enum run_status status;
+	bool already_ended; /* the journal had its end before we came; nothing was run */
+	char state[DRIVE_NAME_BYTES];
+	char reason[DRIVE_REASON_BYTES]; /* of the end, refusal or damage */
+	uint64_t seq;                    /* steps committed */
+	int64_t wake_unix_us;            /* WAITING; 0: until poked */
+	struct totals totals;
+};
+
+/* Whether its journal holds a `begin`, and the bundle digest recorded there. */
+int instance_begun(
+	const struct instance *i, bool *begun, char digest[DRIVE_DIGEST_BYTES], struct err *e);
+
+/* Runs or resumes. Always fills `out`; every failure is a status with its reason. Blocks SIGINT and
+ * SIGTERM and reads them itself while it runs. */
+void drive_run(const struct instance *i, const struct drive_request *q,
+	const struct drive_listener *l, struct drive_result *out);
+
+/* Rebuilds everything from the journal alone: no clock, process or network. `step` (may be NULL) is
+ * called for every step in order. Divergence is an error that names the step. */
+struct replay_request {
+	const struct machine *machine;
+	uint64_t to_seq; /* stop after this step; 0: to the end */
+	void (*step)(void *ctx, const json_t *fields, const json_t *blackboard);
+	void *ctx;
+};
+int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,
+	json_t **blackboard, struct err *e);
+
+/* Checks the chain of every line. Damage: -1 with the line number in the message. */
+int verify_run(const struct instance *i, uint64_t *lines, struct err *e);
+
+/* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
+ * machine, status, state, seq, reason, wake, holder, totals, blackboard, started, updated, pokes}.
+ */
+json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
+
+/* Queues a poke durably (`payload`: {"data": ...} or {"message": ...}); refused by an ended
+ * instance and when 64 wait already. */
+int poke_run(const struct instance *i, const json_t *payload, struct err *e);
+/* Asks for a stop at the next boundary. */
+int stop_run(const struct instance *i, struct err *e);
+#endif
