@@ -1,0 +1,63 @@
+# What every bats file loads: `load ../kit/common`.
+#
+#   $SCRATCH          an empty directory of this test, removed afterwards; every user may pass into it
+#   agent6 ARGS       the program under test ($AGENT6_BIN: the directory of all programs)
+#   as_user CMD...    runs CMD as an ordinary user whose HOME is $USER_HOME; files given to it must be
+#                     readable, see give_user
+#   give_user PATH... makes PATH (in $SCRATCH) belong to that user
+#   need CMD...       skips with a reason when a program is missing; on CI that fails the run
+#   need_root         the same for a test that only root can run
+bats_require_minimum_version 1.5.0
+
+: "${AGENT6_SRC:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
+: "${AGENT6_BIN:=$AGENT6_SRC/build/bin}"
+export AGENT6_SRC AGENT6_BIN AGENT6_ALLOW_ROOT=${AGENT6_ALLOW_ROOT-1}
+TEST_USER=agent6-test
+
+SCRATCH=${BATS_TEST_TMPDIR-}
+if [[ -n $SCRATCH ]]; then
+	SCRATCH=$SCRATCH/s
+	mkdir -p "$SCRATCH"
+	# bats makes its directories private; an ordinary user has to pass through them.
+	chmod a+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR" 2>/dev/null
+	USER_HOME=$SCRATCH/user-home
+fi
+
+agent6() {
+	"$AGENT6_BIN/agent6" "$@"
+}
+
+ensure_user() {
+	[[ $(id -u) -eq 0 ]] || return 0
+	# Tests run two at a time: both may find the user missing, and one may lose the race.
+	id "$TEST_USER" >/dev/null 2>&1 ||
+		useradd --system --no-create-home --home-dir /nonexistent --shell /bin/sh "$TEST_USER" ||
+		id "$TEST_USER" >/dev/null
+}
+
+as_user() {
+	ensure_user || return 1
+	local who=()
+	if [[ $(id -u) -eq 0 ]]; then
+		who=(setpriv "--reuid=$TEST_USER" "--regid=$TEST_USER" --clear-groups --inh-caps=-all)
+	fi
+	[[ -d $USER_HOME ]] || { mkdir -p "$USER_HOME/tmp" && give_user "$USER_HOME"; }
+	"${who[@]}" env -u AGENT6_ALLOW_ROOT -u XDG_STATE_HOME -u XDG_CONFIG_HOME HOME="$USER_HOME" \
+		TMPDIR="$USER_HOME/tmp" USER="$TEST_USER" LOGNAME="$TEST_USER" "$@"
+}
+
+give_user() {
+	ensure_user || return 1
+	[[ $(id -u) -ne 0 ]] || chown -R "$TEST_USER:" "$@"
+}
+
+need() {
+	local cmd
+	for cmd in "$@"; do
+		command -v "$cmd" >/dev/null || skip "$cmd is not installed (make deps)"
+	done
+}
+
+need_root() {
+	[[ $(id -u) -eq 0 ]] || skip "only root can set this up"
+}
