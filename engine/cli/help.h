@@ -1,0 +1,12 @@
+/*
+ * What the verb table says to people: --help, manual pages, shell completions.
+ */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+#include "cli/verb.h"
+#include <stdio.h>
+
+/* Every verb, or those of one group ("machine"). */
+void help_overview(FILE *out, const char *group);
+void help_verb(FILE *out, const struct verb *v);
+#endif

@@ -1,0 +1,228 @@
+#include "cli/verb.h"
+
+#include "base/near.h"
+#include "base/num.h"
+#include <stdio.h>
+#include <string.h>
+
+#define X(name) extern const struct verb verb_##name;
+VERBS(X)
+#undef X
+
+#define X(name) &verb_##name,
+static const struct verb *const table[] = {VERBS(X)};
+#undef X
+
+enum { NAMES_MAX = 128 };
+
+const struct verb *const *verbs(size_t *count)
+{
+	*count = ARRAY_LEN(table);
+	return table;
+}
+
+/* How many leading words of argv spell `path`; 0 when they do not. */
+static int words_match(const char *path, char **argv)
+{
+	int words = 0;
+	for (; *path; words++) {
+		size_t len = strcspn(path, " ");
+		if (!argv[words] || strlen(argv[words]) != len || strncmp(path, argv[words], len))
+			return 0;
+		path += len;
+		path += *path == ' ';
+	}
+	return words;
+}
+
+/* The message for words that name no verb: a group is completed, a misspelling corrected. */
+static void unknown_verb(char **argv, struct err *e)
+{
+	const char *names[ARRAY_LEN(table)];
+	char word[160];
+	size_t group = strlen(argv[0]);
+	bool is_group = false;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		names[i] = table[i]->path;
+		is_group |= !strncmp(names[i], argv[0], group) && names[i][group] == ' ';
+	}
+	bool two_words = argv[1] && argv[1][0] != '-' && (is_group || strlen(argv[0]) > 4);
+	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
+		two_words ? argv[1] : "");
+	const char *near = near_name(word, names, ARRAY_LEN(names));
+	if (!near)
+		near = near_name(argv[0], names, ARRAY_LEN(names));
+	if (near)
+		err_set(e, "there is no command '%s'; did you mean 'agent6 %s'?", word, near);
+	else if (is_group && !two_words)
+		err_set(e, "'%s' needs a command behind it; `agent6 %s --help` lists them", argv[0],
+			argv[0]);
+	else
+		err_set(e, "there is no command '%s'; `agent6 --help` lists all of them", word);
+}
+
+const struct verb *verb_find(char **argv, int *words, struct err *e)
+{
+	const struct verb *found = NULL;
+	*words = 0;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		int matched = words_match(table[i]->path, argv);
+		if (matched > *words) {
+			*words = matched;
+			found = table[i];
+		}
+	}
+	if (!found)
+		unknown_verb(argv, e);
+	return found;
+}
+
+static const struct verb_option *option_find(const struct verb *v, const char *name, size_t len)
+{
+	for (const struct verb_option *o = v->options; o && o->name; o++)
+		if (strlen(o->name) == len && !strncmp(o->name, name, len))
+			return o;
+	return NULL;
+}
+
+static int unknown_option(const struct verb *v, const char *name, size_t len, struct err *e)
+{
+	char word[80];
+	const char *names[NAMES_MAX];
+	size_t count = 0;
+	snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word) - 1),
+		name);
+	for (const struct verb_option *o = v->options; o && o->name && count < NAMES_MAX; o++)
+		names[count++] = o->name;
+	const char *near = near_name(word, names, count);
+	if (near)
+		return err_set(e, "'agent6 %s' has no option --%s; did you mean --%s?", v->path,
+			word, near);
+	return err_set(e, "'agent6 %s' has no option --%s; `agent6 %s --help` lists them", v->path,
+		word, v->path);
+}
+
+/* `value` is one of the "a|b|c" in `choices`. */
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t len = strlen(value);
+	for (const char *c = choices;; c++) {
+		size_t n = strcspn(c, "|");
+		if (n == len && !strncmp(c, value, n))
+			return true;
+		c += n;
+		if (!*c)
+			return false;
+	}
+}
+
+static int give(struct call *c, const struct verb_option *o, const char *value, struct err *e)
+{
+	if (!o->repeats && call_has(c, o->name))
+		return err_set(e, "--%s may be given only once", o->name);
+	if (c->given_count == CALL_OPTIONS_MAX)
+		return err_set(e, "more than %d options", CALL_OPTIONS_MAX);
+	if (o->value && strchr(o->value, '|') && !is_choice(o->value, value))
+		return err_set(e, "--%s takes %s, not '%s'", o->name, o->value, value);
+	c->given[c->given_count].option = o;
+	c->given[c->given_count++].value = value;
+	return 0;
+}
+
+/* The option at argv[0]; returns how many arguments it took, -1 on error. */
+static int parse_option(struct call *c, char **argv, struct err *e)
+{
+	const char *name = argv[0] + 2;
+	if (argv[0][1] != '-')
+		return err_set(
+			e, "'%s': options are written with two dashes; `--` ends them", argv[0]);
+	size_t len = strcspn(name, "=");
+	const struct verb_option *o = option_find(c->verb, name, len);
+	if (!o)
+		return unknown_option(c->verb, name, len, e);
+	bool inline_value = name[len] == '=';
+	if (!o->value)
+		return inline_value ? err_set(e, "--%s takes no value", o->name)
+				    : (give(c, o, "", e) ? -1 : 1);
+	if (inline_value)
+		return give(c, o, name + len + 1, e) ? -1 : 1;
+	if (!argv[1])
+		return err_set(e, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+	return give(c, o, argv[1], e) ? -1 : 2;
+}
+
+static int check_count(const struct call *c, struct err *e)
+{
+	const struct verb *v = c->verb;
+	if (c->argument_count < v->min_arguments)
+		return err_set(e, "'agent6 %s' needs %s; see `agent6 %s --help`", v->path,
+			v->arguments, v->path);
+	if (v->max_arguments >= 0 && c->argument_count > v->max_arguments)
+		return err_set(e,
+			"'agent6 %s' does not take the argument '%s'; see `agent6 %s --help`",
+			v->path, c->arguments[v->max_arguments], v->path);
+	return 0;
+}
+
+int call_parse(struct call *c, const struct verb *v, char **argv, struct err *e)
+{
+	*c = (struct call){.verb = v, .arguments = argv};
+	char **out = argv;
+	bool options = true;
+	while (*argv) {
+		if (options && !strcmp(*argv, "--")) {
+			options = false;
+			argv++;
+		} else if (options && argv[0][0] == '-' && argv[0][1]) {
+			int took = parse_option(c, argv, e);
+			if (took < 0)
+				return -1;
+			argv += took;
+		} else {
+			*out++ = *argv++;
+			c->argument_count++;
+		}
+	}
+	*out = NULL;
+	return check_count(c, e);
+}
+
+const char *call_value(const struct call *c, const char *option)
+{
+	for (size_t i = c->given_count; i-- > 0;)
+		if (!strcmp(c->given[i].option->name, option))
+			return c->given[i].value;
+	return NULL;
+}
+
+bool call_has(const struct call *c, const char *option)
+{
+	return call_value(c, option) != NULL;
+}
+
+const char *call_value_at(const struct call *c, const char *option, size_t at)
+{
+	for (size_t i = 0; i < c->given_count; i++)
+		if (!strcmp(c->given[i].option->name, option) && !at--)
+			return c->given[i].value;
+	return NULL;
+}
+
+int call_int(const struct call *c, const char *option, long range[2], long *value, struct err *e)
+{
+	const char *text = call_value(c, option);
+	int64_t number;
+	if (!text)
+		return 0;
+	if (num_int(text, strlen(text), &number) || number < range[0] || number > range[1])
+		return err_set(e, "--%s takes an integer from %ld to %ld, not '%s'", option,
+			range[0], range[1], text);
+	*value = (long)number;
+	return 0;
+}
+
+int fail(enum exit_code code, const struct err *e)
+{
+	fprintf(stderr, "agent6: %s\n", e->text);
+	return (int)code;
+}
