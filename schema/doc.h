@@ -1,7 +1,7 @@
 /*
  * A positioned document: what a YAML, JSON or TOML file says and where it says it.
  *
- * A reader (read_yaml.h, read_json.h) turns bytes into one tree of nodes; every node knows its
+ * A reader (read.h) turns bytes into one tree of nodes; every node knows its
  * source range, so that any later finding can point at the offending key or value. The document
  * owns its text, its nodes and all strings (one arena); nodes are immutable after reading.
  *
@@ -11,6 +11,7 @@
 #define SCHEMA_DOC_H
 #include "base/arena.h"
 #include "base/err.h"
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,12 +54,15 @@ struct doc {
 
 void doc_done(struct doc *d);
 
-/* The pair named `key` of a map, NULL when absent. Constant time on maps of any size. */
+/* The pair named `key` of a map, NULL when absent or `map` is no map. Logarithmic at worst,
+ * whatever the keys. */
 const struct doc_pair *doc_pair(const struct doc *d, const struct doc_node *map, const char *key);
 /* Its value, NULL when absent. */
 const struct doc_node *doc_get(const struct doc *d, const struct doc_node *map, const char *key);
 /* "a string", "an integer", ... for messages. */
 const char *doc_kind_name(enum doc_kind kind);
+/* The same value for jansson, positions gone. New reference; NULL when out of memory. */
+json_t *doc_json(const struct doc_node *node);
 /* The source line `line` (1-based) without its newline, for carets. */
 const char *doc_line(const struct doc *d, uint32_t line, size_t *len);
 #endif

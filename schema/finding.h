@@ -11,8 +11,6 @@
 #include "schema/doc.h"
 #include "schema/rules.h"
 
-enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR };
-
 struct finding {
 	enum severity severity;
 	enum rule rule;
@@ -42,8 +40,8 @@ void findings_sort(struct findings *f);
 
 /* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the
  * documents whose lines may be shown. */
-void findings_text(const struct findings *f, const struct doc *const *docs, size_t n_docs,
-	struct buf *out);
+void findings_text(
+	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out);
 /* The array of cli.md: severity rule message file line column end_line end_column help state. */
 void findings_json(const struct findings *f, struct buf *out);
 #endif

@@ -1,0 +1,72 @@
+/*
+ * The operator's configuration: every key typed, with the layer that set it (config.md).
+ *
+ * Layers, lowest first: built-in defaults (config.schema.json), the global file, the repository's
+ * file in the state directory, --config FILE, a machine's `config` overlay. They are merged key by
+ * key; lists are replaced whole. The configuration owns its layers' documents and all texts, and is
+ * const after loading and overlay.
+ *
+ * Integers are CONFIG_NONE and pointers NULL where a key has no value. Money is micro-USD.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+#include "config/values.h"
+#include "schema/finding.h"
+
+enum config_layer {
+	LAYER_DEFAULT,
+	LAYER_GLOBAL,
+	LAYER_REPOSITORY,
+	LAYER_FILE,
+	LAYER_MACHINE,
+	LAYER_COUNT
+};
+
+/* "default", "global", "repository", "--config", "machine". */
+const char *config_layer_name(enum config_layer layer);
+
+/* Where to look. Directories are absolute, files may be; NULL: there is none. */
+struct config_paths {
+	const char *config_dir; /* holds config.yaml (.yml .toml .json) and secrets.yaml */
+	const char *state_home; /* AGENT6_STATE_HOME: wins over agent6.state_dir */
+	const char *state_dir;  /* the default of agent6.state_dir */
+	const char *repo_id;    /* names the repository's directory below the state directory */
+	const char *workspace;  /* the state directory must not lie inside */
+	const char *file;       /* --config */
+};
+
+/* The usual places from the environment (XDG_CONFIG_HOME, XDG_STATE_HOME, HOME, AGENT6_STATE_HOME;
+ * under sudo those of the invoking user). Strings live in `arena`; the last three stay NULL. */
+int config_paths_init(struct config_paths *paths, struct arena *arena, struct err *e);
+
+/* Reads and checks all layers. Always returns a configuration, whose documents the findings' carets
+ * need; it may be used only when findings hold no error. config_free releases it. */
+struct config *config_load(const struct config_paths *paths, struct findings *f);
+/* The built-in configuration of a rehearsal: one loopback provider per name, each with `format` and
+ * `base_url` and a price for every model; everything else is the default. */
+struct config *config_rehearsal(const char *const *providers, size_t count, enum api_format format,
+	const char *base_url, const char *state_dir);
+void config_free(struct config *c);
+
+/* Applies a machine's `config` map: an allow-list, limits only downwards (machine.md 8). Returns 0,
+ * or -1 with findings and `c` unchanged. `d` and `overlay` must outlive `c`; NULL overlay: none. */
+int config_overlay(
+	struct config *c, const struct doc *d, const struct doc_node *overlay, struct findings *f);
+/* The documents behind the findings. Returns how many were stored (at most LAYER_COUNT). */
+size_t config_docs(const struct config *c, const struct doc *out[LAYER_COUNT]);
+
+/* NULL: not configured. A NULL name means the only provider, when there is exactly one. */
+const struct config_provider *config_provider(const struct config *c, const char *name);
+/* NULL: unpriced. The operator's prices win over the built-in table; "*" prices every model. */
+const struct config_price *config_price(const struct config_provider *p, const char *model);
+/* The provider's key: its api_key_env, else secrets.yaml (a regular file, mode 0600, owned by the
+ * user). Heap text that the caller wipes and frees; *out is NULL when the provider needs none. -1
+ * with the place where a key was looked for. */
+int config_provider_key(
+	const struct config *c, const struct config_provider *p, char **out, struct err *e);
+
+/* Every effective key in the order of config.md, `value` as JSON (null: none), and who set it. */
+typedef void config_each_fn(
+	void *ctx, const char *key, const json_t *value, enum config_layer layer);
+void config_each(const struct config *c, config_each_fn *each, void *ctx);
+#endif
