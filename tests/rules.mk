@@ -1,9 +1,10 @@
 # Tests. Every tests/{unit,golden,security}/*_test.c is a TAP program linked with all modules; every
-# tests/fuzz/NAME_fuzz.c is a fuzz target, built twice: as a replay of its corpus (any CONFIG, run
-# under the sanitizers by `make test`) and as a libFuzzer binary (CC=clang CONFIG=fuzz).
+# tests/fuzz/NAME_fuzz.c is a fuzz target, built twice: as a replay of its corpus (by `make test`,
+# always under the sanitizers) and as a libFuzzer binary (CC=clang CONFIG=fuzz).
 #
 #   make test                 everything          make test T=tests/cli/run.bats     one file
-#   make test-programs        build them only     make CC=clang CONFIG=fuzz fuzzers
+#   make test-programs        build them only     make fuzz SECS=600                 fuzz each target
+#   make test-bare            the README's two commands in a fresh Debian tree (root)
 
 test_sources := $(wildcard tests/unit/*_test.c tests/golden/*_test.c tests/security/*_test.c)
 test_programs := $(patsubst %.c,$(out)/%,$(test_sources))
@@ -11,22 +12,37 @@ fuzz_sources := $(wildcard tests/fuzz/*_fuzz.c)
 fuzz_replays := $(patsubst tests/fuzz/%.c,$(out)/tests/fuzz/%,$(fuzz_sources))
 fuzzers := $(patsubst tests/fuzz/%_fuzz.c,$(out)/fuzz/%,$(fuzz_sources))
 
-test_libs = -Wl,--start-group $(call lib,$(modules)) -Wl,--end-group \
+# One group: the order between the archives does not matter to a test.
+archives := $(call lib,$(modules))
+test_libs = -Wl,--start-group $(archives) -Wl,--end-group \
 	-ljansson -lyaml -larchive -lcurl -lseccomp -lm
-test_link = @mkdir -p $(@D); $(CC) $(CFLAGS) $(LDFLAGS)
+test_link = $(call say,link $@) mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS)
 
-$(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(out)/obj/tests/kit/tap.o $(call lib,$(modules))
+$(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(out)/obj/tests/kit/tap.o $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 $(fuzz_replays): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o $(out)/obj/tests/kit/fuzz_replay.o \
-		$(out)/obj/tests/kit/tap.o $(call lib,$(modules))
+		$(out)/obj/tests/kit/tap.o $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
-$(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(call lib,$(modules))
+$(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 	$(test_link) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(test_libs)
 
-test-programs: all $(test_programs) $(fuzz_replays)
+test-programs: all $(test_programs)
+fuzz-replays: $(fuzz_replays)
 fuzzers: $(fuzzers)
 
-test: test-programs
+test: deps
+	@$(parallel) test-programs
+	@$(parallel) CONFIG=asan fuzz-replays
+	@tests/peers/install
 	@tests/run --config $(CONFIG) $(T)
 
-.PHONY: test test-programs fuzzers
+SECS ?= 60
+fuzz:
+	@$(parallel) CC=clang CONFIG=fuzz fuzzers
+	@tests/fuzz/run $(SECS) $(T)
+
+test-bare:
+	@tools/deps bare
+	@tests/bare/run
+
+.PHONY: test test-programs fuzz-replays fuzzers fuzz test-bare
