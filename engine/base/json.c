@@ -31,13 +31,18 @@ static size_t depth_of(const char *text, size_t len)
 
 json_t *json_read(const char *text, size_t len, size_t cap_bytes, struct err *e)
 {
-	if (len > cap_bytes) {
+	return json_read_nested(text, len, (struct json_cap){cap_bytes, JSON_DEPTH_MAX}, e);
+}
+
+json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, struct err *e)
+{
+	if (len > cap.bytes) {
 		err_set(e, "the JSON text has %zu bytes, more than the limit of %zu", len,
-			cap_bytes);
+			cap.bytes);
 		return NULL;
 	}
-	if (depth_of(text, len) > JSON_DEPTH_MAX) {
-		err_set(e, "the JSON text nests deeper than %d levels", JSON_DEPTH_MAX);
+	if (depth_of(text, len) > cap.depth) {
+		err_set(e, "the JSON text nests deeper than %zu levels", cap.depth);
 		return NULL;
 	}
 	json_error_t why;
@@ -59,8 +64,13 @@ static int write_string(struct buf *out, const char *text, size_t len)
 		run = i + 1;
 		if (i == len)
 			break;
-		static const char named[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',
-			['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+		static const char named[] = {['\b'] = 'b',
+			['\t'] = 't',
+			['\n'] = 'n',
+			['\f'] = 'f',
+			['\r'] = 'r',
+			['"'] = '"',
+			['\\'] = '\\'};
 		if (named[c])
 			buf_addf(out, "\\%c", named[c]);
 		else

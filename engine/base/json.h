@@ -14,6 +14,12 @@ enum { JSON_DEPTH_MAX = 64 };
  * bits, floats that overflow, anything behind the value. The message names line and column. */
 json_t *json_read(const char *text, size_t len, size_t cap_bytes, struct err *e);
 
+/* The same with the caller's own depth: an envelope around a value that was already checked. */
+struct json_cap {
+	size_t bytes, depth;
+};
+json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, struct err *e);
+
 /* Appends `value` compactly: keys sorted by code point, non-ASCII as is, floats by num_float_text.
  * The same value always yields the same bytes; this is what is hashed, journaled and rendered. */
 int json_write(struct buf *out, const json_t *value);
