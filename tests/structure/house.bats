@@ -1,0 +1,118 @@
+# The shape of the tree: what the compiler and the linker cannot see.
+load ../kit/common
+
+setup() {
+	cd "$AGENT6_SRC"
+	OUT=${AGENT6_OUT:-$AGENT6_SRC/build/release}
+}
+
+# Tracked and new files alike, in a checkout; every file in an unpacked tree.
+sources() {
+	{ git ls-files -co --exclude-standard -- "$@" 2>/dev/null || find "${@%/}" -type f; } | sort -u |
+		while read -r file; do [[ ! -e $file ]] || echo "$file"; done
+}
+
+nothing() { # prints and fails on any output of CMD
+	run -0 "$@"
+	echo "$output"
+	[[ -z $output ]]
+}
+
+@test "no directory includes upward (tests/structure/layers)" {
+	mapfile -t files < <(sources jail broker schema engine | grep '\.[ch]$')
+	nothing awk -f tests/structure/includes.awk tests/structure/layers "${files[@]}"
+}
+
+@test "the include check sees an upward include" {
+	mkdir -p "$SCRATCH/engine/base"
+	echo '#include "run/drive.h"' >"$SCRATCH/engine/base/bad.c"
+	cd "$SCRATCH"
+	run -0 awk -f "$AGENT6_SRC/tests/structure/includes.awk" "$AGENT6_SRC/tests/structure/layers" \
+		engine/base/bad.c
+	[[ $output == "engine/base/bad.c:1: engine/base may not include run/drive.h" ]]
+}
+
+@test "functions, parameters, nesting and files stay within CONTRIBUTING.md's limits" {
+	mapfile -t files < <(sources jail broker schema engine tests | grep '\.[ch]$')
+	run -0 awk -f tests/structure/measure.awk "${files[@]}"
+	echo "$output" | sed 's/^/# /' >&3
+	[[ ${#lines[@]} -eq 1 && ${lines[0]} =~ ^median\ ([0-9]+),\ p90\ ([0-9]+) ]]
+	[[ ${BASH_REMATCH[1]} -le 12 && ${BASH_REMATCH[2]} -le 45 ]]
+}
+
+@test "the measure sees a long function, many parameters and deep nesting" {
+	{
+		printf 'int f(int a, int b, int c, int d, int e, int g)\n{\n'
+		printf '\tif (a) {\n\t\tif (b) {\n\t\t\tif (c) {\n\t\t\t\tif (d) {\n\t\t\t\t}\n\t\t\t}\n\t\t}\n\t}\n'
+		printf '\ta++;\n%.0s' {1..80}
+		printf '}\n'
+	} >"$SCRATCH/f.c"
+	run -0 awk -f tests/structure/measure.awk "$SCRATCH/f.c"
+	[[ $output == *"f: parameters 6"* && $output == *"f: lines 88"* && $output == *"nesting 4"* ]]
+}
+
+@test "schema, types, machine, plan, reduce and the wire formats touch no file, clock or environment" {
+	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{types,machine}}/*.o \
+		"$OUT"/obj/engine/run/{plan,reduce}*.o "$OUT"/obj/engine/provider/wire*.o 2>/dev/null)
+	[[ ${#pure[@]} -gt 10 ]]
+	nothing awk -f tests/structure/purity.awk <(nm -A "$OUT"/obj/engine/base/*.o) <(nm -A "${pure[@]}")
+}
+
+@test "the purity check sees a clock behind a base function" {
+	run -0 awk -f tests/structure/purity.awk \
+		<(printf 'b.o: T clock_now\nb.o: U clock_gettime\n') <(printf 'p.o: U clock_now\np.o: U strlen\n')
+	[[ $output == "p.o uses clock_now" ]]
+}
+
+@test "every header compiles on its own" {
+	[[ -f $OUT/flags ]]
+	eval "compile=($(sed 's/ -Werror / /' "$OUT/flags"))"
+	mapfile -t headers < <(sources jail broker schema engine tests | grep '\.h$')
+	local header
+	for header in "${headers[@]}"; do
+		echo "#include \"$header\""
+		"${compile[@]}" -Werror -fsyntax-only -x c - <<<"#include \"$header\""
+	done
+}
+
+needed() { # libraries that PROGRAM loads, C library and sanitizers left out
+	readelf -d "$AGENT6_BIN/$1" | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\).*/\1/p' |
+		grep -vE '^lib(c|m|asan|ubsan|gcc_s|pthread|dl|rt|gcov)$' | sort | tr '\n' ' '
+}
+
+@test "privilege boundary: each program loads only its own libraries" {
+	echo "jail: $(needed agent6-jail) broker: $(needed agent6-broker)"
+	[[ $(needed agent6-jail) == "libjansson libseccomp " ]]
+	[[ $(needed agent6-broker) =~ ^libcurl\ libjansson\ (libseccomp\ )?$ ]]
+	[[ $(needed agent6) != *curl* && $(needed agent6) != *ssl* && $(needed agent6) != *seccomp* ]]
+	[[ $(needed agent6-agent) != *archive* && $(needed agent6-agent) != *yaml* ]]
+}
+
+@test "every test file is run" {
+	diff <(sources tests | grep -E '(_test\.(c|sh)|_fuzz\.c|\.bats)$' | sort) <(tests/run --list | sort)
+}
+
+@test "every fuzz target has a corpus" {
+	local target name
+	for target in tests/fuzz/*_fuzz.c; do
+		name=${target##*/}
+		[[ -n $(ls -A "tests/fuzz/corpus/${name%_fuzz.c}") ]]
+	done
+}
+
+@test "no unfinished work and nobody's desk in the tree" {
+	mapfile -t files < <(sources . | grep -vE '^(\./)?(tests/(golden|fuzz/corpus)/|LICENSE)')
+	run grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b|/wor[k]/|/hom[e]/[a-z]|/roo[t]/[a-z]|"resolve[d]":' "${files[@]}"
+	echo "$output"
+	[[ $status -eq 1 ]]
+}
+
+@test "the version is written in one place" {
+	local version
+	version=$(sed -n 's/^VERSION = //p' GNUmakefile)
+	[[ -n $version ]]
+	run grep -lrF --include='*.[ch]' --include='*.mk' --include='*.bash' --include='*.bats' "\"$version\"" \
+		jail broker schema engine tests
+	echo "$output"
+	[[ -z $output ]]
+}
