@@ -17,7 +17,9 @@
 
 enum { DOC_BYTES_MAX = 8 * 1024 * 1024, DOC_DEPTH_MAX = 64, DOC_NODES_MAX = 1000000 };
 
-enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_FLOAT, DOC_STR, DOC_LIST, DOC_MAP };
+/* DOC_BROKEN: a value that the reader has already reported (an integer out of range, an alias);
+ * checks accept it silently, so that one mistake is never reported twice. */
+enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_FLOAT, DOC_STR, DOC_LIST, DOC_MAP, DOC_BROKEN };
 
 /* 1-based; columns count code points, as an editor shows them. `end_*` is the first position behind
  * the node. */
@@ -46,8 +48,10 @@ struct doc_pair {
 struct doc {
 	struct arena arena;
 	const char *file; /* as it is named in findings */
-	const char *text; /* the source, for carets */
+	const char *text; /* the source without a byte order mark, NUL-terminated */
 	size_t len;
+	const uint32_t *lines; /* where each line starts; a line ends at \n, \r\n or \r */
+	uint32_t line_count;
 	const struct doc_node *root; /* NULL when the text could not be read */
 	size_t nodes;
 };

@@ -18,28 +18,37 @@ struct finding {
 	struct doc_pos pos; /* line 0: the file as a whole */
 	const char *message;
 	const char *help;  /* NULL: none */
-	const char *state; /* the state it belongs to, NULL: none */
+	const char *state; /* the state it belongs to, NULL: none; must outlive the findings */
+	size_t order;      /* of discovery */
 };
+
+/* More than anyone reads: what comes later is counted but not kept. */
+enum { FINDINGS_MAX = 10000 };
 
 struct findings {
 	struct arena arena;
 	struct finding *items;
 	size_t count, room;
-	size_t errors, warnings;
+	size_t errors, warnings, dropped;
+	struct finding spare; /* takes what is dropped */
 };
 
 void findings_init(struct findings *f);
 void findings_done(struct findings *f);
 /* Adds one; the severity is the rule's own. `node` may be NULL (the file as a whole). Returns it,
- * so that the caller can set `help` through finding_help or `state`. */
+ * valid until the next is added, so that the caller can set `help` through finding_help or `state`.
+ */
 struct finding *finding_add(struct findings *f, enum rule rule, const struct doc *d,
 	const struct doc_node *node, const char *format, ...) PRINTF(5, 6);
+/* The same at a position that is no node's. */
+struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
+	struct doc_pos pos, const char *format, ...) PRINTF(5, 6);
 void finding_help(struct findings *f, struct finding *item, const char *format, ...) PRINTF(3, 4);
 /* Stable: by file in order of first mention, line, column, then order of discovery. */
 void findings_sort(struct findings *f);
 
 /* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the
- * documents whose lines may be shown. */
+ * documents whose lines may be shown. Control characters in any text come out as escapes. */
 void findings_text(
 	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out);
 /* The array of cli.md: severity rule message file line column end_line end_column help state. */

@@ -1,0 +1,51 @@
+/*
+ * The builder: readers hand it nodes in source order, it makes the tree.
+ *
+ * Everything that is the same for all syntaxes is here and nowhere else: the limits, the refusal of
+ * duplicate and non-string keys, the index of large maps. Nodes wait on one stack until their list
+ * or map closes and then move into the arena, so a document costs its nodes once.
+ */
+#ifndef SCHEMA_BUILD_H
+#define SCHEMA_BUILD_H
+#include "schema/finding.h"
+
+struct doc_open {
+	size_t start; /* of its children on the stack */
+	enum doc_kind kind;
+	struct doc_pos pos;
+};
+
+struct doc_build {
+	struct doc *doc;
+	struct findings *findings;
+	struct doc_node *stack;
+	size_t count, room;
+	struct doc_open open[DOC_DEPTH_MAX];
+	int depth;
+};
+
+/* Copies the text, strips a byte order mark, indexes lines; checks size, UTF-8 and control
+ * characters. -1: reported, the text must not be parsed. Always fills `d`. */
+int doc_scan(struct doc *d, const char *file, const char *text, size_t len, struct findings *f);
+
+void doc_build_init(struct doc_build *b, struct doc *d, struct findings *f);
+void doc_build_done(struct doc_build *b);
+/* Each returns -1 when a limit is crossed, which has been reported: stop reading. */
+int doc_build_open(struct doc_build *b, enum doc_kind kind, struct doc_pos pos);
+int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column);
+int doc_build_add(struct doc_build *b, struct doc_node node);
+/* The next node added will be a map's key. */
+bool doc_build_at_key(const struct doc_build *b);
+/* A DOC_STR node whose text is copied; a NUL in it is reported and the node is broken. */
+struct doc_node doc_build_string(
+	struct doc_build *b, const char *text, size_t len, struct doc_pos pos);
+/* The last step: the one node left becomes the root. */
+void doc_build_root(struct doc_build *b);
+
+/* Maps above this size have an index behind their pairs: slots sorted by hash, then key. */
+enum { MAP_LINEAR_MAX = 8 };
+struct map_slot {
+	uint32_t hash, index;
+};
+uint32_t map_hash(const char *key, size_t len);
+#endif

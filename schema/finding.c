@@ -1,0 +1,146 @@
+#include "schema/finding.h"
+
+#include "base/utf8.h"
+#include <stdarg.h>
+#include <string.h>
+
+void findings_init(struct findings *f)
+{
+	*f = (struct findings){0};
+	arena_init(&f->arena);
+}
+
+void findings_done(struct findings *f)
+{
+	free(f->items);
+	arena_done(&f->arena);
+	*f = (struct findings){0};
+}
+
+/* Consecutive findings nearly always name the same file. */
+static const char *keep_file(struct findings *f, const char *file)
+{
+	if (f->count && !strcmp(f->items[f->count - 1].file, file))
+		return f->items[f->count - 1].file;
+	return arena_copy(&f->arena, file, strlen(file));
+}
+
+static const char *keep_text(struct findings *f, const char *format, va_list args)
+{
+	char text[1024];
+	int n = vsnprintf(text, sizeof(text), format, args);
+	size_t len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
+	return arena_copy(&f->arena, text, utf8_prefix(text, len));
+}
+
+static struct finding *next_item(struct findings *f)
+{
+	if (f->count == FINDINGS_MAX) {
+		f->dropped++;
+		f->spare = (struct finding){0};
+		return &f->spare;
+	}
+	if (f->count == f->room) {
+		size_t room = f->room ? f->room * 2 : 16;
+		struct finding *items = reallocarray(f->items, room, sizeof(*items));
+		if (!items) {
+			fputs("agent6: out of memory\n", stderr);
+			abort();
+		}
+		f->items = items;
+		f->room = room;
+	}
+	f->items[f->count] = (struct finding){.order = f->count};
+	return &f->items[f->count];
+}
+
+static struct finding *add(
+	struct findings *f, enum rule rule, const struct doc *d, struct doc_pos pos)
+{
+	struct finding *it = next_item(f);
+	it->rule = rule;
+	it->severity = rule_info(rule)->severity;
+	it->pos = pos;
+	f->errors += it->severity == SEVERITY_ERROR;
+	f->warnings += it->severity == SEVERITY_WARNING;
+	if (it != &f->spare) {
+		it->file = keep_file(f, d ? d->file : "");
+		f->count++;
+	}
+	return it;
+}
+
+struct finding *finding_add(struct findings *f, enum rule rule, const struct doc *d,
+	const struct doc_node *node, const char *format, ...)
+{
+	struct finding *it = add(f, rule, d, node ? node->pos : (struct doc_pos){0});
+	va_list args;
+	va_start(args, format);
+	if (it != &f->spare)
+		it->message = keep_text(f, format, args);
+	va_end(args);
+	return it;
+}
+
+struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
+	struct doc_pos pos, const char *format, ...)
+{
+	struct finding *it = add(f, rule, d, pos);
+	va_list args;
+	va_start(args, format);
+	if (it != &f->spare)
+		it->message = keep_text(f, format, args);
+	va_end(args);
+	return it;
+}
+
+void finding_help(struct findings *f, struct finding *item, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (item != &f->spare)
+		item->help = keep_text(f, format, args);
+	va_end(args);
+}
+
+/* Files rank by where they were first mentioned. */
+static size_t file_rank(const struct findings *f, const char *file)
+{
+	size_t i = 0;
+	while (strcmp(f->items[i].file, file))
+		i++;
+	return i;
+}
+
+struct ranked {
+	struct finding item;
+	size_t rank;
+};
+
+static int by_place(const void *a_, const void *b_)
+{
+	const struct ranked *a = a_, *b = b_;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->item.pos.line != b->item.pos.line)
+		return a->item.pos.line < b->item.pos.line ? -1 : 1;
+	if (a->item.pos.column != b->item.pos.column)
+		return a->item.pos.column < b->item.pos.column ? -1 : 1;
+	return a->item.order < b->item.order ? -1 : 1;
+}
+
+void findings_sort(struct findings *f)
+{
+	AUTO_FREE struct ranked *ranked = calloc(f->count + 1, sizeof(*ranked));
+	if (!ranked)
+		return;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct ranked *before = i ? &ranked[i - 1] : NULL;
+		bool same = before && !strcmp(before->item.file, f->items[i].file);
+		ranked[i].item = f->items[i];
+		ranked[i].rank = same ? before->rank : file_rank(f, f->items[i].file);
+	}
+	qsort(ranked, f->count, sizeof(*ranked), by_place);
+	for (size_t i = 0; i < f->count; i++)
+		f->items[i] = ranked[i].item;
+}

@@ -1,0 +1,288 @@
+/* YAML by libyaml's events, scalars resolved by the YAML 1.2 core schema
+ * (yaml.org/spec/1.2.2, 10.3). */
+#include "base/num.h"
+#include "schema/build.h"
+#include "schema/read.h"
+#include <math.h>
+#include <string.h>
+#include <yaml.h>
+
+struct reader {
+	yaml_parser_t parser;
+	struct doc_build build;
+};
+
+static struct doc_pos pos_of(const yaml_event_t *event)
+{
+	return (struct doc_pos){(uint32_t)event->start_mark.line + 1,
+		(uint32_t)event->start_mark.column + 1, (uint32_t)event->end_mark.line + 1,
+		(uint32_t)event->end_mark.column + 1};
+}
+
+static bool one_of(const char *text, const char *lower, const char *title, const char *upper)
+{
+	return !strcmp(text, lower) || !strcmp(text, title) || !strcmp(text, upper);
+}
+
+static size_t digits(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+static bool is_decimal_int(const char *text)
+{
+	text += *text == '-' || *text == '+';
+	return *text && !text[digits(text)];
+}
+
+static bool is_float(const char *text)
+{
+	text += *text == '-' || *text == '+';
+	size_t whole = digits(text);
+	text += whole;
+	if (*text == '.') {
+		size_t fraction = digits(++text);
+		if (!whole && !fraction)
+			return false;
+		text += fraction;
+	} else if (!whole) {
+		return false;
+	}
+	if (*text == 'e' || *text == 'E') {
+		text++;
+		text += *text == '-' || *text == '+';
+		size_t exponent = digits(text);
+		if (!exponent)
+			return false;
+		text += exponent;
+	}
+	return !*text;
+}
+
+static bool is_infinite_or_nan(const char *text)
+{
+	if (one_of(text, ".nan", ".NaN", ".NAN"))
+		return true;
+	text += *text == '-' || *text == '+';
+	return one_of(text, ".inf", ".Inf", ".INF");
+}
+
+/* 0o17 and 0x1F. */
+static bool is_based_int(const char *text)
+{
+	static const char hex[] = "0123456789abcdefABCDEF";
+	if (text[0] != '0' || (text[1] != 'o' && text[1] != 'x') || !text[2])
+		return false;
+	return !text[2 + strspn(text + 2, text[1] == 'x' ? hex : "01234567")];
+}
+
+static int based_int(const char *text, int64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long value = strtoull(text + 2, &end, text[1] == 'x' ? 16 : 8);
+	if (errno || value > INT64_MAX)
+		return -1;
+	*out = (int64_t)value;
+	return 0;
+}
+
+static void set_int(struct reader *r, struct doc_node *node, const char *text, size_t len)
+{
+	bool based = is_based_int(text);
+	if (based ? based_int(text, &node->integer) : num_int(text, len, &node->integer)) {
+		finding_at(r->build.findings, RULE_INTEGER_RANGE, r->build.doc, node->pos,
+			"the integer does not fit into 64 bits");
+		node->kind = DOC_BROKEN;
+		return;
+	}
+	node->kind = DOC_INT;
+}
+
+static void set_float(struct reader *r, struct doc_node *node, const char *text, size_t len)
+{
+	if (is_infinite_or_nan(text) || num_float(text, len, &node->number)) {
+		finding_at(r->build.findings, RULE_NOT_FINITE, r->build.doc, node->pos,
+			"this is not a finite number");
+		node->kind = DOC_BROKEN;
+		return;
+	}
+	node->kind = DOC_FLOAT;
+}
+
+/* True when a plain scalar is no string; `node` then holds what it is. */
+static bool resolve(struct reader *r, struct doc_node *node, const char *text, size_t len)
+{
+	if (len && !strchr("-+.0123456789nNtTfF~", *text))
+		return false;
+	if (!len || !strcmp(text, "~") || one_of(text, "null", "Null", "NULL")) {
+		node->kind = DOC_NULL;
+	} else if (one_of(text, "true", "True", "TRUE")) {
+		node->kind = DOC_BOOL;
+		node->boolean = true;
+	} else if (one_of(text, "false", "False", "FALSE")) {
+		node->kind = DOC_BOOL;
+	} else if (is_decimal_int(text) || is_based_int(text)) {
+		set_int(r, node, text, len);
+	} else if (is_float(text) || is_infinite_or_nan(text)) {
+		set_float(r, node, text, len);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Tags and anchors are reported and otherwise ignored. True: the value's type is now unknown. */
+static bool refuse_properties(struct reader *r, const yaml_event_t *event,
+	const yaml_char_t *anchor, const yaml_char_t *tag)
+{
+	struct doc_pos pos = pos_of(event);
+	pos.end_line = pos.line;
+	pos.end_column = pos.column + 1;
+	if (anchor) {
+		struct finding *it = finding_at(r->build.findings, RULE_YAML_ANCHOR, r->build.doc,
+			pos, "the anchor `&%s` is refused", (const char *)anchor);
+		finding_help(r->build.findings, it,
+			"write the value out where it is used; put quotes around a text that "
+			"begins "
+			"with &");
+	}
+	if (!tag)
+		return false;
+	struct finding *it = finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos,
+		"the tag `%s` is refused", (const char *)tag);
+	finding_help(r->build.findings, it,
+		"remove it; a quoted value is a string, and a text that begins with ! needs "
+		"quotes");
+	return true;
+}
+
+static int on_scalar(struct reader *r, const yaml_event_t *event)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	size_t len = event->data.scalar.length;
+	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(event)};
+	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	if ((event->data.scalar.anchor || event->data.scalar.tag) &&
+		refuse_properties(r, event, event->data.scalar.anchor, event->data.scalar.tag))
+		return doc_build_add(&r->build, node);
+	if (plain && len == 2 && !memcmp(text, "<<", 2) && doc_build_at_key(&r->build)) {
+		finding_at(r->build.findings, RULE_YAML_MERGE_KEY, r->build.doc, node.pos,
+			"the merge key `<<` is refused: write the keys out");
+		return doc_build_add(&r->build, node);
+	}
+	if (!plain || !resolve(r, &node, text, len))
+		node = doc_build_string(&r->build, text, len, node.pos);
+	return doc_build_add(&r->build, node);
+}
+
+static int on_alias(struct reader *r, const yaml_event_t *event)
+{
+	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(event)};
+	struct finding *it = finding_at(r->build.findings, RULE_YAML_ANCHOR, r->build.doc, node.pos,
+		"the alias `*%s` is refused", (const char *)event->data.alias.anchor);
+	finding_help(r->build.findings, it,
+		"write the value out; put quotes around a text that begins with *");
+	return doc_build_add(&r->build, node);
+}
+
+static int on_document(struct reader *r, const yaml_event_t *event)
+{
+	if (r->build.count) {
+		struct finding *it = finding_at(r->build.findings, RULE_YAML_MULTIPLE_DOCUMENTS,
+			r->build.doc, pos_of(event), "a second document begins here");
+		finding_help(r->build.findings, it, "keep one document per file");
+		return -1;
+	}
+	const yaml_tag_directive_t *tags = event->data.document_start.tag_directives.start;
+	if (tags != event->data.document_start.tag_directives.end)
+		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos_of(event),
+			"the directive %%TAG is refused");
+	return 0;
+}
+
+static int on_event(struct reader *r, const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT: return on_scalar(r, event);
+	case YAML_ALIAS_EVENT: return on_alias(r, event);
+	case YAML_SEQUENCE_START_EVENT:
+		refuse_properties(r, event, event->data.sequence_start.anchor,
+			event->data.sequence_start.tag);
+		return doc_build_open(&r->build, DOC_LIST, pos_of(event));
+	case YAML_MAPPING_START_EVENT:
+		refuse_properties(
+			r, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+		return doc_build_open(&r->build, DOC_MAP, pos_of(event));
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT: {
+		struct doc_pos pos = pos_of(event);
+		return doc_build_close(&r->build, pos.end_line, pos.end_column);
+	}
+	case YAML_DOCUMENT_START_EVENT: return on_document(r, event);
+	case YAML_NO_EVENT:
+	case YAML_STREAM_START_EVENT:
+	case YAML_STREAM_END_EVENT:
+	case YAML_DOCUMENT_END_EVENT: return 0;
+	}
+	return 0;
+}
+
+static void report_syntax(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	const struct doc *d = r->build.doc;
+	struct doc_pos pos = {(uint32_t)p->problem_mark.line + 1,
+		(uint32_t)p->problem_mark.column + 1, (uint32_t)p->problem_mark.line + 1,
+		(uint32_t)p->problem_mark.column + 2};
+	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s%s%s",
+		p->context ? p->context : "", p->context ? ", " : "",
+		p->problem ? p->problem : "the text cannot be read");
+	size_t len;
+	const char *line = doc_line(d, pos.line, &len);
+	if (pos.column <= len && line[pos.column - 1] == '\t')
+		finding_help(r->build.findings, it, "YAML is indented with spaces, never tabs");
+	else if (p->context && p->context_mark.line != p->problem_mark.line)
+		finding_help(r->build.findings, it,
+			"what cannot be finished here began on line %zu", p->context_mark.line + 1);
+}
+
+/* Returns -1 when reading has to stop early; that has been reported. */
+static int read_events(struct reader *r)
+{
+	for (bool more = true; more;) {
+		yaml_event_t event;
+		if (!yaml_parser_parse(&r->parser, &event)) {
+			report_syntax(r);
+			return -1;
+		}
+		int rc = on_event(r, &event);
+		more = event.type != YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+int doc_read_yaml(struct doc *d, const char *file, const char *text, size_t len, struct findings *f)
+{
+	if (doc_scan(d, file, text, len, f))
+		return -1;
+	struct reader r;
+	if (!yaml_parser_initialize(&r.parser)) {
+		fputs("agent6: out of memory\n", stderr);
+		abort();
+	}
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)d->text, d->len);
+	doc_build_init(&r.build, d, f);
+	if (!read_events(&r)) {
+		doc_build_root(&r.build);
+		if (!d->root)
+			finding_add(f, RULE_EMPTY_DOCUMENT, d, NULL, "the file holds no value");
+	}
+	doc_build_done(&r.build);
+	yaml_parser_delete(&r.parser);
+	return d->root ? 0 : -1;
+}

@@ -1,0 +1,111 @@
+#include "base/utf8.h"
+#include "schema/build.h"
+#include <string.h>
+
+enum { CONTROLS_SHOWN_MAX = 20 };
+
+static const char *line_end(const char *p, const char *end)
+{
+	while (p < end && *p != '\n' && *p != '\r')
+		p++;
+	return p;
+}
+
+/* Behind the line break at `p`. */
+static const char *line_next(const char *p, const char *end)
+{
+	return p + (p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 1);
+}
+
+static void index_lines(struct doc *d)
+{
+	const char *end = d->text + d->len;
+	uint32_t count = 1;
+	for (const char *p = line_end(d->text, end); p < end; p = line_end(p, end)) {
+		p = line_next(p, end);
+		count++;
+	}
+	uint32_t *lines = arena_array(&d->arena, count, sizeof(*lines)), i = 1;
+	for (const char *p = line_end(d->text, end); p < end; p = line_end(p, end)) {
+		p = line_next(p, end);
+		lines[i++] = (uint32_t)(p - d->text);
+	}
+	d->lines = lines;
+	d->line_count = count;
+}
+
+static struct doc_pos pos_at(const struct doc *d, size_t offset)
+{
+	uint32_t low = 0, high = d->line_count;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (d->lines[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	size_t columns = utf8_count(d->text + d->lines[low], offset - d->lines[low]);
+	uint32_t line = low + 1, column = (uint32_t)columns + 1;
+	return (struct doc_pos){line, column, line, column + 1};
+}
+
+/* The first place at or behind `at` that plain printable ASCII or a line break does not explain. */
+static size_t skip_plain(const struct doc *d, size_t at)
+{
+	while (at < d->len) {
+		unsigned char c = (unsigned char)d->text[at];
+		if (c >= 0x7f || (c < 0x20 && c != '\n' && c != '\t' && c != '\r'))
+			break;
+		at++;
+	}
+	return at;
+}
+
+static bool refused(uint32_t code)
+{
+	return utf8_is_control(code) || code == 0x2028 || code == 0x2029;
+}
+
+static int scan_text(struct doc *d, struct findings *f)
+{
+	int controls = 0;
+	for (size_t at = skip_plain(d, 0); at < d->len; at = skip_plain(d, at)) {
+		uint32_t code = 0;
+		size_t n = utf8_step(d->text + at, d->len - at, &code);
+		if (!n) {
+			finding_at(f, RULE_INVALID_UTF8, d, pos_at(d, at),
+				"the byte 0x%02X is not valid UTF-8 here",
+				(unsigned char)d->text[at]);
+			return -1;
+		}
+		if (refused(code)) {
+			finding_at(f, RULE_CONTROL_CHARACTER, d, pos_at(d, at),
+				"the character U+%04X must not stand in the text", code);
+			if (++controls == CONTROLS_SHOWN_MAX)
+				return -1;
+		}
+		at += n;
+	}
+	return controls ? -1 : 0;
+}
+
+int doc_scan(struct doc *d, const char *file, const char *text, size_t len, struct findings *f)
+{
+	*d = (struct doc){0};
+	arena_init(&d->arena);
+	d->file = arena_copy(&d->arena, file, strlen(file));
+	d->text = "";
+	if (len > DOC_BYTES_MAX) {
+		finding_at(f, RULE_TOO_LARGE, d, (struct doc_pos){0},
+			"the file has %zu bytes, more than the limit of %d", len, DOC_BYTES_MAX);
+		return -1;
+	}
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		len -= 3;
+	}
+	d->text = arena_copy(&d->arena, text, len);
+	d->len = len;
+	index_lines(d);
+	return scan_text(d, f);
+}

@@ -1,0 +1,123 @@
+/* Findings as people read them, and as JSON. */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "schema/finding.h"
+#include <string.h>
+
+enum { SOURCE_COLUMNS = 100, LEAD_COLUMNS = 60 };
+
+/* A file's text must not drive the terminal it is shown on. */
+static void add_clean(struct buf *out, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		uint32_t code = 0;
+		size_t n = utf8_step(text + at, len - at, &code);
+		if (!n)
+			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
+		else if (utf8_is_control(code) || code == '\r' || code == '\n')
+			buf_addf(out, "\\u%04x", code);
+		else
+			buf_add(out, text + at, n);
+		at += n ? n : 1;
+	}
+}
+
+/* The same for a source line, where every character must stay one column wide. */
+static void add_columns(struct buf *out, const char *text, size_t len, uint32_t count)
+{
+	for (size_t at = 0; at < len && count; count--) {
+		uint32_t code = 0;
+		size_t n = utf8_step(text + at, len - at, &code);
+		if (!n || utf8_is_control(code))
+			buf_addc(out, '?');
+		else
+			buf_add(out, text + at, n);
+		at += n ? n : 1;
+	}
+}
+
+static size_t columns_to_bytes(const char *text, size_t len, uint32_t columns)
+{
+	size_t at = 0;
+	while (at < len && columns--) {
+		size_t n = utf8_step(text + at, len - at, NULL);
+		at += n ? n : 1;
+	}
+	return at;
+}
+
+/* The line with a caret below. Of a long line, what surrounds the caret. */
+static void add_source(struct buf *out, const struct doc *d, const struct doc_pos *pos)
+{
+	size_t len;
+	const char *line = doc_line(d, pos->line, &len);
+	uint32_t skip = pos->column > LEAD_COLUMNS ? pos->column - 1 - LEAD_COLUMNS / 2 : 0;
+	size_t from = columns_to_bytes(line, len, skip);
+	line += from;
+	len -= from;
+	buf_addf(out, "%6u | %s", pos->line, skip ? "..." : "");
+	add_columns(out, line, len, SOURCE_COLUMNS);
+	if (columns_to_bytes(line, len, SOURCE_COLUMNS) < len)
+		buf_adds(out, "...");
+	buf_addf(out, "\n       | %s", skip ? "   " : "");
+	size_t lead = columns_to_bytes(line, len, pos->column - 1 - skip);
+	for (uint32_t i = 0, at = 0; i + 1 < pos->column - skip; i++) {
+		buf_addc(out, at < lead && line[at] == '\t' ? '\t' : ' ');
+		at += (uint32_t)columns_to_bytes(line + at, len - at, 1);
+	}
+	uint32_t width = pos->end_line == pos->line && pos->end_column > pos->column
+				 ? pos->end_column - pos->column
+				 : 1;
+	uint32_t room = SOURCE_COLUMNS - (pos->column - 1 - skip);
+	for (uint32_t i = 0; i < width && i < room; i++)
+		buf_addc(out, '^');
+	buf_addc(out, '\n');
+}
+
+static void add_finding(struct buf *out, const struct finding *it, const struct doc *d)
+{
+	add_clean(out, it->file, strlen(it->file));
+	if (it->pos.line)
+		buf_addf(out, ":%u:%u", it->pos.line, it->pos.column);
+	buf_addf(out, ": %s[%s]: ", severity_name(it->severity), rule_info(it->rule)->id);
+	add_clean(out, it->message, strlen(it->message));
+	buf_addc(out, '\n');
+	if (d && it->pos.line)
+		add_source(out, d, &it->pos);
+	if (it->help) {
+		buf_adds(out, "       help: ");
+		add_clean(out, it->help, strlen(it->help));
+		buf_addc(out, '\n');
+	}
+}
+
+void findings_text(
+	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct doc *d = NULL;
+		for (size_t k = 0; k < n_docs && !d; k++)
+			if (docs[k] && docs[k]->file && !strcmp(docs[k]->file, f->items[i].file))
+				d = docs[k];
+		add_finding(out, &f->items[i], d);
+	}
+	if (f->dropped)
+		buf_addf(out, "... and %zu more\n", f->dropped);
+}
+
+void findings_json(const struct findings *f, struct buf *out)
+{
+	buf_addc(out, '[');
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *it = &f->items[i];
+		json_auto_t *item = json_pack("{ss ss ss ss si si si si ss? ss?}", "severity",
+			severity_name(it->severity), "rule", rule_info(it->rule)->id, "message",
+			it->message, "file", it->file, "line", (int)it->pos.line, "column",
+			(int)it->pos.column, "end_line", (int)it->pos.end_line, "end_column",
+			(int)it->pos.end_column, "help", it->help, "state", it->state);
+		buf_adds(out, i ? ",\n " : "");
+		if (!item || json_write(out, item))
+			out->failed = true;
+	}
+	buf_adds(out, "]\n");
+}
