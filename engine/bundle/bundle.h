@@ -70,6 +70,10 @@ int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct 
 /* Removes an installed copy. */
 int bundle_uninstall(int dir_fd, const char *name, struct err *e);
 
+/* Writes the packed form to `path` (replaced in one step): a pax tar, zstd-compressed. The same
+ * members and libzstd give the same bytes. */
+int bundle_pack(const struct bundle *b, const char *path, struct err *e);
+
 /* Whether what runs is what was reviewed: a loose or directory bundle inside a git repository must
  * hold no uncommitted or ignored file. 0: committed, or not in a repository, or packed; -1: not, or
  * git could not tell; the message names the first such files. Runs git with everything a poisoned

@@ -1,0 +1,205 @@
+#include "bundle/bundle.h"
+
+#include "base/beneath.h"
+#include "base/io.h"
+#include "bundle/inside.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef RESOLVE_NO_SYMLINKS
+#include <linux/openat2.h>
+#endif
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), n = strlen(suffix);
+	return len > n && !strcmp(text + len - n, suffix);
+}
+
+static bool is_loose_name(const char *name)
+{
+	return has_suffix(name, ".asm.yaml") || has_suffix(name, ".asm.yml") ||
+	       has_suffix(name, ".asm.json") || has_suffix(name, ".asm.toml");
+}
+
+/* What a path that is no bundle most likely was meant to be. */
+static int not_a_bundle(const char *path, struct err *e)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	if (member_path_is_machine(base))
+		return err_set(e,
+			"%s is the machine file of a directory bundle: name its directory", path);
+	return err_set(e,
+		"%s is not a bundle: a bundle is NAME.asm, a directory holding machine.yaml, or "
+		"NAME.asm.yaml (.yml, .json, .toml)",
+		path);
+}
+
+/* Opens the directory that the members lie in and remembers its absolute path. */
+static int open_root(struct bundle *b, const char *dir, struct err *e)
+{
+	char real[PATH_MAX];
+	b->root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (b->root_fd < 0 || !realpath(dir, real))
+		return err_errno(e, "cannot open %s", dir);
+	b->root = arena_copy(&b->arena, real, strlen(real));
+	return 0;
+}
+
+static int open_loose(struct intake *in, struct err *e)
+{
+	struct bundle *b = in->bundle;
+	const char *slash = strrchr(b->named, '/'), *base = slash ? slash + 1 : b->named;
+	size_t dir_len = slash ? (size_t)(slash - b->named) : 0;
+	const char *dir = !slash ? "." : dir_len ? arena_copy(&b->arena, b->named, dir_len) : "/";
+	b->form = BUNDLE_LOOSE;
+	return open_root(b, dir, e) ? -1 : bundle_walk(in, base, e);
+}
+
+static int open_packed(struct intake *in, int fd, struct err *e)
+{
+	char real[PATH_MAX];
+	struct bundle *b = in->bundle;
+	if (!realpath(b->named, real))
+		return err_errno(e, "cannot open %s", b->named);
+	b->root = arena_copy(&b->arena, real, strlen(real));
+	b->form = BUNDLE_PACKED;
+	return bundle_unpack(in, fd, e);
+}
+
+static int open_form(struct intake *in, struct err *e)
+{
+	struct bundle *b = in->bundle;
+	struct stat st;
+	AUTO_FD int fd = open(b->named, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st))
+		return err_errno(e, "cannot open %s", b->named);
+	b->form = BUNDLE_DIRECTORY;
+	if (S_ISDIR(st.st_mode))
+		return open_root(b, b->named, e) ? -1 : bundle_walk(in, NULL, e);
+	if (!S_ISREG(st.st_mode))
+		return not_a_bundle(b->named, e);
+	if (is_loose_name(b->named))
+		return open_loose(in, e);
+	return has_suffix(b->named, ".asm") ? open_packed(in, fd, e) : not_a_bundle(b->named, e);
+}
+
+static void label_machine(struct bundle *b)
+{
+	char label[PATH_MAX + 32];
+	if (!b->machine)
+		return;
+	bool slash = b->named[strlen(b->named) - 1] == '/';
+	if (b->form == BUNDLE_LOOSE)
+		snprintf(label, sizeof(label), "%s", b->named);
+	else
+		snprintf(label, sizeof(label), "%s%s%s", b->named, slash ? "" : "/",
+			b->machine->path);
+	b->machine_label = arena_copy(&b->arena, label, strlen(label));
+}
+
+int bundle_open(const char *path, struct findings *findings, struct bundle **out, struct err *e)
+{
+	struct bundle *b = calloc(1, sizeof(*b));
+	if (!b)
+		return err_set(e, "out of memory");
+	arena_init(&b->arena);
+	b->root_fd = -1;
+	b->named = arena_copy(&b->arena, path, strlen(path));
+	struct intake in = {.bundle = b, .findings = findings};
+	if (!*path || strlen(path) >= PATH_MAX || open_form(&in, e)) {
+		err_set(e, "the path of the bundle is empty or too long");
+		bundle_free(b);
+		return -1;
+	}
+	intake_end(&in);
+	label_machine(b);
+	*out = b;
+	return 0;
+}
+
+void bundle_free(struct bundle *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->count; i++)
+		free(b->members[i].bytes);
+	own_close(&b->root_fd);
+	arena_done(&b->arena);
+	free(b);
+}
+
+const struct member *bundle_member(const struct bundle *b, const char *path)
+{
+	size_t low = 0, high = b->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(path, b->members[middle].path);
+		if (!order)
+			return &b->members[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+static int read_source(
+	const struct bundle *b, const struct member *m, char **text, size_t *len, struct err *e)
+{
+	AUTO_FD int fd =
+		beneath_open(b->root_fd, m->source, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, 0);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st))
+		return err_errno(e, "cannot open %s", m->source);
+	AUTO_BUF content;
+	buf_init(&content, BUNDLE_MEMBER_BYTES_MAX);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, "%s is no longer a regular file", m->source);
+	if (io_read_all(fd, &content, m->source, e))
+		return -1;
+	*text = buf_take(&content, len);
+	return *text ? 0 : err_set(e, "out of memory");
+}
+
+int bundle_read(const struct bundle *b, const char *path, char **text, size_t *len, struct err *e)
+{
+	const struct member *m = bundle_member(b, path);
+	char hex[SHA256_HEX + 1];
+	AUTO_FREE char *read = NULL;
+	size_t read_len = m ? m->size : 0;
+	if (!m)
+		return err_set(e, "the bundle holds no %s", path);
+	if (m->bytes) {
+		read = malloc(m->size + 1);
+		if (!read)
+			return err_set(e, "out of memory");
+		memcpy(read, m->bytes, m->size + 1);
+	} else if (read_source(b, m, &read, &read_len, e)) {
+		return -1;
+	}
+	struct sha256 s;
+	sha256_init(&s);
+	sha256_add(&s, read, read_len);
+	sha256_end_hex(&s, hex);
+	if (strcmp(hex, m->sha256))
+		return err_set(e, "%s changed after it was checked", path);
+	*text = TAKE_PTR(read);
+	*len = read_len;
+	return 0;
+}
+
+int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable)
+{
+	struct err e = ERR_NONE;
+	const struct bundle *b = bundle;
+	if (bundle_read(b, path, text, len, &e))
+		return -1;
+	bool program =
+		(*len > 2 && !memcmp(*text, "#!", 2)) || (*len > 4 && !memcmp(*text, "\177ELF", 4));
+	*executable = program && bundle_member(b, path)->mode == 0755;
+	return 0;
+}

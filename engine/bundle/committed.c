@@ -1,0 +1,100 @@
+#include "bundle/bundle.h"
+
+#include "git/git.h"
+#include <limits.h>
+#include <string.h>
+
+enum { PATHS_MAX = 64, LISTED_MAX = 5, STATUS_BYTES_MAX = 16 * 1024 * 1024 };
+
+/* What git is asked about, relative to a work tree: the member folders whole, so that deleted files
+ * count too, and the files beside them. */
+struct asked {
+	struct arena arena;
+	const char *paths[PATHS_MAX];
+	size_t count;
+};
+
+static void ask(struct asked *a, const char *prefix, const char *name)
+{
+	char path[2 * PATH_MAX];
+	int len = snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "", name);
+	if (a->count < PATHS_MAX)
+		a->paths[a->count++] = arena_copy(&a->arena, path, (size_t)len);
+}
+
+static void ask_bundle(struct asked *a, const struct bundle *b, const char *work_tree)
+{
+	const char *prefix = b->root + strlen(work_tree);
+	prefix += *prefix == '/';
+	a->count = 0;
+	ask(a, prefix, "scripts");
+	ask(a, prefix, "prompts");
+	ask(a, prefix, "rehearsal");
+	for (size_t i = 0; i < b->count; i++)
+		if (!strchr(b->members[i].source, '/'))
+			ask(a, prefix, b->members[i].source);
+}
+
+/* Entries of `status -z` are "XY PATH". */
+static int refuse_changes(const struct buf *status, struct err *e)
+{
+	char listed[700] = "";
+	size_t used = 0, count = 0;
+	for (size_t at = 0; at < status->len; at += strlen(status->data + at) + 1) {
+		const char *entry = status->data + at;
+		if (strlen(entry) > 3 && count++ < LISTED_MAX && used < sizeof(listed))
+			used += (size_t)snprintf(listed + used, sizeof(listed) - used,
+				"%s%.120s (%s)", used ? ", " : "", entry + 3,
+				entry[0] == '?'   ? "not tracked"
+				: entry[0] == '!' ? "ignored by git"
+						  : "changed");
+	}
+	return err_set(e,
+		"the bundle holds files that are not committed: %s%s; commit them, so that what "
+		"runs is "
+		"what was reviewed, or pass --allow-uncommitted",
+		listed, count > LISTED_MAX ? ", and more" : "");
+}
+
+static int check_repo(const struct bundle *b, const struct git_repo *r, bool nearest, struct err *e)
+{
+	struct asked asked = {.count = 0};
+	AUTO_BUF tracked, status;
+	buf_init(&tracked, STATUS_BYTES_MAX);
+	buf_init(&status, STATUS_BYTES_MAX);
+	arena_init(&asked.arena);
+	ask_bundle(&asked, b, r->work_tree);
+	int failed = nearest ? 0 : git_tracked(r, asked.paths, asked.count, &tracked, e);
+	if (!failed && (nearest || tracked.len))
+		failed = git_status(r, asked.paths, asked.count, &status, e);
+	if (failed)
+		err_wrap(e, "cannot tell whether the bundle is committed in %s", r->work_tree);
+	else if (status.len)
+		failed = refuse_changes(&status, e);
+	arena_done(&asked.arena);
+	return failed;
+}
+
+/* An enclosing repository that tracks the bundle has a say too: otherwise a command that may write
+ * the workspace could put a repository of its own around what it changed. */
+int bundle_check_committed(const struct bundle *b, struct err *e)
+{
+	char at[PATH_MAX];
+	bool nearest = true;
+	if (b->form == BUNDLE_PACKED)
+		return 0;
+	for (snprintf(at, sizeof(at), "%s", b->root); *at; nearest = false) {
+		struct git_repo r;
+		if (git_find(at, &r, e))
+			return -1;
+		if (!r.git_dir)
+			return 0;
+		int failed = check_repo(b, &r, nearest, e);
+		snprintf(at, sizeof(at), "%s", r.work_tree);
+		*strrchr(at, '/') = '\0';
+		git_repo_done(&r);
+		if (failed)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * What the parts of the bundle module share: how a member gets in, whatever form it came from.
+ */
+#ifndef BUNDLE_INSIDE_H
+#define BUNDLE_INSIDE_H
+#include "bundle/bundle.h"
+
+/* A bundle while it is being read. */
+struct intake {
+	struct bundle *bundle;
+	struct findings *findings;
+	bool full; /* a limit was crossed: nothing more is read */
+};
+
+/* A finding about the entry `path` of the bundle. */
+void intake_refuse(struct intake *in, enum rule rule, const char *path, const char *format, ...)
+	PRINTF(4, 5);
+/* A path as it may be shown: control characters and broken UTF-8 as \xHH. Lives in the arena. */
+const char *intake_shown(struct intake *in, const char *path);
+
+/* Whether `path` ("machine.yaml", "README.md", "scripts/x") is one a bundle may hold. */
+bool member_path_allowed(const char *path);
+/* "machine.yaml" and its like. */
+bool member_path_is_machine(const char *path);
+/* The rules for every component of `path`; a breach is a finding and false. */
+bool intake_path(struct intake *in, const char *path);
+/* Room for one more member of `bytes`; else a finding, once, `full`, and false. */
+bool intake_limits(struct intake *in, const char *path, uint64_t bytes);
+/* Files it. `path` and `source` are copied; `m.bytes` is taken over. */
+void intake_add(struct intake *in, const struct member *m);
+/* Sorts, finds clashes of names and the machine file, and computes the digest. */
+void intake_end(struct intake *in);
+
+/* Reads the directory `root_fd`: for a loose bundle its machine file is called `loose`, else NULL.
+ */
+int bundle_walk(struct intake *in, const char *loose, struct err *e);
+/* Reads the packed file `fd`. */
+int bundle_unpack(struct intake *in, int fd, struct err *e);
+#endif

@@ -1,0 +1,135 @@
+#include "bundle/bundle.h"
+
+#include "base/io.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The directory that holds `path`, made where it is missing; `*base` is the last component. */
+static int open_parent(int root, const char *path, const char **base, struct err *e)
+{
+	AUTO_FD int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	const char *slash;
+	while (at >= 0 && (slash = strchr(path, '/'))) {
+		char name[256];
+		snprintf(name, sizeof(name), "%.*s", (int)(slash - path), path);
+		if (mkdirat(at, name, 0700) && errno != EEXIST)
+			return err_errno(e, "cannot create the directory %s", name);
+		int next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		own_close(&at);
+		at = next;
+		path = slash + 1;
+	}
+	if (at < 0)
+		return err_errno(e, "cannot open the directory of %s", path);
+	*base = path;
+	return TAKE_FD(at);
+}
+
+static int install_member(const struct bundle *b, const struct member *m, int root, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	const char *base;
+	if (bundle_read(b, m->path, &text, &len, e))
+		return -1;
+	AUTO_FD int dir = open_parent(root, m->path, &base, e);
+	if (dir < 0)
+		return -1;
+	AUTO_FD int fd =
+		openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(e, "cannot create %s", m->path);
+	if (io_write(fd, text, len) || fchmod(fd, m->mode & 0555) || fsync(fd))
+		return err_errno(e, "cannot write %s", m->path);
+	return 0;
+}
+
+/* Calls `each` on every directory at and below `dir`, deepest first; `each` gets its descriptor. */
+static int each_directory(int dir, int (*each)(int fd, struct err *e), struct err *e)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	int failed = 0;
+	if (!list) {
+		own_close(&fd);
+		return err_errno(e, "cannot list the bundle's copy");
+	}
+	for (struct dirent *d; !failed && (d = readdir(list));) {
+		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+			continue;
+		AUTO_FD int sub =
+			openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub >= 0)
+			failed = each_directory(sub, each, e);
+	}
+	closedir(list);
+	return failed ? -1 : each(dir, e);
+}
+
+static int seal(int fd, struct err *e)
+{
+	return fchmod(fd, 0555) || fsync(fd) ? err_errno(e, "cannot seal the bundle's copy") : 0;
+}
+
+/* Empties one directory whose subdirectories are empty already. */
+static int clear(int fd, struct err *e)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	int failed = !list || fchmod(fd, 0700);
+	for (struct dirent *d; !failed && (d = readdir(list));)
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			failed =
+				unlinkat(fd, d->d_name, 0) && unlinkat(fd, d->d_name, AT_REMOVEDIR);
+	if (failed)
+		err_errno(e, "cannot remove the bundle's copy");
+	if (list)
+		closedir(list);
+	else
+		own_close(&copy);
+	return failed ? -1 : 0;
+}
+
+int bundle_uninstall(int dir_fd, const char *name, struct err *e)
+{
+	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s", name);
+	if (each_directory(fd, clear, e))
+		return -1;
+	return unlinkat(dir_fd, name, AT_REMOVEDIR) ? err_errno(e, "cannot remove %s", name) : 0;
+}
+
+static int fill(const struct bundle *b, int root, struct err *e)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (install_member(b, &b->members[i], root, e))
+			return -1;
+	return each_directory(root, seal, e);
+}
+
+/* A directory may be renamed only by whoever may write it when its ".." changes; the parent stays
+ * the same here, so 0555 does not stand in the way. */
+int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e)
+{
+	char temp[300];
+	if (snprintf(temp, sizeof(temp), ".%s.tmp", name) >= (int)sizeof(temp))
+		return err_set(e, "the name %s is too long", name);
+	if (bundle_uninstall(dir_fd, temp, e))
+		return -1;
+	if (mkdirat(dir_fd, temp, 0700))
+		return err_errno(e, "cannot create %s", temp);
+	AUTO_FD int root = openat(dir_fd, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (root < 0)
+		return err_errno(e, "cannot open %s", temp);
+	int failed = fill(b, root, e);
+	if (!failed && renameat2(dir_fd, temp, dir_fd, name, RENAME_NOREPLACE))
+		failed = err_errno(e, "cannot put the bundle's copy at %s", name);
+	if (!failed && fsync(dir_fd))
+		failed = err_errno(e, "cannot sync the directory of %s", name);
+	if (failed)
+		bundle_uninstall(dir_fd, temp, NULL);
+	return failed ? -1 : 0;
+}

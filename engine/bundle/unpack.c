@@ -1,0 +1,240 @@
+#include "bundle/inside.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <locale.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Two stages. The first decompresses into memory and stops at a hard limit, so that a bomb costs no
+ * more than the largest honest bundle. The second reads the tar from that memory, which lets us see
+ * that nothing lies behind its end: an archive that two readers could read differently is refused.
+ */
+enum {
+	TAR_BLOCK = 512,
+	/* The members, three header blocks and a padding block for each, and the end. */
+	TAR_BYTES_MAX = BUNDLE_BYTES_MAX + BUNDLE_MEMBERS_MAX * 4 * TAR_BLOCK + 64 * 1024,
+	PACKED_CHUNK = 65536
+};
+
+struct tar {
+	char *bytes;
+	size_t len;
+};
+
+static void reader_free(struct archive **a)
+{
+	archive_read_free(*a);
+}
+#define AUTO_READER __attribute__((cleanup(reader_free))) struct archive
+
+/* libarchive converts member names through the locale; UTF-8 must come out as it went in. */
+struct charset {
+	locale_t utf8, before;
+};
+
+static void charset_done(struct charset *c)
+{
+	if (c->utf8) {
+		uselocale(c->before);
+		freelocale(c->utf8);
+	}
+}
+
+static struct charset charset_utf8(void)
+{
+	struct charset c = {newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0};
+	if (c.utf8)
+		c.before = uselocale(c.utf8);
+	return c;
+}
+
+static void refuse_archive(struct intake *in, struct archive *a, const char *what)
+{
+	const char *cause = archive_error_string(a);
+	intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "%s%s%s", what, cause ? ": " : "",
+		cause ? intake_shown(in, cause) : "");
+	in->full = true;
+}
+
+/* Reads the raw stream to its end. False: refused, a finding says why. */
+static bool inflate(struct intake *in, struct archive *a, struct tar *out)
+{
+	for (size_t room = 0;;) {
+		if (out->len == room) {
+			room = room ? 2 * room : PACKED_CHUNK;
+			char *grown = realloc(out->bytes, room);
+			if (!grown)
+				return intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "out of memory"),
+				       false;
+			out->bytes = grown;
+		}
+		ssize_t n = archive_read_data(a, out->bytes + out->len, room - out->len);
+		if (n < 0)
+			return refuse_archive(in, a, "the compressed data is damaged"), false;
+		if (!n)
+			return true;
+		out->len += (size_t)n;
+		if (out->len > TAR_BYTES_MAX) {
+			intake_refuse(in, RULE_BUNDLE_LIMIT, "",
+				"unpacked, the bundle is larger than 64 MiB, the most it may have");
+			in->full = true;
+			return false;
+		}
+	}
+}
+
+static bool decompress(struct intake *in, int fd, struct tar *out)
+{
+	struct archive_entry *entry;
+	AUTO_READER *a = archive_read_new();
+	archive_read_support_filter_zstd(a);
+	archive_read_support_format_raw(a);
+	if (archive_read_open_fd(a, fd, PACKED_CHUNK) || archive_read_next_header(a, &entry))
+		return refuse_archive(in, a, "this is not a packed bundle"), false;
+	if (archive_filter_count(a) != 2 || archive_filter_code(a, 0) != ARCHIVE_FILTER_ZSTD)
+		return refuse_archive(in, a, "a packed bundle is compressed once, with zstd"),
+		       false;
+	return inflate(in, a, out);
+}
+
+/* NULL: a plain member. */
+static const char *entry_problem(struct archive_entry *entry)
+{
+	mode_t type = archive_entry_filetype(entry);
+	if (archive_entry_hardlink(entry))
+		return "the entry is a hard link";
+	if (type == AE_IFLNK)
+		return "the entry is a symbolic link";
+	if (type != AE_IFREG)
+		return "the entry is neither a file nor a directory";
+	if (archive_entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX))
+		return "the entry has the setuid, setgid or sticky bit";
+	if (archive_entry_sparse_count(entry) || !archive_entry_size_is_set(entry) ||
+		archive_entry_size(entry) < 0)
+		return "the entry is a sparse file";
+	if (archive_entry_xattr_count(entry) || archive_entry_acl_types(entry))
+		return "the entry carries extended attributes or an access control list";
+	return archive_entry_is_encrypted(entry) ? "the entry is encrypted" : NULL;
+}
+
+static bool take_bytes(struct intake *in, struct archive *a, struct member *m)
+{
+	m->bytes = malloc(m->size + 1);
+	if (!m->bytes)
+		return intake_refuse(in, RULE_BUNDLE_ARCHIVE, m->path, "out of memory"), false;
+	size_t len = 0;
+	while (len < m->size) {
+		ssize_t n = archive_read_data(a, m->bytes + len, m->size - len);
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	m->bytes[len] = '\0';
+	if (len < m->size) {
+		free(m->bytes);
+		return refuse_archive(in, a, "the archive is truncated"), false;
+	}
+	struct sha256 s;
+	sha256_init(&s);
+	sha256_add(&s, m->bytes, m->size);
+	sha256_end_hex(&s, m->sha256);
+	return true;
+}
+
+/* "scripts" and "scripts/x/" are what other tools write for directories: harmless, not members. */
+static bool is_member_directory(struct archive_entry *entry, const char *path)
+{
+	char below[32];
+	snprintf(below, sizeof(below), "%.*s/x", (int)strcspn(path, "/"), path);
+	return archive_entry_filetype(entry) == AE_IFDIR && member_path_allowed(below) &&
+	       !(archive_entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX));
+}
+
+/* A directory's trailing slash is not part of its name. */
+static char *entry_path(struct intake *in, struct archive_entry *entry)
+{
+	const char *raw = archive_entry_pathname_utf8(entry);
+	raw = raw ? raw : archive_entry_pathname(entry);
+	char *path = arena_copy(&in->bundle->arena, raw ? raw : "", raw ? strlen(raw) : 0);
+	size_t len = strlen(path);
+	if (archive_entry_filetype(entry) == AE_IFDIR && len && path[len - 1] == '/')
+		path[len - 1] = '\0';
+	return path;
+}
+
+static void take_entry(struct intake *in, struct archive *a, struct archive_entry *entry)
+{
+	const char *path = entry_path(in, entry);
+	if (!intake_path(in, path) || is_member_directory(entry, path))
+		return;
+	const char *problem = entry_problem(entry);
+	if (!problem && !member_path_allowed(path))
+		problem =
+			"this is no member of a bundle: machine.yaml, README*, LICENSE*, scripts/, "
+			"prompts/ and rehearsal/ are";
+	if (problem) {
+		intake_refuse(in, RULE_BUNDLE_ARCHIVE, path, "%s", problem);
+		return;
+	}
+	struct member m = {.path = path,
+		.source = path,
+		.mode = archive_entry_mode(entry) & S_IXUSR ? 0755 : 0644,
+		.size = (size_t)archive_entry_size(entry)};
+	if (intake_limits(in, path, (uint64_t)archive_entry_size(entry)) && take_bytes(in, a, &m))
+		intake_add(in, &m);
+}
+
+/* Behind the last member there is the end mark, two blocks of zeros, and padding of zeros only. */
+static void check_end(struct intake *in, const struct tar *tar, int64_t at)
+{
+	size_t from = at < 0 ? tar->len : (size_t)at;
+	bool zeros = from <= tar->len && tar->len - from >= 2 * TAR_BLOCK;
+	for (size_t i = from; zeros && i < tar->len; i++)
+		zeros = !tar->bytes[i];
+	if (!zeros)
+		intake_refuse(in, RULE_BUNDLE_ARCHIVE, "",
+			"the archive is truncated, or something lies behind its end");
+}
+
+static void read_tar(struct intake *in, const struct tar *tar)
+{
+	enum { ENTRIES_MAX = 2 * BUNDLE_MEMBERS_MAX };
+	struct archive_entry *entry;
+	int got = ARCHIVE_OK;
+	AUTO_READER *a = archive_read_new();
+	archive_read_support_format_tar(a);
+	if (archive_read_set_options(a, "hdrcharset=UTF-8") ||
+		archive_read_open_memory(a, tar->bytes, tar->len)) {
+		refuse_archive(in, a, "this is not a packed bundle");
+		return;
+	}
+	for (int entries = 0; !in->full; entries++) {
+		got = archive_read_next_header(a, &entry);
+		if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
+			break;
+		if (entries == ENTRIES_MAX || got == ARCHIVE_WARN)
+			refuse_archive(in, a, "the archive is not one that `machine pack` writes");
+		else
+			take_entry(in, a, entry);
+	}
+	if (in->full)
+		return;
+	if (got != ARCHIVE_EOF)
+		refuse_archive(in, a, "the archive is damaged");
+	else
+		check_end(in, tar, archive_read_header_position(a));
+}
+
+int bundle_unpack(struct intake *in, int fd, struct err *e)
+{
+	__attribute__((cleanup(charset_done))) struct charset charset = charset_utf8();
+	struct tar tar = {0};
+	if (!charset.utf8)
+		return err_errno(e, "the locale C.UTF-8 is missing");
+	if (decompress(in, fd, &tar))
+		read_tar(in, &tar);
+	free(tar.bytes);
+	return 0;
+}

@@ -1,0 +1,264 @@
+#include "bundle/inside.h"
+
+#include "base/beneath.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef RESOLVE_NO_SYMLINKS
+#include <linux/openat2.h>
+#endif
+
+/* A directory on the way down, so that a link back up is seen as the loop it is. */
+struct level {
+	const struct level *above;
+	dev_t dev;
+	ino_t ino;
+};
+
+static void walk_entry(struct intake *in, const char *path, const struct level *above);
+
+static const char *special_kind(mode_t mode)
+{
+	return S_ISFIFO(mode)   ? "a FIFO"
+	       : S_ISSOCK(mode) ? "a socket"
+	       : S_ISBLK(mode)  ? "a block device"
+	       : S_ISCHR(mode)  ? "a character device"
+				: "not a file or directory";
+}
+
+static bool hash_file(int fd, struct member *m)
+{
+	struct sha256 s;
+	char chunk[65536];
+	size_t total = 0;
+	sha256_init(&s);
+	for (;;) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || total > m->size)
+			return false;
+		if (!n)
+			break;
+		sha256_add(&s, chunk, (size_t)n);
+		total += (size_t)n;
+	}
+	sha256_end_hex(&s, m->sha256);
+	return total == m->size;
+}
+
+/* `member`: its path in the bundle, which for a loose machine file is not where it lies. */
+static void take_file(
+	struct intake *in, int fd, const struct stat *st, const char *member, const char *path)
+{
+	struct member m = {.path = member,
+		.source = path,
+		.mode = st->st_mode & S_IXUSR ? 0755 : 0644,
+		.size = (size_t)st->st_size};
+	if (st->st_nlink > 1)
+		intake_refuse(in, RULE_BUNDLE_FILE, path,
+			"the file has %ju names (hard links): another name could change it",
+			(uintmax_t)st->st_nlink);
+	else if (!intake_limits(in, path, (uint64_t)st->st_size))
+		return;
+	else if (!hash_file(fd, &m))
+		intake_refuse(in, RULE_BUNDLE_FILE, path,
+			"the file cannot be read, or changed meanwhile");
+	else
+		intake_add(in, &m);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a directory, sorted, so that findings and limits do not depend on the file system.
+ */
+static int list_names(
+	struct intake *in, int dir_fd, const char *path, struct arena *arena, char ***out)
+{
+	enum { ENTRIES_MAX = 4 * BUNDLE_MEMBERS_MAX };
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int count = 0;
+	if (!dir) {
+		own_close(&fd);
+		intake_refuse(in, RULE_BUNDLE_FILE, path, "the directory cannot be read");
+		return 0;
+	}
+	char **names = arena_array(arena, ENTRIES_MAX, sizeof(*names));
+	for (struct dirent *d; (d = readdir(dir)) && count < ENTRIES_MAX;)
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			names[count++] = arena_copy(arena, d->d_name, strlen(d->d_name));
+	closedir(dir);
+	qsort(names, (size_t)count, sizeof(*names), by_name);
+	*out = names;
+	return count;
+}
+
+static void walk_directory(struct intake *in, int fd, const char *path, const struct level *above)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return;
+	for (const struct level *l = above; l; l = l->above)
+		if (l->dev == st.st_dev && l->ino == st.st_ino) {
+			intake_refuse(in, RULE_BUNDLE_LINK, path,
+				"the link leads back to a directory above it");
+			return;
+		}
+	struct level here = {above, st.st_dev, st.st_ino};
+	struct arena scratch;
+	arena_init(&scratch);
+	char **names = NULL;
+	int count = list_names(in, fd, path, &scratch, &names);
+	for (int i = 0; i < count && !in->full; i++) {
+		char child[2 * PATH_MAX];
+		if (snprintf(child, sizeof(child), "%s/%s", path, names[i]) < PATH_MAX)
+			walk_entry(in, child, &here);
+		else
+			intake_refuse(in, RULE_BUNDLE_LIMIT, path, "the path is too long");
+	}
+	arena_done(&scratch);
+}
+
+/* The path below the root at which `fd` really lies, NULL when it does not lie there. */
+static const char *real_place(const struct bundle *b, int fd, char real[PATH_MAX])
+{
+	char link[40], root[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", b->root_fd);
+	ssize_t root_len = readlink(link, root, sizeof(root) - 1);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, real, PATH_MAX - 1);
+	if (root_len <= 0 || len <= root_len)
+		return NULL;
+	real[len] = '\0';
+	root_len -= root[root_len - 1] == '/';
+	bool below = !memcmp(real, root, (size_t)root_len) && real[root_len] == '/';
+	return below ? real + root_len + 1 : NULL;
+}
+
+/* A link may stay inside the member folders; what it leads to is then a member like any other. */
+static bool link_stays(struct intake *in, const char *path)
+{
+	char real[PATH_MAX];
+	AUTO_FD int fd = beneath_open(in->bundle->root_fd, path, O_PATH, 0, 0);
+	const char *place = fd < 0 ? NULL : real_place(in->bundle, fd, real);
+	if (fd < 0 && errno == ENOENT)
+		intake_refuse(in, RULE_BUNDLE_LINK, path, "the symbolic link leads nowhere");
+	else if (fd < 0 && errno == ELOOP)
+		intake_refuse(in, RULE_BUNDLE_LINK, path, "the symbolic links loop");
+	else if (!place || !member_path_allowed(place))
+		intake_refuse(in, RULE_BUNDLE_LINK, path,
+			"the symbolic link leaves the bundle: links stay inside the member folders "
+			"and "
+			"are relative");
+	else
+		return true;
+	return false;
+}
+
+static void walk_opened(struct intake *in, int fd, const char *path, const struct level *above)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		intake_refuse(in, RULE_BUNDLE_FILE, path, "the entry cannot be examined");
+	else if (st.st_mode & (S_ISUID | S_ISGID | S_ISVTX))
+		intake_refuse(in, RULE_BUNDLE_FILE, path,
+			"the setuid, setgid or sticky bit is set: `chmod u-s,g-s,-t` clears it");
+	else if (S_ISDIR(st.st_mode))
+		walk_directory(in, fd, path, above);
+	else if (S_ISREG(st.st_mode))
+		take_file(in, fd, &st, path, path);
+	else
+		intake_refuse(in, RULE_BUNDLE_FILE, path, "this is %s, not a file",
+			special_kind(st.st_mode));
+}
+
+/* The kind is asked with O_PATH first: opening a FIFO or a device to look at it has effects. */
+static void walk_entry(struct intake *in, const char *path, const struct level *above)
+{
+	int root = in->bundle->root_fd;
+	struct stat st;
+	if (!intake_path(in, path))
+		return;
+	AUTO_FD int seen = beneath_open(root, path, O_PATH | O_NOFOLLOW, 0, 0);
+	bool link = seen >= 0 && !fstat(seen, &st) && S_ISLNK(st.st_mode);
+	if (link && !link_stays(in, path))
+		return;
+	if (link) {
+		own_close(&seen);
+		seen = beneath_open(root, path, O_PATH, 0, 0);
+	}
+	if (seen < 0 || fstat(seen, &st)) {
+		intake_refuse(in, RULE_BUNDLE_FILE, path, "the entry cannot be examined: %s",
+			strerror(errno));
+		return;
+	}
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		walk_opened(in, seen, path, above);
+		return;
+	}
+	AUTO_FD int fd = beneath_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, 0);
+	if (fd < 0)
+		intake_refuse(in, RULE_BUNDLE_FILE, path, "cannot be opened: %s", strerror(errno));
+	else
+		walk_opened(in, fd, path, above);
+}
+
+static bool is_folder(const char *name)
+{
+	return !strcmp(name, "scripts") || !strcmp(name, "prompts") || !strcmp(name, "rehearsal");
+}
+
+/* README and LICENSE files; a directory of that name is the repository's own. */
+static bool is_notice(const struct bundle *b, const char *name)
+{
+	struct stat st;
+	if (strncmp(name, "README", 6) && strncmp(name, "LICENSE", 7))
+		return false;
+	return !fstatat(b->root_fd, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode);
+}
+
+static void take_loose(struct intake *in, const char *loose)
+{
+	char member[32];
+	struct stat st;
+	snprintf(member, sizeof(member), "machine.%.8s", strrchr(loose, '.') + 1);
+	AUTO_FD int fd = beneath_open(in->bundle->root_fd, loose, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+		0, RESOLVE_NO_SYMLINKS);
+	if (fd < 0 && errno == ELOOP)
+		intake_refuse(in, RULE_BUNDLE_LINK, loose,
+			"the machine file is a symbolic link; name the file it leads to");
+	else if (fd < 0)
+		intake_refuse(in, RULE_BUNDLE_FILE, loose, "cannot be opened: %s", strerror(errno));
+	else if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		take_file(in, fd, &st, member, loose);
+	else
+		intake_refuse(in, RULE_BUNDLE_FILE, loose, "this is not a regular file");
+}
+
+int bundle_walk(struct intake *in, const char *loose, struct err *e)
+{
+	struct bundle *b = in->bundle;
+	struct arena scratch;
+	struct stat st;
+	if (fstat(b->root_fd, &st))
+		return err_errno(e, "cannot examine %s", b->named);
+	struct level root = {NULL, st.st_dev, st.st_ino};
+	char **names = NULL;
+	arena_init(&scratch);
+	int count = list_names(in, b->root_fd, "", &scratch, &names);
+	for (int i = 0; i < count && !in->full; i++)
+		if (is_folder(names[i]) || is_notice(b, names[i]) ||
+			(!loose && member_path_is_machine(names[i])))
+			walk_entry(in, names[i], &root);
+	if (loose)
+		take_loose(in, loose);
+	arena_done(&scratch);
+	return 0;
+}

@@ -1,0 +1,96 @@
+#include "git/git.h"
+
+#include "base/io.h"
+#include "git/call.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A gitfile (worktrees, submodules) is one line: "gitdir: PATH". */
+static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
+{
+	char real[PATH_MAX], joined[2 * PATH_MAX];
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	AUTO_FD int dir = open(work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return err_errno(e, "cannot open %s", work_tree);
+	if (io_read_file(dir, ".git", PATH_MAX, &text, &len, e))
+		return err_wrap(e, "%s", work_tree);
+	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
+		text[--len] = '\0';
+	if (strncmp(text, "gitdir: ", 8))
+		return err_set(e, "%s/.git is not a git repository", work_tree);
+	bool absolute = text[8] == '/';
+	snprintf(joined, sizeof(joined), "%s%s%s", absolute ? "" : work_tree, absolute ? "" : "/",
+		text + 8);
+	if (!realpath(joined, real))
+		return err_errno(e, "%s/.git leads to %s", work_tree, joined);
+	*git_dir = strdup(real);
+	return *git_dir ? 0 : err_set(e, "out of memory");
+}
+
+static int describe(
+	const char *work_tree, const struct stat *st, struct git_repo *out, struct err *e)
+{
+	struct git_repo found = {0};
+	int failed = 0;
+	if (S_ISREG(st->st_mode))
+		failed = read_gitfile(work_tree, &found.git_dir, e);
+	else if (!S_ISDIR(st->st_mode))
+		failed = err_set(e, "%s/.git is neither a directory nor a file", work_tree);
+	else if (asprintf(&found.git_dir, "%s/.git", strcmp(work_tree, "/") ? work_tree : "") < 0)
+		found.git_dir = NULL;
+	if (failed)
+		return -1;
+	found.work_tree = strdup(work_tree);
+	if (found.git_dir && found.work_tree) {
+		*out = found;
+		return 0;
+	}
+	git_repo_done(&found);
+	return err_set(e, "out of memory");
+}
+
+int git_find(const char *path, struct git_repo *out, struct err *e)
+{
+	char at[PATH_MAX], probe[PATH_MAX + 8];
+	struct stat st;
+	snprintf(at, sizeof(at), "%s", path);
+	*out = (struct git_repo){0};
+	for (;;) {
+		snprintf(probe, sizeof(probe), "%s/.git", strcmp(at, "/") ? at : "");
+		if (!lstat(probe, &st))
+			return describe(at, &st, out, e);
+		if (errno != ENOENT && errno != ENOTDIR)
+			return err_errno(e, "cannot examine %s", probe);
+		if (!strcmp(at, "/"))
+			return 0;
+		char *slash = strrchr(at, '/');
+		slash[slash == at] = '\0';
+	}
+}
+
+void git_repo_done(struct git_repo *r)
+{
+	free(r->git_dir);
+	free(r->work_tree);
+	*r = (struct git_repo){0};
+}
+
+int git_status(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
+	struct err *e)
+{
+	static const char *const args[] = {"status", "--porcelain=v1", "-z",
+		"--untracked-files=all", "--ignored=traditional", "--ignore-submodules=all",
+		"--no-renames"};
+	return git_call(r, &(struct git_call){args, ARRAY_LEN(args), paths, count}, out, e);
+}
+
+int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
+	struct err *e)
+{
+	static const char *const args[] = {"ls-files", "-z"};
+	return git_call(r, &(struct git_call){args, ARRAY_LEN(args), paths, count}, out, e);
+}

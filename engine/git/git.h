@@ -1,0 +1,32 @@
+/*
+ * git, called so that a poisoned repository executes nothing on this host.
+ *
+ * The only place that starts git. Every call has an empty environment, explicit --git-dir and
+ * --work-tree, no terminal, a deadline, and everything a repository's configuration could execute
+ * (hooks, fsmonitor, filters, textconv, pagers, signing programs, transports) overridden through
+ * GIT_CONFIG_COUNT, where no name can be misread. The calls take no free arguments.
+ */
+#ifndef GIT_GIT_H
+#define GIT_GIT_H
+#include "base/buf.h"
+#include "base/err.h"
+
+/* A repository with a work tree. Heap strings, absolute. */
+struct git_repo {
+	char *git_dir;   /* what `.git` is or points to; NULL: there is no repository */
+	char *work_tree; /* the directory that holds `.git` */
+};
+
+/* The nearest repository enclosing the absolute real directory `path`. Not finding one is no error:
+ * git_dir stays NULL. A `.git` that cannot be understood is one. */
+int git_find(const char *path, struct git_repo *out, struct err *e);
+void git_repo_done(struct git_repo *r);
+
+/* `git status --porcelain=v1 -z` of `paths` (literal, relative to the work tree), untracked and
+ * ignored files listed one by one. Empty output: all of it is committed. */
+int git_status(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
+	struct err *e);
+/* `git ls-files -z` of `paths`: what the repository tracks there. */
+int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
+	struct err *e);
+#endif
