@@ -18,10 +18,10 @@ test_libs = -Wl,--start-group $(archives) -Wl,--end-group \
 	-ljansson -lyaml -larchive -lcurl -lseccomp -lm
 test_link = $(call say,link $@) mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS)
 
-$(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(out)/obj/tests/kit/tap.o $(archives)
+$(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(out)/obj/tests/kit/tap.o $(out)/obj/tests/kit/tree.o $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 $(fuzz_replays): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o $(out)/obj/tests/kit/fuzz_replay.o \
-		$(out)/obj/tests/kit/tap.o $(archives)
+		$(out)/obj/tests/kit/tap.o $(out)/obj/tests/kit/tree.o $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 $(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 	$(test_link) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(test_libs)

@@ -31,7 +31,7 @@ static int install_member(const struct bundle *b, const struct member *m, int ro
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	const char *base;
+	const char *base = m->path;
 	if (bundle_read(b, m->path, &text, &len, e))
 		return -1;
 	AUTO_FD int dir = open_parent(root, m->path, &base, e);

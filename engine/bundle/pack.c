@@ -56,6 +56,7 @@ static int pack_into(const struct bundle *b, struct buf *out, struct err *e)
 	int failed = archive_write_set_format_pax_restricted(a) ||
 		     archive_write_add_filter_zstd(a) ||
 		     archive_write_set_options(a, "zstd:compression-level=19,hdrcharset=UTF-8") ||
+		     archive_write_set_bytes_in_last_block(a, 1) ||
 		     archive_write_open(a, out, NULL, keep, NULL);
 	if (failed)
 		err_set(e, "cannot pack: %s", archive_error_string(a));

@@ -142,6 +142,11 @@ static const char *real_place(const struct bundle *b, int fd, char real[PATH_MAX
 	return below ? real + root_len + 1 : NULL;
 }
 
+static bool is_folder(const char *name)
+{
+	return !strcmp(name, "scripts") || !strcmp(name, "prompts") || !strcmp(name, "rehearsal");
+}
+
 /* A link may stay inside the member folders; what it leads to is then a member like any other. */
 static bool link_stays(struct intake *in, const char *path)
 {
@@ -152,7 +157,7 @@ static bool link_stays(struct intake *in, const char *path)
 		intake_refuse(in, RULE_BUNDLE_LINK, path, "the symbolic link leads nowhere");
 	else if (fd < 0 && errno == ELOOP)
 		intake_refuse(in, RULE_BUNDLE_LINK, path, "the symbolic links loop");
-	else if (!place || !member_path_allowed(place))
+	else if (!place || (!member_path_allowed(place) && !is_folder(place)))
 		intake_refuse(in, RULE_BUNDLE_LINK, path,
 			"the symbolic link leaves the bundle: links stay inside the member folders "
 			"and "
@@ -208,11 +213,6 @@ static void walk_entry(struct intake *in, const char *path, const struct level *
 		intake_refuse(in, RULE_BUNDLE_FILE, path, "cannot be opened: %s", strerror(errno));
 	else
 		walk_opened(in, fd, path, above);
-}
-
-static bool is_folder(const char *name)
-{
-	return !strcmp(name, "scripts") || !strcmp(name, "prompts") || !strcmp(name, "rehearsal");
 }
 
 /* README and LICENSE files; a directory of that name is the repository's own. */

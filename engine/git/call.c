@@ -287,7 +287,7 @@ static int call_in(const struct git_repo *r, const struct git_call *call, struct
 	struct buf *out, struct err *e)
 {
 	AUTO_BUF names;
-	char **argv;
+	char **argv = NULL;
 	buf_init(&names, GIT_OUTPUT_MAX);
 	if (environment_init(env, e) || list_config(r, env, &names, e))
 		return -1;
