@@ -10,11 +10,12 @@
 #include "base/buf.h"
 #include "machine/machine.h"
 #include "run/instance.h"
+#include "run/position.h"
 #include <stdint.h>
 
 struct config;
 
-enum { DRIVE_DIGEST_BYTES = 80, DRIVE_NAME_BYTES = 65, DRIVE_REASON_BYTES = 1024 };
+enum { DRIVE_NAME_BYTES = 65 };
 
 /* What was asked for. Everything is borrowed. */
 struct drive_request {
@@ -43,8 +44,9 @@ struct activity {
 };
 
 struct drive_listener {
-	/* A committed journal line without its newline: `fields` is the same, decoded. */
-	void (*line)(void *ctx, const char *line, size_t len, const json_t *fields);
+	/* A journal line that has just become durable, without its newline (journal_decode reads
+	 * it). */
+	void (*line)(void *ctx, const char *line, size_t len);
 	/* The activity changed, or `tick_ms` (0: never) passed in a running tool or agent. */
 	void (*activity)(void *ctx, const struct activity *now);
 	/* A person should know (diagnostics of a confined process, a hook that failed). */
@@ -55,11 +57,12 @@ struct drive_listener {
 
 #define RUN_STATUSES(X)                                                                            \
 	X(OK, "ok", 0)                                                                             \
-	X(FAILED, "failed", 1) X(BUDGET, "failed", 3) X(WAITING, "waiting", 0)                     \
-		X(STOPPED, "stopped", 0) X(INTERRUPTED, "interrupted", 130)                        \
-			X(TERMINATED, "interrupted", 143) X(REFUSED, "refused", 2)                 \
-				X(DAMAGED, "damaged", 5) X(NO_SANDBOX, "refused", 125)             \
-					X(BROKEN, "error", 1) X(RUNNING, "running", 0)
+	X(FAILED, "failed", 1)                                                                     \
+	X(BUDGET, "failed", 3) X(WAITING, "waiting", 0) X(STOPPED, "stopped", 0)                   \
+		X(INTERRUPTED, "interrupted", 130) X(TERMINATED, "interrupted", 143)               \
+			X(REFUSED, "refused", 2) X(DAMAGED, "damaged", 5)                          \
+				X(NO_SANDBOX, "refused", 125) X(BROKEN, "error", 1)                \
+					X(RUNNING, "running", 0)
 
 #define X(name, text, exit_code) RUN_##name,
 enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };
@@ -69,24 +72,19 @@ const char *run_status_name(enum run_status status);
 /* The process exit code of cli.md. */
 int run_status_exit(enum run_status status);
 
-struct totals {
-	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;
-	bool unpriced; /* some spend could not be priced */
-};
-
 struct drive_result {
 	enum run_status status;
 	bool already_ended; /* the journal had its end before we came; nothing was run */
 	char state[DRIVE_NAME_BYTES];
-	char reason[DRIVE_REASON_BYTES]; /* of the end, refusal or damage */
-	uint64_t seq;                    /* steps committed */
-	int64_t wake_unix_us;            /* WAITING; 0: until poked */
+	char reason[POSITION_REASON_BYTES]; /* of the end, refusal or damage */
+	uint64_t seq;                       /* steps committed */
+	int64_t wake_unix_us;               /* WAITING; 0: until poked */
 	struct totals totals;
 };
 
 /* Whether its journal holds a `begin`, and the bundle digest recorded there. */
 int instance_begun(
-	const struct instance *i, bool *begun, char digest[DRIVE_DIGEST_BYTES], struct err *e);
+	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e);
 
 /* Runs or resumes. Always fills `out`; every failure is a status with its reason. Blocks SIGINT and
  * SIGTERM and reads them itself while it runs. */

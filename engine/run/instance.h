@@ -10,16 +10,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where instances of this workspace live. All three are heap, absolute and real paths. */
+/* Where instances of this workspace live. All are heap, absolute. */
 struct place {
-	char *state_home; /* AGENT6_STATE_HOME, else `configured`, else $XDG_STATE_HOME/agent6 */
-	char *repo_dir;   /* <state_home>/<repo-id>: the repository's configuration, machines/ */
+	char *state_dir;
+	char *repo_dir; /* <state_dir>/<repo-id>: the repository's configuration, machines/ */
 	char *workspace;
 };
 
-/* `workspace`: the directory the run is for. `configured`: agent6.state_dir or NULL. Creates
- * nothing. Refused: a state base inside the workspace, a relative one, none to be found. */
-int place_find(const char *workspace, const char *configured, struct place *out, struct err *e);
+/* A readable slug and a hash of the real path of the directory that holds the nearest enclosing
+ * `.git`, else of `workspace` itself. Heap; NULL with the reason. */
+char *place_repo_id(const char *workspace, struct err *e);
+/* `workspace`: the directory the run is for. `state_dir`: the effective agent6.state_dir. Creates
+ * nothing. Refused: a state directory inside the workspace, links followed. */
+int place_find(const char *workspace, const char *state_dir, struct place *out, struct err *e);
 void place_done(struct place *p);
 
 struct instance {
@@ -42,8 +45,6 @@ int instance_open(const struct place *p, const char *id, struct instance *out, s
 /* Creates what is missing (durably) and takes the lock. e->number EWOULDBLOCK: another runner holds
  * it, named with its pid and host. */
 int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e);
-/* The same for a directory that is the instance itself (rehearse --dir). */
-int instance_lock_at(const char *path, const char *id, struct instance *out, struct err *e);
 void instance_done(struct instance *i);
 
 /* Who runs it now: pid 0 when nobody does. */

@@ -1,0 +1,192 @@
+#include "run/instance.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ID_BYTES_MAX = 64, HOLDER_BYTES = 256 };
+
+bool instance_id_valid(const char *id)
+{
+	size_t n = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+	return n > 0 && n <= ID_BYTES_MAX && !id[n] && id[0] >= 'a' && id[0] <= 'z';
+}
+
+static int check_id(const char *id, struct err *e)
+{
+	return instance_id_valid(id) ? 0
+				     : err_set(e,
+					       "\"%s\" is not an instance id: lower-case letters, "
+					       "digits, _ and -, a letter first, at most %d",
+					       id, ID_BYTES_MAX);
+}
+
+/* Moves *at into its entry `name`, created durably when it is missing. */
+static int step_into(int *at, const char *name, bool create, struct err *e)
+{
+	if (create && mkdirat(*at, name, 0700) == 0) {
+		if (fsync(*at))
+			return err_errno(e, "cannot sync the directory above %s", name);
+	} else if (create && errno != EEXIST) {
+		return err_errno(e, "cannot create the directory %s", name);
+	}
+	int next = openat(*at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (next < 0)
+		return err_errno(e, "cannot open the directory %s", name);
+	close(*at);
+	*at = next;
+	return 0;
+}
+
+static int open_path(const char *path, bool create, struct err *e)
+{
+	AUTO_FREE char *copy = strdup(path);
+	AUTO_FD int at = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!copy || at < 0)
+		return err_errno(e, "cannot open /");
+	char *rest = copy, *save = NULL;
+	for (char *name; (name = strtok_r(rest, "/", &save)); rest = NULL)
+		if (step_into(&at, name, create, e))
+			return err_wrap(e, "%s", path);
+	return TAKE_FD(at);
+}
+
+static int open_in(
+	const struct place *p, const char *id, bool create, struct instance *out, struct err *e)
+{
+	AUTO_FREE char *path = NULL;
+	if (check_id(id, e))
+		return -1;
+	if (asprintf(&path, "%s/machines/%s", p->repo_dir, id) < 0)
+		return err_set(e, "out of memory");
+	AUTO_FD int dir = open_path(path, create, e);
+	if (dir < 0)
+		return e && e->number == ENOENT ? err_wrap(e, "there is no instance %s", id) : -1;
+	char *name = strdup(id);
+	if (!name)
+		return err_set(e, "out of memory");
+	*out = (struct instance){name, TAKE_PTR(path), TAKE_FD(dir), -1};
+	return 0;
+}
+
+int instance_open(const struct place *p, const char *id, struct instance *out, struct err *e)
+{
+	return open_in(p, id, false, out, e);
+}
+
+static struct flock whole_file(short type)
+{
+	return (struct flock){.l_type = type, .l_whence = SEEK_SET};
+}
+
+/* "PID HOST\n", advisory: the lock itself is the kernel's. */
+static void read_holder(int fd, struct holder *out)
+{
+	char text[HOLDER_BYTES] = "";
+	*out = (struct holder){0};
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return;
+	char *rest;
+	long pid = strtol(text, &rest, 10);
+	out->pid = pid > 0 ? (pid_t)pid : 0;
+	rest += *rest == ' ';
+	snprintf(out->host, sizeof(out->host), "%.*s", (int)strcspn(rest, "\n"), rest);
+}
+
+static int write_holder(int fd, struct err *e)
+{
+	char text[HOLDER_BYTES], host[65] = "";
+	gethostname(host, sizeof(host) - 1);
+	int n = snprintf(text, sizeof(text), "%d %s\n", (int)getpid(), host);
+	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
+		return err_errno(e, "cannot write the lock file");
+	return 0;
+}
+
+static int take_lock(struct instance *i, struct err *e)
+{
+	AUTO_FD int fd = openat(i->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_errno(e, "cannot open the lock of instance %s", i->id);
+	struct flock lock = whole_file(F_WRLCK);
+	if (fcntl(fd, F_OFD_SETLK, &lock)) {
+		if (errno != EAGAIN && errno != EACCES)
+			return err_errno(e, "cannot lock instance %s", i->id);
+		struct holder who;
+		read_holder(fd, &who);
+		err_set(e,
+			"instance %s is already running: process %d on %s holds it; stop it with "
+			"\"agent6 machine stop %s\", or give this run another --id",
+			i->id, (int)who.pid, who.host, i->id);
+		if (e)
+			e->number = EWOULDBLOCK;
+		return -1;
+	}
+	if (write_holder(fd, e))
+		return -1;
+	i->lock_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e)
+{
+	struct instance i = INSTANCE_NONE;
+	if (open_in(p, id, true, &i, e))
+		return -1;
+	if (take_lock(&i, e)) {
+		instance_done(&i);
+		return -1;
+	}
+	*out = i;
+	return 0;
+}
+
+void instance_done(struct instance *i)
+{
+	own_close(&i->dir_fd);
+	own_close(&i->lock_fd);
+	free(i->id);
+	free(i->path);
+	i->id = i->path = NULL;
+}
+
+int instance_holder(const struct instance *i, struct holder *out, struct err *e)
+{
+	*out = (struct holder){0};
+	AUTO_FD int fd = openat(i->dir_fd, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	struct flock lock = whole_file(F_WRLCK);
+	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &lock))
+		return err_errno(e, "cannot examine the lock of instance %s", i->id);
+	if (lock.l_type != F_UNLCK)
+		read_holder(fd, out);
+	return 0;
+}
+
+static int is_instance(const struct dirent *entry)
+{
+	return instance_id_valid(entry->d_name);
+}
+
+int instance_list(
+	const struct place *p, int (*each)(void *ctx, const char *id), void *ctx, struct err *e)
+{
+	AUTO_FREE char *path = NULL;
+	if (asprintf(&path, "%s/machines", p->repo_dir) < 0)
+		return err_set(e, "out of memory");
+	struct dirent **entries = NULL;
+	int n = scandir(path, &entries, is_instance, alphasort), failed = 0;
+	if (n < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s", path);
+	for (int at = 0; at < n; at++) {
+		if (!failed && each(ctx, entries[at]->d_name))
+			failed = -1;
+		free(entries[at]);
+	}
+	free(entries);
+	return failed;
+}

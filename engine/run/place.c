@@ -1,0 +1,133 @@
+#include "base/sha256.h"
+#include "run/instance.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SLUG_BYTES = 32, HASH_DIGITS = 12 };
+
+/* Cuts `path` back to the nearest directory that holds a .git; false: none does. */
+static bool cut_to_repository(char *path)
+{
+	for (;;) {
+		char git[PATH_MAX + 8];
+		struct stat st;
+		snprintf(git, sizeof(git), "%s/.git", strcmp(path, "/") != 0 ? path : "");
+		if (!lstat(git, &st))
+			return true;
+		char *slash = strrchr(path, '/');
+		if (!slash || !path[1])
+			return false;
+		slash[slash == path] = '\0';
+	}
+}
+
+static void slug_of(const char *path, char slug[SLUG_BYTES + 1])
+{
+	const char *name = strrchr(path, '/') + 1;
+	size_t n = 0;
+	for (; *name && n < SLUG_BYTES; name++) {
+		char c = *name;
+		bool upper = c >= 'A' && c <= 'Z';
+		bool plain = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+		slug[n++] = upper ? (char)(c - 'A' + 'a') : plain ? c : '-';
+	}
+	slug[n] = '\0';
+	if (!n)
+		snprintf(slug, SLUG_BYTES + 1, "root");
+}
+
+char *place_repo_id(const char *workspace, struct err *e)
+{
+	char path[PATH_MAX], slug[SLUG_BYTES + 1], hex[SHA256_HEX + 1];
+	if (!realpath(workspace, path)) {
+		err_errno(e, "cannot find the workspace %s", workspace);
+		return NULL;
+	}
+	char top[PATH_MAX];
+	memcpy(top, path, sizeof(top));
+	const char *of = cut_to_repository(top) ? top : path;
+	slug_of(of, slug);
+	struct sha256 s;
+	sha256_init(&s);
+	sha256_add(&s, of, strlen(of));
+	sha256_end_hex(&s, hex);
+	char *id = NULL;
+	if (asprintf(&id, "%s-%.*s", slug, HASH_DIGITS, hex) < 0)
+		err_set(e, "out of memory");
+	return id;
+}
+
+/* The real path of `path`, whose last components may not exist yet. */
+static char *real_or_future(const char *path, struct err *e)
+{
+	char head[PATH_MAX], real[PATH_MAX];
+	if (path[0] != '/' || strlen(path) >= sizeof(head)) {
+		err_set(e,
+			"the state directory %s is not an absolute path; set agent6.state_dir or "
+			"AGENT6_STATE_HOME to one",
+			path);
+		return NULL;
+	}
+	snprintf(head, sizeof(head), "%s", path);
+	size_t cut = strlen(head);
+	while (!realpath(head, real)) {
+		if (errno != ENOENT || cut <= 1) {
+			err_errno(e, "cannot follow the state directory %s", path);
+			return NULL;
+		}
+		while (cut > 1 && head[cut - 1] != '/')
+			cut--;
+		while (cut > 1 && head[cut - 1] == '/')
+			cut--;
+		head[cut] = '\0';
+	}
+	char *out = NULL;
+	const char *rest = path + cut;
+	if (strstr(rest, "/..") ||
+		asprintf(&out, "%s%s", strcmp(real, "/") ? real : "", rest) < 0) {
+		err_set(e, "the state directory %s goes through \"..\" of what does not exist",
+			path);
+		return NULL;
+	}
+	return out;
+}
+
+static bool inside(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || !strcmp(dir, "/"));
+}
+
+int place_find(const char *workspace, const char *state_dir, struct place *out, struct err *e)
+{
+	AUTO_FREE char *real = realpath(workspace, NULL);
+	if (!real)
+		return err_errno(e, "cannot find the workspace %s", workspace);
+	AUTO_FREE char *state = real_or_future(state_dir, e);
+	AUTO_FREE char *id = state ? place_repo_id(real, e) : NULL;
+	if (!id)
+		return -1;
+	if (inside(state, real))
+		return err_set(e,
+			"the state directory %s lies inside the workspace %s, where jailed "
+			"commands "
+			"could write it; set agent6.state_dir or AGENT6_STATE_HOME to a directory "
+			"outside, or start from a directory below",
+			state, real);
+	char *repo = NULL;
+	if (asprintf(&repo, "%s/%s", state, id) < 0)
+		return err_set(e, "out of memory");
+	*out = (struct place){TAKE_PTR(state), repo, TAKE_PTR(real)};
+	return 0;
+}
+
+void place_done(struct place *p)
+{
+	free(p->state_dir);
+	free(p->repo_dir);
+	free(p->workspace);
+	*p = (struct place){0};
+}

@@ -1,0 +1,352 @@
+#include "run/position.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "machine/blackboard.h"
+#include "machine/template.h"
+
+#include <math.h>
+#include <string.h>
+
+void position_init(struct position *p, const struct machine *m)
+{
+	*p = (struct position){.machine = m, .state = m->initial, .attempt = 1};
+	p->blackboard = blackboard_new(m);
+}
+
+void position_done(struct position *p)
+{
+	json_decref(p->blackboard);
+	json_decref(p->poke);
+	p->blackboard = p->poke = NULL;
+}
+
+void position_copy(struct position *to, const struct position *from)
+{
+	*to = *from;
+	to->blackboard = json_copy(from->blackboard);
+	to->poke = json_incref(from->poke);
+}
+
+const char *end_cause_name(enum end_cause cause)
+{
+#define X(name, text) text,
+	static const char *const names[] = {END_CAUSES(X)};
+#undef X
+	return cause < END_CAUSE_COUNT ? names[cause] : "?";
+}
+
+static const char *text_of(const json_t *event, const char *key)
+{
+	const char *text = json_string_value(json_object_get(event, key));
+	return text ? text : "";
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int count_decode(const json_t *from, const char *key, int64_t *out, struct err *e)
+{
+	const json_t *value = json_object_get(from, key);
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return err_set(e, "%s is not a count", key);
+	*out = json_integer_value(value);
+	return 0;
+}
+
+int spend_decode(const json_t *from, struct spend *out, struct err *e)
+{
+	struct spend s = {0};
+	if (count_decode(from, "input_tokens", &s.input_tokens, e) ||
+		count_decode(from, "output_tokens", &s.output_tokens, e) ||
+		count_decode(from, "cached_tokens", &s.cached_tokens, e))
+		return -1;
+	const json_t *usd = json_object_get(from, "usd");
+	s.unpriced = !usd || json_is_null(usd);
+	if (!s.unpriced && (!json_is_number(usd) || !(json_number_value(usd) >= 0) ||
+				   json_number_value(usd) > 1e12))
+		return err_set(e, "usd is not an amount");
+	s.microusd = s.unpriced ? 0 : llround(json_number_value(usd) * 1e6);
+	*out = s;
+	return 0;
+}
+
+static int book(struct position *p, const json_t *from, struct err *e)
+{
+	struct spend s;
+	if (spend_decode(from, &s, e))
+		return -1;
+	p->totals.input_tokens = add(p->totals.input_tokens, s.input_tokens);
+	p->totals.output_tokens = add(p->totals.output_tokens, s.output_tokens);
+	p->totals.cached_tokens = add(p->totals.cached_tokens, s.cached_tokens);
+	p->totals.microusd = add(p->totals.microusd, s.microusd);
+	bool used = s.input_tokens || s.output_tokens;
+	p->totals.unpriced |= s.unpriced && used;
+	p->step.input_tokens = add(p->step.input_tokens, s.input_tokens);
+	p->step.output_tokens = add(p->step.output_tokens, s.output_tokens);
+	p->step.microusd = add(p->step.microusd, s.microusd);
+	return 0;
+}
+
+static int apply_begin(struct position *p, const json_t *event, struct err *e)
+{
+	if (p->begun)
+		return err_set(e, "a second begin");
+	if (strcmp(text_of(event, "machine"), p->machine->name) != 0)
+		return err_set(e, "it is a journal of machine %s, not of %s",
+			text_of(event, "machine"), p->machine->name);
+	if (json_integer_value(json_object_get(event, "format")) != 1)
+		return err_set(e, "its format is not 1: it was written by another version");
+	const char *name;
+	json_t *value, *parameters = json_object_get(event, "parameters");
+	json_object_foreach (parameters, name, value)
+		if (blackboard_set_parameter(p->machine, p->blackboard, name, value, e))
+			return -1;
+	snprintf(p->digest, sizeof(p->digest), "%s", text_of(event, "bundle"));
+	snprintf(p->profile, sizeof(p->profile), "%s", text_of(event, "profile"));
+	p->begun = true;
+	p->started_us = p->updated_us;
+	return 0;
+}
+
+/* The line must be about the state and attempt that are active. */
+static int same_place(const struct position *p, const json_t *event, bool attempted, struct err *e)
+{
+	if (strcmp(text_of(event, "state"), p->state->name) != 0)
+		return err_set(e, "it is about state %s while the machine is in %s",
+			text_of(event, "state"), p->state->name);
+	if (attempted && json_integer_value(json_object_get(event, "attempt")) != p->attempt)
+		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
+			(long long)json_integer_value(json_object_get(event, "attempt")),
+			p->state->name, p->attempt);
+	return 0;
+}
+
+static int same_label(const json_t *event, const struct verdict *v, struct err *e)
+{
+	if (strcmp(text_of(event, "label"), v->label) != 0)
+		return err_set(e, "label %s is recorded, but the fact means %s%s%s",
+			text_of(event, "label"), v->label, *v->reason ? ": " : "", v->reason);
+	return 0;
+}
+
+static int apply_woken(struct position *p, const json_t *fact, struct err *e)
+{
+	if (!p->armed)
+		return err_set(e, "state %s woke before its wait was armed", p->state->name);
+	const char *wake = json_string_value(json_object_get(fact, "wake"));
+	int64_t at = 0;
+	if (wake && clock_parse(wake, strlen(wake), &at))
+		return err_set(e, "wake is not an instant");
+	if (at != p->wake_us)
+		return err_set(e, "the wait was armed for another instant");
+	if (strcmp(text_of(fact, "woke_by"), "poke") != 0)
+		return 0;
+	json_t *payload = json_object_get(fact, "payload");
+	json_decref(p->poke);
+	p->poke = json_is_object(payload) ? json_incref(payload) : NULL;
+	snprintf(p->poke_name, sizeof(p->poke_name), "%s", text_of(fact, "poke"));
+	return 0;
+}
+
+static void enter(struct position *p, const struct state *s)
+{
+	p->state = s;
+	p->seq++;
+	p->totals.transitions = add(p->totals.transitions, 1);
+	p->attempt = 1;
+	p->executions = 0;
+	p->notified = p->armed = false;
+	p->wake_us = p->retry_at_us = 0;
+	p->step = (struct spend){0};
+}
+
+static int apply_step(struct position *p, const json_t *event, struct err *e)
+{
+	const struct state *s = p->state;
+	const json_t *fact = json_object_get(event, "fact");
+	struct verdict v;
+	if (same_place(p, event, true, e) || reduce(s, fact, p->blackboard, &v, e) ||
+		same_label(event, &v, e))
+		return -1;
+	if (strcmp(text_of(event, "goto"), v.target->name) != 0)
+		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s", v.label,
+			text_of(event, "goto"), v.label, v.target->name);
+	if (s->kind == KIND_AGENT && book(p, fact, e))
+		return -1;
+	if (s->kind == KIND_WAIT && apply_woken(p, fact, e))
+		return -1;
+	if (s->kind == KIND_TOOL && p->poke) {
+		json_decref(p->poke);
+		p->poke = NULL;
+	}
+	enter(p, v.target);
+	return 0;
+}
+
+static int apply_retry(struct position *p, const json_t *event, struct err *e)
+{
+	const json_t *fact = json_object_get(event, "fact");
+	const char *until = text_of(event, "until");
+	struct verdict v;
+	if (same_place(p, event, true, e) || reduce(p->state, fact, p->blackboard, &v, e) ||
+		same_label(event, &v, e))
+		return -1;
+	if (!(p->state->retry.on & 1u << v.outcome) || p->attempt > p->state->retry.max)
+		return err_set(e, "state %s does not retry on %s after attempt %d", p->state->name,
+			v.label, p->attempt);
+	if (clock_parse(until, strlen(until), &p->retry_at_us))
+		return err_set(e, "until is not an instant");
+	if (p->state->kind == KIND_AGENT && book(p, fact, e))
+		return -1;
+	p->totals.transitions = add(p->totals.transitions, 1);
+	p->attempt++;
+	p->executions++;
+	return 0;
+}
+
+static int apply_armed(struct position *p, const json_t *event, struct err *e)
+{
+	const char *wake = json_string_value(json_object_get(event, "wake"));
+	if (same_place(p, event, false, e))
+		return -1;
+	if (p->state->kind != KIND_WAIT || p->armed || p->state->wait.timed != (wake != NULL))
+		return err_set(e, "state %s cannot be armed so", p->state->name);
+	if (wake && clock_parse(wake, strlen(wake), &p->wake_us))
+		return err_set(e, "wake is not an instant");
+	p->armed = true;
+	return 0;
+}
+
+static int apply_notify(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, false, e))
+		return -1;
+	if (p->notified || !p->state->notify)
+		return err_set(e, "state %s has nothing to notify", p->state->name);
+	p->notified = true;
+	return 0;
+}
+
+static int apply_spend(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, true, e))
+		return -1;
+	if (p->state->kind != KIND_AGENT)
+		return err_set(e, "state %s spends nothing", p->state->name);
+	p->executions++;
+	return book(p, event, e);
+}
+
+static int apply_note(struct position *p, const json_t *event, struct err *e)
+{
+	return same_place(p, event, false, e);
+}
+
+/* What a terminal says is recomputed like every edge. */
+static int check_terminal(const struct position *p, const json_t *event, struct err *e)
+{
+	AUTO_BUF reason;
+	buf_init(&reason, POSITION_REASON_BYTES - 1);
+	if (p->state->kind != KIND_TERMINAL)
+		return err_set(e, "state %s is not terminal", p->state->name);
+	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
+		return -1;
+	if (strcmp(text_of(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||
+		strcmp(text_of(event, "reason"), reason.len ? reason.data : "") != 0)
+		return err_set(e, "terminal %s says something else", p->state->name);
+	return 0;
+}
+
+static int apply_end(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, false, e))
+		return -1;
+	size_t cause = 0;
+	while (cause < END_CAUSE_COUNT &&
+		strcmp(text_of(event, "cause"), end_cause_name((enum end_cause)cause)) != 0)
+		cause++;
+	if (cause == END_CAUSE_COUNT)
+		return err_set(e, "it has no known cause");
+	if (cause == END_TERMINAL && check_terminal(p, event, e))
+		return -1;
+	char digest[POSITION_DIGEST_BYTES];
+	position_blackboard_digest(p, digest);
+	json_auto_t *totals = totals_encode(&p->totals);
+	if (strcmp(text_of(event, "blackboard"), digest) != 0)
+		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
+			text_of(event, "blackboard"), digest);
+	if (!json_equal(totals, json_object_get(event, "totals")))
+		return err_set(e, "its totals are not the sum of the steps");
+	p->ended = true;
+	p->ended_ok = !strcmp(text_of(event, "status"), "ok");
+	p->cause = (enum end_cause)cause;
+	snprintf(p->reason, sizeof(p->reason), "%s", text_of(event, "reason"));
+	return 0;
+}
+
+/* Lines about the active step carry its number: one more than the steps committed. */
+static const struct {
+	const char *type;
+	int (*apply)(struct position *p, const json_t *event, struct err *e);
+	int ahead; /* seq minus position.seq */
+} appliers[] = {
+	{"begin", apply_begin, 0},
+	{"step", apply_step, 1},
+	{"retry", apply_retry, 1},
+	{"wait.armed", apply_armed, 1},
+	{"notify", apply_notify, 1},
+	{"egress", apply_note, 1},
+	{"spend", apply_spend, 1},
+	{"stop", apply_note, 1},
+	{"end", apply_end, 1},
+};
+
+int position_apply(struct position *p, const json_t *event, struct err *e)
+{
+	const char *type = text_of(event, "t"), *ts = text_of(event, "ts");
+	const json_t *seq = json_object_get(event, "seq");
+	for (size_t i = 0; i < ARRAY_LEN(appliers); i++) {
+		if (strcmp(type, appliers[i].type) != 0)
+			continue;
+		int64_t due = (int64_t)p->seq + appliers[i].ahead;
+		if (p->ended)
+			return err_set(e, "%s after the end", type);
+		if (p->begun != (i != 0))
+			return err_set(e, "%s where begin belongs", type);
+		if (!json_is_integer(seq) || json_integer_value(seq) != due)
+			return err_set(e, "%s: seq is not %lld", type, (long long)due);
+		if (clock_parse(ts, strlen(ts), &p->updated_us))
+			return err_set(
+				e, "%s, seq %lld: ts is not an instant", type, (long long)due);
+		return appliers[i].apply(p, event, e)
+			       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
+			       : 0;
+	}
+	return err_set(e, "no line has the type \"%s\"", type);
+}
+
+void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES])
+{
+	AUTO_BUF text;
+	buf_init(&text, SIZE_MAX / 4);
+	json_write(&text, p->blackboard);
+	struct sha256 s;
+	sha256_init(&s);
+	sha256_add(&s, text.data, text.len);
+	char hex[SHA256_HEX + 1];
+	sha256_end_hex(&s, hex);
+	snprintf(out, POSITION_DIGEST_BYTES, "sha256:%s", hex);
+}
+
+json_t *totals_encode(const struct totals *t)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:f,s:b}", "transitions", (json_int_t)t->transitions,
+		"input_tokens", (json_int_t)t->input_tokens, "output_tokens",
+		(json_int_t)t->output_tokens, "cached_tokens", (json_int_t)t->cached_tokens, "usd",
+		(double)t->microusd / 1e6, "unpriced", t->unpriced);
+}
