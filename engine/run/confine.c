@@ -1,0 +1,288 @@
+#include "run/confine.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum tool_egress confine_tool_egress(enum allow_network asked, enum tool_network policy)
+{
+	static const enum tool_egress table[][3] = {
+		/* block, only_explicit_states, allow */
+		[NETWORK_AUTO] = {EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
+		[NETWORK_BLOCK] = {EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
+		[NETWORK_ALLOW] = {EGRESS_REFUSED, EGRESS_HOST, EGRESS_HOST},
+		[NETWORK_LIST] = {EGRESS_REFUSED, EGRESS_LIST, EGRESS_LIST},
+	};
+	return table[asked][policy];
+}
+
+/* --- refusals ----------------------------------------------------------------------------------
+ */
+
+struct refusals {
+	struct buf *out;
+	size_t count;
+};
+
+static void refuse(struct refusals *r, const char *state, const char *why)
+{
+	if (state)
+		buf_addf(r->out, "state %s: ", state);
+	buf_adds(r->out, why);
+	buf_addc(r->out, '\n');
+	r->count++;
+}
+
+static bool inside(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || n == 1);
+}
+
+/* By real paths: a link inside a grant that leads out of it is not granted. */
+static bool granted(const char *path, const struct config_list *grants)
+{
+	char real[PATH_MAX], grant[PATH_MAX];
+	if (!realpath(path, real))
+		return false;
+	for (size_t i = 0; i < grants->count; i++)
+		if (realpath(grants->items[i], grant) && inside(real, grant))
+			return true;
+	return false;
+}
+
+static void check_paths(
+	struct refusals *r, const struct state *s, const struct config_sandbox *sandbox)
+{
+	char why[PATH_MAX + 256];
+	for (size_t i = 0; i < s->tool.read_count; i++) {
+		const char *path = s->tool.reads[i];
+		if (granted(path, &sandbox->read) || granted(path, &sandbox->write))
+			continue;
+		snprintf(why, sizeof(why),
+			"reads %s, which does not exist or is not inside sandbox.read or "
+			"sandbox.write; grant it there in your configuration",
+			path);
+		refuse(r, s->name, why);
+	}
+	for (size_t i = 0; i < s->tool.write_count; i++) {
+		const char *path = s->tool.writes[i];
+		if (granted(path, &sandbox->write))
+			continue;
+		snprintf(why, sizeof(why),
+			"writes %s, which does not exist or is not inside sandbox.write; grant it "
+			"there in your configuration",
+			path);
+		refuse(r, s->name, why);
+	}
+}
+
+static void check_tool(struct refusals *r, const struct state *s, const struct confine *c)
+{
+	const struct config_sandbox *sandbox = &c->config->sandbox;
+	switch (confine_tool_egress(s->tool.network, sandbox->tool_network)) {
+	case EGRESS_OFFLINE:
+	case EGRESS_HOST: break;
+	case EGRESS_REFUSED:
+		refuse(r, s->name,
+			"allow_network asks for the network, and sandbox.tool_network is block; "
+			"set it "
+			"to only_explicit_states in your configuration, or take allow_network "
+			"away");
+		break;
+	case EGRESS_LIST:
+		refuse(r, s->name,
+			"allow_network is a list of hosts, which this version cannot enforce for a "
+			"tool; use allow, or block");
+		break;
+	}
+	if (s->tool.secret_count)
+		refuse(r, s->name,
+			"secrets are asked for, which this version cannot hand to a tool; take "
+			"secrets away");
+	check_paths(r, s, sandbox);
+}
+
+static void check_agent(struct refusals *r, const struct state *s, const struct confine *c)
+{
+	const struct config_role *worker = &c->config->models.worker;
+	const char *name = s->agent.provider ? s->agent.provider : worker->provider;
+	const char *model = s->agent.model ? s->agent.model : worker->model;
+	const struct config_provider *p = config_provider(c->config, name);
+	char why[512];
+	if (!p) {
+		snprintf(why, sizeof(why),
+			"provider %s is not configured; add providers.%s to your configuration "
+			"(\"agent6 connect\" does), or set models.worker.provider",
+			name ? name : "(none named)", name ? name : "NAME");
+		refuse(r, s->name, why);
+		return;
+	}
+	if (!model)
+		refuse(r, s->name,
+			"no model is set; set models.worker.model in your configuration");
+	else if ((s->agent.max_usd.present || c->config->budget.max_microusd >= 0) &&
+		 !config_price(p, model)) {
+		snprintf(why, sizeof(why),
+			"model %s has no price, so max_usd cannot be enforced; set "
+			"providers.%s.prices.%s, or use best_effort_usd_limit",
+			model, p->name, model);
+		refuse(r, s->name, why);
+	}
+}
+
+/* A hard machine budget needs every model priced. */
+static void check_machine_budget(struct refusals *r, const struct state *s, const struct confine *c)
+{
+	const struct config_role *worker = &c->config->models.worker;
+	const struct config_provider *p = config_provider(
+		c->config, s->agent.provider ? s->agent.provider : worker->provider);
+	const char *model = s->agent.model ? s->agent.model : worker->model;
+	if (p && model && !config_price(p, model))
+		refuse(r, s->name,
+			"its model has no price, so the machine's budget.max_usd cannot be "
+			"enforced; "
+			"set the provider's prices, or use budget.best_effort_usd_limit");
+}
+
+static void check_agent_network(struct refusals *r, const struct confine *c)
+{
+	char why[512];
+	if (c->config->sandbox.agent_network != AGENT_NETWORK_LOCAL)
+		return;
+	for (size_t i = 0; i < c->config->provider_count; i++) {
+		const struct config_provider *p = &c->config->providers[i];
+		if (p->loopback)
+			continue;
+		snprintf(why, sizeof(why),
+			"sandbox.agent_network is local, and provider %s (%s) is not on this host; "
+			"remove the provider or set agent_network to providers",
+			p->name, p->endpoint);
+		refuse(r, NULL, why);
+	}
+}
+
+/* A grant that contains agent6's own state would let a jailed command rewrite journals. */
+static void check_grants(struct refusals *r, const struct confine *c)
+{
+	const struct config_list *lists[] = {&c->config->sandbox.read, &c->config->sandbox.write};
+	char grant[PATH_MAX], own[PATH_MAX], why[2 * PATH_MAX];
+	if (!realpath(c->data_dir, own))
+		return;
+	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++) {
+			if (!realpath(lists[l]->items[i], grant) || !inside(own, grant))
+				continue;
+			snprintf(why, sizeof(why),
+				"sandbox.%s grants %s, which holds agent6's own state directory; "
+				"grant narrower directories",
+				l ? "write" : "read", grant);
+			refuse(r, NULL, why);
+		}
+}
+
+size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out)
+{
+	struct refusals r = {out, 0};
+	check_grants(&r, c);
+	bool agents = false;
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct state *s = &m->states[i];
+		if (s->kind == KIND_TOOL)
+			check_tool(&r, s, c);
+		if (s->kind != KIND_AGENT)
+			continue;
+		agents = true;
+		check_agent(&r, s, c);
+		if (m->max_usd.present)
+			check_machine_budget(&r, s, c);
+	}
+	if (agents)
+		check_agent_network(&r, c);
+	return r.count;
+}
+
+/* --- policies ----------------------------------------------------------------------------------
+ */
+
+static void add_texts(json_t *list, const char *const *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(items[i]));
+}
+
+json_t *confine_protected(const struct confine *c)
+{
+	json_t *list = json_array();
+	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
+	for (size_t i = 0; i < c->protect_count; i++)
+		if (inside(c->protect[i], c->workspace))
+			json_array_append_new(list, json_string(c->protect[i]));
+	const struct config_list *own = &c->config->sandbox.protect;
+	add_texts(list, own->items, own->count);
+	return list;
+}
+
+static json_t *hidden(const struct confine *c)
+{
+	json_t *list = json_array();
+	add_texts(list, c->hide, c->hide_count);
+	add_texts(list, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
+	return list;
+}
+
+/* A state may only go lower. */
+static json_int_t lower(struct opt_int asked, int64_t ceiling)
+{
+	return asked.present && asked.value < ceiling ? asked.value : ceiling;
+}
+
+static json_t *limits(const struct tool_state *t, const struct config_limits *l)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "memory_mb",
+		lower(t->memory_mb, l->memory_mb), "cpu_secs", lower(t->cpu_secs, l->cpu_secs),
+		"processes", lower(t->processes, l->processes), "open_files",
+		lower(t->open_files, l->open_files), "file_mb", lower(t->file_mb, l->file_mb),
+		"tmp_mb", (json_int_t)l->tmp_mb);
+}
+
+json_t *confine_policy(const struct confine *c, const struct state *s)
+{
+	static const char *const access[] = {
+		[WORKSPACE_WRITE] = "write", [WORKSPACE_READ] = "read", [WORKSPACE_NONE] = "none"};
+	const struct tool_state *t = &s->tool;
+	const struct config_sandbox *sandbox = &c->config->sandbox;
+	bool host = confine_tool_egress(t->network, sandbox->tool_network) == EGRESS_HOST;
+	json_t *read = json_array(), *write = json_array();
+	add_texts(read, sandbox->read.items, sandbox->read.count);
+	add_texts(read, t->reads, t->read_count);
+	add_texts(write, t->writes, t->write_count);
+	json_array_append_new(write, json_string(c->data_dir));
+	return json_pack("{s:i,s:s,s:s,s:s,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:b}", "version",
+		1, "profile", c->profile, "cwd",
+		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network",
+		host ? "host" : "none", "workspace", "path", c->workspace, "access",
+		access[t->workspace], "read", read, "write", write, "protect", confine_protected(c),
+		"hide", hidden(c), "bundle", c->bundle, "timeout_secs", (json_int_t)s->timeout_secs,
+		"limits", limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
+}
+
+json_t *confine_agent(
+	const struct confine *c, const struct config_provider *p, const char *state_dir)
+{
+	static const char *const networks[] = {[AGENT_NETWORK_PROVIDERS] = "providers",
+		[AGENT_NETWORK_LOCAL] = "local",
+		[AGENT_NETWORK_OPEN] = "open"};
+	const struct config_sandbox *sandbox = &c->config->sandbox;
+	json_t *cap = sandbox->max_egress_bytes >= 0
+			      ? json_integer((json_int_t)sandbox->max_egress_bytes)
+			      : json_null();
+	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:[{s:s,s:s,s:b,s:b,s:b}],s:o,s:s?}", "version", 1,
+		"profile", c->profile, "agent_network", networks[sandbox->agent_network],
+		"workspace", c->workspace, "state_dir", state_dir, "channels", "name", p->name,
+		"endpoint", p->endpoint, "tls", p->tls, "local", p->loopback, "private",
+		p->private_network, "max_egress_bytes", cap, "upstream_proxy",
+		sandbox->upstream_proxy);
+}

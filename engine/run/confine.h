@@ -1,0 +1,39 @@
+/*
+ * Confinement of a machine on this host (confinement.md 3, 4): the only place where a jail policy
+ * is built, and the checks that refuse a machine at start rather than weaken it.
+ */
+#ifndef RUN_CONFINE_H
+#define RUN_CONFINE_H
+#include "config/config.h"
+#include "machine/machine.h"
+
+/* The fixed facts of one start. Paths are absolute; everything is borrowed. */
+struct confine {
+	const struct config *config;
+	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
+	const char *workspace, *bundle, *data_dir;
+	const char *const *protect; /* beyond .git and sandbox.protect */
+	size_t protect_count;
+	const char *const *hide; /* beyond sandbox.hide */
+	size_t hide_count;
+	bool allow_root_jail;
+};
+
+enum tool_egress { EGRESS_OFFLINE, EGRESS_HOST, EGRESS_LIST, EGRESS_REFUSED };
+
+/* The network matrix: what a tool state's allow_network comes to under the operator's tool_network.
+ */
+enum tool_egress confine_tool_egress(enum allow_network asked, enum tool_network policy);
+
+/* One line per reason why this machine cannot start here: state, setting, reason, fix. Returns how
+ * many there are. Looks at the file system (grants are compared by their real paths). */
+size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out);
+
+/* The jail policy of a tool state, complete but for argv and env. New reference. */
+json_t *confine_policy(const struct confine *c, const struct state *s);
+/* What nothing may write inside the workspace: .git, the bundle, configuration, sandbox.protect. */
+json_t *confine_protected(const struct confine *c);
+/* The agent's first line (agent6-agent): everything it needs to confine itself, no secret. */
+json_t *confine_agent(
+	const struct confine *c, const struct config_provider *p, const char *state_dir);
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Plan: from where a run stands to what has to be done next, as data (run.md 1).
+ *
+ * Pure: execute carries the result out without deciding anything, and check --report prints it.
+ */
+#ifndef RUN_PLAN_H
+#define RUN_PLAN_H
+#include "run/confine.h"
+#include "run/position.h"
+
+/* The fixed facts of one start. Everything is borrowed. */
+struct plan_env {
+	struct confine confine;
+	const char *instance_id;
+	const char *instance_path;
+	const struct named_text *host_env; /* LANG, LC_ALL, TERM, TZ as the host has them */
+	size_t host_env_count;
+	bool rehearsal; /* providers answer below /step/SEQ/STATE */
+	bool record;    /* the agent reports every exchange */
+};
+
+/* What to execute for a tool or agent state. */
+struct step {
+	const struct state *state;
+	uint64_t seq;
+	int attempt, execution;
+	json_t *fact;     /* decided without running anything; NULL: run it */
+	json_t *policy;   /* tool: for agent6-jail */
+	char *stdin_text; /* tool: NULL: /dev/null */
+	size_t stdin_len;
+	const json_t *poke; /* tool: to be written to data/poke.json, NULL: none; borrowed */
+	json_t *confine;    /* agent: the first line */
+	json_t *request;    /* agent: the second, its provider.key still null */
+	const struct config_provider *provider;
+	const char *model;
+	char dir[128]; /* "states/SEQ-NAME" below the instance */
+};
+
+/* -1: the state cannot go on and the machine halts with that reason. */
+int plan_step(
+	const struct plan_env *env, const struct position *p, struct step *out, struct err *e);
+void step_done(struct step *s);
+/* The provider and model of an agent state; NULL: not configured. */
+const struct config_provider *plan_provider(
+	const struct config *c, const struct state *s, const char **model);
+/* When a wait that is armed at `now_us` ends by itself: 0: never. */
+int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct err *e);
+/* Why the next state may not begin: a budget is used up. False: it may. */
+bool plan_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes);
+/* The delay before attempt p->attempt + 1; `jitter` in [0, 1) shortens it by up to half. */
+int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter);
+#endif

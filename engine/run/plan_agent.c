@@ -1,0 +1,160 @@
+#include "machine/template.h"
+#include "run/plan_kinds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PROMPT_BYTES_MAX = 4 * 1024 * 1024 };
+
+/* The least of what several owners allow, -1 where none of them says anything. */
+static void lower(int64_t *least, int64_t allowed, int64_t spent)
+{
+	if (allowed < 0)
+		return;
+	int64_t left = allowed > spent ? allowed - spent : 0;
+	if (*least < 0 || left < *least)
+		*least = left;
+}
+
+static int64_t microusd(struct opt_float usd)
+{
+	return usd.present ? llround(usd.value * 1e6) : -1;
+}
+
+static int64_t count(struct opt_int n)
+{
+	return n.present ? n.value : -1;
+}
+
+struct caps {
+	int64_t input_tokens, output_tokens, hard_microusd, soft_microusd;
+};
+
+/* Attempts share their state's cap, and no state gets more than its machine has left. */
+static struct caps caps_left(const struct position *p, const struct config *c)
+{
+	const struct agent_state *a = &p->state->agent;
+	struct caps left = {-1, -1, -1, -1};
+	lower(&left.input_tokens, count(a->max_input_tokens), p->step.input_tokens);
+	lower(&left.input_tokens, c->budget.max_input_tokens, p->totals.input_tokens);
+	lower(&left.output_tokens, count(a->max_output_tokens), p->step.output_tokens);
+	lower(&left.output_tokens, c->budget.max_output_tokens, p->totals.output_tokens);
+	lower(&left.hard_microusd, microusd(a->max_usd), p->step.microusd);
+	lower(&left.hard_microusd, microusd(p->machine->max_usd), p->totals.microusd);
+	lower(&left.hard_microusd, c->budget.max_microusd, p->totals.microusd);
+	lower(&left.soft_microusd, microusd(a->best_effort_usd), p->step.microusd);
+	lower(&left.soft_microusd, microusd(p->machine->best_effort_usd), p->totals.microusd);
+	return left;
+}
+
+static json_t *cap(int64_t value)
+{
+	return value >= 0 ? json_integer((json_int_t)value) : json_null();
+}
+
+static json_t *limits(const struct position *p, const struct config *c, const struct caps *left)
+{
+	const struct agent_state *a = &p->state->agent;
+	int64_t turns = a->mode == MODE_RUN ? c->agent.max_iterations_run : c->agent.max_iterations;
+	if (a->max_iterations.present)
+		turns = a->max_iterations.value;
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "timeout_secs",
+		(json_int_t)p->state->timeout_secs, "max_iterations", (json_int_t)turns,
+		"max_output_tokens_per_call", (json_int_t)c->agent.max_output_tokens,
+		"context_tokens", (json_int_t)c->agent.context_tokens, "max_calls_per_turn",
+		(json_int_t)c->agent.max_calls_per_turn, "max_input_tokens",
+		cap(left->input_tokens), "max_output_tokens", cap(left->output_tokens),
+		"max_microusd", cap(left->hard_microusd), "best_effort_microusd",
+		cap(left->soft_microusd));
+}
+
+static json_t *prices(const struct config_provider *p, const char *model)
+{
+	const struct config_price *price = config_price(p, model);
+	if (!price)
+		return json_null();
+	return json_pack("{s:f,s:f,s:f,s:f}", "input", price->input, "output", price->output,
+		"cache_read", price->cache_read, "cache_write", price->cache_write);
+}
+
+static json_t *provider(const struct plan_env *env, const struct step *step)
+{
+	static const char *const formats[] = {
+		[API_ANTHROPIC] = "anthropic", [API_OPENAI] = "openai"};
+	static const char *const auths[] = {
+		[AUTH_X_API_KEY] = "x-api-key", [AUTH_BEARER] = "bearer", [AUTH_NONE] = "none"};
+	const struct config_provider *p = step->provider;
+	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%s", p->base_url,
+					       (unsigned long long)step->seq, step->state->name)
+				     : json_string(p->base_url);
+	return json_pack("{s:s,s:s,s:o,s:s,s:s?,s:s?,s:n,s:I,s:I,s:I,s:I,s:o}", "name", p->name,
+		"api_format", formats[p->api_format], "base_url", url, "auth", auths[p->auth],
+		"api_version", p->api_version, "ca_file", p->ca_file, "key", "connect_timeout_secs",
+		(json_int_t)p->connect_timeout_secs, "idle_timeout_secs",
+		(json_int_t)p->idle_timeout_secs, "timeout_secs", (json_int_t)p->timeout_secs,
+		"max_retries", (json_int_t)p->max_retries, "prices", prices(p, step->model));
+}
+
+static json_t *thinking(enum thinking t)
+{
+	static const char *const names[] = {[THINKING_OFF] = "off",
+		[THINKING_LOW] = "low",
+		[THINKING_MEDIUM] = "medium",
+		[THINKING_HIGH] = "high"};
+	return t == THINKING_INHERIT ? json_null() : json_string(names[t]);
+}
+
+static json_t *request(const struct plan_env *env, const struct position *p,
+	const struct step *step, const struct caps *left)
+{
+	const struct agent_state *a = &p->state->agent;
+	json_t *result =
+		p->state->output_schema ? record_to_json(p->state->output_schema) : json_null();
+	json_t *temperature =
+		a->temperature.present ? json_real(a->temperature.value) : json_null();
+	return json_pack("{s:i,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:b}", "version", 1, "state",
+		p->state->name, "step_key",
+		json_sprintf("%s-%llu", env->instance_id, (unsigned long long)step->seq), "mode",
+		a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",
+		provider(env, step), "model", step->model, "thinking", thinking(a->thinking),
+		"temperature", temperature, "limits", limits(p, env->confine.config, left),
+		"protect", confine_protected(&env->confine), "record", env->record);
+}
+
+/* A cap that earlier attempts used up needs no provider to say so. */
+static json_t *spent_fact(const struct step *step)
+{
+	return json_pack("{s:s,s:s,s:n,s:s,s:s,s:f,s:i,s:i,s:i,s:i}", "outcome", "budget_exhausted",
+		"reason", "nothing is left of its budget", "payload", "provider",
+		step->provider->name, "model", step->model, "usd", 0.0, "input_tokens", 0,
+		"output_tokens", 0, "cached_tokens", 0, "turns", 0);
+}
+
+int plan_agent(
+	const struct plan_env *env, const struct position *p, struct step *out, struct err *e)
+{
+	AUTO_BUF prompt;
+	buf_init(&prompt, PROMPT_BYTES_MAX);
+	if (template_render(p->state->agent.prompt, p->blackboard, NULL, &prompt, e))
+		return err_wrap(e, "state %s, prompt", p->state->name);
+	out->provider = plan_provider(env->confine.config, p->state, &out->model);
+	if (!out->provider || !out->model)
+		return err_set(
+			e, "state %s: its provider or model is not configured", p->state->name);
+	struct caps left = caps_left(p, env->confine.config);
+	if (!left.input_tokens || !left.output_tokens || !left.hard_microusd ||
+		!left.soft_microusd) {
+		out->fact = spent_fact(out);
+		return 0;
+	}
+	char dir[4096];
+	if (snprintf(dir, sizeof(dir), "%s/%s", env->instance_path, out->dir) >= (int)sizeof(dir))
+		return err_set(e, "the instance's path is too long");
+	out->confine = confine_agent(&env->confine, out->provider, dir);
+	out->request = request(env, p, out, &left);
+	json_object_set_new(
+		out->request, "prompt", json_stringn(prompt.len ? prompt.data : "", prompt.len));
+	return out->request && out->confine ? 0
+					    : err_set(e, "state %s: out of memory", p->state->name);
+}

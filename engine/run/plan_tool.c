@@ -1,0 +1,115 @@
+#include "base/json.h"
+#include "machine/template.h"
+#include "run/plan_kinds.h"
+
+#include <string.h>
+
+enum { ARGV_BYTES_MAX = 2 * 1024 * 1024, STDIN_BYTES_MAX = 8 * 1024 * 1024 };
+
+/* An item of a spliced list as one argument: strings as they are, the rest as JSON spells it. */
+static json_t *argument(const json_t *item)
+{
+	if (json_is_string(item))
+		return json_incref((json_t *)(uintptr_t)item);
+	AUTO_FREE char *text = json_text(item);
+	return text ? json_string(text) : NULL;
+}
+
+static int add_splice(
+	json_t *argv, const struct template *t, const struct position *p, struct err *e)
+{
+	json_auto_t *list = template_value(t, p->blackboard, NULL, e);
+	if (!list)
+		return -1;
+	size_t i;
+	json_t *item;
+	json_array_foreach (list, i, item)
+		json_array_append_new(argv, argument(item));
+	return 0;
+}
+
+static int add_text(json_t *argv, const struct template *t, const struct plan_env *env,
+	const struct position *p, struct err *e)
+{
+	AUTO_BUF text;
+	buf_init(&text, ARGV_BYTES_MAX);
+	if (!strncmp(template_source(t), "scripts/", 8))
+		buf_addf(&text, "%s/", env->confine.bundle);
+	if (template_render(t, p->blackboard, NULL, &text, e))
+		return -1;
+	json_array_append_new(argv, json_stringn(text.len ? text.data : "", text.len));
+	return 0;
+}
+
+/* Why the rendered command cannot be run; NULL: it can. */
+static const char *argv_fault(const json_t *argv)
+{
+	size_t i;
+	json_t *item;
+	if (!json_array_size(argv))
+		return "the command rendered to no arguments";
+	if (!json_string_length(json_array_get(argv, 0)))
+		return "the command rendered to an empty program name";
+	json_array_foreach (argv, i, item)
+		if (strlen(json_string_value(item)) != json_string_length(item))
+			return "the command rendered to an argument with a NUL byte";
+	return NULL;
+}
+
+static json_t *environment(const struct plan_env *env, const struct step *step)
+{
+	json_t *out = json_object();
+	for (size_t i = 0; i < env->host_env_count; i++)
+		json_object_set_new(out, env->host_env[i].name, json_string(env->host_env[i].text));
+	const struct tool_state *t = &step->state->tool;
+	for (size_t i = 0; i < t->env_count; i++)
+		json_object_set_new(out, t->env[i].name, json_string(t->env[i].text));
+	json_object_set_new(out, "AGENT6_MACHINE_DATA_DIR", json_string(env->confine.data_dir));
+	json_object_set_new(out, "AGENT6_BUNDLE_DIR", json_string(env->confine.bundle));
+	json_object_set_new(out, "AGENT6_STEP_KEY",
+		json_sprintf("%s-%llu", env->instance_id, (unsigned long long)step->seq));
+	return out;
+}
+
+static int render_argv(
+	const struct plan_env *env, const struct position *p, json_t *argv, struct err *e)
+{
+	const struct tool_state *t = &p->state->tool;
+	for (size_t i = 0; i < t->command_count; i++) {
+		int failed = template_is_splice(t->command[i])
+				     ? add_splice(argv, t->command[i], p, e)
+				     : add_text(argv, t->command[i], env, p, e);
+		if (failed)
+			return err_wrap(e, "state %s, command[%zu]", p->state->name, i);
+	}
+	return 0;
+}
+
+static int render_stdin(const struct position *p, struct step *out, struct err *e)
+{
+	AUTO_BUF text;
+	buf_init(&text, STDIN_BYTES_MAX);
+	if (!p->state->tool.stdin_text)
+		return 0;
+	if (template_render(p->state->tool.stdin_text, p->blackboard, NULL, &text, e))
+		return err_wrap(e, "state %s, stdin", p->state->name);
+	out->stdin_text = buf_take(&text, &out->stdin_len);
+	return out->stdin_text ? 0 : err_set(e, "out of memory");
+}
+
+int plan_tool(const struct plan_env *env, const struct position *p, struct step *out, struct err *e)
+{
+	json_auto_t *argv = json_array();
+	if (render_argv(env, p, argv, e) || render_stdin(p, out, e))
+		return -1;
+	const char *fault = argv_fault(argv);
+	if (fault) {
+		out->fact = json_pack("{s:s}", "not_run", fault);
+		return 0;
+	}
+	out->poke = p->poke;
+	out->policy = confine_policy(&env->confine, p->state);
+	json_object_set(out->policy, "argv", argv);
+	json_object_set_new(out->policy, "env", environment(env, out));
+	return 0;
+}
