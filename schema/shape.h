@@ -15,6 +15,10 @@ extern const struct shape *const shape_machine; /* a machine file */
 extern const struct shape *const shape_config;  /* an operator configuration file */
 extern const struct shape *const shape_secrets; /* secrets.yaml */
 
+/* The defaults that config.schema.json declares, as one JSON document; below "*" those of entries
+ * whose names are free. */
+extern const char *const shape_config_defaults;
+
 /* Reports every way in which `node` differs from `shape`: each mistake once, at the key (unknown)
  * or value (wrong) or, for a missing key, at the map's own key. Returns 0 when there is none, else
  * -1. What was reported is skipped by later checks simply by looking for the kinds they need. */

@@ -1,0 +1,490 @@
+#include "schema/shape.h"
+
+#include "base/near.h"
+#include "base/utf8.h"
+#include "schema/table.h"
+#include <string.h>
+
+struct walk {
+	const struct doc *d;
+	struct findings *f;
+	const struct doc_node *states; /* the map whose keys are states, NULL: none */
+	const char *state;             /* the one being walked */
+};
+
+/* Where a node stands: below a map's key, and perhaps in a list. */
+struct place {
+	const struct doc_node *key;
+	uint32_t item; /* 1-based; 0: no list */
+};
+
+enum { PLACE_BYTES = 120 };
+
+static const char *place_text(const struct place *at, char out[PLACE_BYTES])
+{
+	if (!at->key)
+		snprintf(out, PLACE_BYTES, at->item ? "item %u" : "the document", at->item);
+	else if (at->item)
+		snprintf(out, PLACE_BYTES, "item %u of `%.64s`", at->item, at->key->text);
+	else
+		snprintf(out, PLACE_BYTES, "`%.64s`", at->key->text);
+	return out;
+}
+
+/* Keeps what the walk knows about a finding's surroundings. */
+static void tag(struct walk *w, struct finding *it, const char *help)
+{
+	it->state = w->state;
+	if (help)
+		finding_help(w->f, it, "%s", help);
+}
+
+static const char *expected(const struct shape *s)
+{
+	static const struct {
+		unsigned kinds;
+		const char *text;
+	} names[] = {
+		{1u << DOC_BOOL, "true or false"},
+		{1u << DOC_INT, "an integer"},
+		{1u << DOC_INT | 1u << DOC_FLOAT, "a number"},
+		{1u << DOC_STR, "a string"},
+		{1u << DOC_LIST, "a list"},
+		{1u << DOC_MAP, "a map"},
+		{1u << DOC_NULL, "null"},
+	};
+	for (size_t i = 0; !s->title && i < ARRAY_LEN(names); i++)
+		if (s->kinds == names[i].kinds)
+			return names[i].text;
+	return s->title ? s->title : "another value";
+}
+
+static void report_type(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	char place[PLACE_BYTES];
+	struct finding *it = finding_add(w->f, RULE_WRONG_TYPE, w->d, node,
+		"%s must be %s, and it is %s", place_text(at, place), expected(s),
+		node->kind == DOC_NULL ? "empty" : doc_kind_name(node->kind));
+	tag(w, it, NULL);
+}
+
+/* "did you mean `x`?", or all that is known when that is little. */
+static void add_suggestion(struct walk *w, struct finding *it, const char *word,
+	const char *const *names, size_t count)
+{
+	const char *near = near_name(word, names, count);
+	if (near) {
+		finding_help(w->f, it, "did you mean `%s`?", near);
+		return;
+	}
+	char all[400] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < count && used < sizeof(all); i++)
+		used += (size_t)snprintf(
+			all + used, sizeof(all) - used, "%s`%s`", i ? ", " : "", names[i]);
+	if (count && used < sizeof(all))
+		finding_help(w->f, it, count > 1 ? "use one of %s" : "use %s", all);
+}
+
+/* --- scalars -----------------------------------------------------------------------------------
+ */
+
+static bool step_takes(const struct shape_step *s, uint32_t code)
+{
+	return code < 128 ? s->ascii[code / 64] >> code % 64 & 1 : s->other;
+}
+
+static bool pattern_matches(const struct shape_pattern *p, const char *text, size_t len)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		const struct shape_step *s = &p->steps[i];
+		uint32_t code = 0, taken = 0;
+		size_t n;
+		while (taken < s->most && (n = utf8_step(text + at, len - at, &code)) &&
+			step_takes(s, code)) {
+			at += n;
+			taken++;
+		}
+		if (taken < s->least)
+			return false;
+	}
+	return !p->whole || at == len;
+}
+
+static bool check_size(struct walk *w, const struct shape *s, const struct doc_node *node,
+	const struct place *at, size_t size)
+{
+	static const char *const units[] = {
+		[DOC_STR] = "characters", [DOC_LIST] = "items", [DOC_MAP] = "keys"};
+	if (size >= s->least && size <= s->most)
+		return true;
+	char place[PLACE_BYTES];
+	bool few = size < s->least;
+	struct finding *it = !size ? finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
+					     "%s must not be empty", place_text(at, place))
+				   : finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
+					     "%s has %zu %s, and at %s %u are allowed",
+					     place_text(at, place), size, units[node->kind],
+					     few ? "least" : "most", few ? s->least : s->most);
+	tag(w, it, NULL);
+	return false;
+}
+
+static bool is_value(const struct shape *s, const char *text)
+{
+	for (size_t i = 0; i < s->value_count; i++)
+		if (!strcmp(s->values[i], text))
+			return true;
+	return !s->value_count;
+}
+
+static void check_string(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	char place[PLACE_BYTES];
+	struct finding *it;
+	if (!is_value(s, node->text)) {
+		it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s cannot be `%.80s`",
+			place_text(at, place), node->text);
+		tag(w, it, NULL);
+		add_suggestion(w, it, node->text, s->values, s->value_count);
+		return;
+	}
+	if (s->pattern && node->count && !pattern_matches(s->pattern, node->text, node->count)) {
+		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "`%.80s` is not %s", node->text,
+			expected(s));
+		tag(w, it, NULL);
+		return;
+	}
+	if (s->pattern && !node->count && !pattern_matches(s->pattern, "", 0)) {
+		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "%s must be %s, and it is empty",
+			place_text(at, place), expected(s));
+		tag(w, it, NULL);
+		return;
+	}
+	if (s->least || s->most != SHAPE_NO_LIMIT)
+		check_size(w, s, node, at, utf8_count(node->text, node->count));
+}
+
+static void check_number(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	double value = node->kind == DOC_INT ? (double)node->integer : node->number;
+	if (value >= s->minimum && value <= s->maximum &&
+		!(s->above_minimum && value <= s->minimum))
+		return;
+	char place[PLACE_BYTES];
+	struct finding *it = finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
+		"%s must be %s, and it is %g", place_text(at, place), expected(s), value);
+	tag(w, it, NULL);
+}
+
+static void check_boolean(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	if (s->boolean < 0 || s->boolean == node->boolean)
+		return;
+	char place[PLACE_BYTES];
+	struct finding *it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s must be %s",
+		place_text(at, place), s->boolean ? "true" : "false");
+	tag(w, it, NULL);
+}
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+static void check_node(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at);
+
+static int by_text_then_place(const void *a_, const void *b_)
+{
+	const struct doc_node *a = *(const struct doc_node *const *)a_;
+	const struct doc_node *b = *(const struct doc_node *const *)b_;
+	int order = strcmp(a->text, b->text);
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static void check_unique(struct walk *w, const struct doc_node *list, const struct place *at)
+{
+	AUTO_FREE const struct doc_node **sorted = calloc(list->count + 1, sizeof(*sorted));
+	size_t count = 0;
+	for (uint32_t i = 0; sorted && i < list->count; i++)
+		if (list->items[i].kind == DOC_STR)
+			sorted[count++] = &list->items[i];
+	if (count)
+		qsort(sorted, count, sizeof(*sorted), by_text_then_place);
+	for (size_t i = 1; i < count; i++) {
+		if (strcmp(sorted[i]->text, sorted[i - 1]->text))
+			continue;
+		char place[PLACE_BYTES];
+		struct finding *it = finding_add(w->f, RULE_REPEATED_ITEM, w->d, sorted[i],
+			"`%.80s` stands twice in %s", sorted[i]->text, place_text(at, place));
+		tag(w, it, NULL);
+	}
+}
+
+static void check_list(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	check_size(w, s, node, at, node->count);
+	for (uint32_t i = 0; s->items && i < node->count; i++) {
+		struct place inner = {at->key, i + 1};
+		check_node(w, s->items, &node->items[i], &inner);
+	}
+	if (s->unique)
+		check_unique(w, node, at);
+}
+
+/* --- maps --------------------------------------------------------------------------------------
+ */
+
+/* The index of the key called `name`, -1: not listed. */
+static int key_index(const struct shape *s, const char *name)
+{
+	size_t low = 0, high = s->key_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(s->keys[middle].name, name);
+		if (!order)
+			return (int)middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+/* Reports it and returns the bit of the key that was probably meant, which then does not count as
+ * missing. */
+static uint64_t report_unknown(
+	struct walk *w, const struct shape *s, const struct doc_node *key, const struct place *at)
+{
+	const char *names[64];
+	for (size_t i = 0; i < s->key_count; i++)
+		names[i] = s->keys[i].name;
+	char place[PLACE_BYTES];
+	struct finding *it =
+		at->key ? finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,
+				  "unknown key `%.64s` in %s", key->text, place_text(at, place))
+			: finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key, "unknown key `%.64s`",
+				  key->text);
+	tag(w, it, s->rest ? s->rest->help : NULL);
+	const char *near = near_name(key->text, names, s->key_count);
+	if (near || !it->help)
+		add_suggestion(w, it, key->text, names, s->key_count);
+	return near ? UINT64_C(1) << key_index(s, near) : 0;
+}
+
+static void report_missing(
+	struct walk *w, const struct doc_node *map, const struct place *at, const char *name)
+{
+	char place[PLACE_BYTES];
+	const struct doc_node *where = at->key && !at->item ? at->key : map;
+	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where,
+		"%s needs the key `%s`", place_text(at, place), name);
+	tag(w, it, NULL);
+}
+
+static bool group_has(const struct shape_group *g, const char *name)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (!strcmp(g->keys[i], name))
+			return true;
+	return false;
+}
+
+static void report_conflict(struct walk *w, const struct doc_node *map, const struct shape_group *g)
+{
+	const struct doc_node *first = NULL;
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct doc_node *key = &map->pairs[i].key;
+		if (!group_has(g, key->text))
+			continue;
+		if (!first) {
+			first = key;
+			continue;
+		}
+		struct finding *it = finding_add(w->f, RULE_CONFLICTING_KEYS, w->d, key,
+			"`%s` and `%s` exclude each other: keep one of them", first->text,
+			key->text);
+		tag(w, it, NULL);
+	}
+}
+
+static void report_none_of(struct walk *w, const struct doc_node *map, const struct place *at,
+	const struct shape_group *g)
+{
+	char place[PLACE_BYTES], names[200] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < g->count && used < sizeof(names); i++)
+		used += (size_t)snprintf(
+			names + used, sizeof(names) - used, "%s`%s`", i ? " or " : "", g->keys[i]);
+	const struct doc_node *where = at->key && !at->item ? at->key : map;
+	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key %s",
+		place_text(at, place), names);
+	tag(w, it, NULL);
+}
+
+static void check_groups(struct walk *w, const struct shape *s, const struct doc_node *map,
+	const struct place *at, uint64_t present)
+{
+	for (size_t i = 0; i < s->group_count; i++) {
+		const struct shape_group *g = &s->groups[i];
+		size_t count = 0;
+		for (size_t k = 0; k < g->count; k++)
+			count += present >> key_index(s, g->keys[k]) & 1;
+		if (g->exactly_one && !count)
+			report_none_of(w, map, at, g);
+		else if (g->exactly_one ? count > 1 : count == g->count)
+			report_conflict(w, map, g);
+	}
+}
+
+static void report_refused(struct walk *w, const struct shape *s, const struct doc_node *key)
+{
+	struct finding *it = finding_add(
+		w->f, RULE_REFUSED_KEY, w->d, key, "the key `%.64s` is refused here", key->text);
+	tag(w, it, s->help);
+}
+
+/* Returns the bit of the listed key that the pair is, or seems to be. */
+static uint64_t check_pair(
+	struct walk *w, const struct shape *s, const struct doc_pair *pair, const struct place *at)
+{
+	int index = key_index(s, pair->key.text);
+	const struct shape *inner = index >= 0 ? s->keys[index].shape : s->rest;
+	struct place below = {&pair->key, 0};
+	if (!inner || (index < 0 && inner->refused))
+		return report_unknown(w, s, &pair->key, at);
+	if (inner->refused)
+		report_refused(w, inner, &pair->key);
+	else
+		check_node(w, inner, &pair->value, &below);
+	return index >= 0 ? UINT64_C(1) << index : 0;
+}
+
+static void check_map(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	uint64_t present = 0;
+	check_size(w, s, node, at, node->count);
+	for (uint32_t i = 0; i < node->count; i++) {
+		const struct doc_pair *pair = &node->pairs[i];
+		struct place below = {&pair->key, 0};
+		if (node == w->states)
+			w->state = pair->key.text;
+		if (s->names)
+			check_string(w, s->names, &pair->key, &below);
+		present |= check_pair(w, s, pair, at);
+	}
+	if (node == w->states)
+		w->state = NULL;
+	for (size_t i = 0; i < s->key_count; i++)
+		if (s->keys[i].required && !(present >> i & 1))
+			report_missing(w, node, at, s->keys[i].name);
+	check_groups(w, s, node, at, present);
+}
+
+/* --- choices -----------------------------------------------------------------------------------
+ */
+
+static void check_by_kind(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	const struct shape_choice *c = s->choice;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->branches[i]->kinds & 1u << node->kind) {
+			check_node(w, c->branches[i], node, at);
+			return;
+		}
+	report_type(w, s, node, at);
+}
+
+/* Without its selector a map's other keys mean nothing, so only that is reported. */
+static void report_no_selector(struct walk *w, const struct shape_choice *c,
+	const struct doc_node *node, const struct place *at)
+{
+	for (uint32_t i = 0; i < node->count; i++) {
+		const struct doc_node *key = &node->pairs[i].key;
+		if (!near_name(key->text, &c->selector, 1))
+			continue;
+		char place[PLACE_BYTES];
+		struct finding *it = finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,
+			"unknown key `%.64s` in %s", key->text, place_text(at, place));
+		tag(w, it, NULL);
+		add_suggestion(w, it, key->text, &c->selector, 1);
+		return;
+	}
+	report_missing(w, node, at, c->selector);
+}
+
+static void check_by_selector(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	const struct shape_choice *c = s->choice;
+	if (node->kind != DOC_MAP) {
+		report_type(w, s, node, at);
+		return;
+	}
+	const struct doc_pair *pair = doc_pair(w->d, node, c->selector);
+	if (!pair) {
+		report_no_selector(w, c, node, at);
+		return;
+	}
+	struct shape wanted = {.kinds = 1u << DOC_STR,
+		.values = c->values,
+		.value_count = c->count,
+		.most = SHAPE_NO_LIMIT};
+	for (size_t i = 0; pair->value.kind == DOC_STR && i < c->count; i++)
+		if (!strcmp(c->values[i], pair->value.text)) {
+			check_map(w, c->branches[i], node, at);
+			return;
+		}
+	struct place below = {&pair->key, 0};
+	check_node(w, &wanted, &pair->value, &below);
+}
+
+static void check_node(
+	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+{
+	if (node->kind == DOC_BROKEN)
+		return;
+	if (s->choice) {
+		if (s->choice->selector)
+			check_by_selector(w, s, node, at);
+		else
+			check_by_kind(w, s, node, at);
+		return;
+	}
+	if (!s->kinds)
+		return;
+	if (!(s->kinds & 1u << node->kind)) {
+		report_type(w, s, node, at);
+		return;
+	}
+	switch (node->kind) {
+	case DOC_NULL:
+	case DOC_BROKEN: return;
+	case DOC_BOOL: check_boolean(w, s, node, at); return;
+	case DOC_INT:
+	case DOC_FLOAT: check_number(w, s, node, at); return;
+	case DOC_STR: check_string(w, s, node, at); return;
+	case DOC_LIST: check_list(w, s, node, at); return;
+	case DOC_MAP: check_map(w, s, node, at); return;
+	}
+}
+
+int shape_check(const struct shape *shape, const struct doc *d, const struct doc_node *node,
+	struct findings *f)
+{
+	struct walk w = {.d = d, .f = f};
+	struct place at = {NULL, 0};
+	size_t before = f->errors;
+	if (shape == shape_machine)
+		w.states = doc_get(d, node, "states");
+	check_node(&w, shape, node, &at);
+	return f->errors == before ? 0 : -1;
+}
