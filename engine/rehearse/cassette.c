@@ -1,0 +1,298 @@
+#include "rehearse/cassette.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include <fcntl.h>
+#include <string.h>
+
+/* A step's place in its state's queue. */
+struct played {
+	uint64_t seq;
+	char *state;
+	size_t first;   /* its first exchange */
+	size_t last;    /* the newest one served */
+	bool unsettled; /* the newest reply was an error or was cut: the same turn comes again */
+};
+
+/* --- reading
+ * -------------------------------------------------------------------------------------- */
+
+static int check_keys(const json_t *object, const char *const *known, size_t count, struct err *e)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
+		size_t i = 0;
+		while (i < count && strcmp(key, known[i]))
+			i++;
+		if (i == count)
+			return err_set(e, "unknown key \"%s\"", key);
+	}
+	return 0;
+}
+
+static int check_reply(const json_t *reply, struct err *e)
+{
+	static const char *const keys[] = {"text", "tool_calls", "thinking", "usage", "stop",
+		"delay_ms", "status", "error", "retry_after_secs"};
+	size_t i;
+	json_t *call;
+	if (check_keys(reply, keys, ARRAY_LEN(keys), e))
+		return err_wrap(e, "reply");
+	json_array_foreach (json_object_get(reply, "tool_calls"), i, call)
+		if (!json_is_string(json_object_get(call, "name")) ||
+			!json_is_object(json_object_get(call, "arguments")))
+			return err_set(e,
+				"reply.tool_calls needs {\"name\": TEXT, \"arguments\": OBJECT}");
+	const json_t *delay = json_object_get(reply, "delay_ms");
+	if (delay && (!json_is_integer(delay) || json_integer_value(delay) < 0 ||
+			     json_integer_value(delay) > 600000))
+		return err_set(e, "reply.delay_ms takes 0 to 600000");
+	const json_t *status = json_object_get(reply, "status");
+	if (status && (!json_is_integer(status) || json_integer_value(status) < 200 ||
+			      json_integer_value(status) > 599))
+		return err_set(e, "reply.status takes an HTTP status");
+	return 0;
+}
+
+static int check_exchange(const json_t *value, struct err *e)
+{
+	static const char *const keys[] = {"state", "match", "reply"};
+	const json_t *match = json_object_get(value, "match");
+	if (!json_is_object(value))
+		return err_set(e, "a line is an object {\"state\", \"match\", \"reply\"}");
+	if (check_keys(value, keys, ARRAY_LEN(keys), e))
+		return -1;
+	if (!json_is_string(json_object_get(value, "state")))
+		return err_set(e, "\"state\" must name a state");
+	if (match && !json_is_object(match))
+		return err_set(e, "\"match\" must be an object");
+	if (!json_is_object(json_object_get(value, "reply")))
+		return err_set(e, "\"reply\" must be an object");
+	return check_reply(json_object_get(value, "reply"), e);
+}
+
+static int add_exchange(
+	struct cassette *c, json_t *value, const char *file, size_t line, struct err *e)
+{
+	if (c->count == CASSETTE_LINES_MAX)
+		return err_set(e, "more than %d exchanges", CASSETTE_LINES_MAX);
+	if (c->count == c->room) {
+		size_t room = c->room ? 2 * c->room : 64;
+		struct exchange *grown = reallocarray(c->items, room, sizeof(*grown));
+		if (!grown)
+			return err_set(e, "out of memory");
+		c->items = grown;
+		c->room = room;
+	}
+	c->items[c->count++] = (struct exchange){.file = file,
+		.line = line,
+		.state = json_string_value(json_object_get(value, "state")),
+		.match = json_object_get(value, "match"),
+		.reply = json_object_get(value, "reply"),
+		.value = json_incref(value)};
+	return 0;
+}
+
+int cassette_read(struct cassette *c, const char *name, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len, number = 1;
+	if (io_read_file(AT_FDCWD, name, CASSETTE_BYTES_MAX, &text, &len, e))
+		return -1;
+	for (size_t at = 0; at < len; number++) {
+		const char *newline = memchr(text + at, '\n', len - at);
+		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
+		bool blank = strspn(text + at, " \t\r") >= line_len;
+		json_auto_t *value = blank ? NULL : json_read(text + at, line_len, line_len, e);
+		if (!blank && (!value || check_exchange(value, e) ||
+				      add_exchange(c, value, name, number, e)))
+			return err_wrap(e, "%s:%zu", name, number);
+		at += line_len + 1;
+	}
+	return 0;
+}
+
+void cassette_done(struct cassette *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		json_decref(c->items[i].value);
+	for (size_t i = 0; i < c->step_count; i++)
+		free(c->steps[i].state);
+	free(c->items);
+	free(c->steps);
+	*c = (struct cassette){0};
+}
+
+/* --- playing
+ * -------------------------------------------------------------------------------------- */
+
+static struct played *find_step(const struct cassette *c, const struct asker *who)
+{
+	for (size_t i = c->step_count; i-- > 0;)
+		if (c->steps[i].seq == who->seq && !strcmp(c->steps[i].state, who->state))
+			return &c->steps[i];
+	return NULL;
+}
+
+/* Without a state: the first line nobody used. */
+static struct exchange *next_unused(struct cassette *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!c->items[i].used)
+			return &c->items[i];
+	return NULL;
+}
+
+static struct exchange *from(struct cassette *c, size_t at, const char *state)
+{
+	for (; at < c->count; at++)
+		if (!strcmp(c->items[at].state, state))
+			return &c->items[at];
+	return NULL;
+}
+
+/* The exchange behind the newest one that any step of this state was served. */
+static size_t queue_position(const struct cassette *c, const char *state)
+{
+	size_t position = 0;
+	for (size_t i = 0; i < c->step_count; i++)
+		if (!strcmp(c->steps[i].state, state) && c->steps[i].last + 1 > position)
+			position = c->steps[i].last + 1;
+	return position;
+}
+
+struct exchange *cassette_next(struct cassette *c, const struct asker *who)
+{
+	if (!who->state)
+		return next_unused(c);
+	const struct played *step = find_step(c, who);
+	if (!step)
+		return from(c, queue_position(c, who->state), who->state);
+	bool again = !who->turn && !step->unsettled;
+	return from(c, again ? step->first : step->last + 1, who->state);
+}
+
+/* An error, and a reply that ran into its token limit, is asked for again by a client. */
+static bool settles(const struct exchange *x)
+{
+	const char *stop = json_string_value(json_object_get(x->reply, "stop"));
+	json_int_t status = json_integer_value(json_object_get(x->reply, "status"));
+	return status < 300 && !json_object_get(x->reply, "error") &&
+	       (!stop || strcmp(stop, "max_tokens"));
+}
+
+void cassette_served(struct cassette *c, const struct asker *who, struct exchange *x)
+{
+	x->used = true;
+	if (!who->state)
+		return;
+	size_t at = (size_t)(x - c->items);
+	struct played *step = find_step(c, who);
+	if (step) {
+		step->last = at;
+		step->unsettled = !settles(x);
+		return;
+	}
+	if (c->step_count == c->step_room) {
+		size_t room = c->step_room ? 2 * c->step_room : 64;
+		struct played *grown = reallocarray(c->steps, room, sizeof(*grown));
+		if (!grown)
+			abort();
+		c->steps = grown;
+		c->step_room = room;
+	}
+	c->steps[c->step_count++] =
+		(struct played){who->seq, strdup(who->state), at, at, !settles(x)};
+}
+
+size_t cassette_unused(const struct cassette *c)
+{
+	size_t unused = 0;
+	for (size_t i = 0; i < c->count; i++)
+		unused += !c->items[i].used;
+	return unused;
+}
+
+/* --- matching
+ * ------------------------------------------------------------------------------------- */
+
+enum { SHOWN_BYTES = 400 };
+
+static void add_difference(json_t *out, const char *path, const char *wanted, const json_t *got)
+{
+	AUTO_FREE char *text = got ? json_text(got) : NULL;
+	size_t len = text ? strlen(text) : 0;
+	json_t *line = json_sprintf("%s: expected %.400s, got %.*s%s", *path ? path : "request",
+		wanted, len > SHOWN_BYTES ? SHOWN_BYTES : (int)len, text ? text : "",
+		!text               ? "nothing"
+		: len > SHOWN_BYTES ? "..."
+				    : "");
+	/* A cut inside a character is not valid UTF-8. */
+	json_array_append_new(out, line ? line : json_sprintf("%s: differs", path));
+}
+
+static void compare(const json_t *match, const json_t *got, const char *path, json_t *out);
+
+static void compare_object(const json_t *match, const json_t *got, const char *path, json_t *out)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach ((json_t *)(uintptr_t)match, key, value) {
+		char below[512];
+		snprintf(below, sizeof(below), "%s%s%s", path, *path ? "." : "", key);
+		compare(value, json_object_get(got, key), below, out);
+	}
+}
+
+static bool matches(const json_t *match, const json_t *got)
+{
+	json_auto_t *none = json_array();
+	compare(match, got, "", none);
+	return !json_array_size(none);
+}
+
+/* Each wanted item in turn takes the first item behind the last one taken that matches it. */
+static void compare_array(const json_t *match, const json_t *got, const char *path, json_t *out)
+{
+	size_t at = 0, count = json_array_size(got);
+	for (size_t i = 0; i < json_array_size(match); i++) {
+		const json_t *wanted = json_array_get(match, i);
+		while (at < count && !matches(wanted, json_array_get(got, at)))
+			at++;
+		if (at++ < count)
+			continue;
+		AUTO_FREE char *text = json_text(wanted);
+		AUTO_FREE char *line = NULL;
+		if (asprintf(&line, "an item %s (in order)", text ? text : "") > 0)
+			add_difference(out, path, line, got);
+		return;
+	}
+}
+
+static void compare(const json_t *match, const json_t *got, const char *path, json_t *out)
+{
+	if (json_is_object(match) && json_is_object(got)) {
+		compare_object(match, got, path, out);
+	} else if (json_is_array(match) && json_is_array(got)) {
+		compare_array(match, got, path, out);
+	} else if (json_is_string(match) && json_is_string(got)) {
+		if (strstr(json_string_value(got), json_string_value(match)))
+			return;
+		AUTO_FREE char *text = json_text(match);
+		AUTO_FREE char *line = NULL;
+		if (asprintf(&line, "text holding %s", text ? text : "") > 0)
+			add_difference(out, path, line, got);
+	} else if (!json_equal(match, got)) {
+		AUTO_FREE char *text = json_text(match);
+		add_difference(out, path, text ? text : "", got);
+	}
+}
+
+json_t *cassette_differences(const json_t *match, const json_t *request)
+{
+	json_t *out = json_array();
+	if (match)
+		compare(match, request, "", out);
+	return out;
+}

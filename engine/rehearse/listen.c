@@ -1,0 +1,193 @@
+#include "rehearse/listen.h"
+
+#include "base/clock.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+enum { CONNECTIONS_MAX = 64, OUT_BYTES_MAX = 80 * 1024 * 1024 };
+
+struct connection {
+	int fd; /* -1: free */
+	struct buf in, out;
+	int64_t due_ms; /* when `out` may be sent */
+	bool close;     /* once it is sent */
+};
+
+struct listening {
+	struct connection all[CONNECTIONS_MAX];
+	struct player *player;
+};
+
+int listen_loopback(int *port, struct err *e)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, CONNECTIONS_MAX) ||
+		getsockname(fd, (struct sockaddr *)&at, &len))
+		return err_errno(e, "cannot listen on the loopback interface");
+	*port = ntohs(at.sin_port);
+	return TAKE_FD(fd);
+}
+
+static void connection_done(struct connection *c)
+{
+	own_close(&c->fd);
+	buf_done(&c->in);
+	buf_done(&c->out);
+}
+
+static void accept_one(struct listening *l, int listener)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
+	for (size_t i = 0; fd >= 0 && i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &l->all[i];
+		if (c->fd >= 0)
+			continue;
+		*c = (struct connection){.fd = fd};
+		buf_init(&c->in, HTTP_HEAD_MAX + HTTP_BODY_MAX);
+		buf_init(&c->out, OUT_BYTES_MAX);
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		return;
+	}
+	own_close(&fd);
+}
+
+static void reply_to(
+	struct listening *l, struct connection *c, const struct http_request *q, int status)
+{
+	struct rendered r;
+	if (q)
+		player_serve(l->player, q, &r);
+	else
+		render_error(
+			WIRE_OPENAI, status, "this is not a request that is understood here", &r);
+	c->close = !q || q->close;
+	c->due_ms = r.delay_ms ? clock_monotonic_ms() + r.delay_ms : 0;
+	struct http_reply reply = {
+		r.status, r.stream, r.retry_after_secs, l->player->requests, c->close};
+	http_write(&c->out, &reply, &r.body);
+	buf_done(&r.body);
+}
+
+/* One request at a time: the next is looked at when the reply to the last has been sent. */
+static void parse(struct listening *l, struct connection *c)
+{
+	struct http_request q;
+	int status = 400;
+	bool expects;
+	if (c->out.len || !c->in.len)
+		return;
+	long used = http_parse(c->in.data, c->in.len, &q, &status, &expects);
+	if (used < 0)
+		reply_to(l, c, NULL, status);
+	else if (!used && expects)
+		buf_adds(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+	else if (used) {
+		reply_to(l, c, &q, 0);
+		buf_drop(&c->in, (size_t)used);
+	}
+}
+
+static void receive(struct listening *l, struct connection *c)
+{
+	char chunk[65536];
+	ssize_t n = read(c->fd, chunk, sizeof(chunk));
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0 || buf_add(&c->in, chunk, (size_t)n)) {
+		connection_done(c);
+		return;
+	}
+	parse(l, c);
+}
+
+static void send_some(struct listening *l, struct connection *c)
+{
+	ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_NOSIGNAL);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n < 0) {
+		connection_done(c);
+		return;
+	}
+	buf_drop(&c->out, (size_t)n);
+	if (c->out.len)
+		return;
+	if (c->close)
+		connection_done(c);
+	else
+		parse(l, c);
+}
+
+/* What to watch a connection for; a delayed reply shortens the time-out instead. */
+static short wanted(const struct connection *c, int64_t now, int *timeout_ms)
+{
+	if (!c->out.len)
+		return POLLIN;
+	if (c->due_ms <= now)
+		return POLLOUT;
+	if (*timeout_ms < 0 || c->due_ms - now < *timeout_ms)
+		*timeout_ms = (int)(c->due_ms - now);
+	return 0;
+}
+
+static void serve_ready(struct listening *l, const struct pollfd *watched)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &l->all[i];
+		if (c->fd < 0 || !watched[i].revents)
+			continue;
+		if (c->out.len && !(watched[i].revents & POLLOUT))
+			connection_done(c);
+		else if (c->out.len)
+			send_some(l, c);
+		else
+			receive(l, c);
+	}
+}
+
+/* Whether standard input ended, which is how our parent says that it is done, or gone. */
+static bool ended(int fd)
+{
+	char ignored[64];
+	ssize_t n = read(fd, ignored, sizeof(ignored));
+	return !n || (n < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+static int turn(struct listening *l, int listener, int end_fd, struct err *e)
+{
+	struct pollfd watched[CONNECTIONS_MAX + 2];
+	int64_t now = clock_monotonic_ms();
+	int timeout_ms = -1;
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		short events = l->all[i].fd < 0 ? 0 : wanted(&l->all[i], now, &timeout_ms);
+		watched[i] = (struct pollfd){l->all[i].fd, events, 0};
+	}
+	watched[CONNECTIONS_MAX] = (struct pollfd){listener, POLLIN, 0};
+	watched[CONNECTIONS_MAX + 1] = (struct pollfd){end_fd, POLLIN, 0};
+	if (poll(watched, CONNECTIONS_MAX + 2, timeout_ms) < 0)
+		return errno == EINTR ? 1 : err_errno(e, "cannot poll");
+	serve_ready(l, watched);
+	if (watched[CONNECTIONS_MAX].revents)
+		accept_one(l, listener);
+	return !(watched[CONNECTIONS_MAX + 1].revents && ended(end_fd));
+}
+
+int listen_run(int listener, int end_fd, struct player *player, struct err *e)
+{
+	struct listening l = {.player = player};
+	int more;
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		l.all[i].fd = -1;
+	do
+		more = turn(&l, listener, end_fd, e);
+	while (more > 0);
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (l.all[i].fd >= 0)
+			connection_done(&l.all[i]);
+	return more;
+}

@@ -1,0 +1,102 @@
+/*
+ * agent6-cassette: a model provider on the loopback interface that answers from cassettes.
+ *
+ *   agent6-cassette --cassette FILE... --ready-fd N [--report-fd N] [--positions FILE]
+ *
+ * Writes "PORT\n" to the ready descriptor and serves until its standard input ends.
+ */
+#include "base/exit.h"
+#include "base/io.h"
+#include "base/num.h"
+#include "rehearse/listen.h"
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <string.h>
+
+enum { POSITIONS_BYTES_MAX = 64 * 1024 * 1024 };
+
+struct setup {
+	struct player player;
+	int ready_fd;
+};
+
+static int parse_fd(const char *name, const char *text, int *fd, struct err *e)
+{
+	int64_t number;
+	if (num_int(text, strlen(text), &number) || number < 0 || number > 1023 ||
+		fcntl((int)number, F_GETFD) < 0)
+		return err_set(e, "%s takes an open descriptor, not '%s'", name, text);
+	*fd = (int)number;
+	return 0;
+}
+
+static int open_positions(struct player *p, const char *path, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	p->positions_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (p->positions_fd < 0)
+		return err_errno(e, "cannot open %s", path);
+	return io_read_file(AT_FDCWD, path, POSITIONS_BYTES_MAX, &text, &len, e)
+		       ? -1
+		       : player_resume(p, text, e);
+}
+
+static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e)
+{
+	static const struct option options[] = {{"cassette", required_argument, NULL, 'c'},
+		{"ready-fd", required_argument, NULL, 'r'},
+		{"report-fd", required_argument, NULL, 'e'},
+		{"positions", required_argument, NULL, 'p'}, {0}};
+	const char *positions = NULL;
+	int option, failed = 0;
+	while (!failed && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'c')
+			failed = cassette_read(&s->player.cassette, optarg, e);
+		else if (option == 'r')
+			failed = parse_fd("--ready-fd", optarg, &s->ready_fd, e);
+		else if (option == 'e')
+			failed = parse_fd("--report-fd", optarg, &s->player.report_fd, e);
+		else if (option == 'p')
+			positions = optarg;
+		else
+			failed =
+				err_set(e, "usage: agent6-cassette --cassette FILE... --ready-fd N "
+					   "[--report-fd N] [--positions FILE]");
+	}
+	if (failed)
+		return -1;
+	if (s->ready_fd < 0 || optind < argc)
+		return err_set(e, "--ready-fd is needed, and nothing but options is taken");
+	return positions ? open_positions(&s->player, positions, e) : 0;
+}
+
+static int serve(struct setup *s, struct err *e)
+{
+	char text[16];
+	int port;
+	AUTO_FD int listener = listen_loopback(&port, e);
+	if (listener < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%d\n", port);
+	if (io_write(s->ready_fd, text, strlen(text)))
+		return err_errno(e, "cannot tell the port");
+	own_close(&s->ready_fd);
+	return listen_run(listener, STDIN_FILENO, &s->player, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct setup s = {.player = {.report_fd = -1, .positions_fd = -1}, .ready_fd = -1};
+	struct err e = ERR_NONE;
+	signal(SIGPIPE, SIG_IGN);
+	int failed = parse_arguments(argc, argv, &s, &e) || serve(&s, &e);
+	if (failed)
+		fprintf(stderr, "agent6-cassette: %s\n", e.text);
+	else
+		player_end(&s.player);
+	cassette_done(&s.player.cassette);
+	own_close(&s.player.positions_fd);
+	return failed ? EXIT_REFUSED : EXIT_OK;
+}

@@ -1,0 +1,97 @@
+#include "rehearse/neutral.h"
+
+#include <string.h>
+
+void neutral_begin(struct neutral *n, const json_t *body)
+{
+	*n = (struct neutral){
+		.object = json_object(), .messages = json_array(), .tools = json_array()};
+	json_object_set(n->object, "model", json_object_get(body, "model"));
+	json_object_set_new(n->object, "system", json_string(""));
+	json_object_set_new(n->object, "tools", n->tools);
+	json_object_set_new(n->object, "messages", n->messages);
+}
+
+void neutral_message(struct neutral *n, const char *role)
+{
+	n->turns += !strcmp(role, "assistant");
+	json_t *last = json_array_get(n->messages, json_array_size(n->messages) - 1);
+	n->current = last;
+	if (last && !strcmp(json_string_value(json_object_get(last, "role")), role))
+		return;
+	n->current = json_pack("{s:s}", "role", role);
+	json_array_append_new(n->messages, n->current);
+}
+
+/* Appends to a string member, on a line of its own. */
+static void add_line(json_t *object, const char *key, const char *text)
+{
+	const char *before = json_string_value(json_object_get(object, key));
+	json_t *both = before && *before ? json_sprintf("%s\n%s", before, text) : json_string(text);
+	json_object_set_new(object, key, both);
+}
+
+static void add_item(json_t *object, const char *key, json_t *item)
+{
+	json_t *list = json_object_get(object, key);
+	if (!list) {
+		list = json_array();
+		json_object_set_new(object, key, list);
+	}
+	json_array_append_new(list, item);
+}
+
+void neutral_text(struct neutral *n, const char *text)
+{
+	add_line(n->current, "text", text);
+}
+
+void neutral_call(struct neutral *n, const char *name, json_t *arguments)
+{
+	add_item(n->current, "tool_calls",
+		json_pack("{s:s, s:o}", "name", name, "arguments", arguments));
+}
+
+void neutral_result(struct neutral *n, const char *text)
+{
+	add_item(n->current, "tool_results", json_string(text));
+}
+
+void neutral_system(struct neutral *n, const char *text)
+{
+	add_line(n->object, "system", text);
+}
+
+/* What the newest message brought: tool results, then text. */
+static json_t *last_text(const json_t *message)
+{
+	json_t *holder = json_object();
+	size_t i;
+	json_t *result;
+	json_array_foreach (json_object_get(message, "tool_results"), i, result)
+		add_line(holder, "last", json_string_value(result));
+	const char *text = json_string_value(json_object_get(message, "text"));
+	if (text)
+		add_line(holder, "last", text);
+	json_t *last = json_incref(json_object_get(holder, "last"));
+	json_decref(holder);
+	return last ? last : json_string("");
+}
+
+json_t *neutral_end(struct neutral *n)
+{
+	size_t count = json_array_size(n->messages);
+	json_t *first = json_object_get(json_array_get(n->messages, 0), "text");
+	json_object_set_new(n->object, "prompt", first ? json_incref(first) : json_string(""));
+	json_object_set_new(n->object, "last", last_text(json_array_get(n->messages, count - 1)));
+	json_object_set_new(n->object, "turn", json_integer(n->turns));
+	return n->object;
+}
+
+bool neutral_tool_name(const char *name)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	size_t len = name ? strlen(name) : 0;
+	return len && len <= 64 && strspn(name, allowed) == len;
+}

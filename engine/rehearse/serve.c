@@ -1,0 +1,151 @@
+#include "rehearse/serve.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include "base/num.h"
+#include <string.h>
+
+enum { REQUEST_DEPTH_MAX = 256 };
+
+static void tell(const struct player *p, json_t *line)
+{
+	AUTO_FREE char *text = json_text(line);
+	json_decref(line);
+	AUTO_FREE char *with_newline = NULL;
+	if (p->report_fd < 0 || !text || asprintf(&with_newline, "%s\n", text) < 0)
+		return;
+	io_write(p->report_fd, with_newline, strlen(with_newline));
+}
+
+static void tell_failure(
+	const struct player *p, const struct asker *who, const char *kind, const char *text)
+{
+	tell(p, json_pack("{s:s, s:I, s:s?, s:I, s:s}", "kind", kind, "seq", (json_int_t)who->seq,
+			"state", who->state, "turn", (json_int_t)who->turn, "text", text));
+}
+
+/* "/step/SEQ/STATE/v1/messages" and the like; `state` is heap text. False: no such path. */
+static bool route(const char *target, struct asker *who, char **state, enum wire *wire)
+{
+	if (!strncmp(target, "/step/", 6)) {
+		const char *seq = target + 6, *slash = strchr(seq, '/');
+		const char *end = slash ? strchr(slash + 1, '/') : NULL;
+		int64_t number;
+		if (!end || num_int(seq, (size_t)(slash - seq), &number) || number < 0)
+			return false;
+		*state = strndup(slash + 1, (size_t)(end - slash - 1));
+		who->seq = (uint64_t)number;
+		who->state = *state;
+		target = end;
+	}
+	*wire = strcmp(target, "/v1/messages") ? WIRE_OPENAI : WIRE_ANTHROPIC;
+	return *wire == WIRE_ANTHROPIC || !strcmp(target, "/v1/chat/completions");
+}
+
+static json_t *neutral(
+	const struct http_request *q, enum wire wire, const json_t *body, struct err *e)
+{
+	if (!q->content_type || strncmp(q->content_type, "application/json", 16)) {
+		err_set(e, "content-type: must be application/json");
+		return NULL;
+	}
+	return wire == WIRE_ANTHROPIC ? neutral_anthropic(body, q->anthropic_version, e)
+				      : neutral_openai(body, e);
+}
+
+static char *describe(const struct exchange *x, const json_t *differences)
+{
+	AUTO_BUF text;
+	size_t i;
+	json_t *line;
+	buf_init(&text, 1 << 20);
+	buf_addf(&text, "the request does not match %s:%zu", x->file, x->line);
+	json_array_foreach (differences, i, line)
+		buf_addf(&text, "\n  %s", json_string_value(line));
+	return buf_take(&text, NULL);
+}
+
+static void note_position(const struct player *p, const struct asker *who, const struct exchange *x)
+{
+	char line[160];
+	if (p->positions_fd < 0 || !who->state)
+		return;
+	int len = snprintf(line, sizeof(line), "%ju %.64s %zu\n", (uintmax_t)who->seq, who->state,
+		(size_t)(x - p->cassette.items));
+	io_write(p->positions_fd, line, (size_t)len);
+}
+
+/* What answers a well-formed request. */
+static void play(struct player *p, const struct asker *who, const json_t *request,
+	struct rendering *r, struct rendered *out)
+{
+	struct exchange *x = cassette_next(&p->cassette, who);
+	if (!x) {
+		const char *text = "the cassette has no further exchange for this state";
+		tell_failure(p, who, "exhausted", text);
+		render_error(r->wire, 400, text, out);
+		return;
+	}
+	json_auto_t *differences = cassette_differences(x->match, request);
+	if (json_array_size(differences)) {
+		AUTO_FREE char *text = describe(x, differences);
+		tell_failure(p, who, "mismatch", text ? text : "the request does not match");
+		render_error(r->wire, 400, text ? text : "the request does not match", out);
+		return;
+	}
+	r->reply = x->reply;
+	r->number = (size_t)(x - p->cassette.items);
+	cassette_served(&p->cassette, who, x);
+	note_position(p, who, x);
+	render_reply(r, out);
+}
+
+void player_serve(struct player *p, const struct http_request *q, struct rendered *out)
+{
+	struct asker who = {0};
+	struct err e = ERR_NONE;
+	AUTO_FREE char *state = NULL;
+	enum wire wire = WIRE_ANTHROPIC;
+	p->requests++;
+	if (!route(q->target, &who, &state, &wire) || strcmp(q->method, "POST")) {
+		render_error(wire, 404, "there is nothing at this path", out);
+		return;
+	}
+	json_auto_t *body = json_read_nested(
+		q->body, q->body_len, (struct json_cap){HTTP_BODY_MAX, REQUEST_DEPTH_MAX}, &e);
+	json_auto_t *request = body ? neutral(q, wire, body, &e) : NULL;
+	if (!request) {
+		tell_failure(p, &who, "refused", e.text);
+		render_error(wire, 400, e.text, out);
+		return;
+	}
+	who.turn = (long)json_integer_value(json_object_get(request, "turn"));
+	struct rendering r = {.wire = wire, .request = body, .request_bytes = q->body_len};
+	play(p, &who, request, &r, out);
+}
+
+int player_resume(struct player *p, const char *text, struct err *e)
+{
+	while (*text) {
+		uintmax_t seq;
+		size_t index;
+		char state[65];
+		int used = 0;
+		if (sscanf(text, "%ju %64s %zu%n", &seq, state, &index, &used) != 3 ||
+			text[used] != '\n')
+			return *strchrnul(text, '\n') ? err_set(e, "the positions file is damaged")
+						      : 0;
+		if (index >= p->cassette.count)
+			return err_set(e, "the positions file belongs to another cassette");
+		cassette_served(&p->cassette, &(struct asker){.seq = seq, .state = state},
+			&p->cassette.items[index]);
+		text += used + 1;
+	}
+	return 0;
+}
+
+void player_end(const struct player *p)
+{
+	tell(p, json_pack("{s:s, s:I, s:I}", "kind", "end", "requests", (json_int_t)p->requests,
+			"unused", (json_int_t)cassette_unused(&p->cassette)));
+}

@@ -1,0 +1,23 @@
+/*
+ * One request to one reply: which exchange answers it, and what is told about it.
+ */
+#ifndef REHEARSE_SERVE_H
+#define REHEARSE_SERVE_H
+#include "rehearse/cassette.h"
+#include "rehearse/http.h"
+#include "rehearse/render.h"
+
+struct player {
+	struct cassette cassette;
+	int report_fd;    /* one JSON line per failure, and one at the end; -1: none */
+	int positions_fd; /* one line "SEQ STATE INDEX" per exchange; -1: none */
+	size_t requests;
+};
+
+/* Fills `out`; the caller owns out->body. */
+void player_serve(struct player *p, const struct http_request *q, struct rendered *out);
+/* Takes up where an earlier process stopped: the lines of its positions file. */
+int player_resume(struct player *p, const char *text, struct err *e);
+/* {"kind":"end","requests":N,"unused":N} */
+void player_end(const struct player *p);
+#endif
