@@ -25,7 +25,7 @@ static const char *keep_file(struct findings *f, const char *file)
 	return arena_copy(&f->arena, file, strlen(file));
 }
 
-static const char *keep_text(struct findings *f, const char *format, va_list args)
+static const char *PRINTF(2, 0) keep_text(struct findings *f, const char *format, va_list args)
 {
 	char text[1024];
 	int n = vsnprintf(text, sizeof(text), format, args);
