@@ -13,11 +13,13 @@
 #include <jansson.h>
 
 /* One list: kinds and their outcome labels, expanded into enums and names. */
-#define STATE_KINDS(X) X(AGENT, "agent") X(TOOL, "tool") X(WAIT, "wait") X(BRANCH, "branch") \
-	X(TERMINAL, "terminal")
+#define STATE_KINDS(X)                                                                             \
+	X(AGENT, "agent")                                                                          \
+	X(TOOL, "tool") X(WAIT, "wait") X(BRANCH, "branch") X(TERMINAL, "terminal")
 #define OUTCOMES(X)                                                                                \
-	X(OK, "ok") X(FAILED, "failed") X(BUDGET_EXHAUSTED, "budget_exhausted")                    \
-	X(TIMEOUT, "timeout") X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal")
+	X(OK, "ok")                                                                                \
+	X(FAILED, "failed") X(BUDGET_EXHAUSTED, "budget_exhausted") X(TIMEOUT, "timeout")          \
+		X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal")
 
 #define X(name, text) KIND_##name,
 enum state_kind { STATE_KINDS(X) KIND_COUNT };
@@ -33,7 +35,10 @@ int outcome_parse(const char *label);
 /* Bit set (1u << OUTCOME_*) of the labels a kind has. `timed`: for wait, whether it has a timer. */
 unsigned outcomes_of(enum state_kind kind, bool timed);
 
-enum owner { OWNER_OPERATOR, OWNER_CODE, OWNER_AGENT };
+enum owner { OWNER_OPERATOR, OWNER_CODE, OWNER_AGENT, OWNER_COUNT };
+
+/* "operator", "code", "agent". */
+const char *owner_name(enum owner owner);
 
 struct variable {
 	const char *name;
@@ -89,6 +94,9 @@ struct agent_state {
 	enum thinking thinking;
 	struct opt_float temperature, max_usd, best_effort_usd;
 	struct opt_int max_input_tokens, max_output_tokens, max_iterations;
+	/* Newer TOML bundles: a token cap where spend cannot be metered; -1 none, 0 refuse to
+	 * start. */
+	struct opt_int max_tokens_fallback;
 };
 
 enum allow_network { NETWORK_AUTO, NETWORK_BLOCK, NETWORK_ALLOW, NETWORK_LIST };
@@ -99,7 +107,8 @@ struct named_text {
 };
 
 struct tool_state {
-	const struct template *const *command; /* argv elements; splices are marked in the template */
+	const struct template *const
+		*command; /* argv elements; splices are marked in the template */
 	size_t command_count;
 	const struct template *stdin_text; /* NULL: /dev/null */
 	enum allow_network network;
@@ -127,6 +136,7 @@ struct clause {
 	const struct predicate *condition; /* NULL: else */
 	const char *text;                  /* the `if` text, "else" for the last */
 	const struct state *target;
+	const struct doc_node *node; /* of the condition, NULL: else */
 };
 
 struct branch_state {
@@ -147,10 +157,11 @@ struct state {
 	const struct template *notify; /* NULL: none */
 	enum notify_level notify_level;
 	struct retry retry;
-	int64_t timeout_secs;                    /* agent, tool */
-	const struct record *output_schema;      /* agent, tool; NULL: none */
-	struct capture capture;                  /* agent, tool */
-	const struct state *on[OUTCOME_COUNT];   /* agent, tool, wait; NULL: not a label of the kind */
+	int64_t timeout_secs;               /* agent, tool */
+	const struct record *output_schema; /* agent, tool; NULL: none */
+	struct capture capture;             /* agent, tool */
+	const struct state
+		*on[OUTCOME_COUNT]; /* agent, tool, wait; NULL: not a label of the kind */
 	union {
 		struct agent_state agent;
 		struct tool_state tool;
@@ -160,6 +171,10 @@ struct state {
 	};
 	const struct doc_node *node, *key;
 };
+
+/* A state's edges by number: clauses of a branch, outcomes of the others (NULL: not a label). */
+size_t state_edge_count(const struct state *s);
+const struct state *state_edge(const struct state *s, size_t i);
 
 struct machine {
 	struct arena arena;
@@ -175,19 +190,36 @@ struct machine {
 	struct opt_float max_usd, best_effort_usd;
 	const struct doc_node *config; /* the overlay, NULL: none */
 	const struct doc *doc;
+	/* Where names are looked up: states[i] is pair i of states_map; the variables of an owner
+	 * follow one another from first_of[owner] on, in the order of their map. */
+	const struct doc_node *states_map, *schemas_map, *vars_map[OWNER_COUNT];
+	size_t first_of[OWNER_COUNT];
 };
+
+/* The prompt files that a machine names, read as documents so that findings can show their lines.
+ */
+struct prompt_docs {
+	struct doc **items;
+	size_t count, room;
+};
+void prompt_docs_done(struct prompt_docs *p);
 
 /* The bundle's files, as far as a machine can name them. */
 struct member_files {
 	/* A member's bytes ("scripts/x", "prompts/y"): 0 and NUL-terminated heap text the caller
-	 * frees, or -1 when there is no such regular file. `executable`: it may be run as a command. */
+	 * frees, or -1 when there is no such regular file. `executable`: it may be run as a
+	 * command. */
 	int (*read)(void *ctx, const char *path, char **text, size_t *len, bool *executable);
 	void *ctx;
+	struct prompt_docs *prompts; /* collects what was read; NULL: not wanted */
 };
 
+/* No wait or time-out is longer: a hundred years. */
+#define WAIT_SECS_MAX INT64_C(3155760000)
+
 /* NULL when findings hold an error. `files` NULL: names of files are not checked. */
-struct machine *machine_read(const struct doc *doc, const struct member_files *files,
-	struct findings *findings);
+struct machine *machine_read(
+	const struct doc *doc, const struct member_files *files, struct findings *findings);
 void machine_free(struct machine *m);
 
 const struct state *machine_state(const struct machine *m, const char *name);

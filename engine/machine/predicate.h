@@ -1,14 +1,21 @@
 /*
  * Predicates: the conditions of branch clauses (machine.md 4), compiled and typed at load.
+ *
+ * Comparisons of ints with floats are exact. `in` on a json value looks for an item of an array, a
+ * key of an object or a part of a string, and is false for anything else.
  */
 #ifndef MACHINE_PREDICATE_H
 #define MACHINE_PREDICATE_H
 #include "base/err.h"
+#include "machine/ref.h"
 #include <jansson.h>
 #include <stdbool.h>
 
 struct predicate;
 
-/* -1: a missing optional field was read without has(); the message names it. */
+/* Compiles the string `site->node`. NULL: reported. */
+const struct predicate *predicate_compile(const struct scope *scope, const struct site *site);
+/* -1: a missing optional field was read without has(), or a json number, boolean or null was asked
+ * for its length; the message names it. */
 int predicate_eval(const struct predicate *p, const json_t *blackboard, bool *out, struct err *e);
 #endif

@@ -1,5 +1,6 @@
 /*
- * Templates: text with `{{ ref }}` or `{{ ref | filter }}` (machine.md 4), compiled and typed at load.
+ * Templates: text with `{{ ref }}` or `{{ ref | filter }}` (machine.md 4), compiled and typed at
+ * load.
  *
  * Rendering is a pure look-up in the blackboard; nothing is ever evaluated as code.
  */
@@ -7,23 +8,47 @@
 #define MACHINE_TEMPLATE_H
 #include "base/buf.h"
 #include "base/err.h"
+#include "machine/ref.h"
 #include <jansson.h>
 #include <stdbool.h>
 
 struct template;
 
-/* Appends the rendered text. -1: a missing optional field was read, or the result crosses
- * out->cap_bytes. `result` is the capture's result, NULL elsewhere. */
+/* What the template is for decides what a reference in it may be. */
+enum template_use {
+	TEMPLATE_TEXT,  /* scalars; anything through a filter */
+	TEMPLATE_ARG,   /* the same; an element that is one list reference is a splice */
+	TEMPLATE_ASSIGN /* the same; a lone reference is the value itself, of any type */
+};
+
+/* Compiles the string `site->node`. NULL: reported. */
+const struct template *template_compile(
+	const struct scope *scope, const struct site *site, enum template_use use);
+/* The type of template_value: that of a lone filterless reference, else str. */
+struct type template_type(const struct template *t);
+/* The reference when the template is nothing but `{{ ref }}`, else NULL. */
+const struct ref *template_lone(const struct template *t);
+/* The text when it holds no reference, else NULL. */
+const char *template_literal(const struct template *t);
+
+/* Appends the rendered text. -1: a missing optional field was read, a `len` of a json number,
+ * boolean or null, or the result crosses out->cap_bytes. `result` is the capture's result, NULL
+ * elsewhere. */
 int template_render(const struct template *t, const json_t *blackboard, const json_t *result,
 	struct buf *out, struct err *e);
 /* The value of a lone filterless reference (new reference), or the rendered text as a string. */
-json_t *template_value(const struct template *t, const json_t *blackboard, const json_t *result,
-	struct err *e);
-/* True for a command element that is exactly one list reference: it becomes one argument per item. */
+json_t *template_value(
+	const struct template *t, const json_t *blackboard, const json_t *result, struct err *e);
+/* True for a command element that is exactly one list reference: it becomes one argument per item.
+ */
 bool template_is_splice(const struct template *t);
+/* Renders one item of such a list. */
+int template_render_item(const struct template *t, const json_t *item, struct buf *out);
 /* The text as the author wrote it. */
 const char *template_source(const struct template *t);
-/* Names of the variables it reads: calls `each` once per reference with the dotted path. */
-void template_references(const struct template *t, void (*each)(void *ctx, const char *path),
-	void *ctx);
+/* Calls `each` once per reference. */
+void template_references(
+	const struct template *t, void (*each)(void *ctx, const struct ref *ref), void *ctx);
+/* Length as the `len` filter and predicate count it: code points, items or members. -1: none. */
+int json_length(const json_t *value, int64_t *out);
 #endif

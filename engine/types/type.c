@@ -28,7 +28,7 @@ bool type_equal(struct type a, struct type b)
 const char *type_name(struct type t)
 {
 	if (t.kind == TYPE_RECORD)
-		return t.record->name;
+		return t.record ? t.record->name : "unknown";
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
 		if (type_equal(plain[i].type, t))
 			return plain[i].name;

@@ -19,7 +19,7 @@ enum type_kind { TYPE_STR, TYPE_INT, TYPE_FLOAT, TYPE_BOOL, TYPE_LIST, TYPE_JSON
 struct type {
 	enum type_kind kind;
 	enum type_kind item;         /* TYPE_LIST: STR, INT, FLOAT or BOOL */
-	const struct record *record; /* TYPE_RECORD */
+	const struct record *record; /* TYPE_RECORD; NULL while checking: a name that means nothing */
 };
 
 struct field {
@@ -36,6 +36,11 @@ struct record {
 	size_t field_count;
 };
 
+/* False for the type of a declaration that could not be read: it was reported, accept anything. */
+static inline bool type_known(struct type t)
+{
+	return t.kind != TYPE_RECORD || t.record;
+}
 bool type_equal(struct type a, struct type b);
 /* "str", "list[int]", "classification" ... as the author writes it; no allocation. */
 const char *type_name(struct type t);

@@ -1,0 +1,116 @@
+#include "machine/blackboard.h"
+
+#include "base/json.h"
+#include "base/near.h"
+#include "machine/reader.h"
+#include <string.h>
+
+enum { PARAMETER_BYTES_MAX = 1024 * 1024 };
+
+json_t *blackboard_new(const struct machine *m)
+{
+	json_t *blackboard = json_object();
+	for (size_t i = 0; i < m->variable_count; i++)
+		json_object_set(blackboard, m->variables[i].name, m->variables[i].initial);
+	return blackboard;
+}
+
+static int no_parameter(const struct machine *m, const char *name, struct err *e)
+{
+	const struct doc_node *map = m->vars_map[OWNER_OPERATOR];
+	AUTO_FREE const char **names = calloc(map ? map->count + 1 : 1, sizeof(*names));
+	for (uint32_t i = 0; names && map && i < map->count; i++)
+		names[i] = map->pairs[i].key.text;
+	const char *near = names && map ? near_name(name, names, map->count) : NULL;
+	return err_set(e, "machine \"%s\" has no operator variable \"%s\"%s%s%s", m->name, name,
+		near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+static const struct variable *parameter(const struct machine *m, const char *name, struct err *e)
+{
+	const struct variable *v = machine_variable(m, name);
+	if (!v) {
+		no_parameter(m, name, e);
+		return NULL;
+	}
+	if (v->owner != OWNER_OPERATOR) {
+		err_set(e, "\"%s\" belongs to `%s`; only operator variables can be set at start",
+			name, owner_name(v->owner));
+		return NULL;
+	}
+	return v;
+}
+
+/* A timing that the declared value passed must hold for the one that replaces it, too. */
+static const char *timing_problem(
+	const struct machine *m, const struct variable *v, const json_t *value)
+{
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct state *s = &m->states[i];
+		if (s->kind != KIND_WAIT)
+			continue;
+		const struct template *every = s->wait.every_ref, *until = s->wait.until_ref;
+		const struct ref *ref = every   ? template_lone(every)
+					: until ? template_lone(until)
+						: NULL;
+		if (!ref || ref->root != v)
+			continue;
+		const json_t *timing = ref_within(ref, value);
+		const char *problem =
+			every ? wait_every_problem(timing) : wait_until_problem(timing);
+		if (problem)
+			return problem;
+	}
+	return NULL;
+}
+
+int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const char *name,
+	const json_t *value, struct err *e)
+{
+	const struct variable *v = parameter(m, name, e);
+	if (!v)
+		return -1;
+	AUTO_BUF problems;
+	buf_init(&problems, 64 * 1024);
+	if (value_check(v->type, value, VALUE_PARTIAL, name, &problems))
+		return err_set(e, "%.*s", (int)strcspn(problems.data, "\n"), problems.data);
+	const char *problem = timing_problem(m, v, value);
+	if (problem)
+		return err_set(e, "%s: %s", name, problem);
+	json_object_set_new(blackboard, name, json_deep_copy(value));
+	return 0;
+}
+
+json_t *blackboard_parse_parameter(
+	const struct machine *m, const char *name, const char *text, struct err *e)
+{
+	const struct variable *v = parameter(m, name, e);
+	if (!v)
+		return NULL;
+	if (v->type.kind == TYPE_STR) {
+		json_t *value = json_string(text);
+		if (!value)
+			err_set(e, "%s: the value is not valid UTF-8", name);
+		return value;
+	}
+	json_t *value = json_read(text, strlen(text), PARAMETER_BYTES_MAX, e);
+	if (!value)
+		err_wrap(e, "%s: expected %s", name, type_name(v->type));
+	return value;
+}
+
+int blackboard_capture(
+	const struct state *s, const json_t *result, json_t *blackboard, struct err *e)
+{
+	json_auto_t *changes = json_object();
+	if (s->capture.whole)
+		json_object_set(changes, s->capture.whole->name, (json_t *)(uintptr_t)result);
+	for (size_t i = 0; i < s->capture.set_count; i++) {
+		const struct assignment *a = &s->capture.set[i];
+		json_t *value = template_value(a->value, blackboard, result, e);
+		if (!value)
+			return err_wrap(e, "capture of \"%s\"", a->target->name);
+		json_object_set_new(changes, a->target->name, value);
+	}
+	return json_object_update(blackboard, changes);
+}

@@ -1,0 +1,191 @@
+#include "machine/reader.h"
+
+#include <string.h>
+
+/* Scratch for walks over the states, all indexed by state. */
+struct walk {
+	const struct machine *m;
+	const bool *loose;
+	struct arena arena;
+	bool *reached; /* from initial */
+	bool *covered; /* already spoken of */
+	size_t *queue;
+	size_t *first_pred, *preds; /* preds[first_pred[i] ..first_pred[i + 1]) lead to i */
+	bool open;                  /* a loose state was reached: anything may be */
+};
+
+static void walk_init(struct walk *w, const struct reader *r)
+{
+	size_t n = r->m->state_count;
+	*w = (struct walk){.m = r->m, .loose = r->loose};
+	arena_init(&w->arena);
+	w->reached = arena_array(&w->arena, n, sizeof(bool));
+	w->covered = arena_array(&w->arena, n, sizeof(bool));
+	w->queue = arena_array(&w->arena, n, sizeof(size_t));
+	w->first_pred = arena_array(&w->arena, n + 2, sizeof(size_t));
+}
+
+/* Marks everything that can be reached from state `from`. Returns how many were new. */
+static size_t mark_from(struct walk *w, size_t from, bool *marks)
+{
+	size_t count = 0;
+	if (!marks[from]) {
+		marks[from] = true;
+		w->queue[count++] = from;
+	}
+	for (size_t at = 0; at < count; at++) {
+		const struct state *s = &w->m->states[w->queue[at]];
+		w->open |= w->loose[s->index];
+		for (size_t i = 0; i < state_edge_count(s); i++) {
+			const struct state *to = state_edge(s, i);
+			if (!to || marks[to->index])
+				continue;
+			marks[to->index] = true;
+			w->queue[count++] = to->index;
+		}
+	}
+	return count;
+}
+
+static void index_preds(struct walk *w)
+{
+	size_t n = w->m->state_count, edges = 0;
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < state_edge_count(&w->m->states[s]); i++) {
+			const struct state *to = state_edge(&w->m->states[s], i);
+			if (to) {
+				edges++;
+				w->first_pred[to->index + 2]++;
+			}
+		}
+	for (size_t i = 2; i < n + 2; i++)
+		w->first_pred[i] += w->first_pred[i - 1];
+	w->preds = arena_array(&w->arena, edges, sizeof(size_t));
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < state_edge_count(&w->m->states[s]); i++) {
+			const struct state *to = state_edge(&w->m->states[s], i);
+			if (to)
+				w->preds[w->first_pred[to->index + 1]++] = s;
+		}
+}
+
+static void report_unreachable(struct reader *r, struct walk *w, size_t i)
+{
+	if (w->reached[i] || w->covered[i])
+		return;
+	const struct state *s = &r->m->states[i];
+	struct site site = reader_site(r, s->key, s);
+	struct finding *f = site_report(&site, RULE_UNREACHABLE_STATE,
+		"no edge from the initial state leads to \"%s\"", s->name);
+	size_t also = mark_from(w, i, w->covered) - 1;
+	if (also)
+		site_help(&site, f,
+			"let a state lead here, or remove it; %zu more state%s can be reached only "
+			"from it",
+			also, also == 1 ? "" : "s");
+	else
+		site_help(&site, f, "let a state lead here, or remove it");
+}
+
+static bool has_other_pred(const struct walk *w, size_t i)
+{
+	for (size_t p = w->first_pred[i]; p < w->first_pred[i + 1]; p++)
+		if (w->preds[p] != i)
+			return true;
+	return false;
+}
+
+/* Those that nothing leads to come first, so that what hangs below them is not reported as well. */
+static void rule_unreachable(struct reader *r, struct walk *w)
+{
+	if (!r->m->initial || w->open)
+		return;
+	for (size_t i = 0; i < r->m->state_count; i++)
+		w->covered[i] = w->reached[i];
+	for (size_t i = 0; i < r->m->state_count; i++)
+		if (!has_other_pred(w, i))
+			report_unreachable(r, w, i);
+	for (size_t i = 0; i < r->m->state_count; i++)
+		report_unreachable(r, w, i);
+}
+
+/* Marks what can reach a terminal, a wait or a state whose edges are not known. */
+static void mark_ends(struct walk *w, bool *ends)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < w->m->state_count; i++) {
+		enum state_kind kind = w->m->states[i].kind;
+		ends[i] = kind == KIND_TERMINAL || kind == KIND_WAIT || w->loose[i];
+		if (ends[i])
+			w->queue[count++] = i;
+	}
+	for (size_t at = 0; at < count; at++) {
+		size_t i = w->queue[at];
+		for (size_t p = w->first_pred[i]; p < w->first_pred[i + 1]; p++)
+			if (!ends[w->preds[p]]) {
+				ends[w->preds[p]] = true;
+				w->queue[count++] = w->preds[p];
+			}
+	}
+}
+
+/* Everything that hangs together with trapped state `i`, in both directions. */
+static void cover_trap(struct walk *w, size_t i, const bool *ends)
+{
+	size_t count = 0;
+	w->covered[i] = true;
+	w->queue[count++] = i;
+	for (size_t at = 0; at < count; at++) {
+		size_t x = w->queue[at];
+		const struct state *s = &w->m->states[x];
+		for (size_t e = 0; e < state_edge_count(s); e++) {
+			const struct state *to = state_edge(s, e);
+			if (to && !ends[to->index] && !w->covered[to->index]) {
+				w->covered[to->index] = true;
+				w->queue[count++] = to->index;
+			}
+		}
+		for (size_t p = w->first_pred[x]; p < w->first_pred[x + 1]; p++)
+			if (!ends[w->preds[p]] && !w->covered[w->preds[p]]) {
+				w->covered[w->preds[p]] = true;
+				w->queue[count++] = w->preds[p];
+			}
+	}
+}
+
+static void rule_trap(struct reader *r, struct walk *w)
+{
+	bool *ends = arena_array(&w->arena, r->m->state_count, sizeof(bool));
+	mark_ends(w, ends);
+	memset(w->covered, 0, r->m->state_count);
+	for (size_t i = 0; i < r->m->state_count; i++) {
+		if (ends[i] || !w->reached[i] || w->covered[i])
+			continue;
+		const struct state *s = &r->m->states[i];
+		struct site site = reader_site(r, s->key, s);
+		struct finding *f = site_report(&site, RULE_TRAP,
+			"from \"%s\" the machine can reach neither a terminal nor a wait", s->name);
+		site_help(&site, f,
+			"lead one of its outcomes to a terminal state; a machine that is to run on "
+			"needs a wait");
+		cover_trap(w, i, ends);
+	}
+}
+
+static void (*const graph_rules[])(struct reader *r, struct walk *w) = {
+	rule_unreachable, rule_trap};
+
+void check_graph(struct reader *r)
+{
+	struct walk w;
+	walk_init(&w, r);
+	index_preds(&w);
+	if (r->m->initial)
+		mark_from(&w, r->m->initial->index, w.reached);
+	bool open = w.open;
+	for (size_t i = 0; i < ARRAY_LEN(graph_rules); i++) {
+		w.open = open;
+		graph_rules[i](r, &w);
+	}
+	arena_done(&w.arena);
+}

@@ -1,0 +1,94 @@
+#include "machine/machine.h"
+
+#include <string.h>
+
+#define X(name, text) text,
+const char *state_kind_name(enum state_kind kind)
+{
+	static const char *const names[] = {STATE_KINDS(X)};
+	return names[kind];
+}
+
+static const char *const outcome_names[] = {OUTCOMES(X)};
+#undef X
+
+const char *outcome_name(enum outcome outcome)
+{
+	return outcome_names[outcome];
+}
+
+int outcome_parse(const char *label)
+{
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		if (strcmp(outcome_names[i], label) == 0)
+			return i;
+	return -1;
+}
+
+unsigned outcomes_of(enum state_kind kind, bool timed)
+{
+	switch (kind) {
+	case KIND_AGENT:
+		return 1u << OUTCOME_OK | 1u << OUTCOME_FAILED | 1u << OUTCOME_BUDGET_EXHAUSTED |
+		       1u << OUTCOME_TIMEOUT;
+	case KIND_TOOL: return 1u << OUTCOME_OK | 1u << OUTCOME_NONZERO | 1u << OUTCOME_TIMEOUT;
+	case KIND_WAIT: return 1u << OUTCOME_SIGNAL | (timed ? 1u << OUTCOME_TICK : 0);
+	case KIND_BRANCH:
+	case KIND_TERMINAL:
+	case KIND_COUNT: break;
+	}
+	return 0;
+}
+
+const char *owner_name(enum owner owner)
+{
+	static const char *const names[] = {"operator", "code", "agent"};
+	return names[owner];
+}
+
+const struct state *machine_state(const struct machine *m, const char *name)
+{
+	const struct doc_pair *pair = doc_pair(m->doc, m->states_map, name);
+	return pair ? &m->states[pair - m->states_map->pairs] : NULL;
+}
+
+const struct variable *machine_variable(const struct machine *m, const char *name)
+{
+	for (enum owner o = 0; o < OWNER_COUNT; o++) {
+		const struct doc_pair *pair = doc_pair(m->doc, m->vars_map[o], name);
+		if (pair)
+			return &m->variables[m->first_of[o] +
+					     (size_t)(pair - m->vars_map[o]->pairs)];
+	}
+	return NULL;
+}
+
+size_t state_edge_count(const struct state *s)
+{
+	return s->kind == KIND_BRANCH ? s->branch.clause_count : OUTCOME_COUNT;
+}
+
+const struct state *state_edge(const struct state *s, size_t i)
+{
+	return s->kind == KIND_BRANCH ? s->branch.clauses[i].target : s->on[i];
+}
+
+void machine_free(struct machine *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->variable_count; i++)
+		json_decref(m->variables[i].initial);
+	arena_done(&m->arena);
+	free(m);
+}
+
+void prompt_docs_done(struct prompt_docs *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		doc_done(p->items[i]);
+		free(p->items[i]);
+	}
+	free(p->items);
+	*p = (struct prompt_docs){0};
+}

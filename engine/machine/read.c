@@ -1,0 +1,121 @@
+#include "machine/reader.h"
+
+#include "schema/shape.h"
+#include <string.h>
+
+struct site reader_site(const struct reader *r, const struct doc_node *node, const struct state *s)
+{
+	return (struct site){
+		.findings = r->findings, .doc = r->doc, .node = node, .state = s ? s->name : NULL};
+}
+
+const struct doc_node *reader_get(
+	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind)
+{
+	const struct doc_node *node = doc_get(r->doc, map, key);
+	return node && node->kind == kind ? node : NULL;
+}
+
+const char *reader_text(const struct reader *r, const struct doc_node *map, const char *key)
+{
+	const struct doc_node *node = reader_get(r, map, key, DOC_STR);
+	return node ? node->text : NULL;
+}
+
+struct opt_int reader_int(const struct reader *r, const struct doc_node *map, const char *key)
+{
+	const struct doc_node *node = reader_get(r, map, key, DOC_INT);
+	return node ? (struct opt_int){true, node->integer} : (struct opt_int){0};
+}
+
+struct opt_float reader_float(const struct reader *r, const struct doc_node *map, const char *key)
+{
+	const struct doc_node *node = doc_get(r->doc, map, key);
+	if (node && node->kind == DOC_INT)
+		return (struct opt_float){true, (double)node->integer};
+	if (node && node->kind == DOC_FLOAT)
+		return (struct opt_float){true, node->number};
+	return (struct opt_float){0};
+}
+
+const struct template *reader_template(
+	const struct reader *r, const struct doc_node *map, const char *key, const struct state *s)
+{
+	const struct doc_node *node = reader_get(r, map, key, DOC_STR);
+	if (!node)
+		return NULL;
+	struct site site = reader_site(r, node, s);
+	return template_compile(&r->scope, &site, TEMPLATE_TEXT);
+}
+
+const char *const *reader_texts(
+	const struct reader *r, const struct doc_node *map, const char *key, size_t *count)
+{
+	const struct doc_node *list = reader_get(r, map, key, DOC_LIST);
+	*count = 0;
+	if (!list || !list->count)
+		return NULL;
+	const char **texts = arena_array(&r->m->arena, list->count, sizeof(*texts));
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->items[i].kind == DOC_STR)
+			texts[(*count)++] = list->items[i].text;
+	return texts;
+}
+
+static void read_budget(struct reader *r)
+{
+	const struct doc_node *budget = doc_get(r->doc, r->doc->root, "budget");
+	r->m->max_transitions = reader_int(r, budget, "max_transitions").value;
+	r->m->max_usd = reader_float(r, budget, "max_usd");
+	r->m->best_effort_usd = reader_float(r, budget, "best_effort_usd_limit");
+}
+
+static void read_header(struct reader *r)
+{
+	const struct doc_node *root = r->doc->root;
+	r->m->name = reader_text(r, root, "machine");
+	r->m->description = reader_text(r, root, "description");
+	r->m->config = doc_get(r->doc, root, "config");
+	read_budget(r);
+}
+
+static struct machine *machine_new(const struct doc *doc)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+	if (!m)
+		abort();
+	arena_init(&m->arena);
+	m->doc = doc;
+	return m;
+}
+
+struct machine *machine_read(
+	const struct doc *doc, const struct member_files *files, struct findings *findings)
+{
+	size_t errors = findings->errors;
+	if (!doc->root)
+		return NULL;
+	shape_check(shape_machine, doc, doc->root, findings);
+	if (doc->root->kind != DOC_MAP)
+		return NULL;
+	struct machine *m = machine_new(doc);
+	struct prompt_docs own = {0};
+	struct reader r = {.m = m,
+		.doc = doc,
+		.files = files,
+		.findings = findings,
+		.scope = {.machine = m, .arena = &m->arena},
+		.members = json_object(),
+		.prompts = files && files->prompts ? files->prompts : &own};
+	read_header(&r);
+	read_schemas(&r);
+	read_variables(&r);
+	read_states(&r);
+	check_graph(&r);
+	json_decref(r.members);
+	prompt_docs_done(&own);
+	if (findings->errors == errors)
+		return m;
+	machine_free(m);
+	return NULL;
+}

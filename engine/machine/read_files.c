@@ -1,0 +1,176 @@
+#include "machine/reader.h"
+
+#include "schema/build.h"
+#include <string.h>
+
+/* What is remembered about a member of the bundle. */
+enum { MEMBER_THERE = 1, MEMBER_EXECUTABLE = 2, MEMBER_RUNNABLE = 4 };
+
+static bool path_clean(const char *path)
+{
+	for (;;) {
+		size_t n = strcspn(path, "/");
+		if (!n || (n == 1 && path[0] == '.') || (n == 2 && !memcmp(path, "..", 2)))
+			return false;
+		if (!path[n])
+			return true;
+		path += n + 1;
+	}
+}
+
+static int look_at(struct reader *r, const char *path)
+{
+	json_t *known = json_object_get(r->members, path);
+	if (known)
+		return (int)json_integer_value(known);
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	bool executable = false;
+	int flags = 0;
+	if (r->files->read(r->files->ctx, path, &text, &len, &executable) == 0) {
+		bool header = (len >= 2 && !memcmp(text, "#!", 2)) ||
+			      (len >= 4 && !memcmp(text, "\177ELF", 4));
+		flags = MEMBER_THERE | (executable ? MEMBER_EXECUTABLE : 0) |
+			(header ? MEMBER_RUNNABLE : 0);
+	}
+	json_object_set_new(r->members, path, json_integer(flags));
+	return flags;
+}
+
+static void check_script_mode(const struct site *site, const char *path, int flags)
+{
+	struct finding *f;
+	if (!(flags & MEMBER_EXECUTABLE)) {
+		f = site_report(site, RULE_SCRIPT_MODE,
+			"\"%s\" is run as a program but has no execute bit", path);
+		site_help(site, f, "chmod +x %s", path);
+	} else if (!(flags & MEMBER_RUNNABLE)) {
+		f = site_report(site, RULE_SCRIPT_MODE,
+			"\"%s\" is run as a program but is neither an ELF file nor begins with #!",
+			path);
+		site_help(site, f, "add a first line such as #!/bin/sh");
+	}
+}
+
+static void check_script(
+	struct reader *r, const struct site *site, const struct template *t, bool program)
+{
+	const char *path = template_literal(t);
+	struct finding *f;
+	if (!path) {
+		f = site_report(site, RULE_SCRIPT_PATH,
+			"which script runs must be known before it does: no reference in \"%s\"",
+			template_source(t));
+		site_help(site, f, "name the script literally, and branch where there are several");
+	} else if (!path_clean(path)) {
+		site_report(site, RULE_SCRIPT_PATH,
+			"\"%s\" is not a clean path below scripts/: no `.`, `..` or doubled slash",
+			path);
+	} else if (r->files) {
+		int flags = look_at(r, path);
+		if (!flags)
+			site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
+		else if (program)
+			check_script_mode(site, path, flags);
+	}
+}
+
+static void check_program(const struct site *site, const char *program)
+{
+	if (program[0] && (program[0] == '/' || !strchr(program, '/')))
+		return;
+	struct finding *f = site_report(site, RULE_PROGRAM,
+		*program ? "\"%s\" is a relative path" : "the program's name is empty%s", program);
+	site_help(site, f,
+		"name a program on /usr/local/bin:/usr/bin:/bin, an absolute path, or a "
+		"file below scripts/");
+}
+
+void read_command_files(struct reader *r, const struct state *s)
+{
+	const struct doc_node *list = doc_get(r->doc, s->node, "command");
+	for (size_t i = 0; i < s->tool.command_count; i++) {
+		const struct template *t = s->tool.command[i];
+		struct site site = reader_site(r, &list->items[i], s);
+		if (!t)
+			continue;
+		if (strncmp(template_source(t), "scripts/", 8) == 0)
+			check_script(r, &site, t, i == 0);
+		else if (i == 0 && template_literal(t))
+			check_program(&site, template_literal(t));
+	}
+}
+
+/* The prompt file beside the machine file, as findings name it. */
+static char *label_of(const struct doc *d, const char *path)
+{
+	const char *slash = strrchr(d->file, '/');
+	AUTO_BUF b;
+	buf_init(&b, 64 * 1024);
+	buf_add(&b, d->file, slash ? (size_t)(slash - d->file) + 1 : 0);
+	buf_adds(&b, path);
+	return buf_take(&b, NULL);
+}
+
+static struct doc *new_doc(struct prompt_docs *docs)
+{
+	if (docs->count == docs->room) {
+		size_t room = docs->room ? docs->room * 2 : 8;
+		struct doc **items = reallocarray(docs->items, room, sizeof(struct doc *));
+		if (!items)
+			abort();
+		docs->items = items;
+		docs->room = room;
+	}
+	struct doc *d = calloc(1, sizeof(*d));
+	if (!d)
+		abort();
+	docs->items[docs->count++] = d;
+	return d;
+}
+
+/* The file as a document; NULL: reported now or before. Each file is read once. */
+static const struct doc *prompt_doc(struct reader *r, const struct site *site, const char *path)
+{
+	json_t *known = json_object_get(r->members, path);
+	if (known)
+		return json_is_integer(known) && json_integer_value(known) >= 0
+			       ? r->prompts->items[json_integer_value(known)]
+			       : NULL;
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	bool executable;
+	json_object_set_new(r->members, path, json_integer(-1));
+	if (r->files->read(r->files->ctx, path, &text, &len, &executable)) {
+		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
+		return NULL;
+	}
+	AUTO_FREE char *label = label_of(r->doc, path);
+	struct doc *d = new_doc(r->prompts);
+	if (doc_scan(d, label, text, len, r->findings))
+		return NULL;
+	json_object_set_new(r->members, path, json_integer((json_int_t)r->prompts->count - 1));
+	return d;
+}
+
+const struct template *read_prompt_file(struct reader *r, struct state *s)
+{
+	const struct doc_node *node = reader_get(r, s->node, "prompt_file", DOC_STR);
+	struct site site = reader_site(r, node, s);
+	if (strncmp(node->text, "prompts/", 8) != 0 || !path_clean(node->text) ||
+		strstr(node->text, "{{")) {
+		struct finding *f = site_report(&site, RULE_PROMPT_PATH,
+			"\"%s\" is not a literal, clean path below prompts/", node->text);
+		site_help(&site, f, "put the file into the bundle's prompts/ directory");
+		return NULL;
+	}
+	const struct doc *d = r->files ? prompt_doc(r, &site, node->text) : NULL;
+	if (!d)
+		return NULL;
+	struct doc_node text = {.kind = DOC_STR,
+		.count = (uint32_t)d->len,
+		.pos = {1, 1, d->line_count, 1},
+		.text = arena_copy(&r->m->arena, d->text, d->len)};
+	struct site inside = {.findings = r->findings, .doc = d, .node = &text, .state = s->name};
+	return template_compile(&r->scope, &inside, TEMPLATE_TEXT);
+}

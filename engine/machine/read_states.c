@@ -1,0 +1,227 @@
+#include "machine/reader.h"
+
+#include <string.h>
+
+enum { CANDIDATES_MAX = 4096 };
+
+const struct state *reader_target(
+	struct reader *r, const struct doc_node *node, const struct state *from)
+{
+	bool named = node && node->kind == DOC_STR;
+	const struct state *target = named ? machine_state(r->m, node->text) : NULL;
+	if (from && !target)
+		r->loose[from->index] = true;
+	if (target || !named)
+		return target;
+	struct site site = reader_site(r, node, from);
+	struct finding *f =
+		site_report(&site, RULE_UNKNOWN_STATE, "there is no state \"%s\"", node->text);
+	const char *names[CANDIDATES_MAX];
+	size_t count = r->m->state_count < CANDIDATES_MAX ? r->m->state_count : CANDIDATES_MAX;
+	for (size_t i = 0; i < count; i++)
+		names[i] = r->m->states[i].name;
+	site_did_you_mean(&site, f, node->text, names, count);
+	return NULL;
+}
+
+/* The shape has seen to missing and foreign labels; only `tick` depends on more than the kind. */
+static void check_tick(struct reader *r, const struct state *s, const struct doc_pair *on)
+{
+	const struct doc_pair *tick = doc_pair(r->doc, &on->value, "tick");
+	if (on->value.kind != DOC_MAP || s->wait.timed == (tick != NULL) ||
+		doc_get(r->doc, s->node, "cron"))
+		return;
+	struct site site = reader_site(r, tick ? &tick->key : &on->key, s);
+	struct finding *f =
+		tick ? site_report(&site, RULE_TICK_WITHOUT_TIMER,
+			       "a wait without a timer never has the outcome `tick`")
+		     : site_report(&site, RULE_MISSING_TICK,
+			       "a wait with a timer needs a state for the outcome `tick`");
+	site_help(
+		&site, f, tick ? "remove it, or add `every_secs` or `until`" : "add `tick: STATE`");
+}
+
+static void read_edges(struct reader *r, struct state *s)
+{
+	const struct doc_pair *on = doc_pair(r->doc, s->node, "on");
+	if (!on) {
+		r->loose[s->index] = true;
+		return;
+	}
+	if (s->kind == KIND_WAIT)
+		check_tick(r, s, on);
+	unsigned labels = outcomes_of(s->kind, s->kind == KIND_WAIT && s->wait.timed);
+	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
+		if (labels & 1u << i)
+			s->on[i] =
+				reader_target(r, doc_get(r->doc, &on->value, outcome_name(i)), s);
+}
+
+static void read_retry(struct reader *r, struct state *s)
+{
+	const struct doc_node *map = reader_get(r, s->node, "retry", DOC_MAP);
+	size_t count;
+	const char *const *labels = reader_texts(r, map, "on", &count);
+	for (size_t i = 0; i < count; i++) {
+		int outcome = outcome_parse(labels[i]);
+		s->retry.on |= outcome < 0 ? 0 : 1u << outcome;
+	}
+	struct opt_float backoff = reader_float(r, map, "backoff_secs");
+	struct opt_float factor = reader_float(r, map, "factor");
+	const struct doc_node *jitter = reader_get(r, map, "jitter", DOC_BOOL);
+	s->retry.max = (int)reader_int(r, map, "max").value;
+	s->retry.backoff_secs = backoff.present ? backoff.value : 1;
+	s->retry.factor = factor.present ? factor.value : 2;
+	s->retry.max_backoff_secs = reader_float(r, map, "max_backoff_secs").value;
+	s->retry.jitter = jitter && jitter->boolean;
+}
+
+static void read_notify(struct reader *r, struct state *s)
+{
+	static const char *const levels[] = {"info", "warn", "error"};
+	const struct doc_node *notify = doc_get(r->doc, s->node, "notify");
+	if (!notify)
+		return;
+	if (notify->kind == DOC_STR)
+		s->notify = reader_template(r, s->node, "notify", s);
+	else
+		s->notify = reader_template(r, notify, "message", s);
+	const char *level = reader_text(r, notify, "level");
+	for (unsigned i = 0; level && i < ARRAY_LEN(levels); i++)
+		if (strcmp(levels[i], level) == 0)
+			s->notify_level = i;
+}
+
+/* A hundred years is the longest time that arithmetic on instants must be able to hold. */
+static void read_timeout(struct reader *r, struct state *s)
+{
+	const struct doc_node *node = reader_get(r, s->node, "timeout_secs", DOC_INT);
+	s->timeout_secs = node ? node->integer : 0;
+	if (s->timeout_secs <= WAIT_SECS_MAX)
+		return;
+	struct site site = reader_site(r, node, s);
+	site_report(&site, RULE_OUT_OF_RANGE, "timeout_secs is more than a hundred years");
+}
+
+static void read_output_schema(struct reader *r, struct state *s)
+{
+	const struct doc_node *node = reader_get(r, s->node, "output_schema", DOC_STR);
+	if (!node)
+		return;
+	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
+	if (pair)
+		s->output_schema = &r->records[pair - r->m->schemas_map->pairs];
+	else
+		reader_unknown_schema(r, node, s);
+}
+
+static void read_work(struct reader *r, struct state *s)
+{
+	read_timeout(r, s);
+	read_output_schema(r, s);
+	read_capture(r, s);
+	read_retry(r, s);
+}
+
+/* Clause `i` of `count`: exactly the last one is `else`. */
+static void check_else(
+	struct reader *r, const struct state *s, const struct doc_node *when, uint32_t i)
+{
+	const struct doc_node *clause = &when->items[i];
+	bool last = i + 1 == when->count, is_else = doc_pair(r->doc, clause, "else") != NULL;
+	if (clause->kind != DOC_MAP || last == is_else)
+		return;
+	if (!is_else && !doc_pair(r->doc, clause, "if"))
+		return;
+	struct site site = reader_site(r, clause, s);
+	if (last) {
+		struct finding *f = site_report(
+			&site, RULE_MISSING_ELSE, "the last clause of a branch must be `else`");
+		site_help(&site, f, "add `- {else: true, goto: STATE}` behind it");
+		return;
+	}
+	site.node = &doc_pair(r->doc, clause, "else")->key;
+	struct finding *f = site_report(
+		&site, RULE_MISPLACED_ELSE, "`else` always fires, so no clause behind it ever can");
+	site_help(&site, f, "move it to the end, and keep only one");
+}
+
+static void read_branch(struct reader *r, struct state *s)
+{
+	const struct doc_node *when = reader_get(r, s->node, "when", DOC_LIST);
+	if (!when || !when->count) {
+		r->loose[s->index] = true;
+		return;
+	}
+	struct clause *clauses = arena_array(&r->m->arena, when->count, sizeof(*clauses));
+	for (uint32_t i = 0; i < when->count; i++) {
+		const struct doc_node *condition = reader_get(r, &when->items[i], "if", DOC_STR);
+		struct site site = reader_site(r, condition, s);
+		check_else(r, s, when, i);
+		clauses[i].text = condition ? condition->text : "else";
+		clauses[i].node = condition;
+		if (condition)
+			clauses[i].condition = predicate_compile(&r->scope, &site);
+		clauses[i].target = reader_target(r, doc_get(r->doc, &when->items[i], "goto"), s);
+	}
+	s->branch.clauses = clauses;
+	s->branch.clause_count = when->count;
+}
+
+static void read_terminal(struct reader *r, struct state *s)
+{
+	const char *status = reader_text(r, s->node, "status");
+	s->terminal.ok = status && strcmp(status, "ok") == 0;
+	s->terminal.reason = reader_template(r, s->node, "reason", s);
+}
+
+static void read_state(struct reader *r, struct state *s)
+{
+	s->description = reader_text(r, s->node, "description");
+	read_notify(r, s);
+	switch (s->kind) {
+	case KIND_AGENT:
+		read_work(r, s);
+		read_agent(r, s);
+		break;
+	case KIND_TOOL:
+		read_work(r, s);
+		read_tool(r, s);
+		break;
+	case KIND_WAIT: read_wait(r, s); break;
+	case KIND_BRANCH: read_branch(r, s); return;
+	case KIND_TERMINAL: read_terminal(r, s); return;
+	case KIND_COUNT: r->loose[s->index] = true; return;
+	}
+	read_edges(r, s);
+}
+
+static enum state_kind read_kind(const struct reader *r, const struct doc_node *state)
+{
+	const char *kind = reader_text(r, state, "kind");
+	enum state_kind k = 0;
+	while (k < KIND_COUNT && (!kind || strcmp(kind, state_kind_name(k)) != 0))
+		k++;
+	return k;
+}
+
+void read_states(struct reader *r)
+{
+	struct machine *m = r->m;
+	m->states_map = reader_get(r, r->doc->root, "states", DOC_MAP);
+	m->state_count = m->states_map ? m->states_map->count : 0;
+	r->states = arena_array(&m->arena, m->state_count, sizeof(*r->states));
+	r->loose = arena_array(&m->arena, m->state_count + 1, sizeof(*r->loose));
+	m->states = r->states;
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct doc_pair *pair = &m->states_map->pairs[i];
+		r->states[i] = (struct state){.name = pair->key.text,
+			.kind = read_kind(r, &pair->value),
+			.index = i,
+			.node = &pair->value,
+			.key = &pair->key};
+	}
+	for (size_t i = 0; i < m->state_count; i++)
+		read_state(r, &r->states[i]);
+	m->initial = reader_target(r, doc_get(r->doc, r->doc->root, "initial"), NULL);
+}

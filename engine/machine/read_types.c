@@ -1,0 +1,368 @@
+#include "machine/reader.h"
+
+#include <string.h>
+
+/* An expanded schema is shown to a model and checked field by field: a few lines of nested records
+ * must not stand for millions of fields. */
+enum { EXPANDED_FIELDS_MAX = 10000, NESTED_RECORDS_MAX = 32, CANDIDATES_MAX = 4096 };
+
+static size_t add_schema_names(const struct reader *r, const char **names, size_t count)
+{
+	const struct doc_node *map = r->m->schemas_map;
+	for (uint32_t i = 0; map && i < map->count && count < CANDIDATES_MAX; i++)
+		names[count++] = map->pairs[i].key.text;
+	return count;
+}
+
+void reader_unknown_schema(
+	const struct reader *r, const struct doc_node *node, const struct state *s)
+{
+	struct site site = reader_site(r, node, s);
+	struct finding *f =
+		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
+	const char *names[CANDIDATES_MAX];
+	site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
+}
+
+static void unknown_type(const struct reader *r, const struct doc_node *node)
+{
+	struct site site = reader_site(r, node, NULL);
+	struct finding *f =
+		site_report(&site, RULE_UNKNOWN_TYPE, "\"%s\" is not a type", node->text);
+	static const struct {
+		const char *foreign, *ours;
+	} habits[] = {{"string", "str"}, {"text", "str"}, {"integer", "int"}, {"number", "float"},
+		{"double", "float"}, {"boolean", "bool"}, {"object", "json"}, {"dict", "json"},
+		{"any", "json"}, {"list", "list[str]"}, {"array", "list[str]"}};
+	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
+		if (strcmp(habits[i].foreign, node->text) == 0)
+			site_help(&site, f, "did you mean \"%s\"?", habits[i].ours);
+	const char *names[CANDIDATES_MAX] = {"str", "int", "float", "bool", "json", "list[str]",
+		"list[int]", "list[float]", "list[bool]"};
+	if (!f->help)
+		site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 9));
+	if (!f->help && strncmp(node->text, "list[", 5) == 0)
+		site_help(&site, f, "lists hold str, int, float or bool");
+}
+
+/* The type that string `node` names; unknown when it names none (reported) or is no string. */
+static struct type read_type(const struct reader *r, const struct doc_node *node)
+{
+	struct type t = {.kind = TYPE_RECORD};
+	if (!node || node->kind != DOC_STR || type_scalar(node->text, &t))
+		return t;
+	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
+	if (pair)
+		t.record = &r->records[pair - r->m->schemas_map->pairs];
+	else
+		unknown_type(r, node);
+	return t;
+}
+
+static void read_enum(const struct reader *r, const struct doc_node *map, struct field *f)
+{
+	const struct doc_node *list = reader_get(r, map, "enum", DOC_LIST);
+	if (!list)
+		return;
+	if (type_known(f->type) && f->type.kind != TYPE_STR) {
+		struct site site = reader_site(r, list, NULL);
+		struct finding *finding = site_report(&site, RULE_ENUM_TYPE,
+			"only a str field can have an enum; \"%s\" is of type %s", f->name,
+			type_name(f->type));
+		site_help(&site, finding, "make the field a str, or remove the enum");
+		return;
+	}
+	f->values = reader_texts(r, map, "enum", &f->value_count);
+}
+
+static void read_field(const struct reader *r, const struct doc_pair *pair, struct field *f)
+{
+	const struct doc_node *node = &pair->value;
+	bool map = node->kind == DOC_MAP;
+	f->name = pair->key.text;
+	f->type = read_type(r, map ? doc_get(r->doc, node, "type") : node);
+	if (!map)
+		return;
+	const struct doc_node *optional = reader_get(r, node, "optional", DOC_BOOL);
+	f->optional = optional && optional->boolean;
+	read_enum(r, node, f);
+}
+
+static void read_record(struct reader *r, const struct doc_pair *pair, struct record *record)
+{
+	struct type scalar;
+	struct site site = reader_site(r, &pair->key, NULL);
+	record->name = pair->key.text;
+	if (type_scalar(record->name, &scalar) || strcmp(record->name, "list") == 0) {
+		struct finding *f = site_report(&site, RULE_SCHEMA_NAME,
+			"a schema cannot have the name of a type, \"%s\"", record->name);
+		site_help(&site, f, "choose another name");
+	}
+	if (pair->value.kind != DOC_MAP)
+		return;
+	struct field *fields = arena_array(&r->m->arena, pair->value.count, sizeof(*fields));
+	for (uint32_t i = 0; i < pair->value.count; i++)
+		read_field(r, &pair->value.pairs[i], &fields[i]);
+	record->fields = fields;
+	record->field_count = pair->value.count;
+}
+
+/* The order in which records can be expanded, innermost first (Kahn): `wanting` counts the fields
+ * of a record whose own records are not in the order yet. What never gets in lies on a cycle, or
+ * leads to one. */
+struct order {
+	const struct reader *r;
+	size_t *wanting, *users, *first_user, *queue;
+	size_t count;
+};
+
+static size_t record_index(const struct order *o, const struct record *record)
+{
+	return (size_t)(record - o->r->records);
+}
+
+static const struct record *nested(const struct record *record, size_t field)
+{
+	struct type t = record->fields[field].type;
+	return t.kind == TYPE_RECORD ? t.record : NULL;
+}
+
+/* users[first_user[x] ...] are the records with a field of record x. */
+static void order_init(struct order *o, struct arena *arena)
+{
+	size_t n = o->r->m->record_count, edges = 0;
+	o->wanting = arena_array(arena, n, sizeof(size_t));
+	o->queue = arena_array(arena, n, sizeof(size_t));
+	o->first_user = arena_array(arena, n + 2, sizeof(size_t));
+	for (size_t i = 0; i < n; i++)
+		for (size_t f = 0; f < o->r->records[i].field_count; f++)
+			if (nested(&o->r->records[i], f)) {
+				edges++;
+				o->wanting[i]++;
+				o->first_user[record_index(o, nested(&o->r->records[i], f)) + 2]++;
+			}
+	for (size_t i = 2; i < n + 2; i++)
+		o->first_user[i] += o->first_user[i - 1];
+	o->users = arena_array(arena, edges, sizeof(size_t));
+	for (size_t i = 0; i < n; i++)
+		for (size_t f = 0; f < o->r->records[i].field_count; f++) {
+			const struct record *x = nested(&o->r->records[i], f);
+			if (x)
+				o->users[o->first_user[record_index(o, x) + 1]++] = i;
+		}
+}
+
+static void order_run(struct order *o)
+{
+	for (size_t i = 0; i < o->r->m->record_count; i++)
+		if (!o->wanting[i])
+			o->queue[o->count++] = i;
+	for (size_t at = 0; at < o->count; at++) {
+		size_t x = o->queue[at];
+		for (size_t u = o->first_user[x]; u < o->first_user[x + 1]; u++)
+			if (!--o->wanting[o->users[u]])
+				o->queue[o->count++] = o->users[u];
+	}
+}
+
+static const struct record *next_on_cycle(const struct order *o, const struct record *record)
+{
+	for (size_t f = 0; f < record->field_count; f++) {
+		const struct record *x = nested(record, f);
+		if (x && o->wanting[record_index(o, x)])
+			return x;
+	}
+	return NULL;
+}
+
+static void report_cycle(const struct order *o, const struct record *start)
+{
+	AUTO_BUF path;
+	buf_init(&path, 600);
+	const struct record *x = start;
+	do {
+		buf_addf(&path, "%s -> ", x->name);
+		x = next_on_cycle(o, x);
+	} while (x != start);
+	const char *shown = path.failed ? "" : path.data;
+	const struct doc_pair *pair = &o->r->m->schemas_map->pairs[record_index(o, start)];
+	struct site site = reader_site(o->r, &pair->key, NULL);
+	struct finding *f = site_report(&site, RULE_SCHEMA_CYCLE,
+		"schema \"%s\" contains itself: %s%s", start->name, shown, start->name);
+	site_help(&site, f, "use json for the recursive part");
+}
+
+/* From each record that is left, the walk along records that are left must close a cycle. */
+static void check_cycles(const struct order *o, struct arena *arena)
+{
+	size_t *seen_in = arena_array(arena, o->r->m->record_count, sizeof(size_t));
+	for (size_t i = 0; i < o->r->m->record_count; i++) {
+		const struct record *x = o->wanting[i] ? &o->r->records[i] : NULL;
+		while (x && !seen_in[record_index(o, x)]) {
+			seen_in[record_index(o, x)] = i + 1;
+			x = next_on_cycle(o, x);
+		}
+		if (x && seen_in[record_index(o, x)] == i + 1 && o->wanting[i])
+			report_cycle(o, x);
+	}
+}
+
+static void check_sizes(const struct order *o, struct arena *arena)
+{
+	size_t *fields = arena_array(arena, o->r->m->record_count, sizeof(size_t));
+	size_t *depth = arena_array(arena, o->r->m->record_count, sizeof(size_t));
+	for (size_t at = 0; at < o->count; at++) {
+		size_t i = o->queue[at];
+		const struct record *record = &o->r->records[i];
+		for (size_t f = 0; f < record->field_count; f++) {
+			const struct record *x = nested(record, f);
+			size_t below = x ? depth[record_index(o, x)] + 1 : 0;
+			fields[i] += x ? fields[record_index(o, x)] + 1 : 1;
+			depth[i] = below > depth[i] ? below : depth[i];
+		}
+		if (fields[i] <= EXPANDED_FIELDS_MAX && depth[i] < NESTED_RECORDS_MAX)
+			continue;
+		struct site site = reader_site(o->r, &o->r->m->schemas_map->pairs[i].key, NULL);
+		site_report(&site, RULE_SCHEMA_SIZE,
+			"schema \"%s\" stands for more than %d fields or %d nested records",
+			record->name, EXPANDED_FIELDS_MAX, NESTED_RECORDS_MAX);
+		/* Reported once, not again for whatever contains it. */
+		fields[i] = depth[i] = 0;
+	}
+}
+
+void read_schemas(struct reader *r)
+{
+	struct machine *m = r->m;
+	m->schemas_map = reader_get(r, r->doc->root, "schemas", DOC_MAP);
+	if (!m->schemas_map)
+		return;
+	m->record_count = m->schemas_map->count;
+	r->records = arena_array(&m->arena, m->record_count, sizeof(*r->records));
+	const struct record **list = arena_array(&m->arena, m->record_count, sizeof(*list));
+	for (size_t i = 0; i < m->record_count; i++) {
+		list[i] = &r->records[i];
+		read_record(r, &m->schemas_map->pairs[i], &r->records[i]);
+	}
+	m->records = list;
+	struct arena scratch;
+	arena_init(&scratch);
+	struct order order = {.r = r};
+	order_init(&order, &scratch);
+	order_run(&order);
+	check_cycles(&order, &scratch);
+	check_sizes(&order, &scratch);
+	arena_done(&scratch);
+}
+
+/* The node that a problem's path ("verdict.tags[2]: ...") leads to, as far down as it can be
+ * followed. */
+static const struct doc_node *locate(
+	const struct reader *r, const struct doc_node *node, const char *path, size_t len)
+{
+	while (len) {
+		size_t skip = *path == '.' || *path == '[';
+		size_t n = strcspn(path + skip, ".[:]");
+		char segment[128];
+		if (!n || n >= sizeof(segment) || n + skip > len)
+			return node;
+		snprintf(segment, sizeof(segment), "%.*s", (int)n, path + skip);
+		const struct doc_node *next = NULL;
+		if (node->kind == DOC_MAP && *path != '[')
+			next = doc_get(r->doc, node, segment);
+		else if (node->kind == DOC_LIST && *path == '[')
+			next = strtoul(segment, NULL, 10) < node->count
+				       ? &node->items[strtoul(segment, NULL, 10)]
+				       : NULL;
+		if (!next)
+			return node;
+		node = next;
+		size_t step = skip + n + (*path == '[');
+		path += step;
+		len -= step < len ? step : len;
+	}
+	return node;
+}
+
+static void report_values(
+	const struct reader *r, const struct doc_node *node, size_t name_len, const char *problems)
+{
+	for (const char *line = problems; *line; line = strchr(line, '\n') + 1) {
+		size_t len = strcspn(line, "\n");
+		const char *path = line + name_len, *colon = memmem(line, len, ": ", 2);
+		size_t path_len = colon && colon > path ? (size_t)(colon - path) : 0;
+		struct site site = reader_site(r, locate(r, node, path, path_len), NULL);
+		site_report(&site, RULE_VALUE_TYPE, "%.*s", (int)len, line);
+	}
+}
+
+static void read_value(struct reader *r, const struct doc_node *node, struct variable *v)
+{
+	AUTO_BUF problems;
+	buf_init(&problems, 64 * 1024);
+	v->initial = doc_json(node);
+	if (node->kind != DOC_BROKEN &&
+		value_check(v->type, v->initial, VALUE_PARTIAL, v->name, &problems))
+		report_values(r, node, strlen(v->name), problems.data);
+}
+
+static bool reserved(const char *name)
+{
+	static const char *const words[] = {"vars", "operator", "code", "agent", "result", "and",
+		"or", "not", "in", "true", "false", "null", "len", "has"};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void check_name(const struct reader *r, const struct doc_node *key, enum owner owner)
+{
+	struct site site = reader_site(r, key, NULL);
+	if (reserved(key->text))
+		site_report(&site, RULE_RESERVED_NAME,
+			"\"%s\" is a reserved word and cannot name a variable", key->text);
+	for (enum owner o = 0; o < owner; o++) {
+		const struct doc_pair *other = doc_pair(r->doc, r->m->vars_map[o], key->text);
+		if (!other)
+			continue;
+		struct finding *f = site_report(&site, RULE_DUPLICATE_VARIABLE,
+			"variable \"%s\" is declared under `%s` too, on line %u", key->text,
+			owner_name(o), other->key.pos.line);
+		site_help(&site, f, "a name has one owner; rename one of the two");
+		return;
+	}
+}
+
+static void read_owner(struct reader *r, enum owner owner, struct variable *list)
+{
+	const struct doc_node *map = r->m->vars_map[owner];
+	for (uint32_t i = 0; map && i < map->count; i++) {
+		const struct doc_pair *pair = &map->pairs[i];
+		struct variable *v = &list[i];
+		v->name = pair->key.text;
+		v->owner = owner;
+		v->node = &pair->key;
+		v->type = read_type(r, doc_get(r->doc, &pair->value, "type"));
+		check_name(r, &pair->key, owner);
+		const struct doc_node *value = doc_get(
+			r->doc, &pair->value, owner == OWNER_OPERATOR ? "value" : "default");
+		if (value)
+			read_value(r, value, v);
+	}
+}
+
+void read_variables(struct reader *r)
+{
+	struct machine *m = r->m;
+	const struct doc_node *vars = doc_get(r->doc, r->doc->root, "vars");
+	for (enum owner o = 0; o < OWNER_COUNT; o++) {
+		m->vars_map[o] = reader_get(r, vars, owner_name(o), DOC_MAP);
+		m->first_of[o] = m->variable_count;
+		m->variable_count += m->vars_map[o] ? m->vars_map[o]->count : 0;
+	}
+	r->variables = arena_array(&m->arena, m->variable_count, sizeof(*r->variables));
+	m->variables = r->variables;
+	for (enum owner o = 0; o < OWNER_COUNT; o++)
+		read_owner(r, o, r->variables + m->first_of[o]);
+}

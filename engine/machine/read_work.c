@@ -1,0 +1,316 @@
+#include "machine/reader.h"
+
+#include "base/clock.h"
+#include <string.h>
+
+static void note_spelling(const struct reader *r, const struct doc_pair *pair, const char *ours,
+	const struct state *s)
+{
+	if (!pair)
+		return;
+	struct site site = reader_site(r, &pair->key, s);
+	site_report(&site, RULE_OTHER_SPELLING, "`%s` is understood as %s", pair->key.text, ours);
+}
+
+static enum thinking read_thinking(const struct reader *r, const struct state *s)
+{
+	static const struct {
+		const char *text;
+		enum thinking thinking;
+	} levels[] = {{"off", THINKING_OFF}, {"low", THINKING_LOW}, {"medium", THINKING_MEDIUM},
+		{"high", THINKING_HIGH}, {"xhigh", THINKING_HIGH}, {"max", THINKING_HIGH}};
+	const char *level = reader_text(r, s->node, "thinking");
+	if (!level)
+		level = reader_text(r, s->node, "effort");
+	for (size_t i = 0; level && i < ARRAY_LEN(levels); i++)
+		if (strcmp(levels[i].text, level) == 0)
+			return levels[i].thinking;
+	return THINKING_INHERIT;
+}
+
+static void note_agent_spellings(const struct reader *r, const struct state *s)
+{
+	const char *effort = reader_text(r, s->node, "effort");
+	bool beyond = effort && (!strcmp(effort, "xhigh") || !strcmp(effort, "max"));
+	note_spelling(r, doc_pair(r->doc, s->node, "effort"),
+		beyond ? "`thinking: high`, the highest level here" : "`thinking`", s);
+	note_spelling(r, doc_pair(r->doc, s->node, "max_tokens_fallback"),
+		"a token limit that binds when spend cannot be metered", s);
+	const struct doc_node *prompt = reader_get(r, s->node, "prompt", DOC_STR);
+	const char *called = prompt ? strstr(prompt->text, "finish_session") : NULL;
+	if (!called)
+		return;
+	struct site site = reader_site(r, prompt, s);
+	site_report_at(&site, RULE_OTHER_SPELLING, (size_t)(called - prompt->text),
+		strlen("finish_session"),
+		"the tool that ends a session is called `finish_run`; `finish_session` is "
+		"understood as that");
+}
+
+static const char *inherited(const char *name)
+{
+	return name && strcmp(name, "inherit") == 0 ? NULL : name;
+}
+
+void read_agent(struct reader *r, struct state *s)
+{
+	struct agent_state *a = &s->agent;
+	const char *mode = reader_text(r, s->node, "mode");
+	a->prompt_file = reader_text(r, s->node, "prompt_file");
+	a->prompt =
+		a->prompt_file ? read_prompt_file(r, s) : reader_template(r, s->node, "prompt", s);
+	a->mode = mode && strcmp(mode, "run") == 0 ? MODE_RUN : MODE_AGENT;
+	a->provider = inherited(reader_text(r, s->node, "provider"));
+	a->model = inherited(reader_text(r, s->node, "model"));
+	a->thinking = read_thinking(r, s);
+	a->temperature = reader_float(r, s->node, "temperature");
+	a->max_usd = reader_float(r, s->node, "max_usd");
+	a->best_effort_usd = reader_float(r, s->node, "best_effort_usd_limit");
+	a->max_input_tokens = reader_int(r, s->node, "max_input_tokens");
+	a->max_output_tokens = reader_int(r, s->node, "max_output_tokens");
+	a->max_iterations = reader_int(r, s->node, "max_iterations");
+	a->max_tokens_fallback = reader_int(r, s->node, "max_tokens_fallback");
+	note_agent_spellings(r, s);
+}
+
+static void read_command(struct reader *r, struct state *s)
+{
+	const struct doc_node *list = reader_get(r, s->node, "command", DOC_LIST);
+	if (!list)
+		return;
+	const struct template **command = arena_array(&r->m->arena, list->count, sizeof(*command));
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct site site = reader_site(r, &list->items[i], s);
+		if (list->items[i].kind == DOC_STR)
+			command[i] = template_compile(&r->scope, &site, TEMPLATE_ARG);
+	}
+	s->tool.command = command;
+	s->tool.command_count = list->count;
+	read_command_files(r, s);
+}
+
+/* HOST:PORT, where HOST may begin with `*.`, or be an address in brackets. */
+static bool host_ok(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	if (!colon || colon == text || strlen(text) > 300)
+		return false;
+	size_t digits = strspn(colon + 1, "0123456789");
+	unsigned long port = strtoul(colon + 1, NULL, 10);
+	if (!digits || digits > 5 || colon[1 + digits] || !port || port > 65535)
+		return false;
+	size_t len = (size_t)(colon - text);
+	if (text[0] == '[')
+		return text[len - 1] == ']' &&
+		       strspn(text + 1, "0123456789abcdefABCDEF:.") == len - 2;
+	size_t skip = strncmp(text, "*.", 2) == 0 ? 2 : 0;
+	size_t name = strspn(text + skip, "0123456789abcdefghijklmnopqrstuvwxyz"
+					  "ABCDEFGHIJKLMNOPQRSTUVWXYZ-.");
+	return name && skip + name == len && text[skip] != '.';
+}
+
+static void read_network(struct reader *r, struct state *s)
+{
+	struct tool_state *t = &s->tool;
+	const char *word = reader_text(r, s->node, "allow_network");
+	const char *other = reader_text(r, s->node, "network");
+	note_spelling(r, doc_pair(r->doc, s->node, "network"), "`allow_network`", s);
+	if (word)
+		t->network = !strcmp(word, "allow")   ? NETWORK_ALLOW
+			     : !strcmp(word, "block") ? NETWORK_BLOCK
+						      : NETWORK_AUTO;
+	else if (other)
+		t->network = !strcmp(other, "host")   ? NETWORK_ALLOW
+			     : !strcmp(other, "none") ? NETWORK_BLOCK
+						      : NETWORK_AUTO;
+	const struct doc_node *list = reader_get(r, s->node, "allow_network", DOC_LIST);
+	if (!list)
+		return;
+	t->network = NETWORK_LIST;
+	t->hosts = reader_texts(r, s->node, "allow_network", &t->host_count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (list->items[i].kind != DOC_STR || host_ok(list->items[i].text))
+			continue;
+		struct site site = reader_site(r, &list->items[i], s);
+		struct finding *f = site_report(
+			&site, RULE_NETWORK_HOST, "\"%s\" is not HOST:PORT", list->items[i].text);
+		site_help(&site, f,
+			"write a name or address and a port, such as example.org:443; "
+			"`*.` in front means any subdomain");
+	}
+}
+
+static void read_env(struct reader *r, struct state *s)
+{
+	const struct doc_node *map = reader_get(r, s->node, "env", DOC_MAP);
+	if (!map)
+		return;
+	struct named_text *env = arena_array(&r->m->arena, map->count, sizeof(*env));
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct doc_pair *pair = &map->pairs[i];
+		if (strncmp(pair->key.text, "AGENT6_", 7) == 0) {
+			struct site site = reader_site(r, &pair->key, s);
+			site_report(&site, RULE_ENV_NAME,
+				"names that begin with AGENT6_ are set by agent6 itself");
+		}
+		if (pair->value.kind == DOC_STR)
+			env[s->tool.env_count++] =
+				(struct named_text){pair->key.text, pair->value.text};
+	}
+	s->tool.env = env;
+}
+
+static bool path_clean(const char *path)
+{
+	for (const char *p = path; (p = strchr(p, '/')); p++) {
+		size_t n = strcspn(p + 1, "/");
+		bool dots = (n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.');
+		if (dots || (!n && p != path) || (!n && p[1] == '/'))
+			return false;
+	}
+	return true;
+}
+
+static const char *const *read_paths(
+	const struct reader *r, const struct state *s, const char *key, size_t *count)
+{
+	const struct doc_node *list = reader_get(r, s->node, key, DOC_LIST);
+	for (uint32_t i = 0; list && i < list->count; i++) {
+		const struct doc_node *item = &list->items[i];
+		if (item->kind != DOC_STR || item->text[0] != '/' || path_clean(item->text))
+			continue;
+		struct site site = reader_site(r, item, s);
+		site_report(&site, RULE_GRANT_PATH,
+			"\"%s\" is not a clean path: no `.`, `..`, doubled or trailing slash",
+			item->text);
+	}
+	return reader_texts(r, s->node, key, count);
+}
+
+void read_tool(struct reader *r, struct state *s)
+{
+	struct tool_state *t = &s->tool;
+	const struct doc_node *limits = doc_get(r->doc, s->node, "limits");
+	const char *workspace = reader_text(r, s->node, "workspace");
+	read_command(r, s);
+	read_network(r, s);
+	read_env(r, s);
+	t->stdin_text = reader_template(r, s->node, "stdin", s);
+	if (workspace)
+		t->workspace = !strcmp(workspace, "read")   ? WORKSPACE_READ
+			       : !strcmp(workspace, "none") ? WORKSPACE_NONE
+							    : WORKSPACE_WRITE;
+	t->reads = read_paths(r, s, "reads", &t->read_count);
+	t->writes = read_paths(r, s, "writes", &t->write_count);
+	t->secrets = reader_texts(r, s->node, "secrets", &t->secret_count);
+	t->memory_mb = reader_int(r, limits, "memory_mb");
+	t->cpu_secs = reader_int(r, limits, "cpu_secs");
+	t->processes = reader_int(r, limits, "processes");
+	t->open_files = reader_int(r, limits, "open_files");
+	t->file_mb = reader_int(r, limits, "file_mb");
+}
+
+const json_t *operator_value(const struct ref *ref)
+{
+	bool constant = ref->root && ref->root->owner == OWNER_OPERATOR;
+	return constant ? ref_within(ref, ref->root->initial) : NULL;
+}
+
+const char *wait_every_problem(const json_t *value)
+{
+	if (!json_is_integer(value))
+		return NULL;
+	json_int_t secs = json_integer_value(value);
+	return secs < 1               ? "every_secs must be at least 1"
+	       : secs > WAIT_SECS_MAX ? "every_secs is more than a hundred years"
+				      : NULL;
+}
+
+const char *wait_until_problem(const json_t *value)
+{
+	int64_t instant;
+	if (!json_is_string(value) ||
+		clock_parse(json_string_value(value), json_string_length(value), &instant) == 0)
+		return NULL;
+	return "`until` must be an instant such as 2026-01-31T08:00:00Z";
+}
+
+/* The lone reference that a timing may be; NULL: none, reported. */
+static const struct template *timing_ref(const struct reader *r, const struct state *s,
+	const struct doc_node *node, enum type_kind wanted)
+{
+	struct site site = reader_site(r, node, s);
+	const struct template *t = template_compile(&r->scope, &site, TEMPLATE_ASSIGN);
+	if (!t)
+		return NULL;
+	const struct ref *ref = template_lone(t);
+	if (ref && ref->type.kind == wanted)
+		return t;
+	bool every = wanted == TYPE_INT;
+	if (ref)
+		site_report(&site, RULE_WAIT_TIMING, "\"%s\" is of type %s, but %s takes %s",
+			ref->path, type_name(ref->type), every ? "every_secs" : "until",
+			every ? "an int" : "a str");
+	else
+		site_report(&site, RULE_WAIT_TIMING, "%s takes %s or one reference, nothing else",
+			every ? "every_secs" : "until",
+			every ? "an integer without quotes" : "an instant");
+	return NULL;
+}
+
+static void report_timing(const struct reader *r, const struct state *s,
+	const struct doc_node *node, const struct template *t, const char *problem)
+{
+	struct site site = reader_site(r, node, s);
+	const struct ref *ref = t ? template_lone(t) : NULL;
+	if (problem && ref)
+		site_report(&site, RULE_WAIT_VALUE, "%s, and operator variable \"%s\" is not",
+			problem, ref->path);
+	else if (problem)
+		site_report(&site, RULE_WAIT_VALUE, "%s", problem);
+}
+
+static void read_every(struct reader *r, struct state *s, const struct doc_node *node)
+{
+	const char *problem = NULL;
+	if (node->kind == DOC_INT) {
+		s->wait.every_secs = (struct opt_int){true, node->integer};
+		if (node->integer > WAIT_SECS_MAX)
+			problem = "every_secs is more than a hundred years";
+	} else if (node->kind == DOC_STR) {
+		s->wait.every_ref = timing_ref(r, s, node, TYPE_INT);
+		if (s->wait.every_ref)
+			problem = wait_every_problem(
+				operator_value(template_lone(s->wait.every_ref)));
+	}
+	report_timing(r, s, node, s->wait.every_ref, problem);
+}
+
+static void read_until(struct reader *r, struct state *s, const struct doc_node *node)
+{
+	const char *problem = NULL;
+	if (node->kind != DOC_STR)
+		return;
+	if (strstr(node->text, "{{")) {
+		s->wait.until_ref = timing_ref(r, s, node, TYPE_STR);
+		if (s->wait.until_ref)
+			problem = wait_until_problem(
+				operator_value(template_lone(s->wait.until_ref)));
+	} else {
+		s->wait.until_literal = true;
+		if (clock_parse(node->text, node->count, &s->wait.until_unix_us))
+			problem = "`until` must be an instant such as 2026-01-31T08:00:00Z";
+	}
+	report_timing(r, s, node, s->wait.until_ref, problem);
+}
+
+void read_wait(struct reader *r, struct state *s)
+{
+	const struct doc_node *every = doc_get(r->doc, s->node, "every_secs");
+	const struct doc_node *until = doc_get(r->doc, s->node, "until");
+	s->wait.timed = every || until;
+	if (every)
+		read_every(r, s, every);
+	if (until)
+		read_until(r, s, until);
+}

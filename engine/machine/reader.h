@@ -1,0 +1,69 @@
+/*
+ * The reader: what the steps from document to machine share. Internal to this module.
+ *
+ * Every step tolerates what the shape check has already reported by looking for the kinds it needs
+ * and saying nothing about the rest, so that one mistake gives one finding.
+ */
+#ifndef MACHINE_READER_H
+#define MACHINE_READER_H
+#include "machine/machine.h"
+#include "machine/predicate.h"
+#include "machine/template.h"
+
+struct reader {
+	struct machine *m;
+	const struct doc *doc;
+	const struct member_files *files;
+	struct findings *findings;
+	struct state *states; /* m->states, still writable */
+	struct variable *variables;
+	struct record *records;
+	bool *loose; /* by state: an edge of it was reported, it may lead anywhere */
+	struct scope scope;
+	json_t *members;             /* what is known about members by path: each is read once */
+	struct prompt_docs *prompts; /* the caller's, or our own */
+};
+
+/* A site of the machine file; `s` NULL: outside the states. */
+struct site reader_site(const struct reader *r, const struct doc_node *node, const struct state *s);
+/* The value of `key` if it has that kind, else NULL. */
+const struct doc_node *reader_get(
+	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind);
+/* The string value of `key`, NULL when absent or no string. */
+const char *reader_text(const struct reader *r, const struct doc_node *map, const char *key);
+struct opt_int reader_int(const struct reader *r, const struct doc_node *map, const char *key);
+struct opt_float reader_float(const struct reader *r, const struct doc_node *map, const char *key);
+/* The string as a template; NULL when absent or reported. */
+const struct template *reader_template(
+	const struct reader *r, const struct doc_node *map, const char *key, const struct state *s);
+/* The state that string `node` names, or NULL: reported, and `from` is loose. */
+const struct state *reader_target(
+	struct reader *r, const struct doc_node *node, const struct state *from);
+/* The texts of a list of strings under `key`. */
+const char *const *reader_texts(
+	const struct reader *r, const struct doc_node *map, const char *key, size_t *count);
+void reader_unknown_schema(
+	const struct reader *r, const struct doc_node *node, const struct state *s);
+/* The variable that a capture names, if the state may write it; else NULL: reported. */
+const struct variable *reader_capture_target(
+	const struct reader *r, const struct doc_node *node, const struct state *s);
+
+void read_schemas(struct reader *r);
+void read_variables(struct reader *r);
+void read_states(struct reader *r);
+void read_agent(struct reader *r, struct state *s);
+void read_tool(struct reader *r, struct state *s);
+void read_wait(struct reader *r, struct state *s);
+void read_capture(struct reader *r, struct state *s);
+/* prompt_file, `scripts/...` elements and the program. */
+const struct template *read_prompt_file(struct reader *r, struct state *s);
+void read_command_files(struct reader *r, const struct state *s);
+/* Every rule about the graph as a whole. */
+void check_graph(struct reader *r);
+
+/* The declared value that a reference to an operator variable yields; NULL: another owner. */
+const json_t *operator_value(const struct ref *ref);
+/* Why `value` cannot be every_secs or until; NULL: it can. */
+const char *wait_every_problem(const json_t *value);
+const char *wait_until_problem(const json_t *value);
+#endif

@@ -1,0 +1,41 @@
+/*
+ * References: `name(.field)*`, resolved and typed at load, a plain look-up at run time (machine.md
+ * 4).
+ */
+#ifndef MACHINE_REF_H
+#define MACHINE_REF_H
+#include "machine/machine.h"
+#include "machine/site.h"
+
+/* What a reference may name. */
+struct scope {
+	const struct machine *machine;
+	bool in_capture;     /* `result` is visible */
+	struct type result;  /* its type: a record, or json without output_schema */
+	struct arena *arena; /* the machine's */
+};
+
+struct ref {
+	const char *path;              /* as written, without blanks */
+	const struct variable *root;   /* NULL: `result` */
+	const char **fields;           /* behind the root */
+	const struct field **declared; /* the same fields, declared */
+	size_t field_count;
+	struct type type;
+};
+
+/* Longest run of `name(.name)*` at text[at..]; 0: none. */
+size_t ref_span(const char *text, size_t at, size_t len);
+/* Resolves node text [at, at + len), which ref_span accepted. -1: reported. */
+int ref_compile(
+	const struct scope *scope, const struct site *site, size_t at, size_t len, struct ref *out);
+/* Borrowed value, or NULL with the missing segment named in `e`. `result` NULL outside captures. */
+const json_t *ref_find(
+	const struct ref *r, const json_t *blackboard, const json_t *result, struct err *e);
+
+/* The same inside the root's own value; NULL when a field is missing. */
+const json_t *ref_within(const struct ref *r, const json_t *root_value);
+
+/* ^[a-z][a-z0-9_]*$ and at most 64 bytes. */
+bool identifier_ok(const char *text, size_t len);
+#endif

@@ -1,0 +1,32 @@
+/*
+ * A site: where in the document something is being checked, and who wants to hear about it.
+ *
+ * Passed by pointer down the compilers of references, templates and predicates, so that every
+ * finding lands on the right line and column and names its state.
+ */
+#ifndef MACHINE_SITE_H
+#define MACHINE_SITE_H
+#include "schema/finding.h"
+
+struct site {
+	struct findings *findings;
+	const struct doc *doc;
+	const struct doc_node *node;
+	const char *state; /* NULL: outside the states */
+};
+
+/* A finding on the whole node. */
+struct finding *site_report(const struct site *s, enum rule rule, const char *format, ...)
+	PRINTF(3, 4);
+/* A finding on bytes [at, at + len) of the node's string. Points into a quoted, plain or block
+ * scalar where the source shows the same text, else at the whole node. */
+struct finding *site_report_at(const struct site *s, enum rule rule, size_t at, size_t len,
+	const char *format, ...) PRINTF(5, 6);
+/* `f` NULL: nothing. */
+void site_help(const struct site *s, struct finding *f, const char *format, ...) PRINTF(3, 4);
+/* "did you mean "X"?" when one of the names is close. */
+void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
+	const char *const *names, size_t count);
+/* The same site for another node. */
+struct site site_for(const struct site *s, const struct doc_node *node);
+#endif

@@ -1,0 +1,330 @@
+#include "machine/template.h"
+
+#include "base/json.h"
+#include "base/num.h"
+#include "base/utf8.h"
+#include <string.h>
+
+enum { VALUE_TEXT_BYTES_MAX = 16 * 1024 * 1024 };
+
+enum filter { FILTER_NONE, FILTER_LEN, FILTER_JSON };
+
+/* Literal text, or a reference with its filter. */
+struct part {
+	const char *text; /* NULL: a reference */
+	size_t len;
+	struct ref ref;
+	enum filter filter;
+};
+
+struct template
+{
+	const char *source;
+	struct part *parts;
+	size_t count;
+	enum template_use use;
+};
+
+struct compiler {
+	const struct scope *scope;
+	const struct site *site;
+	const char *text;
+	size_t len;
+	struct template *out;
+	bool failed;
+};
+
+static const char *const filter_names[] = {
+	[FILTER_NONE] = NULL, [FILTER_LEN] = "len", [FILTER_JSON] = "json"};
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static void trim(const char *text, size_t *from, size_t *to)
+{
+	while (*from < *to && blank(text[*from]))
+		++*from;
+	while (*to > *from && blank(text[*to - 1]))
+		--*to;
+}
+
+/* What an author of another template language would have meant. */
+static const char *richer_help(const char *text, size_t from, size_t to)
+{
+	static const struct {
+		const char *sign, *help;
+	} table[] = {
+		{"(", "there are no calls; compute it in a tool and capture the result"},
+		{"[", "there is no indexing; let a tool put the item into a variable of its own"},
+		{"\"", "a literal needs no braces; for a literal {{ write \\{{"},
+		{"{", "for a literal {{ write \\{{"},
+		{"+", "there is no arithmetic; compute it in a tool and capture the result"},
+		{"-", "names hold only letters, digits and _"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (memchr(text + from, table[i].sign[0], to - from))
+			return table[i].help;
+	return "write {{ name }}, {{ name.field }} or {{ name | json }}; for a literal {{ write "
+	       "\\{{";
+}
+
+static void PRINTF(5, 6)
+	fail(struct compiler *c, enum rule rule, size_t from, size_t to, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	c->failed = true;
+	struct finding *f = site_report_at(c->site, rule, from, to - from, "%s", text);
+	if (rule == RULE_TEMPLATE_SYNTAX)
+		site_help(c->site, f, "%s", richer_help(c->text, from, to));
+}
+
+static int parse_filter(struct compiler *c, size_t from, size_t to, enum filter *out)
+{
+	trim(c->text, &from, &to);
+	int len = (int)(to - from);
+	for (enum filter f = FILTER_LEN; f <= FILTER_JSON; f++)
+		if (strlen(filter_names[f]) == to - from &&
+			memcmp(c->text + from, filter_names[f], to - from) == 0) {
+			*out = f;
+			return 0;
+		}
+	if (memchr(c->text + from, '|', to - from))
+		fail(c, RULE_TEMPLATE_FILTER, from, to, "only one filter is possible, not a chain");
+	else
+		fail(c, RULE_TEMPLATE_FILTER, from, to,
+			"\"%.*s\" is not a filter; there are `len` and `json`", len,
+			c->text + from);
+	return -1;
+}
+
+static bool has_length(struct type t)
+{
+	return t.kind == TYPE_STR || t.kind == TYPE_LIST || t.kind == TYPE_JSON ||
+	       t.kind == TYPE_RECORD;
+}
+
+static bool is_scalar(struct type t)
+{
+	return t.kind != TYPE_LIST && t.kind != TYPE_JSON && t.kind != TYPE_RECORD;
+}
+
+static void check_type(struct compiler *c, const struct part *p, size_t from, size_t to, bool lone)
+{
+	struct type t = p->ref.type;
+	if (p->filter == FILTER_LEN && !has_length(t))
+		fail(c, RULE_TEMPLATE_TYPE, from, to, "\"%s\" is of type %s, which has no length",
+			p->ref.path, type_name(t));
+	if (p->filter != FILTER_NONE || is_scalar(t) || (lone && c->out->use == TEMPLATE_ASSIGN))
+		return;
+	if (c->out->use == TEMPLATE_ARG && t.kind == TYPE_LIST) {
+		if (!lone)
+			fail(c, RULE_TEMPLATE_SPLICE, from, to,
+				"\"%s\" is a list; only an element that is nothing but \"{{ %s "
+				"}}\" "
+				"becomes one argument per item",
+				p->ref.path, p->ref.path);
+		return;
+	}
+	fail(c, RULE_TEMPLATE_TYPE, from, to,
+		"\"%s\" is of type %s and has no text form; write {{ %s | json }}", p->ref.path,
+		type_name(t), p->ref.path);
+}
+
+/* The inside of one pair of braces, [from, to). */
+static void parse_reference(struct compiler *c, size_t from, size_t to, bool lone)
+{
+	trim(c->text, &from, &to);
+	size_t span = ref_span(c->text, from, to), next = from + span;
+	while (next < to && blank(c->text[next]))
+		next++;
+	if (!span || (next < to && c->text[next] != '|')) {
+		int shown = to - from > 60 ? 60 : (int)(to - from);
+		if (from == to)
+			fail(c, RULE_TEMPLATE_SYNTAX, from, to, "the braces are empty");
+		else
+			fail(c, RULE_TEMPLATE_SYNTAX, from, to, "\"%.*s\" is not a reference",
+				shown, c->text + from);
+		return;
+	}
+	struct part *p = &c->out->parts[c->out->count];
+	*p = (struct part){0};
+	if (next < to && parse_filter(c, next + 1, to, &p->filter))
+		return;
+	if (ref_compile(c->scope, c->site, from, span, &p->ref)) {
+		c->failed = true;
+		return;
+	}
+	check_type(c, p, from, from + span, lone);
+	c->out->count++;
+}
+
+static void add_text(struct compiler *c, size_t from, size_t to)
+{
+	if (from == to)
+		return;
+	c->out->parts[c->out->count++] =
+		(struct part){.text = c->site->node->text + from, .len = to - from};
+}
+
+static size_t count_parts(const char *text)
+{
+	size_t count = 1;
+	for (const char *p = text; (p = strstr(p, "{{")); p += 2)
+		count += 2;
+	return count;
+}
+
+static void parse(struct compiler *c)
+{
+	size_t start = 0;
+	const char *open;
+	while ((open = strstr(c->text + start, "{{"))) {
+		size_t at = (size_t)(open - c->text);
+		if (at > start && open[-1] == '\\') {
+			add_text(c, start, at - 1);
+			add_text(c, at, at + 2);
+			start = at + 2;
+			continue;
+		}
+		const char *close = strstr(open + 2, "}}");
+		if (!close) {
+			fail(c, RULE_TEMPLATE_SYNTAX, at, at + 2, "this {{ is never closed");
+			return;
+		}
+		add_text(c, start, at);
+		start = (size_t)(close - c->text) + 2;
+		parse_reference(c, at + 2, start - 2, at == 0 && start == c->len);
+	}
+	add_text(c, start, c->len);
+}
+
+const struct template *template_compile(
+	const struct scope *scope, const struct site *site, enum template_use use)
+{
+	struct template *t = arena_alloc(scope->arena, sizeof(*t));
+	t->source = site->node->text;
+	t->parts = arena_array(scope->arena, count_parts(t->source), sizeof(*t->parts));
+	t->use = use;
+	struct compiler c = {.scope = scope,
+		.site = site,
+		.text = t->source,
+		.len = site->node->count,
+		.out = t};
+	parse(&c);
+	return c.failed ? NULL : t;
+}
+
+const struct ref *template_lone(const struct template *t)
+{
+	bool lone = t->count == 1 && !t->parts[0].text && t->parts[0].filter == FILTER_NONE;
+	return lone ? &t->parts[0].ref : NULL;
+}
+
+const char *template_literal(const struct template *t)
+{
+	if (t->count == 0)
+		return "";
+	return t->count == 1 && t->parts[0].text == t->source ? t->source : NULL;
+}
+
+struct type template_type(const struct template *t)
+{
+	const struct ref *lone = template_lone(t);
+	return lone ? lone->type : (struct type){.kind = TYPE_STR};
+}
+
+bool template_is_splice(const struct template *t)
+{
+	return t->use == TEMPLATE_ARG && template_type(t).kind == TYPE_LIST;
+}
+
+const char *template_source(const struct template *t)
+{
+	return t->source;
+}
+
+void template_references(
+	const struct template *t, void (*each)(void *ctx, const struct ref *ref), void *ctx)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (!t->parts[i].text)
+			each(ctx, &t->parts[i].ref);
+}
+
+int json_length(const json_t *value, int64_t *out)
+{
+	if (json_is_string(value))
+		*out = (int64_t)utf8_count(json_string_value(value), json_string_length(value));
+	else if (json_is_array(value))
+		*out = (int64_t)json_array_size(value);
+	else if (json_is_object(value))
+		*out = (int64_t)json_object_size(value);
+	else
+		return -1;
+	return 0;
+}
+
+/* An int kept where a float is declared is shown as the float it stands for. */
+static int render_scalar(const json_t *value, enum type_kind kind, struct buf *out)
+{
+	if (json_is_string(value))
+		return buf_add(out, json_string_value(value), json_string_length(value));
+	json_write(out, value);
+	if (kind == TYPE_FLOAT && json_is_integer(value))
+		buf_adds(out, ".0");
+	return out->failed ? -1 : 0;
+}
+
+static int render_part(const struct part *p, const json_t *blackboard, const json_t *result,
+	struct buf *out, struct err *e)
+{
+	if (p->text)
+		return buf_add(out, p->text, p->len);
+	const json_t *value = ref_find(&p->ref, blackboard, result, e);
+	if (!value)
+		return -1;
+	int64_t length;
+	if (p->filter == FILTER_JSON)
+		return json_write(out, value);
+	if (p->filter == FILTER_NONE)
+		return render_scalar(value, p->ref.type.kind, out);
+	if (json_length(value, &length))
+		return err_set(e, "\"%s\" is neither text, list nor object, so it has no length",
+			p->ref.path);
+	return buf_addf(out, "%lld", (long long)length);
+}
+
+int template_render(const struct template *t, const json_t *blackboard, const json_t *result,
+	struct buf *out, struct err *e)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (render_part(&t->parts[i], blackboard, result, out, e)) {
+			err_set(e, "the text is longer than %zu bytes", out->cap_bytes);
+			return -1;
+		}
+	return 0;
+}
+
+json_t *template_value(
+	const struct template *t, const json_t *blackboard, const json_t *result, struct err *e)
+{
+	const struct ref *lone = template_lone(t);
+	if (lone)
+		return json_incref((json_t *)(uintptr_t)ref_find(lone, blackboard, result, e));
+	AUTO_BUF text;
+	buf_init(&text, VALUE_TEXT_BYTES_MAX);
+	if (template_render(t, blackboard, result, &text, e))
+		return NULL;
+	return json_stringn(text.data ? text.data : "", text.len);
+}
+
+int template_render_item(const struct template *t, const json_t *item, struct buf *out)
+{
+	return render_scalar(item, template_type(t).item, out);
+}
