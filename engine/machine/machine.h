@@ -18,8 +18,9 @@
 	X(TOOL, "tool") X(WAIT, "wait") X(BRANCH, "branch") X(TERMINAL, "terminal")
 #define OUTCOMES(X)                                                                                \
 	X(OK, "ok")                                                                                \
-	X(FAILED, "failed") X(BUDGET_EXHAUSTED, "budget_exhausted") X(TIMEOUT, "timeout")          \
-		X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal")
+	X(FAILED, "failed")                                                                        \
+	X(BUDGET_EXHAUSTED, "budget_exhausted") X(TIMEOUT, "timeout") X(NONZERO, "nonzero")        \
+		X(TICK, "tick") X(SIGNAL, "signal")
 
 #define X(name, text) KIND_##name,
 enum state_kind { STATE_KINDS(X) KIND_COUNT };
@@ -215,7 +216,7 @@ struct member_files {
 };
 
 /* No wait or time-out is longer: a hundred years. */
-#define WAIT_SECS_MAX INT64_C(3155760000)
+#define MACHINE_SECS_MAX INT64_C(3155760000)
 
 /* NULL when findings hold an error. `files` NULL: names of files are not checked. */
 struct machine *machine_read(

@@ -97,7 +97,7 @@ static void read_timeout(struct reader *r, struct state *s)
 {
 	const struct doc_node *node = reader_get(r, s->node, "timeout_secs", DOC_INT);
 	s->timeout_secs = node ? node->integer : 0;
-	if (s->timeout_secs <= WAIT_SECS_MAX)
+	if (s->timeout_secs <= MACHINE_SECS_MAX)
 		return;
 	struct site site = reader_site(r, node, s);
 	site_report(&site, RULE_OUT_OF_RANGE, "timeout_secs is more than a hundred years");

@@ -221,9 +221,9 @@ const char *wait_every_problem(const json_t *value)
 	if (!json_is_integer(value))
 		return NULL;
 	json_int_t secs = json_integer_value(value);
-	return secs < 1               ? "every_secs must be at least 1"
-	       : secs > WAIT_SECS_MAX ? "every_secs is more than a hundred years"
-				      : NULL;
+	return secs < 1                  ? "every_secs must be at least 1"
+	       : secs > MACHINE_SECS_MAX ? "every_secs is more than a hundred years"
+					 : NULL;
 }
 
 const char *wait_until_problem(const json_t *value)
@@ -275,7 +275,7 @@ static void read_every(struct reader *r, struct state *s, const struct doc_node 
 	const char *problem = NULL;
 	if (node->kind == DOC_INT) {
 		s->wait.every_secs = (struct opt_int){true, node->integer};
-		if (node->integer > WAIT_SECS_MAX)
+		if (node->integer > MACHINE_SECS_MAX)
 			problem = "every_secs is more than a hundred years";
 	} else if (node->kind == DOC_STR) {
 		s->wait.every_ref = timing_ref(r, s, node, TYPE_INT);
