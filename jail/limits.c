@@ -1,0 +1,62 @@
+/*
+ * Resource limits, and a session and a keyring of the command's own.
+ *
+ * Attack: a bomb (processes, memory, descriptors, files), a core dump piped into a root program on
+ * the host, keystrokes pushed into the user's terminal, keys of the user's session.
+ */
+#include "jail/jail.h"
+#include "jail/leave_out.h"
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { MIB = 1024 * 1024, KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
+
+static int set_limit(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
+{
+	struct rlimit old, limit;
+	if (getrlimit(what, &old))
+		return err_errno(e, "cannot read the %s limit", name);
+	limit.rlim_max = value < old.rlim_max ? value : old.rlim_max;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(what, &limit) ? err_errno(e, "cannot set the %s limit", name) : 0;
+}
+
+/* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.
+ * Memory is bounded as private writable data: address space would stop every runtime that reserves
+ * more than it uses. */
+int limits_apply(struct jail *j, struct err *e)
+{
+	const struct limits *l = &j->policy.limits;
+	const struct {
+		__rlimit_resource_t what;
+		const char *name;
+		uint64_t value;
+	} wanted[] = {
+		{RLIMIT_CORE, "core file", 1},
+		{RLIMIT_CPU, "CPU", l->cpu_secs ? (uint64_t)l->cpu_secs : RLIM_INFINITY},
+		{RLIMIT_DATA, "memory", (uint64_t)l->memory_mb * MIB},
+		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB},
+		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files},
+		{RLIMIT_NPROC, "process", (uint64_t)l->processes},
+		{RLIMIT_STACK, "stack", (uint64_t)STACK_MIB * MIB},
+		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024},
+		{RLIMIT_RTPRIO, "real-time priority", 0},
+		{RLIMIT_NICE, "nice", 0},
+		{RLIMIT_SIGPENDING, "pending signals", PENDING_SIGNALS},
+	};
+	for (size_t i = 0; LAYER_ON("limits") && i < ARRAY_LEN(wanted); i++)
+		if (set_limit(wanted[i].what, wanted[i].name, wanted[i].value, e))
+			return -1;
+	j->report->layers.memory = "rlimit";
+	return 0;
+}
+
+/* Kernels without keyrings, and containers that forbid them, leave nothing to join; seccomp closes
+ * the calls in any case. */
+int session_apply(struct jail *j, struct err *e)
+{
+	if (setsid() < 0)
+		return err_errno(e, "cannot start a session");
+	j->report->layers.keyring = syscall(SYS_keyctl, KEYCTL_JOIN, NULL, 0, 0, 0) >= 0;
+	return 0;
+}

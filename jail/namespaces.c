@@ -1,0 +1,132 @@
+/*
+ * The namespaces of a strict jail: user, mount, PID, IPC, UTS, cgroup and network in one call.
+ *
+ * Attack: everything that has a global name. Processes to signal or trace, mounts to change, host
+ * services on loopback or abstract sockets, shared memory, the host's name. What is not in the
+ * jail's namespaces has no name inside.
+ */
+#include "jail/idmap.h"
+#include "jail/jail.h"
+#include "jail/leave_out.h"
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define NAMESPACES(X)                                                                              \
+	X(CLONE_NEWUSER, "user")                                                                   \
+	X(CLONE_NEWNS, "mount")                                                                    \
+	X(CLONE_NEWPID, "pid")                                                                     \
+	X(CLONE_NEWIPC, "ipc")                                                                     \
+	X(CLONE_NEWUTS, "uts")                                                                     \
+	X(CLONE_NEWCGROUP, "cgroup")
+
+static unsigned long wanted_flags(const struct jail *j)
+{
+	unsigned long flags = 0;
+#define NAMESPACE_FLAG(flag, name) flags |= LAYER_ON("namespace_" name) ? (unsigned long)(flag) : 0;
+	NAMESPACES(NAMESPACE_FLAG)
+	if (j->policy.network != NETWORK_HOST && LAYER_ON("namespace_net"))
+		flags |= CLONE_NEWNET;
+	return flags;
+}
+
+static int write_maps(const struct jail *j, struct err *e)
+{
+	char text[64];
+	if (!j->as_root && idmap_write(j->child, "setgroups", "deny", e))
+		return -1;
+	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_UID, (unsigned)j->host_uid);
+	if (idmap_write(j->child, "uid_map", text, e))
+		return -1;
+	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_GID, (unsigned)j->host_gid);
+	return idmap_write(j->child, "gid_map", text, e);
+}
+
+static int explain_failure(struct err *e)
+{
+	const char *hint = "";
+	if (errno == EPERM || errno == EACCES)
+		hint = " (forbidden here: sysctl kernel.unprivileged_userns_clone or "
+		       "kernel.apparmor_restrict_unprivileged_userns, or a container's seccomp "
+		       "filter; "
+		       "agent6 check sandbox names the fix)";
+	else if (errno == ENOSPC || errno == EUSERS)
+		hint = " (sysctl user.max_user_namespaces is used up or 0)";
+	return err_errno(e, "cannot make the namespaces%s", hint);
+}
+
+/* Returns twice: here with j->child set, and in the child with j->child 0. */
+int namespaces_enter(struct jail *j, struct err *e)
+{
+	int alive[2], ready[2];
+	if (pipe2(alive, O_CLOEXEC) || pipe2(ready, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe");
+	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
+					       ? "user mount pid ipc uts cgroup"
+					       : "user mount pid ipc uts cgroup net";
+	j->child = (pid_t)syscall(
+		SYS_clone, wanted_flags(j) | CLONE_PIDFD | SIGCHLD, 0, &j->child_pidfd, 0, 0);
+	if (j->child < 0)
+		return explain_failure(e);
+	if (!j->child) {
+		close(alive[1]);
+		close(ready[1]);
+		j->alive_fd = alive[0];
+		j->ready_fd = ready[0];
+		return 0;
+	}
+	j->alive_fd = alive[1]; /* never written: it closes when this process ends */
+	close(alive[0]);
+	close(ready[0]);
+	int failed = write_maps(j, e);
+	if (!failed && write(ready[1], "", 1) != 1)
+		failed = err_errno(e, "cannot release the jail");
+	close(ready[1]);
+	return failed;
+}
+
+static int die_with_launcher(struct jail *j, struct err *e)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return err_errno(e, "cannot ask to die with the launcher");
+	/* It may have died before the question; its end of the pipe tells. */
+	struct pollfd alive = {.fd = j->alive_fd};
+	return poll(&alive, 1, 0) ? err_set(e, "the launcher has ended") : 0;
+}
+
+/* In PID 1: takes the mapped ids. The kernel forgets the death signal when ids change, so it is
+ * asked for afterwards. */
+int namespaces_become(struct jail *j, struct err *e)
+{
+	char byte;
+	if (read(j->ready_fd, &byte, 1) != 1)
+		return err_set(e, "the launcher could not write the id maps");
+	own_close(&j->ready_fd);
+	if (j->as_root && setgroups(0, NULL))
+		return err_errno(e, "cannot drop the groups");
+	if (setresgid(JAIL_GID, JAIL_GID, JAIL_GID) || setresuid(JAIL_UID, JAIL_UID, JAIL_UID))
+		return err_errno(e, "cannot take the mapped ids");
+	if (prctl(PR_SET_DUMPABLE, 0))
+		return err_errno(e, "cannot close this process to inspection");
+	const char *name = j->policy.hostname;
+	if (sethostname(name, strlen(name)))
+		return err_errno(e, "cannot set the host name");
+	return die_with_launcher(j, e);
+}
+
+/* Seccomp refuses new user namespaces; this refuses them once more, by count. A container whose
+ * /proc/sys is read-only keeps the first refusal only, and the report says so. */
+int namespaces_limit(struct jail *j, struct err *e)
+{
+	(void)e;
+	AUTO_FD int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+	j->report->layers.userns_limit = fd >= 0 && write(fd, "0\n", 2) == 2;
+	return 0;
+}

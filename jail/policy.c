@@ -1,0 +1,338 @@
+#include "jail/policy.h"
+
+#include "base/json.h"
+#include "jail/path.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { ARGV_MAX = 4096, ENV_MAX = 1024, TIMEOUT_SECS_MAX = 366 * 24 * 3600, POLICY_DEPTH = 8 };
+
+typedef int decode_fn(const json_t *value, const char *name, struct policy *p, struct err *e);
+
+static int wrong(const char *name, const char *expected, struct err *e)
+{
+	return err_set(e, "\"%s\" must be %s", name, expected);
+}
+
+static int decode_choice(
+	const json_t *value, const char *name, const char *const words[], int *out, struct err *e)
+{
+	const char *text = json_string_value(value);
+	for (int i = 0; text && words[i]; i++) {
+		if (!strcmp(words[i], text)) {
+			*out = i;
+			return 0;
+		}
+	}
+	char expected[128] = "";
+	for (size_t i = 0, used = 0; words[i] && used < sizeof(expected); i++)
+		used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s\"%s\"",
+			i ? " or " : "", words[i]);
+	return wrong(name, expected, e);
+}
+
+static int decode_integer(const json_t *value, const char *name, int64_t least, int64_t largest,
+	int64_t *out, struct err *e)
+{
+	if (!json_is_integer(value) || json_integer_value(value) < least ||
+		json_integer_value(value) > largest)
+		return err_set(e, "\"%s\" must be an integer from %lld to %lld", name,
+			(long long)least, (long long)largest);
+	*out = json_integer_value(value);
+	return 0;
+}
+
+static int decode_path(const json_t *value, const char *name, const char **out, struct err *e)
+{
+	const char *text = json_string_value(value);
+	if (!text || !path_is_normal(text))
+		return err_set(e,
+			"\"%s\" must be an absolute path without \"//\", \".\", \"..\" or a "
+			"trailing \"/\"%s%s",
+			name, text ? ", not " : "", text ? text : "");
+	*out = text;
+	return 0;
+}
+
+static int decode_paths(const json_t *value, const char *name, struct paths *out, struct err *e)
+{
+	if (!json_is_array(value) || json_array_size(value) > POLICY_PATHS_MAX)
+		return wrong(name, "a list of at most 256 paths", e);
+	for (out->count = 0; out->count < json_array_size(value); out->count++)
+		if (decode_path(json_array_get(value, out->count), name, &out->path[out->count], e))
+			return -1;
+	return 0;
+}
+
+static int decode_version(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	(void)p;
+	return json_is_integer(value) && json_integer_value(value) == 1 ? 0 : wrong(name, "1", e);
+}
+
+static int decode_profile(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	static const char *const words[] = {"strict", "hardened", NULL};
+	int chosen = 0;
+	if (decode_choice(value, name, words, &chosen, e))
+		return -1;
+	p->profile = (enum profile)chosen;
+	return 0;
+}
+
+static int decode_argv(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	size_t count = json_array_size(value);
+	if (!json_is_array(value) || !count || count > ARGV_MAX)
+		return wrong(name, "a list of 1 to 4096 strings", e);
+	p->argv = calloc(count + 1, sizeof(*p->argv));
+	for (size_t i = 0; p->argv && i < count; i++) {
+		p->argv[i] = json_string_value(json_array_get(value, i));
+		if (!p->argv[i])
+			return wrong(name, "a list of strings", e);
+	}
+	if (!p->argv)
+		return err_set(e, "out of memory");
+	return p->argv[0][0] ? 0 : err_set(e, "\"argv\" must begin with a program");
+}
+
+static bool is_env_name(const char *name)
+{
+	static const char rest[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+	return *name && (*name < '0' || *name > '9') && !name[strspn(name, rest)];
+}
+
+static int decode_env(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	if (!json_is_object(value) || json_object_size(value) > ENV_MAX)
+		return wrong(name, "an object of at most 1024 strings", e);
+	const char *key;
+	json_t *text;
+	json_object_foreach ((json_t *)(uintptr_t)value, key, text) {
+		if (!is_env_name(key) || !json_is_string(text))
+			return err_set(e,
+				"\"env\": %s must be a string named by letters, digits and _", key);
+		if (policy_setenv(p, key, json_string_value(text), e))
+			return -1;
+	}
+	return 0;
+}
+
+static int decode_network(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	static const char *const words[] = {"none", "host", NULL};
+	int chosen = NETWORK_PROXY;
+	if (json_is_object(value)) {
+		int64_t fd = -1;
+		if (json_object_size(value) != 1 || !json_object_get(value, "proxy_fd"))
+			return wrong(name, "\"none\", \"host\" or {\"proxy_fd\": N}", e);
+		if (decode_integer(
+			    json_object_get(value, "proxy_fd"), "proxy_fd", 3, 1 << 20, &fd, e))
+			return -1;
+		p->proxy_fd = (int)fd;
+	} else if (decode_choice(value, name, words, &chosen, e)) {
+		return -1;
+	}
+	p->network = (enum network)chosen;
+	return 0;
+}
+
+static int decode_workspace(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	static const char *const words[] = {"none", "read", "write", NULL};
+	const json_t *access = json_object_get(value, "access");
+	int chosen = ACCESS_NONE;
+	if (json_object_size(value) != 2 || !access || !json_object_get(value, "path"))
+		return wrong(name, "an object with \"path\" and \"access\"", e);
+	if (decode_path(json_object_get(value, "path"), "workspace.path", &p->workspace, e) ||
+		decode_choice(access, "workspace.access", words, &chosen, e))
+		return -1;
+	p->access = (enum access)chosen;
+	return 0;
+}
+
+static int decode_limits(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	const char *key;
+	json_t *number;
+	if (!json_is_object(value))
+		return wrong(name, "an object", e);
+	json_object_foreach ((json_t *)(uintptr_t)value, key, number) {
+#define LIMIT_DECODE(field, initial, largest)                                                      \
+	if (!strcmp(key, #field)) {                                                                \
+		if (decode_integer(number, "limits." #field, 1, largest, &p->limits.field, e))     \
+			return -1;                                                                 \
+		continue;                                                                          \
+	}
+		POLICY_LIMITS(LIMIT_DECODE)
+#undef LIMIT_DECODE
+		return err_set(e, "\"limits\" has no field \"%s\"", key);
+	}
+	return 0;
+}
+
+static int decode_timeout(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_integer(value, name, 1, TIMEOUT_SECS_MAX, &p->timeout_secs, e);
+}
+
+static int decode_cwd(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_path(value, name, &p->cwd, e);
+}
+
+static int decode_bundle(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_path(value, name, &p->bundle, e);
+}
+
+static int decode_hostname(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	p->hostname = json_string_value(value);
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.";
+	bool fine = p->hostname && *p->hostname && strlen(p->hostname) <= 64 &&
+		    !p->hostname[strspn(p->hostname, letters)];
+	return fine ? 0 : wrong(name, "a host name of at most 64 letters, digits, - and .", e);
+}
+
+static int decode_read(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_paths(value, name, &p->read, e);
+}
+
+static int decode_write(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_paths(value, name, &p->write, e);
+}
+
+static int decode_protect(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_paths(value, name, &p->protect, e);
+}
+
+static int decode_hide(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	return decode_paths(value, name, &p->hide, e);
+}
+
+static int decode_require(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	p->require = value;
+	return json_is_object(value) ? 0 : wrong(name, "an object of layers", e);
+}
+
+static int decode_root(const json_t *value, const char *name, struct policy *p, struct err *e)
+{
+	p->allow_root_jail = json_is_true(value);
+	return json_is_boolean(value) ? 0 : wrong(name, "true or false", e);
+}
+
+static const struct field {
+	const char *name;
+	decode_fn *decode;
+	bool needed;
+} fields[] = {
+	{"version", decode_version, true},
+	{"profile", decode_profile, true},
+	{"argv", decode_argv, true},
+	{"cwd", decode_cwd, true},
+	{"workspace", decode_workspace, true},
+	{"timeout_secs", decode_timeout, true},
+	{"env", decode_env, false},
+	{"network", decode_network, false},
+	{"read", decode_read, false},
+	{"write", decode_write, false},
+	{"protect", decode_protect, false},
+	{"hide", decode_hide, false},
+	{"limits", decode_limits, false},
+	{"bundle", decode_bundle, false},
+	{"hostname", decode_hostname, false},
+	{"require", decode_require, false},
+	{"allow_root_jail", decode_root, false},
+};
+
+static int refuse_unknown(const json_t *object, struct err *e)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
+		bool known = false;
+		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+			known = known || !strcmp(fields[i].name, key);
+		if (!known)
+			return err_set(e, "there is no field \"%s\"", key);
+	}
+	return 0;
+}
+
+static int decode_fields(struct policy *p, struct err *e)
+{
+	if (!json_is_object(p->json))
+		return err_set(e, "must be one JSON object");
+	if (refuse_unknown(p->json, e))
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const json_t *value = json_object_get(p->json, fields[i].name);
+		if (!value && fields[i].needed)
+			return err_set(e, "the field \"%s\" is missing", fields[i].name);
+		if (value && fields[i].decode(value, fields[i].name, p, e))
+			return -1;
+	}
+	return 0;
+}
+
+int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
+{
+	memset(p, 0, sizeof(*p));
+	p->proxy_fd = -1;
+	p->hostname = "jail";
+#define LIMIT_DEFAULT(field, initial, largest) p->limits.field = initial;
+	POLICY_LIMITS(LIMIT_DEFAULT)
+#undef LIMIT_DEFAULT
+	p->json = json_read(text, len, POLICY_BYTES_MAX, e);
+	int failed = p->json ? 0 : -1;
+	failed = failed || policy_setenv(p, "PATH", "/usr/local/bin:/usr/bin:/bin", e) ||
+		 policy_setenv(p, "HOME", "/tmp/home", e) ||
+		 policy_setenv(p, "LANG", "C.UTF-8", e) || decode_fields(p, e);
+	if (!failed)
+		return 0;
+	policy_done(p);
+	return -1;
+}
+
+void policy_done(struct policy *p)
+{
+	for (size_t i = 0; p->env && p->env[i]; i++)
+		free(p->env[i]);
+	free(p->env);
+	free(p->argv);
+	json_decref(p->json);
+	memset(p, 0, sizeof(*p));
+	p->proxy_fd = -1;
+}
+
+int policy_setenv(struct policy *p, const char *name, const char *value, struct err *e)
+{
+	size_t count = 0, len = strlen(name);
+	char *entry = NULL;
+	if (asprintf(&entry, "%s=%s", name, value) < 0)
+		return err_set(e, "out of memory");
+	for (; p->env && p->env[count]; count++) {
+		if (!strncmp(p->env[count], entry, len + 1)) {
+			free(p->env[count]);
+			p->env[count] = entry;
+			return 0;
+		}
+	}
+	char **grown = realloc(p->env, (count + 2) * sizeof(*grown));
+	if (!grown) {
+		free(entry);
+		return err_set(e, "out of memory");
+	}
+	grown[count] = entry;
+	grown[count + 1] = NULL;
+	p->env = grown;
+	return 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * PID 1 of a strict jail: starts the command, reaps what is orphaned, and takes everything with it
+ * when the command or the launcher ends.
+ *
+ * Attack: a daemon that outlives the command; an answer forged through /proc/1. The kernel kills a
+ * PID namespace with its PID 1; this process holds no descriptor but the pipe that tells of the
+ * launcher's end, cannot be inspected, and stands outside the command's Landlock domain.
+ */
+#include "jail/jail.h"
+#include "jail/kernel.h"
+#include "jail/leave_out.h"
+#include "jail/seccomp.h"
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static void woken(int signal_number)
+{
+	(void)signal_number;
+}
+
+static pid_t start_command(struct jail *j, const sigset_t *mask)
+{
+	pid_t pid = fork();
+	if (pid)
+		return pid;
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	_exit(jail_steps(j, j->command) ? 125 : 0);
+}
+
+/* Returns once the command has ended, with its status recorded. */
+static void reap(struct report *report, pid_t command)
+{
+	int status;
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+		if (pid == command) {
+			report->wait_status = status;
+			report->ended = true;
+		}
+	}
+}
+
+int reaper_run(struct jail *j, struct err *e)
+{
+	sigset_t child, before;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &before);
+	struct sigaction action = {.sa_handler = woken};
+	sigaction(SIGCHLD, &action, NULL);
+	pid_t command = start_command(j, &before);
+	if (command < 0)
+		return err_errno(e, "cannot start the command's process");
+	if (dup2(j->alive_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))
+		return err_errno(e, "cannot close the reaper's descriptors");
+	if (seccomp_load(FILTER_REAPER))
+		return err_errno(e, "cannot confine the reaper");
+	struct pollfd alive = {.fd = 0};
+	while (!j->report->ended) {
+		/* The signal is open only inside ppoll, so none is lost between looking and
+		 * waiting. */
+		if (ppoll(&alive, 1, NULL, &before) > 0)
+			_exit(125);
+		reap(j->report, command);
+	}
+	_exit(0);
+}

@@ -1,0 +1,69 @@
+/*
+ * What was applied and what went wrong: one shared page, written by the launcher, the reaper and
+ * the command until it executes, read by the launcher alone.
+ *
+ * Attack: a forged result. The page is unmapped from the command by execve, so no descriptor exists
+ * that a jailed process could find in /proc and write an answer into.
+ */
+#ifndef JAIL_REPORT_H
+#define JAIL_REPORT_H
+#include "base/err.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* type (NUMBER, FLAG or WORD), name. Reported in the status line under "layers"; the names are also
+ * what a policy may "require": a number at least, a flag true, a word equal. */
+#define REPORT_LAYERS(X)                                                                           \
+	X(WORD, profile)         /* strict, hardened */                                            \
+	X(WORD, uid)             /* mapped: to an unused one; same: the caller's; owner; root */   \
+	X(WORD, namespaces)      /* those entered */                                               \
+	X(WORD, network)         /* none, proxy, host */                                           \
+	X(WORD, proc)            /* read-only, none, host */                                       \
+	X(WORD, unix_sockets)    /* open, closed */                                                \
+	X(WORD, scan)            /* whole, cut: the search for sockets and pipes in the grants */  \
+	X(WORD, memory)          /* rlimit, cgroup */                                              \
+	X(NUMBER, landlock)      /* ABI in force, 0: none */                                       \
+	X(FLAG, landlock_scopes) /* abstract sockets and signals stay inside */                    \
+	X(NUMBER, seccomp)       /* filters in force */                                            \
+	X(FLAG, capabilities)    /* all dropped, securebits locked, read back */                   \
+	X(FLAG, no_new_privs)                                                                      \
+	X(FLAG, keyring)      /* an own, empty one */                                              \
+	X(FLAG, userns_limit) /* no user namespace can be made inside, by sysctl too */            \
+	X(FLAG, idmap)        /* writable trees carry the owner's id on disk */                    \
+	X(FLAG, protect)      /* protected paths are read-only */                                  \
+	X(NUMBER, pinned)     /* directories above protected paths */                              \
+	X(NUMBER, masked)     /* sockets and pipes covered */                                      \
+	X(FLAG, reaper)       /* nothing outlives the command */
+
+struct layers {
+#define REPORT_NUMBER(name)      int name;
+#define REPORT_FLAG(name)        bool name;
+#define REPORT_WORD(name)        const char *name;
+#define REPORT_FIELD(type, name) REPORT_##type(name)
+	REPORT_LAYERS(REPORT_FIELD)
+#undef REPORT_NUMBER
+#undef REPORT_FLAG
+#undef REPORT_WORD
+#undef REPORT_FIELD
+};
+
+struct report {
+	struct layers layers;
+	const char *stage; /* of the step that failed, NULL: none did */
+	struct err why;    /* its cause */
+	bool set_up;       /* every step held; what follows is the command's own doing */
+	int exec_errno;    /* the command could not be executed */
+	bool ended;        /* the command has ended, as */
+	int wait_status;   /* wait(2) has it */
+};
+
+/* The page; NULL when there is no memory. */
+struct report *report_new(void);
+/* Records a failed step; the first one stays. Always -1. */
+int report_fail(struct report *r, const char *stage, const struct err *why);
+/* The layers as a new JSON object. */
+json_t *report_layers(const struct layers *layers);
+/* Refuses unless every layer that `require` names is in force; NULL requires nothing. */
+int report_require(const struct layers *layers, const json_t *require, struct err *e);
+#endif

@@ -1,0 +1,133 @@
+#include "jail/supervise.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "jail/hardened.h"
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
+
+/* 1: ended, 0: the time is over. */
+static int wait_until(int pidfd, int64_t deadline_ms)
+{
+	for (;;) {
+		int64_t left = deadline_ms - clock_monotonic_ms();
+		struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+		int got = left <= 0 ? 0 : poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
+		if (got > 0)
+			return 1;
+		if (left <= 0 || (got < 0 && errno != EINTR))
+			return got;
+	}
+}
+
+int supervise_wait(struct jail *j, struct outcome *out, struct err *e)
+{
+	int64_t begin = clock_monotonic_ms();
+	int ended = wait_until(j->child_pidfd, begin + j->policy.timeout_secs * 1000);
+	if (ended < 0)
+		return err_errno(e, "cannot wait for the jail");
+	out->timed_out = !ended;
+	if (!ended && syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGKILL, NULL, 0))
+		return err_errno(e, "cannot kill the jail");
+	int status;
+	while (wait4(j->child, &status, 0, &out->used) < 0)
+		if (errno != EINTR)
+			return err_errno(e, "cannot collect the jail");
+	if (j->policy.profile == PROFILE_HARDENED) {
+		j->report->wait_status = status;
+		j->report->ended = !j->report->stage;
+		if (hardened_sweep(&out->used, e))
+			return -1;
+	}
+	out->wall_ms = clock_monotonic_ms() - begin;
+	return 0;
+}
+
+int supervise_exit(const struct jail *j, const struct outcome *out)
+{
+	const struct report *r = j->report;
+	if (r->stage || (!r->set_up && !out->timed_out))
+		return EXIT_SETUP;
+	if (out->timed_out)
+		return EXIT_TIMEOUT;
+	if (r->exec_errno)
+		return r->exec_errno == ENOENT || r->exec_errno == ENOTDIR ? EXIT_ABSENT
+									   : EXIT_CANNOT;
+	if (!r->ended) /* PID 1 itself was killed */
+		return 128 + SIGKILL;
+	return WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
+					 : 128 + WTERMSIG(r->wait_status);
+}
+
+static json_t *appeared(const struct layout *l)
+{
+	json_t *list = json_array();
+	struct stat st;
+	for (size_t i = 0; i < l->missing_count; i++)
+		if (!lstat(l->missing[i], &st))
+			json_array_append_new(list, json_string(l->missing[i]));
+	return list;
+}
+
+static json_t *describe(
+	const struct jail *j, const struct outcome *out, const char *stage, const char *why)
+{
+	const struct report *r = j->report;
+	int code = supervise_exit(j, out);
+	bool killed = r->ended && WIFSIGNALED(r->wait_status);
+	json_int_t cpu_us =
+		(json_int_t)(out->used.ru_utime.tv_sec + out->used.ru_stime.tv_sec) * 1000000 +
+		out->used.ru_utime.tv_usec + out->used.ru_stime.tv_usec;
+	json_t *line = json_pack("{s:o, s:o, s:b, s:I, s:I, s:I, s:o}", "exit",
+		killed || out->timed_out ? json_null() : json_integer(code), "signal",
+		killed && !out->timed_out ? json_integer(WTERMSIG(r->wait_status)) : json_null(),
+		"timed_out", out->timed_out, "wall_ms", (json_int_t)out->wall_ms, "max_rss_kib",
+		(json_int_t)out->used.ru_maxrss, "cpu_ms", cpu_us / 1000, "layers",
+		report_layers(&r->layers));
+	json_t *created = appeared(&j->layout);
+	if (line && json_array_size(created))
+		json_object_set(line, "appeared", created);
+	json_decref(created);
+	if (line && stage) {
+		json_object_set_new(line, "stage", json_string(stage));
+		json_object_set_new(
+			line, "errno", json_integer(r->stage ? r->why.number : r->exec_errno));
+		json_object_set_new(line, "error", json_string(why));
+	}
+	return line;
+}
+
+int supervise_tell(const struct jail *j, const struct outcome *out, int status_fd)
+{
+	const struct report *r = j->report;
+	const char *stage = r->stage, *why = r->why.text;
+	char text[512];
+	if (!stage && r->exec_errno && !out->timed_out) {
+		stage = "execute";
+		snprintf(text, sizeof(text), "cannot run %s: %s", j->policy.argv[0],
+			strerror(r->exec_errno));
+		why = text;
+	} else if (!stage && !r->set_up && !out->timed_out) {
+		stage = "launch";
+		why = "the jail ended before it was set up";
+	}
+	if (stage)
+		fprintf(stderr, "agent6-jail: %s: %s\n", stage, why);
+	if (status_fd < 0)
+		return 0;
+	json_auto_t *line = describe(j, out, stage, why);
+	AUTO_BUF b;
+	buf_init(&b, 64 * 1024);
+	if (!line || json_write(&b, line) || buf_addc(&b, '\n'))
+		return -1;
+	return io_write(status_fd, b.data, b.len);
+}
