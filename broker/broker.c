@@ -1,0 +1,190 @@
+#include "broker/broker.h"
+
+#include "base/clock.h"
+#include "broker/connection.h"
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum {
+	REQUESTS_PER_TURN = 32,
+	TICK_MS = 250,
+	FDS_RESERVED = 24, /* the loop's own, and a socketpair to refuse with */
+	FDS_PER_DIAL = 6,  /* two racing sockets, the resolver's */
+};
+
+void channel_arm(struct channel *c)
+{
+	uint32_t events = c->answering ? EPOLLOUT : EPOLLIN;
+	if (!c->answering && (c->dialing >= DIALS_MAX || control_is_behind(&c->broker->control)))
+		events = 0;
+	if (c->watch.fd >= 0)
+		loop_change(&c->broker->loop, &c->watch, events);
+}
+
+static void channel_close(struct channel *c)
+{
+	own_close(&c->watch.fd);
+	own_close(&c->answer_fd);
+	c->broker->open_channels--;
+}
+
+/* Sends the answer; false when it has to wait or the channel is gone. */
+static bool channel_answer(struct channel *c, int passed_fd)
+{
+	int sent = door_answer(c->watch.fd, passed_fd);
+	c->answering = sent == 0;
+	c->answer_fd = sent == 0 ? passed_fd : -1;
+	if (sent != 0 && passed_fd >= 0)
+		close(passed_fd);
+	return sent != 0;
+}
+
+static bool descriptors_left(const struct broker *b)
+{
+	uint64_t used = FDS_RESERVED + 2ull * b->live_count + b->options->channel_count;
+	for (size_t i = 0; i < b->options->channel_count; i++)
+		used += (uint64_t)FDS_PER_DIAL * b->channels[i].dialing;
+	return b->live_count < CONNECTIONS_MAX && used + FDS_PER_DIAL + 2 <= b->fd_limit;
+}
+
+/* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
+ */
+static bool channel_serve(struct channel *c)
+{
+	struct broker *b = c->broker;
+	int pair[2];
+	bool room = descriptors_left(b);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return channel_answer(c, -1);
+	struct connection *connection = connection_new(c, pair[0]);
+	bool sent = channel_answer(c, pair[1]);
+	if (connection && b->budget_crossed)
+		connection_refuse(connection, REFUSED_BUDGET);
+	else if (connection && !room)
+		connection_refuse(connection, REFUSED_DIAL);
+	else if (connection)
+		connection_dial(connection);
+	return sent;
+}
+
+static void channel_wake(struct watch *w, uint32_t events)
+{
+	struct channel *c = (struct channel *)w;
+	enum door_event event = DOOR_REQUEST;
+	bool free_to_ask = !c->answering || channel_answer(c, c->answer_fd);
+	for (int i = 0; free_to_ask && c->dialing < DIALS_MAX && i < REQUESTS_PER_TURN; i++) {
+		event = door_next(c->watch.fd, c->uid);
+		if (event == DOOR_QUIET || event == DOOR_CLOSED)
+			break;
+		free_to_ask = event == DOOR_REQUEST ? channel_serve(c) : channel_answer(c, -1);
+	}
+	/* Without EPOLLIN a hang-up would be reported for ever: nobody waits for an answer then. */
+	if (event == DOOR_CLOSED || (events & (EPOLLHUP | EPOLLERR) && event != DOOR_REQUEST) ||
+		(events & EPOLLHUP && c->dialing >= DIALS_MAX))
+		channel_close(c);
+	else
+		channel_arm(c);
+}
+
+static void agent_wake(struct watch *w, uint32_t events)
+{
+	struct broker *b = (struct broker *)((char *)w - offsetof(struct broker, agent));
+	(void)events;
+	b->agent_gone = true;
+}
+
+static void control_wake(struct watch *w, uint32_t events)
+{
+	struct control *control = (struct control *)w;
+	struct broker *b = (struct broker *)((char *)w - offsetof(struct broker, control));
+	bool was_behind = control_is_behind(control);
+	control->lost |= (events & EPOLLERR) != 0;
+	control_flush(control);
+	for (size_t i = 0; was_behind && i < b->options->channel_count; i++)
+		channel_arm(&b->channels[i]);
+}
+
+static void dial_over(void *owner, const struct dialed *outcome)
+{
+	connection_connected(owner, outcome);
+}
+
+static int open_channel(struct broker *b, unsigned index, struct err *e)
+{
+	const struct channel_option *option = &b->options->channels[index];
+	struct channel *c = &b->channels[index];
+	struct door_peer peer;
+	if (door_prepare(option->fd, &peer, e) < 0)
+		return err_wrap(e, "--channel %d=%s", option->fd, option->endpoint.text);
+	*c = (struct channel){.watch = {.fd = option->fd, .wake = channel_wake},
+		.broker = b,
+		.endpoint = &option->endpoint,
+		.index = index,
+		.uid = peer.uid,
+		.answer_fd = -1};
+	if (loop_add(&b->loop, &c->watch, EPOLLIN) < 0)
+		return err_errno(e, "cannot watch channel %u", index);
+	b->open_channels++;
+	if (b->agent.fd >= 0 || peer.pid == 0)
+		return 0;
+	/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
+	b->agent =
+		(struct watch){.fd = (int)syscall(SYS_pidfd_open, peer.pid, 0), .wake = agent_wake};
+	if (b->agent.fd < 0 || loop_add(&b->loop, &b->agent, EPOLLIN) < 0)
+		return err_errno(e, "cannot watch the agent, process %d", peer.pid);
+	return 0;
+}
+
+/* A regular file is always writable, and epoll refuses it. */
+static int watch_control(struct broker *b, struct err *e)
+{
+	if (control_open(&b->control, b->options->control_fd, e) < 0)
+		return -1;
+	b->control.watch.wake = control_wake;
+	if (b->control.watch.fd < 0)
+		return 0;
+	if (loop_add(&b->loop, &b->control.watch, EPOLLOUT | EPOLLET) < 0 && errno != EPERM)
+		return err_errno(e, "cannot watch --control %d", b->control.watch.fd);
+	return 0;
+}
+
+int broker_open(struct broker *b, const struct options *options, uint64_t fd_limit, struct err *e)
+{
+	*b = (struct broker){
+		.options = options, .budget = options->max_bytes, .fd_limit = fd_limit};
+	b->agent.fd = -1;
+	if (loop_open(&b->loop, e) < 0 || watch_control(b, e) < 0 ||
+		dialer_open(&b->dialer, options->proxy, dial_over, e) < 0)
+		return -1;
+	if (loop_add(&b->loop, &b->dialer.watch, EPOLLIN) < 0)
+		return err_errno(e, "cannot watch the dialler");
+	for (unsigned i = 0; i < options->channel_count; i++)
+		if (open_channel(b, i, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int timeout_ms(const struct broker *b, int64_t now_ms)
+{
+	int64_t wait_ms = b->ready ? 0 : b->waiting_count > 0 ? TICK_MS : -1;
+	int64_t dial_ms = b->dialer.wake_at_ms < 0 ? -1 : b->dialer.wake_at_ms - now_ms;
+	if (dial_ms < 0 && b->dialer.wake_at_ms >= 0)
+		dial_ms = 0;
+	if (dial_ms >= 0 && (wait_ms < 0 || dial_ms < wait_ms))
+		wait_ms = dial_ms;
+	return (int)wait_ms;
+}
+
+int broker_serve(struct broker *b, struct err *e)
+{
+	while (!b->agent_gone && !b->control.lost && (b->open_channels > 0 || b->live)) {
+		loop_turn(&b->loop, timeout_ms(b, clock_monotonic_ms()));
+		int64_t now_ms = clock_monotonic_ms();
+		dialer_tick(&b->dialer, now_ms);
+		connections_continue(b);
+		connections_expire(b, now_ms);
+		connections_bury(b);
+	}
+	return b->control.lost ? err_set(e, "nobody takes the facts on --control any more") : 0;
+}

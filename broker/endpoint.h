@@ -1,0 +1,30 @@
+/*
+ * An endpoint: the one HOST:PORT a channel leads to, fixed when the broker starts.
+ */
+#ifndef BROKER_ENDPOINT_H
+#define BROKER_ENDPOINT_H
+#include "base/err.h"
+#include "broker/address.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ENDPOINT_HOST_BYTES = 254, ENDPOINT_TEXT_BYTES = 270 };
+
+struct endpoint {
+	char host[ENDPOINT_HOST_BYTES]; /* lower case; an IPv6 address without its brackets */
+	char text[ENDPOINT_TEXT_BYTES]; /* "host:port", brackets kept: for URLs and facts */
+	uint16_t port;
+	bool is_address; /* written as an address, not as a name */
+	bool tls;
+	enum reach reach;
+};
+
+/* "HOST:PORT" of `len` bytes. A name is letters, digits, '-', '_' and '.', without a trailing dot;
+ * a written loopback address may be reached, and so may any other written address that is not
+ * link-local, multicast or otherwise special. `tls` is left to the caller. */
+int endpoint_decode(struct endpoint *p, const char *text, size_t len, struct err *e) MUST_CHECK;
+
+/* True when `host` of `len` bytes (brackets around IPv6) is this endpoint's, whatever its case. */
+bool endpoint_names(const struct endpoint *p, const char *host, size_t len);
+#endif

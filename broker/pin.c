@@ -1,0 +1,132 @@
+#include "broker/pin.h"
+
+#include "broker/client_hello.h"
+#include <string.h>
+
+enum {
+	RECORD_CHANGE_CIPHER = 20,
+	RECORD_HANDSHAKE = 22,
+	RECORD_DATA = 23,
+	RECORD_HEADER_BYTES = 5,
+	HANDSHAKE_SERVER_HELLO = 2,
+	REPLY_RANDOM_AT = 11,
+};
+
+/* RFC 8446 4.1.3: the random that makes a ServerHello a HelloRetryRequest. */
+static const unsigned char retry_random[32] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe,
+	0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e,
+	0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
+void pin_init(struct pin *p, const struct endpoint *endpoint)
+{
+	*p = (struct pin){.endpoint = endpoint, .state = endpoint->tls ? PIN_HELLO : PIN_HTTP};
+	http_host_init(&p->http);
+}
+
+/* A client sends no name for a server that is written as an address (RFC 6066 section 3). */
+static bool hello_fits(const struct client_hello *hello, const struct endpoint *endpoint)
+{
+	if (hello->encrypted)
+		return false;
+	if (hello->name_count == 0)
+		return endpoint->is_address;
+	return hello->name_count == 1 &&
+	       endpoint_names(endpoint, hello->server_name, strlen(hello->server_name));
+}
+
+static enum refusal take_hello(struct pin *p, const char *bytes, size_t len, size_t *passed)
+{
+	struct client_hello hello;
+	switch (client_hello_decode((const uint8_t *)bytes, len, &hello)) {
+	case HELLO_MORE: return REFUSED_NOT;
+	case HELLO_BAD: return REFUSED_HELLO;
+	case HELLO_WHOLE: break;
+	}
+	if (!hello_fits(&hello, p->endpoint))
+		return REFUSED_SNI;
+	p->state = p->state == PIN_HELLO ? PIN_REPLY : PIN_OPEN;
+	*passed += hello.bytes;
+	return REFUSED_NOT;
+}
+
+/* How far the record at `bytes` may go: all of it (its size), not yet (0), or it is none (-1). */
+static ssize_t record_to_pass(const unsigned char *bytes, size_t len)
+{
+	if (bytes[0] < RECORD_CHANGE_CIPHER || bytes[0] > RECORD_DATA || (len > 1 && bytes[1] != 3))
+		return -1;
+	if (bytes[0] == RECORD_HANDSHAKE || len < RECORD_HEADER_BYTES)
+		return 0;
+	return RECORD_HEADER_BYTES + (bytes[3] << 8 | bytes[4]);
+}
+
+/* Between the hello and the server's answer an honest client sends early data at most. A second
+ * hello sent ahead would be read by a server that retries, so handshake records wait. What is no
+ * TLS record passes: no TLS server reads on behind it. */
+static void pass_records(struct pin *p, const char *bytes, size_t len, size_t *passed)
+{
+	while (*passed < len) {
+		const unsigned char *record = (const unsigned char *)bytes + *passed;
+		ssize_t size = p->record_left > 0 ? (ssize_t)p->record_left
+						  : record_to_pass(record, len - *passed);
+		if (size < 0)
+			p->state = PIN_OPEN;
+		if (size <= 0)
+			return;
+		size_t here = len - *passed < (size_t)size ? len - *passed : (size_t)size;
+		p->record_left = (size_t)size - here;
+		*passed += here;
+	}
+}
+
+static enum refusal take_tls(struct pin *p, const char *bytes, size_t len, size_t *passed)
+{
+	enum refusal refused = REFUSED_NOT;
+	if (p->state == PIN_HELLO)
+		refused = take_hello(p, bytes, len, passed);
+	if (p->state == PIN_REPLY || p->state == PIN_SECOND)
+		pass_records(p, bytes, len, passed);
+	if (p->state == PIN_SECOND && *passed < len && bytes[*passed] == RECORD_HANDSHAKE)
+		refused = take_hello(p, bytes + *passed, len - *passed, passed);
+	if (p->state == PIN_OPEN)
+		*passed = len;
+	return refused;
+}
+
+enum refusal pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed)
+{
+	*passed = 0;
+	if (p->state != PIN_HTTP)
+		return take_tls(p, bytes, len, passed);
+	return http_host_take(&p->http, p->endpoint, bytes, len, passed) < 0 ? REFUSED_HOST
+									     : REFUSED_NOT;
+}
+
+void pin_reply(struct pin *p, const char *bytes, size_t len)
+{
+	if (p->state != PIN_REPLY)
+		return;
+	size_t want = PIN_REPLY_BYTES - p->reply_len, here = len < want ? len : want;
+	memcpy(p->reply + p->reply_len, bytes, here);
+	p->reply_len += here;
+	if (p->reply[0] == RECORD_HANDSHAKE && p->reply_len < PIN_REPLY_BYTES)
+		return;
+	bool retry = p->reply[0] == RECORD_HANDSHAKE &&
+		     p->reply[RECORD_HEADER_BYTES] == HANDSHAKE_SERVER_HELLO &&
+		     memcmp(p->reply + REPLY_RANDOM_AT, retry_random, sizeof(retry_random)) == 0;
+	p->state = retry ? PIN_SECOND : PIN_OPEN;
+}
+
+bool pin_holds_all(const struct pin *p)
+{
+	return p->state == PIN_HELLO || (p->state == PIN_HTTP && p->http.state == HTTP_FIRST);
+}
+
+bool pin_wants_more(const struct pin *p)
+{
+	return p->state == PIN_HELLO || p->state == PIN_SECOND || p->state == PIN_HTTP;
+}
+
+enum refusal pin_unfinished(const struct pin *p)
+{
+	return p->endpoint->tls ? REFUSED_HELLO : REFUSED_HOST;
+}

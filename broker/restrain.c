@@ -1,0 +1,238 @@
+#include "broker/restrain.h"
+
+#include "base/landlock.h"
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+uint64_t restrain_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 256;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur;
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+int restrain_inherited(const struct restraint *r, struct err *e)
+{
+	int kept[RESTRAIN_PORTS_MAX + 3] = {0, 1, 2}, count = 3;
+	bool keeps_standard[2] = {false, false};
+	for (size_t i = 0; i < r->kept_count; i++) {
+		if (fcntl(r->kept_fds[i], F_GETFD) < 0)
+			return err_set(e, "descriptor %d is not open", r->kept_fds[i]);
+		if (r->kept_fds[i] >= 3)
+			kept[count++] = r->kept_fds[i];
+		else if (r->kept_fds[i] < 2)
+			keeps_standard[r->kept_fds[i]] = true;
+	}
+	qsort(kept, (size_t)count, sizeof(kept[0]), compare_fds);
+	for (int i = 2; i < count; i++) {
+		unsigned first = (unsigned)kept[i] + 1;
+		unsigned last = i + 1 < count ? (unsigned)kept[i + 1] - 1 : ~0u;
+		if (first <= last && close_range(first, last, 0) < 0)
+			return err_errno(e, "cannot close inherited descriptors");
+	}
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null_fd < 0)
+		return err_errno(e, "cannot open /dev/null");
+	for (int i = 0; i < 2; i++)
+		if (!keeps_standard[i] && null_fd != i)
+			dup2(null_fd, i);
+	if (null_fd > 2)
+		close(null_fd);
+	return 0;
+}
+
+static int drop_capabilities(struct err *e)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}, {0}};
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
+		return err_errno(e, "cannot clear the ambient capabilities");
+	if (syscall(SYS_capset, &header, none) < 0)
+		return err_errno(e, "cannot drop the capabilities");
+	return 0;
+}
+
+/* --- Landlock ---------------------------------------------------------------------------- */
+
+static const char *const readable_files[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
+	"/etc/gai.conf", "/etc/host.conf", "/etc/services"};
+static const char *const readable_directories[] = {
+	"/run/systemd/resolve", "/run/NetworkManager", "/run/resolvconf"};
+
+static int allow_path(int ruleset, const char *path, uint64_t rights, struct err *e)
+{
+	AUTO_FD int fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0) /* absent: nothing to allow */
+		return 0;
+	struct ll_path rule = {.allowed = rights, .parent_fd = fd};
+	if (ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule) < 0)
+		return err_errno(e, "cannot allow %s", path);
+	return 0;
+}
+
+static int allow_paths(int ruleset, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(readable_files); i++)
+		if (allow_path(ruleset, readable_files[i], LL_FS_READ_FILE, e) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(readable_directories); i++)
+		if (allow_path(ruleset, readable_directories[i], LL_FS_READ_FILE, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int allow_ports(int ruleset, const struct restraint *r, struct err *e)
+{
+	for (size_t i = 0; i < r->port_count; i++) {
+		uint64_t rule[2] = {LL_NET_CONNECT_TCP, r->ports[i]};
+		if (ll_add(ruleset, LL_RULE_NET_PORT, rule) < 0)
+			return err_errno(e, "cannot allow port %u", r->ports[i]);
+	}
+	return 0;
+}
+
+static int enter_landlock(const struct restraint *r, struct err *e)
+{
+	int abi = ll_abi();
+	if (abi < 1) /* seccomp still leaves no way to write or execute a file */
+		return 0;
+	AUTO_FD int ruleset =
+		ll_create(abi, (struct ll_ruleset){.handled_fs = LL_FS_ALL,
+				       .handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP,
+				       .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL});
+	if (ruleset < 0)
+		return err_errno(e, "cannot create a Landlock ruleset");
+	if (allow_paths(ruleset, e) < 0 || (abi >= 4 && allow_ports(ruleset, r, e) < 0))
+		return -1;
+	if (ll_restrict(ruleset) < 0)
+		return err_errno(e, "cannot enter the Landlock domain");
+	return 0;
+}
+
+/* --- seccomp ----------------------------------------------------------------------------- */
+
+/* What the event loop, libcurl's dialling, glibc's resolver and its threads use. */
+static const char *const calls_allowed[] = {"read", "write", "readv", "writev", "pread64", "close",
+	"lseek", "fstat", "newfstatat", "stat", "statx", "access", "faccessat", "faccessat2",
+	"readlink", "readlinkat", "recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg",
+	"sendmmsg", "connect", "bind", "shutdown", "getsockname", "getpeername", "getsockopt",
+	"setsockopt", "epoll_ctl", "epoll_wait", "epoll_pwait", "poll", "ppoll", "pipe2",
+	"eventfd2", "fcntl", "dup", "brk", "munmap", "mremap", "madvise", "futex", "sched_yield",
+	"sched_getaffinity", "set_robust_list", "rseq", "getpid", "gettid", "tgkill", "getuid",
+	"geteuid", "getgid", "getegid", "uname", "sysinfo", "getrandom", "clock_gettime",
+	"clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "rt_sigaction",
+	"rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "membarrier", "exit",
+	"exit_group"};
+/* A broker never does these: whoever tries is not the broker any more. */
+static const char *const calls_fatal[] = {
+	"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"};
+
+struct call_rule {
+	const char *name;
+	unsigned count;
+	struct scmp_arg_cmp tests[3];
+};
+
+#define IS(arg, value)           SCMP_CMP64(arg, SCMP_CMP_EQ, value)
+#define MASKED(arg, mask, value) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
+#define TYPE_BITS                0xfu
+#define OPENS_FOR_WRITING        (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
+
+/* Allowed when every test holds. These only widen, so comparing all 64 bits is the strict way. */
+static const struct call_rule argument_rules[] = {
+	{"openat", 1, {MASKED(2, OPENS_FOR_WRITING, O_RDONLY)}},
+	{"open", 1, {MASKED(1, OPENS_FOR_WRITING, O_RDONLY)}},
+	{"mmap", 1, {MASKED(2, PROT_EXEC, 0)}},
+	{"mprotect", 1, {MASKED(2, PROT_EXEC, 0)}},
+	{"clone", 1, {MASKED(0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD)}},
+	{"socketpair", 1, {IS(0, AF_UNIX)}},
+	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, IPPROTO_TCP)}},
+	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, IPPROTO_TCP)}},
+	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, 0)}},
+	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, 0)}},
+	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, IPPROTO_UDP)}},
+	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, IPPROTO_UDP)}},
+	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, 0)}},
+	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, 0)}},
+	{"socket", 3, {IS(0, AF_NETLINK), MASKED(1, TYPE_BITS, SOCK_RAW), IS(2, NETLINK_ROUTE)}},
+	{"ioctl", 1, {IS(1, 0x5421)}}, /* FIONBIO */
+	{"ioctl", 1, {IS(1, 0x541b)}}, /* FIONREAD, glibc's resolver */
+	{"prctl", 1, {IS(0, PR_SET_NAME)}},
+};
+
+static int add_calls(
+	scmp_filter_ctx filter, uint32_t action, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int number = seccomp_syscall_resolve_name(names[i]);
+		if (number != __NR_SCMP_ERROR && number >= 0 &&
+			seccomp_rule_add(filter, action, number, 0) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_argument_rules(scmp_filter_ctx filter)
+{
+	for (size_t i = 0; i < ARRAY_LEN(argument_rules); i++) {
+		const struct call_rule *r = &argument_rules[i];
+		int number = seccomp_syscall_resolve_name(r->name);
+		if (number >= 0 && seccomp_rule_add_array(
+					   filter, SCMP_ACT_ALLOW, number, r->count, r->tests) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Anything else does not exist, so that libraries fall back. */
+static int enter_seccomp(struct err *e)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	if (!filter)
+		return err_set(e, "out of memory");
+	int bad = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	bad |= seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
+	bad |= seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	bad |= add_calls(filter, SCMP_ACT_ALLOW, calls_allowed, ARRAY_LEN(calls_allowed));
+	bad |= add_calls(filter, SCMP_ACT_KILL_PROCESS, calls_fatal, ARRAY_LEN(calls_fatal));
+	bad |= add_argument_rules(filter);
+	int loaded = bad ? -EINVAL : seccomp_load(filter);
+	seccomp_release(filter);
+	if (loaded == 0)
+		return 0;
+	errno = -loaded;
+	return err_errno(e, "cannot load the seccomp filter");
+}
+
+int restrain(const struct restraint *r, struct err *e)
+{
+	static const struct rlimit none = {0, 0};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_errno(e, "cannot set no_new_privs");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_errno(e, "cannot make the process undumpable");
+	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
+		setrlimit(RLIMIT_MEMLOCK, &none) < 0)
+		return err_errno(e, "cannot lower the limits");
+	if (drop_capabilities(e) < 0 || enter_landlock(r, e) < 0 || enter_seccomp(e) < 0)
+		return -1;
+	return 0;
+}
