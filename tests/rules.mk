@@ -16,12 +16,13 @@ fuzzers := $(patsubst tests/fuzz/%_fuzz.c,$(out)/fuzz/%,$(fuzz_sources))
 archives := $(call lib,$(modules))
 test_libs = -Wl,--start-group $(archives) -Wl,--end-group \
 	-ljansson -lyaml -larchive -lcurl -lseccomp -lm
+kit := $(patsubst %.c,$(out)/obj/%.o,$(filter-out %/fuzz_replay.c,$(wildcard tests/kit/*.c)))
 test_link = $(call say,link $@) mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS)
 
-$(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(out)/obj/tests/kit/tap.o $(out)/obj/tests/kit/tree.o $(archives)
+$(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(kit) $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 $(fuzz_replays): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o $(out)/obj/tests/kit/fuzz_replay.o \
-		$(out)/obj/tests/kit/tap.o $(out)/obj/tests/kit/tree.o $(archives)
+		$(kit) $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 $(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 	$(test_link) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(test_libs)
