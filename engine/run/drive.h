@@ -58,11 +58,12 @@ struct drive_listener {
 #define RUN_STATUSES(X)                                                                            \
 	X(OK, "ok", 0)                                                                             \
 	X(FAILED, "failed", 1)                                                                     \
-	X(BUDGET, "failed", 3) X(WAITING, "waiting", 0) X(STOPPED, "stopped", 0)                   \
-		X(INTERRUPTED, "interrupted", 130) X(TERMINATED, "interrupted", 143)               \
-			X(REFUSED, "refused", 2) X(DAMAGED, "damaged", 5)                          \
-				X(NO_SANDBOX, "refused", 125) X(BROKEN, "error", 1)                \
-					X(RUNNING, "running", 0)
+	X(BUDGET, "failed", 3)                                                                     \
+	X(WAITING, "waiting", 0)                                                                   \
+	X(STOPPED, "stopped", 0)                                                                   \
+	X(INTERRUPTED, "interrupted", 130) X(TERMINATED, "interrupted", 143)                       \
+		X(REFUSED, "refused", 2) X(DAMAGED, "damaged", 5) X(NO_SANDBOX, "refused", 125)    \
+			X(BROKEN, "error", 1) X(RUNNING, "running", 0)
 
 #define X(name, text, exit_code) RUN_##name,
 enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };

@@ -48,6 +48,10 @@ int journal_next(struct journal_reader *r, const char **line, size_t *len, struc
 /* Whether a line ends exactly at `mark` with that chain value (or mark is the start). */
 bool journal_has(int fd, const struct journal_mark *mark);
 
+/* The last whole line as an object, its hash unchecked: a quick look for readers. NULL: none, with
+ * e empty when the journal is. */
+json_t *journal_last(int fd, struct err *e);
+
 /* The line as an object, `h` left out. NULL with the reason. */
 json_t *journal_decode(const char *line, size_t len, struct err *e);
 /* Appends the line of `event` (an object with t, ts and seq) and its newline; `chain` moves on. */

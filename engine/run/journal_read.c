@@ -211,6 +211,46 @@ json_t *journal_decode(const char *line, size_t len, struct err *e)
 	return event;
 }
 
+/* The line that ends before `end`, which is just behind its newline; -1: it has no start here. */
+static int read_back(int fd, int64_t end, struct buf *out)
+{
+	for (int64_t span = 4096;; span *= 4) {
+		int64_t from = end > span ? end - span : 0;
+		buf_clear(out);
+		AUTO_FREE char *bytes = malloc((size_t)(end - from));
+		if (!bytes || pread(fd, bytes, (size_t)(end - from), from) != end - from)
+			return -1;
+		const char *nl = memrchr(bytes, '\n', (size_t)(end - from - 1));
+		if (nl || from == 0) {
+			const char *start = nl ? nl + 1 : bytes;
+			return buf_add(out, start, (size_t)(bytes + (end - from) - start) - 1);
+		}
+		if (span > JOURNAL_LINE_MAX)
+			return -1;
+	}
+}
+
+json_t *journal_last(int fd, struct err *e)
+{
+	AUTO_BUF line;
+	buf_init(&line, JOURNAL_LINE_MAX);
+	char chunk[4096];
+	int64_t end = lseek(fd, 0, SEEK_END);
+	while (end > 0) {
+		int64_t from = end > (int64_t)sizeof(chunk) ? end - (int64_t)sizeof(chunk) : 0;
+		if (pread(fd, chunk, (size_t)(end - from), from) != end - from)
+			return err_errno(e, "cannot read journal.jsonl"), NULL;
+		const char *nl = memrchr(chunk, '\n', (size_t)(end - from));
+		end = nl ? from + (nl - chunk) + 1 : from;
+		if (!nl)
+			continue;
+		if (read_back(fd, end, &line))
+			return err_set(e, "cannot read the last line of journal.jsonl"), NULL;
+		return journal_decode(line.data, line.len, e);
+	}
+	return NULL;
+}
+
 static void encode_line(const json_t *event, json_t *own, struct buf *out)
 {
 	static const char *const first[] = {"t", "ts", "seq"};

@@ -136,8 +136,7 @@ int plan_step(const struct plan_env *env, const struct position *p, struct step 
 		.seq = p->seq + 1,
 		.attempt = p->attempt,
 		.execution = p->executions + 1};
-	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq,
-		p->state->name);
+	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq, p->state->name);
 	int failed =
 		p->state->kind == KIND_TOOL ? plan_tool(env, p, &s, e) : plan_agent(env, p, &s, e);
 	if (failed) {

@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-enum { ARGV_BYTES_MAX = 2 * 1024 * 1024, STDIN_BYTES_MAX = 8 * 1024 * 1024 };
+enum {
+	ARGV_BYTES_MAX = 2 * 1024 * 1024,
+	STDIN_BYTES_MAX = 8 * 1024 * 1024,
+	ARGV_COUNT_MAX = 4096, /* these two are agent6-jail's own */
+	POLICY_BYTES_MAX = 256 * 1024,
+};
 
 /* An item of a spliced list as one argument: strings as they are, the rest as JSON spells it. */
 static json_t *argument(const json_t *item)
@@ -48,6 +53,8 @@ static const char *argv_fault(const json_t *argv)
 	json_t *item;
 	if (!json_array_size(argv))
 		return "the command rendered to no arguments";
+	if (json_array_size(argv) > ARGV_COUNT_MAX)
+		return "the command rendered to more than 4096 arguments";
 	if (!json_string_length(json_array_get(argv, 0)))
 		return "the command rendered to an empty program name";
 	json_array_foreach (argv, i, item)
@@ -111,5 +118,10 @@ int plan_tool(const struct plan_env *env, const struct position *p, struct step 
 	out->policy = confine_policy(&env->confine, p->state);
 	json_object_set(out->policy, "argv", argv);
 	json_object_set_new(out->policy, "env", environment(env, out));
+	AUTO_BUF text;
+	buf_init(&text, POLICY_BYTES_MAX);
+	if (json_write(&text, out->policy))
+		out->fact =
+			json_pack("{s:s}", "not_run", "the command rendered to more than 256 KiB");
 	return 0;
 }

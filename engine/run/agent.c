@@ -1,0 +1,257 @@
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "run/agent_events.h"
+#include "run/live.h"
+#include "run/output.h"
+#include "run/pump.h"
+#include "run/secret.h"
+#include "run/states.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+	CONFINE_MS = 60 * 1000, /* to come up and confine itself */
+	GRACE_MS = 5 * 1000,    /* the agent keeps its own time; this is for one that does not */
+	STDERR_BYTES_MAX = 64 * 1024,
+	TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024,
+};
+
+struct talk {
+	struct live *live;
+	const struct step *step;
+	struct agent_events events;
+	struct output err;
+	struct secret_child secret;
+	struct buf secret_error;
+	struct pump pump;
+	struct child child;
+	int to_agent; /* its request pipe; owned until the second line is under way */
+	int dir_fd, transcript_fd;
+	int64_t transcript_bytes;
+	struct err why; /* LIVE_BROKEN */
+};
+
+static void secret_take(void *ctx, const char *bytes, size_t len)
+{
+	struct talk *t = ctx;
+	if (len)
+		buf_add(&t->secret_error, bytes, len);
+	else
+		secret_end(&t->secret);
+	if (!len && t->secret_error.len)
+		t->pump.stop = true;
+}
+
+/* The agent has confined itself: now, and not earlier, it may have its work and the key. */
+static void send_request(struct talk *t)
+{
+	if (t->to_agent < 0)
+		return;
+	int failed = secret_start(t->live->config, t->step->provider, t->step->request, t->to_agent,
+		&t->secret, &t->why);
+	own_close(&t->to_agent);
+	if (failed) {
+		t->pump.stop = true;
+		return;
+	}
+	t->pump.deadline_ms = clock_monotonic_ms() + t->step->state->timeout_secs * 1000 + GRACE_MS;
+	struct pump_stream *s = &t->pump.streams[t->pump.stream_count++];
+	*s = (struct pump_stream){t->secret.error_fd, secret_take, t};
+	t->secret.error_fd = -1; /* the pump's now */
+	fcntl(s->fd, F_SETFL, O_NONBLOCK);
+}
+
+static void keep_line(struct talk *t, const json_t *line)
+{
+	AUTO_FREE char *text = json_text(line);
+	size_t len = text ? strlen(text) : 0;
+	t->transcript_bytes += (int64_t)len + 1;
+	if (!text || t->transcript_fd < 0 || t->transcript_bytes > TRANSCRIPT_BYTES_MAX)
+		return;
+	text[len] = '\n';
+	if (io_write(t->transcript_fd, text, len + 1))
+		own_close(&t->transcript_fd);
+}
+
+static void record_exchange(struct talk *t, const json_t *line)
+{
+	struct live *w = t->live;
+	if (!w->record_file)
+		return;
+	json_auto_t *kept = json_pack("{s:s,s:O*,s:O*}", "state", t->step->state->name, "match",
+		json_object_get(line, "request"), "reply", json_object_get(line, "reply"));
+	AUTO_FREE char *text = json_text(kept);
+	size_t len = text ? strlen(text) : 0;
+	AUTO_FD int fd = open(w->record_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (text)
+		text[len] = '\n';
+	if (!text || fd < 0 || io_write(fd, text, len + 1))
+		live_notice(w, "an exchange of state %s is not recorded: %s cannot be written",
+			t->step->state->name, w->record_file);
+}
+
+static void on_event(void *ctx, const char *event, const json_t *line)
+{
+	struct talk *t = ctx;
+	struct live *w = t->live;
+	if (!strcmp(event, "confined"))
+		send_request(t);
+	if (!strcmp(event, "exchange"))
+		record_exchange(t, line);
+	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
+		live_notice(w, "state %s: %.900s", t->step->state->name,
+			json_string_value(json_object_get(line, "text")));
+	if (!strcmp(event, "turn") || !strcmp(event, "result")) {
+		states_note_spend(t->dir_fd, t->step->execution, &t->events.spend);
+		w->now.input_tokens = t->events.spend.input_tokens;
+		w->now.output_tokens = t->events.spend.output_tokens;
+		w->now.microusd = t->events.spend.microusd;
+		live_tick(w);
+	}
+	keep_line(t, line);
+}
+
+static void events_take(void *ctx, const char *bytes, size_t len)
+{
+	struct talk *t = ctx;
+	agent_events_take(&t->events, bytes, len);
+	if (t->events.garbled)
+		t->pump.stop = true;
+}
+
+static int start_agent(struct talk *t, struct err *e)
+{
+	int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+	char *argv[] = {"agent6-agent", NULL};
+	char *env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL};
+	int failed = pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)
+			     ? err_errno(e, "cannot make a pipe")
+			     : 0;
+	int fds[] = {in[0], out[1], err[1]};
+	struct child_spec spec = {t->live->agent, argv, env, fds, (int)ARRAY_LEN(fds), true};
+	if (!failed)
+		failed = child_start(&spec, &t->child, e);
+	own_close(&in[0]);
+	own_close(&out[1]);
+	own_close(&err[1]);
+	t->to_agent = in[1];
+	t->pump.streams[0] = (struct pump_stream){out[0], events_take, t};
+	t->pump.streams[1] = (struct pump_stream){err[0], output_take, &t->err};
+	t->pump.stream_count = 2;
+	return failed;
+}
+
+static int send_order(struct talk *t, struct err *e)
+{
+	AUTO_FREE char *line = json_text(t->step->confine);
+	if (!line || io_write(t->to_agent, line, strlen(line)) || io_write(t->to_agent, "\n", 1))
+		return err_errno(e, "the agent process did not take its orders");
+	return 0;
+}
+
+static json_t *agent_fact(const struct talk *t)
+{
+	const struct spend *s = &t->events.spend;
+	json_t *fact = agent_events_fact(&t->events, t->pump.late);
+	json_t *usd = s->unpriced ? json_null() : json_real((double)s->microusd / 1e6);
+	json_object_set_new(fact, "provider", json_string(t->step->provider->name));
+	json_object_set_new(fact, "model", json_string(t->step->model));
+	json_object_set_new(fact, "usd", usd);
+	json_object_set_new(fact, "input_tokens", json_integer(s->input_tokens));
+	json_object_set_new(fact, "output_tokens", json_integer(s->output_tokens));
+	json_object_set_new(fact, "cached_tokens", json_integer(s->cached_tokens));
+	json_object_set_new(fact, "turns", json_integer(t->events.turns));
+	return fact;
+}
+
+static json_t *egress_lines(const struct talk *t)
+{
+	json_t *lines = json_array(), *sum;
+	const char *endpoint;
+	json_object_foreach (t->events.egress, endpoint, sum) {
+		json_t *line = json_deep_copy(sum);
+		json_object_set_new(line, "state", json_string(t->step->state->name));
+		json_object_set_new(line, "endpoint", json_string(endpoint));
+		json_array_append_new(lines, line);
+	}
+	return lines;
+}
+
+static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struct err *e)
+{
+	if (t->pump.interrupted)
+		return LIVE_INTERRUPTED;
+	if (*t->why.text)
+		return err_set(e, "%s", t->why.text), LIVE_BROKEN;
+	if (t->secret_error.len)
+		return err_set(e, "state %s: %s", t->step->state->name, t->secret_error.data),
+		       LIVE_REFUSED;
+	if (!t->events.confined) {
+		const char *reason = json_string_value(json_object_get(t->events.result, "reason"));
+		err_set(e, "the agent could not confine itself: %.600s",
+			reason              ? reason
+			: t->pump.late      ? "it took more than a minute"
+			: t->events.garbled ? t->events.fault
+					    : "it ended without a reason");
+		return LIVE_NO_SANDBOX;
+	}
+	*fact = agent_fact(t);
+	*egress = egress_lines(t);
+	return LIVE_FACT;
+}
+
+static enum live_end converse(struct talk *t, json_t **fact, json_t **egress, struct err *e)
+{
+	t->pump.child = &t->child;
+	t->pump.interrupts = &t->live->interrupts;
+	t->pump.tick_ms = t->live->listener->tick_ms;
+	t->pump.tick = live_tick;
+	t->pump.ctx = t->live;
+	t->pump.deadline_ms = clock_monotonic_ms() + CONFINE_MS;
+	if (start_agent(t, e)) {
+		for (int i = 0; i < t->pump.stream_count; i++)
+			own_close(&t->pump.streams[i].fd);
+		return LIVE_BROKEN;
+	}
+	struct err unsent = ERR_NONE;
+	if (send_order(t, &unsent))
+		t->pump.stop = true; /* it has ended; its result line says why */
+	if (pump_run(&t->pump, e))
+		return LIVE_BROKEN;
+	states_write(t->dir_fd, "stderr", t->step->attempt, t->err.bytes, t->err.len);
+	return judge(t, fact, egress, e);
+}
+
+enum live_end live_agent(
+	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
+{
+	struct talk t = {.live = w,
+		.step = s,
+		.secret = {-1, -1},
+		.child = {-1, -1},
+		.to_agent = -1,
+		.transcript_fd = -1};
+	t.dir_fd = states_open(w->instance, s->dir, w->config->machine.state_log_keep, e);
+	if (t.dir_fd < 0)
+		return LIVE_BROKEN;
+	t.transcript_fd = openat(t.dir_fd, "events.jsonl",
+		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	agent_events_init(&t.events);
+	t.events.each = on_event;
+	t.events.ctx = &t;
+	output_init(&t.err, STDERR_BYTES_MAX);
+	buf_init(&t.secret_error, 4096);
+	enum live_end end = converse(&t, fact, egress, e);
+	secret_end(&t.secret);
+	own_close(&t.to_agent);
+	own_close(&t.transcript_fd);
+	own_close(&t.dir_fd);
+	agent_events_done(&t.events);
+	output_done(&t.err);
+	buf_done(&t.secret_error);
+	return end;
+}

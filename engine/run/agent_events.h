@@ -1,0 +1,33 @@
+/*
+ * What an agent says on its event pipe: JSON lines, untrusted, decoded one at a time.
+ *
+ * Lines are capped, decoded strictly and reduced to the few values the supervisor keeps; a line
+ * that is not one of the protocol's ends the conversation.
+ */
+#ifndef RUN_AGENT_EVENTS_H
+#define RUN_AGENT_EVENTS_H
+#include "base/buf.h"
+#include "run/position.h"
+
+enum { AGENT_LINE_MAX = 4 * 1024 * 1024, AGENT_ENDPOINTS_MAX = 64 };
+
+struct agent_events {
+	struct buf line;
+	bool confined, ended, garbled;
+	struct spend spend; /* cumulative; never goes down */
+	int64_t turns;
+	json_t *result;  /* {outcome, reason, payload}; NULL until the last line */
+	json_t *egress;  /* by endpoint: {connections, up, down, refusals} */
+	char fault[256]; /* garbled: why */
+	/* Called after each line that was understood. */
+	void (*each)(void *ctx, const char *event, const json_t *line);
+	void *ctx;
+};
+
+void agent_events_init(struct agent_events *a);
+void agent_events_done(struct agent_events *a);
+/* A pump's taker. */
+void agent_events_take(void *ctx, const char *bytes, size_t len);
+/* The fact's outcome, reason and payload, whatever has happened; `late`: it was killed for time. */
+json_t *agent_events_fact(const struct agent_events *a, bool late);
+#endif

@@ -1,0 +1,39 @@
+#include "run/interrupts.h"
+
+#include <sys/signalfd.h>
+
+int interrupts_init(struct interrupts *i, struct err *e)
+{
+	sigset_t both;
+	sigemptyset(&both);
+	sigaddset(&both, SIGINT);
+	sigaddset(&both, SIGTERM);
+	*i = (struct interrupts){.fd = -1};
+	if (sigprocmask(SIG_BLOCK, &both, &i->before))
+		return err_errno(e, "cannot block signals");
+	i->pipe_before = signal(SIGPIPE, SIG_IGN);
+	i->fd = signalfd(-1, &both, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (i->fd >= 0)
+		return 0;
+	err_errno(e, "cannot receive signals");
+	interrupts_done(i);
+	return -1;
+}
+
+void interrupts_done(struct interrupts *i)
+{
+	interrupts_read(i);
+	own_close(&i->fd);
+	signal(SIGPIPE, i->pipe_before);
+	sigprocmask(SIG_SETMASK, &i->before, NULL);
+}
+
+void interrupts_read(struct interrupts *i)
+{
+	struct signalfd_siginfo got;
+	while (i->fd >= 0 && read(i->fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
+		if (!i->first)
+			i->first = (int)got.ssi_signo;
+		i->count++;
+	}
+}

@@ -1,0 +1,24 @@
+/*
+ * SIGINT and SIGTERM as a descriptor: the first asks for a stop at the next boundary, the second
+ * kills the running state (run.md 6).
+ */
+#ifndef RUN_INTERRUPTS_H
+#define RUN_INTERRUPTS_H
+#include "base/err.h"
+#include <signal.h>
+#include <stdbool.h>
+
+struct interrupts {
+	int fd;    /* readable when one arrived; owned */
+	int first; /* the first signal, 0: none yet */
+	int count;
+	sigset_t before;
+	void (*pipe_before)(int);
+};
+
+/* Blocks both (and ignores SIGPIPE) until interrupts_done. */
+int interrupts_init(struct interrupts *i, struct err *e);
+void interrupts_done(struct interrupts *i);
+/* Takes what has arrived, without blocking. */
+void interrupts_read(struct interrupts *i);
+#endif

@@ -1,0 +1,44 @@
+/*
+ * The live world: carries planned steps out with real processes and comes back with facts.
+ *
+ * It decides nothing: argv, environment, policy and limits are in the plan, what a fact means is
+ * reduce's business. Everything a child says is untrusted: bounded, cleaned, checked.
+ */
+#ifndef RUN_LIVE_H
+#define RUN_LIVE_H
+#include "run/drive.h"
+#include "run/interrupts.h"
+#include "run/plan.h"
+
+/* How an execution came back. */
+enum live_end {
+	LIVE_FACT,        /* there is a fact */
+	LIVE_INTERRUPTED, /* a second signal killed it: nothing is committed */
+	LIVE_NO_SANDBOX,  /* confinement could not be set up: nothing ran */
+	LIVE_REFUSED,     /* a key or setting is missing */
+	LIVE_BROKEN       /* this host failed us: no descriptors, no memory, no program */
+};
+
+struct live {
+	const struct instance *instance;
+	const struct config *config;
+	const struct drive_listener *listener;
+	struct interrupts interrupts;
+	struct activity now;
+	int data_fd;             /* the instance's data directory; owned */
+	char *jail, *agent;      /* paths of the programs; owned, agent NULL: no agent state */
+	const char *record_file; /* run --record: the cassette, NULL: none */
+};
+
+/* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */
+enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e);
+enum live_end live_agent(
+	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
+
+void live_notice(const struct live *w, const char *format, ...) PRINTF(2, 3);
+/* A pump's tick: lets the listener redraw. `ctx` is the live world. */
+void live_tick(void *ctx);
+
+/* A sealed anonymous file with these bytes, read from its start. */
+int live_memory_file(const char *name, const void *bytes, size_t len, struct err *e);
+#endif

@@ -1,0 +1,112 @@
+#include "run/pump.h"
+
+#include "base/clock.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+
+enum { CHUNK_BYTES = 64 * 1024, DRAIN_CHUNKS = 64 /* more than a pipe can hold */ };
+
+/* One read. False: nothing more now. */
+static bool take_some(struct pump_stream *s)
+{
+	char chunk[CHUNK_BYTES];
+	ssize_t n = read(s->fd, chunk, sizeof(chunk));
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n > 0) {
+		s->take(s->ctx, chunk, (size_t)n);
+		return true;
+	}
+	own_close(&s->fd);
+	s->take(s->ctx, "", 0);
+	return false;
+}
+
+static void kill_child(struct pump *p)
+{
+	if (p->child->pid > 0)
+		kill(p->child->pid, SIGKILL);
+}
+
+/* Whether the deadline has passed or a person wants it dead. */
+static bool must_end(struct pump *p)
+{
+	p->late = p->deadline_ms && clock_monotonic_ms() >= p->deadline_ms;
+	p->interrupted = p->interrupts->count >= 2;
+	return p->late || p->interrupted || p->stop;
+}
+
+static int poll_timeout(const struct pump *p)
+{
+	int64_t left = p->deadline_ms ? p->deadline_ms - clock_monotonic_ms() : -1;
+	if (p->deadline_ms && left < 0)
+		left = 0;
+	if (left > 1000 * 3600)
+		left = 1000 * 3600;
+	if (p->tick_ms && (left < 0 || left > p->tick_ms))
+		left = p->tick_ms;
+	return (int)left;
+}
+
+/* Waits once. 1: the child has ended. */
+static int pump_once(struct pump *p, struct err *e)
+{
+	struct pollfd fds[PUMP_STREAMS_MAX + 2];
+	int n = p->stream_count;
+	for (int i = 0; i < n; i++)
+		fds[i] = (struct pollfd){.fd = p->streams[i].fd, .events = POLLIN};
+	fds[n] = (struct pollfd){.fd = p->child->pidfd, .events = POLLIN};
+	fds[n + 1] = (struct pollfd){.fd = p->interrupts->fd, .events = POLLIN};
+	int ready = poll(fds, (nfds_t)n + 2, poll_timeout(p));
+	if (ready < 0 && errno != EINTR)
+		return err_errno(e, "cannot wait for a child process");
+	if (ready == 0 && p->tick)
+		p->tick(p->ctx);
+	if (ready <= 0)
+		return 0;
+	for (int i = 0; i < n; i++)
+		if (fds[i].revents)
+			take_some(&p->streams[i]);
+	if (fds[n + 1].revents)
+		interrupts_read(p->interrupts);
+	return fds[n].revents ? 1 : 0;
+}
+
+/* Beyond the child's end only what is already in the pipes counts. */
+static void drain(struct pump *p)
+{
+	for (int i = 0; i < p->stream_count; i++) {
+		struct pump_stream *s = &p->streams[i];
+		for (int n = 0; n < DRAIN_CHUNKS && s->fd >= 0 && take_some(s); n++)
+			continue;
+		if (s->fd >= 0) {
+			own_close(&s->fd);
+			s->take(s->ctx, "", 0);
+		}
+	}
+}
+
+int pump_run(struct pump *p, struct err *e)
+{
+	int ended = 0;
+	bool killed = false;
+	for (int i = 0; i < p->stream_count; i++)
+		fcntl(p->streams[i].fd, F_SETFL, O_NONBLOCK);
+	while (!ended) {
+		ended = pump_once(p, e);
+		if (ended == 0 && !killed && must_end(p)) {
+			killed = true;
+			p->deadline_ms = 0;
+			kill_child(p);
+		}
+	}
+	if (ended < 0)
+		kill_child(p);
+	drain(p);
+	p->status = child_wait(p->child);
+	return ended < 0 ? -1 : 0;
+}

@@ -1,0 +1,36 @@
+/*
+ * The pump: carries a child's output until the child has ended, and ends it when it must.
+ */
+#ifndef RUN_PUMP_H
+#define RUN_PUMP_H
+#include "base/child.h"
+#include "run/interrupts.h"
+#include <stdint.h>
+
+enum { PUMP_STREAMS_MAX = 4 };
+
+struct pump_stream {
+	int fd; /* the read end; owned, closed at its end */
+	void (*take)(void *ctx, const char *bytes, size_t len); /* len 0: the stream has ended */
+	void *ctx;
+};
+
+struct pump {
+	struct child *child;
+	struct pump_stream streams[PUMP_STREAMS_MAX];
+	int stream_count;
+	struct interrupts *interrupts;
+	int64_t deadline_ms; /* monotonic; 0: none. Then the child is killed */
+	int tick_ms;         /* 0: none */
+	void (*tick)(void *ctx);
+	void *ctx;
+	bool stop; /* set by a taker: kill the child */
+	/* Results. */
+	bool late, interrupted; /* killed for the deadline, for a second signal */
+	int status;             /* wait(2) */
+};
+
+/* Runs until the child has ended and what it wrote is drained; a grandchild that still holds a pipe
+ * is not waited for. Reaps the child and closes all streams in any case. */
+int pump_run(struct pump *p, struct err *e);
+#endif

@@ -1,0 +1,83 @@
+#include "run/secret.h"
+
+#include "base/io.h"
+#include "base/json.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+enum { ERROR_BYTES_MAX = 4096 };
+
+static int write_line(const json_t *request, char *key, int to_fd, struct err *e)
+{
+	json_t *provider = json_object_get(request, "provider");
+	if (key)
+		json_object_set_new(provider, "key", json_string(key));
+	AUTO_FREE char *line = json_text(request);
+	if (!line)
+		return err_set(e, "out of memory");
+	if (io_write(to_fd, line, strlen(line)) || io_write(to_fd, "\n", 1))
+		return err_errno(e, "the agent did not take its request");
+	return 0;
+}
+
+/* The process ends with its memory, so nothing is wiped. */
+static _Noreturn void secret_main(const struct config *c, const struct config_provider *p,
+	const json_t *request, int to_fd, int error_fd)
+{
+	struct err e = ERR_NONE;
+	char *key = NULL;
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	int failed = config_provider_key(c, p, &key, &e);
+	if (!failed && to_fd >= 0)
+		failed = write_line(request, key, to_fd, &e);
+	if (failed)
+		io_write(error_fd, e.text, strlen(e.text));
+	_exit(failed ? 1 : 0);
+}
+
+int secret_start(const struct config *c, const struct config_provider *p, const json_t *request,
+	int to_fd, struct secret_child *out, struct err *e)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe");
+	pid_t pid = fork();
+	if (pid == 0)
+		secret_main(c, p, request, to_fd, ends[1]);
+	int failed = pid < 0 ? err_errno(e, "cannot fork") : 0;
+	close(ends[1]);
+	if (failed) {
+		close(ends[0]);
+		return -1;
+	}
+	*out = (struct secret_child){pid, ends[0]};
+	return 0;
+}
+
+void secret_end(struct secret_child *s)
+{
+	own_close(&s->error_fd);
+	while (s->pid > 0 && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	s->pid = -1;
+}
+
+int secret_check(const struct config *c, const struct config_provider *p, struct err *e)
+{
+	struct secret_child child;
+	AUTO_BUF text;
+	buf_init(&text, ERROR_BYTES_MAX);
+	if (secret_start(c, p, NULL, -1, &child, e))
+		return -1;
+	int failed = io_read_all(child.error_fd, &text, "the answer about a key", e);
+	secret_end(&child);
+	if (failed)
+		return -1;
+	return text.len ? err_set(e, "%s", text.data) : 0;
+}

@@ -1,0 +1,95 @@
+#include "run/sleep.h"
+
+#include "base/clock.h"
+#include "run/pokes.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+
+enum { SECOND_US = 1000000, EVENT_BYTES = 4096 };
+
+bool stop_asked(const struct instance *i)
+{
+	return faccessat(i->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int stop_clear(const struct instance *i, struct err *e)
+{
+	if (unlinkat(i->dir_fd, "stop", 0) && errno != ENOENT)
+		return err_errno(e, "cannot remove %s/stop", i->path);
+	return 0;
+}
+
+int sleep_look(struct sleep *s, struct err *e)
+{
+	s->woke = WOKE_NOT;
+	interrupts_read(s->interrupts);
+	if (s->interrupts->count || stop_asked(s->instance)) {
+		s->woke = WOKE_STOP;
+		return 0;
+	}
+	int found = s->pokes ? pokes_first(s->instance, s->poke, &s->payload, s->bad_poke, e) : 0;
+	if (found < 0)
+		return -1;
+	if (found)
+		s->woke = WOKE_POKE;
+	else if (s->until_us && clock_realtime_us() >= s->until_us)
+		s->woke = WOKE_TIMER;
+	return 0;
+}
+
+static int arm(int timer, int64_t until_us, struct err *e)
+{
+	struct itimerspec at = {.it_value = {until_us / SECOND_US, until_us % SECOND_US * 1000}};
+	if (until_us &&
+		timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL))
+		return err_errno(e, "cannot set the timer of a wait");
+	return 0;
+}
+
+static int watch(int notify, const struct sleep *s, struct err *e)
+{
+	char pokes[PATH_MAX];
+	snprintf(pokes, sizeof(pokes), "%s/pokes", s->instance->path);
+	if (inotify_add_watch(notify, s->instance->path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) <
+			0 ||
+		(s->pokes && inotify_add_watch(notify, pokes, IN_MOVED_TO | IN_ONLYDIR) < 0))
+		return err_errno(e, "cannot watch %s for pokes", s->instance->path);
+	return 0;
+}
+
+/* Empties a descriptor that woke us; what happened is looked up, not read from it. ECANCELED from
+ * the timer means that the clock was set. */
+static void swallow(int fd)
+{
+	char events[EVENT_BYTES];
+	while (read(fd, events, sizeof(events)) > 0)
+		continue;
+}
+
+int sleep_wait(struct sleep *s, struct err *e)
+{
+	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	AUTO_FD int notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (timer < 0 || notify < 0)
+		return err_errno(e, "cannot prepare a wait");
+	if (watch(notify, s, e))
+		return -1;
+	for (;;) {
+		struct pollfd fds[] = {
+			{timer, POLLIN, 0}, {notify, POLLIN, 0}, {s->interrupts->fd, POLLIN, 0}};
+		/* Armed before the look: a clock step in between is then noticed. */
+		if (arm(timer, s->until_us, e) || sleep_look(s, e))
+			return -1;
+		if (s->woke != WOKE_NOT)
+			return 0;
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+			return err_errno(e, "cannot wait");
+		swallow(timer);
+		swallow(notify);
+	}
+}

@@ -1,0 +1,31 @@
+/*
+ * Sleeping without polling: an absolute CLOCK_REALTIME timer that notices clock steps, inotify on
+ * `pokes/` and `stop`, and the signal descriptor (run.md 6).
+ */
+#ifndef RUN_SLEEP_H
+#define RUN_SLEEP_H
+#include "run/instance.h"
+#include "run/interrupts.h"
+#include "run/position.h"
+
+enum woke { WOKE_NOT, WOKE_TIMER, WOKE_POKE, WOKE_STOP };
+
+struct sleep {
+	const struct instance *instance;
+	struct interrupts *interrupts;
+	int64_t until_us; /* 0: no timer */
+	bool pokes;       /* a poke wakes it */
+	/* Results. */
+	enum woke woke; /* WOKE_STOP: a stop request or a signal */
+	char poke[POSITION_NAME_BYTES], bad_poke[POSITION_NAME_BYTES];
+	json_t *payload; /* new reference with WOKE_POKE */
+};
+
+/* Looks once whether it would be woken already. */
+int sleep_look(struct sleep *s, struct err *e);
+/* Sleeps until something wakes it. */
+int sleep_wait(struct sleep *s, struct err *e);
+/* Whether a stop was asked for; stop_clear removes the request. */
+bool stop_asked(const struct instance *i);
+int stop_clear(const struct instance *i, struct err *e);
+#endif

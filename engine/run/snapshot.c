@@ -1,0 +1,48 @@
+#include "run/snapshot.h"
+
+#include "base/io.h"
+#include "base/json.h"
+
+#include <string.h>
+
+enum { SNAPSHOT_BYTES_MAX = 256 * 1024 * 1024 };
+
+int snapshot_write(const struct instance *i, const struct position *p,
+	const struct journal_mark *at, struct err *e)
+{
+	json_auto_t *all = json_pack("{s:i,s:{s:I,s:I,s:s},s:o}", "version", 1, "journal", "offset",
+		(json_int_t)at->offset, "lines", (json_int_t)at->lines, "chain", at->chain,
+		"position", position_encode(p));
+	AUTO_BUF text;
+	buf_init(&text, SNAPSHOT_BYTES_MAX);
+	if (!all || json_write(&text, all) || buf_addc(&text, '\n'))
+		return err_set(e, "the snapshot is larger than 256 MiB");
+	return io_replace_file(i->dir_fd, "snapshot.json", text.data, text.len, 0600, e);
+}
+
+bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
+	struct position *p, struct journal_mark *at)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	if (io_read_file(i->dir_fd, "snapshot.json", SNAPSHOT_BYTES_MAX, &text, &len, NULL))
+		return false;
+	struct json_cap cap = {SNAPSHOT_BYTES_MAX, JSON_DEPTH_MAX + 8};
+	json_auto_t *all = json_read_nested(text, len, cap, NULL);
+	json_t *position;
+	const char *chain;
+	json_int_t offset, lines;
+	int version;
+	if (!all ||
+		json_unpack_ex(all, NULL, JSON_STRICT, "{s:i,s:{s:I,s:I,s:s},s:o}", "version",
+			&version, "journal", "offset", &offset, "lines", &lines, "chain", &chain,
+			"position", &position) ||
+		version != 1 || offset < 0 || lines < 0 || strlen(chain) != SHA256_HEX)
+		return false;
+	struct journal_mark mark = {.offset = offset, .lines = (uint64_t)lines};
+	memcpy(mark.chain, chain, sizeof(mark.chain));
+	if (!journal_has(journal_fd, &mark) || position_decode(m, position, p, NULL))
+		return false;
+	*at = mark;
+	return true;
+}

@@ -1,0 +1,16 @@
+/*
+ * The snapshot: where a run stood at a place in its journal. An optimisation only: one that is
+ * missing, damaged or does not fit the journal is ignored.
+ */
+#ifndef RUN_SNAPSHOT_H
+#define RUN_SNAPSHOT_H
+#include "run/instance.h"
+#include "run/journal.h"
+#include "run/position.h"
+
+int snapshot_write(const struct instance *i, const struct position *p,
+	const struct journal_mark *at, struct err *e);
+/* True: *p (to be released) and *at are a place in the journal `journal_fd`. */
+bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
+	struct position *p, struct journal_mark *at);
+#endif

@@ -1,0 +1,118 @@
+#include "run/states.h"
+
+#include "base/io.h"
+#include "base/json.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NOTE_BYTES = 512, TREE_FDS = 16 };
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static unsigned long long number_of(const char *name)
+{
+	char *end;
+	unsigned long long n = strtoull(name, &end, 10);
+	return end != name && *end == '-' ? n : 0;
+}
+
+static int is_execution(const struct dirent *entry)
+{
+	return number_of(entry->d_name) != 0;
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+	unsigned long long x = number_of((*a)->d_name), y = number_of((*b)->d_name);
+	return (x > y) - (x < y);
+}
+
+/* What cannot be removed now is tried again with the next execution. */
+static void prune(const struct instance *i, int64_t keep)
+{
+	char path[PATH_MAX];
+	struct dirent **entries = NULL;
+	snprintf(path, sizeof(path), "%s/states", i->path);
+	int n = scandir(path, &entries, is_execution, by_number);
+	for (int at = 0; at < n; at++) {
+		char old[PATH_MAX + 256];
+		snprintf(old, sizeof(old), "%s/%s", path, entries[at]->d_name);
+		if (at < n - keep)
+			nftw(old, remove_entry, TREE_FDS, FTW_DEPTH | FTW_PHYS);
+		free(entries[at]);
+	}
+	free(entries);
+}
+
+int states_open(const struct instance *i, const char *dir, int64_t keep, struct err *e)
+{
+	if (mkdirat(i->dir_fd, "states", 0700) && errno != EEXIST)
+		return err_errno(e, "cannot create %s/states", i->path);
+	if (mkdirat(i->dir_fd, dir, 0700) == 0)
+		prune(i, keep);
+	else if (errno != EEXIST)
+		return err_errno(e, "cannot create %s/%s", i->path, dir);
+	int fd = openat(i->dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? err_errno(e, "cannot open %s/%s", i->path, dir) : fd;
+}
+
+int states_write(int dir_fd, const char *name, int attempt, const void *bytes, size_t len)
+{
+	char numbered[NAME_MAX];
+	snprintf(numbered, sizeof(numbered), attempt > 1 ? "%s.%d" : "%s", name, attempt);
+	unlinkat(dir_fd, numbered, 0);
+	if (!len)
+		return 0;
+	AUTO_FD int fd = openat(dir_fd, numbered, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? -1 : io_write(fd, bytes, len);
+}
+
+/* One write of a fixed size in place: a killed process leaves the old note or the new one. */
+int states_note_spend(int dir_fd, int execution, const struct spend *s)
+{
+	char note[NOTE_BYTES];
+	memset(note, ' ', sizeof(note));
+	AUTO_FD int fd = openat(dir_fd, "spend", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	char usd[32] = "null";
+	if (!s->unpriced)
+		snprintf(usd, sizeof(usd), "%.6f", (double)s->microusd / 1e6);
+	int n = snprintf(note, sizeof(note),
+		"{\"execution\":%d,\"input_tokens\":%lld,\"output_tokens\":%lld,"
+		"\"cached_tokens\":%lld,\"usd\":%s}",
+		execution, (long long)s->input_tokens, (long long)s->output_tokens,
+		(long long)s->cached_tokens, usd);
+	note[n] = ' ';
+	return fd >= 0 && pwrite(fd, note, sizeof(note), 0) == (ssize_t)sizeof(note) ? 0 : -1;
+}
+
+json_t *states_read_spend(const struct instance *i, const char *dir, int execution)
+{
+	char path[NAME_MAX];
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	snprintf(path, sizeof(path), "%s/spend", dir);
+	if (io_read_file(i->dir_fd, path, NOTE_BYTES, &text, &len, NULL))
+		return NULL;
+	json_t *note = json_read(text, len, NOTE_BYTES, NULL);
+	struct spend s;
+	if (!note || json_integer_value(json_object_get(note, "execution")) != execution ||
+		spend_decode(note, &s, NULL)) {
+		json_decref(note);
+		return NULL;
+	}
+	json_object_del(note, "execution");
+	return note;
+}

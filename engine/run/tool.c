@@ -1,0 +1,191 @@
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "run/live.h"
+#include "run/output.h"
+#include "run/pump.h"
+#include "run/states.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+	STREAM_BYTES_MAX = 1024 * 1024,
+	STDERR_TAIL_BYTES = 8 * 1024,
+	STATUS_BYTES_MAX = 64 * 1024,
+	GRACE_MS = 10 * 1000, /* the jail enforces timeout_secs; this is for a jail that hangs */
+};
+
+struct run {
+	struct output out, err, status;
+	int in_fd, policy_fd;
+	int to_child[3]; /* write ends: stdout, stderr, status */
+};
+
+static int make_pipe(int *read_end, int *write_end, struct err *e)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe");
+	*read_end = ends[0];
+	*write_end = ends[1];
+	return 0;
+}
+
+static int open_stdin(const struct step *s, struct err *e)
+{
+	if (s->stdin_text)
+		return live_memory_file("stdin", s->stdin_text, s->stdin_len, e);
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? err_errno(e, "cannot open /dev/null") : fd;
+}
+
+static int open_ends(struct run *r, const struct step *s, struct pump *p, struct err *e)
+{
+	AUTO_FREE char *policy = json_text(s->policy);
+	r->policy_fd = live_memory_file("policy", policy, strlen(policy), e);
+	r->in_fd = r->policy_fd < 0 ? -1 : open_stdin(s, e);
+	if (r->in_fd < 0)
+		return -1;
+	struct output *to[] = {&r->out, &r->err, &r->status};
+	for (int i = 0; i < 3; i++) {
+		if (make_pipe(&p->streams[i].fd, &r->to_child[i], e))
+			return -1;
+		p->streams[i].take = output_take;
+		p->streams[i].ctx = to[i];
+		p->stream_count = i + 1;
+	}
+	return 0;
+}
+
+static int start_jail(struct live *w, struct run *r, struct child *child, struct err *e)
+{
+	char *argv[] = {"agent6-jail", "--policy-fd", "3", "--status-fd", "4", NULL};
+	char *env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL};
+	int fds[] = {r->in_fd, r->to_child[0], r->to_child[1], r->policy_fd, r->to_child[2]};
+	struct child_spec spec = {w->jail, argv, env, fds, (int)ARRAY_LEN(fds), true};
+	return child_start(&spec, child, e);
+}
+
+/* Written beside the data directory and renamed into it: the directory belongs to jailed commands,
+ * which may have put a link, a pipe or a directory where our file goes. */
+static int place_poke(struct live *w, const json_t *poke, struct err *e)
+{
+	int dir = w->instance->dir_fd;
+	if (!poke) {
+		unlinkat(w->data_fd, "poke.json", 0);
+		return 0;
+	}
+	AUTO_FREE char *text = json_text(poke);
+	if (io_replace_file(dir, "poke.json", text, strlen(text), 0644, e))
+		return -1;
+	if (renameat(dir, "poke.json", w->data_fd, "poke.json"))
+		return err_errno(e, "data/poke.json cannot be written");
+	return 0;
+}
+
+static json_t *number_or_null(const json_t *status, const char *key)
+{
+	const json_t *value = json_object_get(status, key);
+	return json_is_integer(value) ? json_incref((json_t *)(uintptr_t)value) : json_null();
+}
+
+static json_t *tool_fact(struct run *r, const json_t *status)
+{
+	json_t *fact = json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "exit",
+		number_or_null(status, "exit"), "signal", number_or_null(status, "signal"),
+		"timed_out", json_is_true(json_object_get(status, "timed_out")), "wall_ms",
+		number_or_null(status, "wall_ms"), "max_rss_kib",
+		number_or_null(status, "max_rss_kib"), "stderr_tail",
+		output_tail(&r->err, STDERR_TAIL_BYTES));
+	output_fact(&r->out, fact);
+	return fact;
+}
+
+static void keep_output(struct live *w, const struct step *s, const struct run *r)
+{
+	struct err e = ERR_NONE;
+	AUTO_FD int dir = states_open(w->instance, s->dir, w->config->machine.state_log_keep, &e);
+	if (dir < 0 || states_write(dir, "stdout", s->attempt, r->out.bytes, r->out.len) ||
+		states_write(dir, "stderr", s->attempt, r->err.bytes, r->err.len))
+		live_notice(w, "the output of state %s is not kept: %s", s->state->name,
+			*e.text ? e.text : "it cannot be written");
+}
+
+/* The status line is the only judge: a command may itself exit 124, 125 or 137. */
+static enum live_end judge(struct run *r, const struct pump *p, json_t **fact, struct err *e)
+{
+	if (p->interrupted)
+		return LIVE_INTERRUPTED;
+	json_auto_t *status = json_read(
+		r->status.len ? r->status.bytes : "", r->status.len, STATUS_BYTES_MAX, NULL);
+	const char *stage = json_string_value(json_object_get(status, "stage"));
+	const char *why = json_string_value(json_object_get(status, "error"));
+	if (p->late) {
+		err_set(e, "agent6-jail did not end its command in time");
+		return LIVE_NO_SANDBOX;
+	}
+	if (!status || stage ||
+		(!json_is_integer(json_object_get(status, "exit")) &&
+			!json_is_integer(json_object_get(status, "signal")) &&
+			!json_is_true(json_object_get(status, "timed_out")))) {
+		size_t n = strcspn(r->err.len ? r->err.bytes : "", "\n");
+		err_set(e, "the jail could not be set up%s%s: %.*s", stage ? ", at " : "",
+			stage ? stage : "", why ? (int)strlen(why) : (int)(n > 500 ? 500 : n),
+			why          ? why
+			: r->err.len ? r->err.bytes
+				     : "it ended without a status");
+		return LIVE_NO_SANDBOX;
+	}
+	*fact = tool_fact(r, status);
+	return LIVE_FACT;
+}
+
+static enum live_end run_jail(
+	struct live *w, const struct step *s, struct run *r, json_t **fact, struct err *e)
+{
+	struct child child = {.pid = -1, .pidfd = -1};
+	struct pump pump = {.child = &child,
+		.interrupts = &w->interrupts,
+		.tick_ms = w->listener->tick_ms,
+		.tick = live_tick,
+		.ctx = w};
+	int failed = open_ends(r, s, &pump, e) || start_jail(w, r, &child, e);
+	own_close(&r->in_fd);
+	own_close(&r->policy_fd);
+	for (int i = 0; i < 3; i++)
+		own_close(&r->to_child[i]);
+	if (failed) {
+		for (int i = 0; i < pump.stream_count; i++)
+			own_close(&pump.streams[i].fd);
+		return LIVE_BROKEN;
+	}
+	pump.deadline_ms = clock_monotonic_ms() + s->state->timeout_secs * 1000 + GRACE_MS;
+	if (pump_run(&pump, e))
+		return LIVE_BROKEN;
+	output_close(&r->out);
+	output_close(&r->err);
+	keep_output(w, s, r);
+	return judge(r, &pump, fact, e);
+}
+
+enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e)
+{
+	struct err why = ERR_NONE;
+	if (place_poke(w, s->poke, &why)) {
+		*fact = json_pack("{s:s}", "not_run", why.text);
+		return LIVE_FACT;
+	}
+	struct run r = {.in_fd = -1, .policy_fd = -1, .to_child = {-1, -1, -1}};
+	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
+	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
+	output_init(&r.err, r.out.cap_bytes);
+	output_init(&r.status, STATUS_BYTES_MAX);
+	enum live_end end = run_jail(w, s, &r, fact, e);
+	output_done(&r.out);
+	output_done(&r.err);
+	output_done(&r.status);
+	return end;
+}
