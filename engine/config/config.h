@@ -19,10 +19,11 @@ enum config_layer {
 	LAYER_REPOSITORY,
 	LAYER_FILE,
 	LAYER_MACHINE,
-	LAYER_COUNT
+	LAYER_COUNT,
+	LAYER_ENVIRONMENT = LAYER_COUNT /* AGENT6_STATE_HOME; no document */
 };
 
-/* "default", "global", "repository", "--config", "machine". */
+/* "default", "global", "repository", "--config", "machine", "environment". */
 const char *config_layer_name(enum config_layer layer);
 
 /* Where to look. Directories are absolute, files may be; NULL: there is none. */

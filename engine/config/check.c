@@ -1,0 +1,212 @@
+/* What a configuration must hold to besides its shape. */
+#include "config/keys.h"
+#include "config/url.h"
+#include <string.h>
+
+struct check {
+	const struct config *c;
+	struct findings *f;
+};
+
+static const struct doc *doc_of(const struct check *k, enum config_layer layer)
+{
+	return k->c->store->layers[layer].doc;
+}
+
+/* Absolute, and spelled the one way that comparing paths can rely on. */
+static bool is_clean(const char *path)
+{
+	if (path[0] != '/')
+		return false;
+	for (const char *p = path; *p; p = strchrnul(p + 1, '/')) {
+		size_t len = strcspn(p + 1, "/");
+		if ((!len && p != path) || (!len && p[1] == '/') || (len == 1 && p[1] == '.') ||
+			(len == 2 && p[1] == '.' && p[2] == '.'))
+			return false;
+	}
+	return true;
+}
+
+static void check_path(const struct check *k, const struct doc_node *node, enum config_layer layer)
+{
+	if (is_clean(node->text))
+		return;
+	struct finding *it = finding_add(k->f, RULE_CONFIG_PATH, doc_of(k, layer), node,
+		"`%.200s` is not a plain absolute path", node->text);
+	finding_help(k->f, it, "write it without `.`, `..`, doubled or trailing slashes");
+}
+
+static void check_path_key(const struct check *k, const char *key)
+{
+	enum config_layer layer;
+	const struct doc_node *node = config_find_key(k->c, key, &layer);
+	if (!node)
+		return;
+	if (node->kind == DOC_STR)
+		check_path(k, node, layer);
+	for (uint32_t i = 0; node->kind == DOC_LIST && i < node->count; i++)
+		check_path(k, &node->items[i], layer);
+}
+
+static void check_provider(const struct check *k, const struct config_provider *p)
+{
+	const char *path[] = {"providers", p->name, "base_url"};
+	enum config_layer layer;
+	struct err e = ERR_NONE;
+	struct url u;
+	const struct doc_node *url = config_find(k->c, path, 3, &layer);
+	if (url && url_parse(url->text, &u, &e)) {
+		struct finding *it = finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), url,
+			"`%.200s` is not an address of a provider: %s", url->text, e.text);
+		finding_help(k->f, it, "write http://HOST:PORT or https://HOST");
+	}
+	path[2] = "ca_file";
+	const struct doc_node *file = config_find(k->c, path, 3, &layer);
+	if (file)
+		check_path(k, file, layer);
+}
+
+static void check_role(const struct check *k, const char *role)
+{
+	const char *path[] = {"models", role, "provider"};
+	enum config_layer layer;
+	const struct doc_node *entry = config_find(k->c, path, 2, &layer);
+	const struct doc_node *name = config_find(k->c, path, 3, &layer);
+	if (!entry)
+		return;
+	if (name && !config_provider(k->c, name->text))
+		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, layer), name,
+			"no provider is called `%.64s`", name->text);
+	if (!name && k->c->provider_count != 1)
+		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, layer), entry,
+			"`models.%s` must name its provider, because %zu are configured", role,
+			k->c->provider_count);
+}
+
+static void check_hosts(const struct check *k)
+{
+	enum config_layer layer;
+	const struct doc_node *list = config_find_key(k->c, "sandbox.allow_urls", &layer);
+	for (uint32_t i = 0; list && i < list->count; i++) {
+		struct err e = ERR_NONE;
+		struct url u;
+		if (url_parse_host(list->items[i].text, &u, &e))
+			finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), &list->items[i],
+				"`%.200s` is neither a host nor an address: %s",
+				list->items[i].text, e.text);
+	}
+}
+
+static void check_proxy(const struct check *k)
+{
+	static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
+	enum config_layer layer;
+	const struct doc_node *proxy = config_find_key(k->c, "sandbox.upstream_proxy", &layer);
+	if (!proxy)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		if (!strncmp(proxy->text, schemes[i], strlen(schemes[i])) &&
+			proxy->text[strlen(schemes[i])])
+			return;
+	finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), proxy,
+		"the proxy must begin with http://, https://, socks5:// or socks5h://");
+}
+
+static void check_network(const struct check *k)
+{
+	const struct config_sandbox *s = &k->c->sandbox;
+	enum config_layer layer;
+	const struct doc_node *tool = config_find_key(k->c, "sandbox.tool_network", &layer);
+	if (s->tool_network == TOOL_NETWORK_ALLOW && s->agent_network != AGENT_NETWORK_OPEN) {
+		struct finding *it = finding_add(k->f, RULE_CONFIG_NETWORK, doc_of(k, layer), tool,
+			"`tool_network: allow` needs `agent_network: open`: an agent could reach "
+			"everything through a command");
+		finding_help(k->f, it, "use `only_explicit_states`, or open the agent's network");
+	}
+	const struct doc_node *urls = config_find_key(k->c, "sandbox.allow_urls", &layer);
+	if (s->allow_urls.count && s->agent_network != AGENT_NETWORK_PROVIDERS)
+		finding_add(k->f, RULE_CONFIG_NETWORK, doc_of(k, layer), urls,
+			"`allow_urls` has a meaning only under `agent_network: providers`");
+}
+
+static void check_never_honoured(const struct check *k)
+{
+	static const char *const keys[] = {
+		"git.allow_push", "git.allow_force", "git.allow_history_rewrite"};
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		enum config_layer layer;
+		const struct doc_node *node = config_find_key(k->c, keys[i], &layer);
+		if (node && node->boolean)
+			finding_add(k->f, RULE_CONFIG_NEVER_HONOURED, doc_of(k, layer), node,
+				"`%s` is never honoured", keys[i]);
+	}
+}
+
+static bool lies_in(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/' || !strcmp(dir, "/"));
+}
+
+/* The real path of `path`, whose last components need not exist yet. Heap text. */
+static char *real_path(const char *path)
+{
+	char head[4096];
+	if (snprintf(head, sizeof(head), "%s", path) >= (int)sizeof(head))
+		return NULL;
+	for (size_t len = strlen(head); len; len--) {
+		if (head[len] && head[len] != '/')
+			continue;
+		head[len] = '\0';
+		AUTO_FREE char *real = realpath(head, NULL);
+		char *whole = NULL;
+		if (real && asprintf(&whole, "%s%s", real, path + len) < 0)
+			whole = NULL;
+		if (real)
+			return whole;
+	}
+	return strdup(path);
+}
+
+static void check_state_dir(const struct check *k, const struct config_paths *paths)
+{
+	enum config_layer layer;
+	const struct doc_node *node = config_find_key(k->c, "agent6.state_dir", &layer);
+	struct doc environment = {.file = "AGENT6_STATE_HOME"};
+	const struct doc *d = k->c->store->state_home ? &environment
+			      : node                  ? doc_of(k, layer)
+						      : &environment;
+	const struct doc_node *at = d == &environment ? NULL : node;
+	const char *dir = k->c->state_dir;
+	if (!dir || !is_clean(dir)) {
+		finding_add(k->f, RULE_CONFIG_PATH, d, at,
+			"the state directory must be a plain absolute path");
+		return;
+	}
+	AUTO_FREE char *real = real_path(dir);
+	AUTO_FREE char *workspace = paths->workspace ? realpath(paths->workspace, NULL) : NULL;
+	if (workspace && (lies_in(dir, workspace) || (real && lies_in(real, workspace))))
+		finding_add(k->f, RULE_CONFIG_PATH, d, at,
+			"the state directory %.200s lies in the workspace, where a jailed command "
+			"could write it",
+			dir);
+}
+
+void config_check(const struct config *c, const struct config_paths *paths, struct findings *f)
+{
+	struct check k = {c, f};
+	static const char *const path_keys[] = {"sandbox.read", "sandbox.write", "sandbox.protect",
+		"sandbox.hide", "machine.allowed_signers", "audit.path"};
+	check_state_dir(&k, paths);
+	for (size_t i = 0; i < c->provider_count; i++)
+		check_provider(&k, &c->providers[i]);
+	check_role(&k, "worker");
+	check_role(&k, "reviewer");
+	check_role(&k, "planner");
+	for (size_t i = 0; i < ARRAY_LEN(path_keys); i++)
+		check_path_key(&k, path_keys[i]);
+	check_hosts(&k);
+	check_proxy(&k);
+	check_network(&k);
+	check_never_honoured(&k);
+}

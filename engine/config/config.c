@@ -1,0 +1,277 @@
+#include "config/config.h"
+
+#include "base/io.h"
+#include "config/keys.h"
+#include "schema/read.h"
+#include "schema/shape.h"
+#include <fcntl.h>
+#include <string.h>
+
+const char *config_layer_name(enum config_layer layer)
+{
+	static const char *const names[] = {
+		"default", "global", "repository", "--config", "machine", "environment"};
+	return names[layer];
+}
+
+/* --- look-up -----------------------------------------------------------------------------------
+ */
+
+static const struct doc_node *find_in(
+	const struct config *c, enum config_layer layer, const char *const *path, size_t depth)
+{
+	const struct config_source *s = &c->store->layers[layer];
+	const struct doc_node *node = s->root;
+	for (size_t i = 0; node && i < depth; i++) {
+		const struct doc_node *inner = doc_get(s->doc, node, path[i]);
+		if (!inner && layer == LAYER_DEFAULT)
+			inner = doc_get(s->doc, node, "*");
+		node = inner;
+	}
+	return node;
+}
+
+const struct doc_node *config_find(
+	const struct config *c, const char *const *path, size_t depth, enum config_layer *layer)
+{
+	if (layer)
+		*layer = LAYER_DEFAULT;
+	for (int i = LAYER_COUNT - 1; i >= 0; i--) {
+		const struct doc_node *node = find_in(c, (enum config_layer)i, path, depth);
+		if (!node)
+			continue;
+		if (layer)
+			*layer = (enum config_layer)i;
+		return node;
+	}
+	return NULL;
+}
+
+const struct doc_node *config_find_key(
+	const struct config *c, const char *key, enum config_layer *layer)
+{
+	char copy[64], *rest = copy;
+	const char *path[4];
+	size_t depth = 0;
+	snprintf(copy, sizeof(copy), "%s", key);
+	for (char *part; depth < ARRAY_LEN(path) && (part = strsep(&rest, "."));)
+		path[depth++] = part;
+	return config_find(c, path, depth, layer);
+}
+
+static bool listed(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+size_t config_names(
+	const struct config *c, const char *const *path, size_t depth, const char *const **out)
+{
+	size_t room = 0, count = 0;
+	const struct doc_node *maps[LAYER_COUNT];
+	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++) {
+		maps[i] = find_in(c, (enum config_layer)i, path, depth);
+		room += maps[i] ? maps[i]->count : 0;
+	}
+	const char **names = arena_array(&c->store->arena, room, sizeof(*names));
+	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++)
+		for (uint32_t k = 0; maps[i] && k < maps[i]->count; k++)
+			if (!listed(names, count, maps[i]->pairs[k].key.text))
+				names[count++] = maps[i]->pairs[k].key.text;
+	*out = names;
+	return count;
+}
+
+/* --- decoding ----------------------------------------------------------------------------------
+ */
+
+static void decode_secrets(struct config *c)
+{
+	const char *path[] = {"sandbox", "secrets", NULL, NULL}, *const * names;
+	size_t count = config_names(c, path, 2, &names);
+	struct config_secret *all = arena_array(&c->store->arena, count, sizeof(*all));
+	static const struct key fields[] = {
+		{KEY_TEXT, "env", offsetof(struct config_secret, env)},
+		{KEY_LIST, "machines", offsetof(struct config_secret, machines)},
+	};
+	for (size_t i = 0; i < count; i++) {
+		path[2] = all[i].name = names[i];
+		for (size_t k = 0; k < ARRAY_LEN(fields); k++) {
+			path[3] = fields[k].name;
+			key_store(c, &fields[k], config_find(c, path, 4, NULL), &all[i]);
+		}
+	}
+	c->sandbox.secrets = all;
+	c->sandbox.secret_count = count;
+}
+
+static void decode_role(struct config *c, struct config_role *role)
+{
+	if (!role->model)
+		*role = c->models.worker;
+	if (!role->provider && role->model && c->provider_count == 1)
+		role->provider = c->providers[0].name;
+}
+
+void config_decode(struct config *c)
+{
+	for (size_t i = 0; i < config_key_count; i++)
+		key_store(c, &config_keys[i], config_find_key(c, config_keys[i].name, NULL), c);
+	config_decode_providers(c);
+	decode_secrets(c);
+	decode_role(c, &c->models.worker);
+	decode_role(c, &c->models.reviewer);
+	decode_role(c, &c->models.planner);
+	const struct doc_node *dir = config_find_key(c, "agent6.state_dir", NULL);
+	if (c->store->state_home)
+		c->state_dir = c->store->state_home;
+	else
+		c->state_dir = dir ? dir->text : c->store->state_dir_default;
+}
+
+/* --- layers ------------------------------------------------------------------------------------
+ */
+
+struct config *config_new(void)
+{
+	struct config *c = calloc(1, sizeof(*c));
+	struct config_store *store = calloc(1, sizeof(*store));
+	if (!c || !store) {
+		fputs("agent6: out of memory\n", stderr);
+		abort();
+	}
+	arena_init(&store->arena);
+	c->store = store;
+	struct findings none;
+	findings_init(&none);
+	struct config_source *s = &store->layers[LAYER_DEFAULT];
+	doc_read_json(
+		&s->own, "defaults", shape_config_defaults, strlen(shape_config_defaults), &none);
+	s->doc = &s->own;
+	s->root = s->own.root;
+	findings_done(&none);
+	return c;
+}
+
+void config_free(struct config *c)
+{
+	if (!c)
+		return;
+	for (int i = 0; i < LAYER_COUNT; i++)
+		doc_done(&c->store->layers[i].own);
+	arena_done(&c->store->arena);
+	free(c->store);
+	free(c);
+}
+
+size_t config_docs(const struct config *c, const struct doc *out[LAYER_COUNT])
+{
+	size_t count = 0;
+	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++)
+		if (c->store->layers[i].doc)
+			out[count++] = c->store->layers[i].doc;
+	return count;
+}
+
+static const char *keep(struct config *c, const char *text)
+{
+	return text ? arena_copy(&c->store->arena, text, strlen(text)) : NULL;
+}
+
+static void report_file(struct findings *f, const char *path, const char *why)
+{
+	struct doc named = {.file = path};
+	finding_add(f, RULE_CONFIG_FILE, &named, NULL, "%s", why);
+}
+
+/* Only comments: a file that sets nothing yet. */
+static bool is_blank(const char *text)
+{
+	for (text += strspn(text, " \t\r\n"); *text == '#'; text += strspn(text, " \t\r\n"))
+		text += strcspn(text, "\n");
+	return !*text;
+}
+
+static void read_layer(
+	struct config *c, enum config_layer layer, const char *path, struct findings *f)
+{
+	struct config_source *s = &c->store->layers[layer];
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	struct err e = ERR_NONE;
+	if (io_read_file(AT_FDCWD, path, DOC_BYTES_MAX, &text, &len, &e)) {
+		report_file(f, path, e.text);
+		return;
+	}
+	s->doc = &s->own;
+	if (is_blank(text)) {
+		s->own.file = keep(c, path);
+		return;
+	}
+	if (!doc_read(&s->own, path, text, len, f) &&
+		!shape_check(shape_config, &s->own, s->own.root, f))
+		s->root = s->own.root;
+}
+
+/* The one config.* file in `dir`; two of them would hide one another. */
+static void read_directory(
+	struct config *c, enum config_layer layer, const char *dir, struct findings *f)
+{
+	static const char *const suffixes[] = {"yaml", "yml", "toml", "json"};
+	const char *found = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		char path[4200];
+		snprintf(path, sizeof(path), "%s/config.%s", dir, suffixes[i]);
+		if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) && errno == ENOENT)
+			continue;
+		if (found) {
+			report_file(f, path,
+				"there is another configuration file in this directory; "
+				"keep one of them");
+			continue;
+		}
+		found = keep(c, path);
+	}
+	if (found)
+		read_layer(c, layer, found, f);
+}
+
+static void read_repository(struct config *c, const struct config_paths *paths, struct findings *f)
+{
+	config_decode(c);
+	if (!paths->repo_id || !c->state_dir)
+		return;
+	char dir[4096];
+	snprintf(dir, sizeof(dir), "%s/%s", c->state_dir, paths->repo_id);
+	read_directory(c, LAYER_REPOSITORY, dir, f);
+	const struct config_source *s = &c->store->layers[LAYER_REPOSITORY];
+	const struct doc_pair *section = s->root ? doc_pair(s->doc, s->root, "agent6") : NULL;
+	const struct doc_pair *key =
+		section ? doc_pair(s->doc, &section->value, "state_dir") : NULL;
+	if (key) {
+		struct finding *it = finding_add(f, RULE_CONFIG_LAYER, s->doc, &key->key,
+			"the state directory cannot be set in a file that lies in it");
+		finding_help(f, it, "set it in the global configuration");
+	}
+}
+
+struct config *config_load(const struct config_paths *paths, struct findings *f)
+{
+	struct config *c = config_new();
+	c->store->config_dir = keep(c, paths->config_dir);
+	c->store->state_home = keep(c, paths->state_home);
+	c->store->state_dir_default = keep(c, paths->state_dir);
+	size_t before = f->errors;
+	if (paths->config_dir)
+		read_directory(c, LAYER_GLOBAL, paths->config_dir, f);
+	if (paths->file)
+		read_layer(c, LAYER_FILE, paths->file, f);
+	read_repository(c, paths, f);
+	config_decode(c);
+	if (f->errors == before)
+		config_check(c, paths, f);
+	return c;
+}

@@ -1,0 +1,117 @@
+#include "config/keys.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECTION(name)
+#define KEY(kind, name, field) {KEY_##kind, name, offsetof(struct config, field)},
+const struct key config_keys[] = {
+#include "config/keys.def"
+};
+#undef KEY
+#undef SECTION
+const size_t config_key_count = ARRAY_LEN(config_keys);
+
+#define KEY(kind, name) {KEY_##kind, #name, offsetof(struct config_provider, name)},
+const struct key config_provider_keys[] = {KEY(CHOICE, api_format) KEY(TEXT, base_url) KEY(
+	TEXT, api_key_env) KEY(CHOICE, auth) KEY(TEXT, api_version) KEY(TEXT, ca_file)
+		KEY(INT, connect_timeout_secs) KEY(INT, idle_timeout_secs) KEY(INT, timeout_secs)
+			KEY(INT, max_retries) KEY(FLAG, private_network)};
+#undef KEY
+const size_t config_provider_key_count = ARRAY_LEN(config_provider_keys);
+
+const char *const *key_choices(const char *name)
+{
+	static const struct {
+		const char *name;
+		const char *const texts[4];
+	} choices[] = {
+		{"api_format", {"anthropic", "openai"}},
+		{"auth", {"x-api-key", "bearer", "none"}},
+		{"agent.summarise", {"digest", "model"}},
+		{"sandbox.profile", {"auto", "strict", "hardened"}},
+		{"sandbox.agent_network", {"providers", "local", "open"}},
+		{"sandbox.tool_network", {"block", "only_explicit_states", "allow"}},
+		{"sandbox.run_commands", {"no", "ask", "yes"}},
+		{"approval.default", {"auto", "confirm", "step"}},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(choices); i++)
+		if (!strcmp(choices[i].name, name))
+			return choices[i].texts;
+	return NULL;
+}
+
+static unsigned choice_of(const char *name, const char *text)
+{
+	const char *const *choices = key_choices(name);
+	unsigned i = 0;
+	while (choices[i] && strcmp(choices[i], text))
+		i++;
+	return choices[i] ? i : 0;
+}
+
+static struct config_list list_of(const struct config *c, const struct doc_node *node)
+{
+	struct config_list list = {NULL, 0};
+	if (!node || node->kind != DOC_LIST || !node->count)
+		return list;
+	const char **items = arena_array(&c->store->arena, node->count + 1, sizeof(*items));
+	for (uint32_t i = 0; i < node->count; i++)
+		items[i] = node->items[i].text;
+	list.items = items;
+	list.count = node->count;
+	return list;
+}
+
+static int64_t microusd_of(const struct doc_node *node)
+{
+	double usd = node->kind == DOC_INT ? (double)node->integer : node->number;
+	double micro = ceil(usd * 1e6);
+	return micro < 9e18 ? (int64_t)micro : INT64_MAX;
+}
+
+void key_store(
+	const struct config *c, const struct key *key, const struct doc_node *node, void *base)
+{
+	void *field = (char *)base + key->offset;
+	switch (key->kind) {
+	case KEY_TEXT: *(const char **)field = node ? node->text : NULL; return;
+	case KEY_INT:
+	case KEY_LIMIT: *(int64_t *)field = node ? node->integer : CONFIG_NONE; return;
+	case KEY_USD: *(int64_t *)field = node ? microusd_of(node) : CONFIG_NONE; return;
+	case KEY_FLAG: *(bool *)field = node && node->boolean; return;
+	case KEY_CHOICE: *(unsigned *)field = node ? choice_of(key->name, node->text) : 0; return;
+	case KEY_LIST: *(struct config_list *)field = list_of(c, node); return;
+	}
+}
+
+static json_t *list_json(const struct config_list *list)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; array && i < list->count; i++)
+		json_array_append_new(array, json_string(list->items[i]));
+	return array;
+}
+
+json_t *key_json(const struct key *key, const void *base)
+{
+	const void *field = (const char *)base + key->offset;
+	int64_t number = 0;
+	if (key->kind == KEY_INT || key->kind == KEY_LIMIT || key->kind == KEY_USD)
+		number = *(const int64_t *)field;
+	if (number == CONFIG_NONE)
+		return json_null();
+	switch (key->kind) {
+	case KEY_TEXT: {
+		const char *text = *(const char *const *)field;
+		return text ? json_string(text) : json_null();
+	}
+	case KEY_INT:
+	case KEY_LIMIT: return json_integer(number);
+	case KEY_USD: return json_real((double)number / 1e6);
+	case KEY_FLAG: return json_boolean(*(const bool *)field);
+	case KEY_CHOICE: return json_string(key_choices(key->name)[*(const unsigned *)field]);
+	case KEY_LIST: return list_json(field);
+	}
+	return NULL;
+}

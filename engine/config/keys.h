@@ -1,0 +1,36 @@
+/*
+ * Keys: one table that says, for every fixed configuration key, what it holds and where.
+ */
+#ifndef CONFIG_KEYS_H
+#define CONFIG_KEYS_H
+#include "config/store.h"
+
+enum key_kind {
+	KEY_TEXT,
+	KEY_INT,
+	KEY_LIMIT, /* an INT that a machine's overlay may lower, never raise */
+	KEY_USD,   /* USD in the file, micro-USD in the field; a limit too */
+	KEY_FLAG,
+	KEY_CHOICE, /* an enum in the order of key_choices */
+	KEY_LIST
+};
+
+struct key {
+	enum key_kind kind;
+	const char *name;
+	size_t offset;
+};
+
+extern const struct key config_keys[];
+extern const size_t config_key_count;
+extern const struct key config_provider_keys[]; /* offsets into struct config_provider */
+extern const size_t config_provider_key_count;
+
+/* The spellings of a CHOICE key, NULL-terminated, in the order of its enum. */
+const char *const *key_choices(const char *name);
+/* Stores what `node` says (NULL: no value) in the field of `base`. */
+void key_store(
+	const struct config *c, const struct key *key, const struct doc_node *node, void *base);
+/* The field's value as JSON; new reference, null when there is none. */
+json_t *key_json(const struct key *key, const void *base);
+#endif

@@ -1,0 +1,76 @@
+/* A machine's `config`: the highest layer, for this machine only. What may be in it at all is in
+ * machine.schema.json; here limits are held below the operator's. */
+#include "config/keys.h"
+#include <string.h>
+
+static double number_of(const struct doc_node *node)
+{
+	return node->kind == DOC_INT ? (double)node->integer : node->number;
+}
+
+static void check_lower(const struct config *c, const struct key *key, const struct doc *d,
+	const struct doc_node *wanted, struct findings *f)
+{
+	enum config_layer layer;
+	const struct doc_node *limit = config_find_key(c, key->name, &layer);
+	if (!limit || number_of(wanted) <= number_of(limit))
+		return;
+	struct finding *it = finding_add(f, RULE_CONFIG_ONLY_LOWER, d, wanted,
+		"`%s` may only be lowered: the operator's limit is %g (%s)", key->name,
+		number_of(limit), config_layer_name(layer));
+	finding_help(f, it, "lower it, or raise `%s` in the operator's configuration", key->name);
+}
+
+static void check_limits(const struct config *before, const struct config *after,
+	const struct doc *d, struct findings *f)
+{
+	for (size_t i = 0; i < config_key_count; i++) {
+		const struct key *key = &config_keys[i];
+		enum config_layer layer;
+		const struct doc_node *wanted = config_find_key(after, key->name, &layer);
+		if ((key->kind == KEY_LIMIT || key->kind == KEY_USD) && layer == LAYER_MACHINE)
+			check_lower(before, key, d, wanted, f);
+	}
+}
+
+/* A machine picks among the operator's providers. Where there are none, nothing could run anyway,
+ * and a check on such a host has no opinion. */
+static void check_roles(const struct config *c, const struct doc *d, const struct doc_node *overlay,
+	struct findings *f)
+{
+	const struct doc_node *models = doc_get(d, overlay, "models");
+	for (uint32_t i = 0; models && c->provider_count && i < models->count; i++) {
+		const struct doc_node *role = &models->pairs[i].value;
+		const struct doc_node *name = doc_get(d, role, "provider");
+		if (name && !config_provider(c, name->text))
+			finding_add(f, RULE_CONFIG_PROVIDER, d, name,
+				"the operator has no provider called `%.64s`", name->text);
+		if (!name && c->provider_count != 1)
+			finding_add(f, RULE_CONFIG_PROVIDER, d, &models->pairs[i].key,
+				"`%.64s` must name its provider, because %zu are configured",
+				models->pairs[i].key.text, c->provider_count);
+	}
+}
+
+int config_overlay(
+	struct config *c, const struct doc *d, const struct doc_node *overlay, struct findings *f)
+{
+	if (!overlay)
+		return 0;
+	size_t errors = f->errors;
+	struct config_source *s = &c->store->layers[LAYER_MACHINE];
+	struct config_store below = *c->store;
+	struct config before = *c;
+	before.store = &below;
+	s->doc = d;
+	s->root = overlay;
+	check_limits(&before, c, d, f);
+	check_roles(&before, d, overlay, f);
+	if (f->errors != errors) {
+		s->doc = NULL;
+		s->root = NULL;
+		return -1;
+	}
+	config_decode(c);
+	return 0;
+}

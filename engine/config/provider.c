@@ -1,0 +1,140 @@
+/* Providers: entries with free names, their addresses and their prices. */
+#include "config/keys.h"
+#include "config/url.h"
+#include <ctype.h>
+#include <string.h>
+
+/* USD per million tokens at the vendors' own endpoints, as published in October 2025. A model that
+ * is not here, or is served by someone else, has no price until the operator gives one. */
+static const struct builtin {
+	const char *host;
+	struct config_price price;
+} builtins[] = {
+	{"api.anthropic.com", {"claude-opus-4-1", 15, 75, 1.5, 18.75}},
+	{"api.anthropic.com", {"claude-opus-4", 15, 75, 1.5, 18.75}},
+	{"api.anthropic.com", {"claude-sonnet-4-5", 3, 15, 0.3, 3.75}},
+	{"api.anthropic.com", {"claude-sonnet-4", 3, 15, 0.3, 3.75}},
+	{"api.anthropic.com", {"claude-haiku-4-5", 1, 5, 0.1, 1.25}},
+	{"api.anthropic.com", {"claude-3-5-haiku", 0.8, 4, 0.08, 1}},
+	{"api.openai.com", {"gpt-5", 1.25, 10, 0.125, 1.25}},
+	{"api.openai.com", {"gpt-5-mini", 0.25, 2, 0.025, 0.25}},
+	{"api.openai.com", {"gpt-5-nano", 0.05, 0.4, 0.005, 0.05}},
+	{"api.openai.com", {"gpt-4.1", 2, 8, 0.5, 2}},
+	{"api.openai.com", {"gpt-4.1-mini", 0.4, 1.6, 0.1, 0.4}},
+	{"api.openai.com", {"gpt-4o", 2.5, 10, 1.25, 2.5}},
+	{"api.openai.com", {"gpt-4o-mini", 0.15, 0.6, 0.075, 0.15}},
+};
+
+/* What a vendor puts behind a model's name: -20250514 or -2025-05-14. */
+static bool is_date(const char *text)
+{
+	size_t digits = 0;
+	for (const char *p = text; *p; p++) {
+		digits += isdigit((unsigned char)*p) != 0;
+		if (!isdigit((unsigned char)*p) && *p != '-')
+			return false;
+	}
+	return *text == '-' && digits == 8;
+}
+
+static bool is_model(const char *name, const char *model)
+{
+	size_t len = strlen(name);
+	return !strncmp(model, name, len) && (!model[len] || is_date(model + len));
+}
+
+const struct config_price *config_price(const struct config_provider *p, const char *model)
+{
+	const struct config_price *any = NULL;
+	for (size_t i = 0; i < p->price_count; i++) {
+		if (!strcmp(p->prices[i].model, model))
+			return &p->prices[i];
+		if (!strcmp(p->prices[i].model, "*"))
+			any = &p->prices[i];
+	}
+	for (size_t i = 0; !any && i < ARRAY_LEN(builtins); i++)
+		if (!strcmp(builtins[i].host, p->host) && is_model(builtins[i].price.model, model))
+			return &builtins[i].price;
+	return any;
+}
+
+const struct config_provider *config_provider(const struct config *c, const char *name)
+{
+	if (!name)
+		return c->provider_count == 1 ? &c->providers[0] : NULL;
+	for (size_t i = 0; i < c->provider_count; i++)
+		if (!strcmp(c->providers[i].name, name))
+			return &c->providers[i];
+	return NULL;
+}
+
+static double number_at(
+	const struct config *c, const char *const path[4], const char *field, double otherwise)
+{
+	const char *const full[] = {path[0], path[1], path[2], path[3], field};
+	const struct doc_node *node = config_find(c, full, 5, NULL);
+	if (!node)
+		return otherwise;
+	return node->kind == DOC_INT ? (double)node->integer : node->number;
+}
+
+/* Without a price of its own a cached token costs what an uncached one does, a written one a
+ * quarter more: a hard limit must never be too generous. */
+static void decode_prices(struct config *c, struct config_provider *p)
+{
+	const char *path[] = {"providers", p->name, "prices", NULL}, *const * models;
+	size_t count = config_names(c, path, 3, &models);
+	struct config_price *prices = arena_array(&c->store->arena, count, sizeof(*prices));
+	for (size_t i = 0; i < count; i++) {
+		path[3] = models[i];
+		double input = number_at(c, path, "input", 0);
+		prices[i] = (struct config_price){models[i], input, number_at(c, path, "output", 0),
+			number_at(c, path, "cache_read", input),
+			number_at(c, path, "cache_write", input * 1.25)};
+	}
+	p->prices = prices;
+	p->price_count = count;
+}
+
+/* A bad address has no host here; config_check reports it. */
+static void decode_address(struct config *c, struct config_provider *p)
+{
+	struct url u;
+	if (!p->base_url || url_parse(p->base_url, &u, NULL))
+		return;
+	p->host = arena_copy(&c->store->arena, u.host, strlen(u.host));
+	p->endpoint = arena_copy(&c->store->arena, u.endpoint, strlen(u.endpoint));
+	p->port = u.port;
+	p->tls = u.tls;
+	p->loopback = u.loopback;
+}
+
+static void decode_provider(struct config *c, struct config_provider *p)
+{
+	const char *path[] = {"providers", p->name, NULL};
+	for (size_t i = 0; i < config_provider_key_count; i++) {
+		path[2] = config_provider_keys[i].name;
+		key_store(c, &config_provider_keys[i], config_find(c, path, 3, NULL), p);
+	}
+	decode_address(c, p);
+	decode_prices(c, p);
+	if (p->idle_timeout_secs == CONFIG_NONE)
+		p->idle_timeout_secs = p->loopback ? 600 : 60;
+	path[2] = "auth";
+	if (!config_find(c, path, 3, NULL))
+		p->auth = p->api_format == API_ANTHROPIC ? AUTH_X_API_KEY : AUTH_BEARER;
+}
+
+void config_decode_providers(struct config *c)
+{
+	const char *const *names;
+	size_t count = config_names(c, (const char *const[]){"providers"}, 1, &names);
+	struct config_provider *all = arena_array(&c->store->arena, count, sizeof(*all));
+	for (size_t i = 0; i < count; i++) {
+		all[i].name = names[i];
+		all[i].host = all[i].endpoint = "";
+		decode_provider(c, &all[i]);
+	}
+	c->providers = all;
+	c->provider_count = count;
+}

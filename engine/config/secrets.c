@@ -1,0 +1,136 @@
+/* Provider keys: read when an agent starts, handed out once, wiped. */
+#include "base/io.h"
+#include "config/store.h"
+#include "schema/read.h"
+#include "schema/shape.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Under sudo the invoking user's file is the right one. */
+static bool is_owner(uid_t uid)
+{
+	const char *sudo = getenv("SUDO_UID");
+	return uid == geteuid() || (!geteuid() && sudo && (uid_t)strtoul(sudo, NULL, 10) == uid);
+}
+
+/* 1: there is no such file. */
+static int open_secrets(const char *path, int *out, struct err *e)
+{
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT)
+		return 1;
+	if (fd < 0 && errno == ELOOP)
+		return err_set(e, "%s is not read: it must be a regular file, not a link", path);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st))
+		return err_errno(e, "cannot open %s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, "%s is not read: it must be a regular file", path);
+	if (st.st_mode & 07177)
+		return err_set(e,
+			"%s is not read: its mode is %04o and must be 0600 (chmod 600 it)", path,
+			(unsigned)st.st_mode & 07777);
+	if (!is_owner(st.st_uid))
+		return err_set(e, "%s is not read: it belongs to another user", path);
+	*out = TAKE_FD(fd);
+	return 0;
+}
+
+/* The document's copies of the keys; it is about to be released. */
+static void wipe(const struct doc *d)
+{
+	explicit_bzero((char *)(uintptr_t)d->text, d->len);
+	const struct doc_node *map = d->root ? doc_get(d, d->root, "providers") : NULL;
+	for (uint32_t i = 0; map && map->kind == DOC_MAP && i < map->count; i++)
+		if (map->pairs[i].value.kind == DOC_STR)
+			explicit_bzero((char *)(uintptr_t)map->pairs[i].value.text,
+				map->pairs[i].value.count);
+}
+
+static int key_in(const struct doc *d, const char *provider, char **out)
+{
+	const struct doc_node *key = doc_get(d, doc_get(d, d->root, "providers"), provider);
+	*out = key ? strdup(key->text) : NULL;
+	return 0;
+}
+
+/* Findings may quote the file's text, so their messages stay here: the place is enough. */
+static int key_from_text(const char *path, const char *text, size_t len, const char *provider,
+	char **out, struct err *e)
+{
+	struct findings f;
+	struct doc d;
+	findings_init(&f);
+	int rc = doc_read(&d, path, text, len, &f);
+	if (!rc)
+		rc = shape_check(shape_secrets, &d, d.root, &f);
+	if (rc || f.errors) {
+		findings_sort(&f);
+		rc = err_set(e, "%s is not understood at line %u, column %u [%s]", path,
+			f.items[0].pos.line, f.items[0].pos.column, rule_info(f.items[0].rule)->id);
+	} else {
+		rc = key_in(&d, provider, out);
+	}
+	wipe(&d);
+	doc_done(&d);
+	findings_done(&f);
+	return rc;
+}
+
+static int key_from_file(const char *path, const char *provider, char **out, struct err *e)
+{
+	AUTO_FD int fd = -1;
+	int rc = open_secrets(path, &fd, e);
+	if (rc)
+		return rc;
+	struct buf text;
+	buf_init(&text, 1024 * 1024);
+	rc = io_read_all(fd, &text, path, e);
+	if (!rc)
+		rc = key_from_text(path, text.data, text.len, provider, out, e);
+	if (text.data)
+		explicit_bzero(text.data, text.size);
+	buf_done(&text);
+	return rc;
+}
+
+static int key_from_directory(
+	const struct config *c, const char *provider, char **out, struct err *e)
+{
+	static const char *const suffixes[] = {"yaml", "yml", "toml", "json"};
+	for (size_t i = 0; c->store->config_dir && i < ARRAY_LEN(suffixes); i++) {
+		char path[4200];
+		snprintf(path, sizeof(path), "%s/secrets.%s", c->store->config_dir, suffixes[i]);
+		int rc = key_from_file(path, provider, out, e);
+		if (rc <= 0)
+			return rc;
+	}
+	*out = NULL;
+	return 0;
+}
+
+int config_provider_key(
+	const struct config *c, const struct config_provider *p, char **out, struct err *e)
+{
+	const char *value = p->api_key_env ? getenv(p->api_key_env) : NULL;
+	char *key = NULL;
+	if (p->auth == AUTH_NONE) {
+		*out = NULL;
+		return 0;
+	}
+	if (value && *value)
+		key = strdup(value);
+	else if (key_from_directory(c, p->name, &key, e))
+		return -1;
+	if (!key && !p->loopback)
+		return err_set(e,
+			"there is no key for the provider %s: %s%s%sput it into %s/secrets.yaml "
+			"(mode 0600) as `providers: {%s: KEY}`",
+			p->name, p->api_key_env ? "set " : "", p->api_key_env ? p->api_key_env : "",
+			p->api_key_env ? ", or " : "",
+			c->store->config_dir ? c->store->config_dir : "the configuration directory",
+			p->name);
+	*out = key;
+	return 0;
+}

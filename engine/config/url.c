@@ -1,0 +1,107 @@
+#include "config/url.h"
+
+#include "base/num.h"
+#include <arpa/inet.h>
+#include <string.h>
+
+static bool is_loopback(const char *host)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+	size_t len = strlen(host);
+	if (inet_pton(AF_INET, host, &v4) == 1)
+		return ntohl(v4.s_addr) >> 24 == 127;
+	if (inet_pton(AF_INET6, host, &v6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&v6) ||
+		       (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+	return !strcmp(host, "localhost") || (len > 10 && !strcmp(host + len - 10, ".localhost"));
+}
+
+static bool is_literal(const char *host)
+{
+	struct in6_addr any;
+	return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
+}
+
+/* Copies the host in lower case; letters, digits, `-`, `.` and for addresses `:`. */
+static int set_host(struct url *u, const char *text, size_t len, bool bracketed, struct err *e)
+{
+	if (!len || len > 253)
+		return err_set(e, "the host is missing or too long");
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + 'a' - 'A');
+		if (!strchr(bracketed ? "0123456789abcdef:."
+				      : "abcdefghijklmnopqrstuvwxyz0123456789-._",
+			    c))
+			return err_set(e, "the host holds a character that no host has");
+		u->host[i] = c;
+	}
+	u->host[len] = '\0';
+	if (bracketed && !is_literal(u->host))
+		return err_set(e, "[%s] is not an address", u->host);
+	u->literal = is_literal(u->host);
+	u->loopback = is_loopback(u->host);
+	return 0;
+}
+
+static int set_port(struct url *u, const char *text, size_t len, struct err *e)
+{
+	int64_t port;
+	if (len > 5 || text[0] < '0' || text[0] > '9' || num_int(text, len, &port) || port < 1 ||
+		port > 65535)
+		return err_set(e, "the port must be a number from 1 to 65535");
+	u->port = (int)port;
+	return 0;
+}
+
+/* HOST[:PORT], `len` bytes; the default port is already set. */
+static int set_authority(struct url *u, const char *text, size_t len, struct err *e)
+{
+	bool bracketed = len && text[0] == '[';
+	const char *end = text + len, *host = text + bracketed;
+	const char *host_end = memchr(host, bracketed ? ']' : ':', (size_t)(end - host));
+	if (!host_end && bracketed)
+		return err_set(e, "the bracket of the address is not closed");
+	if (!host_end)
+		host_end = end;
+	if (set_host(u, host, (size_t)(host_end - host), bracketed, e))
+		return -1;
+	const char *rest = host_end + bracketed;
+	if (rest < end && *rest != ':')
+		return err_set(e, "only a port may follow the host");
+	if (rest < end && set_port(u, rest + 1, (size_t)(end - rest - 1), e))
+		return -1;
+	snprintf(u->endpoint, sizeof(u->endpoint), bracketed ? "[%s]:%d" : "%s:%d", u->host,
+		u->port);
+	return 0;
+}
+
+int url_parse(const char *text, struct url *out, struct err *e)
+{
+	struct url u = {0};
+	if (!strncmp(text, "https://", 8))
+		u.tls = true;
+	else if (strncmp(text, "http://", 7))
+		return err_set(e, "it must begin with http:// or https://");
+	text += u.tls ? 8 : 7;
+	u.port = u.tls ? 443 : 80;
+	if (strpbrk(text, "?#@\\ \t\r\n"))
+		return err_set(e, "it must have no user, query, fragment or space");
+	if (set_authority(&u, text, strcspn(text, "/"), e))
+		return -1;
+	*out = u;
+	return 0;
+}
+
+int url_parse_host(const char *text, struct url *out, struct err *e)
+{
+	if (strstr(text, "://"))
+		return url_parse(text, out, e);
+	struct url u = {.tls = true, .port = 443};
+	if (set_authority(&u, text, strlen(text), e))
+		return -1;
+	*out = u;
+	return 0;
+}
