@@ -1,0 +1,400 @@
+#include "provider/stream.h"
+
+#include "base/json.h"
+#include <strings.h>
+
+/* Anthropic Messages, https://docs.anthropic.com/en/api/messages and .../messages-streaming. */
+
+static const char cache_mark[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
+
+static const struct {
+	const char *level;
+	int64_t budget_tokens;
+} thinking_levels[] = {{"low", 2048}, {"medium", 8192}, {"high", 16384}};
+
+static int64_t thinking_budget(const char *level)
+{
+	for (size_t i = 0; i < ARRAY_LEN(thinking_levels); i++)
+		if (!strcmp(thinking_levels[i].level, level))
+			return thinking_levels[i].budget_tokens;
+	return 0;
+}
+
+static void quote(struct buf *out, const char *text)
+{
+	stream_quote(out, text, strlen(text));
+}
+
+static void write_user(struct buf *out, const struct wire_turn *t, bool mark)
+{
+	buf_adds(out, "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":");
+	quote(out, t->text);
+	buf_addf(out, "%s}]}", mark ? cache_mark : "");
+}
+
+static void write_results(struct buf *out, const struct wire_turn *t, bool mark)
+{
+	buf_adds(out, "{\"role\":\"user\",\"content\":[");
+	for (size_t i = 0; i < t->result_count; i++) {
+		const struct wire_result *r = &t->results[i];
+		buf_addf(out, "%s{\"type\":\"tool_result\",\"tool_use_id\":", i ? "," : "");
+		quote(out, r->id);
+		buf_adds(out, ",\"content\":");
+		quote(out, r->text);
+		buf_addf(out, "%s%s}", r->failed ? ",\"is_error\":true" : "",
+			mark && i + 1 == t->result_count ? cache_mark : "");
+	}
+	buf_adds(out, "]}");
+}
+
+/* The two newest user messages carry rolling marks: the tail that was cached last time and the tail
+ * to cache now. With the system text and the last tool that makes the four the API allows. */
+static bool is_marked(const struct wire_talk *talk, size_t at)
+{
+	size_t newer = 0;
+	for (size_t i = at + 1; i < talk->count; i++)
+		newer += talk->turns[i].role != WIRE_ASSISTANT;
+	return newer < 2;
+}
+
+static void write_messages(struct buf *out, const struct wire_talk *talk)
+{
+	buf_adds(out, "\"messages\":[");
+	bool first = true;
+	for (size_t i = 0; i < talk->count; i++) {
+		const struct wire_turn *t = &talk->turns[i];
+		/* An assistant message with no content is refused; the turn said nothing anyway. */
+		if (t->role == WIRE_ASSISTANT && !strcmp(t->raw, "[]"))
+			continue;
+		if (!first)
+			buf_addc(out, ',');
+		first = false;
+		if (t->role == WIRE_ASSISTANT)
+			buf_addf(out, "{\"role\":\"assistant\",\"content\":%s}", t->raw);
+		else if (t->role == WIRE_USER)
+			write_user(out, t, is_marked(talk, i));
+		else
+			write_results(out, t, is_marked(talk, i));
+	}
+	buf_adds(out, "]");
+}
+
+static void write_tools(struct buf *out, const json_t *tools)
+{
+	buf_adds(out, ",\"tools\":[");
+	for (size_t i = 0; i < json_array_size(tools); i++) {
+		const json_t *tool = json_array_get(tools, i);
+		buf_addf(out, "%s{\"name\":", i ? "," : "");
+		json_write(out, json_object_get(tool, "name"));
+		buf_adds(out, ",\"description\":");
+		json_write(out, json_object_get(tool, "description"));
+		buf_adds(out, ",\"input_schema\":");
+		json_write(out, json_object_get(tool, "input_schema"));
+		buf_addf(out, "%s}", i + 1 == json_array_size(tools) ? cache_mark : "");
+	}
+	buf_adds(out, "]");
+}
+
+static void write_thinking(struct buf *out, const struct wire_request *r)
+{
+	if (!r->thinking || r->quirks.no_thinking)
+		return;
+	int64_t budget = thinking_budget(r->thinking);
+	if (!budget) {
+		buf_adds(out, ",\"thinking\":{\"type\":\"disabled\"}");
+	} else if (!r->quirks.manual_thinking) {
+		buf_adds(out,
+			",\"thinking\":{\"type\":\"adaptive\"},\"output_config\":{\"effort\":");
+		quote(out, r->thinking);
+		buf_adds(out, "}");
+	} else {
+		/* The budget must stay below max_tokens and has a floor of 1024. */
+		int64_t half = r->max_tokens / 2;
+		budget = budget < half ? budget : half;
+		if (budget >= 1024)
+			buf_addf(out, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":%lld}",
+				(long long)budget);
+	}
+}
+
+static int encode(const struct wire_request *r, struct buf *out)
+{
+	buf_adds(out, "{\"model\":");
+	quote(out, r->model);
+	buf_addf(out, ",\"max_tokens\":%lld,\"stream\":true", (long long)r->max_tokens);
+	if (r->system && *r->system) {
+		buf_adds(out, ",\"system\":[{\"type\":\"text\",\"text\":");
+		quote(out, r->system);
+		buf_addf(out, "%s}]", cache_mark);
+	}
+	if (json_array_size(r->tools))
+		write_tools(out, r->tools);
+	write_thinking(out, r);
+	if (r->temperature && !r->quirks.no_temperature) {
+		json_auto_t *value = json_real(*r->temperature);
+		buf_adds(out, ",\"temperature\":");
+		json_write(out, value);
+	}
+	buf_addc(out, ',');
+	write_messages(out, r->talk);
+	return buf_adds(out, "}");
+}
+
+static enum wire_stop stop_of(const char *reason)
+{
+	static const struct {
+		const char *reason;
+		enum wire_stop stop;
+	} stops[] = {{"tool_use", WIRE_STOP_TOOLS}, {"max_tokens", WIRE_STOP_LENGTH},
+		{"model_context_window_exceeded", WIRE_STOP_CONTEXT},
+		{"pause_turn", WIRE_STOP_PAUSE}, {"refusal", WIRE_STOP_REFUSAL}};
+	for (size_t i = 0; i < ARRAY_LEN(stops); i++)
+		if (!strcmp(stops[i].reason, reason))
+			return stops[i].stop;
+	return WIRE_STOP_END;
+}
+
+static void read_stop(struct wire_stream *s, const json_t *holder)
+{
+	const char *reason = json_string_value(json_object_get(holder, "stop_reason"));
+	const json_t *details = json_object_get(holder, "stop_details");
+	const char *category = json_string_value(json_object_get(details, "category"));
+	if (reason)
+		s->stop = stop_of(reason);
+	if (category)
+		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s", category);
+}
+
+/* Counts are cumulative: the newest of each kind replaces what came before. `input_tokens` is the
+ * fresh part only. */
+static void read_usage(struct wire_stream *s, const json_t *usage)
+{
+	struct usage *u = &s->usage;
+	int64_t fresh = u->input - u->cache_read - u->cache_write;
+	bool in = !usage_count(json_object_get(usage, "input_tokens"), &fresh);
+	bool out = !usage_count(json_object_get(usage, "output_tokens"), &u->output);
+	usage_count(json_object_get(usage, "cache_read_input_tokens"), &u->cache_read);
+	usage_count(json_object_get(usage, "cache_creation_input_tokens"), &u->cache_write);
+	u->input = fresh + u->cache_read + u->cache_write;
+	u->known = u->known || (in && out);
+}
+
+static enum block_kind kind_of(const json_t *skeleton)
+{
+	const char *type = json_string_value(json_object_get(skeleton, "type"));
+	if (type && !strcmp(type, "text"))
+		return BLOCK_TEXT;
+	if (type && !strcmp(type, "thinking"))
+		return BLOCK_THINKING;
+	return type && !strcmp(type, "tool_use") ? BLOCK_CALL : BLOCK_OTHER;
+}
+
+static int add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)
+{
+	return stream_append(s, to, json_string_value(text), json_string_length(text), f);
+}
+
+static int start_block(struct wire_stream *s, size_t at, json_t *skeleton, struct fault *f)
+{
+	struct block *b = stream_block(s, at, f);
+	if (!b)
+		return -1;
+	if (!json_is_object(skeleton) || b->skeleton)
+		return fault_set(f, FAULT_RETRY, "the provider sent a malformed content block");
+	b->skeleton = json_incref(skeleton);
+	b->kind = kind_of(skeleton);
+	if (b->kind == BLOCK_CALL &&
+		(stream_name(&b->id, skeleton, "id") || stream_name(&b->name, skeleton, "name")))
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	if (b->kind == BLOCK_CALL && (!b->id || !b->name))
+		return fault_set(
+			f, FAULT_RETRY, "the provider sent a tool call without id or name");
+	if (b->kind == BLOCK_TEXT)
+		return add_text(s, &b->text, json_object_get(skeleton, "text"), f);
+	if (b->kind == BLOCK_THINKING)
+		return add_text(s, &b->text, json_object_get(skeleton, "thinking"), f) ||
+		       add_text(s, &b->signature, json_object_get(skeleton, "signature"), f);
+	return 0;
+}
+
+/* A whole block's input arrives in the skeleton; a streamed one starts as {} and grows by deltas.
+ */
+static int settle_input(struct wire_stream *s, struct block *b, struct fault *f)
+{
+	const json_t *input = json_object_get(b->skeleton, "input");
+	if (b->kind != BLOCK_CALL || b->text.len || !json_object_size(input))
+		return 0;
+	AUTO_FREE char *text = json_text(input);
+	return text ? stream_append(s, &b->text, text, strlen(text), f)
+		    : fault_set(f, FAULT_FATAL, "out of memory");
+}
+
+static int apply_delta(struct wire_stream *s, struct block *b, const json_t *delta, struct fault *f)
+{
+	const char *type = json_string_value(json_object_get(delta, "type"));
+	if (!type)
+		return 0;
+	if (!strcmp(type, "text_delta"))
+		return add_text(s, &b->text, json_object_get(delta, "text"), f);
+	if (!strcmp(type, "input_json_delta"))
+		return add_text(s, &b->text, json_object_get(delta, "partial_json"), f);
+	if (!strcmp(type, "thinking_delta"))
+		return add_text(s, &b->text, json_object_get(delta, "thinking"), f);
+	if (!strcmp(type, "signature_delta"))
+		return add_text(s, &b->signature, json_object_get(delta, "signature"), f);
+	if (!strcmp(type, "citations_delta")) {
+		json_t *list = json_object_get(b->skeleton, "citations");
+		if (!json_is_array(list)) {
+			json_object_set_new(b->skeleton, "citations", json_array());
+			list = json_object_get(b->skeleton, "citations");
+		}
+		json_array_append(list, json_object_get(delta, "citation"));
+	}
+	return 0;
+}
+
+static int on_delta(struct wire_stream *s, size_t at, const json_t *event, struct fault *f)
+{
+	if (at >= s->block_count || !s->blocks[at].skeleton)
+		return fault_set(f, FAULT_RETRY,
+			"the provider sent a piece of a content block it never began");
+	return apply_delta(s, &s->blocks[at], json_object_get(event, "delta"), f);
+}
+
+static int on_block(struct wire_stream *s, const char *type, const json_t *event, struct fault *f)
+{
+	json_int_t index = json_integer_value(json_object_get(event, "index"));
+	size_t at = index >= 0 ? (size_t)index : SIZE_MAX;
+	if (!strcmp(type, "content_block_start"))
+		return start_block(s, at, json_object_get(event, "content_block"), f);
+	if (!strcmp(type, "content_block_delta"))
+		return on_delta(s, at, event, f);
+	return at < s->block_count && s->blocks[at].skeleton ? settle_input(s, &s->blocks[at], f)
+							     : 0;
+}
+
+static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)
+{
+	if (s->complete)
+		return 0;
+	json_auto_t *doc = stream_parse(data, len, f);
+	if (!doc)
+		return -1;
+	const char *type = json_string_value(json_object_get(doc, "type"));
+	if (!type)
+		return 0;
+	if (!strncmp(type, "content_block_", 14))
+		return on_block(s, type, doc, f);
+	if (!strcmp(type, "message_start"))
+		read_usage(s, json_object_get(json_object_get(doc, "message"), "usage"));
+	if (!strcmp(type, "message_delta")) {
+		read_stop(s, json_object_get(doc, "delta"));
+		read_usage(s, json_object_get(doc, "usage"));
+	}
+	if (!strcmp(type, "error"))
+		return fault_reply(f, 0, data, len, -1);
+	if (!strcmp(type, "message_stop"))
+		s->complete = true;
+	return 0;
+}
+
+static int message(struct wire_stream *s, const json_t *body, struct fault *f)
+{
+	const json_t *content = json_object_get(body, "content");
+	if (!json_is_array(content))
+		return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: no content");
+	for (size_t i = 0; i < json_array_size(content); i++)
+		if (start_block(s, i, json_array_get(content, i), f) ||
+			settle_input(s, &s->blocks[i], f))
+			return -1;
+	read_stop(s, body);
+	read_usage(s, json_object_get(body, "usage"));
+	s->complete = true;
+	return 0;
+}
+
+static bool is_blank(const struct buf *b)
+{
+	return !b->len || strspn(b->data, " \t\r\n") == b->len;
+}
+
+/* The member that deltas have grown, by kind; everything else is written as it was announced. */
+static bool write_grown(struct buf *out, const struct block *b, const char *key)
+{
+	if ((b->kind == BLOCK_TEXT && !strcmp(key, "text")) ||
+		(b->kind == BLOCK_THINKING && !strcmp(key, "thinking"))) {
+		stream_quote(out, b->text.data ? b->text.data : "", b->text.len);
+	} else if (b->kind == BLOCK_THINKING && !strcmp(key, "signature")) {
+		stream_quote(out, b->signature.data ? b->signature.data : "", b->signature.len);
+	} else if (b->kind == BLOCK_CALL && !strcmp(key, "input")) {
+		AUTO_FREE char *input = stream_arguments(b);
+		buf_adds(out, input ? input : "{}");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void write_block(struct buf *out, struct block *b)
+{
+	const char *must = b->kind == BLOCK_THINKING ? "signature"
+			   : b->kind == BLOCK_CALL   ? "input"
+						     : NULL;
+	if (must && !json_object_get(b->skeleton, must))
+		json_object_set_new(b->skeleton, must, json_null());
+	const char *key;
+	json_t *value;
+	bool first = true;
+	json_object_foreach (b->skeleton, key, value) {
+		buf_addc(out, first ? '{' : ',');
+		first = false;
+		quote(out, key);
+		buf_addc(out, ':');
+		if (!write_grown(out, b, key))
+			json_write(out, value);
+	}
+	buf_adds(out, first ? "{}" : "}");
+}
+
+static int finish(struct wire_stream *s, struct buf *raw)
+{
+	bool first = true;
+	buf_addc(raw, '[');
+	for (size_t i = 0; i < s->block_count; i++) {
+		struct block *b = &s->blocks[i];
+		if (!b->skeleton || (b->kind == BLOCK_TEXT && is_blank(&b->text)))
+			continue;
+		if (!first)
+			buf_addc(raw, ',');
+		first = false;
+		write_block(raw, b);
+	}
+	return buf_addc(raw, ']');
+}
+
+static bool set_once(bool *quirk)
+{
+	bool fresh = !*quirk;
+	*quirk = true;
+	return fresh;
+}
+
+static bool adapt(struct wire_quirks *q, const char *message)
+{
+	if (strcasestr(message, "temperature"))
+		return set_once(&q->no_temperature);
+	if (strcasestr(message, "adaptive") || strcasestr(message, "output_config") ||
+		strcasestr(message, "thinking"))
+		return set_once(&q->manual_thinking) || set_once(&q->no_thinking);
+	return false;
+}
+
+const struct wire_format anthropic_format = {
+	.name = "anthropic",
+	.path = "/v1/messages",
+	.encode = encode,
+	.event = event,
+	.message = message,
+	.finish = finish,
+	.adapt = adapt,
+};

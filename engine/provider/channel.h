@@ -1,0 +1,12 @@
+/*
+ * A broker channel, the agent's end: one byte asks, one connected descriptor comes back.
+ */
+#ifndef PROVIDER_CHANNEL_H
+#define PROVIDER_CHANNEL_H
+#include "base/err.h"
+#include <stdint.h>
+
+/* A connected AF_UNIX stream descriptor, owned by the caller. -1 with an error: e->number is
+ * ETIMEDOUT when the broker is merely slow, anything else means that it is gone. */
+int channel_connect(int channel_fd, int64_t timeout_ms, struct err *e);
+#endif

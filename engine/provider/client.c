@@ -1,0 +1,184 @@
+#include "provider/client.h"
+
+#include "base/clock.h"
+#include <poll.h>
+
+enum { HEADERS_MAX = 8, ERROR_CAP_BYTES = 64 * 1024 };
+
+struct attempt {
+	struct wire_stream *stream;
+	struct buf whole; /* an error's body, or a reply that does not stream */
+	struct http_head head;
+};
+
+static bool is_ok(const struct http_head *head)
+{
+	return head->status >= 200 && head->status < 300;
+}
+
+static int on_body(
+	void *context, const struct http_head *head, const char *bytes, size_t len, struct fault *f)
+{
+	struct attempt *a = context;
+	if (is_ok(head) && head->is_stream)
+		return wire_stream_feed(a->stream, bytes, len, f);
+	size_t cap = is_ok(head) ? WIRE_CONTENT_CAP_BYTES : ERROR_CAP_BYTES;
+	size_t room = cap - a->whole.len;
+	if (len > room && is_ok(head))
+		return fault_set(f, FAULT_FATAL, "the reply holds more than %d MiB of content",
+			WIRE_CONTENT_CAP_BYTES / (1024 * 1024));
+	if (buf_add(&a->whole, bytes, len < room ? len : room))
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	return 1;
+}
+
+static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
+{
+	const char *body = a->whole.data ? a->whole.data : "";
+	if (!is_ok(&a->head)) {
+		f->retry_after_ms = a->head.retry_after_ms;
+		return fault_reply(f, a->head.status, body, a->whole.len, a->head.should_retry);
+	}
+	if (!a->head.is_stream && wire_stream_body(a->stream, body, a->whole.len, f))
+		return -1;
+	return wire_stream_end(a->stream, out, f);
+}
+
+static int add_headers(const struct client *c, const char *headers[HEADERS_MAX], char **auth)
+{
+	size_t n = 0;
+	bool bearer = !strcmp(c->auth, "bearer");
+	headers[n++] = "content-type: application/json";
+	headers[n++] = "accept: text/event-stream";
+	if (c->format == &anthropic_format)
+		headers[n++] = c->version_header;
+	if (c->key && (bearer || !strcmp(c->auth, "x-api-key"))) {
+		if (asprintf(auth, "%s%s",
+			    bearer ? "authorization: Bearer " : "x-api-key: ", c->key) < 0)
+			return -1;
+		headers[n++] = *auth;
+	}
+	headers[n] = NULL;
+	return 0;
+}
+
+static int post(struct client *c, const struct buf *body, int64_t deadline_ms, struct attempt *a,
+	struct fault *f)
+{
+	const char *headers[HEADERS_MAX];
+	char *auth = NULL;
+	snprintf(c->version_header, sizeof(c->version_header), "anthropic-version: %s",
+		c->api_version);
+	if (add_headers(c, headers, &auth))
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	int64_t own_ms = clock_monotonic_ms() + c->call_timeout_ms;
+	struct http_post p = {.path = c->format->path,
+		.headers = headers,
+		.body = body->data,
+		.body_len = body->len,
+		.on_body = on_body,
+		.context = a,
+		.deadline_ms = own_ms < deadline_ms ? own_ms : deadline_ms};
+	int rc = http_post(c->http, &p, &a->head, f);
+	if (auth)
+		explicit_bzero(auth, strlen(auth));
+	free(auth);
+	/* The provider's own time-out is passing; only the caller's ends everything. */
+	if (rc && f->kind == FAULT_TIMEOUT && clock_monotonic_ms() < deadline_ms)
+		f->kind = FAULT_RETRY;
+	return rc;
+}
+
+/* A stream that broke before it told its usage was paid for all the same: it is booked at three
+ * bytes a token, which errs on the high side, so that a budget still binds. */
+static void bill_attempt(const struct client *c, const struct attempt *a, size_t sent_bytes,
+	bool replied, client_bill_fn *bill)
+{
+	struct usage u = *wire_stream_usage(a->stream);
+	if (!u.known && !replied) {
+		u.input = u.input ? u.input : (int64_t)(sent_bytes / 3);
+		u.output = u.output ? u.output : (int64_t)(wire_stream_bytes(a->stream) / 3);
+		u.known = true;
+	}
+	bill(c->context, &u);
+}
+
+static int attempt(struct client *c, const struct wire_request *r, size_t serial,
+	int64_t deadline_ms, struct wire_reply *out, client_bill_fn *bill, struct fault *f)
+{
+	AUTO_BUF body;
+	buf_init(&body, HTTP_RAW_CAP_BYTES);
+	struct wire_request request = *r;
+	request.quirks = c->quirks;
+	if (c->format->encode(&request, &body))
+		return fault_set(f, FAULT_CONTEXT, "the request is longer than 64 MiB");
+	struct attempt a = {.stream = wire_stream_new(c->format, serial)};
+	buf_init(&a.whole, WIRE_CONTENT_CAP_BYTES);
+	if (!a.stream)
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	struct fault broken = FAULT_INIT, ended = FAULT_INIT;
+	int rc = post(c, &body, deadline_ms, &a, &broken);
+	/* A connection that breaks behind the terminal event has delivered the whole turn. */
+	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
+	if (is_ok(&a.head))
+		bill_attempt(c, &a, body.len, !settled, bill);
+	if (settled)
+		*f = rc ? broken : ended;
+	wire_stream_free(a.stream);
+	buf_done(&a.whole);
+	return settled;
+}
+
+static int pause_for(
+	struct client *c, const struct fault *why, int tried, int64_t deadline_ms, struct fault *f)
+{
+	int64_t wait_ms = fault_delay_ms(why, tried, &c->seed);
+	if (wait_ms < 0)
+		return fault_set(f, FAULT_FATAL, "%s; it asks to wait %lld s, more than 120 s",
+			why->text, (long long)(why->retry_after_ms / 1000));
+	int64_t left_ms = deadline_ms - clock_monotonic_ms();
+	char text[600];
+	snprintf(text, sizeof(text), "retry %d of %lld in %lld ms: %s", tried + 1,
+		(long long)c->max_retries, (long long)wait_ms, why->text);
+	c->notice(c->context, text);
+	poll(NULL, 0, (int)(wait_ms < left_ms ? wait_ms : left_ms > 0 ? left_ms : 0));
+	if (wait_ms >= left_ms)
+		return fault_set(
+			f, FAULT_TIMEOUT, "time ran out while waiting to retry: %s", why->text);
+	return 0;
+}
+
+/* A provider may echo what it was sent. */
+static void hide_key(const char *key, struct fault *f)
+{
+	static const char mark[] = "[REDACTED:key]";
+	char text[sizeof(f->text)];
+	size_t len = key ? strlen(key) : 0;
+	for (char *at; len >= 8 && (at = strstr(f->text, key));) {
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - f->text), f->text, mark,
+			at + len);
+		memcpy(f->text, text, sizeof(text));
+	}
+}
+
+int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
+	struct wire_reply *out, client_bill_fn *bill, struct fault *f)
+{
+	for (int tried = 0;;) {
+		struct fault why = FAULT_INIT;
+		if (!attempt(c, r, serial, deadline_ms, out, bill, &why))
+			return 0;
+		hide_key(c->key, &why);
+		if (why.status == 400 && c->format->adapt(&c->quirks, why.text)) {
+			c->notice(c->context, why.text);
+			continue;
+		}
+		if (why.kind != FAULT_RETRY || tried >= c->max_retries) {
+			*f = why;
+			return -1;
+		}
+		if (pause_for(c, &why, tried, deadline_ms, f))
+			return -1;
+		tried++;
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * One provider, ready to be asked: a wire format over a transport, with retries and their bill.
+ */
+#ifndef PROVIDER_CLIENT_H
+#define PROVIDER_CLIENT_H
+#include "provider/http.h"
+#include "provider/wire.h"
+
+/* Something a person should know: a retry, a learned quirk. */
+typedef void client_notice_fn(void *context, const char *text);
+
+struct client {
+	const struct wire_format *format;
+	struct http *http;       /* borrowed */
+	const char *auth;        /* "x-api-key", "bearer", "none" */
+	const char *key;         /* NULL with "none"; borrowed */
+	const char *api_version; /* anthropic */
+	int64_t call_timeout_ms;
+	int64_t max_retries;
+	uint64_t seed; /* of the retries' jitter, not 0 */
+	struct wire_quirks quirks;
+	char version_header[64];
+	client_notice_fn *notice;
+	void *context;
+};
+
+/* What a call cost, attempt by attempt: every attempt that reached the model was billed. */
+typedef void client_bill_fn(void *context, const struct usage *u);
+
+/* Asks once, with retries, until `deadline_ms` (clock_monotonic_ms). Returns 0 with *out owned by
+ * the caller, or -1 with *f. `bill` is called once per attempt that was answered with 2xx. */
+int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
+	struct wire_reply *out, client_bill_fn *bill, struct fault *f);
+#endif

@@ -1,0 +1,158 @@
+#include "provider/fault.h"
+
+#include "base/json.h"
+#include "base/num.h"
+#include "base/utf8.h"
+#include <curl/curl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+enum { BODY_CAP_BYTES = 64 * 1024, SHOWN_BYTES = 400 };
+enum { BASE_MS = 1000, BACKOFF_MAX_MS = 30000, WISH_MAX_MS = 120000 };
+
+/* A model server that loads may answer 503 for minutes; that is "passing" as well. */
+static const struct {
+	const char *type;
+	enum fault_kind kind;
+} types[] = {
+	{"overloaded_error", FAULT_RETRY},
+	{"api_error", FAULT_RETRY},
+	{"timeout_error", FAULT_RETRY},
+	{"rate_limit_error", FAULT_RETRY},
+	{"conflict_error", FAULT_RETRY},
+	{"server_error", FAULT_RETRY},
+	{"rate_limit_exceeded", FAULT_RETRY},
+	{"invalid_request_error", FAULT_FATAL},
+	{"authentication_error", FAULT_FATAL},
+	{"billing_error", FAULT_FATAL},
+	{"permission_error", FAULT_FATAL},
+	{"not_found_error", FAULT_FATAL},
+	{"insufficient_quota", FAULT_FATAL},
+	{"invalid_api_key", FAULT_FATAL},
+	{"model_not_found", FAULT_FATAL},
+	{"request_too_large", FAULT_CONTEXT},
+	{"context_length_exceeded", FAULT_CONTEXT},
+	{"exceed_context_size_error", FAULT_CONTEXT},
+};
+
+int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...)
+{
+	if (f->kind != FAULT_NONE)
+		return -1;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(f->text, sizeof(f->text), format, args);
+	va_end(args);
+	f->text[utf8_prefix(f->text, strlen(f->text))] = '\0';
+	f->kind = kind;
+	return -1;
+}
+
+static enum fault_kind by_status(long status)
+{
+	if (status == 413)
+		return FAULT_CONTEXT;
+	if (status == 408 || status == 409 || status == 429 || status >= 500)
+		return FAULT_RETRY;
+	return status >= 200 && status < 300 ? FAULT_RETRY : FAULT_FATAL;
+}
+
+static enum fault_kind by_type(const json_t *name)
+{
+	const char *text = json_string_value(name);
+	for (size_t i = 0; text && i < ARRAY_LEN(types); i++)
+		if (!strcmp(types[i].type, text))
+			return types[i].kind;
+	return FAULT_NONE;
+}
+
+/* Servers word this differently and send it as a plain 400. */
+static bool says_too_long(const char *message)
+{
+	static const char *const phrases[] = {"prompt is too long", "maximum context length",
+		"context window", "context size", "context length"};
+	for (size_t i = 0; message && i < ARRAY_LEN(phrases); i++)
+		if (strcasestr(message, phrases[i]))
+			return true;
+	return false;
+}
+
+static void shown(char out[SHOWN_BYTES + 1], const char *text, size_t len)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < len && n < SHOWN_BYTES; i++)
+		out[n++] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i];
+	out[n] = '\0';
+	out[utf8_prefix(out, n)] = '\0';
+}
+
+/* Type before status: OpenAI names the cause in `code`, Anthropic in `type`, gateways put the HTTP
+ * status of their upstream into a numeric `code`. */
+static enum fault_kind classify(const json_t *error, long status)
+{
+	const json_t *code = json_object_get(error, "code");
+	enum fault_kind kind = by_type(code);
+	if (kind == FAULT_NONE)
+		kind = by_type(json_object_get(error, "type"));
+	if (says_too_long(json_string_value(json_object_get(error, "message"))) &&
+		(kind == FAULT_FATAL || kind == FAULT_NONE) && (status == 400 || status == 0))
+		kind = FAULT_CONTEXT;
+	if (kind == FAULT_FATAL && status >= 500)
+		kind = FAULT_RETRY;
+	if (kind == FAULT_NONE && json_is_integer(code))
+		kind = by_status((long)json_integer_value(code));
+	return kind == FAULT_NONE ? by_status(status ? status : 500) : kind;
+}
+
+int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry)
+{
+	json_auto_t *doc = json_read(body, len, BODY_CAP_BYTES, NULL);
+	const json_t *error = json_object_get(doc, "error");
+	const char *type = json_string_value(json_object_get(error, "type"));
+	const json_t *message = json_is_string(error) ? error : json_object_get(error, "message");
+	char text[SHOWN_BYTES + 1];
+	if (json_is_string(message))
+		shown(text, json_string_value(message), json_string_length(message));
+	else
+		shown(text, body, len);
+	enum fault_kind kind = classify(error, status);
+	if (kind != FAULT_CONTEXT && should_retry >= 0)
+		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
+	f->status = status;
+	const char *colon = text[0] ? ": " : "";
+	if (status)
+		return fault_set(f, kind, "the provider answered %ld%s%.60s%s%s", status,
+			type ? " " : "", type ? type : "", colon, text);
+	return fault_set(f, kind, "the provider reported an error in the stream (%.60s)%s%s",
+		type ? type : "no type", colon, text);
+}
+
+int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)
+{
+	double value;
+	size_t len = strlen(text);
+	if (!num_float(text, len, &value)) {
+		double ms = millis ? value : value * 1000;
+		return ms < 0 ? -1 : ms > 1e12 ? (int64_t)1e12 : (int64_t)ms;
+	}
+	time_t date = millis ? -1 : curl_getdate(text, NULL);
+	return date < 0 || date < now_s ? -1 : (date - now_s) * 1000;
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+int64_t fault_delay_ms(const struct fault *f, int attempt, uint64_t *seed)
+{
+	if (f->retry_after_ms >= 0)
+		return f->retry_after_ms > WISH_MAX_MS ? -1 : f->retry_after_ms;
+	int64_t base = attempt >= 5 ? BACKOFF_MAX_MS : (int64_t)BASE_MS << attempt;
+	int64_t spread = base / 2;
+	return base - spread / 2 + (int64_t)(next_random(seed) % (uint64_t)(spread + 1));
+}

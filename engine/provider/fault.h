@@ -1,0 +1,47 @@
+/*
+ * Why a provider call failed and what follows from it: try again, make room, or give up.
+ *
+ * The classes come from the vendors' error tables (type first, then status), because an overload
+ * may arrive as 529, as 429 or inside a stream that began with 200.
+ */
+#ifndef PROVIDER_FAULT_H
+#define PROVIDER_FAULT_H
+#include "base/own.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fault_kind {
+	FAULT_NONE,
+	FAULT_RETRY, /* passing: overload, rate limit, broken connection, cut or malformed stream */
+	FAULT_CONTEXT, /* the conversation is too long for the model */
+	FAULT_FATAL,   /* nothing that another attempt could change */
+	FAULT_TIMEOUT, /* the caller's own deadline */
+};
+
+struct fault {
+	enum fault_kind kind;
+	long status;            /* HTTP status; 0: none was received, or the error came in-stream */
+	int64_t retry_after_ms; /* as the provider asked; -1: it did not */
+	char text[512];         /* one sentence, safe to show */
+};
+
+#define FAULT_INIT                                                                                 \
+	(struct fault)                                                                             \
+	{                                                                                          \
+		.retry_after_ms = -1                                                               \
+	}
+
+/* Fills kind and text; the first cause wins. Always returns -1. */
+int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...) PRINTF(3, 4);
+/* Classifies an error reply: `status` (0 for an in-stream error) and its body in either vendor's
+ * shape, HTML or anything else. `should_retry` is the x-should-retry header: 1, 0, -1 unset.
+ * Always returns -1. */
+int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry);
+/* The wait a retry-after-ms or retry-after value asks for, -1 when it says nothing usable.
+ * `text` is milliseconds when `millis`, else seconds or an HTTP date relative to `now_s`. */
+int64_t fault_retry_after(const char *text, bool millis, int64_t now_s);
+/* The wait before attempt `attempt` + 1 (0-based): 1 s doubling up to 30 s, a quarter of jitter
+ * from `seed` (advanced), or the provider's own wish. -1: the wish is over the 120 s ceiling. */
+int64_t fault_delay_ms(const struct fault *f, int attempt, uint64_t *seed);
+#endif

@@ -1,0 +1,312 @@
+#include "provider/http.h"
+
+#include "provider/channel.h"
+
+#include "base/clock.h"
+#include <curl/curl.h>
+#include <limits.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum { RETRY_TEXT_BYTES = 64 };
+
+struct http {
+	CURL *curl;
+	char *base;
+	int channel_fd;
+	int64_t connect_timeout_ms, idle_timeout_ms;
+	bool broker_gone;
+	/* of the call in progress */
+	const struct http_post *post;
+	struct http_head *head;
+	struct fault *fault;
+	int64_t active_ms, raw_bytes;
+};
+
+int http_global(struct err *e)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+		return err_set(e, "libcurl cannot be initialised");
+	return 0;
+}
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	(void)purpose, (void)a;
+	struct http *h = context;
+	struct err e = ERR_NONE;
+	int fd = channel_connect(h->channel_fd, h->connect_timeout_ms, &e);
+	if (fd < 0 && e.text[0]) {
+		h->broker_gone = e.number != ETIMEDOUT;
+		fault_set(h->fault, h->broker_gone ? FAULT_FATAL : FAULT_RETRY, "%s", e.text);
+	}
+	return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int is_connected(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)context, (void)fd, (void)purpose;
+	return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+/* libcurl before 8.0 connects a socket that it was told is connected already. There is no address
+ * to dial in this program, so for a connected AF_UNIX descriptor the answer is "done"; anything
+ * else is the kernel's to refuse. Linked into the program, this stands before the C library's. */
+int connect(int fd, const struct sockaddr *address, socklen_t len)
+{
+	struct sockaddr_storage peer;
+	socklen_t peer_len = sizeof(peer);
+	if (address->sa_family == AF_UNIX && !getpeername(fd, (struct sockaddr *)&peer, &peer_len))
+		return 0;
+	return (int)syscall(SYS_connect, fd, address, len);
+}
+
+static bool header_is(const char *line, size_t len, const char *name, const char **value)
+{
+	size_t n = strlen(name);
+	if (len <= n || strncasecmp(line, name, n) || line[n] != ':')
+		return false;
+	*value = line + n + 1;
+	while (*value < line + len && (**value == ' ' || **value == '\t'))
+		(*value)++;
+	return true;
+}
+
+static void read_header(struct http_head *head, const char *line, size_t len)
+{
+	const char *value;
+	while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
+		len--;
+	char text[sizeof(head->request_id)];
+#define VALUE (snprintf(text, sizeof(text), "%.*s", (int)(line + len - value), value), text)
+	if (len > 5 && !strncasecmp(line, "HTTP/", 5))
+		*head = (struct http_head){.should_retry = -1, .retry_after_ms = -1};
+	else if (header_is(line, len, "content-type", &value))
+		head->is_stream = !strncasecmp(VALUE, "text/event-stream", 17);
+	else if (header_is(line, len, "x-should-retry", &value))
+		head->should_retry = !strcasecmp(VALUE, "true")   ? 1
+				     : !strcasecmp(text, "false") ? 0
+								  : -1;
+	else if (header_is(line, len, "retry-after-ms", &value))
+		head->retry_after_ms = fault_retry_after(VALUE, true, 0);
+	else if (header_is(line, len, "retry-after", &value) && head->retry_after_ms < 0)
+		head->retry_after_ms =
+			fault_retry_after(VALUE, false, clock_realtime_us() / 1000000);
+	else if (header_is(line, len, "request-id", &value))
+		snprintf(head->request_id, sizeof(head->request_id), "%s", VALUE);
+#undef VALUE
+}
+
+static size_t on_header(char *line, size_t one, size_t len, void *context)
+{
+	(void)one;
+	struct http *h = context;
+	read_header(h->head, line, len);
+	return len;
+}
+
+static size_t on_bytes(char *bytes, size_t one, size_t len, void *context)
+{
+	(void)one;
+	struct http *h = context;
+	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &h->head->status);
+	h->raw_bytes += (int64_t)len;
+	if (h->raw_bytes > HTTP_RAW_CAP_BYTES) {
+		fault_set(h->fault, FAULT_FATAL, "the provider's reply is longer than %d MiB",
+			HTTP_RAW_CAP_BYTES / (1024 * 1024));
+		return 0;
+	}
+	int rc = h->post->on_body(h->post->context, h->head, bytes, len, h->fault);
+	if (rc < 0)
+		return 0;
+	if (rc)
+		h->active_ms = clock_monotonic_ms();
+	return len;
+}
+
+/* Called at least once a second, also while nothing arrives. Uploading counts as activity. */
+static int on_progress(
+	void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+{
+	(void)total, (void)now;
+	struct http *h = context;
+	int64_t now_ms = clock_monotonic_ms();
+	if (up < up_total)
+		h->active_ms = now_ms;
+	if (now_ms >= h->post->deadline_ms)
+		return fault_set(h->fault, FAULT_TIMEOUT, "the call ran into its time-out");
+	if (now_ms - h->active_ms > h->idle_timeout_ms)
+		return fault_set(h->fault, FAULT_RETRY, "the provider sent nothing for %lld s",
+			(long long)(h->idle_timeout_ms / 1000));
+	return 0;
+}
+
+static char *base_of(const char *url)
+{
+	size_t len = strlen(url);
+	while (len && url[len - 1] == '/')
+		len--;
+	if (len >= 3 && !memcmp(url + len - 3, "/v1", 3))
+		len -= 3;
+	return strndup(url, len);
+}
+
+static CURLcode set_options(struct http *h, const struct http_options *o)
+{
+	CURL *c = h->curl;
+	const char *protocol = strncasecmp(o->base_url, "https:", 6) ? "http" : "https";
+	CURLcode rc = CURLE_OK;
+#define SET(option, value) rc = rc ? rc : curl_easy_setopt(c, option, value)
+	SET(CURLOPT_PROTOCOLS_STR, protocol);
+	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	SET(CURLOPT_PROXY, "");
+	SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_SSL_VERIFYPEER, 1L);
+	SET(CURLOPT_SSL_VERIFYHOST, 2L);
+	if (o->ca_file) {
+		SET(CURLOPT_CAINFO, o->ca_file);
+		SET(CURLOPT_CAPATH, NULL);
+	}
+	/* The path is never opened: with it set curl resolves nothing and asks for an AF_UNIX
+	 * socket, which open_socket takes from the channel instead. */
+	SET(CURLOPT_UNIX_SOCKET_PATH, "/agent6-broker-channel");
+	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	SET(CURLOPT_OPENSOCKETDATA, h);
+	SET(CURLOPT_SOCKOPTFUNCTION, is_connected);
+	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_HEADERDATA, h);
+	SET(CURLOPT_WRITEFUNCTION, on_bytes);
+	SET(CURLOPT_WRITEDATA, h);
+	SET(CURLOPT_NOPROGRESS, 0L);
+	SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+	SET(CURLOPT_XFERINFODATA, h);
+	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
+	SET(CURLOPT_USERAGENT, "agent6/" AGENT6_VERSION);
+#undef SET
+	return rc;
+}
+
+struct http *http_open(const struct http_options *o, struct err *e)
+{
+	struct http *h = calloc(1, sizeof(*h));
+	if (h) {
+		h->curl = curl_easy_init();
+		h->base = base_of(o->base_url);
+		h->channel_fd = o->channel_fd;
+		h->connect_timeout_ms = o->connect_timeout_ms;
+		h->idle_timeout_ms = o->idle_timeout_ms;
+	}
+	if (!h || !h->curl || !h->base) {
+		err_set(e, "out of memory");
+		http_close(h);
+		return NULL;
+	}
+	CURLcode rc = set_options(h, o);
+	if (rc) {
+		err_set(e, "libcurl refuses an option: %s", curl_easy_strerror(rc));
+		http_close(h);
+		return NULL;
+	}
+	return h;
+}
+
+void http_close(struct http *h)
+{
+	if (!h)
+		return;
+	if (h->curl)
+		curl_easy_cleanup(h->curl);
+	free(h->base);
+	free(h);
+}
+
+static bool is_clean(const char *header)
+{
+	for (; *header; header++)
+		if (*header != '\t' && (*header < 0x20 || *header > 0x7e))
+			return false;
+	return true;
+}
+
+static struct curl_slist *make_headers(const char *const *headers, struct fault *f)
+{
+	/* An empty Expect keeps curl from waiting for a 100 that no provider sends. */
+	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+	for (; *headers; headers++) {
+		if (!is_clean(*headers)) {
+			fault_set(f, FAULT_FATAL,
+				"a header for the provider holds a byte outside printable ASCII; "
+				"look at the key for a stray line break");
+			curl_slist_free_all(list);
+			return NULL;
+		}
+		list = curl_slist_append(list, *headers);
+	}
+	return list;
+}
+
+static int failed(const struct http *h, CURLcode rc, struct fault *f)
+{
+	if (f->kind != FAULT_NONE)
+		return -1;
+	switch ((int)rc) {
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+		return fault_set(f, FAULT_FATAL, "the provider's certificate is not accepted: %s",
+			curl_easy_strerror(rc));
+	case CURLE_URL_MALFORMAT:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+		return fault_set(f, FAULT_FATAL, "the provider's base_url cannot be used: %s",
+			curl_easy_strerror(rc));
+	case CURLE_OPERATION_TIMEDOUT:
+		if (clock_monotonic_ms() >= h->post->deadline_ms)
+			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");
+	}
+	return fault_set(
+		f, FAULT_RETRY, "the connection to the provider broke: %s", curl_easy_strerror(rc));
+}
+
+/* curl's own copy of the headers holds the key. */
+static void wipe_headers(struct curl_slist *list)
+{
+	for (struct curl_slist *at = list; at; at = at->next)
+		explicit_bzero(at->data, strlen(at->data));
+	curl_slist_free_all(list);
+}
+
+int http_post(struct http *h, const struct http_post *post, struct http_head *head, struct fault *f)
+{
+	AUTO_FREE char *url = NULL;
+	if (h->broker_gone)
+		return fault_set(f, FAULT_FATAL, "the broker has ended");
+	if (asprintf(&url, "%s%s", h->base, post->path) < 0)
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	struct curl_slist *headers = make_headers(post->headers, f);
+	if (!headers)
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	*head = (struct http_head){.should_retry = -1, .retry_after_ms = -1};
+	h->post = post;
+	h->head = head;
+	h->fault = f;
+	h->active_ms = clock_monotonic_ms();
+	h->raw_bytes = 0;
+	int64_t left_ms = post->deadline_ms - h->active_ms;
+	curl_easy_setopt(h->curl, CURLOPT_URL, url);
+	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, post->body);
+	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body_len);
+	curl_easy_setopt(h->curl, CURLOPT_TIMEOUT_MS,
+		left_ms < 1         ? 1L
+		: left_ms > INT_MAX ? (long)INT_MAX
+				    : (long)left_ms);
+	CURLcode rc = curl_easy_perform(h->curl);
+	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, NULL);
+	wipe_headers(headers);
+	int result = rc ? failed(h, rc, f) : 0;
+	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &head->status);
+	h->post = NULL;
+	return result;
+}

@@ -1,0 +1,60 @@
+/*
+ * The one transport: HTTP and TLS by libcurl over sockets that the broker hands out.
+ *
+ * No name is ever resolved and no address ever dialled here: each connection is one connected
+ * AF_UNIX descriptor asked for over the provider's channel (confinement.md 5). The URL's host
+ * serves certificate and SNI only. No redirect, proxy, compression or protocol but the configured
+ * one.
+ */
+#ifndef PROVIDER_HTTP_H
+#define PROVIDER_HTTP_H
+#include "provider/fault.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct http_options {
+	const char *base_url; /* with or without a trailing "/" or "/v1" */
+	const char *ca_file;  /* NULL: the system's store */
+	int channel_fd;       /* borrowed */
+	int64_t connect_timeout_ms, idle_timeout_ms;
+};
+
+struct http_head {
+	long status;
+	bool is_stream;         /* text/event-stream */
+	int should_retry;       /* x-should-retry: 1, 0, -1 not sent */
+	int64_t retry_after_ms; /* -1 not sent */
+	char request_id[80];
+};
+
+/* A piece of a reply. 0: go on; 1: go on, and the idle clock starts anew; -1: stop, *f is filled.
+ */
+typedef int http_body_fn(void *context, const struct http_head *head, const char *bytes, size_t len,
+	struct fault *f);
+
+struct http_post {
+	const char *path;           /* "/v1/messages" */
+	const char *const *headers; /* "name: value", NULL-terminated */
+	const char *body;
+	size_t body_len;
+	int64_t deadline_ms; /* clock_monotonic_ms; of this call */
+	http_body_fn *on_body;
+	void *context;
+};
+
+struct http;
+
+enum { HTTP_RAW_CAP_BYTES = 64 * 1024 * 1024 };
+
+/* Once per process, before the first http_open. */
+int http_global(struct err *e);
+/* Keeps what `o` says; the channel must outlive it. */
+struct http *http_open(const struct http_options *o, struct err *e);
+void http_close(struct http *h);
+/* Sends it and passes the whole reply to on_body, whatever its status. 0, or -1 with *f: a header
+ * value outside TAB and printable ASCII, a dead broker and a failed certificate are FATAL; the
+ * deadline is TIMEOUT; everything else that breaks a connection is RETRY. */
+int http_post(
+	struct http *h, const struct http_post *post, struct http_head *head, struct fault *f);
+#endif

@@ -1,0 +1,307 @@
+#include "provider/stream.h"
+
+#include "base/json.h"
+#include <strings.h>
+
+/* OpenAI Chat Completions as OpenAI, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp serve it,
+ * https://platform.openai.com/docs/api-reference/chat. */
+
+static void quote(struct buf *out, const char *text)
+{
+	stream_quote(out, text, strlen(text));
+}
+
+static void write_plain(struct buf *out, const char *role, const char *text)
+{
+	buf_addf(out, "{\"role\":\"%s\",\"content\":", role);
+	quote(out, text);
+	buf_adds(out, "}");
+}
+
+static void write_results(struct buf *out, const struct wire_turn *t)
+{
+	for (size_t i = 0; i < t->result_count; i++) {
+		buf_addf(out, "%s{\"role\":\"tool\",\"tool_call_id\":", i ? "," : "");
+		quote(out, t->results[i].id);
+		buf_adds(out, ",\"content\":");
+		quote(out, t->results[i].text);
+		buf_adds(out, "}");
+	}
+}
+
+static void write_messages(struct buf *out, const struct wire_request *r)
+{
+	buf_adds(out, "\"messages\":[");
+	if (r->system && *r->system)
+		write_plain(out, "system", r->system);
+	for (size_t i = 0; i < r->talk->count; i++) {
+		const struct wire_turn *t = &r->talk->turns[i];
+		if (out->len && out->data[out->len - 1] != '[')
+			buf_addc(out, ',');
+		if (t->role == WIRE_USER)
+			write_plain(out, "user", t->text);
+		else if (t->role == WIRE_ASSISTANT)
+			buf_adds(out, t->raw);
+		else
+			write_results(out, t);
+	}
+	buf_adds(out, "]");
+}
+
+static void write_tools(struct buf *out, const json_t *tools)
+{
+	buf_adds(out, ",\"tools\":[");
+	for (size_t i = 0; i < json_array_size(tools); i++) {
+		const json_t *tool = json_array_get(tools, i);
+		buf_addf(out, "%s{\"type\":\"function\",\"function\":{\"name\":", i ? "," : "");
+		json_write(out, json_object_get(tool, "name"));
+		buf_adds(out, ",\"description\":");
+		json_write(out, json_object_get(tool, "description"));
+		buf_adds(out, ",\"parameters\":");
+		json_write(out, json_object_get(tool, "input_schema"));
+		buf_adds(out, "}}");
+	}
+	buf_adds(out, "]");
+}
+
+static int encode(const struct wire_request *r, struct buf *out)
+{
+	buf_adds(out, "{\"model\":");
+	quote(out, r->model);
+	buf_addf(out, ",\"%s\":%lld,\"stream\":true,\"stream_options\":{\"include_usage\":true}",
+		r->quirks.completion_tokens ? "max_completion_tokens" : "max_tokens",
+		(long long)r->max_tokens);
+	if (json_array_size(r->tools))
+		write_tools(out, r->tools);
+	if (r->thinking && !r->quirks.no_thinking) {
+		buf_adds(out, ",\"reasoning_effort\":");
+		quote(out, strcmp(r->thinking, "off") ? r->thinking : "none");
+	}
+	if (r->temperature && !r->quirks.no_temperature) {
+		json_auto_t *value = json_real(*r->temperature);
+		buf_adds(out, ",\"temperature\":");
+		json_write(out, value);
+	}
+	buf_addc(out, ',');
+	write_messages(out, r);
+	return buf_adds(out, "}");
+}
+
+/* `prompt_tokens` is the total, cached ones included. OpenRouter states its charge in USD. */
+static void read_usage(struct wire_stream *s, const json_t *usage)
+{
+	if (!json_is_object(usage))
+		return;
+	struct usage *u = &s->usage;
+	const json_t *details = json_object_get(usage, "prompt_tokens_details");
+	bool in = !usage_count(json_object_get(usage, "prompt_tokens"), &u->input);
+	bool out = !usage_count(json_object_get(usage, "completion_tokens"), &u->output);
+	usage_count(json_object_get(details, "cached_tokens"), &u->cache_read);
+	usage_count(json_object_get(details, "cache_write_tokens"), &u->cache_write);
+	if (u->cache_read > u->input)
+		u->cache_read = u->input;
+	const json_t *cost = json_object_get(usage, "cost");
+	if (json_is_number(cost) && json_number_value(cost) >= 0 && json_number_value(cost) < 1e6)
+		u->cost_microusd = (int64_t)(json_number_value(cost) * 1e6 + 0.5);
+	u->known = u->known || (in && out);
+}
+
+static int add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)
+{
+	return stream_append(s, to, json_string_value(text), json_string_length(text), f);
+}
+
+/* Block 0 is the text; calls follow in the order they began. */
+static struct block *text_block(struct wire_stream *s, struct fault *f)
+{
+	struct block *b = stream_block(s, 0, f);
+	if (b && !b->skeleton)
+		b->skeleton = json_object();
+	return b && b->skeleton ? b : NULL;
+}
+
+/* Calls are told apart by `index`; Ollama sends 0 for all of them but gives each its own id. */
+static struct block *find_call(struct wire_stream *s, const json_t *piece, int64_t *index)
+{
+	const json_t *given = json_object_get(piece, "index");
+	const char *id = json_string_value(json_object_get(piece, "id"));
+	*index = json_is_integer(given) ? json_integer_value(given) : 0;
+	for (size_t i = s->block_count; i > 1; i--) {
+		struct block *b = &s->blocks[i - 1];
+		if (b->wire_index != *index)
+			continue;
+		return id && *id && b->id && strcmp(id, b->id) ? NULL : b;
+	}
+	return NULL;
+}
+
+static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
+{
+	int64_t index;
+	if (!text_block(s, f))
+		return -1;
+	struct block *b = find_call(s, piece, &index);
+	if (!b) {
+		b = stream_block(s, s->block_count, f);
+		if (!b || !(b->skeleton = json_object()))
+			return -1;
+		b->kind = BLOCK_CALL;
+		b->wire_index = index;
+	}
+	const json_t *function = json_object_get(piece, "function");
+	const json_t *arguments = json_object_get(function, "arguments");
+	if (stream_name(&b->id, piece, "id") || stream_name(&b->name, function, "name"))
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	if (!json_is_object(arguments))
+		return add_text(s, &b->text, arguments, f);
+	AUTO_FREE char *text = json_text(arguments);
+	return stream_append(s, &b->text, text, text ? strlen(text) : 0, f);
+}
+
+static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f)
+{
+	const json_t *text = json_object_get(delta, "content");
+	const json_t *refusal = json_object_get(delta, "refusal");
+	const json_t *calls = json_object_get(delta, "tool_calls");
+	if (json_is_string(text)) {
+		struct block *b = text_block(s, f);
+		if (!b || add_text(s, &b->text, text, f))
+			return -1;
+	}
+	if (json_is_string(refusal)) {
+		s->stop = WIRE_STOP_REFUSAL;
+		size_t at = strlen(s->stop_detail);
+		snprintf(s->stop_detail + at, sizeof(s->stop_detail) - at, "%s",
+			json_string_value(refusal));
+	}
+	for (size_t i = 0; i < json_array_size(calls); i++)
+		if (add_call(s, json_array_get(calls, i), f))
+			return -1;
+	return 0;
+}
+
+static void read_stop(struct wire_stream *s, const json_t *choice)
+{
+	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
+	if (!reason)
+		return;
+	s->complete = true;
+	if (!strcasecmp(reason, "length"))
+		s->stop = WIRE_STOP_LENGTH;
+	if (!strcasecmp(reason, "content_filter"))
+		s->stop = WIRE_STOP_REFUSAL;
+}
+
+static bool has_error(const json_t *doc)
+{
+	const json_t *error = json_object_get(doc, "error");
+	return error && !json_is_null(error);
+}
+
+static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)
+{
+	if (!strcmp(data, "[DONE]")) {
+		s->complete = true;
+		return 0;
+	}
+	json_auto_t *doc = stream_parse(data, len, f);
+	if (!doc)
+		return -1;
+	if (has_error(doc))
+		return fault_reply(f, 0, data, len, -1);
+	read_usage(s, json_object_get(doc, "usage"));
+	const json_t *choice = json_array_get(json_object_get(doc, "choices"), 0);
+	if (add_delta(s, json_object_get(choice, "delta"), f))
+		return -1;
+	read_stop(s, choice);
+	return 0;
+}
+
+static int message(struct wire_stream *s, const json_t *body, struct fault *f)
+{
+	const json_t *choice = json_array_get(json_object_get(body, "choices"), 0);
+	if (!json_is_object(choice))
+		return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: no choices");
+	const json_t *said = json_object_get(choice, "message");
+	json_auto_t *calls = json_deep_copy(json_object_get(said, "tool_calls"));
+	for (size_t i = 0; i < json_array_size(calls); i++)
+		json_object_set_new(json_array_get(calls, i), "index", json_integer((json_int_t)i));
+	json_auto_t *delta =
+		json_pack("{s:O?, s:O?, s:O?}", "content", json_object_get(said, "content"),
+			"refusal", json_object_get(said, "refusal"), "tool_calls", calls);
+	read_usage(s, json_object_get(body, "usage"));
+	read_stop(s, choice);
+	s->complete = true;
+	return add_delta(s, delta, f);
+}
+
+/* A call whose name never came cannot be answered: it is dropped, together with its arguments. */
+static int settle_calls(struct wire_stream *s)
+{
+	for (size_t i = 1; i < s->block_count; i++) {
+		struct block *b = &s->blocks[i];
+		if (!b->skeleton)
+			continue;
+		if (!b->name) {
+			json_decref(b->skeleton);
+			b->skeleton = NULL;
+		} else if (!b->id && asprintf(&b->id, "call_%zu_%zu", s->serial, i) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int finish(struct wire_stream *s, struct buf *raw)
+{
+	if (settle_calls(s))
+		return -1;
+	size_t calls = 0;
+	const struct buf *text = s->block_count ? &s->blocks[0].text : NULL;
+	buf_adds(raw, "{\"role\":\"assistant\",\"content\":");
+	stream_quote(raw, text && text->len ? text->data : "", text ? text->len : 0);
+	for (size_t i = 1; i < s->block_count; i++) {
+		const struct block *b = &s->blocks[i];
+		if (!b->skeleton)
+			continue;
+		buf_adds(raw, calls++ ? ",{\"id\":" : ",\"tool_calls\":[{\"id\":");
+		quote(raw, b->id);
+		buf_adds(raw, ",\"type\":\"function\",\"function\":{\"name\":");
+		quote(raw, b->name);
+		buf_adds(raw, ",\"arguments\":");
+		AUTO_FREE char *arguments = stream_arguments(b);
+		quote(raw, arguments ? arguments : "{}");
+		buf_adds(raw, "}}");
+	}
+	if (calls && s->stop == WIRE_STOP_END)
+		s->stop = WIRE_STOP_TOOLS;
+	return buf_adds(raw, calls ? "]}" : "}");
+}
+
+static bool set_once(bool *quirk)
+{
+	bool fresh = !*quirk;
+	*quirk = true;
+	return fresh;
+}
+
+static bool adapt(struct wire_quirks *q, const char *message)
+{
+	if (strstr(message, "max_completion_tokens"))
+		return set_once(&q->completion_tokens);
+	if (strcasestr(message, "temperature"))
+		return set_once(&q->no_temperature);
+	if (strcasestr(message, "reasoning") || strcasestr(message, "thinking"))
+		return set_once(&q->no_thinking);
+	return false;
+}
+
+const struct wire_format openai_format = {
+	.name = "openai",
+	.path = "/v1/chat/completions",
+	.encode = encode,
+	.event = event,
+	.message = message,
+	.finish = finish,
+	.adapt = adapt,
+};

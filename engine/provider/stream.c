@@ -1,0 +1,129 @@
+#include "provider/stream.h"
+
+#include "base/json.h"
+
+enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6 };
+
+struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f)
+{
+	if (at >= WIRE_BLOCKS_MAX) {
+		fault_set(f, FAULT_FATAL, "the reply has more than %d content blocks",
+			WIRE_BLOCKS_MAX);
+		return NULL;
+	}
+	if (at >= s->block_count) {
+		struct block *grown = reallocarray(s->blocks, at + BLOCKS_GROW, sizeof(*grown));
+		if (!grown) {
+			fault_set(f, FAULT_FATAL, "out of memory");
+			return NULL;
+		}
+		s->blocks = grown;
+		for (; s->block_count <= at; s->block_count++) {
+			struct block *b = &grown[s->block_count];
+			*b = (struct block){.wire_index = -1};
+			buf_init(&b->text, WIRE_CONTENT_CAP_BYTES);
+			buf_init(&b->signature, WIRE_CONTENT_CAP_BYTES);
+		}
+	}
+	return &s->blocks[at];
+}
+
+int stream_append(
+	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f)
+{
+	if (!text)
+		return 0;
+	s->content_bytes += len;
+	if (s->content_bytes > WIRE_CONTENT_CAP_BYTES || buf_add(to, text, len))
+		return fault_set(f, FAULT_FATAL, "the reply holds more than %d MiB of content",
+			WIRE_CONTENT_CAP_BYTES / (1024 * 1024));
+	return 0;
+}
+
+static bool is_hex4(const char *at)
+{
+	return strspn(at, "0123456789abcdefABCDEF") >= 4;
+}
+
+static unsigned code_at(const char *escape)
+{
+	char digits[5] = {escape[2], escape[3], escape[4], escape[5], '\0'};
+	return (unsigned)strtoul(digits, NULL, 16);
+}
+
+static bool is_escape(const char *text, size_t left)
+{
+	return left >= ESCAPE_BYTES && text[0] == '\\' && text[1] == 'u' && is_hex4(text + 2);
+}
+
+/* Bytes of the escape at `text` that must become U+FFFD: a NUL or half a surrogate pair, which
+ * servers cut apart that count in UTF-16. 0: leave it. */
+static bool is_unwanted(const char *text, size_t left, size_t *skip)
+{
+	unsigned code = code_at(text);
+	*skip = ESCAPE_BYTES;
+	if (code >= 0xd800 && code <= 0xdbff &&
+		is_escape(text + ESCAPE_BYTES, left - ESCAPE_BYTES)) {
+		unsigned low = code_at(text + ESCAPE_BYTES);
+		if (low >= 0xdc00 && low <= 0xdfff) {
+			*skip = 2 * ESCAPE_BYTES;
+			return false;
+		}
+	}
+	return code == 0 || (code >= 0xd800 && code <= 0xdfff);
+}
+
+static void clean(char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		size_t skip = text[i] == '\\' ? 2 : 1;
+		if (is_escape(text + i, len - i) && is_unwanted(text + i, len - i, &skip))
+			memcpy(text + i, "\\ufffd", ESCAPE_BYTES);
+		i += skip;
+	}
+}
+
+json_t *stream_parse(const char *data, size_t len, struct fault *f)
+{
+	AUTO_FREE char *copy = malloc(len + 1);
+	if (!copy) {
+		fault_set(f, FAULT_FATAL, "out of memory");
+		return NULL;
+	}
+	memcpy(copy, data, len);
+	copy[len] = '\0';
+	clean(copy, len);
+	struct err e = ERR_NONE;
+	json_t *doc = json_read(copy, len, WIRE_CONTENT_CAP_BYTES, &e);
+	if (!doc)
+		fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s", e.text);
+	return doc;
+}
+
+int stream_name(char **to, const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	if (*to || !text || !*text)
+		return 0;
+	*to = strdup(text);
+	return *to ? 0 : -1;
+}
+
+int stream_quote(struct buf *out, const char *text, size_t len)
+{
+	json_auto_t *s = json_stringn(text, len);
+	return s ? json_write(out, s) : -1;
+}
+
+char *stream_arguments(const struct block *b)
+{
+	const char *text = b->text.len ? b->text.data : "{}";
+	json_auto_t *parsed = json_read(text, strlen(text), WIRE_CONTENT_CAP_BYTES, NULL);
+	if (json_is_object(parsed))
+		return strdup(text);
+	AUTO_BUF out;
+	buf_init(&out, 2 * WIRE_CONTENT_CAP_BYTES);
+	buf_adds(&out, "{\"malformed_arguments\":");
+	stream_quote(&out, text, strlen(text));
+	return buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);
+}

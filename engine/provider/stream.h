@@ -1,0 +1,45 @@
+/*
+ * The collector behind a wire_stream: content blocks that grow by deltas. Private to the formats.
+ */
+#ifndef PROVIDER_STREAM_H
+#define PROVIDER_STREAM_H
+#include "provider/sse.h"
+#include "provider/wire.h"
+
+enum block_kind { BLOCK_TEXT, BLOCK_THINKING, BLOCK_CALL, BLOCK_OTHER };
+
+struct block {
+	enum block_kind kind;
+	json_t *skeleton; /* the block as it was announced; NULL: this slot was never announced */
+	struct buf text;  /* of the text, the thinking, or the arguments */
+	struct buf signature;
+	char *id, *name; /* BLOCK_CALL */
+	int64_t wire_index;
+};
+
+struct wire_stream {
+	const struct wire_format *format;
+	struct sse sse;
+	struct block *blocks;
+	size_t block_count, content_bytes, serial;
+	struct usage usage;
+	enum wire_stop stop;
+	char stop_detail[128];
+	bool complete, dispatched;
+	struct fault *fault; /* of the feed in progress */
+};
+
+/* Slot `at`, made when new; NULL with *f filled when there are too many. */
+struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f);
+/* Appends within the content limit. -1 with *f filled. `text` may be NULL: nothing. */
+int stream_append(
+	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f);
+/* One event's JSON, cleaned of lone surrogates and NUL escapes. NULL with *f filled. */
+json_t *stream_parse(const char *data, size_t len, struct fault *f);
+/* Sets *to to the text under `key` of `object` when it is a non-empty string and *to is unset. */
+int stream_name(char **to, const json_t *object, const char *key);
+/* The arguments of a call as an object, for a replay that a strict server accepts. */
+char *stream_arguments(const struct block *b);
+/* Appends `text` as a JSON string. */
+int stream_quote(struct buf *out, const char *text, size_t len);
+#endif

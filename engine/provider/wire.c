@@ -1,0 +1,178 @@
+#include "provider/stream.h"
+
+#include "base/json.h"
+
+void wire_turn_done(struct wire_turn *t)
+{
+	for (size_t i = 0; i < t->call_count; i++) {
+		free(t->calls[i].id);
+		free(t->calls[i].name);
+		free(t->calls[i].arguments);
+	}
+	for (size_t i = 0; i < t->result_count; i++) {
+		free(t->results[i].id);
+		free(t->results[i].name);
+		free(t->results[i].text);
+	}
+	free(t->calls);
+	free(t->results);
+	free(t->text);
+	free(t->raw);
+	*t = (struct wire_turn){0};
+}
+
+void wire_talk_done(struct wire_talk *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		wire_turn_done(&t->turns[i]);
+	free(t->turns);
+	*t = (struct wire_talk){0};
+}
+
+struct wire_turn *wire_talk_add(struct wire_talk *t, enum wire_role role)
+{
+	struct wire_turn *grown = reallocarray(t->turns, t->count + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	t->turns = grown;
+	struct wire_turn *turn = &grown[t->count++];
+	*turn = (struct wire_turn){.role = role};
+	return turn;
+}
+
+const struct wire_format *wire_format(const char *name)
+{
+	static const struct wire_format *const all[] = {&anthropic_format, &openai_format};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (!strcmp(all[i]->name, name))
+			return all[i];
+	return NULL;
+}
+
+static int on_event(void *context, const char *data, size_t len, struct err *e)
+{
+	struct wire_stream *s = context;
+	s->dispatched = true;
+	if (s->format->event(s, data, len, s->fault))
+		return err_set(e, "%s", s->fault->text);
+	return 0;
+}
+
+struct wire_stream *wire_stream_new(const struct wire_format *format, size_t serial)
+{
+	struct wire_stream *s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->format = format;
+	s->serial = serial;
+	s->usage = USAGE_NONE;
+	sse_init(&s->sse, WIRE_EVENT_CAP_BYTES, on_event, s);
+	return s;
+}
+
+void wire_stream_free(struct wire_stream *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->block_count; i++) {
+		struct block *b = &s->blocks[i];
+		json_decref(b->skeleton);
+		buf_done(&b->text);
+		buf_done(&b->signature);
+		free(b->id);
+		free(b->name);
+	}
+	free(s->blocks);
+	sse_done(&s->sse);
+	free(s);
+}
+
+int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f)
+{
+	struct err e = ERR_NONE;
+	s->dispatched = false;
+	s->fault = f;
+	int rc = sse_feed(&s->sse, bytes, len, &e);
+	s->fault = NULL;
+	if (rc)
+		return fault_set(f, FAULT_FATAL, "%s", e.text);
+	return s->dispatched ? 1 : 0;
+}
+
+int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f)
+{
+	json_auto_t *doc = stream_parse(body, len, f);
+	if (!doc)
+		return -1;
+	if (json_object_get(doc, "error") && !json_is_null(json_object_get(doc, "error")))
+		return fault_reply(f, 0, body, len, -1);
+	return s->format->message(s, doc, f);
+}
+
+const struct usage *wire_stream_usage(const struct wire_stream *s)
+{
+	return &s->usage;
+}
+
+size_t wire_stream_bytes(const struct wire_stream *s)
+{
+	return s->content_bytes;
+}
+
+static int collect_calls(struct wire_stream *s, struct wire_turn *turn)
+{
+	turn->calls = calloc(s->block_count ? s->block_count : 1, sizeof(*turn->calls));
+	if (!turn->calls)
+		return -1;
+	for (size_t i = 0; i < s->block_count; i++) {
+		struct block *b = &s->blocks[i];
+		if (b->kind != BLOCK_CALL || !b->skeleton)
+			continue;
+		struct wire_call *c = &turn->calls[turn->call_count++];
+		c->id = TAKE_PTR(b->id);
+		c->name = TAKE_PTR(b->name);
+		c->arguments = strdup(b->text.len ? b->text.data : "{}");
+		if (!c->id || !c->name || !c->arguments)
+			return -1;
+	}
+	return 0;
+}
+
+static char *collect_text(const struct wire_stream *s)
+{
+	AUTO_BUF text;
+	buf_init(&text, WIRE_CONTENT_CAP_BYTES + WIRE_BLOCKS_MAX);
+	buf_adds(&text, "");
+	for (size_t i = 0; i < s->block_count; i++) {
+		const struct block *b = &s->blocks[i];
+		if (b->kind != BLOCK_TEXT || !b->skeleton || !b->text.len)
+			continue;
+		if (text.len)
+			buf_addc(&text, '\n');
+		buf_add(&text, b->text.data, b->text.len);
+	}
+	return buf_take(&text, NULL);
+}
+
+int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f)
+{
+	if (!s->complete)
+		return fault_set(
+			f, FAULT_RETRY, "the provider's stream ended before its last event");
+	AUTO_BUF raw;
+	buf_init(&raw, 4 * (size_t)WIRE_CONTENT_CAP_BYTES);
+	struct wire_turn turn = {.role = WIRE_ASSISTANT};
+	int rc = s->format->finish(s, &raw);
+	if (!rc) {
+		turn.raw = buf_take(&raw, NULL);
+		turn.text = collect_text(s);
+		rc = collect_calls(s, &turn);
+	}
+	if (rc || !turn.raw || !turn.text) {
+		wire_turn_done(&turn);
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	}
+	*out = (struct wire_reply){.turn = turn, .stop = s->stop};
+	snprintf(out->stop_detail, sizeof(out->stop_detail), "%s", s->stop_detail);
+	return 0;
+}

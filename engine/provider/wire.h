@@ -1,0 +1,119 @@
+/*
+ * What both wire formats translate: a conversation into a request body, a streamed reply into a
+ * turn.
+ *
+ * Pure: bytes in, bytes out, no sockets. An assistant turn keeps the provider's own message as raw
+ * text and is replayed verbatim (signatures, ids and number spellings survive); the neutral fields
+ * beside it are what the loop works with.
+ */
+#ifndef PROVIDER_WIRE_H
+#define PROVIDER_WIRE_H
+#include "provider/fault.h"
+#include "provider/usage.h"
+
+#include "base/buf.h"
+#include <jansson.h>
+
+enum wire_role { WIRE_USER, WIRE_ASSISTANT, WIRE_RESULTS };
+
+struct wire_call {
+	char *id, *name;
+	char *arguments; /* JSON text as the model wrote it; not necessarily valid */
+};
+
+struct wire_result {
+	char *id, *name, *text;
+	bool failed;
+};
+
+/* Owned by the conversation. */
+struct wire_turn {
+	enum wire_role role;
+	char *text; /* USER: what is said; ASSISTANT: its plain text, never NULL */
+	char *raw;  /* ASSISTANT: the format's own content */
+	struct wire_call *calls;
+	struct wire_result *results;
+	size_t call_count, result_count;
+};
+
+struct wire_talk {
+	struct wire_turn *turns;
+	size_t count;
+};
+
+void wire_talk_done(struct wire_talk *t);
+/* The new last turn, zeroed, for the caller to fill with heap memory; NULL: out of memory. */
+struct wire_turn *wire_talk_add(struct wire_talk *t, enum wire_role role);
+void wire_turn_done(struct wire_turn *turn);
+
+/* What a provider was found not to accept: learned from one 400, then kept. */
+struct wire_quirks {
+	bool no_temperature;
+	bool manual_thinking; /* anthropic: a token budget instead of adaptive */
+	bool no_thinking;
+	bool completion_tokens; /* openai: max_completion_tokens for max_tokens */
+};
+
+struct wire_request {
+	const char *model, *system;
+	const struct wire_talk *talk;
+	const json_t *tools; /* array of {name, description, input_schema} */
+	int64_t max_tokens;
+	const char *thinking;      /* off, low, medium, high; NULL: say nothing */
+	const double *temperature; /* NULL: say nothing */
+	struct wire_quirks quirks;
+};
+
+enum wire_stop {
+	WIRE_STOP_END,
+	WIRE_STOP_TOOLS,
+	WIRE_STOP_LENGTH,
+	WIRE_STOP_CONTEXT,
+	WIRE_STOP_PAUSE,
+	WIRE_STOP_REFUSAL,
+};
+
+struct wire_reply {
+	struct wire_turn turn; /* ASSISTANT */
+	enum wire_stop stop;
+	char stop_detail[128]; /* of a refusal */
+};
+
+struct wire_stream;
+
+struct wire_format {
+	const char *name, *path;
+	int (*encode)(const struct wire_request *r, struct buf *body);
+	/* One event's data; one whole body of a server that does not stream. */
+	int (*event)(struct wire_stream *s, const char *data, size_t len, struct fault *f);
+	int (*message)(struct wire_stream *s, const json_t *body, struct fault *f);
+	/* Fills turn.raw from the collected blocks. */
+	int (*finish)(struct wire_stream *s, struct buf *raw);
+	/* Whether a 400 with this text is cured by a quirk not yet set, which is then set. */
+	bool (*adapt)(struct wire_quirks *q, const char *message);
+};
+
+extern const struct wire_format anthropic_format, openai_format;
+/* By "anthropic" or "openai"; NULL: neither. */
+const struct wire_format *wire_format(const char *name);
+
+enum {
+	WIRE_EVENT_CAP_BYTES = 1024 * 1024,
+	WIRE_CONTENT_CAP_BYTES = 10 * 1024 * 1024,
+	WIRE_BLOCKS_MAX = 256,
+};
+
+/* `serial` distinguishes call ids that a server left out. */
+struct wire_stream *wire_stream_new(const struct wire_format *format, size_t serial);
+void wire_stream_free(struct wire_stream *s);
+/* Streamed bytes, at any boundary. 0: nothing dispatched; 1: an event was; -1: *f says why. */
+int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f);
+/* A whole, unstreamed reply. */
+int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f);
+/* At the end of input: the reply, or FAULT_RETRY when the terminal event never came. */
+int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f);
+/* The usage seen so far, also of a stream that failed: it was billed. */
+const struct usage *wire_stream_usage(const struct wire_stream *s);
+/* Bytes of content collected so far. */
+size_t wire_stream_bytes(const struct wire_stream *s);
+#endif
