@@ -1,0 +1,26 @@
+/*
+ * The way out: one socketpair per allowed endpoint and the broker at their other ends.
+ */
+#ifndef AGENT_CHANNELS_H
+#define AGENT_CHANNELS_H
+#include "agent/request.h"
+
+#include "base/buf.h"
+
+struct channels {
+	int *fds; /* one per order channel, in order */
+	size_t count;
+	int control_fd;    /* the broker's report of closed connections, JSON lines */
+	struct buf report; /* a line whose end has not arrived yet */
+	pid_t broker;
+};
+
+/* Starts agent6-broker with the channels, an empty environment and nothing else. */
+int channels_start(const struct order *o, struct channels *out, struct err *e);
+/* The descriptor for the channel called `name`; -1: there is none. */
+int channels_find(const struct channels *c, const struct order *o, const char *name);
+/* Passes on what the broker has reported so far, as egress events. */
+void channels_report(struct channels *c);
+/* Closes the channels, which ends the broker, and passes on its last reports. */
+void channels_stop(struct channels *c);
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Stops: connections by TCP, abstract sockets and signals that leave the process's own domain, and
+ * on the hardened profile every file outside the workspace and a read-only system set. The strict
+ * profile has no file rules: any of them would forbid the jail its mounts.
+ */
+#include "agent/confine.h"
+
+#include "base/landlock.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum {
+	FS_READ = LL_FS_EXECUTE | LL_FS_READ_FILE | LL_FS_READ_DIR,
+	FS_WRITE = LL_FS_ALL & ~(LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV),
+	FS_SINK = LL_FS_READ_FILE | LL_FS_WRITE_FILE,
+	FS_FILE = LL_FS_EXECUTE | LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE,
+	HARDENED_ABI = 3,
+};
+
+static const struct {
+	const char *path;
+	uint64_t allowed;
+} system_rules[] = {
+	{"/usr", FS_READ},
+	{"/etc", FS_READ},
+	{"/bin", FS_READ},
+	{"/sbin", FS_READ},
+	{"/lib", FS_READ},
+	{"/lib64", FS_READ},
+	{"/run", FS_READ},
+	{"/proc", FS_READ},
+	{"/dev/null", FS_SINK},
+	{"/dev/zero", FS_SINK},
+	{"/dev/full", FS_SINK},
+	{"/dev/random", LL_FS_READ_FILE},
+	{"/dev/urandom", LL_FS_READ_FILE},
+};
+
+static int allow(int ruleset, const char *path, uint64_t allowed, struct err *e)
+{
+	AUTO_FD int fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st))
+		return errno == ENOENT ? 0 : err_errno(e, "Landlock: cannot open %s", path);
+	if (!S_ISDIR(st.st_mode))
+		allowed &= FS_FILE;
+	struct ll_path rule = {.allowed = allowed, .parent_fd = fd};
+	if (ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule))
+		return err_errno(e, "Landlock: cannot allow %s", path);
+	return 0;
+}
+
+static int allow_files(int ruleset, const struct order *o, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(system_rules); i++)
+		if (allow(ruleset, system_rules[i].path, system_rules[i].allowed, e))
+			return -1;
+	/* REFER came with ABI 2 and TRUNCATE with 3, the least this profile accepts. */
+	return allow(ruleset, o->workspace, FS_WRITE, e) ||
+			       allow(ruleset, o->state_dir, FS_WRITE, e)
+		       ? -1
+		       : 0;
+}
+
+int confine_landlock(const struct order *o, json_t *layers, struct err *e)
+{
+	bool files = !strcmp(o->profile, "hardened");
+	int abi = ll_abi();
+	json_object_set_new(layers, "landlock_abi", json_integer(abi < 0 ? 0 : abi));
+	if (files && abi < HARDENED_ABI)
+		return err_set(e, "Landlock ABI %d is needed, this kernel has %d", HARDENED_ABI,
+			abi < 0 ? 0 : abi);
+	/* Below ABI 4 there is nothing to bind without file rules: the namespace stands alone. */
+	if (!files && abi < 4)
+		return 0;
+	struct ll_ruleset want = {.handled_fs = files ? LL_FS_ALL : 0,
+		.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP,
+		.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL};
+	AUTO_FD int ruleset = ll_create(abi, want);
+	if (ruleset < 0)
+		return err_errno(e, "Landlock: cannot make a rule set");
+	if (files && allow_files(ruleset, o, e))
+		return -1;
+	if (ll_restrict(ruleset))
+		return err_errno(e, "Landlock: cannot bind this process");
+	json_object_set_new(layers, "landlock_files", json_boolean(files));
+	json_object_set_new(layers, "landlock_tcp", json_boolean(abi >= 4));
+	return json_object_set_new(layers, "landlock_scopes", json_boolean(abi >= 6));
+}

@@ -1,0 +1,56 @@
+/*
+ * Stops: what a capability, a core file, a debugger of the same user, or a dead supervisor would
+ * leave open. Everything is read back: a layer that did not take is a failure, not a hope.
+ */
+#include "agent/confine.h"
+
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+static int drop_capabilities(struct err *e)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}}, got[2];
+	/* Without CAP_SETPCAP (the hardened profile of an ordinary user) there is nothing to lock.
+	 */
+	if (syscall(SYS_capget, &head, got))
+		return err_errno(e, "cannot read the capabilities");
+	if (got[0].effective & (1U << CAP_SETPCAP)) {
+		for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+			if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+				return err_errno(e, "cannot drop capability %d", cap);
+		if (prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0))
+			return err_errno(e, "cannot lock the securebits");
+	}
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+		return err_errno(e, "cannot clear the ambient capabilities");
+	if (syscall(SYS_capset, &head, none) || syscall(SYS_capget, &head, got))
+		return err_errno(e, "cannot drop the capabilities");
+	for (int i = 0; i < 2; i++)
+		if (got[i].effective || got[i].permitted || got[i].inheritable)
+			return err_set(e, "capabilities are left after dropping them");
+	return 0;
+}
+
+int confine_privileges(json_t *layers, struct err *e)
+{
+	if (drop_capabilities(e))
+		return -1;
+	/* 1, not 0: a core handler behind a pipe ignores 0 and stops at 1. */
+	struct rlimit core = {1, 1};
+	if (setrlimit(RLIMIT_CORE, &core))
+		return err_errno(e, "cannot forbid core files");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return err_errno(e, "cannot make this process undumpable");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return err_errno(e, "cannot tie this process to its supervisor");
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return err_set(e, "no_new_privs did not take");
+	json_object_set_new(layers, "capabilities", json_string("none"));
+	json_object_set_new(layers, "dumpable", json_false());
+	return json_object_set_new(layers, "no_new_privs", json_true());
+}

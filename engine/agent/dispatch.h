@@ -1,0 +1,27 @@
+/*
+ * The calls of one turn, run in order, each answered: tools from the table, finish_run, refusals.
+ */
+#ifndef AGENT_DISPATCH_H
+#define AGENT_DISPATCH_H
+#include "agent/finish.h"
+#include "agent/guard.h"
+#include "agent/tools/tool.h"
+#include "provider/wire.h"
+
+struct dispatch {
+	const struct tool_context *tools;
+	const struct record *record; /* of finish_run; NULL: any object */
+	unsigned mode;               /* TOOL_IN_AGENT or TOOL_IN_RUN */
+	size_t max_calls;            /* per turn */
+	int64_t deadline_ms;
+	struct guard guard;
+	size_t repairs;             /* finish_run payloads handed back so far */
+	enum guard_verdict verdict; /* of the last turn */
+	json_t *payload;            /* owned: the accepted result; NULL: not finished */
+	bool gave_up;               /* one non-conforming finish_run too many */
+	char problems[512];         /* of that last one */
+};
+
+/* Fills `results` with one answer per call of `turn`. -1: out of memory. */
+int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_turn *results);
+#endif

@@ -1,0 +1,36 @@
+#include "agent/emit.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include <stdarg.h>
+#include <stdint.h>
+
+enum { LINE_CAP_BYTES = 4 * 1024 * 1024 };
+
+void emit(const char *name, json_t *members)
+{
+	json_t *event = members ? members : json_object();
+	json_object_set_new(event, "event", json_string(name));
+	AUTO_BUF line;
+	buf_init(&line, LINE_CAP_BYTES);
+	json_write(&line, event);
+	json_decref(event);
+	if (buf_addc(&line, '\n')) {
+		emit_notice("an event of kind %s was longer than %d bytes and is left out", name,
+			LINE_CAP_BYTES);
+		return;
+	}
+	if (io_write(STDOUT_FILENO, line.data, line.len))
+		_exit(1);
+}
+
+void emit_notice(const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	emit("notice", json_pack("{s:s%}", "text", text, utf8_prefix(text, strlen(text))));
+}

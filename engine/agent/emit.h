@@ -1,0 +1,15 @@
+/*
+ * The event stream to the supervisor: one JSON object per line on descriptor 1.
+ */
+#ifndef AGENT_EMIT_H
+#define AGENT_EMIT_H
+#include "base/own.h"
+#include <jansson.h>
+
+/* Writes {"event": name, ...members}; takes `members` (NULL: none). A line over the supervisor's
+ * limit is replaced by a notice that says so. Without a reader there is nobody left to work for:
+ * the process ends. */
+void emit(const char *name, json_t *members);
+/* A notice event. */
+void emit_notice(const char *format, ...) PRINTF(1, 2);
+#endif

@@ -1,0 +1,34 @@
+#include "agent/finish.h"
+
+json_t *finish_declaration(const struct record *record)
+{
+	json_t *schema = record ? record_json_schema(record)
+				: json_pack("{s:s, s:{s:{s:s}}}", "type", "object", "properties",
+					  "summary", "type", "string");
+	return json_pack("{s:s, s:s, s:o}", "name", FINISH_NAME, "description",
+		"Ends this step with its result. Call it exactly once, when the work is done; "
+		"nothing runs after it.",
+		"input_schema", schema);
+}
+
+static json_t *unwrap(const struct record *record, json_t *arguments)
+{
+	json_t *inner = json_object_get(arguments, "result");
+	bool wrapped = record && json_object_size(arguments) == 1 && json_is_object(inner) &&
+		       !record_field(record, "result");
+	return wrapped ? inner : arguments;
+}
+
+json_t *finish_check(const struct record *record, json_t *arguments, struct buf *problems)
+{
+	if (!json_is_object(arguments)) {
+		buf_adds(problems, "result: must be one JSON object");
+		return NULL;
+	}
+	json_t *payload = unwrap(record, arguments);
+	struct type t = record ? (struct type){.kind = TYPE_RECORD, .record = record}
+			       : (struct type){.kind = TYPE_JSON};
+	if (value_check(t, payload, VALUE_WHOLE, "result", problems))
+		return NULL;
+	return json_incref(payload);
+}

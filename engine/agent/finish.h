@@ -1,0 +1,17 @@
+/*
+ * finish_run: the one terminal tool. Its arguments are the record of the state's output schema.
+ */
+#ifndef AGENT_FINISH_H
+#define AGENT_FINISH_H
+#include "base/buf.h"
+#include "types/types.h"
+
+#define FINISH_NAME "finish_run"
+enum { FINISH_REPAIRS_MAX = 3 };
+
+/* {name, description, input_schema}; `record` NULL: any object. */
+json_t *finish_declaration(const struct record *record);
+/* The payload that `arguments` hold (a new reference), understanding a {"result": {...}} wrapper
+ * where the record has no such field; NULL with every problem as a line in `problems`. */
+json_t *finish_check(const struct record *record, json_t *arguments, struct buf *problems);
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Loop guards: notices when a model runs in circles, and when it has been told and still does.
+ */
+#ifndef AGENT_GUARD_H
+#define AGENT_GUARD_H
+#include "base/sha256.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GUARD_WINDOW = 12, GUARD_REPEATS = 3, GUARD_QUIET_TURNS = 3 };
+
+enum guard_verdict { GUARD_GO_ON, GUARD_WARN, GUARD_STOP };
+
+struct guard {
+	unsigned char seen[GUARD_WINDOW][SHA256_BYTES];
+	size_t count;       /* calls recorded, the newest GUARD_WINDOW are kept */
+	size_t quiet_turns; /* in a row */
+	bool warned;
+};
+
+/* Records a call and its result. The third equal pair within the window warns, one more stops. */
+enum guard_verdict guard_call(
+	struct guard *g, const char *name, const char *arguments, const char *result);
+/* Forgets the calls: something has changed, so repeating one is no circle. */
+void guard_progress(struct guard *g);
+/* Records a turn without a call (`quiet`) or with one. The third in a row warns, one more stops. */
+enum guard_verdict guard_turn(struct guard *g, bool quiet);
+#endif

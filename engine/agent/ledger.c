@@ -1,0 +1,53 @@
+#include "agent/ledger.h"
+
+void ledger_init(struct ledger *l, const struct limits *limits, const struct prices *prices)
+{
+	*l = (struct ledger){.limits = limits, .prices = prices};
+}
+
+void ledger_add(struct ledger *l, const struct usage *u)
+{
+	int64_t cost = u->known ? usage_microusd(u, l->prices) : -1;
+	usage_add(&l->total, u);
+	l->unmetered = l->unmetered || !u->known;
+	l->microusd = l->microusd < 0 || cost < 0 ? -1 : l->microusd + cost;
+}
+
+bool ledger_is_hard(const struct ledger *l)
+{
+	const struct limits *m = l->limits;
+	return m->max_microusd >= 0 || m->max_input_tokens >= 0 || m->max_output_tokens >= 0;
+}
+
+static bool reached(int64_t limit, int64_t used)
+{
+	return limit >= 0 && used >= limit;
+}
+
+const char *ledger_reached(const struct ledger *l)
+{
+	const struct limits *m = l->limits;
+	if (reached(m->max_input_tokens, l->total.input))
+		return "max_input_tokens is used up";
+	if (reached(m->max_output_tokens, l->total.output))
+		return "max_output_tokens is used up";
+	if (reached(m->max_microusd, l->microusd))
+		return "max_usd is used up";
+	if (l->microusd > 0 && reached(m->best_effort_microusd, l->microusd))
+		return "best_effort_usd_limit is used up";
+	return NULL;
+}
+
+int64_t ledger_output_cap(const struct ledger *l, int64_t wanted)
+{
+	const struct limits *m = l->limits;
+	int64_t cap = wanted;
+	if (m->max_output_tokens >= 0 && m->max_output_tokens - l->total.output < cap)
+		cap = m->max_output_tokens - l->total.output;
+	if (m->max_microusd >= 0 && l->prices && l->prices->output > 0) {
+		double left = (double)(m->max_microusd - l->microusd) / l->prices->output;
+		if (left < (double)cap)
+			cap = (int64_t)left;
+	}
+	return cap < 1 ? 1 : cap;
+}

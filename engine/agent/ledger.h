@@ -1,0 +1,25 @@
+/*
+ * What a state has used and may use: tokens and money, checked before each call.
+ */
+#ifndef AGENT_LEDGER_H
+#define AGENT_LEDGER_H
+#include "agent/request.h"
+
+struct ledger {
+	const struct limits *limits;
+	const struct prices *prices; /* NULL: unpriced */
+	struct usage total;
+	int64_t microusd; /* -1: some of it could not be priced */
+	bool unmetered;   /* a billed attempt came without usage */
+};
+
+void ledger_init(struct ledger *l, const struct limits *limits, const struct prices *prices);
+/* Books one billed attempt. */
+void ledger_add(struct ledger *l, const struct usage *u);
+/* A budget that must hold whatever the provider does: spend that cannot be measured breaks it. */
+bool ledger_is_hard(const struct ledger *l);
+/* NULL: the next call may be made. Else why not: the first limit reached. */
+const char *ledger_reached(const struct ledger *l);
+/* `wanted` output tokens, or fewer where the budget has less left. */
+int64_t ledger_output_cap(const struct ledger *l, int64_t wanted);
+#endif

@@ -1,0 +1,37 @@
+/*
+ * The loop of one agent state: provider call, tool calls, results, until finish_run, a limit, or an
+ * error (agent.md 1 and 3).
+ */
+#ifndef AGENT_LOOP_H
+#define AGENT_LOOP_H
+#include "agent/channels.h"
+#include "agent/request.h"
+
+enum outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_BUDGET, OUTCOME_TIMEOUT };
+
+struct loop_world {
+	struct channels *channels; /* for the broker's reports */
+	int channel_fd;            /* the provider's */
+	int workspace_fd;
+	const char *workspace;
+};
+
+struct loop_result {
+	enum outcome outcome;
+	char reason[1024];
+	json_t *payload; /* OUTCOME_OK */
+	struct usage usage;
+	int64_t microusd; /* -1: unknown */
+	size_t turns;
+};
+
+/* Runs `task` to its end. -1 with an error: it could not even begin. Events are emitted on the way;
+ * the final one is the caller's. */
+int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
+	struct err *e);
+void loop_result_done(struct loop_result *r);
+/* The members of the final event. */
+json_t *loop_result_json(const struct loop_result *r);
+/* The same for a run that never began. */
+json_t *loop_failure(const char *reason);
+#endif

@@ -1,0 +1,84 @@
+/*
+ * agent6-agent: one agent state. The order below is the security argument, top to bottom: the way
+ * out exists before the walls, the walls before the key, the key before the first provider call.
+ */
+#include "agent/channels.h"
+#include "agent/confine.h"
+#include "agent/emit.h"
+#include "agent/loop.h"
+#include "agent/request.h"
+#include "base/exit.h"
+#include "provider/http.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+struct agent {
+	struct order order;
+	struct channels channels;
+	struct task task;
+	struct loop_result result;
+	int workspace_fd;
+};
+
+static int open_workspace(struct agent *a, struct err *e)
+{
+	a->workspace_fd = open(a->order.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return a->workspace_fd < 0
+		       ? err_errno(e, "cannot open the workspace %s", a->order.workspace)
+		       : 0;
+}
+
+static int report_confined(const struct order *o, struct err *e)
+{
+	json_t *layers = json_object();
+	if (confine(o, layers, e)) {
+		json_decref(layers);
+		return -1;
+	}
+	emit("confined", json_pack("{s:o}", "layers", layers));
+	return 0;
+}
+
+static int prepare(struct agent *a, struct err *e)
+{
+	signal(SIGPIPE, SIG_IGN);
+	if (order_read(STDIN_FILENO, &a->order, e) || open_workspace(a, e) || http_global(e))
+		return -1;
+	if (channels_start(&a->order, &a->channels, e))
+		return -1;
+	return report_confined(&a->order, e);
+}
+
+static int work(struct agent *a, struct err *e)
+{
+	if (task_read(STDIN_FILENO, &a->task, e))
+		return -1;
+	int channel = channels_find(&a->channels, &a->order, a->task.provider.name);
+	if (channel < 0)
+		return err_set(e, "provider %s has no channel", a->task.provider.name);
+	struct loop_world world = {.channels = &a->channels,
+		.channel_fd = channel,
+		.workspace_fd = a->workspace_fd,
+		.workspace = a->order.workspace};
+	int rc = loop_run(&a->task, &world, &a->result, e);
+	task_done(&a->task);
+	return rc;
+}
+
+int main(void)
+{
+	struct agent a = {.channels = {.control_fd = -1}, .workspace_fd = -1};
+	struct err e = ERR_NONE;
+	if (prepare(&a, &e)) {
+		emit("result", loop_failure(e.text));
+		return EXIT_SANDBOX;
+	}
+	int rc = work(&a, &e);
+	channels_stop(&a.channels);
+	emit("result", rc ? loop_failure(e.text) : loop_result_json(&a.result));
+	loop_result_done(&a.result);
+	order_done(&a.order);
+	own_close(&a.workspace_fd);
+	return 0;
+}

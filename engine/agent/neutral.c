@@ -1,0 +1,77 @@
+#include "agent/neutral.h"
+
+#include "base/json.h"
+
+static json_t *arguments_of(const struct wire_call *c)
+{
+	json_t *parsed =
+		json_read(c->arguments, strlen(c->arguments), WIRE_CONTENT_CAP_BYTES, NULL);
+	return parsed ? parsed : json_string(c->arguments);
+}
+
+static json_t *calls_of(const struct wire_turn *t)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < t->call_count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:o}", "name", t->calls[i].name,
+						    "arguments", arguments_of(&t->calls[i])));
+	return list;
+}
+
+static json_t *results_of(const struct wire_turn *t)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < t->result_count; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b}", "name", t->results[i].name, "text",
+				      t->results[i].text, "failed", t->results[i].failed));
+	return list;
+}
+
+static json_t *message_of(const struct wire_turn *t)
+{
+	static const char *const roles[] = {"user", "assistant", "tool"};
+	json_t *m = json_pack("{s:s}", "role", roles[t->role]);
+	if (t->role == WIRE_RESULTS)
+		json_object_set_new(m, "tool_results", results_of(t));
+	else
+		json_object_set_new(m, "text", json_string(t->text));
+	if (t->role == WIRE_ASSISTANT)
+		json_object_set_new(m, "tool_calls", calls_of(t));
+	return m;
+}
+
+static const char *newest_text(const struct wire_talk *talk)
+{
+	for (size_t i = talk->count; i > 0; i--) {
+		const struct wire_turn *t = &talk->turns[i - 1];
+		if (t->role == WIRE_USER)
+			return t->text;
+		if (t->role == WIRE_RESULTS && t->result_count)
+			return t->results[t->result_count - 1].text;
+	}
+	return "";
+}
+
+json_t *neutral_request(const struct wire_request *r)
+{
+	json_t *tools = json_array(), *messages = json_array();
+	size_t turn = 0;
+	for (size_t i = 0; i < json_array_size(r->tools); i++)
+		json_array_append(tools, json_object_get(json_array_get(r->tools, i), "name"));
+	for (size_t i = 0; i < r->talk->count; i++) {
+		turn += r->talk->turns[i].role == WIRE_ASSISTANT;
+		json_array_append_new(messages, message_of(&r->talk->turns[i]));
+	}
+	const char *prompt = r->talk->count ? r->talk->turns[0].text : "";
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "model", r->model, "system",
+		r->system, "prompt", prompt, "last", newest_text(r->talk), "turn", (json_int_t)turn,
+		"tools", tools, "messages", messages);
+}
+
+json_t *neutral_reply(const struct wire_turn *turn, const struct usage *u)
+{
+	return json_pack("{s:s, s:o, s:{s:I, s:I, s:I}}", "text", turn->text, "tool_calls",
+		calls_of(turn), "usage", "input_tokens", (json_int_t)u->input, "output_tokens",
+		(json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read);
+}

@@ -1,0 +1,277 @@
+#include "agent/request.h"
+
+#include "base/json.h"
+#include <limits.h>
+
+enum { LINE_CAP_BYTES = 16 * 1024 * 1024, ENVELOPE_LEVELS = 16 };
+
+/* Byte by byte: what lies behind the line end belongs to a later reader, or must not be in this
+ * process's memory yet. */
+static int read_line(int fd, struct buf *line, struct err *e)
+{
+	for (;;) {
+		char c;
+		ssize_t n = read(fd, &c, 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, "cannot read the request");
+		if (n == 0)
+			return err_set(e, "the request ends before its line does");
+		if (c == '\n')
+			return 0;
+		if (buf_addc(line, c))
+			return err_set(e, "the request is longer than %d bytes", LINE_CAP_BYTES);
+	}
+}
+
+static json_t *read_object(int fd, struct err *e)
+{
+	AUTO_BUF line;
+	buf_init(&line, LINE_CAP_BYTES);
+	if (read_line(fd, &line, e))
+		return NULL;
+	json_t *doc = json_read_nested(line.data ? line.data : "", line.len,
+		(struct json_cap){LINE_CAP_BYTES, JSON_DEPTH_MAX + ENVELOPE_LEVELS}, e);
+	/* The line may hold the key. */
+	if (line.data)
+		explicit_bzero(line.data, line.size);
+	return doc;
+}
+
+static int unpacked(int rc, const json_error_t *why, struct err *e)
+{
+	return rc ? err_set(e, "the request is not understood: %s", why->text) : 0;
+}
+
+static const char *keep(struct arena *a, const char *text)
+{
+	return text ? arena_copy(a, text, strlen(text)) : NULL;
+}
+
+static int read_channels(struct order *o, json_t *list, struct err *e)
+{
+	o->channel_count = json_array_size(list);
+	o->channels = arena_array(&o->arena, o->channel_count, sizeof(*o->channels));
+	for (size_t i = 0; i < o->channel_count; i++) {
+		struct order_channel *c = &o->channels[i];
+		const char *name, *endpoint;
+		int tls, local, private;
+		json_error_t why;
+		int rc = json_unpack_ex(json_array_get(list, i), &why, JSON_STRICT,
+			"{s:s, s:s, s:b, s:b, s:b}", "name", &name, "endpoint", &endpoint, "tls",
+			&tls, "local", &local, "private", &private);
+		if (unpacked(rc, &why, e))
+			return -1;
+		*c = (struct order_channel){
+			keep(&o->arena, name), keep(&o->arena, endpoint), tls, local, private};
+	}
+	return 0;
+}
+
+static int optional_int(const json_t *value, const char *name, int64_t *out, struct err *e)
+{
+	*out = -1;
+	if (!value || json_is_null(value))
+		return 0;
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return err_set(e, "the request is not understood: %s is not a count", name);
+	*out = json_integer_value(value);
+	return 0;
+}
+
+static const char *optional_text(struct arena *a, const json_t *value)
+{
+	return keep(a, json_string_value(value));
+}
+
+int order_read(int fd, struct order *out, struct err *e)
+{
+	struct order o = {0};
+	arena_init(&o.arena);
+	json_auto_t *doc = read_object(fd, e);
+	const char *profile, *network, *workspace, *state_dir;
+	json_t *channels, *egress, *proxy;
+	int version;
+	json_error_t why;
+	int rc = doc ? json_unpack_ex(doc, &why, JSON_STRICT,
+			       "{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "version", &version,
+			       "profile", &profile, "agent_network", &network, "workspace",
+			       &workspace, "state_dir", &state_dir, "channels", &channels,
+			       "max_egress_bytes", &egress, "upstream_proxy", &proxy)
+		     : -1;
+	if (doc)
+		rc = unpacked(rc, &why, e);
+	if (!rc && version != 1)
+		rc = err_set(e, "the request has version %d; this program knows 1", version);
+	if (!rc) {
+		o.profile = keep(&o.arena, profile);
+		o.agent_network = keep(&o.arena, network);
+		o.workspace = keep(&o.arena, workspace);
+		o.state_dir = keep(&o.arena, state_dir);
+		o.upstream_proxy = optional_text(&o.arena, proxy);
+		rc = optional_int(egress, "max_egress_bytes", &o.max_egress_bytes, e) ||
+		     read_channels(&o, channels, e);
+	}
+	if (rc)
+		arena_done(&o.arena);
+	else
+		*out = o;
+	return rc ? -1 : 0;
+}
+
+void order_done(struct order *o)
+{
+	arena_done(&o->arena);
+}
+
+static int read_limits(struct limits *l, json_t *from, struct err *e)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+		bool required;
+	} members[] = {
+#define LIMIT(name, required) {#name, offsetof(struct limits, name), required}
+		LIMIT(timeout_secs, true),
+		LIMIT(max_iterations, true),
+		LIMIT(max_output_tokens_per_call, true),
+		LIMIT(context_tokens, true),
+		LIMIT(max_calls_per_turn, true),
+		LIMIT(max_input_tokens, false),
+		LIMIT(max_output_tokens, false),
+		LIMIT(max_microusd, false),
+		LIMIT(best_effort_microusd, false),
+#undef LIMIT
+	};
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const json_t *value = json_object_get(from, members[i].name);
+		int64_t *to = (int64_t *)(void *)((char *)l + members[i].at);
+		if (optional_int(value, members[i].name, to, e))
+			return -1;
+		if (members[i].required && *to < 1)
+			return err_set(e, "the request is not understood: %s must be at least 1",
+				members[i].name);
+	}
+	return 0;
+}
+
+static int read_prices(struct task *t, json_t *from, struct err *e)
+{
+	if (!from || json_is_null(from))
+		return 0;
+	struct prices p;
+	json_error_t why;
+	int rc = json_unpack_ex(from, &why, JSON_STRICT, "{s:F, s:F, s:F, s:F}", "input", &p.input,
+		"output", &p.output, "cache_read", &p.cache_read, "cache_write", &p.cache_write);
+	if (unpacked(rc, &why, e))
+		return -1;
+	struct prices *kept = arena_alloc(&t->arena, sizeof(*kept));
+	*kept = p;
+	t->provider.prices = kept;
+	return 0;
+}
+
+/* Out of jansson's memory, which is wiped, into ours, which task_done wipes. */
+static int take_key(struct task_provider *p, const json_t *key, struct err *e)
+{
+	const char *text = json_string_value(key);
+	if (!text)
+		return 0;
+	p->key = strdup(text);
+	explicit_bzero((char *)(uintptr_t)text, json_string_length(key));
+	return p->key ? 0 : err_set(e, "out of memory");
+}
+
+static int read_provider(struct task *t, json_t *from, struct err *e)
+{
+	struct task_provider *p = &t->provider;
+	const char *name, *format, *url, *auth;
+	json_t *version, *ca, *key, *prices;
+	json_error_t why;
+	int rc = json_unpack_ex(from, &why, JSON_STRICT,
+		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "name", &name,
+		"api_format", &format, "base_url", &url, "auth", &auth, "api_version", &version,
+		"ca_file", &ca, "key", &key, "connect_timeout_secs", &p->connect_timeout_secs,
+		"idle_timeout_secs", &p->idle_timeout_secs, "timeout_secs", &p->timeout_secs,
+		"max_retries", &p->max_retries, "prices", &prices);
+	if (unpacked(rc, &why, e) || take_key(p, key, e) || read_prices(t, prices, e))
+		return -1;
+	p->name = keep(&t->arena, name);
+	p->api_format = keep(&t->arena, format);
+	p->base_url = keep(&t->arena, url);
+	p->auth = keep(&t->arena, auth);
+	p->api_version = optional_text(&t->arena, version);
+	p->ca_file = optional_text(&t->arena, ca);
+	return 0;
+}
+
+static int read_rest(
+	struct task *t, json_t *result, json_t *protect, const json_t *heat, struct err *e)
+{
+	if (!json_is_null(result)) {
+		t->result = record_from_json(result, &t->arena, e);
+		if (!t->result)
+			return -1;
+	}
+	if (json_is_number(heat)) {
+		double *kept = arena_alloc(&t->arena, sizeof(*kept));
+		*kept = json_number_value(heat);
+		t->temperature = kept;
+	}
+	t->protect_count = json_array_size(protect);
+	t->protect = arena_array(&t->arena, t->protect_count, sizeof(*t->protect));
+	for (size_t i = 0; i < t->protect_count; i++)
+		if (!(t->protect[i] = optional_text(&t->arena, json_array_get(protect, i))))
+			return err_set(e, "the request is not understood: protect holds no path");
+	return 0;
+}
+
+static int unpack_task(struct task *t, json_t *doc, struct err *e)
+{
+	const char *state, *step_key, *mode, *prompt, *model;
+	json_t *result, *provider, *thinking, *heat, *limits, *protect;
+	int version, record;
+	json_error_t why;
+	int rc = json_unpack_ex(doc, &why, JSON_STRICT,
+		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "version",
+		&version, "state", &state, "step_key", &step_key, "mode", &mode, "prompt", &prompt,
+		"result", &result, "provider", &provider, "model", &model, "thinking", &thinking,
+		"temperature", &heat, "limits", &limits, "protect", &protect, "record", &record);
+	if (unpacked(rc, &why, e))
+		return -1;
+	if (version != 1)
+		return err_set(e, "the request has version %d; this program knows 1", version);
+	t->state = keep(&t->arena, state);
+	t->step_key = keep(&t->arena, step_key);
+	t->mode = keep(&t->arena, mode);
+	t->prompt = keep(&t->arena, prompt);
+	t->model = keep(&t->arena, model);
+	t->thinking = optional_text(&t->arena, thinking);
+	t->record = record;
+	if (read_provider(t, provider, e) || read_limits(&t->limits, limits, e))
+		return -1;
+	return read_rest(t, result, protect, heat, e);
+}
+
+int task_read(int fd, struct task *out, struct err *e)
+{
+	struct task t = {0};
+	arena_init(&t.arena);
+	json_auto_t *doc = read_object(fd, e);
+	if (!doc || unpack_task(&t, doc, e)) {
+		task_done(&t);
+		return -1;
+	}
+	*out = t;
+	return 0;
+}
+
+void task_done(struct task *t)
+{
+	if (t->provider.key)
+		explicit_bzero(t->provider.key, strlen(t->provider.key));
+	free(t->provider.key);
+	t->provider.key = NULL;
+	arena_done(&t->arena);
+}

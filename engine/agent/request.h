@@ -1,0 +1,62 @@
+/*
+ * What the supervisor asks for: two JSON lines on descriptor 0. The first holds what confinement
+ * needs and no secret; the second, read only once the process is confined, holds the work and the
+ * key.
+ */
+#ifndef AGENT_REQUEST_H
+#define AGENT_REQUEST_H
+#include "provider/usage.h"
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "types/types.h"
+
+struct order_channel {
+	const char *name, *endpoint;
+	bool tls, local, private;
+};
+
+/* The first line. Strings live in `arena`. */
+struct order {
+	struct arena arena;
+	const char *profile, *agent_network, *workspace, *state_dir;
+	const char *upstream_proxy; /* NULL: none */
+	int64_t max_egress_bytes;   /* -1: no limit */
+	struct order_channel *channels;
+	size_t channel_count;
+};
+
+/* -1 in a limit: none. */
+struct limits {
+	int64_t timeout_secs, max_iterations, max_output_tokens_per_call, context_tokens;
+	int64_t max_calls_per_turn, max_input_tokens, max_output_tokens, max_microusd;
+	int64_t best_effort_microusd;
+};
+
+/* The second line. */
+struct task {
+	struct arena arena;
+	const char *state, *step_key, *mode, *prompt, *model;
+	const char *thinking;        /* NULL: unset */
+	const double *temperature;   /* NULL: unset */
+	const struct record *result; /* NULL: the state declares no schema */
+	struct task_provider {
+		const char *name, *api_format, *base_url, *auth, *api_version;
+		const char *ca_file; /* NULL: the system's */
+		char *key;           /* NULL: none; wiped by task_done */
+		const struct prices *prices;
+		int64_t connect_timeout_secs, idle_timeout_secs, timeout_secs, max_retries;
+	} provider;
+	struct limits limits;
+	const char **protect;
+	size_t protect_count;
+	bool record;
+};
+
+/* Each reads one line from `fd`, not a byte more, and refuses what is missing, unknown or of the
+ * wrong type. */
+int order_read(int fd, struct order *out, struct err *e);
+void order_done(struct order *o);
+int task_read(int fd, struct task *out, struct err *e);
+void task_done(struct task *t);
+#endif

@@ -1,0 +1,108 @@
+#include "agent/tools/list.h"
+#include "agent/tools/place.h"
+#include "agent/tools/search.h"
+
+#include "base/io.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum { SEARCH_SECS = 10, PATTERN_MAX = 1000 };
+enum { SEARCH_OK = 0, SEARCH_BAD = 1 };
+
+/* A pattern can cost time and memory out of all proportion: the search runs in a child that the
+ * kernel ends. It inherits every wall of this process. */
+static void child(const struct search *s, int dir_fd, int out_fd)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	struct rlimit cpu = {SEARCH_SECS, SEARCH_SECS};
+	setrlimit(RLIMIT_CPU, &cpu);
+#ifndef __SANITIZE_ADDRESS__
+	struct rlimit memory = {512UL << 20, 512UL << 20};
+	setrlimit(RLIMIT_AS, &memory);
+#endif
+	alarm(SEARCH_SECS);
+	AUTO_BUF out;
+	buf_init(&out, TOOL_TEXT_CAP_BYTES);
+	int rc = search_run(s, dir_fd, &out);
+	io_write(out_fd, out.data ? out.data : "", out.len);
+	_exit(rc ? SEARCH_BAD : SEARCH_OK);
+}
+
+static int collect(pid_t pid, int from_fd, struct buf *out)
+{
+	int status;
+	struct err e = ERR_NONE;
+	int rc = io_read_all(from_fd, out, "the search", &e);
+	if (rc)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (rc)
+		buf_adds(out, e.text);
+	if (!WIFEXITED(status))
+		buf_addf(out, "The search was stopped after %d s; narrow the pattern or the path.",
+			SEARCH_SECS);
+	return rc || !WIFEXITED(status) || WEXITSTATUS(status) != SEARCH_OK ? -1 : 0;
+}
+
+static int start(const struct search *s, int dir_fd, struct buf *out)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC)) {
+		buf_adds(out, "The search cannot be started.");
+		return -1;
+	}
+	pid_t pid = fork();
+	if (pid == 0)
+		child(s, dir_fd, ends[1]);
+	own_close(&ends[1]);
+	int rc = -1;
+	if (pid < 0)
+		buf_adds(out, "The search cannot be started.");
+	else
+		rc = collect(pid, ends[0], out);
+	own_close(&ends[0]);
+	return rc;
+}
+
+static int grep(const struct tool_context *t, const json_t *arguments, struct buf *out)
+{
+	const char *path = tool_text(arguments, "path", ".");
+	struct search s = {.pattern = tool_text(arguments, "pattern", ""),
+		.glob = tool_text(arguments, "glob", NULL)};
+	if (!*s.pattern || strlen(s.pattern) > PATTERN_MAX) {
+		buf_addf(out, "The pattern must have 1 to %d bytes.", PATTERN_MAX);
+		return -1;
+	}
+	const char *relative = place_relative(t, path, out);
+	if (!relative)
+		return -1;
+	/* A file is searched alone, by way of its directory's rules not at all. */
+	struct stat st;
+	AUTO_BUF unused;
+	buf_init(&unused, TOOL_TEXT_CAP_BYTES);
+	AUTO_FD int file = place_open_file(t, path, &st, &unused);
+	AUTO_FD int dir = file < 0 ? place_open_dir(t, path, out) : -1;
+	if (file < 0 && dir < 0)
+		return -1;
+	s.is_file = file >= 0;
+	s.prefix = strcmp(relative, ".") ? relative : "";
+	return start(&s, file >= 0 ? file : dir, out);
+}
+
+const struct tool tool_grep = {
+	.name = "grep",
+	.description =
+		"Searches text files of the workspace for a POSIX extended regular expression, "
+		"line by line; .gitignore is respected; at most 200 hits.",
+	.modes = TOOL_IN_AGENT | TOOL_IN_RUN,
+	.args = {{"pattern", "the POSIX extended regular expression", ARG_STR, true, NULL},
+		{"path", "a directory or file to search, default the whole workspace", ARG_STR,
+			false, NULL},
+		{"glob", "only files whose name (or path, with a slash) matches, as *.c", ARG_STR,
+			false, NULL}},
+	.run = grep,
+};

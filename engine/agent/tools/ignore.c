@@ -1,0 +1,104 @@
+#include "agent/tools/ignore.h"
+
+#include "base/own.h"
+#include <fnmatch.h>
+
+enum { RULES_MAX = 4096 };
+
+static char *take_line(const char *text, size_t len)
+{
+	if (len && text[len - 1] == '\r')
+		len--;
+	/* Trailing spaces count only when escaped. */
+	while (len && text[len - 1] == ' ' && !(len > 1 && text[len - 2] == '\\'))
+		len--;
+	return len && text[0] != '#' ? strndup(text, len) : NULL;
+}
+
+static bool parse(struct ignore_rule *rule, char *line)
+{
+	char *at = line;
+	rule->negated = *at == '!';
+	at += rule->negated;
+	size_t len = strlen(at);
+	rule->directories_only = len && at[len - 1] == '/';
+	if (rule->directories_only)
+		at[--len] = '\0';
+	const char *slash = strchr(at, '/');
+	rule->anchored = slash;
+	if (*at == '/')
+		at++;
+	rule->pattern = *at ? strdup(at) : NULL;
+	return rule->pattern;
+}
+
+void ignore_init(struct ignore *i, const struct ignore *parent, size_t prefix_len, const char *text)
+{
+	*i = (struct ignore){.parent = parent, .prefix_len = prefix_len};
+	while (*text && i->count < RULES_MAX) {
+		size_t len = strcspn(text, "\n");
+		char *line = take_line(text, len);
+		struct ignore_rule *grown =
+			line ? reallocarray(i->rules, i->count + 1, sizeof(*grown)) : NULL;
+		if (grown) {
+			i->rules = grown;
+			i->count += parse(&grown[i->count], line);
+		}
+		free(line);
+		text += len + (text[len] == '\n');
+	}
+}
+
+void ignore_done(struct ignore *i)
+{
+	for (size_t n = 0; n < i->count; n++)
+		free(i->rules[n].pattern);
+	free(i->rules);
+}
+
+/* Component by component, because fnmatch knows no double star. */
+static bool match_one(const char *pattern, size_t pattern_len, const char *name, size_t name_len)
+{
+	AUTO_FREE char *p = strndup(pattern, pattern_len);
+	AUTO_FREE char *n = strndup(name, name_len);
+	return p && n && !fnmatch(p, n, 0);
+}
+
+static bool match_path(const char *pattern, const char *path)
+{
+	size_t len = strcspn(pattern, "/");
+	const char *more = pattern[len] ? pattern + len + 1 : NULL;
+	if (len == 2 && !strncmp(pattern, "**", 2)) {
+		if (!more)
+			return true;
+		for (const char *at = path; at; at = strchr(at, '/'), at = at ? at + 1 : NULL)
+			if (match_path(more, at))
+				return true;
+		return false;
+	}
+	size_t name = strcspn(path, "/");
+	if (!match_one(pattern, len, path, name))
+		return false;
+	if (more && path[name])
+		return match_path(more, path + name + 1);
+	return !more && !path[name];
+}
+
+static bool rule_matches(const struct ignore_rule *r, const char *path, bool is_directory)
+{
+	if (r->directories_only && !is_directory)
+		return false;
+	if (r->anchored)
+		return match_path(r->pattern, path);
+	const char *base = strrchr(path, '/');
+	return !fnmatch(r->pattern, base ? base + 1 : path, 0);
+}
+
+bool ignore_match(const struct ignore *i, const char *path, bool is_directory)
+{
+	for (; i; i = i->parent)
+		for (size_t n = i->count; n > 0; n--)
+			if (rule_matches(&i->rules[n - 1], path + i->prefix_len, is_directory))
+				return !i->rules[n - 1].negated;
+	return false;
+}

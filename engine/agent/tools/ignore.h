@@ -1,0 +1,28 @@
+/*
+ * .gitignore files as git reads them (gitignore(5)), one list per directory on the way down.
+ */
+#ifndef TOOLS_IGNORE_H
+#define TOOLS_IGNORE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ignore_rule {
+	char *pattern;
+	bool negated, directories_only, anchored; /* anchored: matched against the whole path */
+};
+
+/* The rules of one directory; `parent` is the enclosing one's, NULL at the root. */
+struct ignore {
+	const struct ignore *parent;
+	size_t prefix_len; /* of this directory in the paths asked about, slash included */
+	struct ignore_rule *rules;
+	size_t count;
+};
+
+/* Parses a file's text. Rules beyond 4096 are left out. */
+void ignore_init(
+	struct ignore *i, const struct ignore *parent, size_t prefix_len, const char *text);
+void ignore_done(struct ignore *i);
+/* Whether `path` (relative to the root) is ignored, given that its directory is not. */
+bool ignore_match(const struct ignore *i, const char *path, bool is_directory);
+#endif

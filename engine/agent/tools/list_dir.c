@@ -1,0 +1,106 @@
+#include "agent/tools/list.h"
+#include "agent/tools/place.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+enum { ENTRIES_MAX = 1000, SCANNED_MAX = 100000 };
+
+struct names {
+	char **at;
+	size_t count, size;
+};
+
+static void names_done(struct names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		free(n->at[i]);
+	free(n->at);
+}
+
+static int names_add(struct names *n, const char *name)
+{
+	if (n->count == n->size) {
+		size_t size = n->size ? 2 * n->size : 64;
+		char **grown = reallocarray(n->at, size, sizeof(*grown));
+		if (!grown)
+			return -1;
+		n->at = grown;
+		n->size = size;
+	}
+	n->at[n->count] = strdup(name);
+	return n->at[n->count] ? (n->count++, 0) : -1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_names(DIR *dir, struct names *names)
+{
+	for (const struct dirent *d; names->count < SCANNED_MAX && (d = readdir(dir));)
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
+			names_add(names, d->d_name))
+			return -1;
+	if (names->count)
+		qsort(names->at, names->count, sizeof(*names->at), by_name);
+	return 0;
+}
+
+static void write_entry(int dir_fd, const char *name, struct buf *out)
+{
+	struct stat st;
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	char target[256];
+	ssize_t n = S_ISLNK(st.st_mode) ? readlinkat(dir_fd, name, target, sizeof(target) - 1) : -1;
+	tool_show(out, name);
+	if (S_ISDIR(st.st_mode)) {
+		buf_adds(out, "/\n");
+	} else if (S_ISREG(st.st_mode)) {
+		buf_addf(out, "\t%lld bytes\n", (long long)st.st_size);
+	} else if (n >= 0) {
+		target[n] = '\0';
+		buf_adds(out, "\tlink to ");
+		tool_show(out, target);
+		buf_addc(out, '\n');
+	} else {
+		buf_addf(out, "\t%s\n", place_kind(st.st_mode));
+	}
+}
+
+static int list_dir(const struct tool_context *t, const json_t *arguments, struct buf *out)
+{
+	int fd = place_open_dir(t, tool_text(arguments, "path", "."), out);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		own_close(&fd);
+		return -1;
+	}
+	struct names names = {0};
+	int rc = read_names(dir, &names);
+	size_t shown = names.count < ENTRIES_MAX ? names.count : ENTRIES_MAX;
+	for (size_t i = 0; i < shown; i++)
+		write_entry(dirfd(dir), names.at[i], out);
+	if (rc)
+		buf_adds(out, "(out of memory)");
+	else if (!names.count)
+		buf_adds(out, "(the directory is empty)\n");
+	else if (shown < names.count)
+		buf_addf(out, "(%zu of %s%zu entries)\n", shown,
+			names.count == SCANNED_MAX ? "more than " : "", names.count);
+	names_done(&names);
+	closedir(dir);
+	return rc;
+}
+
+const struct tool tool_list_dir = {
+	.name = "list_dir",
+	.description = "Lists a directory of the workspace: sorted names, directories with a "
+		       "trailing slash, files with their size.",
+	.modes = TOOL_IN_AGENT | TOOL_IN_RUN,
+	.args = {{"path", "the directory, relative to the workspace; . for its root", ARG_STR, true,
+		NULL}},
+	.run = list_dir,
+};

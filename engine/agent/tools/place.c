@@ -1,0 +1,90 @@
+#include "agent/tools/place.h"
+
+#include "base/beneath.h"
+#include <fcntl.h>
+
+const char *place_kind(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG: return "a file";
+	case S_IFDIR: return "a directory";
+	case S_IFLNK: return "a link";
+	case S_IFIFO: return "a named pipe";
+	case S_IFSOCK: return "a socket";
+	default: return "a device";
+	}
+}
+
+const char *place_relative(const struct tool_context *t, const char *path, struct buf *out)
+{
+	const char *rest = path;
+	if (*path == '/') {
+		size_t len = strlen(t->workspace);
+		if (strncmp(path, t->workspace, len) || (path[len] && path[len] != '/')) {
+			tool_show(out, path);
+			buf_adds(out, " is outside the workspace ");
+			tool_show(out, t->workspace);
+			buf_adds(out, "; nothing outside it can be reached.");
+			return NULL;
+		}
+		rest = path + len;
+		while (*rest == '/')
+			rest++;
+	}
+	return *rest ? rest : ".";
+}
+
+static int refuse(struct buf *out, const char *path, int number)
+{
+	tool_show(out, path);
+	if (number == EXDEV)
+		buf_adds(out, " leads out of the workspace; nothing outside it can be reached.");
+	else if (number == ENOENT)
+		buf_adds(out, " does not exist.");
+	else if (number == ENOTDIR)
+		buf_adds(out, " does not exist: a part of the path is not a directory.");
+	else
+		buf_addf(out, " cannot be opened: %s.", strerror(number));
+	return -1;
+}
+
+/* Looks first: opening a device or a pipe can have effects of its own. What is then opened must be
+ * the very thing that was looked at. */
+static int open_kind(const struct tool_context *t, const char *path, mode_t kind, struct stat *st,
+	struct buf *out)
+{
+	const char *relative = place_relative(t, path, out);
+	if (!relative)
+		return -1;
+	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
+	if (look < 0 || fstat(look, st))
+		return refuse(out, path, errno);
+	if ((st->st_mode & S_IFMT) != kind) {
+		tool_show(out, path);
+		buf_addf(out, " is %s, not %s.", place_kind(st->st_mode), place_kind(kind));
+		return -1;
+	}
+	int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (kind == S_IFDIR ? O_DIRECTORY : 0);
+	AUTO_FD int fd = beneath_open(t->workspace_fd, relative, flags, 0, 0);
+	struct stat now;
+	if (fd < 0 || fstat(fd, &now))
+		return refuse(out, path, errno);
+	if (now.st_dev != st->st_dev || now.st_ino != st->st_ino) {
+		tool_show(out, path);
+		buf_adds(out, " was replaced while it was being opened; try again.");
+		return -1;
+	}
+	return TAKE_FD(fd);
+}
+
+int place_open_file(
+	const struct tool_context *t, const char *path, struct stat *st, struct buf *out)
+{
+	return open_kind(t, path, S_IFREG, st, out);
+}
+
+int place_open_dir(const struct tool_context *t, const char *path, struct buf *out)
+{
+	struct stat st;
+	return open_kind(t, path, S_IFDIR, &st, out);
+}

@@ -1,0 +1,23 @@
+/*
+ * Paths as a model writes them, opened beneath the workspace and nowhere else.
+ *
+ * Resolution is the kernel's (openat2, RESOLVE_BENEATH), so neither "..", nor a link, nor a
+ * component swapped while we look can leave. FIFOs, devices and sockets are refused before they are
+ * opened.
+ */
+#ifndef TOOLS_PLACE_H
+#define TOOLS_PLACE_H
+#include "agent/tools/tool.h"
+#include <sys/stat.h>
+
+/* The part of `path` below the workspace ("." for itself). NULL with a message when it lies
+ * outside. Points into `path` or to a constant. */
+const char *place_relative(const struct tool_context *t, const char *path, struct buf *out);
+/* A regular file for reading; -1 with a message in `out`. */
+int place_open_file(
+	const struct tool_context *t, const char *path, struct stat *st, struct buf *out);
+/* A directory for reading; -1 with a message in `out`. */
+int place_open_dir(const struct tool_context *t, const char *path, struct buf *out);
+/* "a directory", "a named pipe" ... */
+const char *place_kind(mode_t mode);
+#endif

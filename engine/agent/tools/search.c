@@ -1,0 +1,190 @@
+#include "agent/tools/search.h"
+
+#include "agent/tools/ignore.h"
+#include "agent/tools/tool.h"
+
+#include "base/beneath.h"
+#include "base/io.h"
+#include "base/utf8.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <regex.h>
+#include <sys/stat.h>
+
+enum {
+	DEPTH_MAX = 64,
+	FILES_MAX = 100000,
+	FILE_CAP_BYTES = 16 * 1024 * 1024,
+	LINE_SHOWN_BYTES = 300,
+	IGNORE_CAP_BYTES = 256 * 1024,
+};
+
+struct walk {
+	const struct search *search;
+	regex_t regex;
+	struct buf *out;
+	size_t hits, files, skipped;
+	char path[PATH_MAX]; /* of the entry at hand, relative to the start */
+	size_t depth;
+};
+
+static bool is_over(const struct walk *w)
+{
+	return w->hits >= SEARCH_HITS_MAX || w->files >= FILES_MAX;
+}
+
+static void show_hit(struct walk *w, size_t number, const char *line, size_t len)
+{
+	const char *prefix = w->search->prefix;
+	tool_show(w->out, prefix);
+	if (*prefix && w->path[0])
+		buf_addc(w->out, '/');
+	tool_show(w->out, w->path);
+	size_t shown = len < LINE_SHOWN_BYTES ? len : LINE_SHOWN_BYTES;
+	shown = shown < len ? utf8_prefix(line, shown) : shown;
+	buf_addf(w->out, ":%zu: ", number);
+	buf_add(w->out, line, shown);
+	buf_adds(w->out, shown < len ? " [...]\n" : "\n");
+	w->hits++;
+}
+
+static void search_text(struct walk *w, const char *text, size_t len)
+{
+	size_t number = 1;
+	for (const char *at = text, *stop = text + len; at < stop && !is_over(w); number++) {
+		const char *end = memchr(at, '\n', (size_t)(stop - at));
+		size_t run = (size_t)((end ? end : stop) - at);
+		size_t seen = run && at[run - 1] == '\r' ? run - 1 : run;
+		regmatch_t span = {.rm_so = 0, .rm_eo = (regoff_t)seen};
+		if (!regexec(&w->regex, at, 1, &span, REG_STARTEND))
+			show_hit(w, number, at, seen);
+		at += run + 1;
+	}
+}
+
+/* Binary files (a NUL, or not UTF-8) hold no lines to show. */
+static void search_fd(struct walk *w, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	w->files++;
+	AUTO_BUF text;
+	buf_init(&text, FILE_CAP_BYTES);
+	if (st.st_size >= FILE_CAP_BYTES || io_read_all(fd, &text, "a file", NULL)) {
+		w->skipped++;
+		return;
+	}
+	if (text.len && !memchr(text.data, 0, text.len) &&
+		utf8_prefix(text.data, text.len) == text.len)
+		search_text(w, text.data, text.len);
+}
+
+static bool is_wanted(const struct walk *w, const char *name)
+{
+	const char *glob = w->search->glob;
+	if (!glob)
+		return true;
+	return !fnmatch(glob, strchr(glob, '/') ? w->path : name, 0);
+}
+
+static void load_ignore(int dir_fd, const struct ignore *parent, size_t prefix, struct ignore *out)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	if (io_read_file(dir_fd, ".gitignore", IGNORE_CAP_BYTES, &text, &len, NULL))
+		ignore_init(out, parent, prefix, "");
+	else
+		ignore_init(out, parent, prefix, text);
+}
+
+static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent);
+
+static void visit(struct walk *w, int dir_fd, const char *name, const struct ignore *ignore)
+{
+	size_t before = strlen(w->path);
+	int n = snprintf(
+		w->path + before, sizeof(w->path) - before, "%s%s", before ? "/" : "", name);
+	struct stat st;
+	bool fits = n > 0 && (size_t)n < sizeof(w->path) - before;
+	if (fits && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		!ignore_match(ignore, w->path, S_ISDIR(st.st_mode))) {
+		bool is_dir = S_ISDIR(st.st_mode);
+		/* O_NOFOLLOW: a link is not searched; its target is, where it lies. */
+		if (is_dir || (S_ISREG(st.st_mode) && is_wanted(w, name))) {
+			AUTO_FD int fd = openat(dir_fd, name,
+				O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+			if (fd >= 0 && is_dir)
+				walk_dir(w, fd, ignore);
+			else if (fd >= 0)
+				search_fd(w, fd);
+		}
+	}
+	w->path[before] = '\0';
+}
+
+static int no_dots(const struct dirent *d)
+{
+	return strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && strcmp(d->d_name, ".git");
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent)
+{
+	struct dirent **entries;
+	if (++w->depth > DEPTH_MAX || is_over(w)) {
+		w->depth--;
+		return;
+	}
+	struct ignore ignore;
+	load_ignore(dir_fd, parent, w->path[0] ? strlen(w->path) + 1 : 0, &ignore);
+	int n = scandirat(dir_fd, ".", &entries, no_dots, by_name);
+	for (int i = 0; i < n; i++) {
+		if (!is_over(w))
+			visit(w, dir_fd, entries[i]->d_name, &ignore);
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+	ignore_done(&ignore);
+	w->depth--;
+}
+
+static void conclude(const struct walk *w)
+{
+	if (!w->hits)
+		buf_adds(w->out, "(no match)\n");
+	if (w->hits >= SEARCH_HITS_MAX)
+		buf_addf(w->out, "(stopped at %d hits; narrow the pattern, the path or the glob)\n",
+			SEARCH_HITS_MAX);
+	if (w->files >= FILES_MAX)
+		buf_addf(w->out, "(stopped after %d files)\n", FILES_MAX);
+	if (w->skipped)
+		buf_addf(w->out, "(%zu files over %d MiB were not searched)\n", w->skipped,
+			FILE_CAP_BYTES / (1024 * 1024));
+}
+
+int search_run(const struct search *s, int fd, struct buf *out)
+{
+	struct walk w = {.search = s, .out = out};
+	int rc = regcomp(&w.regex, s->pattern, REG_EXTENDED | REG_NEWLINE);
+	if (rc) {
+		char why[200];
+		regerror(rc, &w.regex, why, sizeof(why));
+		buf_addf(out, "The pattern is not a POSIX extended regular expression: %s.", why);
+		return -1;
+	}
+	if (s->is_file)
+		search_fd(&w, fd);
+	else
+		walk_dir(&w, fd, NULL);
+	conclude(&w);
+	regfree(&w.regex);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * The search behind grep: a directory tree or one file, text only, ignored files left out.
+ */
+#ifndef TOOLS_SEARCH_H
+#define TOOLS_SEARCH_H
+#include "base/buf.h"
+
+enum { SEARCH_HITS_MAX = 200 };
+
+struct search {
+	const char *pattern; /* POSIX ERE */
+	const char *glob;    /* NULL: every file */
+	const char *prefix;  /* how the starting point is shown; "" for the workspace */
+	bool is_file;
+};
+
+/* Appends `PATH:LINE: TEXT` per hit and a closing remark. -1 with a message: a bad pattern. */
+int search_run(const struct search *s, int fd, struct buf *out);
+#endif

@@ -1,0 +1,124 @@
+#include "agent/tools/list.h"
+#include "agent/tools/tool.h"
+
+#include "base/utf8.h"
+
+static const struct tool *const tools[] = {
+#define TOOL(name) &tool_##name,
+	TOOL_LIST(TOOL)
+#undef TOOL
+};
+
+const struct tool *tool_find(const char *name, unsigned mode)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+		if ((tools[i]->modes & mode) && !strcmp(tools[i]->name, name))
+			return tools[i];
+	return NULL;
+}
+
+static json_t *arg_schema(const struct tool_arg *a)
+{
+	static const char *const types[] = {"string", "integer", "array"};
+	json_t *schema =
+		json_pack("{s:s, s:s}", "type", types[a->kind], "description", a->description);
+	if (a->kind == ARG_LIST)
+		json_object_set_new(schema, "items", json_loads(a->items, 0, NULL));
+	return schema;
+}
+
+static json_t *schema_of(const struct tool *t)
+{
+	json_t *properties = json_object(), *required = json_array();
+	for (const struct tool_arg *a = t->args; a->name; a++) {
+		json_object_set_new(properties, a->name, arg_schema(a));
+		if (a->required)
+			json_array_append_new(required, json_string(a->name));
+	}
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
+		"required", required, "additionalProperties", 0);
+}
+
+json_t *tool_declarations(unsigned mode)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+		if (tools[i]->modes & mode)
+			json_array_append_new(
+				list, json_pack("{s:s, s:s, s:o}", "name", tools[i]->name,
+					      "description", tools[i]->description, "input_schema",
+					      schema_of(tools[i])));
+	return list;
+}
+
+static const struct tool_arg *arg_find(const struct tool *t, const char *name)
+{
+	for (const struct tool_arg *a = t->args; a->name; a++)
+		if (!strcmp(a->name, name))
+			return a;
+	return NULL;
+}
+
+static bool kind_is(enum tool_arg_kind kind, const json_t *value)
+{
+	switch (kind) {
+	case ARG_STR: return json_is_string(value);
+	case ARG_INT: return json_is_integer(value);
+	case ARG_LIST: return json_is_array(value);
+	}
+	return false;
+}
+
+int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out)
+{
+	static const char *const kinds[] = {"a string", "an integer", "a list"};
+	size_t before = out->len;
+	const char *key;
+	json_t *value;
+	if (!json_is_object(arguments))
+		buf_addf(out, "The arguments of %s must be one JSON object.\n", tool->name);
+	json_object_foreach ((json_t *)(uintptr_t)arguments, key, value) {
+		const struct tool_arg *a = arg_find(tool, key);
+		if (!a)
+			buf_addf(out, "%s has no argument %.80s.\n", tool->name, key);
+		else if (!kind_is(a->kind, value) && (a->required || !json_is_null(value)))
+			buf_addf(out, "Argument %s of %s must be %s.\n", key, tool->name,
+				kinds[a->kind]);
+	}
+	for (const struct tool_arg *a = tool->args; a->name; a++)
+		if (a->required && !json_object_get(arguments, a->name))
+			buf_addf(out, "Argument %s of %s is missing: %s.\n", a->name, tool->name,
+				a->description);
+	return out->len == before ? 0 : -1;
+}
+
+const char *tool_text(const json_t *arguments, const char *name, const char *fallback)
+{
+	const char *text = json_string_value(json_object_get(arguments, name));
+	return text ? text : fallback;
+}
+
+int64_t tool_number(const json_t *arguments, const char *name, int64_t fallback)
+{
+	const json_t *value = json_object_get(arguments, name);
+	return json_is_integer(value) ? json_integer_value(value) : fallback;
+}
+
+void tool_show(struct buf *out, const char *name)
+{
+	for (size_t len = strlen(name), step; len; name += step, len -= step) {
+		uint32_t code = 0;
+		step = utf8_step(name, len, &code);
+		/* Bidirectional overrides can make one name look like another. */
+		bool odd = code == '\n' || code == '\r' || code == '\t' || utf8_is_control(code) ||
+			   (code >= 0x200e && code <= 0x200f) ||
+			   (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+		if (step && !odd) {
+			buf_add(out, name, step);
+			continue;
+		}
+		step = step ? step : 1;
+		for (size_t i = 0; i < step; i++)
+			buf_addf(out, "\\x%02x", (unsigned char)name[i]);
+	}
+}

@@ -1,0 +1,56 @@
+/*
+ * The tools a model may call: a fixed table. Adding one is a security decision.
+ *
+ * A tool gets arguments that already conform to its declaration and appends the text for the model.
+ */
+#ifndef TOOLS_TOOL_H
+#define TOOLS_TOOL_H
+#include "base/buf.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TOOL_TEXT_CAP_BYTES = 512 * 1024 };
+
+/* What every tool works on. Borrowed from the loop. */
+struct tool_context {
+	int workspace_fd;
+	const char *workspace;      /* its absolute path, for arguments that spell it out */
+	const char *const *protect; /* absolute paths no tool may change */
+	size_t protect_count;
+};
+
+enum tool_arg_kind { ARG_STR, ARG_INT, ARG_LIST };
+struct tool_arg {
+	const char *name, *description;
+	enum tool_arg_kind kind;
+	bool required;
+	const char *items; /* ARG_LIST: the JSON Schema of an item */
+};
+
+enum { TOOL_IN_AGENT = 1, TOOL_IN_RUN = 2, TOOL_ARGS_MAX = 4 };
+
+/* Appends the result to `out`. 0, or -1 when the text says what went wrong. */
+typedef int tool_run_fn(const struct tool_context *t, const json_t *arguments, struct buf *out);
+
+struct tool {
+	const char *name, *description;
+	unsigned modes;
+	struct tool_arg args[TOOL_ARGS_MAX]; /* ended by a NULL name */
+	tool_run_fn *run;
+};
+
+/* The tool called `name` in `mode`; NULL: there is none. */
+const struct tool *tool_find(const char *name, unsigned mode);
+/* [{name, description, input_schema}] of the tools of `mode`. */
+json_t *tool_declarations(unsigned mode);
+/* Checks `arguments` against the declaration; every problem is one line in `out`. */
+int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out);
+
+/* A string or integer argument, or the fallback where it was left out. */
+const char *tool_text(const json_t *arguments, const char *name, const char *fallback);
+int64_t tool_number(const json_t *arguments, const char *name, int64_t fallback);
+
+/* Appends a path or name with everything that could confuse a reader written as \xHH. */
+void tool_show(struct buf *out, const char *name);
+#endif
