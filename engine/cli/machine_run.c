@@ -1,0 +1,99 @@
+#include "cli/parameters.h"
+#include "cli/setup.h"
+#include "cli/show.h"
+#include "cli/start.h"
+#include <string.h>
+
+static json_t *overrides_of(const struct call *c)
+{
+	static const char *const names[] = {"allow-uncommitted", "allow-root-jail", "auto-approve"};
+	json_t *out = json_array();
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (call_has(c, names[i]))
+			json_array_append_new(out, json_string(names[i]));
+	return out;
+}
+
+static int run_loaded(const struct call *c, const struct setup *setup, const struct loaded *l)
+{
+	struct err e = ERR_NONE;
+	struct drive_result result;
+	struct show show;
+	const char *id = call_value(c, "id");
+	json_auto_t *overrides = overrides_of(c);
+	json_auto_t *parameters = parameters_read(c, l->machine, &e);
+	if (!parameters)
+		return fail(EXIT_REFUSED, &e);
+	struct start start = {.place = &setup->place,
+		.config = setup->config,
+		.authored = l,
+		.id = id ? id : l->machine->name,
+		.digest = call_value(c, "digest"),
+		.gate = !call_has(c, "allow-uncommitted"),
+		.parameters = parameters,
+		.overrides = overrides,
+		.config_file = call_value(c, "config"),
+		.record_dir = call_value(c, "record"),
+		.allow_root_jail = call_has(c, "allow-root-jail"),
+		.exit_on_wait = call_has(c, "exit-on-wait")};
+	show_init(&show, c);
+	struct drive_listener listener = show_listener(&show);
+	start_run(&start, &listener, &result);
+	show_result(&show, start.id, &result);
+	return run_status_exit(result.status);
+}
+
+static int run_in(const struct call *c, const struct setup *setup)
+{
+	struct findings findings;
+	struct loaded loaded;
+	struct err e = ERR_NONE;
+	int code = EXIT_REFUSED;
+	findings_init(&findings);
+	if (loaded_open(&loaded, c->arguments[0], &findings, &e)) {
+		fail(EXIT_REFUSED, &e);
+	} else {
+		if (!loaded_usable(&loaded, &findings))
+			code = run_loaded(c, setup, &loaded);
+		loaded_done(&loaded);
+	}
+	findings_done(&findings);
+	return code;
+}
+
+static int run(const struct call *c)
+{
+	struct setup setup;
+	if (setup_open(&setup, c))
+		return EXIT_REFUSED;
+	int code = run_in(c, &setup);
+	setup_done(&setup);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"id", "ID", "name the instance (default: the machine's name)", false},
+	{"set", "NAME=VALUE", "set an operator parameter", true},
+	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},
+	{"config", "FILE", "a configuration file on top of the operator's own", false},
+	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
+	{"allow-uncommitted", NULL, "run a bundle that git does not hold as it is", false},
+	{"allow-root-jail", NULL, "as root, accept file systems without id-mapped mounts", false},
+	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
+	{"record", "DIR", "keep every provider exchange as a cassette in DIR", false},
+	{"json", NULL, "print the journal's lines as they are committed", false},
+	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_run = {.path = "machine run",
+	.summary = "start a machine, or continue the instance that has begun",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "The working directory is the workspace. Every step is journaled before the "
+		   "next begins, so the\n"
+		   "same command continues after any interruption.\n"
+		   "Exit status: 0 ended ok, waiting or stopped; 1 failed; 2 refused, nothing ran; "
+		   "3 a budget;\n"
+		   "5 journal damaged; 125 no sandbox; 130, 143 interrupted.",
+	.options = options,
+	.run = run};

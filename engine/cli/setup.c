@@ -1,0 +1,106 @@
+#include "cli/setup.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_BYTES_MAX = 16 * 1024 * 1024 };
+
+int setup_usable(struct setup *s)
+{
+	const struct doc *docs[LAYER_COUNT];
+	AUTO_BUF text;
+	buf_init(&text, SHOWN_BYTES_MAX);
+	findings_sort(&s->findings);
+	findings_text(&s->findings, docs, config_docs(s->config, docs), &text);
+	if (text.len)
+		fwrite(text.data, 1, text.len, stderr);
+	return s->findings.errors ? -1 : 0;
+}
+
+static int find_all(struct setup *s, const struct call *c, struct err *e)
+{
+	char cwd[PATH_MAX];
+	if (!getcwd(cwd, sizeof(cwd)))
+		return err_errno(e, "cannot find the working directory");
+	if (config_paths_init(&s->paths, &s->arena, e))
+		return -1;
+	AUTO_FREE char *repo_id = place_repo_id(cwd, e);
+	if (!repo_id)
+		return -1;
+	s->paths.repo_id = arena_copy(&s->arena, repo_id, strlen(repo_id));
+	s->paths.workspace = arena_copy(&s->arena, cwd, strlen(cwd));
+	s->paths.file = call_value(c, "config");
+	s->config = config_load(&s->paths, &s->findings);
+	return 0;
+}
+
+int setup_open(struct setup *s, const struct call *c)
+{
+	struct err e = ERR_NONE;
+	*s = (struct setup){0};
+	arena_init(&s->arena);
+	findings_init(&s->findings);
+	int failed = find_all(s, c, &e);
+	if (failed)
+		fail(EXIT_REFUSED, &e);
+	else if (setup_usable(s))
+		failed = -1;
+	else if (place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
+		failed = -fail(EXIT_REFUSED, &e);
+	if (failed)
+		setup_done(s);
+	return failed ? -1 : 0;
+}
+
+void setup_done(struct setup *s)
+{
+	place_done(&s->place);
+	config_free(s->config);
+	findings_done(&s->findings);
+	arena_done(&s->arena);
+	*s = (struct setup){0};
+}
+
+/* The machine an instance runs is the one in its own copy. */
+static int open_machine(struct resting *r, const char *id)
+{
+	struct err e = ERR_NONE;
+	AUTO_FREE char *path = NULL;
+	if (asprintf(&path, "%s/bundle", r->instance.path) < 0)
+		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
+	if (loaded_open(&r->loaded, path, &r->findings, &e)) {
+		err_wrap(&e, "the bundle of instance %s", id);
+		return fail(EXIT_DAMAGED, &e);
+	}
+	return loaded_usable(&r->loaded, &r->findings) ? EXIT_DAMAGED : EXIT_OK;
+}
+
+int resting_open(struct resting *r, const struct call *c, const char *id)
+{
+	struct err e = ERR_NONE;
+	*r = (struct resting){.instance = INSTANCE_NONE};
+	findings_init(&r->findings);
+	int code = EXIT_OK;
+	if (setup_open(&r->setup, c))
+		code = EXIT_REFUSED;
+	else if (!instance_open(&r->setup.place, id, &r->instance, &e))
+		code = open_machine(r, id);
+	else if (e.number == ENOENT)
+		code = fail(EXIT_REFUSED,
+			&(struct err){.text = "there is no such instance here; `agent6 "
+					      "machine list` shows those there are"});
+	else
+		code = fail(EXIT_REFUSED, &e);
+	if (code)
+		resting_done(r);
+	return code;
+}
+
+void resting_done(struct resting *r)
+{
+	loaded_done(&r->loaded);
+	instance_done(&r->instance);
+	setup_done(&r->setup);
+	findings_done(&r->findings);
+}

@@ -1,0 +1,37 @@
+/*
+ * Where this invocation works: the workspace, the operator's configuration, the state directory.
+ */
+#ifndef CLI_SETUP_H
+#define CLI_SETUP_H
+#include "cli/load.h"
+#include "cli/verb.h"
+#include "config/config.h"
+#include "run/instance.h"
+
+struct setup {
+	struct arena arena;
+	struct findings findings; /* about the configuration */
+	struct config *config;
+	struct config_paths paths;
+	struct place place;
+};
+
+/* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
+ * Problems are printed; -1: the verb ends with EXIT_REFUSED. */
+int setup_open(struct setup *s, const struct call *c);
+void setup_done(struct setup *s);
+/* Prints the findings about the configuration; -1 when one is an error. */
+int setup_usable(struct setup *s);
+
+/* An existing instance, opened for reading, and the machine from its own copy of the bundle. */
+struct resting {
+	struct setup setup;
+	struct instance instance;
+	struct findings findings;
+	struct loaded loaded;
+};
+
+/* Opens instance `id`. Problems are printed; the exit code, EXIT_OK when it is open. */
+int resting_open(struct resting *r, const struct call *c, const char *id);
+void resting_done(struct resting *r);
+#endif

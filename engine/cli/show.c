@@ -1,0 +1,348 @@
+#include "cli/show.h"
+
+#include "base/clock.h"
+#include "cli/text.h"
+#include "run/journal.h"
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum { LINE_BYTES_MAX = 64 * 1024, NAME_COLUMNS = 16, EDGE_COLUMNS = 34, REASON_COLUMNS = 200 };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+void show_init(struct show *s, const struct call *c)
+{
+	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+	bool terminal = isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
+	*s = (struct show){.mode = call_has(c, "json")    ? SHOW_JSON
+				   : call_has(c, "quiet") ? SHOW_QUIET
+				   : terminal             ? SHOW_LIVE
+							  : SHOW_PLAIN};
+	s->colour = terminal && !(no_colour && *no_colour);
+}
+
+static void paint(const struct show *s, struct buf *out, const char *code, const char *text)
+{
+	if (s->colour)
+		buf_addf(out, "\033[%sm%s\033[0m", code, text);
+	else
+		buf_adds(out, text);
+}
+
+static void erase_live(struct show *s)
+{
+	if (s->live_drawn)
+		fputs("\r\033[K", stdout);
+	s->live_drawn = false;
+}
+
+static void print_line(struct show *s, struct buf *line)
+{
+	erase_live(s);
+	buf_addc(line, '\n');
+	fwrite(line->data, 1, line->len, stdout);
+	fflush(stdout);
+}
+
+/* --- lines
+ * ---------------------------------------------------------------------------------------- */
+
+void show_spend(struct buf *out, const struct totals *t)
+{
+	if (!t->input_tokens && !t->output_tokens)
+		return;
+	text_count(out, t->input_tokens);
+	buf_adds(out, " in, ");
+	text_count(out, t->output_tokens);
+	buf_adds(out, " out tokens");
+	if (t->microusd || !t->unpriced) {
+		buf_adds(out, ", ");
+		text_money(out, t->microusd);
+	}
+	if (t->unpriced)
+		buf_adds(out, t->microusd ? " and unpriced" : ", unpriced");
+}
+
+static void add_fact(struct buf *line, const json_t *fact)
+{
+	const json_t *usd = json_object_get(fact, "usd");
+	struct totals spent = {
+		.input_tokens = json_integer_value(json_object_get(fact, "input_tokens")),
+		.output_tokens = json_integer_value(json_object_get(fact, "output_tokens")),
+		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
+		.unpriced = !json_is_number(usd)};
+	size_t before = line->len;
+	buf_adds(line, "  ");
+	show_spend(line, &spent);
+	if (line->len == before + 2)
+		line->len = before;
+	if (json_is_integer(json_object_get(fact, "exit")) &&
+		json_integer_value(json_object_get(fact, "exit")))
+		buf_addf(line, "  exit %d", (int)json_integer_value(json_object_get(fact, "exit")));
+	const char *reason = text_of(fact, "reason");
+	reason = *reason ? reason : text_of(fact, "not_run");
+	if (*reason) {
+		buf_adds(line, "  ");
+		text_clean(line, reason, REASON_COLUMNS);
+	}
+}
+
+/* "   3  judge           ok -> act                           1.2 s" */
+static void begin_step(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	const char *label = text_of(fields, "label"), *to = text_of(fields, "goto");
+	buf_addf(line, "%5jd  ", (intmax_t)json_integer_value(json_object_get(fields, "seq")));
+	size_t at = line->len;
+	text_clean(line, text_of(fields, "state"), 64);
+	text_pad(line, at, NAME_COLUMNS);
+	at = line->len;
+	text_clean(line, label, 40);
+	if (*to) {
+		buf_adds(line, " -> ");
+		text_clean(line, to, 64);
+	}
+	text_pad(line, at, EDGE_COLUMNS);
+	AUTO_BUF duration;
+	buf_init(&duration, 64);
+	text_duration(&duration, elapsed_ms);
+	paint(s, line, "2", duration.data ? duration.data : "");
+}
+
+static void step_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	const json_t *fact = json_object_get(fields, "fact");
+	const json_t *wall = json_object_get(fact, "wall_ms");
+	begin_step(s, line, fields, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
+	add_fact(line, fact);
+}
+
+static void retry_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	begin_step(s, line, fields, elapsed_ms);
+	buf_addf(line, "  attempt %d, again at %s",
+		(int)json_integer_value(json_object_get(fields, "attempt")),
+		text_of(fields, "until"));
+	add_fact(line, json_object_get(fields, "fact"));
+}
+
+static void begin_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	(void)elapsed_ms;
+	size_t i;
+	json_t *override;
+	buf_addf(line, "machine %s, %s, profile %s", text_of(fields, "machine"),
+		text_of(fields, "bundle"), text_of(fields, "profile"));
+	json_array_foreach (json_object_get(fields, "overrides"), i, override)
+		buf_addf(line, ", %s", json_string_value(override));
+	(void)s;
+}
+
+static void armed_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	const char *wake = text_of(fields, "wake");
+	(void)elapsed_ms;
+	buf_adds(line, "       ");
+	size_t at = line->len;
+	text_clean(line, text_of(fields, "state"), 64);
+	text_pad(line, at, NAME_COLUMNS);
+	paint(s, line, "2", *wake ? "waits until " : "waits to be poked");
+	buf_adds(line, wake);
+}
+
+static void notify_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	const char *level = text_of(fields, "level");
+	(void)elapsed_ms;
+	buf_adds(line, "       ");
+	paint(s, line,
+		!strcmp(level, "error")  ? "31"
+		: !strcmp(level, "warn") ? "33"
+					 : "36",
+		level);
+	buf_adds(line, ": ");
+	text_clean(line, text_of(fields, "message"), 1000);
+}
+
+/* Only what was refused: the rest is in the journal and the report. */
+static void egress_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	const char *why;
+	json_t *count;
+	(void)elapsed_ms;
+	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
+		buf_addf(line, "%s       ", line->len ? "\n" : "");
+		paint(s, line, "33", "egress refused");
+		buf_adds(line, ": ");
+		text_clean(line, text_of(fields, "endpoint"), 200);
+		buf_addf(line, " (%s, %jd times)", why, (intmax_t)json_integer_value(count));
+	}
+}
+
+static const struct {
+	const char *type;
+	void (*add)(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms);
+} lines[] = {{"begin", begin_line}, {"step", step_line}, {"retry", retry_line},
+	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line}};
+
+void show_event(struct show *s, const json_t *fields)
+{
+	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
+	int64_t now_us = s->last_us;
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	clock_parse(ts, strlen(ts), &now_us);
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		if (!strcmp(type, lines[i].type))
+			lines[i].add(
+				s, &line, fields, s->last_us ? (now_us - s->last_us) / 1000 : 0);
+	s->last_us = now_us;
+	if (line.len)
+		print_line(s, &line);
+}
+
+/* --- the listener
+ * --------------------------------------------------------------------------------- */
+
+static void on_line(void *ctx, const char *line, size_t len)
+{
+	struct show *s = ctx;
+	struct err e = ERR_NONE;
+	if (s->mode == SHOW_QUIET)
+		return;
+	if (s->mode == SHOW_JSON) {
+		fwrite(line, 1, len, stdout);
+		fputc('\n', stdout);
+		fflush(stdout);
+		return;
+	}
+	json_auto_t *fields = journal_decode(line, len, &e);
+	if (fields)
+		show_event(s, fields);
+}
+
+static size_t terminal_columns(void)
+{
+	struct winsize size;
+	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+static void add_activity(struct buf *line, const struct activity *now)
+{
+	struct totals spent = {.input_tokens = now->input_tokens,
+		.output_tokens = now->output_tokens,
+		.microusd = now->microusd};
+	buf_addf(line, "%5ju  ", (uintmax_t)now->seq);
+	size_t at = line->len;
+	buf_adds(line, now->state);
+	text_pad(line, at, NAME_COLUMNS);
+	buf_addf(line, "%s ", now->kind);
+	if (now->wake_unix_us) {
+		buf_adds(line, "wakes in ");
+		text_duration(line, (now->wake_unix_us - clock_realtime_us()) / 1000);
+		return;
+	}
+	text_duration(line, clock_monotonic_ms() - now->started_monotonic_ms);
+	if (now->attempt > 1)
+		buf_addf(line, "  attempt %d", now->attempt);
+	if (spent.input_tokens || spent.output_tokens)
+		buf_adds(line, "  ");
+	show_spend(line, &spent);
+}
+
+static void on_activity(void *ctx, const struct activity *now)
+{
+	struct show *s = ctx;
+	AUTO_BUF line, clipped;
+	if (s->mode != SHOW_LIVE)
+		return;
+	buf_init(&line, LINE_BYTES_MAX);
+	buf_init(&clipped, LINE_BYTES_MAX);
+	erase_live(s);
+	if (now->state) {
+		add_activity(&line, now);
+		text_clean(
+			&clipped, line.data, terminal_columns() > 8 ? terminal_columns() - 4 : 4);
+		fwrite(clipped.data, 1, clipped.len, stdout);
+		s->live_drawn = true;
+	}
+	fflush(stdout);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	struct show *s = ctx;
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	text_clean(&line, text, 2000);
+	erase_live(s);
+	fflush(stdout);
+	fprintf(stderr, "agent6: %s\n", line.data ? line.data : "");
+}
+
+struct drive_listener show_listener(struct show *s)
+{
+	return (struct drive_listener){.line = on_line,
+		.activity = on_activity,
+		.notice = on_notice,
+		.tick_ms = s->mode == SHOW_LIVE ? 200 : 0,
+		.ctx = s};
+}
+
+/* --- the end
+ * -------------------------------------------------------------------------------------- */
+
+static void add_next(struct buf *line, const char *id, const struct drive_result *r)
+{
+	char wake[CLOCK_TEXT_BYTES];
+	if (r->status == RUN_WAITING && r->wake_unix_us) {
+		clock_text(r->wake_unix_us, wake);
+		buf_addf(line,
+			"\nIt waits in state %s until %s; run it again then, or poke it: agent6 "
+			"machine poke %s",
+			r->state, wake, id);
+	} else if (r->status == RUN_WAITING) {
+		buf_addf(line, "\nIt waits in state %s to be poked: agent6 machine poke %s",
+			r->state, id);
+	} else if (r->status == RUN_STOPPED || r->status == RUN_INTERRUPTED ||
+		   r->status == RUN_TERMINATED) {
+		buf_addf(line, "\nIt is parked before state %s; the same command continues it.",
+			r->state);
+	}
+}
+
+void show_result(struct show *s, const char *id, const struct drive_result *r)
+{
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	erase_live(s);
+	bool refused = r->status == RUN_REFUSED || r->status == RUN_NO_SANDBOX ||
+		       r->status == RUN_DAMAGED || r->status == RUN_BROKEN;
+	if (refused) {
+		fflush(stdout);
+		fprintf(stderr, "agent6: %s\n", r->reason);
+		return;
+	}
+	if (s->mode == SHOW_JSON || s->mode == SHOW_QUIET)
+		return;
+	const char *colour = r->status == RUN_OK ? "32" : r->status == RUN_FAILED ? "31" : "33";
+	if (r->already_ended)
+		buf_addf(&line, "%s had ended before: ", id);
+	paint(s, &line, colour, run_status_name(r->status));
+	if (*r->reason) {
+		buf_adds(&line, ": ");
+		text_clean(&line, r->reason, 1000);
+	}
+	buf_addf(&line, "  (%ju steps", (uintmax_t)r->seq);
+	size_t at = line.len;
+	buf_adds(&line, ", ");
+	show_spend(&line, &r->totals);
+	if (line.len == at + 2)
+		line.len = at;
+	buf_adds(&line, ")");
+	add_next(&line, id, r);
+	print_line(s, &line);
+}

@@ -1,0 +1,38 @@
+/*
+ * What a person sees of a run: journal lines as plain lines, one live line on a terminal.
+ *
+ * The same lines serve `machine run`, `rehearse`, `watch` and `replay`: whatever is shown comes
+ * from journal lines, so that it reads the same live and afterwards.
+ */
+#ifndef CLI_SHOW_H
+#define CLI_SHOW_H
+#include "base/buf.h"
+#include "cli/verb.h"
+#include "run/drive.h"
+#include <stdio.h>
+
+enum show_mode { SHOW_PLAIN, SHOW_LIVE, SHOW_JSON, SHOW_QUIET };
+
+struct show {
+	enum show_mode mode;
+	bool colour;
+	int64_t last_us; /* time stamp of the newest line */
+	bool live_drawn; /* the terminal's last line is the live one */
+	char state[POSITION_NAME_BYTES + 1];
+	const struct machine *machine; /* for the kinds of states; NULL: unknown */
+};
+
+/* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */
+void show_init(struct show *s, const struct call *c);
+/* A listener that shows; `s` must outlive it. */
+struct drive_listener show_listener(struct show *s);
+
+/* One journal line (`fields`: decoded) as a person reads it; nothing for lines that only machines
+ * need. */
+void show_event(struct show *s, const json_t *fields);
+/* How it ended or where it stands, in one or two lines, with what to do next. Refusals go to
+ * stderr. */
+void show_result(struct show *s, const char *id, const struct drive_result *r);
+/* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */
+void show_spend(struct buf *out, const struct totals *t);
+#endif

@@ -1,0 +1,163 @@
+#include "cli/start.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PROTECT_MAX = 16, FINDINGS_BYTES = POSITION_REASON_BYTES - 64 };
+
+struct starting {
+	const struct start *start;
+	struct instance instance;
+	struct findings findings;
+	struct loaded copy;
+	struct arena arena;
+	const char *protect[PROTECT_MAX];
+	size_t protect_count;
+};
+
+static int refuse(struct drive_result *out, enum run_status status, const char *reason)
+{
+	out->status = status;
+	snprintf(out->reason, sizeof(out->reason), "%s", reason);
+	return -1;
+}
+
+static int check_digest(const struct start *s, const char *recorded, struct err *e)
+{
+	const char *digest = s->authored->bundle->digest;
+	if (s->digest && strcmp(s->digest, digest))
+		return err_set(e, "the bundle's digest is %s, not the %s that --digest asks for",
+			digest, s->digest);
+	if (recorded && strcmp(recorded, digest))
+		return err_set(e,
+			"instance %s runs the bundle %s, and this one is %s: an instance keeps "
+			"running "
+			"what it recorded; start the changed bundle under another --id",
+			s->id, recorded, digest);
+	if (recorded && json_object_size(s->parameters))
+		return err_set(e, "instance %s has begun: its parameters are fixed", s->id);
+	return 0;
+}
+
+/* What the jail must never let be written: the bundle as its author has it, and --config. */
+static void protect(struct starting *g, const char *path)
+{
+	char real[PATH_MAX];
+	if (realpath(path, real) && g->protect_count < PROTECT_MAX)
+		g->protect[g->protect_count++] = arena_copy(&g->arena, real, strlen(real));
+}
+
+static void protect_authored(struct starting *g)
+{
+	static const char *const folders[] = {"scripts", "prompts", "rehearsal"};
+	const struct bundle *b = g->start->authored->bundle;
+	char path[2 * PATH_MAX];
+	if (b->form != BUNDLE_LOOSE) {
+		protect(g, b->root);
+	} else {
+		snprintf(path, sizeof(path), "%s/%s", b->root, b->machine->source);
+		protect(g, path);
+		for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+			snprintf(path, sizeof(path), "%s/%s", b->root, folders[i]);
+			protect(g, path);
+		}
+	}
+	if (g->start->config_file)
+		protect(g, g->start->config_file);
+}
+
+static int install(struct starting *g, struct err *e)
+{
+	const struct bundle *b = g->start->authored->bundle;
+	if (g->start->gate && bundle_check_committed(b, e))
+		return -1;
+	/* A start that died between the copy and its first journal line left one behind. */
+	if (bundle_uninstall(g->instance.dir_fd, "bundle", e))
+		return -1;
+	return bundle_install(b, g->instance.dir_fd, "bundle", e);
+}
+
+/* From here on the private copy is the bundle. */
+static int open_copy(struct starting *g, struct err *e)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/bundle", g->instance.path);
+	if (loaded_open(&g->copy, path, &g->findings, e))
+		return -1;
+	if (!g->copy.machine || g->findings.errors)
+		return err_set(e, "the instance's copy of the bundle is damaged: %s",
+			g->findings.count ? g->findings.items[0].message : path);
+	if (strcmp(g->copy.bundle->digest, g->start->authored->bundle->digest))
+		return err_set(e, "the instance's copy of the bundle has the digest %s, not %s",
+			g->copy.bundle->digest, g->start->authored->bundle->digest);
+	return 0;
+}
+
+/* The overlay's findings as one reason. */
+static int apply_overlay(struct starting *g, struct err *e)
+{
+	const struct doc *docs[] = {&g->copy.doc};
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	if (!config_overlay(g->start->config, &g->copy.doc, g->copy.machine->config, &g->findings))
+		return 0;
+	findings_sort(&g->findings);
+	findings_text(&g->findings, docs, 1, &text);
+	while (text.len && text.data[text.len - 1] == '\n')
+		text.data[--text.len] = '\0';
+	return err_set(
+		e, "%.*s", FINDINGS_BYTES, text.data ? text.data : "the config overlay is refused");
+}
+
+static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
+{
+	const struct start *s = g->start;
+	const char *allow_root = getenv("AGENT6_ALLOW_ROOT");
+	protect_authored(g);
+	struct drive_request q = {.machine = g->copy.machine,
+		.config = s->config,
+		.bundle_digest = g->copy.bundle->digest,
+		.workspace = s->place->workspace,
+		.protect = g->protect,
+		.protect_count = g->protect_count,
+		.parameters = s->parameters,
+		.overrides = s->overrides,
+		.record_dir = s->record_dir,
+		.rehearsal_url = s->rehearsal_url,
+		.allow_root = allow_root && !strcmp(allow_root, "1"),
+		.allow_root_jail = s->allow_root_jail,
+		.exit_on_wait = s->exit_on_wait};
+	drive_run(&g->instance, &q, l, out);
+}
+
+static int prepare(struct starting *g, struct drive_result *out, struct err *e)
+{
+	char digest[POSITION_DIGEST_BYTES];
+	bool begun;
+	if (instance_lock(g->start->place, g->start->id, &g->instance, e))
+		return refuse(out, RUN_REFUSED, e->text);
+	if (instance_begun(&g->instance, &begun, digest, e))
+		return refuse(out, RUN_DAMAGED, e->text);
+	if (check_digest(g->start, begun ? digest : NULL, e) || (!begun && install(g, e)))
+		return refuse(out, RUN_REFUSED, e->text);
+	if (open_copy(g, e))
+		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
+	return apply_overlay(g, e) ? refuse(out, RUN_REFUSED, e->text) : 0;
+}
+
+void start_run(const struct start *s, const struct drive_listener *l, struct drive_result *out)
+{
+	struct starting g = {.start = s, .instance = INSTANCE_NONE};
+	struct err e = ERR_NONE;
+	*out = (struct drive_result){0};
+	arena_init(&g.arena);
+	findings_init(&g.findings);
+	if (!prepare(&g, out, &e))
+		drive(&g, l, out);
+	loaded_done(&g.copy);
+	instance_done(&g.instance);
+	findings_done(&g.findings);
+	arena_done(&g.arena);
+}

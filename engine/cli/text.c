@@ -1,0 +1,82 @@
+#include "cli/text.h"
+
+#include "base/utf8.h"
+#include <string.h>
+
+void text_clean(struct buf *out, const char *text, size_t columns)
+{
+	size_t len = strlen(text);
+	for (size_t at = 0; at < len;) {
+		uint32_t code = 0;
+		size_t n = utf8_step(text + at, len - at, &code);
+		if (!columns--) {
+			buf_adds(out, "...");
+			return;
+		}
+		if (!n)
+			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
+		else if (code == '\n' || code == '\r' || code == '\t')
+			buf_addc(out, ' ');
+		else if (utf8_is_control(code))
+			buf_addf(out, "\\u%04x", code);
+		else
+			buf_add(out, text + at, n);
+		at += n ? n : 1;
+	}
+}
+
+void text_duration(struct buf *out, int64_t ms)
+{
+	int64_t secs = ms / 1000;
+	if (ms < 1000)
+		buf_addf(out, "%jd ms", (intmax_t)(ms > 0 ? ms : 0));
+	else if (secs < 60)
+		buf_addf(out, "%jd.%jd s", (intmax_t)secs, (intmax_t)(ms % 1000 / 100));
+	else if (secs < 3600)
+		buf_addf(out, "%jd min %jd s", (intmax_t)(secs / 60), (intmax_t)(secs % 60));
+	else if (secs < 86400)
+		buf_addf(out, "%jd h %jd min", (intmax_t)(secs / 3600),
+			(intmax_t)(secs % 3600 / 60));
+	else
+		buf_addf(out, "%jd d %jd h", (intmax_t)(secs / 86400),
+			(intmax_t)(secs % 86400 / 3600));
+}
+
+void text_count(struct buf *out, int64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%jd", (intmax_t)n);
+	for (int i = 0; i < len; i++) {
+		if (i && digits[i - 1] != '-' && (len - i) % 3 == 0)
+			buf_addc(out, ',');
+		buf_addc(out, digits[i]);
+	}
+}
+
+void text_money(struct buf *out, int64_t microusd)
+{
+	int places = microusd < 1000000 ? 4 : 2;
+	buf_addf(out, "$%.*f", places, (double)microusd / 1e6);
+}
+
+void text_bytes(struct buf *out, int64_t bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+	if (bytes < 1024) {
+		buf_addf(out, "%jd B", (intmax_t)bytes);
+		return;
+	}
+	for (; value >= 1024 && unit + 1 < ARRAY_LEN(units); unit++)
+		value /= 1024;
+	buf_addf(out, "%.1f %s", value, units[unit]);
+}
+
+void text_pad(struct buf *out, size_t from, size_t width)
+{
+	size_t used = utf8_count(out->data + from, out->len - from);
+	do
+		buf_addc(out, ' ');
+	while (++used < width);
+}

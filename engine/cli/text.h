@@ -1,0 +1,23 @@
+/*
+ * Small texts for people: durations, amounts, and foreign text made safe for a terminal.
+ */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+#include "base/buf.h"
+#include <stdint.h>
+
+/* Appends `text` on one line: control characters and line breaks become spaces or escapes, so that
+ * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
+ */
+void text_clean(struct buf *out, const char *text, size_t columns);
+/* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
+void text_duration(struct buf *out, int64_t ms);
+/* "812", "12,345". */
+void text_count(struct buf *out, int64_t n);
+/* "$0.0012", "$3.40". */
+void text_money(struct buf *out, int64_t microusd);
+/* "812 B", "12.3 KiB". */
+void text_bytes(struct buf *out, int64_t bytes);
+/* Pads the line begun at `from` with blanks to `width` characters, one at least. */
+void text_pad(struct buf *out, size_t from, size_t width);
+#endif
