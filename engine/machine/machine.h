@@ -19,8 +19,8 @@
 #define OUTCOMES(X)                                                                                \
 	X(OK, "ok")                                                                                \
 	X(FAILED, "failed")                                                                        \
-	X(BUDGET_EXHAUSTED, "budget_exhausted") X(TIMEOUT, "timeout") X(NONZERO, "nonzero")        \
-		X(TICK, "tick") X(SIGNAL, "signal")
+	X(BUDGET_EXHAUSTED, "budget_exhausted")                                                    \
+	X(TIMEOUT, "timeout") X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal")
 
 #define X(name, text) KIND_##name,
 enum state_kind { STATE_KINDS(X) KIND_COUNT };

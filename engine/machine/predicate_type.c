@@ -83,6 +83,8 @@ static void never_equal(struct typer *t, const struct node *a, const struct node
 	struct finding *f = type_error(t, a, b, text);
 	if (a->null || b->null)
 		site_help(t->site, f, "only json can be null; ask for a missing field with has()");
+	else if (is_number(a) && b->kind == NODE_LITERAL && is_kind(b, TYPE_STR))
+		site_help(t->site, f, "a number has no quotes");
 	else if (is_kind(a, TYPE_STR) && b->kind == NODE_LITERAL)
 		site_help(t->site, f, "put the literal in quotes");
 	else if (is_kind(a, TYPE_BOOL) && b->kind == NODE_LITERAL)
@@ -157,7 +159,9 @@ static void check_truth(struct typer *t, const struct node *n)
 		site_help(t->site, f, "write `%.*s != 0`", len, text);
 	else if (is_kind(n, TYPE_STR))
 		site_help(t->site, f, "write `%.*s != \"\"`", len, text);
-	else if (!n->null)
+	else if (n->null || is_kind(n, TYPE_JSON))
+		site_help(t->site, f, "write the comparison that is meant");
+	else
 		site_help(t->site, f, "write `len(%.*s) > 0`", len, text);
 }
 

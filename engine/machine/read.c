@@ -92,7 +92,6 @@ static struct machine *machine_new(const struct doc *doc)
 struct machine *machine_read(
 	const struct doc *doc, const struct member_files *files, struct findings *findings)
 {
-	size_t errors = findings->errors;
 	if (!doc->root)
 		return NULL;
 	shape_check(shape_machine, doc, doc->root, findings);
@@ -114,7 +113,7 @@ struct machine *machine_read(
 	check_graph(&r);
 	json_decref(r.members);
 	prompt_docs_done(&own);
-	if (findings->errors == errors)
+	if (!findings->errors)
 		return m;
 	machine_free(m);
 	return NULL;

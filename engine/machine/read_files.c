@@ -59,7 +59,7 @@ static void check_script(
 	struct finding *f;
 	if (!path) {
 		f = site_report(site, RULE_SCRIPT_PATH,
-			"which script runs must be known before it does: no reference in \"%s\"",
+			"a script must be named literally, but \"%s\" holds a reference",
 			template_source(t));
 		site_help(site, f, "name the script literally, and branch where there are several");
 	} else if (!path_clean(path)) {

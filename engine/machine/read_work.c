@@ -3,13 +3,16 @@
 #include "base/clock.h"
 #include <string.h>
 
-static void note_spelling(const struct reader *r, const struct doc_pair *pair, const char *ours,
-	const struct state *s)
+/* Both spellings at once are an error of the shape, which needs no note. `ours` NULL: the key has
+ * no counterpart here. */
+static void note_spelling(const struct reader *r, const struct state *s, const char *other,
+	const char *ours, const char *meaning)
 {
-	if (!pair)
+	const struct doc_pair *pair = doc_pair(r->doc, s->node, other);
+	if (!pair || (ours && doc_pair(r->doc, s->node, ours)))
 		return;
 	struct site site = reader_site(r, &pair->key, s);
-	site_report(&site, RULE_OTHER_SPELLING, "`%s` is understood as %s", pair->key.text, ours);
+	site_report(&site, RULE_OTHER_SPELLING, "`%s` is understood as %s", other, meaning);
 }
 
 static enum thinking read_thinking(const struct reader *r, const struct state *s)
@@ -32,10 +35,10 @@ static void note_agent_spellings(const struct reader *r, const struct state *s)
 {
 	const char *effort = reader_text(r, s->node, "effort");
 	bool beyond = effort && (!strcmp(effort, "xhigh") || !strcmp(effort, "max"));
-	note_spelling(r, doc_pair(r->doc, s->node, "effort"),
-		beyond ? "`thinking: high`, the highest level here" : "`thinking`", s);
-	note_spelling(r, doc_pair(r->doc, s->node, "max_tokens_fallback"),
-		"a token limit that binds when spend cannot be metered", s);
+	note_spelling(r, s, "effort", "thinking",
+		beyond ? "`thinking: high`, the highest level here" : "`thinking`");
+	note_spelling(r, s, "max_tokens_fallback", NULL,
+		"a token limit that binds when spend cannot be metered");
 	const struct doc_node *prompt = reader_get(r, s->node, "prompt", DOC_STR);
 	const char *called = prompt ? strstr(prompt->text, "finish_session") : NULL;
 	if (!called)
@@ -43,8 +46,7 @@ static void note_agent_spellings(const struct reader *r, const struct state *s)
 	struct site site = reader_site(r, prompt, s);
 	site_report_at(&site, RULE_OTHER_SPELLING, (size_t)(called - prompt->text),
 		strlen("finish_session"),
-		"the tool that ends a session is called `finish_run`; `finish_session` is "
-		"understood as that");
+		"`finish_session` is understood as `finish_run`, the tool that ends a session");
 }
 
 static const char *inherited(const char *name)
@@ -114,7 +116,7 @@ static void read_network(struct reader *r, struct state *s)
 	struct tool_state *t = &s->tool;
 	const char *word = reader_text(r, s->node, "allow_network");
 	const char *other = reader_text(r, s->node, "network");
-	note_spelling(r, doc_pair(r->doc, s->node, "network"), "`allow_network`", s);
+	note_spelling(r, s, "network", "allow_network", "`allow_network`");
 	if (word)
 		t->network = !strcmp(word, "allow")   ? NETWORK_ALLOW
 			     : !strcmp(word, "block") ? NETWORK_BLOCK
