@@ -1,0 +1,251 @@
+/* Golden streams of both wire formats: whole, byte by byte, split in two at every offset, with
+ * every kind of line end, and cut at every offset. */
+#include "provider/wire.h"
+#include "tests/kit/tap.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { CASE_CAP_BYTES = 1 << 20, SERIAL = 7 };
+static const char *const stops[] = {"end", "tools", "length", "context", "pause", "refusal"};
+static const char *const faults[] = {"none", "retry", "context", "fatal", "timeout"};
+
+/* What came of a stream, in the form of the expectation files. */
+static json_t *outcome_of(struct wire_stream *s, int fed, struct fault *f)
+{
+	struct wire_reply r = {.stop = WIRE_STOP_END};
+	if (fed || wire_stream_end(s, &r, f))
+		return json_pack("{s:s, s:s}", "fault", faults[f->kind], "says", f->text);
+	json_t *calls = json_array();
+	for (size_t i = 0; i < r.turn.call_count; i++)
+		json_array_append_new(calls,
+			json_pack("{s:s, s:s, s:s}", "id", r.turn.calls[i].id, "name",
+				r.turn.calls[i].name, "arguments", r.turn.calls[i].arguments));
+	const struct usage *u = wire_stream_usage(s);
+	json_t *usage = json_null();
+	if (u->known)
+		usage = json_pack("{s:I, s:I, s:I, s:I}", "input", (json_int_t)u->input, "output",
+			(json_int_t)u->output, "cache_read", (json_int_t)u->cache_read,
+			"cache_write", (json_int_t)u->cache_write);
+	if (u->known && u->cost_microusd >= 0)
+		json_object_set_new(usage, "cost", json_integer(u->cost_microusd));
+	json_t *out = json_pack("{s:s, s:o, s:s, s:o, s:s}", "text", r.turn.text, "calls", calls,
+		"stop", stops[r.stop], "usage", usage, "raw", r.turn.raw);
+	if (r.stop_detail[0])
+		json_object_set_new(out, "detail", json_string(r.stop_detail));
+	wire_turn_done(&r.turn);
+	return out;
+}
+
+/* Feeds `text` in pieces of `piece` bytes, the first one `first` bytes long. */
+static json_t *play(
+	const struct wire_format *format, const char *text, size_t len, size_t first, size_t piece)
+{
+	struct wire_stream *s = wire_stream_new(format, SERIAL);
+	struct fault f = FAULT_INIT;
+	int rc = 0;
+	for (size_t at = 0, n = first; at < len && rc >= 0; at += n, n = piece) {
+		n = n < len - at ? n : len - at;
+		/* A copy of exactly these bytes, so that a read beyond them is seen. */
+		char *copy = malloc(n ? n : 1);
+		memcpy(copy, text + at, n);
+		rc = wire_stream_feed(s, copy, n, &f);
+		free(copy);
+	}
+	json_t *out = outcome_of(s, rc < 0, &f);
+	wire_stream_free(s);
+	return out;
+}
+
+static bool meets(const json_t *got, const json_t *want)
+{
+	const json_t *fault = json_object_get(want, "fault");
+	if (!fault)
+		return json_equal(got, want);
+	const char *says = json_string_value(json_object_get(got, "says"));
+	return json_equal(json_object_get(got, "fault"), fault) && says &&
+	       strstr(says, json_string_value(json_object_get(want, "says")));
+}
+
+static void show(const json_t *got)
+{
+	AUTO_FREE char *text = json_text(got);
+	diag("got %s", text);
+}
+
+static char *with_ends(const char *text, size_t len, const char *end, size_t *out_len)
+{
+	struct buf b;
+	buf_init(&b, 4 * CASE_CAP_BYTES);
+	for (size_t i = 0; i < len; i++)
+		text[i] == '\n' ? buf_adds(&b, end) : buf_addc(&b, text[i]);
+	return buf_take(&b, out_len);
+}
+
+static void splits(const struct wire_format *format, const char *name, const char *text, size_t len,
+	const json_t *want)
+{
+	json_auto_t *bytes = play(format, text, len, 1, 1);
+	ok(meets(bytes, want), "%s: one byte per read", name);
+	bool all = true;
+	for (size_t at = 1; at < len && all; at++) {
+		json_auto_t *got = play(format, text, len, at, len);
+		all = meets(got, want);
+		if (!all)
+			diag("split at %zu", at), show(got);
+	}
+	ok(all, "%s: every two-way split", name);
+}
+
+/* A stream that stops early is a passing fault or, past its terminal event, the same reply; never
+ * another reply and never fatal. */
+static void cuts(const struct wire_format *format, const char *name, const char *text, size_t len,
+	const json_t *whole)
+{
+	bool all = true;
+	const char *fault = json_string_value(json_object_get(whole, "fault"));
+	for (size_t at = 0; at < len && all; at++) {
+		json_auto_t *got = play(format, text, at, at, at);
+		const char *kind = json_string_value(json_object_get(got, "fault"));
+		json_auto_t *billed = json_copy(got), *full = json_copy((json_t *)(uintptr_t)whole);
+		json_object_del(billed, "usage");
+		json_object_del(full, "usage");
+		all = kind ? !strcmp(kind, "retry") || (fault && !strcmp(kind, fault))
+			   : json_equal(billed, full);
+		if (!all)
+			diag("cut at %zu", at), show(got);
+	}
+	ok(all, "%s: cut at every offset", name);
+}
+
+static void run_case(const struct wire_format *format, int dir, const char *name)
+{
+	AUTO_FREE char *text = NULL, *expect = NULL, *file = NULL;
+	size_t len, expect_len;
+	struct err e = ERR_NONE;
+	if (asprintf(&file, "%.*s.json", (int)(strlen(name) - 4), name) < 0 ||
+		io_read_file(dir, name, CASE_CAP_BYTES, &text, &len, &e) ||
+		io_read_file(dir, file, CASE_CAP_BYTES, &expect, &expect_len, &e))
+		bail("%s: %s", name, e.text);
+	json_auto_t *want = json_read(expect, expect_len, CASE_CAP_BYTES, &e);
+	if (!want)
+		bail("%s: %s", file, e.text);
+	json_auto_t *whole = play(format, text, len, len, len);
+	if (!ok(meets(whole, want), "%s %s: whole", format->name, name))
+		show(whole);
+	splits(format, name, text, len, want);
+	cuts(format, name, text, len, whole);
+	static const char *const ends[] = {"\r\n", "\r"};
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		size_t other_len;
+		AUTO_FREE char *other = with_ends(text, len, ends[i], &other_len);
+		json_auto_t *got = play(format, other, other_len, 3, 5);
+		ok(meets(got, want), "%s: line ends %zu", name, i);
+	}
+}
+
+static void run_format(const struct wire_format *format)
+{
+	AUTO_FREE char *path = NULL;
+	if (asprintf(&path, "%s/tests/golden/streams/%s", getenv("AGENT6_SRC"), format->name) < 0)
+		bail("out of memory");
+	struct dirent **entries;
+	AUTO_FD int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = scandir(path, &entries, NULL, alphasort), cases = 0;
+	for (int i = 0; i < n; i++) {
+		const char *dot = strrchr(entries[i]->d_name, '.');
+		if (dot && !strcmp(dot, ".sse")) {
+			run_case(format, dir, entries[i]->d_name);
+			cases++;
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	ok(cases >= 10, "%s has its cases", format->name);
+}
+
+static void whole_bodies(void)
+{
+	static const char anthropic[] =
+		"{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
+		"\"text\","
+		"\"text\":\"hi\"},{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"n\",\"input\":{"
+		"\"a\":1}}],"
+		"\"stop_reason\":\"tool_use\",\"usage\":{\"input_tokens\":3,\"output_tokens\":4}}";
+	static const char openai[] =
+		"{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"hi\",\"tool_"
+		"calls\":[{"
+		"\"id\":\"t\",\"type\":\"function\",\"function\":{\"name\":\"n\",\"arguments\":\"{"
+		"\\\"a\\\":1}"
+		"\"}}]},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":3,"
+		"\"completion_tokens\":4}}";
+	const struct wire_format *formats[] = {&anthropic_format, &openai_format};
+	const char *const bodies[] = {anthropic, openai};
+	for (size_t i = 0; i < 2; i++) {
+		struct wire_stream *s = wire_stream_new(formats[i], SERIAL);
+		struct fault f = FAULT_INIT;
+		int rc = wire_stream_body(s, bodies[i], strlen(bodies[i]), &f);
+		json_auto_t *got = outcome_of(s, rc, &f);
+		const json_t *call = json_array_get(json_object_get(got, "calls"), 0);
+		is_str(json_string_value(json_object_get(got, "text")), "hi", "%s: unstreamed text",
+			formats[i]->name);
+		is_str(json_string_value(json_object_get(call, "arguments")), "{\"a\":1}",
+			"%s: unstreamed call", formats[i]->name);
+		is(wire_stream_usage(s)->input, 3, "%s: unstreamed usage", formats[i]->name);
+		wire_stream_free(s);
+		s = wire_stream_new(formats[i], SERIAL);
+		f = FAULT_INIT;
+		ok(wire_stream_body(s, "{\"chaos\":", 9, &f) && f.kind == FAULT_RETRY,
+			"%s: a broken body is a passing fault", formats[i]->name);
+		wire_stream_free(s);
+	}
+}
+
+/* An event of `bytes` bytes of text, and then what the parser says. */
+static void big_event(size_t bytes, enum fault_kind want)
+{
+	struct wire_stream *s = wire_stream_new(&openai_format, SERIAL);
+	struct fault f = FAULT_INIT;
+	char chunk[4096];
+	memset(chunk, 'a', sizeof(chunk));
+	int rc = wire_stream_feed(s, "data: {\"x\":\"", 12, &f);
+	for (size_t n = 0; n < bytes && rc >= 0; n += sizeof(chunk))
+		rc = wire_stream_feed(s, chunk, sizeof(chunk), &f);
+	if (rc >= 0)
+		rc = wire_stream_feed(s, "\"}\n\n", 4, &f);
+	is(f.kind, want, "an event of %zu bytes", bytes);
+	wire_stream_free(s);
+}
+
+/* Many small events: the content cap ends it, long before memory does. */
+static void endless(void)
+{
+	struct wire_stream *s = wire_stream_new(&openai_format, SERIAL);
+	struct fault f = FAULT_INIT;
+	AUTO_BUF event;
+	buf_init(&event, 1 << 20);
+	buf_adds(&event, "data: {\"choices\":[{\"delta\":{\"content\":\"");
+	for (int i = 0; i < 60000; i++)
+		buf_addc(&event, 'x');
+	buf_adds(&event, "\"}}]}\n\n");
+	int rc = 0, events = 0;
+	for (; rc >= 0 && events < 1000; events++)
+		rc = wire_stream_feed(s, event.data, event.len, &f);
+	ok(rc < 0 && f.kind == FAULT_FATAL && events < 200, "content beyond 10 MiB is refused");
+	has_str(f.text, "10 MiB", "and says so");
+	wire_stream_free(s);
+}
+
+int main(void)
+{
+	run_format(&anthropic_format);
+	run_format(&openai_format);
+	whole_bodies();
+	big_event(900 * 1024, FAULT_NONE);
+	big_event(2 * 1024 * 1024, FAULT_FATAL);
+	endless();
+	return tap_done();
+}
