@@ -23,6 +23,7 @@ struct owner {
 	uid_t uid;
 	gid_t gid;
 	int userns_fd;
+	bool refused; /* by the file system of a tree that is to be written */
 };
 
 static uint64_t attributes(const struct place *p)
@@ -120,8 +121,9 @@ static int open_place(struct place *p, struct owner *owner, struct err *e)
 	if (userns_fd >= 0 && p->kind == PLACE_READ && !lock_down(p, -1, e))
 		return 0;
 	*e = why;
-	return userns_fd >= 0 ? err_wrap(e, "the file system cannot map the ids of root's jail")
-			      : -1;
+	if (owner)
+		owner->refused = userns_fd >= 0;
+	return -1;
 }
 
 static bool comes_from_host(const struct place *p)
@@ -130,14 +132,12 @@ static bool comes_from_host(const struct place *p)
 	       p->kind == PLACE_DEVICE;
 }
 
-static int open_all(struct layout *l, bool idmap, struct err *e)
+static int open_all(struct layout *l, struct owner *owner, struct err *e)
 {
-	struct owner owner = {.userns_fd = -1};
 	int failed = 0;
 	for (size_t i = 0; !failed && i < l->count; i++)
 		if (comes_from_host(&l->place[i]))
-			failed = open_place(&l->place[i], idmap ? &owner : NULL, e);
-	own_close(&owner.userns_fd);
+			failed = open_place(&l->place[i], owner, e);
 	for (size_t i = 0; failed && i < l->count; i++)
 		own_close(&l->place[i].tree_fd);
 	return failed;
@@ -148,21 +148,24 @@ int grants_open_as_root(struct jail *j, struct err *e)
 {
 	if (!j->as_root)
 		return 0;
-	j->report->layers.idmap = true;
-	if (!open_all(&j->layout, true, e))
-		return 0;
+	struct owner owner = {.userns_fd = -1};
+	int failed = open_all(&j->layout, &owner, e);
+	own_close(&owner.userns_fd);
+	j->report->layers.idmap = !failed;
+	if (!failed || !owner.refused)
+		return failed;
 	if (!j->policy.allow_root_jail)
-		return err_wrap(e, "the command would run as root (\"allow_root_jail\" allows it)");
+		return err_wrap(e, "this file system cannot map ids, so root's command would run "
+				   "as root; run as an ordinary user or set \"allow_root_jail\"");
 	*e = ERR_NONE;
-	j->report->layers.idmap = false;
 	j->report->layers.uid = "root";
 	j->host_uid = 0;
 	j->host_gid = 0;
-	return open_all(&j->layout, false, e);
+	return open_all(&j->layout, NULL, e);
 }
 
 /* An ordinary user may copy mounts only inside the namespaces it has made. */
 int grants_open(struct jail *j, struct err *e)
 {
-	return j->as_root ? 0 : open_all(&j->layout, false, e);
+	return j->as_root ? 0 : open_all(&j->layout, NULL, e);
 }

@@ -47,7 +47,6 @@ int limits_apply(struct jail *j, struct err *e)
 	for (size_t i = 0; LAYER_ON("limits") && i < ARRAY_LEN(wanted); i++)
 		if (set_limit(wanted[i].what, wanted[i].name, wanted[i].value, e))
 			return -1;
-	j->report->layers.memory = "rlimit";
 	return 0;
 }
 

@@ -42,12 +42,12 @@ static const struct step strict_inside[] = {
 
 static const struct step strict_command[] = {
 	{"session", session_apply},
-	{"limits", limits_apply},
 	{"landlock", landlock_apply},
 	{"cwd", command_check},
 	{"descriptors", command_close},
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
+	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
 	{"execute", command_execute},
 	{NULL, NULL},
 };
@@ -64,13 +64,13 @@ static const struct step hardened_launcher[] = {
 static const struct step hardened_command[] = {
 	{"identity", hardened_become},
 	{"session", session_apply},
-	{"limits", limits_apply},
 	{"landlock", landlock_apply},
 	{"cwd", command_check},
 	{"privileges", privileges_drop},
 	{"descriptors", command_close},
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
+	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
 	{"execute", command_execute},
 	{NULL, NULL},
 };
@@ -93,6 +93,7 @@ static int run(struct jail *j, struct outcome *out)
 	layers->profile = strict ? "strict" : "hardened";
 	layers->uid = j->as_root ? "mapped" : "same";
 	layers->reaper = strict;
+	layers->memory = "rlimit";
 	j->command = strict ? strict_command : hardened_command;
 	int failed = jail_steps(j, strict ? strict_launcher : hardened_launcher);
 	if (!failed && !j->child) /* only the strict profile returns in the child */

@@ -53,7 +53,7 @@ int reaper_run(struct jail *j, struct err *e)
 		return err_errno(e, "cannot start the command's process");
 	if (dup2(j->alive_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))
 		return err_errno(e, "cannot close the reaper's descriptors");
-	if (seccomp_load(FILTER_REAPER))
+	if (seccomp_enter(FILTER_REAPER))
 		return err_errno(e, "cannot confine the reaper");
 	struct pollfd alive = {.fd = 0};
 	while (!j->report->ended) {

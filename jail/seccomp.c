@@ -25,7 +25,7 @@ const struct seccomp_program seccomp_programs[FILTERS] = {
 	[FILTER_REAPER] = PROGRAM(reaper),
 };
 
-int seccomp_load(enum filter which)
+int seccomp_enter(enum filter which)
 {
 	const struct seccomp_program *program = &seccomp_programs[which];
 	struct sock_fprog code = {.len = (unsigned short)program->len,
@@ -57,7 +57,7 @@ int seccomp_apply(struct jail *j, struct err *e)
 	for (int i = FILTERS - 1; LAYER_ON("seccomp") && i >= 0; i--) {
 		if (!wanted[i])
 			continue;
-		if (seccomp_load((enum filter)i))
+		if (seccomp_enter((enum filter)i))
 			return err_errno(e, "cannot load seccomp filter %d", i);
 		layers->seccomp++;
 	}

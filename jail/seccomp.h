@@ -23,5 +23,5 @@ struct seccomp_program {
 extern const struct seccomp_program seccomp_programs[FILTERS];
 
 /* Loads one on the calling thread, for good. -1 with errno. */
-int seccomp_load(enum filter which);
+int seccomp_enter(enum filter which);
 #endif

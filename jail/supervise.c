@@ -78,53 +78,67 @@ static json_t *appeared(const struct layout *l)
 	return list;
 }
 
-static json_t *describe(
-	const struct jail *j, const struct outcome *out, const char *stage, const char *why)
+/* What kept the command from running to its own end; `stage` is NULL when only execve failed, which
+ * is the command's fault, as in a shell. */
+struct cause {
+	const char *stage;
+	int number;
+	char text[1100]; /* empty: nothing did */
+};
+
+static void find_cause(const struct jail *j, const struct outcome *out, struct cause *c)
 {
 	const struct report *r = j->report;
-	int code = supervise_exit(j, out);
+	*c = (struct cause){.stage = r->stage, .number = r->why.number};
+	if (r->stage) {
+		snprintf(c->text, sizeof(c->text), "%s", r->why.text);
+	} else if (r->exec_errno && !out->timed_out) {
+		c->number = r->exec_errno;
+		snprintf(c->text, sizeof(c->text), "cannot run %s: %s", j->policy.argv[0],
+			strerror(r->exec_errno));
+	} else if (!r->set_up && !out->timed_out) {
+		c->stage = "launch";
+		snprintf(c->text, sizeof(c->text), "the jail was killed before it was set up");
+	}
+}
+
+static json_t *describe(const struct jail *j, const struct outcome *out, const struct cause *c)
+{
+	const struct report *r = j->report;
+	const struct timeval *user = &out->used.ru_utime, *kernel = &out->used.ru_stime;
 	bool killed = r->ended && WIFSIGNALED(r->wait_status);
-	json_int_t cpu_us =
-		(json_int_t)(out->used.ru_utime.tv_sec + out->used.ru_stime.tv_sec) * 1000000 +
-		out->used.ru_utime.tv_usec + out->used.ru_stime.tv_usec;
+	json_int_t cpu_ms = (json_int_t)(user->tv_sec + kernel->tv_sec) * 1000 +
+			    (user->tv_usec + kernel->tv_usec) / 1000;
 	json_t *line = json_pack("{s:o, s:o, s:b, s:I, s:I, s:I, s:o}", "exit",
-		killed || out->timed_out ? json_null() : json_integer(code), "signal",
+		killed || out->timed_out ? json_null() : json_integer(supervise_exit(j, out)),
+		"signal",
 		killed && !out->timed_out ? json_integer(WTERMSIG(r->wait_status)) : json_null(),
 		"timed_out", out->timed_out, "wall_ms", (json_int_t)out->wall_ms, "max_rss_kib",
-		(json_int_t)out->used.ru_maxrss, "cpu_ms", cpu_us / 1000, "layers",
+		(json_int_t)out->used.ru_maxrss, "cpu_ms", cpu_ms, "layers",
 		report_layers(&r->layers));
 	json_t *created = appeared(&j->layout);
 	if (line && json_array_size(created))
 		json_object_set(line, "appeared", created);
 	json_decref(created);
-	if (line && stage) {
-		json_object_set_new(line, "stage", json_string(stage));
-		json_object_set_new(
-			line, "errno", json_integer(r->stage ? r->why.number : r->exec_errno));
-		json_object_set_new(line, "error", json_string(why));
+	if (line && c->stage)
+		json_object_set_new(line, "stage", json_string(c->stage));
+	if (line && c->text[0]) {
+		json_object_set_new(line, "errno", json_integer(c->number));
+		json_object_set_new(line, "error", json_string(c->text));
 	}
 	return line;
 }
 
 int supervise_tell(const struct jail *j, const struct outcome *out, int status_fd)
 {
-	const struct report *r = j->report;
-	const char *stage = r->stage, *why = r->why.text;
-	char text[512];
-	if (!stage && r->exec_errno && !out->timed_out) {
-		stage = "execute";
-		snprintf(text, sizeof(text), "cannot run %s: %s", j->policy.argv[0],
-			strerror(r->exec_errno));
-		why = text;
-	} else if (!stage && !r->set_up && !out->timed_out) {
-		stage = "launch";
-		why = "the jail ended before it was set up";
-	}
-	if (stage)
-		fprintf(stderr, "agent6-jail: %s: %s\n", stage, why);
+	struct cause cause;
+	find_cause(j, out, &cause);
+	if (cause.text[0])
+		fprintf(stderr, "agent6-jail: %s%s%s\n", cause.stage ? cause.stage : "",
+			cause.stage ? ": " : "", cause.text);
 	if (status_fd < 0)
 		return 0;
-	json_auto_t *line = describe(j, out, stage, why);
+	json_auto_t *line = describe(j, out, &cause);
 	AUTO_BUF b;
 	buf_init(&b, 64 * 1024);
 	if (!line || json_write(&b, line) || buf_addc(&b, '\n'))

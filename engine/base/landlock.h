@@ -1,5 +1,5 @@
 /*
- * Landlock's kernel interface up to ABI 7: Debian 12's own header stops at ABI 2 and glibc wraps
+ * Landlock's kernel interface up to ABI 9: Debian 12's own header stops at ABI 2 and glibc wraps
  * none of it. The running ABI is asked at run time; a caller masks what the kernel does not know.
  * Source: landlock(7), Documentation/userspace-api/landlock.rst.
  */
@@ -28,6 +28,7 @@ enum {
 	LL_FS_TRUNCATE = 1 << 14,  /* ABI 3 */
 	LL_FS_IOCTL_DEV = 1 << 15, /* ABI 5 */
 	LL_FS_ALL = (1 << 16) - 1,
+	LL_FS_RESOLVE_UNIX = 1 << 16, /* ABI 9: connecting to named sockets; not in ALL */
 };
 enum { LL_NET_BIND_TCP = 1 << 0, LL_NET_CONNECT_TCP = 1 << 1 };     /* ABI 4 */
 enum { LL_SCOPE_ABSTRACT_UNIX = 1 << 0, LL_SCOPE_SIGNAL = 1 << 1 }; /* ABI 6 */
@@ -47,12 +48,18 @@ static inline int ll_abi(void)
 	return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 }
 
+/* The file rights that `abi` knows; a rule may name no other. */
+static inline uint64_t ll_fs_known(int abi)
+{
+	static const uint64_t known[] = {
+		0, (1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, LL_FS_ALL};
+	return known[abi > 5 ? 5 : abi < 0 ? 0 : abi] | (abi >= 9 ? LL_FS_RESOLVE_UNIX : 0);
+}
+
 /* A ruleset descriptor of what `abi` knows of `want`; -1 with errno. */
 static inline int ll_create(int abi, struct ll_ruleset want)
 {
-	static const uint64_t fs_known[] = {
-		0, (1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, LL_FS_ALL};
-	want.handled_fs &= fs_known[abi > 5 ? 5 : abi < 0 ? 0 : abi];
+	want.handled_fs &= ll_fs_known(abi);
 	want.handled_net = abi >= 4 ? want.handled_net : 0;
 	want.scoped = abi >= 6 ? want.scoped : 0;
 	size_t size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;

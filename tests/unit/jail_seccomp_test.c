@@ -1,0 +1,268 @@
+/*
+ * The generated filter programs against the table they come from: every call number with benign,
+ * hostile and wide (bit 32 and up) arguments, foreign architectures and x32.
+ */
+#include "jail/seccomp.h"
+#include "jail/seccomp_table.h"
+#include "tests/kit/tap.h"
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <string.h>
+
+enum { NUMBERS = 1024, ARGS = 6 };
+
+#if defined(__x86_64__)
+enum { HERE = SCMP_ARCH_X86_64 };
+static const uint32_t own_arch = AUDIT_ARCH_X86_64, foreign_arch = AUDIT_ARCH_I386;
+#else
+enum { HERE = SCMP_ARCH_AARCH64 };
+static const uint32_t own_arch = AUDIT_ARCH_AARCH64, foreign_arch = AUDIT_ARCH_ARM;
+#endif
+
+/* Classic BPF as seccomp runs it; -1 for anything the kernel would refuse to load. */
+static int64_t simulate(const struct seccomp_program *p, const struct seccomp_data *data)
+{
+	uint32_t a = 0;
+	for (size_t at = 0, steps = 0; at < p->len && steps < p->len; at++, steps++) {
+		const struct sock_filter *i = &p->code[at];
+		switch (i->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			if (i->k % 4 || i->k + 4 > sizeof(*data))
+				return -1;
+			memcpy(&a, (const char *)data + i->k, 4);
+			break;
+		case BPF_ALU | BPF_AND | BPF_K: a &= i->k; break;
+		case BPF_JMP | BPF_JA: at += i->k; break;
+		case BPF_JMP | BPF_JEQ | BPF_K: at += a == i->k ? i->jt : i->jf; break;
+		case BPF_JMP | BPF_JGE | BPF_K: at += a >= i->k ? i->jt : i->jf; break;
+		case BPF_RET | BPF_K: return i->k;
+		default: return -1;
+		}
+	}
+	return -1;
+}
+
+static uint32_t value_of(enum answer answer)
+{
+	static const uint32_t values[] = {
+		[ANSWER_ABSENT] = SECCOMP_RET_ERRNO | 38,
+		[ANSWER_ALLOW] = SECCOMP_RET_ALLOW,
+		[ANSWER_DENY] = SECCOMP_RET_ERRNO | 1,
+		[ANSWER_FAMILY] = SECCOMP_RET_ERRNO | 97,
+		[ANSWER_KILL] = SECCOMP_RET_KILL_PROCESS,
+	};
+	return values[answer];
+}
+
+static const struct arg_rule rules[] = {
+#define RULE(call, what, ...) {#call, ANSWER_##what, {__VA_ARGS__}},
+	SECCOMP_RULES(RULE)};
+static const struct arg_rule no_internet[] = {SECCOMP_NO_INTERNET_RULES(RULE)};
+static const struct arg_rule no_unix[] = {SECCOMP_NO_UNIX_RULES(RULE)};
+
+/* The table, read without the generator: one answer per number, then the rules of its name. */
+struct reading {
+	enum answer answer[NUMBERS];
+	const char *name[NUMBERS];
+	const struct arg_rule *rules;
+	size_t rule_count;
+};
+
+static void note(struct reading *r, const char *name, int since, enum answer answer)
+{
+	int nr = seccomp_syscall_resolve_name_arch(HERE, name);
+	if (nr < 0)
+		nr = since;
+	if (nr <= 0 && strcmp(name, "read") != 0 && strcmp(name, "io_setup") != 0)
+		return;
+	r->answer[nr] = answer;
+	r->name[nr] = name;
+}
+
+static void note_rules(struct reading *r, const struct arg_rule *list, size_t count)
+{
+	r->rules = list;
+	r->rule_count = count;
+	for (size_t i = 0; i < count; i++)
+		note(r, list[i].name, 0, ANSWER_ALLOW);
+#define SINCE(call, nr) note(r, #call, nr, ANSWER_ALLOW);
+	if (list == rules) {
+		SECCOMP_RULED_SINCE(SINCE)
+	}
+}
+
+static bool holds(const struct arg_rule *rule, const uint64_t args[ARGS])
+{
+	for (size_t i = 0; i < ARG_TESTS_MAX && rule->tests[i].mask; i++) {
+		const struct arg_test *t = &rule->tests[i];
+		bool equal = ((uint32_t)args[t->arg] & t->mask) == t->value;
+		if (equal == (bool)t->negate)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t expected(const struct reading *r, int nr, const uint64_t args[ARGS])
+{
+	if (nr >= NUMBERS)
+		return value_of(r->answer[NUMBERS - 1]);
+	for (size_t i = 0; r->name[nr] && i < r->rule_count; i++)
+		if (!strcmp(r->rules[i].name, r->name[nr]) && holds(&r->rules[i], args))
+			return value_of(r->rules[i].answer);
+	return value_of(r->answer[nr]);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Arguments that meet the rule `pick` (NUMBERS: none), the rest from `state`. */
+static void make_args(const struct reading *r, size_t pick, uint64_t *state, uint64_t args[ARGS])
+{
+	for (int i = 0; i < ARGS; i++) {
+		uint64_t any = next_random(state);
+		args[i] = any & 1 ? 0 : any & 2 ? any >> 56 : any;
+	}
+	if (pick >= r->rule_count)
+		return;
+	for (size_t i = 0; i < ARG_TESTS_MAX && r->rules[pick].tests[i].mask; i++) {
+		const struct arg_test *t = &r->rules[pick].tests[i];
+		uint64_t bit = t->mask & (~t->mask + 1);
+		args[t->arg] = t->negate ? bit : t->value;
+	}
+}
+
+static int mismatches(const struct reading *r, const struct seccomp_program *p, int nr)
+{
+	uint64_t state = 0x9e3779b97f4a7c15u + (uint64_t)nr, args[ARGS];
+	static const uint64_t high[] = {0, 1ull << 32, 1ull << 63, 0xffffffffull << 32};
+	int wrong = 0;
+	for (size_t pick = 0; pick < r->rule_count + 64; pick++) {
+		make_args(r, pick, &state, args);
+		for (size_t h = 0; h < ARRAY_LEN(high); h++) {
+			struct seccomp_data data = {.nr = nr, .arch = own_arch};
+			for (int i = 0; i < ARGS; i++)
+				data.args[i] = args[i] ^ high[h];
+			if (simulate(p, &data) != expected(r, nr, args) && !wrong++)
+				diag("number %d: %#llx, expected %#x", nr,
+					(unsigned long long)simulate(p, &data),
+					expected(r, nr, args));
+		}
+	}
+	return wrong;
+}
+
+static void test_program(const struct reading *r, enum filter which, const char *name)
+{
+	const struct seccomp_program *p = &seccomp_programs[which];
+	int wrong = 0, alive = 0;
+	for (int nr = 0; nr < NUMBERS + 8; nr++)
+		wrong += mismatches(r, p, nr);
+	is(wrong, 0, "%s: every number answers as the table says", name);
+	for (int nr = 0; nr < NUMBERS; nr++) {
+		struct seccomp_data foreign = {.nr = nr, .arch = foreign_arch};
+		struct seccomp_data x32 = {.nr = nr | 0x40000000, .arch = own_arch};
+		struct seccomp_data negative = {.nr = -1 - nr, .arch = own_arch};
+		alive += simulate(p, &foreign) != SECCOMP_RET_KILL_PROCESS;
+		alive += simulate(p, &x32) != SECCOMP_RET_KILL_PROCESS;
+		alive += simulate(p, &negative) != SECCOMP_RET_KILL_PROCESS;
+	}
+	is(alive, 0, "%s: foreign architectures, x32 and negative numbers kill", name);
+}
+
+static int64_t call(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct seccomp_data data = {.nr = seccomp_syscall_resolve_name_arch(HERE, name),
+		.arch = own_arch,
+		.args = {a0, a1, a2, a3}};
+	return simulate(&seccomp_programs[FILTER_TABLE], &data);
+}
+
+/* Written out, so that a mistake in the table's notation cannot agree with itself. */
+static void test_known(void)
+{
+	const int64_t allow = SECCOMP_RET_ALLOW, deny = SECCOMP_RET_ERRNO | 1,
+		      absent = SECCOMP_RET_ERRNO | 38, family = SECCOMP_RET_ERRNO | 97;
+	is(call("read", 0, 0, 0, 0), allow, "read");
+	is(call("mount", 0, 0, 0, 0), deny, "mount");
+	is(call("clone3", 0, 0, 0, 0), absent, "clone3 is absent");
+	is(call("openat2", 0, 0, 0, 0), absent, "openat2 is absent");
+	is(call("io_uring_setup", 0, 0, 0, 0), absent, "io_uring is absent");
+	is(call("clone", 0x11, 0, 0, 0), allow, "fork");
+	is(call("clone", 0x3d0f00, 0, 0, 0), allow, "a thread");
+	is(call("clone", 0x10000011, 0, 0, 0), deny, "clone(CLONE_NEWUSER)");
+	is(call("clone", 0x00020011, 0, 0, 0), deny, "clone(CLONE_NEWNS)");
+	is(call("unshare", 0x80, 0, 0, 0), deny, "unshare(CLONE_NEWTIME)");
+	is(call("unshare", 0x400, 0, 0, 0), allow, "unshare(CLONE_FILES)");
+	is(call("openat", 0, 0, 0101, 0644), allow, "openat(O_CREAT, 0644)");
+	is(call("openat", 0, 0, 0101, 04755), deny, "openat(O_CREAT, 04755)");
+	is(call("openat", 0, 0, 0x410002, 02755), deny, "openat(O_TMPFILE, 02755)");
+	is(call("openat", 0, 0, 0, 04755), allow, "openat for reading ignores the mode");
+	is(call("fchmodat", 0, 0, 04755, 0), deny, "fchmodat(04755)");
+	is(call("fchmodat", 0, 0, 01777, 0), allow, "the sticky bit is harmless");
+	is(call("mknodat", 0, 0, 0020666, 0), deny, "mknodat(S_IFCHR)");
+	is(call("mknodat", 0, 0, 0060666, 0), deny, "mknodat(S_IFBLK)");
+	is(call("mknodat", 0, 0, 0010666, 0), allow, "mknodat(S_IFIFO)");
+	is(call("socket", 1, 1, 0, 0), allow, "unix socket");
+	is(call("socket", 2, 0x80001, 6, 0), allow, "TCP");
+	is(call("socket", 2, 1, 262, 0), family, "MPTCP");
+	is(call("socket", 2, 1, 132, 0), family, "SCTP");
+	is(call("socket", 2, 3, 1, 0), family, "raw ICMP");
+	is(call("socket", 2, 2, 1, 0), family, "ICMP ping");
+	is(call("socket", 40, 1, 0, 0), family, "vsock");
+	is(call("socket", 0x100000028ull, 1, 0, 0), family, "vsock with bit 32");
+	is(call("socket", 16, 3, 0, 0), allow, "netlink route");
+	is(call("socket", 16, 3, 12, 0), family, "netlink netfilter");
+	is(call("ioctl", 0, 0x5412, 0, 0), deny, "TIOCSTI");
+	is(call("ioctl", 0, 0x100005412ull, 0, 0), deny, "TIOCSTI with bit 32");
+	is(call("ioctl", 0, 0x5401, 0, 0), allow, "TCGETS");
+	is(call("sendto", 0, 0, 0, 0x20000000), deny, "MSG_FASTOPEN");
+	is(call("personality", 0xffffffff, 0, 0, 0), allow, "personality query");
+	is(call("personality", 0x400000, 0, 0, 0), deny, "READ_IMPLIES_EXEC");
+	is(call("prctl", 35, 0, 0, 0), deny, "PR_SET_MM");
+	is(call("prctl", 38, 1, 0, 0), allow, "PR_SET_NO_NEW_PRIVS");
+	is(call("ptrace", 16, 1, 0, 0), deny, "ptrace");
+	is(call("seccomp", 1, 8, 0, 0), deny, "a seccomp listener");
+}
+
+#define ALLOWED(name)           note(r, #name, 0, ANSWER_ALLOW);
+#define ALLOWED_SINCE(name, nr) note(r, #name, nr, ANSWER_ALLOW);
+#define REFUSED(name)           note(r, #name, 0, ANSWER_DENY);
+#define REFUSED_SINCE(name, nr) note(r, #name, nr, ANSWER_DENY);
+
+static void fill(struct reading *r, enum answer otherwise)
+{
+	memset(r, 0, sizeof(*r));
+	for (int nr = 0; nr < NUMBERS; nr++)
+		r->answer[nr] = otherwise;
+}
+
+int main(void)
+{
+	static struct reading reading;
+	struct reading *r = &reading;
+	fill(r, ANSWER_ABSENT);
+	SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
+	SECCOMP_REFUSED(REFUSED, REFUSED_SINCE)
+	note_rules(r, rules, ARRAY_LEN(rules));
+	test_program(r, FILTER_TABLE, "table");
+	fill(r, ANSWER_ALLOW);
+	note_rules(r, no_internet, ARRAY_LEN(no_internet));
+	test_program(r, FILTER_NO_INTERNET, "no internet");
+	fill(r, ANSWER_ALLOW);
+	note_rules(r, no_unix, ARRAY_LEN(no_unix));
+	test_program(r, FILTER_NO_UNIX, "no unix");
+	fill(r, ANSWER_ALLOW);
+	SECCOMP_HOST_IPC(REFUSED)
+	test_program(r, FILTER_NO_HOST_IPC, "no host IPC");
+	fill(r, ANSWER_DENY);
+	SECCOMP_REAPER(ALLOWED)
+	test_program(r, FILTER_REAPER, "reaper");
+	test_known();
+	return tap_done();
+}
