@@ -23,8 +23,10 @@ struct drive_request {
 	const struct config *config;   /* effective, the machine's overlay included */
 	const char *bundle_digest;     /* "sha256:HEX" */
 	const char *workspace;         /* absolute, real */
-	const char *const *protect;    /* authoring bundle, configuration files: absolute paths */
+	const char *const *protect;    /* authoring bundle, configuration: absolute paths */
 	size_t protect_count;
+	const char *const *hide; /* the secrets file: absolute paths */
+	size_t hide_count;
 	const json_t *parameters; /* object NAME: value; NULL: none given */
 	const json_t *overrides;  /* array of strings such as "allow-uncommitted"; NULL: none */
 	const char *record_dir;   /* run --record, NULL: none */
@@ -61,9 +63,11 @@ struct drive_listener {
 	X(BUDGET, "failed", 3)                                                                     \
 	X(WAITING, "waiting", 0)                                                                   \
 	X(STOPPED, "stopped", 0)                                                                   \
-	X(INTERRUPTED, "interrupted", 130) X(TERMINATED, "interrupted", 143)                       \
-		X(REFUSED, "refused", 2) X(DAMAGED, "damaged", 5) X(NO_SANDBOX, "refused", 125)    \
-			X(BROKEN, "error", 1) X(RUNNING, "running", 0)
+	X(INTERRUPTED, "interrupted", 130)                                                         \
+	X(TERMINATED, "interrupted", 143)                                                          \
+	X(REFUSED, "refused", 2)                                                                   \
+	X(DAMAGED, "damaged", 5) X(NO_SANDBOX, "refused", 125) X(BROKEN, "error", 5)               \
+		X(RUNNING, "running", 0)
 
 #define X(name, text, exit_code) RUN_##name,
 enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };

@@ -50,8 +50,12 @@ int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct
 	*wake_us = 0;
 	if (!w->timed)
 		return 0;
-	if (w->until_literal || w->until_ref)
-		return until_us(p, wake_us, e);
+	if (w->until_literal || w->until_ref) {
+		int failed = until_us(p, wake_us, e);
+		if (!failed && *wake_us < 1)
+			*wake_us = 1; /* 0 would mean never */
+		return failed;
+	}
 	int64_t secs = 0;
 	if (every_secs(p, &secs, e))
 		return -1;

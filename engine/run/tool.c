@@ -167,17 +167,13 @@ static enum live_end run_jail(
 		return LIVE_BROKEN;
 	output_close(&r->out);
 	output_close(&r->err);
-	keep_output(w, s, r);
+	if (*s->dir)
+		keep_output(w, s, r);
 	return judge(r, &pump, fact, e);
 }
 
-enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e)
+enum live_end live_jail(struct live *w, const struct step *s, json_t **fact, struct err *e)
 {
-	struct err why = ERR_NONE;
-	if (place_poke(w, s->poke, &why)) {
-		*fact = json_pack("{s:s}", "not_run", why.text);
-		return LIVE_FACT;
-	}
 	struct run r = {.in_fd = -1, .policy_fd = -1, .to_child = {-1, -1, -1}};
 	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
 	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
@@ -188,4 +184,14 @@ enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, str
 	output_done(&r.err);
 	output_done(&r.status);
 	return end;
+}
+
+enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e)
+{
+	struct err why = ERR_NONE;
+	if (place_poke(w, s->poke, &why)) {
+		*fact = json_pack("{s:s}", "not_run", why.text);
+		return LIVE_FACT;
+	}
+	return live_jail(w, s, fact, e);
 }

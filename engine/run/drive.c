@@ -1,0 +1,327 @@
+#include "run/drive.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "run/loop.h"
+#include "run/pokes.h"
+#include "run/profile.h"
+#include "run/recover.h"
+#include "run/secret.h"
+#include "run/sleep.h"
+#include "run/states.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *run_status_name(enum run_status status)
+{
+#define X(name, text, exit_code) text,
+	static const char *const names[] = {RUN_STATUSES(X)};
+#undef X
+	return status < RUN_STATUS_COUNT ? names[status] : "?";
+}
+
+int run_status_exit(enum run_status status)
+{
+#define X(name, text, exit_code) exit_code,
+	static const int codes[] = {RUN_STATUSES(X)};
+#undef X
+	return status < RUN_STATUS_COUNT ? codes[status] : 1;
+}
+
+static bool check_root(struct drive *d)
+{
+	const char *allowed = getenv("AGENT6_ALLOW_ROOT");
+	if (geteuid() != 0)
+		return true;
+	if (!d->request->allow_root && (!allowed || strcmp(allowed, "1") != 0))
+		return drive_end(d, RUN_REFUSED,
+			"running as root is refused: a fault in the confinement would have the "
+			"whole "
+			"host; run as an ordinary user, or say --allow-root (AGENT6_ALLOW_ROOT=1)");
+	live_notice(&d->live, "RUNNING AS ROOT, as allowed: use an ordinary user where you can");
+	return true;
+}
+
+/* --- recovery ----------------------------------------------------------------------------------
+ */
+
+/* First, before any line is applied: another bundle's journal would only give riddles. */
+static bool check_drift(struct drive *d, bool *begun)
+{
+	char digest[POSITION_DIGEST_BYTES];
+	struct err e = ERR_NONE;
+	if (instance_begun(d->instance, begun, digest, &e))
+		return drive_end(d, RUN_DAMAGED, "%s", e.text);
+	if (*begun && strcmp(digest, d->request->bundle_digest) != 0)
+		return drive_end(d, RUN_REFUSED,
+			"instance %s runs bundle %s, and this one is %s; a live instance keeps the "
+			"bytes it began with: give the new bundle another --id",
+			d->instance->id, digest, d->request->bundle_digest);
+	return true;
+}
+
+/* Leaves the journal ready for the next line, and the position where it stands. */
+static bool take_up(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	struct recovery r = {.instance = d->instance,
+		.machine = d->request->machine,
+		.fd = d->journal.fd,
+		.use_snapshot = true};
+	enum recover_end end = recover(&r, &e);
+	position_done(&d->at);
+	d->at = r.position;
+	if (end == RECOVER_DONE && journal_begin(&d->journal, &r.at, &e))
+		end = RECOVER_BROKEN;
+	if (end != RECOVER_DONE)
+		return drive_end(
+			d, end == RECOVER_DAMAGED ? RUN_DAMAGED : RUN_BROKEN, "%s", e.text);
+	if (r.torn_bytes)
+		live_notice(&d->live, "dropped an unfinished last line of %lld bytes",
+			(long long)r.torn_bytes);
+	return true;
+}
+
+/* --- checks of a start -------------------------------------------------------------------------
+ */
+
+static bool check_parameters(struct drive *d)
+{
+	const char *name;
+	json_t *value, *given = (json_t *)(uintptr_t)d->request->parameters;
+	if (!d->at.begun)
+		return true;
+	json_object_foreach (given, name, value)
+		if (!json_equal(value, json_object_get(d->at.blackboard, name)))
+			return drive_end(d, RUN_REFUSED,
+				"instance %s began with another value of %s; parameters stay as "
+				"they "
+				"were: give the new value to a run with another --id",
+				d->instance->id, name);
+	return true;
+}
+
+static bool has_kind(const struct machine *m, enum state_kind kind)
+{
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == kind)
+			return true;
+	return false;
+}
+
+static bool check_keys(struct drive *d)
+{
+	const struct machine *m = d->request->machine;
+	for (size_t i = 0; i < m->state_count; i++) {
+		const char *model;
+		struct err e = ERR_NONE;
+		if (m->states[i].kind != KIND_AGENT)
+			continue;
+		const struct config_provider *p =
+			plan_provider(d->request->config, &m->states[i], &model);
+		if (secret_check(d->request->config, p, &e))
+			return drive_end(d, RUN_REFUSED, "state %s: %s", m->states[i].name, e.text);
+	}
+	return true;
+}
+
+/* The programs, the profile and everything a state asks for that this host or the operator refuses.
+ */
+static bool check_confinement(struct drive *d)
+{
+	const struct machine *m = d->request->machine;
+	bool tools = has_kind(m, KIND_TOOL), agents = has_kind(m, KIND_AGENT);
+	struct err e = ERR_NONE;
+	struct confine *c = &d->env.confine;
+	c->profile =
+		d->request->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict";
+	if (tools || agents) {
+		d->live.jail = child_sibling("agent6-jail", &e);
+		d->live.agent = d->live.jail && agents ? child_sibling("agent6-agent", &e) : NULL;
+		c->profile = *e.text ? NULL : profile_resolve(&d->live, &e);
+		if (!c->profile)
+			return drive_end(d, RUN_NO_SANDBOX, "%s", e.text);
+	}
+	if (d->at.begun && strcmp(d->at.profile, c->profile) != 0)
+		live_notice(&d->live, "confinement is %s now; the run began with %s", c->profile,
+			d->at.profile);
+	AUTO_BUF why;
+	buf_init(&why, POSITION_REASON_BYTES - 1);
+	if (confine_refusals(m, c, &why)) {
+		size_t len = why.len && why.data[why.len - 1] == '\n' ? why.len - 1 : why.len;
+		return drive_end(d, RUN_REFUSED, "%.*s", (int)len, why.data ? why.data : "");
+	}
+	return !agents || check_keys(d);
+}
+
+static bool check_workspace(struct drive *d)
+{
+	struct stat st;
+	if (stat(d->request->workspace, &st) || !S_ISDIR(st.st_mode))
+		return drive_end(d, RUN_REFUSED, "the workspace %s is not a directory",
+			d->request->workspace);
+	return true;
+}
+
+/* --- start -------------------------------------------------------------------------------------
+ */
+
+static bool open_data(struct drive *d, char *path, size_t bytes)
+{
+	int dir = d->instance->dir_fd;
+	struct err e = ERR_NONE;
+	snprintf(path, bytes, "%s/data", d->instance->path);
+	if (mkdirat(dir, "data", 0700) && errno != EEXIST)
+		return drive_end(d, RUN_BROKEN, "cannot create %s: %s", path, strerror(errno));
+	d->live.data_fd = openat(dir, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (d->live.data_fd < 0)
+		return drive_end(d, RUN_BROKEN, "cannot open %s: %s", path, strerror(errno));
+	if (pokes_init(d->instance, &e) || stop_clear(d->instance, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	return true;
+}
+
+static bool begin(struct drive *d)
+{
+	const struct drive_request *q = d->request;
+	char ts[CLOCK_TEXT_BYTES];
+	clock_text(clock_realtime_us(), ts);
+	json_t *parameters =
+		q->parameters ? json_incref((json_t *)(uintptr_t)q->parameters) : json_object();
+	json_t *overrides =
+		q->overrides ? json_incref((json_t *)(uintptr_t)q->overrides) : json_array();
+	return drive_commit(
+		d, json_pack("{s:s,s:s,s:i,s:s,s:s,s:i,s:s,s:o,s:s,s:s,s:o}", "t", "begin", "ts",
+			   ts, "seq", 0, "instance", d->instance->id, "machine", q->machine->name,
+			   "format", 1, "bundle", q->bundle_digest, "parameters", parameters,
+			   "profile", d->env.confine.profile, "agent6", AGENT6_VERSION, "overrides",
+			   overrides));
+}
+
+/* What an attempt spent that never finished is booked before anything is spent again. */
+static bool book_unfinished(struct drive *d)
+{
+	char dir[128];
+	if (d->at.state->kind != KIND_AGENT)
+		return true;
+	snprintf(dir, sizeof(dir), "states/%llu-%s", (unsigned long long)d->at.seq + 1,
+		d->at.state->name);
+	json_auto_t *note = states_read_spend(d->instance, dir, d->at.executions + 1);
+	if (!note)
+		return true;
+	json_t *event = drive_event(d, "spend");
+	json_object_update(event, note);
+	json_object_set_new(event, "attempt", json_integer(d->at.attempt));
+	return drive_commit(d, event);
+}
+
+static bool resume(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	if (*d->at.poke_name && pokes_remove(d->instance, d->at.poke_name, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	return book_unfinished(d);
+}
+
+static size_t host_environment(struct named_text *out)
+{
+	static const char *const names[] = {"LANG", "LC_ALL", "TERM", "TZ"};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+		if (value && *value)
+			out[n++] = (struct named_text){names[i], value};
+	}
+	return n;
+}
+
+static void line_committed(void *ctx, const char *line, size_t len)
+{
+	const struct drive_listener *l = ctx;
+	if (l->line)
+		l->line(l->ctx, line, len);
+}
+
+static void run_instance(struct drive *d)
+{
+	const struct drive_request *q = d->request;
+	char data[PATH_MAX], bundle[PATH_MAX], record[PATH_MAX];
+	struct named_text host[4];
+	bool begun = false;
+	struct err e = ERR_NONE;
+	snprintf(bundle, sizeof(bundle), "%s/bundle", d->instance->path);
+	snprintf(record, sizeof(record), "%s/%s.jsonl", q->record_dir ? q->record_dir : "",
+		q->machine->name);
+	d->live.record_file = q->record_dir ? record : NULL;
+	d->env = (struct plan_env){
+		.confine = {q->config, NULL, q->workspace, bundle, data, q->protect,
+			q->protect_count, q->hide, q->hide_count, q->allow_root_jail},
+		.instance_id = d->instance->id,
+		.instance_path = d->instance->path,
+		.host_env = host,
+		.host_env_count = host_environment(host),
+		.rehearsal = q->rehearsal_url != NULL,
+		.record = q->record_dir != NULL,
+	};
+	if (!check_root(d) || !check_workspace(d) || !check_drift(d, &begun))
+		return;
+	if (journal_open(d->instance->dir_fd, &d->journal, &e)) {
+		drive_end(d, RUN_BROKEN, "%s", e.text);
+		return;
+	}
+	d->journal.committed = line_committed;
+	d->journal.ctx = (void *)(uintptr_t)d->live.listener;
+	if (!take_up(d))
+		return;
+	d->result->already_ended = d->at.ended;
+	if (d->at.ended || !open_data(d, data, sizeof(data)) || !check_parameters(d) ||
+		!check_confinement(d))
+		return;
+	if (begun ? resume(d) : begin(d))
+		drive_loop(d);
+	drive_snapshot(d);
+}
+
+static void fill_result(const struct drive *d, struct drive_result *out)
+{
+	static const enum run_status failed[] = {
+		[END_TERMINAL] = RUN_FAILED, [END_BUDGET] = RUN_BUDGET, [END_HALT] = RUN_FAILED};
+	if (d->at.state)
+		snprintf(out->state, sizeof(out->state), "%s", d->at.state->name);
+	out->seq = d->at.seq;
+	out->totals = d->at.totals;
+	out->wake_unix_us = d->at.wake_us;
+	if (!d->at.ended)
+		return;
+	out->status = d->at.ended_ok ? RUN_OK : failed[d->at.cause];
+	snprintf(out->reason, sizeof(out->reason), "%s", d->at.reason);
+}
+
+void drive_run(const struct instance *i, const struct drive_request *q,
+	const struct drive_listener *l, struct drive_result *out)
+{
+	*out = (struct drive_result){.status = RUN_BROKEN};
+	struct drive d = {.instance = i,
+		.request = q,
+		.result = out,
+		.journal = {.fd = -1},
+		.live = {.instance = i, .config = q->config, .listener = l, .data_fd = -1}};
+	struct err e = ERR_NONE;
+	if (interrupts_init(&d.live.interrupts, &e)) {
+		drive_end(&d, RUN_BROKEN, "%s", e.text);
+		return;
+	}
+	position_init(&d.at, q->machine);
+	run_instance(&d);
+	journal_close(&d.journal);
+	interrupts_done(&d.live.interrupts);
+	fill_result(&d, out);
+	position_done(&d.at);
+	own_close(&d.live.data_fd);
+	free(d.live.jail);
+	free(d.live.agent);
+}

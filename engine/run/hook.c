@@ -1,0 +1,69 @@
+#include "run/hook.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "run/pump.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { HOOK_MS = 30 * 1000 };
+
+/* As a shell would find it. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	if (strchr(name, '/'))
+		return strdup(name);
+	AUTO_FREE char *list = strdup(path ? path : "/usr/bin:/bin");
+	char *save = NULL;
+	for (char *rest = list, *dir; list && (dir = strtok_r(rest, ":", &save)); rest = NULL) {
+		char *full = NULL;
+		if (asprintf(&full, "%s/%s", dir, name) >= 0 && !access(full, X_OK))
+			return full;
+		free(full);
+	}
+	return NULL;
+}
+
+static int start(struct live *w, const char *program, const json_t *event, struct child *child,
+	struct err *e)
+{
+	AUTO_BUF line;
+	buf_init(&line, 1024 * 1024);
+	if (json_write(&line, event) || buf_addc(&line, '\n'))
+		return err_set(e, "the event is larger than 1 MiB");
+	AUTO_FD int in = live_memory_file("event", line.data, line.len, e);
+	AUTO_FD int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (in < 0 || null < 0)
+		return err_set(e, "it cannot be given its event");
+	const struct config_list *argv = &w->config->machine.on_event;
+	int fds[] = {in, null, STDERR_FILENO};
+	struct child_spec spec = {
+		program, (char *const *)(uintptr_t)argv->items, environ, fds, 3, true};
+	return child_start(&spec, child, e);
+}
+
+void hook_run(struct live *w, const json_t *event)
+{
+	const struct config_list *argv = &w->config->machine.on_event;
+	struct child child = {-1, -1};
+	struct err e = ERR_NONE;
+	if (!argv->count)
+		return;
+	AUTO_FREE char *program = find_program(argv->items[0]);
+	if (!program || start(w, program, event, &child, &e)) {
+		live_notice(w, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],
+			*e.text ? ": " : "", e.text);
+		return;
+	}
+	struct pump pump = {.child = &child,
+		.interrupts = &w->interrupts,
+		.deadline_ms = clock_monotonic_ms() + HOOK_MS};
+	if (pump_run(&pump, &e) || pump.late || !WIFEXITED(pump.status) || WEXITSTATUS(pump.status))
+		live_notice(w, "machine.notify.on_event: %s %s", argv->items[0],
+			pump.late ? "took longer than 30 s and was killed" : "failed");
+}

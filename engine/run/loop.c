@@ -1,0 +1,311 @@
+#include "run/loop.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "machine/template.h"
+#include "run/hook.h"
+#include "run/pokes.h"
+#include "run/sleep.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+static void tell(struct drive *d)
+{
+	struct activity *now = &d->live.now;
+	*now = (struct activity){.state = d->at.state->name,
+		.kind = state_kind_name(d->at.state->kind),
+		.seq = d->at.seq + 1,
+		.attempt = d->at.attempt,
+		.started_monotonic_ms = clock_monotonic_ms(),
+		.wake_unix_us = d->at.wake_us};
+	live_tick(&d->live);
+}
+
+/* --- the end -----------------------------------------------------------------------------------
+ */
+
+static bool finish(struct drive *d, enum end_cause cause, bool ok, const char *reason)
+{
+	AUTO_FD int lock = pokes_lock(d->instance, NULL); /* no poke is accepted and then lost */
+	char digest[POSITION_DIGEST_BYTES];
+	position_blackboard_digest(&d->at, digest);
+	json_auto_t *event = drive_event(d, "end");
+	json_object_set_new(event, "status", json_string(ok ? "ok" : "failed"));
+	json_object_set_new(event, "reason", json_string(reason));
+	json_object_set_new(event, "cause", json_string(end_cause_name(cause)));
+	json_object_set_new(event, "transitions", json_integer(d->at.totals.transitions));
+	json_object_set_new(event, "totals", totals_encode(&d->at.totals));
+	json_object_set_new(event, "blackboard", json_string(digest));
+	if (drive_commit(d, json_incref(event)))
+		hook_run(&d->live, event);
+	return false;
+}
+
+static bool halt(struct drive *d, const struct err *why)
+{
+	char reason[POSITION_REASON_BYTES];
+	snprintf(reason, sizeof(reason), "%.1000s", why->text);
+	return finish(d, END_HALT, false, reason);
+}
+
+static bool finish_terminal(struct drive *d)
+{
+	AUTO_BUF reason;
+	struct err e = ERR_NONE;
+	buf_init(&reason, POSITION_REASON_BYTES - 1);
+	if (template_render(d->at.state->terminal.reason, d->at.blackboard, NULL, &reason, &e)) {
+		err_wrap(&e, "state %s, reason", d->at.state->name);
+		return halt(d, &e);
+	}
+	return finish(d, END_TERMINAL, d->at.state->terminal.ok, reason.len ? reason.data : "");
+}
+
+/* --- steps -------------------------------------------------------------------------------------
+ */
+
+/* Journals a fact as a step, or as a retry when its outcome is to be retried. Takes `fact`. */
+static bool commit_fact(struct drive *d, json_t *fact, bool ride)
+{
+	json_auto_t *owned = fact;
+	const struct state *s = d->at.state;
+	struct verdict v;
+	struct err e = ERR_NONE;
+	json_auto_t *blackboard = json_copy(d->at.blackboard);
+	if (reduce(s, owned, blackboard, &v, &e))
+		return drive_end(d, RUN_BROKEN, "state %s: %s", s->name, e.text);
+	if (*v.reason && !json_object_get(owned, "not_run"))
+		json_object_set_new(owned, "reason", json_string(v.reason));
+	bool retry = v.outcome != OUTCOME_COUNT && s->retry.on & 1u << v.outcome &&
+		     d->at.attempt <= s->retry.max;
+	json_t *event = drive_event(d, retry ? "retry" : "step");
+	json_object_set_new(event, "label", json_string(v.label));
+	json_object_set_new(event, "attempt", json_integer(d->at.attempt));
+	json_object_set(event, "fact", owned);
+	if (!retry) {
+		json_object_set_new(event, "goto", json_string(v.target->name));
+		return ride ? drive_queue(d, event) : drive_commit(d, event);
+	}
+	uint32_t noise = 0;
+	if (getrandom(&noise, sizeof(noise), 0) < 0)
+		noise = 0;
+	char until[CLOCK_TEXT_BYTES];
+	int64_t delay_ms = plan_backoff_ms(s, d->at.attempt, noise / 4294967296.0);
+	clock_text(clock_realtime_us() + delay_ms * 1000, until);
+	json_object_set_new(event, "delay_ms", json_integer(delay_ms));
+	json_object_set_new(event, "until", json_string(until));
+	return drive_commit(d, event);
+}
+
+static bool queue_egress(struct drive *d, json_t *lines)
+{
+	size_t i;
+	json_t *line;
+	json_array_foreach (lines, i, line) {
+		json_t *event = drive_event(d, "egress");
+		json_object_update(event, line);
+		if (!drive_queue(d, event))
+			return false;
+	}
+	return true;
+}
+
+static bool execute(struct drive *d, const struct step *step)
+{
+	json_t *fact = json_incref(step->fact);
+	json_auto_t *egress = NULL;
+	struct err e = ERR_NONE;
+	enum live_end end = LIVE_FACT;
+	if (!fact)
+		end = d->at.state->kind == KIND_TOOL
+			      ? live_tool(&d->live, step, &fact, &e)
+			      : live_agent(&d->live, step, &fact, &egress, &e);
+	switch (end) {
+	case LIVE_FACT:
+		return queue_egress(d, egress) ? commit_fact(d, fact, false)
+					       : (json_decref(fact), false);
+	case LIVE_INTERRUPTED:
+		return drive_end(d,
+			d->live.interrupts.first == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
+			"state %s was killed; it is not committed and runs again on resume",
+			d->at.state->name);
+	case LIVE_NO_SANDBOX:
+		return drive_end(d, RUN_NO_SANDBOX, "state %s: %s", d->at.state->name, e.text);
+	case LIVE_REFUSED: return drive_end(d, RUN_REFUSED, "%s", e.text);
+	case LIVE_BROKEN: break;
+	}
+	return drive_end(d, RUN_BROKEN, "state %s: %s", d->at.state->name, e.text);
+}
+
+static bool take_work(struct drive *d)
+{
+	struct step step;
+	struct err e = ERR_NONE;
+	struct sleep pause = {.instance = d->instance,
+		.interrupts = &d->live.interrupts,
+		.until_us = d->at.retry_at_us};
+	if (d->at.retry_at_us && sleep_wait(&pause, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	if (pause.woke == WOKE_STOP)
+		return true;
+	if (plan_step(&d->env, &d->at, &step, &e))
+		return halt(d, &e);
+	tell(d);
+	bool on = execute(d, &step);
+	step_done(&step);
+	return on;
+}
+
+static bool take_branch(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	json_t *fact = reduce_branch(d->at.state, d->at.blackboard, &e);
+	return fact ? commit_fact(d, fact, true) : halt(d, &e);
+}
+
+/* --- waits -------------------------------------------------------------------------------------
+ */
+
+/* For schedulers that look at files; the journal has it too. */
+static void show_wait(struct drive *d, const json_t *event)
+{
+	json_auto_t *shown = json_pack("{s:O,s:O,s:O}", "state", json_object_get(event, "state"),
+		"seq", json_object_get(event, "seq"), "wake", json_object_get(event, "wake"));
+	AUTO_FREE char *text = json_text(shown);
+	struct err e = ERR_NONE;
+	if (!text ||
+		io_replace_file(d->instance->dir_fd, "wait.json", text, strlen(text), 0600, &e))
+		live_notice(&d->live, "wait.json: %s", e.text);
+}
+
+static bool arm_wait(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	int64_t wake_us;
+	char wake[CLOCK_TEXT_BYTES];
+	if (plan_wake(&d->at, clock_realtime_us(), &wake_us, &e))
+		return halt(d, &e);
+	json_auto_t *event = drive_event(d, "wait.armed");
+	clock_text(wake_us, wake);
+	json_object_set_new(
+		event, "wake", d->at.state->wait.timed ? json_string(wake) : json_null());
+	if (!drive_commit(d, json_incref(event)))
+		return false;
+	show_wait(d, event);
+	return true;
+}
+
+static bool commit_woken(struct drive *d, struct sleep *s)
+{
+	char wake[CLOCK_TEXT_BYTES];
+	struct err e = ERR_NONE;
+	bool poked = s->woke == WOKE_POKE;
+	clock_text(d->at.wake_us, wake);
+	json_t *fact = json_pack("{s:o,s:s,s:o}", "wake",
+		d->at.state->wait.timed ? json_string(wake) : json_null(), "woke_by",
+		poked ? "poke" : "timer", "payload", poked ? s->payload : json_null());
+	if (poked)
+		json_object_set_new(fact, "poke", json_string(s->poke));
+	if (!commit_fact(d, fact, false))
+		return false;
+	unlinkat(d->instance->dir_fd, "wait.json", 0);
+	if (poked && pokes_remove(d->instance, s->poke, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	return true;
+}
+
+static bool take_wait(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	if (!d->at.armed && !arm_wait(d))
+		return false;
+	tell(d);
+	struct sleep s = {.instance = d->instance,
+		.interrupts = &d->live.interrupts,
+		.until_us = d->at.wake_us,
+		.pokes = true};
+	if (d->request->exit_on_wait ? sleep_look(&s, &e) : sleep_wait(&s, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	if (*s.bad_poke)
+		live_notice(&d->live, "poke %s cannot be read and was set aside", s.bad_poke);
+	if (s.woke == WOKE_NOT)
+		return drive_end(d, RUN_WAITING, "state %s waits", d->at.state->name);
+	return s.woke == WOKE_STOP ? true : commit_woken(d, &s);
+}
+
+/* --- the loop ----------------------------------------------------------------------------------
+ */
+
+static bool announce(struct drive *d)
+{
+	static const char *const levels[] = {
+		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
+	const struct state *s = d->at.state;
+	struct err e = ERR_NONE;
+	AUTO_BUF text;
+	buf_init(&text, 64 * 1024);
+	if (!s->notify || d->at.notified)
+		return true;
+	if (template_render(s->notify, d->at.blackboard, NULL, &text, &e)) {
+		err_wrap(&e, "state %s, notify", s->name);
+		return halt(d, &e);
+	}
+	json_auto_t *event = drive_event(d, "notify");
+	json_object_set_new(event, "message", json_stringn(text.len ? text.data : "", text.len));
+	json_object_set_new(event, "level", json_string(levels[s->notify_level]));
+	if (!drive_commit(d, json_incref(event)))
+		return false;
+	hook_run(&d->live, event);
+	return true;
+}
+
+/* False once somebody asked for a stop, which is then journaled. */
+static bool may_go_on(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	interrupts_read(&d->live.interrupts);
+	int signal = d->live.interrupts.first;
+	if (!signal && !stop_asked(d->instance))
+		return true;
+	json_t *event = drive_event(d, "stop");
+	json_object_set_new(event, "by",
+		json_string(!signal            ? "request"
+			    : signal == SIGINT ? "SIGINT"
+					       : "SIGTERM"));
+	if (!drive_commit(d, event))
+		return false;
+	if (stop_clear(d->instance, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	if (signal)
+		return drive_end(d, signal == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
+			"stopped by a signal in state %s", d->at.state->name);
+	return drive_end(d, RUN_STOPPED, "stopped in state %s", d->at.state->name);
+}
+
+static bool take_step(struct drive *d)
+{
+	char reason[POSITION_REASON_BYTES];
+	enum state_kind kind = d->at.state->kind;
+	if (kind != KIND_TERMINAL &&
+		plan_exhausted(&d->at, d->request->config, reason, sizeof(reason)))
+		return finish(d, END_BUDGET, false, reason);
+	if (!announce(d))
+		return false;
+	switch (kind) {
+	case KIND_TOOL:
+	case KIND_AGENT: return take_work(d);
+	case KIND_BRANCH: return take_branch(d);
+	case KIND_WAIT: return take_wait(d);
+	case KIND_TERMINAL:
+	case KIND_COUNT: break;
+	}
+	return finish_terminal(d);
+}
+
+void drive_loop(struct drive *d)
+{
+	while (may_go_on(d) && take_step(d))
+		continue;
+}

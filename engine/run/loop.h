@@ -1,0 +1,34 @@
+/*
+ * One running instance, between its start (drive.c) and its steps (loop.c).
+ */
+#ifndef RUN_LOOP_H
+#define RUN_LOOP_H
+#include "run/journal.h"
+#include "run/live.h"
+#include "run/position.h"
+
+struct drive {
+	const struct instance *instance;
+	const struct drive_request *request;
+	struct drive_result *result;
+	struct journal journal;
+	struct position at;
+	struct live live;
+	struct plan_env env;
+	int64_t snapshot_ms; /* monotonic, of the last one */
+};
+
+/* Ends the run with this status and reason; always false, so that `return drive_end(...)` stops
+ * whatever is under way. */
+bool drive_end(struct drive *d, enum run_status status, const char *format, ...) PRINTF(3, 4);
+/* {t, ts, seq, state} of a line about the active step. */
+json_t *drive_event(const struct drive *d, const char *type);
+/* Tries the event on a copy of the position, makes it durable, adopts the copy. Takes `event`. */
+bool drive_commit(struct drive *d, json_t *event);
+/* The same for a line that rides with the next commit. */
+bool drive_queue(struct drive *d, json_t *event);
+/* Writes the snapshot now; a failure is only a notice. */
+void drive_snapshot(struct drive *d);
+/* Takes steps until the machine has ended, is stopped, parked or broken. */
+void drive_loop(struct drive *d);
+#endif

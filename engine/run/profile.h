@@ -1,0 +1,11 @@
+/*
+ * Which confinement profile this host gets (confinement.md 2), probed with the real launcher.
+ */
+#ifndef RUN_PROFILE_H
+#define RUN_PROFILE_H
+#include "run/live.h"
+
+/* "strict" or "hardened"; NULL: the configured one does not work here, and why. With `auto` and
+ * hardened as the answer, a notice says why it is not strict. */
+const char *profile_resolve(struct live *w, struct err *e);
+#endif

@@ -1,0 +1,102 @@
+#include "run/recover.h"
+
+#include "run/drive.h"
+#include "run/snapshot.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+static enum recover_end apply_lines(
+	struct recovery *r, struct journal_reader *reader, struct err *e)
+{
+	for (;;) {
+		const char *line;
+		size_t len;
+		int got = journal_next(reader, &line, &len, e);
+		if (got < 0)
+			return e && e->number ? RECOVER_BROKEN : RECOVER_DAMAGED;
+		if (got == 0)
+			return RECOVER_DONE;
+		json_auto_t *event = journal_decode(line, len, e);
+		if (!event || position_apply(&r->position, event, e)) {
+			err_wrap(e, "journal.jsonl, line %llu",
+				(unsigned long long)reader->mark.lines);
+			return RECOVER_DAMAGED;
+		}
+		if (r->each && r->each(r->ctx, event, &r->position))
+			return RECOVER_DONE;
+	}
+}
+
+enum recover_end recover(struct recovery *r, struct err *e)
+{
+	r->at = journal_start();
+	if (!r->use_snapshot ||
+		!snapshot_read(r->instance, r->machine, r->fd, &r->position, &r->at))
+		position_init(&r->position, r->machine);
+	struct journal_reader reader;
+	journal_reader_init(&reader, r->fd, &r->at);
+	enum recover_end end = apply_lines(r, &reader, e);
+	r->at = reader.mark;
+	r->torn_bytes = reader.torn_bytes;
+	journal_reader_done(&reader);
+	return end;
+}
+
+static int open_journal(const struct instance *i, struct err *e)
+{
+	int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? err_errno(e, "cannot open the journal of instance %s", i->id) : fd;
+}
+
+int instance_begun(
+	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e)
+{
+	struct err why = ERR_NONE;
+	struct journal_mark start = journal_start();
+	struct journal_reader reader;
+	*begun = false;
+	AUTO_FD int fd = open_journal(i, &why);
+	if (fd < 0)
+		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
+	journal_reader_init(&reader, fd, &start);
+	const char *line;
+	size_t len;
+	int got = journal_next(&reader, &line, &len, e);
+	json_auto_t *event = got > 0 ? journal_decode(line, len, e) : NULL;
+	journal_reader_done(&reader);
+	if (got == 0)
+		return 0;
+	const char *text = json_string_value(json_object_get(event, "bundle"));
+	if (!text)
+		return err_set(e, "journal.jsonl, line 1: it is not a begin");
+	snprintf(digest, POSITION_DIGEST_BYTES, "%s", text);
+	*begun = true;
+	return 0;
+}
+
+int verify_run(const struct instance *i, uint64_t *lines, struct err *e)
+{
+	AUTO_FD int fd = open_journal(i, e);
+	struct journal_mark start = journal_start();
+	struct journal_reader reader;
+	struct holder who;
+	if (fd < 0 || instance_holder(i, &who, e))
+		return -1;
+	journal_reader_init(&reader, fd, &start);
+	const char *line;
+	size_t len;
+	int got;
+	while ((got = journal_next(&reader, &line, &len, e)) > 0)
+		continue;
+	*lines = reader.mark.lines;
+	int64_t torn = reader.torn_bytes;
+	journal_reader_done(&reader);
+	/* While a runner holds the instance an unfinished last line is one being written. */
+	if (got == 0 && torn && !who.pid)
+		return err_set(e,
+			"journal.jsonl, line %llu: unfinished, %lld bytes; resuming the instance "
+			"drops it",
+			(unsigned long long)*lines + 1, (long long)torn);
+	return got;
+}

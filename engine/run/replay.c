@@ -1,0 +1,82 @@
+#include "run/drive.h"
+#include "run/recover.h"
+#include "run/snapshot.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+struct replay {
+	const struct replay_request *request;
+	const struct position *snapshot; /* NULL: none to compare with */
+	char fault[256];
+};
+
+/* The snapshot was written by the live run: the journal alone must lead to the same blackboard. */
+static void compare(struct replay *r, const struct position *p)
+{
+	if (r->snapshot && p->seq == r->snapshot->seq && !p->ended &&
+		!json_equal(p->blackboard, r->snapshot->blackboard))
+		snprintf(r->fault, sizeof(r->fault),
+			"step %llu: the blackboard of the snapshot is another one than the journal "
+			"gives",
+			(unsigned long long)p->seq);
+}
+
+static bool each_line(void *ctx, const json_t *event, const struct position *p)
+{
+	struct replay *r = ctx;
+	const char *type = json_string_value(json_object_get(event, "t"));
+	if (!type || strcmp(type, "step") != 0)
+		return false;
+	if (r->request->step)
+		r->request->step(r->request->ctx, event, p->blackboard);
+	compare(r, p);
+	return *r->fault || (r->request->to_seq && p->seq >= r->request->to_seq);
+}
+
+static enum run_status status_of(const struct position *p)
+{
+	if (!p->ended)
+		return RUN_RUNNING;
+	if (p->ended_ok)
+		return RUN_OK;
+	return p->cause == END_BUDGET ? RUN_BUDGET : RUN_FAILED;
+}
+
+static void fill(const struct position *p, struct drive_result *out)
+{
+	out->status = status_of(p);
+	out->already_ended = p->ended;
+	snprintf(out->state, sizeof(out->state), "%s", p->state->name);
+	snprintf(out->reason, sizeof(out->reason), "%s", p->reason);
+	out->seq = p->seq;
+	out->wake_unix_us = p->wake_us;
+	out->totals = p->totals;
+}
+
+int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,
+	json_t **blackboard, struct err *e)
+{
+	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return err_errno(e, "cannot open the journal of instance %s", i->id);
+	struct position snapshot = {0};
+	struct journal_mark mark;
+	bool has_snapshot = snapshot_read(i, q->machine, fd, &snapshot, &mark);
+	struct replay r = {q, has_snapshot ? &snapshot : NULL, ""};
+	struct recovery all = {
+		.instance = i, .machine = q->machine, .fd = fd, .each = each_line, .ctx = &r};
+	*out = (struct drive_result){.status = RUN_DAMAGED};
+	enum recover_end end = recover(&all, e);
+	position_done(&snapshot);
+	if (end == RECOVER_DONE && *r.fault) {
+		err_set(e, "%s", r.fault);
+		end = RECOVER_DAMAGED;
+	}
+	if (end == RECOVER_DONE) {
+		fill(&all.position, out);
+		*blackboard = json_incref(all.position.blackboard);
+	}
+	position_done(&all.position);
+	return end == RECOVER_DONE ? 0 : -1;
+}

@@ -1,0 +1,53 @@
+#include "base/clock.h"
+#include "run/drive.h"
+#include "run/pokes.h"
+#include "run/recover.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* What the last line says about a run that nobody holds. */
+static const char *resting(const struct position *p)
+{
+	if (p->ended)
+		return p->ended_ok ? "ok" : "failed";
+	if (!p->begun)
+		return "empty";
+	return p->armed ? "waiting" : "stopped";
+}
+
+static json_t *instant(int64_t unix_us)
+{
+	char text[CLOCK_TEXT_BYTES];
+	clock_text(unix_us, text);
+	return unix_us ? json_string(text) : json_null();
+}
+
+static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
+{
+	const struct position *p = &r->position;
+	const char *status = who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p);
+	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
+				  : json_null();
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s}",
+		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
+		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
+		p->attempt, "reason", p->reason, "wake", instant(p->armed ? p->wake_us : 0),
+		"holder", holder, "totals", totals_encode(&p->totals), "blackboard", p->blackboard,
+		"started", instant(p->started_us), "updated", instant(p->updated_us), "pokes",
+		pokes_count(i), "bundle", p->digest, "profile", p->profile);
+}
+
+json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)
+{
+	struct holder who;
+	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return err_errno(e, "cannot open the journal of instance %s", i->id), NULL;
+	if (instance_holder(i, &who, e))
+		return NULL;
+	struct recovery r = {.instance = i, .machine = machine, .fd = fd, .use_snapshot = true};
+	json_t *status = recover(&r, e) == RECOVER_DONE ? encode(i, &r, &who) : NULL;
+	position_done(&r.position);
+	return status;
+}
