@@ -1,0 +1,226 @@
+#include "schema/toml_tree.h"
+
+#include <string.h>
+
+void toml_tree_init(struct toml_tree *t, struct doc *d, struct findings *f)
+{
+	*t = (struct toml_tree){.doc = d, .findings = f};
+	arena_init(&t->arena);
+	t->top.kind = TOML_TABLE;
+	t->top.origin = TOML_HEADER;
+	t->top.node.pos = (struct doc_pos){1, 1, 1, 1};
+}
+
+void toml_tree_done(struct toml_tree *t)
+{
+	arena_done(&t->arena);
+}
+
+struct toml *toml_new(struct toml_tree *t, enum toml_kind kind, struct doc_pos pos)
+{
+	if (++t->nodes > DOC_NODES_MAX) {
+		finding_at(t->findings, RULE_TOO_MANY_NODES, t->doc, pos,
+			"the document has more than %d keys and values", DOC_NODES_MAX);
+		return NULL;
+	}
+	struct toml *n = arena_alloc(&t->arena, sizeof(*n));
+	n->kind = kind;
+	n->node.pos = pos;
+	return n;
+}
+
+void toml_append(struct toml *list, struct toml *item)
+{
+	if (list->last)
+		list->last->next = item;
+	else
+		list->first = item;
+	list->last = item;
+}
+
+/* --- children by name: Arne Andersson, "Balanced search trees made simple" (1993) ---------------
+ */
+
+static struct toml *find(const struct toml *table, const char *name)
+{
+	struct toml *n = table->root;
+	while (n) {
+		int order = strcmp(name, n->key.text);
+		if (!order)
+			return n;
+		n = order < 0 ? n->left : n->right;
+	}
+	return NULL;
+}
+
+static struct toml *skew(struct toml *n)
+{
+	struct toml *left = n->left;
+	if (!left || left->level != n->level)
+		return n;
+	n->left = left->right;
+	left->right = n;
+	return left;
+}
+
+static struct toml *split(struct toml *n)
+{
+	struct toml *right = n->right;
+	if (!right || !right->right || right->right->level != n->level)
+		return n;
+	n->right = right->left;
+	right->left = n;
+	right->level++;
+	return right;
+}
+
+static struct toml *insert(struct toml *at, struct toml *n)
+{
+	if (!at)
+		return n;
+	if (strcmp(n->key.text, at->key.text) < 0)
+		at->left = insert(at->left, n);
+	else
+		at->right = insert(at->right, n);
+	return split(skew(at));
+}
+
+static void add_child(struct toml *table, struct toml *child, const struct doc_node *key)
+{
+	child->key = *key;
+	child->level = 1;
+	toml_append(table, child);
+	table->root = insert(table->root, child);
+}
+
+/* --- who may add what --------------------------------------------------------------------------
+ */
+
+static struct toml *add_table(struct toml_tree *t, struct toml *parent, const struct doc_node *key,
+	enum toml_origin origin)
+{
+	struct toml *n = toml_new(t, TOML_TABLE, key->pos);
+	if (!n)
+		return NULL;
+	n->origin = origin;
+	add_child(parent, n, key);
+	return n;
+}
+
+static void report_twice(struct toml_tree *t, const struct doc_node *key, const struct toml *first)
+{
+	struct finding *it = finding_add(t->findings, RULE_DUPLICATE_KEY, t->doc, key,
+		first->kind == TOML_TABLE && first->origin != TOML_INLINE
+			? "the table `%s` is already complete"
+			: "the key `%s` already has a value",
+		key->text);
+	finding_help(t->findings, it, "the first one is on line %u; remove or rename one of them",
+		first->key.pos.line);
+}
+
+/* A table for what stands below a key that was refused. */
+static struct toml *nowhere(struct toml_tree *t, struct doc_pos pos)
+{
+	struct toml *n = toml_new(t, TOML_TABLE, pos);
+	if (n)
+		n->origin = TOML_HEADER;
+	return n;
+}
+
+/* One step of a header's path. NULL: refused (reported) or too many nodes. */
+static struct toml *descend(struct toml_tree *t, struct toml *table, const struct doc_node *key)
+{
+	struct toml *n = find(table, key->text);
+	if (!n)
+		return add_table(t, table, key, TOML_IMPLICIT);
+	if (n->kind == TOML_TABLE_LIST)
+		return n->last;
+	if (n->kind == TOML_TABLE && n->origin != TOML_INLINE)
+		return n;
+	report_twice(t, key, n);
+	return NULL;
+}
+
+static struct toml *open_table(struct toml_tree *t, struct toml *parent, const struct doc_node *key)
+{
+	struct toml *n = find(parent, key->text);
+	if (!n)
+		return add_table(t, parent, key, TOML_HEADER);
+	if (n->kind == TOML_TABLE && n->origin == TOML_IMPLICIT) {
+		n->origin = TOML_HEADER;
+		return n;
+	}
+	report_twice(t, key, n);
+	return nowhere(t, key->pos);
+}
+
+static struct toml *open_element(
+	struct toml_tree *t, struct toml *parent, const struct doc_node *key)
+{
+	struct toml *list = find(parent, key->text);
+	if (list && list->kind != TOML_TABLE_LIST) {
+		report_twice(t, key, list);
+		return nowhere(t, key->pos);
+	}
+	if (!list) {
+		list = toml_new(t, TOML_TABLE_LIST, key->pos);
+		if (!list)
+			return NULL;
+		add_child(parent, list, key);
+	}
+	struct toml *n = nowhere(t, key->pos);
+	if (n)
+		toml_append(list, n);
+	return n;
+}
+
+struct toml *toml_open_header(struct toml_tree *t, const struct toml_path *path, bool list)
+{
+	struct toml *table = &t->top;
+	for (size_t i = 0; i + 1 < path->count; i++) {
+		size_t nodes = t->nodes;
+		struct toml *inner = descend(t, table, &path->parts[i]);
+		if (!inner)
+			return nodes == t->nodes ? nowhere(t, path->parts[i].pos) : NULL;
+		table = inner;
+	}
+	const struct doc_node *last = &path->parts[path->count - 1];
+	return list ? open_element(t, table, last) : open_table(t, table, last);
+}
+
+int toml_set(
+	struct toml_tree *t, struct toml *table, const struct toml_path *path, struct toml *value)
+{
+	for (size_t i = 0; i + 1 < path->count; i++) {
+		struct toml *n = find(table, path->parts[i].text);
+		if (!n)
+			n = add_table(t, table, &path->parts[i], TOML_DOTTED);
+		else if (n->kind != TOML_TABLE || n->origin != TOML_DOTTED) {
+			report_twice(t, &path->parts[i], n);
+			return 0;
+		}
+		if (!n)
+			return -1;
+		table = n;
+	}
+	const struct doc_node *last = &path->parts[path->count - 1];
+	const struct toml *first = find(table, last->text);
+	if (first)
+		report_twice(t, last, first);
+	else
+		add_child(table, value, last);
+	return 0;
+}
+
+int toml_build(struct doc_build *b, const struct toml *n)
+{
+	if (n->kind == TOML_VALUE)
+		return doc_build_add(b, n->node);
+	bool map = n->kind == TOML_TABLE;
+	if (doc_build_open(b, map ? DOC_MAP : DOC_LIST, n->node.pos))
+		return -1;
+	for (const struct toml *child = n->first; child; child = child->next)
+		if ((map && doc_build_add(b, child->key)) || toml_build(b, child))
+			return -1;
+	return doc_build_close(b, n->node.pos.end_line, n->node.pos.end_column);
+}

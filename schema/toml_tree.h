@@ -1,0 +1,66 @@
+/*
+ * The tables of a TOML document while it is read: headers and dotted keys may add to them in any
+ * order.
+ *
+ * Who may add what to which table is toml.io/en/v1.0.0, "Table" and "Inline Table"; it is kept
+ * here, apart from the text. A table's children hang in an AA tree by name as well as in source
+ * order, so that no choice of keys makes reading slow.
+ */
+#ifndef SCHEMA_TOML_TREE_H
+#define SCHEMA_TOML_TREE_H
+#include "schema/build.h"
+
+enum toml_kind {
+	TOML_VALUE,     /* a scalar in `node` */
+	TOML_LIST,      /* an array written as a value */
+	TOML_TABLE,     /* a map */
+	TOML_TABLE_LIST /* [[...]] */
+};
+
+/* How a table came to be, which decides who may still add to it. */
+enum toml_origin {
+	TOML_IMPLICIT, /* named on the way to another header */
+	TOML_HEADER,   /* has its own header, or is an element of [[...]] */
+	TOML_DOTTED,   /* made by a dotted key */
+	TOML_INLINE    /* {...}: complete */
+};
+
+struct toml {
+	enum toml_kind kind;
+	enum toml_origin origin;
+	struct doc_node key, node; /* `node` holds a value's content and everything's position */
+	struct toml *first, *last, *next;
+	struct toml *root, *left,
+		*right; /* the children's tree; this one's place in its parent's */
+	int level;
+};
+
+/* A name of several parts, as written: a.b."c d". */
+struct toml_path {
+	struct doc_node parts[DOC_DEPTH_MAX];
+	size_t count;
+};
+
+struct toml_tree {
+	struct doc *doc;
+	struct findings *findings;
+	struct arena arena;
+	struct toml top;
+	size_t nodes;
+};
+
+void toml_tree_init(struct toml_tree *t, struct doc *d, struct findings *f);
+void toml_tree_done(struct toml_tree *t);
+/* A node that hangs nowhere yet; NULL: the document has too many (reported). */
+struct toml *toml_new(struct toml_tree *t, enum toml_kind kind, struct doc_pos pos);
+void toml_append(struct toml *list, struct toml *item);
+/* The table that the header [path] or [[path]] opens. What may not be opened is reported and gets a
+ * table that belongs to nothing, so that reading goes on. NULL: too many nodes. */
+struct toml *toml_open_header(struct toml_tree *t, const struct toml_path *path, bool list);
+/* Puts `value` at a dotted key below `table`; a second one is reported and dropped. -1: too many
+ * nodes. */
+int toml_set(
+	struct toml_tree *t, struct toml *table, const struct toml_path *path, struct toml *value);
+/* Hands the whole to the builder. -1: a limit was crossed (reported). */
+int toml_build(struct doc_build *b, const struct toml *table);
+#endif
