@@ -28,6 +28,8 @@ json_t *drive_event(const struct drive *d, const char *type)
 void drive_snapshot(struct drive *d)
 {
 	struct err e = ERR_NONE;
+	if (d->journal.pending.len || !d->journal.end.lines)
+		return; /* the position is ahead of what is durable */
 	d->snapshot_ms = clock_monotonic_ms();
 	if (snapshot_write(d->instance, &d->at, &d->journal.end, &e))
 		live_notice(&d->live, "%s", e.text);
