@@ -256,9 +256,9 @@ static void add_activity(struct buf *line, const struct activity *now)
 static void on_activity(void *ctx, const struct activity *now)
 {
 	struct show *s = ctx;
-	AUTO_BUF line, clipped;
 	if (s->mode != SHOW_LIVE)
 		return;
+	AUTO_BUF line, clipped;
 	buf_init(&line, LINE_BYTES_MAX);
 	buf_init(&clipped, LINE_BYTES_MAX);
 	erase_live(s);
