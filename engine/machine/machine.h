@@ -68,7 +68,7 @@ struct assignment {
 	const struct template *value;
 };
 struct capture {
-	bool present;
+	bool present, reads_result;
 	const struct variable *whole; /* finish_json / stdout_json */
 	const struct assignment *set;
 	size_t set_count;

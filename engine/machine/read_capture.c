@@ -68,6 +68,7 @@ static void read_whole(
 	const struct doc_node *node = reader_get(r, capture, key, DOC_STR);
 	if (!node)
 		return;
+	s->capture.reads_result = true;
 	s->capture.whole = reader_capture_target(r, node, s);
 	if (s->capture.whole)
 		check_whole(r, node, s, s->capture.whole);
@@ -103,6 +104,12 @@ static void check_assignment(const struct reader *r, const struct doc_node *node
 	}
 }
 
+static void note_result(void *reads_result, const struct ref *ref)
+{
+	if (!ref->root)
+		*(bool *)reads_result = true;
+}
+
 static void read_set(struct reader *r, struct state *s, const struct doc_node *map)
 {
 	struct scope scope = r->scope;
@@ -115,6 +122,8 @@ static void read_set(struct reader *r, struct state *s, const struct doc_node *m
 		set[i].target = reader_capture_target(r, &pair->key, s);
 		if (pair->value.kind == DOC_STR)
 			set[i].value = template_compile(&scope, &site, TEMPLATE_ASSIGN);
+		if (set[i].value)
+			template_references(set[i].value, note_result, &s->capture.reads_result);
 		if (set[i].target && set[i].value)
 			check_assignment(r, &pair->value, s, &set[i]);
 	}

@@ -8,7 +8,7 @@
 
 bool reduce_wants_output(const struct state *s)
 {
-	return s->output_schema || (s->capture.present && s->capture.whole);
+	return s->output_schema || s->capture.reads_result;
 }
 
 static void first_line(char *out, const char *text)

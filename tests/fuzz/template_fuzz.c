@@ -1,0 +1,57 @@
+/* Templates: any text compiles or is reported, and what compiles renders within its cap. */
+#include "base/utf8.h"
+#include "machine/blackboard.h"
+#include "machine/template.h"
+#include "tests/kit/machine.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char yaml[] = "machine: m\nversion: 1\ninitial: d\nbudget: {max_transitions: 9}\n"
+			   "vars:\n"
+			   "  code:\n"
+			   "    n: {type: int, default: 3}\n"
+			   "    f: {type: float, default: 1}\n"
+			   "    s: {type: str, default: text}\n"
+			   "    l: {type: 'list[str]', default: [a, b]}\n"
+			   "    j: {type: json, default: {k: [1, 2]}}\n"
+			   "    v: {type: rec, default: {label: a}}\n"
+			   "schemas:\n"
+			   "  rec: {label: str, note: {type: str, optional: true}}\n"
+			   "states:\n"
+			   "  d: {kind: terminal, status: ok, reason: r}\n";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fixture f;
+	/* The readers let nothing else through. */
+	if (memchr(data, 0, size) || utf8_prefix((const char *)data, size) != size)
+		return 0;
+	fixture_init(&f, yaml);
+	struct doc_node node = {.kind = DOC_STR,
+		.count = (uint32_t)size,
+		.pos = {1, 1, 2, 1},
+		.text = arena_copy(&f.m->arena, (const char *)data, size)};
+	struct site site = {.findings = &f.findings, .doc = &f.doc, .node = &node};
+	json_t *blackboard = blackboard_new(f.m);
+	for (enum template_use use = TEMPLATE_TEXT; use <= TEMPLATE_ASSIGN; use++) {
+		struct scope scope = {.machine = f.m,
+			.arena = &f.m->arena,
+			.in_capture = use == TEMPLATE_ASSIGN,
+			.result = {.kind = TYPE_JSON}};
+		size_t errors = f.findings.errors;
+		const struct template *t = template_compile(&scope, &site, use);
+		if (!t != (f.findings.errors > errors))
+			abort();
+		AUTO_BUF out;
+		buf_init(&out, 4096);
+		if (t && !template_is_splice(t) && use != TEMPLATE_ASSIGN)
+			template_render(t, blackboard, NULL, &out, NULL);
+		if (t && use == TEMPLATE_ASSIGN)
+			json_decref(template_value(t, blackboard, blackboard, NULL));
+		if (out.len > out.cap_bytes)
+			abort();
+	}
+	json_decref(blackboard);
+	fixture_done(&f);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* The blackboard: parameters at start, captures all or nothing. */
+#include "base/json.h"
+#include "machine/blackboard.h"
+#include "tests/kit/machine.h"
+#include "tests/kit/tap.h"
+
+static const char yaml[] =
+	"machine: m\nversion: 1\ninitial: look\nbudget: {max_transitions: 9}\n"
+	"vars:\n"
+	"  operator:\n"
+	"    pause: {type: int, value: 5}\n"
+	"    name: {type: str, value: x}\n"
+	"    ratio: {type: float, value: 1}\n"
+	"    files: {type: 'list[str]', value: []}\n"
+	"    when: {type: span, value: {until: 2026-01-01}}\n"
+	"  code:\n"
+	"    n: {type: int, default: 0}\n"
+	"    old: {type: int, default: 7}\n"
+	"    text: {type: str, default: ''}\n"
+	"    all: {type: json, default: {}}\n"
+	"schemas:\n"
+	"  span: {until: str}\n"
+	"  out: {n: int, note: {type: str, optional: true}}\n"
+	"states:\n"
+	"  look:\n"
+	"    kind: tool\n"
+	"    command: [ls]\n"
+	"    timeout_secs: 1\n"
+	"    output_schema: out\n"
+	"    capture: {set: {n: '{{ result.n }}', old: '{{ n }}', text: 'n={{ result.n }}'}}\n"
+	"    on: {ok: note, nonzero: rest, timeout: rest}\n"
+	"  note:\n"
+	"    kind: tool\n"
+	"    command: [ls]\n"
+	"    timeout_secs: 1\n"
+	"    output_schema: out\n"
+	"    capture: {set: {n: '{{ result.n }}', text: '{{ result.note }}'}}\n"
+	"    on: {ok: whole, nonzero: rest, timeout: rest}\n"
+	"  whole:\n"
+	"    kind: tool\n"
+	"    command: [ls]\n"
+	"    timeout_secs: 1\n"
+	"    capture: {set: {all: '{{ result }}', text: '{{ result | len }}'}}\n"
+	"    on: {ok: rest, nonzero: rest, timeout: rest}\n"
+	"  rest: {kind: wait, every_secs: '{{ pause }}', on: {tick: later, signal: later}}\n"
+	"  later: {kind: wait, until: '{{ when.until }}', on: {tick: done, signal: done}}\n"
+	"  done: {kind: terminal, status: ok, reason: r}\n";
+
+static void parameter(const struct machine *m, const char *name, const char *text, const char *why)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *blackboard = blackboard_new(m);
+	json_auto_t *value = blackboard_parse_parameter(m, name, text, &e);
+	int rc = value ? blackboard_set_parameter(m, blackboard, name, value, &e) : -1;
+	is(rc, why ? -1 : 0, "--set %s=%s", name, text);
+	if (why)
+		has_str(e.text, why, "refused because");
+	else
+		ok(json_equal(json_object_get(blackboard, name), value), "it is there");
+}
+
+static void parameters(const struct machine *m)
+{
+	parameter(m, "pause", "60", NULL);
+	parameter(m, "name", "any text, {\"even\": this}", NULL);
+	parameter(m, "ratio", "2", NULL);
+	parameter(m, "files", "[\"a\", \"b\"]", NULL);
+	parameter(m, "when", "{\"until\": \"2030-01-01T00:00:00Z\"}", NULL);
+	parameter(m, "pause", "0", "pause: every_secs must be at least 1");
+	parameter(m, "pause", "\"5\"", "pause: expected an integer (int), got a string");
+	parameter(m, "pause", "soon", "pause: expected int: not valid JSON");
+	parameter(m, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
+	parameter(m, "n", "1", "\"n\" belongs to `code`");
+	parameter(m, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
+	parameter(m, "name", "\xff", "not valid UTF-8");
+}
+
+static int capture(const struct machine *m, const char *state, const char *result,
+	json_t *blackboard, struct err *e)
+{
+	json_auto_t *value = json_read(result, strlen(result), 1000, e);
+	return blackboard_capture(machine_state(m, state), value, blackboard, e);
+}
+
+static void captures(const struct machine *m)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *blackboard = blackboard_new(m);
+	is(capture(m, "look", "{\"n\":4}", blackboard, &e), 0, "set: %s", e.text);
+	is(json_integer_value(json_object_get(blackboard, "n")), 4, "a field of the result");
+	is(json_integer_value(json_object_get(blackboard, "old")), 0,
+		"assignments read the blackboard as it was before the capture");
+	is_str(json_string_value(json_object_get(blackboard, "text")), "n=4", "a text");
+	json_auto_t *before = json_deep_copy(blackboard);
+	is(capture(m, "note", "{\"n\":9}", blackboard, &e), -1, "an optional field is missing");
+	has_str(e.text, "capture of \"text\": \"result.note\" was read", "and named");
+	ok(json_equal(before, blackboard), "nothing was written");
+	e = ERR_NONE;
+	is(capture(m, "whole", "[1,2]", blackboard, &e), 0, "the whole result: %s", e.text);
+	is(json_array_size(json_object_get(blackboard, "all")), 2, "as json");
+	is_str(json_string_value(json_object_get(blackboard, "text")), "2", "and its length");
+}
+
+int main(void)
+{
+	struct fixture f;
+	fixture_init(&f, yaml);
+	for (size_t i = 0; i < f.findings.count; i++)
+		diag("%u: %s", f.findings.items[i].pos.line, f.findings.items[i].message);
+	if (ok(f.m != NULL, "the machine loads")) {
+		parameters(f.m);
+		captures(f.m);
+	}
+	fixture_done(&f);
+	return tap_done();
+}

@@ -1,0 +1,106 @@
+/* Records as data for a pipe, and as the JSON Schema a model sees. */
+#include "base/json.h"
+#include "tests/kit/tap.h"
+#include "types/types.h"
+#include <string.h>
+
+static const char *const labels[] = {"urgent", "normal"};
+static const struct field inner_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
+static const struct record inner = {"inner", inner_fields, 1};
+static const struct field fields[] = {
+	{.name = "label", .type = {.kind = TYPE_STR}, .values = labels, .value_count = 2},
+	{.name = "tags", .type = {.kind = TYPE_LIST, .item = TYPE_FLOAT}, .optional = true},
+	{.name = "inner", .type = {.kind = TYPE_RECORD, .record = &inner}},
+	{.name = "any", .type = {.kind = TYPE_JSON}},
+};
+static const struct record outer = {"outer", fields, ARRAY_LEN(fields)};
+
+static const char data[] =
+	"{\"fields\":[{\"enum\":[\"urgent\",\"normal\"],\"name\":\"label\",\"type\":\"str\"},"
+	"{\"name\":\"tags\",\"optional\":true,\"type\":\"list[float]\"},"
+	"{\"name\":\"inner\",\"type\":{\"fields\":[{\"name\":\"why\",\"type\":\"str\"}],"
+	"\"name\":\"inner\"}},{\"name\":\"any\",\"type\":\"json\"}],\"name\":\"outer\"}";
+
+static void round_trip(void)
+{
+	struct arena arena;
+	struct err e = ERR_NONE;
+	json_auto_t *json = record_to_json(&outer);
+	AUTO_FREE char *text = json_text(json);
+	is_str(text, data, "a record as data");
+	arena_init(&arena);
+	const struct record *back = record_from_json(json, &arena, &e);
+	if (ok(back != NULL, "reads back: %s", e.text)) {
+		json_auto_t *again = record_to_json(back);
+		ok(json_equal(json, again), "and is the same");
+		ok(record_field(back, "tags")->optional, "optional survives");
+		is_str(type_name(record_field(back, "tags")->type), "list[float]", "types too");
+	}
+	arena_done(&arena);
+}
+
+static void schema(void)
+{
+	json_auto_t *json = record_json_schema(&outer);
+	AUTO_FREE char *text = json_text(json);
+	is_str(text,
+		"{\"additionalProperties\":false,\"properties\":{\"any\":{},"
+		"\"inner\":{\"additionalProperties\":false,\"properties\":{\"why\":{\"type\":"
+		"\"string\"}},\"required\":[\"why\"],\"type\":\"object\"},"
+		"\"label\":{\"enum\":[\"urgent\",\"normal\"],\"type\":\"string\"},"
+		"\"tags\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"}},"
+		"\"required\":[\"label\",\"inner\",\"any\"],\"type\":\"object\"}",
+		"JSON Schema");
+}
+
+static void refused(const char *text, const char *why)
+{
+	struct arena arena;
+	struct err e = ERR_NONE;
+	json_auto_t *json = json_read(text, strlen(text), 1 << 20, &e);
+	arena_init(&arena);
+	ok(json && !record_from_json(json, &arena, &e), "refused: %.60s", text);
+	has_str(e.text, why, "and why");
+	arena_done(&arena);
+}
+
+static void hostile(void)
+{
+	refused("[]", "needs a name and fields");
+	refused("{\"name\":\"r\",\"fields\":[{}]}", "a field needs a name");
+	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"text\"}]}", "type name");
+	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"str\",\"enum\":[]}]}",
+		"at least one");
+	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"str\"},"
+		"{\"name\":\"a\",\"type\":\"int\"}]}",
+		"two fields");
+	json_auto_t *deep = json_pack("{s:s, s:[]}", "name", "r", "fields");
+	for (int i = 0; i < 70; i++)
+		deep = json_pack(
+			"{s:s, s:[{s:s, s:o}]}", "name", "r", "fields", "name", "f", "type", deep);
+	struct arena arena;
+	struct err e = ERR_NONE;
+	arena_init(&arena);
+	ok(!record_from_json(deep, &arena, &e), "70 nested records are refused");
+	has_str(e.text, "deeper than 64", "and why");
+	arena_done(&arena);
+}
+
+static void names(void)
+{
+	static const char *const all[] = {"str", "int", "float", "bool", "json", "list[str]",
+		"list[int]", "list[float]", "list[bool]"};
+	struct type t;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		ok(type_scalar(all[i], &t) && !strcmp(type_name(t), all[i]), "%s", all[i]);
+	ok(!type_scalar("list", &t) && !type_scalar("list[json]", &t), "not types");
+}
+
+int main(void)
+{
+	round_trip();
+	schema();
+	hostile();
+	names();
+	return tap_done();
+}

@@ -1,0 +1,108 @@
+/* Values against types: what conforms, what does not, and what is said about it. */
+#include "base/json.h"
+#include "tests/kit/tap.h"
+#include "types/types.h"
+#include <string.h>
+
+static const char *const labels[] = {"urgent", "normal"};
+static const struct field detail_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
+static const struct record detail = {"detail", detail_fields, 1};
+static const struct field fields[] = {
+	{.name = "label", .type = {.kind = TYPE_STR}, .values = labels, .value_count = 2},
+	{.name = "score", .type = {.kind = TYPE_FLOAT}},
+	{.name = "tags", .type = {.kind = TYPE_LIST, .item = TYPE_INT}},
+	{.name = "note", .type = {.kind = TYPE_STR}, .optional = true},
+	{.name = "detail", .type = {.kind = TYPE_RECORD, .record = &detail}, .optional = true},
+	{.name = "extra", .type = {.kind = TYPE_JSON}, .optional = true},
+};
+static const struct record verdict = {"verdict", fields, ARRAY_LEN(fields)};
+static const struct type verdict_type = {.kind = TYPE_RECORD, .record = &verdict};
+
+static void check(struct type t, const char *text, enum value_mode mode, const char *want)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *value = json_read(text, strlen(text), 1 << 20, &e);
+	AUTO_BUF problems;
+	buf_init(&problems, 1 << 16);
+	if (!ok(value != NULL, "%s reads: %s", text, e.text))
+		return;
+	int rc = value_check(t, value, mode, "v", &problems);
+	is_str(problems.data ? problems.data : "", want, "%s", text);
+	is(rc, *want ? -1 : 0, "%s: result", text);
+}
+
+static void scalars(void)
+{
+	struct type str = {.kind = TYPE_STR}, integer = {.kind = TYPE_INT},
+		    number = {.kind = TYPE_FLOAT}, boolean = {.kind = TYPE_BOOL};
+	check(str, "\"a\"", VALUE_WHOLE, "");
+	check(str, "1", VALUE_WHOLE, "v: expected a string (str), got an integer\n");
+	check(integer, "-9223372036854775808", VALUE_WHOLE, "");
+	check(integer, "1.0", VALUE_WHOLE, "v: expected an integer (int), got a float\n");
+	check(integer, "true", VALUE_WHOLE, "v: expected an integer (int), got a boolean\n");
+	check(number, "1", VALUE_WHOLE, "");
+	check(number, "1.5", VALUE_WHOLE, "");
+	check(number, "\"1.5\"", VALUE_WHOLE, "v: expected a number (float), got a string\n");
+	check(boolean, "false", VALUE_WHOLE, "");
+	check(boolean, "\"false\"", VALUE_WHOLE,
+		"v: expected true or false (bool), got a string\n");
+	check(boolean, "null", VALUE_WHOLE, "v: expected true or false (bool), got null\n");
+}
+
+static void records(void)
+{
+	check(verdict_type, "{\"label\":\"urgent\",\"score\":1,\"tags\":[1,2]}", VALUE_WHOLE, "");
+	check(verdict_type, "{}", VALUE_PARTIAL, "");
+	check(verdict_type, "{}", VALUE_WHOLE,
+		"v.label: required, but missing\nv.score: required, but missing\n"
+		"v.tags: required, but missing\n");
+	check(verdict_type, "{\"label\":\"urgnet\"}", VALUE_PARTIAL,
+		"v.label: \"urgnet\" is not one of \"urgent\", \"normal\"\n");
+	check(verdict_type, "{\"lable\":\"urgent\"}", VALUE_PARTIAL,
+		"v.lable: verdict has no such field; did you mean \"label\"?\n");
+	check(verdict_type, "{\"tags\":[1,\"2\",3.0]}", VALUE_PARTIAL,
+		"v.tags[1]: expected an integer (int), got a string\n"
+		"v.tags[2]: expected an integer (int), got a float\n");
+	check(verdict_type, "{\"detail\":{\"why\":null}}", VALUE_PARTIAL,
+		"v.detail.why: expected a string (str), got null\n");
+	check(verdict_type, "{\"note\":null}", VALUE_PARTIAL,
+		"v.note: expected a string (str), got null\n");
+	check(verdict_type, "[]", VALUE_PARTIAL, "v: expected an object (verdict), got a list\n");
+	check(verdict_type, "{\"extra\":{\"any\":[1,{\"thing\":null}]}}", VALUE_PARTIAL, "");
+}
+
+static void special(void)
+{
+	struct type json = {.kind = TYPE_JSON}, str = {.kind = TYPE_STR};
+	AUTO_BUF problems;
+	buf_init(&problems, 1 << 16);
+	json_auto_t *nul = json_stringn("a\0b", 3);
+	is(value_check(str, nul, VALUE_WHOLE, "", &problems), -1, "NUL in a string");
+	is_str(problems.data, "the string holds a NUL character\n", "named without a path");
+	buf_clear(&problems);
+	json_auto_t *deep = json_integer(1);
+	for (int i = 0; i < 65; i++) {
+		json_t *outer = json_array();
+		json_array_append_new(outer, deep);
+		deep = outer;
+		if (i == 63)
+			is(value_check(json, deep, VALUE_WHOLE, "v", &problems), 0, "64 levels");
+	}
+	is(value_check(json, deep, VALUE_WHOLE, "v", &problems), -1, "65 levels");
+	has_str(problems.data, "nests deeper than 64 levels", "said so");
+	buf_clear(&problems);
+	json_auto_t *many = json_array();
+	for (int i = 0; i < 60; i++)
+		json_array_append_new(many, json_null());
+	struct type list = {.kind = TYPE_LIST, .item = TYPE_STR};
+	is(value_check(list, many, VALUE_WHOLE, "v", &problems), -1, "60 problems");
+	has_str(problems.data, "and 10 more problems\n", "fifty are shown");
+}
+
+int main(void)
+{
+	scalars();
+	records();
+	special();
+	return tap_done();
+}
