@@ -8,16 +8,17 @@
 json_t *position_encode(const struct position *p)
 {
 	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
-			 "s:{s:I,s:I,s:I}}",
+			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I}}",
 		"state", p->state->name, "blackboard", p->blackboard, "seq", (json_int_t)p->seq,
 		"attempt", p->attempt, "executions", p->executions, "retry_at_us",
 		(json_int_t)p->retry_at_us, "totals", totals_encode(&p->totals), "begun", p->begun,
 		"notified", p->notified, "armed", p->armed, "wake_us", (json_int_t)p->wake_us,
 		"poke", p->poke, "poke_name", p->poke_name, "digest", p->digest, "profile",
 		p->profile, "started_us", (json_int_t)p->started_us, "updated_us",
-		(json_int_t)p->updated_us, "step", "input_tokens", (json_int_t)p->step.input_tokens,
-		"output_tokens", (json_int_t)p->step.output_tokens, "microusd",
-		(json_int_t)p->step.microusd);
+		(json_int_t)p->updated_us, "ended", p->ended, "ended_ok", p->ended_ok, "cause",
+		(int)p->cause, "reason", p->reason, "step", "input_tokens",
+		(json_int_t)p->step.input_tokens, "output_tokens",
+		(json_int_t)p->step.output_tokens, "microusd", (json_int_t)p->step.microusd);
 }
 
 static int totals_decode(json_t *data, struct totals *out)
@@ -54,23 +55,25 @@ int position_decode(
 	const struct machine *m, const json_t *data, struct position *out, struct err *e)
 {
 	struct position p = {.machine = m};
-	const char *state, *poke_name, *digest, *profile;
+	const char *state, *poke_name, *digest, *profile, *reason;
 	json_t *blackboard, *totals, *poke;
 	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
-	int begun, notified, armed;
+	int begun, notified, armed, ended, ended_ok, cause;
 	if (json_unpack_ex((json_t *)(uintptr_t)data, NULL, JSON_STRICT,
 		    "{s:s,s:o,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:o,s:s,s:s,s:s,s:I,s:I,"
-		    "s:{s:I,s:I,s:I}}",
+		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I}}",
 		    "state", &state, "blackboard", &blackboard, "seq", &seq, "attempt", &p.attempt,
 		    "executions", &p.executions, "retry_at_us", &retry_at, "totals", &totals,
 		    "begun", &begun, "notified", &notified, "armed", &armed, "wake_us", &wake,
 		    "poke", &poke, "poke_name", &poke_name, "digest", &digest, "profile", &profile,
-		    "started_us", &started, "updated_us", &updated, "step", "input_tokens", &input,
+		    "started_us", &started, "updated_us", &updated, "ended", &ended, "ended_ok",
+		    &ended_ok, "cause", &cause, "reason", &reason, "step", "input_tokens", &input,
 		    "output_tokens", &output, "microusd", &microusd) ||
 		totals_decode(totals, &p.totals))
 		return err_set(e, "it does not have the shape of a snapshot");
 	p.state = machine_state(m, state);
-	if (!p.state || seq < 0 || p.attempt < 1 || blackboard_conforms(m, blackboard))
+	if (!p.state || seq < 0 || p.attempt < 1 || cause < 0 || cause >= END_CAUSE_COUNT ||
+		blackboard_conforms(m, blackboard))
 		return err_set(e, "it does not fit the machine");
 	p.seq = (uint64_t)seq;
 	p.retry_at_us = retry_at;
@@ -82,6 +85,10 @@ int position_decode(
 	p.begun = begun;
 	p.notified = notified;
 	p.armed = armed;
+	p.ended = ended;
+	p.ended_ok = ended_ok;
+	p.cause = (enum end_cause)cause;
+	snprintf(p.reason, sizeof(p.reason), "%s", reason);
 	snprintf(p.poke_name, sizeof(p.poke_name), "%s", poke_name);
 	snprintf(p.digest, sizeof(p.digest), "%s", digest);
 	snprintf(p.profile, sizeof(p.profile), "%s", profile);
