@@ -82,7 +82,7 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 
 @test "privilege boundary: each program loads only its own libraries" {
 	echo "jail: $(needed agent6-jail) broker: $(needed agent6-broker)"
-	[[ $(needed agent6-jail) == "libjansson libseccomp " ]]
+	[[ $(needed agent6-jail) =~ ^libjansson\ (libseccomp\ )?$ ]]
 	[[ $(needed agent6-broker) =~ ^libcurl\ libjansson\ (libseccomp\ )?$ ]]
 	[[ $(needed agent6) != *curl* && $(needed agent6) != *ssl* && $(needed agent6) != *seccomp* ]]
 	[[ $(needed agent6-agent) != *archive* && $(needed agent6-agent) != *yaml* ]]
@@ -102,7 +102,7 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 
 @test "no unfinished work and nobody's desk in the tree" {
 	mapfile -t files < <(sources . | grep -vE '^(\./)?(tests/(golden|fuzz/corpus)/|LICENSE)')
-	run grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b|/wor[k]/|/hom[e]/[a-z]|/roo[t]/[a-z]|"resolve[d]":' "${files[@]}"
+	run grep -nIE '\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b|/wor[k]/|(^|[ "(=])/hom[e]/[a-z]|(^|[ "(=])/roo[t]/[a-z]|"resolve[d]":' "${files[@]}"
 	echo "$output"
 	[[ $status -eq 1 ]]
 }

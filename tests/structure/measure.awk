@@ -72,7 +72,9 @@ inside {
 }
 END {
 	for (file in lines) {
-		limit = file ~ /\.h$/ ? 200 : 600
+		if (file ~ /_table\.h$/)
+			continue # one row per system call, key, ...
+		limit = file ~ /\.h$/ ? 250 : 600
 		if (lines[file] > limit)
 			printf "%s: lines %d, at most %d\n", file, lines[file], limit
 	}

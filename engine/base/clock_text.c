@@ -1,0 +1,107 @@
+#include "base/clock.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+void clock_text(int64_t unix_us, char out[CLOCK_TEXT_BYTES])
+{
+	int64_t us = unix_us % 1000000;
+	time_t seconds = (time_t)(unix_us / 1000000);
+	if (us < 0) {
+		us += 1000000;
+		seconds--;
+	}
+	struct tm tm;
+	gmtime_r(&seconds, &tm);
+	size_t n = strftime(out, CLOCK_TEXT_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(out + n, CLOCK_TEXT_BYTES - n, ".%06dZ", (int)us);
+}
+
+struct cursor {
+	const char *at, *end;
+};
+
+static bool take(struct cursor *c, char wanted)
+{
+	if (c->at == c->end || *c->at != wanted)
+		return false;
+	c->at++;
+	return true;
+}
+
+/* Exactly `digits` decimal digits within [low, high]. */
+static bool field(struct cursor *c, int digits, int low, int high, int *out)
+{
+	int value = 0;
+	for (int i = 0; i < digits; i++, c->at++) {
+		if (c->at == c->end || *c->at < '0' || *c->at > '9')
+			return false;
+		value = value * 10 + (*c->at - '0');
+	}
+	*out = value;
+	return value >= low && value <= high;
+}
+
+static bool fraction(struct cursor *c, int64_t *us)
+{
+	int64_t unit = 100000;
+	const char *start = c->at;
+	for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, unit /= 10)
+		*us += (*c->at - '0') * unit;
+	return c->at > start;
+}
+
+static bool offset(struct cursor *c, int *seconds)
+{
+	if (c->at == c->end || take(c, 'Z') || take(c, 'z'))
+		return true;
+	int sign = take(c, '+') ? 1 : take(c, '-') ? -1 : 0;
+	int hours, minutes = 0;
+	if (!sign || !field(c, 2, 0, 23, &hours))
+		return false;
+	bool colon = take(c, ':');
+	if ((colon || c->at < c->end) && !field(c, 2, 0, 59, &minutes))
+		return false;
+	*seconds = sign * (hours * 3600 + minutes * 60);
+	return true;
+}
+
+static bool time_of_day(struct cursor *c, struct tm *tm, int64_t *us, int *zone)
+{
+	if (c->at == c->end)
+		return true;
+	if (!(take(c, 'T') || take(c, 't') || take(c, ' ')))
+		return false;
+	if (!field(c, 2, 0, 23, &tm->tm_hour) || !take(c, ':') || !field(c, 2, 0, 59, &tm->tm_min))
+		return false;
+	if (take(c, ':')) {
+		if (!field(c, 2, 0, 59, &tm->tm_sec))
+			return false;
+		if (take(c, '.') && !fraction(c, us))
+			return false;
+	}
+	return offset(c, zone);
+}
+
+int clock_parse(const char *text, size_t len, int64_t *unix_us)
+{
+	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	struct cursor c = {text, text + len};
+	struct tm tm = {0};
+	int year, month, day, zone = 0;
+	int64_t us = 0;
+	if (!field(&c, 4, 1, 9999, &year) || !take(&c, '-') || !field(&c, 2, 1, 12, &month) ||
+	    !take(&c, '-') || !field(&c, 2, 1, 31, &day))
+		return -1;
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	if (day > month_days[month - 1] + (month == 2 && leap))
+		return -1;
+	if (!time_of_day(&c, &tm, &us, &zone) || c.at != c.end)
+		return -1;
+	tm.tm_year = year - 1900;
+	tm.tm_mon = month - 1;
+	tm.tm_mday = day;
+	*unix_us = ((int64_t)timegm(&tm) - zone) * 1000000 + us;
+	return 0;
+}
