@@ -1,0 +1,53 @@
+# Running agent6-jail from bats: `load jail`, then
+#
+#   policy [FIELDS...] -- CMD...   a policy as JSON on stdout; FIELDS replace defaults: 'key=JSON'
+#   jail [FIELDS...] -- CMD...     runs CMD in a jail; the status line lands in $SCRATCH/status
+#   user_jail ...                  the same as an ordinary user
+#   status JQ                      asks the status line
+#
+# The workspace is $WS ($SCRATCH/ws), made by jail_setup, which both kinds of user can write.
+load ../kit/common
+
+jail_setup() {
+	need jq
+	WS=$SCRATCH/ws
+	mkdir -p "$WS/.git"
+	echo original >"$WS/.git/config"
+	give_user "$SCRATCH"
+	[[ $(id -u) -ne 0 ]] || chown -R root: "$WS"
+}
+
+policy() {
+	local fields=() assign='.'
+	while [[ $1 != -- ]]; do
+		fields+=(--argjson "f${#fields[@]}" "${1#*=}")
+		assign+=" | .${1%%=*} = \$f$((${#fields[@]} - 3))"
+		shift
+	done
+	shift
+	jq -nc --arg ws "$WS" "${fields[@]}" '{version: 1, profile: "strict", argv: $ARGS.positional, cwd: $ws,
+		workspace: {path: $ws, access: "write"}, protect: ["\($ws)/.git"], timeout_secs: 20} | '"$assign" \
+		--args -- "$@"
+}
+
+# The command stands in a file: jq takes words that begin with a dash for its own.
+run_jail() {
+	local launch=$1
+	shift
+	policy "$@" >"$SCRATCH/policy.json" || return 99
+	chmod a+r "$SCRATCH/policy.json"
+	$launch "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7 7>"$SCRATCH/status" </dev/null
+}
+
+jail() {
+	run_jail env "$@"
+}
+
+user_jail() {
+	[[ $(id -u) -ne 0 ]] || chown -R "$TEST_USER:" "$WS"
+	run_jail as_user "$@"
+}
+
+status() {
+	jq -r "$1" "$SCRATCH/status"
+}

@@ -1,0 +1,286 @@
+# The strict jail alive: what a command can reach, what it leaves behind and how its end is told, as
+# root and as an ordinary user.
+load jail
+
+setup() {
+	jail_setup
+}
+
+# Everything that must hold for both kinds of user runs through this: $1 is jail or user_jail.
+check_files() {
+	run "$1" -- sh -c 'echo new >made && echo more >>made && cat made'
+	[[ $status -eq 0 && $output == $'new\nmore' ]]
+	[[ $(cat "$WS/made") == $'new\nmore' && $(stat -c %U "$WS/made") == "$(stat -c %U "$WS")" ]]
+	echo outside >"$SCRATCH/outside"
+	chmod a+r "$SCRATCH/outside"
+	local path
+	for path in "$SCRATCH/outside" /etc/shadow /etc/machine-id /root /home /var /sys /run /boot; do
+		run "$1" -- ls -d "$path"
+		[[ $status -eq 2 && $output == *"No such file"* ]]
+	done
+	for path in /x /usr/x /etc/x /dev/x /proc/x /usr/bin/true /etc/passwd /etc/ld.so.cache; do
+		run "$1" -- sh -c "echo x >>$path"
+		[[ $status -ne 0 ]]
+	done
+	run "$1" -- sh -c "echo x >${WS%/*}/x; echo x >../x"
+	[[ ! -e $SCRATCH/x ]]
+}
+
+@test "files: the workspace is writable, nothing else is, nothing else is there (root)" {
+	need_root
+	check_files jail
+}
+
+@test "files: the same as an ordinary user" {
+	check_files user_jail
+}
+
+check_protected() {
+	mkdir -p "$WS/sub/deep/kept" "$WS/bundle"
+	echo original >"$WS/sub/deep/kept/file"
+	printf '#!/bin/sh\necho from the bundle\n' >"$WS/bundle/tool"
+	chmod +x "$WS/bundle/tool"
+	run "$1" "protect=[\"$WS/.git\",\"$WS/sub/deep/kept\"]" "bundle=\"$WS/bundle\"" -- sh -c '
+		echo evil >.git/config; echo evil >.git/new; rm -rf .git; mv .git elsewhere; chmod 777 .git/config
+		mv sub away; mv sub/deep away; rm -rf sub; echo evil >sub/deep/kept/file; ln -f made sub/deep/kept/file
+		echo evil >bundle/tool; mv bundle away
+		mkdir -p sub/deep/kept && echo fine >sub/deep/made
+		bundle/tool'
+	echo "$output"
+	[[ $status -eq 0 && ${lines[-1]} == "from the bundle" ]]
+	[[ $(cat "$WS/.git/config") == original && $(ls -A "$WS/.git") == config ]]
+	[[ $(cat "$WS/sub/deep/kept/file") == original && $(cat "$WS/sub/deep/made") == fine ]]
+	[[ $(ls -A "$WS/sub") == deep ]]
+	[[ $(status .layers.pinned) -eq 2 ]]
+}
+
+@test "protected directories hold, and so do the directories above them (root)" {
+	need_root
+	check_protected jail
+}
+
+@test "protected directories hold for an ordinary user's jail" {
+	check_protected user_jail
+}
+
+@test "a rename on the host does not free a protected directory" {
+	jail timeout_secs=20 -- sh -c 'touch ready; while [ -e ready ]; do sleep 0.05; done
+		echo evil >.git/config; true' &
+	local jail=$!
+	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	echo replaced >"$WS/.git/config.lock"
+	mv "$WS/.git/config.lock" "$WS/.git/config"
+	rm "$WS/ready"
+	wait "$jail"
+	[[ $(cat "$WS/.git/config") == replaced ]]
+}
+
+@test "a protected path that is missing is reported when it appears" {
+	run jail "protect=[\"$WS/.hg\"]" -- mkdir .hg
+	[[ $status -eq 0 && $(status '.appeared[0]') == "$WS/.hg" ]]
+}
+
+@test "hidden paths are empty" {
+	mkdir "$WS/secret"
+	echo key >"$WS/secret/key"
+	echo key >"$WS/.env"
+	run jail "hide=[\"$WS/secret\",\"$WS/.env\"]" -- sh -c 'cat .env; ls -A secret; mv secret other; cat secret/key'
+	[[ $output != *$'\nkey'* && $output != key* && -d $WS/secret ]]
+}
+
+@test "sockets and pipes of the workspace are masked" {
+	need socat
+	mkdir -p "$WS/a/b"
+	mkfifo "$WS/a/pipe"
+	socat "UNIX-LISTEN:$WS/a/b/service,mode=777,fork" SYSTEM:"echo reached" &
+	local service=$!
+	until [[ -S $WS/a/b/service ]]; do sleep 0.05; done
+	run socat -u "UNIX-CONNECT:$WS/a/b/service" -
+	[[ $output == reached ]]
+	run jail -- socat -u "UNIX-CONNECT:$WS/a/b/service" -
+	[[ $status -ne 0 && $output != *reached* && $(status .layers.masked) -eq 2 ]]
+	run jail -- sh -c 'rm -f a/b/service a/pipe; mv a c; socat -u UNIX-CONNECT:c/b/service -'
+	kill "$service"
+	[[ $status -ne 0 && $output != *reached* ]]
+}
+
+check_identity() {
+	run "$1" -- sh -c 'id -u; cat /proc/self/uid_map; grep -E "^(Cap|NoNewPrivs|Seccomp)" /proc/self/status; id -G'
+	[[ ${lines[0]} -eq 1000 && ${lines[1]} == *" 1"* ]]
+	[[ $(grep -c 'Cap.*0000000000000000' <<<"$output") -eq 5 ]]
+	[[ $output == *$'NoNewPrivs:\t1'* && $output == *$'Seccomp:\t2'* ]]
+	[[ $(status '.layers | .capabilities and .no_new_privs and .reaper and .userns_limit') == true ]]
+}
+
+@test "no capability, no new privileges, an unused id (root)" {
+	need_root
+	check_identity jail
+	read -r _ host _ <<<"${lines[1]}"
+	[[ $host -gt 1000000 && $(status .layers.uid) == mapped ]]
+}
+
+@test "no capability, no new privileges (ordinary user)" {
+	check_identity user_jail
+	[[ $(status .layers.uid) == same ]]
+}
+
+@test "root's workspace of another owner stays that owner's" {
+	need_root
+	ensure_user
+	chown -R "$TEST_USER:" "$WS"
+	run jail -- touch made
+	[[ $status -eq 0 && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
+}
+
+@test "a grant may have another owner than the workspace" {
+	need_root
+	ensure_user
+	mkdir "$SCRATCH/data"
+	chown "$TEST_USER:" "$SCRATCH/data"
+	run jail "write=[\"$SCRATCH/data\"]" -- sh -c "touch made $SCRATCH/data/made"
+	[[ $status -eq 0 && $(stat -c %U "$WS/made") == root && $(stat -c %U "$SCRATCH/data/made") == "$TEST_USER" ]]
+}
+
+@test "read grants are read-only and cannot be executed" {
+	mkdir "$SCRATCH/lib"
+	printf '#!/bin/sh\necho ran\n' >"$SCRATCH/lib/tool"
+	chmod 755 "$SCRATCH/lib" "$SCRATCH/lib/tool"
+	run jail "read=[\"$SCRATCH/lib\"]" -- sh -c "cat $SCRATCH/lib/tool; echo x >>$SCRATCH/lib/tool; $SCRATCH/lib/tool"
+	[[ $status -eq 126 && $output == *"echo ran"* && $output != *$'\nran'* ]]
+	[[ $(wc -l <"$SCRATCH/lib/tool") -eq 2 ]]
+}
+
+@test "the workspace can be read-only or absent" {
+	run jail "workspace={\"path\":\"$WS\",\"access\":\"read\"}" -- sh -c 'cat .git/config; touch made'
+	[[ $status -eq 1 && $output == original* && ! -e $WS/made ]]
+	run jail "workspace={\"path\":\"$WS\",\"access\":\"none\"}" 'cwd="/tmp"' -- ls "$WS"
+	[[ $status -eq 2 ]]
+}
+
+@test "a writable place inside a protected one, and a read-only mount below the workspace" {
+	mkdir -p "$WS/.agent6/state/data"
+	run jail "protect=[\"$WS/.agent6\"]" "write=[\"$WS/.agent6/state/data\"]" -- sh -c \
+		'echo x >.agent6/state/data/made; touch .agent6/made .agent6/state/made; mv .agent6/state .agent6/s'
+	[[ -e $WS/.agent6/state/data/made && $(find "$WS/.agent6" -name made | wc -l) -eq 1 ]]
+}
+
+@test "the environment is the policy's" {
+	SECRET_KEY=leak LD_PRELOAD_X=leak run jail 'env={"LANG":"C","MINE":"yes"}' -- env
+	[[ $output != *leak* && $output == *MINE=yes* && $output == *LANG=C* && $output == *HOME=/tmp/home* ]]
+	run jail -- sh -c 'cat /proc/1/environ /proc/1/maps; ls /proc/1/fd /proc/1/root'
+	[[ $status -ne 0 && $output != *PATH* && $(grep -c 'Permission denied' <<<"$output") -eq 4 ]]
+}
+
+@test "no descriptor but three is inherited" {
+	run jail -- sh -c 'ls /proc/self/fd' 5<"$WS" 6<>"$SCRATCH/outside" 9</
+	[[ $output == $'0\n1\n2\n3' ]]
+}
+
+@test "exit statuses: the command's, 124, 125, 126, 127, 128+n" {
+	run jail -- sh -c 'exit 7'
+	[[ $status -eq 7 && $(status '"\(.exit) \(.signal) \(.timed_out)"') == "7 null false" ]]
+	run jail -- sh -c 'exit 125'
+	[[ $status -eq 125 && $(status '"\(.exit) \(.stage)"') == "125 null" ]]
+	run jail -- sh -c 'kill -TERM $$'
+	[[ $status -eq 143 && $(status '"\(.exit) \(.signal)"') == "null 15" ]]
+	run jail timeout_secs=1 -- sleep 20
+	[[ $status -eq 124 && $(status '"\(.exit) \(.timed_out)"') == "null true" ]]
+	run -127 jail -- /nonexistent
+	[[ $status -eq 127 && $(status '"\(.exit) \(.errno) \(.stage)"') == "127 2 null" ]]
+	run -127 jail -- nonexistent
+	[[ $status -eq 127 && $output == "agent6-jail: cannot run nonexistent: No such file or directory" ]]
+	run jail -- ./.git/config
+	[[ $status -eq 126 ]]
+	run jail 'cwd="/nowhere"' -- true
+	[[ $status -eq 125 && $(status '"\(.stage) \(.errno)"') == "cwd 2" ]]
+}
+
+@test "nothing outlives the command, its time or its launcher" {
+	run jail -- sh -c '(setsid sleep 4321 &) ; (setsid sh -c "trap \"\" TERM HUP; sleep 4321" &) ; exit 3'
+	[[ $status -eq 3 ]]
+	run jail timeout_secs=1 -- sh -c '(setsid sleep 4321 &) ; trap "" TERM; sleep 4321'
+	[[ $status -eq 124 ]]
+	jail -- sh -c 'touch ready; (setsid sleep 4321 &); sleep 4321' &
+	local jail=$!
+	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	pkill -KILL -P "$jail" agent6-jail || kill -KILL "$jail"
+	wait "$jail" || true
+	sleep 0.2
+	run pgrep -f 'sleep 4321'
+	[[ $status -eq 1 ]]
+}
+
+@test "limits: processes, files, memory, file size, temporary space" {
+	run jail 'limits={"processes":20}' -- sh -c 'i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done; jobs | wc -l'
+	[[ $output == *[Ff]ork* || $output == *"Resource temporarily"* ]]
+	run jail 'limits={"open_files":32}' -- sh -c 'ulimit -n; ulimit -c'
+	[[ ${lines[0]} -eq 32 ]]
+	run jail 'limits={"file_mb":1}' -- sh -c 'head -c 3000000 /dev/zero >big; ls -l big | cut -d" " -f5'
+	[[ $(stat -c %s "$WS/big") -le 1048576 ]]
+	run jail 'limits={"tmp_mb":1}' -- sh -c 'head -c 3000000 /dev/zero >/tmp/big; head -c 3000000 /dev/zero >/dev/shm/big'
+	[[ $output == *"No space left"* ]]
+	run jail 'limits={"memory_mb":64}' -- perl -e '$x = "a" x (200 * 1024 * 1024); print "had it\n"'
+	[[ $status -ne 0 && $output != *"had it"* ]]
+}
+
+@test "require: met, not met, unknown" {
+	run jail 'require={"landlock":1,"reaper":true,"network":"none"}' -- true
+	[[ $status -eq 0 ]]
+	run jail 'require={"landlock":99}' -- touch made
+	[[ $status -eq 125 && $output == *"requires landlock 99"* && ! -e $WS/made ]]
+	run jail 'require={"magic":true}' -- touch made
+	[[ $status -eq 125 && $output == *magic* && ! -e $WS/made ]]
+}
+
+@test "offline: no route, loopback works, host services are not there" {
+	need socat
+	socat TCP-LISTEN:0,bind=127.0.0.1,fork,reuseaddr SYSTEM:"echo reached" &
+	local service=$! port=
+	until [[ -n $port ]]; do
+		port=$(ss -Hltnp 2>/dev/null | sed -n "s/.*127.0.0.1:\([0-9]*\) .*pid=$service,.*/\1/p")
+	done
+	run socat -u "TCP:127.0.0.1:$port" -
+	[[ $output == reached ]]
+	run jail -- socat -u "TCP:127.0.0.1:$port" -
+	[[ $status -ne 0 && $output == *refused* ]]
+	run jail 'network="host"' -- socat -u "TCP:127.0.0.1:$port" -
+	[[ $status -eq 0 && $output == reached && $(status .layers.network) == host ]]
+	kill "$service"
+	run jail -- socat -u TCP:192.0.2.1:80 -
+	[[ $output == *unreachable* ]]
+	run jail -- sh -c 'socat -u OPEN:/etc/hosts TCP-LISTEN:7777,bind=127.0.0.1 & sleep 0.3; socat -u TCP:127.0.0.1:7777 -'
+	[[ $output == *localhost* ]]
+}
+
+@test "toolchains work inside: gcc, make, git, perl" {
+	need gcc make git
+	run jail -- sh -ec '
+		printf "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n" >a.c
+		printf "a: a.c\n\tgcc -o a a.c\n" >Makefile
+		make -s && ./a
+		git init -q repo && cd repo && git config user.email a@example.com && git config user.name a
+		echo 1 >f && git add f && git commit -qm one && git log --format=%s
+		perl -e "print \"perl\\n\""'
+	echo "$output"
+	[[ $status -eq 0 && $output == $'built\none\nperl' ]]
+}
+
+@test "toolchains work inside: python3 with multiprocessing" {
+	[[ -x /usr/bin/python3 ]] || skip "no /usr/bin/python3"
+	run jail -- /usr/bin/python3 -c '
+import multiprocessing, socket, tempfile
+with multiprocessing.Pool(2) as pool: print(sum(pool.map(abs, range(5))))
+with multiprocessing.Manager() as manager: print(manager.list([1, 2]))
+with tempfile.NamedTemporaryFile() as f: print(f.name[:5])'
+	echo "$output"
+	[[ $status -eq 0 && $output == $'10\n[1, 2]\n/tmp/' ]]
+}
+
+@test "toolchains work inside: node with npm test" {
+	[[ -x /usr/bin/node && -x /usr/bin/npm ]] || skip "no node and npm in /usr/bin"
+	echo '{"name":"a","version":"1.0.0","scripts":{"test":"node -e \"console.log(6*7)\""}}' >"$WS/package.json"
+	chmod a+r "$WS/package.json"
+	run jail -- npm test --silent
+	echo "$output"
+	[[ $status -eq 0 && $output == 42 ]]
+}

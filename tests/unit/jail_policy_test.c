@@ -1,0 +1,235 @@
+/*
+ * The policy reader: every field, every refusal with the field's name, path arithmetic, and the
+ * layout that comes of a policy.
+ */
+#include "jail/layout.h"
+#include "jail/path.h"
+#include "jail/policy.h"
+#include "tests/kit/tap.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The least policy with `more` behind it. */
+#define LEAST(more)                                                                                \
+	"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"true\"],\"cwd\":\"/srv\","              \
+	"\"workspace\":{\"path\":\"/srv\",\"access\":\"write\"},\"timeout_secs\":9" more "}"
+
+static void test_least(void)
+{
+	AUTO_POLICY p;
+	struct err e = ERR_NONE;
+	if (!ok(!policy_decode(LEAST(""), strlen(LEAST("")), &p, &e), "the least policy: %s",
+		    e.text))
+		return;
+	is_str(p.argv[0], "true", "argv");
+	ok(!p.argv[1], "argv ends");
+	is(p.profile, PROFILE_STRICT, "profile");
+	is(p.network, NETWORK_NONE, "offline unless asked");
+	is(p.access, ACCESS_WRITE, "workspace access");
+	is(p.limits.processes, 256, "default limits");
+	is_str(p.hostname, "jail", "default host name");
+	ok(!p.allow_root_jail && !p.bundle && !p.require, "nothing else is set");
+	bool path = false;
+	for (size_t i = 0; p.env[i]; i++)
+		path = path || !strcmp(p.env[i], "PATH=/usr/local/bin:/usr/bin:/bin");
+	ok(path, "PATH is filled in");
+}
+
+static void test_whole(void)
+{
+	static const char text[] =
+		LEAST(",\"env\":{\"LANG\":\"C\",\"A\":\"\"},\"network\":{\"proxy_fd\":5},"
+		      "\"read\":[\"/a\"],\"write\":[\"/b\",\"/c\"],\"protect\":[\"/srv/.git\"],"
+		      "\"hide\":[\"/srv/"
+		      ".env\"],\"limits\":{\"memory_mb\":1,\"cpu_secs\":2,\"processes\":3,"
+		      "\"open_files\":4,\"file_mb\":5,\"tmp_mb\":6},\"bundle\":\"/"
+		      "d\",\"hostname\":\"h.x\","
+		      "\"require\":{\"landlock\":5},\"allow_root_jail\":true");
+	AUTO_POLICY p;
+	struct err e = ERR_NONE;
+	if (!ok(!policy_decode(text, strlen(text), &p, &e), "every field: %s", e.text))
+		return;
+	is(p.proxy_fd, 5, "proxy_fd");
+	is(p.read.count + p.write.count + p.protect.count + p.hide.count, 5, "paths");
+	is_str(p.write.path[1], "/c", "in order");
+	is(p.limits.memory_mb + p.limits.tmp_mb, 7, "limits");
+	is_str(p.bundle, "/d", "bundle");
+	ok(p.allow_root_jail, "allow_root_jail");
+	size_t langs = 0;
+	for (size_t i = 0; p.env[i]; i++)
+		langs += !strncmp(p.env[i], "LANG=", 5);
+	is(langs, 1, "a variable of the policy replaces the default");
+}
+
+static const struct {
+	const char *text, *says;
+} refused[] = {
+	{"", "JSON"},
+	{"[]", "object"},
+	{"{}", "\"version\" is missing"},
+	{LEAST(",\"argvs\":[]"), "no field \"argvs\""},
+	{LEAST(",\"cwd\":\"/srv\""), "duplicate"},
+	{LEAST(",\"read\":\"/a\""), "\"read\""},
+	{LEAST(",\"read\":[1]"), "\"read\""},
+	{LEAST(",\"read\":[\"a\"]"), "absolute"},
+	{LEAST(",\"read\":[\"/a/../b\"]"), "absolute"},
+	{LEAST(",\"read\":[\"/a/./b\"]"), "absolute"},
+	{LEAST(",\"read\":[\"//a\"]"), "absolute"},
+	{LEAST(",\"read\":[\"/a/\"]"), "absolute"},
+	{LEAST(",\"read\":[\"/\"]"), "absolute"},
+	{LEAST(",\"read\":[\"\"]"), "absolute"},
+	{LEAST(",\"read\":[\"/a\\u0000b\"]"), "JSON"},
+	{LEAST(",\"hide\":{}"), "\"hide\""},
+	{LEAST(",\"env\":[]"), "\"env\""},
+	{LEAST(",\"env\":{\"A=B\":\"\"}"), "A=B"},
+	{LEAST(",\"env\":{\"\":\"\"}"), "\"env\""},
+	{LEAST(",\"env\":{\"1A\":\"\"}"), "1A"},
+	{LEAST(",\"env\":{\"A\":1}"), "\"env\": A"},
+	{LEAST(",\"network\":\"some\""), "\"network\""},
+	{LEAST(",\"network\":{\"proxy_fd\":2}"), "proxy_fd"},
+	{LEAST(",\"network\":{\"proxy_fd\":5,\"x\":1}"), "\"network\""},
+	{LEAST(",\"limits\":{\"memory\":1}"), "no field \"memory\""},
+	{LEAST(",\"limits\":{\"memory_mb\":0}"), "limits.memory_mb"},
+	{LEAST(",\"limits\":{\"memory_mb\":1.5}"), "limits.memory_mb"},
+	{LEAST(",\"limits\":{\"memory_mb\":99999999999}"), "limits.memory_mb"},
+	{LEAST(",\"hostname\":\"\""), "\"hostname\""},
+	{LEAST(",\"hostname\":\"a b\""), "\"hostname\""},
+	{LEAST(",\"bundle\":\"x\""), "\"bundle\""},
+	{LEAST(",\"require\":[]"), "\"require\""},
+	{LEAST(",\"allow_root_jail\":1"), "\"allow_root_jail\""},
+	{LEAST("") " x", "JSON"},
+	{"{\"version\":2}", "\"version\" must be 1"},
+	{"{\"version\":1,\"profile\":\"none\"}", "\"strict\" or \"hardened\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[]}", "\"argv\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"\"]}", "\"argv\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"a\",2]}", "\"argv\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":\"a\"}", "\"argv\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"a\"],\"cwd\":\".\"}", "\"cwd\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"a\"],\"cwd\":\"/a\",\"workspace\":\"/"
+	 "a\"}",
+		"\"workspace\""},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"a\"],\"cwd\":\"/"
+	 "a\",\"workspace\":{\"path\":"
+	 "\"/a\",\"access\":\"all\"}}",
+		"workspace.access"},
+	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"a\"],\"cwd\":\"/"
+	 "a\",\"workspace\":{\"path\":"
+	 "\"/a\",\"access\":\"read\"},\"timeout_secs\":0}",
+		"\"timeout_secs\""},
+};
+
+static void test_refusals(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+		struct policy p;
+		struct err e = ERR_NONE;
+		bool taken = !policy_decode(refused[i].text, strlen(refused[i].text), &p, &e);
+		if (ok(!taken, "refused: %s", refused[i].text))
+			has_str(e.text, refused[i].says, "and said why");
+		else
+			policy_done(&p);
+		ok(!strchr(e.text, '\n'), "in one line");
+	}
+	size_t len = POLICY_BYTES_MAX + 1;
+	AUTO_FREE char *large = malloc(len + 1);
+	memset(large, ' ', len);
+	large[len] = '\0';
+	memcpy(large, LEAST(""), strlen(LEAST("")));
+	struct policy p;
+	struct err e = ERR_NONE;
+	ok(policy_decode(large, len, &p, &e), "more than 256 KiB");
+	ok(!policy_decode(large, len - 1, &p, &e), "exactly 256 KiB");
+	policy_done(&p);
+}
+
+static void test_paths(void)
+{
+	ok(path_is_normal("/a") && path_is_normal("/a/b.c") && path_is_normal("/.a/..b/..."),
+		"normal paths");
+	ok(!path_is_normal("a") && !path_is_normal("/a//b") && !path_is_normal("/a/.."),
+		"other spellings");
+	ok(path_is_below("/a/b", "/a") && !path_is_below("/ab", "/a") && !path_is_below("/a", "/a"),
+		"below, by whole components");
+	ok(path_is_within("/a", "/a") && !path_is_within("/", "/a"), "within");
+}
+
+static const struct place *find(const struct layout *l, const char *path)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (!strcmp(l->place[i].path, path))
+			return &l->place[i];
+	return NULL;
+}
+
+static char *in(const char *dir, const char *rest)
+{
+	char *path = NULL;
+	return asprintf(&path, "%s%s", dir, rest) < 0 ? NULL : path;
+}
+
+static void decode_layout(
+	const char *ws, const char *more, struct policy *p, struct layout *l, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	if (asprintf(&text,
+		    "{\"version\":1,\"profile\":\"strict\",\"argv\":[\"true\"],\"cwd\":\"%s\","
+		    "\"workspace\":{\"path\":\"%s\",\"access\":\"write\"},\"timeout_secs\":9%s}",
+		    ws, ws, more) < 0 ||
+		policy_decode(text, strlen(text), p, e))
+		bail("%s", e->text);
+	layout_init(l, p, e);
+}
+
+static void test_layout(void)
+{
+	const char *ws = tap_scratch();
+	AUTO_FREE char *a = in(ws, "/a"), *b = in(ws, "/a/b"), *held = in(ws, "/a/b/held");
+	AUTO_FREE char *fifo = in(ws, "/a/fifo"), *inner = in(ws, "/a/b/held/data"), *more = NULL;
+	AUTO_POLICY p;
+	AUTO_LAYOUT l;
+	struct err e = ERR_NONE;
+	if (mkdir(a, 0755) || mkdir(b, 0755) || mkdir(held, 0755) || mkdir(inner, 0755) ||
+		mkfifo(fifo, 0644) ||
+		asprintf(&more, ",\"protect\":[\"%s\",\"%s/missing\"],\"write\":[\"%s\"]", held, ws,
+			inner) < 0)
+		bail("cannot make the tree");
+	decode_layout(ws, more, &p, &l, &e);
+	is_str(e.text, "", "laid out");
+	ok(find(&l, held) && find(&l, held)->kind == PLACE_READ, "protected is read-only");
+	ok(find(&l, a) && find(&l, a)->kind == PLACE_PIN && find(&l, b)->kind == PLACE_PIN,
+		"what lies between is pinned");
+	ok(find(&l, ws)->kind == PLACE_WRITE && find(&l, inner)->kind == PLACE_WRITE,
+		"the workspace and the inner grant are writable");
+	ok(find(&l, fifo) && find(&l, fifo)->kind == PLACE_MASK, "the pipe is masked");
+	is(l.missing_count, 1, "what is missing is remembered");
+	for (size_t i = 1; i < l.count; i++)
+		if (strcmp(l.place[i - 1].path, l.place[i].path) >= 0)
+			bail("places are out of order");
+	is_str(layout_above(&l, fifo)->path, ws, "what contains a place");
+}
+
+static void test_layout_refusals(void)
+{
+	static const char *const bad[] = {",\"read\":[\"/proc\"]", ",\"read\":[\"/dev/shm\"]",
+		",\"read\":[\"/sys/fs\"]", ",\"write\":[\"/tmp\"]", ",\"read\":[\"/etc\"]",
+		",\"write\":[\"/usr\"]", ",\"read\":[\"/run\"]"};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		AUTO_POLICY p;
+		AUTO_LAYOUT l;
+		struct err e = ERR_NONE;
+		decode_layout(tap_scratch(), bad[i], &p, &l, &e);
+		ok(e.text[0], "not granted: %s", bad[i]);
+	}
+}
+
+int main(void)
+{
+	test_least();
+	test_whole();
+	test_refusals();
+	test_paths();
+	test_layout();
+	test_layout_refusals();
+	return tap_done();
+}
