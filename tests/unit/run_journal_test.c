@@ -1,0 +1,266 @@
+/* The journal file: its chain, its torn tails, its padding, and damage that must not pass. */
+#include "base/buf.h"
+#include "base/io.h"
+#include "run/journal.h"
+#include "tests/kit/tap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int dir_fd;
+
+static json_t *event(int seq)
+{
+	return json_pack("{s:s,s:s,s:i,s:s,s:{s:i}}", "t", "step", "ts",
+		"2026-11-21T10:00:00.000000Z", "seq", seq, "label", "caf\xc3\xa9\xe2\x80\xa8",
+		"fact", "n", seq);
+}
+
+static void fresh(struct journal *j)
+{
+	struct journal_mark start = journal_start();
+	unlinkat(dir_fd, "journal.jsonl", 0);
+	if (journal_open(dir_fd, j, NULL) || journal_begin(j, &start, NULL))
+		bail("no journal");
+}
+
+static int append(struct journal *j, int seq)
+{
+	json_auto_t *line = event(seq);
+	return journal_commit(j, line, NULL);
+}
+
+static void write_bytes(const char *bytes, size_t len)
+{
+	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (io_write(fd, bytes, len))
+		bail("cannot write");
+}
+
+struct seen {
+	int result; /* of the last journal_next */
+	struct journal_mark mark;
+	int64_t torn;
+	struct err e;
+};
+
+static struct seen read_all(void)
+{
+	struct journal_mark start = journal_start();
+	struct journal_reader r;
+	struct seen s = {.e = ERR_NONE};
+	const char *line;
+	size_t len;
+	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_RDONLY);
+	journal_reader_init(&r, fd, &start);
+	while ((s.result = journal_next(&r, &line, &len, &s.e)) > 0) {
+		json_auto_t *decoded = journal_decode(line, len, &s.e);
+		if (!decoded || json_object_get(decoded, "h"))
+			s.torn = -1;
+	}
+	s.mark = r.mark;
+	if (s.torn == 0)
+		s.torn = r.torn_bytes;
+	journal_reader_done(&r);
+	return s;
+}
+
+static char *journal_bytes(int lines, size_t *len)
+{
+	struct journal j;
+	char *bytes = NULL;
+	fresh(&j);
+	for (int i = 1; i <= lines; i++)
+		append(&j, i);
+	journal_close(&j);
+	if (io_read_file(dir_fd, "journal.jsonl", 1 << 20, &bytes, len, NULL))
+		bail("cannot read");
+	return bytes;
+}
+
+static void test_line(void)
+{
+	size_t len;
+	AUTO_FREE char *bytes = journal_bytes(1, &len);
+	const char *body = "{\"t\":\"step\",\"ts\":\"2026-11-21T10:00:00.000000Z\",\"seq\":1,"
+			   "\"fact\":{\"n\":1},\"label\":\"caf\xc3\xa9\xe2\x80\xa8\"}";
+	struct sha256 hash;
+	char hex[SHA256_HEX + 1], zeros[SHA256_HEX + 1] = "";
+	memset(zeros, '0', SHA256_HEX);
+	sha256_init(&hash);
+	sha256_add(&hash, zeros, SHA256_HEX);
+	sha256_add(&hash, body, strlen(body));
+	sha256_end_hex(&hash, hex);
+	AUTO_BUF want;
+	buf_init(&want, 4096);
+	buf_addf(&want, "%.*s,\"h\":\"%s\"}\n", (int)strlen(body) - 1, body, hex);
+	is_mem(bytes, len, want.data, want.len, "a line is spelled and chained as documented");
+	json_auto_t *bare = json_pack("{s:s,s:s,s:i}", "t", "x", "ts", "y", "seq", 0);
+	struct journal_mark mark = journal_start();
+	buf_clear(&want);
+	ok(journal_encode(bare, mark.chain, &want, NULL) == 0, "a line without own keys");
+	has_str(want.data, "{\"t\":\"x\",\"ts\":\"y\",\"seq\":0,\"h\":\"",
+		"is spelled the same way");
+}
+
+/* Every cut of the last line is dropped, and the next append continues from the line before. */
+static void test_torn(void)
+{
+	size_t len;
+	AUTO_FREE char *bytes = journal_bytes(3, &len);
+	size_t last = len - 1;
+	while (bytes[last - 1] != '\n')
+		last--;
+	int wrong = 0;
+	for (size_t cut = last; cut < len; cut++) {
+		write_bytes(bytes, cut);
+		struct seen s = read_all();
+		wrong += s.result != 0 || s.mark.lines != 2 || s.torn != (int64_t)(cut - last);
+		if (cut % 16 && cut + 1 != len)
+			continue; /* reading is cheap, syncing is not */
+		struct journal j;
+		if (journal_open(dir_fd, &j, NULL) || journal_begin(&j, &s.mark, NULL))
+			bail("cannot heal");
+		append(&j, 3);
+		journal_close(&j);
+		AUTO_FREE char *healed = NULL;
+		size_t healed_len = 0;
+		io_read_file(dir_fd, "journal.jsonl", 1 << 20, &healed, &healed_len, NULL);
+		wrong += healed_len != len || memcmp(healed, bytes, len) != 0;
+	}
+	is(wrong, 0, "a last line cut at any of its %zu bytes is dropped and written again",
+		len - last);
+}
+
+static void test_tampering(void)
+{
+	size_t len;
+	AUTO_FREE char *bytes = journal_bytes(4, &len);
+	int missed = 0;
+	for (size_t at = 0; at < len; at++)
+		for (int bit = 0; bit < 8; bit++) {
+			bytes[at] = (char)(bytes[at] ^ 1 << bit);
+			write_bytes(bytes, len);
+			struct seen s = read_all();
+			missed += s.result == 0 && s.torn == 0;
+			missed +=
+				s.result == 0 && at + 1 < len; /* only the last newline is a tear */
+			bytes[at] = (char)(bytes[at] ^ 1 << bit);
+		}
+	is(missed, 0, "any flipped bit of %zu bytes is found", len);
+	char *second = strchr(bytes, '\n') + 1, *third = strchr(second, '\n') + 1;
+	AUTO_BUF moved;
+	buf_init(&moved, 1 << 20);
+	buf_add(&moved, bytes, (size_t)(second - bytes));
+	buf_adds(&moved, third);
+	write_bytes(moved.data, moved.len);
+	struct seen s = read_all();
+	is(s.result, -1, "a line taken out is damage");
+	has_str(s.e.text, "line 2", "and the message has the line");
+}
+
+static void test_padding(void)
+{
+	struct journal j;
+	struct stat st;
+	fresh(&j);
+	append(&j, 1);
+	fstat(j.fd, &st);
+	ok(st.st_size > j.end.offset, "a journal in use ends in padding");
+	struct seen s = read_all();
+	ok(s.result == 0 && s.mark.lines == 1 && s.torn == 0, "which readers stop at");
+	json_auto_t *last = journal_last(j.fd, NULL);
+	is(json_integer_value(json_object_get(last, "seq")), 1,
+		"and the last line is found before");
+	is(pwrite(j.fd, "{\"t\":\"st", 8, j.end.offset), 8, "half a line is written");
+	s = read_all();
+	ok(s.result == 0 && s.mark.lines == 1 && s.torn == 8, "a torn line within padding is torn");
+	journal_close(&j);
+	fstatat(dir_fd, "journal.jsonl", &st, 0);
+	is(st.st_size, j.end.offset, "closing cuts the padding off");
+}
+
+/* After a power failure the sectors of one write may be missing in any combination. */
+static void test_sectors(void)
+{
+	size_t len, kept;
+	AUTO_FREE char *whole = journal_bytes(1, &kept);
+	struct journal j;
+	fresh(&j);
+	append(&j, 1);
+	json_auto_t *big = event(2);
+	AUTO_FREE char *filler = malloc(4001);
+	memset(filler, 'x', 4000);
+	filler[4000] = '\0';
+	json_object_set_new(big, "filler", json_string(filler));
+	journal_commit(&j, big, NULL);
+	journal_close(&j);
+	AUTO_FREE char *bytes = NULL;
+	io_read_file(dir_fd, "journal.jsonl", 1 << 20, &bytes, &len, NULL);
+	memset(bytes + 1024, ' ', 512);
+	write_bytes(bytes, len);
+	struct seen s = read_all();
+	ok(s.result == 0 && s.mark.lines == 1 && s.torn > 0,
+		"a last line without a sector is torn");
+	AUTO_BUF more;
+	buf_init(&more, 1 << 20);
+	buf_add(&more, bytes, len);
+	buf_adds(&more, "{}\n");
+	write_bytes(more.data, more.len);
+	s = read_all();
+	is(s.result, -1, "a line before the last without a sector is damage");
+}
+
+static int lines_told;
+
+static void count_line(void *ctx, const char *line, size_t len)
+{
+	(void)ctx;
+	lines_told += line[0] == '{' && line[len - 1] == '}';
+}
+
+static void test_ride(void)
+{
+	struct journal j;
+	fresh(&j);
+	j.committed = count_line;
+	json_auto_t *first = event(1);
+	ok(journal_queue(&j, first, NULL) == 0, "a line is queued");
+	is(read_all().mark.lines, 0, "and not written");
+	is(lines_told, 0, "nor told");
+	append(&j, 2);
+	is(read_all().mark.lines, 2, "the next commit takes it along");
+	is(lines_told, 2, "and both are told");
+	journal_queue(&j, first, NULL);
+	journal_close(&j);
+	is(read_all().mark.lines, 2, "a queued line is not written by closing");
+}
+
+static void test_has(void)
+{
+	struct journal j;
+	fresh(&j);
+	append(&j, 1);
+	struct journal_mark one = j.end, start = journal_start();
+	append(&j, 2);
+	ok(journal_has(j.fd, &one) && journal_has(j.fd, &j.end) && journal_has(j.fd, &start),
+		"marks are places between lines");
+	one.offset++;
+	ok(!journal_has(j.fd, &one), "and nowhere else");
+	journal_close(&j);
+}
+
+int main(void)
+{
+	dir_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY);
+	test_line();
+	test_torn();
+	test_tampering();
+	test_padding();
+	test_sectors();
+	test_ride();
+	test_has();
+	return tap_done();
+}
