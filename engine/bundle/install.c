@@ -1,6 +1,7 @@
 #include "bundle/bundle.h"
 
 #include "base/io.h"
+#include "base/tree.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -46,8 +47,8 @@ static int install_member(const struct bundle *b, const struct member *m, int ro
 	return 0;
 }
 
-/* Calls `each` on every directory at and below `dir`, deepest first; `each` gets its descriptor. */
-static int each_directory(int dir, int (*each)(int fd, struct err *e), struct err *e)
+/* Makes the directory and all below it read-only and durable, deepest first. */
+static int seal(int dir, struct err *e)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -62,44 +63,17 @@ static int each_directory(int dir, int (*each)(int fd, struct err *e), struct er
 		AUTO_FD int sub =
 			openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub >= 0)
-			failed = each_directory(sub, each, e);
+			failed = seal(sub, e);
 	}
 	closedir(list);
-	return failed ? -1 : each(dir, e);
-}
-
-static int seal(int fd, struct err *e)
-{
-	return fchmod(fd, 0555) || fsync(fd) ? err_errno(e, "cannot seal the bundle's copy") : 0;
-}
-
-/* Empties one directory whose subdirectories are empty already. */
-static int clear(int fd, struct err *e)
-{
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = copy < 0 ? NULL : fdopendir(copy);
-	int failed = !list || fchmod(fd, 0700);
-	for (struct dirent *d; !failed && (d = readdir(list));)
-		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
-			failed =
-				unlinkat(fd, d->d_name, 0) && unlinkat(fd, d->d_name, AT_REMOVEDIR);
 	if (failed)
-		err_errno(e, "cannot remove the bundle's copy");
-	if (list)
-		closedir(list);
-	else
-		own_close(&copy);
-	return failed ? -1 : 0;
+		return -1;
+	return fchmod(dir, 0555) || fsync(dir) ? err_errno(e, "cannot seal the bundle's copy") : 0;
 }
 
 int bundle_uninstall(int dir_fd, const char *name, struct err *e)
 {
-	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s", name);
-	if (each_directory(fd, clear, e))
-		return -1;
-	return unlinkat(dir_fd, name, AT_REMOVEDIR) ? err_errno(e, "cannot remove %s", name) : 0;
+	return tree_remove(dir_fd, name, e);
 }
 
 static int fill(const struct bundle *b, int root, struct err *e)
@@ -107,7 +81,7 @@ static int fill(const struct bundle *b, int root, struct err *e)
 	for (size_t i = 0; i < b->count; i++)
 		if (install_member(b, &b->members[i], root, e))
 			return -1;
-	return each_directory(root, seal, e);
+	return seal(root, e);
 }
 
 /* A directory may be renamed only by whoever may write it when its ".." changes; the parent stays

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define VERBS(X) X(machine_check) X(machine_run)
+#define VERBS(X) X(machine_check) X(machine_run) X(machine_rehearse)
 
 struct verb_option {
 	const char *name; /* without the dashes; NULL ends the table */

@@ -1,0 +1,164 @@
+#include "base/tree.h"
+
+#include "base/io.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void own_closedir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+#define AUTO_DIR __attribute__((cleanup(own_closedir))) DIR
+
+/* A stream of its own over the directory `fd`, which stays open. */
+static DIR *list(int fd, struct err *e)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	if (!dir) {
+		err_errno(e, "cannot list a directory");
+		own_close(&copy);
+	}
+	return dir;
+}
+
+/* The next name that is neither "." nor "..". */
+static const char *next_name(DIR *dir)
+{
+	const struct dirent *d;
+	do
+		d = readdir(dir);
+	while (d && (!strcmp(d->d_name, ".") || !strcmp(d->d_name, "..")));
+	return d ? d->d_name : NULL;
+}
+
+static int open_directory(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int empty(int fd, int depth, struct err *e)
+{
+	if (fchmod(fd, 0700) && errno != EPERM)
+		return err_errno(e, "cannot open up a directory");
+	AUTO_DIR *dir = list(fd, e);
+	const char *name;
+	if (!dir)
+		return -1;
+	while ((name = next_name(dir))) {
+		if (!unlinkat(fd, name, 0))
+			continue;
+		AUTO_FD int sub = open_directory(fd, name);
+		if (sub < 0 || !depth)
+			return err_errno(e, "cannot remove %s", name);
+		if (empty(sub, depth - 1, e))
+			return -1;
+		if (unlinkat(fd, name, AT_REMOVEDIR))
+			return err_errno(e, "cannot remove %s", name);
+	}
+	return 0;
+}
+
+int tree_remove(int dir_fd, const char *name, struct err *e)
+{
+	if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
+		return 0;
+	AUTO_FD int fd = open_directory(dir_fd, name);
+	if (fd < 0)
+		return err_errno(e, "cannot remove %s", name);
+	if (empty(fd, TREE_DEPTH_MAX, e))
+		return -1;
+	return unlinkat(dir_fd, name, AT_REMOVEDIR) ? err_errno(e, "cannot remove %s", name) : 0;
+}
+
+/* --- copy
+ * ----------------------------------------------------------------------------------------- */
+
+static int copy_file(int from, int to, const char *name, struct tree_cap *cap, struct err *e)
+{
+	struct stat st;
+	char chunk[65536];
+	AUTO_FD int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (in < 0 || fstat(in, &st))
+		return err_errno(e, "cannot read %s", name);
+	AUTO_FD int out =
+		openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
+	if (out < 0)
+		return err_errno(e, "cannot create %s", name);
+	for (;;) {
+		ssize_t n = read(in, chunk, sizeof(chunk));
+		if (n < 0 && errno != EINTR)
+			return err_errno(e, "cannot read %s", name);
+		if (!n)
+			return 0;
+		if (n > 0 && (uint64_t)n > cap->bytes)
+			return err_set(e, "there is more than is copied");
+		if (n > 0 && io_write(out, chunk, (size_t)n))
+			return err_errno(e, "cannot write %s", name);
+		cap->bytes -= n > 0 ? (uint64_t)n : 0;
+	}
+}
+
+static int copy_link(int from, int to, const char *name, struct err *e)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(from, name, target, sizeof(target) - 1);
+	if (len < 0)
+		return err_errno(e, "cannot read the link %s", name);
+	target[len] = '\0';
+	return symlinkat(target, to, name) ? err_errno(e, "cannot create the link %s", name) : 0;
+}
+
+/* What a copy carries along: how deep it may still go and how much it may still take. */
+struct copying {
+	struct tree_cap *cap;
+	int depth;
+};
+
+static int copy_level(int from, int to, struct copying *c, struct err *e);
+
+static int copy_directory(int from, int to, const char *name, struct copying *c, struct err *e)
+{
+	AUTO_FD int in = open_directory(from, name);
+	if (in < 0 || mkdirat(to, name, 0755))
+		return err_errno(e, "cannot copy the directory %s", name);
+	AUTO_FD int out = open_directory(to, name);
+	if (out < 0 || !c->depth)
+		return err_errno(e, "cannot copy the directory %s", name);
+	c->depth--;
+	int failed = copy_level(in, out, c, e);
+	c->depth++;
+	return failed ? err_wrap(e, "%s", name) : 0;
+}
+
+static int copy_level(int from, int to, struct copying *c, struct err *e)
+{
+	AUTO_DIR *dir = list(from, e);
+	const char *name;
+	struct stat st;
+	int failed = dir ? 0 : -1;
+	while (!failed && (name = next_name(dir))) {
+		if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
+			return err_errno(e, "cannot examine %s", name);
+		if (c->depth == TREE_DEPTH_MAX && !strcmp(name, ".git"))
+			continue;
+		if (!c->cap->files--)
+			return err_set(e, "there are more files than are copied");
+		if (S_ISDIR(st.st_mode))
+			failed = copy_directory(from, to, name, c, e);
+		else if (S_ISREG(st.st_mode))
+			failed = copy_file(from, to, name, c->cap, e);
+		else if (S_ISLNK(st.st_mode))
+			failed = copy_link(from, to, name, e);
+	}
+	return failed;
+}
+
+int tree_copy(int from, int to, struct tree_cap *cap, struct err *e)
+{
+	return copy_level(from, to, &(struct copying){cap, TREE_DEPTH_MAX}, e);
+}

@@ -1,0 +1,22 @@
+/*
+ * Whole directory trees: removed, or copied within limits. Links are never followed.
+ */
+#ifndef BASE_TREE_H
+#define BASE_TREE_H
+#include "base/err.h"
+#include <stdint.h>
+
+enum { TREE_DEPTH_MAX = 128 };
+
+/* Removes `name` in `dir_fd` and all below it, read-only directories included. What is not there is
+ * no error. */
+int tree_remove(int dir_fd, const char *name, struct err *e);
+
+struct tree_cap {
+	uint64_t files, bytes; /* counted down */
+};
+/* Copies files, directories and symbolic links (as they are) from one directory into another, which
+ * is empty. `.git` at the top, sockets, FIFOs and devices are left out. Crossing a limit is an
+ * error. */
+int tree_copy(int from, int to, struct tree_cap *cap, struct err *e);
+#endif

@@ -1,0 +1,209 @@
+#include "cli/parameters.h"
+#include "cli/show.h"
+#include "cli/stage.h"
+#include "cli/start.h"
+#include "cli/summary.h"
+#include "run/journal.h"
+
+#include <string.h>
+
+enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20 };
+
+/* A rehearsal under way: what is shown is also added up. */
+struct rehearsal {
+	const struct call *call;
+	const struct loaded *loaded;
+	struct stage stage;
+	struct show show;
+	struct drive_listener shown;
+	struct summary summary;
+};
+
+static void on_line(void *ctx, const char *line, size_t len)
+{
+	struct rehearsal *r = ctx;
+	struct err e = ERR_NONE;
+	json_auto_t *fields = journal_decode(line, len, &e);
+	if (fields)
+		summary_add(&r->summary, fields);
+	r->shown.line(&r->show, line, len);
+}
+
+static void on_activity(void *ctx, const struct activity *now)
+{
+	struct rehearsal *r = ctx;
+	r->shown.activity(&r->show, now);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	struct rehearsal *r = ctx;
+	r->shown.notice(&r->show, text);
+}
+
+static void add_provider(const char **names, size_t *count, const char *name)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (!strcmp(names[i], name))
+			return;
+	if (*count < PROVIDERS_MAX)
+		names[(*count)++] = name;
+}
+
+/* Every provider name that the machine uses; the first one serves whoever names none. */
+static size_t providers_of(const struct loaded *l, const char **names)
+{
+	static const char *const roles[] = {"worker", "reviewer", "planner"};
+	const struct machine *m = l->machine;
+	const struct doc_node *models = m->config ? doc_get(&l->doc, m->config, "models") : NULL;
+	size_t count = 0;
+	for (size_t i = 0; models && models->kind == DOC_MAP && i < ARRAY_LEN(roles); i++) {
+		const struct doc_node *role = doc_get(&l->doc, models, roles[i]);
+		const struct doc_node *name =
+			role && role->kind == DOC_MAP ? doc_get(&l->doc, role, "provider") : NULL;
+		if (name && name->kind == DOC_STR)
+			add_provider(names, &count, name->text);
+	}
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.provider)
+			add_provider(names, &count, m->states[i].agent.provider);
+	if (!count)
+		names[count++] = "rehearsal";
+	return count;
+}
+
+static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
+{
+	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
+	bool openai = format && !strcmp(format, "openai");
+	struct place place;
+	json_auto_t *parameters = parameters_read(r->call, r->loaded->machine, e);
+	if (!parameters || place_find(r->stage.workspace, r->stage.state, &place, e))
+		return -1;
+	struct config *config = config_rehearsal(names, providers_of(r->loaded, names),
+		openai ? API_OPENAI : API_ANTHROPIC, r->stage.url, r->stage.state);
+	struct start start = {.place = &place,
+		.config = config,
+		.authored = r->loaded,
+		.id = r->loaded->machine->name,
+		.parameters = parameters,
+		.rehearsal_url = r->stage.url,
+		.exit_on_wait = call_has(r->call, "exit-on-wait")};
+	struct drive_listener listener = {.line = on_line,
+		.activity = on_activity,
+		.notice = on_notice,
+		.tick_ms = r->shown.tick_ms,
+		.ctx = r};
+	start_run(&start, &listener, out);
+	config_free(config);
+	place_done(&place);
+	return 0;
+}
+
+static void print_failures(const json_t *failures)
+{
+	size_t i;
+	json_t *failure;
+	json_array_foreach (failures, i, failure) {
+		const char *state = json_string_value(json_object_get(failure, "state"));
+		fprintf(stderr, "agent6: rehearsal: state %s, step %jd, turn %jd: %s\n",
+			state ? state : "?",
+			(intmax_t)json_integer_value(json_object_get(failure, "seq")),
+			(intmax_t)json_integer_value(json_object_get(failure, "turn")),
+			json_string_value(json_object_get(failure, "text")));
+	}
+}
+
+static void print_report(const struct rehearsal *r, const struct drive_result *out, int64_t unused)
+{
+	AUTO_BUF text;
+	buf_init(&text, REPORT_BYTES_MAX);
+	summary_text(&r->summary, r->loaded->machine, out, &text);
+	printf("\n%s", text.data ? text.data : "");
+	if (unused)
+		printf("%-14s%jd exchanges of the cassette were not asked for\n", "left over",
+			(intmax_t)unused);
+	if (!r->stage.throwaway)
+		printf("%-14s%s\n", "kept in", r->stage.dir);
+}
+
+static bool tells(const struct show *s)
+{
+	return s->mode == SHOW_PLAIN || s->mode == SHOW_LIVE;
+}
+
+static int report(struct rehearsal *r, const struct drive_result *out)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *failures = NULL;
+	int64_t unused = 0;
+	bool ran = out->status != RUN_REFUSED && out->status != RUN_NO_SANDBOX;
+	show_result(&r->show, r->loaded->machine->name, out);
+	if (stage_end(&r->stage, &failures, &unused, &e))
+		return fail(EXIT_FAILED, &e);
+	print_failures(failures);
+	if (ran && tells(&r->show))
+		print_report(r, out, unused);
+	int code = run_status_exit(out->status);
+	return code == EXIT_OK && json_array_size(failures) ? EXIT_FAILED : code;
+}
+
+static int rehearse(struct rehearsal *r)
+{
+	struct err e = ERR_NONE;
+	struct drive_result out = {0};
+	if (stage_open(&r->stage, r->loaded->bundle, call_value(r->call, "dir"),
+		    call_value(r->call, "cassette"), &e) ||
+		stage_play(&r->stage, &e) || perform(r, &out, &e))
+		return fail(EXIT_REFUSED, &e);
+	return report(r, &out);
+}
+
+static int run(const struct call *c)
+{
+	struct findings findings;
+	struct loaded loaded;
+	struct err e = ERR_NONE;
+	struct rehearsal r = {.call = c, .loaded = &loaded, .stage = STAGE_NONE};
+	int code = EXIT_REFUSED;
+	findings_init(&findings);
+	summary_init(&r.summary);
+	show_init(&r.show, c);
+	r.shown = show_listener(&r.show);
+	if (loaded_open(&loaded, c->arguments[0], &findings, &e)) {
+		fail(EXIT_REFUSED, &e);
+	} else {
+		if (!loaded_usable(&loaded, &findings))
+			code = rehearse(&r);
+		stage_done(&r.stage);
+		loaded_done(&loaded);
+	}
+	summary_done(&r.summary);
+	findings_done(&findings);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"cassette", "FILE", "play this instead of the bundle's rehearsal/*.jsonl", false},
+	{"dir", "DIR", "keep workspace and state in DIR; the same DIR continues there", false},
+	{"format", "anthropic|openai", "the wire format spoken with the agent (anthropic)", false},
+	{"set", "NAME=VALUE", "set an operator parameter", true},
+	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},
+	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
+	{"json", NULL, "print the journal's lines as they are committed", false},
+	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_rehearse = {.path = "machine rehearse",
+	.summary = "run a machine for real, with recorded model answers",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "Jail, broker, agent and journal are the real ones; the model is a loopback "
+		   "provider that\n"
+		   "answers from cassettes and fails the rehearsal when a request does not match "
+		   "the next one.\n"
+		   "The workspace is a copy of the bundle's rehearsal/workspace, else of the "
+		   "working directory.\n"
+		   "Exit status: as `machine run`; 1 also when a request did not match.",
+	.options = options,
+	.run = run};

@@ -1,0 +1,38 @@
+/*
+ * The stage of a rehearsal: a directory with a workspace, a state directory and the cassettes, and
+ * the loopback provider that plays them.
+ */
+#ifndef CLI_STAGE_H
+#define CLI_STAGE_H
+#include "base/child.h"
+#include "bundle/bundle.h"
+#include <jansson.h>
+
+struct stage {
+	char *dir, *workspace, *state; /* heap, absolute */
+	int dir_fd;
+	bool throwaway; /* removed by stage_done */
+	int cassettes;  /* how many files are played */
+	struct child provider;
+	int end_fd;   /* the provider serves until it is closed */
+	char url[64]; /* "http://127.0.0.1:PORT" */
+};
+
+#define STAGE_NONE                                                                                 \
+	(struct stage)                                                                             \
+	{                                                                                          \
+		.dir_fd = -1, .end_fd = -1, .provider = {.pid = -1, .pidfd = -1 }                  \
+	}
+
+/* Sets it up. `dir` NULL: a throwaway directory; otherwise one that is made, or continued when it
+ * was a stage before. The workspace is a copy of the bundle's rehearsal/workspace, else of the
+ * working directory. `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
+int stage_open(struct stage *s, const struct bundle *b, const char *dir, const char *cassette,
+	struct err *e);
+/* Starts agent6-cassette. */
+int stage_play(struct stage *s, struct err *e);
+/* Ends it; `failures` receives what did not match, an array of {kind, state, seq, turn, text}, and
+ * `unused` how many exchanges nothing asked for. */
+int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e);
+void stage_done(struct stage *s);
+#endif

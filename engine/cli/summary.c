@@ -1,0 +1,211 @@
+#include "cli/summary.h"
+
+#include "base/clock.h"
+#include "cli/show.h"
+#include "cli/text.h"
+#include <string.h>
+
+enum { REPORT_COLUMNS = 100, LABEL_COLUMNS = 14, PATH_SHOWN_MAX = 200 };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+void summary_init(struct summary *s)
+{
+	*s = (struct summary){.states = json_object(), .path = json_array()};
+}
+
+void summary_done(struct summary *s)
+{
+	json_decref(s->states);
+	json_decref(s->path);
+}
+
+static void add_number(json_t *object, const char *key, int64_t more)
+{
+	json_int_t sum = json_integer_value(json_object_get(object, key)) + more;
+	json_object_set_new(object, key, json_integer(sum));
+}
+
+static json_t *state_of(struct summary *s, const char *name)
+{
+	json_t *state = json_object_get(s->states, name);
+	if (!state) {
+		state = json_pack("{s:{}}", "outcomes");
+		json_object_set_new(s->states, name, state);
+	}
+	return state;
+}
+
+static void add_execution(struct summary *s, const json_t *fields, int64_t elapsed_ms)
+{
+	const json_t *fact = json_object_get(fields, "fact");
+	json_t *state = state_of(s, text_of(fields, "state"));
+	add_number(state, "times", 1);
+	add_number(state, "ms", elapsed_ms);
+	add_number(
+		state, "input_tokens", json_integer_value(json_object_get(fact, "input_tokens")));
+	add_number(
+		state, "output_tokens", json_integer_value(json_object_get(fact, "output_tokens")));
+	add_number(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
+}
+
+static void add_egress(struct summary *s, const json_t *fields)
+{
+	const char *why;
+	json_t *count;
+	s->egress_up += json_integer_value(json_object_get(fields, "up"));
+	s->egress_down += json_integer_value(json_object_get(fields, "down"));
+	json_object_foreach (json_object_get(fields, "refusals"), why, count)
+		s->egress_refused += json_integer_value(count);
+}
+
+void summary_add(struct summary *s, const json_t *fields)
+{
+	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
+	int64_t now_us = s->last_us;
+	clock_parse(ts, strlen(ts), &now_us);
+	if (!s->last_us)
+		s->begun_us = s->last_us = now_us;
+	int64_t elapsed_ms = (now_us - s->last_us) / 1000;
+	s->last_us = now_us;
+	if (!strcmp(type, "begin"))
+		snprintf(s->profile, sizeof(s->profile), "%s", text_of(fields, "profile"));
+	else if (!strcmp(type, "egress"))
+		add_egress(s, fields);
+	else if (!strcmp(type, "wait.armed"))
+		add_number(state_of(s, text_of(fields, "state")), "ms", elapsed_ms);
+	if (!strcmp(type, "step") || !strcmp(type, "retry"))
+		add_execution(s, fields, elapsed_ms);
+	if (!strcmp(type, "step") || !strcmp(type, "end"))
+		json_array_append(s->path, json_object_get(fields, "state"));
+}
+
+/* --- text
+ * ----------------------------------------------------------------------------------------- */
+
+static void add_label(struct buf *out, const char *label)
+{
+	size_t at = out->len;
+	buf_adds(out, label);
+	text_pad(out, at, LABEL_COLUMNS);
+}
+
+/* The states in order, wrapped below the first. */
+static void add_path(const struct summary *s, struct buf *out)
+{
+	size_t column = LABEL_COLUMNS, i;
+	json_t *name;
+	add_label(out, "path");
+	json_array_foreach (s->path, i, name) {
+		size_t width = strlen(json_string_value(name)) + 4;
+		if (i == PATH_SHOWN_MAX) {
+			buf_addf(out, " ... and %zu more", json_array_size(s->path) - i);
+			break;
+		}
+		if (i && column + width > REPORT_COLUMNS) {
+			buf_addf(out, "\n%*s", LABEL_COLUMNS, "");
+			column = LABEL_COLUMNS;
+		}
+		buf_addf(out, "%s%s", i ? "-> " : "", json_string_value(name));
+		buf_adds(out, i + 1 < json_array_size(s->path) ? " " : "");
+		column += width;
+	}
+	buf_addc(out, '\n');
+}
+
+static void add_state(const struct state *state, const json_t *sums, struct buf *out)
+{
+	struct totals spent = {
+		.input_tokens = json_integer_value(json_object_get(sums, "input_tokens")),
+		.output_tokens = json_integer_value(json_object_get(sums, "output_tokens")),
+		.unpriced = true};
+	const char *label;
+	json_t *count;
+	size_t at = out->len;
+	buf_addf(out, "  %s", state->name);
+	text_pad(out, at, 20);
+	at = out->len;
+	buf_adds(out, state_kind_name(state->kind));
+	text_pad(out, at, 9);
+	at = out->len;
+	buf_addf(out, "%5jdx  ", (intmax_t)json_integer_value(json_object_get(sums, "times")));
+	text_duration(out, json_integer_value(json_object_get(sums, "ms")));
+	text_pad(out, at, 20);
+	at = out->len;
+	json_object_foreach (json_object_get(sums, "outcomes"), label, count) {
+		buf_adds(out, out->len > at ? ", " : "");
+		text_clean(out, label, 30);
+		buf_addf(out, " %jd", (intmax_t)json_integer_value(count));
+	}
+	if (spent.input_tokens || spent.output_tokens) {
+		text_pad(out, at, 28);
+		text_count(out, spent.input_tokens);
+		buf_adds(out, " in, ");
+		text_count(out, spent.output_tokens);
+		buf_adds(out, " out tokens");
+	}
+	buf_addc(out, '\n');
+}
+
+/* What held while it ran, in words. `check --report` has it per state. */
+static void add_confinement(const struct summary *s, const struct machine *m, struct buf *out)
+{
+	size_t tools = 0, agents = 0;
+	for (size_t i = 0; i < m->state_count; i++) {
+		tools += m->states[i].kind == KIND_TOOL;
+		agents += m->states[i].kind == KIND_AGENT;
+	}
+	bool strict = !strcmp(s->profile, "strict");
+	add_label(out, "confinement");
+	buf_addf(out, "profile %s\n", s->profile);
+	if (tools)
+		buf_addf(out, "%*stools: %s; .git and the bundle read-only; no network\n",
+			LABEL_COLUMNS, "",
+			strict ? "own user, mount, pid, ipc and network namespaces, Landlock, "
+				 "seccomp"
+			       : "Landlock, seccomp without internet sockets");
+	if (agents)
+		buf_addf(out, "%*sagents: %s; %s\n", LABEL_COLUMNS, "",
+			strict ? "empty network namespace, Landlock"
+			       : "Landlock, no internet sockets",
+			"the provider only, through the broker");
+	if (s->egress_up || s->egress_refused) {
+		buf_addf(out, "%*sbroker: ", LABEL_COLUMNS, "");
+		text_bytes(out, s->egress_up);
+		buf_adds(out, " up, ");
+		text_bytes(out, s->egress_down);
+		buf_addf(out, " down, %jd refused\n", (intmax_t)s->egress_refused);
+	}
+}
+
+void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
+	struct buf *out)
+{
+	add_label(out, "outcome");
+	buf_adds(out, run_status_name(r->status));
+	if (*r->reason) {
+		buf_adds(out, ": ");
+		text_clean(out, r->reason, 400);
+	}
+	buf_addc(out, '\n');
+	add_path(s, out);
+	add_label(out, "took");
+	text_duration(out, (s->last_us - s->begun_us) / 1000);
+	buf_addf(out, ", %ju steps", (uintmax_t)r->seq);
+	if (r->totals.input_tokens) {
+		buf_adds(out, ", ");
+		show_spend(out, &r->totals);
+	}
+	buf_addc(out, '\n');
+	buf_adds(out, "states\n");
+	for (size_t i = 0; i < m->state_count; i++) {
+		const json_t *sums = json_object_get(s->states, m->states[i].name);
+		if (sums)
+			add_state(&m->states[i], sums, out);
+	}
+	add_confinement(s, m, out);
+}

@@ -1,0 +1,26 @@
+/*
+ * What happened in a run, added up from its journal lines: the path, and per state how often, how
+ * long, with which outcomes and tokens.
+ */
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
+#include "base/buf.h"
+#include "machine/machine.h"
+#include "run/drive.h"
+
+struct summary {
+	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, input_tokens, output_tokens} */
+	json_t *path;   /* names in order */
+	char profile[POSITION_NAME_BYTES];
+	int64_t last_us, begun_us;
+	int64_t egress_up, egress_down, egress_refused;
+};
+
+void summary_init(struct summary *s);
+void summary_done(struct summary *s);
+/* Adds a decoded journal line. */
+void summary_add(struct summary *s, const json_t *fields);
+/* The report in plain text, at most 100 columns wide. */
+void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
+	struct buf *out);
+#endif
