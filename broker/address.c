@@ -35,8 +35,9 @@ static const struct prefix ipv4[] = {
 
 static const struct prefix ipv6[] = {
 	{{[15] = 1}, 128, ADDRESS_LOOPBACK},
-	{{0xfd, 0x00, 0x0e, 0xc2}, 32, ADDRESS_SPECIAL},               /* metadata service */
-	{{0xfd, 0x20, 0x00, 0xce, [15] = 0xfe}, 120, ADDRESS_SPECIAL}, /* metadata service */
+	{{0xfd, 0x00, 0x0e, 0xc2}, 32, ADDRESS_SPECIAL}, /* metadata service */
+	{{0xfd, 0x20, 0x00, 0xce, [14] = 0x02, [15] = 0x54}, 128,
+		ADDRESS_SPECIAL}, /* metadata service */
 	{{0xfc}, 7, ADDRESS_PRIVATE},
 	{{0x20, 0x01, 0x00}, 23,
 		ADDRESS_SPECIAL}, /* Teredo, ORCHID and other protocol assignments */

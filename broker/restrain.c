@@ -151,10 +151,16 @@ struct call_rule {
 	struct scmp_arg_cmp tests[3];
 };
 
-#define IS(arg, value)           SCMP_CMP64(arg, SCMP_CMP_EQ, value)
-#define MASKED(arg, mask, value) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
-#define TYPE_BITS                0xfu
-#define OPENS_FOR_WRITING        (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
+#define IS(arg, value)                                                                             \
+	{                                                                                          \
+		arg, SCMP_CMP_EQ, value, 0                                                         \
+	}
+#define MASKED(arg, mask, value)                                                                   \
+	{                                                                                          \
+		arg, SCMP_CMP_MASKED_EQ, mask, value                                               \
+	}
+#define TYPE_BITS         0xfu
+#define OPENS_FOR_WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
 
 /* Allowed when every test holds. These only widen, so comparing all 64 bits is the strict way. */
 static const struct call_rule argument_rules[] = {

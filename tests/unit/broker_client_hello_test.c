@@ -1,0 +1,159 @@
+/* The ClientHello parser: split anywhere, spread over records, hostile. */
+#include "broker/client_hello.h"
+#include "tests/kit/tap.h"
+#include "tests/unit/hello_bytes.h"
+
+static enum hello_answer decode(const struct hello_bytes *h, struct client_hello *out)
+{
+	return client_hello_decode(h->data, h->len, out);
+}
+
+static struct hello_bytes with_extensions(const struct hello_bytes *extensions, size_t record_bytes)
+{
+	struct hello_bytes message = {.len = 0}, out = {.len = 0};
+	put_message(&message, extensions);
+	put_records(&out, &message, record_bytes);
+	return out;
+}
+
+static void test_split(void)
+{
+	struct hello_bytes h = hello_for("api.example.com");
+	struct client_hello found;
+	bool held = true;
+	for (size_t len = 0; len < h.len; len++)
+		held &= client_hello_decode(h.data, len, &found) == HELLO_MORE;
+	ok(held, "every prefix of a hello asks for more");
+	is(decode(&h, &found), HELLO_WHOLE, "the whole hello");
+	is_str(found.server_name, "api.example.com", "its name");
+	is(found.name_count, 1, "one name");
+	ok(!found.encrypted, "not encrypted");
+	is(found.bytes, h.len, "all of it was taken");
+	put(&h, 23, 1);
+	is(decode(&h, &found), HELLO_WHOLE, "bytes behind it do not matter");
+	is(found.bytes, h.len - 1, "and are not taken");
+}
+
+static void test_records(void)
+{
+	struct hello_bytes extensions = {.len = 0};
+	struct client_hello found;
+	put_name(&extensions, "api.example.com");
+	bool whole = true, more = true;
+	for (size_t record_bytes = 1; record_bytes < 200; record_bytes++) {
+		struct hello_bytes h = with_extensions(&extensions, record_bytes);
+		whole &= decode(&h, &found) == HELLO_WHOLE && found.bytes == h.len &&
+			 strcmp(found.server_name, "api.example.com") == 0;
+		for (size_t len = 0; len < h.len; len++)
+			more &= client_hello_decode(h.data, len, &found) == HELLO_MORE;
+	}
+	ok(whole, "a hello in records of 1 to 199 bytes");
+	ok(more, "and every prefix of each asks for more");
+}
+
+static void test_names(void)
+{
+	static const char *const two[] = {"api.example.com", "evil.example"};
+	struct hello_bytes extensions = {.len = 0}, twice = {.len = 0};
+	struct client_hello found;
+	put_names(&extensions, two, 2);
+	struct hello_bytes h = with_extensions(&extensions, 16384);
+	is(decode(&h, &found), HELLO_WHOLE, "two names in one extension");
+	is(found.name_count, 2, "are counted");
+	put_name(&twice, "api.example.com");
+	put_name(&twice, "evil.example");
+	h = with_extensions(&twice, 16384);
+	decode(&h, &found);
+	is(found.name_count, 2, "so are two extensions");
+	is_str(found.server_name, "api.example.com", "the first one is told");
+	h = hello_for(NULL);
+	is(decode(&h, &found), HELLO_WHOLE, "no name at all");
+	is(found.name_count, 0, "counts none");
+	h = hello_for("api.example.com.");
+	decode(&h, &found);
+	is_str(found.server_name, "api.example.com.", "a trailing dot is kept for the pin to see");
+}
+
+static void test_hidden_names(void)
+{
+	static const uint16_t types[] = {0xfe0d, 0xfe0a, 0xfe08, 0xff02, 0xffce};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		struct hello_bytes extensions = {.len = 0};
+		struct client_hello found = {.encrypted = false};
+		put_name(&extensions, "api.example.com");
+		put_extension(&extensions, types[i], "\0", 1);
+		struct hello_bytes h = with_extensions(&extensions, 16384);
+		decode(&h, &found);
+		ok(found.encrypted, "extension %04x hides a name", types[i]);
+	}
+}
+
+static void refuse(const char *bytes, size_t len, const char *name)
+{
+	struct client_hello found;
+	is(client_hello_decode((const uint8_t *)bytes, len, &found), HELLO_BAD, "refused: %s",
+		name);
+}
+
+static void test_garbage(void)
+{
+	refuse("G", 1, "a first byte that opens no handshake record");
+	refuse("\x17\x03\x03", 3, "application data");
+	refuse("\x16\x02\x00", 3, "SSL 2");
+	refuse("\x16\x03\x01\x00\x00", 5, "an empty record");
+	refuse("\x16\x03\x01\x40\x01", 5, "a record over 16 KiB");
+	refuse("\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, "a ServerHello");
+	refuse("\x16\x03\x01\x00\x04\x01\x00\x40\x00", 9, "a message over 16 KiB");
+	refuse("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9, "an empty message");
+}
+
+/* Every length field, one off in both directions: each must be noticed or harmless. */
+static void test_damage(void)
+{
+	struct hello_bytes good = hello_for("api.example.com");
+	struct client_hello found;
+	unsigned kept = 0;
+	for (size_t at = 0; at < good.len; at++)
+		for (int by = -1; by <= 1; by += 2) {
+			struct hello_bytes h = good;
+			h.data[at] = (uint8_t)(h.data[at] + by);
+			kept += decode(&h, &found) == HELLO_WHOLE &&
+				strcmp(found.server_name, "api.example.com") == 0;
+		}
+	ok(kept < 2 * good.len, "damage is noticed (%u of %zu changes keep the name)", kept,
+		2 * good.len);
+	struct hello_bytes h = good;
+	put(&h, 0, 0);
+	h.data[4]++; /* the record is one byte longer than the message in it */
+	put(&h, 0, 1);
+	is(decode(&h, &found), HELLO_BAD, "a second message in the hello's record");
+}
+
+static void test_size(void)
+{
+	static uint8_t padding[16384];
+	struct hello_bytes extensions = {.len = 0};
+	struct client_hello found;
+	put_name(&extensions, "api.example.com");
+	put_extension(&extensions, 21, padding, 16000);
+	struct hello_bytes h = with_extensions(&extensions, 16384);
+	is(decode(&h, &found), HELLO_WHOLE, "a hello of %zu bytes", h.len);
+	put_extension(&extensions, 21, padding, 400);
+	h = with_extensions(&extensions, 16384);
+	is(decode(&h, &found), HELLO_BAD, "a hello of %zu bytes", h.len);
+	h = with_extensions(&extensions, 1);
+	is(client_hello_decode(h.data, CLIENT_HELLO_MAX_BYTES, &found), HELLO_BAD,
+		"16 KiB of tiny records that are not a whole hello");
+}
+
+int main(void)
+{
+	test_split();
+	test_records();
+	test_names();
+	test_hidden_names();
+	test_garbage();
+	test_damage();
+	test_size();
+	return tap_done();
+}

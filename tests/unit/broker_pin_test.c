@@ -1,0 +1,160 @@
+/* The pin: one name, and the same name again when the server asks for a second hello. */
+#include "broker/pin.h"
+#include "tests/kit/tap.h"
+#include "tests/unit/hello_bytes.h"
+
+static const unsigned char retry_random[] =
+	"\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+	"\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
+
+static struct endpoint endpoint_of(const char *text, bool tls)
+{
+	struct endpoint p;
+	struct err e = ERR_NONE;
+	if (endpoint_decode(&p, text, strlen(text), &e) < 0)
+		bail("%s", e.text);
+	p.tls = tls;
+	return p;
+}
+
+static enum refusal offer(struct pin *p, const struct hello_bytes *h, size_t *passed)
+{
+	return pin_take(p, (const char *)h->data, h->len, passed);
+}
+
+static void one(const char *endpoint, const char *name, enum refusal want)
+{
+	struct endpoint at = endpoint_of(endpoint, true);
+	struct hello_bytes h = hello_for(name);
+	struct pin p;
+	size_t passed;
+	pin_init(&p, &at);
+	is(offer(&p, &h, &passed), want, "%s asked for %s", endpoint, name ? name : "nothing");
+	is(passed, want ? 0 : h.len, "and as much passes");
+}
+
+static void test_names(void)
+{
+	one("api.test:443", "api.test", REFUSED_NOT);
+	one("api.test:443", "API.Test", REFUSED_NOT);
+	one("api.test:443", "evil.test", REFUSED_SNI);
+	one("api.test:443", "api.test.", REFUSED_SNI);
+	one("api.test:443", "api.test.evil", REFUSED_SNI);
+	one("api.test:443", "xapi.test", REFUSED_SNI);
+	one("api.test:443", NULL, REFUSED_SNI);
+	one("10.0.0.7:443", NULL, REFUSED_NOT);
+	one("10.0.0.7:443", "evil.test", REFUSED_SNI);
+}
+
+static void test_more_names(void)
+{
+	static const char *const names[] = {"api.test", "api.test"};
+	struct endpoint at = endpoint_of("api.test:443", true);
+	struct hello_bytes two = {.len = 0}, hidden = {.len = 0}, message = {.len = 0},
+			   h = {.len = 0};
+	struct pin p;
+	size_t passed;
+	put_names(&two, names, 2);
+	put_message(&message, &two);
+	put_records(&h, &message, 16384);
+	pin_init(&p, &at);
+	is(offer(&p, &h, &passed), REFUSED_SNI, "the right name twice");
+	put_name(&hidden, "api.test");
+	put_extension(&hidden, 0xfe0d, "\0\0", 2);
+	message.len = h.len = 0;
+	put_message(&message, &hidden);
+	put_records(&h, &message, 16384);
+	pin_init(&p, &at);
+	is(offer(&p, &h, &passed), REFUSED_SNI, "the right name with another one hidden");
+}
+
+/* A ServerHello's first bytes; `retry` asks for a second hello. */
+static struct hello_bytes answer(bool retry)
+{
+	struct hello_bytes h = {.len = 0};
+	put(&h, 22, 1);
+	put(&h, 0x0303, 2);
+	put(&h, 90, 2);
+	put(&h, 2, 1);
+	put(&h, 86, 3);
+	put(&h, 0x0303, 2);
+	put_bytes(&h,
+		retry ? retry_random : (const unsigned char *)"01234567890123456789012345678901",
+		32);
+	put(&h, 0, 8);
+	return h;
+}
+
+static void second(bool retry, const char *name, enum refusal want)
+{
+	struct endpoint at = endpoint_of("api.test:443", true);
+	struct hello_bytes first = hello_for("api.test"), again = {.len = 0}, back = answer(retry);
+	struct hello_bytes more = hello_for(name);
+	struct pin p;
+	size_t passed;
+	pin_init(&p, &at);
+	offer(&p, &first, &passed);
+	put_bytes(&again, "\x14\x03\x03\x00\x01\x01", 6); /* ChangeCipherSpec for old middleboxes */
+	put_bytes(&again, more.data, more.len);
+	is(offer(&p, &again, &passed), REFUSED_NOT, "a second hello ahead of the answer");
+	is(passed, 6, "waits");
+	for (size_t i = 0; i < back.len; i++)
+		pin_reply(&p, (const char *)back.data + i, 1);
+	is(offer(&p, &more, &passed), want, "%s for %s", retry ? "asked again" : "not asked", name);
+	is(passed, want ? 0 : more.len, "and as much passes");
+}
+
+static void test_second(void)
+{
+	second(true, "api.test", REFUSED_NOT);
+	second(true, "evil.test", REFUSED_SNI);
+	second(false, "evil.test", REFUSED_NOT);
+}
+
+/* Bytes that are no TLS at all pass as soon as the first hello has. */
+static void test_opaque(void)
+{
+	struct endpoint at = endpoint_of("api.test:443", true);
+	struct hello_bytes first = hello_for("api.test");
+	struct pin p;
+	size_t passed;
+	pin_init(&p, &at);
+	ok(pin_holds_all(&p), "nothing flows before the hello");
+	for (size_t i = 0; i < first.len; i++)
+		if (pin_take(&p, (const char *)first.data, i, &passed) || passed > 0)
+			bail("a part of the hello passed");
+	offer(&p, &first, &passed);
+	ok(!pin_holds_all(&p), "everything may flow after it");
+	is(pin_take(&p, "ping", 4, &passed), REFUSED_NOT, "other bytes");
+	is(passed, 4, "pass");
+}
+
+static void test_early_data(void)
+{
+	struct endpoint at = endpoint_of("api.test:443", true);
+	struct hello_bytes first = hello_for("api.test");
+	struct pin p;
+	size_t passed, total = 0;
+	pin_init(&p, &at);
+	offer(&p, &first, &passed);
+	static const char early[] = "\x17\x03\x03\x00\x04"
+				    "abcd"
+				    "\x17\x03\x03\x00\x02"
+				    "ef";
+	size_t len = sizeof(early) - 1;
+	for (size_t i = 1; i <= len; i++)
+		if (pin_take(&p, early + total, i - total, &passed) == REFUSED_NOT)
+			total += passed;
+	is(total, len, "early data passes byte by byte");
+	ok(p.state == PIN_REPLY, "and the answer is still awaited");
+}
+
+int main(void)
+{
+	test_names();
+	test_more_names();
+	test_second();
+	test_opaque();
+	test_early_data();
+	return tap_done();
+}
