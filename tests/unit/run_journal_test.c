@@ -34,8 +34,9 @@ static int append(struct journal *j, int seq)
 
 static void write_bytes(const char *bytes, size_t len)
 {
-	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	if (io_write(fd, bytes, len))
+	/* Without O_TRUNC, which makes file systems flush the file on close. */
+	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_WRONLY | O_CREAT, 0600);
+	if (io_write(fd, bytes, len) || ftruncate(fd, (off_t)len))
 		bail("cannot write");
 }
 
