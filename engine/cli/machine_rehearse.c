@@ -88,6 +88,7 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.id = r->loaded->machine->name,
 		.parameters = parameters,
 		.rehearsal_url = r->stage.url,
+		.allow_root = call_has(r->call, "allow-root"),
 		.exit_on_wait = call_has(r->call, "exit-on-wait")};
 	struct drive_listener listener = {.line = on_line,
 		.activity = on_activity,
@@ -189,6 +190,7 @@ static const struct verb_option options[] = {
 	{"format", "anthropic|openai", "the wire format spoken with the agent (anthropic)", false},
 	{"set", "NAME=VALUE", "set an operator parameter", true},
 	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},
+	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
 	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
 	{"json", NULL, "print the journal's lines as they are committed", false},
 	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};

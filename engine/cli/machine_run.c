@@ -6,7 +6,7 @@
 
 static json_t *overrides_of(const struct call *c)
 {
-	static const char *const names[] = {"allow-uncommitted", "allow-root-jail", "auto-approve"};
+	static const char *const names[] = {"allow-uncommitted", "allow-root", "allow-root-jail"};
 	json_t *out = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (call_has(c, names[i]))
@@ -34,6 +34,7 @@ static int run_loaded(const struct call *c, const struct setup *setup, const str
 		.overrides = overrides,
 		.config_file = call_value(c, "config"),
 		.record_dir = call_value(c, "record"),
+		.allow_root = call_has(c, "allow-root"),
 		.allow_root_jail = call_has(c, "allow-root-jail"),
 		.exit_on_wait = call_has(c, "exit-on-wait")};
 	show_init(&show, c);
@@ -78,6 +79,7 @@ static const struct verb_option options[] = {
 	{"config", "FILE", "a configuration file on top of the operator's own", false},
 	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
 	{"allow-uncommitted", NULL, "run a bundle that git does not hold as it is", false},
+	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
 	{"allow-root-jail", NULL, "as root, accept file systems without id-mapped mounts", false},
 	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
 	{"record", "DIR", "keep every provider exchange as a cassette in DIR", false},

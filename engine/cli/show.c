@@ -85,7 +85,7 @@ static void add_fact(struct buf *line, const json_t *fact)
 		buf_addf(line, "  exit %d", (int)json_integer_value(json_object_get(fact, "exit")));
 	const char *reason = text_of(fact, "reason");
 	reason = *reason ? reason : text_of(fact, "not_run");
-	if (*reason) {
+	if (*reason && strcmp(text_of(fact, "outcome"), "ok")) {
 		buf_adds(line, "  ");
 		text_clean(line, reason, REASON_COLUMNS);
 	}
@@ -188,6 +188,12 @@ static const struct {
 } lines[] = {{"begin", begin_line}, {"step", step_line}, {"retry", retry_line},
 	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line}};
 
+bool show_is_boundary(const char *type)
+{
+	return !strcmp(type, "begin") || !strcmp(type, "step") || !strcmp(type, "retry") ||
+	       !strcmp(type, "wait.armed");
+}
+
 void show_event(struct show *s, const json_t *fields)
 {
 	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
@@ -199,7 +205,8 @@ void show_event(struct show *s, const json_t *fields)
 		if (!strcmp(type, lines[i].type))
 			lines[i].add(
 				s, &line, fields, s->last_us ? (now_us - s->last_us) / 1000 : 0);
-	s->last_us = now_us;
+	if (show_is_boundary(type))
+		s->last_us = now_us;
 	if (line.len)
 		print_line(s, &line);
 }
@@ -276,6 +283,8 @@ static void on_notice(void *ctx, const char *text)
 {
 	struct show *s = ctx;
 	AUTO_BUF line;
+	if (s->mode == SHOW_QUIET)
+		return;
 	buf_init(&line, LINE_BYTES_MAX);
 	text_clean(&line, text, 2000);
 	erase_live(s);
@@ -336,7 +345,7 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 		buf_adds(&line, ": ");
 		text_clean(&line, r->reason, 1000);
 	}
-	buf_addf(&line, "  (%ju steps", (uintmax_t)r->seq);
+	buf_addf(&line, "  (%ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
 	size_t at = line.len;
 	buf_adds(&line, ", ");
 	show_spend(&line, &r->totals);

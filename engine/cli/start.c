@@ -126,7 +126,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
 		.rehearsal_url = s->rehearsal_url,
-		.allow_root = allow_root && !strcmp(allow_root, "1"),
+		.allow_root = s->allow_root || (allow_root && !strcmp(allow_root, "1")),
 		.allow_root_jail = s->allow_root_jail,
 		.exit_on_wait = s->exit_on_wait};
 	drive_run(&g->instance, &q, l, out);

@@ -19,7 +19,7 @@ struct start {
 	const json_t *overrides; /* array of strings */
 	const char *config_file; /* --config; NULL: none */
 	const char *record_dir, *rehearsal_url;
-	bool allow_root_jail, exit_on_wait;
+	bool allow_root, allow_root_jail, exit_on_wait;
 };
 
 /* Every failure is a status of `out` with its reason. */

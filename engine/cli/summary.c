@@ -71,7 +71,9 @@ void summary_add(struct summary *s, const json_t *fields)
 	if (!s->last_us)
 		s->begun_us = s->last_us = now_us;
 	int64_t elapsed_ms = (now_us - s->last_us) / 1000;
-	s->last_us = now_us;
+	s->end_us = now_us;
+	if (show_is_boundary(type))
+		s->last_us = now_us;
 	if (!strcmp(type, "begin"))
 		snprintf(s->profile, sizeof(s->profile), "%s", text_of(fields, "profile"));
 	else if (!strcmp(type, "egress"))
@@ -194,8 +196,8 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 	buf_addc(out, '\n');
 	add_path(s, out);
 	add_label(out, "took");
-	text_duration(out, (s->last_us - s->begun_us) / 1000);
-	buf_addf(out, ", %ju steps", (uintmax_t)r->seq);
+	text_duration(out, (s->end_us - s->begun_us) / 1000);
+	buf_addf(out, ", %ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
 	if (r->totals.input_tokens) {
 		buf_adds(out, ", ");
 		show_spend(out, &r->totals);

@@ -12,7 +12,7 @@ struct summary {
 	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, input_tokens, output_tokens} */
 	json_t *path;   /* names in order */
 	char profile[POSITION_NAME_BYTES];
-	int64_t last_us, begun_us;
+	int64_t last_us, begun_us, end_us;
 	int64_t egress_up, egress_down, egress_refused;
 };
 
