@@ -31,10 +31,12 @@ int num_int(const char *text, size_t len, int64_t *out)
 int num_float(const char *text, size_t len, double *out)
 {
 	char copy[512];
-	if (!len || len >= sizeof(copy) || strspn(text, "+-.0123456789eE") < len)
+	if (!len || len >= sizeof(copy))
 		return -1;
 	memcpy(copy, text, len);
 	copy[len] = '\0';
+	if (strspn(copy, "+-.0123456789eE") < len)
+		return -1;
 	char *end;
 	errno = 0;
 	double value = strtod(copy, &end);

@@ -49,8 +49,10 @@ struct value {
 };
 
 struct node {
-	enum node_kind kind;
-	enum compare_op op;
+	enum node_kind kind : 8;
+	enum compare_op op : 8;
+	/* `typed` false: an error below was reported. `null`: the literal. */
+	bool typed, null;
 	uint32_t at, len; /* in the source text */
 	uint32_t count;   /* children */
 	struct node *first, *next;
@@ -58,9 +60,7 @@ struct node {
 		const struct ref *ref;
 		struct value value;
 	};
-	/* The static type. `null`: the literal; `typed` false: an error below was reported. A
-	 * NODE_LIST has kind TYPE_LIST and its items say the rest. */
-	bool typed, null;
+	/* Static; a NODE_LIST has kind TYPE_LIST and its items say the rest. */
 	struct type type;
 };
 

@@ -293,14 +293,10 @@ static struct node *call_refused(struct parser *p, const struct token *name)
 static struct node *ref_node(struct parser *p, const struct token *name, enum node_kind kind)
 {
 	struct node *n = new_node(p, kind, name->at);
-	struct ref *ref = arena_alloc(p->l->scope->arena, sizeof(*ref));
-	n->ref = ref;
-	close_node(n, name->at + name->len);
-	if (p->l->failed || ref_compile(p->l->scope, p->l->site, name->at, name->len, ref)) {
-		p->l->failed = true;
-		return NULL;
-	}
-	return n;
+	if (!p->l->failed)
+		n->ref = ref_compile(p->l->scope, p->l->site, name->at, name->len);
+	p->l->failed |= !n->ref;
+	return n->ref ? close_node(n, name->at + name->len) : NULL;
 }
 
 static struct node *parse_has(struct parser *p, size_t at)

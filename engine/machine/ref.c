@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { SEGMENT_BYTES_MAX = 64, CANDIDATES_MAX = 4096 };
+enum { SEGMENT_BYTES_MAX = 64, NAME_BYTES = SEGMENT_BYTES_MAX + 20, CANDIDATES_MAX = 4096 };
 
 static bool starts_name(char c)
 {
@@ -78,16 +78,18 @@ static int unknown_root(
 	return -1;
 }
 
-static int not_a_record(
-	const struct site *site, size_t at, const char *field, const char *before, struct type t)
+/* What stands in front of the field: text up to `at`, less the dot. */
+static int not_a_record(const struct site *site, size_t start, size_t at, size_t len, struct type t)
 {
-	struct finding *f = site_report_at(site, RULE_NOT_A_RECORD, at, strlen(field),
-		"\"%s\" is of type %s, which has no fields", before, type_name(t));
+	const char *before = site->node->text + start;
+	int before_len = (int)(at - start - 1);
+	struct finding *f = site_report_at(site, RULE_NOT_A_RECORD, at, len,
+		"\"%.*s\" is of type %s, which has no fields", before_len, before, type_name(t));
 	if (t.kind == TYPE_JSON)
 		site_help(site, f,
 			"json is opaque; declare a schema and use it as the variable's type");
 	else
-		site_help(site, f, "read \"%s\" itself", before);
+		site_help(site, f, "read \"%.*s\" itself", before_len, before);
 	return -1;
 }
 
@@ -101,9 +103,18 @@ static int unknown_field(
 	return -1;
 }
 
-static int resolve_root(const struct scope *scope, const struct site *site, size_t at,
-	const char *name, struct ref *r)
+/* A name of the reference as a string of its own. One that is too long to be declared is cut. */
+static void name_at(const struct site *site, size_t at, size_t len, char out[NAME_BYTES])
 {
+	snprintf(out, NAME_BYTES, "%.*s", len < NAME_BYTES ? (int)len : NAME_BYTES - 1,
+		site->node->text + at);
+}
+
+static int resolve_root(
+	const struct scope *scope, const struct site *site, size_t at, size_t len, struct ref *r)
+{
+	char name[NAME_BYTES];
+	name_at(site, at, len, name);
 	if (scope->in_capture && strcmp(name, "result") == 0) {
 		r->type = scope->result;
 	} else {
@@ -115,58 +126,67 @@ static int resolve_root(const struct scope *scope, const struct site *site, size
 	return type_known(r->type) ? 0 : -1;
 }
 
-static int resolve_field(const struct scope *scope, const struct site *site, size_t at,
-	size_t index, struct ref *r, const char *before)
+static int resolve_field(
+	const struct scope *scope, const struct site *site, size_t start, size_t at, struct ref *r)
 {
-	const char *field = r->fields[index];
+	char name[NAME_BYTES];
+	size_t len = strcspn(r->path + (at - start), ".");
+	name_at(site, at, len, name);
 	if (!r->root && scope->result.kind == TYPE_JSON) {
-		struct finding *f =
-			site_report_at(site, RULE_RESULT_NEEDS_SCHEMA, at, strlen(field),
-				"`result.%s` needs an output_schema that declares it", field);
+		struct finding *f = site_report_at(site, RULE_RESULT_NEEDS_SCHEMA, at, len,
+			"`result.%s` needs an output_schema that declares it", name);
 		site_help(site, f,
-			"add `output_schema`, or assign the whole `result` to a json "
-			"variable");
+			"add `output_schema`, or assign the whole `result` to a json variable");
 		return -1;
 	}
 	if (r->type.kind != TYPE_RECORD)
-		return not_a_record(site, at, field, before, r->type);
-	const struct field *declared = record_field(r->type.record, field);
+		return not_a_record(site, start, at, len, r->type);
+	const struct field *declared = record_field(r->type.record, name);
 	if (!declared)
-		return unknown_field(site, at, field, r->type.record);
-	r->declared[index] = declared;
+		return unknown_field(site, at, name, r->type.record);
+	r->fields[r->field_count++] = declared;
 	r->type = declared->type;
 	return type_known(r->type) ? 0 : -1;
 }
 
-int ref_compile(
-	const struct scope *scope, const struct site *site, size_t at, size_t len, struct ref *out)
+static size_t count_dots(const char *text, size_t len)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < len; i++)
+		count += text[i] == '.';
+	return count;
+}
+
+const struct ref *ref_compile(
+	const struct scope *scope, const struct site *site, size_t at, size_t len)
 {
 	const char *text = site->node->text + at;
-	struct ref r = {.path = arena_copy(scope->arena, text, len)};
-	for (size_t i = 0; i < len; i++)
-		r.field_count += text[i] == '.';
-	r.fields = arena_array(scope->arena, r.field_count + 1, sizeof(*r.fields));
-	r.declared = arena_array(scope->arena, r.field_count + 1, sizeof(*r.declared));
-	size_t end = strcspn(r.path, ".");
-	if (resolve_root(scope, site, at, arena_copy(scope->arena, r.path, end), &r))
-		return -1;
-	for (size_t i = 0; i < r.field_count; i++) {
-		size_t start = end + 1;
-		end = start + strcspn(r.path + start, ".");
-		r.fields[i] = arena_copy(scope->arena, r.path + start, end - start);
-		const char *before = arena_copy(scope->arena, r.path, start - 1);
-		if (resolve_field(scope, site, at + start, i, &r, before))
-			return -1;
+	size_t dots = count_dots(text, len), end = len;
+	struct ref r = {0};
+	if (dots) {
+		r.path = arena_copy(scope->arena, text, len);
+		r.fields = arena_array(scope->arena, dots, sizeof(struct field *));
+		end = strcspn(r.path, ".");
 	}
-	*out = r;
-	return 0;
+	if (resolve_root(scope, site, at, end, &r))
+		return NULL;
+	for (size_t start; end < len; end = start + strcspn(r.path + start, ".")) {
+		start = end + 1;
+		if (resolve_field(scope, site, at, at + start, &r))
+			return NULL;
+	}
+	if (!dots)
+		r.path = r.root ? r.root->name : "result";
+	struct ref *kept = arena_alloc(scope->arena, sizeof(*kept));
+	*kept = r;
+	return kept;
 }
 
 const json_t *ref_within(const struct ref *r, const json_t *root_value)
 {
 	const json_t *value = root_value;
 	for (size_t i = 0; value && i < r->field_count; i++)
-		value = json_object_get(value, r->fields[i]);
+		value = json_object_get(value, r->fields[i]->name);
 	return value;
 }
 
@@ -178,9 +198,9 @@ const json_t *ref_find(
 	if (value)
 		return value;
 	size_t at = 0;
-	while (root && at < r->field_count && (root = json_object_get(root, r->fields[at])))
+	while (root && at < r->field_count && (root = json_object_get(root, r->fields[at]->name)))
 		at++;
 	err_set(e, "\"%s\" was read, but %s\"%s\" is not set", r->path,
-		r->field_count ? "its field " : "", r->field_count ? r->fields[at] : r->path);
+		r->field_count ? "its field " : "", r->field_count ? r->fields[at]->name : r->path);
 	return NULL;
 }

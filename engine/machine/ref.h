@@ -16,19 +16,18 @@ struct scope {
 };
 
 struct ref {
-	const char *path;              /* as written, without blanks */
-	const struct variable *root;   /* NULL: `result` */
-	const char **fields;           /* behind the root */
-	const struct field **declared; /* the same fields, declared */
+	const char *path;            /* as written, without blanks */
+	const struct variable *root; /* NULL: `result` */
+	const struct field **fields; /* behind the root */
 	size_t field_count;
 	struct type type;
 };
 
 /* Longest run of `name(.name)*` at text[at..]; 0: none. */
 size_t ref_span(const char *text, size_t at, size_t len);
-/* Resolves node text [at, at + len), which ref_span accepted. -1: reported. */
-int ref_compile(
-	const struct scope *scope, const struct site *site, size_t at, size_t len, struct ref *out);
+/* Resolves node text [at, at + len), which ref_span accepted. NULL: reported. */
+const struct ref *ref_compile(
+	const struct scope *scope, const struct site *site, size_t at, size_t len);
 /* Borrowed value, or NULL with the missing segment named in `e`. `result` NULL outside captures. */
 const json_t *ref_find(
 	const struct ref *r, const json_t *blackboard, const json_t *result, struct err *e);

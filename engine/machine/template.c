@@ -5,24 +5,27 @@
 #include "base/utf8.h"
 #include <string.h>
 
-enum { VALUE_TEXT_BYTES_MAX = 16 * 1024 * 1024 };
+/* Twenty mistakes in one text are enough to read. */
+enum { VALUE_TEXT_BYTES_MAX = 16 * 1024 * 1024, PROBLEMS_MAX = 20 };
 
 enum filter { FILTER_NONE, FILTER_LEN, FILTER_JSON };
 
 /* Literal text, or a reference with its filter. */
 struct part {
 	const char *text; /* NULL: a reference */
-	size_t len;
-	struct ref ref;
+	union {
+		size_t len;
+		const struct ref *ref;
+	};
 	enum filter filter;
 };
 
 struct template
 {
 	const char *source;
-	struct part *parts;
-	size_t count;
 	enum template_use use;
+	uint32_t count;
+	struct part parts[];
 };
 
 struct compiler {
@@ -30,8 +33,10 @@ struct compiler {
 	const struct site *site;
 	const char *text;
 	size_t len;
-	struct template *out;
-	bool failed;
+	enum template_use use;
+	struct part *parts; /* heap, grows */
+	size_t count, room;
+	size_t problems;
 };
 
 static const char *const filter_names[] = {
@@ -78,7 +83,8 @@ static void PRINTF(5, 6)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	c->failed = true;
+	if (c->problems++ >= PROBLEMS_MAX)
+		return;
 	struct finding *f = site_report_at(c->site, rule, from, to - from, "%s", text);
 	if (rule == RULE_TEMPLATE_SYNTAX)
 		site_help(c->site, f, "%s", richer_help(c->text, from, to));
@@ -116,24 +122,41 @@ static bool is_scalar(struct type t)
 
 static void check_type(struct compiler *c, const struct part *p, size_t from, size_t to, bool lone)
 {
-	struct type t = p->ref.type;
+	struct type t = p->ref->type;
 	if (p->filter == FILTER_LEN && !has_length(t))
 		fail(c, RULE_TEMPLATE_TYPE, from, to, "\"%s\" is of type %s, which has no length",
-			p->ref.path, type_name(t));
-	if (p->filter != FILTER_NONE || is_scalar(t) || (lone && c->out->use == TEMPLATE_ASSIGN))
+			p->ref->path, type_name(t));
+	if (p->filter != FILTER_NONE || is_scalar(t) || (lone && c->use == TEMPLATE_ASSIGN))
 		return;
-	if (c->out->use == TEMPLATE_ARG && t.kind == TYPE_LIST) {
+	if (c->use == TEMPLATE_ARG && t.kind == TYPE_LIST) {
 		if (!lone)
 			fail(c, RULE_TEMPLATE_SPLICE, from, to,
 				"\"%s\" is a list; only an element that is nothing but \"{{ %s "
 				"}}\" "
 				"becomes one argument per item",
-				p->ref.path, p->ref.path);
+				p->ref->path, p->ref->path);
 		return;
 	}
 	fail(c, RULE_TEMPLATE_TYPE, from, to,
-		"\"%s\" is of type %s and has no text form; write {{ %s | json }}", p->ref.path,
-		type_name(t), p->ref.path);
+		"\"%s\" is of type %s and has no text form; write {{ %s | json }}", p->ref->path,
+		type_name(t), p->ref->path);
+}
+
+static void add_part(struct compiler *c, struct part p)
+{
+	if (c->count == c->room) {
+		c->room = c->room ? c->room * 2 : 8;
+		c->parts = reallocarray(c->parts, c->room, sizeof(*c->parts));
+		if (!c->parts)
+			abort();
+	}
+	c->parts[c->count++] = p;
+}
+
+static void add_text(struct compiler *c, size_t from, size_t to)
+{
+	if (from < to)
+		add_part(c, (struct part){.text = c->text + from, .len = to - from});
 }
 
 /* The inside of one pair of braces, [from, to). */
@@ -152,39 +175,23 @@ static void parse_reference(struct compiler *c, size_t from, size_t to, bool lon
 				shown, c->text + from);
 		return;
 	}
-	struct part *p = &c->out->parts[c->out->count];
-	*p = (struct part){0};
-	if (next < to && parse_filter(c, next + 1, to, &p->filter))
+	struct part p = {0};
+	if (next < to && parse_filter(c, next + 1, to, &p.filter))
 		return;
-	if (ref_compile(c->scope, c->site, from, span, &p->ref)) {
-		c->failed = true;
-		return;
+	p.ref = ref_compile(c->scope, c->site, from, span);
+	if (p.ref) {
+		check_type(c, &p, from, from + span, lone);
+		add_part(c, p);
+	} else {
+		c->problems++;
 	}
-	check_type(c, p, from, from + span, lone);
-	c->out->count++;
-}
-
-static void add_text(struct compiler *c, size_t from, size_t to)
-{
-	if (from == to)
-		return;
-	c->out->parts[c->out->count++] =
-		(struct part){.text = c->site->node->text + from, .len = to - from};
-}
-
-static size_t count_parts(const char *text)
-{
-	size_t count = 1;
-	for (const char *p = text; (p = strstr(p, "{{")); p += 2)
-		count += 2;
-	return count;
 }
 
 static void parse(struct compiler *c)
 {
 	size_t start = 0;
 	const char *open;
-	while ((open = strstr(c->text + start, "{{"))) {
+	while (c->problems < PROBLEMS_MAX && (open = strstr(c->text + start, "{{"))) {
 		size_t at = (size_t)(open - c->text);
 		if (at > start && open[-1] == '\\') {
 			add_text(c, start, at - 1);
@@ -207,30 +214,36 @@ static void parse(struct compiler *c)
 const struct template *template_compile(
 	const struct scope *scope, const struct site *site, enum template_use use)
 {
-	struct template *t = arena_alloc(scope->arena, sizeof(*t));
-	t->source = site->node->text;
-	t->parts = arena_array(scope->arena, count_parts(t->source), sizeof(*t->parts));
-	t->use = use;
 	struct compiler c = {.scope = scope,
 		.site = site,
-		.text = t->source,
+		.text = site->node->text,
 		.len = site->node->count,
-		.out = t};
+		.use = use};
 	parse(&c);
-	return c.failed ? NULL : t;
+	AUTO_FREE struct part *parts = c.parts;
+	if (c.problems)
+		return NULL;
+	struct template *t = arena_alloc(scope->arena, sizeof(*t) + c.count * sizeof(struct part));
+	t->source = c.text;
+	t->use = use;
+	t->count = (uint32_t)c.count;
+	if (c.count)
+		memcpy(t->parts, parts, c.count * sizeof(struct part));
+	return t;
 }
 
 const struct ref *template_lone(const struct template *t)
 {
 	bool lone = t->count == 1 && !t->parts[0].text && t->parts[0].filter == FILTER_NONE;
-	return lone ? &t->parts[0].ref : NULL;
+	return lone ? t->parts[0].ref : NULL;
 }
 
 const char *template_literal(const struct template *t)
 {
 	if (t->count == 0)
 		return "";
-	return t->count == 1 && t->parts[0].text == t->source ? t->source : NULL;
+	bool whole = t->count == 1 && t->parts[0].text == t->source;
+	return whole && !t->source[t->parts[0].len] ? t->source : NULL;
 }
 
 struct type template_type(const struct template *t)
@@ -254,7 +267,7 @@ void template_references(
 {
 	for (size_t i = 0; i < t->count; i++)
 		if (!t->parts[i].text)
-			each(ctx, &t->parts[i].ref);
+			each(ctx, t->parts[i].ref);
 }
 
 int json_length(const json_t *value, int64_t *out)
@@ -286,17 +299,17 @@ static int render_part(const struct part *p, const json_t *blackboard, const jso
 {
 	if (p->text)
 		return buf_add(out, p->text, p->len);
-	const json_t *value = ref_find(&p->ref, blackboard, result, e);
+	const json_t *value = ref_find(p->ref, blackboard, result, e);
 	if (!value)
 		return -1;
 	int64_t length;
 	if (p->filter == FILTER_JSON)
 		return json_write(out, value);
 	if (p->filter == FILTER_NONE)
-		return render_scalar(value, p->ref.type.kind, out);
+		return render_scalar(value, p->ref->type.kind, out);
 	if (json_length(value, &length))
 		return err_set(e, "\"%s\" is neither text, list nor object, so it has no length",
-			p->ref.path);
+			p->ref->path);
 	return buf_addf(out, "%lld", (long long)length);
 }
 
