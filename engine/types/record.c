@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Deeper than any value may nest; a pipe's data cannot make us recurse further. */
-enum { NEST_MAX = 64 };
+enum { NEST_MAX = 64, SHOWN_MAX = 4 };
 
 static json_t *texts_to_json(const char *const *texts, size_t count)
 {
@@ -77,7 +77,7 @@ static int decode_field(
 	f->name = keep(arena, name);
 	f->optional = json_is_true(json_object_get(data, "optional"));
 	if (decode_type(json_object_get(data, "type"), arena, depth, &f->type, e))
-		return err_wrap(e, "field \"%s\"", f->name);
+		return depth < SHOWN_MAX ? err_wrap(e, "field \"%s\"", f->name) : -1;
 	return values ? decode_enum(values, arena, f, e) : 0;
 }
 
@@ -101,7 +101,8 @@ static const struct record *decode_record(
 	json_t *field;
 	json_array_foreach ((json_t *)(uintptr_t)fields, i, field) {
 		if (decode_field(field, arena, depth, &list[i], e)) {
-			err_wrap(e, "record \"%s\"", r->name);
+			if (!depth)
+				err_wrap(e, "record \"%s\"", r->name);
 			return NULL;
 		}
 		if (record_field(r, list[i].name)) {
