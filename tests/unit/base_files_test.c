@@ -1,0 +1,171 @@
+/* base: whole reads and writes, durable replacement, paths beneath a descriptor, children. */
+#include "base/beneath.h"
+#include "base/child.h"
+#include "base/io.h"
+#include "tests/kit/tap.h"
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static void test_files(int dir)
+{
+	struct err e = ERR_NONE;
+	char *text = NULL;
+	size_t len = 0;
+	ok(!io_replace_file(dir, "a", "one\0two", 7, 0600, &e), "written");
+	ok(!io_read_file(dir, "a", 7, &text, &len, &e), "read");
+	is_mem(text, len, "one\0two", 7, "what was written");
+	free(text);
+	struct stat st;
+	fstatat(dir, "a", &st, 0);
+	is(st.st_mode & 07777, 0600, "its mode");
+	ok(!io_replace_file(dir, "a", "", 0, 0600, &e), "replaced by nothing");
+	ok(!io_read_file(dir, "a", 7, &text, &len, &e) && !len, "an empty file");
+	free(text);
+	io_replace_file(dir, "a", "12345678", 8, 0600, &e);
+	is(io_read_file(dir, "a", 7, &text, &len, &e), -1, "larger than allowed");
+	has_str(e.text, "7", "the limit is named");
+	e = ERR_NONE;
+	is(io_read_file(dir, "none", 7, &text, &len, &e), -1, "no such file");
+	is(e.number, ENOENT, "its errno");
+	mkfifoat(dir, "fifo", 0600);
+	e = ERR_NONE;
+	is(io_read_file(dir, "fifo", 7, &text, &len, &e), -1, "a FIFO does not block");
+	mkdirat(dir, "d", 0700);
+	e = ERR_NONE;
+	is(io_read_file(dir, "d", 7, &text, &len, &e), -1, "a directory");
+	is(io_replace_file(dir, "d", "x", 1, 0600, &e), -1, "a directory is not replaced");
+	is(faccessat(dir, ".d.tmp", F_OK, 0), -1, "and nothing is left behind");
+	AUTO_FD int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	is(io_write(full, "x", 1), -1, "a full device");
+	is(errno, ENOSPC, "says so");
+}
+
+static int beneath(int dir, const char *path)
+{
+	AUTO_FD int fd = beneath_open(dir, path, O_RDONLY, 0, 0);
+	return fd < 0 ? errno : 0;
+}
+
+static void test_beneath(int dir)
+{
+	mkdirat(dir, "in", 0700);
+	io_replace_file(dir, "secret", "x", 1, 0600, NULL);
+	AUTO_FD int in = openat(dir, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	io_replace_file(in, "file", "x", 1, 0600, NULL);
+	static const char *const links[][2] = {
+		{"../secret", "out"}, {"/etc/passwd", "abs"}, {"file", "good"}, {"loop", "loop"}};
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		is(symlinkat(links[i][0], in, links[i][1]), 0, "a link to %s", links[i][0]);
+	is(beneath(in, "file"), 0, "a file");
+	is(beneath(in, "./good"), 0, "a link that stays inside");
+	is(beneath(in, "../secret"), EXDEV, "dot-dot");
+	is(beneath(in, "/etc/passwd"), EXDEV, "an absolute path");
+	is(beneath(in, "out"), EXDEV, "a link out");
+	is(beneath(in, "abs"), EXDEV, "an absolute link");
+	is(beneath(in, "loop"), ELOOP, "a loop");
+	is(beneath(in, "none"), ENOENT, "nothing");
+	AUTO_FD int made = beneath_open(in, "made", O_WRONLY | O_CREAT, 0640, 0);
+	ok(made >= 0, "created");
+	is(fcntl(made, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC, "close-on-exec");
+}
+
+static int run(char *const *argv, char *const *env, const int *fds, int count)
+{
+	struct child_spec spec = {
+		.path = argv[0], .argv = argv, .env = env, .fds = fds, .fd_count = count};
+	struct child c;
+	struct err e = ERR_NONE;
+	if (child_start(&spec, &c, &e)) {
+		diag("%s", e.text);
+		return -e.number;
+	}
+	return child_wait(&c);
+}
+
+static void test_children(void)
+{
+	int in[2], out[2];
+	/* What the caller of this test left open is not what is tested. */
+	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		bail("no pipe");
+	char *env[] = {(char[]){"ONLY=this"}, NULL};
+	char script[] = "printf '%s.%s.' \"$ONLY\" \"$HOME\"; for f in /proc/$$/fd/*; do printf ' "
+			"%s' ${f##*/}; done; exit 7";
+	char *argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, script, NULL};
+	int fds[] = {in[0], out[1], -1};
+	int status = run(argv, env, fds, 3);
+	close(out[1]);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "its exit status");
+	AUTO_BUF b;
+	buf_init(&b, 100);
+	io_read_all(out[0], &b, "the pipe", NULL);
+	/* 2 is where the shell opens the directory: it was free. */
+	is_str(b.data, "this.. 0 1 2", "only the given environment and descriptors");
+	char *missing[] = {(char[]){"/nonexistent/x"}, NULL};
+	is(run(missing, env, fds, 3), -ENOENT, "a failed exec is reported at once");
+	char *killed[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, (char[]){"kill -9 $$"}, NULL};
+	fds[1] = -1;
+	status = run(killed, env, fds, 3);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "death by signal");
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+}
+
+/* A source that is another's target must not be overwritten before it is used. */
+static void test_crossed_descriptors(void)
+{
+	int a[2], b[2];
+	if (pipe2(a, O_CLOEXEC) || pipe2(b, O_CLOEXEC))
+		bail("no pipe");
+	char *env[] = {NULL};
+	char *argv[] = {
+		(char[]){"/bin/sh"}, (char[]){"-c"}, (char[]){"echo one >&3; echo two >&4"}, NULL};
+	int fds[] = {-1, -1, -1, b[1], a[1]};
+	int status = run(argv, env, fds, 5);
+	ok(WIFEXITED(status) && !WEXITSTATUS(status), "ran");
+	char text[8] = "";
+	ok(read(b[0], text, sizeof(text)) == 4 && !memcmp(text, "one\n", 4), "descriptor 3");
+	ok(read(a[0], text, sizeof(text)) == 4 && !memcmp(text, "two\n", 4), "descriptor 4");
+	close(a[0]);
+	close(b[0]);
+}
+
+static void test_pidfd(void)
+{
+	char *env[] = {NULL};
+	char *argv[] = {(char[]){"/bin/sleep"}, (char[]){"60"}, NULL};
+	int fds[] = {-1, -1, -1};
+	struct child_spec spec = {
+		.path = argv[0], .argv = argv, .env = env, .fds = fds, .fd_count = 3};
+	struct child c;
+	if (!ok(!child_start(&spec, &c, NULL), "started"))
+		return;
+	struct pollfd p = {.fd = c.pidfd, .events = POLLIN};
+	is(poll(&p, 1, 0), 0, "not readable while it runs");
+	kill(c.pid, SIGTERM);
+	is(poll(&p, 1, 10000), 1, "readable when it has ended");
+	ok(WIFSIGNALED(child_wait(&c)), "its status");
+	is(c.pidfd, -1, "closed");
+}
+
+int main(void)
+{
+	AUTO_FD int dir = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	test_files(dir);
+	test_beneath(dir);
+	test_children();
+	test_crossed_descriptors();
+	test_pidfd();
+	struct err e = ERR_NONE;
+	AUTO_FREE char *none = child_sibling("agent6-nothing", &e);
+	ok(!none, "no such sibling");
+	has_str(e.text, "agent6-nothing", "it is named");
+	return tap_done();
+}

@@ -1,0 +1,121 @@
+/* base: strict numbers and their spelling. */
+#include "base/num.h"
+#include "tests/kit/tap.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static void test_ints(void)
+{
+	static const struct {
+		const char *text;
+		int64_t value;
+	} good[] = {
+		{"0", 0},
+		{"-0", 0},
+		{"+7", 7},
+		{"007", 7},
+		{"9223372036854775807", INT64_MAX},
+		{"-9223372036854775808", INT64_MIN},
+		{"000000000000000000000000000001", 1},
+	};
+	static const char *const bad[] = {"", "+", "-", "1.0", "1e3", " 1", "1 ", "0x1", "--1",
+		"1_0", "9223372036854775808", "-9223372036854775809", "99999999999999999999999"};
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		int64_t got = -1;
+		ok(!num_int(good[i].text, strlen(good[i].text), &got), "%s", good[i].text);
+		is(got, good[i].value, "%s", good[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		int64_t got = 42;
+		is(num_int(bad[i], strlen(bad[i]), &got), -1, "refused: `%s`", bad[i]);
+		is(got, 42, "the result is left alone: `%s`", bad[i]);
+	}
+	int64_t part = 0;
+	ok(!num_int("1234", 2, &part) && part == 12, "only the given bytes count");
+}
+
+static void test_floats(void)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} good[] = {{"1", 1}, {"1.5", 1.5}, {"-.5", -0.5}, {"1.", 1}, {"1e-3", 0.001},
+		{"+2E2", 200}, {"1e-400", 0}};
+	static const char *const bad[] = {"", ".", "e1", "1e", "inf", "nan", "-inf", "0x1p3",
+		"1e400", "-1e400", "1 ", " 1", "1,5", "1.2.3", "--1"};
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		double got = -99;
+		ok(!num_float(good[i].text, strlen(good[i].text), &got) && got == good[i].value,
+			"%s", good[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		double got;
+		is(num_float(bad[i], strlen(bad[i]), &got), -1, "refused: `%s`", bad[i]);
+	}
+	char longest[600];
+	memset(longest, '1', sizeof(longest));
+	double got;
+	is(num_float(longest, sizeof(longest), &got), -1, "600 digits");
+}
+
+static void test_spelling(void)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {
+		{0, "0.0"},
+		{-0.0, "-0.0"},
+		{1, "1.0"},
+		{0.1, "0.1"},
+		{100, "100.0"},
+		{1e15, "1000000000000000.0"},
+		{1e16, "1e+16"},
+		{1.5e-7, "1.5e-07"},
+		{0.0001, "0.0001"},
+		{0.00001, "1e-05"},
+		{1.0 / 3, "0.3333333333333333"},
+		{0.1 + 0.2, "0.30000000000000004"},
+		{9007199254740993.0, "9007199254740992.0"},
+		{-1234.5, "-1234.5"},
+		{DBL_MAX, "1.7976931348623157e+308"},
+		{5e-324, "5e-324"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char text[NUM_FLOAT_BYTES];
+		size_t n = num_float_text(cases[i].value, text);
+		is_str(text, cases[i].text, "%s", cases[i].text);
+		is(n, strlen(text), "its length");
+	}
+}
+
+/* Any double comes back as itself, in at most NUM_FLOAT_BYTES. */
+static void test_round_trip(void)
+{
+	uint64_t bits = 88172645463325252u;
+	size_t bad = 0;
+	for (int i = 0; i < 20000; i++) {
+		bits ^= bits << 13;
+		bits ^= bits >> 7;
+		bits ^= bits << 17;
+		double value, back;
+		memcpy(&value, &bits, sizeof(value));
+		if (!isfinite(value))
+			continue;
+		char text[NUM_FLOAT_BYTES];
+		size_t n = num_float_text(value, text);
+		bad += n >= sizeof(text) || num_float(text, n, &back) || back != value ||
+		       !strpbrk(text, ".e");
+	}
+	is(bad, 0, "20,000 random doubles");
+}
+
+int main(void)
+{
+	test_ints();
+	test_floats();
+	test_spelling();
+	test_round_trip();
+	return tap_done();
+}

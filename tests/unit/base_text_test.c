@@ -1,0 +1,119 @@
+/* base: UTF-8, instants, near names. */
+#include "base/clock.h"
+#include "base/near.h"
+#include "base/utf8.h"
+#include "tests/kit/tap.h"
+#include <string.h>
+
+/* RFC 3629, sections 3 and 4. */
+static void test_utf8_forms(void)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t code;
+	} good[] = {{"A", 'A'}, {"\x7f", 0x7f}, {"\xc2\x80", 0x80}, {"\xdf\xbf", 0x7ff},
+		{"\xe0\xa0\x80", 0x800}, {"\xed\x9f\xbf", 0xd7ff}, {"\xee\x80\x80", 0xe000},
+		{"\xef\xbf\xbf", 0xffff}, {"\xf0\x90\x80\x80", 0x10000},
+		{"\xf4\x8f\xbf\xbf", 0x10ffff}};
+	static const char *const bad[] = {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf",
+		"\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80", "\xfe", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc3(",
+		"\xe2\x28\xa1", "\xf8\x88\x80\x80"};
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		uint32_t code = 0;
+		size_t len = strlen(good[i].bytes);
+		is(utf8_step(good[i].bytes, len, &code), len, "U+%04X", good[i].code);
+		is(code, good[i].code, "its code point");
+		is(len > 1 ? utf8_step(good[i].bytes, len - 1, NULL) : 0, 0, "cut short");
+		char back[4];
+		is_mem(back, utf8_put(good[i].code, back), good[i].bytes, len, "written back");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		is(utf8_step(bad[i], strlen(bad[i]), NULL), 0, "malformed %zu", i);
+	is(utf8_step("", 0, NULL), 0, "nothing");
+}
+
+static void test_utf8_texts(void)
+{
+	is(utf8_prefix("aé\xff"
+		       "b",
+		   5),
+		3, "the well-formed prefix");
+	is(utf8_prefix("aé", 2), 1, "cut in a character");
+	is(utf8_count("aé😀", 7), 3, "code points");
+	static const uint32_t controls[] = {
+		0, 1, 8, 11, 12, 14, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f};
+	static const uint32_t others[] = {'\t', '\n', '\r', ' ', '~', 0xa0, 0x2028, 0x10ffff};
+	for (size_t i = 0; i < ARRAY_LEN(controls); i++)
+		ok(utf8_is_control(controls[i]), "U+%04X is a control character", controls[i]);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		ok(!utf8_is_control(others[i]), "U+%04X is not", others[i]);
+}
+
+static void test_instants(void)
+{
+	static const struct {
+		const char *text;
+		int64_t seconds;
+	} good[] = {
+		{"1970-01-01T00:00:00Z", 0},
+		{"1970-01-01", 0},
+		{"1970-01-01 00:00", 0},
+		{"2000-02-29T12:00:00Z", 951825600},
+		{"2026-11-21T19:05:53Z", 1795287953},
+		{"2026-11-21T20:05:53+01:00", 1795287953},
+		{"2026-11-21T14:35:53-04:30", 1795287953},
+		{"2026-11-21T20:05:53+01", 1795287953},
+		{"1969-12-31T23:59:59Z", -1},
+	};
+	static const char *const bad[] = {"", "today", "2026", "2026-13-01", "2026-00-01",
+		"2026-02-29", "2026-04-31", "2026-01-00", "2026-1-1", "2026-01-01T24:00:00Z",
+		"2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00",
+		"2026-01-01T00:00:00X", "2026-01-01T00:00:00Z ", "2026-01-01T00:00:00.Z",
+		"2026-01-01T00:00:00+25:00", "20260101T000000Z"};
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		int64_t us = -1;
+		ok(!clock_parse(good[i].text, strlen(good[i].text), &us), "%s", good[i].text);
+		is(us, good[i].seconds * 1000000, "%s", good[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		int64_t us;
+		is(clock_parse(bad[i], strlen(bad[i]), &us), -1, "refused: `%s`", bad[i]);
+	}
+	int64_t us = 0;
+	ok(!clock_parse("1970-01-01T00:00:00.25Z", 23, &us) && us == 250000, "a fraction");
+	char text[CLOCK_TEXT_BYTES];
+	clock_text(1795287953000001, text);
+	is_str(text, "2026-11-21T19:05:53.000001Z", "as text");
+	clock_text(-1, text);
+	is_str(text, "1969-12-31T23:59:59.999999Z", "before the epoch");
+	ok(clock_realtime_us() > INT64_C(1700000000000000), "the clock is past 2023");
+	int64_t before = clock_monotonic_ms();
+	ok(clock_monotonic_ms() >= before, "monotonic");
+}
+
+static void test_near(void)
+{
+	static const char *const names[] = {"budget", "states", NULL, "timeout_secs", "on", "kind"};
+	static const struct {
+		const char *word, *near;
+	} cases[] = {{"budgets", "budget"}, {"state", "states"}, {"tiemout_secs", "timeout_secs"},
+		{"timeout", NULL}, {"knd", "kind"}, {"knid", "kind"}, {"zzz", NULL}, {"", NULL}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *got = near_name(cases[i].word, names, ARRAY_LEN(names));
+		is_str(got, cases[i].near, "%s", cases[i].word);
+	}
+	char longest[100];
+	memset(longest, 'a', sizeof(longest));
+	longest[99] = '\0';
+	is_str(near_name(longest, names, ARRAY_LEN(names)), NULL, "a very long word");
+}
+
+int main(void)
+{
+	test_utf8_forms();
+	test_utf8_texts();
+	test_instants();
+	test_near();
+	return tap_done();
+}
