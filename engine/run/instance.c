@@ -2,11 +2,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ID_BYTES_MAX = 64, HOLDER_BYTES = 256 };
+enum {
+	ID_BYTES_MAX = 64,
+	HOLDER_BYTES = 256,
+	LOCK_STEP_MS = 10,
+	LOCK_ALIVE_MS = 300,
+	LOCK_GONE_MS = 5000,
+};
 
 bool instance_id_valid(const char *id)
 {
@@ -106,14 +113,34 @@ static int write_holder(int fd, struct err *e)
 	return 0;
 }
 
+/* A runner that was killed a moment ago may still be on its way out, or a child of its that has not
+ * yet noticed; one that lives is refused after a short patience. */
+static int set_lock(int fd)
+{
+	struct flock lock = whole_file(F_WRLCK);
+	for (int ms = 0;; ms += LOCK_STEP_MS) {
+		if (!fcntl(fd, F_OFD_SETLK, &lock))
+			return 0;
+		if (errno != EAGAIN && errno != EACCES)
+			return -1;
+		struct holder who;
+		read_holder(fd, &who);
+		bool gone = who.pid > 0 && kill(who.pid, 0) && errno == ESRCH;
+		if (ms >= (gone ? LOCK_GONE_MS : LOCK_ALIVE_MS)) {
+			errno = EWOULDBLOCK;
+			return -1;
+		}
+		nanosleep(&(struct timespec){0, LOCK_STEP_MS * 1000000L}, NULL);
+	}
+}
+
 static int take_lock(struct instance *i, struct err *e)
 {
 	AUTO_FD int fd = openat(i->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return err_errno(e, "cannot open the lock of instance %s", i->id);
-	struct flock lock = whole_file(F_WRLCK);
-	if (fcntl(fd, F_OFD_SETLK, &lock)) {
-		if (errno != EAGAIN && errno != EACCES)
+	if (set_lock(fd)) {
+		if (errno != EWOULDBLOCK)
 			return err_errno(e, "cannot lock instance %s", i->id);
 		struct holder who;
 		read_holder(fd, &who);

@@ -25,6 +25,17 @@ static int write_line(const json_t *request, char *key, int to_fd, struct err *e
 	return 0;
 }
 
+/* Nothing else of the supervisor's may live on in here: its lock least of all. */
+static void close_others(int a, int b)
+{
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	if (low + 1 < high)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0U, 0);
+	if (a >= 0 && b >= 0 && low > 3)
+		close_range(3, low - 1, 0);
+}
+
 /* The process ends with its memory, so nothing is wiped. */
 static _Noreturn void secret_main(const struct config *c, const struct config_provider *p,
 	const json_t *request, int to_fd, int error_fd)
@@ -33,6 +44,7 @@ static _Noreturn void secret_main(const struct config *c, const struct config_pr
 	char *key = NULL;
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_others(to_fd >= 0 ? to_fd : error_fd, error_fd);
 	int failed = config_provider_key(c, p, &key, &e);
 	if (!failed && to_fd >= 0)
 		failed = write_line(request, key, to_fd, &e);
