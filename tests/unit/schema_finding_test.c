@@ -1,0 +1,153 @@
+/* Findings: order, limits, how they are shown. */
+#include "base/json.h"
+#include "schema_kit.h"
+
+static const char *shown(struct reading *r, struct buf *out)
+{
+	const struct doc *docs[] = {&r->doc};
+	findings_sort(&r->findings);
+	buf_init(out, 1 << 20);
+	findings_text(&r->findings, docs, 1, out);
+	return out->data;
+}
+
+static void test_text(void)
+{
+	struct reading r;
+	AUTO_BUF out;
+	reading_init(&r, "a.yaml", "ok: 1\n\tkéy: &x .inf\n");
+	reading_done(&r);
+	reading_init(&r, "a.yaml", "é: [\t.inf, 1]\n");
+	is_str(shown(&r, &out),
+		"a.yaml:1:6: error[not-finite]: this is not a finite number\n"
+		"     1 | é: [\t.inf, 1]\n"
+		"       |     \t^^^^\n",
+		"the caret stands below, behind tabs and non-ASCII characters");
+	reading_done(&r);
+}
+
+static void test_long_line(void)
+{
+	struct reading r;
+	AUTO_BUF text, out;
+	buf_init(&text, 1 << 20);
+	for (int i = 0; i < 500; i++)
+		buf_addf(&text, "%s\"k%03d\": %d", i ? ", " : "{", i, i);
+	buf_adds(&text, ", \"k250\": 1}");
+	reading_init(&r, "a.json", text.data);
+	shown(&r, &out);
+	ok(out.len < 500, "a long line is cut (%zu bytes)", out.len);
+	const char *line = strstr(out.data, " | ..."), *caret = strchr(out.data, '^');
+	if (ok(line && caret, "around the caret")) {
+		const char *start = caret;
+		while (start[-1] != '\n')
+			start--;
+		is_mem(line - 6 + (caret - start), 6, "\"k250\"", 6, "which points at the key");
+	}
+	reading_done(&r);
+}
+
+static void test_hostile_text(void)
+{
+	struct reading r;
+	AUTO_BUF out;
+	reading_init(&r, "a\x1b[2J.yaml", "a: \x1b[31mred\n");
+	shown(&r, &out);
+	ok(!strchr(out.data, '\x1b'), "no escape sequence reaches the terminal");
+	has_str(out.data, "\\u001b[2J", "it is shown as an escape");
+	reading_done(&r);
+	reading_bytes(&r, "a.yaml", "b: \xff\xfe", 5);
+	AUTO_BUF again;
+	shown(&r, &again);
+	has_str(again.data, "b: ??", "bytes that are no UTF-8 are replaced");
+	reading_done(&r);
+}
+
+static void test_json(void)
+{
+	struct reading r;
+	AUTO_BUF out;
+	reading_init(&r, "a.yaml", "a: 1\na: \"\\0\"\n");
+	findings_sort(&r.findings);
+	r.findings.items[0].state = "s";
+	buf_init(&out, 1 << 20);
+	findings_json(&r.findings, &out);
+	json_auto_t *array = json_loads(out.data, 0, NULL);
+	is(json_array_size(array), 2, "an array of both");
+	const json_t *first = json_array_get(array, 0), *second = json_array_get(array, 1);
+	is_str(json_string_value(json_object_get(first, "rule")), "duplicate-key", "the rule");
+	is_str(json_string_value(json_object_get(first, "severity")), "error", "the severity");
+	is_str(json_string_value(json_object_get(first, "file")), "a.yaml", "the file");
+	is_str(json_string_value(json_object_get(first, "state")), "s", "the state");
+	has_str(json_string_value(json_object_get(first, "help")), "line 1", "the help");
+	is(json_integer_value(json_object_get(first, "line")), 2, "the line");
+	is(json_integer_value(json_object_get(first, "end_column")), 2, "the end");
+	is(json_object_size(first), 10, "ten members");
+	ok(json_is_null(json_object_get(second, "help")), "no help is null");
+	reading_done(&r);
+}
+
+static void test_order(void)
+{
+	struct findings f;
+	struct doc b = {.file = "b"}, a = {.file = "a"};
+	findings_init(&f);
+	finding_at(&f, RULE_WRONG_TYPE, &b, (struct doc_pos){9, 1, 9, 2}, "5");
+	finding_at(&f, RULE_WRONG_TYPE, &a, (struct doc_pos){1, 1, 1, 2}, "6");
+	finding_at(&f, RULE_WRONG_TYPE, &b, (struct doc_pos){2, 7, 2, 8}, "2");
+	finding_at(&f, RULE_WRONG_TYPE, &b, (struct doc_pos){2, 7, 2, 8}, "3");
+	finding_at(&f, RULE_WRONG_TYPE, &b, (struct doc_pos){2, 9, 2, 10}, "4");
+	finding_add(&f, RULE_CONFIG_NEVER_HONOURED, &b, NULL, "1");
+	findings_sort(&f);
+	for (size_t i = 0; i < f.count; i++) {
+		char want[] = {(char)('1' + i), '\0'};
+		is_str(f.items[i].message, want, "number %zu", i + 1);
+	}
+	is(f.errors, 5, "errors are counted");
+	findings_done(&f);
+}
+
+static void test_flood(void)
+{
+	struct findings f;
+	struct doc d = {.file = "d"};
+	findings_init(&f);
+	for (int i = 0; i < FINDINGS_MAX + 5; i++) {
+		struct finding *it = finding_add(&f, RULE_WRONG_TYPE, &d, NULL, "%d", i);
+		finding_help(&f, it, "help");
+	}
+	is(f.count, FINDINGS_MAX, "what is kept is limited");
+	is(f.errors, FINDINGS_MAX + 5, "what is counted is not");
+	AUTO_BUF out;
+	buf_init(&out, 1 << 22);
+	findings_text(&f, NULL, 0, &out);
+	has_str(out.data, "... and 5 more", "and it is said");
+	findings_done(&f);
+}
+
+/* Ids are what scripts hold on to. */
+static void test_rules(void)
+{
+	for (int i = 0; i < RULE_COUNT; i++) {
+		const struct rule_info *a = rule_info((enum rule)i);
+		bool good = a->id && *a->id, unique = true;
+		for (const char *p = a->id; *p; p++)
+			good &= (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-';
+		for (int k = 0; k < i; k++)
+			unique &= strcmp(a->id, rule_info((enum rule)k)->id) != 0;
+		ok(good && unique, "%s is a kebab-case id of its own", a->id);
+		ok(*a->cause && *a->example && *a->fix, "%s is documented", a->id);
+	}
+}
+
+int main(void)
+{
+	test_text();
+	test_long_line();
+	test_hostile_text();
+	test_json();
+	test_order();
+	test_flood();
+	test_rules();
+	return tap_done();
+}
