@@ -25,8 +25,8 @@ void help_overview(FILE *out, const char *group)
 static void help_option(FILE *out, const struct verb_option *o)
 {
 	char left[64];
-	snprintf(left, sizeof(left), "--%s%s%s", o->name, o->value ? " " : "",
-		o->value ? o->value : "");
+	snprintf(left, sizeof(left), "%s--%s%s%s", strcmp(o->name, "output") ? "" : "-o, ", o->name,
+		o->value ? " " : "", o->value ? o->value : "");
 	fprintf(out, "  %-26s %s%s\n", left, o->summary, o->repeats ? " (may be repeated)" : "");
 }
 

@@ -1,5 +1,6 @@
 #include "cli/load.h"
 
+#include "cli/verb.h"
 #include "schema/read.h"
 #include <stdio.h>
 
@@ -20,7 +21,8 @@ int loaded_open(struct loaded *l, const char *path, struct findings *f, struct e
 		return -1;
 	}
 	l->has_doc = true;
-	struct member_files files = {.read = bundle_read_member, .ctx = l->bundle};
+	struct member_files files = {
+		.read = bundle_read_member, .ctx = l->bundle, .prompts = &l->prompts};
 	if (!doc_read(&l->doc, b->machine_label, text, len, f))
 		l->machine = machine_read(&l->doc, &files, f);
 	return 0;
@@ -31,18 +33,52 @@ void loaded_done(struct loaded *l)
 	machine_free(l->machine);
 	if (l->has_doc)
 		doc_done(&l->doc);
+	prompt_docs_done(&l->prompts);
 	bundle_free(l->bundle);
 	*l = (struct loaded){0};
 }
 
+size_t loaded_docs(const struct loaded *l, const struct doc ***docs, size_t count)
+{
+	size_t more = l->prompts.count + (l->has_doc ? 1 : 0);
+	const struct doc **grown = reallocarray(*docs, count + more + 1, sizeof(*grown));
+	if (!grown)
+		return count;
+	*docs = grown;
+	if (l->has_doc)
+		grown[count++] = &l->doc;
+	for (size_t i = 0; i < l->prompts.count; i++)
+		grown[count++] = l->prompts.items[i];
+	return count;
+}
+
 int loaded_usable(const struct loaded *l, struct findings *f)
 {
-	const struct doc *docs[] = {&l->doc};
+	AUTO_FREE const struct doc **docs = NULL;
+	size_t doc_count = loaded_docs(l, &docs, 0);
 	AUTO_BUF text;
 	buf_init(&text, SHOWN_BYTES_MAX);
 	findings_sort(f);
-	findings_text(f, docs, l->has_doc ? 1 : 0, &text);
+	findings_text(f, docs, doc_count, &text);
 	if (text.len)
 		fwrite(text.data, 1, text.len, stderr);
 	return f->errors || !l->machine ? -1 : 0;
+}
+
+int loaded_with(const char *path, int (*use)(void *ctx, const struct loaded *l), void *ctx)
+{
+	struct findings findings;
+	struct loaded loaded;
+	struct err e = ERR_NONE;
+	int code = EXIT_REFUSED;
+	findings_init(&findings);
+	if (loaded_open(&loaded, path, &findings, &e)) {
+		fail(EXIT_REFUSED, &e);
+	} else {
+		if (!loaded_usable(&loaded, &findings))
+			code = use(ctx, &loaded);
+		loaded_done(&loaded);
+	}
+	findings_done(&findings);
+	return code;
 }

@@ -10,6 +10,7 @@ struct loaded {
 	struct bundle *bundle;
 	struct doc doc;
 	bool has_doc;
+	struct prompt_docs prompts;
 	struct machine *machine; /* NULL: findings hold an error */
 };
 
@@ -18,7 +19,13 @@ struct loaded {
 int loaded_open(struct loaded *l, const char *path, struct findings *f, struct err *e);
 void loaded_done(struct loaded *l);
 
+/* Appends the documents whose lines findings may show to `docs` and returns the new count. */
+size_t loaded_docs(const struct loaded *l, const struct doc ***docs, size_t count);
+
 /* For verbs that cannot go on with errors: prints the findings on stderr; 0 when the machine may
  * run, else -1. */
 int loaded_usable(const struct loaded *l, struct findings *f);
+/* All of it: opens, prints what is wrong, calls `use` with a machine that may run, and closes.
+ * Returns what `use` does, an exit code, or EXIT_REFUSED. */
+int loaded_with(const char *path, int (*use)(void *ctx, const struct loaded *l), void *ctx);
 #endif

@@ -32,13 +32,11 @@ static void show_text(const struct checking *k)
 {
 	AUTO_BUF text;
 	buf_init(&text, CHECK_BYTES_MAX);
-	const struct doc **docs = reallocarray(NULL, k->count + 1, sizeof(*docs));
+	AUTO_FREE const struct doc **docs = NULL;
 	size_t doc_count = 0;
-	for (size_t i = 0; docs && i < k->count; i++)
-		if (k->loaded[i].has_doc)
-			docs[doc_count++] = &k->loaded[i].doc;
+	for (size_t i = 0; i < k->count; i++)
+		doc_count = loaded_docs(&k->loaded[i], &docs, doc_count);
 	findings_text(&k->findings, docs, doc_count, &text);
-	free(docs);
 	if (text.len)
 		fwrite(text.data, 1, text.len, stderr);
 }

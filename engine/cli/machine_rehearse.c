@@ -149,10 +149,12 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	return code == EXIT_OK && json_array_size(failures) ? EXIT_FAILED : code;
 }
 
-static int rehearse(struct rehearsal *r)
+static int rehearse(void *ctx, const struct loaded *l)
 {
+	struct rehearsal *r = ctx;
 	struct err e = ERR_NONE;
 	struct drive_result out = {0};
+	r->loaded = l;
 	if (stage_open(&r->stage, r->loaded->bundle, call_value(r->call, "dir"),
 		    call_value(r->call, "cassette"), &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
@@ -162,25 +164,13 @@ static int rehearse(struct rehearsal *r)
 
 static int run(const struct call *c)
 {
-	struct findings findings;
-	struct loaded loaded;
-	struct err e = ERR_NONE;
-	struct rehearsal r = {.call = c, .loaded = &loaded, .stage = STAGE_NONE};
-	int code = EXIT_REFUSED;
-	findings_init(&findings);
+	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
 	summary_init(&r.summary);
 	show_init(&r.show, c);
 	r.shown = show_listener(&r.show);
-	if (loaded_open(&loaded, c->arguments[0], &findings, &e)) {
-		fail(EXIT_REFUSED, &e);
-	} else {
-		if (!loaded_usable(&loaded, &findings))
-			code = rehearse(&r);
-		stage_done(&r.stage);
-		loaded_done(&loaded);
-	}
+	int code = loaded_with(c->arguments[0], rehearse, &r);
+	stage_done(&r.stage);
 	summary_done(&r.summary);
-	findings_done(&findings);
 	return code;
 }
 

@@ -14,8 +14,15 @@ static json_t *overrides_of(const struct call *c)
 	return out;
 }
 
-static int run_loaded(const struct call *c, const struct setup *setup, const struct loaded *l)
+struct running {
+	const struct call *call;
+	struct setup setup;
+};
+
+static int run_loaded(void *ctx, const struct loaded *l)
 {
+	struct running *r = ctx;
+	const struct call *c = r->call;
 	struct err e = ERR_NONE;
 	struct drive_result result;
 	struct show show;
@@ -24,8 +31,8 @@ static int run_loaded(const struct call *c, const struct setup *setup, const str
 	json_auto_t *parameters = parameters_read(c, l->machine, &e);
 	if (!parameters)
 		return fail(EXIT_REFUSED, &e);
-	struct start start = {.place = &setup->place,
-		.config = setup->config,
+	struct start start = {.place = &r->setup.place,
+		.config = r->setup.config,
 		.authored = l,
 		.id = id ? id : l->machine->name,
 		.digest = call_value(c, "digest"),
@@ -44,31 +51,13 @@ static int run_loaded(const struct call *c, const struct setup *setup, const str
 	return run_status_exit(result.status);
 }
 
-static int run_in(const struct call *c, const struct setup *setup)
-{
-	struct findings findings;
-	struct loaded loaded;
-	struct err e = ERR_NONE;
-	int code = EXIT_REFUSED;
-	findings_init(&findings);
-	if (loaded_open(&loaded, c->arguments[0], &findings, &e)) {
-		fail(EXIT_REFUSED, &e);
-	} else {
-		if (!loaded_usable(&loaded, &findings))
-			code = run_loaded(c, setup, &loaded);
-		loaded_done(&loaded);
-	}
-	findings_done(&findings);
-	return code;
-}
-
 static int run(const struct call *c)
 {
-	struct setup setup;
-	if (setup_open(&setup, c))
+	struct running r = {.call = c};
+	if (setup_open(&r.setup, c))
 		return EXIT_REFUSED;
-	int code = run_in(c, &setup);
-	setup_done(&setup);
+	int code = loaded_with(c->arguments[0], run_loaded, &r);
+	setup_done(&r.setup);
 	return code;
 }
 

@@ -76,8 +76,9 @@ static int open_machine(struct resting *r, const char *id)
 	return loaded_usable(&r->loaded, &r->findings) ? EXIT_DAMAGED : EXIT_OK;
 }
 
-int resting_open(struct resting *r, const struct call *c, const char *id)
+int resting_open(struct resting *r, const struct call *c, bool with_machine)
 {
+	const char *id = c->arguments[0];
 	struct err e = ERR_NONE;
 	*r = (struct resting){.instance = INSTANCE_NONE};
 	findings_init(&r->findings);
@@ -85,7 +86,7 @@ int resting_open(struct resting *r, const struct call *c, const char *id)
 	if (setup_open(&r->setup, c))
 		code = EXIT_REFUSED;
 	else if (!instance_open(&r->setup.place, id, &r->instance, &e))
-		code = open_machine(r, id);
+		code = with_machine ? open_machine(r, id) : EXIT_OK;
 	else if (e.number == ENOENT)
 		code = fail(EXIT_REFUSED,
 			&(struct err){.text = "there is no such instance here; `agent6 "

@@ -23,7 +23,8 @@ void setup_done(struct setup *s);
 /* Prints the findings about the configuration; -1 when one is an error. */
 int setup_usable(struct setup *s);
 
-/* An existing instance, opened for reading, and the machine from its own copy of the bundle. */
+/* An existing instance, opened for reading, and, where asked for, the machine from its own copy of
+ * the bundle. */
 struct resting {
 	struct setup setup;
 	struct instance instance;
@@ -31,7 +32,8 @@ struct resting {
 	struct loaded loaded;
 };
 
-/* Opens instance `id`. Problems are printed; the exit code, EXIT_OK when it is open. */
-int resting_open(struct resting *r, const struct call *c, const char *id);
+/* Opens the instance that the verb's first argument names. Problems are printed; the exit code,
+ * EXIT_OK when it is open. */
+int resting_open(struct resting *r, const struct call *c, bool with_machine);
 void resting_done(struct resting *r);
 #endif

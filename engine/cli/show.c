@@ -8,12 +8,6 @@
 
 enum { LINE_BYTES_MAX = 64 * 1024, NAME_COLUMNS = 16, EDGE_COLUMNS = 34, REASON_COLUMNS = 200 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
-}
-
 void show_init(struct show *s, const struct call *c)
 {
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");

@@ -7,12 +7,6 @@
 
 enum { REPORT_COLUMNS = 100, LABEL_COLUMNS = 14, PATH_SHOWN_MAX = 200 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
-}
-
 void summary_init(struct summary *s)
 {
 	*s = (struct summary){.states = json_object(), .path = json_array()};

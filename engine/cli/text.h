@@ -4,8 +4,11 @@
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 #include "base/buf.h"
+#include <jansson.h>
 #include <stdint.h>
 
+/* A string member, "" when it is absent or something else. Borrowed. */
+const char *text_of(const json_t *object, const char *key);
 /* Appends `text` on one line: control characters and line breaks become spaces or escapes, so that
  * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
  */

@@ -129,23 +129,33 @@ static int give(struct call *c, const struct verb_option *o, const char *value, 
 	return 0;
 }
 
+/* `-o` is the one short spelling, of --output. */
+static const struct verb_option *find_spelled(
+	const struct verb *v, const char *arg, size_t *len, struct err *e)
+{
+	const struct verb_option *o = NULL;
+	*len = strcspn(arg, "=");
+	if (!strcmp(arg, "-o"))
+		o = option_find(v, "output", 6);
+	if (!o && arg[1] != '-')
+		err_set(e, "'%s': options are written with two dashes; `--` ends them", arg);
+	else if (!o && !(o = option_find(v, arg + 2, *len - 2)))
+		unknown_option(v, arg + 2, *len - 2, e);
+	return o;
+}
+
 /* The option at argv[0]; returns how many arguments it took, -1 on error. */
 static int parse_option(struct call *c, char **argv, struct err *e)
 {
-	const char *name = argv[0] + 2;
-	if (argv[0][1] != '-')
-		return err_set(
-			e, "'%s': options are written with two dashes; `--` ends them", argv[0]);
-	size_t len = strcspn(name, "=");
-	const struct verb_option *o = option_find(c->verb, name, len);
+	size_t len;
+	const struct verb_option *o = find_spelled(c->verb, argv[0], &len, e);
 	if (!o)
-		return unknown_option(c->verb, name, len, e);
-	bool inline_value = name[len] == '=';
-	if (!o->value)
-		return inline_value ? err_set(e, "--%s takes no value", o->name)
-				    : (give(c, o, "", e) ? -1 : 1);
-	if (inline_value)
-		return give(c, o, name + len + 1, e) ? -1 : 1;
+		return -1;
+	bool inline_value = argv[0][len] == '=';
+	if (!o->value && inline_value)
+		return err_set(e, "--%s takes no value", o->name);
+	if (!o->value || inline_value)
+		return give(c, o, inline_value ? argv[0] + len + 1 : "", e) ? -1 : 1;
 	if (!argv[1])
 		return err_set(e, "--%s needs a value: --%s %s", o->name, o->name, o->value);
 	return give(c, o, argv[1], e) ? -1 : 2;

@@ -12,7 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define VERBS(X) X(machine_check) X(machine_run) X(machine_rehearse)
+/* clang-format off */
+#define VERBS(X) \
+	X(machine_check) \
+	X(machine_rehearse) \
+	X(machine_run) \
+	X(machine_status) \
+	X(machine_list) \
+	X(machine_poke) \
+	X(machine_stop) \
+	X(machine_replay) \
+	X(machine_verify) \
+	X(machine_graph) \
+	X(machine_pack) \
+	X(machine_inspect)
+/* clang-format on */
 
 struct verb_option {
 	const char *name; /* without the dashes; NULL ends the table */

@@ -1,0 +1,75 @@
+#include "base/json.h"
+#include "cli/load.h"
+#include "cli/text.h"
+#include "cli/verb.h"
+#include <stdio.h>
+
+enum { INSPECT_BYTES_MAX = 16 * 1024 * 1024 };
+
+static json_t *members_json(const struct bundle *b)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < b->count; i++) {
+		const struct member *m = &b->members[i];
+		json_array_append_new(
+			all, json_pack("{s:s, s:s, s:I, s:s}", "path", m->path, "mode",
+				     m->mode == 0755 ? "0755" : "0644", "size", (json_int_t)m->size,
+				     "sha256", m->sha256));
+	}
+	return all;
+}
+
+static void inspect_text(const struct loaded *l, struct buf *out)
+{
+	static const char *const forms[] = {"packed", "directory", "loose"};
+	const struct bundle *b = l->bundle;
+	buf_addf(out, "machine      %s\n", l->machine->name);
+	if (l->machine->description) {
+		buf_adds(out, "description  ");
+		text_clean(out, l->machine->description, 400);
+		buf_addc(out, '\n');
+	}
+	buf_addf(out, "form         %s\ndigest       %s\nmembers      %zu, ", forms[b->form],
+		b->digest, b->count);
+	text_bytes(out, (int64_t)b->bytes);
+	buf_adds(out, "\n\n");
+	for (size_t i = 0; i < b->count; i++) {
+		const struct member *m = &b->members[i];
+		buf_addf(out, "%s  %9zu  %.12s  %s\n", m->mode == 0755 ? "rwxr-xr-x" : "rw-r--r--",
+			m->size, m->sha256, m->path);
+	}
+}
+
+static int inspect(void *ctx, const struct loaded *l)
+{
+	const struct call *c = ctx;
+	AUTO_BUF out;
+	buf_init(&out, INSPECT_BYTES_MAX);
+	if (call_has(c, "json")) {
+		json_auto_t *all = json_pack("{s:s, s:s?, s:s, s:o}", "machine", l->machine->name,
+			"description", l->machine->description, "digest", l->bundle->digest,
+			"members", members_json(l->bundle));
+		json_write(&out, all);
+		buf_addc(&out, '\n');
+	} else {
+		inspect_text(l, &out);
+	}
+	fwrite(out.data, 1, out.len, stdout);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	return loaded_with(c->arguments[0], inspect, (void *)(uintptr_t)c);
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_inspect = {.path = "machine inspect",
+	.summary = "list what a bundle holds, and its digest",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.options = options,
+	.run = run};

@@ -1,0 +1,37 @@
+#include "cli/load.h"
+#include "cli/verb.h"
+#include <stdio.h>
+
+static int pack(void *ctx, const struct loaded *l)
+{
+	const struct call *c = ctx;
+	struct err e = ERR_NONE;
+	char name[80];
+	const char *output = call_value(c, "output");
+	snprintf(name, sizeof(name), "%s.asm", l->machine->name);
+	output = output ? output : name;
+	if (bundle_pack(l->bundle, output, &e))
+		return fail(EXIT_REFUSED, &e);
+	printf("%s: %zu members, %s\n", output, l->bundle->count, l->bundle->digest);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	return loaded_with(c->arguments[0], pack, (void *)(uintptr_t)c);
+}
+
+static const struct verb_option options[] = {
+	{"output", "FILE", "the packed bundle (default: the machine's name and .asm)", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_pack = {.path = "machine pack",
+	.summary = "pack a bundle into one file, NAME.asm",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "The same members give the same bytes, whatever the clock, user or file system. "
+		   "The digest does not\n"
+		   "depend on the compression and is the same for all three forms.",
+	.options = options,
+	.run = run};

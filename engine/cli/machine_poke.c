@@ -1,0 +1,54 @@
+#include "base/json.h"
+#include "cli/setup.h"
+#include "run/drive.h"
+#include <string.h>
+
+enum { POKE_BYTES_MAX = 1024 * 1024 };
+
+/* NULL with the reason. */
+static json_t *payload_of(const struct call *c, struct err *e)
+{
+	const char *data = call_value(c, "data"), *message = call_value(c, "message");
+	if (data && message) {
+		err_set(e, "--data and --message exclude each other");
+		return NULL;
+	}
+	if (data) {
+		json_t *value = json_read(data, strlen(data), POKE_BYTES_MAX, e);
+		if (!value)
+			err_wrap(e, "--data is not JSON");
+		return value ? json_pack("{s:o}", "data", value) : NULL;
+	}
+	json_t *text = json_string(message ? message : "");
+	if (!text)
+		err_set(e, "--message is not valid UTF-8");
+	return text ? json_pack("{s:o}", "message", text) : NULL;
+}
+
+static int run(const struct call *c)
+{
+	struct resting r;
+	struct err e = ERR_NONE;
+	json_auto_t *payload = payload_of(c, &e);
+	if (!payload)
+		return fail(EXIT_REFUSED, &e);
+	int code = resting_open(&r, c, false);
+	if (code)
+		return code;
+	code = poke_run(&r.instance, payload, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	resting_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"data", "JSON", "hand a JSON value to the next tool, in data/poke.json", false},
+	{"message", "TEXT", "hand a text to the next tool", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_poke = {.path = "machine poke",
+	.summary = "wake an instance's wait, now or when it comes to one",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "Pokes are a durable queue, first in first out, 64 deep; each wakes one wait.",
+	.options = options,
+	.run = run};

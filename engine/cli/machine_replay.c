@@ -1,0 +1,98 @@
+#include "base/json.h"
+#include "cli/setup.h"
+#include "cli/show.h"
+
+/* What is done with every step of a replay. */
+struct replaying {
+	struct show show;
+};
+
+static void on_step(void *ctx, const json_t *fields, const json_t *blackboard)
+{
+	struct replaying *r = ctx;
+	(void)blackboard;
+	if (r->show.mode == SHOW_JSON) {
+		AUTO_FREE char *text = json_text(fields);
+		puts(text ? text : "");
+	} else if (r->show.mode != SHOW_QUIET) {
+		show_event(&r->show, fields);
+	}
+}
+
+static int print_blackboard(const json_t *blackboard)
+{
+	AUTO_FREE char *text = json_text(blackboard);
+	puts(text ? text : "");
+	return EXIT_OK;
+}
+
+struct asked {
+	const struct call *call;
+	struct resting resting;
+	long to; /* 0: to the end */
+};
+
+/* `m`: the instance's own machine, or the one it is compared with. */
+static int replay(const struct asked *a, const struct machine *m)
+{
+	const struct call *c = a->call;
+	const struct resting *r = &a->resting;
+	struct err e = ERR_NONE;
+	struct replaying replaying = {0};
+	struct drive_result result;
+	json_auto_t *blackboard = NULL;
+	show_init(&replaying.show, c);
+	struct replay_request q = {
+		.machine = m, .to_seq = (uint64_t)a->to, .step = on_step, .ctx = &replaying};
+	if (replay_run(&r->instance, &q, &result, &blackboard, &e)) {
+		bool other = m != r->loaded.machine;
+		err_wrap(&e, other ? "with %s it would have gone elsewhere" : "replay of %s",
+			other ? call_value(c, "with") : r->instance.id);
+		return fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
+	}
+	if (a->to && replaying.show.mode != SHOW_QUIET)
+		return print_blackboard(blackboard);
+	show_result(&replaying.show, r->instance.id, &result);
+	return EXIT_OK;
+}
+
+static int replay_with(void *ctx, const struct loaded *l)
+{
+	const struct asked *a = ctx;
+	return replay(a, l->machine);
+}
+
+static int run(const struct call *c)
+{
+	struct asked a = {.call = c};
+	struct err e = ERR_NONE;
+	const char *with = call_value(c, "with");
+	if (call_int(c, "to", (long[]){1, 1L << 60}, &a.to, &e))
+		return fail(EXIT_REFUSED, &e);
+	int code = resting_open(&a.resting, c, true);
+	if (code)
+		return code;
+	code = with ? loaded_with(with, replay_with, &a) : replay(&a, a.resting.loaded.machine);
+	resting_done(&a.resting);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"to", "SEQ", "stop behind step SEQ and print the blackboard as JSON", false},
+	{"with", "BUNDLE", "feed the recorded facts to another bundle", false},
+	{"json", NULL, "print one JSON object per step", false},
+	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_replay = {.path = "machine replay",
+	.summary = "rebuild a run from its journal alone and print its path",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "No clock, process or network is used. With --with, the first step at which the "
+		   "other bundle\n"
+		   "would have gone elsewhere is reported: the regression test for editing a "
+		   "machine.\n"
+		   "Exit status: 0 it replays; 1 the other bundle diverges; 5 the journal "
+		   "contradicts itself.",
+	.options = options,
+	.run = run};

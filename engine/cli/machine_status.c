@@ -1,0 +1,122 @@
+#include "base/json.h"
+#include "cli/setup.h"
+#include "cli/show.h"
+#include "cli/text.h"
+#include "run/drive.h"
+
+enum { STATUS_BYTES_MAX = 64 * 1024 * 1024, VALUE_COLUMNS = 76, LABEL_COLUMNS = 12 };
+
+static void add(struct buf *out, const char *label, const char *value)
+{
+	size_t at = out->len;
+	if (!*value)
+		return;
+	buf_addf(out, "  %s", label);
+	text_pad(out, at, LABEL_COLUMNS + 2);
+	text_clean(out, value, 1000);
+	buf_addc(out, '\n');
+}
+
+static void add_holder(struct buf *out, const json_t *status)
+{
+	const json_t *holder = json_object_get(status, "holder");
+	char text[128];
+	if (!json_is_object(holder))
+		return;
+	snprintf(text, sizeof(text), "pid %jd on %s",
+		(intmax_t)json_integer_value(json_object_get(holder, "pid")),
+		text_of(holder, "host"));
+	add(out, "run by", text);
+}
+
+static void add_totals(struct buf *out, const json_t *status)
+{
+	const json_t *t = json_object_get(status, "totals");
+	struct totals totals = {
+		.input_tokens = json_integer_value(json_object_get(t, "input_tokens")),
+		.output_tokens = json_integer_value(json_object_get(t, "output_tokens")),
+		.microusd = (int64_t)(json_number_value(json_object_get(t, "usd")) * 1e6 + 0.5),
+		.unpriced = json_is_true(json_object_get(t, "unpriced"))};
+	AUTO_BUF text;
+	buf_init(&text, 256);
+	show_spend(&text, &totals);
+	add(out, "spent", text.len ? text.data : "");
+}
+
+static void add_blackboard(struct buf *out, const json_t *blackboard)
+{
+	const char *name;
+	json_t *value;
+	buf_adds(out, "  blackboard\n");
+	json_object_foreach ((json_t *)(uintptr_t)blackboard, name, value) {
+		AUTO_FREE char *text = json_text(value);
+		size_t at = out->len;
+		buf_addf(out, "    %s", name);
+		text_pad(out, at, 20);
+		text_clean(out, text ? text : "", VALUE_COLUMNS);
+		buf_addc(out, '\n');
+	}
+}
+
+static void status_text(const json_t *status, struct buf *out)
+{
+	char steps[64];
+	const char *state = text_of(status, "state");
+	buf_addf(out, "%s: %s", text_of(status, "id"), text_of(status, "status"));
+	buf_addf(out, " in state %s\n", state);
+	snprintf(steps, sizeof(steps), "%jd",
+		(intmax_t)json_integer_value(json_object_get(status, "seq")));
+	add(out, "steps", steps);
+	add(out, "reason", text_of(status, "reason"));
+	add(out, "wakes", text_of(status, "wake"));
+	snprintf(steps, sizeof(steps), "%jd",
+		(intmax_t)json_integer_value(json_object_get(status, "pokes")));
+	add(out, "pokes", steps[0] == '0' ? "" : steps);
+	add_holder(out, status);
+	add(out, "started", text_of(status, "started"));
+	add(out, "updated", text_of(status, "updated"));
+	add_totals(out, status);
+	add(out, "bundle", text_of(status, "bundle"));
+	add(out, "profile", text_of(status, "profile"));
+	add_blackboard(out, json_object_get(status, "blackboard"));
+}
+
+static int show(const struct call *c, const struct resting *r)
+{
+	struct err e = ERR_NONE;
+	AUTO_BUF text;
+	json_auto_t *status = status_run(&r->instance, r->loaded.machine, &e);
+	if (!status)
+		return fail(EXIT_DAMAGED, &e);
+	buf_init(&text, STATUS_BYTES_MAX);
+	if (call_has(c, "json")) {
+		json_write(&text, status);
+		buf_addc(&text, '\n');
+	} else {
+		status_text(status, &text);
+	}
+	fwrite(text.data, 1, text.len, stdout);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	struct resting r;
+	int code = resting_open(&r, c, true);
+	if (code)
+		return code;
+	code = show(c, &r);
+	resting_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_status = {.path = "machine status",
+	.summary = "where an instance stands, running or not",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.options = options,
+	.run = run};

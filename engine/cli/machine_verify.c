@@ -1,0 +1,41 @@
+#include "cli/setup.h"
+#include "run/drive.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+static int verify(const struct call *c, const struct resting *r)
+{
+	struct err e = ERR_NONE;
+	uint64_t lines = 0;
+	if (verify_run(&r->instance, &lines, &e))
+		return fail(EXIT_DAMAGED, &e);
+	if (call_has(c, "json"))
+		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":true}\n", r->instance.id,
+			lines);
+	else
+		printf("%s: %" PRIu64 " lines, the chain is whole\n", r->instance.id, lines);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	struct resting r;
+	int code = resting_open(&r, c, false);
+	if (code)
+		return code;
+	code = verify(c, &r);
+	resting_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_verify = {.path = "machine verify",
+	.summary = "check the hash chain of an instance's journal",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "Exit status: 0 whole; 5 damaged, with the line.",
+	.options = options,
+	.run = run};
