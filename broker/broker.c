@@ -9,6 +9,7 @@
 enum {
 	REQUESTS_PER_TURN = 32,
 	TICK_MS = 250,
+	LINGER_MS = 1500,
 	FDS_RESERVED = 24, /* the loop's own, and a socketpair to refuse with */
 	FDS_PER_DIAL = 6,  /* two racing sockets, the resolver's */
 };
@@ -26,7 +27,8 @@ static void channel_close(struct channel *c)
 {
 	own_close(&c->watch.fd);
 	own_close(&c->answer_fd);
-	c->broker->open_channels--;
+	if (--c->broker->open_channels == 0)
+		c->broker->closed_at_ms = clock_monotonic_ms();
 }
 
 /* Sends the answer; false when it has to wait or the channel is gone. */
@@ -167,7 +169,8 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 
 static int timeout_ms(const struct broker *b, int64_t now_ms)
 {
-	int64_t wait_ms = b->ready ? 0 : b->waiting_count > 0 ? TICK_MS : -1;
+	bool ticking = b->waiting_count > 0 || b->open_channels == 0;
+	int64_t wait_ms = b->ready ? 0 : ticking ? TICK_MS : -1;
 	int64_t dial_ms = b->dialer.wake_at_ms < 0 ? -1 : b->dialer.wake_at_ms - now_ms;
 	if (dial_ms < 0 && b->dialer.wake_at_ms >= 0)
 		dial_ms = 0;
@@ -176,15 +179,25 @@ static int timeout_ms(const struct broker *b, int64_t now_ms)
 	return (int)wait_ms;
 }
 
+/* The last channel is the agent's life line: without it connections only finish what they have. */
+static bool is_over(const struct broker *b, int64_t now_ms)
+{
+	if (b->agent_gone || b->control.lost)
+		return true;
+	return b->open_channels == 0 && (!b->live || now_ms >= b->closed_at_ms + LINGER_MS);
+}
+
 int broker_serve(struct broker *b, struct err *e)
 {
-	while (!b->agent_gone && !b->control.lost && (b->open_channels > 0 || b->live)) {
-		loop_turn(&b->loop, timeout_ms(b, clock_monotonic_ms()));
-		int64_t now_ms = clock_monotonic_ms();
+	int64_t now_ms = clock_monotonic_ms();
+	while (!is_over(b, now_ms)) {
+		loop_turn(&b->loop, timeout_ms(b, now_ms));
+		now_ms = clock_monotonic_ms();
 		dialer_tick(&b->dialer, now_ms);
 		connections_continue(b);
 		connections_expire(b, now_ms);
 		connections_bury(b);
 	}
+	connections_end(b);
 	return b->control.lost ? err_set(e, "nobody takes the facts on --control any more") : 0;
 }

@@ -41,6 +41,7 @@ struct broker {
 	struct block_pool pool;
 	uint64_t budget;
 	uint64_t fd_limit;
+	int64_t closed_at_ms; /* when the last channel was */
 	bool budget_crossed;
 	bool agent_gone;
 };

@@ -173,6 +173,14 @@ void connections_expire(struct broker *b, int64_t now_ms)
 	}
 }
 
+void connections_end(struct broker *b)
+{
+	while (b->live) {
+		b->live->relay.closed = "agent";
+		end(b->live);
+	}
+}
+
 void connections_bury(struct broker *b)
 {
 	struct connection *c = b->dead;

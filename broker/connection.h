@@ -27,6 +27,8 @@ void connection_refuse(struct connection *c, enum refusal why);
 void connections_continue(struct broker *b);
 /* Refuses those whose pin was not satisfied in time. */
 void connections_expire(struct broker *b, int64_t now_ms);
+/* Ends them all, facts included: the agent is gone. */
+void connections_end(struct broker *b);
 /* Frees what ended during this turn: events of the same batch may still have pointed
  * there. One that is queued waits for its turn. */
 void connections_bury(struct broker *b);

@@ -1,0 +1,275 @@
+"""What the live tests of the broker share: servers, names, a client, hellos, TAP."""
+import array
+import json
+import os
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+BROKER = os.path.join(os.environ["AGENT6_BIN"], "agent6-broker")
+SCRATCH = os.environ.get("TMPDIR", "/tmp")
+
+
+# --- TAP -------------------------------------------------------------------------------------------
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+        self.lock = threading.Lock()
+
+    def ok(self, held, name, *more):
+        with self.lock:
+            self.count += 1
+            self.failed += not held
+            print(f"{'ok' if held else 'not ok'} {self.count} - {name}", flush=True)
+            if not held:
+                for line in more:
+                    print(f"# {line}", flush=True)
+        return held
+
+    def equal(self, got, want, name):
+        return self.ok(got == want, name, f"got {got!r:.300}", f"want {want!r:.300}")
+
+    def run(self, cases):
+        for case in cases:
+            try:
+                case()
+            except Exception:
+                self.ok(False, case.__name__, *traceback.format_exc().splitlines())
+
+    def together(self, cases):
+        """Those that wait for a time limit wait at the same time."""
+        threads = [threading.Thread(target=self.run, args=([case],)) for case in cases]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def done(self):
+        print(f"1..{self.count}")
+        sys.exit(self.failed > 0)
+
+
+tap = Tap()
+
+
+# --- servers ---------------------------------------------------------------------------------------
+class Server:
+    """Runs `handler(socket)` in a thread per connection; counts what reached it."""
+
+    def __init__(self, handler, address="127.0.0.1", port=0):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.socket = socket.socket(family)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind((address, port))
+        self.socket.listen(1024)
+        self.port = self.socket.getsockname()[1]
+        self.handler = handler
+        self.connections = 0
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                conn, _ = self.socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self.serve, args=(conn,), daemon=True).start()
+
+    def serve(self, conn):
+        try:
+            self.handler(conn)
+        except OSError:
+            pass
+        finally:
+            conn.close()
+
+
+def echo(conn):
+    while data := conn.recv(65536):
+        conn.sendall(data)
+    conn.shutdown(socket.SHUT_WR)
+
+
+class Sink:
+    """Keeps what arrives, and tells when a connection has ended."""
+
+    def __init__(self):
+        self.data = bytearray()
+        self.ended = threading.Event()
+
+    def __call__(self, conn):
+        try:
+            while data := conn.recv(65536):
+                self.data += data
+        finally:
+            self.ended.set()
+
+
+def black_hole(address="127.0.0.1"):
+    """A port that takes no more connections and does not say so: its backlog is full."""
+    listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    listener.bind((address, 0))
+    listener.listen(0)
+    held = [listener]
+    for _ in range(4):
+        probe = socket.socket(listener.family)
+        probe.setblocking(False)
+        probe.connect_ex(listener.getsockname()[:2])
+        held.append(probe)
+    time.sleep(0.1)
+    return listener.getsockname()[1], held
+
+
+class Names:
+    """A resolver on 127.0.0.1:53: name -> [addresses]; None never answers."""
+
+    def __init__(self, table):
+        self.table = table
+        self.asked = {}
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 53))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            query, peer = self.socket.recvfrom(4096)
+            labels, at = [], 12
+            while query[at]:
+                labels.append(query[at + 1:at + 1 + query[at]].decode())
+                at += 1 + query[at]
+            name = ".".join(labels).lower()
+            kind = struct.unpack(">H", query[at + 1:at + 3])[0]
+            self.asked[name] = self.asked.get(name, 0) + 1
+            addresses = self.table.get(name, [])
+            if addresses is None:
+                continue
+            if callable(addresses):
+                addresses = addresses(self.asked[name])
+            answers = b""
+            for address in addresses:
+                family = socket.AF_INET6 if ":" in address else socket.AF_INET
+                if kind != (28 if ":" in address else 1):
+                    continue
+                data = socket.inet_pton(family, address)
+                answers += b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 0, len(data)) + data
+            count = answers.count(b"\xc0\x0c")
+            flags = 0x8180 if name in self.table else 0x8183
+            head = query[:2] + struct.pack(">HHHHH", flags, 1, count, 0, 0)
+            self.socket.sendto(head + query[12:at + 5] + answers, peer)
+
+
+# --- the broker and its agent ----------------------------------------------------------------------
+class Broker:
+    """A broker whose agent is this process. Channels are numbered in the order of `endpoints`."""
+
+    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=()):
+        self.channels, theirs, argv = [], [], [*prefix, BROKER]
+        for endpoint in endpoints:
+            mine, other = socket.socketpair()
+            mine.settimeout(20)
+            self.channels.append(mine)
+            theirs.append(other)
+            argv += ["--channel", f"{other.fileno()}={endpoint}"]
+        read, write = os.pipe()
+        argv += ["--control", str(write), *args]
+        fds = [other.fileno() for other in theirs] + [write, *pass_fds]
+        self.process = subprocess.Popen(argv, pass_fds=fds, env={}, stderr=subprocess.PIPE)
+        for other in theirs:
+            other.close()
+        os.close(write)
+        self.control = os.fdopen(read)
+
+    def ask(self, channel=0):
+        self.channels[channel].send(b"?")
+
+    def take(self, channel=0):
+        """The descriptor for an earlier ask, as a socket; None when none came."""
+        data, fds, _, _ = socket.recv_fds(self.channels[channel], 1, 4)
+        if not data or not fds:
+            return None
+        conn = socket.socket(fileno=fds[0])
+        conn.settimeout(20)
+        return conn
+
+    def connect(self, channel=0):
+        self.ask(channel)
+        return self.take(channel)
+
+    def fact(self):
+        line = self.control.readline()
+        return json.loads(line) if line else None
+
+    def status(self, field):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            for line in status:
+                if line.startswith(field + ":"):
+                    return line.split()[1]
+        return None
+
+    def rss_kib(self):
+        return int(self.status("VmRSS"))
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def close(self):
+        for channel in self.channels:
+            channel.close()
+        status = self.process.wait(20)
+        self.control.close()
+        said = self.process.stderr.read().decode()
+        self.process.stderr.close()
+        return status, said
+
+
+def end_of(conn):
+    """How a connection ends: b'' or the bytes before, 'reset'."""
+    data = b""
+    try:
+        while more := conn.recv(65536):
+            data += more
+    except ConnectionResetError:
+        return "reset" if not data else data
+    except socket.timeout:
+        return "still open"
+    return data
+
+
+def head(host, more=""):
+    return f"GET / HTTP/1.1\r\nHost: {host}\r\n{more}\r\n".encode()
+
+
+# --- hellos ----------------------------------------------------------------------------------------
+def extension(kind, data):
+    return struct.pack(">HH", kind, len(data)) + data
+
+
+def name_extension(*names):
+    entries = b"".join(b"\0" + struct.pack(">H", len(n)) + n.encode() for n in names)
+    return extension(0, struct.pack(">H", len(entries)) + entries)
+
+
+def hello(*names, extra=b"", padding=0):
+    extensions = extension(0x2a2a, b"") + (name_extension(*names) if names else b"") + extra
+    if padding:
+        extensions += extension(21, bytes(padding))
+    body = b"\x03\x03" + bytes(32) + b"\0" + b"\0\x04\x3a\x3a\x13\x01" + b"\x01\0"
+    body += struct.pack(">H", len(extensions)) + extensions
+    message = b"\x01" + struct.pack(">I", len(body))[1:] + body
+    records = [message[i:i + 16384] for i in range(0, len(message), 16384)]
+    return b"".join(b"\x16\x03\x01" + struct.pack(">H", len(r)) + r for r in records)
+
+
+def certificate():
+    path = os.path.join(SCRATCH, f"broker-{os.getpid()}.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=api.test",
+                    "-addext", "subjectAltName=DNS:api.test", "-keyout", path, "-out", path + ".crt"],
+                   check=True, capture_output=True)
+    return path, path + ".crt"

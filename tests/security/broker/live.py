@@ -1,0 +1,732 @@
+"""agent6-broker against real sockets: every refusal, every way a connection can go."""
+import os
+import random
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+from kit import (BROKER, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of, extension,
+                 head, hello, tap)
+
+PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
+NAMES = Names({
+    "api.test": [PUBLIC],
+    "six.test": ["2606:4700:77::1"],
+    "both.test": ["2606:4700:77::2", PUBLIC],
+    "loop.test": ["127.0.0.1"],
+    "loop6.test": ["::1"],
+    "meta.test": ["169.254.169.254"],
+    "private.test": ["10.1.2.3"],
+    "unique.test": ["fd00:77::1"],
+    "mapped.test": ["::ffff:127.0.0.1"],
+    "any.test": ["0.0.0.0"],
+    "mixed.test": ["127.0.0.1", "169.254.169.254", PUBLIC],
+    "rebind.test": lambda count: [PUBLIC] if count <= 2 else ["127.0.0.1"],
+    "stall.test": None,
+})
+
+
+def refusal(broker, channel, conn, want, name, sent=b""):
+    began = time.monotonic()
+    if sent:
+        try:
+            conn.sendall(sent)
+        except OSError:
+            pass
+    ended = end_of(conn)
+    tap.ok(ended in (b"", "reset"), f"{name}: closed", f"got {ended!r:.100}")
+    tap.ok(time.monotonic() - began < 3, f"{name}: within 3 s")
+    fact = broker.fact()
+    tap.equal((fact["channel"], fact["close"], fact.get("refused")), (channel, "refused", want),
+              f"{name}: the fact")
+    return fact
+
+
+# --- refusals --------------------------------------------------------------------------------------
+def test_sni():
+    sink = Sink()
+    server = Server(sink, PUBLIC)
+    broker = Broker(f"api.test:{server.port},tls")
+    cases = [
+        ("another name", hello("evil.test"), "sni"),
+        ("no name", hello(), "sni"),
+        ("the right name twice", hello("api.test", "api.test"), "sni"),
+        ("a second name", hello("api.test", "evil.test"), "sni"),
+        ("a trailing dot", hello("api.test."), "sni"),
+        ("a longer name", hello("api.test.evil.test"), "sni"),
+        ("an encrypted hello", hello("api.test", extra=extension(0xfe0d, b"\0" * 20)), "sni"),
+        ("a request in plain text", head("api.test"), "hello"),
+        ("CONNECT", b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n", "hello"),
+        ("garbage", bytes(range(200, 256)), "hello"),
+        ("64 KiB of garbage", b"\x16" * 65536, "hello"),
+        ("a hello over 16 KiB", hello("api.test", padding=17000), "hello"),
+    ]
+    for name, sent, want in cases:
+        fact = refusal(broker, 0, broker.connect(), want, name, sent)
+        tap.equal((fact["up"], fact["down"]), (0, 0), f"{name}: nothing passed")
+    conn = broker.connect()
+    conn.sendall(hello("api.test")[:40])
+    conn.shutdown(socket.SHUT_WR)
+    refusal(broker, 0, conn, "hello", "half a hello and the end")
+    tap.equal(bytes(sink.data), b"", "the server saw none of it")
+    broker.close()
+
+
+def test_split_hello():
+    server = Server(echo, PUBLIC)
+    broker = Broker(f"api.test:{server.port},tls")
+    for sent in (hello("api.test"), hello("API.TEST")):
+        conn = broker.connect()
+        for byte in sent:
+            conn.sendall(bytes([byte]))
+        got = b""
+        while len(got) < len(sent):
+            got += conn.recv(65536)
+        tap.equal(got, sent, "a hello byte by byte arrives whole")
+        conn.sendall(b"ping")
+        tap.equal(conn.recv(10), b"ping", "and what follows it")
+        conn.close()
+        fact = broker.fact()
+        tap.equal((fact["up"], fact["down"], fact["addr"]), (len(sent) + 4,) * 2 + (PUBLIC,),
+                  "and is counted")
+    broker.close()
+
+
+def test_tls():
+    """A real handshake; with a server that wants another group, so that there are two hellos."""
+    key, chain = certificate()
+    for curve in ("X25519", "secp384r1"):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain, key)
+        if curve != "X25519":
+            context.set_ecdh_curve(curve)
+
+        def serve(conn):
+            with context.wrap_socket(conn, server_side=True) as tls:
+                tls.sendall(tls.recv(100))
+                tls.unwrap()
+
+        server = Server(serve, PUBLIC)
+        broker = Broker(f"api.test:{server.port},tls")
+        client = ssl.create_default_context(cafile=chain)
+        with client.wrap_socket(broker.connect(), server_hostname="api.test") as tls:
+            tls.sendall(b"hello through the broker")
+            tap.equal(tls.recv(100), b"hello through the broker", f"TLS with {curve}")
+        fact = broker.fact()
+        tap.ok("refused" not in fact, f"TLS with {curve}: not refused", fact)
+        broker.close()
+    os.unlink(key)
+    os.unlink(chain)
+
+
+def test_host():
+    sink = Sink()
+    server = Server(sink, PUBLIC)
+    at = f"api.test:{server.port}"
+    broker = Broker(f"{at},plain")
+    cases = [
+        ("another host", head("evil.test")),
+        ("another port", head("api.test:1")),
+        ("no host", b"GET / HTTP/1.1\r\nA: b\r\n\r\n"),
+        ("two hosts", head("api.test", "Host: api.test\r\n")),
+        ("an absolute target", f"GET http://{at}/ HTTP/1.1\r\nHost: {at}\r\n\r\n".encode()),
+        ("CONNECT", f"CONNECT evil.test:443 HTTP/1.1\r\nHost: {at}\r\n\r\n".encode()),
+        ("a hello", hello("api.test")),
+        ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        ("an endless head", head("api.test")[:-2] + b"A: b\r\n" * 5000),
+    ]
+    for name, sent in cases:
+        fact = refusal(broker, 0, broker.connect(), "host", name, sent)
+        tap.equal(fact["up"], 0, f"{name}: nothing passed")
+    tap.equal(bytes(sink.data), b"", "the server saw none of it")
+    conn = broker.connect()
+    conn.sendall(head("api.test") + head("evil.test"))
+    tap.equal(end_of(conn), b"", "another host in a later request: closed")
+    fact = broker.fact()
+    tap.equal(fact.get("refused"), "host", "and said")
+    tap.ok(b"evil" not in sink.data, "and that host was not sent")
+    broker.close()
+
+
+def test_addresses():
+    """Canaries listen on every address that a name may lure the broker to."""
+    canaries = {}
+    port = Server(echo, PUBLIC).port
+    for address in ("127.0.0.1", "::1", "169.254.169.254", "10.1.2.3", "fd00:77::1", OTHER_PUBLIC):
+        canaries[address] = Server(echo, address, port)
+    refused = ["loop.test", "loop6.test", "meta.test", "private.test", "unique.test", "mapped.test",
+               "any.test", "localhost", "filed.test"]
+    broker = Broker(*[f"{name}:{port},plain" for name in refused])
+    for channel, name in enumerate(refused):
+        refusal(broker, channel, broker.connect(channel), "address", f"{name} without permission")
+    broker.close()
+    special = ["meta.test:{},plain,private", "meta.test:{},plain,local", "loop.test:{},plain,private",
+               "private.test:{},plain,local", "api.test:{},plain,local", "mapped.test:{},plain,local",
+               "169.254.169.254:{},plain", "10.1.2.3:{},plain,local", "0.0.0.0:{},plain",
+               "[::ffff:127.0.0.1]:{},plain", "127.1:{},plain", "0x7f.1:{},plain", "2130706433:{},plain"]
+    broker = Broker(*[name.format(port) for name in special])
+    for channel, name in enumerate(special):
+        refusal(broker, channel, broker.connect(channel), "address", name.format("P"))
+    tap.equal({a: s.connections for a, s in canaries.items()}, dict.fromkeys(canaries, 0),
+              "no canary was called")
+    broker.close()
+    allowed = ["loop.test:{},plain,local", "localhost:{},plain,local", "127.0.0.1:{},plain",
+               "[::1]:{},plain", "private.test:{},plain,private", "unique.test:{},plain,private",
+               "10.1.2.3:{},plain", "[fd00:77::1]:{},plain", "mixed.test:{},plain", "api.test:{},plain,private"]
+    broker = Broker(*[name.format(port) for name in allowed])
+    for channel, name in enumerate(allowed):
+        conn = broker.connect(channel)
+        sent = head(name.format(port).split(",")[0])
+        conn.sendall(sent)
+        tap.equal(conn.recv(200), sent, f"{name.format('P')} may be reached")
+        conn.close()
+        fact = broker.fact()
+        if "mixed" in name:
+            tap.equal(fact["addr"], PUBLIC, "of several addresses only the allowed one is used")
+    broker.close()
+
+
+def test_rebinding():
+    """The second look-up answers with loopback: each connection is checked by itself."""
+    server, canary = Server(echo, PUBLIC), None
+    canary = Server(echo, "127.0.0.1", server.port)
+    broker = Broker(f"rebind.test:{server.port},plain")
+    conn = broker.connect()
+    conn.sendall(head("rebind.test"))
+    tap.equal(conn.recv(200), head("rebind.test"), "the first answer is public")
+    conn.close()
+    broker.fact()
+    refusal(broker, 0, broker.connect(), "address", "the second one is loopback")
+    tap.equal(canary.connections, 0, "the canary was not called")
+    broker.close()
+
+
+def test_dial():
+    free = socket.create_server((PUBLIC, 0))
+    port = free.getsockname()[1]
+    free.close()
+    broker = Broker(f"api.test:{port},plain", "unknown.test:80,plain")
+    refusal(broker, 0, broker.connect(0), "dial", "a closed port")
+    refusal(broker, 1, broker.connect(1), "dial", "a name that does not exist")
+    broker.close()
+
+
+def test_budget():
+    for kind in ("plain", "tls"):
+        opening = head("api.test") if kind == "plain" else hello("api.test")
+        for over in (0, 1, 5000):
+            budget = len(opening) + 70000
+            sink = Sink()
+            server = Server(sink, PUBLIC)
+            broker = Broker(f"api.test:{server.port},{kind}", args=["--max-bytes", str(budget)])
+            conn = broker.connect()
+            conn.sendall(opening + b"x" * 70000)
+            if over == 0:
+                conn.shutdown(socket.SHUT_WR)
+                end_of(conn)
+                fact = broker.fact()
+                tap.equal((fact.get("refused"), fact["up"]), (None, budget), f"{kind}: exactly N bytes pass")
+            else:
+                fact = refusal(broker, 0, conn, "budget", f"{kind}: {over} more", b"y" * over)
+                tap.equal(fact["up"], budget, f"{kind}: {over} more: N are counted")
+            sink.ended.wait(10)
+            tap.equal(len(sink.data), budget, f"{kind}: N bytes arrive")
+            if over:
+                refusal(broker, 0, broker.connect(), "budget", f"{kind}: the next connection")
+            broker.close()
+
+
+def test_budget_is_shared():
+    """A slow drip over many connections and two channels crosses the same line."""
+    sink = Sink()
+    server = Server(sink, PUBLIC)
+    at = f"api.test:{server.port}"
+    opening = head("api.test")
+    budget = 5 * len(opening) + 3
+    broker = Broker(f"{at},plain", f"{at},plain", args=["--max-bytes", str(budget)])
+    conns = [broker.connect(i % 2) for i in range(6)]
+    for conn in conns:
+        conn.sendall(opening)
+        time.sleep(0.05)
+    tap.equal(end_of(conns[5]), b"", "the sixth is cut")
+    tap.equal(broker.fact().get("refused"), "budget", "and why")
+    for conn in conns:
+        conn.close()
+    time.sleep(0.2)
+    tap.equal(len(sink.data), budget, "the sum is exact")
+    broker.close()
+
+
+def test_time_limits():
+    """Time-outs of 10 s, all at once."""
+    hole, held = black_hole(PUBLIC)
+    server = Server(echo, PUBLIC)
+    broker = Broker(f"api.test:{hole},plain", f"api.test:{server.port},tls",
+                    f"api.test:{server.port},plain", "stall.test:80,plain", f"localhost:{server.port},plain,local")
+    waiting = [broker.connect(i) for i in range(4)]
+    waiting[1].sendall(hello("api.test")[:-1])
+    waiting[2].sendall(head("api.test")[:-1])
+    began, rounds = time.monotonic(), 0
+    good = Server(echo, "127.0.0.1", server.port)
+    while time.monotonic() - began < 9:
+        conn = broker.connect(4)
+        conn.sendall(head("localhost"))
+        if conn.recv(100) != head("localhost"):
+            break
+        conn.close()
+        rounds += 1
+        time.sleep(0.05)
+    tap.ok(time.monotonic() - began >= 9 and rounds > 50, "others are not disturbed meanwhile",
+           f"{rounds} rounds")
+    for conn in waiting:
+        tap.ok(end_of(conn) in (b"", "reset"), "closed")
+    took = time.monotonic() - began
+    tap.ok(9.5 < took < 13, "after about 10 s", f"{took:.1f} s")
+    facts = {}
+    while len(facts) < 4:
+        fact = broker.fact()
+        if "refused" in fact:
+            facts[fact["channel"]] = fact["refused"]
+    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial"}, "the facts")
+    broker.close()
+    del held, good
+
+
+def test_eyeballs():
+    """IPv6 does not answer, IPv4 does."""
+    port, held = black_hole("2606:4700:77::2")
+    server = Server(echo, PUBLIC, port)
+    broker = Broker(f"both.test:{port},plain", f"six.test:{Server(echo, '2606:4700:77::1').port},plain")
+    conn = broker.connect()
+    began = time.monotonic()
+    conn.sendall(head("both.test"))
+    tap.equal(conn.recv(100), head("both.test"), "falls back to IPv4")
+    tap.ok(time.monotonic() - began < 3, "long before the time-out")
+    conn.close()
+    tap.equal(broker.fact()["addr"], PUBLIC, "as the fact says")
+    conn = broker.connect(1)
+    conn.sendall(head("six.test"))
+    tap.equal(conn.recv(100), head("six.test"), "IPv6 alone")
+    conn.close()
+    broker.close()
+    tap.equal(server.connections, 1, "one connection reached the server")
+    del held
+
+
+# --- data ------------------------------------------------------------------------------------------
+def test_half_close():
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    data = head("127.0.0.1") + random.randbytes(10 << 20)
+    conn, got = broker.connect(), bytearray()
+
+    def read():
+        while more := conn.recv(65536):
+            got.extend(more)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    conn.sendall(data)
+    conn.shutdown(socket.SHUT_WR)
+    reader.join(60)
+    tap.ok(bytes(got) == data, "10 MiB there and back, byte by byte")
+    fact = broker.fact()
+    tap.equal((fact["up"], fact["down"], fact["close"]), (len(data), len(data), "eof"), "and counted")
+
+    def late(conn):
+        while conn.recv(65536):
+            pass
+        time.sleep(0.3)
+        conn.sendall(data)
+
+    broker2 = Broker(f"127.0.0.1:{Server(late).port},plain")
+    conn = broker2.connect()
+    conn.sendall(head("127.0.0.1"))
+    conn.shutdown(socket.SHUT_WR)
+    tap.ok(end_of(conn) == data, "10 MiB after our end is closed")
+    broker2.close()
+
+    sink = Sink()
+
+    def first(conn):
+        conn.shutdown(socket.SHUT_WR)
+        sink(conn)
+
+    broker3 = Broker(f"127.0.0.1:{Server(first).port},plain")
+    conn = broker3.connect()
+    conn.sendall(head("127.0.0.1"))
+    tap.equal(conn.recv(10), b"", "the server closes its end first")
+    conn.sendall(data[len(head("127.0.0.1")):])
+    conn.close()
+    sink.ended.wait(20)
+    tap.ok(bytes(sink.data) == data, "and still gets 10 MiB")
+    broker3.close()
+    conn = broker.connect()
+    conn.close()
+    fact = broker.fact()
+    tap.equal((fact["up"], fact["down"], fact.get("refused")), (0, 0, None), "nothing, then the end")
+    broker.close()
+
+
+def test_back_pressure():
+    total = 64 << 20
+    block = b"z" * 65536
+
+    def flood(conn):
+        conn.recv(65536)
+        for _ in range(total // len(block)):
+            conn.sendall(block)
+
+    slow, quick = Server(flood), Server(echo)
+    broker = Broker(f"127.0.0.1:{slow.port},plain", f"127.0.0.1:{quick.port},plain")
+    stuck = [broker.connect(0) for _ in range(20)]
+    for conn in stuck:
+        conn.sendall(head("127.0.0.1"))
+    time.sleep(0.5)
+    conn = broker.connect(1)
+    conn.sendall(head("127.0.0.1"))
+    tap.equal(conn.recv(100), head("127.0.0.1"), "another connection flows past 20 that are stuck")
+    tap.ok(broker.rss_kib() < limit_kib(16), "in bounded memory", f"{broker.rss_kib()} KiB")
+    conn.close()
+    for conn in stuck[1:]:
+        conn.close()
+    got = 0
+    while more := stuck[0].recv(1 << 20):
+        got += len(more)
+    tap.equal(got, total, "a reader that wakes up gets all of it")
+    broker.close()
+
+
+def limit_kib(mib):
+    """Sanitizers multiply memory; the bound is for the program as shipped."""
+    return (mib if os.environ.get("AGENT6_CONFIG", "release") == "release" else 1024) * 1024
+
+
+def test_thousand():
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    before = broker.connect()
+    before.sendall(head("127.0.0.1"))
+    before.recv(100)
+    descriptors = broker.descriptors()
+    conns = [broker.connect() for _ in range(1000)]
+    for conn in conns:
+        conn.sendall(head("127.0.0.1"))
+    tap.ok(all(conn.recv(100) == head("127.0.0.1") for conn in conns), "1,000 connections at once")
+    tap.ok(broker.rss_kib() < limit_kib(16), "idle, under 16 MiB", f"{broker.rss_kib()} KiB")
+    for conn in conns:
+        conn.close()
+    for _ in conns:
+        broker.fact()
+    tap.equal(broker.descriptors(), descriptors, "no descriptor is left behind")
+    before.sendall(b"still here")
+    tap.equal(before.recv(100), b"still here", "an old connection is not disturbed")
+    for _ in range(200):
+        broker.ask()
+    conns = [broker.take() for _ in range(200)]
+    tap.ok(all(conns), "200 requests before the first answer is taken")
+    for conn in conns:
+        conn.close()
+    broker.close()
+
+
+def test_sequence():
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    threading.Thread(target=lambda: [broker.fact() for _ in range(10001)], daemon=True).start()
+    good, sent, rss = 0, head("127.0.0.1"), 0
+    for i in range(10000):
+        conn = broker.connect()
+        conn.sendall(sent)
+        good += conn.recv(100) == sent
+        conn.close()
+        if i == 1000:
+            rss, descriptors = broker.rss_kib(), broker.descriptors()
+    tap.equal(good, 10000, "10,000 connections one after the other")
+    tap.ok(broker.rss_kib() < rss + limit_kib(1), "no memory is lost", f"{rss} -> {broker.rss_kib()} KiB")
+    tap.ok(broker.descriptors() <= descriptors + 2, "and no descriptor")
+    broker.close()
+
+
+def test_resets():
+    """A reset at each phase, from either side, among connections that must not notice."""
+    def reset(conn):
+        conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+    def at_once(conn):
+        reset(conn)
+
+    def after_head(conn):
+        conn.recv(100)
+        reset(conn)
+
+    def with_data(conn):
+        conn.recv(100)
+        conn.sendall(b"partial")
+        time.sleep(0.05)
+        reset(conn)
+
+    servers = [Server(at_once), Server(after_head), Server(with_data), Server(echo)]
+    broker = Broker(*[f"127.0.0.1:{s.port},plain" for s in servers])
+    good = broker.connect(3)
+    good.sendall(head("127.0.0.1"))
+    good.recv(100)
+    for phase, want in enumerate((b"", b"", b"partial")):
+        for _ in range(20):
+            conn = broker.connect(phase)
+            try:
+                conn.sendall(head("127.0.0.1"))
+            except OSError:
+                pass
+            got = end_of(conn)
+            if got not in (want, "reset"):
+                tap.equal(got, want, f"a reset in phase {phase}")
+            conn.close()
+            fact = broker.fact()
+            early = phase == 0 and fact.get("refused") == "dial"
+            if fact["close"] not in ("reset", "eof", "agent") and not early:
+                tap.equal(fact["close"], "reset", f"the fact of phase {phase}")
+    for phase in range(4):
+        for _ in range(20):
+            conn = broker.connect(3)
+            if phase > 0:
+                conn.sendall(head("127.0.0.1")[:phase * 15])
+            conn.close()
+            broker.fact()
+    good.sendall(b"still here")
+    tap.equal(good.recv(100), b"still here", "resets at every phase disturb nobody else")
+    status, said = broker.close()
+    tap.equal((status, said), (0, ""), "and the broker ends well")
+
+
+# --- boundary --------------------------------------------------------------------------------------
+def test_descriptors_in():
+    """A descriptor sent with a request, or with data, is closed and never used."""
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    conn.recv(100)
+    held = broker.descriptors()
+    for through, name in ((broker.channels[0], "a request"), (conn, "data")):
+        read, write = os.pipe()
+        socket.send_fds(through, [b"x"], [write])
+        os.close(write)
+        tap.equal(os.read(read, 1), b"", f"a descriptor sent with {name} is closed")
+        os.close(read)
+    data, fds, _, _ = socket.recv_fds(broker.channels[0], 1, 4)
+    tap.equal(list(fds), [], "its request is refused: no descriptor comes back")
+    tap.equal(broker.descriptors(), held, "the broker kept none")
+    tap.ok(broker.connect() is not None, "an honest request is served after it")
+    broker.close()
+
+
+def test_descriptor_out():
+    """What the agent gets is one end of a socketpair: no address, no way to anywhere else."""
+    server, other = Server(echo), Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    conn = broker.connect()
+    tap.equal((conn.family, conn.type), (socket.AF_UNIX, socket.SOCK_STREAM), "an AF_UNIX stream")
+    raw = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=os.dup(conn.fileno()))
+    refused = 0
+    for address in ("/run/nowhere", "\0nowhere"):
+        try:
+            raw.connect(address)
+        except OSError:
+            refused += 1
+    tap.equal(refused, 2, "it cannot be connected again")
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    inet = b"\2\0" + other.port.to_bytes(2, "big") + bytes([127, 0, 0, 1]) + bytes(8)
+    for name, address in (("AF_UNSPEC", bytes(16)), ("AF_INET", inet)):
+        tap.ok(libc.connect(raw.fileno(), address, len(address)) < 0, f"connect({name}) is refused")
+    links = [os.readlink(f"/proc/self/fd/{fd}") for fd in (conn.fileno(),)]
+    tap.ok(links[0].startswith("socket:"), "a socket")
+    tap.equal(other.connections, 0, "and the canary is silent")
+    broker.close()
+
+
+def test_confinement():
+    broker = Broker("127.0.0.1:9,plain")
+    broker.connect()
+    for field, want in (("NoNewPrivs", "1"), ("Seccomp", "2"), ("CapEff", "0" * 16),
+                        ("CapPrm", "0" * 16), ("CapAmb", "0" * 16)):
+        tap.equal(broker.status(field), want, f"{field} of the broker")
+    with open(f"/proc/{broker.process.pid}/limits") as limits:
+        core = [line.split()[4:6] for line in limits if line.startswith("Max core")]
+    tap.equal(core, [["0", "0"]], "no core file")
+    broker.close()
+    with open(os.devnull) as secret:
+        broker = Broker("127.0.0.1:9,plain", pass_fds=[secret.fileno()])
+        broker.connect()
+        links = [os.readlink(f"/proc/{broker.process.pid}/fd/{fd}")
+                 for fd in os.listdir(f"/proc/{broker.process.pid}/fd") if int(fd) > 2]
+        tap.ok("/dev/null" not in links, "what was inherited by accident is closed", links)
+        broker.close()
+
+
+def test_other_user():
+    """A channel that another user made, or a byte another user sent, gets no connection."""
+    if os.getuid() != 0 or len(open("/proc/self/uid_map").read().split()) < 3 or \
+            open("/proc/self/uid_map").read().split()[2] == "1":
+        print("# only root can play another user here: left out")
+        return
+    broker = Broker("127.0.0.1:9,plain")
+    broker.connect()
+    pid = os.fork()
+    if pid == 0:
+        os.setuid(12345)
+        broker.channels[0].send(b"x")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    tap.equal(broker.take(), None, "a byte from another user is answered without a descriptor")
+    broker.close()
+
+
+def test_lifetime():
+    mine, other = socket.socketpair()
+    program = f"""
+import os, socket, subprocess, sys, time
+a, b = socket.socketpair()
+p = subprocess.Popen([{BROKER!r}, "--channel", f"{{b.fileno()}}=127.0.0.1:9,plain"], pass_fds=[b.fileno()])
+b.close()
+a.send(b"x"); socket.recv_fds(a, 1, 1)
+keep = os.dup(a.fileno()); os.set_inheritable(keep, True)
+holder = subprocess.Popen(["sleep", "600"], pass_fds=[keep])
+print(p.pid, holder.pid, flush=True)
+time.sleep(600)
+"""
+    agent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    broker_pid, holder_pid = map(int, agent.stdout.readline().split())
+    agent.send_signal(signal.SIGKILL)
+    agent.wait()
+    for _ in range(40):
+        if not os.path.exists(f"/proc/{broker_pid}") or \
+                open(f"/proc/{broker_pid}/stat").read().split(") ")[1][0] == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        tap.ok(False, "kill -9 of the agent ends the broker")
+        return
+    tap.ok(True, "kill -9 of the agent ends the broker, even if a child still holds the channel")
+    os.kill(holder_pid, signal.SIGKILL)
+    agent.stdout.close()
+
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    conn.recv(100)
+    broker.process.kill()
+    tap.ok(end_of(conn) in (b"", "reset"), "kill -9 of the broker ends its connections")
+    try:
+        gone = broker.connect() is None
+    except OSError:
+        gone = True
+    tap.ok(gone, "and its channels")
+    broker.close()
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    conn.recv(100)
+    broker.channels[0].close()
+    fact = broker.fact()
+    tap.equal((fact["close"], fact["up"]), ("agent", len(head("127.0.0.1"))), "open connections end with a fact")
+    tap.equal(broker.close(), (0, ""), "an agent that closes its channels ends the broker")
+
+
+def test_exhaustion():
+    """With few descriptors: what cannot be served is refused, what is served goes on."""
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain", prefix=["prlimit", "--nofile=80:80"])
+    conns = [broker.connect() for _ in range(60)]
+    good = []
+    for conn in conns:
+        try:
+            conn.sendall(head("127.0.0.1"))
+            if conn.recv(100) == head("127.0.0.1"):
+                good.append(conn)
+        except OSError:
+            pass
+    tap.ok(5 < len(good) < 60, f"some of 60 are served with 80 descriptors", len(good))
+    for conn in good:
+        conn.sendall(b"again")
+    tap.ok(all(conn.recv(100) == b"again" for conn in good), "and go on")
+    facts = [broker.fact() for _ in range(60 - len(good))]
+    tap.ok(all(f["refused"] == "dial" for f in facts), "the others are refused")
+    for conn in conns:
+        conn.close()
+    for _ in good:
+        broker.fact()
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    tap.equal(conn.recv(100), head("127.0.0.1"), "there is room again when they are closed")
+    broker.close()
+
+
+def test_proxy():
+    """The operator's proxy: it is told the endpoint, and the pins still hold."""
+    asked = []
+
+    def proxy(conn):
+        request = b""
+        while b"\r\n\r\n" not in request:
+            request += conn.recv(1)
+        asked.append(request.split(b"\r\n")[0])
+        conn.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        echo(conn)
+
+    server = Server(proxy, OTHER_PUBLIC)
+    broker = Broker("hidden.test:443,tls", "hidden.test:80,plain",
+                    args=["--upstream-proxy", f"http://{OTHER_PUBLIC}:{server.port}"])
+    conn = broker.connect()
+    conn.sendall(hello("hidden.test"))
+    tap.equal(conn.recv(1000), hello("hidden.test"), "TLS through the proxy")
+    conn.close()
+    tap.equal(broker.fact()["addr"], OTHER_PUBLIC, "the fact names the proxy's address")
+    refusal(broker, 0, broker.connect(0), "sni", "another name through the proxy", hello("evil.test"))
+    refusal(broker, 1, broker.connect(1), "host", "another host through the proxy", head("evil.test"))
+    wanted = {b"CONNECT hidden.test:443 HTTP/1.1", b"CONNECT hidden.test:80 HTTP/1.1"}
+    tap.ok(asked and set(asked) <= wanted, "what the proxy was asked for", asked)
+    tap.ok("hidden.test" not in NAMES.asked, "the broker did not resolve the name itself")
+    broker.close()
+
+
+def test_control():
+    """A reader that sleeps stalls nothing; one that is gone ends the broker."""
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    for _ in range(1500):
+        conn = broker.connect()
+        conn.sendall(head("127.0.0.1"))
+        conn.recv(100)
+        conn.close()
+    tap.equal(sum(1 for _ in range(1500) if broker.fact()["up"] > 0), 1500, "1,500 facts wait for a sleeping reader")
+    broker.control.close()
+    tap.equal(broker.process.wait(10), 1, "without a reader the broker ends")
+    tap.ok(b"--control" in broker.process.stderr.read(), "and says why")
+    broker.process.stderr.close()
+
+
+def test_usage():
+    for args, status, want in (([], 2, "--channel"), (["--channel", "77=a.test:443,tls"], 125, "77"),
+                               (["--channel", "0=a.test,tls"], 2, "HOST:PORT"), (["--frobnicate"], 2, "--frobnicate")):
+        done = subprocess.run([BROKER, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        tap.ok(done.returncode == status and want in done.stderr, f"broker {' '.join(args)}: refused",
+               done.returncode, done.stderr)
+    with open(os.devnull) as null:
+        done = subprocess.run([BROKER, "--channel", "0=a.test:443,tls"], stdin=null, capture_output=True, text=True)
+    tap.ok(done.returncode == 125 and "AF_UNIX" in done.stderr, "a channel that is no socket: refused", done.stderr)
+
+
+if __name__ == "__main__":
+    tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
+             test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_half_close,
+             test_back_pressure, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
+             test_proxy, test_control, test_time_limits])
+    tap.done()
