@@ -2,6 +2,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "machine/blackboard.h"
 #include "run/loop.h"
 #include "run/pokes.h"
 #include "run/profile.h"
@@ -93,6 +94,11 @@ static bool check_parameters(struct drive *d)
 {
 	const char *name;
 	json_t *value, *given = (json_t *)(uintptr_t)d->request->parameters;
+	struct err e = ERR_NONE;
+	json_auto_t *trial = json_copy(d->at.blackboard);
+	json_object_foreach (given, name, value)
+		if (blackboard_set_parameter(d->request->machine, trial, name, value, &e))
+			return drive_end(d, RUN_REFUSED, "%s", e.text);
 	if (!d->at.begun)
 		return true;
 	json_object_foreach (given, name, value)

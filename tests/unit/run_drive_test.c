@@ -1,0 +1,463 @@
+/* Whole runs in this process, of machines that need no jail: begin, resume, waits, pokes, stops,
+ * budgets, replay, and journals that say something else than their machine. */
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "config/config.h"
+#include "run/drive.h"
+#include "run/journal.h"
+#include "tests/kit/machine.h"
+#include "tests/kit/tap.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct config *config;
+static struct place place;
+static int instances;
+
+struct trial {
+	struct fixture fixture;
+	struct instance instance;
+	struct drive_request request;
+	struct drive_listener listener;
+	struct drive_result result;
+	int lines;
+};
+
+static void count_line(void *ctx, const char *line, size_t len)
+{
+	struct trial *t = ctx;
+	(void)line;
+	(void)len;
+	t->lines++;
+}
+
+static void trial_init(struct trial *t, const char *yaml)
+{
+	char id[32];
+	struct err e = ERR_NONE;
+	*t = (struct trial){.listener = {.line = count_line}};
+	t->listener.ctx = t;
+	fixture_init(&t->fixture, yaml);
+	if (!t->fixture.m)
+		bail("the fixture is wrong: %s", t->fixture.findings.items[0].message);
+	snprintf(id, sizeof(id), "i%d", ++instances);
+	if (instance_lock(&place, id, &t->instance, &e))
+		bail("%s", e.text);
+	t->request = (struct drive_request){.machine = t->fixture.m,
+		.config = config,
+		.bundle_digest = "sha256:one",
+		.workspace = place.workspace,
+		.allow_root = true};
+}
+
+static void trial_done(struct trial *t)
+{
+	instance_done(&t->instance);
+	fixture_done(&t->fixture);
+}
+
+static enum run_status go(struct trial *t)
+{
+	t->lines = 0;
+	drive_run(&t->instance, &t->request, &t->listener, &t->result);
+	return t->result.status;
+}
+
+static json_t *blackboard_of(struct trial *t, struct err *e)
+{
+	struct replay_request q = {.machine = t->fixture.m};
+	struct drive_result result;
+	json_t *board = NULL;
+	return replay_run(&t->instance, &q, &result, &board, e) ? NULL : board;
+}
+
+#define HEAD "machine: m\nversion: 1\ninitial: a\nbudget: {max_transitions: 9}\n"
+#define DONE "  done: {kind: terminal, status: ok, reason: 'all of it'}\n"
+
+static const char *const short_wait = HEAD
+	"vars: {operator: {n: {type: int, value: 3}}}\nstates:\n"
+	"  a: {kind: branch, when: [{if: 'n == 3', goto: w}, {else: true, goto: done}]}\n"
+	"  w: {kind: wait, until: '2001-01-01', notify: 'n is {{ n }}', on: {tick: b, signal: b}}\n"
+	"  b: {kind: branch, when: [{else: true, goto: done}]}\n" DONE;
+
+static const char *const parked =
+	HEAD "vars: {operator: {n: {type: int, value: 3}}}\nstates:\n"
+	     "  a: {kind: wait, on: {signal: b}}\n"
+	     "  b: {kind: wait, every_secs: 3600, on: {tick: done, signal: done}}\n" DONE;
+
+static void test_run(void)
+{
+	struct trial t;
+	trial_init(&t, short_wait);
+	is(go(&t), RUN_OK, "a machine runs to its end");
+	is_str(t.result.reason, "all of it", "with its terminal's reason");
+	is(t.result.totals.transitions, 3, "after three transitions");
+	is(t.lines, 7, "every line is told: begin, 3 steps, notify, wait.armed, end");
+	uint64_t lines = 0;
+	is(verify_run(&t.instance, &lines, NULL), 0, "the journal verifies");
+	is(lines, 7, "all of it");
+	is(go(&t), RUN_OK, "a second run says how it ended");
+	ok(t.result.already_ended && t.lines == 0, "and does nothing");
+	ok(poke_run(&t.instance, json_object(), NULL) < 0, "an ended machine refuses pokes");
+	struct stat st;
+	fstatat(t.instance.dir_fd, "journal.jsonl", &st, 0);
+	is(st.st_mode & 0777, 0600, "the journal is the user's own");
+	trial_done(&t);
+}
+
+static void test_parameters(void)
+{
+	struct trial t;
+	trial_init(&t, short_wait);
+	json_auto_t *two = json_pack("{s:i}", "n", 2), *text = json_pack("{s:s}", "n", "2");
+	t.request.parameters = text;
+	is(go(&t), RUN_REFUSED, "a parameter of another type begins nothing");
+	t.request.parameters = two;
+	is(go(&t), RUN_OK, "a parameter steers");
+	is(t.result.totals.transitions, 1, "another way");
+	trial_done(&t);
+	trial_init(&t, parked);
+	t.request.exit_on_wait = true;
+	is(go(&t), RUN_WAITING, "a machine without the parameter");
+	t.request.parameters = two;
+	is(go(&t), RUN_REFUSED, "is not continued with another value");
+	t.request.parameters = NULL;
+	t.request.bundle_digest = "sha256:two";
+	is(go(&t), RUN_REFUSED, "nor with another bundle");
+	has_str(t.result.reason, "sha256:one", "which is named");
+	has_str(t.result.reason, "sha256:two", "both ways");
+	trial_done(&t);
+}
+
+static void test_waits(void)
+{
+	struct trial t;
+	struct err e = ERR_NONE;
+	trial_init(&t, parked);
+	t.request.exit_on_wait = true;
+	is(go(&t), RUN_WAITING, "a wait is left with --exit-on-wait");
+	is(t.lines, 2, "begin and wait.armed are written");
+	is(go(&t), RUN_WAITING, "a look at it");
+	is(t.lines, 0, "writes nothing");
+	json_auto_t *payload = json_pack("{s:{s:i}}", "data", "n", 1);
+	for (int i = 0; i < 64; i++)
+		if (poke_run(&t.instance, payload, &e))
+			bail("%s", e.text);
+	ok(poke_run(&t.instance, payload, &e) < 0, "the 65th poke is refused");
+	json_auto_t *status = status_run(&t.instance, t.fixture.m, NULL);
+	is(json_integer_value(json_object_get(status, "pokes")), 64, "and not queued");
+	is_str(json_string_value(json_object_get(status, "status")), "waiting", "it waits");
+	is(go(&t), RUN_OK, "two pokes wake two waits");
+	is(t.result.seq, 2, "one each");
+	status = (json_decref(status), status_run(&t.instance, t.fixture.m, NULL));
+	is(json_integer_value(json_object_get(status, "pokes")), 62, "the rest stays");
+	trial_done(&t);
+}
+
+/* A poke whose step is durable but whose file is still there wakes nothing more. */
+static void test_poke_once(void)
+{
+	struct trial t;
+	trial_init(&t, parked);
+	t.request.exit_on_wait = true;
+	go(&t);
+	json_auto_t *payload = json_pack("{s:s}", "message", "go");
+	poke_run(&t.instance, payload, NULL);
+	AUTO_FREE char *name = NULL;
+	int pokes = openat(t.instance.dir_fd, "pokes", O_RDONLY | O_DIRECTORY);
+	DIR *dir = fdopendir(pokes);
+	for (const struct dirent *d; (d = readdir(dir));)
+		if (strstr(d->d_name, ".json"))
+			name = strdup(d->d_name);
+	ok(name && linkat(dirfd(dir), name, t.instance.dir_fd, "kept", 0) == 0, "a poke is queued");
+	is(go(&t), RUN_WAITING, "it wakes one wait");
+	is(t.result.seq, 1, "and no more");
+	ok(linkat(t.instance.dir_fd, "kept", dirfd(dir), name, 0) == 0, "its file comes back");
+	is(go(&t), RUN_WAITING, "the next start knows it");
+	is(t.result.seq, 1, "and takes no step for it");
+	ok(faccessat(dirfd(dir), name, F_OK, 0) != 0, "but removes it");
+	closedir(dir);
+	trial_done(&t);
+}
+
+static void test_persisted_instant(void)
+{
+	struct trial t;
+	trial_init(&t, parked);
+	t.request.exit_on_wait = true;
+	go(&t);
+	json_auto_t *payload = json_pack("{s:s}", "message", "go");
+	poke_run(&t.instance, payload, NULL);
+	is(go(&t), RUN_WAITING, "the second wait is armed");
+	int64_t wake = t.result.wake_unix_us;
+	ok(wake > clock_realtime_us(), "for an instant to come");
+	is(go(&t), RUN_WAITING, "and again");
+	is(t.result.wake_unix_us, wake, "which a restart does not move");
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	ok(io_read_file(t.instance.dir_fd, "wait.json", 4096, &text, &len, NULL) == 0 &&
+			strstr(text, "\"state\":\"b\""),
+		"wait.json shows it");
+	trial_done(&t);
+}
+
+static void test_stop(void)
+{
+	struct trial t;
+	trial_init(&t, parked);
+	AUTO_FD int stale = openat(t.instance.dir_fd, "stop", O_CREAT | O_WRONLY, 0600);
+	ok(stale >= 0, "a stop request from before the start");
+	t.request.exit_on_wait = true;
+	is(go(&t), RUN_WAITING, "does not stop it");
+	sigset_t term;
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	raise(SIGTERM);
+	is(go(&t), RUN_TERMINATED, "SIGTERM parks it at the boundary");
+	is(run_status_exit(t.result.status), 143, "with its exit code");
+	is(go(&t), RUN_WAITING, "and it goes on from there");
+	trial_done(&t);
+}
+
+static void test_budgets(void)
+{
+	struct trial t;
+	trial_init(&t,
+		"machine: m\nversion: 1\ninitial: a\nbudget: {max_transitions: 5}\n"
+		"states:\n"
+		"  a: {kind: wait, until: '2001-01-01', on: {tick: a, signal: done}}\n" DONE);
+	is(go(&t), RUN_BUDGET, "max_transitions ends a loop");
+	is(run_status_exit(t.result.status), 3, "with exit code 3");
+	is(t.result.totals.transitions, 5, "after as many");
+	has_str(t.result.reason, "max_transitions (5)", "and says so");
+	trial_done(&t);
+	trial_init(&t,
+		"machine: m\nversion: 1\ninitial: a\nbudget: {max_transitions: 1}\n"
+		"states:\n"
+		"  a: {kind: wait, until: '2001-01-01', on: {tick: done, signal: done}}\n" DONE);
+	is(go(&t), RUN_OK, "the last allowed transition may reach a terminal");
+	trial_done(&t);
+}
+
+static void test_halt(void)
+{
+	struct trial t;
+	trial_init(&t, HEAD "schemas: {r: {x: {type: int, optional: true}}}\n"
+			    "vars: {operator: {r: {type: r, value: {}}}}\nstates:\n"
+			    "  a: {kind: branch, when: [{if: 'r.x > 1', goto: done}, "
+			    "{else: true, goto: done}]}\n" DONE);
+	is(go(&t), RUN_FAILED, "a read of an absent field halts the machine");
+	has_str(t.result.reason, "r.x", "and names it");
+	is(go(&t), RUN_FAILED, "for good");
+	ok(t.result.already_ended, "as its journal says");
+	trial_done(&t);
+}
+
+/* --- journals that were changed and chained anew -----------------------------------------------
+ */
+
+/* Line by line: `change` may edit the event. */
+static void rewrite(struct trial *t, void (*change)(json_t *event))
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	struct journal_mark mark = journal_start();
+	AUTO_BUF out;
+	buf_init(&out, 1 << 20);
+	if (io_read_file(t->instance.dir_fd, "journal.jsonl", 1 << 20, &text, &len, NULL))
+		bail("no journal");
+	for (char *at = text, *nl; *at; at = nl + 1) {
+		nl = strchr(at, '\n');
+		json_auto_t *event = journal_decode(at, (size_t)(nl - at), NULL);
+		change(event);
+		if (journal_encode(event, mark.chain, &out, NULL))
+			bail("cannot encode");
+	}
+	if (io_replace_file(t->instance.dir_fd, "journal.jsonl", out.data, out.len, 0600, NULL))
+		bail("cannot write");
+}
+
+static bool is_step(const json_t *event, int seq)
+{
+	return !strcmp(json_string_value(json_object_get(event, "t")), "step") &&
+	       json_integer_value(json_object_get(event, "seq")) == seq;
+}
+
+static void other_label(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "label", json_string("signal"));
+}
+
+static void other_goto(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "goto", json_string("done"));
+}
+
+static void other_clause(json_t *event)
+{
+	if (is_step(event, 1))
+		json_object_set_new(json_object_get(event, "fact"), "clause", json_integer(1));
+}
+
+static void other_state(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "state", json_string("nowhere"));
+}
+
+static void other_seq(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "seq", json_integer(7));
+}
+
+static void no_time(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "ts", json_string("noon"));
+}
+
+static void other_board(json_t *event)
+{
+	if (json_object_get(event, "blackboard"))
+		json_object_set_new(event, "blackboard", json_string("sha256:0"));
+}
+
+static void other_parameters(json_t *event)
+{
+	json_t *parameters = json_object_get(event, "parameters");
+	if (parameters)
+		json_object_set_new(parameters, "nobody", json_integer(1));
+}
+
+static void unchanged(json_t *event)
+{
+	(void)event;
+}
+
+static void test_divergence(void)
+{
+	static const struct {
+		void (*change)(json_t *event);
+		const char *says;
+	} cases[] = {
+		{unchanged, NULL},
+		{other_label, "seq 2: label signal is recorded"},
+		{other_goto, "seq 2: edge tick -> done is recorded"},
+		{other_clause, "seq 1: clause 1 is recorded"},
+		{other_state, "seq 2: it is about state nowhere"},
+		{other_seq, "step: seq is not 2"},
+		{no_time, "seq 2: ts is not an instant"},
+		{other_board, "blackboard"},
+		{other_parameters, "nobody"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct trial t;
+		struct err e = ERR_NONE;
+		trial_init(&t, short_wait);
+		go(&t);
+		unlinkat(t.instance.dir_fd, "snapshot.json", 0);
+		rewrite(&t, cases[i].change);
+		uint64_t lines;
+		is(verify_run(&t.instance, &lines, NULL), 0, "a journal chained anew verifies");
+		json_auto_t *board = blackboard_of(&t, &e);
+		if (cases[i].says)
+			has_str(e.text, cases[i].says, "but replay says: %s", cases[i].says);
+		else
+			ok(board != NULL, "and replays when nothing was changed");
+		is(go(&t), cases[i].says ? RUN_DAMAGED : RUN_OK, "and so does a start");
+		trial_done(&t);
+	}
+}
+
+/* --- snapshots ---------------------------------------------------------------------------------
+ */
+
+static void test_snapshot(void)
+{
+	static const char *const damaged[] = {"", "{", "{}", "[1]", "{\"version\":1}",
+		"{\"version\":1,\"journal\":{\"offset\":-1,\"lines\":0,\"chain\":\"\"},"
+		"\"position\":{}}"};
+	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
+		struct trial t;
+		trial_init(&t, parked);
+		t.request.exit_on_wait = true;
+		go(&t);
+		io_replace_file(t.instance.dir_fd, "snapshot.json", damaged[i], strlen(damaged[i]),
+			0600, NULL);
+		is(go(&t), RUN_WAITING, "a damaged snapshot is ignored: %s", damaged[i]);
+		trial_done(&t);
+	}
+	struct trial t;
+	trial_init(&t, parked);
+	t.request.exit_on_wait = true;
+	go(&t);
+	AUTO_FREE char *old = NULL;
+	size_t len;
+	io_read_file(t.instance.dir_fd, "snapshot.json", 1 << 20, &old, &len, NULL);
+	json_auto_t *payload = json_pack("{s:s}", "message", "go");
+	poke_run(&t.instance, payload, NULL);
+	go(&t);
+	io_replace_file(t.instance.dir_fd, "snapshot.json", old, len, 0600, NULL);
+	is(go(&t), RUN_WAITING, "an old snapshot is a shorter way");
+	is(t.result.seq, 1, "to the same place");
+	trial_done(&t);
+}
+
+static void test_lock(void)
+{
+	struct trial t;
+	struct instance again;
+	struct err e = ERR_NONE;
+	struct holder who;
+	trial_init(&t, parked);
+	is(instance_lock(&place, t.instance.id, &again, &e), -1, "a second runner is refused");
+	is(e.number, EWOULDBLOCK, "as such");
+	char pid[16];
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	has_str(e.text, pid, "and told who holds it");
+	ok(instance_holder(&t.instance, &who, NULL) == 0 && who.pid == getpid(), "readers see it");
+	AUTO_FREE char *id = strdup(t.instance.id);
+	trial_done(&t);
+	ok(instance_lock(&place, id, &again, NULL) == 0, "a released lock is free");
+	instance_done(&again);
+	ok(!instance_id_valid("") && !instance_id_valid("../x") && !instance_id_valid("A") &&
+			!instance_id_valid("1") && instance_id_valid("a-1_b"),
+		"ids are plain names");
+}
+
+int main(void)
+{
+	char workspace[4096], state[4096];
+	struct err e = ERR_NONE;
+	snprintf(workspace, sizeof(workspace), "%s/ws", tap_scratch());
+	snprintf(state, sizeof(state), "%s/state", tap_scratch());
+	mkdir(workspace, 0700);
+	config = config_rehearsal(NULL, 0, API_ANTHROPIC, "http://127.0.0.1:1", state);
+	ok(place_find(workspace, workspace, &place, &e) < 0, "a state directory in the workspace");
+	if (place_find(workspace, state, &place, &e))
+		bail("%s", e.text);
+	test_run();
+	test_parameters();
+	test_waits();
+	test_poke_once();
+	test_persisted_instant();
+	test_stop();
+	test_budgets();
+	test_halt();
+	test_divergence();
+	test_snapshot();
+	test_lock();
+	place_done(&place);
+	config_free(config);
+	return tap_done();
+}
