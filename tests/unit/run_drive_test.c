@@ -104,7 +104,8 @@ static void test_run(void)
 	is(lines, 7, "all of it");
 	is(go(&t), RUN_OK, "a second run says how it ended");
 	ok(t.result.already_ended && t.lines == 0, "and does nothing");
-	ok(poke_run(&t.instance, json_object(), NULL) < 0, "an ended machine refuses pokes");
+	json_auto_t *poke = json_object();
+	ok(poke_run(&t.instance, poke, NULL) < 0, "an ended machine refuses pokes");
 	struct stat st;
 	fstatat(t.instance.dir_fd, "journal.jsonl", &st, 0);
 	is(st.st_mode & 0777, 0600, "the journal is the user's own");
