@@ -198,8 +198,6 @@ int bundle_read_member(void *bundle, const char *path, char **text, size_t *len,
 	const struct bundle *b = bundle;
 	if (bundle_read(b, path, text, len, &e))
 		return -1;
-	bool program =
-		(*len > 2 && !memcmp(*text, "#!", 2)) || (*len > 4 && !memcmp(*text, "\177ELF", 4));
-	*executable = program && bundle_member(b, path)->mode == 0755;
+	*executable = bundle_member(b, path)->mode == 0755;
 	return 0;
 }

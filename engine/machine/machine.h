@@ -218,7 +218,7 @@ struct member_files {
 /* No wait or time-out is longer: a hundred years. */
 #define MACHINE_SECS_MAX INT64_C(3155760000)
 
-/* NULL when findings hold an error. `files` NULL: names of files are not checked. */
+/* NULL when findings hold an error about it. `files` NULL: names of files are not checked. */
 struct machine *machine_read(
 	const struct doc *doc, const struct member_files *files, struct findings *findings);
 void machine_free(struct machine *m);

@@ -89,9 +89,21 @@ static struct machine *machine_new(const struct doc *doc)
 	return m;
 }
 
+/* Whether the reader refused something; other documents may have errors in the same collection. */
+static bool unreadable(const struct findings *findings, const struct doc *doc)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].severity == SEVERITY_ERROR &&
+			strcmp(findings->items[i].file, doc->file) == 0)
+			return true;
+	return !doc->root || findings->dropped;
+}
+
 struct machine *machine_read(
 	const struct doc *doc, const struct member_files *files, struct findings *findings)
 {
+	bool refused = unreadable(findings, doc);
+	size_t errors = findings->errors;
 	if (!doc->root)
 		return NULL;
 	shape_check(shape_machine, doc, doc->root, findings);
@@ -113,7 +125,7 @@ struct machine *machine_read(
 	check_graph(&r);
 	json_decref(r.members);
 	prompt_docs_done(&own);
-	if (!findings->errors)
+	if (!refused && findings->errors == errors)
 		return m;
 	machine_free(m);
 	return NULL;
