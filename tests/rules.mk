@@ -6,7 +6,7 @@
 #   make test-programs        build them only     make fuzz SECS=600                 fuzz each target
 #   make test-bare            the README's two commands in a fresh Debian tree (root)
 
-test_sources := $(wildcard tests/unit/*_test.c tests/golden/*_test.c tests/security/*_test.c)
+test_sources := $(wildcard tests/unit/*_test.c tests/golden/*_test.c tests/crash/*_test.c tests/security/*_test.c)
 test_programs := $(patsubst %.c,$(out)/%,$(test_sources))
 fuzz_sources := $(wildcard tests/fuzz/*_fuzz.c)
 fuzz_replays := $(patsubst tests/fuzz/%.c,$(out)/tests/fuzz/%,$(fuzz_sources))

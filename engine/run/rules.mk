@@ -1,5 +1,8 @@
-# Kills and faults, as many as the issue asks for; `make test` runs the same tests with fewer.
+# Kills and faults, exhaustively; `make test` runs the same tests at a few random places.
 crash: all
 	@AGENT6_KILLS=50 tests/run --config $(CONFIG) tests/crash/kill.bats
 
-.PHONY: crash
+torture: all $(out)/tests/crash/faults_test
+	@AGENT6_FAULTS=all tests/run --config $(CONFIG) tests/crash/faults_test.c
+
+.PHONY: crash torture

@@ -70,20 +70,24 @@ static int start_jail(struct live *w, struct run *r, struct child *child, struct
 }
 
 /* Written beside the data directory and renamed into it: the directory belongs to jailed commands,
- * which may have put a link, a pipe or a directory where our file goes. */
-static int place_poke(struct live *w, const json_t *poke, struct err *e)
+ * which may have put a link, a pipe or a directory where our file goes. Only a directory resists,
+ * and then this step's outcome says so. */
+static enum live_end place_poke(struct live *w, const json_t *poke, json_t **fact, struct err *e)
 {
 	int dir = w->instance->dir_fd;
 	if (!poke) {
 		unlinkat(w->data_fd, "poke.json", 0);
-		return 0;
+		return LIVE_FACT;
 	}
 	AUTO_FREE char *text = json_text(poke);
-	if (io_replace_file(dir, "poke.json", text, strlen(text), 0644, e))
-		return -1;
-	if (renameat(dir, "poke.json", w->data_fd, "poke.json"))
-		return err_errno(e, "data/poke.json cannot be written");
-	return 0;
+	if (!text || io_replace_file(dir, "poke.json", text, strlen(text), 0644, e))
+		return LIVE_BROKEN;
+	if (renameat(dir, "poke.json", w->data_fd, "poke.json") == 0)
+		return LIVE_FACT;
+	if (errno != EISDIR)
+		return err_errno(e, "data/poke.json cannot be written"), LIVE_BROKEN;
+	*fact = json_pack("{s:s}", "not_run", "data/poke.json is a directory");
+	return LIVE_FACT;
 }
 
 static json_t *number_or_null(const json_t *status, const char *key)
@@ -188,10 +192,6 @@ enum live_end live_jail(struct live *w, const struct step *s, json_t **fact, str
 
 enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e)
 {
-	struct err why = ERR_NONE;
-	if (place_poke(w, s->poke, &why)) {
-		*fact = json_pack("{s:s}", "not_run", why.text);
-		return LIVE_FACT;
-	}
-	return live_jail(w, s, fact, e);
+	enum live_end end = place_poke(w, s->poke, fact, e);
+	return end != LIVE_FACT || *fact ? end : live_jail(w, s, fact, e);
 }
