@@ -185,7 +185,7 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 	node.pos.end_line = end_line;
 	node.pos.end_column = end_column;
 	size_t count = b->count - o->start;
-	struct doc_node *children = b->stack + o->start;
+	struct doc_node *children = count ? b->stack + o->start : NULL;
 	if (o->kind == DOC_MAP) {
 		count /= 2;
 		node.pairs = map_finish(b, (struct doc_pair *)children, &count);

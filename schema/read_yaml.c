@@ -1,6 +1,7 @@
 /* YAML by libyaml's events, scalars resolved by the YAML 1.2 core schema
  * (yaml.org/spec/1.2.2, 10.3). */
 #include "base/num.h"
+#include "base/utf8.h"
 #include "schema/build.h"
 #include "schema/read.h"
 #include <math.h>
@@ -12,11 +13,26 @@ struct reader {
 	struct doc_build build;
 };
 
-static struct doc_pos pos_of(const yaml_event_t *event)
+/* libyaml puts the end of a text without a last newline on a line of its own. */
+static void set_place(
+	const struct doc *d, const yaml_mark_t *mark, uint32_t *line, uint32_t *column)
 {
-	return (struct doc_pos){(uint32_t)event->start_mark.line + 1,
-		(uint32_t)event->start_mark.column + 1, (uint32_t)event->end_mark.line + 1,
-		(uint32_t)event->end_mark.column + 1};
+	*line = (uint32_t)mark->line + 1;
+	*column = (uint32_t)mark->column + 1;
+	if (*line > d->line_count) {
+		size_t len;
+		const char *text = doc_line(d, d->line_count, &len);
+		*line = d->line_count;
+		*column = (uint32_t)utf8_count(text, len) + 1;
+	}
+}
+
+static struct doc_pos pos_of(const struct reader *r, const yaml_event_t *event)
+{
+	struct doc_pos pos;
+	set_place(r->build.doc, &event->start_mark, &pos.line, &pos.column);
+	set_place(r->build.doc, &event->end_mark, &pos.end_line, &pos.end_column);
+	return pos;
 }
 
 static bool one_of(const char *text, const char *lower, const char *title, const char *upper)
@@ -136,7 +152,7 @@ static bool resolve(struct reader *r, struct doc_node *node, const char *text, s
 static bool refuse_properties(struct reader *r, const yaml_event_t *event,
 	const yaml_char_t *anchor, const yaml_char_t *tag)
 {
-	struct doc_pos pos = pos_of(event);
+	struct doc_pos pos = pos_of(r, event);
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
 	if (anchor) {
@@ -161,7 +177,7 @@ static int on_scalar(struct reader *r, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t len = event->data.scalar.length;
-	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(event)};
+	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(r, event)};
 	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	if ((event->data.scalar.anchor || event->data.scalar.tag) &&
 		refuse_properties(r, event, event->data.scalar.anchor, event->data.scalar.tag))
@@ -178,7 +194,7 @@ static int on_scalar(struct reader *r, const yaml_event_t *event)
 
 static int on_alias(struct reader *r, const yaml_event_t *event)
 {
-	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(event)};
+	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(r, event)};
 	struct finding *it = finding_at(r->build.findings, RULE_YAML_ANCHOR, r->build.doc, node.pos,
 		"the alias `*%s` is refused", (const char *)event->data.alias.anchor);
 	finding_help(r->build.findings, it,
@@ -190,13 +206,13 @@ static int on_document(struct reader *r, const yaml_event_t *event)
 {
 	if (r->build.count) {
 		struct finding *it = finding_at(r->build.findings, RULE_YAML_MULTIPLE_DOCUMENTS,
-			r->build.doc, pos_of(event), "a second document begins here");
+			r->build.doc, pos_of(r, event), "a second document begins here");
 		finding_help(r->build.findings, it, "keep one document per file");
 		return -1;
 	}
 	const yaml_tag_directive_t *tags = event->data.document_start.tag_directives.start;
 	if (tags != event->data.document_start.tag_directives.end)
-		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos_of(event),
+		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos_of(r, event),
 			"the directive %%TAG is refused");
 	return 0;
 }
@@ -209,14 +225,14 @@ static int on_event(struct reader *r, const yaml_event_t *event)
 	case YAML_SEQUENCE_START_EVENT:
 		refuse_properties(r, event, event->data.sequence_start.anchor,
 			event->data.sequence_start.tag);
-		return doc_build_open(&r->build, DOC_LIST, pos_of(event));
+		return doc_build_open(&r->build, DOC_LIST, pos_of(r, event));
 	case YAML_MAPPING_START_EVENT:
 		refuse_properties(
 			r, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
-		return doc_build_open(&r->build, DOC_MAP, pos_of(event));
+		return doc_build_open(&r->build, DOC_MAP, pos_of(r, event));
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT: {
-		struct doc_pos pos = pos_of(event);
+		struct doc_pos pos = pos_of(r, event);
 		return doc_build_close(&r->build, pos.end_line, pos.end_column);
 	}
 	case YAML_DOCUMENT_START_EVENT: return on_document(r, event);
@@ -232,9 +248,10 @@ static void report_syntax(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	const struct doc *d = r->build.doc;
-	struct doc_pos pos = {(uint32_t)p->problem_mark.line + 1,
-		(uint32_t)p->problem_mark.column + 1, (uint32_t)p->problem_mark.line + 1,
-		(uint32_t)p->problem_mark.column + 2};
+	struct doc_pos pos;
+	set_place(d, &p->problem_mark, &pos.line, &pos.column);
+	pos.end_line = pos.line;
+	pos.end_column = pos.column + 1;
 	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s%s%s",
 		p->context ? p->context : "", p->context ? ", " : "",
 		p->problem ? p->problem : "the text cannot be read");

@@ -60,7 +60,7 @@ static void test_refusals(void)
 	expect_findings("a.yaml", "a: \"x\\0y\"", "1:4-1:10 nul-character");
 	expect_findings("a.yaml", "", "0:0-0:0 empty-document");
 	expect_findings("a.yaml", "# only\n", "0:0-0:0 empty-document");
-	expect_findings("a.yaml", "a: [1", "2:1-2:2 yaml-syntax");
+	expect_findings("a.yaml", "a: [1", "1:6-1:7 yaml-syntax");
 	expect_findings("a.yaml", "a: 1\n\tb: 2", "2:1-2:2 yaml-syntax");
 	expect_findings("a.txt", "a: 1", "0:0-0:0 file-format");
 }
