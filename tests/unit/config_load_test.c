@@ -1,0 +1,276 @@
+/* Configuration: defaults, layers, what is refused, what is shown. */
+#include "base/io.h"
+#include "config/config.h"
+#include "tests/kit/tap.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char state_dir[4200], config_dir[4200], file_path[4200];
+static int scratch;
+
+static void put(const char *path, const char *text)
+{
+	char copy[4096];
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (char *slash = strchr(copy, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdirat(scratch, copy, 0700);
+		*slash = '/';
+	}
+	AUTO_FD int fd = openat(scratch, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || io_write(fd, text, strlen(text)))
+		bail("cannot write %s", path);
+}
+
+static struct config_paths places(void)
+{
+	return (struct config_paths){
+		.config_dir = config_dir, .state_dir = state_dir, .repo_id = "repo"};
+}
+
+static void expect_rules(const struct config_paths *paths, const char *rules)
+{
+	struct findings f;
+	findings_init(&f);
+	struct config *c = config_load(paths, &f);
+	findings_sort(&f);
+	AUTO_BUF got;
+	buf_init(&got, 10000);
+	buf_adds(&got, "");
+	for (size_t i = 0; i < f.count; i++)
+		buf_addf(&got, "%s%u:%u %s", i ? "\n" : "", f.items[i].pos.line,
+			f.items[i].pos.column, rule_info(f.items[i].rule)->id);
+	if (!is_str(got.data, rules, "findings"))
+		for (size_t i = 0; i < f.count; i++)
+			diag("%s: %s", f.items[i].file, f.items[i].message);
+	config_free(c);
+	findings_done(&f);
+}
+
+static void expect_global(const char *text, const char *rules)
+{
+	put("config/config.yaml", text);
+	struct config_paths paths = places();
+	expect_rules(&paths, rules);
+}
+
+static void test_defaults(void)
+{
+	struct findings f;
+	findings_init(&f);
+	struct config_paths paths = places();
+	struct config *c = config_load(&paths, &f);
+	is(f.count, 0, "no files, no findings");
+	is_str(c->state_dir, state_dir, "the state directory");
+	is(c->agent.max_iterations, 50, "agent.max_iterations");
+	is(c->agent.max_iterations_run, 200, "agent.max_iterations_run");
+	is(c->agent.max_output_tokens, 8192, "agent.max_output_tokens");
+	is(c->agent.context_tokens, 150000, "agent.context_tokens");
+	is(c->agent.max_calls_per_turn, 10, "agent.max_calls_per_turn");
+	is(c->agent.summarise, SUMMARISE_DIGEST, "agent.summarise");
+	is(c->budget.max_microusd, CONFIG_NONE, "budget.max_usd");
+	is(c->sandbox.profile, PROFILE_AUTO, "sandbox.profile");
+	is(c->sandbox.agent_network, AGENT_NETWORK_PROVIDERS, "sandbox.agent_network");
+	is(c->sandbox.tool_network, TOOL_NETWORK_BLOCK, "sandbox.tool_network");
+	is(c->sandbox.run_commands, RUN_COMMANDS_ASK, "sandbox.run_commands");
+	is(c->sandbox.max_egress_bytes, CONFIG_NONE, "sandbox.max_egress_bytes");
+	is(c->sandbox.limits.memory_mb, 2048, "limits.memory_mb");
+	is(c->sandbox.limits.cpu_secs, 300, "limits.cpu_secs");
+	is(c->sandbox.limits.processes, 256, "limits.processes");
+	is(c->sandbox.limits.open_files, 1024, "limits.open_files");
+	is(c->sandbox.limits.file_mb, 1024, "limits.file_mb");
+	is(c->sandbox.limits.tmp_mb, 512, "limits.tmp_mb");
+	is(c->sandbox.limits.output_kb, 1024, "limits.output_kb");
+	is(c->approval.mode, APPROVAL_CONFIRM, "approval.default");
+	is(c->approval.timeout_secs, 300, "approval.timeout_secs");
+	is(c->workflow.verify_command.count, 0, "workflow.verify_command");
+	is(c->workflow.verify_timeout_secs, 600, "workflow.verify_timeout_secs");
+	ok(!c->git.run_repo_hooks && !c->git.run_repo_filters, "git.run_repo_*");
+	ok(!c->machine.require_signature, "machine.require_signature");
+	is(c->machine.state_log_keep, 50, "machine.state_log_keep");
+	is(c->audit.retain_days, 30, "audit.retain_days");
+	is(c->provider_count, 0, "no provider");
+	config_free(c);
+	findings_done(&f);
+}
+
+static const char *const global_text =
+	"providers:\n"
+	"  near: {api_format: openai, base_url: 'http://LocalHost:8080/v1', prices: {m: {input: 1, "
+	"output: 2}}}\n"
+	"  far: {api_format: anthropic, base_url: 'https://api.anthropic.com', api_key_env: "
+	"FAR_KEY}\n"
+	"models: {worker: {provider: far, model: claude-sonnet-4-20250514}}\n"
+	"agent: {max_iterations: 40}\n"
+	"sandbox: {read: [/data], limits: {memory_mb: 100}, secrets: {tok: {env: TOK, machines: "
+	"[a]}}}\n"
+	"budget: {max_usd: 1.5}\n"
+	"machine: {notify: {on_event: [/bin/true]}}\n";
+
+static void test_layers(void)
+{
+	put("config/config.yaml", global_text);
+	put("state/repo/config.toml", "[agent]\nmax_iterations = 30\ncontext_tokens = 9000\n"
+				      "[sandbox]\nread = ['/other']\n");
+	put("file.json", "{\"agent\": {\"max_iterations\": 20}, \"providers\": {\"near\": "
+			 "{\"max_retries\": 0,"
+			 " \"api_format\": \"openai\", \"base_url\": \"http://127.0.0.1:9\"}}}");
+	struct findings f;
+	findings_init(&f);
+	struct config_paths paths = places();
+	paths.file = file_path;
+	struct config *c = config_load(&paths, &f);
+	if (!is(f.count, 0, "no findings"))
+		diag("%s", f.items[0].message);
+	is(c->agent.max_iterations, 20, "--config wins");
+	is(c->agent.context_tokens, 9000, "then the repository");
+	is(c->sandbox.limits.memory_mb, 100, "then the global file");
+	is(c->sandbox.limits.cpu_secs, 300, "then the default");
+	is(c->sandbox.read.count, 1, "lists are replaced whole");
+	is_str(c->sandbox.read.items[0], "/other", "by the higher layer's");
+	is_str(c->sandbox.read.items[1], NULL, "and end in NULL");
+	is(c->budget.max_microusd, 1500000, "money is an integer");
+	is_str(c->machine.on_event.items[0], "/bin/true", "machine.notify.on_event");
+	is(c->sandbox.secret_count, 1, "secrets");
+	is_str(c->sandbox.secrets[0].env, "TOK", "a secret's variable");
+	is_str(c->sandbox.secrets[0].machines.items[0], "a", "a secret's machine");
+	is_str(c->models.worker.provider, "far", "the worker");
+	is_str(c->models.planner.model, "claude-sonnet-4-20250514", "the planner falls back");
+	const struct config_provider *near = config_provider(c, "near"),
+				     *far = config_provider(c, "far");
+	if (ok(near && far, "both providers")) {
+		is(near->max_retries, 0, "merged key by key");
+		is_str(near->endpoint, "127.0.0.1:9", "its endpoint");
+		ok(near->loopback && !near->tls, "loopback, plain");
+		is(near->idle_timeout_secs, 600, "loopback may think longer");
+		is(near->auth, AUTH_BEARER, "auth by format");
+		ok(config_price(near, "m") && config_price(near, "m")->cache_read == 1.0,
+			"a price; cached tokens cost what others do");
+		ok(!config_price(near, "claude-sonnet-4"), "a vendor's price is not everyone's");
+		is_str(far->endpoint, "api.anthropic.com:443", "the other endpoint");
+		is(far->idle_timeout_secs, 60, "its idle time-out");
+		is(far->auth, AUTH_X_API_KEY, "its auth");
+		is_str(far->api_version, "2023-06-01", "its version");
+		ok(config_price(far, "claude-sonnet-4-20250514") != NULL,
+			"a dated model is priced");
+		ok(!config_price(far, "claude-sonnet-42"), "another model is not");
+	}
+	ok(!config_provider(c, NULL), "there is no single provider");
+	config_free(c);
+	findings_done(&f);
+	unlinkat(scratch, "state/repo/config.toml", 0);
+}
+
+static void test_refusals(void)
+{
+	expect_global("# nothing yet\n", "");
+	expect_global("agnet: {}\n", "1:1 unknown-key");
+	expect_global("agent: {max_iterations: 0}\n", "1:25 out-of-range");
+	expect_global("sandbox: {run_commands: no}\n", "");
+	expect_global("sandbox: {run_commands: false}\n", "1:25 wrong-type");
+	expect_global("sandbox: {tool_network: allow}\n", "1:25 config-network");
+	expect_global("sandbox: {tool_network: allow, agent_network: open}\n", "");
+	expect_global("sandbox: {agent_network: local, allow_urls: [a.example]}\n",
+		"1:45 config-network");
+	expect_global("sandbox: {allow_urls: [a.example, 'b.example:1', 'http://c/x', 'd e', "
+		      "'f:0', 'u@h']}\n",
+		"1:64 config-url\n1:71 config-url\n1:78 config-url");
+	expect_global("sandbox: {read: [/a/../b, /a//b, /a/., /a/, /, /a.b/..c]}\n",
+		"1:18 config-path\n1:27 config-path\n1:34 config-path\n1:40 config-path");
+	expect_global("sandbox: {upstream_proxy: 'ftp://x'}\n", "1:27 config-url");
+	expect_global(
+		"git: {allow_push: true, allow_force: false}\n", "1:19 config-never-honoured");
+	expect_global("models: {worker: {provider: x, model: m}}\n", "1:29 config-provider");
+	expect_global("models: {worker: {model: m}}\n", "1:18 config-provider");
+	expect_global("providers: {a: {api_format: openai, base_url: 'http://u:p@h'}, "
+		      "b: {api_format: openai, base_url: 'https://h:99999'}, "
+		      "c: {api_format: openai, base_url: 'https://[::1'}, "
+		      "d: {api_format: openai, base_url: 'https://h/?q'}}\n",
+		"1:47 config-url\n1:98 config-url\n1:152 config-url\n1:203 config-url");
+	expect_global("providers: {a: {api_format: openai}}\n", "1:13 missing-key");
+	expect_global("agent6: {state_dir: relative}\n", "1:21 bad-name");
+	expect_global("a: [\n", "2:1 yaml-syntax");
+}
+
+static void test_places(void)
+{
+	put("config/config.yaml", "agent: {max_iterations: 7}\n");
+	put("config/config.json", "{}");
+	struct config_paths paths = places();
+	expect_rules(&paths, "0:0 config-file");
+	unlinkat(scratch, "config/config.json", 0);
+	put("state/repo/config.yaml", "agent6: {state_dir: /elsewhere}\n");
+	expect_rules(&paths, "1:10 config-layer");
+	unlinkat(scratch, "state/repo/config.yaml", 0);
+	paths.file = "/nonexistent/config.yaml";
+	expect_rules(&paths, "0:0 config-file");
+	paths.file = NULL;
+	paths.workspace = state_dir;
+	mkdirat(scratch, "state", 0700);
+	expect_rules(&paths, "0:0 config-path");
+	paths.workspace = config_dir;
+	char inside[4300];
+	snprintf(inside, sizeof(inside), "%s/not/yet", config_dir);
+	paths.state_home = inside;
+	expect_rules(&paths, "0:0 config-path");
+	is(symlinkat("config", scratch, "link"), 0, "a link into the workspace");
+	snprintf(inside, sizeof(inside), "%s/../link/not/yet", config_dir);
+	char link[4300];
+	snprintf(
+		link, sizeof(link), "%.*s/link/not/yet", (int)(strlen(config_dir) - 7), config_dir);
+	paths.state_home = link;
+	expect_rules(&paths, "0:0 config-path");
+}
+
+struct shown {
+	struct buf text;
+};
+
+static void show(void *ctx, const char *key, const json_t *value, enum config_layer layer)
+{
+	struct shown *s = ctx;
+	AUTO_FREE char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	buf_addf(&s->text, "%s=%s (%s)\n", key, text, config_layer_name(layer));
+}
+
+static void test_show(void)
+{
+	put("config/config.yaml", global_text);
+	struct findings f;
+	findings_init(&f);
+	struct config_paths paths = places();
+	paths.state_home = "/var/state";
+	struct config *c = config_load(&paths, &f);
+	struct shown s;
+	buf_init(&s.text, 1 << 20);
+	config_each(c, show, &s);
+	has_str(s.text.data, "agent6.state_dir=\"/var/state\" (environment)\n", "the environment");
+	has_str(s.text.data, "\nagent.max_iterations=40 (global)\n", "a set value");
+	has_str(s.text.data, "\nagent.context_tokens=150000 (default)\n", "a default");
+	has_str(s.text.data, "\nbudget.max_usd=1.5 (global)\n", "money");
+	has_str(s.text.data, "\nbudget.max_input_tokens=null (default)\n", "no value");
+	has_str(s.text.data, "\nproviders.near.base_url=\"http://LocalHost:8080/v1\" (global)\n",
+		"a provider");
+	has_str(s.text.data, "\nproviders.far.auth=\"x-api-key\" (default)\n", "a derived value");
+	has_str(s.text.data, "\nsandbox.secrets.tok={", "a secret's grant");
+	has_str(s.text.data, "\nsandbox.read=[\"/data\"] (global)\n", "a list");
+	buf_done(&s.text);
+	config_free(c);
+	findings_done(&f);
+}
+
+int main(void)
+{
+	const char *root = tap_scratch();
+	scratch = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(state_dir, sizeof(state_dir), "%s/state", root);
+	snprintf(config_dir, sizeof(config_dir), "%s/config", root);
+	snprintf(file_path, sizeof(file_path), "%s/file.json", root);
+	test_defaults();
+	test_layers();
+	test_refusals();
+	test_places();
+	test_show();
+	return tap_done();
+}
