@@ -1,0 +1,65 @@
+# A machine from stdin in $SCRATCH/NAME, a workspace in $SCRATCH/ws, its state in $SCRATCH/state.
+
+live_setup() {
+	mkdir -p "$SCRATCH/ws" "$SCRATCH/config"
+	export AGENT6_STATE_HOME=$SCRATCH/state XDG_CONFIG_HOME=$SCRATCH/config
+	cd "$SCRATCH/ws" || return 1
+}
+
+# machine_file NAME <YAML: everything behind `version`
+machine_file() {
+	mkdir -p "$SCRATCH/$1"
+	{
+		printf 'machine: %s\nversion: 1\n' "$1"
+		cat
+	} >"$SCRATCH/$1/machine.yaml"
+}
+
+# tool_machine NAME ARGV: one tool state, then ok or failed by its outcome
+tool_machine() {
+	machine_file "$1" <<END
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: $2
+    timeout_secs: ${3-20}
+    on: {ok: good, nonzero: bad, timeout: late}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+  late: {kind: terminal, status: failed, reason: late}
+END
+}
+
+go() { # NAME [OPTION...]
+	local name=$1
+	shift
+	agent6 machine run --quiet "$@" "$SCRATCH/$name"
+}
+
+journal() { # NAME: the whole lines, without the padding of a live or killed writer
+	grep -a '"}$' "$SCRATCH"/state/*/machines/"$1"/journal.jsonl
+}
+
+fact() { # NAME FILTER: of the first step
+	journal "$1" | jq -r "select(.t == \"step\") | .fact | $2" | head -n 1
+}
+
+instance() { # NAME
+	echo "$SCRATCH"/state/*/machines/"$1"
+}
+
+# Waits (at most 20 s) until the command succeeds.
+eventually() {
+	local tries
+	for ((tries = 0; tries < 400; tries++)); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+journal_has() { # NAME TEXT
+	journal "$1" | grep -qF "$2"
+}

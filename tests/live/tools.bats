@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# Tool states through the real jail: what becomes of a command's exit, output and environment.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq
+	live_setup
+}
+
+@test "exit codes are the command's own, 124 and 125 included" {
+	local code
+	for code in 1 124 125 137; do
+		tool_machine "exit$code" "[sh, -c, 'exit $code']"
+		run go "exit$code"
+		[[ $status -eq 1 ]]
+		[[ $(fact "exit$code" '"\(.exit) \(.signal) \(.timed_out)"') == "$code null false" ]]
+		journal_has "exit$code" '"label":"nonzero"'
+	done
+}
+
+@test "a signal, and a program that does not exist" {
+	tool_machine killed "[sh, -c, 'kill -9 \$\$']"
+	run go killed
+	[[ $(fact killed '"\(.exit) \(.signal)"') == "null 9" ]]
+	tool_machine missing "[no-such-program]"
+	run go missing
+	[[ $status -eq 1 && $(fact missing .exit) == 127 ]]
+}
+
+@test "a time-out ends the whole tree" {
+	tool_machine slow "[sh, -c, 'sleep 60 & sleep 60']" 1
+	run go slow
+	[[ $status -eq 1 ]]
+	journal_has slow '"label":"timeout"'
+	[[ $(fact slow .timed_out) == true ]]
+}
+
+@test "a background child that holds the pipes is not waited for" {
+	tool_machine daemon "[sh, -c, 'sleep 300 & echo started']"
+	SECONDS=0
+	go daemon
+	((SECONDS < 60))
+	[[ $(fact daemon .stdout) == started ]]
+}
+
+@test "output over the limit keeps its edges and a digest" {
+	tool_machine loud "[sh, -c, 'echo first; head -c 5000000 /dev/zero | tr \"\\\\0\" x; echo last']"
+	go loud
+	[[ $(fact loud '.stdout | startswith("first\nxxx")') == true ]]
+	[[ $(fact loud '.stdout | endswith("xxxlast\n")') == true ]]
+	[[ $(fact loud .stdout_dropped) -gt 4900000 ]]
+	[[ $(fact loud .stdout_sha256) == "$({ echo first; head -c 5000000 /dev/zero | tr '\0' x; echo last; } | sha256sum | cut -d' ' -f1)" ]]
+	[[ $(journal loud | wc -c) -lt 100000 ]]
+	[[ $(stat -c %s "$(instance loud)/states/1-work/stdout") -eq 1048576 ]]
+}
+
+@test "bytes that are not UTF-8, and NUL, are journaled as replacement characters" {
+	tool_machine bytes "[printf, 'a\\377b\\000c']"
+	go bytes
+	[[ $(fact bytes .stdout) == $'a\uFFFDb\uFFFDc' ]]
+	[[ $(fact bytes .not_utf8) == true ]]
+	[[ $(stat -c %s "$(instance bytes)/states/1-work/stdout") -eq 5 ]]
+}
+
+@test "the environment is short, and the step's key is the same on a retry" {
+	machine_file env <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'env; test -e $AGENT6_MACHINE_DATA_DIR/x || { touch $AGENT6_MACHINE_DATA_DIR/x; exit 1; }']
+    env: {MINE: "1"}
+    timeout_secs: 20
+    retry: {on: [nonzero], max: 1, backoff_secs: 0}
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	SECRET=s3cret go env
+	journal env | jq -r 'select(.fact) | .fact.stdout' >"$SCRATCH/env-out"
+	[[ $(grep -c '^AGENT6_STEP_KEY=env-1$' "$SCRATCH/env-out") -eq 2 ]]
+	grep -qx MINE=1 "$SCRATCH/env-out"
+	! grep -q s3cret "$SCRATCH/env-out"
+	[[ -z $(cut -d= -f1 "$SCRATCH/env-out" | sort -u | grep -vxE 'PATH|HOME|PWD|OLDPWD|SHLVL|_|LANG|LC_ALL|TERM|TZ|TMPDIR|MINE|AGENT6_[A-Z_]+') ]]
+	[[ $(journal env | jq -r 'select(.t == "retry") | .attempt') == 1 ]]
+	[[ $(journal env | jq -r 'select(.t == "end") | .transitions') == 2 ]]
+}
+
+@test "a command that renders to nothing, or to too much, routes" {
+	machine_file empty <<'END'
+initial: work
+budget: {max_transitions: 9}
+vars: {operator: {argv: {type: "list[str]", value: []}}}
+states:
+  work:
+    kind: tool
+    command: ["{{ argv }}"]
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: late}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+  late: {kind: terminal, status: failed, reason: late}
+END
+	run go empty
+	[[ $status -eq 1 ]]
+	[[ $(fact empty .not_run) == *"no arguments"* ]]
+	jq -nc '{argv: (["echo"] + [range(5000) | "x"])}' >"$SCRATCH/params.json"
+	run go empty --id many --params "$SCRATCH/params.json"
+	[[ $(fact many .not_run) == *"4096"* ]]
+	jq -nc '{argv: ["echo", ("x" * 300000)]}' >"$SCRATCH/params.json"
+	run go empty --id long --params "$SCRATCH/params.json"
+	[[ $(fact long .not_run) == *"256 KiB"* ]]
+	jq -nc '{argv: ["printf", "%s|", "a b", "$HOME", "", "*"]}' >"$SCRATCH/params.json"
+	go empty --id spliced --params "$SCRATCH/params.json"
+	[[ $(fact spliced .stdout) == 'a b|$HOME||*|' ]]
+}
+
+@test "stdin, and the workspace as the state asks for it" {
+	machine_file io <<'END'
+initial: work
+budget: {max_transitions: 9}
+vars: {operator: {text: {type: str, value: "grüße"}}}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'cat; pwd; echo x >made && echo wrote']
+    stdin: "{{ text }}!"
+    workspace: read
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	run go io
+	[[ $(fact io .stdout) == "grüße!$SCRATCH/ws" ]]
+	[[ ! -e $SCRATCH/ws/made ]]
+}
+
+@test "the network is refused at start, by name, unless the operator opened it" {
+	machine_file net <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: ["true"]
+    allow_network: allow
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	run go net
+	[[ $status -eq 2 ]]
+	[[ $output == *"state work"*"tool_network"*"only_explicit_states"* ]]
+	[[ ! -s $(instance net)/journal.jsonl ]]
+	mkdir -p "$SCRATCH/config/agent6"
+	echo 'sandbox: {tool_network: only_explicit_states}' >"$SCRATCH/config/agent6/config.yaml"
+	go net
+}
+
+@test "what a state reads must be granted" {
+	mkdir "$SCRATCH/library" "$SCRATCH/private"
+	echo book >"$SCRATCH/library/b"
+	ln -s "$SCRATCH/private" "$SCRATCH/library/way-out"
+	mkdir -p "$SCRATCH/config/agent6"
+	echo "sandbox: {read: [$SCRATCH/library]}" >"$SCRATCH/config/agent6/config.yaml"
+	local path
+	for path in library library/way-out private; do
+		machine_file reads <<END
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [cat, $SCRATCH/library/b]
+    reads: [$SCRATCH/$path]
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+		run go reads --id "reads-${path//\//-}"
+		echo "$path: $status $output"
+		[[ $status -eq $([[ $path == library ]] && echo 0 || echo 2) ]]
+	done
+	[[ $output == *"state work"*"sandbox.read"* ]]
+}
