@@ -1,0 +1,59 @@
+# The shape generator refuses whatever its tables cannot carry: a published schema must never say more,
+# or less, than the program checks.
+load ../kit/common
+
+setup() {
+	GEN=${AGENT6_OUT:-$AGENT6_SRC/build/release}/host/shape_gen
+	[[ -x $GEN ]] || skip "the build tool is not built"
+}
+
+refuses() { # SCHEMA REASON
+	echo "$1" >"$SCRATCH/s.json"
+	run "$GEN" x "$SCRATCH/s.json"
+	echo "$output" | tail -n 1
+	[[ $status -eq 1 && $output == *"$2"* ]]
+}
+
+@test "a keyword that is not supported" {
+	refuses '{"type":"string","format":"date"}' 'the keyword `format`'
+	refuses '{"type":"integer","multipleOf":2}' 'the keyword `multipleOf`'
+	refuses '{"type":"object","additionalProperties":false,"patternProperties":{}}' 'patternProperties'
+	refuses '{"type":"string","minimum":1}' 'the keyword `minimum`'
+	refuses '{"anyOf":[{"type":"string"}]}' 'the keyword `anyOf`'
+	refuses '{"type":"array","items":{"type":"string","contains":{}}}' '#/items: the keyword `contains`'
+}
+
+@test "a use that cannot be decided" {
+	refuses '{"oneOf":[{"type":"string"},{"enum":["a"]}]}' 'oneOf needs branches'
+	refuses '{"type":"object"}' 'additionalProperties'
+	refuses '{"type":"object","additionalProperties":false,"required":["a"]}' 'required key'
+	refuses '{"type":"object","additionalProperties":false,"allOf":[{"required":["a"]}]}' 'allOf'
+	refuses '{"enum":[1,2]}' 'only strings'
+	refuses '{"not":{"type":"string"}}' '`not`'
+	refuses '{"type":["string","null"]}' '`type`'
+	refuses '{"type":"array","items":{"type":"integer"},"uniqueItems":true}' 'uniqueItems'
+}
+
+@test "a pattern that would need backtracking, or more than ASCII" {
+	refuses '{"type":"string","pattern":"^a*a$"}' 'backtracking'
+	refuses '{"type":"string","pattern":"^[a-z]+[x0]$"}' 'backtracking'
+	refuses '{"type":"string","pattern":"a"}' 'begin with ^'
+	refuses '{"type":"string","pattern":"^(a|b)$"}' 'not supported'
+	refuses '{"type":"string","pattern":"^[ä]$"}' 'ASCII'
+	refuses '{"type":"string","pattern":"^.$"}' 'not supported'
+}
+
+@test "a schema that is not there, or contains itself" {
+	refuses '{"$ref":"#/$defs/a"}' 'nothing is called'
+	refuses '{"$ref":"other.json"}' '$ref must be'
+	refuses '{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"}}}}' 'contains itself'
+	refuses '{"a":1,"a":2}' 'duplicate'
+}
+
+@test "what is supported becomes a table" {
+	echo '{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+$","default":"x"}},
+		"additionalProperties":{"type":"object","properties":{"b":{"type":"integer","default":1}},
+		"additionalProperties":false}}' >"$SCRATCH/s.json"
+	run -0 "$GEN" x "$SCRATCH/s.json"
+	[[ $output == *'#define x_shape x_0'* && $output == *'{\"*\":{\"b\":1},\"a\":\"x\"}'* ]]
+}
