@@ -1,0 +1,278 @@
+/*
+ * Runs the real agent6-agent, through the real agent6-broker, against a server on loopback that
+ * plays a script of raw replies; for the tests of the agent as a whole.
+ */
+#ifndef TESTS_UNIT_AGENT_KIT_H
+#define TESTS_UNIT_AGENT_KIT_H
+#include "tests/kit/tap.h"
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/io.h"
+#include "base/json.h"
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { KIT_REPLIES_MAX = 16, KIT_CAP_BYTES = 128 * 1024 * 1024 };
+
+/* One connection's answer; a NULL text ends the script (the last reply is repeated). */
+struct kit_reply {
+	const char *text; /* raw bytes behind the status line and headers as written here */
+	int stall_secs;   /* before closing */
+	size_t repeat;    /* the text again, this many times */
+};
+
+struct kit {
+	struct kit_reply replies[KIT_REPLIES_MAX];
+	const char *format, *profile, *key, *ca_file, *wrapper;
+	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
+	char workspace[256];
+	/* results */
+	int exit;
+	json_t *events, *result; /* result: borrowed from events */
+	char *requests;          /* everything the server received */
+	char *output;            /* everything the agent wrote */
+	long max_rss_kib;
+};
+
+static inline void kit_done(struct kit *k)
+{
+	json_decref(k->events);
+	json_decref(k->task);
+	json_decref(k->limits);
+	json_decref(k->provider);
+	free(k->requests);
+	free(k->output);
+}
+
+#define AUTO_KIT __attribute__((cleanup(kit_done))) struct kit
+
+/* Reads one request: headers, then as many bytes as content-length says. */
+static inline void kit_read_request(int fd, int log_fd)
+{
+	AUTO_BUF b;
+	buf_init(&b, KIT_CAP_BYTES);
+	size_t want = SIZE_MAX;
+	char chunk[65536];
+	while (b.len < want) {
+		ssize_t n = recv(fd, chunk, sizeof(chunk), 0);
+		if (n <= 0)
+			break;
+		buf_add(&b, chunk, (size_t)n);
+		const char *end = strstr(b.data, "\r\n\r\n");
+		const char *length = strcasestr(b.data, "content-length:");
+		if (end && length)
+			want = (size_t)(end - b.data) + 4 + strtoul(length + 15, NULL, 10);
+	}
+	buf_addc(&b, '\n');
+	io_write(log_fd, b.data, b.len);
+}
+
+static inline void kit_serve(const struct kit *k, int listen_fd, int log_fd)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0;;) {
+		int fd = accept(listen_fd, NULL, NULL);
+		const struct kit_reply *r = &k->replies[i];
+		kit_read_request(fd, log_fd);
+		for (size_t n = 0; n <= r->repeat; n++)
+			if (r->text && io_write(fd, r->text, strlen(r->text)))
+				break;
+		if (r->stall_secs)
+			sleep((unsigned)r->stall_secs);
+		shutdown(fd, SHUT_RDWR);
+		close(fd);
+		i += i + 1 < KIT_REPLIES_MAX && k->replies[i + 1].text;
+	}
+}
+
+static inline int kit_listen(int *port)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(a);
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 16) ||
+		getsockname(fd, (struct sockaddr *)&a, &len))
+		bail("cannot listen on loopback");
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+static inline json_t *kit_order(const struct kit *k, int port)
+{
+	char endpoint[64];
+	snprintf(endpoint, sizeof(endpoint), "%s:%d", k->ca_file ? "localhost" : "127.0.0.1", port);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:b, s:b, s:b}], s:n, s:n}",
+		"version", 1, "profile", k->profile ? k->profile : "strict", "agent_network",
+		"providers", "workspace", k->workspace, "state_dir", k->workspace, "channels",
+		"name", "p", "endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private",
+		0, "max_egress_bytes", "upstream_proxy");
+}
+
+static inline json_t *kit_task(struct kit *k, int port)
+{
+	char url[64];
+	snprintf(url, sizeof(url), "http%s:%d/v1", k->ca_file ? "s://localhost" : "://127.0.0.1",
+		port);
+	json_t *provider = json_pack(
+		"{s:s, s:s, s:s, s:s, s:n, s:s?, s:s, s:i, s:i, s:i, s:i, s:{s:f, s:f, s:f, s:f}}",
+		"name", "p", "api_format", k->format, "base_url", url, "auth",
+		strcmp(k->format, "openai") ? "x-api-key" : "bearer", "api_version", "ca_file",
+		k->ca_file, "key", k->key ? k->key : "sk-test-key-0123456789",
+		"connect_timeout_secs", 5, "idle_timeout_secs", 20, "timeout_secs", 60,
+		"max_retries", 2, "prices", "input", 3.0, "output", 15.0, "cache_read", 0.3,
+		"cache_write", 3.75);
+	json_t *limits = json_pack("{s:i, s:i, s:i, s:i, s:i, s:n, s:n, s:n, s:n}", "timeout_secs",
+		30, "max_iterations", 10, "max_output_tokens_per_call", 1000, "context_tokens",
+		100000, "max_calls_per_turn", 4, "max_input_tokens", "max_output_tokens",
+		"max_microusd", "best_effort_microusd");
+	json_object_update(provider, k->provider);
+	json_object_update(limits, k->limits);
+	json_t *task =
+		json_pack("{s:i, s:s, s:s, s:s, s:s, s:n, s:o, s:s, s:n, s:n, s:o, s:[], s:b}",
+			"version", 1, "state", "judge", "step_key", "1", "mode", "agent", "prompt",
+			"Is it broken?", "result", "provider", provider, "model", "test-model",
+			"thinking", "temperature", "limits", limits, "protect", "record", 0);
+	json_object_update(task, k->task);
+	return task;
+}
+
+static inline void kit_send(int fd, json_t *line)
+{
+	AUTO_FREE char *text = json_text(line);
+	json_decref(line);
+	if (io_write(fd, text, strlen(text)) || io_write(fd, "\n", 1))
+		diag("the agent did not read its request");
+}
+
+static inline pid_t kit_start(struct kit *k, int port, int out_fd)
+{
+	char *const none[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LANG=C.UTF-8"}, NULL};
+	AUTO_FREE char *path = NULL;
+	int in[2];
+	if (asprintf(&path, "%s/agent6-agent", getenv("AGENT6_BIN")) < 0 || pipe2(in, O_CLOEXEC))
+		bail("cannot start the agent");
+	char *const plain[] = {path, NULL};
+	char *const traced[] = {(char[]){"strace"}, (char[]){"-f"}, (char[]){"-e"},
+		(char[]){"trace=connect,socket,sendto,sendmsg"}, (char[]){"-o"},
+		(char *)(uintptr_t)k->wrapper, path, NULL};
+	int fds[] = {in[0], out_fd, STDERR_FILENO};
+	struct child_spec spec = {.path = k->wrapper ? "/usr/bin/strace" : path,
+		.argv = k->wrapper ? traced : plain,
+		.env = none,
+		.fds = fds,
+		.fd_count = 3};
+	struct child child;
+	struct err e = ERR_NONE;
+	if (child_start(&spec, &child, &e))
+		bail("%s", e.text);
+	own_close(&child.pidfd);
+	close(in[0]);
+	kit_send(in[1], kit_order(k, port));
+	kit_send(in[1], kit_task(k, port));
+	close(in[1]);
+	return child.pid;
+}
+
+static inline void kit_parse(struct kit *k)
+{
+	k->events = json_array();
+	for (char *at = k->output, *end; (end = strchr(at, '\n')); at = end + 1) {
+		json_t *event = json_read(at, (size_t)(end - at), KIT_CAP_BYTES, NULL);
+		if (!event)
+			bail("not an event: %.*s", (int)(end - at), at);
+		json_array_append_new(k->events, event);
+		k->result = event;
+	}
+}
+
+/* Runs the agent to its end. */
+static inline void kit_run(struct kit *k)
+{
+	int port, out[2], log_fd = open(tap_scratch(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	AUTO_FD int listen_fd = kit_listen(&port);
+	if (!k->workspace[0])
+		snprintf(k->workspace, sizeof(k->workspace), "%s", tap_scratch());
+	/* The server before the pipe: it must not hold the end whose closing ends the reading. */
+	pid_t server = fork();
+	if (!server)
+		kit_serve(k, listen_fd, log_fd);
+	if (server < 0 || log_fd < 0 || pipe2(out, O_CLOEXEC))
+		bail("cannot set the stage");
+	pid_t agent = kit_start(k, port, out[1]);
+	close(out[1]);
+	AUTO_BUF b;
+	buf_init(&b, KIT_CAP_BYTES);
+	buf_adds(&b, "");
+	io_read_all(out[0], &b, "the events", NULL);
+	close(out[0]);
+	int status;
+	struct rusage used;
+	wait4(agent, &status, 0, &used);
+	k->exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	k->max_rss_kib = used.ru_maxrss;
+	k->output = buf_take(&b, NULL);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	lseek(log_fd, 0, SEEK_SET);
+	buf_adds(&b, "");
+	io_read_all(log_fd, &b, "the requests", NULL);
+	k->requests = buf_take(&b, NULL);
+	close(log_fd);
+	kit_parse(k);
+}
+
+static inline const char *kit_outcome(const struct kit *k)
+{
+	return json_string_value(json_object_get(k->result, "outcome"));
+}
+
+static inline const char *kit_reason(const struct kit *k)
+{
+	return json_string_value(json_object_get(k->result, "reason"));
+}
+
+static inline int64_t kit_usage(const struct kit *k, const char *name)
+{
+	return json_integer_value(json_object_get(json_object_get(k->result, "usage"), name));
+}
+
+static inline size_t kit_count(const char *text, const char *part)
+{
+	size_t n = 0;
+	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+		n++;
+	return n;
+}
+
+/* --- replies, in Anthropic's form --- */
+#define KIT_HEAD(status, type)                                                                     \
+	"HTTP/1.1 " status "\r\ncontent-type: " type "\r\nconnection: close\r\n\r\n"
+#define KIT_STREAM KIT_HEAD("200 OK", "text/event-stream")
+#define KIT_BEGIN                                                                                  \
+	"data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":100,"          \
+	"\"cache_read_input_tokens\":50,\"output_tokens\":1}}}\n\n"
+#define KIT_TEXT(text)                                                                             \
+	"data: "                                                                                   \
+	"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\","      \
+	"\"text\":\"" text "\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+#define KIT_CALL(at, id, name, input)                                                              \
+	"data: {\"type\":\"content_block_start\",\"index\":" #at                                   \
+	",\"content_block\":{\"type\":\"tool_use\",\"id\":\"" id "\",\"name\":\"" name             \
+	"\",\"input\":" input "}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":" #at        \
+	"}\n\n"
+#define KIT_END(stop)                                                                              \
+	"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" stop                     \
+	"\"},\"usage\":{\"output_tokens\":20}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+#define KIT_TURN(name, input)                                                                      \
+	KIT_STREAM KIT_BEGIN KIT_CALL(0, "t1", name, input) KIT_END("tool_use")
+#define KIT_FINISH KIT_TURN("finish_run", "{\"summary\":\"done\"}")
+#endif
