@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "run/pokes.h"
+#include "run/shrink.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +11,7 @@
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
 
-enum { SECOND_US = 1000000, EVENT_BYTES = 4096 };
+enum { SECOND_US = 1000000, LONG_US = 30 * SECOND_US, EVENT_BYTES = 4096 };
 
 bool stop_asked(const struct instance *i)
 {
@@ -87,6 +88,8 @@ int sleep_wait(struct sleep *s, struct err *e)
 			return -1;
 		if (s->woke != WOKE_NOT)
 			return 0;
+		if (!s->until_us || s->until_us - clock_realtime_us() > LONG_US)
+			shrink();
 		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
 			return err_errno(e, "cannot wait");
 		swallow(timer);

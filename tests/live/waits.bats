@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# Waits, pokes, stops and signals of live runs.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq
+	live_setup
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 5000}
+states:
+  park: {kind: wait, on: {signal: park2}}
+  park2: {kind: wait, every_secs: 3600, on: {tick: bad, signal: show}}
+  show:
+    kind: tool
+    command: [sh, -c, 'cat $AGENT6_MACHINE_DATA_DIR/poke.json']
+    timeout_secs: 20
+    on: {ok: again, nonzero: bad, timeout: bad}
+  again:
+    kind: tool
+    command: [sh, -c, 'test ! -e $AGENT6_MACHINE_DATA_DIR/poke.json']
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	machine_file loop <<'END'
+initial: park
+budget: {max_transitions: 5000}
+states:
+  park: {kind: wait, on: {signal: park}}
+END
+}
+
+teardown() {
+	[[ -z ${RUNNER-} ]] || kill -9 "$RUNNER" 2>/dev/null || true
+}
+
+launch() { # NAME [OPTION...]
+	"$AGENT6_BIN/agent6" machine run "${@:2}" "$SCRATCH/$1" >"$SCRATCH/output" 2>&1 3>&- &
+	RUNNER=$!
+}
+
+finish() { # waits for what was launched; its exit status is in $code
+	code=0
+	wait "$RUNNER" || code=$?
+	RUNNER=
+}
+
+armed() { # NAME COUNT
+	[[ $(journal "$1" | grep -c '"t":"wait.armed"') -ge $2 ]]
+}
+
+@test "pokes wake a sleeping machine, and the next tool sees the payload once" {
+	launch parked
+	eventually armed parked 1
+	agent6 machine poke parked
+	eventually armed parked 2
+	agent6 machine poke parked --data '{"n": [1, "ü"]}'
+	finish
+	[[ $(journal parked | jq -c 'select(.state == "show") | .fact.stdout | fromjson') == '{"data":{"n":[1,"ü"]}}' ]]
+	run agent6 machine poke parked
+	[[ $status -eq 2 && $output == *ended* ]]
+}
+
+@test "stop parks a sleeping machine, which goes on from there" {
+	launch parked
+	eventually armed parked 1
+	agent6 machine stop parked
+	finish
+	[[ $code -eq 0 ]]
+	journal_has parked '"by":"request"'
+	[[ ! -e $(instance parked)/stop ]]
+	run agent6 machine stop parked
+	[[ $status -eq 2 ]]
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
+	agent6 machine poke parked
+	agent6 machine run --json --exit-on-wait "$SCRATCH/parked" >"$SCRATCH/lines"
+	[[ $(jq -r .t "$SCRATCH/lines" | tr '\n' ' ') == "step wait.armed " ]]
+}
+
+@test "signals park it with their exit codes" {
+	launch parked
+	eventually armed parked 1
+	kill -TERM "$RUNNER"
+	finish
+	[[ $code -eq 143 ]]
+	agent6 machine poke parked
+	launch parked
+	eventually armed parked 2
+	kill -INT "$RUNNER"
+	finish
+	[[ $code -eq 130 ]]
+	[[ $(journal parked | jq -r 'select(.t == "stop") | .by' | tr '\n' ' ') == "SIGTERM SIGINT " ]]
+}
+
+@test "a second signal kills the running state, which runs again on resume" {
+	machine_file busy <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'cd $AGENT6_MACHINE_DATA_DIR; echo $AGENT6_STEP_KEY >>keys; test $(wc -l <keys) -ge 2 || sleep 300']
+    timeout_secs: 400
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	launch busy
+	running() { [[ -s $(instance busy)/data/keys ]]; }
+	eventually running
+	kill -TERM "$RUNNER"
+	sleep 0.2
+	kill -TERM "$RUNNER"
+	finish
+	[[ $code -eq 143 ]]
+	! journal_has busy '"t":"step"'
+	go busy
+	[[ $(sort "$(instance busy)/data/keys" | uniq -c | tr -s ' ') == " 2 busy-1" ]]
+}
+
+@test "eight pokers at once: each poke wakes one wait, in order, none is lost" {
+	launch loop --quiet
+	eventually armed loop 1
+	local poker
+	local pids=()
+	for poker in 1 2 3 4 5 6 7 8; do
+		(
+			for ((i = 0; i < ${AGENT6_POKES:-25}; i++)); do
+				until agent6 machine poke loop --data "[$poker,$i]" 2>/dev/null; do
+					sleep 0.01
+				done
+			done
+		) 3>&- &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	local total=$((8 * ${AGENT6_POKES:-25}))
+	woken() { [[ $(journal loop | grep -c '"woke_by":"poke"') -eq $total ]]; }
+	eventually woken
+	agent6 machine stop loop
+	finish
+	[[ $(journal loop | jq -c 'select(.t == "step") | .fact.payload.data' | sort | uniq -d) == "" ]]
+	# Each poker's own pokes come in the order in which it sent them.
+	[[ $(journal loop | jq -r 'select(.t == "step") | .fact.payload.data | "\(.[0]) \(.[1])"' |
+		awk '$2 != seen[$1]++ { print }') == "" ]]
+	[[ -z $(find "$(instance loop)/pokes" -name '*.json') ]]
+	agent6 machine verify loop
+}
+
+@test "a second runner is refused and told who holds the instance" {
+	launch parked
+	eventually armed parked 1
+	run agent6 machine run "$SCRATCH/parked"
+	[[ $status -eq 2 ]]
+	[[ $output == *"$RUNNER"* && $output == *"$(hostname)"* ]]
+	[[ $(agent6 machine status parked --json | jq -r '"\(.status) \(.holder.pid)"') == "waiting $RUNNER" ]]
+	kill -9 "$RUNNER"
+	finish
+	[[ $(agent6 machine status parked --json | jq -r '.holder') == null ]]
+}
+
+@test "a long wait makes no system call and keeps little memory" {
+	need strace
+	launch parked
+	eventually armed parked 1
+	agent6 machine poke parked
+	eventually armed parked 2
+	timeout 2 strace -f -p "$RUNNER" -o "$SCRATCH/trace" 2>/dev/null || true
+	grep -vE 'strace|attached|detached' "$SCRATCH/trace" >"$SCRATCH/calls" || true
+	cat "$SCRATCH/calls"
+	[[ $(wc -l <"$SCRATCH/calls") -le 1 ]]
+	# The sanitizers' own memory is not the supervisor's.
+	[[ ${AGENT6_CONFIG-release} != release ]] || [[ $(awk '/^VmRSS/ { print $2 }' "/proc/$RUNNER/status") -lt 4096 ]]
+}
+
+@test "notify runs the operator's program once for each event" {
+	mkdir -p "$SCRATCH/config/agent6"
+	printf '#!/bin/sh\ncat >>%s/heard\n' "$SCRATCH" >"$SCRATCH/hook"
+	chmod +x "$SCRATCH/hook"
+	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
+	machine_file told <<'END'
+initial: park
+budget: {max_transitions: 9}
+vars: {operator: {who: {type: str, value: "a \"b\""}}}
+states:
+  park: {kind: wait, notify: {message: "hello {{ who }}", level: warn}, on: {signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	local i
+	for i in 1 2 3; do go told --exit-on-wait; done
+	agent6 machine poke told
+	go told --exit-on-wait
+	[[ $(jq -r '.t' "$SCRATCH/heard" | tr '\n' ' ') == "notify end " ]]
+	[[ $(jq -r 'select(.t == "notify") | "\(.level) \(.message)"' "$SCRATCH/heard") == 'warn hello a "b"' ]]
+}
