@@ -39,7 +39,7 @@ static void read_lines(const struct machine *m, int fd)
 	}
 	if (r.mark.offset && !journal_has(fd, &r.mark))
 		abort();
-	json_auto_t *last = journal_last(fd, &e);
+	json_decref(journal_last(fd, &e));
 	journal_reader_done(&r);
 	position_done(&p);
 }
