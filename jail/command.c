@@ -7,6 +7,7 @@
  */
 #include "jail/jail.h"
 #include "jail/kernel.h"
+#include "jail/leave_out.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,6 +34,8 @@ int command_close(struct jail *j, struct err *e)
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			return err_errno(e, "cannot fill descriptor %d", fd);
+	if (!LAYER_ON("descriptors"))
+		return 0;
 	return syscall(SYS_close_range, 3, ~0u, 0) ? err_errno(e, "cannot close descriptors") : 0;
 }
 

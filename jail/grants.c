@@ -28,7 +28,7 @@ struct owner {
 
 static uint64_t attributes(const struct place *p)
 {
-	uint64_t set = KERNEL_ATTR_NOSUID;
+	uint64_t set = LAYER_ON("nosuid") ? KERNEL_ATTR_NOSUID : 0;
 	if (p->kind != PLACE_DEVICE)
 		set |= KERNEL_ATTR_NODEV;
 	if (!p->exec)

@@ -56,6 +56,7 @@ int session_apply(struct jail *j, struct err *e)
 {
 	if (setsid() < 0)
 		return err_errno(e, "cannot start a session");
-	j->report->layers.keyring = syscall(SYS_keyctl, KEYCTL_JOIN, NULL, 0, 0, 0) >= 0;
+	j->report->layers.keyring =
+		LAYER_ON("keyring") && syscall(SYS_keyctl, KEYCTL_JOIN, NULL, 0, 0, 0) >= 0;
 	return 0;
 }

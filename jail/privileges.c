@@ -63,6 +63,8 @@ static int clear_sets(struct err *e)
 
 int privileges_fix(struct jail *j, struct err *e)
 {
+	if (!LAYER_ON("no_new_privs"))
+		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return err_errno(e, "cannot give up new privileges");
 	j->report->layers.no_new_privs = true;

@@ -9,3 +9,30 @@ $(out)/gen/jail/seccomp_programs.h: $(host_gen)
 	@$(host_gen) >$@.tmp && mv $@.tmp $@
 
 $(out)/obj/jail/seccomp.o: $(out)/gen/jail/seccomp_programs.h
+
+# The attack corpus is one static program, so that it runs wherever it is put.
+attack := $(out)/tests/security/attacks/attack
+$(attack): $(wildcard tests/security/attacks/[!d]*.c) tests/security/attacks/attack.h
+	@mkdir -p $(@D)
+	$(call say,link $@) $(CC) -std=gnu17 -O1 $(warnings) -Wno-conversion -Wno-sign-conversion $(CPPFLAGS) \
+		-static -o $@ $(filter %.c,$^)
+
+$(out)/tests/security/jail_attacks_test: $(out)/obj/tests/security/attacks/decoy.o
+test-programs: $(attack)
+
+# `make teeth`: the same jail, compiled so that the environment can leave layers out, and one program
+# per group of the seccomp table. Never installed, never linked into anything.
+teeth_groups := $(shell awk '/define SECCOMP_GROUPS/ {on = 1} /^$$/ {on = 0} on && /, "/ {print substr($$1, 3, length($$1) - 3)}' \
+	jail/seccomp_table.h)
+teeth := $(out)/teeth/agent6-jail $(teeth_groups:%=$(out)/teeth/without-%)
+teeth_build = $(CC) $(filter-out -Werror,$(CFLAGS)) -I$(@D)/$(@F).gen $(CPPFLAGS) -DJAIL_LEAVE_OUT $(LDFLAGS) -o $@ \
+	$(filter %.c,$^) -ljansson -lm
+teeth_sources := $(wildcard jail/*.c) $(filter-out engine/base/%main.c,$(wildcard engine/base/*.c))
+$(teeth): $(out)/teeth/%: $(host_gen) $(teeth_sources) $(wildcard jail/*.h)
+	@mkdir -p $@.gen/jail
+	@$(host_gen) $(patsubst without-%,%,$*) >$@.gen/jail/seccomp_programs.h
+	$(call say,link $@) $(teeth_build)
+
+teeth: $(teeth) $(attack) $(out)/tests/security/jail_attacks_test
+	@tests/security/teeth $(out)
+.PHONY: teeth

@@ -25,6 +25,9 @@ const struct seccomp_program seccomp_programs[FILTERS] = {
 	[FILTER_REAPER] = PROGRAM(reaper),
 };
 
+static const char *const filter_names[FILTERS] = {"seccomp_table", "seccomp_no_internet",
+	"seccomp_no_unix", "seccomp_no_host_ipc", "seccomp_reaper"};
+
 int seccomp_enter(enum filter which)
 {
 	const struct seccomp_program *program = &seccomp_programs[which];
@@ -52,13 +55,12 @@ int seccomp_apply(struct jail *j, struct err *e)
 		[FILTER_NO_HOST_IPC] = hardened,
 		[FILTER_TABLE] = true,
 	};
-	/* The table last: it forbids some of what loading the others needs nothing of, but costs
-	 * them. */
-	for (int i = FILTERS - 1; LAYER_ON("seccomp") && i >= 0; i--) {
-		if (!wanted[i])
+	/* The table last, so that loading the others need not pass it. */
+	for (int i = FILTERS - 1; i >= 0; i--) {
+		if (!wanted[i] || !LAYER_ON("seccomp") || !LAYER_ON(filter_names[i]))
 			continue;
 		if (seccomp_enter((enum filter)i))
-			return err_errno(e, "cannot load seccomp filter %d", i);
+			return err_errno(e, "cannot load the filter %s", filter_names[i]);
 		layers->seccomp++;
 	}
 	return 0;

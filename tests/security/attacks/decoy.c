@@ -1,0 +1,433 @@
+#include "tests/security/attacks/decoy.h"
+
+#include "base/own.h"
+#include "tests/kit/tap.h"
+#include "tests/kit/tree.h"
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <linux/keyctl.h>
+#include <mqueue.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { TCP4, TCP6, UDP, ABSTRACT, OUTSIDE, INSIDE };
+
+static char *text(const char *format, ...) PRINTF(1, 2);
+
+static char *text(const char *format, ...)
+{
+	va_list args;
+	char *made = NULL;
+	va_start(args, format);
+	if (vasprintf(&made, format, args) < 0)
+		bail("out of memory");
+	va_end(args);
+	return made;
+}
+
+/* --- listeners ---------------------------------------------------------------------------------
+ */
+
+static int listen_at(int type, const void *at, socklen_t len)
+{
+	int family = ((const struct sockaddr *)at)->sa_family;
+	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, at, len) || (type == SOCK_STREAM && listen(fd, 16)))
+		bail("cannot listen: %s", strerror(errno));
+	return fd;
+}
+
+static unsigned port_of(int fd)
+{
+	struct sockaddr_in6 at;
+	socklen_t len = sizeof(at);
+	if (getsockname(fd, (struct sockaddr *)&at, &len))
+		bail("getsockname");
+	return ntohs(at.sin6_port); /* at the same place for both families */
+}
+
+static int listen_named(const char *path, size_t skip)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	size_t len = strlen(path);
+	if (len + skip >= sizeof(at.sun_path))
+		bail("%s is too long for a socket", path);
+	memcpy(at.sun_path + skip, path, len);
+	return listen_at(
+		SOCK_STREAM, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len));
+}
+
+static void open_canaries(struct decoy *d)
+{
+	struct sockaddr_in four = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	d->canary[TCP4] = listen_at(SOCK_STREAM, &four, sizeof(four));
+	d->canary[UDP] = listen_at(SOCK_DGRAM, &four, sizeof(four));
+	d->canary[TCP6] = listen_at(SOCK_STREAM, &six, sizeof(six));
+	d->canary[ABSTRACT] = listen_named(d->mark, 1);
+	d->canary[OUTSIDE] = d->canary[INSIDE] = -1;
+}
+
+/* The first listener that was reached, -1: none; all are emptied. */
+static int reached_canary(struct decoy *d)
+{
+	int reached = -1;
+	for (int i = 0; i < DECOY_CANARIES; i++) {
+		char byte;
+		if (d->canary[i] < 0)
+			continue;
+		for (;;) {
+			int fd = i == UDP ? (recv(d->canary[i], &byte, 1, 0) < 0 ? -1 : dup(2))
+					  : accept(d->canary[i], NULL, NULL);
+			if (fd < 0)
+				break;
+			close(fd);
+			reached = i;
+		}
+	}
+	return reached;
+}
+
+/* --- processes ---------------------------------------------------------------------------------
+ */
+
+int decoy_become(const struct decoy *d)
+{
+	if (!d->as_user || geteuid() != 0)
+		return 0;
+	return setgroups(0, NULL) || setresgid(DECOY_UID, DECOY_UID, DECOY_UID) ||
+	       setresuid(DECOY_UID, DECOY_UID, DECOY_UID);
+}
+
+int decoy_wait(pid_t pid, int secs)
+{
+	int status;
+	for (int tenths = 0; tenths < secs * 100; tenths++) {
+		pid_t got = waitpid(pid, &status, WNOHANG);
+		if (got == pid)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		nanosleep(&(struct timespec){.tv_nsec = tenths < 100 ? 1000000 : 10000000}, NULL);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return 255;
+}
+
+static void start_victim(struct decoy *d)
+{
+	int ready[2];
+	char byte;
+	if (pipe2(ready, O_CLOEXEC))
+		bail("pipe");
+	d->victim = fork();
+	if (d->victim) { /* it is what it shall be once execve has closed the pipe */
+		close(ready[1]);
+		if (d->victim < 0 || read(ready[0], &byte, 1))
+			bail("cannot start the victim");
+		close(ready[0]);
+		return;
+	}
+	if (decoy_become(d))
+		_exit(1);
+	execl(d->attack, d->attack, "pause", NULL);
+	_exit(1);
+}
+
+/* A process that an attack left: how many there are; with `end`, they are killed. */
+static int left_behind(const struct decoy *d, bool end)
+{
+	int count = 0;
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	while (proc && (entry = readdir(proc))) {
+		char path[300], line[512] = "";
+		long pid = strtol(entry->d_name, NULL, 10);
+		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+		int fd = pid > 0 && pid != d->victim ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		if (fd < 0)
+			continue;
+		ssize_t len = read(fd, line, sizeof(line) - 1);
+		close(fd);
+		if (len <= 0 || (strcmp(line, d->mark) != 0 && strcmp(line, d->attack) != 0))
+			continue;
+		count++;
+		if (end)
+			kill((pid_t)pid, SIGKILL);
+	}
+	if (proc)
+		closedir(proc);
+	return count;
+}
+
+/* --- trees -------------------------------------------------------------------------------------
+ */
+
+static const struct decoy *walked; /* nftw(3) has no argument for its callback */
+static char *listing;
+
+static int give(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return walked->as_user ? lchown(path, DECOY_UID, DECOY_UID) : 0;
+}
+
+static int take_away(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path) && errno != ENOENT;
+}
+
+static int list_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)type;
+	(void)at;
+	char *longer = text("%s%s %o %lld %lld.%09ld\n", listing ? listing : "", path, st->st_mode,
+		S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+		st->st_mtim.tv_nsec);
+	free(listing);
+	listing = longer;
+	return 0;
+}
+
+static int find_set_id(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	return type == FTW_F && (st->st_mode & 06000);
+}
+
+static char *manifest(const char *dir)
+{
+	listing = NULL;
+	nftw(dir, list_one, 16, FTW_PHYS);
+	return TAKE_PTR(listing);
+}
+
+static void copy_program(const char *from, const char *to)
+{
+	AUTO_FD int in = open(from, O_RDONLY | O_CLOEXEC);
+	AUTO_FD int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	struct stat st;
+	if (in < 0 || out < 0 || fstat(in, &st))
+		bail("cannot copy %s to %s", from, to);
+	for (off_t left = st.st_size; left > 0;) {
+		ssize_t n = copy_file_range(in, NULL, out, NULL, (size_t)left, 0);
+		if (n <= 0)
+			bail("cannot copy %s: %s", from, strerror(errno));
+		left -= n;
+	}
+}
+
+static void tell(struct decoy *d, const char *name, char *value)
+{
+	if (d->told_count == DECOY_TOLD_MAX)
+		bail("too much to tell");
+	d->told[d->told_count].name = text("ATTACK_%s", name);
+	d->told[d->told_count++].value = value;
+}
+
+static void tell_all(struct decoy *d)
+{
+	char host[65] = "";
+	gethostname(host, sizeof(host));
+	tell(d, "OUTSIDE", text("%s", d->outside));
+	tell(d, "BUNDLE", text("%s", d->bundle));
+	tell(d, "SELF", text("%s", d->attack));
+	tell(d, "SUID", text("%s", d->suid));
+	tell(d, "MARK", text("%s", d->mark));
+	tell(d, "ABSTRACT", text("%s", d->mark));
+	tell(d, "HOST", text("%s", host));
+	tell(d, "KEY", text("agent6-attack-key"));
+	tell(d, "MQ", text("%s", d->mq));
+	tell(d, "SHM", text("%s", d->shm));
+	tell(d, "IPC", text("%d", d->ipc_key));
+	tell(d, "TCP4", text("%u", port_of(d->canary[TCP4])));
+	tell(d, "TCP6", text("%u", port_of(d->canary[TCP6])));
+	tell(d, "UDP", text("%u", port_of(d->canary[UDP])));
+	tell(d, "VICTIM", text("%d", (int)d->victim));
+}
+
+static void forget_all(struct decoy *d)
+{
+	while (d->told_count) {
+		d->told_count--;
+		free(d->told[d->told_count].name);
+		free(d->told[d->told_count].value);
+	}
+}
+
+/* --- the whole ---------------------------------------------------------------------------------
+ */
+
+static void open_terminal(struct decoy *d)
+{
+	d->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (d->master < 0 || grantpt(d->master) || unlockpt(d->master))
+		bail("cannot open a pseudo-terminal");
+	d->terminal = open(ptsname(d->master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (d->terminal < 0 || (d->as_user && fchown(d->terminal, DECOY_UID, DECOY_UID)))
+		bail("cannot open the terminal");
+}
+
+static void open_objects(struct decoy *d)
+{
+	mode_t mask = umask(0);
+	int fd = open(d->shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	mqd_t queue = mq_open(d->mq, O_RDWR | O_CREAT | O_EXCL, 0666, NULL);
+	if (fd < 0 || write(fd, "x", 1) != 1 || queue < 0 ||
+		shmget(d->ipc_key, 4096, IPC_CREAT | 0666) < 0 ||
+		semget(d->ipc_key, 1, IPC_CREAT | 0666) < 0 ||
+		msgget(d->ipc_key, IPC_CREAT | 0666) < 0)
+		bail("cannot make the IPC objects: %s", strerror(errno));
+	close(fd);
+	mq_close(queue);
+	umask(mask);
+	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	syscall(SYS_add_key, "user", "agent6-attack-key", "secret", 6, KEY_SPEC_SESSION_KEYRING);
+}
+
+void decoy_init(struct decoy *d, const char *scratch, bool as_user)
+{
+	const char *programs = getenv("AGENT6_BIN"), *out = getenv("AGENT6_OUT");
+	if (!programs || !out)
+		bail("AGENT6_BIN and AGENT6_OUT say where the programs are");
+	*d = (struct decoy){.as_user = as_user && geteuid() == 0, .ipc_key = 0x61360000 | getpid()};
+	d->root = text("%s/%c", scratch, as_user ? 'u' : 'r');
+	d->workspace = text("%s/ws", d->root);
+	d->outside = text("%s/o", d->root);
+	d->bundle = text("%s/b", d->root);
+	d->git = text("%s/.git", d->workspace);
+	d->nested_git = text("%s/sub/.git", d->workspace);
+	d->policy = text("%s/policy.json", d->root);
+	d->attack = text("%s/attack", d->bundle);
+	d->suid = text("%s/suid", d->bundle);
+	d->jail = getenv("JAIL") ? text("%s", getenv("JAIL")) : text("%s/agent6-jail", programs);
+	snprintf(d->mark, sizeof(d->mark), "agent6-mark-%d", (int)getpid());
+	snprintf(d->mq, sizeof(d->mq), "/agent6-mq-%d", (int)getpid());
+	snprintf(d->shm, sizeof(d->shm), "/dev/shm/agent6-shm-%d", (int)getpid());
+	AUTO_FREE char *program = text("%s/tests/security/attacks/attack", out);
+	if (chmod(scratch, 0755))
+		bail("cannot open %s to the attacker", scratch);
+	tree_dir(d->root, "b");
+	copy_program(program, d->attack);
+	open_canaries(d);
+	open_terminal(d);
+	open_objects(d);
+}
+
+void decoy_fill(struct decoy *d)
+{
+	tree_file(d->root, "ws/.git/config", "original\n", 0644);
+	tree_file(d->root, "ws/sub/.git/config", "original\n", 0644);
+	tree_file(d->root, "ws/services/README", "a socket\n", 0644);
+	tree_file(d->root, "o/victim", "original\n", 0644);
+	tree_file(d->root, "o/secret", "a private key\n", 0600);
+	tree_file(d->root, "o/directory/file", "original\n", 0644);
+	tree_file(d->root, "b/file", "original\n", 0644);
+	AUTO_FREE char *out = text("%s/s", d->outside), *in = text("%s/services/s", d->workspace);
+	d->canary[OUTSIDE] = listen_named(out, 0);
+	d->canary[INSIDE] = listen_named(in, 0);
+	walked = d;
+	if (nftw(d->root, give, 16, FTW_PHYS))
+		bail("cannot give the tree away");
+	if (geteuid() == 0) {
+		copy_program(d->attack, d->suid);
+		if (chown(d->suid, 0, 0) || chmod(d->suid, 04755))
+			bail("cannot make a set-id program");
+	}
+	start_victim(d);
+	tell_all(d);
+	d->before = manifest(d->outside);
+}
+
+void decoy_clear(struct decoy *d)
+{
+	bool left = false;
+	forget_all(d);
+	kill(d->victim, SIGKILL);
+	waitpid(d->victim, NULL, 0);
+	d->victim = 0;
+	/* What forks on may slip through one look, or two. */
+	for (int quiet = 0; quiet < (left ? 8 : 2);) {
+		left = left_behind(d, true) || left;
+		quiet = left_behind(d, true) ? 0 : quiet + 1;
+		if (left)
+			nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	}
+	own_close(&d->canary[OUTSIDE]);
+	own_close(&d->canary[INSIDE]);
+	reached_canary(d);
+	nftw(d->workspace, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	nftw(d->outside, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	AUTO_FREE char *here = text("%s/created", d->root), *there = text("%s/created", d->bundle);
+	unlink(here);
+	unlink(there);
+	unlink("/usr/agent6-attack");
+	free(TAKE_PTR(d->before));
+}
+
+char *decoy_harm(struct decoy *d)
+{
+	static const char *const canaries[] = {"TCP", "TCP over IPv6", "UDP", "abstract socket",
+		"socket outside", "socket in the workspace"};
+	AUTO_FREE char *after = manifest(d->outside), *created = text("%s/created", d->root);
+	AUTO_FREE char *in_bundle = text("%s/created", d->bundle);
+	AUTO_FREE char *config = text("%s/config", d->git),
+		       *nested = text("%s/config", d->nested_git);
+	struct stat st;
+	int status, reached = reached_canary(d);
+	if (strcmp(after, d->before) != 0)
+		return text("the tree outside has changed:\n%s", after);
+	if (!access(created, F_OK) || !access(in_bundle, F_OK) ||
+		!access("/usr/agent6-attack", F_OK))
+		return text("a file was made outside");
+	if (stat(config, &st) || st.st_size != 9 || stat(nested, &st) || st.st_size != 9)
+		return text(".git has changed");
+	if (reached >= 0)
+		return text("a listener was reached: %s", canaries[reached]);
+	if (waitpid(d->victim, &status, WNOHANG | WUNTRACED))
+		return text("the victim was hit");
+	if (nftw(d->workspace, find_set_id, 16, FTW_PHYS))
+		return text("a set-id file lies in the workspace");
+	if (left_behind(d, false))
+		return text("a process was left behind");
+	return NULL;
+}
+
+void decoy_done(struct decoy *d)
+{
+	char *owned[] = {d->root, d->workspace, d->outside, d->bundle, d->git, d->nested_git,
+		d->policy, d->attack, d->jail, d->suid};
+	for (size_t i = 0; i < ARRAY_LEN(owned); i++)
+		free(owned[i]);
+	for (int i = 0; i < DECOY_CANARIES; i++)
+		own_close(&d->canary[i]);
+	own_close(&d->terminal);
+	own_close(&d->master);
+	unlink(d->shm);
+	mq_unlink(d->mq);
+	shmctl(shmget(d->ipc_key, 0, 0), IPC_RMID, NULL);
+	semctl(semget(d->ipc_key, 0, 0), 0, IPC_RMID);
+	msgctl(msgget(d->ipc_key, 0), IPC_RMID, NULL);
+}

@@ -1,0 +1,43 @@
+/*
+ * What the attacks aim at: a workspace and a bundle, a tree outside them, listeners of every kind,
+ * a victim process, System V and POSIX objects. Made afresh for each run, and looked at afterwards.
+ */
+#ifndef TESTS_SECURITY_ATTACKS_DECOY_H
+#define TESTS_SECURITY_ATTACKS_DECOY_H
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { DECOY_TOLD_MAX = 24, DECOY_CANARIES = 6, DECOY_UID = 61234 };
+
+struct decoy {
+	char *root, *workspace, *outside, *bundle, *git, *nested_git, *policy, *attack, *jail,
+		*suid;
+	bool as_user; /* attacks run as DECOY_UID although this is root */
+	struct {
+		char *name, *value;
+	} told[DECOY_TOLD_MAX]; /* environment of the attack */
+	size_t told_count;
+	int canary[DECOY_CANARIES];
+	int terminal; /* a pseudo-terminal's slave, and the master that keeps it open */
+	int master;
+	pid_t victim;
+	char *before; /* manifest of `outside` and the bundle */
+	char mark[32], mq[32], shm[48];
+	int ipc_key;
+};
+
+/* `scratch` is where everything lies; `as_user` drops root before an attack. */
+void decoy_init(struct decoy *d, const char *scratch, bool as_user);
+void decoy_done(struct decoy *d);
+/* A fresh tree and fresh targets; clear removes them and whatever the attack left. */
+void decoy_fill(struct decoy *d);
+void decoy_clear(struct decoy *d);
+/* In a child: takes the attacker's ids. */
+int decoy_become(const struct decoy *d);
+/* The exit status, 128+signal; 255 when it had to be killed after `secs`. */
+int decoy_wait(pid_t pid, int secs);
+/* What the attack did to the host, as heap text; NULL: nothing. */
+char *decoy_harm(struct decoy *d);
+#endif

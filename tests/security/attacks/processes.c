@@ -1,0 +1,310 @@
+/*
+ * Attempts on processes: the victim's, PID 1's and the own /proc, tracing, signals, daemons, the
+ * terminal, bombs.
+ */
+#include "tests/security/attacks/attack.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t victim(void)
+{
+	return (pid_t)strtol(target("VICTIM"), NULL, 10);
+}
+
+static int open_proc(long pid, const char *file, int flags)
+{
+	char path[64], byte;
+	snprintf(path, sizeof(path), "/proc/%ld/%s", pid, file);
+	int fd = open(path, flags);
+	if (fd >= 0 && flags == O_RDONLY && !strcmp(file, "environ"))
+		return answer(read(fd, &byte, 1));
+	return answer(fd);
+}
+
+static int open_for_write(const char *path)
+{
+	return answer(open(path, O_WRONLY));
+}
+
+int proc_environ(void)
+{
+	return open_proc(victim(), "environ", O_RDONLY);
+}
+
+int proc_mem(void)
+{
+	return open_proc(victim(), "mem", O_RDONLY);
+}
+
+int proc_root(void)
+{
+	return open_proc(victim(), "root/etc/passwd", O_RDONLY);
+}
+
+/* Inside, PID 1 is the reaper; outside, the victim stands for it. */
+static long first(void)
+{
+	return strtol(target("FIRST"), NULL, 10);
+}
+
+int proc_one(void)
+{
+	return open_proc(first(), "environ", O_RDONLY);
+}
+
+int proc_one_exe(void)
+{
+	return open_proc(first(), "exe", O_RDONLY);
+}
+
+int proc_one_fd(void)
+{
+	return open_proc(first(), "fd/0", O_RDONLY);
+}
+
+int proc_parent_environ(void)
+{
+	return open_proc(getppid(), "environ", O_RDONLY);
+}
+
+int proc_core_pattern(void)
+{
+	char text[256];
+	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY);
+	ssize_t len = read(fd, text, sizeof(text));
+	fd = open("/proc/sys/kernel/core_pattern", O_WRONLY);
+	return fd < 0 ? errno : answer(write(fd, text, (size_t)(len > 0 ? len : 0)));
+}
+
+int proc_sysctl(void)
+{
+	return open_for_write("/proc/sys/kernel/printk");
+}
+
+int proc_oom(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY);
+	return fd < 0 ? errno : answer(write(fd, "1000", 4));
+}
+
+int proc_self_mem(void)
+{
+	return open_for_write("/proc/self/mem");
+}
+
+int proc_uid_map(void)
+{
+	return open_for_write("/proc/self/uid_map");
+}
+
+int sys_read(void)
+{
+	return answer(open("/sys/kernel", O_RDONLY | O_DIRECTORY));
+}
+
+int sys_write(void)
+{
+	return open_for_write("/sys/kernel/rcu_expedited");
+}
+
+int ptrace_victim(void)
+{
+	return answer(ptrace(PTRACE_SEIZE, victim(), 0, 0));
+}
+
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+	if (!pid) {
+		sleep(5);
+		_exit(0);
+	}
+	return pid;
+}
+
+int ptrace_child(void)
+{
+	pid_t pid = sleeper();
+	int result = answer(ptrace(PTRACE_SEIZE, pid, 0, 0));
+	kill(pid, SIGKILL);
+	return result;
+}
+
+int vm_read(void)
+{
+	static char here[16], there[16];
+	pid_t pid = sleeper();
+	struct iovec to = {here, 16}, from = {there, 16};
+	int result = answer(process_vm_readv(pid, &to, 1, &from, 1, 0));
+	kill(pid, SIGKILL);
+	return result;
+}
+
+int kcmp_victim(void)
+{
+	pid_t pid = sleeper();
+	int result = answer(syscall(SYS_kcmp, getpid(), pid, 1 /* KCMP_VM */, 0, 0));
+	kill(pid, SIGKILL);
+	return result;
+}
+
+int pidfd_getfd(void)
+{
+	pid_t pid = sleeper();
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int result = answer(syscall(SYS_pidfd_getfd, pidfd, 1, 0));
+	kill(pid, SIGKILL);
+	return result;
+}
+
+int signal_victim(void)
+{
+	return answer(kill(victim(), SIGSTOP));
+}
+
+int signal_pidfd(void)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, victim(), 0);
+	return pidfd < 0 ? errno : answer(syscall(SYS_pidfd_send_signal, pidfd, SIGSTOP, NULL, 0));
+}
+
+int signal_queue(void)
+{
+	return answer(sigqueue(victim(), SIGSTOP, (union sigval){0}));
+}
+
+int env_leak(void)
+{
+	return getenv("SECRET_OF_THE_CALLER") ? 0 : ENOENT;
+}
+
+static void become_daemon(void)
+{
+	setsid();
+	if (fork())
+		_exit(0);
+	execl(target("SELF"), target("MARK"), "daemon", NULL);
+	_exit(1);
+}
+
+int linger(void)
+{
+	pid_t pid = fork();
+	if (!pid)
+		become_daemon();
+	waitpid(pid, NULL, 0);
+	usleep(20000);
+	return 0;
+}
+
+/* A chain that forks and dies, and ignores what can be ignored; ends by itself after a while. */
+int linger_stubborn(void)
+{
+	pid_t pid = fork();
+	if (pid) {
+		usleep(20000);
+		return 0;
+	}
+	setsid();
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	for (int i = 0; i < 3000; i++) {
+		if (fork())
+			_exit(0);
+		if (i % 100 == 99 && !fork())
+			become_daemon();
+	}
+	_exit(0);
+}
+
+int tty_sti(void)
+{
+	return answer(ioctl(0, TIOCSTI, "x"));
+}
+
+int tty_sti_high(void)
+{
+	return answer(syscall(SYS_ioctl, 0, 0x100000000ul | TIOCSTI, "x"));
+}
+
+int tty_ctty(void)
+{
+	setsid();
+	long result = ioctl(0, TIOCSCTTY, 0);
+	return result && errno == EPERM && getsid(0) != getpid() ? EPERM : answer(result);
+}
+
+int personality_exec(void)
+{
+	return answer(personality(READ_IMPLIES_EXEC));
+}
+
+int rlimit_raise(void)
+{
+	struct rlimit limit;
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	limit.rlim_max += limit.rlim_max != RLIM_INFINITY;
+	long result = setrlimit(RLIMIT_MEMLOCK, &limit);
+	/* A container's root may lack just this. */
+	bool weak_root = prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) == 1 &&
+			 prctl(PR_CAPBSET_READ, CAP_SYS_RESOURCE) == 0;
+	return result && weak_root ? ENODEV : answer(result);
+}
+
+/* 0 would feed a pipe handler, anything from a page up a file. */
+int core_dump(void)
+{
+	struct rlimit limit;
+	getrlimit(RLIMIT_CORE, &limit);
+	return limit.rlim_cur == 1 && limit.rlim_max == 1 ? EPERM : 0;
+}
+
+int use_forks(void)
+{
+	int result = 0;
+	pid_t pids[300];
+	size_t count = 0;
+	for (; count < 300; count++) {
+		pids[count] = sleeper();
+		if (pids[count] < 0) {
+			result = errno;
+			break;
+		}
+	}
+	while (count)
+		kill(pids[--count], SIGKILL);
+	return result;
+}
+
+int use_forks_root(void)
+{
+	return use_forks();
+}
+
+int use_memory(void)
+{
+	size_t size = 256ul << 20;
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return errno;
+	for (size_t i = 0; i < size; i += 4096)
+		at[i] = 1;
+	return 0;
+}

@@ -1,0 +1,189 @@
+/*
+ * The attack corpus against the jail: each row outside first, where it has to work, then inside, as
+ * root and as an ordinary user, strict and hardened. After every run the host is looked at: the
+ * decoy tree, the canaries, the victim process, set-id files and processes left behind.
+ *
+ *   jail_attacks_test [ID [PROFILE]]    JAIL=path: another launcher; TEETH=1: print what succeeds
+ */
+#include "tests/security/attacks/attack.h"
+
+#include "base/own.h"
+#include "tests/kit/tap.h"
+#include "tests/security/attacks/decoy.h"
+#include <fcntl.h>
+#include <jansson.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { ANSWERS = 3, END = -2, RUN_SECS = 20 };
+
+struct attack {
+	const char *id;
+	int by;
+	int strict[ANSWERS + 1], hardened[ANSWERS + 1];
+	const char *what;
+};
+
+#define LIST(...)                                                                                  \
+	{                                                                                          \
+		__VA_ARGS__, END                                                                   \
+	}
+static const struct attack attacks[] = {
+#define ATTACK_ROW(id, by, strict, hardened, what) {#id, by, LIST strict, LIST hardened, what},
+	ATTACKS(ATTACK_ROW)};
+
+static json_t *environment(const struct decoy *d)
+{
+	json_t *env = json_object();
+	for (size_t i = 0; i < d->told_count; i++)
+		json_object_set_new(env, d->told[i].name, json_string(d->told[i].value));
+	json_object_set_new(env, "ATTACK_FIRST", json_string("1"));
+	return env;
+}
+
+static void write_policy(const struct decoy *d, const char *id, const char *profile)
+{
+	json_auto_t *policy = json_pack("{s:i, s:s, s:[s,s], s:s, s:o, s:{s:s,s:s}, s:[s,s], s:s, "
+					"s:i, s:b, s:{s:i,s:i,s:i,s:i}}",
+		"version", 1, "profile", profile, "argv", d->attack, id, "cwd", d->workspace, "env",
+		environment(d), "workspace", "path", d->workspace, "access", "write", "protect",
+		d->git, d->nested_git, "bundle", d->bundle, "timeout_secs", RUN_SECS,
+		"allow_root_jail", !strcmp(profile, "hardened"), "limits", "processes", 64,
+		"open_files", 64, "file_mb", 16, "memory_mb", 128);
+	if (!policy || json_dump_file(policy, d->policy, 0))
+		bail("cannot write the policy");
+}
+
+/* In the child: a terminal as stdin, a descriptor that should not be inherited, the runner's ids.
+ */
+static void prepare(const struct decoy *d)
+{
+	if (geteuid() == 0) {
+		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+			_exit(251);
+	}
+	int quiet = open("/dev/null", O_WRONLY);
+	int leak = open(d->outside, O_RDONLY | O_DIRECTORY);
+	if (dup2(d->terminal, 0) < 0 || dup2(leak, 50) < 0)
+		_exit(251);
+	if (!getenv("VERBOSE"))
+		dup2(quiet, 2);
+	if (decoy_become(d) || chdir(d->workspace))
+		_exit(251);
+	setenv("SECRET_OF_THE_CALLER", "leaked", 1);
+}
+
+static int run_outside(const struct decoy *d, const char *id)
+{
+	pid_t pid = fork();
+	if (!pid) {
+		prepare(d);
+		for (size_t i = 0; i < d->told_count; i++)
+			setenv(d->told[i].name, d->told[i].value, 1);
+		setenv("ATTACK_FIRST", getenv("ATTACK_VICTIM"), 1);
+		execl(d->attack, d->attack, id, NULL);
+		_exit(252);
+	}
+	return decoy_wait(pid, RUN_SECS);
+}
+
+static int run_inside(const struct decoy *d, const char *id, const char *profile)
+{
+	write_policy(d, id, profile);
+	pid_t pid = fork();
+	if (!pid) {
+		prepare(d);
+		execl(d->jail, "agent6-jail", "--policy", d->policy, NULL);
+		_exit(252);
+	}
+	return decoy_wait(pid, RUN_SECS + 10);
+}
+
+static bool in_list(int got, const int *list)
+{
+	for (; *list != END; list++)
+		if (*list == got || *list == ANYTHING)
+			return true;
+	return false;
+}
+
+static bool lacks_kernel(int number)
+{
+	return number == ENOSYS || number == EAFNOSUPPORT || number == EPROTONOSUPPORT ||
+	       number == EOPNOTSUPP || number == ESOCKTNOSUPPORT || number == ENODEV;
+}
+
+/* 0: it works outside, so it can be tried inside. */
+static int try_outside(struct decoy *d, const struct attack *a, const char *who)
+{
+	decoy_fill(d);
+	int got = run_outside(d, a->id);
+	decoy_clear(d);
+	if (!got)
+		return 0;
+	if (lacks_kernel(got))
+		diag("%s: this kernel has no such thing (%s)", a->id, strerror(got));
+	else
+		skip("%s as %s: fails outside too (%s)", a->id, who,
+			got < 134 ? strerror(got) : "it was killed");
+	return -1;
+}
+
+static void try_inside(
+	struct decoy *d, const struct attack *a, const char *who, const char *profile)
+{
+	const int *allowed = strcmp(profile, "strict") ? a->hardened : a->strict;
+	bool hole = allowed[0] == 0;
+	decoy_fill(d);
+	int got = run_inside(d, a->id, profile);
+	AUTO_FREE char *harm = hole ? NULL : decoy_harm(d);
+	decoy_clear(d);
+	bool held = in_list(got, allowed) && !harm;
+	if (getenv("TEETH")) {
+		if (!held && got != 125)
+			printf("%s\n", a->id);
+		else if (got == 125)
+			printf("set-up\n");
+		return;
+	}
+	ok(held, "%s, %s, %s: %s%s", a->id, who, profile, a->what, hole ? " (a known hole)" : "");
+	if (!held)
+		diag("got %d (%s)%s%s", got, got < 134 ? strerror(got) : "", harm ? ", " : "",
+			harm ? harm : "");
+}
+
+static void run_all(const char *who, int by, const char *only, const char *profile)
+{
+	struct decoy d;
+	decoy_init(&d, tap_scratch(), by == BY_USER);
+	for (size_t i = 0; i < ARRAY_LEN(attacks); i++) {
+		const struct attack *a = &attacks[i];
+		if (!(a->by & by) || (only && strcmp(only, a->id) != 0))
+			continue;
+		if (!getenv("TEETH") && try_outside(&d, a, who))
+			continue;
+		if (!profile || !strcmp(profile, "strict"))
+			try_inside(&d, a, who, "strict");
+		if (!profile || !strcmp(profile, "hardened"))
+			try_inside(&d, a, who, "hardened");
+	}
+	decoy_done(&d);
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 1 && *argv[1] ? argv[1] : NULL;
+	const char *profile = argc > 2 ? argv[2] : NULL;
+	if (geteuid() == 0)
+		run_all("root", BY_ROOT, only, profile);
+	if (geteuid() != 0 || !getenv("TEETH"))
+		run_all("user", BY_USER, only, profile);
+	if (getenv("TEETH"))
+		return 0;
+	return tap_done();
+}
