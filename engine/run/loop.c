@@ -29,7 +29,10 @@ static void tell(struct drive *d)
 
 static bool finish(struct drive *d, enum end_cause cause, bool ok, const char *reason)
 {
-	AUTO_FD int lock = pokes_lock(d->instance, NULL); /* no poke is accepted and then lost */
+	struct err e = ERR_NONE;
+	AUTO_FD int lock = pokes_lock(d->instance, &e);
+	if (lock < 0) /* a poke may now be accepted and then find nobody */
+		live_notice(&d->live, "%s", e.text);
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(&d->at, digest);
 	json_auto_t *event = drive_event(d, "end");
