@@ -1,0 +1,283 @@
+/* The read-only tools: what they show, what they refuse, and that nothing outside is reached. */
+#include "agent/tools/ignore.h"
+#include "agent/tools/tool.h"
+#include "tests/kit/tap.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+enum { OUT_CAP_BYTES = 1 << 20 };
+static struct tool_context context;
+static char *workspace;
+
+static void put(const char *name, const char *text, size_t len)
+{
+	int fd = openat(context.workspace_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || io_write(fd, text, len))
+		bail("cannot write %s", name);
+	close(fd);
+}
+
+static void puts_in(const char *name, const char *text)
+{
+	put(name, text, strlen(text));
+}
+
+/* Calls a tool with JSON arguments; the text is valid until the next call. */
+static const char *call(const char *tool, const char *arguments, int *rc)
+{
+	static struct buf out;
+	buf_done(&out);
+	buf_init(&out, OUT_CAP_BYTES);
+	buf_adds(&out, "");
+	json_t *parsed = json_loads(arguments, 0, NULL);
+	const struct tool *t = tool_find(tool, TOOL_IN_AGENT);
+	if (!parsed || !t)
+		bail("bad call of %s", tool);
+	int result = tool_check(t, parsed, &out);
+	if (!result)
+		result = t->run(&context, parsed, &out);
+	json_decref(parsed);
+	if (rc)
+		*rc = result;
+	return out.data;
+}
+
+static void refused(const char *tool, const char *arguments, const char *says)
+{
+	int rc;
+	const char *text = call(tool, arguments, &rc);
+	ok(rc == -1 && strstr(text, says), "%s %s: %s", tool, arguments, says);
+	if (rc != -1 || !strstr(text, says))
+		diag("got %d %.200s", rc, text);
+}
+
+static void set_up(void)
+{
+	if (asprintf(&workspace, "%s/ws", tap_scratch()) < 0 || mkdir(workspace, 0755))
+		bail("no workspace");
+	context = (struct tool_context){.workspace = workspace,
+		.workspace_fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+	int fd = context.workspace_fd;
+	puts_in("a.txt", "one\ntwo\nthree");
+	puts_in("empty", "");
+	puts_in(".gitignore", "*.log\n/build/\n!keep.log\n");
+	puts_in("x.log", "E42 hidden\n");
+	puts_in("keep.log", "E42 kept\n");
+	put("binary", "a\0b", 3);
+	put("latin1", "caf\xe9\n", 5);
+	mkdirat(fd, "build", 0755);
+	mkdirat(fd, "src", 0755);
+	mkdirat(fd, ".git", 0755);
+	puts_in(".git/config", "E42\n");
+	puts_in("build/o.txt", "E42\n");
+	puts_in("src/m.c", "int x; /* E42 */\r\nint y;\n");
+	mkfifoat(fd, "pipe", 0644);
+	char outside[300];
+	snprintf(outside, sizeof(outside), "%s/secret", tap_scratch());
+	int out = open(outside, O_WRONLY | O_CREAT, 0644);
+	io_write(out, "TOP SECRET\n", 11);
+	close(out);
+	symlinkat("../secret", fd, "escape");
+	symlinkat(outside, fd, "absolute");
+	symlinkat("..", fd, "up");
+	symlinkat("a.txt", fd, "inside");
+	symlinkat("/dev/zero", fd, "zero");
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", workspace);
+	int s = socket(AF_UNIX, SOCK_STREAM, 0);
+	if (bind(s, (struct sockaddr *)&a, sizeof(a)))
+		diag("no socket");
+	close(s);
+}
+
+static void reading(void)
+{
+	is_str(call("read_file", "{\"path\":\"a.txt\"}", NULL), "1\tone\n2\ttwo\n3\tthree\n",
+		"numbered");
+	is_str(call("read_file", "{\"path\":\"a.txt\",\"start_line\":2,\"end_line\":2}", NULL),
+		"2\ttwo\n", "a range");
+	is_str(call("read_file", "{\"path\":\"a.txt\",\"start_line\":9}", NULL),
+		"(the file ends at line 3)\n", "beyond the end");
+	is_str(call("read_file", "{\"path\":\"empty\"}", NULL), "(the file is empty)\n", "empty");
+	is_str(call("read_file", "{\"path\":\"inside\",\"end_line\":1}", NULL), "1\tone\n",
+		"a link that stays inside");
+	char *absolute;
+	if (asprintf(&absolute, "{\"path\":\"%s/a.txt\",\"end_line\":1}", workspace) < 0)
+		bail("memory");
+	is_str(call("read_file", absolute, NULL), "1\tone\n", "an absolute path inside");
+	free(absolute);
+	is_str(call("read_file", "{\"path\":\"src/../a.txt\",\"end_line\":1}", NULL), "1\tone\n",
+		".. that stays inside");
+	refused("read_file", "{\"path\":\"binary\"}", "not UTF-8 text");
+	refused("read_file", "{\"path\":\"latin1\"}", "not UTF-8 text");
+	refused("read_file", "{\"path\":\"nowhere\"}", "does not exist");
+	refused("read_file", "{\"path\":\"src\"}", "is a directory");
+	refused("read_file", "{\"path\":\"pipe\"}", "is a named pipe");
+	refused("read_file", "{\"path\":\"sock\"}", "is a socket");
+	refused("read_file", "{\"path\":\"/etc/passwd\"}", "outside the workspace");
+	refused("read_file", "{\"path\":\"../secret\"}", "leads out of the workspace");
+	refused("read_file", "{\"path\":\"escape\"}", "leads out of the workspace");
+	refused("read_file", "{\"path\":\"absolute\"}", "leads out of the workspace");
+	refused("read_file", "{\"path\":\"zero\"}", "leads out of the workspace");
+	refused("read_file", "{\"path\":\"up/secret\"}", "leads out of the workspace");
+	refused("read_file", "{\"path\":\"A.TXT\"}", "does not exist");
+	refused("read_file", "{\"path\":\"a.txt\",\"start_line\":0}", "at least 1");
+	refused("read_file", "{\"path\":1}", "must be a string");
+	refused("read_file", "{}", "is missing");
+	refused("read_file", "{\"path\":\"a.txt\",\"offset\":3}", "no argument offset");
+}
+
+static void pages(void)
+{
+	AUTO_BUF b;
+	buf_init(&b, 8 << 20);
+	for (int i = 1; i <= 4500; i++)
+		buf_addf(&b, "line %d\n", i);
+	put("long", b.data, b.len);
+	const char *text = call("read_file", "{\"path\":\"long\"}", NULL);
+	has_str(text, "\n2000\tline 2000\n(4500 lines; continue with start_line 2001)\n", "a page");
+	text = call("read_file", "{\"path\":\"long\",\"start_line\":4001}", NULL);
+	has_str(text, "4500\tline 4500\n", "the last page");
+	ok(!strstr(text, "continue"), "ends");
+	buf_clear(&b);
+	for (int i = 0; i < 200000; i++)
+		buf_adds(&b, "ä€");
+	put("wide", b.data, b.len);
+	text = call("read_file", "{\"path\":\"wide\"}", NULL);
+	ok(strlen(text) < 257 * 1024, "a long line is cut at the page");
+	has_str(text, "was cut", "and it is said");
+	json_t *s = json_string(text);
+	ok(s, "on a character boundary");
+	json_decref(s);
+}
+
+static void listing(void)
+{
+	const char *text = call("list_dir", "{\"path\":\".\"}", NULL);
+	has_str(text, "a.txt\t13 bytes\nabsolute\tlink to ",
+		"files with sizes, links with targets");
+	has_str(text, "src/\n", "directories");
+	has_str(text, "pipe\ta named pipe\n", "what is neither");
+	puts_in("odd\n\x1b[31mname\xe2\x80\xae", "");
+	has_str(call("list_dir", "{\"path\":\".\"}", NULL), "odd\\x0a\\x1b[31mname\\xe2\\x80\\xae",
+		"names that play tricks are spelled out");
+	refused("list_dir", "{\"path\":\"..\"}", "leads out of the workspace");
+	refused("list_dir", "{\"path\":\"up\"}", "leads out of the workspace");
+	refused("list_dir", "{\"path\":\"a.txt\"}", "is a file");
+	mkdirat(context.workspace_fd, "none", 0755);
+	is_str(call("list_dir", "{\"path\":\"none\"}", NULL), "(the directory is empty)\n",
+		"empty");
+}
+
+static void searching(void)
+{
+	is_str(call("grep", "{\"pattern\":\"E[0-9]+\"}", NULL),
+		"keep.log:1: E42 kept\nsrc/m.c:1: int x; /* E42 */\n",
+		"ignored files, .git, binaries and links are left out");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"glob\":\"*.c\"}", NULL),
+		"src/m.c:1: int x; /* E42 */\n", "a glob");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"path\":\"src\"}", NULL),
+		"src/m.c:1: int x; /* E42 */\n", "a path");
+	is_str(call("grep", "{\"pattern\":\"^int y;$\",\"path\":\"src/m.c\"}", NULL),
+		"src/m.c:2: int y;\n", "one file");
+	is_str(call("grep", "{\"pattern\":\"SECRET\"}", NULL), "(no match)\n", "nothing outside");
+	refused("grep", "{\"pattern\":\"(\"}", "not a POSIX extended regular expression");
+	refused("grep", "{\"pattern\":\"\"}", "1 to 1000 bytes");
+	refused("grep", "{\"pattern\":\"x\",\"path\":\"up\"}", "leads out of the workspace");
+	AUTO_BUF b;
+	buf_init(&b, 1 << 20);
+	for (int i = 0; i < 500; i++)
+		buf_adds(&b, "needle\n");
+	put("hay", b.data, b.len);
+	const char *text = call("grep", "{\"pattern\":\"needle\"}", NULL);
+	has_str(text, "hay:200: needle\n(stopped at 200 hits", "200 hits");
+}
+
+/* Patterns that eat time or memory end with the child that runs them. */
+static void hostile_pattern(void)
+{
+	int rc;
+	call("grep", "{\"pattern\":\"((((a{1,200}){1,200}){1,200}){1,200})\"}", &rc);
+	is(rc, -1, "a pattern that needs endless memory is stopped");
+	is_str(call("read_file", "{\"path\":\"a.txt\",\"end_line\":1}", NULL), "1\tone\n",
+		"and the agent lives on");
+}
+
+static void ignoring(void)
+{
+	static const struct {
+		const char *rules, *path;
+		bool dir, want;
+	} cases[] = {{"*.o", "a/b.o", false, true}, {"/x", "a/x", false, false},
+		{"/x", "x", false, true}, {"d/", "d", true, true}, {"d/", "d", false, false},
+		{"a/*.c", "a/x.c", false, true}, {"a/*.c", "a/b/x.c", false, false},
+		{"**/x", "a/b/x", false, true}, {"**/x", "x", false, true},
+		{"a/**/x", "a/x", false, true}, {"a/**/x", "a/b/c/x", false, true},
+		{"a/**/x", "b/x", false, false}, {"a/**", "a/b/c", false, true},
+		{"*\n!k", "k", false, false}, {"# c\n\\#x", "#x", false, true},
+		{"x  ", "x", false, true}, {"x\r", "x", false, true}, {"", "x", false, false}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct ignore g;
+		ignore_init(&g, NULL, 0, cases[i].rules);
+		is(ignore_match(&g, cases[i].path, cases[i].dir), cases[i].want,
+			"ignore '%s' on %s", cases[i].rules, cases[i].path);
+		ignore_done(&g);
+	}
+}
+
+static atomic_bool over;
+
+static void *swap(void *unused)
+{
+	(void)unused;
+	int fd = context.workspace_fd;
+	while (!atomic_load(&over)) {
+		renameat2(fd, "race", fd, "race2", 2 /* RENAME_EXCHANGE */);
+	}
+	return NULL;
+}
+
+/* A directory and a link out of the workspace change places while files are read through them. */
+static void racing(void)
+{
+	int fd = context.workspace_fd;
+	mkdirat(fd, "race", 0755);
+	puts_in("race/secret", "harmless\n");
+	symlinkat("..", fd, "race2");
+	pthread_t thread;
+	pthread_create(&thread, NULL, swap, NULL);
+	bool leaked = false;
+	int read_ok = 0;
+	for (int i = 0; i < 3000; i++) {
+		int rc;
+		const char *text = call("read_file", "{\"path\":\"race/secret\"}", &rc);
+		leaked = leaked || strstr(text, "TOP SECRET");
+		read_ok += !rc;
+	}
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	ok(!leaked, "a component swapped for a link never leads out (%d reads succeeded)", read_ok);
+	ok(read_ok > 0, "and the honest file was read");
+}
+
+int main(void)
+{
+	set_up();
+	reading();
+	pages();
+	searching();
+	listing();
+	hostile_pattern();
+	ignoring();
+	racing();
+	free(workspace);
+	return tap_done();
+}

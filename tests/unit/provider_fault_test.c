@@ -1,0 +1,136 @@
+/* What an error reply means, how long to wait, what a token costs. */
+#include "provider/fault.h"
+#include "provider/usage.h"
+#include "tests/kit/tap.h"
+
+#include <string.h>
+
+static const struct {
+	long status;
+	const char *body;
+	int should_retry;
+	enum fault_kind want;
+} replies[] = {
+	{400,
+		"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"
+		"\"x\"}}",
+		-1, FAULT_FATAL},
+	{400,
+		"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: "
+		"9 > 8\"}}",
+		-1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"This model's maximum context length is 8192 tokens\"}}",
+		-1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"type\":\"exceed_context_size_error\",\"message\":\"n\"}}", -1,
+		FAULT_CONTEXT},
+	{401, "{\"error\":{\"type\":\"authentication_error\"}}", -1, FAULT_FATAL},
+	{402, "{\"error\":{\"type\":\"billing_error\"}}", -1, FAULT_FATAL},
+	{403, "", -1, FAULT_FATAL},
+	{404, "{\"error\":{\"type\":\"not_found_error\"}}", -1, FAULT_FATAL},
+	{408, "", -1, FAULT_RETRY},
+	{409, "{\"error\":{\"type\":\"conflict_error\"}}", -1, FAULT_RETRY},
+	{413, "<html>too large</html>", -1, FAULT_CONTEXT},
+	{422, "", -1, FAULT_FATAL},
+	{429, "{\"error\":{\"type\":\"rate_limit_error\"}}", -1, FAULT_RETRY},
+	{429, "{\"error\":{\"type\":\"overloaded_error\"}}", -1, FAULT_RETRY},
+	{429, "{\"error\":{\"code\":\"insufficient_quota\"}}", -1, FAULT_FATAL},
+	{500, "{\"error\":{\"type\":\"api_error\"}}", -1, FAULT_RETRY},
+	{500, "{\"error\":{\"type\":\"api_error\"}}", 0, FAULT_FATAL},
+	{502, "<html><body>Bad Gateway</body></html>", -1, FAULT_RETRY},
+	{503,
+		"{\"error\":{\"code\":503,\"message\":\"Loading "
+		"model\",\"type\":\"unavailable_error\"}}",
+		-1, FAULT_RETRY},
+	{504, "{\"error\":{\"type\":\"timeout_error\"}}", -1, FAULT_RETRY},
+	{529, "{\"error\":{\"type\":\"overloaded_error\"}}", -1, FAULT_RETRY},
+	{400, "{\"error\":{\"type\":\"invalid_request_error\"}}", 1, FAULT_RETRY},
+	{302, "", -1, FAULT_FATAL},
+	{404, "{\"error\":\"model \\\"x\\\" not found\"}", -1, FAULT_FATAL},
+	{0, "{\"error\":{\"type\":\"overloaded_error\"}}", -1, FAULT_RETRY},
+	{0, "{\"error\":{\"code\":502}}", -1, FAULT_RETRY},
+	{0, "{\"error\":{\"code\":\"invalid_api_key\"}}", -1, FAULT_FATAL},
+	{0, "{\"error\":{\"message\":\"who knows\"}}", -1, FAULT_RETRY},
+};
+
+static void classes(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(replies); i++) {
+		struct fault f = FAULT_INIT;
+		fault_reply(&f, replies[i].status, replies[i].body, strlen(replies[i].body),
+			replies[i].should_retry);
+		is(f.kind, replies[i].want, "%ld %.60s", replies[i].status, replies[i].body);
+	}
+	struct fault f = FAULT_INIT;
+	fault_reply(&f, 404, "{\"error\":\"no such model\"}", 25, -1);
+	has_str(f.text, "no such model", "a bare string is a message");
+	f = FAULT_INIT;
+	fault_reply(&f, 502, "<html>\x1b[31mgone", 15, -1);
+	ok(!strchr(f.text, 0x1b), "control characters do not reach a person");
+	f = FAULT_INIT;
+	char big[5000];
+	memset(big, 'x', sizeof(big));
+	fault_reply(&f, 500, big, sizeof(big), -1);
+	ok(strlen(f.text) < 500, "a long body is cut");
+}
+
+static void waits(void)
+{
+	is(fault_retry_after("2", false, 0), 2000, "seconds");
+	is(fault_retry_after("0.5", false, 0), 500, "a fraction");
+	is(fault_retry_after("250", true, 0), 250, "milliseconds");
+	is(fault_retry_after("-1", false, 0), -1, "negative says nothing");
+	is(fault_retry_after("soon", false, 0), -1, "nor do words");
+	is(fault_retry_after("Thu, 01 Jan 1970 00:01:40 GMT", false, 40), 60000, "an HTTP date");
+	is(fault_retry_after("Thu, 01 Jan 1970 00:00:10 GMT", false, 40), -1, "one that is over");
+	ok(fault_retry_after("1e300", false, 0) > 120000, "an absurd one stays absurd");
+	uint64_t seed = 42;
+	struct fault f = FAULT_INIT;
+	bool in_range = true;
+	for (int attempt = 0; attempt < 12; attempt++) {
+		int64_t base = attempt < 5 ? 1000LL << attempt : 30000;
+		int64_t got = fault_delay_ms(&f, attempt, &seed);
+		in_range = in_range && got >= base * 3 / 4 && got <= base * 5 / 4;
+	}
+	ok(in_range, "doubling from 1 s to 30 s, a quarter of jitter");
+	f.retry_after_ms = 7;
+	is(fault_delay_ms(&f, 3, &seed), 7, "the provider's wish wins");
+	f.retry_after_ms = 120001;
+	is(fault_delay_ms(&f, 3, &seed), -1, "up to the ceiling");
+}
+
+static void counts(void)
+{
+	static const struct {
+		const char *json;
+		int64_t want; /* -1: refused */
+	} values[] = {{"0", 0}, {"17", 17}, {"17.0", 17}, {"17.5", -1}, {"-1", -1}, {"null", -1},
+		{"true", -1}, {"\"5\"", -1}, {"1e30", -1}, {"1000000000001", -1}};
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		json_t *v = json_loads(values[i].json, JSON_DECODE_ANY, NULL);
+		int64_t got = -1;
+		int rc = usage_count(v, &got);
+		ok(rc ? values[i].want < 0 && got == -1 : got == values[i].want, "count %s",
+			values[i].json);
+		json_decref(v);
+	}
+	struct prices p = {3, 15, 0.3, 3.75};
+	struct usage u = {.input = 1000,
+		.output = 10,
+		.cache_read = 900,
+		.cache_write = 50,
+		.cost_microusd = -1};
+	is(usage_microusd(&u, &p), 150 + 270 + 188 + 150, "each kind at its own price, rounded up");
+	is(usage_microusd(&u, NULL), -1, "unpriced is unknown, not free");
+	u.cost_microusd = 5;
+	is(usage_microusd(&u, &p), 5, "the provider's own figure wins");
+	u = (struct usage){.input = 10, .cache_read = 50, .cost_microusd = -1};
+	is(usage_microusd(&u, &p), 15, "cached tokens beyond the input do not lower the bill");
+}
+
+int main(void)
+{
+	classes();
+	waits();
+	counts();
+	return tap_done();
+}
