@@ -16,7 +16,7 @@ fuzzers := $(patsubst tests/fuzz/%_fuzz.c,$(out)/fuzz/%,$(fuzz_sources))
 archives := $(call lib,$(modules))
 test_libs = -Wl,--start-group $(archives) -Wl,--end-group \
 	-ljansson -lyaml -larchive -lcurl -lseccomp -lm
-kit := $(patsubst %.c,$(out)/obj/%.o,$(filter-out %/fuzz_replay.c,$(wildcard tests/kit/*.c)))
+kit := $(patsubst %.c,$(out)/obj/%.o,$(filter-out %/fuzz_replay.c %/no_leak_check.c,$(wildcard tests/kit/*.c)))
 test_link = $(call say,link $@) mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS)
 
 $(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(kit) $(archives)
