@@ -31,7 +31,10 @@ struct kit_reply {
 
 struct kit {
 	struct kit_reply replies[KIT_REPLIES_MAX];
-	const char *format, *profile, *key, *ca_file, *wrapper;
+	const char *format, *profile, *key;
+	const char *ca_file,
+		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
+	const char *trace; /* strace's log of every socket call */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
 	char workspace[256];
 	/* results */
@@ -106,6 +109,36 @@ static inline int kit_listen(int *port)
 	return fd;
 }
 
+/* TLS in front of `port`, by a program that is not ours. Returns its pid; *port becomes its port.
+ */
+static inline pid_t kit_tls(const struct kit *k, int *port)
+{
+	char listen_on[600], forward[64];
+	int own, fd = kit_listen(&own);
+	close(fd);
+	snprintf(listen_on, sizeof(listen_on),
+		"OPENSSL-LISTEN:%d,bind=127.0.0.1,reuseaddr,fork,verify=0,cert=%s", own,
+		k->tls_pem);
+	snprintf(forward, sizeof(forward), "TCP:127.0.0.1:%d", *port);
+	pid_t pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execlp("socat", "socat", "-d0", listen_on, forward, (char *)NULL);
+		_exit(127);
+	}
+	struct sockaddr_in a = {.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)own),
+		.sin_addr = {htonl(INADDR_LOOPBACK)}};
+	for (int tries = 0; tries < 200; tries++) {
+		AUTO_FD int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (!connect(probe, (struct sockaddr *)&a, sizeof(a)))
+			break;
+		poll(NULL, 0, 20);
+	}
+	*port = own;
+	return pid;
+}
+
 static inline json_t *kit_order(const struct kit *k, int port)
 {
 	char endpoint[64];
@@ -163,10 +196,10 @@ static inline pid_t kit_start(struct kit *k, int port, int out_fd)
 	char *const plain[] = {path, NULL};
 	char *const traced[] = {(char[]){"strace"}, (char[]){"-f"}, (char[]){"-e"},
 		(char[]){"trace=connect,socket,sendto,sendmsg"}, (char[]){"-o"},
-		(char *)(uintptr_t)k->wrapper, path, NULL};
+		(char *)(uintptr_t)k->trace, path, NULL};
 	int fds[] = {in[0], out_fd, STDERR_FILENO};
-	struct child_spec spec = {.path = k->wrapper ? "/usr/bin/strace" : path,
-		.argv = k->wrapper ? traced : plain,
+	struct child_spec spec = {.path = k->trace ? "/usr/bin/strace" : path,
+		.argv = k->trace ? traced : plain,
 		.env = none,
 		.fds = fds,
 		.fd_count = 3};
@@ -207,6 +240,7 @@ static inline void kit_run(struct kit *k)
 		kit_serve(k, listen_fd, log_fd);
 	if (server < 0 || log_fd < 0 || pipe2(out, O_CLOEXEC))
 		bail("cannot set the stage");
+	pid_t tls = k->tls_pem ? kit_tls(k, &port) : -1;
 	pid_t agent = kit_start(k, port, out[1]);
 	close(out[1]);
 	AUTO_BUF b;
@@ -220,6 +254,10 @@ static inline void kit_run(struct kit *k)
 	k->exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	k->max_rss_kib = used.ru_maxrss;
 	k->output = buf_take(&b, NULL);
+	if (tls > 0) {
+		kill(tls, SIGKILL);
+		waitpid(tls, NULL, 0);
+	}
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
 	lseek(log_fd, 0, SEEK_SET);
