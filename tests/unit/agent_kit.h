@@ -123,7 +123,7 @@ static inline pid_t kit_tls(const struct kit *k, int *port)
 	pid_t pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execlp("socat", "socat", "-d0", listen_on, forward, (char *)NULL);
+		execlp("socat", "socat", "-lf/dev/null", listen_on, forward, (char *)NULL);
 		_exit(127);
 	}
 	struct sockaddr_in a = {.sin_family = AF_INET,
