@@ -40,6 +40,9 @@ static int step_into(int *at, const char *name, bool create, struct err *e)
 		return err_errno(e, "cannot create the directory %s", name);
 	}
 	int next = openat(*at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A directory above may be one that everybody passes through and nobody lists. */
+	if (next < 0 && errno == EACCES)
+		next = openat(*at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (next < 0)
 		return err_errno(e, "cannot open the directory %s", name);
 	close(*at);

@@ -1,0 +1,64 @@
+# What a machine's own steps cannot do, seen from inside a real run.
+load ../kit/common
+
+setup() {
+	need git strace
+	export AGENT6_STATE_HOME=$SCRATCH/state
+	mkdir "$SCRATCH/outside" "$SCRATCH/work"
+	echo secret >"$SCRATCH/outside/secret"
+	git -C "$SCRATCH/work" init -q
+	cp -r "$AGENT6_SRC/tests/cli/bundles/escape" "$SCRATCH/escape"
+}
+
+# A port on which somebody really listens; ends with the descriptor.
+listen() {
+	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
+	"$AGENT6_BIN/agent6-cassette" --ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
+	exec 8>"$SCRATCH/end"
+	read -r port <"$SCRATCH/ready"
+}
+
+check_escape() {
+	listen
+	bash -c ": </dev/tcp/127.0.0.1/$port" # outside the jail it answers
+	cp "$SCRATCH/work/.git/config" "$SCRATCH/config.before"
+	cd "$SCRATCH/work"
+	run --separate-stderr "$@" "$AGENT6_BIN/agent6" machine run "$SCRATCH/escape" \
+		--set outside="$SCRATCH/outside" --set port="$port" --json
+	exec 8>&-
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	result=$(tail -n 1 <<<"$output")
+	for name in read_outside list_outside write_outside write_git add_hook write_bundle tcp; do
+		[[ $result == *"\\\"$name\\\":false"* ]] || { echo "$name worked"; return 1; }
+	done
+	[[ $result == *'\"write_workspace\":true'* ]]
+	[ -f made-here ]
+	[ ! -e "$SCRATCH/outside/planted" ]
+	cmp .git/config "$SCRATCH/config.before"
+	[ ! -e .git/hooks/post-commit ]
+}
+
+@test "a tool state cannot read outside, write .git or the bundle, or open TCP" {
+	check_escape
+}
+
+@test "the same for an ordinary user" {
+	give_user "$SCRATCH"
+	export XDG_STATE_HOME=
+	check_escape as_user env AGENT6_STATE_HOME="$SCRATCH/state"
+}
+
+@test "after it confined itself the agent connects to nothing but unix sockets" {
+	cd "$SCRATCH"
+	run strace -f -o trace -e trace=execve,connect,unshare \
+		"$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello" --quiet
+	echo "$output"
+	[ "$status" -eq 0 ]
+	agent=$(sed -n 's/^\([0-9]*\) *execve(.*agent6-agent".*/\1/p' trace)
+	broker=$(sed -n 's/^\([0-9]*\) *execve(.*agent6-broker".*/\1/p' trace)
+	[ -n "$agent" ] && [ -n "$broker" ]
+	grep -q "^$broker *connect(.*AF_INET" trace # the trace sees connections, and the broker makes them
+	run grep "^$agent *connect(" trace
+	[[ $output != *AF_INET* && $output != *AF_NETLINK* ]]
+}
