@@ -1,0 +1,95 @@
+# machine check: what is printed where, and the exit codes.
+load ../kit/common
+
+machine() {
+	mkdir -p "$SCRATCH/$1"
+	cat >"$SCRATCH/$1/machine.yaml"
+}
+
+good() {
+	machine "$1" <<-'END'
+		machine: demo
+		version: 1
+		initial: done
+		budget: {max_transitions: 3}
+		vars: {}
+		states:
+		  done: {kind: terminal, status: ok, reason: fine}
+	END
+}
+
+@test "the examples are accepted" {
+	run --separate-stderr agent6 machine check "$AGENT6_SRC"/examples/*/
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ ${lines[0]} == *": ok: machine "*", sha256:"* ]]
+}
+
+@test "findings: all of them, in order, on stderr, with a caret" {
+	machine bad <<-'END'
+		machine: demo
+		version: 1
+		initial: nowhere
+		budget: {max_transitions: 3}
+		vars: {}
+		states:
+		  done: {kind: terminal, status: fine, reason: x}
+	END
+	cd "$SCRATCH"
+	run --separate-stderr agent6 machine check bad
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[[ $stderr == *"bad/machine.yaml:3:10: error["* ]]
+	[[ $stderr == *"bad/machine.yaml:7:34: error["*"^^^^"* ]]
+}
+
+@test "--format json is an array" {
+	need jq
+	machine bad <<-'END'
+		machine: demo
+		version: 1
+	END
+	run --separate-stderr agent6 machine check --format json "$SCRATCH/bad"
+	[ "$status" -eq 2 ]
+	jq -e 'length > 0 and all(.[]; has("rule") and has("severity") and has("message") and has("file")
+		and has("line") and has("column") and has("end_line") and has("end_column"))' <<<"$output"
+	good fine
+	run --separate-stderr agent6 machine check --format json "$SCRATCH/fine"
+	[ "$status" -eq 0 ]
+	[ "$output" = "[]" ]
+}
+
+@test "several bundles: one that is missing does not hide the others" {
+	good fine
+	run --separate-stderr agent6 machine check "$SCRATCH/fine" "$SCRATCH/missing"
+	[ "$status" -eq 2 ]
+	[[ $output == *"fine: ok"* ]]
+	[[ $stderr == *"missing: No such file"* ]]
+}
+
+@test "a breach of the bundle's confinement is a finding" {
+	good linked
+	mkdir "$SCRATCH/linked/scripts"
+	ln -s /etc/passwd "$SCRATCH/linked/scripts/x"
+	run --separate-stderr agent6 machine check "$SCRATCH/linked"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"linked/scripts/x: error[bundle-link]"* ]]
+}
+
+@test "the three forms check alike and have one digest" {
+	good form
+	cp "$SCRATCH/form/machine.yaml" "$SCRATCH/demo.asm.yaml"
+	agent6 machine pack "$SCRATCH/form" -o "$SCRATCH/demo.asm"
+	run --separate-stderr agent6 machine check "$SCRATCH/form" "$SCRATCH/demo.asm.yaml" "$SCRATCH/demo.asm"
+	[ "$status" -eq 0 ]
+	[ "$(grep -o 'sha256:.*' <<<"$output" | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "nothing is written" {
+	good fine
+	find "$SCRATCH" -printf '%p %T@ %s\n' | sort >"$BATS_TEST_TMPDIR/before"
+	HOME=$SCRATCH agent6 machine check "$SCRATCH/fine"
+	find "$SCRATCH" -printf '%p %T@ %s\n' | sort >"$BATS_TEST_TMPDIR/after"
+	cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}

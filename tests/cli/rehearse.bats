@@ -1,0 +1,97 @@
+# machine rehearse: the examples, both wire formats, mismatches, resuming.
+load ../kit/common
+
+setup() {
+	cd "$SCRATCH" || return
+}
+
+@test "hello ends ok and reports what happened" {
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello"
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"ok -> greeted"* ]]
+	[[ $output == *"outcome       ok: Welcome, Ada"* ]]
+	[[ $output == *"path          greet -> greeted"* ]]
+	[[ $output == *"1,343 in, 79 out tokens"* ]]
+	[[ $output == *"confinement   profile strict"* ]]
+	[ -z "$(ls)" ]
+}
+
+@test "hello ends ok over the other wire format" {
+	run --separate-stderr agent6 machine rehearse --format openai --quiet "$AGENT6_SRC/examples/hello"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "triage empties its inbox" {
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"ok: 3 conversations sorted"* ]]
+	[ -z "$(ls kept/workspace/inbox)" ]
+	[ "$(cat kept/workspace/sorted/log.txt)" = "triage-4 urgent inbox/001-brakes-again.txt inbox/001-brakes.txt
+triage-9 routine inbox/002-winter-tyres.txt
+triage-14 junk inbox/003-offer.txt" ]
+	cd kept/workspace
+	export AGENT6_STATE_HOME=$SCRATCH/kept/state
+	run --separate-stderr agent6 machine verify triage
+	[ "$status" -eq 0 ]
+	run --separate-stderr agent6 machine replay triage
+	[ "$status" -eq 0 ]
+	[[ $output == *"17  decide"*"empty"* ]]
+}
+
+@test "an ordinary user rehearses too" {
+	give_user "$SCRATCH"
+	run --separate-stderr as_user "$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello"
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"outcome       ok"* ]]
+}
+
+@test "a request that does not match fails the rehearsal with a difference" {
+	sed 's/the workshop in Turin","turn":1/the harbour in Genoa","turn":1/' \
+		"$AGENT6_SRC/examples/hello/rehearsal/hello.jsonl" >other.jsonl
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette other.jsonl
+	echo "$output" "$stderr"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"state greet, step 1, turn 1: the request does not match"* ]]
+	[[ $stderr == *'last: expected text holding "Ada, from the harbour in Genoa", got '*"Turin"* ]]
+}
+
+@test "a cassette that runs out fails the rehearsal" {
+	head -n 1 "$AGENT6_SRC/examples/hello/rehearsal/hello.jsonl" >short.jsonl
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette short.jsonl --quiet
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no further exchange for this state"* ]]
+}
+
+@test "a broken cassette is refused with its line" {
+	printf '%s\n' '{"state":"greet","reply":{"text":"x"}}' '{"state":"greet","repply":{}}' >broken.jsonl
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette broken.jsonl
+	[ "$status" -eq 2 ]
+	[[ $stderr == *':2: unknown key "repply"'* ]]
+}
+
+@test "--json prints exactly the journal" {
+	agent6 machine rehearse "$AGENT6_SRC/examples/hello" --json --dir kept >lines
+	cmp lines kept/state/*/machines/hello/journal.jsonl
+}
+
+@test "parameters reach the machine" {
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --set pause_secs=2 \
+		--exit-on-wait --json
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == *'"parameters":{"pause_secs":2}'* ]]
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --set pause_secs=soon
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"pause_secs"* ]]
+}
+
+@test "killed and started again, no exchange and no step is repeated" {
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --quiet
+	[ "$(wc -l <kept/positions)" -eq 6 ]
+	[ "$(wc -l <kept/workspace/sorted/log.txt)" -eq 3 ]
+	[ "$(grep -c '"t":"begin"' kept/state/*/machines/triage/journal.jsonl)" -eq 1 ]
+}
