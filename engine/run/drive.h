@@ -66,8 +66,8 @@ struct drive_listener {
 	X(INTERRUPTED, "interrupted", 130)                                                         \
 	X(TERMINATED, "interrupted", 143)                                                          \
 	X(REFUSED, "refused", 2)                                                                   \
-	X(DAMAGED, "damaged", 5) X(NO_SANDBOX, "refused", 125) X(BROKEN, "error", 5)               \
-		X(RUNNING, "running", 0)
+	X(DAMAGED, "damaged", 5)                                                                   \
+	X(NO_SANDBOX, "refused", 125) X(BROKEN, "error", 5) X(RUNNING, "running", 0)
 
 #define X(name, text, exit_code) RUN_##name,
 enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };
@@ -100,6 +100,8 @@ void drive_run(const struct instance *i, const struct drive_request *q,
  * called for every step in order. Divergence is an error that names the step. */
 struct replay_request {
 	const struct machine *machine;
+	bool foreign; /* not the one that was run: the first step that goes elsewhere is the error
+		       */
 	uint64_t to_seq; /* stop after this step; 0: to the end */
 	void (*step)(void *ctx, const json_t *fields, const json_t *blackboard);
 	void *ctx;
@@ -114,6 +116,11 @@ int verify_run(const struct instance *i, uint64_t *lines, struct err *e);
  * machine, status, state, seq, reason, wake, holder, totals, blackboard, started, updated, pokes}.
  */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
+
+/* The same in brief for every instance of a place, in name order, from its last journal line alone:
+ * {id, status, state, seq, reason, updated}; status "damaged" when that cannot be read. */
+int status_each(const struct place *p, void (*each)(void *ctx, const json_t *status), void *ctx,
+	struct err *e);
 
 /* Queues a poke durably (`payload`: {"data": ...} or {"message": ...}); refused by an ended
  * instance and when 64 wait already. */

@@ -96,7 +96,7 @@ static int apply_begin(struct position *p, const json_t *event, struct err *e)
 {
 	if (p->begun)
 		return err_set(e, "a second begin");
-	if (strcmp(text_of(event, "machine"), p->machine->name) != 0)
+	if (!p->foreign && strcmp(text_of(event, "machine"), p->machine->name) != 0)
 		return err_set(e, "it is a journal of machine %s, not of %s",
 			text_of(event, "machine"), p->machine->name);
 	if (json_integer_value(json_object_get(event, "format")) != 1)
@@ -277,7 +277,7 @@ static int apply_end(struct position *p, const json_t *event, struct err *e)
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(p, digest);
 	json_auto_t *totals = totals_encode(&p->totals);
-	if (strcmp(text_of(event, "blackboard"), digest) != 0)
+	if (!p->foreign && strcmp(text_of(event, "blackboard"), digest) != 0)
 		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
 			text_of(event, "blackboard"), digest);
 	if (!json_equal(totals, json_object_get(event, "totals")))

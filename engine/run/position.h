@@ -34,6 +34,7 @@ enum end_cause { END_CAUSES(X) END_CAUSE_COUNT };
 
 struct position {
 	const struct machine *machine;
+	bool foreign;              /* the journal is another machine's: only the path is compared */
 	const struct state *state; /* the active one */
 	json_t *blackboard;
 	uint64_t seq;   /* steps committed; the active one will be seq + 1 */

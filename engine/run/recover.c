@@ -34,6 +34,7 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	if (!r->use_snapshot ||
 		!snapshot_read(r->instance, r->machine, r->fd, &r->position, &r->at))
 		position_init(&r->position, r->machine);
+	r->position.foreign = r->foreign;
 	struct journal_reader reader;
 	journal_reader_init(&reader, r->fd, &r->at);
 	enum recover_end end = apply_lines(r, &reader, e);

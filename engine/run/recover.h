@@ -16,7 +16,7 @@ struct recovery {
 	const struct instance *instance;
 	const struct machine *machine;
 	int fd;
-	bool use_snapshot;
+	bool use_snapshot, foreign;
 	bool (*each)(void *ctx, const json_t *event, const struct position *p);
 	void *ctx;
 	struct position position;

@@ -62,10 +62,14 @@ int replay_run(const struct instance *i, const struct replay_request *q, struct 
 		return err_errno(e, "cannot open the journal of instance %s", i->id);
 	struct position snapshot = {0};
 	struct journal_mark mark;
-	bool has_snapshot = snapshot_read(i, q->machine, fd, &snapshot, &mark);
+	bool has_snapshot = !q->foreign && snapshot_read(i, q->machine, fd, &snapshot, &mark);
 	struct replay r = {q, has_snapshot ? &snapshot : NULL, ""};
-	struct recovery all = {
-		.instance = i, .machine = q->machine, .fd = fd, .each = each_line, .ctx = &r};
+	struct recovery all = {.instance = i,
+		.machine = q->machine,
+		.fd = fd,
+		.foreign = q->foreign,
+		.each = each_line,
+		.ctx = &r};
 	*out = (struct drive_result){.status = RUN_DAMAGED};
 	enum recover_end end = recover(&all, e);
 	position_done(&snapshot);

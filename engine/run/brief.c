@@ -1,0 +1,79 @@
+#include "run/drive.h"
+#include "run/journal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The statuses of a list: from the last line and whether somebody holds the lock. */
+static const char *status_of(const json_t *last, bool held)
+{
+	const char *type = json_string_value(json_object_get(last, "t"));
+	if (!strcmp(type, "end"))
+		return json_string_value(json_object_get(last, "status"));
+	if (!strcmp(type, "wait.armed"))
+		return "waiting";
+	return held ? "running" : "stopped";
+}
+
+static bool held(const struct place *p, const char *id)
+{
+	struct instance i = INSTANCE_NONE;
+	struct holder who = {0};
+	if (!instance_open(p, id, &i, NULL))
+		instance_holder(&i, &who, NULL);
+	instance_done(&i);
+	return who.pid != 0;
+}
+
+static json_t *brief(const struct place *p, int machines, const char *id)
+{
+	char path[128];
+	struct err e = ERR_NONE;
+	snprintf(path, sizeof(path), "%s/journal.jsonl", id);
+	AUTO_FD int fd = openat(machines, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && errno == ENOENT)
+		return json_pack(
+			"{s:s,s:s,s:s,s:i}", "id", id, "status", "empty", "state", "", "seq", 0);
+	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
+	const char *type = json_string_value(json_object_get(last, "t"));
+	if (!type)
+		return json_pack("{s:s,s:s,s:s}", "id", id, "status", "damaged", "reason",
+			*e.text ? e.text : "its journal holds no line");
+	json_t *state = json_object_get(last, strcmp(type, "step") != 0 ? "state" : "goto");
+	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
+	bool ended = !strcmp(type, "end");
+	const char *status = status_of(last, !ended && held(p, id));
+	return json_pack("{s:s,s:s,s:O?,s:I,s:O?,s:O?}", "id", id, "status",
+		status ? status : "damaged", "state", state, "seq",
+		seq - (strcmp(type, "step") != 0 && seq > 0), "reason",
+		json_object_get(last, "reason"), "updated", json_object_get(last, "ts"));
+}
+
+struct listing {
+	const struct place *place;
+	int machines;
+	void (*each)(void *ctx, const json_t *status);
+	void *ctx;
+};
+
+static int list_one(void *ctx, const char *id)
+{
+	struct listing *l = ctx;
+	json_auto_t *status = brief(l->place, l->machines, id);
+	l->each(l->ctx, status);
+	return 0;
+}
+
+int status_each(const struct place *p, void (*each)(void *ctx, const json_t *status), void *ctx,
+	struct err *e)
+{
+	AUTO_FREE char *path = NULL;
+	if (asprintf(&path, "%s/machines", p->repo_dir) < 0)
+		return err_set(e, "out of memory");
+	AUTO_FD int machines = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (machines < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s", path);
+	struct listing l = {p, machines, each, ctx};
+	return instance_list(p, list_one, &l, e);
+}
