@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "cli/load.h"
 #include "cli/verb.h"
+#include "machine/analyse.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +19,11 @@ static void open_all(const struct call *c, struct checking *k)
 {
 	for (int i = 0; i < c->argument_count; i++) {
 		struct err e = ERR_NONE;
-		if (!loaded_open(&k->loaded[k->count], c->arguments[i], &k->findings, &e)) {
+		struct loaded *l = &k->loaded[k->count];
+		if (!loaded_open(l, c->arguments[i], &k->findings, &e)) {
 			k->count++;
+			if (l->machine)
+				machine_analyse(l->machine, &k->findings);
 			continue;
 		}
 		fail(EXIT_REFUSED, &e);
@@ -52,6 +56,11 @@ static void show_accepted(const struct checking *k)
 	}
 }
 
+static const struct {
+	const char *name;
+	void (*write)(const struct findings *f, struct buf *out);
+} formats[] = {{"json", findings_json}, {"sarif", findings_sarif}, {"github", findings_github}};
+
 static void show(const struct call *c, const struct checking *k)
 {
 	const char *format = call_value(c, "format");
@@ -60,11 +69,14 @@ static void show(const struct call *c, const struct checking *k)
 		show_accepted(k);
 		return;
 	}
-	AUTO_BUF text;
-	buf_init(&text, CHECK_BYTES_MAX);
-	findings_json(&k->findings, &text);
-	fwrite(text.data, 1, text.len, stdout);
-	fputc('\n', stdout);
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+		if (strcmp(format, formats[i].name) != 0)
+			continue;
+		AUTO_BUF text;
+		buf_init(&text, CHECK_BYTES_MAX);
+		formats[i].write(&k->findings, &text);
+		fwrite(text.data, 1, text.len, stdout);
+	}
 }
 
 static int run(const struct call *c)
@@ -86,7 +98,7 @@ static int run(const struct call *c)
 }
 
 static const struct verb_option options[] = {{"strict", NULL, "warnings fail too", false},
-	{"format", "text|json", "how findings are printed (text)", false},
+	{"format", "text|json|sarif|github", "how findings are printed (text)", false},
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_check = {.path = "machine check",

@@ -64,6 +64,19 @@ static const char *timing_problem(
 	return NULL;
 }
 
+/* What the declared value has and `value` has not: nothing may read what only one of them sets. */
+static const char *lost_field(const json_t *declared, const json_t *value)
+{
+	const char *key, *lost = NULL;
+	json_t *item;
+	json_object_foreach ((json_t *)(uintptr_t)declared, key, item) {
+		const json_t *other = json_object_get(value, key);
+		if (!lost)
+			lost = other ? lost_field(item, other) : key;
+	}
+	return lost;
+}
+
 int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const char *name,
 	const json_t *value, struct err *e)
 {
@@ -74,6 +87,10 @@ int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const 
 	buf_init(&problems, 64 * 1024);
 	if (value_check(v->type, value, VALUE_PARTIAL, name, &problems))
 		return err_set(e, "%.*s", (int)strcspn(problems.data, "\n"), problems.data);
+	const char *lost = v->type.kind == TYPE_RECORD ? lost_field(v->initial, value) : NULL;
+	if (lost)
+		return err_set(e, "%s: the field \"%s\" is missing, which the declared value has",
+			name, lost);
 	const char *problem = timing_problem(m, v, value);
 	if (problem)
 		return err_set(e, "%s: %s", name, problem);

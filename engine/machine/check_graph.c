@@ -1,3 +1,4 @@
+#include "machine/preds.h"
 #include "machine/reader.h"
 
 #include <string.h>
@@ -10,8 +11,8 @@ struct walk {
 	bool *reached; /* from initial */
 	bool *covered; /* already spoken of */
 	size_t *queue;
-	size_t *first_pred, *preds; /* preds[first_pred[i] ..first_pred[i + 1]) lead to i */
-	bool open;                  /* a loose state was reached: anything may be */
+	struct preds preds;
+	bool open; /* a loose state was reached: anything may be */
 };
 
 static void walk_init(struct walk *w, const struct reader *r)
@@ -22,7 +23,7 @@ static void walk_init(struct walk *w, const struct reader *r)
 	w->reached = arena_array(&w->arena, n, sizeof(bool));
 	w->covered = arena_array(&w->arena, n, sizeof(bool));
 	w->queue = arena_array(&w->arena, n, sizeof(size_t));
-	w->first_pred = arena_array(&w->arena, n + 2, sizeof(size_t));
+	preds_init(&w->preds, r->m, &w->arena);
 }
 
 /* Marks everything that can be reached from state `from`. Returns how many were new. */
@@ -47,28 +48,6 @@ static size_t mark_from(struct walk *w, size_t from, bool *marks)
 	return count;
 }
 
-static void index_preds(struct walk *w)
-{
-	size_t n = w->m->state_count, edges = 0;
-	for (size_t s = 0; s < n; s++)
-		for (size_t i = 0; i < state_edge_count(&w->m->states[s]); i++) {
-			const struct state *to = state_edge(&w->m->states[s], i);
-			if (to) {
-				edges++;
-				w->first_pred[to->index + 2]++;
-			}
-		}
-	for (size_t i = 2; i < n + 2; i++)
-		w->first_pred[i] += w->first_pred[i - 1];
-	w->preds = arena_array(&w->arena, edges, sizeof(size_t));
-	for (size_t s = 0; s < n; s++)
-		for (size_t i = 0; i < state_edge_count(&w->m->states[s]); i++) {
-			const struct state *to = state_edge(&w->m->states[s], i);
-			if (to)
-				w->preds[w->first_pred[to->index + 1]++] = s;
-		}
-}
-
 static void report_unreachable(struct reader *r, struct walk *w, size_t i)
 {
 	if (w->reached[i] || w->covered[i])
@@ -89,8 +68,8 @@ static void report_unreachable(struct reader *r, struct walk *w, size_t i)
 
 static bool has_other_pred(const struct walk *w, size_t i)
 {
-	for (size_t p = w->first_pred[i]; p < w->first_pred[i + 1]; p++)
-		if (w->preds[p] != i)
+	for (uint32_t p = w->preds.first[i]; p < w->preds.first[i + 1]; p++)
+		if (w->preds.items[p].state != i)
 			return true;
 	return false;
 }
@@ -121,10 +100,10 @@ static void mark_ends(struct walk *w, bool *ends)
 	}
 	for (size_t at = 0; at < count; at++) {
 		size_t i = w->queue[at];
-		for (size_t p = w->first_pred[i]; p < w->first_pred[i + 1]; p++)
-			if (!ends[w->preds[p]]) {
-				ends[w->preds[p]] = true;
-				w->queue[count++] = w->preds[p];
+		for (uint32_t p = w->preds.first[i]; p < w->preds.first[i + 1]; p++)
+			if (!ends[w->preds.items[p].state]) {
+				ends[w->preds.items[p].state] = true;
+				w->queue[count++] = w->preds.items[p].state;
 			}
 	}
 }
@@ -145,10 +124,11 @@ static void cover_trap(struct walk *w, size_t i, const bool *ends)
 				w->queue[count++] = to->index;
 			}
 		}
-		for (size_t p = w->first_pred[x]; p < w->first_pred[x + 1]; p++)
-			if (!ends[w->preds[p]] && !w->covered[w->preds[p]]) {
-				w->covered[w->preds[p]] = true;
-				w->queue[count++] = w->preds[p];
+		for (uint32_t p = w->preds.first[x]; p < w->preds.first[x + 1]; p++)
+			if (!ends[w->preds.items[p].state] &&
+				!w->covered[w->preds.items[p].state]) {
+				w->covered[w->preds.items[p].state] = true;
+				w->queue[count++] = w->preds.items[p].state;
 			}
 	}
 }
@@ -179,7 +159,6 @@ void check_graph(struct reader *r)
 {
 	struct walk w;
 	walk_init(&w, r);
-	index_preds(&w);
 	if (r->m->initial)
 		mark_from(&w, r->m->initial->index, w.reached);
 	bool open = w.open;

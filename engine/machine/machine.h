@@ -185,6 +185,7 @@ struct machine {
 	const struct state *initial;
 	const struct variable *variables;
 	size_t variable_count;
+	uint32_t ref_count; /* references in all texts */
 	const struct record *const *records;
 	size_t record_count;
 	int64_t max_transitions;

@@ -104,8 +104,9 @@ static void check_assignment(const struct reader *r, const struct doc_node *node
 	}
 }
 
-static void note_result(void *reads_result, const struct ref *ref)
+static void note_result(void *reads_result, const struct ref *ref, const char *source)
 {
+	(void)source;
 	if (!ref->root)
 		*(bool *)reads_result = true;
 }

@@ -162,7 +162,7 @@ const struct ref *ref_compile(
 {
 	const char *text = site->node->text + at;
 	size_t dots = count_dots(text, len), end = len;
-	struct ref r = {0};
+	struct ref r = {.at = (uint32_t)at};
 	if (dots) {
 		r.path = arena_copy(scope->arena, text, len);
 		r.fields = arena_array(scope->arena, dots, sizeof(struct field *));
@@ -177,6 +177,7 @@ const struct ref *ref_compile(
 	}
 	if (!dots)
 		r.path = r.root ? r.root->name : "result";
+	r.id = scope->machine->ref_count++;
 	struct ref *kept = arena_alloc(scope->arena, sizeof(*kept));
 	*kept = r;
 	return kept;

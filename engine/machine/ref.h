@@ -9,7 +9,7 @@
 
 /* What a reference may name. */
 struct scope {
-	const struct machine *machine;
+	struct machine *machine;
 	bool in_capture;     /* `result` is visible */
 	struct type result;  /* its type: a record, or json without output_schema */
 	struct arena *arena; /* the machine's */
@@ -19,9 +19,14 @@ struct ref {
 	const char *path;            /* as written, without blanks */
 	const struct variable *root; /* NULL: `result` */
 	const struct field **fields; /* behind the root */
-	size_t field_count;
+	uint32_t field_count;
+	uint32_t at; /* where it stands in its text */
+	uint32_t id; /* machine-wide, from 0 */
 	struct type type;
 };
+
+/* Sees a reference and the text it stands in. */
+typedef void ref_visitor(void *ctx, const struct ref *ref, const char *source);
 
 /* Longest run of `name(.name)*` at text[at..]; 0: none. */
 size_t ref_span(const char *text, size_t at, size_t len);

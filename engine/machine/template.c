@@ -262,12 +262,11 @@ const char *template_source(const struct template *t)
 	return t->source;
 }
 
-void template_references(
-	const struct template *t, void (*each)(void *ctx, const struct ref *ref), void *ctx)
+void template_references(const struct template *t, ref_visitor *each, void *ctx)
 {
-	for (size_t i = 0; i < t->count; i++)
+	for (size_t i = 0; t && i < t->count; i++)
 		if (!t->parts[i].text)
-			each(ctx, t->parts[i].ref);
+			each(ctx, t->parts[i].ref, t->source);
 }
 
 int json_length(const json_t *value, int64_t *out)

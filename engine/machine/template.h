@@ -46,9 +46,8 @@ bool template_is_splice(const struct template *t);
 int template_render_item(const struct template *t, const json_t *item, struct buf *out);
 /* The text as the author wrote it. */
 const char *template_source(const struct template *t);
-/* Calls `each` once per reference. */
-void template_references(
-	const struct template *t, void (*each)(void *ctx, const struct ref *ref), void *ctx);
+/* Calls `each` once per reference, in order. */
+void template_references(const struct template *t, ref_visitor *each, void *ctx);
 /* Length as the `len` filter and predicate count it: code points, items or members. -1: none. */
 int json_length(const json_t *value, int64_t *out);
 #endif

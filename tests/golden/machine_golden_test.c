@@ -4,6 +4,7 @@
  * it are the bundle's members. GOLDEN_UPDATE=1 rewrites the expectations, to be read in a diff.
  */
 #include "base/io.h"
+#include "machine/analyse.h"
 #include "machine/machine.h"
 #include "schema/read.h"
 #include "tests/kit/tap.h"
@@ -33,6 +34,8 @@ static const char *machine_file(int dir_fd)
 	return NULL;
 }
 
+static bool seen[RULE_COUNT];
+
 /* What a check of the directory prints. */
 static void check(int dir_fd, const char *file, struct buf *out)
 {
@@ -50,6 +53,10 @@ static void check(int dir_fd, const char *file, struct buf *out)
 	struct machine *m = machine_read(&doc, &files, &findings);
 	ok(!m == (findings.errors > 0), "%s: a machine comes back exactly when there is no error",
 		file);
+	if (m)
+		machine_analyse(m, &findings);
+	for (size_t i = 0; i < findings.count; i++)
+		seen[findings.items[i].rule] = true;
 	const struct doc *docs[64] = {&doc};
 	size_t count = 1;
 	for (size_t i = 0; i < prompts.count && count < ARRAY_LEN(docs); i++)
@@ -108,5 +115,7 @@ int main(void)
 	const char *source = getenv("AGENT6_SRC");
 	golden_set(source ? source : ".", "broken", 45);
 	golden_set(source ? source : ".", "good", 5);
+	for (enum rule r = RULE_RESERVED_NAME; r <= RULE_OTHER_SPELLING; r++)
+		ok(seen[r], "some case shows %s", rule_info(r)->id);
 	return tap_done();
 }

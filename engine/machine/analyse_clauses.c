@@ -1,0 +1,135 @@
+#include "machine/analyse.h"
+#include "machine/assume.h"
+#include "machine/site.h"
+#include <string.h>
+
+struct clauses {
+	const struct machine *m;
+	struct findings *findings;
+	const struct state *s;
+	struct facts before; /* what follows from no clause so far having fired */
+	bool exhausted;      /* nothing is left for those behind */
+	bool told;           /* and that was said */
+};
+
+static struct site clause_site(const struct clauses *c, size_t i)
+{
+	return (struct site){.findings = c->findings,
+		.doc = c->m->doc,
+		.node = c->s->branch.clauses[i].node,
+		.state = c->s->name};
+}
+
+static bool possible(struct facts facts, const struct node *node, bool truth)
+{
+	return assume(&facts, node, truth);
+}
+
+static bool same_node(const struct node *a, const struct node *b)
+{
+	if (a->kind != b->kind || a->op != b->op || a->count != b->count)
+		return false;
+	if ((a->kind == NODE_REF || a->kind == NODE_HAS) && strcmp(a->ref->path, b->ref->path) != 0)
+		return false;
+	if (a->kind == NODE_LITERAL &&
+		(a->value.kind != b->value.kind || !value_equal(&a->value, &b->value)))
+		return false;
+	const struct node *y = b->first;
+	for (const struct node *x = a->first; x; x = x->next, y = y->next)
+		if (!same_node(x, y))
+			return false;
+	return true;
+}
+
+static const struct node *root_of(const struct clauses *c, size_t i)
+{
+	return c->s->branch.clauses[i].condition->root;
+}
+
+/* Whether clause `earlier` alone takes every case of clause `i`. */
+static bool takes_all(const struct clauses *c, size_t earlier, size_t i)
+{
+	struct facts facts = {.count = 0};
+	if (same_node(root_of(c, earlier), root_of(c, i)))
+		return true;
+	return assume(&facts, root_of(c, earlier), false) && !assume(&facts, root_of(c, i), true);
+}
+
+/* Enough to find the culprit in any branch a person writes, and linear in a generated one. */
+enum { CULPRITS_MAX = 64 };
+
+static size_t find_culprit(const struct clauses *c, size_t i)
+{
+	size_t earlier = i > CULPRITS_MAX ? i - CULPRITS_MAX : 0;
+	while (earlier < i && !takes_all(c, earlier, i))
+		earlier++;
+	return earlier;
+}
+
+static void report_shadowed(struct clauses *c, size_t i, size_t culprit)
+{
+	struct site site = clause_site(c, i);
+	struct finding *f;
+	if (culprit < i)
+		f = site_report(&site, RULE_SHADOWED_CLAUSE,
+			"this clause never fires: `%s` before it takes every such case",
+			c->s->branch.clauses[culprit].text);
+	else
+		f = site_report(&site, RULE_SHADOWED_CLAUSE,
+			"this clause never fires: those before it take every such case");
+	site_help(&site, f, "remove it, or put the narrower condition first");
+}
+
+static void report_constant(struct clauses *c, size_t i, bool holds)
+{
+	struct site site = clause_site(c, i);
+	struct finding *f = site_report(&site, RULE_CONSTANT_BRANCH,
+		holds ? "this condition always holds, so no clause behind it ever fires"
+		      : "this condition can never hold, given the types and enums");
+	site_help(&site, f, "correct or remove it");
+}
+
+static void check_clause(struct clauses *c, size_t i)
+{
+	const struct node *root = root_of(c, i);
+	const struct facts nothing = {.count = 0};
+	if (!possible(nothing, root, true)) {
+		report_constant(c, i, false);
+		return;
+	}
+	size_t culprit = find_culprit(c, i);
+	if (culprit < i || !possible(c->before, root, true)) {
+		report_shadowed(c, i, culprit);
+		return;
+	}
+	if (!possible(nothing, root, false)) {
+		report_constant(c, i, true);
+		c->exhausted = c->told = true;
+		return;
+	}
+	c->exhausted = !assume(&c->before, root, false);
+}
+
+/* Nothing behind an exhausted clause is looked at: one mistake, one warning. */
+static void check_branch(struct clauses *c)
+{
+	for (size_t i = 0; i < c->s->branch.clause_count; i++) {
+		if (!c->s->branch.clauses[i].condition)
+			return;
+		if (!c->exhausted) {
+			check_clause(c, i);
+		} else if (!c->told) {
+			report_shadowed(c, i, i);
+			c->told = true;
+		}
+	}
+}
+
+void analyse_clauses(const struct machine *m, struct findings *findings)
+{
+	for (size_t i = 0; i < m->state_count; i++) {
+		struct clauses c = {.m = m, .findings = findings, .s = &m->states[i]};
+		if (c.s->kind == KIND_BRANCH)
+			check_branch(&c);
+	}
+}

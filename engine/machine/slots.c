@@ -1,0 +1,165 @@
+#include "machine/slots.h"
+
+#include "machine/visit.h"
+
+static uint32_t add_slot(struct slots *s, struct slot slot)
+{
+	if (s->count == s->room) {
+		s->room = s->room ? s->room * 2 : 64;
+		s->items = reallocarray(s->items, s->room, sizeof(*s->items));
+		if (!s->items)
+			abort();
+	}
+	s->items[s->count] = slot;
+	return s->count++;
+}
+
+/* `{}` where the schema wants more stands for "nothing yet". */
+static bool placeholder(const struct variable *v)
+{
+	bool wants = false;
+	for (size_t i = 0; i < v->type.record->field_count; i++)
+		wants |= !v->type.record->fields[i].optional;
+	return wants && json_object_size(v->initial) == 0;
+}
+
+static uint32_t root_slot(struct slots *s, const struct variable *v)
+{
+	uint32_t *root = &s->root[v - s->m->variables];
+	if (!*root)
+		*root = add_slot(s,
+			(struct slot){.variable = v, .required = true, .initial = !placeholder(v)});
+	return *root;
+}
+
+static uint32_t find_child(const struct slots *s, uint32_t parent, const struct field *field)
+{
+	uint32_t child = s->items[parent].child;
+	while (child && s->items[child].field != field)
+		child = s->items[child].next;
+	return child;
+}
+
+static const json_t *initial_value(const struct slots *s, uint32_t slot)
+{
+	const struct slot *at = &s->items[slot];
+	if (!at->field)
+		return at->variable->initial;
+	return json_object_get(initial_value(s, at->parent), at->field->name);
+}
+
+static uint32_t child_slot(struct slots *s, uint32_t parent, const struct field *field)
+{
+	uint32_t child = find_child(s, parent, field);
+	if (child)
+		return child;
+	struct slot slot = {.variable = s->items[parent].variable,
+		.field = field,
+		.parent = parent,
+		.next = s->items[parent].child,
+		.required = s->items[parent].required && !field->optional};
+	child = add_slot(s, slot);
+	s->items[child].initial = initial_value(s, child) != NULL;
+	/* A parameter given at start may leave out what a capture may not. */
+	s->items[child].implied = !field->optional && slot.variable->owner != OWNER_OPERATOR &&
+				  (s->items[child].initial || !initial_value(s, parent));
+	s->items[parent].child = child;
+	return child;
+}
+
+static void follow(void *ctx, const struct ref *ref, const char *source)
+{
+	struct slots *s = ctx;
+	(void)source;
+	if (!ref->root || ref->root->type.kind != TYPE_RECORD)
+		return;
+	uint32_t slot = root_slot(s, ref->root);
+	for (uint32_t i = 0; i < ref->field_count; i++)
+		slot = child_slot(s, slot, ref->fields[i]);
+	s->of_ref[ref->id] = slot;
+}
+
+/* Makes sure that whatever is followed below `to` is followed below `from` too. */
+static void follow_copy(struct slots *s, uint32_t to, uint32_t from)
+{
+	for (uint32_t child = s->items[to].child; child; child = s->items[child].next)
+		follow_copy(s, child, child_slot(s, from, s->items[child].field));
+}
+
+static void follow_copies(struct slots *s)
+{
+	uint32_t before;
+	do {
+		before = s->count;
+		for (size_t i = 0; i < s->m->state_count; i++) {
+			const struct capture *c = &s->m->states[i].capture;
+			for (size_t a = 0; a < c->set_count; a++) {
+				const struct ref *ref = template_lone(c->set[a].value);
+				uint32_t to = s->root[c->set[a].target - s->m->variables];
+				if (to && ref && s->of_ref[ref->id])
+					follow_copy(s, to, s->of_ref[ref->id]);
+			}
+		}
+	} while (s->count > before);
+}
+
+/* A copy keeps the promise only where the original does. Returns whether one was taken back. */
+static bool weaken_copy(struct slots *s, uint32_t to, uint32_t from)
+{
+	bool weakened = false;
+	for (uint32_t child = s->items[to].child; child; child = s->items[child].next) {
+		uint32_t other = find_child(s, from, s->items[child].field);
+		weakened |= s->items[child].implied && !s->items[other].implied;
+		s->items[child].implied &= s->items[other].implied;
+		weakened |= weaken_copy(s, child, other);
+	}
+	return weakened;
+}
+
+static bool weaken_copies(struct slots *s)
+{
+	bool weakened = false;
+	for (size_t i = 0; i < s->m->state_count; i++) {
+		const struct capture *c = &s->m->states[i].capture;
+		for (size_t a = 0; a < c->set_count; a++) {
+			const struct ref *ref = template_lone(c->set[a].value);
+			uint32_t to = s->root[c->set[a].target - s->m->variables];
+			if (to && ref && s->of_ref[ref->id])
+				weakened |= weaken_copy(s, to, s->of_ref[ref->id]);
+		}
+	}
+	return weakened;
+}
+
+void slots_init(struct slots *s, const struct machine *m)
+{
+	*s = (struct slots){.m = m};
+	s->root = calloc(m->variable_count + 1, sizeof(uint32_t));
+	s->of_ref = calloc(m->ref_count + 1u, sizeof(uint32_t));
+	if (!s->root || !s->of_ref)
+		abort();
+	add_slot(s, (struct slot){0});
+	for (size_t i = 0; i < m->state_count; i++) {
+		state_entry_refs(&m->states[i], follow, s);
+		state_condition_refs(&m->states[i], follow, s);
+		state_capture_refs(&m->states[i], follow, s);
+	}
+	follow_copies(s);
+	while (weaken_copies(s))
+		;
+}
+
+void slots_done(struct slots *s)
+{
+	free(s->items);
+	free(s->root);
+	free(s->of_ref);
+}
+
+uint32_t slots_below(const struct slots *s, const struct ref *ref, uint32_t path)
+{
+	if (!s->items[path].field)
+		return s->of_ref[ref->id];
+	uint32_t above = slots_below(s, ref, s->items[path].parent);
+	return above ? find_child(s, above, s->items[path].field) : 0;
+}
