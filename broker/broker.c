@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "broker/connection.h"
+#include <fcntl.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,7 +20,9 @@ void channel_arm(struct channel *c)
 	uint32_t events = c->answering ? EPOLLOUT : EPOLLIN;
 	if (!c->answering && (c->dialing >= DIALS_MAX || control_is_behind(&c->broker->control)))
 		events = 0;
-	if (c->watch.fd >= 0)
+	if (c->listener.fd >= 0)
+		loop_change(&c->broker->loop, &c->listener, events);
+	else if (c->watch.fd >= 0)
 		loop_change(&c->broker->loop, &c->watch, events);
 }
 
@@ -27,6 +30,7 @@ static void channel_close(struct channel *c)
 {
 	own_close(&c->watch.fd);
 	own_close(&c->answer_fd);
+	own_close(&c->listener.fd);
 	if (--c->broker->open_channels == 0)
 		c->broker->closed_at_ms = clock_monotonic_ms();
 }
@@ -44,29 +48,34 @@ static bool channel_answer(struct channel *c, int passed_fd)
 
 static bool descriptors_left(const struct broker *b)
 {
-	uint64_t used = FDS_RESERVED + 2ull * b->live_count + b->options->channel_count;
-	for (size_t i = 0; i < b->options->channel_count; i++)
+	uint64_t used = FDS_RESERVED + 2ull * b->live_count + b->channel_count;
+	for (size_t i = 0; i < b->channel_count; i++)
 		used += (uint64_t)FDS_PER_DIAL * b->channels[i].dialing;
 	return b->live_count < CONNECTIONS_MAX && used + FDS_PER_DIAL + 2 <= b->fd_limit;
+}
+
+/* Takes `fd` as a new connection's; refused at once when it cannot be served. */
+static void channel_take(struct channel *c, int fd)
+{
+	bool room = descriptors_left(c->broker);
+	struct connection *connection = connection_new(c, fd);
+	if (connection && c->broker->budget_crossed)
+		connection_refuse(connection, REFUSED_BUDGET);
+	else if (connection && !room)
+		connection_refuse(connection, REFUSED_DIAL);
+	else if (connection)
+		connection_begin(connection);
 }
 
 /* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
  */
 static bool channel_serve(struct channel *c)
 {
-	struct broker *b = c->broker;
 	int pair[2];
-	bool room = descriptors_left(b);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return channel_answer(c, -1);
-	struct connection *connection = connection_new(c, pair[0]);
 	bool sent = channel_answer(c, pair[1]);
-	if (connection && b->budget_crossed)
-		connection_refuse(connection, REFUSED_BUDGET);
-	else if (connection && !room)
-		connection_refuse(connection, REFUSED_DIAL);
-	else if (connection)
-		connection_dial(connection);
+	channel_take(c, pair[0]);
 	return sent;
 }
 
@@ -89,6 +98,38 @@ static void channel_wake(struct watch *w, uint32_t events)
 		channel_arm(c);
 }
 
+/* Accepts the proxy's clients. One that cannot be accepted for want of descriptors waits. */
+static void listener_wake(struct watch *w, uint32_t events)
+{
+	struct channel *c = (struct channel *)((char *)w - offsetof(struct channel, listener));
+	(void)events;
+	for (int i = 0; c->dialing < DIALS_MAX && i < REQUESTS_PER_TURN; i++) {
+		int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			break;
+		channel_take(c, fd);
+	}
+	channel_arm(c);
+}
+
+/* The proxy's channel: the listener comes once, after that only the end. */
+static void proxy_wake(struct watch *w, uint32_t events)
+{
+	struct channel *c = (struct channel *)w;
+	int fd = -1;
+	(void)events;
+	enum door_event event = door_receive(c->watch.fd, c->uid, &fd);
+	if (event == DOOR_REQUEST && c->listener.fd < 0) {
+		c->listener = (struct watch){.fd = TAKE_FD(fd), .wake = listener_wake};
+		if (fcntl(c->listener.fd, F_SETFL, O_NONBLOCK) < 0 ||
+			loop_add(&c->broker->loop, &c->listener, EPOLLIN) < 0)
+			event = DOOR_CLOSED;
+	}
+	own_close(&fd);
+	if (event == DOOR_CLOSED)
+		channel_close(c);
+}
+
 static void agent_wake(struct watch *w, uint32_t events)
 {
 	struct broker *b = (struct broker *)((char *)w - offsetof(struct broker, agent));
@@ -103,7 +144,7 @@ static void control_wake(struct watch *w, uint32_t events)
 	bool was_behind = control_is_behind(control);
 	control->lost |= (events & EPOLLERR) != 0;
 	control_flush(control);
-	for (size_t i = 0; was_behind && i < b->options->channel_count; i++)
+	for (size_t i = 0; was_behind && i < b->channel_count; i++)
 		channel_arm(&b->channels[i]);
 }
 
@@ -112,30 +153,36 @@ static void dial_over(void *owner, const struct dialed *outcome)
 	connection_connected(owner, outcome);
 }
 
-static int open_channel(struct broker *b, unsigned index, struct err *e)
+/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
+static int watch_agent(struct broker *b, pid_t pid, struct err *e)
 {
-	const struct channel_option *option = &b->options->channels[index];
+	if (b->agent.fd >= 0 || pid == 0)
+		return 0;
+	b->agent = (struct watch){.fd = (int)syscall(SYS_pidfd_open, pid, 0), .wake = agent_wake};
+	if (b->agent.fd < 0 || loop_add(&b->loop, &b->agent, EPOLLIN) < 0)
+		return err_errno(e, "cannot watch the agent, process %d", pid);
+	return 0;
+}
+
+/* `endpoint` NULL: the proxy. */
+static int open_channel(struct broker *b, int fd, const struct endpoint *endpoint, struct err *e)
+{
+	unsigned index = (unsigned)b->channel_count++;
 	struct channel *c = &b->channels[index];
 	struct door_peer peer;
-	if (door_prepare(option->fd, &peer, e) < 0)
-		return err_wrap(e, "--channel %d=%s", option->fd, option->endpoint.text);
-	*c = (struct channel){.watch = {.fd = option->fd, .wake = channel_wake},
+	if (door_prepare(fd, &peer, e) < 0)
+		return err_wrap(e, endpoint ? "--channel" : "--proxy");
+	*c = (struct channel){.watch = {.fd = fd, .wake = endpoint ? channel_wake : proxy_wake},
+		.listener.fd = -1,
 		.broker = b,
-		.endpoint = &option->endpoint,
+		.endpoint = endpoint,
 		.index = index,
 		.uid = peer.uid,
 		.answer_fd = -1};
 	if (loop_add(&b->loop, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch channel %u", index);
 	b->open_channels++;
-	if (b->agent.fd >= 0 || peer.pid == 0)
-		return 0;
-	/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
-	b->agent =
-		(struct watch){.fd = (int)syscall(SYS_pidfd_open, peer.pid, 0), .wake = agent_wake};
-	if (b->agent.fd < 0 || loop_add(&b->loop, &b->agent, EPOLLIN) < 0)
-		return err_errno(e, "cannot watch the agent, process %d", peer.pid);
-	return 0;
+	return watch_agent(b, peer.pid, e);
 }
 
 /* A regular file is always writable, and epoll refuses it. */
@@ -157,14 +204,14 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 		.options = options, .budget = options->max_bytes, .fd_limit = fd_limit};
 	b->agent.fd = -1;
 	if (loop_open(&b->loop, e) < 0 || watch_control(b, e) < 0 ||
-		dialer_open(&b->dialer, options->proxy, dial_over, e) < 0)
+		dialer_open(&b->dialer, options->upstream_proxy, dial_over, e) < 0)
 		return -1;
 	if (loop_add(&b->loop, &b->dialer.watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch the dialler");
-	for (unsigned i = 0; i < options->channel_count; i++)
-		if (open_channel(b, i, e) < 0)
+	for (size_t i = 0; i < options->channel_count; i++)
+		if (open_channel(b, options->channels[i].fd, &options->channels[i].endpoint, e) < 0)
 			return -1;
-	return 0;
+	return options->proxy_fd < 0 ? 0 : open_channel(b, options->proxy_fd, NULL, e);
 }
 
 static int timeout_ms(const struct broker *b, int64_t now_ms)

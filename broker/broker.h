@@ -21,7 +21,8 @@ enum {
 struct channel {
 	struct watch watch; /* fd -1: the agent closed it */
 	struct broker *broker;
-	const struct endpoint *endpoint;
+	const struct endpoint *endpoint; /* NULL: the proxy, whose clients say where to */
+	struct watch listener;           /* the proxy's; fd -1: has not come yet */
 	unsigned index;
 	uid_t uid;
 	unsigned dialing;
@@ -34,8 +35,9 @@ struct broker {
 	struct loop loop;
 	struct dialer dialer;
 	struct control control;
-	struct watch agent; /* a pidfd */
-	struct channel channels[CHANNELS_MAX];
+	struct watch agent;                        /* a pidfd */
+	struct channel channels[CHANNELS_MAX + 1]; /* the proxy's is the last */
+	size_t channel_count;
 	struct connection *live, *ready, *dead;
 	unsigned live_count, waiting_count, open_channels;
 	struct block_pool pool;

@@ -5,11 +5,15 @@
 
 enum { BEHIND_BYTES = 256 * 1024, PENDING_MAX_BYTES = 4 * 1024 * 1024 };
 
-static const char *const refusal_texts[] = {
+const char *refusal_text(enum refusal refused)
+{
+	static const char *const texts[] = {
 #define X(name, text) [REFUSED_##name] = text,
-	REFUSALS(X)
+		REFUSALS(X)
 #undef X
-};
+	};
+	return texts[refused];
+}
 
 int control_open(struct control *c, int fd, struct err *e)
 {
@@ -33,7 +37,7 @@ void control_say(struct control *c, const struct fact *fact)
 		(int)fact->channel, "endpoint", fact->endpoint, "addr",
 		fact->address[0] ? fact->address : NULL, "up", (json_int_t)fact->up_bytes, "down",
 		(json_int_t)fact->down_bytes, "ms", (json_int_t)fact->wall_ms, "close",
-		fact->closed, "refused", refusal_texts[fact->refused]);
+		fact->closed, "refused", refusal_text(fact->refused));
 	if (line && !fact->address[0])
 		json_object_set_new(line, "addr", json_null());
 	c->lost |= !line || json_write(&c->pending, line) < 0 || buf_addc(&c->pending, '\n') < 0;

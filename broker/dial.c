@@ -1,13 +1,11 @@
 #include "broker/dial.h"
 
 #include "base/clock.h"
-#include "base/num.h"
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <string.h>
 
 enum { IDLE_MAX = 16, RESOLVER_STACK_BYTES = 512 * 1024 };
 
@@ -165,21 +163,6 @@ int dialer_open(struct dialer *d, const char *proxy, dial_done *done, struct err
 	curl_multi_setopt(d->multi, CURLMOPT_TIMERFUNCTION, set_timer);
 	curl_multi_setopt(d->multi, CURLMOPT_TIMERDATA, d);
 	return 0;
-}
-
-uint16_t dialer_proxy_port(const char *url)
-{
-	enum { PROXY_PORT_DEFAULT = 1080 }; /* libcurl's, for every kind of proxy */
-	CURLU *parsed = curl_url();
-	char *text = NULL;
-	int64_t port = PROXY_PORT_DEFAULT;
-	if (parsed &&
-		curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK &&
-		curl_url_get(parsed, CURLUPART_PORT, &text, 0) == CURLUE_OK)
-		num_int(text, strlen(text), &port);
-	curl_free(text);
-	curl_url_cleanup(parsed);
-	return (uint16_t)port;
 }
 
 /* QUICK_EXIT: without it libcurl waits, on this thread, for a resolver that is stuck. */

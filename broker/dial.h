@@ -37,8 +37,6 @@ struct dialer {
 
 /* `proxy` is borrowed. To be called before the process confines itself. */
 int dialer_open(struct dialer *d, const char *proxy, dial_done *done, struct err *e) MUST_CHECK;
-/* The port of a proxy's URL. */
-uint16_t dialer_proxy_port(const char *url);
 /* `done` is called later, once, unless the attempt is cancelled first. NULL: out of memory. */
 struct dial *dialer_start(struct dialer *d, const struct endpoint *endpoint, void *owner);
 void dialer_cancel(struct dialer *d, struct dial *attempt);

@@ -1,5 +1,6 @@
 #include "broker/door.h"
 
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,31 +35,71 @@ int door_prepare(int fd, struct door_peer *peer, struct err *e)
 	return 0;
 }
 
-enum door_event door_next(int fd, uid_t uid)
+/* One byte with its control messages, in a buffer that has `control_bytes` room for them. */
+static ssize_t receive(int fd, struct msghdr *message, void *control, size_t control_bytes)
 {
-	char byte;
-	/* Room for the credentials and nothing else. */
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(struct ucred))];
-	} control;
-	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part,
+	static char byte;
+	static struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	*message = (struct msghdr){.msg_iov = &part,
 		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_LEN(sizeof(struct ucred))};
-	ssize_t got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		.msg_control = control,
+		.msg_controllen = control_bytes};
+	return recvmsg(fd, message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+}
+
+static enum door_event judge(ssize_t got, const struct cmsghdr *header, uid_t uid)
+{
+	struct ucred sender;
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? DOOR_QUIET : DOOR_CLOSED;
 	if (got == 0)
 		return DOOR_CLOSED;
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	if (message.msg_flags & MSG_CTRUNC || !header || header->cmsg_type != SCM_CREDENTIALS)
+	if (!header || header->cmsg_type != SCM_CREDENTIALS)
 		return DOOR_REFUSED;
-	struct ucred sender;
 	memcpy(&sender, CMSG_DATA(header), sizeof(sender));
 	bool early = sender.pid == 0 && sender.uid == UID_UNKNOWN;
 	return sender.uid == uid || early ? DOOR_REQUEST : DOOR_REFUSED;
+}
+
+enum door_event door_next(int fd, uid_t uid)
+{
+	/* Room for the credentials and nothing else: the kernel closes descriptors that come along.
+	 */
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	struct msghdr message;
+	ssize_t got = receive(fd, &message, &control, CMSG_LEN(sizeof(struct ucred)));
+	enum door_event event = judge(got, CMSG_FIRSTHDR(&message), uid);
+	return event == DOOR_REQUEST && message.msg_flags & MSG_CTRUNC ? DOOR_REFUSED : event;
+}
+
+enum door_event door_receive(int fd, uid_t uid, int *listener)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message;
+	AUTO_FD int passed = -1;
+	ssize_t got = receive(
+		fd, &message, &control, CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)));
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	enum door_event event = judge(got, header, uid);
+	if (got <= 0)
+		return event;
+	while (header && header->cmsg_type != SCM_RIGHTS)
+		header = CMSG_NXTHDR(&message, header);
+	if (header)
+		memcpy(&passed, CMSG_DATA(header), sizeof(int));
+	if (event != DOOR_REQUEST || message.msg_flags & MSG_CTRUNC || passed < 0 ||
+		option_of(passed, SO_ACCEPTCONN) != 1 ||
+		option_of(passed, SO_TYPE) != SOCK_STREAM ||
+		option_of(passed, SO_PROTOCOL) != IPPROTO_TCP)
+		return DOOR_REFUSED;
+	*listener = TAKE_FD(passed);
+	return DOOR_REQUEST;
 }
 
 int door_answer(int fd, int passed_fd)

@@ -30,6 +30,8 @@ static void see_address(struct endpoint *p)
 		p->reach = reach_of((const struct sockaddr *)&in6);
 	else
 		p->is_address = false;
+	if (p->is_address && strchr(p->host, ':')) /* one spelling, so that rules compare */
+		inet_ntop(AF_INET6, &in6.sin6_addr, p->host, sizeof(p->host));
 }
 
 static int decode_host(struct endpoint *p, const char *host, size_t len, struct err *e)
@@ -72,6 +74,30 @@ int endpoint_decode(struct endpoint *p, const char *text, size_t len, struct err
 	snprintf(out.text, sizeof(out.text), is_ipv6 ? "[%s]:%u" : "%s:%u", out.host, out.port);
 	*p = out;
 	return 0;
+}
+
+int endpoint_decode_rule(struct endpoint *rule, const char *text, size_t len, struct err *e)
+{
+	bool wildcard = len > 2 && memcmp(text, "*.", 2) == 0;
+	if (endpoint_decode(rule, text + 2 * wildcard, len - 2 * wildcard, e) < 0)
+		return -1;
+	if (wildcard && rule->is_address)
+		return err_set(e, "\"*.\" goes before a name, not an address");
+	rule->wildcard = wildcard;
+	if (!wildcard && strcmp(rule->host, "localhost") == 0)
+		rule->reach = REACH_LOCAL;
+	return 0;
+}
+
+bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked)
+{
+	size_t want = strlen(rule->host), len = strlen(asked->host);
+	if (rule->port != asked->port)
+		return false;
+	if (!rule->wildcard)
+		return strcmp(rule->host, asked->host) == 0;
+	return !asked->is_address && len > want + 1 && asked->host[len - want - 1] == '.' &&
+	       strcmp(asked->host + len - want, rule->host) == 0;
 }
 
 bool endpoint_names(const struct endpoint *p, const char *host, size_t len)

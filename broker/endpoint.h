@@ -17,6 +17,8 @@ struct endpoint {
 	uint16_t port;
 	bool is_address; /* written as an address, not as a name */
 	bool tls;
+	bool sniffed;  /* what it speaks is seen from its first byte: through the proxy */
+	bool wildcard; /* a rule: one or more labels before `host` */
 	enum reach reach;
 };
 
@@ -24,6 +26,12 @@ struct endpoint {
  * a written loopback address may be reached, and so may any other written address that is not
  * link-local, multicast or otherwise special. `tls` is left to the caller. */
 int endpoint_decode(struct endpoint *p, const char *text, size_t len, struct err *e) MUST_CHECK;
+
+/* A rule of the proxy: the same, with "*." in front of a name for any of its subdomains. Naming
+ * localhost allows loopback. */
+int endpoint_decode_rule(
+	struct endpoint *rule, const char *text, size_t len, struct err *e) MUST_CHECK;
+bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked);
 
 /* True when `host` of `len` bytes (brackets around IPv6) is this endpoint's, whatever its case. */
 bool endpoint_names(const struct endpoint *p, const char *host, size_t len);

@@ -14,36 +14,19 @@ static int fail(const struct err *e, int status)
 	return status;
 }
 
-static struct restraint restraint_of(const struct options *o, int *kept_fds)
-{
-	struct restraint r = {.kept_fds = kept_fds};
-	for (size_t i = 0; i < o->channel_count; i++)
-		kept_fds[r.kept_count++] = o->channels[i].fd;
-	if (o->control_fd >= 0)
-		kept_fds[r.kept_count++] = o->control_fd;
-	r.ports[r.port_count++] = 53;
-	if (o->proxy)
-		r.ports[r.port_count++] = dialer_proxy_port(o->proxy);
-	for (size_t i = 0; i < o->channel_count && !o->proxy; i++)
-		r.ports[r.port_count++] = o->channels[i].endpoint.port;
-	return r;
-}
-
 int main(int argc, char **argv)
 {
 	static struct options options;
 	static struct broker broker;
 	struct err e = ERR_NONE;
-	int kept_fds[CHANNELS_MAX + 1];
 	if (argc == 2 && strcmp(argv[1], "--help") == 0)
 		return fputs(options_usage, stdout) < 0;
 	if (options_decode(&options, argc, argv, &e) < 0)
 		return fail(&e, EXIT_REFUSED);
-	struct restraint restraint = restraint_of(&options, kept_fds);
 	signal(SIGPIPE, SIG_IGN);
-	if (restrain_inherited(&restraint, &e) < 0 ||
+	if (restrain_inherited(&options, &e) < 0 ||
 		broker_open(&broker, &options, restrain_descriptors(), &e) < 0 ||
-		restrain(&restraint, &e) < 0)
+		restrain(&options, &e) < 0)
 		return fail(&e, EXIT_SANDBOX);
 	if (broker_serve(&broker, &e) < 0)
 		return fail(&e, EXIT_FAILED);

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "broker/endpoint.h"
 
-enum { CHANNELS_MAX = 64 };
+enum { CHANNELS_MAX = 64, RULES_MAX = 64, DNS_PORT = 53 };
 
 struct channel_option {
 	int fd;
@@ -16,9 +16,16 @@ struct channel_option {
 struct options {
 	struct channel_option channels[CHANNELS_MAX];
 	size_t channel_count;
-	int control_fd;     /* -1: facts are not wanted */
-	uint64_t max_bytes; /* UINT64_MAX: unlimited */
-	char *proxy;        /* URL of the operator's proxy, borrowed from argv; NULL: none */
+	int proxy_fd;                     /* -1: no proxy is served */
+	struct endpoint rules[RULES_MAX]; /* where the proxy may go */
+	size_t rule_count;
+	int control_fd;             /* -1: facts are not wanted */
+	uint64_t max_bytes;         /* UINT64_MAX: unlimited */
+	const char *upstream_proxy; /* URL, borrowed from argv; NULL: none */
+	int fds[CHANNELS_MAX + 2];  /* every descriptor named above */
+	size_t fd_count;
+	uint16_t ports[CHANNELS_MAX + RULES_MAX + 2]; /* where TCP connections may go */
+	size_t port_count;
 };
 
 /* Every option is checked; nothing is opened. An error names the option and what it expects. */

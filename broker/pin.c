@@ -19,7 +19,8 @@ static const unsigned char retry_random[32] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9
 
 void pin_init(struct pin *p, const struct endpoint *endpoint)
 {
-	*p = (struct pin){.endpoint = endpoint, .state = endpoint->tls ? PIN_HELLO : PIN_HTTP};
+	*p = (struct pin){.endpoint = endpoint};
+	p->state = endpoint->sniffed ? PIN_SNIFF : endpoint->tls ? PIN_HELLO : PIN_HTTP;
 	http_host_init(&p->http);
 }
 
@@ -81,6 +82,8 @@ static void pass_records(struct pin *p, const char *bytes, size_t len, size_t *p
 static enum refusal take_tls(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
 	enum refusal refused = REFUSED_NOT;
+	if (p->state == PIN_SNIFF)
+		p->state = bytes[0] == RECORD_HANDSHAKE ? PIN_HELLO : PIN_OPEN;
 	if (p->state == PIN_HELLO)
 		refused = take_hello(p, bytes, len, passed);
 	if (p->state == PIN_REPLY || p->state == PIN_SECOND)
@@ -128,5 +131,5 @@ bool pin_wants_more(const struct pin *p)
 
 enum refusal pin_unfinished(const struct pin *p)
 {
-	return p->endpoint->tls ? REFUSED_HELLO : REFUSED_HOST;
+	return p->state == PIN_HTTP ? REFUSED_HOST : REFUSED_HELLO;
 }

@@ -16,6 +16,7 @@ enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 struct pin {
 	const struct endpoint *endpoint;
 	enum pin_state {
+		PIN_SNIFF,  /* the first byte decides between PIN_HELLO and PIN_OPEN */
 		PIN_HELLO,  /* holding the first hello */
 		PIN_REPLY,  /* holding handshake records until the server has answered */
 		PIN_SECOND, /* the server asked again: the next handshake record is a hello */

@@ -19,4 +19,7 @@ enum refusal {
 	REFUSALS(X)
 #undef X
 };
+
+/* NULL: not refused. */
+const char *refusal_text(enum refusal refused);
 #endif

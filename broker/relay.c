@@ -53,11 +53,10 @@ static void side_block(struct relay *r, struct side *side)
 	loop_change(r->loop, &side->watch, idle_events | EPOLLOUT);
 }
 
-int relay_init(struct relay *r, const struct endpoint *endpoint, int agent_fd)
+int relay_init(struct relay *r, int agent_fd)
 {
 	r->upstream.watch.fd = -1;
 	r->ending = "eof";
-	pin_init(&r->pin, endpoint);
 	return side_open(r, &r->agent, agent_fd);
 }
 

@@ -45,8 +45,9 @@ struct relay {
 	const char *closed; /* what it was called, once it is over */
 };
 
-/* Watches `agent_fd` and takes it. The caller has set loop, pool, budget and the sides' wake. */
-int relay_init(struct relay *r, const struct endpoint *endpoint, int agent_fd) MUST_CHECK;
+/* Watches `agent_fd` and takes it. The caller has set loop, pool, budget and the sides' wake, and
+ * sets up the pin before the first byte. */
+int relay_init(struct relay *r, int agent_fd) MUST_CHECK;
 /* The same for the endpoint's socket. */
 int relay_connect(struct relay *r, int upstream_fd) MUST_CHECK;
 /* Closes both sockets, after a refusal with what the peers sent read away, so that they see an end

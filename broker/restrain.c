@@ -24,36 +24,33 @@ uint64_t restrain_descriptors(void)
 	return limit.rlim_cur;
 }
 
-static int compare_fds(const void *a, const void *b)
+static bool is_named(const struct options *o, int fd)
 {
-	return *(const int *)a - *(const int *)b;
+	for (size_t i = 0; i < o->fd_count; i++)
+		if (o->fds[i] == fd)
+			return true;
+	return false;
 }
 
-int restrain_inherited(const struct restraint *r, struct err *e)
+int restrain_inherited(const struct options *o, struct err *e)
 {
-	int kept[RESTRAIN_PORTS_MAX + 3] = {0, 1, 2}, count = 3;
-	bool keeps_standard[2] = {false, false};
-	for (size_t i = 0; i < r->kept_count; i++) {
-		if (fcntl(r->kept_fds[i], F_GETFD) < 0)
-			return err_set(e, "descriptor %d is not open", r->kept_fds[i]);
-		if (r->kept_fds[i] >= 3)
-			kept[count++] = r->kept_fds[i];
-		else if (r->kept_fds[i] < 2)
-			keeps_standard[r->kept_fds[i]] = true;
+	int last = 2;
+	for (size_t i = 0; i < o->fd_count; i++) {
+		if (fcntl(o->fds[i], F_GETFD) < 0)
+			return err_set(e, "descriptor %d is not open", o->fds[i]);
+		last = o->fds[i] > last ? o->fds[i] : last;
 	}
-	qsort(kept, (size_t)count, sizeof(kept[0]), compare_fds);
-	for (int i = 2; i < count; i++) {
-		unsigned first = (unsigned)kept[i] + 1;
-		unsigned last = i + 1 < count ? (unsigned)kept[i + 1] - 1 : ~0u;
-		if (first <= last && close_range(first, last, 0) < 0)
-			return err_errno(e, "cannot close inherited descriptors");
-	}
+	for (int fd = 3; fd < last; fd++)
+		if (!is_named(o, fd))
+			close(fd);
+	if (close_range((unsigned)last + 1, ~0u, 0) < 0)
+		return err_errno(e, "cannot close inherited descriptors");
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null_fd < 0)
 		return err_errno(e, "cannot open /dev/null");
-	for (int i = 0; i < 2; i++)
-		if (!keeps_standard[i] && null_fd != i)
-			dup2(null_fd, i);
+	for (int fd = 0; fd < 2; fd++)
+		if (fd != null_fd && !is_named(o, fd))
+			dup2(null_fd, fd);
 	if (null_fd > 2)
 		close(null_fd);
 	return 0;
@@ -99,17 +96,17 @@ static int allow_paths(int ruleset, struct err *e)
 	return 0;
 }
 
-static int allow_ports(int ruleset, const struct restraint *r, struct err *e)
+static int allow_ports(int ruleset, const struct options *o, struct err *e)
 {
-	for (size_t i = 0; i < r->port_count; i++) {
-		uint64_t rule[2] = {LL_NET_CONNECT_TCP, r->ports[i]};
+	for (size_t i = 0; i < o->port_count; i++) {
+		uint64_t rule[2] = {LL_NET_CONNECT_TCP, o->ports[i]};
 		if (ll_add(ruleset, LL_RULE_NET_PORT, rule) < 0)
-			return err_errno(e, "cannot allow port %u", r->ports[i]);
+			return err_errno(e, "cannot allow port %u", o->ports[i]);
 	}
 	return 0;
 }
 
-static int enter_landlock(const struct restraint *r, struct err *e)
+static int enter_landlock(const struct options *o, struct err *e)
 {
 	int abi = ll_abi();
 	if (abi < 1) /* seccomp still leaves no way to write or execute a file */
@@ -120,7 +117,7 @@ static int enter_landlock(const struct restraint *r, struct err *e)
 				       .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL});
 	if (ruleset < 0)
 		return err_errno(e, "cannot create a Landlock ruleset");
-	if (allow_paths(ruleset, e) < 0 || (abi >= 4 && allow_ports(ruleset, r, e) < 0))
+	if (allow_paths(ruleset, e) < 0 || (abi >= 4 && allow_ports(ruleset, o, e) < 0))
 		return -1;
 	if (ll_restrict(ruleset) < 0)
 		return err_errno(e, "cannot enter the Landlock domain");
@@ -132,7 +129,7 @@ static int enter_landlock(const struct restraint *r, struct err *e)
 /* What the event loop, libcurl's dialling, glibc's resolver and its threads use. */
 static const char *const calls_allowed[] = {"read", "write", "readv", "writev", "pread64", "close",
 	"lseek", "fstat", "newfstatat", "stat", "statx", "access", "faccessat", "faccessat2",
-	"readlink", "readlinkat", "recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg",
+	"readlink", "readlinkat", "recvfrom", "recvmsg", "recvmmsg", "accept4", "sendto", "sendmsg",
 	"sendmmsg", "connect", "bind", "shutdown", "getsockname", "getpeername", "getsockopt",
 	"setsockopt", "epoll_ctl", "epoll_wait", "epoll_pwait", "poll", "ppoll", "pipe2",
 	"eventfd2", "fcntl", "dup", "brk", "munmap", "mremap", "madvise", "futex", "sched_yield",
@@ -228,7 +225,7 @@ static int enter_seccomp(struct err *e)
 	return err_errno(e, "cannot load the seccomp filter");
 }
 
-int restrain(const struct restraint *r, struct err *e)
+int restrain(const struct options *o, struct err *e)
 {
 	static const struct rlimit none = {0, 0};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -238,7 +235,7 @@ int restrain(const struct restraint *r, struct err *e)
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
 		setrlimit(RLIMIT_MEMLOCK, &none) < 0)
 		return err_errno(e, "cannot lower the limits");
-	if (drop_capabilities(e) < 0 || enter_landlock(r, e) < 0 || enter_seccomp(e) < 0)
+	if (drop_capabilities(e) < 0 || enter_landlock(o, e) < 0 || enter_seccomp(e) < 0)
 		return -1;
 	return 0;
 }

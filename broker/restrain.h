@@ -9,24 +9,14 @@
  */
 #ifndef BROKER_RESTRAIN_H
 #define BROKER_RESTRAIN_H
-#include "base/err.h"
-#include <stddef.h>
-#include <stdint.h>
-
-enum { RESTRAIN_PORTS_MAX = 66 };
-
-struct restraint {
-	uint16_t ports[RESTRAIN_PORTS_MAX]; /* where TCP connections may go */
-	size_t port_count;
-	const int *kept_fds; /* every descriptor from 3 on that is not here is closed */
-	size_t kept_count;
-};
+#include "broker/options.h"
 
 /* Raises the soft descriptor limit to the hard one; the limit is returned. */
 uint64_t restrain_descriptors(void);
-/* Closes what was inherited and not asked for; 0 and 1 become /dev/null unless kept. */
-int restrain_inherited(const struct restraint *r, struct err *e) MUST_CHECK;
+/* Closes what was inherited and is not named in the options; 0 and 1 become /dev/null unless named.
+ */
+int restrain_inherited(const struct options *o, struct err *e) MUST_CHECK;
 /* Everything else, in order. What an old kernel's Landlock does not know is left to seccomp; a
  * kernel without seccomp is an error. To be called before there are threads. */
-int restrain(const struct restraint *r, struct err *e) MUST_CHECK;
+int restrain(const struct options *o, struct err *e) MUST_CHECK;
 #endif

@@ -72,9 +72,10 @@ static void test_others(void)
 	is(options_decode(&o, 7, argv, &e), 0, "all options");
 	is(o.control_fd, 9, "--control");
 	is(o.max_bytes, 1000, "--max-bytes");
-	is_str(o.proxy, "http://proxy.test:3128", "--upstream-proxy");
+	is_str(o.upstream_proxy, "http://proxy.test:3128", "--upstream-proxy");
 	is(options_decode(&o, 2, argv, &e), 0, "a channel alone");
-	ok(o.max_bytes == UINT64_MAX && o.control_fd == -1 && !o.proxy, "and its defaults");
+	ok(o.max_bytes == UINT64_MAX && o.control_fd == -1 && !o.upstream_proxy,
+		"and its defaults");
 	ok(options_decode(&o, 1, argv, &e) < 0, "no channel at all is refused");
 	ok(decode(&o, &e, "--max-bytes", "-1") < 0, "a negative number of bytes is refused");
 	ok(decode(&o, &e, "--upstream-proxy", "https://proxy.test:443") < 0,
@@ -86,9 +87,56 @@ static void test_others(void)
 	ok(options_decode(&o, 3, twice, &e) < 0, "one descriptor for two channels is refused");
 }
 
+static struct endpoint asked(const char *text)
+{
+	struct endpoint p;
+	struct err e = ERR_NONE;
+	if (endpoint_decode(&p, text, strlen(text), &e) < 0)
+		bail("%s", e.text);
+	return p;
+}
+
+static void test_rules(void)
+{
+	static const struct {
+		const char *rule, *asked;
+		bool matches;
+	} rows[] = {
+		{"api.test:443", "api.test:443", true},
+		{"api.test:443", "API.test:443", true},
+		{"api.test:443", "api.test:444", false},
+		{"api.test:443", "www.api.test:443", false},
+		{"*.api.test:443", "www.api.test:443", true},
+		{"*.api.test:443", "a.b.api.test:443", true},
+		{"*.api.test:443", "api.test:443", false},
+		{"*.api.test:443", "xapi.test:443", false},
+		{"10.0.0.1:80", "10.0.0.1:80", true},
+		{"10.0.0.1:80", "10.0.0.2:80", false},
+		{"[::1]:80", "[0:0:0:0:0:0:0:1]:80", true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct endpoint rule, at = asked(rows[i].asked);
+		struct err e = ERR_NONE;
+		if (endpoint_decode_rule(&rule, rows[i].rule, strlen(rows[i].rule), &e) < 0)
+			bail("%s", e.text);
+		is(endpoint_matches(&rule, &at), rows[i].matches, "%s and %s", rows[i].rule,
+			rows[i].asked);
+	}
+	struct options o;
+	struct err e;
+	ok(decode(&o, &e, "--proxy", "7=a.test:443,*.b.test:80,localhost:1") == 0, "three hosts");
+	is(o.rule_count, 3, "are three rules");
+	is(o.rules[2].reach, REACH_LOCAL, "localhost is on the loopback interface");
+	ok(decode(&o, &e, "--proxy", "7=") < 0, "an empty list is refused");
+	ok(decode(&o, &e, "--proxy", "7=*.10.0.0.1:80") < 0, "a wildcard address is refused");
+	ok(decode(&o, &e, "--proxy", "7=*:80") < 0, "any host at all is refused");
+	ok(decode(&o, &e, "--proxy", "7=a.*.test:80") < 0, "a wildcard in the middle is refused");
+}
+
 int main(void)
 {
 	test_channels();
+	test_rules();
 	test_others();
 	return tap_done();
 }

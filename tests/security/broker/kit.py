@@ -36,10 +36,12 @@ class Tap:
 
     def run(self, cases):
         for case in cases:
+            began = time.monotonic()
             try:
                 case()
             except Exception:
                 self.ok(False, case.__name__, *traceback.format_exc().splitlines())
+            print(f"# {case.__name__}: {time.monotonic() - began:.1f} s", flush=True)
 
     def together(self, cases):
         """Those that wait for a time limit wait at the same time."""
@@ -168,7 +170,7 @@ class Names:
 class Broker:
     """A broker whose agent is this process. Channels are numbered in the order of `endpoints`."""
 
-    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=()):
+    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=(), rules=None):
         self.channels, theirs, argv = [], [], [*prefix, BROKER]
         for endpoint in endpoints:
             mine, other = socket.socketpair()
@@ -179,6 +181,15 @@ class Broker:
         read, write = os.pipe()
         argv += ["--control", str(write), *args]
         fds = [other.fileno() for other in theirs] + [write, *pass_fds]
+        if rules:
+            self.life, other = socket.socketpair()
+            theirs.append(other)
+            fds.append(other.fileno())
+            argv += ["--proxy", f"{other.fileno()}={rules}"]
+            listener = socket.create_server(("127.0.0.1", 0))
+            self.proxy_port = listener.getsockname()[1]
+            socket.send_fds(self.life, [b"L"], [listener.fileno()])
+            listener.close()
         self.process = subprocess.Popen(argv, pass_fds=fds, env={}, stderr=subprocess.PIPE)
         for other in theirs:
             other.close()
@@ -218,7 +229,26 @@ class Broker:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
+    def through(self, target, kind="connect", first=b""):
+        """A connection through the proxy, and what the proxy answered."""
+        conn = socket.create_connection(("127.0.0.1", self.proxy_port))
+        conn.settimeout(20)
+        host, port = target.rsplit(":", 1)
+        if kind == "connect":
+            conn.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode() + first)
+            answer = b""
+            while b"\r\n\r\n" not in answer and (more := conn.recv(1)):
+                answer += more
+            return conn, answer.split(b"\r\n")[0]
+        conn.sendall(b"\5\1\0")
+        if conn.recv(2) != b"\5\0":
+            return conn, b"no greeting"
+        conn.sendall(b"\5\1\0\3" + bytes([len(host)]) + host.encode() + struct.pack(">H", int(port)) + first)
+        return conn, conn.recv(10)[:2]
+
     def close(self):
+        if hasattr(self, "life"):
+            self.life.close()
         for channel in self.channels:
             channel.close()
         status = self.process.wait(20)

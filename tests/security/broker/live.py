@@ -674,8 +674,8 @@ def test_proxy():
 
     def proxy(conn):
         request = b""
-        while b"\r\n\r\n" not in request:
-            request += conn.recv(1)
+        while b"\r\n\r\n" not in request and (more := conn.recv(1)):
+            request += more
         asked.append(request.split(b"\r\n")[0])
         conn.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         echo(conn)
@@ -693,6 +693,96 @@ def test_proxy():
     wanted = {b"CONNECT hidden.test:443 HTTP/1.1", b"CONNECT hidden.test:80 HTTP/1.1"}
     tap.ok(asked and set(asked) <= wanted, "what the proxy was asked for", asked)
     tap.ok("hidden.test" not in NAMES.asked, "the broker did not resolve the name itself")
+    broker.close()
+
+
+OPENED = {"connect": b"HTTP/1.1 200 OK", "socks": b"\5\0"}
+CLOSED = {"connect": b"HTTP/1.1 403 Forbidden", "socks": b"\5\2"}
+
+
+def test_list():
+    """The list form: a listener from elsewhere, CONNECT and SOCKS5, these hosts and no others."""
+    server = Server(echo, PUBLIC)
+    port = server.port
+    canary = Server(echo, "127.0.0.1", port)
+    NAMES.table.update({"a.wild.test": [PUBLIC], "b.a.wild.test": [PUBLIC], "wild.test": [PUBLIC],
+                        "in.wild.test": ["127.0.0.1"]})
+    broker = Broker(rules=f"api.test:{port},*.wild.test:{port},localhost:{port},dark.test:{port}")
+    for kind in ("connect", "socks"):
+        for target in ("api.test", "API.test", "a.wild.test", "b.a.wild.test"):
+            conn, answer = broker.through(f"{target}:{port}", kind, b"early")
+            tap.equal(answer, OPENED[kind], f"{kind} {target} is let through")
+            tap.equal(conn.recv(100), b"early", f"{kind} {target}: what was sent ahead arrives")
+            conn.sendall(b"ping")
+            tap.equal(conn.recv(100), b"ping", f"{kind} {target}: and what follows")
+            conn.close()
+            fact = broker.fact()
+            tap.equal((fact["endpoint"], fact["up"]), (f"{target.lower()}:{port}", 9), f"{kind} {target}: the fact")
+        refused = [("evil.test", port, "host"), ("api.test", port + 1, "host"), ("wild.test", port, "host"),
+                   ("notwild.test", port, "host"), ("api.test.", port, "host"), ("127.0.0.1", port, "host"),
+                   (PUBLIC, port, "host"), (".wild.test", port, "host"), ("in.wild.test", port, "address"),
+                   ("dark.test", port, "dial"), ("x y\x01", port, "host")]
+        for host, at, why in refused:
+            conn, answer = broker.through(f"{host}:{at}", kind)
+            if kind == "socks" or " " not in host:
+                tap.equal(answer, CLOSED[kind], f"{kind} {host!r}:{at - port} is refused")
+            conn.close()
+            tap.equal(broker.fact()["refused"], why, f"{kind} {host!r}: the fact")
+    tap.equal(canary.connections, 0, "the canary is silent")
+    conn, answer = broker.through(f"localhost:{port}")
+    tap.equal(answer, OPENED["connect"], "localhost, when it is listed")
+    conn.close()
+    broker.fact()
+    conn, _ = broker.through(f"api.test:{port}", first=hello("api.test"))
+    tap.equal(conn.recv(1000), hello("api.test"), "TLS with the host's name")
+    conn.close()
+    broker.fact()
+    conn, _ = broker.through(f"api.test:{port}", first=hello("evil.test"))
+    tap.equal(end_of(conn), b"", "TLS with another name is closed")
+    tap.equal(broker.fact()["refused"], "sni", "and said")
+    for name, sent in (("a plain request", b"GET http://api.test/ HTTP/1.1\r\nHost: api.test\r\n\r\n"),
+                       ("SOCKS4", b"\4\1\0\x50\1\2\3\4\0"), ("SOCKS5 BIND", b"\5\1\0\5\2\0\1\1\2\3\4\0\x50"),
+                       ("SOCKS5 with a password", b"\5\1\2"), ("an endless head", b"CONNECT " + b"a" * 9000)):
+        conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
+        conn.settimeout(20)
+        conn.sendall(sent)
+        tap.ok(end_of(conn) != "still open", f"{name} is refused")
+        tap.equal(broker.fact()["refused"], "host", f"{name}: the fact")
+        conn.close()
+    for cut in range(1, 20, 3):
+        conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
+        conn.sendall(f"CONNECT api.test:{port} HTTP/1.1\r\n".encode()[:cut])
+        conn.close()
+        broker.fact()
+    conn, answer = broker.through(f"api.test:{port}")
+    tap.equal(answer, OPENED["connect"], "clients that leave early disturb nobody")
+    data, got = random.randbytes(4 << 20), bytearray()
+    reader = threading.Thread(target=lambda: got.extend(end_of(conn)))
+    reader.start()
+    conn.sendall(data)
+    conn.shutdown(socket.SHUT_WR)
+    reader.join(20)
+    tap.ok(bytes(got) == data, "4 MiB there and back through the proxy")
+    tap.equal(broker.close(), (0, ""), "it ends with the other end of its descriptor")
+
+
+def test_list_receives_once():
+    """Nothing but one listening TCP socket is taken from the launcher's side."""
+    broker = Broker(rules="api.test:80")
+    broker.through("evil.test:80")[0].close()
+    broker.fact()
+    held = broker.descriptors()
+    for number in range(3):
+        read, write = os.pipe()
+        another = socket.create_server(("127.0.0.1", 0))
+        socket.send_fds(broker.life, [b"L"], [[write], [write, write], [another.fileno()]][number])
+        os.close(write)
+        tap.equal(os.read(read, 1), b"", "a descriptor that is no first listener is closed")
+        os.close(read)
+        another.close()
+    broker.through("evil.test:80")[0].close()
+    broker.fact()
+    tap.equal(broker.descriptors(), held, "none was kept")
     broker.close()
 
 
@@ -728,5 +818,5 @@ if __name__ == "__main__":
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_half_close,
              test_back_pressure, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
-             test_proxy, test_control, test_time_limits])
+             test_proxy, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
