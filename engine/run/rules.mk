@@ -6,3 +6,7 @@ torture: all $(out)/tests/crash/faults_test
 	@AGENT6_FAULTS=all tests/run --config $(CONFIG) tests/crash/faults_test.c
 
 .PHONY: crash torture
+
+bench: $(out)/tests/bench/journal_bench
+$(out)/tests/bench/journal_bench: $(out)/obj/tests/bench/journal_bench.o $(call lib,$(modules))
+	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
