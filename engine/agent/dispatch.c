@@ -1,6 +1,7 @@
 #include "agent/dispatch.h"
 
 #include "agent/emit.h"
+#include "agent/policy/scrub.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -11,7 +12,8 @@ static const char circle_notice[] =
 	"\n[agent6: this call has now given the same result three times. Do something else: use "
 	"what you know, or end with finish_run. One more repetition ends this step.]";
 
-enum { RESULT_CAP_BYTES = TOOL_TEXT_CAP_BYTES + 4096, NAME_SHOWN = 64 };
+/* A placeholder may be longer than what it stands for. */
+enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, NAME_SHOWN = 64 };
 
 static bool finish(struct dispatch *d, json_t *arguments, struct buf *out)
 {
@@ -31,6 +33,30 @@ static bool finish(struct dispatch *d, json_t *arguments, struct buf *out)
 	return false;
 }
 
+static void report_filtered(const char *name, const struct redact_tally *tally, size_t markers)
+{
+	for (size_t i = 0; i < REDACT_KIND_COUNT; i++)
+		if (tally->of[i])
+			emit_notice("%zu of kind %s redacted in a result of %s", tally->of[i],
+				redact_kind_name((enum redact_kind)i), name);
+	if (markers)
+		emit_notice("%zu possible injection markers in a result of %s", markers, name);
+}
+
+/* What a tool said, as the model may see it: without secrets, and with a word about text that reads
+ * like instructions. The text itself stays byte for byte what it was, so that edits can match it.
+ */
+static void add_data(struct dispatch *d, const char *name, const struct buf *said, struct buf *out)
+{
+	struct redact_tally tally = {{0}};
+	size_t markers = scrub_count(said->data, said->len);
+	buf_adds(out, data_mark);
+	redact_text(d->redact, said->data, said->len, out, &tally);
+	if (markers)
+		buf_addf(out, "\n[agent6: %zu possible injection markers in this text]", markers);
+	report_filtered(name, &tally, markers);
+}
+
 static bool run_tool(struct dispatch *d, const char *name, const json_t *arguments, struct buf *out)
 {
 	const struct tool *tool = tool_find(name, d->mode);
@@ -40,8 +66,15 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 	}
 	if (tool_check(tool, arguments, out))
 		return false;
-	buf_adds(out, data_mark);
-	return !tool->run(d->tools, arguments, out);
+	AUTO_BUF said;
+	buf_init(&said, TOOL_TEXT_CAP_BYTES);
+	buf_adds(&said, "");
+	bool ok = !tool->run(d->tools, arguments, &said);
+	if (said.failed)
+		out->failed = true;
+	else
+		add_data(d, tool->name, &said, out);
+	return ok;
 }
 
 static bool run_call(struct dispatch *d, const struct wire_call *call, struct buf *out)

@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <sys/random.h>
 
+enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024 };
+
 struct loop {
 	const struct task *task;
 	const struct loop_world *world;
@@ -18,6 +20,7 @@ struct loop {
 	struct http *http;
 	struct client client;
 	struct tool_context tools;
+	struct redact redact;
 	struct dispatch dispatch;
 	struct ledger ledger;
 	struct wire_talk talk;
@@ -239,7 +242,7 @@ static int step(struct loop *l)
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	l->call = USAGE_NONE;
-	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, on_bill, &f);
+	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, &f);
 	l->out->turns++;
 	report_turn(l, &r, rc ? NULL : &reply.turn);
 	rc = rc ? call_failed(l, &f) : on_reply(l, &reply);
@@ -277,6 +280,17 @@ static int open_client(struct loop *l, struct err *e)
 	return 0;
 }
 
+/* The prompt may carry what a tool printed, by way of the blackboard. */
+static int say_prompt(struct loop *l)
+{
+	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_USER);
+	AUTO_BUF text;
+	buf_init(&text, PROMPT_CAP_BYTES);
+	buf_adds(&text, "");
+	redact_text(&l->redact, l->task->prompt, strlen(l->task->prompt), &text, NULL);
+	return turn && (turn->text = buf_take(&text, NULL)) ? 0 : -1;
+}
+
 static int begin(struct loop *l, struct err *e)
 {
 	const struct task *t = l->task;
@@ -292,16 +306,14 @@ static int begin(struct loop *l, struct err *e)
 		.protect = t->protect,
 		.protect_count = t->protect_count};
 	l->dispatch = (struct dispatch){.tools = &l->tools,
+		.redact = &l->redact,
 		.record = t->result,
 		.mode = run ? TOOL_IN_RUN : TOOL_IN_AGENT,
 		.deadline_ms = l->deadline_ms,
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
 	l->declarations = tool_declarations(l->dispatch.mode);
 	json_array_append_new(l->declarations, finish_declaration(t->result));
-	struct wire_turn *prompt = wire_talk_add(&l->talk, WIRE_USER);
-	if (prompt)
-		prompt->text = strdup(t->prompt);
-	if (!prompt || !prompt->text)
+	if ((t->provider.key && redact_add(&l->redact, t->provider.key)) || say_prompt(l))
 		return err_set(e, "out of memory");
 	return open_client(l, e);
 }
@@ -318,6 +330,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	out->microusd = l.ledger.microusd;
 	out->payload = l.dispatch.payload;
 	http_close(l.http);
+	redact_done(&l.redact);
 	wire_talk_done(&l.talk);
 	json_decref(l.declarations);
 	return rc;

@@ -1,0 +1,164 @@
+#include "agent/policy/redact.h"
+
+#include "agent/policy/redact_match.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { SECRET_MIN_BYTES = 8, SECRET_MAX_BYTES = 8192 };
+
+static const char base64_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+const char *redact_kind_name(enum redact_kind kind)
+{
+	static const char *const names[] = {
+#define KIND(kind, name) name,
+		REDACT_KINDS(KIND)
+#undef KIND
+	};
+	return names[kind];
+}
+
+static int add_needle(struct redact *r, struct buf *text)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (text->data && !strcmp(r->needles[i], text->data)) {
+			buf_clear(text);
+			return 0;
+		}
+	char **grown = reallocarray(r->needles, r->count + 1, sizeof(*grown));
+	if (!grown || text->failed)
+		return -1;
+	r->needles = grown;
+	grown[r->count] = buf_take(text, NULL);
+	return grown[r->count] ? (r->count++, 0) : -1;
+}
+
+/* The digits of `secret` that do not depend on what stands before and behind it when `shift` bytes
+ * of something else precede it in its group of three. */
+static void base64_core(
+	struct buf *out, const char *secret, size_t len, size_t shift, const char *digits)
+{
+	size_t first = shift ? shift + 1 : 0;
+	for (size_t d = first; d * 6 + 6 <= (shift + len) * 8; d++) {
+		unsigned value = 0;
+		for (size_t bit = d * 6; bit < d * 6 + 6; bit++) {
+			unsigned char byte = (unsigned char)secret[bit / 8 - shift];
+			value = value << 1 | ((byte >> (7 - bit % 8)) & 1U);
+		}
+		buf_addc(out, digits[value]);
+	}
+}
+
+static int add_base64(struct redact *r, const char *secret, size_t len, struct buf *b)
+{
+	for (size_t shift = 0; shift < 3; shift++) {
+		base64_core(b, secret, len, shift, base64_digits);
+		if (add_needle(r, b))
+			return -1;
+		base64_core(b, secret, len, shift, url_digits);
+		if (add_needle(r, b))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_escaped(struct redact *r, const char *secret, struct buf *b)
+{
+	for (const char *c = secret; *c; c++)
+		buf_addf(b, *c == '"' || *c == '\\' || *c == '/' ? "\\%c" : "%c", *c);
+	if (add_needle(r, b))
+		return -1;
+	for (const char *c = secret; *c; c++)
+		buf_addf(b, isalnum((unsigned char)*c) || strchr("-_.~", *c) ? "%c" : "%%%02X",
+			(unsigned char)*c);
+	if (add_needle(r, b))
+		return -1;
+	for (const char *c = secret; *c; c++)
+		buf_addf(b, "%02x", (unsigned char)*c);
+	return add_needle(r, b);
+}
+
+int redact_add(struct redact *r, const char *secret)
+{
+	size_t len = strlen(secret);
+	if (len < SECRET_MIN_BYTES || len > SECRET_MAX_BYTES)
+		return 0;
+	AUTO_BUF b;
+	buf_init(&b, 4 * SECRET_MAX_BYTES);
+	buf_add(&b, secret, len);
+	if (add_needle(r, &b) || add_escaped(r, secret, &b) || add_base64(r, secret, len, &b))
+		return -1;
+	return 0;
+}
+
+void redact_done(struct redact *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		explicit_bzero(r->needles[i], strlen(r->needles[i]));
+		free(r->needles[i]);
+	}
+	free(r->needles);
+	*r = (struct redact){0};
+}
+
+static bool match_key(const struct redact *r, struct place p, struct match *out)
+{
+	for (size_t i = 0; r && i < r->count; i++) {
+		size_t len = strlen(r->needles[i]);
+		if (r->needles[i][0] == p.text[p.at] && len <= p.len - p.at &&
+			!memcmp(p.text + p.at, r->needles[i], len)) {
+			*out = (struct match){0, len};
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first recogniser that fits wins; the order is from the surest to the vaguest. */
+static bool match_any(
+	const struct redact *r, struct place p, struct match *m, enum redact_kind *kind)
+{
+	static const struct {
+		enum redact_kind kind;
+		redact_match_fn *match;
+	} matchers[] = {{REDACT_PEM, match_pem}, {REDACT_HEADER, match_header},
+		{REDACT_URL, match_url}, {REDACT_VALUE, match_value}, {REDACT_TOKEN, match_token},
+		{REDACT_ENTROPY, match_entropy}};
+	*kind = REDACT_KEY;
+	if (match_key(r, p, m))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(matchers); i++)
+		if (matchers[i].match(p, m)) {
+			*kind = matchers[i].kind;
+			return true;
+		}
+	return false;
+}
+
+int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
+	struct redact_tally *tally)
+{
+	size_t begun = 0;
+	for (size_t i = 0; i < len;) {
+		struct match m;
+		enum redact_kind kind;
+		if (!match_any(r, (struct place){text, len, i}, &m, &kind)) {
+			i++;
+			continue;
+		}
+		buf_add(out, text + begun, i + m.keep - begun);
+		buf_addf(out, REDACT_MARK "%s]", redact_kind_name(kind));
+		if (tally)
+			tally->of[kind]++;
+		begun = i += m.keep + m.secret;
+	}
+	return buf_add(out, text + begun, len - begun);
+}
+
+bool redact_is_marked(const char *text)
+{
+	return strstr(text, REDACT_MARK);
+}

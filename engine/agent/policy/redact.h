@@ -1,0 +1,54 @@
+/*
+ * Secrets out of text: anything sent to a model, logged or shown goes through here (agent.md 5).
+ *
+ * Runs on whole, reassembled text, never per read. What is recognised: configured secrets in every
+ * usual encoding, PEM private keys, credentials in headers and URLs, values of names that say they
+ * are secret, tokens in a vendor's shape, and long high-entropy words. Commit hashes, UUIDs,
+ * digests named as such, lock-file integrity values and public keys are left alone.
+ */
+#ifndef POLICY_REDACT_H
+#define POLICY_REDACT_H
+#include "base/buf.h"
+#include <stdbool.h>
+
+/* kind, name shown in [REDACTED:name] */
+#define REDACT_KINDS(X)                                                                            \
+	X(KEY, "key")                                                                              \
+	X(PEM, "private-key")                                                                      \
+	X(HEADER, "authorization")                                                                 \
+	X(URL, "url-password")                                                                     \
+	X(VALUE, "credential")                                                                     \
+	X(TOKEN, "token")                                                                          \
+	X(ENTROPY, "high-entropy")
+
+enum redact_kind {
+#define KIND(kind, name) REDACT_##kind,
+	REDACT_KINDS(KIND)
+#undef KIND
+		REDACT_KIND_COUNT
+};
+
+#define REDACT_MARK "[REDACTED:"
+
+/* The configured secrets, in every encoding looked for. */
+struct redact {
+	char **needles;
+	size_t count;
+};
+
+struct redact_tally {
+	size_t of[REDACT_KIND_COUNT];
+};
+
+const char *redact_kind_name(enum redact_kind kind);
+/* Looks for `secret` from now on: as it is, JSON-escaped, percent-encoded, in hex, and in base64 at
+ * every alignment. Secrets under 8 bytes are ignored: they would match everywhere. */
+int redact_add(struct redact *r, const char *secret);
+/* Wipes and releases. */
+void redact_done(struct redact *r);
+/* Appends `text` with every secret replaced. `tally` (NULL: none) counts by kind. */
+int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
+	struct redact_tally *tally);
+/* Whether `text` holds a placeholder: such text must never be written into a file. */
+bool redact_is_marked(const char *text);
+#endif

@@ -1,0 +1,24 @@
+/*
+ * The recognisers behind redact_text, one per kind. Each looks at one place of a text.
+ */
+#ifndef POLICY_REDACT_MATCH_H
+#define POLICY_REDACT_MATCH_H
+#include "agent/policy/redact.h"
+
+struct place {
+	const char *text;
+	size_t len, at;
+};
+
+/* `keep` bytes from the place stay, the `secret` bytes behind them go. */
+struct match {
+	size_t keep, secret;
+};
+
+typedef bool redact_match_fn(struct place p, struct match *out);
+
+redact_match_fn match_pem, match_header, match_url, match_value, match_token, match_entropy;
+
+/* Whether the byte before the place cannot belong to a word that goes on at it. */
+bool place_at_word(struct place p);
+#endif

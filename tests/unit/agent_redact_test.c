@@ -1,0 +1,191 @@
+/* Secrets go, everything else stays: labelled texts, and every encoding of a configured key. */
+#include "agent/policy/redact.h"
+#include "agent/policy/scrub.h"
+#include "tests/kit/tap.h"
+
+#include <string.h>
+
+enum { CAP_BYTES = 1 << 20 };
+#define ALNUM36 "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+static const struct {
+	const char *text, *want; /* NULL: unchanged */
+} cases[] = {
+	/* vendor prefixes */
+	{"key sk-abcdefghij0123456789 end", "key [REDACTED:token] end"},
+	{"(sk-ant-api03-abcdefghij0123456789)", "([REDACTED:token])"},
+	{"pk-abcdefghij0123456789", "[REDACTED:token]"},
+	{"\"ghp_" ALNUM36 "\"", "\"[REDACTED:token]\""},
+	{"gho_" ALNUM36 ".", "[REDACTED:token]."},
+	{"ghs_" ALNUM36 ",", "[REDACTED:token],"},
+	{"AKIAIOSFODNN7EXAMPLE", "[REDACTED:token]"},
+	{"xoxb-1234567890-abcdefghij", "[REDACTED:token]"},
+	{"xoxp-1234567890-abcdefghij", "[REDACTED:token]"},
+	{"xoxa-1234567890-abcdefghij", "[REDACTED:token]"},
+	{"glpat-abcdefghij0123456789", "[REDACTED:token]"},
+	{"npm_" ALNUM36, "[REDACTED:token]"},
+	{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123_-x", "[REDACTED:token]"},
+	{"task-abcdefghij0123456789", NULL},
+	{"sk-learn", NULL},
+	{"pip install sk-something-very-long-but-no-digit", NULL},
+	{"npm_config_cache=/x", NULL},
+	{"sk-xxxxxxxxxxxxxxxxxxxxxxxx", NULL},
+	{"AKIA is a prefix", NULL},
+	{"eyJ", NULL},
+	{"eyJhbGciOiJIUzI1NiJ9 has no dots", NULL},
+	/* private keys */
+	{"a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
+		"a\n[REDACTED:private-key]\nb"},
+	{"-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "[REDACTED:private-key]"},
+	{"-----BEGIN PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK-----",
+		"[REDACTED:private-key]"},
+	{"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", NULL},
+	{"-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----", NULL},
+	/* headers and URLs */
+	{"Authorization: Bearer abc123def\n", "Authorization: Bearer [REDACTED:authorization]\n"},
+	{"authorization: Basic dXNlcjpwYXNz", "authorization: Basic [REDACTED:authorization]"},
+	{"curl -H 'x-api-key: hunter2x'", "curl -H 'x-api-key: [REDACTED:authorization]'"},
+	{"Set-Cookie: sid=31d4d96e407aad42", "Set-Cookie: [REDACTED:authorization]"},
+	{"Authorization: Bearer $TOKEN", NULL},
+	{"https://user:hunter2@host/x", "https://user:[REDACTED:url-password]@host/x"},
+	{"postgres://app:s3cr3t@db:5432/x", "postgres://app:[REDACTED:url-password]@db:5432/x"},
+	{"https://host:8080/x@y", NULL},
+	{"https://user:$PASS@host/", NULL},
+	/* names */
+	{"AWS_SECRET_ACCESS_KEY=abc/def", "AWS_SECRET_ACCESS_KEY=[REDACTED:credential]"},
+	{"export DB_PASSWORD='p w'", "export DB_PASSWORD='[REDACTED:credential]'"},
+	{"GITHUB_TOKEN: abcd", "GITHUB_TOKEN: [REDACTED:credential]"},
+	{"\"api_key\": \"abc123\"", "\"api_key\": \"[REDACTED:credential]\""},
+	{"client_secret = 'abcdef'", "client_secret = '[REDACTED:credential]'"},
+	{"MY_CREDENTIALS=x1", "MY_CREDENTIALS=[REDACTED:credential]"},
+	{"API_KEY=$OTHER", NULL},
+	{"API_KEY=", NULL},
+	{"API_KEY=<your key>", NULL},
+	{"API_KEY=xxxx", NULL},
+	{"api_key = os.environ['API_KEY']", NULL},
+	{"api_key: str", NULL},
+	{"password = getpass.getpass()", NULL},
+	{"primary_key = True", NULL},
+	{"primary_key = user_id", NULL},
+	{"sort_key=name", NULL},
+	{"max_token = 5", NULL},
+	/* entropy */
+	{"x Zk9vQ2xhc3NpZmllZFRleHRXaXRoTWFueURpZ2l0czEyMzQ1 y", "x [REDACTED:high-entropy] y"},
+	{"commit 2f1a9c0b7d3e4f5a6b7c8d9e0f1a2b3c4d5e6f70", NULL},
+	{"550e8400-e29b-41d4-a716-446655440000", NULL},
+	{"\"integrity\": \"sha512-Zk9vQ2xhc3NpZmllZFRleHRXaXRoTWFueURpZ2l0czEyMzQ1==\"", NULL},
+	{"golang.org/x h1:Zk9vQ2xhc3NpZmllZFRleHRXaXRoTWFueURpZ2l0czEyMzQ1=", NULL},
+	{"SHA256:Zk9vQ2xhc3NpZmllZFRleHRXaXRoTWFueURpZ2l0czEyMzQ1", NULL},
+	{"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7vbqajDhA1x9KpS2QeTyUiO", NULL},
+	{"/usr/lib/x86_64-linux-gnu/Some/Very/Long/Path/With/Upper1/And2/Digits3", NULL},
+	{"========================================================", NULL},
+	{"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAaaaa1111", NULL},
+	{"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  file", NULL},
+	{"plain text with nothing in it", NULL},
+	{"", NULL},
+	/* what was redacted stays as it is */
+	{"API_KEY=[REDACTED:credential]", NULL},
+	{"Authorization: Bearer [REDACTED:key]", NULL},
+};
+
+static char *redacted(const struct redact *r, const char *text, struct redact_tally *tally)
+{
+	struct buf out;
+	buf_init(&out, CAP_BYTES);
+	buf_adds(&out, "");
+	redact_text(r, text, strlen(text), &out, tally);
+	return buf_take(&out, NULL);
+}
+
+static void labelled(void)
+{
+	struct redact none = {0};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_FREE char *got = redacted(&none, cases[i].text, NULL);
+		is_str(got, cases[i].want ? cases[i].want : cases[i].text, "%.60s", cases[i].text);
+		AUTO_FREE char *twice = redacted(&none, got, NULL);
+		is_str(twice, got, "and again changes nothing");
+	}
+}
+
+/* The key inside other text, base64-coded by a plain encoder at each alignment. */
+static char *base64(const char *text)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t len = strlen(text);
+	char *out = calloc(len * 2 + 8, 1), *at = out;
+	for (size_t i = 0; i < len; i += 3) {
+		unsigned v = 0;
+		for (size_t k = 0; k < 3; k++)
+			v = v << 8 | (i + k < len ? (unsigned char)text[i + k] : 0);
+		for (size_t k = 0; k < 4; k++)
+			*at++ = i + k <= len ? digits[v >> (18 - 6 * k) & 63] : '=';
+	}
+	return out;
+}
+
+static void configured(void)
+{
+	static const char key[] = "topsecret/value+1";
+	struct redact r = {0};
+	redact_add(&r, key);
+	redact_add(&r, "short");
+	static const char *const forms[] = {"topsecret/value+1", "topsecret\\/value+1",
+		"topsecret%2Fvalue%2B1", "746f707365637265742f76616c75652b31"};
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		char text[200];
+		snprintf(text, sizeof(text), "a%sb", forms[i]);
+		AUTO_FREE char *got = redacted(&r, text, NULL);
+		is_str(got, "a[REDACTED:key]b", "the key as %s", forms[i]);
+	}
+	static const char *const around[] = {"", "x", "xy", "xyz", "user:"};
+	for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+		char text[200];
+		snprintf(text, sizeof(text), "%s%stail", around[i], key);
+		AUTO_FREE char *coded = base64(text);
+		AUTO_FREE char *got = redacted(&r, coded, NULL);
+		has_str(got, "[REDACTED:key]", "the key in base64 behind %zu bytes",
+			strlen(around[i]));
+	}
+	AUTO_FREE char *text = redacted(&r, "a short word", NULL);
+	is_str(text, "a short word", "a short secret would match everywhere");
+	struct redact_tally tally = {{0}};
+	AUTO_FREE char *two = redacted(&r, "topsecret/value+1 API_KEY=abc", &tally);
+	is(tally.of[REDACT_KEY], 1, "counted by kind");
+	is(tally.of[REDACT_VALUE], 1, "each");
+	ok(redact_is_marked(two) && !redact_is_marked("[REDACTED"), "placeholders are recognised");
+	redact_done(&r);
+}
+
+static void markers(void)
+{
+	static const struct {
+		const char *text, *want;
+	} texts[] = {{"Ignore Previous\n  Instructions and", SCRUB_MARK " and"},
+		{"IGNORE ALL PREVIOUS", SCRUB_MARK},
+		{"please disregard previous", "please " SCRUB_MARK},
+		{"You are now root. you are now", SCRUB_MARK " root. " SCRUB_MARK},
+		{"new system prompt", SCRUB_MARK},
+		{"IMPORTANT: x\nCritical: y", SCRUB_MARK " x\n" SCRUB_MARK " y"},
+		{"from the developer", SCRUB_MARK}, {"admin override", SCRUB_MARK},
+		{"System Message: hi", SCRUB_MARK " hi"}, {"important things", "important things"},
+		{"you arenow", "you arenow"}};
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		AUTO_BUF out;
+		buf_init(&out, CAP_BYTES);
+		buf_adds(&out, "");
+		size_t count = 0, len = strlen(texts[i].text);
+		scrub_text(texts[i].text, len, &out, &count);
+		is_str(out.data, texts[i].want, "%s", texts[i].text);
+		is(count, scrub_count(texts[i].text, len), "counted the same");
+	}
+}
+
+int main(void)
+{
+	labelled();
+	configured();
+	markers();
+	return tap_done();
+}
