@@ -20,8 +20,13 @@ static struct site clause_site(const struct clauses *c, size_t i)
 		.state = c->s->name};
 }
 
-static bool possible(struct facts facts, const struct node *node, bool truth)
+/* Whether the condition can be `truth` after `before`; NULL: by itself. */
+static bool possible(const struct facts *before, const struct node *node, bool truth)
 {
+	struct facts facts;
+	facts.count = 0;
+	if (before)
+		facts_copy(&facts, before);
 	return assume(&facts, node, truth);
 }
 
@@ -49,7 +54,8 @@ static const struct node *root_of(const struct clauses *c, size_t i)
 /* Whether clause `earlier` alone takes every case of clause `i`. */
 static bool takes_all(const struct clauses *c, size_t earlier, size_t i)
 {
-	struct facts facts = {.count = 0};
+	struct facts facts;
+	facts.count = 0;
 	if (same_node(root_of(c, earlier), root_of(c, i)))
 		return true;
 	return assume(&facts, root_of(c, earlier), false) && !assume(&facts, root_of(c, i), true);
@@ -92,17 +98,16 @@ static void report_constant(struct clauses *c, size_t i, bool holds)
 static void check_clause(struct clauses *c, size_t i)
 {
 	const struct node *root = root_of(c, i);
-	const struct facts nothing = {.count = 0};
-	if (!possible(nothing, root, true)) {
+	if (!possible(NULL, root, true)) {
 		report_constant(c, i, false);
 		return;
 	}
 	size_t culprit = find_culprit(c, i);
-	if (culprit < i || !possible(c->before, root, true)) {
+	if (culprit < i || !possible(&c->before, root, true)) {
 		report_shadowed(c, i, culprit);
 		return;
 	}
-	if (!possible(nothing, root, false)) {
+	if (!possible(NULL, root, false)) {
 		report_constant(c, i, true);
 		c->exhausted = c->told = true;
 		return;
@@ -128,7 +133,12 @@ static void check_branch(struct clauses *c)
 void analyse_clauses(const struct machine *m, struct findings *findings)
 {
 	for (size_t i = 0; i < m->state_count; i++) {
-		struct clauses c = {.m = m, .findings = findings, .s = &m->states[i]};
+		struct clauses c;
+		c.m = m;
+		c.findings = findings;
+		c.s = &m->states[i];
+		c.before.count = 0;
+		c.exhausted = c.told = false;
 		if (c.s->kind == KIND_BRANCH)
 			check_branch(&c);
 	}

@@ -296,13 +296,13 @@ struct choice {
 static void choose(struct choice *c, const struct facts *result, bool possible)
 {
 	if (possible && !c->possible++)
-		c->taken = *result;
+		facts_copy(&c->taken, result);
 }
 
 static bool chosen(const struct choice *c, struct facts *facts)
 {
 	if (c->possible == 1)
-		*facts = c->taken;
+		facts_copy(facts, &c->taken);
 	return c->possible > 0;
 }
 
@@ -316,9 +316,12 @@ static bool assume_all(struct facts *facts, const struct node *n, bool truth)
 
 static bool assume_any(struct facts *facts, const struct node *n, bool truth)
 {
-	struct choice c = {.before = *facts};
+	struct choice c;
+	c.possible = 0;
+	facts_copy(&c.before, facts);
 	for (const struct node *child = n->first; child; child = child->next) {
-		struct facts trial = c.before;
+		struct facts trial;
+		facts_copy(&trial, &c.before);
 		bool possible = assume(&trial, child, truth);
 		choose(&c, &trial, possible);
 	}
@@ -327,14 +330,19 @@ static bool assume_any(struct facts *facts, const struct node *n, bool truth)
 
 static bool assume_chain(struct facts *facts, const struct node *n, bool truth)
 {
-	struct choice c = {.before = *facts};
+	if (!truth && n->count == 2)
+		return assume_pair(facts, n->first, negated[n->first->next->op], n->first->next);
+	struct choice c;
+	c.possible = 0;
+	facts_copy(&c.before, facts);
 	for (const struct node *a = n->first; a->next; a = a->next) {
 		const struct node *b = a->next;
 		if (truth && !assume_pair(facts, a, b->op, b))
 			return false;
 		if (truth)
 			continue;
-		struct facts trial = c.before;
+		struct facts trial;
+		facts_copy(&trial, &c.before);
 		bool possible = assume_pair(&trial, a, negated[b->op], b);
 		choose(&c, &trial, possible);
 	}
@@ -356,6 +364,12 @@ static bool assume_value(struct facts *facts, const struct node *n, bool truth)
 	if (f->kind == FACT_BOOL)
 		return truth_possible(f, truth);
 	return assume_literal(f, truth ? OP_NE : OP_EQ, f->kind == FACT_TEXT ? &empty : &zero);
+}
+
+void facts_copy(struct facts *to, const struct facts *from)
+{
+	to->count = from->count;
+	memcpy(to->items, from->items, from->count * sizeof(struct fact));
 }
 
 bool assume(struct facts *facts, const struct node *n, bool truth)

@@ -35,6 +35,8 @@ struct facts {
 	uint32_t count;
 };
 
+/* Copies what is used of it; a `struct facts` is large. */
+void facts_copy(struct facts *to, const struct facts *from);
 /* Adds what follows from `node` being `truth`. False: it cannot be, given `facts`. */
 bool assume(struct facts *facts, const struct node *node, bool truth);
 #endif

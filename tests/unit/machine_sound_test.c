@@ -125,16 +125,15 @@ static void add_target(struct buf *b, const char *label, uint32_t states)
 }
 
 /* The first label leads on, so that every state is reached; the others lead anywhere. */
-static void add_on(struct buf *b, uint32_t i, uint32_t states, const char *first,
-	const char *const *others, uint32_t count)
+static void add_on(struct buf *b, uint32_t i, uint32_t states, const char *const *labels)
 {
-	buf_addf(b, "    on: {%s: ", first);
+	buf_addf(b, "    on: {%s: ", labels[0]);
 	if (i + 1 < states)
 		buf_addf(b, "s%u, ", i + 1);
 	else
 		buf_adds(b, "done, ");
-	for (uint32_t k = 0; k < count; k++)
-		add_target(b, others[k], states);
+	for (uint32_t k = 1; labels[k]; k++)
+		add_target(b, labels[k], states);
 	b->data[b->len - 2] = '}';
 	b->data[b->len - 1] = '\n';
 }
@@ -152,7 +151,7 @@ static void add_reads(struct buf *b, const char *before, const char *after)
 
 static void add_tool(struct buf *b, uint32_t i, uint32_t states)
 {
-	static const char *const others[] = {"nonzero", "timeout"};
+	static const char *const labels[] = {"ok", "nonzero", "timeout", NULL};
 	buf_addf(b, "  s%u:\n    kind: tool\n    timeout_secs: 1\n", i);
 	add_reads(b, "    command: [x, \"", "\"]\n");
 	switch (below(5)) {
@@ -179,12 +178,12 @@ static void add_tool(struct buf *b, uint32_t i, uint32_t states)
 			"%s }}'}}\n",
 			random_record());
 	}
-	add_on(b, i, states, "ok", others, 2);
+	add_on(b, i, states, labels);
 }
 
 static void add_agent(struct buf *b, uint32_t i, uint32_t states)
 {
-	static const char *const others[] = {"failed", "budget_exhausted", "timeout"};
+	static const char *const labels[] = {"ok", "failed", "budget_exhausted", "timeout", NULL};
 	buf_addf(b, "  s%u:\n    kind: agent\n    timeout_secs: 1\n", i);
 	add_reads(b, "    prompt: \"do ", "\"\n");
 	switch (below(4)) {
@@ -203,7 +202,7 @@ static void add_agent(struct buf *b, uint32_t i, uint32_t states)
 		buf_addf(b, "    output_schema: rec\n    capture: {set: {s: 'x {{ %s.a }}'}}\n",
 			random_record());
 	}
-	add_on(b, i, states, "ok", others, 3);
+	add_on(b, i, states, labels);
 }
 
 static void add_branch(struct buf *b, uint32_t i, uint32_t states)
@@ -225,10 +224,10 @@ static void add_branch(struct buf *b, uint32_t i, uint32_t states)
 
 static void add_wait(struct buf *b, uint32_t i, uint32_t states)
 {
-	static const char *const others[] = {"tick"};
+	static const char *const labels[] = {"signal", "tick", NULL};
 	buf_addf(b, "  s%u:\n    kind: wait\n    every_secs: 1\n", i);
 	add_reads(b, "    notify: \"at ", "\"\n");
-	add_on(b, i, states, "signal", others, 1);
+	add_on(b, i, states, labels);
 }
 
 static void random_machine(struct buf *b)
