@@ -19,9 +19,9 @@ static void outcome_edges(const struct state *s, edge_fn *each, void *ctx)
 	bool done[OUTCOME_COUNT] = {false};
 	for (size_t i = 0; i < OUTCOME_COUNT; i++) {
 		AUTO_BUF label;
+		buf_init(&label, LABEL_BYTES_MAX);
 		if (!s->on[i] || done[i])
 			continue;
-		buf_init(&label, LABEL_BYTES_MAX);
 		for (size_t k = i; k < OUTCOME_COUNT; k++) {
 			if (s->on[k] != s->on[i])
 				continue;

@@ -42,8 +42,11 @@ static int replay(const struct asked *a, const struct machine *m)
 	struct drive_result result;
 	json_auto_t *blackboard = NULL;
 	show_init(&replaying.show, c);
-	struct replay_request q = {
-		.machine = m, .foreign = m != r->loaded.machine, .to_seq = (uint64_t)a->to, .step = on_step, .ctx = &replaying};
+	struct replay_request q = {.machine = m,
+		.foreign = m != r->loaded.machine,
+		.to_seq = (uint64_t)a->to,
+		.step = on_step,
+		.ctx = &replaying};
 	if (replay_run(&r->instance, &q, &result, &blackboard, &e)) {
 		bool other = m != r->loaded.machine;
 		err_wrap(&e, other ? "with %s it would have gone elsewhere" : "replay of %s",

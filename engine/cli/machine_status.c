@@ -85,10 +85,10 @@ static int show(const struct call *c, const struct resting *r)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF text;
+	buf_init(&text, STATUS_BYTES_MAX);
 	json_auto_t *status = status_run(&r->instance, r->loaded.machine, &e);
 	if (!status)
 		return fail(EXIT_DAMAGED, &e);
-	buf_init(&text, STATUS_BYTES_MAX);
 	if (call_has(c, "json")) {
 		json_write(&text, status);
 		buf_addc(&text, '\n');

@@ -277,9 +277,9 @@ static void on_notice(void *ctx, const char *text)
 {
 	struct show *s = ctx;
 	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
 	if (s->mode == SHOW_QUIET)
 		return;
-	buf_init(&line, LINE_BYTES_MAX);
 	text_clean(&line, text, 2000);
 	erase_live(s);
 	fflush(stdout);

@@ -1,0 +1,295 @@
+# machine run and what looks at instances: exit codes, drift, gate, parameters, waits, output.
+load ../kit/common
+
+setup() {
+	export AGENT6_STATE_HOME=$SCRATCH/state
+	mkdir "$SCRATCH/work" "$SCRATCH/flow"
+	cd "$SCRATCH/work" || return
+}
+
+# flow REASON [STATUS]: a machine with one tool.
+flow() {
+	cat >"$SCRATCH/flow/machine.yaml" <<-END
+		machine: flow
+		version: 1
+		initial: work
+		budget: {max_transitions: 20}
+		vars:
+		  operator:
+		    word: {type: str, value: plain}
+		    times: {type: int, value: 1}
+		states:
+		  work:
+		    kind: tool
+		    command: ["true"]
+		    timeout_secs: 10
+		    on: {ok: done, nonzero: done, timeout: done}
+		  done: {kind: terminal, status: ${2-ok}, reason: "$1 {{ word }} {{ times }}"}
+	END
+}
+
+# A machine that waits to be poked, then shows what the poke brought.
+waiting() {
+	cat >"$SCRATCH/flow/machine.yaml" <<-'END'
+		machine: flow
+		version: 1
+		initial: pause
+		budget: {max_transitions: 20}
+		schemas:
+		  poke: {data: {type: json, optional: true}, message: {type: str, optional: true}}
+		vars:
+		  code:
+		    got: {type: poke, default: {}}
+		states:
+		  pause: {kind: wait, on: {signal: look}}
+		  look:
+		    kind: tool
+		    command: [sh, -c, 'cat "$AGENT6_MACHINE_DATA_DIR/poke.json"']
+		    timeout_secs: 10
+		    output_schema: poke
+		    capture: {set: {got: "{{ result }}"}}
+		    on: {ok: done, nonzero: bad, timeout: bad}
+		  done: {kind: terminal, status: ok, reason: "{{ got | json }}"}
+		  bad: {kind: terminal, status: failed, reason: no poke}
+	END
+}
+
+@test "ends ok: one plain line per step, 0" {
+	flow went
+	run --separate-stderr agent6 machine run ../flow
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"    1  work            ok -> done"* ]]
+	[[ $output == *"ok: went plain 1"* ]]
+}
+
+@test "ends failed: 1; a budget: 3" {
+	flow went failed
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 1 ]
+	[[ $output == *"failed: went"* ]]
+	sed -i 's/done, nonzero/work, nonzero/' ../flow/machine.yaml
+	run --separate-stderr agent6 machine run ../flow --id loop
+	[ "$status" -eq 3 ]
+	[[ $output == *max_transitions* ]]
+}
+
+@test "--json prints the journal's lines, --quiet nothing" {
+	flow went
+	agent6 machine run ../flow --json >lines
+	cmp lines "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run --separate-stderr agent6 machine run ../flow --id other --quiet
+	[ "$status" -eq 0 ]
+	[ -z "$output$stderr" ]
+}
+
+@test "an instance that ended stays ended" {
+	flow went
+	agent6 machine run ../flow --quiet
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 0 ]
+	[[ $output == *"flow had ended before: ok"* ]]
+	run --separate-stderr agent6 machine poke flow
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"has ended"* ]]
+}
+
+@test "parameters: --params, then --set; checked; recorded" {
+	flow went
+	echo 'word: filed' >params.yaml
+	run --separate-stderr agent6 machine run ../flow --params params.yaml --set times=7
+	[ "$status" -eq 0 ]
+	[[ $output == *"went filed 7"* ]]
+	run --separate-stderr agent6 machine run ../flow --id b --set times=many
+	[ "$status" -eq 2 ]
+	[[ $stderr == *times* ]]
+	run --separate-stderr agent6 machine run ../flow --id b --set tmies=2
+	[ "$status" -eq 2 ]
+	[[ $stderr == *tmies* ]]
+	run --separate-stderr agent6 machine run ../flow --id b --params nowhere.yaml
+	[ "$status" -eq 2 ]
+	run --separate-stderr agent6 machine status b
+	[ "$status" -eq 2 ]
+}
+
+@test "a changed bundle does not continue an instance; both digests are named" {
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	old=$(agent6 machine inspect ../flow --json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+	echo "# changed" >>../flow/machine.yaml
+	new=$(agent6 machine inspect ../flow --json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+	run --separate-stderr agent6 machine run ../flow --exit-on-wait
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"$old"* && $stderr == *"$new"* ]]
+}
+
+@test "--digest refuses anything else" {
+	flow went
+	run --separate-stderr agent6 machine run ../flow --digest sha256:0000
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--digest"* ]]
+	digest=$(agent6 machine inspect ../flow --json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+	run agent6 machine run ../flow --digest "$digest" --quiet
+	[ "$status" -eq 0 ]
+}
+
+@test "uncommitted bundles are refused in a repository, and --allow-uncommitted is recorded" {
+	need git
+	flow went
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t
+	git -C .. init -q
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"not committed: flow/machine.yaml (not tracked)"* ]]
+	git -C .. add flow
+	git -C .. commit -qm flow
+	run agent6 machine run ../flow --quiet
+	[ "$status" -eq 0 ]
+	mkdir ../flow/scripts
+	echo x >../flow/scripts/new
+	run --separate-stderr agent6 machine run ../flow --id second
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"flow/scripts/new (not tracked)"* ]]
+	echo new >../flow/scripts/.gitignore
+	git -C .. add flow
+	git -C .. commit -qm ignore
+	run --separate-stderr agent6 machine run ../flow --id second
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"flow/scripts/new (ignored by git)"* ]]
+	run --separate-stderr agent6 machine run ../flow --id second --allow-uncommitted --json
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == *'"allow-uncommitted"'* ]]
+}
+
+@test "the gate fails closed, and runs nothing the repository planted" {
+	need git
+	flow went
+	git -C .. init -q
+	git -C .. config core.fsmonitor "touch $SCRATCH/owned; false"
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 2 ]
+	[ ! -e "$SCRATCH/owned" ]
+	echo nonsense >../.git/HEAD
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"cannot tell whether the bundle is committed"* ]]
+}
+
+@test "a repository put around the bundle by a command does not vouch for it" {
+	need git
+	flow went
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t
+	git -C .. init -q
+	git -C .. add flow
+	git -C .. commit -qm flow
+	flow changed
+	git -C ../flow init -q
+	git -C ../flow add .
+	git -C ../flow commit -qm planted
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"flow/machine.yaml (changed)"* ]]
+}
+
+@test "a wait parks, a poke wakes it and its payload reaches the next tool" {
+	waiting
+	run --separate-stderr agent6 machine run ../flow --exit-on-wait
+	[ "$status" -eq 0 ]
+	[[ $output == *"waiting"*"agent6 machine poke flow"* ]]
+	run --separate-stderr agent6 machine status flow
+	[[ $output == *"flow: waiting in state pause"* ]]
+	run --separate-stderr agent6 machine poke flow --data '{"n": [1, 2'
+	[ "$status" -eq 2 ]
+	agent6 machine poke flow --data '{"n": [1, 2]}'
+	run --separate-stderr agent6 machine run ../flow
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *'ok: {"data":{"n":[1,2]}}'* ]]
+}
+
+@test "stop parks a running instance; a second runner is refused and told who runs it" {
+	waiting
+	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
+	pid=$!
+	until grep -qs wait.armed lines; do sleep 0.05; done
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"$pid"* ]]
+	run --separate-stderr agent6 machine list
+	[[ $output == *"flow"*"waiting"*"pause"* ]]
+	agent6 machine stop flow
+	wait "$pid"
+	run --separate-stderr agent6 machine list --json
+	echo "$output"
+	[[ $output == *'"status":"stopped"'* ]]
+}
+
+@test "SIGTERM parks: 143; the same command continues" {
+	waiting
+	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
+	pid=$!
+	until grep -qs wait.armed lines; do sleep 0.05; done
+	kill -TERM "$pid"
+	code=0
+	wait "$pid" || code=$?
+	[ "$code" -eq 143 ]
+	agent6 machine poke flow --message go
+	run --separate-stderr agent6 machine run ../flow
+	[ "$status" -eq 0 ]
+	[[ $output == *'{"message":"go"}'* ]]
+}
+
+@test "replay --to shows the blackboard there; --with finds where another bundle goes elsewhere" {
+	flow went
+	agent6 machine run ../flow --set times=3 --quiet
+	run --separate-stderr agent6 machine replay flow --to 1 --quiet
+	[ "$status" -eq 0 ]
+	run --separate-stderr agent6 machine replay flow --to 1
+	[[ $output == *'{"times":3,"word":"plain"}'* ]]
+	run --separate-stderr agent6 machine replay flow --with ../flow
+	[ "$status" -eq 0 ]
+	sed -i 's/  done: /  other: {kind: terminal, status: ok, reason: x}\n  done: /; s/ok: done/ok: other/' ../flow/machine.yaml
+	run --separate-stderr agent6 machine replay flow --with ../flow
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"seq 1"*"other"* ]]
+}
+
+@test "verify finds a changed byte: 5" {
+	flow went
+	agent6 machine run ../flow --quiet
+	run --separate-stderr agent6 machine verify flow
+	[ "$status" -eq 0 ]
+	sed -i '2s/"exit":0/"exit":1/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run --separate-stderr agent6 machine verify flow
+	[ "$status" -eq 5 ]
+	[[ $stderr == *"line 2"* ]]
+	run --separate-stderr agent6 machine replay flow
+	[ "$status" -eq 5 ]
+}
+
+@test "instances that are not there" {
+	for verb in status replay verify poke stop; do
+		run --separate-stderr agent6 machine $verb nothing
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"there is no such instance"* ]]
+	done
+	run --separate-stderr agent6 machine list
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	run --separate-stderr agent6 machine list --json
+	[ "$output" = "[]" ]
+}
+
+@test "on a terminal there is a live line; TERM=dumb and NO_COLOR are respected" {
+	need script
+	flow went
+	export TERM=xterm
+	script -qec "$AGENT6_BIN/agent6 machine run ../flow --id a" out >/dev/null </dev/null
+	grep -q $'\r\033\\[K' out
+	grep -q $'\033\\[32mok' out
+	NO_COLOR=1 script -qec "$AGENT6_BIN/agent6 machine run ../flow --id b" out >/dev/null </dev/null
+	run ! grep -q $'\033\\[32m' out
+	TERM=dumb script -qec "$AGENT6_BIN/agent6 machine run ../flow --id c" out >/dev/null </dev/null
+	run ! grep -q $'\033' out
+	grep -q "ok: went" out
+}
