@@ -1,8 +1,9 @@
 #include "base/child.h"
 #include "base/io.h"
-#include "cli/graph.h"
+
 #include "cli/load.h"
 #include "cli/verb.h"
+#include "machine/graph.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,167 @@
+#include "machine/graph.h"
+
+#include "base/utf8.h"
+#include <string.h>
+
+enum { LABEL_BYTES = 4096, LABEL_CHARS = 48 };
+
+/* One line of at most LABEL_CHARS characters, whatever `text` holds. */
+static const char *one_line(const char *text, struct arena *arena)
+{
+	AUTO_BUF b;
+	buf_init(&b, LABEL_BYTES);
+	size_t chars = 0, len = strlen(text), at = 0;
+	for (size_t n; at < len && chars < LABEL_CHARS; at += n, chars++) {
+		uint32_t code = 0;
+		n = utf8_step(text + at, len - at, &code);
+		if (strchr("\n\r\t", text[at]))
+			buf_addc(&b, ' ');
+		else if (!n || utf8_is_control(code))
+			buf_adds(&b, "\ufffd");
+		else
+			buf_add(&b, text + at, n);
+		n = n ? n : 1;
+	}
+	if (at < len)
+		buf_adds(&b, "\u2026");
+	return arena_copy(arena, b.data ? b.data : "", b.len);
+}
+
+static size_t clause_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)
+{
+	for (size_t i = 0; i < s->branch.clause_count; i++)
+		edges[i] = (struct graph_edge){
+			s->branch.clauses[i].target, one_line(s->branch.clauses[i].text, arena)};
+	return s->branch.clause_count;
+}
+
+/* "ok, timeout": every outcome from `first` on that leads where `first` does. */
+static const char *outcomes_to(const struct state *s, size_t first, struct arena *arena)
+{
+	AUTO_BUF b;
+	buf_init(&b, LABEL_BYTES);
+	for (unsigned i = (unsigned)first; i < OUTCOME_COUNT; i++)
+		if (s->on[i] == s->on[first])
+			buf_addf(&b, "%s%s", b.len ? ", " : "", outcome_name(i));
+	return arena_copy(arena, b.data, b.len);
+}
+
+size_t graph_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)
+{
+	size_t count = 0;
+	if (s->kind == KIND_BRANCH)
+		return clause_edges(s, edges, arena);
+	for (size_t i = 0; i < OUTCOME_COUNT; i++) {
+		bool drawn = !s->on[i];
+		for (size_t k = 0; k < count; k++)
+			drawn |= edges[k].to == s->on[i];
+		if (!drawn)
+			edges[count++] = (struct graph_edge){s->on[i], outcomes_to(s, i, arena)};
+	}
+	return count;
+}
+
+/* Calls `each` for every edge of every state. */
+static void all_edges(const struct machine *m, struct buf *out,
+	void (*each)(struct buf *out, const struct state *from, const struct graph_edge *edge))
+{
+	struct arena arena;
+	arena_init(&arena);
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct state *s = &m->states[i];
+		struct graph_edge *edges = arena_array(&arena, state_edge_count(s), sizeof(*edges));
+		size_t count = graph_edges(s, edges, &arena);
+		for (size_t k = 0; k < count; k++)
+			each(out, s, &edges[k]);
+	}
+	arena_done(&arena);
+}
+
+/* --- Mermaid ---------------------------------------------------------------------------------- */
+
+/* Inside its quotes Mermaid still reads markup; characters by number are text for sure. */
+static void add_mermaid_text(struct buf *out, const char *text)
+{
+	for (size_t len = strlen(text), n; len; text += n, len -= n) {
+		uint32_t code = 0;
+		n = utf8_step(text, len, &code);
+		bool plain = code >= 0x80 || (code >= '0' && code <= '9') ||
+			     (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z') ||
+			     (code && code < 0x80 && strchr(" _-.,:/", (int)code));
+		n = n ? n : 1;
+		if (plain)
+			buf_add(out, text, n);
+		else
+			buf_addf(out, "#%u;", code);
+	}
+}
+
+static void mermaid_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
+{
+	buf_addf(out, "    n%zu -->|\"", from->index);
+	add_mermaid_text(out, edge->label);
+	buf_addf(out, "\"| n%zu\n", edge->to->index);
+}
+
+int graph_mermaid(const struct machine *m, struct buf *out)
+{
+	static const struct {
+		const char *open, *close;
+	} shapes[] = {[KIND_AGENT] = {"([\"", "\"])"},
+		[KIND_TOOL] = {"[\"", "\"]"},
+		[KIND_WAIT] = {"{{\"", "\"}}"},
+		[KIND_BRANCH] = {"{\"", "\"}"},
+		[KIND_TERMINAL] = {"[[\"", "\"]]"}};
+	buf_adds(out, "flowchart TD\n");
+	buf_addf(out, "    start((\" \")) --> n%zu\n", m->initial->index);
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct state *s = &m->states[i];
+		buf_addf(out, "    n%zu%s", i, shapes[s->kind].open);
+		add_mermaid_text(out, s->name);
+		buf_addf(out, "%s\n", shapes[s->kind].close);
+	}
+	all_edges(m, out, mermaid_edge);
+	return out->failed ? -1 : 0;
+}
+
+/* --- DOT -------------------------------------------------------------------------------------- */
+
+static void add_dot_text(struct buf *out, const char *text)
+{
+	buf_addc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+	buf_addc(out, '"');
+}
+
+static void dot_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
+{
+	buf_addf(out, "\tn%zu -> n%zu [label=", from->index, edge->to->index);
+	add_dot_text(out, edge->label);
+	buf_adds(out, "];\n");
+}
+
+int graph_dot(const struct machine *m, struct buf *out)
+{
+	static const char *const styles[] = {[KIND_AGENT] = "shape=box, style=rounded",
+		[KIND_TOOL] = "shape=box",
+		[KIND_WAIT] = "shape=hexagon",
+		[KIND_BRANCH] = "shape=diamond",
+		[KIND_TERMINAL] = "shape=doublecircle"};
+	buf_adds(out, "digraph ");
+	add_dot_text(out, m->name);
+	buf_adds(out, " {\n\tnode [fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", "
+		      "fontsize=10];\n\tstart [shape=point];\n");
+	buf_addf(out, "\tstart -> n%zu;\n", m->initial->index);
+	for (size_t i = 0; i < m->state_count; i++) {
+		buf_addf(out, "\tn%zu [label=", i);
+		add_dot_text(out, m->states[i].name);
+		buf_addf(out, ", %s];\n", styles[m->states[i].kind]);
+	}
+	all_edges(m, out, dot_edge);
+	buf_adds(out, "}\n");
+	return out->failed ? -1 : 0;
+}

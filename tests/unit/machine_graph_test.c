@@ -1,0 +1,90 @@
+/* Pictures: whatever a label holds stays a label. */
+#include "machine/graph.h"
+#include "tests/kit/machine.h"
+#include "tests/kit/tap.h"
+
+static const char yaml[] = "machine: m\nversion: 1\ninitial: look\nbudget: {max_transitions: 9}\n"
+			   "vars:\n  code:\n    s: {type: str, default: ''}\n"
+			   "states:\n"
+			   "  end: {kind: terminal, status: failed, reason: r}\n"
+			   "  look:\n"
+			   "    kind: tool\n    command: [ls]\n    timeout_secs: 1\n"
+			   "    on: {ok: choose, nonzero: end, timeout: end}\n"
+			   "  choose:\n"
+			   "    kind: branch\n"
+			   "    when:\n"
+			   "      - {if: \"s == '\\\"]; n0 --> evil[x]' or s == "
+			   "\\\"<b>`\\\\\\\\|#\\\"\", goto: look}\n"
+			   "      - {if: \"s ==\\n 'a\\e[31m'\", goto: choose}\n"
+			   "      - {else: true, goto: rest}\n"
+			   "  rest: {kind: wait, on: {signal: end}}\n";
+
+static void draw(const struct machine *m, int (*graph)(const struct machine *, struct buf *),
+	const char *want)
+{
+	AUTO_BUF out;
+	buf_init(&out, 1 << 20);
+	is(graph(m, &out), 0, "it is drawn");
+	is_str(out.data, want, "as expected");
+	AUTO_BUF tiny;
+	buf_init(&tiny, 20);
+	is(graph(m, &tiny), -1, "a full buffer is reported");
+}
+
+int main(void)
+{
+	struct fixture f;
+	fixture_init(&f, yaml);
+	for (size_t i = 0; i < f.findings.count; i++)
+		diag("%u: %s", f.findings.items[i].pos.line, f.findings.items[i].message);
+	if (!ok(f.m != NULL, "the machine loads"))
+		return tap_done();
+	draw(f.m, graph_mermaid,
+		"flowchart TD\n"
+		"    start((\" \")) --> n1\n"
+		"    n0[[\"end\"]]\n"
+		"    n1[\"look\"]\n"
+		"    n2{\"choose\"}\n"
+		"    n3{{\"rest\"}}\n"
+		"    n1 -->|\"ok\"| n2\n"
+		"    n1 -->|\"timeout, nonzero\"| n0\n"
+		"    n2 -->|\"s #61;#61; #39;#34;#93;#59; n0 --#62; evil#91;x#93;#39; or s "
+		"#61;#61; #34;#60;b#62;#96;#92;#92;#124;#35;#34;\"| n1\n"
+		"    n2 -->|\"s #61;#61;  #39;a�#91;31m#39;\"| n2\n"
+		"    n2 -->|\"else\"| n3\n"
+		"    n3 -->|\"signal\"| n0\n");
+	draw(f.m, graph_dot,
+		"digraph \"m\" {\n"
+		"\tnode [fontname=\"sans-serif\"];\n"
+		"\tedge [fontname=\"sans-serif\", fontsize=10];\n"
+		"\tstart [shape=point];\n"
+		"\tstart -> n1;\n"
+		"\tn0 [label=\"end\", shape=doublecircle];\n"
+		"\tn1 [label=\"look\", shape=box];\n"
+		"\tn2 [label=\"choose\", shape=diamond];\n"
+		"\tn3 [label=\"rest\", shape=hexagon];\n"
+		"\tn1 -> n2 [label=\"ok\"];\n"
+		"\tn1 -> n0 [label=\"timeout, nonzero\"];\n"
+		"\tn2 -> n1 [label=\"s == '\\\"]; n0 --> evil[x]' or s == "
+		"\\\"<b>`\\\\\\\\|#\\\"\"];\n"
+		"\tn2 -> n2 [label=\"s ==  'a�[31m'\"];\n"
+		"\tn2 -> n3 [label=\"else\"];\n"
+		"\tn3 -> n0 [label=\"signal\"];\n"
+		"}\n");
+	draw(f.m, graph_text,
+		"m: 4 states\n"
+		"\n"
+		"▶ look  (tool)\n"
+		"│   timeout, nonzero ── ↓ end\n"
+		"▼ ok\n"
+		"● choose  (branch)\n"
+		"│   s == '\"]; n0 --> evil[x]' or s == \"<b>`\\\\|#\" ── ↑ look\n"
+		"│   s ==  'a�[31m' ──────────────────────────────── ↺ choose\n"
+		"▼ else\n"
+		"● rest  (wait)\n"
+		"▼ signal\n"
+		"● end  (end: failed)\n"
+		"\n");
+	fixture_done(&f);
+	return tap_done();
+}
