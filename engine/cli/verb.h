@@ -19,11 +19,13 @@
 	X(machine_run) \
 	X(machine_status) \
 	X(machine_list) \
+	X(machine_watch) \
 	X(machine_poke) \
 	X(machine_stop) \
 	X(machine_replay) \
 	X(machine_verify) \
 	X(machine_graph) \
+	X(machine_new) \
 	X(machine_pack) \
 	X(machine_inspect)
 /* clang-format on */

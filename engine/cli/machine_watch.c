@@ -1,0 +1,95 @@
+#include "cli/setup.h"
+#include "cli/show.h"
+#include "cli/text.h"
+#include "run/journal.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+/* Follows the journal of an instance that somebody else runs. */
+struct watching {
+	struct show show;
+	struct journal_reader reader;
+	bool ended;
+};
+
+static void show_line(struct watching *w, const char *line, size_t len)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *fields = journal_decode(line, len, &e);
+	w->ended = !strcmp(text_of(fields, "t"), "end");
+	if (w->show.mode == SHOW_JSON) {
+		fwrite(line, 1, len, stdout);
+		fputc('\n', stdout);
+	} else if (fields) {
+		show_event(&w->show, fields);
+	}
+	fflush(stdout);
+}
+
+static int show_new_lines(struct watching *w, struct err *e)
+{
+	const char *line;
+	size_t len;
+	int got;
+	while ((got = journal_next(&w->reader, &line, &len, e)) > 0)
+		show_line(w, line, len);
+	return got;
+}
+
+/* Blocks until the journal is written to; forgets what has been told. */
+static int wait_for_change(int watch, struct err *e)
+{
+	char events[4096];
+	ssize_t n = read(watch, events, sizeof(events));
+	return n < 0 && errno != EINTR ? err_errno(e, "cannot watch the journal") : 0;
+}
+
+static int follow(struct watching *w, const struct resting *r, struct err *e)
+{
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/journal.jsonl", r->instance.path);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int watch = inotify_init1(IN_CLOEXEC);
+	if (fd < 0 || watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) < 0)
+		return err_errno(e, "cannot watch %s", path);
+	struct journal_mark at = journal_start();
+	int failed = 0;
+	while (!failed && !w->ended) {
+		journal_reader_init(&w->reader, fd, &at);
+		failed = show_new_lines(w, e);
+		at = w->reader.mark;
+		journal_reader_done(&w->reader);
+		if (!failed && !w->ended)
+			failed = wait_for_change(watch, e);
+	}
+	return failed;
+}
+
+static int run(const struct call *c)
+{
+	struct resting r;
+	struct err e = ERR_NONE;
+	struct watching w = {0};
+	int code = resting_open(&r, c, false);
+	if (code)
+		return code;
+	show_init(&w.show, c);
+	if (follow(&w, &r, &e))
+		code = fail(EXIT_DAMAGED, &e);
+	resting_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print the journal's lines as they are committed", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_watch = {.path = "machine watch",
+	.summary = "follow an instance as it runs, until it ends",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.options = options,
+	.run = run};
