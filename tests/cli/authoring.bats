@@ -25,17 +25,15 @@ setup() {
 	[ "$status" -eq 2 ]
 }
 
-@test "graph: text, mermaid with escaped labels, dot" {
+@test "graph: text by default, mermaid, dot" {
 	agent6 machine new g --from tool
-	sed -i 's/if: "files == 0"/if: "files == 0 or files > 9 and files in [1, 2]"/' g/machine.yaml
 	run --separate-stderr agent6 machine graph g
 	[ "$status" -eq 0 ]
-	[[ $output == *"1  look  (tool, initial)"*"|- ok"*"-> 2 decide"* ]]
+	[[ $output == *"look  (tool)"*"decide  (branch)"* ]]
 	run --separate-stderr agent6 machine graph g --format mermaid
 	[[ ${lines[0]} == "flowchart TD" ]]
-	[[ $output == *'files == 0 or files #62; 9 and files in #91;1, 2#93;'* ]]
 	run --separate-stderr agent6 machine graph g --format dot
-	[[ $output == *'"look" -> "decide" [label="ok"]'* ]]
+	[[ ${lines[0]} == digraph* ]]
 }
 
 @test "graph: svg through Graphviz" {
@@ -44,14 +42,6 @@ setup() {
 	run --separate-stderr agent6 machine graph g --format svg
 	[ "$status" -eq 0 ]
 	[[ $output == *"<svg"*"gave_up"*"</svg>"* ]]
-}
-
-@test "dot's reading of the dot text finds every state" {
-	need dot
-	agent6 machine graph "$AGENT6_SRC/examples/triage" --format dot | dot -Tplain >plain
-	for state in scan decide judge file pause empty undecided broken; do
-		grep -q "^node $state " plain
-	done
 }
 
 @test "pack is deterministic and inspect lists members" {
