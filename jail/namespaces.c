@@ -113,7 +113,7 @@ int namespaces_become(struct jail *j, struct err *e)
 		return err_errno(e, "cannot drop the groups");
 	if (setresgid(JAIL_GID, JAIL_GID, JAIL_GID) || setresuid(JAIL_UID, JAIL_UID, JAIL_UID))
 		return err_errno(e, "cannot take the mapped ids");
-	if (LAYER_ON("dumpable") && prctl(PR_SET_DUMPABLE, 0))
+	if (prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1))
 		return err_errno(e, "cannot close this process to inspection");
 	const char *name = j->policy.hostname;
 	if (LAYER_ON("namespace_uts") && sethostname(name, strlen(name)))

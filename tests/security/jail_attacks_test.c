@@ -145,7 +145,7 @@ static void try_inside(
 	decoy_clear(d);
 	bool held = in_list(got, allowed) && !harm;
 	if (getenv("TEETH")) {
-		if (!held && got != 125)
+		if (!held && (!got || harm))
 			printf("%s\n", a->id);
 		else if (got == 125)
 			printf("set-up\n");
