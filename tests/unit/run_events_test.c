@@ -1,0 +1,126 @@
+/* What an agent says is untrusted: garbage, oversize lines, lies about money. */
+#include "run/agent_events.h"
+#include "tests/kit/tap.h"
+
+#include <string.h>
+
+static void say(struct agent_events *a, const char *text)
+{
+	AUTO_FREE char *json = strdup(text);
+	for (char *c = json; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	agent_events_take(a, json, strlen(json));
+}
+
+static void outcome_is(
+	const struct agent_events *a, bool late, const char *want, const char *reason)
+{
+	json_auto_t *fact = agent_events_fact(a, late);
+	is_str(json_string_value(json_object_get(fact, "outcome")), want, "the outcome is %s",
+		want);
+	has_str(json_string_value(json_object_get(fact, "reason")), reason, "because %s", reason);
+}
+
+static void test_result(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	outcome_is(&a, false, "failed", "without a result");
+	outcome_is(&a, true, "timeout", "killed");
+	say(&a, "{'event':'confined','layers':{}}\n{'event':'res");
+	ok(a.confined && !a.ended, "half a line says nothing yet");
+	say(&a, "ult','outcome':'ok','reason':'r','payload':{'x':[1]},'usage':{'input_tokens':5,"
+		"'output_tokens':6,'cached_tokens':1,'microusd':7,'turns':2}}\n");
+	ok(a.ended, "the rest does");
+	outcome_is(&a, false, "ok", "r");
+	json_auto_t *fact = agent_events_fact(&a, false);
+	is(json_array_size(json_object_get(json_object_get(fact, "payload"), "x")), 1,
+		"the payload is kept");
+	is(a.spend.microusd, 7, "and the spend");
+	say(&a, "{'event':'result','outcome':'failed','reason':'again'}\n");
+	outcome_is(&a, true, "ok", "r");
+	agent_events_done(&a);
+}
+
+static void test_garbage(void)
+{
+	static const char *const lines[] = {"nonsense\n", "[]\n", "{'event':5}\n", "{}\n", "\n",
+		"{'event':'turn','input_tokens':-1,'output_tokens':0,'cached_tokens':0}\n",
+		"{'event':'turn','input_tokens':1.5,'output_tokens':0,'cached_tokens':0}\n",
+		"{'event':'turn'}\n", "{'event':'result','outcome':'nonzero'}\n",
+		"{'event':'result','outcome':7}\n", "{'event':'result'}\n",
+		"{'event':'a','event':'b'}\n", "{'event':'\xff'}\n", "{'event':'\\ud800'}\n"};
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		struct agent_events a;
+		agent_events_init(&a);
+		say(&a, lines[i]);
+		ok(a.garbled, "refused: %.60s", lines[i]);
+		json_auto_t *fact = agent_events_fact(&a, false);
+		is_str(json_string_value(json_object_get(fact, "outcome")), "failed",
+			"so it failed");
+		agent_events_done(&a);
+	}
+}
+
+static void test_long_line(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	AUTO_FREE char *chunk = malloc(1 << 20);
+	memset(chunk, 'x', 1 << 20);
+	for (int i = 0; i < 4; i++)
+		agent_events_take(&a, chunk, 1 << 20);
+	ok(!a.garbled, "4 MiB are a line");
+	agent_events_take(&a, chunk, 1);
+	ok(a.garbled, "one byte more is not");
+	agent_events_done(&a);
+}
+
+static void test_money(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	say(&a, "{'event':'turn','turn':1,'input_tokens':10,'output_tokens':5,'cached_tokens':0,"
+		"'microusd':100}\n");
+	say(&a, "{'event':'turn','turn':2,'input_tokens':3,'output_tokens':9,'cached_tokens':0,"
+		"'microusd':50}\n");
+	is(a.spend.input_tokens, 10, "a count never goes down");
+	is(a.spend.output_tokens, 9, "while another goes up");
+	is(a.spend.microusd, 100, "and money stays spent");
+	say(&a, "{'event':'turn','turn':3,'input_tokens':11,'output_tokens':9,'cached_tokens':0,"
+		"'microusd':null}\n");
+	ok(a.spend.unpriced, "a turn without a price makes the sum a lower bound");
+	agent_events_done(&a);
+}
+
+static void test_egress(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	for (int i = 0; i < 3; i++)
+		say(&a, "{'event':'egress','endpoint':'h:1','up':2,'down':3,'refused':'sni'}\n");
+	say(&a, "{'event':'egress','endpoint':'h:1','up':-2,'down':3,'refused':'made up'}\n");
+	const json_t *sum = json_object_get(a.egress, "h:1");
+	is(json_integer_value(json_object_get(sum, "connections")), 4, "connections are counted");
+	is(json_integer_value(json_object_get(sum, "up")), 6, "bytes are added, negative ones not");
+	AUTO_FREE char *text = json_dumps(json_object_get(sum, "refusals"), JSON_COMPACT);
+	is_str(text, "{\"sni\":3}", "refusals by known reasons");
+	char line[128];
+	for (int i = 0; i < 100; i++) {
+		snprintf(line, sizeof(line), "{'event':'egress','endpoint':'h:%d','up':1}\n", i);
+		say(&a, line);
+	}
+	is(json_object_size(a.egress), AGENT_ENDPOINTS_MAX, "endpoints are bounded");
+	agent_events_done(&a);
+}
+
+int main(void)
+{
+	test_result();
+	test_garbage();
+	test_long_line();
+	test_money();
+	test_egress();
+	return tap_done();
+}

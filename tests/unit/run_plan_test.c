@@ -1,0 +1,231 @@
+/* Plans: the network matrix, jail policies, commands, agents' requests, budgets and wakes. */
+#include "base/json.h"
+#include "run/plan.h"
+#include "tests/kit/machine.h"
+#include "tests/kit/tap.h"
+
+#include <string.h>
+
+static const char *const yaml =
+	"machine: m\nversion: 1\ninitial: tool\nbudget: {max_transitions: 9, max_usd: 1.0}\n"
+	"schemas: {r: {n: int}}\n"
+	"vars:\n"
+	"  operator: {secs: {type: int, value: 5}, when: {type: str, value: '2030-01-01'}}\n"
+	"  code: {list: {type: 'list[float]', default: [1, 2.5]}, n: {type: int, default: 0}}\n"
+	"  agent: {v: {type: r, default: {}}}\n"
+	"states:\n"
+	"  tool: {kind: tool, command: [echo, '{{ list }}', 'n={{ n }}'], timeout_secs: 7,\n"
+	"    workspace: read, env: {A: b, LANG: mine}, limits: {memory_mb: 99, processes: 99999},\n"
+	"    capture: {set: {n: '{{ n }}'}}, on: {ok: agent, nonzero: wait, timeout: until}}\n"
+	"  none: {kind: tool, command: [a], timeout_secs: 7, workspace: none,\n"
+	"    on: {ok: agent, nonzero: wait, timeout: until}}\n"
+	"  agent: {kind: agent, prompt: 'n is {{ n }}', timeout_secs: 60, output_schema: r,\n"
+	"    capture: {finish_json: v}, max_usd: 0.5, max_output_tokens: 100, thinking: low,\n"
+	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: bad}}\n"
+	"  wait: {kind: wait, every_secs: '{{ secs }}', on: {tick: until, signal: bad}}\n"
+	"  until: {kind: wait, until: '{{ when }}', on: {tick: none, signal: bad}}\n"
+	"  bad: {kind: terminal, status: failed, reason: bad}\n";
+
+static struct fixture f;
+static struct config *config;
+static struct plan_env env;
+static struct position at;
+
+static void stand_in(const char *state)
+{
+	position_done(&at);
+	position_init(&at, f.m);
+	at.state = machine_state(f.m, state);
+}
+
+static char *text_at(const json_t *object, const char *key)
+{
+	return json_dumps(
+		json_object_get(object, key), JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+}
+
+static void part_is(const json_t *object, const char *key, const char *want)
+{
+	AUTO_FREE char *got = text_at(object, key);
+	is_str(got, want, "%s", key);
+}
+
+static void test_matrix(void)
+{
+	static const enum tool_egress want[4][3] = {
+		{EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
+		{EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
+		{EGRESS_REFUSED, EGRESS_HOST, EGRESS_HOST},
+		{EGRESS_REFUSED, EGRESS_LIST, EGRESS_LIST}};
+	for (enum allow_network asked = NETWORK_AUTO; asked <= NETWORK_LIST; asked++)
+		for (enum tool_network p = TOOL_NETWORK_BLOCK; p <= TOOL_NETWORK_ALLOW; p++)
+			is(confine_tool_egress(asked, p), want[asked][p], "asked %d under %d",
+				(int)asked, (int)p);
+}
+
+static void test_policy(void)
+{
+	struct step step;
+	stand_in("tool");
+	at.seq = 4;
+	if (!ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool is planned"))
+		return;
+	part_is(step.policy, "argv", "[\"echo\",\"1\",\"2.5\",\"n=0\"]");
+	part_is(step.policy, "env",
+		"{\"A\":\"b\",\"AGENT6_BUNDLE_DIR\":\"/i/bundle\","
+		"\"AGENT6_MACHINE_DATA_DIR\":\"/i/data\",\"AGENT6_STEP_KEY\":\"id-5\","
+		"\"LANG\":\"mine\",\"TZ\":\"UTC\"}");
+	part_is(step.policy, "workspace", "{\"access\":\"read\",\"path\":\"/ws\"}");
+	part_is(step.policy, "cwd", "\"/ws\"");
+	part_is(step.policy, "network", "\"none\"");
+	part_is(step.policy, "write", "[\"/i/data\"]");
+	part_is(step.policy, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");
+	part_is(step.policy, "hide", "[\"/ws/secret\"]");
+	part_is(step.policy, "bundle", "\"/i/bundle\"");
+	part_is(step.policy, "timeout_secs", "7");
+	part_is(json_object_get(step.policy, "limits"), "memory_mb", "99");
+	part_is(json_object_get(step.policy, "limits"), "processes", "256");
+	is_str(step.dir, "states/5-tool", "its directory");
+	step_done(&step);
+	stand_in("none");
+	if (ok(plan_step(&env, &at, &step, NULL) == 0, "a tool without the workspace")) {
+		part_is(step.policy, "workspace", "{\"access\":\"none\",\"path\":\"/ws\"}");
+		part_is(step.policy, "cwd", "\"/i/data\"");
+	}
+	step_done(&step);
+}
+
+static json_t *agent_limits(struct step *step)
+{
+	if (plan_step(&env, &at, step, NULL))
+		bail("an agent cannot be planned");
+	return json_object_get(step->request, "limits");
+}
+
+static void test_agent(void)
+{
+	struct step step;
+	stand_in("agent");
+	json_t *limits = agent_limits(&step);
+	part_is(limits, "max_microusd", "500000");
+	part_is(limits, "max_output_tokens", "100");
+	part_is(limits, "max_input_tokens", "null");
+	part_is(step.request, "prompt", "\"n is 0\"");
+	part_is(step.request, "thinking", "\"low\"");
+	part_is(step.request, "step_key", "\"id-1\"");
+	part_is(step.request, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");
+	part_is(json_object_get(step.request, "provider"), "key", "null");
+	part_is(json_object_get(step.request, "provider"), "base_url",
+		"\"http://127.0.0.1:1/step/1/agent\"");
+	part_is(step.confine, "max_egress_bytes", "null");
+	part_is(step.confine, "agent_network", "\"providers\"");
+	AUTO_FREE char *all = json_dumps(step.confine, JSON_COMPACT);
+	has_str(all, "\"endpoint\":\"127.0.0.1:1\"", "one channel, to the provider");
+	step_done(&step);
+	at.totals.microusd = 700000;
+	part_is(agent_limits(&step), "max_microusd", "300000");
+	step_done(&step);
+	at.step.microusd = 450000;
+	at.step.output_tokens = 60;
+	limits = agent_limits(&step);
+	part_is(limits, "max_microusd", "50000");
+	part_is(limits, "max_output_tokens", "40");
+	step_done(&step);
+	at.step.output_tokens = 100;
+	limits = agent_limits(&step);
+	ok(!limits && step.fact, "with nothing left no provider is asked");
+	part_is(step.fact, "outcome", "\"budget_exhausted\"");
+	step_done(&step);
+}
+
+static void test_budget(void)
+{
+	char why[256];
+	stand_in("tool");
+	ok(!plan_exhausted(&at, config, why, sizeof(why)), "nothing is used up at first");
+	at.totals.microusd = 999999;
+	ok(!plan_exhausted(&at, config, why, sizeof(why)), "nor just below");
+	at.totals.microusd = 1000000;
+	ok(plan_exhausted(&at, config, why, sizeof(why)), "max_usd is used up");
+	has_str(why, "max_usd of the machine (1) is used up (1)", "and said");
+	at.totals = (struct totals){.transitions = 9};
+	ok(plan_exhausted(&at, config, why, sizeof(why)), "so are transitions");
+}
+
+static void test_wake(void)
+{
+	int64_t wake = 0;
+	struct err e = ERR_NONE;
+	stand_in("wait");
+	ok(plan_wake(&at, 1000000, &wake, NULL) == 0 && wake == 6000000, "five seconds from now");
+	json_object_set_new(at.blackboard, "secs", json_integer(0));
+	ok(plan_wake(&at, 1000000, &wake, &e) < 0, "every 0 seconds is refused");
+	has_str(e.text, "at least 1", "with the reason");
+	json_object_set_new(at.blackboard, "secs", json_integer(INT64_MAX));
+	ok(plan_wake(&at, 1000000, &wake, NULL) == 0 && wake > 0, "for ever does not overflow");
+	stand_in("until");
+	ok(plan_wake(&at, 1, &wake, NULL) == 0 && wake == 1893456000000000, "2030, in UTC");
+	json_object_set_new(at.blackboard, "when", json_string("1969-01-01"));
+	ok(plan_wake(&at, 1, &wake, NULL) == 0 && wake > 0, "an instant before 1970 is past");
+	json_object_set_new(at.blackboard, "when", json_string("noon"));
+	e = ERR_NONE;
+	ok(plan_wake(&at, 1, &wake, &e) < 0, "no instant is refused");
+}
+
+static void test_backoff(void)
+{
+	struct state s = {.retry = {.backoff_secs = 1.5, .factor = 2, .max_backoff_secs = 5}};
+	is(plan_backoff_ms(&s, 1, 0.5), 1500, "the first delay");
+	is(plan_backoff_ms(&s, 2, 0.5), 3000, "doubles");
+	is(plan_backoff_ms(&s, 3, 0.5), 5000, "up to the most");
+	is(plan_backoff_ms(&s, 900, 0.5), 5000, "however often");
+	s.retry.jitter = true;
+	is(plan_backoff_ms(&s, 1, 0), 1500, "jitter shortens by nothing");
+	is(plan_backoff_ms(&s, 1, 0.5), 1125, "or by some");
+	s.retry = (struct retry){.backoff_secs = 1e300, .factor = 1e300};
+	ok(plan_backoff_ms(&s, 10, 0) > 0, "and never overflows");
+}
+
+static void test_refusals(void)
+{
+	AUTO_BUF why;
+	buf_init(&why, 1 << 16);
+	is(confine_refusals(f.m, &env.confine, &why), 0, "this machine may start");
+	struct config closed = *config;
+	closed.provider_count = 0;
+	struct confine c = env.confine;
+	c.config = &closed;
+	ok(confine_refusals(f.m, &c, &why) > 0, "without its provider it may not");
+	has_str(why.data, "state agent: provider", "which is named");
+}
+
+int main(void)
+{
+	static const char *const protect[] = {"/ws/machines/m", "/elsewhere"};
+	static const char *const hide[] = {"/ws/secret"};
+	static const char *const providers[] = {"local"};
+	static const struct named_text host[] = {{"LANG", "C"}, {"TZ", "UTC"}};
+	fixture_init(&f, yaml);
+	if (!f.m)
+		bail("the fixture is wrong: %s", f.findings.items[0].message);
+	config = config_rehearsal(providers, 1, API_ANTHROPIC, "http://127.0.0.1:1", "/state");
+	env = (struct plan_env){.confine = {config, "strict", "/ws", "/i/bundle", "/i/data",
+					protect, 2, hide, 1, false},
+		.instance_id = "id",
+		.instance_path = "/i",
+		.host_env = host,
+		.host_env_count = 2,
+		.rehearsal = true};
+	position_init(&at, f.m);
+	test_matrix();
+	test_policy();
+	test_agent();
+	test_budget();
+	test_wake();
+	test_backoff();
+	test_refusals();
+	position_done(&at);
+	config_free(config);
+	fixture_done(&f);
+	return tap_done();
+}
