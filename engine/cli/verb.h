@@ -15,6 +15,7 @@
 /* clang-format off */
 #define VERBS(X) \
 	X(machine_check) \
+	X(machine_test) \
 	X(machine_rehearse) \
 	X(machine_run) \
 	X(machine_status) \

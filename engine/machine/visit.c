@@ -49,6 +49,26 @@ void state_capture_refs(const struct state *s, ref_visitor *each, void *ctx)
 		template_references(s->capture.set[i].value, each, ctx);
 }
 
+static void node_literals(const struct node *n, void (*each)(void *ctx, json_t *value), void *ctx)
+{
+	if (n->kind == NODE_LITERAL && n->value.kind == VALUE_INT)
+		each(ctx, json_integer(n->value.integer));
+	if (n->kind == NODE_LITERAL && n->value.kind == VALUE_FLOAT)
+		each(ctx, json_real(n->value.number));
+	if (n->kind == NODE_LITERAL && n->value.kind == VALUE_STR)
+		each(ctx, json_stringn(n->value.text, n->value.len));
+	for (const struct node *child = n->first; child; child = child->next)
+		node_literals(child, each, ctx);
+}
+
+void state_condition_literals(
+	const struct state *s, void (*each)(void *ctx, json_t *value), void *ctx)
+{
+	for (size_t i = 0; s->kind == KIND_BRANCH && i < s->branch.clause_count; i++)
+		if (s->branch.clauses[i].condition)
+			node_literals(s->branch.clauses[i].condition->root, each, ctx);
+}
+
 static const struct doc_node *find_text(const struct doc_node *node, const char *source)
 {
 	const struct doc_node *found = NULL;

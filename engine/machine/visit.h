@@ -14,6 +14,11 @@ void state_condition_refs(const struct state *s, ref_visitor *each, void *ctx);
 /* What the assignments of a capture read, `result` included. */
 void state_capture_refs(const struct state *s, ref_visitor *each, void *ctx);
 
+/* The numbers and strings that a branch's conditions compare with, as new JSON values that `each`
+ * takes over. */
+void state_condition_literals(
+	const struct state *s, void (*each)(void *ctx, json_t *value), void *ctx);
+
 /* The node of the machine file that holds `source`: a text of the state, or the value of
  * prompt_file for a text of that file (`inside` false then). */
 const struct doc_node *state_text_node(const struct state *s, const char *source, bool *inside);

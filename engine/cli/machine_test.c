@@ -1,0 +1,198 @@
+#include "base/io.h"
+#include "base/json.h"
+#include "cli/load.h"
+#include "cli/text.h"
+#include "cli/verb.h"
+#include "run/dry.h"
+#include "schema/read.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIXTURE_BYTES_MAX = 8 * 1024 * 1024, COLUMNS = 100, LABEL_COLUMNS = 60, WIDTH = 24 };
+
+struct showing {
+	const struct call *c;
+	char state[80]; /* whose line is open */
+	json_t *events; /* --json */
+};
+
+/* One line for each state: "scan            ok -> route, nonzero -> done". */
+static void show_state(struct showing *s, const json_t *event)
+{
+	const char *state = text_of(event, "state");
+	bool same = strcmp(s->state, state) == 0;
+	if (same) {
+		printf(", %s -> %s", text_of(event, "label"), text_of(event, "goto"));
+		return;
+	}
+	printf("%s%-*s %s -> %s", s->state[0] ? "\n" : "", WIDTH, state, text_of(event, "label"),
+		text_of(event, "goto"));
+	snprintf(s->state, sizeof(s->state), "%s", state);
+}
+
+static void print_clean(const char *before, const char *text, const char *after)
+{
+	AUTO_BUF clean;
+	buf_init(&clean, 4096);
+	text_clean(&clean, text, LABEL_COLUMNS);
+	printf("%s%s%s", before, clean.data ? clean.data : "", after);
+}
+
+static void show_branch(const json_t *event)
+{
+	size_t i;
+	json_t *clause;
+	const char *to = text_of(event, "goto");
+	printf("%-*s %s%s\n", WIDTH, text_of(event, "state"), *to ? "-> " : "not decided yet", to);
+	json_array_foreach (json_object_get(event, "clauses"), i, clause) {
+		const json_t *value = json_object_get(clause, "value");
+		printf("%-*s ", WIDTH, "");
+		print_clean("  ", text_of(clause, "if"), ": ");
+		if (json_is_boolean(value))
+			printf("%s\n", json_is_true(value) ? "true" : "false");
+		else
+			printf("%s\n", text_of(clause, "why"));
+	}
+}
+
+static void show_failure(const json_t *event)
+{
+	size_t i;
+	json_t *name;
+	const json_t *path = json_object_get(event, "path");
+	printf("FAILED %s: %s\n", text_of(event, "state"), text_of(event, "why"));
+	if (json_array_size(path))
+		printf("       path:");
+	json_array_foreach ((json_t *)(uintptr_t)path, i, name)
+		printf("%s %s", i ? " ->" : "", json_string_value(name));
+	if (json_array_size(path))
+		printf("\n");
+}
+
+static void show(void *ctx, const json_t *event)
+{
+	struct showing *s = ctx;
+	const char *type = text_of(event, "t");
+	if (s->events) {
+		json_array_append(s->events, (json_t *)(uintptr_t)event);
+		return;
+	}
+	if (!strcmp(type, "state")) {
+		show_state(s, event);
+		return;
+	}
+	if (s->state[0])
+		printf("\n");
+	s->state[0] = 0;
+	if (!strcmp(type, "branch"))
+		show_branch(event);
+	else if (!strcmp(type, "failure"))
+		show_failure(event);
+	else {
+		print_clean("never taken: ", text_of(event, "state"), " ");
+		print_clean("[", text_of(event, "label"), "] -> ");
+		print_clean("", text_of(event, "goto"), "\n");
+	}
+}
+
+/* The fixture as JSON, whatever syntax it is written in; problems are printed. */
+static json_t *read_fixture(const char *path)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	struct err e = ERR_NONE;
+	if (io_read_file(AT_FDCWD, path, FIXTURE_BYTES_MAX, &text, &len, &e)) {
+		fail(EXIT_REFUSED, &e);
+		return NULL;
+	}
+	struct findings findings;
+	struct doc doc;
+	const struct doc *docs[] = {&doc};
+	AUTO_BUF said;
+	buf_init(&said, FIXTURE_BYTES_MAX);
+	findings_init(&findings);
+	doc_read(&doc, path, text, len, &findings);
+	json_t *fixture = findings.errors || !doc.root ? NULL : doc_json(doc.root);
+	findings_text(&findings, docs, 1, &said);
+	if (said.len)
+		fwrite(said.data, 1, said.len, stderr);
+	doc_done(&doc);
+	findings_done(&findings);
+	return fixture;
+}
+
+/* NULL with *code EXIT_OK: the declared values. */
+static json_t *start_values(const struct call *c, const struct machine *m, enum exit_code *code)
+{
+	const char *path = call_value(c, "blackboard");
+	struct err e = ERR_NONE;
+	*code = EXIT_OK;
+	if (!path)
+		return NULL;
+	json_auto_t *fixture = read_fixture(path);
+	json_t *blackboard = fixture ? dry_blackboard(m, fixture, &e) : NULL;
+	if (fixture && !blackboard) {
+		err_wrap(&e, "%s", path);
+		fail(EXIT_REFUSED, &e);
+	}
+	*code = blackboard ? EXIT_OK : EXIT_REFUSED;
+	return blackboard;
+}
+
+static void show_end(struct showing *s, const struct dry_result *r)
+{
+	if (s->events) {
+		json_auto_t *out = json_pack("{s:O, s:I, s:I, s:I, s:I, s:b}", "events", s->events,
+			"failures", (json_int_t)r->failures, "edges", (json_int_t)r->edges, "taken",
+			(json_int_t)r->taken, "visited", (json_int_t)r->visited, "bounded",
+			r->bounded);
+		AUTO_FREE char *text = json_text(out);
+		puts(text ? text : "");
+		return;
+	}
+	printf("%s%zu of %zu edges taken in %zu situations%s; %zu failure%s\n",
+		s->state[0] ? "\n" : "", r->taken, r->edges, r->visited,
+		r->bounded ? " (there are more)" : "", r->failures, r->failures == 1 ? "" : "s");
+}
+
+static int test(void *ctx, const struct loaded *l)
+{
+	enum exit_code code;
+	struct dry_result result;
+	struct showing s = {.c = ctx};
+	json_auto_t *blackboard = start_values(s.c, l->machine, &code);
+	if (code)
+		return code;
+	json_auto_t *events = call_has(s.c, "json") ? json_array() : NULL;
+	s.events = events;
+	dry_run(l->machine, blackboard, show, &s, &result);
+	show_end(&s, &result);
+	return result.failures ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	return loaded_with(c->arguments[0], test, (void *)(uintptr_t)c);
+}
+
+static const struct verb_option options[] = {
+	{"blackboard", "FILE", "values to begin with: an object NAME: value", false},
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_test = {.path = "machine test",
+	.summary = "try a machine out without running anything",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details =
+		"Facts are made up from the schemas, the weakest first, and go through the same "
+		"code that\n"
+		"a run uses: every state must bind and route them. Branches are decided from the "
+		"declared\n"
+		"values. Then the machine is explored from its initial state within bounds; edges "
+		"that no\n"
+		"explored path takes are listed.\n"
+		"Exit status: 0 passed; 1 a state failed; 2 refused.",
+	.options = options,
+	.run = run};
