@@ -1,5 +1,7 @@
 #include "base/json.h"
+#include "cli/exposure.h"
 #include "cli/load.h"
+#include "cli/setup.h"
 #include "cli/verb.h"
 #include "machine/analyse.h"
 #include <stdio.h>
@@ -13,6 +15,7 @@ struct checking {
 	struct loaded *loaded;
 	size_t count;
 	bool missing; /* a name led to no bundle */
+	size_t widened;
 };
 
 static void open_all(const struct call *c, struct checking *k)
@@ -30,6 +33,62 @@ static void open_all(const struct call *c, struct checking *k)
 		k->missing = true;
 	}
 	findings_sort(&k->findings);
+}
+
+/* The older bundle, whose own problems are not ours to report. */
+static int open_old(struct loaded *l, const char *path, struct err *e)
+{
+	struct findings ignored;
+	findings_init(&ignored);
+	int failed = loaded_open(l, path, &ignored, e);
+	if (!failed && !l->machine)
+		failed = err_set(e,
+			"%s, which --against names, is not a valid bundle; check it by itself",
+			path);
+	findings_done(&ignored);
+	return failed;
+}
+
+/* --against: what the one bundle may touch that OLD could not. */
+static int compare(struct checking *k, const struct setup *setup, const char *path, struct err *e)
+{
+	struct loaded old = {0};
+	const struct machine *m = k->count ? k->loaded[0].machine : NULL;
+	int failed = open_old(&old, path, e);
+	if (!failed && m) {
+		json_auto_t *before =
+			exposure_of(old.machine, setup->config, setup->paths.workspace);
+		json_auto_t *after = exposure_of(m, setup->config, setup->paths.workspace);
+		k->widened = exposure_compare(before, after, m, &k->findings);
+		findings_sort(&k->findings);
+	}
+	loaded_done(&old);
+	return failed;
+}
+
+static void show_report(const struct call *c, const struct checking *k, const struct setup *setup)
+{
+	const char *format = call_value(c, "format");
+	bool json = format && !strcmp(format, "json");
+	AUTO_BUF text;
+	buf_init(&text, CHECK_BYTES_MAX);
+	for (size_t i = 0; i < k->count; i++) {
+		if (!k->loaded[i].machine)
+			continue;
+		json_auto_t *all =
+			exposure_of(k->loaded[i].machine, setup->config, setup->paths.workspace);
+		if (json)
+			buf_addc(&text, text.len ? ',' : '[');
+		if (json)
+			json_write(&text, all);
+		else if (format && !strcmp(format, "markdown"))
+			exposure_markdown(all, &text);
+		else
+			exposure_text(all, &text);
+	}
+	if (json)
+		buf_adds(&text, text.len ? "]\n" : "[]\n");
+	fwrite(text.data ? text.data : "", 1, text.len, stdout);
 }
 
 static void show_text(const struct checking *k)
@@ -64,9 +123,11 @@ static const struct {
 static void show(const struct call *c, const struct checking *k)
 {
 	const char *format = call_value(c, "format");
-	if (!format || !strcmp(format, "text")) {
+	if (!format || !strcmp(format, "text") || !strcmp(format, "markdown") ||
+		call_has(c, "report")) {
 		show_text(k);
-		show_accepted(k);
+		if (!format || !strcmp(format, "text"))
+			show_accepted(k);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
@@ -79,26 +140,64 @@ static void show(const struct call *c, const struct checking *k)
 	}
 }
 
+/* With the operator's configuration: only what a state may touch depends on it. */
+static int check_exposure(const struct call *c, struct checking *k)
+{
+	const char *against = call_value(c, "against");
+	struct setup setup;
+	struct err e = ERR_NONE;
+	if (setup_open(&setup, c))
+		return EXIT_REFUSED;
+	int code = EXIT_OK;
+	if (against && c->argument_count != 1)
+		code = fail(EXIT_REFUSED, &(struct err){.text = "--against compares one bundle"});
+	else if (against && compare(k, &setup, against, &e))
+		code = fail(EXIT_REFUSED, &e);
+	if (!code)
+		show(c, k);
+	if (!code && call_has(c, "report"))
+		show_report(c, k, &setup);
+	setup_done(&setup);
+	return code;
+}
+
+static int verdict(const struct call *c, const struct checking *k)
+{
+	/* Widening has an exit code of its own: it is no reason to refuse. */
+	size_t warnings = k->findings.warnings - k->widened;
+	if (k->missing || k->findings.errors || (call_has(c, "strict") && warnings))
+		return EXIT_REFUSED;
+	return k->widened ? EXIT_WIDENED : EXIT_OK;
+}
+
 static int run(const struct call *c)
 {
 	struct checking k = {.count = 0};
+	int code = EXIT_OK;
 	k.loaded = calloc((size_t)c->argument_count, sizeof(*k.loaded));
 	if (!k.loaded)
 		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
 	findings_init(&k.findings);
 	open_all(c, &k);
-	show(c, &k);
-	bool refused =
-		k.missing || k.findings.errors || (call_has(c, "strict") && k.findings.warnings);
+	if (call_has(c, "report") || call_has(c, "against"))
+		code = check_exposure(c, &k);
+	else
+		show(c, &k);
+	code = code ? code : verdict(c, &k);
 	for (size_t i = 0; i < k.count; i++)
 		loaded_done(&k.loaded[i]);
 	findings_done(&k.findings);
 	free(k.loaded);
-	return refused ? EXIT_REFUSED : EXIT_OK;
+	return code;
 }
 
 static const struct verb_option options[] = {{"strict", NULL, "warnings fail too", false},
-	{"format", "text|json|sarif|github", "how findings are printed (text)", false},
+	{"format", "text|json|sarif|github|markdown",
+		"how findings and the report are printed (text)", false},
+	{"report", NULL, "print what every state may touch on this host", false},
+	{"against", "OLD", "say what BUNDLE may touch that OLD could not; exit 4 if anything",
+		false},
+	{"config", "FILE", "a configuration file on top of the operator's own", false},
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_check = {.path = "machine check",
@@ -109,6 +208,6 @@ const struct verb verb_machine_check = {.path = "machine check",
 	.details = "Findings are printed as FILE:LINE:COL: error[rule]: message, all of them in "
 		   "one go and in\n"
 		   "source order. Nothing is executed, written or looked up on the network.\n"
-		   "Exit status: 0 accepted, 2 refused.",
+		   "Exit status: 0 accepted, 2 refused, 4 --against found a widening.",
 	.options = options,
 	.run = run};

@@ -1,0 +1,202 @@
+#include "cli/exposure.h"
+
+#include "cli/text.h"
+#include "machine/template.h"
+#include "run/plan.h"
+#include <string.h>
+
+static const char *const workspace_ranks[] = {"none", "read", "write", NULL};
+static const char *const mode_ranks[] = {"tool", "agent", "run", NULL};
+
+int exposure_rank(const char *what, const char *word)
+{
+	const char *const *ranks = !strcmp(what, "workspace") ? workspace_ranks : mode_ranks;
+	for (int i = 0; ranks[i]; i++)
+		if (!strcmp(ranks[i], word))
+			return i;
+	return -1;
+}
+
+/* --- tools
+ * ---------------------------------------------------------------------------------------- */
+
+static json_t *command_text(const struct tool_state *t)
+{
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	for (size_t i = 0; i < t->command_count; i++) {
+		const char *word = template_source(t->command[i]);
+		bool plain = *word && !strpbrk(word, " \t\n\"'\\$&|;<>*?");
+		buf_addf(&text, "%s%s%s%s", i ? " " : "", plain ? "" : "'", word, plain ? "" : "'");
+	}
+	return json_stringn(text.data ? text.data : "", text.len);
+}
+
+static json_t *texts(const char *const *items, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(items[i]));
+	return list;
+}
+
+/* What the state asks for, whether or not the operator allows it: a review is about the asking. */
+static json_t *tool_egress(const struct tool_state *t)
+{
+	static const char *const any[] = {"any host"};
+	if (t->network == NETWORK_LIST)
+		return texts(t->hosts, t->host_count);
+	return texts(any, t->network == NETWORK_ALLOW);
+}
+
+static json_t *env_names(const struct tool_state *t)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < t->env_count; i++)
+		json_array_append_new(list, json_string(t->env[i].name));
+	return list;
+}
+
+/* The policy's list without the data directory, which every tool has. */
+static json_t *without(json_t *list, const char *path)
+{
+	size_t i;
+	json_t *item;
+	json_t *out = json_array();
+	json_array_foreach (list, i, item)
+		if (strcmp(json_string_value(item), path))
+			json_array_append(out, item);
+	return out;
+}
+
+static json_t *tool_exposure(const struct state *s, const struct confine *c)
+{
+	const struct tool_state *t = &s->tool;
+	json_auto_t *policy = confine_policy(c, s);
+	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
+	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
+	bool refused =
+		confine_tool_egress(t->network, c->config->sandbox.tool_network) == EGRESS_REFUSED;
+	return json_pack("{s:s, s:s, s:o, s:{s:O, s:s}, s:{s:O, s:o, s:o, s:o, s:o}, s:o, s:b}",
+		"state", s->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
+		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
+		"sets", "reads", json_object_get(policy, "read"), "writes",
+		without(json_object_get(policy, "write"), c->data_dir), "egress", tool_egress(t),
+		"env", env_names(t), "secrets", texts(t->secrets, t->secret_count), "limits",
+		limits, "egress_refused", refused);
+}
+
+/* --- agents
+ * --------------------------------------------------------------------------------------- */
+
+static json_t *whole(struct opt_int asked, int64_t otherwise)
+{
+	int64_t value = asked.present ? asked.value : otherwise;
+	return value < 0 ? json_null() : json_integer((json_int_t)value);
+}
+
+static json_t *agent_limits(const struct state *s, const struct config *config)
+{
+	const struct agent_state *a = &s->agent;
+	int64_t turns = a->mode == MODE_RUN ? config->agent.max_iterations_run
+					    : config->agent.max_iterations;
+	const struct opt_float *usd = a->max_usd.present ? &a->max_usd : &a->best_effort_usd;
+	return json_pack("{s:I, s:o, s:o, s:o, s:o}", "timeout_secs", (json_int_t)s->timeout_secs,
+		"turns", whole(a->max_iterations, turns), "input_tokens",
+		whole(a->max_input_tokens, config->budget.max_input_tokens), "output_tokens",
+		whole(a->max_output_tokens, config->budget.max_output_tokens), "usd",
+		usd->present ? json_real(usd->value) : json_null());
+}
+
+static json_t *agent_does(const struct agent_state *a)
+{
+	AUTO_BUF text;
+	buf_init(&text, 1 << 10);
+	if (a->prompt_file)
+		return json_string(a->prompt_file);
+	buf_adds(&text, "prompt: ");
+	text_clean(&text, template_source(a->prompt), 60);
+	return json_stringn(text.data ? text.data : "", text.len);
+}
+
+static json_t *agent_egress(const struct state *s, const struct config *config)
+{
+	const char *model;
+	const struct config_provider *p = plan_provider(config, s, &model);
+	if (p)
+		return json_pack("[s]", p->endpoint);
+	return json_pack(
+		"[o]", json_sprintf("provider %s (not configured)",
+			       s->agent.provider ? s->agent.provider : "of the operator's choice"));
+}
+
+static json_t *agent_exposure(const struct state *s, const struct config *config)
+{
+	bool runs = s->agent.mode == MODE_RUN;
+	return json_pack("{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:[], s:[], s:o, s:[], s:[]}, s:o, s:b}",
+		"state", s->name, "kind", "agent", "does", agent_does(&s->agent), "ranks",
+		"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent", "sets",
+		"reads", "writes", "egress", agent_egress(s, config), "env", "secrets", "limits",
+		agent_limits(s, config), "egress_refused", 0);
+}
+
+/* --- the machine
+ * ---------------------------------------------------------------------------------- */
+
+static void join_set(json_t *into, const json_t *set)
+{
+	size_t i, k;
+	json_t *item, *known;
+	json_array_foreach (set, i, item) {
+		bool found = false;
+		json_array_foreach (into, k, known)
+			found |= json_equal(known, item);
+		if (!found)
+			json_array_append(into, item);
+	}
+}
+
+/* The most any state may do. */
+static json_t *union_of(const json_t *states)
+{
+	static const char *const sets[] = {"reads", "writes", "egress", "env", "secrets"};
+	json_t *out = json_pack("{s:s}", "workspace", "none");
+	size_t i;
+	json_t *state;
+	for (size_t k = 0; k < ARRAY_LEN(sets); k++)
+		json_object_set_new(out, sets[k], json_array());
+	json_array_foreach (states, i, state) {
+		const char *workspace = text_of(json_object_get(state, "ranks"), "workspace");
+		if (exposure_rank("workspace", workspace) >
+			exposure_rank("workspace", text_of(out, "workspace")))
+			json_object_set_new(out, "workspace", json_string(workspace));
+		for (size_t k = 0; k < ARRAY_LEN(sets); k++)
+			join_set(json_object_get(out, sets[k]),
+				json_object_get(json_object_get(state, "sets"), sets[k]));
+	}
+	return out;
+}
+
+json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace)
+{
+	/* The data directory's name does not matter: it is taken out again. */
+	struct confine c = {.config = config,
+		.profile = "strict",
+		.workspace = workspace,
+		.bundle = "/bundle",
+		.data_dir = "/data"};
+	json_t *states = json_array();
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct state *s = &m->states[i];
+		if (s->kind == KIND_TOOL)
+			json_array_append_new(states, tool_exposure(s, &c));
+		else if (s->kind == KIND_AGENT)
+			json_array_append_new(states, agent_exposure(s, config));
+	}
+	json_t *usd = m->max_usd.present           ? json_real(m->max_usd.value)
+		      : m->best_effort_usd.present ? json_real(m->best_effort_usd.value)
+						   : json_null();
+	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o}}", "machine", m->name, "states", states,
+		"union", union_of(states), "limits", "transitions", (json_int_t)m->max_transitions,
+		"usd", usd);
+}

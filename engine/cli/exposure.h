@@ -1,0 +1,30 @@
+/*
+ * The exposure of a machine: what each state may touch once the operator's configuration is
+ * applied, as data that is printed, and compared with another version of the bundle (confinement.md
+ * 7).
+ *
+ * A state: {"state", "kind", "does" (its command or prompt source), "ranks": {"workspace", "mode"},
+ * "sets": {"reads", "writes", "egress", "env", "secrets"}, "limits": {NAME: number|null}}. In
+ * limits null means unlimited. Ranks are ordered words, lowest first, in exposure_ranks.
+ */
+#ifndef CLI_EXPOSURE_H
+#define CLI_EXPOSURE_H
+#include "config/config.h"
+#include "machine/machine.h"
+
+/* {"machine", "states": [...], "union": {"workspace", "reads", ...}, "limits": {...}}; states that
+ * touch nothing (branch, wait, terminal) are left out. New reference. */
+json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace);
+
+/* The place of `word` in its order (none < read < write; agent < run); -1: unknown. */
+int exposure_rank(const char *what, const char *word);
+
+/* Adds one finding per widening (a warning) and per narrowing (a note) from `old` to `now`, at the
+ * state in `m`, the newer machine. Returns how many widened. */
+size_t exposure_compare(
+	const json_t *old, const json_t *now, const struct machine *m, struct findings *f);
+
+/* For a reviewer: at most 100 columns, or Markdown. */
+void exposure_text(const json_t *exposure, struct buf *out);
+void exposure_markdown(const json_t *exposure, struct buf *out);
+#endif

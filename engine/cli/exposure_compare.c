@@ -1,0 +1,139 @@
+#include "cli/exposure.h"
+#include "cli/text.h"
+#include <string.h>
+
+/* A comparison under way: where findings go and which state they are about. */
+struct comparing {
+	struct findings *findings;
+	const struct machine *machine;
+	const char *state; /* NULL: the machine as a whole */
+	size_t widened;
+};
+
+static void tell(struct comparing *c, bool wider, const char *what)
+{
+	const struct state *s = c->state ? machine_state(c->machine, c->state) : NULL;
+	const struct doc_node *at = s ? s->key : NULL;
+	struct finding *f = finding_add(c->findings,
+		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED, c->machine->doc, at,
+		"%s%s%s", c->state ? c->state : "the machine", ": ", what);
+	f->state = s ? s->name : NULL;
+	c->widened += wider;
+}
+
+static bool holds(const json_t *set, const json_t *item)
+{
+	size_t i;
+	json_t *other;
+	json_array_foreach (set, i, other)
+		if (json_equal(other, item))
+			return true;
+	return false;
+}
+
+static void tell_missing(
+	struct comparing *c, const char *name, const json_t *from, const json_t *in, bool wider)
+{
+	size_t i;
+	json_t *item;
+	json_array_foreach (from, i, item) {
+		char what[600];
+		if (holds(in, item))
+			continue;
+		snprintf(what, sizeof(what), "%s %s %.500s", name,
+			wider ? "now include" : "no longer include", json_string_value(item));
+		tell(c, wider, what);
+	}
+}
+
+static void compare_sets(struct comparing *c, const json_t *old, const json_t *now)
+{
+	const char *name;
+	json_t *set;
+	json_object_foreach ((json_t *)(uintptr_t)now, name, set) {
+		const json_t *before = json_object_get(old, name);
+		tell_missing(c, name, set, before, true);
+		tell_missing(c, name, before, set, false);
+	}
+}
+
+static void compare_ranks(struct comparing *c, const json_t *old, const json_t *now)
+{
+	const char *name;
+	json_t *word;
+	json_object_foreach ((json_t *)(uintptr_t)now, name, word) {
+		const char *before = text_of(old, name), *after = json_string_value(word);
+		int step = exposure_rank(name, after) - exposure_rank(name, before);
+		char what[128];
+		snprintf(what, sizeof(what), "%s was %s and is %s", name, before, after);
+		if (step)
+			tell(c, step > 0, what);
+	}
+}
+
+static void compare_limits(struct comparing *c, const json_t *old, const json_t *now)
+{
+	const char *name;
+	json_t *limit;
+	json_object_foreach ((json_t *)(uintptr_t)now, name, limit) {
+		const json_t *before = json_object_get(old, name);
+		char what[160], was[32] = "unlimited", is[32] = "unlimited";
+		if (!before || json_equal(before, limit))
+			continue;
+		if (!json_is_null(before))
+			snprintf(was, sizeof(was), "%.12g", json_number_value(before));
+		if (!json_is_null(limit))
+			snprintf(is, sizeof(is), "%.12g", json_number_value(limit));
+		bool wider = json_is_null(limit) ||
+			     (!json_is_null(before) &&
+				     json_number_value(limit) > json_number_value(before));
+		snprintf(what, sizeof(what), "limit %s was %s and is %s", name, was, is);
+		tell(c, wider, what);
+	}
+}
+
+static const json_t *find_state(const json_t *exposure, const char *name)
+{
+	size_t i;
+	json_t *state;
+	json_array_foreach (json_object_get(exposure, "states"), i, state)
+		if (!strcmp(text_of(state, "state"), name))
+			return state;
+	return NULL;
+}
+
+static void compare_state(struct comparing *c, const json_t *old, const json_t *now)
+{
+	char what[400];
+	c->state = text_of(now, "state");
+	if (!old || strcmp(text_of(old, "kind"), text_of(now, "kind"))) {
+		snprintf(what, sizeof(what), "a new %s state: %.300s", text_of(now, "kind"),
+			text_of(now, "does"));
+		tell(c, true, what);
+		return;
+	}
+	compare_ranks(c, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
+	compare_sets(c, json_object_get(old, "sets"), json_object_get(now, "sets"));
+	compare_limits(c, json_object_get(old, "limits"), json_object_get(now, "limits"));
+}
+
+size_t exposure_compare(
+	const json_t *old, const json_t *now, const struct machine *m, struct findings *f)
+{
+	struct comparing c = {.findings = f, .machine = m};
+	size_t i;
+	json_t *state;
+	compare_limits(&c, json_object_get(old, "limits"), json_object_get(now, "limits"));
+	json_array_foreach (json_object_get(now, "states"), i, state)
+		compare_state(&c, find_state(old, text_of(state, "state")), state);
+	c.state = NULL;
+	json_array_foreach (json_object_get(old, "states"), i, state) {
+		char what[160];
+		if (find_state(now, text_of(state, "state")))
+			continue;
+		snprintf(what, sizeof(what), "the %s state %s is gone", text_of(state, "kind"),
+			text_of(state, "state"));
+		tell(&c, false, what);
+	}
+	return c.widened;
+}

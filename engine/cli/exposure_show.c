@@ -1,0 +1,159 @@
+#include "base/utf8.h"
+#include "cli/exposure.h"
+#include "cli/text.h"
+#include <string.h>
+
+enum { REPORT_COLUMNS = 100, INDENT_COLUMNS = 15 };
+
+static void add_words(struct buf *out, const char *label, const char *text)
+{
+	size_t column = INDENT_COLUMNS, at = out->len;
+	AUTO_BUF clean;
+	buf_init(&clean, 1 << 16);
+	text_clean(&clean, text, 4000);
+	buf_addf(out, "  %s", label);
+	text_pad(out, at, INDENT_COLUMNS);
+	for (const char *word = clean.data ? clean.data : ""; *word;) {
+		size_t len = strcspn(word, " "), width = utf8_count(word, len) + 1;
+		if (column + width > REPORT_COLUMNS && column > INDENT_COLUMNS) {
+			out->len--; /* the blank behind the last word */
+			buf_addf(out, "\n%*s", INDENT_COLUMNS, "");
+			column = INDENT_COLUMNS;
+		}
+		buf_addf(out, "%.*s ", (int)len, word);
+		column += width;
+		word += len + (word[len] == ' ');
+	}
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->data[--out->len] = '\0';
+	buf_addc(out, '\n');
+}
+
+static void join(struct buf *out, const json_t *set)
+{
+	size_t i;
+	json_t *item;
+	json_array_foreach (set, i, item)
+		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(item));
+}
+
+/* "timeout 60 s, memory 2048 MiB, ..." */
+static void join_limits(struct buf *out, const json_t *limits)
+{
+	const char *name;
+	json_t *limit;
+	json_object_foreach ((json_t *)(uintptr_t)limits, name, limit) {
+		buf_addf(out, "%s%s ", out->len ? ", " : "", name);
+		if (json_is_null(limit))
+			buf_adds(out, "unlimited");
+		else
+			buf_addf(out, "%.12g", json_number_value(limit));
+	}
+}
+
+static const char *workspace_words(const json_t *state)
+{
+	const json_t *ranks = json_object_get(state, "ranks");
+	const char *access = text_of(ranks, "workspace");
+	if (!strcmp(text_of(ranks, "mode"), "run"))
+		return "a private clone: reads, edits, commits to its own branch";
+	if (!strcmp(access, "write"))
+		return "reads and writes, but .git, the bundle and protected paths";
+	return !strcmp(access, "read") ? "reads" : "not visible";
+}
+
+/* The lines of one state, each through `line`. */
+static void state_lines(const json_t *state, void (*line)(struct buf *, const char *, const char *),
+	struct buf *out)
+{
+	static const char *const sets[] = {"reads", "writes", "egress", "env", "secrets"};
+	AUTO_BUF text;
+	buf_init(&text, 1 << 16);
+	line(out, !strcmp(text_of(state, "kind"), "tool") ? "runs" : "asks",
+		text_of(state, "does"));
+	line(out, "workspace", workspace_words(state));
+	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		const json_t *set = json_object_get(json_object_get(state, "sets"), sets[i]);
+		bool egress = !strcmp(sets[i], "egress");
+		buf_clear(&text);
+		join(&text, set);
+		if (egress && !json_array_size(set))
+			buf_adds(&text, "none");
+		if (egress && json_is_true(json_object_get(state, "egress_refused")))
+			buf_adds(&text, " (refused: sandbox.tool_network is block)");
+		if (text.len)
+			line(out, sets[i], text.data);
+	}
+	buf_clear(&text);
+	join_limits(&text, json_object_get(state, "limits"));
+	line(out, "limits", text.len ? text.data : "");
+}
+
+static void union_lines(const json_t *exposure,
+	void (*line)(struct buf *, const char *, const char *), struct buf *out)
+{
+	const char *name;
+	json_t *value;
+	AUTO_BUF text;
+	buf_init(&text, 1 << 16);
+	json_object_foreach (json_object_get(exposure, "union"), name, value) {
+		buf_clear(&text);
+		if (json_is_string(value))
+			buf_adds(&text, json_string_value(value));
+		else
+			join(&text, value);
+		if (text.len)
+			line(out, name, text.data);
+	}
+	buf_clear(&text);
+	join_limits(&text, json_object_get(exposure, "limits"));
+	line(out, "limits", text.len ? text.data : "");
+}
+
+void exposure_text(const json_t *exposure, struct buf *out)
+{
+	size_t i;
+	json_t *state;
+	buf_addf(out, "\n%s, all states together\n", text_of(exposure, "machine"));
+	union_lines(exposure, add_words, out);
+	json_array_foreach (json_object_get(exposure, "states"), i, state) {
+		buf_addf(out, "\n%s (%s)\n", text_of(state, "state"), text_of(state, "kind"));
+		state_lines(state, add_words, out);
+	}
+	buf_adds(out, "\nEvery tool also has a private /tmp and its data directory, PATH HOME LANG "
+		      "LC_ALL TERM "
+		      "TZ and\nAGENT6_* in its environment, and the read-only system directories. "
+		      "Nothing else.\n");
+}
+
+/* --- Markdown
+ * ------------------------------------------------------------------------------------- */
+
+static void add_markdown(struct buf *out, const char *label, const char *text)
+{
+	AUTO_BUF clean;
+	buf_init(&clean, 1 << 16);
+	text_clean(&clean, text, 4000);
+	buf_addf(out, "| %s | ", label);
+	for (const char *p = clean.data ? clean.data : ""; *p; p++)
+		buf_addf(out, "%s%c", strchr("|\\`*_<>[]", *p) ? "\\" : "", *p);
+	buf_adds(out, " |\n");
+}
+
+static void add_heading(struct buf *out, int level, const char *name, const char *kind)
+{
+	buf_addf(out, "\n%.*s %s%s%s%s\n\n| | |\n|---|---|\n", level, "####", name,
+		*kind ? " (" : "", kind, *kind ? ")" : "");
+}
+
+void exposure_markdown(const json_t *exposure, struct buf *out)
+{
+	size_t i;
+	json_t *state;
+	add_heading(out, 2, text_of(exposure, "machine"), "");
+	union_lines(exposure, add_markdown, out);
+	json_array_foreach (json_object_get(exposure, "states"), i, state) {
+		add_heading(out, 3, text_of(state, "state"), text_of(state, "kind"));
+		state_lines(state, add_markdown, out);
+	}
+}

@@ -1,0 +1,110 @@
+# machine check --report and --against: what a reviewer sees, and when a second pair of eyes is asked for.
+load ../kit/common
+
+setup() {
+	cd "$SCRATCH" || return
+	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config XDG_STATE_HOME=$SCRATCH/xdg-state
+	mkdir old new work
+	cat >old/machine.yaml <<-'END'
+		machine: demo
+		version: 1
+		initial: fetch
+		budget: {max_transitions: 10, max_usd: 1.0}
+		vars: {}
+		states:
+		  fetch:
+		    kind: tool
+		    command: ["true", "a b", "$x"]
+		    workspace: read
+		    timeout_secs: 10
+		    limits: {memory_mb: 100}
+		    env: {MODE: fast}
+		    on: {ok: done, nonzero: done, timeout: done}
+		  done: {kind: terminal, status: ok, reason: x}
+	END
+	cp old/machine.yaml new/machine.yaml
+	cd work || return
+}
+
+against() {
+	run --separate-stderr agent6 machine check ../new --against ../old "$@"
+	echo "$output" "$stderr"
+}
+
+@test "--report: per state and for the machine, within 100 columns" {
+	run --separate-stderr agent6 machine check --report ../old "$AGENT6_SRC/examples/triage"
+	[ "$status" -eq 0 ]
+	[[ $output == *"fetch (tool)"*"runs         true 'a b' '\$x'"* ]]
+	[[ $output == *"workspace    reads"*"egress       none"*"env          MODE"* ]]
+	[[ $output == *"memory_mb 100"* ]]
+	[[ $output == *"judge (agent)"*"asks         prompts/judge.md"* ]]
+	run ! grep -E '^.{101,}' <<<"$(grep -v ': ok: ' <<<"$output")"
+}
+
+@test "--report as JSON and as Markdown" {
+	need jq
+	run --separate-stderr agent6 machine check --report --format json ../old
+	jq -e '.[0] | .machine == "demo" and .states[0].sets.env == ["MODE"] and .union.workspace == "read"
+		and .states[0].limits.memory_mb == 100 and .states[0].limits.timeout_secs == 10' <<<"$output"
+	run --separate-stderr agent6 machine check --report --format markdown ../old
+	[[ ${lines[0]} == "## demo" ]]
+	[[ $output == *"### fetch (tool)"*"| workspace | reads |"* ]]
+}
+
+@test "--against the same bundle: nothing, 0" {
+	against
+	[ "$status" -eq 0 ]
+	[[ $stderr != *confinement-* ]]
+}
+
+@test "every kind of widening exits 4, at the state it is about" {
+	for change in 's/workspace: read/workspace: write/' 's/memory_mb: 100/memory_mb: 200/' \
+		's/timeout_secs: 10/timeout_secs: 20/' 's/MODE: fast/MODE: fast, MORE: yes/' \
+		's/workspace: read/allow_network: allow/' 's/max_transitions: 10/max_transitions: 11/' \
+		's/, max_usd: 1.0//'; do
+		sed "$change" ../old/machine.yaml >../new/machine.yaml
+		against
+		echo "$change"
+		[ "$status" -eq 4 ]
+		[[ $stderr == *"warning[confinement-widened]"* ]]
+	done
+	sed 's/workspace: read/workspace: write/' ../old/machine.yaml >../new/machine.yaml
+	against
+	[[ $stderr == *"machine.yaml:7:3: warning[confinement-widened]: fetch: workspace was read and is write"* ]]
+}
+
+@test "a new state that runs something is a widening; one that is gone is a narrowing" {
+	sed 's/^  done:/  more: {kind: tool, command: ["true"], timeout_secs: 1, on: {ok: done, nonzero: done, timeout: done}}\n  done:/
+		s/ok: done, nonzero: done, timeout: done}$/ok: more, nonzero: done, timeout: done}/' \
+		../old/machine.yaml >../new/machine.yaml
+	against
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"more: a new tool state: true"* ]]
+	run --separate-stderr agent6 machine check ../old --against ../new
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note[confinement-narrowed]"*"the tool state more is gone"* ]]
+}
+
+@test "narrowing is a note: 0; also under --strict" {
+	sed 's/workspace: read/workspace: none/; s/memory_mb: 100/memory_mb: 50/' ../old/machine.yaml >../new/machine.yaml
+	against --strict
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note[confinement-narrowed]: fetch: workspace was read and is none"* ]]
+	[[ $stderr == *"limit memory_mb was 100 and is 50"* ]]
+}
+
+@test "--against as JSON has the findings" {
+	need jq
+	sed 's/workspace: read/workspace: write/' ../old/machine.yaml >../new/machine.yaml
+	against --format json
+	[ "$status" -eq 4 ]
+	jq -e '.[] | select(.rule == "confinement-widened") | .state == "fetch" and .line == 7' <<<"$output"
+}
+
+@test "an old bundle that is none, and too many bundles" {
+	run --separate-stderr agent6 machine check ../new --against ../nowhere
+	[ "$status" -eq 2 ]
+	run --separate-stderr agent6 machine check ../new ../old --against ../old
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"compares one bundle"* ]]
+}
