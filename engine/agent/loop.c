@@ -276,6 +276,7 @@ static int open_client(struct loop *l, struct err *e)
 		.max_retries = p->max_retries,
 		.seed = seed,
 		.notice = on_notice,
+		.bill = on_bill,
 		.context = l};
 	return 0;
 }

@@ -92,7 +92,7 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 /* A stream that broke before it told its usage was paid for all the same: it is booked at three
  * bytes a token, which errs on the high side, so that a budget still binds. */
 static void bill_attempt(const struct client *c, const struct attempt *a, size_t sent_bytes,
-	bool replied, client_bill_fn *bill)
+	bool replied)
 {
 	struct usage u = *wire_stream_usage(a->stream);
 	if (!u.known && !replied) {
@@ -100,11 +100,11 @@ static void bill_attempt(const struct client *c, const struct attempt *a, size_t
 		u.output = u.output ? u.output : (int64_t)(wire_stream_bytes(a->stream) / 3);
 		u.known = true;
 	}
-	bill(c->context, &u);
+	c->bill(c->context, &u);
 }
 
 static int attempt(struct client *c, const struct wire_request *r, size_t serial,
-	int64_t deadline_ms, struct wire_reply *out, client_bill_fn *bill, struct fault *f)
+	int64_t deadline_ms, struct wire_reply *out, struct fault *f)
 {
 	AUTO_BUF body;
 	buf_init(&body, HTTP_RAW_CAP_BYTES);
@@ -121,7 +121,7 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 	/* A connection that breaks behind the terminal event has delivered the whole turn. */
 	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
 	if (is_ok(&a.head))
-		bill_attempt(c, &a, body.len, !settled, bill);
+		bill_attempt(c, &a, body.len, !settled);
 	if (settled)
 		*f = rc ? broken : ended;
 	wire_stream_free(a.stream);
@@ -162,11 +162,11 @@ static void hide_key(const char *key, struct fault *f)
 }
 
 int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
-	struct wire_reply *out, client_bill_fn *bill, struct fault *f)
+	struct wire_reply *out, struct fault *f)
 {
 	for (int tried = 0;;) {
 		struct fault why = FAULT_INIT;
-		if (!attempt(c, r, serial, deadline_ms, out, bill, &why))
+		if (!attempt(c, r, serial, deadline_ms, out, &why))
 			return 0;
 		hide_key(c->key, &why);
 		if (why.status == 400 && c->format->adapt(&c->quirks, why.text)) {

@@ -9,6 +9,9 @@
 /* Something a person should know: a retry, a learned quirk. */
 typedef void client_notice_fn(void *context, const char *text);
 
+/* What a call cost, attempt by attempt: every attempt that reached the model was billed. */
+typedef void client_bill_fn(void *context, const struct usage *u);
+
 struct client {
 	const struct wire_format *format;
 	struct http *http;       /* borrowed */
@@ -21,14 +24,12 @@ struct client {
 	struct wire_quirks quirks;
 	char version_header[64];
 	client_notice_fn *notice;
+	client_bill_fn *bill;
 	void *context;
 };
-
-/* What a call cost, attempt by attempt: every attempt that reached the model was billed. */
-typedef void client_bill_fn(void *context, const struct usage *u);
 
 /* Asks once, with retries, until `deadline_ms` (clock_monotonic_ms). Returns 0 with *out owned by
  * the caller, or -1 with *f. `bill` is called once per attempt that was answered with 2xx. */
 int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
-	struct wire_reply *out, client_bill_fn *bill, struct fault *f);
+	struct wire_reply *out, struct fault *f);
 #endif

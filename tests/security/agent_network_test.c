@@ -1,6 +1,12 @@
 /* What leaves the agent process, seen from outside: no connection but by the broker's descriptors,
  * TLS to the provider verified end to end, and no life without the broker. */
-#include "tests/unit/agent_kit.h"
+#include "tests/kit/agent.h"
+
+#include "base/io.h"
+#include "tests/kit/tap.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
 
 static char *read_scratch(const char *path)
 {

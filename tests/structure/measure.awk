@@ -1,5 +1,5 @@
 # Measures C files laid out by clang-format: functions open and close with a brace in column one.
-# Parameters do not count a closing `struct err *` or `...`.
+# Parameters do not count a closing error value or `...`.
 # Prints what is over the limits of CONTRIBUTING.md, and on the last line "median M, p90 P, functions N".
 function strip(line) {
 	gsub(/\\./, "", line)
@@ -12,7 +12,7 @@ function over(what, got, limit) {
 }
 function parameters(text, n, depth, i, c) {
 	sub(/^[^(]*\(/, "", text)
-	sub(/,[ \t]*(struct err \*[a-z]*|\.\.\.)\)/, ")", text)
+	sub(/,[ \t]*(struct (err|fault) \*[a-z]*|\.\.\.)\)/, ")", text)
 	if (text ~ /^void\)/ || text ~ /^\)/)
 		return 0
 	n = 1

@@ -1,5 +1,9 @@
 /* The agent as a whole: outcomes, limits, retries and what leaves the process. */
-#include "tests/unit/agent_kit.h"
+#include "tests/kit/agent.h"
+
+#include "base/io.h"
+#include "tests/kit/tap.h"
+#include <fcntl.h>
 
 static void finishes(void)
 {

@@ -2,6 +2,7 @@
 #include "agent/tools/ignore.h"
 #include "agent/tools/tool.h"
 #include "tests/kit/tap.h"
+#include "tests/kit/tree.h"
 
 #include "base/io.h"
 #include "base/json.h"
@@ -85,11 +86,11 @@ static void set_up(void)
 	int out = open(outside, O_WRONLY | O_CREAT, 0644);
 	io_write(out, "TOP SECRET\n", 11);
 	close(out);
-	symlinkat("../secret", fd, "escape");
-	symlinkat(outside, fd, "absolute");
-	symlinkat("..", fd, "up");
-	symlinkat("a.txt", fd, "inside");
-	symlinkat("/dev/zero", fd, "zero");
+	tree_link(workspace, "escape", "../secret");
+	tree_link(workspace, "absolute", outside);
+	tree_link(workspace, "up", "..");
+	tree_link(workspace, "inside", "a.txt");
+	tree_link(workspace, "zero", "/dev/zero");
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", workspace);
 	int s = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -251,7 +252,7 @@ static void racing(void)
 	int fd = context.workspace_fd;
 	mkdirat(fd, "race", 0755);
 	puts_in("race/secret", "harmless\n");
-	symlinkat("..", fd, "race2");
+	tree_link(workspace, "race2", "..");
 	pthread_t thread;
 	pthread_create(&thread, NULL, swap, NULL);
 	bool leaked = false;

@@ -1,15 +1,10 @@
-/*
- * Runs the real agent6-agent, through the real agent6-broker, against a server on loopback that
- * plays a script of raw replies; for the tests of the agent as a whole.
- */
-#ifndef TESTS_UNIT_AGENT_KIT_H
-#define TESTS_UNIT_AGENT_KIT_H
-#include "tests/kit/tap.h"
+#include "tests/kit/agent.h"
 
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "tests/kit/tap.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,32 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { KIT_REPLIES_MAX = 16, KIT_CAP_BYTES = 128 * 1024 * 1024 };
-
-/* One connection's answer; a NULL text ends the script (the last reply is repeated). */
-struct kit_reply {
-	const char *text; /* raw bytes behind the status line and headers as written here */
-	int stall_secs;   /* before closing */
-	size_t repeat;    /* the text again, this many times */
-};
-
-struct kit {
-	struct kit_reply replies[KIT_REPLIES_MAX];
-	const char *format, *profile, *key;
-	const char *ca_file,
-		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
-	const char *trace; /* strace's log of every socket call */
-	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
-	char workspace[256];
-	/* results */
-	int exit;
-	json_t *events, *result; /* result: borrowed from events */
-	char *requests;          /* everything the server received */
-	char *output;            /* everything the agent wrote */
-	long max_rss_kib;
-};
-
-static inline void kit_done(struct kit *k)
+void kit_done(struct kit *k)
 {
 	json_decref(k->events);
 	json_decref(k->task);
@@ -55,10 +25,8 @@ static inline void kit_done(struct kit *k)
 	free(k->output);
 }
 
-#define AUTO_KIT __attribute__((cleanup(kit_done))) struct kit
-
 /* Reads one request: headers, then as many bytes as content-length says. */
-static inline void kit_read_request(int fd, int log_fd)
+static void kit_read_request(int fd, int log_fd)
 {
 	AUTO_BUF b;
 	buf_init(&b, KIT_CAP_BYTES);
@@ -78,7 +46,7 @@ static inline void kit_read_request(int fd, int log_fd)
 	io_write(log_fd, b.data, b.len);
 }
 
-static inline void kit_serve(const struct kit *k, int listen_fd, int log_fd)
+static void kit_serve(const struct kit *k, int listen_fd, int log_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
@@ -97,7 +65,7 @@ static inline void kit_serve(const struct kit *k, int listen_fd, int log_fd)
 	}
 }
 
-static inline int kit_listen(int *port)
+static int kit_listen(int *port)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -111,7 +79,7 @@ static inline int kit_listen(int *port)
 
 /* TLS in front of `port`, by a program that is not ours. Returns its pid; *port becomes its port.
  */
-static inline pid_t kit_tls(const struct kit *k, int *port)
+static pid_t kit_tls(const struct kit *k, int *port)
 {
 	char listen_on[600], forward[64];
 	int own, fd = kit_listen(&own);
@@ -139,7 +107,7 @@ static inline pid_t kit_tls(const struct kit *k, int *port)
 	return pid;
 }
 
-static inline json_t *kit_order(const struct kit *k, int port)
+static json_t *kit_order(const struct kit *k, int port)
 {
 	char endpoint[64];
 	snprintf(endpoint, sizeof(endpoint), "%s:%d", k->ca_file ? "localhost" : "127.0.0.1", port);
@@ -150,7 +118,7 @@ static inline json_t *kit_order(const struct kit *k, int port)
 		0, "max_egress_bytes", "upstream_proxy");
 }
 
-static inline json_t *kit_task(struct kit *k, int port)
+static json_t *kit_task(struct kit *k, int port)
 {
 	char url[64];
 	snprintf(url, sizeof(url), "http%s:%d/v1", k->ca_file ? "s://localhost" : "://127.0.0.1",
@@ -178,7 +146,7 @@ static inline json_t *kit_task(struct kit *k, int port)
 	return task;
 }
 
-static inline void kit_send(int fd, json_t *line)
+static void kit_send(int fd, json_t *line)
 {
 	AUTO_FREE char *text = json_text(line);
 	json_decref(line);
@@ -186,7 +154,7 @@ static inline void kit_send(int fd, json_t *line)
 		diag("the agent did not read its request");
 }
 
-static inline pid_t kit_start(struct kit *k, int port, int out_fd)
+static pid_t kit_start(struct kit *k, int port, int out_fd)
 {
 	char *const none[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LANG=C.UTF-8"}, NULL};
 	AUTO_FREE char *path = NULL;
@@ -215,7 +183,7 @@ static inline pid_t kit_start(struct kit *k, int port, int out_fd)
 	return child.pid;
 }
 
-static inline void kit_parse(struct kit *k)
+static void kit_parse(struct kit *k)
 {
 	k->events = json_array();
 	for (char *at = k->output, *end; (end = strchr(at, '\n')); at = end + 1) {
@@ -227,8 +195,7 @@ static inline void kit_parse(struct kit *k)
 	}
 }
 
-/* Runs the agent to its end. */
-static inline void kit_run(struct kit *k)
+void kit_run(struct kit *k)
 {
 	int port, out[2], log_fd = open(tap_scratch(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	AUTO_FD int listen_fd = kit_listen(&port);
@@ -268,49 +235,25 @@ static inline void kit_run(struct kit *k)
 	kit_parse(k);
 }
 
-static inline const char *kit_outcome(const struct kit *k)
+const char *kit_outcome(const struct kit *k)
 {
 	return json_string_value(json_object_get(k->result, "outcome"));
 }
 
-static inline const char *kit_reason(const struct kit *k)
+const char *kit_reason(const struct kit *k)
 {
 	return json_string_value(json_object_get(k->result, "reason"));
 }
 
-static inline int64_t kit_usage(const struct kit *k, const char *name)
+int64_t kit_usage(const struct kit *k, const char *name)
 {
 	return json_integer_value(json_object_get(json_object_get(k->result, "usage"), name));
 }
 
-static inline size_t kit_count(const char *text, const char *part)
+size_t kit_count(const char *text, const char *part)
 {
 	size_t n = 0;
 	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
 		n++;
 	return n;
 }
-
-/* --- replies, in Anthropic's form --- */
-#define KIT_HEAD(status, type)                                                                     \
-	"HTTP/1.1 " status "\r\ncontent-type: " type "\r\nconnection: close\r\n\r\n"
-#define KIT_STREAM KIT_HEAD("200 OK", "text/event-stream")
-#define KIT_BEGIN                                                                                  \
-	"data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":100,"          \
-	"\"cache_read_input_tokens\":50,\"output_tokens\":1}}}\n\n"
-#define KIT_TEXT(text)                                                                             \
-	"data: "                                                                                   \
-	"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\","      \
-	"\"text\":\"" text "\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
-#define KIT_CALL(at, id, name, input)                                                              \
-	"data: {\"type\":\"content_block_start\",\"index\":" #at                                   \
-	",\"content_block\":{\"type\":\"tool_use\",\"id\":\"" id "\",\"name\":\"" name             \
-	"\",\"input\":" input "}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":" #at        \
-	"}\n\n"
-#define KIT_END(stop)                                                                              \
-	"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" stop                     \
-	"\"},\"usage\":{\"output_tokens\":20}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
-#define KIT_TURN(name, input)                                                                      \
-	KIT_STREAM KIT_BEGIN KIT_CALL(0, "t1", name, input) KIT_END("tool_use")
-#define KIT_FINISH KIT_TURN("finish_run", "{\"summary\":\"done\"}")
-#endif
