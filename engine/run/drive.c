@@ -72,7 +72,7 @@ static bool take_up(struct drive *d)
 	struct recovery r = {.instance = d->instance,
 		.machine = d->request->machine,
 		.fd = d->journal.fd,
-		.use_snapshot = true};
+		.snapshot_bytes = RECOVER_SNAPSHOT_BYTES};
 	enum recover_end end = recover(&r, &e);
 	position_done(&d->at);
 	d->at = r.position;

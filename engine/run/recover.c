@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static enum recover_end apply_lines(
 	struct recovery *r, struct journal_reader *reader, struct err *e)
@@ -28,11 +29,17 @@ static enum recover_end apply_lines(
 	}
 }
 
+static bool from_snapshot(struct recovery *r)
+{
+	struct stat st;
+	return r->snapshot_bytes >= 0 && !fstat(r->fd, &st) && st.st_size >= r->snapshot_bytes &&
+	       snapshot_read(r->instance, r->machine, r->fd, &r->position, &r->at);
+}
+
 enum recover_end recover(struct recovery *r, struct err *e)
 {
 	r->at = journal_start();
-	if (!r->use_snapshot ||
-		!snapshot_read(r->instance, r->machine, r->fd, &r->position, &r->at))
+	if (!from_snapshot(r))
 		position_init(&r->position, r->machine);
 	r->position.foreign = r->foreign;
 	struct journal_reader reader;

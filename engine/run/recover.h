@@ -7,16 +7,22 @@
 #include "run/journal.h"
 #include "run/position.h"
 
+/* A journal shorter than this is replayed from its start, snapshot or not: that takes some tens of
+ * milliseconds, and then damage anywhere in it is noticed. */
+enum { RECOVER_SNAPSHOT_BYTES = 1024 * 1024 };
+
 enum recover_end { RECOVER_DONE, RECOVER_DAMAGED, RECOVER_BROKEN };
 
-/* Applies every line of the journal `fd` behind the snapshot, if `use_snapshot` and there is one.
- * `each` (may be NULL) sees the position after each line; true ends the reading there. *p is to be
- * released in any case; *at is where the next line goes, `torn_bytes` what lies behind it. */
+/* Applies every line of the journal `fd`, or those behind the snapshot where the journal in front
+ * of it is at least `snapshot_bytes` long (-1: the snapshot is not used). `each` (may be NULL) sees
+ * the position after each line; true ends the reading there. *p is to be released in any case; *at
+ * is where the next line goes, `torn_bytes` what lies behind it. */
 struct recovery {
 	const struct instance *instance;
 	const struct machine *machine;
 	int fd;
-	bool use_snapshot, foreign;
+	int64_t snapshot_bytes;
+	bool foreign;
 	bool (*each)(void *ctx, const json_t *event, const struct position *p);
 	void *ctx;
 	struct position position;

@@ -67,6 +67,7 @@ int replay_run(const struct instance *i, const struct replay_request *q, struct 
 	struct recovery all = {.instance = i,
 		.machine = q->machine,
 		.fd = fd,
+		.snapshot_bytes = -1,
 		.foreign = q->foreign,
 		.each = each_line,
 		.ctx = &r};

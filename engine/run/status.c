@@ -46,7 +46,10 @@ json_t *status_run(const struct instance *i, const struct machine *machine, stru
 		return err_errno(e, "cannot open the journal of instance %s", i->id), NULL;
 	if (instance_holder(i, &who, e))
 		return NULL;
-	struct recovery r = {.instance = i, .machine = machine, .fd = fd, .use_snapshot = true};
+	struct recovery r = {.instance = i,
+		.machine = machine,
+		.fd = fd,
+		.snapshot_bytes = RECOVER_SNAPSHOT_BYTES};
 	json_t *status = recover(&r, e) == RECOVER_DONE ? encode(i, &r, &who) : NULL;
 	position_done(&r.position);
 	return status;

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "run/drive.h"
 #include "run/journal.h"
+#include "run/recover.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 
@@ -380,36 +381,71 @@ static void test_divergence(void)
 	}
 }
 
+static bool count_applied(void *ctx, const json_t *event, const struct position *p)
+{
+	(void)event;
+	(void)p;
+	++*(uint64_t *)ctx;
+	return false;
+}
+
 /* --- snapshots ---------------------------------------------------------------------------------
  */
+
+/* Where the instance stands by its journal, with its snapshot taken from any length on. */
+static uint64_t recovered_seq(struct trial *t, uint64_t *lines_read)
+{
+	AUTO_FD int fd = openat(t->instance.dir_fd, "journal.jsonl", O_RDONLY);
+	struct recovery r = {.instance = &t->instance,
+		.machine = t->fixture.m,
+		.fd = fd,
+		.each = count_applied,
+		.ctx = lines_read};
+	struct err e = ERR_NONE;
+	*lines_read = 0;
+	is(recover(&r, &e), RECOVER_DONE, "it is recovered");
+	uint64_t seq = r.position.seq;
+	position_done(&r.position);
+	return seq;
+}
+
+static void replace_snapshot(struct trial *t, const char *text)
+{
+	if (io_replace_file(t->instance.dir_fd, "snapshot.json", text, strlen(text), 0600, NULL))
+		bail("cannot write a snapshot");
+}
 
 static void test_snapshot(void)
 {
 	static const char *const damaged[] = {"", "{", "{}", "[1]", "{\"version\":1}",
 		"{\"version\":1,\"journal\":{\"offset\":-1,\"lines\":0,\"chain\":\"\"}}"};
-	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
-		struct trial t;
-		trial_init(&t, parked);
-		t.request.exit_on_wait = true;
-		go(&t);
-		io_replace_file(t.instance.dir_fd, "snapshot.json", damaged[i], strlen(damaged[i]),
-			0600, NULL);
-		is(go(&t), RUN_WAITING, "a damaged snapshot is ignored: %s", damaged[i]);
-		trial_done(&t);
-	}
 	struct trial t;
+	uint64_t applied;
 	trial_init(&t, parked);
 	t.request.exit_on_wait = true;
 	go(&t);
 	AUTO_FREE char *old = NULL;
 	size_t len;
-	io_read_file(t.instance.dir_fd, "snapshot.json", 1 << 20, &old, &len, NULL);
+	if (io_read_file(t.instance.dir_fd, "snapshot.json", 1 << 20, &old, &len, NULL))
+		bail("no snapshot");
+	is(recovered_seq(&t, &applied), 0, "a snapshot is taken");
+	is(applied, 0, "and nothing in front of it is read");
 	json_auto_t *payload = json_pack("{s:s}", "message", "go");
 	poke_run(&t.instance, payload, NULL);
 	go(&t);
-	io_replace_file(t.instance.dir_fd, "snapshot.json", old, len, 0600, NULL);
-	is(go(&t), RUN_WAITING, "an old snapshot is a shorter way");
-	is(t.result.seq, 1, "to the same place");
+	replace_snapshot(&t, old);
+	is(recovered_seq(&t, &applied), 1, "an old snapshot is a shorter way to the same place");
+	is(applied, 2, "by the lines behind it");
+	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
+		replace_snapshot(&t, damaged[i]);
+		is(recovered_seq(&t, &applied), 1, "a damaged one is ignored: %s", damaged[i]);
+		is(applied, 4, "for the whole journal");
+	}
+	char *chain = strstr(old, "\"chain\":\"") + 9;
+	*chain = *chain == '0' ? '1' : '0';
+	replace_snapshot(&t, old);
+	is(recovered_seq(&t, &applied), 1, "one of another journal too");
+	is(applied, 4, "for the whole journal");
 	trial_done(&t);
 }
 
