@@ -53,4 +53,8 @@ void findings_text(
 	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out);
 /* The array of cli.md: severity rule message file line column end_line end_column help state. */
 void findings_json(const struct findings *f, struct buf *out);
+/* One SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0), for code scanning. */
+void findings_sarif(const struct findings *f, struct buf *out);
+/* GitHub's workflow commands, which become annotations on a pull request. */
+void findings_github(const struct findings *f, struct buf *out);
 #endif
