@@ -70,13 +70,26 @@ bool tap_is_str(
 	return false;
 }
 
-static void diag_bytes(const char *label, struct tap_bytes b)
+/* What stands around byte `at`, unprintable bytes as \\xHH. */
+static void diag_around(const char *label, struct tap_bytes b, size_t at)
 {
-	const unsigned char *at = b.at;
-	char hex[3 * 64 + 1] = "";
-	for (size_t i = 0; i < b.len && i < 64; i++)
-		snprintf(hex + 3 * i, 4, " %02x", at[i]);
-	diag("%s%zu bytes:%s%s", label, b.len, hex, b.len > 64 ? " ..." : "");
+	const unsigned char *bytes = b.at;
+	size_t from = at > 30 ? at - 30 : 0;
+	char text[4 * 100 + 1] = "";
+	size_t used = 0;
+	for (size_t i = from; i < b.len && i < from + 100; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+			bytes[i] >= ' ' && bytes[i] < 0x7f ? "%c" : "\\x%02x", bytes[i]);
+	diag("%s%zu bytes, from %zu: %s", label, b.len, from, text);
+}
+
+static size_t first_difference(struct tap_bytes a, struct tap_bytes b)
+{
+	const unsigned char *x = a.at, *y = b.at;
+	size_t at = 0;
+	while (at < a.len && at < b.len && x[at] == y[at])
+		at++;
+	return at;
 }
 
 bool tap_is_mem(const char *file, int line, struct tap_bytes got, struct tap_bytes want,
@@ -85,8 +98,10 @@ bool tap_is_mem(const char *file, int line, struct tap_bytes got, struct tap_byt
 	bool same = got.len == want.len && (got.len == 0 || memcmp(got.at, want.at, got.len) == 0);
 	if (RESULT(same))
 		return true;
-	diag_bytes("  got  ", got);
-	diag_bytes("  want ", want);
+	size_t at = first_difference(got, want);
+	diag("  they differ at byte %zu", at);
+	diag_around("  got  ", got, at);
+	diag_around("  want ", want, at);
 	return false;
 }
 

@@ -41,6 +41,8 @@ int main(void)
 	has_str(out, "not ok 1 - numbers", "the result line");
 	has_str(out, "got 1, want 2", "both numbers are shown");
 	has_str(out, "# failed at tests/unit/kit_tap_test.c:", "the place is shown");
+	has_str(out, "they differ at byte 1", "bytes are compared");
+	has_str(out, "got  2 bytes, from 0: ab", "and shown");
 	has_str(out, "not ok 4 - parts", "each failure is counted");
 	has_str(out, "ok 5 - one holds,   and   are kept", "a name stays on one line");
 	has_str(out, "1..5", "the plan comes last");
