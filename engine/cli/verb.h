@@ -28,7 +28,9 @@
 	X(machine_graph) \
 	X(machine_new) \
 	X(machine_pack) \
-	X(machine_inspect)
+	X(machine_inspect) \
+	X(check_sandbox) \
+	X(jail_run)
 /* clang-format on */
 
 struct verb_option {

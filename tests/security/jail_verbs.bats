@@ -1,0 +1,124 @@
+# `agent6 check sandbox` and `agent6 jail`: what people see of the jail.
+load jail
+
+setup() {
+	jail_setup
+	cd "$WS"
+}
+
+check_sandbox() { # as whom
+	run "$@" "$AGENT6_BIN/agent6" check sandbox --json
+	[[ $status -eq 0 ]]
+	[[ $(jq -r '.auto, .strict.works, (.strict.probes | length)' <<<"$output") == $'strict\ntrue\n10' ]]
+	[[ $(jq -r '[.strict.probes, .hardened.probes | .[] | select(.verdict != "held")] | length' <<<"$output") -eq 0 ]]
+	[[ $(jq -r '.strict.hit or .hardened.hit' <<<"$output") == false ]]
+}
+
+@test "check sandbox proves both profiles (root)" {
+	need_root
+	check_sandbox env
+}
+
+@test "check sandbox proves both profiles (ordinary user)" {
+	check_sandbox as_user
+}
+
+@test "check sandbox as text names the profile and what hardened cannot do" {
+	run -0 agent6 check sandbox
+	[[ $output == *$'\nauto      strict\n'* && $output == *"  held     trace a process"* ]]
+	[[ $output == *"What the hardened profile cannot do:"* && $output != *OPEN* ]]
+	run bash -c 'ls -d /tmp/agent6-check-* /tmp/agent6-jail-* 2>/dev/null'
+	[[ -z $output ]]
+}
+
+# A launcher that runs the command without any jail.
+open_launcher() {
+	mkdir "$SCRATCH/bin"
+	cp "$AGENT6_BIN/agent6" "$SCRATCH/bin/"
+	cat >"$SCRATCH/bin/agent6-jail"
+	chmod -R a+rx "$SCRATCH/bin"
+}
+
+@test "check sandbox fails when an attempt succeeds" {
+	open_launcher <<-'END'
+		#!/bin/bash
+		policy=$(cat <&3)
+		cd "$(jq -r .cwd <<<"$policy")" || exit 125
+		mapfile -t argv < <(jq -r '.argv[]' <<<"$policy")
+		mapfile -t env < <(jq -r '.env | to_entries[] | "\(.key)=\(.value)"' <<<"$policy")
+		env "${env[@]}" "${argv[@]}" 3<&- 4>&-
+		echo '{"exit":0,"layers":{}}' >&4
+	END
+	run -1 "$SCRATCH/bin/agent6" check sandbox
+	[[ $output == *"  OPEN     write a file outside the workspace"* && $output == *"a target outside was reached"* ]]
+}
+
+@test "check sandbox says why neither profile works, and 125" {
+	open_launcher <<-'END'
+		#!/bin/bash
+		echo '{"exit":125,"stage":"namespaces","error":"cannot make the namespaces","layers":{}}' >&4
+		exit 125
+	END
+	run -125 "$SCRATCH/bin/agent6" check sandbox
+	[[ $output == *"strict    does not work here: cannot make the namespaces"* ]]
+	[[ $output == *"auto      nothing"* ]]
+}
+
+@test "installing the AppArmor profile needs AppArmor and root" {
+	[[ ! -e /sys/module/apparmor/parameters/enabled ]] || skip "this kernel has AppArmor"
+	run agent6 check sandbox --install-apparmor
+	[[ $status -eq 2 && ! -e /etc/apparmor.d/agent6 ]]
+}
+
+@test "agent6 jail runs a command in the working directory" {
+	run -0 agent6 jail -- sh -c 'echo new >made; cat made; echo evil >>.git/config; true'
+	[[ ${lines[0]} == new && $(cat made) == new && $(cat .git/config) == original ]]
+	run -7 agent6 jail -- sh -c 'exit 7'
+	run -124 agent6 jail --timeout 1 -- sleep 30
+	run -127 agent6 jail -- /nonexistent
+	run -0 agent6 jail -- cat <<<"from stdin"
+	[[ $output == "from stdin" ]]
+	run agent6 jail
+	[[ $status -eq 2 && $output == *"a command is missing"* ]]
+}
+
+@test "agent6 jail as an ordinary user" {
+	give_user "$WS"
+	run as_user "$AGENT6_BIN/agent6" jail -- sh -c 'echo new >made; id -u; cat /etc/shadow'
+	[[ $status -eq 1 && ${lines[0]} -eq 1000 && -e made ]]
+}
+
+@test "agent6 jail: grants, read-only, network" {
+	mkdir -p "$SCRATCH/r" "$SCRATCH/w" "$SCRATCH/n"
+	echo text >"$SCRATCH/r/file"
+	run agent6 jail --read "$SCRATCH/r" --write "$SCRATCH/w" -- sh -c \
+		"cat $SCRATCH/r/file; touch $SCRATCH/w/made $SCRATCH/r/made; ls $SCRATCH/n"
+	[[ ${lines[0]} == text && -e $SCRATCH/w/made && ! -e $SCRATCH/r/made ]]
+	[[ $output == *"$SCRATCH/n"*"No such file"* ]]
+	run agent6 jail --read-only -- touch made
+	[[ $status -eq 1 && ! -e made ]]
+	run -0 agent6 jail -- readlink /proc/self/ns/net
+	[[ $output != "$(readlink /proc/self/ns/net)" ]]
+	run -0 agent6 jail --network host -- readlink /proc/self/ns/net
+	[[ $output == "$(readlink /proc/self/ns/net)" ]]
+	run agent6 jail --read /nonexistent -- true
+	[[ $status -eq 2 && $output == *"--read /nonexistent: No such file"* ]]
+}
+
+@test "agent6 jail --explain shows what the kernel has mounted" {
+	mkfifo pipe
+	run -0 agent6 jail --explain
+	[[ $output == *"$WS "*"of this host, writable, programs run"* ]]
+	[[ $output == *"$WS/.git "*"of this host, read-only"* && $output == *"$WS/pipe "*"private memory, read-only"* ]]
+	[[ $output == *$'\n/proc '*"its own processes, read-only"* && $output != *shadow* ]]
+}
+
+@test "agent6 jail tells a set-up failure from the command's own 125" {
+	run agent6 jail -- sh -c 'exit 125'
+	[[ $status -eq 125 && -z $output ]]
+	mkdir "$SCRATCH/link.d"
+	ln -s link.d "$SCRATCH/link"
+	cd "$SCRATCH/link"
+	run -0 agent6 jail -- pwd
+	[[ $output == "$SCRATCH/link.d" ]]
+}
