@@ -6,7 +6,7 @@
 /* What is remembered about a member of the bundle. */
 enum { MEMBER_THERE = 1, MEMBER_EXECUTABLE = 2, MEMBER_RUNNABLE = 4 };
 
-static bool path_clean(const char *path)
+bool reader_path_clean(const char *path)
 {
 	for (;;) {
 		size_t n = strcspn(path, "/");
@@ -62,7 +62,7 @@ static void check_script(
 			"a script must be named literally, but \"%s\" holds a reference",
 			template_source(t));
 		site_help(site, f, "name the script literally, and branch where there are several");
-	} else if (!path_clean(path)) {
+	} else if (!reader_path_clean(path)) {
 		site_report(site, RULE_SCRIPT_PATH,
 			"\"%s\" is not a clean path below scripts/: no `.`, `..` or doubled slash",
 			path);
@@ -157,7 +157,7 @@ const struct template *read_prompt_file(struct reader *r, struct state *s)
 {
 	const struct doc_node *node = reader_get(r, s->node, "prompt_file", DOC_STR);
 	struct site site = reader_site(r, node, s);
-	if (strncmp(node->text, "prompts/", 8) != 0 || !path_clean(node->text) ||
+	if (strncmp(node->text, "prompts/", 8) != 0 || !reader_path_clean(node->text) ||
 		strstr(node->text, "{{")) {
 		struct finding *f = site_report(&site, RULE_PROMPT_PATH,
 			"\"%s\" is not a literal, clean path below prompts/", node->text);

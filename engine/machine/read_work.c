@@ -162,24 +162,14 @@ static void read_env(struct reader *r, struct state *s)
 	s->tool.env = env;
 }
 
-static bool path_clean(const char *path)
-{
-	for (const char *p = path; (p = strchr(p, '/')); p++) {
-		size_t n = strcspn(p + 1, "/");
-		bool dots = (n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.');
-		if (dots || (!n && p != path) || (!n && p[1] == '/'))
-			return false;
-	}
-	return true;
-}
-
 static const char *const *read_paths(
 	const struct reader *r, const struct state *s, const char *key, size_t *count)
 {
 	const struct doc_node *list = reader_get(r, s->node, key, DOC_LIST);
 	for (uint32_t i = 0; list && i < list->count; i++) {
 		const struct doc_node *item = &list->items[i];
-		if (item->kind != DOC_STR || item->text[0] != '/' || path_clean(item->text))
+		if (item->kind != DOC_STR || item->text[0] != '/' || !item->text[1] ||
+			reader_path_clean(item->text + 1))
 			continue;
 		struct site site = reader_site(r, item, s);
 		site_report(&site, RULE_GRANT_PATH,

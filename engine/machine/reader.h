@@ -48,6 +48,9 @@ void reader_unknown_schema(
 const struct variable *reader_capture_target(
 	const struct reader *r, const struct doc_node *node, const struct state *s);
 
+/* A relative path without empty segments, `.` and `..`. */
+bool reader_path_clean(const char *path);
+
 void read_schemas(struct reader *r);
 void read_variables(struct reader *r);
 void read_states(struct reader *r);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 1024 };
+enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100 };
 
 struct site site_for(const struct site *s, const struct doc_node *node)
 {
@@ -87,7 +87,9 @@ void site_help(const struct site *s, struct finding *f, const char *format, ...)
 void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
 	const char *const *names, size_t count)
 {
-	const char *near = near_name(word, names, count);
+	/* Looking for the nearest name is dear, and nobody reads the hundredth suggestion. */
+	const char *near =
+		s->findings->errors > SUGGESTIONS_MAX ? NULL : near_name(word, names, count);
 	if (near)
 		finding_help(s->findings, f, "did you mean \"%s\"?", near);
 }

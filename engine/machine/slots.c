@@ -80,27 +80,29 @@ static void follow(void *ctx, const struct ref *ref, const char *source)
 }
 
 /* Makes sure that whatever is followed below `to` is followed below `from` too. */
-static void follow_copy(struct slots *s, uint32_t to, uint32_t from)
+static bool follow_copy(struct slots *s, uint32_t to, uint32_t from)
 {
+	uint32_t before = s->count;
 	for (uint32_t child = s->items[to].child; child; child = s->items[child].next)
 		follow_copy(s, child, child_slot(s, from, s->items[child].field));
+	return s->count > before;
 }
 
-static void follow_copies(struct slots *s)
+/* Calls `each` for every assignment of one followed place to another. Returns whether one said yes.
+ */
+static bool each_copy(struct slots *s, bool (*each)(struct slots *s, uint32_t to, uint32_t from))
 {
-	uint32_t before;
-	do {
-		before = s->count;
-		for (size_t i = 0; i < s->m->state_count; i++) {
-			const struct capture *c = &s->m->states[i].capture;
-			for (size_t a = 0; a < c->set_count; a++) {
-				const struct ref *ref = template_lone(c->set[a].value);
-				uint32_t to = s->root[c->set[a].target - s->m->variables];
-				if (to && ref && s->of_ref[ref->id])
-					follow_copy(s, to, s->of_ref[ref->id]);
-			}
+	bool any = false;
+	for (size_t i = 0; i < s->m->state_count; i++) {
+		const struct capture *c = &s->m->states[i].capture;
+		for (size_t a = 0; a < c->set_count; a++) {
+			const struct ref *ref = template_lone(c->set[a].value);
+			uint32_t to = s->root[c->set[a].target - s->m->variables];
+			if (to && ref && s->of_ref[ref->id])
+				any |= each(s, to, s->of_ref[ref->id]);
 		}
-	} while (s->count > before);
+	}
+	return any;
 }
 
 /* A copy keeps the promise only where the original does. Returns whether one was taken back. */
@@ -112,21 +114,6 @@ static bool weaken_copy(struct slots *s, uint32_t to, uint32_t from)
 		weakened |= s->items[child].implied && !s->items[other].implied;
 		s->items[child].implied &= s->items[other].implied;
 		weakened |= weaken_copy(s, child, other);
-	}
-	return weakened;
-}
-
-static bool weaken_copies(struct slots *s)
-{
-	bool weakened = false;
-	for (size_t i = 0; i < s->m->state_count; i++) {
-		const struct capture *c = &s->m->states[i].capture;
-		for (size_t a = 0; a < c->set_count; a++) {
-			const struct ref *ref = template_lone(c->set[a].value);
-			uint32_t to = s->root[c->set[a].target - s->m->variables];
-			if (to && ref && s->of_ref[ref->id])
-				weakened |= weaken_copy(s, to, s->of_ref[ref->id]);
-		}
 	}
 	return weakened;
 }
@@ -144,8 +131,9 @@ void slots_init(struct slots *s, const struct machine *m)
 		state_condition_refs(&m->states[i], follow, s);
 		state_capture_refs(&m->states[i], follow, s);
 	}
-	follow_copies(s);
-	while (weaken_copies(s))
+	while (each_copy(s, follow_copy))
+		;
+	while (each_copy(s, weaken_copy))
 		;
 }
 

@@ -6,32 +6,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char yaml[] = "machine: m\nversion: 1\ninitial: d\nbudget: {max_transitions: 9}\n"
-			   "vars:\n"
-			   "  code:\n"
-			   "    n: {type: int, default: -9223372036854775808}\n"
-			   "    f: {type: float, default: 1}\n"
-			   "    b: {type: bool, default: true}\n"
-			   "    s: {type: str, default: text}\n"
-			   "    l: {type: 'list[str]', default: [a, b]}\n"
-			   "    j: {type: json, default: {k: [1, 2]}}\n"
-			   "    v: {type: rec, default: {label: a}}\n"
-			   "schemas:\n"
-			   "  rec: {label: str, note: {type: str, optional: true}}\n"
-			   "states:\n"
-			   "  d: {kind: terminal, status: ok, reason: r}\n";
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fixture f;
 	/* The readers let nothing else through. */
 	if (memchr(data, 0, size) || utf8_prefix((const char *)data, size) != size)
 		return 0;
-	fixture_init(&f, yaml);
-	struct doc_node node = {.kind = DOC_STR,
-		.count = (uint32_t)size,
-		.pos = {1, 1, 2, 1},
-		.text = arena_copy(&f.m->arena, (const char *)data, size)};
+	fixture_init(&f, FIXTURE_VARIABLES);
+	struct doc_node node = fixture_text(&f, data, size);
 	struct site site = {.findings = &f.findings, .doc = &f.doc, .node = &node};
 	struct scope scope = {.machine = f.m, .arena = &f.m->arena};
 	const struct predicate *p = predicate_compile(&scope, &site);

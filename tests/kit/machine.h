@@ -21,6 +21,32 @@ static inline void fixture_init(struct fixture *f, const char *yaml)
 	findings_sort(&f->findings);
 }
 
+/* One variable of every type, for a text that is compiled against it. */
+#define FIXTURE_VARIABLES                                                                          \
+	"machine: m\nversion: 1\ninitial: d\nbudget: {max_transitions: 9}\n"                       \
+	"vars:\n"                                                                                  \
+	"  code:\n"                                                                                \
+	"    n: {type: int, default: -9223372036854775808}\n"                                      \
+	"    f: {type: float, default: 1}\n"                                                       \
+	"    b: {type: bool, default: true}\n"                                                     \
+	"    s: {type: str, default: text}\n"                                                      \
+	"    l: {type: 'list[str]', default: [a, b]}\n"                                            \
+	"    j: {type: json, default: {k: [1, 2]}}\n"                                              \
+	"    v: {type: rec, default: {label: a}}\n"                                                \
+	"schemas:\n"                                                                               \
+	"  rec: {label: str, note: {type: str, optional: true}}\n"                                 \
+	"states:\n"                                                                                \
+	"  d: {kind: terminal, status: ok, reason: r}\n"
+
+/* A string node as a reader would make it. */
+static inline struct doc_node fixture_text(struct fixture *f, const void *text, size_t len)
+{
+	return (struct doc_node){.kind = DOC_STR,
+		.count = (uint32_t)len,
+		.pos = {1, 1, 2, 1},
+		.text = arena_copy(&f->m->arena, text, len)};
+}
+
 static inline void fixture_done(struct fixture *f)
 {
 	machine_free(f->m);

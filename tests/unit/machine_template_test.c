@@ -98,8 +98,9 @@ static void splice(const struct machine *m, const json_t *blackboard)
 	is_str(out.data, "1.0 2.5 ", "items render as the float they are");
 }
 
-static void count_reference(void *ctx, const struct ref *ref)
+static void count_reference(void *ctx, const struct ref *ref, const char *source)
 {
+	(void)source;
 	struct buf *b = ctx;
 	buf_addf(b, "%s ", ref->path);
 }
