@@ -198,6 +198,38 @@ static void check_end(struct intake *in, const struct tar *tar, int64_t at)
 			"the archive is truncated, or something lies behind its end");
 }
 
+/* The size field of a header: octal digits, then blanks or NULs. -1: not one. */
+static int64_t header_size(const char *field)
+{
+	int64_t size = 0;
+	size_t digits = strspn(field, "01234567");
+	if (!digits || digits > 11 || (field[digits] && field[digits] != ' '))
+		return -1;
+	for (size_t i = 0; i < digits; i++)
+		size = 8 * size + field[i] - '0';
+	return size;
+}
+
+/* libarchive reads many dialects of tar, and entry types it does not know as files. Only the types
+ * that `pack` and plain tars write may occur, so that every reader sees the same members. */
+static bool check_types(struct intake *in, const struct tar *tar)
+{
+	for (size_t at = 0; at + TAR_BLOCK <= tar->len && tar->bytes[at];) {
+		char field[13] = "", type = tar->bytes[at + 156];
+		memcpy(field, tar->bytes + at + 124, 12);
+		int64_t size = header_size(field);
+		if (size < 0 || (type && !strchr("05x", type))) {
+			intake_refuse(in, RULE_BUNDLE_ARCHIVE, "",
+				"the archive holds an entry that is neither a file nor a "
+				"directory, or a "
+				"damaged one");
+			return false;
+		}
+		at += (size_t)(TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK);
+	}
+	return true;
+}
+
 static void read_tar(struct intake *in, const struct tar *tar)
 {
 	enum { ENTRIES_MAX = 2 * BUNDLE_MEMBERS_MAX };
@@ -233,7 +265,7 @@ int bundle_unpack(struct intake *in, int fd, struct err *e)
 	struct tar tar = {0};
 	if (!charset.utf8)
 		return err_errno(e, "the locale C.UTF-8 is missing");
-	if (decompress(in, fd, &tar))
+	if (decompress(in, fd, &tar) && check_types(in, &tar))
 		read_tar(in, &tar);
 	free(tar.bytes);
 	return 0;
