@@ -27,8 +27,10 @@ static int grant_temp(struct jail *j, struct err *e)
 		return err_set(e, "out of memory");
 	l->place[l->count++] = (struct place){
 		.path = path, .kind = PLACE_WRITE, .exec = true, .directory = true, .tree_fd = -1};
+	/* git takes a system configuration that it may not read for a damaged one. */
 	return policy_setenv(&j->policy, "HOME", path, e) ||
-			       policy_setenv(&j->policy, "TMPDIR", path, e)
+			       policy_setenv(&j->policy, "TMPDIR", path, e) ||
+			       policy_setenv(&j->policy, "GIT_CONFIG_NOSYSTEM", "1", e)
 		       ? -1
 		       : 0;
 }

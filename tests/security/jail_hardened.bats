@@ -1,0 +1,96 @@
+# The hardened jail alive: no namespaces, so Landlock, seccomp and the sweep carry it. As an ordinary
+# user, and as root for a workspace that belongs to one.
+load jail
+
+setup() {
+	jail_setup
+	give_user "$WS"
+	ls -d /tmp/agent6-jail-* >"$SCRATCH/before" 2>/dev/null || true
+}
+
+hardened() {
+	user_jail 'profile="hardened"' "$@"
+}
+
+@test "files: the workspace is writable, the private directory too, nothing else" {
+	echo secret >"$SCRATCH/outside"
+	chmod a+rw "$SCRATCH/outside"
+	run hardened -- sh -c "echo new >made && cat made; cat $SCRATCH/outside; echo x >$SCRATCH/outside
+		echo temporary >\$TMPDIR/file && cat \$HOME/file; ls /tmp >/dev/null; cat /etc/hosts >/dev/null"
+	[[ ${lines[0]} == new && $output == *$'\ntemporary'* && $output != *secret* ]]
+	[[ $(cat "$WS/made") == new && $(cat "$SCRATCH/outside") == secret ]]
+	[[ $(status '.layers | "\(.profile) \(.protect) \(.landlock > 2)"') == "hardened false true" ]]
+}
+
+@test "the private directory goes, whatever lies in it" {
+	run hardened -- sh -c 'cd "$TMPDIR"; for i in $(seq 300); do mkdir d && chmod 755 d && cd d; done
+		touch file; cd "$TMPDIR"; mkdir closed; touch closed/file; chmod 0 closed; ln -s / link; mkfifo pipe; echo "$TMPDIR"'
+	[[ $status -eq 0 && $output == /tmp/agent6-jail-* && ! -e ${lines[-1]} ]]
+}
+
+@test "no network, no unix sockets" {
+	need socat
+	run hardened -- socat -u TCP:127.0.0.1:9 -
+	[[ $status -ne 0 && $output == *"Address family not supported"* ]]
+	run hardened -- socat -u UNIX-CONNECT:/x -
+	[[ $output == *"Address family not supported"* || $(status .layers.unix_sockets) == open ]]
+}
+
+@test "exit statuses" {
+	run hardened -- sh -c 'exit 7'
+	[[ $status -eq 7 && $(status .exit) -eq 7 ]]
+	run hardened -- sh -c 'kill -TERM $$'
+	[[ $status -eq 143 && $(status .signal) -eq 15 ]]
+	run hardened timeout_secs=1 -- sleep 20
+	[[ $status -eq 124 && $(status .timed_out) == true ]]
+	run -127 hardened -- nonexistent
+	run hardened 'cwd="/nowhere"' -- true
+	[[ $status -eq 125 && $(status .stage) == cwd ]]
+}
+
+@test "daemons are killed with the command and with its time" {
+	run hardened -- sh -c '(setsid sleep 5432 &); (setsid sh -c "trap \"\" TERM HUP; sleep 5432" &); exit 3'
+	[[ $status -eq 3 ]]
+	run hardened timeout_secs=1 -- sh -c '(setsid sleep 5432 &); sleep 5432'
+	[[ $status -eq 124 ]]
+	run pgrep -f 'sleep 5432'
+	[[ $status -eq 1 ]]
+}
+
+@test "what it cannot do is refused: hiding, root as root" {
+	echo x >"$WS/secret"
+	run hardened "hide=[\"$WS/secret\"]" -- true
+	[[ $status -eq 125 && $output == *"cannot hide"* ]]
+	[[ $(id -u) -eq 0 ]] || return 0
+	chown root: "$WS"
+	run jail 'profile="hardened"' -- touch made
+	[[ $status -eq 125 && $output == *"would run as root"* && ! -e $WS/made ]]
+}
+
+@test "root's command becomes the workspace's owner" {
+	need_root
+	run jail 'profile="hardened"' -- sh -c 'id -u; touch made; cat /etc/shadow'
+	[[ ${lines[0]} -eq $(id -u "$TEST_USER") && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
+	[[ $(status .layers.uid) == owner ]]
+}
+
+@test "toolchains work inside: gcc, make, git, python3" {
+	need gcc make git
+	run hardened -- sh -ec '
+		printf "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n" >a.c
+		printf "a: a.c\n\tgcc -o a a.c\n" >Makefile
+		make -s && ./a
+		git init -q repo && cd repo && git config user.email a@example.com && git config user.name a
+		echo 1 >f && git add f && git commit -qm one && git log --format=%s'
+	echo "$output"
+	[[ $status -eq 0 && $output == $'built\none' ]]
+	[[ -x /usr/bin/python3 ]] || return 0
+	run hardened -- /usr/bin/python3 -c 'import tempfile; print(sum(range(5)))'
+	[[ $output == 10 ]]
+}
+
+@test "nothing is left in /tmp" {
+	run hardened -- true
+	ls -d /tmp/agent6-jail-* >"$SCRATCH/after" 2>/dev/null || true
+	diff "$SCRATCH/before" "$SCRATCH/after"
+}
