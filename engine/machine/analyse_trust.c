@@ -13,7 +13,8 @@ struct origin {
 	const struct variable *because; /* what the writer had read; NULL: it is a source itself */
 };
 
-enum { WAY_SHOWN = 10 };
+/* Passes run forwards and backwards in turn: a chain of any length takes two. */
+enum { WAY_SHOWN = 10, PASSES_MAX = 64 };
 
 struct trust {
 	const struct machine *m;
@@ -169,10 +170,10 @@ void analyse_trust(const struct machine *m, struct findings *findings)
 	struct trust t = {.m = m, .findings = findings, .changed = true};
 	arena_init(&t.arena);
 	t.from = arena_array(&t.arena, m->variable_count, sizeof(*t.from));
-	while (t.changed) {
+	for (int pass = 0; t.changed && pass < PASSES_MAX; pass++) {
 		t.changed = false;
 		for (size_t i = 0; i < m->state_count; i++)
-			spread(&t, &m->states[i]);
+			spread(&t, &m->states[pass % 2 ? m->state_count - 1 - i : i]);
 	}
 	t.ungated = arena_array(&t.arena, m->state_count, sizeof(bool));
 	mark_ungated(&t);

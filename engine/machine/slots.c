@@ -2,6 +2,8 @@
 
 #include "machine/visit.h"
 
+enum { PASSES_MAX = 64 };
+
 static uint32_t add_slot(struct slots *s, struct slot slot)
 {
 	if (s->count == s->room) {
@@ -88,21 +90,34 @@ static bool follow_copy(struct slots *s, uint32_t to, uint32_t from)
 	return s->count > before;
 }
 
-/* Calls `each` for every assignment of one followed place to another. Returns whether one said yes.
- */
-static bool each_copy(struct slots *s, bool (*each)(struct slots *s, uint32_t to, uint32_t from))
+static bool copy_of_state(struct slots *s, const struct state *state,
+	bool (*each)(struct slots *s, uint32_t to, uint32_t from))
 {
 	bool any = false;
-	for (size_t i = 0; i < s->m->state_count; i++) {
-		const struct capture *c = &s->m->states[i].capture;
-		for (size_t a = 0; a < c->set_count; a++) {
-			const struct ref *ref = template_lone(c->set[a].value);
-			uint32_t to = s->root[c->set[a].target - s->m->variables];
-			if (to && ref && s->of_ref[ref->id])
-				any |= each(s, to, s->of_ref[ref->id]);
-		}
+	const struct capture *c = &state->capture;
+	for (size_t a = 0; a < c->set_count; a++) {
+		const struct ref *ref = template_lone(c->set[a].value);
+		uint32_t to = s->root[c->set[a].target - s->m->variables];
+		if (to && ref && s->of_ref[ref->id])
+			any |= each(s, to, s->of_ref[ref->id]);
 	}
 	return any;
+}
+
+/* Calls `each` for every assignment of one followed place to another, until none says that it
+ * changed something; forwards and backwards in turn, so that chains are short work either way.
+ * False: it was still changing when patience ended. */
+static bool settle_copies(
+	struct slots *s, bool (*each)(struct slots *s, uint32_t to, uint32_t from))
+{
+	size_t n = s->m->state_count;
+	bool changed = true;
+	for (int pass = 0; changed && pass < PASSES_MAX; pass++) {
+		changed = false;
+		for (size_t i = 0; i < n; i++)
+			changed |= copy_of_state(s, &s->m->states[pass % 2 ? n - 1 - i : i], each);
+	}
+	return !changed;
 }
 
 /* A copy keeps the promise only where the original does. Returns whether one was taken back. */
@@ -131,10 +146,12 @@ void slots_init(struct slots *s, const struct machine *m)
 		state_condition_refs(&m->states[i], follow, s);
 		state_capture_refs(&m->states[i], follow, s);
 	}
-	while (each_copy(s, follow_copy))
-		;
-	while (each_copy(s, weaken_copy))
-		;
+	/* What is not followed to the end counts as unset: a warning too many, never one too few.
+	 */
+	settle_copies(s, follow_copy);
+	if (!settle_copies(s, weaken_copy))
+		for (uint32_t i = 0; i < s->count; i++)
+			s->items[i].implied = false;
 }
 
 void slots_done(struct slots *s)
