@@ -28,8 +28,11 @@ $(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 	$(test_link) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(test_libs)
 
 test-programs: all $(test_programs)
+	@:
 fuzz-replays: $(fuzz_replays)
+	@:
 fuzzers: $(fuzzers)
+	@:
 
 test: deps
 	@$(parallel) test-programs
