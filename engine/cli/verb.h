@@ -30,7 +30,9 @@
 	X(machine_pack) \
 	X(machine_inspect) \
 	X(check_sandbox) \
-	X(jail_run)
+	X(jail_run) \
+	X(completions) \
+	X(manual)
 /* clang-format on */
 
 struct verb_option {

@@ -81,3 +81,46 @@ load ../kit/common
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"cannot open --strict"* ]]
 }
+
+@test "manual pages: one per verb and an overview, without a complaint from man" {
+	need man
+	mkdir "$SCRATCH/man"
+	agent6 manual --output "$SCRATCH/man"
+	[ "$(find "$SCRATCH/man" -name '*.1' | wc -l)" -ge 15 ]
+	for page in "$SCRATCH"/man/*.1; do
+		run --separate-stderr env MANROFFSEQ= LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
+		[ -z "$stderr" ]
+	done
+	run agent6 manual machine run
+	[[ $output == *"AGENT6-MACHINE-RUN"*"allow"* ]]
+	run --separate-stderr agent6 manual machine runn
+	[ "$status" -eq 2 ]
+}
+
+@test "bash completes verbs, options and choices" {
+	agent6 completions bash >"$SCRATCH/completion"
+	# shellcheck disable=SC1091
+	source "$SCRATCH/completion"
+	complete_words() {
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_agent6
+		echo "${COMPREPLY[*]}"
+	}
+	[ "$(complete_words agent6 mach)" = machine ]
+	[ "$(complete_words agent6 machine reh)" = rehearse ]
+	[ "$(complete_words agent6 machine check --str)" = --strict ]
+	[ "$(complete_words agent6 machine check --format sa)" = sarif ]
+}
+
+@test "zsh and fish read their completions" {
+	for shell in zsh fish; do
+		agent6 completions $shell >"$SCRATCH/$shell"
+		grep -q rehearse "$SCRATCH/$shell"
+	done
+	run --separate-stderr agent6 completions tcsh
+	[ "$status" -eq 2 ]
+	need zsh fish
+	zsh -n "$SCRATCH/zsh"
+	fish -n "$SCRATCH/fish"
+}

@@ -1,0 +1,198 @@
+/* Shell completions, written from the table of verbs. */
+#include "cli/verb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The first word of a path, which may be a group of verbs. */
+static int first_word(const char *path)
+{
+	return (int)strcspn(path, " ");
+}
+
+/* Calls `each` once per distinct first word. */
+static void each_first(void (*each)(const char *word, int len))
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	for (size_t i = 0; i < count; i++) {
+		int len = first_word(all[i]->path);
+		bool known = false;
+		for (size_t k = 0; k < i; k++)
+			known |= first_word(all[k]->path) == len &&
+				 !strncmp(all[k]->path, all[i]->path, (size_t)len);
+		if (!known)
+			each(all[i]->path, len);
+	}
+}
+
+static void print_word(const char *word, int len)
+{
+	printf("%.*s ", len, word);
+}
+
+static void print_second_words(const char *group, int len)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	for (size_t i = 0; i < count; i++)
+		if (first_word(all[i]->path) == len && !strncmp(all[i]->path, group, (size_t)len) &&
+			all[i]->path[len] == ' ')
+			printf("%s ", all[i]->path + len + 1);
+}
+
+static void bash_group(const char *word, int len)
+{
+	printf("\t\t%.*s) words=\"", len, word);
+	print_second_words(word, len);
+	puts("\" ;;");
+}
+
+static void print_options(const struct verb *v)
+{
+	for (const struct verb_option *o = v->options; o && o->name; o++)
+		printf("--%s ", o->name);
+	fputs("--help", stdout);
+}
+
+/* A value spelled with choices completes to one of them. */
+static void bash_choices(const struct verb *v)
+{
+	for (const struct verb_option *o = v->options; o && o->name; o++) {
+		if (!o->value || !strchr(o->value, '|'))
+			continue;
+		char choices[200];
+		snprintf(choices, sizeof(choices), "%s", o->value);
+		for (char *p = choices; *p; p++)
+			*p = *p == '|' ? ' ' : *p;
+		printf("\t\"%s --%s\") words=\"%s\" ;;\n", v->path, o->name, choices);
+	}
+}
+
+static void bash(void)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	puts("# bash completion for agent6; made by `agent6 completions bash`\n"
+	     "_agent6() {\n"
+	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+	     "\tlocal verb=\"${COMP_WORDS[1]} ${COMP_WORDS[2]}\"\n"
+	     "\tif [[ $COMP_CWORD -eq 1 ]]; then");
+	fputs("\t\twords=\"", stdout);
+	each_first(print_word);
+	puts("--help --version\"\n"
+	     "\telif [[ $COMP_CWORD -eq 2 ]]; then\n\t\tcase ${COMP_WORDS[1]} in");
+	each_first(bash_group);
+	puts("\t\tesac\n\tfi\n\tcase \"$verb $prev\" in");
+	for (size_t i = 0; i < count; i++)
+		bash_choices(all[i]);
+	puts("\tesac\n\tif [[ -z $words && $cur == -* ]]; then\n\t\tcase \"$verb \" in");
+	for (size_t i = 0; i < count; i++) {
+		printf("\t\t\"%s \"*) words=\"", all[i]->path);
+		print_options(all[i]);
+		puts("\" ;;");
+	}
+	puts("\t\tesac\n\tfi\n"
+	     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+	     "\t[[ ${#COMPREPLY[@]} -gt 0 || -n $words ]] || mapfile -t COMPREPLY < <(compgen -f "
+	     "-- \"$cur\")\n"
+	     "}\n"
+	     "complete -o filenames -F _agent6 agent6");
+}
+
+static void zsh_verb(const struct verb *v)
+{
+	printf("\t\"%s \"*) options=(", v->path);
+	for (const struct verb_option *o = v->options; o && o->name; o++)
+		printf("'--%s' ", o->name);
+	puts("'--help') ;;");
+}
+
+static void zsh_group(const char *word, int len)
+{
+	printf("\t\t%.*s) options=(", len, word);
+	print_second_words(word, len);
+	puts(") ;;");
+}
+
+static void zsh(void)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	puts("#compdef agent6\n"
+	     "# zsh completion for agent6; made by `agent6 completions zsh`\n"
+	     "_agent6() {\n\tlocal -a options\n\tif (( CURRENT == 2 )); then");
+	fputs("\t\toptions=(", stdout);
+	each_first(print_word);
+	puts("--help --version)\n\telif (( CURRENT == 3 )) && [[ ${words[3]} != -* ]]; then\n"
+	     "\t\tcase ${words[2]} in");
+	each_first(zsh_group);
+	puts("\t\tesac\n\tfi\n\tif (( ! $#options )) && [[ ${words[CURRENT]} == -* ]]; then\n"
+	     "\tcase \"${words[2]} ${words[3]} \" in");
+	for (size_t i = 0; i < count; i++)
+		zsh_verb(all[i]);
+	puts("\tesac\n\tfi\n\tif (( $#options )); then compadd -- $options; else _files; fi\n}\n"
+	     "_agent6 \"$@\"");
+}
+
+static void fish_first(const char *word, int len)
+{
+	printf("complete -c agent6 -n __fish_use_subcommand -f -a %.*s\n", len, word);
+}
+
+/* Double quotes inside fish's single quotes are plain; a single quote is escaped. */
+static void fish_text(const char *text)
+{
+	for (; *text; text++)
+		printf("%s%c", *text == '\'' || *text == '\\' ? "\\" : "", *text);
+}
+
+static void fish_verb(const struct verb *v)
+{
+	int len = first_word(v->path);
+	const char *second = v->path[len] ? v->path + len + 1 : "";
+	if (*second) {
+		printf("complete -c agent6 -n '__fish_seen_subcommand_from %.*s' -f -a %s -d '",
+			len, v->path, second);
+		fish_text(v->summary);
+		puts("'");
+	}
+	for (const struct verb_option *o = v->options; o && o->name; o++) {
+		printf("complete -c agent6 -n '__fish_seen_subcommand_from %s' -l %s%s -d '",
+			*second ? second : v->path, o->name, o->value ? " -r" : "");
+		fish_text(o->summary);
+		puts("'");
+	}
+}
+
+static void fish(void)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	puts("# fish completion for agent6; made by `agent6 completions fish`");
+	each_first(fish_first);
+	for (size_t i = 0; i < count; i++)
+		fish_verb(all[i]);
+}
+
+static int run(const struct call *c)
+{
+	static const struct {
+		const char *name;
+		void (*print)(void);
+	} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (!strcmp(c->arguments[0], shells[i].name)) {
+			shells[i].print();
+			return EXIT_OK;
+		}
+	return fail(
+		EXIT_REFUSED, &(struct err){.text = "completions are made for bash, zsh and fish"});
+}
+
+const struct verb verb_completions = {.path = "completions",
+	.summary = "print completions for bash, zsh or fish",
+	.arguments = "SHELL",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.run = run};

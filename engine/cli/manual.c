@@ -1,0 +1,172 @@
+/* Manual pages, written from the table of verbs: man-pages(7). */
+#include "cli/verb.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Text for roff: backslashes and leading dots and quotes are not requests, hyphens are hyphens. */
+static void roff(FILE *out, const char *text)
+{
+	bool line_start = true;
+	for (; *text; text++) {
+		if (line_start && (*text == '.' || *text == '\''))
+			fputs("\\&", out);
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			fputc(*text, out);
+		line_start = *text == '\n';
+	}
+}
+
+static void option_page(FILE *out, const struct verb_option *o)
+{
+	fputs(".TP\n", out);
+	if (!strcmp(o->name, "output"))
+		fputs("\\fB\\-o\\fR, ", out);
+	fputs("\\fB\\-\\-", out);
+	roff(out, o->name);
+	fputs("\\fR", out);
+	if (o->value) {
+		fputs(" \\fI", out);
+		roff(out, o->value);
+		fputs("\\fR", out);
+	}
+	fputs("\n", out);
+	roff(out, o->summary);
+	fputs(o->repeats ? " (may be repeated)\n" : "\n", out);
+}
+
+/* "agent6-machine-run" */
+static void page_name(const struct verb *v, char *out, size_t size)
+{
+	snprintf(out, size, "agent6-%s", v->path);
+	for (char *p = out; *p; p++)
+		if (*p == ' ')
+			*p = '-';
+}
+
+static void head(FILE *out, const char *page, const char *summary)
+{
+	fputs(".TH ", out);
+	for (const char *p = page; *p; p++)
+		fputc(toupper((unsigned char)*p), out);
+	fputs(" 1 \"\" \"agent6 " AGENT6_VERSION "\" \"agent6\"\n.SH NAME\n", out);
+	roff(out, page);
+	fputs(" \\- ", out);
+	roff(out, summary);
+	fputs("\n.SH SYNOPSIS\n", out);
+}
+
+static void verb_page(FILE *out, const struct verb *v)
+{
+	char page[80];
+	page_name(v, page, sizeof(page));
+	head(out, page, v->summary);
+	fprintf(out, ".B agent6 %s\n", v->path);
+	fprintf(out, "[\\fIOPTION\\fR...] ");
+	roff(out, v->arguments ? v->arguments : "");
+	fputs("\n", out);
+	if (v->details) {
+		fputs(".SH DESCRIPTION\n", out);
+		roff(out, v->details);
+		fputs("\n", out);
+	}
+	fputs(".SH OPTIONS\n", out);
+	for (const struct verb_option *o = v->options; o && o->name; o++)
+		option_page(out, o);
+	option_page(out, &(struct verb_option){"help", NULL, "print a summary and exit", false});
+	fputs(".SH SEE ALSO\n.BR agent6 (1)\n", out);
+}
+
+static void overview_page(FILE *out)
+{
+	size_t count;
+	char page[80];
+	const struct verb *const *all = verbs(&count);
+	head(out, "agent6", "run agent state machines: a fixed graph, typed data, confined steps");
+	fputs(".B agent6\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH "
+	      "COMMANDS\n",
+		out);
+	for (size_t i = 0; i < count; i++) {
+		page_name(all[i], page, sizeof(page));
+		fputs(".TP\n.BR ", out);
+		roff(out, page);
+		fputs(" (1)\n", out);
+		roff(out, all[i]->summary);
+		fputs("\n", out);
+	}
+	fputs(".SH EXIT STATUS\n"
+	      "0 ok, also waiting and stopped; 1 the machine, test or rehearsal failed; 2 refused, "
+	      "nothing "
+	      "ran;\n3 a budget ended it; 4 a widening was found; 5 journal or state damaged; 125 "
+	      "the sandbox "
+	      "could\nnot be set up; 130, 143 interrupted.\n",
+		out);
+}
+
+static int write_page(int dir, const struct verb *v, struct err *e)
+{
+	char page[80] = "agent6", name[96];
+	if (v)
+		page_name(v, page, sizeof(page));
+	snprintf(name, sizeof(name), "%s.1", page);
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		own_close(&fd);
+		return err_errno(e, "cannot write %s", name);
+	}
+	if (v)
+		verb_page(out, v);
+	else
+		overview_page(out);
+	bool bad = ferror(out);
+	return fclose(out) || bad ? err_errno(e, "cannot write %s", name) : 0;
+}
+
+static int write_all(const char *path, struct err *e)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	AUTO_FD int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return err_errno(e, "cannot open %s", path);
+	int failed = write_page(dir, NULL, e);
+	for (size_t i = 0; !failed && i < count; i++)
+		failed = write_page(dir, all[i], e);
+	return failed;
+}
+
+static int run(const struct call *c)
+{
+	const char *output = call_value(c, "output");
+	struct err e = ERR_NONE;
+	int words;
+	if (output)
+		return write_all(output, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	if (!c->argument_count) {
+		overview_page(stdout);
+		return EXIT_OK;
+	}
+	const struct verb *v = verb_find(c->arguments, &words, &e);
+	if (!v)
+		return fail(EXIT_REFUSED, &e);
+	verb_page(stdout, v);
+	return EXIT_OK;
+}
+
+static const struct verb_option options[] = {
+	{"output", "DIR", "write every page into DIR", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_manual = {.path = "manual",
+	.summary = "print a manual page, for man(1)",
+	.arguments = "[COMMAND]",
+	.min_arguments = 0,
+	.max_arguments = 2,
+	.options = options,
+	.run = run};
