@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024, ALIGN = _Alignof(max_align_t) };
+enum { BLOCK_BYTES = 64 * 1024, ALIGN = 8 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -49,16 +49,23 @@ static struct arena_block *arena_grow(struct arena *a, size_t bytes)
 	return b;
 }
 
+/* `align` is a power of two, at most ALIGN. Blocks begin aligned. */
+static void *take(struct arena *a, size_t bytes, size_t align)
+{
+	struct arena_block *b = a->blocks;
+	size_t start = b ? (b->used + align - 1) & ~(align - 1) : 0;
+	if (!b || start > b->size || b->size - start < bytes) {
+		b = arena_grow(a, bytes);
+		start = b->used;
+	}
+	a->used_bytes += start + bytes - b->used;
+	b->used = start + bytes;
+	return b->bytes + start;
+}
+
 void *arena_alloc(struct arena *a, size_t bytes)
 {
-	size_t need = bytes > SIZE_MAX - ALIGN ? SIZE_MAX : (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	struct arena_block *b = a->blocks;
-	if (!b || b->size - b->used < need)
-		b = arena_grow(a, need);
-	void *p = b->bytes + b->used;
-	b->used += need;
-	a->used_bytes += need;
-	return p;
+	return take(a, bytes, ALIGN);
 }
 
 void *arena_array(struct arena *a, size_t count, size_t bytes_each)
@@ -71,7 +78,7 @@ void *arena_array(struct arena *a, size_t count, size_t bytes_each)
 
 char *arena_copy(struct arena *a, const char *text, size_t len)
 {
-	char *copy = arena_alloc(a, len + 1);
+	char *copy = take(a, len + 1, 1);
 	if (len)
 		memcpy(copy, text, len);
 	return copy;

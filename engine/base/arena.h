@@ -1,8 +1,9 @@
 /*
  * Memory that lives and dies together: the parsed document and the machine built from it.
  *
- * Allocations are zeroed, aligned for any type, and released only by arena_done. Out of memory
- * ends the process with a message: every input that reaches an arena is already size-capped.
+ * Allocations are zeroed, aligned for pointers, int64_t and double, and released only by
+ * arena_done. Texts are packed without alignment. Out of memory ends the process with a message:
+ * every input that reaches an arena is already size-capped.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

@@ -23,7 +23,10 @@ int loaded_open(struct loaded *l, const char *path, struct findings *f, struct e
 	l->has_doc = true;
 	struct member_files files = {
 		.read = bundle_read_member, .ctx = l->bundle, .prompts = &l->prompts};
-	if (!doc_read(&l->doc, b->machine_label, text, len, f))
+	int unreadable = doc_read(&l->doc, b->machine_label, text, len, f);
+	/* The document has its own copy. */
+	free(TAKE_PTR(text));
+	if (!unreadable)
 		l->machine = machine_read(&l->doc, &files, f);
 	return 0;
 }
