@@ -46,7 +46,7 @@ static void base64_core(
 		unsigned value = 0;
 		for (size_t bit = d * 6; bit < d * 6 + 6; bit++) {
 			unsigned char byte = (unsigned char)secret[bit / 8 - shift];
-			value = value << 1 | ((byte >> (7 - bit % 8)) & 1U);
+			value = value << 1 | ((unsigned)(byte >> (7 - bit % 8)) & 1U);
 		}
 		buf_addc(out, digits[value]);
 	}
