@@ -126,25 +126,43 @@ static void set_float(struct reader *r, struct doc_node *node, const char *text,
 	node->kind = DOC_FLOAT;
 }
 
+/* null, true and false in their three spellings. False: another word. */
+static bool resolve_word(struct doc_node *node, const char *text, size_t len)
+{
+	static const struct {
+		const char *text;
+		enum doc_kind kind;
+		bool boolean;
+	} words[] = {{"null", DOC_NULL, false}, {"Null", DOC_NULL, false},
+		{"NULL", DOC_NULL, false}, {"true", DOC_BOOL, true}, {"True", DOC_BOOL, true},
+		{"TRUE", DOC_BOOL, true}, {"false", DOC_BOOL, false}, {"False", DOC_BOOL, false},
+		{"FALSE", DOC_BOOL, false}};
+	if (len != 4 && len != 5)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (!strcmp(text, words[i].text)) {
+			node->kind = words[i].kind;
+			node->boolean = words[i].boolean;
+			return true;
+		}
+	return false;
+}
+
 /* True when a plain scalar is no string; `node` then holds what it is. */
 static bool resolve(struct reader *r, struct doc_node *node, const char *text, size_t len)
 {
-	if (len && !strchr("-+.0123456789nNtTfF~", *text))
-		return false;
-	if (!len || !strcmp(text, "~") || one_of(text, "null", "Null", "NULL")) {
+	if (!len || (len == 1 && *text == '~')) {
 		node->kind = DOC_NULL;
-	} else if (one_of(text, "true", "True", "TRUE")) {
-		node->kind = DOC_BOOL;
-		node->boolean = true;
-	} else if (one_of(text, "false", "False", "FALSE")) {
-		node->kind = DOC_BOOL;
-	} else if (is_decimal_int(text) || is_based_int(text)) {
-		set_int(r, node, text, len);
-	} else if (is_float(text) || is_infinite_or_nan(text)) {
-		set_float(r, node, text, len);
-	} else {
-		return false;
+		return true;
 	}
+	if ((unsigned char)*text > '9')
+		return strchr("nNtTfF", *text) && resolve_word(node, text, len);
+	if (is_decimal_int(text) || is_based_int(text))
+		set_int(r, node, text, len);
+	else if (is_float(text) || is_infinite_or_nan(text))
+		set_float(r, node, text, len);
+	else
+		return false;
 	return true;
 }
 

@@ -4,11 +4,15 @@
 
 enum { CONTROLS_SHOWN_MAX = 20 };
 
-static const char *line_end(const char *p, const char *end)
+/* The next line break, `end` when there is none. Most files have no \r at all (`cr` NULL). */
+static const char *line_end(const char *p, const char *end, const char **cr)
 {
-	while (p < end && *p != '\n' && *p != '\r')
-		p++;
-	return p;
+	const char *lf = memchr(p, '\n', (size_t)(end - p));
+	if (*cr && *cr < p)
+		*cr = memchr(p, '\r', (size_t)(end - p));
+	if (*cr && (!lf || *cr < lf))
+		return *cr;
+	return lf ? lf : end;
 }
 
 /* Behind the line break at `p`. */
@@ -17,21 +21,26 @@ static const char *line_next(const char *p, const char *end)
 	return p + (p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 1);
 }
 
-static void index_lines(struct doc *d)
+/* Stores where lines start (`lines` NULL: nowhere) and returns how many there are. */
+static uint32_t find_lines(const struct doc *d, uint32_t *lines)
 {
-	const char *end = d->text + d->len;
+	const char *end = d->text + d->len, *cr = memchr(d->text, '\r', d->len);
 	uint32_t count = 1;
-	for (const char *p = line_end(d->text, end); p < end; p = line_end(p, end)) {
+	for (const char *p = d->text; (p = line_end(p, end, &cr)) < end;) {
 		p = line_next(p, end);
+		if (lines)
+			lines[count] = (uint32_t)(p - d->text);
 		count++;
 	}
-	uint32_t *lines = arena_array(&d->arena, count, sizeof(*lines)), i = 1;
-	for (const char *p = line_end(d->text, end); p < end; p = line_end(p, end)) {
-		p = line_next(p, end);
-		lines[i++] = (uint32_t)(p - d->text);
-	}
+	return count;
+}
+
+static void index_lines(struct doc *d)
+{
+	d->line_count = find_lines(d, NULL);
+	uint32_t *lines = arena_array(&d->arena, d->line_count, sizeof(*lines));
+	find_lines(d, lines);
 	d->lines = lines;
-	d->line_count = count;
 }
 
 static struct doc_pos pos_at(const struct doc *d, size_t offset)
@@ -49,10 +58,23 @@ static struct doc_pos pos_at(const struct doc *d, size_t offset)
 	return (struct doc_pos){line, column, line, column + 1};
 }
 
+/* Whether eight bytes are all within 0x20..0x7e. */
+static bool plain_word(const char *p)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t w;
+	memcpy(&w, p, sizeof(w));
+	return !(((w - ones * 0x20) | (w + ones) | w) & ones * 0x80);
+}
+
 /* The first place at or behind `at` that plain printable ASCII or a line break does not explain. */
 static size_t skip_plain(const struct doc *d, size_t at)
 {
 	while (at < d->len) {
+		if (at + 8 <= d->len && plain_word(d->text + at)) {
+			at += 8;
+			continue;
+		}
 		unsigned char c = (unsigned char)d->text[at];
 		if (c >= 0x7f || (c < 0x20 && c != '\n' && c != '\t' && c != '\r'))
 			break;

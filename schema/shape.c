@@ -246,7 +246,9 @@ static int key_index(const struct shape *s, const char *name)
 	size_t low = 0, high = s->key_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(s->keys[middle].name, name);
+		const char *key = s->keys[middle].name;
+		int order = *key != *name ? (unsigned char)*key - (unsigned char)*name
+					  : strcmp(key, name);
 		if (!order)
 			return (int)middle;
 		if (order < 0)
