@@ -1,0 +1,93 @@
+#include "cli/check_commands.h"
+
+#include "machine/site.h"
+#include "machine/template.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PROGRAM_BYTES = 4200 };
+
+struct commands {
+	const struct machine *m;
+	struct findings *findings;
+	const char *workspace;
+	json_t *seen; /* by program: looked up already */
+};
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111;
+}
+
+/* The PATH that every jail has. */
+static bool on_path(const char *name)
+{
+	static const char *const places[] = {"/usr/local/bin", "/usr/bin", "/bin"};
+	char path[PROGRAM_BYTES];
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		snprintf(path, sizeof(path), "%s/%s", places[i], name);
+		if (runnable(path))
+			return true;
+	}
+	return false;
+}
+
+static bool inside(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+	return len > 1 && strncmp(path, directory, len) == 0 && (path[len] == '/' || !path[len]);
+}
+
+/* A link leads where it leads: both names are compared. */
+static bool in_workspace(const struct commands *c, const char *path)
+{
+	AUTO_FREE char *real = realpath(path, NULL);
+	return inside(path, c->workspace) || (real && inside(real, c->workspace));
+}
+
+static void report_missing(const struct commands *c, const struct site *site, const char *program)
+{
+	if (json_object_get(c->seen, program))
+		return;
+	json_object_set_new(c->seen, program, json_true());
+	struct finding *f =
+		program[0] == '/'
+			? site_report(site, RULE_PROGRAM_MISSING, "this host has no program \"%s\"",
+				  program)
+			: site_report(site, RULE_PROGRAM_MISSING,
+				  "this host has no \"%s\" on /usr/local/bin:/usr/bin:/bin",
+				  program);
+	site_help(site, f, "install it, or bring it along below scripts/");
+}
+
+static void check_state(const struct commands *c, const struct state *s)
+{
+	const char *program = template_literal(s->tool.command[0]);
+	const struct doc_node *list = doc_get(c->m->doc, s->node, "command");
+	struct site site = {.findings = c->findings,
+		.doc = c->m->doc,
+		.node = &list->items[0],
+		.state = s->name};
+	if (!program || strncmp(program, "scripts/", 8) == 0)
+		return;
+	if (program[0] == '/' && in_workspace(c, program)) {
+		struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
+			"\"%s\" lies in the workspace, where whatever runs may replace it",
+			program);
+		site_help(&site, f, "bring it along below scripts/");
+	} else if (program[0] == '/' ? !runnable(program) : !on_path(program)) {
+		report_missing(c, &site, program);
+	}
+}
+
+void check_commands(const struct machine *m, const char *workspace, struct findings *findings)
+{
+	struct commands c = {
+		.m = m, .findings = findings, .workspace = workspace, .seen = json_object()};
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_TOOL)
+			check_state(&c, &m->states[i]);
+	json_decref(c.seen);
+}

@@ -1,0 +1,12 @@
+/*
+ * What a machine's commands mean on this host: the part of `machine check` that looks outside the
+ * bundle.
+ */
+#ifndef CLI_CHECK_COMMANDS_H
+#define CLI_CHECK_COMMANDS_H
+#include "machine/machine.h"
+
+/* Programs that the jail's PATH does not have here (once each), and absolute ones that lie in
+ * `workspace`, where an agent could replace them. */
+void check_commands(const struct machine *m, const char *workspace, struct findings *findings);
+#endif

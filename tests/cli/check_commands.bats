@@ -1,0 +1,49 @@
+# machine check: what commands mean on this host.
+load ../kit/common
+
+bundle() { # COMMAND
+	mkdir -p "$SCRATCH/b"
+	cat >"$SCRATCH/b/machine.yaml" <<-END
+		machine: demo
+		version: 1
+		initial: one
+		budget: {max_transitions: 3}
+		states:
+		  one: {kind: tool, command: $1, timeout_secs: 5, on: {ok: two, nonzero: end, timeout: end}}
+		  two: {kind: tool, command: $1, timeout_secs: 5, on: {ok: end, nonzero: end, timeout: end}}
+		  end: {kind: terminal, status: ok, reason: fine}
+	END
+}
+
+@test "a program that this host lacks is a warning, once" {
+	bundle '[no-such-program-here, x]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $(grep -c 'warning\[program-missing\]' <<<"$output") -eq 1 ]]
+	[[ $output == *'this host has no "no-such-program-here" on /usr/local/bin:/usr/bin:/bin'* ]]
+	run -2 agent6 machine check --strict "$SCRATCH/b"
+	bundle '[/opt/none/such]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *'this host has no program "/opt/none/such"'* ]]
+}
+
+@test "programs that are there, or chosen at run time, are no warning" {
+	bundle '[/bin/sh, -c, "true"]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output != *warning* ]]
+}
+
+@test "a program inside the workspace is refused, behind a link too" {
+	mkdir -p "$SCRATCH/ws/bin"
+	cp /bin/true "$SCRATCH/ws/bin/deploy"
+	ln -s "$SCRATCH/ws/bin/deploy" "$SCRATCH/link"
+	cd "$SCRATCH/ws"
+	bundle "[$SCRATCH/ws/bin/deploy]"
+	run -2 agent6 machine check "$SCRATCH/b"
+	[[ $output == *'error[program-in-workspace]'* ]]
+	bundle "[$SCRATCH/link]"
+	run -2 agent6 machine check "$SCRATCH/b"
+	[[ $output == *'error[program-in-workspace]'* ]]
+	cd "$SCRATCH"
+	bundle "[$SCRATCH/link]"
+	run -2 agent6 machine check "$SCRATCH/b"
+}
