@@ -30,6 +30,11 @@
 	X(machine_pack) \
 	X(machine_inspect) \
 	X(check_sandbox) \
+	X(check_config) \
+	X(config_show) \
+	X(config_get) \
+	X(config_set) \
+	X(connect) \
 	X(jail_run) \
 	X(completions) \
 	X(manual)

@@ -1,0 +1,67 @@
+#include "base/json.h"
+#include "base/near.h"
+#include "cli/setup.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { KEYS_MAX = 1024 };
+
+struct getting {
+	const char *wanted;
+	json_t *value; /* NULL: not found */
+	struct arena arena;
+	const char *keys[KEYS_MAX];
+	size_t count;
+};
+
+static void each(void *ctx, const char *key, const json_t *value, enum config_layer layer)
+{
+	struct getting *g = ctx;
+	(void)layer;
+	if (!strcmp(key, g->wanted))
+		g->value = json_deep_copy(value);
+	if (g->count < KEYS_MAX)
+		g->keys[g->count++] = arena_copy(&g->arena, key, strlen(key));
+}
+
+static int print(const struct getting *g)
+{
+	struct err e = ERR_NONE;
+	if (!g->value) {
+		const char *near = near_name(g->wanted, g->keys, g->count);
+		err_set(&e, "there is no setting '%s'%s%s%s; `agent6 config show` lists them",
+			g->wanted, near ? "; did you mean '" : "", near ? near : "",
+			near ? "'?" : "");
+		return fail(EXIT_REFUSED, &e);
+	}
+	AUTO_FREE char *text = json_text(g->value);
+	puts(json_is_string(g->value) ? json_string_value(g->value) : text ? text : "");
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	struct setup setup;
+	struct getting g = {.wanted = c->arguments[0]};
+	if (setup_open(&setup, c))
+		return EXIT_REFUSED;
+	arena_init(&g.arena);
+	config_each(setup.config, each, &g);
+	int code = print(&g);
+	json_decref(g.value);
+	arena_done(&g.arena);
+	setup_done(&setup);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"config", "FILE", "a configuration file on top of the operator's own", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_config_get = {.path = "config get",
+	.summary = "print one effective setting",
+	.arguments = "KEY",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.options = options,
+	.run = run};

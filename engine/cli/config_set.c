@@ -1,0 +1,48 @@
+#include "cli/operator_file.h"
+#include "cli/setup.h"
+
+static int try_and_save(struct operator_file *f, const struct config_paths *paths, struct err *e)
+{
+	struct findings findings;
+	findings_init(&findings);
+	int failed = operator_file_try(f, paths, &findings, e);
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *it = &findings.items[i];
+		if (it->severity == SEVERITY_ERROR)
+			failed = err_set(e, "it would not be valid: %s%s%s", it->message,
+				it->help ? "; " : "", it->help ? it->help : "");
+	}
+	findings_done(&findings);
+	return failed ? -1 : operator_file_save(f, e);
+}
+
+static int set(const struct call *c, const struct config_paths *paths, struct err *e)
+{
+	struct operator_file f;
+	int failed = operator_file_open(&f, paths->config_dir, "config.yaml", e) ||
+		     operator_file_set(&f, c->arguments[0], c->arguments[1], e) ||
+		     try_and_save(&f, paths, e);
+	operator_file_done(&f);
+	return failed ? -1 : 0;
+}
+
+static int run(const struct call *c)
+{
+	struct arena arena;
+	struct config_paths paths = {0};
+	struct err e = ERR_NONE;
+	arena_init(&arena);
+	int failed = config_paths_init(&paths, &arena, &e) || set(c, &paths, &e);
+	arena_done(&arena);
+	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+}
+
+const struct verb verb_config_set = {.path = "config set",
+	.summary = "change one setting in the operator's own file",
+	.arguments = "KEY VALUE",
+	.min_arguments = 2,
+	.max_arguments = 2,
+	.details = "VALUE is YAML: yes, 20, [/srv/data]. The rest of the file, comments too, stays "
+		   "as it is; a\n"
+		   "change that would not be valid is refused.",
+	.run = run};

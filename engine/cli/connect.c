@@ -1,0 +1,166 @@
+#include "base/json.h"
+#include "cli/operator_file.h"
+#include "cli/setup.h"
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+
+enum { ANSWER_BYTES = 512 };
+
+struct answers {
+	char name[ANSWER_BYTES], format[ANSWER_BYTES], url[ANSWER_BYTES], model[ANSWER_BYTES],
+		key[ANSWER_BYTES];
+};
+
+static void echo(bool on, struct termios *before)
+{
+	struct termios now;
+	if (on) {
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
+		return;
+	}
+	tcgetattr(STDIN_FILENO, before);
+	now = *before;
+	now.c_lflag &= ~(tcflag_t)ECHO;
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &now);
+}
+
+/* One line from standard input; empty: the default. -1 at its end. */
+static int ask(const char *question, const char *otherwise, char answer[ANSWER_BYTES], bool secret)
+{
+	struct termios before;
+	bool hide = secret && isatty(STDIN_FILENO);
+	fprintf(stderr, "%s%s%s%s: ", question, *otherwise ? " [" : "", otherwise,
+		*otherwise ? "]" : "");
+	if (hide)
+		echo(false, &before);
+	char *got = fgets(answer, ANSWER_BYTES, stdin);
+	if (hide) {
+		echo(true, &before);
+		fputc('\n', stderr);
+	}
+	if (!got || (!strchr(answer, '\n') && !feof(stdin)))
+		return -1; /* the end, or a line that is too long */
+	answer[strcspn(answer, "\r\n")] = '\0';
+	if (!*answer)
+		snprintf(answer, ANSWER_BYTES, "%s", otherwise);
+	return 0;
+}
+
+/* An option answers instead of a question. */
+static int answer(const struct call *c, const char *option, const char *question,
+	const char *otherwise, char out[ANSWER_BYTES])
+{
+	const char *given = call_value(c, option);
+	if (!given)
+		return ask(question, otherwise, out, false);
+	snprintf(out, ANSWER_BYTES, "%s", given);
+	return 0;
+}
+
+static int ask_all(const struct call *c, struct answers *a, struct err *e)
+{
+	bool anthropic;
+	if (answer(c, "name", "Name of the provider", "anthropic", a->name) ||
+		answer(c, "format", "API format, anthropic or openai",
+			strcmp(a->name, "anthropic") ? "openai" : "anthropic", a->format))
+		return err_set(e, "the questions were not answered");
+	anthropic = !strcmp(a->format, "anthropic");
+	if (answer(c, "base-url", "Base URL",
+		    anthropic ? "https://api.anthropic.com" : "https://api.openai.com/v1",
+		    a->url) ||
+		answer(c, "model", "Model for agent states", "", a->model) ||
+		ask("API key, not shown; empty for none", "", a->key, true))
+		return err_set(e, "the questions were not answered");
+	if (!*a->model)
+		return err_set(e, "a model is needed");
+	return 0;
+}
+
+/* Double-quoted YAML is a superset of a JSON string. */
+static int set_text(struct operator_file *f, const char *key, const char *value, struct err *e)
+{
+	json_auto_t *text = json_string(value);
+	AUTO_FREE char *quoted = text ? json_text(text) : NULL;
+	return quoted ? operator_file_set(f, key, quoted, e) : err_set(e, "%s is not UTF-8", key);
+}
+
+static int set_provider(struct operator_file *f, const struct answers *a, struct err *e)
+{
+	char key[ANSWER_BYTES + 64];
+	if (strpbrk(a->name, ". \t:{}[],#\"'") || !*a->name)
+		return err_set(e, "the provider's name is one word without dots");
+	snprintf(key, sizeof(key), "providers.%s.api_format", a->name);
+	if (set_text(f, key, a->format, e))
+		return -1;
+	snprintf(key, sizeof(key), "providers.%s.base_url", a->name);
+	if (set_text(f, key, a->url, e))
+		return -1;
+	return set_text(f, "models.worker.provider", a->name, e) ||
+			       set_text(f, "models.worker.model", a->model, e)
+		       ? -1
+		       : 0;
+}
+
+static int set_key(const struct answers *a, const char *dir, struct err *e)
+{
+	struct operator_file secrets;
+	char key[ANSWER_BYTES + 64];
+	if (!*a->key)
+		return 0;
+	snprintf(key, sizeof(key), "providers.%s", a->name);
+	int failed = operator_file_open(&secrets, dir, "secrets.yaml", e) ||
+		     set_text(&secrets, key, a->key, e) || operator_file_save(&secrets, e);
+	if (secrets.text.data)
+		explicit_bzero(secrets.text.data, secrets.text.len);
+	operator_file_done(&secrets);
+	return failed ? -1 : 0;
+}
+
+static int store(const struct answers *a, const struct config_paths *paths, struct err *e)
+{
+	struct operator_file f;
+	struct findings findings;
+	findings_init(&findings);
+	int failed = operator_file_open(&f, paths->config_dir, "config.yaml", e) ||
+		     set_provider(&f, a, e) || operator_file_try(&f, paths, &findings, e);
+	for (size_t i = 0; i < findings.count; i++)
+		if (findings.items[i].severity == SEVERITY_ERROR)
+			failed = err_set(e, "it would not be valid: %s", findings.items[i].message);
+	if (!failed)
+		failed = set_key(a, paths->config_dir, e) || operator_file_save(&f, e);
+	operator_file_done(&f);
+	findings_done(&findings);
+	return failed ? -1 : 0;
+}
+
+static int run(const struct call *c)
+{
+	struct arena arena;
+	struct config_paths paths = {0};
+	struct answers a = {0};
+	struct err e = ERR_NONE;
+	arena_init(&arena);
+	int failed = config_paths_init(&paths, &arena, &e) || ask_all(c, &a, &e) ||
+		     store(&a, &paths, &e);
+	explicit_bzero(a.key, sizeof(a.key));
+	if (!failed)
+		printf("%s: configured in %s\n", a.name, paths.config_dir);
+	arena_done(&arena);
+	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+}
+
+static const struct verb_option options[] = {
+	{"name", "NAME", "what the provider is called in machines and settings", false},
+	{"format", "anthropic|openai", "its wire format", false},
+	{"base-url", "URL", "where it is", false},
+	{"model", "MODEL", "the model for agent states", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_connect = {.path = "connect",
+	.summary = "add a model provider: asks for its address, model and key",
+	.max_arguments = 0,
+	.details = "Asks on this terminal for what the options leave open; the key is always asked "
+		   "for, is not\n"
+		   "shown, and is stored in secrets.yaml, mode 0600. Nothing is sent anywhere.",
+	.options = options,
+	.run = run};

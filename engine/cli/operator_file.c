@@ -1,0 +1,241 @@
+#include "cli/operator_file.h"
+
+#include "base/io.h"
+#include "base/tree.h"
+#include "base/utf8.h"
+#include "schema/read.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KEY_DEPTH_MAX = 8, KEY_BYTES_MAX = 256, FILE_BYTES_MAX = 1024 * 1024 };
+
+int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	*f = (struct operator_file){.dir = dir, .name = name};
+	buf_init(&f->text, FILE_BYTES_MAX);
+	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s", dir);
+	if (faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
+		return 0;
+	if (io_read_file(at, name, FILE_BYTES_MAX, &text, &len, e))
+		return err_wrap(e, "%s", dir);
+	buf_add(&f->text, text, len);
+	if (len && text[len - 1] != '\n')
+		buf_addc(&f->text, '\n');
+	return 0;
+}
+
+void operator_file_done(struct operator_file *f)
+{
+	buf_done(&f->text);
+}
+
+/* --- one edit
+ * ------------------------------------------------------------------------------------- */
+
+struct key_path {
+	char text[KEY_BYTES_MAX];
+	const char *parts[KEY_DEPTH_MAX];
+	size_t depth;
+};
+
+static int split_key(const char *key, struct key_path *out, struct err *e)
+{
+	char *rest = out->text, *save = NULL;
+	if (strlen(key) >= sizeof(out->text))
+		return err_set(e, "the key is too long");
+	snprintf(out->text, sizeof(out->text), "%s", key);
+	for (char *part; (part = strtok_r(rest, ".", &save)); rest = NULL) {
+		if (out->depth == KEY_DEPTH_MAX)
+			return err_set(e, "'%s' has too many parts", key);
+		out->parts[out->depth++] = part;
+	}
+	return out->depth ? 0 : err_set(e, "'%s' is not a key", key);
+}
+
+/* Byte offset of a document position; columns count code points. */
+static size_t offset_of(const char *text, size_t len, uint32_t line, uint32_t column)
+{
+	size_t at = 0;
+	for (; line > 1 && at < len; at++)
+		line -= text[at] == '\n';
+	for (; column > 1 && at < len; column--) {
+		size_t step = utf8_step(text + at, len - at, NULL);
+		at += step ? step : 1;
+	}
+	return at;
+}
+
+/* "a:\n  b:\n    c: value\n" below `indent` blanks. */
+static void add_block(
+	struct buf *out, const struct key_path *k, size_t from, size_t indent, const char *value)
+{
+	for (size_t i = from; i < k->depth; i++, indent += 2) {
+		bool last = i + 1 == k->depth;
+		buf_addf(out, "%*s%s:%s%s\n", (int)indent, "", k->parts[i], last ? " " : "",
+			last ? value : "");
+	}
+}
+
+/* "a: {b: {c: value}}" */
+static void add_flow(struct buf *out, const struct key_path *k, size_t from, const char *value)
+{
+	for (size_t i = from; i < k->depth; i++)
+		buf_addf(out, "%s: %s", k->parts[i], i + 1 < k->depth ? "{" : value);
+	for (size_t i = from; i + 1 < k->depth; i++)
+		buf_addc(out, '}');
+}
+
+/* The text with [from, to) replaced by `middle`. */
+static int replace_range(
+	struct operator_file *f, size_t from, size_t to, const struct buf *middle, struct err *e)
+{
+	AUTO_BUF out;
+	buf_init(&out, FILE_BYTES_MAX);
+	buf_add(&out, f->text.data ? f->text.data : "", from);
+	buf_add(&out, middle->data ? middle->data : "", middle->len);
+	buf_add(&out, (f->text.data ? f->text.data : "") + to, f->text.len - to);
+	if (out.failed || middle->failed)
+		return err_set(e, "the file would be too large");
+	buf_clear(&f->text);
+	return buf_add(&f->text, out.data ? out.data : "", out.len);
+}
+
+/* A key that is missing from the map `node`. */
+static int insert(struct operator_file *f, const struct doc_node *node, const struct key_path *k,
+	size_t from, const char *value, struct err *e)
+{
+	AUTO_BUF middle;
+	buf_init(&middle, FILE_BYTES_MAX);
+	size_t at = offset_of(f->text.data, f->text.len, node->pos.line, node->pos.column);
+	if (f->text.data[at] == '{') {
+		add_flow(&middle, k, from, value);
+		buf_adds(&middle, node->count ? ", " : "");
+		return replace_range(f, at + 1, at + 1, &middle, e);
+	}
+	const struct doc_pos *first = &node->pairs[0].key.pos;
+	at = offset_of(f->text.data, f->text.len, first->line, 1);
+	add_block(&middle, k, from, first->column - 1, value);
+	return replace_range(f, at, at, &middle, e);
+}
+
+static int replace(struct operator_file *f, const struct doc_node *node, const char *key,
+	const char *value, struct err *e)
+{
+	AUTO_BUF middle;
+	buf_init(&middle, FILE_BYTES_MAX);
+	size_t from = offset_of(f->text.data, f->text.len, node->pos.line, node->pos.column);
+	size_t to = offset_of(f->text.data, f->text.len, node->pos.end_line, node->pos.end_column);
+	bool many_lines = node->pos.line != node->pos.end_line;
+	if (many_lines || to <= from || memchr(f->text.data + from, '\n', to - from))
+		return err_set(e, "%s/%s: %s is written over several lines; change it by hand",
+			f->dir, f->name, key);
+	buf_adds(&middle, value);
+	return replace_range(f, from, to, &middle, e);
+}
+
+static int set_in(struct operator_file *f, const struct doc *d, const struct key_path *k,
+	const char *value, struct err *e)
+{
+	const struct doc_node *node = d->root;
+	for (size_t i = 0; i < k->depth; i++) {
+		if (node->kind != DOC_MAP)
+			return err_set(e,
+				"%s/%s: what stands above %s is not a map; change it by hand",
+				f->dir, f->name, k->parts[i]);
+		const struct doc_pair *pair = doc_pair(d, node, k->parts[i]);
+		if (!pair)
+			return insert(f, node, k, i, value, e);
+		node = &pair->value;
+	}
+	return replace(f, node, k->parts[k->depth - 1], value, e);
+}
+
+static bool is_blank(const struct buf *text)
+{
+	for (size_t at = 0; at < text->len;) {
+		const char *line = text->data + at;
+		size_t start = strspn(line, " \t");
+		if (line[start] != '\n' && line[start] != '#' && line[start])
+			return false;
+		at += strcspn(line, "\n") + 1;
+	}
+	return true;
+}
+
+int operator_file_set(struct operator_file *f, const char *key, const char *value, struct err *e)
+{
+	struct key_path k = {.depth = 0};
+	struct doc d;
+	struct findings findings;
+	if (split_key(key, &k, e))
+		return -1;
+	if (strpbrk(value, "\n\r"))
+		return err_set(e, "the value of %s must be on one line", key);
+	if (is_blank(&f->text)) {
+		add_block(&f->text, &k, 0, 0, value);
+		return f->text.failed ? err_set(e, "out of memory") : 0;
+	}
+	findings_init(&findings);
+	int failed = doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
+	if (failed)
+		err_set(e, "%s/%s cannot be read: %s", f->dir, f->name,
+			findings.count ? findings.items[0].message : "it is not YAML");
+	else
+		failed = set_in(f, &d, &k, value, e);
+	doc_done(&d);
+	findings_done(&findings);
+	return failed ? -1 : 0;
+}
+
+/* --- the file
+ * --------------------------------------------------------------------------------------- */
+
+static int write_into(
+	const char *dir, const struct operator_file *f, const char *name, struct err *e)
+{
+	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return err_errno(e, "cannot open %s", dir);
+	return io_replace_file(at, name, f->text.data, f->text.len, 0600, e);
+}
+
+int operator_file_try(const struct operator_file *f, const struct config_paths *paths,
+	struct findings *findings, struct err *e)
+{
+	char dir[PATH_MAX];
+	const char *tmp = getenv("TMPDIR");
+	snprintf(dir, sizeof(dir), "%s/agent6-config-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		return err_errno(e, "cannot create %s", dir);
+	int failed = write_into(dir, f, "config.yaml", e);
+	if (!failed) {
+		struct config_paths trial = *paths;
+		trial.config_dir = dir;
+		config_free(config_load(&trial, findings));
+	}
+	tree_remove(AT_FDCWD, dir, NULL);
+	return failed;
+}
+
+int operator_file_save(const struct operator_file *f, struct err *e)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s", f->dir);
+	for (char *slash = path + 1;; *slash++ = '/') {
+		slash = strchrnul(slash, '/');
+		bool last = !*slash;
+		*slash = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST)
+			return err_errno(e, "cannot create %s", path);
+		if (last)
+			break;
+	}
+	return write_into(f->dir, f, f->name, e);
+}

@@ -1,0 +1,28 @@
+/*
+ * The operator's own YAML files, config.yaml and secrets.yaml: one value set at a time, everything
+ * else, comments too, left as it is.
+ */
+#ifndef CLI_OPERATOR_FILE_H
+#define CLI_OPERATOR_FILE_H
+#include "base/buf.h"
+#include "base/err.h"
+#include "config/config.h"
+
+struct operator_file {
+	const char *dir, *name; /* borrowed */
+	struct buf text;
+};
+
+/* Reads `dir`/`name`; one that is not there is empty. */
+int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e);
+void operator_file_done(struct operator_file *f);
+/* Sets `key` ("sandbox.profile") to `value`, YAML on one line. What cannot be done without
+ * rewriting more than that value is an error that says so. */
+int operator_file_set(struct operator_file *f, const char *key, const char *value, struct err *e);
+/* Whether the configuration would be valid with this text as the global file. Findings say why not.
+ */
+int operator_file_try(const struct operator_file *f, const struct config_paths *paths,
+	struct findings *findings, struct err *e);
+/* Writes it: the directory is made 0700, the file 0600, in one step. */
+int operator_file_save(const struct operator_file *f, struct err *e);
+#endif

@@ -1,0 +1,117 @@
+# config show, get, set; check config; connect.
+load ../kit/common
+
+setup() {
+	cd "$SCRATCH" || return
+	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config XDG_STATE_HOME=$SCRATCH/xdg-state
+	unset AGENT6_STATE_HOME
+	mkdir work
+	cd work || return
+	file=$SCRATCH/config/agent6/config.yaml
+}
+
+@test "show: every key, its value and the layer that set it" {
+	run --separate-stderr agent6 config show
+	[ "$status" -eq 0 ]
+	[[ $output == *"sandbox.profile"*"default"* ]]
+	agent6 config set sandbox.profile strict
+	run --separate-stderr agent6 config show
+	grep -qE '^sandbox.profile +"strict" +global$' <<<"$output"
+	need jq
+	agent6 config show --json | jq -e '."sandbox.profile" == {value: "strict", layer: "global"}'
+}
+
+@test "get: a value, or the nearest key" {
+	run --separate-stderr agent6 config get agent.max_iterations
+	[ "$output" = 50 ]
+	run --separate-stderr agent6 config get agent.max_iteration
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"did you mean 'agent.max_iterations'"* ]]
+}
+
+@test "set: makes the file 0600, keeps comments, replaces, inserts, nests" {
+	agent6 config set sandbox.profile strict
+	[ "$(stat -c %a "$file")" = 600 ]
+	[ "$(stat -c %a "$SCRATCH/config/agent6")" = 700 ]
+	cat >"$file" <<-'END'
+		# mine
+		sandbox:
+		  profile: strict # because
+		  limits: {memory_mb: 512}
+		  read:
+		    - /srv
+	END
+	agent6 config set sandbox.profile auto
+	agent6 config set sandbox.limits.cpu_secs 20
+	agent6 config set agent.max_iterations 7
+	agent6 config set sandbox.run_commands no
+	diff "$file" - <<-'END'
+		# mine
+		agent:
+		  max_iterations: 7
+		sandbox:
+		  run_commands: no
+		  profile: auto # because
+		  limits: {cpu_secs: 20, memory_mb: 512}
+		  read:
+		    - /srv
+	END
+	[ "$(agent6 config get sandbox.limits.cpu_secs)" = 20 ]
+	run --separate-stderr agent6 config set sandbox.read '[/opt]'
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"change it by hand"* ]]
+}
+
+@test "set: what would not be valid is refused and not written" {
+	agent6 config set sandbox.profile strict
+	cp "$file" before
+	run --separate-stderr agent6 config set sandbox.profile none
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"would not be valid"* ]]
+	run --separate-stderr agent6 config set sandbox.profil strict
+	[ "$status" -eq 2 ]
+	run --separate-stderr agent6 config set sandbox.profile $'strict\nagent: x'
+	[ "$status" -eq 2 ]
+	run --separate-stderr agent6 config set sandbox.profile '{'
+	[ "$status" -eq 2 ]
+	cmp "$file" before
+}
+
+@test "check config: 0, or 2 with file, line and column" {
+	run --separate-stderr agent6 check config
+	[ "$status" -eq 0 ]
+	[[ $output == *"is valid"*"no provider is configured"* ]]
+	mkdir -p "$SCRATCH/config/agent6"
+	printf 'sandbox:\n  profil: strict\n' >"$file"
+	run --separate-stderr agent6 check config
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"config.yaml:2:3: error["*"profile"* ]]
+}
+
+@test "connect: writes the provider, the role, and the key where nobody else reads it" {
+	run --separate-stderr agent6 connect --name house --format openai --base-url http://127.0.0.1:8080/v1 \
+		--model small <<<'sk-very"secret'
+	[ "$status" -eq 0 ]
+	[[ $output$stderr != *secret* ]]
+	[ "$(agent6 config get models.worker.model)" = small ]
+	[ "$(agent6 config get providers.house.base_url)" = http://127.0.0.1:8080/v1 ]
+	[ "$(stat -c %a "$SCRATCH/config/agent6/secrets.yaml")" = 600 ]
+	grep -qF 'house: "sk-very\"secret"' "$SCRATCH/config/agent6/secrets.yaml"
+	run grep -r secret "$file"
+	[ -z "$output" ]
+	run --separate-stderr agent6 check config
+	[ "$status" -eq 0 ]
+	[[ $output != *"no provider"* ]]
+}
+
+@test "connect: asks, with defaults; a nonsense address is refused" {
+	run --separate-stderr agent6 connect <<<$'\n\n\nclaude\n\n'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"Name of the provider [anthropic]"* ]]
+	[ "$(agent6 config get providers.anthropic.base_url)" = https://api.anthropic.com ]
+	[ ! -e "$SCRATCH/config/agent6/secrets.yaml" ]
+	run --separate-stderr agent6 connect --name b --format openai --base-url nonsense --model x <<<''
+	[ "$status" -eq 2 ]
+	run --separate-stderr agent6 connect </dev/null
+	[ "$status" -eq 2 ]
+}
