@@ -1,0 +1,4 @@
+bench: $(out)/tests/bench/broker_bench
+$(out)/tests/bench/broker_bench: $(out)/obj/tests/bench/broker_bench.o $(call lib,engine/base)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ljansson -lm

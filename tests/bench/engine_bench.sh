@@ -1,0 +1,101 @@
+#!/bin/bash
+# Benchmarks of what the engine promises: one line each, `name  measured  limit`; exits 1 when one
+# does not hold.
+set -eu -o pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+bin=$PWD/build/bin
+bench=$PWD/build/release/tests/bench/journal_bench
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/agent6-bench.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+export AGENT6_ALLOW_ROOT=1 AGENT6_STATE_HOME=$scratch/state XDG_CONFIG_HOME=$scratch/config
+mkdir -p "$scratch/ws" "$scratch/rate"
+failed=0
+
+# report NAME MEASURED OPERATOR LIMIT UNIT
+report() {
+	local verdict=ok
+	awk -v a="$2" -v b="$4" "BEGIN { exit !(a $3 b) }" || { verdict=FAILED && failed=1; }
+	printf '%-52s %12s %s  (%s %s)  %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
+}
+
+# A machine NAME from stdin, and where its instance lives.
+machine() {
+	mkdir -p "$scratch/$1"
+	{ printf 'machine: %s\nversion: 1\n' "$1" && cat; } >"$scratch/$1/machine.yaml"
+}
+instance() { echo "$scratch"/state/*/machines/"$1"; }
+
+# Peak resident KiB and seconds of processor time of a command.
+measure() {
+	/usr/bin/env python3 - "$@" <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_maxrss, round(used.ru_utime + used.ru_stime, 3))
+END
+}
+
+# --- durable transitions -----------------------------------------------------------------------
+read -r ours plain < <("$bench" rate "$scratch/rate")
+echo "durable transitions: $ours/s, plain append and fdatasync: $plain/s"
+report 'transitions over a plain append+fdatasync loop' "$(awk -v a="$ours" -v b="$plain" 'BEGIN { printf "%.2f", a / b }')" '>=' 1.25 x
+
+# --- replay ------------------------------------------------------------------------------------
+machine long <<'END'
+initial: start
+budget: {max_transitions: 4000000}
+states:
+  start: {kind: wait, on: {signal: a}}
+  a: {kind: tool, command: ["true"], timeout_secs: 5, on: {ok: b, nonzero: end, timeout: end}}
+  b: {kind: branch, when: [{else: true, goto: a}]}
+  end: {kind: terminal, status: failed, reason: end}
+END
+sed -i 's/^initial: start/initial: a/; /^  start:/d' "$scratch/long/machine.yaml"
+cd "$scratch/ws"
+# One start installs the bundle and its digest; its journal is then replaced by the long one.
+"$bin/agent6" machine run --quiet "$scratch/long" 2>/dev/null &
+runner=$!
+for _ in $(seq 100); do
+	sleep 0.05
+	grep -q '"t":"step"' "$(instance long)/journal.jsonl" 2>/dev/null && break
+done
+kill -TERM "$runner" && wait "$runner" || true
+digest=$(head -n 1 "$(instance long)/journal.jsonl" | sed 's/.*"bundle":"\([^"]*\)".*/\1/')
+rm -f "$(instance long)/snapshot.json"
+seconds=()
+for steps in 250000 1000000; do
+	"$bench" long "$digest" "$(instance long)" "$steps"
+	read -r kib secs < <(measure "$bin/agent6" machine replay long --quiet)
+	seconds+=("$secs")
+	echo "replay of $steps steps: $secs s, peak $kib KiB"
+done
+report 'peak memory of a replay of 1,000,000 steps' "$((kib / 1024))" '<' 16 MiB
+report 'time of 1,000,000 steps over that of 250,000' "$(awk -v a="${seconds[1]}" -v b="${seconds[0]}" 'BEGIN { printf "%.2f", a / b }')" '<' 5 x
+
+# --- a wait ------------------------------------------------------------------------------------
+machine parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, every_secs: 3600, on: {tick: end, signal: end}}
+  end: {kind: terminal, status: ok, reason: end}
+END
+"$bin/agent6" machine run --quiet "$scratch/parked" 2>/dev/null &
+runner=$!
+sleep 1
+report 'resident memory of the supervisor in a wait' "$(awk '/^VmRSS/ { print int($2 / 1024 + 0.999) }' "/proc/$runner/status")" '<=' 4 MiB
+kill -TERM "$runner" && wait "$runner" || true
+
+# --- a list ------------------------------------------------------------------------------------
+for i in $(seq 10000); do
+	mkdir "$(dirname "$(instance parked)")/i$i"
+	cp "$(instance parked)/journal.jsonl" "$(dirname "$(instance parked)")/i$i/"
+done
+"$bin/agent6" machine list >/dev/null
+read -r kib secs < <(measure "$bin/agent6" machine list)
+report 'list of 10,000 instances' "$(awk -v s="$secs" 'BEGIN { print s * 1000 }')" '<' 200 ms
+
+# --- a check -----------------------------------------------------------------------------------
+. "$root/tests/bench/check.sh"
+exit "$failed"
