@@ -86,8 +86,8 @@ static bool run_call(struct dispatch *d, const struct wire_call *call, struct bu
 		buf_addf(out, "The arguments of this call are not usable: %s.", e.text);
 		return false;
 	}
-	bool ok = strcmp(call->name, FINISH_NAME) ? run_tool(d, call->name, arguments, out)
-						  : finish(d, arguments, out);
+	bool ok = !finish_named(call->name) ? run_tool(d, call->name, arguments, out)
+					    : finish(d, arguments, out);
 	if (out->failed) {
 		buf_clear(out);
 		buf_adds(out, "The result was too long to be passed on.");

@@ -1,5 +1,12 @@
 #include "agent/finish.h"
 
+#include <string.h>
+
+bool finish_named(const char *tool)
+{
+	return !strcmp(tool, FINISH_NAME) || !strcmp(tool, "finish_session");
+}
+
 json_t *finish_declaration(const struct record *record)
 {
 	json_t *schema = record ? record_json_schema(record)

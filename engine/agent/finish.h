@@ -9,6 +9,9 @@
 #define FINISH_NAME "finish_run"
 enum { FINISH_REPAIRS_MAX = 3 };
 
+/* Whether a model that calls `tool` means this one: prompts of newer TOML bundles say
+ * finish_session. */
+bool finish_named(const char *tool);
 /* {name, description, input_schema}; `record` NULL: any object. */
 json_t *finish_declaration(const struct record *record);
 /* The payload that `arguments` hold (a new reference), understanding a {"result": {...}} wrapper

@@ -130,6 +130,11 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 			"providers.%s.prices.%s, or use best_effort_usd_limit",
 			model, p->name, model);
 		refuse(r, s->name, why);
+	} else if (s->agent.max_tokens_fallback.present && !s->agent.max_tokens_fallback.value &&
+		   !config_price(p, model)) {
+		refuse(r, s->name,
+			"its model has no price, and max_tokens_fallback is 0, which refuses to "
+			"run unmetered");
 	}
 }
 

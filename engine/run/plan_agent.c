@@ -32,7 +32,7 @@ struct caps {
 };
 
 /* Attempts share their state's cap, and no state gets more than its machine has left. */
-static struct caps caps_left(const struct position *p, const struct config *c)
+static struct caps caps_left(const struct position *p, const struct config *c, bool metered)
 {
 	const struct agent_state *a = &p->state->agent;
 	struct caps left = {-1, -1, -1, -1};
@@ -40,6 +40,11 @@ static struct caps caps_left(const struct position *p, const struct config *c)
 	lower(&left.input_tokens, c->budget.max_input_tokens, p->totals.input_tokens);
 	lower(&left.output_tokens, count(a->max_output_tokens), p->step.output_tokens);
 	lower(&left.output_tokens, c->budget.max_output_tokens, p->totals.output_tokens);
+	/* -1 is no cap; 0 has been refused at start. */
+	if (!metered) {
+		lower(&left.input_tokens, count(a->max_tokens_fallback), p->step.input_tokens);
+		lower(&left.output_tokens, count(a->max_tokens_fallback), p->step.output_tokens);
+	}
 	lower(&left.hard_microusd, microusd(a->max_usd), p->step.microusd);
 	lower(&left.hard_microusd, microusd(p->machine->max_usd), p->totals.microusd);
 	lower(&left.hard_microusd, c->budget.max_microusd, p->totals.microusd);
@@ -142,7 +147,8 @@ int plan_agent(
 	if (!out->provider || !out->model)
 		return err_set(
 			e, "state %s: its provider or model is not configured", p->state->name);
-	struct caps left = caps_left(p, env->confine.config);
+	bool metered = config_price(out->provider, out->model) != NULL;
+	struct caps left = caps_left(p, env->confine.config, metered);
 	if (!left.input_tokens || !left.output_tokens || !left.hard_microusd ||
 		!left.soft_microusd) {
 		out->fact = spent_fact(out);

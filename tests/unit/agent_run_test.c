@@ -63,10 +63,11 @@ static void repairs(void)
 	is(kit_usage(&probe, "turns"), 4, "after three repairs");
 	AUTO_KIT k = {.format = "anthropic",
 		.replies = {{KIT_FINISH, 0, 0},
-			{KIT_TURN("finish_run", "{\"result\":{\"label\":\"bug\"}}"), 0, 0}}};
+			{KIT_TURN("finish_session", "{\"result\":{\"label\":\"bug\"}}"), 0, 0}}};
 	k.task = json_pack("{s:o}", "result", record);
 	kit_run(&k);
-	is_str(kit_outcome(&k), "ok", "a repaired payload is accepted, the wrapper understood");
+	is_str(kit_outcome(&k), "ok",
+		"a repaired payload is accepted, the wrapper and the other name understood");
 	is_str(json_string_value(json_object_get(json_object_get(k.result, "payload"), "label")),
 		"bug", "and unwrapped");
 }

@@ -199,6 +199,49 @@ static void test_refusals(void)
 	has_str(why.data, "state agent: provider", "which is named");
 }
 
+/* max_tokens_fallback binds where the model has no price, and 0 refuses to run it then. */
+static void test_unmetered(void)
+{
+	static const char *const states =
+		"machine: m\nversion: 1\ninitial: one\nbudget: {max_transitions: 9}\n"
+		"schemas: {r: {n: int}}\n"
+		"states:\n"
+		"  one: {kind: agent, prompt: p, timeout_secs: 60, output_schema: r,\n"
+		"    max_tokens_fallback: 500,\n"
+		"    on: {ok: two, failed: end, budget_exhausted: end, timeout: end}}\n"
+		"  two: {kind: agent, prompt: p, timeout_secs: 60, output_schema: r,\n"
+		"    max_tokens_fallback: 0,\n"
+		"    on: {ok: end, failed: end, budget_exhausted: end, timeout: end}}\n"
+		"  end: {kind: terminal, status: ok, reason: r}\n";
+	struct fixture g;
+	struct position p;
+	struct step step;
+	fixture_init(&g, states);
+	if (!g.m)
+		bail("the fixture is wrong: %s", g.findings.items[0].message);
+	position_init(&p, g.m);
+	ok(plan_step(&env, &p, &step, NULL) == 0, "with a price");
+	part_is(json_object_get(step.request, "limits"), "max_input_tokens", "null");
+	step_done(&step);
+	struct config_provider free_of_charge = config->providers[0];
+	struct config unpriced = *config;
+	struct plan_env without = env;
+	free_of_charge.price_count = 0;
+	unpriced.providers = &free_of_charge;
+	without.confine.config = &unpriced;
+	ok(plan_step(&without, &p, &step, NULL) == 0, "without one");
+	part_is(json_object_get(step.request, "limits"), "max_input_tokens", "500");
+	part_is(json_object_get(step.request, "limits"), "max_output_tokens", "500");
+	step_done(&step);
+	AUTO_BUF why;
+	buf_init(&why, 1 << 16);
+	is(confine_refusals(g.m, &env.confine, &why), 0, "with a price it may start");
+	ok(confine_refusals(g.m, &without.confine, &why) > 0, "without one it may not");
+	has_str(why.data, "state two: its model has no price, and max_tokens_fallback is 0", "why");
+	position_done(&p);
+	fixture_done(&g);
+}
+
 int main(void)
 {
 	static const char *const protect[] = {"/ws/machines/m", "/elsewhere"};
@@ -224,6 +267,7 @@ int main(void)
 	test_wake();
 	test_backoff();
 	test_refusals();
+	test_unmetered();
 	position_done(&at);
 	config_free(config);
 	fixture_done(&f);
