@@ -1,0 +1,375 @@
+#include "agent/policy/judge.h"
+
+#include "base/utf8.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 8 };
+
+const char *level_name(enum level level)
+{
+	static const char *const names[] = {
+#define LEVEL(level, name, needs) name,
+		LEVELS(LEVEL)
+#undef LEVEL
+	};
+	return names[level];
+}
+
+const char *approval_name(enum approval one)
+{
+	switch (one) {
+	case APPROVE_CONFIRM: return "confirm";
+	case APPROVE_EXPLICIT: return "explicit";
+	case APPROVE_TYPED_YES: return "typed_yes";
+	case APPROVE_DESTINATION: return "destination";
+	}
+	return "";
+}
+
+static unsigned needs_of(enum level level)
+{
+	static const unsigned needs[] = {
+#define LEVEL(level, name, needs) needs,
+		LEVELS(LEVEL)
+#undef LEVEL
+	};
+	return needs[level];
+}
+
+void judge_raise(struct judge *j, enum level level, const char *format, ...)
+{
+	struct verdict *v = j->verdict;
+	v->level = level > v->level ? level : v->level;
+	v->approvals |= needs_of(level);
+	char text[VERDICT_REASON_BYTES];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	text[utf8_prefix(text, strlen(text))] = '\0';
+	for (size_t i = 0; i < v->reason_count; i++)
+		if (!strcmp(v->reasons[i], text))
+			return;
+	if (v->reason_count < VERDICT_REASONS_MAX && level > LEVEL_READ_ONLY)
+		memcpy(v->reasons[v->reason_count++], text, sizeof(text));
+}
+
+void judge_danger(struct judge *j, const struct call *c, const char *what)
+{
+	judge_raise(j, LEVEL_DESTRUCTIVE, "%.60s: %s", c->name, what);
+}
+
+/* --- programs ------------------------------------------------------------------------------ */
+
+/* The name under which the table may know a program: bare, or in a system directory. NULL: it comes
+ * from anywhere else, whatever it is called. */
+static const char *trusted_name(const char *path)
+{
+	static const char *const places[] = {
+		"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"};
+	const char *base = strrchr(path, '/');
+	if (!base)
+		return path;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (strlen(places[i]) == (size_t)(base - path) &&
+			!strncmp(path, places[i], (size_t)(base - path)))
+			return base + 1;
+	return NULL;
+}
+
+static bool is_function(const struct judge *j, const char *name)
+{
+	for (const struct known_function *f = j->functions; f; f = f->next)
+		if (!strcmp(f->name, name))
+			return true;
+	return false;
+}
+
+/* Asking for the version or the help runs nothing else. */
+static bool only_asks(const struct call *c, enum level level)
+{
+	const char *word = call_text(c, 1);
+	return c->count == 2 && level != LEVEL_PRIVILEGED && level != LEVEL_DENIED &&
+	       (!strcmp(word, "--version") || !strcmp(word, "--help"));
+}
+
+static unsigned judge_program(struct judge *j, struct call *c)
+{
+	const char *path = c->words[0]->text;
+	c->name = trusted_name(path);
+	if (!c->name || !*path) {
+		judge_raise(
+			j, LEVEL_WRITE, "%.80s is not a program of the system directories", path);
+		return 0;
+	}
+	if (is_function(j, c->name))
+		return 0;
+	const struct program *p = program_find(c->name);
+	if (!p) {
+		judge_raise(j, LEVEL_WRITE, "%.80s is not known", c->name);
+		return 0;
+	}
+	if (only_asks(c, p->level))
+		return 0;
+	judge_raise(j, p->level, "%.80s", c->name);
+	return p->judge ? p->judge(j, c) : 0;
+}
+
+static unsigned sensitive_words(const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (path_is_sensitive(c->words[i]->text))
+			return TRAIT_SENSITIVE;
+	return 0;
+}
+
+unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t count,
+	const struct sh_node *node)
+{
+	struct call c = {.words = words, .count = count, .node = node};
+	if (!count)
+		return 0;
+	if (++j->depth > DEPTH_MAX) {
+		judge_raise(j, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
+		j->depth--;
+		return 0;
+	}
+	unsigned traits = 0;
+	if (words[0]->dynamic || words[0]->globbed) {
+		judge_raise(j, LEVEL_DESTRUCTIVE, "the program's name is computed: %.80s",
+			words[0]->text);
+		traits = TRAIT_CODE;
+	} else {
+		traits = judge_program(j, &c);
+	}
+	j->depth--;
+	return traits | sensitive_words(&c);
+}
+
+/* --- redirections and assignments ---------------------------------------------------------- */
+
+static void judge_written(struct judge *j, const struct sh_redirect *r)
+{
+	const char *target = r->target->text;
+	if (path_is_device(target))
+		judge_raise(j, LEVEL_DENIED, "writes to %.80s", target);
+	else if (path_is_socket(target))
+		judge_raise(j, LEVEL_NETWORK, "connects to %.80s", target + 5);
+	else if (!strncmp(target, "/dev/", 5))
+		return;
+	else if (r->kind == SH_APPEND)
+		judge_raise(j, LEVEL_WRITE, "appends to %.80s", target);
+	else
+		judge_raise(j, LEVEL_DESTRUCTIVE, "overwrites %.80s", target);
+}
+
+static unsigned judge_redirects(struct judge *j, const struct sh_node *n)
+{
+	unsigned traits = 0;
+	for (const struct sh_redirect *r = n->redirects; r; r = r->next) {
+		if (r->kind == SH_WRITE || r->kind == SH_APPEND) {
+			judge_written(j, r);
+		} else if (r->kind == SH_READ && path_is_socket(r->target->text)) {
+			judge_raise(j, LEVEL_NETWORK, "connects to %.80s", r->target->text + 5);
+			traits |= TRAIT_NETWORK;
+		} else if (r->kind == SH_READ && path_is_sensitive(r->target->text)) {
+			traits |= TRAIT_SENSITIVE;
+		}
+	}
+	return traits;
+}
+
+static void judge_assigns(struct judge *j, const struct sh_node *n)
+{
+	for (const struct sh_word *w = n->assigns; w; w = w->next) {
+		const struct sh_word *words[] = {w, w};
+		struct call c = {.name = "assignment", .words = words, .count = 2};
+		judge_assign(j, &c);
+	}
+}
+
+/* --- the tree ------------------------------------------------------------------------------ */
+
+static unsigned judge_node(struct judge *j, const struct sh_node *n);
+
+static size_t word_array(struct judge *j, const struct sh_node *n, const struct sh_word ***out)
+{
+	size_t count = 0;
+	for (const struct sh_word *w = n->words; w; w = w->next)
+		count++;
+	const struct sh_word **array = arena_array(&j->arena, count + 1, sizeof(*array));
+	size_t i = 0;
+	for (const struct sh_word *w = n->words; w; w = w->next)
+		array[i++] = w;
+	*out = array;
+	return count;
+}
+
+static unsigned judge_subs(struct judge *j, const struct sh_node *n)
+{
+	unsigned traits = 0;
+	for (const struct sh_node *s = n->subs; s; s = s->next)
+		traits |= judge_node(j, s);
+	return traits & ~(unsigned)TRAIT_RUNS_INPUT;
+}
+
+/* Code from the network, or unpacked on the way, in a place where it is run. */
+static void judge_flow(struct judge *j, unsigned from)
+{
+	if (from & TRAIT_NETWORK)
+		judge_raise(j, LEVEL_DENIED, "runs what it fetched from the network");
+	else if (from & TRAIT_DECODED)
+		judge_raise(j, LEVEL_DENIED, "runs what it decoded");
+}
+
+static unsigned judge_simple(struct judge *j, const struct sh_node *n)
+{
+	const struct sh_word **words;
+	size_t count = word_array(j, n, &words);
+	unsigned subs = judge_subs(j, n);
+	judge_assigns(j, n);
+	unsigned traits = judge_redirects(j, n);
+	unsigned own = judge_words(j, words, count, n);
+	if (own & (TRAIT_CODE | TRAIT_RUNS_INPUT))
+		judge_flow(j, subs | traits);
+	return own | traits | (subs & ~(unsigned)TRAIT_CODE);
+}
+
+/* `echo TEXT | sh`: the text is known, so it can be judged instead of guessed. */
+static const char *echoed(struct judge *j, const struct sh_node *n)
+{
+	if (n->kind != SH_SIMPLE || !n->words || n->redirects || n->subs)
+		return NULL;
+	if (strcmp(n->words->text, "echo") && strcmp(n->words->text, "printf"))
+		return NULL;
+	size_t len = 1;
+	for (const struct sh_word *w = n->words->next; w; w = w->next) {
+		if (w->dynamic)
+			return NULL;
+		len += strlen(w->text) + 1;
+	}
+	char *text = arena_alloc(&j->arena, len);
+	size_t at = 0;
+	for (const struct sh_word *w = n->words->next; w; w = w->next)
+		at += (size_t)snprintf(text + at, len - at, "%s ", w->text);
+	return text;
+}
+
+static void judge_fed(struct judge *j, const struct sh_node *before, const struct sh_node *stage,
+	unsigned upstream)
+{
+	judge_flow(j, upstream);
+	const char *text = before && before->next == stage ? echoed(j, before) : NULL;
+	if (text)
+		judge_script(j, text);
+	else
+		judge_raise(j, LEVEL_DESTRUCTIVE, "runs commands that another one prints");
+}
+
+static unsigned judge_pipeline(struct judge *j, const struct sh_node *n)
+{
+	unsigned upstream = 0, own = 0, first = 0;
+	const struct sh_node *before = NULL;
+	for (const struct sh_node *s = n->children; s; before = s, s = s->next) {
+		own = judge_node(j, s);
+		if (before && (own & TRAIT_RUNS_INPUT))
+			judge_fed(j, before, s, upstream);
+		if (before && (own & TRAIT_NETWORK) && (upstream & TRAIT_SENSITIVE))
+			judge_raise(j, LEVEL_NETWORK, "sends a file that holds secrets");
+		first = before ? first : own;
+		upstream |= own;
+	}
+	/* The first stage's input is that of the pipeline. */
+	return (upstream & ~(unsigned)TRAIT_RUNS_INPUT) | (first & TRAIT_RUNS_INPUT);
+}
+
+/* --- functions ----------------------------------------------------------------------------- */
+
+struct self_calls {
+	size_t all, background, piped; /* piped: in one pipeline with another call of itself */
+};
+
+static void count_self(
+	const struct sh_node *n, const char *name, bool background, struct self_calls *out)
+{
+	if (n->kind == SH_SIMPLE && n->words && !strcmp(n->words->text, name)) {
+		out->all++;
+		out->background += background;
+	}
+	size_t before = out->all;
+	for (const struct sh_node *c = n->children; c; c = c->next)
+		count_self(c, name, background || n->background || c->background, out);
+	if (n->kind == SH_PIPELINE && out->all - before > 1)
+		out->piped++;
+	for (const struct sh_node *s = n->subs; s; s = s->next)
+		count_self(s, name, background, out);
+}
+
+static unsigned judge_function(struct judge *j, const struct sh_node *n)
+{
+	struct known_function *f = arena_alloc(&j->arena, sizeof(*f));
+	*f = (struct known_function){j->functions, n->name};
+	j->functions = f;
+	struct self_calls calls = {0};
+	count_self(n->children, n->name, false, &calls);
+	if (calls.piped || (calls.all > 1 && calls.background))
+		judge_raise(j, LEVEL_DENIED, "a fork bomb: %.40s starts itself again and again",
+			n->name);
+	return judge_node(j, n->children);
+}
+
+static unsigned judge_node(struct judge *j, const struct sh_node *n)
+{
+	unsigned traits = 0;
+	switch (n->kind) {
+	case SH_SIMPLE: return judge_simple(j, n);
+	case SH_PIPELINE: return judge_pipeline(j, n);
+	case SH_FUNCTION: return judge_function(j, n);
+	case SH_LIST: break;
+	}
+	traits = judge_redirects(j, n) | judge_subs(j, n);
+	for (const struct sh_node *c = n->children; c; c = c->next)
+		traits |= judge_node(j, c);
+	return traits;
+}
+
+unsigned judge_script(struct judge *j, const char *text)
+{
+	struct err e = ERR_NONE;
+	if (++j->depth > DEPTH_MAX) {
+		judge_raise(j, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
+		j->depth--;
+		return 0;
+	}
+	const struct sh_node *list = shell_parse(text, strlen(text), &j->arena, &e);
+	unsigned traits = 0;
+	if (list)
+		traits = judge_node(j, list);
+	else
+		judge_raise(j, LEVEL_DESTRUCTIVE, "not analysable: %s", e.text);
+	j->depth--;
+	return traits;
+}
+
+void classify_argv(const struct classify_world *world, const char *const *argv, size_t argc,
+	struct verdict *out)
+{
+	struct judge j = {.world = world, .verdict = out};
+	*out = (struct verdict){.level = LEVEL_READ_ONLY};
+	arena_init(&j.arena);
+	const struct sh_word **words = arena_array(&j.arena, argc + 1, sizeof(*words));
+	for (size_t i = 0; i < argc; i++) {
+		struct sh_word *w = arena_alloc(&j.arena, sizeof(*w));
+		w->text = argv[i];
+		words[i] = w;
+	}
+	unsigned traits = judge_words(&j, words, argc, NULL);
+	if (traits & TRAIT_RUNS_INPUT)
+		judge_raise(&j, LEVEL_DESTRUCTIVE, "runs what it reads from its input");
+	if ((traits & TRAIT_NETWORK) && (traits & TRAIT_SENSITIVE))
+		judge_raise(&j, LEVEL_NETWORK, "names a file that holds secrets");
+	arena_done(&j.arena);
+}

@@ -1,0 +1,106 @@
+/*
+ * The classifier's inside: a judgement in progress, the table of programs, and their judges.
+ */
+#ifndef POLICY_JUDGE_H
+#define POLICY_JUDGE_H
+#include "agent/policy/classify.h"
+#include "agent/policy/shell.h"
+
+#include <stdint.h>
+
+/* What a command's output or input is, for what stands beside it in a pipeline. */
+enum trait {
+	TRAIT_NETWORK = 1,    /* it prints what it fetched */
+	TRAIT_DECODED = 2,    /* it prints what it decoded */
+	TRAIT_SENSITIVE = 4,  /* it reads a file that holds secrets */
+	TRAIT_RUNS_INPUT = 8, /* it executes what it reads */
+	TRAIT_CODE = 16,      /* it executes what its arguments or substitutions say */
+};
+
+struct judge {
+	struct arena arena;
+	const struct classify_world *world;
+	struct verdict *verdict;
+	struct known_function {
+		struct known_function *next;
+		const char *name;
+	} * functions;
+	int depth;
+};
+
+/* One command: its words, the program first. */
+struct call {
+	const char *name; /* of the program, without its directory */
+	const struct sh_word *const *words;
+	size_t count;
+	const struct sh_node *node; /* with its redirections; NULL: a plain argv */
+};
+
+/* Raises level and approvals; the reason is kept (once). */
+PRINTF(3, 4) void judge_raise(struct judge *j, enum level level, const char *format, ...);
+/* A dangerous argument of a harmless program: named, and at least destructive. */
+void judge_danger(struct judge *j, const struct call *c, const char *what);
+/* Judges words[0..count) as a command. Returns its traits. */
+unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t count,
+	const struct sh_node *node);
+/* Judges shell text: unknown text is destructive, text that cannot be parsed too. */
+unsigned judge_script(struct judge *j, const char *text);
+
+typedef unsigned judge_fn(struct judge *j, const struct call *c);
+
+struct program {
+	const char *name;
+	enum level level;
+	judge_fn *judge; /* NULL: the level is all there is to say */
+};
+
+/* NULL: not known. `mkfs.ext4` finds `mkfs`, `python3.11` finds `python`. */
+const struct program *program_find(const char *name);
+
+/* --- arguments ----------------------------------------------------------------------------- */
+
+static inline const char *call_text(const struct call *c, size_t at)
+{
+	return at < c->count ? c->words[at]->text : "";
+}
+/* Whether `word` is the long option `option` or an unambiguous-looking prefix of it, with or
+ * without
+ * "=value". *value: behind the "=", else NULL. */
+bool arg_is_long(const char *word, const char *option, const char **value);
+/* Whether a cluster like -xzf holds `flag`; `with_value` are the flags whose value ends the
+ * cluster. *value: what is attached behind the flag, "" when nothing is. */
+bool arg_has_flag(const char *word, char flag, const char *with_value, const char **value);
+/* The index of the first operand behind options; `with_value` short flags and `long_with_value`
+ * (NULL-terminated, may be NULL) take a separate word. */
+size_t arg_skip_options(const struct call *c, size_t from, const char *with_value,
+	const char *const *long_with_value);
+/* The first word equal to the short or long option, from index 1; 0: none. */
+size_t arg_find(const struct call *c, const char *short_option, const char *long_option);
+
+/* --- paths --------------------------------------------------------------------------------- */
+
+/* "/" or its whole content, however it is spelled. */
+bool path_is_root(const char *path);
+/* Home, or its whole content. */
+bool path_is_home(const struct judge *j, const char *path);
+/* A parent of the workspace. */
+bool path_is_above(const struct judge *j, const char *path);
+/* Lies outside of the workspace and /tmp, as far as the text tells. */
+bool path_is_outside(const struct judge *j, const char *path);
+/* Keys, credentials, other processes' environments. */
+bool path_is_sensitive(const char *path);
+/* A device that is not a sink, or a kernel setting, or the user database: nothing may write there.
+ */
+bool path_is_device(const char *path);
+/* /dev/tcp/..., /dev/udp/... of bash. */
+bool path_is_socket(const char *path);
+
+judge_fn judge_wrapper, judge_env, judge_xargs, judge_find, judge_shell, judge_eval, judge_source,
+	judge_trap, judge_sudo, judge_busybox, judge_git, judge_tar, judge_curl, judge_wget,
+	judge_rsync, judge_ssh, judge_rm, judge_dd, judge_chmod, judge_sed, judge_awk, judge_sort,
+	judge_split, judge_search, judge_python, judge_inline, judge_make, judge_npm, judge_pip,
+	judge_cargo, judge_go, judge_docker, judge_systemctl, judge_openssl, judge_base64,
+	judge_xxd, judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign,
+	judge_builtin, judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake,
+	judge_network, judge_reader, judge_kill, judge_crontab, judge_truncate;
+#endif

@@ -1,0 +1,80 @@
+#include "agent/policy/judge.h"
+
+#include <string.h>
+
+enum { PREFIX_MIN = 5 };
+
+/* GNU programs and git accept any unambiguous prefix. Which ones are unambiguous depends on the
+ * other options; every prefix from three letters on counts, which errs on the careful side. */
+bool arg_is_long(const char *word, const char *option, const char **value)
+{
+	size_t len = strcspn(word, "=");
+	if (value)
+		*value = word[len] ? word + len + 1 : NULL;
+	if (len == strlen(option) && !strncmp(word, option, len))
+		return true;
+	return len >= PREFIX_MIN && !strncmp(word, "--", 2) && len < strlen(option) &&
+	       !strncmp(word, option, len);
+}
+
+bool arg_has_flag(const char *word, char flag, const char *with_value, const char **value)
+{
+	if (word[0] != '-' || word[1] == '-' || !word[1])
+		return false;
+	for (const char *at = word + 1; *at; at++) {
+		if (*at == flag) {
+			if (value)
+				*value = at + 1;
+			return true;
+		}
+		if (strchr(with_value, *at))
+			return false;
+	}
+	return false;
+}
+
+/* Whether the last flag of a cluster takes the next word as its value. */
+static bool wants_next(const char *word, const char *with_value)
+{
+	for (const char *at = word + 1; *at; at++)
+		if (strchr(with_value, *at))
+			return !at[1];
+	return false;
+}
+
+size_t arg_skip_options(const struct call *c, size_t from, const char *with_value,
+	const char *const *long_with_value)
+{
+	size_t i = from;
+	for (; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value;
+		if (word[0] != '-' || !word[1])
+			return i;
+		if (!strcmp(word, "--"))
+			return i + 1;
+		if (word[1] != '-') {
+			i += wants_next(word, with_value);
+			continue;
+		}
+		for (const char *const *l = long_with_value; l && *l; l++)
+			if (arg_is_long(word, *l, &value) && !value) {
+				i++;
+				break;
+			}
+	}
+	return i < c->count ? i : c->count;
+}
+
+size_t arg_find(const struct call *c, const char *short_option, const char *long_option)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (!strcmp(word, "--"))
+			return 0;
+		if (short_option && !strcmp(word, short_option))
+			return i;
+		if (long_option && arg_is_long(word, long_option, NULL))
+			return i;
+	}
+	return 0;
+}

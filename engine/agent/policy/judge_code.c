@@ -1,0 +1,363 @@
+/* Interpreters, build tools and whatever else runs code that its arguments bring along. */
+#include "agent/policy/judge.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool has_any(const char *code, const char *const *marks)
+{
+	for (; *marks; marks++)
+		if (strcasestr(code, *marks))
+			return true;
+	return false;
+}
+
+static const char *const exec_marks[] = {"os.system", "subprocess", "os.exec", "os.popen",
+	"pty.spawn", "child_process", "execsync", "spawnsync", "system(", "system ", "exec(",
+	"exec ", "eval(", "eval ", "popen", "qx", "`", "spawn(", "os.execute", "shell_exec",
+	"passthru", "proc_open", "runtime.getruntime", "__import__", "compile(", NULL};
+static const char *const delete_marks[] = {"rmtree", "os.remove", "os.unlink", "unlink", "rmdir",
+	"rm_rf", "rm_r", "fileutils.rm", "rmsync", "fs.rm", "file.delete", "truncate", NULL};
+static const char *const fetch_marks[] = {"urllib", "requests.", "import requests", "httpx",
+	"http.client", "urlopen", "fetch(", "axios", "net/http", "open-uri", "lwp",
+	"http::", "https.get", "http.get", "curl", "wget", "aiohttp", "file_get_contents(\"http",
+	"file_get_contents('http", NULL};
+static const char *const net_marks[] = {"socket", "http://", "https://", "ftp://", "smtplib",
+	"net.connect", "tcpsocket", "dns.", NULL};
+
+/* Code on the command line. */
+static unsigned judge_inline_code(struct judge *j, const struct call *c, const struct sh_word *code)
+{
+	bool fetches = has_any(code->text, fetch_marks);
+	bool runs = has_any(code->text, exec_marks);
+	if (fetches && runs)
+		judge_raise(j, LEVEL_DENIED, "%s fetches code and runs it", c->name);
+	else if (fetches || has_any(code->text, net_marks))
+		judge_raise(j, LEVEL_NETWORK, "%s: inline code that uses the network", c->name);
+	else if (runs || has_any(code->text, delete_marks))
+		judge_raise(j, LEVEL_DESTRUCTIVE, "%s: inline code that runs or removes something",
+			c->name);
+	else
+		judge_raise(j, LEVEL_WRITE, "%s: inline code", c->name);
+	if (code->dynamic)
+		judge_raise(j, LEVEL_DESTRUCTIVE, "%s: inline code that is computed", c->name);
+	return TRAIT_CODE;
+}
+
+/* interpreter, flags whose value is code, other flags with a value */
+static const struct {
+	const char *name, *code, *with_value;
+} interpreters[] = {
+	{"python", "c", "mWX"},
+	{"perl", "eE", "ICDFilMmVx"},
+	{"ruby", "e", "ICEFIKrTW"},
+	{"node", "ep", "rC"},
+	{"deno", "", ""},
+	{"bun", "e", ""},
+	{"php", "rBRE", "cdfFSzt"},
+	{"lua", "e", "l"},
+	{"luajit", "e", "l"},
+	{"tclsh", "", ""},
+	{"expect", "c", "f"},
+	{"Rscript", "e", ""},
+	{"R", "e", "f"},
+	{"gnuplot", "e", ""},
+	{"octave", "", ""},
+	{"guile", "c", "els"},
+	{"emacs", "", ""},
+	{"julia", "eE", ""},
+	{"ghci", "e", ""},
+	{"osascript", "e", ""},
+	{"m4", "", ""},
+	{"dc", "e", ""},
+	{"ed", "", ""},
+	{"ex", "c", ""},
+	{"psql", "c", "dhpUfvLoFPRT"},
+	{"mysql", "e", "hPuDS"},
+	{"tex", "", ""},
+};
+
+static const char *const long_code[] = {
+	"--eval", "--print", "--execute", "--command", "--run", NULL};
+
+unsigned judge_inline(struct judge *j, const struct call *c)
+{
+	const char *code = "", *with_value = "";
+	for (size_t i = 0; i < ARRAY_LEN(interpreters); i++)
+		if (!strncmp(c->name, interpreters[i].name, strlen(interpreters[i].name))) {
+			code = interpreters[i].code;
+			with_value = interpreters[i].with_value;
+		}
+	unsigned traits = 0;
+	size_t operands = 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		bool hit = false;
+		for (const char *f = code; *f && !hit; f++)
+			hit = arg_has_flag(word, *f, with_value, &value);
+		for (const char *const *l = long_code; *l && !hit; l++)
+			hit = arg_is_long(word, *l, &value);
+		if (hit) {
+			struct sh_word attached = {.text = value ? value : ""};
+			bool own = value && *value;
+			const struct sh_word *text = own                ? &attached
+						     : i + 1 < c->count ? c->words[i + 1]
+									: &attached;
+			attached.dynamic = c->words[i]->dynamic;
+			return judge_inline_code(j, c, text);
+		}
+		if (strcmp(word, "-") && word[0] == '-')
+			continue;
+		operands++;
+		if (!strcmp(word, "-") || !strcmp(word, "/dev/stdin"))
+			traits |= TRAIT_RUNS_INPUT | TRAIT_CODE;
+		else
+			judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, word);
+		break;
+	}
+	return operands ? traits | TRAIT_CODE : TRAIT_RUNS_INPUT | TRAIT_CODE;
+}
+
+unsigned judge_python(struct judge *j, const struct call *c)
+{
+	static const struct {
+		const char *module;
+		enum level level;
+	} modules[] = {{"pytest", LEVEL_BUILD}, {"unittest", LEVEL_BUILD}, {"mypy", LEVEL_BUILD},
+		{"ruff", LEVEL_BUILD}, {"compileall", LEVEL_BUILD}, {"py_compile", LEVEL_BUILD},
+		{"pip", LEVEL_BUILD}, {"build", LEVEL_BUILD}, {"tox", LEVEL_BUILD},
+		{"venv", LEVEL_WRITE}, {"json.tool", LEVEL_READ_ONLY},
+		{"http.server", LEVEL_NETWORK}, {"smtpd", LEVEL_NETWORK}, {"ftplib", LEVEL_NETWORK},
+		{"webbrowser", LEVEL_NETWORK}, {"twine", LEVEL_NETWORK}};
+	if (!strcmp(call_text(c, 1), "-V"))
+		return 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *value = NULL, *word = c->words[i]->text;
+		if (word[0] != '-' || arg_has_flag(word, 'c', "mWX", NULL))
+			break;
+		if (!arg_has_flag(word, 'm', "cWX", &value))
+			continue;
+		const char *module = *value ? value : call_text(c, i + 1);
+		for (size_t k = 0; k < ARRAY_LEN(modules); k++)
+			if (!strcmp(modules[k].module, module)) {
+				judge_raise(j, modules[k].level, "python -m %s", module);
+				return 0;
+			}
+		judge_raise(j, LEVEL_WRITE, "python -m %.60s", module);
+		return 0;
+	}
+	return judge_inline(j, c);
+}
+
+/* --- build tools --------------------------------------------------------------------------- */
+
+unsigned judge_make(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (arg_is_long(word, "--eval", NULL) || arg_has_flag(word, 'E', "CfIjloW", NULL))
+			judge_danger(j, c, "--eval runs its text");
+		if (!strncmp(word, "SHELL=", 6) || !strncmp(word, "MAKEFLAGS=", 10) ||
+			!strncmp(word, ".SHELLFLAGS=", 12))
+			judge_danger(j, c, "an assignment that changes what runs");
+		if (arg_has_flag(word, 'f', "CIjloWE", &value) ||
+			arg_is_long(word, "--file", &value) ||
+			arg_is_long(word, "--makefile", &value)) {
+			const char *file = value && *value ? value : call_text(c, i + 1);
+			if (!strcmp(file, "-") || !strcmp(file, "/dev/stdin"))
+				return TRAIT_RUNS_INPUT | TRAIT_CODE;
+			if (path_is_outside(j, file))
+				judge_danger(j, c, "-f names a file outside the workspace");
+		}
+		if (arg_has_flag(word, 'C', "fIjloWE", &value) ||
+			arg_is_long(word, "--directory", &value))
+			if (path_is_outside(j, value && *value ? value : call_text(c, i + 1)))
+				judge_danger(j, c, "-C leaves the workspace");
+	}
+	return 0;
+}
+
+unsigned judge_cmake(struct judge *j, const struct call *c)
+{
+	if (arg_find(c, "-P", NULL) || arg_find(c, "-E", NULL))
+		judge_raise(j, LEVEL_WRITE, "cmake runs a script or a command");
+	return 0;
+}
+
+/* verb -> level for tools with subcommands; the fallback is the tool's own. */
+struct subcommand {
+	const char *verb;
+	enum level level;
+};
+
+static enum level subcommand_level(
+	const struct subcommand *list, const char *verb, enum level other)
+{
+	for (; list->verb; list++)
+		if (!strcmp(list->verb, verb))
+			return list->level;
+	return other;
+}
+
+static void judge_subcommand(
+	struct judge *j, const struct call *c, const struct subcommand *list, enum level other)
+{
+	size_t at = arg_skip_options(c, 1, "", NULL);
+	const char *verb = call_text(c, at);
+	judge_raise(j, subcommand_level(list, verb, other), "%s %.60s", c->name, verb);
+}
+
+/* npm, yarn, pnpm, npx, bunx */
+unsigned judge_npm(struct judge *j, const struct call *c)
+{
+	static const struct subcommand verbs[] = {{"install", LEVEL_BUILD}, {"ci", LEVEL_BUILD},
+		{"i", LEVEL_BUILD}, {"test", LEVEL_BUILD}, {"t", LEVEL_BUILD}, {"run", LEVEL_BUILD},
+		{"build", LEVEL_BUILD}, {"start", LEVEL_BUILD}, {"add", LEVEL_BUILD},
+		{"ls", LEVEL_READ_ONLY}, {"list", LEVEL_READ_ONLY}, {"publish", LEVEL_NETWORK},
+		{"login", LEVEL_NETWORK}, {"adduser", LEVEL_NETWORK}, {"exec", LEVEL_NETWORK},
+		{"x", LEVEL_NETWORK}, {"dlx", LEVEL_NETWORK}, {"create", LEVEL_NETWORK},
+		{"init", LEVEL_WRITE}, {"unpublish", LEVEL_NETWORK}, {"audit", LEVEL_NETWORK},
+		{"view", LEVEL_NETWORK}, {"search", LEVEL_NETWORK}, {"uninstall", LEVEL_WRITE},
+		{NULL, LEVEL_WRITE}};
+	if (!strcmp(c->name, "npx") || !strcmp(c->name, "bunx") || !strcmp(c->name, "uvx"))
+		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);
+	else
+		judge_subcommand(j, c, verbs, LEVEL_WRITE);
+	if (arg_find(c, NULL, "--script-shell"))
+		judge_danger(j, c, "--script-shell changes what runs");
+	return 0;
+}
+
+unsigned judge_pip(struct judge *j, const struct call *c)
+{
+	static const struct subcommand verbs[] = {{"install", LEVEL_BUILD},
+		{"list", LEVEL_READ_ONLY}, {"show", LEVEL_READ_ONLY}, {"freeze", LEVEL_READ_ONLY},
+		{"check", LEVEL_READ_ONLY}, {"download", LEVEL_NETWORK}, {"wheel", LEVEL_BUILD},
+		{"uninstall", LEVEL_DESTRUCTIVE}, {"run", LEVEL_NETWORK}, {"config", LEVEL_WRITE},
+		{NULL, LEVEL_WRITE}};
+	judge_subcommand(j, c, verbs, LEVEL_WRITE);
+	if (arg_find(c, "-i", "--index-url") || arg_find(c, NULL, "--extra-index-url"))
+		judge_danger(j, c, "another package index");
+	for (size_t i = 2; i < c->count; i++)
+		if (strstr(c->words[i]->text, "://"))
+			judge_raise(
+				j, LEVEL_NETWORK, "%s fetches %.100s", c->name, c->words[i]->text);
+	return 0;
+}
+
+unsigned judge_cargo(struct judge *j, const struct call *c)
+{
+	static const struct subcommand verbs[] = {{"publish", LEVEL_NETWORK},
+		{"login", LEVEL_NETWORK}, {"owner", LEVEL_NETWORK}, {"yank", LEVEL_NETWORK},
+		{"search", LEVEL_NETWORK}, {"install", LEVEL_NETWORK}, {"fetch", LEVEL_NETWORK},
+		{"clean", LEVEL_DESTRUCTIVE}, {"add", LEVEL_WRITE}, {"remove", LEVEL_WRITE},
+		{"new", LEVEL_WRITE}, {"init", LEVEL_WRITE}, {"fmt", LEVEL_WRITE},
+		{"fix", LEVEL_WRITE}, {"metadata", LEVEL_READ_ONLY}, {"tree", LEVEL_READ_ONLY},
+		{NULL, LEVEL_BUILD}};
+	judge_subcommand(j, c, verbs, LEVEL_BUILD);
+	if (arg_find(c, NULL, "--config"))
+		judge_danger(j, c, "--config can change what runs");
+	return 0;
+}
+
+unsigned judge_go(struct judge *j, const struct call *c)
+{
+	static const struct subcommand verbs[] = {{"get", LEVEL_NETWORK}, {"install", LEVEL_BUILD},
+		{"clean", LEVEL_DESTRUCTIVE}, {"fmt", LEVEL_WRITE}, {"mod", LEVEL_WRITE},
+		{"env", LEVEL_READ_ONLY}, {"list", LEVEL_READ_ONLY}, {"version", LEVEL_READ_ONLY},
+		{"doc", LEVEL_READ_ONLY}, {"generate", LEVEL_WRITE}, {"run", LEVEL_BUILD},
+		{NULL, LEVEL_BUILD}};
+	judge_subcommand(j, c, verbs, LEVEL_BUILD);
+	if (arg_find(c, "-exec", NULL) || arg_find(c, "-toolexec", NULL) ||
+		arg_find(c, "-overlay", NULL))
+		judge_danger(j, c, "an option that runs a command");
+	return 0;
+}
+
+/* --- the rest ------------------------------------------------------------------------------ */
+
+unsigned judge_docker(struct judge *j, const struct call *c)
+{
+	static const struct subcommand verbs[] = {{"ps", LEVEL_WRITE}, {"images", LEVEL_WRITE},
+		{"logs", LEVEL_WRITE}, {"inspect", LEVEL_WRITE}, {"version", LEVEL_READ_ONLY},
+		{"push", LEVEL_NETWORK}, {"pull", LEVEL_NETWORK}, {"login", LEVEL_NETWORK},
+		{NULL, LEVEL_PRIVILEGED}};
+	judge_subcommand(j, c, verbs, LEVEL_PRIVILEGED);
+	return 0;
+}
+
+unsigned judge_systemctl(struct judge *j, const struct call *c)
+{
+	static const struct subcommand verbs[] = {{"status", LEVEL_READ_ONLY},
+		{"show", LEVEL_READ_ONLY}, {"list-units", LEVEL_READ_ONLY},
+		{"is-active", LEVEL_READ_ONLY}, {"is-enabled", LEVEL_READ_ONLY},
+		{"cat", LEVEL_READ_ONLY}, {"", LEVEL_READ_ONLY}, {"list-timers", LEVEL_READ_ONLY},
+		{"reboot", LEVEL_DENIED}, {"poweroff", LEVEL_DENIED}, {"halt", LEVEL_DENIED},
+		{"kexec", LEVEL_DENIED}, {"soft-reboot", LEVEL_DENIED}, {"rescue", LEVEL_DENIED},
+		{"emergency", LEVEL_DENIED}, {NULL, LEVEL_PRIVILEGED}};
+	judge_subcommand(j, c, verbs, LEVEL_PRIVILEGED);
+	return 0;
+}
+
+unsigned judge_init(struct judge *j, const struct call *c)
+{
+	const char *to = call_text(c, 1);
+	if (!strcmp(to, "0") || !strcmp(to, "6") || !strcmp(c->name, "telinit"))
+		judge_raise(j, LEVEL_DENIED, "%s %.10s ends the system", c->name, to);
+	return 0;
+}
+
+unsigned judge_mount(struct judge *j, const struct call *c)
+{
+	if (c->count > 1)
+		judge_raise(j, LEVEL_PRIVILEGED, "%s", c->name);
+	return 0;
+}
+
+unsigned judge_vim(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (word[0] == '+' || arg_has_flag(word, 'c', "", NULL) ||
+			arg_has_flag(word, 'S', "", NULL) || arg_is_long(word, "--cmd", NULL) ||
+			arg_has_flag(word, 's', "", NULL) || arg_is_long(word, "--eval", NULL))
+			judge_danger(j, c, "an option that runs editor commands");
+	}
+	return 0;
+}
+
+unsigned judge_sqlite(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (strstr(word, ".shell") || strstr(word, ".system") || strstr(word, ".load") ||
+			strcasestr(word, "load_extension") || strstr(word, "\\!") ||
+			strcasestr(word, "to program"))
+			judge_danger(j, c, "a statement that runs a command");
+	}
+	return TRAIT_RUNS_INPUT & 0;
+}
+
+unsigned judge_gdb(struct judge *j, const struct call *c)
+{
+	if (arg_find(c, "-ex", "--eval-command") || arg_find(c, "-iex", "--init-eval-command") ||
+		arg_find(c, "-x", "--command"))
+		judge_danger(j, c, "a debugger command can run a shell");
+	size_t at = arg_find(c, "--args", NULL);
+	return at ? judge_words(j, c->words + at + 1, c->count - at - 1, NULL) : 0;
+}
+
+unsigned judge_kill(struct judge *j, const struct call *c)
+{
+	if (arg_find(c, "-l", "--list") == 1 && c->count == 2)
+		return 0;
+	judge_raise(j, LEVEL_DESTRUCTIVE, "%s ends processes", c->name);
+	return 0;
+}
+
+unsigned judge_crontab(struct judge *j, const struct call *c)
+{
+	if (c->count != 2 || strcmp(call_text(c, 1), "-l"))
+		judge_raise(j, LEVEL_DESTRUCTIVE, "%s plants a command that runs later", c->name);
+	return 0;
+}

@@ -1,0 +1,411 @@
+/* Programs that read, write and remove files. */
+#include "agent/policy/judge.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+unsigned judge_rm(struct judge *j, const struct call *c)
+{
+	bool recursive = false, options = true;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (!strcmp(word, "--"))
+			break;
+		recursive = recursive || arg_has_flag(word, 'r', "", NULL) ||
+			    arg_has_flag(word, 'R', "", NULL) ||
+			    (strlen(word) > 2 && !strncmp("--recursive", word, strlen(word)));
+	}
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (options && word[0] == '-') {
+			options = strcmp(word, "--");
+			continue;
+		}
+		if (recursive &&
+			(path_is_root(word) || path_is_home(j, word) || path_is_above(j, word)))
+			judge_raise(j, LEVEL_DENIED, "removes %.80s and everything in it", word);
+		if (path_is_device(word))
+			judge_raise(j, LEVEL_DENIED, "removes %.80s", word);
+	}
+	return 0;
+}
+
+unsigned judge_dd(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (strncmp(word, "of=", 3))
+			continue;
+		if (path_is_device(word + 3))
+			judge_raise(j, LEVEL_DENIED, "dd writes to %.80s", word + 3);
+		else
+			judge_raise(j, LEVEL_DESTRUCTIVE, "dd overwrites %.80s", word + 3);
+	}
+	return 0;
+}
+
+/* chmod, chown, chgrp */
+unsigned judge_chmod(struct judge *j, const struct call *c)
+{
+	bool recursive = arg_find(c, NULL, "--recursive");
+	for (size_t i = 1; i < c->count; i++)
+		recursive = recursive || arg_has_flag(c->words[i]->text, 'R', "", NULL);
+	for (size_t i = 1; recursive && i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (path_is_root(word) || path_is_home(j, word) || !strcmp(word, "/etc") ||
+			!strcmp(word, "/usr") || path_is_above(j, word))
+			judge_raise(j, LEVEL_DENIED, "%s -R on %.80s", c->name, word);
+	}
+	return 0;
+}
+
+unsigned judge_truncate(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (path_is_device(c->words[i]->text))
+			judge_raise(j, LEVEL_DENIED, "%s on %.80s", c->name, c->words[i]->text);
+	return 0;
+}
+
+/* cp, mv, install, ln: the destination comes last, or with -t */
+unsigned judge_copy(struct judge *j, const struct call *c)
+{
+	const char *value = NULL;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		bool target = arg_is_long(word, "--target-directory", &value) ||
+			      arg_has_flag(word, 't', "", &value);
+		const char *to = !target ? "" : value && *value ? value : call_text(c, i + 1);
+		if (*to && path_is_device(to))
+			judge_raise(j, LEVEL_DENIED, "%s writes to %.80s", c->name, to);
+	}
+	const char *last = call_text(c, c->count - 1);
+	if (c->count > 2 && path_is_device(last))
+		judge_raise(j, LEVEL_DENIED, "%s writes to %.80s", c->name, last);
+	return 0;
+}
+
+unsigned judge_tee(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (path_is_device(word))
+			judge_raise(j, LEVEL_DENIED, "tee writes to %.80s", word);
+		else if (path_is_socket(word))
+			judge_raise(j, LEVEL_NETWORK, "tee connects to %.80s", word + 5);
+		else if (word[0] != '-' && strncmp(word, "/dev/", 5))
+			judge_raise(j, LEVEL_WRITE, "tee writes %.80s", word);
+	}
+	return 0;
+}
+
+/* --- archives ------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *option, *what;
+} tar_dangers[] = {
+	{"--checkpoint-action", "--checkpoint-action runs a command"},
+	{"--to-command", "--to-command runs a command"},
+	{"--use-compress-program", "--use-compress-program runs a command"},
+	{"--info-script", "--info-script runs a command"},
+	{"--new-volume-script", "--new-volume-script runs a command"},
+	{"--rsh-command", "--rsh-command runs a command"},
+	{"--rmt-command", "--rmt-command runs a command"},
+	{"--absolute-names", "--absolute-names leaves the directory"},
+};
+
+/* The mode letters: a cluster with or without its dash. */
+static bool tar_mode(const struct call *c, char letter, const char *option)
+{
+	const char *first = call_text(c, 1);
+	if (*first != '-' && strchr(first, letter))
+		return true;
+	for (size_t i = 1; i < c->count; i++)
+		if (arg_has_flag(c->words[i]->text, letter, "fCITXbgHKLNVF", NULL) ||
+			arg_is_long(c->words[i]->text, option, NULL))
+			return true;
+	return false;
+}
+
+unsigned judge_tar(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value;
+		for (size_t k = 0; k < ARRAY_LEN(tar_dangers); k++)
+			if (arg_is_long(word, tar_dangers[k].option, NULL))
+				judge_danger(j, c, tar_dangers[k].what);
+		if (arg_has_flag(word, 'I', "fCTXbgHKLNVF", &value))
+			judge_danger(j, c, "-I runs a command");
+		if (arg_has_flag(word, 'F', "fCTXbgHKLNVI", &value))
+			judge_danger(j, c, "-F runs a command");
+		if (arg_has_flag(word, 'P', "fCTXbgHKLNVFI", &value))
+			judge_danger(j, c, "-P leaves the directory");
+		if (!strcmp(word, "-C") && path_is_outside(j, call_text(c, i + 1)))
+			judge_danger(j, c, "-C leaves the workspace");
+	}
+	bool lists = tar_mode(c, 't', "--list") && !tar_mode(c, 'x', "--extract") &&
+		     !tar_mode(c, 'c', "--create");
+	if (!lists)
+		judge_raise(j, LEVEL_WRITE, "tar writes files");
+	return 0;
+}
+
+unsigned judge_zip(struct judge *j, const struct call *c)
+{
+	if (arg_find(c, "-TT", "--unzip-command") || arg_find(c, "-I", "--rsh-command"))
+		judge_danger(j, c, "an option that runs a command");
+	return 0;
+}
+
+unsigned judge_gunzip(struct judge *j, const struct call *c)
+{
+	bool decodes = strcmp(c->name, "gzip") && strcmp(c->name, "xz") &&
+		       strcmp(c->name, "bzip2") && strcmp(c->name, "zstd");
+	bool to_stdout = !strcmp(c->name, "zcat") || !strcmp(c->name, "xzcat") ||
+			 !strcmp(c->name, "bzcat") || !strcmp(c->name, "zstdcat");
+	size_t files = 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		decodes = decodes || arg_has_flag(word, 'd', "", NULL) ||
+			  arg_is_long(word, "--decompress", NULL);
+		to_stdout = to_stdout || arg_has_flag(word, 'c', "", NULL) ||
+			    arg_is_long(word, "--stdout", NULL) ||
+			    arg_has_flag(word, 'l', "", NULL) || arg_has_flag(word, 't', "", NULL);
+		files += word[0] != '-';
+	}
+	if (files && !to_stdout)
+		judge_raise(j, LEVEL_WRITE, "%s replaces its file", c->name);
+	return decodes ? TRAIT_DECODED : 0;
+}
+
+unsigned judge_base64(struct judge *j, const struct call *c)
+{
+	(void)j;
+	for (size_t i = 1; i < c->count; i++)
+		if (arg_has_flag(c->words[i]->text, 'd', "wi", NULL) ||
+			arg_has_flag(c->words[i]->text, 'D', "wi", NULL) ||
+			arg_is_long(c->words[i]->text, "--decode", NULL))
+			return TRAIT_DECODED;
+	return 0;
+}
+
+unsigned judge_xxd(struct judge *j, const struct call *c)
+{
+	(void)j;
+	for (size_t i = 1; i < c->count; i++)
+		if (arg_has_flag(c->words[i]->text, 'r', "clos", NULL) ||
+			arg_is_long(c->words[i]->text, "--revert", NULL))
+			return TRAIT_DECODED;
+	return 0;
+}
+
+/* --- text tools ---------------------------------------------------------------------------- */
+
+/* The command letters of a sed script at places where a command may stand: a rough walk that skips
+ * addresses and s/// bodies. Returns 'e', 'w' or 0. */
+static char sed_runs(const char *script)
+{
+	const char *at = script;
+	while (*at) {
+		at += strspn(at, " \t\n;{}!,$+~0123456789");
+		if (*at == '/' || *at == '\\') {
+			char stop = *at == '\\' && at[1] ? *++at : '/';
+			for (at++; *at && *at != stop; at++)
+				at += *at == '\\' && at[1];
+			at += *at != '\0';
+			continue;
+		}
+		if (*at == 'e' || *at == 'w' || *at == 'W')
+			return *at;
+		if ((*at == 's' || *at == 'y') && at[1]) {
+			char stop = *++at;
+			bool substitutes = at[-1] == 's';
+			for (int part = 0; part < 2 && *at; part++)
+				for (at++; *at && *at != stop; at++)
+					at += *at == '\\' && at[1];
+			at += *at != '\0';
+			while (*at && !strchr(";}\n ", *at)) {
+				if (substitutes && (*at == 'e' || *at == 'w'))
+					return *at;
+				at++;
+			}
+			continue;
+		}
+		if (strchr("aicrRbtT:#", *at) && *at)
+			at += strcspn(at, *at == 'b' || *at == 't' ? ";\n" : "\n");
+		else if (*at)
+			at++;
+	}
+	return 0;
+}
+
+static void judge_sed_script(struct judge *j, const struct call *c, const char *script)
+{
+	char runs = sed_runs(script);
+	if (runs == 'e')
+		judge_danger(j, c, "the command e runs a shell");
+	else if (runs)
+		judge_raise(j, LEVEL_WRITE, "sed: the command w writes a file");
+}
+
+unsigned judge_sed(struct judge *j, const struct call *c)
+{
+	bool given = false;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (arg_has_flag(word, 'i', "efl", NULL) || arg_is_long(word, "--in-place", NULL))
+			judge_raise(j, LEVEL_WRITE, "sed -i changes files");
+		if (arg_is_long(word, "--expression", &value) ||
+			arg_has_flag(word, 'e', "fl", &value)) {
+			judge_sed_script(j, c, value && *value ? value : call_text(c, i + 1));
+			i += !(value && *value);
+			given = true;
+		} else if (arg_is_long(word, "--file", &value) ||
+			   arg_has_flag(word, 'f', "el", &value)) {
+			judge_raise(j, LEVEL_WRITE, "sed -f runs a script file");
+			i += !(value && *value);
+			given = true;
+		} else if (word[0] != '-' && !given) {
+			judge_sed_script(j, c, word);
+			given = true;
+		}
+	}
+	return 0;
+}
+
+/* `what` outside of strings, regular expressions left aside. */
+static bool has_code(const char *program, const char *what)
+{
+	size_t n = strlen(what);
+	for (const char *at = program; *at; at++) {
+		if (*at == '"') {
+			for (at++; *at && *at != '"'; at++)
+				at += *at == '\\' && at[1];
+			if (!*at)
+				return false;
+			continue;
+		}
+		if (*at == '#') {
+			at += strcspn(at, "\n");
+			if (!*at)
+				return false;
+			continue;
+		}
+		if (!strncmp(at, what, n))
+			return true;
+	}
+	return false;
+}
+
+static void judge_awk_program(struct judge *j, const struct call *c, const char *program)
+{
+	const char *pipe = program;
+	bool piped = false;
+	for (; (pipe = strchr(pipe, '|')); pipe++) {
+		if (pipe[1] == '|') {
+			pipe++;
+			continue;
+		}
+		const char *next = pipe + 1 + strspn(pipe + 1, " &");
+		piped = piped || *next == '"' || !strncmp(next, "getline", 7) || isalpha(*next);
+	}
+	if (has_code(program, "system(") || has_code(program, "system (") || piped)
+		judge_danger(j, c, "the program runs commands");
+	if (has_code(program, "@load"))
+		judge_danger(j, c, "@load runs native code");
+	if (strstr(program, "/inet/"))
+		judge_raise(j, LEVEL_NETWORK, "awk opens /inet");
+	const char *arrow = strchr(program, '>');
+	if (arrow && (has_code(program, "print >") || has_code(program, "> \"") ||
+			     has_code(program, ">\"") || has_code(program, ">>")))
+		judge_raise(j, LEVEL_WRITE, "awk: the program writes files");
+}
+
+unsigned judge_awk(struct judge *j, const struct call *c)
+{
+	bool given = false;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (arg_has_flag(word, 'f', "vFeil", &value) ||
+			arg_is_long(word, "--file", &value)) {
+			judge_raise(j, LEVEL_WRITE, "%s -f runs a program file", c->name);
+			i += !(value && *value);
+			given = true;
+		} else if (arg_has_flag(word, 'i', "vFefl", &value) ||
+			   arg_is_long(word, "--include", &value)) {
+			const char *file = value && *value ? value : call_text(c, i + 1);
+			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, file);
+			i += !(value && *value);
+		} else if (arg_has_flag(word, 'l', "vFefi", &value) ||
+			   arg_is_long(word, "--load", &value)) {
+			judge_danger(j, c, "-l runs native code");
+		} else if (arg_has_flag(word, 'e', "vFfil", &value) ||
+			   arg_is_long(word, "--source", &value)) {
+			judge_awk_program(j, c, value && *value ? value : call_text(c, i + 1));
+			i += !(value && *value);
+			given = true;
+		} else if (arg_has_flag(word, 'v', "", &value) ||
+			   arg_has_flag(word, 'F', "", &value)) {
+			i += !*value;
+		} else if (word[0] != '-' && !given) {
+			judge_awk_program(j, c, word);
+			given = true;
+		}
+	}
+	return 0;
+}
+
+unsigned judge_sort(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (arg_is_long(word, "--compress-program", NULL))
+			judge_danger(j, c, "--compress-program runs a command");
+		if (arg_has_flag(word, 'o', "kStTS", &value) ||
+			arg_is_long(word, "--output", &value)) {
+			const char *to = value && *value ? value : call_text(c, i + 1);
+			judge_raise(j, path_is_device(to) ? LEVEL_DENIED : LEVEL_WRITE,
+				"sort writes %.80s", to);
+		}
+	}
+	return 0;
+}
+
+unsigned judge_split(struct judge *j, const struct call *c)
+{
+	if (arg_find(c, NULL, "--filter"))
+		judge_danger(j, c, "--filter runs a command");
+	return 0;
+}
+
+/* rg, fd, ag, less, man ...: read-only but for options that start programs. */
+unsigned judge_search(struct judge *j, const struct call *c)
+{
+	static const struct {
+		const char *program, *option;
+	} dangers[] = {{"rg", "--pre"}, {"rg", "--hostname-bin"}, {"fd", "--exec"},
+		{"fd", "--exec-batch"}, {"fd", "-x"}, {"fd", "-X"}, {"ag", "--pager"},
+		{"man", "--pager"}, {"man", "-P"}, {"man", "-H"}, {"man", "--html"},
+		{"less", "--lesskey-src"}, {"less", "-k"}, {"tree", "-o"},
+		{"diff", "--diff-program"}};
+	for (size_t i = 1; i < c->count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(dangers); k++) {
+			const char *word = c->words[i]->text, *option = dangers[k].option;
+			if (strcmp(c->name, dangers[k].program))
+				continue;
+			if (option[1] == '-' ? arg_is_long(word, option, NULL)
+					     : !strncmp(word, option, 2))
+				judge_danger(j, c, option);
+		}
+	return 0;
+}
+
+/* Read-only programs whose operands matter for what stands behind them in a pipe. */
+unsigned judge_reader(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (path_is_socket(c->words[i]->text))
+			judge_raise(j, LEVEL_NETWORK, "reads %.80s", c->words[i]->text);
+	return 0;
+}

@@ -1,0 +1,311 @@
+/* git: the level is the subcommand's, the danger lies in the options. */
+#include "agent/policy/judge.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+	const char *name;
+	enum level level;
+} verbs[] = {
+	{"status", LEVEL_READ_ONLY},
+	{"log", LEVEL_READ_ONLY},
+	{"diff", LEVEL_READ_ONLY},
+	{"show", LEVEL_READ_ONLY},
+	{"rev-parse", LEVEL_READ_ONLY},
+	{"ls-files", LEVEL_READ_ONLY},
+	{"blame", LEVEL_READ_ONLY},
+	{"annotate", LEVEL_READ_ONLY},
+	{"grep", LEVEL_READ_ONLY},
+	{"describe", LEVEL_READ_ONLY},
+	{"shortlog", LEVEL_READ_ONLY},
+	{"cat-file", LEVEL_READ_ONLY},
+	{"ls-tree", LEVEL_READ_ONLY},
+	{"rev-list", LEVEL_READ_ONLY},
+	{"name-rev", LEVEL_READ_ONLY},
+	{"merge-base", LEVEL_READ_ONLY},
+	{"for-each-ref", LEVEL_READ_ONLY},
+	{"show-ref", LEVEL_READ_ONLY},
+	{"show-branch", LEVEL_READ_ONLY},
+	{"var", LEVEL_READ_ONLY},
+	{"version", LEVEL_READ_ONLY},
+	{"help", LEVEL_READ_ONLY},
+	{"whatchanged", LEVEL_READ_ONLY},
+	{"count-objects", LEVEL_READ_ONLY},
+	{"check-ignore", LEVEL_READ_ONLY},
+	{"check-attr", LEVEL_READ_ONLY},
+	{"fsck", LEVEL_READ_ONLY},
+	{"diff-tree", LEVEL_READ_ONLY},
+	{"diff-index", LEVEL_READ_ONLY},
+	{"diff-files", LEVEL_READ_ONLY},
+	{"cherry", LEVEL_READ_ONLY},
+	{"range-diff", LEVEL_READ_ONLY},
+	{"verify-commit", LEVEL_READ_ONLY},
+	{"hash-object", LEVEL_WRITE},
+	{"add", LEVEL_WRITE},
+	{"commit", LEVEL_WRITE},
+	{"mv", LEVEL_WRITE},
+	{"init", LEVEL_WRITE},
+	{"merge", LEVEL_WRITE},
+	{"cherry-pick", LEVEL_WRITE},
+	{"revert", LEVEL_WRITE},
+	{"apply", LEVEL_WRITE},
+	{"am", LEVEL_WRITE},
+	{"switch", LEVEL_WRITE},
+	{"checkout", LEVEL_WRITE},
+	{"branch", LEVEL_WRITE},
+	{"tag", LEVEL_WRITE},
+	{"stash", LEVEL_WRITE},
+	{"config", LEVEL_WRITE},
+	{"worktree", LEVEL_WRITE},
+	{"notes", LEVEL_WRITE},
+	{"remote", LEVEL_WRITE},
+	{"format-patch", LEVEL_WRITE},
+	{"archive", LEVEL_WRITE},
+	{"bundle", LEVEL_WRITE},
+	{"sparse-checkout", LEVEL_WRITE},
+	{"reflog", LEVEL_READ_ONLY},
+	{"bisect", LEVEL_WRITE},
+	{"difftool", LEVEL_WRITE},
+	{"mergetool", LEVEL_WRITE},
+	{"rm", LEVEL_DESTRUCTIVE},
+	{"reset", LEVEL_DESTRUCTIVE},
+	{"clean", LEVEL_DESTRUCTIVE},
+	{"restore", LEVEL_DESTRUCTIVE},
+	{"rebase", LEVEL_DESTRUCTIVE},
+	{"filter-branch", LEVEL_DESTRUCTIVE},
+	{"filter-repo", LEVEL_DESTRUCTIVE},
+	{"gc", LEVEL_WRITE},
+	{"prune", LEVEL_DESTRUCTIVE},
+	{"update-ref", LEVEL_DESTRUCTIVE},
+	{"replace", LEVEL_DESTRUCTIVE},
+	{"push", LEVEL_NETWORK},
+	{"clone", LEVEL_NETWORK},
+	{"fetch", LEVEL_NETWORK},
+	{"pull", LEVEL_NETWORK},
+	{"ls-remote", LEVEL_NETWORK},
+	{"submodule", LEVEL_NETWORK},
+	{"send-email", LEVEL_NETWORK},
+	{"svn", LEVEL_NETWORK},
+	{"lfs", LEVEL_NETWORK},
+	{"daemon", LEVEL_NETWORK},
+	{"send-pack", LEVEL_NETWORK},
+	{"fetch-pack", LEVEL_NETWORK},
+	{"request-pull", LEVEL_NETWORK},
+	{"p4", LEVEL_NETWORK},
+};
+
+/* Which verbs only look when they are given nothing, or only such options. */
+static const struct {
+	const char *verb, *looks; /* NULL: no operand at all */
+} lookers[] = {{"branch", NULL}, {"tag", NULL}, {"remote", NULL}, {"branch", "--list"},
+	{"tag", "--list"}, {"branch", "-a"}, {"branch", "-r"}, {"branch", "-v"}, {"branch", "-vv"},
+	{"branch", "--show-current"}, {"branch", "--contains"}, {"tag", "-l"}, {"remote", "-v"},
+	{"stash", "list"}, {"stash", "show"}, {"config", "--get"}, {"config", "--list"},
+	{"config", "-l"}, {"config", "--get-all"}, {"worktree", "list"}, {"notes", "list"},
+	{"notes", "show"}, {"sparse-checkout", "list"}, {"remote", "get-url"},
+	{"bundle", "verify"}};
+
+/* verb (NULL: any), option or operand, what it does */
+static const struct {
+	const char *verb, *option, *what;
+	enum level level;
+} dangers[] = {
+	{"grep", "--open-files-in-pager", "starts a pager", LEVEL_DESTRUCTIVE},
+	{"grep", "-O", "starts a pager", LEVEL_DESTRUCTIVE},
+	{"rebase", "--exec", "runs a command", LEVEL_DESTRUCTIVE},
+	{"rebase", "-x", "runs a command", LEVEL_DESTRUCTIVE},
+	{NULL, "--upload-pack", "runs a command", LEVEL_DESTRUCTIVE},
+	{"clone", "-u", "runs a command", LEVEL_DESTRUCTIVE},
+	{NULL, "--receive-pack", "runs a command", LEVEL_DESTRUCTIVE},
+	{"push", "--exec", "runs a command", LEVEL_DESTRUCTIVE},
+	{"archive", "--exec", "runs a command", LEVEL_DESTRUCTIVE},
+	{"archive", "--remote", "connects to another host", LEVEL_NETWORK},
+	{"difftool", "--extcmd", "runs a command", LEVEL_DESTRUCTIVE},
+	{"difftool", "-x", "runs a command", LEVEL_DESTRUCTIVE},
+	{"submodule", "foreach", "runs a command", LEVEL_DESTRUCTIVE},
+	{"bisect", "run", "runs a command", LEVEL_DESTRUCTIVE},
+	{NULL, "--ext-diff", "runs a configured command", LEVEL_DESTRUCTIVE},
+	{NULL, "--textconv", "runs a configured command", LEVEL_DESTRUCTIVE},
+	{NULL, "--output", "writes a file", LEVEL_DESTRUCTIVE},
+	{"clone", "--template", "installs hooks", LEVEL_DESTRUCTIVE},
+	{"init", "--template", "installs hooks", LEVEL_DESTRUCTIVE},
+	{"clone", "--config", "can execute code", LEVEL_DESTRUCTIVE},
+	{"clone", "-c", "can execute code", LEVEL_DESTRUCTIVE},
+	{"checkout", "--", "discards changes", LEVEL_DESTRUCTIVE},
+	{"checkout", ".", "discards changes", LEVEL_DESTRUCTIVE},
+	{"checkout", "--force", "discards changes", LEVEL_DESTRUCTIVE},
+	{"checkout", "-f", "discards changes", LEVEL_DESTRUCTIVE},
+	{"switch", "--discard-changes", "discards changes", LEVEL_DESTRUCTIVE},
+	{"switch", "--force", "discards changes", LEVEL_DESTRUCTIVE},
+	{"switch", "-f", "discards changes", LEVEL_DESTRUCTIVE},
+	{"branch", "-D", "deletes a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "-d", "deletes a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "--delete", "deletes a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "-f", "moves a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "--force", "moves a branch", LEVEL_DESTRUCTIVE},
+	{"tag", "-d", "deletes a tag", LEVEL_DESTRUCTIVE},
+	{"tag", "--delete", "deletes a tag", LEVEL_DESTRUCTIVE},
+	{"stash", "drop", "deletes a stash", LEVEL_DESTRUCTIVE},
+	{"stash", "clear", "deletes every stash", LEVEL_DESTRUCTIVE},
+	{"reflog", "expire", "deletes history", LEVEL_DESTRUCTIVE},
+	{"reflog", "delete", "deletes history", LEVEL_DESTRUCTIVE},
+	{"gc", "--prune", "deletes objects", LEVEL_DESTRUCTIVE},
+	{"worktree", "remove", "deletes a worktree", LEVEL_DESTRUCTIVE},
+	{"commit", "--amend", "rewrites history", LEVEL_DESTRUCTIVE},
+	{"push", "--force", "rewrites remote history", LEVEL_DESTRUCTIVE},
+	{"push", "-f", "rewrites remote history", LEVEL_DESTRUCTIVE},
+	{"push", "--delete", "deletes remotely", LEVEL_DESTRUCTIVE},
+	{"push", "--mirror", "rewrites remote history", LEVEL_DESTRUCTIVE},
+	{"remote", "update", "connects to another host", LEVEL_NETWORK},
+	{"remote", "show", "connects to another host", LEVEL_NETWORK},
+	{"remote", "prune", "connects to another host", LEVEL_NETWORK},
+};
+
+static bool is_harmless_key(const char *setting)
+{
+	static const char *const keys[] = {"color.*", "core.pager=cat", "core.quotepath=*",
+		"user.name=*", "user.email=*", "advice.*", "log.date=*", "core.pager="};
+	char lower[128];
+	size_t n = 0;
+	for (; setting[n] && n < sizeof(lower) - 1; n++)
+		lower[n] = (char)(setting[n] >= 'A' && setting[n] <= 'Z' ? setting[n] + 32
+									 : setting[n]);
+	lower[n] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (!fnmatch(keys[i], lower, 0))
+			return true;
+	return false;
+}
+
+static void judge_setting(struct judge *j, const struct call *c, const char *setting)
+{
+	if (!is_harmless_key(setting))
+		judge_danger(j, c, "-c can execute code");
+}
+
+/* The options before the verb. Returns the verb's index. */
+static size_t judge_global(struct judge *j, const struct call *c)
+{
+	size_t i = 1;
+	for (; i < c->count && c->words[i]->text[0] == '-'; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (!strcmp(word, "-c")) {
+			judge_setting(j, c, call_text(c, ++i));
+		} else if (!strncmp(word, "-c", 2)) {
+			judge_setting(j, c, word + 2);
+		} else if (!strcmp(word, "-C")) {
+			if (path_is_outside(j, call_text(c, ++i)))
+				judge_danger(j, c, "-C leaves the workspace");
+		} else if (arg_is_long(word, "--config-env", &value)) {
+			judge_danger(j, c, "--config-env can execute code");
+			i += !value;
+		} else if (arg_is_long(word, "--exec-path", &value)) {
+			if (value)
+				judge_danger(j, c, "--exec-path can execute code");
+		} else if (arg_is_long(word, "--git-dir", &value) ||
+			   arg_is_long(word, "--work-tree", &value)) {
+			if (path_is_outside(j, value ? value : call_text(c, i + 1)))
+				judge_danger(j, c, "--git-dir or --work-tree leaves the workspace");
+			i += !value;
+		} else if (arg_is_long(word, "--namespace", &value) ||
+			   arg_is_long(word, "--super-prefix", &value)) {
+			i += !value;
+		}
+	}
+	return i;
+}
+
+static bool word_is(const char *word, const char *option)
+{
+	if (!strncmp(option, "--", 2) && option[2])
+		return arg_is_long(word, option, NULL);
+	if (option[0] == '-' && option[1] && option[1] != '-' && !option[2])
+		return arg_has_flag(word, option[1], "mFCnbBuUSG", NULL);
+	return !strcmp(word, option);
+}
+
+static bool only_looks(const struct call *c, size_t verb)
+{
+	const char *first = call_text(c, verb + 1);
+	for (size_t i = 0; i < ARRAY_LEN(lookers); i++) {
+		if (strcmp(lookers[i].verb, c->words[verb]->text))
+			continue;
+		if (lookers[i].looks ? !strcmp(first, lookers[i].looks) : verb + 1 == c->count)
+			return true;
+	}
+	/* `git config user.name` prints; with a value it sets. */
+	return !strcmp(c->words[verb]->text, "config") && verb + 2 == c->count && first[0] != '-';
+}
+
+static bool is_local_clone(const struct call *c, size_t verb)
+{
+	static const char *const with_value[] = {"--branch", "--depth", "--origin", "--template",
+		"--reference", "--config", "--jobs", NULL};
+	size_t at = arg_skip_options(c, verb + 1, "bcouj", with_value);
+	const char *from = call_text(c, at);
+	return *from && !strstr(from, "://") && !strchr(from, '@') &&
+	       (*from == '/' || *from == '.' || !strchr(from, ':'));
+}
+
+/* core.pager, alias.x, filter.y.clean ...: keys whose value is a command. */
+static void judge_config(struct judge *j, const struct call *c, size_t verb)
+{
+	static const char *const keys[] = {"alias.*", "core.*command", "core.editor", "core.pager",
+		"core.fsmonitor", "core.hookspath", "core.askpass", "core.gitproxy", "*.textconv",
+		"*.clean", "*.smudge", "*.process", "diff.external", "diff.*.command",
+		"merge.*.driver", "credential.*", "gpg.*", "gpg.program", "sequence.editor",
+		"pager.*", "difftool.*", "mergetool.*", "include.*", "includeif.*",
+		"init.templatedir", "uploadpack.*", "web.browser", "browser.*", "sendemail.*",
+		"ssh.variant", "submodule.*.update", "url.*", "protocol.*", "core.worktree",
+		"http.proxy"};
+	for (size_t i = verb + 1; i < c->count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			if (!fnmatch(keys[k], c->words[i]->text, FNM_CASEFOLD))
+				judge_danger(j, c, "config of a key that can execute code");
+}
+
+static void judge_options(struct judge *j, const struct call *c, size_t verb)
+{
+	const char *name = c->words[verb]->text;
+	for (size_t i = verb + 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		for (size_t k = 0; k < ARRAY_LEN(dangers); k++)
+			if ((!dangers[k].verb || !strcmp(dangers[k].verb, name)) &&
+				word_is(word, dangers[k].option))
+				judge_raise(j, dangers[k].level, "git %s %s %s", name,
+					dangers[k].option, dangers[k].what);
+		if (!strncmp(word, "ext::", 5))
+			judge_danger(j, c, "an ext:: address runs a command");
+		if (!strcmp(name, "push") && word[0] == '+')
+			judge_danger(j, c, "push of +ref rewrites remote history");
+	}
+}
+
+unsigned judge_git(struct judge *j, const struct call *c)
+{
+	size_t verb = judge_global(j, c);
+	const char *name = call_text(c, verb);
+	enum level level = *name ? LEVEL_WRITE : LEVEL_READ_ONLY;
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (!strcmp(verbs[i].name, name))
+			level = verbs[i].level;
+	if (verb >= c->count)
+		return 0;
+	if (only_looks(c, verb))
+		level = LEVEL_READ_ONLY;
+	if (!strcmp(name, "clone") && is_local_clone(c, verb))
+		level = LEVEL_WRITE;
+	if (!strcmp(name, "submodule") &&
+		(verb + 1 == c->count || !strcmp(call_text(c, verb + 1), "status")))
+		level = LEVEL_READ_ONLY;
+	judge_raise(j, level, "git %.60s", name);
+	for (size_t i = verb + 1; level == LEVEL_NETWORK && i < c->count; i++)
+		if (strstr(c->words[i]->text, "://") || strchr(c->words[i]->text, '@'))
+			judge_raise(j, level, "git connects to %.100s", c->words[i]->text);
+	if (!strcmp(name, "config") && level != LEVEL_READ_ONLY)
+		judge_config(j, c, verb);
+	judge_options(j, c, verb);
+	return level == LEVEL_NETWORK ? TRAIT_NETWORK : 0;
+}

@@ -1,0 +1,196 @@
+/* Programs that talk to other hosts: the destination is named, and what else they would do. */
+#include "agent/policy/judge.h"
+
+#include <string.h>
+
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1];
+}
+
+/* "user@host:path", "host::module", "scheme://host/...": the host; false: a local path. */
+static bool remote_host(const char *word, char host[128])
+{
+	const char *scheme = strstr(word, "://");
+	const char *begin = scheme ? scheme + 3 : word;
+	size_t len = strcspn(begin, scheme ? "/?#" : ":");
+	if (!scheme && (begin[len] != ':' || memchr(begin, '/', len) || !len))
+		return false;
+	const char *at = memchr(begin, '@', len);
+	if (at) {
+		len -= (size_t)(at + 1 - begin);
+		begin = at + 1;
+	}
+	if (len > 127)
+		len = 127;
+	memcpy(host, begin, len);
+	host[len] = '\0';
+	return len > 0;
+}
+
+static void name_destination(struct judge *j, const struct call *c, const char *word)
+{
+	char host[128];
+	if (remote_host(word, host))
+		judge_raise(j, LEVEL_NETWORK, "%s connects to %s", c->name, host);
+	else
+		judge_raise(j, LEVEL_NETWORK, "%s connects to %.100s", c->name, word);
+}
+
+/* Any network program without a judge of its own: its operands are destinations. */
+unsigned judge_network(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (!is_option(word) && !c->words[i]->dynamic && strpbrk(word, ".:@"))
+			name_destination(j, c, word);
+	}
+	if (arg_find(c, "-e", "--exec") || arg_find(c, "-c", "--sh-exec"))
+		judge_danger(j, c, "an option that runs a command");
+	for (size_t i = 1; i < c->count; i++)
+		if (strcasestr(c->words[i]->text, "exec:") ||
+			strcasestr(c->words[i]->text, "system:"))
+			judge_danger(j, c, "an address that runs a command");
+	return TRAIT_NETWORK;
+}
+
+/* option (short letter or 0, long), whether its value must begin with '@' or hold one */
+static const struct {
+	char letter;
+	const char *option, *what;
+	bool needs_at;
+} curl_dangers[] = {
+	{'F', "--form", "-F sends files", false},
+	{0, "--form-string", "--form-string sends a form", false},
+	{'d', "--data", "-d @file sends a file", true},
+	{0, "--data-binary", "--data-binary @file sends a file", true},
+	{0, "--data-ascii", "--data-ascii @file sends a file", true},
+	{0, "--data-raw", "--data-raw sends data", true},
+	{0, "--data-urlencode", "--data-urlencode @file sends a file", true},
+	{0, "--json", "--json @file sends a file", true},
+	{'T', "--upload-file", "-T sends a file", false},
+	{'K', "--config", "-K reads options from a file", false},
+	{0, "--unix-socket", "--unix-socket talks to a local service", false},
+	{0, "--abstract-unix-socket", "--abstract-unix-socket talks to a local service", false},
+	{'x', "--proxy", "-x goes through a proxy", false},
+	{0, "--socks5", "--socks5 goes through a proxy", false},
+};
+static const char curl_values[] = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
+
+static void judge_curl_word(struct judge *j, const struct call *c, size_t at)
+{
+	const char *word = c->words[at]->text, *value;
+	for (size_t k = 0; k < ARRAY_LEN(curl_dangers); k++) {
+		char letter[2] = {curl_dangers[k].letter, '\0'};
+		value = NULL;
+		bool hit = arg_is_long(word, curl_dangers[k].option, &value) ||
+			   (letter[0] && arg_has_flag(word, letter[0], curl_values, &value));
+		const char *given = value && *value ? value : call_text(c, at + 1);
+		if (hit && (!curl_dangers[k].needs_at || strchr(given, '@')))
+			judge_danger(j, c, curl_dangers[k].what);
+	}
+	value = NULL;
+	if (arg_has_flag(word, 'o', curl_values, &value) || arg_is_long(word, "--output", &value)) {
+		const char *to = value && *value ? value : call_text(c, at + 1);
+		if (path_is_outside(j, to))
+			judge_danger(j, c, "-o writes outside the workspace");
+	}
+}
+
+unsigned judge_curl(struct judge *j, const struct call *c)
+{
+	unsigned traits = TRAIT_NETWORK;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		judge_curl_word(j, c, i);
+		if (is_option(word))
+			continue;
+		if (!strncmp(word, "file://", 7))
+			judge_danger(j, c, "file:// reads a local file");
+		else if (strstr(word, "://") || (strchr(word, '.') && i + 1 == c->count))
+			name_destination(j, c, word);
+	}
+	return traits;
+}
+
+unsigned judge_wget(struct judge *j, const struct call *c)
+{
+	static const char *const dangers[] = {"--post-file", "--body-file", "--input-file",
+		"--execute", "--use-askpass", "--config", "--load-cookies"};
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		for (size_t k = 0; k < ARRAY_LEN(dangers); k++)
+			if (arg_is_long(word, dangers[k], NULL))
+				judge_danger(j, c, dangers[k]);
+		if (arg_has_flag(word, 'i', "OPaoeUQtTwl", NULL) ||
+			arg_has_flag(word, 'e', "OPaoiUQtTwl", NULL))
+			judge_danger(j, c, "-i or -e takes orders from elsewhere");
+		if (arg_has_flag(word, 'O', "PaoieUQtTwl", &value) ||
+			arg_is_long(word, "--output-document", &value)) {
+			const char *to = value && *value ? value : call_text(c, i + 1);
+			if (strcmp(to, "-") && path_is_outside(j, to))
+				judge_danger(j, c, "-O writes outside the workspace");
+		}
+		if (!is_option(word) && strstr(word, "://"))
+			name_destination(j, c, word);
+	}
+	return TRAIT_NETWORK;
+}
+
+unsigned judge_ssh(struct judge *j, const struct call *c)
+{
+	static const char *const keys[] = {"proxycommand", "localcommand", "knownhostscommand",
+		"pkcs11provider", "securitykeyprovider", "match", "proxyusefdpass", "include"};
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		bool option = arg_has_flag(word, 'o', "BbcDEeFIiJLlmOpQRSWw", &value);
+		const char *setting = !option ? "" : *value ? value : call_text(c, i + 1);
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			if (!strncasecmp(setting, keys[k], strlen(keys[k])))
+				judge_danger(j, c, "an -o setting that runs a local command");
+		if (arg_has_flag(word, 'F', "BbcDEeIiJLlmOopQRSWw", NULL) ||
+			arg_has_flag(word, 'E', "BbcDeFIiJLlmOopQRSWw", NULL) ||
+			arg_has_flag(word, 'S', "BbcDEeFIiJLlmOopQRWw", NULL))
+			judge_danger(j, c, "-F, -E or -S names a local file");
+	}
+	size_t at = arg_skip_options(c, 1, "BbcDEeFIiJLlmOopQRSWw", NULL);
+	if (at < c->count)
+		name_destination(j, c, c->words[at]->text);
+	return TRAIT_NETWORK;
+}
+
+unsigned judge_rsync(struct judge *j, const struct call *c)
+{
+	bool remote = false;
+	char host[128];
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (arg_has_flag(word, 'e', "fBTM", NULL) || arg_is_long(word, "--rsh", NULL)) {
+			judge_raise(j, LEVEL_NETWORK, "rsync starts a remote shell");
+			judge_danger(j, c, "-e runs a command");
+		}
+		if (arg_is_long(word, "--rsync-path", NULL))
+			judge_danger(j, c, "--rsync-path runs a command");
+		if (!strncmp(word, "--del", 5) || arg_is_long(word, "--remove-source-files", NULL))
+			judge_danger(j, c, "removes files");
+		if (!is_option(word) && remote_host(word, host)) {
+			remote = true;
+			name_destination(j, c, word);
+		}
+	}
+	return remote ? TRAIT_NETWORK : 0;
+}
+
+unsigned judge_openssl(struct judge *j, const struct call *c)
+{
+	const char *verb = call_text(c, 1);
+	if (!strcmp(verb, "s_client") || !strcmp(verb, "s_server") || !strcmp(verb, "ocsp"))
+		judge_raise(j, LEVEL_NETWORK, "openssl %s", verb);
+	if (!strcmp(verb, "engine") || arg_find(c, "-engine", NULL) ||
+		arg_find(c, "-provider", NULL))
+		judge_danger(j, c, "loads native code");
+	bool decodes = arg_find(c, "-d", NULL) && (!strcmp(verb, "enc") || !strcmp(verb, "base64"));
+	if (arg_find(c, "-out", NULL))
+		judge_raise(j, LEVEL_WRITE, "openssl writes a file");
+	return decodes ? TRAIT_DECODED : 0;
+}

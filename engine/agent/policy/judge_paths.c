@@ -1,0 +1,130 @@
+#include "agent/policy/judge.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <string.h>
+
+/* "//a/./b/../c/" -> "/a/c"; a relative path stays relative. */
+static void normalise(const char *path, char out[PATH_MAX])
+{
+	size_t n = 0;
+	bool absolute = *path == '/';
+	while (*path && n + 1 < PATH_MAX) {
+		size_t len = strcspn(path, "/");
+		bool up = len == 2 && !strncmp(path, "..", 2);
+		if (up && absolute) {
+			while (n && out[--n] != '/')
+				;
+		} else if (len && !(len == 1 && *path == '.') && n + len + 2 < PATH_MAX) {
+			if (n || absolute)
+				out[n++] = '/';
+			memcpy(out + n, path, len);
+			n += len;
+		}
+		path += len + (path[len] == '/');
+	}
+	if (!n && absolute)
+		out[n++] = '/';
+	out[n] = '\0';
+}
+
+/* A trailing wildcard for everything in a directory is the directory, for who deletes it. */
+static void normalise_tree(const char *path, char out[PATH_MAX])
+{
+	static const char *const all[] = {"*", ".*", "{*,.*}", "..?*", ".[!.]*"};
+	normalise(path, out);
+	char *base = strrchr(out, '/');
+	for (size_t i = 0; base && i < ARRAY_LEN(all); i++)
+		if (!strcmp(base + 1, all[i])) {
+			base[base == out] = '\0';
+			return;
+		}
+}
+
+bool path_is_root(const char *path)
+{
+	char p[PATH_MAX];
+	normalise_tree(path, p);
+	return !strcmp(p, "/");
+}
+
+bool path_is_home(const struct judge *j, const char *path)
+{
+	static const char *const spellings[] = {"~", "$HOME", "${HOME}", "/root"};
+	char p[PATH_MAX];
+	normalise_tree(path, p);
+	for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
+		if (!strcmp(p, spellings[i]))
+			return true;
+	if (j->world->home && !strcmp(p, j->world->home))
+		return true;
+	/* ~user, /home, /home/user */
+	return (p[0] == '~' && !strchr(p, '/')) || !strcmp(p, "/home") ||
+	       (!strncmp(p, "/home/", 6) && !strchr(p + 6, '/'));
+}
+
+bool path_is_above(const struct judge *j, const char *path)
+{
+	char p[PATH_MAX];
+	normalise_tree(path, p);
+	size_t len = strlen(p);
+	const char *workspace = j->world->workspace;
+	return p[0] == '/' && workspace && !strncmp(workspace, p, len) && workspace[len] == '/';
+}
+
+bool path_is_outside(const struct judge *j, const char *path)
+{
+	char p[PATH_MAX];
+	const char *workspace = j->world->workspace;
+	if (*path == '~' || !strncmp(path, "$HOME", 5) || !strncmp(path, "${HOME", 6))
+		return true;
+	normalise(path, p);
+	if (*p != '/')
+		return !strncmp(path, "..", 2);
+	size_t len = workspace ? strlen(workspace) : 0;
+	bool inside = len && !strncmp(p, workspace, len) && (!p[len] || p[len] == '/');
+	return !inside && strncmp(p, "/tmp/", 5) && strcmp(p, "/dev/null");
+}
+
+bool path_is_sensitive(const char *path)
+{
+	static const char *const parts[] = {".ssh/", ".gnupg/", ".aws/", ".config/agent6/",
+		"/.netrc", ".git-credentials", "/etc/shadow", "/etc/gshadow", ".docker/config.json",
+		".kube/config"};
+	static const char *const names[] = {".env", ".env.*", "*.pem", "*.key", "id_rsa*",
+		"id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", ".git-credentials", "secrets.yaml",
+		"secrets.toml", ".npmrc", ".pypirc", ".ssh", ".gnupg", ".aws"};
+	if (*path == '@')
+		path++;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (strstr(path, parts[i]))
+			return true;
+	if (!fnmatch("/proc/*/environ", path, 0))
+		return true;
+	const char *base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!fnmatch(names[i], base, 0))
+			return true;
+	return false;
+}
+
+bool path_is_socket(const char *path)
+{
+	return !strncmp(path, "/dev/tcp/", 9) || !strncmp(path, "/dev/udp/", 9);
+}
+
+bool path_is_device(const char *path)
+{
+	static const char *const sinks[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/stdout",
+		"/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom"};
+	char p[PATH_MAX];
+	normalise(path, p);
+	for (size_t i = 0; i < ARRAY_LEN(sinks); i++)
+		if (!strcmp(p, sinks[i]))
+			return false;
+	if (!strncmp(p, "/dev/fd/", 8) || !strncmp(p, "/dev/shm/", 9) || path_is_socket(p))
+		return false;
+	return !strncmp(p, "/dev/", 5) || !strncmp(p, "/proc/sys", 9) || !strncmp(p, "/sys/", 5) ||
+	       !strcmp(p, "/etc/passwd") || !strcmp(p, "/etc/shadow") || !strcmp(p, "/etc/sudoers");
+}

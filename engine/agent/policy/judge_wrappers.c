@@ -1,0 +1,225 @@
+/* Programs that run another one: the judgement is that of what they run. */
+#include "agent/policy/judge.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const no_long[] = {NULL};
+static const char *const time_long[] = {"--format", "--output", NULL};
+static const char *const timeout_long[] = {"--kill-after", "--signal", NULL};
+static const char *const stdbuf_long[] = {"--input", "--output", "--error", NULL};
+static const char *const nice_long[] = {"--adjustment", "--class", "--classdata", "--pid", NULL};
+static const char *const watch_long[] = {"--interval", NULL};
+static const char *const setpriv_long[] = {"--reuid", "--regid", "--groups", "--inh-caps",
+	"--bounding-set", "--ambient-caps", "--securebits", NULL};
+static const char *const systemd_long[] = {
+	"--unit", "--property", "--slice", "--uid", "--gid", "--setenv", NULL};
+static const char *const nsenter_long[] = {"--target", "--wd", "--setuid", "--setgid", NULL};
+
+/* name, short options with a value, long ones, operands before the command */
+static const struct wrapper {
+	const char *name, *with_value;
+	const char *const *long_with_value;
+	size_t operands;
+} wrappers[] = {
+	{"nice", "n", nice_long, 0},
+	{"ionice", "cnpPu", nice_long, 0},
+	{"chrt", "TPD", no_long, 1},
+	{"taskset", "", no_long, 1},
+	{"nohup", "", no_long, 0},
+	{"setsid", "", no_long, 0},
+	{"stdbuf", "ioe", stdbuf_long, 0},
+	{"timeout", "ks", timeout_long, 1},
+	{"time", "fo", time_long, 0},
+	{"watch", "n", watch_long, 0},
+	{"flock", "wE", no_long, 1},
+	{"prlimit", "p", no_long, 0},
+	{"setarch", "", no_long, 1},
+	{"unbuffer", "", no_long, 0},
+	{"strace", "aeEIopPsSuUX", no_long, 0},
+	{"ltrace", "aAeFlnopsuxw", no_long, 0},
+	{"valgrind", "", no_long, 0},
+	{"chroot", "", no_long, 1},
+	{"unshare", "RGSlw", no_long, 0},
+	{"nsenter", "tSGrw", nsenter_long, 0},
+	{"setpriv", "", setpriv_long, 0},
+	{"runuser", "ugG", no_long, 0},
+	{"systemd-run", "pEuHM", systemd_long, 0},
+	{"xvfb-run", "efnps", no_long, 0},
+	{"dbus-run-session", "", no_long, 0},
+	{"fakeroot", "lsib", no_long, 0},
+	{"faketime", "", no_long, 1},
+	{"catchsegv", "", no_long, 0},
+	{"start-stop-daemon", "npxcugrdNPIkaR", no_long, 0},
+	{"parallel", "jaINLnsPS", no_long, 0},
+	{"command", "", no_long, 0},
+	{"builtin", "", no_long, 0},
+	{"exec", "a", no_long, 0},
+	{"perf", "eopF", no_long, 1},
+	{"ld-linux-x86-64.so.2", "", no_long, 0},
+	{"linux64", "", no_long, 0},
+};
+
+static const struct wrapper *wrapper_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
+		if (!strcmp(wrappers[i].name, name))
+			return &wrappers[i];
+	return NULL;
+}
+
+static unsigned judge_rest(struct judge *j, const struct call *c, size_t from)
+{
+	return from < c->count ? judge_words(j, c->words + from, c->count - from, c->node) : 0;
+}
+
+static const char *join(struct judge *j, const struct call *c, size_t from)
+{
+	size_t len = 1, at = 0;
+	for (size_t i = from; i < c->count; i++)
+		len += strlen(c->words[i]->text) + 1;
+	char *text = arena_alloc(&j->arena, len);
+	for (size_t i = from; i < c->count; i++)
+		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
+	return text;
+}
+
+/* -c STRING of flock, script, su and friends. */
+static unsigned judge_string_option(struct judge *j, const struct call *c)
+{
+	size_t at = arg_find(c, "-c", "--command");
+	const char *value = NULL;
+	if (!at)
+		return 0;
+	arg_is_long(c->words[at]->text, "--command", &value);
+	return judge_script(j, value ? value : call_text(c, at + 1)) | TRAIT_CODE;
+}
+
+unsigned judge_wrapper(struct judge *j, const struct call *c)
+{
+	const struct wrapper *w = wrapper_find(c->name);
+	if (!w)
+		return judge_string_option(j, c);
+	size_t from = arg_skip_options(c, 1, w->with_value, w->long_with_value);
+	if (!strcmp(c->name, "command") && (arg_find(c, "-v", NULL) || arg_find(c, "-V", NULL)))
+		return 0;
+	for (size_t i = 1; i < from; i++) {
+		const char *value;
+		if (!strncmp(c->name, "strac", 5) &&
+			arg_has_flag(c->words[i]->text, 'o', "", &value) &&
+			(*value == '|' || *call_text(c, i + 1) == '|'))
+			judge_danger(j, c, "-o '|command' runs a command");
+	}
+	from += w->operands;
+	if (!strcmp(c->name, "watch") || !strcmp(c->name, "parallel"))
+		return from < c->count ? judge_script(j, join(j, c, from)) : 0;
+	unsigned traits = judge_rest(j, c, from);
+	return traits | (strcmp(c->name, "flock") ? 0 : judge_string_option(j, c));
+}
+
+/* Variables that make a program load or run what they name. */
+static bool is_dangerous_name(const char *name, size_t len)
+{
+	static const char *const whole[] = {"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV",
+		"ENV", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT", "PERL5LIB",
+		"RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "TAR_OPTIONS", "MAKEFLAGS",
+		"PATH", "IFS", "PAGER", "EDITOR", "VISUAL", "LESSOPEN", "GCONV_PATH",
+		"PROMPT_COMMAND", "PS0", "PS4", "SHELL", "MANPAGER", "BROWSER", "RSYNC_RSH",
+		"CVS_RSH", "JAVA_TOOL_OPTIONS"};
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+		if (strlen(whole[i]) == len && !strncmp(name, whole[i], len))
+			return true;
+	return !strncmp(name, "GIT_", 4) || !strncmp(name, "BASH_FUNC_", 10) ||
+	       !strncmp(name, "LD_", 3);
+}
+
+/* Words of the form NAME=VALUE: of env, of export and its kin, and before a command. */
+unsigned judge_assign(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		size_t len = strcspn(word, "=+[");
+		if (word[0] != '-' && word[len] && is_dangerous_name(word, len))
+			judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.*s, which can run code", (int)len,
+				word);
+	}
+	return 0;
+}
+
+unsigned judge_env(struct judge *j, const struct call *c)
+{
+	static const char *const with_value[] = {"--unset", "--chdir", NULL};
+	for (size_t i = 1; i < c->count; i++) {
+		const char *value = NULL, *word = c->words[i]->text;
+		bool split = arg_is_long(word, "--split-string", &value) ||
+			     arg_has_flag(word, 'S', "uC", &value);
+		if (split)
+			return judge_script(j, value && *value ? value : call_text(c, i + 1));
+		if (word[0] != '-')
+			break;
+	}
+	size_t at = arg_skip_options(c, 1, "uC", with_value);
+	size_t from = at;
+	while (from < c->count && strchr(c->words[from]->text, '='))
+		from++;
+	if (from > at) {
+		const struct call assigns = {
+			.name = "env", .words = c->words + at - 1, .count = from - at + 1};
+		judge_assign(j, &assigns);
+	}
+	return judge_rest(j, c, from);
+}
+
+unsigned judge_xargs(struct judge *j, const struct call *c)
+{
+	static const char *const with_value[] = {"--arg-file", "--delimiter", "--max-lines",
+		"--max-args", "--max-procs", "--max-chars", "--process-slot-var", NULL};
+	size_t from = arg_skip_options(c, 1, "adEIiLlnPs", with_value);
+	return judge_rest(j, c, from);
+}
+
+unsigned judge_sudo(struct judge *j, const struct call *c)
+{
+	static const char *const with_value[] = {"--user", "--group", "--host", "--prompt",
+		"--chdir", "--close-from", "--role", "--type", NULL};
+	if (!strcmp(c->name, "su") || !strcmp(c->name, "runuser"))
+		return judge_string_option(j, c);
+	size_t from = arg_skip_options(c, 1, "ughpCDRrtU", with_value);
+	while (from < c->count && strchr(c->words[from]->text, '='))
+		from++;
+	return judge_rest(j, c, from);
+}
+
+unsigned judge_busybox(struct judge *j, const struct call *c)
+{
+	return judge_rest(j, c, 1);
+}
+
+/* Expression tokens, not options: the commands after -exec end at ; or +. */
+unsigned judge_find(struct judge *j, const struct call *c)
+{
+	static const char *const runs[] = {"-exec", "-execdir", "-ok", "-okdir"};
+	static const char *const writes[] = {"-fls", "-fprint", "-fprint0", "-fprintf"};
+	unsigned traits = 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
+			size_t end = i + 1;
+			if (strcmp(word, runs[k]))
+				continue;
+			while (end < c->count && strcmp(c->words[end]->text, ";") &&
+				strcmp(c->words[end]->text, "+"))
+				end++;
+			traits |= judge_words(j, c->words + i + 1, end - i - 1, NULL);
+			i = end;
+			break;
+		}
+		for (size_t k = 0; k < ARRAY_LEN(writes); k++)
+			if (!strcmp(word, writes[k]))
+				judge_raise(j, LEVEL_WRITE, "find: %s writes a file", word);
+		if (!strcmp(word, "-delete"))
+			judge_danger(j, c, "-delete removes what it finds");
+	}
+	return traits & ~(unsigned)TRAIT_RUNS_INPUT;
+}

@@ -1,0 +1,46 @@
+/*
+ * Shell text as a tree: what a POSIX shell or bash would run, without running it.
+ *
+ * Quoting, escapes, $'..' and brace lists are resolved into words; everything a substitution,
+ * compound command, function or here-document holds is in the tree as well. What the grammar does
+ * not know is an error, and the caller then assumes the worst.
+ */
+#ifndef POLICY_SHELL_H
+#define POLICY_SHELL_H
+#include "base/arena.h"
+#include "base/err.h"
+#include <stdbool.h>
+
+enum { SHELL_CAP_BYTES = 64 * 1024, SHELL_DEPTH_MAX = 24, SHELL_WORDS_MAX = 8192 };
+
+struct sh_word {
+	struct sh_word *next;
+	const char *text; /* expansions are left as written: $x, ${x}, $() for a substitution */
+	bool dynamic;     /* holds an expansion whose value is not known here */
+	bool globbed;     /* holds an unquoted *, ? or [ */
+};
+
+enum sh_redirect_kind { SH_READ, SH_WRITE, SH_APPEND, SH_DUP, SH_HERE_DOC, SH_HERE_STRING };
+struct sh_redirect {
+	struct sh_redirect *next;
+	enum sh_redirect_kind kind;
+	const struct sh_word *target; /* of a here-document: its delimiter */
+	const char *body;             /* of a here-document */
+	struct sh_redirect *waiting;  /* the reader's own */
+};
+
+enum sh_kind { SH_SIMPLE, SH_PIPELINE, SH_LIST, SH_FUNCTION };
+struct sh_node {
+	struct sh_node *next;
+	enum sh_kind kind;
+	const char *name;                /* SH_FUNCTION */
+	struct sh_word *assigns, *words; /* SH_SIMPLE; assigns are NAME=VALUE */
+	struct sh_redirect *redirects;
+	struct sh_node *children; /* stages, items, bodies */
+	struct sh_node *subs;     /* substitutions in its words, as lists */
+	bool background;
+};
+
+/* Parses `text` into `arena`. NULL with an error: not understood, or over a limit. */
+struct sh_node *shell_parse(const char *text, size_t len, struct arena *arena, struct err *e);
+#endif

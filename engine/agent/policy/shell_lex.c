@@ -1,0 +1,451 @@
+#include "agent/policy/shell_lex.h"
+
+#include "base/utf8.h"
+#include <ctype.h>
+#include <string.h>
+
+enum { BRACE_WORDS_MAX = 64 };
+
+/* A word while it grows: one mask byte per text byte, so that only unquoted braces expand. */
+struct draft {
+	struct buf text, mask;
+	bool dynamic, globbed, any, split; /* split: an unquoted $IFS separates fields */
+};
+
+int sh_fail(struct sh_reader *r, const char *what)
+{
+	return err_set(r->e, "shell text: %s at byte %zu", what, r->at);
+}
+
+bool sh_looking_at(const struct sh_reader *r, const char *text)
+{
+	size_t n = strlen(text);
+	return r->len - r->at >= n && !memcmp(r->text + r->at, text, n);
+}
+
+bool sh_is_meta(char c)
+{
+	return c == '\0' || strchr(" \t\n;&|<>()", c);
+}
+
+void sh_skip_blank(struct sh_reader *r)
+{
+	while (r->at < r->len) {
+		char c = r->text[r->at];
+		if (c == ' ' || c == '\t')
+			r->at++;
+		else if (sh_looking_at(r, "\\\n"))
+			r->at += 2;
+		else if (c == '#' && (r->at == 0 || sh_is_meta(r->text[r->at - 1])))
+			while (r->at < r->len && r->text[r->at] != '\n')
+				r->at++;
+		else
+			break;
+	}
+}
+
+static void put(struct draft *d, char c, bool quoted)
+{
+	buf_addc(&d->text, c);
+	buf_addc(&d->mask, quoted ? 'q' : 'u');
+	d->any = true;
+}
+
+static void put_all(struct draft *d, const char *text, size_t len, bool quoted)
+{
+	for (size_t i = 0; i < len; i++)
+		put(d, text[i], quoted);
+}
+
+/* The text between an opening bracket before `at` and its partner, quotes respected. */
+static int find_close(struct sh_reader *r, char open, char close, size_t *len)
+{
+	size_t depth = 1, begun = r->at;
+	for (size_t i = r->at; i < r->len; i++) {
+		char c = r->text[i];
+		if (c == '\\') {
+			i++;
+		} else if (c == '\'' && close == ')') {
+			const char *end = memchr(r->text + i + 1, '\'', r->len - i - 1);
+			if (!end)
+				break;
+			i = (size_t)(end - r->text);
+		} else if (c == '"') {
+			for (i++; i < r->len && r->text[i] != '"'; i++)
+				i += r->text[i] == '\\';
+		} else if (c == open) {
+			depth++;
+		} else if (c == close && --depth == 0) {
+			*len = i - begun;
+			return 0;
+		}
+	}
+	return sh_fail(r, "an unclosed bracket");
+}
+
+int sh_add_sub(struct sh_reader *r, const char *text, size_t len)
+{
+	struct sh_reader inner = {.text = text,
+		.len = len,
+		.depth = r->depth + 1,
+		.words = r->words,
+		.arena = r->arena,
+		.e = r->e};
+	if (inner.depth > SHELL_DEPTH_MAX)
+		return sh_fail(r, "nesting too deep");
+	struct sh_node *list = sh_read_list(&inner);
+	r->words = inner.words;
+	if (!list)
+		return -1;
+	list->next = r->subs;
+	r->subs = list;
+	return 0;
+}
+
+/* `...` with its own backslash rules. */
+static int read_backticks(struct sh_reader *r, struct draft *d)
+{
+	char *code = arena_alloc(r->arena, r->len - r->at + 1);
+	size_t n = 0;
+	for (r->at++; r->at < r->len && r->text[r->at] != '`'; r->at++) {
+		if (r->text[r->at] == '\\' && r->at + 1 < r->len &&
+			strchr("`\\$", r->text[r->at + 1]))
+			r->at++;
+		code[n++] = r->text[r->at];
+	}
+	if (r->at >= r->len)
+		return sh_fail(r, "an unclosed backtick");
+	r->at++;
+	put_all(d, "$()", 3, true);
+	d->dynamic = true;
+	return sh_add_sub(r, code, n);
+}
+
+int sh_read_inside(struct sh_reader *r, const char *text, size_t len)
+{
+	struct sh_reader inner = *r;
+	struct draft scratch = {.any = false};
+	buf_init(&scratch.text, SHELL_CAP_BYTES);
+	buf_init(&scratch.mask, SHELL_CAP_BYTES);
+	inner.text = text;
+	inner.len = len;
+	int rc = 0;
+	for (inner.at = 0; !rc && inner.at < len;) {
+		size_t n;
+		if (text[inner.at] == '\\') {
+			inner.at += 2;
+		} else if (text[inner.at] == '`') {
+			rc = read_backticks(&inner, &scratch);
+		} else if (sh_looking_at(&inner, "$(")) {
+			inner.at += 2;
+			rc = find_close(&inner, '(', ')', &n) ||
+			     sh_add_sub(&inner, text + inner.at, n);
+			inner.at += rc ? 0 : n + 1;
+		} else {
+			inner.at++;
+		}
+	}
+	buf_done(&scratch.text);
+	buf_done(&scratch.mask);
+	r->subs = inner.subs;
+	r->words = inner.words;
+	return rc ? -1 : 0;
+}
+
+/* Behind "$(": a command, or arithmetic when doubled. */
+static int read_parenthesis(struct sh_reader *r, struct draft *d)
+{
+	size_t n;
+	const char *text = r->text + r->at;
+	if (find_close(r, '(', ')', &n))
+		return -1;
+	r->at += n + 1;
+	put_all(d, "$()", 3, true);
+	d->dynamic = true;
+	bool arithmetic = n >= 2 && text[0] == '(' && text[n - 1] == ')';
+	return arithmetic ? sh_read_inside(r, text + 1, n - 2) : sh_add_sub(r, text, n);
+}
+
+/* ${...}: kept as written; what it may run is looked at. */
+static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
+{
+	size_t n;
+	const char *text = r->text + r->at;
+	if (find_close(r, '{', '}', &n))
+		return -1;
+	r->at += n + 1;
+	bool splits = !quoted && n == 3 && !memcmp(text, "IFS", 3);
+	d->split = d->split || splits;
+	d->dynamic = d->dynamic || !splits;
+	put_all(d, "${", 2, true);
+	put_all(d, text, n, true);
+	put(d, '}', true);
+	return sh_read_inside(r, text, n);
+}
+
+static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
+{
+	r->at++;
+	if (sh_looking_at(r, "(")) {
+		r->at++;
+		return read_parenthesis(r, d);
+	}
+	if (sh_looking_at(r, "{")) {
+		r->at++;
+		return read_braced(r, d, quoted);
+	}
+	size_t n = 0;
+	const char *name = r->text + r->at;
+	size_t left = r->len - r->at;
+	while (n < left && (isalnum((unsigned char)name[n]) || name[n] == '_'))
+		n++;
+	if (!n && left && strchr("@*#?$!-", name[0]))
+		n = 1;
+	bool splits = !quoted && n == 3 && !memcmp(name, "IFS", 3);
+	d->split = d->split || splits;
+	d->dynamic = d->dynamic || (n && !splits);
+	put(d, '$', true);
+	put_all(d, name, n, true);
+	r->at += n;
+	return 0;
+}
+
+static unsigned take_digits(struct sh_reader *r, size_t max, int base)
+{
+	char digits[9] = "";
+	size_t n = 0;
+	static const char all[] = "01234567abcdefABCDEF89";
+	while (n < max && r->at < r->len && r->text[r->at] &&
+		(base == 16 ? isxdigit((unsigned char)r->text[r->at]) != 0
+			    : memchr(all, r->text[r->at], 8) != NULL))
+		digits[n++] = r->text[r->at++];
+	return (unsigned)strtoul(digits, NULL, base);
+}
+
+/* $'...' */
+static int read_ansi(struct sh_reader *r, struct draft *d)
+{
+	static const char from[] = "abefnrtvE", to[] = "\a\b\033\f\n\r\t\v\033";
+	for (; r->at < r->len && r->text[r->at] != '\'';) {
+		char c = r->text[r->at++];
+		if (c != '\\' || r->at >= r->len) {
+			put(d, c, true);
+			continue;
+		}
+		c = r->text[r->at++];
+		const char *named = strchr(from, c);
+		char wide[4];
+		if (c == 'x') {
+			put(d, (char)take_digits(r, 2, 16), true);
+		} else if (c == 'u' || c == 'U') {
+			unsigned code = take_digits(r, c == 'u' ? 4 : 8, 16);
+			bool fits = code && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+			put_all(d, wide, fits ? utf8_put(code, wide) : 0, true);
+		} else if (c >= '0' && c <= '7') {
+			r->at--;
+			put(d, (char)take_digits(r, 3, 8), true);
+		} else {
+			put(d, named && c ? to[named - from] : c, true);
+		}
+	}
+	if (r->at >= r->len)
+		return sh_fail(r, "an unclosed quote");
+	r->at++;
+	return 0;
+}
+
+static int read_double(struct sh_reader *r, struct draft *d)
+{
+	d->any = true;
+	while (r->at < r->len && r->text[r->at] != '"') {
+		char c = r->text[r->at];
+		if (c == '\\' && r->at + 1 < r->len) {
+			char next = r->text[r->at + 1];
+			if (!strchr("$`\"\\\n", next))
+				put(d, c, true);
+			if (next != '\n')
+				put(d, next, true);
+			r->at += 2;
+		} else if (c == '$' ? read_dollar(r, d, true) : c == '`' && read_backticks(r, d)) {
+			return -1;
+		} else if (c != '$' && c != '`') {
+			put(d, c, true);
+			r->at++;
+		}
+	}
+	if (r->at >= r->len)
+		return sh_fail(r, "an unclosed quote");
+	r->at++;
+	return 0;
+}
+
+static int read_single(struct sh_reader *r, struct draft *d)
+{
+	const char *end = memchr(r->text + r->at, '\'', r->len - r->at);
+	if (!end)
+		return sh_fail(r, "an unclosed quote");
+	d->any = true;
+	put_all(d, r->text + r->at, (size_t)(end - r->text) - r->at, true);
+	r->at = (size_t)(end - r->text) + 1;
+	return 0;
+}
+
+/* <(...) and >(...) */
+static int read_process(struct sh_reader *r, struct draft *d)
+{
+	size_t n;
+	r->at += 2;
+	const char *text = r->text + r->at;
+	if (find_close(r, '(', ')', &n))
+		return -1;
+	r->at += n + 1;
+	put_all(d, "/dev/fd/$()", 11, true);
+	d->dynamic = true;
+	return sh_add_sub(r, text, n);
+}
+
+static int read_piece(struct sh_reader *r, struct draft *d)
+{
+	char c = r->text[r->at];
+	if (sh_looking_at(r, "<(") || sh_looking_at(r, ">("))
+		return read_process(r, d);
+	if (sh_looking_at(r, "$'"))
+		return r->at += 2, read_ansi(r, d);
+	if (sh_looking_at(r, "$\""))
+		return r->at += 2, read_double(r, d);
+	if (c == '$')
+		return read_dollar(r, d, false);
+	if (c == '`')
+		return read_backticks(r, d);
+	r->at++;
+	if (c == '"')
+		return read_double(r, d);
+	if (c == '\'')
+		return read_single(r, d);
+	if (c == '\\') {
+		if (r->at < r->len && r->text[r->at] != '\n')
+			put(d, r->text[r->at], true);
+		r->at += r->at < r->len;
+		return 0;
+	}
+	d->globbed = d->globbed || strchr("*?[", c);
+	put(d, c, false);
+	return 0;
+}
+
+static struct sh_word *make_word(
+	struct sh_reader *r, const char *text, size_t len, const struct draft *d)
+{
+	struct sh_word *w = arena_alloc(r->arena, sizeof(*w));
+	w->text = arena_copy(r->arena, text, len);
+	w->dynamic = d->dynamic;
+	w->globbed = d->globbed && strcmp(w->text, "[");
+	return w;
+}
+
+/* {a,b}: the first unquoted list of a word, expanded; what follows is expanded in turn. */
+static bool find_brace(const char *text, const char *mask, size_t len, size_t *open, size_t *close)
+{
+	for (*open = 0; *open < len; ++*open) {
+		bool comma = false;
+		int depth = 0;
+		if (text[*open] != '{' || mask[*open] != 'u')
+			continue;
+		for (*close = *open; *close < len; ++*close) {
+			char c = mask[*close] == 'u' ? text[*close] : 'x';
+			depth += (c == '{') - (c == '}');
+			comma = comma || (c == ',' && depth == 1);
+			if (depth == 0)
+				break;
+		}
+		if (*close < len && comma)
+			return true;
+	}
+	return false;
+}
+
+struct expansion {
+	struct sh_reader *reader;
+	const struct draft *draft;
+	struct sh_word **tail;
+	size_t made;
+};
+
+static int expand(struct expansion *x, const char *text, const char *mask, size_t len, int depth)
+{
+	size_t open, close;
+	if (x->made >= BRACE_WORDS_MAX || depth > 8)
+		return sh_fail(x->reader, "a brace list too large");
+	if (!find_brace(text, mask, len, &open, &close)) {
+		*x->tail = make_word(x->reader, text, len, x->draft);
+		x->tail = &(*x->tail)->next;
+		x->made++;
+		return 0;
+	}
+	int nested = 0;
+	for (size_t from = open + 1, i = from; i <= close; i++) {
+		char c = mask[i] == 'u' ? text[i] : 'x';
+		if (!((c == ',' && nested == 0) || i == close)) {
+			nested += (c == '{') - (c == '}');
+			continue;
+		}
+		size_t item = i - from, rest = len - close - 1, all = open + item + rest;
+		char *joined = arena_alloc(x->reader->arena, all + 1);
+		char *joined_mask = arena_alloc(x->reader->arena, all + 1);
+		const char *source[] = {text, mask};
+		char *target[] = {joined, joined_mask};
+		for (int k = 0; k < 2; k++) {
+			memcpy(target[k], source[k], open);
+			memcpy(target[k] + open, source[k] + from, item);
+			memcpy(target[k] + open + item, source[k] + close + 1, rest);
+		}
+		if (expand(x, joined, joined_mask, all, depth + 1))
+			return -1;
+		from = i + 1;
+	}
+	return 0;
+}
+
+/* An unquoted $IFS between letters is a blank in disguise. */
+static int split_fields(struct expansion *x, char *text, char *mask, size_t len)
+{
+	size_t begun = 0;
+	for (size_t i = 0; i <= len; i++) {
+		size_t n = !strncmp(text + i, "${IFS}", 6) ? 6
+			   : !strncmp(text + i, "$IFS", 4) ? 4
+							   : 0;
+		if (!n && i < len)
+			continue;
+		if (i > begun && expand(x, text + begun, mask + begun, i - begun, 0))
+			return -1;
+		begun = i + n;
+		i += n ? n - 1 : 0;
+	}
+	return 0;
+}
+
+int sh_read_word(struct sh_reader *r, struct sh_word **out)
+{
+	struct draft d = {.any = false};
+	buf_init(&d.text, SHELL_CAP_BYTES);
+	buf_init(&d.mask, SHELL_CAP_BYTES);
+	int rc = 0;
+	while (!rc && r->at < r->len &&
+		(!sh_is_meta(r->text[r->at]) || sh_looking_at(r, "<(") || sh_looking_at(r, ">(")))
+		rc = read_piece(r, &d);
+	*out = NULL;
+	if (!rc && (d.text.failed || ++r->words > SHELL_WORDS_MAX))
+		rc = sh_fail(r, "too many words");
+	if (!rc && !d.any)
+		rc = sh_fail(r, "a word is missing");
+	struct expansion x = {.reader = r, .draft = &d, .tail = out};
+	if (!rc && d.split)
+		rc = split_fields(&x, d.text.data, d.mask.data, d.text.len);
+	else if (!rc && d.text.len)
+		rc = expand(&x, d.text.data, d.mask.data, d.text.len, 0);
+	else if (!rc)
+		*out = make_word(r, "", 0, &d);
+	buf_done(&d.text);
+	buf_done(&d.mask);
+	return rc || !*out ? -1 : 0;
+}

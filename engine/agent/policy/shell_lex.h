@@ -1,0 +1,34 @@
+/*
+ * The state that the shell's word reader and its grammar share. Private to the two.
+ */
+#ifndef POLICY_SHELL_LEX_H
+#define POLICY_SHELL_LEX_H
+#include "agent/policy/shell.h"
+
+#include "base/buf.h"
+
+struct sh_reader {
+	const char *text;
+	size_t len, at;
+	int depth;
+	size_t words;
+	struct arena *arena;
+	struct err *e;
+	struct sh_node *subs;        /* gathered since the current command began */
+	struct sh_redirect *waiting; /* here-documents whose bodies begin at the next line */
+};
+
+int sh_fail(struct sh_reader *r, const char *what);
+/* Blanks, line continuations and comments. */
+void sh_skip_blank(struct sh_reader *r);
+bool sh_looking_at(const struct sh_reader *r, const char *text);
+bool sh_is_meta(char c);
+/* Reads one word (brace lists make several). -1: there is none here, or it is not understood. */
+int sh_read_word(struct sh_reader *r, struct sh_word **out);
+/* Substitutions inside text that is otherwise data: here-documents, arithmetic. */
+int sh_read_inside(struct sh_reader *r, const char *text, size_t len);
+/* A list up to the end of the text. */
+struct sh_node *sh_read_list(struct sh_reader *r);
+/* Adds a parsed substitution to the current command. */
+int sh_add_sub(struct sh_reader *r, const char *text, size_t len);
+#endif

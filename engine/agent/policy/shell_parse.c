@@ -1,0 +1,573 @@
+#include "agent/policy/shell_lex.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static struct sh_node *read_command(struct sh_reader *r);
+
+static struct sh_node *make(struct sh_reader *r, enum sh_kind kind)
+{
+	struct sh_node *n = arena_alloc(r->arena, sizeof(*n));
+	n->kind = kind;
+	return n;
+}
+
+/* --- here-documents ------------------------------------------------------------------------ */
+
+static bool is_delimiter(const char *line, size_t len, const char *delimiter, bool strip)
+{
+	while (strip && len && *line == '\t')
+		line++, len--;
+	return strlen(delimiter) == len && !memcmp(line, delimiter, len);
+}
+
+/* At a line's beginning: the bodies that the line before has announced. */
+static int read_bodies(struct sh_reader *r)
+{
+	for (struct sh_redirect *h = r->waiting; h; h = h->waiting) {
+		size_t begun = r->at;
+		bool strip = h->target->text[0] == '-';
+		for (;;) {
+			if (r->at >= r->len)
+				return sh_fail(r, "a here-document without its end");
+			const char *line = r->text + r->at;
+			const char *end = memchr(line, '\n', r->len - r->at);
+			size_t len = end ? (size_t)(end - line) : r->len - r->at;
+			bool last = is_delimiter(line, len, h->target->text + 1, strip);
+			size_t body = r->at - begun;
+			r->at += len + (end != NULL);
+			if (!last)
+				continue;
+			h->body = arena_copy(r->arena, r->text + begun, body);
+			break;
+		}
+		/* A quoted delimiter makes the body plain data. */
+		if (!h->target->globbed && sh_read_inside(r, h->body, strlen(h->body)))
+			return -1;
+	}
+	r->waiting = NULL;
+	return 0;
+}
+
+static int skip_newlines(struct sh_reader *r)
+{
+	for (;;) {
+		sh_skip_blank(r);
+		if (r->at >= r->len || r->text[r->at] != '\n')
+			return 0;
+		r->at++;
+		if (r->waiting && read_bodies(r))
+			return -1;
+	}
+}
+
+/* --- redirections -------------------------------------------------------------------------- */
+
+static bool take(struct sh_reader *r, const char *token)
+{
+	if (!sh_looking_at(r, token))
+		return false;
+	r->at += strlen(token);
+	return true;
+}
+
+/* Digits or {name} directly before < or >. */
+static size_t redirect_prefix(const struct sh_reader *r)
+{
+	size_t i = r->at;
+	while (i < r->len && isdigit((unsigned char)r->text[i]))
+		i++;
+	if (i == r->at && r->text[i] == '{') {
+		while (i < r->len &&
+			(isalnum((unsigned char)r->text[i]) || strchr("{_", r->text[i])))
+			i++;
+		i = i < r->len && r->text[i] == '}' ? i + 1 : r->at;
+	}
+	return i < r->len && (r->text[i] == '<' || r->text[i] == '>') ? i - r->at : 0;
+}
+
+static bool at_redirect(const struct sh_reader *r)
+{
+	if (sh_looking_at(r, "<(") || sh_looking_at(r, ">("))
+		return false;
+	return redirect_prefix(r) || sh_looking_at(r, "<") || sh_looking_at(r, ">") ||
+	       sh_looking_at(r, "&>");
+}
+
+static enum sh_redirect_kind take_operator(struct sh_reader *r, bool *strip)
+{
+	static const struct {
+		const char *token;
+		enum sh_redirect_kind kind;
+	} operators[] = {{"<<<", SH_HERE_STRING}, {"<<-", SH_HERE_DOC}, {"<<", SH_HERE_DOC},
+		{"<&", SH_DUP}, {"<>", SH_WRITE}, {"<", SH_READ}, {"&>>", SH_APPEND},
+		{"&>", SH_WRITE}, {">>", SH_APPEND}, {">&", SH_DUP}, {">|", SH_WRITE},
+		{">", SH_WRITE}};
+	*strip = sh_looking_at(r, "<<-");
+	for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+		if (take(r, operators[i].token))
+			return operators[i].kind;
+	return SH_READ;
+}
+
+/* The delimiter keeps one mark in front of it: whether tabs are stripped; and `globbed` says that
+ * it was quoted. */
+static void mark_delimiter(struct sh_reader *r, struct sh_word *w, bool strip, size_t begun)
+{
+	size_t len = strlen(w->text);
+	char *marked = arena_alloc(r->arena, len + 2);
+	marked[0] = strip ? '-' : '=';
+	memcpy(marked + 1, w->text, len);
+	w->globbed = false;
+	for (size_t i = begun; i < r->at; i++)
+		w->globbed = w->globbed || strchr("'\"\\", r->text[i]);
+	w->text = marked;
+}
+
+static int read_redirect(struct sh_reader *r, struct sh_node *n)
+{
+	struct sh_redirect *d = arena_alloc(r->arena, sizeof(*d));
+	struct sh_word *target;
+	bool strip;
+	r->at += redirect_prefix(r);
+	d->kind = take_operator(r, &strip);
+	sh_skip_blank(r);
+	size_t begun = r->at;
+	if (sh_read_word(r, &target))
+		return -1;
+	d->target = target;
+	/* >&file redirects both streams; >&2 and >&- duplicate. */
+	if (d->kind == SH_DUP && !isdigit((unsigned char)target->text[0]) && target->text[0] != '-')
+		d->kind = SH_WRITE;
+	if (d->kind == SH_HERE_DOC) {
+		mark_delimiter(r, target, strip, begun);
+		struct sh_redirect **last = &r->waiting;
+		while (*last)
+			last = &(*last)->waiting;
+		*last = d;
+	}
+	struct sh_redirect **tail = &n->redirects;
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = d;
+	return 0;
+}
+
+/* --- simple commands ----------------------------------------------------------------------- */
+
+static bool is_assignment(const struct sh_word *w)
+{
+	const char *c = w->text;
+	if (!isalpha((unsigned char)*c) && *c != '_')
+		return false;
+	while (isalnum((unsigned char)*c) || *c == '_')
+		c++;
+	if (*c == '[')
+		while (*c && *c != '=')
+			c++;
+	return *c == '=' || (*c == '+' && c[1] == '=');
+}
+
+/* NAME=(...): the parentheses hold words. */
+static int read_array(struct sh_reader *r)
+{
+	r->at++;
+	for (;;) {
+		struct sh_word *w;
+		if (skip_newlines(r))
+			return -1;
+		if (take(r, ")"))
+			return 0;
+		if (sh_read_word(r, &w))
+			return -1;
+	}
+}
+
+static int add_word(struct sh_reader *r, struct sh_node *n)
+{
+	struct sh_word *w;
+	if (sh_read_word(r, &w))
+		return -1;
+	bool assigns = !n->words && is_assignment(w);
+	struct sh_word **tail = assigns ? &n->assigns : &n->words;
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = w;
+	size_t len = strlen(w->text);
+	bool array = is_assignment(w) && w->text[len - 1] == '=' && sh_looking_at(r, "(");
+	return array ? read_array(r) : 0;
+}
+
+static bool ends_command(const struct sh_reader *r)
+{
+	return r->at >= r->len || (strchr("\n;|)", r->text[r->at]) && r->text[r->at]) ||
+	       (r->text[r->at] == '&' && !sh_looking_at(r, "&>"));
+}
+
+static int read_tail(struct sh_reader *r, struct sh_node *n)
+{
+	for (sh_skip_blank(r); !ends_command(r); sh_skip_blank(r)) {
+		if (at_redirect(r)) {
+			if (read_redirect(r, n))
+				return -1;
+		} else if (r->text[r->at] == '(') {
+			return sh_fail(r, "an unexpected bracket");
+		} else if (add_word(r, n)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* --- compound commands --------------------------------------------------------------------- */
+
+/* The bare word ahead, for reserved words; "" when there is none. */
+static size_t peek(const struct sh_reader *r, char out[16])
+{
+	size_t n = 0;
+	while (r->at + n < r->len && n < 15 && !sh_is_meta(r->text[r->at + n]) &&
+		!strchr("'\"\\$`", r->text[r->at + n])) {
+		out[n] = r->text[r->at + n];
+		n++;
+	}
+	out[n] = '\0';
+	return n;
+}
+
+static bool next_is(struct sh_reader *r, const char *word)
+{
+	char ahead[16];
+	sh_skip_blank(r);
+	return peek(r, ahead) == strlen(word) && !strcmp(ahead, word);
+}
+
+static bool take_word(struct sh_reader *r, const char *word)
+{
+	if (!next_is(r, word))
+		return false;
+	r->at += strlen(word);
+	return true;
+}
+
+static void adopt(struct sh_node *parent, struct sh_node *child)
+{
+	struct sh_node **tail = &parent->children;
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = child;
+}
+
+static bool is_terminator(struct sh_reader *r)
+{
+	static const char *const words[] = {
+		"then", "do", "done", "fi", "elif", "else", "esac", "}"};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (next_is(r, words[i]))
+			return true;
+	return r->at >= r->len || r->text[r->at] == ')' || sh_looking_at(r, ";;") ||
+	       sh_looking_at(r, ";&");
+}
+
+static struct sh_node *read_pipeline(struct sh_reader *r)
+{
+	struct sh_node *pipeline = make(r, SH_PIPELINE);
+	while (take_word(r, "!") || take_word(r, "time"))
+		if (next_is(r, "-p"))
+			r->at += 2;
+	for (;;) {
+		struct sh_node *stage = read_command(r);
+		if (!stage)
+			return NULL;
+		adopt(pipeline, stage);
+		sh_skip_blank(r);
+		if (sh_looking_at(r, "||") || !sh_looking_at(r, "|"))
+			return pipeline;
+		r->at += sh_looking_at(r, "|&") ? 2 : 1;
+		if (skip_newlines(r))
+			return NULL;
+	}
+}
+
+/* Pipelines up to a reserved word, a closing bracket or the end. */
+static struct sh_node *read_items(struct sh_reader *r)
+{
+	struct sh_node *list = make(r, SH_LIST);
+	for (;;) {
+		if (skip_newlines(r))
+			return NULL;
+		if (is_terminator(r))
+			return list;
+		struct sh_node *item = read_pipeline(r);
+		if (!item)
+			return NULL;
+		adopt(list, item);
+		sh_skip_blank(r);
+		if (take(r, "&&") || take(r, "||"))
+			continue;
+		if (sh_looking_at(r, ";;"))
+			continue;
+		if (take(r, "&"))
+			item->background = true;
+		else if (!take(r, ";") && r->at < r->len && r->text[r->at] != '\n' &&
+			 !is_terminator(r)) {
+			sh_fail(r, "an unexpected character");
+			return NULL;
+		}
+	}
+}
+
+static int expect(struct sh_reader *r, const char *word)
+{
+	return skip_newlines(r) || !take_word(r, word) ? sh_fail(r, "a reserved word is missing")
+						       : 0;
+}
+
+static int read_body(struct sh_reader *r, struct sh_node *n)
+{
+	struct sh_node *body = read_items(r);
+	if (!body)
+		return -1;
+	adopt(n, body);
+	return 0;
+}
+
+static int read_if(struct sh_reader *r, struct sh_node *n)
+{
+	do {
+		if (read_body(r, n) || expect(r, "then") || read_body(r, n))
+			return -1;
+	} while (take_word(r, "elif"));
+	if (take_word(r, "else") && read_body(r, n))
+		return -1;
+	return expect(r, "fi");
+}
+
+static int read_loop(struct sh_reader *r, struct sh_node *n)
+{
+	return read_body(r, n) || expect(r, "do") || read_body(r, n) ? -1 : expect(r, "done");
+}
+
+/* for ((...)); for NAME in WORDS; select likewise */
+static int read_for(struct sh_reader *r, struct sh_node *n)
+{
+	struct sh_word *w;
+	sh_skip_blank(r);
+	if (take(r, "((")) {
+		const char *end = memmem(r->text + r->at, r->len - r->at, "))", 2);
+		size_t len = end ? (size_t)(end - r->text) - r->at : 0;
+		if (!end || sh_read_inside(r, r->text + r->at, len))
+			return sh_fail(r, "an unclosed bracket");
+		r->at += len + 2;
+	} else if (sh_read_word(r, &w) || skip_newlines(r)) {
+		return -1;
+	} else if (take_word(r, "in")) {
+		for (sh_skip_blank(r); r->at < r->len && !strchr(";\n", r->text[r->at]);
+			sh_skip_blank(r))
+			if (sh_read_word(r, &w))
+				return -1;
+	}
+	sh_skip_blank(r);
+	take(r, ";");
+	return expect(r, "do") || read_body(r, n) ? -1 : expect(r, "done");
+}
+
+static int read_case(struct sh_reader *r, struct sh_node *n)
+{
+	struct sh_word *w;
+	sh_skip_blank(r);
+	if (sh_read_word(r, &w) || expect(r, "in"))
+		return -1;
+	for (;;) {
+		if (skip_newlines(r))
+			return -1;
+		if (take_word(r, "esac"))
+			return 0;
+		take(r, "(");
+		do {
+			sh_skip_blank(r);
+			if (sh_read_word(r, &w))
+				return -1;
+			sh_skip_blank(r);
+		} while (take(r, "|"));
+		if (!take(r, ")"))
+			return sh_fail(r, "a case pattern without its bracket");
+		if (read_body(r, n))
+			return -1;
+		if (!take(r, ";;&") && !take(r, ";;") && !take(r, ";&") && !next_is(r, "esac"))
+			return sh_fail(r, "a case without its end");
+	}
+}
+
+/* [[ ... ]]: words and operators without pipes. */
+static int read_test(struct sh_reader *r)
+{
+	struct sh_word *w;
+	for (;;) {
+		if (skip_newlines(r))
+			return -1;
+		if (take_word(r, "]]"))
+			return 0;
+		if (r->at >= r->len)
+			return sh_fail(r, "an unclosed [[");
+		if (strchr("<>()&|;", r->text[r->at]) && !sh_looking_at(r, "<(") &&
+			!sh_looking_at(r, ">("))
+			r->at++;
+		else if (sh_read_word(r, &w))
+			return -1;
+	}
+}
+
+static int read_arithmetic(struct sh_reader *r)
+{
+	const char *end = memmem(r->text + r->at, r->len - r->at, "))", 2);
+	if (!end)
+		return sh_fail(r, "an unclosed ((");
+	size_t len = (size_t)(end - r->text) - r->at;
+	int rc = sh_read_inside(r, r->text + r->at, len);
+	r->at += len + 2;
+	return rc;
+}
+
+static int read_group(struct sh_reader *r, struct sh_node *n, const char *close)
+{
+	if (read_body(r, n))
+		return -1;
+	sh_skip_blank(r);
+	bool closed = *close == '}' ? take_word(r, "}") : take(r, close);
+	return closed ? 0 : sh_fail(r, "an unclosed group");
+}
+
+/* 1: `n` is a compound command now; 0: it is none. */
+static int read_compound(struct sh_reader *r, struct sh_node *n)
+{
+	n->kind = SH_LIST;
+	if (sh_looking_at(r, "((") && memmem(r->text + r->at, r->len - r->at, "))", 2))
+		return r->at += 2, read_arithmetic(r) ? -1 : 1;
+	if (take(r, "("))
+		return read_group(r, n, ")") ? -1 : 1;
+	if (take_word(r, "{"))
+		return read_group(r, n, "}") ? -1 : 1;
+	if (take_word(r, "[["))
+		return read_test(r) ? -1 : 1;
+	if (take_word(r, "if"))
+		return read_if(r, n) ? -1 : 1;
+	if (take_word(r, "while") || take_word(r, "until"))
+		return read_loop(r, n) ? -1 : 1;
+	if (take_word(r, "for") || take_word(r, "select"))
+		return read_for(r, n) ? -1 : 1;
+	if (take_word(r, "case"))
+		return read_case(r, n) ? -1 : 1;
+	n->kind = SH_SIMPLE;
+	return 0;
+}
+
+/* NAME () and function NAME; the name is read already. */
+static struct sh_node *read_function(struct sh_reader *r, const char *name)
+{
+	struct sh_node *f = make(r, SH_FUNCTION);
+	f->name = name;
+	if (skip_newlines(r))
+		return NULL;
+	struct sh_node *body = read_command(r);
+	if (!body)
+		return NULL;
+	adopt(f, body);
+	return f;
+}
+
+static bool take_parentheses(struct sh_reader *r)
+{
+	size_t before = r->at;
+	sh_skip_blank(r);
+	if (take(r, "(")) {
+		sh_skip_blank(r);
+		if (take(r, ")"))
+			return true;
+	}
+	r->at = before;
+	return false;
+}
+
+static struct sh_node *read_simple(struct sh_reader *r, struct sh_node *n)
+{
+	if (take_word(r, "function")) {
+		struct sh_word *w;
+		sh_skip_blank(r);
+		if (sh_read_word(r, &w))
+			return NULL;
+		take_parentheses(r);
+		return read_function(r, w->text);
+	}
+	if (take_word(r, "coproc"))
+		return read_command(r);
+	size_t begun = r->at;
+	if (!at_redirect(r) && !ends_command(r)) {
+		if (add_word(r, n))
+			return NULL;
+		if (n->words && !n->words->next && take_parentheses(r))
+			return read_function(r, n->words->text);
+	}
+	if (read_tail(r, n))
+		return NULL;
+	if (r->at == begun) {
+		sh_fail(r, "a command is missing");
+		return NULL;
+	}
+	return n;
+}
+
+static struct sh_node *read_command(struct sh_reader *r)
+{
+	struct sh_node *n = make(r, SH_SIMPLE), *result = n;
+	struct sh_node *outer = r->subs;
+	r->subs = NULL;
+	if (++r->depth > SHELL_DEPTH_MAX) {
+		sh_fail(r, "nesting too deep");
+		return NULL;
+	}
+	sh_skip_blank(r);
+	int compound = read_compound(r, n);
+	if (compound < 0)
+		return NULL;
+	if (compound ? read_tail(r, n) : !(result = read_simple(r, n)))
+		return NULL;
+	if (compound && n->words) {
+		sh_fail(r, "words behind a compound command");
+		return NULL;
+	}
+	r->depth--;
+	struct sh_node **tail = &result->subs;
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = r->subs;
+	r->subs = outer;
+	return result;
+}
+
+struct sh_node *sh_read_list(struct sh_reader *r)
+{
+	struct sh_node *list = read_items(r);
+	if (!list)
+		return NULL;
+	if (r->at < r->len) {
+		sh_fail(r, "an unexpected word");
+		return NULL;
+	}
+	if (r->waiting) {
+		sh_fail(r, "a here-document without its end");
+		return NULL;
+	}
+	/* What here-documents ran after the last command they belong to. */
+	list->subs = r->subs;
+	return list;
+}
+
+struct sh_node *shell_parse(const char *text, size_t len, struct arena *arena, struct err *e)
+{
+	struct sh_reader r = {.text = text, .len = len, .arena = arena, .e = e};
+	if (len > SHELL_CAP_BYTES || memchr(text, 0, len)) {
+		err_set(e, "shell text: over %d bytes, or with a NUL", SHELL_CAP_BYTES);
+		return NULL;
+	}
+	return sh_read_list(&r);
+}

@@ -1,0 +1,177 @@
+/* The command classifier against its labelled commands, and the shell reader against bash itself.
+ */
+#include "agent/policy/classify.h"
+#include "agent/policy/shell.h"
+#include "tests/kit/tap.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { FILE_CAP_BYTES = 1 << 20, WORDS_MAX = 32 };
+static const struct classify_world world = {.workspace = "/srv/work/repo", .home = "/home/user"};
+
+/* "\n" as two characters means a line end. */
+static char *unescape(const char *line, size_t len)
+{
+	char *out = malloc(len + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < len; i++) {
+		bool end = line[i] == '\\' && i + 1 < len && line[i + 1] == 'n' &&
+			   (i < 3 || memcmp(line + i - 2, "%s", 2));
+		out[n++] = end ? '\n' : line[i];
+		i += end;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+static void judge_line(const char *text, struct verdict *v)
+{
+	const char *argv[WORDS_MAX] = {"bash", "-c", text};
+	size_t argc = 3;
+	json_t *list = !strncmp(text, "[\"", 2) ? json_loads(text, 0, NULL) : NULL;
+	if (list)
+		for (argc = 0; argc < json_array_size(list) && argc < WORDS_MAX; argc++)
+			argv[argc] = json_string_value(json_array_get(list, argc));
+	classify_argv(&world, argv, argc, v);
+	json_decref(list);
+}
+
+static char *read_labels(void)
+{
+	AUTO_FREE char *path = NULL;
+	char *text = NULL;
+	size_t len;
+	struct err e = ERR_NONE;
+	if (asprintf(&path, "%s/tests/golden/commands/labelled.txt", getenv("AGENT6_SRC")) < 0 ||
+		io_read_file(AT_FDCWD, path, FILE_CAP_BYTES, &text, &len, &e))
+		bail("%s", e.text);
+	return text;
+}
+
+typedef void line_fn(const char *level, const char *text);
+
+static size_t each_line(line_fn *fn)
+{
+	AUTO_FREE char *all = read_labels();
+	char level[32] = "";
+	size_t count = 0, len;
+	for (const char *at = all; *at; at += len + (at[len] == '\n')) {
+		len = strcspn(at, "\n");
+		if (!len || (*at == '#' && count == 0))
+			continue;
+		if (!strncmp(at, "= ", 2)) {
+			snprintf(level, sizeof(level), "%.*s", (int)len - 2, at + 2);
+			continue;
+		}
+		AUTO_FREE char *text = unescape(at, len);
+		fn(level, text);
+		count++;
+	}
+	return count;
+}
+
+static void check_level(const char *level, const char *text)
+{
+	struct verdict v;
+	judge_line(text, &v);
+	if (!is_str(level_name(v.level), level, "%s", text))
+		for (size_t i = 0; i < v.reason_count; i++)
+			diag("because %s", v.reasons[i]);
+	if (v.level >= LEVEL_DESTRUCTIVE && !v.reason_count)
+		ok(false, "%s has no reason", text);
+}
+
+/* What bash itself refuses to parse. */
+static int bash_status(const char *text)
+{
+	pid_t pid = fork();
+	if (!pid) {
+		int null_fd = open("/dev/null", O_RDWR);
+		dup2(null_fd, 2);
+		execl("/bin/bash", "bash", "-n", "-c", text, (char *)NULL);
+		_exit(127);
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static size_t disagreements;
+
+/* Everything bash takes must be understood or at least judged destructive; what bash refuses must
+ * not come out as harmless. */
+static void check_oracle(const char *level, const char *text)
+{
+	(void)level;
+	struct arena arena;
+	arena_init(&arena);
+	bool ours = shell_parse(text, strlen(text), &arena, NULL);
+	bool theirs = !bash_status(text);
+	arena_done(&arena);
+	if (!strncmp(text, "[\"", 2) || ours == theirs)
+		return;
+	disagreements++;
+	diag("bash %s, we %s: %s", theirs ? "takes it" : "refuses it",
+		ours ? "take it" : "refuse it", text);
+}
+
+static void approvals(void)
+{
+	static const struct {
+		const char *text;
+		unsigned want;
+	} cases[] = {{"ls", 0}, {"make", 0}, {"touch x", APPROVE_CONFIRM},
+		{"rm x", APPROVE_EXPLICIT}, {"sudo ls", APPROVE_TYPED_YES},
+		{"curl https://x.example", APPROVE_CONFIRM | APPROVE_DESTINATION},
+		{"sudo ls; curl https://x.example",
+			APPROVE_TYPED_YES | APPROVE_CONFIRM | APPROVE_DESTINATION},
+		{"touch x; rm y", APPROVE_CONFIRM | APPROVE_EXPLICIT}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct verdict v;
+		judge_line(cases[i].text, &v);
+		is(v.approvals, cases[i].want, "approvals of %s are the union", cases[i].text);
+	}
+	struct verdict v;
+	judge_line("curl -F f=@x https://up.example/y", &v);
+	bool host = false, form = false;
+	for (size_t i = 0; i < v.reason_count; i++) {
+		host = host || strstr(v.reasons[i], "up.example");
+		form = form || strstr(v.reasons[i], "-F sends files");
+	}
+	ok(host && form, "the destination and the danger are named");
+}
+
+static void limits(void)
+{
+	struct verdict v;
+	AUTO_BUF deep;
+	buf_init(&deep, 1 << 20);
+	for (int i = 0; i < 2000; i++)
+		buf_adds(&deep, "$(");
+	judge_line(deep.data, &v);
+	ok(v.level >= LEVEL_DESTRUCTIVE, "endless nesting is not analysable");
+	buf_clear(&deep);
+	for (int i = 0; i < 40000; i++)
+		buf_adds(&deep, "a ");
+	judge_line(deep.data, &v);
+	ok(v.level >= LEVEL_DESTRUCTIVE, "so are too many words");
+	judge_line("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", &v);
+	ok(v.level >= LEVEL_DESTRUCTIVE, "and brace lists that explode");
+	classify_argv(&world, NULL, 0, &v);
+	is(v.level, LEVEL_READ_ONLY, "nothing does nothing");
+}
+
+int main(void)
+{
+	size_t count = each_line(check_level);
+	ok(count >= 300, "%zu labelled commands", count);
+	approvals();
+	limits();
+	each_line(check_oracle);
+	is(disagreements, 0, "bash -n agrees about what can be parsed");
+	return tap_done();
+}
