@@ -49,9 +49,6 @@ static bool in_workspace(const struct commands *c, const char *path)
 
 static void report_missing(const struct commands *c, const struct site *site, const char *program)
 {
-	if (json_object_get(c->seen, program))
-		return;
-	json_object_set_new(c->seen, program, json_true());
 	struct finding *f =
 		program[0] == '/'
 			? site_report(site, RULE_PROGRAM_MISSING, "this host has no program \"%s\"",
@@ -72,6 +69,9 @@ static void check_state(const struct commands *c, const struct state *s)
 		.state = s->name};
 	if (!program || strncmp(program, "scripts/", 8) == 0)
 		return;
+	if (json_object_get(c->seen, program))
+		return;
+	json_object_set_new(c->seen, program, json_true());
 	if (program[0] == '/' && in_workspace(c, program)) {
 		struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
 			"\"%s\" lies in the workspace, where whatever runs may replace it",

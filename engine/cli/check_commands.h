@@ -6,7 +6,7 @@
 #define CLI_CHECK_COMMANDS_H
 #include "machine/machine.h"
 
-/* Programs that the jail's PATH does not have here (once each), and absolute ones that lie in
- * `workspace`, where an agent could replace them. */
+/* Programs that the jail's PATH does not have here, and absolute ones that lie in `workspace`,
+ * where an agent could replace them; each program at the first state that names it. */
 void check_commands(const struct machine *m, const char *workspace, struct findings *findings);
 #endif
