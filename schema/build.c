@@ -201,21 +201,6 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 	return 0;
 }
 
-char *doc_build_room(struct doc_build *b, size_t bytes)
-{
-	enum { POOL_BYTES = 8192 };
-	if (bytes > POOL_BYTES / 16)
-		return arena_alloc(&b->doc->arena, bytes);
-	if (bytes > b->pool_left) {
-		b->pool = arena_alloc(&b->doc->arena, POOL_BYTES);
-		b->pool_left = POOL_BYTES;
-	}
-	char *room = b->pool;
-	b->pool += bytes;
-	b->pool_left -= bytes;
-	return room;
-}
-
 struct doc_node doc_build_string(
 	struct doc_build *b, const char *text, size_t len, struct doc_pos pos)
 {
@@ -225,10 +210,7 @@ struct doc_node doc_build_string(
 			"the string holds the character NUL (U+0000)");
 		node.kind = DOC_BROKEN;
 	}
-	char *copy = doc_build_room(b, len + 1);
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	node.text = copy;
+	node.text = arena_copy(&b->doc->arena, text, len);
 	return node;
 }
 

@@ -22,8 +22,6 @@ struct doc_build {
 	size_t count, room;
 	struct doc_open open[DOC_DEPTH_MAX];
 	int depth;
-	char *pool; /* room for short strings, which the arena would round up */
-	size_t pool_left;
 };
 
 /* Copies the text, strips a byte order mark, indexes lines; checks size, UTF-8 and control
@@ -38,8 +36,6 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 int doc_build_add(struct doc_build *b, struct doc_node node);
 /* The next node added will be a map's key. */
 bool doc_build_at_key(const struct doc_build *b);
-/* Room for `bytes` bytes of a string, in the document. */
-char *doc_build_room(struct doc_build *b, size_t bytes);
 /* A DOC_STR node whose text is copied; a NUL in it is reported and the node is broken. */
 struct doc_node doc_build_string(
 	struct doc_build *b, const char *text, size_t len, struct doc_pos pos);

@@ -118,7 +118,7 @@ static int read_string(struct reader *r)
 	struct cursor *c = &r->cursor;
 	struct doc_node node = {.kind = DOC_STR, .pos = cursor_pos(c)};
 	c->at++;
-	char *text = doc_build_room(&r->build, (size_t)(string_end(c) - c->at) + 1);
+	char *text = arena_alloc(&r->build.doc->arena, (size_t)(string_end(c) - c->at) + 1);
 	size_t len = 0;
 	bool lone = false;
 	if (read_characters(r, text, &len, &lone))

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { BLOCK_BYTES = 64 * 1024, ALIGN = 8 };
+enum { BLOCK_BYTES = 64 * 1024, MAPPED_BYTES = 4 * 1024 * 1024, ALIGN = 8 };
 
 struct arena_block {
 	struct arena_block *next;
 	size_t used, size;
+	size_t mapped_bytes; /* 0: from calloc */
 	_Alignas(max_align_t) char bytes[];
 };
 
@@ -22,22 +24,49 @@ void arena_done(struct arena *a)
 {
 	for (struct arena_block *b = a->blocks, *next; b; b = next) {
 		next = b->next;
-		free(b);
+		if (b->mapped_bytes)
+			munmap(b, b->mapped_bytes);
+		else
+			free(b);
 	}
 	*a = (struct arena){0};
 }
 
-static struct arena_block *arena_grow(struct arena *a, size_t bytes)
+/* Once an arena is large, its next blocks are mapped, on huge pages where the system has them: a
+ * page fault for every 4 KiB would cost more than what is done with them. */
+static struct arena_block *block_map(void)
+{
+	void *p = mmap(
+		NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, MAPPED_BYTES, MADV_HUGEPAGE);
+	struct arena_block *b = p;
+	b->mapped_bytes = MAPPED_BYTES;
+	b->size = MAPPED_BYTES - sizeof(*b);
+	return b;
+}
+
+static struct arena_block *block_new(const struct arena *a, size_t bytes)
 {
 	size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 	struct arena_block *b = NULL;
+	if (a->used_bytes > MAPPED_BYTES / 4 && bytes <= BLOCK_BYTES / 4 && (b = block_map()))
+		return b;
 	if (size <= SIZE_MAX - sizeof(*b))
 		b = calloc(1, sizeof(*b) + size);
+	if (b)
+		b->size = size;
+	return b;
+}
+
+static struct arena_block *arena_grow(struct arena *a, size_t bytes)
+{
+	struct arena_block *b = block_new(a, bytes);
 	if (!b) {
 		fputs("agent6: out of memory\n", stderr);
 		abort();
 	}
-	b->size = size;
 	/* A large block goes behind the current one, which may still have room. */
 	if (a->blocks && bytes > BLOCK_BYTES / 4) {
 		b->next = a->blocks->next;

@@ -46,12 +46,12 @@ static void test_arena(void)
 	bool aligned = true, zeroed = true;
 	for (size_t i = 1; i < 3000; i += 7) {
 		unsigned char *p = arena_alloc(&a, i);
-		aligned &= (uintptr_t)p % _Alignof(max_align_t) == 0;
+		aligned &= (uintptr_t)p % _Alignof(double) == 0;
 		for (size_t k = 0; k < i; k++)
 			zeroed &= !p[k];
 		memset(p, 0xaa, i);
 	}
-	ok(aligned, "aligned for any type");
+	ok(aligned, "aligned for pointers and numbers");
 	ok(zeroed, "zeroed");
 	char *first = arena_copy(&a, "one", 3);
 	unsigned char *big = arena_array(&a, 1000, 1000);
@@ -60,6 +60,16 @@ static void test_arena(void)
 	is_str(first, "one", "a block larger than usual overlaps nothing before");
 	is_str(second, "two", "nor behind");
 	is_str(arena_copy(&a, NULL, 0), "", "an empty copy");
+	/* Far enough for the blocks that are mapped. */
+	size_t wrong = 0;
+	for (size_t i = 0; i < 100000; i++) {
+		uint64_t *p = arena_alloc(&a, 100);
+		for (size_t k = 0; k < 12; k++)
+			wrong += p[k] != 0;
+		memset(p, 0xcc, 100);
+		arena_copy(&a, "text", i % 5);
+	}
+	is(wrong, 0, "10 MB of zeroed pieces");
 	ok(a.used_bytes > 1000000, "what was handed out is counted");
 	arena_done(&a);
 	is(a.used_bytes, 0, "released");
