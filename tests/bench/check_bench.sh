@@ -1,0 +1,55 @@
+#!/bin/bash
+# What a check costs beside libyaml alone, and how it grows.
+set -eu -o pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+failed=0
+
+# report NAME MEASURED OPERATOR LIMIT UNIT
+report() {
+	local verdict=ok
+	awk -v a="$2" -v b="$4" "BEGIN { exit !(a $3 b) }" || { verdict=FAILED && failed=1; }
+	printf '%-52s %12s %s  (%s %s)  %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
+}
+
+# A machine of N tool states of about 250 bytes each.
+large_machine() {
+	printf 'machine: large\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\n'
+	printf 'vars: {code: {x: {type: int, default: 0}}}\nstates:\n'
+	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "  s%d:\n    kind: tool\n" \
+		"    description: a description of about eighty characters, as an author would write for this one\n" \
+		"    command: [\"echo\", \"{{ x }}\", \"%d\"]\n    timeout_secs: 30\n    on:\n      ok: s%d\n" \
+		"      nonzero: end\n      timeout: end\n", i, i, i + 1 }'
+	printf '  s%d: {kind: terminal, status: ok, reason: done}\n' "$1"
+	printf '  end: {kind: terminal, status: failed, reason: failed}\n'
+}
+
+# The same with states small enough for 100,000 of them in 8 MiB.
+many_states() {
+	printf 'machine: many\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\nstates:\n'
+	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "  s%d: {kind: wait, on: {signal: s%d}}\n", i, i + 1 }'
+	printf '  s%d: {kind: terminal, status: ok, reason: done}\n' "$1"
+}
+
+# The least of five runs, and the peak memory.
+least() {
+	for _ in 1 2 3 4 5; do "$TMPDIR/usage" "$@"; done | sort -k 2n | head -n 1
+}
+
+${CC:-gcc} -O2 -D_GNU_SOURCE -o "$TMPDIR/usage" "$here/usage.c"
+${CC:-gcc} -O2 -o "$TMPDIR/yaml_events" "$here/yaml_events.c" -lyaml
+large_machine 10000 >"$TMPDIR/large.asm.yaml"
+bytes=$(stat -c %s "$TMPDIR/large.asm.yaml")
+read -r _ alone < <(least "$TMPDIR/yaml_events" "$TMPDIR/large.asm.yaml")
+read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "$TMPDIR/large.asm.yaml")
+echo "check of 10,000 states ($bytes bytes): $secs s, libyaml alone $alone s, peak $kib KiB"
+report 'check of 10,000 states over libyaml alone' "$(awk -v a="$secs" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')" '<=' 2 x
+report 'its peak memory over the input' "$(awk -v a="$kib" -v b="$bytes" 'BEGIN { printf "%.1f", a * 1024 / b }')" '<' 12 x
+times=()
+for states in 100 1000 10000 100000; do
+	many_states "$states" >"$TMPDIR/many.asm.yaml"
+	read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "$TMPDIR/many.asm.yaml")
+	times+=("$secs")
+	echo "check of $states small states: $secs s, peak $kib KiB"
+done
+report 'time of 100,000 small states over that of 10,000' "$(awk -v a="${times[3]}" -v b="${times[2]}" 'BEGIN { printf "%.1f", a / b }')" '<' 14 x
+exit "$failed"
