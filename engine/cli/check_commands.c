@@ -1,5 +1,6 @@
 #include "cli/check_commands.h"
 
+#include "agent/policy/classify.h"
 #include "machine/site.h"
 #include "machine/template.h"
 #include <fcntl.h>
@@ -11,7 +12,7 @@ enum { PROGRAM_BYTES = 4200 };
 struct commands {
 	const struct machine *m;
 	struct findings *findings;
-	const char *workspace;
+	const char *workspace, *home;
 	json_t *seen; /* by program: looked up already */
 };
 
@@ -47,7 +48,7 @@ static bool in_workspace(const struct commands *c, const char *path)
 	return inside(path, c->workspace) || (real && inside(real, c->workspace));
 }
 
-static void report_missing(const struct commands *c, const struct site *site, const char *program)
+static void report_missing(const struct site *site, const char *program)
 {
 	struct finding *f =
 		program[0] == '/'
@@ -59,7 +60,7 @@ static void report_missing(const struct commands *c, const struct site *site, co
 	site_help(site, f, "install it, or bring it along below scripts/");
 }
 
-static void check_state(const struct commands *c, const struct state *s)
+static void check_program(const struct commands *c, const struct state *s)
 {
 	const char *program = template_literal(s->tool.command[0]);
 	const struct doc_node *list = doc_get(c->m->doc, s->node, "command");
@@ -78,8 +79,44 @@ static void check_state(const struct commands *c, const struct state *s)
 			program);
 		site_help(&site, f, "bring it along below scripts/");
 	} else if (program[0] == '/' ? !runnable(program) : !on_path(program)) {
-		report_missing(c, &site, program);
+		report_missing(&site, program);
 	}
+}
+
+/* The command when all of it is known before it runs; the list is heap. NULL: not. */
+static const char **static_argv(const struct tool_state *t)
+{
+	const char **argv = calloc(t->command_count + 1, sizeof(*argv));
+	for (size_t i = 0; argv && i < t->command_count; i++) {
+		argv[i] = template_literal(t->command[i]);
+		if (!argv[i]) {
+			free(argv);
+			return NULL;
+		}
+	}
+	return argv;
+}
+
+static void check_risk(const struct commands *c, const struct state *s)
+{
+	AUTO_FREE const char **argv = static_argv(&s->tool);
+	struct classify_world world = {.workspace = c->workspace, .home = c->home};
+	struct verdict verdict = {.level = LEVEL_READ_ONLY};
+	if (argv)
+		classify_argv(&world, argv, s->tool.command_count, &verdict);
+	if (verdict.level < LEVEL_DESTRUCTIVE)
+		return;
+	bool denied = verdict.level == LEVEL_DENIED;
+	struct site site = {.findings = c->findings,
+		.doc = c->m->doc,
+		.node = doc_get(c->m->doc, s->node, "command"),
+		.state = s->name};
+	struct finding *f = site_report(&site, denied ? RULE_COMMAND_DENIED : RULE_COMMAND_RISK,
+		"the command's level is %s%s%s", level_name(verdict.level),
+		verdict.reason_count ? ": " : "", verdict.reason_count ? verdict.reasons[0] : "");
+	site_help(&site, f,
+		denied ? "no approval makes such a command run; write a narrower one"
+		       : "make sure that this is meant; `agent6 check command` shows every reason");
 }
 
 void check_commands(const struct machine *m, const char *workspace, struct findings *findings)
@@ -87,7 +124,9 @@ void check_commands(const struct machine *m, const char *workspace, struct findi
 	struct commands c = {
 		.m = m, .findings = findings, .workspace = workspace, .seen = json_object()};
 	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_TOOL)
-			check_state(&c, &m->states[i]);
+		if (m->states[i].kind == KIND_TOOL) {
+			check_program(&c, &m->states[i]);
+			check_risk(&c, &m->states[i]);
+		}
 	json_decref(c.seen);
 }

@@ -7,6 +7,8 @@
 #include "machine/machine.h"
 
 /* Programs that the jail's PATH does not have here, and absolute ones that lie in `workspace`,
- * where an agent could replace them; each program at the first state that names it. */
+ * where an agent could replace them; each program at the first state that names it.
+ * Then the classifier's level of every command that is known before it runs, from destructive up.
+ */
 void check_commands(const struct machine *m, const char *workspace, struct findings *findings);
 #endif
