@@ -29,8 +29,11 @@
 	X(machine_new) \
 	X(machine_pack) \
 	X(machine_inspect) \
+	X(machine_sign) \
 	X(check_sandbox) \
 	X(check_config) \
+	X(check_command) \
+	X(check_redact) \
 	X(config_show) \
 	X(config_get) \
 	X(config_set) \

@@ -43,8 +43,9 @@ unsigned judge_shell(struct judge *j, const struct call *c)
 			arg_has_flag(word, 'i', "oO", &value))
 			judge_raise(j, LEVEL_DESTRUCTIVE, "%s reads start-up files", c->name);
 	}
-	/* +o takes a value as well. */
-	while (operand < c->count && c->words[operand]->text[0] == '+')
+	/* +o takes a value as well; behind "--" there are no options any more. */
+	bool ended = operand > 0 && !strcmp(call_text(c, operand - 1), "--");
+	while (!ended && operand < c->count && c->words[operand]->text[0] == '+')
 		operand += strcmp(c->words[operand]->text, "+o") &&
 					   strcmp(c->words[operand]->text, "+O")
 				   ? 1

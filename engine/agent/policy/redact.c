@@ -94,6 +94,23 @@ int redact_add(struct redact *r, const char *secret)
 	return 0;
 }
 
+int redact_add_environment(struct redact *r, char *const *environment)
+{
+	static const char *const suffixes[] = {
+		"_KEY", "_SECRET", "_TOKEN", "_PASSWORD", "_CREDENTIALS"};
+	for (; *environment; environment++) {
+		const char *equals = strchr(*environment, '=');
+		size_t len = equals ? (size_t)(equals - *environment) : 0;
+		for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+			size_t n = strlen(suffixes[i]);
+			if (len >= n && !memcmp(equals - n, suffixes[i], n) &&
+				redact_add(r, equals + 1))
+				return -1;
+		}
+	}
+	return 0;
+}
+
 void redact_done(struct redact *r)
 {
 	for (size_t i = 0; i < r->count; i++) {

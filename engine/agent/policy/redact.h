@@ -44,6 +44,8 @@ const char *redact_kind_name(enum redact_kind kind);
 /* Looks for `secret` from now on: as it is, JSON-escaped, percent-encoded, in hex, and in base64 at
  * every alignment. Secrets under 8 bytes are ignored: they would match everywhere. */
 int redact_add(struct redact *r, const char *secret);
+/* The values of those NAME=VALUE strings (NULL-terminated) whose names say that they are secret. */
+int redact_add_environment(struct redact *r, char *const *environment);
 /* Wipes and releases. */
 void redact_done(struct redact *r);
 /* Appends `text` with every secret replaced. `tally` (NULL: none) counts by kind. */

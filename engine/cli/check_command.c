@@ -1,0 +1,97 @@
+#include "agent/policy/classify.h"
+#include "base/json.h"
+#include "cli/verb.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 1024 * 1024, ARGV_MAX = 4096 };
+
+static json_t *verdict_json(const struct verdict *v)
+{
+	json_t *approvals = json_array(), *reasons = json_array();
+	for (unsigned one = 1; one <= APPROVE_DESTINATION; one <<= 1)
+		if (v->approvals & one)
+			json_array_append_new(
+				approvals, json_string(approval_name((enum approval)one)));
+	for (size_t i = 0; i < v->reason_count; i++)
+		json_array_append_new(reasons, json_string(v->reasons[i]));
+	return json_pack("{s:s, s:o, s:o}", "level", level_name(v->level), "approvals", approvals,
+		"reasons", reasons);
+}
+
+static void print_verdict(const char *const *argv, size_t argc)
+{
+	char here[PATH_MAX];
+	struct classify_world world = {
+		.workspace = getcwd(here, sizeof(here)), .home = getenv("HOME")};
+	struct verdict v;
+	classify_argv(&world, argv, argc, &v);
+	json_auto_t *out = verdict_json(&v);
+	AUTO_FREE char *text = json_text(out);
+	puts(text ? text : "");
+}
+
+static int judge_line(const char *line, size_t len, long number)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *list = json_read(line, len, LINE_BYTES_MAX, &e);
+	static const char *argv[ARGV_MAX];
+	size_t argc = json_array_size(list);
+	if (list && (!argc || argc > ARGV_MAX))
+		err_set(&e, "expected a list of 1 to %d strings, the command and its arguments",
+			ARGV_MAX);
+	for (size_t i = 0; !e.text[0] && i < argc; i++)
+		if (!(argv[i] = json_string_value(json_array_get(list, i))))
+			err_set(&e, "argument %zu is not a string", i);
+	if (e.text[0]) {
+		fprintf(stderr, "agent6: line %ld: %s\n", number, e.text);
+		return EXIT_REFUSED;
+	}
+	print_verdict(argv, argc);
+	return EXIT_OK;
+}
+
+static int judge_lines(void)
+{
+	AUTO_FREE char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	for (long number = 1; (len = getline(&line, &size, stdin)) > 0; number++) {
+		int code = judge_line(line, (size_t)len, number);
+		if (code)
+			return code;
+	}
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	if (call_has(c, "stdin"))
+		return judge_lines();
+	if (!c->argument_count) {
+		fputs("agent6: no command: `agent6 check command -- PROGRAM [ARG...]`, or "
+		      "--stdin\n",
+			stderr);
+		return EXIT_REFUSED;
+	}
+	print_verdict((const char *const *)c->arguments, (size_t)c->argument_count);
+	return EXIT_OK;
+}
+
+static const struct verb_option options[] = {
+	{"stdin", NULL, "judge one JSON list of strings per line of standard input", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_check_command = {.path = "check command",
+	.summary = "say how dangerous a command is, and who must agree to it",
+	.arguments = "[--] [CMD ARG...]",
+	.max_arguments = -1,
+	.details =
+		"Prints {\"level\", \"approvals\", \"reasons\"} for the command as it would be "
+		"executed, without a shell around it; shells, wrappers and interpreters in it are "
+		"looked through. Levels, from harmless on: read_only, build, write, destructive, "
+		"privileged, network, denied.\n\n"
+		"Exit status: 0 judged; 2 no command, or a line that is not a list of strings.",
+	.options = options,
+	.run = run};

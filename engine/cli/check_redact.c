@@ -1,0 +1,123 @@
+#include "agent/policy/redact.h"
+#include "agent/policy/scrub.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "cli/verb.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
+
+struct seen {
+	struct redact_tally tally;
+	size_t markers;
+};
+
+/* What a command printed is scrubbed; what a file holds stays as it is but for its secrets, with a
+ * word about markers beside it. */
+static int filter(const struct redact *r, bool command, const char *text, size_t len,
+	struct buf *out, struct seen *seen)
+{
+	AUTO_BUF plain;
+	buf_init(&plain, INPUT_BYTES_MAX);
+	buf_adds(&plain, "");
+	*seen = (struct seen){.markers = 0};
+	if (redact_text(r, text, len, &plain, &seen->tally))
+		return -1;
+	if (command)
+		return scrub_text(plain.data, plain.len, out, &seen->markers);
+	seen->markers = scrub_count(plain.data, plain.len);
+	buf_add(out, plain.data, plain.len);
+	if (seen->markers)
+		buf_addf(out, "\n[agent6: %zu possible injection markers in this text]\n",
+			seen->markers);
+	return out->failed ? -1 : 0;
+}
+
+static int filter_whole(const struct redact *r, bool command)
+{
+	AUTO_BUF in, out;
+	struct err e = ERR_NONE;
+	struct seen seen;
+	buf_init(&in, INPUT_BYTES_MAX);
+	buf_init(&out, INPUT_BYTES_MAX);
+	buf_adds(&in, "");
+	if (io_read_all(STDIN_FILENO, &in, "the text", &e) ||
+		filter(r, command, in.data, in.len, &out, &seen)) {
+		fprintf(stderr, "agent6: %s\n", e.text[0] ? e.text : "the text is too long");
+		return EXIT_REFUSED;
+	}
+	return io_write(STDOUT_FILENO, out.data ? out.data : "", out.len) ? EXIT_FAILED : EXIT_OK;
+}
+
+static json_t *tally_json(const struct redact_tally *tally)
+{
+	json_t *counts = json_object();
+	for (size_t i = 0; i < REDACT_KIND_COUNT; i++)
+		if (tally->of[i])
+			json_object_set_new(counts, redact_kind_name((enum redact_kind)i),
+				json_integer((json_int_t)tally->of[i]));
+	return counts;
+}
+
+static int filter_line(const struct redact *r, bool command, const char *line, size_t len)
+{
+	AUTO_BUF out;
+	struct seen seen;
+	buf_init(&out, INPUT_BYTES_MAX);
+	buf_adds(&out, "");
+	json_auto_t *doc = json_read(line, len, INPUT_BYTES_MAX, NULL);
+	const json_t *text = json_object_get(doc, "text");
+	if (!json_is_string(text) ||
+		filter(r, command, json_string_value(text), json_string_length(text), &out, &seen))
+		return -1;
+	json_auto_t *answer = json_pack("{s:s%, s:o, s:I}", "text", out.data, out.len, "redacted",
+		tally_json(&seen.tally), "markers", (json_int_t)seen.markers);
+	AUTO_FREE char *shown = answer ? json_text(answer) : NULL;
+	return shown && puts(shown) >= 0 ? 0 : -1;
+}
+
+static int filter_lines(const struct redact *r, bool command)
+{
+	AUTO_FREE char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	for (long number = 1; (len = getline(&line, &size, stdin)) > 0; number++)
+		if (filter_line(r, command, line, (size_t)len)) {
+			fprintf(stderr, "agent6: line %ld is not {\"text\": \"...\"}\n", number);
+			return EXIT_REFUSED;
+		}
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	const char *as = call_value(c, "as");
+	bool command = !as || !strcmp(as, "command");
+	struct redact r = {0};
+	int code = EXIT_FAILED;
+	if (!redact_add_environment(&r, environ))
+		code = call_has(c, "stdin-jsonl") ? filter_lines(&r, command)
+						  : filter_whole(&r, command);
+	redact_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"as", "command|file", "what the text is: a command's output (the default), or a file's",
+		false},
+	{"stdin-jsonl", NULL, "read one {\"text\"} per line, print one answer per line", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_check_redact = {.path = "check redact",
+	.summary = "show standard input as a model would see it",
+	.max_arguments = 0,
+	.details =
+		"Secrets are replaced by [REDACTED:kind]: the values of environment variables "
+		"whose "
+		"names end in _KEY, _SECRET, _TOKEN, _PASSWORD or _CREDENTIALS, tokens in a "
+		"vendor's shape, private keys, credentials in headers and URLs, long high-entropy "
+		"words. Injection markers in a command's output are replaced as well.\n\n"
+		"Exit status: 0; 2 input that cannot be read.",
+	.options = options,
+	.run = run};
