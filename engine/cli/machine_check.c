@@ -3,6 +3,7 @@
 #include "cli/exposure.h"
 #include "cli/load.h"
 #include "cli/setup.h"
+#include "cli/trust.h"
 #include "cli/verb.h"
 #include "machine/analyse.h"
 #include <stdio.h>
@@ -27,6 +28,16 @@ static void look_closer(const struct machine *m, struct findings *findings)
 	check_commands(m, workspace ? workspace : "/", findings);
 }
 
+static void check_signature(const struct call *c, const struct bundle *b, struct findings *f)
+{
+	struct err e = ERR_NONE;
+	char principal[SIGN_PRINCIPAL_BYTES];
+	if (!trust_check(c, NULL, b, principal, &e))
+		return;
+	struct finding *it = finding_add(f, RULE_BUNDLE_SIGNATURE, NULL, NULL, "%s", e.text);
+	it->file = arena_copy(&f->arena, b->named, strlen(b->named));
+}
+
 static void open_all(const struct call *c, struct checking *k)
 {
 	for (int i = 0; i < c->argument_count; i++) {
@@ -34,6 +45,7 @@ static void open_all(const struct call *c, struct checking *k)
 		struct loaded *l = &k->loaded[k->count];
 		if (!loaded_open(l, c->arguments[i], &k->findings, &e)) {
 			k->count++;
+			check_signature(c, l->bundle, &k->findings);
 			if (l->machine)
 				look_closer(l->machine, &k->findings);
 			continue;
@@ -206,6 +218,7 @@ static const struct verb_option options[] = {{"strict", NULL, "warnings fail too
 	{"report", NULL, "print what every state may touch on this host", false},
 	{"against", "OLD", "say what BUNDLE may touch that OLD could not; exit 4 if anything",
 		false},
+	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
 	{"config", "FILE", "a configuration file on top of the operator's own", false},
 	{NULL, NULL, NULL, false}};
 

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "cli/load.h"
 #include "cli/text.h"
+#include "cli/trust.h"
 #include "cli/verb.h"
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ static json_t *members_json(const struct bundle *b)
 	return all;
 }
 
-static void inspect_text(const struct loaded *l, struct buf *out)
+static void inspect_text(const struct loaded *l, const char *principal, struct buf *out)
 {
 	static const char *const forms[] = {"packed", "directory", "loose"};
 	const struct bundle *b = l->bundle;
@@ -32,6 +33,10 @@ static void inspect_text(const struct loaded *l, struct buf *out)
 	buf_addf(out, "form         %s\ndigest       %s\nmembers      %zu, ", forms[b->form],
 		b->digest, b->count);
 	text_bytes(out, (int64_t)b->bytes);
+	if (*principal) {
+		buf_adds(out, "\nsigned by    ");
+		text_clean(out, principal, 200);
+	}
 	buf_adds(out, "\n\n");
 	for (size_t i = 0; i < b->count; i++) {
 		const struct member *m = &b->members[i];
@@ -43,16 +48,21 @@ static void inspect_text(const struct loaded *l, struct buf *out)
 static int inspect(void *ctx, const struct loaded *l)
 {
 	const struct call *c = ctx;
+	struct err e = ERR_NONE;
+	char principal[SIGN_PRINCIPAL_BYTES];
 	AUTO_BUF out;
 	buf_init(&out, INSPECT_BYTES_MAX);
+	if (trust_check(c, NULL, l->bundle, principal, &e))
+		return fail(EXIT_REFUSED, &e);
 	if (call_has(c, "json")) {
-		json_auto_t *all = json_pack("{s:s, s:s?, s:s, s:o}", "machine", l->machine->name,
-			"description", l->machine->description, "digest", l->bundle->digest,
-			"members", members_json(l->bundle));
+		json_auto_t *all = json_pack("{s:s, s:s?, s:s, s:s?, s:o}", "machine",
+			l->machine->name, "description", l->machine->description, "digest",
+			l->bundle->digest, "signed_by", *principal ? principal : NULL, "members",
+			members_json(l->bundle));
 		json_write(&out, all);
 		buf_addc(&out, '\n');
 	} else {
-		inspect_text(l, &out);
+		inspect_text(l, principal, &out);
 	}
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
@@ -64,6 +74,7 @@ static int run(const struct call *c)
 }
 
 static const struct verb_option options[] = {
+	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
 	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_inspect = {.path = "machine inspect",

@@ -2,6 +2,7 @@
 #include "cli/setup.h"
 #include "cli/show.h"
 #include "cli/start.h"
+#include "cli/trust.h"
 #include <string.h>
 
 static json_t *overrides_of(const struct call *c)
@@ -26,7 +27,10 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	struct err e = ERR_NONE;
 	struct drive_result result;
 	struct show show;
+	char principal[SIGN_PRINCIPAL_BYTES];
 	const char *id = call_value(c, "id");
+	if (trust_check(c, r->setup.config, l->bundle, principal, &e))
+		return fail(EXIT_REFUSED, &e);
 	json_auto_t *overrides = overrides_of(c);
 	json_auto_t *parameters = parameters_read(c, l->machine, &e);
 	if (!parameters)
@@ -71,6 +75,7 @@ static const struct verb_option options[] = {
 	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
 	{"allow-root-jail", NULL, "as root, accept file systems without id-mapped mounts", false},
 	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
+	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
 	{"record", "DIR", "keep every provider exchange as a cassette in DIR", false},
 	{"json", NULL, "print the journal's lines as they are committed", false},
 	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};

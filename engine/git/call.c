@@ -1,14 +1,9 @@
 #include "git/call.h"
 
 #include "base/arena.h"
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/io.h"
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include "base/capture.h"
+#include <stdint.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static const char *const fixed_env[] = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C",
 	"TZ=UTC", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
@@ -145,75 +140,8 @@ static void environment_end(struct environment *env)
 	env->all[env->count] = NULL;
 }
 
-/* --- the process --------------------------------------------------------------------------------
+/* --- the process ------------------------------------------------------------------------------
  */
-
-struct running {
-	struct child child;
-	int out, err;
-};
-
-static int start(char *const *argv, char *const *env, struct running *r, struct err *e)
-{
-	AUTO_FD int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int out[2], err[2];
-	if (null < 0)
-		return err_errno(e, "cannot open /dev/null");
-	if (pipe2(out, O_CLOEXEC))
-		return err_errno(e, "cannot make a pipe");
-	AUTO_FD int out_read = out[0], out_write = out[1];
-	if (pipe2(err, O_CLOEXEC))
-		return err_errno(e, "cannot make a pipe");
-	AUTO_FD int err_read = err[0], err_write = err[1];
-	int fds[] = {null, out_write, err_write};
-	struct child_spec spec = {.path = argv[0],
-		.argv = argv,
-		.env = env,
-		.fds = fds,
-		.fd_count = 3,
-		.own_session = true};
-	if (child_start(&spec, &r->child, e))
-		return -1;
-	r->out = TAKE_FD(out_read);
-	r->err = TAKE_FD(err_read);
-	return 0;
-}
-
-/* One read of a readable pipe; closes it at its end. stderr beyond the buffer's cap is dropped. */
-static void drain(int *fd, struct buf *into)
-{
-	char chunk[65536];
-	ssize_t n = read(*fd, chunk, sizeof(chunk));
-	if (n > 0)
-		buf_add(into, chunk, (size_t)n);
-	else if (!n || (errno != EINTR && errno != EAGAIN))
-		own_close(fd);
-}
-
-/* Collects until git ended and both pipes are empty. False: the deadline passed; all of it is
- * killed. */
-static bool collect(struct running *r, struct buf *out, struct buf *err)
-{
-	int64_t end = clock_monotonic_ms() + GIT_DEADLINE_MS;
-	while (r->out >= 0 || r->err >= 0) {
-		struct pollfd watched[] = {{r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
-		int64_t left = end - clock_monotonic_ms();
-		if (left <= 0 || out->failed)
-			break;
-		if (poll(watched, 2, (int)left) <= 0)
-			continue;
-		if (watched[0].revents)
-			drain(&r->out, out);
-		if (watched[1].revents)
-			drain(&r->err, err);
-	}
-	bool whole = r->out < 0 && r->err < 0;
-	if (!whole)
-		kill(-r->child.pid, SIGKILL);
-	own_close(&r->out);
-	own_close(&r->err);
-	return whole;
-}
 
 static const char *find_git(void)
 {
@@ -226,21 +154,20 @@ static const char *find_git(void)
 
 static int run(char *const *argv, struct environment *env, struct buf *out, struct err *e)
 {
-	struct running r;
-	AUTO_BUF err;
-	buf_init(&err, 4096);
+	AUTO_BUF words;
+	buf_init(&words, 4096);
 	environment_end(env);
-	if (start(argv, env->all, &r, e))
-		return -1;
-	bool whole = collect(&r, out, &err);
-	int status = child_wait(&r.child);
-	if (!whole)
-		return err_set(e, "git did not finish within %d seconds, or said too much",
-			GIT_DEADLINE_MS / 1000);
-	if (status)
-		return err_set(e, "git failed: %.*s", err.len ? (int)strcspn(err.data, "\n") : 15,
-			err.len ? err.data : "without a word.");
-	return 0;
+	struct capture_spec spec = {.argv = argv,
+		.env = env->all,
+		.stdin_fd = -1,
+		.deadline_ms = GIT_DEADLINE_MS,
+		.own_session = true};
+	int status = capture_run(&spec, out, &words, e);
+	if (status > 0)
+		return err_set(e, "git failed: %.*s",
+			words.len ? (int)strcspn(words.data, "\n") : 15,
+			words.len ? words.data : "without a word.");
+	return status;
 }
 
 static int list_config(

@@ -1,0 +1,87 @@
+#include "base/capture.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+
+struct running {
+	struct child child;
+	int out, err;
+};
+
+static int start(const struct capture_spec *spec, struct running *r, struct err *e)
+{
+	AUTO_FD int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int out[2], err[2];
+	if (null < 0)
+		return err_errno(e, "cannot open /dev/null");
+	if (pipe2(out, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe");
+	AUTO_FD int out_read = out[0], out_write = out[1];
+	if (pipe2(err, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe");
+	AUTO_FD int err_read = err[0], err_write = err[1];
+	int fds[] = {spec->stdin_fd < 0 ? null : spec->stdin_fd, out_write, err_write};
+	struct child_spec child = {.path = spec->argv[0],
+		.argv = spec->argv,
+		.env = spec->env,
+		.fds = fds,
+		.fd_count = 3,
+		.own_session = spec->own_session};
+	if (child_start(&child, &r->child, e))
+		return -1;
+	r->out = TAKE_FD(out_read);
+	r->err = TAKE_FD(err_read);
+	return 0;
+}
+
+/* One read of a readable pipe; closes it at its end. */
+static void drain(int *fd, struct buf *into)
+{
+	char chunk[65536];
+	ssize_t n = read(*fd, chunk, sizeof(chunk));
+	if (n > 0)
+		buf_add(into, chunk, (size_t)n);
+	else if (!n || (errno != EINTR && errno != EAGAIN))
+		own_close(fd);
+}
+
+/* Collects until both pipes are at their end. False: the deadline passed, or there was too much. */
+static bool collect(
+	const struct capture_spec *spec, struct running *r, struct buf *out, struct buf *err)
+{
+	int64_t end = clock_monotonic_ms() + spec->deadline_ms;
+	while (r->out >= 0 || r->err >= 0) {
+		struct pollfd watched[] = {{r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
+		int64_t left = end - clock_monotonic_ms();
+		if (left <= 0 || out->failed)
+			break;
+		if (poll(watched, 2, (int)left) <= 0)
+			continue;
+		if (watched[0].revents)
+			drain(&r->out, out);
+		if (watched[1].revents)
+			drain(&r->err, err);
+	}
+	return r->out < 0 && r->err < 0 && !out->failed;
+}
+
+int capture_run(
+	const struct capture_spec *spec, struct buf *out, struct buf *diagnostics, struct err *e)
+{
+	struct running r;
+	if (start(spec, &r, e))
+		return -1;
+	bool whole = collect(spec, &r, out, diagnostics);
+	if (!whole)
+		kill(spec->own_session ? -r.child.pid : r.child.pid, SIGKILL);
+	own_close(&r.out);
+	own_close(&r.err);
+	int status = child_wait(&r.child);
+	if (whole)
+		return status;
+	return err_set(e, "%s did not end within %d seconds, or printed too much", spec->argv[0],
+		spec->deadline_ms / 1000);
+}

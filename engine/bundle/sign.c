@@ -1,0 +1,112 @@
+#include "bundle/sign.h"
+
+#include "base/capture.h"
+#include "base/io.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SIGN_BYTES_MAX = 64 * 1024, SIGN_DEADLINE_MS = 120000, SIGN_ENV_MAX = 8 };
+
+/* "NAME.asm.sig" */
+static void signature_path(const struct bundle *b, char out[PATH_MAX])
+{
+	size_t len = strlen(b->named);
+	while (len > 1 && b->named[len - 1] == '/')
+		len--;
+	snprintf(out, PATH_MAX, "%.*s.sig", (int)len, b->named);
+}
+
+/* What a passphrase prompt and an agent need, and nothing else. */
+static void build_env(char *env[SIGN_ENV_MAX + 1], char storage[SIGN_ENV_MAX][PATH_MAX])
+{
+	static const char *const names[] = {
+		"HOME", "TERM", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY"};
+	size_t count = 0;
+	snprintf(storage[count], PATH_MAX, "PATH=/usr/bin:/bin");
+	env[count] = storage[count];
+	count++;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+		if (!value)
+			continue;
+		snprintf(storage[count], PATH_MAX, "%s=%.4000s", names[i], value);
+		env[count] = storage[count];
+		count++;
+	}
+	env[count] = NULL;
+}
+
+/* ssh-keygen with the digest on its standard input. */
+static int keygen(const struct bundle *b, const char *const *args, struct buf *out, struct err *e)
+{
+	char storage[SIGN_ENV_MAX][PATH_MAX], *env[SIGN_ENV_MAX + 1], *argv[16];
+	size_t n = 0;
+	AUTO_BUF words;
+	buf_init(&words, 4096);
+	AUTO_FD int in = memfd_create("digest", MFD_CLOEXEC);
+	if (in < 0 || io_write(in, b->digest, strlen(b->digest)) || lseek(in, 0, SEEK_SET))
+		return err_errno(e, "cannot hand the digest to ssh-keygen");
+	argv[n++] = (char *)(uintptr_t) "/usr/bin/ssh-keygen";
+	for (; *args; args++)
+		argv[n++] = (char *)(uintptr_t)*args;
+	argv[n] = NULL;
+	build_env(env, storage);
+	struct capture_spec spec = {
+		.argv = argv, .env = env, .stdin_fd = in, .deadline_ms = SIGN_DEADLINE_MS};
+	int status = capture_run(&spec, out, &words, e);
+	if (status > 0)
+		return err_set(e, "ssh-keygen refuses: %.*s",
+			words.len ? (int)strcspn(words.data, "\r\n") : 14,
+			words.len ? words.data : "without a word");
+	return status;
+}
+
+int sign_write(const struct bundle *b, const char *key_file, struct err *e)
+{
+	char path[PATH_MAX], dir[PATH_MAX];
+	const char *const args[] = {"-Y", "sign", "-n", "agent6-bundle", "-f", key_file, NULL};
+	AUTO_BUF signature;
+	buf_init(&signature, SIGN_BYTES_MAX);
+	if (keygen(b, args, &signature, e))
+		return -1;
+	signature_path(b, path);
+	const char *slash = strrchr(path, '/');
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return err_errno(e, "cannot open %s", dir);
+	return io_replace_file(
+		at, slash ? slash + 1 : path, signature.data, signature.len, 0644, e);
+}
+
+bool sign_exists(const struct bundle *b)
+{
+	char path[PATH_MAX];
+	signature_path(b, path);
+	return !access(path, R_OK);
+}
+
+int sign_verify(const struct bundle *b, const char *allowed_signers,
+	char principal[SIGN_PRINCIPAL_BYTES], struct err *e)
+{
+	char path[PATH_MAX];
+	AUTO_BUF found, verdict;
+	buf_init(&found, SIGN_BYTES_MAX);
+	buf_init(&verdict, SIGN_BYTES_MAX);
+	signature_path(b, path);
+	if (access(path, R_OK))
+		return err_errno(e, "the bundle is not signed: %s", path);
+	const char *const find[] = {
+		"-Y", "find-principals", "-s", path, "-f", allowed_signers, NULL};
+	if (keygen(b, find, &found, e))
+		return err_wrap(e, "%s is by nobody in %s", path, allowed_signers);
+	snprintf(principal, SIGN_PRINCIPAL_BYTES, "%.*s", (int)strcspn(found.data, "\r\n"),
+		found.data);
+	const char *const verify[] = {"-Y", "verify", "-n", "agent6-bundle", "-I", principal, "-s",
+		path, "-f", allowed_signers, NULL};
+	return keygen(b, verify, &verdict, e)
+		       ? err_wrap(e, "%s is not a signature of this bundle", path)
+		       : 0;
+}

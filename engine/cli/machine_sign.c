@@ -1,0 +1,39 @@
+#include "bundle/sign.h"
+#include "cli/load.h"
+#include "cli/verb.h"
+#include <stdio.h>
+
+static int sign(void *ctx, const struct loaded *l)
+{
+	const struct call *c = ctx;
+	const char *key = call_value(c, "key");
+	struct err e = ERR_NONE;
+	if (!key)
+		return fail(
+			EXIT_REFUSED, &(struct err){.text = "--key FILE is needed: an ssh key"});
+	if (sign_write(l->bundle, key, &e))
+		return fail(EXIT_REFUSED, &e);
+	printf("%s.sig: %s\n", l->bundle->named, l->bundle->digest);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	return loaded_with(c->arguments[0], sign, (void *)(uintptr_t)c);
+}
+
+static const struct verb_option options[] = {
+	{"key", "FILE", "the ssh key to sign with, or the public key of one in the ssh-agent",
+		false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_sign = {.path = "machine sign",
+	.summary = "sign a bundle's digest with an ssh key, into NAME.asm.sig",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details =
+		"check, run and inspect verify it with --allowed-signers FILE, written as git's\n"
+		"(ssh-keygen(1), ALLOWED SIGNERS; namespace agent6-bundle).",
+	.options = options,
+	.run = run};

@@ -1,0 +1,81 @@
+# machine sign, and who verifies: check, run, inspect, configuration.
+load ../kit/common
+
+setup() {
+	need ssh-keygen
+	cd "$SCRATCH" || return
+	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config AGENT6_STATE_HOME=$SCRATCH/state
+	unset SSH_AUTH_SOCK
+	ssh-keygen -q -t ed25519 -N '' -C '' -f key
+	ssh-keygen -q -t ed25519 -N '' -C '' -f stranger
+	echo "ada@example.org namespaces=\"agent6-bundle\" $(cat key.pub)" >allowed
+	agent6 machine new flow --from tool
+	agent6 machine pack flow -o flow.asm
+	mkdir work
+}
+
+@test "a signed bundle is accepted and says who signed" {
+	run --separate-stderr agent6 machine sign --key key flow.asm
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	grep -q 'BEGIN SSH SIGNATURE' flow.asm.sig
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[ "$status" -eq 0 ]
+	run --separate-stderr agent6 machine inspect --allowed-signers allowed flow.asm
+	[[ $output == *"signed by    ada@example.org"* ]]
+	cd work
+	run --separate-stderr agent6 machine run --allowed-signers ../allowed ../flow.asm --quiet
+	[ "$status" -eq 0 ]
+}
+
+@test "the signature is ssh-keygen's own, over the digest" {
+	agent6 machine sign --key key flow.asm
+	digest=$(agent6 machine inspect --json flow.asm | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+	printf %s "$digest" | ssh-keygen -Y verify -f allowed -I ada@example.org -n agent6-bundle -s flow.asm.sig
+}
+
+@test "no signature, a stranger's, another bundle's, another namespace's" {
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"error[bundle-signature]"*"not signed"* ]]
+	agent6 machine sign --key stranger flow.asm
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"by nobody in allowed"* ]]
+	agent6 machine sign --key key flow.asm
+	echo "# changed" >>flow/machine.yaml
+	agent6 machine pack flow -o flow.asm
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"not a signature of this bundle"* ]]
+	digest=$(agent6 machine inspect --json flow.asm | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+	printf %s "$digest" | ssh-keygen -q -Y sign -f key -n git >flow.asm.sig
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[ "$status" -eq 2 ]
+}
+
+@test "machine.require_signature refuses unsigned packed bundles" {
+	agent6 config set machine.require_signature true
+	cd work
+	run --separate-stderr agent6 machine run ../flow.asm
+	[ "$status" -eq 2 ]
+	[[ $stderr == *machine.allowed_signers* ]]
+	agent6 config set machine.allowed_signers "$SCRATCH/allowed"
+	run --separate-stderr agent6 machine run ../flow.asm
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"not signed"* ]]
+	run --separate-stderr agent6 machine run ../flow --id loose --quiet
+	[ "$status" -eq 0 ]
+	agent6 machine sign --key ../key ../flow.asm
+	run --separate-stderr agent6 machine run ../flow.asm --quiet
+	[ "$status" -eq 0 ]
+}
+
+@test "sign needs a key" {
+	run --separate-stderr agent6 machine sign flow.asm
+	[ "$status" -eq 2 ]
+	run --separate-stderr agent6 machine sign --key nowhere flow.asm
+	[ "$status" -eq 2 ]
+	[[ $stderr == *ssh-keygen* ]]
+	[ ! -e flow.asm.sig ]
+}
