@@ -485,22 +485,28 @@ static void report_batch(struct unset *u)
 	u->reporting = NULL;
 }
 
+static void follow_slots(struct unset *u)
+{
+	size_t n = u->m->state_count;
+	u->in = arena_array(&u->arena, n, sizeof(*u->in));
+	u->reached = arena_array(&u->arena, n, sizeof(bool));
+	u->queued = arena_array(&u->arena, n, sizeof(bool));
+	u->queue = arena_array(&u->arena, n, sizeof(uint32_t));
+	u->tree = arena_array(&u->arena, n, sizeof(uint32_t));
+	preds_init(&u->preds, u->m, &u->arena);
+	for (; u->base < u->slots.count; u->base += BATCH_SLOTS) {
+		solve(u);
+		report_batch(u);
+	}
+}
+
 void analyse_unset(const struct machine *m, struct findings *findings)
 {
 	struct unset u = {.m = m, .findings = findings, .base = 1};
-	size_t n = m->state_count;
 	slots_init(&u.slots, m);
 	arena_init(&u.arena);
-	u.in = arena_array(&u.arena, n, sizeof(*u.in));
-	u.reached = arena_array(&u.arena, n, sizeof(bool));
-	u.queued = arena_array(&u.arena, n, sizeof(bool));
-	u.queue = arena_array(&u.arena, n, sizeof(uint32_t));
-	u.tree = arena_array(&u.arena, n, sizeof(uint32_t));
-	preds_init(&u.preds, m, &u.arena);
-	for (; u.base < u.slots.count; u.base += BATCH_SLOTS) {
-		solve(&u);
-		report_batch(&u);
-	}
+	if (u.slots.count > u.base)
+		follow_slots(&u);
 	arena_done(&u.arena);
 	slots_done(&u.slots);
 }

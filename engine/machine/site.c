@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100 };
+enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100, NARROW_LINES = 200 };
 
 struct site site_for(const struct site *s, const struct doc_node *node)
 {
@@ -26,42 +26,79 @@ struct finding *site_report(const struct site *s, enum rule rule, const char *fo
 	return f;
 }
 
-/* Narrows `node` to bytes [at, at + len) of its text, if the source line that should hold them
- * does: the node's own line for a scalar on one line, the k-th below for line k of a block. */
-static void narrow(const struct doc *d, struct doc_node *node, size_t at, size_t len)
+/* Points `node` at `len` bytes of text that stand at `hit` in line `number`. */
+static void point(
+	struct doc_node *node, uint32_t number, const char *source, const char *hit, size_t len)
+{
+	node->pos.line = node->pos.end_line = number;
+	node->pos.column = (uint32_t)utf8_count(source, (size_t)(hit - source)) + 1;
+	node->pos.end_column = node->pos.column + (uint32_t)utf8_count(hit, len);
+}
+
+/* Bytes [at, at + len) of the node's text, if the source line that should hold them does: the
+ * node's own line for a scalar on one line, the k-th below for line k of a block. */
+static bool narrow_by_line(const struct doc *d, struct doc_node *node, size_t at, size_t len)
 {
 	const char *text = node->text, *line = text;
 	uint32_t number = node->pos.line;
 	for (const char *nl; (nl = memchr(line, '\n', (size_t)(text + at - line))); line = nl + 1)
 		number++;
 	size_t width = strcspn(line, "\n"), column = (size_t)(text + at - line);
-	bool first = number == node->pos.line;
-	size_t from = first ? node->pos.column - 1 : 0;
+	size_t from = number == node->pos.line ? node->pos.column - 1 : 0;
 	for (uint32_t n = number; n <= number + 1 && n <= node->pos.end_line; n++, from = 0) {
 		size_t source_len;
 		const char *source = doc_line(d, n, &source_len);
-		if (!source || from > source_len)
+		if (from > source_len)
 			continue;
 		const char *hit = memmem(source + from, source_len - from, line, width);
 		if (!hit)
 			continue;
-		if (len > width - column)
-			len = width - column;
-		size_t before =
-			utf8_count(source, (size_t)(hit - source)) + utf8_count(line, column);
-		node->pos.line = node->pos.end_line = n;
-		node->pos.column = (uint32_t)before + 1;
-		node->pos.end_column = node->pos.column + (uint32_t)utf8_count(line + column, len);
-		return;
+		point(node, n, source, hit + column, len < width - column ? len : width - column);
+		return true;
 	}
+	return false;
+}
+
+/* The byte offset of a column. */
+static size_t offset_of(const char *source, size_t len, uint32_t column)
+{
+	size_t at = 0;
+	while (at < len && --column) {
+		size_t n = utf8_step(source + at, len - at, NULL);
+		at += n ? n : 1;
+	}
+	return at;
+}
+
+/* The same for folded or escaped text: the bytes themselves, if they stand there just once. */
+static void narrow_by_word(const struct doc *d, struct doc_node *node, size_t at, size_t len)
+{
+	struct doc_node found = *node;
+	uint32_t hits = 0, last = node->pos.line + NARROW_LINES;
+	for (uint32_t n = node->pos.line; len && n <= node->pos.end_line && n <= last; n++) {
+		size_t end;
+		const char *source = doc_line(d, n, &end), *hit;
+		size_t from = n == node->pos.line ? offset_of(source, end, node->pos.column) : 0;
+		if (n == node->pos.end_line)
+			end = offset_of(source, end, node->pos.end_column);
+		for (; from < end &&
+			(hit = memmem(source + from, end - from, node->text + at, len));
+			hits++) {
+			point(&found, n, source, hit, len);
+			from = (size_t)(hit - source) + 1;
+		}
+	}
+	if (hits == 1)
+		*node = found;
 }
 
 struct finding *site_report_at(
 	const struct site *s, enum rule rule, size_t at, size_t len, const char *format, ...)
 {
 	struct doc_node node = *s->node;
-	if (node.kind == DOC_STR && node.pos.line && at <= node.count)
-		narrow(s->doc, &node, at, len);
+	if (node.kind == DOC_STR && node.pos.line && at + len <= node.count &&
+		!narrow_by_line(s->doc, &node, at, len))
+		narrow_by_word(s->doc, &node, at, len);
 	char text[MESSAGE_BYTES];
 	va_list args;
 	va_start(args, format);
