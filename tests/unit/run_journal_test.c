@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 static int dir_fd;
@@ -213,6 +214,36 @@ static void test_sectors(void)
 	is(s.result, -1, "a line before the last without a sector is damage");
 }
 
+/* Of a journal too long to try every byte: other places on every run. */
+static void test_long(void)
+{
+	enum { LINES = 10000, PLACES = 40 };
+	struct journal_mark mark = journal_start();
+	AUTO_BUF text;
+	buf_init(&text, 8 << 20);
+	for (int i = 1; i <= LINES; i++) {
+		json_auto_t *line = event(i);
+		journal_encode(line, mark.chain, &text, NULL);
+	}
+	write_bytes(text.data, text.len);
+	struct seen s = read_all();
+	ok(s.result == 0 && s.mark.lines == LINES, "a journal of %d lines is whole", LINES);
+	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_RDWR);
+	int missed = 0;
+	for (int i = 0; i < PLACES; i++) {
+		uint32_t noise[2];
+		if (getrandom(noise, sizeof(noise), 0) != (ssize_t)sizeof(noise))
+			bail("no randomness");
+		size_t at = noise[0] % text.len;
+		char flipped = (char)(text.data[at] ^ 1 << noise[1] % 8);
+		missed += pwrite(fd, &flipped, 1, (off_t)at) != 1;
+		s = read_all();
+		missed += s.result == 0 && s.torn == 0;
+		missed += pwrite(fd, &text.data[at], 1, (off_t)at) != 1;
+	}
+	is(missed, 0, "and a flipped bit anywhere in its %zu bytes is found", text.len);
+}
+
 static int lines_told;
 
 static void count_line(void *ctx, const char *line, size_t len)
@@ -258,6 +289,7 @@ int main(void)
 	test_line();
 	test_torn();
 	test_tampering();
+	test_long();
 	test_padding();
 	test_sectors();
 	test_ride();

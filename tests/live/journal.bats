@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# The journal of live runs: what a fact costs, what damage does, recordings.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq
+	live_setup
+	machine_file counter <<'END'
+initial: work
+budget: {max_transitions: 400}
+vars: {code: {n: {type: int, default: 0}}}
+schemas: {r: {n: int}}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'echo "{\"n\":$(({{ n }} + 1))}"']
+    timeout_secs: 20
+    output_schema: r
+    capture: {set: {n: "{{ result.n }}"}}
+    on: {ok: enough, nonzero: bad, timeout: bad}
+  enough: {kind: branch, when: [{if: "n >= 30", goto: good}, {else: true, goto: work}]}
+  good: {kind: terminal, status: ok, reason: "{{ n }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+}
+
+@test "a fact costs one write and one sync; branches ride along" {
+	need strace
+	strace -y -e trace=pwrite64,fdatasync -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/counter"
+	# begin, 30 tool steps, end; 30 branch steps cost nothing. The last sync is that of closing.
+	[[ $(grep -c 'fdatasync.*journal.jsonl' "$SCRATCH/trace") -eq $((1 + 32 + 1)) ]]
+	[[ $(grep -c 'pwrite64.*journal.jsonl.*"{' "$SCRATCH/trace") -eq 32 ]]
+	[[ $(journal counter | wc -l) -eq 62 ]]
+}
+
+@test "damage is refused with its line, by a start, a replay and a verify" {
+	go counter
+	local file
+	file=$(instance counter)/journal.jsonl
+	cp "$file" "$SCRATCH/whole"
+	sed -i '20s/"attempt":1/"attempt":2/' "$file"
+	for verb in verify replay status; do
+		run agent6 machine "$verb" counter
+		echo "$verb: $output"
+		[[ $status -eq 5 && $output == *"line 20"* ]]
+	done
+	run go counter
+	[[ $status -eq 5 && $output == *"line 20"* ]]
+	sed '20d' "$SCRATCH/whole" >"$file"
+	run agent6 machine verify counter
+	[[ $status -eq 5 && $output == *"line 20"* ]]
+	cp "$SCRATCH/whole" "$file"
+	agent6 machine verify counter
+	head -c -1 "$SCRATCH/whole" >"$file"
+	run agent6 machine verify counter
+	[[ $status -eq 5 && $output == *"unfinished"* ]]
+	go counter
+	agent6 machine verify counter
+	cmp <(jq -c 'del(.ts, .h)' "$file") <(jq -c 'del(.ts, .h)' "$SCRATCH/whole")
+}
+
+@test "replay shows the blackboard at any step, and where another bundle would go elsewhere" {
+	go counter
+	[[ $(agent6 machine replay counter --to 1) == *'{"n":1}'* ]]
+	[[ $(agent6 machine replay counter --to 41) == *'{"n":21}'* ]]
+	cp -r "$SCRATCH/counter" "$SCRATCH/other"
+	sed -i 's/^vars: .*/vars: {code: {n: {type: int, default: 0}, unused: {type: int, default: 7}}}/' "$SCRATCH/other/machine.yaml"
+	agent6 machine replay counter --quiet --with "$SCRATCH/other"
+	sed -i 's/n >= 30/n >= 12/' "$SCRATCH/other/machine.yaml"
+	run agent6 machine replay counter --quiet --with "$SCRATCH/other"
+	[[ $status -eq 1 && $output == *"seq 24"* ]]
+}
+
+@test "a recording rehearses" {
+	mkdir "$SCRATCH/tape" "$SCRATCH/config/agent6"
+	cp -r "$AGENT6_SRC/examples/hello" "$SCRATCH/hello"
+	cp "$SCRATCH"/hello/rehearsal/workspace/* "$SCRATCH/ws/"
+	mkfifo "$SCRATCH/hold" "$SCRATCH/ready"
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/hello/rehearsal/hello.jsonl" --ready-fd 4 \
+		<"$SCRATCH/hold" 4>"$SCRATCH/ready" 3>&- &
+	local provider=$! port
+	exec 7>"$SCRATCH/hold"
+	read -r port <"$SCRATCH/ready"
+	cat >"$SCRATCH/config/agent6/config.yaml" <<END
+providers: {near: {api_format: anthropic, base_url: "http://127.0.0.1:$port", auth: none, prices: {m: {input: 1.0, output: 2.0, cache_read: 0.1, cache_write: 1.0}}}}
+models: {worker: {provider: near, model: m}}
+END
+	go hello --record "$SCRATCH/tape"
+	exec 7>&-
+	wait "$provider"
+	[[ $(wc -l <"$SCRATCH/tape/hello.jsonl") -eq 2 ]]
+	agent6 machine rehearse --cassette "$SCRATCH/tape/hello.jsonl" "$SCRATCH/hello"
+}
