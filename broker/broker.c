@@ -118,7 +118,7 @@ static void proxy_wake(struct watch *w, uint32_t events)
 	struct channel *c = (struct channel *)w;
 	int fd = -1;
 	(void)events;
-	enum door_event event = door_receive(c->watch.fd, c->uid, &fd);
+	enum door_event event = door_receive(c->watch.fd, &fd);
 	if (event == DOOR_REQUEST && c->listener.fd < 0) {
 		c->listener = (struct watch){.fd = TAKE_FD(fd), .wake = listener_wake};
 		if (fcntl(c->listener.fd, F_SETFL, O_NONBLOCK) < 0 ||

@@ -75,7 +75,7 @@ enum door_event door_next(int fd, uid_t uid)
 	return event == DOOR_REQUEST && message.msg_flags & MSG_CTRUNC ? DOOR_REFUSED : event;
 }
 
-enum door_event door_receive(int fd, uid_t uid, int *listener)
+enum door_event door_receive(int fd, int *listener)
 {
 	union {
 		struct cmsghdr header;
@@ -85,16 +85,14 @@ enum door_event door_receive(int fd, uid_t uid, int *listener)
 	AUTO_FD int passed = -1;
 	ssize_t got = receive(
 		fd, &message, &control, CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)));
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	enum door_event event = judge(got, header, uid);
 	if (got <= 0)
-		return event;
+		return got < 0 && (errno == EAGAIN || errno == EINTR) ? DOOR_QUIET : DOOR_CLOSED;
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	while (header && header->cmsg_type != SCM_RIGHTS)
 		header = CMSG_NXTHDR(&message, header);
 	if (header)
 		memcpy(&passed, CMSG_DATA(header), sizeof(int));
-	if (event != DOOR_REQUEST || message.msg_flags & MSG_CTRUNC || passed < 0 ||
-		option_of(passed, SO_ACCEPTCONN) != 1 ||
+	if (message.msg_flags & MSG_CTRUNC || passed < 0 || option_of(passed, SO_ACCEPTCONN) != 1 ||
 		option_of(passed, SO_TYPE) != SOCK_STREAM ||
 		option_of(passed, SO_PROTOCOL) != IPPROTO_TCP)
 		return DOOR_REFUSED;

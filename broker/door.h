@@ -27,8 +27,9 @@ enum door_event {
 int door_prepare(int fd, struct door_peer *peer, struct err *e) MUST_CHECK;
 enum door_event door_next(int fd, uid_t uid);
 /* The proxy's: DOOR_REQUEST with a listening TCP socket in `*listener`, owned by the caller. What
- * comes without one, or with anything else, is DOOR_REFUSED. */
-enum door_event door_receive(int fd, uid_t uid, int *listener);
+ * comes without one, or with anything else, is DOOR_REFUSED. Who sends it is not asked: the jail's
+ * launcher already is the jail's user, and drops its end before it runs anything. */
+enum door_event door_receive(int fd, int *listener);
 /* Sends one byte, with `passed_fd` unless it is -1. 1: sent; 0: try again when it is writable;
  * -1: cannot be sent. */
 int door_answer(int fd, int passed_fd);

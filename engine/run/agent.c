@@ -2,6 +2,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "run/agent_events.h"
+#include "run/egress.h"
 #include "run/live.h"
 #include "run/output.h"
 #include "run/pump.h"
@@ -77,13 +78,25 @@ static void keep_line(struct talk *t, const json_t *line)
 		own_close(&t->transcript_fd);
 }
 
+/* What a rehearsal will ask again: the model is the operator's choice, and the messages repeat what
+ * `prompt`, `last` and `turn` say. */
+static json_t *recorded_match(const json_t *request)
+{
+	static const char *const kept[] = {"prompt", "last", "turn", "tools"};
+	json_t *match = json_object();
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		if (json_object_get(request, kept[i]))
+			json_object_set(match, kept[i], json_object_get(request, kept[i]));
+	return match;
+}
+
 static void record_exchange(struct talk *t, const json_t *line)
 {
 	struct live *w = t->live;
 	if (!w->record_file)
 		return;
-	json_auto_t *kept = json_pack("{s:s,s:O*,s:O*}", "state", t->step->state->name, "match",
-		json_object_get(line, "request"), "reply", json_object_get(line, "reply"));
+	json_auto_t *kept = json_pack("{s:s,s:o,s:O*}", "state", t->step->state->name, "match",
+		recorded_match(json_object_get(line, "request")), "reply", json_object_get(line, "reply"));
 	AUTO_FREE char *text = json_text(kept);
 	size_t len = text ? strlen(text) : 0;
 	AUTO_FD int fd = open(w->record_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -168,19 +181,6 @@ static json_t *agent_fact(const struct talk *t)
 	return fact;
 }
 
-static json_t *egress_lines(const struct talk *t)
-{
-	json_t *lines = json_array(), *sum;
-	const char *endpoint;
-	json_object_foreach (t->events.egress, endpoint, sum) {
-		json_t *line = json_deep_copy(sum);
-		json_object_set_new(line, "state", json_string(t->step->state->name));
-		json_object_set_new(line, "endpoint", json_string(endpoint));
-		json_array_append_new(lines, line);
-	}
-	return lines;
-}
-
 static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struct err *e)
 {
 	if (t->pump.interrupted)
@@ -200,7 +200,7 @@ static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struc
 		return LIVE_NO_SANDBOX;
 	}
 	*fact = agent_fact(t);
-	*egress = egress_lines(t);
+	*egress = egress_lines(t->events.egress, t->step->state->name);
 	return LIVE_FACT;
 }
 

@@ -2,10 +2,11 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "run/egress.h"
 
 #include <string.h>
 
-enum { REASON_BYTES = 2048, ENDPOINT_BYTES = 300 };
+enum { REASON_BYTES = 2048 };
 
 void agent_events_init(struct agent_events *a)
 {
@@ -64,37 +65,6 @@ static int take_usage(struct agent_events *a, const json_t *usage)
 	return 0;
 }
 
-static void add_count(json_t *to, const char *key, int64_t more)
-{
-	int64_t sum;
-	if (more < 0 ||
-		__builtin_add_overflow(json_integer_value(json_object_get(to, key)), more, &sum))
-		return;
-	json_object_set_new(to, key, json_integer((json_int_t)sum));
-}
-
-static void take_egress(struct agent_events *a, const json_t *line)
-{
-	json_auto_t *name = text_of(line, "endpoint", ENDPOINT_BYTES);
-	const char *endpoint = json_string_value(name);
-	json_t *sum = json_object_get(a->egress, endpoint);
-	if (!sum && json_object_size(a->egress) >= AGENT_ENDPOINTS_MAX)
-		return;
-	if (!sum) {
-		sum = json_pack(
-			"{s:i,s:i,s:i,s:{}}", "connections", 0, "up", 0, "down", 0, "refusals");
-		json_object_set_new(a->egress, endpoint, sum);
-	}
-	add_count(sum, "connections", 1);
-	add_count(sum, "up", count_of(line, "up"));
-	add_count(sum, "down", count_of(line, "down"));
-	static const char *const reasons[] = {"sni", "host", "address", "budget", "dial", "hello"};
-	const char *refused = json_string_value(json_object_get(line, "refused"));
-	for (size_t i = 0; refused && i < ARRAY_LEN(reasons); i++)
-		if (!strcmp(refused, reasons[i]))
-			add_count(json_object_get(sum, "refusals"), refused, 1);
-}
-
 static void take_result(struct agent_events *a, const json_t *line)
 {
 	const char *outcome = json_string_value(json_object_get(line, "outcome"));
@@ -126,7 +96,7 @@ static void take_event(struct agent_events *a, const json_t *line)
 	if (!strcmp(event, "confined"))
 		a->confined = true;
 	else if (!strcmp(event, "egress"))
-		take_egress(a, line);
+		egress_add(a->egress, line);
 	else if (!strcmp(event, "result"))
 		take_result(a, line);
 	else if (!strcmp(event, "turn")) {

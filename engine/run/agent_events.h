@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "run/position.h"
 
-enum { AGENT_LINE_MAX = 4 * 1024 * 1024, AGENT_ENDPOINTS_MAX = 64 };
+enum { AGENT_LINE_MAX = 4 * 1024 * 1024 };
 
 struct agent_events {
 	struct buf line;

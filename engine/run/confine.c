@@ -1,5 +1,7 @@
 #include "run/confine.h"
 
+#include "run/egress.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,9 +95,11 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 			"away");
 		break;
 	case EGRESS_LIST:
-		refuse(r, s->name,
-			"allow_network is a list of hosts, which this version cannot enforce for a "
-			"tool; use allow, or block");
+		if (strcmp(c->profile, "hardened") == 0)
+			refuse(r, s->name,
+				"allow_network is a list of hosts, which sandbox.profile hardened "
+				"cannot hold a command to; use sandbox.profile strict, or "
+				"allow_network block");
 		break;
 	}
 	if (s->tool.secret_count)
@@ -259,19 +263,22 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 		[WORKSPACE_WRITE] = "write", [WORKSPACE_READ] = "read", [WORKSPACE_NONE] = "none"};
 	const struct tool_state *t = &s->tool;
 	const struct config_sandbox *sandbox = &c->config->sandbox;
-	bool host = confine_tool_egress(t->network, sandbox->tool_network) == EGRESS_HOST;
+	enum tool_egress egress = confine_tool_egress(t->network, sandbox->tool_network);
+	json_t *network = egress == EGRESS_LIST
+				  ? json_pack("{s:i}", "proxy_fd", (int)EGRESS_PROXY_FD)
+				  : json_string(egress == EGRESS_HOST ? "host" : "none");
 	json_t *read = json_array(), *write = json_array();
 	add_texts(read, sandbox->read.items, sandbox->read.count);
 	add_texts(read, t->reads, t->read_count);
 	add_texts(write, t->writes, t->write_count);
 	json_array_append_new(write, json_string(c->data_dir));
-	return json_pack("{s:i,s:s,s:s,s:s,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:b}", "version",
+	return json_pack("{s:i,s:s,s:s,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:b}", "version",
 		1, "profile", c->profile, "cwd",
-		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network",
-		host ? "host" : "none", "workspace", "path", c->workspace, "access",
-		access[t->workspace], "read", read, "write", write, "protect", confine_protected(c),
-		"hide", hidden(c), "bundle", c->bundle, "timeout_secs", (json_int_t)s->timeout_secs,
-		"limits", limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
+		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network", network,
+		"workspace", "path", c->workspace, "access", access[t->workspace], "read", read,
+		"write", write, "protect", confine_protected(c), "hide", hidden(c), "bundle",
+		c->bundle, "timeout_secs", (json_int_t)s->timeout_secs, "limits",
+		limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
 }
 
 json_t *confine_agent(

@@ -31,12 +31,14 @@ struct live {
 };
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */
-enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e);
+enum live_end live_tool(
+	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 enum live_end live_agent(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 
 /* The part of live_tool that only runs agent6-jail with the step's policy. */
-enum live_end live_jail(struct live *w, const struct step *s, json_t **fact, struct err *e);
+enum live_end live_jail(
+	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 
 void live_notice(const struct live *w, const char *format, ...) PRINTF(2, 3);
 /* A pump's tick: lets the listener redraw. `ctx` is the live world. */

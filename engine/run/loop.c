@@ -123,7 +123,7 @@ static bool execute(struct drive *d, const struct step *step)
 	enum live_end end = LIVE_FACT;
 	if (!fact)
 		end = d->at.state->kind == KIND_TOOL
-			      ? live_tool(&d->live, step, &fact, &e)
+			      ? live_tool(&d->live, step, &fact, &egress, &e)
 			      : live_agent(&d->live, step, &fact, &egress, &e);
 	switch (end) {
 	case LIVE_FACT:

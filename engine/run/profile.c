@@ -15,7 +15,7 @@ static int probe(struct live *w, const char *profile, struct err *e)
 		profile, "argv", "/bin/true", "cwd", "/tmp", "workspace", "path", "/tmp", "access",
 		"none", "timeout_secs", PROBE_SECS);
 	json_auto_t *fact = NULL;
-	enum live_end end = live_jail(w, &step, &fact, e);
+	enum live_end end = live_jail(w, &step, &fact, NULL, e);
 	json_decref(step.policy);
 	if (end != LIVE_FACT)
 		return -1;

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "run/egress.h"
 #include "run/live.h"
 #include "run/output.h"
 #include "run/pump.h"
@@ -19,6 +20,7 @@ enum {
 };
 
 struct run {
+	struct egress egress; /* broker.pid -1: the step has no list of hosts */
 	struct output out, err, status;
 	int in_fd, policy_fd;
 	int to_child[3]; /* write ends: stdout, stderr, status */
@@ -60,11 +62,31 @@ static int open_ends(struct run *r, const struct step *s, struct pump *p, struct
 	return 0;
 }
 
+/* The policy says whether there is a list; what it is the state says. */
+static int start_egress(
+	struct live *w, const struct step *s, struct run *r, struct pump *p, struct err *e)
+{
+	if (!json_object_get(json_object_get(s->policy, "network"), "proxy_fd"))
+		return 0;
+	struct egress_ask ask = {.hosts = s->state->tool.hosts,
+		.host_count = s->state->tool.host_count,
+		.upstream_proxy = w->config->sandbox.upstream_proxy};
+	if (egress_start(&r->egress, &ask, e))
+		return -1;
+	int facts = fcntl(r->egress.facts_fd, F_DUPFD_CLOEXEC, 0);
+	if (facts < 0)
+		return err_errno(e, "cannot read the broker's facts");
+	p->streams[p->stream_count++] = (struct pump_stream){facts, egress_take, &r->egress};
+	return 0;
+}
+
 static int start_jail(struct live *w, struct run *r, struct child *child, struct err *e)
 {
 	char *argv[] = {"agent6-jail", "--policy-fd", "3", "--status-fd", "4", NULL};
 	char *env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL};
-	int fds[] = {r->in_fd, r->to_child[0], r->to_child[1], r->policy_fd, r->to_child[2]};
+	int fds[] = {r->in_fd, r->to_child[0], r->to_child[1], r->policy_fd, r->to_child[2],
+		r->egress.jail_fd};
+	_Static_assert(ARRAY_LEN(fds) == EGRESS_PROXY_FD + 1, "the policy names this descriptor");
 	struct child_spec spec = {w->jail, argv, env, fds, (int)ARRAY_LEN(fds), true};
 	return child_start(&spec, child, e);
 }
@@ -156,7 +178,9 @@ static enum live_end run_jail(
 		.tick_ms = w->listener->tick_ms,
 		.tick = live_tick,
 		.ctx = w};
-	int failed = open_ends(r, s, &pump, e) || start_jail(w, r, &child, e);
+	int failed = open_ends(r, s, &pump, e) || start_egress(w, s, r, &pump, e) ||
+		     start_jail(w, r, &child, e);
+	own_close(&r->egress.jail_fd);
 	own_close(&r->in_fd);
 	own_close(&r->policy_fd);
 	for (int i = 0; i < 3; i++)
@@ -176,22 +200,31 @@ static enum live_end run_jail(
 	return judge(r, &pump, fact, e);
 }
 
-enum live_end live_jail(struct live *w, const struct step *s, json_t **fact, struct err *e)
+enum live_end live_jail(
+	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
-	struct run r = {.in_fd = -1, .policy_fd = -1, .to_child = {-1, -1, -1}};
+	struct run r = {.in_fd = -1,
+		.policy_fd = -1,
+		.to_child = {-1, -1, -1},
+		.egress = {.broker.pid = -1, .jail_fd = -1, .life_fd = -1, .facts_fd = -1}};
 	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
 	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
 	output_init(&r.err, r.out.cap_bytes);
 	output_init(&r.status, STATUS_BYTES_MAX);
 	enum live_end end = run_jail(w, s, &r, fact, e);
+	egress_done(&r.egress);
+	if (end == LIVE_FACT && egress && r.egress.by_endpoint)
+		*egress = egress_lines(r.egress.by_endpoint, s->state->name);
+	json_decref(r.egress.by_endpoint);
 	output_done(&r.out);
 	output_done(&r.err);
 	output_done(&r.status);
 	return end;
 }
 
-enum live_end live_tool(struct live *w, const struct step *s, json_t **fact, struct err *e)
+enum live_end live_tool(
+	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
 	enum live_end end = place_poke(w, s->poke, fact, e);
-	return end != LIVE_FACT || *fact ? end : live_jail(w, s, fact, e);
+	return end != LIVE_FACT || *fact ? end : live_jail(w, s, fact, egress, e);
 }

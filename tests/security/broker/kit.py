@@ -296,10 +296,10 @@ def hello(*names, extra=b"", padding=0):
     return b"".join(b"\x16\x03\x01" + struct.pack(">H", len(r)) + r for r in records)
 
 
-def certificate():
+def certificate(names="DNS:api.test"):
     path = os.path.join(SCRATCH, f"broker-{os.getpid()}.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=api.test",
-                    "-addext", "subjectAltName=DNS:api.test", "-keyout", path, "-out", path + ".crt"],
+                    "-addext", f"subjectAltName={names}", "-keyout", path, "-out", path + ".crt"],
                    check=True, capture_output=True)
     return path, path + ".crt"

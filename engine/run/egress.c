@@ -1,0 +1,158 @@
+#include "run/egress.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { ENDPOINT_BYTES = 300, LINE_BYTES_MAX = 4096, LAST_FACTS_MS = 3000, ARGV_MAX = 12 };
+
+static void add_count(json_t *to, const char *key, const json_t *more)
+{
+	int64_t value = json_is_integer(more) ? json_integer_value(more) : -1, sum;
+	if (value < 0 ||
+		__builtin_add_overflow(json_integer_value(json_object_get(to, key)), value, &sum))
+		return;
+	json_object_set_new(to, key, json_integer((json_int_t)sum));
+}
+
+void egress_add(json_t *by_endpoint, const json_t *line)
+{
+	static const char *const reasons[] = {"sni", "host", "address", "budget", "dial", "hello"};
+	const char *text = json_string_value(json_object_get(line, "endpoint"));
+	size_t len = text ? strlen(text) : 0;
+	json_auto_t *name = json_stringn(
+		text ? text : "", len > ENDPOINT_BYTES ? utf8_prefix(text, ENDPOINT_BYTES) : len);
+	json_auto_t *one = json_integer(1);
+	const char *endpoint = json_string_value(name);
+	json_t *sum = json_object_get(by_endpoint, endpoint);
+	if (!sum && json_object_size(by_endpoint) >= EGRESS_ENDPOINTS_MAX)
+		return;
+	if (!sum) {
+		sum = json_pack(
+			"{s:i,s:i,s:i,s:{}}", "connections", 0, "up", 0, "down", 0, "refusals");
+		json_object_set_new(by_endpoint, endpoint, sum);
+	}
+	add_count(sum, "connections", one);
+	add_count(sum, "up", json_object_get(line, "up"));
+	add_count(sum, "down", json_object_get(line, "down"));
+	const char *refused = json_string_value(json_object_get(line, "refused"));
+	for (size_t i = 0; refused && i < ARRAY_LEN(reasons); i++)
+		if (!strcmp(refused, reasons[i]))
+			add_count(json_object_get(sum, "refusals"), refused, one);
+}
+
+json_t *egress_lines(const json_t *by_endpoint, const char *state)
+{
+	json_t *lines = json_array(), *sum;
+	const char *endpoint;
+	json_object_foreach ((json_t *)(uintptr_t)by_endpoint, endpoint, sum) {
+		json_t *line = json_deep_copy(sum);
+		json_object_set_new(line, "state", json_string(state));
+		json_object_set_new(line, "endpoint", json_string(endpoint));
+		json_array_append_new(lines, line);
+	}
+	return lines;
+}
+
+static int open_ends(struct egress *g, int *broker_fd, int *facts_in, struct err *e)
+{
+	int pair[2], ends[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, "cannot make a socket for the broker");
+	*broker_fd = pair[0];
+	g->jail_fd = pair[1];
+	g->life_fd = fcntl(g->jail_fd, F_DUPFD_CLOEXEC, 0);
+	if (g->life_fd < 0 || pipe2(ends, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe for the broker");
+	g->facts_fd = ends[0];
+	*facts_in = ends[1];
+	return 0;
+}
+
+static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
+{
+	AUTO_FD int broker_fd = -1, facts_in = -1, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	AUTO_FREE char *path = child_sibling("agent6-broker", e);
+	AUTO_BUF rules;
+	buf_init(&rules, 64 * 1024);
+	buf_adds(&rules, "3=");
+	for (size_t i = 0; i < ask->host_count; i++)
+		buf_addf(&rules, "%s%s", i ? "," : "", ask->hosts[i]);
+	if (null_fd < 0 || rules.failed)
+		return err_set(e, "out of memory or descriptors");
+	if (!path || open_ends(g, &broker_fd, &facts_in, e))
+		return -1;
+	char *argv[ARGV_MAX] = {"agent6-broker", "--proxy", rules.data, "--control", "4"};
+	if (ask->upstream_proxy) {
+		argv[5] = "--upstream-proxy";
+		argv[6] = (char *)(uintptr_t)ask->upstream_proxy;
+	}
+	char *env[] = {NULL};
+	int fds[] = {null_fd, null_fd, STDERR_FILENO, broker_fd, facts_in};
+	struct child_spec spec = {path, argv, env, fds, (int)ARRAY_LEN(fds), true};
+	return child_start(&spec, &g->broker, e);
+}
+
+int egress_start(struct egress *g, const struct egress_ask *ask, struct err *e)
+{
+	*g = (struct egress){.broker.pid = -1, .jail_fd = -1, .life_fd = -1, .facts_fd = -1};
+	buf_init(&g->line, LINE_BYTES_MAX);
+	g->by_endpoint = json_object();
+	if (start(g, ask, e) == 0)
+		return 0;
+	egress_done(g);
+	return err_wrap(e, "the broker cannot be started");
+}
+
+void egress_take(void *ctx, const char *bytes, size_t len)
+{
+	struct egress *g = ctx;
+	for (size_t i = 0; i < len; i++) {
+		if (bytes[i] != '\n') {
+			buf_addc(&g->line, bytes[i]);
+			continue;
+		}
+		json_auto_t *line =
+			g->line.failed ? NULL
+				       : json_read(g->line.data, g->line.len, LINE_BYTES_MAX, NULL);
+		if (json_is_object(line))
+			egress_add(g->by_endpoint, line);
+		buf_clear(&g->line);
+	}
+}
+
+static void take_rest(struct egress *g)
+{
+	char bytes[4096];
+	int64_t until_ms = clock_monotonic_ms() + LAST_FACTS_MS;
+	for (;;) {
+		struct pollfd ready = {.fd = g->facts_fd, .events = POLLIN};
+		int64_t left_ms = until_ms - clock_monotonic_ms();
+		if (left_ms <= 0 || poll(&ready, 1, (int)left_ms) <= 0)
+			return;
+		ssize_t n = read(g->facts_fd, bytes, sizeof(bytes));
+		if (n <= 0)
+			return;
+		egress_take(g, bytes, (size_t)n);
+	}
+}
+
+void egress_done(struct egress *g)
+{
+	own_close(&g->jail_fd);
+	own_close(&g->life_fd);
+	if (g->broker.pid > 0) {
+		take_rest(g);
+		kill(g->broker.pid, SIGKILL);
+		child_wait(&g->broker);
+		g->broker.pid = -1;
+	}
+	own_close(&g->facts_fd);
+	buf_done(&g->line);
+}

@@ -1,0 +1,41 @@
+/*
+ * Egress: what connections came to, for the journal; and the broker of one jailed command that may
+ * reach a list of hosts.
+ */
+#ifndef RUN_EGRESS_H
+#define RUN_EGRESS_H
+#include "base/buf.h"
+#include "base/child.h"
+#include <jansson.h>
+
+enum { EGRESS_ENDPOINTS_MAX = 64, EGRESS_PROXY_FD = 5 /* in the jail's launcher */ };
+
+/* Adds one of the broker's facts to the sums by endpoint: {connections, up, down, refusals}. The
+ * line is untrusted; beyond EGRESS_ENDPOINTS_MAX endpoints it is dropped. */
+void egress_add(json_t *by_endpoint, const json_t *line);
+/* An array of lines to journal. New reference. */
+json_t *egress_lines(const json_t *by_endpoint, const char *state);
+
+struct egress {
+	struct child broker; /* pid -1: none */
+	int jail_fd;         /* to become EGRESS_PROXY_FD of agent6-jail; owned */
+	int life_fd;         /* the broker lives as long as this is open; owned */
+	int facts_fd;        /* a pipe with the broker's facts; owned */
+	struct buf line;     /* a fact that is not whole yet */
+	json_t *by_endpoint; /* owned */
+};
+
+struct egress_ask {
+	const char *const *hosts; /* HOST:PORT, a leading "*." allowed */
+	size_t host_count;
+	const char *upstream_proxy; /* NULL: none */
+};
+
+/* Starts agent6-broker, ready for the listener that the jail will hand over. */
+int egress_start(struct egress *g, const struct egress_ask *ask, struct err *e);
+/* Takes facts as they come (the taker of a pump's stream). */
+void egress_take(void *ctx, const char *bytes, size_t len);
+/* Once the jail has ended: lets the broker finish, takes its last facts, reaps it. Safe on a zeroed
+ * value whose broker.pid is -1. */
+void egress_done(struct egress *g);
+#endif
