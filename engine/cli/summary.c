@@ -44,6 +44,8 @@ static void add_execution(struct summary *s, const json_t *fields, int64_t elaps
 		state, "input_tokens", json_integer_value(json_object_get(fact, "input_tokens")));
 	add_number(
 		state, "output_tokens", json_integer_value(json_object_get(fact, "output_tokens")));
+	const json_t *usd = json_object_get(fact, "usd");
+	add_number(state, "microusd", (int64_t)(json_number_value(usd) * 1e6 + 0.5));
 	add_number(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
 }
 

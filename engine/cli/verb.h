@@ -25,6 +25,7 @@
 	X(machine_stop) \
 	X(machine_replay) \
 	X(machine_verify) \
+	X(machine_report) \
 	X(machine_graph) \
 	X(machine_new) \
 	X(machine_pack) \

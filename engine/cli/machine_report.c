@@ -1,0 +1,109 @@
+#include "base/io.h"
+#include "cli/exposure.h"
+#include "cli/report.h"
+#include "cli/setup.h"
+#include "run/journal.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PAGE_BYTES_MAX = 1024 * 1024 * 1024 };
+
+static int read_lines(struct report *r, const struct instance *i, struct err *e)
+{
+	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct journal_mark start = journal_start();
+	struct journal_reader reader;
+	const char *line;
+	size_t len;
+	int got;
+	if (fd < 0)
+		return err_errno(e, "cannot open the journal of instance %s", i->id);
+	journal_reader_init(&reader, fd, &start);
+	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
+		json_auto_t *fields = journal_decode(line, len, e);
+		if (fields)
+			report_line(r, fields);
+	}
+	journal_reader_done(&reader);
+	return got;
+}
+
+static void on_step(void *ctx, const json_t *fields, const json_t *blackboard)
+{
+	report_step(ctx, fields, blackboard);
+}
+
+static int collect(struct report *r, const struct resting *i, struct err *e)
+{
+	json_auto_t *blackboard = NULL;
+	struct replay_request q = {.machine = i->loaded.machine, .step = on_step, .ctx = r};
+	return read_lines(r, &i->instance, e) ||
+			       replay_run(&i->instance, &q, &r->result, &blackboard, e)
+		       ? -1
+		       : 0;
+}
+
+static int save(const struct buf *page, const char *path, struct err *e)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	if (page->failed)
+		return err_set(e, "the report would be larger than 1 GiB");
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return err_errno(e, "cannot open %s", dir);
+	return io_replace_file(at, slash ? slash + 1 : path, page->data, page->len, 0644, e);
+}
+
+static int write_report(const struct resting *i, const char *path, struct err *e)
+{
+	struct report r;
+	AUTO_BUF page, confinement;
+	buf_init(&page, PAGE_BYTES_MAX);
+	buf_init(&confinement, 1 << 20);
+	const struct machine *m = i->loaded.machine;
+	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.place.workspace);
+	exposure_text(exposure, &confinement);
+	report_init(&r, m, i->instance.id);
+	r.digest = i->loaded.bundle->digest;
+	r.confinement = confinement.data ? confinement.data : "";
+	int failed = collect(&r, i, e);
+	if (!failed)
+		report_html(&r, &page);
+	report_done(&r);
+	return failed ? -1 : save(&page, path, e);
+}
+
+static int run(const struct call *c)
+{
+	const char *path = call_value(c, "output");
+	struct resting r;
+	struct err e = ERR_NONE;
+	if (!path)
+		return fail(EXIT_REFUSED, &(struct err){.text = "-o FILE.html is needed"});
+	int code = resting_open(&r, c, true);
+	if (code)
+		return code;
+	if (write_report(&r, path, &e))
+		code = fail(EXIT_DAMAGED, &e);
+	resting_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"output", "FILE", "where the page is written", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_report = {.path = "machine report",
+	.summary = "write what happened as one HTML page",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "The page refers to nothing outside itself and holds no script: the graph with "
+		   "the path taken,\n"
+		   "every step's fact and what it changed, time and cost by state, egress, "
+		   "confinement.",
+	.options = options,
+	.run = run};
