@@ -70,6 +70,8 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 	buf_init(&said, TOOL_TEXT_CAP_BYTES);
 	buf_adds(&said, "");
 	bool ok = !tool->run(d->tools, arguments, &said);
+	if (ok && tool->changes)
+		guard_progress(&d->guard);
 	if (said.failed)
 		out->failed = true;
 	else

@@ -37,6 +37,7 @@ struct tool {
 	const char *name, *description;
 	unsigned modes;
 	struct tool_arg args[TOOL_ARGS_MAX]; /* ended by a NULL name */
+	bool changes;                        /* what it did right is progress */
 	tool_run_fn *run;
 };
 

@@ -1,0 +1,299 @@
+#include "agent/tools/edit.h"
+#include "agent/tools/list.h"
+#include "agent/tools/place.h"
+
+#include "agent/policy/redact.h"
+#include "base/beneath.h"
+#include "base/io.h"
+#include "base/utf8.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <strings.h>
+#include <sys/random.h>
+
+enum { FILE_CAP_BYTES = 8 * 1024 * 1024, EDITS_MAX = 64, TEMP_BYTES = 48 };
+
+/* Where an edit lands: a directory that was reached without a link, and a name in it. */
+struct target {
+	int dir_fd;
+	char name[NAME_MAX + 1];
+};
+
+static int say(struct buf *out, const char *path, const char *what)
+{
+	tool_show(out, path);
+	buf_addf(out, " %s", what);
+	return -1;
+}
+
+/* Compared by identity, not by spelling: a protected directory stays protected under any name, and
+ * on a file system that ignores case. */
+static bool is_protected(const struct tool_context *t, const struct stat *st)
+{
+	for (size_t i = 0; i < t->protect_count; i++) {
+		struct stat own;
+		if (!lstat(t->protect[i], &own) && own.st_dev == st->st_dev &&
+			own.st_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* A name that is protected before it exists. */
+static bool names_protected(const struct tool_context *t, const char *relative, size_t len)
+{
+	size_t root = strlen(t->workspace);
+	for (size_t i = 0; i < t->protect_count; i++) {
+		const char *p = t->protect[i];
+		if (strncmp(p, t->workspace, root) || p[root] != '/')
+			continue;
+		if (strlen(p + root + 1) == len && !strncasecmp(p + root + 1, relative, len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_git(const char *component, size_t len)
+{
+	return len == 4 && !strncasecmp(component, ".git", 4);
+}
+
+/* One component further down; made when `make` and missing. */
+static int descend(const struct tool_context *t, struct target *at, const char *name, bool make)
+{
+	int flags = O_PATH | O_DIRECTORY;
+	int fd = beneath_open(at->dir_fd, name, flags, 0, RESOLVE_NO_SYMLINKS);
+	if (fd < 0 && errno == ENOENT && make && !mkdirat(at->dir_fd, name, 0777))
+		fd = beneath_open(at->dir_fd, name, flags, 0, RESOLVE_NO_SYMLINKS);
+	struct stat st;
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || is_protected(t, &st)) {
+		own_close(&fd);
+		errno = EPERM;
+		return -1;
+	}
+	own_close(&at->dir_fd);
+	at->dir_fd = fd;
+	return 0;
+}
+
+static int refuse_component(struct buf *out, const char *path, int number)
+{
+	if (number == ELOOP)
+		return say(out, path, "leads through a link; edit what it points to.");
+	if (number == EPERM)
+		return say(out, path, "is protected and cannot be edited.");
+	if (number == EXDEV)
+		return say(out, path, "leads out of the workspace.");
+	if (number == ENOENT)
+		return say(out, path, "does not exist; the first edit of a new file is create.");
+	return say(out, path, strerror(number));
+}
+
+/* "./a//b" -> "a/b": one spelling, or the names that are protected would have several. */
+static int tidy(const char *relative, char out[PATH_MAX])
+{
+	size_t n = 0;
+	for (const char *at = relative; *at;) {
+		size_t len = strcspn(at, "/");
+		bool dot = len == 1 && *at == '.';
+		if (n + len + 2 > PATH_MAX || len > NAME_MAX || (len == 2 && !strncmp(at, "..", 2)))
+			return -1;
+		if (len && !dot) {
+			if (n)
+				out[n++] = '/';
+			memcpy(out + n, at, len);
+			n += len;
+		}
+		at += len + strspn(at + len, "/");
+	}
+	out[n] = '\0';
+	return n ? 0 : -1;
+}
+
+/* Walks to the directory of `path`, component by component, never through a link. */
+static int find_target(const struct tool_context *t, const char *path, bool make, struct target *to,
+	struct buf *out)
+{
+	char clean[PATH_MAX];
+	const char *relative = place_relative(t, path, out);
+	*to = (struct target){.dir_fd = fcntl(t->workspace_fd, F_DUPFD_CLOEXEC, 0)};
+	if (!relative)
+		return -1;
+	if (tidy(relative, clean) || path[strlen(path) - 1] == '/')
+		return say(out, path, "must name a file, and be spelled without \"..\".");
+	for (const char *at = clean; *at;) {
+		size_t len = strcspn(at, "/");
+		if (is_git(at, len) || names_protected(t, clean, (size_t)(at + len - clean)))
+			return refuse_component(out, path, EPERM);
+		snprintf(to->name, sizeof(to->name), "%.*s", (int)len, at);
+		if (at[len] && descend(t, to, to->name, make))
+			return refuse_component(out, path, errno);
+		at += len + (at[len] == '/');
+	}
+	return 0;
+}
+
+static int write_temp(int dir_fd, const char *temp, const struct buf *text, mode_t mode)
+{
+	AUTO_FD int fd =
+		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	return io_write(fd, text->data ? text->data : "", text->len) || fchmod(fd, mode) ||
+			       fsync(fd)
+		       ? -1
+		       : 0;
+}
+
+/* All or nothing: a temporary file under a name nobody can have planted, then a rename. */
+static int replace(const struct target *to, const struct buf *text, mode_t mode, bool create)
+{
+	uint64_t nonce = 0;
+	char temp[TEMP_BYTES];
+	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+		return -1;
+	snprintf(temp, sizeof(temp), ".agent6-edit-%016llx", (unsigned long long)nonce);
+	/* O_PATH descriptors take the *at calls but no fsync. */
+	AUTO_FD int dir_fd = openat(to->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned flags = create ? RENAME_NOREPLACE : 0;
+	if (dir_fd < 0 || write_temp(dir_fd, temp, text, mode) ||
+		renameat2(dir_fd, temp, dir_fd, to->name, flags)) {
+		int saved = errno;
+		unlinkat(to->dir_fd, temp, 0);
+		errno = saved;
+		return -1;
+	}
+	return fsync(dir_fd);
+}
+
+static int create_file(const struct target *to, const char *path, const char *text, struct buf *out)
+{
+	struct buf view = {.data = (char *)(uintptr_t)text, .len = strlen(text)};
+	if (redact_is_marked(text))
+		return say(
+			out, path, "was not created: the text holds a [REDACTED:...] placeholder.");
+	if (replace(to, &view, 0644, true))
+		return errno == EEXIST ? say(out, path, "exists already; use replace.")
+				       : say(out, path, strerror(errno));
+	tool_show(out, path);
+	buf_addf(out, " was created (%zu bytes).\n", view.len);
+	return 0;
+}
+
+static int read_text(const struct target *to, const char *path, struct stat *st, struct buf *text,
+	struct buf *out)
+{
+	if (fstatat(to->dir_fd, to->name, st, AT_SYMLINK_NOFOLLOW))
+		return refuse_component(out, path, errno);
+	if (S_ISLNK(st->st_mode))
+		return refuse_component(out, path, ELOOP);
+	if (!S_ISREG(st->st_mode)) {
+		tool_show(out, path);
+		buf_addf(out, " is %s, not a file.", place_kind(st->st_mode));
+		return -1;
+	}
+	AUTO_FD int fd = openat(
+		to->dir_fd, to->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct err e = ERR_NONE;
+	struct stat now;
+	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino)
+		return refuse_component(out, path, fd < 0 ? errno : ELOOP);
+	buf_adds(text, "");
+	if (io_read_all(fd, text, path, &e))
+		return say(out, path, "is too long to be edited (8 MiB).");
+	if (memchr(text->data, 0, text->len) || utf8_prefix(text->data, text->len) != text->len)
+		return say(out, path, "is not UTF-8 text.");
+	return 0;
+}
+
+static int replace_in_file(const struct tool_context *t, const struct target *to, const char *path,
+	const struct edit *edits, size_t count, struct buf *out)
+{
+	AUTO_BUF text, edited;
+	struct stat st;
+	buf_init(&text, FILE_CAP_BYTES);
+	buf_init(&edited, 2 * FILE_CAP_BYTES);
+	buf_adds(&edited, "");
+	if (read_text(to, path, &st, &text, out))
+		return -1;
+	if (is_protected(t, &st))
+		return refuse_component(out, path, EPERM);
+	if (edit_apply(text.data, text.len, edits, count, &edited, out))
+		return -1;
+	if (replace(to, &edited, st.st_mode & 0777, false))
+		return say(out, path, strerror(errno));
+	tool_show(out, path);
+	buf_addf(out, " was changed by %zu edits.\n", count);
+	return 0;
+}
+
+/* The list as a model wrote it. 1: one create; 0: replacements; -1: refused. */
+static int read_edits(const json_t *list, struct edit edits[EDITS_MAX], struct buf *out)
+{
+	size_t count = json_array_size(list);
+	bool creates = false;
+	if (!count || count > EDITS_MAX) {
+		buf_addf(out, "edits must hold 1 to %d edits.", EDITS_MAX);
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const json_t *e = json_array_get(list, i);
+		const char *kind = tool_text(e, "kind", "replace");
+		edits[i] = (struct edit){
+			tool_text(e, "old_string", NULL), tool_text(e, "new_string", NULL)};
+		bool create = !strcmp(kind, "create");
+		creates = creates || create;
+		if ((!create && strcmp(kind, "replace")) || !edits[i].new_text ||
+			(!create && !edits[i].old_text)) {
+			buf_addf(out,
+				"Edit %zu must be {kind: \"replace\", old_string, new_string} or "
+				"{kind: \"create\", new_string}.",
+				i + 1);
+			return -1;
+		}
+	}
+	if (creates && count > 1) {
+		buf_adds(out, "create must be the only edit of its list.");
+		return -1;
+	}
+	return creates;
+}
+
+static int apply_edit(const struct tool_context *t, const json_t *arguments, struct buf *out)
+{
+	const char *path = tool_text(arguments, "path", "");
+	const json_t *list = json_object_get(arguments, "edits");
+	struct edit edits[EDITS_MAX];
+	int create = read_edits(list, edits, out);
+	if (create < 0)
+		return -1;
+	struct target to;
+	int rc = find_target(t, path, create, &to, out);
+	if (!rc && create)
+		rc = create_file(&to, path, edits[0].new_text, out);
+	else if (!rc)
+		rc = replace_in_file(t, &to, path, edits, json_array_size(list), out);
+	own_close(&to.dir_fd);
+	return rc;
+}
+
+const struct tool tool_apply_edit = {
+	.name = "apply_edit",
+	.description =
+		"Changes one file, all edits or none. replace: old_string must occur exactly "
+		"once in the file as it is now. create: makes a new file with new_string.",
+	.modes = TOOL_IN_RUN,
+	.args = {{"path", "the file, relative to the workspace", ARG_STR, true, NULL},
+		{"edits", "the edits", ARG_LIST, true,
+			"{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\","
+			"\"enum\":["
+			"\"replace\",\"create\"]},\"old_string\":{\"type\":\"string\"},\"new_"
+			"string\":{"
+			"\"type\":\"string\"}},\"required\":[\"kind\",\"new_string\"],"
+			"\"additionalProperties\":false}"}},
+	.changes = true,
+	.run = apply_edit,
+};

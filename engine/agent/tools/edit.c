@@ -1,0 +1,310 @@
+#include "agent/tools/edit.h"
+
+#include "agent/policy/redact.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { EDIT_CAP_BYTES = 16 * 1024 * 1024, CLOSE_LINES_MAX = 40, INDENT_MAX = 64 };
+
+/* Where an edit goes, and the texts as they will be used. */
+struct placed {
+	size_t at, len;  /* in the original */
+	size_t number;   /* of the edit, for messages */
+	struct buf with; /* the replacement */
+};
+
+/* --- finding ------------------------------------------------------------------------------- */
+
+static size_t occurrences(
+	const char *text, size_t len, const char *what, size_t what_len, size_t *at)
+{
+	size_t n = 0;
+	const char *from = text, *end = text + len, *hit;
+	while ((hit = memmem(from, (size_t)(end - from), what, what_len))) {
+		if (!n++)
+			*at = (size_t)(hit - text);
+		from = hit + 1;
+	}
+	return n;
+}
+
+static size_t line_of(const char *text, size_t at)
+{
+	size_t line = 1;
+	for (size_t i = 0; i < at; i++)
+		line += text[i] == '\n';
+	return line;
+}
+
+static void with_crlf(const char *text, struct buf *out)
+{
+	buf_clear(out);
+	buf_adds(out, "");
+	for (const char *c = text; *c; c++) {
+		if (*c == '\n' && (c == text || c[-1] != '\r'))
+			buf_addc(out, '\r');
+		buf_addc(out, *c);
+	}
+}
+
+/* --- indentation --------------------------------------------------------------------------- */
+
+struct line {
+	const char *at;
+	size_t len, indent; /* without the line end; leading blanks */
+};
+
+static bool next_line(const char **at, const char *end, struct line *out)
+{
+	if (*at >= end)
+		return false;
+	const char *stop = memchr(*at, '\n', (size_t)(end - *at));
+	out->at = *at;
+	out->len = (size_t)((stop ? stop : end) - *at);
+	out->indent = 0;
+	while (out->indent < out->len &&
+		(out->at[out->indent] == ' ' || out->at[out->indent] == '\t'))
+		out->indent++;
+	*at = stop ? stop + 1 : end;
+	return true;
+}
+
+/* How the file's indentation differs from the edit's: blanks to put in front, or to take away. */
+struct shift {
+	char add[INDENT_MAX + 1], drop[INDENT_MAX + 1];
+	bool known;
+};
+
+static bool same_body(const struct line *a, const struct line *b)
+{
+	return a->len - a->indent == b->len - b->indent &&
+	       !memcmp(a->at + a->indent, b->at + b->indent, a->len - a->indent);
+}
+
+static bool fits_shift(struct shift *s, const struct line *file, const struct line *old)
+{
+	bool adds = file->indent >= old->indent;
+	const struct line *more = adds ? file : old, *less = adds ? old : file;
+	size_t n = more->indent - less->indent;
+	if (n > INDENT_MAX || memcmp(more->at + n, less->at, less->indent))
+		return false;
+	char add[INDENT_MAX + 1] = "", drop[INDENT_MAX + 1] = "";
+	memcpy(adds ? add : drop, more->at, n);
+	if (!s->known)
+		*s = (struct shift){.known = true};
+	else if (strcmp(s->add, add) || strcmp(s->drop, drop))
+		return false;
+	memcpy(s->add, add, sizeof(add));
+	memcpy(s->drop, drop, sizeof(drop));
+	return true;
+}
+
+/* Whether the lines at `text` are those of `old` but for one shift. Blank lines fit any. */
+static bool block_fits(
+	const char *text, const char *end, const char *old, struct shift *s, const char **stop)
+{
+	const char *old_end = old + strlen(old);
+	struct line file, want;
+	*s = (struct shift){.known = false};
+	while (next_line(&old, old_end, &want)) {
+		if (!next_line(&text, end, &file) || !same_body(&file, &want))
+			return false;
+		if (want.indent < want.len && !fits_shift(s, &file, &want))
+			return false;
+		*stop = file.at + file.len;
+	}
+	return s->known && (s->add[0] || s->drop[0]);
+}
+
+static void reindent(const char *text, const struct shift *s, struct buf *out)
+{
+	const char *at = text, *end = text + strlen(text);
+	struct line l;
+	size_t drop = strlen(s->drop);
+	while (next_line(&at, end, &l)) {
+		if (l.indent < l.len)
+			buf_adds(out, s->add);
+		bool drops = drop && l.indent >= drop && !memcmp(l.at, s->drop, drop);
+		buf_add(out, l.at + (drops ? drop : 0), l.len - (drops ? drop : 0));
+		if (l.at + l.len < end)
+			buf_addc(out, '\n');
+	}
+}
+
+/* The only block that is `old` shifted by one indentation. */
+static bool heal_indent(const char *text, size_t len, const struct edit *e, struct placed *p)
+{
+	const char *end = text + len, *at = text, *stop = NULL, *found_stop = NULL;
+	size_t found = 0;
+	struct shift s, chosen = {.known = false};
+	struct line l;
+	bool ends_line = e->old_text[0] && e->old_text[strlen(e->old_text) - 1] == '\n';
+	for (const char *line = at; next_line(&at, end, &l); line = at) {
+		if (!block_fits(line, end, e->old_text, &s, &stop))
+			continue;
+		if (found++)
+			return false;
+		chosen = s;
+		p->at = (size_t)(line - text);
+		found_stop = stop;
+	}
+	if (!found)
+		return false;
+	p->len = (size_t)(found_stop - text) - p->at;
+	p->len += ends_line && p->at + p->len < len;
+	buf_clear(&p->with);
+	buf_adds(&p->with, "");
+	reindent(e->new_text, &chosen, &p->with);
+	return true;
+}
+
+/* --- near misses --------------------------------------------------------------------------- */
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+	const char *at = text, *end = text + strlen(text);
+	for (struct line l; next_line(&at, end, &l);)
+		n++;
+	return n;
+}
+
+static size_t equal_lines(const char *text, const char *end, const char *old)
+{
+	const char *old_end = old + strlen(old);
+	struct line a, b;
+	size_t n = 0;
+	while (next_line(&old, old_end, &b) && next_line(&text, end, &a))
+		n += same_body(&a, &b) && a.indent < a.len;
+	return n;
+}
+
+static void show_closest(const char *text, size_t len, const char *old, struct buf *report)
+{
+	const char *end = text + len, *at = text, *best = NULL;
+	size_t best_score = 0, number = 1, best_number = 0;
+	struct line l;
+	for (const char *line = at; next_line(&at, end, &l); line = at, number++) {
+		size_t score = equal_lines(line, end, old);
+		if (score > best_score) {
+			best_score = score;
+			best = line;
+			best_number = number;
+		}
+	}
+	if (!best) {
+		buf_adds(report, "No line of it occurs in the file; read the file again.\n");
+		return;
+	}
+	buf_addf(report, "The closest region (%zu of %zu lines are the same):\n", best_score,
+		count_lines(old));
+	size_t lines = count_lines(old);
+	for (size_t i = 0; i < lines && i < CLOSE_LINES_MAX && next_line(&best, end, &l); i++) {
+		buf_addf(report, "%zu\t", best_number + i);
+		buf_add(report, l.at, l.len);
+		buf_addc(report, '\n');
+	}
+}
+
+/* --- placing ------------------------------------------------------------------------------- */
+
+static int refuse(struct buf *report, size_t number, const char *why)
+{
+	buf_addf(report, "Edit %zu: %s Nothing was changed.\n", number, why);
+	return -1;
+}
+
+static int check_texts(const struct edit *e, size_t number, struct buf *report)
+{
+	if (!e->old_text[strspn(e->old_text, " \t\r\n")])
+		return refuse(report, number, "old_string is empty or blank.");
+	if (!strcmp(e->old_text, e->new_text))
+		return refuse(report, number, "old_string and new_string are the same.");
+	if (redact_is_marked(e->old_text) || redact_is_marked(e->new_text))
+		return refuse(report, number,
+			"it holds a [REDACTED:...] placeholder; edit around the secret.");
+	return 0;
+}
+
+static int place(
+	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+{
+	size_t old_len = strlen(e->old_text);
+	size_t n = occurrences(text, len, e->old_text, old_len, &p->at);
+	p->len = old_len;
+	buf_adds(&p->with, e->new_text);
+	if (n == 1)
+		return 0;
+	if (n > 1) {
+		buf_addf(report,
+			"Edit %zu: old_string occurs %zu times; add lines around it until it is "
+			"unique. Nothing was changed.\n",
+			p->number, n);
+		return -1;
+	}
+	AUTO_BUF old;
+	buf_init(&old, EDIT_CAP_BYTES);
+	with_crlf(e->old_text, &old);
+	if (memmem(text, len, "\r\n", 2) &&
+		occurrences(text, len, old.data, old.len, &p->at) == 1) {
+		p->len = old.len;
+		with_crlf(e->new_text, &p->with);
+		buf_addf(report, "Edit %zu: the file's CRLF line ends were kept.\n", p->number);
+		return 0;
+	}
+	if (heal_indent(text, len, e, p)) {
+		buf_addf(report, "Edit %zu: the indentation was adapted to the file's.\n",
+			p->number);
+		return 0;
+	}
+	buf_addf(report, "Edit %zu: old_string does not occur in the file. Nothing was changed.\n",
+		p->number);
+	show_closest(text, len, e->old_text, report);
+	return -1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static int join(const char *text, size_t len, struct placed *p, size_t count, struct buf *out,
+	struct buf *report)
+{
+	size_t at = 0;
+	qsort(p, count, sizeof(*p), by_place);
+	for (size_t i = 0; i < count; i++) {
+		if (p[i].at < at)
+			return refuse(report, p[i].number, "it overlaps another edit.");
+		buf_add(out, text + at, p[i].at - at);
+		buf_add(out, p[i].with.data, p[i].with.len);
+		at = p[i].at + p[i].len;
+		buf_addf(report, "Edit %zu: line %zu.\n", p[i].number, line_of(text, p[i].at));
+	}
+	if (buf_add(out, text + at, len - at))
+		return refuse(report, count, "the file would become too long.");
+	return 0;
+}
+
+int edit_apply(const char *text, size_t len, const struct edit *edits, size_t count,
+	struct buf *out, struct buf *report)
+{
+	struct placed *placed = calloc(count ? count : 1, sizeof(*placed));
+	int rc = placed ? 0 : refuse(report, 0, "out of memory.");
+	for (size_t i = 0; !rc && i < count; i++) {
+		placed[i].number = i + 1;
+		buf_init(&placed[i].with, EDIT_CAP_BYTES);
+		rc = check_texts(&edits[i], i + 1, report) ||
+				     place(text, len, &edits[i], &placed[i], report)
+			     ? -1
+			     : 0;
+	}
+	if (!rc)
+		rc = join(text, len, placed, count, out, report);
+	for (size_t i = 0; placed && i < count; i++)
+		buf_done(&placed[i].with);
+	free(placed);
+	return rc;
+}

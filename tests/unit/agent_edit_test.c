@@ -1,0 +1,226 @@
+/* apply_edit: exact or healed, all or nothing, and never outside, through a link, or into what is
+ * protected. */
+#include "agent/tools/edit.h"
+#include "agent/tools/tool.h"
+#include "tests/kit/tap.h"
+
+#include "base/io.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CAP_BYTES = 1 << 20 };
+
+static const struct {
+	const char *name, *text, *old_text, *new_text, *want, *says; /* want NULL: refused */
+} cases[] = {
+	{"exact", "a\nb\nc\n", "b\n", "x\ny\n", "a\nx\ny\nc\n", "line 2"},
+	{"in a line", "abc", "b", "", "ac", "line 1"},
+	{"no final newline is kept", "a\nb", "b", "c", "a\nc", NULL},
+	{"twice", "a\na\n", "a", "b", NULL, "occurs 2 times"},
+	{"overlapping occurrences count", "aaa", "aa", "b", NULL, "occurs 2 times"},
+	{"nowhere", "a\n", "zzz", "b", NULL, "does not occur"},
+	{"empty", "a", "", "b", NULL, "empty or blank"},
+	{"blank", "a  b", "  ", "b", NULL, "empty or blank"},
+	{"same", "a", "a", "a", NULL, "are the same"},
+	{"placeholder in old", "k=[REDACTED:token]", "[REDACTED:token]", "x", NULL, "placeholder"},
+	{"placeholder in new", "k=1", "1", "[REDACTED:token]", NULL, "placeholder"},
+	{"CRLF file", "a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\n", "x\r\ny\r\nc\r\n", "CRLF"},
+	{"CRLF exact", "a\r\nb\r\n", "a\r\n", "x\r\n", "x\r\nb\r\n", NULL},
+	{"indented deeper", "{\n\t\tif (a)\n\t\t\tb();\n}\n", "if (a)\n\tb();\n",
+		"if (c)\n\td();\n", "{\n\t\tif (c)\n\t\t\td();\n}\n", "indentation"},
+	{"indented less", "if (a)\n    b();\n", "    if (a)\n        b();\n",
+		"    if (c)\n        d();\n", "if (c)\n    d();\n", "indentation"},
+	{"indented, blank lines free", "  a\n\n  b\n", "a\n\nb\n", "a\n\nc\n", "  a\n\n  c\n",
+		"indentation"},
+	{"indentation not uniform", "  a\n    b\n", "a\nb\n", "c\n", NULL, "does not occur"},
+	{"indented twice the same way", "  a\n  b\n--\n  a\n  b\n", "a\nb\n", "c\n", NULL,
+		"occurs 2 times|does not occur"},
+	{"tabs for spaces is no uniform shift", "\ta\n\t\tb\n", "  a\n    b\n", "c\n", NULL,
+		"does not occur"},
+	{"near miss", "one\ntwo\nthree\nfour\n", "two\nthree!\nfour\n", "x", NULL,
+		"2\ttwo\n3\tthree"},
+};
+
+static bool says(const char *report, const char *want)
+{
+	const char *bar = strchr(want, '|');
+	if (!bar)
+		return strstr(report, want);
+	char first[100];
+	snprintf(first, sizeof(first), "%.*s", (int)(bar - want), want);
+	return strstr(report, first) || strstr(report, bar + 1);
+}
+
+static void texts(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_BUF out, report;
+		buf_init(&out, CAP_BYTES);
+		buf_init(&report, CAP_BYTES);
+		buf_adds(&out, "");
+		buf_adds(&report, "");
+		struct edit e = {cases[i].old_text, cases[i].new_text};
+		int rc = edit_apply(cases[i].text, strlen(cases[i].text), &e, 1, &out, &report);
+		if (cases[i].want)
+			is_str(rc ? report.data : out.data, cases[i].want, "%s", cases[i].name);
+		else
+			is(rc, -1, "%s is refused", cases[i].name);
+		if (cases[i].says &&
+			!ok(says(report.data, cases[i].says), "and says %s", cases[i].says))
+			diag("%s", report.data);
+	}
+	AUTO_BUF out, report;
+	buf_init(&out, CAP_BYTES);
+	buf_init(&report, CAP_BYTES);
+	struct edit several[] = {{"c", "C"}, {"a", "A"}};
+	is(edit_apply("a b c", 5, several, 2, &out, &report), 0, "several edits in any order");
+	is_str(out.data, "A b C", "all apply");
+	struct edit overlap[] = {{"a b", "x"}, {"b c", "y"}};
+	buf_clear(&report);
+	is(edit_apply("a b c", 5, overlap, 2, &out, &report), -1, "overlapping edits are refused");
+	has_str(report.data, "overlaps", "and named");
+}
+
+static struct tool_context context;
+static char *workspace;
+static const char *protect[2];
+
+static const char *call(const char *arguments, int *rc)
+{
+	static struct buf out;
+	buf_done(&out);
+	buf_init(&out, CAP_BYTES);
+	buf_adds(&out, "");
+	json_t *parsed = json_loads(arguments, 0, NULL);
+	const struct tool *t = tool_find("apply_edit", TOOL_IN_RUN);
+	*rc = tool_check(t, parsed, &out);
+	if (!*rc)
+		*rc = t->run(&context, parsed, &out);
+	json_decref(parsed);
+	return out.data;
+}
+
+static void refused(const char *arguments, const char *want)
+{
+	int rc;
+	const char *text = call(arguments, &rc);
+	ok(rc == -1 && strstr(text, want), "%s: %s", arguments, want);
+	if (rc != -1 || !strstr(text, want))
+		diag("got %d %s", rc, text);
+}
+
+static char *content(const char *name)
+{
+	char *text = NULL;
+	size_t len;
+	if (io_read_file(context.workspace_fd, name, CAP_BYTES, &text, &len, NULL))
+		return strdup("(missing)");
+	return text;
+}
+
+static void put(const char *name, const char *text)
+{
+	int fd = openat(context.workspace_fd, name, O_WRONLY | O_CREAT | O_TRUNC, 0754);
+	if (fd < 0 || io_write(fd, text, strlen(text)))
+		bail("cannot write %s", name);
+	fchmod(fd, 0754);
+	close(fd);
+}
+
+static void set_up(void)
+{
+	static char bundle[300], file[300];
+	if (asprintf(&workspace, "%s/ws", tap_scratch()) < 0 || mkdir(workspace, 0755))
+		bail("no workspace");
+	context = (struct tool_context){.workspace = workspace,
+		.workspace_fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.protect = protect,
+		.protect_count = 2};
+	int fd = context.workspace_fd;
+	snprintf(bundle, sizeof(bundle), "%s/bundle", workspace);
+	snprintf(file, sizeof(file), "%s/agent6.yaml", workspace);
+	protect[0] = bundle;
+	protect[1] = file;
+	mkdirat(fd, "bundle", 0755);
+	mkdirat(fd, ".git", 0755);
+	mkdirat(fd, "src", 0755);
+	put("bundle/machine.yaml", "x\n");
+	put(".git/config", "x\n");
+	put("a.txt", "one\ntwo\n");
+	put("src/b.c", "x\n");
+	symlinkat("a.txt", fd, "link");
+	symlinkat("bundle", fd, "alias");
+	symlinkat("..", fd, "up");
+	mkfifoat(fd, "pipe", 0644);
+}
+
+#define REPLACE(path, a, b)                                                                        \
+	"{\"path\":\"" path "\",\"edits\":[{\"kind\":\"replace\",\"old_string\":\"" a              \
+	"\",\"new_string\":\"" b "\"}]}"
+#define CREATE(path, text)                                                                         \
+	"{\"path\":\"" path "\",\"edits\":[{\"kind\":\"create\",\"new_string\":\"" text "\"}]}"
+
+static void files(void)
+{
+	int rc;
+	struct stat st;
+	call(REPLACE("a.txt", "two", "2"), &rc);
+	AUTO_FREE char *a = content("a.txt");
+	is_str(a, "one\n2\n", "a file is changed");
+	fstatat(context.workspace_fd, "a.txt", &st, 0);
+	is(st.st_mode & 0777, 0754, "and keeps its mode");
+	call(CREATE("new/dir/c.txt", "hi\\n"), &rc);
+	AUTO_FREE char *c = content("new/dir/c.txt");
+	is_str(c, "hi\n", "a file is created with its directories");
+	refused(CREATE("a.txt", "x"), "exists already");
+	refused(REPLACE("missing", "a", "b"), "does not exist");
+	refused(REPLACE("src", "a", "b"), "is a directory");
+	refused(REPLACE("pipe", "a", "b"), "is a named pipe");
+	refused("{\"path\":\"a.txt\",\"edits\":[]}", "1 to 64");
+	refused("{\"path\":\"a.txt\",\"edits\":[{\"new_string\":\"x\"}]}", "must be");
+	refused("{\"path\":\"d\",\"edits\":[{\"kind\":\"create\",\"new_string\":\"x\"},{\"kind\":"
+		"\"create\",\"new_string\":\"y\"}]}",
+		"only edit");
+	call("{\"path\":\"a.txt\",\"edits\":[{\"kind\":\"replace\",\"old_string\":\"one\",\"new_"
+	     "string\":"
+	     "\"1\"},{\"kind\":\"replace\",\"old_string\":\"zzz\",\"new_string\":\"y\"}]}",
+		&rc);
+	AUTO_FREE char *same = content("a.txt");
+	is_str(same, "one\n2\n", "one bad edit and none is applied");
+}
+
+static void walls(void)
+{
+	refused(REPLACE("link", "one", "x"), "leads through a link");
+	refused(REPLACE("alias/machine.yaml", "x", "y"), "leads through a link");
+	refused(CREATE("up/escape", "x"), "leads through a link");
+	refused(CREATE("../escape", "x"), "spelled without");
+	refused(CREATE("/etc/agent6-test", "x"), "outside the workspace");
+	refused(REPLACE(".git/config", "x", "y"), "is protected");
+	refused(CREATE(".git/hooks/pre-commit", "x"), "is protected");
+	refused(CREATE("src/.git/config", "x"), "is protected");
+	refused(CREATE("src/.GIT/config", "x"), "is protected");
+	refused(REPLACE("bundle/machine.yaml", "x", "y"), "is protected");
+	refused(CREATE("bundle/new", "y"), "is protected");
+	refused(CREATE("agent6.yaml", "y"), "is protected");
+	refused(CREATE("AGENT6.yaml", "y"), "is protected");
+	refused(CREATE("./agent6.yaml", "y"), "is protected");
+	refused(CREATE(".//agent6.yaml", "y"), "is protected");
+	refused(CREATE("src/", "y"), "must name a file");
+	refused(REPLACE("src/../bundle/machine.yaml", "x", "y"), "without");
+	ok(tool_find("apply_edit", TOOL_IN_AGENT) == NULL, "mode agent has no apply_edit");
+	AUTO_FREE char *git = content(".git/config"), *machine = content("bundle/machine.yaml");
+	is_str(git, "x\n", ".git is untouched");
+	is_str(machine, "x\n", "the bundle is untouched");
+}
+
+int main(void)
+{
+	texts();
+	set_up();
+	files();
+	walls();
+	free(workspace);
+	return tap_done();
+}
