@@ -1,5 +1,6 @@
 #include "cli/start.h"
 
+#include "cli/check_commands.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,20 +96,36 @@ static int open_copy(struct starting *g, struct err *e)
 	return 0;
 }
 
-/* The overlay's findings as one reason. */
-static int apply_overlay(struct starting *g, struct err *e)
+/* The errors as one reason. */
+static int findings_reason(struct starting *g, struct err *e)
 {
 	const struct doc *docs[] = {&g->copy.doc};
+	size_t kept = 0;
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
-	if (!config_overlay(g->start->config, &g->copy.doc, g->copy.machine->config, &g->findings))
-		return 0;
+	for (size_t i = 0; i < g->findings.count; i++)
+		if (g->findings.items[i].severity == SEVERITY_ERROR)
+			g->findings.items[kept++] = g->findings.items[i];
+	g->findings.count = kept;
 	findings_sort(&g->findings);
 	findings_text(&g->findings, docs, 1, &text);
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
-	return err_set(
-		e, "%.*s", FINDINGS_BYTES, text.data ? text.data : "the config overlay is refused");
+	return err_set(e, "%.*s", FINDINGS_BYTES, text.data ? text.data : "the bundle is refused");
+}
+
+/* What `machine check` refuses about commands on this host is not started either. */
+static int check_host(struct starting *g, struct err *e)
+{
+	check_commands(g->copy.machine, g->start->place->workspace, &g->findings);
+	return g->findings.errors ? findings_reason(g, e) : 0;
+}
+
+static int apply_overlay(struct starting *g, struct err *e)
+{
+	if (!config_overlay(g->start->config, &g->copy.doc, g->copy.machine->config, &g->findings))
+		return 0;
+	return findings_reason(g, e);
 }
 
 static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
@@ -144,7 +161,9 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 		return refuse(out, RUN_REFUSED, e->text);
 	if (open_copy(g, e))
 		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
-	return apply_overlay(g, e) ? refuse(out, RUN_REFUSED, e->text) : 0;
+	if (check_host(g, e) || apply_overlay(g, e))
+		return refuse(out, RUN_REFUSED, e->text);
+	return 0;
 }
 
 void start_run(const struct start *s, const struct drive_listener *l, struct drive_result *out)

@@ -59,3 +59,12 @@ bundle() { # COMMAND
 	run -2 agent6 machine check "$SCRATCH/b"
 	[[ $output == *"error[command-denied]"* ]]
 }
+
+@test "what check refuses on this host is not started" {
+	bundle '[rm, -rf, /]'
+	mkdir -p "$SCRATCH/ws"
+	cd "$SCRATCH/ws"
+	export AGENT6_STATE_HOME=$SCRATCH/state XDG_CONFIG_HOME=$SCRATCH/config
+	run -2 agent6 machine run "$SCRATCH/b"
+	[[ $output == *"error[command-denied]"* ]]
+}
