@@ -231,12 +231,16 @@ static void add_state_row(
 		buf_addf(out, " %jd", (intmax_t)json_integer_value(count));
 		before = ", ";
 	}
+	json_int_t input = json_integer_value(json_object_get(sums, "input_tokens"));
 	buf_adds(out, "</td><td class=\"n\">");
-	text_count(out, json_integer_value(json_object_get(sums, "input_tokens")));
+	if (input)
+		text_count(out, input);
 	buf_adds(out, "</td><td class=\"n\">");
-	text_count(out, json_integer_value(json_object_get(sums, "output_tokens")));
+	if (input)
+		text_count(out, json_integer_value(json_object_get(sums, "output_tokens")));
 	buf_adds(out, "</td><td class=\"n\">");
-	text_money(out, json_integer_value(json_object_get(sums, "microusd")));
+	if (input)
+		text_money(out, json_integer_value(json_object_get(sums, "microusd")));
 	buf_adds(out, "</td></tr>\n");
 }
 
