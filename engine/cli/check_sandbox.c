@@ -78,14 +78,22 @@ static json_t *try_outside(const struct probe_target *t, struct err *e)
 	return read_answers(answers, e);
 }
 
+/* The address sanitizer's shadow does not fit into what a command usually gets. */
+#ifdef __SANITIZE_ADDRESS__
+enum { PROBE_MEMORY_MB = 1 << 24 };
+#else
+enum { PROBE_MEMORY_MB = 512 };
+#endif
+
 static json_t *probe_policy(const struct probe_target *t, const char *profile)
 {
 	AUTO_FREE char *bundle =
 		strndup(t->program, (size_t)(strrchr(t->program, '/') - t->program));
-	return json_pack("{s:i,s:s,s:[s,s,s,s],s:s,s:O,s:{s:s,s:s},s:s,s:i}", "version", 1,
+	return json_pack("{s:i,s:s,s:[s,s,s,s],s:s,s:O,s:{s:s,s:s},s:s,s:i,s:{s:i}}", "version", 1,
 		"profile", profile, "argv", t->program, "check", "sandbox", "--inside", "cwd",
 		t->workspace, "env", t->env, "workspace", "path", t->workspace, "access", "write",
-		"bundle", bundle, "timeout_secs", PROBE_SECS);
+		"bundle", bundle, "timeout_secs", PROBE_SECS, "limits", "memory_mb",
+		PROBE_MEMORY_MB);
 }
 
 static int try_inside(struct trial *trial, struct probe_target *t, struct err *e)
