@@ -47,13 +47,17 @@ static int open_namespace(pid_t holder, uid_t uid, gid_t gid, struct err *e)
 	return fd < 0 ? err_errno(e, "cannot open %s", path) : fd;
 }
 
+static __attribute__((noreturn)) int hold(void *unused)
+{
+	(void)unused;
+	for (;;)
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+}
+
 int idmap_open(uid_t uid, gid_t gid, struct err *e)
 {
-	pid_t holder = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
-	if (!holder) {
-		for (;;)
-			pause();
-	}
+	static char stack[4096] __attribute__((aligned(16)));
+	pid_t holder = clone(hold, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (holder < 0)
 		return err_errno(e, "cannot make a user namespace for the id map");
 	int fd = open_namespace(holder, uid, gid, e);

@@ -11,11 +11,9 @@ static const char *const system_dirs[] = {
 static const char *const devices[] = {
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 /* Of the host's /etc, what loaders and toolchains need and what identifies nobody. */
-static const char *const etc_files[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	"/etc/alternatives", "/etc/localtime", "/etc/timezone", "/etc/ssl/certs",
-	"/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
-	"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release", "/etc/perl",
-	"/etc/python3"};
+static const char *const etc_files[] = {"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
+	"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release"};
 
 /* Written for a jail with a root of its own; without one the host's must be read. */
 static const char *const etc_names[] = {

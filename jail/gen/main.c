@@ -122,25 +122,39 @@ static void emit_tree(struct program *p, const int *starts, size_t from, size_t 
 	emit_tree(p, starts, middle, to);
 }
 
-static void emit_rule(struct program *p, const struct arg_rule *rule)
+/* The accumulator holds `loaded` (-1: unknown) on entry; a masked compare spoils it. */
+static void emit_rule(struct program *p, const struct arg_rule *rule, int *loaded)
 {
 	size_t misses[ARG_TESTS_MAX], count = 0;
+	bool negate[ARG_TESTS_MAX];
+	int first = -1;
 	for (; count < ARG_TESTS_MAX && rule->tests[count].mask; count++) {
 		const struct arg_test *t = &rule->tests[count];
-		emit(p, BPF_LD | BPF_W | BPF_ABS,
-			(uint32_t)offsetof(struct seccomp_data, args) + 8u * t->arg);
-		if (t->mask != WHOLE)
+		bool any_bit = t->negate && !t->value;
+		if (*loaded != t->arg)
+			emit(p, BPF_LD | BPF_W | BPF_ABS,
+				(uint32_t)offsetof(struct seccomp_data, args) + 8u * t->arg);
+		*loaded = t->arg;
+		if (!any_bit && t->mask != WHOLE) {
 			emit(p, BPF_ALU | BPF_AND | BPF_K, t->mask);
-		misses[count] = emit(p, BPF_JMP | BPF_JEQ | BPF_K, t->value);
+			*loaded = -1;
+		}
+		misses[count] = any_bit ? emit(p, BPF_JMP | BPF_JSET | BPF_K, t->mask)
+					: emit(p, BPF_JMP | BPF_JEQ | BPF_K, t->value);
+		negate[count] = t->negate && !any_bit;
+		first = count ? first : *loaded;
 	}
 	emit(p, BPF_RET | BPF_K, answer_value(rule->answer));
 	for (size_t i = 0; i < count; i++) {
 		uint8_t far = (uint8_t)(p->len - misses[i] - 1);
-		if (rule->tests[i].negate)
+		if (negate[i])
 			p->code[misses[i]].jt = far;
 		else
 			p->code[misses[i]].jf = far;
 	}
+	/* The next rule is reached from any of the misses: only a lone test leaves a known value.
+	 */
+	*loaded = count == 1 ? first : -1;
 }
 
 static void emit_blocks(struct program *p)
@@ -148,9 +162,10 @@ static void emit_blocks(struct program *p)
 	for (size_t i = 0; i < p->jump_count; i++) {
 		size_t at = p->jumps[i].at, rule = (size_t)(p->jumps[i].verdict - BLOCK);
 		const char *name = p->rules[rule].name;
+		int loaded = -1;
 		p->code[at].k = (uint32_t)(p->len - at - 1);
 		for (; rule < p->rule_count && !strcmp(p->rules[rule].name, name); rule++)
-			emit_rule(p, &p->rules[rule]);
+			emit_rule(p, &p->rules[rule], &loaded);
 		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 }

@@ -35,6 +35,7 @@ static int64_t simulate(const struct seccomp_program *p, const struct seccomp_da
 		case BPF_ALU | BPF_AND | BPF_K: a &= i->k; break;
 		case BPF_JMP | BPF_JA: at += i->k; break;
 		case BPF_JMP | BPF_JEQ | BPF_K: at += a == i->k ? i->jt : i->jf; break;
+		case BPF_JMP | BPF_JSET | BPF_K: at += a & i->k ? i->jt : i->jf; break;
 		case BPF_JMP | BPF_JGE | BPF_K: at += a >= i->k ? i->jt : i->jf; break;
 		case BPF_RET | BPF_K: return i->k;
 		default: return -1;
