@@ -26,6 +26,7 @@
 	X(machine_replay) \
 	X(machine_verify) \
 	X(machine_report) \
+	X(machine_prune) \
 	X(machine_graph) \
 	X(machine_new) \
 	X(machine_pack) \

@@ -96,7 +96,8 @@ static void record_exchange(struct talk *t, const json_t *line)
 	if (!w->record_file)
 		return;
 	json_auto_t *kept = json_pack("{s:s,s:o,s:O*}", "state", t->step->state->name, "match",
-		recorded_match(json_object_get(line, "request")), "reply", json_object_get(line, "reply"));
+		recorded_match(json_object_get(line, "request")), "reply",
+		json_object_get(line, "reply"));
 	AUTO_FREE char *text = json_text(kept);
 	size_t len = text ? strlen(text) : 0;
 	AUTO_FD int fd = open(w->record_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

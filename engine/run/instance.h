@@ -47,6 +47,11 @@ int instance_open(const struct place *p, const char *id, struct instance *out, s
 int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e);
 void instance_done(struct instance *i);
 
+/* Removes an instance that has ended, or never began, with everything in it. Refused while somebody
+ * runs it and, but for `unfinished`, while it could still go on. It vanishes whole or not at all.
+ */
+int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e);
+
 /* Who runs it now: pid 0 when nobody does. */
 struct holder {
 	pid_t pid;

@@ -2,25 +2,17 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NOTE_BYTES = 512, TREE_FDS = 16 };
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
+enum { NOTE_BYTES = 512 };
 
 static unsigned long long number_of(const char *name)
 {
@@ -43,15 +35,12 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 /* What cannot be removed now is tried again with the next execution. */
 static void prune(const struct instance *i, int64_t keep)
 {
-	char path[PATH_MAX];
 	struct dirent **entries = NULL;
-	snprintf(path, sizeof(path), "%s/states", i->path);
-	int n = scandir(path, &entries, is_execution, by_number);
+	AUTO_FD int states = openat(i->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = states < 0 ? 0 : scandirat(states, ".", &entries, is_execution, by_number);
 	for (int at = 0; at < n; at++) {
-		char old[PATH_MAX + 256];
-		snprintf(old, sizeof(old), "%s/%s", path, entries[at]->d_name);
 		if (at < n - keep)
-			nftw(old, remove_entry, TREE_FDS, FTW_DEPTH | FTW_PHYS);
+			tree_remove(states, entries[at]->d_name, NULL);
 		free(entries[at]);
 	}
 	free(entries);

@@ -93,3 +93,27 @@ END
 	[[ $(wc -l <"$SCRATCH/tape/hello.jsonl") -eq 2 ]]
 	agent6 machine rehearse --cassette "$SCRATCH/tape/hello.jsonl" "$SCRATCH/hello"
 }
+
+@test "ended instances are removed, others stay" {
+	go counter --id one
+	go counter --id two
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	go parked --exit-on-wait
+	[[ $(agent6 machine prune --dry-run | wc -l) -eq 2 ]]
+	[[ -z $(agent6 machine prune --older-than-days 1) ]]
+	agent6 machine prune two
+	agent6 machine prune
+	[[ $(agent6 machine list --json | jq -r '.[].id') == parked ]]
+	run agent6 machine prune parked
+	[[ $status -eq 2 && $output == *"not ended"* ]]
+	run agent6 machine prune nobody
+	[[ $status -eq 2 ]]
+	agent6 machine prune --unfinished parked
+	[[ -z $(ls -A "$SCRATCH"/state/*/machines) ]]
+}

@@ -1,0 +1,91 @@
+#include "base/clock.h"
+#include "cli/setup.h"
+#include "run/drive.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DAY_SECS = 86400, IDS_BYTES_MAX = 64 * 1024 * 1024 };
+
+struct pruning {
+	const struct place *place;
+	int64_t before_us; /* ended earlier than this */
+	struct buf ids;    /* each ended by a NUL */
+};
+
+/* Ended instances, old enough. What cannot be read is left for a person to look at. */
+static void consider(void *ctx, const json_t *status)
+{
+	struct pruning *p = ctx;
+	const char *word = json_string_value(json_object_get(status, "status"));
+	const char *updated = json_string_value(json_object_get(status, "updated"));
+	const char *id = json_string_value(json_object_get(status, "id"));
+	int64_t at = 0;
+	if (!id || !word || (strcmp(word, "ok") != 0 && strcmp(word, "failed") != 0) || !updated ||
+		clock_parse(updated, strlen(updated), &at) || at >= p->before_us)
+		return;
+	buf_add(&p->ids, id, strlen(id) + 1);
+}
+
+static int remove_one(const struct pruning *p, const char *id, bool unfinished)
+{
+	struct err e = ERR_NONE;
+	if (instance_remove(p->place, id, unfinished, &e))
+		return fail(EXIT_REFUSED, &e);
+	printf("removed %s\n", id);
+	return EXIT_OK;
+}
+
+static int remove_old(struct pruning *p, bool dry_run)
+{
+	struct err e = ERR_NONE;
+	int code = EXIT_OK;
+	if (status_each(p->place, consider, p, &e))
+		return fail(EXIT_REFUSED, &e);
+	for (size_t at = 0; at < p->ids.len; at += strlen(p->ids.data + at) + 1) {
+		const char *id = p->ids.data + at;
+		if (dry_run)
+			printf("would remove %s\n", id);
+		else if (remove_one(p, id, false))
+			code = EXIT_REFUSED;
+	}
+	return code;
+}
+
+static int run(const struct call *c)
+{
+	struct setup setup;
+	struct err e = ERR_NONE;
+	long days = 0;
+	int code = EXIT_OK;
+	if (call_int(c, "older-than-days", (long[]){0, 36500}, &days, &e))
+		return fail(EXIT_REFUSED, &e);
+	if (setup_open(&setup, c))
+		return EXIT_REFUSED;
+	struct pruning p = {.place = &setup.place,
+		.before_us = clock_realtime_us() - (int64_t)days * DAY_SECS * 1000000};
+	buf_init(&p.ids, IDS_BYTES_MAX);
+	for (int i = 0; i < c->argument_count; i++)
+		if (remove_one(&p, c->arguments[i], call_has(c, "unfinished")))
+			code = EXIT_REFUSED;
+	if (!c->argument_count)
+		code = remove_old(&p, call_has(c, "dry-run"));
+	buf_done(&p.ids);
+	setup_done(&setup);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"older-than-days", "N", "without IDs: those that ended at least N days ago (default 0)",
+		false},
+	{"unfinished", NULL, "with IDs: also one that could still go on", false},
+	{"dry-run", NULL, "without IDs: only say which", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_prune = {.path = "machine prune",
+	.summary = "remove instances that have ended",
+	.arguments = "[ID...]",
+	.max_arguments = -1,
+	.details = "With IDs those, without any all that have ended. An instance that somebody "
+		   "runs stays.",
+	.options = options,
+	.run = run};

@@ -1,0 +1,51 @@
+#include "base/tree.h"
+#include "run/instance.h"
+#include "run/journal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_ended(const struct instance *i, struct err *e)
+{
+	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	struct err why = ERR_NONE;
+	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &why);
+	const char *type = json_string_value(json_object_get(last, "t"));
+	if (!type && *why.text)
+		return err_set(e, "instance %s: %s", i->id, why.text);
+	return !type || !strcmp(type, "end")
+		       ? 0
+		       : err_set(e, "instance %s has not ended, and could go on", i->id);
+}
+
+/* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
+static int take_away(const struct place *p, const struct instance *i, struct err *e)
+{
+	char path[4096], gone[128];
+	snprintf(path, sizeof(path), "%s/machines", p->repo_dir);
+	snprintf(gone, sizeof(gone), ".%s.removed", i->id);
+	AUTO_FD int machines = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (machines < 0)
+		return err_errno(e, "cannot open %s", path);
+	if (tree_remove(machines, gone, e) || renameat(machines, i->id, machines, gone))
+		return err_errno(e, "cannot remove instance %s", i->id);
+	return tree_remove(machines, gone, e);
+}
+
+int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e)
+{
+	struct instance i = INSTANCE_NONE;
+	if (instance_open(p, id, &i, e))
+		return -1;
+	instance_done(&i);
+	if (instance_lock(p, id, &i, e))
+		return -1;
+	int failed = unfinished ? 0 : check_ended(&i, e);
+	if (!failed)
+		failed = take_away(p, &i, e);
+	instance_done(&i);
+	return failed;
+}
