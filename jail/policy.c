@@ -5,20 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARGV_MAX = 4096, ENV_MAX = 1024, TIMEOUT_SECS_MAX = 366 * 24 * 3600, POLICY_DEPTH = 8 };
-
-typedef int decode_fn(const json_t *value, const char *name, struct policy *p, struct err *e);
+enum { ARGV_MAX = 4096, ENV_MAX = 1024, TIMEOUT_SECS_MAX = 366 * 24 * 3600 };
 
 static int wrong(const char *name, const char *expected, struct err *e)
 {
 	return err_set(e, "\"%s\" must be %s", name, expected);
 }
 
-static int decode_choice(
-	const json_t *value, const char *name, const char *const words[], int *out, struct err *e)
+static int decode_choice(const json_t *value, const char *name, const char *const words[],
+	unsigned *out, struct err *e)
 {
 	const char *text = json_string_value(value);
-	for (int i = 0; text && words[i]; i++) {
+	for (unsigned i = 0; text && words[i]; i++) {
 		if (!strcmp(words[i], text)) {
 			*out = i;
 			return 0;
@@ -34,11 +32,12 @@ static int decode_choice(
 static int decode_integer(const json_t *value, const char *name, int64_t least, int64_t largest,
 	int64_t *out, struct err *e)
 {
-	if (!json_is_integer(value) || json_integer_value(value) < least ||
-		json_integer_value(value) > largest)
-		return err_set(e, "\"%s\" must be an integer from %lld to %lld", name,
-			(long long)least, (long long)largest);
-	*out = json_integer_value(value);
+	json_int_t number = json_integer_value(value);
+	if (!json_is_integer(value) || number < least || number > largest)
+		return least == largest ? err_set(e, "\"%s\" must be %lld", name, (long long)least)
+					: err_set(e, "\"%s\" must be an integer from %lld to %lld",
+						  name, (long long)least, (long long)largest);
+	*out = number;
 	return 0;
 }
 
@@ -64,20 +63,16 @@ static int decode_paths(const json_t *value, const char *name, struct paths *out
 	return 0;
 }
 
-static int decode_version(const json_t *value, const char *name, struct policy *p, struct err *e)
+static int decode_object(const json_t *value, const char *name, const json_t **out, struct err *e)
 {
-	(void)p;
-	return json_is_integer(value) && json_integer_value(value) == 1 ? 0 : wrong(name, "1", e);
+	*out = value;
+	return json_is_object(value) ? 0 : wrong(name, "an object", e);
 }
 
-static int decode_profile(const json_t *value, const char *name, struct policy *p, struct err *e)
+static int decode_flag(const json_t *value, const char *name, bool *out, struct err *e)
 {
-	static const char *const words[] = {"strict", "hardened", NULL};
-	int chosen = 0;
-	if (decode_choice(value, name, words, &chosen, e))
-		return -1;
-	p->profile = (enum profile)chosen;
-	return 0;
+	*out = json_is_true(value);
+	return json_is_boolean(value) ? 0 : wrong(name, "true or false", e);
 }
 
 static int decode_argv(const json_t *value, const char *name, struct policy *p, struct err *e)
@@ -93,7 +88,7 @@ static int decode_argv(const json_t *value, const char *name, struct policy *p, 
 	}
 	if (!p->argv)
 		return err_set(e, "out of memory");
-	return p->argv[0][0] ? 0 : err_set(e, "\"argv\" must begin with a program");
+	return p->argv[0][0] ? 0 : wrong(name, "begun with a program", e);
 }
 
 static bool is_env_name(const char *name)
@@ -122,34 +117,29 @@ static int decode_env(const json_t *value, const char *name, struct policy *p, s
 static int decode_network(const json_t *value, const char *name, struct policy *p, struct err *e)
 {
 	static const char *const words[] = {"none", "host", NULL};
-	int chosen = NETWORK_PROXY;
-	if (json_is_object(value)) {
-		int64_t fd = -1;
-		if (json_object_size(value) != 1 || !json_object_get(value, "proxy_fd"))
-			return wrong(name, "\"none\", \"host\" or {\"proxy_fd\": N}", e);
-		if (decode_integer(
-			    json_object_get(value, "proxy_fd"), "proxy_fd", 3, 1 << 20, &fd, e))
-			return -1;
-		p->proxy_fd = (int)fd;
-	} else if (decode_choice(value, name, words, &chosen, e)) {
+	int64_t fd = -1;
+	if (!json_is_object(value))
+		return decode_choice(value, name, words, &p->network, e);
+	if (json_object_size(value) != 1 || !json_object_get(value, "proxy_fd"))
+		return wrong(name, "\"none\", \"host\" or {\"proxy_fd\": N}", e);
+	if (decode_integer(json_object_get(value, "proxy_fd"), "proxy_fd", 3, 1 << 20, &fd, e))
 		return -1;
-	}
-	p->network = (enum network)chosen;
+	p->proxy_fd = (int)fd;
+	p->network = NETWORK_PROXY;
 	return 0;
 }
 
 static int decode_workspace(const json_t *value, const char *name, struct policy *p, struct err *e)
 {
 	static const char *const words[] = {"none", "read", "write", NULL};
-	const json_t *access = json_object_get(value, "access");
-	int chosen = ACCESS_NONE;
-	if (json_object_size(value) != 2 || !access || !json_object_get(value, "path"))
+	const json_t *path = json_object_get(value, "path"),
+		     *access = json_object_get(value, "access");
+	if (json_object_size(value) != 2 || !access || !path)
 		return wrong(name, "an object with \"path\" and \"access\"", e);
-	if (decode_path(json_object_get(value, "path"), "workspace.path", &p->workspace, e) ||
-		decode_choice(access, "workspace.access", words, &chosen, e))
-		return -1;
-	p->access = (enum access)chosen;
-	return 0;
+	return decode_path(path, "workspace.path", &p->workspace, e) ||
+			       decode_choice(access, "workspace.access", words, &p->access, e)
+		       ? -1
+		       : 0;
 }
 
 static int decode_limits(const json_t *value, const char *name, struct policy *p, struct err *e)
@@ -172,86 +162,37 @@ static int decode_limits(const json_t *value, const char *name, struct policy *p
 	return 0;
 }
 
-static int decode_timeout(const json_t *value, const char *name, struct policy *p, struct err *e)
+static int decode_hostname(const json_t *value, const char *name, const char **out, struct err *e)
 {
-	return decode_integer(value, name, 1, TIMEOUT_SECS_MAX, &p->timeout_secs, e);
-}
-
-static int decode_cwd(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	return decode_path(value, name, &p->cwd, e);
-}
-
-static int decode_bundle(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	return decode_path(value, name, &p->bundle, e);
-}
-
-static int decode_hostname(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	p->hostname = json_string_value(value);
 	static const char letters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.";
-	bool fine = p->hostname && *p->hostname && strlen(p->hostname) <= 64 &&
-		    !p->hostname[strspn(p->hostname, letters)];
-	return fine ? 0 : wrong(name, "a host name of at most 64 letters, digits, - and .", e);
+	const char *text = json_string_value(value);
+	if (!text || !*text || strlen(text) > 64 || text[strspn(text, letters)])
+		return wrong(name, "a host name of at most 64 letters, digits, - and .", e);
+	*out = text;
+	return 0;
 }
 
-static int decode_read(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	return decode_paths(value, name, &p->read, e);
-}
-
-static int decode_write(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	return decode_paths(value, name, &p->write, e);
-}
-
-static int decode_protect(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	return decode_paths(value, name, &p->protect, e);
-}
-
-static int decode_hide(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	return decode_paths(value, name, &p->hide, e);
-}
-
-static int decode_require(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	p->require = value;
-	return json_is_object(value) ? 0 : wrong(name, "an object of layers", e);
-}
-
-static int decode_root(const json_t *value, const char *name, struct policy *p, struct err *e)
-{
-	p->allow_root_jail = json_is_true(value);
-	return json_is_boolean(value) ? 0 : wrong(name, "true or false", e);
-}
-
-static const struct field {
-	const char *name;
-	decode_fn *decode;
-	bool needed;
-} fields[] = {
-	{"version", decode_version, true},
-	{"profile", decode_profile, true},
-	{"argv", decode_argv, true},
-	{"cwd", decode_cwd, true},
-	{"workspace", decode_workspace, true},
-	{"timeout_secs", decode_timeout, true},
-	{"env", decode_env, false},
-	{"network", decode_network, false},
-	{"read", decode_read, false},
-	{"write", decode_write, false},
-	{"protect", decode_protect, false},
-	{"hide", decode_hide, false},
-	{"limits", decode_limits, false},
-	{"bundle", decode_bundle, false},
-	{"hostname", decode_hostname, false},
-	{"require", decode_require, false},
-	{"allow_root_jail", decode_root, false},
-};
+/* One line per field: its name, whether it is needed, and how `value` becomes part of `p`. */
+#define POLICY_FIELDS(X)                                                                           \
+	X("version", true, decode_integer(value, name, 1, 1, &version, e))                         \
+	X("profile", true, decode_choice(value, name, profiles, &p->profile, e))                   \
+	X("argv", true, decode_argv(value, name, p, e))                                            \
+	X("cwd", true, decode_path(value, name, &p->cwd, e))                                       \
+	X("workspace", true, decode_workspace(value, name, p, e))                                  \
+	X("timeout_secs", true,                                                                    \
+		decode_integer(value, name, 1, TIMEOUT_SECS_MAX, &p->timeout_secs, e))             \
+	X("env", false, decode_env(value, name, p, e))                                             \
+	X("network", false, decode_network(value, name, p, e))                                     \
+	X("read", false, decode_paths(value, name, &p->read, e))                                   \
+	X("write", false, decode_paths(value, name, &p->write, e))                                 \
+	X("protect", false, decode_paths(value, name, &p->protect, e))                             \
+	X("hide", false, decode_paths(value, name, &p->hide, e))                                   \
+	X("limits", false, decode_limits(value, name, p, e))                                       \
+	X("bundle", false, decode_path(value, name, &p->bundle, e))                                \
+	X("hostname", false, decode_hostname(value, name, &p->hostname, e))                        \
+	X("require", false, decode_object(value, name, &p->require, e))                            \
+	X("allow_root_jail", false, decode_flag(value, name, &p->allow_root_jail, e))
 
 static int refuse_unknown(const json_t *object, struct err *e)
 {
@@ -259,8 +200,9 @@ static int refuse_unknown(const json_t *object, struct err *e)
 	json_t *value;
 	json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
 		bool known = false;
-		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-			known = known || !strcmp(fields[i].name, key);
+#define FIELD_KNOWN(name, needed, decode) known = known || !strcmp(name, key);
+		POLICY_FIELDS(FIELD_KNOWN)
+#undef FIELD_KNOWN
 		if (!known)
 			return err_set(e, "there is no field \"%s\"", key);
 	}
@@ -269,17 +211,23 @@ static int refuse_unknown(const json_t *object, struct err *e)
 
 static int decode_fields(struct policy *p, struct err *e)
 {
+	static const char *const profiles[] = {"strict", "hardened", NULL};
+	int64_t version;
+	const char *name;
+	const json_t *value;
 	if (!json_is_object(p->json))
 		return err_set(e, "must be one JSON object");
 	if (refuse_unknown(p->json, e))
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		const json_t *value = json_object_get(p->json, fields[i].name);
-		if (!value && fields[i].needed)
-			return err_set(e, "the field \"%s\" is missing", fields[i].name);
-		if (value && fields[i].decode(value, fields[i].name, p, e))
-			return -1;
-	}
+#define FIELD_DECODE(field, needed, decode)                                                        \
+	name = field;                                                                              \
+	value = json_object_get(p->json, name);                                                    \
+	if (!value && (needed))                                                                    \
+		return err_set(e, "the field \"%s\" is missing", name);                            \
+	if (value && (decode))                                                                     \
+		return -1;
+	POLICY_FIELDS(FIELD_DECODE)
+#undef FIELD_DECODE
 	return 0;
 }
 

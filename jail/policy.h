@@ -48,9 +48,7 @@ struct policy {
 	const json_t *require; /* layer name -> least value, or NULL */
 	struct limits limits;
 	int64_t timeout_secs;
-	enum profile profile;
-	enum access access; /* to the workspace */
-	enum network network;
+	unsigned profile, access, network; /* of the enums above; access is to the workspace */
 	int proxy_fd;
 	bool allow_root_jail;
 };

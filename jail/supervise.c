@@ -106,7 +106,7 @@ static json_t *describe(const struct jail *j, const struct outcome *out, const s
 {
 	const struct report *r = j->report;
 	const struct timeval *user = &out->used.ru_utime, *kernel = &out->used.ru_stime;
-	bool killed = r->ended && WIFSIGNALED(r->wait_status);
+	bool killed = r->ended && WIFSIGNALED(r->wait_status) && !c->stage;
 	json_int_t cpu_ms = (json_int_t)(user->tv_sec + kernel->tv_sec) * 1000 +
 			    (user->tv_usec + kernel->tv_usec) / 1000;
 	json_t *line = json_pack("{s:o, s:o, s:b, s:I, s:I, s:I, s:o}", "exit",

@@ -1,0 +1,93 @@
+# The jail under load and on kernels that lack things: nothing is left behind, and a call that fails
+# either has its documented fallback or ends the set-up with 125.
+load jail
+
+setup() {
+	jail_setup
+	policy -- /bin/true >"$SCRATCH/policy.json"
+}
+
+# Processes of ours, mounts, and namespaces of any kind that this process can see.
+census() {
+	echo "mounts $(wc -l </proc/self/mountinfo)"
+	echo "jails $(pgrep -c agent6-jail)"
+	echo "tmp $(find /tmp -maxdepth 1 -name 'agent6-jail-*' | wc -l)"
+	readlink /proc/[0-9]*/ns/{user,mnt,pid,net,ipc} 2>/dev/null | sort -u | wc -l
+	find /sys/fs/cgroup -name 'agent6-jail-*' 2>/dev/null | wc -l
+}
+
+jails() { # COUNT at a time
+	local i
+	for i in $(seq "$1"); do
+		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" &
+	done
+	local failed=0
+	for i in $(jobs -p); do
+		wait "$i" || failed=$((failed + 1))
+	done
+	echo "$failed failed"
+}
+
+@test "2,000 jails in a row leave nothing behind" {
+	census >"$SCRATCH/before"
+	for _ in $(seq 2000); do
+		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json"
+	done
+	census >"$SCRATCH/after"
+	diff "$SCRATCH/before" "$SCRATCH/after"
+}
+
+@test "64 jails at once leave nothing behind" {
+	census >"$SCRATCH/before"
+	run jails 64
+	[[ $output == "0 failed" ]]
+	census >"$SCRATCH/after"
+	diff "$SCRATCH/before" "$SCRATCH/after"
+}
+
+@test "jails side by side do not see each other" {
+	jail -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.02; done' &
+	local first=$!
+	until [[ -e $WS/ready ]]; do sleep 0.02; done
+	run jail -- sh -c 'ls /proc | grep -c "^[0-9]"; kill -9 -1; touch go'
+	wait "$first"
+	[[ ${lines[0]} -le 5 && -e $WS/go ]]
+}
+
+# with CALL ERRNO: the jail with that call failing, every time, in all its processes.
+with() {
+	strace -f -qq -o "$SCRATCH/trace" -e trace="$1" -e inject="$1:error=$2" \
+		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7 7>"$SCRATCH/status"
+}
+
+@test "a set-up call that fails ends the set-up, with its step and errno" {
+	need strace
+	policy -- /bin/touch made >"$SCRATCH/policy.json"
+	local call
+	for call in mount_setattr:ENOSYS move_mount:ENOSYS open_tree:ENOSYS mount:EPERM pivot_root:EPERM \
+		umount2:EPERM clone:EPERM seccomp:EINVAL capset:EPERM setresuid:EPERM setresgid:EPERM \
+		landlock_restrict_self:EPERM landlock_add_rule:EINVAL setsid:EPERM close_range:ENOSYS prctl:EINVAL \
+		openat2:ENOSYS; do
+		run with "${call%:*}" "${call#*:}"
+		echo "$call: $status $(cat "$SCRATCH/status")"
+		[[ $status -eq 125 && $(status '.stage | length > 2') == true && $(status .errno) -ne 0 ]]
+		[[ ! -e $WS/made ]]
+	done
+}
+
+@test "what may be missing is reported, and refused when it is required" {
+	need strace
+	run with landlock_create_ruleset ENOSYS
+	[[ $status -eq 0 && $(status .layers.landlock) -eq 0 ]]
+	run with keyctl ENOSYS
+	[[ $status -eq 0 && $(status .layers.keyring) == false ]]
+	policy 'require={"landlock":1}' -- /bin/touch made >"$SCRATCH/policy.json"
+	run with landlock_create_ruleset ENOSYS
+	[[ $status -eq 125 && $(status .stage) == require && ! -e $WS/made ]]
+	policy 'require={"keyring":true}' -- /bin/touch made >"$SCRATCH/policy.json"
+	run with keyctl EPERM
+	[[ $status -eq 125 && $(status .stage) == require && ! -e $WS/made ]]
+	policy 'profile="hardened"' 'allow_root_jail=true' -- /bin/touch made >"$SCRATCH/policy.json"
+	run with landlock_create_ruleset ENOSYS
+	[[ $status -eq 125 && $(status .stage) == landlock && ! -e $WS/made ]]
+}
