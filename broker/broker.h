@@ -9,7 +9,7 @@
 #include "broker/control.h"
 #include "broker/dial.h"
 #include "broker/door.h"
-#include "broker/options.h"
+#include "broker/parse/options.h"
 #include "broker/relay.h"
 
 enum {

@@ -5,7 +5,7 @@
 #ifndef BROKER_CONNECTION_H
 #define BROKER_CONNECTION_H
 #include "broker/broker.h"
-#include "broker/proxy_request.h"
+#include "broker/parse/proxy_request.h"
 
 /* What only a proxied connection has. */
 struct asking {

@@ -5,7 +5,7 @@
 #define BROKER_CONTROL_H
 #include "base/buf.h"
 #include "broker/loop.h"
-#include "broker/refusal.h"
+#include "broker/parse/refusal.h"
 #include <stdbool.h>
 
 struct control {

@@ -10,9 +10,9 @@
 #ifndef BROKER_DIAL_H
 #define BROKER_DIAL_H
 #include "base/err.h"
-#include "broker/endpoint.h"
 #include "broker/loop.h"
-#include "broker/refusal.h"
+#include "broker/parse/endpoint.h"
+#include "broker/parse/refusal.h"
 
 enum { DIAL_TIMEOUT_MS = 10000 };
 

@@ -8,7 +8,7 @@
 #ifndef BROKER_RELAY_H
 #define BROKER_RELAY_H
 #include "broker/loop.h"
-#include "broker/pin.h"
+#include "broker/parse/pin.h"
 
 enum { BLOCK_BYTES = 64 * 1024 };
 

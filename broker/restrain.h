@@ -9,7 +9,7 @@
  */
 #ifndef BROKER_RESTRAIN_H
 #define BROKER_RESTRAIN_H
-#include "broker/options.h"
+#include "broker/parse/options.h"
 
 /* Raises the soft descriptor limit to the hard one; the limit is returned. */
 uint64_t restrain_descriptors(void);

@@ -1,5 +1,5 @@
 /* Any bytes: no crash, and a longer prefix never takes back what a shorter one decided. */
-#include "broker/client_hello.h"
+#include "broker/parse/client_hello.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

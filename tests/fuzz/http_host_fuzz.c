@@ -1,5 +1,5 @@
 /* Any bytes: no crash, and the same answer however they are cut. */
-#include "broker/http_host.h"
+#include "broker/parse/http_host.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Any bytes: no crash, and a whole request is within what was given. */
-#include "broker/proxy_request.h"
+#include "broker/parse/proxy_request.h"
 #include <stdlib.h>
 #include <string.h>
 

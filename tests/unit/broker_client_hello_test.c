@@ -1,5 +1,5 @@
 /* The ClientHello parser: split anywhere, spread over records, hostile. */
-#include "broker/client_hello.h"
+#include "broker/parse/client_hello.h"
 #include "tests/kit/tap.h"
 #include "tests/unit/hello_bytes.h"
 

@@ -1,5 +1,5 @@
 /* The Host pin: heads split anywhere, later requests on the same connection, smuggling. */
-#include "broker/http_host.h"
+#include "broker/parse/http_host.h"
 #include "tests/kit/tap.h"
 
 #define GET(host) "GET / HTTP/1.1\r\nHost: " host "\r\n\r\n"

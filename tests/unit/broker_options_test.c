@@ -1,5 +1,5 @@
 /* The command line: what a channel may say, and that everything else is refused with a reason. */
-#include "broker/options.h"
+#include "broker/parse/options.h"
 #include "tests/kit/tap.h"
 
 static int decode(struct options *o, struct err *e, const char *option, const char *value)

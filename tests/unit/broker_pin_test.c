@@ -1,5 +1,5 @@
 /* The pin: one name, and the same name again when the server asks for a second hello. */
-#include "broker/pin.h"
+#include "broker/parse/pin.h"
 #include "tests/kit/tap.h"
 #include "tests/unit/hello_bytes.h"
 

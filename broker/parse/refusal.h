@@ -1,8 +1,8 @@
 /*
  * Why a connection was refused: the words of the control line's "refused" field.
  */
-#ifndef BROKER_REFUSAL_H
-#define BROKER_REFUSAL_H
+#ifndef BROKER_PARSE_REFUSAL_H
+#define BROKER_PARSE_REFUSAL_H
 
 /*      name     text */
 #define REFUSALS(X)                                                                                \

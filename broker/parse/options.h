@@ -1,10 +1,10 @@
 /*
  * The command line: channels, where facts go, how much may leave.
  */
-#ifndef BROKER_OPTIONS_H
-#define BROKER_OPTIONS_H
+#ifndef BROKER_PARSE_OPTIONS_H
+#define BROKER_PARSE_OPTIONS_H
 #include "base/err.h"
-#include "broker/endpoint.h"
+#include "broker/parse/endpoint.h"
 
 enum { CHANNELS_MAX = 64, RULES_MAX = 64, DNS_PORT = 53 };
 

@@ -9,9 +9,9 @@
  * answers them. Not closed: a server that ignores a body it was told about and reads it as its next
  * request. Source: RFC 9112 sections 2-7.
  */
-#ifndef BROKER_HTTP_HOST_H
-#define BROKER_HTTP_HOST_H
-#include "broker/endpoint.h"
+#ifndef BROKER_PARSE_HTTP_HOST_H
+#define BROKER_PARSE_HTTP_HOST_H
+#include "broker/parse/endpoint.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

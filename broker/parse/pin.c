@@ -1,6 +1,6 @@
-#include "broker/pin.h"
+#include "broker/parse/pin.h"
 
-#include "broker/client_hello.h"
+#include "broker/parse/client_hello.h"
 #include <string.h>
 
 enum {

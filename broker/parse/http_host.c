@@ -1,4 +1,4 @@
-#include "broker/http_host.h"
+#include "broker/parse/http_host.h"
 
 #include "base/num.h"
 #include <string.h>

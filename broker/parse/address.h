@@ -4,8 +4,8 @@
  * Source: the IANA special-purpose address registries (RFC 6890 and its successors), and the
  * metadata services of the large clouds, some of which lie outside those ranges.
  */
-#ifndef BROKER_ADDRESS_H
-#define BROKER_ADDRESS_H
+#ifndef BROKER_PARSE_ADDRESS_H
+#define BROKER_PARSE_ADDRESS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "broker/options.h"
+#include "broker/parse/options.h"
 
 #include "base/num.h"
 #include <string.h>

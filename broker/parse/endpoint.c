@@ -1,4 +1,4 @@
-#include "broker/endpoint.h"
+#include "broker/parse/endpoint.h"
 
 #include "base/num.h"
 #include <arpa/inet.h>

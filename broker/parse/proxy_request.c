@@ -1,4 +1,4 @@
-#include "broker/proxy_request.h"
+#include "broker/parse/proxy_request.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * An endpoint: the one HOST:PORT a channel leads to, fixed when the broker starts.
  */
-#ifndef BROKER_ENDPOINT_H
-#define BROKER_ENDPOINT_H
+#ifndef BROKER_PARSE_ENDPOINT_H
+#define BROKER_PARSE_ENDPOINT_H
 #include "base/err.h"
-#include "broker/address.h"
+#include "broker/parse/address.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -3,9 +3,9 @@
  *
  * Pure: the bytes seen so far in, one step out. Source: RFC 9110 section 9.3.6, RFC 1928.
  */
-#ifndef BROKER_PROXY_REQUEST_H
-#define BROKER_PROXY_REQUEST_H
-#include "broker/endpoint.h"
+#ifndef BROKER_PARSE_PROXY_REQUEST_H
+#define BROKER_PARSE_PROXY_REQUEST_H
+#include "broker/parse/endpoint.h"
 
 enum { PROXY_REQUEST_MAX_BYTES = 8 * 1024, PROXY_REPLY_MAX_BYTES = 160 };
 

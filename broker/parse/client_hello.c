@@ -1,4 +1,4 @@
-#include "broker/client_hello.h"
+#include "broker/parse/client_hello.h"
 
 #include <string.h>
 

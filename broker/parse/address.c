@@ -1,4 +1,4 @@
-#include "broker/address.h"
+#include "broker/parse/address.h"
 
 #include "base/own.h"
 #include <arpa/inet.h>

@@ -5,8 +5,8 @@
  * several of them. Unknown extensions, ciphers and versions (GREASE, RFC 8701) are passed over.
  * Source: RFC 8446 sections 4.1.2 and 5.1, RFC 6066 section 3, RFC 9849 (encrypted hello).
  */
-#ifndef BROKER_CLIENT_HELLO_H
-#define BROKER_CLIENT_HELLO_H
+#ifndef BROKER_PARSE_CLIENT_HELLO_H
+#define BROKER_PARSE_CLIENT_HELLO_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

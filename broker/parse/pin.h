@@ -5,11 +5,11 @@
  * must ask for the endpoint's name, plain HTTP must send its Host. A server may ask for a second
  * ClientHello (HelloRetryRequest); it is held to the same name.
  */
-#ifndef BROKER_PIN_H
-#define BROKER_PIN_H
-#include "broker/endpoint.h"
-#include "broker/http_host.h"
-#include "broker/refusal.h"
+#ifndef BROKER_PARSE_PIN_H
+#define BROKER_PARSE_PIN_H
+#include "broker/parse/endpoint.h"
+#include "broker/parse/http_host.h"
+#include "broker/parse/refusal.h"
 
 enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 
