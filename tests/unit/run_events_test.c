@@ -1,5 +1,6 @@
 /* What an agent says is untrusted: garbage, oversize lines, lies about money. */
 #include "run/agent_events.h"
+#include "run/egress.h"
 #include "tests/kit/tap.h"
 
 #include <string.h>
@@ -111,7 +112,7 @@ static void test_egress(void)
 		snprintf(line, sizeof(line), "{'event':'egress','endpoint':'h:%d','up':1}\n", i);
 		say(&a, line);
 	}
-	is(json_object_size(a.egress), AGENT_ENDPOINTS_MAX, "endpoints are bounded");
+	is(json_object_size(a.egress), EGRESS_ENDPOINTS_MAX, "endpoints are bounded");
 	agent_events_done(&a);
 }
 
