@@ -1,0 +1,101 @@
+# The build itself: it rebuilds what changed and nothing else, installs a tree that works, and asks
+# for packages politely.
+load ../kit/common
+
+# A copy of what the build needs to make one small archive.
+copy_tree() {
+	mkdir -p "$SCRATCH/src"
+	cd "$AGENT6_SRC" || return
+	cp -r --parents GNUmakefile engine/base "$SCRATCH/src"
+	cd "$SCRATCH/src" || return
+	lib=build/debug/lib/engine-base.a
+	unset MAKEFLAGS MAKELEVEL
+}
+
+rebuilt() { # CMD...: what make compiles, sorted
+	"$@" | sed -n 's/^  cc   //p' | sort | tr '\n' ' '
+}
+
+@test "make rebuilds what a header, a source, a flag or a removed file touches, and nothing else" {
+	copy_tree
+	run -0 make -j2 CONFIG=debug "$lib"
+	run -0 make -q CONFIG=debug "$lib"
+	sleep 0.1
+	touch engine/base/sha256.h
+	[[ $(rebuilt make CONFIG=debug "$lib") == "engine/base/sha256.c " ]]
+	run -0 make -q CONFIG=debug "$lib"
+	[[ $(rebuilt make -j2 CONFIG=debug EXTRA_CFLAGS=-DOTHER "$lib" | wc -w) -eq $(ls engine/base/*.c | wc -l) ]]
+	make -j2 CONFIG=debug "$lib" >/dev/null
+	rm engine/base/sha256.c
+	make CONFIG=debug "$lib" >/dev/null
+	[[ $(ar t "$lib") != *sha256* ]]
+}
+
+@test "an unknown CONFIG is refused with the list" {
+	copy_tree
+	run -2 make CONFIG=fast
+	[[ $output == *"CONFIG=fast is not one of: release debug asan cov fuzz"* ]]
+}
+
+@test "an installed tree works by itself" {
+	local root=$SCRATCH/root
+	PREFIX=/usr DESTDIR=$root "$AGENT6_SRC/tools/install" "$AGENT6_BIN"
+	[[ $(ls "$root/usr/bin") == agent6 ]]
+	[[ $(ls "$root/usr/libexec/agent6") == $'agent6-agent\nagent6-broker\nagent6-cassette\nagent6-jail' ]]
+	cp -r "$root/usr/share/doc/agent6/examples/hello" "$SCRATCH/hello"
+	cd "$SCRATCH"
+	run -0 "$root/usr/bin/agent6" machine rehearse hello
+	[[ $output == *"ok: "* ]]
+	[[ -s $root/usr/share/man/man1/agent6.1 ]]
+	bash -n "$root/usr/share/bash-completion/completions/agent6"
+}
+
+# Stand-ins for the system's tools: nothing is installed, and what is asked of apt is written down.
+fake_system() { # UID
+	mkdir -p "$SCRATCH/bin" "$SCRATCH/tree"
+	cp -r "$AGENT6_SRC/tools" "$AGENT6_SRC/packages.debian" "$SCRATCH/tree"
+	printf '#!/bin/sh\necho %s\n' "$1" >"$SCRATCH/bin/id"
+	printf '#!/bin/sh\nexit 1\n' >"$SCRATCH/bin/dpkg-query"
+	# shellcheck disable=SC2016 # expanded in the stand-in
+	printf '#!/bin/sh\necho "$@" >>%s/asked\n' "$SCRATCH" >"$SCRATCH/bin/apt-get"
+	printf '#!/bin/sh\necho "  Candidate: 18.0"\n' >"$SCRATCH/bin/apt-cache"
+	printf '#!/bin/sh\n[ "$1" = --compare-versions ] && [ "${2%%%%.*}" -ge "${4%%%%.*}" ]\n' >"$SCRATCH/bin/dpkg"
+	printf '#!/bin/sh\necho v18.0\n' >"$SCRATCH/bin/node"
+	chmod +x "$SCRATCH"/bin/*
+	for tool in bash dirname sed grep mkdir env tail; do
+		ln -s "$(command -v $tool)" "$SCRATCH/bin/$tool"
+	done
+}
+deps() {
+	env -i PATH="$SCRATCH/bin" bash "$SCRATCH/tree/tools/deps" "$@"
+}
+
+@test "make deps says what it installs, as root, and leaves out peers that are too old" {
+	fake_system 0
+	run -0 deps
+	[[ $output == *"deps: installing with apt-get:"*"libjansson-dev"*"JSON"* && $output != *npm* ]]
+	[[ $(tail -n 1 "$SCRATCH/asked") == *"install -y --no-install-recommends"*libseccomp-dev* ]]
+	[[ $(<"$SCRATCH/asked") != *nodejs* && $(<"$SCRATCH/asked") != *debootstrap* ]]
+}
+
+@test "make deps without root and without sudo says what root has to run" {
+	fake_system 1000
+	run -1 deps
+	[[ $output == *"there is no sudo"*"apt-get install"*libjansson-dev* && ! -e $SCRATCH/asked ]]
+}
+
+@test "make deps uses sudo when it is not root" {
+	fake_system 1000
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\necho sudo >>%s/asked\nexec "$@"\n' "$SCRATCH" >"$SCRATCH/bin/sudo"
+	chmod +x "$SCRATCH/bin/sudo"
+	run -0 deps build
+	[[ $output == *"(with sudo)"* && $(head -n 1 "$SCRATCH/asked") == sudo ]]
+}
+
+@test "make deps is silent when nothing is missing" {
+	fake_system 0
+	printf '#!/bin/sh\necho installed\n' >"$SCRATCH/bin/dpkg-query"
+	run -0 deps build run test bench bare check
+	[[ -z $output && ! -e $SCRATCH/asked ]]
+}
