@@ -46,15 +46,26 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
 /* What a tool said, as the model may see it: without secrets, and with a word about text that reads
  * like instructions. The text itself stays byte for byte what it was, so that edits can match it.
  */
-static void add_data(struct dispatch *d, const char *name, const struct buf *said, struct buf *out)
+static void add_data(
+	struct dispatch *d, const struct tool *tool, const struct buf *said, struct buf *out)
 {
 	struct redact_tally tally = {{0}};
-	size_t markers = scrub_count(said->data, said->len);
+	size_t markers = 0;
+	AUTO_BUF plain;
+	buf_init(&plain, RESULT_CAP_BYTES);
+	buf_adds(&plain, "");
+	redact_text(d->redact, said->data, said->len, &plain, &tally);
 	buf_adds(out, data_mark);
-	redact_text(d->redact, said->data, said->len, out, &tally);
-	if (markers)
+	if (tool->is_command) {
+		scrub_text(plain.data, plain.len, out, &markers);
+	} else if (!plain.failed) {
+		markers = scrub_count(plain.data, plain.len);
+		buf_add(out, plain.data, plain.len);
+	}
+	if (markers && !tool->is_command)
 		buf_addf(out, "\n[agent6: %zu possible injection markers in this text]", markers);
-	report_filtered(name, &tally, markers);
+	out->failed = out->failed || plain.failed;
+	report_filtered(tool->name, &tally, markers);
 }
 
 static bool run_tool(struct dispatch *d, const char *name, const json_t *arguments, struct buf *out)
@@ -75,7 +86,7 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 	if (said.failed)
 		out->failed = true;
 	else
-		add_data(d, tool->name, &said, out);
+		add_data(d, tool, &said, out);
 	return ok;
 }
 

@@ -20,6 +20,7 @@ struct loop {
 	struct http *http;
 	struct client client;
 	struct tool_context tools;
+	struct tool_commands commands;
 	struct redact redact;
 	struct dispatch dispatch;
 	struct ledger ledger;
@@ -292,6 +293,42 @@ static int say_prompt(struct loop *l)
 	return turn && (turn->text = buf_take(&text, NULL)) ? 0 : -1;
 }
 
+static void on_audit(json_t *line)
+{
+	emit("audit", line);
+}
+
+static enum approval_mode approval_mode(const char *name)
+{
+	if (!strcmp(name, "auto"))
+		return APPROVAL_AUTO;
+	return strcmp(name, "step") ? APPROVAL_CONFIRM : APPROVAL_STEP;
+}
+
+/* Which tools there are: the mode's, and those for commands where the operator has allowed any. */
+static unsigned set_up_tools(struct loop *l, bool run)
+{
+	const struct order_commands *c = l->world->commands;
+	l->tools = (struct tool_context){.workspace_fd = l->world->workspace_fd,
+		.workspace = l->world->workspace,
+		.protect = l->task->protect,
+		.protect_count = l->task->protect_count,
+		.audit = on_audit};
+	if (!run || !c || !c->policy)
+		return run ? TOOL_IN_RUN : TOOL_IN_AGENT;
+	l->commands = (struct tool_commands){.launcher_fd = l->world->launcher_fd,
+		.rules = {.commands_free = c->free,
+			.mode = approval_mode(c->approval),
+			.auto_approve = c->auto_approve,
+			.has_network = c->has_network},
+		.timeout_secs = c->timeout_secs,
+		.verify_timeout_secs = c->verify_timeout_secs,
+		.verify = c->verify};
+	l->tools.commands = &l->commands;
+	return TOOL_IN_RUN | (c->run_command ? TOOL_IN_COMMANDS : 0U) |
+	       (c->verify ? TOOL_IN_VERIFY : 0U);
+}
+
 static int begin(struct loop *l, struct err *e)
 {
 	const struct task *t = l->task;
@@ -302,14 +339,11 @@ static int begin(struct loop *l, struct err *e)
 	ledger_init(&l->ledger, &t->limits, t->provider.prices);
 	if (t->limits.max_microusd >= 0 && !t->provider.prices)
 		return err_set(e, "max_usd is set, but model %s has no price", t->model);
-	l->tools = (struct tool_context){.workspace_fd = l->world->workspace_fd,
-		.workspace = l->world->workspace,
-		.protect = t->protect,
-		.protect_count = t->protect_count};
+	unsigned mode = set_up_tools(l, run);
 	l->dispatch = (struct dispatch){.tools = &l->tools,
 		.redact = &l->redact,
 		.record = t->result,
-		.mode = run ? TOOL_IN_RUN : TOOL_IN_AGENT,
+		.mode = mode,
 		.deadline_ms = l->deadline_ms,
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
 	l->declarations = tool_declarations(l->dispatch.mode);

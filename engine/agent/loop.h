@@ -14,6 +14,8 @@ struct loop_world {
 	int channel_fd;            /* the provider's */
 	int workspace_fd;
 	const char *workspace;
+	int launcher_fd; /* -1: no commands */
+	const struct order_commands *commands;
 };
 
 struct loop_result {

@@ -85,20 +85,48 @@ static const char *optional_text(struct arena *a, const json_t *value)
 	return keep(a, json_string_value(value));
 }
 
+/* How commands may be run: fixed before anything else is known. */
+static int read_commands(struct order *o, json_t *from, struct err *e)
+{
+	struct order_commands *c = &o->commands;
+	if (!from || json_is_null(from))
+		return 0;
+	json_t *policy, *verify;
+	const char *run, *approval;
+	int auto_approve;
+	json_error_t why;
+	int rc = json_unpack_ex(from, &why, JSON_STRICT, "{s:o, s:s, s:s, s:b, s:o, s:I, s:I}",
+		"policy", &policy, "run", &run, "approval", &approval, "auto_approve",
+		&auto_approve, "verify", &verify, "timeout_secs", &c->timeout_secs,
+		"verify_timeout_secs", &c->verify_timeout_secs);
+	if (unpacked(rc, &why, e))
+		return -1;
+	const char *network = json_string_value(json_object_get(policy, "network"));
+	c->policy = json_incref(policy);
+	c->verify = json_is_array(verify) ? json_incref(verify) : NULL;
+	c->run_command = strcmp(run, "no");
+	c->free = !strcmp(run, "yes");
+	c->approval = keep(&o->arena, approval);
+	c->auto_approve = auto_approve;
+	c->has_network = network && strcmp(network, "none");
+	return 0;
+}
+
 int order_read(int fd, struct order *out, struct err *e)
 {
 	struct order o = {0};
 	arena_init(&o.arena);
 	json_auto_t *doc = read_object(fd, e);
 	const char *profile, *network, *workspace, *state_dir;
-	json_t *channels, *egress, *proxy;
+	json_t *channels, *egress, *proxy, *commands = NULL;
 	int version;
 	json_error_t why;
 	int rc = doc ? json_unpack_ex(doc, &why, JSON_STRICT,
-			       "{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "version", &version,
+			       "{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s?o}", "version", &version,
 			       "profile", &profile, "agent_network", &network, "workspace",
 			       &workspace, "state_dir", &state_dir, "channels", &channels,
-			       "max_egress_bytes", &egress, "upstream_proxy", &proxy)
+			       "max_egress_bytes", &egress, "upstream_proxy", &proxy, "commands",
+			       &commands)
 		     : -1;
 	if (doc)
 		rc = unpacked(rc, &why, e);
@@ -111,10 +139,10 @@ int order_read(int fd, struct order *out, struct err *e)
 		o.state_dir = keep(&o.arena, state_dir);
 		o.upstream_proxy = optional_text(&o.arena, proxy);
 		rc = optional_int(egress, "max_egress_bytes", &o.max_egress_bytes, e) ||
-		     read_channels(&o, channels, e);
+		     read_channels(&o, channels, e) || read_commands(&o, commands, e);
 	}
 	if (rc)
-		arena_done(&o.arena);
+		order_done(&o);
 	else
 		*out = o;
 	return rc ? -1 : 0;
@@ -122,6 +150,8 @@ int order_read(int fd, struct order *out, struct err *e)
 
 void order_done(struct order *o)
 {
+	json_decref(o->commands.policy);
+	json_decref(o->commands.verify);
 	arena_done(&o->arena);
 }
 

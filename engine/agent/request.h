@@ -16,7 +16,7 @@ struct order_channel {
 	bool tls, local, private;
 };
 
-/* The first line. Strings live in `arena`. */
+/* The first line. Strings live in `arena`, JSON until order_done. */
 struct order {
 	struct arena arena;
 	const char *profile, *agent_network, *workspace, *state_dir;
@@ -24,6 +24,14 @@ struct order {
 	int64_t max_egress_bytes;   /* -1: no limit */
 	struct order_channel *channels;
 	size_t channel_count;
+	struct order_commands {
+		json_t *policy; /* agent6-jail's, without argv and timeout_secs; NULL: no commands
+				 */
+		bool run_command, free, auto_approve, has_network;
+		const char *approval; /* auto, confirm, step */
+		json_t *verify;       /* argv; NULL: none */
+		int64_t timeout_secs, verify_timeout_secs;
+	} commands;
 };
 
 /* -1 in a limit: none. */

@@ -21,6 +21,7 @@ void kit_done(struct kit *k)
 	json_decref(k->task);
 	json_decref(k->limits);
 	json_decref(k->provider);
+	json_decref(k->order);
 	free(k->requests);
 	free(k->output);
 }
@@ -111,11 +112,14 @@ static json_t *kit_order(const struct kit *k, int port)
 {
 	char endpoint[64];
 	snprintf(endpoint, sizeof(endpoint), "%s:%d", k->ca_file ? "localhost" : "127.0.0.1", port);
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:b, s:b, s:b}], s:n, s:n}",
-		"version", 1, "profile", k->profile ? k->profile : "strict", "agent_network",
-		"providers", "workspace", k->workspace, "state_dir", k->workspace, "channels",
-		"name", "p", "endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private",
-		0, "max_egress_bytes", "upstream_proxy");
+	json_t *order = json_pack(
+		"{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:b, s:b, s:b}], s:n, s:n}", "version", 1,
+		"profile", k->profile ? k->profile : "strict", "agent_network", "providers",
+		"workspace", k->workspace, "state_dir", k->workspace, "channels", "name", "p",
+		"endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private", 0,
+		"max_egress_bytes", "upstream_proxy");
+	json_object_update(order, k->order);
+	return order;
 }
 
 static json_t *kit_task(struct kit *k, int port)

@@ -23,6 +23,7 @@ struct kit {
 		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
 	const char *trace; /* strace's log of every socket call */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
+	json_t *order;                    /* the same for the first */
 	char workspace[256];
 	/* results */
 	int exit;

@@ -6,7 +6,8 @@
 #define TOOLS_LIST_H
 #include "agent/tools/tool.h"
 
-#define TOOL_LIST(X) X(read_file) X(list_dir) X(grep) X(apply_edit)
+#define TOOL_LIST(X)                                                                               \
+	X(read_file) X(list_dir) X(grep) X(apply_edit) X(run_verify_command) X(run_command)
 
 #define TOOL(name) extern const struct tool tool_##name;
 TOOL_LIST(TOOL)

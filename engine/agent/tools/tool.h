@@ -5,6 +5,7 @@
  */
 #ifndef TOOLS_TOOL_H
 #define TOOLS_TOOL_H
+#include "agent/policy/approve.h"
 #include "base/buf.h"
 #include <jansson.h>
 #include <stdbool.h>
@@ -12,12 +13,25 @@
 
 enum { TOOL_TEXT_CAP_BYTES = 512 * 1024 };
 
+/* How commands are run, where they are. Borrowed from the loop. */
+struct tool_commands {
+	int launcher_fd;
+	struct approve_rules rules;
+	int64_t timeout_secs, verify_timeout_secs;
+	const json_t *verify; /* argv; NULL: none */
+};
+
+/* A line for the audit trail; takes it. */
+typedef void tool_audit_fn(json_t *line);
+
 /* What every tool works on. Borrowed from the loop. */
 struct tool_context {
 	int workspace_fd;
 	const char *workspace;      /* its absolute path, for arguments that spell it out */
 	const char *const *protect; /* absolute paths no tool may change */
 	size_t protect_count;
+	const struct tool_commands *commands; /* NULL: there are none */
+	tool_audit_fn *audit;
 };
 
 enum tool_arg_kind { ARG_STR, ARG_INT, ARG_LIST };
@@ -28,7 +42,9 @@ struct tool_arg {
 	const char *items; /* ARG_LIST: the JSON Schema of an item */
 };
 
-enum { TOOL_IN_AGENT = 1, TOOL_IN_RUN = 2, TOOL_ARGS_MAX = 4 };
+/* When a tool is offered: by mode, and by what the operator has set up. */
+enum { TOOL_IN_AGENT = 1, TOOL_IN_RUN = 2, TOOL_IN_COMMANDS = 4, TOOL_IN_VERIFY = 8 };
+enum { TOOL_ARGS_MAX = 4 };
 
 /* Appends the result to `out`. 0, or -1 when the text says what went wrong. */
 typedef int tool_run_fn(const struct tool_context *t, const json_t *arguments, struct buf *out);
@@ -38,6 +54,7 @@ struct tool {
 	unsigned modes;
 	struct tool_arg args[TOOL_ARGS_MAX]; /* ended by a NULL name */
 	bool changes;                        /* what it did right is progress */
+	bool is_command;                     /* what it says is a command's output */
 	tool_run_fn *run;
 };
 

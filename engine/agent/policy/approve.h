@@ -1,0 +1,25 @@
+/*
+ * Whether a judged command runs: what the operator allows, what the jail can do, and who is there
+ * to be asked (agent.md 6).
+ */
+#ifndef POLICY_APPROVE_H
+#define POLICY_APPROVE_H
+#include "agent/policy/classify.h"
+
+#include <stdbool.h>
+
+enum approval_mode { APPROVAL_AUTO, APPROVAL_CONFIRM, APPROVAL_STEP };
+
+struct approve_rules {
+	bool commands_free;      /* run_commands: yes; false: ask */
+	enum approval_mode mode; /* approval.default */
+	bool auto_approve;       /* --auto-approve: grants up to `write` */
+	bool has_network;        /* of the jail the command would run in */
+};
+
+enum decision { DECIDE_RUN, DECIDE_ASK, DECIDE_DENY, DECIDE_BLOCK };
+
+/* `why` (never NULL afterwards) is the reason as the model and the audit trail see it. */
+enum decision approve_decide(
+	const struct approve_rules *r, const struct verdict *v, const char **why);
+#endif

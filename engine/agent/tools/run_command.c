@@ -1,0 +1,160 @@
+#include "agent/tools/launch.h"
+#include "agent/tools/list.h"
+
+#include "agent/policy/approve.h"
+#include "base/json.h"
+
+enum { ARGC_MAX = 1024, STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40 };
+
+static void audit(const struct tool_context *t, const char *type, const json_t *argv,
+	const struct verdict *v, json_t *more)
+{
+	json_t *line = json_pack("{s:s, s:O}", "type", type, "argv", argv);
+	if (v)
+		json_object_set_new(line, "level", json_string(level_name(v->level)));
+	json_object_update(line, more);
+	json_decref(more);
+	t->audit(line);
+}
+
+/* The beginning and, because errors come last, more of the end, cut at line ends. */
+static void add_stream(struct buf *out, const char *name, const struct capture *c)
+{
+	AUTO_BUF text;
+	buf_init(&text, 4 * (CAPTURE_HEAD_BYTES + CAPTURE_TAIL_BYTES));
+	buf_adds(&text, "");
+	capture_text(c, &text);
+	if (!text.len)
+		return;
+	buf_addf(out, "--- %s ---\n", name);
+	size_t head = STREAM_SHOWN_BYTES * HEAD_SHARE / 100, tail = STREAM_SHOWN_BYTES - head;
+	if (text.len <= STREAM_SHOWN_BYTES) {
+		buf_add(out, text.data, text.len);
+	} else {
+		const char *from = text.data + text.len - tail,
+			   *next = memchr(from, '\n', tail / 2);
+		const char *stop = memrchr(text.data + head / 2, '\n', head / 2);
+		from = next ? next + 1 : from;
+		size_t shown = stop ? (size_t)(stop + 1 - text.data) : head;
+		while (!next && ((unsigned char)*from & 0xc0) == 0x80)
+			from++;
+		while (!stop && shown && ((unsigned char)text.data[shown] & 0xc0) == 0x80)
+			shown--;
+		buf_add(out, text.data, shown);
+		buf_addf(out, "[... %zu of %llu bytes left out ...]\n",
+			(size_t)(from - text.data) - shown, (unsigned long long)c->total_bytes);
+		buf_add(out, from, (size_t)(text.data + text.len - from));
+	}
+	if (out->len && out->data[out->len - 1] != '\n')
+		buf_addc(out, '\n');
+}
+
+/* agent6-jail's status line in words. True: the command ran and ended with 0. */
+static bool add_status(struct buf *out, const json_t *status)
+{
+	const json_t *code = json_object_get(status, "exit");
+	const json_t *signal = json_object_get(status, "signal");
+	const char *error = json_string_value(json_object_get(status, "error"));
+	if (json_is_true(json_object_get(status, "timed_out")))
+		buf_adds(out, "The command ran into its time-out and was killed.\n");
+	else if (error)
+		buf_addf(out, "The jail could not be set up: %.400s\n", error);
+	else if (json_is_integer(signal))
+		buf_addf(out, "The command was killed by signal %lld.\n",
+			(long long)json_integer_value(signal));
+	else if (json_is_integer(code))
+		buf_addf(out, "exit %lld\n", (long long)json_integer_value(code));
+	else
+		buf_adds(out, "The jail ended without a status.\n");
+	return json_is_integer(code) && json_integer_value(code) == 0 &&
+	       !json_is_true(json_object_get(status, "timed_out"));
+}
+
+static int execute(
+	const struct tool_context *t, const json_t *argv, int64_t timeout_secs, struct buf *out)
+{
+	struct launched l;
+	struct err e = ERR_NONE;
+	if (launch_run(t->commands->launcher_fd, argv, timeout_secs, &l, &e)) {
+		buf_addf(out, "The command could not be started: %s.", e.text);
+		audit(t, "failed", argv, NULL, json_pack("{s:s}", "error", e.text));
+		return -1;
+	}
+	bool ok = add_status(out, l.status);
+	add_stream(out, "stdout", &l.out);
+	add_stream(out, "stderr", &l.err);
+	audit(t, "executed", argv, NULL,
+		json_pack("{s:O?, s:O?}", "exit", json_object_get(l.status, "exit"), "ms",
+			json_object_get(l.status, "wall_ms")));
+	launched_done(&l);
+	return ok ? 0 : -1;
+}
+
+/* False with the reason in `out`. */
+static bool is_allowed(const struct tool_context *t, const json_t *argv, struct buf *out)
+{
+	const char *words[ARGC_MAX], *why;
+	size_t argc = json_array_size(argv);
+	struct classify_world world = {.workspace = t->workspace};
+	struct verdict v;
+	for (size_t i = 0; i < argc; i++)
+		words[i] = json_string_value(json_array_get(argv, i));
+	classify_argv(&world, words, argc, &v);
+	audit(t, "proposed", argv, &v, NULL);
+	enum decision d = approve_decide(&t->commands->rules, &v, &why);
+	static const char *const types[] = {"approved", "denied", "denied", "blocked"};
+	audit(t, types[d], argv, &v, json_pack("{s:s}", "reason", why));
+	if (d == DECIDE_RUN)
+		return true;
+	buf_addf(out, "Not run (%s): %s.\n", level_name(v.level), why);
+	for (size_t i = 0; i < v.reason_count; i++)
+		buf_addf(out, "- %s\n", v.reasons[i]);
+	return false;
+}
+
+static int run_command(const struct tool_context *t, const json_t *arguments, struct buf *out)
+{
+	const json_t *argv = json_object_get(arguments, "argv");
+	size_t argc = json_array_size(argv);
+	for (size_t i = 0; i < argc; i++)
+		if (!json_is_string(json_array_get(argv, i)))
+			argc = 0;
+	if (!argc || argc > ARGC_MAX) {
+		buf_addf(out, "argv must be a list of 1 to %d strings.", ARGC_MAX);
+		return -1;
+	}
+	if (!is_allowed(t, argv, out))
+		return -1;
+	return execute(t, argv, t->commands->timeout_secs, out);
+}
+
+static int run_verify_command(
+	const struct tool_context *t, const json_t *arguments, struct buf *out)
+{
+	(void)arguments;
+	return execute(t, t->commands->verify, t->commands->verify_timeout_secs, out);
+}
+
+const struct tool tool_run_command = {
+	.name = "run_command",
+	.description = "Runs one program in a jail, in the workspace: no shell (for a pipe say "
+		       "[\"bash\", \"-c\", \"...\"]), no privileges, usually no network. Dangerous "
+		       "commands may be refused.",
+	.modes = TOOL_IN_COMMANDS,
+	.args = {{"argv", "the program and its arguments", ARG_LIST, true,
+		"{\"type\":\"string\"}"}},
+	.changes = true,
+	.is_command = true,
+	.run = run_command,
+};
+
+const struct tool tool_run_verify_command = {
+	.name = "run_verify_command",
+	.description =
+		"Runs the operator's verification of the workspace in a jail and returns its "
+		"exit status and output.",
+	.modes = TOOL_IN_VERIFY,
+	.args = {{NULL, NULL, ARG_STR, false, NULL}},
+	.is_command = true,
+	.run = run_verify_command,
+};
