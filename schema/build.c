@@ -154,12 +154,22 @@ static void check_keys(struct doc_build *b, const struct doc_pair *pairs, size_t
 	}
 }
 
+static void note_partial(struct doc *d, const struct doc_pair *pairs)
+{
+	struct doc_partial *p = arena_alloc(&d->arena, sizeof(*p));
+	*p = (struct doc_partial){pairs, d->partial};
+	d->partial = p;
+}
+
 static const struct doc_pair *map_finish(struct doc_build *b, struct doc_pair *pairs, size_t *count)
 {
 	check_keys(b, pairs, *count);
 	size_t n = drop_broken(pairs, *count);
-	struct doc_pair *out = arena_alloc(&b->doc->arena,
-		n * (sizeof(*out) + (n > MAP_LINEAR_MAX ? sizeof(struct map_slot) : 0)));
+	size_t each = sizeof(struct doc_pair) + (n > MAP_LINEAR_MAX ? sizeof(struct map_slot) : 0);
+	/* Never nothing: the address tells maps apart. */
+	struct doc_pair *out = arena_alloc(&b->doc->arena, n ? n * each : 1);
+	if (n != *count)
+		note_partial(b->doc, out);
 	if (n <= MAP_LINEAR_MAX) {
 		find_duplicates_linear(b, pairs, n);
 		n = drop_broken(pairs, n);

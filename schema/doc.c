@@ -61,6 +61,14 @@ const struct doc_node *doc_get(const struct doc *d, const struct doc_node *map, 
 	return p ? &p->value : NULL;
 }
 
+bool doc_is_partial(const struct doc *d, const struct doc_node *map)
+{
+	const struct doc_partial *p = d->partial;
+	while (p && p->pairs != map->pairs)
+		p = p->next;
+	return p != NULL;
+}
+
 const char *doc_kind_name(enum doc_kind kind)
 {
 	static const char *const names[] = {[DOC_NULL] = "null",

@@ -54,6 +54,13 @@ struct doc {
 	uint32_t line_count;
 	const struct doc_node *root; /* NULL when the text could not be read */
 	size_t nodes;
+	const struct doc_partial *partial;
+};
+
+/* A map of which the reader dropped pairs it had to refuse: what is missing in it has been said. */
+struct doc_partial {
+	const struct doc_pair *pairs;
+	const struct doc_partial *next;
 };
 
 void doc_done(struct doc *d);
@@ -63,6 +70,8 @@ void doc_done(struct doc *d);
 const struct doc_pair *doc_pair(const struct doc *d, const struct doc_node *map, const char *key);
 /* Its value, NULL when absent. */
 const struct doc_node *doc_get(const struct doc *d, const struct doc_node *map, const char *key);
+/* Whether the reader refused some of the map's pairs. */
+bool doc_is_partial(const struct doc *d, const struct doc_node *map);
 /* "a string", "an integer", ... for messages. */
 const char *doc_kind_name(enum doc_kind kind);
 /* The same value for jansson, positions gone. New reference; NULL when out of memory. */

@@ -285,6 +285,8 @@ static void report_missing(
 {
 	char place[PLACE_BYTES];
 	const struct doc_node *where = at->key && !at->item ? at->key : map;
+	if (doc_is_partial(w->d, map))
+		return;
 	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where,
 		"%s needs the key `%s`", place_text(at, place), name);
 	tag(w, it, NULL);
@@ -321,6 +323,8 @@ static void report_none_of(struct walk *w, const struct doc_node *map, const str
 {
 	char place[PLACE_BYTES], names[200] = "";
 	size_t used = 0;
+	if (doc_is_partial(w->d, map))
+		return;
 	for (size_t i = 0; i < g->count && used < sizeof(names); i++)
 		used += (size_t)snprintf(
 			names + used, sizeof(names) - used, "%s`%s`", i ? " or " : "", g->keys[i]);

@@ -146,6 +146,21 @@ static void test_broken_is_silent(void)
 	reading_done(&r);
 }
 
+/* A map that lost keys to a refusal is not blamed for missing them. */
+static void test_partial_is_silent(void)
+{
+	struct reading r;
+	reading_init(&r, "m.yaml",
+		HEAD "states:\n  a: {<<: *x, kind: terminal, zzz: 1}\n"
+		     "  b: {1: x}\n  c: {<<: {kind: tool}, kind: tool}\n");
+	shape_check(shape_machine, &r.doc, r.doc.root, &r.findings);
+	is_str(reading_lines(&r),
+		"6:7-6:9 yaml-merge-key\n6:11-6:13 yaml-anchor\n6:31-6:34 unknown-key\n"
+		"7:7-7:8 key-not-string\n8:7-8:9 yaml-merge-key",
+		"only what stands there");
+	reading_done(&r);
+}
+
 static void test_overlay(void)
 {
 	expect_shape(HEAD
@@ -164,6 +179,7 @@ int main(void)
 	test_states();
 	test_choices();
 	test_broken_is_silent();
+	test_partial_is_silent();
 	test_overlay();
 	return tap_done();
 }
