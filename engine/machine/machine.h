@@ -46,6 +46,7 @@ struct variable {
 	enum owner owner;
 	struct type type;
 	json_t *initial; /* the declared value or default; owned by the machine */
+	bool untrusted;  /* may hold what a model wrote or the network brought in */
 	const struct doc_node *node;
 };
 

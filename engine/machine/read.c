@@ -1,4 +1,5 @@
 #include "machine/reader.h"
+#include "machine/trust.h"
 
 #include "schema/shape.h"
 #include <string.h>
@@ -79,6 +80,15 @@ static void read_header(struct reader *r)
 	read_budget(r);
 }
 
+static void mark_untrusted(struct reader *r)
+{
+	struct trust trust;
+	trust_init(&trust, r->m);
+	for (size_t i = 0; i < r->m->variable_count; i++)
+		r->variables[i].untrusted = trust_origin(&trust, &r->variables[i])->writer != NULL;
+	trust_done(&trust);
+}
+
 static struct machine *machine_new(const struct doc *doc)
 {
 	struct machine *m = calloc(1, sizeof(*m));
@@ -125,8 +135,10 @@ struct machine *machine_read(
 	check_graph(&r);
 	json_decref(r.members);
 	prompt_docs_done(&own);
-	if (!refused && findings->errors == errors)
+	if (!refused && findings->errors == errors) {
+		mark_untrusted(&r);
 		return m;
+	}
 	machine_free(m);
 	return NULL;
 }

@@ -54,13 +54,19 @@ static const char *inherited(const char *name)
 	return name && strcmp(name, "inherit") == 0 ? NULL : name;
 }
 
+static const struct template *read_prompt(const struct reader *r, const struct state *s)
+{
+	const struct doc_node *node = reader_get(r, s->node, "prompt", DOC_STR);
+	struct site site = reader_site(r, node, s);
+	return node ? template_compile(&r->scope, &site, TEMPLATE_PROMPT) : NULL;
+}
+
 void read_agent(struct reader *r, struct state *s)
 {
 	struct agent_state *a = &s->agent;
 	const char *mode = reader_text(r, s->node, "mode");
 	a->prompt_file = reader_text(r, s->node, "prompt_file");
-	a->prompt =
-		a->prompt_file ? read_prompt_file(r, s) : reader_template(r, s->node, "prompt", s);
+	a->prompt = a->prompt_file ? read_prompt_file(r, s) : read_prompt(r, s);
 	a->mode = mode && strcmp(mode, "run") == 0 ? MODE_RUN : MODE_AGENT;
 	a->provider = inherited(reader_text(r, s->node, "provider"));
 	a->model = inherited(reader_text(r, s->node, "model"));

@@ -16,9 +16,11 @@ struct template;
 
 /* What the template is for decides what a reference in it may be. */
 enum template_use {
-	TEMPLATE_TEXT,  /* scalars; anything through a filter */
-	TEMPLATE_ARG,   /* the same; an element that is one list reference is a splice */
-	TEMPLATE_ASSIGN /* the same; a lone reference is the value itself, of any type */
+	TEMPLATE_TEXT,   /* scalars; anything through a filter */
+	TEMPLATE_PROMPT, /* the same, for a model: untrusted texts are fenced and labelled as data
+			  */
+	TEMPLATE_ARG,    /* the same; an element that is one list reference is a splice */
+	TEMPLATE_ASSIGN  /* the same; a lone reference is the value itself, of any type */
 };
 
 /* Compiles the string `site->node`. NULL: reported. */
