@@ -34,6 +34,7 @@
 	X(machine_sign) \
 	X(check_sandbox) \
 	X(check_config) \
+	X(check_git) \
 	X(check_command) \
 	X(check_redact) \
 	X(config_show) \

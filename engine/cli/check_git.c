@@ -1,0 +1,221 @@
+/*
+ * Proves, against the git that is installed, that our calls execute nothing a repository planted:
+ * builds a repository, poisons every setting that runs a program, and looks for what ran. The same
+ * repository is then shown to plain git, which must run some of it, or the proof would prove
+ * nothing.
+ */
+#include "base/capture.h"
+#include "base/io.h"
+#include "base/tree.h"
+#include "cli/verb.h"
+#include "git/git.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { GIT_MS = 60000 };
+
+/* Each command leaves a file of its own name in the directory of markers. */
+static const struct {
+	const char *name, *setting; /* git config syntax; %s: the command */
+} poisons[] = {{"fsmonitor", "[core]\n\tfsmonitor = %s\n"}, {"pager", "[core]\n\tpager = %s\n"},
+	{"editor", "[core]\n\teditor = %s\n"}, {"ssh", "[core]\n\tsshCommand = %s\n"},
+	{"askpass", "[core]\n\taskPass = %s\n"}, {"refs", "[core]\n\talternateRefsCommand = %s\n"},
+	{"clean", "[filter \"poison\"]\n\tclean = %s\n"},
+	{"equals", "[filter \"a=b\"]\n\tclean = %s\n\trequired = true\n"},
+	{"process", "[filter \"p\"]\n\tprocess = %s\n"},
+	{"smudge", "[filter \"poison\"]\n\tsmudge = %s\n"},
+	{"textconv", "[diff \"poison\"]\n\ttextconv = %s\n"},
+	{"external", "[diff]\n\texternal = %s\n"},
+	{"gpg", "[log]\n\tshowSignature = true\n[gpg]\n\tprogram = %s\n"},
+	{"credential", "[credential]\n\thelper = %s\n"},
+	{"merge", "[merge \"poison\"]\n\tdriver = %s\n"},
+	{"upload", "[remote \"o\"]\n\turl = ext::%s\n\tpromisor = true\n\tuploadpack = %1$s\n"}};
+
+/* Settings that are read from other files than .git/config. */
+static const char *const elsewhere[] = {"included", "worktree", "hook"};
+
+struct ground {
+	char dir[PATH_MAX - 300];
+	struct git_repo repo;
+};
+
+static int write_file(
+	const struct ground *g, const char *path, const char *text, mode_t mode, struct err *e)
+{
+	char full[PATH_MAX];
+	snprintf(full, sizeof(full), "%s/%s", g->dir, path);
+	AUTO_FD int fd = open(full, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode);
+	return fd < 0 || io_write(fd, text, strlen(text)) ? err_errno(e, "cannot write %s", full)
+							  : 0;
+}
+
+static void command_for(const struct ground *g, const char *name, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "touch %s/markers/%s; false", g->dir, name);
+}
+
+/* Plain git, in a clean environment of its own but for what the repository says. */
+static int plain_git(const struct ground *g, const char *const *args, struct err *e)
+{
+	char tree[PATH_MAX],
+		*argv[16] = {(char *)(uintptr_t) "/usr/bin/git", (char *)(uintptr_t) "-C", tree};
+	static char *const env[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin",
+		(char *)(uintptr_t) "HOME=/nonexistent",
+		(char *)(uintptr_t) "GIT_CONFIG_NOSYSTEM=1",
+		(char *)(uintptr_t) "GIT_AUTHOR_NAME=a", (char *)(uintptr_t) "GIT_AUTHOR_EMAIL=a@b",
+		(char *)(uintptr_t) "GIT_COMMITTER_NAME=a",
+		(char *)(uintptr_t) "GIT_COMMITTER_EMAIL=a@b", NULL};
+	AUTO_BUF out, words;
+	buf_init(&out, 1 << 20);
+	buf_init(&words, 4096);
+	snprintf(tree, sizeof(tree), "%s/tree", g->dir);
+	for (size_t n = 3; *args; args++)
+		argv[n++] = (char *)(uintptr_t)*args;
+	struct capture_spec spec = {.argv = argv,
+		.env = env,
+		.stdin_fd = -1,
+		.deadline_ms = GIT_MS,
+		.own_session = true};
+	return capture_run(&spec, &out, &words, e);
+}
+
+static int build(struct ground *g, struct err *e)
+{
+	static const char *const init[] = {"init", "-q", NULL};
+	static const char *const add[] = {"add", ".", NULL};
+	static const char *const commit[] = {"commit", "-qm", "clean", NULL};
+	const char *tmp = getenv("TMPDIR");
+	char path[PATH_MAX];
+	snprintf(g->dir, sizeof(g->dir), "%s/agent6-git-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(g->dir))
+		return err_errno(e, "cannot create %s", g->dir);
+	snprintf(path, sizeof(path), "%s/markers", g->dir);
+	int failed = mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/tree", g->dir);
+	if (failed || mkdir(path, 0700))
+		return err_errno(e, "cannot create %s", path);
+	if (write_file(g, "tree/a.txt", "one\n", 0644, e) ||
+		write_file(g, "tree/b.bin", "two\n", 0644, e) ||
+		write_file(g, "tree/c.txt", "three\n", 0644, e))
+		return -1;
+	if (plain_git(g, init, e) || plain_git(g, add, e) || plain_git(g, commit, e))
+		return err_set(e, "git cannot make a repository in %s", path);
+	return git_find(path, &g->repo, e);
+}
+
+static int poison_elsewhere(const struct ground *g, struct err *e)
+{
+	char command[PATH_MAX], text[2 * PATH_MAX];
+	command_for(g, elsewhere[0], command);
+	snprintf(text, sizeof(text), "[filter \"inc\"]\n\tclean = \"%s\"\n", command);
+	if (write_file(g, "tree/.included", text, 0644, e) ||
+		write_file(g, "tree/.git/config",
+			"[include]\n\tpath = ../.included\n[extensions]\n\tworktreeConfig = true\n",
+			0644, e))
+		return -1;
+	command_for(g, elsewhere[1], command);
+	snprintf(text, sizeof(text), "[filter \"wt\"]\n\tclean = \"%s\"\n", command);
+	if (write_file(g, "tree/.git/config.worktree", text, 0644, e))
+		return -1;
+	command_for(g, elsewhere[2], command);
+	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", command);
+	return write_file(g, "tree/.git/hooks/post-index-change", text, 0755, e) ||
+			       write_file(g, "tree/.git/hooks/reference-transaction", text, 0755, e)
+		       ? -1
+		       : 0;
+}
+
+static int poison(const struct ground *g, struct err *e)
+{
+	char command[PATH_MAX], quoted[PATH_MAX + 8], text[3 * PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(poisons); i++) {
+		const char *rest = poisons[i].setting, *mark;
+		size_t used = 0;
+		command_for(g, poisons[i].name, command);
+		snprintf(quoted, sizeof(quoted), "\"%s\"", command);
+		for (; (mark = strchr(rest, '%')); rest = mark + (mark[1] == '1' ? 4 : 2))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%.*s%s",
+				(int)(mark - rest), rest, quoted);
+		snprintf(text + used, sizeof(text) - used, "%s", rest);
+		if (write_file(g, "tree/.git/config", text, 0644, e))
+			return -1;
+	}
+	if (poison_elsewhere(g, e))
+		return -1;
+	/* Changed files, so that every filter has something to do. */
+	return write_file(g, "tree/.gitattributes",
+		       "a.txt filter=poison diff=poison merge=poison\nb.bin filter=a=b\nc.txt "
+		       "filter=inc\n"
+		       "d.txt filter=wt\ne.txt filter=p\n",
+		       0644, e) ||
+			       write_file(g, "tree/a.txt", "more\n", 0644, e) ||
+			       write_file(g, "tree/b.bin", "more\n", 0644, e) ||
+			       write_file(g, "tree/c.txt", "more\n", 0644, e)
+		       ? -1
+		       : 0;
+}
+
+/* What ran: the names of the markers, which are taken away. */
+static size_t ran(const struct ground *g, struct buf *names)
+{
+	char path[PATH_MAX];
+	size_t count = 0;
+	snprintf(path, sizeof(path), "%s/markers", g->dir);
+	DIR *dir = opendir(path);
+	for (const struct dirent *d; dir && (d = readdir(dir));) {
+		if (d->d_name[0] == '.')
+			continue;
+		buf_addf(names, "%s%s", count++ ? ", " : "", d->d_name);
+		unlinkat(dirfd(dir), d->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static int prove(const struct ground *g, struct err *e)
+{
+	static const char *const status[] = {"status", NULL};
+	static const char *const diff[] = {"diff", NULL};
+	const char *const paths[] = {"."};
+	AUTO_BUF out, ours, theirs;
+	buf_init(&out, 1 << 20);
+	buf_init(&ours, 4096);
+	buf_init(&theirs, 4096);
+	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e))
+		return err_wrap(e, "on the poisoned repository");
+	size_t executed = ran(g, &ours);
+	if (plain_git(g, status, e) < 0 || plain_git(g, diff, e) < 0)
+		return -1;
+	size_t plain = ran(g, &theirs);
+	if (executed)
+		return err_set(e, "git executed what the repository planted: %s", ours.data);
+	if (!plain)
+		return err_set(
+			e, "plain git executed nothing either: the proof does not work with it");
+	printf("%zu settings and hooks planted; plain git executed %zu (%s), ours none\n",
+		ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere), plain, theirs.data);
+	return 0;
+}
+
+static int run(const struct call *c)
+{
+	struct ground g = {.dir = ""};
+	struct err e = ERR_NONE;
+	(void)c;
+	int failed = build(&g, &e) || poison(&g, &e) || prove(&g, &e);
+	git_repo_done(&g.repo);
+	if (g.dir[0])
+		tree_remove(AT_FDCWD, g.dir, NULL);
+	return failed ? fail(EXIT_FAILED, &e) : EXIT_OK;
+}
+
+const struct verb verb_check_git = {.path = "check git",
+	.summary = "prove that the installed git executes nothing a repository planted",
+	.max_arguments = 0,
+	.details = "Exit status: 0 proved; 1 not, with what ran.",
+	.run = run};
