@@ -40,7 +40,7 @@ static int check_head(const json_t *body, struct err *e)
 			e, "Unsupported value: 'temperature' is not supported with this model.");
 	if (!max)
 		max = json_object_get(body, "max_completion_tokens");
-	if (!json_is_integer(max) || json_integer_value(max) < 1)
+	if (max && (!json_is_integer(max) || json_integer_value(max) < 1))
 		return err_set(e, "max_tokens must be an integer of at least 1");
 	if (json_object_get(body, "stream_options") &&
 		!json_is_true(json_object_get(body, "stream")))
