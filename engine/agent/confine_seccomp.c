@@ -36,7 +36,7 @@ static int fill(scmp_filter_ctx filter)
 {
 	/* NE over all 64 bits also refuses AF_UNIX with a stray upper half, so nothing passes. */
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-		SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+		SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
 	for (size_t i = 0; !rc && i < ARRAY_LEN(refused); i++)
 		rc = seccomp_rule_add(
 			filter, SCMP_ACT_ERRNO((uint32_t)refused[i].answer), refused[i].call, 0);
