@@ -4,10 +4,12 @@
 #include "cli/start.h"
 #include "cli/trust.h"
 #include <string.h>
+#include <sys/stat.h>
 
 static json_t *overrides_of(const struct call *c)
 {
-	static const char *const names[] = {"allow-uncommitted", "allow-root", "allow-root-jail"};
+	static const char *const names[] = {
+		"allow-uncommitted", "allow-root", "allow-root-jail", "auto-approve"};
 	json_t *out = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (call_has(c, names[i]))
@@ -31,6 +33,11 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	const char *id = call_value(c, "id");
 	if (trust_check(c, r->setup.config, l->bundle, principal, &e))
 		return fail(EXIT_REFUSED, &e);
+	const char *record = call_value(c, "record");
+	if (record && mkdir(record, 0700) && errno != EEXIST) {
+		err_errno(&e, "cannot create %s", record);
+		return fail(EXIT_REFUSED, &e);
+	}
 	json_auto_t *overrides = overrides_of(c);
 	json_auto_t *parameters = parameters_read(c, l->machine, &e);
 	if (!parameters)
@@ -43,10 +50,12 @@ static int run_loaded(void *ctx, const struct loaded *l)
 		.gate = !call_has(c, "allow-uncommitted"),
 		.parameters = parameters,
 		.overrides = overrides,
+		.config_dir = r->setup.paths.config_dir,
 		.config_file = call_value(c, "config"),
-		.record_dir = call_value(c, "record"),
+		.record_dir = record,
 		.allow_root = call_has(c, "allow-root"),
 		.allow_root_jail = call_has(c, "allow-root-jail"),
+		.auto_approve = call_has(c, "auto-approve"),
 		.exit_on_wait = call_has(c, "exit-on-wait")};
 	show_init(&show, c);
 	struct drive_listener listener = show_listener(&show);
@@ -73,6 +82,7 @@ static const struct verb_option options[] = {
 	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
 	{"allow-uncommitted", NULL, "run a bundle that git does not hold as it is", false},
 	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
+	{"auto-approve", NULL, "let agents run commands up to level `write` without asking", false},
 	{"allow-root-jail", NULL, "as root, accept file systems without id-mapped mounts", false},
 	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
 	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},

@@ -67,6 +67,8 @@ static void protect_authored(struct starting *g)
 	}
 	if (g->start->config_file)
 		protect(g, g->start->config_file);
+	if (g->start->config_dir)
+		protect(g, g->start->config_dir);
 }
 
 static int install(struct starting *g, struct err *e)
@@ -132,6 +134,9 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 {
 	const struct start *s = g->start;
 	const char *allow_root = getenv("AGENT6_ALLOW_ROOT");
+	char secrets[PATH_MAX];
+	const char *const hide[] = {secrets};
+	snprintf(secrets, sizeof(secrets), "%s/secrets.yaml", s->config_dir ? s->config_dir : "");
 	protect_authored(g);
 	struct drive_request q = {.machine = g->copy.machine,
 		.config = s->config,
@@ -139,12 +144,15 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.workspace = s->place->workspace,
 		.protect = g->protect,
 		.protect_count = g->protect_count,
+		.hide = hide,
+		.hide_count = s->config_dir && !access(secrets, F_OK),
 		.parameters = s->parameters,
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
 		.rehearsal_url = s->rehearsal_url,
 		.allow_root = s->allow_root || (allow_root && !strcmp(allow_root, "1")),
 		.allow_root_jail = s->allow_root_jail,
+		.auto_approve = s->auto_approve,
 		.exit_on_wait = s->exit_on_wait};
 	drive_run(&g->instance, &q, l, out);
 }

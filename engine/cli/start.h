@@ -17,9 +17,10 @@ struct start {
 	bool gate;               /* refuse uncommitted bundles */
 	json_t *parameters;      /* object, borrowed; NULL: none given */
 	const json_t *overrides; /* array of strings */
+	const char *config_dir;  /* the operator's: protected, its secrets hidden; NULL: none */
 	const char *config_file; /* --config; NULL: none */
 	const char *record_dir, *rehearsal_url;
-	bool allow_root, allow_root_jail, exit_on_wait;
+	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };
 
 /* Every failure is a status of `out` with its reason. */

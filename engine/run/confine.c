@@ -281,6 +281,18 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 		limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
 }
 
+json_t *confine_command_policy(const struct confine *c)
+{
+	bool host = c->config->sandbox.tool_network == TOOL_NETWORK_ALLOW;
+	struct state any = {.kind = KIND_TOOL, .tool = {.network = NETWORK_AUTO}};
+	json_t *policy = confine_policy(c, &any);
+	json_object_set_new(policy, "network", json_string(host ? "host" : "none"));
+	json_object_set_new(
+		policy, "write", json_array()); /* the data directory is for tool states */
+	json_object_del(policy, "timeout_secs");
+	return policy;
+}
+
 json_t *confine_agent(
 	const struct confine *c, const struct config_provider *p, const char *state_dir)
 {

@@ -31,6 +31,9 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 
 /* The jail policy of a tool state, complete but for argv and env. New reference. */
 json_t *confine_policy(const struct confine *c, const struct state *s);
+/* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
+ * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
+json_t *confine_command_policy(const struct confine *c);
 /* What nothing may write inside the workspace: .git, the bundle, configuration, sandbox.protect. */
 json_t *confine_protected(const struct confine *c);
 /* The agent's first line (agent6-agent): everything it needs to confine itself, no secret. */

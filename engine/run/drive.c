@@ -271,6 +271,7 @@ static void run_instance(struct drive *d)
 		.host_env = host,
 		.host_env_count = host_environment(host),
 		.rehearsal = q->rehearsal_url != NULL,
+		.auto_approve = q->auto_approve,
 		.record = q->record_dir != NULL,
 	};
 	if (!check_root(d) || !check_workspace(d) || !check_drift(d, &begun))

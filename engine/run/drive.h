@@ -32,7 +32,7 @@ struct drive_request {
 	const char *record_dir;   /* run --record, NULL: none */
 	const char
 		*rehearsal_url; /* "http://127.0.0.1:PORT": every provider is there; NULL: real */
-	bool allow_root, allow_root_jail, exit_on_wait;
+	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };
 
 /* What is going on right now, for a live line. */

@@ -127,6 +127,27 @@ static json_t *request(const struct plan_env *env, const struct position *p,
 		"protect", confine_protected(&env->confine), "record", env->record);
 }
 
+/* How commands may be run in `run` mode; an agent that only reads runs none. */
+static json_t *commands(const struct plan_env *env, const struct state *s)
+{
+	static const char *const run[] = {
+		[RUN_COMMANDS_NO] = "no", [RUN_COMMANDS_ASK] = "ask", [RUN_COMMANDS_YES] = "yes"};
+	static const char *const approval[] = {
+		[APPROVAL_AUTO] = "auto", [APPROVAL_CONFIRM] = "confirm", [APPROVAL_STEP] = "step"};
+	const struct config *c = env->confine.config;
+	const struct config_list *argv = &c->workflow.verify_command;
+	json_t *policy = confine_command_policy(&env->confine);
+	json_object_set_new(policy, "env", plan_environment(env));
+	json_t *verify = argv->count ? json_array() : json_null();
+	for (size_t i = 0; i < argv->count; i++)
+		json_array_append_new(verify, json_string(argv->items[i]));
+	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:I,s:I}", "policy", policy, "run",
+		run[c->sandbox.run_commands], "approval", approval[c->approval.mode],
+		"auto_approve", env->auto_approve, "verify", verify, "timeout_secs",
+		(json_int_t)s->timeout_secs, "verify_timeout_secs",
+		(json_int_t)c->workflow.verify_timeout_secs);
+}
+
 /* A cap that earlier attempts used up needs no provider to say so. */
 static json_t *spent_fact(const struct step *step)
 {
@@ -158,6 +179,8 @@ int plan_agent(
 	if (snprintf(dir, sizeof(dir), "%s/%s", env->instance_path, out->dir) >= (int)sizeof(dir))
 		return err_set(e, "the instance's path is too long");
 	out->confine = confine_agent(&env->confine, out->provider, dir);
+	if (p->state->agent.mode == MODE_RUN)
+		json_object_set_new(out->confine, "commands", commands(env, p->state));
 	out->request = request(env, p, out, &left);
 	json_object_set_new(
 		out->request, "prompt", json_stringn(prompt.len ? prompt.data : "", prompt.len));

@@ -9,4 +9,6 @@ int plan_tool(
 	const struct plan_env *env, const struct position *p, struct step *out, struct err *e);
 int plan_agent(
 	const struct plan_env *env, const struct position *p, struct step *out, struct err *e);
+/* What every command of this instance finds in its environment, a step's own additions aside. */
+json_t *plan_environment(const struct plan_env *env);
 #endif

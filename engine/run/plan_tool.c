@@ -63,11 +63,19 @@ static const char *argv_fault(const json_t *argv)
 	return NULL;
 }
 
-static json_t *environment(const struct plan_env *env, const struct step *step)
+json_t *plan_environment(const struct plan_env *env)
 {
 	json_t *out = json_object();
 	for (size_t i = 0; i < env->host_env_count; i++)
 		json_object_set_new(out, env->host_env[i].name, json_string(env->host_env[i].text));
+	json_object_set_new(out, "AGENT6_BUNDLE_DIR", json_string(env->confine.bundle));
+	return out;
+}
+
+/* Ours last: a state's literals do not replace them. */
+static json_t *environment(const struct plan_env *env, const struct step *step)
+{
+	json_t *out = plan_environment(env);
 	const struct tool_state *t = &step->state->tool;
 	for (size_t i = 0; i < t->env_count; i++)
 		json_object_set_new(out, t->env[i].name, json_string(t->env[i].text));

@@ -22,7 +22,10 @@ static const char *const yaml =
 	"  agent: {kind: agent, prompt: 'n is {{ n }}', timeout_secs: 60, output_schema: r,\n"
 	"    capture: {finish_json: v}, max_usd: 0.5, max_output_tokens: 100, thinking: low,\n"
 	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: bad}}\n"
-	"  wait: {kind: wait, every_secs: '{{ secs }}', on: {tick: until, signal: bad}}\n"
+	"  coder: {kind: agent, prompt: p, mode: run, timeout_secs: 60, output_schema: r,\n"
+	"    capture: {finish_json: v}, on: {ok: wait, failed: bad, budget_exhausted: bad,\n"
+	"    timeout: bad}}\n"
+	"  wait: {kind: wait, every_secs: '{{ secs }}', on: {tick: until, signal: coder}}\n"
 	"  until: {kind: wait, until: '{{ when }}', on: {tick: none, signal: bad}}\n"
 	"  bad: {kind: terminal, status: failed, reason: bad}\n";
 
@@ -135,6 +138,30 @@ static void test_agent(void)
 	limits = agent_limits(&step);
 	ok(!limits && step.fact, "with nothing left no provider is asked");
 	part_is(step.fact, "outcome", "\"budget_exhausted\"");
+	step_done(&step);
+}
+
+/* Only an agent that may write gets to run commands, and never outside its workspace. */
+static void test_commands(void)
+{
+	struct step step;
+	stand_in("agent");
+	agent_limits(&step);
+	ok(!json_object_get(step.confine, "commands"), "an agent that reads runs no commands");
+	step_done(&step);
+	stand_in("coder");
+	agent_limits(&step);
+	json_t *commands = json_object_get(step.confine, "commands");
+	json_t *policy = json_object_get(commands, "policy");
+	part_is(commands, "run", "\"ask\"");
+	part_is(commands, "approval", "\"confirm\"");
+	part_is(commands, "auto_approve", "false");
+	part_is(commands, "verify", "null");
+	part_is(policy, "network", "\"none\"");
+	part_is(policy, "write", "[]");
+	part_is(policy, "workspace", "{\"access\":\"write\",\"path\":\"/ws\"}");
+	part_is(policy, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");
+	ok(!json_object_get(policy, "timeout_secs"), "the agent sets the time-out, within its own");
 	step_done(&step);
 }
 
@@ -263,6 +290,7 @@ int main(void)
 	test_matrix();
 	test_policy();
 	test_agent();
+	test_commands();
 	test_budget();
 	test_wake();
 	test_backoff();
