@@ -26,8 +26,10 @@ struct jail {
 	int alive_fd;     /* readable (EOF) when the launcher is gone */
 	int ready_fd;     /* one byte once the id maps are written */
 	int root_fd;      /* the new root */
-	char *temp_dir;   /* hardened: private, removed afterwards */
-	pid_t child;      /* PID 1 (strict) or the command (hardened) */
+	char *groups[2];  /* cgroups to remove; owned */
+	size_t group_count;
+	char *temp_dir; /* hardened: private, removed afterwards */
+	pid_t child;    /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
 };
 

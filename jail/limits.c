@@ -6,6 +6,7 @@
  */
 #include "jail/jail.h"
 #include "jail/leave_out.h"
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -27,6 +28,7 @@ static int set_limit(__rlimit_resource_t what, const char *name, uint64_t value,
 int limits_apply(struct jail *j, struct err *e)
 {
 	const struct limits *l = &j->policy.limits;
+	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
 	const struct {
 		__rlimit_resource_t what;
 		const char *name;
@@ -34,7 +36,7 @@ int limits_apply(struct jail *j, struct err *e)
 	} wanted[] = {
 		{RLIMIT_CORE, "core file", 1},
 		{RLIMIT_CPU, "CPU", l->cpu_secs ? (uint64_t)l->cpu_secs : RLIM_INFINITY},
-		{RLIMIT_DATA, "memory", (uint64_t)l->memory_mb * MIB},
+		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB},
 		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB},
 		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files},
 		{RLIMIT_NPROC, "process", (uint64_t)l->processes},

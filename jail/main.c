@@ -4,6 +4,7 @@
  */
 #include "base/io.h"
 #include "base/num.h"
+#include "jail/cgroup.h"
 #include "jail/hardened.h"
 #include "jail/jail.h"
 #include "jail/supervise.h"
@@ -93,7 +94,7 @@ static int run(struct jail *j, struct outcome *out)
 	layers->profile = strict ? "strict" : "hardened";
 	layers->uid = j->as_root ? "mapped" : "same";
 	layers->reaper = strict;
-	layers->memory = "rlimit";
+	layers->memory = layers->processes = "rlimit";
 	j->command = strict ? strict_command : hardened_command;
 	int failed = jail_steps(j, strict ? strict_launcher : hardened_launcher);
 	if (!failed && !j->child) /* only the strict profile returns in the child */
@@ -103,6 +104,7 @@ static int run(struct jail *j, struct outcome *out)
 		kill(j->child, SIGKILL);
 	if (j->child > 0 && supervise_wait(j, out, &e))
 		failed = report_fail(j->report, "wait", &e);
+	cgroup_leave(j);
 	hardened_clean(j);
 	return failed;
 }

@@ -5,6 +5,7 @@
  * services on loopback or abstract sockets, shared memory, the host's name. What is not in the
  * jail's namespaces has no name inside.
  */
+#include "jail/cgroup.h"
 #include "jail/idmap.h"
 #include "jail/jail.h"
 #include "jail/leave_out.h"
@@ -85,6 +86,7 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->alive_fd = alive[1]; /* never written: it closes when this process ends */
 	close(alive[0]);
 	close(ready[0]);
+	cgroup_enter(j, j->child);
 	int failed = write_maps(j, e);
 	if (!failed && write(ready[1], "", 1) != 1)
 		failed = err_errno(e, "cannot release the jail");

@@ -25,7 +25,7 @@ struct paths {
 
 /* name, default, largest */
 #define POLICY_LIMITS(X)                                                                           \
-	X(memory_mb, 2048, 1 << 24)                                                                \
+	X(memory_mb, 2048, 1 << 30)                                                                \
 	X(cpu_secs, 0, 1 << 30) /* 0: only the wall clock */                                       \
 	X(processes, 256, 1 << 20)                                                                 \
 	X(open_files, 1024, 1 << 20)                                                               \

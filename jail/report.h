@@ -23,6 +23,7 @@
 	X(WORD, unix_sockets)    /* open, closed */                                                \
 	X(WORD, scan)            /* whole, cut: the search for sockets and pipes in the grants */  \
 	X(WORD, memory)          /* rlimit, cgroup */                                              \
+	X(WORD, processes)       /* rlimit, cgroup */                                              \
 	X(NUMBER, landlock)      /* ABI in force, 0: none */                                       \
 	X(FLAG, landlock_scopes) /* abstract sockets and signals stay inside */                    \
 	X(NUMBER, seccomp)       /* filters in force */                                            \

@@ -284,3 +284,42 @@ with tempfile.NamedTemporaryFile() as f: print(f.name[:5])'
 	echo "$output"
 	[[ $status -eq 0 && $output == 42 ]]
 }
+
+@test "a cgroup bounds all of the jail together, and goes with it (root)" {
+	need_root
+	run jail 'limits={"memory_mb":64}' -- perl -e 'fork; fork; $x = "a" x (40 * 1024 * 1024); sleep 1; print "had it\n"'
+	[[ $(status .layers.memory) == cgroup ]] || skip "no cgroup can be made here"
+	[[ $(grep -c "had it" <<<"$output") -lt 4 ]]
+	run find /sys/fs/cgroup -name "agent6-jail-*" -newer "$SCRATCH/policy.json"
+	[[ -z $output ]]
+}
+
+@test "a memory limit for each process without a cgroup" {
+	run user_jail 'limits={"memory_mb":64}' -- perl -e '$x = "a" x (200 * 1024 * 1024); print "had it\n"'
+	[[ $status -ne 0 && $output != *"had it"* ]]
+}
+
+@test "a list of hosts: the listener inside is handed out, and nothing else leaves" {
+	need perl
+	cat >"$SCRATCH/broker.pl" <<-'END'
+		use IO::Socket; use Socket;
+		socketpair(my $ours, my $theirs, AF_UNIX, SOCK_STREAM, 0) or die;
+		$^F = 1023;
+		open(my $jails, "+>&", $theirs) or die;
+		printf STDERR "fd %d\n", fileno $jails;
+		my ($bin, $policy) = @ARGV;
+		open(my $f, "<", $policy); local $/; my $text = <$f>;
+		$text =~ s/PROXY_FD/fileno $jails/e;
+		open(my $p, ">", $policy); print $p $text; close $p;
+		my $pid = fork // die;
+		exec $bin, "--policy", $policy unless $pid;
+		close $jails; close $theirs;
+		print "got\n" if sysread($ours, my $byte, 1) == 1;
+		waitpid $pid, 0; exit $? >> 8;
+	END
+	policy 'network={"proxy_fd":7777}' -- sh -c 'echo "$HTTPS_PROXY $ALL_PROXY"; cat /proc/net/tcp | wc -l' |
+		sed 's/7777/PROXY_FD/' >"$SCRATCH/policy.json"
+	run perl "$SCRATCH/broker.pl" "$AGENT6_BIN/agent6-jail" "$SCRATCH/policy.json"
+	echo "$output"
+	[[ $status -eq 0 && $output == *"http://127.0.0.1:"*" socks5h://127.0.0.1:"* && $output == *got* ]]
+}

@@ -11,8 +11,9 @@
 
 enum { BY_ROOT = 1, BY_USER = 2, BY_ANY = 3 };
 enum {
-	ANYTHING = -1,    /* the answer does not matter, only that the host is untouched */
-	KILLED = 128 + 31 /* by SIGSYS */
+	ANYTHING = -1,       /* the answer does not matter, only that the host is untouched */
+	KILLED = 128 + 31,   /* by SIGSYS */
+	OOM_KILLED = 128 + 9 /* where the jail has a cgroup */
 };
 
 /* id, who can do it outside, answers inside strict, inside hardened (0: a hole that
@@ -166,7 +167,7 @@ enum {
 	X(ipc_mqueue, BY_ANY, (ENOENT), (EPERM), "a POSIX message queue of the host")              \
 	X(use_forks, BY_USER, (EAGAIN), (EAGAIN), "more processes than allowed")                   \
 	X(use_forks_root, BY_ROOT, (EAGAIN), (0), "the same as root")                              \
-	X(use_memory, BY_ANY, (ENOMEM), (ENOMEM), "more memory than allowed")                      \
+	X(use_memory, BY_ANY, (ENOMEM, OOM_KILLED), (ENOMEM), "more memory than allowed")          \
 	X(use_files, BY_ANY, (EMFILE), (EMFILE), "more descriptors than allowed")                  \
 	X(use_disk, BY_ANY, (EFBIG), (EFBIG), "a larger file than allowed")
 

@@ -1,0 +1,101 @@
+#include "jail/cgroup.h"
+
+#include "base/io.h"
+#include "jail/leave_out.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { LEAVE_TRIES = 50, LEAVE_PAUSE_NS = 1000000, MIB = 1024 * 1024 };
+
+/* Where version 1 keeps its controllers, and version 2 its only tree; both may be there at once. */
+static const struct hierarchy {
+	const char *line, *at; /* in /proc/self/cgroup, below /sys/fs/cgroup */
+	const char *memory, *processes;
+} hierarchies[] = {
+	{"0::", "", "memory.max", "pids.max"},
+	{":memory:", "/memory", "memory.limit_in_bytes", NULL},
+	{":pids:", "/pids", NULL, "pids.max"},
+};
+
+static int put(const char *dir, const char *file, long long value)
+{
+	char path[PATH_MAX], text[32];
+	if (!file)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	int len = snprintf(text, sizeof(text), "%lld", value);
+	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -1 : io_write(fd, text, (size_t)len);
+}
+
+/* The caller's own group in `text` (/proc/self/cgroup), and for version 2 its parent, which alone
+ * may hold both processes below and limits. */
+static bool find_parent(const char *text, const struct hierarchy *h, char dir[PATH_MAX])
+{
+	const char *line = strstr(text, h->line);
+	if (!line)
+		return false;
+	line += strlen(h->line);
+	int used = snprintf(dir, PATH_MAX, "/sys/fs/cgroup%s", h->at);
+	snprintf(dir + used, PATH_MAX - (size_t)used, "%.*s", (int)strcspn(line, "\n"), line);
+	if (h->memory && h->processes && strrchr(dir, '/') > dir + used)
+		*strrchr(dir, '/') = '\0';
+	return true;
+}
+
+static bool enter(struct jail *j, const char *parent, const struct hierarchy *h, pid_t pid)
+{
+	const struct limits *l = &j->policy.limits;
+	char dir[PATH_MAX];
+	if (snprintf(dir, sizeof(dir), "%s/agent6-jail-%d", parent, (int)getpid()) >= PATH_MAX ||
+		mkdir(dir, 0755))
+		return false;
+	bool entered = !put(dir, h->memory, l->memory_mb * MIB) &&
+		       !put(dir, h->processes, l->processes) && !put(dir, "cgroup.procs", pid);
+	if (entered)
+		j->groups[j->group_count] = strdup(dir);
+	if (!entered || !j->groups[j->group_count]) {
+		rmdir(dir);
+		return false;
+	}
+	j->group_count++;
+	/* Swap would only make the limit slow; not every kernel counts it. */
+	put(dir, "memory.swap.max", 0);
+	put(dir, "memory.oom.group", 1);
+	return true;
+}
+
+void cgroup_enter(struct jail *j, pid_t pid)
+{
+	char parent[PATH_MAX], *text = NULL;
+	if (!LAYER_ON("cgroup") ||
+		io_read_file(AT_FDCWD, "/proc/self/cgroup", 64 * 1024, &text, NULL, NULL))
+		return;
+	struct layers *layers = &j->report->layers;
+	for (size_t i = 0; i < ARRAY_LEN(hierarchies); i++) {
+		const struct hierarchy *h = &hierarchies[i];
+		bool needed = (h->memory && strcmp(layers->memory, "cgroup") != 0) ||
+			      (h->processes && strcmp(layers->processes, "cgroup") != 0);
+		if (!needed || !find_parent(text, h, parent) || !enter(j, parent, h, pid))
+			continue;
+		layers->memory = h->memory ? "cgroup" : layers->memory;
+		layers->processes = h->processes ? "cgroup" : layers->processes;
+	}
+	free(text);
+}
+
+/* A group counts as busy for a moment after its last process was collected. */
+void cgroup_leave(struct jail *j)
+{
+	for (size_t i = 0; i < j->group_count; i++) {
+		for (int tries = 0; tries < LEAVE_TRIES && rmdir(j->groups[i]) && errno == EBUSY;
+			tries++)
+			nanosleep(&(struct timespec){.tv_nsec = LEAVE_PAUSE_NS}, NULL);
+		free(j->groups[i]);
+	}
+	j->group_count = 0;
+}
