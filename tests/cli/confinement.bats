@@ -64,3 +64,36 @@ check_escape() {
 	run grep "^$agent *connect(" trace
 	[[ $output != *AF_INET* && $output != *AF_NETLINK* ]]
 }
+
+@test "the operator's configuration inside the workspace: read-only, its secrets hidden" {
+	export XDG_CONFIG_HOME=$SCRATCH/work/.config
+	agent6 connect --name p --format openai --base-url http://127.0.0.1:9 --model m <<<'sk-the-secret'
+	mkdir "$SCRATCH/peek"
+	cat >"$SCRATCH/peek/machine.yaml" <<-'END'
+		machine: peek
+		version: 1
+		initial: look
+		budget: {max_transitions: 5}
+		vars: {code: {seen: {type: json, default: null}}}
+		states:
+		  look:
+		    kind: tool
+		    command:
+		      - sh
+		      - -c
+		      - 'printf "\"%s|" "$(cat .config/agent6/secrets.yaml)"; echo x >.config/agent6/config.yaml; printf "%s\"" $?'
+		    timeout_secs: 10
+		    capture: {stdout_json: seen}
+		    on: {ok: done, nonzero: bad, timeout: bad}
+		  done: {kind: terminal, status: ok, reason: "{{ seen | json }}"}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+	cp "$SCRATCH/work/.config/agent6/config.yaml" "$SCRATCH/before"
+	cd "$SCRATCH/work"
+	run --separate-stderr agent6 machine run "$SCRATCH/peek"
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output != *sk-the* ]]
+	[[ $output == *'ok: "|'[1-9]*'"'* ]]
+	cmp .config/agent6/config.yaml "$SCRATCH/before"
+}

@@ -1,0 +1,45 @@
+# run --record: what a provider said becomes a cassette that rehearses the same run.
+load ../kit/common
+
+setup() {
+	cd "$SCRATCH" || return
+	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config AGENT6_STATE_HOME=$SCRATCH/state
+	mkfifo ready end
+}
+
+# provider FORMAT: an operator's own configuration that leads to a loopback provider.
+provider() {
+	"$AGENT6_BIN/agent6-cassette" --cassette "$AGENT6_SRC/examples/hello/rehearsal/hello.jsonl" \
+		--ready-fd 7 <end 7>ready 3>&- &
+	exec 8>end
+	read -r port <ready
+	agent6 connect --name local --format "$1" --base-url "http://127.0.0.1:$port" --model test <<<'sk-secret-key-1'
+	agent6 config set providers.local.prices.test '{input: 1, output: 5}'
+}
+
+for_format() {
+	provider "$1"
+	cp -r "$AGENT6_SRC/examples/hello/rehearsal/workspace" work
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	cd work
+	run --separate-stderr agent6 machine run ../hello --record ../tapes
+	exec 8>&-
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	cd ..
+	[ "$(wc -l <tapes/hello.jsonl)" -eq 2 ]
+	run ! grep -q secret tapes/hello.jsonl
+	run --separate-stderr agent6 machine rehearse hello --cassette tapes/hello.jsonl --quiet
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	run --separate-stderr agent6 machine rehearse hello --cassette tapes/hello.jsonl --format openai --quiet
+	[ "$status" -eq 0 ]
+}
+
+@test "a run over the Anthropic format, recorded, rehearses" {
+	for_format anthropic
+}
+
+@test "a run over the OpenAI format, recorded, rehearses" {
+	for_format openai
+}
