@@ -2,8 +2,10 @@
 
 #include "base/io.h"
 #include "jail/leave_out.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,10 +49,27 @@ static bool find_parent(const char *text, const struct hierarchy *h, char dir[PA
 	return true;
 }
 
+/* A launcher that was killed could not remove its group; the next one does. */
+static void sweep(const char *parent)
+{
+	static const char prefix[] = "agent6-jail-";
+	DIR *dir = opendir(parent);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		bool ours = !strncmp(entry->d_name, prefix, sizeof(prefix) - 1);
+		long pid = ours ? strtol(entry->d_name + sizeof(prefix) - 1, NULL, 10) : 0;
+		if (pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH)
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static bool enter(struct jail *j, const char *parent, const struct hierarchy *h, pid_t pid)
 {
 	const struct limits *l = &j->policy.limits;
 	char dir[PATH_MAX];
+	sweep(parent);
 	if (snprintf(dir, sizeof(dir), "%s/agent6-jail-%d", parent, (int)getpid()) >= PATH_MAX ||
 		mkdir(dir, 0755))
 		return false;

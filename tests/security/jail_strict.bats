@@ -208,6 +208,7 @@ check_identity() {
 	sleep 0.2
 	run pgrep -f 'sleep 4321'
 	[[ $status -eq 1 ]]
+	jail -- true # a killed launcher's cgroup goes with the next jail
 }
 
 @test "limits: processes, files, memory, file size, temporary space" {
