@@ -163,7 +163,7 @@ static int test(void *ctx, const struct loaded *l)
 	struct showing s = {.c = ctx};
 	json_auto_t *blackboard = start_values(s.c, l->machine, &code);
 	if (code)
-		return code;
+		return (int)code;
 	json_auto_t *events = call_has(s.c, "json") ? json_array() : NULL;
 	s.events = events;
 	dry_run(l->machine, blackboard, show, &s, &result);

@@ -215,7 +215,8 @@ static void explore(struct dry *d, size_t at)
 
 static const char *edge_label(const struct state *s, size_t edge)
 {
-	return s->kind == KIND_BRANCH ? s->branch.clauses[edge].text : outcome_name(edge);
+	return s->kind == KIND_BRANCH ? s->branch.clauses[edge].text
+				      : outcome_name((enum outcome)edge);
 }
 
 static void tell_untaken(const struct dry *d)
