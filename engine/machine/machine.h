@@ -197,6 +197,8 @@ struct machine {
 	 * follow one another from first_of[owner] on, in the order of their map. */
 	const struct doc_node *states_map, *schemas_map, *vars_map[OWNER_COUNT];
 	size_t first_of[OWNER_COUNT];
+	/* While reading: a section was refused as a whole, so that a missing name means nothing. */
+	bool vars_broken, schemas_broken, states_broken;
 };
 
 /* The prompt files that a machine names, read as documents so that findings can show their lines.

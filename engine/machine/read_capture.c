@@ -10,6 +10,8 @@ const struct variable *reader_capture_target(
 	enum owner owner = s->kind == KIND_AGENT ? OWNER_AGENT : OWNER_CODE;
 	struct site site = reader_site(r, node, s);
 	const struct variable *v = machine_variable(r->m, node->text);
+	if (!v && r->m->vars_broken)
+		return NULL;
 	if (!v) {
 		struct finding *f = site_report(
 			&site, RULE_UNKNOWN_VARIABLE, "no variable \"%s\" is declared", node->text);

@@ -11,7 +11,7 @@ const struct state *reader_target(
 	const struct state *target = named ? machine_state(r->m, node->text) : NULL;
 	if (from && !target)
 		r->loose[from->index] = true;
-	if (target || !named)
+	if (target || !named || r->m->states_broken)
 		return target;
 	struct site site = reader_site(r, node, from);
 	struct finding *f =
@@ -210,6 +210,7 @@ void read_states(struct reader *r)
 	struct machine *m = r->m;
 	m->states_map = reader_get(r, r->doc->root, "states", DOC_MAP);
 	m->state_count = m->states_map ? m->states_map->count : 0;
+	m->states_broken = !m->state_count;
 	r->states = arena_array(&m->arena, m->state_count, sizeof(*r->states));
 	r->loose = arena_array(&m->arena, m->state_count + 1, sizeof(*r->loose));
 	m->states = r->states;

@@ -17,6 +17,8 @@ static size_t add_schema_names(const struct reader *r, const char **names, size_
 void reader_unknown_schema(
 	const struct reader *r, const struct doc_node *node, const struct state *s)
 {
+	if (r->m->schemas_broken)
+		return;
 	struct site site = reader_site(r, node, s);
 	struct finding *f =
 		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
@@ -54,7 +56,7 @@ static struct type read_type(const struct reader *r, const struct doc_node *node
 	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
 	if (pair)
 		t.record = &r->records[pair - r->m->schemas_map->pairs];
-	else
+	else if (!r->m->schemas_broken)
 		unknown_type(r, node);
 	return t;
 }
@@ -235,6 +237,7 @@ void read_schemas(struct reader *r)
 {
 	struct machine *m = r->m;
 	m->schemas_map = reader_get(r, r->doc->root, "schemas", DOC_MAP);
+	m->schemas_broken = !m->schemas_map && doc_get(r->doc, r->doc->root, "schemas");
 	if (!m->schemas_map)
 		return;
 	m->record_count = m->schemas_map->count;
@@ -356,8 +359,10 @@ void read_variables(struct reader *r)
 {
 	struct machine *m = r->m;
 	const struct doc_node *vars = doc_get(r->doc, r->doc->root, "vars");
+	m->vars_broken = vars && vars->kind != DOC_MAP;
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
 		m->vars_map[o] = reader_get(r, vars, owner_name(o), DOC_MAP);
+		m->vars_broken |= !m->vars_map[o] && doc_get(r->doc, vars, owner_name(o));
 		m->first_of[o] = m->variable_count;
 		m->variable_count += m->vars_map[o] ? m->vars_map[o]->count : 0;
 	}

@@ -58,6 +58,8 @@ static size_t variables_of(const struct scope *scope, const char **names)
 static int unknown_root(
 	const struct scope *scope, const struct site *site, size_t at, const char *name)
 {
+	if (scope->machine->vars_broken)
+		return -1;
 	if (strcmp(name, "result") == 0) {
 		struct finding *f = site_report_at(site, RULE_RESULT_OUTSIDE_CAPTURE, at,
 			strlen(name), "`result` exists only inside a capture");
