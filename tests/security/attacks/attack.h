@@ -51,6 +51,7 @@ enum {
 	X(fs_mknod_char, BY_ROOT, (EPERM), (EPERM), "make a character device")                     \
 	X(fs_mknod_block, BY_ROOT, (EPERM), (EPERM), "make a block device")                        \
 	X(fs_open_kmsg, BY_ROOT, (ENOENT), (EACCES), "read the kernel's log device")               \
+	X(crawl, BY_ROOT, (EPERM), (EPERM), "find any place to write but the own ones")            \
 	X(suid_chmod, BY_ANY, (EPERM), (EPERM), "set-id bit by chmod")                             \
 	X(suid_fchmod, BY_ANY, (EPERM), (EPERM), "set-id bit by fchmod")                           \
 	X(suid_fchmodat, BY_ANY, (EPERM), (EPERM), "set-id bit by fchmodat")                       \

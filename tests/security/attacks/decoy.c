@@ -252,6 +252,7 @@ static void tell_all(struct decoy *d)
 	char host[65] = "";
 	gethostname(host, sizeof(host));
 	tell(d, "OUTSIDE", text("%s", d->outside));
+	tell(d, "HERE", text("%s", d->workspace));
 	tell(d, "BUNDLE", text("%s", d->bundle));
 	tell(d, "SELF", text("%s", d->attack));
 	tell(d, "SUID", text("%s", d->suid));
