@@ -49,10 +49,8 @@ static void drain(int *fd, struct buf *into)
 }
 
 /* Collects until both pipes are at their end. False: the deadline passed, or there was too much. */
-static bool collect(
-	const struct capture_spec *spec, struct running *r, struct buf *out, struct buf *err)
+static bool collect(struct running *r, int64_t end, struct buf *out, struct buf *err)
 {
-	int64_t end = clock_monotonic_ms() + spec->deadline_ms;
 	while (r->out >= 0 || r->err >= 0) {
 		struct pollfd watched[] = {{r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
 		int64_t left = end - clock_monotonic_ms();
@@ -68,13 +66,25 @@ static bool collect(
 	return r->out < 0 && r->err < 0 && !out->failed;
 }
 
+/* A program may close its output and go on. */
+static bool ended(const struct running *r, int64_t end)
+{
+	struct pollfd child = {r->child.pidfd, POLLIN, 0};
+	int64_t left;
+	while ((left = end - clock_monotonic_ms()) > 0)
+		if (poll(&child, 1, (int)left) > 0)
+			return true;
+	return false;
+}
+
 int capture_run(
 	const struct capture_spec *spec, struct buf *out, struct buf *diagnostics, struct err *e)
 {
 	struct running r;
 	if (start(spec, &r, e))
 		return -1;
-	bool whole = collect(spec, &r, out, diagnostics);
+	int64_t end = clock_monotonic_ms() + spec->deadline_ms;
+	bool whole = collect(&r, end, out, diagnostics) && ended(&r, end);
 	if (!whole)
 		kill(spec->own_session ? -r.child.pid : r.child.pid, SIGKILL);
 	own_close(&r.out);

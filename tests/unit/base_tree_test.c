@@ -1,0 +1,128 @@
+/* base: directory trees removed and copied within limits. */
+#include "base/io.h"
+#include "base/tree.h"
+#include "tests/kit/tap.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+static int top;
+
+static int make(int at, const char *name)
+{
+	mkdirat(at, name, 0700);
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void put(int at, const char *name, const char *text, mode_t mode)
+{
+	AUTO_FD int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || io_write(fd, text, strlen(text)) || fchmod(fd, mode))
+		bail("cannot write %s", name);
+}
+
+static bool there(int at, const char *name)
+{
+	return !faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static void test_remove(void)
+{
+	AUTO_FD int tree = make(top, "tree");
+	AUTO_FD int sub = make(tree, "sub");
+	AUTO_FD int shut = make(sub, "shut");
+	put(top, "outside", "x", 0600);
+	put(shut, "file", "x", 0400);
+	is(symlinkat("../outside", tree, "link"), 0, "a link out");
+	is(symlinkat("..", sub, "up"), 0, "a link to a directory");
+	mkfifoat(tree, "fifo", 0600);
+	fchmod(shut, 0500);
+	fchmod(sub, 0);
+	struct err e = ERR_NONE;
+	is(tree_remove(top, "tree", &e), 0, "all of it, read-only directories included");
+	ok(!there(top, "tree"), "it is gone");
+	ok(there(top, "outside"), "what a link leads to is not");
+	is(tree_remove(top, "tree", &e), 0, "what is not there is no error");
+	is(tree_remove(top, "outside", &e), 0, "a file");
+	is(symlinkat(".", top, "self"), 0, "a link to a directory");
+	is(tree_remove(top, "self", &e), 0, "is removed, not followed");
+	ok(!there(top, "self"), "it is gone");
+}
+
+static void test_deep(void)
+{
+	AUTO_FD int at = make(top, "deep");
+	for (int i = 0; i < TREE_DEPTH_MAX + 5; i++) {
+		int next = make(at, "d");
+		close(at);
+		at = next;
+	}
+	struct err e = ERR_NONE;
+	is(tree_remove(top, "deep", &e), -1, "deeper than the limit");
+	ok(*e.text, "with a reason: %s", e.text);
+	AUTO_FD int from = openat(top, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int to = make(top, "shallow");
+	struct tree_cap cap = {1000, 1000};
+	e = ERR_NONE;
+	is(tree_copy(from, to, &cap, &e), -1, "nor is it copied");
+	ok(strlen(e.text) < sizeof(e.text), "the reason fits");
+}
+
+static void expect_copy(int from, const char *name, struct tree_cap cap, int want)
+{
+	AUTO_FD int to = make(top, name);
+	struct err e = ERR_NONE;
+	is(tree_copy(from, to, &cap, &e), want, "%s", name);
+	ok(!want == !*e.text, "an error says why: %s", e.text);
+}
+
+static void test_copy(void)
+{
+	AUTO_FD int from = make(top, "from");
+	AUTO_FD int sub = make(from, "sub");
+	AUTO_FD int git = make(from, ".git");
+	AUTO_FD int inner = make(sub, ".git");
+	put(from, "a", "12345", 0640);
+	put(sub, "b", "678", 0755);
+	put(git, "config", "x", 0600);
+	put(inner, "kept", "", 0600);
+	is(symlinkat("/etc/passwd", from, "link"), 0, "a link");
+	mkfifoat(from, "fifo", 0600);
+	AUTO_FD int socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un where = {.sun_family = AF_UNIX};
+	snprintf(where.sun_path, sizeof(where.sun_path), "/proc/self/fd/%d/socket", from);
+	is(bind(socket_fd, (const void *)&where, sizeof(where)), 0, "a socket");
+
+	AUTO_FD int to = make(top, "to");
+	struct tree_cap cap = {100, 100};
+	struct err e = ERR_NONE;
+	is(tree_copy(from, to, &cap, &e), 0, "copied");
+	is(cap.bytes, 92, "bytes are counted");
+	char *text = NULL, link[64] = "";
+	size_t len = 0;
+	ok(!io_read_file(to, "sub/b", 10, &text, &len, &e) && len == 3, "a file's content");
+	free(text);
+	struct stat st;
+	fstatat(to, "sub/b", &st, 0);
+	is(st.st_mode & 0777, 0755, "its mode");
+	is(readlinkat(to, "link", link, sizeof(link) - 1), 11, "a link as it is");
+	is_str(link, "/etc/passwd", "unchanged");
+	ok(!there(to, ".git"), "the repository at the top is left out");
+	ok(there(to, "sub/.git/kept"), "one further down is not");
+	ok(!there(to, "fifo") && !there(to, "socket"), "pipes and sockets are left out");
+	expect_copy(from, "exactly enough bytes", (struct tree_cap){100, 8}, 0);
+	expect_copy(from, "a byte too few", (struct tree_cap){100, 7}, -1);
+	expect_copy(from, "a file too few", (struct tree_cap){3, 100}, -1);
+}
+
+int main(void)
+{
+	umask(022);
+	top = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	test_remove();
+	test_deep();
+	test_copy();
+	return tap_done();
+}
