@@ -338,8 +338,10 @@ static const char *error_type(int status)
 
 void render_error(enum wire wire, int status, const char *message, struct rendered *out)
 {
+	/* A message that was cut may end inside a character. */
+	size_t len = utf8_prefix(message, strlen(message));
 	json_auto_t *error =
-		json_pack("{s:s, s:s}", "type", error_type(status), "message", message);
+		json_pack("{s:s, s:s%}", "type", error_type(status), "message", message, len);
 	json_auto_t *body = NULL;
 	if (wire == WIRE_ANTHROPIC)
 		body = json_pack("{s:s, s:O, s:s}", "type", "error", "error", error, "request_id",

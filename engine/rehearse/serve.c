@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/utf8.h"
 #include <string.h>
 
 enum { REQUEST_DEPTH_MAX = 256 };
@@ -20,8 +21,10 @@ static void tell(const struct player *p, json_t *line)
 static void tell_failure(
 	const struct player *p, const struct asker *who, const char *kind, const char *text)
 {
-	tell(p, json_pack("{s:s, s:I, s:s?, s:I, s:s}", "kind", kind, "seq", (json_int_t)who->seq,
-			"state", who->state, "turn", (json_int_t)who->turn, "text", text));
+	/* A message that was cut may end inside a character. */
+	size_t len = utf8_prefix(text, strlen(text));
+	tell(p, json_pack("{s:s, s:I, s:s?, s:I, s:s%}", "kind", kind, "seq", (json_int_t)who->seq,
+			"state", who->state, "turn", (json_int_t)who->turn, "text", text, len));
 }
 
 /* "/step/SEQ/STATE/v1/messages" and the like; `state` is heap text. False: no such path. */
@@ -32,6 +35,9 @@ static bool route(const char *target, struct asker *who, char **state, enum wire
 		const char *end = slash ? strchr(slash + 1, '/') : NULL;
 		int64_t number;
 		if (!end || num_int(seq, (size_t)(slash - seq), &number) || number < 0)
+			return false;
+		if (strspn(slash + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") !=
+			(size_t)(end - slash - 1))
 			return false;
 		*state = strndup(slash + 1, (size_t)(end - slash - 1));
 		who->seq = (uint64_t)number;
