@@ -1,5 +1,6 @@
 #include "cli/setup.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +77,15 @@ static int open_machine(struct resting *r, const char *id)
 	return loaded_usable(&r->loaded, &r->findings) ? EXIT_DAMAGED : EXIT_OK;
 }
 
+/* A start that was refused leaves a directory and nothing to look at. */
+static bool has_begun(const struct instance *i, struct err *e)
+{
+	if (!faccessat(i->dir_fd, "journal.jsonl", F_OK, AT_SYMLINK_NOFOLLOW))
+		return true;
+	err_set(e, "instance %s has not begun: nothing has run yet", i->id);
+	return false;
+}
+
 int resting_open(struct resting *r, const struct call *c, bool with_machine)
 {
 	const char *id = c->arguments[0];
@@ -85,7 +95,8 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	int code = EXIT_OK;
 	if (setup_open(&r->setup, c))
 		code = EXIT_REFUSED;
-	else if (!instance_open(&r->setup.place, id, &r->instance, &e))
+	else if (!instance_open(&r->setup.place, id, &r->instance, &e) &&
+		 has_begun(&r->instance, &e))
 		code = with_machine ? open_machine(r, id) : EXIT_OK;
 	else if (e.number == ENOENT)
 		code = fail(EXIT_REFUSED,

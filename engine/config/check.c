@@ -186,10 +186,13 @@ static void check_state_dir(const struct check *k, const struct config_paths *pa
 	AUTO_FREE char *real = real_path(dir);
 	AUTO_FREE char *workspace = paths->workspace ? realpath(paths->workspace, NULL) : NULL;
 	if (workspace && (lies_in(dir, workspace) || (real && lies_in(real, workspace))))
-		finding_add(k->f, RULE_CONFIG_PATH, d, at,
-			"the state directory %.200s lies in the workspace, where a jailed command "
-			"could write it",
-			dir);
+		finding_help(k->f,
+			finding_add(k->f, RULE_CONFIG_PATH, d, at,
+				"the state directory %.200s lies in the workspace, where a jailed "
+				"command could write it",
+				dir),
+			"start from a directory below, or set agent6.state_dir or "
+			"AGENT6_STATE_HOME to a directory outside");
 }
 
 void config_check(const struct config *c, const struct config_paths *paths, struct findings *f)
