@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What is remembered about a member of the bundle. */
-enum { MEMBER_THERE = 1, MEMBER_EXECUTABLE = 2, MEMBER_RUNNABLE = 4 };
+enum { MEMBER_THERE = 1, MEMBER_EXECUTABLE = 2, MEMBER_RUNNABLE = 4, MEMBER_TOLD = 8 };
 
 bool reader_path_clean(const char *path)
 {
@@ -52,6 +52,21 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 	}
 }
 
+/* What is wrong with a file is said where it is first named, and not again. */
+static void check_member(struct reader *r, const struct site *site, const char *path, bool program)
+{
+	int flags = look_at(r, path);
+	bool runs = (flags & MEMBER_EXECUTABLE) && (flags & MEMBER_RUNNABLE);
+	bool wrong = !(flags & MEMBER_THERE) || (program && !runs);
+	if (!wrong || flags & MEMBER_TOLD)
+		return;
+	json_object_set_new(r->members, path, json_integer(flags | MEMBER_TOLD));
+	if (flags & MEMBER_THERE)
+		check_script_mode(site, path, flags);
+	else
+		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
+}
+
 static void check_script(
 	struct reader *r, const struct site *site, const struct template *t, bool program)
 {
@@ -67,11 +82,7 @@ static void check_script(
 			"\"%s\" is not a clean path below scripts/: no `.`, `..` or doubled slash",
 			path);
 	} else if (r->files) {
-		int flags = look_at(r, path);
-		if (!flags)
-			site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
-		else if (program)
-			check_script_mode(site, path, flags);
+		check_member(r, site, path, program);
 	}
 }
 
