@@ -177,6 +177,23 @@ static json_t *union_of(const json_t *states)
 	return out;
 }
 
+/* Why the machine could not start on this host: one string per reason. */
+static json_t *refusals_of(const struct machine *m, const struct confine *c)
+{
+	json_t *out = json_array();
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	if (!confine_refusals(m, c, &text) || !text.len)
+		return out;
+	for (const char *line = text.data; *line;) {
+		size_t len = strcspn(line, "\n");
+		if (len)
+			json_array_append_new(out, json_stringn(line, len));
+		line += len + (line[len] == '\n');
+	}
+	return out;
+}
+
 json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace)
 {
 	/* The data directory's name does not matter: it is taken out again. */
@@ -196,7 +213,7 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 	json_t *usd = m->max_usd.present           ? json_real(m->max_usd.value)
 		      : m->best_effort_usd.present ? json_real(m->best_effort_usd.value)
 						   : json_null();
-	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o}}", "machine", m->name, "states", states,
+	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o}, s:o}", "machine", m->name, "states", states,
 		"union", union_of(states), "limits", "transitions", (json_int_t)m->max_transitions,
-		"usd", usd);
+		"usd", usd, "refusals", refusals_of(m, &c));
 }

@@ -120,6 +120,11 @@ void exposure_text(const json_t *exposure, struct buf *out)
 		buf_addf(out, "\n%s (%s)\n", text_of(state, "state"), text_of(state, "kind"));
 		state_lines(state, add_words, out);
 	}
+	json_array_foreach (json_object_get(exposure, "refusals"), i, state) {
+		buf_adds(out,
+			i ? "" : "\nwith this configuration it would be refused on this host\n");
+		add_words(out, "", json_string_value(state));
+	}
 	buf_adds(out, "\nEvery tool also has a private /tmp and its data directory, PATH HOME LANG "
 		      "LC_ALL TERM "
 		      "TZ and\nAGENT6_* in its environment, and the read-only system directories. "

@@ -66,6 +66,8 @@ static int write_report(const struct resting *i, const char *path, struct err *e
 	buf_init(&confinement, 1 << 20);
 	const struct machine *m = i->loaded.machine;
 	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.place.workspace);
+	/* About the run that was, not about one that would be started now. */
+	json_object_del(exposure, "refusals");
 	exposure_text(exposure, &confinement);
 	report_init(&r, m, i->instance.id);
 	r.digest = i->loaded.bundle->digest;
