@@ -1,6 +1,7 @@
 #include "run/confine.h"
 
 #include "run/egress.h"
+#include "run/grants.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ enum tool_egress confine_tool_egress(enum allow_network asked, enum tool_network
  */
 
 struct refusals {
+	const char *machine;
 	struct buf *out;
 	size_t count;
 };
@@ -102,10 +104,11 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 				"allow_network block");
 		break;
 	}
-	if (s->tool.secret_count)
-		refuse(r, s->name,
-			"secrets are asked for, which this version cannot hand to a tool; take "
-			"secrets away");
+	for (size_t i = 0; i < s->tool.secret_count; i++) {
+		struct err why = ERR_NONE;
+		if (grants_check(c->config, r->machine, s->tool.secrets[i], &why))
+			refuse(r, s->name, why.text);
+	}
 	check_paths(r, s, sandbox);
 }
 
@@ -194,7 +197,7 @@ static void check_grants(struct refusals *r, const struct confine *c)
 
 size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out)
 {
-	struct refusals r = {out, 0};
+	struct refusals r = {m->name, out, 0};
 	check_grants(&r, c);
 	bool agents = false;
 	for (size_t i = 0; i < m->state_count; i++) {

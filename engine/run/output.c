@@ -59,6 +59,21 @@ void output_close(struct output *c)
 	drop_middle(c);
 }
 
+void output_redact(struct output *c, const char *secret)
+{
+	size_t n = strlen(secret);
+	char *at = c->bytes;
+	if (!c->len || !n)
+		return;
+	while ((at = memmem(at, c->len - (size_t)(at - c->bytes), secret, n))) {
+		memset(at, '*', n);
+		at += n;
+	}
+	size_t cut = c->cap_bytes / 2, near = n - 1 < cut ? n - 1 : cut;
+	if (c->dropped)
+		memset(c->bytes + cut - near, '*', 2 * near);
+}
+
 json_t *output_text(const char *bytes, size_t len, bool *clean)
 {
 	AUTO_BUF text;

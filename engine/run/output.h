@@ -24,6 +24,10 @@ void output_take(void *ctx, const char *bytes, size_t len);
 /* Ends the capture: trims to the cap. */
 void output_close(struct output *c);
 
+/* After output_close: takes every occurrence of `secret` out, and what may be part of one beside
+ * the bytes that were left out. */
+void output_redact(struct output *c, const char *secret);
+
 /* Bytes as a JSON string: what is not UTF-8, and NUL, becomes U+FFFD. *clean: nothing was replaced.
  */
 json_t *output_text(const char *bytes, size_t len, bool *clean);

@@ -2,6 +2,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "run/egress.h"
+#include "run/grants.h"
 #include "run/live.h"
 #include "run/output.h"
 #include "run/pump.h"
@@ -44,10 +45,10 @@ static int open_stdin(const struct step *s, struct err *e)
 	return fd < 0 ? err_errno(e, "cannot open /dev/null") : fd;
 }
 
-static int open_ends(struct run *r, const struct step *s, struct pump *p, struct err *e)
+static int open_ends(
+	struct live *w, struct run *r, const struct step *s, struct pump *p, struct err *e)
 {
-	AUTO_FREE char *policy = json_text(s->policy);
-	r->policy_fd = live_memory_file("policy", policy, strlen(policy), e);
+	r->policy_fd = grants_policy_file(w->config, s, e);
 	r->in_fd = r->policy_fd < 0 ? -1 : open_stdin(s, e);
 	if (r->in_fd < 0)
 		return -1;
@@ -178,7 +179,7 @@ static enum live_end run_jail(
 		.tick_ms = w->listener->tick_ms,
 		.tick = live_tick,
 		.ctx = w};
-	int failed = open_ends(r, s, &pump, e) || start_egress(w, s, r, &pump, e) ||
+	int failed = open_ends(w, r, s, &pump, e) || start_egress(w, s, r, &pump, e) ||
 		     start_jail(w, r, &child, e);
 	own_close(&r->egress.jail_fd);
 	own_close(&r->in_fd);
@@ -195,6 +196,8 @@ static enum live_end run_jail(
 		return LIVE_BROKEN;
 	output_close(&r->out);
 	output_close(&r->err);
+	grants_redact(w->config, s->state, &r->out);
+	grants_redact(w->config, s->state, &r->err);
 	if (*s->dir)
 		keep_output(w, s, r);
 	return judge(r, &pump, fact, e);

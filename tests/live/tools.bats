@@ -189,3 +189,36 @@ END
 	done
 	[[ $output == *"state work"*"sandbox.read"* ]]
 }
+
+@test "a granted secret reaches its command alone and is taken out of what it prints" {
+	machine_file holder <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'echo "token: $DEPLOY_TOKEN."; echo "$DEPLOY_TOKEN" >&2; test ${#DEPLOY_TOKEN} -eq 14']
+    secrets: [deploy]
+    timeout_secs: 20
+    on: {ok: other, nonzero: bad, timeout: bad}
+  other:
+    kind: tool
+    command: [sh, -c, 'test -z "$DEPLOY_TOKEN"']
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	run go holder
+	[[ $status -eq 2 && $output == *"state work"*"sandbox.secrets.deploy"* ]]
+	mkdir -p "$SCRATCH/config/agent6"
+	echo 'sandbox: {secrets: {deploy: {env: DEPLOY_TOKEN, machines: [somebody-else]}}}' >"$SCRATCH/config/agent6/config.yaml"
+	run go holder
+	[[ $status -eq 2 && $output == *"not granted to machine holder"* ]]
+	sed -i 's/somebody-else/holder/' "$SCRATCH/config/agent6/config.yaml"
+	run go holder
+	[[ $status -eq 2 && $output == *"DEPLOY_TOKEN"*"not set"* ]]
+	DEPLOY_TOKEN=s3cr3t-abcdefg go holder
+	[[ $(fact holder .stdout) == "token: **************." && $(fact holder .stderr_tail) == "**************" ]]
+	! grep -rq s3cr3t "$SCRATCH/state"
+}

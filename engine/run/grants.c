@@ -1,0 +1,76 @@
+#include "run/grants.h"
+
+#include "base/json.h"
+#include "run/live.h"
+
+#include <string.h>
+
+static const struct config_secret *find(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->sandbox.secret_count; i++)
+		if (!strcmp(c->sandbox.secrets[i].name, name))
+			return &c->sandbox.secrets[i];
+	return NULL;
+}
+
+static bool granted_to(const struct config_secret *s, const char *machine)
+{
+	for (size_t i = 0; i < s->machines.count; i++)
+		if (!strcmp(s->machines.items[i], machine))
+			return true;
+	return false;
+}
+
+int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e)
+{
+	const struct config_secret *s = find(c, secret);
+	if (!s || !granted_to(s, machine))
+		return err_set(e,
+			"the secret %s is not granted to machine %s; grant it with "
+			"sandbox.secrets.%s: "
+			"{env: VARIABLE, machines: [%s]} in your configuration",
+			secret, machine, secret, machine);
+	const char *value = getenv(s->env);
+	if (!value || strlen(value) < GRANT_BYTES_MIN)
+		return err_set(e,
+			"the secret %s comes from the variable %s, which is %s; set it where "
+			"agent6 is "
+			"started",
+			secret, s->env, value ? "shorter than 8 bytes" : "not set");
+	return 0;
+}
+
+int grants_policy_file(const struct config *c, const struct step *s, struct err *e)
+{
+	const struct tool_state *t = &s->state->tool;
+	json_auto_t *policy = json_deep_copy(s->policy);
+	json_t *env = json_object_get(policy, "env");
+	for (size_t i = 0; i < t->secret_count; i++) {
+		const struct config_secret *secret = find(c, t->secrets[i]);
+		const char *value = secret ? getenv(secret->env) : NULL;
+		if (!value)
+			return err_set(e, "the secret %s is gone", t->secrets[i]);
+		json_object_set_new(env, secret->env, json_string(value));
+	}
+	AUTO_FREE char *text = json_text(policy);
+	if (!text)
+		return err_set(e, "the policy cannot be written");
+	int fd = live_memory_file("policy", text, strlen(text), e);
+	explicit_bzero(text, strlen(text));
+	for (size_t i = 0; i < t->secret_count; i++) {
+		json_t *value = json_object_get(env, find(c, t->secrets[i])->env);
+		explicit_bzero(
+			(char *)(uintptr_t)json_string_value(value), json_string_length(value));
+	}
+	return fd;
+}
+
+void grants_redact(const struct config *c, const struct state *s, struct output *o)
+{
+	for (size_t i = 0; i < s->tool.secret_count; i++) {
+		const struct config_secret *secret = find(c, s->tool.secrets[i]);
+		const char *value = secret ? getenv(secret->env) : NULL;
+		if (value && strlen(value) >= GRANT_BYTES_MIN)
+			output_redact(o, value);
+	}
+}

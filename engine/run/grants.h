@@ -1,0 +1,23 @@
+/*
+ * Secrets that the operator grants to tool states (sandbox.secrets): exported to one command under
+ * the variable they come from, and taken out of whatever it prints.
+ *
+ * Values are read from the supervisor's environment when they are needed and live in no plan,
+ * journal or file.
+ */
+#ifndef RUN_GRANTS_H
+#define RUN_GRANTS_H
+#include "run/output.h"
+#include "run/plan.h"
+
+/* Shorter ones would be found in innocent output, and could be guessed from what redaction hides.
+ */
+enum { GRANT_BYTES_MIN = 8 };
+
+/* Whether `machine` may have the secret, and there is one. The message names the setting. */
+int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e);
+/* The step's policy, its secrets in env, as a sealed anonymous file. */
+int grants_policy_file(const struct config *c, const struct step *s, struct err *e);
+/* Takes the state's secrets out of a closed output. */
+void grants_redact(const struct config *c, const struct state *s, struct output *o);
+#endif

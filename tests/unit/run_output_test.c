@@ -1,0 +1,98 @@
+/* Captured output: bounded memory, edges, replacement characters, redaction. */
+#include "run/output.h"
+#include "tests/kit/tap.h"
+
+#include <string.h>
+
+static void fill(struct output *o, size_t cap, const char *text)
+{
+	output_init(o, cap);
+	for (const char *at = text; *at; at++) /* byte by byte: the worst case */
+		output_take(o, at, 1);
+	output_close(o);
+}
+
+static void test_capture(void)
+{
+	struct output o;
+	fill(&o, 8, "12345678");
+	is_mem(o.bytes, o.len, "12345678", 8, "up to the cap all of it is kept");
+	is(o.dropped, 0, "and nothing dropped");
+	output_done(&o);
+	fill(&o, 8, "abcdefghijklmnopqrstuvwxyz");
+	is_mem(o.bytes, o.len, "abcdwxyz", 8, "beyond it the head and the tail are");
+	is(o.dropped, 18, "with the number of bytes between them");
+	is(o.total, 26, "and of all");
+	output_done(&o);
+	output_init(&o, 1000);
+	AUTO_FREE char *big = malloc(1 << 20);
+	memset(big, 'x', 1 << 20);
+	for (int i = 0; i < 64; i++)
+		output_take(&o, big, 1 << 20);
+	ok(o.len <= 2000, "64 MiB are drained within twice the cap");
+	output_done(&o);
+}
+
+static void text_is(const char *bytes, size_t len, const char *want, bool clean)
+{
+	bool said;
+	json_auto_t *text = output_text(bytes, len, &said);
+	is_str(json_string_value(text), want, "%s", want);
+	is(said, clean, "it was %s", clean ? "clean" : "not clean");
+}
+
+static void test_text(void)
+{
+	text_is("plain", 5, "plain", true);
+	text_is("gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f", true);
+	text_is("a\xff\x62", 3, "a\xef\xbf\xbd\x62", false);
+	text_is("a\0b", 3, "a\xef\xbf\xbd\x62", false);
+	text_is("cut\xc3", 4, "cut\xef\xbf\xbd", false);
+	text_is("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", false); /* a surrogate */
+	text_is("", 0, "", true);
+	struct output o;
+	fill(&o, 64, "0123\xc3\xbc\x34\x35");
+	json_auto_t *tail = output_tail(&o, 3);
+	is_str(json_string_value(tail), "45", "a tail begins with a whole character");
+	output_done(&o);
+}
+
+static void redacted(const char *text, const char *want)
+{
+	struct output o;
+	fill(&o, 1000, text);
+	output_redact(&o, "sesame42");
+	is_mem(o.bytes ? o.bytes : "", o.len, want, strlen(want), "%s", want);
+	output_done(&o);
+}
+
+static void test_redaction(void)
+{
+	redacted("", "");
+	redacted("nothing", "nothing");
+	redacted("sesame42", "********");
+	redacted("a sesame42, sesame42sesame42.", "a ********, ****************.");
+	redacted("sesame4 sesame42", "sesame4 ********");
+	struct output o;
+	for (size_t at = 0; at < 48; at++) {
+		char text[64];
+		memset(text, 'x', sizeof(text));
+		memcpy(text + at, "sesame42", 8);
+		text[sizeof(text) - 1] = '\0';
+		fill(&o, 40, text);
+		output_redact(&o, "sesame42");
+		int left = 0;
+		for (size_t i = 0; i < o.len; i++)
+			left += o.bytes[i] != 'x' && o.bytes[i] != '*';
+		is(left, 0, "no part of it is left, at %zu", at);
+		output_done(&o);
+	}
+}
+
+int main(void)
+{
+	test_capture();
+	test_text();
+	test_redaction();
+	return tap_done();
+}
