@@ -13,7 +13,8 @@ static const struct doc_pair *pair_linear(const struct doc_node *map, const char
 {
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_pair *p = &map->pairs[i];
-		if (p->key.count == len && !memcmp(p->key.text, key, len))
+		if (p->key.count == len && p->key.text[0] == key[0] &&
+			!memcmp(p->key.text, key, len))
 			return p;
 	}
 	return NULL;

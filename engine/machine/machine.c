@@ -63,16 +63,6 @@ const struct variable *machine_variable(const struct machine *m, const char *nam
 	return NULL;
 }
 
-size_t state_edge_count(const struct state *s)
-{
-	return s->kind == KIND_BRANCH ? s->branch.clause_count : OUTCOME_COUNT;
-}
-
-const struct state *state_edge(const struct state *s, size_t i)
-{
-	return s->kind == KIND_BRANCH ? s->branch.clauses[i].target : s->on[i];
-}
-
 void machine_free(struct machine *m)
 {
 	if (!m)

@@ -175,8 +175,14 @@ struct state {
 };
 
 /* A state's edges by number: clauses of a branch, outcomes of the others (NULL: not a label). */
-size_t state_edge_count(const struct state *s);
-const struct state *state_edge(const struct state *s, size_t i);
+static inline size_t state_edge_count(const struct state *s)
+{
+	return s->kind == KIND_BRANCH ? s->branch.clause_count : OUTCOME_COUNT;
+}
+static inline const struct state *state_edge(const struct state *s, size_t i)
+{
+	return s->kind == KIND_BRANCH ? s->branch.clauses[i].target : s->on[i];
+}
 
 struct machine {
 	struct arena arena;

@@ -66,9 +66,17 @@ static void spread(struct trust *t, const struct state *s)
 		spread_assignment(t, s, &s->capture.set[i], source, input);
 }
 
+static bool has_source(const struct machine *m)
+{
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT || trust_networked(&m->states[i]))
+			return true;
+	return false;
+}
+
 void trust_init(struct trust *t, const struct machine *m)
 {
-	*t = (struct trust){.m = m, .changed = true};
+	*t = (struct trust){.m = m, .changed = has_source(m)};
 	arena_init(&t->arena);
 	t->from = arena_array(&t->arena, m->variable_count, sizeof(*t->from));
 	for (int pass = 0; t->changed && pass < PASSES_MAX; pass++) {
