@@ -26,8 +26,8 @@ static inline void own_close(int *fd)
 	*fd = -1;
 }
 
-#define AUTO_FREE __attribute__((cleanup(own_free)))
-#define AUTO_FD   __attribute__((cleanup(own_close)))
+#define AUTO_FREE __attribute__((cleanup(own_free), unused))
+#define AUTO_FD   __attribute__((cleanup(own_close), unused))
 
 #define TAKE_PTR(p)                                                                                \
 	__extension__({                                                                            \

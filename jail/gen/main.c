@@ -229,7 +229,7 @@ static struct program *begin(uint32_t arch, uint32_t audit, enum answer otherwis
 	p->arch = arch;
 	p->audit = audit;
 	for (int nr = 0; nr <= NUMBERS; nr++)
-		p->verdict[nr] = otherwise;
+		p->verdict[nr] = (int)otherwise;
 	return p;
 }
 
