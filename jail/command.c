@@ -68,12 +68,13 @@ static int execute(const char *program, char *const argv[], char *const env[])
 	return kept;
 }
 
+/* Returns only when there is nothing to execute: the report has the reason, and the process ends.
+ */
 int command_execute(struct jail *j, struct err *e)
 {
 	(void)e;
 	j->report->set_up = true;
-	int number =
+	j->report->exec_errno =
 		execute(j->policy.argv[0], (char *const *)(uintptr_t)j->policy.argv, j->policy.env);
-	j->report->exec_errno = number;
-	_exit(number == ENOENT || number == ENOTDIR ? 127 : 126);
+	return 0;
 }

@@ -29,7 +29,7 @@ static int run_command(void *arg)
 {
 	const struct start *start = arg;
 	sigprocmask(SIG_SETMASK, start->mask, NULL);
-	_exit(jail_steps(start->jail, start->jail->command) ? 125 : 0);
+	return jail_steps(start->jail, start->jail->command) ? 125 : 0;
 }
 
 /* As vfork(2), on a stack of its own: this process stands still until the command has its own
