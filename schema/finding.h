@@ -30,7 +30,7 @@ struct findings {
 	struct finding *items;
 	size_t count, room;
 	size_t errors, warnings, dropped;
-	struct finding spare; /* takes what is dropped */
+	struct finding spare; /* takes what is dropped; has no message */
 };
 
 void findings_init(struct findings *f);

@@ -73,6 +73,8 @@ static void report_type(
 static void add_suggestion(struct walk *w, struct finding *it, const char *word,
 	const char *const *names, size_t count)
 {
+	if (!it->message)
+		return; /* not kept: nobody will read it */
 	const char *near = near_name(word, names, count);
 	if (near) {
 		finding_help(w->f, it, "did you mean `%s`?", near);
@@ -273,6 +275,8 @@ static uint64_t report_unknown(
 				  "unknown key `%.64s` in %s", key->text, place_text(at, place))
 			: finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key, "unknown key `%.64s`",
 				  key->text);
+	if (!it->message)
+		return 0;
 	tag(w, it, s->rest ? s->rest->help : NULL);
 	const char *near = near_name(key->text, names, s->key_count);
 	if (near || !it->help)

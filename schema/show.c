@@ -46,13 +46,34 @@ static size_t columns_to_bytes(const char *text, size_t len, uint32_t columns)
 	return at;
 }
 
+/* Where the last finding's excerpt began: findings come in source order, so a line of megabytes is
+ * walked once and not once per finding. */
+struct excerpt {
+	const struct doc *d;
+	uint32_t line, skip;
+	size_t from;
+};
+
+static size_t excerpt_start(struct excerpt *last, const struct doc *d, uint32_t line, uint32_t skip)
+{
+	size_t len;
+	const char *text = doc_line(d, line, &len);
+	bool onward = last->d == d && last->line == line && last->skip <= skip;
+	uint32_t done = onward ? last->skip : 0;
+	size_t from = onward ? last->from : 0;
+	from += columns_to_bytes(text + from, len - from, skip - done);
+	*last = (struct excerpt){d, line, skip, from};
+	return from;
+}
+
 /* The line with a caret below. Of a long line, what surrounds the caret. */
-static void add_source(struct buf *out, const struct doc *d, const struct doc_pos *pos)
+static void add_source(
+	struct buf *out, struct excerpt *last, const struct doc *d, const struct doc_pos *pos)
 {
 	size_t len;
 	const char *line = doc_line(d, pos->line, &len);
 	uint32_t skip = pos->column > LEAD_COLUMNS ? pos->column - 1 - LEAD_COLUMNS / 2 : 0;
-	size_t from = columns_to_bytes(line, len, skip);
+	size_t from = excerpt_start(last, d, pos->line, skip);
 	line += from;
 	len -= from;
 	buf_addf(out, "%6u | %s", pos->line, skip ? "..." : "");
@@ -74,7 +95,8 @@ static void add_source(struct buf *out, const struct doc *d, const struct doc_po
 	buf_addc(out, '\n');
 }
 
-static void add_finding(struct buf *out, const struct finding *it, const struct doc *d)
+static void add_finding(
+	struct buf *out, struct excerpt *last, const struct finding *it, const struct doc *d)
 {
 	add_clean(out, it->file, strlen(it->file));
 	if (it->pos.line)
@@ -83,7 +105,7 @@ static void add_finding(struct buf *out, const struct finding *it, const struct 
 	add_clean(out, it->message, strlen(it->message));
 	buf_addc(out, '\n');
 	if (d && it->pos.line)
-		add_source(out, d, &it->pos);
+		add_source(out, last, d, &it->pos);
 	if (it->help) {
 		buf_adds(out, "       help: ");
 		add_clean(out, it->help, strlen(it->help));
@@ -94,12 +116,13 @@ static void add_finding(struct buf *out, const struct finding *it, const struct 
 void findings_text(
 	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out)
 {
+	struct excerpt last = {NULL, 0, 0, 0};
 	for (size_t i = 0; i < f->count; i++) {
 		const struct doc *d = NULL;
 		for (size_t k = 0; k < n_docs && !d; k++)
 			if (docs[k] && docs[k]->file && !strcmp(docs[k]->file, f->items[i].file))
 				d = docs[k];
-		add_finding(out, &f->items[i], d);
+		add_finding(out, &last, &f->items[i], d);
 	}
 	if (f->dropped)
 		buf_addf(out, "... and %zu more\n", f->dropped);
