@@ -691,9 +691,45 @@ def test_proxy():
     refusal(broker, 0, broker.connect(0), "sni", "another name through the proxy", hello("evil.test"))
     refusal(broker, 1, broker.connect(1), "host", "another host through the proxy", head("evil.test"))
     wanted = {b"CONNECT hidden.test:443 HTTP/1.1", b"CONNECT hidden.test:80 HTTP/1.1"}
-    tap.ok(asked and set(asked) <= wanted, "what the proxy was asked for", asked)
+    tap.ok(asked and set(asked) <= wanted | {b""}, "what the proxy was asked for", asked)
     tap.ok("hidden.test" not in NAMES.asked, "the broker did not resolve the name itself")
     broker.close()
+
+
+def test_socks_proxy():
+    """The same through SOCKS5, which is told the name and not an address."""
+    asked = []
+
+    def proxy(conn):
+        conn.recv(2 + conn.recv(2, socket.MSG_PEEK)[1])
+        conn.sendall(b"\5\0")
+        asked.append(conn.recv(300)[4:])
+        conn.sendall(b"\5\0\0\1" + bytes(6))
+        echo(conn)
+
+    server = Server(proxy, OTHER_PUBLIC)
+    broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"socks5h://{OTHER_PUBLIC}:{server.port}"])
+    conn = broker.connect()
+    conn.sendall(hello("hidden.test"))
+    tap.equal(conn.recv(1000), hello("hidden.test"), "TLS through a SOCKS proxy")
+    tap.equal(asked, [b"\x0bhidden.test\1\xbb"], "it was told the name")
+    conn.close()
+    broker.close()
+
+
+def test_channel_on_stdin():
+    """Any descriptor number will do, 0 included."""
+    server = Server(echo)
+    mine, other = socket.socketpair()
+    process = subprocess.Popen([BROKER, f"--channel=0=127.0.0.1:{server.port},plain"], stdin=other, env={})
+    other.close()
+    mine.send(b"?")
+    conn = socket.socket(fileno=socket.recv_fds(mine, 1, 1)[1][0])
+    conn.sendall(head("127.0.0.1"))
+    tap.equal(conn.recv(100), head("127.0.0.1"), "a channel on descriptor 0")
+    conn.close()
+    mine.close()
+    tap.equal(process.wait(10), 0, "and its end")
 
 
 OPENED = {"connect": b"HTTP/1.1 200 OK", "socks": b"\5\0"}
@@ -818,5 +854,5 @@ if __name__ == "__main__":
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_half_close,
              test_back_pressure, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
-             test_proxy, test_list, test_list_receives_once, test_control, test_time_limits])
+             test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()

@@ -184,5 +184,6 @@ if __name__ == "__main__":
         copy.write(source.read())
     PORT = serve_site(f"{HOME}/site", chain, key)
     tap.run([test_list, test_blocked])
+    subprocess.run(["chmod", "-R", "u+w", HOME])
     subprocess.run(["rm", "-rf", HOME, key, chain])
     tap.done()
