@@ -8,6 +8,11 @@
 
 enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
 
+struct filter {
+	const struct redact *redact;
+	bool command; /* a command printed it; else a file holds it */
+};
+
 struct seen {
 	struct redact_tally tally;
 	size_t markers;
@@ -15,16 +20,16 @@ struct seen {
 
 /* What a command printed is scrubbed; what a file holds stays as it is but for its secrets, with a
  * word about markers beside it. */
-static int filter(const struct redact *r, bool command, const char *text, size_t len,
-	struct buf *out, struct seen *seen)
+static int filter(
+	const struct filter *f, const char *text, size_t len, struct buf *out, struct seen *seen)
 {
 	AUTO_BUF plain;
 	buf_init(&plain, INPUT_BYTES_MAX);
 	buf_adds(&plain, "");
 	*seen = (struct seen){.markers = 0};
-	if (redact_text(r, text, len, &plain, &seen->tally))
+	if (redact_text(f->redact, text, len, &plain, &seen->tally))
 		return -1;
-	if (command)
+	if (f->command)
 		return scrub_text(plain.data, plain.len, out, &seen->markers);
 	seen->markers = scrub_count(plain.data, plain.len);
 	buf_add(out, plain.data, plain.len);
@@ -34,7 +39,7 @@ static int filter(const struct redact *r, bool command, const char *text, size_t
 	return out->failed ? -1 : 0;
 }
 
-static int filter_whole(const struct redact *r, bool command)
+static int filter_whole(const struct filter *f)
 {
 	AUTO_BUF in, out;
 	struct err e = ERR_NONE;
@@ -43,7 +48,7 @@ static int filter_whole(const struct redact *r, bool command)
 	buf_init(&out, INPUT_BYTES_MAX);
 	buf_adds(&in, "");
 	if (io_read_all(STDIN_FILENO, &in, "the text", &e) ||
-		filter(r, command, in.data, in.len, &out, &seen)) {
+		filter(f, in.data, in.len, &out, &seen)) {
 		fprintf(stderr, "agent6: %s\n", e.text[0] ? e.text : "the text is too long");
 		return EXIT_REFUSED;
 	}
@@ -60,7 +65,7 @@ static json_t *tally_json(const struct redact_tally *tally)
 	return counts;
 }
 
-static int filter_line(const struct redact *r, bool command, const char *line, size_t len)
+static int filter_line(const struct filter *f, const char *line, size_t len)
 {
 	AUTO_BUF out;
 	struct seen seen;
@@ -69,7 +74,7 @@ static int filter_line(const struct redact *r, bool command, const char *line, s
 	json_auto_t *doc = json_read(line, len, INPUT_BYTES_MAX, NULL);
 	const json_t *text = json_object_get(doc, "text");
 	if (!json_is_string(text) ||
-		filter(r, command, json_string_value(text), json_string_length(text), &out, &seen))
+		filter(f, json_string_value(text), json_string_length(text), &out, &seen))
 		return -1;
 	json_auto_t *answer = json_pack("{s:s%, s:o, s:I}", "text", out.data, out.len, "redacted",
 		tally_json(&seen.tally), "markers", (json_int_t)seen.markers);
@@ -77,13 +82,13 @@ static int filter_line(const struct redact *r, bool command, const char *line, s
 	return shown && puts(shown) >= 0 ? 0 : -1;
 }
 
-static int filter_lines(const struct redact *r, bool command)
+static int filter_lines(const struct filter *f)
 {
 	AUTO_FREE char *line = NULL;
 	size_t size = 0;
 	ssize_t len;
 	for (long number = 1; (len = getline(&line, &size, stdin)) > 0; number++)
-		if (filter_line(r, command, line, (size_t)len)) {
+		if (filter_line(f, line, (size_t)len)) {
 			fprintf(stderr, "agent6: line %ld is not {\"text\": \"...\"}\n", number);
 			return EXIT_REFUSED;
 		}
@@ -93,12 +98,11 @@ static int filter_lines(const struct redact *r, bool command)
 static int run(const struct call *c)
 {
 	const char *as = call_value(c, "as");
-	bool command = !as || !strcmp(as, "command");
 	struct redact r = {0};
+	struct filter f = {&r, !as || !strcmp(as, "command")};
 	int code = EXIT_FAILED;
 	if (!redact_add_environment(&r, environ))
-		code = call_has(c, "stdin-jsonl") ? filter_lines(&r, command)
-						  : filter_whole(&r, command);
+		code = call_has(c, "stdin-jsonl") ? filter_lines(&f) : filter_whole(&f);
 	redact_done(&r);
 	return code;
 }

@@ -3,6 +3,7 @@
 #include "agent/tools/edit.h"
 #include "agent/tools/tool.h"
 #include "tests/kit/tap.h"
+#include "tests/kit/tree.h"
 
 #include "base/io.h"
 #include <fcntl.h>
@@ -61,7 +62,7 @@ static void texts(void)
 		buf_adds(&out, "");
 		buf_adds(&report, "");
 		struct edit e = {cases[i].old_text, cases[i].new_text};
-		int rc = edit_apply(cases[i].text, strlen(cases[i].text), &e, 1, &out, &report);
+		int rc = edit_apply(cases[i].text, &e, 1, &out, &report);
 		if (cases[i].want)
 			is_str(rc ? report.data : out.data, cases[i].want, "%s", cases[i].name);
 		else
@@ -74,11 +75,11 @@ static void texts(void)
 	buf_init(&out, CAP_BYTES);
 	buf_init(&report, CAP_BYTES);
 	struct edit several[] = {{"c", "C"}, {"a", "A"}};
-	is(edit_apply("a b c", 5, several, 2, &out, &report), 0, "several edits in any order");
+	is(edit_apply("a b c", several, 2, &out, &report), 0, "several edits in any order");
 	is_str(out.data, "A b C", "all apply");
 	struct edit overlap[] = {{"a b", "x"}, {"b c", "y"}};
 	buf_clear(&report);
-	is(edit_apply("a b c", 5, overlap, 2, &out, &report), -1, "overlapping edits are refused");
+	is(edit_apply("a b c", overlap, 2, &out, &report), -1, "overlapping edits are refused");
 	has_str(report.data, "overlaps", "and named");
 }
 
@@ -149,9 +150,9 @@ static void set_up(void)
 	put(".git/config", "x\n");
 	put("a.txt", "one\ntwo\n");
 	put("src/b.c", "x\n");
-	symlinkat("a.txt", fd, "link");
-	symlinkat("bundle", fd, "alias");
-	symlinkat("..", fd, "up");
+	tree_link(workspace, "link", "a.txt");
+	tree_link(workspace, "alias", "bundle");
+	tree_link(workspace, "up", "..");
 	mkfifoat(fd, "pipe", 0644);
 }
 

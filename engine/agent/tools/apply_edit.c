@@ -16,6 +16,7 @@ enum { FILE_CAP_BYTES = 8 * 1024 * 1024, EDITS_MAX = 64, TEMP_BYTES = 48 };
 
 /* Where an edit lands: a directory that was reached without a link, and a name in it. */
 struct target {
+	const char *path; /* as the model wrote it */
 	int dir_fd;
 	char name[NAME_MAX + 1];
 };
@@ -119,7 +120,7 @@ static int find_target(const struct tool_context *t, const char *path, bool make
 {
 	char clean[PATH_MAX];
 	const char *relative = place_relative(t, path, out);
-	*to = (struct target){.dir_fd = fcntl(t->workspace_fd, F_DUPFD_CLOEXEC, 0)};
+	*to = (struct target){.path = path, .dir_fd = fcntl(t->workspace_fd, F_DUPFD_CLOEXEC, 0)};
 	if (!relative)
 		return -1;
 	if (tidy(relative, clean) || path[strlen(path) - 1] == '/')
@@ -209,9 +210,10 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 	return 0;
 }
 
-static int replace_in_file(const struct tool_context *t, const struct target *to, const char *path,
+static int replace_in_file(const struct tool_context *t, const struct target *to,
 	const struct edit *edits, size_t count, struct buf *out)
 {
+	const char *path = to->path;
 	AUTO_BUF text, edited;
 	struct stat st;
 	buf_init(&text, FILE_CAP_BYTES);
@@ -221,7 +223,7 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 		return -1;
 	if (is_protected(t, &st))
 		return refuse_component(out, path, EPERM);
-	if (edit_apply(text.data, text.len, edits, count, &edited, out))
+	if (edit_apply(text.data ? text.data : "", edits, count, &edited, out))
 		return -1;
 	if (replace(to, &edited, st.st_mode & 0777, false))
 		return say(out, path, strerror(errno));
@@ -275,7 +277,7 @@ static int apply_edit(const struct tool_context *t, const json_t *arguments, str
 	if (!rc && create)
 		rc = create_file(&to, path, edits[0].new_text, out);
 	else if (!rc)
-		rc = replace_in_file(t, &to, path, edits, json_array_size(list), out);
+		rc = replace_in_file(t, &to, edits, json_array_size(list), out);
 	own_close(&to.dir_fd);
 	return rc;
 }

@@ -270,8 +270,8 @@ static int by_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static int join(const char *text, size_t len, struct placed *p, size_t count, struct buf *out,
-	struct buf *report)
+static int join(
+	const char *text, struct placed *p, size_t count, struct buf *out, struct buf *report)
 {
 	size_t at = 0;
 	qsort(p, count, sizeof(*p), by_place);
@@ -283,14 +283,15 @@ static int join(const char *text, size_t len, struct placed *p, size_t count, st
 		at = p[i].at + p[i].len;
 		buf_addf(report, "Edit %zu: line %zu.\n", p[i].number, line_of(text, p[i].at));
 	}
-	if (buf_add(out, text + at, len - at))
+	if (buf_adds(out, text + at))
 		return refuse(report, count, "the file would become too long.");
 	return 0;
 }
 
-int edit_apply(const char *text, size_t len, const struct edit *edits, size_t count,
-	struct buf *out, struct buf *report)
+int edit_apply(const char *text, const struct edit *edits, size_t count, struct buf *out,
+	struct buf *report)
 {
+	size_t len = strlen(text);
 	struct placed *placed = calloc(count ? count : 1, sizeof(*placed));
 	int rc = placed ? 0 : refuse(report, 0, "out of memory.");
 	for (size_t i = 0; !rc && i < count; i++) {
@@ -302,7 +303,7 @@ int edit_apply(const char *text, size_t len, const struct edit *edits, size_t co
 			     : 0;
 	}
 	if (!rc)
-		rc = join(text, len, placed, count, out, report);
+		rc = join(text, placed, count, out, report);
 	for (size_t i = 0; placed && i < count; i++)
 		buf_done(&placed[i].with);
 	free(placed);

@@ -14,6 +14,6 @@ struct edit {
 
 /* Appends the edited `text` to `out` and a line per edit to `report`. -1: nothing is to be written,
  * and `report` says why, with the region that comes closest. */
-int edit_apply(const char *text, size_t len, const struct edit *edits, size_t count,
-	struct buf *out, struct buf *report);
+int edit_apply(const char *text, const struct edit *edits, size_t count, struct buf *out,
+	struct buf *report);
 #endif
