@@ -10,10 +10,31 @@ struct site reader_site(const struct reader *r, const struct doc_node *node, con
 		.findings = r->findings, .doc = r->doc, .node = node, .state = s ? s->name : NULL};
 }
 
+const struct doc_pair *reader_pair(
+	const struct reader *r, const struct doc_node *map, const char *key)
+{
+	struct letters *l = r->letters;
+	if (!map || map->kind != DOC_MAP)
+		return NULL;
+	if (l->map != map) {
+		*l = (struct letters){.map = map};
+		for (uint32_t i = 0; i < map->count; i++)
+			l->present |= 1u << (map->pairs[i].key.text[0] & 31);
+	}
+	return l->present >> (key[0] & 31) & 1 ? doc_pair(r->doc, map, key) : NULL;
+}
+
+const struct doc_node *reader_value(
+	const struct reader *r, const struct doc_node *map, const char *key)
+{
+	const struct doc_pair *pair = reader_pair(r, map, key);
+	return pair ? &pair->value : NULL;
+}
+
 const struct doc_node *reader_get(
 	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind)
 {
-	const struct doc_node *node = doc_get(r->doc, map, key);
+	const struct doc_node *node = reader_value(r, map, key);
 	return node && node->kind == kind ? node : NULL;
 }
 
@@ -31,7 +52,7 @@ struct opt_int reader_int(const struct reader *r, const struct doc_node *map, co
 
 struct opt_float reader_float(const struct reader *r, const struct doc_node *map, const char *key)
 {
-	const struct doc_node *node = doc_get(r->doc, map, key);
+	const struct doc_node *node = reader_value(r, map, key);
 	if (node && node->kind == DOC_INT)
 		return (struct opt_float){true, (double)node->integer};
 	if (node && node->kind == DOC_FLOAT)
@@ -121,13 +142,15 @@ struct machine *machine_read(
 		return NULL;
 	struct machine *m = machine_new(doc);
 	struct prompt_docs own = {0};
+	struct letters letters = {0};
 	struct reader r = {.m = m,
 		.doc = doc,
 		.files = files,
 		.findings = findings,
 		.scope = {.machine = m, .arena = &m->arena},
 		.members = json_object(),
-		.prompts = files && files->prompts ? files->prompts : &own};
+		.prompts = files && files->prompts ? files->prompts : &own,
+		.letters = &letters};
 	read_header(&r);
 	read_schemas(&r);
 	read_variables(&r);

@@ -40,8 +40,7 @@ const struct variable *reader_capture_target(
 static struct type result_type(const struct reader *r, const struct state *s)
 {
 	struct type t = {.kind = TYPE_RECORD, .record = s->output_schema};
-	if (!s->output_schema && !doc_pair(r->doc, s->node, "output_schema") &&
-		s->kind == KIND_TOOL)
+	if (!s->output_schema && !reader_pair(r, s->node, "output_schema") && s->kind == KIND_TOOL)
 		t.kind = TYPE_JSON;
 	return t;
 }
@@ -74,9 +73,9 @@ static void read_whole(
 	s->capture.whole = reader_capture_target(r, node, s);
 	if (s->capture.whole)
 		check_whole(r, node, s, s->capture.whole);
-	if (s->kind != KIND_TOOL || !doc_pair(r->doc, s->node, "output_schema"))
+	if (s->kind != KIND_TOOL || !reader_pair(r, s->node, "output_schema"))
 		return;
-	struct site site = reader_site(r, &doc_pair(r->doc, s->node, "output_schema")->key, s);
+	struct site site = reader_site(r, &reader_pair(r, s->node, "output_schema")->key, s);
 	struct finding *f = site_report(&site, RULE_CAPTURE_SCHEMA,
 		"stdout_json takes the output whole and unchecked, so output_schema cannot be "
 		"given with it");

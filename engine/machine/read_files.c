@@ -99,7 +99,7 @@ static void check_program(const struct site *site, const char *program)
 
 void read_command_files(struct reader *r, const struct state *s)
 {
-	const struct doc_node *list = doc_get(r->doc, s->node, "command");
+	const struct doc_node *list = reader_value(r, s->node, "command");
 	for (size_t i = 0; i < s->tool.command_count; i++) {
 		const struct template *t = s->tool.command[i];
 		struct site site = reader_site(r, &list->items[i], s);

@@ -29,7 +29,7 @@ static void check_tick(struct reader *r, const struct state *s, const struct doc
 {
 	const struct doc_pair *tick = doc_pair(r->doc, &on->value, "tick");
 	if (on->value.kind != DOC_MAP || s->wait.timed == (tick != NULL) ||
-		doc_get(r->doc, s->node, "cron"))
+		reader_value(r, s->node, "cron"))
 		return;
 	struct site site = reader_site(r, tick ? &tick->key : &on->key, s);
 	struct finding *f =
@@ -43,7 +43,7 @@ static void check_tick(struct reader *r, const struct state *s, const struct doc
 
 static void read_edges(struct reader *r, struct state *s)
 {
-	const struct doc_pair *on = doc_pair(r->doc, s->node, "on");
+	const struct doc_pair *on = reader_pair(r, s->node, "on");
 	if (!on) {
 		r->loose[s->index] = true;
 		return;
@@ -79,7 +79,7 @@ static void read_retry(struct reader *r, struct state *s)
 static void read_notify(struct reader *r, struct state *s)
 {
 	static const char *const levels[] = {"info", "warn", "error"};
-	const struct doc_node *notify = doc_get(r->doc, s->node, "notify");
+	const struct doc_node *notify = reader_value(r, s->node, "notify");
 	if (!notify)
 		return;
 	if (notify->kind == DOC_STR)

@@ -8,8 +8,8 @@
 static void note_spelling(const struct reader *r, const struct state *s, const char *other,
 	const char *ours, const char *meaning)
 {
-	const struct doc_pair *pair = doc_pair(r->doc, s->node, other);
-	if (!pair || (ours && doc_pair(r->doc, s->node, ours)))
+	const struct doc_pair *pair = reader_pair(r, s->node, other);
+	if (!pair || (ours && reader_pair(r, s->node, ours)))
 		return;
 	struct site site = reader_site(r, &pair->key, s);
 	site_report(&site, RULE_OTHER_SPELLING, "`%s` is understood as %s", other, meaning);
@@ -188,7 +188,7 @@ static const char *const *read_paths(
 void read_tool(struct reader *r, struct state *s)
 {
 	struct tool_state *t = &s->tool;
-	const struct doc_node *limits = doc_get(r->doc, s->node, "limits");
+	const struct doc_node *limits = reader_value(r, s->node, "limits");
 	const char *workspace = reader_text(r, s->node, "workspace");
 	read_command(r, s);
 	read_network(r, s);
@@ -304,8 +304,8 @@ static void read_until(struct reader *r, struct state *s, const struct doc_node 
 
 void read_wait(struct reader *r, struct state *s)
 {
-	const struct doc_node *every = doc_get(r->doc, s->node, "every_secs");
-	const struct doc_node *until = doc_get(r->doc, s->node, "until");
+	const struct doc_node *every = reader_value(r, s->node, "every_secs");
+	const struct doc_node *until = reader_value(r, s->node, "until");
 	s->wait.timed = every || until;
 	if (every)
 		read_every(r, s, every);

@@ -10,6 +10,13 @@
 #include "machine/predicate.h"
 #include "machine/template.h"
 
+/* The first letters of the keys of the map that was asked last: most keys asked for are not there.
+ */
+struct letters {
+	const struct doc_node *map;
+	uint32_t present; /* bit key[0] % 32 */
+};
+
 struct reader {
 	struct machine *m;
 	const struct doc *doc;
@@ -22,10 +29,17 @@ struct reader {
 	struct scope scope;
 	json_t *members;             /* what is known about members by path: each is read once */
 	struct prompt_docs *prompts; /* the caller's, or our own */
+	struct letters *letters;
 };
 
 /* A site of the machine file; `s` NULL: outside the states. */
 struct site reader_site(const struct reader *r, const struct doc_node *node, const struct state *s);
+/* The pair, or the value, of `key`; NULL: none. As doc_pair, quicker for keys that are rarely
+ * there. */
+const struct doc_pair *reader_pair(
+	const struct reader *r, const struct doc_node *map, const char *key);
+const struct doc_node *reader_value(
+	const struct reader *r, const struct doc_node *map, const char *key);
 /* The value of `key` if it has that kind, else NULL. */
 const struct doc_node *reader_get(
 	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind);
