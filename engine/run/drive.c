@@ -148,7 +148,8 @@ static bool check_confinement(struct drive *d)
 	if (tools || agents) {
 		d->live.jail = child_sibling("agent6-jail", &e);
 		d->live.agent = d->live.jail && agents ? child_sibling("agent6-agent", &e) : NULL;
-		c->profile = *e.text ? NULL : profile_resolve(&d->live, &e);
+		c->profile =
+			*e.text ? NULL : profile_resolve(&d->live, d->request->allow_root_jail, &e);
 		if (!c->profile)
 			return drive_end(d, RUN_NO_SANDBOX, "%s", e.text);
 	}

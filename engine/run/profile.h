@@ -7,5 +7,5 @@
 
 /* "strict" or "hardened"; NULL: the configured one does not work here, and why. With `auto` and
  * hardened as the answer, a notice says why it is not strict. */
-const char *profile_resolve(struct live *w, struct err *e);
+const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e);
 #endif

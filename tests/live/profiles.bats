@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# What a start makes of sandbox.profile on this host.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq
+	live_setup
+	mkdir -p "$SCRATCH/config/agent6"
+	tool_machine tool "[sh, -c, 'cat /etc/shadow; echo x >/usr/x; echo done']"
+}
+
+profile() { # NAME
+	echo "sandbox: {profile: $1}" >"$SCRATCH/config/agent6/config.yaml"
+}
+
+# What an ordinary user starts; its files are the user's.
+user_setup() {
+	give_user "$SCRATCH"
+	cat >"$SCRATCH/go" <<END
+#!/bin/sh
+cd "$SCRATCH/ws" && AGENT6_STATE_HOME="$SCRATCH/state" XDG_CONFIG_HOME="$SCRATCH/config" exec "$AGENT6_BIN/agent6" "\$@"
+END
+	chmod 755 "$SCRATCH/go"
+}
+
+@test "auto and strict begin strict, hardened begins hardened, and the journal says which" {
+	user_setup
+	local name want
+	for name in auto strict hardened; do
+		want=strict
+		[[ $name != hardened ]] || want=hardened
+		profile "$name"
+		run as_user "$SCRATCH/go" machine run --id "$name" "$SCRATCH/tool"
+		echo "$output"
+		[[ $status -eq 0 ]]
+		[[ $(journal "$name" | jq -r 'select(.t == "begin") | .profile') == "$want" ]]
+		[[ $(fact "$name" .stdout) == done ]]
+	done
+}
+
+@test "hardened as root needs to be told that commands run as root" {
+	need_root
+	profile hardened
+	run go tool
+	echo "$output"
+	[[ $status -eq 125 && $output == *"ordinary user"* ]]
+	go tool --allow-root-jail
+	[[ $(journal tool | jq -c 'select(.t == "begin") | .overrides') == *allow-root-jail* ]]
+}
+
+@test "where user namespaces do not work, auto is hardened and says so, strict is refused" {
+	user_setup
+	# In a user namespace in which nobody may make another one.
+	without_userns() {
+		as_user unshare --user --map-current-user --keep-caps sh -c \
+			'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
+	}
+	without_userns true || skip "this host lets nobody limit user namespaces"
+	profile auto
+	run without_userns "$SCRATCH/go" machine run --id fallback "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 0 && $output == *"hardened, not strict"* ]]
+	[[ $(journal fallback | jq -r 'select(.t == "begin") | .profile') == hardened ]]
+	profile strict
+	run without_userns "$SCRATCH/go" machine run --id refused "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 125 && $output == *"strict does not work here"* ]]
+	[[ ! -s $(instance refused)/journal.jsonl ]]
+}
+
+@test "an ordinary user runs a machine" {
+	user_setup
+	profile auto
+	run as_user "$SCRATCH/go" machine run "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 0 && $output != *root* ]]
+	run as_user "$SCRATCH/go" machine verify tool
+	[[ $status -eq 0 ]]
+}
+
+@test "root is refused unless it says so" {
+	need_root
+	AGENT6_ALLOW_ROOT='' run go tool
+	[[ $status -eq 2 && $output == *"--allow-root"* ]]
+	[[ ! -s $(instance tool)/journal.jsonl ]]
+	AGENT6_ALLOW_ROOT='' run "$AGENT6_BIN/agent6" machine run --allow-root "$SCRATCH/tool"
+	[[ $status -eq 0 && $output == *"RUNNING AS ROOT"* ]]
+}
