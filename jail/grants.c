@@ -146,6 +146,13 @@ static int open_all(struct layout *l, struct owner *owner, struct err *e)
 /* Root can open what the command's own user cannot, so it opens before the user is changed. */
 int grants_open_as_root(struct jail *j, struct err *e)
 {
+	if (idmap_root() == ROOT_CONFINED) {
+		j->report->layers.uid = "root";
+		if (!j->policy.allow_root_jail)
+			return err_set(e,
+				"this is root in a namespace that cannot give its command another "
+				"id; run as an ordinary user or set \"allow_root_jail\"");
+	}
 	if (!j->as_root)
 		return 0;
 	struct owner owner = {.userns_fd = -1};

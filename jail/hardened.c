@@ -39,7 +39,7 @@ static int grant_temp(struct jail *j, struct err *e)
 static int choose_user(struct jail *j, struct err *e)
 {
 	struct stat st;
-	if (!j->as_root)
+	if (geteuid() != 0)
 		return 0;
 	if (stat(j->policy.workspace, &st))
 		return err_errno(e, "cannot examine %s", j->policy.workspace);

@@ -20,6 +20,21 @@ int idmap_write(pid_t pid, const char *file, const char *text, struct err *e)
 	return 0;
 }
 
+enum root_kind idmap_root(void)
+{
+	AUTO_FREE char *text = NULL;
+	unsigned inside, outside, count;
+	if (geteuid() != 0)
+		return ROOT_NOT;
+	/* The first line is the one of uid 0, if any is. */
+	if (io_read_file(AT_FDCWD, "/proc/self/uid_map", 4096, &text, NULL, NULL) ||
+		sscanf(text, "%u %u %u", &inside, &outside, &count) != 3)
+		return ROOT_CONFINED;
+	if (inside == 0 && outside != 0)
+		return ROOT_NOT;
+	return count > HOST_ID ? ROOT_HOST : ROOT_CONFINED;
+}
+
 /* Lines "on disk, on the host, count": one for the owner, the others around it. */
 static void map_text(unsigned owner, char *out, size_t size)
 {

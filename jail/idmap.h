@@ -13,6 +13,10 @@
 /* A descriptor of a user namespace in which the disk's `uid`:`gid` is HOST_ID and every other id
  * below DISK_IDS is an unused one of its own. */
 int idmap_open(uid_t uid, gid_t gid, struct err *e);
+/* How far this process's uid 0 reaches. In a user namespace (a rootless container) root is somebody
+ * else outside: an ordinary user to the host, unless the namespace maps 0 to 0. */
+enum root_kind { ROOT_NOT, ROOT_HOST, ROOT_CONFINED };
+enum root_kind idmap_root(void);
 /* Writes a whole map file of /proc/PID (uid_map, gid_map, setgroups). */
 int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
 #endif

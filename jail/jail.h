@@ -19,7 +19,7 @@ struct jail {
 	struct layout layout;
 	struct report *report;
 	const struct step *command; /* steps of the command's own process */
-	bool as_root;               /* started by uid 0 */
+	bool as_root;               /* started by the host's uid 0, with all ids at hand */
 	uid_t host_uid;             /* the command's ids as the host sees them */
 	gid_t host_gid;
 	int landlock_abi; /* asked once */

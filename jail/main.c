@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "jail/cgroup.h"
 #include "jail/hardened.h"
+#include "jail/idmap.h"
 #include "jail/jail.h"
 #include "jail/supervise.h"
 #include <fcntl.h>
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_NONE;
 	struct outcome out = {0};
 	struct jail j = {.report = report_new(),
-		.as_root = geteuid() == 0,
+		.as_root = idmap_root() == ROOT_HOST,
 		.alive_fd = -1,
 		.ready_fd = -1,
 		.root_fd = -1,

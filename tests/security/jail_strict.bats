@@ -141,6 +141,17 @@ check_identity() {
 	[[ $status -eq 0 && $(stat -c %U "$WS/made") == root && $(stat -c %U "$SCRATCH/data/made") == "$TEST_USER" ]]
 }
 
+@test "root of a namespace is an ordinary user to the host, or refused" {
+	need_root
+	run jail -- true
+	policy -- touch made >"$SCRATCH/policy.json"
+	run unshare --user --map-root-user "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json"
+	[[ $status -eq 125 && $output == *"allow_root_jail"* && ! -e $WS/made ]]
+	give_user "$WS"
+	run as_user unshare --user --map-root-user "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json"
+	[[ $status -eq 0 && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
+}
+
 @test "read grants are read-only and cannot be executed" {
 	mkdir "$SCRATCH/lib"
 	printf '#!/bin/sh\necho ran\n' >"$SCRATCH/lib/tool"
