@@ -65,11 +65,23 @@ static void section_SECRETS(const struct each *each)
 	}
 }
 
+/* An address with its user and password blanked: SCHEME://USER:PASSWORD@HOST. */
+static json_t *without_user(const char *url)
+{
+	const char *host = strstr(url, "://");
+	host = host ? host + 3 : url;
+	size_t authority = strcspn(host, "/?#");
+	const char *at = memrchr(host, '@', authority);
+	return at ? json_sprintf("%.*s[REDACTED]%s", (int)(host - url), url, at) : json_string(url);
+}
+
 static void give_key(const struct each *each, const struct key *key)
 {
 	enum config_layer layer;
+	const char *proxy = each->c->sandbox.upstream_proxy;
+	bool secret = proxy && !strcmp(key->name, "sandbox.upstream_proxy");
 	config_find_key(each->c, key->name, &layer);
-	give(each, key->name, key_json(key, each->c), layer);
+	give(each, key->name, secret ? without_user(proxy) : key_json(key, each->c), layer);
 }
 
 void config_each(const struct config *c, config_each_fn *call, void *ctx)

@@ -103,7 +103,8 @@ static const char *const global_text =
 	"FAR_KEY}\n"
 	"models: {worker: {provider: far, model: claude-sonnet-4-20250514}}\n"
 	"agent: {max_iterations: 40}\n"
-	"sandbox: {read: [/data], limits: {memory_mb: 100}, secrets: {tok: {env: TOK, machines: "
+	"sandbox: {read: [/data], upstream_proxy: 'http://me:pa@ss@proxy:1/', limits: {memory_mb: "
+	"100}, secrets: {tok: {env: TOK, machines: "
 	"[a]}}}\n"
 	"budget: {max_usd: 1.5}\n"
 	"machine: {notify: {on_event: [/bin/true]}}\n";
@@ -254,6 +255,8 @@ static void test_show(void)
 		"a provider");
 	has_str(s.text.data, "\nproviders.far.auth=\"x-api-key\" (default)\n", "a derived value");
 	has_str(s.text.data, "\nsandbox.secrets.tok={", "a secret's grant");
+	has_str(s.text.data, "\nsandbox.upstream_proxy=\"http://[REDACTED]@proxy:1/\" (global)\n",
+		"a proxy's password is not shown");
 	has_str(s.text.data, "\nsandbox.read=[\"/data\"] (global)\n", "a list");
 	buf_done(&s.text);
 	config_free(c);
