@@ -107,6 +107,7 @@ char *child_sibling(const char *program, struct err *e)
 			return path;
 		free(path);
 	}
-	err_set(e, "%s is missing: it belongs beside %s/agent6, or in ../libexec/agent6", program, self);
+	err_set(e, "%s is missing: it belongs beside %s/agent6, or in ../libexec/agent6", program,
+		self);
 	return NULL;
 }

@@ -8,12 +8,12 @@
 #include <sys/types.h>
 
 struct child_spec {
-	const char *path;        /* the executable; no PATH search */
-	char *const *argv;       /* NULL-terminated */
-	char *const *env;        /* NULL-terminated; the whole environment */
-	const int *fds;          /* fds[i] becomes descriptor i; -1 leaves i closed */
-	int fd_count;            /* at least 3; every other descriptor must be O_CLOEXEC */
-	bool own_session;        /* setsid(2), so that the terminal's signals do not reach it */
+	const char *path;  /* the executable; no PATH search */
+	char *const *argv; /* NULL-terminated */
+	char *const *env;  /* NULL-terminated; the whole environment */
+	const int *fds;    /* fds[i] becomes descriptor i; -1 leaves i closed */
+	int fd_count;      /* at least 3; every other descriptor must be O_CLOEXEC */
+	bool own_session;  /* setsid(2), so that the terminal's signals do not reach it */
 };
 
 struct child {
@@ -24,7 +24,8 @@ struct child {
 /* Starts it with default signal dispositions and an empty mask. A failed exec is reported here,
  * with errno in e->number. */
 int child_start(const struct child_spec *spec, struct child *out, struct err *e) MUST_CHECK;
-/* Waits for the end (EINTR retried), reaps, closes pidfd. Returns the wait(2) status, -1 on error. */
+/* Waits for the end (EINTR retried), reaps, closes pidfd. Returns the wait(2) status, -1 on error.
+ */
 int child_wait(struct child *c);
 /* Heap path of a sibling program (agent6-jail and friends): beside this executable, or in
  * ../libexec/agent6 of it. NULL with an error that says where it was looked for. */

@@ -1,6 +1,6 @@
 /*
- * Time: microseconds since the epoch and RFC 3339 text. clock.c is the only file that asks the clock;
- * clock_text.c is pure.
+ * Time: microseconds since the epoch and RFC 3339 text. clock.c is the only file that asks the
+ * clock; clock_text.c is pure.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H

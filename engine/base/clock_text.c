@@ -92,7 +92,7 @@ int clock_parse(const char *text, size_t len, int64_t *unix_us)
 	int year, month, day, zone = 0;
 	int64_t us = 0;
 	if (!field(&c, 4, 1, 9999, &year) || !take(&c, '-') || !field(&c, 2, 1, 12, &month) ||
-	    !take(&c, '-') || !field(&c, 2, 1, 31, &day))
+		!take(&c, '-') || !field(&c, 2, 1, 31, &day))
 		return -1;
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 	if (day > month_days[month - 1] + (month == 2 && leap))

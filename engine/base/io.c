@@ -36,13 +36,13 @@ int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
 		if (!n)
 			return buf_add(b, "", 0) ? err_set(e, "%s: out of memory", what) : 0;
 		if (buf_add(b, chunk, (size_t)n))
-			return err_set(e, "%s is larger than the limit of %zu bytes", what,
-				b->cap_bytes);
+			return err_set(
+				e, "%s is larger than the limit of %zu bytes", what, b->cap_bytes);
 	}
 }
 
-int io_read_file(int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len,
-	struct err *e)
+int io_read_file(
+	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
 {
 	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -63,8 +63,8 @@ int io_read_file(int dir_fd, const char *name, size_t cap_bytes, char **out, siz
 static int replace_in(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
 	mode_t mode, struct err *e)
 {
-	AUTO_FD int fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		mode);
+	AUTO_FD int fd =
+		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return err_errno(e, "cannot create %s", temp);
 	if (io_write(fd, bytes->data, bytes->len))
@@ -76,8 +76,8 @@ static int replace_in(int dir_fd, const char *temp, const char *name, const stru
 	return fsync(dir_fd) ? err_errno(e, "cannot sync the directory of %s", name) : 0;
 }
 
-int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode,
-	struct err *e)
+int io_replace_file(
+	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e)
 {
 	char temp[300];
 	if (snprintf(temp, sizeof(temp), ".%s.tmp", name) >= (int)sizeof(temp))

@@ -13,9 +13,9 @@ int io_write(int fd, const void *bytes, size_t len);
 int io_read_all(int fd, struct buf *b, const char *what, struct err *e);
 /* The regular file `name` beneath `dir_fd` (AT_FDCWD works), at most `cap_bytes`, into heap memory
  * with a NUL behind it. FIFOs, devices and directories are refused without blocking. */
-int io_read_file(int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len,
-	struct err *e);
+int io_read_file(
+	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e);
 /* Replaces `name` in `dir_fd` durably: temporary file, write, fsync, rename, directory fsync. */
-int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode,
-	struct err *e);
+int io_replace_file(
+	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
 #endif

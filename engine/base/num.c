@@ -21,7 +21,7 @@ int num_int(const char *text, size_t len, int64_t *out)
 			return -1;
 		int digit = text[i] - '0';
 		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, negative ? -digit : digit, &value))
+			__builtin_add_overflow(value, negative ? -digit : digit, &value))
 			return -1;
 	}
 	*out = value;

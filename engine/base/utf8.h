@@ -16,6 +16,7 @@ size_t utf8_prefix(const char *text, size_t len);
 size_t utf8_count(const char *text, size_t len);
 /* Writes `code` (not a surrogate) as 1..4 bytes and returns how many. */
 size_t utf8_put(uint32_t code, char out[4]);
-/* Control characters that no document, name or terminal line may carry: C0 but \t \n \r, DEL, C1. */
+/* Control characters that no document, name or terminal line may carry: C0 but \t \n \r, DEL, C1.
+ */
 bool utf8_is_control(uint32_t code);
 #endif

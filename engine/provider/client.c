@@ -91,8 +91,8 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 
 /* A stream that broke before it told its usage was paid for all the same: it is booked at three
  * bytes a token, which errs on the high side, so that a budget still binds. */
-static void bill_attempt(const struct client *c, const struct attempt *a, size_t sent_bytes,
-	bool replied)
+static void bill_attempt(
+	const struct client *c, const struct attempt *a, size_t sent_bytes, bool replied)
 {
 	struct usage u = *wire_stream_usage(a->stream);
 	if (!u.known && !replied) {

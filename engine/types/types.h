@@ -18,8 +18,9 @@ enum type_kind { TYPE_STR, TYPE_INT, TYPE_FLOAT, TYPE_BOOL, TYPE_LIST, TYPE_JSON
 
 struct type {
 	enum type_kind kind;
-	enum type_kind item;         /* TYPE_LIST: STR, INT, FLOAT or BOOL */
-	const struct record *record; /* TYPE_RECORD; NULL while checking: a name that means nothing */
+	enum type_kind item; /* TYPE_LIST: STR, INT, FLOAT or BOOL */
+	const struct record
+		*record; /* TYPE_RECORD; NULL while checking: a name that means nothing */
 };
 
 struct field {
