@@ -5,31 +5,35 @@
 
 enum { LINE_CAP_BYTES = 16 * 1024 * 1024, ENVELOPE_LEVELS = 16 };
 
-/* Byte by byte: what lies behind the line end belongs to a later reader, or must not be in this
- * process's memory yet. */
-static int read_line(int fd, struct buf *line, struct err *e)
+enum { BLOCK_BYTES = 64 * 1024 };
+
+/* One line, `step` bytes at a time. The first line is read byte by byte: what lies behind its end
+ * is the second, which must not be in this process's memory yet. */
+static int read_line(int fd, size_t step, struct buf *line, struct err *e)
 {
-	for (;;) {
-		char c;
-		ssize_t n = read(fd, &c, 1);
+	static char block[BLOCK_BYTES];
+	for (const char *end = NULL; !end;) {
+		ssize_t n = read(fd, block, step);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_errno(e, "cannot read the request");
 		if (n == 0)
 			return err_set(e, "the request ends before its line does");
-		if (c == '\n')
-			return 0;
-		if (buf_addc(line, c))
+		end = memchr(block, '\n', (size_t)n);
+		buf_add(line, block, end ? (size_t)(end - block) : (size_t)n);
+		explicit_bzero(block, (size_t)n);
+		if (line->failed)
 			return err_set(e, "the request is longer than %d bytes", LINE_CAP_BYTES);
 	}
+	return 0;
 }
 
-static json_t *read_object(int fd, struct err *e)
+static json_t *read_object(int fd, size_t step, struct err *e)
 {
 	AUTO_BUF line;
 	buf_init(&line, LINE_CAP_BYTES);
-	if (read_line(fd, &line, e))
+	if (read_line(fd, step, &line, e))
 		return NULL;
 	json_t *doc = json_read_nested(line.data ? line.data : "", line.len,
 		(struct json_cap){LINE_CAP_BYTES, JSON_DEPTH_MAX + ENVELOPE_LEVELS}, e);
@@ -116,7 +120,7 @@ int order_read(int fd, struct order *out, struct err *e)
 {
 	struct order o = {0};
 	arena_init(&o.arena);
-	json_auto_t *doc = read_object(fd, e);
+	json_auto_t *doc = read_object(fd, 1, e);
 	const char *profile, *network, *workspace, *state_dir;
 	json_t *channels, *egress, *proxy, *commands = NULL;
 	int version;
@@ -288,7 +292,7 @@ int task_read(int fd, struct task *out, struct err *e)
 {
 	struct task t = {0};
 	arena_init(&t.arena);
-	json_auto_t *doc = read_object(fd, e);
+	json_auto_t *doc = read_object(fd, BLOCK_BYTES, e);
 	if (!doc || unpack_task(&t, doc, e)) {
 		task_done(&t);
 		return -1;
