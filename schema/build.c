@@ -2,29 +2,33 @@
 
 #include <string.h>
 
-void doc_build_init(struct doc_build *b, struct doc *d, struct findings *f)
-{
-	*b = (struct doc_build){.doc = d, .findings = f};
-}
-
 void doc_build_done(struct doc_build *b)
 {
 	free(b->stack);
 	*b = (struct doc_build){0};
 }
 
+static void grow(struct doc_build *b, size_t room)
+{
+	struct doc_node *stack = reallocarray(b->stack, room, sizeof(*stack));
+	if (!stack) {
+		fputs("agent6: out of memory\n", stderr);
+		abort();
+	}
+	b->stack = stack;
+	b->room = room;
+}
+
+void doc_build_init(struct doc_build *b, struct doc *d, struct findings *f)
+{
+	*b = (struct doc_build){.doc = d, .findings = f};
+	grow(b, 256);
+}
+
 static void push(struct doc_build *b, const struct doc_node *node)
 {
-	if (b->count == b->room) {
-		size_t room = b->room ? b->room * 2 : 256;
-		struct doc_node *stack = reallocarray(b->stack, room, sizeof(*stack));
-		if (!stack) {
-			fputs("agent6: out of memory\n", stderr);
-			abort();
-		}
-		b->stack = stack;
-		b->room = room;
-	}
+	if (b->count == b->room)
+		grow(b, b->room * 2);
 	b->stack[b->count++] = *node;
 }
 
@@ -195,7 +199,7 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 	node.pos.end_line = end_line;
 	node.pos.end_column = end_column;
 	size_t count = b->count - o->start;
-	struct doc_node *children = count ? b->stack + o->start : NULL;
+	struct doc_node *children = b->stack + o->start;
 	if (o->kind == DOC_MAP) {
 		count /= 2;
 		node.pairs = map_finish(b, (struct doc_pair *)children, &count);

@@ -45,9 +45,9 @@ static unsigned choice_of(const char *name, const char *text)
 {
 	const char *const *choices = key_choices(name);
 	unsigned i = 0;
-	while (choices[i] && strcmp(choices[i], text))
+	while (choices && choices[i] && strcmp(choices[i], text))
 		i++;
-	return choices[i] ? i : 0;
+	return choices && choices[i] ? i : 0;
 }
 
 static struct config_list list_of(const struct config *c, const struct doc_node *node)
