@@ -19,10 +19,10 @@ struct options {
 	int proxy_fd;                     /* -1: no proxy is served */
 	struct endpoint rules[RULES_MAX]; /* where the proxy may go */
 	size_t rule_count;
-	int control_fd;             /* -1: facts are not wanted */
-	uint64_t max_bytes;         /* UINT64_MAX: unlimited */
-	const char *upstream_proxy; /* URL, borrowed from argv; NULL: none */
-	int fds[CHANNELS_MAX + 2];  /* every descriptor named above */
+	int control_fd;            /* -1: facts are not wanted */
+	uint64_t max_bytes;        /* UINT64_MAX: unlimited */
+	char *upstream_proxy;      /* URL, borrowed from argv; NULL: none */
+	int fds[CHANNELS_MAX + 2]; /* every descriptor named above */
 	size_t fd_count;
 	uint16_t ports[CHANNELS_MAX + RULES_MAX + 2]; /* where TCP connections may go */
 	size_t port_count;

@@ -688,6 +688,8 @@ def test_proxy():
     tap.equal(conn.recv(1000), hello("hidden.test"), "TLS through the proxy")
     conn.close()
     tap.equal(broker.fact()["addr"], OTHER_PUBLIC, "the fact names the proxy's address")
+    with open(f"/proc/{broker.process.pid}/cmdline", "rb") as line:
+        tap.ok(b"http://" not in line.read(), "its URL, which may hold a password, is not on the command line")
     refusal(broker, 0, broker.connect(0), "sni", "another name through the proxy", hello("evil.test"))
     refusal(broker, 1, broker.connect(1), "host", "another host through the proxy", head("evil.test"))
     wanted = {b"CONNECT hidden.test:443 HTTP/1.1", b"CONNECT hidden.test:80 HTTP/1.1"}
