@@ -119,6 +119,8 @@ long http_parse(char *bytes, size_t len, struct http_request *out, int *status, 
 		return answer(status, 400);
 	if (h.chunked || (h.body_len < 0 && !strcmp(out->method, "POST")))
 		return answer(status, 411);
+	if (h.body_len > 0 && (size_t)h.body_len > len - head_len)
+		return answer(status, 400); /* two lengths that disagree */
 	out->body = bytes + head_len;
 	out->body_len = h.body_len > 0 ? (size_t)h.body_len : 0;
 	return (long)(head_len + out->body_len);
