@@ -8,6 +8,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "provider/channel.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -164,21 +165,10 @@ static int open_direct(void)
 
 static int open_broker(void)
 {
-	char byte = 0;
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	int fd;
-	if (send(world.channel, &byte, 1, 0) != 1 ||
-		recvmsg(world.channel, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message))
-		die("channel");
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	struct err e = ERR_NONE;
+	int fd = channel_connect(world.channel, 10000, &e);
+	if (fd < 0)
+		die(e.text);
 	return fd;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "agent/confine.h"
 #include "base/child.h"
+#include "provider/channel.h"
 #include "tests/kit/tap.h"
 #include "tests/security/attacks/decoy.h"
 #include <arpa/inet.h>
@@ -74,21 +75,7 @@ static int attack(struct world *w, const char *id)
 
 static int ask(const struct world *w)
 {
-	char byte = 0;
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	int fd = -1;
-	if (send(w->channel, &byte, 1, MSG_NOSIGNAL) == 1 &&
-		recvmsg(w->channel, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	return fd;
+	return channel_connect(w->channel, RUN_SECS * 1000, NULL);
 }
 
 /* 0 when the request is answered by the endpoint. */
