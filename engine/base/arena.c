@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BLOCK_BYTES = 64 * 1024, MAPPED_BYTES = 4 * 1024 * 1024, ALIGN = 8 };
+enum { ALIGN = 8, BLOCK_BYTES = 64 << 10, LARGE_BYTES = 1 << 20, MAPPED_BYTES = 4 << 20 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -32,29 +32,32 @@ void arena_done(struct arena *a)
 	*a = (struct arena){0};
 }
 
-/* Once an arena is large, its next blocks are mapped, on huge pages where the system has them: a
- * page fault for every 4 KiB would cost more than what is done with them. */
-static struct arena_block *block_map(void)
+/* Large blocks are mapped, on huge pages where the system has them: a page fault for every 4 KiB
+ * would cost more than what is done with them. */
+static struct arena_block *block_map(size_t size)
 {
-	void *p = mmap(
-		NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t mapped = sizeof(struct arena_block) + size;
+	void *p = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	madvise(p, MAPPED_BYTES, MADV_HUGEPAGE);
+	madvise(p, mapped, MADV_HUGEPAGE);
 	struct arena_block *b = p;
-	b->mapped_bytes = MAPPED_BYTES;
-	b->size = MAPPED_BYTES - sizeof(*b);
+	b->mapped_bytes = mapped;
+	b->size = size;
 	return b;
 }
 
 static struct arena_block *block_new(const struct arena *a, size_t bytes)
 {
-	size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 	struct arena_block *b = NULL;
-	if (a->used_bytes > MAPPED_BYTES / 4 && bytes <= BLOCK_BYTES / 4 && (b = block_map()))
-		return b;
-	if (size <= SIZE_MAX - sizeof(*b))
-		b = calloc(1, sizeof(*b) + size);
+	if (bytes > SIZE_MAX - sizeof(*b))
+		return NULL;
+	if (bytes >= LARGE_BYTES)
+		return block_map(bytes);
+	if (bytes <= BLOCK_BYTES / 4 && a->used_bytes >= LARGE_BYTES)
+		return block_map(MAPPED_BYTES - sizeof(*b));
+	size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+	b = calloc(1, sizeof(*b) + size);
 	if (b)
 		b->size = size;
 	return b;
