@@ -65,7 +65,7 @@ static void sweep(const char *parent)
 		closedir(dir);
 }
 
-static bool enter(struct jail *j, const char *parent, const struct hierarchy *h, pid_t pid)
+static bool make(struct jail *j, const char *parent, const struct hierarchy *h)
 {
 	const struct limits *l = &j->policy.limits;
 	char dir[PATH_MAX];
@@ -73,11 +73,10 @@ static bool enter(struct jail *j, const char *parent, const struct hierarchy *h,
 	if (snprintf(dir, sizeof(dir), "%s/agent6-jail-%d", parent, (int)getpid()) >= PATH_MAX ||
 		mkdir(dir, 0755))
 		return false;
-	bool entered = !put(dir, h->memory, l->memory_mb * MIB) &&
-		       !put(dir, h->processes, l->processes) && !put(dir, "cgroup.procs", pid);
-	if (entered)
-		j->groups[j->group_count] = strdup(dir);
-	if (!entered || !j->groups[j->group_count]) {
+	j->groups[j->group_count] = strdup(dir);
+	if (!j->groups[j->group_count] || put(dir, h->memory, l->memory_mb * MIB) ||
+		put(dir, h->processes, l->processes)) {
+		free(TAKE_PTR(j->groups[j->group_count]));
 		rmdir(dir);
 		return false;
 	}
@@ -88,23 +87,46 @@ static bool enter(struct jail *j, const char *parent, const struct hierarchy *h,
 	return true;
 }
 
-void cgroup_enter(struct jail *j, pid_t pid)
+/* Moving a process into a group waits for all processors, milliseconds on a busy host. Version 2
+ * can start it inside; version 1 is used only where the policy requires a group. */
+static bool is_worthwhile(const struct jail *j, const struct hierarchy *h)
 {
+	const struct layers *layers = &j->report->layers;
+	const char *memory = json_string_value(json_object_get(j->policy.require, "memory")),
+		   *processes = json_string_value(json_object_get(j->policy.require, "processes"));
+	if (h->memory && h->processes)
+		return true;
+	return h->memory ? memory && strcmp(layers->memory, memory) != 0
+			 : processes && strcmp(layers->processes, processes) != 0;
+}
+
+int cgroup_prepare(struct jail *j, struct err *e)
+{
+	(void)e;
 	char parent[PATH_MAX], *text = NULL;
 	if (!LAYER_ON("cgroup") ||
 		io_read_file(AT_FDCWD, "/proc/self/cgroup", 64 * 1024, &text, NULL, NULL))
-		return;
+		return 0;
 	struct layers *layers = &j->report->layers;
 	for (size_t i = 0; i < ARRAY_LEN(hierarchies); i++) {
 		const struct hierarchy *h = &hierarchies[i];
-		bool needed = (h->memory && strcmp(layers->memory, "cgroup") != 0) ||
-			      (h->processes && strcmp(layers->processes, "cgroup") != 0);
-		if (!needed || !find_parent(text, h, parent) || !enter(j, parent, h, pid))
+		if (!is_worthwhile(j, h) || !find_parent(text, h, parent) || !make(j, parent, h))
 			continue;
+		if (h->memory && h->processes)
+			j->group_fd = open(j->groups[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		layers->memory = h->memory ? "cgroup" : layers->memory;
 		layers->processes = h->processes ? "cgroup" : layers->processes;
 	}
 	free(text);
+	return 0;
+}
+
+int cgroup_enter(const struct jail *j, pid_t pid, struct err *e)
+{
+	for (size_t i = j->group_fd >= 0; i < j->group_count; i++)
+		if (put(j->groups[i], "cgroup.procs", pid))
+			return err_errno(e, "cannot enter the group %s", j->groups[i]);
+	return 0;
 }
 
 /* A group counts as busy for a moment after its last process was collected. */
@@ -117,4 +139,5 @@ void cgroup_leave(struct jail *j)
 		free(j->groups[i]);
 	}
 	j->group_count = 0;
+	own_close(&j->group_fd);
 }

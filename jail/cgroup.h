@@ -10,8 +10,10 @@
 #define JAIL_CGROUP_H
 #include "jail/jail.h"
 
-/* Makes the group and puts `pid` into it. No group is not an error: layers.memory says "rlimit". */
-void cgroup_enter(struct jail *j, pid_t pid);
+/* A step: makes the group. None is not an error: layers.memory then says "rlimit". */
+step_fn cgroup_prepare;
+/* Moves `pid` into those groups that it was not started in. */
+int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
 /* Removes it again; everything in it has ended. */
 void cgroup_leave(struct jail *j);
 #endif

@@ -104,6 +104,8 @@ static int open_place(struct place *p, struct owner *owner, struct err *e)
 	}
 	if (fstat(fd, &st))
 		return err_errno(e, "cannot examine %s", p->path);
+	if (p->grant && (p->dev != st.st_dev || p->ino != st.st_ino))
+		return err_set(e, "%s was replaced while the jail was built", p->path);
 	p->directory = S_ISDIR(st.st_mode);
 	p->dev = st.st_dev;
 	p->ino = st.st_ino;

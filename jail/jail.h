@@ -25,8 +25,10 @@ struct jail {
 	int landlock_abi; /* asked once */
 	int alive_fd;     /* readable (EOF) when the launcher is gone */
 	int ready_fd;     /* one byte once the id maps are written */
+	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
 	int root_fd;      /* the new root */
-	char *groups[2];  /* cgroups to remove; owned */
+	char *groups[3];  /* cgroups to remove; owned */
+	int group_fd;     /* of the one to start PID 1 in, or -1 */
 	size_t group_count;
 	char *temp_dir; /* hardened: private, removed afterwards */
 	pid_t child;    /* PID 1 (strict) or the command (hardened) */
@@ -40,6 +42,13 @@ struct step {
 	step_fn *run;
 };
 
+struct outcome;
+
+/* Builds the jail: in the strict profile its PID 1 works on in the background. A failure is in the
+ * report. */
+int jail_start(struct jail *j);
+/* Waits for its end, at most the policy's time, and removes what is left of it. */
+void jail_finish(struct jail *j, struct outcome *out);
 /* Runs them in order; the first failure is recorded in the report. */
 int jail_steps(struct jail *j, const struct step *steps);
 
@@ -53,5 +62,6 @@ step_fn landlock_ask, landlock_apply;                                   /* landl
 step_fn privileges_drop, privileges_fix;                                /* privileges.c */
 step_fn seccomp_apply;                                                  /* seccomp.c */
 step_fn reaper_run;                                                     /* reaper.c */
+step_fn serve_take;                                                     /* serve.c */
 step_fn command_check, command_require, command_close, command_execute; /* command.c */
 #endif

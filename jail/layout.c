@@ -249,6 +249,19 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 	return p->network == NETWORK_HOST ? add(l, "/etc/resolv.conf", etc, e) : 0;
 }
 
+/* What is missing here fails, with its name, where it is opened. */
+static void identify(struct layout *l)
+{
+	struct stat st;
+	for (size_t i = 0; i < l->count; i++) {
+		struct place *p = &l->place[i];
+		if ((!p->grant && p->kind != PLACE_MASK) || lstat(p->path, &st))
+			continue;
+		p->dev = st.st_dev;
+		p->ino = st.st_ino;
+	}
+}
+
 int layout_init(struct layout *l, const struct policy *p, struct err *e)
 {
 	memset(l, 0, sizeof(*l));
@@ -264,7 +277,22 @@ int layout_init(struct layout *l, const struct policy *p, struct err *e)
 		return -1;
 	sort(l);
 	drop_hidden(l);
-	return LAYER_ON("pin") ? add_pins(l, e) : 0;
+	if (LAYER_ON("pin") && add_pins(l, e))
+		return -1;
+	identify(l);
+	return 0;
+}
+
+bool layout_same(const struct layout *a, const struct layout *b)
+{
+	bool same = a->count == b->count && a->scan_cut == b->scan_cut &&
+		    a->missing_count == b->missing_count;
+	for (size_t i = 0; same && i < a->count; i++) {
+		const struct place *p = &a->place[i], *q = &b->place[i];
+		same = !strcmp(p->path, q->path) && p->kind == q->kind && p->dev == q->dev &&
+		       p->ino == q->ino;
+	}
+	return same;
 }
 
 void layout_done(struct layout *l)

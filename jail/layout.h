@@ -32,7 +32,7 @@ struct place {
 	bool directory; /* known once opened */
 	char *link;     /* it is a symbolic link on the host, with this text; nothing is mounted */
 	int tree_fd;    /* detached tree to put there, or -1 */
-	uint64_t dev, ino;
+	uint64_t dev, ino; /* of a grant: when it was laid out */
 };
 
 enum { LAYOUT_PLACES_MAX = 4096 };
@@ -51,5 +51,8 @@ int layout_init(struct layout *l, const struct policy *p, struct err *e);
 void layout_done(struct layout *l);
 /* The deepest place that strictly contains `path`, pins aside; NULL: the new root itself. */
 const struct place *layout_above(const struct layout *l, const char *path);
+/* Whether both describe the same places with the same files at them: a jail built for one is right
+ * for the other. */
+bool layout_same(const struct layout *a, const struct layout *b);
 size_t layout_count(const struct layout *l, enum place_kind kind);
 #endif

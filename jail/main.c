@@ -8,6 +8,7 @@
 #include "jail/hardened.h"
 #include "jail/idmap.h"
 #include "jail/jail.h"
+#include "jail/serve.h"
 #include "jail/supervise.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -26,6 +27,7 @@ static const struct step strict_launcher[] = {
 	{"landlock", landlock_ask},
 	{"layout", layout_prepare},
 	{"grants", grants_open_as_root},
+	{"cgroup", cgroup_prepare},
 	{"namespaces", namespaces_enter},
 	{NULL, NULL},
 };
@@ -38,6 +40,7 @@ static const struct step strict_inside[] = {
 	{"root", rootfs_build},
 	{"root", rootfs_enter},
 	{"privileges", privileges_drop},
+	{"order", serve_take},
 	{"reaper", reaper_run},
 	{NULL, NULL},
 };
@@ -87,11 +90,10 @@ int jail_steps(struct jail *j, const struct step *steps)
 	return 0;
 }
 
-static int run(struct jail *j, struct outcome *out)
+int jail_start(struct jail *j)
 {
 	bool strict = j->policy.profile == PROFILE_STRICT;
 	struct layers *layers = &j->report->layers;
-	struct err e = ERR_NONE;
 	layers->profile = strict ? "strict" : "hardened";
 	layers->uid = j->as_root ? "mapped" : "same";
 	layers->reaper = strict;
@@ -103,24 +105,31 @@ static int run(struct jail *j, struct outcome *out)
 	prctl(PR_SET_DUMPABLE, 0);
 	if (j->child > 0 && failed)
 		kill(j->child, SIGKILL);
+	return failed;
+}
+
+void jail_finish(struct jail *j, struct outcome *out)
+{
+	struct err e = ERR_NONE;
 	if (j->child > 0 && supervise_wait(j, out, &e))
-		failed = report_fail(j->report, "wait", &e);
+		report_fail(j->report, "wait", &e);
 	cgroup_leave(j);
 	hardened_clean(j);
-	return failed;
 }
 
 struct options {
 	const char *policy_file;
-	int policy_fd, status_fd;
+	int policy_fd, status_fd, socket_fd;
 };
 
 static int parse_options(int argc, char **argv, struct options *o, struct err *e)
 {
 	static const char usage[] =
-		"usage: agent6-jail [--policy FILE | --policy-fd N] [--status-fd N]";
-	*o = (struct options){.policy_fd = -1, .status_fd = -1};
-	for (int i = 1; i < argc; i += 2) {
+		"usage: agent6-jail [serve --socket-fd N] [--policy FILE | --policy-fd N] "
+		"[--status-fd N]";
+	*o = (struct options){.policy_fd = -1, .status_fd = -1, .socket_fd = -1};
+	bool serve = argc > 1 && !strcmp(argv[1], "serve");
+	for (int i = 1 + serve; i < argc; i += 2) {
 		int64_t number = -1;
 		bool numeric = argv[i + 1] && !num_int(argv[i + 1], strlen(argv[i + 1]), &number) &&
 			       number >= 0 && number <= 1 << 20 && fcntl((int)number, F_GETFD) >= 0;
@@ -130,10 +139,12 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
 			o->policy_fd = (int)number;
 		else if (!strcmp(argv[i], "--status-fd") && numeric)
 			o->status_fd = (int)number;
+		else if (!strcmp(argv[i], "--socket-fd") && numeric)
+			o->socket_fd = (int)number;
 		else
 			return err_set(e, "%s (at %s)", usage, argv[i]);
 	}
-	if (o->policy_file && o->policy_fd >= 0)
+	if ((o->policy_file && o->policy_fd >= 0) || serve != (o->socket_fd >= 0))
 		return err_set(e, "%s", usage);
 	return 0;
 }
@@ -172,6 +183,8 @@ int main(int argc, char **argv)
 	struct jail j = {.report = report_new(),
 		.as_root = idmap_root() == ROOT_HOST,
 		.alive_fd = -1,
+		.order_fd = -1,
+		.group_fd = -1,
 		.ready_fd = -1,
 		.root_fd = -1,
 		.child = -1,
@@ -183,8 +196,14 @@ int main(int argc, char **argv)
 	j.host_gid = j.as_root ? HOST_ID : getegid();
 	if (parse_options(argc, argv, &o, &e) || read_policy(&o, &j.policy, &e))
 		report_fail(j.report, "policy", &e);
-	else
-		run(&j, &out);
+	else if (o.socket_fd >= 0 && serve_run(&j, o.socket_fd, &e))
+		report_fail(j.report, "serve", &e);
+	else if (o.socket_fd >= 0)
+		_exit(0);
+	else {
+		jail_start(&j);
+		jail_finish(&j, &out);
+	}
 	int code = supervise_exit(&j, &out);
 	if (supervise_tell(&j, &out, o.status_fd))
 		code = 125;

@@ -20,6 +20,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#define INTO_CGROUP 0x200000000ull /* linux/sched.h: CLONE_INTO_CGROUP */
+
 #define NAMESPACES(X)                                                                              \
 	X(CLONE_NEWUSER, "user")                                                                   \
 	X(CLONE_NEWNS, "mount")                                                                    \
@@ -63,6 +65,22 @@ static int explain_failure(struct err *e)
 	return err_errno(e, "cannot make the namespaces%s", hint);
 }
 
+/* clone3(2) only where a group asks for it: containers often forbid it. */
+static pid_t start_first(struct jail *j)
+{
+	unsigned long flags = wanted_flags(j) | CLONE_PIDFD;
+	if (j->group_fd < 0)
+		return (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, &j->child_pidfd, 0, 0);
+	const struct {
+		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls,
+			set_tid, set_tid_size, cgroup;
+	} args = {.flags = flags | INTO_CGROUP,
+		.pidfd = (uintptr_t)&j->child_pidfd,
+		.exit_signal = SIGCHLD,
+		.cgroup = (uint64_t)j->group_fd};
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
 /* Returns twice: here with j->child set, and in the child with j->child 0. */
 int namespaces_enter(struct jail *j, struct err *e)
 {
@@ -72,8 +90,7 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
 					       ? "user mount pid ipc uts cgroup"
 					       : "user mount pid ipc uts cgroup net";
-	j->child = (pid_t)syscall(
-		SYS_clone, wanted_flags(j) | CLONE_PIDFD | SIGCHLD, 0, &j->child_pidfd, 0, 0);
+	j->child = start_first(j);
 	if (j->child < 0)
 		return explain_failure(e);
 	if (!j->child) {
@@ -86,8 +103,7 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->alive_fd = alive[1]; /* never written: it closes when this process ends */
 	close(alive[0]);
 	close(ready[0]);
-	cgroup_enter(j, j->child);
-	int failed = write_maps(j, e);
+	int failed = cgroup_enter(j, j->child, e) ? -1 : write_maps(j, e);
 	if (!failed && write(ready[1], "", 1) != 1)
 		failed = err_errno(e, "cannot release the jail");
 	close(ready[1]);

@@ -250,6 +250,25 @@ int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 	return -1;
 }
 
+int policy_order(struct policy *p, const char *text, size_t len, struct err *e)
+{
+	const json_t *argv, *env, *secs;
+	p->order = json_read(text, len, POLICY_BYTES_MAX, e);
+	argv = json_object_get(p->order, "argv");
+	env = json_object_get(p->order, "env");
+	secs = json_object_get(p->order, "timeout_secs");
+	if (!p->order)
+		return -1;
+	if (!argv || json_object_size(p->order) != 1u + !!env + !!secs)
+		return err_set(
+			e, "an order has \"argv\" and may have \"env\" and \"timeout_secs\"");
+	free(TAKE_PTR(p->argv));
+	if (decode_argv(argv, "argv", p, e) || (env && decode_env(env, "env", p, e)))
+		return -1;
+	return secs ? decode_integer(secs, "timeout_secs", 1, TIMEOUT_SECS_MAX, &p->timeout_secs, e)
+		    : 0;
+}
+
 void policy_done(struct policy *p)
 {
 	for (size_t i = 0; p->env && p->env[i]; i++)
@@ -257,6 +276,7 @@ void policy_done(struct policy *p)
 	free(p->env);
 	free(p->argv);
 	json_decref(p->json);
+	json_decref(p->order);
 	memset(p, 0, sizeof(*p));
 	p->proxy_fd = -1;
 }

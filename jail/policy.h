@@ -38,9 +38,9 @@ struct limits {
 #undef LIMIT_FIELD
 };
 
-/* All text is owned by `json`, but for env's strings, which the policy owns. */
+/* All text is owned by `json` or `order`, but for env's strings, which the policy owns. */
 struct policy {
-	json_t *json;
+	json_t *json, *order;
 	const char **argv; /* NULL-terminated, at least one */
 	char **env;        /* NULL-terminated "NAME=VALUE"; PATH, HOME, LANG filled in */
 	const char *cwd, *workspace, *bundle, *hostname;
@@ -58,6 +58,8 @@ struct policy {
 /* Decodes `text`. On failure `p` is empty and `e` says which field is wrong and what it should be.
  */
 int policy_decode(const char *text, size_t len, struct policy *p, struct err *e);
+/* Replaces what an order names: argv, environment variables, timeout_secs (order.h). */
+int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
 void policy_done(struct policy *p);
 /* Puts NAME=VALUE into the environment, replacing NAME. */
 int policy_setenv(struct policy *p, const char *name, const char *value, struct err *e);
