@@ -81,7 +81,8 @@ static long answer(int *status, int code)
 static int64_t announced_length(const char *bytes, const char *end)
 {
 	int64_t len = 0;
-	for (const char *line = bytes; line < end; line = strstr(line, "\r\n") + 2) {
+	for (const char *line = strstr(bytes, "\r\n") + 2; line < end;
+		line = strstr(line, "\r\n") + 2) {
 		const char *value = header(line, "content-length");
 		if (value && num_int(value, strcspn(value, " \t\r"), &len))
 			return 0;
@@ -91,7 +92,8 @@ static int64_t announced_length(const char *bytes, const char *end)
 
 static bool announces_expect(const char *bytes, const char *end)
 {
-	for (const char *line = bytes; line < end; line = strstr(line, "\r\n") + 2)
+	for (const char *line = strstr(bytes, "\r\n") + 2; line < end;
+		line = strstr(line, "\r\n") + 2)
 		if (header(line, "expect"))
 			return true;
 	return false;
