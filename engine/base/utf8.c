@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t utf8_step(const char *text, size_t len, uint32_t *code)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -29,6 +31,14 @@ size_t utf8_prefix(const char *text, size_t len)
 	while (at < len && (n = utf8_step(text + at, len - at, NULL)))
 		at += n;
 	return at;
+}
+
+void utf8_copy(char *to, size_t size, const char *from)
+{
+	size_t len = strnlen(from, size - 1);
+	len = utf8_prefix(from, len);
+	memcpy(to, from, len);
+	to[len] = '\0';
 }
 
 size_t utf8_count(const char *text, size_t len)

@@ -306,7 +306,7 @@ static void fill_result(const struct drive *d, struct drive_result *out)
 	if (!d->at.ended)
 		return;
 	out->status = d->at.ended_ok ? RUN_OK : failed[d->at.cause];
-	snprintf(out->reason, sizeof(out->reason), "%s", d->at.reason);
+	memcpy(out->reason, d->at.reason, sizeof(out->reason));
 }
 
 void drive_run(const struct instance *i, const struct drive_request *q,

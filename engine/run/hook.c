@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { HOOK_MS = 30 * 1000 };
+enum { HOOK_MS = 30 * 1000, EVENT_BYTES_MAX = 8 * 1024 * 1024 };
 
 /* As a shell would find it. */
 static char *find_program(const char *name)
@@ -33,9 +33,9 @@ static int start(struct live *w, const char *program, const json_t *event, struc
 	struct err *e)
 {
 	AUTO_BUF line;
-	buf_init(&line, 1024 * 1024);
+	buf_init(&line, EVENT_BYTES_MAX);
 	if (json_write(&line, event) || buf_addc(&line, '\n'))
-		return err_set(e, "the event is larger than 1 MiB");
+		return err_set(e, "the event is larger than 8 MiB");
 	AUTO_FD int in = live_memory_file("event", line.data, line.len, e);
 	AUTO_FD int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (in < 0 || null < 0)

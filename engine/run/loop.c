@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "machine/template.h"
 #include "run/hook.h"
 #include "run/pokes.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+
+enum { NOTIFY_BYTES_MAX = 1024 * 1024 };
 
 static void tell(struct drive *d)
 {
@@ -50,7 +53,7 @@ static bool finish(struct drive *d, enum end_cause cause, bool ok, const char *r
 static bool halt(struct drive *d, const struct err *why)
 {
 	char reason[POSITION_REASON_BYTES];
-	snprintf(reason, sizeof(reason), "%.1000s", why->text);
+	utf8_copy(reason, sizeof(reason), why->text);
 	return finish(d, END_HALT, false, reason);
 }
 
@@ -58,7 +61,7 @@ static bool finish_terminal(struct drive *d)
 {
 	AUTO_BUF reason;
 	struct err e = ERR_NONE;
-	buf_init(&reason, POSITION_REASON_BYTES - 1);
+	buf_init(&reason, POSITION_REASON_RENDERED);
 	if (template_render(d->at.state->terminal.reason, d->at.blackboard, NULL, &reason, &e)) {
 		err_wrap(&e, "state %s, reason", d->at.state->name);
 		return halt(d, &e);
@@ -248,7 +251,7 @@ static bool announce(struct drive *d)
 	const struct state *s = d->at.state;
 	struct err e = ERR_NONE;
 	AUTO_BUF text;
-	buf_init(&text, 64 * 1024);
+	buf_init(&text, NOTIFY_BYTES_MAX);
 	if (!s->notify || d->at.notified)
 		return true;
 	if (template_render(s->notify, d->at.blackboard, NULL, &text, &e)) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "machine/blackboard.h"
 #include "machine/template.h"
 
@@ -251,7 +252,7 @@ static int apply_note(struct position *p, const json_t *event, struct err *e)
 static int check_terminal(const struct position *p, const json_t *event, struct err *e)
 {
 	AUTO_BUF reason;
-	buf_init(&reason, POSITION_REASON_BYTES - 1);
+	buf_init(&reason, POSITION_REASON_RENDERED);
 	if (p->state->kind != KIND_TERMINAL)
 		return err_set(e, "state %s is not terminal", p->state->name);
 	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
@@ -285,7 +286,7 @@ static int apply_end(struct position *p, const json_t *event, struct err *e)
 	p->ended = true;
 	p->ended_ok = !strcmp(text_of(event, "status"), "ok");
 	p->cause = (enum end_cause)cause;
-	snprintf(p->reason, sizeof(p->reason), "%s", text_of(event, "reason"));
+	utf8_copy(p->reason, sizeof(p->reason), text_of(event, "reason"));
 	return 0;
 }
 

@@ -13,7 +13,8 @@
 enum {
 	POSITION_DIGEST_BYTES = 80,
 	POSITION_NAME_BYTES = 64,
-	POSITION_REASON_BYTES = 1024,
+	POSITION_REASON_BYTES = 1024,           /* kept here; the journal has all of it */
+	POSITION_REASON_RENDERED = 1024 * 1024, /* a terminal's reason at most */
 };
 
 struct totals {

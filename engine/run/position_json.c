@@ -1,4 +1,4 @@
-#include "base/clock.h"
+#include "base/utf8.h"
 #include "machine/blackboard.h"
 #include "run/position.h"
 
@@ -88,7 +88,7 @@ int position_decode(
 	p.ended = ended;
 	p.ended_ok = ended_ok;
 	p.cause = (enum end_cause)cause;
-	snprintf(p.reason, sizeof(p.reason), "%s", reason);
+	utf8_copy(p.reason, sizeof(p.reason), reason);
 	snprintf(p.poke_name, sizeof(p.poke_name), "%s", poke_name);
 	snprintf(p.digest, sizeof(p.digest), "%s", digest);
 	snprintf(p.profile, sizeof(p.profile), "%s", profile);

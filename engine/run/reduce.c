@@ -1,6 +1,7 @@
 #include "run/reduce.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "machine/blackboard.h"
 #include "machine/predicate.h"
 
@@ -13,7 +14,8 @@ bool reduce_wants_output(const struct state *s)
 
 static void first_line(char *out, const char *text)
 {
-	snprintf(out, REDUCE_REASON_BYTES, "%.*s", (int)strcspn(text, "\n"), text);
+	utf8_copy(out, REDUCE_REASON_BYTES, text);
+	out[strcspn(out, "\n")] = '\0';
 }
 
 static void not_ok(struct verdict *out, enum outcome outcome, const char *reason)

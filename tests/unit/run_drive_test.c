@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "config/config.h"
 #include "run/drive.h"
 #include "run/journal.h"
@@ -262,6 +263,31 @@ static void test_halt(void)
 	trial_done(&t);
 }
 
+/* A terminal may say more than fits a status line, in letters of two bytes. */
+static void test_long_reason(void)
+{
+	struct trial t;
+	enum { LETTERS = 3000 };
+	AUTO_BUF text;
+	buf_init(&text, 1 << 16);
+	for (int i = 0; i < LETTERS; i++)
+		buf_adds(&text, "\xc3\xbc");
+	json_auto_t *given = json_pack("{s:s}", "text", text.data);
+	trial_init(&t, HEAD "vars: {operator: {text: {type: str, value: x}}}\nstates:\n"
+			    "  a: {kind: terminal, status: ok, reason: '{{ text }}'}\n");
+	t.request.parameters = given;
+	is(go(&t), RUN_OK, "a long reason is no obstacle");
+	size_t len = strlen(t.result.reason);
+	is(utf8_prefix(t.result.reason, len), len, "what is shown of it is whole letters");
+	is(len, 1022, "as many as fit");
+	json_auto_t *board = blackboard_of(&t, NULL);
+	ok(board != NULL, "it replays");
+	json_auto_t *status = status_run(&t.instance, t.fixture.m, NULL);
+	is(strlen(json_string_value(json_object_get(status, "reason"))), 1022, "and has a status");
+	is(go(&t), RUN_OK, "and a snapshot");
+	trial_done(&t);
+}
+
 /* --- journals that were changed and chained anew -----------------------------------------------
  */
 
@@ -490,6 +516,7 @@ int main(void)
 	test_stop();
 	test_budgets();
 	test_halt();
+	test_long_reason();
 	test_divergence();
 	test_snapshot();
 	test_lock();
