@@ -96,6 +96,10 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.tick_ms = r->shown.tick_ms,
 		.ctx = r};
 	start_run(&start, &listener, out);
+	struct instance instance = INSTANCE_NONE;
+	if (!instance_open(&place, start.id, &instance, NULL))
+		summary_read_layers(&r->summary, &instance);
+	instance_done(&instance);
 	config_free(config);
 	place_done(&place);
 	return 0;

@@ -1,11 +1,20 @@
 #include "cli/summary.h"
 
 #include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
 #include "cli/show.h"
 #include "cli/text.h"
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 
-enum { REPORT_COLUMNS = 100, LABEL_COLUMNS = 14, PATH_SHOWN_MAX = 200 };
+enum {
+	REPORT_COLUMNS = 100,
+	LABEL_COLUMNS = 14,
+	PATH_SHOWN_MAX = 200,
+	LAYERS_BYTES_MAX = 16 * 1024 * 1024
+};
 
 void summary_init(struct summary *s)
 {
@@ -16,6 +25,8 @@ void summary_done(struct summary *s)
 {
 	json_decref(s->states);
 	json_decref(s->path);
+	json_decref(s->tool_layers);
+	json_decref(s->agent_layers);
 }
 
 static void add_number(json_t *object, const char *key, int64_t more)
@@ -149,28 +160,48 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 	buf_addc(out, '\n');
 }
 
-/* What held while it ran, in words. `check --report` has it per state. */
-static void add_confinement(const struct summary *s, const struct machine *m, struct buf *out)
+/* "seccomp, landlock 7, no idmap": as the program that applied them reported it. */
+static void add_layer(struct buf *out, const char *name, const json_t *value)
 {
-	size_t tools = 0, agents = 0;
-	for (size_t i = 0; i < m->state_count; i++) {
-		tools += m->states[i].kind == KIND_TOOL;
-		agents += m->states[i].kind == KIND_AGENT;
+	if (json_is_string(value))
+		buf_addf(out, "%s %s", name, json_string_value(value));
+	else if (json_is_integer(value))
+		buf_addf(out, "%s %jd", name, (intmax_t)json_integer_value(value));
+	else if (json_is_true(value))
+		buf_adds(out, name);
+	else
+		buf_addf(out, "no %s", name);
+}
+
+static void add_layers(const char *who, const json_t *layers, struct buf *out)
+{
+	const char *name;
+	json_t *value;
+	size_t start = out->len;
+	if (!layers)
+		return;
+	buf_addf(out, "%*s%s: ", LABEL_COLUMNS, "", who);
+	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
+		AUTO_BUF layer;
+		buf_init(&layer, 512);
+		add_layer(&layer, name, value);
+		if (out->len - start + layer.len + 2 > REPORT_COLUMNS) {
+			buf_addf(out, "\n%*s", LABEL_COLUMNS + 2, "");
+			start = out->len - LABEL_COLUMNS - 2;
+		}
+		text_clean(out, layer.data ? layer.data : "", 200);
+		buf_adds(out, ", ");
 	}
-	bool strict = !strcmp(s->profile, "strict");
+	out->len -= 2;
+	buf_addc(out, '\n');
+}
+
+static void add_confinement(const struct summary *s, struct buf *out)
+{
 	add_label(out, "confinement");
 	buf_addf(out, "profile %s\n", s->profile);
-	if (tools)
-		buf_addf(out, "%*stools: %s; .git and the bundle read-only; no network\n",
-			LABEL_COLUMNS, "",
-			strict ? "own user, mount, pid, ipc and network namespaces, Landlock, "
-				 "seccomp"
-			       : "Landlock, seccomp without internet sockets");
-	if (agents)
-		buf_addf(out, "%*sagents: %s; %s\n", LABEL_COLUMNS, "",
-			strict ? "empty network namespace, Landlock"
-			       : "Landlock, no internet sockets",
-			"the provider only, through the broker");
+	add_layers("tools", s->tool_layers, out);
+	add_layers("agents", s->agent_layers, out);
 	if (s->egress_up || s->egress_refused) {
 		buf_addf(out, "%*sbroker: ", LABEL_COLUMNS, "");
 		text_bytes(out, s->egress_up);
@@ -178,6 +209,35 @@ static void add_confinement(const struct summary *s, const struct machine *m, st
 		text_bytes(out, s->egress_down);
 		buf_addf(out, " down, %jd refused\n", (intmax_t)s->egress_refused);
 	}
+}
+
+/* The member "layers" of the first line of a file of one execution. New reference or NULL. */
+static json_t *layers_in(int states_fd, const char *execution, const char *file)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	AUTO_FD int dir = openat(states_fd, execution, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || io_read_file(dir, file, LAYERS_BYTES_MAX, &text, &len, NULL))
+		return NULL;
+	json_auto_t *line = json_read(text, strcspn(text, "\n"), LAYERS_BYTES_MAX, NULL);
+	return json_incref(json_object_get(line, "layers"));
+}
+
+void summary_read_layers(struct summary *s, const struct instance *i)
+{
+	int fd = openat(i->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		own_close(&fd);
+		return;
+	}
+	for (const struct dirent *d; (d = readdir(dir));) {
+		if (!s->tool_layers)
+			s->tool_layers = layers_in(fd, d->d_name, "status");
+		if (!s->agent_layers)
+			s->agent_layers = layers_in(fd, d->d_name, "events.jsonl");
+	}
+	closedir(dir);
 }
 
 void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
@@ -205,5 +265,5 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 		if (sums)
 			add_state(&m->states[i], sums, out);
 	}
-	add_confinement(s, m, out);
+	add_confinement(s, out);
 }

@@ -14,12 +14,16 @@ struct summary {
 	char profile[POSITION_NAME_BYTES];
 	int64_t last_us, begun_us, end_us;
 	int64_t egress_up, egress_down, egress_refused;
+	/* What the jail and the agent said they had applied, one example each; NULL: none ran. */
+	json_t *tool_layers, *agent_layers;
 };
 
 void summary_init(struct summary *s);
 void summary_done(struct summary *s);
 /* Adds a decoded journal line. */
 void summary_add(struct summary *s, const json_t *fields);
+/* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
+void summary_read_layers(struct summary *s, const struct instance *i);
 /* The report in plain text, at most 100 columns wide. */
 void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
 	struct buf *out);

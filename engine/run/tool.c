@@ -136,7 +136,8 @@ static void keep_output(struct live *w, const struct step *s, const struct run *
 	struct err e = ERR_NONE;
 	AUTO_FD int dir = states_open(w->instance, s->dir, w->config->machine.state_log_keep, &e);
 	if (dir < 0 || states_write(dir, "stdout", s->attempt, r->out.bytes, r->out.len) ||
-		states_write(dir, "stderr", s->attempt, r->err.bytes, r->err.len))
+		states_write(dir, "stderr", s->attempt, r->err.bytes, r->err.len) ||
+		states_write(dir, "status", s->attempt, r->status.bytes, r->status.len))
 		live_notice(w, "the output of state %s is not kept: %s", s->state->name,
 			*e.text ? e.text : "it cannot be written");
 }
