@@ -20,10 +20,10 @@ void channel_arm(struct channel *c)
 	uint32_t events = c->answering ? EPOLLOUT : EPOLLIN;
 	if (!c->answering && (c->dialing >= DIALS_MAX || control_is_behind(&c->broker->control)))
 		events = 0;
-	if (c->listener.fd >= 0)
-		loop_change(&c->broker->loop, &c->listener, events);
-	else if (c->watch.fd >= 0)
-		loop_change(&c->broker->loop, &c->watch, events);
+	struct watch *w = c->listener.fd >= 0 ? &c->listener : &c->watch;
+	if (w->fd >= 0 && events != c->armed)
+		loop_change(&c->broker->loop, w, events);
+	c->armed = events;
 }
 
 static void channel_close(struct channel *c)
@@ -178,7 +178,8 @@ static int open_channel(struct broker *b, int fd, const struct endpoint *endpoin
 		.endpoint = endpoint,
 		.index = index,
 		.uid = peer.uid,
-		.answer_fd = -1};
+		.answer_fd = -1,
+		.armed = EPOLLIN};
 	if (loop_add(&b->loop, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch channel %u", index);
 	b->open_channels++;

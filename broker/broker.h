@@ -26,6 +26,7 @@ struct channel {
 	unsigned index;
 	uid_t uid;
 	unsigned dialing;
+	uint32_t armed; /* the events asked for, of the listener once it is there */
 	bool answering; /* an answer waits until the agent takes the ones before it */
 	int answer_fd;  /* what it carries; -1: nothing */
 };

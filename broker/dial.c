@@ -42,7 +42,6 @@ static int open_socket(void *owner, curlsocktype purpose, struct curl_sockaddr *
 	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	return fd;
 }
 
@@ -58,8 +57,8 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *owner, voi
 		event.events |= EPOLLOUT;
 	if (what == CURL_POLL_REMOVE)
 		epoll_ctl(d->watch.fd, EPOLL_CTL_DEL, fd, NULL);
-	else if (epoll_ctl(d->watch.fd, EPOLL_CTL_MOD, fd, &event) < 0)
-		return epoll_ctl(d->watch.fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -1 : 0;
+	else if (epoll_ctl(d->watch.fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		return epoll_ctl(d->watch.fd, EPOLL_CTL_MOD, fd, &event) < 0 ? -1 : 0;
 	return 0;
 }
 
@@ -176,6 +175,7 @@ static int configure(struct dial *a)
 	bad |= curl_easy_setopt(a->easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	bad |= curl_easy_setopt(a->easy, CURLOPT_QUICK_EXIT, 1L);
 	bad |= curl_easy_setopt(a->easy, CURLOPT_NOSIGNAL, 1L);
+	bad |= curl_easy_setopt(a->easy, CURLOPT_TCP_NODELAY, 1L);
 	bad |= curl_easy_setopt(a->easy, CURLOPT_BUFFERSIZE, 1024L);
 	bad |= curl_easy_setopt(a->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)DIAL_TIMEOUT_MS);
 	bad |= curl_easy_setopt(a->easy, CURLOPT_PROXY, a->dialer->proxy ? a->dialer->proxy : "");
