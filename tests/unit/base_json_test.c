@@ -41,6 +41,11 @@ static void test_reading(void)
 	ok(!deeper, "20,000 levels");
 	has_str(e.text, "64", "the limit is named");
 	e = ERR_NONE;
+	json_auto_t *nested = json_read_nested("[[[1]]]", 7, (struct json_cap){7, 3}, &e);
+	ok(nested != NULL, "a cap of its own");
+	json_auto_t *more = json_read_nested("[[[[1]]]]", 9, (struct json_cap){9, 3}, &e);
+	ok(!more, "which holds");
+	e = ERR_NONE;
 	json_auto_t *large = json_read("[1,2,3]", 7, 6, &e);
 	ok(!large, "more bytes than allowed");
 	json_auto_t *quoted = json_read("[\"[[[[\\\"]]\"]", 12, 100, &e);

@@ -5,6 +5,7 @@
 #include "schema/read.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -244,6 +245,19 @@ static void test_paths(void)
 	setenv("AGENT6_STATE_HOME", "relative", 1);
 	struct err e = ERR_NONE;
 	is(config_paths_init(&paths, &arena, &e), -1, "a relative state directory");
+	has_str(e.text, "AGENT6_STATE_HOME", "it is named");
+	unsetenv("AGENT6_STATE_HOME");
+	unsetenv("XDG_CONFIG_HOME");
+	const struct passwd *nobody = geteuid() ? NULL : getpwnam("nobody");
+	if (nobody) {
+		char uid[20], want[300];
+		snprintf(uid, sizeof(uid), "%u", nobody->pw_uid);
+		snprintf(want, sizeof(want), "%s/.config/agent6", nobody->pw_dir);
+		setenv("SUDO_UID", uid, 1);
+		ok(!config_paths_init(&paths, &arena, NULL), "under sudo");
+		is_str(paths.config_dir, want, "the invoking user's");
+		unsetenv("SUDO_UID");
+	}
 	arena_done(&arena);
 }
 
