@@ -116,6 +116,7 @@ static void add_path(const struct summary *s, struct buf *out)
 			break;
 		}
 		if (i && column + width > REPORT_COLUMNS) {
+			out->len--; /* the blank behind the last name */
 			buf_addf(out, "\n%*s", LABEL_COLUMNS, "");
 			column = LABEL_COLUMNS;
 		}
@@ -186,6 +187,7 @@ static void add_layers(const char *who, const json_t *layers, struct buf *out)
 		buf_init(&layer, 512);
 		add_layer(&layer, name, value);
 		if (out->len - start + layer.len + 2 > REPORT_COLUMNS) {
+			out->len--; /* the blank behind the comma */
 			buf_addf(out, "\n%*s", LABEL_COLUMNS + 2, "");
 			start = out->len - LABEL_COLUMNS - 2;
 		}
