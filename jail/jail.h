@@ -23,7 +23,7 @@ struct jail {
 	uid_t host_uid;             /* the command's ids as the host sees them */
 	gid_t host_gid;
 	int landlock_abi; /* asked once */
-	int alive_fd;     /* readable (EOF) when the launcher is gone */
+	int alive_fd;     /* hangs up when the launcher, or all of the jail, is gone */
 	int ready_fd;     /* one byte once the id maps are written */
 	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
 	int root_fd;      /* the new root */
@@ -47,8 +47,11 @@ struct outcome;
 /* Builds the jail: in the strict profile its PID 1 works on in the background. A failure is in the
  * report. */
 int jail_start(struct jail *j);
-/* Waits for its end, at most the policy's time, and removes what is left of it. */
-void jail_finish(struct jail *j, struct outcome *out);
+/* Waits for its end, at most the policy's time: afterwards no process of it is left but its PID 1,
+ * which the kernel is taking down. */
+void jail_wait(struct jail *j, struct outcome *out);
+/* Waits for that too, and removes what is left on the host. */
+void jail_clean(struct jail *j);
 /* Runs them in order; the first failure is recorded in the report. */
 int jail_steps(struct jail *j, const struct step *steps);
 

@@ -108,13 +108,19 @@ int jail_start(struct jail *j)
 	return failed;
 }
 
-void jail_finish(struct jail *j, struct outcome *out)
+void jail_wait(struct jail *j, struct outcome *out)
 {
 	struct err e = ERR_NONE;
 	if (j->child > 0 && supervise_wait(j, out, &e))
 		report_fail(j->report, "wait", &e);
+}
+
+void jail_clean(struct jail *j)
+{
+	supervise_collect(j, NULL);
 	cgroup_leave(j);
 	hardened_clean(j);
+	layout_done(&j->layout);
 }
 
 struct options {
@@ -202,12 +208,12 @@ int main(int argc, char **argv)
 		_exit(0);
 	else {
 		jail_start(&j);
-		jail_finish(&j, &out);
+		jail_wait(&j, &out);
 	}
 	int code = supervise_exit(&j, &out);
 	if (supervise_tell(&j, &out, o.status_fd))
 		code = 125;
-	layout_done(&j.layout);
+	jail_clean(&j);
 	policy_done(&j.policy);
 	_exit(code);
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -85,7 +86,7 @@ static pid_t start_first(struct jail *j)
 int namespaces_enter(struct jail *j, struct err *e)
 {
 	int alive[2], ready[2];
-	if (pipe2(alive, O_CLOEXEC) || pipe2(ready, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive) || pipe2(ready, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
 					       ? "user mount pid ipc uts cgroup"
@@ -100,7 +101,8 @@ int namespaces_enter(struct jail *j, struct err *e)
 		j->ready_fd = ready[0];
 		return 0;
 	}
-	j->alive_fd = alive[1]; /* never written: it closes when this process ends */
+	own_close(&j->alive_fd);
+	j->alive_fd = alive[1]; /* never written: each end closes with its process */
 	close(alive[0]);
 	close(ready[0]);
 	int failed = cgroup_enter(j, j->child, e) ? -1 : write_maps(j, e);

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void woken(int signal_number)
@@ -69,12 +70,20 @@ int reaper_run(struct jail *j, struct err *e)
 	if (seccomp_enter(FILTER_REAPER))
 		return err_errno(e, "cannot confine the reaper");
 	struct pollfd alive = {.fd = 0};
-	while (!j->report->ended) {
+	struct report *report = j->report;
+	while (!report->ended) {
 		/* The signal is open only inside ppoll, so none is lost between looking and
 		 * waiting. */
 		if (ppoll(&alive, 1, NULL, &before) > 0)
 			_exit(125);
-		reap(j->report, command);
+		reap(report, command);
 	}
+	/* The launcher may tell the outcome as soon as nothing else is left: what follows is only
+	 * the kernel taking the namespaces down. */
+	kill(-1, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	getrusage(RUSAGE_CHILDREN, &report->used);
+	close(alive.fd);
 	_exit(0);
 }

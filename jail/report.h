@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 /* type (NUMBER, FLAG or WORD), name. Reported in the status line under "layers"; the names are also
  * what a policy may "require": a number at least, a flag true, a word equal. */
@@ -51,12 +52,13 @@ struct layers {
 
 struct report {
 	struct layers layers;
-	const char *stage; /* of the step that failed, NULL: none did */
-	struct err why;    /* its cause */
-	bool set_up;       /* every step held; what follows is the command's own doing */
-	int exec_errno;    /* the command could not be executed */
-	bool ended;        /* the command has ended, as */
-	int wait_status;   /* wait(2) has it */
+	const char *stage;  /* of the step that failed, NULL: none did */
+	struct err why;     /* its cause */
+	bool set_up;        /* every step held; what follows is the command's own doing */
+	int exec_errno;     /* the command could not be executed */
+	bool ended;         /* the command has ended, as */
+	struct rusage used; /* by everything that ran, once it has ended */
+	int wait_status;    /* wait(2) has it */
 };
 
 /* The page; NULL when there is no memory. */

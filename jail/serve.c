@@ -52,13 +52,9 @@ static bool is_stale(struct jail *j)
 
 static void discard(struct jail *j)
 {
-	struct outcome unused = {0};
 	if (j->child > 0)
 		kill(j->child, SIGKILL);
-	jail_finish(j, &unused);
-	layout_done(&j->layout);
-	own_close(&j->child_pidfd);
-	j->child = -1;
+	jail_clean(j);
 	j->report = report_new();
 	if (!j->report)
 		_exit(1);
@@ -87,7 +83,7 @@ static void carry_out(struct jail *j, int *ready, const struct order *o, struct 
 		if (order_send(*ready, o, 3, &e) && j->child < 0)
 			report_fail(j->report, "order", &e);
 	}
-	jail_finish(j, out);
+	jail_wait(j, out);
 }
 
 static void serve_one(struct jail *j, int socket_fd, int taken_fd)
@@ -113,11 +109,16 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 		report_fail(j->report, "order", &e);
 		if (j->child > 0)
 			kill(j->child, SIGKILL);
-		jail_finish(j, &out);
+		jail_wait(j, &out);
 	} else {
 		carry_out(j, &ready, &o, &out);
 	}
-	_exit(supervise_tell(j, &out, o.fds[3]) ? 125 : 0);
+	int failed = supervise_tell(j, &out, o.fds[3]);
+	order_done(&o); /* its readers see the end here */
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	jail_clean(j);
+	_exit(failed ? 1 : 0);
 }
 
 int serve_run(struct jail *base, int socket_fd, struct err *e)

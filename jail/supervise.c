@@ -16,11 +16,10 @@
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
 /* 1: ended, 0: the time is over. */
-static int wait_until(int pidfd, int64_t deadline_ms)
+static int wait_until(struct pollfd ended, int64_t deadline_ms)
 {
 	for (;;) {
 		int64_t left = deadline_ms - clock_monotonic_ms();
-		struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 		int got = left <= 0 ? 0 : poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
 		if (got > 0)
 			return 1;
@@ -29,21 +28,37 @@ static int wait_until(int pidfd, int64_t deadline_ms)
 	}
 }
 
+int supervise_collect(struct jail *j, struct rusage *used)
+{
+	int status = 0;
+	while (j->child > 0 && wait4(j->child, &status, 0, used) < 0)
+		if (errno != EINTR)
+			return -1;
+	j->child = -1;
+	own_close(&j->child_pidfd);
+	return status;
+}
+
+/* A strict jail's end is seen before its PID 1 is collected: taking the namespaces down can take
+ * longer than the command did. */
 int supervise_wait(struct jail *j, struct outcome *out, struct err *e)
 {
+	bool strict = j->policy.profile == PROFILE_STRICT;
 	int64_t begin = clock_monotonic_ms();
-	int ended = wait_until(j->child_pidfd, begin + j->policy.timeout_secs * 1000);
+	struct pollfd end = {
+		.fd = strict ? j->alive_fd : j->child_pidfd, .events = strict ? 0 : POLLIN};
+	int ended = wait_until(end, begin + j->policy.timeout_secs * 1000);
 	if (ended < 0)
 		return err_errno(e, "cannot wait for the jail");
 	out->timed_out = !ended;
 	if (!ended && syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGKILL, NULL, 0))
 		return err_errno(e, "cannot kill the jail");
-	int status;
-	while (wait4(j->child, &status, 0, &out->used) < 0)
-		if (errno != EINTR)
-			return err_errno(e, "cannot collect the jail");
-	if (j->policy.profile == PROFILE_HARDENED) {
-		j->report->wait_status = status;
+	out->used = j->report->used;
+	if (!strict || !ended || !j->report->ended) {
+		int status = supervise_collect(j, &out->used);
+		j->report->wait_status = strict ? j->report->wait_status : status;
+	}
+	if (!strict) {
 		j->report->ended = !j->report->stage;
 		if (hardened_sweep(&out->used, e))
 			return -1;

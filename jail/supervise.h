@@ -13,8 +13,10 @@ struct outcome {
 	struct rusage used; /* by everything that ran in the jail */
 };
 
-/* Waits for j->child, at most policy.timeout_secs. Afterwards nothing of the jail is left. */
+/* Waits for the jail's end, at most policy.timeout_secs: as jail_wait. */
 int supervise_wait(struct jail *j, struct outcome *out, struct err *e);
+/* Collects j->child, if it still is to be collected. Its wait(2) status. */
+int supervise_collect(struct jail *j, struct rusage *used);
 /* The exit status that says it: the command's, 128+signal, 124, 125, 126 or 127. */
 int supervise_exit(const struct jail *j, const struct outcome *out);
 /* One JSON line to `status_fd` (-1: nobody asked) and, when the set-up failed, one line to stderr.
