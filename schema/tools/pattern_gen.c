@@ -1,5 +1,6 @@
 /* Patterns: the part of regular expressions that one look at each character decides. */
 #include "schema/tools/shape_gen.h"
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,6 +9,14 @@ struct step {
 	unsigned least, most;
 };
 
+/* The character behind a backslash: punctuation stands for itself, letters would mean a class. */
+static unsigned char escaped(char c, const char *place)
+{
+	if (!ispunct((unsigned char)c))
+		fail(place, "the escape `\\%c` in a pattern is not supported", c);
+	return (unsigned char)c;
+}
+
 static const char *pattern_class(const char *p, struct step *s, const char *place)
 {
 	bool negated = *p == '^';
@@ -15,7 +24,7 @@ static const char *pattern_class(const char *p, struct step *s, const char *plac
 	while (*p && *p != ']') {
 		unsigned char from = (unsigned char)*p++, to = from;
 		if (from == '\\')
-			from = to = (unsigned char)*p++;
+			from = to = escaped(*p++, place);
 		if (*p == '-' && p[1] != ']') {
 			to = (unsigned char)p[1];
 			p += 2;
@@ -41,8 +50,11 @@ static const char *pattern_step(const char *p, struct step *s, const char *place
 	} else if (strchr("(){}|*+?.^$", *p)) {
 		fail(place, "`%c` in a pattern is not supported", *p);
 	} else {
-		p += *p == '\\';
-		s->set[(unsigned char)*p++ & 127] = true;
+		unsigned char c = *p == '\\' ? escaped(*++p, place) : (unsigned char)*p;
+		if (c >= 128)
+			fail(place, "a pattern must be ASCII");
+		s->set[c] = true;
+		p++;
 	}
 	if (*p == '*' || *p == '?')
 		s->least = 0;

@@ -41,6 +41,9 @@ refuses() { # SCHEMA REASON
 	refuses '{"type":"string","pattern":"^(a|b)$"}' 'not supported'
 	refuses '{"type":"string","pattern":"^[ä]$"}' 'ASCII'
 	refuses '{"type":"string","pattern":"^.$"}' 'not supported'
+	refuses '{"type":"string","pattern":"^\\d+$"}' 'the escape'
+	refuses '{"type":"string","pattern":"^[^\\n]*$"}' 'the escape'
+	refuses '{"type":"string","pattern":"^ä$"}' 'ASCII'
 }
 
 @test "a schema that is not there, or contains itself" {
