@@ -23,12 +23,15 @@ static int start(const struct capture_spec *spec, struct running *r, struct err 
 	if (pipe2(err, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int err_read = err[0], err_write = err[1];
-	int fds[] = {spec->stdin_fd < 0 ? null : spec->stdin_fd, out_write, err_write};
+	int fds[3 + CAPTURE_MORE_MAX] = {
+		spec->stdin_fd < 0 ? null : spec->stdin_fd, out_write, err_write};
+	for (int i = 0; i < spec->more_count && i < CAPTURE_MORE_MAX; i++)
+		fds[3 + i] = spec->more_fds[i];
 	struct child_spec child = {.path = spec->argv[0],
 		.argv = spec->argv,
 		.env = spec->env,
 		.fds = fds,
-		.fd_count = 3,
+		.fd_count = 3 + spec->more_count,
 		.own_session = spec->own_session};
 	if (child_start(&child, &r->child, e))
 		return -1;

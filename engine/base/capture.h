@@ -6,10 +6,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+enum { CAPTURE_MORE_MAX = 4 };
+
 struct capture_spec {
-	char *const *argv; /* argv[0] is the path; no search */
-	char *const *env;  /* the whole environment */
-	int stdin_fd;      /* -1: /dev/null */
+	char *const *argv;   /* argv[0] is the path; no search */
+	char *const *env;    /* the whole environment */
+	int stdin_fd;        /* -1: /dev/null */
+	const int *more_fds; /* become 3 and on */
+	int more_count;      /* at most CAPTURE_MORE_MAX */
 	int deadline_ms;
 	bool own_session; /* away from the terminal; its whole group is killed at the deadline */
 };

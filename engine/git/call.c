@@ -1,147 +1,16 @@
 #include "git/call.h"
 
-#include "base/arena.h"
 #include "base/capture.h"
+#include "base/child.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "git/environment.h"
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
-static const char *const fixed_env[] = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C",
-	"TZ=UTC", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
-	"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
-	"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1",
-	"GIT_PAGER=cat", "GIT_EDITOR=/bin/false", "GIT_SEQUENCE_EDITOR=/bin/false",
-	"GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false"};
-
-struct setting {
-	const char *key, *value;
-};
-
-static const struct setting fixed_settings[] = {{"core.fsmonitor", "false"},
-	{"core.hooksPath", "/dev/null"}, {"commit.gpgSign", "false"}, {"tag.gpgSign", "false"},
-	{"log.showSignature", "false"}, {"gpg.program", "/bin/false"},
-	{"gpg.openpgp.program", "/bin/false"}, {"gpg.ssh.program", "/bin/false"},
-	{"gpg.x509.program", "/bin/false"}, {"gpg.ssh.defaultKeyCommand", "/bin/false"},
-	{"core.editor", "/bin/false"}, {"sequence.editor", "/bin/false"},
-	{"core.sshCommand", "/bin/false"}, {"core.askPass", "/bin/false"},
-	{"core.gitProxy", "/bin/false"}, {"core.alternateRefsCommand", "/bin/false"},
-	{"core.pager", "cat"}, {"credential.helper", ""}, {"protocol.allow", "never"},
-	{"submodule.recurse", "false"}, {"diff.ignoreSubmodules", "all"},
-	{"status.submoduleSummary", "false"}, {"diff.submodule", "short"}, {"gc.auto", "0"},
-	{"maintenance.auto", "false"}, {"core.attributesFile", "/dev/null"},
-	{"safe.bareRepository", "explicit"}, {"core.untrackedCache", "false"},
-	{"core.quotePath", "false"}};
-
-/* What is overridden once per name the repository's configuration mentions. */
-static const struct {
-	const char *section;
-	struct setting last; /* key: the part behind the name */
-} per_name[] = {{"filter", {"clean", ""}}, {"filter", {"smudge", ""}}, {"filter", {"process", ""}},
-	{"filter", {"required", "false"}}, {"merge", {"driver", "/bin/false"}},
-	{"diff", {"command", "/bin/false"}}, {"diff", {"textconv", "/bin/false"}},
-	{"remote", {"promisor", "false"}}, {"remote", {"uploadpack", "/bin/false"}},
-	{"remote", {"receivepack", "/bin/false"}}, {"remote", {"vcs", "/bin/false"}},
-	{"remote", {"proxy", "/bin/false"}}, {"trailer", {"cmd", "true"}},
-	{"trailer", {"command", "true"}}, {"hook", {"enabled", "false"}},
-	{"credential", {"helper", ""}}, {"submodule", {"update", "none"}}};
-
-enum { ENV_MAX = 8192 };
-
-/* The environment of one call, all of it in an arena. */
-struct environment {
-	struct arena arena;
-	char *all[ENV_MAX + 1];
-	size_t count;
-	int settings;
-};
-
-static void environment_add(struct environment *env, const char *name, const char *value)
-{
-	size_t len = strlen(name) + 1 + strlen(value);
-	char *text = arena_alloc(&env->arena, len + 1);
-	snprintf(text, len + 1, "%s=%s", name, value);
-	if (env->count < ENV_MAX)
-		env->all[env->count++] = text;
-}
-
-static int environment_set(
-	struct environment *env, const char *key, const char *value, struct err *e)
-{
-	char name[40];
-	if (env->count + 2 >= ENV_MAX)
-		return err_set(
-			e, "the repository's configuration names too many drivers and remotes");
-	snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%d", env->settings);
-	environment_add(env, name, key);
-	snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%d", env->settings++);
-	environment_add(env, name, value);
-	return 0;
-}
-
-/* `key` as git lists it: "section.name with dots.last". */
-static int override_name(struct environment *env, const char *key, struct err *e)
-{
-	char full[1024];
-	size_t section = strcspn(key, ".");
-	const char *last = strrchr(key, '.');
-	if (!key[section] || last == key + section)
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(per_name); i++) {
-		if (strlen(per_name[i].section) != section ||
-			strncmp(key, per_name[i].section, section))
-			continue;
-		int len = snprintf(full, sizeof(full), "%.*s.%s", (int)(last - key), key,
-			per_name[i].last.key);
-		if (len >= (int)sizeof(full))
-			return err_set(
-				e, "the repository's configuration holds a name over 1,000 bytes");
-		if (environment_set(env, full, per_name[i].last.value, e))
-			return -1;
-	}
-	return 0;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-	const char *a_last = strrchr(a, '.'), *b_last = strrchr(b, '.');
-	return a_last && b_last && a_last - a == b_last - b && !strncmp(a, b, (size_t)(a_last - a));
-}
-
-static int override_names(struct environment *env, const struct buf *names, struct err *e)
-{
-	const char *before = "";
-	for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1) {
-		const char *key = names->data + at;
-		if (!same_name(before, key) && override_name(env, key, e))
-			return -1;
-		before = key;
-	}
-	return 0;
-}
-
-static int environment_init(struct environment *env, struct err *e)
-{
-	arena_init(&env->arena);
-	env->count = 0;
-	env->settings = 0;
-	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
-		env->all[env->count++] =
-			arena_copy(&env->arena, fixed_env[i], strlen(fixed_env[i]));
-	for (size_t i = 0; i < ARRAY_LEN(fixed_settings); i++)
-		if (environment_set(env, fixed_settings[i].key, fixed_settings[i].value, e))
-			return -1;
-	return 0;
-}
-
-static void environment_end(struct environment *env)
-{
-	char count[16];
-	snprintf(count, sizeof(count), "%d", env->settings);
-	environment_add(env, "GIT_CONFIG_COUNT", count);
-	env->all[env->count] = NULL;
-}
-
-/* --- the process ------------------------------------------------------------------------------
- */
+enum { JAIL_FAILED = 125, POLICY_BYTES_MAX = 256 * 1024, GRACE_MS = 10000 };
 
 static const char *find_git(void)
 {
@@ -152,85 +21,143 @@ static const char *find_git(void)
 	return NULL;
 }
 
-static int run(char *const *argv, struct environment *env, struct buf *out, struct err *e)
+/* --- the policy --------------------------------------------------------------------------------
+ */
+
+static const char *top_of(const struct git_repo *r, const struct git_call *call)
 {
-	AUTO_BUF words;
-	buf_init(&words, 4096);
-	environment_end(env);
-	struct capture_spec spec = {.argv = argv,
-		.env = env->all,
-		.stdin_fd = -1,
-		.deadline_ms = GIT_DEADLINE_MS,
-		.own_session = true};
-	int status = capture_run(&spec, out, &words, e);
-	if (status > 0)
-		return err_set(e, "git failed: %.*s",
-			words.len ? (int)strcspn(words.data, "\n") : 15,
-			words.len ? words.data : "without a word.");
-	return status;
+	return call->no_tree ? r->common_dir : r->work_tree;
 }
 
-static int list_config(
-	const struct git_repo *r, struct environment *env, struct buf *names, struct err *e)
+static bool inside(const char *path, const char *dir)
 {
-	char *git = (char *)(uintptr_t)find_git();
-	char *git_dir = NULL;
-	if (!git)
-		return err_set(e, "git is not installed");
-	if (asprintf(&git_dir, "--git-dir=%s", r->git_dir) < 0)
-		return err_set(e, "out of memory");
-	char *argv[] = {git, "--no-pager", git_dir, "config", "--includes", "--list", "--name-only",
-		"-z", NULL};
-	int failed = run(argv, env, names, e);
-	free(git_dir);
-	return failed;
+	size_t n = strlen(dir);
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || !strcmp(dir, "/"));
 }
 
-/* The argument vector; strings are borrowed or live in the arena. */
-static int build_argv(const struct git_repo *r, const struct git_call *call, struct arena *arena,
-	char ***out, struct err *e)
+/* What lies outside of the directory that the call is about: a linked work tree's repository, the
+ * objects a clone borrows. */
+static json_t *outside(const struct git_repo *r, const char *top)
 {
-	if (call->arg_count + call->path_count > GIT_ARGS_MAX)
-		return err_set(e, "too many paths for git");
-	char **argv = arena_array(arena, GIT_ARGS_MAX + 16, sizeof(*argv));
-	size_t n = 0, dir = strlen(r->git_dir) + 16, tree = strlen(r->work_tree) + 16;
-	char *git_dir = arena_alloc(arena, dir), *work_tree = arena_alloc(arena, tree);
-	snprintf(git_dir, dir, "--git-dir=%s", r->git_dir);
-	snprintf(work_tree, tree, "--work-tree=%s", r->work_tree);
-	const char *const head[] = {
-		find_git(), "--no-pager", "-C", r->work_tree, git_dir, work_tree};
-	for (size_t i = 0; i < ARRAY_LEN(head); i++)
-		argv[n++] = (char *)(uintptr_t)head[i];
+	const char *const all[] = {r->common_dir, r->git_dir, r->borrowed};
+	json_t *list = json_array();
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i] && !inside(all[i], top) && !(i == 1 && inside(all[i], r->common_dir)))
+			json_array_append_new(list, json_string(all[i]));
+	return list;
+}
+
+static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
+{
+	json_t *argv = json_array();
+	json_array_append_new(argv, json_string(find_git()));
+	json_array_append_new(argv, json_string("--no-pager"));
+	if (r->git_dir)
+		json_array_append_new(argv, json_sprintf("--git-dir=%s", r->git_dir));
+	if (r->git_dir && !call->no_tree)
+		json_array_append_new(argv, json_sprintf("--work-tree=%s", r->work_tree));
 	for (size_t i = 0; i < call->arg_count; i++)
-		argv[n++] = (char *)(uintptr_t)call->args[i];
-	argv[n++] = "--";
+		json_array_append_new(argv, json_string(call->args[i]));
+	if (call->path_count)
+		json_array_append_new(argv, json_string("--"));
 	for (size_t i = 0; i < call->path_count; i++)
-		argv[n++] = (char *)(uintptr_t)call->paths[i];
-	*out = argv;
-	return 0;
+		json_array_append_new(argv, json_string(call->paths[i]));
+	return argv;
 }
 
-static int call_in(const struct git_repo *r, const struct git_call *call, struct environment *env,
+/* Reading needs no uid of its own: this git executes nothing, and it has nothing to write to. */
+static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
+	const struct buf *names, const char *profile, struct err *e)
+{
+	const char *top = top_of(r, call);
+	json_t *env = environment_new(names, call->as, e);
+	if (!env)
+		return NULL;
+	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
+		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
+		"none", "workspace", "path", top, "access", call->write ? "write" : "read", "read",
+		outside(r, top), "timeout_secs", (int)GIT_DEADLINE_SECS, "allow_root_jail",
+		!call->write || r->allow_root_jail);
+	if (!policy)
+		err_set(e, "a path of the repository is not UTF-8");
+	return policy;
+}
+
+/* --- the process -------------------------------------------------------------------------------
+ */
+
+static int memory_file(const char *bytes, size_t len, struct err *e)
+{
+	AUTO_FD int fd = memfd_create("git", MFD_CLOEXEC);
+	if (fd < 0 || (len && io_write(fd, bytes, len)) || lseek(fd, 0, SEEK_SET))
+		return err_errno(e, "cannot pass its input to git");
+	return TAKE_FD(fd);
+}
+
+/* The exit status, or -1: it was killed or could not be started. */
+static int run_jail(const json_t *policy, const struct buf *input, struct buf *out,
+	struct buf *words, struct err *e)
+{
+	AUTO_FREE char *jail = child_sibling("agent6-jail", e);
+	AUTO_FREE char *text = json_text(policy);
+	if (!jail || !text)
+		return -1;
+	if (strlen(text) > POLICY_BYTES_MAX)
+		return err_set(
+			e, "the repository's configuration names too many drivers and remotes");
+	AUTO_FD int policy_fd = memory_file(text, strlen(text), e);
+	AUTO_FD int input_fd = input ? memory_file(input->data, input->len, e) : -1;
+	if (policy_fd < 0 || (input && input_fd < 0))
+		return -1;
+	char *argv[] = {jail, (char *)(uintptr_t) "--policy-fd", (char *)(uintptr_t) "3", NULL};
+	char *env[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL};
+	struct capture_spec spec = {.argv = argv,
+		.env = env,
+		.stdin_fd = input_fd,
+		.more_fds = &policy_fd,
+		.more_count = 1,
+		.deadline_ms = GIT_DEADLINE_SECS * 1000 + GRACE_MS,
+		.own_session = true};
+	int status = capture_run(&spec, out, words, e);
+	if (status < 0 || WIFEXITED(status))
+		return status < 0 ? -1 : WEXITSTATUS(status);
+	return err_set(e, "git was killed by signal %d", WTERMSIG(status));
+}
+
+/* Strict where this host can; where the jail says that it cannot, nothing has run. */
+static int run(const struct git_repo *r, const struct git_call *call, const struct buf *names,
 	struct buf *out, struct err *e)
 {
-	AUTO_BUF names;
-	char **argv = NULL;
-	buf_init(&names, GIT_OUTPUT_MAX);
-	if (environment_init(env, e) || list_config(r, env, &names, e))
-		return -1;
-	arena_done(&env->arena);
-	if (environment_init(env, e) || override_names(env, &names, e))
-		return -1;
-	return build_argv(r, call, &env->arena, &argv, e) ? -1 : run(argv, env, out, e);
+	static const char *const profiles[] = {"strict", "hardened"};
+	AUTO_BUF words;
+	buf_init(&words, 4096);
+	int status = JAIL_FAILED;
+	if (!find_git())
+		return err_set(e, "git is not installed");
+	for (size_t i = 0; i < ARRAY_LEN(profiles) && status == JAIL_FAILED; i++) {
+		json_auto_t *policy = policy_of(r, call, names, profiles[i], e);
+		buf_clear(&words);
+		status = policy ? run_jail(policy, call->input, out, &words, e) : -1;
+	}
+	if (status <= 0)
+		return status;
+	return err_set(e, "git %s failed: %.*s", call->args[0],
+		words.len ? (int)strcspn(words.data, "\n") : 15,
+		words.len ? words.data : "without a word.");
 }
 
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
 {
-	struct environment *env = malloc(sizeof(*env));
-	if (!env)
-		return err_set(e, "out of memory");
-	int failed = call_in(r, call, env, out, e);
-	arena_done(&env->arena);
-	free(env);
-	return failed;
+	static const char *const list[] = {"config", "--includes", "--list", "--name-only", "-z"};
+	struct git_call listing = {.args = list, .arg_count = ARRAY_LEN(list)};
+	AUTO_BUF names, none;
+	buf_init(&names, GIT_OUTPUT_MAX);
+	buf_init(&none, 1);
+	if (call->arg_count + call->path_count > GIT_ARGS_MAX)
+		return err_set(e, "too many paths for git");
+	/* An include may lie in the work tree. */
+	listing.no_tree = call->no_tree;
+	if (r->git_dir && run(r, &listing, &none, &names, e))
+		return -1;
+	return run(r, call, &names, out, e);
 }

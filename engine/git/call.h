@@ -1,19 +1,26 @@
 /*
- * One neutralised git process: the environment that switches a repository's own commands off.
+ * One neutralised git process in a jail of its own: no network, nothing but the repository in
+ * sight, nothing writable but what the call has to write.
  */
 #ifndef GIT_CALL_H
 #define GIT_CALL_H
 #include "git/git.h"
 
-enum { GIT_ARGS_MAX = 4200, GIT_OUTPUT_MAX = 16 * 1024 * 1024, GIT_DEADLINE_MS = 60000 };
+enum { GIT_ARGS_MAX = 1000, GIT_OUTPUT_MAX = 16 * 1024 * 1024, GIT_DEADLINE_SECS = 120 };
 
-/* Runs `git [fixed options for r] args... [-- paths...]` and appends its stdout to `out`. A
- * non-zero exit, a signal or the deadline is an error that quotes the first line of stderr. */
 struct git_call {
 	const char *const *args;
 	size_t arg_count;
-	const char *const *paths;
+	const char *const *paths; /* literal, behind a "--" */
 	size_t path_count;
+	const struct buf *input;       /* stdin; NULL: nothing */
+	const struct git_identity *as; /* who commits; NULL: the call makes no commit */
+	bool write;                    /* it changes the repository or its work tree */
+	bool no_tree;                  /* it needs no work tree, and sees none */
 };
+
+/* Runs `git [fixed options for r] args... [-- paths...]` and appends its stdout to `out`. A
+ * non-zero exit, a signal or the deadline is an error that quotes the first line of stderr. Where r
+ * has no git_dir the call is made in its work tree without a repository. */
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e);
 #endif

@@ -31,6 +31,31 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 	return *git_dir ? 0 : err_set(e, "out of memory");
 }
 
+/* A linked work tree's directory names the repository's, relative to itself. */
+static int read_commondir(struct git_repo *r, struct err *e)
+{
+	char real[PATH_MAX], joined[2 * PATH_MAX];
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	AUTO_FD int dir = open(r->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return err_errno(e, "cannot open %s", r->git_dir);
+	if (faccessat(dir, "commondir", F_OK, AT_SYMLINK_NOFOLLOW)) {
+		r->common_dir = strdup(r->git_dir);
+		return 0;
+	}
+	if (io_read_file(dir, "commondir", PATH_MAX, &text, &len, e))
+		return err_wrap(e, "%s", r->git_dir);
+	text[strcspn(text, "\n")] = '\0';
+	bool absolute = text[0] == '/';
+	snprintf(joined, sizeof(joined), "%s%s%s", absolute ? "" : r->git_dir, absolute ? "" : "/",
+		text);
+	if (!realpath(joined, real))
+		return err_errno(e, "%s/commondir leads to %s", r->git_dir, joined);
+	r->common_dir = strdup(real);
+	return 0;
+}
+
 static int describe(
 	const char *work_tree, const struct stat *st, struct git_repo *out, struct err *e)
 {
@@ -45,7 +70,11 @@ static int describe(
 	if (failed)
 		return -1;
 	found.work_tree = strdup(work_tree);
-	if (found.git_dir && found.work_tree) {
+	if (found.git_dir && read_commondir(&found, e)) {
+		git_repo_done(&found);
+		return -1;
+	}
+	if (found.common_dir && found.work_tree) {
 		*out = found;
 		return 0;
 	}
@@ -76,6 +105,8 @@ void git_repo_done(struct git_repo *r)
 {
 	free(r->git_dir);
 	free(r->work_tree);
+	free(r->common_dir);
+	free(r->borrowed);
 	*r = (struct git_repo){0};
 }
 
@@ -85,12 +116,22 @@ int git_status(const struct git_repo *r, const char *const *paths, size_t count,
 	static const char *const args[] = {"status", "--porcelain=v1", "-z",
 		"--untracked-files=all", "--ignored=traditional", "--ignore-submodules=all",
 		"--no-renames"};
-	return git_call(r, &(struct git_call){args, ARRAY_LEN(args), paths, count}, out, e);
+	return git_call(r,
+		&(struct git_call){.args = args,
+			.arg_count = ARRAY_LEN(args),
+			.paths = paths,
+			.path_count = count},
+		out, e);
 }
 
 int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
 	struct err *e)
 {
 	static const char *const args[] = {"ls-files", "-z"};
-	return git_call(r, &(struct git_call){args, ARRAY_LEN(args), paths, count}, out, e);
+	return git_call(r,
+		&(struct git_call){.args = args,
+			.arg_count = ARRAY_LEN(args),
+			.paths = paths,
+			.path_count = count},
+		out, e);
 }

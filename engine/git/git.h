@@ -1,8 +1,9 @@
 /*
  * git, called so that a poisoned repository executes nothing on this host.
  *
- * The only place that starts git. Every call has an empty environment, explicit --git-dir and
- * --work-tree, no terminal, a deadline, and everything a repository's configuration could execute
+ * The only place that starts git. Every call runs in a jail of its own (agent6-jail: no network,
+ * nothing but the repository) and has an empty environment, explicit --git-dir and --work-tree, no
+ * terminal, a deadline, and everything a repository's configuration could execute
  * (hooks, fsmonitor, filters, textconv, pagers, signing programs, transports) overridden through
  * GIT_CONFIG_COUNT, where no name can be misread. The calls take no free arguments.
  */
@@ -11,10 +12,19 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+enum { GIT_OID_BYTES = 72 };
+
 /* A repository with a work tree. Heap strings, absolute. */
 struct git_repo {
-	char *git_dir;   /* what `.git` is or points to; NULL: there is no repository */
-	char *work_tree; /* the directory that holds `.git` */
+	char *git_dir;        /* what `.git` is or points to; NULL: there is no repository */
+	char *work_tree;      /* the directory that holds `.git` */
+	char *common_dir;     /* git_dir, or for a linked work tree the repository it belongs to */
+	char *borrowed;       /* a clone's: the directory of objects that it shares; NULL: none */
+	bool allow_root_jail; /* calls that write may do so as root where nothing else works */
+};
+
+struct git_identity {
+	char name[256], email[256];
 };
 
 /* The nearest repository enclosing the absolute real directory `path`. Not finding one is no error:
