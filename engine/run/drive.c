@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "machine/blackboard.h"
 #include "run/loop.h"
+#include "run/owner.h"
 #include "run/pokes.h"
 #include "run/profile.h"
 #include "run/recover.h"
@@ -326,6 +327,8 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	position_init(&d.at, q->machine);
 	run_instance(&d);
 	journal_close(&d.journal);
+	if (owner_give_back(i->path, &e))
+		live_notice(&d.live, "%s", e.text);
 	interrupts_done(&d.live.interrupts);
 	fill_result(&d, out);
 	position_done(&d.at);

@@ -88,3 +88,23 @@ END
 	AGENT6_ALLOW_ROOT='' run "$AGENT6_BIN/agent6" machine run --allow-root "$SCRATCH/tool"
 	[[ $status -eq 0 && $output == *"RUNNING AS ROOT"* ]]
 }
+
+@test "under sudo the state is given back to the user, who goes on with it" {
+	need_root
+	user_setup
+	profile auto
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: work}}
+  work: {kind: tool, command: ["true"], timeout_secs: 20, on: {ok: good, nonzero: good, timeout: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	SUDO_UID=$(id -u agent6-test) SUDO_GID=$(id -g agent6-test) go parked --exit-on-wait
+	[[ -z $(find "$SCRATCH/state" ! -user agent6-test) ]]
+	as_user "$SCRATCH/go" machine poke parked
+	as_user "$SCRATCH/go" machine run "$SCRATCH/parked"
+	SUDO_UID=$(id -u agent6-test) SUDO_GID=$(id -g agent6-test) go tool
+	[[ -z $(find "$SCRATCH/state" ! -user agent6-test) ]]
+}
