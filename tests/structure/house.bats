@@ -107,6 +107,16 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 	[[ $status -eq 1 ]]
 }
 
+@test "docs/architecture.md names every directory of code, and only files that exist" {
+	local dir file
+	while read -r dir; do
+		grep -q "$dir/" docs/architecture.md || { echo "not named: $dir"; false; }
+	done < <(sources jail broker schema engine | grep '\.c$' | xargs -n 1 dirname | sort -u)
+	while read -r file; do
+		[[ -e $file ]] || { echo "no such file: $file"; false; }
+	done < <(grep -oE '`(engine|schema|jail|broker|tests)/[a-z_/]*[a-z](\.[a-z]+)?`' docs/architecture.md | tr -d '`')
+}
+
 @test "the version is written in one place" {
 	local version
 	version=$(sed -n 's/^VERSION = //p' GNUmakefile)
