@@ -28,7 +28,9 @@ jails() { # COUNT at a time
 
 @test "2,000 jails in a row leave nothing behind" {
 	census >"$SCRATCH/before"
-	for _ in $(seq 2000); do
+	local count=2000
+	[[ ${AGENT6_CONFIG-release} == release ]] || count=100 # each takes ten times as long
+	for _ in $(seq "$count"); do
 		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json"
 	done
 	census >"$SCRATCH/after"
