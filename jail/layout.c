@@ -289,8 +289,9 @@ bool layout_same(const struct layout *a, const struct layout *b)
 		    a->missing_count == b->missing_count;
 	for (size_t i = 0; same && i < a->count; i++) {
 		const struct place *p = &a->place[i], *q = &b->place[i];
-		same = !strcmp(p->path, q->path) && p->kind == q->kind && p->dev == q->dev &&
-		       p->ino == q->ino;
+		bool watched = p->grant || p->kind == PLACE_MASK;
+		same = !strcmp(p->path, q->path) && p->kind == q->kind &&
+		       (!watched || (p->dev == q->dev && p->ino == q->ino));
 	}
 	return same;
 }

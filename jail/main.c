@@ -40,7 +40,6 @@ static const struct step strict_inside[] = {
 	{"root", rootfs_build},
 	{"root", rootfs_enter},
 	{"privileges", privileges_drop},
-	{"order", serve_take},
 	{"reaper", reaper_run},
 	{NULL, NULL},
 };
@@ -53,6 +52,7 @@ static const struct step strict_command[] = {
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
 	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
+	{"order", serve_take},
 	{"execute", command_execute},
 	{NULL, NULL},
 };

@@ -3,12 +3,15 @@
 #include "jail/order.h"
 #include "jail/supervise.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* In PID 1 of a waiting jail. Launched alone there is nothing to wait for. */
+enum { SHORT_MS = 10 };
+
+/* In the command's process, all layers in force. Launched alone there is nothing to wait for. */
 int serve_take(struct jail *j, struct err *e)
 {
 	struct order o;
@@ -104,7 +107,6 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 	}
 	if (write(taken_fd, "", 1) != 1)
 		_exit(1);
-	close(taken_fd);
 	if (rc) {
 		report_fail(j->report, "order", &e);
 		if (j->child > 0)
@@ -115,6 +117,7 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 	}
 	int failed = supervise_tell(j, &out, o.fds[3]);
 	order_done(&o); /* its readers see the end here */
+	close(taken_fd);
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
 	jail_clean(j);
@@ -136,6 +139,10 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 			serve_one(base, socket_fd, taken[1]);
 		close(taken[1]);
 		ssize_t got = pid < 0 ? -1 : read(taken[0], &byte, 1);
+		/* A short command is not disturbed by the building of the next jail. */
+		struct pollfd told = {.fd = taken[0]};
+		if (got == 1)
+			poll(&told, 1, SHORT_MS);
 		close(taken[0]);
 		if (pid < 0)
 			return err_errno(e, "cannot start the next launcher");

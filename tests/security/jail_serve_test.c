@@ -1,0 +1,308 @@
+/*
+ * agent6-jail serve: orders over a socket, each in a jail of its own, whatever the host did between
+ * building it and using it. As root and as an ordinary user.
+ *
+ *   jail_serve_test bench N     prints the median and the least time of N orders for /usr/bin/true
+ */
+#include "base/io.h"
+#include "base/json.h"
+#include "tests/kit/tap.h"
+#include "tests/kit/tree.h"
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20 };
+
+struct server {
+	pid_t pid;
+	int socket;
+	char *ws;
+};
+
+struct reply {
+	json_t *status;
+	char *out;
+};
+
+/* "DIR/NAME" on the heap. */
+static char *in(const char *dir, const char *name)
+{
+	char *made = NULL;
+	if (asprintf(&made, "%s/%s", dir, name) < 0)
+		bail("out of memory");
+	return made;
+}
+
+static void start(struct server *s, const char *name, uid_t uid)
+{
+	int pair[2];
+	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");
+	s->ws = in(tap_scratch(), name);
+	AUTO_FREE char *file = in(s->ws, "../policy.json");
+	tree_file(s->ws, ".git/config", "original\n", 0644);
+	AUTO_FREE char *git = in(s->ws, ".git"), *later = in(s->ws, ".hg");
+	json_auto_t *policy = json_pack("{s:i,s:s,s:[s],s:s,s:{s:s,s:s},s:i,s:[s,s]}", "version", 1,
+		"profile", "strict", "argv", "true", "cwd", s->ws, "workspace", "path", s->ws,
+		"access", "write", "timeout_secs", 20, "protect", git, later);
+	if (chmod(tap_scratch(), 0755) || json_dump_file(policy, file, 0) || chmod(file, 0644) ||
+		(uid && chown(s->ws, uid, uid)) ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		bail("cannot set up the server: %s", strerror(errno));
+	s->pid = fork();
+	if (!s->pid) {
+		if ((uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
+				    setresuid(uid, uid, uid))) ||
+			dup2(pair[1], 9) < 0)
+			_exit(1);
+		execl(program, "agent6-jail", "serve", "--socket-fd", "9", "--policy", file, NULL);
+		_exit(1);
+	}
+	close(pair[1]);
+	s->socket = pair[0];
+}
+
+static void stop(struct server *s)
+{
+	int status = -1;
+	close(s->socket);
+	ok(waitpid(s->pid, &status, 0) == s->pid && status == 0, "the server ends with its client");
+	free(s->ws);
+}
+
+static void send_order(int socket_fd, const char *order, const int *fds, size_t count)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(FDS * sizeof(int))];
+	} control = {.space = {0}};
+	struct iovec data = {(void *)(uintptr_t)order, strlen(order)};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(header), fds, count * sizeof(int));
+	if (sendmsg(socket_fd, &message, MSG_NOSIGNAL) < 0)
+		bail("cannot send: %s", strerror(errno));
+}
+
+/* Sends; the status comes on the descriptor returned, the output into `*out_fd`. */
+static int begin(const struct server *s, const char *order, int *out_fd)
+{
+	int ends[2];
+	AUTO_FD int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	*out_fd = memfd_create("out", MFD_CLOEXEC);
+	if (pipe2(ends, O_CLOEXEC) || nothing < 0 || *out_fd < 0)
+		bail("cannot make descriptors");
+	int fds[FDS] = {nothing, *out_fd, *out_fd, ends[1]};
+	send_order(s->socket, order, fds, FDS);
+	close(ends[1]);
+	return ends[0];
+}
+
+static struct reply finish(int status_fd, int out_fd)
+{
+	struct reply r = {NULL, NULL};
+	AUTO_BUF status, out;
+	buf_init(&status, BYTES_MAX);
+	buf_init(&out, BYTES_MAX);
+	struct err e = ERR_NONE;
+	if (io_read_all(status_fd, &status, "status", &e) || lseek(out_fd, 0, SEEK_SET) ||
+		io_read_all(out_fd, &out, "output", &e))
+		bail("%s", e.text);
+	close(status_fd);
+	close(out_fd);
+	r.status = json_read(status.data, status.len, BYTES_MAX, &e);
+	r.out = buf_take(&out, NULL);
+	if (!r.status)
+		bail("no status: %s", e.text);
+	return r;
+}
+
+static void reply_done(struct reply *r)
+{
+	json_decref(r->status);
+	free(r->out);
+}
+
+static struct reply order(const struct server *s, const char *text_of_order)
+{
+	int out_fd, status_fd = begin(s, text_of_order, &out_fd);
+	return finish(status_fd, out_fd);
+}
+
+static json_int_t number(const struct reply *r, const char *key)
+{
+	return json_is_integer(json_object_get(r->status, key))
+		       ? json_integer_value(json_object_get(r->status, key))
+		       : -1;
+}
+
+#define SH(script) "{\"argv\":[\"sh\",\"-c\",\"" script "\"]}"
+
+static void test_orders(const struct server *s)
+{
+	struct reply r = order(s, SH("echo one; id -u; ls /proc/self/fd | tr '\\\\n' ' '; exit 3"));
+	is(number(&r, "exit"), 3, "the exit status");
+	is_str(r.out, "one\n1000\n0 1 2 3 ", "the output, the id, three descriptors and ls's own");
+	ok(json_is_true(json_object_get(json_object_get(r.status, "layers"), "capabilities")),
+		"all layers");
+	reply_done(&r);
+	r = order(s, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":5}");
+	has_str(r.out, "MINE=yes", "the order's environment");
+	has_str(r.out, "HOME=/tmp/home", "on top of the policy's");
+	reply_done(&r);
+	r = order(s, SH("env; ls /tmp/home"));
+	ok(!strstr(r.out, "MINE"), "and of that order only");
+	reply_done(&r);
+	r = order(s, "{\"argv\":[\"sleep\",\"20\"],\"timeout_secs\":1}");
+	ok(json_is_true(json_object_get(r.status, "timed_out")), "its time-out");
+	reply_done(&r);
+	r = order(s, "{\"argv\":[\"nonexistent\"]}");
+	is(number(&r, "exit"), 127, "not found");
+	reply_done(&r);
+}
+
+static void test_bad_orders(const struct server *s)
+{
+	static const char *const bad[] = {"", "x", "[]", "{}", "{\"argv\":[]}",
+		"{\"argv\":\"true\"}", "{\"argv\":[\"true\"],\"network\":\"host\"}",
+		"{\"argv\":[\"true\"],\"timeout_secs\":0}"};
+	for (size_t i = 1; i < ARRAY_LEN(bad); i++) {
+		struct reply r = order(s, bad[i]);
+		is(number(&r, "exit"), 125, "refused: %s", bad[i]);
+		is_str(json_string_value(json_object_get(r.status, "stage")), "order", "by name");
+		reply_done(&r);
+	}
+	int one = STDERR_FILENO;
+	send_order(s->socket, SH("touch lone"), &one, 1);
+	struct reply r = order(s, SH("ls"));
+	ok(!strstr(r.out, "lone"),
+		"an order without its descriptors runs nothing, the next one runs");
+	reply_done(&r);
+}
+
+/* The jail was built before any of this happened. */
+static void test_stale(const struct server *s)
+{
+	AUTO_FREE char *later = in(s->ws, ".hg"), *pipe_at = in(s->ws, "pipe");
+	if (mkdir(later, 0777) || chmod(later, 0777))
+		bail("cannot make %s", later);
+	struct reply r = order(s, SH("echo evil >.hg/hgrc; ls -A .hg"));
+	has_str(r.out, "Read-only", "a protected directory that appeared is protected");
+	reply_done(&r);
+	if (rmdir(later) || mkfifo(pipe_at, 0666))
+		bail("cannot change %s", s->ws);
+	r = order(s, SH("test -p pipe && echo pipe; mkdir .hg"));
+	ok(!strstr(r.out, "pipe\n"), "a pipe that appeared is masked");
+	is_str(json_string_value(json_array_get(json_object_get(r.status, "appeared"), 0)), later,
+		"what the command made in a protected place is reported");
+	reply_done(&r);
+	unlink(pipe_at);
+	rmdir(later);
+}
+
+static void test_side_by_side(const struct server *s)
+{
+	int first_out, second_out;
+	int first = begin(s,
+		SH("touch /tmp/mine; while [ ! -e go ]; do sleep 0.02; done; test -e /tmp/mine && "
+		   "echo kept"),
+		&first_out);
+	int second =
+		begin(s, SH("test -e /tmp/mine && echo seen; kill -9 -1 2>/dev/null; touch go"),
+			&second_out);
+	struct reply b = finish(second, second_out), a = finish(first, first_out);
+	is_str(b.out, "", "another command's /tmp is not there");
+	is_str(a.out, "kept\n", "and its processes were out of reach");
+	reply_done(&a);
+	reply_done(&b);
+}
+
+static void test_nothing_stays(struct server *s)
+{
+	struct reply r = order(s, SH("(setsid sleep 6543 &) ; exit 0"));
+	reply_done(&r);
+	int out_fd;
+	AUTO_FD int status = begin(s, SH("touch running; sleep 6543"), &out_fd);
+	AUTO_FREE char *running = in(s->ws, "running");
+	for (int i = 0; access(running, F_OK) && i < 5000; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	close(out_fd);
+	stop(s);
+	AUTO_BUF rest;
+	buf_init(&rest, BYTES_MAX);
+	ok(!io_read_all(status, &rest, "status", NULL) && !rest.len,
+		"what still ran ended with the server, untold");
+}
+
+static int64_t now_us(void)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
+
+static int bench(int count)
+{
+	struct server s;
+	AUTO_FREE int64_t *took = calloc((size_t)count, sizeof(*took));
+	start(&s, "bench", 0);
+	for (int i = 0; i < count; i++) {
+		nanosleep(
+			&(struct timespec){.tv_nsec = 10000000}, NULL); /* the next one is built */
+		int64_t from = now_us();
+		struct reply r = order(&s, "{\"argv\":[\"/usr/bin/true\"]}");
+		took[i] = now_us() - from;
+		reply_done(&r);
+	}
+	close(s.socket);
+	waitpid(s.pid, NULL, 0);
+	free(s.ws);
+	qsort(took, (size_t)count, sizeof(*took), by_size);
+	printf("%lld %lld\n", (long long)took[count / 2], (long long)took[0]);
+	return 0;
+}
+
+static void test_all(const char *name, uid_t uid)
+{
+	struct server s;
+	diag("as %s", name);
+	start(&s, name, uid);
+	test_orders(&s);
+	test_bad_orders(&s);
+	test_stale(&s);
+	test_side_by_side(&s);
+	test_nothing_stays(&s);
+}
+
+int main(int argc, char **argv)
+{
+	if (!getenv("AGENT6_BIN"))
+		bail("AGENT6_BIN says where the programs are");
+	signal(SIGPIPE, SIG_IGN);
+	if (argc > 2 && !strcmp(argv[1], "bench"))
+		return bench((int)strtol(argv[2], NULL, 10));
+	test_all("caller", 0);
+	if (geteuid() == 0)
+		test_all("user", USER);
+	return tap_done();
+}
