@@ -211,12 +211,17 @@ check_identity() {
 	[[ $status -eq 3 ]]
 	run jail timeout_secs=1 -- sh -c '(setsid sleep 4321 &) ; trap "" TERM; sleep 4321'
 	[[ $status -eq 124 ]]
+	run pgrep -f 'sleep 4321'
+	[[ $status -eq 1 ]]
 	jail -- sh -c 'touch ready; (setsid sleep 4321 &); sleep 4321' &
 	local jail=$!
 	until [[ -e $WS/ready ]]; do sleep 0.05; done
 	pkill -KILL -P "$jail" agent6-jail || kill -KILL "$jail"
 	wait "$jail" || true
-	sleep 0.2
+	for _ in $(seq 100); do # nobody is left to wait for it
+		pgrep -f 'sleep 4321' >/dev/null || break
+		sleep 0.05
+	done
 	run pgrep -f 'sleep 4321'
 	[[ $status -eq 1 ]]
 	jail -- true # a killed launcher's cgroup goes with the next jail
