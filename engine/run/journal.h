@@ -31,10 +31,12 @@ struct journal_mark journal_start(void);
 /* Reads forward from a mark, one verified line at a time, in constant memory but for the longest
  * line. */
 struct journal_reader {
-	int fd;                   /* borrowed */
+	int fd;           /* borrowed */
+	const char *name; /* of the file, for messages; journal_reader_init: the journal's */
 	struct journal_mark mark; /* behind the last line read */
 	struct buf window;
 	size_t at;
+	int64_t looked_at;  /* a faulty last line was read twice: its offset plus one */
 	int64_t torn_bytes; /* set at the end: bytes of an unfinished last line */
 	bool at_eof;
 };

@@ -7,6 +7,7 @@
 
 enum {
 	READ_BYTES = 64 * 1024,
+	LOOK_AGAIN_MS = 2,
 	SECTOR_BYTES = 512,
 	BLANK_MIN = 32, /* a line never holds that many spaces where a sector was left unwritten */
 	TAIL_BYTES = 6 + SHA256_HEX + 2, /* ,"h":"..."} */
@@ -21,7 +22,7 @@ struct journal_mark journal_start(void)
 
 void journal_reader_init(struct journal_reader *r, int fd, const struct journal_mark *from)
 {
-	*r = (struct journal_reader){.fd = fd, .mark = *from};
+	*r = (struct journal_reader){.fd = fd, .mark = *from, .name = "journal.jsonl"};
 	buf_init(&r->window, JOURNAL_LINE_MAX + READ_BYTES);
 }
 
@@ -41,10 +42,9 @@ static int fill(struct journal_reader *r, struct err *e)
 		n = pread(r->fd, chunk, sizeof(chunk), from);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return err_errno(e, "cannot read journal.jsonl");
+		return err_errno(e, "cannot read %s", r->name);
 	r->at_eof = n == 0;
-	return buf_add(&r->window, chunk, (size_t)n) ? err_set(e, "journal.jsonl: out of memory")
-						     : 0;
+	return buf_add(&r->window, chunk, (size_t)n) ? err_set(e, "%s: out of memory", r->name) : 0;
 }
 
 static bool blank(const char *text, size_t len)
@@ -146,8 +146,7 @@ static int find_line(struct journal_reader *r, size_t *len, struct err *e)
 			/* Padding may be longer than any line. */
 			if (!blank(r->window.data + r->at, have))
 				return err_set(e,
-					"journal.jsonl, line %llu: longer than the limit of %d "
-					"bytes",
+					"%s, line %llu: longer than the limit of %d bytes", r->name,
 					(unsigned long long)r->mark.lines + 1, JOURNAL_LINE_MAX);
 			return 0;
 		}
@@ -155,6 +154,32 @@ static int find_line(struct journal_reader *r, size_t *len, struct err *e)
 		if (fill(r, e))
 			return -1;
 	}
+}
+
+/* A reader without the lock may look while the last line is being written. */
+static bool look_again(struct journal_reader *r, size_t len, struct err *e)
+{
+	if (r->looked_at == r->mark.offset + 1 || rest_blank(r, len + 1, e) != 1)
+		return false;
+	r->looked_at = r->mark.offset + 1;
+	nanosleep(&(struct timespec){0, LOOK_AGAIN_MS * 1000000L}, NULL);
+	buf_clear(&r->window);
+	r->at = 0;
+	r->at_eof = false;
+	return true;
+}
+
+static int faulty(struct journal_reader *r, size_t len, const char *fault, struct err *e)
+{
+	const char *text = r->window.data + r->at;
+	int last = lacks_sector(text, len, r->mark.offset) ? rest_blank(r, len + 1, e) : 0;
+	if (last < 0)
+		return -1;
+	r->torn_bytes = (int64_t)len + 1;
+	if (last)
+		return 0;
+	return err_set(
+		e, "%s, line %llu: %s", r->name, (unsigned long long)r->mark.lines + 1, fault);
 }
 
 int journal_next(struct journal_reader *r, const char **line, size_t *len, struct err *e)
@@ -167,16 +192,8 @@ int journal_next(struct journal_reader *r, const char **line, size_t *len, struc
 		return end_of_lines(r);
 	const char *text = r->window.data + r->at;
 	const char *fault = line_fault(text, n, r->mark.chain);
-	if (fault) {
-		int last = lacks_sector(text, n, r->mark.offset) ? rest_blank(r, n + 1, e) : 0;
-		if (last < 0)
-			return -1;
-		r->torn_bytes = (int64_t)n + 1;
-		if (last)
-			return 0;
-		return err_set(e, "journal.jsonl, line %llu: %s",
-			(unsigned long long)r->mark.lines + 1, fault);
-	}
+	if (fault)
+		return look_again(r, n, e) ? journal_next(r, line, len, e) : faulty(r, n, fault, e);
 	*line = text;
 	*len = n;
 	r->at += n + 1;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static int dir_fd;
 
@@ -269,6 +270,36 @@ static void test_ride(void)
 	is(read_all().mark.lines, 2, "a queued line is not written by closing");
 }
 
+/* Readers take no lock: what they see of a line that is being written is no damage. */
+static void test_together(void)
+{
+	enum { LINES = 250, FILLER = 6000 };
+	struct journal j;
+	fresh(&j);
+	pid_t writer = fork();
+	if (writer == 0) {
+		AUTO_FREE char *filler = calloc(1, FILLER + 1);
+		memset(filler, 'x', FILLER);
+		json_auto_t *line = event(1);
+		json_object_set_new(line, "filler", json_string(filler));
+		for (int i = 0; i < LINES; i++)
+			if (journal_commit(&j, line, NULL))
+				_exit(1);
+		_exit(0);
+	}
+	int damage = 0, reads = 0, status = 0;
+	for (uint64_t lines = 0; lines < LINES && !waitpid(writer, &status, WNOHANG); reads++) {
+		struct seen s = read_all();
+		damage += s.result < 0;
+		lines = s.mark.lines;
+	}
+	if (!WIFEXITED(status))
+		waitpid(writer, &status, 0);
+	is(read_all().mark.lines, LINES, "all lines of a busy writer are there");
+	is(damage, 0, "and none of %d reads meanwhile took a line for damaged", reads);
+	journal_close(&j);
+}
+
 static void test_has(void)
 {
 	struct journal j;
@@ -293,6 +324,7 @@ int main(void)
 	test_padding();
 	test_sectors();
 	test_ride();
+	test_together();
 	test_has();
 	return tap_done();
 }
