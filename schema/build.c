@@ -219,13 +219,17 @@ struct doc_node doc_build_string(
 	struct doc_build *b, const char *text, size_t len, struct doc_pos pos)
 {
 	struct doc_node node = {.kind = DOC_STR, .count = (uint32_t)len, .pos = pos};
-	if (len && memchr(text, '\0', len)) {
-		finding_at(b->findings, RULE_NUL_CHARACTER, b->doc, pos,
-			"the string holds the character NUL (U+0000)");
-		node.kind = DOC_BROKEN;
-	}
 	node.text = arena_copy(&b->doc->arena, text, len);
 	return node;
+}
+
+void doc_build_refuse_nul(struct doc_build *b, struct doc_node *node)
+{
+	if (!memchr(node->text, '\0', node->count))
+		return;
+	finding_at(b->findings, RULE_NUL_CHARACTER, b->doc, node->pos,
+		"the string holds the character NUL (U+0000)");
+	node->kind = DOC_BROKEN;
 }
 
 void doc_build_root(struct doc_build *b)

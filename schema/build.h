@@ -36,9 +36,11 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 int doc_build_add(struct doc_build *b, struct doc_node node);
 /* The next node added will be a map's key. */
 bool doc_build_at_key(const struct doc_build *b);
-/* A DOC_STR node whose text is copied; a NUL in it is reported and the node is broken. */
+/* A DOC_STR node whose text is copied. */
 struct doc_node doc_build_string(
 	struct doc_build *b, const char *text, size_t len, struct doc_pos pos);
+/* A NUL, which only an escape can have brought, is reported and the string broken. */
+void doc_build_refuse_nul(struct doc_build *b, struct doc_node *node);
 /* The last step: the one node left becomes the root. */
 void doc_build_root(struct doc_build *b);
 

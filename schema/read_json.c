@@ -130,11 +130,8 @@ static int read_string(struct reader *r)
 	if (lone)
 		finding_at(r->build.findings, RULE_LONE_SURROGATE, r->build.doc, node.pos,
 			"the string holds half of a surrogate pair");
-	bool nul = memchr(text, '\0', len);
-	if (nul)
-		finding_at(r->build.findings, RULE_NUL_CHARACTER, r->build.doc, node.pos,
-			"the string holds the character NUL (U+0000)");
-	if (lone || nul)
+	doc_build_refuse_nul(&r->build, &node);
+	if (lone)
 		node.kind = DOC_BROKEN;
 	return doc_build_add(&r->build, node);
 }

@@ -137,7 +137,8 @@ static bool resolve_word(struct doc_node *node, const char *text, size_t len)
 		{"NULL", DOC_NULL, false}, {"true", DOC_BOOL, true}, {"True", DOC_BOOL, true},
 		{"TRUE", DOC_BOOL, true}, {"false", DOC_BOOL, false}, {"False", DOC_BOOL, false},
 		{"FALSE", DOC_BOOL, false}};
-	if (len != 4 && len != 5)
+	char first = (char)(*text | 0x20);
+	if ((len != 4 && len != 5) || (first != 'n' && first != 't' && first != 'f'))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (!strcmp(text, words[i].text)) {
@@ -156,7 +157,7 @@ static bool resolve(struct reader *r, struct doc_node *node, const char *text, s
 		return true;
 	}
 	if ((unsigned char)*text > '9')
-		return strchr("nNtTfF", *text) && resolve_word(node, text, len);
+		return resolve_word(node, text, len);
 	if (is_decimal_int(text) || is_based_int(text))
 		set_int(r, node, text, len);
 	else if (is_float(text) || is_infinite_or_nan(text))
@@ -207,6 +208,8 @@ static int on_scalar(struct reader *r, const yaml_event_t *event)
 	}
 	if (!plain || !resolve(r, &node, text, len))
 		node = doc_build_string(&r->build, text, len, node.pos);
+	if (event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
+		doc_build_refuse_nul(&r->build, &node);
 	return doc_build_add(&r->build, node);
 }
 

@@ -21,26 +21,33 @@ static const char *line_next(const char *p, const char *end)
 	return p + (p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 1);
 }
 
-/* Stores where lines start (`lines` NULL: nowhere) and returns how many there are. */
-static uint32_t find_lines(const struct doc *d, uint32_t *lines)
+static uint32_t *more_lines(uint32_t *lines, size_t room)
 {
-	const char *end = d->text + d->len, *cr = memchr(d->text, '\r', d->len);
-	uint32_t count = 1;
-	for (const char *p = d->text; (p = line_end(p, end, &cr)) < end;) {
-		p = line_next(p, end);
-		if (lines)
-			lines[count] = (uint32_t)(p - d->text);
-		count++;
+	lines = reallocarray(lines, room, sizeof(*lines));
+	if (!lines) {
+		fputs("agent6: out of memory\n", stderr);
+		abort();
 	}
-	return count;
+	return lines;
 }
 
 static void index_lines(struct doc *d)
 {
-	d->line_count = find_lines(d, NULL);
-	uint32_t *lines = arena_array(&d->arena, d->line_count, sizeof(*lines));
-	find_lines(d, lines);
+	const char *end = d->text + d->len, *cr = memchr(d->text, '\r', d->len);
+	size_t room = d->len / 32 + 16;
+	AUTO_FREE uint32_t *found = more_lines(NULL, room);
+	uint32_t count = 0;
+	found[count++] = 0;
+	for (const char *p = d->text; (p = line_end(p, end, &cr)) < end;) {
+		p = line_next(p, end);
+		if (count == room)
+			found = more_lines(found, room *= 2);
+		found[count++] = (uint32_t)(p - d->text);
+	}
+	uint32_t *lines = arena_array(&d->arena, count, sizeof(*lines));
+	memcpy(lines, found, count * sizeof(*lines));
 	d->lines = lines;
+	d->line_count = count;
 }
 
 static struct doc_pos pos_at(const struct doc *d, size_t offset)
