@@ -51,6 +51,11 @@ give_user() {
 	[[ $(id -u) -ne 0 ]] || chown -R "$TEST_USER:" "$@"
 }
 
+# What is traced cannot trace itself, as the sanitizers' leak check would.
+strace() {
+	ASAN_OPTIONS=detect_leaks=0 command strace "$@"
+}
+
 need() {
 	local cmd
 	for cmd in "$@"; do
