@@ -39,7 +39,7 @@ static void prune(const struct instance *i, int64_t keep)
 	AUTO_FD int states = openat(i->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = states < 0 ? 0 : scandirat(states, ".", &entries, is_execution, by_number);
 	for (int at = 0; at < n; at++) {
-		if (at < n - keep)
+		if (at < n - (keep > 0 ? keep : 1)) /* never the one just made */
 			tree_remove(states, entries[at]->d_name, NULL);
 		free(entries[at]);
 	}

@@ -83,7 +83,7 @@ END
 	journal env | jq -r 'select(.fact) | .fact.stdout' >"$SCRATCH/env-out"
 	[[ $(grep -c '^AGENT6_STEP_KEY=env-1$' "$SCRATCH/env-out") -eq 2 ]]
 	grep -qx MINE=1 "$SCRATCH/env-out"
-	! grep -q s3cret "$SCRATCH/env-out"
+	[[ -z $(grep s3cret "$SCRATCH/env-out") ]]
 	[[ -z $(cut -d= -f1 "$SCRATCH/env-out" | sort -u | grep -vxE 'PATH|HOME|PWD|OLDPWD|SHLVL|_|LANG|LC_ALL|TERM|TZ|TMPDIR|MINE|AGENT6_[A-Z_]+') ]]
 	[[ $(journal env | jq -r 'select(.t == "retry") | .attempt') == 1 ]]
 	[[ $(journal env | jq -r 'select(.t == "end") | .transitions') == 2 ]]
@@ -220,5 +220,31 @@ END
 	[[ $status -eq 2 && $output == *"DEPLOY_TOKEN"*"not set"* ]]
 	DEPLOY_TOKEN=s3cr3t-abcdefg go holder
 	[[ $(fact holder .stdout) == "token: **************." && $(fact holder .stderr_tail) == "**************" ]]
-	! grep -rq s3cr3t "$SCRATCH/state"
+	[[ -z $(grep -r s3cr3t "$SCRATCH/state") ]]
+}
+
+@test "the operator's keys are hidden wherever a grant would show them" {
+	mkdir -p "$SCRATCH/config/agent6"
+	printf 'providers: {p: sk-very-secret}\n' >"$SCRATCH/config/agent6/secrets.yaml"
+	chmod 600 "$SCRATCH/config/agent6/secrets.yaml"
+	echo "sandbox: {read: [$SCRATCH/config]}" >"$SCRATCH/config/agent6/config.yaml"
+	tool_machine thief "[sh, -c, 'cat $SCRATCH/config/agent6/config.yaml $SCRATCH/config/agent6/secrets.yaml']"
+	run go thief
+	[[ $(fact thief .stdout) == *sandbox* ]]
+	[[ -z $(grep -r very-secret "$SCRATCH/state") ]]
+}
+
+@test "step directories are kept to a number" {
+	machine_file many <<'END'
+initial: work
+budget: {max_transitions: 40}
+states:
+  work: {kind: tool, command: [echo, x], timeout_secs: 20, on: {ok: work, nonzero: bad, timeout: bad}}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	mkdir -p "$SCRATCH/config/agent6"
+	echo "machine: {state_log_keep: 3}" >"$SCRATCH/config/agent6/config.yaml"
+	run go many
+	[[ $status -eq 3 ]]
+	[[ $(ls "$(instance many)/states" | sort -n | tr '\n' ' ') == "38-work 39-work 40-work " ]]
 }

@@ -117,7 +117,7 @@ END
 	kill -TERM "$RUNNER"
 	finish
 	[[ $code -eq 143 ]]
-	! journal_has busy '"t":"step"'
+	[[ -z $(journal busy | grep '"t":"step"') ]]
 	go busy
 	[[ $(sort "$(instance busy)/data/keys" | uniq -c | tr -s ' ') == " 2 busy-1" ]]
 }
