@@ -213,7 +213,8 @@ int main(int argc, char **argv)
 	int code = supervise_exit(&j, &out);
 	if (supervise_tell(&j, &out, o.status_fd))
 		code = 125;
-	jail_clean(&j);
-	policy_done(&j.policy);
+	/* PID 1 executes nothing any more; the kernel ends it without anybody waiting. */
+	if (j.group_count || j.temp_dir)
+		jail_clean(&j);
 	_exit(code);
 }

@@ -8,8 +8,13 @@ setup() {
 }
 
 # Processes of ours and mounts; the namespaces live in these and nowhere else. Other tests run beside
-# this one: their processes do not carry our policy's name.
+# this one: their processes do not carry our policy's name. What the kernel is still taking down is
+# given a moment.
 census() {
+	for _ in $(seq 100); do
+		pgrep -f "^[^ ]*agent6-jail --policy $SCRATCH/policy.json" >/dev/null || break
+		sleep 0.05
+	done
 	echo "mounts $(wc -l </proc/self/mountinfo)"
 	echo "jails $(pgrep -c -f "^[^ ]*agent6-jail --policy $SCRATCH/policy.json")"
 }
