@@ -4,6 +4,7 @@
 #include "cli/start.h"
 #include "cli/summary.h"
 #include "run/journal.h"
+#include "run/workspace.h"
 
 #include <string.h>
 
@@ -159,9 +160,11 @@ static int rehearse(void *ctx, const struct loaded *l)
 	struct err e = ERR_NONE;
 	struct drive_result out = {0};
 	r->loaded = l;
-	if (stage_open(&r->stage, r->loaded->bundle, call_value(r->call, "dir"),
-		    call_value(r->call, "cassette"), &e) ||
-		stage_play(&r->stage, &e) || perform(r, &out, &e))
+	struct stage_ask ask = {.bundle = l->bundle,
+		.dir = call_value(r->call, "dir"),
+		.cassette = call_value(r->call, "cassette"),
+		.repository = l->machine && workspace_needed(l->machine)};
+	if (stage_open(&r->stage, &ask, &e) || stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return fail(EXIT_REFUSED, &e);
 	return report(r, &out);
 }
@@ -199,7 +202,8 @@ const struct verb verb_machine_rehearse = {.path = "machine rehearse",
 		   "answers from cassettes and fails the rehearsal when a request does not match "
 		   "the next one.\n"
 		   "The workspace is a copy of the bundle's rehearsal/workspace, else of the "
-		   "working directory.\n"
+		   "working directory; a machine with `mode: run` gets it as a git repository "
+		   "with one commit.\n"
 		   "Exit status: as `machine run`; 1 also when a request did not match.",
 	.options = options,
 	.run = run};

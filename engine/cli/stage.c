@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/tree.h"
+#include "git/clone.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -86,8 +87,10 @@ static int copy_current(int to, struct err *e)
 }
 
 /* Made under another name first: a stage either has its whole workspace or none. */
-static int make_workspace(struct stage *s, const struct bundle *b, struct err *e)
+static int make_workspace(struct stage *s, const struct stage_ask *ask, struct err *e)
 {
+	static const struct git_identity as = {"agent6 rehearsal", "rehearsal@agent6.invalid"};
+	AUTO_FREE char *path = NULL;
 	bool prepared = false;
 	if (!faccessat(s->dir_fd, "workspace", F_OK, AT_SYMLINK_NOFOLLOW))
 		return 0;
@@ -98,7 +101,11 @@ static int make_workspace(struct stage *s, const struct bundle *b, struct err *e
 	AUTO_FD int to = openat(s->dir_fd, "workspace.tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (to < 0)
 		return err_errno(e, "cannot open the workspace");
-	if (copy_prepared(b, to, &prepared, e) || (!prepared && copy_current(to, e)))
+	if (copy_prepared(ask->bundle, to, &prepared, e) || (!prepared && copy_current(to, e)))
+		return -1;
+	if (asprintf(&path, "%s/workspace.tmp", s->dir) < 0)
+		return err_set(e, "out of memory");
+	if (ask->repository && git_make(path, &as, e))
 		return -1;
 	if (renameat(s->dir_fd, "workspace.tmp", s->dir_fd, "workspace"))
 		return err_errno(e, "cannot put the workspace into place");
@@ -142,15 +149,15 @@ static int copy_named_cassette(struct stage *s, const char *path, struct err *e)
 		       : io_replace_file(dir, "00.jsonl", text, len, 0600, e);
 }
 
-int stage_open(struct stage *s, const struct bundle *b, const char *dir, const char *cassette,
-	struct err *e)
+int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
 {
-	if (make_dir(s, dir, e) || make_workspace(s, b, e) ||
+	if (make_dir(s, ask->dir, e) || make_workspace(s, ask, e) ||
 		tree_remove(s->dir_fd, "cassettes", e))
 		return -1;
 	if (mkdirat(s->dir_fd, "cassettes", 0700))
 		return err_errno(e, "cannot create cassettes/");
-	return cassette ? copy_named_cassette(s, cassette, e) : copy_cassettes(s, b, e);
+	return ask->cassette ? copy_named_cassette(s, ask->cassette, e)
+			     : copy_cassettes(s, ask->bundle, e);
 }
 
 /* --- the provider

@@ -26,9 +26,14 @@ struct stage {
 
 /* Sets it up. `dir` NULL: a throwaway directory; otherwise one that is made, or continued when it
  * was a stage before. The workspace is a copy of the bundle's rehearsal/workspace, else of the
- * working directory. `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
-int stage_open(struct stage *s, const struct bundle *b, const char *dir, const char *cassette,
-	struct err *e);
+ * working directory, and a git repository with one commit of all of it where `repository` asks for
+ * one. `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
+struct stage_ask {
+	const struct bundle *bundle;
+	const char *dir, *cassette;
+	bool repository;
+};
+int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e);
 /* Starts agent6-cassette. */
 int stage_play(struct stage *s, struct err *e);
 /* Ends it; `failures` receives what did not match, an array of {kind, state, seq, turn, text}, and

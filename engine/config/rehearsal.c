@@ -20,7 +20,8 @@ static char *rehearsal_text(
 		json_object_set_new(all, providers[i], provider_json(format, base_url));
 	json_auto_t *worker =
 		count ? json_pack("{ss ss}", "provider", providers[0], "model", "rehearsal") : NULL;
-	json_auto_t *root = json_pack("{sO}", "providers", all);
+	json_auto_t *root = json_pack("{sO s{s{ss ss}}}", "providers", all, "git", "commit", "name",
+		"agent6 rehearsal", "email", "rehearsal@agent6.invalid");
 	if (worker)
 		json_object_set_new(root, "models", json_pack("{sO}", "worker", worker));
 	return json_dumps(root, 0);

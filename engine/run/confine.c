@@ -225,6 +225,16 @@ static void add_texts(json_t *list, const char *const *items, size_t count)
 		json_array_append_new(list, json_string(items[i]));
 }
 
+/* What is carved out of the operator's directory is carved out of the clone of it, too. */
+static void add_cloned(
+	json_t *list, const struct confine *c, const char *const *items, size_t count)
+{
+	for (size_t i = 0; c->origin && i < count; i++)
+		if (inside(items[i], c->origin))
+			json_array_append_new(
+				list, json_sprintf("%s%s", c->clone, items[i] + strlen(c->origin)));
+}
+
 json_t *confine_protected(const struct confine *c)
 {
 	json_t *list = json_array();
@@ -234,6 +244,8 @@ json_t *confine_protected(const struct confine *c)
 			json_array_append_new(list, json_string(c->protect[i]));
 	const struct config_list *own = &c->config->sandbox.protect;
 	add_texts(list, own->items, own->count);
+	add_cloned(list, c, c->protect, c->protect_count);
+	add_cloned(list, c, own->items, own->count);
 	return list;
 }
 
@@ -242,6 +254,8 @@ static json_t *hidden(const struct confine *c)
 	json_t *list = json_array();
 	add_texts(list, c->hide, c->hide_count);
 	add_texts(list, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
+	add_cloned(list, c, c->hide, c->hide_count);
+	add_cloned(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
 	return list;
 }
 
@@ -273,6 +287,8 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 	json_t *read = json_array(), *write = json_array();
 	add_texts(read, sandbox->read.items, sandbox->read.count);
 	add_texts(read, t->reads, t->read_count);
+	if (c->objects && t->workspace != WORKSPACE_NONE)
+		add_texts(read, &c->objects, 1);
 	add_texts(write, t->writes, t->write_count);
 	json_array_append_new(write, json_string(c->data_dir));
 	return json_pack("{s:i,s:s,s:s,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:b}", "version",

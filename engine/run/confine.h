@@ -17,6 +17,9 @@ struct confine {
 	const char *const *hide; /* beyond sandbox.hide */
 	size_t hide_count;
 	bool allow_root_jail;
+	/* A machine that writes code works in a clone (run/workspace.h); all NULL: it does not. */
+	const char *origin, *clone; /* the repository's work tree, and where the clone has it */
+	const char *objects;        /* what the clone borrows */
 };
 
 enum tool_egress { EGRESS_OFFLINE, EGRESS_HOST, EGRESS_LIST, EGRESS_REFUSED };

@@ -175,6 +175,26 @@ static bool check_workspace(struct drive *d)
 	return true;
 }
 
+/* A machine that writes code does it in a clone of its own. */
+static bool open_workspace(struct drive *d)
+{
+	const struct drive_request *q = d->request;
+	struct workspace *w = &d->workspace;
+	struct confine *c = &d->env.confine;
+	struct err e = ERR_NONE;
+	struct workspace_ask ask = {
+		d->instance, q->config, q->workspace, d->at.seq, d->at.begun, q->allow_root_jail};
+	if (!workspace_needed(q->machine))
+		return true;
+	if (workspace_open(w, &ask, &e))
+		return drive_end(d, RUN_REFUSED, "%s", e.text);
+	c->workspace = w->path;
+	c->origin = w->origin.work_tree;
+	c->clone = w->clone.work_tree;
+	c->objects = w->clone.borrowed;
+	return true;
+}
+
 /* --- start -------------------------------------------------------------------------------------
  */
 
@@ -288,7 +308,7 @@ static void run_instance(struct drive *d)
 		return;
 	d->result->already_ended = d->at.ended;
 	if (d->at.ended || !open_data(d, data, sizeof(data)) || !check_parameters(d) ||
-		!check_confinement(d))
+		!open_workspace(d) || !check_confinement(d))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);
@@ -331,6 +351,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 		live_notice(&d.live, "%s", e.text);
 	interrupts_done(&d.live.interrupts);
 	fill_result(&d, out);
+	workspace_done(&d.workspace);
 	position_done(&d.at);
 	own_close(&d.live.data_fd);
 	free(d.live.jail);

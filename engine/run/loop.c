@@ -118,6 +118,53 @@ static bool queue_egress(struct drive *d, json_t *lines)
 	return true;
 }
 
+/* What the state did to the private clone is recorded with its step. A commit that cannot be made
+ * is the state's failure; anything else is ours. */
+static bool settle(struct drive *d, const struct step *step, json_t *fact)
+{
+	struct verdict v;
+	struct err e = ERR_NONE;
+	size_t left_out;
+	json_auto_t *blackboard = json_copy(d->at.blackboard);
+	struct workspace *w = &d->workspace;
+	if (!w->path || reduce(step->state, fact, blackboard, &v, &e))
+		return true; /* a fact that is none is refused in a moment */
+	struct workspace_step s = {d->request->machine->name, d->instance->id, step->state,
+		step->seq, v.outcome == OUTCOME_OK};
+	bool runs = step->state->kind == KIND_AGENT && s.ok;
+	int failed = workspace_settle(w, d->instance->dir_fd, &s, &left_out, &e);
+	if (failed && runs) {
+		json_object_set_new(fact, "outcome", json_string("failed"));
+		json_object_set_new(fact, "reason", json_string(e.text));
+		json_object_set_new(fact, "payload", json_null());
+		s.ok = false;
+		failed = workspace_settle(w, d->instance->dir_fd, &s, &left_out, &e);
+	}
+	if (left_out)
+		live_notice(&d->live,
+			"state %s left %zu git repositories inside the workspace; they are in no "
+			"commit",
+			step->state->name, left_out);
+	return !failed || drive_end(d, RUN_BROKEN, "state %s: the private clone: %s",
+				  step->state->name, e.text);
+}
+
+static bool commit_work(struct drive *d, const struct step *step, json_t *fact)
+{
+	struct err e = ERR_NONE;
+	if (!settle(d, step, fact)) {
+		json_decref(fact);
+		return false;
+	}
+	if (!commit_fact(d, fact, false))
+		return false;
+	return !workspace_land(&d->workspace, d->at.seq, &e) ||
+	       drive_end(d, RUN_BROKEN,
+		       "state %s is committed, and its changes are not on the branch yet: %s; run "
+		       "it again when this is repaired",
+		       step->state->name, e.text);
+}
+
 static bool execute(struct drive *d, const struct step *step)
 {
 	json_t *fact = json_incref(step->fact);
@@ -130,7 +177,7 @@ static bool execute(struct drive *d, const struct step *step)
 			      : live_agent(&d->live, step, &fact, &egress, &e);
 	switch (end) {
 	case LIVE_FACT:
-		return queue_egress(d, egress) ? commit_fact(d, fact, false)
+		return queue_egress(d, egress) ? commit_work(d, step, fact)
 					       : (json_decref(fact), false);
 	case LIVE_INTERRUPTED:
 		return drive_end(d,

@@ -6,6 +6,7 @@
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/position.h"
+#include "run/workspace.h"
 
 struct drive {
 	const struct instance *instance;
@@ -15,7 +16,8 @@ struct drive {
 	struct position at;
 	struct live live;
 	struct plan_env env;
-	int64_t snapshot_ms; /* monotonic, of the last one */
+	struct workspace workspace; /* of a machine that writes code */
+	int64_t snapshot_ms;        /* monotonic, of the last one */
 };
 
 /* Ends the run with this status and reason; always false, so that `return drive_end(...)` stops

@@ -95,3 +95,26 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$(wc -l <kept/workspace/sorted/log.txt)" -eq 3 ]
 	[ "$(grep -c '"t":"begin"' kept/state/*/machines/triage/journal.jsonl)" -eq 1 ]
 }
+
+@test "code-fixer leaves its commit on a branch of the rehearsal's repository" {
+	need git
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/code-fixer" --dir kept
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"path          test -> fix -> confirm -> fixed"* ]]
+	[ "$(git -C kept/workspace log --format=%s main..agent6/machine-code-fixer)" = "code-fixer: fix" ]
+	[ -z "$(git -C kept/workspace status --porcelain)" ]
+	run sh -c 'cd kept/workspace && sh test.sh'
+	[ "$status" -eq 1 ]
+	git -C kept/workspace checkout -q agent6/machine-code-fixer
+	(cd kept/workspace && sh test.sh)
+}
+
+@test "code-fixer, over the other wire format, as an ordinary user" {
+	need git
+	give_user "$SCRATCH"
+	run --separate-stderr as_user "$AGENT6_BIN/agent6" machine rehearse --format openai "$AGENT6_SRC/examples/code-fixer"
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"outcome       ok: The gear ratio"* ]]
+}

@@ -1,0 +1,142 @@
+#include "git/branch.h"
+
+#include "git/call.h"
+#include <stdio.h>
+#include <string.h>
+
+static int take_oid(const struct buf *out, char oid[GIT_OID_BYTES], struct err *e)
+{
+	size_t len = out->len ? strspn(out->data, "0123456789abcdef") : 0;
+	if (len != 40 && len != 64)
+		return err_set(e, "git did not answer with an object's name");
+	snprintf(oid, GIT_OID_BYTES, "%.*s", (int)len, out->data);
+	return 0;
+}
+
+int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e)
+{
+	static const char *const args[] = {"rev-parse", "--verify", "HEAD^{commit}"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	AUTO_BUF out;
+	buf_init(&out, 4096);
+	return git_call(r, &call, &out, e) ? -1 : take_oid(&out, oid, e);
+}
+
+int git_branch_tip(
+	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e)
+{
+	char ref[256], wanted[300];
+	const char *args[] = {"for-each-ref", "--format=%(refname) %(objectname)", ref};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	AUTO_BUF out;
+	buf_init(&out, GIT_OUTPUT_MAX);
+	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
+	int len = snprintf(wanted, sizeof(wanted), "%s ", ref);
+	*oid = '\0';
+	if (git_call(r, &call, &out, e))
+		return -1;
+	/* The pattern matches what lies below the name, too. */
+	for (char *line = out.len ? out.data : NULL; line && *line; line = strchr(line, '\n') + 1) {
+		if (!strncmp(line, wanted, (size_t)len)) {
+			buf_drop(&out, (size_t)(line + len - out.data));
+			return take_oid(&out, oid, e);
+		}
+		if (!strchr(line, '\n'))
+			break;
+	}
+	return 0;
+}
+
+/* Attributes of `worktree list -z` end in NUL, and each work tree's first one is its path. */
+int git_branch_check(const struct git_repo *r, const char *branch, struct err *e)
+{
+	static const char *const args[] = {"worktree", "list", "--porcelain", "-z"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	const char *where = "";
+	char wanted[300];
+	AUTO_BUF out;
+	buf_init(&out, GIT_OUTPUT_MAX);
+	snprintf(wanted, sizeof(wanted), "branch refs/heads/%s", branch);
+	if (git_call(r, &call, &out, e))
+		return -1;
+	for (size_t at = 0; at < out.len; at += strlen(out.data + at) + 1) {
+		if (!strncmp(out.data + at, "worktree ", 9))
+			where = out.data + at + 9;
+		if (!strcmp(out.data + at, wanted))
+			return err_set(e,
+				"branch %s is checked out in %s, and no checkout is ever touched; "
+				"switch to another branch there",
+				branch, where);
+	}
+	return 0;
+}
+
+int git_branch_move(const struct git_repo *r, const struct git_move *m, struct err *e)
+{
+	char ref[256];
+	static const char none[] =
+		"0000000000000000000000000000000000000000000000000000000000000000";
+	char from[GIT_OID_BYTES];
+	const char *args[] = {"update-ref", "--no-deref", ref, m->to, from};
+	struct git_call call = {
+		.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true, .write = true};
+	AUTO_BUF out;
+	buf_init(&out, 4096);
+	snprintf(ref, sizeof(ref), "refs/heads/%s", m->branch);
+	snprintf(from, sizeof(from), "%.*s", (int)strlen(m->to), *m->from ? m->from : none);
+	return git_branch_check(r, m->branch, e) || git_call(r, &call, &out, e) ? -1 : 0;
+}
+
+/* --- who commits -------------------------------------------------------------------------------
+ */
+
+/* Of `config --list -z`: "KEY\nVALUE\0"; the last one counts. */
+static void take_value(const struct buf *list, const char *key, char *value, size_t bytes)
+{
+	size_t len = strlen(key);
+	if (*value)
+		return;
+	for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {
+		const char *entry = list->data + at;
+		if (!strncmp(entry, key, len) && entry[len] == '\n')
+			snprintf(value, bytes, "%s", entry + len + 1);
+	}
+}
+
+static int take_identity(const struct git_repo *r, const struct git_call *call,
+	struct git_identity *out, struct err *e)
+{
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	if (git_call(r, call, &list, e))
+		return -1;
+	take_value(&list, "user.name", out->name, sizeof(out->name));
+	take_value(&list, "user.email", out->email, sizeof(out->email));
+	return 0;
+}
+
+/* One file is all that git sees: what it includes lies elsewhere. */
+static int take_from_file(const char *file, struct git_identity *out, struct err *e)
+{
+	const char *args[] = {"config", "--no-includes", "--file", file, "--list", "-z"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+	char top[] = "/usr", path[4096];
+	struct git_repo nowhere = {.work_tree = top, .borrowed = path};
+	snprintf(path, sizeof(path), "%s", file);
+	return take_identity(&nowhere, &call, out, e);
+}
+
+int git_identity_find(const struct git_repo *r, const char *const *files, size_t count,
+	struct git_identity *out, struct err *e)
+{
+	static const char *const args[] = {"config", "--includes", "--list", "-z"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+	if (*out->name && *out->email)
+		return 0;
+	if (take_identity(r, &call, out, e))
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (!access(files[i], R_OK) && take_from_file(files[i], out, e))
+			return -1;
+	return 0;
+}

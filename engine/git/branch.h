@@ -1,0 +1,26 @@
+/*
+ * The operator's repository, as far as a machine may use it: its last commit, who commits there,
+ * and one branch that is never checked out. Its work tree, HEAD and index are not written.
+ */
+#ifndef GIT_BRANCH_H
+#define GIT_BRANCH_H
+#include "git/git.h"
+
+/* The commit that HEAD leads to. Not having one yet is an error. */
+int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e);
+/* The tip of refs/heads/<branch>; "" where there is no such branch. */
+int git_branch_tip(
+	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e);
+/* Refused where a work tree has the branch checked out. */
+int git_branch_check(const struct git_repo *r, const char *branch, struct err *e);
+/* Moves refs/heads/<branch> from `from` ("": it must not exist) to `to`, after that check. */
+struct git_move {
+	const char *branch, *from, *to;
+};
+int git_branch_move(const struct git_repo *r, const struct git_move *m, struct err *e);
+
+/* Fills what is still empty of *out from the repository's configuration, then from `files` (the
+ * operator's own git configuration; those that do not exist are passed over). */
+int git_identity_find(const struct git_repo *r, const char *const *files, size_t count,
+	struct git_identity *out, struct err *e);
+#endif

@@ -1,0 +1,336 @@
+#include "git/clone.h"
+
+#include "base/io.h"
+#include "base/tree.h"
+#include "git/call.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OID_OUTPUT_BYTES = 4096, PACK_BYTES_MAX = 256 * 1024 * 1024, SHALLOW_BYTES_MAX = 1 << 20 };
+
+/* One call whose whole output is an object's name. */
+static int call_for_oid(const struct git_repo *r, const struct git_call *call,
+	char oid[GIT_OID_BYTES], struct err *e)
+{
+	AUTO_BUF out;
+	buf_init(&out, OID_OUTPUT_BYTES);
+	if (git_call(r, call, &out, e))
+		return -1;
+	size_t len = out.len ? strspn(out.data, "0123456789abcdef") : 0;
+	if (len != 40 && len != 64)
+		return err_set(e, "git %s did not answer with an object's name", call->args[0]);
+	snprintf(oid, GIT_OID_BYTES, "%.*s", (int)len, out.data);
+	return 0;
+}
+
+static int call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)
+{
+	AUTO_BUF out;
+	buf_init(&out, GIT_OUTPUT_MAX);
+	return git_call(r, call, &out, e);
+}
+
+/* --- making it ---------------------------------------------------------------------------------
+ */
+
+static int describe(const struct git_repo *from, const char *dir, struct git_repo *out)
+{
+	*out = (struct git_repo){
+		.work_tree = strdup(dir), .allow_root_jail = from && from->allow_root_jail};
+	if (asprintf(&out->git_dir, "%s/.git", dir) < 0)
+		out->git_dir = NULL;
+	out->common_dir = out->git_dir ? strdup(out->git_dir) : NULL;
+	if (from && asprintf(&out->borrowed, "%s/objects", from->common_dir) < 0)
+		out->borrowed = NULL;
+	return out->work_tree && out->common_dir && (!from || out->borrowed) ? 0 : -1;
+}
+
+/* SHA-1 or SHA-256, as the repository that the objects come from. */
+static int object_format(const struct git_repo *from, char *option, size_t bytes, struct err *e)
+{
+	static const char *const args[] = {"rev-parse", "--show-object-format"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	AUTO_BUF out;
+	buf_init(&out, OID_OUTPUT_BYTES);
+	if (git_call(from, &call, &out, e))
+		return -1;
+	snprintf(option, bytes, "--object-format=%.*s", (int)strcspn(out.data, "\n"), out.data);
+	return 0;
+}
+
+static int init(const char *dir, const char *branch, const char *format, struct err *e)
+{
+	char initial[300];
+	const char *args[] = {"init", "--quiet", "--template=", initial, format};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .write = true};
+	struct git_repo none = {.work_tree = strdup(dir)};
+	snprintf(initial, sizeof(initial), "--initial-branch=%s", branch);
+	int failed = none.work_tree ? call_quietly(&none, &call, e) : err_set(e, "out of memory");
+	git_repo_done(&none);
+	return failed;
+}
+
+/* Where to look for objects, and where history ends when the repository is shallow. */
+static int borrow(const struct git_repo *from, const struct git_repo *clone, struct err *e)
+{
+	AUTO_FREE char *shallow = NULL;
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	AUTO_FD int own = open(from->common_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int to = open(clone->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (own < 0 || to < 0)
+		return err_errno(e, "cannot open %s", own < 0 ? from->common_dir : clone->git_dir);
+	if (!faccessat(own, "objects/info/alternates", F_OK, 0))
+		return err_set(e,
+			"%s borrows objects from another repository (objects/info/alternates), "
+			"which a clone in a jail cannot follow; run `git repack -a -d` and remove "
+			"that file",
+			from->work_tree);
+	int n = asprintf(&text, "%s\n", clone->borrowed);
+	AUTO_FD int info = openat(to, "objects/info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (n < 0 || info < 0)
+		return err_errno(e, "cannot open objects/info of the clone");
+	if (io_replace_file(info, "alternates", text, (size_t)n, 0644, e))
+		return -1;
+	if (faccessat(own, "shallow", F_OK, 0))
+		return 0;
+	return io_read_file(own, "shallow", SHALLOW_BYTES_MAX, &shallow, &len, e) ||
+			       io_replace_file(to, "shallow", shallow, len, 0644, e)
+		       ? -1
+		       : 0;
+}
+
+/* What a git that was killed leaves behind would stop every later one. */
+static void remove_locks(const struct git_repo *clone, const char *branch)
+{
+	static const char *const names[] = {"index.lock", "HEAD.lock", "config.lock"};
+	char path[PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", clone->git_dir, names[i]);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/refs/heads/%s.lock", clone->git_dir, branch);
+	unlink(path);
+}
+
+int git_clone_open(const struct git_repo *from, const char *dir, const char *branch,
+	struct git_repo *out, struct err *e)
+{
+	char format[64];
+	struct git_repo clone;
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return err_errno(e, "cannot create %s", dir);
+	int failed = describe(from, dir, &clone) ? err_set(e, "out of memory") : 0;
+	if (!failed)
+		remove_locks(&clone, branch);
+	if (!failed)
+		failed = object_format(from, format, sizeof(format), e) ||
+			 init(dir, branch, format, e);
+	AUTO_FREE char *info = NULL;
+	if (!failed && asprintf(&info, "%s/objects/info", clone.git_dir) > 0)
+		mkdir(info, 0755);
+	if (failed || borrow(from, &clone, e)) {
+		git_repo_done(&clone);
+		return -1;
+	}
+	*out = clone;
+	return 0;
+}
+
+/* --- the work tree -----------------------------------------------------------------------------
+ */
+
+static int empty(const struct git_repo *clone, struct err *e)
+{
+	AUTO_FD int fd = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int again = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+	int failed = dir ? 0 : err_errno(e, "cannot open %s", clone->work_tree);
+	for (const struct dirent *d; !failed && (d = readdir(dir));)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
+			strcmp(d->d_name, ".git") != 0)
+			failed = tree_remove(fd, d->d_name, e);
+	if (dir)
+		closedir(dir);
+	if (!failed && unlinkat(fd, ".git/index", 0) && errno != ENOENT)
+		failed = err_errno(e, "cannot remove the index of %s", clone->work_tree);
+	return failed;
+}
+
+int git_clone_advance(const struct git_repo *clone, const char *commit, struct err *e)
+{
+	const char *args[] = {"update-ref", "HEAD", commit};
+	return call_quietly(
+		clone, &(struct git_call){.args = args, .arg_count = 3, .write = true}, e);
+}
+
+int git_clone_checkout(
+	const struct git_repo *clone, const char *tree, const char *commit, struct err *e)
+{
+	const char *read[] = {"read-tree", tree};
+	static const char *const fill[] = {"checkout-index", "--all", "--quiet"};
+	if (empty(clone, e) || git_clone_advance(clone, commit, e) ||
+		call_quietly(
+			clone, &(struct git_call){.args = read, .arg_count = 2, .write = true}, e))
+		return -1;
+	return call_quietly(
+		clone, &(struct git_call){.args = fill, .arg_count = 3, .write = true}, e);
+}
+
+/* --- changes -----------------------------------------------------------------------------------
+ */
+
+/* Entries of `status -z` are "XY PATH"; Y says what the work tree has and the index has not. A path
+ * that ends in a slash is a repository of its own. */
+static int changed_paths(
+	const struct git_repo *clone, struct buf *paths, size_t *left_out, struct err *e)
+{
+	static const char *const args[] = {"status", "--porcelain=v1", "-z",
+		"--untracked-files=all", "--ignore-submodules=all", "--no-renames"};
+	AUTO_BUF out;
+	buf_init(&out, GIT_OUTPUT_MAX);
+	*left_out = 0;
+	if (git_call(
+		    clone, &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)}, &out, e))
+		return -1;
+	for (size_t at = 0, len; at < out.len; at += len + 1) {
+		const char *entry = out.data + at;
+		len = strlen(entry);
+		if (len < 4 || entry[1] == ' ')
+			continue;
+		if (entry[len - 1] == '/')
+			++*left_out;
+		else
+			buf_add(paths, entry + 3, len - 2);
+	}
+	return paths->failed ? err_set(e, "too many files were changed") : 0;
+}
+
+static int stage_paths(const struct git_repo *clone, const struct buf *paths, struct err *e)
+{
+	static const char *const args[] = {
+		"add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"};
+	return call_quietly(clone,
+		&(struct git_call){
+			.args = args, .arg_count = ARRAY_LEN(args), .input = paths, .write = true},
+		e);
+}
+
+int git_clone_stage(
+	const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out, struct err *e)
+{
+	static const char *const write[] = {"write-tree"};
+	AUTO_BUF paths;
+	buf_init(&paths, GIT_OUTPUT_MAX);
+	if (changed_paths(clone, &paths, left_out, e) ||
+		(paths.len && stage_paths(clone, &paths, e)))
+		return -1;
+	return call_for_oid(
+		clone, &(struct git_call){.args = write, .arg_count = 1, .write = true}, tree, e);
+}
+
+/* --- commits -----------------------------------------------------------------------------------
+ */
+
+/* Of `check-attr -z`: PATH, "filter", VALUE, each ended by NUL. */
+static int check_filters(const struct git_repo *clone, const struct buf *paths, struct err *e)
+{
+	static const char *const args[] = {"check-attr", "-z", "--stdin", "filter"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .input = paths};
+	const char *part[3] = {"", "", ""};
+	AUTO_BUF out;
+	buf_init(&out, 2 * GIT_OUTPUT_MAX);
+	if (git_call(clone, &call, &out, e))
+		return -1;
+	size_t n = 0;
+	for (size_t at = 0; at < out.len; at += strlen(out.data + at) + 1) {
+		part[n++ % 3] = out.data + at;
+		if (n % 3 || !strcmp(part[2], "unspecified") || !strcmp(part[2], "unset"))
+			continue;
+		return err_set(e,
+			"%.300s is changed, and .gitattributes gives it to the filter %.100s, "
+			"which is not run here: the wrong bytes would be committed; let the "
+			"machine leave such files alone, or commit them yourself",
+			part[0], part[2]);
+	}
+	return 0;
+}
+
+int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
+	char oid[GIT_OID_BYTES], struct err *e)
+{
+	const char *differ[] = {"diff-tree", "-r", "-z", "--name-only", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c->parent, c->tree};
+	const char *make[] = {"commit-tree", c->tree, "-p", c->parent, "-F", "-"};
+	AUTO_BUF changed, message;
+	buf_init(&changed, GIT_OUTPUT_MAX);
+	buf_init(&message, GIT_OUTPUT_MAX);
+	*oid = '\0';
+	if (git_call(clone, &(struct git_call){.args = differ, .arg_count = ARRAY_LEN(differ)},
+		    &changed, e))
+		return -1;
+	if (!changed.len)
+		return 0;
+	if (check_filters(clone, &changed, e) || buf_adds(&message, c->message))
+		return -1;
+	struct git_call call = {.args = make,
+		.arg_count = ARRAY_LEN(make),
+		.input = &message,
+		.as = c->as,
+		.write = true};
+	return call_for_oid(clone, &call, oid, e);
+}
+
+int git_clone_send(const struct git_repo *clone, const struct git_repo *to, const char *base,
+	const char *commit, struct err *e)
+{
+	static const char *const pack[] = {
+		"pack-objects", "--revs", "--stdout", "--thin", "--quiet"};
+	static const char *const unpack[] = {"unpack-objects", "-q", "--strict"};
+	AUTO_BUF wanted, objects;
+	buf_init(&wanted, OID_OUTPUT_BYTES);
+	buf_init(&objects, PACK_BYTES_MAX);
+	buf_addf(&wanted, "%s\n^%s\n", commit, base);
+	if (git_call(clone,
+		    &(struct git_call){
+			    .args = pack, .arg_count = ARRAY_LEN(pack), .input = &wanted},
+		    &objects, e))
+		return -1;
+	return call_quietly(to,
+		&(struct git_call){.args = unpack,
+			.arg_count = ARRAY_LEN(unpack),
+			.input = &objects,
+			.write = true,
+			.no_tree = true},
+		e);
+}
+
+/* --- a repository from nothing -----------------------------------------------------------------
+ */
+
+static int first_commit(const struct git_repo *r, const struct git_identity *as, struct err *e)
+{
+	char tree[GIT_OID_BYTES], oid[GIT_OID_BYTES];
+	const char *args[] = {"commit-tree", tree, "-m", "The workspace as it was prepared"};
+	size_t left_out;
+	if (git_clone_stage(r, tree, &left_out, e))
+		return -1;
+	struct git_call call = {
+		.args = args, .arg_count = ARRAY_LEN(args), .as = as, .write = true};
+	return call_for_oid(r, &call, oid, e) || git_clone_advance(r, oid, e) ? -1 : 0;
+}
+
+int git_make(const char *dir, const struct git_identity *as, struct err *e)
+{
+	struct git_repo r;
+	if (init(dir, "main", "--object-format=sha1", e))
+		return -1;
+	int failed =
+		describe(NULL, dir, &r) ? err_set(e, "out of memory") : first_commit(&r, as, e);
+	git_repo_done(&r);
+	return failed;
+}

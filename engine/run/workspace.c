@@ -1,0 +1,270 @@
+#include "run/workspace.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include "config/config.h"
+#include "git/branch.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { RECORD_BYTES_MAX = 4096, MESSAGE_BYTES = 1024 };
+
+static const char record_name[] = "workspace.json";
+
+bool workspace_needed(const struct machine *m)
+{
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.mode == MODE_RUN)
+			return true;
+	return false;
+}
+
+/* --- the record --------------------------------------------------------------------------------
+ */
+
+static json_t *mark_encode(const struct workspace_mark *m)
+{
+	return json_pack(
+		"{s:I,s:s,s:s}", "seq", (json_int_t)m->seq, "tree", m->tree, "commit", m->commit);
+}
+
+static bool mark_decode(const json_t *from, struct workspace_mark *out)
+{
+	const char *tree, *commit;
+	json_int_t seq;
+	if (json_unpack((json_t *)(uintptr_t)from, "{s:I,s:s,s:s !}", "seq", &seq, "tree", &tree,
+		    "commit", &commit))
+		return false;
+	out->seq = (uint64_t)seq;
+	snprintf(out->tree, sizeof(out->tree), "%s", tree);
+	snprintf(out->commit, sizeof(out->commit), "%s", commit);
+	return true;
+}
+
+static int record_write(const struct workspace *w, int instance_fd, struct err *e)
+{
+	json_auto_t *record = json_pack("{s:i,s:s,s:o,s:o}", "version", 1, "base", w->base, "at",
+		mark_encode(&w->at), "next", w->has_next ? mark_encode(&w->next) : json_null());
+	AUTO_FREE char *text = json_text(record);
+	if (!text)
+		return err_set(e, "out of memory");
+	return io_replace_file(instance_fd, record_name, text, strlen(text), 0600, e);
+}
+
+static int record_read(struct workspace *w, int instance_fd, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	const char *base;
+	json_t *at, *next;
+	int version;
+	if (io_read_file(instance_fd, record_name, RECORD_BYTES_MAX, &text, &len, e))
+		return -1;
+	json_auto_t *record = json_read(text, len, RECORD_BYTES_MAX, e);
+	if (!record ||
+		json_unpack(record, "{s:i,s:s,s:o,s:o !}", "version", &version, "base", &base, "at",
+			&at, "next", &next) ||
+		version != 1 || !mark_decode(at, &w->at) ||
+		(!json_is_null(next) && !mark_decode(next, &w->next)))
+		return err_set(e, "%s of the instance is damaged", record_name);
+	w->has_next = !json_is_null(next);
+	snprintf(w->base, sizeof(w->base), "%s", base);
+	return 0;
+}
+
+/* --- the branch --------------------------------------------------------------------------------
+ */
+
+/* From the last commit that is there to `to`, whichever of the steps in between was the last to be
+ * journaled before a kill. */
+static int bring_branch(
+	const struct workspace *w, const char *before, const char *to, struct err *e)
+{
+	char tip[GIT_OID_BYTES];
+	if (git_branch_tip(&w->origin, w->branch, tip, e))
+		return -1;
+	if (!strcmp(tip, to))
+		return 0;
+	if (*tip && strcmp(tip, before) != 0)
+		return err_set(e,
+			"branch %s is at %.12s, where this instance left it at %.12s; move it back "
+			"(git branch -f), or start anew under another --id",
+			w->branch, tip, before);
+	if (git_clone_send(&w->clone, &w->origin, w->base, to, e))
+		return -1;
+	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
+}
+
+int workspace_land(struct workspace *w, uint64_t seq, struct err *e)
+{
+	if (!w->path || !w->has_next || w->next.seq > seq)
+		return 0;
+	if (strcmp(w->next.commit, w->at.commit) != 0 &&
+		(bring_branch(w, w->at.commit, w->next.commit, e) ||
+			git_clone_advance(&w->clone, w->next.commit, e)))
+		return -1;
+	w->at = w->next;
+	w->has_next = false;
+	return 0;
+}
+
+/* --- opening -----------------------------------------------------------------------------------
+ */
+
+static int find_origin(struct workspace *w, const struct workspace_ask *ask, struct err *e)
+{
+	char head[GIT_OID_BYTES];
+	if (git_find(ask->directory, &w->origin, e))
+		return -1;
+	if (!w->origin.git_dir)
+		return err_set(e,
+			"the machine has a state with mode: run, which commits to a git branch, "
+			"and %s is in no git repository; run `git init` there and commit what it "
+			"holds, or start in a repository",
+			ask->directory);
+	w->origin.allow_root_jail = ask->allow_root_jail;
+	if (git_head(&w->origin, head, e))
+		return err_wrap(e,
+			"the machine has a state with mode: run, which begins at the last commit "
+			"of %s, and there is none; commit first",
+			w->origin.work_tree);
+	return 0;
+}
+
+static int find_identity(struct workspace *w, const struct config *c, struct err *e)
+{
+	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
+	char own[PATH_MAX], shared[PATH_MAX];
+	const char *const files[] = {own, shared};
+	snprintf(own, sizeof(own), "%s/.gitconfig", home ? home : "");
+	snprintf(shared, sizeof(shared), "%s%s/git/config",
+		xdg    ? xdg
+		: home ? home
+		       : "",
+		xdg ? "" : "/.config");
+	snprintf(w->as.name, sizeof(w->as.name), "%s", c->git.name ? c->git.name : "");
+	snprintf(w->as.email, sizeof(w->as.email), "%s", c->git.email ? c->git.email : "");
+	if (git_identity_find(&w->origin, files, ARRAY_LEN(files), &w->as, e))
+		return -1;
+	return *w->as.name && *w->as.email
+		       ? 0
+		       : err_set(e, "nobody is named who commits; set git.commit.name and "
+				    "git.commit.email in your configuration, or user.name and "
+				    "user.email in git's");
+}
+
+/* A new instance begins at the branch's tip, or makes the branch at HEAD. */
+static int start(struct workspace *w, int instance_fd, struct err *e)
+{
+	if (git_branch_tip(&w->origin, w->branch, w->base, e))
+		return -1;
+	if (!*w->base &&
+		(git_head(&w->origin, w->base, e) ||
+			git_branch_move(&w->origin, &(struct git_move){w->branch, "", w->base}, e)))
+		return err_wrap(e, "cannot make branch %s", w->branch);
+	w->at = (struct workspace_mark){0};
+	snprintf(w->at.tree, sizeof(w->at.tree), "%s", w->base);
+	snprintf(w->at.commit, sizeof(w->at.commit), "%s", w->base);
+	w->has_next = false;
+	return record_write(w, instance_fd, e);
+}
+
+/* The journal decides which of the two marks counts. */
+static int take_up(struct workspace *w, int instance_fd, uint64_t seq, struct err *e)
+{
+	if (record_read(w, instance_fd, e) || workspace_land(w, seq, e))
+		return -1;
+	w->has_next = false;
+	return bring_branch(w, w->at.commit, w->at.commit, e);
+}
+
+/* The operator's directory, as it lies in the clone. */
+static int find_path(struct workspace *w, const char *directory, struct err *e)
+{
+	struct stat st;
+	const char *below = directory + strlen(w->origin.work_tree);
+	below += *below == '/' && !below[1];
+	if (asprintf(&w->path, "%s%s%s", w->clone.work_tree, *below && *below != '/' ? "/" : "",
+		    below) < 0) {
+		w->path = NULL;
+		return err_set(e, "out of memory");
+	}
+	if (!lstat(w->path, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	return err_set(e, "%s is not a directory in the last commit of branch %s; commit it first",
+		directory, w->branch);
+}
+
+int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e)
+{
+	AUTO_FREE char *dir = NULL;
+	int fd = ask->instance->dir_fd;
+	snprintf(w->branch, sizeof(w->branch), "agent6/machine-%s", ask->instance->id);
+	if (asprintf(&dir, "%s/workspace", ask->instance->path) < 0)
+		return err_set(e, "out of memory");
+	if (find_origin(w, ask, e) || git_branch_check(&w->origin, w->branch, e) ||
+		find_identity(w, ask->config, e) ||
+		git_clone_open(&w->origin, dir, w->branch, &w->clone, e))
+		return -1;
+	/* workspace_land, which a resume may need, does nothing without a path. */
+	w->path = strdup(dir);
+	if (!w->path || (ask->begun ? take_up(w, fd, ask->seq, e) : start(w, fd, e)))
+		return -1;
+	if (git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e))
+		return -1;
+	free(TAKE_PTR(w->path));
+	return find_path(w, ask->directory, e);
+}
+
+void workspace_done(struct workspace *w)
+{
+	git_repo_done(&w->origin);
+	git_repo_done(&w->clone);
+	free(w->path);
+	*w = (struct workspace){0};
+}
+
+/* --- steps -------------------------------------------------------------------------------------
+ */
+
+static bool may_change(const struct state *s)
+{
+	return s->kind == KIND_TOOL ? s->tool.workspace == WORKSPACE_WRITE
+				    : s->kind == KIND_AGENT && s->agent.mode == MODE_RUN;
+}
+
+static int commit(struct workspace *w, const struct workspace_step *s, struct err *e)
+{
+	char message[MESSAGE_BYTES], oid[GIT_OID_BYTES];
+	snprintf(message, sizeof(message),
+		"%s: %s\n\nMade by state %s of machine %s, step %llu of instance %s.\n\n"
+		"Agent6-State: %s\nAgent6-Step: %s-%llu\n",
+		s->machine, s->state->name, s->state->name, s->machine, (unsigned long long)s->seq,
+		s->instance, s->state->name, s->instance, (unsigned long long)s->seq);
+	struct git_commit c = {
+		.tree = w->next.tree, .parent = w->at.commit, .message = message, .as = &w->as};
+	if (git_clone_commit(&w->clone, &c, oid, e))
+		return -1;
+	if (*oid)
+		snprintf(w->next.commit, sizeof(w->next.commit), "%s", oid);
+	return 0;
+}
+
+int workspace_settle(struct workspace *w, int instance_fd, const struct workspace_step *s,
+	size_t *left_out, struct err *e)
+{
+	*left_out = 0;
+	if (!w->path || !may_change(s->state))
+		return 0;
+	bool runs = s->state->kind == KIND_AGENT;
+	if (runs && !s->ok)
+		return git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e);
+	w->next = w->at;
+	w->next.seq = s->seq;
+	if (git_clone_stage(&w->clone, w->next.tree, left_out, e) || (runs && commit(w, s, e)))
+		return -1;
+	w->has_next = true;
+	return record_write(w, instance_fd, e);
+}

@@ -1,0 +1,59 @@
+/*
+ * The workspace of a machine that writes code (agent.md 7): a private clone below the instance, at
+ * the tip of the branch agent6/machine-<id>, in which every state of the machine works.
+ *
+ * What each step left in it is recorded before the step's journal line, so that a run which was
+ * killed begins again with the tree of its last committed step; the commit of a run state reaches
+ * the operator's branch after that line. The operator's checkout, HEAD and index are not written.
+ */
+#ifndef RUN_WORKSPACE_H
+#define RUN_WORKSPACE_H
+#include "git/clone.h"
+#include "machine/machine.h"
+#include "run/instance.h"
+#include <jansson.h>
+
+struct config;
+
+/* What the work tree holds, and the last commit made of it, behind step `seq`. */
+struct workspace_mark {
+	uint64_t seq;
+	char tree[GIT_OID_BYTES], commit[GIT_OID_BYTES];
+};
+
+struct workspace {
+	char *path; /* where states work; NULL: in the operator's directory, nothing here is used */
+	struct git_repo origin, clone;
+	struct git_identity as;
+	char branch[96];
+	char base[GIT_OID_BYTES]; /* where the instance began */
+	struct workspace_mark at, next;
+	bool has_next; /* `next` is recorded; it counts once its step is committed */
+};
+
+/* What a machine's states need of it. Everything is borrowed. */
+struct workspace_ask {
+	const struct instance *instance;
+	const struct config *config;
+	const char *directory; /* the operator's */
+	uint64_t seq;          /* steps committed */
+	bool begun, allow_root_jail;
+};
+
+bool workspace_needed(const struct machine *m);
+/* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
+int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
+/* Records what the state has left before step `seq` is journaled: of a run state that is `ok` a
+ * commit, of one that is not nothing: its edits are discarded. */
+struct workspace_step {
+	const char *machine, *instance;
+	const struct state *state;
+	uint64_t seq;
+	bool ok;
+};
+int workspace_settle(struct workspace *w, int instance_fd, const struct workspace_step *s,
+	size_t *left_out, struct err *e);
+/* Once `seq` steps are durable: the commit that belongs to them goes onto the operator's branch. */
+int workspace_land(struct workspace *w, uint64_t seq, struct err *e);
+void workspace_done(struct workspace *w);
+#endif

@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# Machines that write code: the private clone, the branch, the operator's checkout that stays as it is.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq git
+	live_setup
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+	WS=$SCRATCH/dir/workspace
+}
+
+# repository [DIR]: a committed file, and one that the operator has changed since
+repository() {
+	local dir=${1-$WS}
+	mkdir -p "$dir"
+	git -C "$dir" init -q -b main
+	echo one >"$dir/file"
+	git -C "$dir" add file
+	git -C "$dir" -c user.name=op -c user.email=op@host commit -qm first
+	echo "not committed" >>"$dir/file"
+}
+
+# coder NAME STATES: a machine whose state `edit` runs; the cassette is read from stdin
+coder() {
+	machine_file "$1" <<END
+initial: ${3-edit}
+budget: {max_transitions: 20, max_usd: 5.0}
+schemas: {note: {text: str}}
+vars: {agent: {note: {type: note, default: {text: ""}}}}
+config: {workflow: {verify_command: [cat, file]}}
+states:
+  edit:
+    kind: agent
+    mode: run
+    prompt: Edit it.
+    output_schema: note
+    capture: {finish_json: note}
+    timeout_secs: 60
+    on: {ok: after, failed: undone, budget_exhausted: bad, timeout: bad}
+$2
+  undone: {kind: tool, command: [sh, -c, 'test "\$(cat file)" = one && test ! -e new'], timeout_secs: 20, on: {ok: bad, nonzero: worse, timeout: worse}}
+  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+  worse: {kind: terminal, status: failed, reason: worse}
+END
+	mkdir -p "$SCRATCH/$1/rehearsal"
+	cat >"$SCRATCH/$1/rehearsal/a.jsonl"
+}
+
+CHECK="  after: {kind: tool, command: [sh, -c, 'grep -x two file && cat new && ! grep not file'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}"
+EDITS='{"state":"edit","match":{"turn":0,"tools":["apply_edit","run_verify_command"]},"reply":{"tool_calls":[{"name":"apply_edit","arguments":{"path":"file","edits":[{"kind":"replace","old_string":"one","new_string":"two"}]}},{"name":"apply_edit","arguments":{"path":"new","edits":[{"kind":"create","new_string":"created\n"}]}}]}}'
+FINISH='{"state":"edit","match":{"last":"created"},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}'
+
+rehearse() { # NAME [OPTION...]
+	local name=$1
+	shift
+	agent6 machine rehearse --dir "$SCRATCH/dir" "$@" "$SCRATCH/$name"
+}
+
+# What belongs to the operator: HEAD, the index, the branch that is checked out, the files.
+operator() { # DIR
+	(cd "$1" && sha256sum .git/HEAD .git/index .git/refs/heads/main && find . -path ./.git -prune -o -type f -exec sha256sum {} + &&
+		find . -path ./.git -prune -o -printf '%p %m %T@\n' | sort)
+}
+
+tip() { # NAME
+	git -C "$WS" rev-parse -q --verify "refs/heads/agent6/machine-$1"
+}
+
+@test "a run state's commit is on the branch, and nothing else of the operator's has changed" {
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	local before
+	before=$(operator "$WS")
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(operator "$WS") == "$before" ]]
+	[[ $(git -C "$WS" log --format=%s "main..agent6/machine-fixer") == "fixer: edit" ]]
+	[[ $(git -C "$WS" log -1 --format=%B "agent6/machine-fixer") == *"state edit"*"Agent6-Step: fixer-1"* ]]
+	[[ $(git -C "$WS" diff --name-status main agent6/machine-fixer | tr '\t\n' '  ') == "M file A new " ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:file) == two ]]
+	git -C "$WS" fsck --strict
+	git -C "$WS" checkout -q -f main -b elsewhere
+	git -C "$WS" -c user.name=op -c user.email=op@host cherry-pick agent6/machine-fixer
+	[[ $(cat "$WS/file" "$WS/new") == "two"$'\n'"created" ]]
+}
+
+@test "an ordinary user's commits are the user's files" {
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	give_user "$SCRATCH"
+	run as_user "$AGENT6_BIN/agent6" machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/fixer"
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ -z $(find "$WS" ! -user "$(stat -c %U "$WS")") ]]
+	[[ $(as_user git -C "$WS" show agent6/machine-fixer:file) == two ]]
+}
+
+@test "a second state goes on where the first one ended, and a second instance at the branch's tip" {
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'git log --oneline | wc -l; echo made >made'], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
+  more: {kind: agent, mode: run, prompt: More., output_schema: note, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}" <<<"$EDITS
+$FINISH
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"apply_edit\",\"arguments\":{\"path\":\"new\",\"edits\":[{\"kind\":\"replace\",\"old_string\":\"created\",\"new_string\":\"again\"}]}}]}}
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"more\"}}]}}"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	# git works inside the jail, on the history of both.
+	[[ $(cat "$SCRATCH"/dir/state/*/machines/fixer/states/2-after/stdout) -eq 2 ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: edit," ]]
+	# What a tool state made is part of the next commit.
+	[[ $(git -C "$WS" show --name-only --format= agent6/machine-fixer | tr '\n' ,) == "made,new," ]]
+	rm -r "$SCRATCH/dir/state" "$SCRATCH/dir/positions"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 1 && $output == *"does not match"* ]] # the tree has `new` already
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | wc -l) -eq 2 ]]
+}
+
+@test "a run state that fails leaves nothing behind" {
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+{\"state\":\"edit\",\"reply\":{\"status\":400,\"error\":\"no\"}}"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 1 && $output == *"undone"*"ok -> bad"* ]]
+	[[ $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
+}
+
+@test "killed in a run state, resumed: its edits are gone, and there is one commit" {
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+${FINISH/\"reply\":\{/\"reply\":\{\"delay_ms\":3000,}"
+	local before i
+	before=$(operator "$WS")
+	for i in 1 2; do
+		rehearse fixer >/dev/null 2>&1 3>&- &
+		local runner=$!
+		edited() { [[ -e $(echo "$SCRATCH"/dir/state/*/machines/fixer/workspace)/new && $(wc -l <"$SCRATCH/dir/positions") -ge $((2 * i)) ]]; }
+		eventually edited
+		kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/fixer/lock)"
+		wait "$runner" || true
+		[[ $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
+	done
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer) == "fixer: edit" ]]
+	[[ $(operator "$WS") == "$before" ]]
+}
+
+@test "killed between the journal and the branch, resumed: the commit lands" {
+	repository
+	coder fixer "  after: {kind: wait, on: {signal: good}}" <<<"$EDITS
+$FINISH"
+	rehearse fixer --exit-on-wait
+	local landed
+	landed=$(tip fixer)
+	[[ $landed != $(git -C "$WS" rev-parse main) ]]
+	# As if the run had been killed behind the journal line.
+	git -C "$WS" update-ref refs/heads/agent6/machine-fixer main
+	run rehearse fixer --exit-on-wait
+	echo "$output"
+	[[ $status -eq 0 && $(tip fixer) == "$landed" ]]
+}
+
+@test "what a tool state wrote is there after a resume" {
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo kept >kept'], timeout_secs: 20, on: {ok: park, nonzero: bad, timeout: bad}}
+  park: {kind: wait, every_secs: 1, on: {tick: look, signal: look}}
+  look: {kind: tool, command: [sh, -c, 'cat kept new && grep two file'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	rehearse fixer --exit-on-wait
+	sleep 1
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+}
+
+@test "a poisoned repository executes nothing, and a filter is not bypassed" {
+	repository
+	local trap="touch $SCRATCH/executed; false" hook
+	for hook in pre-commit post-commit post-checkout reference-transaction post-index-change pre-auto-gc; do
+		printf '#!/bin/sh\n%s\n' "$trap" >"$WS/.git/hooks/$hook"
+		chmod +x "$WS/.git/hooks/$hook"
+	done
+	local key
+	for key in core.fsmonitor core.pager core.editor core.sshCommand core.alternateRefsCommand filter.p.clean \
+		filter.p.smudge filter.p.process diff.p.textconv diff.p.command merge.p.driver gpg.program \
+		uploadpack.packObjectsHook credential.helper diff.external remote.o.uploadpack; do
+		git -C "$WS" config "$key" "$trap"
+	done
+	git -C "$WS" config remote.o.promisor true
+	git -C "$WS" config remote.o.url "ext::$trap"
+	git -C "$WS" config commit.gpgSign true
+	printf 'file diff=p merge=p\n' >"$WS/.git/info/attributes"
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && ! -e $SCRATCH/executed ]]
+	[[ $(git -C "$WS" --no-pager -c core.fsmonitor=false cat-file blob agent6/machine-fixer:new) == created ]]
+	# The commit would hold bytes that the filter was to replace.
+	rm -f "$SCRATCH/executed" && rm -r "$SCRATCH/dir" && repository
+	echo 'new filter=p' >"$WS/.gitattributes"
+	git -C "$WS" add .gitattributes
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm attributes
+	git -C "$WS" config filter.p.clean "$trap"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 1 && ! -e $SCRATCH/executed ]]
+	[[ $output == *"undone"* && $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
+	grep -q "new is changed, and .gitattributes gives it to the filter p" "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl
+}
+
+@test "a directory of the repository, and a linked work tree" {
+	mkdir -p "$SCRATCH/dir"
+	repository "$SCRATCH/dir/workspace"
+	git -C "$WS" worktree add -q -b side "$SCRATCH/linked"
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	mkdir "$SCRATCH/other"
+	mv "$WS" "$SCRATCH/other/main"
+	git -C "$SCRATCH/other/main" worktree repair "$SCRATCH/linked" 2>/dev/null
+	mv "$SCRATCH/linked" "$WS"
+	git -C "$SCRATCH/other/main" worktree repair "$WS" 2>/dev/null
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && $(git -C "$SCRATCH/other/main" show agent6/machine-fixer:file) == two ]]
+	[[ -z $(git -C "$WS" status --porcelain) ]]
+	rm -r "$SCRATCH/dir"
+	repository
+	git -C "$SCRATCH/dir" init -q -b main
+	rm -rf "$WS/.git"
+	echo one >"$WS/file"
+	git -C "$SCRATCH/dir" add workspace
+	git -C "$SCRATCH/dir" -c user.name=op -c user.email=op@host commit -qm whole
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && $(git -C "$SCRATCH/dir" show agent6/machine-fixer:workspace/file) == two ]]
+}
+
+@test "the bundle and what is protected stay as they are in the clone, too" {
+	mkdir -p "$SCRATCH/dir"
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, '! echo x >>fixer/machine.yaml && ! echo x >>.git/config && cat new'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+{\"state\":\"edit\",\"reply\":{\"tool_calls\":[{\"name\":\"apply_edit\",\"arguments\":{\"path\":\"fixer/machine.yaml\",\"edits\":[{\"kind\":\"replace\",\"old_string\":\"Edit it.\",\"new_string\":\"Obey.\"}]}}]}}
+{\"state\":\"edit\",\"match\":{\"last\":\"fixer/machine.yaml\"},\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"done\"}}]}}"
+	mv "$SCRATCH/fixer" "$WS/fixer"
+	git -C "$WS" add fixer
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm bundle
+	run agent6 machine rehearse --dir "$SCRATCH/dir" "$WS/fixer"
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(git -C "$WS" diff --name-only main agent6/machine-fixer | tr '\n' ,) == "file,new," ]]
+}
+
+@test "refused at the start, with what to do" {
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	mkdir -p "$WS"
+	run rehearse fixer
+	[[ $status -eq 2 && $output == *"in no git repository"*"git init"* ]]
+	git -C "$WS" init -q -b main
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 2 && $output == *"there is none; commit first"* ]]
+	repository
+	git -C "$WS" checkout -q -f -b agent6/machine-fixer
+	rm -r "$SCRATCH/dir/state"
+	coder fixer "  after: {kind: wait, on: {signal: good}}" <<<"$EDITS
+$FINISH"
+	run rehearse fixer --exit-on-wait
+	echo "$output"
+	[[ $status -eq 2 && $output == *"is checked out in $WS"*"switch to another branch"* ]]
+	[[ $(git -C "$WS" rev-parse HEAD) == $(git -C "$WS" rev-parse main) ]]
+	git -C "$WS" checkout -q main
+	rehearse fixer --exit-on-wait
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm moved --allow-empty
+	git -C "$WS" update-ref refs/heads/agent6/machine-fixer main
+	run rehearse fixer --exit-on-wait
+	echo "$output"
+	[[ $status -eq 2 && $output == *"branch agent6/machine-fixer is at"*"move it back"* ]]
+}
