@@ -2,6 +2,7 @@
 
 #include "agent/emit.h"
 #include "agent/policy/scrub.h"
+#include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -35,12 +36,19 @@ static bool finish(struct dispatch *d, json_t *arguments, struct buf *out)
 
 static void report_filtered(const char *name, const struct redact_tally *tally, size_t markers)
 {
-	for (size_t i = 0; i < REDACT_KIND_COUNT; i++)
-		if (tally->of[i])
-			emit_notice("%zu of kind %s redacted in a result of %s", tally->of[i],
-				redact_kind_name((enum redact_kind)i), name);
-	if (markers)
-		emit_notice("%zu possible injection markers in a result of %s", markers, name);
+	for (size_t i = 0; i < REDACT_KIND_COUNT; i++) {
+		const char *kind = redact_kind_name((enum redact_kind)i);
+		if (!tally->of[i])
+			continue;
+		emit_notice("%zu of kind %s redacted in a result of %s", tally->of[i], kind, name);
+		emit("audit", json_pack("{s:s, s:s, s:s, s:I}", "type", "secret_filtered", "kind",
+				      kind, "tool", name, "count", (json_int_t)tally->of[i]));
+	}
+	if (!markers)
+		return;
+	emit_notice("%zu possible injection markers in a result of %s", markers, name);
+	emit("audit", json_pack("{s:s, s:s, s:I}", "type", "injection_detected", "tool", name,
+			      "count", (json_int_t)markers));
 }
 
 /* What a tool said, as the model may see it: without secrets, and with a word about text that reads
@@ -165,12 +173,47 @@ static int add_notice(struct wire_result *last, const char *notice)
 	return 0;
 }
 
+/* The argv of a call that proposes a command; NULL: it is something else, or wrong. New reference.
+ */
+static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *call)
+{
+	const struct tool *tool = tool_find(call->name, d->mode);
+	if (!tool || strcmp(tool->name, "run_command") != 0)
+		return NULL;
+	json_auto_t *arguments =
+		json_read(call->arguments, strlen(call->arguments), WIRE_CONTENT_CAP_BYTES, NULL);
+	json_t *argv = json_object_get(arguments, "argv");
+	AUTO_BUF unused;
+	buf_init(&unused, TOOL_TEXT_CAP_BYTES);
+	return arguments && !tool_check(tool, arguments, &unused) && permit_is_argv(argv)
+		       ? json_incref(argv)
+		       : NULL;
+}
+
+/* The commands of one turn are one question; in `step` each is its own, when its turn has come. */
+static void propose_batch(struct dispatch *d, const struct wire_turn *turn)
+{
+	const struct tool_commands *c = d->tools->commands;
+	if (!c)
+		return;
+	permit_forget(c->permits);
+	json_auto_t *argvs = json_array();
+	for (size_t i = 0; i < turn->call_count && i < d->max_calls; i++) {
+		json_t *argv = proposed_argv(d, &turn->calls[i]);
+		if (argv)
+			json_array_append_new(argvs, argv);
+	}
+	if (json_array_size(argvs) > 1 && c->rules.mode != APPROVAL_STEP)
+		permit_batch(d->tools, argvs);
+}
+
 int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_turn *results)
 {
 	results->results = calloc(turn->call_count, sizeof(*results->results));
 	if (!results->results)
 		return -1;
 	d->verdict = GUARD_GO_ON;
+	propose_batch(d, turn);
 	for (size_t i = 0; i < turn->call_count; i++) {
 		results->result_count = i + 1;
 		if (answer(d, &turn->calls[i], i, &results->results[i]))

@@ -1,10 +1,12 @@
 #include "agent/loop.h"
 
+#include "agent/ask.h"
 #include "agent/dispatch.h"
 #include "agent/emit.h"
 #include "agent/evict.h"
 #include "agent/ledger.h"
 #include "agent/neutral.h"
+#include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "provider/client.h"
@@ -21,6 +23,7 @@ struct loop {
 	struct client client;
 	struct tool_context tools;
 	struct tool_commands commands;
+	struct permits permits;
 	struct redact redact;
 	struct dispatch dispatch;
 	struct ledger ledger;
@@ -293,9 +296,19 @@ static int say_prompt(struct loop *l)
 	return turn && (turn->text = buf_take(&text, NULL)) ? 0 : -1;
 }
 
-static void on_audit(json_t *line)
+static void on_audit(void *ctx, json_t *line)
 {
-	emit("audit", line);
+	struct loop *l = ctx;
+	emit("audit", ask_redacted(&l->redact, line));
+	json_decref(line);
+}
+
+static json_t *on_propose(void *ctx, const json_t *commands)
+{
+	struct loop *l = ctx;
+	json_t *shown = ask_redacted(&l->redact, commands);
+	return shown ? ask("proposal", json_pack("{s:o}", "commands", shown), l->deadline_ms)
+		     : NULL;
 }
 
 static enum approval_mode approval_mode(const char *name)
@@ -313,10 +326,13 @@ static unsigned set_up_tools(struct loop *l, bool run)
 		.workspace = l->world->workspace,
 		.protect = l->task->protect,
 		.protect_count = l->task->protect_count,
-		.audit = on_audit};
+		.audit = on_audit,
+		.propose = on_propose,
+		.ctx = l};
 	if (!run || !c || !c->policy)
 		return run ? TOOL_IN_RUN : TOOL_IN_AGENT;
 	l->commands = (struct tool_commands){.launcher_fd = l->world->launcher_fd,
+		.permits = &l->permits,
 		.rules = {.commands_free = c->free,
 			.mode = approval_mode(c->approval),
 			.auto_approve = c->auto_approve,
@@ -366,6 +382,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	out->payload = l.dispatch.payload;
 	http_close(l.http);
 	redact_done(&l.redact);
+	permit_forget(&l.permits);
 	wire_talk_done(&l.talk);
 	json_decref(l.declarations);
 	return rc;

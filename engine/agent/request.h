@@ -61,8 +61,8 @@ struct task {
 	bool record;
 };
 
-/* Each reads one line from `fd`, the first not a byte more, and refuses what is missing, unknown or of the
- * wrong type. */
+/* Each reads one line from `fd`, the first not a byte more, and refuses what is missing, unknown or
+ * of the wrong type. */
 int order_read(int fd, struct order *out, struct err *e);
 void order_done(struct order *o);
 int task_read(int fd, struct task *out, struct err *e);

@@ -1,6 +1,7 @@
 #include "cli/setup.h"
 #include "cli/show.h"
 #include "cli/text.h"
+#include "run/ask.h"
 #include "run/journal.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 struct watching {
 	struct show show;
 	struct journal_reader reader;
+	const struct instance *instance;
+	char question[QUESTION_ID_BYTES]; /* shown last */
 	bool ended;
 };
 
@@ -38,6 +41,26 @@ static int show_new_lines(struct watching *w, struct err *e)
 	return got;
 }
 
+/* An agent's question, once, with how it is answered. */
+static void show_question(struct watching *w)
+{
+	struct err e = ERR_NONE;
+	struct question q;
+	json_auto_t *doc = ask_read(w->instance, &e);
+	const char *id = text_of(doc, "id");
+	if (!doc || w->show.mode == SHOW_JSON || !strcmp(id, w->question) ||
+		question_init(&q, doc, &e))
+		return;
+	snprintf(w->question, sizeof(w->question), "%s", id);
+	AUTO_BUF text;
+	buf_init(&text, QUESTION_BYTES_MAX);
+	buf_adds(&text, "");
+	question_prompt(&q, &text);
+	printf("%s\nAnswer it: agent6 machine approve %s [--yes|--no] --question %s\n",
+		text.failed ? "" : text.data, w->instance->id, id);
+	fflush(stdout);
+}
+
 /* Blocks until the journal is written to; forgets what has been told. */
 static int wait_for_change(int watch, struct err *e)
 {
@@ -52,13 +75,19 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 	snprintf(path, sizeof(path), "%s/journal.jsonl", r->instance.path);
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	AUTO_FD int watch = inotify_init1(IN_CLOEXEC);
-	if (fd < 0 || watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) < 0)
+	AUTO_FD int present = ask_watch(&r->instance, e);
+	if (present < 0)
+		return -1;
+	if (fd < 0 || watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) < 0 ||
+		inotify_add_watch(watch, r->instance.path, IN_MOVED_TO) < 0)
 		return err_errno(e, "cannot watch %s", path);
 	struct journal_mark at = journal_start();
+	w->instance = &r->instance;
 	int failed = 0;
 	while (!failed && !w->ended) {
 		journal_reader_init(&w->reader, fd, &at);
 		failed = show_new_lines(w, e);
+		show_question(w);
 		at = w->reader.mark;
 		journal_reader_done(&w->reader);
 		if (!failed && !w->ended)
@@ -88,6 +117,9 @@ static const struct verb_option options[] = {
 
 const struct verb verb_machine_watch = {.path = "machine watch",
 	.summary = "follow an instance as it runs, until it ends",
+	.details =
+		"While somebody watches, an agent's questions are asked instead of denied; answer\n"
+		"them with `agent6 machine approve ID`.",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,

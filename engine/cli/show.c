@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "cli/text.h"
 #include "run/journal.h"
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -15,7 +17,8 @@ void show_init(struct show *s, const struct call *c)
 	*s = (struct show){.mode = call_has(c, "json")    ? SHOW_JSON
 				   : call_has(c, "quiet") ? SHOW_QUIET
 				   : terminal             ? SHOW_LIVE
-							  : SHOW_PLAIN};
+							  : SHOW_PLAIN,
+		.terminal_fd = -1};
 	s->colour = terminal && !(no_colour && *no_colour);
 }
 
@@ -286,11 +289,36 @@ static void on_notice(void *ctx, const char *text)
 	fprintf(stderr, "agent6: %s\n", line.data ? line.data : "");
 }
 
+static void on_prompt(void *ctx, const char *text)
+{
+	struct show *s = ctx;
+	erase_live(s);
+	fflush(stdout);
+	dprintf(s->terminal_fd, "%s", text);
+}
+
+/* The terminal under its own name: its mode is then ours alone. Reading from the background would
+ * stop us; it fails instead. */
+void show_terminal(struct show *s)
+{
+	if (!isatty(STDIN_FILENO))
+		return;
+	signal(SIGTTIN, SIG_IGN);
+	s->terminal_fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void show_done(struct show *s)
+{
+	own_close(&s->terminal_fd);
+}
+
 struct drive_listener show_listener(struct show *s)
 {
 	return (struct drive_listener){.line = on_line,
 		.activity = on_activity,
 		.notice = on_notice,
+		.prompt = s->terminal_fd >= 0 ? on_prompt : NULL,
+		.terminal_fd = s->terminal_fd,
 		.tick_ms = s->mode == SHOW_LIVE ? 200 : 0,
 		.ctx = s};
 }

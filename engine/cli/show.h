@@ -18,12 +18,17 @@ struct show {
 	bool colour;
 	int64_t last_us; /* time stamp of the newest line */
 	bool live_drawn; /* the terminal's last line is the live one */
+	int terminal_fd; /* where questions are asked; -1: nowhere. Owned */
 	char state[POSITION_NAME_BYTES + 1];
 	const struct machine *machine; /* for the kinds of states; NULL: unknown */
 };
 
 /* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */
 void show_init(struct show *s, const struct call *c);
+/* Whether a person can be asked at this process's terminal: then the listener asks there, and
+ * `show_done` lets the terminal go. Questions are shown whatever the mode. */
+void show_terminal(struct show *s);
+void show_done(struct show *s);
 /* A listener that shows; `s` must outlive it. */
 struct drive_listener show_listener(struct show *s);
 

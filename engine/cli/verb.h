@@ -23,6 +23,7 @@
 	X(machine_watch) \
 	X(machine_poke) \
 	X(machine_stop) \
+	X(machine_approve) \
 	X(machine_replay) \
 	X(machine_verify) \
 	X(machine_report) \
@@ -41,6 +42,7 @@
 	X(config_get) \
 	X(config_set) \
 	X(connect) \
+	X(audit) \
 	X(jail_run) \
 	X(completions) \
 	X(manual)

@@ -5,9 +5,11 @@
 #include "run/egress.h"
 #include "run/live.h"
 #include "run/output.h"
+#include "run/proposals.h"
 #include "run/pump.h"
 #include "run/secret.h"
 #include "run/states.h"
+#include "run/trail.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,10 +29,12 @@ struct talk {
 	struct agent_events events;
 	struct output err;
 	struct secret_child secret;
+	struct proposals proposals;
+	bool asked; /* the second line is under way */
 	struct buf secret_error;
 	struct pump pump;
 	struct child child;
-	int to_agent; /* its request pipe; owned until the second line is under way */
+	int to_agent; /* its request pipe; owned */
 	int dir_fd, transcript_fd;
 	int64_t transcript_bytes;
 	struct err why; /* LIVE_BROKEN */
@@ -50,11 +54,11 @@ static void secret_take(void *ctx, const char *bytes, size_t len)
 /* The agent has confined itself: now, and not earlier, it may have its work and the key. */
 static void send_request(struct talk *t)
 {
-	if (t->to_agent < 0)
+	if (t->asked)
 		return;
+	t->asked = true;
 	int failed = secret_start(t->live->config, t->step->provider, t->step->request, t->to_agent,
 		&t->secret, &t->why);
-	own_close(&t->to_agent);
 	if (failed) {
 		t->pump.stop = true;
 		return;
@@ -112,8 +116,15 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 {
 	struct talk *t = ctx;
 	struct live *w = t->live;
+	struct err e = ERR_NONE;
 	if (!strcmp(event, "confined"))
 		send_request(t);
+	if (!strcmp(event, "audit"))
+		trail_take(w, t->step, line);
+	if (!strcmp(event, "proposal") && proposals_take(&t->proposals, line, &e)) {
+		live_notice(w, "state %s: %s", t->step->state->name, e.text);
+		t->pump.stop = true;
+	}
 	if (!strcmp(event, "exchange"))
 		record_exchange(t, line);
 	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
@@ -202,6 +213,7 @@ static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struc
 	}
 	*fact = agent_fact(t);
 	*egress = egress_lines(t->events.egress, t->step->state->name);
+	trail_egress(t->live, t->step, *egress);
 	return LIVE_FACT;
 }
 
@@ -246,7 +258,10 @@ enum live_end live_agent(
 	t.events.ctx = &t;
 	output_init(&t.err, STDERR_BYTES_MAX);
 	buf_init(&t.secret_error, 4096);
+	proposals_init(&t.proposals, w, s, &t.pump);
+	t.proposals.to_agent = &t.to_agent;
 	enum live_end end = converse(&t, fact, egress, e);
+	proposals_done(&t.proposals);
 	secret_end(&t.secret);
 	own_close(&t.to_agent);
 	own_close(&t.transcript_fd);

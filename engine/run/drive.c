@@ -213,6 +213,30 @@ static bool open_data(struct drive *d, char *path, size_t bytes)
 	return true;
 }
 
+/* Beside the instances of all workspaces: three levels above this one. */
+static void default_audit(const struct instance *i, char *path, size_t bytes)
+{
+	size_t len = strlen(i->path);
+	for (int up = 0; up < 3; up++)
+		while (len && i->path[--len] != '/')
+			continue;
+	snprintf(path, bytes, "%.*s/audit.jsonl", (int)len, i->path);
+}
+
+static bool open_audit(struct drive *d)
+{
+	const struct config *c = d->request->config;
+	char path[PATH_MAX];
+	struct err e = ERR_NONE;
+	default_audit(d->instance, path, sizeof(path));
+	if (audit_open(c->audit.path ? c->audit.path : path, d->request->workspace, &d->live.audit,
+		    &e))
+		return drive_end(d, RUN_REFUSED, "%s", e.text);
+	if (audit_retain(&d->live.audit, c->audit.retain_days, &e))
+		live_notice(&d->live, "%s", e.text);
+	return true;
+}
+
 static bool begin(struct drive *d)
 {
 	const struct drive_request *q = d->request;
@@ -307,8 +331,8 @@ static void run_instance(struct drive *d)
 	if (!take_up(d))
 		return;
 	d->result->already_ended = d->at.ended;
-	if (d->at.ended || !open_data(d, data, sizeof(data)) || !check_parameters(d) ||
-		!open_workspace(d) || !check_confinement(d))
+	if (d->at.ended || !open_data(d, data, sizeof(data)) || !open_audit(d) ||
+		!check_parameters(d) || !open_workspace(d) || !check_confinement(d))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);
@@ -338,7 +362,12 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 		.request = q,
 		.result = out,
 		.journal = {.fd = -1},
-		.live = {.instance = i, .config = q->config, .listener = l, .data_fd = -1}};
+		.live = {.instance = i,
+			.config = q->config,
+			.listener = l,
+			.data_fd = -1,
+			.machine = q->machine->name,
+			.audit = {.dir_fd = -1}}};
 	struct err e = ERR_NONE;
 	if (interrupts_init(&d.live.interrupts, &e)) {
 		drive_end(&d, RUN_BROKEN, "%s", e.text);
@@ -347,6 +376,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	position_init(&d.at, q->machine);
 	run_instance(&d);
 	journal_close(&d.journal);
+	audit_done(&d.live.audit);
 	if (owner_give_back(i->path, &e))
 		live_notice(&d.live, "%s", e.text);
 	interrupts_done(&d.live.interrupts);

@@ -53,6 +53,10 @@ struct drive_listener {
 	void (*activity)(void *ctx, const struct activity *now);
 	/* A person should know (diagnostics of a confined process, a hook that failed). */
 	void (*notice)(void *ctx, const char *text);
+	/* Shows a question to the person at `terminal_fd` (non-blocking, borrowed), which is then
+	 * read. NULL: there is no terminal. */
+	void (*prompt)(void *ctx, const char *text);
+	int terminal_fd;
 	int tick_ms;
 	void *ctx;
 };

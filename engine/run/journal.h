@@ -36,7 +36,7 @@ struct journal_reader {
 	struct journal_mark mark; /* behind the last line read */
 	struct buf window;
 	size_t at;
-	int64_t looked_at;  /* a faulty last line was read twice: its offset plus one */
+	int64_t looked_at;  /* a faulty line was read twice: its offset plus one */
 	int64_t torn_bytes; /* set at the end: bytes of an unfinished last line */
 	bool at_eof;
 };

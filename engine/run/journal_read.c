@@ -156,10 +156,10 @@ static int find_line(struct journal_reader *r, size_t *len, struct err *e)
 	}
 }
 
-/* A reader without the lock may look while the last line is being written. */
-static bool look_again(struct journal_reader *r, size_t len, struct err *e)
+/* A reader without the lock may look while a line is being written, and more behind it. */
+static bool look_again(struct journal_reader *r)
 {
-	if (r->looked_at == r->mark.offset + 1 || rest_blank(r, len + 1, e) != 1)
+	if (r->looked_at == r->mark.offset + 1)
 		return false;
 	r->looked_at = r->mark.offset + 1;
 	nanosleep(&(struct timespec){0, LOOK_AGAIN_MS * 1000000L}, NULL);
@@ -193,7 +193,7 @@ int journal_next(struct journal_reader *r, const char **line, size_t *len, struc
 	const char *text = r->window.data + r->at;
 	const char *fault = line_fault(text, n, r->mark.chain);
 	if (fault)
-		return look_again(r, n, e) ? journal_next(r, line, len, e) : faulty(r, n, fault, e);
+		return look_again(r) ? journal_next(r, line, len, e) : faulty(r, n, fault, e);
 	*line = text;
 	*len = n;
 	r->at += n + 1;

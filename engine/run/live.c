@@ -21,7 +21,7 @@ void live_notice(const struct live *w, const char *format, ...)
 void live_tick(void *ctx)
 {
 	struct live *w = ctx;
-	if (w->listener->activity)
+	if (w->listener->activity && !w->asking)
 		w->listener->activity(w->listener->ctx, &w->now);
 }
 

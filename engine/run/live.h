@@ -6,6 +6,7 @@
  */
 #ifndef RUN_LIVE_H
 #define RUN_LIVE_H
+#include "run/audit.h"
 #include "run/drive.h"
 #include "run/interrupts.h"
 #include "run/plan.h"
@@ -28,6 +29,9 @@ struct live {
 	int data_fd;             /* the instance's data directory; owned */
 	char *jail, *agent;      /* paths of the programs; owned, agent NULL: no agent state */
 	const char *record_file; /* run --record: the cassette, NULL: none */
+	const char *machine;     /* its name */
+	struct audit audit;      /* owned */
+	bool asking;             /* a question is open: nothing is drawn over it */
 };
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */

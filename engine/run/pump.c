@@ -69,7 +69,7 @@ static int pump_once(struct pump *p, struct err *e)
 	if (ready <= 0)
 		return 0;
 	for (int i = 0; i < n; i++)
-		if (fds[i].revents)
+		if (fds[i].revents && p->streams[i].fd == fds[i].fd)
 			take_some(&p->streams[i]);
 	if (fds[n + 1].revents)
 		interrupts_read(p->interrupts);
@@ -79,6 +79,7 @@ static int pump_once(struct pump *p, struct err *e)
 /* Beyond the child's end only what is already in the pipes counts. */
 static void drain(struct pump *p)
 {
+	p->draining = true;
 	for (int i = 0; i < p->stream_count; i++) {
 		struct pump_stream *s = &p->streams[i];
 		for (int n = 0; n < DRAIN_CHUNKS && s->fd >= 0 && take_some(s); n++)

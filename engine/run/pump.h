@@ -7,10 +7,10 @@
 #include "run/interrupts.h"
 #include <stdint.h>
 
-enum { PUMP_STREAMS_MAX = 4 };
+enum { PUMP_STREAMS_MAX = 8 };
 
 struct pump_stream {
-	int fd; /* the read end; owned, closed at its end */
+	int fd; /* the read end; owned, closed at its end; -1: not now */
 	void (*take)(void *ctx, const char *bytes, size_t len); /* len 0: the stream has ended */
 	void *ctx;
 };
@@ -24,7 +24,8 @@ struct pump {
 	int tick_ms;         /* 0: none */
 	void (*tick)(void *ctx);
 	void *ctx;
-	bool stop; /* set by a taker: kill the child */
+	bool stop;     /* set by a taker: kill the child */
+	bool draining; /* the child has ended: what a taker gets is what is left */
 	/* Results. */
 	bool late, interrupted; /* killed for the deadline, for a second signal */
 	int status;             /* wait(2) */

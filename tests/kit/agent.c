@@ -158,7 +158,7 @@ static void kit_send(int fd, json_t *line)
 		diag("the agent did not read its request");
 }
 
-static pid_t kit_start(struct kit *k, int port, int out_fd)
+static pid_t kit_start(struct kit *k, int port, int out_fd, int *to_agent)
 {
 	char *const none[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LANG=C.UTF-8"}, NULL};
 	AUTO_FREE char *path = NULL;
@@ -183,8 +183,42 @@ static pid_t kit_start(struct kit *k, int port, int out_fd)
 	close(in[0]);
 	kit_send(in[1], kit_order(k, port));
 	kit_send(in[1], kit_task(k, port));
-	close(in[1]);
+	*to_agent = in[1];
 	return child.pid;
+}
+
+/* Plays the supervisor: what the operator's settings allow may run, and nobody is there to ask. */
+static void kit_answer(int to_agent, const char *line, size_t len)
+{
+	json_auto_t *event = json_read(line, len, KIT_CAP_BYTES, NULL);
+	const char *name = json_string_value(json_object_get(event, "event"));
+	json_t *answers = json_array();
+	const json_t *commands = json_object_get(event, "commands"), *c;
+	size_t i;
+	json_array_foreach (commands, i, c) {
+		const char *d = json_string_value(json_object_get(c, "decision"));
+		json_array_append_new(
+			answers, json_pack("{s:b, s:s}", "run", !strcmp(d, "run"), "why",
+					 json_string_value(json_object_get(c, "why"))));
+	}
+	json_t *reply =
+		json_pack("{s:O*, s:o}", "id", json_object_get(event, "id"), "answers", answers);
+	if (name && !strcmp(name, "proposal"))
+		kit_send(to_agent, reply);
+	else
+		json_decref(reply);
+}
+
+static void kit_listen_to(int fd, int to_agent, struct buf *b)
+{
+	char chunk[65536];
+	size_t done = 0;
+	for (ssize_t n; (n = read(fd, chunk, sizeof(chunk))) > 0;) {
+		buf_add(b, chunk, (size_t)n);
+		for (const char *nl; (nl = memchr(b->data + done, '\n', b->len - done));
+			done = (size_t)(nl - b->data) + 1)
+			kit_answer(to_agent, b->data + done, (size_t)(nl - b->data) - done);
+	}
 }
 
 static void kit_parse(struct kit *k)
@@ -212,13 +246,15 @@ void kit_run(struct kit *k)
 	if (server < 0 || log_fd < 0 || pipe2(out, O_CLOEXEC))
 		bail("cannot set the stage");
 	pid_t tls = k->tls_pem ? kit_tls(k, &port) : -1;
-	pid_t agent = kit_start(k, port, out[1]);
+	int to_agent = -1;
+	pid_t agent = kit_start(k, port, out[1], &to_agent);
 	close(out[1]);
 	AUTO_BUF b;
 	buf_init(&b, KIT_CAP_BYTES);
 	buf_adds(&b, "");
-	io_read_all(out[0], &b, "the events", NULL);
+	kit_listen_to(out[0], to_agent, &b);
 	close(out[0]);
+	close(to_agent);
 	int status;
 	struct rusage used;
 	wait4(agent, &status, 0, &used);

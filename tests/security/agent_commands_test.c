@@ -60,9 +60,9 @@ static void runs(void)
 	has_str(k.requests, "Not run (privileged): no privileges exist",
 		"what cannot work is refused");
 	has_str(k.requests, "exit 3\\n", "a background child does not hold the command up");
-	has_str(k.output, "\"type\":\"proposed\"", "proposals are audited");
+	has_str(k.output, "\"event\":\"proposal\"", "proposals are told before they run");
 	has_str(k.output, "\"type\":\"executed\"", "and what ran");
-	has_str(k.output, "\"type\":\"blocked\"", "and what was blocked");
+	has_str(k.output, "\"decision\":\"block\"", "and what is blocked");
 }
 
 static void nobody_to_ask(void)

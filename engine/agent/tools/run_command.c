@@ -1,20 +1,17 @@
 #include "agent/tools/launch.h"
 #include "agent/tools/list.h"
 
-#include "agent/policy/approve.h"
+#include "agent/tools/permit.h"
 #include "base/json.h"
+#include <signal.h>
 
-enum { ARGC_MAX = 1024, STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40 };
+enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40 };
 
-static void audit(const struct tool_context *t, const char *type, const json_t *argv,
-	const struct verdict *v, json_t *more)
+static void audit(const struct tool_context *t, const char *type, const json_t *argv, json_t *more)
 {
-	json_t *line = json_pack("{s:s, s:O}", "type", type, "argv", argv);
-	if (v)
-		json_object_set_new(line, "level", json_string(level_name(v->level)));
-	json_object_update(line, more);
-	json_decref(more);
-	t->audit(line);
+	json_object_set_new(more, "type", json_string(type));
+	json_object_set(more, "argv", (json_t *)(uintptr_t)argv);
+	t->audit(t->ctx, more);
 }
 
 /* The beginning and, because errors come last, more of the end, cut at line ends. */
@@ -70,6 +67,19 @@ static bool add_status(struct buf *out, const json_t *status)
 	       !json_is_true(json_object_get(status, "timed_out"));
 }
 
+/* SIGSYS is what the jail's system call filter kills with. */
+static void report(const struct tool_context *t, const json_t *argv, const json_t *status)
+{
+	const json_t *error = json_object_get(status, "error");
+	if (json_integer_value(json_object_get(status, "signal")) == SIGSYS)
+		audit(t, "sandbox_violation", argv, json_pack("{s:s}", "what", "system call"));
+	audit(t, error ? "failed" : "executed", argv,
+		json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "exit", json_object_get(status, "exit"),
+			"signal", json_object_get(status, "signal"), "timed_out",
+			json_object_get(status, "timed_out"), "ms",
+			json_object_get(status, "wall_ms"), "error", error));
+}
+
 static int execute(
 	const struct tool_context *t, const json_t *argv, int64_t timeout_secs, struct buf *out)
 {
@@ -77,53 +87,25 @@ static int execute(
 	struct err e = ERR_NONE;
 	if (launch_run(t->commands->launcher_fd, argv, timeout_secs, &l, &e)) {
 		buf_addf(out, "The command could not be started: %s.", e.text);
-		audit(t, "failed", argv, NULL, json_pack("{s:s}", "error", e.text));
+		audit(t, "failed", argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
 	bool ok = add_status(out, l.status);
 	add_stream(out, "stdout", &l.out);
 	add_stream(out, "stderr", &l.err);
-	audit(t, "executed", argv, NULL,
-		json_pack("{s:O?, s:O?}", "exit", json_object_get(l.status, "exit"), "ms",
-			json_object_get(l.status, "wall_ms")));
+	report(t, argv, l.status);
 	launched_done(&l);
 	return ok ? 0 : -1;
-}
-
-/* False with the reason in `out`. */
-static bool is_allowed(const struct tool_context *t, const json_t *argv, struct buf *out)
-{
-	const char *words[ARGC_MAX], *why;
-	size_t argc = json_array_size(argv);
-	struct classify_world world = {.workspace = t->workspace};
-	struct verdict v;
-	for (size_t i = 0; i < argc; i++)
-		words[i] = json_string_value(json_array_get(argv, i));
-	classify_argv(&world, words, argc, &v);
-	audit(t, "proposed", argv, &v, NULL);
-	enum decision d = approve_decide(&t->commands->rules, &v, &why);
-	static const char *const types[] = {"approved", "denied", "denied", "blocked"};
-	audit(t, types[d], argv, &v, json_pack("{s:s}", "reason", why));
-	if (d == DECIDE_RUN)
-		return true;
-	buf_addf(out, "Not run (%s): %s.\n", level_name(v.level), why);
-	for (size_t i = 0; i < v.reason_count; i++)
-		buf_addf(out, "- %s\n", v.reasons[i]);
-	return false;
 }
 
 static int run_command(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
 	const json_t *argv = json_object_get(arguments, "argv");
-	size_t argc = json_array_size(argv);
-	for (size_t i = 0; i < argc; i++)
-		if (!json_is_string(json_array_get(argv, i)))
-			argc = 0;
-	if (!argc || argc > ARGC_MAX) {
-		buf_addf(out, "argv must be a list of 1 to %d strings.", ARGC_MAX);
+	if (!permit_is_argv(argv)) {
+		buf_addf(out, "argv must be a list of 1 to %d strings.", PERMIT_ARGC_MAX);
 		return -1;
 	}
-	if (!is_allowed(t, argv, out))
+	if (!permit_take(t, argv, out))
 		return -1;
 	return execute(t, argv, t->commands->timeout_secs, out);
 }

@@ -14,15 +14,20 @@
 enum { TOOL_TEXT_CAP_BYTES = 512 * 1024 };
 
 /* How commands are run, where they are. Borrowed from the loop. */
+struct permits;
 struct tool_commands {
 	int launcher_fd;
+	struct permits *permits;
 	struct approve_rules rules;
 	int64_t timeout_secs, verify_timeout_secs;
 	const json_t *verify; /* argv; NULL: none */
 };
 
 /* A line for the audit trail; takes it. */
-typedef void tool_audit_fn(json_t *line);
+typedef void tool_audit_fn(void *ctx, json_t *line);
+/* Has judged commands recorded and asked about. {answers: [{run, why}]}, NULL: no answer. New
+ * reference. */
+typedef json_t *tool_propose_fn(void *ctx, const json_t *commands);
 
 /* What every tool works on. Borrowed from the loop. */
 struct tool_context {
@@ -32,6 +37,8 @@ struct tool_context {
 	size_t protect_count;
 	const struct tool_commands *commands; /* NULL: there are none */
 	tool_audit_fn *audit;
+	tool_propose_fn *propose;
+	void *ctx; /* of these two */
 };
 
 enum tool_arg_kind { ARG_STR, ARG_INT, ARG_LIST };

@@ -1,0 +1,71 @@
+#include "agent/ask.h"
+
+#include "agent/emit.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include <poll.h>
+
+enum { ANSWER_CAP_BYTES = 64 * 1024 };
+
+/* One byte at a time: answers are short and rare, and nothing of a later one may be taken. */
+static int read_line(struct buf *line, int64_t deadline_ms)
+{
+	for (char c = '\0'; c != '\n';) {
+		int64_t left_ms = deadline_ms - clock_monotonic_ms();
+		struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+		int timeout = left_ms > 3600 * 1000 ? 3600 * 1000 : (int)left_ms;
+		int n = left_ms > 0 ? poll(&ready, 1, timeout) : -1;
+		if (left_ms > 0 && (n == 0 || (n < 0 && errno == EINTR)))
+			continue;
+		if (n <= 0 || read(STDIN_FILENO, &c, 1) != 1 || buf_addc(line, c))
+			return -1;
+	}
+	return 0;
+}
+
+json_t *ask(const char *name, json_t *members, int64_t deadline_ms)
+{
+	static json_int_t last;
+	json_int_t id = ++last;
+	json_object_set_new(members, "id", json_integer(id));
+	emit(name, members);
+	for (;;) {
+		AUTO_BUF line;
+		buf_init(&line, ANSWER_CAP_BYTES);
+		if (read_line(&line, deadline_ms))
+			return NULL;
+		json_t *answer = json_read(line.data, line.len, ANSWER_CAP_BYTES, NULL);
+		if (json_integer_value(json_object_get(answer, "id")) == id)
+			return answer;
+		json_decref(answer); /* to a question that was given up */
+	}
+}
+
+static json_t *redacted_text(const struct redact *r, const json_t *text)
+{
+	size_t len = json_string_length(text);
+	AUTO_BUF plain;
+	buf_init(&plain, 16 * len + 1024);
+	buf_adds(&plain, "");
+	redact_text(r, json_string_value(text), len, &plain, NULL);
+	return plain.failed ? NULL : json_stringn(plain.data, plain.len);
+}
+
+json_t *ask_redacted(const struct redact *r, const json_t *value)
+{
+	if (json_is_string(value))
+		return redacted_text(r, value);
+	json_t *copy = json_copy((json_t *)(uintptr_t)value), *member;
+	const char *key;
+	size_t i;
+	int failed = copy ? 0 : -1;
+	json_array_foreach (value, i, member)
+		failed |= json_array_set_new(copy, i, ask_redacted(r, member));
+	json_object_foreach ((json_t *)(uintptr_t)value, key, member)
+		failed |= json_object_set_new(copy, key, ask_redacted(r, member));
+	if (!failed)
+		return copy;
+	json_decref(copy);
+	return NULL;
+}

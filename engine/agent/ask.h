@@ -1,0 +1,16 @@
+/*
+ * Questions to the supervisor: an event out, one line back on descriptor 0.
+ */
+#ifndef AGENT_ASK_H
+#define AGENT_ASK_H
+#include "agent/policy/redact.h"
+#include <jansson.h>
+#include <stdint.h>
+
+/* Emits the event `name` with `members` (taken) and a number of its own as `id`, and waits for the
+ * line that carries the same one. NULL: the supervisor has gone, time ran out (monotonic
+ * `deadline_ms`), or what it said is not understood. New reference. */
+json_t *ask(const char *name, json_t *members, int64_t deadline_ms);
+/* A copy with every secret in its strings replaced; NULL: it cannot be made. New reference. */
+json_t *ask_redacted(const struct redact *r, const json_t *value);
+#endif

@@ -1,0 +1,109 @@
+#include "agent/tools/permit.h"
+
+#include <string.h>
+
+bool permit_is_argv(const json_t *argv)
+{
+	size_t argc = json_array_size(argv);
+	for (size_t i = 0; i < argc; i++)
+		if (!json_is_string(json_array_get(argv, i)))
+			return false;
+	return argc && argc <= PERMIT_ARGC_MAX;
+}
+
+static json_t *names_of(unsigned approvals)
+{
+	json_t *names = json_array();
+	for (unsigned one = 1; one <= APPROVE_DESTINATION; one <<= 1)
+		if (approvals & one)
+			json_array_append_new(
+				names, json_string(approval_name((enum approval)one)));
+	return names;
+}
+
+/* {argv, level, approvals, reasons, decision, why} */
+static json_t *judge(const struct tool_context *t, json_t *argv)
+{
+	static const char *const decisions[] = {"run", "ask", "deny", "block"};
+	const char *words[PERMIT_ARGC_MAX], *why;
+	size_t argc = json_array_size(argv);
+	struct classify_world world = {.workspace = t->workspace};
+	struct verdict v;
+	for (size_t i = 0; i < argc; i++)
+		words[i] = json_string_value(json_array_get(argv, i));
+	classify_argv(&world, words, argc, &v);
+	enum decision d = approve_decide(&t->commands->rules, &v, &why);
+	json_t *reasons = json_array();
+	for (size_t i = 0; i < v.reason_count; i++)
+		json_array_append_new(reasons, json_string(v.reasons[i]));
+	return json_pack("{s:O, s:s, s:o, s:o, s:s, s:s}", "argv", argv, "level",
+		level_name(v.level), "approvals", names_of(v.approvals), "reasons", reasons,
+		"decision", decisions[d], "why", why);
+}
+
+/* Only the judge's own yes and the supervisor's yes together are one. */
+static void keep_answer(json_t *command, const json_t *answer)
+{
+	const char *decision = json_string_value(json_object_get(command, "decision"));
+	const json_t *why = json_object_get(answer, "why");
+	bool may = decision && (!strcmp(decision, "run") || !strcmp(decision, "ask"));
+	json_object_set_new(
+		command, "run", json_boolean(may && json_is_true(json_object_get(answer, "run"))));
+	if (json_is_string(why))
+		json_object_set(command, "why", (json_t *)(uintptr_t)why);
+	else
+		json_object_set_new(command, "why", json_string("the supervisor did not answer"));
+}
+
+void permit_batch(const struct tool_context *t, json_t *argvs)
+{
+	struct permits *p = t->commands->permits;
+	size_t i;
+	json_t *argv, *command;
+	json_t *commands = json_array();
+	json_array_foreach (argvs, i, argv)
+		json_array_append_new(commands, judge(t, argv));
+	json_auto_t *reply = t->propose(t->ctx, commands);
+	const json_t *answers = json_object_get(reply, "answers");
+	json_array_foreach (commands, i, command)
+		keep_answer(command, json_array_get(answers, i));
+	permit_forget(p);
+	p->waiting = commands;
+}
+
+/* The answer that waits for exactly this argv; NULL: there is none. New reference. */
+static json_t *take_waiting(struct permits *p, const json_t *argv)
+{
+	json_t *first = json_array_get(p->waiting, 0);
+	if (!first || !json_equal(json_object_get(first, "argv"), argv))
+		return NULL;
+	json_incref(first);
+	json_array_remove(p->waiting, 0);
+	return first;
+}
+
+bool permit_take(const struct tool_context *t, const json_t *argv, struct buf *out)
+{
+	struct permits *p = t->commands->permits;
+	json_auto_t *answer = take_waiting(p, argv);
+	if (!answer) {
+		json_auto_t *alone = json_pack("[O]", argv);
+		permit_batch(t, alone);
+		answer = take_waiting(p, argv);
+	}
+	if (json_is_true(json_object_get(answer, "run")))
+		return true;
+	size_t i;
+	json_t *reason;
+	buf_addf(out, "Not run (%s): %s.\n", json_string_value(json_object_get(answer, "level")),
+		json_string_value(json_object_get(answer, "why")));
+	json_array_foreach (json_object_get(answer, "reasons"), i, reason)
+		buf_addf(out, "- %s\n", json_string_value(reason));
+	return false;
+}
+
+void permit_forget(struct permits *p)
+{
+	json_decref(p->waiting);
+	p->waiting = NULL;
+}

@@ -1,0 +1,175 @@
+#include "run/audit.h"
+#include "base/clock.h"
+#include "cli/setup.h"
+#include "cli/text.h"
+#include "run/question.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 1024 * 1024, DAY_SECS = 86400 };
+
+struct filter {
+	int64_t since_us;
+	const char *type, *id;
+	bool json, quiet;
+};
+
+static bool wanted(const struct filter *f, const json_t *fields)
+{
+	const char *ts = text_of(fields, "ts");
+	int64_t at_us;
+	if (f->type && strcmp(f->type, text_of(fields, "t")) != 0)
+		return false;
+	if (f->id && strcmp(f->id, text_of(fields, "id")) != 0)
+		return false;
+	return !f->since_us || clock_parse(ts, strlen(ts), &at_us) || at_us >= f->since_us;
+}
+
+static void add_member(struct buf *line, const json_t *fields, const char *key)
+{
+	const json_t *value = json_object_get(fields, key);
+	if (json_is_string(value)) {
+		buf_addf(line, "  %s: ", key);
+		text_clean(line, json_string_value(value), 300);
+	} else if (json_is_integer(value)) {
+		buf_addf(line, "  %s %" PRId64, key, (int64_t)json_integer_value(value));
+	}
+}
+
+static void print_line(const json_t *fields)
+{
+	static const char *const shown[] = {"command", "exit", "signal", "ms", "kind", "tool",
+		"count", "endpoint", "what", "method", "reason", "error"};
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	buf_addf(&line, "%.19sZ  ", text_of(fields, "ts"));
+	size_t at = line.len;
+	buf_adds(&line, text_of(fields, "t"));
+	text_pad(&line, at, 19);
+	text_clean(&line, text_of(fields, "id"), 64);
+	buf_adds(&line, "/");
+	text_clean(&line, text_of(fields, "state"), 64);
+	if (*text_of(fields, "level"))
+		buf_addf(&line, "  [%s]", text_of(fields, "level"));
+	if (json_object_get(fields, "argv")) {
+		buf_adds(&line, "  ");
+		question_show_argv(&line, json_object_get(fields, "argv"));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
+		add_member(&line, fields, shown[i]);
+	puts(line.failed ? "(a line too long to be shown)" : line.data);
+}
+
+static int on_line(void *ctx, const char *text, size_t len, const json_t *fields)
+{
+	const struct filter *f = ctx;
+	bool opened = !strcmp(text_of(fields, "t"), "opened") && !f->type;
+	if (f->quiet || !wanted(f, fields))
+		return 0;
+	if (f->json) {
+		fwrite(text, 1, len, stdout);
+		fputc('\n', stdout);
+	} else if (!opened) {
+		print_line(fields);
+	}
+	return 0;
+}
+
+/* An instant, or "90m", "12h", "7d" back from now. */
+static int parse_since(const char *text, int64_t *out, struct err *e)
+{
+	static const struct {
+		char unit;
+		int64_t secs;
+	} units[] = {{'m', 60}, {'h', 3600}, {'d', DAY_SECS}};
+	char *end;
+	long long n = strtoll(text, &end, 10);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (end > text && *end == units[i].unit && !end[1] && n >= 0 && n < 100000) {
+			*out = clock_realtime_us() - n * units[i].secs * 1000000;
+			return 0;
+		}
+	if (clock_parse(text, strlen(text), out))
+		return err_set(e,
+			"--since takes an instant such as 2026-11-21T08:00:00Z, or 90m, 12h, 7d; "
+			"not '%s'",
+			text);
+	return 0;
+}
+
+static int read_options(const struct call *c, struct filter *f, struct err *e)
+{
+	const char *since = call_value(c, "since");
+	*f = (struct filter){.type = call_value(c, "type"),
+		.id = call_value(c, "id"),
+		.json = call_has(c, "json"),
+		.quiet = call_has(c, "verify")};
+	if (f->type && audit_type_find(f->type) == AUDIT_TYPE_COUNT)
+		return err_set(e,
+			"--type %s: there are proposed, approved, denied, blocked, "
+			"executed, failed, sandbox_violation, secret_filtered, injection_detected, "
+			"egress_refused and opened",
+			f->type);
+	return since ? parse_since(since, &f->since_us, e) : 0;
+}
+
+static int show(const struct call *c, const struct setup *s, struct filter *f)
+{
+	char path[4096];
+	struct audit a;
+	struct err e = ERR_NONE;
+	struct audit_reader r = {.line = on_line, .ctx = f};
+	snprintf(path, sizeof(path), "%s/audit.jsonl", s->place.state_dir);
+	if (s->config->audit.path)
+		snprintf(path, sizeof(path), "%s", s->config->audit.path);
+	if (audit_open(path, NULL, &a, &e))
+		return e.number == ENOENT ? EXIT_OK : fail(EXIT_REFUSED, &e);
+	int failed = audit_read(&a, &r, &e);
+	audit_done(&a);
+	fflush(stdout);
+	if (failed)
+		return fail(EXIT_DAMAGED, &e);
+	if (r.torn_bytes)
+		fprintf(stderr, "agent6: the last line is unfinished (%" PRId64 " bytes)\n",
+			r.torn_bytes);
+	if (call_has(c, "verify"))
+		printf("%s: %" PRIu64 " lines in %" PRIu64 " files, the chain is whole\n", path,
+			r.lines, r.files);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	struct setup s;
+	struct filter f;
+	struct err e = ERR_NONE;
+	if (read_options(c, &f, &e))
+		return fail(EXIT_REFUSED, &e);
+	if (setup_open(&s, c))
+		return EXIT_REFUSED;
+	int code = show(c, &s, &f);
+	setup_done(&s);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"since", "WHEN", "only lines from this instant on, or from 90m, 12h, 7d ago", false},
+	{"type", "TYPE", "only lines of this type", false},
+	{"id", "ID", "only lines of this instance", false},
+	{"verify", NULL, "print no lines, only whether the chain is whole", false},
+	{"json", NULL, "print the lines as they are in the file", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_audit = {.path = "audit",
+	.summary = "the trail of commands that agents proposed, and what became of them",
+	.details = "One trail for all instances of the state directory, chained line to line and "
+		   "file to file;\n"
+		   "reading it checks the chain. Files begin anew each day and are kept for "
+		   "audit.retain_days.\n"
+		   "Types: proposed, approved, denied, blocked, executed, failed, "
+		   "sandbox_violation,\n"
+		   "secret_filtered, injection_detected, egress_refused, opened (a file).\n"
+		   "Exit status: 0 whole; 2 refused; 5 damaged, with the file and line.",
+	.options = options,
+	.run = run};

@@ -1,0 +1,247 @@
+#include "run/ask.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <termios.h>
+
+enum { FILES, TIMER, TERMINAL, STREAMS, TYPED_BYTES_MAX = 4096 };
+
+static void ask_close(struct asking *a)
+{
+	const struct instance *i = a->live->instance;
+	json_decref(a->doc);
+	a->doc = NULL;
+	a->live->asking = false;
+	unlinkat(i->dir_fd, "question.json", 0);
+	unlinkat(i->dir_fd, "answer.json", 0);
+	for (int n = 0; a->first_stream >= 0 && n < STREAMS; n++)
+		own_close(&a->pump->streams[a->first_stream + n].fd);
+}
+
+void ask_init(struct asking *a, struct live *live, struct pump *pump)
+{
+	*a = (struct asking){.live = live, .pump = pump, .first_stream = -1};
+	buf_init(&a->typed, TYPED_BYTES_MAX);
+	ask_close(a);
+}
+
+void ask_done(struct asking *a)
+{
+	ask_close(a);
+	buf_done(&a->typed);
+}
+
+/* Only the foreground of a terminal may read from it; anybody else would be stopped. */
+static bool has_terminal(const struct asking *a)
+{
+	const struct drive_listener *l = a->live->listener;
+	return l->prompt && tcgetpgrp(l->terminal_fd) == getpgrp();
+}
+
+static int open_watchers(const struct instance *i, struct err *e)
+{
+	int fd = openat(i->dir_fd, "watchers", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? err_errno(e, "cannot open %s/watchers", i->path) : fd;
+}
+
+bool ask_approver(const struct asking *a)
+{
+	AUTO_FD int fd = open_watchers(a->live->instance, NULL);
+	return has_terminal(a) || (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK);
+}
+
+int ask_watch(const struct instance *i, struct err *e)
+{
+	AUTO_FD int fd = open_watchers(i, e);
+	if (fd < 0)
+		return -1;
+	while (flock(fd, LOCK_SH))
+		if (errno != EINTR)
+			return err_errno(e, "cannot lock %s/watchers", i->path);
+	return TAKE_FD(fd);
+}
+
+static void finish(struct asking *a, enum ask_by by)
+{
+	json_auto_t *answers = question_answers(&a->question);
+	ask_close(a);
+	a->answered(a->ctx, answers, by);
+}
+
+static void show_prompt(struct asking *a)
+{
+	const struct drive_listener *l = a->live->listener;
+	AUTO_BUF text;
+	buf_init(&text, QUESTION_BYTES_MAX);
+	buf_adds(&text, "");
+	question_prompt(&a->question, &text);
+	l->prompt(l->ctx, text.failed ? "A command too long to be shown. Run it? " : text.data);
+}
+
+static void take_typed(void *ctx, const char *bytes, size_t len)
+{
+	struct asking *a = ctx;
+	if (!a->doc || a->pump->draining)
+		return;
+	if (!len) { /* the terminal has gone, or its user said so */
+		question_deny(&a->question);
+		finish(a, ASK_PERSON);
+		return;
+	}
+	buf_add(&a->typed, bytes, len);
+	while (a->doc && (a->typed.failed || memchr(a->typed.data, '\n', a->typed.len))) {
+		char *end = a->typed.failed ? NULL : memchr(a->typed.data, '\n', a->typed.len);
+		if (end)
+			*end = '\0';
+		question_reply(&a->question, end ? a->typed.data : "?");
+		/* One line answers one prompt: what was typed ahead answers nothing. */
+		buf_clear(&a->typed);
+		if (a->question.stage == QUESTION_ANSWERED)
+			finish(a, ASK_PERSON);
+		else
+			show_prompt(a);
+	}
+}
+
+static void take_timer(void *ctx, const char *bytes, size_t len)
+{
+	struct asking *a = ctx;
+	(void)bytes;
+	if (!a->doc || !len)
+		return;
+	question_deny(&a->question);
+	finish(a, ASK_TIMEOUT);
+}
+
+/* The answer in the file, when it is one to this question. */
+static bool take_answer(struct asking *a)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0, i;
+	if (io_read_file(a->live->instance->dir_fd, "answer.json", QUESTION_BYTES_MAX, &text, &len,
+		    NULL))
+		return false;
+	json_auto_t *answer = json_read(text, len, QUESTION_BYTES_MAX, NULL);
+	const json_t *approve = json_object_get(answer, "approve"), *one;
+	if (!json_equal(json_object_get(answer, "id"), json_object_get(a->doc, "id")) ||
+		json_array_size(approve) != a->question.count)
+		return false;
+	json_array_foreach (approve, i, one)
+		a->question.granted[i] = json_is_true(one);
+	a->question.stage = QUESTION_ANSWERED;
+	return true;
+}
+
+static void take_files(void *ctx, const char *bytes, size_t len)
+{
+	struct asking *a = ctx;
+	(void)bytes;
+	if (a->doc && len && take_answer(a))
+		finish(a, ASK_PERSON);
+}
+
+static int open_files(const struct asking *a, struct err *e)
+{
+	AUTO_FD int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	const char *path = a->live->instance->path;
+	if (fd < 0 || inotify_add_watch(fd, path, IN_MOVED_TO | IN_ONLYDIR) < 0)
+		return err_errno(e, "cannot watch %s for an answer", path);
+	return TAKE_FD(fd);
+}
+
+static int open_timer(const struct asking *a, struct err *e)
+{
+	struct itimerspec at = {.it_value = {.tv_sec = a->live->config->approval.timeout_secs}};
+	AUTO_FD int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd < 0 || timerfd_settime(fd, 0, &at, NULL))
+		return err_errno(e, "cannot set the timer of a question");
+	return TAKE_FD(fd);
+}
+
+static int open_terminal(const struct asking *a)
+{
+	if (!has_terminal(a))
+		return -1;
+	tcflush(a->live->listener->terminal_fd, TCIFLUSH);
+	return fcntl(a->live->listener->terminal_fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static int open_streams(struct asking *a, struct err *e)
+{
+	static void (*const takers[])(void *, const char *, size_t) = {
+		[FILES] = take_files, [TIMER] = take_timer, [TERMINAL] = take_typed};
+	if (a->first_stream < 0) {
+		a->first_stream = a->pump->stream_count;
+		a->pump->stream_count += STREAMS;
+		for (int n = 0; n < STREAMS; n++)
+			a->pump->streams[a->first_stream + n] =
+				(struct pump_stream){-1, takers[n], a};
+	}
+	struct pump_stream *s = &a->pump->streams[a->first_stream];
+	s[FILES].fd = open_files(a, e);
+	s[TIMER].fd = s[FILES].fd < 0 ? -1 : open_timer(a, e);
+	s[TERMINAL].fd = s[TIMER].fd < 0 ? -1 : open_terminal(a);
+	return s[TIMER].fd < 0 ? -1 : 0;
+}
+
+static int write_question(struct asking *a, struct err *e)
+{
+	uint64_t noise;
+	char id[QUESTION_ID_BYTES], until[CLOCK_TEXT_BYTES];
+	if (getrandom(&noise, sizeof(noise), 0) != (ssize_t)sizeof(noise))
+		return err_errno(e, "cannot name a question");
+	snprintf(id, sizeof(id), "%016llx", (unsigned long long)noise);
+	clock_text(clock_realtime_us() + a->live->config->approval.timeout_secs * 1000000, until);
+	json_object_set_new(a->doc, "id", json_string(id));
+	json_object_set_new(a->doc, "until", json_string(until));
+	AUTO_FREE char *text = json_text(a->doc);
+	if (!text || strlen(text) > QUESTION_BYTES_MAX)
+		return err_set(e, "the commands are too long to be asked about");
+	return io_replace_file(
+		a->live->instance->dir_fd, "question.json", text, strlen(text), 0600, e);
+}
+
+int ask_open(struct asking *a, json_t *doc, struct err *e)
+{
+	a->doc = doc;
+	buf_clear(&a->typed);
+	/* The watch before the question: no answer can come in between. */
+	if (question_init(&a->question, a->doc, e) || open_streams(a, e) || write_question(a, e)) {
+		ask_close(a);
+		return -1;
+	}
+	a->live->asking = true;
+	if (a->pump->streams[a->first_stream + TERMINAL].fd >= 0)
+		show_prompt(a);
+	return 0;
+}
+
+json_t *ask_read(const struct instance *i, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	if (io_read_file(i->dir_fd, "question.json", QUESTION_BYTES_MAX, &text, &len, e)) {
+		if (e->number == ENOENT)
+			*e = ERR_NONE;
+		return NULL;
+	}
+	return json_read(text, len, QUESTION_BYTES_MAX, e);
+}
+
+int ask_answer(const struct instance *i, const struct question *q, struct err *e)
+{
+	json_auto_t *answer = json_pack(
+		"{s:O, s:o}", "id", json_object_get(q->doc, "id"), "approve", question_answers(q));
+	AUTO_FREE char *text = json_text(answer);
+	if (!text)
+		return err_set(e, "out of memory");
+	return io_replace_file(i->dir_fd, "answer.json", text, strlen(text), 0600, e);
+}

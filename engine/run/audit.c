@@ -1,0 +1,214 @@
+#include "run/audit.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "run/audit_files.h"
+#include "run/journal.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum { APPEND_BYTES_MAX = 4 * 1024 * 1024 };
+
+#define X(type, name) name,
+static const char *const names[] = {AUDIT_TYPES(X)};
+#undef X
+
+const char *audit_type_name(enum audit_type type)
+{
+	return names[type];
+}
+
+enum audit_type audit_type_find(const char *name)
+{
+	size_t i = 0;
+	while (i < ARRAY_LEN(names) && strcmp(names[i], name) != 0)
+		i++;
+	return (enum audit_type)i;
+}
+
+static bool lies_in(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+	return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
+}
+
+int audit_open(const char *path, const char *workspace, struct audit *out, struct err *e)
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	if (!slash || !slash[1] || strlen(slash + 1) >= AUDIT_NAME_BYTES ||
+		slash - path >= (ptrdiff_t)sizeof(dir))
+		return err_set(e, "audit.path %.200s is not the absolute path of a file", path);
+	snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	if (!realpath(dir, real))
+		return err_errno(e, "the audit trail's directory %.400s", dir);
+	if (workspace && lies_in(real, workspace))
+		return err_set(e,
+			"audit.path lies inside the workspace %.400s, where commands can write",
+			workspace);
+	AUTO_FD int fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, "cannot open %.400s", real);
+	*out = (struct audit){.dir_fd = TAKE_FD(fd)};
+	snprintf(out->name, sizeof(out->name), "%s", slash + 1);
+	return 0;
+}
+
+void audit_done(struct audit *a)
+{
+	own_close(&a->dir_fd);
+}
+
+/* The chain value a new file goes on from: the newest rotated file's, else zeros. */
+static int last_chain(const struct audit *a, char chain[SHA256_HEX + 1], struct err *e)
+{
+	struct audit_files f;
+	struct journal_mark start = journal_start();
+	int64_t end;
+	memcpy(chain, start.chain, SHA256_HEX + 1);
+	if (audit_files_list(a, &f, e))
+		return -1;
+	int rc = 0;
+	if (f.count) {
+		const char *name = f.names[f.count - 1];
+		AUTO_FD int fd = openat(a->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		rc = fd < 0 ? err_errno(e, "cannot open %s", name)
+			    : audit_end(fd, name, &end, chain, e);
+	}
+	audit_files_done(&f);
+	return rc;
+}
+
+static int rotated_name(const struct audit *a, const char *day, char *out, size_t bytes)
+{
+	size_t len = strlen(a->name),
+	       stem = len > 6 && !strcmp(a->name + len - 6, ".jsonl") ? len - 6 : len;
+	snprintf(out, bytes, "%.*s-%s.jsonl", (int)stem, a->name, day);
+	for (int n = 1; !faccessat(a->dir_fd, out, F_OK, AT_SYMLINK_NOFOLLOW); n++) {
+		if (n > 9999)
+			return -1;
+		snprintf(out, bytes, "%.*s-%s-%04d.jsonl", (int)stem, a->name, day, n);
+	}
+	return 0;
+}
+
+/* Renames a file that began on an earlier day. A clock that went back rotates nothing. */
+static int rotate(const struct audit *a, int *fd, const char *now, struct err *e)
+{
+	char prev[SHA256_HEX + 1], began[AUDIT_DAY_BYTES], today[AUDIT_DAY_BYTES];
+	char name[AUDIT_NAME_BYTES + 32];
+	struct stat st;
+	if (fstat(*fd, &st) || !st.st_size)
+		return 0;
+	audit_day(now, today);
+	if (audit_first(*fd, a->name, prev, began, e))
+		return -1;
+	if (strcmp(began, today) >= 0)
+		return 0;
+	if (rotated_name(a, began, name, sizeof(name)) ||
+		renameat(a->dir_fd, a->name, a->dir_fd, name))
+		return err_errno(e, "cannot rename %s to %s", a->name, name);
+	own_close(fd);
+	*fd = openat(a->dir_fd, a->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return *fd < 0 ? err_errno(e, "cannot create %s", a->name) : 0;
+}
+
+static int encode(
+	json_t *lines, const char *now, char chain[SHA256_HEX + 1], struct buf *out, struct err *e)
+{
+	size_t i;
+	json_t *line;
+	json_array_foreach (lines, i, line) {
+		json_object_set_new(line, "ts", json_string(now));
+		if (journal_encode(line, chain, out, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* The first line of a file, which ties it to the one before. */
+static int begin(const struct audit *a, const char *now, char chain[SHA256_HEX + 1],
+	struct buf *out, struct err *e)
+{
+	if (last_chain(a, chain, e))
+		return -1;
+	json_auto_t *line = json_pack(
+		"{s:s, s:s, s:i, s:s}", "t", "opened", "ts", now, "seq", 0, "prev", chain);
+	return journal_encode(line, chain, out, e);
+}
+
+static int write_lines(int fd, int64_t at, const struct buf *text, const char *name, struct err *e)
+{
+	size_t done = 0;
+	while (done < text->len) {
+		ssize_t n = pwrite(fd, text->data + done, text->len - done, at + (int64_t)done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_errno(e, "cannot write %s", name);
+		done += (size_t)n;
+	}
+	return fdatasync(fd) ? err_errno(e, "cannot sync %s", name) : 0;
+}
+
+static int append_locked(const struct audit *a, json_t *lines, struct err *e)
+{
+	char now[CLOCK_TEXT_BYTES], chain[SHA256_HEX + 1];
+	int64_t end = 0;
+	AUTO_BUF text;
+	buf_init(&text, APPEND_BYTES_MAX);
+	clock_text(clock_realtime_us(), now);
+	AUTO_FD int fd = openat(
+		a->dir_fd, a->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct stat st;
+	if (fd < 0)
+		return err_errno(e, "cannot open %s", a->name);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return err_set(e, "%s is not a regular file", a->name);
+	if (rotate(a, &fd, now, e) || audit_end(fd, a->name, &end, chain, e))
+		return -1;
+	bool fresh = !end;
+	if ((fresh && begin(a, now, chain, &text, e)) || encode(lines, now, chain, &text, e))
+		return -1;
+	/* What is behind the last whole line was never acknowledged. */
+	if (ftruncate(fd, end) || write_lines(fd, end, &text, a->name, e)) {
+		err_errno(e, "cannot write %s", a->name);
+		if (ftruncate(fd, end))
+			err_wrap(e, "and what was written of it could not be taken back");
+		return -1;
+	}
+	return fresh && fsync(a->dir_fd) ? err_errno(e, "cannot sync the directory of %s", a->name)
+					 : 0;
+}
+
+int audit_append(const struct audit *a, json_t *lines, struct err *e)
+{
+	AUTO_FD int lock = audit_lock(a, LOCK_EX, e);
+	if (lock < 0 || append_locked(a, lines, e))
+		return err_wrap(e, "audit trail");
+	return 0;
+}
+
+int audit_retain(const struct audit *a, int64_t days, struct err *e)
+{
+	char oldest[CLOCK_TEXT_BYTES], day[AUDIT_DAY_BYTES], limit[AUDIT_DAY_BYTES];
+	struct audit_files f;
+	clock_text(clock_realtime_us() - days * 86400 * 1000000, oldest);
+	audit_day(oldest, limit);
+	AUTO_FD int lock = audit_lock(a, LOCK_EX, e);
+	if (lock < 0 || audit_files_list(a, &f, e))
+		return err_wrap(e, "audit trail");
+	int rc = 0;
+	for (size_t i = 0; i < f.count && !rc; i++) {
+		audit_file_day(a, f.names[i], day);
+		if (strcmp(day, limit) < 0 && unlinkat(a->dir_fd, f.names[i], 0))
+			rc = err_errno(e, "cannot remove %s", f.names[i]);
+	}
+	audit_files_done(&f);
+	return rc;
+}

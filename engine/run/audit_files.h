@@ -1,0 +1,32 @@
+/*
+ * The files of an audit trail: their names, order, locks and ends. Private to audit*.c.
+ */
+#ifndef RUN_AUDIT_FILES_H
+#define RUN_AUDIT_FILES_H
+#include "base/sha256.h"
+#include "run/audit.h"
+
+enum { AUDIT_DAY_BYTES = 9 /* YYYYMMDD */, AUDIT_FILES_MAX = 4096 };
+
+/* Rotated files in the order they were written. */
+struct audit_files {
+	char (*names)[AUDIT_NAME_BYTES + 32];
+	size_t count;
+};
+
+/* `how`: LOCK_EX or LOCK_SH. Released by close. */
+int audit_lock(const struct audit *a, int how, struct err *e);
+int audit_files_list(const struct audit *a, struct audit_files *out, struct err *e);
+void audit_files_done(struct audit_files *f);
+/* The day in a rotated file's name. */
+void audit_file_day(const struct audit *a, const char *name, char day[AUDIT_DAY_BYTES]);
+/* The day of an RFC 3339 instant. */
+void audit_day(const char *instant, char day[AUDIT_DAY_BYTES]);
+
+/* Where the whole lines of a file end, and the chain value there. An empty file: 0 and `chain`
+ * untouched. -1: its end is not a line of ours. */
+int audit_end(int fd, const char *name, int64_t *end, char chain[SHA256_HEX + 1], struct err *e);
+/* `prev` and `ts` of a file's first line. -1: it has none. */
+int audit_first(int fd, const char *name, char prev[SHA256_HEX + 1], char day[AUDIT_DAY_BYTES],
+	struct err *e);
+#endif

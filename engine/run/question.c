@@ -1,0 +1,278 @@
+#include "run/question.h"
+
+#include "base/utf8.h"
+#include <stdint.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 4096, MISSES_MAX = 3, LINE_BYTES_MAX = 1024 * 1024 };
+
+static const json_t *command(const struct question *q, size_t at)
+{
+	return json_array_get(json_object_get(q->doc, "commands"), at);
+}
+
+static const char *member(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+static bool needs(const struct question *q, size_t at, const char *approval)
+{
+	size_t i;
+	const json_t *one;
+	json_array_foreach (json_object_get(command(q, at), "approvals"), i, one)
+		if (json_is_string(one) && !strcmp(json_string_value(one), approval))
+			return true;
+	return false;
+}
+
+static bool any_needs(const struct question *q, const char *approval)
+{
+	for (size_t i = q->from; i < q->to; i++)
+		if (needs(q, i, approval))
+			return true;
+	return false;
+}
+
+int question_init(struct question *q, const json_t *doc, struct err *e)
+{
+	const json_t *commands = json_object_get(doc, "commands"), *one;
+	size_t count = json_array_size(commands), i;
+	if (!count || count > QUESTION_COMMANDS_MAX)
+		return err_set(e, "a question has 1 to %d commands", QUESTION_COMMANDS_MAX);
+	json_array_foreach (commands, i, one)
+		if (!json_array_size(json_object_get(one, "argv")) || !*member(one, "level"))
+			return err_set(e, "a command of a question has no argv or no level");
+	*q = (struct question){.doc = doc, .count = count, .to = count};
+	if (json_is_true(json_object_get(doc, "step")))
+		q->to = 1;
+	return 0;
+}
+
+/* --- what is shown --------------------------------------------------------------------------- */
+
+/* What has no shape of its own on a screen, or changes the order of what has. */
+static bool is_hidden(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {{0x00, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c},
+		{0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},
+		{0x2028, 0x202f}, {0x205f, 0x206f}, {0x3000, 0x3000}, {0x3164, 0x3164},
+		{0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
+		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0xa0, 0xa0}};
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
+static void show_text(struct buf *out, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		uint32_t code = 0;
+		size_t n = utf8_step(text + at, len - at, &code);
+		if (!n)
+			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
+		else if (is_hidden(code))
+			buf_addf(out, code < 0x80 ? "\\x%02x" : "\\u{%x}", code);
+		else
+			buf_add(out, text + at, n);
+		at += n ? n : 1;
+	}
+}
+
+static void show_word(struct buf *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./:=,+@%";
+	size_t len = strlen(word);
+	if (len && strspn(word, plain) == len) {
+		buf_add(out, word, len);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1) {
+		show_text(out, word, (size_t)(quote - word));
+		buf_adds(out, "'\\''");
+	}
+	show_text(out, word, strlen(word));
+	buf_addc(out, '\'');
+}
+
+void question_show_argv(struct buf *out, const json_t *argv)
+{
+	size_t i;
+	const json_t *word;
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	buf_adds(&line, "");
+	json_array_foreach (argv, i, word) {
+		buf_adds(&line, i ? " " : "");
+		show_word(&line, json_is_string(word) ? json_string_value(word) : "?");
+	}
+	if (line.failed) {
+		buf_adds(out, "(a command too long to be shown)");
+		return;
+	}
+	if (line.len <= SHOWN_BYTES) {
+		buf_add(out, line.data, line.len);
+		return;
+	}
+	size_t head = utf8_prefix(line.data, SHOWN_BYTES / 2), tail = line.len - SHOWN_BYTES / 2;
+	while (tail < line.len && ((unsigned char)line.data[tail] & 0xc0) == 0x80)
+		tail++;
+	buf_add(out, line.data, head);
+	buf_addf(out, " [... %zu bytes not shown ...] ", tail - head);
+	buf_add(out, line.data + tail, line.len - tail);
+}
+
+static void show_command(const struct question *q, size_t at, struct buf *out)
+{
+	const json_t *c = command(q, at), *reason;
+	size_t i;
+	buf_addf(out, "  %zu. [", at + 1);
+	show_text(out, member(c, "level"), strlen(member(c, "level")));
+	buf_adds(out, "] ");
+	question_show_argv(out, json_object_get(c, "argv"));
+	buf_addc(out, '\n');
+	json_array_foreach (json_object_get(c, "reasons"), i, reason) {
+		const char *text = json_string_value(reason);
+		buf_adds(out, "       - ");
+		show_text(out, text ? text : "", text ? strlen(text) : 0);
+		buf_addc(out, '\n');
+	}
+}
+
+static const char *highest(const struct question *q)
+{
+	static const char *const levels[] = {
+		"read_only", "build", "write", "destructive", "privileged", "network", "denied"};
+	const char *most = "unknown";
+	for (size_t l = 0; l < ARRAY_LEN(levels); l++)
+		for (size_t i = q->from; i < q->to; i++)
+			if (!strcmp(member(command(q, i), "level"), levels[l]))
+				most = levels[l];
+	return most;
+}
+
+static void prompt_confirm(const struct question *q, struct buf *out)
+{
+	size_t n = q->to - q->from;
+	buf_adds(out, "The agent of state ");
+	show_text(out, member(q->doc, "state"), strlen(member(q->doc, "state")));
+	buf_addf(out, " wants to run %s (level %s):\n", n == 1 ? "a command" : "commands",
+		highest(q));
+	for (size_t i = q->from; i < q->to; i++)
+		show_command(q, i, out);
+	buf_adds(out, n == 1 ? "Run it? [y]es, [n]o: "
+			     : "Run all of them? [y]es, [n]o, [s]tep by step: ");
+}
+
+static void prompt_again(const struct question *q, const char *approval, struct buf *out)
+{
+	for (size_t i = q->from; i < q->to; i++)
+		if (needs(q, i, approval))
+			show_command(q, i, out);
+}
+
+void question_prompt(const struct question *q, struct buf *out)
+{
+	switch (q->stage) {
+	case QUESTION_CONFIRM: prompt_confirm(q, out); break;
+	case QUESTION_EXPLICIT:
+		buf_adds(out, "What this does cannot be undone:\n");
+		prompt_again(q, "explicit", out);
+		buf_adds(out, "Run it all the same? [y]es, [n]o: ");
+		break;
+	case QUESTION_TYPED:
+		buf_adds(out, "This asks for privileges:\n");
+		prompt_again(q, "typed_yes", out);
+		buf_adds(out, "Type the word yes to run it: ");
+		break;
+	case QUESTION_ANSWERED: break;
+	}
+}
+
+/* --- the dialogue ---------------------------------------------------------------------------- */
+
+/* The commands in question have their answer; the next one of a step-by-step dialogue follows. */
+static void settle(struct question *q, bool granted)
+{
+	for (size_t i = q->from; i < q->to; i++)
+		q->granted[i] = granted;
+	q->stage = QUESTION_CONFIRM;
+	q->misses = 0;
+	q->from = q->to;
+	q->to = q->from + 1;
+	if (q->from >= q->count) {
+		q->stage = QUESTION_ANSWERED;
+		q->from = q->to = q->count;
+	}
+}
+
+/* One of the things needed was given; is another one still missing? */
+static void advance(struct question *q)
+{
+	q->misses = 0;
+	if (q->stage < QUESTION_EXPLICIT && any_needs(q, "explicit"))
+		q->stage = QUESTION_EXPLICIT;
+	else if (q->stage < QUESTION_TYPED && any_needs(q, "typed_yes"))
+		q->stage = QUESTION_TYPED;
+	else
+		settle(q, true);
+}
+
+static bool is_word(const char *line, const char *word, const char *letter)
+{
+	while (*line == ' ' || *line == '\t')
+		line++;
+	size_t len = strcspn(line, " \t\r\n");
+	if (line[len + strspn(line + len, " \t\r\n")])
+		return false;
+	return (len == strlen(word) && !strncasecmp(line, word, len)) ||
+	       (letter && len == 1 && !strncasecmp(line, letter, 1));
+}
+
+void question_reply(struct question *q, const char *line)
+{
+	bool typed = q->stage == QUESTION_TYPED;
+	if (q->stage == QUESTION_ANSWERED)
+		return;
+	if (is_word(line, "yes", typed ? NULL : "y"))
+		advance(q);
+	else if (is_word(line, "no", "n") || typed)
+		settle(q, false);
+	else if (q->stage == QUESTION_CONFIRM && is_word(line, "step", "s"))
+		q->to = q->from + 1;
+	else if (++q->misses >= MISSES_MAX)
+		settle(q, false);
+}
+
+int question_approve(struct question *q, struct err *e)
+{
+	q->from = 0;
+	q->to = q->count;
+	if (any_needs(q, "typed_yes"))
+		return err_set(e, "one of the commands asks for privileges: that needs the word "
+				  "yes, typed at a terminal; leave --yes out");
+	settle(q, true);
+	return 0;
+}
+
+void question_deny(struct question *q)
+{
+	for (size_t i = 0; i < q->count; i++)
+		q->granted[i] = false;
+	q->stage = QUESTION_ANSWERED;
+}
+
+json_t *question_answers(const struct question *q)
+{
+	json_t *answers = json_array();
+	for (size_t i = 0; i < q->count; i++)
+		json_array_append_new(
+			answers, json_boolean(q->stage == QUESTION_ANSWERED && q->granted[i]));
+	return answers;
+}

@@ -1,0 +1,44 @@
+/*
+ * A question to a person: commands that an agent proposes and that nobody has allowed yet, and the
+ * dialogue that ends in a yes or no for each (agent.md 6). Pure.
+ *
+ * The document is `{id, state, until, step, commands: [{argv, level, approvals, reasons}]}`. A
+ * batch is approved as a whole with `y`, or command by command with `s`; whatever any of its
+ * commands needs is asked for: destructive ones are repeated, privileged ones want the word `yes`.
+ * Everything is shown with control characters and direction overrides made visible.
+ */
+#ifndef RUN_QUESTION_H
+#define RUN_QUESTION_H
+#include "base/buf.h"
+#include "base/err.h"
+#include <jansson.h>
+
+enum { QUESTION_COMMANDS_MAX = 64, QUESTION_ID_BYTES = 17, QUESTION_BYTES_MAX = 1024 * 1024 };
+
+enum question_stage { QUESTION_CONFIRM, QUESTION_EXPLICIT, QUESTION_TYPED, QUESTION_ANSWERED };
+
+struct question {
+	const json_t *doc; /* borrowed */
+	size_t count;
+	bool granted[QUESTION_COMMANDS_MAX];
+	/* The dialogue: about commands [from, to). */
+	enum question_stage stage;
+	size_t from, to;
+	int misses;
+};
+
+/* -1: not a question. `doc` is untrusted as far as it comes from an agent. */
+int question_init(struct question *q, const json_t *doc, struct err *e);
+/* What a person is asked next. */
+void question_prompt(const struct question *q, struct buf *out);
+/* Takes one line of input; what is not understood is asked again, three times, and is then a no. */
+void question_reply(struct question *q, const char *line);
+/* A `y` to everything at once. -1: one of its commands needs more than that. */
+int question_approve(struct question *q, struct err *e);
+void question_deny(struct question *q);
+/* The answers: an array of booleans. New reference. */
+json_t *question_answers(const struct question *q);
+
+/* Appends the words as a shell would need them, made visible, cut in the middle at 4 KiB. */
+void question_show_argv(struct buf *out, const json_t *argv);
+#endif

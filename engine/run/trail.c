@@ -1,0 +1,91 @@
+#include "run/trail.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "run/question.h"
+
+#include <string.h>
+
+enum { ARGV_BYTES_MAX = 16 * 1024, TEXT_BYTES_MAX = 512 };
+
+json_t *trail_line(const struct live *w, const struct step *s, enum audit_type type, json_t *fields)
+{
+	json_t *line = fields ? fields : json_object();
+	json_object_set_new(line, "t", json_string(audit_type_name(type)));
+	json_object_set_new(line, "seq", json_integer((json_int_t)s->seq));
+	json_object_set_new(line, "id", json_string(w->instance->id));
+	json_object_set_new(line, "machine", json_string(w->machine));
+	json_object_set_new(line, "state", json_string(s->state->name));
+	json_object_set_new(line, "pid", json_integer(getpid()));
+	return line;
+}
+
+json_t *trail_argv(const json_t *argv)
+{
+	AUTO_FREE char *text = json_text(argv);
+	if (text && strlen(text) <= ARGV_BYTES_MAX)
+		return json_pack("{s:O}", "argv", argv);
+	AUTO_BUF shown;
+	buf_init(&shown, 8 * ARGV_BYTES_MAX);
+	buf_adds(&shown, "");
+	question_show_argv(&shown, argv);
+	return json_pack("{s:s, s:b}", "command", shown.failed ? "?" : shown.data, "truncated", 1);
+}
+
+void trail_note(struct live *w, const struct step *s, enum audit_type type, json_t *fields)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *lines = json_pack("[o]", trail_line(w, s, type, fields));
+	if (audit_append(&w->audit, lines, &e))
+		live_notice(w, "%s was not recorded: %.900s", audit_type_name(type), e.text);
+}
+
+static void copy_text(json_t *to, const json_t *from, const char *key)
+{
+	const char *text = json_string_value(json_object_get(from, key));
+	size_t len = text ? strlen(text) : 0;
+	if (text)
+		json_object_set_new(to, key,
+			json_stringn(text,
+				len > TEXT_BYTES_MAX ? utf8_prefix(text, TEXT_BYTES_MAX) : len));
+}
+
+static void copy_number(json_t *to, const json_t *from, const char *key)
+{
+	const json_t *value = json_object_get(from, key);
+	if (json_is_integer(value) || json_is_boolean(value))
+		json_object_set(to, key, (json_t *)(uintptr_t)value);
+}
+
+void trail_take(struct live *w, const struct step *s, const json_t *event)
+{
+	static const unsigned reported =
+		1U << AUDIT_EXECUTED | 1U << AUDIT_FAILED | 1U << AUDIT_SANDBOX_VIOLATION |
+		1U << AUDIT_SECRET_FILTERED | 1U << AUDIT_INJECTION_DETECTED;
+	static const char *const texts[] = {"kind", "tool", "error", "what"};
+	static const char *const numbers[] = {"exit", "signal", "ms", "timed_out", "count"};
+	const char *name = json_string_value(json_object_get(event, "type"));
+	enum audit_type type = name ? audit_type_find(name) : AUDIT_TYPE_COUNT;
+	const json_t *argv = json_object_get(event, "argv");
+	if (type == AUDIT_TYPE_COUNT || !(reported & 1U << type))
+		return;
+	json_t *fields = json_is_array(argv) ? trail_argv(argv) : json_object();
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		copy_text(fields, event, texts[i]);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		copy_number(fields, event, numbers[i]);
+	trail_note(w, s, type, fields);
+}
+
+void trail_egress(struct live *w, const struct step *s, const json_t *lines)
+{
+	size_t i;
+	const json_t *line;
+	json_array_foreach (lines, i, line) {
+		json_t *refusals = json_object_get(line, "refusals");
+		if (json_object_size(refusals))
+			trail_note(w, s, AUDIT_EGRESS_REFUSED,
+				json_pack("{s:O, s:O}", "endpoint",
+					json_object_get(line, "endpoint"), "refusals", refusals));
+	}
+}

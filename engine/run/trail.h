@@ -1,0 +1,21 @@
+/*
+ * What a run writes into the audit trail: every line says which instance, state and step it is of.
+ */
+#ifndef RUN_TRAIL_H
+#define RUN_TRAIL_H
+#include "run/audit.h"
+#include "run/live.h"
+
+/* A line of this step; takes `fields` (NULL: none). New reference. */
+json_t *trail_line(
+	const struct live *w, const struct step *s, enum audit_type type, json_t *fields);
+/* The words of a command as they are recorded: an `argv`, or, over 16 KiB, what of it is shown and
+ * `truncated`. New reference: an object to merge into a line's fields. */
+json_t *trail_argv(const json_t *argv);
+/* For what has happened already: a line that cannot be written is a notice. Takes `fields`. */
+void trail_note(struct live *w, const struct step *s, enum audit_type type, json_t *fields);
+/* An `audit` event of an agent: only the types it may report, only the fields they have. */
+void trail_take(struct live *w, const struct step *s, const json_t *event);
+/* The refusals in the lines that `egress_lines` made. */
+void trail_egress(struct live *w, const struct step *s, const json_t *lines);
+#endif
