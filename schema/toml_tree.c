@@ -23,7 +23,8 @@ struct toml *toml_new(struct toml_tree *t, enum toml_kind kind, struct doc_pos p
 			"the document has more than %d keys and values", DOC_NODES_MAX);
 		return NULL;
 	}
-	struct toml *n = arena_alloc(&t->arena, sizeof(*n));
+	size_t bytes = kind == TOML_VALUE ? offsetof(struct toml, first) : sizeof(struct toml);
+	struct toml *n = arena_alloc(&t->arena, bytes);
 	n->kind = kind;
 	n->node.pos = pos;
 	return n;

@@ -26,13 +26,14 @@ enum toml_origin {
 };
 
 struct toml {
-	enum toml_kind kind;
-	enum toml_origin origin;
 	struct doc_node key, node; /* `node` holds a value's content and everything's position */
-	struct toml *first, *last, *next;
-	struct toml *root, *left,
-		*right; /* the children's tree; this one's place in its parent's */
-	int level;
+	struct toml *next;         /* in source order */
+	struct toml *left, *right; /* in the tree of the parent's children */
+	enum toml_kind kind : 8;
+	enum toml_origin origin : 8;
+	unsigned level : 8;
+	/* A TOML_VALUE ends here: most nodes are, so it matters. */
+	struct toml *first, *last, *root; /* the children, and their tree */
 };
 
 /* A name of several parts, as written: a.b."c d". */
