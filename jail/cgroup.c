@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { LEAVE_TRIES = 50, LEAVE_PAUSE_NS = 1000000, MIB = 1024 * 1024 };
+enum { LEAVE_TRIES = 200, LEAVE_PAUSE_NS = 5000000, MIB = 1024 * 1024 };
 
 /* Where version 1 keeps its controllers, and version 2 its only tree; both may be there at once. */
 static const struct hierarchy {
