@@ -8,7 +8,8 @@
 #include "base/io.h"
 #include "base/tree.h"
 #include "cli/verb.h"
-#include "git/git.h"
+#include "git/branch.h"
+#include "git/clone.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -33,10 +34,18 @@ static const struct {
 	{"gpg", "[log]\n\tshowSignature = true\n[gpg]\n\tprogram = %s\n"},
 	{"credential", "[credential]\n\thelper = %s\n"},
 	{"merge", "[merge \"poison\"]\n\tdriver = %s\n"},
+	{"command", "[diff \"poison\"]\n\tcommand = %s\n"},
+	{"sequence", "[sequence]\n\teditor = %s\n"}, {"proxy", "[core]\n\tgitProxy = %s\n"},
+	{"trailer", "[trailer \"t\"]\n\tcommand = %s\n"},
+	{"sign", "[commit]\n\tgpgSign = true\n[gpg \"ssh\"]\n\tdefaultKeyCommand = %s\n"},
+	{"pack", "[uploadpack]\n\tpackObjectsHook = %s\n"},
 	{"upload", "[remote \"o\"]\n\turl = ext::%s\n\tpromisor = true\n\tuploadpack = %1$s\n"}};
 
 /* Settings that are read from other files than .git/config. */
-static const char *const elsewhere[] = {"included", "worktree", "hook"};
+static const char *const elsewhere[] = {"included", "worktree"};
+
+static const char *const hooks[] = {"post-index-change", "reference-transaction", "pre-commit",
+	"prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "pre-auto-gc"};
 
 struct ground {
 	char dir[PATH_MAX - 300];
@@ -55,7 +64,7 @@ static int write_file(
 
 static void command_for(const struct ground *g, const char *name, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "touch %s/markers/%s; false", g->dir, name);
+	snprintf(out, PATH_MAX, "touch %s/tree/.git/markers/%s; false", g->dir, name);
 }
 
 /* Plain git, in a clean environment of its own but for what the repository says. */
@@ -93,18 +102,24 @@ static int build(struct ground *g, struct err *e)
 	snprintf(g->dir, sizeof(g->dir), "%s/agent6-git-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(g->dir))
 		return err_errno(e, "cannot create %s", g->dir);
-	snprintf(path, sizeof(path), "%s/markers", g->dir);
-	int failed = mkdir(path, 0700);
 	snprintf(path, sizeof(path), "%s/tree", g->dir);
-	if (failed || mkdir(path, 0700))
+	if (mkdir(path, 0700))
 		return err_errno(e, "cannot create %s", path);
 	if (write_file(g, "tree/a.txt", "one\n", 0644, e) ||
 		write_file(g, "tree/b.bin", "two\n", 0644, e) ||
-		write_file(g, "tree/c.txt", "three\n", 0644, e))
+		write_file(g, "tree/c.txt", "three\n", 0644, e) ||
+		write_file(g, "tree/.gitattributes",
+			"a.txt filter=poison diff=poison merge=poison\nb.bin filter=a=b\n"
+			"c.txt filter=inc\nd.txt filter=wt\ne.txt filter=p\n",
+			0644, e))
 		return -1;
 	if (plain_git(g, init, e) || plain_git(g, add, e) || plain_git(g, commit, e))
 		return err_set(e, "git cannot make a repository in %s", path);
-	return git_find(path, &g->repo, e);
+	if (git_find(path, &g->repo, e))
+		return -1;
+	g->repo.traced = true;
+	snprintf(path, sizeof(path), "%s/tree/.git/markers", g->dir);
+	return mkdir(path, 0700) ? err_errno(e, "cannot create %s", path) : 0;
 }
 
 static int poison_elsewhere(const struct ground *g, struct err *e)
@@ -121,12 +136,20 @@ static int poison_elsewhere(const struct ground *g, struct err *e)
 	snprintf(text, sizeof(text), "[filter \"wt\"]\n\tclean = \"%s\"\n", command);
 	if (write_file(g, "tree/.git/config.worktree", text, 0644, e))
 		return -1;
-	command_for(g, elsewhere[2], command);
-	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", command);
-	return write_file(g, "tree/.git/hooks/post-index-change", text, 0755, e) ||
-			       write_file(g, "tree/.git/hooks/reference-transaction", text, 0755, e)
-		       ? -1
-		       : 0;
+	return 0;
+}
+
+static int poison_hooks(const struct ground *g, struct err *e)
+{
+	char command[PATH_MAX], path[100], text[2 * PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(hooks); i++) {
+		command_for(g, hooks[i], command);
+		snprintf(path, sizeof(path), "tree/.git/hooks/%s", hooks[i]);
+		snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", command);
+		if (write_file(g, path, text, 0755, e))
+			return -1;
+	}
+	return 0;
 }
 
 static int poison(const struct ground *g, struct err *e)
@@ -144,15 +167,10 @@ static int poison(const struct ground *g, struct err *e)
 		if (write_file(g, "tree/.git/config", text, 0644, e))
 			return -1;
 	}
-	if (poison_elsewhere(g, e))
+	if (poison_elsewhere(g, e) || poison_hooks(g, e))
 		return -1;
 	/* Changed files, so that every filter has something to do. */
-	return write_file(g, "tree/.gitattributes",
-		       "a.txt filter=poison diff=poison merge=poison\nb.bin filter=a=b\nc.txt "
-		       "filter=inc\n"
-		       "d.txt filter=wt\ne.txt filter=p\n",
-		       0644, e) ||
-			       write_file(g, "tree/a.txt", "more\n", 0644, e) ||
+	return write_file(g, "tree/a.txt", "more\n", 0644, e) ||
 			       write_file(g, "tree/b.bin", "more\n", 0644, e) ||
 			       write_file(g, "tree/c.txt", "more\n", 0644, e)
 		       ? -1
@@ -164,7 +182,7 @@ static size_t ran(const struct ground *g, struct buf *names)
 {
 	char path[PATH_MAX];
 	size_t count = 0;
-	snprintf(path, sizeof(path), "%s/markers", g->dir);
+	snprintf(path, sizeof(path), "%s/tree/.git/markers", g->dir);
 	DIR *dir = opendir(path);
 	for (const struct dirent *d; dir && (d = readdir(dir));) {
 		if (d->d_name[0] == '.')
@@ -177,28 +195,56 @@ static size_t ran(const struct ground *g, struct buf *names)
 	return count;
 }
 
+/* What a machine that writes code does with a repository: a clone, a commit, a branch. */
+static int work(const struct ground *g, struct err *e)
+{
+	static const struct git_identity as = {"agent6", "agent6@localhost"};
+	static const char branch[] = "agent6/check-git";
+	char head[GIT_OID_BYTES], tree[GIT_OID_BYTES], oid[GIT_OID_BYTES], dir[PATH_MAX];
+	struct git_identity found = {"", ""};
+	struct git_repo clone = {0};
+	size_t left_out;
+	snprintf(dir, sizeof(dir), "%s/clone", g->dir);
+	int failed = git_head(&g->repo, head, e) ||
+		     git_identity_find(&g->repo, NULL, 0, &found, e) ||
+		     git_branch_move(&g->repo, &(struct git_move){branch, "", head}, e) ||
+		     git_clone_open(&g->repo, dir, branch, &clone, e) ||
+		     git_clone_checkout(&clone, head, head, e) ||
+		     write_file(g, "clone/new.txt", "new\n", 0644, e) ||
+		     git_clone_stage(&clone, tree, &left_out, e);
+	struct git_commit c = {tree, head, "work\n", &as};
+	failed = failed || git_clone_commit(&clone, &c, oid, e) ||
+		 git_clone_advance(&clone, oid, e) ||
+		 git_clone_send(&clone, &g->repo, head, oid, e) ||
+		 git_branch_move(&g->repo, &(struct git_move){branch, head, oid}, e);
+	git_repo_done(&clone);
+	return failed ? -1 : 0;
+}
+
 static int prove(const struct ground *g, struct err *e)
 {
-	static const char *const status[] = {"status", NULL};
-	static const char *const diff[] = {"diff", NULL};
+	static const char *const plain[][6] = {{"status", NULL}, {"diff", NULL},
+		{"commit", "--allow-empty", "-m", "x", NULL}, {"checkout", "-b", "y", NULL}};
 	const char *const paths[] = {"."};
 	AUTO_BUF out, ours, theirs;
 	buf_init(&out, 1 << 20);
 	buf_init(&ours, 4096);
 	buf_init(&theirs, 4096);
-	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e))
+	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e) ||
+		work(g, e))
 		return err_wrap(e, "on the poisoned repository");
 	size_t executed = ran(g, &ours);
-	if (plain_git(g, status, e) < 0 || plain_git(g, diff, e) < 0)
-		return -1;
-	size_t plain = ran(g, &theirs);
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		if (plain_git(g, plain[i], e) < 0)
+			return -1;
+	size_t shown = ran(g, &theirs);
 	if (executed)
 		return err_set(e, "git executed what the repository planted: %s", ours.data);
-	if (!plain)
+	if (!shown)
 		return err_set(
 			e, "plain git executed nothing either: the proof does not work with it");
 	printf("%zu settings and hooks planted; plain git executed %zu (%s), ours none\n",
-		ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere), plain, theirs.data);
+		ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere) + ARRAY_LEN(hooks), shown, theirs.data);
 	return 0;
 }
 

@@ -87,6 +87,13 @@ int git_branch_move(const struct git_repo *r, const struct git_move *m, struct e
 	return git_branch_check(r, m->branch, e) || git_call(r, &call, &out, e) ? -1 : 0;
 }
 
+void git_branch_unlock(const struct git_repo *r, const char *branch)
+{
+	AUTO_FREE char *path = NULL;
+	if (asprintf(&path, "%s/refs/heads/%s.lock", r->common_dir, branch) > 0)
+		unlink(path);
+}
+
 /* --- who commits -------------------------------------------------------------------------------
  */
 

@@ -19,6 +19,10 @@ struct git_move {
 };
 int git_branch_move(const struct git_repo *r, const struct git_move *m, struct err *e);
 
+/* Removes the lock that a git left on the branch when it was killed. Only for who holds the
+ * instance that the branch belongs to. */
+void git_branch_unlock(const struct git_repo *r, const char *branch);
+
 /* Fills what is still empty of *out from the repository's configuration, then from `files` (the
  * operator's own git configuration; those that do not exist are passed over). */
 int git_identity_find(const struct git_repo *r, const char *const *files, size_t count,

@@ -75,8 +75,9 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 		return NULL;
 	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
 		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
-		"none", "workspace", "path", top, "access", call->write ? "write" : "read", "read",
-		outside(r, top), "timeout_secs", (int)GIT_DEADLINE_SECS, "allow_root_jail",
+		"none", "workspace", "path", top, "access",
+		call->write || r->traced ? "write" : "read", "read", outside(r, top),
+		"timeout_secs", (int)GIT_DEADLINE_SECS, "allow_root_jail",
 		!call->write || r->allow_root_jail);
 	if (!policy)
 		err_set(e, "a path of the repository is not UTF-8");

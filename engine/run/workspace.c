@@ -208,6 +208,7 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 		find_identity(w, ask->config, e) ||
 		git_clone_open(&w->origin, dir, w->branch, &w->clone, e))
 		return -1;
+	git_branch_unlock(&w->origin, w->branch);
 	/* workspace_land, which a resume may need, does nothing without a path. */
 	w->path = strdup(dir);
 	if (!w->path || (ask->begun ? take_up(w, fd, ask->seq, e) : start(w, fd, e)))

@@ -142,7 +142,7 @@ ${FINISH/\"reply\":\{/\"reply\":\{\"delay_ms\":3000,}"
 	for i in 1 2; do
 		rehearse fixer >/dev/null 2>&1 3>&- &
 		local runner=$!
-		edited() { [[ -e $(echo "$SCRATCH"/dir/state/*/machines/fixer/workspace)/new && $(wc -l <"$SCRATCH/dir/positions") -ge $((2 * i)) ]]; }
+		edited() { grep -q "\"execution\":$i," "$SCRATCH"/dir/state/*/machines/fixer/states/1-edit/spend && cat "$SCRATCH"/dir/state/*/machines/fixer/workspace/new; }
 		eventually edited
 		kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/fixer/lock)"
 		wait "$runner" || true
@@ -155,6 +155,33 @@ ${FINISH/\"reply\":\{/\"reply\":\{\"delay_ms\":3000,}"
 	[[ $(operator "$WS") == "$before" ]]
 }
 
+@test "killed at random moments, git at work included: the same commits" {
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo made >>made'], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
+  more: {kind: agent, mode: run, prompt: More., output_schema: note, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}" <<<"$EDITS
+$FINISH
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"apply_edit\",\"arguments\":{\"path\":\"new\",\"edits\":[{\"kind\":\"replace\",\"old_string\":\"created\",\"new_string\":\"again\"}]}}]}}
+{\"state\":\"more\",\"match\":{\"last\":\"new\"},\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"more\"}}]}}"
+	local before kill
+	before=$(operator "$WS")
+	for ((kill = 0; kill < ${AGENT6_KILLS:-8}; kill++)); do
+		set -m
+		rehearse fixer >"$SCRATCH/output" 2>&1 3>&- &
+		local group=$!
+		set +m
+		sleep "0.$(printf %03d $((300 + RANDOM % 700)))"
+		kill -9 -- "-$group" 2>/dev/null || true
+		wait "$group" || true
+	done
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: edit," ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:made) == made && $(git -C "$WS" show agent6/machine-fixer:new) == again ]]
+	[[ $(operator "$WS") == "$before" ]]
+	git -C "$WS" fsck --strict
+}
+
 @test "killed between the journal and the branch, resumed: the commit lands" {
 	repository
 	coder fixer "  after: {kind: wait, on: {signal: good}}" <<<"$EDITS
@@ -163,8 +190,9 @@ $FINISH"
 	local landed
 	landed=$(tip fixer)
 	[[ $landed != $(git -C "$WS" rev-parse main) ]]
-	# As if the run had been killed behind the journal line.
-	git -C "$WS" update-ref refs/heads/agent6/machine-fixer main
+	# As if the run had been killed behind the journal line, and git while it moved the branch.
+	touch "$WS/.git/refs/heads/agent6/machine-fixer.lock"
+	echo "$(git -C "$WS" rev-parse main)" >"$WS/.git/refs/heads/agent6/machine-fixer"
 	run rehearse fixer --exit-on-wait
 	echo "$output"
 	[[ $status -eq 0 && $(tip fixer) == "$landed" ]]
@@ -185,7 +213,7 @@ $FINISH"
 
 @test "a poisoned repository executes nothing, and a filter is not bypassed" {
 	repository
-	local trap="touch $SCRATCH/executed; false" hook
+	local trap="touch $SCRATCH/executed $WS/.git/executed; false" hook
 	for hook in pre-commit post-commit post-checkout reference-transaction post-index-change pre-auto-gc; do
 		printf '#!/bin/sh\n%s\n' "$trap" >"$WS/.git/hooks/$hook"
 		chmod +x "$WS/.git/hooks/$hook"
@@ -204,7 +232,7 @@ $FINISH"
 $FINISH"
 	run rehearse fixer
 	echo "$output"
-	[[ $status -eq 0 && ! -e $SCRATCH/executed ]]
+	[[ $status -eq 0 && ! -e $SCRATCH/executed && ! -e $WS/.git/executed ]]
 	[[ $(git -C "$WS" --no-pager -c core.fsmonitor=false cat-file blob agent6/machine-fixer:new) == created ]]
 	# The commit would hold bytes that the filter was to replace.
 	rm -f "$SCRATCH/executed" && rm -r "$SCRATCH/dir" && repository
@@ -214,7 +242,7 @@ $FINISH"
 	git -C "$WS" config filter.p.clean "$trap"
 	run rehearse fixer
 	echo "$output"
-	[[ $status -eq 1 && ! -e $SCRATCH/executed ]]
+	[[ $status -eq 1 && ! -e $SCRATCH/executed && ! -e $WS/.git/executed ]]
 	[[ $output == *"undone"* && $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
 	grep -q "new is changed, and .gitattributes gives it to the filter p" "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl
 }
