@@ -266,7 +266,8 @@ static void memory(void)
 		at += (size_t)snprintf(pings + at, sizeof(pings) - at, "%s", ping);
 	AUTO_KIT k = {.format = "anthropic",
 		.replies = {{NULL, 0, 0}},
-		.limits = json_pack("{s:i}", "timeout_secs", 250)}; /* a busy machine is slow */
+		.limits = json_pack("{s:i}", "timeout_secs", 250), /* a busy machine is slow */
+		.provider = json_pack("{s:i}", "timeout_secs", 250)};
 	AUTO_FREE char *text = NULL;
 	if (asprintf(&text, "%s%s", KIT_STREAM, pings) < 0)
 		bail("out of memory");
