@@ -21,6 +21,7 @@ static int read_lines(struct report *r, const struct instance *i, struct err *e)
 	if (fd < 0)
 		return err_errno(e, "cannot open the journal of instance %s", i->id);
 	journal_reader_init(&reader, fd, &start);
+	reader.patience_ms = JOURNAL_PATIENCE_MS;
 	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
 		json_auto_t *fields = journal_decode(line, len, e);
 		if (fields)

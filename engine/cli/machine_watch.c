@@ -86,6 +86,7 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 	int failed = 0;
 	while (!failed && !w->ended) {
 		journal_reader_init(&w->reader, fd, &at);
+		w->reader.patience_ms = JOURNAL_PATIENCE_MS;
 		failed = show_new_lines(w, e);
 		show_question(w);
 		at = w->reader.mark;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { JOURNAL_LINE_MAX = 16 * 1024 * 1024 };
+enum { JOURNAL_LINE_MAX = 16 * 1024 * 1024, JOURNAL_PATIENCE_MS = 50 };
 
 /* A place between two lines: where the next one starts and what it is chained to. */
 struct journal_mark {
@@ -36,6 +36,8 @@ struct journal_reader {
 	struct journal_mark mark; /* behind the last line read */
 	struct buf window;
 	size_t at;
+	int patience_ms; /* somebody may be writing: look twice before a line is damaged; 0: nobody
+			  */
 	int64_t looked_at;  /* a faulty line was read twice: its offset plus one */
 	int64_t torn_bytes; /* set at the end: bytes of an unfinished last line */
 	bool at_eof;

@@ -7,7 +7,6 @@
 
 enum {
 	READ_BYTES = 64 * 1024,
-	LOOK_AGAIN_MS = 2,
 	SECTOR_BYTES = 512,
 	BLANK_MIN = 32, /* a line never holds that many spaces where a sector was left unwritten */
 	TAIL_BYTES = 6 + SHA256_HEX + 2, /* ,"h":"..."} */
@@ -159,10 +158,10 @@ static int find_line(struct journal_reader *r, size_t *len, struct err *e)
 /* A reader without the lock may look while a line is being written, and more behind it. */
 static bool look_again(struct journal_reader *r)
 {
-	if (r->looked_at == r->mark.offset + 1)
+	if (!r->patience_ms || r->looked_at == r->mark.offset + 1)
 		return false;
 	r->looked_at = r->mark.offset + 1;
-	nanosleep(&(struct timespec){0, LOOK_AGAIN_MS * 1000000L}, NULL);
+	nanosleep(&(struct timespec){0, r->patience_ms * 1000000L}, NULL);
 	buf_clear(&r->window);
 	r->at = 0;
 	r->at_eof = false;

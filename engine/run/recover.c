@@ -44,6 +44,7 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	r->position.foreign = r->foreign;
 	struct journal_reader reader;
 	journal_reader_init(&reader, r->fd, &r->at);
+	reader.patience_ms = r->patience_ms;
 	enum recover_end end = apply_lines(r, &reader, e);
 	r->at = reader.mark;
 	r->torn_bytes = reader.torn_bytes;
@@ -92,6 +93,7 @@ int verify_run(const struct instance *i, uint64_t *lines, struct err *e)
 	if (fd < 0 || instance_holder(i, &who, e))
 		return -1;
 	journal_reader_init(&reader, fd, &start);
+	reader.patience_ms = who.pid ? JOURNAL_PATIENCE_MS : 0;
 	const char *line;
 	size_t len;
 	int got;

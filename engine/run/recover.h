@@ -23,6 +23,7 @@ struct recovery {
 	int fd;
 	int64_t snapshot_bytes;
 	bool foreign;
+	int patience_ms; /* as the journal's reader has it */
 	bool (*each)(void *ctx, const json_t *event, const struct position *p);
 	void *ctx;
 	struct position position;

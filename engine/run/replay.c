@@ -69,6 +69,7 @@ int replay_run(const struct instance *i, const struct replay_request *q, struct 
 		.fd = fd,
 		.snapshot_bytes = -1,
 		.foreign = q->foreign,
+		.patience_ms = JOURNAL_PATIENCE_MS,
 		.each = each_line,
 		.ctx = &r};
 	*out = (struct drive_result){.status = RUN_DAMAGED};

@@ -49,7 +49,8 @@ json_t *status_run(const struct instance *i, const struct machine *machine, stru
 	struct recovery r = {.instance = i,
 		.machine = machine,
 		.fd = fd,
-		.snapshot_bytes = RECOVER_SNAPSHOT_BYTES};
+		.snapshot_bytes = RECOVER_SNAPSHOT_BYTES,
+		.patience_ms = who.pid ? JOURNAL_PATIENCE_MS : 0};
 	json_t *status = recover(&r, e) == RECOVER_DONE ? encode(i, &r, &who) : NULL;
 	position_done(&r.position);
 	return status;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static int dir_fd;
+static int dir_fd, patience_ms;
 
 static json_t *event(int seq)
 {
@@ -58,6 +58,7 @@ static struct seen read_all(void)
 	size_t len;
 	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_RDONLY);
 	journal_reader_init(&r, fd, &start);
+	r.patience_ms = patience_ms;
 	while ((s.result = journal_next(&r, &line, &len, &s.e)) > 0) {
 		json_auto_t *decoded = journal_decode(line, len, &s.e);
 		if (!decoded || json_object_get(decoded, "h"))
@@ -273,7 +274,7 @@ static void test_ride(void)
 /* Readers take no lock: what they see of a line that is being written is no damage. */
 static void test_together(void)
 {
-	enum { LINES = 250, FILLER = 6000 };
+	enum { LINES = 150, FILLER = 6000 };
 	struct journal j;
 	fresh(&j);
 	pid_t writer = fork();
@@ -288,6 +289,7 @@ static void test_together(void)
 		_exit(0);
 	}
 	int damage = 0, reads = 0, status = 0;
+	patience_ms = JOURNAL_PATIENCE_MS;
 	for (uint64_t lines = 0; lines < LINES && !waitpid(writer, &status, WNOHANG); reads++) {
 		struct seen s = read_all();
 		damage += s.result < 0;
