@@ -51,8 +51,8 @@ static const struct step strict_command[] = {
 	{"descriptors", command_close},
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
-	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
 	{"order", serve_take},
+	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
 	{"execute", command_execute},
 	{NULL, NULL},
 };
