@@ -118,3 +118,43 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$status" -eq 0 ]
 	[[ $output == *"outcome       ok: The gear ratio"* ]]
 }
+
+@test "every example with a recording ends ok, in both wire formats, and leaves nothing" {
+	for example in "$AGENT6_SRC"/examples/*/; do
+		[ -d "$example/rehearsal" ] || continue
+		for format in anthropic openai; do
+			echo "$example $format"
+			agent6 machine rehearse "$example" --format "$format" --quiet
+		done
+	done
+	[ -z "$(ls)" ]
+}
+
+@test "council: two providers disagree, a third state decides" {
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/council" --dir kept
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"path          first -> second -> compare -> chair -> decided"* ]]
+	[[ $output == *"ok: the chair sides with second"* ]]
+	jq -r 'select(.t == "step" and .fact.provider) | .fact.provider' kept/state/*/machines/council/journal.jsonl >providers
+	[ "$(tr '\n' ' ' <providers)" = "north south north " ]
+}
+
+@test "council: where the two agree, nobody else is asked" {
+	sed '/"state":"chair"/d; s/"accept":false/"accept":true/' \
+		"$AGENT6_SRC/examples/council/rehearsal/council.jsonl" >agree.jsonl
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/council" --cassette agree.jsonl
+	[ "$status" -eq 0 ]
+	[[ $output == *"path          first -> second -> compare -> agreed"* ]]
+}
+
+@test "digest: what the model says is written by a tool" {
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/digest" --dir kept
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[ "$(head -n 3 kept/workspace/digest.md)" = "# Schools move to Tuesdays; a driver is missing
+
+- From July the schools' bicycles come on Tuesdays, and we collect them." ]
+	[ "$(ls kept/workspace)" = "digest.md
+notes" ]
+}
