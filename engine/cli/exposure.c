@@ -123,11 +123,12 @@ static json_t *agent_egress(const struct state *s, const struct config *config)
 {
 	const char *model;
 	const struct config_provider *p = plan_provider(config, s, &model);
-	if (p)
-		return json_pack("[s]", p->endpoint);
-	return json_pack(
-		"[o]", json_sprintf("provider %s (not configured)",
-			       s->agent.provider ? s->agent.provider : "of the operator's choice"));
+	const struct config_list *more = &config->sandbox.allow_urls;
+	json_t *list = texts(more->items, more->count);
+	const char *name = s->agent.provider ? s->agent.provider : "of the operator's choice";
+	json_array_insert_new(list, 0,
+		p ? json_string(p->endpoint) : json_sprintf("provider %s (not configured)", name));
+	return list;
 }
 
 static json_t *agent_exposure(const struct state *s, const struct config *config)

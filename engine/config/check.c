@@ -90,11 +90,18 @@ static void check_hosts(const struct check *k)
 	for (uint32_t i = 0; list && i < list->count; i++) {
 		struct err e = ERR_NONE;
 		struct url u;
+		struct finding *it = NULL;
 		if (url_parse_host(list->items[i].text, &u, &e))
-			finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), &list->items[i],
+			it = finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), &list->items[i],
 				"`%.200s` is neither a host nor an address: %s",
 				list->items[i].text, e.text);
+		if (it)
+			finding_help(k->f, it, "write HOST, HOST:PORT or https://HOST[:PORT]");
 	}
+	if (list && list->count > ALLOW_URLS_MAX)
+		finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), &list->items[ALLOW_URLS_MAX],
+			"more than %d hosts in `allow_urls`: each takes a channel of its own",
+			ALLOW_URLS_MAX);
 }
 
 static void check_proxy(const struct check *k)

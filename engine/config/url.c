@@ -41,6 +41,9 @@ static int set_host(struct url *u, const char *text, size_t len, bool bracketed,
 	u->host[len] = '\0';
 	if (bracketed && !is_literal(u->host))
 		return err_set(e, "[%s] is not an address", u->host);
+	if (!bracketed && (u->host[0] == '.' || u->host[len - 1] == '.' || strstr(u->host, "..")))
+		return err_set(
+			e, "a host neither begins nor ends with a dot, nor has two in a row");
 	u->literal = is_literal(u->host);
 	u->loopback = is_loopback(u->host);
 	return 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONFIG_NONE = -1 };
+enum { CONFIG_NONE = -1, ALLOW_URLS_MAX = 31 };
 
 enum api_format { API_ANTHROPIC, API_OPENAI };
 enum provider_auth { AUTH_X_API_KEY, AUTH_BEARER, AUTH_NONE };

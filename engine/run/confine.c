@@ -1,5 +1,6 @@
 #include "run/confine.h"
 
+#include "config/url.h"
 #include "run/egress.h"
 #include "run/grants.h"
 
@@ -312,6 +313,25 @@ json_t *confine_command_policy(const struct confine *c)
 	return policy;
 }
 
+/* The provider's channel first, then one for every host the operator added. */
+static json_t *channels(const struct config_sandbox *sandbox, const struct config_provider *p)
+{
+	json_t *list = json_pack("[{s:s,s:s,s:b,s:b,s:b}]", "name", p->name, "endpoint",
+		p->endpoint, "tls", p->tls, "local", p->loopback, "private", p->private_network);
+	for (size_t i = 0; i < sandbox->allow_urls.count; i++) {
+		struct url u;
+		if (url_parse_host(sandbox->allow_urls.items[i], &u, NULL)) {
+			json_decref(list);
+			return NULL;
+		}
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:b,s:b,s:b}", "name",
+				      sandbox->allow_urls.items[i], "endpoint", u.endpoint, "tls",
+				      u.tls, "local", u.loopback, "private", 0));
+	}
+	return list;
+}
+
 json_t *confine_agent(
 	const struct confine *c, const struct config_provider *p, const char *state_dir)
 {
@@ -322,10 +342,8 @@ json_t *confine_agent(
 	json_t *cap = sandbox->max_egress_bytes >= 0
 			      ? json_integer((json_int_t)sandbox->max_egress_bytes)
 			      : json_null();
-	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:[{s:s,s:s,s:b,s:b,s:b}],s:o,s:s?}", "version", 1,
-		"profile", c->profile, "agent_network", networks[sandbox->agent_network],
-		"workspace", c->workspace, "state_dir", state_dir, "channels", "name", p->name,
-		"endpoint", p->endpoint, "tls", p->tls, "local", p->loopback, "private",
-		p->private_network, "max_egress_bytes", cap, "upstream_proxy",
-		sandbox->upstream_proxy);
+	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:o,s:o,s:s?}", "version", 1, "profile", c->profile,
+		"agent_network", networks[sandbox->agent_network], "workspace", c->workspace,
+		"state_dir", state_dir, "channels", channels(sandbox, p), "max_egress_bytes", cap,
+		"upstream_proxy", sandbox->upstream_proxy);
 }

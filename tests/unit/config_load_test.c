@@ -1,4 +1,5 @@
 /* Configuration: defaults, layers, what is refused, what is shown. */
+#include "base/buf.h"
 #include "base/io.h"
 #include "config/config.h"
 #include "tests/kit/tap.h"
@@ -163,6 +164,18 @@ static void test_layers(void)
 	unlinkat(scratch, "state/repo/config.toml", 0);
 }
 
+static void test_too_many_urls(void)
+{
+	AUTO_BUF text;
+	buf_init(&text, 1 << 12);
+	buf_adds(&text, "sandbox:\n  allow_urls:\n");
+	for (int i = 0; i < ALLOW_URLS_MAX; i++)
+		buf_addf(&text, "    - h%d.example\n", i);
+	expect_global(text.data, "");
+	buf_adds(&text, "    - one.too.many\n");
+	expect_global(text.data, "34:7 config-url");
+}
+
 static void test_refusals(void)
 {
 	expect_global("# nothing yet\n", "");
@@ -177,6 +190,11 @@ static void test_refusals(void)
 	expect_global("sandbox: {allow_urls: [a.example, 'b.example:1', 'http://c/x', 'd e', "
 		      "'f:0', 'u@h']}\n",
 		"1:64 config-url\n1:71 config-url\n1:78 config-url");
+	expect_global(
+		"sandbox:\n  allow_urls:\n    - ok.example\n    - '*.example'\n    - a..b\n"
+		"    - a.example.\n    - '[::g]:1'\n    - 'ftp://a.example'\n    - '[::1]:8080'\n",
+		"4:7 config-url\n5:7 config-url\n6:7 config-url\n7:7 config-url\n8:7 config-url");
+	test_too_many_urls();
 	expect_global("sandbox: {read: [/a/../b, /a//b, /a/., /a/, /, /a.b/..c]}\n",
 		"1:18 config-path\n1:27 config-path\n1:34 config-path\n1:40 config-path");
 	expect_global("sandbox: {upstream_proxy: 'ftp://x'}\n", "1:27 config-url");
