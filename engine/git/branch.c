@@ -89,9 +89,11 @@ int git_branch_move(const struct git_repo *r, const struct git_move *m, struct e
 
 void git_branch_unlock(const struct git_repo *r, const char *branch)
 {
-	AUTO_FREE char *path = NULL;
-	if (asprintf(&path, "%s/refs/heads/%s.lock", r->common_dir, branch) > 0)
-		unlink(path);
+	char ref[256], *name;
+	snprintf(ref, sizeof(ref), "refs/heads/%s.lock", branch);
+	name = strrchr(ref, '/');
+	*name++ = '\0';
+	git_dir_unlink(r->common_dir, ref, name);
 }
 
 /* --- who commits -------------------------------------------------------------------------------

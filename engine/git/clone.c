@@ -2,10 +2,10 @@
 
 #include "base/io.h"
 #include "base/tree.h"
+#include "git/branch.h"
 #include "git/call.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -81,7 +81,7 @@ static int borrow(const struct git_repo *from, const struct git_repo *clone, str
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	AUTO_FD int own = open(from->common_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD int to = open(clone->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int to = git_dir_open(clone->git_dir, ".");
 	if (own < 0 || to < 0)
 		return err_errno(e, "cannot open %s", own < 0 ? from->common_dir : clone->git_dir);
 	if (!faccessat(own, "objects/info/alternates", F_OK, 0))
@@ -91,7 +91,7 @@ static int borrow(const struct git_repo *from, const struct git_repo *clone, str
 			"that file",
 			from->work_tree);
 	int n = asprintf(&text, "%s\n", clone->borrowed);
-	AUTO_FD int info = openat(to, "objects/info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int info = git_dir_open(clone->git_dir, "objects/info");
 	if (n < 0 || info < 0)
 		return err_errno(e, "cannot open objects/info of the clone");
 	if (io_replace_file(info, "alternates", text, (size_t)n, 0644, e))
@@ -108,32 +108,30 @@ static int borrow(const struct git_repo *from, const struct git_repo *clone, str
 static void remove_locks(const struct git_repo *clone, const char *branch)
 {
 	static const char *const names[] = {"index.lock", "HEAD.lock", "config.lock"};
-	char path[PATH_MAX];
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", clone->git_dir, names[i]);
-		unlink(path);
-	}
-	snprintf(path, sizeof(path), "%s/refs/heads/%s.lock", clone->git_dir, branch);
-	unlink(path);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		git_dir_unlink(clone->git_dir, ".", names[i]);
+	git_branch_unlock(clone, branch);
+}
+
+static int make(const struct git_repo *from, const struct git_repo *clone, const char *branch,
+	struct err *e)
+{
+	char format[64];
+	remove_locks(clone, branch);
+	return object_format(from, format, sizeof(format), e) ||
+			       init(clone->work_tree, branch, format, e) || borrow(from, clone, e)
+		       ? -1
+		       : 0;
 }
 
 int git_clone_open(const struct git_repo *from, const char *dir, const char *branch,
 	struct git_repo *out, struct err *e)
 {
-	char format[64];
 	struct git_repo clone;
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return err_errno(e, "cannot create %s", dir);
-	int failed = describe(from, dir, &clone) ? err_set(e, "out of memory") : 0;
-	if (!failed)
-		remove_locks(&clone, branch);
-	if (!failed)
-		failed = object_format(from, format, sizeof(format), e) ||
-			 init(dir, branch, format, e);
-	AUTO_FREE char *info = NULL;
-	if (!failed && asprintf(&info, "%s/objects/info", clone.git_dir) > 0)
-		mkdir(info, 0755);
-	if (failed || borrow(from, &clone, e)) {
+	if (describe(from, dir, &clone) ? err_set(e, "out of memory")
+					: make(from, &clone, branch, e)) {
 		git_repo_done(&clone);
 		return -1;
 	}
@@ -156,8 +154,7 @@ static int empty(const struct git_repo *clone, struct err *e)
 			failed = tree_remove(fd, d->d_name, e);
 	if (dir)
 		closedir(dir);
-	if (!failed && unlinkat(fd, ".git/index", 0) && errno != ENOENT)
-		failed = err_errno(e, "cannot remove the index of %s", clone->work_tree);
+	git_dir_unlink(clone->git_dir, ".", "index");
 	return failed;
 }
 

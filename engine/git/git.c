@@ -1,9 +1,11 @@
 #include "git/git.h"
 
+#include "base/beneath.h"
 #include "base/io.h"
 #include "git/call.h"
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -99,6 +101,20 @@ int git_find(const char *path, struct git_repo *out, struct err *e)
 		char *slash = strrchr(at, '/');
 		slash[slash == at] = '\0';
 	}
+}
+
+int git_dir_open(const char *git_dir, const char *below)
+{
+	AUTO_FD int top = open(git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return top < 0 ? -1
+		       : beneath_open(top, below, O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
+}
+
+void git_dir_unlink(const char *git_dir, const char *below, const char *name)
+{
+	AUTO_FD int dir = git_dir_open(git_dir, below);
+	if (dir >= 0)
+		unlinkat(dir, name, 0);
 }
 
 void git_repo_done(struct git_repo *r)

@@ -32,6 +32,10 @@ struct git_identity {
  * git_dir stays NULL. A `.git` that cannot be understood is one. */
 int git_find(const char *path, struct git_repo *out, struct err *e);
 void git_repo_done(struct git_repo *r);
+/* Opens a directory of the repository itself ("." for all of it), or unlinks a file there, without
+ * following a link: whoever could write a repository may have put one anywhere. */
+int git_dir_open(const char *git_dir, const char *below);
+void git_dir_unlink(const char *git_dir, const char *below, const char *name);
 
 /* `git status --porcelain=v1 -z` of `paths` (literal, relative to the work tree), untracked and
  * ignored files listed one by one. Empty output: all of it is committed. */
