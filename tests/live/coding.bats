@@ -316,3 +316,49 @@ $FINISH"
 	echo "$output"
 	[[ $status -eq 2 && $output == *"branch agent6/machine-fixer is at"*"move it back"* ]]
 }
+
+@test "hardened, with the operator's own git identity: a command that poisons the clone's .git runs nothing" {
+	local port
+	repository "$SCRATCH/ws"
+	unset GIT_CONFIG_GLOBAL
+	coder fixer "  after: {kind: tool, command: [sh, poison.sh], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
+  more: {kind: agent, mode: run, prompt: More., output_schema: note, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}" <<<"$EDITS
+$FINISH
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"run_verify_command\",\"arguments\":{}}]}}
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"more\"}}]}}"
+	cat >"$SCRATCH/ws/poison.sh" <<-'END'
+		trap="touch $PWD/executed; false"
+		printf '[core]\n\tfsmonitor = "%s"\n[filter "p"]\n\tclean = "%s"\n' "$trap" "$trap" >>.git/config || exit 1
+		for hook in pre-commit reference-transaction post-index-change; do
+			printf '#!/bin/sh\n%s\n' "$trap" >".git/hooks-$hook"
+			mkdir -p .git/hooks && mv ".git/hooks-$hook" ".git/hooks/$hook" && chmod +x ".git/hooks/$hook"
+		done
+		echo poisoned >poisoned
+	END
+	git -C "$SCRATCH/ws" add poison.sh
+	git -C "$SCRATCH/ws" -c user.name=op -c user.email=op@host commit -qm poison
+	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
+	give_user "$SCRATCH"
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/fixer/rehearsal/a.jsonl" \
+		--ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
+	exec 8>"$SCRATCH/end"
+	read -r port <"$SCRATCH/ready"
+	operator6() { as_user env HOME="$SCRATCH/user-home" "$AGENT6_BIN/agent6" "$@"; }
+	operator6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" --model test <<<''
+	operator6 config set providers.local.prices.test '{input: 1, output: 5}'
+	operator6 config set sandbox.profile hardened
+	run operator6 machine run --allow-uncommitted "$SCRATCH/fixer"
+	echo "$output"
+	[[ $status -eq 2 && $output == *"git.commit.name"* ]]
+	printf '[user]\n\tname = The Operator\n\temail = op@example.org\n' >"$USER_HOME/.gitconfig"
+	chmod 600 "$USER_HOME/.gitconfig"
+	give_user "$USER_HOME"
+	run operator6 machine run --allow-uncommitted "$SCRATCH/fixer"
+	exec 8>&-
+	echo "$output"
+	[[ $status -eq 0 && $output == *"profile hardened"* ]]
+	WS=$SCRATCH/ws
+	[[ $(as_user git -C "$WS" log --format='%an <%ae> %s' main..agent6/machine-fixer | head -n 1) == "The Operator <op@example.org> fixer: more" ]]
+	[[ $(as_user git -C "$WS" show --name-only --format= agent6/machine-fixer) == poisoned ]]
+	[[ -z $(find "$SCRATCH" -name executed) ]]
+}
