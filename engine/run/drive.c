@@ -214,13 +214,17 @@ static bool open_data(struct drive *d, char *path, size_t bytes)
 }
 
 /* Beside the instances of all workspaces: three levels above this one. */
-static void default_audit(const struct instance *i, char *path, size_t bytes)
+static void audit_path(const struct drive *d, char path[PATH_MAX])
 {
-	size_t len = strlen(i->path);
+	const char *set = d->request->config->audit.path, *own = d->instance->path;
+	size_t len = strlen(own);
 	for (int up = 0; up < 3; up++)
-		while (len && i->path[--len] != '/')
+		while (len && own[--len] != '/')
 			continue;
-	snprintf(path, bytes, "%.*s/audit.jsonl", (int)len, i->path);
+	if (set)
+		snprintf(path, PATH_MAX, "%s", set);
+	else
+		snprintf(path, PATH_MAX, "%.*s/audit.jsonl", (int)len, own);
 }
 
 static bool open_audit(struct drive *d)
@@ -228,9 +232,8 @@ static bool open_audit(struct drive *d)
 	const struct config *c = d->request->config;
 	char path[PATH_MAX];
 	struct err e = ERR_NONE;
-	default_audit(d->instance, path, sizeof(path));
-	if (audit_open(c->audit.path ? c->audit.path : path, d->request->workspace, &d->live.audit,
-		    &e))
+	audit_path(d, path);
+	if (audit_open(path, d->request->workspace, &d->live.audit, &e))
 		return drive_end(d, RUN_REFUSED, "%s", e.text);
 	if (audit_retain(&d->live.audit, c->audit.retain_days, &e))
 		live_notice(&d->live, "%s", e.text);
@@ -354,6 +357,19 @@ static void fill_result(const struct drive *d, struct drive_result *out)
 	memcpy(out->reason, d->at.reason, sizeof(out->reason));
 }
 
+static void give_back(const struct drive *d)
+{
+	char audit[PATH_MAX], lock[PATH_MAX + 8];
+	const char *const paths[] = {d->instance->path, audit, lock};
+	audit_path(d, audit);
+	snprintf(lock, sizeof(lock), "%s.lock", audit);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct err e = ERR_NONE;
+		if (!access(paths[i], F_OK) && owner_give_back(paths[i], &e))
+			live_notice(&d->live, "%s", e.text);
+	}
+}
+
 void drive_run(const struct instance *i, const struct drive_request *q,
 	const struct drive_listener *l, struct drive_result *out)
 {
@@ -377,8 +393,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	run_instance(&d);
 	journal_close(&d.journal);
 	audit_done(&d.live.audit);
-	if (owner_give_back(i->path, &e))
-		live_notice(&d.live, "%s", e.text);
+	give_back(&d);
 	interrupts_done(&d.live.interrupts);
 	fill_result(&d, out);
 	workspace_done(&d.workspace);

@@ -120,7 +120,8 @@ static void spread(struct proposals *p, const json_t *granted, const char *metho
 		json_t *answer = json_array_get(p->answers, i);
 		if (decision(json_array_get(p->commands, i)) != DECIDED_ASK)
 			continue;
-		bool yes = json_is_true(json_array_get(granted, next++));
+		const json_t *given = json_array_get(granted, next++);
+		bool yes = json_is_true(given);
 		json_object_set_new(answer, "run", json_boolean(yes));
 		json_object_set_new(answer, "why", json_string(yes ? "approved by a person" : why));
 		json_object_set_new(answer, "method", json_string(method));

@@ -1,0 +1,167 @@
+/* The dialogue about proposed commands: what is shown, and which answers are a yes. */
+#include "run/question.h"
+#include "tests/kit/tap.h"
+
+#include <string.h>
+
+enum { MAX = 8 };
+
+static json_t *command(const char *word, const char *level, const char *approvals)
+{
+	json_t *needed = json_array();
+	char list[80];
+	snprintf(list, sizeof(list), "%s", approvals);
+	for (char *save, *one = strtok_r(list, " ", &save); one; one = strtok_r(NULL, " ", &save))
+		json_array_append_new(needed, json_string(one));
+	return json_pack("{s:[s], s:s, s:o, s:[s]}", "argv", word, "level", level, "approvals",
+		needed, "reasons", "because");
+}
+
+static json_t *doc(bool step, json_t *commands)
+{
+	return json_pack("{s:s, s:s, s:b, s:o}", "id", "0123456789abcdef", "state", "edit", "step",
+		step, "commands", commands);
+}
+
+/* Which commands are granted after these lines: "yn", or "?" while something is still asked. */
+static const char *outcome(const json_t *d, const char *const *lines)
+{
+	static char out[MAX + 1];
+	struct question q;
+	struct err e = ERR_NONE;
+	if (question_init(&q, d, &e))
+		bail("%s", e.text);
+	for (; *lines; lines++)
+		question_reply(&q, *lines);
+	if (q.stage != QUESTION_ANSWERED)
+		return "?";
+	json_t *answers = question_answers(&q);
+	size_t n = json_array_size(answers);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *one = json_array_get(answers, i);
+		out[i] = json_is_true(one) ? 'y' : 'n';
+	}
+	out[n] = '\0';
+	json_decref(answers);
+	return out;
+}
+
+#define LINES(...)                                                                                 \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
+static void one_command(void)
+{
+	json_t *d = doc(false, json_pack("[o]", command("touch", "write", "confirm")));
+	is_str(outcome(d, LINES("y\n")), "y", "y");
+	is_str(outcome(d, LINES(" YES \r\n")), "y", "yes, however it is written");
+	is_str(outcome(d, LINES("n")), "n", "n");
+	is_str(outcome(d, LINES("")), "?", "an empty line is no answer");
+	is_str(outcome(d, LINES("", "yy", "y n")), "n", "three that are none are a no");
+	is_str(outcome(d, LINES("x", "x", "y")), "y", "the third may still be one");
+	json_decref(d);
+}
+
+static void needs(void)
+{
+	json_t *d = doc(false, json_pack("[o, o]", command("touch", "write", "confirm"),
+				       command("rm", "destructive", "explicit")));
+	is_str(outcome(d, LINES("y")), "?", "one y is not enough for what is destroyed");
+	is_str(outcome(d, LINES("y", "y")), "yy", "a second is");
+	is_str(outcome(d, LINES("y", "n")), "nn", "a no to it is one to the batch");
+	is_str(outcome(d, LINES("s", "y", "n")), "yn", "step by step: each its own");
+	is_str(outcome(d, LINES("s", "n", "y")), "?", "with what it needs");
+	is_str(outcome(d, LINES("s", "n", "y", "y")), "ny", "given");
+	json_decref(d);
+
+	d = doc(false, json_pack("[o, o]", command("curl", "network", "confirm destination"),
+			       command("sudo", "network", "typed_yes")));
+	is_str(outcome(d, LINES("y", "y")), "nn", "y is not the word yes");
+	is_str(outcome(d, LINES("y", "yes")), "yy", "the word is, although the level is another");
+	struct question q;
+	struct err e = ERR_NONE;
+	question_init(&q, d, &e);
+	is(question_approve(&q, &e), -1, "no flag can say it");
+	json_t *answers = question_answers(&q);
+	const json_t *first = json_array_get(answers, 0);
+	ok(!json_is_true(first), "and nothing is granted then");
+	json_decref(answers);
+	json_decref(d);
+
+	d = doc(true, json_pack("[o, o]", command("a", "write", "confirm"),
+			      command("b", "write", "confirm")));
+	is_str(outcome(d, LINES("y")), "?", "in step mode y is for one");
+	is_str(outcome(d, LINES("y", "n")), "yn", "each is asked");
+	json_decref(d);
+}
+
+static const char *shown(const char *const *argv)
+{
+	static char text[16384];
+	AUTO_BUF out;
+	buf_init(&out, sizeof(text));
+	json_t *list = json_array();
+	for (; *argv; argv++)
+		json_array_append_new(list, json_string(*argv));
+	question_show_argv(&out, list);
+	json_decref(list);
+	snprintf(text, sizeof(text), "%s", out.data);
+	return text;
+}
+
+static void visible(void)
+{
+	is_str(shown(LINES("ls", "-l", "a/b.c")), "ls -l a/b.c", "plain words");
+	is_str(shown(LINES("echo", "", "a b", "it's", "$x")), "echo '' 'a b' 'it'\\''s' '$x'",
+		"others are quoted");
+	is_str(shown(LINES("a\x1b[31m", "b\nc", "d\x7f")), "'a\\x1b[31m' 'b\\x0ac' 'd\\x7f'",
+		"control characters");
+	is_str(shown(LINES("\xe2\x80\xae"
+			   "x",
+		       "\xe2\x81\xa6", "\xe2\x80\x8b", "\xef\xbb\xbf", "\xc2\x9b")),
+		"'\\u{202e}x' '\\u{2066}' '\\u{200b}' '\\u{feff}' '\\u{9b}'",
+		"direction, zero width, C1");
+	is_str(shown(LINES("\xf3\xa0\x81\x81")), "'\\u{e0041}'", "tags");
+	is_str(shown(LINES("gr\xc3\xbc\xc3\x9f")), "'gr\xc3\xbc\xc3\x9f'", "letters stay");
+	static char big[9001];
+	memset(big, 'x', 9000);
+	const char *text = shown(LINES("echo", big));
+	ok(strlen(text) < 4200, "a long command is cut");
+	has_str(text, "[... 4909 bytes not shown ...]", "in the middle, and by how much");
+}
+
+static void prompts(void)
+{
+	json_t *d = doc(false, json_pack("[o, o]", command("touch", "write", "confirm"),
+				       command("rm", "destructive", "explicit")));
+	struct question q;
+	struct err e = ERR_NONE;
+	AUTO_BUF out;
+	buf_init(&out, 65536);
+	question_init(&q, d, &e);
+	question_prompt(&q, &out);
+	has_str(out.data, "state edit wants to run commands (level destructive)",
+		"the highest level");
+	has_str(out.data, "  1. [write] touch\n       - because\n  2. [destructive] rm\n",
+		"each command");
+	question_reply(&q, "y");
+	buf_clear(&out);
+	question_prompt(&q, &out);
+	has_str(out.data, "2. [destructive] rm", "what destroys is repeated");
+	ok(!strstr(out.data, "touch"), "and nothing else");
+	json_decref(d);
+	d = doc(false, json_array());
+	is(question_init(&q, d, &e), -1, "no commands are no question");
+	json_decref(d);
+}
+
+int main(void)
+{
+	one_command();
+	needs();
+	visible();
+	prompts();
+	return tap_done();
+}
