@@ -1,0 +1,126 @@
+# Every rule of the table is triggered through the program itself, by the smallest input that breaks it:
+# those of a machine by the golden bundles, the others here.
+load ../kit/common
+
+setup() {
+	DOC=${AGENT6_OUT:-$AGENT6_SRC/build/release}/host/rules_doc
+	[[ -x $DOC ]] || skip "the build tool is not built"
+	need ssh-keygen
+	cd "$SCRATCH" || return
+	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config AGENT6_STATE_HOME=$SCRATCH/state
+	unset SSH_AUTH_SOCK
+	mkdir work
+}
+
+# said ARGS: runs agent6 in an empty workspace and keeps the ids of what it says in $SCRATCH/said
+said() {
+	{ cd "$SCRATCH/work" && agent6 "$@" 2>&1 >/dev/null; true; } |
+		sed -nE 's/^.*: (error|warning|note)\[([a-z0-9-]+)\]: .*/\2/p' >>"$SCRATCH/said"
+}
+
+good_machine() { # COMMAND
+	printf '%s\n' "machine: m" "version: 1" "initial: go" "budget: {max_transitions: 5}" "states:" \
+		"  go: {kind: tool, command: [$1], timeout_secs: 1, on: {ok: done, nonzero: done, timeout: done}}" \
+		"  done: {kind: terminal, status: ok, reason: x}"
+}
+
+# text NAME: a bundle whose machine file has that name and standard input's bytes
+text() {
+	rm -rf "$SCRATCH/b" && mkdir "$SCRATCH/b" && cat >"$SCRATCH/b/$1"
+	said machine check "$SCRATCH/b"
+}
+
+# with CHANGE...: a good bundle, then the change made inside it
+with() {
+	rm -rf "$SCRATCH/b" && mkdir -p "$SCRATCH/b/scripts" && good_machine ls >"$SCRATCH/b/machine.yaml"
+	(cd "$SCRATCH/b/scripts" && "$@")
+	said machine check "$SCRATCH/b"
+}
+
+config() { # standard input as the operator's configuration
+	mkdir -p "$SCRATCH/config/agent6"
+	cat >"$SCRATCH/config/agent6/config.yaml"
+	said check config
+	rm "$SCRATCH/config/agent6/config.yaml"
+}
+
+documents() {
+	printf 'machine: a\n---\nmachine: b\n' | text machine.yaml
+	printf 'a: [1, 2' | text machine.yaml
+	printf 'version: !!int "1"\n' | text machine.yaml
+	printf 'a: &x 1\n' | text machine.yaml
+	printf 'a: {<<: {b: 1}}\n' | text machine.yaml
+	printf '1: a\n' | text machine.yaml
+	printf 'a: 9223372036854775808\n' | text machine.yaml
+	printf 'a: .inf\n' | text machine.yaml
+	printf 'a: "\\0"\n' | text machine.yaml
+	printf '# nothing\n' | text machine.yaml
+	printf 'a: \xe9\n' | text machine.yaml
+	printf 'a: "\x1b"\n' | text machine.yaml
+	{ printf 'a: '; printf '[%.0s' {1..65}; printf ']%.0s' {1..65}; } | text machine.yaml
+	head -c 8400000 /dev/zero | tr '\0' ' ' | text machine.yaml
+	{ echo 'a:'; yes -- '- 1' | head -n 1000001; } | text machine.yaml
+	printf '{"a": 1,}' | text machine.json
+	printf '{"a": "\\ud800"}' | text machine.json
+	printf 'a = \n' | text machine.toml
+	printf 'a = 2026-01-01\n' | text machine.toml
+	good_machine ls | sed 's/ls\]/ls], reads: [\/usr\/a, \/usr\/a]/' | text machine.yaml
+}
+
+commands() {
+	good_machine 'no-such-program' | text machine.yaml
+	good_machine 'rm, -r, build' | text machine.yaml
+	good_machine 'rm, -rf, /' | text machine.yaml
+	good_machine "$SCRATCH/work/x" >"$SCRATCH/b/machine.yaml"
+	touch "$SCRATCH/work/x"
+	said machine check ../b
+}
+
+bundles() {
+	with touch ../machine.json
+	with ln -s /etc/passwd x
+	with mkfifo x
+	with touch 'a\b'
+	with truncate -s 17M x
+	printf 'no archive' >flow.asm
+	said machine check ../flow.asm
+	with true
+	(cd work && agent6 machine pack ../b -o ../signed.asm)
+	ssh-keygen -q -t ed25519 -N '' -C '' -f key
+	echo "a@example.org $(cat key.pub)" >allowed
+	said machine check --allowed-signers ../allowed ../signed.asm
+	cp -r b wide
+	sed -i 's/timeout_secs/allow_network: allow, timeout_secs/' wide/machine.yaml
+	said machine check --against ../b ../wide
+	said machine check --against ../wide ../b
+}
+
+configs() {
+	said check config --config missing.yaml
+	echo x >machine.txt
+	said check config --config ../machine.txt
+	config <<<'models: {worker: {provider: none, model: m}}'
+	config <<<'providers: {a: {api_format: openai, base_url: "https://h/?q"}}'
+	config <<<'sandbox: {read: [/srv/../data]}'
+	config <<<'sandbox: {tool_network: allow, agent_network: providers}'
+	config <<<'git: {allow_push: true}'
+	good_machine ls | sed '1i config: {agent: {max_iterations: 100000}}' >b/machine.yaml
+	said machine run ../b
+	local repository=("$SCRATCH"/state/work-*)
+	echo 'agent6: {state_dir: /elsewhere}' >"${repository[0]}/config.yaml"
+	said check config
+}
+
+@test "every rule is triggered, and the table has no other" {
+	cat "$AGENT6_SRC"/tests/golden/{broken,good}/*/expected.txt |
+		sed -nE 's/^.*: (error|warning|note)\[([a-z0-9-]+)\]: .*/\2/p' >said
+	documents
+	commands
+	bundles
+	configs
+	sort -u said >seen
+	"$DOC" --ids | sort >known
+	echo "never triggered: $(comm -23 known seen | xargs)"
+	echo "not in the table: $(comm -13 known seen | xargs)"
+	cmp known seen
+}
