@@ -192,6 +192,17 @@ int bundle_read(const struct bundle *b, const char *path, char **text, size_t *l
 	return 0;
 }
 
+int bundle_take_machine(struct bundle *b, char **text, size_t *len, struct err *e)
+{
+	struct member *m = &b->members[b->machine - b->members];
+	/* A packed bundle's bytes are nowhere else. */
+	if (b->form == BUNDLE_PACKED || !m->bytes)
+		return bundle_read(b, m->path, text, len, e);
+	*text = TAKE_PTR(m->bytes);
+	*len = m->size;
+	return 0;
+}
+
 int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable)
 {
 	struct err e = ERR_NONE;

@@ -33,7 +33,7 @@ struct member {
 	mode_t mode;        /* 0644 or 0755 */
 	size_t size;
 	char sha256[SHA256_HEX + 1];
-	char *bytes; /* a packed bundle's content, NULL otherwise */
+	char *bytes; /* its content, if packed or a machine file that nobody took yet; else NULL */
 };
 
 struct bundle {
@@ -60,6 +60,9 @@ const struct member *bundle_member(const struct bundle *b, const char *path);
 /* A member's bytes, compared with what was hashed when it was opened: 0 and NUL-terminated heap
  * text the caller frees. Fails when there is no such member or it changed since. */
 int bundle_read(const struct bundle *b, const char *path, char **text, size_t *len, struct err *e);
+/* The same of the machine file, without reading and hashing it twice: the first call takes over the
+ * bytes that were hashed when the bundle was opened. */
+int bundle_take_machine(struct bundle *b, char **text, size_t *len, struct err *e);
 /* struct member_files' `read` (machine/machine.h); ctx is the bundle. */
 int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable);
 

@@ -44,6 +44,9 @@ static bool hash_file(int fd, struct member *m)
 		if (!n)
 			break;
 		sha256_add(&s, chunk, (size_t)n);
+		/* A machine file is read next in any case: what was hashed is what is read. */
+		if (m->bytes && total + (size_t)n <= m->size)
+			memcpy(m->bytes + total, chunk, (size_t)n);
 		total += (size_t)n;
 	}
 	sha256_end_hex(&s, m->sha256);
@@ -58,17 +61,22 @@ static void take_file(
 		.source = path,
 		.mode = st->st_mode & S_IXUSR ? 0755 : 0644,
 		.size = (size_t)st->st_size};
-	if (st->st_nlink > 1)
+	if (st->st_nlink > 1) {
 		intake_refuse(in, RULE_BUNDLE_FILE, path,
 			"the file has %ju names (hard links): another name could change it",
 			(uintmax_t)st->st_nlink);
-	else if (!intake_limits(in, path, (uint64_t)st->st_size))
 		return;
-	else if (!hash_file(fd, &m))
-		intake_refuse(in, RULE_BUNDLE_FILE, path,
-			"the file cannot be read, or changed meanwhile");
-	else
+	}
+	if (!intake_limits(in, path, (uint64_t)st->st_size))
+		return;
+	if (member_path_is_machine(member))
+		m.bytes = calloc(1, m.size + 1);
+	if (hash_file(fd, &m)) {
 		intake_add(in, &m);
+		return;
+	}
+	free(m.bytes);
+	intake_refuse(in, RULE_BUNDLE_FILE, path, "the file cannot be read, or changed meanwhile");
 }
 
 static int by_name(const void *a, const void *b)

@@ -16,7 +16,7 @@ int loaded_open(struct loaded *l, const char *path, struct findings *f, struct e
 	const struct bundle *b = l->bundle;
 	if (!b->machine)
 		return 0;
-	if (bundle_read(b, b->machine->path, &text, &len, e)) {
+	if (bundle_take_machine(l->bundle, &text, &len, e)) {
 		loaded_done(l);
 		return -1;
 	}

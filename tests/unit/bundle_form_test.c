@@ -96,6 +96,26 @@ static void test_read(const char *dir)
 	bundle_free(b);
 }
 
+static void test_machine_file(const char *dir)
+{
+	size_t errors, len = 0;
+	struct err e = ERR_NONE;
+	struct bundle *b = open_quietly(tree_path(dir, "flow"), &errors);
+	tree_file(dir, "flow/machine.yaml", "machine: other\n", 0644);
+	char *text = NULL;
+	is(bundle_take_machine(b, &text, &len, &e), 0, "the machine file is taken %s", e.text);
+	is_mem(text, len, machine, strlen(machine), "as it was when the bundle was opened");
+	free(text);
+	is(bundle_take_machine(b, &text, &len, &e), -1, "what lies there now is not");
+	has_str(e.text, "changed", "and said to have changed");
+	tree_file(dir, "flow/machine.yaml", machine, 0644);
+	e = ERR_NONE;
+	is(bundle_take_machine(b, &text, &len, &e), 0, "once more %s", e.text);
+	is_mem(text, len, machine, strlen(machine), "the same bytes");
+	free(text);
+	bundle_free(b);
+}
+
 static void test_install(const char *dir)
 {
 	size_t errors;
@@ -162,6 +182,7 @@ int main(void)
 	const char *dir = tap_scratch();
 	test_forms(dir);
 	test_read(dir);
+	test_machine_file(dir);
 	test_install(dir);
 	test_pack_is_deterministic(dir);
 	test_not_a_bundle(dir);
