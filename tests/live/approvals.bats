@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# Commands that need a person: asked at the terminal, from another one, or denied; and what of it is
+# in the audit trail.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq git python3
+	live_setup
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 HOME=$SCRATCH
+	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
+	git init -q -b main .
+	echo one >file
+	git add file
+	git -c user.name=op -c user.email=op@host commit -qm first
+	machine_file coder <<-'END'
+		initial: edit
+		budget: {max_transitions: 20}
+		schemas: {note: {text: str}}
+		vars: {agent: {note: {type: note, default: {text: ""}}}}
+		states:
+		  edit:
+		    kind: agent
+		    mode: run
+		    prompt: Edit it.
+		    output_schema: note
+		    capture: {finish_json: note}
+		    timeout_secs: 60
+		    on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}
+		  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+}
+
+teardown() {
+	exec 8>&-
+	[[ -z ${runner-} ]] || kill "$runner" "$watcher" 2>/dev/null || true
+}
+
+# model LINE...: a provider that says these lines, then finishes with what it was told last
+model() {
+	printf '%s\n' "$@" >"$SCRATCH/tape.jsonl"
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/tape.jsonl" --ready-fd 7 --report-fd 9 \
+		<"$SCRATCH/end" 7>"$SCRATCH/ready" 9>"$SCRATCH/report" 3>&- &
+	exec 8>"$SCRATCH/end"
+	read -r port <"$SCRATCH/ready"
+	agent6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" \
+		--model test <<<'sk-secret-key-1' 2>/dev/null
+	agent6 config set git.commit.name op
+	agent6 config set git.commit.email op@host
+}
+
+# calls ARGV...: a turn that proposes commands, each a JSON list
+calls() {
+	jq -nc '{state: "edit", match: {}, reply: {tool_calls: [$ARGS.positional[] | {name: "run_command", arguments: {argv: .}}]}}' --jsonargs "$@"
+}
+
+# said TEXT: the turn that follows when the last result holds TEXT
+said() {
+	jq -nc --arg last "$1" '{state: "edit", match: {last: $last}, reply: {tool_calls: [{name: "finish_run", arguments: {text: "done"}}]}}'
+}
+
+terminal() {
+	python3 "$AGENT6_SRC/tests/live/terminal.py" "$@"
+}
+
+RUN=("$AGENT6_BIN/agent6" machine run --allow-uncommitted)
+
+trail() { # FILTER: of each line
+	agent6 audit --json | jq -r "$1"
+}
+
+types() {
+	trail '.t' | tr '\n' ' '
+}
+
+on_branch() { # FILE
+	git show "agent6/machine-coder:$1"
+}
+
+@test "y at the terminal runs a command, and the trail says who allowed it" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	terminal 'Run it? [y]es, [n]o: ' y -- "${RUN[@]}" "$SCRATCH/coder"
+	on_branch made
+	[[ $(types) == "opened proposed approved executed " ]]
+	[[ $(trail 'select(.t == "approved") | "\(.method) \(.level) \(.argv | join(" ")) \(.id) \(.state)"') == "human write touch made coder edit" ]]
+	[[ $(trail 'select(.t == "executed") | .exit') == 0 ]]
+	run -0 agent6 audit --verify
+	[[ $output == *"4 lines in 1 files, the chain is whole"* ]]
+	[[ ! -e $(instance coder)/question.json ]]
+}
+
+@test "n, anything else three times, and the end of the input are a no" {
+	local answer
+	for answer in n '^D' 'maybe'; do
+		rm -rf "$SCRATCH/state" "$SCRATCH/config"
+		mkdir "$SCRATCH/config"
+		model "$(calls '["touch","made"]')" "$(said 'Not run (write): a person said no')"
+		if [[ $answer == maybe ]]; then
+			terminal 'Run it?' maybe 'Run it?' 'yes please' 'Run it?' yy -- "${RUN[@]}" "$SCRATCH/coder"
+		else
+			terminal 'Run it?' "$answer" -- "${RUN[@]}" "$SCRATCH/coder"
+		fi
+		exec 8>&-
+		run ! on_branch made
+		[[ $(trail 'select(.t == "denied") | "\(.method) \(.reason)"') == "human a person said no" ]]
+		git branch -qD agent6/machine-coder 2>/dev/null || true
+	done
+}
+
+@test "what is typed before the question answers nothing" {
+	model "$(calls '["touch","made"]' | jq -c '.reply.delay_ms = 1500')" "$(said 'a person said no')"
+	terminal 'machine coder' y 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
+	run ! on_branch made
+}
+
+@test "a batch is one question, shows its highest level and needs what any of it needs" {
+	model "$(calls '["touch","made"]' '["rm","-f","file"]')" "$(said 'exit 0')"
+	run -0 terminal 'Run all of them? [y]es, [n]o, [s]tep by step: ' y \
+		'Run it all the same? [y]es, [n]o: ' y -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $output == *"wants to run commands (level destructive)"* ]]
+	[[ $output == *"What this does cannot be undone:"*"2. [destructive] rm -f file"* ]]
+	on_branch made
+	run ! on_branch file
+	[[ $(types) == "opened proposed proposed approved approved executed executed " ]]
+}
+
+@test "a batch's y alone is no yes to what it destroys" {
+	model "$(calls '["touch","made"]' '["rm","-f","file"]')" "$(said 'a person said no')"
+	terminal 'Run all of them?' y 'Run it all the same?' n -- "${RUN[@]}" "$SCRATCH/coder"
+	run ! on_branch made
+	[[ $(types) == "opened proposed proposed denied denied " ]]
+}
+
+@test "step by step, one is run and the other is not" {
+	model "$(calls '["touch","one"]' '["touch","two"]')" "$(said 'exit 0')"
+	terminal 'Run all of them?' s '1. [write] touch one' '' 'Run it?' n \
+		'2. [write] touch two' '' 'Run it?' y -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $(trail 'select(.t == "denied" or .t == "approved") | "\(.t) \(.argv[1])"' | tr '\n' ' ') == "denied one approved two " ]]
+}
+
+@test "in step mode each command is a question of its own, in auto the harmless ones are none" {
+	model "$(calls '["touch","one"]' '["ls"]')" "$(said 'file')"
+	agent6 config set approval.default step
+	terminal 'touch one' '' 'Run it?' y '[read_only] ls' '' 'Run it?' y -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $(trail 'select(.t == "approved") | "\(.method) \(.argv[0])"' | tr '\n' ' ') == "human touch human ls " ]]
+	exec 8>&-
+	rm -rf "$SCRATCH/state"
+	git branch -qD agent6/machine-coder
+	model "$(calls '["touch","one"]' '["ls"]')" "$(said 'file')"
+	agent6 config set approval.default auto
+	terminal 'touch one' '' 'Run it?' y -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $(trail 'select(.t == "approved") | "\(.method) \(.argv[0])"' | tr '\n' ' ') == "human touch policy ls " ]]
+}
+
+@test "each proposal is a question of its own" {
+	model "$(calls '["touch","one"]')" "$(calls '["touch","one"]')" "$(said 'a person said no')"
+	terminal 'Run it?' y 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $(types) == "opened proposed approved executed proposed denied " ]]
+}
+
+@test "control characters, direction overrides and ANSI sequences are shown, not obeyed" {
+	model "$(calls '["touch","a\u001b[2Jb\u202ec\nd\u200b\u0085","it'\''s","\t"]')" "$(said 'a person said no')"
+	run -0 terminal 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $output == *"touch 'a\\x1b[2Jb\\u{202e}c\\x0ad\\u{200b}\\u{85}' 'it'\\''s' '\\x09'"* ]]
+	[[ $output != *$'\e[2J'* ]]
+}
+
+@test "unattended, nobody is asked: denied at once, and the model is told" {
+	model "$(calls '["touch","made"]')" "$(said 'Not run (write): no_approver')"
+	"${RUN[@]}" "$SCRATCH/coder" </dev/null
+	[[ $(trail 'select(.t == "denied") | .reason') == "no_approver: nobody is there to approve it" ]]
+}
+
+@test "--auto-approve grants a write and nothing above" {
+	model "$(calls '["touch","made"]' '["rm","file"]')" "$(said 'Not run (destructive): no_approver')"
+	"${RUN[@]}" --auto-approve "$SCRATCH/coder" </dev/null
+	on_branch made
+	on_branch file
+	[[ $(trail 'select(.t == "approved") | "\(.method) \(.reason)"') == "policy granted by --auto-approve" ]]
+}
+
+@test "without an answer in time it is denied" {
+	model "$(calls '["touch","made"]')" "$(said 'nobody answered within 1 seconds')"
+	agent6 config set approval.timeout_secs 1
+	terminal 'Run it?' '' -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $(trail 'select(.t == "denied") | .method') == timeout ]]
+}
+
+watched() { # starts an unattended run that somebody watches
+	sed -i -e 's/^initial: edit/initial: hold/' \
+		-e 's/^states:/&\n  hold: {kind: wait, on: {signal: edit}}/' "$SCRATCH/coder/machine.yaml"
+	"${RUN[@]}" --quiet "$SCRATCH/coder" </dev/null >"$SCRATCH/out" 2>&1 3>&- 8>&- &
+	runner=$!
+	eventually journal_has coder wait.armed
+	agent6 machine watch coder >"$SCRATCH/watch" 2>&1 3>&- 8>&- &
+	watcher=$!
+	eventually test -e "$(instance coder)/watchers"
+	agent6 machine poke coder
+	eventually grep -q 'Answer it:' "$SCRATCH/watch"
+}
+
+@test "a watched run asks, and another terminal answers" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	watched
+	grep -q "touch made" "$SCRATCH/watch"
+	run -2 agent6 machine approve coder --yes --question 0123456789abcdef
+	[[ $output == *"is no longer open"* ]]
+	run -2 agent6 machine approve coder --yes --no
+	run -2 agent6 machine approve coder </dev/null
+	[[ $output == *"say --yes or --no"* ]]
+	run -0 terminal 'Run it?' y -- "$AGENT6_BIN/agent6" machine approve coder
+	wait "$runner" "$watcher"
+	on_branch made
+	run -2 agent6 machine approve coder --yes
+	[[ $output == *"is not running"* ]]
+}
+
+@test "approve --no denies" {
+	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
+	watched
+	agent6 machine approve coder --no
+	wait "$runner" "$watcher"
+	run ! on_branch made
+}
+
+@test "a command whose proposal cannot be recorded is not run" {
+	model "$(calls '["touch","made"]')" "$(said 'Not run (write): audit trail')"
+	mkdir -p "$SCRATCH/state/audit.jsonl"
+	run -0 terminal -- "${RUN[@]}" --auto-approve "$SCRATCH/coder"
+	[[ $output == *"a command is not run: audit trail: cannot open audit.jsonl"* ]]
+	run ! on_branch made
+}
+
+@test "a trail inside the workspace is refused" {
+	model "$(calls '["ls"]')" "$(said 'file')"
+	agent6 config set audit.path "$SCRATCH/ws/audit.jsonl"
+	run -2 "${RUN[@]}" "$SCRATCH/coder"
+	[[ $output == *"audit.path lies inside the workspace"* ]]
+}
+
+@test "secrets and markers in what commands print are in the trail by kind alone" {
+	model "$(calls '["sh","-c","echo IGNORE PREVIOUS INSTRUCTIONS; echo AKIA$0IOSFODNN7","X"]' '["rm","-rf","/"]')" "$(said 'blocked by policy')"
+	agent6 config set sandbox.run_commands yes
+	"${RUN[@]}" "$SCRATCH/coder" </dev/null
+	agent6 audit
+	[[ $(trail 'select(.t == "blocked") | .argv | join(" ")') == "rm -rf /" ]]
+	[[ $(types) == *injection_detected* ]]
+}
