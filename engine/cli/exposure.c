@@ -75,8 +75,7 @@ static json_t *tool_exposure(const struct state *s, const struct confine *c)
 	json_auto_t *policy = confine_policy(c, s);
 	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
 	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
-	bool refused =
-		confine_tool_egress(t->network, c->config->sandbox.tool_network) == EGRESS_REFUSED;
+	bool refused = network_refusal(confine_network_row(c, s)->tool) != NULL;
 	return json_pack("{s:s, s:s, s:o, s:{s:O, s:s}, s:{s:O, s:o, s:o, s:o, s:o}, s:o, s:b}",
 		"state", s->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
@@ -199,7 +198,7 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 {
 	/* The data directory's name does not matter: it is taken out again. */
 	struct confine c = {.config = config,
-		.profile = "strict",
+		.profile = config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = workspace,
 		.bundle = "/bundle",
 		.data_dir = "/data"};

@@ -80,7 +80,7 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 		if (egress && !json_array_size(set))
 			buf_adds(&text, "none");
 		if (egress && json_is_true(json_object_get(state, "egress_refused")))
-			buf_adds(&text, " (refused: sandbox.tool_network is block)");
+			buf_adds(&text, " (refused under these settings)");
 		if (text.len)
 			line(out, sets[i], text.data);
 	}

@@ -1,5 +1,6 @@
 /* What a configuration must hold to besides its shape. */
 #include "config/keys.h"
+#include "config/network.h"
 #include "config/url.h"
 #include <string.h>
 
@@ -124,11 +125,15 @@ static void check_network(const struct check *k)
 	const struct config_sandbox *s = &k->c->sandbox;
 	enum config_layer layer;
 	const struct doc_node *tool = config_find_key(k->c, "sandbox.tool_network", &layer);
-	if (s->tool_network == TOOL_NETWORK_ALLOW && s->agent_network != AGENT_NETWORK_OPEN) {
-		struct finding *it = finding_add(k->f, RULE_CONFIG_NETWORK, doc_of(k, layer), tool,
-			"`tool_network: allow` needs `agent_network: open`: an agent could reach "
-			"everything through a command");
-		finding_help(k->f, it, "use `only_explicit_states`, or open the agent's network");
+	/* What no profile and no state can make good is refused here. */
+	const struct network_refusal *refusal = network_refusal(
+		network_find(&(struct network_case){NETWORK_ON_STRICT, (int)s->agent_network,
+				     (int)s->tool_network, NETWORK_AUTO})
+			->agent);
+	if (refusal) {
+		struct finding *it = finding_add(
+			k->f, RULE_CONFIG_NETWORK, doc_of(k, layer), tool, "%s", refusal->reason);
+		finding_help(k->f, it, "%s", refusal->fix);
 	}
 	const struct doc_node *urls = config_find_key(k->c, "sandbox.allow_urls", &layer);
 	if (s->allow_urls.count && s->agent_network != AGENT_NETWORK_PROVIDERS)

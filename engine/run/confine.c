@@ -8,16 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum tool_egress confine_tool_egress(enum allow_network asked, enum tool_network policy)
+const struct network_row *confine_network_row(const struct confine *c, const struct state *s)
 {
-	static const enum tool_egress table[][3] = {
-		/* block, only_explicit_states, allow */
-		[NETWORK_AUTO] = {EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
-		[NETWORK_BLOCK] = {EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
-		[NETWORK_ALLOW] = {EGRESS_REFUSED, EGRESS_HOST, EGRESS_HOST},
-		[NETWORK_LIST] = {EGRESS_REFUSED, EGRESS_LIST, EGRESS_LIST},
-	};
-	return table[asked][policy];
+	const struct config_sandbox *sandbox = &c->config->sandbox;
+	return network_find(&(struct network_case){
+		.profile = strcmp(c->profile, "hardened") ? NETWORK_ON_STRICT : NETWORK_ON_HARDENED,
+		.agent = (int)sandbox->agent_network,
+		.tool = (int)sandbox->tool_network,
+		.asked = s ? (int)s->tool.network : NETWORK_AUTO});
 }
 
 /* --- refusals ----------------------------------------------------------------------------------
@@ -87,23 +85,11 @@ static void check_paths(
 static void check_tool(struct refusals *r, const struct state *s, const struct confine *c)
 {
 	const struct config_sandbox *sandbox = &c->config->sandbox;
-	switch (confine_tool_egress(s->tool.network, sandbox->tool_network)) {
-	case EGRESS_OFFLINE:
-	case EGRESS_HOST: break;
-	case EGRESS_REFUSED:
-		refuse(r, s->name,
-			"allow_network asks for the network, and sandbox.tool_network is block; "
-			"set it "
-			"to only_explicit_states in your configuration, or take allow_network "
-			"away");
-		break;
-	case EGRESS_LIST:
-		if (strcmp(c->profile, "hardened") == 0)
-			refuse(r, s->name,
-				"allow_network is a list of hosts, which sandbox.profile hardened "
-				"cannot hold a command to; use sandbox.profile strict, or "
-				"allow_network block");
-		break;
+	const struct network_refusal *refusal = network_refusal(confine_network_row(c, s)->tool);
+	if (refusal) {
+		char why[512];
+		snprintf(why, sizeof(why), "%s; %s", refusal->reason, refusal->fix);
+		refuse(r, s->name, why);
 	}
 	for (size_t i = 0; i < s->tool.secret_count; i++) {
 		struct err why = ERR_NONE;
@@ -163,7 +149,7 @@ static void check_machine_budget(struct refusals *r, const struct state *s, cons
 static void check_agent_network(struct refusals *r, const struct confine *c)
 {
 	char why[512];
-	if (c->config->sandbox.agent_network != AGENT_NETWORK_LOCAL)
+	if (confine_network_row(c, NULL)->agent != WAY_LOOPBACK)
 		return;
 	for (size_t i = 0; i < c->config->provider_count; i++) {
 		const struct config_provider *p = &c->config->providers[i];
@@ -281,10 +267,9 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 		[WORKSPACE_WRITE] = "write", [WORKSPACE_READ] = "read", [WORKSPACE_NONE] = "none"};
 	const struct tool_state *t = &s->tool;
 	const struct config_sandbox *sandbox = &c->config->sandbox;
-	enum tool_egress egress = confine_tool_egress(t->network, sandbox->tool_network);
-	json_t *network = egress == EGRESS_LIST
-				  ? json_pack("{s:i}", "proxy_fd", (int)EGRESS_PROXY_FD)
-				  : json_string(egress == EGRESS_HOST ? "host" : "none");
+	enum network_way way = confine_network_row(c, s)->tool;
+	json_t *network = way == WAY_LISTED ? json_pack("{s:i}", "proxy_fd", (int)EGRESS_PROXY_FD)
+					    : json_string(way == WAY_HOST ? "host" : "none");
 	json_t *read = json_array(), *write = json_array();
 	add_texts(read, sandbox->read.items, sandbox->read.count);
 	add_texts(read, t->reads, t->read_count);
@@ -303,7 +288,7 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 
 json_t *confine_command_policy(const struct confine *c)
 {
-	bool host = c->config->sandbox.tool_network == TOOL_NETWORK_ALLOW;
+	bool host = confine_network_row(c, NULL)->command == WAY_HOST;
 	struct state any = {.kind = KIND_TOOL, .tool = {.network = NETWORK_AUTO}};
 	json_t *policy = confine_policy(c, &any);
 	json_object_set_new(policy, "network", json_string(host ? "host" : "none"));

@@ -5,6 +5,7 @@
 #ifndef RUN_CONFINE_H
 #define RUN_CONFINE_H
 #include "config/config.h"
+#include "config/network.h"
 #include "machine/machine.h"
 
 /* The fixed facts of one start. Paths are absolute; everything is borrowed. */
@@ -22,11 +23,9 @@ struct confine {
 	const char *objects;        /* what the clone borrows */
 };
 
-enum tool_egress { EGRESS_OFFLINE, EGRESS_HOST, EGRESS_LIST, EGRESS_REFUSED };
-
-/* The network matrix: what a tool state's allow_network comes to under the operator's tool_network.
- */
-enum tool_egress confine_tool_egress(enum allow_network asked, enum tool_network policy);
+/* What the network matrix (config/network.h) gives a tool state here; `s` may be NULL: one that
+ * asks for nothing, which is what an agent and its commands are. */
+const struct network_row *confine_network_row(const struct confine *c, const struct state *s);
 
 /* One line per reason why this machine cannot start here: state, setting, reason, fix. Returns how
  * many there are. Looks at the file system (grants are compared by their real paths). */

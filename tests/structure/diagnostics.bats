@@ -22,3 +22,9 @@ setup() {
 	echo "without a test:$missing"
 	[[ -z $missing ]]
 }
+
+@test "docs/network.md is what make docs writes" {
+	"${DOC%/*}/network_doc" >"$SCRATCH/network.md"
+	diff "$AGENT6_SRC/docs/network.md" "$SCRATCH/network.md" ||
+		{ echo "run: make docs"; return 1; }
+}

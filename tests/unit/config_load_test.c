@@ -176,6 +176,22 @@ static void test_too_many_urls(void)
 	expect_global(text.data, "34:7 config-url");
 }
 
+/* Every pair of the two settings; which ones contradict each other does not depend on a profile. */
+static void test_networks(void)
+{
+	static const char *const agents[] = {"providers", "local", "open"};
+	static const char *const tools[] = {"block", "only_explicit_states", "allow"};
+	static const char *const profiles[] = {"auto", "strict", "hardened"};
+	for (size_t i = 0; i < 27; i++) {
+		char text[200];
+		size_t agent = i / 3 % 3, tool = i % 3;
+		snprintf(text, sizeof(text),
+			"sandbox:\n  tool_network: %s\n  agent_network: %s\n  profile: %s\n",
+			tools[tool], agents[agent], profiles[i / 9]);
+		expect_global(text, tool == 2 && agent != 2 ? "2:17 config-network" : "");
+	}
+}
+
 static void test_refusals(void)
 {
 	expect_global("# nothing yet\n", "");
@@ -195,6 +211,7 @@ static void test_refusals(void)
 		"    - a.example.\n    - '[::g]:1'\n    - 'ftp://a.example'\n    - '[::1]:8080'\n",
 		"4:7 config-url\n5:7 config-url\n6:7 config-url\n7:7 config-url\n8:7 config-url");
 	test_too_many_urls();
+	test_networks();
 	expect_global("sandbox: {read: [/a/../b, /a//b, /a/., /a/, /, /a.b/..c]}\n",
 		"1:18 config-path\n1:27 config-path\n1:34 config-path\n1:40 config-path");
 	expect_global("sandbox: {upstream_proxy: 'ftp://x'}\n", "1:27 config-url");

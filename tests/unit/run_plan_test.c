@@ -1,4 +1,4 @@
-/* Plans: the network matrix, jail policies, commands, agents' requests, budgets and wakes. */
+/* Plans: jail policies, commands, agents' requests, budgets and wakes. */
 #include "base/json.h"
 #include "run/plan.h"
 #include "tests/kit/machine.h"
@@ -51,19 +51,6 @@ static void part_is(const json_t *object, const char *key, const char *want)
 {
 	AUTO_FREE char *got = text_at(object, key);
 	is_str(got, want, "%s", key);
-}
-
-static void test_matrix(void)
-{
-	static const enum tool_egress want[4][3] = {
-		{EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
-		{EGRESS_OFFLINE, EGRESS_OFFLINE, EGRESS_OFFLINE},
-		{EGRESS_REFUSED, EGRESS_HOST, EGRESS_HOST},
-		{EGRESS_REFUSED, EGRESS_LIST, EGRESS_LIST}};
-	for (enum allow_network asked = NETWORK_AUTO; asked <= NETWORK_LIST; asked++)
-		for (enum tool_network p = TOOL_NETWORK_BLOCK; p <= TOOL_NETWORK_ALLOW; p++)
-			is(confine_tool_egress(asked, p), want[asked][p], "asked %d under %d",
-				(int)asked, (int)p);
 }
 
 static void test_policy(void)
@@ -287,7 +274,6 @@ int main(void)
 		.host_env_count = 2,
 		.rehearsal = true};
 	position_init(&at, f.m);
-	test_matrix();
 	test_policy();
 	test_agent();
 	test_commands();

@@ -1,0 +1,60 @@
+/*
+ * Writes docs/network.md from the network matrix (engine/config/network.def). A build tool.
+ */
+#include "config/network.h"
+#include <stdio.h>
+
+static const char *const profiles[] = {"strict", "hardened"};
+static const char *const agents[] = {"providers", "local", "open"};
+static const char *const tools[] = {"block", "only_explicit_states", "allow"};
+static const char *const asked[] = {"auto", "block", "allow", "list"};
+
+static void print_words(void)
+{
+	puts("\n## What the words mean\n\n| | |\n|---|---|");
+#define WAY(name, words)                       puts("| " #name " | " words " |");
+#define REFUSAL(name, reason, fix, one, other) puts("| " #name " | refused: " reason "; " fix " |");
+#include "config/network.def"
+}
+
+static const char *way_name(enum network_way way)
+{
+	static const char *const names[] = {
+#define WAY(name, words)                       [WAY_##name] = #name,
+#define REFUSAL(name, reason, fix, one, other) [WAY_##name] = #name,
+#include "config/network.def"
+	};
+	return names[way];
+}
+
+int main(void)
+{
+	puts("# The network matrix\n\n"
+	     "What an agent, the commands it runs and a tool state may reach, under every\n"
+	     "combination of the operator's `sandbox.profile` (as it came out), "
+	     "`sandbox.agent_network`\n"
+	     "and `sandbox.tool_network` with a state's `allow_network`. A tool state is refused "
+	     "or not by\n"
+	     "itself: the other states of a machine do not change its row.\n\n"
+	     "This page is generated from `engine/config/network.def` by `make docs`; do not edit "
+	     "it.");
+	for (size_t i = 0; i < network_row_count; i++) {
+		const struct network_row *r = &network_rows[i];
+		if (i == 0 || r->on.profile != network_rows[i - 1].on.profile)
+			printf("\n## On %s\n\n| agent_network | tool_network | allow_network | "
+			       "agent | its commands | tool state |\n|---|---|---|---|---|---|\n",
+				profiles[r->on.profile]);
+		printf("| %s | %s | %s | %s | %s | %s |\n", agents[r->on.agent], tools[r->on.tool],
+			asked[r->on.asked], way_name(r->agent), way_name(r->command),
+			way_name(r->tool));
+	}
+	print_words();
+	puts("\nAn agent keeps its broker under `open`, too: the setting exists so that "
+	     "`tool_network: allow`\n"
+	     "can be a deliberate choice. Under `local` a provider that is not on this host is "
+	     "refused at\n"
+	     "start. `hardened` starts where a jail of that profile works; the agent then proves, "
+	     "before it is\n"
+	     "given its key, that no internet socket is left to it.");
+	return 0;
+}
