@@ -238,6 +238,7 @@ static const struct {
 	{"a folder's name as a file", {.name = "scripts", .data = "x"}},
 	{"README as a folder", {.name = "README/x", .data = "x"}},
 	{"a machine file in a folder", {.name = "sub/machine.yaml", .data = "x"}},
+	{"an old GNU sparse file", {.name = "rehearsal/x", .type = 'S', .data = "x"}},
 	{"an unknown entry type", {.name = "scripts/x", .type = 'Z', .link = "y"}},
 	{"a volume header", {.name = "volume", .type = 'V'}},
 	{"a continued volume", {.name = "scripts/x", .type = 'M', .data = "x"}},
