@@ -29,7 +29,9 @@ static const struct setting fixed_settings[] = {{"core.fsmonitor", "false"},
 	{"status.submoduleSummary", "false"}, {"diff.submodule", "short"}, {"gc.auto", "0"},
 	{"maintenance.auto", "false"}, {"core.attributesFile", "/dev/null"},
 	{"safe.bareRepository", "explicit"}, {"core.untrackedCache", "false"},
-	{"core.quotePath", "false"}};
+	{"core.quotePath", "false"},
+	/* A step is journaled only when what it refers to is on disk. */
+	{"core.fsync", "all"}, {"core.fsyncMethod", "batch"}};
 
 /* What is overridden once per name the repository's configuration mentions. */
 static const struct {

@@ -228,6 +228,9 @@ $FINISH"
 	git -C "$WS" config remote.o.url "ext::$trap"
 	git -C "$WS" config commit.gpgSign true
 	printf 'file diff=p merge=p\n' >"$WS/.git/info/attributes"
+	# A pipe where git expects a file would hang it.
+	rm -f "$WS/.git/info/exclude"
+	mkfifo "$WS/.git/info/exclude" "$WS/.git/config.worktree" "$WS/.gitattributes"
 	coder fixer "$CHECK" <<<"$EDITS
 $FINISH"
 	run rehearse fixer
