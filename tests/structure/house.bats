@@ -64,12 +64,19 @@ nothing() { # prints and fails on any output of CMD
 	[[ $output == "p.o uses clock_now" ]]
 }
 
+# A header that is the first include of its own .c file has compiled on its own with every build.
+opens_its_source() {
+	local source=${1%.h}.c
+	[[ -e $source ]] && grep -m 1 '^#include' "$source" | grep -qF "\"${1#engine/}\""
+}
+
 @test "every header compiles on its own" {
 	[[ -f $OUT/flags ]]
 	eval "compile=($(sed 's/ -Werror / /' "$OUT/flags"))"
 	mapfile -t headers < <(sources jail broker schema engine tests | grep '\.h$')
 	local header
 	for header in "${headers[@]}"; do
+		opens_its_source "$header" && continue
 		echo "#include \"$header\""
 		"${compile[@]}" -Werror -fsyntax-only -x c - <<<"#include \"$header\""
 	done
