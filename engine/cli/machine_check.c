@@ -125,14 +125,15 @@ static void show_text(const struct checking *k)
 		fwrite(text.data, 1, text.len, stderr);
 }
 
-static void show_accepted(const struct checking *k)
+/* `gap`: what stands before the digest, which is as wide as a report may be for the most part. */
+static void show_accepted(const struct checking *k, const char *gap)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		const struct loaded *l = &k->loaded[i];
 		if (l->machine)
-			printf("%s: ok: machine %s, %zu state%s, %s\n", l->bundle->named,
+			printf("%s: ok: machine %s, %zu state%s,%s%s\n", l->bundle->named,
 				l->machine->name, l->machine->state_count,
-				l->machine->state_count == 1 ? "" : "s", l->bundle->digest);
+				l->machine->state_count == 1 ? "" : "s", gap, l->bundle->digest);
 	}
 }
 
@@ -148,7 +149,7 @@ static void show(const struct call *c, const struct checking *k)
 		call_has(c, "report")) {
 		show_text(k);
 		if (!format || !strcmp(format, "text"))
-			show_accepted(k);
+			show_accepted(k, call_has(c, "report") ? "\n  " : " ");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
