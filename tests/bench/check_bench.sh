@@ -35,12 +35,20 @@ least() {
 	for _ in 1 2 3 4 5; do "$TMPDIR/usage" "$@"; done | sort -k 2n | head -n 1
 }
 
+# pair MINE OTHER FILE: KiB and seconds of the first, then of the second; the least of 15 runs each, taken
+# in turns, so that a busy moment does not hit only one of the two.
+pair() {
+	for _ in {1..15}; do
+		"$TMPDIR/usage" $1 "$3" | sed 's/^/1 /'
+		"$TMPDIR/usage" $2 "$3" | sed 's/^/2 /'
+	done | sort -k 1n,1 -k 3n,3 | awk '!seen[$1]++ { printf "%s %s ", $2, $3 } END { print "" }'
+}
+
 ${CC:-gcc} -O2 -D_GNU_SOURCE -o "$TMPDIR/usage" "$here/usage.c"
 ${CC:-gcc} -O2 -o "$TMPDIR/yaml_events" "$here/yaml_events.c" -lyaml
 large_machine 10000 >"$TMPDIR/large.asm.yaml"
 bytes=$(stat -c %s "$TMPDIR/large.asm.yaml")
-read -r _ alone < <(least "$TMPDIR/yaml_events" "$TMPDIR/large.asm.yaml")
-read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "$TMPDIR/large.asm.yaml")
+read -r kib secs _ alone < <(pair "$AGENT6_BIN/agent6 machine check" "$TMPDIR/yaml_events" "$TMPDIR/large.asm.yaml")
 echo "check of 10,000 states ($bytes bytes): $secs s, libyaml alone $alone s, peak $kib KiB"
 report 'check of 10,000 states over libyaml alone' "$(awk -v a="$secs" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')" '<=' 2 x
 report 'its peak memory over the input' "$(awk -v a="$kib" -v b="$bytes" 'BEGIN { printf "%.1f", a * 1024 / b }')" '<' 12 x
