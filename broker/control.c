@@ -29,6 +29,12 @@ int control_open(struct control *c, int fd, struct err *e)
 	return 0;
 }
 
+static void put_line(struct control *c, const json_t *line)
+{
+	c->lost |= !line || json_write(&c->pending, line) < 0 || buf_addc(&c->pending, '\n') < 0;
+	control_flush(c);
+}
+
 void control_say(struct control *c, const struct fact *fact)
 {
 	if (c->watch.fd < 0)
@@ -40,8 +46,15 @@ void control_say(struct control *c, const struct fact *fact)
 		fact->closed, "refused", refusal_text(fact->refused));
 	if (line && !fact->address[0])
 		json_object_set_new(line, "addr", json_null());
-	c->lost |= !line || json_write(&c->pending, line) < 0 || buf_addc(&c->pending, '\n') < 0;
-	control_flush(c);
+	put_line(c, line);
+}
+
+void control_notice(struct control *c, const char *text)
+{
+	if (c->watch.fd < 0)
+		return;
+	json_auto_t *line = json_pack("{s:s}", "notice", text);
+	put_line(c, line);
 }
 
 void control_flush(struct control *c)

@@ -1,5 +1,6 @@
 /*
- * The control descriptor: one JSON line of facts per closed connection, never payload.
+ * The control descriptor: one JSON line of facts per closed connection, never payload. Where the
+ * kernel lacks a part of the broker's own confinement, {"notice": TEXT} goes before them.
  */
 #ifndef BROKER_CONTROL_H
 #define BROKER_CONTROL_H
@@ -27,6 +28,7 @@ struct fact {
 /* The reader may be slow without stalling anything. `fd` -1 is allowed. */
 int control_open(struct control *c, int fd, struct err *e) MUST_CHECK;
 void control_say(struct control *c, const struct fact *fact);
+void control_notice(struct control *c, const char *text);
 /* Writes what can be written now; called when the descriptor is writable. */
 void control_flush(struct control *c);
 /* More than the reader should be behind: no new connection until it has caught up. */

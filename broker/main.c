@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 {
 	static struct options options;
 	static struct broker broker;
+	const char *weakness = NULL;
 	struct err e = ERR_NONE;
 	if (argc == 2 && strcmp(argv[1], "--help") == 0)
 		return fputs(options_usage, stdout) < 0;
@@ -38,8 +39,12 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (hide_proxy(&options, &e) < 0 || restrain_inherited(&options, &e) < 0 ||
 		broker_open(&broker, &options, restrain_descriptors(), &e) < 0 ||
-		restrain(&options, &e) < 0)
+		restrain(&options, &weakness, &e) < 0)
 		return fail(&e, EXIT_SANDBOX);
+	if (weakness) {
+		fprintf(stderr, "agent6-broker: %s\n", weakness);
+		control_notice(&broker.control, weakness);
+	}
 	if (broker_serve(&broker, &e) < 0)
 		return fail(&e, EXIT_FAILED);
 	/* Nothing is left to flush, and a resolver thread may still be running. */

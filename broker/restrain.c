@@ -106,10 +106,22 @@ static int allow_ports(int ruleset, const struct options *o, struct err *e)
 	return 0;
 }
 
-static int enter_landlock(const struct options *o, struct err *e)
+/* seccomp still leaves no way to write or execute a file, nor a socket to listen on. */
+static const char *weakness_at(int abi)
+{
+	if (abi < 1)
+		return "no Landlock on this kernel: the broker can read files, and seccomp alone "
+		       "confines it";
+	return abi < 4 ? "this kernel's Landlock has no rules for ports: the broker can connect to "
+			 "any"
+		       : NULL;
+}
+
+static int enter_landlock(const struct options *o, const char **weakness, struct err *e)
 {
 	int abi = ll_abi();
-	if (abi < 1) /* seccomp still leaves no way to write or execute a file */
+	*weakness = weakness_at(abi);
+	if (abi < 1)
 		return 0;
 	AUTO_FD int ruleset =
 		ll_create(abi, (struct ll_ruleset){.handled_fs = LL_FS_ALL,
@@ -225,7 +237,7 @@ static int enter_seccomp(struct err *e)
 	return err_errno(e, "cannot load the seccomp filter");
 }
 
-int restrain(const struct options *o, struct err *e)
+int restrain(const struct options *o, const char **weakness, struct err *e)
 {
 	static const struct rlimit none = {0, 0};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -235,7 +247,7 @@ int restrain(const struct options *o, struct err *e)
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
 		setrlimit(RLIMIT_MEMLOCK, &none) < 0)
 		return err_errno(e, "cannot lower the limits");
-	if (drop_capabilities(e) < 0 || enter_landlock(o, e) < 0 || enter_seccomp(e) < 0)
+	if (drop_capabilities(e) < 0 || enter_landlock(o, weakness, e) < 0 || enter_seccomp(e) < 0)
 		return -1;
 	return 0;
 }

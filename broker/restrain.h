@@ -16,7 +16,8 @@ uint64_t restrain_descriptors(void);
 /* Closes what was inherited and is not named in the options; 0 and 1 become /dev/null unless named.
  */
 int restrain_inherited(const struct options *o, struct err *e) MUST_CHECK;
-/* Everything else, in order. What an old kernel's Landlock does not know is left to seccomp; a
- * kernel without seccomp is an error. To be called before there are threads. */
-int restrain(const struct options *o, struct err *e) MUST_CHECK;
+/* Everything else, in order. A kernel without seccomp is an error; what its Landlock does not know
+ * is left to seccomp, and `weakness` then says what that is (NULL: nothing). To be called before
+ * there are threads. */
+int restrain(const struct options *o, const char **weakness, struct err *e) MUST_CHECK;
 #endif

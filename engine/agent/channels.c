@@ -135,7 +135,11 @@ int channels_find(const struct channels *c, const struct order *o, const char *n
 static void report_line(const char *line, size_t len)
 {
 	json_t *report = json_read(line, len, REPORT_CAP_BYTES, NULL);
-	if (json_is_object(report))
+	const char *notice = json_string_value(json_object_get(report, "notice"));
+	if (notice) {
+		emit_notice("%s", notice);
+		json_decref(report);
+	} else if (json_is_object(report))
 		emit("egress", report);
 	else
 		json_decref(report);

@@ -25,9 +25,11 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 {
 	static const char *const reasons[] = {"sni", "host", "address", "budget", "dial", "hello"};
 	const char *text = json_string_value(json_object_get(line, "endpoint"));
-	size_t len = text ? strlen(text) : 0;
-	json_auto_t *name = json_stringn(
-		text ? text : "", len > ENDPOINT_BYTES ? utf8_prefix(text, ENDPOINT_BYTES) : len);
+	if (!text) /* a notice, which the broker also writes on standard error */
+		return;
+	size_t len = strlen(text);
+	json_auto_t *name =
+		json_stringn(text, len > ENDPOINT_BYTES ? utf8_prefix(text, ENDPOINT_BYTES) : len);
 	json_auto_t *one = json_integer(1);
 	const char *endpoint = json_string_value(name);
 	json_t *sum = json_object_get(by_endpoint, endpoint);
