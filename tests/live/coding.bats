@@ -365,3 +365,34 @@ $FINISH
 	[[ $(as_user git -C "$WS" show --name-only --format= agent6/machine-fixer) == poisoned ]]
 	[[ -z $(find "$SCRATCH" -name executed) ]]
 }
+
+@test "ignored files, links, odd names and a repository inside: what is committed and what is not" {
+	repository
+	printf 'ignored\n' >"$WS/.gitignore"
+	git -C "$WS" add .gitignore
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm ignore
+	mkdir -p "$SCRATCH/fixer/scripts"
+	cat >"$SCRATCH/fixer/scripts/odd.sh" <<-'END'
+		#!/bin/sh -e
+		git init -q inner && echo x >inner/x
+		echo x >ignored
+		ln -s /etc/passwd link
+		mkfifo pipe
+		mkdir -p deep/er && printf x >"deep/er/-n *\"
+		newline" && chmod +x "deep/er/-n *\"
+		newline"
+		rm file && mkdir file && echo x >file/x
+	END
+	chmod +x "$SCRATCH/fixer/scripts/odd.sh"
+	coder fixer "  odd: {kind: tool, command: [scripts/odd.sh], timeout_secs: 20, on: {ok: edit, nonzero: bad, timeout: bad}}
+  after: {kind: tool, command: [sh, -c, 'cat inner/x ignored new'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" odd <<<'{"state":"edit","reply":{"tool_calls":[{"name":"apply_edit","arguments":{"path":"new","edits":[{"kind":"create","new_string":"created\n"}]}}]}}
+{"state":"edit","reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}'
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && $output == *"left 1 git repositories inside the workspace"* ]]
+	git -C "$WS" diff --no-renames --name-status -z main agent6/machine-fixer | tr '\0' ';' >"$SCRATCH/names"
+	cat "$SCRATCH/names"
+	[[ $(cat "$SCRATCH/names") == $'A;deep/er/-n *"\nnewline;D;file;A;file/x;A;link;A;new;' ]]
+	[[ $(git -C "$WS" ls-tree -r agent6/machine-fixer deep | cut -c1-6) == 100755 ]]
+	[[ $(git -C "$WS" cat-file blob agent6/machine-fixer:link) == /etc/passwd ]]
+}
