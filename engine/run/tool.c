@@ -220,6 +220,8 @@ enum live_end live_jail(
 	egress_done(&r.egress);
 	if (end == LIVE_FACT && egress && r.egress.by_endpoint)
 		*egress = egress_lines(r.egress.by_endpoint, s->state->name);
+	if (end == LIVE_FACT)
+		trail_tool(w, s, *fact);
 	if (end == LIVE_FACT && egress && *egress)
 		trail_egress(w, s, *egress);
 	json_decref(r.egress.by_endpoint);

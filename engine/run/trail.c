@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "run/question.h"
 
+#include <signal.h>
 #include <string.h>
 
 enum { ARGV_BYTES_MAX = 16 * 1024, TEXT_BYTES_MAX = 512 };
@@ -75,6 +76,13 @@ void trail_take(struct live *w, const struct step *s, const json_t *event)
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		copy_number(fields, event, numbers[i]);
 	trail_note(w, s, type, fields);
+}
+
+void trail_tool(struct live *w, const struct step *s, const json_t *fact)
+{
+	if (json_integer_value(json_object_get(fact, "signal")) == SIGSYS)
+		trail_note(
+			w, s, AUDIT_SANDBOX_VIOLATION, json_pack("{s:s}", "what", "system call"));
 }
 
 void trail_egress(struct live *w, const struct step *s, const json_t *lines)

@@ -16,6 +16,8 @@ json_t *trail_argv(const json_t *argv);
 void trail_note(struct live *w, const struct step *s, enum audit_type type, json_t *fields);
 /* An `audit` event of an agent: only the types it may report, only the fields they have. */
 void trail_take(struct live *w, const struct step *s, const json_t *event);
+/* A tool state whose command the jail's system call filter has killed. */
+void trail_tool(struct live *w, const struct step *s, const json_t *fact);
 /* The refusals in the lines that `egress_lines` made. */
 void trail_egress(struct live *w, const struct step *s, const json_t *lines);
 #endif

@@ -248,3 +248,25 @@ watched() { # starts an unattended run that somebody watches
 	[[ $(trail 'select(.t == "blocked") | .argv | join(" ")') == "rm -rf /" ]]
 	[[ $(types) == *injection_detected* ]]
 }
+
+@test "a command that the system call filter kills is a violation in the trail" {
+	tool_machine foreign '[perl, -e, "syscall(0x40000000 + 39)"]' # an x32 call
+	run -1 go foreign --allow-uncommitted
+	[[ $(trail 'select(.t == "sandbox_violation") | "\(.what) \(.id) \(.state)"') == "system call foreign work" ]]
+}
+
+@test "the trail is filtered by time, type and instance, and damage has its own exit code" {
+	model "$(calls '["touch","made"]')" "$(said 'no_approver')"
+	"${RUN[@]}" "$SCRATCH/coder" </dev/null
+	run -0 agent6 audit --type denied --id coder --since 1h
+	[[ ${#lines[@]} -eq 1 && $output == *"denied"*"coder/edit  [write]  touch made"*"no_approver"* ]]
+	run -0 agent6 audit --id other
+	[[ -z $output ]]
+	run -0 agent6 audit --since 2099-01-01
+	[[ -z $output ]]
+	run -2 agent6 audit --since yesterday
+	run -2 agent6 audit --type nonsense
+	sed -i 's/no_approver/no_objection/' "$SCRATCH/state/audit.jsonl"
+	run -5 agent6 audit --verify
+	[[ $output == *"audit.jsonl, line 3: its hash does not continue the chain"* ]]
+}

@@ -166,6 +166,10 @@ def test_list():
         refusals = egress.get(f"{endpoint}:{PORT}", {}).get("refusals", {})
         tap.ok(why in refusals, f"{endpoint}: the refusal is journaled", egress)
     tap.ok(api.get("refusals", {}).get("sni", 0) >= 1, "TLS with another name is journaled", api)
+    with open(f"{HOME}/state-only_explicit_states/audit.jsonl") as file:
+        trail = [json.loads(line) for line in file]
+    refused = {line["endpoint"] for line in trail if line["t"] == "egress_refused"}
+    tap.ok(f"evil.test:{PORT}" in refused, "the refusal is in the audit trail", trail)
     left = subprocess.run(["pgrep", "-f", "agent6-broker --proxy"], capture_output=True, text=True).stdout
     own = [pid for pid in left.split() if os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")]
     tap.equal(own, [], "no broker is left behind")
