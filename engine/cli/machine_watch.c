@@ -75,8 +75,10 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 	snprintf(path, sizeof(path), "%s/journal.jsonl", r->instance.path);
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	AUTO_FD int watch = inotify_init1(IN_CLOEXEC);
-	AUTO_FD int present = ask_watch(&r->instance, e);
-	if (present < 0)
+	/* Whoever reads only the journal's lines sees no question. */
+	bool sees = w->show.mode != SHOW_JSON;
+	AUTO_FD int present = sees ? ask_watch(&r->instance, e) : -1;
+	if (sees && present < 0)
 		return -1;
 	if (fd < 0 || watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) < 0 ||
 		inotify_add_watch(watch, r->instance.path, IN_MOVED_TO) < 0)
