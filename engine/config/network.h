@@ -20,7 +20,7 @@ struct network_case {
 };
 
 enum network_way {
-#define WAY(name, words)                    WAY_##name,
+#define WAY(name, words)                       WAY_##name,
 #define REFUSAL(name, reason, fix, one, other) WAY_##name,
 #include "config/network.def"
 };

@@ -314,7 +314,7 @@ static void run_instance(struct drive *d)
 	d->live.record_file = q->record_dir ? record : NULL;
 	d->env = (struct plan_env){
 		.confine = {q->config, NULL, q->workspace, bundle, data, q->protect,
-			q->protect_count, q->hide, q->hide_count, q->allow_root_jail},
+			q->protect_count, q->hide, q->hide_count, q->allow_root_jail, NULL},
 		.instance_id = d->instance->id,
 		.instance_path = d->instance->path,
 		.host_env = host,

@@ -267,7 +267,7 @@ int main(void)
 		bail("the fixture is wrong: %s", f.findings.items[0].message);
 	config = config_rehearsal(providers, 1, API_ANTHROPIC, "http://127.0.0.1:1", "/state");
 	env = (struct plan_env){.confine = {config, "strict", "/ws", "/i/bundle", "/i/data",
-					protect, 2, hide, 1, false},
+					protect, 2, hide, 1, false, NULL},
 		.instance_id = "id",
 		.instance_path = "/i",
 		.host_env = host,
