@@ -313,8 +313,15 @@ static void run_instance(struct drive *d)
 		q->machine->name);
 	d->live.record_file = q->record_dir ? record : NULL;
 	d->env = (struct plan_env){
-		.confine = {q->config, NULL, q->workspace, bundle, data, q->protect,
-			q->protect_count, q->hide, q->hide_count, q->allow_root_jail, NULL},
+		.confine = {.config = q->config,
+			.workspace = q->workspace,
+			.bundle = bundle,
+			.data_dir = data,
+			.protect = q->protect,
+			.protect_count = q->protect_count,
+			.hide = q->hide,
+			.hide_count = q->hide_count,
+			.allow_root_jail = q->allow_root_jail},
 		.instance_id = d->instance->id,
 		.instance_path = d->instance->path,
 		.host_env = host,

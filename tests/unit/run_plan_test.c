@@ -266,8 +266,15 @@ int main(void)
 	if (!f.m)
 		bail("the fixture is wrong: %s", f.findings.items[0].message);
 	config = config_rehearsal(providers, 1, API_ANTHROPIC, "http://127.0.0.1:1", "/state");
-	env = (struct plan_env){.confine = {config, "strict", "/ws", "/i/bundle", "/i/data",
-					protect, 2, hide, 1, false, NULL},
+	env = (struct plan_env){.confine = {.config = config,
+					.profile = "strict",
+					.workspace = "/ws",
+					.bundle = "/i/bundle",
+					.data_dir = "/i/data",
+					.protect = protect,
+					.protect_count = 2,
+					.hide = hide,
+					.hide_count = 1},
 		.instance_id = "id",
 		.instance_path = "/i",
 		.host_env = host,
