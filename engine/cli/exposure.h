@@ -27,4 +27,6 @@ size_t exposure_compare(
 /* For a reviewer: at most 100 columns, or Markdown. */
 void exposure_text(const json_t *exposure, struct buf *out);
 void exposure_markdown(const json_t *exposure, struct buf *out);
+/* For tools that read findings: one note per state of `m` and one for the machine. */
+void exposure_findings(const json_t *exposure, const struct machine *m, struct findings *f);
 #endif

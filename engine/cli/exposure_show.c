@@ -136,12 +136,8 @@ void exposure_text(const json_t *exposure, struct buf *out)
 
 static void add_markdown(struct buf *out, const char *label, const char *text)
 {
-	AUTO_BUF clean;
-	buf_init(&clean, 1 << 16);
-	text_clean(&clean, text, 4000);
 	buf_addf(out, "| %s | ", label);
-	for (const char *p = clean.data ? clean.data : ""; *p; p++)
-		buf_addf(out, "%s%c", strchr("|\\`*_<>[]", *p) ? "\\" : "", *p);
+	text_markdown(out, text);
 	buf_adds(out, " |\n");
 }
 
@@ -160,5 +156,32 @@ void exposure_markdown(const json_t *exposure, struct buf *out)
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
 		add_heading(out, 3, text_of(state, "state"), text_of(state, "kind"));
 		state_lines(state, add_markdown, out);
+	}
+}
+
+/* --- findings
+ * ------------------------------------------------------------------------------------- */
+
+static void add_clause(struct buf *out, const char *label, const char *text)
+{
+	buf_addf(out, "%s%s ", out->len ? "; " : "", label);
+	text_clean(out, text, 4000);
+}
+
+void exposure_findings(const json_t *exposure, const struct machine *m, struct findings *f)
+{
+	size_t i;
+	json_t *state;
+	AUTO_BUF text;
+	buf_init(&text, 1 << 16);
+	union_lines(exposure, add_clause, &text);
+	finding_add(f, RULE_CONFINEMENT_REPORT, m->doc, NULL, "all states together: %s", text.data);
+	json_array_foreach (json_object_get(exposure, "states"), i, state) {
+		const struct state *s = machine_state(m, text_of(state, "state"));
+		buf_clear(&text);
+		state_lines(state, add_clause, &text);
+		finding_add(
+			f, RULE_CONFINEMENT_REPORT, m->doc, s->key, "%s: %s", s->name, text.data)
+			->state = s->name;
 	}
 }

@@ -3,6 +3,7 @@
 #include "cli/exposure.h"
 #include "cli/load.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
 #include "machine/analyse.h"
@@ -87,10 +88,9 @@ static int compare(struct checking *k, const struct setup *setup, const char *pa
 	return failed;
 }
 
-static void show_report(const struct call *c, const struct checking *k, const struct setup *setup)
+static void show_exposures(const struct checking *k, const struct setup *setup, const char *format)
 {
-	const char *format = call_value(c, "format");
-	bool json = format && !strcmp(format, "json");
+	bool json = !strcmp(format, "json");
 	AUTO_BUF text;
 	buf_init(&text, CHECK_BYTES_MAX);
 	for (size_t i = 0; i < k->count; i++) {
@@ -102,7 +102,7 @@ static void show_report(const struct call *c, const struct checking *k, const st
 			buf_addc(&text, text.len ? ',' : '[');
 		if (json)
 			json_write(&text, all);
-		else if (format && !strcmp(format, "markdown"))
+		else if (!strcmp(format, "markdown"))
 			exposure_markdown(all, &text);
 		else
 			exposure_text(all, &text);
@@ -110,6 +110,18 @@ static void show_report(const struct call *c, const struct checking *k, const st
 	if (json)
 		buf_adds(&text, text.len ? "]\n" : "[]\n");
 	fwrite(text.data ? text.data : "", 1, text.len, stdout);
+}
+
+/* SARIF and annotations know findings only, so the report becomes some. */
+static void report_findings(struct checking *k, const struct setup *setup)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		const struct machine *m = k->loaded[i].machine;
+		json_auto_t *all = m ? exposure_of(m, setup->config, setup->paths.workspace) : NULL;
+		if (m)
+			exposure_findings(all, m, &k->findings);
+	}
+	findings_sort(&k->findings);
 }
 
 static void show_text(const struct checking *k)
@@ -137,35 +149,66 @@ static void show_accepted(const struct checking *k, const char *gap)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*write)(const struct findings *f, struct buf *out);
-} formats[] = {{"json", findings_json}, {"sarif", findings_sarif}, {"github", findings_github}};
-
-static void show(const struct call *c, const struct checking *k)
+/* A format that is made of findings; NULL: text and Markdown, which are for people. */
+static void (*findings_writer(const char *format))(const struct findings *, struct buf *)
 {
-	const char *format = call_value(c, "format");
-	if (!format || !strcmp(format, "text") || !strcmp(format, "markdown") ||
-		call_has(c, "report")) {
-		show_text(k);
-		if (!format || !strcmp(format, "text"))
-			show_accepted(k, call_has(c, "report") ? "\n  " : " ");
-		return;
+	static const struct {
+		const char *name;
+		void (*write)(const struct findings *f, struct buf *out);
+	} formats[] = {
+		{"json", findings_json}, {"sarif", findings_sarif}, {"github", findings_github}};
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (!strcmp(format, formats[i].name))
+			return formats[i].write;
+	return NULL;
+}
+
+/* --against in a review's comment; without it Markdown is the report's, and findings are text. */
+static void show_markdown(const struct checking *k)
+{
+	static const char *const names[] = {"note", "warning", "error"};
+	AUTO_BUF text;
+	buf_init(&text, CHECK_BYTES_MAX);
+	buf_adds(&text, k->findings.count ? "| | where | what |\n|---|---|---|\n"
+					  : "Nothing widened, nothing narrowed.\n");
+	for (size_t i = 0; i < k->findings.count; i++) {
+		const struct finding *f = &k->findings.items[i];
+		buf_addf(&text, "| %s `%s` | ", names[f->severity], rule_info(f->rule)->id);
+		text_markdown(&text, f->file);
+		if (f->pos.line) /* 0: the file as a whole */
+			buf_addf(&text, ":%u", f->pos.line);
+		buf_adds(&text, " | ");
+		text_markdown(&text, f->message);
+		buf_adds(&text, " |\n");
 	}
-	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-		if (strcmp(format, formats[i].name) != 0)
-			continue;
+	fwrite(text.data, 1, text.len, stdout);
+}
+
+static void show(const struct call *c, const struct checking *k, const char *format)
+{
+	void (*write)(const struct findings *, struct buf *) = findings_writer(format);
+	bool report = call_has(c, "report");
+	if (write && !(report && !strcmp(format, "json"))) {
 		AUTO_BUF text;
 		buf_init(&text, CHECK_BYTES_MAX);
-		formats[i].write(&k->findings, &text);
+		write(&k->findings, &text);
 		fwrite(text.data, 1, text.len, stdout);
+		return;
 	}
+	if (!strcmp(format, "markdown") && call_has(c, "against"))
+		show_markdown(k);
+	else
+		show_text(k);
+	if (!strcmp(format, "text"))
+		show_accepted(k, report ? "\n  " : " ");
 }
 
 /* With the operator's configuration: only what a state may touch depends on it. */
-static int check_exposure(const struct call *c, struct checking *k)
+static int check_exposure(const struct call *c, struct checking *k, const char *format)
 {
 	const char *against = call_value(c, "against");
+	bool report = call_has(c, "report");
+	bool as_findings = !strcmp(format, "sarif") || !strcmp(format, "github");
 	struct setup setup;
 	struct err e = ERR_NONE;
 	if (setup_open(&setup, c))
@@ -175,10 +218,12 @@ static int check_exposure(const struct call *c, struct checking *k)
 		code = fail(EXIT_REFUSED, &(struct err){.text = "--against compares one bundle"});
 	else if (against && compare(k, &setup, against, &e))
 		code = fail(EXIT_REFUSED, &e);
+	if (!code && report && as_findings)
+		report_findings(k, &setup);
 	if (!code)
-		show(c, k);
-	if (!code && call_has(c, "report"))
-		show_report(c, k, &setup);
+		show(c, k, format);
+	if (!code && report && !as_findings)
+		show_exposures(k, &setup, format);
 	setup_done(&setup);
 	return code;
 }
@@ -195,6 +240,7 @@ static int verdict(const struct call *c, const struct checking *k)
 static int run(const struct call *c)
 {
 	struct checking k = {.count = 0};
+	const char *format = call_value(c, "format") ? call_value(c, "format") : "text";
 	int code = EXIT_OK;
 	k.loaded = calloc((size_t)c->argument_count, sizeof(*k.loaded));
 	if (!k.loaded)
@@ -202,9 +248,9 @@ static int run(const struct call *c)
 	findings_init(&k.findings);
 	open_all(c, &k);
 	if (call_has(c, "report") || call_has(c, "against"))
-		code = check_exposure(c, &k);
+		code = check_exposure(c, &k, format);
 	else
-		show(c, &k);
+		show(c, &k, format);
 	code = code ? code : verdict(c, &k);
 	for (size_t i = 0; i < k.count; i++)
 		loaded_done(&k.loaded[i]);

@@ -31,6 +31,15 @@ void text_clean(struct buf *out, const char *text, size_t columns)
 	}
 }
 
+void text_markdown(struct buf *out, const char *text)
+{
+	AUTO_BUF clean;
+	buf_init(&clean, 1 << 16);
+	text_clean(&clean, text, SIZE_MAX);
+	for (const char *p = clean.data ? clean.data : ""; *p; p++)
+		buf_addf(out, "%s%c", strchr("|\\`*_<>[]", *p) ? "\\" : "", *p);
+}
+
 void text_duration(struct buf *out, int64_t ms)
 {
 	int64_t secs = ms / 1000;

@@ -6,6 +6,7 @@ setup() {
 	DOC=${AGENT6_OUT:-$AGENT6_SRC/build/release}/host/rules_doc
 	[[ -x $DOC ]] || skip "the build tool is not built"
 	need ssh-keygen
+	need jq
 	cd "$SCRATCH" || return
 	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config AGENT6_STATE_HOME=$SCRATCH/state
 	unset SSH_AUTH_SOCK
@@ -93,6 +94,7 @@ bundles() {
 	sed -i 's/timeout_secs/allow_network: allow, timeout_secs/' wide/machine.yaml
 	said machine check --against ../b ../wide
 	said machine check --against ../wide ../b
+	(cd work && agent6 machine check --report --format sarif ../wide) | jq -r '.runs[0].results[].ruleId' >>"$SCRATCH/said"
 }
 
 configs() {

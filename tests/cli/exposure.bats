@@ -53,6 +53,27 @@ against() {
 	[[ $output == *"### fetch (tool)"*"| workspace | reads |"* ]]
 }
 
+@test "--report as SARIF and as annotations: a note per state and one for the machine" {
+	need jq
+	run --separate-stderr agent6 machine check --report --format sarif ../old
+	[ "$status" -eq 0 ]
+	jq -e '.version == "2.1.0" and [.runs[0].results[] | .ruleId] == ["confinement-report", "confinement-report"]
+		and (.runs[0].results[1] | .level == "note" and .locations[0].physicalLocation.region.startLine == 7
+			and (.message.text | startswith("fetch: runs true") and contains("; egress none; env MODE;")))' <<<"$output"
+	run --separate-stderr agent6 machine check --report --format github ../old
+	[[ $output == *"::notice file=../old/machine.yaml,line=7,"*"title=confinement-report::fetch: runs true"* ]]
+}
+
+@test "--against as Markdown is a table for a review's comment" {
+	run --separate-stderr agent6 machine check ../old --against ../old --format markdown
+	[ "$status" -eq 0 ]
+	[[ $output == "Nothing widened, nothing narrowed." ]]
+	sed 's/workspace: read/workspace: write/' ../old/machine.yaml >../new/machine.yaml
+	against --format markdown
+	[ "$status" -eq 4 ]
+	[[ ${lines[2]} == '| warning `confinement-widened` | ../new/machine.yaml:7 | fetch: workspace was read and is write |' ]]
+}
+
 @test "--against the same bundle: nothing, 0" {
 	against
 	[ "$status" -eq 0 ]
