@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -232,7 +233,7 @@ static void copy_program(const char *from, const char *to)
 	if (in < 0 || out < 0 || fstat(in, &st))
 		bail("cannot copy %s to %s", from, to);
 	for (off_t left = st.st_size; left > 0;) {
-		ssize_t n = copy_file_range(in, NULL, out, NULL, (size_t)left, 0);
+		ssize_t n = sendfile(out, in, NULL, (size_t)left); /* works across file systems */
 		if (n <= 0)
 			bail("cannot copy %s: %s", from, strerror(errno));
 		left -= n;
