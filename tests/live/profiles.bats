@@ -101,10 +101,12 @@ states:
   work: {kind: tool, command: ["true"], timeout_secs: 20, on: {ok: good, nonzero: good, timeout: good}}
   good: {kind: terminal, status: ok, reason: good}
 END
+	ensure_user
 	SUDO_UID=$(id -u agent6-test) SUDO_GID=$(id -g agent6-test) go parked --exit-on-wait
 	[[ -z $(find "$SCRATCH/state" ! -user agent6-test) ]]
 	as_user "$SCRATCH/go" machine poke parked
 	as_user "$SCRATCH/go" machine run "$SCRATCH/parked"
+	ensure_user
 	SUDO_UID=$(id -u agent6-test) SUDO_GID=$(id -g agent6-test) go tool
 	[[ -z $(find "$SCRATCH/state" ! -user agent6-test) ]]
 }
