@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024, PLACES_MAX = 4096, PATH_WIDTH = 44 };
 
@@ -74,11 +76,11 @@ static json_t *make_policy(const struct call *c, const struct setup *s, const st
  */
 
 struct mounted {
-	char *path, *flags, *type;
+	char *path, *flags, *type, *device;
 };
 
-/* A line of /proc/self/mountinfo (proc(5)): the fifth word is where, the sixth how, and behind " -
- * " what. Spaces are written \040, so words end at blanks. */
+/* A line of /proc/self/mountinfo (proc(5)): the third word is the device, the fifth where, the
+ * sixth how, and behind " - " what. Spaces are written \040, so words end at blanks. */
 static bool read_line(char *line, struct mounted *m)
 {
 	char *save = NULL, *type = strstr(line, " - ");
@@ -88,11 +90,26 @@ static bool read_line(char *line, struct mounted *m)
 	m->type = strtok_r(type + 3, " ", &save);
 	for (int word = 1; word <= 6; word++) {
 		char *text = strtok_r(word == 1 ? line : NULL, " ", &save);
+		if (word == 3)
+			m->device = text;
 		if (word == 5)
 			m->path = text;
 		m->flags = text;
 	}
 	return m->path && m->flags && m->type;
+}
+
+/* A tmpfs of the jail's own has a device number that this path does not have outside. */
+static bool is_private_memory(const struct mounted *m)
+{
+	struct stat st;
+	char outside[32];
+	if (strcmp(m->type, "tmpfs") != 0)
+		return false;
+	if (stat(m->path, &st))
+		return true;
+	snprintf(outside, sizeof(outside), "%u:%u", major(st.st_dev), minor(st.st_dev));
+	return strcmp(m->device, outside) != 0;
 }
 
 static bool has_flag(const char *flags, const char *flag)
@@ -121,7 +138,7 @@ static void show_mounted(const struct mounted *all, size_t at)
 	}
 	text_clean(&line, m->path, PATH_MAX);
 	text_pad(&line, 0, PATH_WIDTH);
-	bool memory = !strcmp(m->type, "tmpfs"), device = !strcmp(m->type, "devtmpfs");
+	bool memory = is_private_memory(m), device = !strcmp(m->type, "devtmpfs");
 	buf_adds(&line, memory                     ? "private memory, "
 			: device                   ? "device, "
 			: !strcmp(m->type, "proc") ? "its own processes, "

@@ -113,6 +113,14 @@ open_launcher() {
 	[[ $output == *$'\n/proc '*"its own processes, read-only"* && $output != *shadow* ]]
 }
 
+@test "agent6 jail --explain: a workspace in the host's memory is the host's" {
+	[[ $(id -u) -eq 0 ]] || skip "only root may mount a tmpfs here"
+	mkdir "$SCRATCH/memory"
+	run -0 unshare --mount sh -c 'mount -t tmpfs none "$0" && cd "$0" && exec "$1" jail --explain' \
+		"$SCRATCH/memory" "$AGENT6_BIN/agent6"
+	[[ $output == *"$SCRATCH/memory "*"of this host, writable"* && $output == *$'\n/tmp '*"private memory"* ]]
+}
+
 @test "agent6 jail tells a set-up failure from the command's own 125" {
 	run agent6 jail -- sh -c 'exit 125'
 	[[ $status -eq 125 && -z $output ]]
