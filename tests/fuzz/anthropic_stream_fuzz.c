@@ -1,25 +1,9 @@
-/* A streamed reply in the anthropic format: no input crashes the decoder, and an accepted one
- * yields a turn whose own message is JSON again. */
-#include "provider/wire.h"
-
-#include "base/json.h"
+/* Streamed replies of Anthropic Messages. */
+#include "tests/fuzz/stream_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct wire_stream *s = wire_stream_new(&anthropic_format, 1);
-	struct fault f = FAULT_INIT;
-	struct wire_reply reply;
-	if (s && wire_stream_feed(s, (const char *)data, len, &f) >= 0 &&
-		!wire_stream_end(s, &reply, &f)) {
-		struct json_cap cap = {4 * (size_t)WIRE_CONTENT_CAP_BYTES, 2 * JSON_DEPTH_MAX};
-		json_t *raw = json_read_nested(reply.turn.raw, strlen(reply.turn.raw), cap, NULL);
-		if (!raw)
-			abort();
-		json_decref(raw);
-		wire_turn_done(&reply.turn);
-	}
-	wire_stream_free(s);
-	return 0;
+	return fuzz_stream(&anthropic_format, data, len);
 }
