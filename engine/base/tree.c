@@ -41,6 +41,19 @@ static int open_directory(int at, const char *name)
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* The same of a directory that its owner may not read. Named once: what is opened up is what was
+ * found there, whatever the name leads to by then. */
+static int open_up(int at, const char *name)
+{
+	char own[32];
+	int fd = open_directory(at, name);
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	AUTO_FD int found = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", found);
+	return found < 0 || chmod(own, 0700) ? -1 : open_directory(found, ".");
+}
+
 static int empty(int fd, int depth, struct err *e)
 {
 	if (fchmod(fd, 0700) && errno != EPERM)
@@ -52,7 +65,7 @@ static int empty(int fd, int depth, struct err *e)
 	while ((name = next_name(dir))) {
 		if (!unlinkat(fd, name, 0))
 			continue;
-		AUTO_FD int sub = open_directory(fd, name);
+		AUTO_FD int sub = open_up(fd, name);
 		if (sub < 0 || !depth)
 			return err_errno(e, "cannot remove %s", name);
 		if (empty(sub, depth - 1, e))
@@ -67,7 +80,7 @@ int tree_remove(int dir_fd, const char *name, struct err *e)
 {
 	if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
 		return 0;
-	AUTO_FD int fd = open_directory(dir_fd, name);
+	AUTO_FD int fd = open_up(dir_fd, name);
 	if (fd < 0)
 		return err_errno(e, "cannot remove %s", name);
 	if (empty(fd, TREE_DEPTH_MAX, e))

@@ -3,9 +3,11 @@
 #include "base/tree.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 static int top;
@@ -26,6 +28,15 @@ static void put(int at, const char *name, const char *text, mode_t mode)
 static bool there(int at, const char *name)
 {
 	return !faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Root passes every mode: without its capabilities it is an owner like any other. */
+static void be_ordinary(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+	if (syscall(SYS_capset, &header, none))
+		bail("cannot give up capabilities");
 }
 
 static void test_remove(void)
@@ -49,6 +60,24 @@ static void test_remove(void)
 	is(symlinkat(".", top, "self"), 0, "a link to a directory");
 	is(tree_remove(top, "self", &e), 0, "is removed, not followed");
 	ok(!there(top, "self"), "it is gone");
+}
+
+static void test_remove_shut(void)
+{
+	AUTO_FD int other = make(top, "other");
+	AUTO_FD int tree = make(top, "tree");
+	put(tree, "file", "x", 0);
+	is(symlinkat("../other", tree, "link"), 0, "a link to a directory that nobody may read");
+	fchmod(other, 0);
+	fchmod(tree, 0);
+	struct err e = ERR_NONE;
+	struct stat st;
+	is(tree_remove(top, "tree", &e), 0, "one that its owner may not read %s", e.text);
+	is(fstatat(top, "other", &st, 0), 0, "what a link leads to");
+	is(st.st_mode & 0777, 0, "is not opened up");
+	is(symlinkat("other", top, "self"), 0, "a link to it");
+	is(tree_remove(top, "self", &e), 0, "is removed");
+	is(tree_remove(top, "other", &e), 0, "an empty one");
 }
 
 static void test_deep(void)
@@ -120,8 +149,10 @@ static void test_copy(void)
 int main(void)
 {
 	umask(022);
+	be_ordinary();
 	top = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_remove();
+	test_remove_shut();
 	test_deep();
 	test_copy();
 	return tap_done();
