@@ -67,7 +67,7 @@ int bundle_take_machine(struct bundle *b, char **text, size_t *len, struct err *
 int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable);
 
 /* Writes the member set to the new directory `name` in `dir_fd`: files 0444 or 0555, directories
- * 0555, synced, then renamed into place, so that it is there whole or not at all. What is there
+ * 0755, synced, then renamed into place, so that it is there whole or not at all. What is there
  * already is an error (EEXIST in e->number). */
 int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e);
 /* Removes an installed copy. */

@@ -47,7 +47,8 @@ static int install_member(const struct bundle *b, const struct member *m, int ro
 	return 0;
 }
 
-/* Makes the directory and all below it read-only and durable, deepest first. */
+/* Makes the directory and all below it durable, deepest first. They stay their owner's to remove:
+ * the files are what is read-only. */
 static int seal(int dir, struct err *e)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -68,7 +69,7 @@ static int seal(int dir, struct err *e)
 	closedir(list);
 	if (failed)
 		return -1;
-	return fchmod(dir, 0555) || fsync(dir) ? err_errno(e, "cannot seal the bundle's copy") : 0;
+	return fchmod(dir, 0755) || fsync(dir) ? err_errno(e, "cannot seal the bundle's copy") : 0;
 }
 
 int bundle_uninstall(int dir_fd, const char *name, struct err *e)
@@ -84,8 +85,6 @@ static int fill(const struct bundle *b, int root, struct err *e)
 	return seal(root, e);
 }
 
-/* A directory may be renamed only by whoever may write it when its ".." changes; the parent stays
- * the same here, so 0555 does not stand in the way. */
 int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e)
 {
 	char temp[300];

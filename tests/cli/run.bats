@@ -123,6 +123,29 @@ waiting() {
 	[[ $stderr == *"$old"* && $stderr == *"$new"* ]]
 }
 
+@test "an instance whose own copy of the bundle was changed runs nothing; rm -rf takes it all away" {
+	waiting
+	mkdir ../flow/scripts
+	echo : >../flow/scripts/kept
+	agent6 machine run ../flow --exit-on-wait --quiet
+	copy=$(echo "$SCRATCH"/state/*/machines/flow/bundle)
+	[[ $(stat -c %a "$copy/machine.yaml") == 444 ]]
+	touch "$copy/scripts/added"
+	run --separate-stderr agent6 machine run ../flow --exit-on-wait
+	echo "$stderr"
+	[[ $status -eq 5 && $stderr == *"copy of the bundle has the digest"* ]]
+	rm -f "$copy/scripts/added"
+	agent6 machine run ../flow --exit-on-wait --quiet
+	cp "$copy/machine.yaml" ../changed
+	sed -i s/look/gaze/ ../changed
+	mv -f ../changed "$copy/machine.yaml"
+	run --separate-stderr agent6 machine run ../flow --exit-on-wait
+	echo "$stderr"
+	[[ $status -eq 5 && $stderr == *"copy of the bundle has the digest"* ]]
+	give_user "$SCRATCH"
+	as_user rm -rf "$SCRATCH/state"
+}
+
 @test "--digest refuses anything else" {
 	flow went
 	run --separate-stderr agent6 machine run ../flow --digest sha256:0000

@@ -129,7 +129,7 @@ static void test_install(const char *dir)
 	stat(tree_path(dir, "copy/scripts/go.sh"), &st);
 	is(st.st_mode & 07777, 0555, "a program is read-only");
 	stat(tree_path(dir, "copy/scripts"), &st);
-	is(st.st_mode & 07777, 0555, "a directory is too");
+	is(st.st_mode & 07777, 0755, "a directory is its owner's to remove");
 	is(bundle_install(b, at, "copy", &e), -1, "what is there is not replaced");
 	is(e.number, EEXIST, "and said so");
 	e = ERR_NONE;
