@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 
 int io_write(int fd, const void *bytes, size_t len)
@@ -58,6 +59,24 @@ int io_read_file(
 		return -1;
 	*out = buf_take(&b, len);
 	return *out ? 0 : err_set(e, "%s: out of memory", name);
+}
+
+int io_create_file(
+	int dir_fd, const char *path, const void *bytes, size_t len, mode_t mode, struct err *e)
+{
+	AUTO_FREE char *above = strdup(path);
+	if (!above)
+		return err_set(e, "out of memory");
+	for (char *slash = above; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		if (mkdirat(dir_fd, above, 0777) && errno != EEXIST)
+			return err_errno(e, "cannot create %s", above);
+	}
+	AUTO_FD int fd =
+		openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0 || io_write(fd, bytes, len))
+		return err_errno(e, "cannot write %s", path);
+	return 0;
 }
 
 static int replace_in(int dir_fd, const char *temp, const char *name, const struct buf *bytes,

@@ -1,80 +1,149 @@
 #include "base/io.h"
-#include "cli/skeletons.h"
+#include "base/tree.h"
+#include "cli/load.h"
+#include "cli/stock.h"
 #include "cli/verb.h"
 #include "run/instance.h"
+#include "schema/read.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_BYTES_MAX = 64 * 1024 };
+/* The bundle that is begun. */
+struct draft {
+	const char *name;
+	int dir_fd;
+};
 
-static void fill_in(const char *text, const char *name, struct buf *out)
+/* Columns count code points. */
+static const char *source_at(const struct doc *d, uint32_t line, uint32_t column)
 {
-	for (const char *mark; (mark = strstr(text, "%NAME%")); text = mark + 6) {
-		buf_add(out, text, (size_t)(mark - text));
-		buf_adds(out, name);
-	}
-	buf_adds(out, text);
+	const char *at = d->text + d->lines[line - 1];
+	for (; column > 1; column--)
+		do
+			at++;
+		while (((unsigned char)*at & 0xC0) == 0x80);
+	return at;
 }
 
-static int write_file(int dir, const struct skeleton_file *f, const char *name, struct err *e)
+/* The machine file with another name in it; all else, comments too, stays as it is. */
+static int rename_machine(
+	const char *file, const char *text, size_t len, const char *name, struct buf *out)
 {
-	char path[256];
+	struct findings f;
+	struct doc d;
+	findings_init(&f);
+	int unreadable = doc_read(&d, file, text, len, &f);
+	const struct doc_node *old = unreadable ? NULL : doc_get(&d, d.root, "machine");
+	if (old) {
+		const char *from = source_at(&d, old->pos.line, old->pos.column);
+		const char *to = source_at(&d, old->pos.end_line, old->pos.end_column);
+		const char *quote = *from == '"' || *from == '\'' ? "\"" : "";
+		buf_add(out, d.text, (size_t)(from - d.text));
+		buf_addf(out, "%s%s%s", quote, name, quote);
+		buf_add(out, to, d.len - (size_t)(to - d.text));
+	}
+	doc_done(&d);
+	findings_done(&f);
+	return old && !out->failed ? 0 : -1;
+}
+
+static int add(const struct draft *n, const struct stock_file *f, struct err *e)
+{
+	if (strncmp(f->path, "machine.", 8) || strchr(f->path, '/'))
+		return io_create_file(n->dir_fd, f->path, f->bytes, f->len, f->mode, e);
 	AUTO_BUF text;
-	buf_init(&text, FILE_BYTES_MAX);
-	fill_in(f->text, name, &text);
-	snprintf(path, sizeof(path), "%s", f->path);
-	for (char *slash = path; (slash = strchr(slash, '/')); *slash++ = '/') {
-		*slash = '\0';
-		if (mkdirat(dir, path, 0777) && errno != EEXIST)
-			return err_errno(e, "cannot create %s", path);
-	}
-	AUTO_FD int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, f->mode);
-	if (fd < 0 || io_write(fd, text.data, text.len))
-		return err_errno(e, "cannot write %s", path);
-	return 0;
+	buf_init(&text, DOC_BYTES_MAX);
+	if (rename_machine(f->path, f->bytes, f->len, n->name, &text))
+		return err_set(e, "%s: cannot put the name %s into it", f->path, n->name);
+	return io_create_file(n->dir_fd, f->path, text.data, text.len, f->mode, e);
 }
 
-static int write_all(const struct skeleton *s, const char *name, struct err *e)
+static int add_stock(const struct draft *n, const struct stock *s, struct err *e)
 {
-	if (mkdir(name, 0777))
-		return err_errno(e, "cannot create %s", name);
-	AUTO_FD int dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return err_errno(e, "cannot open %s", name);
-	for (const struct skeleton_file *f = s->files; f->path; f++)
-		if (write_file(dir, f, name, e))
+	for (size_t i = 0; i < s->count; i++)
+		if (add(n, &s->files[i], e))
 			return -1;
 	return 0;
 }
 
+static int add_bundle(const struct draft *n, const struct bundle *b, struct err *e)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		const struct member *m = &b->members[i];
+		AUTO_FREE char *text = NULL;
+		struct stock_file f = {.path = m->path, .mode = m->mode | 022};
+		if (bundle_read(b, m->path, &text, &f.len, e))
+			return -1;
+		f.bytes = text;
+		if (add(n, &f, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Whole or not at all: a bundle that could not be finished is taken away again. */
+static int begin(const char *name, const struct stock *s, const struct bundle *b, struct err *e)
+{
+	struct draft n = {.name = name, .dir_fd = -1};
+	if (mkdir(name, 0777))
+		return err_errno(e, "cannot create %s", name);
+	AUTO_FD int dir = n.dir_fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int failed = dir < 0 ? err_errno(e, "cannot open %s", name)
+		     : s     ? add_stock(&n, s, e)
+			     : add_bundle(&n, b, e);
+	if (failed)
+		tree_remove(AT_FDCWD, name, NULL);
+	return failed;
+}
+
+static int finish(const char *name, const struct stock *s, const struct loaded *l)
+{
+	struct err e = ERR_NONE;
+	if (begin(name, s, l ? l->bundle : NULL, &e))
+		return fail(EXIT_REFUSED, &e);
+	const char *summary = s ? s->summary : l->machine->description;
+	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,
+		summary ? summary : "a copy", name, name);
+	return EXIT_OK;
+}
+
+static int copy(void *name, const struct loaded *l)
+{
+	return finish(name, NULL, l);
+}
+
 static int run(const struct call *c)
 {
-	const char *name = c->arguments[0], *from = call_value(c, "from");
-	const struct skeleton *chosen = &skeletons[0];
+	char *name = c->arguments[0];
+	const char *from = call_value(c, "from");
+	const struct stock *s = stock_find(from ? from : "agent");
 	struct err e = ERR_NONE;
-	for (size_t i = 0; from && i < skeleton_count; i++)
-		if (!strcmp(from, skeletons[i].name))
-			chosen = &skeletons[i];
 	if (!instance_id_valid(name))
 		return fail(EXIT_REFUSED,
 			&(struct err){.text = "a machine's name is lower-case letters, "
 					      "digits, _ and -, a letter first"});
-	if (write_all(chosen, name, &e))
+	if (s)
+		return finish(name, s, NULL);
+	if (!strpbrk(from, "./")) {
+		err_set(&e,
+			"no bundle %s comes with agent6 (--help lists them); for one of your "
+			"own, say ./%s",
+			from, from);
 		return fail(EXIT_REFUSED, &e);
-	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,
-		chosen->summary, name, name);
-	return EXIT_OK;
+	}
+	return loaded_with(from, copy, name);
 }
 
 static const struct verb_option options[] = {
-	{"from", "agent|tool", "what to begin with (agent)", false}, {NULL, NULL, NULL, false}};
+	{"from", "TEMPLATE", "what to begin with (agent)", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_new = {.path = "machine new",
 	.summary = "begin a bundle: a directory that checks and rehearses as it is",
 	.arguments = "NAME",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.details = stock_details,
 	.options = options,
 	.run = run};

@@ -39,25 +39,14 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 	return 0;
 }
 
-/* Writes a member below `at`, with the directories above it. */
 static int write_member(
 	const struct bundle *b, const struct member *m, int at, const char *to, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
-	AUTO_FREE char *path = strdup(to);
 	size_t len;
-	if (!path || bundle_read(b, m->path, &text, &len, e))
-		return err_set(e, "out of memory");
-	for (char *slash = path; (slash = strchr(slash, '/')); *slash++ = '/') {
-		*slash = '\0';
-		if (mkdirat(at, path, 0755) && errno != EEXIST)
-			return err_errno(e, "cannot create %s", path);
-	}
-	AUTO_FD int fd =
-		openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, m->mode);
-	if (fd < 0 || io_write(fd, text, len))
-		return err_errno(e, "cannot write %s", path);
-	return 0;
+	return bundle_read(b, m->path, &text, &len, e)
+		       ? -1
+		       : io_create_file(at, to, text, len, m->mode, e);
 }
 
 static int copy_prepared(const struct bundle *b, int to, bool *any, struct err *e)
@@ -74,9 +63,26 @@ static int copy_prepared(const struct bundle *b, int to, bool *any, struct err *
 	return 0;
 }
 
-static int copy_current(int to, struct err *e)
+/* A copy into itself would have no end. */
+static int check_outside(const char *dir, struct err *e)
+{
+	char here[PATH_MAX];
+	size_t len = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+	if (!len)
+		return err_errno(e, "cannot name the working directory");
+	if (len > 1 && (strncmp(dir, here, len) || (dir[len] && dir[len] != '/')))
+		return 0;
+	return err_set(e,
+		"the rehearsal's directory %s lies in the working directory, which it takes a copy "
+		"of; name one outside with --dir, or give the bundle a rehearsal/workspace/",
+		dir);
+}
+
+static int copy_current(const char *dir, int to, struct err *e)
 {
 	struct tree_cap cap = {COPY_FILES_MAX, 512ULL * 1024 * 1024};
+	if (check_outside(dir, e))
+		return -1;
 	AUTO_FD int from = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (from < 0)
 		return err_errno(e, "cannot open the working directory");
@@ -101,7 +107,8 @@ static int make_workspace(struct stage *s, const struct stage_ask *ask, struct e
 	AUTO_FD int to = openat(s->dir_fd, "workspace.tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (to < 0)
 		return err_errno(e, "cannot open the workspace");
-	if (copy_prepared(ask->bundle, to, &prepared, e) || (!prepared && copy_current(to, e)))
+	if (copy_prepared(ask->bundle, to, &prepared, e) ||
+		(!prepared && copy_current(s->dir, to, e)))
 		return -1;
 	if (asprintf(&path, "%s/workspace.tmp", s->dir) < 0)
 		return err_set(e, "out of memory");

@@ -6,23 +6,60 @@ setup() {
 	export AGENT6_STATE_HOME=$SCRATCH/state
 }
 
-@test "what machine new writes checks without a warning and rehearses" {
-	for kind in agent tool; do
+@test "what machine new writes checks without a warning, passes its test and rehearses" {
+	for stock in "$AGENT6_SRC"/machines/*/; do
+		kind=$(basename "$stock")
 		run --separate-stderr agent6 machine new "my-$kind" --from "$kind"
 		[ "$status" -eq 0 ]
 		[[ $output == *"agent6 machine rehearse my-$kind"* ]]
-		run --separate-stderr agent6 machine check --strict "my-$kind"
-		echo "$stderr"
-		[ "$status" -eq 0 ]
-		run --separate-stderr agent6 machine rehearse "my-$kind"
-		echo "$output" "$stderr"
-		[ "$status" -eq 0 ]
+		[ "$(diff -r "$stock" "my-$kind" | grep -c '^[<>]')" -eq 2 ]
+		grep -qx "machine: my-$kind" "my-$kind/machine.yaml"
+		agent6 machine new --help | grep -q "^  $kind  "
+		for verb in "check --strict" test rehearse; do
+			run --separate-stderr agent6 machine $verb "my-$kind"
+			echo "$output" "$stderr"
+			[ "$status" -eq 0 ]
+		done
 	done
 	run --separate-stderr agent6 machine new my-agent
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"File exists"* ]]
 	run --separate-stderr agent6 machine new ../Up
 	[ "$status" -eq 2 ]
+}
+
+@test "machine new begins with any bundle, and leaves nothing of one that is broken" {
+	agent6 machine new first --from tool
+	printf '{"description":"é","machine":"j","version":1,"initial":"end","budget":{"max_transitions":1},' >j.asm.json
+	printf '"states":{"end":{"kind":"terminal","status":"ok","reason":"r"}}}' >>j.asm.json
+	sed 's/^machine: first/machine: "first" # kept/' -i first/machine.yaml
+	agent6 machine pack first -o first.asm
+	agent6 machine new second --from ./first.asm
+	grep -qx 'machine: "second" # kept' second/machine.yaml
+	[ -x second/scripts/look.sh ]
+	agent6 machine new third --from j.asm.json
+	grep -q '"é","machine":"third","version"' third/machine.json
+	for bundle in second third; do
+		agent6 machine check "$bundle"
+	done
+	sed -i 's/goto: nothing/goto: nowhere/' first/machine.yaml
+	run --separate-stderr agent6 machine new fourth --from ./first
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"first/machine.yaml:"*"unknown-state"* ]]
+	[ ! -e fourth ]
+	run --separate-stderr agent6 machine new fourth --from nothing
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"no bundle nothing comes with agent6"*"./nothing"* ]]
+}
+
+@test "a rehearsal does not copy the working directory into itself" {
+	agent6 machine new t --from tool
+	rm -r t/rehearsal
+	run --separate-stderr agent6 machine rehearse t --dir kept
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"name one outside with --dir"* ]]
+	run --separate-stderr agent6 machine rehearse t --dir "$(mktemp -d)"
+	[ "$status" -eq 0 ]
 }
 
 @test "graph: text by default, mermaid, dot" {

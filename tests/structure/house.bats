@@ -33,7 +33,7 @@ nothing() { # prints and fails on any output of CMD
 }
 
 @test "functions, parameters, nesting and files stay within CONTRIBUTING.md's limits" {
-	mapfile -t files < <(sources jail broker schema engine tests | grep '\.[ch]$')
+	mapfile -t files < <(sources jail broker machines schema engine tests | grep '\.[ch]$')
 	run -0 awk -f tests/structure/measure.awk "${files[@]}"
 	echo "$output" | sed 's/^/# /' >&3
 	[[ ${#lines[@]} -eq 1 && ${lines[0]} =~ ^median\ ([0-9]+),\ p90\ ([0-9]+) ]]
@@ -73,7 +73,7 @@ opens_its_source() {
 @test "every header compiles on its own" {
 	[[ -f $OUT/flags ]]
 	eval "compile=($(sed 's/ -Werror / /' "$OUT/flags"))"
-	mapfile -t headers < <(sources jail broker schema engine tests | grep '\.h$')
+	mapfile -t headers < <(sources jail broker machines schema engine tests | grep '\.h$')
 	local header
 	for header in "${headers[@]}"; do
 		opens_its_source "$header" && continue

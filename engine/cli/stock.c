@@ -1,0 +1,17 @@
+#include "cli/stock.h"
+
+#include "base/own.h"
+#include "cli/stock_bundles.h"
+#include <string.h>
+
+const char stock_details[] = "TEMPLATE is a bundle of any form, or the name of one that comes with "
+			     "the program:\n" STOCK_DETAILS "\n\n"
+			     "The new bundle is a whole copy under its own name, yours to change.";
+
+const struct stock *stock_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(stock_bundles); i++)
+		if (!strcmp(stock_bundles[i].name, name))
+			return &stock_bundles[i];
+	return NULL;
+}

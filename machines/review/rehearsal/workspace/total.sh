@@ -1,0 +1,2 @@
+total=0
+for n in "$@"; do total=$((total + n)); done; echo "$total"

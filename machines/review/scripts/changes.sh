@@ -1,0 +1,15 @@
+#!/bin/sh
+# Prints {"files":N,"diff":TEXT}: what HEAD changes since it left $1. Outside a repository the
+# difference is read from changes.diff, so that the machine can be rehearsed.
+set -eu
+text=$(mktemp)
+if git rev-parse --git-dir >/dev/null 2>&1; then
+	git diff --no-ext-diff --no-textconv --no-color "$1...HEAD" >"$text"
+else
+	cp changes.diff "$text"
+fi
+files=$(grep -c '^diff --git ' "$text" || true)
+# JSON has an escape for each of these; every other control character is dropped.
+diff=$(head -c 400000 "$text" | iconv -c -f UTF-8 -t UTF-8 | tr -d '\000-\010\013-\037\177' |
+	sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/	/\\t/g' | awk '{ printf "%s\\n", $0 }')
+printf '{"files":%d,"diff":"%s"}\n' "$files" "$diff"
