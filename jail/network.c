@@ -5,6 +5,7 @@
  * Attack: any connection that the policy does not name. There is no route; the only way out is a
  * listening socket whose accepting end is held by the broker, and no process inside bridges it.
  */
+#include "base/pass.h"
 #include "jail/jail.h"
 #include "jail/leave_out.h"
 #include <arpa/inet.h>
@@ -38,24 +39,9 @@ static int listen_local(uint16_t *port, struct err *e)
 
 static int hand_over(int channel, int listener, struct err *e)
 {
-	char byte = 'L';
-	struct iovec data = {.iov_base = &byte, .iov_len = 1};
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control.space,
-		.msg_controllen = sizeof(control.space)};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &listener, sizeof(int));
-	return sendmsg(channel, &message, MSG_NOSIGNAL) == 1
-		       ? 0
-		       : err_errno(e, "cannot hand the proxy's listener to descriptor %d", channel);
+	return pass_send(channel, "L", 1, &listener, 1)
+		       ? err_errno(e, "cannot hand the proxy's listener to descriptor %d", channel)
+		       : 0;
 }
 
 static int point_at_proxy(struct policy *p, uint16_t port, struct err *e)

@@ -1,6 +1,7 @@
 #include "provider/channel.h"
 
 #include "base/clock.h"
+#include "base/pass.h"
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,27 +22,14 @@ static int wait_readable(int fd, int64_t timeout_ms, struct err *e)
 static int receive_fd(int channel_fd)
 {
 	char byte;
-	struct iovec io = {.iov_base = &byte, .iov_len = 1};
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr m = {.msg_iov = &io,
-		.msg_iovlen = 1,
-		.msg_control = control.space,
-		.msg_controllen = sizeof(control.space)};
-	ssize_t n;
-	do
-		n = recvmsg(channel_fd, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	const struct cmsghdr *c = n == 1 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) {
-		errno = n < 0 ? errno : ECONNRESET;
-		return -1;
-	}
-	int fd;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+	struct passed passed;
+	ssize_t n = pass_receive(channel_fd, &byte, 1, &passed);
+	if (n == 1 && passed.count == 1)
+		return passed.fds[0];
+	for (int i = 0; i < passed.count; i++)
+		own_close(&passed.fds[i]);
+	errno = n < 0 ? errno : ECONNRESET;
+	return -1;
 }
 
 int channel_connect(int channel_fd, int64_t timeout_ms, struct err *e)

@@ -1,0 +1,65 @@
+#include "base/pass.h"
+
+#include "base/own.h"
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+
+union control {
+	struct cmsghdr header;
+	char space[CMSG_SPACE(PASS_FDS_MAX * sizeof(int))];
+};
+
+/* Every descriptor that came, expected or not, so that none stays open unseen. */
+static void take(struct msghdr *message, struct passed *p)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		size_t bytes = c->cmsg_len - CMSG_LEN(0);
+		for (size_t i = 0; i + sizeof(int) <= bytes && p->count < PASS_FDS_MAX;
+			i += sizeof(int))
+			memcpy(&p->fds[p->count++], CMSG_DATA(c) + i, sizeof(int));
+	}
+}
+
+ssize_t pass_receive(int socket_fd, void *bytes, size_t size, struct passed *p)
+{
+	union control control;
+	struct iovec data = {.iov_base = bytes, .iov_len = size};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = sizeof(control.space)};
+	ssize_t len;
+	*p = (struct passed){.fds = {-1, -1, -1, -1}};
+	do
+		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
+	while (len < 0 && errno == EINTR);
+	if (len < 0)
+		return -1;
+	take(&message, p);
+	p->cut = message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+	return len;
+}
+
+int pass_send(int socket_fd, const void *bytes, size_t len, const int *fds, int count)
+{
+	union control control = {.space = {0}};
+	size_t fds_bytes = (size_t)count * sizeof(int);
+	struct iovec data = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = len};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = CMSG_SPACE(fds_bytes)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(fds_bytes);
+	memcpy(CMSG_DATA(header), fds, fds_bytes);
+	ssize_t sent;
+	do
+		sent = sendmsg(socket_fd, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)len ? 0 : -1;
+}
