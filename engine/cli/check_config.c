@@ -1,7 +1,9 @@
 #include "cli/setup.h"
 #include <stdio.h>
 
-static int run(const struct call *c)
+enum { FINDINGS_BYTES_MAX = 16 * 1024 * 1024 };
+
+static int tell(const struct call *c)
 {
 	struct setup setup;
 	if (setup_open(&setup, c))
@@ -15,9 +17,29 @@ static int run(const struct call *c)
 	return EXIT_OK;
 }
 
+static int list(const struct call *c)
+{
+	struct setup setup;
+	AUTO_BUF text;
+	buf_init(&text, FINDINGS_BYTES_MAX);
+	if (setup_load(&setup, c))
+		return EXIT_REFUSED;
+	findings_sort(&setup.findings);
+	findings_json(&setup.findings, &text);
+	fputs(text.data, stdout);
+	int code = setup.findings.errors ? EXIT_REFUSED : EXIT_OK;
+	setup_done(&setup);
+	return code;
+}
+
+static int run(const struct call *c)
+{
+	return call_has(c, "json") ? list(c) : tell(c);
+}
+
 static const struct verb_option options[] = {
 	{"config", "FILE", "a configuration file on top of the operator's own", false},
-	{NULL, NULL, NULL, false}};
+	{"json", NULL, "print the problems as one JSON array", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_check_config = {.path = "check config",
 	.summary = "check this directory's effective configuration",

@@ -1,5 +1,7 @@
 #include "cli/setup.h"
 
+#include "run/drive.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -36,18 +38,26 @@ static int find_all(struct setup *s, const struct call *c, struct err *e)
 	return 0;
 }
 
-int setup_open(struct setup *s, const struct call *c)
+int setup_load(struct setup *s, const struct call *c)
 {
 	struct err e = ERR_NONE;
 	*s = (struct setup){0};
 	arena_init(&s->arena);
 	findings_init(&s->findings);
-	int failed = find_all(s, c, &e);
-	if (failed)
-		fail(EXIT_REFUSED, &e);
-	else if (setup_usable(s))
-		failed = -1;
-	else if (place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
+	if (!find_all(s, c, &e))
+		return 0;
+	fail(EXIT_REFUSED, &e);
+	setup_done(s);
+	return -1;
+}
+
+int setup_open(struct setup *s, const struct call *c)
+{
+	struct err e = ERR_NONE;
+	if (setup_load(s, c))
+		return -1;
+	int failed = setup_usable(s);
+	if (!failed && place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
 		failed = -fail(EXIT_REFUSED, &e);
 	if (failed)
 		setup_done(s);
@@ -63,6 +73,22 @@ void setup_done(struct setup *s)
 	*s = (struct setup){0};
 }
 
+/* What the journal tells about is judged by the bundle it was begun with and no other. */
+static int check_copy(const struct resting *r, const char *id, struct err *e)
+{
+	const char *found = r->loaded.bundle->digest;
+	char begun_with[POSITION_DIGEST_BYTES];
+	bool begun;
+	if (instance_begun(&r->instance, &begun, begun_with, e))
+		return -1;
+	if (!begun || !strcmp(begun_with, found))
+		return 0;
+	return err_set(e,
+		"the stored bundle of instance %s was changed: its digest is %s, and the journal "
+		"began with %s",
+		id, found, begun_with);
+}
+
 /* The machine an instance runs is the one in its own copy. */
 static int open_machine(struct resting *r, const char *id)
 {
@@ -74,7 +100,9 @@ static int open_machine(struct resting *r, const char *id)
 		err_wrap(&e, "the bundle of instance %s", id);
 		return fail(EXIT_DAMAGED, &e);
 	}
-	return loaded_usable(&r->loaded, &r->findings) ? EXIT_DAMAGED : EXIT_OK;
+	if (loaded_usable(&r->loaded, &r->findings))
+		return EXIT_DAMAGED;
+	return check_copy(r, id, &e) ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
 /* A start that was refused leaves a directory and nothing to look at. */

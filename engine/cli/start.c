@@ -98,10 +98,10 @@ static int open_copy(struct starting *g, struct err *e)
 	return 0;
 }
 
-/* The errors as one reason. */
+/* The errors as one reason. They are placed in what the operator named: it has the copy's bytes. */
 static int findings_reason(struct starting *g, struct err *e)
 {
-	const struct doc *docs[] = {&g->copy.doc};
+	const struct doc *docs[] = {&g->start->authored->doc};
 	size_t kept = 0;
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
@@ -119,13 +119,14 @@ static int findings_reason(struct starting *g, struct err *e)
 /* What `machine check` refuses about commands on this host is not started either. */
 static int check_host(struct starting *g, struct err *e)
 {
-	check_commands(g->copy.machine, g->start->place->workspace, &g->findings);
+	check_commands(g->start->authored->machine, g->start->place->workspace, &g->findings);
 	return g->findings.errors ? findings_reason(g, e) : 0;
 }
 
 static int apply_overlay(struct starting *g, struct err *e)
 {
-	if (!config_overlay(g->start->config, &g->copy.doc, g->copy.machine->config, &g->findings))
+	const struct loaded *l = g->start->authored;
+	if (!config_overlay(g->start->config, &l->doc, l->machine->config, &g->findings))
 		return 0;
 	return findings_reason(g, e);
 }

@@ -81,11 +81,16 @@ setup() {
 	run --separate-stderr agent6 check config
 	[ "$status" -eq 0 ]
 	[[ $output == *"is valid"*"no provider is configured"* ]]
+	[ "$(agent6 check config --json)" = '[]' ]
 	mkdir -p "$SCRATCH/config/agent6"
 	printf 'sandbox:\n  profil: strict\n' >"$file"
 	run --separate-stderr agent6 check config
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"config.yaml:2:3: error["*"profile"* ]]
+	need jq
+	run --separate-stderr agent6 check config --json
+	[ "$status" -eq 2 ]
+	jq -e '.[0] | .line == 2 and .column == 3 and .severity == "error"' <<<"$output"
 }
 
 @test "connect: writes the provider, the role, and the key where nobody else reads it" {

@@ -134,6 +134,11 @@ waiting() {
 	run --separate-stderr agent6 machine run ../flow --exit-on-wait
 	echo "$stderr"
 	[[ $status -eq 5 && $stderr == *"copy of the bundle has the digest"* ]]
+	for verb in status replay; do
+		run --separate-stderr agent6 machine "$verb" flow
+		[[ $status -eq 5 && $stderr == *"the stored bundle of instance flow was changed: its digest is sha256:"*"began with sha256:"* ]]
+	done
+	agent6 machine verify flow
 	rm -f "$copy/scripts/added"
 	agent6 machine run ../flow --exit-on-wait --quiet
 	cp "$copy/machine.yaml" ../changed
@@ -144,6 +149,15 @@ waiting() {
 	[[ $status -eq 5 && $stderr == *"copy of the bundle has the digest"* ]]
 	give_user "$SCRATCH"
 	as_user rm -rf "$SCRATCH/state"
+}
+
+@test "a refused overlay is shown where its author wrote it" {
+	flow went
+	echo 'config: {sandbox: {limits: {memory_mb: 999999}}, machine: {}}' >>../flow/machine.yaml
+	run --separate-stderr agent6 machine run ../flow
+	echo "$stderr"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"../flow/machine.yaml:"* && $stderr != *"$SCRATCH/state"* ]]
 }
 
 @test "--digest refuses anything else" {
