@@ -24,8 +24,9 @@ static void add_row(struct buf *out, const json_t *status)
 	}
 	const json_t *seq = json_object_get(status, "seq");
 	if (seq)
-		buf_addf(out, "%6jd  %s", (intmax_t)json_integer_value(seq),
-			text_of(status, "updated"));
+		buf_addf(out, "%6jd  ", (intmax_t)json_integer_value(seq));
+	if (seq)
+		text_when(out, text_of(status, "updated"));
 	else
 		text_clean(out, text_of(status, "reason"), 200);
 	buf_addc(out, '\n');

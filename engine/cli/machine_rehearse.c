@@ -3,44 +3,20 @@
 #include "cli/stage.h"
 #include "cli/start.h"
 #include "cli/summary.h"
-#include "run/journal.h"
 #include "run/workspace.h"
 
 #include <string.h>
 
 enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20 };
 
-/* A rehearsal under way: what is shown is also added up. */
+/* A rehearsal under way. */
 struct rehearsal {
 	const struct call *call;
 	const struct loaded *loaded;
 	struct stage stage;
 	struct show show;
-	struct drive_listener shown;
 	struct summary summary;
 };
-
-static void on_line(void *ctx, const char *line, size_t len)
-{
-	struct rehearsal *r = ctx;
-	struct err e = ERR_NONE;
-	json_auto_t *fields = journal_decode(line, len, &e);
-	if (fields)
-		summary_add(&r->summary, fields);
-	r->shown.line(&r->show, line, len);
-}
-
-static void on_activity(void *ctx, const struct activity *now)
-{
-	struct rehearsal *r = ctx;
-	r->shown.activity(&r->show, now);
-}
-
-static void on_notice(void *ctx, const char *text)
-{
-	struct rehearsal *r = ctx;
-	r->shown.notice(&r->show, text);
-}
 
 static void add_provider(const char **names, size_t *count, const char *name)
 {
@@ -73,6 +49,23 @@ static size_t providers_of(const struct loaded *l, const char **names)
 	return count;
 }
 
+static void on_line(void *ctx, const json_t *fields)
+{
+	summary_add(ctx, fields);
+}
+
+/* The whole run, also what an earlier call of a rehearsal that is kept did. */
+static void add_up(struct rehearsal *r, const struct place *place, const char *id)
+{
+	struct instance instance = INSTANCE_NONE;
+	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
+	if (instance_open(place, id, &instance, &e))
+		return;
+	summary_read(&instance, on_line, &r->summary, &e);
+	summary_read_layers(&r->summary, &instance);
+	instance_done(&instance);
+}
+
 static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 {
 	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
@@ -91,16 +84,9 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.rehearsal_url = r->stage.url,
 		.allow_root = call_has(r->call, "allow-root"),
 		.exit_on_wait = call_has(r->call, "exit-on-wait")};
-	struct drive_listener listener = {.line = on_line,
-		.activity = on_activity,
-		.notice = on_notice,
-		.tick_ms = r->shown.tick_ms,
-		.ctx = r};
+	struct drive_listener listener = show_listener(&r->show);
 	start_run(&start, &listener, out);
-	struct instance instance = INSTANCE_NONE;
-	if (!instance_open(&place, start.id, &instance, NULL))
-		summary_read_layers(&r->summary, &instance);
-	instance_done(&instance);
+	add_up(r, &place, start.id);
 	config_free(config);
 	place_done(&place);
 	return 0;
@@ -174,7 +160,7 @@ static int run(const struct call *c)
 	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
 	summary_init(&r.summary);
 	show_init(&r.show, c);
-	r.shown = show_listener(&r.show);
+	r.show.apart = true;
 	int code = loaded_with(c->arguments[0], rehearse, &r);
 	stage_done(&r.stage);
 	summary_done(&r.summary);

@@ -2,7 +2,6 @@
 #include "cli/exposure.h"
 #include "cli/report.h"
 #include "cli/setup.h"
-#include "run/journal.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,25 +9,9 @@
 
 enum { PAGE_BYTES_MAX = 1024 * 1024 * 1024 };
 
-static int read_lines(struct report *r, const struct instance *i, struct err *e)
+static void on_line(void *ctx, const json_t *fields)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct journal_mark start = journal_start();
-	struct journal_reader reader;
-	const char *line;
-	size_t len;
-	int got;
-	if (fd < 0)
-		return err_errno(e, "cannot open the journal of instance %s", i->id);
-	journal_reader_init(&reader, fd, &start);
-	reader.patience_ms = JOURNAL_PATIENCE_MS;
-	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
-		json_auto_t *fields = journal_decode(line, len, e);
-		if (fields)
-			report_line(r, fields);
-	}
-	journal_reader_done(&reader);
-	return got;
+	report_line(ctx, fields);
 }
 
 static void on_step(void *ctx, const json_t *fields, const json_t *blackboard)
@@ -40,7 +23,7 @@ static int collect(struct report *r, const struct resting *i, struct err *e)
 {
 	json_auto_t *blackboard = NULL;
 	struct replay_request q = {.machine = i->loaded.machine, .step = on_step, .ctx = r};
-	return read_lines(r, &i->instance, e) ||
+	return summary_read(&i->instance, on_line, r, e) ||
 			       replay_run(&i->instance, &q, &r->result, &blackboard, e)
 		       ? -1
 		       : 0;

@@ -17,6 +17,14 @@ static void add(struct buf *out, const char *label, const char *value)
 	buf_addc(out, '\n');
 }
 
+static void add_when(struct buf *out, const char *label, const char *instant)
+{
+	AUTO_BUF text;
+	buf_init(&text, 64);
+	text_when(&text, instant);
+	add(out, label, text.len ? text.data : "");
+}
+
 static void add_holder(struct buf *out, const json_t *status)
 {
 	const json_t *holder = json_object_get(status, "holder");
@@ -58,6 +66,16 @@ static void add_blackboard(struct buf *out, const json_t *blackboard)
 	}
 }
 
+/* Last, where the eye is when the command has printed. */
+static void add_question(struct buf *out, const json_t *status)
+{
+	const json_t *doc = json_object_get(status, "question");
+	AUTO_BUF text;
+	buf_init(&text, STATUS_BYTES_MAX);
+	if (json_is_object(doc) && !show_question(&text, text_of(status, "id"), doc))
+		buf_addf(out, "\n%s", text.data);
+}
+
 static void status_text(const json_t *status, struct buf *out)
 {
 	char steps[64];
@@ -68,17 +86,18 @@ static void status_text(const json_t *status, struct buf *out)
 		(intmax_t)json_integer_value(json_object_get(status, "seq")));
 	add(out, "steps", steps);
 	add(out, "reason", text_of(status, "reason"));
-	add(out, "wakes", text_of(status, "wake"));
+	add_when(out, "wakes", text_of(status, "wake"));
 	snprintf(steps, sizeof(steps), "%jd",
 		(intmax_t)json_integer_value(json_object_get(status, "pokes")));
 	add(out, "pokes", steps[0] == '0' ? "" : steps);
 	add_holder(out, status);
-	add(out, "started", text_of(status, "started"));
-	add(out, "updated", text_of(status, "updated"));
+	add_when(out, "started", text_of(status, "started"));
+	add_when(out, "updated", text_of(status, "updated"));
 	add_totals(out, status);
 	add(out, "bundle", text_of(status, "bundle"));
 	add(out, "profile", text_of(status, "profile"));
 	add_blackboard(out, json_object_get(status, "blackboard"));
+	add_question(out, status);
 }
 
 static int show(const struct call *c, const struct resting *r)

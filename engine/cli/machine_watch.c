@@ -42,22 +42,18 @@ static int show_new_lines(struct watching *w, struct err *e)
 }
 
 /* An agent's question, once, with how it is answered. */
-static void show_question(struct watching *w)
+static void tell_question(struct watching *w)
 {
 	struct err e = ERR_NONE;
-	struct question q;
 	json_auto_t *doc = ask_read(w->instance, &e);
 	const char *id = text_of(doc, "id");
+	AUTO_BUF text;
+	buf_init(&text, 2 * QUESTION_BYTES_MAX);
 	if (!doc || w->show.mode == SHOW_JSON || !strcmp(id, w->question) ||
-		question_init(&q, doc, &e))
+		show_question(&text, w->instance->id, doc))
 		return;
 	snprintf(w->question, sizeof(w->question), "%s", id);
-	AUTO_BUF text;
-	buf_init(&text, QUESTION_BYTES_MAX);
-	buf_adds(&text, "");
-	question_prompt(&q, &text);
-	printf("%s\nAnswer it: agent6 machine approve %s [--yes|--no] --question %s\n",
-		text.failed ? "" : text.data, w->instance->id, id);
+	fputs(text.data, stdout);
 	fflush(stdout);
 }
 
@@ -90,7 +86,7 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 		journal_reader_init(&w->reader, fd, &at);
 		w->reader.patience_ms = JOURNAL_PATIENCE_MS;
 		failed = show_new_lines(w, e);
-		show_question(w);
+		tell_question(w);
 		at = w->reader.mark;
 		journal_reader_done(&w->reader);
 		if (!failed && !w->ended)

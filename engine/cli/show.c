@@ -3,12 +3,20 @@
 #include "base/clock.h"
 #include "cli/text.h"
 #include "run/journal.h"
+#include "run/question.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { LINE_BYTES_MAX = 64 * 1024, NAME_COLUMNS = 16, EDGE_COLUMNS = 34, REASON_COLUMNS = 200 };
+enum {
+	LINE_BYTES_MAX = 64 * 1024,
+	NAME_COLUMNS = 16,
+	EDGE_COLUMNS = 34,
+	REASON_COLUMNS = 200,
+	/* "sha256:" and enough to tell bundles apart; `machine status` has all of it. */
+	DIGEST_COLUMNS = 7 + 12
+};
 
 void show_init(struct show *s, const struct call *c)
 {
@@ -62,6 +70,21 @@ void show_spend(struct buf *out, const struct totals *t)
 	}
 	if (t->unpriced)
 		buf_adds(out, t->microusd ? " and unpriced" : ", unpriced");
+}
+
+int show_question(struct buf *out, const char *id, const json_t *doc)
+{
+	struct question q;
+	struct err e = ERR_NONE;
+	if (question_init(&q, doc, &e))
+		return -1;
+	question_show(&q, out);
+	buf_addf(out,
+		"Answer it: agent6 machine approve %s [--yes|--no] --question %s\n"
+		"Without an answer it is denied at ",
+		id, text_of(doc, "id"));
+	text_when(out, text_of(doc, "until"));
+	return buf_adds(out, ".\n");
 }
 
 static void add_fact(struct buf *line, const json_t *fact)
@@ -120,9 +143,9 @@ static void step_line(struct show *s, struct buf *line, const json_t *fields, in
 static void retry_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	begin_step(s, line, fields, elapsed_ms);
-	buf_addf(line, "  attempt %d, again at %s",
-		(int)json_integer_value(json_object_get(fields, "attempt")),
-		text_of(fields, "until"));
+	buf_addf(line, "  attempt %d, again after ",
+		(int)json_integer_value(json_object_get(fields, "attempt")));
+	text_duration(line, json_integer_value(json_object_get(fields, "delay_ms")));
 	add_fact(line, json_object_get(fields, "fact"));
 }
 
@@ -131,7 +154,7 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 	(void)elapsed_ms;
 	size_t i;
 	json_t *override;
-	buf_addf(line, "machine %s, %s, profile %s", text_of(fields, "machine"),
+	buf_addf(line, "machine %s, %.*s, profile %s", text_of(fields, "machine"), DIGEST_COLUMNS,
 		text_of(fields, "bundle"), text_of(fields, "profile"));
 	json_array_foreach (json_object_get(fields, "overrides"), i, override)
 		buf_addf(line, ", %s", json_string_value(override));
@@ -140,14 +163,21 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 
 static void armed_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	const char *wake = text_of(fields, "wake");
+	const char *wake = text_of(fields, "wake"), *ts = text_of(fields, "ts");
+	int64_t from_us = 0, until_us = 0;
 	(void)elapsed_ms;
 	buf_adds(line, "       ");
 	size_t at = line->len;
 	text_clean(line, text_of(fields, "state"), 64);
 	text_pad(line, at, NAME_COLUMNS);
-	paint(s, line, "2", *wake ? "waits until " : "waits to be poked");
-	buf_adds(line, wake);
+	if (clock_parse(wake, strlen(wake), &until_us) || clock_parse(ts, strlen(ts), &from_us)) {
+		paint(s, line, "2", "waits to be poked");
+		return;
+	}
+	paint(s, line, "2", "waits ");
+	text_duration(line, (until_us - from_us + 500) / 1000);
+	buf_adds(line, ", until ");
+	text_when(line, wake);
 }
 
 static void notify_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
@@ -326,23 +356,39 @@ struct drive_listener show_listener(struct show *s)
 /* --- the end
  * -------------------------------------------------------------------------------------- */
 
-static void add_next(struct buf *line, const char *id, const struct drive_result *r)
+static void add_wait(struct show *s, struct buf *line, const char *id, const struct drive_result *r)
 {
 	char wake[CLOCK_TEXT_BYTES];
-	if (r->status == RUN_WAITING && r->wake_unix_us) {
+	buf_addf(line, "\nIt waits in state %s ", r->state);
+	if (r->wake_unix_us) {
 		clock_text(r->wake_unix_us, wake);
-		buf_addf(line,
-			"\nIt waits in state %s until %s; run it again then, or poke it: agent6 "
-			"machine poke %s",
-			r->state, wake, id);
-	} else if (r->status == RUN_WAITING) {
-		buf_addf(line, "\nIt waits in state %s to be poked: agent6 machine poke %s",
-			r->state, id);
-	} else if (r->status == RUN_STOPPED || r->status == RUN_INTERRUPTED ||
-		   r->status == RUN_TERMINATED) {
+		buf_adds(line, "until ");
+		text_when(line, wake);
+		buf_adds(line, "; the same command continues it then.");
+	} else {
+		buf_adds(line, "to be poked.");
+	}
+	if (!s->apart)
+		buf_addf(line, "\nWake it %s: agent6 machine poke %s",
+			r->wake_unix_us ? "earlier" : "up", id);
+}
+
+static void add_next(struct show *s, struct buf *line, const char *id, const struct drive_result *r)
+{
+	if (r->status == RUN_WAITING)
+		add_wait(s, line, id, r);
+	else if (r->status == RUN_STOPPED || r->status == RUN_INTERRUPTED ||
+		 r->status == RUN_TERMINATED)
 		buf_addf(line, "\nIt is parked before state %s; the same command continues it.",
 			r->state);
-	}
+	else if (!s->apart && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
+		buf_addf(line, "\nSee why: agent6 machine report %s -o %s.html", id, id);
+}
+
+/* What the next line says better is no reason. */
+static const char *reason_of(const struct drive_result *r)
+{
+	return r->status == RUN_WAITING || r->status == RUN_STOPPED ? "" : r->reason;
 }
 
 void show_result(struct show *s, const char *id, const struct drive_result *r)
@@ -363,9 +409,9 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 	if (r->already_ended)
 		buf_addf(&line, "%s had ended before: ", id);
 	paint(s, &line, colour, run_status_name(r->status));
-	if (*r->reason) {
+	if (*reason_of(r)) {
 		buf_adds(&line, ": ");
-		text_clean(&line, r->reason, 1000);
+		text_clean(&line, reason_of(r), 1000);
 	}
 	buf_addf(&line, "  (%ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
 	size_t at = line.len;
@@ -374,6 +420,6 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 	if (line.len == at + 2)
 		line.len = at;
 	buf_adds(&line, ")");
-	add_next(&line, id, r);
+	add_next(s, &line, id, r);
 	print_line(s, &line);
 }

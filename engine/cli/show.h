@@ -19,8 +19,7 @@ struct show {
 	int64_t last_us; /* time stamp of the newest line */
 	bool live_drawn; /* the terminal's last line is the live one */
 	int terminal_fd; /* where questions are asked; -1: nowhere. Owned */
-	char state[POSITION_NAME_BYTES + 1];
-	const struct machine *machine; /* for the kinds of states; NULL: unknown */
+	bool apart;      /* other commands do not find this instance: a rehearsal */
 };
 
 /* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */
@@ -41,6 +40,8 @@ bool show_is_boundary(const char *type);
 /* How it ended or where it stands, in one or two lines, with what to do next. Refusals go to
  * stderr. */
 void show_result(struct show *s, const char *id, const struct drive_result *r);
+/* What an agent asks and how it is answered; -1: `doc` is no question. */
+int show_question(struct buf *out, const char *id, const json_t *doc);
 /* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */
 void show_spend(struct buf *out, const struct totals *t);
 #endif

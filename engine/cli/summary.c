@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/show.h"
 #include "cli/text.h"
+#include "run/journal.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -91,6 +92,28 @@ void summary_add(struct summary *s, const json_t *fields)
 		add_execution(s, fields, elapsed_ms);
 	if (!strcmp(type, "step") || !strcmp(type, "end"))
 		json_array_append(s->path, json_object_get(fields, "state"));
+}
+
+int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t *fields), void *ctx,
+	struct err *e)
+{
+	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct journal_mark start = journal_start();
+	struct journal_reader reader;
+	const char *line;
+	size_t len;
+	int got;
+	if (fd < 0)
+		return err_errno(e, "cannot open the journal of instance %s", i->id);
+	journal_reader_init(&reader, fd, &start);
+	reader.patience_ms = JOURNAL_PATIENCE_MS;
+	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
+		json_auto_t *fields = journal_decode(line, len, e);
+		if (fields)
+			each(ctx, fields);
+	}
+	journal_reader_done(&reader);
+	return got;
 }
 
 /* --- text
@@ -247,7 +270,7 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 {
 	add_label(out, "outcome");
 	buf_adds(out, run_status_name(r->status));
-	if (*r->reason) {
+	if (*r->reason && r->status != RUN_WAITING) {
 		buf_adds(out, ": ");
 		text_clean(out, r->reason, 400);
 	}

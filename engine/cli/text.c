@@ -57,6 +57,15 @@ void text_duration(struct buf *out, int64_t ms)
 			(intmax_t)(secs % 86400 / 3600));
 }
 
+void text_when(struct buf *out, const char *instant)
+{
+	enum { DATE = 10, TIME = 8 };
+	if (strlen(instant) > DATE + TIME)
+		buf_addf(out, "%.*s %.*s UTC", DATE, instant, TIME, instant + DATE + 1);
+	else
+		text_clean(out, instant, DATE + TIME);
+}
+
 void text_count(struct buf *out, int64_t n)
 {
 	char digits[24];

@@ -17,6 +17,8 @@ void text_clean(struct buf *out, const char *text, size_t columns);
 void text_markdown(struct buf *out, const char *text);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
 void text_duration(struct buf *out, int64_t ms);
+/* An RFC 3339 instant of the journal as "2026-11-21 22:15:36 UTC"; "" stays "". */
+void text_when(struct buf *out, const char *instant);
 /* "812", "12,345". */
 void text_count(struct buf *out, int64_t n);
 /* "$0.0012", "$3.40". */

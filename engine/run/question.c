@@ -157,7 +157,7 @@ static const char *highest(const struct question *q)
 	return most;
 }
 
-static void prompt_confirm(const struct question *q, struct buf *out)
+void question_show(const struct question *q, struct buf *out)
 {
 	size_t n = q->to - q->from;
 	buf_adds(out, "The agent of state ");
@@ -166,8 +166,13 @@ static void prompt_confirm(const struct question *q, struct buf *out)
 		highest(q));
 	for (size_t i = q->from; i < q->to; i++)
 		show_command(q, i, out);
-	buf_adds(out, n == 1 ? "Run it? [y]es, [n]o: "
-			     : "Run all of them? [y]es, [n]o, [s]tep by step: ");
+}
+
+static void prompt_confirm(const struct question *q, struct buf *out)
+{
+	question_show(q, out);
+	buf_adds(out, q->to - q->from == 1 ? "Run it? [y]es, [n]o: "
+					   : "Run all of them? [y]es, [n]o, [s]tep by step: ");
 }
 
 static void prompt_again(const struct question *q, const char *approval, struct buf *out)

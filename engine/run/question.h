@@ -29,6 +29,8 @@ struct question {
 
 /* -1: not a question. `doc` is untrusted as far as it comes from an agent. */
 int question_init(struct question *q, const json_t *doc, struct err *e);
+/* What is asked about, in lines, without asking. */
+void question_show(const struct question *q, struct buf *out);
 /* What a person is asked next. */
 void question_prompt(const struct question *q, struct buf *out);
 /* Takes one line of input; what is not understood is asked again, three times, and is then a no. */

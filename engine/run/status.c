@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "run/ask.h"
 #include "run/drive.h"
 #include "run/pokes.h"
 #include "run/recover.h"
@@ -23,19 +24,29 @@ static json_t *instant(int64_t unix_us)
 	return unix_us ? json_string(text) : json_null();
 }
 
+/* What an agent of a live run asks; what cannot be read is no question. */
+static json_t *question(const struct instance *i, const struct holder *who)
+{
+	struct err e = ERR_NONE;
+	json_t *doc = who->pid ? ask_read(i, &e) : NULL;
+	return doc ? doc : json_null();
+}
+
 static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
 {
 	const struct position *p = &r->position;
 	const char *status = who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p);
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s}",
-		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
+	return json_pack(
+		"{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:o}", "id",
+		i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
 		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
 		p->attempt, "reason", p->reason, "wake", instant(p->armed ? p->wake_us : 0),
 		"holder", holder, "totals", totals_encode(&p->totals), "blackboard", p->blackboard,
 		"started", instant(p->started_us), "updated", instant(p->updated_us), "pokes",
-		pokes_count(i), "bundle", p->digest, "profile", p->profile);
+		pokes_count(i), "bundle", p->digest, "profile", p->profile, "question",
+		question(i, who));
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

@@ -96,6 +96,15 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$(grep -c '"t":"begin"' kept/state/*/machines/triage/journal.jsonl)" -eq 1 ]
 }
 
+@test "a rehearsal continued in its directory is reported as a whole" {
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -qE '^confinement +profile (strict|hardened)$' <<<"$output"
+	grep -qE '^  scan +tool +4x' <<<"$output"
+}
+
 @test "code-fixer leaves its commit on a branch of the rehearsal's repository" {
 	need git
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/code-fixer" --dir kept

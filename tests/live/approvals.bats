@@ -205,6 +205,11 @@ watched() { # starts an unattended run that somebody watches
 	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
 	watched
 	grep -q "touch made" "$SCRATCH/watch"
+	run -0 agent6 machine status coder
+	[[ $output == *"The agent of state edit wants to run a command"*"touch made"* ]]
+	local how
+	how=$(grep -o 'agent6 machine approve coder .*' <<<"$output")
+	[[ $how == "agent6 machine approve coder [--yes|--no] --question $(agent6 machine status coder --json | jq -r .question.id)" ]]
 	run -2 agent6 machine approve coder --yes --question 0123456789abcdef
 	[[ $output == *"is no longer open"* ]]
 	run -2 agent6 machine approve coder --yes --no
@@ -215,6 +220,7 @@ watched() { # starts an unattended run that somebody watches
 	on_branch made
 	run -2 agent6 machine approve coder --yes
 	[[ $output == *"is not running"* ]]
+	[[ $(agent6 machine status coder --json | jq .question) == null ]]
 }
 
 @test "approve --no denies" {
