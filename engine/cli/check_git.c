@@ -6,6 +6,7 @@
  */
 #include "base/capture.h"
 #include "base/io.h"
+#include "base/json.h"
 #include "base/tree.h"
 #include "cli/verb.h"
 #include "git/branch.h"
@@ -221,47 +222,84 @@ static int work(const struct ground *g, struct err *e)
 	return failed ? -1 : 0;
 }
 
-static int prove(const struct ground *g, struct err *e)
+/* What was tried and what of it ran, for whom; marker names separated by ", ". */
+struct proof {
+	size_t planted, plain_count, our_count;
+	struct buf plain, ours;
+};
+
+static int prove(const struct ground *g, struct proof *p, struct err *e)
 {
 	static const char *const plain[][6] = {{"status", NULL}, {"diff", NULL},
 		{"commit", "--allow-empty", "-m", "x", NULL}, {"checkout", "-b", "y", NULL}};
 	const char *const paths[] = {"."};
-	AUTO_BUF out, ours, theirs;
+	AUTO_BUF out;
 	buf_init(&out, 1 << 20);
-	buf_init(&ours, 4096);
-	buf_init(&theirs, 4096);
 	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e) ||
 		work(g, e))
 		return err_wrap(e, "on the poisoned repository");
-	size_t executed = ran(g, &ours);
+	p->planted = ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere) + ARRAY_LEN(hooks);
+	p->our_count = ran(g, &p->ours);
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
 		if (plain_git(g, plain[i], e) < 0)
 			return -1;
-	size_t shown = ran(g, &theirs);
-	if (executed)
-		return err_set(e, "git executed what the repository planted: %s", ours.data);
-	if (!shown)
+	p->plain_count = ran(g, &p->plain);
+	if (p->our_count)
+		return err_set(e, "git executed what the repository planted: %s", p->ours.data);
+	if (!p->plain_count)
 		return err_set(
 			e, "plain git executed nothing either: the proof does not work with it");
-	printf("%zu settings and hooks planted; plain git executed %zu (%s), ours none\n",
-		ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere) + ARRAY_LEN(hooks), shown, theirs.data);
 	return 0;
+}
+
+static json_t *names_of(const struct buf *text)
+{
+	json_t *names = json_array();
+	for (const char *at = text->len ? text->data : ""; *at;) {
+		size_t len = strcspn(at, ",");
+		json_array_append_new(names, json_stringn(at, len));
+		at += len + strspn(at + len, ", ");
+	}
+	return names;
+}
+
+static void tell(const struct proof *p, const struct err *e, bool json)
+{
+	if (!json && !*e->text)
+		printf("%zu settings and hooks planted; plain git executed %zu (%s), ours none\n",
+			p->planted, p->plain_count, p->plain.data);
+	if (!json)
+		return;
+	json_auto_t *doc = json_pack("{s:b,s:i,s:o,s:o,s:s}", "proved", !*e->text, "planted",
+		(int)p->planted, "plain_git", names_of(&p->plain), "ours", names_of(&p->ours),
+		"reason", e->text);
+	AUTO_FREE char *text = json_text(doc);
+	puts(text ? text : "");
 }
 
 static int run(const struct call *c)
 {
 	struct ground g = {.dir = ""};
 	struct err e = ERR_NONE;
-	(void)c;
-	int failed = build(&g, &e) || poison(&g, &e) || prove(&g, &e);
+	struct proof p = {0};
+	buf_init(&p.plain, 4096);
+	buf_init(&p.ours, 4096);
+	int failed = build(&g, &e) || poison(&g, &e) || prove(&g, &p, &e);
+	tell(&p, &e, call_has(c, "json"));
+	buf_done(&p.plain);
+	buf_done(&p.ours);
 	git_repo_done(&g.repo);
 	if (g.dir[0])
 		tree_remove(AT_FDCWD, g.dir, NULL);
 	return failed ? fail(EXIT_FAILED, &e) : EXIT_OK;
 }
 
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
 const struct verb verb_check_git = {.path = "check git",
 	.summary = "prove that the installed git executes nothing a repository planted",
 	.max_arguments = 0,
 	.details = "Exit status: 0 proved; 1 not, with what ran.",
+	.options = options,
 	.run = run};

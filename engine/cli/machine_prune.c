@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/json.h"
 #include "cli/setup.h"
 #include "run/drive.h"
 
@@ -11,6 +12,7 @@ struct pruning {
 	const struct place *place;
 	int64_t before_us; /* ended earlier than this */
 	struct buf ids;    /* each ended by a NUL */
+	json_t *told;      /* --json: the ids that were or would be removed */
 };
 
 /* Ended instances, old enough. What cannot be read is left for a person to look at. */
@@ -27,12 +29,20 @@ static void consider(void *ctx, const json_t *status)
 	buf_add(&p->ids, id, strlen(id) + 1);
 }
 
+static void tell(const struct pruning *p, const char *what, const char *id)
+{
+	if (p->told)
+		json_array_append_new(p->told, json_string(id));
+	else
+		printf("%s %s\n", what, id);
+}
+
 static int remove_one(const struct pruning *p, const char *id, bool unfinished)
 {
 	struct err e = ERR_NONE;
 	if (instance_remove(p->place, id, unfinished, &e))
 		return fail(EXIT_REFUSED, &e);
-	printf("removed %s\n", id);
+	tell(p, "removed", id);
 	return EXIT_OK;
 }
 
@@ -45,7 +55,7 @@ static int remove_old(struct pruning *p, bool dry_run)
 	for (size_t at = 0; at < p->ids.len; at += strlen(p->ids.data + at) + 1) {
 		const char *id = p->ids.data + at;
 		if (dry_run)
-			printf("would remove %s\n", id);
+			tell(p, "would remove", id);
 		else if (remove_one(p, id, false))
 			code = EXIT_REFUSED;
 	}
@@ -63,13 +73,18 @@ static int run(const struct call *c)
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
 	struct pruning p = {.place = &setup.place,
-		.before_us = clock_realtime_us() - (int64_t)days * DAY_SECS * 1000000};
+		.before_us = clock_realtime_us() - (int64_t)days * DAY_SECS * 1000000,
+		.told = call_has(c, "json") ? json_array() : NULL};
 	buf_init(&p.ids, IDS_BYTES_MAX);
 	for (int i = 0; i < c->argument_count; i++)
 		if (remove_one(&p, c->arguments[i], call_has(c, "unfinished")))
 			code = EXIT_REFUSED;
 	if (!c->argument_count)
 		code = remove_old(&p, call_has(c, "dry-run"));
+	AUTO_FREE char *text = p.told ? json_text(p.told) : NULL;
+	if (text)
+		puts(text);
+	json_decref(p.told);
 	buf_done(&p.ids);
 	setup_done(&setup);
 	return code;
@@ -79,7 +94,8 @@ static const struct verb_option options[] = {
 	{"older-than-days", "N", "without IDs: those that ended at least N days ago (default 0)",
 		false},
 	{"unfinished", NULL, "with IDs: also one that could still go on", false},
-	{"dry-run", NULL, "without IDs: only say which", false}, {NULL, NULL, NULL, false}};
+	{"dry-run", NULL, "without IDs: only say which", false},
+	{"json", NULL, "print the ids as one JSON array", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_prune = {.path = "machine prune",
 	.summary = "remove instances that have ended",

@@ -12,6 +12,11 @@ load ../kit/common
 	[ -z "$(ls -A "$SCRATCH")" ]
 }
 
+@test "--json: what was planted and what ran" {
+	need git jq
+	agent6 check git --json | jq -e '.proved and .planted > 20 and .ours == [] and (.plain_git | index("fsmonitor"))'
+}
+
 @test "the same for an ordinary user" {
 	need git
 	give_user "$SCRATCH"
