@@ -1,6 +1,7 @@
 #include "provider/http.h"
 
 #include "provider/channel.h"
+#include "provider/trust.h"
 
 #include "base/clock.h"
 #include <curl/curl.h>
@@ -17,6 +18,7 @@ struct http {
 	int channel_fd;
 	int64_t connect_timeout_ms, idle_timeout_ms;
 	bool broker_gone;
+	bool by_name; /* authorities are looked up in a directory; the file was not read yet */
 	/* of the call in progress */
 	const struct http_post *post;
 	struct http_head *head;
@@ -168,6 +170,9 @@ static CURLcode set_options(struct http *h, const struct http_options *o)
 	if (o->ca_file) {
 		SET(CURLOPT_CAINFO, o->ca_file);
 		SET(CURLOPT_CAPATH, NULL);
+	} else if (trust_directory()) {
+		SET(CURLOPT_CAINFO, NULL);
+		h->by_name = true;
 	}
 	/* The path is never opened: with it set curl resolves nothing and asks for an AF_UNIX
 	 * socket, which open_socket takes from the channel instead. */
@@ -277,6 +282,17 @@ static void wipe_headers(struct curl_slist *list)
 	curl_slist_free_all(list);
 }
 
+/* An authority may be in the system's file alone. Nothing was sent to the refused server. */
+static CURLcode perform(struct http *h)
+{
+	CURLcode rc = curl_easy_perform(h->curl);
+	if (rc != CURLE_PEER_FAILED_VERIFICATION || !h->by_name || !trust_file())
+		return rc;
+	h->by_name = false;
+	curl_easy_setopt(h->curl, CURLOPT_CAINFO, trust_file());
+	return curl_easy_perform(h->curl);
+}
+
 int http_post(struct http *h, const struct http_post *post, struct http_head *head, struct fault *f)
 {
 	AUTO_FREE char *url = NULL;
@@ -302,7 +318,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 		left_ms < 1         ? 1L
 		: left_ms > INT_MAX ? (long)INT_MAX
 				    : (long)left_ms);
-	CURLcode rc = curl_easy_perform(h->curl);
+	CURLcode rc = perform(h);
 	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, NULL);
 	wipe_headers(headers);
 	int result = rc ? failed(h, rc, f) : 0;

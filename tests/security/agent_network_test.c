@@ -6,6 +6,8 @@
 #include "tests/kit/tap.h"
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 static char *read_scratch(const char *path)
@@ -54,6 +56,19 @@ static void traced(void)
 	ok(strstr(text, "AF_INET"), "(and the trace would have shown one: the broker's)");
 }
 
+static void shell(const char *command)
+{
+	pid_t pid = fork();
+	if (!pid) {
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	if (status)
+		bail("this failed: %s", command);
+}
+
 static void make_certificate(const char *name, const char *subject)
 {
 	char command[2048];
@@ -66,15 +81,7 @@ static void make_certificate(const char *name, const char *subject)
 		"%s.crt "
 		"2>/dev/null && cat %s.crt %s.key > %s.pem",
 		tap_scratch(), name, name, subject, name, name, name, name, name, name, name);
-	pid_t pid = fork();
-	if (!pid) {
-		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-		_exit(127);
-	}
-	int status;
-	waitpid(pid, &status, 0);
-	if (status)
-		bail("cannot make a certificate");
+	shell(command);
 }
 
 static void tls(void)
@@ -108,6 +115,46 @@ static void tls(void)
 		.replies = {{KIT_FINISH, 0, 0}}};
 	kit_run(&unknown);
 	has_str(kit_reason(&unknown), "certificate is not accepted", "an unknown authority's");
+}
+
+/* What the system trusts: a directory of our own in its place, which nobody else sees. */
+static void system_store(void)
+{
+	static const struct {
+		const char *fill, *outcome, *what;
+	} stores[] = {
+		{"ln -s ca.pem $(openssl x509 -hash -noout -in ca.pem).0 && : >ca-certificates.crt",
+			"ok", "by its name alone"},
+		{"ln -s nothing 01234567.0 && cp ca.pem ca-certificates.crt", "ok",
+			"in the file alone, beside names"},
+		{"cp ca.pem ca-certificates.crt", "ok", "in the file, without names"},
+		{"ln -s nothing 01234567.0 && : >ca-certificates.crt", "failed", "nowhere"},
+	};
+	char command[1024], good[300], kept[300];
+	const char *scratch = tap_scratch();
+	if (access("/usr/bin/socat", X_OK) || geteuid() || unshare(CLONE_NEWNS) ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		skip("no mount namespace of our own, or no socat");
+		return;
+	}
+	snprintf(good, sizeof(good), "%s/good.pem", scratch);
+	snprintf(kept, sizeof(kept), "%s/ca.pem", scratch);
+	for (size_t i = 0; i < ARRAY_LEN(stores); i++) {
+		if (mount("none", "/etc/ssl/certs", "tmpfs", 0, NULL))
+			bail("cannot put a directory over /etc/ssl/certs");
+		snprintf(command, sizeof(command),
+			"cp '%s' /etc/ssl/certs && cd /etc/ssl/certs && %s", kept, stores[i].fill);
+		shell(command);
+		AUTO_KIT k = {.format = "anthropic",
+			.ca_file = kept,
+			.tls_pem = good,
+			.provider = json_pack("{s:n, s:i}", "ca_file", "max_retries", 0),
+			.replies = {{KIT_FINISH, 0, 0}}};
+		kit_run(&k);
+		is_str(kit_outcome(&k), stores[i].outcome,
+			"an authority that the system has %s: %s", stores[i].what, kit_reason(&k));
+		umount("/etc/ssl/certs");
+	}
 }
 
 static pid_t child_named(pid_t of, const char *name)
@@ -166,5 +213,6 @@ int main(void)
 	traced();
 	tls();
 	broker_dies();
+	system_store();
 	return tap_done();
 }
