@@ -17,7 +17,8 @@ $(attack): $(wildcard tests/security/attacks/[!d]*.c) tests/security/attacks/att
 	$(call say,link $@) $(CC) -std=gnu17 -O1 $(warnings) -Wno-conversion -Wno-sign-conversion $(CPPFLAGS) \
 		-static -o $@ $(filter %.c,$^)
 
-$(out)/tests/security/jail_attacks_test: $(out)/obj/tests/security/attacks/decoy.o
+decoy := $(patsubst %.c,$(out)/obj/%.o,$(wildcard tests/security/attacks/decoy*.c))
+$(patsubst %,$(out)/tests/security/jail_%_test,attacks oracle): $(decoy)
 test-programs: $(attack)
 
 # `make teeth`: the same jail, compiled so that the environment can leave layers out, and one program

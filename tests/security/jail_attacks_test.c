@@ -9,18 +9,11 @@
 
 #include "base/own.h"
 #include "tests/kit/tap.h"
-#include "tests/security/attacks/decoy.h"
-#include <fcntl.h>
-#include <jansson.h>
-#include <sched.h>
-#include <signal.h>
+#include "tests/security/attacks/decoy_run.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-enum { ANSWERS = 3, END = -2, RUN_SECS = 20 };
+enum { ANSWERS = 3, END = -2 };
 
 struct attack {
 	const char *id;
@@ -36,73 +29,6 @@ struct attack {
 static const struct attack attacks[] = {
 #define ATTACK_ROW(id, by, strict, hardened, what) {#id, by, LIST strict, LIST hardened, what},
 	ATTACKS(ATTACK_ROW)};
-
-static json_t *environment(const struct decoy *d)
-{
-	json_t *env = json_object();
-	for (size_t i = 0; i < d->told_count; i++)
-		json_object_set_new(env, d->told[i].name, json_string(d->told[i].value));
-	json_object_set_new(env, "ATTACK_FIRST", json_string("1"));
-	return env;
-}
-
-static void write_policy(const struct decoy *d, const char *id, const char *profile)
-{
-	json_auto_t *policy = json_pack("{s:i, s:s, s:[s,s], s:s, s:o, s:{s:s,s:s}, s:[s,s], s:s, "
-					"s:i, s:b, s:{s:i,s:i,s:i,s:i}}",
-		"version", 1, "profile", profile, "argv", d->attack, id, "cwd", d->workspace, "env",
-		environment(d), "workspace", "path", d->workspace, "access", "write", "protect",
-		d->git, d->nested_git, "bundle", d->bundle, "timeout_secs", RUN_SECS,
-		"allow_root_jail", !strcmp(profile, "hardened"), "limits", "processes", 64,
-		"open_files", 64, "file_mb", 16, "memory_mb", 128);
-	if (!policy || json_dump_file(policy, d->policy, 0))
-		bail("cannot write the policy");
-}
-
-/* In the child: a terminal as stdin, a descriptor that should not be inherited, the runner's ids.
- */
-static void prepare(const struct decoy *d)
-{
-	if (geteuid() == 0) {
-		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-			_exit(251);
-	}
-	int quiet = open("/dev/null", O_WRONLY);
-	int leak = open(d->outside, O_RDONLY | O_DIRECTORY);
-	if (dup2(d->terminal, 0) < 0 || dup2(leak, 50) < 0)
-		_exit(251);
-	if (!getenv("VERBOSE"))
-		dup2(quiet, 2);
-	if (decoy_become(d) || chdir(d->workspace))
-		_exit(251);
-	setenv("SECRET_OF_THE_CALLER", "leaked", 1);
-}
-
-static int run_outside(const struct decoy *d, const char *id)
-{
-	pid_t pid = fork();
-	if (!pid) {
-		prepare(d);
-		for (size_t i = 0; i < d->told_count; i++)
-			setenv(d->told[i].name, d->told[i].value, 1);
-		setenv("ATTACK_FIRST", getenv("ATTACK_VICTIM"), 1);
-		execl(d->attack, d->attack, id, NULL);
-		_exit(252);
-	}
-	return decoy_wait(pid, RUN_SECS);
-}
-
-static int run_inside(const struct decoy *d, const char *id, const char *profile)
-{
-	write_policy(d, id, profile);
-	pid_t pid = fork();
-	if (!pid) {
-		prepare(d);
-		execl(d->jail, "agent6-jail", "--policy", d->policy, NULL);
-		_exit(252);
-	}
-	return decoy_wait(pid, RUN_SECS + 10);
-}
 
 static bool in_list(int got, const int *list)
 {
@@ -122,7 +48,7 @@ static bool lacks_kernel(int number)
 static int try_outside(struct decoy *d, const struct attack *a, const char *who)
 {
 	decoy_fill(d);
-	int got = run_outside(d, a->id);
+	int got = decoy_run_outside(d, a->id);
 	decoy_clear(d);
 	if (!got)
 		return 0;
@@ -140,7 +66,7 @@ static void try_inside(
 	const int *allowed = strcmp(profile, "strict") ? a->hardened : a->strict;
 	bool hole = allowed[0] == 0;
 	decoy_fill(d);
-	int got = run_inside(d, a->id, profile);
+	int got = decoy_run_inside(d, a->id, profile);
 	AUTO_FREE char *harm = hole ? NULL : decoy_harm(d);
 	decoy_clear(d);
 	bool held = in_list(got, allowed) && !harm;

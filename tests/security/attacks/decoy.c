@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/shm.h>
@@ -329,7 +330,7 @@ void decoy_init(struct decoy *d, const char *scratch, bool as_user)
 	snprintf(d->mq, sizeof(d->mq), "/agent6-mq-%d", (int)getpid());
 	snprintf(d->shm, sizeof(d->shm), "/dev/shm/agent6-shm-%d", (int)getpid());
 	AUTO_FREE char *program = text("%s/tests/security/attacks/attack", out);
-	if (chmod(scratch, 0755))
+	if (chmod(scratch, 0755) || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		bail("cannot open %s to the attacker", scratch);
 	tree_dir(d->root, "b");
 	copy_program(program, d->attack);
@@ -377,6 +378,8 @@ void decoy_clear(struct decoy *d)
 		if (left)
 			nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 	}
+	while (waitpid(-1, NULL, WNOHANG) > 0) /* what lost its parent counts as the attacker's */
+		;
 	own_close(&d->canary[OUTSIDE]);
 	own_close(&d->canary[INSIDE]);
 	reached_canary(d);
