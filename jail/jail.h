@@ -30,8 +30,9 @@ struct jail {
 	char *groups[3];  /* cgroups to remove; owned */
 	int group_fd;     /* of the one to start PID 1 in, or -1 */
 	size_t group_count;
-	char *temp_dir; /* hardened: private, removed afterwards */
-	pid_t child;    /* PID 1 (strict) or the command (hardened) */
+	char *temp_dir;       /* hardened: private, removed afterwards */
+	uint64_t users_tasks; /* hardened: what the command's user ran before it */
+	pid_t child;          /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
 };
 
@@ -60,7 +61,7 @@ step_fn grants_open_as_root, grants_open;                               /* grant
 step_fn namespaces_enter, namespaces_become, namespaces_limit;          /* namespaces.c */
 step_fn network_prepare;                                                /* network.c */
 step_fn rootfs_build, rootfs_enter;                                     /* rootfs.c */
-step_fn limits_apply, session_apply;                                    /* limits.c */
+step_fn limits_count, limits_apply, session_apply;                      /* limits.c */
 step_fn landlock_ask, landlock_apply;                                   /* landlock.c */
 step_fn privileges_drop, privileges_fix;                                /* privileges.c */
 step_fn seccomp_apply;                                                  /* seccomp.c */

@@ -68,6 +68,7 @@ static const struct step hardened_launcher[] = {
 
 static const struct step hardened_command[] = {
 	{"identity", hardened_become},
+	{"limits", limits_count},
 	{"session", session_apply},
 	{"landlock", landlock_apply},
 	{"cwd", command_check},

@@ -48,6 +48,17 @@ hardened() {
 	[[ $status -eq 125 && $(status .stage) == cwd ]]
 }
 
+@test "the process limit is the command's own, however much its user runs" {
+	as_user sh -c 'i=0; while [ $i -lt 60 ]; do sleep 300 & i=$((i + 1)); done; echo "$$" >"$HOME/ready"; wait' &
+	until [[ -s $USER_HOME/ready ]]; do sleep 0.05; done
+	run hardened 'limits={"processes":30}' -- sh -c 'true & wait; echo forked'
+	[[ $status -eq 0 && $output == forked ]]
+	run hardened 'limits={"processes":30}' -- sh -c 'i=0; while [ $i -lt 80 ]; do sleep 5 & i=$((i+1)); done; echo all'
+	pkill -P "$(cat "$USER_HOME/ready")"
+	[[ $output == *[Ff]ork* || $output == *"Resource temporarily"* ]]
+	[[ $output != *all ]]
+}
+
 @test "daemons are killed with the command and with its time" {
 	run hardened -- sh -c '(setsid sleep 5432 &); (setsid sh -c "trap \"\" TERM HUP; sleep 5432" &); exit 3'
 	[[ $status -eq 3 ]]
