@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -88,14 +89,18 @@ int fs_symlink_race(void)
 {
 	char at[4096], link[64];
 	int result = ENOENT;
+	bool here = false, away = false;
 	mkdir("moving", 0755);
 	if (symlink(outside("directory"), "fake"))
 		return errno;
 	pid_t swapper = fork();
 	while (!swapper)
 		renameat2(AT_FDCWD, "moving", AT_FDCWD, "fake", RENAME_EXCHANGE);
-	for (int i = 0; i < 20000; i++) {
+	/* A busy machine may be slow to let both of them run. */
+	for (int i = 0; i < 20000 || (!(here && away) && i < 5000000); i++) {
 		int fd = open("moving/created", O_WRONLY | O_CREAT, 0644);
+		here = here || fd >= 0;
+		away = away || fd < 0;
 		if (fd < 0) {
 			if (errno == EACCES)
 				result = EACCES;
@@ -439,6 +444,10 @@ int use_disk(void)
 
 int use_files(void)
 {
+	struct rlimit limit;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 	for (int i = 0; i < 2000; i++)
 		if (dup(0) < 0)
 			return errno;

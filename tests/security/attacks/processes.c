@@ -276,12 +276,13 @@ int core_dump(void)
 	return limit.rlim_cur == 1 && limit.rlim_max == 1 ? EPERM : 0;
 }
 
+/* More than the 64 that it may have, and few enough to leave the user's other tests theirs. */
 int use_forks(void)
 {
 	int result = 0;
-	pid_t pids[300];
+	pid_t pids[150];
 	size_t count = 0;
-	for (; count < 300; count++) {
+	for (; count < ARRAY_LEN(pids); count++) {
 		pids[count] = sleeper();
 		if (pids[count] < 0) {
 			result = errno;
