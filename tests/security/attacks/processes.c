@@ -282,7 +282,7 @@ int use_forks(void)
 	int result = 0;
 	pid_t pids[150];
 	size_t count = 0;
-	for (; count < ARRAY_LEN(pids); count++) {
+	for (; count < sizeof(pids) / sizeof(pids[0]); count++) {
 		pids[count] = sleeper();
 		if (pids[count] < 0) {
 			result = errno;
