@@ -33,7 +33,8 @@ static int prepare(struct jail *j)
 {
 	int pair[2];
 	struct err e = ERR_NONE;
-	if (j->policy.profile != PROFILE_STRICT)
+	/* The listener of a proxy can be handed over once: it is the command's jail that has it. */
+	if (j->policy.profile != PROFILE_STRICT || j->policy.network == NETWORK_PROXY)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err_errno(&e, "cannot make a socket pair");
@@ -115,6 +116,7 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 	} else {
 		carry_out(j, &ready, &o, &out);
 	}
+	prctl(PR_SET_PDEATHSIG, 0); /* the cleaning outlives a launcher that is told to end */
 	int failed = supervise_tell(j, &out, o.fds[3]);
 	order_done(&o); /* its readers see the end here */
 	close(taken_fd);
