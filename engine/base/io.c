@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 int io_write(int fd, const void *bytes, size_t len)
@@ -77,6 +78,15 @@ int io_create_file(
 	if (fd < 0 || io_write(fd, bytes, len))
 		return err_errno(e, "cannot write %s", path);
 	return 0;
+}
+
+int io_memory_file(const char *name, const void *bytes, size_t len, struct err *e)
+{
+	AUTO_FD int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0 || io_write(fd, bytes, len) || lseek(fd, 0, SEEK_SET) ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
+		return err_errno(e, "cannot pass %s to a child", name);
+	return TAKE_FD(fd);
 }
 
 static int replace_in(int dir_fd, const char *temp, const char *name, const struct buf *bytes,

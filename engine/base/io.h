@@ -19,6 +19,8 @@ int io_read_file(
  * that is there is an error. `mode` is before the umask. Not synced. */
 int io_create_file(
 	int dir_fd, const char *path, const void *bytes, size_t len, mode_t mode, struct err *e);
+/* A sealed anonymous file with these bytes, read from its start; `name` is for messages. */
+int io_memory_file(const char *name, const void *bytes, size_t len, struct err *e);
 /* Replaces `name` in `dir_fd` durably: temporary file, write, fsync, rename, directory fsync. */
 int io_replace_file(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);

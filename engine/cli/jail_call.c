@@ -3,7 +3,6 @@
 #include "base/child.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "run/live.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,8 +14,7 @@ static int start(
 {
 	AUTO_FREE char *path = child_sibling("agent6-jail", e);
 	AUTO_FREE char *text = json_text(policy);
-	AUTO_FD int policy_fd =
-		path && text ? live_memory_file("policy", text, strlen(text), e) : -1;
+	AUTO_FD int policy_fd = path && text ? io_memory_file("policy", text, strlen(text), e) : -1;
 	if (policy_fd < 0)
 		return -1;
 	char *argv[] = {"agent6-jail", "--policy-fd", "3", "--status-fd", "4", NULL};

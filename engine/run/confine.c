@@ -1,7 +1,7 @@
 #include "run/confine.h"
 
 #include "config/url.h"
-#include "run/egress.h"
+#include "launch/launcher.h"
 #include "run/grants.h"
 
 #include <limits.h>
@@ -268,7 +268,7 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 	const struct tool_state *t = &s->tool;
 	const struct config_sandbox *sandbox = &c->config->sandbox;
 	enum network_way way = confine_network_row(c, s)->tool;
-	json_t *network = way == WAY_LISTED ? json_pack("{s:i}", "proxy_fd", (int)EGRESS_PROXY_FD)
+	json_t *network = way == WAY_LISTED ? json_pack("{s:i}", "proxy_fd", (int)LAUNCHER_PROXY_FD)
 					    : json_string(way == WAY_HOST ? "host" : "none");
 	json_t *read = json_array(), *write = json_array();
 	add_texts(read, sandbox->read.items, sandbox->read.count);

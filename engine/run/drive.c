@@ -147,8 +147,7 @@ static bool check_confinement(struct drive *d)
 	c->profile =
 		d->request->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict";
 	if (tools || agents) {
-		d->live.jail = child_sibling("agent6-jail", &e);
-		d->live.agent = d->live.jail && agents ? child_sibling("agent6-agent", &e) : NULL;
+		d->live.agent = agents ? child_sibling("agent6-agent", &e) : NULL;
 		c->profile =
 			*e.text ? NULL : profile_resolve(&d->live, d->request->allow_root_jail, &e);
 		if (!c->profile)
@@ -398,6 +397,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	}
 	position_init(&d.at, q->machine);
 	run_instance(&d);
+	jails_clear(&d.live.jails);
 	journal_close(&d.journal);
 	audit_done(&d.live.audit);
 	give_back(&d);
@@ -406,6 +406,5 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	workspace_done(&d.workspace);
 	position_done(&d.at);
 	own_close(&d.live.data_fd);
-	free(d.live.jail);
 	free(d.live.agent);
 }

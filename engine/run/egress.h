@@ -8,7 +8,7 @@
 #include "base/child.h"
 #include <jansson.h>
 
-enum { EGRESS_ENDPOINTS_MAX = 64, EGRESS_PROXY_FD = 5 /* in the jail's launcher */ };
+enum { EGRESS_ENDPOINTS_MAX = 64 };
 
 /* Adds one of the broker's facts to the sums by endpoint: {connections, up, down, refusals}. The
  * line is untrusted; beyond EGRESS_ENDPOINTS_MAX endpoints it is dropped. */
@@ -18,7 +18,7 @@ json_t *egress_lines(const json_t *by_endpoint, const char *state);
 
 struct egress {
 	struct child broker; /* pid -1: none */
-	int jail_fd;         /* to become EGRESS_PROXY_FD of agent6-jail; owned */
+	int jail_fd;         /* for the jail, which hands its listener over; owned */
 	int life_fd;         /* the broker lives as long as this is open; owned */
 	int facts_fd;        /* a pipe with the broker's facts; owned */
 	struct buf line;     /* a fact that is not whole yet */

@@ -1,7 +1,6 @@
 #include "run/grants.h"
 
 #include "base/json.h"
-#include "run/live.h"
 
 #include <string.h>
 
@@ -40,29 +39,37 @@ int grants_check(const struct config *c, const char *machine, const char *secret
 	return 0;
 }
 
-int grants_policy_file(const struct config *c, const struct step *s, struct err *e)
+static void wipe(json_t *env, const struct config *c, const struct tool_state *t)
 {
-	const struct tool_state *t = &s->state->tool;
-	json_auto_t *policy = json_deep_copy(s->policy);
-	json_t *env = json_object_get(policy, "env");
-	for (size_t i = 0; i < t->secret_count; i++) {
-		const struct config_secret *secret = find(c, t->secrets[i]);
-		const char *value = secret ? getenv(secret->env) : NULL;
-		if (!value)
-			return err_set(e, "the secret %s is gone", t->secrets[i]);
-		json_object_set_new(env, secret->env, json_string(value));
-	}
-	AUTO_FREE char *text = json_text(policy);
-	if (!text)
-		return err_set(e, "the policy cannot be written");
-	int fd = live_memory_file("policy", text, strlen(text), e);
-	explicit_bzero(text, strlen(text));
 	for (size_t i = 0; i < t->secret_count; i++) {
 		json_t *value = json_object_get(env, find(c, t->secrets[i])->env);
 		explicit_bzero(
 			(char *)(uintptr_t)json_string_value(value), json_string_length(value));
 	}
-	return fd;
+}
+
+char *grants_order(const struct config *c, const struct step *s, struct err *e)
+{
+	const struct tool_state *t = &s->state->tool;
+	json_auto_t *env = json_object();
+	json_object_update(env, json_object_get(s->policy, "env"));
+	for (size_t i = 0; i < t->secret_count; i++) {
+		const struct config_secret *secret = find(c, t->secrets[i]);
+		const char *value = secret ? getenv(secret->env) : NULL;
+		if (!value) {
+			err_set(e, "the secret %s is gone", t->secrets[i]);
+			return NULL;
+		}
+		json_object_set_new(env, secret->env, json_string(value));
+	}
+	json_auto_t *order =
+		json_pack("{s:O, s:O, s:O}", "argv", json_object_get(s->policy, "argv"), "env", env,
+			"timeout_secs", json_object_get(s->policy, "timeout_secs"));
+	char *text = order ? json_text(order) : NULL;
+	wipe(env, c, t);
+	if (!text)
+		err_set(e, "the command cannot be written");
+	return text;
 }
 
 void grants_redact(const struct config *c, const struct state *s, struct output *o)

@@ -16,8 +16,9 @@ enum { GRANT_BYTES_MIN = 8 };
 
 /* Whether `machine` may have the secret, and there is one. The message names the setting. */
 int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e);
-/* The step's policy, its secrets in env, as a sealed anonymous file. */
-int grants_policy_file(const struct config *c, const struct step *s, struct err *e);
+/* The step's order for the launcher, its secrets in env: heap text, to be wiped. NULL: a secret is
+ * gone. */
+char *grants_order(const struct config *c, const struct step *s, struct err *e);
 /* Takes the state's secrets out of a closed output. */
 void grants_redact(const struct config *c, const struct state *s, struct output *o);
 #endif

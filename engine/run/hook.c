@@ -1,6 +1,7 @@
 #include "run/hook.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "run/pump.h"
 
@@ -36,7 +37,7 @@ static int start(struct live *w, const char *program, const json_t *event, struc
 	buf_init(&line, EVENT_BYTES_MAX);
 	if (json_write(&line, event) || buf_addc(&line, '\n'))
 		return err_set(e, "the event is larger than 8 MiB");
-	AUTO_FD int in = live_memory_file("event", line.data, line.len, e);
+	AUTO_FD int in = io_memory_file("event", line.data, line.len, e);
 	AUTO_FD int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (in < 0 || null < 0)
 		return err_set(e, "it cannot be given its event");

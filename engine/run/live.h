@@ -9,6 +9,7 @@
 #include "run/audit.h"
 #include "run/drive.h"
 #include "run/interrupts.h"
+#include "run/jails.h"
 #include "run/plan.h"
 
 /* How an execution came back. */
@@ -26,8 +27,9 @@ struct live {
 	const struct drive_listener *listener;
 	struct interrupts interrupts;
 	struct activity now;
-	int data_fd;             /* the instance's data directory; owned */
-	char *jail, *agent;      /* paths of the programs; owned, agent NULL: no agent state */
+	int data_fd; /* the instance's data directory; owned */
+	struct jails jails;
+	char *agent;             /* path of the program; owned, NULL: no agent state */
 	const char *record_file; /* run --record: the cassette, NULL: none */
 	const char *machine;     /* its name */
 	struct audit audit;      /* owned */
@@ -40,14 +42,11 @@ enum live_end live_tool(
 enum live_end live_agent(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 
-/* The part of live_tool that only runs agent6-jail with the step's policy. */
+/* The part of live_tool that only runs the command in a jail of the step's policy. */
 enum live_end live_jail(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 
 void live_notice(const struct live *w, const char *format, ...) PRINTF(2, 3);
 /* A pump's tick: lets the listener redraw. `ctx` is the live world. */
 void live_tick(void *ctx);
-
-/* A sealed anonymous file with these bytes, read from its start. */
-int live_memory_file(const char *name, const void *bytes, size_t len, struct err *e);
 #endif

@@ -199,6 +199,8 @@ static bool take_work(struct drive *d)
 	struct sleep pause = {.instance = d->instance,
 		.interrupts = &d->live.interrupts,
 		.until_us = d->at.retry_at_us};
+	if (d->at.retry_at_us)
+		jails_clear(&d->live.jails);
 	if (d->at.retry_at_us && sleep_wait(&pause, &e))
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	if (pause.woke == WOKE_STOP)
@@ -346,6 +348,8 @@ static bool take_step(struct drive *d)
 		return finish(d, END_BUDGET, false, reason);
 	if (!announce(d))
 		return false;
+	if (kind != KIND_TOOL && kind != KIND_BRANCH)
+		jails_clear(&d->live.jails);
 	switch (kind) {
 	case KIND_TOOL:
 	case KIND_AGENT: return take_work(d);

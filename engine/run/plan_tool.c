@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "launch/launcher.h"
 #include "machine/template.h"
 #include "run/plan_kinds.h"
 
@@ -7,8 +8,7 @@
 enum {
 	ARGV_BYTES_MAX = 2 * 1024 * 1024,
 	STDIN_BYTES_MAX = 8 * 1024 * 1024,
-	ARGV_COUNT_MAX = 4096, /* these two are agent6-jail's own */
-	POLICY_BYTES_MAX = 256 * 1024,
+	ARGV_COUNT_MAX = 4096, /* agent6-jail's own */
 };
 
 /* An item of a spliced list as one argument: strings as they are, the rest as JSON spells it. */
@@ -124,12 +124,13 @@ int plan_tool(const struct plan_env *env, const struct position *p, struct step 
 	}
 	out->poke = p->poke;
 	out->policy = confine_policy(&env->confine, p->state);
-	json_object_set(out->policy, "argv", argv);
-	json_object_set_new(out->policy, "env", environment(env, out));
+	json_auto_t *order = json_pack("{s:O,s:o,s:O}", "argv", argv, "env", environment(env, out),
+		"timeout_secs", json_object_get(out->policy, "timeout_secs"));
+	json_object_update(out->policy, order);
 	AUTO_BUF text;
-	buf_init(&text, POLICY_BYTES_MAX);
-	if (json_write(&text, out->policy))
+	buf_init(&text, LAUNCHER_ORDER_BYTES_MAX);
+	if (json_write(&text, order))
 		out->fact =
-			json_pack("{s:s}", "not_run", "the command rendered to more than 256 KiB");
+			json_pack("{s:s}", "not_run", "the command rendered to more than 192 KiB");
 	return 0;
 }

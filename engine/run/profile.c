@@ -16,6 +16,7 @@ static int probe(struct live *w, const char *profile, bool allow_root_jail, stru
 		"none", "timeout_secs", PROBE_SECS, "allow_root_jail", allow_root_jail);
 	json_auto_t *fact = NULL;
 	enum live_end end = live_jail(w, &step, &fact, NULL, e);
+	jails_clear(&w->jails);
 	json_decref(step.policy);
 	if (end != LIVE_FACT)
 		return -1;

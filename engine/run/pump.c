@@ -73,7 +73,7 @@ static int pump_once(struct pump *p, struct err *e)
 			take_some(&p->streams[i]);
 	if (fds[n + 1].revents)
 		interrupts_read(p->interrupts);
-	return fds[n].revents ? 1 : 0;
+	return fds[n].revents || p->ended;
 }
 
 /* Beyond the child's end only what is already in the pipes counts. */
@@ -91,7 +91,7 @@ static void drain(struct pump *p)
 	}
 }
 
-int pump_run(struct pump *p, struct err *e)
+int pump_carry(struct pump *p, struct err *e)
 {
 	int ended = 0;
 	bool killed = false;
@@ -108,6 +108,12 @@ int pump_run(struct pump *p, struct err *e)
 	if (ended < 0)
 		kill_child(p);
 	drain(p);
-	p->status = child_wait(p->child);
 	return ended < 0 ? -1 : 0;
+}
+
+int pump_run(struct pump *p, struct err *e)
+{
+	int failed = pump_carry(p, e);
+	p->status = child_wait(p->child);
+	return failed;
 }

@@ -25,6 +25,7 @@ struct pump {
 	void (*tick)(void *ctx);
 	void *ctx;
 	bool stop;     /* set by a taker: kill the child */
+	bool ended;    /* set by a taker: as if the child had ended */
 	bool draining; /* the child has ended: what a taker gets is what is left */
 	/* Results. */
 	bool late, interrupted; /* killed for the deadline, for a second signal */
@@ -32,6 +33,8 @@ struct pump {
 };
 
 /* Runs until the child has ended and what it wrote is drained; a grandchild that still holds a pipe
- * is not waited for. Reaps the child and closes all streams in any case. */
+ * is not waited for. Closes all streams in any case. */
+int pump_carry(struct pump *p, struct err *e);
+/* The same, and reaps the child. */
 int pump_run(struct pump *p, struct err *e);
 #endif

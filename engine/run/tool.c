@@ -17,59 +17,56 @@
 enum {
 	STREAM_BYTES_MAX = 1024 * 1024,
 	STDERR_TAIL_BYTES = 8 * 1024,
-	STATUS_BYTES_MAX = 64 * 1024,
 	GRACE_MS = 10 * 1000, /* the jail enforces timeout_secs; this is for a jail that hangs */
 };
 
 struct run {
-	struct egress egress; /* broker.pid -1: the step has no list of hosts */
+	struct egress egress;     /* broker.pid -1: the step has no list of hosts */
+	struct launcher own;      /* of a step that has one: a listener serves one jail only */
+	struct launcher *through; /* that, or one of the run's */
 	struct output out, err, status;
-	int in_fd, policy_fd;
-	int to_child[3]; /* write ends: stdout, stderr, status */
+	struct pump pump;
+	int fds[LAUNCHER_FDS]; /* the command's ends; owned */
 };
-
-static int make_pipe(int *read_end, int *write_end, struct err *e)
-{
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC))
-		return err_errno(e, "cannot make a pipe");
-	*read_end = ends[0];
-	*write_end = ends[1];
-	return 0;
-}
 
 static int open_stdin(const struct step *s, struct err *e)
 {
 	if (s->stdin_text)
-		return live_memory_file("stdin", s->stdin_text, s->stdin_len, e);
+		return io_memory_file("stdin", s->stdin_text, s->stdin_len, e);
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_errno(e, "cannot open /dev/null") : fd;
 }
 
-static int open_ends(
-	struct live *w, struct run *r, const struct step *s, struct pump *p, struct err *e)
+/* The line comes when nothing of the command is left. */
+static void take_status(void *ctx, const char *bytes, size_t len)
 {
-	r->policy_fd = grants_policy_file(w->config, s, e);
-	r->in_fd = r->policy_fd < 0 ? -1 : open_stdin(s, e);
-	if (r->in_fd < 0)
+	struct run *r = ctx;
+	output_take(&r->status, bytes, len);
+	r->pump.ended = !len || bytes[len - 1] == '\n';
+}
+
+static int open_ends(struct run *r, const struct step *s, struct err *e)
+{
+	const struct pump_stream takers[] = {
+		{-1, output_take, &r->out}, {-1, output_take, &r->err}, {-1, take_status, r}};
+	r->fds[0] = open_stdin(s, e);
+	if (r->fds[0] < 0)
 		return -1;
-	struct output *to[] = {&r->out, &r->err, &r->status};
-	for (int i = 0; i < 3; i++) {
-		if (make_pipe(&p->streams[i].fd, &r->to_child[i], e))
-			return -1;
-		p->streams[i].take = output_take;
-		p->streams[i].ctx = to[i];
-		p->stream_count = i + 1;
+	for (int i = 0; i < (int)ARRAY_LEN(takers); i++) {
+		int ends[2];
+		if (pipe2(ends, O_CLOEXEC))
+			return err_errno(e, "cannot make a pipe");
+		r->pump.streams[i] = takers[i];
+		r->pump.streams[i].fd = ends[0];
+		r->fds[1 + i] = ends[1];
+		r->pump.stream_count = i + 1;
 	}
 	return 0;
 }
 
 /* The policy says whether there is a list; what it is the state says. */
-static int start_egress(
-	struct live *w, const struct step *s, struct run *r, struct pump *p, struct err *e)
+static int start_egress(struct live *w, const struct step *s, struct run *r, struct err *e)
 {
-	if (!json_object_get(json_object_get(s->policy, "network"), "proxy_fd"))
-		return 0;
 	struct egress_ask ask = {.hosts = s->state->tool.hosts,
 		.host_count = s->state->tool.host_count,
 		.upstream_proxy = w->config->sandbox.upstream_proxy};
@@ -78,19 +75,51 @@ static int start_egress(
 	int facts = fcntl(r->egress.facts_fd, F_DUPFD_CLOEXEC, 0);
 	if (facts < 0)
 		return err_errno(e, "cannot read the broker's facts");
-	p->streams[p->stream_count++] = (struct pump_stream){facts, egress_take, &r->egress};
+	r->pump.streams[r->pump.stream_count++] =
+		(struct pump_stream){facts, egress_take, &r->egress};
 	return 0;
 }
 
-static int start_jail(struct live *w, struct run *r, struct child *child, struct err *e)
+static int find_launcher(
+	struct live *w, const struct step *s, struct run *r, const json_t *policy, struct err *e)
 {
-	char *argv[] = {"agent6-jail", "--policy-fd", "3", "--status-fd", "4", NULL};
-	char *env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL};
-	int fds[] = {r->in_fd, r->to_child[0], r->to_child[1], r->policy_fd, r->to_child[2],
-		r->egress.jail_fd};
-	_Static_assert(ARRAY_LEN(fds) == EGRESS_PROXY_FD + 1, "the policy names this descriptor");
-	struct child_spec spec = {w->jail, argv, env, fds, (int)ARRAY_LEN(fds), true};
-	return child_start(&spec, child, e);
+	if (!json_object_get(json_object_get(policy, "network"), "proxy_fd")) {
+		r->through = jails_find(&w->jails, policy, e);
+		return r->through ? 0 : -1;
+	}
+	if (r->egress.broker.pid < 0 && start_egress(w, s, r, e))
+		return -1;
+	r->through = &r->own;
+	return launcher_start(policy, r->egress.jail_fd, &r->own, e);
+}
+
+static void drop_launcher(struct live *w, struct run *r)
+{
+	if (r->through == &r->own)
+		launcher_stop(&r->own);
+	else if (r->through)
+		jails_drop(&w->jails);
+	r->through = NULL;
+}
+
+/* A launcher may have died while nobody needed it: then there is another. When that one dies as
+ * well, its own words are the judge's. */
+static int give_order(struct live *w, const struct step *s, struct run *r, struct err *e)
+{
+	AUTO_FREE char *order = grants_order(w->config, s, e);
+	json_auto_t *policy = json_copy(s->policy);
+	static const char *const ordered[] = {"argv", "env", "timeout_secs"};
+	for (size_t i = 0; i < ARRAY_LEN(ordered); i++)
+		json_object_del(policy, ordered[i]);
+	int rc = order ? 1 : -1;
+	for (int starts = 0; rc == 1 && starts < 2; starts++) {
+		drop_launcher(w, r);
+		rc = find_launcher(w, s, r, policy, e);
+		rc = rc ? rc : launcher_order(r->through, order, strlen(order), r->fds, e);
+	}
+	if (order)
+		explicit_bzero(order, strlen(order));
+	return rc < 0 ? -1 : 0;
 }
 
 /* Written beside the data directory and renamed into it: the directory belongs to jailed commands,
@@ -144,28 +173,23 @@ static void keep_output(struct live *w, const struct step *s, const struct run *
 }
 
 /* The status line is the only judge: a command may itself exit 124, 125 or 137. */
-static enum live_end judge(struct run *r, const struct pump *p, json_t **fact, struct err *e)
+static enum live_end judge(struct run *r, json_t **fact, struct err *e)
 {
-	if (p->interrupted)
+	if (r->pump.interrupted)
 		return LIVE_INTERRUPTED;
-	json_auto_t *status = json_read(
-		r->status.len ? r->status.bytes : "", r->status.len, STATUS_BYTES_MAX, NULL);
-	const char *stage = json_string_value(json_object_get(status, "stage"));
-	const char *why = json_string_value(json_object_get(status, "error"));
-	if (p->late) {
+	if (r->pump.late) {
 		err_set(e, "agent6-jail did not end its command in time");
 		return LIVE_NO_SANDBOX;
 	}
-	if (!status || stage ||
-		(!json_is_integer(json_object_get(status, "exit")) &&
-			!json_is_integer(json_object_get(status, "signal")) &&
-			!json_is_true(json_object_get(status, "timed_out")))) {
-		size_t n = strcspn(r->err.len ? r->err.bytes : "", "\n");
-		err_set(e, "the jail could not be set up%s%s: %.*s", stage ? ", at " : "",
-			stage ? stage : "", why ? (int)strlen(why) : (int)(n > 500 ? 500 : n),
-			why          ? why
-			: r->err.len ? r->err.bytes
-				     : "it ended without a status");
+	json_auto_t *status = launcher_status(r->through, r->status.bytes, r->status.len);
+	const char *stage = json_string_value(json_object_get(status, "stage"));
+	const char *why = json_string_value(json_object_get(status, "error"));
+	if (stage || (!json_is_integer(json_object_get(status, "exit")) &&
+			     !json_is_integer(json_object_get(status, "signal")) &&
+			     !json_is_true(json_object_get(status, "timed_out")))) {
+		err_set(e, "the jail could not be set up%s%s: %s", stage ? ", at " : "",
+			stage ? stage : "",
+			why ? why : "its launcher was killed; what it ran was killed with it");
 		return LIVE_NO_SANDBOX;
 	}
 	*fact = tool_fact(r, status);
@@ -175,26 +199,23 @@ static enum live_end judge(struct run *r, const struct pump *p, json_t **fact, s
 static enum live_end run_jail(
 	struct live *w, const struct step *s, struct run *r, json_t **fact, struct err *e)
 {
-	struct child child = {.pid = -1, .pidfd = -1};
-	struct pump pump = {.child = &child,
-		.interrupts = &w->interrupts,
+	struct pump *p = &r->pump;
+	*p = (struct pump){.interrupts = &w->interrupts,
 		.tick_ms = w->listener->tick_ms,
 		.tick = live_tick,
 		.ctx = w};
-	int failed = open_ends(w, r, s, &pump, e) || start_egress(w, s, r, &pump, e) ||
-		     start_jail(w, r, &child, e);
+	int failed = open_ends(r, s, e) || give_order(w, s, r, e);
 	own_close(&r->egress.jail_fd);
-	own_close(&r->in_fd);
-	own_close(&r->policy_fd);
-	for (int i = 0; i < 3; i++)
-		own_close(&r->to_child[i]);
+	for (int i = 0; i < LAUNCHER_FDS; i++)
+		own_close(&r->fds[i]);
 	if (failed) {
-		for (int i = 0; i < pump.stream_count; i++)
-			own_close(&pump.streams[i].fd);
+		for (int i = 0; i < p->stream_count; i++)
+			own_close(&p->streams[i].fd);
 		return LIVE_BROKEN;
 	}
-	pump.deadline_ms = clock_monotonic_ms() + s->state->timeout_secs * 1000 + GRACE_MS;
-	if (pump_run(&pump, e))
+	p->child = &r->through->child;
+	p->deadline_ms = clock_monotonic_ms() + s->state->timeout_secs * 1000 + GRACE_MS;
+	if (pump_carry(p, e))
 		return LIVE_BROKEN;
 	output_close(&r->out);
 	output_close(&r->err);
@@ -202,21 +223,22 @@ static enum live_end run_jail(
 	grants_redact(w->config, s->state, &r->err);
 	if (*s->dir)
 		keep_output(w, s, r);
-	return judge(r, &pump, fact, e);
+	return judge(r, fact, e);
 }
 
 enum live_end live_jail(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
-	struct run r = {.in_fd = -1,
-		.policy_fd = -1,
-		.to_child = {-1, -1, -1},
+	struct run r = {.fds = {-1, -1, -1, -1},
+		.own = LAUNCHER_NONE,
 		.egress = {.broker.pid = -1, .jail_fd = -1, .life_fd = -1, .facts_fd = -1}};
 	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
 	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
 	output_init(&r.err, r.out.cap_bytes);
-	output_init(&r.status, STATUS_BYTES_MAX);
+	output_init(&r.status, LAUNCHER_STATUS_BYTES_MAX);
 	enum live_end end = run_jail(w, s, &r, fact, e);
+	if (end != LIVE_FACT || r.through == &r.own)
+		drop_launcher(w, &r);
 	egress_done(&r.egress);
 	if (end == LIVE_FACT && egress && r.egress.by_endpoint)
 		*egress = egress_lines(r.egress.by_endpoint, s->state->name);

@@ -112,7 +112,7 @@ END
 	[[ $(fact many .not_run) == *"4096"* ]]
 	jq -nc '{argv: ["echo", ("x" * 300000)]}' >"$SCRATCH/params.json"
 	run go empty --id long --params "$SCRATCH/params.json"
-	[[ $(fact long .not_run) == *"256 KiB"* ]]
+	[[ $(fact long .not_run) == *"192 KiB"* ]]
 	jq -nc '{argv: ["printf", "%s|", "a b", "$HOME", "", "*"]}' >"$SCRATCH/params.json"
 	go empty --id spliced --params "$SCRATCH/params.json"
 	[[ $(fact spliced .stdout) == 'a b|$HOME||*|' ]]

@@ -1,0 +1,110 @@
+#include "launch/launcher.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "base/pass.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+enum { STOP_MS = 5000 };
+
+/* An order replaces both; the format wants them. */
+static int policy_file(const json_t *policy, struct err *e)
+{
+	json_auto_t *whole = json_pack("{s:[s], s:i}", "argv", "true", "timeout_secs", 1);
+	json_object_update_missing(whole, (json_t *)(uintptr_t)policy);
+	AUTO_FREE char *text = json_text(whole);
+	if (!text)
+		return err_set(e, "the jail's policy cannot be written");
+	return io_memory_file("policy", text, strlen(text), e);
+}
+
+static int start(const char *path, const int fds[], int count, struct child *child, struct err *e)
+{
+	char *argv[] = {(char[]){"agent6-jail"}, (char[]){"serve"}, (char[]){"--socket-fd"},
+		(char[]){"3"}, (char[]){"--status-fd"}, (char[]){"4"}, NULL};
+	char *none[] = {NULL};
+	struct child_spec spec = {path, argv, none, fds, count, true};
+	return child_start(&spec, child, e);
+}
+
+int launcher_start(const json_t *policy, int proxy_fd, struct launcher *out, struct err *e)
+{
+	int pair[2], room = LAUNCHER_ORDER_BYTES_MAX;
+	AUTO_FREE char *path = child_sibling("agent6-jail", e);
+	AUTO_FD int policy_fd = path ? policy_file(policy, e) : -1;
+	if (policy_fd < 0)
+		return -1;
+	AUTO_FD int words_fd = memfd_create("words", MFD_CLOEXEC),
+		    null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (words_fd < 0 || null_fd < 0 ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, "cannot make the launcher's descriptors");
+	AUTO_FD int ours = pair[0], theirs = pair[1];
+	int fds[] = {policy_fd, null_fd, null_fd, theirs, words_fd, proxy_fd};
+	_Static_assert(ARRAY_LEN(fds) == LAUNCHER_PROXY_FD + 1, "the policy names this descriptor");
+	struct launcher l = {.words_fd = -1};
+	if (setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)))
+		return err_errno(e, "cannot make room for an order");
+	if (start(path, fds, proxy_fd < 0 ? LAUNCHER_PROXY_FD : LAUNCHER_PROXY_FD + 1, &l.child, e))
+		return -1;
+	l.socket_fd = TAKE_FD(ours);
+	l.words_fd = TAKE_FD(words_fd);
+	*out = l;
+	return 0;
+}
+
+int launcher_order(struct launcher *l, const char *order, size_t len, const int fds[LAUNCHER_FDS],
+	struct err *e)
+{
+	if (len > LAUNCHER_ORDER_BYTES_MAX)
+		return err_set(e, "the command and its environment are longer than %d KiB",
+			LAUNCHER_ORDER_BYTES_MAX / 1024);
+	return pass_send(l->socket_fd, order, len, fds, LAUNCHER_FDS) ? 1 : 0;
+}
+
+json_t *launcher_status(const struct launcher *l, const char *line, size_t len)
+{
+	char own[LAUNCHER_STATUS_BYTES_MAX];
+	if (len)
+		return json_read(line, len, LAUNCHER_STATUS_BYTES_MAX, NULL);
+	ssize_t got = pread(l->words_fd, own, sizeof(own), 0);
+	return got > 0 ? json_read(own, (size_t)got, sizeof(own), NULL) : NULL;
+}
+
+void launcher_kill(struct launcher *l)
+{
+	if (l->child.pid > 0)
+		kill(l->child.pid, SIGKILL);
+}
+
+/* Every process of it holds the other end of the socket, but for those inside a finished jail. */
+static bool all_gone(const struct launcher *l)
+{
+	struct pollfd other = {.fd = l->socket_fd};
+	int64_t until_ms = clock_monotonic_ms() + STOP_MS, left_ms;
+	while ((left_ms = until_ms - clock_monotonic_ms()) > 0)
+		if (poll(&other, 1, (int)left_ms) > 0)
+			return true;
+	return false;
+}
+
+void launcher_stop(struct launcher *l)
+{
+	if (l->child.pid <= 0)
+		return;
+	shutdown(l->socket_fd, SHUT_WR);
+	if (!all_gone(l)) {
+		launcher_kill(l);
+		all_gone(l);
+	}
+	own_close(&l->socket_fd);
+	own_close(&l->words_fd);
+	child_wait(&l->child);
+	l->child.pid = -1;
+}
