@@ -331,7 +331,7 @@ static unsigned set_up_tools(struct loop *l, bool run)
 		.ctx = l};
 	if (!run || !c || !c->policy)
 		return run ? TOOL_IN_RUN : TOOL_IN_AGENT;
-	l->commands = (struct tool_commands){.launcher_fd = l->world->launcher_fd,
+	l->commands = (struct tool_commands){.launcher = l->world->launcher,
 		.permits = &l->permits,
 		.rules = {.commands_free = c->free,
 			.mode = approval_mode(c->approval),

@@ -14,7 +14,7 @@ struct loop_world {
 	int channel_fd;            /* the provider's */
 	int workspace_fd;
 	const char *workspace;
-	int launcher_fd; /* -1: no commands */
+	struct launcher *launcher; /* of the commands, if there are any */
 	const struct order_commands *commands;
 };
 

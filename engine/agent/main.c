@@ -1,15 +1,15 @@
 /*
  * agent6-agent: one agent state. The order below is the security argument, top to bottom: the way
  * out exists before the walls, the walls before the key, the key before the first provider call.
- * The jail launcher is older still: it holds neither the way out nor, ever, the key.
+ * The jail's launcher is older still: it holds neither the way out nor, ever, the key.
  */
 #include "agent/channels.h"
 #include "agent/confine.h"
 #include "agent/emit.h"
 #include "agent/loop.h"
 #include "agent/request.h"
-#include "agent/tools/launch.h"
 #include "base/exit.h"
+#include "launch/launcher.h"
 #include "provider/http.h"
 
 #include <fcntl.h>
@@ -20,7 +20,8 @@ struct agent {
 	struct channels channels;
 	struct task task;
 	struct loop_result result;
-	int workspace_fd, launcher_fd;
+	struct launcher launcher;
+	int workspace_fd;
 };
 
 static int open_workspace(struct agent *a, struct err *e)
@@ -47,7 +48,8 @@ static int prepare(struct agent *a, struct err *e)
 	signal(SIGPIPE, SIG_IGN);
 	if (order_read(STDIN_FILENO, &a->order, e) || open_workspace(a, e))
 		return -1;
-	if (a->order.commands.policy && launch_start(a->order.commands.policy, &a->launcher_fd, e))
+	if (a->order.commands.policy &&
+		launcher_start(a->order.commands.policy, -1, &a->launcher, e))
 		return -1;
 	if (http_global(e) || channels_start(&a->order, &a->channels, e))
 		return -1;
@@ -65,7 +67,7 @@ static int work(struct agent *a, struct err *e)
 		.channel_fd = channel,
 		.workspace_fd = a->workspace_fd,
 		.workspace = a->order.workspace,
-		.launcher_fd = a->launcher_fd,
+		.launcher = &a->launcher,
 		.commands = &a->order.commands};
 	int rc = loop_run(&a->task, &world, &a->result, e);
 	task_done(&a->task);
@@ -74,7 +76,8 @@ static int work(struct agent *a, struct err *e)
 
 int main(void)
 {
-	struct agent a = {.channels = {.control_fd = -1}, .workspace_fd = -1, .launcher_fd = -1};
+	struct agent a = {
+		.channels = {.control_fd = -1}, .launcher = LAUNCHER_NONE, .workspace_fd = -1};
 	struct err e = ERR_NONE;
 	if (prepare(&a, &e)) {
 		emit("result", loop_failure(e.text));
@@ -86,6 +89,6 @@ int main(void)
 	loop_result_done(&a.result);
 	order_done(&a.order);
 	own_close(&a.workspace_fd);
-	own_close(&a.launcher_fd);
+	launcher_stop(&a.launcher);
 	return 0;
 }

@@ -79,8 +79,11 @@ json_t *launcher_status(const struct launcher *l, const char *line, size_t len)
 
 void launcher_kill(struct launcher *l)
 {
-	if (l->child.pid > 0)
-		kill(l->child.pid, SIGKILL);
+	if (l->child.pid <= 0)
+		return;
+	/* A caller that Landlock has denied signals to others is heard all the same. */
+	shutdown(l->socket_fd, SHUT_RDWR);
+	kill(l->child.pid, SIGKILL);
 }
 
 /* Every process of it holds the other end of the socket, but for those inside a finished jail. */

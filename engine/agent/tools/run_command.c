@@ -1,4 +1,4 @@
-#include "agent/tools/launch.h"
+#include "agent/tools/jailed.h"
 #include "agent/tools/list.h"
 
 #include "agent/tools/permit.h"
@@ -83,18 +83,18 @@ static void report(const struct tool_context *t, const json_t *argv, const json_
 static int execute(
 	const struct tool_context *t, const json_t *argv, int64_t timeout_secs, struct buf *out)
 {
-	struct launched l;
+	struct jailed j;
 	struct err e = ERR_NONE;
-	if (launch_run(t->commands->launcher_fd, argv, timeout_secs, &l, &e)) {
+	if (jailed_run(t->commands->launcher, argv, timeout_secs, &j, &e)) {
 		buf_addf(out, "The command could not be started: %s.", e.text);
 		audit(t, "failed", argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
-	bool ok = add_status(out, l.status);
-	add_stream(out, "stdout", &l.out);
-	add_stream(out, "stderr", &l.err);
-	report(t, argv, l.status);
-	launched_done(&l);
+	bool ok = add_status(out, j.status);
+	add_stream(out, "stdout", &j.out);
+	add_stream(out, "stderr", &j.err);
+	report(t, argv, j.status);
+	jailed_done(&j);
 	return ok ? 0 : -1;
 }
 

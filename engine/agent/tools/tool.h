@@ -14,9 +14,10 @@
 enum { TOOL_TEXT_CAP_BYTES = 512 * 1024 };
 
 /* How commands are run, where they are. Borrowed from the loop. */
+struct launcher;
 struct permits;
 struct tool_commands {
-	int launcher_fd;
+	struct launcher *launcher;
 	struct permits *permits;
 	struct approve_rules rules;
 	int64_t timeout_secs, verify_timeout_secs;
