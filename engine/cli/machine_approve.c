@@ -77,14 +77,7 @@ static int answer(const struct resting *r, const struct call *c, struct err *e)
 
 static int run(const struct call *c)
 {
-	struct resting r;
-	struct err e = ERR_NONE;
-	int code = resting_open(&r, c, false);
-	if (code)
-		return code;
-	code = answer(&r, c, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
-	resting_done(&r);
-	return code;
+	return resting_tell(c, answer);
 }
 
 static const struct verb_option options[] = {

@@ -25,19 +25,15 @@ static json_t *payload_of(const struct call *c, struct err *e)
 	return text ? json_pack("{s:o}", "message", text) : NULL;
 }
 
+static int poke(const struct resting *r, const struct call *c, struct err *e)
+{
+	json_auto_t *payload = payload_of(c, e);
+	return payload ? poke_run(&r->instance, payload, e) : -1;
+}
+
 static int run(const struct call *c)
 {
-	struct resting r;
-	struct err e = ERR_NONE;
-	json_auto_t *payload = payload_of(c, &e);
-	if (!payload)
-		return fail(EXIT_REFUSED, &e);
-	int code = resting_open(&r, c, false);
-	if (code)
-		return code;
-	code = poke_run(&r.instance, payload, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
-	resting_done(&r);
-	return code;
+	return resting_tell(c, poke);
 }
 
 static const struct verb_option options[] = {

@@ -1,16 +1,15 @@
 #include "cli/setup.h"
 #include "run/drive.h"
 
+static int stop(const struct resting *r, const struct call *c, struct err *e)
+{
+	(void)c;
+	return stop_run(&r->instance, e);
+}
+
 static int run(const struct call *c)
 {
-	struct resting r;
-	struct err e = ERR_NONE;
-	int code = resting_open(&r, c, false);
-	if (code)
-		return code;
-	code = stop_run(&r.instance, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
-	resting_done(&r);
-	return code;
+	return resting_tell(c, stop);
 }
 
 const struct verb verb_machine_stop = {.path = "machine stop",

@@ -144,3 +144,15 @@ void resting_done(struct resting *r)
 	setup_done(&r->setup);
 	findings_done(&r->findings);
 }
+
+int resting_tell(const struct call *c, resting_fn *tell)
+{
+	struct resting r;
+	struct err e = ERR_NONE;
+	int code = resting_open(&r, c, false);
+	if (code)
+		return code;
+	code = tell(&r, c, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	resting_done(&r);
+	return code;
+}

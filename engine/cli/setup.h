@@ -38,4 +38,8 @@ struct resting {
  * EXIT_OK when it is open. */
 int resting_open(struct resting *r, const struct call *c, bool with_machine);
 void resting_done(struct resting *r);
+/* For a verb that tells an instance something: opens it, calls, and refuses with the reason where
+ * that fails. The exit code. */
+typedef int resting_fn(const struct resting *r, const struct call *c, struct err *e);
+int resting_tell(const struct call *c, resting_fn *tell);
 #endif

@@ -59,25 +59,17 @@ static bool granted(const char *path, const struct config_list *grants)
 static void check_paths(
 	struct refusals *r, const struct state *s, const struct config_sandbox *sandbox)
 {
-	char why[PATH_MAX + 256];
-	for (size_t i = 0; i < s->tool.read_count; i++) {
-		const char *path = s->tool.reads[i];
-		if (granted(path, &sandbox->read) || granted(path, &sandbox->write))
+	const struct tool_state *t = &s->tool;
+	for (size_t i = 0; i < t->read_count + t->write_count; i++) {
+		bool write = i >= t->read_count;
+		const char *path = write ? t->writes[i - t->read_count] : t->reads[i];
+		if (granted(path, &sandbox->write) || (!write && granted(path, &sandbox->read)))
 			continue;
+		char why[PATH_MAX + 256];
 		snprintf(why, sizeof(why),
-			"reads %s, which does not exist or is not inside sandbox.read or "
-			"sandbox.write; grant it there in your configuration",
-			path);
-		refuse(r, s->name, why);
-	}
-	for (size_t i = 0; i < s->tool.write_count; i++) {
-		const char *path = s->tool.writes[i];
-		if (granted(path, &sandbox->write))
-			continue;
-		snprintf(why, sizeof(why),
-			"writes %s, which does not exist or is not inside sandbox.write; grant it "
+			"%s %s, which does not exist or is not inside %ssandbox.write; grant it "
 			"there in your configuration",
-			path);
+			write ? "writes" : "reads", path, write ? "" : "sandbox.read or ");
 		refuse(r, s->name, why);
 	}
 }
