@@ -117,12 +117,35 @@ static void tls(void)
 	has_str(kit_reason(&unknown), "certificate is not accepted", "an unknown authority's");
 }
 
+struct store {
+	const char *fill, *outcome, *what;
+};
+
 /* What the system trusts: a directory of our own in its place, which nobody else sees. */
+static void with_store(const struct store *s)
+{
+	char command[1024], good[300], kept[300];
+	snprintf(good, sizeof(good), "%s/good.pem", tap_scratch());
+	snprintf(kept, sizeof(kept), "%s/ca.pem", tap_scratch());
+	if (mount("none", "/etc/ssl/certs", "tmpfs", 0, NULL))
+		bail("cannot put a directory over /etc/ssl/certs");
+	snprintf(command, sizeof(command), "cp '%s' /etc/ssl/certs && cd /etc/ssl/certs && %s",
+		kept, s->fill);
+	shell(command);
+	AUTO_KIT k = {.format = "anthropic",
+		.ca_file = kept,
+		.tls_pem = good,
+		.provider = json_pack("{s:n, s:i}", "ca_file", "max_retries", 0),
+		.replies = {{KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), s->outcome, "an authority that the system has %s: %s", s->what,
+		kit_reason(&k));
+	umount("/etc/ssl/certs");
+}
+
 static void system_store(void)
 {
-	static const struct {
-		const char *fill, *outcome, *what;
-	} stores[] = {
+	static const struct store stores[] = {
 		{"ln -s ca.pem $(openssl x509 -hash -noout -in ca.pem).0 && : >ca-certificates.crt",
 			"ok", "by its name alone"},
 		{"ln -s nothing 01234567.0 && cp ca.pem ca-certificates.crt", "ok",
@@ -130,31 +153,13 @@ static void system_store(void)
 		{"cp ca.pem ca-certificates.crt", "ok", "in the file, without names"},
 		{"ln -s nothing 01234567.0 && : >ca-certificates.crt", "failed", "nowhere"},
 	};
-	char command[1024], good[300], kept[300];
-	const char *scratch = tap_scratch();
 	if (access("/usr/bin/socat", X_OK) || geteuid() || unshare(CLONE_NEWNS) ||
 		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
 		skip("no mount namespace of our own, or no socat");
 		return;
 	}
-	snprintf(good, sizeof(good), "%s/good.pem", scratch);
-	snprintf(kept, sizeof(kept), "%s/ca.pem", scratch);
-	for (size_t i = 0; i < ARRAY_LEN(stores); i++) {
-		if (mount("none", "/etc/ssl/certs", "tmpfs", 0, NULL))
-			bail("cannot put a directory over /etc/ssl/certs");
-		snprintf(command, sizeof(command),
-			"cp '%s' /etc/ssl/certs && cd /etc/ssl/certs && %s", kept, stores[i].fill);
-		shell(command);
-		AUTO_KIT k = {.format = "anthropic",
-			.ca_file = kept,
-			.tls_pem = good,
-			.provider = json_pack("{s:n, s:i}", "ca_file", "max_retries", 0),
-			.replies = {{KIT_FINISH, 0, 0}}};
-		kit_run(&k);
-		is_str(kit_outcome(&k), stores[i].outcome,
-			"an authority that the system has %s: %s", stores[i].what, kit_reason(&k));
-		umount("/etc/ssl/certs");
-	}
+	for (size_t i = 0; i < ARRAY_LEN(stores); i++)
+		with_store(&stores[i]);
 }
 
 static pid_t child_named(pid_t of, const char *name)
