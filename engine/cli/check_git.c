@@ -11,6 +11,7 @@
 #include "cli/verb.h"
 #include "git/branch.h"
 #include "git/clone.h"
+#include "git/settings.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -207,7 +208,7 @@ static int work(const struct ground *g, struct err *e)
 	size_t left_out;
 	snprintf(dir, sizeof(dir), "%s/clone", g->dir);
 	int failed = git_head(&g->repo, head, e) ||
-		     git_identity_find(&g->repo, NULL, 0, &found, e) ||
+		     git_identity_find(&g->repo, &(struct git_files){0}, &found, e) ||
 		     git_branch_move(&g->repo, &(struct git_move){branch, "", head}, e) ||
 		     git_clone_open(&g->repo, dir, branch, &clone, e) ||
 		     git_clone_checkout(&clone, head, head, e) ||

@@ -1,6 +1,6 @@
 /*
- * The operator's repository, as far as a machine may use it: its last commit, who commits there,
- * and one branch that is never checked out. Its work tree, HEAD and index are not written.
+ * The operator's repository, as far as a machine may use it: its last commit, and one branch that
+ * is never checked out. Its work tree, HEAD and index are not written.
  */
 #ifndef GIT_BRANCH_H
 #define GIT_BRANCH_H
@@ -22,9 +22,4 @@ int git_branch_move(const struct git_repo *r, const struct git_move *m, struct e
 /* Removes the lock that a git left on the branch when it was killed. Only for who holds the
  * instance that the branch belongs to. */
 void git_branch_unlock(const struct git_repo *r, const char *branch);
-
-/* Fills what is still empty of *out from the repository's configuration, then from `files` (the
- * operator's own git configuration; those that do not exist are passed over). */
-int git_identity_find(const struct git_repo *r, const char *const *files, size_t count,
-	struct git_identity *out, struct err *e);
 #endif

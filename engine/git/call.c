@@ -47,14 +47,20 @@ static json_t *outside(const struct git_repo *r, const char *top)
 	return list;
 }
 
+static int deadline_secs(const struct git_call *call)
+{
+	return call->hook ? GIT_HOOK_DEADLINE_SECS : GIT_DEADLINE_SECS;
+}
+
 static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
 {
 	json_t *argv = json_array();
-	json_array_append_new(argv, json_string(find_git()));
-	json_array_append_new(argv, json_string("--no-pager"));
-	if (r->git_dir)
+	json_array_append_new(argv, json_string(call->hook ? call->hook : find_git()));
+	if (!call->hook)
+		json_array_append_new(argv, json_string("--no-pager"));
+	if (!call->hook && r->git_dir)
 		json_array_append_new(argv, json_sprintf("--git-dir=%s", r->git_dir));
-	if (r->git_dir && !call->no_tree)
+	if (!call->hook && r->git_dir && !call->no_tree)
 		json_array_append_new(argv, json_sprintf("--work-tree=%s", r->work_tree));
 	for (size_t i = 0; i < call->arg_count; i++)
 		json_array_append_new(argv, json_string(call->args[i]));
@@ -65,20 +71,34 @@ static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
 	return argv;
 }
 
+/* What git gives a hook. The git that a hook calls is as neutralised as ours. */
+static void name_repository(json_t *env, const struct git_repo *r)
+{
+	json_object_set_new(env, "GIT_DIR", json_string(r->git_dir));
+	json_object_set_new(env, "GIT_WORK_TREE", json_string(r->work_tree));
+	json_object_set_new(env, "GIT_INDEX_FILE", json_sprintf("%s/index", r->git_dir));
+	json_object_set_new(env, "GIT_EDITOR", json_string(":"));
+	json_object_set_new(env, "HOME", json_string("/tmp"));
+	json_object_set_new(env, "PATH", json_string("/usr/local/bin:/usr/bin:/bin"));
+}
+
 /* Reading needs no uid of its own: this git executes nothing, and it has nothing to write to. */
 static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 	const struct buf *names, const char *profile, struct err *e)
 {
 	const char *top = top_of(r, call);
-	json_t *env = environment_new(names, call->as, e);
+	struct environment_ask ask = {.names = names, .filters = &r->filters, .as = call->as};
+	json_t *env = environment_new(&ask, e);
 	if (!env)
 		return NULL;
+	if (call->hook)
+		name_repository(env, r);
 	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
 		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
 		"none", "workspace", "path", top, "access",
 		call->write || r->traced ? "write" : "read", "read", outside(r, top),
-		"timeout_secs", (int)GIT_DEADLINE_SECS, "allow_root_jail",
-		!call->write || r->allow_root_jail);
+		"timeout_secs", deadline_secs(call), "allow_root_jail",
+		(!call->write && !r->filters.len) || r->allow_root_jail);
 	if (!policy)
 		err_set(e, "a path of the repository is not UTF-8");
 	return policy;
@@ -96,9 +116,10 @@ static int memory_file(const char *bytes, size_t len, struct err *e)
 }
 
 /* The exit status, or -1: it was killed or could not be started. */
-static int run_jail(const json_t *policy, const struct buf *input, struct buf *out,
+static int run_jail(const json_t *policy, const struct git_call *call, struct buf *out,
 	struct buf *words, struct err *e)
 {
+	const struct buf *input = call->input;
 	AUTO_FREE char *jail = child_sibling("agent6-jail", e);
 	AUTO_FREE char *text = json_text(policy);
 	if (!jail || !text)
@@ -117,7 +138,7 @@ static int run_jail(const json_t *policy, const struct buf *input, struct buf *o
 		.stdin_fd = input_fd,
 		.more_fds = &policy_fd,
 		.more_count = 1,
-		.deadline_ms = GIT_DEADLINE_SECS * 1000 + GRACE_MS,
+		.deadline_ms = deadline_secs(call) * 1000 + GRACE_MS,
 		.own_session = true};
 	int status = capture_run(&spec, out, words, e);
 	if (status < 0 || WIFEXITED(status))
@@ -125,26 +146,35 @@ static int run_jail(const json_t *policy, const struct buf *input, struct buf *o
 	return err_set(e, "git was killed by signal %d", WTERMSIG(status));
 }
 
-/* Strict where this host can; where the jail says that it cannot, nothing has run. */
+static int report(
+	const struct git_call *call, const struct buf *out, const struct buf *words, struct err *e)
+{
+	const struct buf *said = words->len || !call->hook ? words : out;
+	const char *name = call->hook ? strrchr(call->hook, '/') + 1 : call->args[0];
+	return err_set(e, "%s %s failed: %.*s", call->hook ? "the hook" : "git", name,
+		said->len ? (int)strcspn(said->data, "\n") : 15,
+		said->len ? said->data : "without a word.");
+}
+
+/* Strict where this host can; where the jail says that it cannot, nothing has run. A hook may say
+ * the same: it is started once, under the profile that its repository has just been read with. */
 static int run(const struct git_repo *r, const struct git_call *call, const struct buf *names,
-	struct buf *out, struct err *e)
+	size_t *profile, struct buf *out, struct err *e)
 {
 	static const char *const profiles[] = {"strict", "hardened"};
+	size_t end = call->hook ? *profile + 1 : ARRAY_LEN(profiles);
 	AUTO_BUF words;
 	buf_init(&words, 4096);
 	int status = JAIL_FAILED;
 	if (!find_git())
 		return err_set(e, "git is not installed");
-	for (size_t i = 0; i < ARRAY_LEN(profiles) && status == JAIL_FAILED; i++) {
+	for (size_t i = *profile; i < end && status == JAIL_FAILED; i++) {
 		json_auto_t *policy = policy_of(r, call, names, profiles[i], e);
 		buf_clear(&words);
-		status = policy ? run_jail(policy, call->input, out, &words, e) : -1;
+		status = policy ? run_jail(policy, call, out, &words, e) : -1;
+		*profile = i;
 	}
-	if (status <= 0)
-		return status;
-	return err_set(e, "git %s failed: %.*s", call->args[0],
-		words.len ? (int)strcspn(words.data, "\n") : 15,
-		words.len ? words.data : "without a word.");
+	return status <= 0 ? status : report(call, out, &words, e);
 }
 
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
@@ -152,13 +182,17 @@ int git_call(const struct git_repo *r, const struct git_call *call, struct buf *
 	static const char *const list[] = {"config", "--includes", "--list", "--name-only", "-z"};
 	struct git_call listing = {.args = list, .arg_count = ARRAY_LEN(list)};
 	AUTO_BUF names, none;
+	size_t profile = 0;
+	/* Our own settings must not pass for the repository's. */
+	struct git_repo unfiltered = *r;
+	unfiltered.filters = (struct buf){0};
 	buf_init(&names, GIT_OUTPUT_MAX);
 	buf_init(&none, 1);
 	if (call->arg_count + call->path_count > GIT_ARGS_MAX)
 		return err_set(e, "too many paths for git");
 	/* An include may lie in the work tree. */
 	listing.no_tree = call->no_tree;
-	if (r->git_dir && run(r, &listing, &none, &names, e))
+	if (r->git_dir && run(&unfiltered, &listing, &none, &profile, &names, e))
 		return -1;
-	return run(r, call, &names, out, e);
+	return run(r, call, &names, &profile, out, e);
 }

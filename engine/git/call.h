@@ -6,9 +6,11 @@
 #define GIT_CALL_H
 #include "git/git.h"
 
-enum { GIT_ARGS_MAX = 1000, GIT_OUTPUT_MAX = 16 * 1024 * 1024, GIT_DEADLINE_SECS = 120 };
+enum { GIT_ARGS_MAX = 1000, GIT_OUTPUT_MAX = 16 * 1024 * 1024 };
+enum { GIT_DEADLINE_SECS = 120, GIT_HOOK_DEADLINE_SECS = 600 };
 
 struct git_call {
+	const char *hook; /* run instead of git, with the environment of a hook; NULL: git is run */
 	const char *const *args;
 	size_t arg_count;
 	const char *const *paths; /* literal, behind a "--" */
@@ -20,7 +22,8 @@ struct git_call {
 };
 
 /* Runs `git [fixed options for r] args... [-- paths...]` and appends its stdout to `out`. A
- * non-zero exit, a signal or the deadline is an error that quotes the first line of stderr. Where r
- * has no git_dir the call is made in its work tree without a repository. */
+ * non-zero exit, a signal or the deadline is an error that quotes the first line of stderr (of a
+ * hook that says nothing there: of stdout). Where r has no git_dir the call is made in its work
+ * tree without a repository. */
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e);
 #endif

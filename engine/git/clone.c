@@ -4,6 +4,7 @@
 #include "base/tree.h"
 #include "git/branch.h"
 #include "git/call.h"
+#include "git/settings.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -248,27 +249,48 @@ static int check_filters(const struct git_repo *clone, const struct buf *paths, 
 		part[n++ % 3] = out.data + at;
 		if (n % 3 || !strcmp(part[2], "unspecified") || !strcmp(part[2], "unset"))
 			continue;
+		bool lfs = !strcmp(part[2], "lfs");
+		if (!lfs && git_filter_runs(clone, part[2]))
+			continue;
 		return err_set(e,
-			"%.300s is changed, and .gitattributes gives it to the filter %.100s, "
-			"which is not run here: the wrong bytes would be committed; let the "
-			"machine leave such files alone, or commit them yourself",
-			part[0], part[2]);
+			"%.300s is changed, and .gitattributes gives it to the filter %.100s, %s; "
+			"let the machine leave such files alone, or commit them yourself",
+			part[0], part[2],
+			lfs ? "which keeps its files outside of git's objects"
+			    : "which is not run here: the wrong bytes would be committed");
 	}
+	return 0;
+}
+
+static int changed_between(const struct git_repo *clone, const char *parent, const char *tree,
+	struct buf *paths, struct err *e)
+{
+	const char *args[] = {"diff-tree", "-r", "-z", "--name-only", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", parent, tree};
+	return git_call(
+		clone, &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)}, paths, e);
+}
+
+int git_clone_differs(const struct git_repo *clone, const char *parent, const char *tree,
+	bool *differs, struct err *e)
+{
+	AUTO_BUF paths;
+	buf_init(&paths, GIT_OUTPUT_MAX);
+	if (changed_between(clone, parent, tree, &paths, e))
+		return -1;
+	*differs = paths.len > 0;
 	return 0;
 }
 
 int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 	char oid[GIT_OID_BYTES], struct err *e)
 {
-	const char *differ[] = {"diff-tree", "-r", "-z", "--name-only", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c->parent, c->tree};
 	const char *make[] = {"commit-tree", c->tree, "-p", c->parent, "-F", "-"};
 	AUTO_BUF changed, message;
 	buf_init(&changed, GIT_OUTPUT_MAX);
 	buf_init(&message, GIT_OUTPUT_MAX);
 	*oid = '\0';
-	if (git_call(clone, &(struct git_call){.args = differ, .arg_count = ARRAY_LEN(differ)},
-		    &changed, e))
+	if (changed_between(clone, c->parent, c->tree, &changed, e))
 		return -1;
 	if (!changed.len)
 		return 0;

@@ -26,9 +26,12 @@ struct git_commit {
 	const char *tree, *parent, *message;
 	const struct git_identity *as;
 };
+/* Whether `tree` differs from that of `parent`. */
+int git_clone_differs(const struct git_repo *clone, const char *parent, const char *tree,
+	bool *differs, struct err *e);
 /* Makes a commit; no branch moves. `oid` is "" where it would change nothing. Refused where a
- * changed file belongs to a filter (git-lfs), which is not run: the wrong bytes would be committed.
- */
+ * changed file belongs to a filter which is not run, because the wrong bytes would be committed, or
+ * to git-lfs, whose files would stay behind in the clone. */
 int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 	char oid[GIT_OID_BYTES], struct err *e);
 /* Moves the branch that the clone's HEAD names. */

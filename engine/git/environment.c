@@ -124,8 +124,18 @@ static int name_people(struct environment *env, const struct git_identity *as, s
 		       : 0;
 }
 
-static int fill(struct environment *env, const struct buf *names, const struct git_identity *as,
-	struct err *e)
+static int set_filters(struct environment *env, const struct buf *filters, struct err *e)
+{
+	for (size_t at = 0; at < filters->len; at += strlen(filters->data + at) + 1) {
+		const char *entry = filters->data + at;
+		AUTO_FREE char *key = strndup(entry, strcspn(entry, "\n"));
+		if (!key || set(env, key, entry + strlen(key) + 1, e))
+			return key ? -1 : err_set(e, "out of memory");
+	}
+	return 0;
+}
+
+static int fill(struct environment *env, const struct environment_ask *ask, struct err *e)
 {
 	char count[16];
 	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
@@ -134,16 +144,18 @@ static int fill(struct environment *env, const struct buf *names, const struct g
 	for (size_t i = 0; i < ARRAY_LEN(fixed_settings); i++)
 		if (set(env, fixed_settings[i].key, fixed_settings[i].value, e))
 			return -1;
-	if (override_names(env, names, e) || (as && name_people(env, as, e)))
+	/* The last value of a key is the one that counts. */
+	if (override_names(env, ask->names, e) || set_filters(env, ask->filters, e) ||
+		(ask->as && name_people(env, ask->as, e)))
 		return -1;
 	snprintf(count, sizeof(count), "%d", env->settings);
 	return add(env, "GIT_CONFIG_COUNT", count, e);
 }
 
-json_t *environment_new(const struct buf *names, const struct git_identity *as, struct err *e)
+json_t *environment_new(const struct environment_ask *ask, struct err *e)
 {
 	struct environment env = {.all = json_object()};
-	if (env.all && !fill(&env, names, as, e))
+	if (env.all && !fill(&env, ask, e))
 		return env.all;
 	json_decref(env.all);
 	return NULL;

@@ -123,6 +123,7 @@ void git_repo_done(struct git_repo *r)
 	free(r->work_tree);
 	free(r->common_dir);
 	free(r->borrowed);
+	buf_done(&r->filters);
 	*r = (struct git_repo){0};
 }
 

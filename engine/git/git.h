@@ -12,14 +12,15 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { GIT_OID_BYTES = 72 };
+enum { GIT_OID_BYTES = 72, GIT_FILTERS_BYTES_MAX = 64 * 1024 };
 
 /* A repository with a work tree. Heap strings, absolute. */
 struct git_repo {
-	char *git_dir;    /* what `.git` is or points to; NULL: there is no repository */
-	char *work_tree;  /* the directory that holds `.git` */
-	char *common_dir; /* git_dir, or for a linked work tree the repository it belongs to */
-	char *borrowed;   /* a clone's: the directory of objects that it shares; NULL: none */
+	char *git_dir;      /* what `.git` is or points to; NULL: there is no repository */
+	char *work_tree;    /* the directory that holds `.git` */
+	char *common_dir;   /* git_dir, or for a linked work tree the repository it belongs to */
+	char *borrowed;     /* a clone's: the directory of objects that it shares; NULL: none */
+	struct buf filters; /* a clone's: settings of the content filters that its calls run */
 	bool traced; /* reading calls may write, too: a proof that nothing runs needs a trace */
 	bool allow_root_jail; /* calls that write may do so as root where nothing else works */
 };

@@ -118,33 +118,43 @@ static bool queue_egress(struct drive *d, json_t *lines)
 	return true;
 }
 
+static void tell_of_clone(struct drive *d, const struct workspace_step *s)
+{
+	if (s->left_out)
+		live_notice(&d->live,
+			"state %s left %zu git repositories inside the workspace; they are in no "
+			"commit",
+			s->state->name, s->left_out);
+	if (*s->uncommitted.text)
+		live_notice(&d->live, "state %s: its changes are in no commit yet: %s",
+			s->state->name, s->uncommitted.text);
+}
+
 /* What the state did to the private clone is recorded with its step. A commit that cannot be made
- * is the state's failure; anything else is ours. */
+ * is a run state's failure; anything else is ours. */
 static bool settle(struct drive *d, const struct step *step, json_t *fact)
 {
 	struct verdict v;
 	struct err e = ERR_NONE;
-	size_t left_out;
 	json_auto_t *blackboard = json_copy(d->at.blackboard);
 	struct workspace *w = &d->workspace;
 	if (!w->path || reduce(step->state, fact, blackboard, &v, &e))
 		return true; /* a fact that is none is refused in a moment */
-	struct workspace_step s = {d->request->machine->name, d->instance->id, step->state,
-		step->seq, v.outcome == OUTCOME_OK};
+	struct workspace_step s = {.machine = d->request->machine->name,
+		.instance = d->instance->id,
+		.state = step->state,
+		.seq = step->seq,
+		.ok = v.outcome == OUTCOME_OK};
 	bool runs = step->state->kind == KIND_AGENT && s.ok;
-	int failed = workspace_settle(w, d->instance->dir_fd, &s, &left_out, &e);
+	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
 	if (failed && runs) {
 		json_object_set_new(fact, "outcome", json_string("failed"));
 		json_object_set_new(fact, "reason", json_string(e.text));
 		json_object_set_new(fact, "payload", json_null());
 		s.ok = false;
-		failed = workspace_settle(w, d->instance->dir_fd, &s, &left_out, &e);
+		failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
 	}
-	if (left_out)
-		live_notice(&d->live,
-			"state %s left %zu git repositories inside the workspace; they are in no "
-			"commit",
-			step->state->name, left_out);
+	tell_of_clone(d, &s);
 	return !failed || drive_end(d, RUN_BROKEN, "state %s: the private clone: %s",
 				  step->state->name, e.text);
 }

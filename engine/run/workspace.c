@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "config/config.h"
 #include "git/branch.h"
+#include "git/hooks.h"
+#include "git/settings.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,11 +135,13 @@ static int find_origin(struct workspace *w, const struct workspace_ask *ask, str
 	return 0;
 }
 
-static int find_identity(struct workspace *w, const struct config *c, struct err *e)
+/* Whom git's configuration names, and which filters it defines where the operator lets them run. */
+static int read_settings(struct workspace *w, const struct config *c, struct err *e)
 {
 	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
 	char own[PATH_MAX], shared[PATH_MAX];
-	const char *const files[] = {own, shared};
+	const char *const paths[] = {own, shared};
+	const struct git_files files = {paths, ARRAY_LEN(paths)};
 	snprintf(own, sizeof(own), "%s/.gitconfig", home ? home : "");
 	snprintf(shared, sizeof(shared), "%s%s/git/config",
 		xdg    ? xdg
@@ -146,7 +150,9 @@ static int find_identity(struct workspace *w, const struct config *c, struct err
 		xdg ? "" : "/.config");
 	snprintf(w->as.name, sizeof(w->as.name), "%s", c->git.name ? c->git.name : "");
 	snprintf(w->as.email, sizeof(w->as.email), "%s", c->git.email ? c->git.email : "");
-	if (git_identity_find(&w->origin, files, ARRAY_LEN(files), &w->as, e))
+	w->run_hooks = c->git.run_repo_hooks;
+	if (git_identity_find(&w->origin, &files, &w->as, e) ||
+		(c->git.run_repo_filters && git_filters_allow(&w->origin, &files, &w->clone, e)))
 		return -1;
 	return *w->as.name && *w->as.email
 		       ? 0
@@ -205,8 +211,8 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 	if (asprintf(&dir, "%s/workspace", ask->instance->path) < 0)
 		return err_set(e, "out of memory");
 	if (find_origin(w, ask, e) || git_branch_check(&w->origin, w->branch, e) ||
-		find_identity(w, ask->config, e) ||
-		git_clone_open(&w->origin, dir, w->branch, &w->clone, e))
+		git_clone_open(&w->origin, dir, w->branch, &w->clone, e) ||
+		read_settings(w, ask->config, e))
 		return -1;
 	git_branch_unlock(&w->origin, w->branch);
 	/* workspace_land, which a resume may need, does nothing without a path. */
@@ -236,16 +242,39 @@ static bool may_change(const struct state *s)
 				    : s->kind == KIND_AGENT && s->agent.mode == MODE_RUN;
 }
 
-static int commit(struct workspace *w, const struct workspace_step *s, struct err *e)
+/* They may change what is to be committed. */
+static int run_hooks(
+	struct workspace *w, struct workspace_step *s, struct buf *message, struct err *e)
 {
-	char message[MESSAGE_BYTES], oid[GIT_OID_BYTES];
-	snprintf(message, sizeof(message),
-		"%s: %s\n\nMade by state %s of machine %s, step %llu of instance %s.\n\n"
-		"Agent6-State: %s\nAgent6-Step: %s-%llu\n",
-		s->machine, s->state->name, s->state->name, s->machine, (unsigned long long)s->seq,
-		s->instance, s->state->name, s->instance, (unsigned long long)s->seq);
-	struct git_commit c = {
-		.tree = w->next.tree, .parent = w->at.commit, .message = message, .as = &w->as};
+	bool differs;
+	if (git_clone_differs(&w->clone, w->at.commit, w->next.tree, &differs, e))
+		return -1;
+	if (!differs)
+		return 0;
+	return git_hooks_run(&w->origin, &w->clone, &w->as, message, e) ||
+			       git_clone_stage(&w->clone, w->next.tree, &s->left_out, e)
+		       ? -1
+		       : 0;
+}
+
+static int commit(struct workspace *w, struct workspace_step *s, struct err *e)
+{
+	char oid[GIT_OID_BYTES];
+	AUTO_BUF message;
+	buf_init(&message, MESSAGE_BYTES);
+	if (buf_addf(&message,
+		    "%s: %s\n\nMade by state %s of machine %s, step %llu of instance %s.\n\n"
+		    "Agent6-State: %s\nAgent6-Step: %s-%llu\n",
+		    s->machine, s->state->name, s->state->name, s->machine,
+		    (unsigned long long)s->seq, s->instance, s->state->name, s->instance,
+		    (unsigned long long)s->seq))
+		return err_set(e, "out of memory");
+	if (w->run_hooks && run_hooks(w, s, &message, e))
+		return -1;
+	struct git_commit c = {.tree = w->next.tree,
+		.parent = w->at.commit,
+		.message = message.data,
+		.as = &w->as};
 	if (git_clone_commit(&w->clone, &c, oid, e))
 		return -1;
 	if (*oid)
@@ -253,10 +282,9 @@ static int commit(struct workspace *w, const struct workspace_step *s, struct er
 	return 0;
 }
 
-int workspace_settle(struct workspace *w, int instance_fd, const struct workspace_step *s,
-	size_t *left_out, struct err *e)
+int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e)
 {
-	*left_out = 0;
+	s->left_out = 0;
 	if (!w->path || !may_change(s->state))
 		return 0;
 	bool runs = s->state->kind == KIND_AGENT;
@@ -264,7 +292,10 @@ int workspace_settle(struct workspace *w, int instance_fd, const struct workspac
 		return git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e);
 	w->next = w->at;
 	w->next.seq = s->seq;
-	if (git_clone_stage(&w->clone, w->next.tree, left_out, e) || (runs && commit(w, s, e)))
+	if (git_clone_stage(&w->clone, w->next.tree, &s->left_out, e))
+		return -1;
+	bool changed = strcmp(w->next.tree, w->at.tree) != 0;
+	if (s->ok && changed && commit(w, s, runs ? e : &s->uncommitted) && runs)
 		return -1;
 	w->has_next = true;
 	return record_write(w, instance_fd, e);

@@ -3,8 +3,9 @@
  * the tip of the branch agent6/machine-<id>, in which every state of the machine works.
  *
  * What each step left in it is recorded before the step's journal line, so that a run which was
- * killed begins again with the tree of its last committed step; the commit of a run state reaches
- * the operator's branch after that line. The operator's checkout, HEAD and index are not written.
+ * killed begins again with the tree of its last committed step; the commit of a state that ended
+ * `ok` reaches the operator's branch after that line. The operator's checkout, HEAD and index are
+ * not written.
  */
 #ifndef RUN_WORKSPACE_H
 #define RUN_WORKSPACE_H
@@ -25,6 +26,7 @@ struct workspace {
 	char *path; /* where states work; NULL: in the operator's directory, nothing here is used */
 	struct git_repo origin, clone;
 	struct git_identity as;
+	bool run_hooks; /* the operator's, for each commit */
 	char branch[96];
 	char base[GIT_OID_BYTES]; /* where the instance began */
 	struct workspace_mark at, next;
@@ -43,16 +45,18 @@ struct workspace_ask {
 bool workspace_needed(const struct machine *m);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
 int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
-/* Records what the state has left before step `seq` is journaled: of a run state that is `ok` a
- * commit, of one that is not nothing: its edits are discarded. */
 struct workspace_step {
 	const char *machine, *instance;
 	const struct state *state;
 	uint64_t seq;
 	bool ok;
+	size_t left_out;        /* set: repositories inside the work tree, which no commit has */
+	struct err uncommitted; /* set: why a tool state's changes wait for a later commit */
 };
-int workspace_settle(struct workspace *w, int instance_fd, const struct workspace_step *s,
-	size_t *left_out, struct err *e);
+/* Records what the state has left before step `seq` is journaled: of a state that is `ok` a commit.
+ * Of a run state that is not, nothing: its edits are discarded. -1 for a run state also means that
+ * no commit can be made of its work. */
+int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e);
 /* Once `seq` steps are durable: the commit that belongs to them goes onto the operator's branch. */
 int workspace_land(struct workspace *w, uint64_t seq, struct err *e);
 void workspace_done(struct workspace *w);

@@ -113,14 +113,30 @@ $FINISH
 	[[ $status -eq 0 ]]
 	# git works inside the jail, on the history of both.
 	[[ $(cat "$SCRATCH"/dir/state/*/machines/fixer/states/2-after/stdout) -eq 2 ]]
-	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: edit," ]]
-	# What a tool state made is part of the next commit.
-	[[ $(git -C "$WS" show --name-only --format= agent6/machine-fixer | tr '\n' ,) == "made,new," ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: after,fixer: edit," ]]
+	[[ $(git -C "$WS" log --name-only --format= main..agent6/machine-fixer | tr '\n' ,) == "new,made,file,new," ]]
 	rm -r "$SCRATCH/dir/state" "$SCRATCH/dir/positions"
 	run rehearse fixer
 	echo "$output"
 	[[ $status -eq 1 && $output == *"does not match"* ]] # the tree has `new` already
-	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | wc -l) -eq 2 ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | wc -l) -eq 3 ]]
+}
+
+@test "what tool states write behind the last run state is on the branch; what a failed one writes is not" {
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo tidy >tidy; sed -i s/two/three/ file'], timeout_secs: 20, on: {ok: spoil, nonzero: bad, timeout: bad}}
+  spoil: {kind: tool, command: [sh, -c, 'echo spoilt >spoilt; false'], timeout_secs: 20, on: {ok: bad, nonzero: look, timeout: bad}}
+  look: {kind: tool, command: [cat, spoilt], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	local before
+	before=$(operator "$WS")
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && $(operator "$WS") == "$before" ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: after,fixer: edit," ]]
+	[[ $(git -C "$WS" log -1 --format=%B agent6/machine-fixer) == *"Agent6-State: after"*"Agent6-Step: fixer-2"* ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:file) == three && $(git -C "$WS" show agent6/machine-fixer:tidy) == tidy ]]
+	! git -C "$WS" cat-file -e agent6/machine-fixer:spoilt
 }
 
 @test "a run state that fails leaves nothing behind" {
@@ -176,7 +192,7 @@ $FINISH
 	run rehearse fixer
 	echo "$output"
 	[[ $status -eq 0 ]]
-	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: edit," ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: after,fixer: edit," ]]
 	[[ $(git -C "$WS" show agent6/machine-fixer:made) == made && $(git -C "$WS" show agent6/machine-fixer:new) == again ]]
 	[[ $(operator "$WS") == "$before" ]]
 	git -C "$WS" fsck --strict
@@ -361,9 +377,124 @@ $FINISH
 	echo "$output"
 	[[ $status -eq 0 && $output == *"profile hardened"* ]]
 	WS=$SCRATCH/ws
-	[[ $(as_user git -C "$WS" log --format='%an <%ae> %s' main..agent6/machine-fixer | head -n 1) == "The Operator <op@example.org> fixer: more" ]]
+	[[ $(as_user git -C "$WS" log --format='%an <%ae> %s' main..agent6/machine-fixer | head -n 1) == "The Operator <op@example.org> fixer: after" ]]
 	[[ $(as_user git -C "$WS" show --name-only --format= agent6/machine-fixer) == poisoned ]]
 	[[ -z $(find "$SCRATCH" -name executed) ]]
+}
+
+# live NAME [KEY VALUE]...: for real, with these settings, in $SCRATCH/ws
+live() {
+	local name=$1 port
+	shift
+	rm -rf "$SCRATCH/state" "$SCRATCH/pipes" && mkdir "$SCRATCH/pipes"
+	mkfifo "$SCRATCH/pipes/ready" "$SCRATCH/pipes/end"
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/$name/rehearsal/a.jsonl" \
+		--ready-fd 7 <"$SCRATCH/pipes/end" 7>"$SCRATCH/pipes/ready" 3>&- &
+	exec 8>"$SCRATCH/pipes/end"
+	read -r port <"$SCRATCH/pipes/ready"
+	agent6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" --model test <<<'' >/dev/null
+	agent6 config set git.commit.name op
+	agent6 config set git.commit.email op@host
+	agent6 config set providers.local.prices.test '{input: 1, output: 5}'
+	while [[ $# -gt 0 ]]; do
+		agent6 config set "$1" "$2"
+		shift 2
+	done
+	run agent6 machine run --allow-uncommitted "$SCRATCH/$name"
+	exec 8>&-
+	echo "$output"
+}
+
+# hook NAME TEXT: of the operator's repository, at $HOOKS
+hook() {
+	mkdir -p "$HOOKS"
+	printf '#!/bin/sh\n%s\n' "$2" >"$HOOKS/$1"
+	chmod +x "$HOOKS/$1"
+}
+
+@test "the operator's hooks run when the operator says so, and then in a jail" {
+	WS=$SCRATCH/ws HOOKS=$WS/.git/hooks
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	hook pre-commit "git diff --cached --name-only >staged; touch $SCRATCH/executed $WS/executed; (exec 9<>/dev/tcp/127.0.0.1/22) 2>net
+		id -u >uid; ls $SCRATCH >seen 2>/dev/null; echo formatted >>new; exit 0"
+	hook prepare-commit-msg '[ "$2" = message ] && echo "Prepared: yes" >>"$1"'
+	hook commit-msg 'grep -q "^fixer: edit$" "$1" && echo "Reviewed-by: hook" >>"$1"'
+	hook post-commit "touch $SCRATCH/executed"
+	hook reference-transaction "touch $SCRATCH/executed"
+	live fixer
+	[[ $status -eq 0 && ! -e $SCRATCH/executed && $(git -C "$WS" diff --name-only main agent6/machine-fixer | tr '\n' ,) == "file,new," ]]
+	git -C "$WS" -c core.hooksPath=/dev/null branch -q -D agent6/machine-fixer
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 0 && ! -e $SCRATCH/executed && ! -e $WS/executed ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:staged | tr '\n' ,) == "file,new," ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:new | tr '\n' ,) == "created,formatted," ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:uid) != 0 ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:seen) == *state* && $(git -C "$WS" show agent6/machine-fixer:seen) != *config* ]]
+	[[ $(git -C "$WS" log -1 --format=%B agent6/machine-fixer) == *"Prepared: yes"*"Reviewed-by: hook"* ]]
+	[[ -z $(git -C "$WS" status --porcelain --untracked-files=no | grep -v ' file$') ]]
+}
+
+@test "a hook that refuses is the state's failure; one outside of the repository, or a model's, is none" {
+	WS=$SCRATCH/ws HOOKS=$WS/.githooks
+	repository
+	hook pre-commit 'echo "no commits on a Friday" >&2; exit 1'
+	git -C "$WS" config core.hooksPath .githooks
+	coder fixer "$CHECK" <<<"${EDITS/\"path\":\"new\"/\"path\":\".githooks/pre-commit\"}
+${FINISH/created/.githooks}"
+	git -C "$WS" add .githooks && git -C "$WS" -c user.name=op -c user.email=op@host commit -qm hooks --no-verify
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 1 && $output == *undone* ]]
+	grep -q "the hook pre-commit failed: no commits on a Friday" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
+	[[ $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
+	# Where the operator has it, not where the model put it; a link leads to the operator's file, too.
+	coder fixer "  after: {kind: tool, command: [cat, file], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" \
+		<<<"${EDITS/\"path\":\"new\"/\"path\":\".githooks/commit-msg\"}
+${FINISH/created/.githooks}"
+	mkdir "$WS/tools" && echo 'exit 1' >"$WS/tools/check"
+	rm "$HOOKS/pre-commit" && ln -s ../tools/check "$HOOKS/pre-commit"
+	printf '#!/bin/sh\necho "the operator has spoken" >&2; exit 1\n' >"$WS/tools/check" && chmod +x "$WS/tools/check"
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 1 ]]
+	grep -q "the hook pre-commit failed: the operator has spoken" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
+	rm "$HOOKS/pre-commit"
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 0 && $(git -C "$WS" show agent6/machine-fixer:.githooks/commit-msg) == created ]]
+	git -C "$WS" -c core.hooksPath=/dev/null branch -q -D agent6/machine-fixer
+	mkdir "$SCRATCH/elsewhere"
+	git -C "$WS" config core.hooksPath "$SCRATCH/elsewhere"
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 1 && $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
+	grep -q "core.hooksPath leads to $SCRATCH/elsewhere" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
+}
+
+@test "the repository's filters run when the operator says so, and then in a jail; one that fails stops it" {
+	WS=$SCRATCH/ws
+	repository
+	echo '*.up filter=up' >"$WS/.gitattributes"
+	git -C "$WS" config filter.up.clean "touch $SCRATCH/executed $WS/executed; tr a-z A-Z"
+	git -C "$WS" config filter.up.smudge 'tr A-Z a-z'
+	echo word >"$WS/old.up"
+	git -C "$WS" add .gitattributes old.up
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm filtered
+	[[ $(git -C "$WS" show main:old.up) == WORD ]]
+	rm "$SCRATCH/executed" "$WS/executed"
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'grep created new.up && grep word old.up'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" \
+		<<<"${EDITS/\"path\":\"new\"/\"path\":\"new.up\"}
+$FINISH"
+	live fixer
+	[[ $status -eq 1 && ! -e $SCRATCH/executed ]]
+	grep -q "new.up is changed, and .gitattributes gives it to the filter up" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
+	live fixer git.run_repo_filters true
+	[[ $status -eq 0 && ! -e $SCRATCH/executed && ! -e $WS/executed ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:new.up) == CREATED && $(git -C "$WS" show agent6/machine-fixer:old.up) == WORD ]]
+	[[ $(git -C "$WS" diff --name-only main agent6/machine-fixer | tr '\n' ,) == "file,new.up," ]]
+	git -C "$WS" -c core.hooksPath=/dev/null branch -q -D agent6/machine-fixer
+	git -C "$WS" config filter.up.clean false
+	git -C "$WS" config filter.up.required false
+	live fixer git.run_repo_filters true
+	[[ $status -ne 0 && $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
 }
 
 @test "ignored files, links, odd names and a repository inside: what is committed and what is not" {

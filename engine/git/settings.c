@@ -1,0 +1,153 @@
+#include "git/settings.h"
+
+#include "git/call.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Entries of `config --list -z` are "KEY\nVALUE\0", the less important first; a key that stands
+ * alone is "KEY\0". Each has its scope before it here, and "command" are our own overrides. */
+static int list_repository(const struct git_repo *r, struct buf *out, struct err *e)
+{
+	static const char *const args[] = {"config", "--includes", "--list", "--show-scope", "-z"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	if (git_call(r, &call, &list, e))
+		return -1;
+	for (size_t at = 0; at < list.len;) {
+		const char *scope = list.data + at, *entry = scope + strlen(scope) + 1;
+		at = (size_t)(entry - list.data);
+		if (at >= list.len)
+			return err_set(e, "git config did not end its list");
+		at += strlen(entry) + 1;
+		if (strcmp(scope, "command") != 0)
+			buf_add(out, entry, strlen(entry) + 1);
+	}
+	return out->failed ? err_set(e, "the repository's configuration is too long") : 0;
+}
+
+/* One file is all that git sees: what it includes lies elsewhere. */
+static int list_file(const char *file, struct buf *out, struct err *e)
+{
+	const char *args[] = {"config", "--no-includes", "--file", file, "--list", "-z"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+	char top[] = "/usr", path[4096];
+	struct git_repo nowhere = {.work_tree = top, .borrowed = path};
+	snprintf(path, sizeof(path), "%s", file);
+	return access(file, R_OK) ? 0 : git_call(&nowhere, &call, out, e);
+}
+
+/* NULL: `key` is not there. */
+static const char *last_value(const struct buf *list, const char *key)
+{
+	size_t len = strlen(key);
+	const char *value = NULL;
+	for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {
+		const char *entry = list->data + at;
+		if (!strncmp(entry, key, len) && entry[len] == '\n')
+			value = entry + len + 1;
+	}
+	return value;
+}
+
+char *git_setting(const struct git_repo *r, const char *key, struct err *e)
+{
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	if (list_repository(r, &list, e))
+		return NULL;
+	const char *value = last_value(&list, key);
+	char *copy = value ? strdup(value) : NULL;
+	if (value && !copy)
+		err_set(e, "out of memory");
+	return copy;
+}
+
+/* --- who commits -------------------------------------------------------------------------------
+ */
+
+static void take_identity(const struct buf *list, struct git_identity *out)
+{
+	const char *name = last_value(list, "user.name"), *email = last_value(list, "user.email");
+	if (!*out->name && name)
+		snprintf(out->name, sizeof(out->name), "%s", name);
+	if (!*out->email && email)
+		snprintf(out->email, sizeof(out->email), "%s", email);
+}
+
+int git_identity_find(const struct git_repo *r, const struct git_files *files,
+	struct git_identity *out, struct err *e)
+{
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	if (*out->name && *out->email)
+		return 0;
+	if (list_repository(r, &list, e))
+		return -1;
+	take_identity(&list, out);
+	for (size_t i = 0; i < files->count; i++) {
+		buf_clear(&list);
+		if (list_file(files->paths[i], &list, e))
+			return -1;
+		take_identity(&list, out);
+	}
+	return 0;
+}
+
+/* --- filters -----------------------------------------------------------------------------------
+ */
+
+/* Of "filter.NAME.clean\nCOMMAND": the name's length; 0: this entry is no command of a filter. */
+static size_t filter_name(const char *entry)
+{
+	static const char *const commands[] = {".clean", ".smudge", ".process"};
+	size_t key = strcspn(entry, "\n");
+	if (strncmp(entry, "filter.", 7) || !entry[key])
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		size_t len = strlen(commands[i]);
+		if (key > 7 + len && !strncmp(entry + key - len, commands[i], len))
+			return key - 7 - len;
+	}
+	return 0;
+}
+
+/* A filter that fails must not let the unfiltered bytes through. */
+static void take_filters(const struct buf *list, struct buf *out)
+{
+	for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {
+		const char *entry = list->data + at;
+		size_t name = filter_name(entry);
+		if (!name)
+			continue;
+		buf_add(out, entry, strlen(entry) + 1);
+		buf_addf(out, "filter.%.*s.required\ntrue", (int)name, entry + 7);
+		buf_addc(out, '\0');
+	}
+}
+
+int git_filters_allow(const struct git_repo *from, const struct git_files *files,
+	struct git_repo *clone, struct err *e)
+{
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	buf_init(&clone->filters, GIT_FILTERS_BYTES_MAX);
+	for (size_t i = files->count; i > 0; i--)
+		if (list_file(files->paths[i - 1], &list, e))
+			return -1;
+	if (list_repository(from, &list, e))
+		return -1;
+	take_filters(&list, &clone->filters);
+	return clone->filters.failed ? err_set(e, "the configuration defines too many filters") : 0;
+}
+
+bool git_filter_runs(const struct git_repo *r, const char *name)
+{
+	size_t len = strlen(name);
+	for (size_t at = 0; at < r->filters.len; at += strlen(r->filters.data + at) + 1) {
+		const char *entry = r->filters.data + at;
+		if (filter_name(entry) == len && !strncmp(entry + 7, name, len))
+			return true;
+	}
+	return false;
+}
