@@ -39,6 +39,8 @@ static int spawn(const struct child_spec *spec, const int lifted[], pid_t *pid)
 		else
 			posix_spawn_file_actions_adddup2(&actions, lifted[i], i);
 	}
+	/* What whoever started us left open is no business of a child, an agent least of all. */
+	posix_spawn_file_actions_addclosefrom_np(&actions, spec->fd_count);
 	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 	if (spec->own_session)
 		flags |= POSIX_SPAWN_SETSID;

@@ -12,7 +12,7 @@ struct child_spec {
 	char *const *argv; /* NULL-terminated */
 	char *const *env;  /* NULL-terminated; the whole environment */
 	const int *fds;    /* fds[i] becomes descriptor i; -1 leaves i closed */
-	int fd_count;      /* at least 3; every other descriptor must be O_CLOEXEC */
+	int fd_count;      /* at least 3; every other descriptor is closed */
 	bool own_session;  /* setsid(2), so that the terminal's signals do not reach it */
 };
 
