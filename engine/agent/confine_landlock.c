@@ -7,6 +7,8 @@
 
 #include "base/landlock.h"
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 enum {
@@ -62,6 +64,20 @@ static int allow_files(int ruleset, const struct order *o, struct err *e)
 		       : 0;
 }
 
+/* Tries what the domain must refuse: taking a port, and reading the root directory. */
+static int prove(const struct order *o, bool files, int abi, struct err *e)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (abi >= 4 && fd >= 0 &&
+		(!bind(fd, (struct sockaddr *)&any, sizeof(any)) || errno != EACCES))
+		return err_set(e, "Landlock: a TCP port can still be taken");
+	AUTO_FD int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (files && strcmp(o->workspace, "/") != 0 && (root >= 0 || errno != EACCES))
+		return err_set(e, "Landlock: / can still be read");
+	return 0;
+}
+
 int confine_landlock(const struct order *o, json_t *layers, struct err *e)
 {
 	bool files = !strcmp(o->profile, "hardened");
@@ -83,6 +99,8 @@ int confine_landlock(const struct order *o, json_t *layers, struct err *e)
 		return -1;
 	if (ll_restrict(ruleset))
 		return err_errno(e, "Landlock: cannot bind this process");
+	if (prove(o, files, abi, e))
+		return -1;
 	json_object_set_new(layers, "landlock_files", json_boolean(files));
 	json_object_set_new(layers, "landlock_tcp", json_boolean(abi >= 4));
 	return json_object_set_new(layers, "landlock_scopes", json_boolean(abi >= 6));
