@@ -1,8 +1,10 @@
 /*
- * Writes docs/network.md from the network matrix (engine/config/network.def). A build tool.
+ * Writes docs/network.md from the network matrix (engine/config/network.def), or with --json the
+ * matrix itself, for the test that starts every row. A build tool.
  */
 #include "config/network.h"
 #include <stdio.h>
+#include <string.h>
 
 static const char *const profiles[] = {"strict", "hardened"};
 static const char *const agents[] = {"providers", "local", "open"};
@@ -27,7 +29,65 @@ static const char *way_name(enum network_way way)
 	return names[way];
 }
 
-int main(void)
+/* --- as JSON: no string of the table needs an escape -------------------------------------------
+ */
+
+static void print_case(const struct network_case *on)
+{
+	const struct {
+		const char *name;
+		int value;
+		const char *const *names;
+	} settings[] = {{"profile", on->profile, profiles}, {"agent", on->agent, agents},
+		{"tool", on->tool, tools}, {"asked", on->asked, asked}};
+	const char *comma = "";
+	printf("{");
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		if (settings[i].value == NETWORK_KEEP)
+			continue;
+		printf("%s\"%s\":\"%s\"", comma, settings[i].name,
+			settings[i].names[settings[i].value]);
+		comma = ",";
+	}
+	printf("}");
+}
+
+static void print_refusal(enum network_way way, const char *comma)
+{
+	const struct network_refusal *r = network_refusal(way);
+	printf("%s\"%s\":{\"reason\":\"%s\",\"fix\":\"%s\",\"changes\":[", comma, way_name(way),
+		r->reason, r->fix);
+	print_case(&r->changes[0]);
+	printf(",");
+	print_case(&r->changes[1]);
+	printf("]}");
+}
+
+static void print_json(void)
+{
+	printf("{\"rows\":[");
+	for (size_t i = 0; i < network_row_count; i++) {
+		const struct network_row *r = &network_rows[i];
+		printf("%s{\"on\":", i ? "," : "");
+		print_case(&r->on);
+		printf(",\"agent\":\"%s\",\"command\":\"%s\",\"tool\":\"%s\"}", way_name(r->agent),
+			way_name(r->command), way_name(r->tool));
+	}
+	printf("],\"refusals\":{");
+	const char *comma = "";
+	for (int way = 0; way <= WAY_LIST_UNDER_BLOCK; way++) {
+		if (!network_refusal((enum network_way)way))
+			continue;
+		print_refusal((enum network_way)way, comma);
+		comma = ",";
+	}
+	puts("}}");
+}
+
+/* --- as a page ---------------------------------------------------------------------------------
+ */
+
+static void print_page(void)
 {
 	puts("# The network matrix\n\n"
 	     "What an agent, the commands it runs and a tool state may reach, under every\n"
@@ -56,5 +116,13 @@ int main(void)
 	     "start. `hardened` starts where a jail of that profile works; the agent then proves, "
 	     "before it is\n"
 	     "given its key, that no internet socket is left to it.");
-	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--json"))
+		print_json();
+	else
+		print_page();
+	return fflush(stdout) ? 1 : 0;
 }
