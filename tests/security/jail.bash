@@ -4,6 +4,7 @@
 #   jail [FIELDS...] -- CMD...     runs CMD in a jail; the status line lands in $SCRATCH/status
 #   user_jail ...                  the same as an ordinary user
 #   status JQ                      asks the status line
+#   nothing_left                   none of agent6's directories is left in /tmp since jail_setup
 #
 # The workspace is $WS ($SCRATCH/ws), made by jail_setup, which both kinds of user can write.
 load ../kit/common
@@ -15,6 +16,24 @@ jail_setup() {
 	echo original >"$WS/.git/config"
 	give_user "$SCRATCH"
 	[[ $(id -u) -ne 0 ]] || chown -R root: "$WS"
+	ours_in_tmp >"$SCRATCH/before"
+}
+
+ours_in_tmp() {
+	find /tmp -maxdepth 1 -name 'agent6-check-*' -o -name 'agent6-jail-*'
+}
+
+# A test that runs beside this one has some of its own for a moment.
+nothing_left() {
+	local dir tries
+	for dir in $(ours_in_tmp | grep -vxFf "$SCRATCH/before"); do
+		for ((tries = 0; tries < 400; tries++)); do
+			[[ -e $dir ]] || continue 2
+			sleep 0.05
+		done
+		echo "left behind: $dir"
+		return 1
+	done
 }
 
 policy() {
