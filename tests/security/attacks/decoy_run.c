@@ -75,14 +75,15 @@ int decoy_run_inside(const struct decoy *d, const char *id, const char *profile)
 	return decoy_wait(pid, DECOY_RUN_SECS + 10);
 }
 
-/* bubblewrap sets no limits of its own: it is given those of the policy. */
+/* bubblewrap sets no limits of its own: it is given those of the policy, that of processes inside,
+ * where its user's others do not count. */
 static void set_limits(void)
 {
 	static const struct {
 		__rlimit_resource_t what;
 		rlim_t value;
 	} limits[] = {{RLIMIT_CORE, 1}, {RLIMIT_DATA, 128 << 20}, {RLIMIT_FSIZE, 16 << 20},
-		{RLIMIT_NOFILE, 64}, {RLIMIT_NPROC, 64}};
+		{RLIMIT_NOFILE, 64}};
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
 		setrlimit(limits[i].what, &(struct rlimit){limits[i].value, limits[i].value});
 }
@@ -97,7 +98,7 @@ int decoy_run_bubblewrap(const struct decoy *d, const char *id)
 		"/dev", "--tmpfs", "/tmp", "--bind", d->workspace, d->workspace, "--ro-bind",
 		d->git, d->git, "--ro-bind", d->nested_git, d->nested_git, "--ro-bind", d->bundle,
 		d->bundle, "--chdir", d->workspace, "--clearenv", "--setenv", "ATTACK_FIRST", "1"};
-	char *argv[ARRAY_LEN(fixed) + 3 * DECOY_TOLD_MAX + 3];
+	char *argv[ARRAY_LEN(fixed) + 3 * DECOY_TOLD_MAX + 5];
 	size_t count = ARRAY_LEN(fixed);
 	memcpy(argv, fixed, sizeof(fixed));
 	for (size_t i = 0; i < d->told_count; i++) {
@@ -105,6 +106,8 @@ int decoy_run_bubblewrap(const struct decoy *d, const char *id)
 		argv[count++] = d->told[i].name;
 		argv[count++] = d->told[i].value;
 	}
+	argv[count++] = "prlimit";
+	argv[count++] = "--nproc=64";
 	argv[count++] = d->attack;
 	argv[count++] = (char *)(uintptr_t)id;
 	argv[count] = NULL;
