@@ -24,8 +24,9 @@ int exposure_rank(const char *what, const char *word);
 size_t exposure_compare(
 	const json_t *old, const json_t *now, const struct machine *m, struct findings *f);
 
-/* For a reviewer: at most 100 columns, or Markdown. */
+/* For a reviewer: at most 100 columns, Markdown, or a part of an HTML page. */
 void exposure_text(const json_t *exposure, struct buf *out);
+void exposure_html(const json_t *exposure, struct buf *out);
 void exposure_markdown(const json_t *exposure, struct buf *out);
 /* For tools that read findings: one note per state of `m` and one for the machine. */
 void exposure_findings(const json_t *exposure, const struct machine *m, struct findings *f);

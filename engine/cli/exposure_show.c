@@ -1,9 +1,15 @@
 #include "base/utf8.h"
 #include "cli/exposure.h"
+#include "cli/html.h"
 #include "cli/text.h"
 #include <string.h>
 
 enum { REPORT_COLUMNS = 100, INDENT_COLUMNS = 15 };
+
+/* Said below every list, in two lines of text. */
+#define ALWAYS                                                                                     \
+	"Every tool also has a private /tmp and its data directory, PATH HOME LANG LC_ALL TERM "   \
+	"TZ and\nAGENT6_* in its environment, and the read-only system directories. Nothing else."
 
 static void add_words(struct buf *out, const char *label, const char *text)
 {
@@ -125,10 +131,7 @@ void exposure_text(const json_t *exposure, struct buf *out)
 			i ? "" : "\nwith this configuration it would be refused on this host\n");
 		add_words(out, "", json_string_value(state));
 	}
-	buf_adds(out, "\nEvery tool also has a private /tmp and its data directory, PATH HOME LANG "
-		      "LC_ALL TERM "
-		      "TZ and\nAGENT6_* in its environment, and the read-only system directories. "
-		      "Nothing else.\n");
+	buf_adds(out, "\n" ALWAYS "\n");
 }
 
 /* --- Markdown
@@ -157,6 +160,32 @@ void exposure_markdown(const json_t *exposure, struct buf *out)
 		add_heading(out, 3, text_of(state, "state"), text_of(state, "kind"));
 		state_lines(state, add_markdown, out);
 	}
+}
+
+/* --- HTML
+ * ------------------------------------------------------------------------------------- */
+
+static void begin_card(struct buf *out, const char *name, const char *kind)
+{
+	buf_adds(out, "<div><h3>");
+	html_text(out, name, 64);
+	buf_addf(out, " <small>%s</small></h3><dl class=\"terms\">\n", kind);
+}
+
+void exposure_html(const json_t *exposure, struct buf *out)
+{
+	size_t i;
+	json_t *state;
+	buf_adds(out, "<h3>Allowed</h3><p class=\"soft\">" ALWAYS "</p><div class=\"cards\">\n");
+	begin_card(out, text_of(exposure, "machine"), "all states together");
+	union_lines(exposure, html_term, out);
+	buf_adds(out, "</dl></div>\n");
+	json_array_foreach (json_object_get(exposure, "states"), i, state) {
+		begin_card(out, text_of(state, "state"), text_of(state, "kind"));
+		state_lines(state, html_term, out);
+		buf_adds(out, "</dl></div>\n");
+	}
+	buf_adds(out, "</div>\n");
 }
 
 /* --- findings

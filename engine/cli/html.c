@@ -1,7 +1,10 @@
 #include "cli/html.h"
 
 #include "base/utf8.h"
+#include "cli/text.h"
 #include <string.h>
+
+enum { TERM_BYTES_MAX = 4000 };
 
 static const char *entity(uint32_t code)
 {
@@ -34,4 +37,33 @@ void html_text(struct buf *out, const char *text, size_t limit)
 			buf_add(out, text + at, step);
 		at += step ? step : 1;
 	}
+}
+
+void html_block(struct buf *out, const char *text, size_t limit)
+{
+	size_t len = strlen(text);
+	buf_adds(out, "<pre>");
+	html_text(out, text, limit);
+	buf_adds(out, "</pre>");
+	if (len <= limit)
+		return;
+	buf_adds(out, "<p class=\"more\">");
+	text_bytes(out, (int64_t)(len - limit));
+	buf_adds(out, " more in the journal</p>");
+}
+
+void html_term(struct buf *out, const char *term, const char *text)
+{
+	if (!*text)
+		return;
+	buf_addf(out, "<dt>%s</dt><dd>", term);
+	html_text(out, text, TERM_BYTES_MAX);
+	buf_adds(out, "</dd>\n");
+}
+
+char *html_json(const json_t *value)
+{
+	char *text =
+		value ? json_dumps(value, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENCODE_ANY) : NULL;
+	return text ? text : strdup("");
 }

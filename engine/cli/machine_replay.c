@@ -1,17 +1,21 @@
 #include "base/json.h"
 #include "cli/setup.h"
 #include "cli/show.h"
+#include "cli/text.h"
+#include <string.h>
 
-/* What is done with every step of a replay. */
+/* What is done with every line of a replay. */
 struct replaying {
 	struct show show;
 };
 
-static void on_step(void *ctx, const json_t *fields, const json_t *blackboard)
+static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 {
 	struct replaying *r = ctx;
 	(void)blackboard;
 	if (r->show.mode == SHOW_JSON) {
+		if (strcmp(text_of(fields, "t"), "step"))
+			return;
 		AUTO_FREE char *text = json_text(fields);
 		puts(text ? text : "");
 	} else if (r->show.mode != SHOW_QUIET) {
@@ -45,7 +49,7 @@ static int replay(const struct asked *a, const struct machine *m)
 	struct replay_request q = {.machine = m,
 		.foreign = m != r->loaded.machine,
 		.to_seq = (uint64_t)a->to,
-		.step = on_step,
+		.line = on_line,
 		.ctx = &replaying};
 	if (replay_run(&r->instance, &q, &result, &blackboard, &e)) {
 		bool other = m != r->loaded.machine;

@@ -9,24 +9,17 @@
 
 enum { PAGE_BYTES_MAX = 1024 * 1024 * 1024 };
 
-static void on_line(void *ctx, const json_t *fields)
+static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 {
-	report_line(ctx, fields);
-}
-
-static void on_step(void *ctx, const json_t *fields, const json_t *blackboard)
-{
-	report_step(ctx, fields, blackboard);
+	report_line(ctx, fields, blackboard);
 }
 
 static int collect(struct report *r, const struct resting *i, struct err *e)
 {
 	json_auto_t *blackboard = NULL;
-	struct replay_request q = {.machine = i->loaded.machine, .step = on_step, .ctx = r};
-	return summary_read(&i->instance, on_line, r, e) ||
-			       replay_run(&i->instance, &q, &r->result, &blackboard, e)
-		       ? -1
-		       : 0;
+	struct replay_request q = {.machine = i->loaded.machine, .line = on_line, .ctx = r};
+	summary_read_layers(&r->summary, &i->instance);
+	return replay_run(&i->instance, &q, &r->result, &blackboard, e);
 }
 
 static int save(const struct buf *page, const char *path, struct err *e)
@@ -45,17 +38,15 @@ static int save(const struct buf *page, const char *path, struct err *e)
 static int write_report(const struct resting *i, const char *path, struct err *e)
 {
 	struct report r;
-	AUTO_BUF page, confinement;
+	AUTO_BUF page;
 	buf_init(&page, PAGE_BYTES_MAX);
-	buf_init(&confinement, 1 << 20);
 	const struct machine *m = i->loaded.machine;
 	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.place.workspace);
 	/* About the run that was, not about one that would be started now. */
 	json_object_del(exposure, "refusals");
-	exposure_text(exposure, &confinement);
 	report_init(&r, m, i->instance.id);
 	r.digest = i->loaded.bundle->digest;
-	r.confinement = confinement.data ? confinement.data : "";
+	r.exposure = exposure;
 	int failed = collect(&r, i, e);
 	if (!failed)
 		report_html(&r, &page);

@@ -1,6 +1,9 @@
 /*
  * The report of a run: one HTML page without a reference to the outside and without a script, so
  * that it works from disk, in a mail and in ten years.
+ *
+ * It is made in one pass over the journal's lines; what grows with the run (the steps and the bars
+ * of the timeline) is HTML from the start.
  */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
@@ -14,25 +17,32 @@ struct report {
 	const struct machine *machine;
 	const char *id;
 	const char *digest;
-	const char *confinement; /* plain text */
+	const json_t *exposure; /* exposure_of */
 	struct summary summary;
+	json_t *begin;   /* the journal's first line */
 	json_t *edges;   /* "FROM\nTO": how often it was taken */
-	json_t *egress;  /* ENDPOINT: {connections, up, down, refused} */
+	json_t *egress;  /* ENDPOINT: {connections, up, down, refused: {WHY: N}} */
 	struct buf rows; /* the steps, as HTML */
-	json_t *before;  /* the blackboard behind the last row */
-	int64_t row_us;  /* time stamp of the last row */
+	size_t row_count;
+	json_t *before; /* the blackboard behind the last row */
+	json_t *spans;  /* STATE: [began_us, ended_us, went well, ...] flat */
 	struct drive_result result;
 };
 
 void report_init(struct report *r, const struct machine *m, const char *id);
 void report_done(struct report *r);
-/* Adds a journal line of any type. */
-void report_line(struct report *r, const json_t *fields);
-/* Adds the row of a step, with what it changed on the blackboard. */
-void report_step(struct report *r, const json_t *fields, const json_t *blackboard);
+/* Adds a journal line of any type and the blackboard behind it. */
+void report_line(struct report *r, const json_t *fields, const json_t *blackboard);
 /* The page. */
 void report_html(const struct report *r, struct buf *out);
 
-/* The graph with the path taken, as inline SVG. */
+/* Its parts. Whether a line's label is neither a failure nor a time-out. */
+bool report_went_well(const json_t *fields);
+void report_row(struct report *r, const json_t *fields, const json_t *blackboard);
 void report_graph(const struct report *r, struct buf *out);
+void report_timeline(const struct report *r, struct buf *out);
+void report_states(const struct report *r, struct buf *out);
+void report_blackboard(const struct report *r, struct buf *out);
+void report_egress(const struct report *r, struct buf *out);
+void report_confinement(const struct report *r, struct buf *out);
 #endif

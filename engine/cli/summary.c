@@ -14,7 +14,8 @@ enum {
 	REPORT_COLUMNS = 100,
 	LABEL_COLUMNS = 14,
 	PATH_SHOWN_MAX = 200,
-	LAYERS_BYTES_MAX = 16 * 1024 * 1024
+	LAYERS_BYTES_MAX = 16 * 1024 * 1024,
+	SETUP_US = 5000000 /* what a command's confinement may take at most */
 };
 
 void summary_init(struct summary *s)
@@ -46,19 +47,45 @@ static json_t *state_of(struct summary *s, const char *name)
 	return state;
 }
 
-static void add_execution(struct summary *s, const json_t *fields, int64_t elapsed_ms)
+/* When the execution that this line ends began: where the one before ended. What a command took is
+ * in its fact; any longer, and nobody ran the machine in between. */
+static int64_t began_us(const struct summary *s, const json_t *fact, int64_t now_us)
+{
+	const json_t *wall = json_object_get(fact, "wall_ms");
+	int64_t own_us = json_integer_value(wall) * 1000;
+	bool known = s->mark_us && (!wall || now_us - s->mark_us < own_us + SETUP_US);
+	return known ? s->mark_us : now_us - own_us;
+}
+
+static void add_spend(json_t *state, const json_t *spent)
+{
+	const json_t *usd = json_object_get(spent, "usd");
+	add_number(
+		state, "input_tokens", json_integer_value(json_object_get(spent, "input_tokens")));
+	add_number(state, "output_tokens",
+		json_integer_value(json_object_get(spent, "output_tokens")));
+	add_number(state, "microusd", (int64_t)(json_number_value(usd) * 1e6 + 0.5));
+}
+
+static void add_execution(struct summary *s, const json_t *fields)
 {
 	const json_t *fact = json_object_get(fields, "fact");
+	const char *until = text_of(fields, "until");
 	json_t *state = state_of(s, text_of(fields, "state"));
+	s->from_us = began_us(s, fact, s->end_us);
+	s->mark_us = s->end_us;
+	clock_parse(until, strlen(until), &s->mark_us);
 	add_number(state, "times", 1);
-	add_number(state, "ms", elapsed_ms);
-	add_number(
-		state, "input_tokens", json_integer_value(json_object_get(fact, "input_tokens")));
-	add_number(
-		state, "output_tokens", json_integer_value(json_object_get(fact, "output_tokens")));
-	const json_t *usd = json_object_get(fact, "usd");
-	add_number(state, "microusd", (int64_t)(json_number_value(usd) * 1e6 + 0.5));
+	add_number(state, "ms", (s->end_us - s->from_us) / 1000);
+	add_spend(state, fact);
 	add_number(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
+}
+
+/* What an attempt cost that never finished; the next one begins here. */
+static void add_unfinished(struct summary *s, const json_t *fields)
+{
+	add_spend(state_of(s, text_of(fields, "state")), fields);
+	s->mark_us = s->end_us;
 }
 
 static void add_egress(struct summary *s, const json_t *fields)
@@ -74,22 +101,19 @@ static void add_egress(struct summary *s, const json_t *fields)
 void summary_add(struct summary *s, const json_t *fields)
 {
 	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
-	int64_t now_us = s->last_us;
-	clock_parse(ts, strlen(ts), &now_us);
-	if (!s->last_us)
-		s->begun_us = s->last_us = now_us;
-	int64_t elapsed_ms = (now_us - s->last_us) / 1000;
-	s->end_us = now_us;
-	if (show_is_boundary(type))
-		s->last_us = now_us;
+	clock_parse(ts, strlen(ts), &s->end_us);
+	if (!s->begun_us)
+		s->begun_us = s->mark_us = s->end_us;
 	if (!strcmp(type, "begin"))
 		snprintf(s->profile, sizeof(s->profile), "%s", text_of(fields, "profile"));
 	else if (!strcmp(type, "egress"))
 		add_egress(s, fields);
-	else if (!strcmp(type, "wait.armed"))
-		add_number(state_of(s, text_of(fields, "state")), "ms", elapsed_ms);
+	else if (!strcmp(type, "stop"))
+		s->mark_us = 0;
+	else if (!strcmp(type, "spend"))
+		add_unfinished(s, fields);
 	if (!strcmp(type, "step") || !strcmp(type, "retry"))
-		add_execution(s, fields, elapsed_ms);
+		add_execution(s, fields);
 	if (!strcmp(type, "step") || !strcmp(type, "end"))
 		json_array_append(s->path, json_object_get(fields, "state"));
 }
@@ -185,7 +209,7 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 }
 
 /* "seccomp, landlock 7, no idmap": as the program that applied them reported it. */
-static void add_layer(struct buf *out, const char *name, const json_t *value)
+void summary_layer(struct buf *out, const char *name, const json_t *value)
 {
 	if (json_is_string(value))
 		buf_addf(out, "%s %s", name, json_string_value(value));
@@ -208,7 +232,7 @@ static void add_layers(const char *who, const json_t *layers, struct buf *out)
 	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
 		AUTO_BUF layer;
 		buf_init(&layer, 512);
-		add_layer(&layer, name, value);
+		summary_layer(&layer, name, value);
 		if (out->len - start + layer.len + 2 > REPORT_COLUMNS) {
 			out->len--; /* the blank behind the comma */
 			buf_addf(out, "\n%*s", LABEL_COLUMNS + 2, "");

@@ -12,7 +12,9 @@ struct summary {
 	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, input_tokens, output_tokens} */
 	json_t *path;   /* names in order */
 	char profile[POSITION_NAME_BYTES];
-	int64_t last_us, begun_us, end_us;
+	int64_t begun_us, end_us;
+	int64_t from_us; /* when the execution began that the last line of one ended */
+	int64_t mark_us; /* when the next one begins; 0: unknown, behind a stop */
 	int64_t egress_up, egress_down, egress_refused;
 	/* What the jail and the agent said they had applied, one example each; NULL: none ran. */
 	json_t *tool_layers, *agent_layers;
@@ -25,6 +27,8 @@ void summary_add(struct summary *s, const json_t *fields);
 /* Gives every line of an instance's journal, decoded, to `each`. */
 int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t *fields), void *ctx,
 	struct err *e);
+/* One layer of a confinement in words: "seccomp 1", "no idmap". */
+void summary_layer(struct buf *out, const char *name, const json_t *value);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
 void summary_read_layers(struct summary *s, const struct instance *i);
 /* The report in plain text, at most 100 columns wide. */

@@ -100,14 +100,15 @@ int instance_begun(
 void drive_run(const struct instance *i, const struct drive_request *q,
 	const struct drive_listener *l, struct drive_result *out);
 
-/* Rebuilds everything from the journal alone: no clock, process or network. `step` (may be NULL) is
- * called for every step in order. Divergence is an error that names the step. */
+/* Rebuilds everything from the journal alone: no clock, process or network. `line` (may be NULL) is
+ * called for every line in order, with the blackboard behind it. Divergence is an error that names
+ * the step. */
 struct replay_request {
 	const struct machine *machine;
 	bool foreign; /* not the one that was run: the first step that goes elsewhere is the error
 		       */
 	uint64_t to_seq; /* stop after this step; 0: to the end */
-	void (*step)(void *ctx, const json_t *fields, const json_t *blackboard);
+	void (*line)(void *ctx, const json_t *fields, const json_t *blackboard);
 	void *ctx;
 };
 int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,

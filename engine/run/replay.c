@@ -26,10 +26,10 @@ static bool each_line(void *ctx, const json_t *event, const struct position *p)
 {
 	struct replay *r = ctx;
 	const char *type = json_string_value(json_object_get(event, "t"));
+	if (r->request->line)
+		r->request->line(r->request->ctx, event, p->blackboard);
 	if (!type || strcmp(type, "step") != 0)
 		return false;
-	if (r->request->step)
-		r->request->step(r->request->ctx, event, p->blackboard);
 	compare(r, p);
 	return *r->fault || (r->request->to_seq && p->seq >= r->request->to_seq);
 }

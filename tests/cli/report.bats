@@ -45,9 +45,11 @@ setup() {
 	run ! grep -q $'\033' page.html
 	grep -qF "default-src 'none'" page.html
 	grep -q 'class="edge taken"' page.html
-	grep -q 'say: ok → decide, taken 1 times' page.html
+	grep -q 'ok → decide' page.html
 	grep -q 'Nothing left the machine' page.html
-	grep -q 'workspace    reads and writes' page.html
+	grep -q '<dt>workspace</dt><dd>reads and writes' page.html
+	grep -qE '<h3>In force around tools</h3>.*no_new_privs' page.html
+	grep -q '<h4>changed: text</h4>.*<del>null</del><ins>&quot;&lt;/pre&gt;' page.html
 }
 
 # Every tag that is opened is closed, in order.
@@ -98,4 +100,109 @@ balanced() {
 	run --separate-stderr agent6 machine report flow -o nowhere/page.html
 	[ "$status" -ne 0 ]
 	[[ $stderr == *nowhere* ]]
+}
+
+# A run with everything that a page has to show: long names, a retry, failures, notices,
+# large output, a wait.
+eventful() {
+	local long=a_state_with_a_name_that_goes_on_and_on_until_sixty_four_chars_x
+	cat >../flow/machine.yaml <<-END
+		machine: flow
+		version: 1
+		description: A machine with a description that is longer than what fits on one line of a telephone.
+		initial: $long
+		budget: {max_transitions: 60}
+		schemas: {r: {n: int, list: "list[str]"}}
+		vars:
+		  operator: {who: {type: str, value: Ada}}
+		  code:
+		    n: {type: int, default: 0}
+		    list: {type: "list[str]", default: [one, two, three, four, five, six, seven]}
+		states:
+		  $long:
+		    kind: tool
+		    notify: {message: "begins: ünïcödé and $long$long", level: warn}
+		    command: [scripts/count.sh]
+		    timeout_secs: 10
+		    retry: {on: [nonzero], max: 1, backoff_secs: 0}
+		    output_schema: r
+		    capture: {set: {n: "{{ result.n }}", list: "{{ result.list }}"}}
+		    on: {ok: decide, nonzero: decide, timeout: bad}
+		  decide:
+		    kind: branch
+		    when:
+		      - {if: "n > 5", goto: show}
+		      - {if: "n > 100 and n < 200 and len(list) > 4 or n == 77777", goto: bad}
+		      - {else: true, goto: pause}
+		  pause: {kind: wait, until: '2001-01-01', on: {tick: fails, signal: fails}}
+		  fails:
+		    kind: tool
+		    command: ["false"]
+		    timeout_secs: 10
+		    on: {ok: bad, nonzero: $long, timeout: bad}
+		  show: {kind: tool, command: [seq, "5000"], timeout_secs: 10, on: {ok: bad, nonzero: bad, timeout: bad}}
+		  bad: {kind: terminal, status: failed, notify: {message: It went wrong, level: error}, reason: "the last state failed for {{ who }}"}
+	END
+	mkdir -p ../flow/scripts
+	cat >../flow/scripts/count.sh <<-'END'
+		#!/bin/sh
+		echo words on standard error >&2
+		cd "$AGENT6_MACHINE_DATA_DIR" && n=$(($(cat n 2>/dev/null || echo 0) + 1)) && echo $n >n
+		[ $((n % 3)) -ne 1 ] || exit 7
+		echo "{\"n\": $n, \"list\": [\"one\",\"two\",\"new $n\",\"four\",\"five\",\"six\",\"seven\"]}"
+	END
+	chmod +x ../flow/scripts/count.sh
+	run agent6 machine run ../flow --quiet
+	echo "$output"
+	[ "$status" -eq 1 ]
+	agent6 machine report flow -o page.html
+}
+
+browser() { # PAGE [OPTION...]: what it found, in found.json
+	need chromium python3 jq
+	timeout 100 python3 "$AGENT6_SRC/tests/cli/browser.py" "$@" >found.json
+}
+
+@test "in a browser, wide and narrow, light and dark: nothing overlaps or leaves the screen, all can be read" {
+	eventful
+	balanced page.html
+	browser page.html
+	jq .views found.json
+	[ "$(jq '.views | length' found.json)" -eq 4 ]
+	jq -e '.views[] | .texts > 200 and .wide == 0 and (.faint + .outside + .overlap == [])' found.json
+}
+
+@test "in a browser: from disk, nothing is asked of the network, and nothing is complained about" {
+	eventful
+	browser page.html
+	jq '.requests, .complaints' found.json
+	jq -e --arg page "file://$PWD/page.html" '.requests == [$page] and .complaints == []' found.json
+}
+
+@test "in a browser: the tab key reaches everything in order, what it reached is marked, enter opens a step" {
+	eventful
+	browser page.html
+	jq .keyboard found.json
+	jq -e '.keyboard | .expected > 20 and .order == [range(.expected)] and .unmarked == [] and .unseen == []' found.json
+	jq -e .enter_toggles found.json
+}
+
+@test "in a browser: what a page holds for a step is bounded" {
+	eventful
+	browser page.html --size
+	jq -e --argjson steps "$(grep -c '<details>' page.html)" '.nodes < 600 + 30 * $steps' found.json
+	[ "$(stat -c %s page.html)" -lt 100000 ]
+}
+
+@test "the browser's eye sees a page that overlaps, overflows, fades, hides its focus and asks the network" {
+	cat >bad.html <<-'END'
+		<!DOCTYPE html><style>body{color:#000;background:#fff}a:focus{outline:none}</style>
+		<p style="color:#999">faint</p><p style="width:3000px">wide</p>
+		<p style="position:absolute;top:0;margin:0">on</p><p style="position:absolute;top:2px;margin:0">top</p>
+		<a href="#x">link</a><img src="http://127.0.0.1:9/x.png">
+	END
+	browser bad.html
+	cat found.json
+	jq -e '.views["1280 light"] | .wide > 0 and (.faint | any(startswith("faint"))) and (.overlap | length > 0) and (.outside | length > 0)' found.json
+	jq -e '.keyboard.unmarked == [0] and (.requests | length) == 2 and (.enter_toggles | not)' found.json
 }

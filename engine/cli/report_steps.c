@@ -1,0 +1,312 @@
+#include "base/json.h"
+#include "cli/html.h"
+#include "cli/report.h"
+#include "cli/text.h"
+#include <string.h>
+
+/* A page of steps is laid out only when it is looked at. */
+enum { CHUNK_ROWS = 20, BLOCK_BYTES = 4000, SHORT_BYTES = 100, CONTEXT_LINES = 2 };
+
+/* --- facts ----------------------------------------------------------------------------------- */
+
+static void add_ms(struct buf *out, const json_t *value)
+{
+	text_duration(out, json_integer_value(value));
+}
+
+static void add_kib(struct buf *out, const json_t *value)
+{
+	text_bytes(out, json_integer_value(value) * 1024);
+}
+
+static void add_usd(struct buf *out, const json_t *value)
+{
+	text_money(out, (int64_t)(json_number_value(value) * 1e6 + 0.5));
+}
+
+static void add_count(struct buf *out, const json_t *value)
+{
+	text_count(out, json_integer_value(value));
+}
+
+static void add_instant(struct buf *out, const json_t *value)
+{
+	text_when(out, json_string_value(value) ? json_string_value(value) : "");
+}
+
+static void add_plain(struct buf *out, const json_t *value)
+{
+	AUTO_FREE char *text = json_is_string(value) ? NULL : json_text(value);
+	html_text(out, text ? text : json_string_value(value), BLOCK_BYTES);
+}
+
+/* How members of facts are called and written; any other is written as it is. */
+static const struct {
+	const char *key, *name;
+	void (*add)(struct buf *out, const json_t *value);
+} members[] = {{"wall_ms", "took", add_ms}, {"max_rss_kib", "memory", add_kib},
+	{"usd", "cost", add_usd}, {"input_tokens", "tokens in", add_count},
+	{"output_tokens", "tokens out", add_count}, {"cached_tokens", "cached", add_count},
+	{"wake", "due", add_instant}, {"woke_by", "woken by", add_plain},
+	{"timed_out", "timed out", add_plain}, {"stderr_tail", "stderr", add_plain}};
+
+static size_t member(const char *key)
+{
+	size_t i = 0;
+	while (i < ARRAY_LEN(members) && strcmp(members[i].key, key))
+		i++;
+	return i;
+}
+
+static bool is_silent(const json_t *value)
+{
+	return json_is_null(value) || json_is_false(value) ||
+	       (json_is_string(value) && !json_string_length(value));
+}
+
+static bool is_block(const char *key, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	return json_is_object(value) || json_is_array(value) || !strcmp(key, "stdout") ||
+	       !strcmp(key, "stderr_tail") ||
+	       (text && (strlen(text) > SHORT_BYTES || strchr(text, '\n')));
+}
+
+static void add_short(struct buf *out, const char *key, const json_t *value)
+{
+	size_t m = member(key);
+	buf_adds(out, "<i>");
+	html_text(out, m < ARRAY_LEN(members) ? members[m].name : key, SHORT_BYTES);
+	buf_adds(out, "</i> ");
+	(m < ARRAY_LEN(members) ? members[m].add : add_plain)(out, value);
+	buf_addc(out, ' ');
+}
+
+static void add_block(struct buf *out, const char *key, const json_t *value)
+{
+	size_t m = member(key);
+	AUTO_FREE char *text = json_is_string(value) ? NULL : html_json(value);
+	buf_adds(out, "<h4>");
+	html_text(out, m < ARRAY_LEN(members) ? members[m].name : key, SHORT_BYTES);
+	buf_adds(out, "</h4>");
+	html_block(out, text ? text : json_string_value(value), BLOCK_BYTES);
+}
+
+static void add_fact(struct buf *out, const json_t *fields)
+{
+	const char *key;
+	json_t *value, *fact = json_object_get(fields, "fact");
+	json_int_t attempt = json_integer_value(json_object_get(fields, "attempt"));
+	buf_adds(out, "<p class=\"facts\">");
+	add_short(out, "at", json_object_get(fields, "ts"));
+	if (attempt > 1)
+		add_short(out, "attempt", json_object_get(fields, "attempt"));
+	json_object_foreach (fact, key, value)
+		if (!is_silent(value) && !is_block(key, value))
+			add_short(out, key, value);
+	buf_adds(out, "</p>");
+	json_object_foreach (fact, key, value)
+		if (!is_silent(value) && is_block(key, value))
+			add_block(out, key, value);
+}
+
+/* --- changes --------------------------------------------------------------------------------- */
+
+static size_t line_length(const char *text)
+{
+	size_t len = strcspn(text, "\n");
+	return len + (text[len] == '\n');
+}
+
+/* How many lines both begin with; *a and *b move behind them. */
+static size_t same_lines(const char **a, const char **b)
+{
+	size_t lines = 0;
+	for (; **a; lines++) {
+		size_t n = line_length(*a);
+		if (n != line_length(*b) || memcmp(*a, *b, n))
+			break;
+		*a += n;
+		*b += n;
+	}
+	return lines;
+}
+
+/* The length of what both end with, in whole lines. */
+static size_t same_tail(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), tail = 0;
+	for (size_t i = 1; i <= n && i <= m && a[n - i] == b[m - i]; i++)
+		if (i == n || a[n - i - 1] == '\n')
+			if (i == m || b[m - i - 1] == '\n')
+				tail = i;
+	return tail;
+}
+
+/* The first lines of a text, with a sign when there are more. */
+static void add_context(struct buf *out, const char *text)
+{
+	size_t len = 0;
+	for (int lines = 0; lines < CONTEXT_LINES; lines++)
+		len += line_length(text + len);
+	AUTO_FREE char *context = strndup(text, len);
+	html_text(out, context ? context : "", BLOCK_BYTES);
+	buf_adds(out, text[len] ? "\xe2\x80\xa6" : "");
+}
+
+static void add_lines(struct buf *out, const char *tag, const char *from, size_t len)
+{
+	for (size_t at = 0, n; at < len; at += n) {
+		n = line_length(from + at);
+		n = n < len - at ? n : len - at;
+		AUTO_FREE char *line = strndup(from + at, n - (from[at + n - 1] == '\n'));
+		buf_addf(out, "<%s>", tag);
+		html_text(out, line ? line : "", BLOCK_BYTES);
+		buf_addf(out, "</%s>", tag);
+	}
+}
+
+/* What differs between two texts, with a little of what is around it. */
+static void add_difference(struct buf *out, const char *old, const char *now)
+{
+	const char *a = old, *b = now;
+	same_lines(&a, &b);
+	size_t tail = same_tail(a, b), alen = strlen(a) - tail, blen = strlen(b) - tail;
+	const char *lead = b;
+	for (int lines = 0; lead > now && lines < CONTEXT_LINES; lines++)
+		do
+			lead--;
+		while (lead > now && lead[-1] != '\n');
+	buf_adds(out, lead > now ? "<pre>\xe2\x80\xa6\n" : "<pre>");
+	AUTO_FREE char *context = strndup(lead, (size_t)(b - lead));
+	html_text(out, context ? context : "", BLOCK_BYTES);
+	add_lines(out, "del", a, alen < BLOCK_BYTES ? alen : BLOCK_BYTES);
+	add_lines(out, "ins", b, blen < BLOCK_BYTES ? blen : BLOCK_BYTES);
+	add_context(out, b + blen);
+	buf_adds(out, "</pre>");
+	if (alen > BLOCK_BYTES || blen > BLOCK_BYTES)
+		buf_adds(out, "<p class=\"more\">cut; the journal has all of it</p>");
+}
+
+static void add_changes(struct report *r, const json_t *blackboard)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach ((json_t *)(uintptr_t)blackboard, name, value) {
+		const json_t *old = json_object_get(r->before, name);
+		if (!r->before || old == value || json_equal(old, value))
+			continue;
+		AUTO_FREE char *was = html_json(old), *is = html_json(value);
+		buf_adds(&r->rows, "<h4>changed: ");
+		html_text(&r->rows, name, SHORT_BYTES);
+		buf_adds(&r->rows, "</h4>");
+		add_difference(&r->rows, was, is);
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+static void begin_row(struct report *r, const char *tags, const char *state)
+{
+	if (r->row_count++ % CHUNK_ROWS == 0)
+		buf_addf(&r->rows, "%s<div class=\"chunk\">\n", r->row_count > 1 ? "</div>\n" : "");
+	buf_adds(&r->rows, tags);
+	html_text(&r->rows, state, SHORT_BYTES);
+	buf_adds(&r->rows, "</b>");
+}
+
+static void add_step(struct report *r, const json_t *fields, const json_t *blackboard)
+{
+	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
+	const char *to = text_of(fields, "goto");
+	char tags[96];
+	struct buf *out = &r->rows;
+	snprintf(tags, sizeof(tags), "<details><summary><span class=\"n\">%jd</span><b>",
+		(intmax_t)json_integer_value(json_object_get(fields, "seq")));
+	begin_row(r, tags, text_of(fields, "state"));
+	buf_adds(out, report_went_well(fields) ? "<span>" : "<span class=\"off\">");
+	html_text(out, text_of(fields, "label"), 200);
+	buf_adds(out, *to ? " \xe2\x86\x92 " : ", again");
+	html_text(out, to, SHORT_BYTES);
+	buf_adds(out, "</span><span class=\"n\">");
+	if (json_is_number(usd))
+		add_usd(out, usd);
+	buf_adds(out, "</span><span class=\"n\">");
+	text_duration(out, (r->summary.end_us - r->summary.from_us) / 1000);
+	buf_adds(out, "</span></summary><div class=\"body\">");
+	add_fact(out, fields);
+	add_changes(r, blackboard);
+	buf_adds(out, "</div></details>\n");
+	json_decref(r->before);
+	r->before = json_copy((json_t *)(uintptr_t)blackboard);
+}
+
+/* Lines between the steps that a reader wants to see: the word, its colour, what it says. */
+static void add_event(struct report *r, const json_t *fields, const char *look, const char *says)
+{
+	char tags[96];
+	snprintf(tags, sizeof(tags), "<p class=\"event %s\"><span></span><b>", look);
+	begin_row(r, tags, text_of(fields, "state"));
+	buf_adds(&r->rows, "<span>");
+	html_text(&r->rows, says, BLOCK_BYTES);
+	buf_adds(&r->rows, "</span></p>\n");
+}
+
+static void add_notify(struct report *r, const json_t *fields)
+{
+	const char *level = text_of(fields, "level");
+	bool error = !strcmp(level, "error");
+	add_event(r, fields, error || !strcmp(level, "warn") ? error ? "bad" : "warn" : "",
+		text_of(fields, "message"));
+}
+
+static void add_stop(struct report *r, const json_t *fields)
+{
+	const char *by = text_of(fields, "by");
+	AUTO_BUF says;
+	buf_init(&says, 256);
+	buf_addf(&says, "stopped here by %s", !strcmp(by, "request") ? "agent6 machine stop" : by);
+	add_event(r, fields, "warn", says.data);
+}
+
+static void add_unfinished(struct report *r, const json_t *fields)
+{
+	AUTO_BUF says;
+	buf_init(&says, 256);
+	buf_adds(&says, "an attempt never finished; it had used ");
+	text_count(&says, json_integer_value(json_object_get(fields, "input_tokens")));
+	buf_adds(&says, " tokens in, ");
+	text_count(&says, json_integer_value(json_object_get(fields, "output_tokens")));
+	buf_adds(&says, " out");
+	add_event(r, fields, "warn", says.data);
+}
+
+static void add_refusals(struct report *r, const json_t *fields)
+{
+	const char *why;
+	json_t *count;
+	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
+		AUTO_BUF says;
+		buf_init(&says, 1024);
+		buf_addf(&says, "egress refused: %s, %s, %jd times", text_of(fields, "endpoint"),
+			why, (intmax_t)json_integer_value(count));
+		add_event(r, fields, "warn", says.len ? says.data : why);
+	}
+}
+
+void report_row(struct report *r, const json_t *fields, const json_t *blackboard)
+{
+	static const struct {
+		const char *type;
+		void (*add)(struct report *r, const json_t *fields);
+	} events[] = {{"notify", add_notify}, {"stop", add_stop}, {"spend", add_unfinished},
+		{"egress", add_refusals}};
+	const char *type = text_of(fields, "t");
+	if (!strcmp(type, "begin"))
+		r->before = json_copy((json_t *)(uintptr_t)blackboard);
+	if (!strcmp(type, "step") || !strcmp(type, "retry"))
+		add_step(r, fields, blackboard);
+	for (size_t i = 0; i < ARRAY_LEN(events); i++)
+		if (!strcmp(type, events[i].type))
+			events[i].add(r, fields);
+}

@@ -1,0 +1,191 @@
+#include "base/json.h"
+#include "cli/exposure.h"
+#include "cli/html.h"
+#include "cli/report.h"
+#include "cli/text.h"
+#include <string.h>
+
+enum { VALUE_BYTES = 64 * 1024, LABEL_BYTES = 100 };
+
+static void begin_table(struct buf *out, const char *const *heads, size_t count, size_t words)
+{
+	buf_adds(out, "<table><thead><tr>");
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "<th%s>%s</th>", i < words ? "" : " class=\"n\"", heads[i]);
+	buf_adds(out, "</tr></thead><tbody>\n");
+}
+
+/* A cell names its column, for screens too narrow for columns. */
+static void begin_cell(struct buf *out, const char *head, bool number)
+{
+	buf_addf(out, "<td data-k=\"%s\"%s>", head, number ? " class=\"n\"" : "");
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* "ok 3, timeout 1" */
+static void add_counts(struct buf *out, const json_t *counts)
+{
+	const char *name, *between = "";
+	json_t *count;
+	json_object_foreach ((json_t *)(uintptr_t)counts, name, count) {
+		buf_adds(out, between);
+		html_text(out, name, LABEL_BYTES);
+		buf_addf(out, " \xc3\x97%jd", (intmax_t)json_integer_value(count));
+		between = ", ";
+	}
+}
+
+/* --- states ---------------------------------------------------------------------------------- */
+
+static const char *const state_heads[] = {
+	"state", "kind", "outcomes", "times", "time", "tokens in", "tokens out", "cost"};
+/* The columns of a run without a model. */
+enum { STATE_WORDS = 3, STATE_PLAIN = 5 };
+
+static void add_spend(const json_t *sums, struct buf *out)
+{
+	json_int_t input = number_of(sums, "input_tokens");
+	begin_cell(out, state_heads[STATE_PLAIN], true);
+	if (input)
+		text_count(out, input);
+	buf_adds(out, "</td>");
+	begin_cell(out, state_heads[STATE_PLAIN + 1], true);
+	if (input)
+		text_count(out, number_of(sums, "output_tokens"));
+	buf_adds(out, "</td>");
+	begin_cell(out, state_heads[STATE_PLAIN + 2], true);
+	if (input)
+		text_money(out, number_of(sums, "microusd"));
+	buf_adds(out, "</td>");
+}
+
+static void add_state(const struct report *r, const struct state *s, struct buf *out)
+{
+	const json_t *sums = json_object_get(r->summary.states, s->name);
+	if (!sums)
+		return;
+	buf_addf(out, "<tr><td>%s</td><td data-k=\"kind\">%s</td>", s->name,
+		state_kind_name(s->kind));
+	begin_cell(out, "outcomes", false);
+	add_counts(out, json_object_get(sums, "outcomes"));
+	buf_adds(out, "</td>");
+	begin_cell(out, "times", true);
+	buf_addf(out, "%jd</td>", (intmax_t)number_of(sums, "times"));
+	begin_cell(out, "time", true);
+	text_duration(out, number_of(sums, "ms"));
+	buf_adds(out, "</td>");
+	if (r->result.totals.input_tokens)
+		add_spend(sums, out);
+	buf_adds(out, "</tr>\n");
+}
+
+void report_states(const struct report *r, struct buf *out)
+{
+	bool spent = r->result.totals.input_tokens;
+	begin_table(out, state_heads, spent ? ARRAY_LEN(state_heads) : STATE_PLAIN, STATE_WORDS);
+	for (size_t i = 0; i < r->machine->state_count; i++)
+		add_state(r, &r->machine->states[i], out);
+	buf_adds(out, "</tbody></table>\n");
+}
+
+/* --- blackboard ------------------------------------------------------------------------------ */
+
+static void add_value(struct buf *out, const char *text)
+{
+	if (strchr(text, '\n') || strlen(text) > LABEL_BYTES) {
+		html_block(out, text, VALUE_BYTES);
+		return;
+	}
+	buf_adds(out, "<code>");
+	html_text(out, text, LABEL_BYTES);
+	buf_adds(out, "</code>");
+}
+
+void report_blackboard(const struct report *r, struct buf *out)
+{
+	static const char *const heads[] = {"variable", "written by", "value"};
+	const struct machine *m = r->machine;
+	if (!m->variable_count) {
+		buf_adds(out, "<p class=\"soft\">The machine has no variables.</p>\n");
+		return;
+	}
+	begin_table(out, heads, ARRAY_LEN(heads), ARRAY_LEN(heads));
+	for (size_t i = 0; i < m->variable_count; i++) {
+		AUTO_FREE char *text = html_json(json_object_get(r->before, m->variables[i].name));
+		buf_addf(out, "<tr><td>%s</td><td data-k=\"written by\">%s%s</td><td>",
+			m->variables[i].name, owner_name(m->variables[i].owner),
+			m->variables[i].untrusted ? ", untrusted" : "");
+		add_value(out, text);
+		buf_adds(out, "</td></tr>\n");
+	}
+	buf_adds(out, "</tbody></table>\n");
+}
+
+/* --- egress ---------------------------------------------------------------------------------- */
+
+static void add_endpoint(const char *endpoint, const json_t *sum, struct buf *out)
+{
+	const json_t *refused = json_object_get(sum, "refused");
+	buf_adds(out, "<tr><td>");
+	html_text(out, endpoint, 300);
+	buf_adds(out, json_object_size(refused) ? "</td><td data-k=\"refused\" class=\"warn\">"
+						: "</td><td data-k=\"refused\">");
+	add_counts(out, refused);
+	buf_adds(out, "</td>");
+	begin_cell(out, "connections", true);
+	buf_addf(out, "%jd</td>", (intmax_t)number_of(sum, "connections"));
+	begin_cell(out, "sent", true);
+	text_bytes(out, number_of(sum, "up"));
+	buf_adds(out, "</td>");
+	begin_cell(out, "received", true);
+	text_bytes(out, number_of(sum, "down"));
+	buf_adds(out, "</td></tr>\n");
+}
+
+void report_egress(const struct report *r, struct buf *out)
+{
+	static const char *const heads[] = {
+		"endpoint", "refused", "connections", "sent", "received"};
+	const char *endpoint;
+	json_t *sum;
+	if (!json_object_size(r->egress)) {
+		buf_adds(out, "<p class=\"soft\">Nothing left the machine.</p>\n");
+		return;
+	}
+	begin_table(out, heads, ARRAY_LEN(heads), 2);
+	json_object_foreach (r->egress, endpoint, sum)
+		add_endpoint(endpoint, sum, out);
+	buf_adds(out, "</tbody></table>\n");
+}
+
+/* --- confinement ----------------------------------------------------------------------------- */
+
+/* As the program that applied them reported them. */
+static void add_layers(struct buf *out, const char *who, const json_t *layers)
+{
+	const char *name;
+	json_t *value;
+	if (!layers)
+		return;
+	buf_addf(out, "<h3>In force around %s</h3><ul class=\"chips\">", who);
+	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
+		AUTO_BUF layer;
+		buf_init(&layer, 512);
+		summary_layer(&layer, name, value);
+		buf_adds(out, json_is_false(value) ? "<li class=\"off\">" : "<li>");
+		html_text(out, layer.data ? layer.data : "", 200);
+		buf_adds(out, "</li>");
+	}
+	buf_adds(out, "</ul>\n");
+}
+
+void report_confinement(const struct report *r, struct buf *out)
+{
+	add_layers(out, "tools", r->summary.tool_layers);
+	add_layers(out, "agents", r->summary.agent_layers);
+	exposure_html(r->exposure, out);
+}

@@ -1,0 +1,80 @@
+#include "cli/html.h"
+#include "cli/report.h"
+#include "cli/text.h"
+
+/* One lane a state, one path a lane: however long the run was, the drawing stays small. Bars that
+ * could not be told apart are one bar. */
+enum { WIDTH = 10000, BAR_MIN = 25, GAP_MIN = 12, QUARTERS = 4 };
+
+static void add_bar(struct buf *out, int64_t from, int64_t to)
+{
+	buf_addf(out, "M%jd 0h%jdv10h-%jdz", (intmax_t)from, (intmax_t)(to - from),
+		(intmax_t)(to - from));
+}
+
+/* The bars of a lane: all of them, or those that did not go well. */
+static void add_bars(const struct report *r, const json_t *spans, bool bad, struct buf *out)
+{
+	int64_t begun = r->summary.begun_us, total = r->summary.end_us - begun;
+	int64_t from = -1, to = -1;
+	for (size_t i = 0; i + 2 < json_array_size(spans); i += 3) {
+		int64_t a = json_integer_value(json_array_get(spans, i)) - begun;
+		int64_t b = json_integer_value(json_array_get(spans, i + 1)) - begun;
+		if (bad && json_is_true(json_array_get(spans, i + 2)))
+			continue;
+		a = total > 0 ? (int64_t)((double)a / (double)total * WIDTH) : 0;
+		b = total > 0 ? (int64_t)((double)b / (double)total * WIDTH) : 0;
+		a = a > WIDTH - BAR_MIN ? WIDTH - BAR_MIN : a < 0 ? 0 : a;
+		b = b > a + BAR_MIN ? b : a + BAR_MIN;
+		if (to >= 0 && a > to + GAP_MIN) {
+			add_bar(out, from, to);
+			from = a;
+		}
+		from = from < 0 ? a : from;
+		to = b > to ? b : to;
+	}
+	if (to >= 0)
+		add_bar(out, from, to);
+}
+
+static void add_lane(const struct report *r, const struct state *s, struct buf *out)
+{
+	const json_t *spans = json_object_get(r->spans, s->name);
+	const json_t *sums = json_object_get(r->summary.states, s->name);
+	if (!spans)
+		return;
+	buf_addf(out,
+		"<div class=\"lane\"><span>%s</span><svg aria-hidden=\"true\" viewBox=\"0 0 %d "
+		"10\" "
+		"preserveAspectRatio=\"none\"><path class=\"%s\" d=\"",
+		s->name, WIDTH, state_kind_name(s->kind));
+	add_bars(r, spans, false, out);
+	buf_adds(out, "\"/><path class=\"bad\" d=\"");
+	add_bars(r, spans, true, out);
+	buf_adds(out, "\"/></svg><span class=\"n\">");
+	text_duration(out, json_integer_value(json_object_get(sums, "ms")));
+	buf_adds(out, "</span></div>\n");
+}
+
+static void add_axis(const struct report *r, struct buf *out)
+{
+	int64_t total_ms = (r->summary.end_us - r->summary.begun_us) / 1000;
+	buf_adds(out, "<div class=\"lane axis\"><span>state</span><div>");
+	for (int quarter = 0; quarter <= QUARTERS; quarter++) {
+		buf_adds(out, "<i>");
+		text_duration(out, total_ms * quarter / QUARTERS);
+		buf_adds(out, "</i>");
+	}
+	buf_adds(out, "</div><span class=\"n\">in all</span></div>\n");
+}
+
+void report_timeline(const struct report *r, struct buf *out)
+{
+	if (!json_object_size(r->spans)) {
+		buf_adds(out, "<p class=\"soft\">No step has ended yet.</p>\n");
+		return;
+	}
+	add_axis(r, out);
+	for (size_t i = 0; i < r->machine->state_count; i++)
+		add_lane(r, &r->machine->states[i], out);
+}
