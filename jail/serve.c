@@ -90,6 +90,15 @@ static void carry_out(struct jail *j, int *ready, const struct order *o, struct 
 	jail_wait(j, out);
 }
 
+/* Does not die with the launcher from here on, but ends with it: what it runs and what it has on
+ * the host are its own to remove. */
+static void take_over(int taken_fd)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+	if (write(taken_fd, "", 1) != 1)
+		_exit(1);
+}
+
 static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 {
 	struct order o;
@@ -106,8 +115,7 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 		discard(j);
 		_exit(0); /* without a byte: the launcher ends too */
 	}
-	if (write(taken_fd, "", 1) != 1)
-		_exit(1);
+	take_over(taken_fd);
 	if (rc) {
 		report_fail(j->report, "order", &e);
 		if (j->child > 0)
@@ -116,7 +124,8 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 	} else {
 		carry_out(j, &ready, &o, &out);
 	}
-	prctl(PR_SET_PDEATHSIG, 0); /* the cleaning outlives a launcher that is told to end */
+	/* Whoever is told may be gone; the host is cleaned all the same. */
+	signal(SIGPIPE, SIG_IGN);
 	int failed = supervise_tell(j, &out, o.fds[3]);
 	order_done(&o); /* its readers see the end here */
 	close(taken_fd);
@@ -128,17 +137,23 @@ static void serve_one(struct jail *j, int socket_fd, int taken_fd)
 
 int serve_run(struct jail *base, int socket_fd, struct err *e)
 {
+	int life[2];
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
 	while (open("/dev/null", O_RDWR) <= STDERR_FILENO)
 		; /* an order's descriptors shall not land on these */
+	if (pipe2(life, O_CLOEXEC))
+		return err_errno(e, "cannot make a pipe");
+	supervise_within(life[0]);
 	for (;;) {
 		int taken[2];
 		char byte;
 		if (pipe2(taken, O_CLOEXEC))
 			return err_errno(e, "cannot make a pipe");
 		pid_t pid = fork();
-		if (!pid)
+		if (!pid) {
+			close(life[1]);
 			serve_one(base, socket_fd, taken[1]);
+		}
 		close(taken[1]);
 		ssize_t got = pid < 0 ? -1 : read(taken[0], &byte, 1);
 		/* A short command is not disturbed by the building of the next jail. */

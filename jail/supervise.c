@@ -15,14 +15,23 @@
 
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
-/* 1: ended, 0: the time is over. */
+static int life_fd = -1;
+
+void supervise_within(int fd)
+{
+	life_fd = fd;
+}
+
+enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED };
+
 static int wait_until(struct pollfd ended, int64_t deadline_ms)
 {
+	struct pollfd both[] = {ended, {.fd = life_fd}};
 	for (;;) {
 		int64_t left = deadline_ms - clock_monotonic_ms();
-		int got = left <= 0 ? 0 : poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
+		int got = left <= 0 ? 0 : poll(both, 2, left > INT_MAX ? INT_MAX : (int)left);
 		if (got > 0)
-			return 1;
+			return both[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
 		if (left <= 0 || (got < 0 && errno != EINTR))
 			return got;
 	}
@@ -47,10 +56,11 @@ int supervise_wait(struct jail *j, struct outcome *out, struct err *e)
 	int64_t begin = clock_monotonic_ms();
 	struct pollfd end = {
 		.fd = strict ? j->alive_fd : j->child_pidfd, .events = strict ? 0 : POLLIN};
-	int ended = wait_until(end, begin + j->policy.timeout_secs * 1000);
-	if (ended < 0)
+	int why = wait_until(end, begin + j->policy.timeout_secs * 1000);
+	bool ended = why == WAIT_ENDED;
+	if (why < 0)
 		return err_errno(e, "cannot wait for the jail");
-	out->timed_out = !ended;
+	out->timed_out = why == WAIT_LATE;
 	if (!ended && syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGKILL, NULL, 0))
 		return err_errno(e, "cannot kill the jail");
 	out->used = j->report->used;
@@ -64,7 +74,7 @@ int supervise_wait(struct jail *j, struct outcome *out, struct err *e)
 			return -1;
 	}
 	out->wall_ms = clock_monotonic_ms() - begin;
-	return 0;
+	return why == WAIT_ORPHANED ? err_set(e, "the resident launcher has ended") : 0;
 }
 
 int supervise_exit(const struct jail *j, const struct outcome *out)

@@ -15,6 +15,9 @@ struct outcome {
 
 /* Waits for the jail's end, at most policy.timeout_secs: as jail_wait. */
 int supervise_wait(struct jail *j, struct outcome *out, struct err *e);
+/* From now on this is waited for, too: the hang-up of `life_fd` ends a jail as its time-out does,
+ * and is an error. */
+void supervise_within(int life_fd);
 /* Collects j->child, if it still is to be collected. Its wait(2) status. */
 int supervise_collect(struct jail *j, struct rusage *used);
 /* The exit status that says it: the command's, 128+signal, 124, 125, 126 or 127. */

@@ -1,0 +1,376 @@
+/* The engine's launcher: what one command through it can see of another, and what becomes of a
+ * command when its launcher dies. As root and as an ordinary user. */
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "launch/launcher.h"
+#include "tests/kit/tap.h"
+#include "tests/kit/tree.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { USER = 61235, SOON_MS = 20 * 1000, BYTES_MAX = 1 << 20 };
+
+static char ws[PATH_MAX];
+
+/* A command under way. */
+struct running {
+	int status_fd, out_fd;
+};
+
+struct ended {
+	json_t *status; /* NULL: there is no status line */
+	char *out;
+};
+
+static json_t *policy(const char *profile)
+{
+	return json_pack("{s:i,s:s,s:s,s:{s:s,s:s}}", "version", 1, "profile", profile, "cwd", ws,
+		"workspace", "path", ws, "access", "write");
+}
+
+static struct launcher start(const char *profile)
+{
+	struct launcher l = LAUNCHER_NONE;
+	struct err e = ERR_NONE;
+	json_auto_t *p = policy(profile);
+	if (launcher_start(p, -1, &l, &e))
+		bail("%s", e.text);
+	return l;
+}
+
+/* launcher_order's answer; 0: `r` is under way. */
+static int give(struct launcher *l, const char *script, int64_t secs, struct running *r)
+{
+	int ends[2];
+	struct err e = ERR_NONE;
+	AUTO_FD int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	r->out_fd = memfd_create("out", MFD_CLOEXEC);
+	if (in < 0 || r->out_fd < 0 || pipe2(ends, O_CLOEXEC))
+		bail("no descriptors");
+	json_auto_t *order = json_pack("{s:[s,s,s],s:{s:s},s:I}", "argv", "sh", "-c", script, "env",
+		"TOKEN", "of-this-order", "timeout_secs", (json_int_t)secs);
+	AUTO_FREE char *text = json_text(order);
+	int fds[LAUNCHER_FDS] = {in, r->out_fd, r->out_fd, ends[1]};
+	int rc = launcher_order(l, text, strlen(text), fds, &e);
+	close(ends[1]);
+	r->status_fd = ends[0];
+	if (rc) {
+		own_close(&r->status_fd);
+		own_close(&r->out_fd);
+	}
+	return rc;
+}
+
+static struct ended finish(struct running *r)
+{
+	struct ended end = {NULL, NULL};
+	struct err e = ERR_NONE;
+	AUTO_BUF line, out;
+	buf_init(&line, BYTES_MAX);
+	buf_init(&out, BYTES_MAX);
+	struct pollfd told = {.fd = r->status_fd, .events = POLLIN};
+	if (poll(&told, 1, SOON_MS) <= 0)
+		bail("a command is never told the end of");
+	if (io_read_all(r->status_fd, &line, "status", &e) || lseek(r->out_fd, 0, SEEK_SET) ||
+		io_read_all(r->out_fd, &out, "output", &e))
+		bail("%s", e.text);
+	own_close(&r->status_fd);
+	own_close(&r->out_fd);
+	end.status = line.len ? json_read(line.data, line.len, BYTES_MAX, NULL) : NULL;
+	end.out = buf_take(&out, NULL);
+	return end;
+}
+
+static void ended_done(struct ended *end)
+{
+	json_decref(end->status);
+	free(end->out);
+}
+
+static struct ended run(struct launcher *l, const char *script)
+{
+	struct running r;
+	if (give(l, script, 20, &r))
+		bail("the launcher takes no order");
+	return finish(&r);
+}
+
+static const char *stage_of(const struct ended *end)
+{
+	return json_string_value(json_object_get(end->status, "stage"));
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static bool appears(const char *name)
+{
+	int64_t until = clock_monotonic_ms() + SOON_MS;
+	while (access(tree_path(ws, name), F_OK) && clock_monotonic_ms() < until)
+		pause_ms(2);
+	return !unlink(tree_path(ws, name));
+}
+
+/* This program collects what its descendants leave. */
+static void nothing_is_left(const char *when)
+{
+	int64_t until = clock_monotonic_ms() + SOON_MS;
+	pid_t got;
+	while ((got = waitpid(-1, NULL, WNOHANG)) >= 0 && clock_monotonic_ms() < until)
+		pause_ms(2);
+	ok(got < 0 && errno == ECHILD, "no process is left %s", when);
+}
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+	while (dir && readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* --- isolation ---------------------------------------------------------------------------------
+ */
+
+#define NAMESPACES "for n in mnt pid ipc net uts user cgroup; do readlink /proc/self/ns/$n; done; "
+
+static void expect_apart(const char *first, const char *second)
+{
+	static const char *const names[] = {"mnt", "pid", "ipc", "net", "uts", "user", "cgroup"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char host[64] = "", path[64], *a = strstr(first, names[i]),
+		     *b = strstr(second, names[i]);
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", names[i]);
+		size_t len = a ? strcspn(a, "\n") : 0;
+		ok(readlink(path, host, sizeof(host) - 1) > 0 && a && b && len &&
+				strncmp(a, b, len + 1) != 0 && strncmp(a, host, len) != 0 &&
+				strncmp(b, host, len) != 0,
+			"a %s namespace of its own", names[i]);
+	}
+}
+
+static void test_apart(void)
+{
+	struct launcher l = start("strict");
+	struct running first;
+	if (give(&l,
+		    NAMESPACES "echo mine >/tmp/mine; echo mine >/dev/shm/mine; ipcmk -M 64 >&2; "
+			       "sleep 300 & touch up; while [ ! -e go ]; do sleep 0.02; done; "
+			       "test -e /tmp/mine && kill -0 $! && echo kept",
+		    60, &first) ||
+		!appears("up"))
+		bail("the first command does not run");
+	struct ended b = run(&l,
+		NAMESPACES "ls -A /tmp /dev/shm | grep mine; cat /proc/[0-9]*/cmdline | "
+			   "tr '\\0' ' ' | grep 'sleep 300$'; tail -n +2 /proc/sysvipc/shm; "
+			   "echo $TOKEN; echo second; kill -9 -1 2>/dev/null; touch go");
+	struct ended c = run(&l, "touch go");
+	struct ended a = finish(&first);
+	has_str(a.out, "kept\n", "the first is not touched by the second");
+	expect_apart(a.out, b.out);
+	const char *seen = strstr(b.out, "cgroup");
+	is_str(seen ? strchr(seen, '\n') + 1 : NULL, "of-this-order\nsecond\n",
+		"nothing of its /tmp, its /dev/shm, its processes and its shared memory is seen");
+	ended_done(&a);
+	ended_done(&b);
+	ended_done(&c);
+	unlink(tree_path(ws, "go"));
+	launcher_stop(&l);
+	nothing_is_left("after two commands at once");
+}
+
+/* Whatever this process holds is not in the resident one, which a jail is made from. */
+static void test_bare(void)
+{
+	setenv("SECRET_OF_THE_ENGINE", "hunter2hunter2", 1);
+	struct launcher l = start("strict");
+	struct ended end = run(&l, "env; ls /proc/self/fd | wc -l");
+	ok(!strstr(end.out, "hunter2"), "no command has the engine's environment");
+	has_str(end.out, "\n4\n", "or a descriptor more than three and ls's own");
+	char path[64], bytes[4096];
+	snprintf(path, sizeof(path), "/proc/%d/environ", l.child.pid);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ok(fd < 0 || read(fd, bytes, sizeof(bytes)) <= 0, "nor has the launcher");
+	ended_done(&end);
+	launcher_stop(&l);
+}
+
+/* --- ends --------------------------------------------------------------------------------------
+ */
+
+static void test_time_out(const char *profile)
+{
+	struct launcher l = start(profile);
+	struct running r;
+	if (give(&l, "echo begun; sleep 300 & sleep 300", 1, &r))
+		bail("no order is taken");
+	struct ended end = finish(&r);
+	ok(json_is_true(json_object_get(end.status, "timed_out")), "%s: the order's time-out",
+		profile);
+	is_str(end.out, "begun\n", "%s: with what it printed", profile);
+	ended_done(&end);
+	end = run(&l, "echo next");
+	is_str(end.out, "next\n", "%s: and the next command runs", profile);
+	ended_done(&end);
+	launcher_stop(&l);
+	nothing_is_left("after a time-out");
+}
+
+static void test_killed(const char *profile)
+{
+	struct launcher l = start(profile);
+	struct running r;
+	struct ended end = run(&l, "true");
+	ended_done(&end);
+	launcher_kill(&l);
+	while (!give(&l, "touch never", 20, &r)) /* until it is dead */
+		pause_ms(2), own_close(&r.status_fd), own_close(&r.out_fd);
+	is(give(&l, "touch never", 20, &r), 1, "%s: a launcher that is gone says so", profile);
+	launcher_stop(&l);
+	nothing_is_left("of a launcher killed between two commands");
+	ok(access(tree_path(ws, "never"), F_OK), "%s: and nothing ran", profile);
+
+	l = start(profile);
+	if (give(&l, "touch up; sleep 300", 60, &r) || !appears("up"))
+		bail("the command does not run");
+	kill(l.child.pid, SIGKILL);
+	end = finish(&r);
+	is_str(stage_of(&end), "wait", "%s: a command whose launcher is killed is a failed set-up",
+		profile);
+	ended_done(&end);
+	launcher_stop(&l);
+	nothing_is_left("of a launcher killed during a command");
+
+	l = start(profile);
+	if (give(&l, "touch up; sleep 300", 60, &r) || !appears("up"))
+		bail("the command does not run");
+	launcher_stop(&l);
+	nothing_is_left("of a launcher stopped during a command");
+	end = finish(&r);
+	is_str(stage_of(&end), "wait", "%s: and is told as that", profile);
+	ended_done(&end);
+}
+
+/* --- orders ------------------------------------------------------------------------------------
+ */
+
+static void test_sizes(void)
+{
+	struct launcher l = start("strict");
+	struct running r;
+	AUTO_FREE char *long_text = malloc(LAUNCHER_ORDER_BYTES_MAX + 1);
+	if (!long_text)
+		bail("out of memory");
+	memset(long_text, ' ', LAUNCHER_ORDER_BYTES_MAX);
+	long_text[LAUNCHER_ORDER_BYTES_MAX] = '\0';
+	is(give(&l, long_text, 20, &r), -1, "an order over the limit is refused");
+	memcpy(long_text + 120 * 1024, "echo $#", 8);
+	struct ended end = run(&l, long_text);
+	is_str(end.out, "0\n", "one of 120 KiB in a single argument runs");
+	ended_done(&end);
+	launcher_stop(&l);
+}
+
+static void test_bad_policy(void)
+{
+	struct launcher l = LAUNCHER_NONE;
+	struct err e = ERR_NONE;
+	json_auto_t *bad = json_pack("{s:i,s:s}", "version", 1, "profile", "lax");
+	if (launcher_start(bad, -1, &l, &e))
+		bail("%s", e.text);
+	struct pollfd over = {.fd = l.child.pidfd, .events = POLLIN};
+	is(poll(&over, 1, SOON_MS), 1, "a launcher with a bad policy ends");
+	json_auto_t *own = launcher_status(&l, "", 0);
+	is_str(json_string_value(json_object_get(own, "stage")), "policy", "and says why");
+	launcher_stop(&l);
+	launcher_stop(&l);
+	nothing_is_left("of it");
+}
+
+static void test_many(void)
+{
+	struct launcher l = start("strict");
+	int before = descriptors();
+	for (int i = 0; i < 100; i++) {
+		struct ended end = run(&l, "(setsid sleep 300 &); exit 7");
+		if (json_integer_value(json_object_get(end.status, "exit")) != 7)
+			bail("command %d does not end with its own status", i);
+		ended_done(&end);
+	}
+	is(descriptors(), before, "a hundred commands cost no descriptor");
+	launcher_stop(&l);
+	nothing_is_left("after a hundred commands that left one each");
+}
+
+static void test_all(const char *who, uid_t uid)
+{
+	diag("as %s", who);
+	snprintf(ws, sizeof(ws), "%s/%s", tap_scratch(), who);
+	/* Where root owns the workspace, hardened would run commands as root, and refuses. */
+	uid_t owner = uid ? uid : USER + 1;
+	if (chmod(tap_scratch(), 0755) || mkdir(ws, 0755) ||
+		(geteuid() == 0 && chown(ws, owner, owner)) ||
+		(uid && chown(tap_scratch(), uid, uid)))
+		bail("no workspace");
+	if (uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+		bail("cannot become an ordinary user");
+	static const char *const profiles[] = {"strict", "hardened"};
+	test_apart();
+	test_bare();
+	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
+		test_time_out(profiles[i]);
+		test_killed(profiles[i]);
+	}
+	test_sizes();
+	test_bad_policy();
+	test_many();
+}
+
+/* agent6-jail is looked for beside the program that starts it. */
+static void move_in(char **argv)
+{
+	const char *bin = getenv("AGENT6_BIN");
+	char self[PATH_MAX] = "";
+	size_t len;
+	AUTO_FREE char *bytes = NULL;
+	struct err e = ERR_NONE;
+	if (!bin)
+		bail("AGENT6_BIN says where the programs are");
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) > 0 &&
+		!strncmp(self, bin, strlen(bin)))
+		return;
+	if (io_read_file(AT_FDCWD, self, 64 << 20, &bytes, &len, &e))
+		bail("%s", e.text);
+	snprintf(self, sizeof(self), "%s/launcher_test.%d", bin, getpid());
+	AUTO_FD int fd = open(self, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (fd < 0 || io_write(fd, bytes, len) || fchmod(fd, 0755))
+		bail("cannot write %s", self);
+	own_close(&fd);
+	execv(self, argv);
+	bail("cannot run %s", self);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	move_in(argv);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	test_all("caller", 0);
+	if (geteuid() == 0)
+		test_all("user", USER);
+	return tap_done();
+}
