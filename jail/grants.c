@@ -148,7 +148,7 @@ static int open_all(struct layout *l, struct owner *owner, struct err *e)
 /* Root can open what the command's own user cannot, so it opens before the user is changed. */
 int grants_open_as_root(struct jail *j, struct err *e)
 {
-	if (idmap_root() == ROOT_CONFINED) {
+	if (!j->as_root && idmap_root() != ROOT_NOT) {
 		j->report->layers.uid = "root";
 		if (!j->policy.allow_root_jail)
 			return err_set(e,

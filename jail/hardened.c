@@ -5,6 +5,7 @@
 #include "jail/hardened.h"
 
 #include "jail/leave_out.h"
+#include "jail/supervise.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -84,19 +85,23 @@ int hardened_start(struct jail *j, struct err *e)
 	if (j->child < 0)
 		return err_errno(e, "cannot start the command's process");
 	if (!j->child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(jail_steps(j, j->command) ? 125 : 0);
 	}
 	j->child_pidfd = (int)syscall(SYS_pidfd_open, j->child, 0);
-	return j->child_pidfd < 0 ? err_errno(e, "cannot watch the command") : 0;
+	if (j->child_pidfd >= 0)
+		return 0;
+	err_errno(e, "cannot watch the command");
+	kill(j->child, SIGKILL); /* nobody could wait for its end */
+	supervise_collect(j, NULL);
+	return -1;
 }
 
+/* The kernel forgets the death signal when ids change, so it is asked for afterwards. */
 int hardened_become(struct jail *j, struct err *e)
 {
-	if (!j->as_root || !j->host_uid)
-		return 0;
-	if (setgroups(0, NULL) || setresgid(j->host_gid, j->host_gid, j->host_gid) ||
-		setresuid(j->host_uid, j->host_uid, j->host_uid))
+	bool other = j->as_root && j->host_uid;
+	if (other && (setgroups(0, NULL) || setresgid(j->host_gid, j->host_gid, j->host_gid) ||
+			     setresuid(j->host_uid, j->host_uid, j->host_uid)))
 		return err_errno(e, "cannot become the workspace's owner");
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) ? err_errno(e, "cannot die with the launcher") : 0;
 }

@@ -112,8 +112,11 @@ int jail_start(struct jail *j)
 void jail_wait(struct jail *j, struct outcome *out)
 {
 	struct err e = ERR_NONE;
-	if (j->child > 0 && supervise_wait(j, out, &e))
+	if (j->child > 0 && supervise_wait(j, out, &e)) {
 		report_fail(j->report, "wait", &e);
+		if (j->child > 0) /* nothing bounds its time any more */
+			kill(j->child, SIGKILL);
+	}
 }
 
 void jail_clean(struct jail *j)

@@ -26,18 +26,23 @@ static int get_caps(struct __user_cap_data_struct caps[2])
 	return (int)syscall(SYS_capget, &header, caps);
 }
 
-static bool may_set(void)
+/* 1: it may lock and drop; 0: it has nothing to drop with. */
+static int may_set(struct err *e)
 {
 	struct __user_cap_data_struct caps[2];
-	return !get_caps(caps) && (caps[0].effective & (1u << CAP_SETPCAP));
+	if (get_caps(caps))
+		return err_errno(e, "cannot read the capabilities");
+	return (caps[0].effective & (1u << CAP_SETPCAP)) != 0;
 }
 
 static int drop_bounding(struct err *e)
 {
 	for (int cap = 0; cap < CAP_NUMBERS; cap++) {
 		int held = prctl(PR_CAPBSET_READ, cap);
-		if (held < 0)
+		if (held < 0 && errno == EINVAL && cap)
 			break; /* past the last one this kernel knows */
+		if (held < 0)
+			return err_errno(e, "cannot read whether capability %d is bound", cap);
 		if (held && prctl(PR_CAPBSET_DROP, cap))
 			return err_errno(e, "cannot drop capability %d", cap);
 		if (held && prctl(PR_CAPBSET_READ, cap))
@@ -77,7 +82,8 @@ int privileges_drop(struct jail *j, struct err *e)
 {
 	if (!LAYER_ON("capabilities"))
 		return 0;
-	if ((may_set() && drop_bounding(e)) || clear_sets(e))
+	int may = may_set(e);
+	if (may < 0 || (may && drop_bounding(e)) || clear_sets(e))
 		return -1;
 	j->report->layers.capabilities = true;
 	return 0;

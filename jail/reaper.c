@@ -59,9 +59,11 @@ int reaper_run(struct jail *j, struct err *e)
 	sigset_t child, before;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child, &before);
+	if (sigprocmask(SIG_BLOCK, &child, &before))
+		return err_errno(e, "cannot block signals");
 	struct sigaction action = {.sa_handler = woken};
-	sigaction(SIGCHLD, &action, NULL);
+	if (sigaction(SIGCHLD, &action, NULL))
+		return err_errno(e, "cannot hear of the command's end");
 	pid_t command = start_command(j, &before);
 	if (command < 0)
 		return err_errno(e, "cannot start the command's process");

@@ -90,7 +90,7 @@ static int walk(struct walk *w, int dir_fd, struct err *e)
 	}
 	const struct dirent *entry;
 	int failed = 0;
-	while (!failed && !w->found->cut && (entry = readdir(dir))) {
+	while (!failed && !w->found->cut && (errno = 0, entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (++w->found->entries > SCAN_ENTRIES_MAX)
@@ -98,6 +98,7 @@ static int walk(struct walk *w, int dir_fd, struct err *e)
 		else
 			failed = visit(w, dir_fd, entry, e);
 	}
+	w->found->cut = w->found->cut || (!failed && !entry && errno);
 	closedir(dir);
 	return failed;
 }
