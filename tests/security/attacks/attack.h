@@ -179,6 +179,9 @@ const char *outside(const char *name);
 /* 0 for a result that is not negative, else errno. */
 int answer(long result);
 
+/* Prints what the command can find out about its own confinement; see facts.c. */
+int facts(void);
+
 #define ATTACK_DECLARE(id, by, strict, hardened, what) int id(void);
 ATTACKS(ATTACK_DECLARE)
 #endif

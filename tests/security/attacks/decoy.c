@@ -249,6 +249,19 @@ static void tell(struct decoy *d, const char *name, char *value)
 	d->told[d->told_count++].value = value;
 }
 
+static void tell_namespaces(struct decoy *d)
+{
+	static const char *const names[] = {"user", "mnt", "pid", "ipc", "uts", "cgroup", "net"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char at[64] = "";
+		AUTO_FREE char *path = text("/proc/self/ns/%s", names[i]);
+		AUTO_FREE char *name = text("NS_%s", names[i]);
+		if (readlink(path, at, sizeof(at) - 1) < 0)
+			bail("cannot read %s", path);
+		tell(d, name, text("%s", at));
+	}
+}
+
 static void tell_all(struct decoy *d)
 {
 	char host[65] = "";
@@ -269,6 +282,7 @@ static void tell_all(struct decoy *d)
 	tell(d, "TCP6", text("%u", port_of(d->canary[TCP6])));
 	tell(d, "UDP", text("%u", port_of(d->canary[UDP])));
 	tell(d, "VICTIM", text("%d", (int)d->victim));
+	tell_namespaces(d);
 }
 
 static void forget_all(struct decoy *d)

@@ -1,6 +1,7 @@
 /*
  * attack ID: makes one attempt and exits with its answer: 0 for success, else the errno; 250 when
- * there is no such attempt. `attack pause` is the victim, `attack whoami` exits 0 for uid 0.
+ * there is no such attempt. `attack pause` is the victim, `attack whoami` exits 0 for uid 0,
+ * `attack facts` describes its confinement.
  */
 #include "tests/security/attacks/attack.h"
 
@@ -47,6 +48,8 @@ int main(int argc, char **argv)
 		return sleep(600) ? 1 : 0;
 	if (!strcmp(id, "whoami"))
 		return geteuid() ? EPERM : 0;
+	if (!strcmp(id, "facts"))
+		return facts();
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++)
 		if (!strcmp(attacks[i].id, id))
 			return attacks[i].attempt();
