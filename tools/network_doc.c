@@ -19,15 +19,11 @@ static void print_words(void)
 #include "config/network.def"
 }
 
-static const char *way_name(enum network_way way)
-{
-	static const char *const names[] = {
+static const char *const ways[] = {
 #define WAY(name, words)                       [WAY_##name] = #name,
 #define REFUSAL(name, reason, fix, one, other) [WAY_##name] = #name,
 #include "config/network.def"
-	};
-	return names[way];
-}
+};
 
 /* --- as JSON: no string of the table needs an escape -------------------------------------------
  */
@@ -55,7 +51,7 @@ static void print_case(const struct network_case *on)
 static void print_refusal(enum network_way way, const char *comma)
 {
 	const struct network_refusal *r = network_refusal(way);
-	printf("%s\"%s\":{\"reason\":\"%s\",\"fix\":\"%s\",\"changes\":[", comma, way_name(way),
+	printf("%s\"%s\":{\"reason\":\"%s\",\"fix\":\"%s\",\"changes\":[", comma, ways[way],
 		r->reason, r->fix);
 	print_case(&r->changes[0]);
 	printf(",");
@@ -70,12 +66,12 @@ static void print_json(void)
 		const struct network_row *r = &network_rows[i];
 		printf("%s{\"on\":", i ? "," : "");
 		print_case(&r->on);
-		printf(",\"agent\":\"%s\",\"command\":\"%s\",\"tool\":\"%s\"}", way_name(r->agent),
-			way_name(r->command), way_name(r->tool));
+		printf(",\"agent\":\"%s\",\"command\":\"%s\",\"tool\":\"%s\"}", ways[r->agent],
+			ways[r->command], ways[r->tool]);
 	}
 	printf("],\"refusals\":{");
 	const char *comma = "";
-	for (int way = 0; way <= WAY_LIST_UNDER_BLOCK; way++) {
+	for (int way = 0; way < (int)(sizeof(ways) / sizeof(ways[0])); way++) {
 		if (!network_refusal((enum network_way)way))
 			continue;
 		print_refusal((enum network_way)way, comma);
@@ -105,17 +101,18 @@ static void print_page(void)
 			       "agent | its commands | tool state |\n|---|---|---|---|---|---|\n",
 				profiles[r->on.profile]);
 		printf("| %s | %s | %s | %s | %s | %s |\n", agents[r->on.agent], tools[r->on.tool],
-			asked[r->on.asked], way_name(r->agent), way_name(r->command),
-			way_name(r->tool));
+			asked[r->on.asked], ways[r->agent], ways[r->command], ways[r->tool]);
 	}
 	print_words();
 	puts("\nAn agent keeps its broker under `open`, too: the setting exists so that "
 	     "`tool_network: allow`\n"
 	     "can be a deliberate choice. Under `local` a provider that is not on this host is "
 	     "refused at\n"
-	     "start. `hardened` starts where a jail of that profile works; the agent then proves, "
-	     "before it is\n"
-	     "given its key, that no internet socket is left to it.");
+	     "start. `hardened` starts where a command in a jail of that profile, tried first, "
+	     "could make no\n"
+	     "socket that leads out; else the start is refused and says what it could make. The "
+	     "agent proves the\n"
+	     "same of itself before it is given its key.");
 }
 
 int main(int argc, char **argv)

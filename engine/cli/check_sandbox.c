@@ -9,6 +9,7 @@
 #include "cli/text.h"
 #include "cli/verb.h"
 #include "run/live.h"
+#include "run/offline.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -315,6 +316,8 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	if (call_has(c, "inside"))
 		return probe_inside();
+	if (call_has(c, "offline"))
+		return offline_attempt(call_value(c, "offline"));
 	if (call_has(c, "install-apparmor") && apparmor_install(&e))
 		return fail(EXIT_REFUSED, &e);
 	struct checking k = {0};
@@ -343,6 +346,11 @@ static const struct verb_option options[] = {
 	{"install-apparmor", NULL,
 		"first let agent6's programs make user namespaces under AppArmor (root)", false},
 	{"inside", NULL, "make the probes' attempts here and print what came of them", false},
+	{"offline", "NAME",
+		"make those here that a command without a network must fail at; NAME is an "
+		"abstract "
+		"socket of the host",
+		false},
 	{NULL, NULL, NULL, false},
 };
 

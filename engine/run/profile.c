@@ -1,24 +1,38 @@
 #include "run/profile.h"
 
 #include "base/json.h"
+#include "run/offline.h"
 #include "run/plan.h"
 
-enum { PROBE_SECS = 20 };
+/* The probe is this program, which takes what memory it needs. */
+enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
 
-/* Runs `true` in a jail of that profile. */
-static int probe(struct live *w, const char *profile, bool allow_root_jail, struct err *e)
+static json_t *policy(const char *profile, bool allow_root_jail, json_t *argv)
+{
+	return json_pack("{s:i,s:s,s:o,s:s,s:{s:s,s:s},s:i,s:b,s:{s:i}}", "version", 1, "profile",
+		profile, "argv", argv, "cwd", "/tmp", "workspace", "path", "/tmp", "access", "none",
+		"timeout_secs", PROBE_SECS, "allow_root_jail", allow_root_jail, "limits",
+		"memory_mb", PROBE_MEMORY_MB);
+}
+
+/* How a command ended in a jail of that policy, which is taken; NULL: there is no such jail. */
+static json_t *try_jail(struct live *w, json_t *taken, struct err *e)
 {
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
-	struct step step = {.state = &state, .attempt = 1};
-	step.policy = json_pack("{s:i,s:s,s:[s],s:s,s:{s:s,s:s},s:i,s:b}", "version", 1, "profile",
-		profile, "argv", "/bin/true", "cwd", "/tmp", "workspace", "path", "/tmp", "access",
-		"none", "timeout_secs", PROBE_SECS, "allow_root_jail", allow_root_jail);
-	json_auto_t *fact = NULL;
+	struct step step = {.state = &state, .attempt = 1, .policy = taken};
+	json_t *fact = NULL;
 	enum live_end end = live_jail(w, &step, &fact, NULL, e);
 	jails_clear(&w->jails);
 	json_decref(step.policy);
-	if (end != LIVE_FACT)
+	return end == LIVE_FACT ? fact : NULL;
+}
+
+static int probe_strict(struct live *w, bool allow_root_jail, struct err *e)
+{
+	json_auto_t *fact =
+		try_jail(w, policy("strict", allow_root_jail, json_pack("[s]", "/bin/true")), e);
+	if (!fact)
 		return -1;
 	const json_t *code = json_object_get(fact, "exit");
 	if (!json_is_integer(code) || json_integer_value(code) != 0)
@@ -26,20 +40,37 @@ static int probe(struct live *w, const char *profile, bool allow_root_jail, stru
 	return 0;
 }
 
+/* A jail that starts is not enough: no namespace stands behind its filter. */
+static int probe_hardened(struct live *w, bool allow_root_jail, struct err *e)
+{
+	struct offline target = {.listen_fd = -1};
+	json_t *argv = NULL;
+	AUTO_FREE char *directory = NULL;
+	int rc = offline_open(&target, e) ? -1 : offline_command(&target, &argv, &directory, e);
+	if (!rc) {
+		json_t *taken = policy("hardened", allow_root_jail, argv);
+		json_object_set_new(taken, "bundle", json_string(directory));
+		json_auto_t *fact = try_jail(w, taken, e);
+		rc = fact ? offline_judge(&target, fact, e) : -1;
+	}
+	offline_close(&target);
+	return rc ? err_wrap(e, "sandbox.profile hardened does not hold here") : 0;
+}
+
 const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e)
 {
 	enum sandbox_profile wanted = w->config->sandbox.profile;
 	if (wanted == PROFILE_HARDENED)
-		return probe(w, "hardened", allow_root_jail, e) ? NULL : "hardened";
+		return probe_hardened(w, allow_root_jail, e) ? NULL : "hardened";
 	struct err why = ERR_NONE;
-	if (probe(w, "strict", allow_root_jail, &why) == 0)
+	if (probe_strict(w, allow_root_jail, &why) == 0)
 		return "strict";
 	if (wanted == PROFILE_STRICT || w->interrupts.count >= 2) {
 		err_set(e, "sandbox.profile strict does not work here: %s", why.text);
 		return NULL;
 	}
-	if (probe(w, "hardened", allow_root_jail, e)) {
-		err_wrap(e, "neither profile works here: strict: %s; hardened", why.text);
+	if (probe_hardened(w, allow_root_jail, e)) {
+		err_wrap(e, "neither profile works here: strict: %s", why.text);
 		return NULL;
 	}
 	live_notice(w,
