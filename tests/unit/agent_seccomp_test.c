@@ -160,9 +160,9 @@ static int lied_to(void)
 	struct err e = ERR_NONE;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	const struct scmp_arg_cmp old_way = {0, SCMP_CMP_EQ, PR_SET_SECCOMP, 0};
 	if (!filter || seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(seccomp), 0) ||
-		seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(prctl), 1,
-			SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)) ||
+		seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(prctl), 1, &old_way) ||
 		seccomp_load(filter))
 		return 2;
 	seccomp_release(filter);
