@@ -3,6 +3,7 @@
  */
 #ifndef AGENT_DISPATCH_H
 #define AGENT_DISPATCH_H
+#include "agent/digest.h"
 #include "agent/finish.h"
 #include "agent/guard.h"
 #include "agent/policy/redact.h"
@@ -17,6 +18,7 @@ struct dispatch {
 	size_t max_calls;            /* per turn */
 	int64_t deadline_ms;
 	struct guard guard;
+	struct digest digest;       /* of the calls that ran */
 	size_t repairs;             /* finish_run payloads handed back so far */
 	enum guard_verdict verdict; /* of the last turn */
 	json_t *payload;            /* owned: the accepted result; NULL: not finished */

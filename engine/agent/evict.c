@@ -9,24 +9,28 @@ static int64_t tokens(size_t bytes)
 	return (int64_t)(bytes * 2 / 7);
 }
 
+static int64_t turn_tokens(const struct wire_turn *t)
+{
+	size_t bytes = t->role == WIRE_USER ? strlen(t->text) : 0;
+	bytes += t->raw ? strlen(t->raw) : 0;
+	for (size_t k = 0; k < t->result_count; k++)
+		bytes += strlen(t->results[k].text);
+	return tokens(bytes);
+}
+
 int64_t evict_estimate(const struct wire_talk *talk)
 {
-	size_t bytes = 0;
-	for (size_t i = 0; i < talk->count; i++) {
-		const struct wire_turn *t = &talk->turns[i];
-		bytes += t->role == WIRE_USER ? strlen(t->text) : 0;
-		bytes += t->raw ? strlen(t->raw) : 0;
-		for (size_t k = 0; k < t->result_count; k++)
-			bytes += strlen(t->results[k].text);
-	}
-	return tokens(bytes);
+	int64_t sum = 0;
+	for (size_t i = 0; i < talk->count; i++)
+		sum += turn_tokens(&talk->turns[i]);
+	return sum;
 }
 
 static int64_t drop(struct wire_result *r)
 {
 	size_t len = strlen(r->text);
 	char *stub = NULL;
-	if (len < STUB_MIN_BYTES ||
+	if (r->pinned || len < STUB_MIN_BYTES ||
 		asprintf(&stub,
 			"[agent6: this result of %s (%zu bytes) was dropped to make room; "
 			"call it again if it is still needed]",
@@ -48,4 +52,39 @@ int64_t evict_results(struct wire_talk *talk, int64_t free_tokens)
 		for (size_t k = 0; k < talk->turns[i].result_count; k++)
 			gained += drop(&talk->turns[i].results[k]);
 	return gained;
+}
+
+/* Whole exchanges only: what is left begins with an answer of the model, and no call is parted from
+ * its result. */
+struct evict_range evict_range(const struct wire_talk *talk, int64_t keep_tokens)
+{
+	struct evict_range r = {0, 0};
+	int64_t kept = 0;
+	while (r.from < talk->count && talk->turns[r.from].role != WIRE_RESULTS)
+		r.from++;
+	r.to = ++r.from;
+	for (size_t i = talk->count; i > r.from; i--) {
+		kept += turn_tokens(&talk->turns[i - 1]);
+		if (talk->turns[i - 1].role != WIRE_ASSISTANT)
+			continue;
+		if (kept > keep_tokens && r.to > r.from)
+			break;
+		r.to = i - 1;
+	}
+	return r;
+}
+
+void evict_turns(struct wire_talk *talk, struct evict_range r, char *digest)
+{
+	struct wire_turn *first = &talk->turns[r.from - 1];
+	for (size_t k = 0; k < first->result_count; k++)
+		drop(&first->results[k]);
+	free(first->results[0].text);
+	first->results[0].text = digest;
+	first->results[0].pinned = true;
+	for (size_t i = r.from; i < r.to; i++)
+		wire_turn_done(&talk->turns[i]);
+	memmove(&talk->turns[r.from], &talk->turns[r.to],
+		(talk->count - r.to) * sizeof(*talk->turns));
+	talk->count -= r.to - r.from;
 }

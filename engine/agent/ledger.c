@@ -1,13 +1,13 @@
 #include "agent/ledger.h"
 
-void ledger_init(struct ledger *l, const struct limits *limits, const struct prices *prices)
+void ledger_init(struct ledger *l, const struct limits *limits)
 {
-	*l = (struct ledger){.limits = limits, .prices = prices};
+	*l = (struct ledger){.limits = limits};
 }
 
-void ledger_add(struct ledger *l, const struct usage *u)
+void ledger_add(struct ledger *l, const struct usage *u, const struct prices *prices)
 {
-	int64_t cost = u->known ? usage_microusd(u, l->prices) : -1;
+	int64_t cost = u->known ? usage_microusd(u, prices) : -1;
 	usage_add(&l->total, u);
 	l->unmetered = l->unmetered || !u->known;
 	l->microusd = l->microusd < 0 || cost < 0 ? -1 : l->microusd + cost;
@@ -38,14 +38,14 @@ const char *ledger_reached(const struct ledger *l)
 	return NULL;
 }
 
-int64_t ledger_output_cap(const struct ledger *l, int64_t wanted)
+int64_t ledger_output_cap(const struct ledger *l, const struct prices *prices, int64_t wanted)
 {
 	const struct limits *m = l->limits;
 	int64_t cap = wanted;
 	if (m->max_output_tokens >= 0 && m->max_output_tokens - l->total.output < cap)
 		cap = m->max_output_tokens - l->total.output;
-	if (m->max_microusd >= 0 && l->prices && l->prices->output > 0) {
-		double left = (double)(m->max_microusd - l->microusd) / l->prices->output;
+	if (m->max_microusd >= 0 && prices && prices->output > 0) {
+		double left = (double)(m->max_microusd - l->microusd) / prices->output;
 		if (left < (double)cap)
 			cap = (int64_t)left;
 	}

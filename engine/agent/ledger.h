@@ -7,19 +7,18 @@
 
 struct ledger {
 	const struct limits *limits;
-	const struct prices *prices; /* NULL: unpriced */
 	struct usage total;
 	int64_t microusd; /* -1: some of it could not be priced */
 	bool unmetered;   /* a billed attempt came without usage */
 };
 
-void ledger_init(struct ledger *l, const struct limits *limits, const struct prices *prices);
-/* Books one billed attempt. */
-void ledger_add(struct ledger *l, const struct usage *u);
+void ledger_init(struct ledger *l, const struct limits *limits);
+/* Books one billed attempt at `prices`; NULL: unpriced. */
+void ledger_add(struct ledger *l, const struct usage *u, const struct prices *prices);
 /* A budget that must hold whatever the provider does: spend that cannot be measured breaks it. */
 bool ledger_is_hard(const struct ledger *l);
 /* NULL: the next call may be made. Else why not: the first limit reached. */
 const char *ledger_reached(const struct ledger *l);
 /* `wanted` output tokens, or fewer where the budget has less left. */
-int64_t ledger_output_cap(const struct ledger *l, int64_t wanted);
+int64_t ledger_output_cap(const struct ledger *l, const struct prices *prices, int64_t wanted);
 #endif

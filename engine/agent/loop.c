@@ -3,24 +3,25 @@
 #include "agent/ask.h"
 #include "agent/dispatch.h"
 #include "agent/emit.h"
+#include "agent/endpoint.h"
 #include "agent/evict.h"
 #include "agent/ledger.h"
 #include "agent/neutral.h"
+#include "agent/summary.h"
 #include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "provider/client.h"
 #include <stdarg.h>
-#include <sys/random.h>
 
-enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024 };
+enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 256 * 1024 };
+enum { ESTIMATE_TRUSTED_TOKENS = 8192, SCALE_MAX = 4000 };
 
 struct loop {
 	const struct task *task;
 	const struct loop_world *world;
 	struct loop_result *out;
-	struct http *http;
 	struct client client;
+	struct summary summary;
 	struct tool_context tools;
 	struct tool_commands commands;
 	struct permits permits;
@@ -32,8 +33,12 @@ struct loop {
 	int64_t deadline_ms, output_cap;
 	bool capped;       /* output_cap was lowered by a budget */
 	bool doubled;      /* output_cap was doubled after a cut turn */
-	bool made_room;    /* after the provider found the conversation too long */
+	int made_room;     /* times, since the provider found the conversation too long */
 	struct usage call; /* of the call in progress, all attempts */
+	/* Tokens of the call in progress as estimated and as counted, and in thousandths what the
+	 * latter were of the former. */
+	int64_t estimate, counted, scale;
+	bool warned; /* of a provider that counts too little */
 };
 
 static const char system_text[] =
@@ -77,8 +82,9 @@ static void on_notice(void *context, const char *text)
 static void on_bill(void *context, const struct usage *u)
 {
 	struct loop *l = context;
-	ledger_add(&l->ledger, u);
+	ledger_add(&l->ledger, u, l->task->provider.prices);
 	usage_add(&l->call, u);
+	l->counted = u->known ? u->input : 0;
 }
 
 static json_t *money(int64_t microusd)
@@ -125,19 +131,74 @@ static int may_call(struct loop *l)
 	return 0;
 }
 
+/* Estimates are corrected by what the provider counted last; never downwards, because a small
+ * server that cuts a conversation silently counts what is left of it. */
+static void learn_scale(struct loop *l)
+{
+	if (!l->counted || l->estimate < ESTIMATE_TRUSTED_TOKENS)
+		return;
+	if (l->counted * 2 < l->estimate && !l->warned)
+		emit_notice("the provider counted %lld tokens where about %lld were sent: its "
+			    "context may be smaller than agent.context_tokens says",
+			(long long)l->counted, (long long)l->estimate);
+	l->warned = l->warned || l->counted * 2 < l->estimate;
+	int64_t scale = l->counted * 1000 / l->estimate;
+	l->scale = scale < 1000 ? 1000 : scale > SCALE_MAX ? SCALE_MAX : scale;
+}
+
+static int64_t estimate(const struct loop *l)
+{
+	return evict_estimate(&l->talk) * l->scale / 1000;
+}
+
+/* Whole turns give way to a digest of what was done in them, so that `keep_tokens` are left. */
+static bool compact(struct loop *l, int64_t keep_tokens)
+{
+	struct evict_range r = evict_range(&l->talk, keep_tokens);
+	AUTO_BUF text;
+	buf_init(&text, DIGEST_CAP_BYTES);
+	if (r.from >= r.to)
+		return false;
+	AUTO_FREE char *summary = summary_write(&l->summary, &l->talk, r, l->deadline_ms);
+	buf_addf(&text,
+		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
+			       "done until now:]\n",
+		r.to - r.from);
+	digest_write(&l->dispatch.digest, &text);
+	if (summary)
+		buf_addf(&text, "[agent6: a summary of them, written by a model:]\n%s\n", summary);
+	char *digest = buf_take(&text, NULL);
+	if (!digest)
+		return false;
+	evict_turns(&l->talk, r, digest);
+	emit_notice("%zu older messages were replaced by a digest%s", r.to - r.from,
+		summary ? " and a summary" : "");
+	return true;
+}
+
 /* Eviction begins at 80 % and frees a quarter, so that the cached prefix then lives for a while. */
 static void make_room(struct loop *l)
 {
-	int64_t window = l->task->limits.context_tokens;
-	int64_t estimate = evict_estimate(&l->talk);
-	if (estimate < window * 8 / 10)
+	int64_t window = l->task->limits.context_tokens, begin = window * 8 / 10;
+	int64_t before = estimate(l);
+	if (before < begin)
 		return;
 	int64_t gained = evict_results(&l->talk, window / 4);
 	if (gained)
 		emit_notice(
 			"the conversation (about %lld tokens) nears the limit of %lld; old tool "
 			"results of about %lld tokens were dropped",
-			(long long)estimate, (long long)window, (long long)gained);
+			(long long)before, (long long)window, (long long)gained);
+	if (estimate(l) >= begin)
+		compact(l, window * 4 / 10 * 1000 / l->scale);
+}
+
+/* The provider knows better how much is too much. */
+static bool make_more_room(struct loop *l)
+{
+	if (!l->made_room++ && evict_results(&l->talk, INT64_MAX))
+		return true;
+	return l->made_room <= 2 && compact(l, 0);
 }
 
 static int call_failed(struct loop *l, const struct fault *f)
@@ -147,9 +208,8 @@ static int call_failed(struct loop *l, const struct fault *f)
 		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is over: %s",
 			(long long)l->task->limits.timeout_secs, f->text);
 	case FAULT_CONTEXT:
-		if (!l->made_room && evict_results(&l->talk, INT64_MAX)) {
-			l->made_room = true;
-			emit_notice("%s; old tool results were dropped", f->text);
+		if (make_more_room(l)) {
+			emit_notice("%s; what is old was dropped", f->text);
 			return 0;
 		}
 		return end(
@@ -218,6 +278,8 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 		return call_failed(l, &f);
 	}
 	l->doubled = false;
+	l->made_room = 0;
+	learn_scale(l);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
 	if (!turn)
 		return end(l, OUTCOME_FAILED, "out of memory");
@@ -234,7 +296,7 @@ static int step(struct loop *l)
 		return -1;
 	make_room(l);
 	int64_t wanted = l->task->limits.max_output_tokens_per_call * (l->doubled ? 2 : 1);
-	l->output_cap = ledger_output_cap(&l->ledger, wanted);
+	l->output_cap = ledger_output_cap(&l->ledger, l->task->provider.prices, wanted);
 	l->capped = l->output_cap < wanted;
 	struct wire_request r = {.model = l->task->model,
 		.system = system_text,
@@ -246,43 +308,13 @@ static int step(struct loop *l)
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	l->call = USAGE_NONE;
+	l->estimate = evict_estimate(&l->talk);
 	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, &f);
 	l->out->turns++;
 	report_turn(l, &r, rc ? NULL : &reply.turn);
 	rc = rc ? call_failed(l, &f) : on_reply(l, &reply);
 	wire_turn_done(&reply.turn);
 	return rc;
-}
-
-static int open_client(struct loop *l, struct err *e)
-{
-	const struct task_provider *p = &l->task->provider;
-	const struct wire_format *format = wire_format(p->api_format);
-	if (!format)
-		return err_set(e, "api_format %s is not known", p->api_format);
-	struct http_options o = {.base_url = p->base_url,
-		.ca_file = p->ca_file,
-		.channel_fd = l->world->channel_fd,
-		.connect_timeout_ms = p->connect_timeout_secs * 1000,
-		.idle_timeout_ms = p->idle_timeout_secs * 1000};
-	l->http = http_open(&o, e);
-	if (!l->http)
-		return -1;
-	uint64_t seed = 1;
-	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed) || !seed)
-		seed = (uint64_t)clock_monotonic_ms() | 1;
-	l->client = (struct client){.format = format,
-		.http = l->http,
-		.auth = p->auth,
-		.key = p->key,
-		.api_version = p->api_version ? p->api_version : "2023-06-01",
-		.call_timeout_ms = p->timeout_secs * 1000,
-		.max_retries = p->max_retries,
-		.seed = seed,
-		.notice = on_notice,
-		.bill = on_bill,
-		.context = l};
-	return 0;
 }
 
 /* The prompt may carry what a tool printed, by way of the blackboard. */
@@ -352,7 +384,7 @@ static int begin(struct loop *l, struct err *e)
 	if (!run && strcmp(t->mode, "agent"))
 		return err_set(e, "mode %s is not known", t->mode);
 	l->deadline_ms = clock_monotonic_ms() + t->limits.timeout_secs * 1000;
-	ledger_init(&l->ledger, &t->limits, t->provider.prices);
+	ledger_init(&l->ledger, &t->limits);
 	if (t->limits.max_microusd >= 0 && !t->provider.prices)
 		return err_set(e, "max_usd is set, but model %s has no price", t->model);
 	unsigned mode = set_up_tools(l, run);
@@ -366,21 +398,29 @@ static int begin(struct loop *l, struct err *e)
 	json_array_append_new(l->declarations, finish_declaration(t->result));
 	if ((t->provider.key && redact_add(&l->redact, t->provider.key)) || say_prompt(l))
 		return err_set(e, "out of memory");
-	return open_client(l, e);
+	if (endpoint_open(&t->provider, l->world->channel_fd, &l->client, e) ||
+		summary_open(&l->summary, t, l->world->reviewer_fd, &l->ledger, e))
+		return -1;
+	l->client.notice = on_notice;
+	l->client.bill = on_bill;
+	l->client.context = l;
+	return 0;
 }
 
 int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e)
 {
 	*out = (struct loop_result){.outcome = OUTCOME_FAILED};
-	struct loop l = {.task = task, .world = world, .out = out};
+	struct loop l = {.task = task, .world = world, .out = out, .scale = 1000};
 	int rc = begin(&l, e);
 	while (!rc && !step(&l))
 		;
 	out->usage = l.ledger.total;
 	out->microusd = l.ledger.microusd;
 	out->payload = l.dispatch.payload;
-	http_close(l.http);
+	endpoint_close(&l.client);
+	summary_close(&l.summary);
+	digest_done(&l.dispatch.digest);
 	redact_done(&l.redact);
 	permit_forget(&l.permits);
 	wire_talk_done(&l.talk);

@@ -12,6 +12,7 @@ enum outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_BUDGET, OUTCOME_TIMEOUT };
 struct loop_world {
 	struct channels *channels; /* for the broker's reports */
 	int channel_fd;            /* the provider's */
+	int reviewer_fd;           /* the reviewer's; -1: there is none */
 	int workspace_fd;
 	const char *workspace;
 	struct launcher *launcher; /* of the commands, if there are any */

@@ -63,8 +63,13 @@ static int work(struct agent *a, struct err *e)
 	int channel = channels_find(&a->channels, &a->order, a->task.provider.name);
 	if (channel < 0)
 		return err_set(e, "provider %s has no channel", a->task.provider.name);
+	const struct task_reviewer *by = a->task.reviewer;
+	int reviewer = by ? channels_find(&a->channels, &a->order, by->provider.name) : -1;
+	if (by && reviewer < 0)
+		return err_set(e, "provider %s has no channel", by->provider.name);
 	struct loop_world world = {.channels = &a->channels,
 		.channel_fd = channel,
+		.reviewer_fd = reviewer,
 		.workspace_fd = a->workspace_fd,
 		.workspace = a->order.workspace,
 		.launcher = &a->launcher,

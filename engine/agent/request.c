@@ -190,7 +190,7 @@ static int read_limits(struct limits *l, json_t *from, struct err *e)
 	return 0;
 }
 
-static int read_prices(struct task *t, json_t *from, struct err *e)
+static int read_prices(struct arena *a, struct task_provider *to, json_t *from, struct err *e)
 {
 	if (!from || json_is_null(from))
 		return 0;
@@ -200,9 +200,9 @@ static int read_prices(struct task *t, json_t *from, struct err *e)
 		"output", &p.output, "cache_read", &p.cache_read, "cache_write", &p.cache_write);
 	if (unpacked(rc, &why, e))
 		return -1;
-	struct prices *kept = arena_alloc(&t->arena, sizeof(*kept));
+	struct prices *kept = arena_alloc(a, sizeof(*kept));
 	*kept = p;
-	t->provider.prices = kept;
+	to->prices = kept;
 	return 0;
 }
 
@@ -217,9 +217,8 @@ static int take_key(struct task_provider *p, const json_t *key, struct err *e)
 	return p->key ? 0 : err_set(e, "out of memory");
 }
 
-static int read_provider(struct task *t, json_t *from, struct err *e)
+static int read_provider(struct arena *a, struct task_provider *p, json_t *from, struct err *e)
 {
-	struct task_provider *p = &t->provider;
 	const char *name, *format, *url, *auth;
 	json_t *version, *ca, *key, *prices;
 	json_error_t why;
@@ -229,15 +228,31 @@ static int read_provider(struct task *t, json_t *from, struct err *e)
 		"ca_file", &ca, "key", &key, "connect_timeout_secs", &p->connect_timeout_secs,
 		"idle_timeout_secs", &p->idle_timeout_secs, "timeout_secs", &p->timeout_secs,
 		"max_retries", &p->max_retries, "prices", &prices);
-	if (unpacked(rc, &why, e) || take_key(p, key, e) || read_prices(t, prices, e))
+	if (unpacked(rc, &why, e) || take_key(p, key, e) || read_prices(a, p, prices, e))
 		return -1;
-	p->name = keep(&t->arena, name);
-	p->api_format = keep(&t->arena, format);
-	p->base_url = keep(&t->arena, url);
-	p->auth = keep(&t->arena, auth);
-	p->api_version = optional_text(&t->arena, version);
-	p->ca_file = optional_text(&t->arena, ca);
+	p->name = keep(a, name);
+	p->api_format = keep(a, format);
+	p->base_url = keep(a, url);
+	p->auth = keep(a, auth);
+	p->api_version = optional_text(a, version);
+	p->ca_file = optional_text(a, ca);
 	return 0;
+}
+
+static int read_reviewer(struct task *t, json_t *from, struct err *e)
+{
+	const char *model;
+	json_t *provider;
+	json_error_t why;
+	if (json_is_null(from))
+		return 0;
+	int rc = json_unpack_ex(
+		from, &why, JSON_STRICT, "{s:s, s:o}", "model", &model, "provider", &provider);
+	if (unpacked(rc, &why, e))
+		return -1;
+	t->reviewer = arena_alloc(&t->arena, sizeof(*t->reviewer));
+	*t->reviewer = (struct task_reviewer){.model = keep(&t->arena, model)};
+	return read_provider(&t->arena, &t->reviewer->provider, provider, e);
 }
 
 static int read_rest(
@@ -264,14 +279,15 @@ static int read_rest(
 static int unpack_task(struct task *t, json_t *doc, struct err *e)
 {
 	const char *state, *step_key, *mode, *prompt, *model;
-	json_t *result, *provider, *thinking, *heat, *limits, *protect;
+	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect;
 	int version, record;
 	json_error_t why;
 	int rc = json_unpack_ex(doc, &why, JSON_STRICT,
-		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "version",
+		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "version",
 		&version, "state", &state, "step_key", &step_key, "mode", &mode, "prompt", &prompt,
-		"result", &result, "provider", &provider, "model", &model, "thinking", &thinking,
-		"temperature", &heat, "limits", &limits, "protect", &protect, "record", &record);
+		"result", &result, "provider", &provider, "reviewer", &reviewer, "model", &model,
+		"thinking", &thinking, "temperature", &heat, "limits", &limits, "protect", &protect,
+		"record", &record);
 	if (unpacked(rc, &why, e))
 		return -1;
 	if (version != 1)
@@ -283,7 +299,8 @@ static int unpack_task(struct task *t, json_t *doc, struct err *e)
 	t->model = keep(&t->arena, model);
 	t->thinking = optional_text(&t->arena, thinking);
 	t->record = record;
-	if (read_provider(t, provider, e) || read_limits(&t->limits, limits, e))
+	if (read_provider(&t->arena, &t->provider, provider, e) || read_reviewer(t, reviewer, e) ||
+		read_limits(&t->limits, limits, e))
 		return -1;
 	return read_rest(t, result, protect, heat, e);
 }
@@ -301,11 +318,18 @@ int task_read(int fd, struct task *out, struct err *e)
 	return 0;
 }
 
+static void wipe_key(struct task_provider *p)
+{
+	if (p->key)
+		explicit_bzero(p->key, strlen(p->key));
+	free(p->key);
+	p->key = NULL;
+}
+
 void task_done(struct task *t)
 {
-	if (t->provider.key)
-		explicit_bzero(t->provider.key, strlen(t->provider.key));
-	free(t->provider.key);
-	t->provider.key = NULL;
+	wipe_key(&t->provider);
+	if (t->reviewer)
+		wipe_key(&t->reviewer->provider);
 	arena_done(&t->arena);
 }

@@ -55,6 +55,10 @@ struct task {
 		const struct prices *prices;
 		int64_t connect_timeout_secs, idle_timeout_secs, timeout_secs, max_retries;
 	} provider;
+	struct task_reviewer {
+		struct task_provider provider;
+		const char *model;
+	} * reviewer; /* who summarises turns that give way; NULL: nobody */
 	struct limits limits;
 	const char **protect;
 	size_t protect_count;

@@ -127,6 +127,9 @@ static json_t *agent_egress(const struct state *s, const struct config *config)
 	const char *name = s->agent.provider ? s->agent.provider : "of the operator's choice";
 	json_array_insert_new(list, 0,
 		p ? json_string(p->endpoint) : json_sprintf("provider %s (not configured)", name));
+	const struct config_provider *by = plan_reviewer(config, &model);
+	if (by && (!p || strcmp(by->endpoint, p->endpoint) != 0))
+		json_array_append_new(list, json_string(by->endpoint));
 	return list;
 }
 

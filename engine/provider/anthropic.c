@@ -83,13 +83,8 @@ static void write_tools(struct buf *out, const json_t *tools)
 {
 	buf_adds(out, ",\"tools\":[");
 	for (size_t i = 0; i < json_array_size(tools); i++) {
-		const json_t *tool = json_array_get(tools, i);
-		buf_addf(out, "%s{\"name\":", i ? "," : "");
-		json_write(out, json_object_get(tool, "name"));
-		buf_adds(out, ",\"description\":");
-		json_write(out, json_object_get(tool, "description"));
-		buf_adds(out, ",\"input_schema\":");
-		json_write(out, json_object_get(tool, "input_schema"));
+		buf_adds(out, i ? ",{" : "{");
+		stream_tool(out, json_array_get(tools, i), "input_schema");
 		buf_addf(out, "%s}", i + 1 == json_array_size(tools) ? cache_mark : "");
 	}
 	buf_adds(out, "]");
@@ -372,6 +367,15 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	return buf_addc(raw, ']');
 }
 
+static int made_up(const struct wire_call *call, struct buf *raw)
+{
+	buf_adds(raw, "[{\"type\":\"tool_use\",\"id\":");
+	quote(raw, call->id);
+	buf_adds(raw, ",\"name\":");
+	quote(raw, call->name);
+	return buf_addf(raw, ",\"input\":%s}]", call->arguments);
+}
+
 static bool set_once(bool *quirk)
 {
 	bool fresh = !*quirk;
@@ -396,5 +400,6 @@ const struct wire_format anthropic_format = {
 	.event = event,
 	.message = message,
 	.finish = finish,
+	.made_up = made_up,
 	.adapt = adapt,
 };

@@ -52,13 +52,8 @@ static void write_tools(struct buf *out, const json_t *tools)
 {
 	buf_adds(out, ",\"tools\":[");
 	for (size_t i = 0; i < json_array_size(tools); i++) {
-		const json_t *tool = json_array_get(tools, i);
-		buf_addf(out, "%s{\"type\":\"function\",\"function\":{\"name\":", i ? "," : "");
-		json_write(out, json_object_get(tool, "name"));
-		buf_adds(out, ",\"description\":");
-		json_write(out, json_object_get(tool, "description"));
-		buf_adds(out, ",\"parameters\":");
-		json_write(out, json_object_get(tool, "input_schema"));
+		buf_addf(out, "%s{\"type\":\"function\",\"function\":{", i ? "," : "");
+		stream_tool(out, json_array_get(tools, i), "parameters");
 		buf_adds(out, "}}");
 	}
 	buf_adds(out, "]");
@@ -252,6 +247,24 @@ static int settle_calls(struct wire_stream *s)
 	return 0;
 }
 
+static void write_call(struct buf *out, const struct wire_call *call)
+{
+	buf_adds(out, "{\"id\":");
+	quote(out, call->id);
+	buf_adds(out, ",\"type\":\"function\",\"function\":{\"name\":");
+	quote(out, call->name);
+	buf_adds(out, ",\"arguments\":");
+	quote(out, call->arguments);
+	buf_adds(out, "}}");
+}
+
+static int made_up(const struct wire_call *call, struct buf *raw)
+{
+	buf_adds(raw, "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[");
+	write_call(raw, call);
+	return buf_adds(raw, "]}");
+}
+
 static int finish(struct wire_stream *s, struct buf *raw)
 {
 	if (settle_calls(s))
@@ -264,14 +277,9 @@ static int finish(struct wire_stream *s, struct buf *raw)
 		const struct block *b = &s->blocks[i];
 		if (!b->skeleton)
 			continue;
-		buf_adds(raw, calls++ ? ",{\"id\":" : ",\"tool_calls\":[{\"id\":");
-		quote(raw, b->id);
-		buf_adds(raw, ",\"type\":\"function\",\"function\":{\"name\":");
-		quote(raw, b->name);
-		buf_adds(raw, ",\"arguments\":");
 		AUTO_FREE char *arguments = stream_arguments(b);
-		quote(raw, arguments ? arguments : "{}");
-		buf_adds(raw, "}}");
+		buf_adds(raw, calls++ ? "," : ",\"tool_calls\":[");
+		write_call(raw, &(struct wire_call){b->id, b->name, arguments ? arguments : "{}"});
 	}
 	if (calls && s->stop == WIRE_STOP_END)
 		s->stop = WIRE_STOP_TOOLS;
@@ -303,5 +311,6 @@ const struct wire_format openai_format = {
 	.event = event,
 	.message = message,
 	.finish = finish,
+	.made_up = made_up,
 	.adapt = adapt,
 };

@@ -115,6 +115,16 @@ int stream_quote(struct buf *out, const char *text, size_t len)
 	return s ? json_write(out, s) : -1;
 }
 
+void stream_tool(struct buf *out, const json_t *tool, const char *schema_key)
+{
+	buf_adds(out, "\"name\":");
+	json_write(out, json_object_get(tool, "name"));
+	buf_adds(out, ",\"description\":");
+	json_write(out, json_object_get(tool, "description"));
+	buf_addf(out, ",\"%s\":", schema_key);
+	json_write(out, json_object_get(tool, "input_schema"));
+}
+
 char *stream_arguments(const struct block *b)
 {
 	const char *text = b->text.len ? b->text.data : "{}";

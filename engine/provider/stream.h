@@ -42,4 +42,6 @@ int stream_name(char **to, const json_t *object, const char *key);
 char *stream_arguments(const struct block *b);
 /* Appends `text` as a JSON string. */
 int stream_quote(struct buf *out, const char *text, size_t len);
+/* Appends the members that describe a tool, its schema under the format's own key. */
+void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
 #endif

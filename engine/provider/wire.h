@@ -23,7 +23,7 @@ struct wire_call {
 
 struct wire_result {
 	char *id, *name, *text;
-	bool failed;
+	bool failed, pinned; /* pinned: its text is never dropped to make room */
 };
 
 /* Owned by the conversation. */
@@ -87,8 +87,9 @@ struct wire_format {
 	/* One event's data; one whole body of a server that does not stream. */
 	int (*event)(struct wire_stream *s, const char *data, size_t len, struct fault *f);
 	int (*message)(struct wire_stream *s, const json_t *body, struct fault *f);
-	/* Fills turn.raw from the collected blocks. */
+	/* Fills turn.raw from the collected blocks, or for a call that no model made. */
 	int (*finish)(struct wire_stream *s, struct buf *raw);
+	int (*made_up)(const struct wire_call *call, struct buf *raw);
 	/* Whether a 400 with this text is cured by a quirk not yet set, which is then set. */
 	bool (*adapt)(struct wire_quirks *q, const char *message);
 };

@@ -57,8 +57,8 @@ static void send_request(struct talk *t)
 	if (t->asked)
 		return;
 	t->asked = true;
-	int failed = secret_start(t->live->config, t->step->provider, t->step->request, t->to_agent,
-		&t->secret, &t->why);
+	int failed = secret_start(
+		t->live->config, NULL, t->step->request, t->to_agent, &t->secret, &t->why);
 	if (failed) {
 		t->pump.stop = true;
 		return;

@@ -3,6 +3,7 @@
 #include "config/url.h"
 #include "launch/launcher.h"
 #include "run/grants.h"
+#include "run/plan.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -91,6 +92,21 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 	check_paths(r, s, sandbox);
 }
 
+/* The model that a state may ask and that has no price: its own, or the reviewer's. Sets *p to its
+ * provider. NULL: all have one. */
+static const char *unpriced(
+	const struct config *c, const struct config_provider **p, const char *model)
+{
+	const char *reviewer_model;
+	const struct config_provider *reviewer = plan_reviewer(c, &reviewer_model);
+	if (!config_price(*p, model))
+		return model;
+	if (!reviewer || config_price(reviewer, reviewer_model))
+		return NULL;
+	*p = reviewer;
+	return reviewer_model;
+}
+
 static void check_agent(struct refusals *r, const struct state *s, const struct confine *c)
 {
 	const struct config_role *worker = &c->config->models.worker;
@@ -106,18 +122,18 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 		refuse(r, s->name, why);
 		return;
 	}
+	const char *bare = model ? unpriced(c->config, &p, model) : NULL;
 	if (!model)
 		refuse(r, s->name,
 			"no model is set; set models.worker.model in your configuration");
-	else if ((s->agent.max_usd.present || c->config->budget.max_microusd >= 0) &&
-		 !config_price(p, model)) {
+	else if ((s->agent.max_usd.present || c->config->budget.max_microusd >= 0) && bare) {
 		snprintf(why, sizeof(why),
 			"model %s has no price, so max_usd cannot be enforced; set "
 			"providers.%s.prices.%s, or use best_effort_usd_limit",
-			model, p->name, model);
+			bare, p->name, bare);
 		refuse(r, s->name, why);
 	} else if (s->agent.max_tokens_fallback.present && !s->agent.max_tokens_fallback.value &&
-		   !config_price(p, model)) {
+		   bare) {
 		refuse(r, s->name,
 			"its model has no price, and max_tokens_fallback is 0, which refuses to "
 			"run unmetered");
@@ -131,7 +147,7 @@ static void check_machine_budget(struct refusals *r, const struct state *s, cons
 	const struct config_provider *p = config_provider(
 		c->config, s->agent.provider ? s->agent.provider : worker->provider);
 	const char *model = s->agent.model ? s->agent.model : worker->model;
-	if (p && model && !config_price(p, model))
+	if (p && model && unpriced(c->config, &p, model))
 		refuse(r, s->name,
 			"its model has no price, so the machine's budget.max_usd cannot be "
 			"enforced; "
@@ -290,11 +306,29 @@ json_t *confine_command_policy(const struct confine *c)
 	return policy;
 }
 
-/* The provider's channel first, then one for every host the operator added. */
-static json_t *channels(const struct config_sandbox *sandbox, const struct config_provider *p)
+static bool has_channel(const json_t *list, const char *name)
 {
-	json_t *list = json_pack("[{s:s,s:s,s:b,s:b,s:b}]", "name", p->name, "endpoint",
-		p->endpoint, "tls", p->tls, "local", p->loopback, "private", p->private_network);
+	size_t i;
+	json_t *channel;
+	json_array_foreach (list, i, channel)
+		if (!strcmp(json_string_value(json_object_get(channel, "name")), name))
+			return true;
+	return false;
+}
+
+/* The providers' channels first, then one for every host the operator added. */
+static json_t *channels(const struct config_sandbox *sandbox,
+	const struct config_provider *const *providers, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++) {
+		const struct config_provider *p = providers[i];
+		if (p && !has_channel(list, p->name))
+			json_array_append_new(
+				list, json_pack("{s:s,s:s,s:b,s:b,s:b}", "name", p->name,
+					      "endpoint", p->endpoint, "tls", p->tls, "local",
+					      p->loopback, "private", p->private_network));
+	}
 	for (size_t i = 0; i < sandbox->allow_urls.count; i++) {
 		struct url u;
 		if (url_parse_host(sandbox->allow_urls.items[i], &u, NULL)) {
@@ -309,8 +343,8 @@ static json_t *channels(const struct config_sandbox *sandbox, const struct confi
 	return list;
 }
 
-json_t *confine_agent(
-	const struct confine *c, const struct config_provider *p, const char *state_dir)
+json_t *confine_agent(const struct confine *c, const struct config_provider *const *providers,
+	size_t count, const char *state_dir)
 {
 	static const char *const networks[] = {[AGENT_NETWORK_PROVIDERS] = "providers",
 		[AGENT_NETWORK_LOCAL] = "local",
@@ -321,6 +355,6 @@ json_t *confine_agent(
 			      : json_null();
 	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:o,s:o,s:s?}", "version", 1, "profile", c->profile,
 		"agent_network", networks[sandbox->agent_network], "workspace", c->workspace,
-		"state_dir", state_dir, "channels", channels(sandbox, p), "max_egress_bytes", cap,
-		"upstream_proxy", sandbox->upstream_proxy);
+		"state_dir", state_dir, "channels", channels(sandbox, providers, count),
+		"max_egress_bytes", cap, "upstream_proxy", sandbox->upstream_proxy);
 }

@@ -133,6 +133,11 @@ static bool check_keys(struct drive *d)
 		if (secret_check(d->request->config, p, &e))
 			return drive_end(d, RUN_REFUSED, "state %s: %s", m->states[i].name, e.text);
 	}
+	const char *model;
+	struct err e = ERR_NONE;
+	const struct config_provider *p = plan_reviewer(d->request->config, &model);
+	if (p && secret_check(d->request->config, p, &e))
+		return drive_end(d, RUN_REFUSED, "agent.summarise: %s", e.text);
 	return true;
 }
 

@@ -124,6 +124,15 @@ const struct config_provider *plan_provider(
 	return config_provider(c, s->agent.provider ? s->agent.provider : worker->provider);
 }
 
+const struct config_provider *plan_reviewer(const struct config *c, const char **model)
+{
+	const struct config_role *reviewer = &c->models.reviewer;
+	*model = reviewer->model;
+	if (c->agent.summarise != SUMMARISE_MODEL || !reviewer->model)
+		return NULL;
+	return config_provider(c, reviewer->provider);
+}
+
 void step_done(struct step *s)
 {
 	json_decref(s->fact);

@@ -31,7 +31,7 @@ struct step {
 	size_t stdin_len;
 	const json_t *poke; /* tool: to be written to data/poke.json, NULL: none; borrowed */
 	json_t *confine;    /* agent: the first line */
-	json_t *request;    /* agent: the second, its provider.key still null */
+	json_t *request;    /* agent: the second, its keys still null */
 	const struct config_provider *provider;
 	const char *model;
 	char dir[128]; /* "states/SEQ-NAME" below the instance */
@@ -44,6 +44,8 @@ void step_done(struct step *s);
 /* The provider and model of an agent state; NULL: not configured. */
 const struct config_provider *plan_provider(
 	const struct config *c, const struct state *s, const char **model);
+/* Who summarises for an agent whose turns give way; NULL: nobody is to. */
+const struct config_provider *plan_reviewer(const struct config *c, const char **model);
 /* When a wait that is armed at `now_us` ends by itself: 0: never. */
 int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct err *e);
 /* Why the next state may not begin: a budget is used up. False: it may. */

@@ -83,13 +83,13 @@ static json_t *prices(const struct config_provider *p, const char *model)
 		"cache_read", price->cache_read, "cache_write", price->cache_write);
 }
 
-static json_t *provider(const struct plan_env *env, const struct step *step)
+static json_t *provider(const struct plan_env *env, const struct step *step,
+	const struct config_provider *p, const char *model)
 {
 	static const char *const formats[] = {
 		[API_ANTHROPIC] = "anthropic", [API_OPENAI] = "openai"};
 	static const char *const auths[] = {
 		[AUTH_X_API_KEY] = "x-api-key", [AUTH_BEARER] = "bearer", [AUTH_NONE] = "none"};
-	const struct config_provider *p = step->provider;
 	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%s", p->base_url,
 					       (unsigned long long)step->seq, step->state->name)
 				     : json_string(p->base_url);
@@ -98,7 +98,15 @@ static json_t *provider(const struct plan_env *env, const struct step *step)
 		"api_version", p->api_version, "ca_file", p->ca_file, "key", "connect_timeout_secs",
 		(json_int_t)p->connect_timeout_secs, "idle_timeout_secs",
 		(json_int_t)p->idle_timeout_secs, "timeout_secs", (json_int_t)p->timeout_secs,
-		"max_retries", (json_int_t)p->max_retries, "prices", prices(p, step->model));
+		"max_retries", (json_int_t)p->max_retries, "prices", prices(p, model));
+}
+
+static json_t *reviewer(const struct plan_env *env, const struct step *step)
+{
+	const char *model;
+	const struct config_provider *p = plan_reviewer(env->confine.config, &model);
+	return p ? json_pack("{s:s,s:o}", "model", model, "provider", provider(env, step, p, model))
+		 : json_null();
 }
 
 static json_t *thinking(enum thinking t)
@@ -118,13 +126,14 @@ static json_t *request(const struct plan_env *env, const struct position *p,
 		p->state->output_schema ? record_to_json(p->state->output_schema) : json_null();
 	json_t *temperature =
 		a->temperature.present ? json_real(a->temperature.value) : json_null();
-	return json_pack("{s:i,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:b}", "version", 1, "state",
-		p->state->name, "step_key",
+	return json_pack("{s:i,s:s,s:o,s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:b}", "version", 1,
+		"state", p->state->name, "step_key",
 		json_sprintf("%s-%llu", env->instance_id, (unsigned long long)step->seq), "mode",
 		a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",
-		provider(env, step), "model", step->model, "thinking", thinking(a->thinking),
-		"temperature", temperature, "limits", limits(p, env->confine.config, left),
-		"protect", confine_protected(&env->confine), "record", env->record);
+		provider(env, step, step->provider, step->model), "reviewer", reviewer(env, step),
+		"model", step->model, "thinking", thinking(a->thinking), "temperature", temperature,
+		"limits", limits(p, env->confine.config, left), "protect",
+		confine_protected(&env->confine), "record", env->record);
 }
 
 /* How commands may be run in `run` mode; an agent that only reads runs none. */
@@ -178,7 +187,10 @@ int plan_agent(
 	char dir[4096];
 	if (snprintf(dir, sizeof(dir), "%s/%s", env->instance_path, out->dir) >= (int)sizeof(dir))
 		return err_set(e, "the instance's path is too long");
-	out->confine = confine_agent(&env->confine, out->provider, dir);
+	const char *unused;
+	const struct config_provider *const providers[] = {
+		out->provider, plan_reviewer(env->confine.config, &unused)};
+	out->confine = confine_agent(&env->confine, providers, ARRAY_LEN(providers), dir);
 	if (p->state->agent.mode == MODE_RUN)
 		json_object_set_new(out->confine, "commands", commands(env, p->state));
 	out->request = request(env, p, out, &left);

@@ -12,11 +12,27 @@
 
 enum { ERROR_BYTES_MAX = 4096 };
 
-static int write_line(const json_t *request, char *key, int to_fd, struct err *e)
+/* `provider` as the request has it: {name, ..., key: null}. */
+static int fill_key(const struct config *c, json_t *provider, struct err *e)
 {
-	json_t *provider = json_object_get(request, "provider");
+	const char *name = json_string_value(json_object_get(provider, "name"));
+	const struct config_provider *p = name ? config_provider(c, name) : NULL;
+	char *key = NULL;
+	if (!p)
+		return name ? err_set(e, "provider %s is not configured", name) : 0;
+	if (config_provider_key(c, p, &key, e))
+		return -1;
 	if (key)
 		json_object_set_new(provider, "key", json_string(key));
+	return 0;
+}
+
+static int write_line(const struct config *c, const json_t *request, int to_fd, struct err *e)
+{
+	const json_t *reviewer = json_object_get(request, "reviewer");
+	if (fill_key(c, json_object_get(request, "provider"), e) ||
+		fill_key(c, json_object_get(reviewer, "provider"), e))
+		return -1;
 	AUTO_FREE char *line = json_text(request);
 	if (!line)
 		return err_set(e, "out of memory");
@@ -45,9 +61,7 @@ static _Noreturn void secret_main(const struct config *c, const struct config_pr
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close_others(to_fd >= 0 ? to_fd : error_fd, error_fd);
-	int failed = config_provider_key(c, p, &key, &e);
-	if (!failed && to_fd >= 0)
-		failed = write_line(request, key, to_fd, &e);
+	int failed = p ? config_provider_key(c, p, &key, &e) : write_line(c, request, to_fd, &e);
 	if (failed)
 		io_write(error_fd, e.text, strlen(e.text));
 	_exit(failed ? 1 : 0);

@@ -13,8 +13,8 @@ struct secret_child {
 	int error_fd; /* what went wrong, as text; end of file: it is done. Owned */
 };
 
-/* Starts the child. `request` is the second line, its provider.key null; it goes to `to_fd`. -1 as
- * to_fd: nothing is written, the child only looks for the key. */
+/* Starts the child. `request` is the second line, its keys null; filled in, it goes to `to_fd`.
+ * With `p` nothing is written (to_fd is -1): the child only looks for that provider's key. */
 int secret_start(const struct config *c, const struct config_provider *p, const json_t *request,
 	int to_fd, struct secret_child *out, struct err *e);
 /* Reaps it. */

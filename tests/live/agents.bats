@@ -93,3 +93,77 @@ END
 	[[ $status -eq 2 && $output == *"state greet"*"NO_SUCH_KEY"* ]]
 	[[ ! -s $(instance keyless)/journal.jsonl ]]
 }
+
+# long NAME LAST LINE COMMAND...: five turns whose answers alone fill a context of 4,000 tokens, run
+# by COMMAND; LAST: what the last request must hold; LINE: one more of the cassette
+long() {
+	local name=$1 last=$2 line=$3 i words
+	words=$(printf 'word%.0s ' {1..600})
+	mkdir -p "$SCRATCH/$name/rehearsal/workspace"
+	machine_file "$name" <<END
+initial: work
+budget: {max_transitions: 9, max_usd: 5.0}
+schemas: {note: {text: str}}
+vars: {agent: {note: {type: note, default: {text: ""}}}}
+config: {agent: {context_tokens: 4000}}
+states:
+  work: {kind: agent, prompt: Read them., output_schema: note, capture: {finish_json: note}, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}
+  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	for i in 1 2 3 4 5; do
+		echo "contents $i" >"$SCRATCH/$name/rehearsal/workspace/f$i"
+		printf '{"state":"work","match":{"tools":["read_file"]},"reply":{"text":"%s","tool_calls":[{"name":"read_file","arguments":{"path":"f%d"}}]}}\n' "$words" "$i"
+		[[ $i -ne 4 || -z $line ]] || printf '%s\n' "$line"
+	done >"$SCRATCH/$name/rehearsal/a.jsonl"
+	printf '{"state":"work","match":{"messages":[{"tool_results":["%s"]},{"tool_results":["contents 5"]}]},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"read"}}]}}\n' \
+		"$last" >>"$SCRATCH/$name/rehearsal/a.jsonl"
+	run "${@:4}" "$SCRATCH/$name"
+	echo "$output"
+}
+
+# live BUNDLE: against the same provider under two names, the reviewer's in the other wire format
+live() {
+	local port
+	rm -rf "$SCRATCH/state" "$SCRATCH/pipes" && mkdir "$SCRATCH/pipes"
+	mkfifo "$SCRATCH/pipes/ready" "$SCRATCH/pipes/end"
+	cp "$1/rehearsal/workspace"/* .
+	"$AGENT6_BIN/agent6-cassette" --cassette "$1/rehearsal/a.jsonl" \
+		--ready-fd 7 <"$SCRATCH/pipes/end" 7>"$SCRATCH/pipes/ready" 3>&- &
+	exec 8>"$SCRATCH/pipes/end"
+	read -r port <"$SCRATCH/pipes/ready"
+	mkdir -p "$SCRATCH/config/agent6"
+	cat >"$SCRATCH/config/agent6/config.yaml" <<END
+providers:
+  near: {api_format: anthropic, base_url: "http://127.0.0.1:$port", prices: {m: {input: 1, output: 5}}}
+  other: {api_format: openai, base_url: "http://127.0.0.1:$port", ${PRICES-prices: {r: {input: 1, output: 5\}\}}}
+models: {worker: {provider: near, model: m}, reviewer: {provider: other, model: r}}
+agent: {summarise: model}
+END
+	agent6 machine run --allow-uncommitted --record "$SCRATCH/recorded" "$1"
+	local status=$?
+	exec 8>&-
+	return "$status"
+}
+
+DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. What was done until now:]\nFiles read:\n- f1 (1)\n- f2 (1)\n- f3 (1)\n- f4 (1)\n'
+
+@test "answers that fill the context give way to a digest, in a conversation that a strict provider accepts" {
+	local format
+	for format in anthropic openai; do
+		long digest "$DIGEST" "" agent6 machine rehearse --format "$format"
+		[[ $status -eq 0 && $output == *"older messages were replaced by a digest"* ]]
+	done
+}
+
+@test "with agent.summarise: model the reviewer's summary stands beside the digest, as data" {
+	long model "${DIGEST}[agent6: a summary of them, written by a model:]\\nf2 said: contents 2\\n" \
+		'{"state":"work","match":{"tools":["transcript"],"model":"r","turn":1,"prompt":"Read them.","last":"contents 2"},"reply":{"text":"f2 said: contents 2","usage":{"input_tokens":1000,"output_tokens":100}}}' live
+	[[ $status -eq 0 && $output == *"replaced by a digest and a summary"* ]]
+	[[ $(wc -l <"$SCRATCH/recorded/model.jsonl") -eq 7 ]]
+	[[ $(fact model .usd) != null ]]
+	long none "$DIGEST" '{"state":"work","match":{"tools":["transcript"]},"reply":{"status":400,"error":"no"}}' live
+	[[ $status -eq 0 && $output == *"no summary was written"*"replaced by a digest"* ]]
+	PRICES="max_retries: 1" long unpriced "$DIGEST" "" live
+	[[ $status -eq 2 && $output == *"state work"*"price"* ]]
+}

@@ -82,7 +82,8 @@ static void make_order(struct world *w, uint16_t provider, const char *profile)
 	struct config *config = config_rehearsal(names, 1, API_ANTHROPIC, url, tap_scratch());
 	config->sandbox.allow_urls = (struct config_list){entries, 1};
 	struct confine c = {.config = config, .profile = profile, .workspace = tap_scratch()};
-	json_t *line = confine_agent(&c, &config->providers[0], tap_scratch());
+	const struct config_provider *asked = &config->providers[0];
+	json_t *line = confine_agent(&c, &asked, 1, tap_scratch());
 	read_order(line, &w->order);
 	json_decref(line);
 	config_free(config);

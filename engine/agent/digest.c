@@ -1,0 +1,87 @@
+#include "agent/digest.h"
+
+#include "base/json.h"
+#include "base/own.h"
+#include "base/utf8.h"
+#include <string.h>
+
+enum { ENTRIES_MAX = 100, ENTRY_BYTES = 200, CALL_BYTES_MAX = 64 * 1024 * 1024 };
+
+enum kind { READ, EDITED, RAN, OTHER };
+static const char *const titles[] = {[READ] = "Files read",
+	[EDITED] = "Files edited",
+	[RAN] = "Commands run",
+	[OTHER] = "Other calls"};
+
+static enum kind kind_of(const char *tool, bool ok)
+{
+	if (!strcmp(tool, "read_file") && ok)
+		return READ;
+	if (!strcmp(tool, "apply_edit") && ok)
+		return EDITED;
+	return !strncmp(tool, "run_", 4) ? RAN : OTHER;
+}
+
+static void take_line(char out[ENTRY_BYTES], const char *text)
+{
+	utf8_copy(out, ENTRY_BYTES, text);
+	out[strcspn(out, "\n")] = '\0';
+}
+
+/* Files by their names, anything else by the whole call. */
+static void name_call(
+	enum kind kind, const char *tool, const json_t *arguments, char out[ENTRY_BYTES])
+{
+	const char *path = json_string_value(json_object_get(arguments, "path"));
+	AUTO_BUF text;
+	buf_init(&text, CALL_BYTES_MAX);
+	if (kind != READ && kind != EDITED)
+		buf_addf(&text, "%s ", tool);
+	if (path)
+		buf_adds(&text, path);
+	else
+		json_write(&text, arguments);
+	take_line(out, text.data && !text.failed ? text.data : tool);
+}
+
+/* A command's first line is its exit, an error's what was wrong. */
+void digest_note(
+	struct digest *d, const char *tool, const json_t *arguments, bool ok, const char *answer)
+{
+	enum kind kind = kind_of(tool, ok);
+	char line[ENTRY_BYTES], name[ENTRY_BYTES], what[2 * ENTRY_BYTES + 2];
+	take_line(line, answer);
+	name_call(kind, tool, arguments, name);
+	snprintf(what, sizeof(what), kind == RAN ? "%s: %s" : "%s", name, line);
+	if (!ok)
+		snprintf(d->failure, sizeof(d->failure), "%s: %s", name, line);
+	if (!d->done[kind])
+		d->done[kind] = json_object();
+	json_int_t before = json_integer_value(json_object_get(d->done[kind], what));
+	if (before || json_object_size(d->done[kind]) < ENTRIES_MAX)
+		json_object_set_new(d->done[kind], what, json_integer(before + 1));
+}
+
+void digest_write(const struct digest *d, struct buf *out)
+{
+	const char *what;
+	json_t *count;
+	for (size_t i = 0; i < ARRAY_LEN(titles); i++) {
+		if (!d->done[i])
+			continue;
+		buf_addf(out, "%s:\n", titles[i]);
+		json_object_foreach (d->done[i], what, count)
+			buf_addf(out, "- %s (%lld)\n", what, (long long)json_integer_value(count));
+		if (json_object_size(d->done[i]) == ENTRIES_MAX)
+			buf_adds(out, "- ... and possibly more\n");
+	}
+	if (*d->failure)
+		buf_addf(out, "The newest failure: %s\n", d->failure);
+}
+
+void digest_done(struct digest *d)
+{
+	for (size_t i = 0; i < ARRAY_LEN(d->done); i++)
+		json_decref(d->done[i]);
+	*d = (struct digest){0};
+}
