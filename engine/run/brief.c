@@ -16,22 +16,19 @@ static const char *status_of(const json_t *last, bool held)
 	return held ? "running" : "stopped";
 }
 
-static bool held(const struct place *p, const char *id)
+static bool held(int dir)
 {
-	struct instance i = INSTANCE_NONE;
+	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
 	struct holder who = {0};
-	if (!instance_open(p, id, &i, NULL))
-		instance_holder(&i, &who, NULL);
-	instance_done(&i);
-	return who.pid != 0;
+	return !instance_holder(&i, &who, NULL) && who.pid;
 }
 
-static json_t *brief(const struct place *p, int machines, const char *id)
+static json_t *brief(int machines, const char *id)
 {
-	char path[128];
 	struct err e = ERR_NONE;
-	snprintf(path, sizeof(path), "%s/journal.jsonl", id);
-	AUTO_FD int fd = openat(machines, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int dir = openat(machines, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int fd =
+		dir < 0 ? -1 : openat(dir, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 && errno == ENOENT)
 		return json_pack(
 			"{s:s,s:s,s:s,s:i}", "id", id, "status", "empty", "state", "", "seq", 0);
@@ -43,7 +40,7 @@ static json_t *brief(const struct place *p, int machines, const char *id)
 	json_t *state = json_object_get(last, strcmp(type, "step") != 0 ? "state" : "goto");
 	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
 	bool ended = !strcmp(type, "end");
-	const char *status = status_of(last, !ended && held(p, id));
+	const char *status = status_of(last, !ended && held(dir));
 	return json_pack("{s:s,s:s,s:O?,s:I,s:O?,s:O?}", "id", id, "status",
 		status ? status : "damaged", "state", state, "seq",
 		seq - (strcmp(type, "step") != 0 && seq > 0), "reason",
@@ -51,7 +48,6 @@ static json_t *brief(const struct place *p, int machines, const char *id)
 }
 
 struct listing {
-	const struct place *place;
 	int machines;
 	void (*each)(void *ctx, const json_t *status);
 	void *ctx;
@@ -60,7 +56,7 @@ struct listing {
 static int list_one(void *ctx, const char *id)
 {
 	struct listing *l = ctx;
-	json_auto_t *status = brief(l->place, l->machines, id);
+	json_auto_t *status = brief(l->machines, id);
 	l->each(l->ctx, status);
 	return 0;
 }
@@ -74,6 +70,6 @@ int status_each(const struct place *p, void (*each)(void *ctx, const json_t *sta
 	AUTO_FD int machines = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (machines < 0)
 		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s", path);
-	struct listing l = {p, machines, each, ctx};
+	struct listing l = {machines, each, ctx};
 	return instance_list(p, list_one, &l, e);
 }
