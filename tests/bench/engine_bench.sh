@@ -73,6 +73,12 @@ done
 report 'peak memory of a replay of 1,000,000 steps' "$((kib / 1024))" '<' 16 MiB
 report 'time of 1,000,000 steps over that of 250,000' "$(awk -v a="${seconds[1]}" -v b="${seconds[0]}" 'BEGIN { printf "%.2f", a / b }')" '<' 5 x
 
+# --- a report ----------------------------------------------------------------------------------
+"$bench" long "$digest" "$(instance long)" 10000
+"$bin/agent6" machine report long -o "$scratch/page.html"
+opened=$(for _ in 1 2 3; do python3 "$root/tests/cli/browser.py" "$scratch/page.html" --size | jq .opened_secs; done | sort -n | head -n 1)
+report 'opening the report of 10,000 steps in a browser' "$opened" '<' 2 s
+
 # --- a wait ------------------------------------------------------------------------------------
 machine parked <<'END'
 initial: park
@@ -88,10 +94,13 @@ report 'resident memory of the supervisor in a wait' "$(awk '/^VmRSS/ { print in
 kill -TERM "$runner" && wait "$runner" || true
 
 # --- a list ------------------------------------------------------------------------------------
-for i in $(seq 10000); do
-	mkdir "$(dirname "$(instance parked)")/i$i"
-	cp "$(instance parked)/journal.jsonl" "$(dirname "$(instance parked)")/i$i/"
-done
+python3 - "$(instance parked)" <<'END'
+import os, shutil, sys
+for i in range(10000):
+    path = os.path.join(os.path.dirname(sys.argv[1]), f"i{i}")
+    os.mkdir(path)
+    shutil.copy(os.path.join(sys.argv[1], "journal.jsonl"), path)
+END
 "$bin/agent6" machine list >/dev/null
 read -r kib secs < <(measure "$bin/agent6" machine list)
 report 'list of 10,000 instances' "$(awk -v s="$secs" 'BEGIN { print s * 1000 }')" '<' 200 ms
