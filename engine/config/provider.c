@@ -4,18 +4,37 @@
 #include <ctype.h>
 #include <string.h>
 
-/* USD per million tokens at the vendors' own endpoints, as published in October 2025. A model that
- * is not here, or is served by someone else, has no price until the operator gives one. */
+/* USD per million tokens (input, output, cache read, cache write of five minutes) at the vendors'
+ * own endpoints, as of November 2026:
+ *   https://platform.claude.com/docs/en/about-claude/pricing
+ *   https://developers.openai.com/api/docs/pricing
+ * A model that costs more for long prompts stands here with its higher price, or not at all: a
+ * hard limit must never be too generous. A model that is not here, or is served by someone else,
+ * has no price until the operator gives one. */
 static const struct builtin {
 	const char *host;
 	struct config_price price;
 } builtins[] = {
+	{"api.anthropic.com", {"claude-fable-5-1", 10, 50, 0.25, 12.5}},
+	{"api.anthropic.com", {"claude-fable-5", 10, 50, 1, 12.5}},
+	{"api.anthropic.com", {"claude-opus-5-5", 4, 20, 0.2, 5}},
+	{"api.anthropic.com", {"claude-opus-5", 5, 25, 0.5, 6.25}},
+	{"api.anthropic.com", {"claude-opus-4-8", 5, 25, 0.5, 6.25}},
+	{"api.anthropic.com", {"claude-opus-4-7", 5, 25, 0.5, 6.25}},
+	{"api.anthropic.com", {"claude-opus-4-6", 5, 25, 0.5, 6.25}},
+	{"api.anthropic.com", {"claude-opus-4-5", 5, 25, 0.5, 6.25}},
 	{"api.anthropic.com", {"claude-opus-4-1", 15, 75, 1.5, 18.75}},
 	{"api.anthropic.com", {"claude-opus-4", 15, 75, 1.5, 18.75}},
+	{"api.anthropic.com", {"claude-sonnet-5-5", 2, 10, 0.1, 2.5}},
+	{"api.anthropic.com", {"claude-sonnet-5", 2, 10, 0.2, 2.5}},
+	{"api.anthropic.com", {"claude-sonnet-4-6", 3, 15, 0.3, 3.75}},
 	{"api.anthropic.com", {"claude-sonnet-4-5", 3, 15, 0.3, 3.75}},
 	{"api.anthropic.com", {"claude-sonnet-4", 3, 15, 0.3, 3.75}},
+	{"api.anthropic.com", {"claude-haiku-5-5", 0.5, 2.5, 0.05, 0.625}},
 	{"api.anthropic.com", {"claude-haiku-4-5", 1, 5, 0.1, 1.25}},
 	{"api.anthropic.com", {"claude-3-5-haiku", 0.8, 4, 0.08, 1}},
+	{"api.openai.com", {"gpt-5.2", 1.75, 14, 0.175, 1.75}},
+	{"api.openai.com", {"gpt-5.1", 1.25, 10, 0.125, 1.25}},
 	{"api.openai.com", {"gpt-5", 1.25, 10, 0.125, 1.25}},
 	{"api.openai.com", {"gpt-5-mini", 0.25, 2, 0.025, 0.25}},
 	{"api.openai.com", {"gpt-5-nano", 0.05, 0.4, 0.005, 0.05}},

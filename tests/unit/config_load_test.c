@@ -157,6 +157,11 @@ static void test_layers(void)
 		ok(config_price(far, "claude-sonnet-4-20250514") != NULL,
 			"a dated model is priced");
 		ok(!config_price(far, "claude-sonnet-42"), "another model is not");
+		ok(!config_price(far, "claude-opus-99") && !config_price(far, ""),
+			"nor one that nobody has heard of");
+		const struct config_price *haiku = config_price(far, "claude-haiku-5-5");
+		ok(haiku && haiku->input == 0.5 && haiku->output == 2.5,
+			"long prompts cost more: the higher price");
 	}
 	ok(!config_provider(c, NULL), "there is no single provider");
 	config_free(c);
