@@ -189,7 +189,7 @@ static enum live_end judge(struct run *r, json_t **fact, struct err *e)
 			     !json_is_true(json_object_get(status, "timed_out")))) {
 		err_set(e, "the jail could not be set up%s%s: %s", stage ? ", at " : "",
 			stage ? stage : "",
-			why ? why : "its launcher was killed; what it ran was killed with it");
+			why ? why : "its launcher was killed, and with it what it ran");
 		return LIVE_NO_SANDBOX;
 	}
 	*fact = tool_fact(r, status);

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# The resident launchers of a run: what is left of them, whatever ends first.
+
+load ../kit/common
+load machine
+
+setup() {
+	need jq
+	live_setup
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/bin"
+	cp "$AGENT6_BIN"/agent6* "$SCRATCH/bin/"
+	AGENT6_BIN=$SCRATCH/bin
+	marker=$((BASHPID + 10000000))
+	give_user "$SCRATCH"
+	cat >"$SCRATCH/go" <<END
+#!/bin/sh
+cd "$SCRATCH/ws" && AGENT6_STATE_HOME="$SCRATCH/state" XDG_CONFIG_HOME="$SCRATCH/config" \\
+	exec "$AGENT6_BIN/agent6" machine run --quiet "\$@"
+END
+	chmod 755 "$SCRATCH/go"
+}
+
+# Processes of the programs of this test alone; on what they run, `sleep $marker` tells.
+processes() { # [PROGRAM]
+	local exe
+	for exe in /proc/[0-9]*/exe; do
+		[[ $(readlink "$exe" 2>/dev/null) == "$AGENT6_BIN/${1-agent6}"* ]] && echo "${exe//[^0-9]/}"
+	done
+	[[ -n ${1-} ]] || pgrep -fx "sleep $marker" || true
+}
+
+nothing_left() {
+	[[ -z $(processes) && -z $(find /sys/fs/cgroup -name 'agent6-jail-*' -newer "$SCRATCH/go" 2>/dev/null) ]]
+}
+
+launchers() { # how many resident ones; each has the serve in its arguments that its jails have too
+	local pid parent count=0
+	for pid in $(processes agent6-jail); do
+		parent=$(awk '/^PPid/ {print $2}' "/proc/$pid/status" 2>/dev/null) || continue
+		[[ $(readlink "/proc/$parent/exe" 2>/dev/null) != "$AGENT6_BIN/agent6" ]] || count=$((count + 1))
+	done
+	echo "$count"
+}
+
+steps() { # NAME: how many are committed
+	journal "$1" 2>/dev/null | grep -c '"t":"step"' || true
+}
+
+most_descriptors() { # PID: the most of ten looks
+	local most=0 now
+	for _ in {1..10}; do
+		now=$(ls "/proc/$1/fd" | wc -l)
+		((now <= most)) || most=$now
+		sleep 0.01
+	done
+	echo "$most"
+}
+
+@test "a thousand tool steps leave no process, mount, descriptor or file behind" {
+	local pid early late mounts
+	machine_file many <<'END'
+initial: a
+budget: {max_transitions: 1000}
+states:
+  a: {kind: tool, command: [sh, -c, 'sleep 9 & echo a'], timeout_secs: 20, on: {ok: b, nonzero: bad, timeout: bad}}
+  b: {kind: tool, command: ["true"], workspace: read, timeout_secs: 20, on: {ok: c, nonzero: bad, timeout: bad}}
+  c: {kind: branch, when: [{else: true, goto: a}]}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	mounts=$(wc -l </proc/self/mountinfo)
+	"$SCRATCH/go" "$SCRATCH/many" 2>"$SCRATCH/said" 3>&- &
+	pid=$!
+	until [[ $(steps many) -ge 50 ]]; do sleep 0.05; done
+	early=$(most_descriptors "$pid")
+	[[ $(launchers) -le 2 ]]
+	until [[ $(steps many) -ge 800 ]]; do sleep 0.05; done
+	late=$(most_descriptors "$pid")
+	local code=0
+	wait "$pid" || code=$?
+	cat "$SCRATCH/said"
+	[[ $code -eq 3 && $(steps many) -eq 1000 ]]
+	((late <= early + 10))
+	nothing_left
+	[[ $(wc -l </proc/self/mountinfo) -eq $mounts ]]
+	[[ $(find "$SCRATCH/state" -type f | wc -l) -lt 300 ]]
+}
+
+killed_engine() { # PROFILE
+	echo "sandbox: {profile: $1}" >"$SCRATCH/config/agent6/config.yaml"
+	tool_machine "$1" "[sh, -c, 'sleep $marker & touch up; sleep $marker']" 300
+	rm -f "$SCRATCH/ws/up"
+	as_user "$SCRATCH/go" "$SCRATCH/$1" 3>&- &
+	eventually test -e "$SCRATCH/ws/up"
+	[[ $(pgrep -cfx "sleep $marker") -eq 2 ]]
+	kill -9 "$(pgrep -fx "$AGENT6_BIN/agent6 machine run --quiet $SCRATCH/$1")"
+	eventually nothing_left
+	wait $! || true
+}
+
+@test "an engine killed during a command leaves nothing: strict" {
+	killed_engine strict
+}
+
+@test "an engine killed during a command leaves nothing: hardened" {
+	killed_engine hardened
+	[[ -z $(find /tmp -maxdepth 1 -name 'agent6-jail-*' -newer "$SCRATCH/go" -user "$(stat -c %U "$SCRATCH/ws")") ]]
+}
+
+@test "an engine killed between two commands leaves nothing" {
+	machine_file loop <<'END'
+initial: a
+budget: {max_transitions: 100000}
+states:
+  a: {kind: tool, command: ["true"], timeout_secs: 20, on: {ok: b, nonzero: bad, timeout: bad}}
+  b: {kind: tool, command: ["true"], timeout_secs: 20, on: {ok: a, nonzero: bad, timeout: bad}}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	local round pid
+	for round in 1 2 3 4 5; do
+		"$SCRATCH/go" "$SCRATCH/loop" 3>&- &
+		pid=$!
+		until [[ $(steps loop) -ge $((round * 20)) ]]; do sleep 0.02; done
+		kill -9 "$pid"
+		wait "$pid" || true
+		eventually nothing_left
+	done
+}
+
+@test "a launcher that died while nobody needed it is replaced" {
+	machine_file two <<'END'
+initial: a
+budget: {max_transitions: 9}
+states:
+  a: {kind: tool, command: [sh, -c, "true"], timeout_secs: 20, on: {ok: b, nonzero: bad, timeout: bad}}
+  b:
+    kind: tool
+    command: [sh, -c, 'touch "$AGENT6_MACHINE_DATA_DIR/up"; until [ -e go ]; do sleep 0.02; done']
+    workspace: read
+    timeout_secs: 20
+    on: {ok: c, nonzero: bad, timeout: bad}
+  c: {kind: tool, command: [sh, -c, 'echo again'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	"$SCRATCH/go" "$SCRATCH/two" 3>&- &
+	local run=$! pid idle=()
+	eventually eval 'test -e "$SCRATCH"/state/*/machines/two/data/up'
+	[[ $(launchers) -eq 2 ]]
+	for pid in $(pgrep -P "$run"); do # the one that waits has no command below it
+		pgrep -f "until \[ -e go" | while read -r command; do
+			while [[ $command -gt 1 && $command -ne $pid ]]; do
+				command=$(awk '/^PPid/ {print $2}' "/proc/$command/status" 2>/dev/null || echo 0)
+			done
+			[[ $command -ne $pid ]] || echo busy
+		done | grep -q busy || idle+=("$pid")
+	done
+	[[ ${#idle[@]} -eq 1 ]]
+	kill -9 "${idle[0]}"
+	touch "$SCRATCH/ws/go"
+	wait "$run"
+	[[ $(journal two | grep -c '"label":"ok"') -eq 3 ]]
+	nothing_left
+}
+
+@test "a launcher killed during a command ends the run with 125, and the state runs again" {
+	tool_machine during "[sh, -c, 'touch up; until [ -e go ]; do sleep 0.02; done']" 60
+	"$SCRATCH/go" "$SCRATCH/during" 2>"$SCRATCH/said" 3>&- &
+	local run=$! code=0
+	eventually test -e up
+	kill -9 "$(pgrep -P "$run")"
+	wait "$run" || code=$?
+	cat "$SCRATCH/said"
+	[[ $code -eq 125 ]]
+	grep -q "state work: .*launcher" "$SCRATCH/said"
+	nothing_left
+	[[ $(steps during) -eq 0 ]]
+	touch go
+	"$SCRATCH/go" "$SCRATCH/during"
+}
+
+@test "a stop, a wait and an agent state find no launcher" {
+	machine_file parks <<'END'
+initial: a
+budget: {max_transitions: 9}
+states:
+  a: {kind: tool, command: ["true"], timeout_secs: 20, on: {ok: park, nonzero: bad, timeout: bad}}
+  park: {kind: wait, every_secs: 3600, on: {tick: bad, signal: bad}}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	"$SCRATCH/go" "$SCRATCH/parks" 3>&- &
+	local run=$! code=0
+	eventually eval 'test -e "$SCRATCH"/state/*/machines/parks/wait.json'
+	[[ $(launchers) -eq 0 && -z $(processes agent6-jail) ]]
+	kill -TERM "$run"
+	wait "$run" || code=$?
+	[[ $code -eq 143 ]]
+}
+
+@test "a jail that cannot be built says at which step, and nothing runs" {
+	machine_file gone <<END
+initial: work
+budget: {max_transitions: 9}
+states:
+  work: {kind: tool, command: [touch, ran], reads: [$SCRATCH/lib], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	echo "sandbox: {read: [$SCRATCH/lib]}" >"$SCRATCH/config/agent6/config.yaml"
+	run "$SCRATCH/go" "$SCRATCH/gone"
+	echo "$output"
+	[[ $status -eq 2 && $output == *"state work: reads $SCRATCH/lib, which does not exist or is not inside sandbox.read or sandbox.write"* ]]
+	sed -i 's/reads:/writes:/' "$SCRATCH/gone/machine.yaml"
+	mkdir "$SCRATCH/lib"
+	run "$SCRATCH/go" --id writes "$SCRATCH/gone"
+	echo "$output"
+	[[ $status -eq 2 && $output == *"state work: writes $SCRATCH/lib, which does not exist or is not inside sandbox.write"* ]]
+	[[ ! -e ran ]]
+}
