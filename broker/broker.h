@@ -8,14 +8,12 @@
 #define BROKER_BROKER_H
 #include "broker/control.h"
 #include "broker/dial.h"
-#include "broker/door.h"
 #include "broker/parse/options.h"
-#include "broker/relay.h"
+#include <sys/queue.h>
 
 enum {
 	CONNECTIONS_MAX = 4096,
 	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
-	PIN_TIMEOUT_MS = 10000,
 };
 
 struct channel {
@@ -23,10 +21,7 @@ struct channel {
 	struct broker *broker;
 	const struct endpoint *endpoint; /* NULL: the proxy, whose clients say where to */
 	struct watch listener;           /* the proxy's; fd -1: has not come yet */
-	unsigned index;
-	uid_t uid;
-	unsigned dialing;
-	uint32_t armed; /* the events asked for, of the listener once it is there */
+	unsigned index, dialing;
 	bool answering; /* an answer waits until the agent takes the ones before it */
 	int answer_fd;  /* what it carries; -1: nothing */
 };
@@ -39,12 +34,12 @@ struct broker {
 	struct watch agent;                        /* a pidfd */
 	struct channel channels[CHANNELS_MAX + 1]; /* the proxy's is the last */
 	size_t channel_count;
-	struct connection *live, *ready, *dead;
-	unsigned live_count, waiting_count, open_channels;
-	struct block_pool pool;
-	uint64_t budget;
+	LIST_HEAD(, connection) live;
+	TAILQ_HEAD(, connection) waiting; /* for their pin, the first to run out of time first */
+	unsigned live_count, open_channels;
+	uint64_t budget; /* bytes that may still leave */
 	uint64_t fd_limit;
-	int64_t closed_at_ms; /* when the last channel was */
+	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
 	bool budget_crossed;
 	bool agent_gone;
 };

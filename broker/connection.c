@@ -1,35 +1,209 @@
 #include "broker/connection.h"
 
 #include "base/clock.h"
-#include <stddef.h>
+#include "broker/parse/refusal.h"
 #include <string.h>
 #include <sys/socket.h>
+
+enum {
+	BLOCK_BYTES = 64 * 1024,
+	ROUNDS_MAX = 8, /* full blocks in one direction before others have their turn */
+	DRAIN_ROUNDS_MAX = 64,
+	PIN_TIMEOUT_MS = 10000,
+};
+
+#define OWNER_OF(watch_, side_)                                                                    \
+	((struct connection *)(void *)((char *)(watch_)-offsetof(struct connection, side_.watch)))
+
+/* --- blocks and sides ---------------------------------------------------------------------- */
+
+static char *spare; /* the block that was given back last */
+
+static bool flow_hold(struct flow *f)
+{
+	if (!f->block)
+		f->block = spare ? TAKE_PTR(spare) : malloc(BLOCK_BYTES);
+	if (f->start > 0)
+		memmove(f->block, f->block + f->start, f->end - f->start);
+	f->end -= f->start;
+	f->start = 0;
+	return f->block;
+}
+
+static void flow_drop(struct flow *f)
+{
+	if (f->block) {
+		free(spare);
+		spare = TAKE_PTR(f->block);
+	}
+	f->start = f->end = f->approved = 0;
+}
+
+static bool flow_has_room(const struct flow *f)
+{
+	return !f->ended && !f->shut && f->approved == 0 && f->end - f->start < BLOCK_BYTES;
+}
+
+/* Nothing can be written to `side` any more; what it has sent is still read. */
+static void lose_writer(struct connection *c, struct side *side)
+{
+	struct flow *f = side == &c->agent ? &c->down : &c->up;
+	f->shut = true;
+	flow_drop(f);
+	side->blocked = false;
+	c->ending = side == &c->agent ? "agent" : "reset";
+}
+
+static void end_as(struct connection *c, const char *closed, const char *refused)
+{
+	c->closed = closed;
+	c->refused = refused;
+}
+
+/* --- moving bytes -------------------------------------------------------------------------- */
+
+/* True when there may be more to read at once. */
+static bool fill(struct connection *c, struct flow *f, struct side *from)
+{
+	if (!flow_hold(f)) {
+		end_as(c, "reset", NULL);
+		return false;
+	}
+	char *free_bytes = f->block + f->end;
+	size_t room = BLOCK_BYTES - f->end;
+	ssize_t got = recv(from->watch.fd, free_bytes, room, MSG_DONTWAIT);
+	if (got > 0) {
+		if (f == &c->down)
+			pin_reply(&c->pin, free_bytes, (size_t)got);
+		f->end += (size_t)got;
+		return (size_t)got == room;
+	}
+	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
+	f->ended = got == 0 || failed;
+	if (failed)
+		lose_writer(c, from);
+	if (f->end == 0)
+		flow_drop(f);
+	return false;
+}
+
+static void pass_on(struct connection *c, struct flow *f, struct side *to)
+{
+	uint64_t *budget = f == &c->up ? &c->channel->broker->budget : NULL;
+	size_t want = budget && f->approved > *budget ? (size_t)*budget : f->approved;
+	if (want == 0) {
+		c->channel->broker->budget_crossed = true;
+		end_as(c, "refused", REFUSED_BUDGET);
+		return;
+	}
+	ssize_t put = send(to->watch.fd, f->block + f->start, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+	to->blocked = put < (ssize_t)want;
+	if (put < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			lose_writer(c, to);
+		return;
+	}
+	f->start += (size_t)put;
+	f->approved -= (size_t)put;
+	f->moved += (uint64_t)put;
+	if (budget && *budget != UINT64_MAX)
+		*budget -= (uint64_t)put;
+	if (f->start == f->end)
+		flow_drop(f);
+}
+
+static void ask(struct connection *c);
+
+static void approve(struct connection *c, struct flow *f)
+{
+	size_t passed, offered = f->end - f->start - f->approved;
+	if (f == &c->down) {
+		f->approved += offered;
+	} else if (!c->endpoint && offered > 0) {
+		ask(c);
+	} else if (offered > 0) {
+		const char *refused =
+			pin_take(&c->pin, f->block + f->start + f->approved, offered, &passed);
+		f->approved += passed;
+		if (refused)
+			end_as(c, "refused", refused);
+	}
+}
+
+static bool move(struct connection *c, struct flow *f, struct side *from, struct side *to)
+{
+	bool more = from && flow_has_room(f) && fill(c, f, from);
+	approve(c, f);
+	while (!c->closed && f->approved > 0 && to->watch.fd >= 0 && !to->blocked)
+		pass_on(c, f, to);
+	if (f->ended && !f->shut && f->end == f->start && to->watch.fd >= 0) {
+		shutdown(to->watch.fd, SHUT_WR);
+		f->shut = true;
+	}
+	return more && !c->closed;
+}
+
+/* The agent sent its last byte: what the pin still waits for will not come. */
+static void judge_end(struct connection *c)
+{
+	if (!c->up.ended || c->up.approved > 0 || c->closed)
+		return;
+	bool holding = c->up.end > c->up.start;
+	if (!c->endpoint || (!holding && pin_holds_all(&c->pin)))
+		end_as(c, "agent", NULL);
+	else if (holding && pin_wants_more(&c->pin))
+		end_as(c, "refused", pin_unfinished(&c->pin));
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
 
 static void set_deadline(struct connection *c, int64_t deadline_ms)
 {
 	struct broker *b = c->channel->broker;
-	b->waiting_count -= c->deadline_ms != 0;
-	b->waiting_count += deadline_ms != 0;
+	if (c->deadline_ms)
+		TAILQ_REMOVE(&b->waiting, c, others_waiting);
+	if (deadline_ms)
+		TAILQ_INSERT_TAIL(&b->waiting, c, others_waiting);
 	c->deadline_ms = deadline_ms;
 }
 
 static void say(const struct connection *c)
 {
-	const struct relay *r = &c->relay;
 	control_say(&c->channel->broker->control,
-		&(struct fact){.channel = c->channel->index,
-			.endpoint = c->endpoint ? c->endpoint->text : c->asking->request.target,
-			.address = c->address,
-			.up_bytes = r->up.moved,
-			.down_bytes = r->down.moved,
-			.wall_ms = clock_monotonic_ms() - c->started_ms,
-			.closed = r->closed,
-			.refused = r->refused});
+		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*}", "channel",
+			(int)c->channel->index, "endpoint",
+			c->endpoint ? c->endpoint->text : c->request.target, "addr",
+			c->dial.address[0] ? c->dial.address : NULL, "up", (json_int_t)c->up.moved,
+			"down", (json_int_t)c->down.moved, "ms",
+			(json_int_t)(clock_monotonic_ms() - c->started_ms), "close", c->closed,
+			"refused", c->refused));
 }
 
-static void attempt_over(struct connection *c)
+/* Tells the proxy's client how it went. */
+static bool answer(struct connection *c)
 {
-	c->attempt = NULL;
+	char reply[PROXY_REPLY_MAX_BYTES];
+	size_t len = proxy_answer(&c->request, c->refused, reply);
+	return send(c->agent.watch.fd, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* Closing a socket with unread bytes sends a reset, which may overtake what was forwarded: after a
+ * refusal what the peers sent is read away, so that they see an end. */
+static void close_side(struct connection *c, struct side *side)
+{
+	int fd = side->watch.fd;
+	if (fd < 0)
+		return;
+	if (c->refused)
+		shutdown(fd, SHUT_WR);
+	for (int i = 0; c->refused && flow_hold(&c->up) && i < DRAIN_ROUNDS_MAX; i++)
+		if (recv(fd, c->up.block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
+			break;
+	loop_close(&c->channel->broker->loop, &side->watch);
+}
+
+static void dial_over(struct connection *c)
+{
 	if (c->channel->dialing-- == DIALS_MAX)
 		channel_arm(c->channel);
 }
@@ -37,269 +211,187 @@ static void attempt_over(struct connection *c)
 static void end(struct connection *c)
 {
 	struct broker *b = c->channel->broker;
-	if (c->attempt) {
-		dialer_cancel(&b->dialer, c->attempt);
-		attempt_over(c);
+	if (c->dial.easy) {
+		dialer_cancel(&b->dialer, &c->dial);
+		dial_over(c);
 	}
+	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
+		answer(c);
 	set_deadline(c, 0);
-	b->budget_crossed |= c->relay.refused == REFUSED_BUDGET;
-	relay_done(&c->relay);
+	close_side(c, &c->agent);
+	close_side(c, &c->upstream);
+	flow_drop(&c->up);
+	flow_drop(&c->down);
 	say(c);
-	c->over = true;
-	*c->link = c->next;
-	if (c->next)
-		c->next->link = c->link;
+	LIST_REMOVE(c, siblings);
 	b->live_count--;
-	c->next = b->dead;
-	b->dead = c;
+	free(c);
 }
 
-static void leave(struct connection *c)
+static int arm(struct connection *c, struct side *side, bool reading)
 {
-	c->relay.closed = "agent";
-	end(c);
+	return loop_want(&c->channel->broker->loop, &side->watch,
+		(reading ? EPOLLIN : 0u) | (side->blocked ? EPOLLOUT : 0u) |
+			(side->hung ? 0u : EPOLLHUP));
 }
 
-static void pump(struct connection *c)
+/* A plain request may come whenever the agent has one, but then in one go. */
+static void settle(struct connection *c)
 {
-	struct broker *b = c->channel->broker;
-	if (c->over)
-		return;
-	bool more = !c->relay.closed && relay_pump(&c->relay);
-	if (c->relay.closed) {
-		end(c);
-		return;
-	}
-	/* A plain request may come whenever the agent has one, but then in one go. */
-	if (!pin_holds_all(&c->relay.pin))
+	const struct endpoint *fixed = c->channel->endpoint;
+	bool awaited = !fixed || fixed->tls || c->up.end > 0;
+	if (c->endpoint && !pin_holds_all(&c->pin))
 		set_deadline(c, 0);
-	else if (c->deadline_ms == 0 && c->relay.up.end > 0)
+	else if (c->deadline_ms == 0 && awaited)
 		set_deadline(c, clock_monotonic_ms() + PIN_TIMEOUT_MS);
-	if (more && !c->queued) {
-		c->queued = true;
-		c->next_ready = b->ready;
-		b->ready = c;
+	if (!c->closed && arm(c, &c->agent, flow_has_room(&c->up)) < 0)
+		end_as(c, "reset", NULL);
+	if (!c->closed && c->upstream.watch.fd >= 0 &&
+		arm(c, &c->upstream, !pin_holds_all(&c->pin) && flow_has_room(&c->down)) < 0)
+		end_as(c, "reset", NULL);
+	if (c->closed)
+		end(c);
+}
+
+/* Downwards first: the server's answer may free what is held. */
+static void run(struct connection *c, const struct side *readable)
+{
+	bool more = true;
+	for (int i = 0; more && !c->closed && i < ROUNDS_MAX; i++) {
+		more = !pin_holds_all(&c->pin) &&
+		       move(c, &c->down, readable == &c->upstream ? &c->upstream : NULL, &c->agent);
+		if (!c->closed)
+			more |= move(
+				c, &c->up, readable == &c->agent ? &c->agent : NULL, &c->upstream);
+		judge_end(c);
+		if (!c->closed && c->up.shut && c->down.shut)
+			end_as(c, c->ending, NULL);
 	}
+	settle(c);
+}
+
+/* A socketpair hangs up when its other end is closed for good: nobody reads any more. */
+static void see(struct connection *c, struct side *side, uint32_t events)
+{
+	side->hung |= (events & (EPOLLHUP | EPOLLERR)) != 0;
+	side->blocked &= !(events & EPOLLOUT);
+	if (side == &c->agent && events & EPOLLHUP)
+		lose_writer(c, side);
+	run(c, events & ~(uint32_t)EPOLLOUT ? side : NULL);
 }
 
 static void wake_agent(struct watch *w, uint32_t events)
 {
-	struct connection *c = (void *)((char *)w - offsetof(struct connection, relay.agent));
-	if (!c->over)
-		relay_see(&c->relay, &c->relay.agent, events);
-	pump(c);
+	struct connection *c = OWNER_OF(w, agent);
+	see(c, &c->agent, events);
 }
 
 static void wake_upstream(struct watch *w, uint32_t events)
 {
-	struct connection *c = (void *)((char *)w - offsetof(struct connection, relay.upstream));
-	if (!c->over)
-		relay_see(&c->relay, &c->relay.upstream, events);
-	pump(c);
+	struct connection *c = OWNER_OF(w, upstream);
+	see(c, &c->upstream, events);
 }
 
-static void set_endpoint(struct connection *c, const struct endpoint *endpoint)
+/* Refused at once when it cannot be dialled for. */
+static void dial(struct connection *c, const struct endpoint *endpoint)
 {
 	c->endpoint = endpoint;
-	pin_init(&c->relay.pin, endpoint);
+	pin_init(&c->pin, endpoint);
+	if (dialer_start(&c->channel->broker->dialer, &c->dial, endpoint))
+		c->channel->dialing++;
+	else
+		end_as(c, "refused", REFUSED_DIAL);
 }
 
-/* --- through the proxy --------------------------------------------------------------------- */
-
-static void dial(struct connection *c);
-
-/* Tells the client how it went, and from now on relays what it sends. */
-static bool answer(struct connection *c, enum refusal refused)
-{
-	char reply[PROXY_REPLY_MAX_BYTES];
-	int fd = c->relay.agent.watch.fd;
-	size_t len = proxy_answer(&c->asking->request, refusal_text(refused), reply);
-	c->asking->answered = true;
-	c->relay.agent.watch.wake = wake_agent;
-	/* Events of the asking were not kept: look again for data and for the end. */
-	relay_see(&c->relay, &c->relay.agent, EPOLLIN | EPOLLRDHUP);
-	return send(fd, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
-}
-
+/* Dials where a client of the proxy wants to go, if that is listed. */
 static void choose(struct connection *c)
 {
 	const struct options *o = c->channel->broker->options;
-	struct endpoint *asked = &c->asking->endpoint;
-	const char *target = c->asking->request.target;
 	const struct endpoint *rule = NULL;
-	if (endpoint_decode(asked, target, strlen(target), NULL) == 0)
+	if (endpoint_decode(&c->asked, c->request.target, strlen(c->request.target), NULL) == 0)
 		for (size_t i = 0; !rule && i < o->rule_count; i++)
-			rule = endpoint_matches(&o->rules[i], asked) ? &o->rules[i] : NULL;
+			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
 	if (!rule) {
-		connection_refuse(c, REFUSED_HOST);
+		end_as(c, "refused", REFUSED_HOST);
 		return;
 	}
-	asked->reach = rule->reach;
-	asked->sniffed = true;
-	set_endpoint(c, asked);
-	set_deadline(c, 0);
-	dial(c);
+	c->asked.reach = rule->reach;
+	c->asked.sniffed = true;
+	dial(c, &c->asked);
 }
 
-/* Only the request itself is taken out of the socket: what follows it is the relay's. */
-static void listen_to(struct connection *c, bool ended)
+/* Takes the request out of what the client has sent: what follows it is for the endpoint. */
+static void ask(struct connection *c)
 {
-	char bytes[PROXY_REQUEST_MAX_BYTES];
-	struct proxy_request *request = &c->asking->request;
-	int fd = c->relay.agent.watch.fd;
+	struct flow *up = &c->up;
 	enum proxy_step step = PROXY_GREET;
 	while (step == PROXY_GREET) {
-		ssize_t len = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
-		if (len < 0 && errno != EAGAIN)
-			ended = true;
-		step = proxy_request_decode(request, bytes, len < 0 ? 0 : (size_t)len);
+		step = proxy_request_decode(
+			&c->request, up->block + up->start, up->end - up->start);
 		if (step == PROXY_GREET || step == PROXY_CONNECT)
-			recv(fd, bytes, request->bytes, MSG_DONTWAIT);
-		if (step == PROXY_GREET &&
-			send(fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) != 2)
+			up->start += c->request.bytes;
+		if (step == PROXY_GREET && send(c->agent.watch.fd, SOCKS_GREETING, 2,
+						   MSG_DONTWAIT | MSG_NOSIGNAL) != 2)
 			step = PROXY_BAD;
 	}
+	if (up->start == up->end)
+		flow_drop(up);
 	if (step == PROXY_CONNECT)
 		choose(c);
 	else if (step == PROXY_BAD)
-		connection_refuse(c, REFUSED_HOST);
-	else if (ended)
-		leave(c);
+		end_as(c, "refused", REFUSED_HOST);
 }
 
-static void wake_asking(struct watch *w, uint32_t events)
-{
-	struct connection *c = (void *)((char *)w - offsetof(struct connection, relay.agent));
-	if (!c->over && !c->endpoint)
-		listen_to(c, (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
-}
-
-/* --- life ---------------------------------------------------------------------------------- */
-
-struct connection *connection_new(struct channel *channel, int agent_fd)
+void connection_begin(struct channel *channel, int agent_fd, const char *refused)
 {
 	struct broker *b = channel->broker;
 	struct connection *c = calloc(1, sizeof(*c));
-	if (c) {
-		c->channel = channel;
-		c->started_ms = clock_monotonic_ms();
-		c->relay.loop = &b->loop;
-		c->relay.pool = &b->pool;
-		c->relay.budget = &b->budget;
-		c->relay.agent.watch.wake = wake_agent;
-		c->relay.upstream.watch.wake = wake_upstream;
-	}
-	bool asks = !channel->endpoint;
-	if (c && asks)
-		c->asking = calloc(1, sizeof(*c->asking));
-	if (!c || (asks && !c->asking) || relay_init(&c->relay, agent_fd) < 0) {
+	if (!c) {
 		close(agent_fd);
-		if (c)
-			free(c->asking);
-		free(c);
-		return NULL;
+		return;
 	}
-	if (asks)
-		c->relay.agent.watch.wake = wake_asking;
-	else
-		set_endpoint(c, channel->endpoint);
-	c->next = b->live;
-	c->link = &b->live;
-	if (b->live)
-		b->live->link = &c->next;
-	b->live = c;
+	c->channel = channel;
+	c->endpoint = channel->endpoint;
+	c->agent.watch = (struct watch){.fd = agent_fd, .wake = wake_agent};
+	c->upstream.watch = (struct watch){.fd = -1, .wake = wake_upstream};
+	c->ending = "eof";
+	c->started_ms = clock_monotonic_ms();
+	LIST_INSERT_HEAD(&b->live, c, siblings);
 	b->live_count++;
-	if (asks || channel->endpoint->tls)
-		set_deadline(c, c->started_ms + PIN_TIMEOUT_MS);
-	return c;
+	if (refused)
+		end_as(c, "refused", refused);
+	else if (c->endpoint)
+		dial(c, c->endpoint);
+	settle(c);
 }
 
-static void dial(struct connection *c)
+void connection_dialed(struct dial *a, int fd, const char *refused)
 {
-	struct channel *channel = c->channel;
-	channel->dialing++;
-	c->attempt = dialer_start(&channel->broker->dialer, c->endpoint, c);
-	if (c->attempt)
-		return;
-	channel->dialing--;
-	connection_refuse(c, REFUSED_DIAL);
-}
-
-void connection_begin(struct connection *c)
-{
-	if (c->endpoint)
-		dial(c);
-	else
-		listen_to(c, false);
-}
-
-void connection_connected(struct connection *c, const struct dialed *outcome)
-{
-	attempt_over(c);
-	snprintf(c->address, sizeof(c->address), "%s", outcome->address);
-	if (outcome->fd < 0) {
-		connection_refuse(c, outcome->refused);
-		return;
-	}
-	if (relay_connect(&c->relay, outcome->fd) < 0)
-		connection_refuse(c, REFUSED_DIAL);
-	else if (c->asking && !answer(c, REFUSED_NOT))
-		connection_refuse(c, REFUSED_DIAL);
-	else
-		pump(c);
-}
-
-void connection_refuse(struct connection *c, enum refusal why)
-{
-	if (c->asking && !c->asking->answered)
-		answer(c, why);
-	relay_refuse(&c->relay, why);
-	end(c);
-}
-
-void connections_continue(struct broker *b)
-{
-	struct connection *c = b->ready;
-	b->ready = NULL;
-	while (c) {
-		struct connection *next = c->next_ready;
-		c->queued = false;
-		pump(c);
-		c = next;
-	}
+	struct connection *c =
+		(struct connection *)(void *)((char *)a - offsetof(struct connection, dial));
+	dial_over(c);
+	c->upstream.watch.fd = fd;
+	if (fd < 0)
+		end_as(c, "refused", refused);
+	else if (!c->channel->endpoint && !answer(c))
+		end_as(c, "refused", REFUSED_DIAL);
+	run(c, NULL);
 }
 
 void connections_expire(struct broker *b, int64_t now_ms)
 {
-	if (b->waiting_count == 0)
-		return;
-	for (struct connection *c = b->live, *next; c; c = next) {
-		next = c->next;
-		if (c->deadline_ms != 0 && now_ms >= c->deadline_ms)
-			connection_refuse(
-				c, c->endpoint ? pin_unfinished(&c->relay.pin) : REFUSED_HOST);
+	struct connection *c;
+	while ((c = TAILQ_FIRST(&b->waiting)) && now_ms >= c->deadline_ms) {
+		end_as(c, "refused", c->endpoint ? pin_unfinished(&c->pin) : REFUSED_HOST);
+		end(c);
 	}
 }
 
 void connections_end(struct broker *b)
 {
-	while (b->live)
-		leave(b->live);
-}
-
-void connections_bury(struct broker *b)
-{
-	struct connection *c = b->dead;
-	b->dead = NULL;
-	while (c) {
-		struct connection *next = c->next;
-		if (c->queued) {
-			c->next = b->dead;
-			b->dead = c;
-		} else {
-			free(c->asking);
-			free(c);
-		}
-		c = next;
+	struct connection *c;
+	while ((c = LIST_FIRST(&b->live))) {
+		end_as(c, "agent", NULL);
+		end(c);
 	}
 }

@@ -1,47 +1,57 @@
 /*
- * A connection: a relay, the attempt to dial for it, and the fact it leaves behind. Through the
- * proxy the client first says where to.
+ * A connection: one stream of bytes between the agent's socket and its endpoint's, and the fact it
+ * leaves behind. Through the proxy the client first says where to.
+ *
+ * Each direction owns at most one 64 KiB block, and only while it holds bytes; it reads again when
+ * these are gone, so a slow reader slows its writer and nothing else. An end of file travels
+ * behind the bytes before it, one direction at a time. What the pin has not approved is held.
  */
 #ifndef BROKER_CONNECTION_H
 #define BROKER_CONNECTION_H
 #include "broker/broker.h"
+#include "broker/parse/pin.h"
 #include "broker/parse/proxy_request.h"
 
-/* What only a proxied connection has. */
-struct asking {
-	struct proxy_request request;
-	struct endpoint endpoint;
-	bool answered;
+struct flow {
+	char *block;       /* NULL: nothing held */
+	size_t start, end; /* the bytes held */
+	size_t approved;   /* of them, from `start` on */
+	uint64_t moved;    /* bytes passed on so far */
+	bool ended;        /* the reader saw the end */
+	bool shut;         /* and the writer was told, or is gone */
+};
+
+struct side {
+	struct watch watch; /* fd -1: not connected yet */
+	bool blocked;       /* it takes no more bytes for now */
+	bool hung; /* closed or reset: that will be reported until it is no longer watched */
 };
 
 struct connection {
-	struct relay relay;
+	struct side agent, upstream;
+	struct flow up, down;
+	struct pin pin;
 	struct channel *channel;
 	const struct endpoint *endpoint; /* NULL: not said yet */
-	struct asking *asking;           /* NULL: the channel's own endpoint */
-	struct dial *attempt;            /* NULL: none under way */
-	char address[ADDRESS_TEXT_BYTES];
+	struct dial dial;
 	int64_t started_ms;
 	int64_t deadline_ms; /* when the pin must be satisfied; 0: no such time */
-	struct connection *next, **link;
-	struct connection *next_ready;
-	bool queued, over;
+	const char *refused;
+	const char *ending; /* what the end would be called now: eof, agent, reset */
+	const char *closed; /* what it was called, once it is over */
+	LIST_ENTRY(connection) siblings;
+	TAILQ_ENTRY(connection) others_waiting;
+	struct proxy_request request; /* and what it asks for: through the proxy only */
+	struct endpoint asked;
 };
 
-/* Takes `agent_fd` in any case. NULL: out of memory. */
-struct connection *connection_new(struct channel *channel, int agent_fd);
-/* Begins: dials the channel's endpoint, or listens to what the client asks for. */
-void connection_begin(struct connection *c);
-void connection_connected(struct connection *c, const struct dialed *outcome);
-void connection_refuse(struct connection *c, enum refusal why);
-
-/* Pumps those that had more to do than one turn allows. */
-void connections_continue(struct broker *b);
+/* Begins to serve `agent_fd`, which it takes in any case: dials the channel's endpoint, or listens
+ * to what the client asks for. `refused`: why it is closed at once instead; NULL: it is not. */
+void connection_begin(struct channel *channel, int agent_fd, const char *refused);
+/* The dialler's answer. */
+void connection_dialed(struct dial *a, int fd, const char *refused);
 /* Refuses those whose pin was not satisfied in time. */
 void connections_expire(struct broker *b, int64_t now_ms);
 /* Ends them all, facts included: the agent is gone. */
 void connections_end(struct broker *b);
-/* Frees what ended during this turn: events of the same batch may still have pointed
- * there. One that is queued waits for its turn. */
-void connections_bury(struct broker *b);
 #endif

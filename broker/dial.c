@@ -1,64 +1,52 @@
 #include "broker/dial.h"
 
 #include "base/clock.h"
+#include "broker/parse/refusal.h"
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 
-enum { IDLE_MAX = 16, RESOLVER_STACK_BYTES = 512 * 1024 };
-
-struct dial {
-	CURL *easy;
-	struct dialer *dialer;
-	const struct endpoint *endpoint;
-	void *owner;
-	unsigned tried, dropped;
-	struct dial *next;
-};
-
-static void set_option(int fd, int level, int option, int value)
-{
-	setsockopt(fd, level, option, &value, sizeof(value));
-}
+enum { RESOLVER_STACK_BYTES = 512 * 1024 };
 
 /* A model may be silent for minutes: dead peers are found by keepalive, not by short idle limits.
  */
+static const int socket_options[][3] = {
+	{SOL_SOCKET, SO_KEEPALIVE, 1},
+	{IPPROTO_TCP, TCP_KEEPIDLE, 30},
+	{IPPROTO_TCP, TCP_KEEPINTVL, 10},
+	{IPPROTO_TCP, TCP_KEEPCNT, 3},
+};
+
 static int open_socket(void *owner, curlsocktype purpose, struct curl_sockaddr *to)
 {
 	struct dial *a = owner;
-	if (purpose != CURLSOCKTYPE_IPCXN)
+	bool allowed = a->dialer->proxy || address_allowed(&to->addr, a->endpoint->reach);
+	a->dropped += !allowed;
+	if (!allowed || purpose != CURLSOCKTYPE_IPCXN)
 		return CURL_SOCKET_BAD;
-	if (!a->dialer->proxy && !address_allowed(&to->addr, a->endpoint->reach)) {
-		a->dropped++;
-		return CURL_SOCKET_BAD;
-	}
 	a->tried++;
 	int fd = socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
-	if (fd < 0)
-		return CURL_SOCKET_BAD;
-	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
-	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
-	set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+	for (size_t i = 0; fd >= 0 && i < ARRAY_LEN(socket_options); i++) {
+		const int *o = socket_options[i];
+		setsockopt(fd, o[0], o[1], &o[2], sizeof(o[2]));
+	}
 	return fd;
 }
 
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *owner, void *unused)
 {
 	struct dialer *d = owner;
-	struct epoll_event event = {.data.fd = fd};
+	struct epoll_event event = {.data.fd = fd,
+		.events = (what & CURL_POLL_IN ? EPOLLIN : 0u) |
+			  (what & CURL_POLL_OUT ? EPOLLOUT : 0u)};
 	(void)easy;
 	(void)unused;
-	if (what & CURL_POLL_IN)
-		event.events |= EPOLLIN;
-	if (what & CURL_POLL_OUT)
-		event.events |= EPOLLOUT;
 	if (what == CURL_POLL_REMOVE)
 		epoll_ctl(d->watch.fd, EPOLL_CTL_DEL, fd, NULL);
 	else if (epoll_ctl(d->watch.fd, EPOLL_CTL_ADD, fd, &event) < 0)
-		return epoll_ctl(d->watch.fd, EPOLL_CTL_MOD, fd, &event) < 0 ? -1 : 0;
+		return epoll_ctl(d->watch.fd, EPOLL_CTL_MOD, fd, &event);
 	return 0;
 }
 
@@ -66,40 +54,28 @@ static int set_timer(CURLM *multi, long after_ms, void *owner)
 {
 	struct dialer *d = owner;
 	(void)multi;
-	d->wake_at_ms = after_ms < 0 ? -1 : clock_monotonic_ms() + after_ms;
+	d->wake_at_ms = after_ms < 0 ? INT64_MAX : clock_monotonic_ms() + after_ms;
 	return 0;
 }
 
 static void release(struct dialer *d, struct dial *a, bool reusable)
 {
 	curl_multi_remove_handle(d->multi, a->easy);
-	if (reusable && d->idle_count < IDLE_MAX) {
-		a->next = d->idle;
-		d->idle = a;
-		d->idle_count++;
-		return;
-	}
-	curl_easy_cleanup(a->easy);
-	free(a);
+	if (reusable && d->idle_count < DIALERS_IDLE_MAX)
+		d->idle[d->idle_count++] = a->easy;
+	else
+		curl_easy_cleanup(a->easy);
+	a->easy = NULL;
 }
 
-static struct dialed outcome_of(const struct dial *a, CURLcode code)
+static int take_socket(struct dial *a)
 {
-	struct dialed out = {.fd = -1, .refused = REFUSED_DIAL};
-	struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
-	socklen_t size = sizeof(peer);
 	curl_socket_t fd = CURL_SOCKET_BAD;
-	if (code != CURLE_OK) {
-		out.refused = a->dropped > 0 && a->tried == 0 ? REFUSED_ADDRESS : REFUSED_DIAL;
-		return out;
-	}
-	if (curl_easy_getinfo(a->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK)
-		out.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (out.fd >= 0)
-		out.refused = REFUSED_NOT;
-	if (out.fd >= 0 && getpeername(out.fd, (struct sockaddr *)&peer, &size) == 0)
-		address_text((struct sockaddr *)&peer, out.address);
-	return out;
+	char *address = NULL;
+	curl_easy_getinfo(a->easy, CURLINFO_ACTIVESOCKET, &fd);
+	curl_easy_getinfo(a->easy, CURLINFO_PRIMARY_IP, &address);
+	snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
+	return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
 static void collect(struct dialer *d)
@@ -109,19 +85,18 @@ static void collect(struct dialer *d)
 	while ((message = curl_multi_info_read(d->multi, &left))) {
 		struct dial *a = NULL;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&a);
-		CURLcode code = message->data.result;
-		struct dialed outcome = outcome_of(a, code);
-		void *owner = a->owner;
-		release(d, a, code == CURLE_OK);
-		d->done(owner, &outcome);
+		bool connected = message->data.result == CURLE_OK;
+		int fd = connected ? take_socket(a) : -1;
+		release(d, a, connected);
+		d->done(a, fd, a->dropped > 0 && a->tried == 0 ? REFUSED_ADDRESS : REFUSED_DIAL);
 	}
 }
 
 static void wake(struct watch *w, uint32_t events)
 {
 	struct dialer *d = (struct dialer *)w;
-	struct epoll_event ready[64];
-	int count = epoll_wait(w->fd, ready, ARRAY_LEN(ready), 0), running;
+	struct epoll_event ready[EVENTS_MAX];
+	int count = epoll_wait(w->fd, ready, EVENTS_MAX, 0), running;
 	(void)events;
 	for (int i = 0; i < count; i++) {
 		int mask = (ready[i].events & EPOLLIN ? CURL_CSELECT_IN : 0) |
@@ -135,22 +110,21 @@ static void wake(struct watch *w, uint32_t events)
 void dialer_tick(struct dialer *d, int64_t now_ms)
 {
 	int running;
-	if (d->wake_at_ms < 0 || now_ms < d->wake_at_ms)
+	if (now_ms < d->wake_at_ms)
 		return;
-	d->wake_at_ms = -1;
+	d->wake_at_ms = INT64_MAX;
 	curl_multi_socket_action(d->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	collect(d);
 }
 
-int dialer_open(struct dialer *d, const char *proxy, dial_done *done, struct err *e)
+int dialer_open(struct dialer *d, struct err *e)
 {
 	pthread_attr_t attributes;
-	*d = (struct dialer){.watch.wake = wake, .proxy = proxy, .done = done, .wake_at_ms = -1};
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, RESOLVER_STACK_BYTES);
 	pthread_setattr_default_np(&attributes);
-	pthread_attr_destroy(&attributes);
-	d->watch.fd = epoll_create1(EPOLL_CLOEXEC);
+	d->wake_at_ms = INT64_MAX;
+	d->watch = (struct watch){.fd = epoll_create1(EPOLL_CLOEXEC), .wake = wake};
 	if (d->watch.fd < 0)
 		return err_errno(e, "cannot create an epoll instance");
 	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK || !(d->multi = curl_multi_init()))
@@ -165,63 +139,48 @@ int dialer_open(struct dialer *d, const char *proxy, dial_done *done, struct err
 }
 
 /* QUICK_EXIT: without it libcurl waits, on this thread, for a resolver that is stuck. */
-static int configure(struct dial *a)
+static bool configure(CURL *easy, const char *proxy)
 {
-	CURLcode bad = CURLE_OK;
-	bad |= curl_easy_setopt(a->easy, CURLOPT_PRIVATE, a);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_PROTOCOLS_STR, "http");
-	bad |= curl_easy_setopt(a->easy, CURLOPT_CONNECT_ONLY, 1L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_FRESH_CONNECT, 1L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_QUICK_EXIT, 1L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_NOSIGNAL, 1L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_TCP_NODELAY, 1L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_BUFFERSIZE, 1024L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)DIAL_TIMEOUT_MS);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_PROXY, a->dialer->proxy ? a->dialer->proxy : "");
-	bad |= curl_easy_setopt(a->easy, CURLOPT_NOPROXY, "");
-	bad |= curl_easy_setopt(a->easy, CURLOPT_HTTPPROXYTUNNEL, a->dialer->proxy ? 1L : 0L);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	bad |= curl_easy_setopt(a->easy, CURLOPT_OPENSOCKETDATA, a);
-	return bad == CURLE_OK ? 0 : -1;
+	CURLcode bad = curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	bad |= curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+	bad |= curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	bad |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+	bad |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	bad |= curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 1024L);
+	bad |= curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)DIAL_TIMEOUT_MS);
+	bad |= curl_easy_setopt(easy, CURLOPT_PROXY, proxy ? proxy : "");
+	bad |= curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+	bad |= curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, proxy ? 1L : 0L);
+	bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	return bad == CURLE_OK;
 }
 
-static struct dial *dial_new(struct dialer *d)
-{
-	struct dial *a = calloc(1, sizeof(*a));
-	if (!a)
-		return NULL;
-	a->dialer = d;
-	a->easy = curl_easy_init();
-	if (a->easy && configure(a) == 0)
-		return a;
-	curl_easy_cleanup(a->easy);
-	free(a);
-	return NULL;
-}
-
-struct dial *dialer_start(struct dialer *d, const struct endpoint *endpoint, void *owner)
+static bool aim(struct dial *a)
 {
 	char url[ENDPOINT_TEXT_BYTES + 8];
-	struct dial *a = d->idle;
-	if (a) {
-		d->idle = a->next;
-		d->idle_count--;
-	} else if (!(a = dial_new(d))) {
-		return NULL;
-	}
-	a->endpoint = endpoint;
-	a->owner = owner;
-	a->tried = a->dropped = 0;
-	snprintf(url, sizeof(url), "http://%s", endpoint->text);
-	if (curl_easy_setopt(a->easy, CURLOPT_URL, url) == CURLE_OK &&
-		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK)
-		return a;
-	release(d, a, false);
-	return NULL;
+	snprintf(url, sizeof(url), "http://%s", a->endpoint->text);
+	return curl_easy_setopt(a->easy, CURLOPT_URL, url) == CURLE_OK &&
+	       curl_easy_setopt(a->easy, CURLOPT_PRIVATE, a) == CURLE_OK &&
+	       curl_easy_setopt(a->easy, CURLOPT_OPENSOCKETDATA, a) == CURLE_OK;
 }
 
-void dialer_cancel(struct dialer *d, struct dial *attempt)
+bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint)
 {
-	release(d, attempt, false);
+	bool fresh = d->idle_count == 0;
+	*a = (struct dial){.easy = fresh ? curl_easy_init() : d->idle[--d->idle_count],
+		.dialer = d,
+		.endpoint = endpoint};
+	if (!a->easy)
+		return false;
+	if ((!fresh || configure(a->easy, d->proxy)) && aim(a) &&
+		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK)
+		return true;
+	release(d, a, false);
+	return false;
+}
+
+void dialer_cancel(struct dialer *d, struct dial *a)
+{
+	if (a->easy)
+		release(d, a, false);
 }

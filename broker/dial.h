@@ -9,37 +9,37 @@
  */
 #ifndef BROKER_DIAL_H
 #define BROKER_DIAL_H
-#include "base/err.h"
 #include "broker/loop.h"
 #include "broker/parse/endpoint.h"
-#include "broker/parse/refusal.h"
 
-enum { DIAL_TIMEOUT_MS = 10000 };
+enum { DIAL_TIMEOUT_MS = 10000, DIALERS_IDLE_MAX = 16 };
 
-/* The outcome: `fd` is connected and non-blocking, owned by the receiver, and `address` its peer;
- * or fd is -1 and `refused` says why. */
-struct dialed {
-	int fd;
-	enum refusal refused;
+/* One attempt, embedded in what it is for; `address` is the peer's once it has succeeded. */
+struct dial {
+	void *easy; /* NULL: none under way */
+	const struct dialer *dialer;
+	const struct endpoint *endpoint;
+	unsigned tried, dropped;
 	char address[ADDRESS_TEXT_BYTES];
 };
-typedef void dial_done(void *owner, const struct dialed *outcome);
 
 struct dialer {
 	struct watch watch; /* an epoll instance with libcurl's sockets */
 	void *multi;
 	const char *proxy;
-	dial_done *done;
-	struct dial *idle; /* handles kept for the next time */
+	/* `fd` is connected and non-blocking, owned by the receiver; or -1, and `refused` why. */
+	void (*done)(struct dial *a, int fd, const char *refused);
+	void *idle[DIALERS_IDLE_MAX]; /* handles kept for the next time */
 	unsigned idle_count;
-	int64_t wake_at_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */
+	int64_t wake_at_ms; /* when libcurl wants to be called, on the monotonic clock */
 };
 
-/* `proxy` is borrowed. To be called before the process confines itself. */
-int dialer_open(struct dialer *d, const char *proxy, dial_done *done, struct err *e) MUST_CHECK;
-/* `done` is called later, once, unless the attempt is cancelled first. NULL: out of memory. */
-struct dial *dialer_start(struct dialer *d, const struct endpoint *endpoint, void *owner);
-void dialer_cancel(struct dialer *d, struct dial *attempt);
+/* `done` is set, and `proxy` (borrowed). To be called before the process confines itself. */
+int dialer_open(struct dialer *d, struct err *e) MUST_CHECK;
+/* `done` is called later, once, unless the attempt is cancelled first. False: out of memory. */
+bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint);
+/* Nothing when none is under way. */
+void dialer_cancel(struct dialer *d, struct dial *a);
 /* Lets libcurl see that its time has come. */
 void dialer_tick(struct dialer *d, int64_t now_ms);
 #endif

@@ -10,11 +10,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct door_peer {
-	pid_t pid; /* who made the socketpair: the agent; 0 when it is in another PID namespace */
-	uid_t uid;
-};
-
 enum door_event {
 	DOOR_REQUEST,
 	DOOR_REFUSED, /* another user, or a descriptor came along: to be answered without one */
@@ -23,13 +18,13 @@ enum door_event {
 };
 
 /* Checks that `fd` is a connected AF_UNIX stream socket made by our own user, and asks for
- * credentials with every byte. */
-int door_prepare(int fd, struct door_peer *peer, struct err *e) MUST_CHECK;
-enum door_event door_next(int fd, uid_t uid);
-/* The proxy's: DOOR_REQUEST with a listening TCP socket in `*listener`, owned by the caller. What
- * comes without one, or with anything else, is DOOR_REFUSED. Who sends it is not asked: the jail's
- * launcher already is the jail's user, and drops its end before it runs anything. */
-enum door_event door_receive(int fd, int *listener);
+ * credentials with every byte. `peer`: who made it, 0 when it is in another PID namespace. */
+int door_prepare(int fd, pid_t *peer, struct err *e) MUST_CHECK;
+/* `listener` NULL: a request. Otherwise the proxy's: with DOOR_REQUEST a listening TCP socket,
+ * owned by the caller; what comes without one, or with anything else, is DOOR_REFUSED. Who sends it
+ * is not asked then: the jail's launcher already is the jail's user, and drops its end before it
+ * runs anything. */
+enum door_event door_next(int fd, int *listener);
 /* Sends one byte, with `passed_fd` unless it is -1. 1: sent; 0: try again when it is writable;
  * -1: cannot be sent. */
 int door_answer(int fd, int passed_fd);

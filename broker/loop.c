@@ -1,31 +1,36 @@
 #include "broker/loop.h"
 
-enum { EVENTS_MAX = 64 };
-
 int loop_open(struct loop *l, struct err *e)
 {
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	return l->epoll_fd < 0 ? err_errno(e, "cannot create an epoll instance") : 0;
 }
 
-int loop_add(struct loop *l, struct watch *w, uint32_t events)
+int loop_want(struct loop *l, struct watch *w, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = w};
-	return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, w->fd, &event);
+	int change = !w->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+	if (events == w->events)
+		return 0;
+	w->events = events;
+	return epoll_ctl(l->epoll_fd, change, w->fd, &event);
 }
 
-int loop_change(struct loop *l, struct watch *w, uint32_t events)
+void loop_close(struct loop *l, struct watch *w)
 {
-	struct epoll_event event = {.events = events, .data.ptr = w};
-	return epoll_ctl(l->epoll_fd, EPOLL_CTL_MOD, w->fd, &event);
+	for (int i = l->at + 1; i < l->count; i++)
+		if (l->batch[i].data.ptr == w)
+			l->batch[i].data.ptr = NULL;
+	w->events = 0;
+	own_close(&w->fd);
 }
 
 void loop_turn(struct loop *l, int timeout_ms)
 {
-	struct epoll_event events[EVENTS_MAX];
-	int count = epoll_wait(l->epoll_fd, events, EVENTS_MAX, timeout_ms);
-	for (int i = 0; i < count; i++) {
-		struct watch *w = events[i].data.ptr;
-		w->wake(w, events[i].events);
+	l->count = epoll_wait(l->epoll_fd, l->batch, EVENTS_MAX, timeout_ms);
+	for (l->at = 0; l->at < l->count; l->at++) {
+		struct watch *w = l->batch[l->at].data.ptr;
+		if (w)
+			w->wake(w, l->batch[l->at].events);
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * The event loop: one epoll instance, callbacks by descriptor.
+ * The event loop: one epoll instance, callbacks by descriptor, level-triggered.
  */
 #ifndef BROKER_LOOP_H
 #define BROKER_LOOP_H
@@ -7,20 +7,28 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-/* Embedded in whatever owns the descriptor; must outlive the batch of events it was added in. */
+enum { EVENTS_MAX = 64 };
+
+/* Embedded in whatever owns the descriptor. */
 struct watch {
-	int fd;
+	int fd;          /* -1: none */
+	uint32_t events; /* asked for so far; 0: not watched */
 	void (*wake)(struct watch *w, uint32_t events);
 };
 
 struct loop {
 	int epoll_fd;
+	struct epoll_event batch[EVENTS_MAX]; /* of this turn; what is forgotten is NULL */
+	int at, count;
 };
 
 int loop_open(struct loop *l, struct err *e) MUST_CHECK;
-/* `events` as epoll_ctl(2). -1 with errno. */
-int loop_add(struct loop *l, struct watch *w, uint32_t events) MUST_CHECK;
-int loop_change(struct loop *l, struct watch *w, uint32_t events);
+/* Asks for exactly `events` from now on: 0 stops watching, EPOLLHUP alone waits for the end and for
+ * errors, which are reported whatever else is asked for. -1 with errno. */
+int loop_want(struct loop *l, struct watch *w, uint32_t events);
+/* Closes what no other process holds too (it would stay watched); nothing of this turn wakes it any
+ * more, so its owner may be freed. */
+void loop_close(struct loop *l, struct watch *w);
 /* Waits up to `timeout_ms` (-1: for ever) and wakes what is ready, once each. */
 void loop_turn(struct loop *l, int timeout_ms);
 #endif

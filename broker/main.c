@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 		return fail(&e, EXIT_SANDBOX);
 	if (weakness) {
 		fprintf(stderr, "agent6-broker: %s\n", weakness);
-		control_notice(&broker.control, weakness);
+		control_say(&broker.control, json_pack("{s:s}", "notice", weakness));
 	}
 	if (broker_serve(&broker, &e) < 0)
 		return fail(&e, EXIT_FAILED);

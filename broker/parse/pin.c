@@ -35,11 +35,11 @@ static bool hello_fits(const struct client_hello *hello, const struct endpoint *
 	       endpoint_names(endpoint, hello->server_name, strlen(hello->server_name));
 }
 
-static enum refusal take_hello(struct pin *p, const char *bytes, size_t len, size_t *passed)
+static const char *take_hello(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
 	struct client_hello hello;
 	switch (client_hello_decode((const uint8_t *)bytes, len, &hello)) {
-	case HELLO_MORE: return REFUSED_NOT;
+	case HELLO_MORE: return NULL;
 	case HELLO_BAD: return REFUSED_HELLO;
 	case HELLO_WHOLE: break;
 	}
@@ -47,7 +47,7 @@ static enum refusal take_hello(struct pin *p, const char *bytes, size_t len, siz
 		return REFUSED_SNI;
 	p->state = p->state == PIN_HELLO ? PIN_REPLY : PIN_OPEN;
 	*passed += hello.bytes;
-	return REFUSED_NOT;
+	return NULL;
 }
 
 /* How far the record at `bytes` may go: all of it (its size), not yet (0), or it is none (-1). */
@@ -79,9 +79,9 @@ static void pass_records(struct pin *p, const char *bytes, size_t len, size_t *p
 	}
 }
 
-static enum refusal take_tls(struct pin *p, const char *bytes, size_t len, size_t *passed)
+static const char *take_tls(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
-	enum refusal refused = REFUSED_NOT;
+	const char *refused = NULL;
 	if (p->state == PIN_SNIFF)
 		p->state = bytes[0] == RECORD_HANDSHAKE ? PIN_HELLO : PIN_OPEN;
 	if (p->state == PIN_HELLO)
@@ -95,13 +95,12 @@ static enum refusal take_tls(struct pin *p, const char *bytes, size_t len, size_
 	return refused;
 }
 
-enum refusal pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed)
+const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
 	*passed = 0;
 	if (p->state != PIN_HTTP)
 		return take_tls(p, bytes, len, passed);
-	return http_host_take(&p->http, p->endpoint, bytes, len, passed) < 0 ? REFUSED_HOST
-									     : REFUSED_NOT;
+	return http_host_take(&p->http, p->endpoint, bytes, len, passed) < 0 ? REFUSED_HOST : NULL;
 }
 
 void pin_reply(struct pin *p, const char *bytes, size_t len)
@@ -129,7 +128,7 @@ bool pin_wants_more(const struct pin *p)
 	return p->state == PIN_HELLO || p->state == PIN_SECOND || p->state == PIN_HTTP;
 }
 
-enum refusal pin_unfinished(const struct pin *p)
+const char *pin_unfinished(const struct pin *p)
 {
 	return p->state == PIN_HTTP ? REFUSED_HOST : REFUSED_HELLO;
 }

@@ -31,7 +31,7 @@ struct pin {
 
 void pin_init(struct pin *p, const struct endpoint *endpoint);
 /* Offers the bytes from the agent that have not been approved: `*passed` of them may go. */
-enum refusal pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed);
+const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed);
 /* Shows the bytes that came back from the endpoint, before they go to the agent. */
 void pin_reply(struct pin *p, const char *bytes, size_t len);
 /* Nothing has been approved yet: neither direction may flow. */
@@ -39,5 +39,5 @@ bool pin_holds_all(const struct pin *p);
 /* What it holds can only be approved by more bytes from the agent. */
 bool pin_wants_more(const struct pin *p);
 /* What to say of a connection that ended or timed out before it was approved. */
-enum refusal pin_unfinished(const struct pin *p);
+const char *pin_unfinished(const struct pin *p);
 #endif
