@@ -7,6 +7,7 @@ torture: all $(out)/tests/crash/faults_test
 
 .PHONY: crash torture
 
-bench: $(out)/tests/bench/journal_bench
-$(out)/tests/bench/journal_bench: $(out)/obj/tests/bench/journal_bench.o $(call lib,$(modules))
+benches := $(out)/tests/bench/journal_bench $(out)/tests/bench/launch_bench
+bench: $(benches)
+$(benches): $(out)/%: $(out)/obj/%.o $(call lib,$(modules))
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.."
 root=$PWD
 bin=$PWD/build/bin
 bench=$PWD/build/release/tests/bench/journal_bench
+launch_bench=$PWD/build/release/tests/bench/launch_bench
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/agent6-bench.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 export AGENT6_ALLOW_ROOT=1 AGENT6_STATE_HOME=$scratch/state XDG_CONFIG_HOME=$scratch/config
@@ -40,6 +41,26 @@ END
 read -r ours plain < <("$bench" rate "$scratch/rate")
 echo "durable transitions: $ours/s, plain append and fdatasync: $plain/s"
 report 'transitions over a plain append+fdatasync loop' "$(awk -v a="$ours" -v b="$plain" 'BEGIN { printf "%.2f", a / b }')" '>=' 1.25 x
+
+# --- tool states -------------------------------------------------------------------------------
+machine tools <<'END'
+initial: a
+budget: {max_transitions: 500}
+states:
+  a: {kind: tool, command: [/usr/bin/true], timeout_secs: 60, on: {ok: b, nonzero: end, timeout: end}}
+  b: {kind: tool, command: [/usr/bin/true], timeout_secs: 60, on: {ok: a, nonzero: end, timeout: end}}
+  end: {kind: terminal, status: failed, reason: end}
+END
+cp "$bin/agent6-jail" "$launch_bench" "$scratch/"
+cd "$scratch/ws"
+read -r bare alone through < <("$scratch/launch_bench")
+from=$(date +%s%N)
+"$bin/agent6" machine run --quiet "$scratch/tools" 2>/dev/null || [[ $? -eq 3 ]]
+steps=$((500 * 1000000000 / ($(date +%s%N) - from)))
+cd "$root"
+echo "/usr/bin/true: bare $bare/s, in a jail each $alone/s, through one launcher $through/s; tool transitions: $steps/s"
+report 'commands through a launcher over a jail started each' "$(awk -v a="$through" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')" '>=' 1.2 x
+report 'tool transitions over a jail started each' "$(awk -v a="$steps" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')" '>=' 1 x
 
 # --- replay ------------------------------------------------------------------------------------
 machine long <<'END'
