@@ -97,11 +97,17 @@ static bool all_gone(const struct launcher *l)
 	return false;
 }
 
+void launcher_close(struct launcher *l)
+{
+	if (l->socket_fd >= 0)
+		shutdown(l->socket_fd, SHUT_WR);
+}
+
 void launcher_stop(struct launcher *l)
 {
 	if (l->child.pid <= 0)
 		return;
-	shutdown(l->socket_fd, SHUT_WR);
+	launcher_close(l);
 	if (!all_gone(l)) {
 		launcher_kill(l);
 		all_gone(l);

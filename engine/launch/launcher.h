@@ -42,6 +42,8 @@ int launcher_order(struct launcher *l, const char *order, size_t len, const int 
 json_t *launcher_status(const struct launcher *l, const char *line, size_t len);
 /* Ends it with all that it runs. */
 void launcher_kill(struct launcher *l);
+/* Asks it to end, which launcher_stop waits for. There are no orders after this. */
+void launcher_close(struct launcher *l);
 /* Lets it end, kills it when it does not, and waits until nothing that it started is left. What it
  * runs is killed. Safe on LAUNCHER_NONE. */
 void launcher_stop(struct launcher *l);

@@ -42,8 +42,17 @@ void jails_drop(struct jails *j)
 		end_slot(j, 0);
 }
 
+void jails_retire(struct jails *j)
+{
+	for (int i = 0; i < j->count; i++) {
+		launcher_close(&j->slots[i].launcher);
+		json_decref(TAKE_PTR(j->slots[i].policy));
+	}
+}
+
 void jails_clear(struct jails *j)
 {
+	jails_retire(j);
 	while (j->count)
 		end_slot(j, j->count - 1);
 }

@@ -11,7 +11,7 @@ enum { JAILS_MAX = 4 };
 
 struct jails {
 	struct jail_slot {
-		json_t *policy; /* owned */
+		json_t *policy; /* owned; NULL: retired */
 		struct launcher launcher;
 	} slots[JAILS_MAX]; /* the most recent first */
 	int count;
@@ -22,6 +22,8 @@ struct jails {
 struct launcher *jails_find(struct jails *j, const json_t *policy, struct err *e);
 /* Ends the one that jails_find gave last. */
 void jails_drop(struct jails *j);
+/* Asks all to end, and gives none of them again. */
+void jails_retire(struct jails *j);
 /* Ends all; returns when nothing of them is left. */
 void jails_clear(struct jails *j);
 #endif
