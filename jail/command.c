@@ -6,12 +6,7 @@
  * walks through every other wall.
  */
 #include "jail/jail.h"
-#include "jail/kernel.h"
-#include "jail/leave_out.h"
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 int command_check(struct jail *j, struct err *e)
 {
@@ -46,33 +41,22 @@ int command_close(struct jail *j, struct err *e)
 						       : 0;
 }
 
-static const char *path_of(char *const env[])
+/* Before the limits: those may leave nothing to allocate. */
+int command_arguments(struct jail *j, struct err *e)
 {
-	for (; *env; env++)
-		if (!strncmp(*env, "PATH=", 5))
-			return *env + 5;
-	return "";
-}
-
-/* As shells search: the first that runs; else the first failure that is not "no such file". */
-static int execute(const char *program, char *const argv[], char *const env[])
-{
-	if (strchr(program, '/')) {
-		execve(program, argv, env);
-		return errno;
-	}
-	int kept = ENOENT;
-	for (const char *path = path_of(env); *path;) {
-		char full[PATH_MAX];
-		int len = (int)strcspn(path, ":");
-		snprintf(full, sizeof(full), "%.*s/%s", len, path, program);
-		if (len)
-			execve(full, argv, env);
-		if (len && errno != ENOENT && errno != ENOTDIR && kept == ENOENT)
-			kept = errno;
-		path += len + (path[len] == ':');
-	}
-	return kept;
+	size_t i, count = 0;
+	json_t *text;
+	const char *name;
+	j->argv = calloc(json_array_size(j->policy.argv) + 1, sizeof(*j->argv));
+	j->env = calloc(json_object_size(j->policy.env) + 1, sizeof(*j->env));
+	if (!j->argv || !j->env)
+		return err_set(e, "out of memory");
+	json_array_foreach ((json_t *)(uintptr_t)j->policy.argv, i, text)
+		j->argv[i] = (char *)(uintptr_t)json_string_value(text);
+	json_object_foreach (j->policy.env, name, text)
+		if (asprintf(&j->env[count++], "%s=%s", name, json_string_value(text)) < 0)
+			return err_set(e, "out of memory");
+	return 0;
 }
 
 /* Returns only when there is nothing to execute: the report has the reason, and the process ends.
@@ -81,7 +65,8 @@ int command_execute(struct jail *j, struct err *e)
 {
 	(void)e;
 	j->report->set_up = true;
-	j->report->exec_errno =
-		execute(j->policy.argv[0], (char *const *)(uintptr_t)j->policy.argv, j->policy.env);
+	environ = j->env; /* it has the PATH to search */
+	execvp(j->argv[0], j->argv);
+	j->report->exec_errno = errno;
 	return 0;
 }

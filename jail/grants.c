@@ -7,174 +7,132 @@
  * included, before it becomes visible anywhere.
  */
 #include "base/beneath.h"
-#include "jail/idmap.h"
 #include "jail/jail.h"
-#include "jail/kernel.h"
-#include "jail/leave_out.h"
-#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
 #include <linux/openat2.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 
-/* Two grants seldom have two owners: the last namespace is kept. */
-struct owner {
+/* What is the same for all trees. Two grants seldom have two owners: the last namespace is kept. */
+struct opening {
+	int root_fd, userns_fd;
 	uid_t uid;
 	gid_t gid;
-	int userns_fd;
+	bool map;     /* the ids of grants */
 	bool refused; /* by the file system of a tree that is to be written */
 };
 
-static uint64_t attributes(const struct place *p)
-{
-	uint64_t set = LAYER_ON("nosuid") ? KERNEL_ATTR_NOSUID : 0;
-	if (p->kind != PLACE_DEVICE)
-		set |= KERNEL_ATTR_NODEV;
-	if (!p->exec)
-		set |= KERNEL_ATTR_NOEXEC;
-	if (p->kind == PLACE_READ && LAYER_ON("read_only"))
-		set |= KERNEL_ATTR_RDONLY;
-	return set;
-}
-
 static int lock_down(const struct place *p, int userns_fd, struct err *e)
 {
-	struct kernel_mount_attr attr = {.attr_set = attributes(p), .propagation = MS_PRIVATE};
-	if (userns_fd >= 0) {
-		attr.attr_set |= KERNEL_ATTR_IDMAP;
-		attr.userns_fd = (uint64_t)userns_fd;
-	}
-	if (!kernel_mount_setattr(p->tree_fd, AT_EMPTY_PATH | KERNEL_AT_RECURSIVE, &attr))
-		return 0;
-	return err_errno(e, "cannot set the mount flags of %s", p->path);
+	unsigned set = LAYER_ON("nosuid") ? MOUNT_ATTR_NOSUID : 0;
+	set |= p->kind == PLACE_DEVICE ? 0 : MOUNT_ATTR_NODEV;
+	set |= p->exec ? 0 : MOUNT_ATTR_NOEXEC;
+	set |= p->kind == PLACE_READ && LAYER_ON("read_only") ? MOUNT_ATTR_RDONLY : 0;
+	set |= userns_fd < 0 ? 0 : MOUNT_ATTR_IDMAP;
+	struct mount_attr attr = {.attr_set = set,
+		.propagation = 1 << 18, /* MS_PRIVATE */
+		.userns_fd = userns_fd < 0 ? 0 : (unsigned)userns_fd};
+	if (syscall(SYS_mount_setattr, p->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+		    sizeof(attr)))
+		return err_errno(e, "cannot set the mount flags of %s", p->path);
+	return 0;
 }
 
-/* /bin and friends are links on a merged-/usr host; /etc/resolv.conf and localtime often are. */
-static int remember_link(struct place *p, struct err *e)
+/* -1 without an error: an optional path that is absent, or a link, which is remembered: /bin and
+ * friends are links on a merged-/usr host, /etc/localtime is one on most. */
+static int open_path(struct place *p, int root_fd, struct err *e)
 {
-	char text[PATH_MAX];
-	ssize_t len = readlink(p->path, text, sizeof(text) - 1);
-	if (len < 0)
-		return err_errno(e, "cannot read the link %s", p->path);
-	text[len] = '\0';
-	p->link = strdup(text);
-	return p->link ? 0 : err_set(e, "out of memory");
-}
-
-static int open_path(struct place *p, struct err *e)
-{
-	uint64_t resolve = RESOLVE_NO_SYMLINKS;
-	if (!strcmp(p->path, "/etc/resolv.conf"))
-		resolve = 0; /* its target is not visible inside, so it is bound itself */
-	AUTO_FD int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = root < 0 ? -1 : beneath_open(root, p->path + 1, O_PATH, 0, resolve);
-	if (fd >= 0)
+	char text[PATH_MAX] = "";
+	/* The target of this one is not visible inside, so it is bound itself. */
+	uint64_t resolve = strcmp(p->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
+	int fd = beneath_open(root_fd, p->path + 1, O_PATH, 0, resolve);
+	if (fd >= 0 || (p->optional && errno == ENOENT))
 		return fd;
-	if (p->optional && errno == ELOOP)
-		return remember_link(p, e);
-	if (p->optional && errno == ENOENT)
-		return 0;
-	if (errno == ELOOP)
+	if (errno != ELOOP)
+		return err_errno(e, "cannot open %s", p->path);
+	if (!p->optional)
 		return err_errno(
 			e, "%s is or passes through a symbolic link; give its real path", p->path);
-	return err_errno(e, "cannot open %s", p->path);
+	if (readlink(p->path, text, sizeof(text) - 1) < 0 || !(p->link = strdup(text)))
+		return err_errno(e, "cannot read the link %s", p->path);
+	return -1;
 }
 
-static int same_owner(struct owner *owner, const struct stat *st, struct err *e)
+static int owner_namespace(struct opening *o, const struct stat *st, struct err *e)
 {
-	if (owner->userns_fd >= 0 && owner->uid == st->st_uid && owner->gid == st->st_gid)
-		return owner->userns_fd;
-	own_close(&owner->userns_fd);
-	owner->userns_fd = idmap_open(st->st_uid, st->st_gid, e);
-	owner->uid = st->st_uid;
-	owner->gid = st->st_gid;
-	return owner->userns_fd;
+	if (o->userns_fd >= 0 && o->uid == st->st_uid && o->gid == st->st_gid)
+		return 0;
+	own_close(&o->userns_fd);
+	o->userns_fd = idmap_open(o->uid = st->st_uid, o->gid = st->st_gid, e);
+	return o->userns_fd < 0 ? -1 : 0;
 }
 
-static int open_place(struct place *p, struct owner *owner, struct err *e)
+static int open_place(struct opening *o, struct place *p, struct err *e)
 {
-	AUTO_FD int fd = -1;
 	struct stat st;
-	fd = open_path(p, e);
-	if (fd <= 0) {
-		int failed = fd;
-		fd = -1; /* 0: an optional path that is a link or absent */
-		return failed;
-	}
+	AUTO_FD int fd = open_path(p, o->root_fd, e);
+	if (fd < 0)
+		return e->text[0] ? -1 : 0;
 	if (fstat(fd, &st))
 		return err_errno(e, "cannot examine %s", p->path);
 	if (p->grant && (p->dev != st.st_dev || p->ino != st.st_ino))
 		return err_set(e, "%s was replaced while the jail was built", p->path);
 	p->directory = S_ISDIR(st.st_mode);
-	p->dev = st.st_dev;
-	p->ino = st.st_ino;
-	p->tree_fd = kernel_open_tree(
-		fd, "", KERNEL_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | KERNEL_AT_RECURSIVE);
+	p->tree_fd = (int)syscall(SYS_open_tree, fd, "",
+		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (p->tree_fd < 0)
 		return err_errno(e, "cannot copy the mount of %s", p->path);
-	int userns_fd = owner && p->grant ? same_owner(owner, &st, e) : -1;
-	if (owner && p->grant && userns_fd < 0)
-		return -1;
+	if (!o->map || !p->grant)
+		return lock_down(p, -1, e);
 	struct err why = ERR_NONE;
-	if (!lock_down(p, userns_fd, &why))
-		return 0;
-	/* What is only read may stay as others see it; what is written must not. */
-	if (userns_fd >= 0 && p->kind == PLACE_READ && !lock_down(p, -1, e))
-		return 0;
+	if (owner_namespace(o, &st, e) || !lock_down(p, o->userns_fd, &why))
+		return e->text[0] ? -1 : 0;
+	/* Where the file system cannot map ids, what is only read may stay as others see it; what
+	 * is written must not. */
+	if (p->kind == PLACE_READ && why.number == EINVAL)
+		return lock_down(p, -1, e);
+	o->refused = true;
 	*e = why;
-	if (owner)
-		owner->refused = userns_fd >= 0;
 	return -1;
 }
 
-static bool comes_from_host(const struct place *p)
-{
-	return p->kind == PLACE_READ || p->kind == PLACE_PIN || p->kind == PLACE_WRITE ||
-	       p->kind == PLACE_DEVICE;
-}
-
-static int open_all(struct layout *l, struct owner *owner, struct err *e)
+static int open_all(struct layout *l, struct opening *o, struct err *e)
 {
 	int failed = 0;
-	for (size_t i = 0; !failed && i < l->count; i++)
-		if (comes_from_host(&l->place[i]))
-			failed = open_place(&l->place[i], owner, e);
-	for (size_t i = 0; failed && i < l->count; i++)
-		own_close(&l->place[i].tree_fd);
+	o->userns_fd = -1;
+	o->root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (struct place *p = l->place; !failed && p < l->place + l->count; p++)
+		if (p->kind >= PLACE_READ && p->kind <= PLACE_DEVICE)
+			failed = open_place(o, p, e);
+	for (struct place *p = l->place; failed && p < l->place + l->count; p++)
+		own_close(&p->tree_fd);
+	own_close(&o->root_fd);
+	own_close(&o->userns_fd);
 	return failed;
 }
 
 /* Root can open what the command's own user cannot, so it opens before the user is changed. */
 int grants_open_as_root(struct jail *j, struct err *e)
 {
-	if (!j->as_root && idmap_root() != ROOT_NOT) {
-		j->report->layers.uid = "root";
-		if (!j->policy.allow_root_jail)
-			return err_set(e,
-				"this is root in a namespace that cannot give its command another "
-				"id; run as an ordinary user or set \"allow_root_jail\"");
-	}
-	if (!j->as_root)
+	struct opening o = {.map = true};
+	if (j->root != ROOT_HOST)
 		return 0;
-	struct owner owner = {.userns_fd = -1};
-	int failed = open_all(&j->layout, &owner, e);
-	own_close(&owner.userns_fd);
+	int failed = open_all(&j->layout, &o, e);
 	j->report->layers.idmap = !failed;
-	if (!failed || !owner.refused)
+	if (!failed || !o.refused)
 		return failed;
 	if (!j->policy.allow_root_jail)
 		return err_wrap(e, "this file system cannot map ids, so root's command would run "
 				   "as root; run as an ordinary user or set \"allow_root_jail\"");
 	*e = ERR_NONE;
+	o.map = false;
 	j->report->layers.uid = "root";
-	j->host_uid = 0;
-	j->host_gid = 0;
-	return open_all(&j->layout, NULL, e);
+	j->host_uid = j->host_gid = 0;
+	return open_all(&j->layout, &o, e);
 }
 
 /* An ordinary user may copy mounts only inside the namespaces it has made. */
 int grants_open(struct jail *j, struct err *e)
 {
-	return j->as_root ? 0 : open_all(&j->layout, NULL, e);
+	struct opening o = {.map = false};
+	return j->root == ROOT_HOST ? 0 : open_all(&j->layout, &o, e);
 }

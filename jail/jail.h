@@ -5,33 +5,46 @@
 #ifndef JAIL_JAIL_H
 #define JAIL_JAIL_H
 #include "jail/layout.h"
+#include "jail/leave_out.h"
 #include "jail/policy.h"
 #include "jail/report.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 
 /* Who the command is inside a strict jail, and how long an id list the kernel knows on disk. */
-enum { JAIL_UID = 1000, JAIL_GID = 1000, DISK_IDS = 65536 };
+enum { JAIL_ID = 1000, DISK_IDS = 65536, MIB = 1024 * 1024 };
 /* Unused host ids for the jails of root, just below 2^31: nothing allocates there. */
 enum { HOST_IDS_BASE = 0x7ffd0000, HOST_ID = 0x7ffdffff };
+
+/* How far this process's uid 0 reaches. In a user namespace (a rootless container) root is somebody
+ * else outside: an ordinary user to the host, unless the namespace maps 0 to 0. */
+enum root_kind { ROOT_NOT, ROOT_HOST, ROOT_CONFINED };
 
 struct jail {
 	struct policy policy;
 	struct layout layout;
 	struct report *report;
-	const struct step *command; /* steps of the command's own process */
-	bool as_root;               /* started by the host's uid 0, with all ids at hand */
-	uid_t host_uid;             /* the command's ids as the host sees them */
+	bool strict;
+	enum root_kind root;
+	uid_t host_uid; /* the command's ids as the host sees them */
 	gid_t host_gid;
 	int landlock_abi; /* asked once */
 	int alive_fd;     /* hangs up when the launcher, or all of the jail, is gone */
-	int ready_fd;     /* one byte once the id maps are written */
+	int life_fd;      /* serve: hangs up when the resident launcher is gone; -1 */
 	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
 	int root_fd;      /* the new root */
 	char *groups[3];  /* cgroups to remove; owned */
-	int group_fd;     /* of the one to start PID 1 in, or -1 */
-	size_t group_count;
-	char *temp_dir;       /* hardened: private, removed afterwards */
+	int group_count;
+	int group_fd;         /* of the first, to start PID 1 in, or -1 */
+	char *temp_dir;       /* hardened: private, removed afterwards; owned */
 	uint64_t users_tasks; /* hardened: what the command's user ran before it */
+	char **argv, **env;   /* of the command, in its own process */
 	pid_t child;          /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
 };
@@ -43,29 +56,56 @@ struct step {
 	step_fn *run;
 };
 
-struct outcome;
-
-/* Builds the jail: in the strict profile its PID 1 works on in the background. A failure is in the
- * report. */
-int jail_start(struct jail *j);
-/* Waits for its end, at most the policy's time: afterwards no process of it is left but its PID 1,
- * which the kernel is taking down. */
-void jail_wait(struct jail *j, struct outcome *out);
-/* Waits for that too, and removes what is left on the host. */
-void jail_clean(struct jail *j);
-/* Runs them in order; the first failure is recorded in the report. */
-int jail_steps(struct jail *j, const struct step *steps);
-
 /* One line per layer; the file of the same name says what it stops. */
-step_fn grants_open_as_root, grants_open;                               /* grants.c */
-step_fn namespaces_enter, namespaces_become, namespaces_limit;          /* namespaces.c */
-step_fn network_prepare;                                                /* network.c */
-step_fn rootfs_build, rootfs_enter;                                     /* rootfs.c */
-step_fn limits_count, limits_apply, session_apply;                      /* limits.c */
-step_fn landlock_ask, landlock_apply;                                   /* landlock.c */
-step_fn privileges_drop, privileges_fix;                                /* privileges.c */
-step_fn seccomp_apply;                                                  /* seccomp.c */
-step_fn reaper_run;                                                     /* reaper.c */
-step_fn serve_take;                                                     /* serve.c */
-step_fn command_check, command_require, command_close, command_execute; /* command.c */
+step_fn grants_open_as_root, grants_open;                      /* grants.c */
+step_fn cgroup_prepare;                                        /* cgroup.c */
+step_fn namespaces_enter, namespaces_become, namespaces_limit; /* namespaces.c */
+step_fn network_prepare;                                       /* network.c */
+step_fn rootfs_build, rootfs_enter;                            /* rootfs.c */
+step_fn limits_count, limits_apply, session_apply;             /* limits.c */
+step_fn landlock_ask, landlock_apply;                          /* landlock.c */
+step_fn privileges_drop, privileges_fix;                       /* privileges.c */
+step_fn seccomp_apply;                                         /* seccomp.c */
+step_fn reaper_run;                                            /* reaper.c */
+step_fn hardened_prepare, hardened_start, hardened_become;     /* hardened.c */
+step_fn serve_take;                                            /* serve.c */
+step_fn command_check, command_close, command_require;         /* command.c */
+step_fn command_arguments, command_execute;
+
+/* --- main.c --------------------------------------------------------------------------------- */
+/* Builds the jail: its own processes work on in the background. A failure is in the report. */
+void jail_start(struct jail *j);
+/* The steps of the command's own process; 125 when one failed, or when nothing could be executed.
+ */
+int jail_command(struct jail *j);
+
+/* --- idmap.c -------------------------------------------------------------------------------- */
+/* A descriptor of a user namespace in which the disk's `uid`:`gid` is HOST_ID and every other id
+ * below DISK_IDS is an unused one of its own. */
+int idmap_open(uid_t uid, gid_t gid, struct err *e);
+enum root_kind idmap_root(void);
+/* Writes a whole map file of /proc/PID (uid_map, gid_map, setgroups). */
+int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
+
+/* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
+/* Moves `pid` into those groups that it was not started in. */
+int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
+/* Everything in the groups has ended. */
+void cgroup_leave(struct jail *j);
+/* Kills and reaps every descendant, daemonised ones too, adding to `used`. */
+int hardened_sweep(struct rusage *used, struct err *e);
+
+/* --- supervise.c ------------------------------------------------------------------------------ */
+/* Waits for the jail's end, at most the policy's time: afterwards no process of it is left but its
+ * PID 1, which the kernel is taking down. One JSON line goes to `status_fd` (-1: nobody asked) and,
+ * when the set-up failed, one line to stderr. Returns the exit status that says it: the command's,
+ * 128+signal, 124, 125, 126 or 127. */
+int supervise(struct jail *j, int status_fd);
+/* Waits for PID 1 too, and removes what is left on the host. */
+void supervise_clean(struct jail *j);
+
+/* --- serve.c ---------------------------------------------------------------------------------- */
+/* Serves orders from `socket_fd` until its other end is closed, then ends with all that still runs.
+ * `base` has the policy. */
+int serve_run(struct jail *base, int socket_fd, struct err *e);
 #endif

@@ -7,24 +7,21 @@
  */
 #include "base/landlock.h"
 #include "jail/jail.h"
-#include "jail/leave_out.h"
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum { ABI_KNOWN = 9, ABI_STRICT = 2, ABI_HARDENED = 3 };
 
-#define RIGHTS_READ (LL_FS_READ_FILE | LL_FS_READ_DIR)
-#define RIGHTS_FILE                                                                                \
-	(LL_FS_EXECUTE | LL_FS_WRITE_FILE | LL_FS_READ_FILE | LL_FS_TRUNCATE | LL_FS_IOCTL_DEV)
-#define RIGHTS_ALL   (LL_FS_ALL | LL_FS_RESOLVE_UNIX)
-#define RIGHTS_NEVER (LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV)
+#define RIGHTS_READ   (LL_FS_READ_FILE | LL_FS_READ_DIR)
+#define RIGHTS_DEVICE (LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE)
+#define RIGHTS_FILE   (RIGHTS_DEVICE | LL_FS_EXECUTE | LL_FS_IOCTL_DEV)
+#define RIGHTS_ALL    (LL_FS_ALL | LL_FS_RESOLVE_UNIX)
+#define RIGHTS_WRITE  (RIGHTS_ALL & ~(uint64_t)RIGHTS_NEVER)
+#define RIGHTS_NEVER  (LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV)
 
 int landlock_ask(struct jail *j, struct err *e)
 {
 	int abi = ll_abi();
 	j->landlock_abi = abi < 0 ? 0 : abi > ABI_KNOWN ? ABI_KNOWN : abi;
-	if (j->policy.profile == PROFILE_HARDENED && j->landlock_abi < ABI_HARDENED)
+	if (!j->strict && j->landlock_abi < ABI_HARDENED)
 		return err_set(e,
 			"the hardened profile needs Landlock ABI %d (Linux 6.2), and this kernel "
 			"has %d",
@@ -37,10 +34,9 @@ static uint64_t rights_of(const struct place *p)
 	switch (p->kind) {
 	case PLACE_READ: return RIGHTS_READ | (p->exec ? LL_FS_EXECUTE : 0);
 	case PLACE_WRITE:
-	case PLACE_TMPFS:
-		return RIGHTS_ALL & ~RIGHTS_NEVER & (p->exec ? ~0ull : ~(uint64_t)LL_FS_EXECUTE);
+	case PLACE_TMPFS: return RIGHTS_WRITE & (p->exec ? ~0ull : ~(uint64_t)LL_FS_EXECUTE);
 	case PLACE_PROC: return RIGHTS_READ;
-	case PLACE_DEVICE: return LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE;
+	case PLACE_DEVICE: return RIGHTS_DEVICE;
 	case PLACE_HIDE:
 	case PLACE_MASK: return LL_FS_READ_FILE;
 	case PLACE_PIN: return 0; /* covered by the grant it stands in */
@@ -64,16 +60,25 @@ static int allow(int ruleset, const char *path, uint64_t rights, struct err *e)
 	return 0;
 }
 
+/* In a root of its own the jail's /etc and /dev hold nothing that may not be used as they are. */
+static bool is_covered(const struct place *p)
+{
+	return p->kind == PLACE_DEVICE ||
+	       (p->kind == PLACE_READ && !p->exec && path_is_below(p->path, "/etc"));
+}
+
 static int allow_layout(const struct jail *j, int ruleset, struct err *e)
 {
-	bool strict = j->policy.profile == PROFILE_STRICT;
-	if (strict &&
-		(allow(ruleset, "/", LL_FS_READ_DIR, e) || allow(ruleset, "/etc", RIGHTS_READ, e)))
+	if (j->strict &&
+		(allow(ruleset, "/", LL_FS_READ_DIR, e) || allow(ruleset, "/etc", RIGHTS_READ, e) ||
+			allow(ruleset, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
 	for (size_t i = 0; i < j->layout.count; i++) {
 		const struct place *p = &j->layout.place[i];
-		bool real = strict || p->kind == PLACE_READ || p->kind == PLACE_WRITE ||
-			    p->kind == PLACE_PROC || p->kind == PLACE_DEVICE;
+		/* On the hardened profile nothing is mounted: what the host has there is no cover.
+		 */
+		bool real = j->strict ? !is_covered(p)
+				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
 		if (real && !p->link &&
 			allow(ruleset, p->path, rights_of(p) & ll_fs_known(j->landlock_abi), e))
 			return -1;
@@ -89,12 +94,13 @@ int landlock_apply(struct jail *j, struct err *e)
 		return 0; /* ABI 1 would forbid every rename between directories */
 	struct ll_ruleset want = {
 		.handled_fs = RIGHTS_ALL, .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL};
-	if (j->policy.profile == PROFILE_HARDENED && j->policy.network != NETWORK_HOST)
+	if (!j->strict && j->policy.network != NETWORK_HOST)
 		want.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
 	AUTO_FD int ruleset = ll_create(abi, want);
 	if (ruleset < 0)
 		return err_errno(e, "cannot make a Landlock ruleset");
-	if (allow_layout(j, ruleset, e))
+	if (allow_layout(j, ruleset, e) ||
+		(j->temp_dir && allow(ruleset, j->temp_dir, RIGHTS_WRITE & ll_fs_known(abi), e)))
 		return -1;
 	if (ll_restrict(ruleset))
 		return err_errno(e, "cannot enter the Landlock domain");

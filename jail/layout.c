@@ -1,98 +1,98 @@
 #include "jail/layout.h"
 
 #include "jail/leave_out.h"
-#include "jail/path.h"
-#include "jail/scan.h"
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const system_dirs[] = {
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-static const char *const devices[] = {
-	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
-/* Of the host's /etc, what loaders and toolchains need and what identifies nobody. */
-static const char *const etc_files[] = {"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime",
-	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
-	"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release"};
+#define SYSTEM_DIRS "/usr /bin /sbin /lib /lib32 /lib64 /libx32"
 
-/* Written for a jail with a root of its own; without one the host's must be read. */
-static const char *const etc_names[] = {
-	"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"};
+/* The jail's own places: of the host's /etc, what loaders and toolchains need and what identifies
+ * nobody. Some files are written for a jail with a root of its own; without one the host's must be
+ * read. */
+static const struct {
+	const char *paths;
+	struct place place;
+	bool only_hardened, only_online;
+} own[] = {
+	{SYSTEM_DIRS, {.kind = PLACE_READ, .exec = true, .optional = true}, false, false},
+	{"/etc/ld.so.cache /etc/alternatives /etc/localtime /etc/ssl/certs /etc/ssl/openssl.cnf "
+	 "/etc/pki/tls/certs /etc/pki/ca-trust /etc/mime.types /etc/protocols /etc/services "
+	 "/etc/os-release",
+		{.kind = PLACE_READ, .optional = true}, false, false},
+	{"/etc/passwd /etc/group /etc/hosts /etc/nsswitch.conf /etc/host.conf",
+		{.kind = PLACE_READ, .optional = true}, true, false},
+	{"/etc/resolv.conf", {.kind = PLACE_READ, .optional = true}, false, true},
+	{"/dev/null /dev/zero /dev/full /dev/random /dev/urandom", {.kind = PLACE_DEVICE}, false,
+		false},
+	{"/tmp", {.kind = PLACE_TMPFS, .exec = true, .directory = true}, false, false},
+	{"/dev/shm", {.kind = PLACE_TMPFS, .directory = true}, false, false},
+	{"/proc", {.kind = PLACE_PROC, .directory = true}, false, false},
+};
 
-static int add(struct layout *l, const char *path, struct place place, struct err *e)
+int layout_add(struct layout *l, const char *path, struct place place, struct err *e)
 {
 	if (l->count == LAYOUT_PLACES_MAX)
 		return err_set(
 			e, "more than %d paths to mount, %s is one", LAYOUT_PLACES_MAX, path);
 	place.path = strdup(path);
-	if (!place.path)
-		return err_set(e, "out of memory");
 	place.tree_fd = -1;
-	l->place[l->count++] = place;
-	return 0;
+	l->place[l->count] = place;
+	return place.path ? (l->count++, 0) : err_set(e, "out of memory");
 }
 
-static int add_all(struct layout *l, const char *const paths[], size_t count, struct place place,
-	struct err *e)
+/* The next word of `*list`, which moves on; NULL: there is none. */
+static const char *next_path(const char **list, char path[PATH_MAX])
 {
-	for (size_t i = 0; i < count; i++)
-		if (add(l, paths[i], place, e))
+	size_t len = strcspn(*list, " ");
+	memcpy(path, *list, len);
+	path[len] = '\0';
+	*list += len + ((*list)[len] == ' ');
+	return len ? path : NULL;
+}
+
+static bool is_listed(const char *list, const char *path, bool below)
+{
+	char one[PATH_MAX];
+	while (next_path(&list, one))
+		if (below ? path_is_within(path, one) : !strcmp(path, one))
+			return true;
+	return false;
+}
+
+static int add_grant(struct layout *l, const char *path, enum place_kind kind, struct err *e)
+{
+	bool writable = kind == PLACE_WRITE;
+	if (is_listed("/proc /sys /dev", path, true))
+		return err_set(e, "%s cannot be granted: it belongs to the jail", path);
+	if (is_listed("/tmp /etc /run", path, false))
+		return err_set(
+			e, "%s cannot be granted as a whole; name what is needed in it", path);
+	if (writable && is_listed(SYSTEM_DIRS, path, false))
+		return err_set(e, "the system directory %s cannot be writable", path);
+	bool exec = writable || is_listed(SYSTEM_DIRS " /opt", path, true);
+	return layout_add(l, path, (struct place){.kind = kind, .exec = exec, .grant = true}, e);
+}
+
+static int add_grants(struct layout *l, const json_t *paths, enum place_kind kind, struct err *e)
+{
+	size_t i;
+	json_t *path;
+	json_array_foreach ((json_t *)(uintptr_t)paths, i, path)
+		if (add_grant(l, json_string_value(path), kind, e))
 			return -1;
 	return 0;
 }
 
-/* Places that must be the jail's own. */
-static int check_grant(const char *path, bool writable, struct err *e)
-{
-	static const char *const own[] = {"/proc", "/sys", "/dev"};
-	static const char *const whole[] = {"/tmp", "/etc", "/run"};
-	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		if (path_is_within(path, own[i]))
-			return err_set(
-				e, "%s cannot be granted: %s belongs to the jail", path, own[i]);
-	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-		if (!strcmp(path, whole[i]))
-			return err_set(e,
-				"%s cannot be granted as a whole; name what is needed in it", path);
-	for (size_t i = 0; writable && i < ARRAY_LEN(system_dirs); i++)
-		if (!strcmp(path, system_dirs[i]))
-			return err_set(e, "the system directory %s cannot be writable", path);
-	return 0;
-}
-
-static bool is_system(const char *path)
-{
-	bool found = path_is_within(path, "/opt");
-	for (size_t i = 0; i < ARRAY_LEN(system_dirs); i++)
-		found = found || path_is_within(path, system_dirs[i]);
-	return found;
-}
-
-static int add_grants(
-	struct layout *l, const struct paths *paths, enum place_kind kind, struct err *e)
-{
-	for (size_t i = 0; i < paths->count; i++) {
-		const char *path = paths->path[i];
-		bool writable = kind == PLACE_WRITE;
-		struct place place = {.kind = kind, .grant = true};
-		place.exec = writable || is_system(path);
-		if (check_grant(path, writable, e) || add(l, path, place, e))
-			return -1;
-	}
-	return 0;
-}
-
+/* Its programs run wherever it lies. */
 static int add_workspace(struct layout *l, const struct policy *p, struct err *e)
 {
-	struct place place = {.kind = p->access == ACCESS_WRITE ? PLACE_WRITE : PLACE_READ,
-		.exec = true,
-		.grant = true};
-	if (p->access != ACCESS_NONE && (check_grant(p->workspace, p->access == ACCESS_WRITE, e) ||
-						add(l, p->workspace, place, e)))
+	enum place_kind kind = p->access == ACCESS_WRITE ? PLACE_WRITE : PLACE_READ;
+	if ((p->access != ACCESS_NONE && add_grant(l, p->workspace, kind, e)) ||
+		(p->bundle && add_grant(l, p->bundle, PLACE_READ, e)))
 		return -1;
-	place.kind = PLACE_READ;
-	if (p->bundle && (check_grant(p->bundle, false, e) || add(l, p->bundle, place, e)))
-		return -1;
+	for (size_t i = 0; i < l->count; i++)
+		l->place[i].exec = true;
 	return 0;
 }
 
@@ -107,36 +107,37 @@ static const struct place *grant_above(const struct layout *l, const char *path)
 }
 
 /* A path that is not visible through any grant needs neither protection nor hiding. */
-static int add_held(
-	struct layout *l, const struct paths *paths, enum place_kind kind, struct err *e)
+static int add_held_one(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
-	for (size_t i = 0; i < paths->count; i++) {
-		const char *path = paths->path[i];
-		for (size_t n = 0; n < l->count; n++)
-			if (l->place[n].kind == PLACE_WRITE &&
-				path_is_within(l->place[n].path, path) && kind == PLACE_READ &&
-				!grant_above(l, path))
-				return err_set(e, "%s is protected and %s is writable inside it",
-					path, l->place[n].path);
-		const struct place *above = grant_above(l, path);
-		struct place place = {.kind = kind, .grant = true};
-		struct stat st;
-		if (!above || (kind == PLACE_READ && above->kind != PLACE_WRITE))
-			continue;
-		if (lstat(path, &st)) {
-			if (errno != ENOENT && errno != ENOTDIR)
-				return err_errno(e, "cannot examine %s", path);
-			if (kind == PLACE_READ)
-				l->missing[l->missing_count++] = path;
-			continue;
-		}
-		if (S_ISLNK(st.st_mode))
-			return err_set(e, "%s is a symbolic link; name what it points to", path);
-		place.exec = above->exec;
-		place.directory = S_ISDIR(st.st_mode);
-		if (add(l, path, place, e))
-			return -1;
+	const struct place *above = grant_above(l, path);
+	struct stat st;
+	for (size_t i = 0; kind == PLACE_READ && !above && i < l->count; i++)
+		if (l->place[i].kind == PLACE_WRITE && path_is_within(l->place[i].path, path))
+			return err_set(e, "%s is protected and %s is writable inside it", path,
+				l->place[i].path);
+	if (!above || (kind == PLACE_READ && above->kind != PLACE_WRITE))
+		return 0;
+	if (lstat(path, &st)) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			return err_errno(e, "cannot examine %s", path);
+		if (kind == PLACE_READ)
+			l->missing[l->missing_count++] = path;
+		return 0;
 	}
+	if (S_ISLNK(st.st_mode))
+		return err_set(e, "%s is a symbolic link; name what it points to", path);
+	struct place place = {
+		.kind = kind, .exec = above->exec, .grant = true, .directory = S_ISDIR(st.st_mode)};
+	return layout_add(l, path, place, e);
+}
+
+static int add_held(struct layout *l, const json_t *paths, enum place_kind kind, struct err *e)
+{
+	size_t i;
+	json_t *path;
+	json_array_foreach ((json_t *)(uintptr_t)paths, i, path)
+		if (add_held_one(l, json_string_value(path), kind, e))
+			return -1;
 	return 0;
 }
 
@@ -147,36 +148,24 @@ static int by_path(const void *left, const void *right)
 	return order ? order : (int)a->kind - (int)b->kind;
 }
 
-/* Sorts, and keeps of two places at one path the stricter. */
+/* Sorts, keeps of two places at one path the stricter, and drops what lies below a hidden one: it
+ * is hidden with it. */
 static void sort(struct layout *l)
-{
-	qsort(l->place, l->count, sizeof(*l->place), by_path);
-	size_t kept = 0;
-	for (size_t i = 0; i < l->count; i++) {
-		struct place *last = kept ? &l->place[kept - 1] : NULL;
-		if (last && !strcmp(last->path, l->place[i].path)) {
-			last->exec = last->exec || (last->kind == PLACE_READ && l->place[i].exec);
-			free(l->place[i].path);
-		} else {
-			l->place[kept++] = l->place[i];
-		}
-	}
-	l->count = kept;
-}
-
-/* What lies below a hidden directory is hidden with it. */
-static void drop_hidden(struct layout *l)
 {
 	size_t kept = 0;
 	const char *hidden = NULL;
+	qsort(l->place, l->count, sizeof(*l->place), by_path);
 	for (size_t i = 0; i < l->count; i++) {
-		if (hidden && path_is_below(l->place[i].path, hidden)) {
-			free(l->place[i].path);
-			continue;
-		}
-		if (l->place[i].kind == PLACE_HIDE)
-			hidden = l->place[i].path;
-		l->place[kept++] = l->place[i];
+		struct place *last = kept ? &l->place[kept - 1] : NULL, *p = &l->place[i];
+		bool again = last && !strcmp(last->path, p->path);
+		if (again && last->kind == PLACE_READ)
+			last->exec |= p->exec;
+		if (again || (hidden && path_is_below(p->path, hidden)))
+			free(p->path);
+		else
+			l->place[kept++] = *p;
+		if (kept && l->place[kept - 1].kind == PLACE_HIDE)
+			hidden = l->place[kept - 1].path;
 	}
 	l->count = kept;
 }
@@ -192,22 +181,22 @@ const struct place *layout_above(const struct layout *l, const char *path)
 
 static int add_pins(struct layout *l, struct err *e)
 {
+	static const struct place pin = {.kind = PLACE_PIN, .exec = true, .grant = true};
 	size_t count = l->count;
 	for (size_t i = 0; i < count; i++) {
-		const struct place held = l->place[i];
-		const struct place *above = layout_above(l, held.path);
-		bool holds_still = held.kind == PLACE_READ || held.kind == PLACE_HIDE;
-		if (!holds_still || !above || above->kind != PLACE_WRITE)
+		const struct place *held = &l->place[i], *above = layout_above(l, held->path);
+		if ((held->kind != PLACE_READ && held->kind != PLACE_HIDE) || !above ||
+			above->kind != PLACE_WRITE)
 			continue;
 		char path[PATH_MAX];
-		struct place pin = {.kind = PLACE_PIN, .exec = true, .grant = true};
-		for (size_t at = strlen(above->path) + 1; held.path[at]; at++) {
-			if (held.path[at] != '/')
-				continue;
-			memcpy(path, held.path, at);
-			path[at] = '\0';
-			if (add(l, path, pin, e))
+		size_t at = strlen(above->path) + 1;
+		snprintf(path, sizeof(path), "%s", held->path);
+		for (char *slash; (slash = strchr(path + at, '/'));
+			at = (size_t)(slash - path) + 1) {
+			*slash = '\0';
+			if (layout_add(l, path, pin, e))
 				return -1;
+			*slash = '/';
 		}
 	}
 	sort(l);
@@ -216,45 +205,34 @@ static int add_pins(struct layout *l, struct err *e)
 
 static int add_sockets(struct layout *l, struct err *e)
 {
-	struct scan found;
-	scan_init(&found);
-	int failed = 0;
 	size_t count = l->count;
-	for (size_t i = 0; !failed && i < count; i++)
-		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path))
-			failed = scan_tree(&found, l->place[i].path, e);
-	for (size_t i = 0; !failed && i < found.count; i++)
-		failed = add(l, found.path[i], (struct place){.kind = PLACE_MASK}, e);
-	l->scan_cut = found.cut;
-	scan_done(&found);
-	return failed;
+	for (size_t i = 0; i < count; i++)
+		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path) &&
+			scan_tree(l, l->place[i].path, e))
+			return -1;
+	return 0;
 }
 
 static int add_own(struct layout *l, const struct policy *p, struct err *e)
 {
-	struct place system = {.kind = PLACE_READ, .exec = true, .optional = true};
-	struct place etc = {.kind = PLACE_READ, .optional = true};
-	struct place memory = {.kind = PLACE_TMPFS, .exec = true, .directory = true};
-	struct place proc = {.kind = PLACE_PROC, .directory = true};
-	if (add_all(l, system_dirs, ARRAY_LEN(system_dirs), system, e) ||
-		add_all(l, etc_files, ARRAY_LEN(etc_files), etc, e) ||
-		(p->profile == PROFILE_HARDENED &&
-			add_all(l, etc_names, ARRAY_LEN(etc_names), etc, e)) ||
-		add_all(l, devices, ARRAY_LEN(devices), (struct place){.kind = PLACE_DEVICE}, e) ||
-		add(l, "/tmp", memory, e) || add(l, "/proc", proc, e))
-		return -1;
-	memory.exec = false;
-	if (add(l, "/dev/shm", memory, e))
-		return -1;
-	return p->network == NETWORK_HOST ? add(l, "/etc/resolv.conf", etc, e) : 0;
+	char path[PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		const char *paths = own[i].paths;
+		if ((own[i].only_hardened && p->profile != PROFILE_HARDENED) ||
+			(own[i].only_online && p->network != NETWORK_HOST))
+			continue;
+		while (next_path(&paths, path))
+			if (layout_add(l, path, own[i].place, e))
+				return -1;
+	}
+	return 0;
 }
 
 /* What is missing here fails, with its name, where it is opened. */
 static void identify(struct layout *l)
 {
 	struct stat st;
-	for (size_t i = 0; i < l->count; i++) {
-		struct place *p = &l->place[i];
+	for (struct place *p = l->place; p < l->place + l->count; p++) {
 		if ((!p->grant && p->kind != PLACE_MASK) || lstat(p->path, &st))
 			continue;
 		p->dev = st.st_dev;
@@ -264,19 +242,16 @@ static void identify(struct layout *l)
 
 int layout_init(struct layout *l, const struct policy *p, struct err *e)
 {
-	memset(l, 0, sizeof(*l));
-	l->place = calloc(LAYOUT_PLACES_MAX, sizeof(*l->place));
-	if (!l->place)
-		return err_set(e, "out of memory");
-	if (add_workspace(l, p, e) || add_grants(l, &p->read, PLACE_READ, e) ||
-		add_grants(l, &p->write, PLACE_WRITE, e) ||
-		add_held(l, &p->protect, PLACE_READ, e) || add_held(l, &p->hide, PLACE_HIDE, e))
+	l->count = l->missing_count = 0;
+	l->scan_cut = false;
+	if (add_workspace(l, p, e) || add_grants(l, p->read, PLACE_READ, e) ||
+		add_grants(l, p->write, PLACE_WRITE, e) || add_held(l, p->protect, PLACE_READ, e) ||
+		add_held(l, p->hide, PLACE_HIDE, e))
 		return -1;
 	sort(l);
 	if ((LAYER_ON("mask") && add_sockets(l, e)) || add_own(l, p, e))
 		return -1;
 	sort(l);
-	drop_hidden(l);
 	if (LAYER_ON("pin") && add_pins(l, e))
 		return -1;
 	identify(l);
@@ -298,18 +273,17 @@ bool layout_same(const struct layout *a, const struct layout *b)
 
 void layout_done(struct layout *l)
 {
-	for (size_t i = 0; l->place && i < l->count; i++) {
-		own_close(&l->place[i].tree_fd);
-		free(l->place[i].path);
-		free(l->place[i].link);
+	for (struct place *p = l->place; p < l->place + l->count; p++) {
+		own_close(&p->tree_fd);
+		free(p->path);
+		free(p->link);
 	}
-	free(l->place);
-	memset(l, 0, sizeof(*l));
+	l->count = 0;
 }
 
-size_t layout_count(const struct layout *l, enum place_kind kind)
+int layout_count(const struct layout *l, enum place_kind kind)
 {
-	size_t count = 0;
+	int count = 0;
 	for (size_t i = 0; i < l->count; i++)
 		count += l->place[i].kind == kind;
 	return count;

@@ -9,7 +9,6 @@
 #ifndef JAIL_LAYOUT_H
 #define JAIL_LAYOUT_H
 #include "jail/policy.h"
-#include <limits.h>
 
 /* What lies at a place; where two claims meet on one path the earlier kind here wins. */
 enum place_kind {
@@ -18,41 +17,45 @@ enum place_kind {
 	PLACE_READ,   /* read-only, recursively */
 	PLACE_PIN,    /* writable, only there to hold still */
 	PLACE_WRITE,  /* writable */
+	PLACE_DEVICE, /* one of the five harmless devices */
 	PLACE_TMPFS,  /* private memory */
 	PLACE_PROC,   /* the PID namespace's own */
-	PLACE_DEVICE, /* one of the five harmless devices */
 };
 
 struct place {
-	char *path;
+	char *path; /* owned */
 	enum place_kind kind;
 	bool exec;
 	bool optional;  /* absent on the host: no place */
 	bool grant;     /* named by the policy: to be id-mapped for root */
 	bool directory; /* known once opened */
-	char *link;     /* it is a symbolic link on the host, with this text; nothing is mounted */
-	int tree_fd;    /* detached tree to put there, or -1 */
+	char *link;     /* it is a symbolic link on the host, with this text: not mounted; owned */
+	int tree_fd;    /* detached tree to put there, or -1; owned */
 	uint64_t dev, ino; /* of a grant: when it was laid out */
 };
 
 enum { LAYOUT_PLACES_MAX = 4096 };
 
 struct layout {
-	struct place *place; /* sorted by path: what contains comes before what it contains */
+	struct place place[LAYOUT_PLACES_MAX]; /* sorted: what contains comes before its contents */
 	size_t count;
 	const char *missing[POLICY_PATHS_MAX]; /* protected paths that do not exist (yet) */
 	size_t missing_count;
-	bool scan_cut;
+	bool scan_cut; /* there may be more sockets: unix sockets must stay closed */
 };
 
-#define AUTO_LAYOUT __attribute__((cleanup(layout_done))) struct layout
-
+/* Layouts are large: static ones. `l` is overwritten. */
 int layout_init(struct layout *l, const struct policy *p, struct err *e);
 void layout_done(struct layout *l);
+int layout_add(struct layout *l, const char *path, struct place place, struct err *e);
 /* The deepest place that strictly contains `path`, pins aside; NULL: the new root itself. */
 const struct place *layout_above(const struct layout *l, const char *path);
 /* Whether both describe the same places with the same files at them: a jail built for one is right
  * for the other. */
 bool layout_same(const struct layout *a, const struct layout *b);
-size_t layout_count(const struct layout *l, enum place_kind kind);
+int layout_count(const struct layout *l, enum place_kind kind);
+
+/* scan.c: adds a place over every socket and named pipe below `path`. What cannot be read or is too
+ * much sets scan_cut. */
+int scan_tree(struct layout *l, const char *path, struct err *e);
 #endif

@@ -5,16 +5,10 @@
  * the host, keystrokes pushed into the user's terminal, keys of the user's session.
  */
 #include "jail/jail.h"
-#include "jail/leave_out.h"
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 
-enum { MIB = 1024 * 1024, KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
+enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 
 static int set_limit(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
 {
@@ -52,7 +46,7 @@ int limits_count(struct jail *j, struct err *e)
  * more than it uses. */
 int limits_apply(struct jail *j, struct err *e)
 {
-	const struct limits *l = &j->policy.limits;
+	const struct policy *l = &j->policy;
 	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
 	const struct {
 		__rlimit_resource_t what;

@@ -4,18 +4,8 @@
  */
 #include "base/io.h"
 #include "base/num.h"
-#include "jail/cgroup.h"
-#include "jail/hardened.h"
-#include "jail/idmap.h"
 #include "jail/jail.h"
-#include "jail/serve.h"
-#include "jail/supervise.h"
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 
 static int layout_prepare(struct jail *j, struct err *e)
 {
@@ -52,6 +42,7 @@ static const struct step strict_command[] = {
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
 	{"order", serve_take},
+	{"arguments", command_arguments},
 	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
 	{"execute", command_execute},
 	{NULL, NULL},
@@ -76,12 +67,14 @@ static const struct step hardened_command[] = {
 	{"descriptors", command_close},
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
+	{"order", serve_take},
+	{"arguments", command_arguments},
 	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
 	{"execute", command_execute},
 	{NULL, NULL},
 };
 
-int jail_steps(struct jail *j, const struct step *steps)
+static int run(struct jail *j, const struct step *steps)
 {
 	for (; steps->stage; steps++) {
 		struct err e = ERR_NONE;
@@ -91,40 +84,27 @@ int jail_steps(struct jail *j, const struct step *steps)
 	return 0;
 }
 
-int jail_start(struct jail *j)
+int jail_command(struct jail *j)
 {
-	bool strict = j->policy.profile == PROFILE_STRICT;
+	run(j, j->strict ? strict_command : hardened_command);
+	return 125;
+}
+
+void jail_start(struct jail *j)
+{
 	struct layers *layers = &j->report->layers;
-	layers->profile = strict ? "strict" : "hardened";
-	layers->uid = j->as_root ? "mapped" : "same";
-	layers->reaper = strict;
+	layers->profile = j->strict ? "strict" : "hardened";
+	layers->uid = j->root == ROOT_HOST ? "mapped" : "same";
+	layers->reaper = j->strict;
 	layers->memory = layers->processes = "rlimit";
-	j->command = strict ? strict_command : hardened_command;
-	int failed = jail_steps(j, strict ? strict_launcher : hardened_launcher);
-	if (!failed && !j->child) /* only the strict profile returns in the child */
-		_exit(jail_steps(j, strict_inside) ? 125 : 0);
+	int failed = run(j, j->strict ? strict_launcher : hardened_launcher);
+	if (!failed && !j->child) { /* only the strict profile returns in the child */
+		run(j, strict_inside);
+		_exit(125);
+	}
 	prctl(PR_SET_DUMPABLE, 0);
 	if (j->child > 0 && failed)
 		kill(j->child, SIGKILL);
-	return failed;
-}
-
-void jail_wait(struct jail *j, struct outcome *out)
-{
-	struct err e = ERR_NONE;
-	if (j->child > 0 && supervise_wait(j, out, &e)) {
-		report_fail(j->report, "wait", &e);
-		if (j->child > 0) /* nothing bounds its time any more */
-			kill(j->child, SIGKILL);
-	}
-}
-
-void jail_clean(struct jail *j)
-{
-	supervise_collect(j, NULL);
-	cgroup_leave(j);
-	hardened_clean(j);
-	layout_done(&j->layout);
 }
 
 struct options {
@@ -137,20 +117,24 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
 	static const char usage[] =
 		"usage: agent6-jail [serve --socket-fd N] [--policy FILE | --policy-fd N] "
 		"[--status-fd N]";
-	*o = (struct options){.policy_fd = -1, .status_fd = -1, .socket_fd = -1};
+	const struct {
+		const char *name;
+		int *fd;
+	} numbers[] = {{"--policy-fd", &o->policy_fd}, {"--status-fd", &o->status_fd},
+		{"--socket-fd", &o->socket_fd}};
 	bool serve = argc > 1 && !strcmp(argv[1], "serve");
+	*o = (struct options){.policy_fd = -1, .status_fd = -1, .socket_fd = -1};
 	for (int i = 1 + serve; i < argc; i += 2) {
-		int64_t number = -1;
-		bool numeric = argv[i + 1] && !num_int(argv[i + 1], strlen(argv[i + 1]), &number) &&
-			       number >= 0 && number <= 1 << 20 && fcntl((int)number, F_GETFD) >= 0;
-		if (!strcmp(argv[i], "--policy") && argv[i + 1])
-			o->policy_file = argv[i + 1];
-		else if (!strcmp(argv[i], "--policy-fd") && numeric)
-			o->policy_fd = (int)number;
-		else if (!strcmp(argv[i], "--status-fd") && numeric)
-			o->status_fd = (int)number;
-		else if (!strcmp(argv[i], "--socket-fd") && numeric)
-			o->socket_fd = (int)number;
+		const char *value = argv[i + 1] ? argv[i + 1] : "";
+		int64_t fd = -1;
+		int *number = NULL;
+		for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
+			number = strcmp(argv[i], numbers[n].name) ? number : numbers[n].fd;
+		if (!strcmp(argv[i], "--policy"))
+			o->policy_file = value;
+		else if (number && !num_int(value, strlen(value), &fd) && fd >= 0 &&
+			 fd <= 1 << 20 && fcntl((int)fd, F_GETFD) >= 0)
+			*number = (int)fd;
 		else
 			return err_set(e, "%s (at %s)", usage, argv[i]);
 	}
@@ -169,8 +153,8 @@ static int read_policy(const struct options *o, struct policy *p, struct err *e)
 	int fd = file >= 0 ? file : o->policy_fd >= 0 ? o->policy_fd : 0;
 	if (io_read_all(fd, &b, "the policy", e) || policy_decode(b.data, b.len, p, e))
 		return -1;
-	if (p->proxy_fd >= 0 && fcntl(p->proxy_fd, F_GETFD) < 0)
-		return err_errno(e, "\"proxy_fd\" %d", p->proxy_fd);
+	if (p->proxy_fd >= 0 && fcntl((int)p->proxy_fd, F_GETFD) < 0)
+		return err_errno(e, "\"proxy_fd\" %d", (int)p->proxy_fd);
 	return 0;
 }
 
@@ -187,38 +171,37 @@ static void settle(void)
 
 int main(int argc, char **argv)
 {
-	struct options o;
-	struct err e = ERR_NONE;
-	struct outcome out = {0};
-	struct jail j = {.report = report_new(),
-		.as_root = idmap_root() == ROOT_HOST,
-		.alive_fd = -1,
+	static struct jail j = {.alive_fd = -1,
+		.life_fd = -1,
 		.order_fd = -1,
 		.group_fd = -1,
-		.ready_fd = -1,
 		.root_fd = -1,
 		.child = -1,
 		.child_pidfd = -1};
+	struct options o;
+	struct err e = ERR_NONE;
 	settle();
+	json_object_seed(
+		1); /* of the operator's names: nobody's collisions; the default reads a file */
+	j.report = report_new();
 	if (!j.report)
 		return 125;
-	j.host_uid = j.as_root ? HOST_ID : geteuid();
-	j.host_gid = j.as_root ? HOST_ID : getegid();
+	j.root = idmap_root();
+	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
+	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
 	if (parse_options(argc, argv, &o, &e) || read_policy(&o, &j.policy, &e))
 		report_fail(j.report, "policy", &e);
-	else if (o.socket_fd >= 0 && serve_run(&j, o.socket_fd, &e))
+	j.strict = j.policy.profile == PROFILE_STRICT;
+	if (!j.report->stage && o.socket_fd >= 0) {
+		if (!serve_run(&j, o.socket_fd, &e))
+			_exit(0);
 		report_fail(j.report, "serve", &e);
-	else if (o.socket_fd >= 0)
-		_exit(0);
-	else {
+	} else if (!j.report->stage) {
 		jail_start(&j);
-		jail_wait(&j, &out);
 	}
-	int code = supervise_exit(&j, &out);
-	if (supervise_tell(&j, &out, o.status_fd))
-		code = 125;
+	int code = supervise(&j, o.status_fd);
 	/* PID 1 executes nothing any more; the kernel ends it without anybody waiting. */
 	if (j.group_count || j.temp_dir)
-		jail_clean(&j);
+		supervise_clean(&j);
 	_exit(code);
 }

@@ -5,37 +5,21 @@
  * services on loopback or abstract sockets, shared memory, the host's name. What is not in the
  * jail's namespaces has no name inside.
  */
-#include "jail/cgroup.h"
-#include "jail/idmap.h"
 #include "jail/jail.h"
-#include "jail/leave_out.h"
-#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #define INTO_CGROUP 0x200000000ull /* linux/sched.h: CLONE_INTO_CGROUP */
 
-#define NAMESPACES(X)                                                                              \
-	X(CLONE_NEWUSER, "user")                                                                   \
-	X(CLONE_NEWNS, "mount")                                                                    \
-	X(CLONE_NEWPID, "pid")                                                                     \
-	X(CLONE_NEWIPC, "ipc")                                                                     \
-	X(CLONE_NEWUTS, "uts")                                                                     \
-	X(CLONE_NEWCGROUP, "cgroup")
-
 static unsigned long wanted_flags(const struct jail *j)
 {
-	unsigned long flags = 0;
-#define NAMESPACE_FLAG(flag, name) flags |= LAYER_ON("namespace_" name) ? (unsigned long)(flag) : 0;
-	NAMESPACES(NAMESPACE_FLAG)
+	unsigned long flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWCGROUP;
+	flags |= LAYER_ON("namespace_pid") ? CLONE_NEWPID : 0;
+	flags |= LAYER_ON("namespace_ipc") ? CLONE_NEWIPC : 0;
+	flags |= LAYER_ON("namespace_uts") ? CLONE_NEWUTS : 0;
 	if (j->policy.network != NETWORK_HOST && LAYER_ON("namespace_net"))
 		flags |= CLONE_NEWNET;
 	return flags;
@@ -44,12 +28,12 @@ static unsigned long wanted_flags(const struct jail *j)
 static int write_maps(const struct jail *j, struct err *e)
 {
 	char text[64];
-	if (!j->as_root && idmap_write(j->child, "setgroups", "deny", e))
+	if (j->root != ROOT_HOST && idmap_write(j->child, "setgroups", "deny", e))
 		return -1;
-	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_UID, (unsigned)j->host_uid);
+	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_ID, (unsigned)j->host_uid);
 	if (idmap_write(j->child, "uid_map", text, e))
 		return -1;
-	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_GID, (unsigned)j->host_gid);
+	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_ID, (unsigned)j->host_gid);
 	return idmap_write(j->child, "gid_map", text, e);
 }
 
@@ -59,8 +43,7 @@ static int explain_failure(struct err *e)
 	if (errno == EPERM || errno == EACCES)
 		hint = " (forbidden here: sysctl kernel.unprivileged_userns_clone or "
 		       "kernel.apparmor_restrict_unprivileged_userns, or a container's seccomp "
-		       "filter; "
-		       "agent6 check sandbox names the fix)";
+		       "filter; agent6 check sandbox names the fix)";
 	else if (errno == ENOSPC || errno == EUSERS)
 		hint = " (sysctl user.max_user_namespaces is used up or 0)";
 	return err_errno(e, "cannot make the namespaces%s", hint);
@@ -69,76 +52,61 @@ static int explain_failure(struct err *e)
 /* clone3(2) only where a group asks for it: containers often forbid it. */
 static pid_t start_first(struct jail *j)
 {
-	unsigned long flags = wanted_flags(j) | CLONE_PIDFD;
 	if (j->group_fd < 0)
-		return (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, &j->child_pidfd, 0, 0);
+		return (pid_t)syscall(
+			SYS_clone, wanted_flags(j) | SIGCHLD, 0, &j->child_pidfd, 0, 0);
 	const struct {
 		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls,
 			set_tid, set_tid_size, cgroup;
-	} args = {.flags = flags | INTO_CGROUP,
+	} args = {.flags = wanted_flags(j) | INTO_CGROUP,
 		.pidfd = (uintptr_t)&j->child_pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)j->group_fd};
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
-/* Returns twice: here with j->child set, and in the child with j->child 0. */
+/* Returns twice: here with j->child set, and in the child with j->child 0. One byte goes through
+ * the pair, once the id maps are written; after that each end only closes with its process. */
 int namespaces_enter(struct jail *j, struct err *e)
 {
-	int alive[2], ready[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive) || pipe2(ready, O_CLOEXEC))
-		return err_errno(e, "cannot make a pipe");
+	int alive[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive))
+		return err_errno(e, "cannot make a socket pair");
 	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
 					       ? "user mount pid ipc uts cgroup"
 					       : "user mount pid ipc uts cgroup net";
 	j->child = start_first(j);
+	j->alive_fd = alive[j->child != 0];
+	close(alive[j->child == 0]);
 	if (j->child < 0)
 		return explain_failure(e);
-	if (!j->child) {
-		close(alive[1]);
-		close(ready[1]);
-		j->alive_fd = alive[0];
-		j->ready_fd = ready[0];
+	if (!j->child)
 		return 0;
-	}
-	own_close(&j->alive_fd);
-	j->alive_fd = alive[1]; /* never written: each end closes with its process */
-	close(alive[0]);
-	close(ready[0]);
-	int failed = cgroup_enter(j, j->child, e) ? -1 : write_maps(j, e);
-	if (!failed && write(ready[1], "", 1) != 1)
-		failed = err_errno(e, "cannot release the jail");
-	close(ready[1]);
-	return failed;
-}
-
-static int die_with_launcher(struct jail *j, struct err *e)
-{
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-		return err_errno(e, "cannot ask to die with the launcher");
-	/* It may have died before the question; its end of the pipe tells. */
-	struct pollfd alive = {.fd = j->alive_fd};
-	return poll(&alive, 1, 0) ? err_set(e, "the launcher has ended") : 0;
+	if (cgroup_enter(j, j->child, e) || write_maps(j, e))
+		return -1;
+	return write(j->alive_fd, "", 1) == 1 ? 0 : err_errno(e, "cannot release the jail");
 }
 
 /* In PID 1: takes the mapped ids. The kernel forgets the death signal when ids change, so it is
- * asked for afterwards. */
+ * asked for afterwards; the launcher may have died before that, and its end of the pair tells. */
 int namespaces_become(struct jail *j, struct err *e)
 {
 	char byte;
-	if (read(j->ready_fd, &byte, 1) != 1)
+	const char *name = j->policy.hostname;
+	struct pollfd alive = {.fd = j->alive_fd};
+	if (read(j->alive_fd, &byte, 1) != 1)
 		return err_set(e, "the launcher could not write the id maps");
-	own_close(&j->ready_fd);
-	if (j->as_root && setgroups(0, NULL))
+	if (j->root == ROOT_HOST && setgroups(0, NULL))
 		return err_errno(e, "cannot drop the groups");
-	if (setresgid(JAIL_GID, JAIL_GID, JAIL_GID) || setresuid(JAIL_UID, JAIL_UID, JAIL_UID))
+	if (setresgid(JAIL_ID, JAIL_ID, JAIL_ID) || setresuid(JAIL_ID, JAIL_ID, JAIL_ID))
 		return err_errno(e, "cannot take the mapped ids");
 	if (prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1))
 		return err_errno(e, "cannot close this process to inspection");
-	const char *name = j->policy.hostname;
 	if (LAYER_ON("namespace_uts") && sethostname(name, strlen(name)))
 		return err_errno(e, "cannot set the host name");
-	return die_with_launcher(j, e);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return err_errno(e, "cannot ask to die with the launcher");
+	return poll(&alive, 1, 0) ? err_set(e, "the launcher has ended") : 0;
 }
 
 /* Seccomp refuses new user namespaces; this refuses them once more, by count. A container whose

@@ -14,16 +14,11 @@
 
 enum { POLICY_BYTES_MAX = 256 * 1024, POLICY_PATHS_MAX = 256 };
 
-enum profile { PROFILE_STRICT, PROFILE_HARDENED };
-enum access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
-enum network { NETWORK_NONE, NETWORK_HOST, NETWORK_PROXY };
+enum { PROFILE_STRICT, PROFILE_HARDENED };
+enum { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
+enum { NETWORK_NONE, NETWORK_HOST, NETWORK_PROXY };
 
-struct paths {
-	const char *path[POLICY_PATHS_MAX];
-	size_t count;
-};
-
-/* name, default, largest */
+/* name, default, largest; all are at least 1 */
 #define POLICY_LIMITS(X)                                                                           \
 	X(memory_mb, 2048, 1 << 30)                                                                \
 	X(cpu_secs, 0, 1 << 30) /* 0: only the wall clock */                                       \
@@ -32,24 +27,18 @@ struct paths {
 	X(file_mb, 1024, 1 << 24)                                                                  \
 	X(tmp_mb, 256, 1 << 20)
 
-struct limits {
-#define LIMIT_FIELD(name, initial, largest) int64_t name;
-	POLICY_LIMITS(LIMIT_FIELD)
-#undef LIMIT_FIELD
-};
-
-/* All text is owned by `json` or `order`, but for env's strings, which the policy owns. */
+/* What is not said to be owned belongs to `json` or `order`. */
 struct policy {
-	json_t *json, *order;
-	const char **argv; /* NULL-terminated, at least one */
-	char **env;        /* NULL-terminated "NAME=VALUE"; PATH, HOME, LANG filled in */
+	json_t *json, *order, *env; /* owned; env: a string for each variable, all of them */
+	const json_t *argv;         /* at least one string */
+	const json_t *read, *write, *protect, *hide; /* lists of paths, or NULL */
+	const json_t *require;                       /* layer name -> least value, or NULL */
 	const char *cwd, *workspace, *bundle, *hostname;
-	struct paths read, write, protect, hide;
-	const json_t *require; /* layer name -> least value, or NULL */
-	struct limits limits;
-	int64_t timeout_secs;
-	unsigned profile, access, network; /* of the enums above; access is to the workspace */
-	int proxy_fd;
+#define POLICY_LIMIT(name, initial, largest) int64_t name;
+	POLICY_LIMITS(POLICY_LIMIT)
+#undef POLICY_LIMIT
+	int64_t version, timeout_secs, proxy_fd; /* proxy_fd: -1 when there is none */
+	int64_t profile, access, network; /* of the enums above; access is to the workspace */
 	bool allow_root_jail;
 };
 
@@ -58,9 +47,15 @@ struct policy {
 /* Decodes `text`. On failure `p` is empty and `e` says which field is wrong and what it should be.
  */
 int policy_decode(const char *text, size_t len, struct policy *p, struct err *e);
-/* Replaces what an order names: argv, environment variables, timeout_secs (order.h). */
+/* Replaces what an order names (serve.h): argv, variables of the environment, timeout_secs. */
 int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
 void policy_done(struct policy *p);
-/* Puts NAME=VALUE into the environment, replacing NAME. */
 int policy_setenv(struct policy *p, const char *name, const char *value, struct err *e);
+
+/* Begins with "/", is not "/" itself, no empty, "." or ".." component, no trailing "/", shorter
+ * than PATH_MAX. */
+bool path_is_normal(const char *path);
+/* Of two normal paths: the first lies strictly below the second; the same, or they are equal. */
+bool path_is_below(const char *path, const char *dir);
+bool path_is_within(const char *path, const char *dir);
 #endif

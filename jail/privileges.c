@@ -6,18 +6,13 @@
  * and then read back: a kernel that said yes and did not is refused.
  */
 #include "jail/jail.h"
-#include "jail/leave_out.h"
 #include <linux/capability.h>
 #include <linux/securebits.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 enum {
 	LOCKED_BITS = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 		      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
 		      SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
-	CAP_NUMBERS = 64,
 };
 
 static int get_caps(struct __user_cap_data_struct caps[2])
@@ -26,28 +21,16 @@ static int get_caps(struct __user_cap_data_struct caps[2])
 	return (int)syscall(SYS_capget, &header, caps);
 }
 
-/* 1: it may lock and drop; 0: it has nothing to drop with. */
-static int may_set(struct err *e)
-{
-	struct __user_cap_data_struct caps[2];
-	if (get_caps(caps))
-		return err_errno(e, "cannot read the capabilities");
-	return (caps[0].effective & (1u << CAP_SETPCAP)) != 0;
-}
-
 static int drop_bounding(struct err *e)
 {
-	for (int cap = 0; cap < CAP_NUMBERS; cap++) {
-		int held = prctl(PR_CAPBSET_READ, cap);
-		if (held < 0 && errno == EINVAL && cap)
-			break; /* past the last one this kernel knows */
-		if (held < 0)
-			return err_errno(e, "cannot read whether capability %d is bound", cap);
-		if (held && prctl(PR_CAPBSET_DROP, cap))
-			return err_errno(e, "cannot drop capability %d", cap);
-		if (held && prctl(PR_CAPBSET_READ, cap))
+	int cap = 0;
+	while (!prctl(PR_CAPBSET_DROP, cap))
+		cap++;
+	if (errno != EINVAL || !cap) /* that is past the last one this kernel knows */
+		return err_errno(e, "cannot drop capability %d", cap);
+	while (cap--)
+		if (prctl(PR_CAPBSET_READ, cap))
 			return err_set(e, "capability %d is still in the bounding set", cap);
-	}
 	if (prctl(PR_SET_SECUREBITS, LOCKED_BITS) || prctl(PR_GET_SECUREBITS) != LOCKED_BITS)
 		return err_errno(e, "cannot lock the securebits");
 	return 0;
@@ -68,6 +51,13 @@ static int clear_sets(struct err *e)
 
 int privileges_fix(struct jail *j, struct err *e)
 {
+	if (j->strict && j->root == ROOT_CONFINED) {
+		j->report->layers.uid = "root";
+		if (!j->policy.allow_root_jail)
+			return err_set(e,
+				"this is root in a namespace that cannot give its command another "
+				"id; run as an ordinary user or set \"allow_root_jail\"");
+	}
 	if (!LAYER_ON("no_new_privs"))
 		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
@@ -80,10 +70,12 @@ int privileges_fix(struct jail *j, struct err *e)
  * it so. */
 int privileges_drop(struct jail *j, struct err *e)
 {
+	struct __user_cap_data_struct have[2] = {{0}};
 	if (!LAYER_ON("capabilities"))
 		return 0;
-	int may = may_set(e);
-	if (may < 0 || (may && drop_bounding(e)) || clear_sets(e))
+	if (get_caps(have))
+		return err_errno(e, "cannot read the capabilities");
+	if (((have[0].effective & (1u << CAP_SETPCAP)) && drop_bounding(e)) || clear_sets(e))
 		return -1;
 	j->report->layers.capabilities = true;
 	return 0;

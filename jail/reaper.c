@@ -7,13 +7,10 @@
  * launcher's end, cannot be inspected, and stands outside the command's Landlock domain.
  */
 #include "jail/jail.h"
-#include "jail/kernel.h"
-#include "jail/leave_out.h"
 #include "jail/seccomp.h"
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void woken(int signal_number)
@@ -21,25 +18,12 @@ static void woken(int signal_number)
 	(void)signal_number;
 }
 
-struct start {
-	struct jail *jail;
-	const sigset_t *mask;
-};
-
-static int run_command(void *arg)
+static int run_command(void *jail)
 {
-	const struct start *start = arg;
-	sigprocmask(SIG_SETMASK, start->mask, NULL);
-	return jail_steps(start->jail, start->jail->command) ? 125 : 0;
-}
-
-/* As vfork(2), on a stack of its own: this process stands still until the command has its own
- * memory, and nothing is copied. */
-static pid_t start_command(struct jail *j, const sigset_t *mask)
-{
-	static char stack[256 * 1024] __attribute__((aligned(16)));
-	struct start start = {j, mask};
-	return clone(run_command, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	return jail_command(jail);
 }
 
 /* Returns once the command has ended, with its status recorded. */
@@ -56,15 +40,17 @@ static void reap(struct report *report, pid_t command)
 
 int reaper_run(struct jail *j, struct err *e)
 {
+	static char stack[256 * 1024] __attribute__((aligned(16)));
 	sigset_t child, before;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &child, &before))
-		return err_errno(e, "cannot block signals");
-	struct sigaction action = {.sa_handler = woken};
-	if (sigaction(SIGCHLD, &action, NULL))
-		return err_errno(e, "cannot hear of the command's end");
-	pid_t command = start_command(j, &before);
+	if (sigprocmask(SIG_BLOCK, &child, &before) ||
+		sigaction(SIGCHLD, &(struct sigaction){.sa_handler = woken}, NULL))
+		return err_errno(e, "cannot wait for the command's end");
+	/* As vfork(2), on a stack of its own: this process stands still until the command has its
+	 * own memory, and nothing is copied. */
+	pid_t command =
+		clone(run_command, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, j);
 	if (command < 0)
 		return err_errno(e, "cannot start the command's process");
 	if (dup2(j->alive_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))

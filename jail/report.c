@@ -22,37 +22,25 @@ int report_fail(struct report *r, const char *stage, const struct err *why)
 json_t *report_layers(const struct layers *layers)
 {
 	json_t *object = json_object();
-#define REPORT_NUMBER(name) json_integer(layers->name)
-#define REPORT_FLAG(name)   json_boolean(layers->name)
-#define REPORT_WORD(name)   layers->name ? json_string(layers->name) : json_null()
-#define REPORT_ADD(type, name)                                                                     \
-	if (object && json_object_set_new(object, #name, REPORT_##type(name))) {                   \
-		json_decref(object);                                                               \
-		return NULL;                                                                       \
-	}
-	REPORT_LAYERS(REPORT_ADD)
-#undef REPORT_ADD
+#define FORMAT(value) _Generic((value), bool : "b", int : "i", const char * : "s?")
+#define ADD(type, name)                                                                            \
+	json_object_set_new(object, #name, json_pack(FORMAT(layers->name), layers->name));
+	REPORT_LAYERS(ADD)
 	return object;
-}
-
-static bool is_met(const json_t *have, const json_t *want)
-{
-	if (json_is_integer(have) && json_is_integer(want))
-		return json_integer_value(have) >= json_integer_value(want);
-	return json_is_false(want) ||
-	       json_equal((json_t *)(uintptr_t)have, (json_t *)(uintptr_t)want);
 }
 
 int report_require(const struct layers *layers, const json_t *require, struct err *e)
 {
-	json_auto_t *have = report_layers(layers);
+	json_auto_t *have = require ? report_layers(layers) : NULL;
 	const char *name;
 	json_t *want;
 	json_object_foreach ((json_t *)(uintptr_t)require, name, want) {
-		const json_t *layer = json_object_get(have, name);
+		json_t *layer = json_object_get(have, name);
 		if (!layer)
 			return err_set(e, "\"require\" names \"%s\", which is not a layer", name);
-		if (is_met(layer, want))
+		bool numbers = json_is_integer(layer) && json_is_integer(want);
+		if (numbers ? json_integer_value(layer) >= json_integer_value(want)
+			    : json_is_false(want) || json_equal(layer, want))
 			continue;
 		AUTO_FREE char *got = json_dumps(layer, JSON_ENCODE_ANY | JSON_COMPACT);
 		AUTO_FREE char *need = json_dumps(want, JSON_ENCODE_ANY | JSON_COMPACT);

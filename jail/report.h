@@ -13,40 +13,34 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* type (NUMBER, FLAG or WORD), name. Reported in the status line under "layers"; the names are also
+/* type, name. Reported in the status line under "layers"; the names are also
  * what a policy may "require": a number at least, a flag true, a word equal. */
 #define REPORT_LAYERS(X)                                                                           \
-	X(WORD, profile)         /* strict, hardened */                                            \
-	X(WORD, uid)             /* mapped: to an unused one; same: the caller's; owner; root */   \
-	X(WORD, namespaces)      /* those entered */                                               \
-	X(WORD, network)         /* none, proxy, host */                                           \
-	X(WORD, proc)            /* read-only, none, host */                                       \
-	X(WORD, unix_sockets)    /* open, closed */                                                \
-	X(WORD, scan)            /* whole, cut: the search for sockets and pipes in the grants */  \
-	X(WORD, memory)          /* rlimit, cgroup */                                              \
-	X(WORD, processes)       /* rlimit, cgroup */                                              \
-	X(NUMBER, landlock)      /* ABI in force, 0: none */                                       \
-	X(FLAG, landlock_scopes) /* abstract sockets and signals stay inside */                    \
-	X(NUMBER, seccomp)       /* filters in force */                                            \
-	X(FLAG, capabilities)    /* all dropped, securebits locked, read back */                   \
-	X(FLAG, no_new_privs)                                                                      \
-	X(FLAG, keyring)      /* an own, empty one */                                              \
-	X(FLAG, userns_limit) /* no user namespace can be made inside, by sysctl too */            \
-	X(FLAG, idmap)        /* writable trees carry the owner's id on disk */                    \
-	X(FLAG, protect)      /* protected paths are read-only */                                  \
-	X(NUMBER, pinned)     /* directories above protected paths */                              \
-	X(NUMBER, masked)     /* sockets and pipes covered */                                      \
-	X(FLAG, reaper)       /* nothing outlives the command */
+	X(const char *, profile) /* strict, hardened */                                            \
+	X(const char *, uid)     /* mapped: to an unused one; same: the caller's; owner; root */   \
+	X(const char *, namespaces)   /* those entered */                                          \
+	X(const char *, network)      /* none, proxy, host */                                      \
+	X(const char *, proc)         /* read-only, none, host */                                  \
+	X(const char *, unix_sockets) /* open, closed */                                           \
+	X(const char *, scan)   /* whole, cut: the search for sockets and pipes in the grants */   \
+	X(const char *, memory) /* rlimit, cgroup */                                               \
+	X(const char *, processes) /* rlimit, cgroup */                                            \
+	X(int, landlock)           /* ABI in force, 0: none */                                     \
+	X(bool, landlock_scopes)   /* abstract sockets and signals stay inside */                  \
+	X(int, seccomp)            /* filters in force */                                          \
+	X(bool, capabilities)      /* all dropped, securebits locked, read back */                 \
+	X(bool, no_new_privs)                                                                      \
+	X(bool, keyring)      /* an own, empty one */                                              \
+	X(bool, userns_limit) /* no user namespace can be made inside, by sysctl too */            \
+	X(bool, idmap)        /* writable trees carry the owner's id on disk */                    \
+	X(bool, protect)      /* protected paths are read-only */                                  \
+	X(int, pinned)        /* directories above protected paths */                              \
+	X(int, masked)        /* sockets and pipes covered */                                      \
+	X(bool, reaper)       /* nothing outlives the command */
 
 struct layers {
-#define REPORT_NUMBER(name)      int name;
-#define REPORT_FLAG(name)        bool name;
-#define REPORT_WORD(name)        const char *name;
-#define REPORT_FIELD(type, name) REPORT_##type(name)
+#define REPORT_FIELD(type, name) type name;
 	REPORT_LAYERS(REPORT_FIELD)
-#undef REPORT_NUMBER
-#undef REPORT_FLAG
-#undef REPORT_WORD
 #undef REPORT_FIELD
 };
 

@@ -6,97 +6,94 @@
  */
 #include "base/beneath.h"
 #include "base/io.h"
-#include "jail/etc.h"
 #include "jail/jail.h"
-#include "jail/kernel.h"
-#include "jail/leave_out.h"
-#include "jail/path.h"
-#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
 #include <linux/openat2.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 
 /* Only held until the pivot; any directory that every host has will do. */
 static const char stand[] = "/usr";
-static const char empty_dir[] = ".empty/directory", empty_file[] = ".empty/file";
 
-static int make_parents(int root, const char *path, struct err *e)
+static const char *const files[][2] = {
+	{"etc/passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n"
+		       "agent:x:1000:1000:agent:/tmp/home:/bin/sh\n"
+		       "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
+	{"etc/group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n"},
+	{"etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"},
+	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"
+			      "services: files\nprotocols: files\n"},
+};
+
+static const char *const links[][2] = {
+	{"dev/fd", "/proc/self/fd"},
+	{"dev/stdin", "/proc/self/fd/0"},
+	{"dev/stdout", "/proc/self/fd/1"},
+	{"dev/stderr", "/proc/self/fd/2"},
+};
+
+/* Makes it, in the jail's own memory, with all directories above. The working directory is the new
+ * root, so that a relative name means a place in it. */
+static int make(const char *path, const struct place *p, struct err *e)
 {
 	char parent[PATH_MAX];
-	for (size_t at = 1; path[at]; at++) {
-		if (path[at] != '/')
-			continue;
-		memcpy(parent, path, at);
-		parent[at] = '\0';
-		if (mkdirat(root, parent + 1, 0755) && errno != EEXIST)
-			return err_errno(e, "cannot make %s in the new root", parent);
+	int failed = p->link        ? symlink(p->link, path)
+		     : p->directory ? mkdir(path, 0755)
+				    : mknod(path, S_IFREG | 0444, 0);
+	if (!failed || errno == EEXIST)
+		return 0;
+	const char *slash = strrchr(path, '/');
+	if (errno != ENOENT || !slash)
+		return err_errno(e, "cannot make /%s in the new root", path);
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+	return make(parent, &(struct place){.directory = true}, e) || make(path, p, e) ? -1 : 0;
+}
+
+/* The place exists already where a host tree contains it; else it is made. */
+static int attach(const struct jail *j, const struct place *p, int tree, struct err *e)
+{
+	const struct place *above = layout_above(&j->layout, p->path);
+	AUTO_FD int fd = -1;
+	struct stat st;
+	if (!above || above->kind == PLACE_TMPFS) {
+		if (make(p->path + 1, p, e))
+			return -1;
+		fd = open(p->path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	} else {
+		fd = beneath_open(j->root_fd, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+		if (fd >= 0 && p->grant && !fstat(fd, &st) &&
+			(st.st_dev != p->dev || st.st_ino != p->ino))
+			return err_set(e, "%s was replaced while the jail was built", p->path);
 	}
+	if (fd < 0 || syscall(SYS_move_mount, tree, "", fd, "",
+			      MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
+		return err_errno(e, "cannot mount %s", p->path);
 	return 0;
 }
 
-/* The place exists already where a host tree contains it; else it is made in the jail's memory. */
-static int open_target(const struct jail *j, const struct place *p, struct err *e)
+static int place_cover(const struct jail *j, const struct place *p, struct err *e)
 {
-	const struct place *above = layout_above(&j->layout, p->path);
-	bool ours = !above || above->kind == PLACE_TMPFS;
-	if (ours) {
-		if (make_parents(j->root_fd, p->path, e))
-			return -1;
-		int failed = p->directory ? mkdirat(j->root_fd, p->path + 1, 0755)
-					  : mknodat(j->root_fd, p->path + 1, S_IFREG | 0444, 0);
-		if (failed && errno != EEXIST)
-			return err_errno(e, "cannot make %s in the new root", p->path);
-	}
-	AUTO_FD int fd = beneath_open(j->root_fd, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st))
-		return err_errno(e, "cannot open %s in the new root", p->path);
-	bool from_host = p->tree_fd >= 0 && !ours;
-	if (from_host && (st.st_dev != p->dev || st.st_ino != p->ino))
-		return err_set(e, "%s was replaced while the jail was built", p->path);
-	return TAKE_FD(fd);
-}
-
-static int place_tree(const struct jail *j, const struct place *p, int tree, struct err *e)
-{
-	AUTO_FD int target = open_target(j, p, e);
-	if (target < 0)
+	static const char dir[] = ".empty/directory", file[] = ".empty/file";
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	const char *name = p->directory ? dir : file;
+	struct place made = {.directory = p->directory};
+	if (make(name, &made, e))
 		return -1;
-	return kernel_move_mount(tree, target) ? err_errno(e, "cannot mount %s", p->path) : 0;
-}
-
-static int place_empty(const struct jail *j, const struct place *p, struct err *e)
-{
-	AUTO_FD int tree = kernel_open_tree(j->root_fd, p->directory ? empty_dir : empty_file,
-		KERNEL_OPEN_TREE_CLONE | O_CLOEXEC);
-	struct kernel_mount_attr attr = {.attr_set = KERNEL_ATTR_RDONLY};
-	if (tree < 0 || kernel_mount_setattr(tree, AT_EMPTY_PATH, &attr))
+	AUTO_FD int tree =
+		(int)syscall(SYS_open_tree, j->root_fd, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
 		return err_errno(e, "cannot prepare a cover for %s", p->path);
-	return place_tree(j, p, tree, e);
+	return attach(j, p, tree, e);
 }
 
-static int place_link(const struct jail *j, const struct place *p, struct err *e)
-{
-	if (make_parents(j->root_fd, p->path, e))
-		return -1;
-	return symlinkat(p->link, j->root_fd, p->path + 1)
-		       ? err_errno(e, "cannot make the link %s", p->path)
-		       : 0;
-}
-
-/* The working directory is the new root, so that a relative name means a place in it. */
 static int place_memory(const struct jail *j, const struct place *p, struct err *e)
 {
 	char options[64];
-	AUTO_FD int target = open_target(j, p, e);
-	if (target < 0)
-		return -1;
-	snprintf(options, sizeof(options), "mode=1777,size=%lldm,nr_inodes=%lld",
-		(long long)j->policy.limits.tmp_mb, (long long)j->policy.limits.tmp_mb * 256);
 	unsigned long flags = MS_NOSUID | MS_NODEV | (p->exec ? 0 : MS_NOEXEC);
-	return mount("tmpfs", p->path + 1, "tmpfs", flags, options)
+	snprintf(options, sizeof(options), "mode=1777,size=%lldm,nr_inodes=%lld",
+		(long long)j->policy.tmp_mb, (long long)j->policy.tmp_mb * 256);
+	if (make(p->path + 1, p, e))
+		return -1;
+	return syscall(SYS_mount, "tmpfs", p->path + 1, "tmpfs", flags, options)
 		       ? err_errno(e, "cannot mount memory at %s", p->path)
 		       : 0;
 }
@@ -105,83 +102,81 @@ static int place_memory(const struct jail *j, const struct place *p, struct err 
  */
 static int place_proc(const struct jail *j, const struct place *p, struct err *e)
 {
-	AUTO_FD int target = open_target(j, p, e);
-	if (target < 0)
-		return -1;
 	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	flags |= LAYER_ON("read_only_proc") ? MS_RDONLY : 0;
-	bool mounted = !mount("proc", p->path + 1, "proc", flags, NULL);
+	if (make(p->path + 1, p, e))
+		return -1;
+	bool mounted = !syscall(SYS_mount, "proc", p->path + 1, "proc", flags, NULL);
 	if (!mounted && errno != EPERM)
 		return err_errno(e, "cannot mount /proc");
 	j->report->layers.proc = mounted ? "read-only" : "none";
 	return 0;
 }
 
-static int build_place(const struct jail *j, const struct place *p, struct err *e)
+static int place_any(const struct jail *j, const struct place *p, struct err *e)
 {
 	switch (p->kind) {
 	case PLACE_HIDE:
-	case PLACE_MASK: return place_empty(j, p, e);
+	case PLACE_MASK: return place_cover(j, p, e);
 	case PLACE_TMPFS: return place_memory(j, p, e);
 	case PLACE_PROC: return place_proc(j, p, e);
 	case PLACE_READ:
 	case PLACE_PIN:
 	case PLACE_WRITE:
-	case PLACE_DEVICE:
-		if (p->link)
-			return place_link(j, p, e);
-		return p->tree_fd < 0 ? 0 : place_tree(j, p, p->tree_fd, e);
+	case PLACE_DEVICE: break;
 	}
-	return err_set(e, "%s has no kind", p->path);
+	if (p->link)
+		return make(p->path + 1, p, e);
+	return p->tree_fd < 0 ? 0 : attach(j, p, p->tree_fd, e);
 }
 
-static int start_root(struct jail *j, struct err *e)
+/* What the policy grants of the host's own stays. */
+static int write_files(struct err *e)
 {
-	/* Slave, not private: what the host unmounts later goes away here too. */
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
-		return err_errno(e, "cannot separate the mounts from the host's");
-	if (mount("tmpfs", stand, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		AUTO_FD int fd = open(
+			files[i][0], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+		if (fd < 0 ? errno != EEXIST : io_write(fd, files[i][1], strlen(files[i][1])))
+			return err_errno(e, "cannot write /%s", files[i][0]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		if (symlink(links[i][1], links[i][0]))
+			return err_errno(e, "cannot make /%s", links[i][0]);
+	return mkdir("tmp/home", 0700) ? err_errno(e, "cannot make the home directory") : 0;
+}
+
+int rootfs_build(struct jail *j, struct err *e)
+{
+	static const struct place etc = {.directory = true};
+	umask(022);
+	if (syscall(SYS_mount, "tmpfs", stand, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		    "mode=755,size=4m,nr_inodes=16384"))
 		return err_errno(e, "cannot mount the new root");
 	j->root_fd = open(stand, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (j->root_fd < 0 || fchdir(j->root_fd))
 		return err_errno(e, "cannot open the new root");
-	if (mkdirat(j->root_fd, ".empty", 0755) || mkdirat(j->root_fd, empty_dir, 0555) ||
-		mknodat(j->root_fd, empty_file, S_IFREG | 0444, 0))
-		return err_errno(e, "cannot write in the new root");
-	return 0;
-}
-
-int rootfs_build(struct jail *j, struct err *e)
-{
-	umask(022);
-	if (start_root(j, e))
-		return -1;
-	for (size_t i = 0; i < j->layout.count; i++) {
-		if (build_place(j, &j->layout.place[i], e))
+	for (struct place *p = j->layout.place; p < j->layout.place + j->layout.count; p++)
+		if (place_any(j, p, e))
 			return -1;
-		own_close(&j->layout.place[i].tree_fd);
-	}
-	if (etc_write(j->root_fd, e))
+	if (make("etc", &etc, e) || write_files(e))
 		return -1;
-	if (mkdirat(j->root_fd, "tmp/home", 0700))
-		return err_errno(e, "cannot make the home directory");
-	unlinkat(j->root_fd, empty_file, 0);
-	unlinkat(j->root_fd, empty_dir, AT_REMOVEDIR);
-	unlinkat(j->root_fd, ".empty", AT_REMOVEDIR);
-	j->report->layers.protect = true;
-	j->report->layers.pinned = (int)layout_count(&j->layout, PLACE_PIN);
-	j->report->layers.masked = (int)layout_count(&j->layout, PLACE_MASK);
+	unlink(".empty/file");
+	rmdir(".empty/directory");
+	rmdir(".empty");
+	struct layers *layers = &j->report->layers;
+	layers->protect = true;
+	layers->pinned = layout_count(&j->layout, PLACE_PIN);
+	layers->masked = layout_count(&j->layout, PLACE_MASK);
 	return 0;
 }
 
 int rootfs_enter(struct jail *j, struct err *e)
 {
-	struct kernel_mount_attr attr = {.attr_set = KERNEL_ATTR_RDONLY};
-	if (syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/"))
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	if (syscall(SYS_pivot_root, ".", ".") || syscall(SYS_umount2, ".", 2 /* MNT_DETACH */) ||
+		chdir("/"))
 		return err_errno(e, "cannot enter the new root");
-	if (kernel_mount_setattr(j->root_fd, AT_EMPTY_PATH, &attr))
+	if (syscall(SYS_mount_setattr, j->root_fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
 		return err_errno(e, "cannot make the new root read-only");
-	own_close(&j->root_fd);
 	return 0;
 }

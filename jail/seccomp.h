@@ -4,24 +4,22 @@
 #ifndef JAIL_SECCOMP_H
 #define JAIL_SECCOMP_H
 #include <linux/filter.h>
-#include <stddef.h>
+
+#define FILTER_PROGRAMS(X)                                                                         \
+	X(FILTER_TABLE, table)             /* the whole table */                                   \
+	X(FILTER_NO_INTERNET, no_internet) /* laid on top: no internet or netlink sockets */       \
+	X(FILTER_NO_UNIX, no_unix)         /* no unix sockets, pairs excepted */                   \
+	X(FILTER_NO_HOST_IPC, no_host_ipc) /* no System V or POSIX message objects */              \
+	X(FILTER_REAPER, reaper)           /* for PID 1 of the jail: wait and end */
 
 enum filter {
-	FILTER_TABLE,       /* the whole table */
-	FILTER_NO_INTERNET, /* laid on top: no internet or netlink sockets */
-	FILTER_NO_UNIX,     /* no unix sockets, pairs excepted */
-	FILTER_NO_HOST_IPC, /* no System V or POSIX message objects */
-	FILTER_REAPER,      /* for PID 1 of the jail: wait and end */
-	FILTERS
+#define FILTER(which, program) which,
+	FILTER_PROGRAMS(FILTER)
+#undef FILTER
+		FILTERS
 };
 
-struct seccomp_program {
-	const struct sock_filter *code;
-	size_t len;
-};
-
-extern const struct seccomp_program seccomp_programs[FILTERS];
-
+const struct sock_fprog *seccomp_program(enum filter which);
 /* Loads one on the calling thread, for good. -1 with errno. */
 int seccomp_enter(enum filter which);
 #endif

@@ -1,40 +1,78 @@
-#include "jail/serve.h"
-
-#include "jail/order.h"
-#include "jail/supervise.h"
-#include <fcntl.h>
+/*
+ * The resident launcher: started before any secret is loaded, it keeps the next jails ready while
+ * the present one works, and gives one a command when an order comes: which command, and with which
+ * descriptors (stdin, stdout, stderr, status), as one message of JSON over a SOCK_SEQPACKET socket.
+ *
+ *   {"argv":["make"], "env":{"LANG":"C"}, "timeout_secs":60}     only argv is needed
+ *
+ * Attack: what one command leaves for the next, and an order that widens a jail. Every command has
+ * a jail of its own, with all namespaces, as if it had been launched alone; only the time to build
+ * it is spent beforehand. All but those three is the policy's, fixed when the launcher started. A
+ * jail that was built for another state of the host (a protected path that has appeared or been
+ * replaced, a new socket in the workspace) is thrown away and built again before the command is let
+ * in.
+ */
+#include "base/pass.h"
+#include "jail/jail.h"
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { SHORT_MS = 10 };
+enum { ORDER_BYTES_MAX = 192 * 1024, ORDER_FDS = 4, READY = 2, SHORT_MS = 10 };
+
+struct order {
+	char text[ORDER_BYTES_MAX];
+	size_t len;
+	struct passed with;
+};
+
+/* Waits for one. 0: there is one; 1: the other side is gone; -1: it is not an order. */
+static int receive(int socket_fd, struct order *o, int count, struct err *e)
+{
+	ssize_t len = pass_receive(socket_fd, o->text, sizeof(o->text), &o->with);
+	if (len < 0)
+		return err_errno(e, "cannot receive an order");
+	if (!len)
+		return 1;
+	o->len = (size_t)len;
+	if (o->with.cut)
+		return err_set(e,
+			"the order is larger than %d bytes or has more than %d descriptors",
+			ORDER_BYTES_MAX, ORDER_FDS);
+	return o->with.count == count ? 0
+				      : err_set(e, "%d descriptors came with the order, not %d",
+						o->with.count, count);
+}
 
 /* In the command's process, all layers in force. Launched alone there is nothing to wait for. */
 int serve_take(struct jail *j, struct err *e)
 {
-	struct order o;
+	static struct order o;
 	if (j->order_fd < 0)
 		return 0;
-	int failed = order_receive(j->order_fd, &o, 3, e);
-	for (int fd = 0; !failed && fd < 3; fd++)
-		if (dup2(o.fds[fd], fd) < 0)
+	int failed = receive(j->order_fd, &o, 3, e);
+	for (int fd = 0; fd < 3; fd++) {
+		if (!failed && dup2(o.with.fds[fd], fd) < 0)
 			failed = err_errno(e, "cannot use the order's descriptors");
-	failed = failed || policy_order(&j->policy, o.text, o.len, e);
-	order_done(&o);
+		own_close(&o.with.fds[fd]);
+	}
 	own_close(&j->order_fd);
+	failed = failed || policy_order(&j->policy, o.text, o.len, e);
 	return failed ? err_set(e, "the launcher has ended") : 0;
 }
 
-/* A jail that waits at serve_take; returns the end that the order goes to. A failure is in the
- * report and is told with the next order. */
+/* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
+ * made: the report says why. */
 static int prepare(struct jail *j)
 {
 	int pair[2];
 	struct err e = ERR_NONE;
+	j->report = report_new();
+	if (!j->report)
+		_exit(1);
 	/* The listener of a proxy can be handed over once: it is the command's jail that has it. */
-	if (j->policy.profile != PROFILE_STRICT || j->policy.network == NETWORK_PROXY)
+	if (j->policy.network == NETWORK_PROXY)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err_errno(&e, "cannot make a socket pair");
@@ -47,123 +85,122 @@ static int prepare(struct jail *j)
 	return pair[0];
 }
 
-static bool is_stale(struct jail *j)
+static bool is_stale(const struct jail *j)
 {
-	AUTO_LAYOUT now;
-	struct err e = ERR_NONE;
-	return layout_init(&now, &j->policy, &e) || !layout_same(&now, &j->layout);
+	static struct layout now;
+	bool stale = layout_init(&now, &j->policy, NULL) || !layout_same(&now, &j->layout);
+	layout_done(&now);
+	return stale;
 }
 
 static void discard(struct jail *j)
 {
 	if (j->child > 0)
 		kill(j->child, SIGKILL);
-	jail_clean(j);
-	j->report = report_new();
-	if (!j->report)
-		_exit(1);
+	supervise_clean(j);
 }
 
-/* The command runs, or the report says why not. */
-static void carry_out(struct jail *j, int *ready, const struct order *o, struct outcome *out)
+/* The command is let in, or the report says why not. */
+static void carry_out(struct jail *j, int ready_fd, const struct order *o)
 {
 	struct err e = ERR_NONE;
-	for (int fd = 0; fd < 3; fd++)
-		dup2(o->fds[fd], fd);
+	if (ready_fd >= 0 && is_stale(j)) {
+		discard(j);
+		close(ready_fd);
+		ready_fd = prepare(j);
+	}
+	/* Where this fails the jail has ended, and its own reason is already in the report. */
+	if (ready_fd >= 0 && pass_send(ready_fd, o->text, o->len, o->with.fds, 3) && j->child < 0)
+		report_fail(
+			j->report, "order", err_errno(&e, "cannot hand on the order") ? &e : &e);
+	/* Read here too, for the time: the command is on its way meanwhile. */
 	if (policy_order(&j->policy, o->text, o->len, &e)) {
 		report_fail(j->report, "order", &e);
 		if (j->child > 0)
 			kill(j->child, SIGKILL);
-	} else if (*ready < 0) {
+	} else if (ready_fd < 0 && !j->report->stage) {
 		jail_start(j);
-	} else {
-		if (is_stale(j)) {
-			discard(j);
-			own_close(ready);
-			*ready = prepare(j);
-		}
-		/* Where this fails the jail has ended, and its own reason is already in the report.
-		 */
-		if (order_send(*ready, o, 3, &e) && j->child < 0)
-			report_fail(j->report, "order", &e);
 	}
-	jail_wait(j, out);
 }
 
-/* Does not die with the launcher from here on, but ends with it: what it runs and what it has on
- * the host are its own to remove. */
-static void take_over(int taken_fd)
+/* A process for each order, with the jail that is ready for it. What it says to the launcher: */
+enum { SAYS_TAKEN = 't', SAYS_TOLD = 'o', SAYS_ENDED = 'e' };
+
+static void say(const struct jail *j, char what)
 {
-	prctl(PR_SET_PDEATHSIG, 0);
-	if (write(taken_fd, "", 1) != 1)
+	if (write(j->life_fd, &what, 1) != 1 && what != SAYS_TOLD)
 		_exit(1);
 }
 
-static void serve_one(struct jail *j, int socket_fd, int taken_fd)
+static void serve_one(struct jail *j, int socket_fd)
 {
-	struct order o;
-	struct outcome out = {0};
+	static struct order o;
 	struct err e = ERR_NONE;
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	j->report = report_new();
-	if (!j->report)
-		_exit(1);
-	int ready = prepare(j);
-	int rc = order_receive(socket_fd, &o, ORDER_FDS, &e);
+	int ready_fd = prepare(j), rc = receive(socket_fd, &o, ORDER_FDS, &e);
 	if (rc == 1) {
 		discard(j);
-		_exit(0); /* without a byte: the launcher ends too */
+		say(j, SAYS_ENDED);
+		_exit(0);
 	}
-	take_over(taken_fd);
-	if (rc) {
+	/* Does not die with the launcher from here on, but ends with it: what it runs and what it
+	 * has on the host are its own to remove. */
+	prctl(PR_SET_PDEATHSIG, 0);
+	say(j, SAYS_TAKEN);
+	for (int fd = 0; fd < 3 && !rc; fd++)
+		dup2(o.with.fds[fd], fd);
+	if (!rc) {
+		carry_out(j, ready_fd, &o);
+	} else {
 		report_fail(j->report, "order", &e);
 		if (j->child > 0)
 			kill(j->child, SIGKILL);
-		jail_wait(j, &out);
-	} else {
-		carry_out(j, &ready, &o, &out);
 	}
-	/* Whoever is told may be gone; the host is cleaned all the same. */
-	signal(SIGPIPE, SIG_IGN);
-	int failed = supervise_tell(j, &out, o.fds[3]);
-	order_done(&o); /* its readers see the end here */
-	close(taken_fd);
-	for (int fd = 0; fd < 3; fd++)
+	supervise(j, o.with.fds[3]);
+	for (int fd = 0; fd < ORDER_FDS; fd++) { /* readers see the end here */
+		own_close(&o.with.fds[fd]);
 		close(fd);
-	jail_clean(j);
-	_exit(failed ? 1 : 0);
+	}
+	say(j, SAYS_TOLD);
+	supervise_clean(j);
+	_exit(0);
+}
+
+static int start_one(struct jail *base, int socket_fd, const int says[2], struct err *e)
+{
+	pid_t pid = fork();
+	if (!pid) {
+		close(says[0]);
+		base->life_fd = says[1];
+		serve_one(base, socket_fd);
+	}
+	return pid < 0 ? err_errno(e, "cannot start the next launcher") : 0;
 }
 
 int serve_run(struct jail *base, int socket_fd, struct err *e)
 {
-	int life[2];
+	int says[2], idle = 0;
+	char what;
+	bool ended = false, quiet = true;
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
 	while (open("/dev/null", O_RDWR) <= STDERR_FILENO)
 		; /* an order's descriptors shall not land on these */
-	if (pipe2(life, O_CLOEXEC))
+	if (pipe2(says, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
-	supervise_within(life[0]);
-	for (;;) {
-		int taken[2];
-		char byte;
-		if (pipe2(taken, O_CLOEXEC))
-			return err_errno(e, "cannot make a pipe");
-		pid_t pid = fork();
-		if (!pid) {
-			close(life[1]);
-			serve_one(base, socket_fd, taken[1]);
-		}
-		close(taken[1]);
-		ssize_t got = pid < 0 ? -1 : read(taken[0], &byte, 1);
-		/* A short command is not disturbed by the building of the next jail. */
-		struct pollfd told = {.fd = taken[0]};
-		if (got == 1)
-			poll(&told, 1, SHORT_MS);
-		close(taken[0]);
-		if (pid < 0)
-			return err_errno(e, "cannot start the next launcher");
-		if (got != 1)
-			return 0;
+	while (!ended || idle) {
+		/* A short command is not disturbed by the building of another jail. */
+		for (; !ended && (!idle || (quiet && idle < READY)); idle++, quiet = false)
+			if (start_one(base, socket_fd, says, e))
+				return -1;
+		struct pollfd watched[] = {
+			{says[0], POLLIN, 0}, {ended ? -1 : socket_fd, POLLRDHUP, 0}};
+		quiet = !poll(watched, 2, !ended && idle < READY ? SHORT_MS : -1);
+		ended = ended || watched[1].revents;
+		if (!watched[0].revents || read(says[0], &what, 1) != 1)
+			continue;
+		idle -= what != SAYS_TOLD;
+		quiet = what == SAYS_TOLD;
 	}
+	return 0;
 }

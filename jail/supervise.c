@@ -1,96 +1,109 @@
-#include "jail/supervise.h"
-
+/*
+ * The launcher's side: waits for the jail to end, kills it on time-out, and says what happened.
+ *
+ * Attack: a command that never ends, or whose end nobody sees; an outcome that hides that the jail
+ * was never there.
+ */
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "jail/hardened.h"
+#include "base/tree.h"
+#include "jail/jail.h"
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
-static int life_fd = -1;
-
-void supervise_within(int fd)
-{
-	life_fd = fd;
-}
+struct outcome {
+	bool timed_out;
+	int64_t wall_ms;
+	struct rusage used; /* by everything that ran in the jail */
+	int code;           /* exit status */
+	const char
+		*stage; /* what kept the command from its own end; NULL when only execve failed, */
+	struct err why; /* which is its own fault, as in a shell */
+};
 
 enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED };
 
-static int wait_until(struct pollfd ended, int64_t deadline_ms)
+static int wait_until(const struct jail *j, int64_t deadline_ms)
 {
-	struct pollfd both[] = {ended, {.fd = life_fd}};
+	struct pollfd ends[] = {
+		{.fd = j->strict ? j->alive_fd : j->child_pidfd, .events = j->strict ? 0 : POLLIN},
+		{.fd = j->life_fd}};
 	for (;;) {
 		int64_t left = deadline_ms - clock_monotonic_ms();
-		int got = left <= 0 ? 0 : poll(both, 2, left > INT_MAX ? INT_MAX : (int)left);
+		int got = left <= 0 ? 0 : poll(ends, 2, left > INT_MAX ? INT_MAX : (int)left);
 		if (got > 0)
-			return both[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
+			return ends[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
 		if (left <= 0 || (got < 0 && errno != EINTR))
 			return got;
 	}
 }
 
-int supervise_collect(struct jail *j, struct rusage *used)
+static int collect(struct jail *j, struct rusage *used)
 {
 	int status = 0;
 	while (j->child > 0 && wait4(j->child, &status, 0, used) < 0)
 		if (errno != EINTR)
 			return -1;
-	j->child = -1;
+	j->child = -1; /* so that nobody signals its number */
 	own_close(&j->child_pidfd);
 	return status;
 }
 
 /* A strict jail's end is seen before its PID 1 is collected: taking the namespaces down can take
  * longer than the command did. */
-int supervise_wait(struct jail *j, struct outcome *out, struct err *e)
+static int wait_for(struct jail *j, struct outcome *out, struct err *e)
 {
-	bool strict = j->policy.profile == PROFILE_STRICT;
+	struct report *r = j->report;
 	int64_t begin = clock_monotonic_ms();
-	struct pollfd end = {
-		.fd = strict ? j->alive_fd : j->child_pidfd, .events = strict ? 0 : POLLIN};
-	int why = wait_until(end, begin + j->policy.timeout_secs * 1000);
+	if (r->stage) /* it ends, or has been killed */
+		return collect(j, &out->used) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
+	int why = wait_until(j, begin + j->policy.timeout_secs * 1000);
 	bool ended = why == WAIT_ENDED;
 	if (why < 0)
 		return err_errno(e, "cannot wait for the jail");
 	out->timed_out = why == WAIT_LATE;
 	if (!ended && syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGKILL, NULL, 0))
 		return err_errno(e, "cannot kill the jail");
-	out->used = j->report->used;
-	if (!strict || !ended || !j->report->ended) {
-		int status = supervise_collect(j, &out->used);
-		j->report->wait_status = strict ? j->report->wait_status : status;
-	}
-	if (!strict) {
-		j->report->ended = !j->report->stage;
+	out->used = r->used;
+	if (!j->strict) {
+		r->wait_status = collect(j, &out->used);
+		r->ended = true;
 		if (hardened_sweep(&out->used, e))
 			return -1;
+	} else if (!ended || !r->ended) {
+		collect(j, &out->used);
 	}
 	out->wall_ms = clock_monotonic_ms() - begin;
 	return why == WAIT_ORPHANED ? err_set(e, "the resident launcher has ended") : 0;
 }
 
-int supervise_exit(const struct jail *j, const struct outcome *out)
+/* What it comes to: the exit status, and the reason where it is not the command's own. */
+static void judge(const struct jail *j, struct outcome *out)
 {
 	const struct report *r = j->report;
-	if (r->stage || (!r->set_up && !out->timed_out))
-		return EXIT_SETUP;
-	if (out->timed_out)
-		return EXIT_TIMEOUT;
-	if (r->exec_errno)
-		return r->exec_errno == ENOENT || r->exec_errno == ENOTDIR ? EXIT_ABSENT
-									   : EXIT_CANNOT;
-	if (!r->ended) /* PID 1 itself was killed */
-		return 128 + SIGKILL;
-	return WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
-					 : 128 + WTERMSIG(r->wait_status);
+	out->code = !r->ended                   ? 128 + SIGKILL /* PID 1 itself was killed */
+		    : WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
+						: 128 + WTERMSIG(r->wait_status);
+	out->code = out->timed_out ? EXIT_TIMEOUT : out->code;
+	out->stage = r->stage;
+	out->why = r->why;
+	if (!r->stage && !r->set_up && !out->timed_out) {
+		out->stage = "launch";
+		err_set(&out->why, "the jail was killed before it was set up");
+	}
+	if (out->stage)
+		out->code = EXIT_SETUP;
+	if (out->stage || out->timed_out || !r->exec_errno)
+		return;
+	bool absent = r->exec_errno == ENOENT || r->exec_errno == ENOTDIR;
+	out->code = absent ? EXIT_ABSENT : EXIT_CANNOT;
+	errno = r->exec_errno;
+	err_errno(&out->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
 }
 
 static json_t *appeared(const struct layout *l)
@@ -103,70 +116,65 @@ static json_t *appeared(const struct layout *l)
 	return list;
 }
 
-/* What kept the command from running to its own end; `stage` is NULL when only execve failed, which
- * is the command's fault, as in a shell. */
-struct cause {
-	const char *stage;
-	int number;
-	char text[1100]; /* empty: nothing did */
-};
-
-static void find_cause(const struct jail *j, const struct outcome *out, struct cause *c)
+static int64_t milliseconds(const struct timeval *t)
 {
-	const struct report *r = j->report;
-	*c = (struct cause){.stage = r->stage, .number = r->why.number};
-	if (r->stage) {
-		snprintf(c->text, sizeof(c->text), "%s", r->why.text);
-	} else if (r->exec_errno && !out->timed_out) {
-		c->number = r->exec_errno;
-		snprintf(c->text, sizeof(c->text), "cannot run %s: %s", j->policy.argv[0],
-			strerror(r->exec_errno));
-	} else if (!r->set_up && !out->timed_out) {
-		c->stage = "launch";
-		snprintf(c->text, sizeof(c->text), "the jail was killed before it was set up");
-	}
+	return t->tv_sec * 1000 + t->tv_usec / 1000;
 }
 
-static json_t *describe(const struct jail *j, const struct outcome *out, const struct cause *c)
+static json_t *describe(const struct jail *j, const struct outcome *out)
 {
 	const struct report *r = j->report;
-	const struct timeval *user = &out->used.ru_utime, *kernel = &out->used.ru_stime;
-	bool killed = r->ended && WIFSIGNALED(r->wait_status) && !c->stage;
-	json_int_t cpu_ms = (json_int_t)(user->tv_sec + kernel->tv_sec) * 1000 +
-			    (user->tv_usec + kernel->tv_usec) / 1000;
+	bool own = r->ended && !out->timed_out && !out->stage;
+	bool killed = own && WIFSIGNALED(r->wait_status);
 	json_t *line = json_pack("{s:o, s:o, s:b, s:I, s:I, s:I, s:o}", "exit",
-		killed || out->timed_out ? json_null() : json_integer(supervise_exit(j, out)),
-		"signal",
-		killed && !out->timed_out ? json_integer(WTERMSIG(r->wait_status)) : json_null(),
-		"timed_out", out->timed_out, "wall_ms", (json_int_t)out->wall_ms, "max_rss_kib",
-		(json_int_t)out->used.ru_maxrss, "cpu_ms", cpu_ms, "layers",
+		killed || out->timed_out ? json_null() : json_integer(out->code), "signal",
+		killed ? json_integer(WTERMSIG(r->wait_status)) : json_null(), "timed_out",
+		out->timed_out, "wall_ms", out->wall_ms, "max_rss_kib",
+		(json_int_t)out->used.ru_maxrss, "cpu_ms",
+		milliseconds(&out->used.ru_utime) + milliseconds(&out->used.ru_stime), "layers",
 		report_layers(&r->layers));
-	json_t *created = appeared(&j->layout);
-	if (line && json_array_size(created))
+	json_auto_t *created = appeared(&j->layout);
+	if (json_array_size(created))
 		json_object_set(line, "appeared", created);
-	json_decref(created);
-	if (line && c->stage)
-		json_object_set_new(line, "stage", json_string(c->stage));
-	if (line && c->text[0]) {
-		json_object_set_new(line, "errno", json_integer(c->number));
-		json_object_set_new(line, "error", json_string(c->text));
+	if (out->stage)
+		json_object_set_new(line, "stage", json_string(out->stage));
+	if (out->why.text[0]) {
+		json_object_set_new(line, "errno", json_integer(out->why.number));
+		json_object_set_new(line, "error", json_string(out->why.text));
 	}
 	return line;
 }
 
-int supervise_tell(const struct jail *j, const struct outcome *out, int status_fd)
+int supervise(struct jail *j, int status_fd)
 {
-	struct cause cause;
-	find_cause(j, out, &cause);
-	if (cause.text[0])
-		fprintf(stderr, "agent6-jail: %s%s%s\n", cause.stage ? cause.stage : "",
-			cause.stage ? ": " : "", cause.text);
+	struct outcome out = {.timed_out = false};
+	struct err e = ERR_NONE;
+	if (j->child > 0 && wait_for(j, &out, &e)) {
+		report_fail(j->report, "wait", &e);
+		if (j->child > 0)
+			kill(j->child, SIGKILL); /* nothing bounds its time any more */
+	}
+	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
+	judge(j, &out);
+	if (out.why.text[0])
+		fprintf(stderr, "agent6-jail: %s%s%s\n", out.stage ? out.stage : "",
+			out.stage ? ": " : "", out.why.text);
 	if (status_fd < 0)
-		return 0;
-	json_auto_t *line = describe(j, out, &cause);
+		return out.code;
+	json_auto_t *line = describe(j, &out);
 	AUTO_BUF b;
 	buf_init(&b, 64 * 1024);
-	if (!line || json_write(&b, line) || buf_addc(&b, '\n'))
-		return -1;
-	return io_write(status_fd, b.data, b.len);
+	bool told = line && !json_write(&b, line) && !buf_addc(&b, '\n') &&
+		    !io_write(status_fd, b.data, b.len);
+	return told ? out.code : EXIT_SETUP;
+}
+
+void supervise_clean(struct jail *j)
+{
+	collect(j, NULL);
+	cgroup_leave(j);
+	if (j->temp_dir)
+		tree_remove(AT_FDCWD, j->temp_dir, NULL);
+	free(TAKE_PTR(j->temp_dir));
+	layout_done(&j->layout);
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -54,7 +55,24 @@ static int open_up(int at, const char *name)
 	return found < 0 || chmod(own, 0700) ? -1 : open_directory(found, ".");
 }
 
-static int empty(int fd, int depth, struct err *e)
+struct removal {
+	int top_fd;
+	unsigned moved; /* names given there */
+};
+
+/* No depth that somebody could build matters: what lies deeper is moved to the top first. */
+static int move_up(struct removal *r, int at, const char *name, int sub)
+{
+	char up[32];
+	if (fchmod(sub, 0700) && errno != EPERM)
+		return -1;
+	do
+		snprintf(up, sizeof(up), ".removed-%u", r->moved++);
+	while (renameat2(at, name, r->top_fd, up, RENAME_NOREPLACE) && errno == EEXIST);
+	return faccessat(r->top_fd, up, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static int empty(struct removal *r, int fd, int depth, struct err *e)
 {
 	if (fchmod(fd, 0700) && errno != EPERM)
 		return err_errno(e, "cannot open up a directory");
@@ -66,9 +84,11 @@ static int empty(int fd, int depth, struct err *e)
 		if (!unlinkat(fd, name, 0))
 			continue;
 		AUTO_FD int sub = open_up(fd, name);
-		if (sub < 0 || !depth)
+		if (sub < 0 || (!depth && move_up(r, fd, name, sub)))
 			return err_errno(e, "cannot remove %s", name);
-		if (empty(sub, depth - 1, e))
+		if (!depth)
+			continue;
+		if (empty(r, sub, depth - 1, e))
 			return -1;
 		if (unlinkat(fd, name, AT_REMOVEDIR))
 			return err_errno(e, "cannot remove %s", name);
@@ -81,11 +101,14 @@ int tree_remove(int dir_fd, const char *name, struct err *e)
 	if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
 		return 0;
 	AUTO_FD int fd = open_up(dir_fd, name);
+	struct removal r = {.top_fd = fd};
 	if (fd < 0)
 		return err_errno(e, "cannot remove %s", name);
-	if (empty(fd, TREE_DEPTH_MAX, e))
-		return -1;
-	return unlinkat(dir_fd, name, AT_REMOVEDIR) ? err_errno(e, "cannot remove %s", name) : 0;
+	do
+		if (empty(&r, fd, TREE_DEPTH_MAX, e))
+			return -1;
+	while (unlinkat(dir_fd, name, AT_REMOVEDIR) && errno == ENOTEMPTY);
+	return 0;
 }
 
 /* --- copy

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 			abort();
 		return 0;
 	}
-	if (!p.argv[0] || !p.cwd || !p.workspace || p.timeout_secs < 1)
+	if (!json_array_size(p.argv) || !p.cwd || !p.workspace || p.timeout_secs < 1)
 		abort();
 	policy_done(&p);
 	return 0;

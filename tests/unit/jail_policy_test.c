@@ -3,7 +3,6 @@
  * layout that comes of a policy.
  */
 #include "jail/layout.h"
-#include "jail/path.h"
 #include "jail/policy.h"
 #include "tests/kit/tap.h"
 #include <stdio.h>
@@ -22,18 +21,15 @@ static void test_least(void)
 	if (!ok(!policy_decode(LEAST(""), strlen(LEAST("")), &p, &e), "the least policy: %s",
 		    e.text))
 		return;
-	is_str(p.argv[0], "true", "argv");
-	ok(!p.argv[1], "argv ends");
+	is_str(json_string_value(json_array_get(p.argv, 0)), "true", "argv");
 	is(p.profile, PROFILE_STRICT, "profile");
 	is(p.network, NETWORK_NONE, "offline unless asked");
 	is(p.access, ACCESS_WRITE, "workspace access");
-	is(p.limits.processes, 256, "default limits");
+	is(p.processes, 256, "default limits");
 	is_str(p.hostname, "jail", "default host name");
 	ok(!p.allow_root_jail && !p.bundle && !p.require, "nothing else is set");
-	bool path = false;
-	for (size_t i = 0; p.env[i]; i++)
-		path = path || !strcmp(p.env[i], "PATH=/usr/local/bin:/usr/bin:/bin");
-	ok(path, "PATH is filled in");
+	is_str(json_string_value(json_object_get(p.env, "PATH")), "/usr/local/bin:/usr/bin:/bin",
+		"PATH is filled in");
 }
 
 static void test_whole(void)
@@ -51,15 +47,15 @@ static void test_whole(void)
 	if (!ok(!policy_decode(text, strlen(text), &p, &e), "every field: %s", e.text))
 		return;
 	is(p.proxy_fd, 5, "proxy_fd");
-	is(p.read.count + p.write.count + p.protect.count + p.hide.count, 5, "paths");
-	is_str(p.write.path[1], "/c", "in order");
-	is(p.limits.memory_mb + p.limits.tmp_mb, 7, "limits");
+	is(json_array_size(p.read) + json_array_size(p.write) + json_array_size(p.protect) +
+			json_array_size(p.hide),
+		5, "paths");
+	is_str(json_string_value(json_array_get(p.write, 1)), "/c", "in order");
+	is(p.memory_mb + p.tmp_mb, 7, "limits");
 	is_str(p.bundle, "/d", "bundle");
 	ok(p.allow_root_jail, "allow_root_jail");
-	size_t langs = 0;
-	for (size_t i = 0; p.env[i]; i++)
-		langs += !strncmp(p.env[i], "LANG=", 5);
-	is(langs, 1, "a variable of the policy replaces the default");
+	is_str(json_string_value(json_object_get(p.env, "LANG")), "C",
+		"a variable of the policy replaces the default");
 }
 
 static const struct {
@@ -88,8 +84,12 @@ static const struct {
 	{LEAST(",\"env\":{\"A\":1}"), "\"env\": A"},
 	{LEAST(",\"network\":\"some\""), "\"network\""},
 	{LEAST(",\"network\":{\"proxy_fd\":2}"), "proxy_fd"},
-	{LEAST(",\"network\":{\"proxy_fd\":5,\"x\":1}"), "\"network\""},
-	{LEAST(",\"limits\":{\"memory\":1}"), "no field \"memory\""},
+	{LEAST(",\"network\":{\"proxy_fd\":5,\"x\":1}"), "no field \"network.x\""},
+	{LEAST(",\"network\":{}"), "\"network.proxy_fd\" is missing"},
+	{LEAST(",\"network\":\"proxy_fd\""), "\"network\""},
+	{LEAST(",\"workspace.path\":\"/a\""), "no field \"workspace.path\""},
+	{LEAST(",\"limits\":7"), "\"limits\" must be an object"},
+	{LEAST(",\"limits\":{\"memory\":1}"), "no field \"limits.memory\""},
 	{LEAST(",\"limits\":{\"memory_mb\":0}"), "limits.memory_mb"},
 	{LEAST(",\"limits\":{\"memory_mb\":1.5}"), "limits.memory_mb"},
 	{LEAST(",\"limits\":{\"memory_mb\":99999999999}"), "limits.memory_mb"},
@@ -187,7 +187,7 @@ static void test_layout(void)
 	AUTO_FREE char *a = in(ws, "/a"), *b = in(ws, "/a/b"), *held = in(ws, "/a/b/held");
 	AUTO_FREE char *fifo = in(ws, "/a/fifo"), *inner = in(ws, "/a/b/held/data"), *more = NULL;
 	AUTO_POLICY p;
-	AUTO_LAYOUT l;
+	static struct layout l;
 	struct err e = ERR_NONE;
 	if (mkdir(a, 0755) || mkdir(b, 0755) || mkdir(held, 0755) || mkdir(inner, 0755) ||
 		mkfifo(fifo, 0644) ||
@@ -207,6 +207,7 @@ static void test_layout(void)
 		if (strcmp(l.place[i - 1].path, l.place[i].path) >= 0)
 			bail("places are out of order");
 	is_str(layout_above(&l, fifo)->path, ws, "what contains a place");
+	layout_done(&l);
 }
 
 static void test_layout_refusals(void)
@@ -216,10 +217,11 @@ static void test_layout_refusals(void)
 		",\"write\":[\"/usr\"]", ",\"read\":[\"/run\"]"};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		AUTO_POLICY p;
-		AUTO_LAYOUT l;
+		static struct layout l;
 		struct err e = ERR_NONE;
 		decode_layout(tap_scratch(), bad[i], &p, &l, &e);
 		ok(e.text[0], "not granted: %s", bad[i]);
+		layout_done(&l);
 	}
 }
 

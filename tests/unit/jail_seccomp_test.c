@@ -23,11 +23,11 @@ static const uint32_t own_arch = AUDIT_ARCH_AARCH64, foreign_arch = AUDIT_ARCH_A
 #endif
 
 /* Classic BPF as seccomp runs it; -1 for anything the kernel would refuse to load. */
-static int64_t simulate(const struct seccomp_program *p, const struct seccomp_data *data)
+static int64_t simulate(const struct sock_fprog *p, const struct seccomp_data *data)
 {
 	uint32_t a = 0;
 	for (size_t at = 0, steps = 0; at < p->len && steps < p->len; at++, steps++) {
-		const struct sock_filter *i = &p->code[at];
+		const struct sock_filter *i = &p->filter[at];
 		switch (i->code) {
 		case BPF_LD | BPF_W | BPF_ABS:
 			if (i->k % 4 || i->k + 4 > sizeof(*data))
@@ -140,7 +140,7 @@ static void make_args(const struct reading *r, size_t pick, uint64_t *state, uin
 	}
 }
 
-static int mismatches(const struct reading *r, const struct seccomp_program *p, int nr)
+static int mismatches(const struct reading *r, const struct sock_fprog *p, int nr)
 {
 	uint64_t state = 0x9e3779b97f4a7c15u + (uint64_t)nr, args[ARGS];
 	static const uint64_t high[] = {0, 1ull << 32, 1ull << 63, 0xffffffffull << 32};
@@ -162,7 +162,7 @@ static int mismatches(const struct reading *r, const struct seccomp_program *p, 
 
 static void test_program(const struct reading *r, enum filter which, const char *name)
 {
-	const struct seccomp_program *p = &seccomp_programs[which];
+	const struct sock_fprog *p = seccomp_program(which);
 	int wrong = 0, alive = 0;
 	for (int nr = 0; nr < NUMBERS + 8; nr++)
 		wrong += mismatches(r, p, nr);
@@ -183,7 +183,7 @@ static int64_t call(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, uin
 	struct seccomp_data data = {.nr = seccomp_syscall_resolve_name_arch(HERE, name),
 		.arch = own_arch,
 		.args = {a0, a1, a2, a3}};
-	return simulate(&seccomp_programs[FILTER_TABLE], &data);
+	return simulate(seccomp_program(FILTER_TABLE), &data);
 }
 
 /* Written out, so that a mistake in the table's notation cannot agree with itself. */
