@@ -33,6 +33,10 @@ struct launcher *jails_find(struct jails *j, const json_t *policy, struct err *e
 		return NULL;
 	s->policy = json_incref((json_t *)(uintptr_t)policy);
 	to_front(j, j->count++);
+	/* Their end is waited for while the first jail of this one is built. */
+	for (int i = j->count - 1; i > 0; i--)
+		if (!j->slots[i].policy)
+			end_slot(j, i);
 	return &j->slots[0].launcher;
 }
 
