@@ -10,6 +10,7 @@
 enum {
 	ID_BYTES_MAX = 64,
 	HOLDER_BYTES = 256,
+	HOST_BYTES = sizeof(((struct holder *)0)->host),
 	LOCK_STEP_MS = 10,
 	LOCK_ALIVE_MS = 300,
 	LOCK_GONE_MS = 5000,
@@ -106,10 +107,24 @@ static void read_holder(int fd, struct holder *out)
 	snprintf(out->host, sizeof(out->host), "%.*s", (int)strcspn(rest, "\n"), rest);
 }
 
+static void host_name(char out[HOST_BYTES])
+{
+	memset(out, 0, HOST_BYTES);
+	gethostname(out, HOST_BYTES - 1);
+}
+
+/* Of another host's processes nothing is known here. */
+static bool is_gone(const struct holder *who)
+{
+	char host[HOST_BYTES];
+	host_name(host);
+	return who->pid > 0 && !strcmp(who->host, host) && kill(who->pid, 0) && errno == ESRCH;
+}
+
 static int write_holder(int fd, struct err *e)
 {
-	char text[HOLDER_BYTES], host[65] = "";
-	gethostname(host, sizeof(host) - 1);
+	char text[HOLDER_BYTES], host[HOST_BYTES];
+	host_name(host);
 	int n = snprintf(text, sizeof(text), "%d %s\n", (int)getpid(), host);
 	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
 		return err_errno(e, "cannot write the lock file");
@@ -128,8 +143,7 @@ static int set_lock(int fd)
 			return -1;
 		struct holder who;
 		read_holder(fd, &who);
-		bool gone = who.pid > 0 && kill(who.pid, 0) && errno == ESRCH;
-		if (ms >= (gone ? LOCK_GONE_MS : LOCK_ALIVE_MS)) {
+		if (ms >= (is_gone(&who) ? LOCK_GONE_MS : LOCK_ALIVE_MS)) {
 			errno = EWOULDBLOCK;
 			return -1;
 		}

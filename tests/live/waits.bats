@@ -163,6 +163,24 @@ END
 	[[ $(agent6 machine status parked --json | jq -r '.holder') == null ]]
 }
 
+# A host: a name, processes and mounts of its own. What both see is the file system.
+on_host() { # NAME CMD...
+	unshare --uts --pid --fork --mount --propagation private sh -c 'hostname "$1" && shift && exec "$@"' sh "$@"
+}
+
+@test "a second host on the same file system is refused and told which one holds the instance" {
+	need_root
+	on_host alpha "$AGENT6_BIN/agent6" machine run "$SCRATCH/loop" >"$SCRATCH/output" 2>&1 3>&- &
+	local host=$!
+	eventually armed loop 1
+	run -2 on_host beta "$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
+	[[ $output == *"already running: process "[0-9]*" on alpha holds it"* ]]
+	[[ $(on_host beta "$AGENT6_BIN/agent6" machine status loop --json | jq -r '"\(.status) \(.holder.host)"') == "waiting alpha" ]]
+	agent6 machine stop loop
+	wait "$host"
+	run -0 on_host beta "$AGENT6_BIN/agent6" machine run --exit-on-wait "$SCRATCH/loop"
+}
+
 @test "a long wait makes no system call and keeps little memory" {
 	need strace
 	launch parked
