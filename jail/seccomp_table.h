@@ -92,6 +92,12 @@ struct arg_rule {
 	X(ioctl, DENY, IS(1, WHOLE, 0x541du))                  /* TIOCCONS */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x5423u))                  /* TIOCSETD */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x540eu))                  /* TIOCSCTTY */ \
+	X(ioctl, DENY, IS(1, WHOLE, 0x540cu))                  /* TIOCEXCL: outlasts the command */ \
+	X(ioctl, DENY, IS(1, 0xffffff00u, 0x4b00u))            /* KD*: what a console's keys say */ \
+	X(ioctl, DENY, IS(1, 0xffffff00u, 0x5600u))            /* VT_*: switches consoles */ \
+	X(ioctl, DENY, IS(1, 0xfffffffeu, 0x8940u))            /* SIOC[GS]IFBR: loads a module */ \
+	X(ioctl, DENY, IS(1, 0xfffffffcu, 0x89a0u))            /* SIOCBR* */ \
+	X(ioctl, DENY, IS(1, 0xfffffffeu, 0x8982u))            /* SIOC[GS]IFVLAN: the same */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x40086602u))              /* FS_IOC_SETFLAGS: immutable */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x40046602u))              /* the same, 32-bit form */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x401c5820u))              /* FS_IOC_FSSETXATTR */ \
