@@ -181,6 +181,8 @@ int answer(long result);
 
 /* Prints what the command can find out about its own confinement; see facts.c. */
 int facts(void);
+/* Writes what every ioctl answers on every kind of descriptor; see ioctls.c. */
+int ioctls(void);
 
 #define ATTACK_DECLARE(id, by, strict, hardened, what) int id(void);
 ATTACKS(ATTACK_DECLARE)

@@ -1,7 +1,7 @@
 /*
  * attack ID: makes one attempt and exits with its answer: 0 for success, else the errno; 250 when
  * there is no such attempt. `attack pause` is the victim, `attack whoami` exits 0 for uid 0,
- * `attack facts` describes its confinement.
+ * `attack facts` and `attack ioctls` describe its confinement.
  */
 #include "tests/security/attacks/attack.h"
 
@@ -50,6 +50,8 @@ int main(int argc, char **argv)
 		return geteuid() ? EPERM : 0;
 	if (!strcmp(id, "facts"))
 		return facts();
+	if (!strcmp(id, "ioctls"))
+		return ioctls();
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++)
 		if (!strcmp(attacks[i].id, id))
 			return attacks[i].attempt();

@@ -1,0 +1,163 @@
+/*
+ * Every ioctl on every descriptor that a command can come by (attacks/ioctls.c), outside as an
+ * ordinary user and then in jails: what the table below names is refused on every descriptor, and
+ * nothing succeeds inside that does not outside.
+ */
+#include "base/io.h"
+#include "tests/kit/tap.h"
+#include "tests/security/attacks/attack.h"
+#include "tests/security/attacks/decoy_run.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KIND_BYTES = 32, ANSWERS_MAX = 200000 };
+
+/* request, mask of the bits that count, what it would do */
+#define REFUSED(X)                                                                                 \
+	X(0x5412, ~0u, "TIOCSTI: type for the user")                                               \
+	X(0x541c, ~0u, "TIOCLINUX: paste into the console")                                        \
+	X(0x541d, ~0u, "TIOCCONS: take the console's messages")                                    \
+	X(0x5423, ~0u, "TIOCSETD: load a line discipline")                                         \
+	X(0x540e, ~0u, "TIOCSCTTY: take the terminal")                                             \
+	X(0x540c, ~0u, "TIOCEXCL: lock others out of the terminal")                                \
+	X(0x4b00, 0xffffff00, "KD*: change what the console's keys say")                           \
+	X(0x5600, 0xffffff00, "VT_*: switch or lock consoles")                                     \
+	X(0x40086602, ~0u, "FS_IOC_SETFLAGS: make a file immutable")                               \
+	X(0x40046602, ~0u, "its 32-bit form")                                                      \
+	X(0x401c5820, ~0u, "FS_IOC_FSSETXATTR: the same by another way")                           \
+	X(0x400454ca, ~0u, "TUNSETIFF: make a network device")                                     \
+	X(0x4c00, 0xffffff00, "LOOP_*: attach a file to a device")                                 \
+	X(0x8940, ~1u, "SIOC[GS]IFBR: have the bridge module loaded")                              \
+	X(0x89a0, ~3u, "SIOCBR*: change a bridge")                                                 \
+	X(0x8982, ~1u, "SIOC[GS]IFVLAN: have the VLAN module loaded")
+
+static const struct refused {
+	unsigned request, mask;
+	const char *what;
+} refused[] = {
+#define REFUSED_ROW(request, mask, what) {request, mask, what},
+	REFUSED(REFUSED_ROW)};
+
+struct answer {
+	char kind[KIND_BYTES];
+	unsigned long request;
+	int number; /* errno, 0: success */
+};
+
+struct sweep {
+	struct answer *answers;
+	size_t count;
+	int exit;
+};
+
+static struct sweep read_answers(const struct decoy *d, int code)
+{
+	struct sweep s = {.answers = calloc(ANSWERS_MAX, sizeof(*s.answers)), .exit = code};
+	AUTO_FREE char *path = NULL, *text = NULL;
+	if (!s.answers || asprintf(&path, "%s/ioctls", d->workspace) < 0)
+		bail("out of memory");
+	if (io_read_file(AT_FDCWD, path, 16 << 20, &text, NULL, NULL))
+		return s;
+	for (char *line = text; *line && s.count < ANSWERS_MAX; line += strcspn(line, "\n") + 1) {
+		struct answer *a = &s.answers[s.count];
+		if (sscanf(line, "%31s %lx %d", a->kind, &a->request, &a->number) == 3)
+			s.count++;
+	}
+	return s;
+}
+
+/* `profile` NULL: outside. */
+static struct sweep run(struct decoy *d, const char *profile)
+{
+	decoy_fill(d);
+	int code =
+		profile ? decoy_run_inside(d, "ioctls", profile) : decoy_run_outside(d, "ioctls");
+	struct sweep s = read_answers(d, code);
+	decoy_clear(d);
+	return s;
+}
+
+static const struct answer *find(const struct sweep *s, const struct answer *like)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->answers[i].request == like->request &&
+			!strcmp(s->answers[i].kind, like->kind))
+			return &s->answers[i];
+	return NULL;
+}
+
+static bool names(const struct refused *r, const struct answer *a)
+{
+	return ((unsigned)a->request & r->mask) == r->request;
+}
+
+static size_t count_kinds(const struct sweep *s)
+{
+	size_t kinds = 0;
+	for (size_t i = 0; i < s->count; i++)
+		kinds += !i || strcmp(s->answers[i].kind, s->answers[i - 1].kind) != 0;
+	return kinds;
+}
+
+/* A refused number answers EPERM on every kind: even where nothing knows it. */
+static void check_refused(const struct sweep *s, const struct refused *r, const char *where)
+{
+	size_t right = 0, wrong = 0, numbers = ~r->mask + 1ul;
+	for (size_t i = 0; i < s->count; i++) {
+		if (!names(r, &s->answers[i]))
+			continue;
+		right += s->answers[i].number == EPERM;
+		wrong += s->answers[i].number != EPERM;
+	}
+	ok(!wrong && right >= count_kinds(s) * numbers, "%s: %s", where, r->what);
+	if (wrong || !right)
+		diag("%zu refused, %zu answered otherwise, of %zu", right, wrong,
+			count_kinds(s) * numbers);
+}
+
+static void check_inside(
+	const struct sweep *outside, struct decoy *d, const char *who, const char *profile)
+{
+	char where[64];
+	snprintf(where, sizeof(where), "%s, %s", profile, who);
+	struct sweep inside = run(d, profile);
+	size_t more = 0, works = 0;
+	if (!ok(!inside.exit && inside.count > 1000, "%s: the sweep ran to its end", where))
+		diag("exit status %d, %zu answers", inside.exit, inside.count);
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+		check_refused(&inside, &refused[i], where);
+	for (size_t i = 0; i < inside.count; i++) {
+		const struct answer *a = &inside.answers[i], *o = find(outside, a);
+		works += !a->number;
+		if (a->number || (o && !o->number))
+			continue;
+		diag("%s: %lx on %s works inside only", where, a->request, a->kind);
+		more++;
+	}
+	ok(!more,
+		"%s: of %zu answers %zu are a success, on %zu kinds of descriptors; none that is "
+		"refused outside",
+		where, inside.count, works, count_kinds(&inside));
+	free(inside.answers);
+}
+
+int main(void)
+{
+	struct decoy user, root;
+	decoy_init(&user, tap_scratch(), true);
+	struct sweep outside = run(&user, NULL);
+	if (!ok(!outside.exit && outside.count > 500, "the sweep runs outside"))
+		diag("exit status %d, %zu answers", outside.exit, outside.count);
+	check_inside(&outside, &user, "user", "strict");
+	check_inside(&outside, &user, "user", "hardened");
+	decoy_done(&user);
+	if (geteuid() == 0) {
+		decoy_init(&root, tap_scratch(), false);
+		check_inside(&outside, &root, "root", "strict");
+		decoy_done(&root);
+	}
+	free(outside.answers);
+	return tap_done();
+}
