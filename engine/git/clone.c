@@ -4,6 +4,7 @@
 #include "base/tree.h"
 #include "git/branch.h"
 #include "git/call.h"
+#include "git/parse.h"
 #include "git/settings.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,11 +22,9 @@ static int call_for_oid(const struct git_repo *r, const struct git_call *call,
 	buf_init(&out, OID_OUTPUT_BYTES);
 	if (git_call(r, call, &out, e))
 		return -1;
-	size_t len = out.len ? strspn(out.data, "0123456789abcdef") : 0;
-	if (len != 40 && len != 64)
-		return err_set(e, "git %s did not answer with an object's name", call->args[0]);
-	snprintf(oid, GIT_OID_BYTES, "%.*s", (int)len, out.data);
-	return 0;
+	return parse_oid(out.data, oid)
+		       ? err_set(e, "git %s did not answer with an object's name", call->args[0])
+		       : 0;
 }
 
 static int call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)
@@ -182,8 +181,6 @@ int git_clone_checkout(
 /* --- changes -----------------------------------------------------------------------------------
  */
 
-/* Entries of `status -z` are "XY PATH"; Y says what the work tree has and the index has not. A path
- * that ends in a slash is a repository of its own. */
 static int changed_paths(
 	const struct git_repo *clone, struct buf *paths, size_t *left_out, struct err *e)
 {
@@ -191,21 +188,10 @@ static int changed_paths(
 		"--untracked-files=all", "--ignore-submodules=all", "--no-renames"};
 	AUTO_BUF out;
 	buf_init(&out, GIT_OUTPUT_MAX);
-	*left_out = 0;
 	if (git_call(
 		    clone, &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)}, &out, e))
 		return -1;
-	for (size_t at = 0, len; at < out.len; at += len + 1) {
-		const char *entry = out.data + at;
-		len = strlen(entry);
-		if (len < 4 || entry[1] == ' ')
-			continue;
-		if (entry[len - 1] == '/')
-			++*left_out;
-		else
-			buf_add(paths, entry + 3, len - 2);
-	}
-	return paths->failed ? err_set(e, "too many files were changed") : 0;
+	return parse_changes(&out, paths, left_out) ? err_set(e, "too many files were changed") : 0;
 }
 
 static int stage_paths(const struct git_repo *clone, const struct buf *paths, struct err *e)
@@ -234,28 +220,23 @@ int git_clone_stage(
 /* --- commits -----------------------------------------------------------------------------------
  */
 
-/* Of `check-attr -z`: PATH, "filter", VALUE, each ended by NUL. */
 static int check_filters(const struct git_repo *clone, const struct buf *paths, struct err *e)
 {
 	static const char *const args[] = {"check-attr", "-z", "--stdin", "filter"};
 	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .input = paths};
-	const char *part[3] = {"", "", ""};
+	const char *path, *filter;
 	AUTO_BUF out;
 	buf_init(&out, 2 * GIT_OUTPUT_MAX);
 	if (git_call(clone, &call, &out, e))
 		return -1;
-	size_t n = 0;
-	for (size_t at = 0; at < out.len; at += strlen(out.data + at) + 1) {
-		part[n++ % 3] = out.data + at;
-		if (n % 3 || !strcmp(part[2], "unspecified") || !strcmp(part[2], "unset"))
-			continue;
-		bool lfs = !strcmp(part[2], "lfs");
-		if (!lfs && git_filter_runs(clone, part[2]))
+	for (size_t at = 0; (path = parse_filter(&out, &at, &filter));) {
+		bool lfs = !strcmp(filter, "lfs");
+		if (!lfs && git_filter_runs(clone, filter))
 			continue;
 		return err_set(e,
 			"%.300s is changed, and .gitattributes gives it to the filter %.100s, %s; "
 			"let the machine leave such files alone, or commit them yourself",
-			part[0], part[2],
+			path, filter,
 			lfs ? "which keeps its files outside of git's objects"
 			    : "which is not run here: the wrong bytes would be committed");
 	}

@@ -1,6 +1,7 @@
 #include "git/settings.h"
 
 #include "git/call.h"
+#include "git/parse.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,16 +15,9 @@ static int list_repository(const struct git_repo *r, struct buf *out, struct err
 	buf_init(&list, GIT_OUTPUT_MAX);
 	if (git_call(r, &call, &list, e))
 		return -1;
-	for (size_t at = 0; at < list.len;) {
-		const char *scope = list.data + at, *entry = scope + strlen(scope) + 1;
-		at = (size_t)(entry - list.data);
-		if (at >= list.len)
-			return err_set(e, "git config did not end its list");
-		at += strlen(entry) + 1;
-		if (strcmp(scope, "command") != 0)
-			buf_add(out, entry, strlen(entry) + 1);
-	}
-	return out->failed ? err_set(e, "the repository's configuration is too long") : 0;
+	return parse_settings(&list, out)
+		       ? err_set(e, "git config did not end its list, or it is too long")
+		       : 0;
 }
 
 /* One file is all that git sees: what it includes lies elsewhere. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { BODY_CAP_BYTES = 64 * 1024, SHOWN_BYTES = 400 };
+enum { BODY_CAP_BYTES = 64 * 1024, SHOWN_BYTES = 400, TYPE_BYTES = 60 };
 enum { BASE_MS = 1000, BACKOFF_MAX_MS = 30000, WISH_MAX_MS = 120000 };
 
 /* A model server that loads may answer 503 for minutes; that is "passing" as well. */
@@ -78,13 +78,21 @@ static bool says_too_long(const char *message)
 	return false;
 }
 
-static void shown(char out[SHOWN_BYTES + 1], const char *text, size_t len)
+/* At most `bytes` with the NUL; what could move a cursor is a space. */
+static void shown(char *out, size_t bytes, const char *text, size_t len)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < len && n < SHOWN_BYTES; i++)
-		out[n++] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i];
+	uint32_t code;
+	for (size_t i = 0, step; i < len && (step = utf8_step(text + i, len - i, &code));
+		i += step) {
+		bool bad = !code || utf8_is_control(code) || code == '\n' || code == '\r' ||
+			   code == '\t';
+		if (n + step >= bytes)
+			break;
+		memcpy(out + n, bad ? " " : text + i, bad ? 1 : step);
+		n += bad ? 1 : step;
+	}
 	out[n] = '\0';
-	out[utf8_prefix(out, n)] = '\0';
 }
 
 /* Type before status: OpenAI names the cause in `code`, Anthropic in `type`, gateways put the HTTP
@@ -109,23 +117,25 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 {
 	json_auto_t *doc = json_read(body, len, BODY_CAP_BYTES, NULL);
 	const json_t *error = json_object_get(doc, "error");
-	const char *type = json_string_value(json_object_get(error, "type"));
+	const json_t *named = json_object_get(error, "type");
 	const json_t *message = json_is_string(error) ? error : json_object_get(error, "message");
-	char text[SHOWN_BYTES + 1];
+	char text[SHOWN_BYTES + 1], type[TYPE_BYTES + 1] = "";
+	if (json_is_string(named))
+		shown(type, sizeof(type), json_string_value(named), json_string_length(named));
 	if (json_is_string(message))
-		shown(text, json_string_value(message), json_string_length(message));
+		shown(text, sizeof(text), json_string_value(message), json_string_length(message));
 	else
-		shown(text, body, len);
+		shown(text, sizeof(text), body, len);
 	enum fault_kind kind = classify(error, status);
 	if (kind != FAULT_CONTEXT && should_retry >= 0)
 		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
 	f->status = status;
 	const char *colon = text[0] ? ": " : "";
 	if (status)
-		return fault_set(f, kind, "the provider answered %ld%s%.60s%s%s", status,
-			type ? " " : "", type ? type : "", colon, text);
-	return fault_set(f, kind, "the provider reported an error in the stream (%.60s)%s%s",
-		type ? type : "no type", colon, text);
+		return fault_set(f, kind, "the provider answered %ld%s%s%s%s", status,
+			type[0] ? " " : "", type, colon, text);
+	return fault_set(f, kind, "the provider reported an error in the stream (%s)%s%s",
+		type[0] ? type : "no type", colon, text);
 }
 
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)

@@ -127,8 +127,21 @@ static void counts(void)
 	is(usage_microusd(&u, &p), 15, "cached tokens beyond the input do not lower the bill");
 }
 
+static void shown_clean(void)
+{
+	static const char body[] = "{\"error\":{\"type\":\"\\u001b[2Jover\\u009bx\",\"message\":"
+				   "\"a\\nb\\u001b]0;\\u202ec\"}}";
+	struct fault f = FAULT_INIT;
+	fault_reply(&f, 500, body, sizeof(body) - 1, -1);
+	is_str(f.text,
+		"the provider answered 500  [2Jover x: a b ]0;\xe2\x80\xae"
+		"c",
+		"no control character of a provider reaches a terminal");
+}
+
 int main(void)
 {
+	shown_clean();
 	classes();
 	waits();
 	counts();

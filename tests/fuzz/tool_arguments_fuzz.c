@@ -1,0 +1,73 @@
+/*
+ * What a model writes as a call's arguments: the check of every tool's declaration, the edit list
+ * on a text, and what the loop keeps of it. First line: the arguments; the rest: the file.
+ */
+#include "agent/digest.h"
+#include "agent/finish.h"
+#include "agent/tools/edit.h"
+#include "agent/tools/permit.h"
+#include "base/json.h"
+#include <stdint.h>
+#include <string.h>
+
+enum { EDITS_MAX = 16, CAP_BYTES = 4 * 1024 * 1024 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void check_tools(const json_t *arguments)
+{
+	static const char *const names[] = {
+		"read_file", "list_dir", "grep", "apply_edit", "run_command", "run_verify_command"};
+	struct digest d = {0};
+	struct buf out;
+	buf_init(&out, CAP_BYTES);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct tool *tool = tool_find(names[i], ~0U);
+		if (!tool)
+			abort();
+		buf_clear(&out);
+		bool fits = !tool_check(tool, arguments, &out);
+		if (fits == (out.len > 0) || (fits && !json_is_object(arguments)))
+			abort();
+		digest_note(&d, names[i], arguments, fits, "exit 1\n");
+	}
+	digest_write(&d, &out);
+	permit_is_argv(json_object_get(arguments, "argv"));
+	json_decref(finish_check(NULL, (json_t *)(uintptr_t)arguments, &out));
+	digest_done(&d);
+	buf_done(&out);
+}
+
+static void check_edits(const json_t *arguments, const char *text)
+{
+	struct edit edits[EDITS_MAX];
+	size_t count = 0, i;
+	const json_t *one;
+	struct buf out, report;
+	buf_init(&out, CAP_BYTES);
+	buf_init(&report, CAP_BYTES);
+	json_array_foreach (json_object_get(arguments, "edits"), i, one) {
+		const char *before = json_string_value(json_object_get(one, "old_string"));
+		const char *after = json_string_value(json_object_get(one, "new_string"));
+		if (before && after && count < EDITS_MAX)
+			edits[count++] = (struct edit){before, after};
+	}
+	if (count && edit_apply(text, edits, count, &out, &report) && !report.len)
+		abort();
+	buf_done(&out);
+	buf_done(&report);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	const uint8_t *nl = memchr(data, '\n', len);
+	size_t first = nl ? (size_t)(nl - data) : len;
+	json_auto_t *arguments = json_read((const char *)data, first, CAP_BYTES, NULL);
+	char *text = strndup(nl ? (const char *)nl + 1 : "", nl ? len - first - 1 : 0);
+	if (arguments) {
+		check_tools(arguments);
+		check_edits(arguments, text);
+	}
+	free(text);
+	return 0;
+}
