@@ -152,10 +152,28 @@ static void start_victim(struct decoy *d)
 	_exit(1);
 }
 
-/* A process that an attack left: how many there are; with `end`, they are killed. */
-static int left_behind(const struct decoy *d, bool end)
+/* Direct children only: killing them hands theirs to this subreaper, and no child means that
+ * nothing is left, however fast it forks. */
+static void end_orphans(void)
 {
-	int count = 0;
+	char name[64], text[65536];
+	snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)getpid());
+	for (pid_t got; (got = waitpid(-1, NULL, WNOHANG)) >= 0;) {
+		AUTO_FD int list = got ? -1 : open(name, O_RDONLY | O_CLOEXEC);
+		ssize_t len = list < 0 ? 0 : read(list, text, sizeof(text) - 1);
+		text[len > 0 ? len : 0] = '\0';
+		char *end = text;
+		for (long pid; (pid = strtol(end, &end, 10)) > 0;)
+			kill((pid_t)pid, SIGKILL);
+		if (!got)
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+}
+
+/* Whether a process of an attack is left. */
+static bool left_behind(const struct decoy *d)
+{
+	bool found = false;
 	DIR *proc = opendir("/proc");
 	const struct dirent *entry;
 	while (proc && (entry = readdir(proc))) {
@@ -167,15 +185,12 @@ static int left_behind(const struct decoy *d, bool end)
 			continue;
 		ssize_t len = read(fd, line, sizeof(line) - 1);
 		close(fd);
-		if (len <= 0 || (strcmp(line, d->mark) != 0 && strcmp(line, d->attack) != 0))
-			continue;
-		count++;
-		if (end)
-			kill((pid_t)pid, SIGKILL);
+		if (len > 0 && (!strcmp(line, d->mark) || !strcmp(line, d->attack)))
+			found = true;
 	}
 	if (proc)
 		closedir(proc);
-	return count;
+	return found;
 }
 
 /* --- trees -------------------------------------------------------------------------------------
@@ -380,20 +395,11 @@ void decoy_fill(struct decoy *d)
 
 void decoy_clear(struct decoy *d)
 {
-	bool left = false;
 	forget_all(d);
 	kill(d->victim, SIGKILL);
 	waitpid(d->victim, NULL, 0);
 	d->victim = 0;
-	/* What forks on may slip through one look, or two. */
-	for (int quiet = 0; quiet < (left ? 8 : 2);) {
-		left = left_behind(d, true) || left;
-		quiet = left_behind(d, true) ? 0 : quiet + 1;
-		if (left)
-			nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-	}
-	while (waitpid(-1, NULL, WNOHANG) > 0) /* what lost its parent counts as the attacker's */
-		;
+	end_orphans();
 	own_close(&d->canary[OUTSIDE]);
 	own_close(&d->canary[INSIDE]);
 	reached_canary(d);
@@ -429,7 +435,7 @@ char *decoy_harm(struct decoy *d)
 		return text("the victim was hit");
 	if (nftw(d->workspace, find_set_id, 16, FTW_PHYS))
 		return text("a set-id file lies in the workspace");
-	if (left_behind(d, false))
+	if (left_behind(d))
 		return text("a process was left behind");
 	return NULL;
 }
