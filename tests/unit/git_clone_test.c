@@ -1,0 +1,235 @@
+/* A repository and a clone of it, through the real git in its real jail. */
+#include "git/clone.h"
+
+#include "base/io.h"
+#include "base/tree.h"
+#include "git/branch.h"
+#include "git/environment.h"
+#include "git/hooks.h"
+#include "git/settings.h"
+#include "tests/kit/tap.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct git_identity as = {"A U Thor", "author@example.org"};
+static const struct git_files no_files = {NULL, 0};
+
+/* The jail is looked for beside the running program: the test runs as a copy that has it there. */
+static void move_beside_the_jail(char **argv)
+{
+	char self[PATH_MAX], jail[PATH_MAX], *text;
+	size_t len;
+	const char *bin = getenv("AGENT6_BIN"), *scratch = tap_scratch();
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (getenv("GIT_CLONE_TEST") || n < 0 || !bin)
+		return;
+	self[n] = '\0';
+	snprintf(jail, sizeof(jail), "%s/agent6-jail", bin);
+	AUTO_FD int dir = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (io_read_file(AT_FDCWD, self, 256 * 1024 * 1024, &text, &len, NULL) ||
+		io_create_file(dir, "test", text, len, 0755, NULL) ||
+		symlinkat(jail, dir, "agent6-jail"))
+		bail("cannot copy the test");
+	setenv("GIT_CLONE_TEST", scratch, 1);
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/test", scratch);
+	execv(path, argv);
+	bail("cannot start the copy");
+}
+
+static void put(const char *dir, const char *path, const char *text, mode_t mode)
+{
+	struct err e = ERR_NONE;
+	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	unlinkat(fd, path, 0);
+	if (io_create_file(fd, path, text, strlen(text), mode, &e))
+		bail("%s: %s", path, e.text);
+}
+
+#define fine(call)                                                                                 \
+	do {                                                                                       \
+		struct err e_ = ERR_NONE;                                                          \
+		struct err *e = &e_;                                                               \
+		if (!ok(!(call), #call))                                                           \
+			diag("%s", e_.text);                                                       \
+	} while (0)
+
+#define refused(call, part)                                                                        \
+	do {                                                                                       \
+		struct err e_ = ERR_NONE;                                                          \
+		struct err *e = &e_;                                                               \
+		ok((call) != 0, #call " is refused");                                              \
+		has_str(e_.text, part, "with the reason");                                         \
+	} while (0)
+
+/* --- the environment ---------------------------------------------------------------------------
+ */
+
+static const char *setting(const json_t *env, const char *key)
+{
+	char name[40];
+	const char *value = NULL, *at;
+	for (int i = 0;; i++) {
+		snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%d", i);
+		if (!(at = json_string_value(json_object_get(env, name))))
+			return value;
+		snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%d", i);
+		if (!strcmp(at, key))
+			value = json_string_value(json_object_get(env, name));
+	}
+}
+
+static void environment(void)
+{
+	static char names[] =
+		"filter.a=b.clean\0filter.x.y.smudge\0merge.m.driver\0diff.d.textconv\0"
+		"remote.o.promisor\0hook.h.command\0trailer.t.cmd\0core.bare";
+	static char allowed[] = "filter.x.y.smudge\ncat\0filter.x.y.required\ntrue";
+	const struct buf list = {.data = names, .len = sizeof(names)};
+	const struct buf filters = {.data = allowed, .len = sizeof(allowed)}, none = {0};
+	struct environment_ask ask = {&list, &none, NULL};
+	json_auto_t *env = environment_new(&ask, NULL);
+	is_str(setting(env, "filter.a=b.clean"), "", "a filter is blank, a name with = included");
+	is_str(setting(env, "filter.x.y.required"), "false", "and not required");
+	is_str(setting(env, "merge.m.driver"), "/bin/false", "a merge driver fails");
+	is_str(setting(env, "diff.d.textconv"), "/bin/false", "so does a textconv");
+	is_str(setting(env, "remote.o.promisor"), "false", "nothing is fetched");
+	is_str(setting(env, "hook.h.enabled"), "false", "a configured hook is off");
+	is_str(setting(env, "trailer.t.cmd"), "true", "a trailer does nothing");
+	is_str(setting(env, "core.hooksPath"), "/dev/null", "no hooks");
+	is_str(json_string_value(json_object_get(env, "GIT_NO_LAZY_FETCH")), "1", "no fetching");
+	ok(!json_object_get(env, "GIT_AUTHOR_NAME"), "nobody commits");
+	ask = (struct environment_ask){&list, &filters, &as};
+	json_auto_t *more = environment_new(&ask, NULL);
+	is_str(setting(more, "filter.x.y.smudge"), "cat", "an allowed filter runs");
+	is_str(setting(more, "filter.x.y.required"), "true", "and must not fail");
+	is_str(setting(more, "filter.a=b.clean"), "", "the other one does not");
+	is_str(json_string_value(json_object_get(more, "GIT_COMMITTER_EMAIL")), as.email,
+		"somebody commits");
+}
+
+/* --- the repository ----------------------------------------------------------------------------
+ */
+
+static char head[GIT_OID_BYTES];
+
+static void branches(struct git_repo *r, const char *dir)
+{
+	char tip[GIT_OID_BYTES], below[PATH_MAX];
+	static const char other[] = "0123456789abcdef0123456789abcdef01234567";
+	put(dir, "file", "one\n", 0644);
+	put(dir, "deep/er/file", "two\n", 0644);
+	fine(git_make(dir, &as, e));
+	snprintf(below, sizeof(below), "%s/deep/er", dir);
+	fine(git_find(below, r, e));
+	is_str(r->work_tree, dir, "found from below");
+	fine(git_head(r, head, e));
+	fine(git_branch_tip(r, "work", tip, e));
+	is_str(tip, "", "no such branch yet");
+	fine(git_branch_move(r, &(struct git_move){"work", "", head}, e));
+	refused(git_branch_move(r, &(struct git_move){"work", "", head}, e), "update-ref failed");
+	refused(git_branch_move(r, &(struct git_move){"work", other, head}, e), "failed");
+	refused(git_branch_check(r, "main", e), "is checked out in");
+	fine(git_branch_tip(r, "work", tip, e));
+	is_str(tip, head, "the branch is where it was made");
+}
+
+static void commits(const struct git_repo *r, struct git_repo *clone, const char *dir)
+{
+	char tree[GIT_OID_BYTES] = "", oid[GIT_OID_BYTES] = "", tip[GIT_OID_BYTES];
+	size_t left_out;
+	bool differs = true;
+	fine(git_clone_open(r, dir, "work", clone, e));
+	fine(git_clone_checkout(clone, head, head, e));
+	fine(git_clone_stage(clone, tree, &left_out, e));
+	fine(git_clone_differs(clone, head, tree, &differs, e));
+	ok(!differs, "nothing has changed");
+	fine(git_clone_commit(clone, &(struct git_commit){tree, head, "m\n", &as}, oid, e));
+	is_str(oid, "", "so there is no commit");
+	put(dir, "file", "changed\n", 0644);
+	put(dir, "new\nname", "x", 0755);
+	fine(git_clone_stage(clone, tree, &left_out, e));
+	fine(git_clone_commit(clone, &(struct git_commit){tree, head, "m\n", &as}, oid, e));
+	fine(git_clone_advance(clone, oid, e));
+	fine(git_clone_send(clone, r, head, oid, e));
+	fine(git_branch_move(r, &(struct git_move){"work", head, oid}, e));
+	fine(git_branch_tip(r, "work", tip, e));
+	is_str(tip, oid, "the commit has arrived");
+	fine(git_clone_checkout(clone, head, head, e));
+	AUTO_FD int top = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ok(faccessat(top, "new\nname", F_OK, 0), "a checkout leaves nothing else");
+}
+
+/* --- what the operator may let run -------------------------------------------------------------
+ */
+
+static void filters(const struct git_repo *r, struct git_repo *clone)
+{
+	AUTO_FREE char *value = NULL;
+	struct git_identity who = {"", "x@y"};
+	put(r->git_dir, "more", "[filter \"up\"]\n\tclean = tr a-z A-Z\n[user]\n\tname = Op\n",
+		0644);
+	put(r->git_dir, "config",
+		"[core]\n\trepositoryformatversion = 0\n\tbare = false\n[include]\n\tpath = more\n",
+		0644);
+	value = git_setting(r, "core.hookspath", NULL);
+	is_str(value, NULL, "our own overrides are not the repository's settings");
+	fine(git_identity_find(r, &no_files, &who, e));
+	is_str(who.name, "Op", "a name out of an included file");
+	is_str(who.email, "x@y", "what was there stays");
+	ok(!git_filter_runs(clone, "up"), "no filter runs unasked");
+	fine(git_filters_allow(r, &no_files, clone, e));
+	ok(git_filter_runs(clone, "up") && !git_filter_runs(clone, "u"), "asked, its own does");
+}
+
+static void hooks(const struct git_repo *r, const struct git_repo *clone)
+{
+	AUTO_BUF message;
+	char path[PATH_MAX];
+	struct stat st;
+	buf_init(&message, 4096);
+	buf_adds(&message, "subject\n");
+	put(r->git_dir, "hooks/pre-commit", "#!/bin/sh\nexit 1\n", 0644);
+	fine(git_hooks_run(r, clone, &as, &message, e));
+	is_str(message.data, "subject\n", "what cannot be executed is no hook");
+	put(r->git_dir, "hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 125\n", 0755);
+	refused(git_hooks_run(r, clone, &as, &message, e), "the hook pre-commit failed: no");
+	put(r->git_dir, "hooks/pre-commit", "#!/bin/sh\ntouch made; test $(id -u) != 0\n", 0755);
+	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\necho more >>\"$1\"\n", 0755);
+	fine(git_hooks_run(r, clone, &as, &message, e));
+	is_str(message.data, "subject\nmore\n", "the message is the hook's");
+	snprintf(path, sizeof(path), "%s/made", clone->work_tree);
+	ok(!stat(path, &st), "it works in the clone");
+	snprintf(path, sizeof(path), "%s/agent6-hooks", clone->git_dir);
+	ok(stat(path, &st), "and its copy is gone");
+	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\n: >\"$1\"\n", 0755);
+	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
+}
+
+int main(int argc, char **argv)
+{
+	struct git_repo repository = {0}, clone = {0};
+	char tree[PATH_MAX], copy[PATH_MAX];
+	(void)argc;
+	if (access("/usr/bin/git", X_OK))
+		skip_all("git is not installed");
+	move_beside_the_jail(argv);
+	snprintf(tree, sizeof(tree), "%s/tree", tap_scratch());
+	snprintf(copy, sizeof(copy), "%s/copy", tap_scratch());
+	if (mkdir(tree, 0755))
+		bail("cannot make a directory");
+	environment();
+	branches(&repository, tree);
+	commits(&repository, &clone, copy);
+	filters(&repository, &clone);
+	hooks(&repository, &clone);
+	git_repo_done(&repository);
+	git_repo_done(&clone);
+	if (getenv("GIT_CLONE_TEST"))
+		tree_remove(AT_FDCWD, getenv("GIT_CLONE_TEST"), NULL);
+	return tap_done();
+}
