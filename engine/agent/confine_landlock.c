@@ -69,6 +69,8 @@ static int prove(const struct order *o, bool files, int abi, struct err *e)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (abi >= 4 && fd < 0 && errno != EAFNOSUPPORT)
+		return err_errno(e, "Landlock: cannot be tried");
 	if (abi >= 4 && fd >= 0 &&
 		(!bind(fd, (struct sockaddr *)&any, sizeof(any)) || errno != EACCES))
 		return err_set(e, "Landlock: a TCP port can still be taken");
@@ -82,6 +84,9 @@ int confine_landlock(const struct order *o, json_t *layers, struct err *e)
 {
 	bool files = !strcmp(o->profile, "hardened");
 	int abi = ll_abi();
+	/* Without Landlock a kernel says so in one of two ways; anything else is a failure. */
+	if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP)
+		return err_errno(e, "Landlock: cannot ask for its version");
 	json_object_set_new(layers, "landlock_abi", json_integer(abi < 0 ? 0 : abi));
 	if (files && abi < HARDENED_ABI)
 		return err_set(e, "Landlock ABI %d is needed, this kernel has %d", HARDENED_ABI,

@@ -13,9 +13,12 @@
 
 static int lock_capabilities(struct err *e)
 {
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+	int cap = 0;
+	for (; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) || prctl(PR_CAPBSET_READ, cap, 0, 0, 0))
 			return err_errno(e, "cannot drop capability %d", cap);
+	if (errno != EINVAL) /* which says that there are no more */
+		return err_errno(e, "cannot read capability %d", cap);
 	int bits = SECURE_ALL_BITS | SECURE_ALL_LOCKS;
 	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) || prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) != bits)
 		return err_errno(e, "cannot lock the securebits");
