@@ -308,7 +308,7 @@ static void choose(struct connection *c)
 {
 	const struct options *o = c->channel->broker->options;
 	const struct endpoint *rule = NULL;
-	if (endpoint_decode(&c->asked, c->request.target, strlen(c->request.target), NULL) == 0)
+	if (endpoint_decode(&c->asked, c->request.target, NULL) == 0)
 		for (size_t i = 0; !rule && i < o->rule_count; i++)
 			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
 	if (!rule) {

@@ -12,7 +12,7 @@
 #include "broker/loop.h"
 #include "broker/parse/endpoint.h"
 
-enum { DIAL_TIMEOUT_MS = 10000, DIALERS_IDLE_MAX = 16 };
+enum { DIAL_TIMEOUT_MS = 10000, DIAL_ADDRESS_BYTES = 46, DIALERS_IDLE_MAX = 16 };
 
 /* One attempt, embedded in what it is for; `address` is the peer's once it has succeeded. */
 struct dial {
@@ -20,7 +20,7 @@ struct dial {
 	const struct dialer *dialer;
 	const struct endpoint *endpoint;
 	unsigned tried, dropped;
-	char address[ADDRESS_TEXT_BYTES];
+	char address[DIAL_ADDRESS_BYTES];
 };
 
 struct dialer {

@@ -7,7 +7,6 @@
 #ifndef BROKER_PARSE_ADDRESS_H
 #define BROKER_PARSE_ADDRESS_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/socket.h>
 
 enum address_class {
@@ -29,8 +28,4 @@ enum reach {
  * an IPv4 one is special; of NAT64's well-known prefix, unless what it embeds is public. */
 enum address_class address_class(const struct sockaddr *address);
 bool address_allowed(const struct sockaddr *address, enum reach reach);
-
-enum { ADDRESS_TEXT_BYTES = 46 };
-/* The address without its port. */
-void address_text(const struct sockaddr *address, char out[ADDRESS_TEXT_BYTES]);
 #endif

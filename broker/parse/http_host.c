@@ -1,8 +1,10 @@
 #include "broker/parse/http_host.h"
 
 #include "base/num.h"
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/types.h>
 
 enum { PART_METHOD, PART_TARGET, PART_VERSION, PART_END };
 enum { METHOD_MAX_BYTES = 32 };
@@ -10,27 +12,30 @@ enum { METHOD_MAX_BYTES = 32 };
 /* What one head said. */
 struct head {
 	const struct endpoint *endpoint;
-	unsigned hosts, lengths, encodings;
+	unsigned hosts, lengths;
 	bool bad;
-	uint64_t length;
+	int64_t length;
 };
-
-static const char token_marks[] = "!#$%&'*+-.^_`|~";
 
 static bool is_token(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c != '\0' && strchr(token_marks, c));
+	return isalnum((unsigned char)c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-void http_host_init(struct http_host *h)
+static bool is_blank(char c)
 {
-	*h = (struct http_host){.state = HTTP_FIRST};
+	return c == ' ' || c == '\t';
 }
 
 static void line_init(struct http_line *l)
 {
 	*l = (struct http_line){.strict = true, .empty = true};
+}
+
+void http_host_init(struct http_host *h)
+{
+	*h = (struct http_host){.state = HTTP_FIRST};
+	line_init(&h->line);
 }
 
 static bool fits_word(const struct http_line *l, char c)
@@ -47,247 +52,156 @@ static bool fits_word(const struct http_line *l, char c)
 }
 
 /* Everything but the line feed that ends the line. */
-static void line_see(struct http_line *l, char c)
+static void line_see(struct http_line *l, const char *bytes, size_t len)
 {
 	static const char mark[] = "http/";
-	if (!strchr(" \t\r", c) || c == '\0')
-		l->empty = false;
-	char lower = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-	l->matched = lower == mark[l->matched] ? l->matched + 1 : lower == mark[0];
-	if (l->matched == sizeof(mark) - 1) {
-		l->versioned = true;
-		l->matched = 0;
+	for (const char *c = bytes; c < bytes + len; c++) {
+		char lower = (char)tolower((unsigned char)*c);
+		l->matched = lower == mark[l->matched] ? l->matched + 1 : lower == mark[0];
+		l->versioned |= l->matched == sizeof(mark) - 1;
+		l->matched %= sizeof(mark) - 1;
+		l->empty &= is_blank(*c) || *c == '\r';
+		if ((*c == ' ' && l->part < PART_VERSION && l->in_word > 0) ||
+			(*c == '\r' && l->part == PART_VERSION && l->in_word == 8)) {
+			l->part++;
+			l->in_word = 0;
+		} else {
+			l->strict &= fits_word(l, *c);
+			l->in_word++;
+		}
 	}
-	if (c == ' ' && l->part < PART_VERSION && l->in_word > 0) {
-		l->part++;
-		l->in_word = 0;
-	} else if (c == '\r' && l->part == PART_VERSION && l->in_word == 8) {
-		l->part = PART_END;
-	} else {
-		l->strict &= fits_word(l, c);
-		l->in_word++;
-	}
-	l->bytes++;
+	l->bytes += len;
 }
 
 static bool line_is_request(const struct http_line *l)
 {
-	return l->strict && l->versioned && l->part == PART_END;
+	return l->strict && l->part == PART_END;
 }
 
 static bool names_endpoint(const struct endpoint *p, const char *value, size_t len)
 {
-	const char *colon = memrchr(value, ':', len);
-	if (colon && !memchr(colon, ']', (size_t)(value + len - colon))) {
-		int64_t port;
-		if (num_int(colon + 1, (size_t)(value + len - colon - 1), &port) < 0 ||
-			port != p->port)
-			return false;
-		len = (size_t)(colon - value);
-	}
-	return endpoint_names(p, value, len);
+	const char *colon = memrchr(value, ':', len), *end = value + len;
+	int64_t port = p->port;
+	if (!colon || memchr(colon, ']', (size_t)(end - colon)))
+		return endpoint_names(p, value, len);
+	return num_int(colon + 1, (size_t)(end - colon - 1), &port) == 0 && port == p->port &&
+	       endpoint_names(p, value, (size_t)(colon - value));
 }
 
-static bool is_field(const char *line, const char *end, const char *name)
+static bool is_field(const char *line, size_t len, const char *name)
 {
-	return (size_t)(end - line) == strlen(name) && strncasecmp(line, name, strlen(name)) == 0;
+	return len == strlen(name) && strncasecmp(line, name, len) == 0;
 }
 
 static void see_field(struct head *h, const char *line, size_t len)
 {
-	const char *colon = memchr(line, ':', len), *end = line + len;
-	h->bad |= !colon || colon == line || memchr(line, '\0', len) || memchr(line, '\r', len);
-	for (const char *p = line; !h->bad && p < colon; p++)
-		h->bad = !is_token(*p);
+	const char *colon = memchr(line, ':', len), *end = line + len, *value;
+	size_t name_len = colon ? (size_t)(colon - line) : 0;
+	h->bad |= name_len == 0 || memchr(line, '\0', len) || memchr(line, '\r', len);
+	for (size_t i = 0; i < name_len; i++)
+		h->bad |= !is_token(line[i]);
 	if (h->bad)
 		return;
-	const char *value = colon + 1;
-	while (value < end && (*value == ' ' || *value == '\t'))
+	for (value = colon + 1; value < end && is_blank(*value);)
 		value++;
-	while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+	while (end > value && is_blank(end[-1]))
 		end--;
 	size_t value_len = (size_t)(end - value);
-	int64_t length = 0;
-	if (is_field(line, colon, "host")) {
+	if (is_field(line, name_len, "host")) {
 		h->hosts++;
 		h->bad |= !names_endpoint(h->endpoint, value, value_len);
-	} else if (is_field(line, colon, "content-length")) {
+	} else if (is_field(line, name_len, "content-length")) {
 		h->lengths++;
-		h->bad |= value_len == 0 || *value < '0' || *value > '9' ||
-			  num_int(value, value_len, &length) < 0;
-		h->length = (uint64_t)length;
-	} else if (is_field(line, colon, "transfer-encoding")) {
-		h->encodings++;
-		h->bad |= value_len != 7 || strncasecmp(value, "chunked", 7) != 0;
-	} else if (is_field(line, colon, "upgrade")) {
-		h->bad = true;
+		h->bad |= value_len == 0 || !isdigit((unsigned char)*value) ||
+			  num_int(value, value_len, &h->length) < 0;
+	} else {
+		h->bad |= is_field(line, name_len, "transfer-encoding") ||
+			  is_field(line, name_len, "upgrade");
 	}
-}
-
-/* Header lines up to the empty one. Returns the bytes they took, 0 when more are needed; `bad`
- * as soon as a whole line is wrong. */
-static size_t see_fields(struct head *h, const char *bytes, size_t len)
-{
-	const char *at = bytes, *end = bytes + len, *feed;
-	while (!h->bad && (feed = memchr(at, '\n', (size_t)(end - at)))) {
-		if (feed == at || feed[-1] != '\r') {
-			h->bad = true;
-		} else if (feed == at + 1) {
-			h->bad |= h->hosts != 1 || h->lengths + h->encodings > 1;
-			return (size_t)(feed + 1 - bytes);
-		} else {
-			see_field(h, at, (size_t)(feed - 1 - at));
-		}
-		at = feed + 1;
-	}
-	h->bad |= len > HTTP_HEAD_MAX_BYTES;
-	return 0;
-}
-
-static void begin_message(struct http_host *h, const struct head *head)
-{
-	h->chunked = head->encodings > 0;
-	h->body_left = head->length;
-	h->state = h->chunked ? HTTP_CHUNK : head->length > 0 ? HTTP_BODY : HTTP_LINE;
-	line_init(&h->line);
 }
 
 /* Each step returns how many bytes it passes: 0 needs more, -1 refuses. */
-
-static ssize_t take_first(
-	struct http_host *h, const struct endpoint *p, const char *bytes, size_t len)
-{
-	struct head head = {.endpoint = p};
-	size_t line_len = 0;
-	line_init(&h->line);
-	while (line_len < len && bytes[line_len] != '\n' && h->line.strict)
-		line_see(&h->line, bytes[line_len++]);
-	if (!h->line.strict || line_len > HTTP_HEAD_MAX_BYTES)
-		return -1;
-	if (line_len == len)
-		return 0;
-	line_len++;
-	size_t taken =
-		line_is_request(&h->line) ? see_fields(&head, bytes + line_len, len - line_len) : 0;
-	if (!line_is_request(&h->line) || head.bad || line_len + taken > HTTP_HEAD_MAX_BYTES)
-		return -1;
-	if (taken == 0)
-		return 0;
-	begin_message(h, &head);
-	return (ssize_t)(line_len + taken);
-}
-
-static ssize_t take_line(struct http_host *h, const char *bytes, size_t len)
-{
-	const char *feed = memchr(bytes, '\n', len);
-	size_t line_len = feed ? (size_t)(feed - bytes) : len;
-	for (size_t i = 0; i < line_len; i++)
-		line_see(&h->line, bytes[i]);
-	if (h->line.versioned && !(feed ? line_is_request(&h->line) : h->line.strict))
-		return -1;
-	if (!feed && h->line.bytes > HTTP_LINE_MAX_BYTES) {
-		h->state = HTTP_OPAQUE;
-		return h->line.strict ? -1 : (ssize_t)len;
-	}
-	if (!feed)
-		return (ssize_t)len;
-	if (h->line.empty)
-		line_init(&h->line);
-	else
-		h->state = h->line.versioned ? HTTP_HEADERS : HTTP_OPAQUE;
-	return (ssize_t)line_len + 1;
-}
 
 static ssize_t take_headers(
 	struct http_host *h, const struct endpoint *p, const char *bytes, size_t len)
 {
 	struct head head = {.endpoint = p};
-	size_t taken = see_fields(&head, bytes, len);
-	if (head.bad)
+	const char *at = bytes, *feed;
+	while ((feed = memchr(at, '\n', len - (size_t)(at - bytes)))) {
+		if (feed == at || feed[-1] != '\r')
+			return -1;
+		if (feed == at + 1)
+			break;
+		see_field(&head, at, (size_t)(feed - 1 - at));
+		at = feed + 1;
+	}
+	if (head.bad || (!feed && len > HTTP_HEAD_MAX_BYTES))
 		return -1;
-	if (taken > 0)
-		begin_message(h, &head);
-	return (ssize_t)taken;
+	if (!feed)
+		return 0;
+	if (head.hosts != 1 || head.lengths > 1)
+		return -1;
+	h->body_left = (uint64_t)head.length;
+	h->state = head.length > 0 ? HTTP_BODY : HTTP_LINE;
+	line_init(&h->line);
+	return feed + 1 - bytes;
+}
+
+static ssize_t take_first(
+	struct http_host *h, const struct endpoint *p, const char *bytes, size_t len)
+{
+	const char *feed = memchr(bytes, '\n', len);
+	size_t line_len = feed ? (size_t)(feed - bytes) : len;
+	line_init(&h->line);
+	line_see(&h->line, bytes, line_len);
+	if (feed ? !line_is_request(&h->line) : !h->line.strict || len > HTTP_HEAD_MAX_BYTES)
+		return -1;
+	ssize_t taken = feed ? take_headers(h, p, feed + 1, len - line_len - 1) : 0;
+	ssize_t whole = taken > 0 ? taken + (ssize_t)line_len + 1 : taken;
+	return whole > HTTP_HEAD_MAX_BYTES ? -1 : whole;
+}
+
+static ssize_t take_line(struct http_host *h, const char *bytes, size_t len)
+{
+	const char *feed = memchr(bytes, '\n', len);
+	struct http_line *l = &h->line;
+	line_see(l, bytes, feed ? (size_t)(feed - bytes) : len);
+	if (l->versioned && !(feed ? line_is_request(l) : l->strict))
+		return -1;
+	if (!feed) {
+		bool endless = l->bytes > HTTP_LINE_MAX_BYTES;
+		h->state = endless ? HTTP_OPAQUE : HTTP_LINE;
+		return endless && l->strict ? -1 : (ssize_t)len;
+	}
+	if (l->empty)
+		line_init(l);
+	else
+		h->state = l->versioned ? HTTP_HEADERS : HTTP_OPAQUE;
+	return feed + 1 - bytes;
 }
 
 static ssize_t take_body(struct http_host *h, size_t len)
 {
 	size_t taken = len < h->body_left ? len : (size_t)h->body_left;
 	h->body_left -= taken;
-	if (h->body_left == 0)
-		h->state = h->chunked ? HTTP_CHUNK_END : HTTP_LINE;
+	h->state = h->body_left == 0 ? HTTP_LINE : HTTP_BODY;
 	return (ssize_t)taken;
-}
-
-/* "1a3f" or "1a3f;extension"; nothing a laxer reader could take for another number. */
-static bool decode_chunk_size(const char *line, size_t len, uint64_t *out)
-{
-	static const char digits[] = "0123456789abcdef";
-	uint64_t value = 0;
-	size_t at = 0;
-	for (; at < len && at < 16 && line[at] != ';'; at++) {
-		char lower =
-			(char)(line[at] >= 'A' && line[at] <= 'F' ? line[at] | 0x20 : line[at]);
-		const char *digit = lower ? strchr(digits, lower) : NULL;
-		if (!digit)
-			return false;
-		value = value << 4 | (uint64_t)(digit - digits);
-	}
-	*out = value;
-	return at > 0 && at < 16 && (at == len || line[at] == ';') && !memchr(line, '\r', len);
-}
-
-/* A chunk-size line, the end of a chunk, or a trailer line: each is one line. */
-static ssize_t take_chunk_line(struct http_host *h, const char *bytes, size_t len)
-{
-	const char *feed = memchr(bytes, '\n', len);
-	size_t line_len = feed ? (size_t)(feed - bytes) : len;
-	if (line_len > HTTP_CHUNK_LINE_MAX_BYTES || (feed && (line_len == 0 || feed[-1] != '\r')))
-		return -1;
-	if (!feed)
-		return 0;
-	line_len--;
-	if (h->state == HTTP_CHUNK_END) {
-		h->state = HTTP_CHUNK;
-		return line_len == 0 ? 2 : -1;
-	}
-	if (h->state == HTTP_CHUNK) {
-		if (!decode_chunk_size(bytes, line_len, &h->body_left))
-			return -1;
-		h->state = h->body_left > 0 ? HTTP_BODY : HTTP_TRAILER;
-	} else if (line_len == 0) {
-		h->state = HTTP_LINE;
-		line_init(&h->line);
-	}
-	return (ssize_t)line_len + 2;
-}
-
-static ssize_t take_step(
-	struct http_host *h, const struct endpoint *p, const char *bytes, size_t len)
-{
-	switch (h->state) {
-	case HTTP_FIRST: return take_first(h, p, bytes, len);
-	case HTTP_LINE: return take_line(h, bytes, len);
-	case HTTP_HEADERS: return take_headers(h, p, bytes, len);
-	case HTTP_BODY: return take_body(h, len);
-	case HTTP_CHUNK:
-	case HTTP_CHUNK_END:
-	case HTTP_TRAILER: return take_chunk_line(h, bytes, len);
-	case HTTP_OPAQUE: break;
-	}
-	return (ssize_t)len;
 }
 
 int http_host_take(struct http_host *h, const struct endpoint *endpoint, const char *bytes,
 	size_t len, size_t *passed)
 {
-	size_t done = 0;
 	ssize_t taken = 1;
-	while (done < len && taken > 0) {
-		taken = take_step(h, endpoint, bytes + done, len - done);
-		if (taken > 0)
-			done += (size_t)taken;
+	for (*passed = 0; *passed < len && taken > 0; *passed += taken > 0 ? (size_t)taken : 0) {
+		const char *rest = bytes + *passed;
+		size_t left = len - *passed;
+		switch (h->state) {
+		case HTTP_FIRST: taken = take_first(h, endpoint, rest, left); break;
+		case HTTP_LINE: taken = take_line(h, rest, left); break;
+		case HTTP_HEADERS: taken = take_headers(h, endpoint, rest, left); break;
+		case HTTP_BODY: taken = take_body(h, left); break;
+		case HTTP_OPAQUE: taken = (ssize_t)left; break;
+		}
 	}
-	*passed = done;
 	return taken < 0 ? -1 : 0;
 }

@@ -1,24 +1,20 @@
 /*
  * The Host pin of plain-text endpoints: which bytes of an HTTP/1 request stream may go upstream.
  *
- * Pure. The first head is held until it is whole and names the endpoint. After it the messages'
- * own framing (Content-Length, chunked) is followed to where the next request begins, and that head
- * is pinned too. Whatever could make a server see another boundary or host than we do is refused:
- * bare line feeds, folded lines, doubled Host, both framings at once, Upgrade, CONNECT and absolute
- * targets. Bytes behind a request that are no HTTP request line pass unread, since no server
- * answers them. Not closed: a server that ignores a body it was told about and reads it as its next
- * request. Source: RFC 9112 sections 2-7.
+ * Pure. The first head is held until it is whole and names the endpoint. After it Content-Length
+ * is followed to where the next request begins, and that head is pinned too. Whatever could make a
+ * server see another boundary or host than we do is refused: bare line feeds, folded lines, doubled
+ * Host or length, Transfer-Encoding, Upgrade, CONNECT and absolute targets. Bytes behind a request
+ * that are no HTTP request line pass unread, since no server answers them. Not closed: a server
+ * that ignores a body it was told about and reads it as its next request. Source: RFC 9112
+ * sections 2-7.
  */
 #ifndef BROKER_PARSE_HTTP_HOST_H
 #define BROKER_PARSE_HTTP_HOST_H
 #include "broker/parse/endpoint.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum {
 	HTTP_HEAD_MAX_BYTES = 16 * 1024,
-	HTTP_CHUNK_LINE_MAX_BYTES = 256,
 	HTTP_LINE_MAX_BYTES = 2 * 1024 * 1024, /* longer than any server reads */
 };
 
@@ -39,14 +35,10 @@ struct http_host {
 		HTTP_LINE,    /* between requests: bytes pass while we watch the line */
 		HTTP_HEADERS, /* a later request's header lines are held */
 		HTTP_BODY,
-		HTTP_CHUNK,     /* a chunk-size line is held */
-		HTTP_CHUNK_END, /* the CR LF behind a chunk */
-		HTTP_TRAILER,   /* a trailer line is held */
 		HTTP_OPAQUE,
 	} state;
 	struct http_line line;
 	uint64_t body_left;
-	bool chunked;
 };
 
 void http_host_init(struct http_host *h);

@@ -3,18 +3,15 @@
  */
 #ifndef BROKER_PARSE_OPTIONS_H
 #define BROKER_PARSE_OPTIONS_H
-#include "base/err.h"
 #include "broker/parse/endpoint.h"
 
 enum { CHANNELS_MAX = 64, RULES_MAX = 64, DNS_PORT = 53 };
 
-struct channel_option {
-	int fd;
-	struct endpoint endpoint;
-};
-
 struct options {
-	struct channel_option channels[CHANNELS_MAX];
+	struct channel_option {
+		int fd;
+		struct endpoint endpoint;
+	} channels[CHANNELS_MAX];
 	size_t channel_count;
 	int proxy_fd;                     /* -1: no proxy is served */
 	struct endpoint rules[RULES_MAX]; /* where the proxy may go */

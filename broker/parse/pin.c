@@ -1,6 +1,8 @@
 #include "broker/parse/pin.h"
 
 #include "broker/parse/client_hello.h"
+#include "broker/parse/cursor.h"
+#include "broker/parse/refusal.h"
 #include <string.h>
 
 enum {
@@ -38,11 +40,9 @@ static bool hello_fits(const struct client_hello *hello, const struct endpoint *
 static const char *take_hello(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
 	struct client_hello hello;
-	switch (client_hello_decode((const uint8_t *)bytes, len, &hello)) {
-	case HELLO_MORE: return NULL;
-	case HELLO_BAD: return REFUSED_HELLO;
-	case HELLO_WHOLE: break;
-	}
+	enum hello_answer answer = client_hello_decode((const uint8_t *)bytes, len, &hello);
+	if (answer != HELLO_WHOLE)
+		return answer == HELLO_BAD ? REFUSED_HELLO : NULL;
 	if (!hello_fits(&hello, p->endpoint))
 		return REFUSED_SNI;
 	p->state = p->state == PIN_HELLO ? PIN_REPLY : PIN_OPEN;
@@ -50,57 +50,49 @@ static const char *take_hello(struct pin *p, const char *bytes, size_t len, size
 	return NULL;
 }
 
-/* How far the record at `bytes` may go: all of it (its size), not yet (0), or it is none (-1). */
-static ssize_t record_to_pass(const unsigned char *bytes, size_t len)
-{
-	if (bytes[0] < RECORD_CHANGE_CIPHER || bytes[0] > RECORD_DATA || (len > 1 && bytes[1] != 3))
-		return -1;
-	if (bytes[0] == RECORD_HANDSHAKE || len < RECORD_HEADER_BYTES)
-		return 0;
-	return RECORD_HEADER_BYTES + (bytes[3] << 8 | bytes[4]);
-}
-
 /* Between the hello and the server's answer an honest client sends early data at most. A second
  * hello sent ahead would be read by a server that retries, so handshake records wait. What is no
  * TLS record passes: no TLS server reads on behind it. */
-static void pass_records(struct pin *p, const char *bytes, size_t len, size_t *passed)
+static const char *take_records(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
-	while (*passed < len) {
-		const unsigned char *record = (const unsigned char *)bytes + *passed;
-		ssize_t size = p->record_left > 0 ? (ssize_t)p->record_left
-						  : record_to_pass(record, len - *passed);
-		if (size < 0)
-			p->state = PIN_OPEN;
-		if (size <= 0)
-			return;
-		size_t here = len - *passed < (size_t)size ? len - *passed : (size_t)size;
-		p->record_left = (size_t)size - here;
+	while (*passed < len && p->state != PIN_OPEN) {
+		struct cursor c = {
+			(const uint8_t *)bytes + *passed, (const uint8_t *)bytes + len, 0};
+		size_t left = cursor_left(&c);
+		if (p->record_left == 0) {
+			size_t type = cursor_number(&c, 1), major = left > 1 ? c.at[0] : 3;
+			if (type < RECORD_CHANGE_CIPHER || type > RECORD_DATA || major != 3)
+				p->state = PIN_OPEN;
+			else if (type == RECORD_HANDSHAKE && p->state == PIN_SECOND)
+				return take_hello(p, bytes + *passed, left, passed);
+			else if (type == RECORD_HANDSHAKE || left < RECORD_HEADER_BYTES)
+				return NULL;
+			cursor_number(&c, 2);
+			p->record_left = RECORD_HEADER_BYTES + cursor_number(&c, 2);
+		}
+		size_t here = left < p->record_left ? left : p->record_left;
+		p->record_left -= here;
 		*passed += here;
 	}
+	return NULL;
 }
 
-static const char *take_tls(struct pin *p, const char *bytes, size_t len, size_t *passed)
+const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed)
 {
 	const char *refused = NULL;
+	*passed = 0;
+	if (p->state == PIN_HTTP)
+		return http_host_take(&p->http, p->endpoint, bytes, len, passed) < 0 ? REFUSED_HOST
+										     : NULL;
 	if (p->state == PIN_SNIFF)
 		p->state = bytes[0] == RECORD_HANDSHAKE ? PIN_HELLO : PIN_OPEN;
 	if (p->state == PIN_HELLO)
 		refused = take_hello(p, bytes, len, passed);
 	if (p->state == PIN_REPLY || p->state == PIN_SECOND)
-		pass_records(p, bytes, len, passed);
-	if (p->state == PIN_SECOND && *passed < len && bytes[*passed] == RECORD_HANDSHAKE)
-		refused = take_hello(p, bytes + *passed, len - *passed, passed);
+		refused = take_records(p, bytes, len, passed);
 	if (p->state == PIN_OPEN)
 		*passed = len;
 	return refused;
-}
-
-const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed)
-{
-	*passed = 0;
-	if (p->state != PIN_HTTP)
-		return take_tls(p, bytes, len, passed);
-	return http_host_take(&p->http, p->endpoint, bytes, len, passed) < 0 ? REFUSED_HOST : NULL;
 }
 
 void pin_reply(struct pin *p, const char *bytes, size_t len)

@@ -9,7 +9,6 @@
 #define BROKER_PARSE_PIN_H
 #include "broker/parse/endpoint.h"
 #include "broker/parse/http_host.h"
-#include "broker/parse/refusal.h"
 
 enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 

@@ -99,7 +99,7 @@ static void test_garbage(void)
 {
 	refuse("G", 1, "a first byte that opens no handshake record");
 	refuse("\x17\x03\x03", 3, "application data");
-	refuse("\x16\x02\x00", 3, "SSL 2");
+	refuse("\x16\x02\x00\x00\x01", 5, "SSL 2");
 	refuse("\x16\x03\x01\x00\x00", 5, "an empty record");
 	refuse("\x16\x03\x01\x40\x01", 5, "a record over 16 KiB");
 	refuse("\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, "a ServerHello");

@@ -73,7 +73,7 @@ static void test_others(void)
 	is(o.control_fd, 9, "--control");
 	is(o.max_bytes, 1000, "--max-bytes");
 	is_str(o.upstream_proxy, "http://proxy.test:3128", "--upstream-proxy");
-	is(options_decode(&o, 2, argv, &e), 0, "a channel alone");
+	is(decode(&o, &e, "--channel", "7=a.test:443,tls"), 0, "a channel alone");
 	ok(o.max_bytes == UINT64_MAX && o.control_fd == -1 && !o.upstream_proxy,
 		"and its defaults");
 	ok(options_decode(&o, 1, argv, &e) < 0, "no channel at all is refused");
@@ -91,7 +91,7 @@ static struct endpoint asked(const char *text)
 {
 	struct endpoint p;
 	struct err e = ERR_NONE;
-	if (endpoint_decode(&p, text, strlen(text), &e) < 0)
+	if (endpoint_decode(&p, text, &e) < 0)
 		bail("%s", e.text);
 	return p;
 }
@@ -117,7 +117,7 @@ static void test_rules(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct endpoint rule, at = asked(rows[i].asked);
 		struct err e = ERR_NONE;
-		if (endpoint_decode_rule(&rule, rows[i].rule, strlen(rows[i].rule), &e) < 0)
+		if (endpoint_decode_rule(&rule, rows[i].rule, &e) < 0)
 			bail("%s", e.text);
 		is(endpoint_matches(&rule, &at), rows[i].matches, "%s and %s", rows[i].rule,
 			rows[i].asked);

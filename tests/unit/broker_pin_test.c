@@ -1,5 +1,6 @@
 /* The pin: one name, and the same name again when the server asks for a second hello. */
 #include "broker/parse/pin.h"
+#include "broker/parse/refusal.h"
 #include "tests/kit/tap.h"
 #include "tests/unit/hello_bytes.h"
 
@@ -11,7 +12,7 @@ static struct endpoint endpoint_of(const char *text, bool tls)
 {
 	struct endpoint p;
 	struct err e = ERR_NONE;
-	if (endpoint_decode(&p, text, strlen(text), &e) < 0)
+	if (endpoint_decode(&p, text, &e) < 0)
 		bail("%s", e.text);
 	p.tls = tls;
 	return p;

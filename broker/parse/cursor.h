@@ -1,0 +1,46 @@
+/*
+ * A cursor over bytes that somebody else wrote: it reads in network order and never past their end.
+ */
+#ifndef BROKER_PARSE_CURSOR_H
+#define BROKER_PARSE_CURSOR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cursor {
+	const uint8_t *at, *end;
+	bool bad; /* something ran past the end; sticky */
+};
+
+static inline size_t cursor_left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->at);
+}
+
+/* The next `count` bytes; NULL once it is bad. */
+static inline const uint8_t *cursor_take(struct cursor *c, size_t count)
+{
+	c->bad |= cursor_left(c) < count;
+	if (c->bad)
+		return NULL;
+	c->at += count;
+	return c->at - count;
+}
+
+static inline size_t cursor_number(struct cursor *c, size_t bytes)
+{
+	const uint8_t *from = cursor_take(c, bytes);
+	size_t value = 0;
+	for (size_t i = 0; from && i < bytes; i++)
+		value = value << 8 | from[i];
+	return value;
+}
+
+/* A vector behind its length of `length_bytes`; empty once it is bad. */
+static inline struct cursor cursor_vector(struct cursor *c, size_t length_bytes)
+{
+	size_t count = cursor_number(c, length_bytes);
+	const uint8_t *from = cursor_take(c, count);
+	return (struct cursor){from, from ? from + count : NULL, c->bad};
+}
+#endif
