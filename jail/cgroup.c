@@ -130,7 +130,7 @@ int cgroup_enter(const struct jail *j, pid_t pid, struct err *e)
 void cgroup_leave(struct jail *j)
 {
 	while (j->group_count) {
-		AUTO_FREE char *dir = TAKE_PTR(j->groups[--j->group_count]);
+		AUTO_FREE char *dir = j->groups[--j->group_count]; /* TAKE_PTR would count twice */
 		for (int left = LEAVE_TRIES; left && rmdir(dir) && errno == EBUSY; left--)
 			nanosleep(&(struct timespec){.tv_nsec = LEAVE_PAUSE_NS}, NULL);
 	}
