@@ -25,6 +25,29 @@ static void add_when(struct buf *out, const char *label, const char *instant)
 	add(out, label, text.len ? text.data : "");
 }
 
+/* "step 3, work: nonzero, exit 2: make: *** [all] Error 2" */
+static void add_failure(struct buf *out, const json_t *status)
+{
+	static const char *const numbers[] = {"exit", "signal"};
+	const json_t *f = json_object_get(status, "failure"), *value;
+	json_int_t attempt = json_integer_value(json_object_get(f, "attempt"));
+	AUTO_BUF text;
+	buf_init(&text, 4096);
+	if (!json_is_object(f))
+		return;
+	buf_addf(&text, "step %jd, %s: %s", (intmax_t)json_integer_value(json_object_get(f, "seq")),
+		text_of(f, "state"), text_of(f, "label"));
+	if (attempt > 1)
+		buf_addf(&text, " in attempt %jd", (intmax_t)attempt);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (json_is_integer(value = json_object_get(f, numbers[i])))
+			buf_addf(
+				&text, ", %s %jd", numbers[i], (intmax_t)json_integer_value(value));
+	if (*text_of(f, "words"))
+		buf_addf(&text, ": %s", text_of(f, "words"));
+	add(out, "failed", text.data);
+}
+
 static void add_holder(struct buf *out, const json_t *status)
 {
 	const json_t *holder = json_object_get(status, "holder");
@@ -86,6 +109,7 @@ static void status_text(const json_t *status, struct buf *out)
 		(intmax_t)json_integer_value(json_object_get(status, "seq")));
 	add(out, "steps", steps);
 	add(out, "reason", text_of(status, "reason"));
+	add_failure(out, status);
 	add_when(out, "wakes", text_of(status, "wake"));
 	snprintf(steps, sizeof(steps), "%jd",
 		(intmax_t)json_integer_value(json_object_get(status, "pokes")));

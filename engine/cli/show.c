@@ -103,11 +103,14 @@ static void add_fact(struct buf *line, const json_t *fact)
 	if (json_is_integer(json_object_get(fact, "exit")) &&
 		json_integer_value(json_object_get(fact, "exit")))
 		buf_addf(line, "  exit %d", (int)json_integer_value(json_object_get(fact, "exit")));
-	const char *reason = text_of(fact, "reason");
-	reason = *reason ? reason : text_of(fact, "not_run");
-	if (*reason && strcmp(text_of(fact, "outcome"), "ok")) {
+	if (json_is_integer(json_object_get(fact, "signal")))
+		buf_addf(line, "  signal %d",
+			(int)json_integer_value(json_object_get(fact, "signal")));
+	char words[REDUCE_REASON_BYTES];
+	reduce_words(fact, words);
+	if (*words && strcmp(text_of(fact, "outcome"), "ok")) {
 		buf_adds(line, "  ");
-		text_clean(line, reason, REASON_COLUMNS);
+		text_clean(line, words, REASON_COLUMNS);
 	}
 }
 

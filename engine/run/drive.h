@@ -119,7 +119,7 @@ int verify_run(const struct instance *i, uint64_t *lines, struct err *e);
 
 /* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
  * machine, status, state, seq, reason, wake, holder, totals, blackboard, started, updated, pokes,
- * question}. */
+ * failure, question}. */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 
 /* The same in brief for every instance of a place, in name order, from its last journal line alone:

@@ -20,7 +20,8 @@ void position_done(struct position *p)
 {
 	json_decref(p->blackboard);
 	json_decref(p->poke);
-	p->blackboard = p->poke = NULL;
+	json_decref(p->failure);
+	p->blackboard = p->poke = p->failure = NULL;
 }
 
 void position_copy(struct position *to, const struct position *from)
@@ -28,6 +29,7 @@ void position_copy(struct position *to, const struct position *from)
 	*to = *from;
 	to->blackboard = json_copy(from->blackboard);
 	to->poke = json_incref(from->poke);
+	to->failure = json_incref(from->failure);
 }
 
 const char *end_cause_name(enum end_cause cause)
@@ -154,6 +156,26 @@ static int apply_woken(struct position *p, const json_t *fact, struct err *e)
 	return 0;
 }
 
+/* Of work only: a branch and a wait do not fail. */
+static void note_failure(struct position *p, const json_t *fact, const struct verdict *v)
+{
+	char words[REDUCE_REASON_BYTES];
+	const char *name = p->state->name;
+	bool same = !strcmp(text_of(p->failure, "state"), name);
+	if (p->state->kind != KIND_TOOL && p->state->kind != KIND_AGENT)
+		return;
+	if (v->outcome == OUTCOME_OK && !same)
+		return;
+	json_decref(TAKE_PTR(p->failure));
+	if (v->outcome == OUTCOME_OK)
+		return;
+	reduce_words(fact, words);
+	p->failure = json_pack("{s:s,s:I,s:i,s:s,s:s,s:O?,s:O?}", "state", name, "seq",
+		(json_int_t)p->seq + 1, "attempt", p->attempt, "label", v->label, "words",
+		*v->reason ? v->reason : words, "exit", json_object_get(fact, "exit"), "signal",
+		json_object_get(fact, "signal"));
+}
+
 static void enter(struct position *p, const struct state *s)
 {
 	p->state = s;
@@ -185,6 +207,7 @@ static int apply_step(struct position *p, const json_t *event, struct err *e)
 		json_decref(p->poke);
 		p->poke = NULL;
 	}
+	note_failure(p, fact, &v);
 	enter(p, v.target);
 	return 0;
 }
@@ -204,6 +227,7 @@ static int apply_retry(struct position *p, const json_t *event, struct err *e)
 		return err_set(e, "until is not an instant");
 	if (p->state->kind == KIND_AGENT && book(p, fact, e))
 		return -1;
+	note_failure(p, fact, &v);
 	p->totals.transitions = add(p->totals.transitions, 1);
 	p->attempt++;
 	p->executions++;

@@ -47,7 +47,9 @@ struct position {
 	bool begun, notified, armed, ended, ended_ok;
 	int64_t wake_us; /* armed: when; 0: never by itself */
 	enum end_cause cause;
-	json_t *poke;                        /* payload of the last signal, for the next tool */
+	json_t *failure; /* the last execution that was not ok, until its state is: {state, seq,
+			    attempt, label, words, exit, signal}; NULL: none */
+	json_t *poke;    /* payload of the last signal, for the next tool */
 	char poke_name[POSITION_NAME_BYTES]; /* the last poke that was consumed */
 	char digest[POSITION_DIGEST_BYTES], profile[POSITION_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end */

@@ -18,6 +18,34 @@ static void first_line(char *out, const char *text)
 	out[strcspn(out, "\n")] = '\0';
 }
 
+/* A carriage return is where a progress bar begins its line again. */
+static void last_line(char *out, const char *text)
+{
+	static const char breaks[] = "\r\n";
+	size_t end = strlen(text), from;
+	while (end && strchr(" \t\r\n", text[end - 1]))
+		end--;
+	for (from = end; from && !strchr(breaks, text[from - 1]); from--)
+		continue;
+	utf8_copy(out, REDUCE_REASON_BYTES, text + from);
+	if (end - from < REDUCE_REASON_BYTES)
+		out[end - from] = '\0';
+}
+
+void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES])
+{
+	static const char *const reasons[] = {"reason", "not_run"};
+	const json_t *code = json_object_get(fact, "exit");
+	const char *said = json_string_value(json_object_get(fact, "stderr_tail"));
+	*out = '\0';
+	for (size_t i = 0; !*out && i < ARRAY_LEN(reasons); i++) {
+		const char *reason = json_string_value(json_object_get(fact, reasons[i]));
+		first_line(out, reason ? reason : "");
+	}
+	if (!*out && said && !(json_is_integer(code) && !json_integer_value(code)))
+		last_line(out, said);
+}
+
 static void not_ok(struct verdict *out, enum outcome outcome, const char *reason)
 {
 	out->outcome = outcome;

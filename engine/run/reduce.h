@@ -30,6 +30,9 @@ int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct
 /* The clause that wins, as a fact. NULL: a predicate read an absent field, and the machine halts.
  */
 json_t *reduce_branch(const struct state *s, const json_t *blackboard, struct err *e);
+/* What a person should read about a fact that is not ok, on one line: its reason, or else the last
+ * line that the command wrote on stderr; "" when it says nothing. */
+void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES]);
 /* Whether anything reads what the command prints. */
 bool reduce_wants_output(const struct state *s);
 #endif

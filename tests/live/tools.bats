@@ -248,3 +248,28 @@ END
 	[[ $status -eq 3 ]]
 	[[ $(ls "$(instance many)/states" | sort -n | tr '\n' ' ') == "38-work 39-work 40-work " ]]
 }
+
+@test "what a failed command said last is on its line and in the status, and drives no terminal" {
+	machine_file sad <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'echo one >&2; printf "\\033[31mno space\\033[0m left\\n\\n" >&2; exit 3']
+    timeout_secs: 20
+    on: {ok: good, nonzero: after, timeout: good}
+  after: {kind: tool, command: [sh, -c, 'echo unheard >&2'], timeout_secs: 20, on: {ok: park, nonzero: good, timeout: good}}
+  park: {kind: wait, every_secs: 3600, on: {tick: good, signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	run -0 agent6 machine run --exit-on-wait "$SCRATCH/sad"
+	echo "$output"
+	[[ $output == *"nonzero -> after"*"exit 3  \\u001b[31mno space\\u001b[0m left"* ]]
+	[[ $output != *$'\033'* && $output != *unheard* && $output != *one* ]]
+	run -0 agent6 machine status sad
+	echo "$output"
+	[[ $output == *"failed      step 1, work: nonzero, exit 3: \\u001b[31mno space\\u001b[0m left"* ]]
+	run -0 agent6 machine status sad --json
+	[[ $(jq -r '"\(.failure.seq) \(.failure.state) \(.failure.exit) \(.failure.words)"' <<<"$output") == "1 work 3 "*" left" ]]
+}

@@ -47,17 +47,23 @@ struct outcome_of {
 	struct err e;
 };
 
-/* `fact` as JSON with ' for ". */
-static struct outcome_of fact(const char *state, const char *text)
+/* JSON with ' for ". */
+static json_t *unquoted(const char *text)
 {
-	struct outcome_of o = {.e = ERR_NONE};
 	AUTO_FREE char *json = strdup(text);
 	for (char *c = json; *c; c++)
 		if (*c == '\'')
 			*c = '"';
-	json_auto_t *decoded = json_loads(json, JSON_ALLOW_NUL, NULL);
+	json_t *decoded = json_loads(json, JSON_ALLOW_NUL, NULL);
 	if (!decoded)
 		bail("not JSON: %s", text);
+	return decoded;
+}
+
+static struct outcome_of fact(const char *state, const char *text)
+{
+	struct outcome_of o = {.e = ERR_NONE};
+	json_auto_t *decoded = unquoted(text);
 	o.blackboard = json_pack("{s:i,s:n,s:s,s:{}}", "n", 0, "whole", "note", "none", "verdict");
 	o.result = reduce(machine_state(f.m, state), decoded, o.blackboard, &o.v, &o.e);
 	return o;
@@ -187,6 +193,32 @@ static void test_wait_and_branch(void)
 	refused("bad", "{}");
 }
 
+static void test_words(void)
+{
+	static const struct {
+		const char *fact, *words;
+	} rows[] = {{"{'exit':2,'stderr_tail':'one\\ntwo\\n\\n'}", "two"},
+		{"{'exit':2,'stderr_tail':'10%\\r50%\\rno space left\\r\\n'}", "no space left"},
+		{"{'exit':2,'stderr_tail':'only \\u001b[31mone'}", "only \033[31mone"},
+		{"{'exit':null,'signal':9,'stderr_tail':'killed'}", "killed"},
+		{"{'exit':2,'stderr_tail':' \\n\\r '}", ""}, {"{'exit':2,'stderr_tail':''}", ""},
+		{"{'exit':0,'stderr_tail':'a warning'}", ""},
+		{"{'exit':0,'stderr_tail':'x','reason':'no JSON\\nat all'}", "no JSON"},
+		{"{'not_run':'no arguments'}", "no arguments"}, {"{'clause':1}", ""}};
+	char words[REDUCE_REASON_BYTES];
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *fact = unquoted(rows[i].fact);
+		reduce_words(fact, words);
+		is_str(words, rows[i].words, "what %s says", rows[i].fact);
+	}
+	AUTO_FREE char *text = malloc(4000);
+	memset(text, 'x', 3999);
+	text[3999] = '\0';
+	json_auto_t *fact = json_pack("{s:i,s:s}", "exit", 1, "stderr_tail", text);
+	reduce_words(fact, words);
+	is(strlen(words), REDUCE_REASON_BYTES - 1, "a line without an end is cut");
+}
+
 int main(void)
 {
 	fixture_init(&f, yaml);
@@ -198,6 +230,7 @@ int main(void)
 	test_depth();
 	test_agent();
 	test_wait_and_branch();
+	test_words();
 	fixture_done(&f);
 	return tap_done();
 }
