@@ -4,6 +4,7 @@
 #   jail [FIELDS...] -- CMD...     runs CMD in a jail; the status line lands in $SCRATCH/status
 #   user_jail ...                  the same as an ordinary user
 #   status JQ                      asks the status line
+#   need_cgroup LAYER              skips where the jail of root gets no cgroup for "memory" or "processes"
 #   nothing_left                   none of agent6's directories is left in /tmp since jail_setup
 #
 # The workspace is $WS ($SCRATCH/ws), made by jail_setup, which both kinds of user can write.
@@ -69,4 +70,11 @@ user_jail() {
 
 status() {
 	jq -r "$1" "$SCRATCH/status"
+}
+
+# Skips where root may not make a cgroup; anything else than that refusal is a failure.
+need_cgroup() {
+	run jail "require={\"$1\":\"cgroup\"}" -- true
+	[[ $status -eq 125 && $(status .stage) == require ]] && skip "no cgroup can be made here"
+	[[ $status -eq 0 && $(status ".layers.$1") == cgroup ]]
 }

@@ -304,12 +304,25 @@ with tempfile.NamedTemporaryFile() as f: print(f.name[:5])'
 
 @test "a cgroup bounds all of the jail together, and goes with it (root)" {
 	need_root
-	run jail 'require={"memory":"cgroup","processes":"cgroup"}' -- true
-	[[ $status -eq 0 ]] || skip "no cgroup can be made here"
+	need_cgroup memory
+	need_cgroup processes
 	run jail 'require={"memory":"cgroup"}' 'limits={"memory_mb":64}' -- perl -e 'fork; fork; $x = "a" x (40 * 1024 * 1024); sleep 1; print "had it\n"'
 	[[ $(grep -c "had it" <<<"$output") -lt 4 ]]
 	run find /sys/fs/cgroup -name "agent6-jail-*" -newer "$SCRATCH/policy.json"
 	[[ -z $output ]]
+}
+
+@test "a cgroup that is required and cannot be had is refused by name, and nothing runs" {
+	local layer
+	for layer in memory processes; do
+		run user_jail "require={\"$layer\":\"cgroup\"}" -- touch made
+		if [[ $status -eq 0 ]]; then # delegated to every user here
+			[[ $(status ".layers.$layer") == cgroup ]]
+			continue
+		fi
+		[[ $status -eq 125 && $(status .stage) == require && ! -e $WS/made ]]
+		[[ $output == *"the policy requires $layer \"cgroup\", and this host gives \"rlimit\""* ]]
+	done
 }
 
 @test "a memory limit for each process without a cgroup" {

@@ -1,0 +1,241 @@
+# stress-ng's bombs in the jail, under limits far below what the machine has: the limit holds, another
+# jail runs beside the bomb, the status line says how it ended, and nothing is left behind.
+#
+# Should the jail not hold, the outer bounds do: seconds, file size, descriptors.
+load jail
+
+OUTER=(timeout -k 5 60 prlimit --fsize=134217728 --nofile=8192)
+PROCESSES=40 MEMORY_MB=64 FILES=64 FILE_MB=8 TMP_MB=16
+
+setup() {
+	need stress-ng
+	jail_setup
+	LIMITS="limits={\"processes\":$PROCESSES,\"memory_mb\":$MEMORY_MB,\"open_files\":$FILES,\"file_mb\":$FILE_MB,\"tmp_mb\":$TMP_MB}"
+	census >"$SCRATCH/before"
+}
+
+# What a bomb could leave; the host's own objects of these kinds do not change while a test runs.
+census() {
+	wc -l </proc/self/mountinfo
+	find /dev/mqueue /dev/shm /tmp -maxdepth 1 -name '*stress-ng*' 2>/dev/null | wc -l
+	inhabitants | wc -l
+}
+
+# Processes that stand in the workspace.
+inhabitants() {
+	find /proc/[0-9]*/cwd -maxdepth 0 -lname "$WS*" -printf '%h\n' 2>/dev/null
+}
+
+# "PROCESSES DESCRIPTORS" again and again: how many there are, and the most that one of them has open.
+sample() {
+	local at most count
+	while [[ -e $SCRATCH/burning ]]; do
+		most=0
+		mapfile -t at < <(inhabitants)
+		for count in $(ls "${at[@]/%//fd}" 2>/dev/null | awk '/:$/ {n = 0; next} /^[0-9]/ {print ++n}' | sort -n | tail -n 1); do
+			most=$count
+		done
+		echo "${#at[@]} $most"
+	done
+}
+
+# Other jails meanwhile: one line for each that ran.
+neighbours() {
+	while [[ -e $SCRATCH/burning ]]; do
+		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/other.json" && echo ran
+	done
+}
+
+launch() { # WHO FIELDS... -- CMD...
+	local who=$1 bounds=("${OUTER[@]}")
+	shift
+	[[ $who == root ]] || {
+		[[ $(id -u) -ne 0 ]] || chown -R "$TEST_USER:" "$WS"
+		bounds=(as_user "${OUTER[@]}")
+	}
+	run_jail "${bounds[*]}" "$LIMITS" "$@"
+}
+
+# bomb WHO PROFILE ARGS...: a second of stress-ng. Sets $peak (processes), $open (descriptors), $beside
+# (how many other jails ran meanwhile) and $ended (the jail's own exit status).
+bomb() {
+	local who=$1 profile=$2
+	shift 2
+	policy "profile=\"$profile\"" 'allow_root_jail=true' -- /bin/true >"$SCRATCH/other.json"
+	touch "$SCRATCH/burning"
+	sample >"$SCRATCH/samples" &
+	neighbours >"$SCRATCH/neighbours" &
+	ended=0
+	launch "$who" "profile=\"$profile\"" 'allow_root_jail=true' -- \
+		stress-ng --quiet --timeout 1 "$@" >"$SCRATCH/output" 2>&1 || ended=$?
+	rm "$SCRATCH/burning"
+	wait
+	peak=$(cut -d ' ' -f 1 "$SCRATCH/samples" | sort -n | tail -n 1)
+	open=$(cut -d ' ' -f 2 "$SCRATCH/samples" | sort -n | tail -n 1)
+	beside=$(wc -l <"$SCRATCH/neighbours")
+	echo "$who, $profile, $*: $peak processes, $open descriptors, $beside jails beside, $(status 'del(.layers)|tojson')"
+}
+
+# After every bomb: it ended by itself, as told, and left nothing.
+over() {
+	[[ $ended -lt 124 && $(status '"\(.exit) \(.timed_out) \(.stage)"') == "$ended false null" ]]
+	[[ $beside -ge 1 ]]
+	census >"$SCRATCH/after"
+	diff "$SCRATCH/before" "$SCRATCH/after"
+}
+
+each() { # FUNCTION: for every kind of user and profile
+	local profile
+	for profile in strict hardened; do
+		[[ $(id -u) -ne 0 ]] || "$1" root "$profile"
+		"$1" user "$profile"
+	done
+}
+
+forks() {
+	bomb "$1" "$2" --fork 8 --fork-max 100
+	over
+	[[ $peak -gt 8 && $peak -le $PROCESSES ]]
+}
+
+@test "fork bomb" {
+	each forks
+}
+
+threads() {
+	bomb "$1" "$2" --pthread 4 --pthread-max 500
+	over
+	[[ $peak -le $PROCESSES ]]
+}
+
+@test "thread bomb" {
+	each threads
+}
+
+memory() {
+	bomb "$1" "$2" --vm 2 --vm-bytes 512M --vm-keep
+	over
+	[[ $(status .max_rss_kib) -lt $((MEMORY_MB * 1024 + 16384)) ]]
+}
+
+@test "memory bomb" {
+	each memory
+}
+
+shared_memory() {
+	bomb "$1" "$2" --shm-sysv 2 --shm-sysv-bytes 64M --shm 2 --mq 2
+	over
+}
+
+@test "bomb of shared memory and queues: all of it goes with the jail" {
+	each shared_memory
+}
+
+@test "bomb of shared memory: a cgroup counts it (root)" {
+	need_root
+	need_cgroup memory
+	bomb root strict --shm-sysv 2 --shm-sysv-bytes 512M
+	[[ $(status .max_rss_kib) -gt $((MEMORY_MB * 1024 + 16384)) ]]
+	LIMITS="limits={\"memory_mb\":$MEMORY_MB}" run launch root 'require={"memory":"cgroup"}' -- \
+		stress-ng --quiet --timeout 1 --shm-sysv 2 --shm-sysv-bytes 512M
+	[[ $(status .max_rss_kib) -lt $((MEMORY_MB * 1024 + 16384)) ]]
+}
+
+memory_files() {
+	bomb "$1" "$2" --memfd 2 --memfd-bytes 512M
+	over
+	[[ $(status .max_rss_kib) -lt $((MEMORY_MB * 1024 + 16384)) ]]
+}
+
+@test "bomb of files in memory" {
+	each memory_files
+}
+
+files() {
+	bomb "$1" "$2" --open 2 --open-max 5000 --eventfd 2 --timerfd 1
+	over
+	[[ $open -gt 10 && $open -le $FILES ]]
+}
+
+@test "descriptor bomb" {
+	each files
+}
+
+passed() {
+	bomb "$1" "$2" --sockfd 2 --pipe 2
+	over
+	[[ $open -le $FILES ]]
+}
+
+@test "bomb of descriptors on their way" {
+	each passed
+}
+
+disk() {
+	bomb "$1" "$2" --temp-path "$WS" --hdd 2 --hdd-bytes 64M --fallocate 2 --fallocate-bytes 64M
+	over
+	[[ -z $(find "$WS" -size +"$((FILE_MB * 1024))k") ]]
+}
+
+@test "file bomb" {
+	each disk
+}
+
+signals() {
+	bomb "$1" "$2" --sigq 2 --timer 2 --inotify 1
+	over
+}
+
+@test "bomb of signals, timers and watches" {
+	each signals
+}
+
+temporary() {
+	local profile=strict
+	rm -f "$WS"/*
+	launch "$1" "profile=\"$profile\"" -- sh -c '
+		stress-ng --quiet --timeout 1 --temp-path /tmp --hdd 2 --hdd-bytes 64M --dentry 2 --dentries 20000 --tmpfs 2
+		df -k --output=size,itotal /tmp | tail -n 1; head -c 99000000 /dev/zero >/dev/shm/x; stat -c %s /dev/shm/x' \
+		>"$SCRATCH/output" 2>&1
+	cat "$SCRATCH/output"
+	read -r size inodes <<<"$(tail -n 3 "$SCRATCH/output" | head -n 1)"
+	[[ $size -eq $((TMP_MB * 1024)) && $inodes -le $((TMP_MB * 256)) ]]
+	[[ $(tail -n 1 "$SCRATCH/output") -le $((FILE_MB * 1024 * 1024)) ]]
+	census >"$SCRATCH/after"
+	diff "$SCRATCH/before" "$SCRATCH/after"
+}
+
+@test "bomb of temporary files" {
+	[[ $(id -u) -ne 0 ]] || temporary root
+	temporary user
+}
+
+@test "a bomb that outlasts its time ends with all its processes, and the status says so" {
+	local profile
+	for profile in strict hardened; do
+		run launch user "profile=\"$profile\"" timeout_secs=1 -- stress-ng --quiet --timeout 30 --fork 8 --vm 2 --vm-bytes 32M
+		[[ $status -eq 124 && $(status '"\(.exit) \(.timed_out)"') == "null true" ]]
+		census >"$SCRATCH/after"
+		diff "$SCRATCH/before" "$SCRATCH/after"
+	done
+}
+
+@test "a command that spins ends by its processor time, and the status says so" {
+	LIMITS='limits={"cpu_secs":1}'
+	local profile
+	for profile in strict hardened; do
+		run launch user "profile=\"$profile\"" -- perl -e '1 while 1'
+		[[ $status -eq $((128 + 24)) || $status -eq $((128 + 9)) ]]
+		[[ $(status .signal) -eq $((status - 128)) ]]
+		[[ $(status .cpu_ms) -ge 500 && $(status .cpu_ms) -le 3000 ]]
+	done
+}
+
+@test "a file that grows too far ends its command by a signal, and the status says so" {
+	local profile
+	for profile in strict hardened; do
+		run launch user "profile=\"$profile\"" -- perl -e 'open F, ">big"; 1 while syswrite F, "x" x 65536'
+		[[ $status -eq $((128 + 25)) && $(status .signal) -eq 25 ]]
+		[[ $(stat -c %s "$WS/big") -eq $((FILE_MB * 1024 * 1024)) ]]
+	done
+}
