@@ -160,7 +160,6 @@ static int run(const struct call *c)
 	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
 	summary_init(&r.summary);
 	show_init(&r.show, c);
-	r.show.apart = true;
 	int code = loaded_with(c->arguments[0], rehearse, &r);
 	stage_done(&r.stage);
 	summary_done(&r.summary);

@@ -58,6 +58,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 		.auto_approve = call_has(c, "auto-approve"),
 		.exit_on_wait = call_has(c, "exit-on-wait")};
 	show_init(&show, c);
+	show.id = start.id;
 	show_terminal(&show);
 	struct drive_listener listener = show_listener(&show);
 	start_run(&start, &listener, &result);

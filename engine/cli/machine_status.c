@@ -62,12 +62,7 @@ static void add_holder(struct buf *out, const json_t *status)
 
 static void add_totals(struct buf *out, const json_t *status)
 {
-	const json_t *t = json_object_get(status, "totals");
-	struct totals totals = {
-		.input_tokens = json_integer_value(json_object_get(t, "input_tokens")),
-		.output_tokens = json_integer_value(json_object_get(t, "output_tokens")),
-		.microusd = (int64_t)(json_number_value(json_object_get(t, "usd")) * 1e6 + 0.5),
-		.unpriced = json_is_true(json_object_get(t, "unpriced"))};
+	struct totals totals = show_totals(json_object_get(status, "totals"));
 	AUTO_BUF text;
 	buf_init(&text, 256);
 	show_spend(&text, &totals);

@@ -21,10 +21,16 @@ static void show_line(struct watching *w, const char *line, size_t len)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *fields = journal_decode(line, len, &e);
-	w->ended = !strcmp(text_of(fields, "t"), "end");
+	const char *type = text_of(fields, "t");
+	w->ended = !strcmp(type, "end");
 	if (w->show.mode == SHOW_JSON) {
 		fwrite(line, 1, len, stdout);
 		fputc('\n', stdout);
+	} else if (w->ended) {
+		show_end(&w->show, w->instance->id, fields);
+	} else if (!strcmp(type, "stop")) {
+		printf("stopped in state %s; running it again continues it\n",
+			text_of(fields, "state"));
 	} else if (fields) {
 		show_event(&w->show, fields);
 	}
@@ -104,6 +110,7 @@ static int run(const struct call *c)
 	if (code)
 		return code;
 	show_init(&w.show, c);
+	w.show.id = r.instance.id;
 	if (follow(&w, &r, &e))
 		code = fail(EXIT_DAMAGED, &e);
 	resting_done(&r);

@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "cli/text.h"
 #include "run/journal.h"
 #include "run/question.h"
@@ -38,11 +39,21 @@ static void paint(const struct show *s, struct buf *out, const char *code, const
 		buf_adds(out, text);
 }
 
+static size_t terminal_columns(void)
+{
+	struct winsize size;
+	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+/* A terminal that was made narrower since has broken the line into several. */
 static void erase_live(struct show *s)
 {
-	if (s->live_drawn)
-		fputs("\r\033[K", stdout);
-	s->live_drawn = false;
+	size_t rows = s->live_columns ? (s->live_columns - 1) / terminal_columns() : 0;
+	if (rows)
+		printf("\033[%zuA", rows);
+	if (s->live_columns)
+		fputs("\r\033[J", stdout);
+	s->live_columns = 0;
 }
 
 static void print_line(struct show *s, struct buf *line)
@@ -261,13 +272,19 @@ static void on_line(void *ctx, const char *line, size_t len)
 		show_event(s, fields);
 }
 
-static size_t terminal_columns(void)
+/* Nothing is drawn again while the machine sleeps: what is said stays true. */
+static void add_until(const struct show *s, struct buf *line, int64_t wake_unix_us)
 {
-	struct winsize size;
-	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+	char wake[CLOCK_TEXT_BYTES];
+	clock_text(wake_unix_us, wake);
+	buf_adds(line, wake_unix_us ? "waits until " : "waits to be poked");
+	if (wake_unix_us)
+		text_when(line, wake);
+	if (s->id)
+		buf_addf(line, "; agent6 machine poke %s", s->id);
 }
 
-static void add_activity(struct buf *line, const struct activity *now)
+static void add_activity(const struct show *s, struct buf *line, const struct activity *now)
 {
 	struct totals spent = {.input_tokens = now->input_tokens,
 		.output_tokens = now->output_tokens,
@@ -276,12 +293,11 @@ static void add_activity(struct buf *line, const struct activity *now)
 	size_t at = line->len;
 	buf_adds(line, now->state);
 	text_pad(line, at, NAME_COLUMNS);
-	buf_addf(line, "%s ", now->kind);
-	if (now->wake_unix_us) {
-		buf_adds(line, "wakes in ");
-		text_duration(line, (now->wake_unix_us - clock_realtime_us()) / 1000);
+	if (!strcmp(now->kind, state_kind_name(KIND_WAIT))) {
+		add_until(s, line, now->wake_unix_us);
 		return;
 	}
+	buf_addf(line, "%s ", now->kind);
 	text_duration(line, clock_monotonic_ms() - now->started_monotonic_ms);
 	if (now->attempt > 1)
 		buf_addf(line, "  attempt %d", now->attempt);
@@ -300,11 +316,11 @@ static void on_activity(void *ctx, const struct activity *now)
 	buf_init(&clipped, LINE_BYTES_MAX);
 	erase_live(s);
 	if (now->state) {
-		add_activity(&line, now);
+		add_activity(s, &line, now);
 		text_clean(
 			&clipped, line.data, terminal_columns() > 8 ? terminal_columns() - 4 : 4);
 		fwrite(clipped.data, 1, clipped.len, stdout);
-		s->live_drawn = true;
+		s->live_columns = utf8_count(clipped.data, clipped.len);
 	}
 	fflush(stdout);
 }
@@ -371,7 +387,7 @@ static void add_wait(struct show *s, struct buf *line, const char *id, const str
 	} else {
 		buf_adds(line, "to be poked.");
 	}
-	if (!s->apart)
+	if (s->id)
 		buf_addf(line, "\nWake it %s: agent6 machine poke %s",
 			r->wake_unix_us ? "earlier" : "up", id);
 }
@@ -384,7 +400,7 @@ static void add_next(struct show *s, struct buf *line, const char *id, const str
 		 r->status == RUN_TERMINATED)
 		buf_addf(line, "\nIt is parked before state %s; the same command continues it.",
 			r->state);
-	else if (!s->apart && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
+	else if (s->id && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
 		buf_addf(line, "\nSee why: agent6 machine report %s -o %s.html", id, id);
 }
 
@@ -425,4 +441,25 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 	buf_adds(&line, ")");
 	add_next(s, &line, id, r);
 	print_line(s, &line);
+}
+
+struct totals show_totals(const json_t *totals)
+{
+	const json_t *usd = json_object_get(totals, "usd");
+	return (struct totals){
+		.input_tokens = json_integer_value(json_object_get(totals, "input_tokens")),
+		.output_tokens = json_integer_value(json_object_get(totals, "output_tokens")),
+		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
+		.unpriced = json_is_true(json_object_get(totals, "unpriced"))};
+}
+
+void show_end(struct show *s, const char *id, const json_t *fields)
+{
+	bool good = !strcmp(text_of(fields, "status"), "ok");
+	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,
+		/* The end carries the number of the step that did not come. */
+		.seq = (uint64_t)json_integer_value(json_object_get(fields, "seq")) - 1,
+		.totals = show_totals(json_object_get(fields, "totals"))};
+	snprintf(r.reason, sizeof(r.reason), "%s", text_of(fields, "reason"));
+	show_result(s, id, &r);
 }

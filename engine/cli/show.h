@@ -16,10 +16,10 @@ enum show_mode { SHOW_PLAIN, SHOW_LIVE, SHOW_JSON, SHOW_QUIET };
 struct show {
 	enum show_mode mode;
 	bool colour;
-	int64_t last_us; /* time stamp of the newest line */
-	bool live_drawn; /* the terminal's last line is the live one */
-	int terminal_fd; /* where questions are asked; -1: nowhere. Owned */
-	bool apart;      /* other commands do not find this instance: a rehearsal */
+	int64_t last_us;     /* time stamp of the newest line */
+	size_t live_columns; /* of the live line, which is the terminal's last; 0: there is none */
+	int terminal_fd;     /* where questions are asked; -1: nowhere. Owned */
+	const char *id;      /* what other commands call this instance; NULL: they do not find it */
 };
 
 /* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */
@@ -42,6 +42,10 @@ bool show_is_boundary(const char *type);
 void show_result(struct show *s, const char *id, const struct drive_result *r);
 /* What an agent asks and how it is answered; -1: `doc` is no question. */
 int show_question(struct buf *out, const char *id, const json_t *doc);
+/* The same from the journal's last line, for whoever only reads along. */
+void show_end(struct show *s, const char *id, const json_t *fields);
+/* Totals as the journal and a status have them. */
+struct totals show_totals(const json_t *totals);
 /* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */
 void show_spend(struct buf *out, const struct totals *t);
 #endif

@@ -322,7 +322,7 @@ waiting() {
 	flow went
 	export TERM=xterm
 	script -qec "$AGENT6_BIN/agent6 machine run ../flow --id a" out >/dev/null </dev/null
-	grep -q $'\r\033\\[K' out
+	grep -q $'\r\033\\[J' out
 	grep -q $'\033\\[32mok' out
 	NO_COLOR=1 script -qec "$AGENT6_BIN/agent6 machine run ../flow --id b" out >/dev/null </dev/null
 	run ! grep -q $'\033\\[32m' out

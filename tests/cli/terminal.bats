@@ -46,30 +46,63 @@ shows() {
 	return 1
 }
 
+# How often the screen has the live line.
+live_lines() {
+	pane | grep -c '^ *1  a_state_with.*waits to'
+}
+
 live_at() {
 	screen "$1"
-	shows ' wait '
-	[ "$(pane | grep -c '^ *1  a_state_with.*wait ')" -eq 1 ]
-	sleep 0.6 # the live line is drawn again and again, in one place
-	[ "$(pane | grep -c '^ *1  a_state_with.*wait ')" -eq 1 ]
+	shows '^ *1 .*waits to'
+	[ "$(live_lines)" -eq 1 ]
+	pane | awk -v most="$1" 'length > most { exit 1 }'
 	agent6 machine poke flow
 	shows 'exit 0'
 	pane | grep -q 'signal -> done'
 	pane | grep -q '^ok: finished'
-	[ "$(pane | grep -c 'a_state_with.*wait [0-9]')" -eq 0 ]
+	[ "$(live_lines)" -eq 0 ]
 }
 
 @test "80 columns: one live line, replaced by what happened" {
 	live_at 80
 }
 
-@test "200 columns" {
+@test "200 columns, with how it is woken" {
 	live_at 200
+}
+
+@test "the live line of a running tool is drawn again and again, in one place" {
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: work
+		budget: {max_transitions: 20}
+		states:
+		  done: {kind: terminal, status: ok, reason: finished}
+		  work:
+		    kind: tool
+		    command: [sh, -c, 'until [ -e $AGENT6_MACHINE_DATA_DIR/go ]; do sleep 0.05; done']
+		    timeout_secs: 60
+		    on: {ok: done, nonzero: done, timeout: done}
+	END
+	screen 80
+	shows '^ *1  work  *tool [0-9]'
+	first=$(pane | grep '^ *1  work')
+	changed() { [ "$(pane | grep '^ *1  work')" != "$first" ]; }
+	for _ in $(seq 200); do changed && break; sleep 0.05; done
+	changed
+	tmux -S "$SCRATCH/tmux" resize-window -x 24 -y 24
+	first=$(pane | grep '^ *1  work')
+	for _ in $(seq 200); do changed && break; sleep 0.05; done
+	[ "$(pane | grep -c '^ *1  work')" -eq 1 ]
+	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
+	shows 'exit 0'
+	[ "$(pane | grep -c 'work *tool')" -eq 0 ]
 }
 
 @test "a terminal made smaller while it runs: the live line fits" {
 	screen 120
-	shows ' wait '
+	shows '^ *1 .*waits to'
 	tmux -S "$SCRATCH/tmux" resize-window -x 40 -y 24
 	sleep 0.6
 	agent6 machine poke flow
@@ -79,7 +112,7 @@ live_at() {
 
 @test "NO_COLOR: no colour; a dumb terminal: plain lines" {
 	screen 100 NO_COLOR=1
-	shows ' wait '
+	shows '^ *1 .*waits to'
 	agent6 machine poke flow
 	shows 'exit 0'
 	run ! grep -q $'\033\\[32m' <<<"$(pane -e)"
@@ -87,7 +120,44 @@ live_at() {
 	rm -rf "$SCRATCH/state"
 	screen 100 TERM=dumb
 	shows 'waits to be poked'
-	run ! grep -qE 'wait [0-9.]+ (ms|s)$' <<<"$(pane)"
+	[ "$(live_lines)" -eq 0 ]
 	agent6 machine poke flow
 	shows 'exit 0'
+}
+
+# watching COLUMNS [ENV...]: follows the waiting run in a terminal that wide, to its end.
+watching() {
+	local columns=$1
+	shift
+	agent6 machine run ../flow --exit-on-wait --quiet
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x "$columns" -y 24 \
+		"env $* '$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat"
+	shows 'waits to be poked'
+	[[ ${resized-} == "" ]] || tmux -S "$SCRATCH/tmux" resize-window -x "$resized" -y 24
+	agent6 machine poke flow
+	agent6 machine run ../flow --quiet
+	shows 'exit 0'
+	pane -J | grep -q '1  a_state_with_a_rather_long_name_that_goes_on signal -> done'
+	pane -J | grep -q '^ok: finished'
+}
+
+@test "watch at 80 and 200 columns and while the terminal is made smaller" {
+	watching 80
+	tmux -S "$SCRATCH/tmux" kill-server
+	rm -rf "$SCRATCH/state"
+	watching 200
+	tmux -S "$SCRATCH/tmux" kill-server
+	rm -rf "$SCRATCH/state"
+	resized=40
+	watching 120
+}
+
+@test "watch with NO_COLOR and on a dumb terminal writes no escape" {
+	local env
+	for env in NO_COLOR=1 TERM=dumb; do
+		watching 100 $env
+		run ! grep -q $'\033' <<<"$(pane -e)"
+		tmux -S "$SCRATCH/tmux" kill-server
+		rm -rf "$SCRATCH/state"
+	done
 }

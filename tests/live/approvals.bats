@@ -34,6 +34,7 @@ setup() {
 }
 
 teardown() {
+	tmux -S "$SCRATCH/tmux" kill-server 2>/dev/null || true
 	exec 8>&-
 	[[ -z ${runner-} ]] || kill "$runner" "$watcher" 2>/dev/null || true
 }
@@ -221,6 +222,54 @@ watched() { # starts an unattended run that somebody watches
 	run -2 agent6 machine approve coder --yes
 	[[ $output == *"is not running"* ]]
 	[[ $(agent6 machine status coder --json | jq .question) == null ]]
+}
+
+# A terminal that wide, with a command in it.
+screen() { # COLUMNS COMMAND
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x "$1" -y 30 "$2; echo exit \$?; cat" 3>&- 8>&-
+}
+
+pane() {
+	tmux -S "$SCRATCH/tmux" capture-pane -p "$@"
+}
+
+shows() { # TEXT
+	pane -J | grep -qF -- "$1"
+}
+
+@test "asked in a terminal 80 columns wide and made narrower, 200, dumb and without colour" {
+	need tmux
+	local how columns
+	for how in "80 " "200 " "100 TERM=dumb" "100 NO_COLOR=1"; do
+		columns=${how%% *}
+		model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+		screen "$columns" "env ${how#* } $(printf '%q ' "${RUN[@]}" "$SCRATCH/coder")"
+		eventually shows '[write] touch made'
+		eventually shows 'Run it? [y]es, [n]o:'
+		[[ $columns -ne 80 ]] || tmux -S "$SCRATCH/tmux" resize-window -x 40 -y 30
+		tmux -S "$SCRATCH/tmux" send-keys y Enter
+		eventually shows 'exit 0'
+		shows 'ok: done'
+		on_branch made
+		tmux -S "$SCRATCH/tmux" kill-server
+		exec 8>&-
+		rm -rf "$SCRATCH/state"
+		git branch -qD agent6/machine-coder
+	done
+}
+
+@test "approve asks in a terminal 80 columns wide, dumb and without colour alike" {
+	need tmux
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	watched
+	screen 80 "env TERM=dumb NO_COLOR=1 '$AGENT6_BIN/agent6' machine approve coder"
+	eventually shows 'Run it? [y]es, [n]o:'
+	[[ $(pane -e) != *$'\e'* ]]
+	tmux -S "$SCRATCH/tmux" resize-window -x 40 -y 30
+	tmux -S "$SCRATCH/tmux" send-keys y Enter
+	eventually shows 'exit 0'
+	wait "$runner" "$watcher"
+	on_branch made
 }
 
 @test "approve --no denies" {
