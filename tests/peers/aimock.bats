@@ -128,6 +128,12 @@ check_plain() {
 	[[ $(seen '[.[].response.status] | join(" ")') == "429 529 200 200" ]]
 }
 
+@test "broken JSON, no reply at all, a 500, then an answer: retried and ok" {
+	run_machine openai broken
+	[[ $status -eq 0 && $(fact .outcome) == ok && $(fact .turns) -eq 2 ]]
+	[[ $(grep -c "retry . of 4" <<<"$output") -eq 3 ]]
+}
+
 @test "a refused request fails at once with the provider's words" {
 	run_machine anthropic refused
 	[[ $status -eq 1 && $(fact .outcome) == failed ]]
