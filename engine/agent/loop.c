@@ -11,6 +11,7 @@
 #include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "launch/launcher.h"
 #include <stdarg.h>
 
 enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 256 * 1024 };
@@ -241,6 +242,8 @@ static int on_calls(struct loop *l, size_t at)
 		return end(l, OUTCOME_FAILED, "out of memory");
 	if (l->dispatch.payload)
 		return end(l, OUTCOME_OK, "finish_run");
+	if (launcher_gone(l->world->launcher))
+		return end(l, OUTCOME_FAILED, "the jail's launcher has ended: no command can run");
 	if (l->dispatch.gave_up)
 		return end(l, OUTCOME_FAILED, "finish_run did not conform after %d repairs: %s",
 			FINISH_REPAIRS_MAX, l->dispatch.problems);

@@ -77,6 +77,12 @@ json_t *launcher_status(const struct launcher *l, const char *line, size_t len)
 	return got > 0 ? json_read(own, (size_t)got, sizeof(own), NULL) : NULL;
 }
 
+bool launcher_gone(const struct launcher *l)
+{
+	struct pollfd end = {.fd = l->child.pidfd, .events = POLLIN};
+	return l->child.pid > 0 && poll(&end, 1, 0) > 0;
+}
+
 void launcher_kill(struct launcher *l)
 {
 	if (l->child.pid <= 0)

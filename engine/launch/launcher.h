@@ -40,6 +40,8 @@ int launcher_order(struct launcher *l, const char *order, size_t len, const int 
 /* An order's status line; without one, what the launcher itself died of. NULL: neither is there.
  * New reference. */
 json_t *launcher_status(const struct launcher *l, const char *line, size_t len);
+/* Whether it has ended by itself. */
+bool launcher_gone(const struct launcher *l);
 /* Ends it with all that it runs. */
 void launcher_kill(struct launcher *l);
 /* Asks it to end, which launcher_stop waits for. There are no orders after this. */

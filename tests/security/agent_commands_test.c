@@ -3,8 +3,11 @@
 #include "tests/kit/agent.h"
 #include "tests/kit/tap.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static json_t *commands(const char *workspace, const char *run, bool auto_approve)
 {
@@ -90,8 +93,57 @@ static void nobody_to_ask(void)
 	has_str(judge.requests, "There is no tool run_command here", "mode agent has none");
 }
 
+/* The first child of that name, 0: there is none. */
+static pid_t child_named(pid_t parent, const char *name)
+{
+	char path[64], list[4096] = "", comm[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, list, sizeof(list) - 1) <= 0)
+		return 0;
+	char *at = list;
+	for (long pid; (pid = strtol(at, &at, 10)) > 0;) {
+		snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+		AUTO_FD int comm_fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = comm_fd < 0 ? 0 : read(comm_fd, comm, sizeof(comm));
+		if (n > 0 && !strncmp(comm, name, strlen(name)))
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+/* Kills the agent's launcher once the command has begun. */
+static pid_t start_killer(const char *sign)
+{
+	pid_t pid = fork();
+	if (pid)
+		return pid;
+	for (int i = 0; i < 10000 && access(sign, F_OK); i++)
+		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	pid_t launcher = child_named(child_named(getppid(), "agent6-agent"), "agent6-jail");
+	_exit(launcher > 0 && !kill(launcher, SIGKILL) ? 0 : 1);
+}
+
+static void launcher_dies(void)
+{
+	char sign[300];
+	int status = -1;
+	AUTO_KIT k = {.replies = {{RUN("a", "touch up; sleep 60"), 0, 0}, {RUN("b", "ls"), 0, 0},
+			      {KIT_FINISH, 0, 0}}};
+	prepare(&k, "yes", false);
+	snprintf(sign, sizeof(sign), "%s/up", k.workspace);
+	pid_t killer = start_killer(sign);
+	kit_run(&k);
+	waitpid(killer, &status, 0);
+	is(status, 0, "the launcher is killed while a command runs");
+	is_str(kit_outcome(&k), "failed", "no command can run any more: the state has failed");
+	has_str(kit_reason(&k), "launcher has ended", "and says why");
+	is(kit_count(k.requests, "POST "), 1, "without asking the model what to do");
+}
+
 int main(void)
 {
+	launcher_dies();
 	runs();
 	nobody_to_ask();
 	return tap_done();
