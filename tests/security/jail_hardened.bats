@@ -93,9 +93,19 @@ hardened() {
 	build_c hardened
 }
 
-@test "toolchains work inside: python3 with multiprocessing" {
+@test "toolchains work inside: python3 with processes and pipes; semaphores would lie in the host's memory" {
 	need_in_usr python3
-	run_python hardened
+	run hardened -- /usr/bin/python3 -c '
+import multiprocessing, os, tempfile
+def child(end): end.send(sum(range(5)))
+ours, theirs = multiprocessing.Pipe()
+process = multiprocessing.Process(target=child, args=(theirs,))
+process.start(); print(ours.recv()); process.join()
+with tempfile.NamedTemporaryFile() as f: print(f.name.startswith(os.environ["TMPDIR"]))
+try: multiprocessing.Lock()
+except PermissionError: print("refused")'
+	echo "$output"
+	[[ $status -eq 0 && $output == $'10\nTrue\nrefused' ]]
 }
 
 @test "toolchains work inside: node with npm test" {

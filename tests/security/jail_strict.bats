@@ -1,6 +1,7 @@
 # The strict jail alive: what a command can reach, what it leaves behind and how its end is told, as
 # root and as an ordinary user.
 load jail
+load toolchains
 
 setup() {
 	jail_setup
@@ -269,37 +270,29 @@ check_identity() {
 	[[ $output == *localhost* ]]
 }
 
+with_both() { # CHECK: for both kinds of user
+	[[ $(id -u) -ne 0 ]] || "$1" jail
+	"$1" user_jail
+}
+
 @test "toolchains work inside: gcc, make, git, perl" {
-	need gcc make git
-	run jail -- sh -ec '
-		printf "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n" >a.c
-		printf "a: a.c\n\tgcc -o a a.c\n" >Makefile
-		make -s && ./a
-		git init -q repo && cd repo && git config user.email a@example.com && git config user.name a
-		echo 1 >f && git add f && git commit -qm one && git log --format=%s
-		perl -e "print \"perl\\n\""'
-	echo "$output"
-	[[ $status -eq 0 && $output == $'built\none\nperl' ]]
+	need_in_usr gcc make git perl
+	with_both build_c
 }
 
 @test "toolchains work inside: python3 with multiprocessing" {
-	[[ -x /usr/bin/python3 ]] || skip "no /usr/bin/python3"
-	run jail -- /usr/bin/python3 -c '
-import multiprocessing, socket, tempfile
-with multiprocessing.Pool(2) as pool: print(sum(pool.map(abs, range(5))))
-with multiprocessing.Manager() as manager: print(manager.list([1, 2]))
-with tempfile.NamedTemporaryFile() as f: print(f.name[:5])'
-	echo "$output"
-	[[ $status -eq 0 && $output == $'10\n[1, 2]\n/tmp/' ]]
+	need_in_usr python3
+	with_both run_python
 }
 
 @test "toolchains work inside: node with npm test" {
-	[[ -x /usr/bin/node && -x /usr/bin/npm ]] || skip "no node and npm in /usr/bin"
-	echo '{"name":"a","version":"1.0.0","scripts":{"test":"node -e \"console.log(6*7)\""}}' >"$WS/package.json"
-	chmod a+r "$WS/package.json"
-	run jail -- npm test --silent
-	echo "$output"
-	[[ $status -eq 0 && $output == 42 ]]
+	need_in_usr node npm
+	with_both run_npm
+}
+
+@test "toolchains work inside: cargo builds, runs and tests a crate" {
+	need_in_usr cargo
+	with_both build_crate
 }
 
 @test "a cgroup bounds all of the jail together, and goes with it (root)" {
