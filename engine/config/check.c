@@ -1,4 +1,5 @@
 /* What a configuration must hold to besides its shape. */
+#include "base/num.h"
 #include "config/keys.h"
 #include "config/network.h"
 #include "config/url.h"
@@ -105,19 +106,28 @@ static void check_hosts(const struct check *k)
 			ALLOW_URLS_MAX);
 }
 
+/* What the broker takes: a TLS session with the proxy could not leave libcurl with the socket. */
+static bool is_proxy(const char *text)
+{
+	static const char *const schemes[] = {"http://", "socks5://", "socks5h://"};
+	bool known = false;
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		known |= !strncmp(text, schemes[i], strlen(schemes[i]));
+	const char *port = strrchr(text, ':') + 1;
+	int64_t number;
+	return known && !num_int(port, strcspn(port, "/"), &number) && number >= 1 &&
+	       number <= 65535;
+}
+
 static void check_proxy(const struct check *k)
 {
-	static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
 	enum config_layer layer;
 	const struct doc_node *proxy = config_find_key(k->c, "sandbox.upstream_proxy", &layer);
-	if (!proxy)
+	if (!proxy || (strchr(proxy->text, ':') && is_proxy(proxy->text)))
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
-		if (!strncmp(proxy->text, schemes[i], strlen(schemes[i])) &&
-			proxy->text[strlen(schemes[i])])
-			return;
-	finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), proxy,
-		"the proxy must begin with http://, https://, socks5:// or socks5h://");
+	struct finding *it = finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), proxy,
+		"the proxy is not http://, socks5:// or socks5h:// and PROXY:PORT");
+	finding_help(k->f, it, "write http://PROXY:PORT or socks5h://PROXY:PORT");
 }
 
 static void check_network(const struct check *k)

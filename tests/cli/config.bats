@@ -93,6 +93,21 @@ setup() {
 	jq -e '.[0] | .line == 2 and .column == 3 and .severity == "error"' <<<"$output"
 }
 
+@test "check config: what leads and limits egress is refused at its place, with the rule and the fix" {
+	mkdir -p "$SCRATCH/config/agent6"
+	printf 'sandbox:\n  max_egress_bytes: -1\n' >"$file"
+	run --separate-stderr agent6 check config
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"config.yaml:2:21: error[out-of-range]: "*"must be an integer, 0 or more"* ]]
+	printf '%s\n' 'sandbox:' '  agent_network: local' '  allow_urls: [a.example, "d e"]' \
+		'  upstream_proxy: https://proxy:443' >"$file"
+	run --separate-stderr agent6 check config
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"config.yaml:3:15: error[config-network]: "*"agent_network: providers"* ]]
+	[[ $stderr == *"config.yaml:3:27: error[config-url]: "*"write HOST, HOST:PORT or https://HOST[:PORT]"* ]]
+	[[ $stderr == *"config.yaml:4:19: error[config-url]: "*"write http://PROXY:PORT or socks5h://PROXY:PORT"* ]]
+}
+
 @test "connect: writes the provider, the role, and the key where nobody else reads it" {
 	run --separate-stderr agent6 connect --name house --format openai --base-url http://127.0.0.1:8080/v1 \
 		--model small <<<'sk-very"secret'

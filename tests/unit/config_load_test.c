@@ -197,6 +197,39 @@ static void test_networks(void)
 	}
 }
 
+/* What limits and leads an agent's connections, each error at its place. */
+static void test_egress(void)
+{
+	static const char *const good[] = {"http://proxy:3128", "http://me:word@proxy:1/",
+		"socks5://10.0.0.1:1080", "socks5h://[fd00::1]:65535/"};
+	static const char *const bad[] = {"ftp://x:1", "https://proxy:443", "http://proxy",
+		"http://proxy:0", "http://proxy:65536", "http://", "proxy:3128",
+		"socks5h://me:word@p"};
+	char text[200];
+	for (size_t i = 0; i < ARRAY_LEN(good) + ARRAY_LEN(bad); i++) {
+		bool fine = i < ARRAY_LEN(good);
+		snprintf(text, sizeof(text), "sandbox:\n  upstream_proxy: '%s'\n",
+			fine ? good[i] : bad[i - ARRAY_LEN(good)]);
+		expect_global(text, fine ? "" : "2:19 config-url");
+	}
+	expect_global("sandbox: {upstream_proxy: ''}\n", "1:27 out-of-range");
+	expect_global("sandbox: {upstream_proxy: 8080}\n", "1:27 wrong-type");
+	expect_global("sandbox: {max_egress_bytes: 0}\n", "");
+	expect_global("sandbox: {max_egress_bytes: 9223372036854775807}\n", "");
+	expect_global("sandbox: {max_egress_bytes: -1}\n", "1:29 out-of-range");
+	expect_global("sandbox:\n  max_egress_bytes: 1.5\n", "2:21 wrong-type");
+	expect_global("sandbox: {max_egress_bytes: 1MB}\n", "1:29 wrong-type");
+	expect_global("sandbox: {max_egress_bytes: null}\n", "1:29 wrong-type");
+	expect_global("sandbox: {allow_urls: a.example}\n", "1:23 wrong-type");
+	expect_global("sandbox: {allow_urls: [a.example, 5]}\n", "1:35 wrong-type");
+	expect_global("sandbox: {allow_urls: [a.example, a.example]}\n", "1:35 repeated-item");
+	expect_global("sandbox: {allow_urls: ['']}\n", "1:24 out-of-range");
+	expect_global("sandbox: {agent_network: loopback}\n", "1:26 not-one-of");
+	expect_global(
+		"sandbox: {agent_network: open, allow_urls: [a.example]}\n", "1:44 config-network");
+	expect_global("sandbox: {agent_network: open, allow_urls: []}\n", "");
+}
+
 static void test_refusals(void)
 {
 	expect_global("# nothing yet\n", "");
@@ -219,7 +252,7 @@ static void test_refusals(void)
 	test_networks();
 	expect_global("sandbox: {read: [/a/../b, /a//b, /a/., /a/, /, /a.b/..c]}\n",
 		"1:18 config-path\n1:27 config-path\n1:34 config-path\n1:40 config-path");
-	expect_global("sandbox: {upstream_proxy: 'ftp://x'}\n", "1:27 config-url");
+	test_egress();
 	expect_global(
 		"git: {allow_push: true, allow_force: false}\n", "1:19 config-never-honoured");
 	expect_global("models: {worker: {provider: x, model: m}}\n", "1:29 config-provider");
