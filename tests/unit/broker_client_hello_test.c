@@ -88,6 +88,70 @@ static void test_hidden_names(void)
 	}
 }
 
+/* RFC 8701's sixteen reserved values, 0x0a0a to 0xfafa, wherever a client may put one: version,
+ * cipher (put_message has one), group, signature, key share, ALPN, an empty and a filled extension.
+ */
+static struct hello_bytes greased(size_t value, bool name_first)
+{
+	struct hello_bytes e = {.len = 0}, list = {.len = 0};
+	if (name_first)
+		put_name(&e, "api.example.com");
+	put_extension(&e, value, "", 0);
+	put(&list, 2, 2);
+	put(&list, value, 2);
+	put_extension(&e, 10, list.data, list.len); /* supported_groups */
+	put_extension(&e, 13, list.data, list.len); /* signature_algorithms */
+	put_extension(&e, 16, "\x00\x03\x02\x0a\x0a", 5);
+	put_extension(&e, 43, "\x02\x5a\x5a", 3); /* supported_versions */
+	list.len = 0;
+	put(&list, 5, 2);
+	put(&list, value, 2);
+	put(&list, 1, 2);
+	put(&list, 0, 1);
+	put_extension(&e, 51, list.data, list.len); /* key_share */
+	put_extension(&e, value ^ 0xf0f0, "\0", 1);
+	if (!name_first)
+		put_name(&e, "api.example.com");
+	return e;
+}
+
+static void test_grease(void)
+{
+	unsigned whole = 0, more = 0, cuts = 0;
+	for (size_t value = 0x0a0a; value <= 0xfafa; value += 0x1010)
+		for (size_t record_bytes = 1; record_bytes <= 16384; record_bytes *= 128) {
+			struct hello_bytes e = greased(value, record_bytes == 128);
+			struct hello_bytes h = with_extensions(&e, record_bytes);
+			struct client_hello found = {.name_count = 0};
+			whole += decode(&h, &found) == HELLO_WHOLE && !found.encrypted &&
+				 found.name_count == 1 && found.bytes == h.len &&
+				 strcmp(found.server_name, "api.example.com") == 0;
+			for (size_t len = 0; len < h.len; len++, cuts++)
+				more += client_hello_decode(h.data, len, &found) == HELLO_MORE;
+		}
+	is(whole, 16 * 3, "every GREASE value at every place, in records of 1, 128 and 16384");
+	is(more, cuts, "and cut at every byte of each");
+}
+
+/* What a client sends that has no key for an encrypted hello (GREASE ECH) cannot be told from a
+ * real one: that is what it is for. The broker lets neither through. */
+static void test_grease_hidden(void)
+{
+	static uint8_t content[300] = {0, 0, 1, 0, 1, 42, 0, 32};
+	struct hello_bytes extensions = {.len = 0};
+	struct client_hello found = {.encrypted = false};
+	content[41] = 194; /* the payload behind the 32 bytes of enc */
+	put_name(&extensions, "api.example.com");
+	put_extension(&extensions, 0xfe0d, content, 42 + 194);
+	struct hello_bytes h = with_extensions(&extensions, 16384);
+	is(decode(&h, &found), HELLO_WHOLE, "a well-formed encrypted hello, GREASE or not");
+	ok(found.encrypted, "is told as one");
+	put_extension(&extensions, 0xfe0d, "\1", 1); /* the inner hello's mark */
+	h = with_extensions(&extensions, 1);
+	decode(&h, &found);
+	ok(found.encrypted, "byte by byte too");
+}
+
 static void refuse(const char *bytes, size_t len, const char *name)
 {
 	struct client_hello found;
@@ -152,6 +216,8 @@ int main(void)
 	test_records();
 	test_names();
 	test_hidden_names();
+	test_grease();
+	test_grease_hidden();
 	test_garbage();
 	test_damage();
 	test_size();
