@@ -60,7 +60,7 @@ struct step {
 step_fn grants_open_as_root, grants_open;                      /* grants.c */
 step_fn cgroup_prepare;                                        /* cgroup.c */
 step_fn namespaces_enter, namespaces_become, namespaces_limit; /* namespaces.c */
-step_fn network_prepare;                                       /* network.c */
+step_fn network_begin, network_enter;                          /* network.c */
 step_fn rootfs_build, rootfs_enter;                            /* rootfs.c */
 step_fn limits_count, limits_apply, session_apply;             /* limits.c */
 step_fn landlock_ask, landlock_apply;                          /* landlock.c */

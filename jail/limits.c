@@ -12,7 +12,10 @@ enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 
 static int set_limit(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
 {
-	struct rlimit old, limit;
+	struct rlimit old, limit = {value, value};
+	if (!setrlimit(what, &limit))
+		return 0;
+	/* It may be lower already, and stays so. */
 	if (getrlimit(what, &old))
 		return err_errno(e, "cannot read the %s limit", name);
 	limit.rlim_max = value < old.rlim_max ? value : old.rlim_max;
@@ -32,8 +35,8 @@ int limits_count(struct jail *j, struct err *e)
 	DIR *all = opendir("/proc");
 	for (const struct dirent *d; all && (d = readdir(all));) {
 		snprintf(path, sizeof(path), "%s/task", d->d_name);
-		if (*d->d_name <= '9' && !fstatat(dirfd(all), path, &st, AT_SYMLINK_NOFOLLOW) &&
-			st.st_uid == own && st.st_nlink > 2)
+		if (*d->d_name <= '9' && !fstatat(dirfd(all), d->d_name, &st, 0) &&
+			st.st_uid == own && !fstatat(dirfd(all), path, &st, 0) && st.st_nlink > 2)
 			j->users_tasks += st.st_nlink - 2;
 	}
 	if (all)

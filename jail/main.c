@@ -24,10 +24,11 @@ static const struct step strict_launcher[] = {
 
 static const struct step strict_inside[] = {
 	{"identity", namespaces_become},
+	{"network", network_begin},
 	{"namespaces", namespaces_limit},
-	{"network", network_prepare},
 	{"grants", grants_open},
 	{"root", rootfs_build},
+	{"network", network_enter},
 	{"root", rootfs_enter},
 	{"privileges", privileges_drop},
 	{"reaper", reaper_run},

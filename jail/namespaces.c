@@ -1,5 +1,6 @@
 /*
- * The namespaces of a strict jail: user, mount, PID, IPC, UTS, cgroup and network in one call.
+ * The namespaces of a strict jail: user, mount, PID, IPC, UTS and cgroup in one call. The network
+ * follows (network.c).
  *
  * Attack: everything that has a global name. Processes to signal or trace, mounts to change, host
  * services on loopback or abstract sockets, shared memory, the host's name. What is not in the
@@ -14,14 +15,12 @@
 
 #define INTO_CGROUP 0x200000000ull /* linux/sched.h: CLONE_INTO_CGROUP */
 
-static unsigned long wanted_flags(const struct jail *j)
+static unsigned long wanted_flags(void)
 {
 	unsigned long flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWCGROUP;
 	flags |= LAYER_ON("namespace_pid") ? CLONE_NEWPID : 0;
 	flags |= LAYER_ON("namespace_ipc") ? CLONE_NEWIPC : 0;
 	flags |= LAYER_ON("namespace_uts") ? CLONE_NEWUTS : 0;
-	if (j->policy.network != NETWORK_HOST && LAYER_ON("namespace_net"))
-		flags |= CLONE_NEWNET;
 	return flags;
 }
 
@@ -54,11 +53,11 @@ static pid_t start_first(struct jail *j)
 {
 	if (j->group_fd < 0)
 		return (pid_t)syscall(
-			SYS_clone, wanted_flags(j) | SIGCHLD, 0, &j->child_pidfd, 0, 0);
+			SYS_clone, wanted_flags() | SIGCHLD, 0, &j->child_pidfd, 0, 0);
 	const struct {
 		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls,
 			set_tid, set_tid_size, cgroup;
-	} args = {.flags = wanted_flags(j) | INTO_CGROUP,
+	} args = {.flags = wanted_flags() | INTO_CGROUP,
 		.pidfd = (uintptr_t)&j->child_pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)j->group_fd};

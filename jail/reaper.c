@@ -47,10 +47,9 @@ int reaper_run(struct jail *j, struct err *e)
 	if (sigprocmask(SIG_BLOCK, &child, &before) ||
 		sigaction(SIGCHLD, &(struct sigaction){.sa_handler = woken}, NULL))
 		return err_errno(e, "cannot wait for the command's end");
-	/* As vfork(2), on a stack of its own: this process stands still until the command has its
-	 * own memory, and nothing is copied. */
-	pid_t command =
-		clone(run_command, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, j);
+	/* In the same memory, on a stack of its own, so that nothing is copied; from here on this
+	 * process allocates nothing. */
+	pid_t command = clone(run_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, j);
 	if (command < 0)
 		return err_errno(e, "cannot start the command's process");
 	if (dup2(j->alive_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))

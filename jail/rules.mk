@@ -26,10 +26,10 @@ test-programs: $(attack)
 teeth_groups := $(shell awk '/define SECCOMP_GROUPS/ {on = 1} /^$$/ {on = 0} on && /, "/ {print substr($$1, 3, length($$1) - 3)}' \
 	jail/seccomp_table.h)
 teeth := $(out)/teeth/agent6-jail $(teeth_groups:%=$(out)/teeth/without-%)
-teeth_build = $(CC) $(filter-out -Werror,$(CFLAGS)) -I$(@D)/$(@F).gen $(CPPFLAGS) -DJAIL_LEAVE_OUT $(LDFLAGS) -o $@ \
+teeth_build = $(CC) $(filter-out -Werror,$(CFLAGS)) -I$(@D)/$(@F).gen $(CPPFLAGS) -include tests/security/leave_out.h $(LDFLAGS) -o $@ \
 	$(filter %.c,$^) -ljansson -lm
 teeth_sources := $(wildcard jail/*.c) $(filter-out engine/base/%main.c,$(wildcard engine/base/*.c))
-$(teeth): $(out)/teeth/%: $(host_gen) $(teeth_sources) $(wildcard jail/*.h)
+$(teeth): $(out)/teeth/%: $(host_gen) $(teeth_sources) $(wildcard jail/*.h) tests/security/leave_out.h
 	@mkdir -p $@.gen/jail
 	@$(host_gen) $(patsubst without-%,%,$*) >$@.gen/jail/seccomp_programs.h
 	$(call say,link $@) $(teeth_build)

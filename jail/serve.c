@@ -57,13 +57,15 @@ int serve_take(struct jail *j, struct err *e)
 			failed = err_errno(e, "cannot use the order's descriptors");
 		own_close(&o.with.fds[fd]);
 	}
-	own_close(&j->order_fd);
 	failed = failed || policy_order(&j->policy, o.text, o.len, e);
+	/* It comes before the launcher knows whether this jail is still right; a byte says that. */
+	failed = failed || read(j->order_fd, o.text, 1) != 1;
+	own_close(&j->order_fd);
 	return failed ? err_set(e, "the launcher has ended") : 0;
 }
 
 /* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
- * made: the report says why. */
+ * made: the report says why. A command whose jail failed gets another one, made when it comes. */
 static int prepare(struct jail *j)
 {
 	int pair[2];
@@ -100,27 +102,40 @@ static void discard(struct jail *j)
 	supervise_clean(j);
 }
 
+/* The order goes ahead, the check follows, and only then may the command begin. Where this fails
+ * the jail has ended, and its own reason is already in the report. */
+static bool hand_over(const struct jail *j, int ready_fd, const struct order *o)
+{
+	return !pass_send(ready_fd, o->text, o->len, o->with.fds, 3) && !is_stale(j) &&
+	       send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
+}
+
+static void refuse(struct jail *j, const struct err *why)
+{
+	report_fail(j->report, "order", why);
+	if (j->child > 0)
+		kill(j->child, SIGKILL);
+}
+
 /* The command is let in, or the report says why not. */
 static void carry_out(struct jail *j, int ready_fd, const struct order *o)
 {
 	struct err e = ERR_NONE;
-	if (ready_fd >= 0 && is_stale(j)) {
+	bool proxy = j->policy.network == NETWORK_PROXY;
+	if (!proxy && !hand_over(j, ready_fd, o)) {
 		discard(j);
-		close(ready_fd);
+		own_close(&ready_fd);
 		ready_fd = prepare(j);
+		err_set(&e, "the jail does not take it");
+		if (!hand_over(j, ready_fd, o) && !j->report->stage)
+			refuse(j, &e);
 	}
-	/* Where this fails the jail has ended, and its own reason is already in the report. */
-	if (ready_fd >= 0 && pass_send(ready_fd, o->text, o->len, o->with.fds, 3) && j->child < 0)
-		report_fail(
-			j->report, "order", err_errno(&e, "cannot hand on the order") ? &e : &e);
 	/* Read here too, for the time: the command is on its way meanwhile. */
-	if (policy_order(&j->policy, o->text, o->len, &e)) {
-		report_fail(j->report, "order", &e);
-		if (j->child > 0)
-			kill(j->child, SIGKILL);
-	} else if (ready_fd < 0 && !j->report->stage) {
+	e = ERR_NONE;
+	if (policy_order(&j->policy, o->text, o->len, &e))
+		refuse(j, &e);
+	else if (proxy)
 		jail_start(j);
-	}
 }
 
 /* A process for each order, with the jail that is ready for it. What it says to the launcher: */
@@ -150,13 +165,10 @@ static void serve_one(struct jail *j, int socket_fd)
 	say(j, SAYS_TAKEN);
 	for (int fd = 0; fd < 3 && !rc; fd++)
 		dup2(o.with.fds[fd], fd);
-	if (!rc) {
+	if (rc)
+		refuse(j, &e);
+	else
 		carry_out(j, ready_fd, &o);
-	} else {
-		report_fail(j->report, "order", &e);
-		if (j->child > 0)
-			kill(j->child, SIGKILL);
-	}
 	supervise(j, o.with.fds[3]);
 	for (int fd = 0; fd < ORDER_FDS; fd++) { /* readers see the end here */
 		own_close(&o.with.fds[fd]);
