@@ -38,6 +38,7 @@ test: deps
 	@$(parallel) test-programs
 	@$(parallel) CONFIG=asan fuzz-replays
 	@tests/peers/install
+	@tests/peers/deepce
 	@tests/run --config $(CONFIG) $(T)
 
 SECS ?= 60
