@@ -192,7 +192,7 @@ signals() {
 
 temporary() {
 	local profile=strict
-	rm -f "$WS"/*
+	rm -f "${WS:?}"/*
 	launch "$1" "profile=\"$profile\"" -- sh -c '
 		stress-ng --quiet --timeout 1 --temp-path /tmp --hdd 2 --hdd-bytes 64M --dentry 2 --dentries 20000 --tmpfs 2
 		df -k --output=size,itotal /tmp | tail -n 1; head -c 99000000 /dev/zero >/dev/shm/x; stat -c %s /dev/shm/x' \

@@ -2,7 +2,7 @@
 # a function that calls one of them.
 
 build_c() {
-	rm -rf "$WS"/*
+	rm -rf "${WS:?}"/*
 	run "$1" -- sh -ec '
 		printf "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n" >a.c
 		printf "a: a.c\n\tgcc -o a a.c\n" >Makefile
@@ -25,7 +25,7 @@ with tempfile.NamedTemporaryFile() as f: print(f.name.startswith(os.environ.get(
 }
 
 run_npm() {
-	rm -rf "$WS"/*
+	rm -rf "${WS:?}"/*
 	echo '{"name":"a","version":"1.0.0","scripts":{"test":"node -e \"console.log(6*7)\""}}' >"$WS/package.json"
 	chmod a+r "$WS/package.json"
 	run "$1" -- npm test --silent
@@ -34,7 +34,7 @@ run_npm() {
 }
 
 build_crate() {
-	rm -rf "$WS"/*
+	rm -rf "${WS:?}"/*
 	run "$1" -- sh -ec '
 		cargo new --quiet --vcs none tiny && cd tiny
 		printf "\n#[test]\nfn adds() { assert_eq!(6 * 7, 42); }\n" >>src/main.rs
