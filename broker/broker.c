@@ -18,10 +18,10 @@ enum {
 
 void channel_arm(struct channel *c)
 {
-	bool busy = c->dialing >= DIALS_MAX || control_is_behind(&c->broker->control);
+	uint32_t events = c->answering ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : EPOLLHUP;
 	struct watch *w = c->listener.fd >= 0 ? &c->listener : &c->watch;
 	if (w->fd >= 0)
-		loop_want(&c->broker->loop, w, c->answering ? EPOLLOUT : busy ? EPOLLHUP : EPOLLIN);
+		loop_want(&c->broker->loop, w, events);
 }
 
 /* The last channel is the agent's life line: without it connections only finish what they have. */
@@ -134,12 +134,9 @@ static void agent_wake(struct watch *w, uint32_t events)
 
 static void control_wake(struct watch *w, uint32_t events)
 {
-	struct broker *b = (struct broker *)(void *)((char *)w - offsetof(struct broker, control));
-	bool was_behind = control_is_behind(&b->control);
-	b->control.lost |= (events & EPOLLERR) != 0;
-	control_flush(&b->control);
-	for (size_t i = 0; was_behind && i < b->channel_count; i++)
-		channel_arm(&b->channels[i]);
+	struct control *control = (struct control *)w;
+	control->lost |= (events & EPOLLERR) != 0;
+	control_flush(control);
 }
 
 /* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */

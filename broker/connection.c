@@ -12,9 +12,6 @@ enum {
 	PIN_TIMEOUT_MS = 10000,
 };
 
-#define OWNER_OF(watch_, side_)                                                                    \
-	((struct connection *)(void *)((char *)(watch_)-offsetof(struct connection, side_.watch)))
-
 /* --- blocks and sides ---------------------------------------------------------------------- */
 
 static char *spare; /* the block that was given back last */
@@ -63,7 +60,7 @@ static void end_as(struct connection *c, const char *closed, const char *refused
 /* --- moving bytes -------------------------------------------------------------------------- */
 
 /* True when there may be more to read at once. */
-static bool fill(struct connection *c, struct flow *f, struct side *from)
+static bool fill(struct connection *c, struct flow *f)
 {
 	if (!flow_hold(f)) {
 		end_as(c, "reset", NULL);
@@ -71,7 +68,7 @@ static bool fill(struct connection *c, struct flow *f, struct side *from)
 	}
 	char *free_bytes = f->block + f->end;
 	size_t room = BLOCK_BYTES - f->end;
-	ssize_t got = recv(from->watch.fd, free_bytes, room, MSG_DONTWAIT);
+	ssize_t got = recv(f->from->watch.fd, free_bytes, room, MSG_DONTWAIT);
 	if (got > 0) {
 		if (f == &c->down)
 			pin_reply(&c->pin, free_bytes, (size_t)got);
@@ -81,14 +78,15 @@ static bool fill(struct connection *c, struct flow *f, struct side *from)
 	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
 	f->ended = got == 0 || failed;
 	if (failed)
-		lose_writer(c, from);
+		lose_writer(c, f->from);
 	if (f->end == 0)
 		flow_drop(f);
 	return false;
 }
 
-static void pass_on(struct connection *c, struct flow *f, struct side *to)
+static void pass_on(struct connection *c, struct flow *f)
 {
+	struct side *to = f->to;
 	uint64_t *budget = f == &c->up ? &c->channel->broker->budget : NULL;
 	size_t want = budget && f->approved > *budget ? (size_t)*budget : f->approved;
 	if (want == 0) {
@@ -130,14 +128,14 @@ static void approve(struct connection *c, struct flow *f)
 	}
 }
 
-static bool move(struct connection *c, struct flow *f, struct side *from, struct side *to)
+static bool move(struct connection *c, struct flow *f, const struct side *readable)
 {
-	bool more = from && flow_has_room(f) && fill(c, f, from);
+	bool more = readable == f->from && flow_has_room(f) && fill(c, f);
 	approve(c, f);
-	while (!c->closed && f->approved > 0 && to->watch.fd >= 0 && !to->blocked)
-		pass_on(c, f, to);
-	if (f->ended && !f->shut && f->end == f->start && to->watch.fd >= 0) {
-		shutdown(to->watch.fd, SHUT_WR);
+	while (!c->closed && f->approved > 0 && f->to->watch.fd >= 0 && !f->to->blocked)
+		pass_on(c, f);
+	if (f->ended && !f->shut && f->end == f->start && f->to->watch.fd >= 0) {
+		shutdown(f->to->watch.fd, SHUT_WR);
 		f->shut = true;
 	}
 	return more && !c->closed;
@@ -228,27 +226,28 @@ static void end(struct connection *c)
 	free(c);
 }
 
-static int arm(struct connection *c, struct side *side, bool reading)
+static void arm(struct connection *c, struct side *side, bool reading)
 {
-	return loop_want(&c->channel->broker->loop, &side->watch,
-		(reading ? EPOLLIN : 0u) | (side->blocked ? EPOLLOUT : 0u) |
-			(side->hung ? 0u : EPOLLHUP));
+	uint32_t events = (reading ? EPOLLIN : 0u) | (side->blocked ? EPOLLOUT : 0u) |
+			  (side->hung ? 0u : EPOLLHUP);
+	if (side->watch.fd >= 0 && loop_want(&c->channel->broker->loop, &side->watch, events) < 0 &&
+		!c->closed)
+		end_as(c, "reset", NULL);
 }
 
 /* A plain request may come whenever the agent has one, but then in one go. */
 static void settle(struct connection *c)
 {
 	const struct endpoint *fixed = c->channel->endpoint;
-	bool awaited = !fixed || fixed->tls || c->up.end > 0;
-	if (c->endpoint && !pin_holds_all(&c->pin))
+	bool held = pin_holds_all(&c->pin);
+	if (c->endpoint && !held)
 		set_deadline(c, 0);
-	else if (c->deadline_ms == 0 && awaited)
+	else if (c->deadline_ms == 0 && (!fixed || fixed->tls || c->up.end > 0))
 		set_deadline(c, clock_monotonic_ms() + PIN_TIMEOUT_MS);
-	if (!c->closed && arm(c, &c->agent, flow_has_room(&c->up)) < 0)
-		end_as(c, "reset", NULL);
-	if (!c->closed && c->upstream.watch.fd >= 0 &&
-		arm(c, &c->upstream, !pin_holds_all(&c->pin) && flow_has_room(&c->down)) < 0)
-		end_as(c, "reset", NULL);
+	if (!c->closed) {
+		arm(c, &c->agent, flow_has_room(&c->up));
+		arm(c, &c->upstream, !held && flow_has_room(&c->down));
+	}
 	if (c->closed)
 		end(c);
 }
@@ -258,11 +257,9 @@ static void run(struct connection *c, const struct side *readable)
 {
 	bool more = true;
 	for (int i = 0; more && !c->closed && i < ROUNDS_MAX; i++) {
-		more = !pin_holds_all(&c->pin) &&
-		       move(c, &c->down, readable == &c->upstream ? &c->upstream : NULL, &c->agent);
+		more = !pin_holds_all(&c->pin) && move(c, &c->down, readable);
 		if (!c->closed)
-			more |= move(
-				c, &c->up, readable == &c->agent ? &c->agent : NULL, &c->upstream);
+			more |= move(c, &c->up, readable);
 		judge_end(c);
 		if (!c->closed && c->up.shut && c->down.shut)
 			end_as(c, c->ending, NULL);
@@ -271,25 +268,15 @@ static void run(struct connection *c, const struct side *readable)
 }
 
 /* A socketpair hangs up when its other end is closed for good: nobody reads any more. */
-static void see(struct connection *c, struct side *side, uint32_t events)
+static void side_wake(struct watch *w, uint32_t events)
 {
+	struct side *side = (struct side *)w;
+	struct connection *c = side->owner;
 	side->hung |= (events & (EPOLLHUP | EPOLLERR)) != 0;
 	side->blocked &= !(events & EPOLLOUT);
 	if (side == &c->agent && events & EPOLLHUP)
 		lose_writer(c, side);
 	run(c, events & ~(uint32_t)EPOLLOUT ? side : NULL);
-}
-
-static void wake_agent(struct watch *w, uint32_t events)
-{
-	struct connection *c = OWNER_OF(w, agent);
-	see(c, &c->agent, events);
-}
-
-static void wake_upstream(struct watch *w, uint32_t events)
-{
-	struct connection *c = OWNER_OF(w, upstream);
-	see(c, &c->upstream, events);
 }
 
 /* Refused at once when it cannot be dialled for. */
@@ -352,8 +339,10 @@ void connection_begin(struct channel *channel, int agent_fd, const char *refused
 	}
 	c->channel = channel;
 	c->endpoint = channel->endpoint;
-	c->agent.watch = (struct watch){.fd = agent_fd, .wake = wake_agent};
-	c->upstream.watch = (struct watch){.fd = -1, .wake = wake_upstream};
+	c->agent = (struct side){.owner = c, .watch = {.fd = agent_fd, .wake = side_wake}};
+	c->upstream = (struct side){.owner = c, .watch = {.fd = -1, .wake = side_wake}};
+	c->up = (struct flow){.from = &c->agent, .to = &c->upstream};
+	c->down = (struct flow){.from = &c->upstream, .to = &c->agent};
 	c->ending = "eof";
 	c->started_ms = clock_monotonic_ms();
 	LIST_INSERT_HEAD(&b->live, c, siblings);

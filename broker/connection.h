@@ -12,19 +12,21 @@
 #include "broker/parse/pin.h"
 #include "broker/parse/proxy_request.h"
 
+struct side {
+	struct watch watch; /* fd -1: not connected yet */
+	struct connection *owner;
+	bool blocked; /* it takes no more bytes for now */
+	bool hung;    /* closed or reset: that will be reported until it is no longer watched */
+};
+
 struct flow {
+	struct side *from, *to;
 	char *block;       /* NULL: nothing held */
 	size_t start, end; /* the bytes held */
 	size_t approved;   /* of them, from `start` on */
 	uint64_t moved;    /* bytes passed on so far */
 	bool ended;        /* the reader saw the end */
 	bool shut;         /* and the writer was told, or is gone */
-};
-
-struct side {
-	struct watch watch; /* fd -1: not connected yet */
-	bool blocked;       /* it takes no more bytes for now */
-	bool hung; /* closed or reset: that will be reported until it is no longer watched */
 };
 
 struct connection {

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-enum { BEHIND_BYTES = 256 * 1024, PENDING_MAX_BYTES = 4 * 1024 * 1024 };
+enum { PENDING_MAX_BYTES = 16 * 1024 * 1024 };
 
 int control_open(struct control *c, int fd, struct err *e)
 {
@@ -37,9 +37,4 @@ void control_flush(struct control *c)
 		c->lost = put < 0 && errno != EINTR;
 		buf_drop(&c->pending, put > 0 ? (size_t)put : 0);
 	}
-}
-
-bool control_is_behind(const struct control *c)
-{
-	return c->pending.len > BEHIND_BYTES;
 }

@@ -19,6 +19,4 @@ int control_open(struct control *c, int fd, struct err *e) MUST_CHECK;
 void control_say(struct control *c, json_t *line);
 /* Writes what can be written now; called when the descriptor is writable. */
 void control_flush(struct control *c);
-/* More than the reader should be behind: no new connection until it has caught up. */
-bool control_is_behind(const struct control *c);
 #endif

@@ -6,9 +6,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
-
-enum { RESOLVER_STACK_BYTES = 512 * 1024 };
 
 /* A model may be silent for minutes: dead peers are found by keepalive, not by short idle limits.
  */
@@ -119,10 +116,6 @@ void dialer_tick(struct dialer *d, int64_t now_ms)
 
 int dialer_open(struct dialer *d, struct err *e)
 {
-	pthread_attr_t attributes;
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, RESOLVER_STACK_BYTES);
-	pthread_setattr_default_np(&attributes);
 	d->wake_at_ms = INT64_MAX;
 	d->watch = (struct watch){.fd = epoll_create1(EPOLL_CLOEXEC), .wake = wake};
 	if (d->watch.fd < 0)

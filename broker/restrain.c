@@ -69,30 +69,19 @@ static int drop_capabilities(struct err *e)
 
 /* --- Landlock ---------------------------------------------------------------------------- */
 
-static const char *const readable_files[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
-	"/etc/gai.conf", "/etc/host.conf", "/etc/services"};
-static const char *const readable_directories[] = {
-	"/run/systemd/resolve", "/run/NetworkManager", "/run/resolvconf"};
-
-static int allow_path(int ruleset, const char *path, uint64_t rights, struct err *e)
-{
-	AUTO_FD int fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd < 0) /* absent: nothing to allow */
-		return 0;
-	struct ll_path rule = {.allowed = rights, .parent_fd = fd};
-	if (ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule) < 0)
-		return err_errno(e, "cannot allow %s", path);
-	return 0;
-}
+static const char *const readable[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
+	"/etc/gai.conf", "/etc/host.conf", "/etc/services", "/run/systemd/resolve",
+	"/run/NetworkManager", "/run/resolvconf"};
 
 static int allow_paths(int ruleset, struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(readable_files); i++)
-		if (allow_path(ruleset, readable_files[i], LL_FS_READ_FILE, e) < 0)
-			return -1;
-	for (size_t i = 0; i < ARRAY_LEN(readable_directories); i++)
-		if (allow_path(ruleset, readable_directories[i], LL_FS_READ_FILE, e) < 0)
-			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(readable); i++) {
+		AUTO_FD int fd = open(readable[i], O_PATH | O_CLOEXEC);
+		struct ll_path rule = {.allowed = LL_FS_READ_FILE, .parent_fd = fd};
+		/* What is absent needs no rule. */
+		if (fd >= 0 && ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule) < 0)
+			return err_errno(e, "cannot allow %s", readable[i]);
+	}
 	return 0;
 }
 
@@ -106,21 +95,16 @@ static int allow_ports(int ruleset, const struct options *o, struct err *e)
 	return 0;
 }
 
-/* seccomp still leaves no way to write or execute a file, nor a socket to listen on. */
-static const char *weakness_at(int abi)
-{
-	if (abi < 1)
-		return "no Landlock on this kernel: the broker can read files, and seccomp alone "
-		       "confines it";
-	return abi < 4 ? "this kernel's Landlock has no rules for ports: the broker can connect to "
-			 "any"
-		       : NULL;
-}
-
+/* Where Landlock is missing, seccomp still leaves no way to write or execute a file, nor a socket
+ * to listen on. */
 static int enter_landlock(const struct options *o, const char **weakness, struct err *e)
 {
 	int abi = ll_abi();
-	*weakness = weakness_at(abi);
+	*weakness = abi < 1 ? "no Landlock on this kernel: the broker can read files, and seccomp "
+			      "alone confines it"
+		    : abi < 4 ? "this kernel's Landlock has no rules for ports: the broker can "
+				"connect to any"
+			      : NULL;
 	if (abi < 1)
 		return 0;
 	AUTO_FD int ruleset =
@@ -131,9 +115,7 @@ static int enter_landlock(const struct options *o, const char **weakness, struct
 		return err_errno(e, "cannot create a Landlock ruleset");
 	if (allow_paths(ruleset, e) < 0 || (abi >= 4 && allow_ports(ruleset, o, e) < 0))
 		return -1;
-	if (ll_restrict(ruleset) < 0)
-		return err_errno(e, "cannot enter the Landlock domain");
-	return 0;
+	return ll_restrict(ruleset) < 0 ? err_errno(e, "cannot enter the Landlock domain") : 0;
 }
 
 /* --- seccomp ----------------------------------------------------------------------------- */
@@ -154,67 +136,45 @@ static const char *const calls_allowed[] = {"read", "write", "readv", "writev", 
 static const char *const calls_fatal[] = {
 	"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"};
 
-struct call_rule {
+#define IS(arg, value)           SCMP_CMP64(arg, SCMP_CMP_EQ, value)
+#define MASKED(arg, mask, value) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
+#define OPENS_FOR_WRITING        (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
+/* AF_INET and AF_INET6 differ in one bit. */
+#define INTERNET(type, protocol)                                                                   \
+	3,                                                                                         \
+	{                                                                                          \
+		MASKED(0, ~(uint64_t)(AF_INET ^ AF_INET6), AF_INET &AF_INET6),                     \
+			MASKED(1, 0xf, type), IS(2, protocol)                                      \
+	}
+
+/* Allowed when every test holds. These only widen, so comparing all 64 bits is the strict way. */
+static const struct {
 	const char *name;
 	unsigned count;
 	struct scmp_arg_cmp tests[3];
-};
-
-#define IS(arg, value)                                                                             \
-	{                                                                                          \
-		arg, SCMP_CMP_EQ, value, 0                                                         \
-	}
-#define MASKED(arg, mask, value)                                                                   \
-	{                                                                                          \
-		arg, SCMP_CMP_MASKED_EQ, mask, value                                               \
-	}
-#define TYPE_BITS         0xfu
-#define OPENS_FOR_WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
-
-/* Allowed when every test holds. These only widen, so comparing all 64 bits is the strict way. */
-static const struct call_rule argument_rules[] = {
+} argument_rules[] = {
 	{"openat", 1, {MASKED(2, OPENS_FOR_WRITING, O_RDONLY)}},
 	{"open", 1, {MASKED(1, OPENS_FOR_WRITING, O_RDONLY)}},
 	{"mmap", 1, {MASKED(2, PROT_EXEC, 0)}},
 	{"mprotect", 1, {MASKED(2, PROT_EXEC, 0)}},
 	{"clone", 1, {MASKED(0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD)}},
 	{"socketpair", 1, {IS(0, AF_UNIX)}},
-	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, IPPROTO_TCP)}},
-	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, IPPROTO_TCP)}},
-	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, 0)}},
-	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_STREAM), IS(2, 0)}},
-	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, IPPROTO_UDP)}},
-	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, IPPROTO_UDP)}},
-	{"socket", 3, {IS(0, AF_INET), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, 0)}},
-	{"socket", 3, {IS(0, AF_INET6), MASKED(1, TYPE_BITS, SOCK_DGRAM), IS(2, 0)}},
-	{"socket", 3, {IS(0, AF_NETLINK), MASKED(1, TYPE_BITS, SOCK_RAW), IS(2, NETLINK_ROUTE)}},
+	{"socket", INTERNET(SOCK_STREAM, IPPROTO_TCP)},
+	{"socket", INTERNET(SOCK_STREAM, 0)},
+	{"socket", INTERNET(SOCK_DGRAM, IPPROTO_UDP)},
+	{"socket", INTERNET(SOCK_DGRAM, 0)},
+	{"socket", 3, {IS(0, AF_NETLINK), MASKED(1, 0xf, SOCK_RAW), IS(2, NETLINK_ROUTE)}},
 	{"ioctl", 1, {IS(1, 0x5421)}}, /* FIONBIO */
 	{"ioctl", 1, {IS(1, 0x541b)}}, /* FIONREAD, glibc's resolver */
 	{"prctl", 1, {IS(0, PR_SET_NAME)}},
 };
+_Static_assert((AF_INET & AF_INET6) == AF_INET && ((AF_INET ^ AF_INET6) == 8), "one bit");
 
-static int add_calls(
-	scmp_filter_ctx filter, uint32_t action, const char *const *names, size_t count)
+static int add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
+	const struct scmp_arg_cmp *tests)
 {
-	for (size_t i = 0; i < count; i++) {
-		int number = seccomp_syscall_resolve_name(names[i]);
-		if (number != __NR_SCMP_ERROR && number >= 0 &&
-			seccomp_rule_add(filter, action, number, 0) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int add_argument_rules(scmp_filter_ctx filter)
-{
-	for (size_t i = 0; i < ARRAY_LEN(argument_rules); i++) {
-		const struct call_rule *r = &argument_rules[i];
-		int number = seccomp_syscall_resolve_name(r->name);
-		if (number >= 0 && seccomp_rule_add_array(
-					   filter, SCMP_ACT_ALLOW, number, r->count, r->tests) < 0)
-			return -1;
-	}
-	return 0;
+	int number = seccomp_syscall_resolve_name(name);
+	return number < 0 ? 0 : seccomp_rule_add_array(filter, action, number, count, tests);
 }
 
 /* Anything else does not exist, so that libraries fall back. */
@@ -226,15 +186,17 @@ static int enter_seccomp(struct err *e)
 	int bad = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	bad |= seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
 	bad |= seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	bad |= add_calls(filter, SCMP_ACT_ALLOW, calls_allowed, ARRAY_LEN(calls_allowed));
-	bad |= add_calls(filter, SCMP_ACT_KILL_PROCESS, calls_fatal, ARRAY_LEN(calls_fatal));
-	bad |= add_argument_rules(filter);
+	for (size_t i = 0; i < ARRAY_LEN(calls_allowed); i++)
+		bad |= add(filter, SCMP_ACT_ALLOW, calls_allowed[i], 0, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(calls_fatal); i++)
+		bad |= add(filter, SCMP_ACT_KILL_PROCESS, calls_fatal[i], 0, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(argument_rules); i++)
+		bad |= add(filter, SCMP_ACT_ALLOW, argument_rules[i].name, argument_rules[i].count,
+			argument_rules[i].tests);
 	int loaded = bad ? -EINVAL : seccomp_load(filter);
 	seccomp_release(filter);
-	if (loaded == 0)
-		return 0;
 	errno = -loaded;
-	return err_errno(e, "cannot load the seccomp filter");
+	return loaded < 0 ? err_errno(e, "cannot load the seccomp filter") : 0;
 }
 
 int restrain(const struct options *o, const char **weakness, struct err *e)
@@ -247,7 +209,6 @@ int restrain(const struct options *o, const char **weakness, struct err *e)
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
 		setrlimit(RLIMIT_MEMLOCK, &none) < 0)
 		return err_errno(e, "cannot lower the limits");
-	if (drop_capabilities(e) < 0 || enter_landlock(o, weakness, e) < 0 || enter_seccomp(e) < 0)
-		return -1;
-	return 0;
+	return drop_capabilities(e) < 0 || enter_landlock(o, weakness, e) < 0 ? -1
+									      : enter_seccomp(e);
 }
