@@ -12,7 +12,7 @@ static const char circle_notice[] =
 	"what you know, or end with finish_run. One more repetition ends this step.]";
 
 /* A placeholder may be longer than what it stands for. */
-enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, NAME_SHOWN = 64 };
+enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, RESULT_MIN_BYTES = 2000, NAME_SHOWN = 64 };
 
 static bool finish(struct dispatch *d, json_t *arguments, struct buf *out)
 {
@@ -88,7 +88,7 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 	buf_adds(&said, "");
 	bool ok = !tool->run(d->tools, arguments, &said);
 	if (ok && tool->changes)
-		guard_progress(&d->guard);
+		guard_progress(&d->guard, tool->is_command);
 	if (said.failed) {
 		out->failed = true;
 		return false;
@@ -131,6 +131,48 @@ static const char *refusal(const struct dispatch *d, size_t at)
 	return NULL;
 }
 
+/* Every text for the model passes here: a message that cut a name in the middle of a character
+ * would make a request that no provider can read. */
+static char *clean_text(const struct buf *text)
+{
+	AUTO_BUF clean;
+	buf_init(&clean, 3 * (size_t)RESULT_CAP_BYTES);
+	buf_adds(&clean, "");
+	for (size_t at = 0; at < text->len;) {
+		size_t n = utf8_prefix(text->data + at, text->len - at);
+		buf_add(&clean, text->data + at, n);
+		at += n;
+		if (at < text->len)
+			buf_adds(&clean, "\xef\xbf\xbd");
+		at += at < text->len;
+	}
+	return buf_take(&clean, NULL);
+}
+
+/* What is left of a turn's room goes to a result, its beginning and its end; what of it the model
+ * does not see is said. */
+static char *fit_text(struct dispatch *d, char *text)
+{
+	size_t len = strlen(text),
+	       room = d->turn_bytes > RESULT_MIN_BYTES ? d->turn_bytes : RESULT_MIN_BYTES;
+	char *cut = NULL;
+	if (len > room) {
+		size_t head = utf8_prefix(text, room / 2), tail = len - room / 2;
+		while (tail < len && ((unsigned char)text[tail] & 0xc0) == 0x80)
+			tail++;
+		if (asprintf(&cut,
+			    "%.*s\n[agent6: %zu bytes left out here: the results of this turn are "
+			    "too long together; ask for less at a time]\n%s",
+			    (int)head, text, tail - head, text + tail) < 0)
+			cut = NULL;
+		free(text);
+		text = cut;
+		len = text ? strlen(text) : 0;
+	}
+	d->turn_bytes -= len < d->turn_bytes ? len : d->turn_bytes;
+	return text;
+}
+
 static void report(const struct wire_call *call, bool ok, int64_t ms)
 {
 	size_t len = strlen(call->name);
@@ -160,8 +202,10 @@ static int answer(
 	}
 	*r = (struct wire_result){.id = strdup(call->id),
 		.name = strdup(call->name),
-		.text = buf_take(&text, NULL),
+		.text = clean_text(&text),
 		.failed = !ok};
+	if (r->text)
+		r->text = fit_text(d, r->text);
 	return r->id && r->name && r->text ? 0 : -1;
 }
 
@@ -215,6 +259,7 @@ int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_
 	if (!results->results)
 		return -1;
 	d->verdict = GUARD_GO_ON;
+	d->turn_bytes = d->results_bytes;
 	propose_batch(d, turn);
 	for (size_t i = 0; i < turn->call_count; i++) {
 		results->result_count = i + 1;

@@ -16,6 +16,8 @@ struct dispatch {
 	const struct record *record; /* of finish_run; NULL: any object */
 	unsigned mode;               /* TOOL_IN_AGENT or TOOL_IN_RUN */
 	size_t max_calls;            /* per turn */
+	size_t results_bytes;        /* of one turn, together */
+	size_t turn_bytes;           /* what is left of them in this one */
 	int64_t deadline_ms;
 	struct guard guard;
 	struct digest digest;       /* of the calls that ran */

@@ -17,12 +17,14 @@ static void sign(unsigned char out[SHA256_BYTES], const char *name, const char *
 enum guard_verdict guard_call(
 	struct guard *g, const char *name, const char *arguments, const char *result)
 {
-	unsigned char *mine = g->seen[g->count % GUARD_WINDOW];
-	sign(mine, name, arguments, result);
+	struct guard_seen *mine = &g->seen[g->count % GUARD_WINDOW];
+	*mine = (struct guard_seen){.command = !strcmp(name, "run_command")};
+	sign(mine->sign, name, arguments, result);
 	g->count++;
 	size_t kept = g->count < GUARD_WINDOW ? g->count : GUARD_WINDOW, equal = 0;
 	for (size_t i = 0; i < kept; i++)
-		equal += !memcmp(g->seen[i], mine, SHA256_BYTES);
+		equal +=
+			!g->seen[i].forgotten && !memcmp(g->seen[i].sign, mine->sign, SHA256_BYTES);
 	if (equal < GUARD_REPEATS)
 		return GUARD_GO_ON;
 	bool again = g->warned;
@@ -30,9 +32,10 @@ enum guard_verdict guard_call(
 	return again ? GUARD_STOP : GUARD_WARN;
 }
 
-void guard_progress(struct guard *g)
+void guard_progress(struct guard *g, bool command)
 {
-	g->count = 0;
+	for (size_t i = 0; i < GUARD_WINDOW; i++)
+		g->seen[i].forgotten |= !command || !g->seen[i].command;
 }
 
 enum guard_verdict guard_turn(struct guard *g, bool quiet)

@@ -12,7 +12,10 @@ enum { GUARD_WINDOW = 12, GUARD_REPEATS = 3, GUARD_QUIET_TURNS = 3 };
 enum guard_verdict { GUARD_GO_ON, GUARD_WARN, GUARD_STOP };
 
 struct guard {
-	unsigned char seen[GUARD_WINDOW][SHA256_BYTES];
+	struct guard_seen {
+		unsigned char sign[SHA256_BYTES];
+		bool command, forgotten;
+	} seen[GUARD_WINDOW];
 	size_t count;       /* calls recorded, the newest GUARD_WINDOW are kept */
 	size_t quiet_turns; /* in a row */
 	bool warned;
@@ -21,8 +24,9 @@ struct guard {
 /* Records a call and its result. The third equal pair within the window warns, one more stops. */
 enum guard_verdict guard_call(
 	struct guard *g, const char *name, const char *arguments, const char *result);
-/* Forgets the calls: something has changed, so repeating one is no circle. */
-void guard_progress(struct guard *g);
+/* Forgets the calls: something has changed, so repeating one is no circle. What a `command` may
+ * have changed makes no other command worth repeating. */
+void guard_progress(struct guard *g, bool command);
 /* Records a turn without a call (`quiet`) or with one. The third in a row warns, one more stops. */
 enum guard_verdict guard_turn(struct guard *g, bool quiet);
 #endif

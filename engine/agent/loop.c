@@ -15,7 +15,9 @@
 #include <stdarg.h>
 
 enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 256 * 1024 };
-enum { ESTIMATE_TRUSTED_TOKENS = 8192, SCALE_MAX = 4000 };
+/* The results of a turn, which are not dropped before the model has seen them, may take half of the
+ * context: 3.5 bytes make a token. */
+enum { ESTIMATE_TRUSTED_TOKENS = 8192, SCALE_MAX = 4000, RESULTS_BYTES_PER_TOKEN = 2 };
 
 struct loop {
 	const struct task *task;
@@ -234,6 +236,14 @@ static int on_quiet(struct loop *l)
 	return say && say->text ? 0 : end(l, OUTCOME_FAILED, "out of memory");
 }
 
+/* The turn is to be continued as it is; but not for ever. */
+static int on_pause(struct loop *l)
+{
+	return guard_turn(&l->dispatch.guard, true) == GUARD_STOP
+		       ? end(l, OUTCOME_FAILED, "no progress: the model paused again and again")
+		       : 0;
+}
+
 static int on_calls(struct loop *l, size_t at)
 {
 	guard_turn(&l->dispatch.guard, false);
@@ -290,7 +300,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 	reply->turn = (struct wire_turn){0};
 	if (turn->call_count)
 		return on_calls(l, l->talk.count - 1);
-	return reply->stop == WIRE_STOP_PAUSE ? 0 : on_quiet(l);
+	return reply->stop == WIRE_STOP_PAUSE ? on_pause(l) : on_quiet(l);
 }
 
 static int step(struct loop *l)
@@ -396,6 +406,7 @@ static int begin(struct loop *l, struct err *e)
 		.record = t->result,
 		.mode = mode,
 		.deadline_ms = l->deadline_ms,
+		.results_bytes = (size_t)t->limits.context_tokens * RESULTS_BYTES_PER_TOKEN,
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
 	l->declarations = tool_declarations(l->dispatch.mode);
 	json_array_append_new(l->declarations, finish_declaration(t->result));

@@ -321,6 +321,10 @@ static bool write_grown(struct buf *out, const struct block *b, const char *key)
 		stream_quote(out, b->text.data ? b->text.data : "", b->text.len);
 	} else if (b->kind == BLOCK_THINKING && !strcmp(key, "signature")) {
 		stream_quote(out, b->signature.data ? b->signature.data : "", b->signature.len);
+	} else if (b->kind == BLOCK_CALL && !strcmp(key, "id")) {
+		quote(out, b->id);
+	} else if (b->kind == BLOCK_CALL && !strcmp(key, "name")) {
+		quote(out, b->name);
 	} else if (b->kind == BLOCK_CALL && !strcmp(key, "input")) {
 		AUTO_FREE char *input = stream_arguments(b);
 		buf_adds(out, input ? input : "{}");
@@ -351,13 +355,36 @@ static void write_block(struct buf *out, struct block *b)
 	buf_adds(out, first ? "{}" : "}");
 }
 
+static bool is_said(const struct block *b)
+{
+	return b->skeleton && (b->kind != BLOCK_TEXT || !is_blank(&b->text));
+}
+
+static bool is_thought(const struct block *b)
+{
+	const char *type = json_string_value(json_object_get(b->skeleton, "type"));
+	return b->kind == BLOCK_THINKING || (type && !strcmp(type, "redacted_thinking"));
+}
+
+/* Blocks up to the last that is more than a thought: no message may end with one. */
+static size_t said_count(const struct wire_stream *s)
+{
+	size_t count = s->block_count;
+	while (count && (!is_said(&s->blocks[count - 1]) || is_thought(&s->blocks[count - 1])))
+		count--;
+	return count;
+}
+
 static int finish(struct wire_stream *s, struct buf *raw)
 {
 	bool first = true;
+	size_t count = said_count(s);
+	if (stream_settle_calls(s))
+		return -1;
 	buf_addc(raw, '[');
-	for (size_t i = 0; i < s->block_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct block *b = &s->blocks[i];
-		if (!b->skeleton || (b->kind == BLOCK_TEXT && is_blank(&b->text)))
+		if (!is_said(b))
 			continue;
 		if (!first)
 			buf_addc(raw, ',');

@@ -231,20 +231,15 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 }
 
 /* A call whose name never came cannot be answered: it is dropped, together with its arguments. */
-static int settle_calls(struct wire_stream *s)
+static void drop_nameless(struct wire_stream *s)
 {
 	for (size_t i = 1; i < s->block_count; i++) {
 		struct block *b = &s->blocks[i];
-		if (!b->skeleton)
+		if (!b->skeleton || b->name)
 			continue;
-		if (!b->name) {
-			json_decref(b->skeleton);
-			b->skeleton = NULL;
-		} else if (!b->id && asprintf(&b->id, "call_%zu_%zu", s->serial, i) < 0) {
-			return -1;
-		}
+		json_decref(b->skeleton);
+		b->skeleton = NULL;
 	}
-	return 0;
 }
 
 static void write_call(struct buf *out, const struct wire_call *call)
@@ -267,7 +262,8 @@ static int made_up(const struct wire_call *call, struct buf *raw)
 
 static int finish(struct wire_stream *s, struct buf *raw)
 {
-	if (settle_calls(s))
+	drop_nameless(s);
+	if (stream_settle_calls(s))
 		return -1;
 	size_t calls = 0;
 	const struct buf *text = s->block_count ? &s->blocks[0].text : NULL;

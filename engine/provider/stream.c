@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 
-enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6 };
+enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6, NAME_BYTES_MAX = 64, ID_BYTES_MAX = 200 };
 
 struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f)
 {
@@ -109,10 +109,56 @@ int stream_name(char **to, const json_t *object, const char *key)
 	return *to ? 0 : -1;
 }
 
+/* Half a request is worse than none. */
 int stream_quote(struct buf *out, const char *text, size_t len)
 {
 	json_auto_t *s = json_stringn(text, len);
+	if (!s)
+		out->failed = true;
 	return s ? json_write(out, s) : -1;
+}
+
+/* As both APIs accept it when it comes back to them. */
+static void clean_name(char *name)
+{
+	static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-";
+	size_t len = strlen(name);
+	name[len < NAME_BYTES_MAX ? len : NAME_BYTES_MAX] = '\0';
+	for (char *at = name; *(at += strspn(at, usual));)
+		*at = '_';
+}
+
+static bool is_usable(const struct wire_stream *s, size_t at)
+{
+	const char *id = s->blocks[at].id;
+	if (!id || strlen(id) > ID_BYTES_MAX)
+		return false;
+	for (const char *p = id; *p; p++)
+		if (*p < '!' || *p > '~')
+			return false;
+	for (size_t i = 0; i < at; i++)
+		if (s->blocks[i].id && !strcmp(s->blocks[i].id, id))
+			return false;
+	return true;
+}
+
+int stream_settle_calls(struct wire_stream *s)
+{
+	for (size_t i = 0; i < s->block_count; i++) {
+		struct block *b = &s->blocks[i];
+		if (b->kind != BLOCK_CALL || !b->skeleton)
+			continue;
+		clean_name(b->name);
+		if (is_usable(s, i))
+			continue;
+		free(b->id);
+		if (asprintf(&b->id, "call_%zu_%zu", s->serial, i) < 0) {
+			b->id = NULL;
+			return -1;
+		}
+	}
+	return 0;
 }
 
 void stream_tool(struct buf *out, const json_t *tool, const char *schema_key)

@@ -38,6 +38,9 @@ int stream_append(
 json_t *stream_parse(const char *data, size_t len, struct fault *f);
 /* Sets *to to the text under `key` of `object` when it is a non-empty string and *to is unset. */
 int stream_name(char **to, const json_t *object, const char *key);
+/* Gives every call a name and an id that the API takes back: unique in the turn, made up where the
+ * server's is missing or is none. */
+int stream_settle_calls(struct wire_stream *s);
 /* The arguments of a call as an object, for a replay that a strict server accepts. */
 char *stream_arguments(const struct block *b);
 /* Appends `text` as a JSON string. */

@@ -260,6 +260,17 @@ static void check_expected(const struct kit *k, const char *name, const json_t *
 						: k->requests);
 }
 
+/* Whatever the model has said, what goes to the provider can be read. */
+static void check_requests(const struct kit *k, const char *name)
+{
+	size_t bad = 0, count = 0;
+	for (const char *at = k->requests; (at = strstr(at, "\r\n\r\n")); at += 4, count++) {
+		json_auto_t *body = json_read(at + 4, strcspn(at + 4, "\n"), KIT_CAP_BYTES, NULL);
+		bad += !body;
+	}
+	ok(count && !bad, "%s: %zu requests, %zu of them not JSON", name, count, bad);
+}
+
 static void check_world(
 	const struct stage *s, const struct kit *k, const char *name, const unsigned char before[])
 {
@@ -302,6 +313,7 @@ static void run_case(const char *name, const char *text)
 	prepare(&k, &s, head);
 	kit_run(&k);
 	check_expected(&k, name, json_object_get(head, "expect"));
+	check_requests(&k, name);
 	check_world(&s, &k, name, before);
 	for (size_t i = 0; i < count; i++)
 		free(replies[i]);

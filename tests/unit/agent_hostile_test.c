@@ -1,0 +1,171 @@
+/* Replies that no vendor's API would send and a server between us and it might: what is replayed is
+ * what a strict API takes back. */
+#include "tests/kit/agent.h"
+
+#include "base/json.h"
+#include "tests/kit/tap.h"
+#include <string.h>
+
+#define BLOCK(at, json)                                                                            \
+	"data: {\"type\":\"content_block_start\",\"index\":" #at ",\"content_block\":" json "}\n"  \
+											    "\n"
+#define THOUGHT(at, sign)                                                                          \
+	BLOCK(at, "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"" sign "\"}")
+#define BROKEN(at, id, name, text)                                                                 \
+	BLOCK(at, "{\"type\":\"tool_use\",\"id\":\"" id "\",\"name\":\"" name "\",\"input\":{}}")  \
+	"data: {\"type\":\"content_block_delta\",\"index\":" #at                                   \
+	",\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"" text "\"}}\n\n"
+#define LOOK "{\"path\":\".\"}"
+
+/* The body of the newest request; NULL: it is not JSON. New reference. */
+static json_t *newest(const struct kit *k)
+{
+	const char *body = NULL;
+	for (const char *at = k->requests; (at = strstr(at, "\r\n\r\n")); at += 4)
+		body = at + 4;
+	return body ? json_read(body, strcspn(body, "\n"), KIT_CAP_BYTES, NULL) : NULL;
+}
+
+/* Every call has its result, by an id of its own, in the message behind it. */
+static bool is_paired(const json_t *messages)
+{
+	json_auto_t *open = json_object();
+	size_t i, n;
+	const json_t *m, *block;
+	json_array_foreach (messages, i, m)
+		json_array_foreach (json_object_get(m, "content"), n, block) {
+			const char *call = json_string_value(json_object_get(block, "id"));
+			const char *answer =
+				json_string_value(json_object_get(block, "tool_use_id"));
+			if (call && (json_object_get(open, call) ||
+					    json_object_set_new(open, call, json_true())))
+				return false;
+			if (answer && !json_is_true(json_object_get(open, answer)))
+				return false;
+			if (answer)
+				json_object_set_new(open, answer, json_false());
+		}
+	const char *id;
+	json_t *left;
+	json_object_foreach (open, id, left)
+		if (json_is_true(left))
+			return false;
+	return true;
+}
+
+static void calls(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "a", "list_dir", LOOK) BROKEN(1, "b",
+				     "read_file", "{\\\"path\\\": tru") KIT_CALL(2, "a", "list_dir",
+				     LOOK) KIT_CALL(3, "not one\\u0007", "no such\\ntool", "{}")
+					    KIT_END("tool_use"),
+				    0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "one call of four is broken, and the others run");
+	is(kit_count(k.output, "\"event\":\"tool\",\"ms\""), 5, "each of them is answered");
+	json_auto_t *body = newest(&k);
+	ok(is_paired(json_object_get(body, "messages")), "by an id that no other call has");
+	has_str(k.requests, "\"name\":\"no_such_tool\"", "under a name that the API takes back");
+	has_str(k.requests, "\"malformed_arguments\":\"{\\\"path\\\": tru\"",
+		"and with arguments that are an object");
+}
+
+static void deep(void)
+{
+	char levels[201];
+	AUTO_FREE char *text = NULL;
+	memset(levels, '[', 200);
+	levels[200] = '\0';
+	if (asprintf(&text, "%s%s%s%s%s",
+		    KIT_STREAM KIT_BEGIN BLOCK(0, "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":"
+						  "\"finish_run\",\"input\":{}}"),
+		    "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+		    "\"input_json_delta\",\"partial_json\":\"{\\\"summary\\\":",
+		    levels, "\"}}\n\n", KIT_END("tool_use")) < 0)
+		bail("out of memory");
+	AUTO_KIT k = {.format = "anthropic", .replies = {{text, 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "200 levels of nesting are an error of the call");
+	has_str(k.requests, "are not usable", "which is told so");
+}
+
+static void thoughts(void)
+{
+	AUTO_KIT only = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN THOUGHT(0, "s1") KIT_END("end_turn"), 0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&only);
+	is_str(kit_outcome(&only), "ok", "a turn that only thought");
+	ok(!strstr(only.requests, "\"signature\""), "is not sent back: no message may end so");
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN THOUGHT(0, "s2") BLOCK(
+				     1, "{\"type\":\"redacted_thinking\",\"data\":\"xyz\"}")
+					    KIT_CALL(2, "a", "list_dir", LOOK) THOUGHT(3, "s3")
+						    KIT_END("tool_use"),
+				    0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	has_str(k.requests,
+		"[{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"s2\"},{\"type\":"
+		"\"redacted_thinking\",\"data\":\"xyz\"},{\"type\":\"tool_use\"",
+		"thoughts before a call go back as they came");
+	ok(!strstr(k.requests, "s3"), "those behind the last call do not");
+}
+
+static void pauses(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_TEXT("wait") KIT_END("pause_turn"), 0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "no progress: the model paused", "pausing for ever ends");
+	is(kit_usage(&k, "turns"), 4, "after four turns");
+	AUTO_KIT once = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_TEXT("wait") KIT_END("pause_turn"), 0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&once);
+	is_str(kit_outcome(&once), "ok", "pausing once does not");
+	json_auto_t *body = newest(&once);
+	const json_t *messages = json_object_get(body, "messages");
+	is_str(json_string_value(json_object_get(
+		       json_array_get(messages, json_array_size(messages) - 1), "role")),
+		"assistant", "the turn is continued as it was");
+}
+
+/* A provider that says it is too much: results go first, then turns, then the state. */
+static void context(void)
+{
+	static const char full[] =
+		KIT_HEAD("400 No", "application/json") "{\"error\":{\"type\":"
+						       "\"invalid_request_error\",\"message\":"
+						       "\"prompt is too long: 9 > 8\"}}";
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_TURN("list_dir", LOOK), 0, 0},
+			{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t2", "read_file", "{\"path\":\"x\"}")
+					KIT_END("tool_use"),
+				0, 0},
+			{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t3", "read_file", "{\"path\":\"y\"}")
+					KIT_END("tool_use"),
+				0, 0},
+			{full, 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "old turns give way to a digest");
+	json_auto_t *body = newest(&k);
+	ok(is_paired(json_object_get(body, "messages")), "which leaves whole pairs");
+	has_str(k.requests, "older messages were dropped", "and says so");
+	AUTO_KIT never = {.format = "anthropic", .replies = {{full, 0, 0}}};
+	kit_run(&never);
+	has_str(kit_reason(&never), "does not fit the model", "with nothing left to drop it ends");
+	is(kit_count(never.requests, "POST "), 1, "at once");
+}
+
+int main(void)
+{
+	calls();
+	deep();
+	thoughts();
+	pauses();
+	context();
+	return tap_done();
+}
