@@ -147,21 +147,31 @@ static void say(const struct jail *j, char what)
 		_exit(1);
 }
 
+/* As receive. An order may go to another process that is ready; and who is ready when the launcher
+ * dies has a jail to remove. */
+static int await(const struct jail *j, int socket_fd, struct order *o, struct err *e)
+{
+	struct pollfd either[] = {{socket_fd, POLLIN, 0}, {j->life_fd, 0, 0}};
+	int rc;
+	do {
+		*e = ERR_NONE;
+		poll(either, 2, -1);
+		rc = either[1].revents ? 1 : receive(socket_fd, o, ORDER_FDS, e);
+	} while (rc < 0 && e->number == EAGAIN);
+	return rc;
+}
+
 static void serve_one(struct jail *j, int socket_fd)
 {
 	static struct order o;
 	struct err e = ERR_NONE;
 	signal(SIGCHLD, SIG_DFL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	int ready_fd = prepare(j), rc = receive(socket_fd, &o, ORDER_FDS, &e);
+	int ready_fd = prepare(j), rc = await(j, socket_fd, &o, &e);
 	if (rc == 1) {
 		discard(j);
 		say(j, SAYS_ENDED);
 		_exit(0);
 	}
-	/* Does not die with the launcher from here on, but ends with it: what it runs and what it
-	 * has on the host are its own to remove. */
-	prctl(PR_SET_PDEATHSIG, 0);
 	say(j, SAYS_TAKEN);
 	for (int fd = 0; fd < 3 && !rc; fd++)
 		dup2(o.with.fds[fd], fd);
@@ -198,7 +208,7 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
 	while (open("/dev/null", O_RDWR) <= STDERR_FILENO)
 		; /* an order's descriptors shall not land on these */
-	if (pipe2(says, O_CLOEXEC))
+	if (pipe2(says, O_CLOEXEC) || fcntl(socket_fd, F_SETFL, O_NONBLOCK))
 		return err_errno(e, "cannot make a pipe");
 	while (!ended || idle) {
 		/* A short command is not disturbed by the building of another jail. */

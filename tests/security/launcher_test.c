@@ -301,6 +301,37 @@ static void test_bad_policy(void)
 	nothing_is_left("of it");
 }
 
+/* Directories of hardened jails in /tmp that belong to `owner`. */
+static int directories(uid_t owner)
+{
+	int count = 0;
+	struct stat st;
+	DIR *dir = opendir("/tmp");
+	for (const struct dirent *d; dir && (d = readdir(dir));)
+		count += !strncmp(d->d_name, "agent6-jail-", 12) &&
+			 !fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			 st.st_uid == owner;
+	closedir(dir);
+	return count;
+}
+
+/* However it ends, and whatever it has made ready. */
+static void test_directories(uid_t owner)
+{
+	int before = directories(owner);
+	for (int i = 0; i < 20; i++) {
+		struct launcher l = start("hardened");
+		struct ended end = run(&l, "true");
+		ended_done(&end);
+		pause_ms(i % 4 * 5);
+		if (i % 2)
+			launcher_kill(&l);
+		launcher_stop(&l);
+	}
+	nothing_is_left("of twenty launchers on hardened");
+	is(directories(owner), before, "nor a directory in /tmp");
+}
+
 static void test_many(void)
 {
 	struct launcher l = start("strict");
@@ -335,6 +366,7 @@ static void test_all(const char *who, uid_t uid)
 		test_time_out(profiles[i]);
 		test_killed(profiles[i]);
 	}
+	test_directories(geteuid() ? geteuid() : owner);
 	test_sizes();
 	test_bad_policy();
 	test_many();
