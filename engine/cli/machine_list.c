@@ -16,7 +16,7 @@ static void add_row(struct buf *out, const json_t *status)
 	static const struct {
 		const char *key;
 		size_t width;
-	} columns[] = {{"id", 24}, {"status", 12}, {"state", 20}};
+	} columns[] = {{"id", 20}, {"status", 10}, {"state", 18}};
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		size_t at = out->len;
 		text_clean(out, text_of(status, columns[i].key), 64);
@@ -41,7 +41,7 @@ static void each(void *ctx, const json_t *status)
 		return;
 	}
 	if (!l->out.len)
-		buf_adds(&l->out, "ID                      STATUS      STATE                "
+		buf_adds(&l->out, "ID                  STATUS    STATE              "
 				  "STEPS  UPDATED\n");
 	add_row(&l->out, status);
 }

@@ -215,6 +215,19 @@ static void begin_row(struct report *r, const char *tags, const char *state)
 	buf_adds(&r->rows, "</b>");
 }
 
+/* What a reader asks first of a step that did not go well. */
+static void add_reason(struct buf *out, const json_t *fact)
+{
+	char words[REDUCE_REASON_BYTES];
+	const json_t *code = json_object_get(fact, "exit");
+	reduce_words(fact, words);
+	buf_adds(out, "<small>");
+	if (json_is_integer(code))
+		buf_addf(out, "exit %jd%s", (intmax_t)json_integer_value(code), *words ? ": " : "");
+	html_text(out, words, sizeof(words));
+	buf_adds(out, "</small>");
+}
+
 static void add_step(struct report *r, const json_t *fields, const json_t *blackboard)
 {
 	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
@@ -224,10 +237,13 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 	snprintf(tags, sizeof(tags), "<details><summary><span class=\"n\">%jd</span><b>",
 		(intmax_t)json_integer_value(json_object_get(fields, "seq")));
 	begin_row(r, tags, text_of(fields, "state"));
-	buf_adds(out, report_went_well(fields) ? "<span>" : "<span class=\"off\">");
+	bool well = report_went_well(fields);
+	buf_adds(out, well ? "<span>" : "<span class=\"off\">");
 	html_text(out, text_of(fields, "label"), 200);
 	buf_adds(out, *to ? " \xe2\x86\x92 " : ", again");
 	html_text(out, to, SHORT_BYTES);
+	if (!well)
+		add_reason(out, json_object_get(fields, "fact"));
 	buf_adds(out, "</span><span class=\"n\">");
 	if (json_is_number(usd))
 		add_usd(out, usd);

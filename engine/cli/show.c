@@ -13,7 +13,7 @@
 enum {
 	LINE_BYTES_MAX = 64 * 1024,
 	NAME_COLUMNS = 16,
-	EDGE_COLUMNS = 34,
+	EDGE_COLUMNS = 24,
 	REASON_COLUMNS = 200,
 	/* "sha256:" and enough to tell bundles apart; `machine status` has all of it. */
 	DIGEST_COLUMNS = 7 + 12
@@ -98,6 +98,20 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 	return buf_adds(out, ".\n");
 }
 
+/* The same where there is little room: "  1,204+88 tokens, $0.0012". */
+static void add_spend(struct buf *line, const struct totals *t)
+{
+	if (!t->input_tokens && !t->output_tokens)
+		return;
+	buf_adds(line, "  ");
+	text_count(line, t->input_tokens);
+	buf_addc(line, '+');
+	text_count(line, t->output_tokens);
+	buf_adds(line, t->unpriced ? " tokens" : " tokens, ");
+	if (!t->unpriced)
+		text_money(line, t->microusd);
+}
+
 static void add_fact(struct buf *line, const json_t *fact)
 {
 	const json_t *usd = json_object_get(fact, "usd");
@@ -106,11 +120,7 @@ static void add_fact(struct buf *line, const json_t *fact)
 		.output_tokens = json_integer_value(json_object_get(fact, "output_tokens")),
 		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
 		.unpriced = !json_is_number(usd)};
-	size_t before = line->len;
-	buf_adds(line, "  ");
-	show_spend(line, &spent);
-	if (line->len == before + 2)
-		line->len = before;
+	add_spend(line, &spent);
 	if (json_is_integer(json_object_get(fact, "exit")) &&
 		json_integer_value(json_object_get(fact, "exit")))
 		buf_addf(line, "  exit %d", (int)json_integer_value(json_object_get(fact, "exit")));
@@ -301,9 +311,7 @@ static void add_activity(const struct show *s, struct buf *line, const struct ac
 	text_duration(line, clock_monotonic_ms() - now->started_monotonic_ms);
 	if (now->attempt > 1)
 		buf_addf(line, "  attempt %d", now->attempt);
-	if (spent.input_tokens || spent.output_tokens)
-		buf_adds(line, "  ");
-	show_spend(line, &spent);
+	add_spend(line, &spent);
 }
 
 static void on_activity(void *ctx, const struct activity *now)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	REPORT_COLUMNS = 100,
+	REPORT_COLUMNS = 80,
 	LABEL_COLUMNS = 14,
 	PATH_SHOWN_MAX = 200,
 	LAYERS_BYTES_MAX = 16 * 1024 * 1024,
@@ -184,14 +184,14 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 	json_t *count;
 	size_t at = out->len;
 	buf_addf(out, "  %s", state->name);
-	text_pad(out, at, 20);
+	text_pad(out, at, 18);
 	at = out->len;
 	buf_adds(out, state_kind_name(state->kind));
 	text_pad(out, at, 9);
 	at = out->len;
 	buf_addf(out, "%5jdx  ", (intmax_t)json_integer_value(json_object_get(sums, "times")));
 	text_duration(out, json_integer_value(json_object_get(sums, "ms")));
-	text_pad(out, at, 20);
+	text_pad(out, at, 18);
 	at = out->len;
 	json_object_foreach (json_object_get(sums, "outcomes"), label, count) {
 		buf_adds(out, out->len > at ? ", " : "");
@@ -199,11 +199,11 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 		buf_addf(out, " %jd", (intmax_t)json_integer_value(count));
 	}
 	if (spent.input_tokens || spent.output_tokens) {
-		text_pad(out, at, 28);
+		text_pad(out, at, 17);
 		text_count(out, spent.input_tokens);
 		buf_adds(out, " in, ");
 		text_count(out, spent.output_tokens);
-		buf_adds(out, " out tokens");
+		buf_adds(out, " out");
 	}
 	buf_addc(out, '\n');
 }

@@ -31,7 +31,7 @@ int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t 
 void summary_layer(struct buf *out, const char *name, const json_t *value);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
 void summary_read_layers(struct summary *s, const struct instance *i);
-/* The report in plain text, at most 100 columns wide. */
+/* The report in plain text, 80 columns wide where its words allow. */
 void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
 	struct buf *out);
 #endif
