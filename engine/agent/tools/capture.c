@@ -33,10 +33,10 @@ static void add_clean(struct buf *out, const char *text, size_t len)
 	for (size_t i = 0, step; i < len; i += step) {
 		uint32_t code;
 		step = utf8_step(text + i, len - i, &code);
-		if (step && (code == '\n' || code == '\t' || !utf8_is_control(code)) && code)
-			buf_add(out, text + i, step);
-		else if (!step || code != '\r')
+		if (!step || utf8_is_control(code))
 			buf_adds(out, "\xef\xbf\xbd");
+		else if (code != '\r')
+			buf_add(out, text + i, step);
 		step = step ? step : 1;
 	}
 }
@@ -45,14 +45,17 @@ void capture_text(const struct capture *c, struct buf *out)
 {
 	uint64_t behind = c->total_bytes - c->head.len;
 	size_t kept = behind < CAPTURE_TAIL_BYTES ? (size_t)behind : CAPTURE_TAIL_BYTES;
-	char *straight = malloc(kept + 1);
-	for (size_t i = 0; straight && i < kept; i++)
-		straight[i] = c->tail[(behind - kept + i) % CAPTURE_TAIL_BYTES];
+	size_t from = (size_t)((behind - kept) % CAPTURE_TAIL_BYTES);
+	size_t turn = CAPTURE_TAIL_BYTES - from;
+	AUTO_BUF straight;
+	buf_init(&straight, CAPTURE_TAIL_BYTES);
+	buf_add(&straight, c->tail + from, kept < turn ? kept : turn);
+	if (kept > turn)
+		buf_add(&straight, c->tail, kept - turn);
 	add_clean(out, c->head.data ? c->head.data : "", c->head.len);
 	if (behind > kept)
 		buf_addf(out, "\n[... %llu bytes dropped here ...]\n",
 			(unsigned long long)(behind - kept));
-	if (straight)
-		add_clean(out, straight, kept);
-	free(straight);
+	add_clean(out, straight.data ? straight.data : "", straight.len);
+	out->failed = out->failed || straight.failed;
 }

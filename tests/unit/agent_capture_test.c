@@ -1,0 +1,62 @@
+/* agent: a command's output as the model reads it, its first and last bytes kept. */
+#include "agent/tools/capture.h"
+#include "tests/kit/tap.h"
+#include <string.h>
+
+enum { HEAD = CAPTURE_HEAD_BYTES, TAIL = CAPTURE_TAIL_BYTES };
+
+/* `total` digits in chunks, so that the ring turns at another place than they do. */
+static void check_total(size_t total, size_t chunk)
+{
+	AUTO_FREE char *bytes = malloc(total + 1);
+	for (size_t i = 0; i < total; i++)
+		bytes[i] = (char)('0' + (i * 7 + i / 4099) % 10);
+	struct capture c;
+	AUTO_BUF text, want;
+	buf_init(&text, 1 << 20);
+	buf_init(&want, 1 << 20);
+	if (capture_init(&c))
+		bail("no memory");
+	for (size_t at = 0; at < total; at += chunk)
+		capture_add(&c, bytes + at, chunk < total - at ? chunk : total - at);
+	capture_text(&c, &text);
+	capture_done(&c);
+	buf_add(&want, bytes, total < HEAD ? total : HEAD);
+	if (total > HEAD + TAIL)
+		buf_addf(&want, "\n[... %zu bytes dropped here ...]\n", total - HEAD - TAIL);
+	if (total > HEAD + TAIL)
+		buf_add(&want, bytes + total - TAIL, TAIL);
+	else if (total > HEAD)
+		buf_add(&want, bytes + HEAD, total - HEAD);
+	is_mem(text.data, text.len, want.data, want.len, "%zu bytes", total);
+	ok(!text.failed, "whole");
+}
+
+static void test_clean(void)
+{
+	static const char said[] = "a\tb\r\n\x1b[31mred\xff\0\xc3\xa9\n";
+	struct capture c;
+	AUTO_BUF text;
+	buf_init(&text, 1000);
+	if (capture_init(&c))
+		bail("no memory");
+	capture_add(&c, said, sizeof(said) - 1);
+	capture_text(&c, &text);
+	capture_done(&c);
+	is_str(text.data, "a\tb\n\xef\xbf\xbd[31mred\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\n",
+		"control characters and broken ones are replaced, returns dropped");
+}
+
+int main(void)
+{
+	check_total(0, 1);
+	check_total(1, 1);
+	check_total(HEAD, 1000);
+	check_total(HEAD + 1, 1000);
+	check_total(HEAD + TAIL, 8191);
+	check_total(HEAD + TAIL + 1, 8191);
+	check_total(HEAD + 3 * TAIL, TAIL);
+	check_total(HEAD + 3 * TAIL + 17, 9973);
+	test_clean();
+	return tap_done();
+}
