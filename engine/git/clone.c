@@ -145,15 +145,17 @@ int git_clone_open(const struct git_repo *from, const char *dir, const char *bra
 static int empty(const struct git_repo *clone, struct err *e)
 {
 	AUTO_FD int fd = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int again = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	AUTO_FD int again = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	int failed = dir ? 0 : err_errno(e, "cannot open %s", clone->work_tree);
+	if (!dir)
+		return err_errno(e, "cannot open %s", clone->work_tree);
+	(void)TAKE_FD(again);
+	int failed = 0;
 	for (const struct dirent *d; !failed && (d = readdir(dir));)
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
 			strcmp(d->d_name, ".git") != 0)
 			failed = tree_remove(fd, d->d_name, e);
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	git_dir_unlink(clone->git_dir, ".", "index");
 	return failed;
 }
