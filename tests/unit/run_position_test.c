@@ -97,11 +97,13 @@ static void test_failure(void)
 	position_done(&p);
 }
 
+#define MEMBERS                                                                                    \
+	"\"exit\":2,\"label\":\"x\",\"seq\":1,\"signal\":null,\"state\":\"work\",\"words\":\"b\"}"
+
 static void test_snapshots(void)
 {
-	static const char *const bad[] = {"1", "[]", "{}", "{\"state\":\"work\"}",
-		"{\"attempt\":\"1\",\"exit\":2,\"label\":\"x\",\"seq\":1,\"signal\":null,"
-		"\"state\":\"work\",\"words\":\"b\"}"};
+	static const char *const bad[] = {
+		"1", "[]", "{}", "{\"state\":\"work\"}", "{\"attempt\":\"1\"," MEMBERS};
 	struct position p, again;
 	struct err e = ERR_NONE;
 	position_init(&p, f.m);
