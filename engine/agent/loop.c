@@ -330,6 +330,15 @@ static int step(struct loop *l)
 	return rc;
 }
 
+static int hide_keys(struct loop *l)
+{
+	const char *own = l->task->provider.key;
+	const char *others = l->task->reviewer ? l->task->reviewer->provider.key : NULL;
+	return (own && redact_add(&l->redact, own)) || (others && redact_add(&l->redact, others))
+		       ? -1
+		       : 0;
+}
+
 /* The prompt may carry what a tool printed, by way of the blackboard. */
 static int say_prompt(struct loop *l)
 {
@@ -410,7 +419,7 @@ static int begin(struct loop *l, struct err *e)
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
 	l->declarations = tool_declarations(l->dispatch.mode);
 	json_array_append_new(l->declarations, finish_declaration(t->result));
-	if ((t->provider.key && redact_add(&l->redact, t->provider.key)) || say_prompt(l))
+	if (hide_keys(l) || say_prompt(l))
 		return err_set(e, "out of memory");
 	if (endpoint_open(&t->provider, l->world->channel_fd, &l->client, e) ||
 		summary_open(&l->summary, t, l->world->reviewer_fd, &l->ledger, e))

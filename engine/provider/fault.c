@@ -20,7 +20,6 @@ static const struct {
 	{"api_error", FAULT_RETRY},
 	{"timeout_error", FAULT_RETRY},
 	{"rate_limit_error", FAULT_RETRY},
-	{"conflict_error", FAULT_RETRY},
 	{"server_error", FAULT_RETRY},
 	{"rate_limit_exceeded", FAULT_RETRY},
 	{"invalid_request_error", FAULT_FATAL},
@@ -53,7 +52,7 @@ static enum fault_kind by_status(long status)
 {
 	if (status == 413)
 		return FAULT_CONTEXT;
-	if (status == 408 || status == 409 || status == 429 || status >= 500)
+	if (status == 408 || status == 429 || status >= 500)
 		return FAULT_RETRY;
 	return status >= 200 && status < 300 ? FAULT_RETRY : FAULT_FATAL;
 }

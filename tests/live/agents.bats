@@ -112,7 +112,7 @@ states:
   bad: {kind: terminal, status: failed, reason: bad}
 END
 	for i in 1 2 3 4 5; do
-		echo "contents $i" >"$SCRATCH/$name/rehearsal/workspace/f$i"
+		echo "contents $i plain-key-of-near, plain-key-of-other" >"$SCRATCH/$name/rehearsal/workspace/f$i"
 		printf '{"state":"work","match":{"tools":["read_file"]},"reply":{"text":"%s","tool_calls":[{"name":"read_file","arguments":{"path":"f%d"}}]}}\n' "$words" "$i"
 		[[ $i -ne 4 || -z $line ]] || printf '%s\n' "$line"
 	done >"$SCRATCH/$name/rehearsal/a.jsonl"
@@ -140,6 +140,8 @@ providers:
 models: {worker: {provider: near, model: m}, reviewer: {provider: other, model: r}}
 agent: {summarise: model}
 END
+	printf 'providers: {near: plain-key-of-near, other: plain-key-of-other}\n' >"$SCRATCH/config/agent6/secrets.yaml"
+	chmod 600 "$SCRATCH/config/agent6/secrets.yaml"
 	agent6 machine run --allow-uncommitted --record "$SCRATCH/recorded" "$1"
 	local status=$?
 	exec 8>&-
@@ -162,6 +164,9 @@ DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. Wha
 	[[ $status -eq 0 && $output == *"replaced by a digest and a summary"* ]]
 	[[ $(wc -l <"$SCRATCH/recorded/model.jsonl") -eq 7 ]]
 	[[ $(fact model .usd) != null ]]
+	# Neither key is anywhere, though every file that was read holds both.
+	grep -rq "REDACTED:" "$SCRATCH/recorded"
+	[[ -z $(grep -r "plain-key-of" "$SCRATCH/state" "$SCRATCH/recorded") ]]
 	long none "$DIGEST" '{"state":"work","match":{"tools":["transcript"]},"reply":{"status":400,"error":"no"}}' live
 	[[ $status -eq 0 && $output == *"no summary was written"*"replaced by a digest"* ]]
 	PRICES="max_retries: 1" long unpriced "$DIGEST" "" live

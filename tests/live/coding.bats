@@ -136,7 +136,7 @@ $FINISH"
 	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: after,fixer: edit," ]]
 	[[ $(git -C "$WS" log -1 --format=%B agent6/machine-fixer) == *"Agent6-State: after"*"Agent6-Step: fixer-2"* ]]
 	[[ $(git -C "$WS" show agent6/machine-fixer:file) == three && $(git -C "$WS" show agent6/machine-fixer:tidy) == tidy ]]
-	! git -C "$WS" cat-file -e agent6/machine-fixer:spoilt
+	[[ -z $(git -C "$WS" ls-tree agent6/machine-fixer spoilt) ]]
 }
 
 @test "a run state that fails leaves nothing behind" {

@@ -28,7 +28,7 @@ static const struct {
 	{403, "", -1, FAULT_FATAL},
 	{404, "{\"error\":{\"type\":\"not_found_error\"}}", -1, FAULT_FATAL},
 	{408, "", -1, FAULT_RETRY},
-	{409, "{\"error\":{\"type\":\"conflict_error\"}}", -1, FAULT_RETRY},
+	{409, "{\"error\":{\"type\":\"conflict_error\"}}", -1, FAULT_FATAL},
 	{413, "<html>too large</html>", -1, FAULT_CONTEXT},
 	{422, "", -1, FAULT_FATAL},
 	{429, "{\"error\":{\"type\":\"rate_limit_error\"}}", -1, FAULT_RETRY},
