@@ -166,7 +166,7 @@ DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. Wha
 	[[ $(fact model .usd) != null ]]
 	# Neither key is anywhere, though every file that was read holds both.
 	grep -rq "REDACTED:" "$SCRATCH/recorded"
-	[[ -z $(grep -r "plain-key-of" "$SCRATCH/state" "$SCRATCH/recorded") ]]
+	[[ -z $(grep -r --exclude-dir=bundle "plain-key-of" "$SCRATCH/state" "$SCRATCH/recorded") ]]
 	long none "$DIGEST" '{"state":"work","match":{"tools":["transcript"]},"reply":{"status":400,"error":"no"}}' live
 	[[ $status -eq 0 && $output == *"no summary was written"*"replaced by a digest"* ]]
 	PRICES="max_retries: 1" long unpriced "$DIGEST" "" live
