@@ -106,13 +106,14 @@ static size_t filter_name(const char *entry)
 	return 0;
 }
 
-/* A filter that fails must not let the unfiltered bytes through. */
+/* A filter that fails must not let the unfiltered bytes through. git-lfs would have to fetch what
+ * it fills in, and would leave what it takes out in the clone. */
 static void take_filters(const struct buf *list, struct buf *out)
 {
 	for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {
 		const char *entry = list->data + at;
 		size_t name = filter_name(entry);
-		if (!name)
+		if (!name || (name == 3 && !strncmp(entry + 7, "lfs", name)))
 			continue;
 		buf_add(out, entry, strlen(entry) + 1);
 		buf_addf(out, "filter.%.*s.required\ntrue", (int)name, entry + 7);

@@ -171,7 +171,9 @@ static void filters(const struct git_repo *r, struct git_repo *clone)
 {
 	AUTO_FREE char *value = NULL;
 	struct git_identity who = {"", "x@y"};
-	put(r->git_dir, "more", "[filter \"up\"]\n\tclean = tr a-z A-Z\n[user]\n\tname = Op\n",
+	put(r->git_dir, "more",
+		"[filter \"up\"]\n\tclean = tr a-z A-Z\n[filter \"lfs\"]\n\tclean = "
+		"cat\n[user]\n\tname = Op\n",
 		0644);
 	put(r->git_dir, "config",
 		"[core]\n\trepositoryformatversion = 0\n\tbare = false\n[include]\n\tpath = more\n",
@@ -184,6 +186,7 @@ static void filters(const struct git_repo *r, struct git_repo *clone)
 	ok(!git_filter_runs(clone, "up"), "no filter runs unasked");
 	fine(git_filters_allow(r, &no_files, clone, e));
 	ok(git_filter_runs(clone, "up") && !git_filter_runs(clone, "u"), "asked, its own does");
+	ok(!git_filter_runs(clone, "lfs"), "git-lfs does not");
 }
 
 static void hooks(const struct git_repo *r, const struct git_repo *clone)
