@@ -3,7 +3,8 @@ crash: all
 	@AGENT6_KILLS=50 tests/run --config $(CONFIG) tests/crash/kill.bats
 
 torture: all $(out)/tests/crash/faults_test
-	@AGENT6_FAULTS=all tests/run --config $(CONFIG) tests/crash/faults_test.c
+	@AGENT6_FAULTS=all AGENT6_POKES=100 tests/run --config $(CONFIG) tests/crash/faults_test.c \
+		tests/live/waits.bats
 
 .PHONY: crash torture
 
