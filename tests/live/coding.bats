@@ -469,6 +469,21 @@ ${FINISH/created/.githooks}"
 	grep -q "core.hooksPath leads to $SCRATCH/elsewhere" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
 }
 
+@test "a hook that refuses a tool state's changes leaves them for the next commit" {
+	WS=$SCRATCH/ws HOOKS=$WS/.git/hooks
+	repository
+	hook commit-msg '! grep -q "^fixer: after" "$1"'
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo made >made'], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
+  more: {kind: agent, mode: run, prompt: More., output_schema: note, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}" <<<"$EDITS
+$FINISH
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"apply_edit\",\"arguments\":{\"path\":\"new\",\"edits\":[{\"kind\":\"replace\",\"old_string\":\"created\",\"new_string\":\"again\"}]}}]}}
+{\"state\":\"more\",\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"more\"}}]}}"
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 0 && $output == *"state after: its changes are in no commit yet: the hook commit-msg failed"* ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: edit," ]]
+	[[ $(git -C "$WS" show --name-only --format= agent6/machine-fixer | tr '\n' ,) == "made,new," ]]
+}
+
 @test "the repository's filters run when the operator says so, and then in a jail; one that fails stops it" {
 	WS=$SCRATCH/ws
 	repository
