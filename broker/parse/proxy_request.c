@@ -87,9 +87,9 @@ size_t proxy_answer(
 	const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_MAX_BYTES])
 {
 	if (r->socks) {
-		memcpy(out, "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00", 10);
-		out[1] = refused ? 2 : 0;
-		return 10;
+		const char reply[10] = {5, refused ? 2 : 0, 0, 1};
+		memcpy(out, reply, sizeof(reply));
+		return sizeof(reply);
 	}
 	if (!refused)
 		return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES, "HTTP/1.1 200 OK\r\n\r\n");

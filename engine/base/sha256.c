@@ -21,6 +21,7 @@ static uint32_t ror(uint32_t x, int n)
 
 /* One round. What the standard calls a..h are eight places that take turns: instead of moving
  * values from each to the next, the next round is called with the places shifted by one. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): each argument is the name of a place */
 #define ROUND(a, b, c, d, e, f, g, h, n)                                                           \
 	do {                                                                                       \
 		uint32_t t = h + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) + (g ^ (e & (f ^ g))) +     \
@@ -28,6 +29,7 @@ static uint32_t ror(uint32_t x, int n)
 		d += t;                                                                            \
 		h = t + (ror(a, 2) ^ ror(a, 13) ^ ror(a, 22)) + ((a & b) | (c & (a | b)));         \
 	} while (0)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static void block(uint32_t state[8], const unsigned char *p)
 {

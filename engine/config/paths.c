@@ -7,8 +7,7 @@ static const char *join(struct arena *arena, const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	char *out = arena_alloc(arena, n + m + 1);
-	memcpy(out, a, n);
-	memcpy(out + n, b, m);
+	snprintf(out, n + m + 1, "%s%s", a, b);
 	return out;
 }
 

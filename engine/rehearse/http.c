@@ -55,7 +55,7 @@ static bool read_request_line(char *line, struct http_request *out)
 	return true;
 }
 
-static bool read_head(char *bytes, char *end, struct head *h)
+static bool read_head(char *bytes, const char *end, struct head *h)
 {
 	char *line = bytes;
 	for (bool first = true; line < end; first = false) {

@@ -21,8 +21,8 @@ json_t *drive_event(const struct drive *d, const char *type)
 {
 	char ts[CLOCK_TEXT_BYTES];
 	clock_text(clock_realtime_us(), ts);
-	return json_pack("{s:s,s:s,s:I,s:s}", "t", type, "ts", ts, "seq",
-		(json_int_t)(d->at.seq + 1), "state", d->at.state->name);
+	return json_pack("{s:s,s:s,s:I,s:s}", "t", type, "ts", ts, "seq", (json_int_t)d->at.seq + 1,
+		"state", d->at.state->name);
 }
 
 void drive_snapshot(struct drive *d)

@@ -247,11 +247,9 @@ void question_reply(struct question *q, const char *line)
 		return;
 	if (is_word(line, "yes", typed ? NULL : "y"))
 		advance(q);
-	else if (is_word(line, "no", "n") || typed)
-		settle(q, false);
 	else if (q->stage == QUESTION_CONFIRM && is_word(line, "step", "s"))
 		q->to = q->from + 1;
-	else if (++q->misses >= MISSES_MAX)
+	else if (is_word(line, "no", "n") || typed || ++q->misses >= MISSES_MAX)
 		settle(q, false);
 }
 
