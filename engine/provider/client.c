@@ -32,12 +32,24 @@ static int on_body(
 	return 1;
 }
 
+/* What the provider's support asks for. */
+static void name_request(struct fault *f, const char *id)
+{
+	size_t len = strlen(f->text);
+	bool plain = *id && !id[strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789_-.")];
+	if (plain && len + strlen(id) + sizeof(" (request )") <= sizeof(f->text))
+		snprintf(f->text + len, sizeof(f->text) - len, " (request %s)", id);
+}
+
 static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 {
 	const char *body = a->whole.data ? a->whole.data : "";
 	if (!is_ok(&a->head)) {
 		f->retry_after_ms = a->head.retry_after_ms;
-		return fault_reply(f, a->head.status, body, a->whole.len, a->head.should_retry);
+		fault_reply(f, a->head.status, body, a->whole.len, a->head.should_retry);
+		name_request(f, a->head.request_id);
+		return -1;
 	}
 	if (!a->head.is_stream && wire_stream_body(a->stream, body, a->whole.len, f))
 		return -1;

@@ -95,7 +95,8 @@ static void read_header(struct http_head *head, const char *line, size_t len)
 	else if (header_is(line, len, "retry-after", &value) && head->retry_after_ms < 0)
 		head->retry_after_ms =
 			fault_retry_after(VALUE, false, clock_realtime_us() / 1000000);
-	else if (header_is(line, len, "request-id", &value))
+	else if (header_is(line, len, "request-id", &value) ||
+		 header_is(line, len, "x-request-id", &value))
 		snprintf(head->request_id, sizeof(head->request_id), "%s", VALUE);
 #undef VALUE
 }

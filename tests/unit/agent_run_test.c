@@ -127,6 +127,10 @@ static void fatal(void)
 		.replies = {{"HTTP/1.1 302 Moved\r\nlocation: http://127.0.0.1:1/\r\n\r\n", 0, 0}}};
 	kit_run(&moved);
 	has_str(kit_reason(&moved), "302", "a redirect is not followed");
+	AUTO_KIT named = {.format = "anthropic",
+		.replies = {{"HTTP/1.1 400 No\r\nrequest-id: req_01\r\n\r\nno", 0, 0}}};
+	kit_run(&named);
+	has_str(kit_reason(&named), "400: no (request req_01)", "the request has its id");
 	AUTO_KIT odd = {.format = "anthropic",
 		.key = "sk-0123\nx-evil: 1",
 		.replies = {{KIT_FINISH, 0, 0}}};
