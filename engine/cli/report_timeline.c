@@ -68,6 +68,19 @@ static void add_axis(const struct report *r, struct buf *out)
 	buf_adds(out, "</div><span class=\"n\">in all</span></div>\n");
 }
 
+static void add_legend(struct buf *out)
+{
+	static const struct {
+		const char *look, *name;
+	} colours[] = {{"agent", "agent"}, {"tool", "tool"}, {"branch", "branch"}, {"wait", "wait"},
+		{"bad", "did not go well"}};
+	buf_adds(out, "<p class=\"more legend\">");
+	for (size_t i = 0; i < ARRAY_LEN(colours); i++)
+		buf_addf(out, "<span><i class=\"%s\"></i>%s</span> ", colours[i].look,
+			colours[i].name);
+	buf_adds(out, "</p>\n");
+}
+
 void report_timeline(const struct report *r, struct buf *out)
 {
 	if (!json_object_size(r->spans)) {
@@ -77,4 +90,5 @@ void report_timeline(const struct report *r, struct buf *out)
 	add_axis(r, out);
 	for (size_t i = 0; i < r->machine->state_count; i++)
 		add_lane(r, &r->machine->states[i], out);
+	add_legend(out);
 }
