@@ -5,83 +5,85 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SYSTEM_DIRS "/usr /bin /sbin /lib /lib32 /lib64 /libx32"
+#define LIST(...)   ((const char *const[]){__VA_ARGS__, NULL})
+#define SYSTEM_DIRS "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
+
+enum when { ALWAYS, ONLY_HARDENED, ONLY_ONLINE };
 
 /* The jail's own places: of the host's /etc, what loaders and toolchains need and what identifies
  * nobody. Some files are written for a jail with a root of its own; without one the host's must be
  * read. */
 static const struct {
-	const char *paths;
+	const char *const *paths;
 	struct place place;
-	bool only_hardened, only_online;
+	enum when when;
 } own[] = {
-	{SYSTEM_DIRS, {.kind = PLACE_READ, .exec = true, .optional = true}, false, false},
-	{"/etc/ld.so.cache /etc/alternatives /etc/localtime /etc/ssl/certs /etc/ssl/openssl.cnf "
-	 "/etc/pki/tls/certs /etc/pki/ca-trust /etc/mime.types /etc/protocols /etc/services "
-	 "/etc/os-release",
-		{.kind = PLACE_READ, .optional = true}, false, false},
-	{"/etc/passwd /etc/group /etc/hosts /etc/nsswitch.conf /etc/host.conf",
-		{.kind = PLACE_READ, .optional = true}, true, false},
-	{"/etc/resolv.conf", {.kind = PLACE_READ, .optional = true}, false, true},
-	{"/dev/null /dev/zero /dev/full /dev/random /dev/urandom", {.kind = PLACE_DEVICE}, false,
-		false},
-	{"/tmp", {.kind = PLACE_TMPFS, .exec = true, .directory = true}, false, false},
-	{"/dev/shm", {.kind = PLACE_TMPFS, .directory = true}, false, false},
-	{"/proc", {.kind = PLACE_PROC, .directory = true}, false, false},
+	{LIST(SYSTEM_DIRS), {.kind = PLACE_READ, .exec = true, .optional = true}, ALWAYS},
+	{LIST("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs",
+		 "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
+		 "/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release"),
+		{.kind = PLACE_READ, .optional = true}, ALWAYS},
+	{LIST("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"),
+		{.kind = PLACE_READ, .optional = true}, ONLY_HARDENED},
+	{LIST("/etc/resolv.conf"), {.kind = PLACE_READ, .optional = true}, ONLY_ONLINE},
+	{LIST("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"),
+		{.kind = PLACE_DEVICE}, ALWAYS},
+	{LIST("/tmp"), {.kind = PLACE_TMPFS, .exec = true, .directory = true}, ALWAYS},
+	{LIST("/dev/shm"), {.kind = PLACE_TMPFS, .directory = true}, ALWAYS},
+	{LIST("/proc"), {.kind = PLACE_PROC, .directory = true}, ALWAYS},
 };
 
+/* What is missing here fails, with its name, where it is opened. */
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e)
 {
+	struct stat st;
 	if (l->count == LAYOUT_PLACES_MAX)
 		return err_set(
 			e, "more than %d paths to mount, %s is one", LAYOUT_PLACES_MAX, path);
+	if ((place.grant || place.kind == PLACE_MASK) && !lstat(path, &st)) {
+		place.dev = st.st_dev;
+		place.ino = st.st_ino;
+		place.directory = S_ISDIR(st.st_mode);
+	}
 	place.path = strdup(path);
 	place.tree_fd = -1;
 	l->place[l->count] = place;
 	return place.path ? (l->count++, 0) : err_set(e, "out of memory");
 }
 
-/* The next word of `*list`, which moves on; NULL: there is none. */
-static const char *next_path(const char **list, char path[PATH_MAX])
+static bool is_listed(const char *const *list, const char *path, bool below)
 {
-	size_t len = strcspn(*list, " ");
-	memcpy(path, *list, len);
-	path[len] = '\0';
-	*list += len + ((*list)[len] == ' ');
-	return len ? path : NULL;
-}
-
-static bool is_listed(const char *list, const char *path, bool below)
-{
-	char one[PATH_MAX];
-	while (next_path(&list, one))
-		if (below ? path_is_within(path, one) : !strcmp(path, one))
+	for (; *list; list++)
+		if (!strcmp(path, *list) || (below && path_is_below(path, *list)))
 			return true;
 	return false;
+}
+
+typedef int add_fn(struct layout *l, const char *path, enum place_kind kind, struct err *e);
+
+static int add_all(
+	struct layout *l, const json_t *paths, enum place_kind kind, add_fn *add, struct err *e)
+{
+	size_t i;
+	json_t *path;
+	json_array_foreach ((json_t *)(uintptr_t)paths, i, path)
+		if (add(l, json_string_value(path), kind, e))
+			return -1;
+	return 0;
 }
 
 static int add_grant(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
 	bool writable = kind == PLACE_WRITE;
-	if (is_listed("/proc /sys /dev", path, true))
+	if (is_listed(LIST("/proc", "/sys", "/dev"), path, true))
 		return err_set(e, "%s cannot be granted: it belongs to the jail", path);
-	if (is_listed("/tmp /etc /run", path, false))
+	if (is_listed(LIST("/tmp", "/etc", "/run"), path, false))
 		return err_set(
 			e, "%s cannot be granted as a whole; name what is needed in it", path);
-	if (writable && is_listed(SYSTEM_DIRS, path, false))
+	if (writable && is_listed(LIST(SYSTEM_DIRS), path, false))
 		return err_set(e, "the system directory %s cannot be writable", path);
-	bool exec = writable || is_listed(SYSTEM_DIRS " /opt", path, true);
+	bool exec = writable || is_listed(LIST(SYSTEM_DIRS, "/opt"), path, true);
 	return layout_add(l, path, (struct place){.kind = kind, .exec = exec, .grant = true}, e);
-}
-
-static int add_grants(struct layout *l, const json_t *paths, enum place_kind kind, struct err *e)
-{
-	size_t i;
-	json_t *path;
-	json_array_foreach ((json_t *)(uintptr_t)paths, i, path)
-		if (add_grant(l, json_string_value(path), kind, e))
-			return -1;
-	return 0;
 }
 
 /* Its programs run wherever it lies. */
@@ -107,7 +109,7 @@ static const struct place *grant_above(const struct layout *l, const char *path)
 }
 
 /* A path that is not visible through any grant needs neither protection nor hiding. */
-static int add_held_one(struct layout *l, const char *path, enum place_kind kind, struct err *e)
+static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
 	const struct place *above = grant_above(l, path);
 	struct stat st;
@@ -117,28 +119,17 @@ static int add_held_one(struct layout *l, const char *path, enum place_kind kind
 				l->place[i].path);
 	if (!above || (kind == PLACE_READ && above->kind != PLACE_WRITE))
 		return 0;
-	if (lstat(path, &st)) {
-		if (errno != ENOENT && errno != ENOTDIR)
-			return err_errno(e, "cannot examine %s", path);
-		if (kind == PLACE_READ)
-			l->missing[l->missing_count++] = path;
+	bool absent = lstat(path, &st);
+	if (absent && errno != ENOENT && errno != ENOTDIR)
+		return err_errno(e, "cannot examine %s", path);
+	if (absent && kind == PLACE_READ)
+		l->missing[l->missing_count++] = path;
+	if (absent)
 		return 0;
-	}
 	if (S_ISLNK(st.st_mode))
 		return err_set(e, "%s is a symbolic link; name what it points to", path);
-	struct place place = {
-		.kind = kind, .exec = above->exec, .grant = true, .directory = S_ISDIR(st.st_mode)};
+	struct place place = {.kind = kind, .exec = above->exec, .grant = true};
 	return layout_add(l, path, place, e);
-}
-
-static int add_held(struct layout *l, const json_t *paths, enum place_kind kind, struct err *e)
-{
-	size_t i;
-	json_t *path;
-	json_array_foreach ((json_t *)(uintptr_t)paths, i, path)
-		if (add_held_one(l, json_string_value(path), kind, e))
-			return -1;
-	return 0;
 }
 
 static int by_path(const void *left, const void *right)
@@ -215,47 +206,31 @@ static int add_sockets(struct layout *l, struct err *e)
 
 static int add_own(struct layout *l, const struct policy *p, struct err *e)
 {
-	char path[PATH_MAX];
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
-		const char *paths = own[i].paths;
-		if ((own[i].only_hardened && p->profile != PROFILE_HARDENED) ||
-			(own[i].only_online && p->network != NETWORK_HOST))
-			continue;
-		while (next_path(&paths, path))
-			if (layout_add(l, path, own[i].place, e))
+		bool wanted = own[i].when == ALWAYS ||
+			      (own[i].when == ONLY_HARDENED && p->profile == PROFILE_HARDENED) ||
+			      (own[i].when == ONLY_ONLINE && p->network == NETWORK_HOST);
+		for (const char *const *path = own[i].paths; wanted && *path; path++)
+			if (layout_add(l, *path, own[i].place, e))
 				return -1;
 	}
 	return 0;
-}
-
-/* What is missing here fails, with its name, where it is opened. */
-static void identify(struct layout *l)
-{
-	struct stat st;
-	for (struct place *p = l->place; p < l->place + l->count; p++) {
-		if ((!p->grant && p->kind != PLACE_MASK) || lstat(p->path, &st))
-			continue;
-		p->dev = st.st_dev;
-		p->ino = st.st_ino;
-	}
 }
 
 int layout_init(struct layout *l, const struct policy *p, struct err *e)
 {
 	l->count = l->missing_count = 0;
 	l->scan_cut = false;
-	if (add_workspace(l, p, e) || add_grants(l, p->read, PLACE_READ, e) ||
-		add_grants(l, p->write, PLACE_WRITE, e) || add_held(l, p->protect, PLACE_READ, e) ||
-		add_held(l, p->hide, PLACE_HIDE, e))
+	if (add_workspace(l, p, e) || add_all(l, p->read, PLACE_READ, add_grant, e) ||
+		add_all(l, p->write, PLACE_WRITE, add_grant, e) ||
+		add_all(l, p->protect, PLACE_READ, add_held, e) ||
+		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);
 	if ((LAYER_ON("mask") && add_sockets(l, e)) || add_own(l, p, e))
 		return -1;
 	sort(l);
-	if (LAYER_ON("pin") && add_pins(l, e))
-		return -1;
-	identify(l);
-	return 0;
+	return LAYER_ON("pin") ? add_pins(l, e) : 0;
 }
 
 bool layout_same(const struct layout *a, const struct layout *b)

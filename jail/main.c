@@ -108,51 +108,37 @@ void jail_start(struct jail *j)
 		kill(j->child, SIGKILL);
 }
 
-struct options {
-	const char *policy_file;
-	int policy_fd, status_fd, socket_fd;
-};
+enum { POLICY_FD, STATUS_FD, SOCKET_FD, FDS };
+static const char *const options[FDS] = {"--policy-fd", "--status-fd", "--socket-fd"};
 
-static int parse_options(int argc, char **argv, struct options *o, struct err *e)
+static int parse_options(int argc, char **argv, int fds[FDS], struct err *e)
 {
 	static const char usage[] =
 		"usage: agent6-jail [serve --socket-fd N] [--policy FILE | --policy-fd N] "
 		"[--status-fd N]";
-	const struct {
-		const char *name;
-		int *fd;
-	} numbers[] = {{"--policy-fd", &o->policy_fd}, {"--status-fd", &o->status_fd},
-		{"--socket-fd", &o->socket_fd}};
 	bool serve = argc > 1 && !strcmp(argv[1], "serve");
-	*o = (struct options){.policy_fd = -1, .status_fd = -1, .socket_fd = -1};
 	for (int i = 1 + serve; i < argc; i += 2) {
 		const char *value = argv[i + 1] ? argv[i + 1] : "";
-		int64_t fd = -1;
-		int *number = NULL;
-		for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
-			number = strcmp(argv[i], numbers[n].name) ? number : numbers[n].fd;
-		if (!strcmp(argv[i], "--policy"))
-			o->policy_file = value;
-		else if (number && !num_int(value, strlen(value), &fd) && fd >= 0 &&
-			 fd <= 1 << 20 && fcntl((int)fd, F_GETFD) >= 0)
-			*number = (int)fd;
-		else
+		bool file = !strcmp(argv[i], "--policy");
+		int64_t fd = file ? open(value, O_RDONLY | O_CLOEXEC) : -1;
+		size_t n = 0;
+		while (!file && n < FDS && strcmp(argv[i], options[n]) != 0)
+			n++;
+		if (file && fd < 0)
+			return err_errno(e, "cannot open %s", value);
+		if (n == FDS || fds[n] >= 0 || (!file && num_int(value, strlen(value), &fd)) ||
+			fd < 0 || fd > 1 << 20 || fcntl((int)fd, F_GETFD) < 0)
 			return err_set(e, "%s (at %s)", usage, argv[i]);
+		fds[n] = (int)fd;
 	}
-	if ((o->policy_file && o->policy_fd >= 0) || serve != (o->socket_fd >= 0))
-		return err_set(e, "%s", usage);
-	return 0;
+	return serve == (fds[SOCKET_FD] >= 0) ? 0 : err_set(e, "%s", usage);
 }
 
-static int read_policy(const struct options *o, struct policy *p, struct err *e)
+static int read_policy(int fd, struct policy *p, struct err *e)
 {
 	AUTO_BUF b;
-	AUTO_FD int file = -1;
 	buf_init(&b, POLICY_BYTES_MAX);
-	if (o->policy_file && (file = open(o->policy_file, O_RDONLY | O_CLOEXEC)) < 0)
-		return err_errno(e, "cannot open %s", o->policy_file);
-	int fd = file >= 0 ? file : o->policy_fd >= 0 ? o->policy_fd : 0;
-	if (io_read_all(fd, &b, "the policy", e) || policy_decode(b.data, b.len, p, e))
+	if (io_read_all(fd < 0 ? 0 : fd, &b, "the policy", e) || policy_decode(b.data, b.len, p, e))
 		return -1;
 	if (p->proxy_fd >= 0 && fcntl((int)p->proxy_fd, F_GETFD) < 0)
 		return err_errno(e, "\"proxy_fd\" %d", (int)p->proxy_fd);
@@ -179,28 +165,28 @@ int main(int argc, char **argv)
 		.root_fd = -1,
 		.child = -1,
 		.child_pidfd = -1};
-	struct options o;
+	int fds[FDS] = {-1, -1, -1};
 	struct err e = ERR_NONE;
 	settle();
-	json_object_seed(
-		1); /* of the operator's names: nobody's collisions; the default reads a file */
+	/* The names are the operator's: nobody's collisions. The default would read a file. */
+	json_object_seed(1);
 	j.report = report_new();
 	if (!j.report)
 		return 125;
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
-	if (parse_options(argc, argv, &o, &e) || read_policy(&o, &j.policy, &e))
+	if (parse_options(argc, argv, fds, &e) || read_policy(fds[POLICY_FD], &j.policy, &e))
 		report_fail(j.report, "policy", &e);
 	j.strict = j.policy.profile == PROFILE_STRICT;
-	if (!j.report->stage && o.socket_fd >= 0) {
-		if (!serve_run(&j, o.socket_fd, &e))
+	if (!j.report->stage && fds[SOCKET_FD] >= 0) {
+		if (!serve_run(&j, fds[SOCKET_FD], &e))
 			_exit(0);
 		report_fail(j.report, "serve", &e);
 	} else if (!j.report->stage) {
 		jail_start(&j);
 	}
-	int code = supervise(&j, o.status_fd);
+	int code = supervise(&j, fds[STATUS_FD]);
 	/* PID 1 executes nothing any more; the kernel ends it without anybody waiting. */
 	if (j.group_count || j.temp_dir)
 		supervise_clean(&j);

@@ -61,7 +61,7 @@ static int64_t find_word(const char *what, const char *text)
 {
 	int64_t at = 0;
 	size_t len = strlen(text);
-	for (const char *quote = what; (quote = strchr(quote, '"')); at++) {
+	for (const char *quote = what; !strchr(text, '"') && (quote = strchr(quote, '"')); at++) {
 		if (!strncmp(quote + 1, text, len) && quote[1 + len] == '"')
 			return at;
 		quote = strchr(quote + 1, '"') + 1;

@@ -85,46 +85,35 @@ static int place_cover(const struct jail *j, const struct place *p, struct err *
 	return attach(j, p, tree, e);
 }
 
-static int place_memory(const struct jail *j, const struct place *p, struct err *e)
-{
-	char options[64];
-	unsigned long flags = MS_NOSUID | MS_NODEV | (p->exec ? 0 : MS_NOEXEC);
-	snprintf(options, sizeof(options), "mode=1777,size=%lldm,nr_inodes=%lld",
-		(long long)j->policy.tmp_mb, (long long)j->policy.tmp_mb * 256);
-	if (make(p->path + 1, p, e))
-		return -1;
-	return syscall(SYS_mount, "tmpfs", p->path + 1, "tmpfs", flags, options)
-		       ? err_errno(e, "cannot mount memory at %s", p->path)
-		       : 0;
-}
-
 /* A kernel whose own /proc is partly covered (a container) refuses a new one: then there is none.
  */
-static int place_proc(const struct jail *j, const struct place *p, struct err *e)
+static int place_new(const struct jail *j, const struct place *p, struct err *e)
 {
-	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-	flags |= LAYER_ON("read_only_proc") ? MS_RDONLY : 0;
+	char options[64] = "";
+	bool proc = p->kind == PLACE_PROC;
+	const char *type = proc ? "proc" : "tmpfs";
+	unsigned long flags = MS_NOSUID | MS_NODEV | (p->exec ? 0 : MS_NOEXEC);
+	if (proc)
+		flags |= LAYER_ON("read_only_proc") ? MS_RDONLY : 0;
+	else
+		snprintf(options, sizeof(options), "mode=1777,size=%lldm,nr_inodes=%lld",
+			(long long)j->policy.tmp_mb, (long long)j->policy.tmp_mb * 256);
 	if (make(p->path + 1, p, e))
 		return -1;
-	bool mounted = !syscall(SYS_mount, "proc", p->path + 1, "proc", flags, NULL);
-	if (!mounted && errno != EPERM)
-		return err_errno(e, "cannot mount /proc");
-	j->report->layers.proc = mounted ? "read-only" : "none";
+	bool mounted = !syscall(SYS_mount, type, p->path + 1, type, flags, options);
+	if (!mounted && (!proc || errno != EPERM))
+		return err_errno(e, "cannot mount %s", p->path);
+	if (proc)
+		j->report->layers.proc = mounted ? "read-only" : "none";
 	return 0;
 }
 
 static int place_any(const struct jail *j, const struct place *p, struct err *e)
 {
-	switch (p->kind) {
-	case PLACE_HIDE:
-	case PLACE_MASK: return place_cover(j, p, e);
-	case PLACE_TMPFS: return place_memory(j, p, e);
-	case PLACE_PROC: return place_proc(j, p, e);
-	case PLACE_READ:
-	case PLACE_PIN:
-	case PLACE_WRITE:
-	case PLACE_DEVICE: break;
-	}
+	if (p->kind == PLACE_HIDE || p->kind == PLACE_MASK)
+		return place_cover(j, p, e);
+	if (p->kind == PLACE_TMPFS || p->kind == PLACE_PROC)
+		return place_new(j, p, e);
 	if (p->link)
 		return make(p->path + 1, p, e);
 	return p->tree_fd < 0 ? 0 : attach(j, p, p->tree_fd, e);

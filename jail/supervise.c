@@ -106,12 +106,13 @@ static void judge(const struct jail *j, struct outcome *out)
 	err_errno(&out->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
 }
 
+/* Protected paths that were not there before; NULL: none. */
 static json_t *appeared(const struct layout *l)
 {
-	json_t *list = json_array();
+	json_t *list = NULL;
 	struct stat st;
 	for (size_t i = 0; i < l->missing_count; i++)
-		if (!lstat(l->missing[i], &st))
+		if (!lstat(l->missing[i], &st) && (list || (list = json_array())))
 			json_array_append_new(list, json_string(l->missing[i]));
 	return list;
 }
@@ -124,25 +125,16 @@ static int64_t milliseconds(const struct timeval *t)
 static json_t *describe(const struct jail *j, const struct outcome *out)
 {
 	const struct report *r = j->report;
-	bool own = r->ended && !out->timed_out && !out->stage;
-	bool killed = own && WIFSIGNALED(r->wait_status);
-	json_t *line = json_pack("{s:o, s:o, s:b, s:I, s:I, s:I, s:o}", "exit",
-		killed || out->timed_out ? json_null() : json_integer(out->code), "signal",
-		killed ? json_integer(WTERMSIG(r->wait_status)) : json_null(), "timed_out",
-		out->timed_out, "wall_ms", out->wall_ms, "max_rss_kib",
-		(json_int_t)out->used.ru_maxrss, "cpu_ms",
+	bool killed = r->ended && !out->timed_out && !out->stage && WIFSIGNALED(r->wait_status);
+	bool exited = !killed && !out->timed_out, explained = out->why.text[0];
+	return json_pack("{s:o?, s:o?, s:b, s:I, s:I, s:I, s:o, s:o*, s:s*, s:o*, s:s*}", "exit",
+		exited ? json_integer(out->code) : NULL, "signal",
+		killed ? json_integer(WTERMSIG(r->wait_status)) : NULL, "timed_out", out->timed_out,
+		"wall_ms", out->wall_ms, "max_rss_kib", (json_int_t)out->used.ru_maxrss, "cpu_ms",
 		milliseconds(&out->used.ru_utime) + milliseconds(&out->used.ru_stime), "layers",
-		report_layers(&r->layers));
-	json_auto_t *created = appeared(&j->layout);
-	if (json_array_size(created))
-		json_object_set(line, "appeared", created);
-	if (out->stage)
-		json_object_set_new(line, "stage", json_string(out->stage));
-	if (out->why.text[0]) {
-		json_object_set_new(line, "errno", json_integer(out->why.number));
-		json_object_set_new(line, "error", json_string(out->why.text));
-	}
-	return line;
+		report_layers(&r->layers), "appeared", appeared(&j->layout), "stage", out->stage,
+		"errno", explained ? json_integer(out->why.number) : NULL, "error",
+		explained ? out->why.text : NULL);
 }
 
 int supervise(struct jail *j, int status_fd)
@@ -162,11 +154,11 @@ int supervise(struct jail *j, int status_fd)
 	if (status_fd < 0)
 		return out.code;
 	json_auto_t *line = describe(j, &out);
-	AUTO_BUF b;
-	buf_init(&b, 64 * 1024);
-	bool told = line && !json_write(&b, line) && !buf_addc(&b, '\n') &&
-		    !io_write(status_fd, b.data, b.len);
-	return told ? out.code : EXIT_SETUP;
+	AUTO_FREE char *text = line ? json_text(line) : NULL;
+	size_t len = text ? strlen(text) : 0;
+	if (text)
+		text[len] = '\n'; /* in one piece, and no longer a string */
+	return text && !io_write(status_fd, text, len + 1) ? out.code : EXIT_SETUP;
 }
 
 void supervise_clean(struct jail *j)

@@ -101,6 +101,8 @@ static const struct {
 	{LEAST("") " x", "JSON"},
 	{"{\"version\":2}", "\"version\" must be 1"},
 	{"{\"version\":1,\"profile\":\"none\"}", "\"strict\" or \"hardened\""},
+	{"{\"version\":1,\"profile\":\"strict\\\" or \\\"hardened\"}", "\"profile\""},
+	{"{\"version\":1,\"profile\":\"\"}", "\"profile\""},
 	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[]}", "\"argv\""},
 	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"\"]}", "\"argv\""},
 	{"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"a\",2]}", "\"argv\""},
