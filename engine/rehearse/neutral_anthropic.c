@@ -8,6 +8,7 @@
 struct reading {
 	struct neutral n;
 	const json_t *open; /* that turn's content, NULL when it called nothing */
+	json_t *ids;        /* of all calls: true until its result was read */
 	int cache_marks;
 	struct err *e;
 };
@@ -108,6 +109,11 @@ static int read_call(struct reading *r, const json_t *block)
 	if (!id || !*id || !name || !json_is_object(input))
 		return err_set(
 			r->e, "messages: a tool_use block needs id, name and an input object");
+	if (!neutral_tool_name(name))
+		return err_set(r->e, "messages: tool_use.name: must match ^[a-zA-Z0-9_-]{1,64}$");
+	if (json_object_get(r->ids, id))
+		return err_set(r->e, "messages: `tool_use` ids must be unique: %s", id);
+	json_object_set_new(r->ids, id, json_true());
 	neutral_call(&r->n, name, json_incref(input));
 	return 0;
 }
@@ -147,6 +153,9 @@ static int read_result(struct reading *r, const json_t *block)
 	if (!id || !has_block(r->open, "tool_use", "id", id))
 		return err_set(
 			r->e, "messages: unexpected tool_use_id in tool_result: %s", id ? id : "");
+	if (!json_is_true(json_object_get(r->ids, id)))
+		return err_set(r->e, "messages: each tool_use must have a single result: %s", id);
+	json_object_set_new(r->ids, id, json_false());
 	if (json_is_string(content))
 		neutral_result(&r->n, json_string_value(content));
 	json_array_foreach (content, i, part) {
@@ -166,6 +175,8 @@ static int read_assistant_block(struct reading *r, const json_t *block)
 		return read_call(r, block);
 	if (is_type(block, "thinking"))
 		return read_thinking(r, block);
+	if (is_type(block, "redacted_thinking") && text_of(block, "data"))
+		return 0;
 	return err_set(r->e, "messages: an assistant message may not hold this block");
 }
 
@@ -184,6 +195,10 @@ static int read_assistant(struct reading *r, const json_t *content)
 		if (is_type(block, "tool_use"))
 			r->open = content;
 	}
+	const json_t *last = json_array_get(content, json_array_size(content) - 1);
+	if (is_type(last, "thinking") || is_type(last, "redacted_thinking"))
+		return err_set(r->e,
+			"messages: the final block of an assistant message may not be a thought");
 	return 0;
 }
 
@@ -264,7 +279,8 @@ static int read_messages(struct reading *r, const json_t *body)
 
 json_t *neutral_anthropic(const json_t *body, const char *version, struct err *e)
 {
-	struct reading r = {.e = e};
+	json_auto_t *ids = json_object();
+	struct reading r = {.ids = ids, .e = e};
 	if (check_head(body, version, e))
 		return NULL;
 	neutral_begin(&r.n, body);

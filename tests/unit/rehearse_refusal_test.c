@@ -90,6 +90,19 @@ static void test_anthropic(void)
 		  ",{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"}," RESULT
 		  "]}]",
 		"{}", "come first");
+	anthropic("[" USER "," CALL ",{\"role\":\"user\",\"content\":[" RESULT "," RESULT "]}]",
+		"{}", "a single result");
+	anthropic("[" USER "," CALL ",{\"role\":\"user\",\"content\":[" RESULT "]}," CALL
+		  ",{\"role\":\"user\",\"content\":[" RESULT "]}]",
+		"{}", "must be unique");
+	anthropic("[" USER ",{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":"
+		  "\"t1\",\"name\":\"x y\",\"input\":{}}]},{\"role\":\"user\",\"content\":[" RESULT
+		  "]}]",
+		"{}", "tool_use.name");
+	anthropic("[" USER
+		  ",{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},{"
+		  "\"type\":\"redacted_thinking\",\"data\":\"x\"}]}," USER "]",
+		"{}", "may not be a thought");
 	anthropic("[" USER "]",
 		"{\"tools\":[{\"name\":\"a b\",\"input_schema\":{\"type\":\"object\"}}]}", "name");
 	anthropic("[" USER "]",
