@@ -38,6 +38,7 @@ least() {
 # pair MINE OTHER FILE: KiB and seconds of the first, then of the second; the least of 15 runs each, taken
 # in turns, so that a busy moment does not hit only one of the two.
 pair() {
+	# shellcheck disable=SC2086 # a command's words
 	for _ in {1..15}; do
 		"$TMPDIR/usage" $1 "$3" | sed 's/^/1 /'
 		"$TMPDIR/usage" $2 "$3" | sed 's/^/2 /'

@@ -81,7 +81,7 @@ for _ in $(seq 100); do
 	sleep 0.05
 	grep -q '"t":"step"' "$(instance long)/journal.jsonl" 2>/dev/null && break
 done
-kill -TERM "$runner" && wait "$runner" || true
+{ kill -TERM "$runner" && wait "$runner"; } || true
 digest=$(head -n 1 "$(instance long)/journal.jsonl" | sed 's/.*"bundle":"\([^"]*\)".*/\1/')
 rm -f "$(instance long)/snapshot.json"
 seconds=()
@@ -112,7 +112,7 @@ END
 runner=$!
 sleep 1
 report 'resident memory of the supervisor in a wait' "$(awk '/^VmRSS/ { print int($2 / 1024 + 0.999) }' "/proc/$runner/status")" '<=' 4 MiB
-kill -TERM "$runner" && wait "$runner" || true
+{ kill -TERM "$runner" && wait "$runner"; } || true
 
 # --- a list ------------------------------------------------------------------------------------
 python3 - "$(instance parked)" <<'END'

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The broker, live: in a network and mount namespace of its own, with its own loopback, names and
 # resolver, so that "public" addresses can be played and nothing leaves the machine.
 set -eu
@@ -9,9 +9,10 @@ for program in python3 openssl ip unshare; do
 		exit 0
 	}
 done
-map=$([ "$(id -u)" -eq 0 ] || echo --map-root-user)
-unshare $map --mount --net true 2>/dev/null || {
+own=(--mount --net)
+[[ $(id -u) -eq 0 ]] || own+=(--map-root-user)
+unshare "${own[@]}" true 2>/dev/null || {
 	echo "1..0 # SKIP this host allows no namespaces"
 	exit 0
 }
-exec unshare $map --mount --net "$here/stage" python3 -B "$here/live.py"
+exec unshare "${own[@]}" "$here/stage" python3 -B "$here/live.py"
