@@ -7,12 +7,15 @@
 /* What is done with every line of a replay. */
 struct replaying {
 	struct show show;
+	bool silent; /* the blackboard is asked for, not the path */
 };
 
 static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 {
 	struct replaying *r = ctx;
 	(void)blackboard;
+	if (r->silent)
+		return;
 	if (r->show.mode == SHOW_JSON) {
 		if (strcmp(text_of(fields, "t"), "step"))
 			return;
@@ -42,7 +45,7 @@ static int replay(const struct asked *a, const struct machine *m)
 	const struct call *c = a->call;
 	const struct resting *r = &a->resting;
 	struct err e = ERR_NONE;
-	struct replaying replaying = {0};
+	struct replaying replaying = {.silent = a->to};
 	struct drive_result result;
 	json_auto_t *blackboard = NULL;
 	show_init(&replaying.show, c);
@@ -56,6 +59,10 @@ static int replay(const struct asked *a, const struct machine *m)
 		err_wrap(&e, other ? "with %s it would have gone elsewhere" : "replay of %s",
 			other ? call_value(c, "with") : r->instance.id);
 		return fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
+	}
+	if ((uint64_t)a->to > result.seq) {
+		err_set(&e, "instance %s has %ju steps", r->instance.id, (uintmax_t)result.seq);
+		return fail(EXIT_REFUSED, &e);
 	}
 	if (a->to && replaying.show.mode != SHOW_QUIET)
 		return print_blackboard(blackboard);

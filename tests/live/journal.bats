@@ -63,11 +63,19 @@ END
 
 @test "replay shows the blackboard at any step, and where another bundle would go elsewhere" {
 	go counter
-	[[ $(agent6 machine replay counter --to 1) == *'{"n":1}'* ]]
-	[[ $(agent6 machine replay counter --to 41) == *'{"n":21}'* ]]
+	[[ $(agent6 machine replay counter --to 1) == '{"n":1}' ]]
+	[[ $(agent6 machine replay counter --to 41) == '{"n":21}' ]]
+	run agent6 machine replay counter --to 61
+	[[ $status -eq 2 && $output == *"has 60 steps"* ]]
+	[[ $(agent6 machine replay counter --json | wc -l) -eq 60 ]]
 	cp -r "$SCRATCH/counter" "$SCRATCH/other"
 	sed -i 's/^vars: .*/vars: {code: {n: {type: int, default: 0}, unused: {type: int, default: 7}}}/' "$SCRATCH/other/machine.yaml"
 	agent6 machine replay counter --quiet --with "$SCRATCH/other"
+	# Clauses may be added and said otherwise, and so may the end: it is the path that counts.
+	sed -i 's/reason: "{{ n }}"/reason: "{{ n }} in all"/' "$SCRATCH/other/machine.yaml"
+	sed -i 's/{if: "n >= 30", goto: good}/{if: "n > 4000", goto: bad}, {if: "not (n < 30)", goto: good}/' "$SCRATCH/other/machine.yaml"
+	agent6 machine replay counter --quiet --with "$SCRATCH/other"
+	sed -i 's/not (n < 30)/n >= 30/' "$SCRATCH/other/machine.yaml"
 	sed -i 's/n >= 30/n >= 12/' "$SCRATCH/other/machine.yaml"
 	run agent6 machine replay counter --quiet --with "$SCRATCH/other"
 	[[ $status -eq 1 && $output == *"seq 24"* ]]
