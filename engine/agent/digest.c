@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/utf8.h"
+#include <stdint.h>
 #include <string.h>
 
 enum { ENTRIES_MAX = 100, ENTRY_BYTES = 200, CALL_BYTES_MAX = 64 * 1024 * 1024 };
@@ -62,19 +63,29 @@ void digest_note(
 		json_object_set_new(d->done[kind], what, json_integer(before + 1));
 }
 
-void digest_write(const struct digest *d, struct buf *out)
+static void write_kind(const char *title, const json_t *done, size_t most_bytes, struct buf *out)
 {
 	const char *what;
 	json_t *count;
-	for (size_t i = 0; i < ARRAY_LEN(titles); i++) {
-		if (!d->done[i])
-			continue;
-		buf_addf(out, "%s:\n", titles[i]);
-		json_object_foreach (d->done[i], what, count)
-			buf_addf(out, "- %s (%lld)\n", what, (long long)json_integer_value(count));
-		if (json_object_size(d->done[i]) == ENTRIES_MAX)
-			buf_adds(out, "- ... and possibly more\n");
+	size_t end = out->len + most_bytes, left = json_object_size(done);
+	buf_addf(out, "%s:\n", title);
+	json_object_foreach ((json_t *)(uintptr_t)done, what, count) {
+		if (out->len >= end)
+			break;
+		buf_addf(out, "- %s (%lld)\n", what, (long long)json_integer_value(count));
+		left--;
 	}
+	if (left)
+		buf_addf(out, "- and %zu more\n", left);
+	else if (json_object_size(done) == ENTRIES_MAX)
+		buf_adds(out, "- and possibly more\n");
+}
+
+void digest_write(const struct digest *d, size_t most_bytes, struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(titles); i++)
+		if (d->done[i])
+			write_kind(titles[i], d->done[i], most_bytes / ARRAY_LEN(titles), out);
 	if (*d->failure)
 		buf_addf(out, "The newest failure: %s\n", d->failure);
 }

@@ -167,7 +167,8 @@ static bool compact(struct loop *l, int64_t keep_tokens)
 		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
 			       "done until now:]\n",
 		r.to - r.from);
-	digest_write(&l->dispatch.digest, &text);
+	/* About an eighth of the context. */
+	digest_write(&l->dispatch.digest, (size_t)l->task->limits.context_tokens * 7 / 16, &text);
 	if (summary)
 		buf_addf(&text, "[agent6: a summary of them, written by a model:]\n%s\n", summary);
 	char *digest = buf_take(&text, NULL);

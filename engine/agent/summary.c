@@ -5,7 +5,7 @@
 #include "agent/tools/tool.h"
 #include "base/utf8.h"
 
-enum { PART_BYTES = 4000, SUMMARY_BYTES_MAX = 16 * 1024, OUTPUT_TOKENS = 2048 };
+enum { PART_BYTES = 4000 };
 
 static const char system_text[] =
 	"You write down what must be remembered of an assistant's work, for that assistant to go "
@@ -81,7 +81,7 @@ static void add_turn(struct buf *out, const struct wire_turn *t)
 static char *transcript(const struct wire_talk *talk, struct evict_range r, size_t cap_bytes)
 {
 	AUTO_BUF text;
-	buf_init(&text, cap_bytes + SUMMARY_BYTES_MAX);
+	buf_init(&text, cap_bytes);
 	buf_adds(&text, TOOL_DATA_MARK);
 	add_turn(&text, &talk->turns[r.from - 1]);
 	for (size_t i = r.from; i < r.to && !text.failed; i++)
@@ -119,6 +119,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 
 static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadline_ms)
 {
+	size_t most_bytes = (size_t)s->task->limits.context_tokens * 7 / 16;
 	const struct task_reviewer *by = s->task->reviewer;
 	json_auto_t *tools = json_pack("[{s:s, s:s, s:{s:s, s:{}}}]", "name", "transcript",
 		"description", "The transcript.", "input_schema", "type", "object", "properties");
@@ -126,7 +127,8 @@ static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadl
 		.system = system_text,
 		.talk = stage,
 		.tools = tools,
-		.max_tokens = ledger_output_cap(s->ledger, by->provider.prices, OUTPUT_TOKENS)};
+		.max_tokens = ledger_output_cap(s->ledger, by->provider.prices,
+			s->task->limits.max_output_tokens_per_call)};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	s->call = USAGE_NONE;
@@ -137,11 +139,12 @@ static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadl
 	char *text = NULL;
 	if (failed)
 		emit_notice("no summary was written: %s", f.text);
-	else if (reply.stop != WIRE_STOP_END || !*reply.turn.text)
-		emit_notice("no summary was written: the model gave no whole answer");
+	else if ((reply.stop != WIRE_STOP_END && reply.stop != WIRE_STOP_LENGTH) ||
+		 !*reply.turn.text)
+		emit_notice("no summary was written: the model gave no answer");
 	else
 		text = strndup(reply.turn.text,
-			utf8_prefix(reply.turn.text, strnlen(reply.turn.text, SUMMARY_BYTES_MAX)));
+			utf8_prefix(reply.turn.text, strnlen(reply.turn.text, most_bytes)));
 	wire_turn_done(&reply.turn);
 	return text;
 }

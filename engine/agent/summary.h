@@ -19,7 +19,8 @@ struct summary {
 int summary_open(struct summary *s, const struct task *task, int channel_fd, struct ledger *ledger,
 	struct err *e);
 void summary_close(struct summary *s);
-/* The text, heap; NULL: there is none, and where one was wanted a notice has said why. */
+/* The text, heap, at most an eighth of the context; NULL: there is none, and where one was wanted a
+ * notice has said why. */
 char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range,
 	int64_t deadline_ms);
 #endif

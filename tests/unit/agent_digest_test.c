@@ -1,0 +1,111 @@
+/* What gives way when a conversation grows: results, then whole exchanges, and what is left. */
+#include "agent/digest.h"
+#include "agent/evict.h"
+#include "tests/kit/tap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A prompt and `count` exchanges of a call and a result of `bytes` each. */
+static void talk_init(struct wire_talk *t, size_t count, size_t bytes)
+{
+	*t = (struct wire_talk){0};
+	wire_talk_add(t, WIRE_USER)->text = strdup("task");
+	for (size_t i = 0; i < count; i++) {
+		struct wire_turn *a = wire_talk_add(t, WIRE_ASSISTANT);
+		a->text = strdup("");
+		a->raw = calloc(1, bytes + 1);
+		memset(a->raw, 'a', bytes);
+		struct wire_turn *r = wire_talk_add(t, WIRE_RESULTS);
+		r->results = calloc(1, sizeof(*r->results));
+		r->result_count = 1;
+		r->results->name = strdup("read_file");
+		r->results->text = calloc(1, bytes + 1);
+		memset(r->results->text, 'r', bytes);
+	}
+}
+
+static void results(void)
+{
+	struct wire_talk t;
+	talk_init(&t, 4, 3500);
+	int64_t before = evict_estimate(&t);
+	is(before, 4 * 2000 + 1, "3.5 bytes are a token");
+	int64_t gained = evict_results(&t, 900);
+	ok(gained > 900 && gained < 1000, "one result is enough");
+	is(evict_estimate(&t), before - gained, "and the estimate knows");
+	has_str(t.turns[2].results->text, "read_file (3500 bytes) was dropped", "the oldest went");
+	ok(evict_results(&t, INT64_MAX) > 1800, "all others");
+	is(strlen(t.turns[8].results->text), 3500, "but the newest");
+	is(evict_results(&t, INT64_MAX), 0, "and then there is nothing left");
+	wire_talk_done(&t);
+}
+
+static void turns(void)
+{
+	struct wire_talk t;
+	talk_init(&t, 5, 3500);
+	struct evict_range r = evict_range(&t, 4500);
+	is(r.from, 3, "behind the first exchange");
+	is(r.to, 7, "up to the newest two");
+	r = evict_range(&t, 0);
+	is(r.to, 9, "the newest exchange stays whatever it takes");
+	r = evict_range(&t, 1000000);
+	is(r.from, r.to, "what fits stays");
+	evict_turns(&t, (struct evict_range){3, 7}, strdup("DIGEST"));
+	is(t.count, 7, "four turns are gone");
+	is_str(t.turns[2].results->text, "DIGEST", "the digest is the first call's result");
+	is(t.turns[3].role, WIRE_ASSISTANT, "an answer of the model follows");
+	ok(!strstr(t.turns[2].results->text, "dropped") && evict_results(&t, INT64_MAX) > 0 &&
+			!strcmp(t.turns[2].results->text, "DIGEST"),
+		"and is not dropped itself");
+	wire_talk_done(&t);
+	talk_init(&t, 0, 0);
+	r = evict_range(&t, 0);
+	is(r.from, r.to, "a prompt alone has nothing to give");
+	wire_talk_done(&t);
+	talk_init(&t, 1, 100);
+	r = evict_range(&t, 0);
+	is(r.from, r.to, "nor has one exchange");
+	wire_talk_done(&t);
+}
+
+static void done(void)
+{
+	struct digest d = {0};
+	AUTO_BUF out, small;
+	buf_init(&out, 1 << 20);
+	buf_init(&small, 1 << 20);
+	json_auto_t *file = json_pack("{s:s}", "path", "a.c");
+	json_auto_t *argv = json_pack("{s:[s]}", "argv", "make");
+	digest_note(&d, "read_file", file, true, "1\tint a;\n");
+	digest_note(&d, "read_file", file, true, "1\tint a;\n");
+	digest_note(&d, "apply_edit", file, true, "done");
+	digest_note(&d, "apply_edit", file, false, "old_string is not there\nclosest: x");
+	digest_note(&d, "run_command", argv, false, "exit 2\n--- stderr ---\nno rule");
+	digest_write(&d, 4000, &out);
+	is_str(out.data,
+		"Files read:\n- a.c (2)\nFiles edited:\n- a.c (1)\nCommands run:\n"
+		"- run_command {\"argv\":[\"make\"]}: exit 2 (1)\nOther calls:\n"
+		"- apply_edit a.c (1)\n"
+		"The newest failure: run_command {\"argv\":[\"make\"]}: exit 2\n",
+		"what was done, in the order it was first done");
+	for (int i = 0; i < 150; i++) {
+		char name[300];
+		snprintf(name, sizeof(name), "%d\xc3\xa9%0250d", i, i);
+		json_auto_t *other = json_pack("{s:s}", "path", name);
+		digest_note(&d, "read_file", other, true, "");
+	}
+	digest_write(&d, 4000, &small);
+	ok(small.len < 3000, "%zu bytes are about what was asked for", small.len);
+	has_str(small.data, " more\n", "and say that there is more");
+	digest_done(&d);
+}
+
+int main(void)
+{
+	results();
+	turns();
+	done();
+	return tap_done();
+}
