@@ -212,7 +212,7 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 		return err_errno(e, "cannot make a pipe");
 	while (!ended || idle) {
 		/* A short command is not disturbed by the building of another jail. */
-		for (; !ended && (!idle || (quiet && idle < READY)); idle++, quiet = false)
+		for (; !ended && quiet && idle < READY; idle++, quiet = false)
 			if (start_one(base, socket_fd, says, e))
 				return -1;
 		struct pollfd watched[] = {
