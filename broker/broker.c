@@ -12,6 +12,7 @@
 enum {
 	REQUESTS_PER_TURN = 32,
 	LINGER_MS = 1500,
+	PIPE_BYTES = 1 << 20,
 	FDS_RESERVED = 24, /* the loop's own, and a socketpair to refuse with */
 	FDS_PER_DIAL = 6,  /* two racing sockets, the resolver's */
 };
@@ -64,10 +65,14 @@ static void channel_take(struct channel *c, int fd)
 static void channel_serve(struct channel *c)
 {
 	int pair[2] = {-1, -1};
-	bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0;
+	/* Splicing asks the socket, not the call, whether it may wait; the agent's end may. */
+	bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0 &&
+		    fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0;
 	channel_answer(c, pair[1]);
 	if (made)
 		channel_take(c, pair[0]);
+	else
+		own_close(&pair[0]);
 }
 
 /* While nobody waits for requests, a hang-up would be reported for ever. */
@@ -190,6 +195,9 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 		.agent.fd = -1,
 		.linger_until_ms = INT64_MAX,
 		.dialer = {.proxy = options->upstream_proxy, .done = connection_dialed}};
+	if (pipe2(b->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_errno(e, "cannot create a pipe");
+	fcntl(b->pipe[1], F_SETPIPE_SZ, PIPE_BYTES); /* a block comes in small pieces */
 	LIST_INIT(&b->live);
 	TAILQ_INIT(&b->waiting);
 	if (loop_open(&b->loop, e) < 0 || watch_control(b, e) < 0 || dialer_open(&b->dialer, e) < 0)

@@ -31,7 +31,8 @@ struct broker {
 	struct loop loop;
 	struct dialer dialer;
 	struct control control;
-	struct watch agent;                        /* a pidfd */
+	int pipe[2];        /* empty: what bytes go through from one socket to the other */
+	struct watch agent; /* a pidfd */
 	struct channel channels[CHANNELS_MAX + 1]; /* the proxy's is the last */
 	size_t channel_count;
 	LIST_HEAD(, connection) live;

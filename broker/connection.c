@@ -2,12 +2,14 @@
 
 #include "base/clock.h"
 #include "broker/parse/refusal.h"
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 
 enum {
 	BLOCK_BYTES = 64 * 1024,
-	ROUNDS_MAX = 8, /* full blocks in one direction before others have their turn */
+	BULK_BYTES = 16 * 1024, /* who sent as much at once is likely to go on */
+	ROUNDS_MAX = 8,         /* full blocks in one direction before others have their turn */
 	DRAIN_ROUNDS_MAX = 64,
 	PIN_TIMEOUT_MS = 10000,
 };
@@ -20,7 +22,7 @@ static bool flow_hold(struct flow *f)
 {
 	if (!f->block)
 		f->block = spare ? TAKE_PTR(spare) : malloc(BLOCK_BYTES);
-	if (f->start > 0)
+	if (f->block && f->start > 0)
 		memmove(f->block, f->block + f->start, f->end - f->start);
 	f->end -= f->start;
 	f->start = 0;
@@ -59,6 +61,21 @@ static void end_as(struct connection *c, const char *closed, const char *refused
 
 /* --- moving bytes -------------------------------------------------------------------------- */
 
+/* How many of `want` bytes the budget has left. */
+static size_t may_leave(const struct connection *c, const struct flow *f, size_t want)
+{
+	uint64_t budget = c->channel->broker->budget;
+	return f == &c->up && want > budget ? (size_t)budget : want;
+}
+
+static void has_left(struct connection *c, struct flow *f, size_t count)
+{
+	uint64_t *budget = &c->channel->broker->budget;
+	f->moved += count;
+	if (f == &c->up && *budget != UINT64_MAX)
+		*budget -= count;
+}
+
 /* True when there may be more to read at once. */
 static bool fill(struct connection *c, struct flow *f)
 {
@@ -69,6 +86,7 @@ static bool fill(struct connection *c, struct flow *f)
 	char *free_bytes = f->block + f->end;
 	size_t room = BLOCK_BYTES - f->end;
 	ssize_t got = recv(f->from->watch.fd, free_bytes, room, MSG_DONTWAIT);
+	f->bulk = got >= BULK_BYTES;
 	if (got > 0) {
 		if (f == &c->down)
 			pin_reply(&c->pin, free_bytes, (size_t)got);
@@ -87,8 +105,7 @@ static bool fill(struct connection *c, struct flow *f)
 static void pass_on(struct connection *c, struct flow *f)
 {
 	struct side *to = f->to;
-	uint64_t *budget = f == &c->up ? &c->channel->broker->budget : NULL;
-	size_t want = budget && f->approved > *budget ? (size_t)*budget : f->approved;
+	size_t want = may_leave(c, f, f->approved);
 	if (want == 0) {
 		c->channel->broker->budget_crossed = true;
 		end_as(c, "refused", REFUSED_BUDGET);
@@ -103,9 +120,7 @@ static void pass_on(struct connection *c, struct flow *f)
 	}
 	f->start += (size_t)put;
 	f->approved -= (size_t)put;
-	f->moved += (uint64_t)put;
-	if (budget && *budget != UINT64_MAX)
-		*budget -= (uint64_t)put;
+	has_left(c, f, (size_t)put);
 	if (f->start == f->end)
 		flow_drop(f);
 }
@@ -128,9 +143,38 @@ static void approve(struct connection *c, struct flow *f)
 	}
 }
 
+/* `fill` for bytes that nobody has to look at: they go from socket to socket by reference, and what
+ * the other side does not take at once becomes the block. */
+static bool pour(struct connection *c, struct flow *f)
+{
+	const int *pipe = c->channel->broker->pipe;
+	size_t most = may_leave(c, f, BLOCK_BYTES);
+	size_t unseen = f == &c->up                 ? pin_unseen(&c->pin)
+			: c->pin.state == PIN_REPLY ? 0
+						    : SIZE_MAX;
+	if (most > unseen)
+		most = unseen;
+	if (most == 0 || f->end > f->start || f->to->watch.fd < 0 || !flow_hold(f))
+		return fill(c, f);
+	ssize_t got = splice(f->from->watch.fd, NULL, pipe[1], NULL, most, SPLICE_F_NONBLOCK);
+	if (got <= 0) /* recv tells an end, an error and nothing apart */
+		return fill(c, f);
+	ssize_t put = splice(pipe[0], NULL, f->to->watch.fd, NULL, (size_t)got, SPLICE_F_NONBLOCK);
+	has_left(c, f, put > 0 ? (size_t)put : 0);
+	f->bulk = got >= BULK_BYTES;
+	if (f == &c->up)
+		pin_take(&c->pin, NULL, (size_t)got, &unseen);
+	f->end = f->approved = (size_t)(got - (put > 0 ? put : 0));
+	if (f->end == 0)
+		flow_drop(f);
+	else if (read(pipe[0], f->block, f->end) != (ssize_t)f->end)
+		end_as(c, "reset", NULL);
+	return (size_t)got == most;
+}
+
 static bool move(struct connection *c, struct flow *f, const struct side *readable)
 {
-	bool more = readable == f->from && flow_has_room(f) && fill(c, f);
+	bool more = readable == f->from && flow_has_room(f) && (f->bulk ? pour(c, f) : fill(c, f));
 	approve(c, f);
 	while (!c->closed && f->approved > 0 && f->to->watch.fd >= 0 && !f->to->blocked)
 		pass_on(c, f);

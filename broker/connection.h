@@ -25,6 +25,7 @@ struct flow {
 	size_t start, end; /* the bytes held */
 	size_t approved;   /* of them, from `start` on */
 	uint64_t moved;    /* bytes passed on so far */
+	bool bulk;         /* much came at once the last time */
 	bool ended;        /* the reader saw the end */
 	bool shut;         /* and the writer was told, or is gone */
 };

@@ -124,11 +124,11 @@ static int enter_landlock(const struct options *o, const char **weakness, struct
 static const char *const calls_allowed[] = {"read", "write", "readv", "writev", "pread64", "close",
 	"lseek", "fstat", "newfstatat", "stat", "statx", "access", "faccessat", "faccessat2",
 	"readlink", "readlinkat", "recvfrom", "recvmsg", "recvmmsg", "accept4", "sendto", "sendmsg",
-	"sendmmsg", "connect", "bind", "shutdown", "getsockname", "getpeername", "getsockopt",
-	"setsockopt", "epoll_ctl", "epoll_wait", "epoll_pwait", "poll", "ppoll", "pipe2",
-	"eventfd2", "fcntl", "dup", "brk", "munmap", "mremap", "madvise", "futex", "sched_yield",
-	"sched_getaffinity", "set_robust_list", "rseq", "getpid", "gettid", "tgkill", "getuid",
-	"geteuid", "getgid", "getegid", "uname", "sysinfo", "getrandom", "clock_gettime",
+	"sendmmsg", "splice", "connect", "bind", "shutdown", "getsockname", "getpeername",
+	"getsockopt", "setsockopt", "epoll_ctl", "epoll_wait", "epoll_pwait", "poll", "ppoll",
+	"pipe2", "eventfd2", "fcntl", "dup", "brk", "munmap", "mremap", "madvise", "futex",
+	"sched_yield", "sched_getaffinity", "set_robust_list", "rseq", "getpid", "gettid", "tgkill",
+	"getuid", "geteuid", "getgid", "getegid", "uname", "sysinfo", "getrandom", "clock_gettime",
 	"clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "rt_sigaction",
 	"rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "membarrier", "exit",
 	"exit_group"};
@@ -136,7 +136,7 @@ static const char *const calls_allowed[] = {"read", "write", "readv", "writev", 
 static const char *const calls_fatal[] = {
 	"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"};
 
-#define IS(arg, value)           SCMP_CMP64(arg, SCMP_CMP_EQ, value)
+#define IS(arg, value)           SCMP_CMP64(arg, SCMP_CMP_EQ, value, 0)
 #define MASKED(arg, mask, value) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
 #define OPENS_FOR_WRITING        (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
 /* AF_INET and AF_INET6 differ in one bit. */

@@ -95,6 +95,15 @@ const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passe
 	return refused;
 }
 
+size_t pin_unseen(const struct pin *p)
+{
+	if (p->state == PIN_HTTP && p->http.state == HTTP_BODY)
+		return p->http.body_left;
+	return p->state == PIN_OPEN || (p->state == PIN_HTTP && p->http.state == HTTP_OPAQUE)
+		       ? SIZE_MAX
+		       : 0;
+}
+
 void pin_reply(struct pin *p, const char *bytes, size_t len)
 {
 	if (p->state != PIN_REPLY)

@@ -151,8 +151,32 @@ static void test_early_data(void)
 	ok(p.state == PIN_REPLY, "and the answer is still awaited");
 }
 
+/* What may be passed by reference: nothing that still has to be looked at. */
+static void test_unseen(void)
+{
+	struct endpoint tls = endpoint_of("api.test:443", true),
+			plain = endpoint_of("api.test:80", 0);
+	struct hello_bytes first = hello_for("api.test"), back = answer(false);
+	static const char put[] = "PUT / HTTP/1.1\r\nHost: api.test\r\nContent-Length: 9\r\n\r\n";
+	struct pin p;
+	size_t passed;
+	pin_init(&p, &tls);
+	ok(pin_unseen(&p) == 0, "a hello is looked at");
+	offer(&p, &first, &passed);
+	ok(pin_unseen(&p) == 0, "and so is what comes before the server's answer");
+	pin_reply(&p, (const char *)back.data, back.len);
+	ok(pin_unseen(&p) == SIZE_MAX, "what comes after it is not");
+	pin_init(&p, &plain);
+	pin_take(&p, put, sizeof(put) - 1, &passed);
+	is(pin_unseen(&p), 9, "a body is passed unseen, as long as it is");
+	pin_take(&p, NULL, 9, &passed);
+	is(passed, 9, "and counted");
+	ok(pin_unseen(&p) == 0, "the next request is looked at");
+}
+
 int main(void)
 {
+	test_unseen();
 	test_names();
 	test_more_names();
 	test_second();

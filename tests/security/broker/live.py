@@ -406,6 +406,56 @@ def test_back_pressure():
     broker.close()
 
 
+def test_bulk():
+    """What is spliced: pinned where a body ends, cut where the budget does, no descriptor with it."""
+    size = 8 << 20
+    body = random.randbytes(size)
+    opening = head("api.test", f"Content-Length: {size}\r\n")
+
+    def slow(conn):
+        while data := conn.recv(30000):
+            sink.data += data
+            if len(sink.data) % 7 == 0:
+                time.sleep(0.001)
+        sink.ended.set()
+
+    for name, args, want, why in (
+            ("another host behind 8 MiB", (), opening + body, "host"),
+            ("a budget that ends in it", ("--max-bytes", str(size - 1)), (opening + body)[:size - 1], "budget")):
+        sink = Sink()
+        broker = Broker(f"api.test:{Server(slow, PUBLIC).port},plain", args=args)
+        conn = broker.connect()
+        conn.settimeout(60)
+        try:
+            conn.sendall(opening + body + (head("evil.test") if why == "host" else b""))
+        except OSError:
+            pass
+        tap.ok(end_of(conn) in (b"", "reset"), f"{name}: closed")
+        sink.ended.wait(30)
+        passed = bytes(sink.data)
+        tap.ok(passed.startswith(want) and b"evil" not in passed[len(want):], f"{name}: up to there every byte arrives",
+               len(passed), len(want))
+        fact = broker.fact()
+        tap.equal((fact["refused"], fact["up"]), (why, len(passed)), f"{name}: the fact")
+        broker.close()
+    sink = Sink()
+    broker = Broker(f"api.test:{Server(sink, PUBLIC).port},plain")
+    conn = broker.connect()
+    conn.sendall(opening + body[:1 << 20])
+    held = broker.descriptors()
+    read, write = os.pipe()
+    for at in range(1 << 20, 2 << 20, 1 << 15):
+        socket.send_fds(conn, [body[at:at + (1 << 15)]], [write])
+    os.close(write)
+    tap.equal(os.read(read, 1), b"", "descriptors sent with it are closed")
+    os.close(read)
+    conn.shutdown(socket.SHUT_WR)
+    sink.ended.wait(20)
+    tap.ok(bytes(sink.data) == opening + body[:2 << 20], "and the bytes around them arrive")
+    tap.ok(broker.descriptors() <= held, "the broker kept none")
+    broker.close()
+
+
 def limit_kib(mib):
     """Sanitizers multiply memory; the bound is for the program as shipped."""
     return (mib if os.environ.get("AGENT6_CONFIG", "release") == "release" else 1024) * 1024
@@ -858,7 +908,7 @@ def test_usage():
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_half_close,
-             test_back_pressure, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_back_pressure, test_bulk, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
              test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
