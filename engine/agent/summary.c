@@ -1,7 +1,6 @@
 #include "agent/summary.h"
 
 #include "agent/emit.h"
-#include "agent/neutral.h"
 #include "agent/tools/tool.h"
 #include "base/utf8.h"
 
@@ -28,7 +27,6 @@ static void on_bill(void *context, const struct usage *u)
 {
 	struct summary *s = context;
 	ledger_add(s->ledger, u, s->task->reviewer->provider.prices);
-	usage_add(&s->call, u);
 }
 
 int summary_open(struct summary *s, const struct task *task, int channel_fd, struct ledger *ledger,
@@ -117,6 +115,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 /* --- asking ------------------------------------------------------------------------------------
  */
 
+/* Not recorded: a rehearsal makes do with the digest. */
 static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadline_ms)
 {
 	size_t most_bytes = (size_t)s->task->limits.context_tokens * 7 / 16;
@@ -131,11 +130,7 @@ static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadl
 			s->task->limits.max_output_tokens_per_call)};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
-	s->call = USAGE_NONE;
 	int failed = client_call(&s->client, &r, 0, deadline_ms, &reply, &f);
-	if (s->task->record && !failed)
-		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(&r), "reply",
-					 neutral_reply(&reply.turn, &s->call)));
 	char *text = NULL;
 	if (failed)
 		emit_notice("no summary was written: %s", f.text);

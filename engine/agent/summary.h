@@ -12,7 +12,6 @@ struct summary {
 	const struct task *task; /* NULL: nobody writes one */
 	struct ledger *ledger;
 	struct client client;
-	struct usage call; /* of the call in progress */
 };
 
 /* Does nothing where the task names no reviewer. */
