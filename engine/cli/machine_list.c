@@ -19,7 +19,9 @@ static void add_row(struct buf *out, const json_t *status)
 	} columns[] = {{"id", 20}, {"status", 10}, {"state", 18}};
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		size_t at = out->len;
-		text_clean(out, text_of(status, columns[i].key), 64);
+		/* Who has many instances looks for the one that waits for them. */
+		bool asks = i == 1 && json_is_true(json_object_get(status, "asks"));
+		text_clean(out, asks ? "asks you" : text_of(status, columns[i].key), 64);
 		text_pad(out, at, columns[i].width);
 	}
 	const json_t *seq = json_object_get(status, "seq");

@@ -40,8 +40,10 @@ static json_t *brief(int machines, const char *id)
 	json_t *state = json_object_get(last, strcmp(type, "step") != 0 ? "state" : "goto");
 	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
 	bool ended = !strcmp(type, "end");
-	const char *status = status_of(last, !ended && held(dir));
-	return json_pack("{s:s,s:s,s:O?,s:I,s:O?,s:O?}", "id", id, "status",
+	bool live = !ended && held(dir);
+	const char *status = status_of(last, live);
+	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);
+	return json_pack("{s:s,s:b,s:s,s:O?,s:I,s:O?,s:O?}", "id", id, "asks", asks, "status",
 		status ? status : "damaged", "state", state, "seq",
 		seq - (strcmp(type, "step") != 0 && seq > 0), "reason",
 		json_object_get(last, "reason"), "updated", json_object_get(last, "ts"));

@@ -123,7 +123,7 @@ int verify_run(const struct instance *i, uint64_t *lines, struct err *e);
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 
 /* The same in brief for every instance of a place, in name order, from its last journal line alone:
- * {id, status, state, seq, reason, updated}; status "damaged" when that cannot be read. */
+ * {id, asks, status, state, seq, reason, updated}; status "damaged" when that cannot be read. */
 int status_each(const struct place *p, void (*each)(void *ctx, const json_t *status), void *ctx,
 	struct err *e);
 

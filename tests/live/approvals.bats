@@ -208,6 +208,7 @@ watched() { # starts an unattended run that somebody watches
 	grep -q "touch made" "$SCRATCH/watch"
 	run -0 agent6 machine status coder
 	[[ $output == *"The agent of state edit wants to run a command"*"touch made"* ]]
+	[[ $(agent6 machine list) == *"coder "*" asks you "*" edit "* ]]
 	local how
 	how=$(grep -o 'agent6 machine approve coder .*' <<<"$output")
 	[[ $how == "agent6 machine approve coder [--yes|--no] --question $(agent6 machine status coder --json | jq -r .question.id)" ]]
