@@ -32,6 +32,8 @@ WALLS = re.compile(r"unshare|landlock_|capset|setrlimit|seccomp\(SECCOMP_SET_MOD
                    r"|prctl\(PR_SET_|prctl\(PR_CAPBSET_DROP|prctl\(PR_CAP_AMBIENT|prlimit64\(0, RLIMIT_CORE, {")
 # What a kernel may not have, and a program may be made to do without.
 MAY_LACK = {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp", "unshare", "capset"}
+# What leaves no trace in the kernel's own account, and has to be tried.
+MISSED = ("landlock_restrict_self:retval=0", "unshare:retval=0", "seccomp:retval=0")
 # How a kernel without it answers.
 NO_LANDLOCK = ("landlock_create_ruleset:error=ENOSYS", "landlock_create_ruleset:retval=0")
 STATUS = ("Cap", "NoNewPrivs", "Seccomp", "Uid", "Gid", "Groups")
@@ -172,6 +174,8 @@ def judge(usual, run):
     if run.asked:
         if run.fault.startswith(NO_LANDLOCK) and run.confined.get("landlock_abi") == 0:
             return None  # which strict allows, and its supervisor is told
+        if run.fault.startswith(MISSED):
+            return "asked without a layer that only said it was there"
         if run.confined != usual.confined:
             return f"asked while {run.confined}"
         return None if run.seen == usual.seen else f"asked as {set(run.seen) ^ set(usual.seen)}"

@@ -216,23 +216,33 @@ states:
     output_schema: said
     timeout_secs: 60
     on: {ok: %(next)s, failed: bad, budget_exhausted: bad, timeout: bad}
-%(tool)s  good: {kind: terminal, status: ok, reason: good}
+%(tools)s  good: {kind: terminal, status: ok, reason: good}
   bad: {kind: terminal, status: failed, reason: bad}
 """
-TOOL = """  tool:
+TOOL = """  %(name)s:
     kind: tool
-    command: [scripts/attempt, tool]
-    allow_network: %s
+    command: [scripts/attempt, %(name)s]
     timeout_secs: 60
-    on: {ok: good, nonzero: bad, timeout: bad}
+    on: {ok: %(next)s, nonzero: bad, timeout: bad}
 """
+
+
+def tool_states(tools):
+    """`tools`: (name, what its allow_network says; None: nothing)."""
+    text = ""
+    for (name, asked), (following, _) in zip(tools, [*tools[1:], ("good", None)]):
+        text += TOOL % {"name": name, "next": following}
+        if asked:
+            text += f"    allow_network: {json.dumps([f'127.0.0.1:{PORT}'] if asked == 'list' else asked)}\n"
+    return text
 
 
 class Start:
-    """One machine, started by `who`; an agent and a tool state, or an agent that runs commands."""
+    """One machine, started by `who`: an agent and then `tools`; an agent without any runs commands."""
 
-    def __init__(self, who, mark, row, commands=False, drips=False):
-        self.who, self.mark, self.row, self.commands, self.drips = who, mark, row, commands, drips
+    def __init__(self, who, mark, row, tools, drips=False):
+        self.who, self.mark, self.row, self.tools, self.drips = who, mark, row, tools, drips
+        self.commands = not tools
         self.dir = f"{HOME}/{mark}"
         self.provider, self.upstream = None, bytearray()
 
@@ -257,10 +267,9 @@ class Start:
             "git": {"commit": {"name": "t", "email": "t@t.test"}}, "sandbox": sandbox, "models": {"worker": {"provider": "p", "model": "m"}},
             "providers": {"p": {"api_format": "anthropic", "auth": "none",
                                 "base_url": f"http://127.0.0.1:{self.provider.port}"}}}))
-        asked = [f"127.0.0.1:{PORT}"] if r.asked == "list" else r.asked
-        tool = "" if self.commands else TOOL % json.dumps(asked)
         write(f"{self.dir}/bundle/machine.yaml", STATES % {
-            "mode": "run" if self.commands else "agent", "next": "good" if self.commands else "tool", "tool": tool})
+            "mode": "run" if self.commands else "agent", "next": self.tools[0][0] if self.tools else "good",
+            "tools": tool_states(self.tools)})
         shutil.copy(f"{OUT}/tests/security/egress/attempt", f"{self.dir}/bundle/scripts/attempt")
         write(f"{self.dir}/bundle/scripts/targets", targets(self.mark, self.who.holder.pid))
         if self.commands:
@@ -290,8 +299,8 @@ class Start:
 
     def answers(self, role):
         """{attempt: errno} of the agent, the command or the tool."""
-        if role == "tool":
-            text = self.fact("tool").get("stdout", "")
+        if role in dict(self.tools):
+            text = self.fact(role).get("stdout", "")
         else:
             said = (self.fact("model").get("payload") or {}).get("text", "")
             text = said.partition("\ncommand\n")[2 if role == "command" else 0]
@@ -359,24 +368,24 @@ def check_channels(start, name):
         tap.equal((answers.get("drip", 0) > 0, len(sent)), (True, BUDGET), f"{name}: agent: a drip ends at the byte budget")
 
 
-def check_started(start, ways, name):
+def check_started(start, name):
     if not tap.equal(start.status, RAN, f"{name}: starts"):
         print("# " + start.said[-3000:].replace("\n", "\n# "))
         return False
     begun = next((line for line in start.lines if line.get("t") == "begin"), {})
     tap.equal(begun.get("profile"), start.row.profile, f"{name}: under the profile")
-    check_role(start, "agent", ways["agent"], name)
+    check_role(start, "agent", ROWS[start.row]["agent"], name)
     check_channels(start, name)
     if start.commands:
-        check_role(start, "command", ways["command"], name)
-    else:
-        check_role(start, "tool", ways["tool"], name)
+        check_role(start, "command", ROWS[start.row]["command"], name)
+    for tool, asked in start.tools:
+        check_role(start, tool, ROWS[start.row._replace(asked=asked or "auto")]["tool"], name)
     return True
 
 
-def check_refused(start, way, name):
+def check_refused(start, tool, way, name):
     refusal = MATRIX["refusals"][way]
-    subject = "config.yaml:1:" if way == "NOT_LOADED" else "state tool: "
+    subject = "config.yaml:1:" if way == "NOT_LOADED" else f"state {tool}: "
     tap.ok(start.status == REFUSED and subject in start.said, f"{name}: is refused and says of what", start.status, start.said)
     tap.ok("sandbox." in start.said or "tool_network" in start.said, f"{name}: names the setting", start.said)
     said = " ".join(start.said.split())
@@ -411,17 +420,35 @@ def refusal_of(row):
 
 
 # --- the matrix -------------------------------------------------------------------------------------
-def starts_of(who):
-    """Every row with a tool state; every combination that matters to a command once more."""
-    starts, seen = [], set()
+def rows_of(who):
+    """Every row, with one tool state."""
     for number, row in enumerate(ROWS):
         drips = (row.agent, row.tool, row.asked) == ("providers", "block", "auto")
-        starts.append(Start(who, f"{who.name}-{number}", row, drips=drips))
-        commands = row[:3]
-        if commands not in seen and ROWS[row]["agent"] != "NOT_LOADED":
-            seen.add(commands)
-            starts.append(Start(who, f"{who.name}-{number}-c", row, commands=True))
-    return starts
+        yield Start(who, f"{who.name}-{number}", row, [("tool", row.asked)], drips)
+
+
+def mixtures_of(who):
+    """Per profile, agent_network and tool_network: commands; all kinds of tool states together, one that
+    says nothing among them; and those of them alone that are not refused."""
+    for number, row in enumerate(row for row in ROWS if row.asked == "auto" and not refusal_of(row)):
+        mark = f"{who.name}-{number}"
+        every = [("none", None), ("auto", "auto"), ("block", "block"), ("allow", "allow"), ("list", "list")]
+        some = [(name, asked) for name, asked in every if not refusal_of(row._replace(asked=asked or "auto"))]
+        yield Start(who, f"{mark}-c", row, [])
+        yield Start(who, f"{mark}-s", row, some)
+        if some != every:
+            yield Start(who, f"{mark}-e", row, every)
+
+
+def check_mixture(start, name):
+    refused = {tool: way for tool, asked in start.tools if (way := refusal_of(start.row._replace(asked=asked or "auto")))}
+    for tool, way in refused.items():
+        check_refused(start, tool, way, f"{name}, {tool}")
+    if refused:
+        tap.ok(not any(f"state {tool}:" in start.said for tool, _ in start.tools if tool not in refused),
+               f"{name}: no other state is named", start.said)
+    else:
+        check_started(start, name)
 
 
 def test_who(who):
@@ -430,21 +457,20 @@ def test_who(who):
     for attempt in never:
         print(f"# {attempt} as {who.name}: fails outside too ({os.strerror(got.get(attempt, 5))}): proves nothing inside")
     tap.ok(NEEDED <= worked, f"{who.name}: the attempts work where nothing stands in their way", NEEDED - worked, got)
-    starts = starts_of(who)
+    rows, mixtures = list(rows_of(who)), list(mixtures_of(who))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        list(pool.map(Start.run, starts))
+        list(pool.map(Start.run, rows + mixtures))
     started = set()
-    for start in starts:
-        ways, way = ROWS[start.row], refusal_of(start.row)
-        name = f"{who.name}: {', '.join(start.row)}" + (", commands" if start.commands else "")
-        if way and not start.commands:
-            check_refused(start, way, name)
-        elif check_started(start, ways, name) and not start.commands:
+    for start in rows:
+        way, name = refusal_of(start.row), f"{who.name}: {', '.join(start.row)}"
+        if way:
+            check_refused(start, "tool", way, name)
+        elif check_started(start, name):
             started.add(start.row)
-    for start in starts:
-        way = refusal_of(start.row)
-        if way and not start.commands:
-            check_advice(start.row, way, started, f"{who.name}: {', '.join(start.row)}")
+    for row in filter(refusal_of, ROWS):
+        check_advice(row, refusal_of(row), started, f"{who.name}: {', '.join(row)}")
+    for start in mixtures:
+        check_mixture(start, f"{who.name}: {', '.join(start.row[:3])}, {'+'.join(dict(start.tools)) or 'commands'}")
     who.holder.kill()
     who.holder.wait()
 
