@@ -15,17 +15,6 @@ static int fail(const struct err *e, int status)
 	return status;
 }
 
-/* The proxy's URL may hold a password, and anyone may read a command line. */
-static int hide_proxy(struct options *o, struct err *e)
-{
-	char *shown = o->upstream_proxy;
-	if (!shown)
-		return 0;
-	o->upstream_proxy = strdup(shown);
-	explicit_bzero(shown, strlen(shown));
-	return o->upstream_proxy ? 0 : err_set(e, "out of memory");
-}
-
 int main(int argc, char **argv)
 {
 	static struct options options;
@@ -37,7 +26,7 @@ int main(int argc, char **argv)
 	if (options_decode(&options, argc, argv, &e) < 0)
 		return fail(&e, EXIT_REFUSED);
 	signal(SIGPIPE, SIG_IGN);
-	if (hide_proxy(&options, &e) < 0 || restrain_inherited(&options, &e) < 0 ||
+	if (restrain_inherited(&options, &e) < 0 ||
 		broker_open(&broker, &options, restrain_descriptors(), &e) < 0 ||
 		restrain(&options, &weakness, &e) < 0)
 		return fail(&e, EXIT_SANDBOX);

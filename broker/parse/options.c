@@ -91,7 +91,8 @@ static int decode_max_bytes(struct options *o, char *value, struct err *e)
 }
 
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
- * the TLS session with the proxy. */
+ * the TLS session with the proxy. The URL may hold a password, and anyone may read a command line.
+ */
 static int decode_upstream(struct options *o, char *value, struct err *e)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
@@ -100,7 +101,10 @@ static int decode_upstream(struct options *o, char *value, struct err *e)
 	int64_t port;
 	if (!known || num_int(digits, strcspn(digits, "/"), &port) < 0 || port < 1 || port > 65535)
 		return err_set(e, "expected http://, socks5:// or socks5h:// and PROXY:PORT");
-	o->upstream_proxy = value;
+	o->upstream_proxy = strdup(value);
+	if (!o->upstream_proxy)
+		return err_set(e, "out of memory");
+	explicit_bzero(value, strlen(value));
 	o->ports[o->port_count++] = (uint16_t)port;
 	return 0;
 }
