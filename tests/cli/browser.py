@@ -202,6 +202,16 @@ def toggles(browser):
     return browser.evaluate("document.querySelectorAll('details[open]').length") != before
 
 
+def on_paper(browser):
+    """How many of the closed steps a print shows."""
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = false)")
+    browser.paint()
+    shown = browser.evaluate("[...document.querySelectorAll('.body')].filter(b => b.getBoundingClientRect().height > 0).length")
+    browser.call("Emulation.setEmulatedMedia", media="")
+    return shown
+
+
 def look(browser, page, options):
     found = {"opened_secs": browser.open_page(pathlib.Path(page).resolve().as_uri()), "views": {}}
     found["nodes"] = browser.evaluate("document.getElementsByTagName('*').length")
@@ -220,6 +230,7 @@ def look(browser, page, options):
             found["views"][f"{width} {scheme}"] = browser.evaluate(LOOK)
             if options.shots:
                 browser.shot(f"{options.shots}/{width}-{scheme}.png")
+    found["on_paper"] = on_paper(browser)
     found["requests"] = [e["params"]["request"]["url"] for e in browser.events
                          if e.get("method") == "Network.requestWillBeSent"]
     found["complaints"] = [e["params"]["entry"]["text"] for e in browser.events

@@ -187,6 +187,12 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 	jq -e .enter_toggles found.json
 }
 
+@test "in a browser: on paper every step is open" {
+	eventful
+	browser page.html --open 0
+	[ "$(jq .on_paper found.json)" -eq "$(grep -c '<details>' page.html)" ]
+}
+
 @test "in a browser: what a page holds for a step is bounded" {
 	eventful
 	browser page.html --size
