@@ -57,6 +57,10 @@ static int allow_files(int ruleset, const struct order *o, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(system_rules); i++)
 		if (allow(ruleset, system_rules[i].path, system_rules[i].allowed, e))
 			return -1;
+	for (size_t i = 0; i < o->channel_count; i++)
+		if (o->channels[i].ca_file &&
+			allow(ruleset, o->channels[i].ca_file, LL_FS_READ_FILE, e))
+			return -1;
 	/* REFER came with ABI 2 and TRUNCATE with 3, the least this profile accepts. */
 	return allow(ruleset, o->workspace, FS_WRITE, e) ||
 			       allow(ruleset, o->state_dir, FS_WRITE, e)

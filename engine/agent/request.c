@@ -59,16 +59,16 @@ static int read_channels(struct order *o, json_t *list, struct err *e)
 	o->channels = arena_array(&o->arena, o->channel_count, sizeof(*o->channels));
 	for (size_t i = 0; i < o->channel_count; i++) {
 		struct order_channel *c = &o->channels[i];
-		const char *name, *endpoint;
+		const char *name, *endpoint, *ca_file = NULL;
 		int tls, local, private;
 		json_error_t why;
 		int rc = json_unpack_ex(json_array_get(list, i), &why, JSON_STRICT,
-			"{s:s, s:s, s:b, s:b, s:b}", "name", &name, "endpoint", &endpoint, "tls",
-			&tls, "local", &local, "private", &private);
+			"{s:s, s:s, s:b, s:b, s:b, s?s}", "name", &name, "endpoint", &endpoint,
+			"tls", &tls, "local", &local, "private", &private, "ca_file", &ca_file);
 		if (unpacked(rc, &why, e))
 			return -1;
-		*c = (struct order_channel){
-			keep(&o->arena, name), keep(&o->arena, endpoint), tls, local, private};
+		*c = (struct order_channel){keep(&o->arena, name), keep(&o->arena, endpoint),
+			keep(&o->arena, ca_file), tls, local, private};
 	}
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include "types/types.h"
 
 struct order_channel {
-	const char *name, *endpoint;
+	const char *name, *endpoint, *ca_file; /* ca_file NULL: the system's authorities */
 	bool tls, local, private;
 };
 

@@ -324,10 +324,10 @@ static json_t *channels(const struct config_sandbox *sandbox,
 	for (size_t i = 0; i < count; i++) {
 		const struct config_provider *p = providers[i];
 		if (p && !has_channel(list, p->name))
-			json_array_append_new(
-				list, json_pack("{s:s,s:s,s:b,s:b,s:b}", "name", p->name,
-					      "endpoint", p->endpoint, "tls", p->tls, "local",
-					      p->loopback, "private", p->private_network));
+			json_array_append_new(list,
+				json_pack("{s:s,s:s,s:b,s:b,s:b,s:s*}", "name", p->name, "endpoint",
+					p->endpoint, "tls", p->tls, "local", p->loopback, "private",
+					p->private_network, "ca_file", p->ca_file));
 	}
 	for (size_t i = 0; i < sandbox->allow_urls.count; i++) {
 		struct url u;

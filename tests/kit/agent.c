@@ -113,11 +113,11 @@ static json_t *kit_order(const struct kit *k, int port)
 	char endpoint[64];
 	snprintf(endpoint, sizeof(endpoint), "%s:%d", k->ca_file ? "localhost" : "127.0.0.1", port);
 	json_t *order = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:b, s:b, s:b}], s:n, s:n}", "version", 1,
-		"profile", k->profile ? k->profile : "strict", "agent_network", "providers",
-		"workspace", k->workspace, "state_dir", k->workspace, "channels", "name", "p",
-		"endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private", 0,
-		"max_egress_bytes", "upstream_proxy");
+		"{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:b, s:b, s:b, s:s*}], s:n, s:n}",
+		"version", 1, "profile", k->profile ? k->profile : "strict", "agent_network",
+		"providers", "workspace", k->workspace, "state_dir", k->workspace, "channels",
+		"name", "p", "endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private",
+		0, "ca_file", k->ca_file, "max_egress_bytes", "upstream_proxy");
 	json_object_update(order, k->order);
 	return order;
 }

@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "tests/kit/tap.h"
+#include "tests/kit/tree.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -99,12 +100,20 @@ static void tls(void)
 	snprintf(ca, sizeof(ca), "%s/ca.pem", tap_scratch());
 	snprintf(good, sizeof(good), "%s/good.pem", tap_scratch());
 	snprintf(other, sizeof(other), "%s/other.pem", tap_scratch());
-	AUTO_KIT k = {.format = "anthropic",
-		.ca_file = ca,
-		.tls_pem = good,
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}, {KIT_FINISH, 0, 0}}};
-	kit_run(&k);
-	is_str(kit_outcome(&k), "ok", "TLS end to end with an own authority: %s", kit_reason(&k));
+	static const char *const profiles[] = {"strict", "hardened"};
+	tree_dir(tap_scratch(), "work");
+	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
+		AUTO_KIT k = {.format = "anthropic",
+			.profile = profiles[i],
+			.ca_file = ca,
+			.tls_pem = good,
+			.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
+				{KIT_FINISH, 0, 0}}};
+		snprintf(k.workspace, sizeof(k.workspace), "%s/work", tap_scratch());
+		kit_run(&k);
+		is_str(kit_outcome(&k), "ok", "%s: TLS end to end with an own authority: %s",
+			profiles[i], kit_reason(&k));
+	}
 	AUTO_KIT wrong = {.format = "anthropic",
 		.ca_file = ca,
 		.tls_pem = other,
