@@ -76,6 +76,18 @@ static void has_left(struct connection *c, struct flow *f, size_t count)
 		*budget -= count;
 }
 
+/* The end, a failure, or not now. */
+static bool fill_nothing(struct connection *c, struct flow *f, ssize_t got)
+{
+	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
+	f->ended = got == 0 || failed;
+	if (failed)
+		lose_writer(c, f->from);
+	if (f->end == 0)
+		flow_drop(f);
+	return false;
+}
+
 /* True when there may be more to read at once. */
 static bool fill(struct connection *c, struct flow *f)
 {
@@ -93,13 +105,7 @@ static bool fill(struct connection *c, struct flow *f)
 		f->end += (size_t)got;
 		return (size_t)got == room;
 	}
-	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
-	f->ended = got == 0 || failed;
-	if (failed)
-		lose_writer(c, f->from);
-	if (f->end == 0)
-		flow_drop(f);
-	return false;
+	return fill_nothing(c, f, got);
 }
 
 static void pass_on(struct connection *c, struct flow *f)
@@ -157,8 +163,8 @@ static bool pour(struct connection *c, struct flow *f)
 	if (most == 0 || f->end > f->start || f->to->watch.fd < 0 || !flow_hold(f))
 		return fill(c, f);
 	ssize_t got = splice(f->from->watch.fd, NULL, pipe[1], NULL, most, SPLICE_F_NONBLOCK);
-	if (got <= 0) /* recv tells an end, an error and nothing apart */
-		return fill(c, f);
+	if (got <= 0)
+		return fill_nothing(c, f, got);
 	ssize_t put = splice(pipe[0], NULL, f->to->watch.fd, NULL, (size_t)got, SPLICE_F_NONBLOCK);
 	has_left(c, f, put > 0 ? (size_t)put : 0);
 	f->bulk = got >= BULK_BYTES;

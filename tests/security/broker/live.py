@@ -456,6 +456,28 @@ def test_bulk():
     broker.close()
 
 
+def test_reset_behind_data():
+    """The server fills every buffer and resets: the agent gets what was under way, and the end at once."""
+    def flood(conn):
+        conn.recv(100)
+        conn.setblocking(False)
+        try:
+            while True:
+                conn.send(b"z" * 65536)
+        except BlockingIOError:
+            pass
+        time.sleep(0.2)
+        conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+    broker = Broker(f"127.0.0.1:{Server(flood).port},plain")
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    time.sleep(0.5)
+    tap.ok(set(end_of(conn)) <= {ord("z")}, "what was under way arrives")
+    tap.equal(broker.fact()["close"], "reset", "and the reset ends the connection, although the agent keeps its end")
+    broker.close()
+
+
 def limit_kib(mib):
     """Sanitizers multiply memory; the bound is for the program as shipped."""
     return (mib if os.environ.get("AGENT6_CONFIG", "release") == "release" else 1024) * 1024
@@ -908,7 +930,7 @@ def test_usage():
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_half_close,
-             test_back_pressure, test_bulk, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_back_pressure, test_bulk, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
              test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
