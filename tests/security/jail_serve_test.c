@@ -1,8 +1,6 @@
 /*
  * agent6-jail serve: orders over a socket, each in a jail of its own, whatever the host did between
  * building it and using it. As root and as an ordinary user.
- *
- *   jail_serve_test bench N     prints the median and the least time of N orders for /usr/bin/true
  */
 #include "base/io.h"
 #include "base/json.h"
@@ -249,40 +247,6 @@ static void test_nothing_stays(struct server *s)
 		"what still ran ended with the server, and that is told");
 }
 
-static int64_t now_us(void)
-{
-	struct timespec at;
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
-static int bench(int count)
-{
-	struct server s;
-	AUTO_FREE int64_t *took = calloc((size_t)count, sizeof(*took));
-	start(&s, "bench", 0);
-	for (int i = 0; i < count; i++) {
-		nanosleep(
-			&(struct timespec){.tv_nsec = 10000000}, NULL); /* the next one is built */
-		int64_t from = now_us();
-		struct reply r = order(&s, "{\"argv\":[\"/usr/bin/true\"]}");
-		took[i] = now_us() - from;
-		reply_done(&r);
-	}
-	close(s.socket);
-	waitpid(s.pid, NULL, 0);
-	free(s.ws);
-	qsort(took, (size_t)count, sizeof(*took), by_size);
-	printf("%lld %lld\n", (long long)took[count / 2], (long long)took[0]);
-	return 0;
-}
-
 static void test_all(const char *name, uid_t uid)
 {
 	struct server s;
@@ -295,13 +259,11 @@ static void test_all(const char *name, uid_t uid)
 	test_nothing_stays(&s);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	if (!getenv("AGENT6_BIN"))
 		bail("AGENT6_BIN says where the programs are");
 	signal(SIGPIPE, SIG_IGN);
-	if (argc > 2 && !strcmp(argv[1], "bench"))
-		return bench((int)strtol(argv[2], NULL, 10));
 	test_all("caller", 0);
 	if (geteuid() == 0)
 		test_all("user", USER);
