@@ -18,6 +18,7 @@
 #include "tests/security/egress/attempts.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -123,6 +124,14 @@ static int drip(const struct intruder *in)
 	return sent < DRIPS_MAX ? EDQUOT : 0;
 }
 
+/* What Landlock alone stands against in this process. */
+static void try_host(struct intruder *in)
+{
+	AUTO_FD int fd = open(egress_told("SECRET"), O_RDONLY | O_CLOEXEC);
+	note("host_file", fd < 0 ? errno : 0, in);
+	note("host_signal", kill(egress_number("HOLDER"), 0) ? errno : 0, in);
+}
+
 static void try_channels(struct intruder *in)
 {
 	char target[256];
@@ -179,18 +188,24 @@ static int read_targets(void)
 	return egress_read_targets(path);
 }
 
-/* The driver hears where this agent works, puts its sockets there, and names this agent. */
+/* The driver hears where this agent works, puts its sockets there, and says who this agent is
+ * and whose process it may aim at. */
 static void announce(const struct intruder *in)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	char mark[64] = "";
+	char mark[64] = "", *holder;
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", egress_told("CONTROL"));
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || syscall(SYS_connect, fd, &at, sizeof(at)) ||
 		io_write(fd, in->order.workspace, strlen(in->order.workspace)) ||
 		shutdown(fd, SHUT_WR) || read(fd, mark, sizeof(mark) - 1) <= 0)
 		_exit(EXIT_FAILED);
+	holder = strchr(mark, ' ');
+	if (!holder)
+		_exit(EXIT_FAILED);
+	*holder++ = '\0';
 	setenv("EGRESS_MARK", mark, 1);
+	setenv("EGRESS_HOLDER", holder, 1);
 }
 
 static void tell_known(const struct intruder *in)
@@ -225,6 +240,7 @@ static void intrude(struct intruder *in)
 {
 	buf_adds(&in->said, "agent\n");
 	egress_all("agent", note, in);
+	try_host(in);
 	try_channels(in);
 	if (in->launcher.socket_fd >= 0)
 		try_command(in);

@@ -184,6 +184,20 @@ def judge(usual, run):
     return None if run.reason else "no reason"
 
 
+def is_whole(usual, profile):
+    """Every wall that the kernel or the agent itself can speak of."""
+    layers, seen = usual.confined or {}, "\n".join(usual.seen or [])
+    want = {"capabilities": "none", "dumpable": False, "no_new_privs": True, "profile": profile, "sockets": "none"}
+    kernel = ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t" + "0" * 16, "CapPrm:\t" + "0" * 16, "CapInh:\t" + "0" * 16]
+    if profile == "strict":
+        want |= {"user_namespace": True, "network_namespace": "empty"}
+        kernel += ["CapBnd:\t" + "0" * 16] + (["network its own", "routes 0"] if os.getuid() == 0 else [])
+    if layers.get("landlock_abi", 0) >= 6:
+        want |= {"landlock_tcp": True, "landlock_scopes": True, "landlock_files": profile == "hardened"}
+    core = [line.split()[-3:-1] for line in usual.seen or [] if line.startswith("Max core")]
+    return want.items() <= layers.items() and all(line in seen for line in kernel) and core == [["1", "1"]]
+
+
 def faults_of(calls, every):
     """Walls fail in several ways, the rest in one; `every` False: walls alone."""
     for name, nth, line in calls:
@@ -199,6 +213,7 @@ def test_profile(profile, who, become):
     every = not become and os.environ.get("AGENT6_CONFIG") != "asan"  # the sanitizer's own calls may not fail
     usual, calls = calls_of(profile, become)
     tap.ok(usual.asked and usual.confined and not usual.left, f"{profile}, {who}: without a fault it asks", vars(usual))
+    tap.ok(is_whole(usual, profile), f"{profile}, {who}: behind every wall", usual.confined, usual.seen)
     asked, cases, bad = 0, 0, 0
     for fault, line in faults_of(calls, every):
         run = Run(profile, become, fault)

@@ -28,6 +28,7 @@ BUDGET = 1500
 RAN, REFUSED = 0, 2
 Row = collections.namedtuple("Row", "profile agent tool asked")
 LOCK = threading.Lock()
+LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)
 
 
 # --- who listens -----------------------------------------------------------------------------------
@@ -170,11 +171,11 @@ def put_sockets(work):
     os.close(here)
 
 
-ANNOUNCED = set()
+ANNOUNCED, HOLDERS = set(), {}
 
 
 def meet_agents():
-    """An agent says where it works, finds sockets there, and learns its mark."""
+    """An agent says where it works, finds sockets there, learns its mark, and whom to aim at."""
     def welcome(conn):
         work = b""
         while data := conn.recv(4096):
@@ -183,7 +184,7 @@ def meet_agents():
         with LOCK:
             ANNOUNCED.add(mark)
         put_sockets(work.decode())
-        conn.sendall(mark.encode())
+        conn.sendall(f"{mark} {HOLDERS[mark.split('-')[0]]}".encode())
 
     listen_unix(f"{HOME}/control", welcome)
 
@@ -197,7 +198,7 @@ def write(path, text):
 def targets(mark, holder):
     names = {"MARK": mark, "PORT": PORT, "OTHER": OTHER.port, "PUBLIC": PUBLIC, "PUBLIC6": PUBLIC6,
              "ABSTRACT": ABSTRACT, "ABSTRACT_DGRAM": ABSTRACT + "-d", "PASS": ABSTRACT + "-p",
-             "DOCKER": f"{HOME}/outside/docker.sock", "CONTROL": f"{HOME}/control", "HOLDER": holder,
+             "DOCKER": f"{HOME}/outside/docker.sock", "SECRET": f"{HOME}/outside/secret", "CONTROL": f"{HOME}/control", "HOLDER": holder,
              "HELLO_OWN": hello("api.test").hex(), "HELLO_EVIL": hello("evil.test").hex(), "HELLO_NONE": hello().hex()}
     return "".join(f"EGRESS_{name}={value}\n" for name, value in names.items())
 
@@ -315,6 +316,7 @@ class Who:
         held = socket.create_connection(("127.0.0.1", PORT))
         held.sendall(b"- - -\n")
         self.holder = subprocess.Popen([f"{HOME}/bin/attempt", "--hold"], pass_fds=[held.fileno()], **self.become)
+        HOLDERS[name] = self.holder.pid
         self.worked = self.outside()
 
     def give(self, path):
@@ -361,6 +363,11 @@ def check_channels(start, name):
     answers = {a: n for a, n in start.answers("agent").items() if a.startswith("channel_") or a == "drip"}
     want = THROUGH if start.row.agent == "providers" else {"channel_endpoint"}
     tap.equal({a for a, n in answers.items() if n == 0}, want, f"{name}: agent: its channels lead to their hosts alone")
+    host = {a: n for a, n in start.answers("agent").items() if a.startswith("host_")}
+    if LANDLOCK >= 6:
+        tap.ok(host.get("host_signal"), f"{name}: agent: Landlock keeps its signals in", host)
+    if start.row.profile == "hardened":
+        tap.ok(host.get("host_file"), f"{name}: agent: and the host's files out", host)
     sent = bytes(start.upstream)
     tap.ok(not any(word in sent for word in (b"evil", b"169.254", b"CONNECT", b"http://")),
            f"{name}: agent: nobody else's name passed", sent)
@@ -495,6 +502,7 @@ def set_stage():
     listen_unix("\0" + ABSTRACT + "-d", None, socket.SOCK_DGRAM)
     listen_unix(f"{HOME}/outside/docker.sock", listen)
     os.chmod(f"{HOME}/outside", 0o755)
+    write(f"{HOME}/outside/secret", "secret\n")
     meet_agents()
     os.chmod(f"{HOME}/control", 0o777)
     write(f"{HOME}/bin/targets", targets("", 0))
