@@ -17,7 +17,10 @@
 
 static unsigned long wanted_flags(void)
 {
-	unsigned long flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWCGROUP;
+	unsigned long flags = CLONE_PIDFD;
+	flags |= LAYER_ON("namespace_user") ? CLONE_NEWUSER : 0;
+	flags |= LAYER_ON("namespace_mount") ? CLONE_NEWNS : 0;
+	flags |= LAYER_ON("namespace_cgroup") ? CLONE_NEWCGROUP : 0;
 	flags |= LAYER_ON("namespace_pid") ? CLONE_NEWPID : 0;
 	flags |= LAYER_ON("namespace_ipc") ? CLONE_NEWIPC : 0;
 	flags |= LAYER_ON("namespace_uts") ? CLONE_NEWUTS : 0;
