@@ -3,7 +3,8 @@
  * then inside, where it has to fail as the row says.
  *
  * An attempt returns 0 when it got what it wanted and the errno of its refusal otherwise. It stands
- * in the workspace and finds its targets through target(). Ids are those of docs/threats.
+ * in the workspace and finds its targets through target(). tests/security/README.md says which
+ * kinds of attempts are tried elsewhere.
  */
 #ifndef TESTS_SECURITY_ATTACKS_ATTACK_H
 #define TESTS_SECURITY_ATTACKS_ATTACK_H
@@ -41,9 +42,11 @@ enum {
 	X(fs_setxattr, BY_ANY, (ENOENT), (0), "set an attribute of a file outside")                \
 	X(fs_stat, BY_ANY, (ENOENT), (0), "look at the metadata of a file outside")                \
 	X(fs_handle, BY_ROOT, (EPERM), (EPERM), "open a file by its handle")                       \
+	X(fs_handle_name, BY_ANY, (EPERM), (EPERM), "learn the handle of a file, to guess others") \
 	X(fs_mount, BY_ROOT, (EPERM), (EPERM), "mount a file system")                              \
 	X(fs_umount, BY_ROOT, (EPERM), (EPERM), "unmount /usr's cover")                            \
 	X(fs_open_tree, BY_ROOT, (EPERM), (EPERM), "clone a mount")                                \
+	X(fs_open_tree_path, BY_ANY, (EPERM), (EPERM), "the mount calls' way to open a path")      \
 	X(fs_fsopen, BY_ROOT, (EPERM), (EPERM), "open a new file system")                          \
 	X(fs_mount_setattr, BY_ROOT, (EPERM), (EPERM), "make a mount writable again")              \
 	X(fs_chroot, BY_ROOT, (EPERM), (EPERM), "change the root")                                 \
@@ -51,6 +54,8 @@ enum {
 	X(fs_mknod_char, BY_ROOT, (EPERM), (EPERM), "make a character device")                     \
 	X(fs_mknod_block, BY_ROOT, (EPERM), (EPERM), "make a block device")                        \
 	X(fs_open_kmsg, BY_ROOT, (ENOENT), (EACCES), "read the kernel's log device")               \
+	X(fs_open_devices, BY_ROOT, (ENOENT), (EACCES), "open any device beyond the sinks")        \
+	X(fs_suid_mount, BY_ANY, (EPERM), (ANYTHING), "find a mount where set-id bits count")      \
 	X(crawl, BY_ROOT, (EPERM), (EPERM), "find any place to write but the own ones")            \
 	X(suid_chmod, BY_ANY, (EPERM), (EPERM), "set-id bit by chmod")                             \
 	X(suid_fchmod, BY_ANY, (EPERM), (EPERM), "set-id bit by fchmod")                           \
@@ -82,10 +87,13 @@ enum {
 	X(proc_one, BY_ANY, (EACCES), (EACCES), "read PID 1's environment")                        \
 	X(proc_one_exe, BY_ANY, (EACCES), (EACCES), "open PID 1's program")                        \
 	X(proc_one_fd, BY_ANY, (EACCES), (EACCES), "list PID 1's descriptors")                     \
+	X(proc_one_filter, BY_ANY, (EPERM), (ANYTHING), "find PID 1 without a filter")             \
 	X(proc_core_pattern, BY_ROOT, (EROFS), (EACCES), "write core_pattern")                     \
 	X(proc_sysctl, BY_ROOT, (EROFS), (EACCES), "open a sysctl for writing")                    \
 	X(proc_oom, BY_ANY, (EROFS), (EACCES), "write oom_score_adj")                              \
 	X(proc_self_mem, BY_ANY, (EROFS), (EACCES), "open the own memory for writing")             \
+	X(proc_fd_reopen, BY_ANY, (EROFS), (EACCES), "reopen a read-only descriptor for writing")  \
+	X(proc_kernel_memory, BY_ROOT, (EACCES), (0), "read the kernel's memory")                  \
 	X(proc_uid_map, BY_ANY, (EROFS), (EACCES), "open the own uid_map for writing")             \
 	X(proc_parent_environ, BY_ROOT, (EACCES, ENOENT), (EACCES),                                \
 		"read the parent's environment")                                                   \
@@ -99,6 +107,7 @@ enum {
 	X(signal_victim, BY_ANY, (ESRCH), (EPERM), "signal a process outside")                     \
 	X(signal_pidfd, BY_ANY, (ESRCH), (EPERM), "signal it by pidfd")                            \
 	X(signal_queue, BY_ANY, (ESRCH), (EPERM), "signal it by sigqueue")                         \
+	X(signal_owner, BY_ANY, (ESRCH), (ANYTHING), "have the kernel signal it for a pipe")       \
 	X(fd_leak, BY_ANY, (EBADF), (EBADF), "use an inherited descriptor")                        \
 	X(env_leak, BY_ANY, (ENOENT), (ENOENT), "find the caller's environment")                   \
 	X(tty_sti, BY_ROOT, (EPERM), (EPERM), "type into the terminal")                            \
@@ -141,12 +150,15 @@ enum {
 	X(caps_raise, BY_ROOT, (EPERM), (EPERM), "raise an ambient capability")                    \
 	X(caps_new, BY_ANY, (EPERM), (EPERM), "be able to gain privileges by execve")              \
 	X(id_hostname, BY_ANY, (ENOENT), (0), "learn the host's name")                             \
+	X(id_cgroup, BY_ANY, (ENOENT), (ANYTHING), "see the host's control groups")                \
 	X(net_tcp4, BY_ANY, (ECONNREFUSED), (EAFNOSUPPORT), "TCP to a service of the host")        \
 	X(net_tcp6, BY_ANY, (ECONNREFUSED, EADDRNOTAVAIL), (EAFNOSUPPORT), "TCP over IPv6")        \
 	X(net_udp, BY_ANY, (ANYTHING), (EAFNOSUPPORT), "UDP to a service of the host")             \
 	X(net_fastopen, BY_ANY, (EPERM), (EAFNOSUPPORT), "TCP fast open by sendto")                \
 	X(net_fastopen_msg, BY_ANY, (EPERM), (EAFNOSUPPORT), "TCP fast open by sendmsg")           \
 	X(net_mptcp, BY_ANY, (EAFNOSUPPORT), (EAFNOSUPPORT), "multipath TCP")                      \
+	X(net_protocols, BY_ANY, (EAFNOSUPPORT), (EAFNOSUPPORT),                                   \
+		"UDP-Lite, SCTP, DCCP and others")                                                 \
 	X(net_raw, BY_ROOT, (EAFNOSUPPORT), (EAFNOSUPPORT), "a raw socket")                        \
 	X(net_ping, BY_ROOT, (EAFNOSUPPORT), (EAFNOSUPPORT), "a ping socket")                      \
 	X(net_packet, BY_ROOT, (EAFNOSUPPORT), (EAFNOSUPPORT), "a packet socket")                  \

@@ -17,6 +17,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -185,6 +186,16 @@ int fs_handle(void)
 	return answer(open_by_handle_at(here, &at.handle, O_RDONLY));
 }
 
+int fs_handle_name(void)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + 128];
+	} at = {.handle = {.handle_bytes = 128}};
+	int mount_id;
+	return answer(name_to_handle_at(AT_FDCWD, ".", &at.handle, &mount_id, 0));
+}
+
 int fs_mount(void)
 {
 	mkdir("m", 0755);
@@ -200,6 +211,11 @@ int fs_umount(void)
 int fs_open_tree(void)
 {
 	return answer(syscall(SYS_open_tree, AT_FDCWD, "/usr", 1));
+}
+
+int fs_open_tree_path(void)
+{
+	return answer(syscall(SYS_open_tree, AT_FDCWD, ".", 0));
 }
 
 int fs_fsopen(void)
@@ -240,6 +256,34 @@ int fs_mknod_block(void)
 int fs_open_kmsg(void)
 {
 	return answer(open("/dev/kmsg", O_RDONLY | O_NONBLOCK));
+}
+
+int fs_open_devices(void)
+{
+	static const char *const devices[] = {"mem", "port", "vda", "sda", "nvme0n1", "loop0",
+		"loop-control", "fuse", "kvm", "vsock", "vhost-net", "net/tun", "ptmx", "tty",
+		"console", "hwrng", "rtc0", "uinput", "userfaultfd"};
+	char path[64];
+	int result = ENOENT;
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
+		if (open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) >= 0)
+			return 0;
+		result = errno == EACCES ? EACCES : result;
+	}
+	return result;
+}
+
+int fs_suid_mount(void)
+{
+	char line[8192], at[4096];
+	struct statvfs st;
+	FILE *file = fopen("/proc/self/mountinfo", "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*d %*d %*s %*s %4095s", at) == 1 && !statvfs(at, &st) &&
+			!(st.f_flag & ST_NOSUID))
+			return 0;
+	return file ? EPERM : errno;
 }
 
 /* The places a command may write. */

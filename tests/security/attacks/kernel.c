@@ -269,6 +269,14 @@ int id_hostname(void)
 	return strcmp(name, target("HOST")) != 0 ? ENOENT : 0;
 }
 
+int id_cgroup(void)
+{
+	char at[64] = "";
+	if (readlink("/proc/self/ns/cgroup", at, sizeof(at) - 1) < 0)
+		return errno;
+	return strcmp(at, target("NS_cgroup")) != 0 ? ENOENT : 0;
+}
+
 int caps_raise(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -81,6 +81,19 @@ int net_mptcp(void)
 	return answer(socket(AF_INET, SOCK_STREAM, 262));
 }
 
+int net_protocols(void)
+{
+	static const int families[] = {AF_INET, AF_INET6}, types[] = {1, 2, 3, 5, 6},
+			 protocols[] = {
+				 1, 2, 33, 46, 47, 50, 51, 58, 103, 108, 115, 132, 136, 143, 255};
+	for (size_t f = 0; f < 2; f++)
+		for (size_t t = 0; t < 5; t++)
+			for (size_t p = 0; p < sizeof(protocols) / sizeof(protocols[0]); p++)
+				if (socket(families[f], types[t], protocols[p]) >= 0)
+					return 0;
+	return errno;
+}
+
 int net_raw(void)
 {
 	return answer(socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));

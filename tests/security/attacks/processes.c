@@ -79,6 +79,25 @@ int proc_one_fd(void)
 	return open_proc(first(), "fd/0", O_RDONLY);
 }
 
+/* It takes its filter while the command starts. */
+int proc_one_filter(void)
+{
+	char path[64], text[4096];
+	snprintf(path, sizeof(path), "/proc/%ld/status", first());
+	for (int tries = 0; tries < 500; tries++) {
+		int fd = open(path, O_RDONLY);
+		ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+		close(fd);
+		if (len < 0)
+			return errno;
+		text[len] = '\0';
+		if (strstr(text, "Seccomp:\t2"))
+			return EPERM;
+		usleep(2000);
+	}
+	return 0;
+}
+
 int proc_parent_environ(void)
 {
 	return open_proc(getppid(), "environ", O_RDONLY);
@@ -107,6 +126,29 @@ int proc_oom(void)
 int proc_self_mem(void)
 {
 	return open_for_write("/proc/self/mem");
+}
+
+int proc_fd_reopen(void)
+{
+	char path[4200];
+	snprintf(path, sizeof(path), "%s/file", target("BUNDLE"));
+	int fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return ENODEV;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return answer(open(path, O_RDWR));
+}
+
+int proc_kernel_memory(void)
+{
+	static const char *const files[] = {"/proc/kcore", "/proc/kpageflags", "/proc/kpagecount"};
+	int result = ENODEV;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (open(files[i], O_RDONLY) >= 0)
+			return 0;
+		result = errno == ENOENT ? result : errno;
+	}
+	return result;
 }
 
 int proc_uid_map(void)
@@ -188,6 +230,16 @@ int signal_pidfd(void)
 int signal_queue(void)
 {
 	return answer(sigqueue(victim(), SIGSTOP, (union sigval){0}));
+}
+
+int signal_owner(void)
+{
+	int ends[2];
+	if (pipe(ends) || fcntl(ends[0], F_SETOWN, victim()))
+		return errno;
+	fcntl(ends[0], F_SETSIG, SIGSTOP);
+	fcntl(ends[0], F_SETFL, O_ASYNC);
+	return answer(write(ends[1], "x", 1));
 }
 
 int env_leak(void)
