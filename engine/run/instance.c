@@ -158,7 +158,10 @@ static int take_lock(struct instance *i, struct err *e)
 		return err_errno(e, "cannot open the lock of instance %s", i->id);
 	if (set_lock(fd)) {
 		if (errno != EWOULDBLOCK)
-			return err_errno(e, "cannot lock instance %s", i->id);
+			return err_set(e,
+				"cannot lock instance %s: %s; its file system has to offer locks: "
+				"AGENT6_STATE_HOME or agent6.state_dir chooses another place",
+				i->id, strerror(errno));
 		struct holder who;
 		read_holder(fd, &who);
 		err_set(e,

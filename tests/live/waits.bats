@@ -181,6 +181,14 @@ on_host() { # NAME CMD...
 	run -0 on_host beta "$AGENT6_BIN/agent6" machine run --exit-on-wait "$SCRATCH/loop"
 }
 
+@test "a file system without locks is refused with what to do" {
+	need strace
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/loop"
+	run -2 strace -o /dev/null -P "$(instance loop)/lock" -e trace=fcntl -e inject=fcntl:error=ENOLCK \
+		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
+	[[ $output == *"cannot lock instance loop: No locks available; its file system has to offer locks"* ]]
+}
+
 @test "a long wait makes no system call and keeps little memory" {
 	need strace
 	launch parked
