@@ -15,13 +15,10 @@
 
 uint64_t restrain_descriptors(void)
 {
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return 256;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	struct rlimit limit = {256, 256};
 	getrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur;
+	struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+	return setrlimit(RLIMIT_NOFILE, &raised) < 0 ? limit.rlim_cur : raised.rlim_cur;
 }
 
 static bool is_named(const struct options *o, int fd)

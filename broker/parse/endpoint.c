@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <netinet/in.h>
 #include <string.h>
-#include <strings.h>
 
 static bool is_name(const char *host)
 {
@@ -81,13 +80,4 @@ bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked)
 	const char *tail = asked->host + len - want;
 	bool placed = rule->wildcard ? len > want + 1 && tail[-1] == '.' : len == want;
 	return placed && strcmp(tail, rule->host) == 0;
-}
-
-bool endpoint_names(const struct endpoint *p, const char *host, size_t len)
-{
-	size_t want = strlen(p->host);
-	if (!p->is_ipv6)
-		return len == want && strncasecmp(p->host, host, len) == 0;
-	return len == want + 2 && host[0] == '[' && host[len - 1] == ']' &&
-	       strncasecmp(p->host, host + 1, want) == 0;
 }

@@ -30,7 +30,4 @@ int endpoint_decode(struct endpoint *p, const char *text, struct err *e) MUST_CH
  * localhost allows loopback. */
 int endpoint_decode_rule(struct endpoint *rule, const char *text, struct err *e) MUST_CHECK;
 bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked);
-
-/* True when `host` of `len` bytes (brackets around IPv6) is this endpoint's, whatever its case. */
-bool endpoint_names(const struct endpoint *p, const char *host, size_t len);
 #endif

@@ -78,14 +78,11 @@ static bool line_is_request(const struct http_line *l)
 	return l->strict && l->part == PART_END;
 }
 
+/* Its text with or without the port. */
 static bool names_endpoint(const struct endpoint *p, const char *value, size_t len)
 {
-	const char *colon = memrchr(value, ':', len), *end = value + len;
-	int64_t port = p->port;
-	if (!colon || memchr(colon, ']', (size_t)(end - colon)))
-		return endpoint_names(p, value, len);
-	return num_int(colon + 1, (size_t)(end - colon - 1), &port) == 0 && port == p->port &&
-	       endpoint_names(p, value, (size_t)(colon - value));
+	size_t whole = strlen(p->text), host = (size_t)(strrchr(p->text, ':') - p->text);
+	return (len == whole || len == host) && strncasecmp(p->text, value, len) == 0;
 }
 
 static bool is_field(const char *line, size_t len, const char *name)

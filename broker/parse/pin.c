@@ -4,6 +4,7 @@
 #include "broker/parse/cursor.h"
 #include "broker/parse/refusal.h"
 #include <string.h>
+#include <strings.h>
 
 enum {
 	RECORD_CHANGE_CIPHER = 20,
@@ -29,12 +30,8 @@ void pin_init(struct pin *p, const struct endpoint *endpoint)
 /* A client sends no name for a server that is written as an address (RFC 6066 section 3). */
 static bool hello_fits(const struct client_hello *hello, const struct endpoint *endpoint)
 {
-	if (hello->encrypted)
-		return false;
-	if (hello->name_count == 0)
-		return endpoint->is_address;
-	return hello->name_count == 1 &&
-	       endpoint_names(endpoint, hello->server_name, strlen(hello->server_name));
+	bool named = hello->name_count == 1 && strcasecmp(endpoint->host, hello->server_name) == 0;
+	return !hello->encrypted && (named || (hello->name_count == 0 && endpoint->is_address));
 }
 
 static const char *take_hello(struct pin *p, const char *bytes, size_t len, size_t *passed)
