@@ -53,7 +53,7 @@ json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, stru
 	return value;
 }
 
-static int write_string(struct buf *out, const char *text, size_t len)
+int json_write_string(struct buf *out, const char *text, size_t len)
 {
 	buf_addc(out, '"');
 	for (size_t i = 0, run = 0; i <= len; i++) {
@@ -101,7 +101,7 @@ static int write_object(struct buf *out, const json_t *object)
 	for (i = 0; i < n; i++) {
 		if (i)
 			buf_addc(out, ',');
-		write_string(out, keys[i], strlen(keys[i]));
+		json_write_string(out, keys[i], strlen(keys[i]));
 		buf_addc(out, ':');
 		json_write(out, json_object_get(object, keys[i]));
 	}
@@ -125,7 +125,7 @@ int json_write(struct buf *out, const json_t *value)
 	case JSON_OBJECT: return write_object(out, value);
 	case JSON_ARRAY: return write_array(out, value);
 	case JSON_STRING:
-		return write_string(out, json_string_value(value), json_string_length(value));
+		return json_write_string(out, json_string_value(value), json_string_length(value));
 	case JSON_INTEGER: return buf_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	case JSON_REAL: {
 		char text[NUM_FLOAT_BYTES];

@@ -25,4 +25,6 @@ json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, stru
 int json_write(struct buf *out, const json_t *value);
 /* The same as heap text; NULL when out of memory. */
 char *json_text(const json_t *value);
+/* Appends a string of `len` bytes of UTF-8 in the same spelling. */
+int json_write_string(struct buf *out, const char *text, size_t len);
 #endif

@@ -326,8 +326,8 @@ static bool write_grown(struct buf *out, const struct block *b, const char *key)
 	} else if (b->kind == BLOCK_CALL && !strcmp(key, "name")) {
 		quote(out, b->name);
 	} else if (b->kind == BLOCK_CALL && !strcmp(key, "input")) {
-		AUTO_FREE char *input = stream_arguments(b);
-		buf_adds(out, input ? input : "{}");
+		AUTO_FREE char *made = NULL;
+		buf_adds(out, stream_arguments(b, &made));
 	} else {
 		return false;
 	}

@@ -273,9 +273,10 @@ static int finish(struct wire_stream *s, struct buf *raw)
 		const struct block *b = &s->blocks[i];
 		if (!b->skeleton)
 			continue;
-		AUTO_FREE char *arguments = stream_arguments(b);
+		AUTO_FREE char *made = NULL;
+		const char *arguments = stream_arguments(b, &made);
 		buf_adds(raw, calls++ ? "," : ",\"tool_calls\":[");
-		write_call(raw, &(struct wire_call){b->id, b->name, arguments ? arguments : "{}"});
+		write_call(raw, &(struct wire_call){b->id, b->name, (char *)(uintptr_t)arguments});
 	}
 	if (calls && s->stop == WIRE_STOP_END)
 		s->stop = WIRE_STOP_TOOLS;

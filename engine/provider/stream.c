@@ -1,6 +1,7 @@
 #include "provider/stream.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6, NAME_BYTES_MAX = 64, ID_BYTES_MAX = 200 };
 
@@ -112,10 +113,10 @@ int stream_name(char **to, const json_t *object, const char *key)
 /* Half a request is worse than none. */
 int stream_quote(struct buf *out, const char *text, size_t len)
 {
-	json_auto_t *s = json_stringn(text, len);
-	if (!s)
-		out->failed = true;
-	return s ? json_write(out, s) : -1;
+	if (utf8_prefix(text, len) == len)
+		return json_write_string(out, text, len);
+	out->failed = true;
+	return -1;
 }
 
 /* As both APIs accept it when it comes back to them. */
@@ -171,15 +172,17 @@ void stream_tool(struct buf *out, const json_t *tool, const char *schema_key)
 	json_write(out, json_object_get(tool, "input_schema"));
 }
 
-char *stream_arguments(const struct block *b)
+const char *stream_arguments(const struct block *b, char **made)
 {
 	const char *text = b->text.len ? b->text.data : "{}";
 	json_auto_t *parsed = json_read(text, strlen(text), WIRE_CONTENT_CAP_BYTES, NULL);
+	*made = NULL;
 	if (json_is_object(parsed))
-		return strdup(text);
+		return text;
 	AUTO_BUF out;
 	buf_init(&out, 2 * WIRE_CONTENT_CAP_BYTES);
 	buf_adds(&out, "{\"malformed_arguments\":");
 	stream_quote(&out, text, strlen(text));
-	return buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);
+	*made = buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);
+	return *made ? *made : "{}";
 }

@@ -41,8 +41,9 @@ int stream_name(char **to, const json_t *object, const char *key);
 /* Gives every call a name and an id that the API takes back: unique in the turn, made up where the
  * server's is missing or is none. */
 int stream_settle_calls(struct wire_stream *s);
-/* The arguments of a call as an object, for a replay that a strict server accepts. */
-char *stream_arguments(const struct block *b);
+/* The arguments of a call as an object, for a replay that a strict server accepts: the block's own
+ * text, or *made, which the caller frees. */
+const char *stream_arguments(const struct block *b, char **made);
 /* Appends `text` as a JSON string. */
 int stream_quote(struct buf *out, const char *text, size_t len);
 /* Appends the members that describe a tool, its schema under the format's own key. */

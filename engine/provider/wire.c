@@ -131,26 +131,34 @@ static int collect_calls(struct wire_stream *s, struct wire_turn *turn)
 		struct wire_call *c = &turn->calls[turn->call_count++];
 		c->id = TAKE_PTR(b->id);
 		c->name = TAKE_PTR(b->name);
-		c->arguments = strdup(b->text.len ? b->text.data : "{}");
+		c->arguments = b->text.len ? buf_take(&b->text, NULL) : strdup("{}");
 		if (!c->id || !c->name || !c->arguments)
 			return -1;
 	}
 	return 0;
 }
 
-static char *collect_text(const struct wire_stream *s)
+/* An answer may be long: the text moves, and is copied only where there are several. */
+static char *collect_text(struct wire_stream *s)
 {
 	AUTO_BUF text;
 	buf_init(&text, WIRE_CONTENT_CAP_BYTES + WIRE_BLOCKS_MAX);
-	buf_adds(&text, "");
 	for (size_t i = 0; i < s->block_count; i++) {
-		const struct block *b = &s->blocks[i];
+		struct block *b = &s->blocks[i];
 		if (b->kind != BLOCK_TEXT || !b->skeleton || !b->text.len)
 			continue;
-		if (text.len)
-			buf_addc(&text, '\n');
+		if (!text.data) {
+			buf_done(&text);
+			text = b->text;
+			text.cap_bytes += WIRE_BLOCKS_MAX;
+			b->text = (struct buf){0};
+			continue;
+		}
+		buf_addc(&text, '\n');
 		buf_add(&text, b->text.data, b->text.len);
+		buf_done(&b->text);
 	}
+	buf_adds(&text, "");
 	return buf_take(&text, NULL);
 }
 
