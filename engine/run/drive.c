@@ -212,7 +212,7 @@ static bool open_data(struct drive *d, char *path, size_t bytes)
 	d->live.data_fd = openat(dir, "data", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (d->live.data_fd < 0)
 		return drive_end(d, RUN_BROKEN, "cannot open %s: %s", path, strerror(errno));
-	if (pokes_init(d->instance, &e) || stop_clear(d->instance, &e))
+	if (pokes_init(d->instance, &e))
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "run/instance.h"
 
+#include "run/sleep.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -172,7 +173,8 @@ static int take_lock(struct instance *i, struct err *e)
 			e->number = EWOULDBLOCK;
 		return -1;
 	}
-	if (write_holder(fd, e))
+	/* What was asked of the runner before; from here on it is asked of this one. */
+	if (stop_clear(i, e) || write_holder(fd, e))
 		return -1;
 	i->lock_fd = TAKE_FD(fd);
 	return 0;
@@ -211,6 +213,8 @@ int instance_holder(const struct instance *i, struct holder *out, struct err *e)
 		return err_errno(e, "cannot examine the lock of instance %s", i->id);
 	if (lock.l_type != F_UNLCK)
 		read_holder(fd, out);
+	if (is_gone(out)) /* killed, or the next one has not yet written itself */
+		*out = (struct holder){0};
 	return 0;
 }
 

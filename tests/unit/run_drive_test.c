@@ -214,10 +214,16 @@ static void test_stop(void)
 {
 	struct trial t;
 	trial_init(&t, parked);
+	struct err e = ERR_NONE;
+	AUTO_FREE char *id = strdup(t.instance.id);
 	AUTO_FD int stale = openat(t.instance.dir_fd, "stop", O_CREAT | O_WRONLY, 0600);
 	ok(stale >= 0, "a stop request from before the start");
+	instance_done(&t.instance);
+	is(instance_lock(&place, id, &t.instance, &e), 0, "%s", e.text);
 	t.request.exit_on_wait = true;
 	is(go(&t), RUN_WAITING, "does not stop it");
+	is(stop_run(&t.instance, &e), 0, "one that was accepted before it ran %s", e.text);
+	is(go(&t), RUN_STOPPED, "is not lost");
 	sigset_t term;
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
