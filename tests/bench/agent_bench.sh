@@ -51,13 +51,13 @@ for scheme in http https; do
 	report "agent: start to first byte, $scheme, median of $runs" "$(sed -n "$((runs / 2 + 1))p" "$scratch/times")" us "$limit"
 done
 
-# A whole turn of 64 MiB, 2 MiB of it text: what is read is not kept.
+# A whole turn of 64 MiB, 4 MiB of it text: what is read is not kept.
 awk 'function event(json) { text = "data: " json "\n\n"; total += length(text); printf "%s", text }
 	BEGIN {
 		printf "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 		event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}")
 		event("{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}")
-		for (i = 0; i < 131072; i++)
+		for (i = 0; i < 262144; i++)
 			event("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"16 bytes of text\"}}")
 		while (total < 64 * 1024 * 1024 - 4096)
 			event("{\"type\":\"ping\"}")
