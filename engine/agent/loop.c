@@ -14,7 +14,7 @@
 #include "launch/launcher.h"
 #include <stdarg.h>
 
-enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 256 * 1024 };
+enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 8 * 1024 * 1024 };
 /* The results of a turn, which are not dropped before the model has seen them, may take half of the
  * context: 3.5 bytes make a token. */
 enum { ESTIMATE_TRUSTED_TOKENS = 8192, SCALE_MAX = 4000, RESULTS_BYTES_PER_TOKEN = 2 };
@@ -180,21 +180,21 @@ static bool compact(struct loop *l, int64_t keep_tokens)
 	return true;
 }
 
-/* Eviction begins at 80 % and frees a quarter, so that the cached prefix then lives for a while. */
-static void make_room(struct loop *l)
+/* Eviction begins at 80 % and frees a quarter, so that the cached prefix then lives for a while.
+ * True: it may have cost a call. */
+static bool make_room(struct loop *l)
 {
 	int64_t window = l->task->limits.context_tokens, begin = window * 8 / 10;
 	int64_t before = estimate(l);
 	if (before < begin)
-		return;
+		return false;
 	int64_t gained = evict_results(&l->talk, window / 4);
 	if (gained)
 		emit_notice(
 			"the conversation (about %lld tokens) nears the limit of %lld; old tool "
 			"results of about %lld tokens were dropped",
 			(long long)before, (long long)window, (long long)gained);
-	if (estimate(l) >= begin)
-		compact(l, window * 4 / 10 * 1000 / l->scale);
+	return estimate(l) >= begin && compact(l, window * 4 / 10 * 1000 / l->scale);
 }
 
 /* The provider knows better how much is too much. */
@@ -306,9 +306,8 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 
 static int step(struct loop *l)
 {
-	if (may_call(l))
+	if (may_call(l) || (make_room(l) && may_call(l)))
 		return -1;
-	make_room(l);
 	int64_t wanted = l->task->limits.max_output_tokens_per_call * (l->doubled ? 2 : 1);
 	l->output_cap = ledger_output_cap(&l->ledger, l->task->provider.prices, wanted);
 	l->capped = l->output_cap < wanted;

@@ -107,7 +107,7 @@ schemas: {note: {text: str}}
 vars: {agent: {note: {type: note, default: {text: ""}}}}
 config: {agent: {context_tokens: 4000}}
 states:
-  work: {kind: agent, prompt: Read them., output_schema: note, capture: {finish_json: note}, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}
+  work: {kind: agent, prompt: Read them., ${BUDGET-max_iterations: 20}, output_schema: note, capture: {finish_json: note}, timeout_secs: 60, on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}}
   good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
   bad: {kind: terminal, status: failed, reason: bad}
 END
@@ -170,6 +170,10 @@ DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. Wha
 	[[ -z $(grep -r --exclude-dir=bundle "plain-key-of" "$SCRATCH/state" "$SCRATCH/recorded") ]]
 	long none "$DIGEST" '{"state":"work","match":{"tools":["transcript"]},"reply":{"status":400,"error":"no"}}' live
 	[[ $status -eq 0 && $output == *"no summary was written"*"replaced by a digest"* ]]
+	# A summary that uses up the budget is the last call.
+	BUDGET="max_output_tokens: 4030" long spent "$DIGEST" \
+		'{"state":"work","match":{"tools":["transcript"]},"reply":{"text":"so be it","usage":{"input_tokens":10,"output_tokens":4000}}}' live
+	[[ $status -eq 1 && $output == *"max_output_tokens is used up"* && $(fact spent .turns) -eq 4 ]]
 	PRICES="max_retries: 1" long unpriced "$DIGEST" "" live
 	[[ $status -eq 2 && $output == *"state work"*"price"* ]]
 }
