@@ -14,8 +14,25 @@ struct watching {
 	struct journal_reader reader;
 	const struct instance *instance;
 	char question[QUESTION_ID_BYTES]; /* shown last */
+	char active[256];                 /* what goes on since the last line; "": nothing */
 	bool ended;
 };
+
+/* The watcher has the journal alone: which state it is in, and since when. */
+static void note_active(struct watching *w, const char *type, const json_t *fields)
+{
+	bool step = !strcmp(type, "step");
+	AUTO_BUF text;
+	buf_init(&text, sizeof(w->active));
+	buf_adds(&text, "");
+	if (step || !strcmp(type, "retry")) {
+		buf_addf(&text, "%5jd  %s since ",
+			(intmax_t)json_integer_value(json_object_get(fields, "seq")) + step,
+			text_of(fields, step ? "goto" : "state"));
+		text_when(&text, text_of(fields, "ts"));
+	}
+	snprintf(w->active, sizeof(w->active), "%s", text.failed ? "" : text.data);
+}
 
 static void show_line(struct watching *w, const char *line, size_t len)
 {
@@ -23,6 +40,8 @@ static void show_line(struct watching *w, const char *line, size_t len)
 	json_auto_t *fields = journal_decode(line, len, &e);
 	const char *type = text_of(fields, "t");
 	w->ended = !strcmp(type, "end");
+	note_active(w, type, fields);
+	show_live(&w->show, "");
 	if (w->show.mode == SHOW_JSON) {
 		fwrite(line, 1, len, stdout);
 		fputc('\n', stdout);
@@ -59,11 +78,19 @@ static void tell_question(struct watching *w)
 		show_question(&text, w->instance->id, doc))
 		return;
 	snprintf(w->question, sizeof(w->question), "%s", id);
+	show_live(&w->show, "");
 	fputs(text.data, stdout);
 	fflush(stdout);
 }
 
-/* Blocks until the journal is written to; forgets what has been told. */
+static void show_active(struct watching *w)
+{
+	struct holder who;
+	if (!w->ended && !instance_holder(w->instance, &who, NULL))
+		show_live(&w->show, who.pid ? w->active : "nobody runs it at the moment");
+}
+
+/* Blocks until something happens in the instance; forgets what has been told. */
 static int wait_for_change(int watch, struct err *e)
 {
 	char events[4096];
@@ -82,8 +109,10 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 	AUTO_FD int present = sees ? ask_watch(&r->instance, e) : -1;
 	if (sees && present < 0)
 		return -1;
-	if (fd < 0 || watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) < 0 ||
-		inotify_add_watch(watch, r->instance.path, IN_MOVED_TO) < 0)
+	/* The journal, a question, a runner that takes or leaves the lock. */
+	if (fd < 0 || watch < 0 ||
+		inotify_add_watch(watch, r->instance.path,
+			IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
 		return err_errno(e, "cannot watch %s", path);
 	struct journal_mark at = journal_start();
 	w->instance = &r->instance;
@@ -93,6 +122,7 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 		w->reader.patience_ms = JOURNAL_PATIENCE_MS;
 		failed = show_new_lines(w, e);
 		tell_question(w);
+		show_active(w);
 		at = w->reader.mark;
 		journal_reader_done(&w->reader);
 		if (!failed && !w->ended)

@@ -314,23 +314,28 @@ static void add_activity(const struct show *s, struct buf *line, const struct ac
 	add_spend(line, &spent);
 }
 
+void show_live(struct show *s, const char *text)
+{
+	if (s->mode != SHOW_LIVE)
+		return;
+	AUTO_BUF clipped;
+	buf_init(&clipped, LINE_BYTES_MAX);
+	erase_live(s);
+	text_clean(&clipped, text, terminal_columns() > 8 ? terminal_columns() - 4 : 4);
+	fwrite(clipped.data, 1, clipped.len, stdout);
+	s->live_columns = utf8_count(clipped.data, clipped.len);
+	fflush(stdout);
+}
+
 static void on_activity(void *ctx, const struct activity *now)
 {
 	struct show *s = ctx;
-	if (s->mode != SHOW_LIVE)
-		return;
-	AUTO_BUF line, clipped;
+	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
-	buf_init(&clipped, LINE_BYTES_MAX);
-	erase_live(s);
-	if (now->state) {
+	buf_adds(&line, "");
+	if (now->state)
 		add_activity(s, &line, now);
-		text_clean(
-			&clipped, line.data, terminal_columns() > 8 ? terminal_columns() - 4 : 4);
-		fwrite(clipped.data, 1, clipped.len, stdout);
-		s->live_columns = utf8_count(clipped.data, clipped.len);
-	}
-	fflush(stdout);
+	show_live(s, line.data);
 }
 
 static void on_notice(void *ctx, const char *text)

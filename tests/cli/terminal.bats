@@ -133,6 +133,7 @@ watching() {
 	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x "$columns" -y 24 \
 		"env $* '$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat"
 	shows 'waits to be poked'
+	[[ "$*" == *TERM=dumb* ]] || shows 'nobody runs it at the moment'
 	[[ ${resized-} == "" ]] || tmux -S "$SCRATCH/tmux" resize-window -x "$resized" -y 24
 	agent6 machine poke flow
 	agent6 machine run ../flow --quiet
@@ -150,6 +151,34 @@ watching() {
 	rm -rf "$SCRATCH/state"
 	resized=40
 	watching 120
+}
+
+@test "watch shows what goes on, in one line that gives way" {
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: begin
+		budget: {max_transitions: 20}
+		states:
+		  begin: {kind: tool, command: ["true"], timeout_secs: 60, on: {ok: work, nonzero: done, timeout: done}}
+		  work:
+		    kind: tool
+		    command: [sh, -c, 'until [ -e $AGENT6_MACHINE_DATA_DIR/go ]; do sleep 0.05; done']
+		    timeout_secs: 60
+		    on: {ok: done, nonzero: done, timeout: done}
+		  done: {kind: terminal, status: ok, reason: finished}
+	END
+	agent6 machine run ../flow --quiet 3>&- &
+	local runner=$!
+	for _ in $(seq 200); do agent6 machine replay flow --quiet 2>/dev/null && break; sleep 0.05; done
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 80 -y 24 \
+		"'$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat" 3>&-
+	shows '^ *2  work since 20..-..-.. ..:..:.. UTC$'
+	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
+	shows 'exit 0'
+	wait "$runner"
+	[ "$(pane | grep -c ' since ')" -eq 0 ]
+	pane | grep -q '^ *2  work  *ok -> done'
 }
 
 @test "watch with NO_COLOR and on a dumb terminal writes no escape" {
