@@ -118,14 +118,13 @@ static void refuse(struct jail *j, const struct err *why)
 }
 
 /* The command is let in, or the report says why not. */
-static void carry_out(struct jail *j, int ready_fd, const struct order *o)
+static void carry_out(struct jail *j, bool begun, const struct order *o)
 {
 	struct err e = ERR_NONE;
 	bool proxy = j->policy.network == NETWORK_PROXY;
-	if (!proxy && !hand_over(j, ready_fd, o)) {
+	if (!proxy && !begun) {
 		discard(j);
-		own_close(&ready_fd);
-		ready_fd = prepare(j);
+		AUTO_FD int ready_fd = prepare(j);
 		err_set(&e, "the jail does not take it");
 		if (!hand_over(j, ready_fd, o) && !j->report->stage)
 			refuse(j, &e);
@@ -141,10 +140,10 @@ static void carry_out(struct jail *j, int ready_fd, const struct order *o)
 /* A process for each order, with the jail that is ready for it. What it says to the launcher: */
 enum { SAYS_TAKEN = 't', SAYS_TOLD = 'o', SAYS_ENDED = 'e' };
 
+/* Where nobody hears it any more, life_fd has hung up, and what runs is ended. */
 static void say(const struct jail *j, char what)
 {
-	if (write(j->life_fd, &what, 1) != 1 && what != SAYS_TOLD)
-		_exit(1);
+	send(j->life_fd, &what, 1, MSG_NOSIGNAL);
 }
 
 /* As receive. An order may go to another process that is ready; and who is ready when the launcher
@@ -172,13 +171,15 @@ static void serve_one(struct jail *j, int socket_fd)
 		say(j, SAYS_ENDED);
 		_exit(0);
 	}
+	bool begun = !rc && hand_over(j, ready_fd, &o); /* first of all: somebody waits */
+	own_close(&ready_fd);
 	say(j, SAYS_TAKEN);
 	for (int fd = 0; fd < 3 && !rc; fd++)
 		dup2(o.with.fds[fd], fd);
 	if (rc)
 		refuse(j, &e);
 	else
-		carry_out(j, ready_fd, &o);
+		carry_out(j, begun, &o);
 	supervise(j, o.with.fds[3]);
 	for (int fd = 0; fd < ORDER_FDS; fd++) { /* readers see the end here */
 		own_close(&o.with.fds[fd]);
@@ -208,8 +209,9 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
 	while (open("/dev/null", O_RDWR) <= STDERR_FILENO)
 		; /* an order's descriptors shall not land on these */
-	if (pipe2(says, O_CLOEXEC) || fcntl(socket_fd, F_SETFL, O_NONBLOCK))
-		return err_errno(e, "cannot make a pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, says) ||
+		fcntl(socket_fd, F_SETFL, O_NONBLOCK))
+		return err_errno(e, "cannot make a socket pair");
 	while (!ended || idle) {
 		/* A short command is not disturbed by the building of another jail. */
 		for (; !ended && quiet && idle < READY; idle++, quiet = false)
