@@ -77,6 +77,8 @@ static int open_place(struct opening *o, struct place *p, struct err *e)
 	if (p->grant && (p->dev != st.st_dev || p->ino != st.st_ino))
 		return err_set(e, "%s was replaced while the jail was built", p->path);
 	p->directory = S_ISDIR(st.st_mode);
+	p->dev = st.st_dev;
+	p->ino = st.st_ino;
 	p->tree_fd = (int)syscall(SYS_open_tree, fd, "",
 		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (p->tree_fd < 0)

@@ -31,7 +31,7 @@ struct place {
 	bool directory; /* known once opened */
 	char *link;     /* it is a symbolic link on the host, with this text: not mounted; owned */
 	int tree_fd;    /* detached tree to put there, or -1; owned */
-	uint64_t dev, ino; /* of a grant: when it was laid out */
+	uint64_t dev, ino; /* of a grant: when it was laid out; else when it was opened */
 };
 
 enum { LAYOUT_PLACES_MAX = 4096 };

@@ -60,8 +60,9 @@ static int attach(const struct jail *j, const struct place *p, int tree, struct 
 		fd = open(p->path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	} else {
 		fd = beneath_open(j->root_fd, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
-		if (fd >= 0 && p->grant && !fstat(fd, &st) &&
-			(st.st_dev != p->dev || st.st_ino != p->ino))
+		bool known = p->grant || p->tree_fd >= 0;
+		if (fd >= 0 && known &&
+			(fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
 			return err_set(e, "%s was replaced while the jail was built", p->path);
 	}
 	if (fd < 0 || syscall(SYS_move_mount, tree, "", fd, "",
