@@ -201,30 +201,42 @@ static int start_one(struct jail *base, int socket_fd, const int says[2], struct
 	return pid < 0 ? err_errno(e, "cannot start the next launcher") : 0;
 }
 
+static bool has_order(int socket_fd)
+{
+	char byte;
+	return recv(socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+/* The other side closes its half when it has given its last order: then nothing is built that
+ * nobody will use, and what runs comes to its end. When it is gone, so is everything. */
 int serve_run(struct jail *base, int socket_fd, struct err *e)
 {
-	int says[2], idle = 0;
+	int says[2], idle = 0, running = 0;
 	char what;
-	bool ended = false, quiet = true;
+	bool last = false, quiet = true;
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
 	while (open("/dev/null", O_RDWR) <= STDERR_FILENO)
 		; /* an order's descriptors shall not land on these */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, says) ||
 		fcntl(socket_fd, F_SETFL, O_NONBLOCK))
 		return err_errno(e, "cannot make a socket pair");
-	while (!ended || idle) {
+	do {
 		/* A short command is not disturbed by the building of another jail. */
-		for (; !ended && quiet && idle < READY; idle++, quiet = false)
+		for (; last ? !idle && has_order(socket_fd) : quiet && idle < READY;
+			idle++, quiet = false)
 			if (start_one(base, socket_fd, says, e))
 				return -1;
 		struct pollfd watched[] = {
-			{says[0], POLLIN, 0}, {ended ? -1 : socket_fd, POLLRDHUP, 0}};
-		quiet = !poll(watched, 2, !ended && idle < READY ? SHORT_MS : -1);
-		ended = ended || watched[1].revents;
+			{says[0], POLLIN, 0}, {socket_fd, last ? 0 : POLLRDHUP, 0}};
+		quiet = !poll(watched, 2, !last && idle < READY ? SHORT_MS : -1);
+		if (watched[1].revents & POLLHUP)
+			return 0;
+		last = last || watched[1].revents;
 		if (!watched[0].revents || read(says[0], &what, 1) != 1)
 			continue;
 		idle -= what != SAYS_TOLD;
+		running += what == SAYS_TAKEN ? 1 : what == SAYS_TOLD ? -1 : 0;
 		quiet = what == SAYS_TOLD;
-	}
+	} while (!last || idle || running || has_order(socket_fd));
 	return 0;
 }

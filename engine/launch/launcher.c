@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 enum { STOP_MS = 5000 };
@@ -35,18 +34,19 @@ static int start(const char *path, const int fds[], int count, struct child *chi
 
 int launcher_start(const json_t *policy, int proxy_fd, struct launcher *out, struct err *e)
 {
-	int pair[2], room = LAUNCHER_ORDER_BYTES_MAX;
+	int pair[2], ends[2], room = LAUNCHER_ORDER_BYTES_MAX;
 	AUTO_FREE char *path = child_sibling("agent6-jail", e);
 	AUTO_FD int policy_fd = path ? policy_file(policy, e) : -1;
 	if (policy_fd < 0)
 		return -1;
-	AUTO_FD int words_fd = memfd_create("words", MFD_CLOEXEC),
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+		return err_errno(e, "cannot make a pipe");
+	AUTO_FD int words_fd = ends[0], says_fd = ends[1],
 		    null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (words_fd < 0 || null_fd < 0 ||
-		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+	if (null_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_errno(e, "cannot make the launcher's descriptors");
 	AUTO_FD int ours = pair[0], theirs = pair[1];
-	int fds[] = {policy_fd, null_fd, null_fd, theirs, words_fd, proxy_fd};
+	int fds[] = {policy_fd, null_fd, null_fd, theirs, says_fd, proxy_fd};
 	_Static_assert(ARRAY_LEN(fds) == LAUNCHER_PROXY_FD + 1, "the policy names this descriptor");
 	struct launcher l = {.words_fd = -1};
 	if (setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)))
@@ -73,7 +73,7 @@ json_t *launcher_status(const struct launcher *l, const char *line, size_t len)
 	char own[LAUNCHER_STATUS_BYTES_MAX];
 	if (len)
 		return json_read(line, len, LAUNCHER_STATUS_BYTES_MAX, NULL);
-	ssize_t got = pread(l->words_fd, own, sizeof(own), 0);
+	ssize_t got = read(l->words_fd, own, sizeof(own));
 	return got > 0 ? json_read(own, (size_t)got, sizeof(own), NULL) : NULL;
 }
 
@@ -92,10 +92,10 @@ void launcher_kill(struct launcher *l)
 	kill(l->child.pid, SIGKILL);
 }
 
-/* Every process of it holds the other end of the socket, but for those inside a finished jail. */
+/* Every process of it holds the other end, but for those inside a finished jail. */
 static bool all_gone(const struct launcher *l)
 {
-	struct pollfd other = {.fd = l->socket_fd};
+	struct pollfd other = {.fd = l->words_fd};
 	int64_t until_ms = clock_monotonic_ms() + STOP_MS, left_ms;
 	while ((left_ms = until_ms - clock_monotonic_ms()) > 0)
 		if (poll(&other, 1, (int)left_ms) > 0)
@@ -113,12 +113,11 @@ void launcher_stop(struct launcher *l)
 {
 	if (l->child.pid <= 0)
 		return;
-	launcher_close(l);
+	own_close(&l->socket_fd);
 	if (!all_gone(l)) {
 		launcher_kill(l);
 		all_gone(l);
 	}
-	own_close(&l->socket_fd);
 	own_close(&l->words_fd);
 	child_wait(&l->child);
 	l->child.pid = -1;

@@ -21,7 +21,8 @@ enum { LAUNCHER_PROXY_FD = 5 };
 struct launcher {
 	struct child child; /* pid -1: none */
 	int socket_fd;      /* the way to it; owned */
-	int words_fd;       /* its own status line, where it failed; owned */
+	int words_fd; /* its own status line, where it failed; its end is that of all of it; owned
+		       */
 };
 #define LAUNCHER_NONE                                                                              \
 	{                                                                                          \
@@ -44,9 +45,9 @@ json_t *launcher_status(const struct launcher *l, const char *line, size_t len);
 bool launcher_gone(const struct launcher *l);
 /* Ends it with all that it runs. */
 void launcher_kill(struct launcher *l);
-/* Asks it to end, which launcher_stop waits for. There are no orders after this. */
+/* There are no orders after this: it builds no further jail, and ends when what it runs has. */
 void launcher_close(struct launcher *l);
-/* Lets it end, kills it when it does not, and waits until nothing that it started is left. What it
- * runs is killed. Safe on LAUNCHER_NONE. */
+/* Ends it with all that it runs, kills it when it does not, and waits until nothing that it started
+ * is left. Safe on LAUNCHER_NONE. */
 void launcher_stop(struct launcher *l);
 #endif

@@ -52,6 +52,19 @@ static void adopt(struct drive *d, struct position *trial)
 	d->at = *trial;
 }
 
+/* Some work takes as long as the disk does: the first jail of the tool state that comes next, and
+ * the end of the last ones. */
+static void meanwhile(struct drive *d, const struct position *next)
+{
+	bool tool = next->state->kind == KIND_TOOL && !next->ended && !next->retry_at_us;
+	if (next->state->kind == KIND_TERMINAL)
+		jails_retire(&d->live.jails);
+	if (!tool || !jails_none(&d->live.jails))
+		return;
+	json_auto_t *policy = confine_policy(&d->env.confine, next->state);
+	live_ahead(&d->live, policy);
+}
+
 bool drive_commit(struct drive *d, json_t *event)
 {
 	json_auto_t *owned = event;
@@ -59,6 +72,7 @@ bool drive_commit(struct drive *d, json_t *event)
 	struct err e = ERR_NONE;
 	if (!try_event(d, owned, &trial))
 		return false;
+	meanwhile(d, &trial);
 	if (journal_commit(&d->journal, owned, &e)) {
 		position_done(&trial);
 		return drive_end(d, RUN_BROKEN,

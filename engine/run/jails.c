@@ -40,6 +40,11 @@ struct launcher *jails_find(struct jails *j, const json_t *policy, struct err *e
 	return &j->slots[0].launcher;
 }
 
+bool jails_none(const struct jails *j)
+{
+	return !j->count || !j->slots[0].policy;
+}
+
 void jails_drop(struct jails *j)
 {
 	if (j->count)

@@ -22,6 +22,8 @@ struct jails {
 struct launcher *jails_find(struct jails *j, const json_t *policy, struct err *e);
 /* Ends the one that jails_find gave last. */
 void jails_drop(struct jails *j);
+/* Whether there is none to be given. */
+bool jails_none(const struct jails *j);
 /* Asks all to end, and gives none of them again. */
 void jails_retire(struct jails *j);
 /* Ends all; returns when nothing of them is left. */

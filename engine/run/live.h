@@ -42,6 +42,8 @@ enum live_end live_tool(
 enum live_end live_agent(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 
+/* Has the first jail of a policy built by the time that a step asks for it. */
+void live_ahead(struct live *w, const json_t *policy);
 /* The part of live_tool that only runs the command in a jail of the step's policy. */
 enum live_end live_jail(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);

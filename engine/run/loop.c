@@ -358,9 +358,7 @@ static bool take_step(struct drive *d)
 		return finish(d, END_BUDGET, false, reason);
 	if (!announce(d))
 		return false;
-	if (kind == KIND_TERMINAL)
-		jails_retire(&d->live.jails);
-	else if (kind != KIND_TOOL && kind != KIND_BRANCH)
+	if (kind != KIND_TOOL && kind != KIND_BRANCH && kind != KIND_TERMINAL)
 		jails_clear(&d->live.jails);
 	switch (kind) {
 	case KIND_TOOL:

@@ -23,7 +23,6 @@ static json_t *try_jail(struct live *w, json_t *taken, struct err *e)
 	struct step step = {.state = &state, .attempt = 1, .policy = taken};
 	json_t *fact = NULL;
 	enum live_end end = live_jail(w, &step, &fact, NULL, e);
-	jails_retire(&w->jails);
 	json_decref(step.policy);
 	return end == LIVE_FACT ? fact : NULL;
 }

@@ -80,10 +80,33 @@ static int start_egress(struct live *w, const struct step *s, struct run *r, str
 	return 0;
 }
 
+/* What a launcher is for: the policy without what an order brings. */
+static json_t *fixed_part(const json_t *policy)
+{
+	static const char *const ordered[] = {"argv", "env", "timeout_secs"};
+	json_t *fixed = json_copy((json_t *)(uintptr_t)policy);
+	for (size_t i = 0; i < ARRAY_LEN(ordered); i++)
+		json_object_del(fixed, ordered[i]);
+	return fixed;
+}
+
+static bool has_list(const json_t *policy)
+{
+	return json_object_get(json_object_get(policy, "network"), "proxy_fd");
+}
+
+void live_ahead(struct live *w, const json_t *policy)
+{
+	json_auto_t *fixed = fixed_part(policy);
+	struct err unheard = ERR_NONE; /* whoever needs it is told */
+	if (!has_list(fixed))
+		jails_find(&w->jails, fixed, &unheard);
+}
+
 static int find_launcher(
 	struct live *w, const struct step *s, struct run *r, const json_t *policy, struct err *e)
 {
-	if (!json_object_get(json_object_get(policy, "network"), "proxy_fd")) {
+	if (!has_list(policy)) {
 		r->through = jails_find(&w->jails, policy, e);
 		return r->through ? 0 : -1;
 	}
@@ -102,15 +125,27 @@ static void drop_launcher(struct live *w, struct run *r)
 	r->through = NULL;
 }
 
+/* A state that leads to no other command at once gives the last order: what is built ahead would be
+ * for nobody. */
+static void close_after(struct live *w, const struct step *s, struct run *r)
+{
+	bool last = true;
+	for (size_t i = 0; i < state_edge_count(s->state); i++) {
+		const struct state *to = state_edge(s->state, i);
+		last = last && !(to && (to->kind == KIND_TOOL || to->kind == KIND_BRANCH));
+	}
+	if (r->through == &r->own)
+		launcher_close(&r->own);
+	else if (last)
+		jails_retire(&w->jails);
+}
+
 /* A launcher may have died while nobody needed it: then there is another. When that one dies as
  * well, its own words are the judge's. */
 static int give_order(struct live *w, const struct step *s, struct run *r, struct err *e)
 {
 	AUTO_FREE char *order = grants_order(w->config, s, e);
-	json_auto_t *policy = json_copy(s->policy);
-	static const char *const ordered[] = {"argv", "env", "timeout_secs"};
-	for (size_t i = 0; i < ARRAY_LEN(ordered); i++)
-		json_object_del(policy, ordered[i]);
+	json_auto_t *policy = fixed_part(s->policy);
 	int rc = order ? 1 : -1;
 	for (int starts = 0; rc == 1 && starts < 2; starts++) {
 		drop_launcher(w, r);
@@ -119,6 +154,8 @@ static int give_order(struct live *w, const struct step *s, struct run *r, struc
 	}
 	if (order)
 		explicit_bzero(order, strlen(order));
+	if (!rc)
+		close_after(w, s, r);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -20,12 +20,9 @@ END
 	chmod 755 "$SCRATCH/go"
 }
 
-# Processes of the programs of this test alone; on what they run, `sleep $marker` tells.
+# Processes of the programs of this test alone, as /proc/PID/exe; on what they run, `sleep $marker` tells.
 processes() { # [PROGRAM]
-	local exe
-	for exe in /proc/[0-9]*/exe; do
-		[[ $(readlink "$exe" 2>/dev/null) == "$AGENT6_BIN/${1-agent6}"* ]] && echo "${exe//[^0-9]/}"
-	done
+	find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$AGENT6_BIN/${1-agent6}*" 2>/dev/null || true
 	[[ -n ${1-} ]] || pgrep -fx "sleep $marker" || true
 }
 
@@ -33,13 +30,8 @@ nothing_left() {
 	[[ -z $(processes) && -z $(find /sys/fs/cgroup -name 'agent6-jail-*' -newer "$SCRATCH/go" 2>/dev/null) ]]
 }
 
-launchers() { # how many resident ones; each has the serve in its arguments that its jails have too
-	local pid parent count=0
-	for pid in $(processes agent6-jail); do
-		parent=$(awk '/^PPid/ {print $2}' "/proc/$pid/status" 2>/dev/null) || continue
-		[[ $(readlink "/proc/$parent/exe" 2>/dev/null) != "$AGENT6_BIN/agent6" ]] || count=$((count + 1))
-	done
-	echo "$count"
+launchers() { # PID: the resident ones of that run
+	pgrep -P "$1" -c agent6-jail || true
 }
 
 steps() { # NAME: how many are committed
@@ -72,7 +64,7 @@ END
 	pid=$!
 	until [[ $(steps many) -ge 50 ]]; do sleep 0.05; done
 	early=$(most_descriptors "$pid")
-	[[ $(launchers) -le 2 ]]
+	[[ $(launchers "$pid") -le 2 ]]
 	until [[ $(steps many) -ge 800 ]]; do sleep 0.05; done
 	late=$(most_descriptors "$pid")
 	local code=0
@@ -135,26 +127,17 @@ states:
     kind: tool
     command: [sh, -c, 'touch "$AGENT6_MACHINE_DATA_DIR/up"; until [ -e go ]; do sleep 0.02; done']
     workspace: read
-    timeout_secs: 20
+    timeout_secs: 200
     on: {ok: c, nonzero: bad, timeout: bad}
   c: {kind: tool, command: [sh, -c, 'echo again'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}
   good: {kind: terminal, status: ok, reason: good}
   bad: {kind: terminal, status: failed, reason: bad}
 END
 	"$SCRATCH/go" "$SCRATCH/two" 3>&- &
-	local run=$! pid idle=()
+	local run=$!
 	eventually eval 'test -e "$SCRATCH"/state/*/machines/two/data/up'
-	[[ $(launchers) -eq 2 ]]
-	for pid in $(pgrep -P "$run"); do # the one that waits has no command below it
-		pgrep -f "until \[ -e go" | while read -r command; do
-			while [[ $command -gt 1 && $command -ne $pid ]]; do
-				command=$(awk '/^PPid/ {print $2}' "/proc/$command/status" 2>/dev/null || echo 0)
-			done
-			[[ $command -ne $pid ]] || echo busy
-		done | grep -q busy || idle+=("$pid")
-	done
-	[[ ${#idle[@]} -eq 1 ]]
-	kill -9 "${idle[0]}"
+	[[ $(launchers "$run") -eq 2 ]]
+	kill -9 "$(pgrep -o -P "$run" agent6-jail)" # the first state's
 	touch "$SCRATCH/ws/go"
 	wait "$run"
 	[[ $(journal two | grep -c '"label":"ok"') -eq 3 ]]
@@ -189,7 +172,7 @@ END
 	"$SCRATCH/go" "$SCRATCH/parks" 3>&- &
 	local run=$! code=0
 	eventually eval 'test -e "$SCRATCH"/state/*/machines/parks/wait.json'
-	[[ $(launchers) -eq 0 && -z $(processes agent6-jail) ]]
+	[[ $(launchers "$run") -eq 0 && -z $(processes agent6-jail) ]]
 	kill -TERM "$run"
 	wait "$run" || code=$?
 	[[ $code -eq 143 ]]

@@ -268,6 +268,31 @@ static void test_killed(const char *profile)
 /* --- orders ------------------------------------------------------------------------------------
  */
 
+/* As fast as the engine does it, and whatever is ready by then. */
+static void test_last(const char *profile)
+{
+	int told = 0;
+	for (int i = 0; i < 40; i++) {
+		struct launcher l = start(profile);
+		for (int before = i % 4; before > 0; before--) {
+			struct ended end = run(&l, "true");
+			ended_done(&end);
+		}
+		pause_ms(i % 8 * 2);
+		struct running r;
+		if (give(&l, i % 5 ? "echo last" : "sleep 0.05; echo last", 20, &r))
+			bail("the last order is not taken");
+		launcher_close(&l);
+		struct ended end = finish(&r);
+		struct pollfd over = {.fd = l.child.pidfd, .events = POLLIN};
+		told += !strcmp(end.out, "last\n") && poll(&over, 1, SOON_MS) == 1;
+		ended_done(&end);
+		launcher_stop(&l);
+	}
+	is(told, 40, "%s: the last order is carried out, and then the launcher ends", profile);
+	nothing_is_left("of forty launchers");
+}
+
 static void test_sizes(void)
 {
 	struct launcher l = start("strict");
@@ -365,6 +390,7 @@ static void test_all(const char *who, uid_t uid)
 	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
 		test_time_out(profiles[i]);
 		test_killed(profiles[i]);
+		test_last(profiles[i]);
 	}
 	test_directories(geteuid() ? geteuid() : owner);
 	test_sizes();
