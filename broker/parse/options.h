@@ -18,7 +18,7 @@ struct options {
 	size_t rule_count;
 	int control_fd;            /* -1: facts are not wanted */
 	uint64_t max_bytes;        /* UINT64_MAX: unlimited */
-	char *upstream_proxy;      /* URL, wiped from argv; NULL: none */
+	char *upstream_proxy;      /* URL, heap, wiped from argv; NULL: none */
 	int fds[CHANNELS_MAX + 2]; /* every descriptor named above */
 	size_t fd_count;
 	uint16_t ports[CHANNELS_MAX + RULES_MAX + 2]; /* where TCP connections may go */

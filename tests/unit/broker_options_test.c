@@ -73,6 +73,8 @@ static void test_others(void)
 	is(o.control_fd, 9, "--control");
 	is(o.max_bytes, 1000, "--max-bytes");
 	is_str(o.upstream_proxy, "http://proxy.test:3128", "--upstream-proxy");
+	is_str(argv[6] + strlen("--upstream-proxy="), "", "is wiped from the command line");
+	free(o.upstream_proxy);
 	is(decode(&o, &e, "--channel", "7=a.test:443,tls"), 0, "a channel alone");
 	ok(o.max_bytes == UINT64_MAX && o.control_fd == -1 && !o.upstream_proxy,
 		"and its defaults");
