@@ -2,6 +2,7 @@
 #include "cli/exposure.h"
 #include "cli/report.h"
 #include "cli/setup.h"
+#include "run/journal.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,10 +15,20 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 	report_line(ctx, fields, blackboard);
 }
 
+/* As many as its last line counts; 0 when that cannot be read, as the replay will say. */
+static uint64_t count_steps(const struct instance *i)
+{
+	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct err e = ERR_NONE;
+	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
+	return (uint64_t)json_integer_value(json_object_get(last, "seq"));
+}
+
 static int collect(struct report *r, const struct resting *i, struct err *e)
 {
 	json_auto_t *blackboard = NULL;
 	struct replay_request q = {.machine = i->loaded.machine, .line = on_line, .ctx = r};
+	r->steps = count_steps(&i->instance);
 	summary_read_layers(&r->summary, &i->instance);
 	return replay_run(&i->instance, &q, &r->result, &blackboard, e);
 }

@@ -194,7 +194,7 @@ static void add_when(struct buf *out, const char *term, int64_t unix_us)
 	AUTO_BUF text;
 	buf_init(&text, 64);
 	clock_text(unix_us, instant);
-	text_when(&text, instant);
+	text_when(&text, unix_us ? instant : "not yet");
 	html_term(out, term, text.data);
 }
 
@@ -209,7 +209,8 @@ static void join(struct buf *out, const json_t *words)
 static void add_about(const struct report *r, struct buf *out)
 {
 	AUTO_BUF overrides, check;
-	AUTO_FREE char *parameters = json_text(json_object_get(r->begin, "parameters"));
+	const json_t *given = json_object_get(r->begin, "parameters");
+	AUTO_FREE char *parameters = json_object_size(given) ? json_text(given) : NULL;
 	buf_init(&overrides, 1024);
 	buf_init(&check, 256);
 	join(&overrides, json_object_get(r->begin, "overrides"));
@@ -220,8 +221,7 @@ static void add_about(const struct report *r, struct buf *out)
 	add_when(out, "began", r->summary.begun_us);
 	add_when(out, r->result.already_ended ? "ended" : "last line", r->summary.end_us);
 	html_term(out, "state", r->result.state);
-	html_term(out, "parameters",
-		parameters && strcmp(parameters, "{}") ? parameters : "the machine's own");
+	html_term(out, "parameters", parameters ? parameters : "the machine's own");
 	html_term(out, "allowed by hand", overrides.len ? overrides.data : "nothing");
 	html_term(out, "agent6", text_of(r->begin, "agent6"));
 	html_term(out, "check its journal", check.data);

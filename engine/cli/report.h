@@ -22,8 +22,10 @@ struct report {
 	json_t *begin;   /* the journal's first line */
 	json_t *edges;   /* "FROM\nTO": how often it was taken */
 	json_t *egress;  /* ENDPOINT: {connections, up, down, refused: {WHY: N}} */
-	struct buf rows; /* the steps, as HTML */
+	uint64_t steps;  /* how many there will be; 0: unknown, all are shown */
+	struct buf rows; /* the steps, as HTML: the first and the last of very many */
 	size_t row_count;
+	bool left_out;  /* some were, and the page says so */
 	json_t *before; /* the blackboard behind the last row */
 	json_t *spans;  /* STATE: [began_us, ended_us, went well, ...] flat */
 	struct drive_result result;

@@ -5,7 +5,13 @@
 #include <string.h>
 
 /* A page of steps is laid out only when it is looked at. */
-enum { CHUNK_ROWS = 20, BLOCK_BYTES = 4000, SHORT_BYTES = 100, CONTEXT_LINES = 2 };
+enum {
+	EDGE_STEPS = 5000,
+	CHUNK_ROWS = 20,
+	BLOCK_BYTES = 4000,
+	SHORT_BYTES = 100,
+	CONTEXT_LINES = 2
+};
 
 /* --- facts ----------------------------------------------------------------------------------- */
 
@@ -253,8 +259,6 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 	add_fact(out, fields);
 	add_changes(r, blackboard);
 	buf_adds(out, "</div></details>\n");
-	json_decref(r->before);
-	r->before = json_copy((json_t *)(uintptr_t)blackboard);
 }
 
 /* Lines between the steps that a reader wants to see: the word, its colour, what it says. */
@@ -310,6 +314,24 @@ static void add_refusals(struct report *r, const json_t *fields)
 	}
 }
 
+/* Nobody reads a million rows, and no browser shows them. */
+static bool leave_out(struct report *r, const json_t *fields)
+{
+	uint64_t seq = (uint64_t)json_integer_value(json_object_get(fields, "seq"));
+	if (r->steps <= 2 * EDGE_STEPS || seq <= EDGE_STEPS || seq > r->steps - EDGE_STEPS)
+		return false;
+	if (r->left_out)
+		return true;
+	r->left_out = true;
+	AUTO_BUF says;
+	buf_init(&says, 256);
+	buf_adds(&says, "left out here: ");
+	text_count(&says, (int64_t)r->steps - 2 * EDGE_STEPS);
+	buf_addf(&says, " of the steps; agent6 machine replay %s tells them", r->id);
+	add_event(r, fields, "", says.data);
+	return true;
+}
+
 void report_row(struct report *r, const json_t *fields, const json_t *blackboard)
 {
 	static const struct {
@@ -318,11 +340,12 @@ void report_row(struct report *r, const json_t *fields, const json_t *blackboard
 	} events[] = {{"notify", add_notify}, {"stop", add_stop}, {"spend", add_unfinished},
 		{"egress", add_refusals}};
 	const char *type = text_of(fields, "t");
-	if (!strcmp(type, "begin"))
-		r->before = json_copy((json_t *)(uintptr_t)blackboard);
-	if (!strcmp(type, "step") || !strcmp(type, "retry"))
+	bool shown = !leave_out(r, fields);
+	if (shown && (!strcmp(type, "step") || !strcmp(type, "retry")))
 		add_step(r, fields, blackboard);
-	for (size_t i = 0; i < ARRAY_LEN(events); i++)
+	for (size_t i = 0; shown && i < ARRAY_LEN(events); i++)
 		if (!strcmp(type, events[i].type))
 			events[i].add(r, fields);
+	json_decref(r->before);
+	r->before = json_copy((json_t *)(uintptr_t)blackboard);
 }

@@ -80,6 +80,16 @@ balanced() {
 	[ "$(grep -c '<details>' page.html)" -eq 500 ]
 }
 
+@test "a run that was killed before its first line has a report" {
+	agent6 machine run ../flow --quiet
+	journal=$(echo "$SCRATCH"/state/*/machines/flow/journal.jsonl)
+	: >"$journal"
+	rm -f "${journal%/*}/snapshot.json"
+	agent6 machine report flow -o page.html
+	grep -q 'not ended' page.html
+	balanced page.html
+}
+
 @test "a run that waits has a report too; a path is needed" {
 	cat >../flow/machine.yaml <<-'END'
 		machine: flow
