@@ -42,15 +42,26 @@ static int64_t drop(struct wire_result *r)
 	return gained;
 }
 
+/* What was said behind a change was said to something else. */
+static void mark_stale(struct wire_talk *talk, size_t changed)
+{
+	for (size_t i = changed + 1; i < talk->count; i++)
+		talk->turns[i].stale = true;
+}
+
 int64_t evict_results(struct wire_talk *talk, int64_t free_tokens)
 {
 	size_t newest = talk->count;
 	while (newest && talk->turns[newest - 1].role != WIRE_RESULTS)
 		newest--;
 	int64_t gained = 0;
-	for (size_t i = 0; i + 1 < newest && gained < free_tokens; i++)
+	for (size_t i = 0; i + 1 < newest && gained < free_tokens; i++) {
+		int64_t before = gained;
 		for (size_t k = 0; k < talk->turns[i].result_count; k++)
 			gained += drop(&talk->turns[i].results[k]);
+		if (!before && gained)
+			mark_stale(talk, i);
+	}
 	return gained;
 }
 
@@ -87,4 +98,5 @@ void evict_turns(struct wire_talk *talk, struct evict_range r, char *digest)
 	memmove(&talk->turns[r.from], &talk->turns[r.to],
 		(talk->count - r.to) * sizeof(*talk->turns));
 	talk->count -= r.to - r.from;
+	mark_stale(talk, r.from - 1);
 }

@@ -5,6 +5,8 @@
 
 /* Anthropic Messages, https://docs.anthropic.com/en/api/messages and .../messages-streaming. */
 
+enum { BLOCK_LEVELS = 4 };
+
 static const char cache_mark[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 static const struct {
@@ -57,24 +59,54 @@ static bool is_marked(const struct wire_talk *talk, size_t at)
 	return newer < 2;
 }
 
-static void write_messages(struct buf *out, const struct wire_talk *talk)
+static bool is_thought_type(const json_t *block)
 {
+	const char *type = json_string_value(json_object_get(block, "type"));
+	return type && (!strcmp(type, "thinking") || !strcmp(type, "redacted_thinking"));
+}
+
+/* The content without its thoughts, which newer models bind to all that stood before them: where
+ * that has changed, the turn goes back without. NULL: nothing else was said. Heap. */
+static char *thoughtless(const char *raw)
+{
+	json_auto_t *content = json_read_nested(
+		raw, strlen(raw), (struct json_cap){SIZE_MAX, JSON_DEPTH_MAX + BLOCK_LEVELS}, NULL);
+	if (!content)
+		return strdup(raw);
+	for (size_t i = json_array_size(content); i > 0; i--)
+		if (is_thought_type(json_array_get(content, i - 1)))
+			json_array_remove(content, i - 1);
+	return json_array_size(content) ? json_text(content) : NULL;
+}
+
+/* False: there is nothing to send. An assistant message with no content is refused. */
+static bool write_said(struct buf *out, const struct wire_turn *t, bool with_thoughts)
+{
+	AUTO_FREE char *without = with_thoughts ? NULL : thoughtless(t->raw);
+	const char *content = with_thoughts ? t->raw : without;
+	if (!content || !strcmp(content, "[]"))
+		return false;
+	buf_addf(out, "{\"role\":\"assistant\",\"content\":%s}", content);
+	return true;
+}
+
+static void write_messages(struct buf *out, const struct wire_request *r)
+{
+	const struct wire_talk *talk = r->talk;
 	buf_adds(out, "\"messages\":[");
-	bool first = true;
 	for (size_t i = 0; i < talk->count; i++) {
 		const struct wire_turn *t = &talk->turns[i];
-		/* An assistant message with no content is refused; the turn said nothing anyway. */
-		if (t->role == WIRE_ASSISTANT && !strcmp(t->raw, "[]"))
-			continue;
-		if (!first)
-			buf_addc(out, ',');
-		first = false;
-		if (t->role == WIRE_ASSISTANT)
-			buf_addf(out, "{\"role\":\"assistant\",\"content\":%s}", t->raw);
-		else if (t->role == WIRE_USER)
+		bool first = out->len && out->data[out->len - 1] == '[';
+		size_t before = out->len;
+		buf_adds(out, first ? "" : ",");
+		if (t->role == WIRE_ASSISTANT) {
+			if (!write_said(out, t, !t->stale || !r->quirks.bound_thinking))
+				out->len = before;
+		} else if (t->role == WIRE_USER) {
 			write_user(out, t, is_marked(talk, i));
-		else
+		} else {
 			write_results(out, t, is_marked(talk, i));
+		}
 	}
 	buf_adds(out, "]");
 }
@@ -131,7 +163,7 @@ static int encode(const struct wire_request *r, struct buf *out)
 		json_write(out, value);
 	}
 	buf_addc(out, ',');
-	write_messages(out, r->talk);
+	write_messages(out, r);
 	return buf_adds(out, "}");
 }
 
@@ -360,17 +392,12 @@ static bool is_said(const struct block *b)
 	return b->skeleton && (b->kind != BLOCK_TEXT || !is_blank(&b->text));
 }
 
-static bool is_thought(const struct block *b)
-{
-	const char *type = json_string_value(json_object_get(b->skeleton, "type"));
-	return b->kind == BLOCK_THINKING || (type && !strcmp(type, "redacted_thinking"));
-}
-
 /* Blocks up to the last that is more than a thought: no message may end with one. */
 static size_t said_count(const struct wire_stream *s)
 {
 	size_t count = s->block_count;
-	while (count && (!is_said(&s->blocks[count - 1]) || is_thought(&s->blocks[count - 1])))
+	while (count &&
+		(!is_said(&s->blocks[count - 1]) || is_thought_type(s->blocks[count - 1].skeleton)))
 		count--;
 	return count;
 }
@@ -412,6 +439,10 @@ static bool set_once(bool *quirk)
 
 static bool adapt(struct wire_quirks *q, const char *message)
 {
+	if (strcasestr(message, "bound to a different conversation"))
+		return set_once(&q->bound_thinking);
+	if (strcasestr(message, "thinking.type.disabled"))
+		return set_once(&q->no_thinking);
 	if (strcasestr(message, "temperature"))
 		return set_once(&q->no_temperature);
 	if (strcasestr(message, "adaptive") || strcasestr(message, "output_config") ||

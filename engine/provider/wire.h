@@ -34,6 +34,7 @@ struct wire_turn {
 	struct wire_call *calls;
 	struct wire_result *results;
 	size_t call_count, result_count;
+	bool stale; /* ASSISTANT: something before it has changed since it was said */
 };
 
 struct wire_talk {
@@ -51,6 +52,7 @@ struct wire_quirks {
 	bool no_temperature;
 	bool manual_thinking; /* anthropic: a token budget instead of adaptive */
 	bool no_thinking;
+	bool bound_thinking; /* anthropic: thoughts of stale turns are refused */
 	bool completion_tokens; /* openai: max_completion_tokens for max_tokens */
 };
 

@@ -8,7 +8,7 @@
 
 #define BLOCK(at, json)                                                                            \
 	"data: {\"type\":\"content_block_start\",\"index\":" #at ",\"content_block\":" json "}\n"  \
-											    "\n"
+	"\n"
 #define THOUGHT(at, sign)                                                                          \
 	BLOCK(at, "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"" sign "\"}")
 #define BROKEN(at, id, name, text)                                                                 \
@@ -160,6 +160,63 @@ static void context(void)
 	is(kit_count(never.requests, "POST "), 1, "at once");
 }
 
+/* Thoughts that are bound to what stood before them: where that has changed they stay behind. */
+static void bound(void)
+{
+	static const char full[] =
+		KIT_HEAD("400 No", "application/json") "{\"error\":{\"type\":"
+						       "\"invalid_request_error\",\"message\":"
+						       "\"prompt is too long: 9 > 8\"}}";
+	static const char changed[] = KIT_HEAD(
+		"400 No", "application/json") "{\"error\":{\"type\":"
+					      "\"invalid_request_error\",\"message\":\"messages.3."
+					      "content.0: Invalid `signature` in "
+					      "`thinking` block. The block is bound to a different "
+					      "conversation.\"}}";
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN THOUGHT(0, "s1")
+					    KIT_CALL(1, "t1", "list_dir", LOOK) KIT_END("tool_use"),
+				    0, 0},
+			{KIT_STREAM KIT_BEGIN THOUGHT(0, "s2") KIT_CALL(
+				 1, "t2", "read_file", "{\"path\":\"x\"}") KIT_END("tool_use"),
+				0, 0},
+			{KIT_STREAM KIT_BEGIN THOUGHT(0, "s3") KIT_CALL(
+				 1, "t3", "read_file", "{\"path\":\"y\"}") KIT_END("tool_use"),
+				0, 0},
+			{full, 0, 0}, {changed, 0, 0},
+			{KIT_STREAM KIT_BEGIN THOUGHT(0, "s4") KIT_CALL(
+				 1, "t4", "list_dir", "{\"path\":\"z\"}") KIT_END("tool_use"),
+				0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a conversation that was cut goes on");
+	json_auto_t *body = newest(&k);
+	AUTO_FREE char *text = json_text(body);
+	ok(strstr(text, "\"s1\""), "with the thought before the cut");
+	ok(!strstr(text, "\"s3\"") && strstr(text, "\"t3\""), "without the one behind it");
+	ok(strstr(text, "\"s4\""), "and with what was thought since");
+	ok(is_paired(json_object_get(body, "messages")), "in whole pairs");
+	is(kit_count(k.requests, "POST "), 7, "after one refusal");
+}
+
+static void always_thinking(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.task = json_pack("{s:s}", "thinking", "off"),
+		.replies = {{KIT_HEAD("400 No",
+				     "application/json") "{\"error\":{\"type\":"
+							 "\"invalid_request_error\",\"message\":"
+							 "\"\\\"thinking.type.disabled\\\" is "
+							 "not supported for this model. Use "
+							 "\\\"thinking.type.adaptive\\\"\"}}",
+				    0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a model that cannot but think");
+	is(kit_count(k.requests, "\"thinking\":{"), 1, "is told once not to");
+	is(kit_count(k.requests, "POST "), 2, "and asked again");
+}
+
 int main(void)
 {
 	calls();
@@ -167,5 +224,7 @@ int main(void)
 	thoughts();
 	pauses();
 	context();
+	bound();
+	always_thinking();
 	return tap_done();
 }
