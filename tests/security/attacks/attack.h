@@ -56,7 +56,7 @@ enum {
 	X(fs_open_kmsg, BY_ROOT, (ENOENT), (EACCES), "read the kernel's log device")               \
 	X(fs_open_devices, BY_ROOT, (ENOENT), (EACCES), "open any device beyond the sinks")        \
 	X(fs_suid_mount, BY_ANY, (EPERM), (ANYTHING), "find a mount where set-id bits count")      \
-	X(crawl, BY_ROOT, (EPERM), (EPERM), "find any place to write but the own ones")            \
+	X(crawl, BY_ANY, (EPERM), (EPERM), "find any place to write but the own ones")             \
 	X(suid_chmod, BY_ANY, (EPERM), (EPERM), "set-id bit by chmod")                             \
 	X(suid_fchmod, BY_ANY, (EPERM), (EPERM), "set-id bit by fchmod")                           \
 	X(suid_fchmodat, BY_ANY, (EPERM), (EPERM), "set-id bit by fchmodat")                       \

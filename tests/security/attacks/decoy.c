@@ -219,9 +219,10 @@ static int list_one(const char *path, const struct stat *st, int type, struct FT
 {
 	(void)type;
 	(void)at;
-	char *longer = text("%s%s %o %lld %lld.%09ld\n", listing ? listing : "", path, st->st_mode,
-		S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size, (long long)st->st_mtim.tv_sec,
-		st->st_mtim.tv_nsec);
+	char *longer = text("%s%s %o %u:%u %llu %lld %lld.%09ld\n", listing ? listing : "", path,
+		st->st_mode, st->st_uid, st->st_gid, (unsigned long long)st->st_ino,
+		S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size, (long long)st->st_ctim.tv_sec,
+		st->st_ctim.tv_nsec);
 	free(listing);
 	listing = longer;
 	return 0;
@@ -234,10 +235,11 @@ static int find_set_id(const char *path, const struct stat *st, int type, struct
 	return type == FTW_F && (st->st_mode & 06000);
 }
 
-static char *manifest(const char *dir)
+static char *manifest(const struct decoy *d)
 {
 	listing = NULL;
-	nftw(dir, list_one, 16, FTW_PHYS);
+	nftw(d->outside, list_one, 16, FTW_PHYS);
+	nftw(d->bundle, list_one, 16, FTW_PHYS);
 	return TAKE_PTR(listing);
 }
 
@@ -390,7 +392,7 @@ void decoy_fill(struct decoy *d)
 	}
 	start_victim(d);
 	tell_all(d);
-	d->before = manifest(d->outside);
+	d->before = manifest(d);
 }
 
 void decoy_clear(struct decoy *d)
@@ -416,7 +418,7 @@ char *decoy_harm(struct decoy *d)
 {
 	static const char *const canaries[] = {"TCP", "TCP over IPv6", "UDP", "abstract socket",
 		"socket outside", "socket in the workspace"};
-	AUTO_FREE char *after = manifest(d->outside), *created = text("%s/created", d->root);
+	AUTO_FREE char *after = manifest(d), *created = text("%s/created", d->root);
 	AUTO_FREE char *in_bundle = text("%s/created", d->bundle);
 	AUTO_FREE char *config = text("%s/config", d->git),
 		       *nested = text("%s/config", d->nested_git);

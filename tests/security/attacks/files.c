@@ -286,14 +286,29 @@ int fs_suid_mount(void)
 	return file ? EPERM : errno;
 }
 
-/* The places a command may write. */
+static int is_below(const char *path, const char *top)
+{
+	size_t len = strlen(top);
+	return len && !strncmp(path, top, len) && (!path[len] || path[len] == '/');
+}
+
+/* The places a command may write: the workspace and what is private; where one directory of the
+ * host is named for that, /tmp as a whole is not. */
 static int is_own(const char *path)
 {
-	const char *own[] = {"/tmp", "/dev", target("HERE"), getenv("TMPDIR")};
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (own[i] && *own[i] && !strncmp(path, own[i], strlen(own[i])))
-			return 1;
-	return 0;
+	const char *private = getenv("TMPDIR");
+	if (is_below(path, target("HERE")))
+		return 1;
+	return private ? is_below(path, private)
+		       : is_below(path, "/tmp") || is_below(path, "/dev/shm");
+}
+
+/* Device nodes are sinks, and of the processes one's own stands for all. */
+static int is_crawled(const char *path)
+{
+	return !is_own(path) && (!is_below(path, "/proc") || !strcmp(path, "/proc") ||
+					is_below(path, "/proc/self") ||
+					is_below(path, "/proc/sys") || is_below(path, "/proc/1"));
 }
 
 /* Stops at the first success, so that outside little is touched: an open that writes nothing, a
@@ -302,30 +317,23 @@ static int crawl_one(const char *path, const struct stat *st, int type, struct F
 {
 	static int seen;
 	char made[4200];
-	if (++seen > 100000)
-		return 2;
-	if (at->level > 12)
-		return 0;
-	if (type == FTW_F && S_ISREG(st->st_mode) && !is_own(path)) {
+	if (++seen > 1000000)
+		return FTW_STOP + 100;
+	if (!is_crawled(path) || at->level > 24)
+		return FTW_SKIP_SUBTREE;
+	if (type == FTW_F && S_ISREG(st->st_mode)) {
 		int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
-		if (fd >= 0)
-			close(fd);
-		return fd >= 0;
+		return fd < 0 ? FTW_CONTINUE : close(fd) + FTW_STOP;
 	}
-	if (type != FTW_D || is_own(path))
-		return 0;
+	if (type != FTW_D && type != FTW_DNR)
+		return FTW_CONTINUE;
 	snprintf(made, sizeof(made), "%s/agent6-crawl", path);
-	return !mkdir(made, 0755) && !rmdir(made);
+	return !mkdir(made, 0755) && !rmdir(made) ? FTW_STOP : FTW_CONTINUE;
 }
 
 int crawl(void)
 {
-	return nftw("/", crawl_one, 32, FTW_PHYS | FTW_MOUNT) == 1 ||
-			       nftw("/usr", crawl_one, 32, FTW_PHYS) == 1 ||
-			       nftw("/etc", crawl_one, 32, FTW_PHYS) == 1 ||
-			       nftw("/proc/self", crawl_one, 32, FTW_PHYS) == 1
-		       ? 0
-		       : EPERM;
+	return nftw("/", crawl_one, 64, FTW_PHYS | FTW_ACTIONRETVAL) == FTW_STOP ? 0 : EPERM;
 }
 
 static int own_file(void)
