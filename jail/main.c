@@ -23,8 +23,8 @@ static const struct step strict_launcher[] = {
 };
 
 static const struct step strict_inside[] = {
-	{"identity", namespaces_become},
 	{"network", network_begin},
+	{"identity", namespaces_become},
 	{"namespaces", namespaces_limit},
 	{"grants", grants_open},
 	{"root", rootfs_build},

@@ -66,8 +66,12 @@ int reaper_run(struct jail *j, struct err *e)
 		reap(report, command);
 	}
 	/* The launcher may tell the outcome as soon as nothing else is left: what follows is only
-	 * the kernel taking the namespaces down. */
-	if (getpid() == 1) /* or the call would mean every process of this user */
+	 * the kernel taking the namespaces down. Who has no children has no descendants either, and
+	 * spares the kernel a look at every process of the host. */
+	pid_t left;
+	while ((left = waitpid(-1, NULL, WNOHANG)) > 0)
+		;
+	if (!left && getpid() == 1) /* or the call would mean every process of this user */
 		kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
