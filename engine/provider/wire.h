@@ -52,7 +52,7 @@ struct wire_quirks {
 	bool no_temperature;
 	bool manual_thinking; /* anthropic: a token budget instead of adaptive */
 	bool no_thinking;
-	bool bound_thinking; /* anthropic: thoughts of stale turns are refused */
+	bool bound_thinking;    /* anthropic: thoughts of stale turns are refused */
 	bool completion_tokens; /* openai: max_completion_tokens for max_tokens */
 };
 
