@@ -65,7 +65,11 @@ int launcher_order(struct launcher *l, const char *order, size_t len, const int 
 	if (len > LAUNCHER_ORDER_BYTES_MAX)
 		return err_set(e, "the command and its environment are longer than %d KiB",
 			LAUNCHER_ORDER_BYTES_MAX / 1024);
-	return pass_send(l->socket_fd, order, len, fds, LAUNCHER_FDS) ? 1 : 0;
+	if (!pass_send(l->socket_fd, order, len, fds, LAUNCHER_FDS))
+		return 0;
+	return errno == EPIPE || errno == ECONNRESET
+		       ? 1
+		       : err_errno(e, "cannot give the jail's launcher an order");
 }
 
 json_t *launcher_status(const struct launcher *l, const char *line, size_t len)

@@ -21,8 +21,7 @@ enum { LAUNCHER_PROXY_FD = 5 };
 struct launcher {
 	struct child child; /* pid -1: none */
 	int socket_fd;      /* the way to it; owned */
-	int words_fd; /* its own status line, where it failed; its end is that of all of it; owned
-		       */
+	int words_fd;       /* its own status line; hangs up when all of it is gone; owned */
 };
 #define LAUNCHER_NONE                                                                              \
 	{                                                                                          \
@@ -35,7 +34,7 @@ int launcher_start(
 	const json_t *policy, int proxy_fd, struct launcher *out, struct err *e) MUST_CHECK;
 /* Gives it an order: {"argv":[...]}, which may have "env" and "timeout_secs". The descriptors are
  * borrowed. 0: it has it; 1: it has ended, and the command will never run; -1: the order is too
- * long. */
+ * long, or this host lacks something. */
 int launcher_order(struct launcher *l, const char *order, size_t len, const int fds[LAUNCHER_FDS],
 	struct err *e) MUST_CHECK;
 /* An order's status line; without one, what the launcher itself died of. NULL: neither is there.

@@ -10,9 +10,7 @@
 #include "run/trail.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum {
 	STREAM_BYTES_MAX = 1024 * 1024,
