@@ -12,6 +12,8 @@
 
 enum { FAMILIES = 46, RING_BYTES = 256 };
 
+static const char nothing[] = "nothing";
+
 static socklen_t abstract_address(const char *name, struct sockaddr_un *out)
 {
 	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -78,20 +80,22 @@ int offline_attempt(const char *abstract_name)
 	AUTO_FD int ring_fd = (int)syscall(SYS_io_uring_setup, 1, ring);
 	if (ring_fd >= 0)
 		printf("%sio_uring", open_count++ ? ", " : "");
+	if (!open_count)
+		fputs(nothing, stdout);
 	return fflush(stdout) || open_count ? EXIT_FAILED : EXIT_OK;
 }
 
 /* --- outside -----------------------------------------------------------------------------------
  */
 
+/* Its words count, not its status: a sanitizer has one of its own when it is kept from tracing. */
 int offline_judge(const struct offline *o, const json_t *fact, struct err *e)
 {
-	const json_t *code = json_object_get(fact, "exit");
 	const char *through = json_string_value(json_object_get(fact, "stdout"));
 	AUTO_FD int caller = accept(o->listen_fd, NULL, NULL);
-	if (json_is_integer(code) && json_integer_value(code) == EXIT_OK && caller < 0)
+	if (through && !strcmp(through, nothing) && caller < 0)
 		return 0;
-	if (through && *through)
+	if (through && *through && strcmp(through, nothing) != 0)
 		return err_set(e,
 			"a command that is to be offline can open %s; what sandbox.agent_network "
 			"and sandbox.tool_network demand cannot be kept here, use sandbox.profile "
