@@ -77,7 +77,7 @@ balanced() {
 	[ "$status" -eq 3 ]
 	agent6 machine report flow -o page.html
 	balanced page.html
-	[ "$(grep -c '<details>' page.html)" -eq 500 ]
+	[ "$(grep -c '<div class="row">' page.html)" -eq 500 ]
 }
 
 @test "a run that was killed before its first line has a report" {
@@ -206,7 +206,7 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 @test "in a browser: what a page holds for a step is bounded" {
 	eventful
 	browser page.html --size
-	jq -e --argjson steps "$(grep -c '<details>' page.html)" '.nodes < 600 + 30 * $steps' found.json
+	jq -e --argjson steps "$(grep -cE '<details>|class="row"' page.html)" '.nodes < 600 + 30 * $steps' found.json
 	[ "$(stat -c %s page.html)" -lt 100000 ]
 }
 

@@ -27,7 +27,7 @@ static json_t *step(int seq)
 	bool odd = seq % 2;
 	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s,s:i,s:{s:i}}", "t", "step", "ts",
 		"2026-11-21T10:00:00.000000Z", "seq", seq, "state", odd ? "a" : "b", "goto",
-		odd ? "b" : "a", "label", "else", "attempt", 1, "fact", "clause", 0);
+		odd ? "b" : "a", "label", "else", "attempt", 1, "fact", "exit", 0);
 }
 
 /* A page of `steps` steps. */
