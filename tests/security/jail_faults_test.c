@@ -68,7 +68,8 @@ struct trace {
 	struct call *calls; /* NULL: not recorded */
 	int call_count;
 	bool late;
-	int status; /* the launcher's exit status, 128+signal, KILLED_LATE */
+	char temp_dir[32]; /* of a hardened jail: it stays where the fault hits its removal */
+	int status;        /* the launcher's exit status, 128+signal, KILLED_LATE */
 };
 
 /* What one run came to. */
@@ -115,6 +116,16 @@ static bool can_fail(long nr)
 	return true;
 }
 
+/* The names are as long as a template of mkdtemp(3). */
+static void note_temp_dir(struct trace *t, pid_t pid, uintptr_t at)
+{
+	for (size_t i = 0; i < sizeof(t->temp_dir); i += sizeof(long)) {
+		long word = ptrace(PTRACE_PEEKDATA, pid, (void *)(at + i), NULL);
+		memcpy(t->temp_dir + i, &word, sizeof(word));
+	}
+	t->temp_dir[strlen("/tmp/agent6-jail-XXXXXX")] = '\0';
+}
+
 static void enter_call(struct trace *t, struct process *p, const struct fault *f)
 {
 	struct user_regs_struct r;
@@ -124,6 +135,8 @@ static void enter_call(struct trace *t, struct process *p, const struct fault *f
 	if (now.nr < 0 || now.nr >= CALL_NUMBERS || !can_fail(now.nr))
 		return;
 	now.nth = p->seen[now.nr]++;
+	if (now.nr == SYS_mkdir && !number)
+		note_temp_dir(t, p->pid, r.rdi);
 	if (t->calls && t->call_count < CALLS_MAX)
 		t->calls[t->call_count++] = now;
 	p->hit = f->at.process == number && f->at.nr == now.nr && f->at.nth == now.nth;
@@ -261,7 +274,10 @@ static struct end run(const struct decoy *d, struct trace *t, const struct fault
 	struct end end = {0};
 	t->process_count = t->alive = t->call_count = 0;
 	t->late = false;
+	t->temp_dir[0] = '\0';
 	follow(t, start(d), d->victim, f);
+	if (!strncmp(t->temp_dir, "/tmp/agent6-jail-", strlen("/tmp/agent6-jail-")))
+		rmdir(t->temp_dir);
 	end.status = t->late ? KILLED_LATE : t->status;
 	end.facts = slurp(d, "facts");
 	end.ran = *end.facts != '\0';
