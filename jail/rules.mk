@@ -37,7 +37,3 @@ $(teeth): $(out)/teeth/%: $(host_gen) $(teeth_sources) $(wildcard jail/*.h) test
 teeth: $(teeth) $(attack) $(out)/tests/security/jail_attacks_test
 	@tests/security/teeth $(out)
 .PHONY: teeth
-
-bench: $(out)/tests/bench/jail_bench
-$(out)/tests/bench/jail_bench: $(out)/obj/tests/bench/jail_bench.o $(call lib,$(modules))
-	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)

@@ -8,6 +8,7 @@
 
 test_sources := $(wildcard tests/unit/*_test.c tests/golden/*_test.c tests/crash/*_test.c tests/security/*_test.c)
 test_programs := $(patsubst %.c,$(out)/%,$(test_sources))
+bench_programs := $(patsubst %.c,$(out)/%,$(wildcard tests/bench/*_bench.c))
 fuzz_sources := $(wildcard tests/fuzz/*_fuzz.c)
 fuzz_replays := $(patsubst tests/fuzz/%.c,$(out)/tests/fuzz/%,$(fuzz_sources))
 fuzzers := $(patsubst tests/fuzz/%_fuzz.c,$(out)/fuzz/%,$(fuzz_sources))
@@ -21,6 +22,8 @@ test_link = $(call say,link $@) mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS)
 
 $(test_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(kit) $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
+$(bench_programs): $(out)/tests/%: $(out)/obj/tests/%.o $(archives)
+	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 $(fuzz_replays): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o $(out)/obj/tests/kit/fuzz_replay.o \
 		$(kit) $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
@@ -31,6 +34,7 @@ test-programs: all $(test_programs)
 	@:
 fuzz-replays: $(fuzz_replays)
 	@:
+bench: $(bench_programs)
 fuzzers: $(fuzzers)
 	@:
 

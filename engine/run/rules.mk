@@ -8,8 +8,3 @@ torture: all $(out)/tests/crash/faults_test
 		tests/live/waits.bats
 
 .PHONY: crash torture
-
-benches := $(out)/tests/bench/journal_bench $(out)/tests/bench/launch_bench
-bench: $(benches)
-$(benches): $(out)/%: $(out)/obj/%.o $(call lib,$(modules))
-	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
