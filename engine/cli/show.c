@@ -320,6 +320,7 @@ void show_live(struct show *s, const char *text)
 		return;
 	AUTO_BUF clipped;
 	buf_init(&clipped, LINE_BYTES_MAX);
+	buf_adds(&clipped, "");
 	erase_live(s);
 	text_clean(&clipped, text, terminal_columns() > 8 ? terminal_columns() - 4 : 4);
 	fwrite(clipped.data, 1, clipped.len, stdout);
