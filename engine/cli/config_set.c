@@ -42,6 +42,7 @@ const struct verb verb_config_set = {.path = "config set",
 	.arguments = "KEY VALUE",
 	.min_arguments = 2,
 	.max_arguments = 2,
+	.acts = true,
 	.details = "VALUE is YAML: yes, 20, [/srv/data]. The rest of the file, comments too, stays "
 		   "as it is; a\n"
 		   "change that would not be valid is refused.",

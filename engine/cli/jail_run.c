@@ -264,6 +264,7 @@ const struct verb verb_jail_run = {
 	.arguments = "[--] CMD [ARG...]",
 	.min_arguments = 0,
 	.max_arguments = -1,
+	.acts = true,
 	.details =
 		"The working directory is the workspace; everything else follows your "
 		"configuration. "

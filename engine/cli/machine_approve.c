@@ -90,6 +90,7 @@ const struct verb verb_machine_approve = {.path = "machine approve",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.acts = true,
 	.details =
 		"Shows the commands that wait for an answer and asks, or answers with --yes or "
 		"--no. A question\n"

@@ -144,6 +144,7 @@ const struct verb verb_machine_new = {.path = "machine new",
 	.arguments = "NAME",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.acts = true,
 	.details = stock_details,
 	.options = options,
 	.run = run};

@@ -45,6 +45,7 @@ const struct verb verb_machine_poke = {.path = "machine poke",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.acts = true,
 	.details = "Pokes are a durable queue, first in first out, 64 deep; each wakes one wait.",
 	.options = options,
 	.run = run};

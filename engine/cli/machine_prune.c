@@ -101,6 +101,7 @@ const struct verb verb_machine_prune = {.path = "machine prune",
 	.summary = "remove instances that have ended",
 	.arguments = "[ID...]",
 	.max_arguments = -1,
+	.acts = true,
 	.details = "With IDs those, without any all that have ended. An instance that somebody "
 		   "runs stays.",
 	.options = options,

@@ -98,6 +98,7 @@ const struct verb verb_machine_run = {.path = "machine run",
 	.arguments = "BUNDLE",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.acts = true,
 	.details = "The working directory is the workspace. Every step is journaled before the "
 		   "next begins, so the\n"
 		   "same command continues after any interruption.\n"

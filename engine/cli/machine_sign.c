@@ -32,6 +32,7 @@ const struct verb verb_machine_sign = {.path = "machine sign",
 	.arguments = "BUNDLE",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.acts = true,
 	.details =
 		"check, run and inspect verify it with --allowed-signers FILE, written as git's\n"
 		"(ssh-keygen(1), ALLOWED SIGNERS; namespace agent6-bundle).",

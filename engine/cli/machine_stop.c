@@ -17,5 +17,6 @@ const struct verb verb_machine_stop = {.path = "machine stop",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.acts = true,
 	.details = "The step that runs is finished and journaled first. `machine run` continues.",
 	.run = run};

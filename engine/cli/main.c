@@ -1,8 +1,11 @@
 #include "cli/help.h"
 #include "cli/verb.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_group(const char *word)
 {
@@ -23,6 +26,37 @@ static bool wants_help(char **argv)
 	return false;
 }
 
+/* A file opened where a standard descriptor was left closed would receive what is printed. The stand-
+ * in cannot be written to, so that printing fails as it should. */
+static bool hold_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			return false;
+	return true;
+}
+
+/* Who closes a pipe has read enough. */
+static bool reader_left(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* Half a report must not pass for a whole one. */
+static int end(int code, bool acts)
+{
+	bool before = ferror(stdout);
+	errno = 0;
+	bool lost = fflush(stdout) || before;
+	if (!lost || reader_left())
+		return code;
+	/* Of a write that failed earlier only that is known. */
+	fprintf(stderr, "agent6: not everything could be printed on standard output%s%s\n",
+		errno ? ": " : "", errno ? strerror(errno) : "");
+	return code == EXIT_OK && !acts ? EXIT_REFUSED : code;
+}
+
 static int run_verb(char **argv)
 {
 	struct err e = ERR_NONE;
@@ -33,15 +67,17 @@ static int run_verb(char **argv)
 		return fail(EXIT_REFUSED, &e);
 	if (wants_help(argv + words)) {
 		help_verb(stdout, v);
-		return EXIT_OK;
+		return end(EXIT_OK, false);
 	}
 	if (call_parse(&call, v, argv + words, &e))
 		return fail(EXIT_REFUSED, &e);
-	return v->run(&call);
+	return end(v->run(&call), v->acts);
 }
 
 int main(int argc, char **argv)
 {
+	if (!hold_standard())
+		return EXIT_REFUSED;
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		help_overview(stderr, NULL);
@@ -49,15 +85,15 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help")) {
 		help_overview(stdout, NULL);
-		return EXIT_OK;
+		return end(EXIT_OK, false);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		puts("agent6 " AGENT6_VERSION);
-		return EXIT_OK;
+		return end(EXIT_OK, false);
 	}
 	if (argc == 3 && !strcmp(argv[2], "--help") && is_group(argv[1])) {
 		help_overview(stdout, argv[1]);
-		return EXIT_OK;
+		return end(EXIT_OK, false);
 	}
 	return run_verb(argv + 1);
 }

@@ -1,0 +1,52 @@
+# Standard output that is full, closed or no longer read.
+load ../kit/common
+
+setup() {
+	cd "$SCRATCH" || return
+	export AGENT6_STATE_HOME=$SCRATCH/state HOME=$SCRATCH
+	mkdir flow work
+	cat >flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: done
+		budget: {max_transitions: 20}
+		vars: {}
+		states:
+		  done: {kind: terminal, status: ok, reason: finished}
+	END
+	cd work || return
+}
+
+@test "a report that cannot be printed is no success" {
+	local verb
+	for verb in --help --version "machine --help" "machine run --help" "machine check ../flow" \
+		"machine graph ../flow" "machine inspect --json ../flow" "machine test ../flow" "manual"; do
+		run bash -c "'$AGENT6_BIN/agent6' $verb 2>&1 >/dev/full"
+		echo "$verb: $status $output"
+		[ "$status" -eq 2 ]
+		[[ $output == *"standard output: No space left on device"* ]]
+		run bash -c "'$AGENT6_BIN/agent6' $verb 2>&1 >&-"
+		[ "$status" -eq 2 ]
+		[[ $output == *"standard output: "* ]]
+	done
+}
+
+@test "a reader that has read enough is not an error" {
+	set -o pipefail
+	agent6 completions bash 2>err | true
+	agent6 manual 2>>err | head -c 1
+	[ ! -s err ]
+}
+
+@test "what was done stands, printed or not" {
+	run bash -c "'$AGENT6_BIN/agent6' machine run ../flow --id full 2>&1 >/dev/full"
+	[ "$status" -eq 0 ]
+	[[ $output == *"standard output"* ]]
+	agent6 machine verify full
+}
+
+@test "with its standard descriptors closed a run writes no line into its own files" {
+	agent6 machine run ../flow --id closed --json 0<&- >&- 2>&-
+	agent6 machine verify closed
+	[ "$(grep -rl '"t":"begin"' "$AGENT6_STATE_HOME" | grep -vc 'journal.jsonl$')" -eq 0 ]
+}
