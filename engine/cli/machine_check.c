@@ -16,6 +16,7 @@ enum { CHECK_BYTES_MAX = 256 * 1024 * 1024 };
 struct checking {
 	struct findings findings;
 	struct loaded *loaded;
+	bool *accepted; /* of each that was loaded */
 	size_t count;
 	bool missing; /* a name led to no bundle */
 	size_t widened;
@@ -39,16 +40,25 @@ static void check_signature(const struct call *c, const struct bundle *b, struct
 	it->file = arena_copy(&f->arena, b->named, strlen(b->named));
 }
 
+/* What makes the check fail. */
+static size_t faults(const struct call *c, const struct checking *k)
+{
+	/* Widening has an exit code of its own: it is no reason to refuse. */
+	size_t warnings = call_has(c, "strict") ? k->findings.warnings - k->widened : 0;
+	return k->findings.errors + warnings;
+}
+
 static void open_all(const struct call *c, struct checking *k)
 {
 	for (int i = 0; i < c->argument_count; i++) {
 		struct err e = ERR_NONE;
 		struct loaded *l = &k->loaded[k->count];
+		size_t before = faults(c, k);
 		if (!loaded_open(l, c->arguments[i], &k->findings, &e)) {
-			k->count++;
 			check_signature(c, l->bundle, &k->findings);
 			if (l->machine)
 				look_closer(l->machine, &k->findings);
+			k->accepted[k->count++] = l->machine && faults(c, k) == before;
 			continue;
 		}
 		fail(EXIT_REFUSED, &e);
@@ -142,7 +152,7 @@ static void show_accepted(const struct checking *k, const char *gap)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		const struct loaded *l = &k->loaded[i];
-		if (l->machine)
+		if (k->accepted[i])
 			printf("%s: ok: machine %s, %zu state%s,%s%s\n", l->bundle->named,
 				l->machine->name, l->machine->state_count,
 				l->machine->state_count == 1 ? "" : "s", gap, l->bundle->digest);
@@ -230,20 +240,20 @@ static int check_exposure(const struct call *c, struct checking *k, const char *
 
 static int verdict(const struct call *c, const struct checking *k)
 {
-	/* Widening has an exit code of its own: it is no reason to refuse. */
-	size_t warnings = k->findings.warnings - k->widened;
-	if (k->missing || k->findings.errors || (call_has(c, "strict") && warnings))
+	if (k->missing || faults(c, k))
 		return EXIT_REFUSED;
 	return k->widened ? EXIT_WIDENED : EXIT_OK;
 }
 
 static int run(const struct call *c)
 {
-	struct checking k = {.count = 0};
+	size_t count = (size_t)c->argument_count;
+	AUTO_FREE struct loaded *loaded = calloc(count, sizeof(*loaded));
+	AUTO_FREE bool *accepted = calloc(count, sizeof(*accepted));
+	struct checking k = {.loaded = loaded, .accepted = accepted};
 	const char *format = call_value(c, "format") ? call_value(c, "format") : "text";
 	int code = EXIT_OK;
-	k.loaded = calloc((size_t)c->argument_count, sizeof(*k.loaded));
-	if (!k.loaded)
+	if (!loaded || !accepted)
 		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
 	findings_init(&k.findings);
 	open_all(c, &k);
@@ -255,7 +265,6 @@ static int run(const struct call *c)
 	for (size_t i = 0; i < k.count; i++)
 		loaded_done(&k.loaded[i]);
 	findings_done(&k.findings);
-	free(k.loaded);
 	return code;
 }
 

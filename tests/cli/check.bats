@@ -75,6 +75,29 @@ good() {
 	run --separate-stderr agent6 machine check "$SCRATCH/linked"
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"linked/scripts/x: error[bundle-link]"* ]]
+	[ -z "$output" ]
+}
+
+@test "ok is said of what is accepted, and of nothing else" {
+	good fine
+	machine warned <<-'END'
+		machine: warned
+		version: 1
+		initial: done
+		budget: {max_transitions: 3}
+		vars: {operator: {unused: {type: int, value: 3}}}
+		states:
+		  done: {kind: terminal, status: ok, reason: fine}
+	END
+	cd "$SCRATCH"
+	run --separate-stderr agent6 machine check warned fine
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == "warned: ok: "* ]]
+	[[ ${lines[1]} == "fine: ok: "* ]]
+	run --separate-stderr agent6 machine check --strict warned fine
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "fine: ok: "* ]]
 }
 
 @test "the three forms check alike and have one digest" {
