@@ -29,14 +29,16 @@ static json_t *brief(int machines, const char *id)
 	AUTO_FD int dir = openat(machines, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD int fd =
 		dir < 0 ? -1 : openat(dir, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 && errno == ENOENT)
-		return json_pack(
-			"{s:s,s:s,s:s,s:i}", "id", id, "status", "empty", "state", "", "seq", 0);
+	if (fd < 0 && errno != ENOENT)
+		err_errno(&e, "cannot open its journal");
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
 	const char *type = json_string_value(json_object_get(last, "t"));
-	if (!type)
+	if (*e.text || (last && !type))
 		return json_pack("{s:s,s:s,s:s}", "id", id, "status", "damaged", "reason",
-			*e.text ? e.text : "its journal holds no line");
+			*e.text ? e.text : "its last line has no type");
+	if (!last) /* a start that was refused */
+		return json_pack(
+			"{s:s,s:s,s:s,s:i}", "id", id, "status", "empty", "state", "", "seq", 0);
 	json_t *state = json_object_get(last, strcmp(type, "step") != 0 ? "state" : "goto");
 	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
 	bool ended = !strcmp(type, "end");

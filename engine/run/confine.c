@@ -129,7 +129,8 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 	else if ((s->agent.max_usd.present || c->config->budget.max_microusd >= 0) && bare) {
 		snprintf(why, sizeof(why),
 			"model %s has no price, so max_usd cannot be enforced; set "
-			"providers.%s.prices.%s, or use best_effort_usd_limit",
+			"providers.%s.prices.%s ({input: 0, output: 0} where it costs nothing), or "
+			"use best_effort_usd_limit",
 			bare, p->name, bare);
 		refuse(r, s->name, why);
 	} else if (s->agent.max_tokens_fallback.present && !s->agent.max_tokens_fallback.value &&
@@ -147,11 +148,16 @@ static void check_machine_budget(struct refusals *r, const struct state *s, cons
 	const struct config_provider *p = config_provider(
 		c->config, s->agent.provider ? s->agent.provider : worker->provider);
 	const char *model = s->agent.model ? s->agent.model : worker->model;
-	if (p && model && unpriced(c->config, &p, model))
-		refuse(r, s->name,
-			"its model has no price, so the machine's budget.max_usd cannot be "
-			"enforced; "
-			"set the provider's prices, or use budget.best_effort_usd_limit");
+	const char *bare = p && model ? unpriced(c->config, &p, model) : NULL;
+	char why[512];
+	if (!bare)
+		return;
+	snprintf(why, sizeof(why),
+		"model %s has no price, so the machine's budget.max_usd cannot be enforced; set "
+		"providers.%s.prices.%s ({input: 0, output: 0} where it costs nothing), or use "
+		"budget.best_effort_usd_limit",
+		bare, p->name, bare);
+	refuse(r, s->name, why);
 }
 
 static void check_agent_network(struct refusals *r, const struct confine *c)

@@ -7,14 +7,21 @@
 #include <fcntl.h>
 #include <string.h>
 
+static bool was_stopped(int journal)
+{
+	json_auto_t *last = journal_last(journal, NULL);
+	const char *type = json_string_value(json_object_get(last, "t"));
+	return type && !strcmp(type, "stop");
+}
+
 /* What the last line says about a run that nobody holds. */
-static const char *resting(const struct position *p)
+static const char *resting(const struct position *p, int journal)
 {
 	if (p->ended)
 		return p->ended_ok ? "ok" : "failed";
 	if (!p->begun)
 		return "empty";
-	return p->armed ? "waiting" : "stopped";
+	return p->armed && !was_stopped(journal) ? "waiting" : "stopped";
 }
 
 static json_t *instant(int64_t unix_us)
@@ -35,7 +42,8 @@ static json_t *question(const struct instance *i, const struct holder *who)
 static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
 {
 	const struct position *p = &r->position;
-	const char *status = who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p);
+	const char *status =
+		who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p, r->fd);
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack(

@@ -259,6 +259,10 @@ waiting() {
 	run --separate-stderr agent6 machine list --json
 	echo "$output"
 	[[ $output == *'"status":"stopped"'* ]]
+	run --separate-stderr agent6 machine status flow
+	[[ $output == "flow: stopped in state pause"* ]]
+	run --separate-stderr agent6 machine replay flow
+	[[ $output == *"not ended  (0 steps)"* ]]
 }
 
 @test "SIGTERM parks: 143; the same command continues" {

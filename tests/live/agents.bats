@@ -86,12 +86,16 @@ models: {worker: {provider: far, model: some-model}}
 END
 	run go keyless
 	echo "$output"
-	[[ $status -eq 2 && $output == *"state greet"*"price"* ]]
+	[[ $status -eq 2 && $output == *"state greet"*"providers.far.prices.some-model"*"{input: 0, output: 0}"* ]]
 	sed -i 's/, max_usd: 5.0//' "$SCRATCH/keyless/machine.yaml"
 	run go keyless
 	echo "$output"
 	[[ $status -eq 2 && $output == *"state greet"*"NO_SUCH_KEY"* ]]
 	[[ ! -s $(instance keyless)/journal.jsonl ]]
+	run agent6 machine list
+	[[ $status -eq 0 && $output == *keyless*empty* && $output != *damaged* ]]
+	run agent6 machine status keyless
+	[[ $status -eq 2 && $output == *"has not begun"* ]]
 }
 
 # long NAME LAST LINE COMMAND...: five turns whose answers alone fill a context of 4,000 tokens, run
