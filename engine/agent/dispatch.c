@@ -24,8 +24,7 @@ static bool finish(struct dispatch *d, json_t *arguments, struct buf *out)
 		return true;
 	}
 	const char *text = problems.data ? problems.data : "";
-	snprintf(d->problems, sizeof(d->problems), "%s", text);
-	d->problems[utf8_prefix(d->problems, strlen(d->problems))] = '\0';
+	utf8_copy(d->problems, sizeof(d->problems), text);
 	d->gave_up = d->repairs++ >= FINISH_REPAIRS_MAX;
 	buf_addf(out, "Not accepted. Call %s again with these problems repaired:\n%s", FINISH_NAME,
 		text);

@@ -32,5 +32,6 @@ void emit_notice(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	emit("notice", json_pack("{s:s%}", "text", text, utf8_prefix(text, strlen(text))));
+	utf8_copy(text, sizeof(text), text);
+	emit("notice", json_pack("{s:s}", "text", text));
 }

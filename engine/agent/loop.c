@@ -71,7 +71,7 @@ static int end(struct loop *l, enum outcome outcome, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(l->out->reason, sizeof(l->out->reason), format, args);
 	va_end(args);
-	l->out->reason[utf8_prefix(l->out->reason, strlen(l->out->reason))] = '\0';
+	utf8_copy(l->out->reason, sizeof(l->out->reason), l->out->reason);
 	l->out->outcome = outcome;
 	return -1;
 }
@@ -470,7 +470,6 @@ json_t *loop_result_json(const struct loop_result *r)
 json_t *loop_failure(const char *reason)
 {
 	struct loop_result r = {.outcome = OUTCOME_FAILED};
-	snprintf(r.reason, sizeof(r.reason), "%s", reason);
-	r.reason[utf8_prefix(r.reason, strlen(r.reason))] = '\0';
+	utf8_copy(r.reason, sizeof(r.reason), reason);
 	return loop_result_json(&r);
 }

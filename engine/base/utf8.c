@@ -35,10 +35,18 @@ size_t utf8_prefix(const char *text, size_t len)
 
 void utf8_copy(char *to, size_t size, const char *from)
 {
-	size_t len = strnlen(from, size - 1);
-	len = utf8_prefix(from, len);
-	memcpy(to, from, len);
-	to[len] = '\0';
+	size_t len = strnlen(from, size - 1), used = 0, at = 0;
+	while (at < len) {
+		size_t n = utf8_prefix(from + at, len - at);
+		memmove(to + used, from + at, n);
+		used += n;
+		at += n;
+		while (at < len && !utf8_step(from + at, len - at, NULL))
+			at++;
+		if (at < len)
+			to[used++] = '?';
+	}
+	to[used] = '\0';
 }
 
 size_t utf8_count(const char *text, size_t len)

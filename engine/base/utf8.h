@@ -12,7 +12,8 @@
 size_t utf8_step(const char *text, size_t len, uint32_t *code);
 /* Length of the longest well-formed prefix; == len when all of it is. */
 size_t utf8_prefix(const char *text, size_t len);
-/* Copies text into `size` bytes, cut where a character ends, always NUL-terminated. */
+/* Copies text into `size` bytes, cut where a character ends, always NUL-terminated. Bytes that are no
+ * character, as a cut leaves them, become one '?', or nothing at the end. `to` may be `from`. */
 void utf8_copy(char *to, size_t size, const char *from);
 /* Code points in well-formed text. */
 size_t utf8_count(const char *text, size_t len);

@@ -43,7 +43,7 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(f->text, sizeof(f->text), format, args);
 	va_end(args);
-	f->text[utf8_prefix(f->text, strlen(f->text))] = '\0';
+	utf8_copy(f->text, sizeof(f->text), f->text);
 	f->kind = kind;
 	return -1;
 }

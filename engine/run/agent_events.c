@@ -24,7 +24,7 @@ void agent_events_done(struct agent_events *a)
 static void garble(struct agent_events *a, const char *why)
 {
 	if (!a->garbled)
-		snprintf(a->fault, sizeof(a->fault), "%.*s", (int)sizeof(a->fault) - 1, why);
+		utf8_copy(a->fault, sizeof(a->fault), why);
 	a->garbled = true;
 }
 

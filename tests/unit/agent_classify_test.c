@@ -145,6 +145,17 @@ static void approvals(void)
 	ok(host && form, "the destination and the danger are named");
 }
 
+/* A name that is cut inside a character does not take the words behind it along. */
+static void long_names(void)
+{
+	struct verdict v;
+	char path[128];
+	snprintf(path, sizeof(path), "/%078dé/tool", 0);
+	classify_argv(&world, (const char *const[]){path}, 1, &v);
+	has_str(v.reasons[0], "? is not a program of the system directories",
+		"the reason is whole");
+}
+
 static void limits(void)
 {
 	struct verdict v;
@@ -170,6 +181,7 @@ int main(void)
 	size_t count = each_line(check_level);
 	ok(count >= 300, "%zu labelled commands", count);
 	approvals();
+	long_names();
 	limits();
 	each_line(check_oracle);
 	is(disagreements, 0, "bash -n agrees about what can be parsed");

@@ -50,6 +50,23 @@ static void test_utf8_texts(void)
 		ok(!utf8_is_control(others[i]), "U+%04X is not", others[i]);
 }
 
+static void test_utf8_copies(void)
+{
+	static const struct {
+		const char *from, *want;
+	} copies[] = {{"", ""}, {"short", "short"}, {"eight by", "eight b"},
+		{"a\xc3 cut", "a? cut"}, {"six éé", "six é"}, {"cut\xc3", "cut"},
+		{"\xe2\x82 b", "? b"}, {"\xff\xfe", ""}, {"\xe2\x82\xf0 \xff.", "? ?."}};
+	for (size_t i = 0; i < ARRAY_LEN(copies); i++) {
+		char text[8], same[16];
+		utf8_copy(text, sizeof(text), copies[i].from);
+		is_str(text, copies[i].want, "copy %zu", i);
+		snprintf(same, sizeof(same), "%s", copies[i].from);
+		utf8_copy(same, sizeof(text), same);
+		is_str(same, copies[i].want, "copy %zu in its own place", i);
+	}
+}
+
 static void test_instants(void)
 {
 	static const struct {
@@ -113,6 +130,7 @@ int main(void)
 {
 	test_utf8_forms();
 	test_utf8_texts();
+	test_utf8_copies();
 	test_instants();
 	test_near();
 	return tap_done();

@@ -49,7 +49,7 @@ void judge_raise(struct judge *j, enum level level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	text[utf8_prefix(text, strlen(text))] = '\0';
+	utf8_copy(text, sizeof(text), text);
 	for (size_t i = 0; i < v->reason_count; i++)
 		if (!strcmp(v->reasons[i], text))
 			return;
