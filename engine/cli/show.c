@@ -112,27 +112,33 @@ static void add_spend(struct buf *line, const struct totals *t)
 		text_money(line, t->microusd);
 }
 
-static void add_fact(struct buf *line, const json_t *fact)
+void show_failure(struct buf *out, const json_t *fields)
 {
-	const json_t *usd = json_object_get(fact, "usd");
+	static const char *const numbers[] = {"exit", "signal"};
+	const json_t *fact = json_object_get(fields, "fact");
+	char words[REDUCE_REASON_BYTES];
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		json_int_t n = json_integer_value(json_object_get(fact, numbers[i]));
+		if (n)
+			buf_addf(out, "  %s %jd", numbers[i], (intmax_t)n);
+	}
+	reduce_words(fact, words);
+	if (*words && strcmp(text_of(fields, "label"), outcome_name(OUTCOME_OK)) != 0) {
+		buf_adds(out, "  ");
+		text_clean(out, words, REASON_COLUMNS);
+	}
+}
+
+static void add_fact(struct buf *line, const json_t *fields)
+{
+	const json_t *fact = json_object_get(fields, "fact"), *usd = json_object_get(fact, "usd");
 	struct totals spent = {
 		.input_tokens = json_integer_value(json_object_get(fact, "input_tokens")),
 		.output_tokens = json_integer_value(json_object_get(fact, "output_tokens")),
 		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
 		.unpriced = !json_is_number(usd)};
 	add_spend(line, &spent);
-	if (json_is_integer(json_object_get(fact, "exit")) &&
-		json_integer_value(json_object_get(fact, "exit")))
-		buf_addf(line, "  exit %d", (int)json_integer_value(json_object_get(fact, "exit")));
-	if (json_is_integer(json_object_get(fact, "signal")))
-		buf_addf(line, "  signal %d",
-			(int)json_integer_value(json_object_get(fact, "signal")));
-	char words[REDUCE_REASON_BYTES];
-	reduce_words(fact, words);
-	if (*words && strcmp(text_of(fact, "outcome"), "ok")) {
-		buf_adds(line, "  ");
-		text_clean(line, words, REASON_COLUMNS);
-	}
+	show_failure(line, fields);
 }
 
 /* "   3  judge           ok -> act                           1.2 s" */
@@ -158,10 +164,9 @@ static void begin_step(struct show *s, struct buf *line, const json_t *fields, i
 
 static void step_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	const json_t *fact = json_object_get(fields, "fact");
-	const json_t *wall = json_object_get(fact, "wall_ms");
+	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");
 	begin_step(s, line, fields, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
-	add_fact(line, fact);
+	add_fact(line, fields);
 }
 
 static void retry_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
@@ -170,7 +175,7 @@ static void retry_line(struct show *s, struct buf *line, const json_t *fields, i
 	buf_addf(line, "  attempt %d, again after ",
 		(int)json_integer_value(json_object_get(fields, "attempt")));
 	text_duration(line, json_integer_value(json_object_get(fields, "delay_ms")));
-	add_fact(line, json_object_get(fields, "fact"));
+	add_fact(line, fields);
 }
 
 static void begin_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
@@ -441,7 +446,9 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 	const char *colour = r->status == RUN_OK ? "32" : r->status == RUN_FAILED ? "31" : "33";
 	if (r->already_ended)
 		buf_addf(&line, "%s had ended before: ", id);
-	paint(s, &line, colour, run_status_name(r->status));
+	/* Only a replay ends without knowing how: it cannot tell whether somebody runs it. */
+	paint(s, &line, colour,
+		r->status == RUN_RUNNING ? "not ended" : run_status_name(r->status));
 	if (*reason_of(r)) {
 		buf_adds(&line, ": ");
 		text_clean(&line, reason_of(r), 1000);

@@ -46,6 +46,9 @@ void show_result(struct show *s, const char *id, const struct drive_result *r);
 int show_question(struct buf *out, const char *id, const json_t *doc);
 /* The same from the journal's last line, for whoever only reads along. */
 void show_end(struct show *s, const char *id, const json_t *fields);
+/* Why the step or attempt of this journal line is not ok, "  exit 2  make: *** [all] Error 2";
+ * nothing when it is, or does not say. */
+void show_failure(struct buf *out, const json_t *fields);
 /* Totals as the journal and a status have them. */
 struct totals show_totals(const json_t *totals);
 /* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */

@@ -13,6 +13,7 @@
 enum {
 	REPORT_COLUMNS = 80,
 	LABEL_COLUMNS = 14,
+	STATE_COLUMNS = 18,
 	PATH_SHOWN_MAX = 200,
 	LAYERS_BYTES_MAX = 16 * 1024 * 1024,
 	SETUP_US = 5000000 /* what a command's confinement may take at most */
@@ -67,6 +68,19 @@ static void add_spend(json_t *state, const json_t *spent)
 	add_number(state, "microusd", (int64_t)(json_number_value(usd) * 1e6 + 0.5));
 }
 
+/* The newest failure of each state is kept, whatever came of it afterwards. */
+static void note_failure(json_t *state, const json_t *fields)
+{
+	AUTO_BUF why;
+	buf_init(&why, 4096);
+	show_failure(&why, fields);
+	if (why.len)
+		json_object_set_new(state, "failure",
+			json_sprintf("step %jd%s",
+				(intmax_t)json_integer_value(json_object_get(fields, "seq")),
+				why.data));
+}
+
 static void add_execution(struct summary *s, const json_t *fields)
 {
 	const json_t *fact = json_object_get(fields, "fact");
@@ -79,6 +93,7 @@ static void add_execution(struct summary *s, const json_t *fields)
 	add_number(state, "ms", (s->end_us - s->from_us) / 1000);
 	add_spend(state, fact);
 	add_number(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
+	note_failure(state, fields);
 }
 
 /* What an attempt cost that never finished; the next one begins here. */
@@ -184,7 +199,7 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 	json_t *count;
 	size_t at = out->len;
 	buf_addf(out, "  %s", state->name);
-	text_pad(out, at, 18);
+	text_pad(out, at, STATE_COLUMNS);
 	at = out->len;
 	buf_adds(out, state_kind_name(state->kind));
 	text_pad(out, at, 9);
@@ -204,6 +219,10 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 		buf_adds(out, " in, ");
 		text_count(out, spent.output_tokens);
 		buf_adds(out, " out");
+	}
+	if (*text_of(sums, "failure")) {
+		buf_addf(out, "\n%*s", STATE_COLUMNS, "");
+		text_clean(out, text_of(sums, "failure"), REPORT_COLUMNS - STATE_COLUMNS - 3);
 	}
 	buf_addc(out, '\n');
 }

@@ -9,7 +9,8 @@
 #include "run/drive.h"
 
 struct summary {
-	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, input_tokens, output_tokens} */
+	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, failure?, input_tokens,
+			 * output_tokens} */
 	json_t *path;   /* names in order */
 	char profile[POSITION_NAME_BYTES];
 	int64_t begun_us, end_us;

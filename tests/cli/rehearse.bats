@@ -167,3 +167,29 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$(ls kept/workspace)" = "digest.md
 notes" ]
 }
+
+@test "the report says below a state's row why it last failed" {
+	mkdir -p m/rehearsal
+	cat >m/machine.yaml <<'END'
+machine: m
+version: 1
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [/bin/sh, -c, "[ -e once ] && exit; >once; printf 'made\nnot \\033[31m%090d' 0 >&2; exit 3"]
+    timeout_secs: 20
+    retry: {on: [nonzero], max: 1, backoff_secs: 0}
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	run --separate-stderr agent6 machine rehearse m
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"nonzero 1, ok 1
+$(printf '%18s' '')step 1  exit 3  not \\u001b[31m"+(0)"...
+confinement"* ]]
+	[ "$(sed '1,/^states/d' <<<"$output" | wc -L)" -le 80 ]
+}
