@@ -162,14 +162,13 @@ static const struct verb_option options[] = {
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_audit = {.path = "audit",
-	.summary = "the trail of commands that agents proposed, and what became of them",
+	.summary = "the commands that agents proposed, and what became of them",
 	.details = "One trail for all instances of the state directory, chained line to line and "
-		   "file to file;\n"
-		   "reading it checks the chain. Files begin anew each day and are kept for "
-		   "audit.retain_days.\n"
+		   "file to file; reading it checks the chain. Files begin anew each day and are "
+		   "kept for audit.retain_days.\n"
 		   "Types: proposed, approved, denied, blocked, executed, failed, "
-		   "sandbox_violation,\n"
-		   "secret_filtered, injection_detected, egress_refused, opened (a file).\n"
+		   "sandbox_violation, secret_filtered, injection_detected, egress_refused, "
+		   "opened (a file).\n"
 		   "Exit status: 0 whole; 2 refused; 5 damaged, with the file and line.",
 	.options = options,
 	.run = run};

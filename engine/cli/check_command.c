@@ -87,11 +87,11 @@ const struct verb verb_check_command = {.path = "check command",
 	.summary = "say how dangerous a command is, and who must agree to it",
 	.arguments = "[--] [CMD ARG...]",
 	.max_arguments = -1,
-	.details =
-		"Prints {\"level\", \"approvals\", \"reasons\"} for the command as it would be "
-		"executed, without a shell around it; shells, wrappers and interpreters in it are "
-		"looked through. Levels, from harmless on: read_only, build, write, destructive, "
-		"privileged, network, denied.\n\n"
-		"Exit status: 0 judged; 2 no command, or a line that is not a list of strings.",
+	.details = "Prints {\"level\", \"approvals\", \"reasons\"} for the command as it would "
+		   "be executed, without a shell around it; shells, wrappers and interpreters in "
+		   "it are looked through. Levels, from harmless on: read_only, build, write, "
+		   "destructive, privileged, network, denied.\n"
+		   "Exit status: 0 judged; 2 no command, or a line that is not a list of "
+		   "strings.",
 	.options = options,
 	.run = run};

@@ -44,6 +44,7 @@ static const struct verb_option options[] = {
 const struct verb verb_check_config = {.path = "check config",
 	.summary = "check this directory's effective configuration",
 	.max_arguments = 0,
-	.details = "Exit status: 0 valid; 2 not, with the file, line and column of every problem.",
+	.details = "Exit status: 0 valid; 2 not, with the file, line and column of every "
+		   "problem.",
 	.options = options,
 	.run = run};

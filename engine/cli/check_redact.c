@@ -116,12 +116,11 @@ static const struct verb_option options[] = {
 const struct verb verb_check_redact = {.path = "check redact",
 	.summary = "show standard input as a model would see it",
 	.max_arguments = 0,
-	.details =
-		"Secrets are replaced by [REDACTED:kind]: the values of environment variables "
-		"whose "
-		"names end in _KEY, _SECRET, _TOKEN, _PASSWORD or _CREDENTIALS, tokens in a "
-		"vendor's shape, private keys, credentials in headers and URLs, long high-entropy "
-		"words. Injection markers in a command's output are replaced as well.\n\n"
-		"Exit status: 0; 2 input that cannot be read.",
+	.details = "Secrets are replaced by [REDACTED:kind]: the values of environment variables "
+		   "whose names end in _KEY, _SECRET, _TOKEN, _PASSWORD or _CREDENTIALS, tokens "
+		   "in a vendor's shape, private keys, credentials in headers and URLs, long "
+		   "high-entropy words. Injection markers in a command's output are replaced as "
+		   "well.\n"
+		   "Exit status: 0; 2 input that cannot be read.",
 	.options = options,
 	.run = run};

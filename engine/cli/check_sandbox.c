@@ -358,11 +358,10 @@ const struct verb verb_check_sandbox = {
 	.path = "check sandbox",
 	.summary = "show what this host can confine, and prove it",
 	.details =
-		"Runs a program of attempts in a real jail of each profile: writing and reading "
-		"outside, "
-		"sockets, tracing, namespaces, set-id files, signals. What `sandbox.profile: auto` "
-		"gives here, why, and what would change it.\n\n"
-		"Exits 1 when an attempt succeeded, 125 when neither profile works.",
+		"Runs a program of attempts in a real jail of each profile: writing and "
+		"reading outside, sockets, tracing, namespaces, set-id files, signals. What "
+		"`sandbox.profile: auto` gives here, why, and what would change it.\n"
+		"Exit status: 0 every attempt failed; 1 one succeeded; 125 neither profile works.",
 	.options = options,
 	.run = run,
 };

@@ -43,7 +43,6 @@ const struct verb verb_config_set = {.path = "config set",
 	.min_arguments = 2,
 	.max_arguments = 2,
 	.acts = true,
-	.details = "VALUE is YAML: yes, 20, [/srv/data]. The rest of the file, comments too, stays "
-		   "as it is; a\n"
-		   "change that would not be valid is refused.",
+	.details = "VALUE is YAML: yes, 20, [/srv/data]. The rest of the file, comments too, "
+		   "stays as it is; a change that would not be valid is refused.",
 	.run = run};

@@ -160,8 +160,8 @@ const struct verb verb_connect = {.path = "connect",
 	.summary = "add a model provider: asks for its address, model and key",
 	.max_arguments = 0,
 	.acts = true,
-	.details = "Asks on this terminal for what the options leave open; the key is always asked "
-		   "for, is not\n"
-		   "shown, and is stored in secrets.yaml, mode 0600. Nothing is sent anywhere.",
+	.details = "Asks on this terminal for what the options leave open; the key is always "
+		   "asked for, is not shown, and is stored in secrets.yaml, mode 0600. Nothing "
+		   "is sent anywhere.",
 	.options = options,
 	.run = run};

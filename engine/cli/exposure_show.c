@@ -1,37 +1,24 @@
-#include "base/utf8.h"
 #include "cli/exposure.h"
 #include "cli/html.h"
 #include "cli/text.h"
 #include <string.h>
 
-enum { REPORT_COLUMNS = 100, INDENT_COLUMNS = 15 };
+enum { REPORT_COLUMNS = 80, INDENT_COLUMNS = 15 };
 
-/* Said below every list, in two lines of text. */
+/* Said below every list. */
 #define ALWAYS                                                                                     \
 	"Every tool also has a private /tmp and its data directory, PATH HOME LANG LC_ALL TERM "   \
-	"TZ and\nAGENT6_* in its environment, and the read-only system directories. Nothing else."
+	"TZ and AGENT6_* in its environment, and the read-only system directories. Nothing else."
 
 static void add_words(struct buf *out, const char *label, const char *text)
 {
-	size_t column = INDENT_COLUMNS, at = out->len;
+	size_t at = out->len;
 	AUTO_BUF clean;
 	buf_init(&clean, 1 << 16);
 	text_clean(&clean, text, 4000);
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, INDENT_COLUMNS);
-	for (const char *word = clean.data ? clean.data : ""; *word;) {
-		size_t len = strcspn(word, " "), width = utf8_count(word, len) + 1;
-		if (column + width > REPORT_COLUMNS && column > INDENT_COLUMNS) {
-			out->len--; /* the blank behind the last word */
-			buf_addf(out, "\n%*s", INDENT_COLUMNS, "");
-			column = INDENT_COLUMNS;
-		}
-		buf_addf(out, "%.*s ", (int)len, word);
-		column += width;
-		word += len + (word[len] == ' ');
-	}
-	while (out->len && out->data[out->len - 1] == ' ')
-		out->data[--out->len] = '\0';
+	text_wrap(out, clean.data ? clean.data : "", INDENT_COLUMNS, REPORT_COLUMNS);
 	buf_addc(out, '\n');
 }
 
@@ -43,13 +30,13 @@ static void join(struct buf *out, const json_t *set)
 		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(item));
 }
 
-/* "timeout 60 s, memory 2048 MiB, ..." */
+/* "timeout_secs=60, memory_mb=2048, ..." */
 static void join_limits(struct buf *out, const json_t *limits)
 {
 	const char *name;
 	json_t *limit;
 	json_object_foreach ((json_t *)(uintptr_t)limits, name, limit) {
-		buf_addf(out, "%s%s ", out->len ? ", " : "", name);
+		buf_addf(out, "%s%s=", out->len ? ", " : "", name);
 		if (json_is_null(limit))
 			buf_adds(out, "unlimited");
 		else
@@ -131,7 +118,9 @@ void exposure_text(const json_t *exposure, struct buf *out)
 			i ? "" : "\nwith this configuration it would be refused on this host\n");
 		add_words(out, "", json_string_value(state));
 	}
-	buf_adds(out, "\n" ALWAYS "\n");
+	buf_addc(out, '\n');
+	text_wrap(out, ALWAYS, 0, REPORT_COLUMNS);
+	buf_addc(out, '\n');
 }
 
 /* --- Markdown

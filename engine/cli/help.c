@@ -1,5 +1,8 @@
 #include "cli/help.h"
 
+#include "base/own.h"
+#include "cli/text.h"
+
 #include <string.h>
 
 static bool in_group(const struct verb *v, const char *group)
@@ -8,36 +11,71 @@ static bool in_group(const struct verb *v, const char *group)
 	return !group || (!strncmp(v->path, group, len) && v->path[len] == ' ');
 }
 
+enum { HELP_COLUMNS = 80, VERB_COLUMNS = 21, OPTION_COLUMNS = 29, LIST_COLUMNS = 12 };
+
+/* "  left      right, wrapped below itself"; a left that is too long has a line of its own. */
+static void add_row(struct buf *out, const char *left, const char *right, size_t indent)
+{
+	size_t at = out->len;
+	buf_addf(out, "  %s", left);
+	if (out->len - at >= indent)
+		buf_addf(out, "\n%*s", (int)indent, "");
+	else
+		text_pad(out, at, indent);
+	text_wrap(out, right, indent, HELP_COLUMNS);
+	buf_addc(out, '\n');
+}
+
 void help_overview(FILE *out, const char *group)
 {
 	size_t count;
 	const struct verb *const *all = verbs(&count);
-	fprintf(out,
-		"agent6 runs agent state machines: a fixed graph, typed data, confined steps.\n\n"
-		"usage: agent6 COMMAND [OPTION...] [ARGUMENT...]\n\n");
+	AUTO_BUF rows;
+	buf_init(&rows, 1 << 16);
 	for (size_t i = 0; i < count; i++)
 		if (in_group(all[i], group))
-			fprintf(out, "  %-18s %s\n", all[i]->path, all[i]->summary);
-	fputs("\n`agent6 COMMAND --help` explains one. `agent6 --version` prints the version.\n",
-		out);
+			add_row(&rows, all[i]->path, all[i]->summary, VERB_COLUMNS);
+	fprintf(out,
+		"agent6 runs agent state machines: a fixed graph, typed data, confined steps.\n\n"
+		"usage: agent6 COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n"
+		"`agent6 COMMAND --help` explains one. `agent6 --version` prints the version.\n",
+		rows.data);
 }
 
-static void help_option(FILE *out, const struct verb_option *o)
+static void add_option(struct buf *out, const struct verb_option *o)
 {
-	char left[64];
+	char left[64], right[256];
 	snprintf(left, sizeof(left), "%s--%s%s%s", strcmp(o->name, "output") ? "" : "-o, ", o->name,
 		o->value ? " " : "", o->value ? o->value : "");
-	fprintf(out, "  %-26s %s%s\n", left, o->summary, o->repeats ? " (may be repeated)" : "");
+	snprintf(right, sizeof(right), "%s%s", o->summary, o->repeats ? " (may be repeated)" : "");
+	add_row(out, left, right, OPTION_COLUMNS);
+}
+
+/* Line by line: one that begins with blanks is a row of a list. */
+static void add_details(struct buf *out, const char *details)
+{
+	for (const char *line = details; *line;) {
+		AUTO_FREE char *one = strndup(line, strcspn(line, "\n"));
+		text_wrap(out, one ? one : "", *line == ' ' ? LIST_COLUMNS : 0, HELP_COLUMNS);
+		buf_addc(out, '\n');
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
 }
 
 void help_verb(FILE *out, const struct verb *v)
 {
-	fprintf(out, "usage: agent6 %s%s%s%s\n\n%s\n", v->path, v->options ? " [OPTION...]" : "",
+	AUTO_BUF text;
+	buf_init(&text, 1 << 16);
+	buf_addf(&text, "usage: agent6 %s%s%s%s\n\n%s\n", v->path, v->options ? " [OPTION...]" : "",
 		v->arguments ? " " : "", v->arguments ? v->arguments : "", v->summary);
-	if (v->details)
-		fprintf(out, "\n%s\n", v->details);
-	fputs("\n", out);
+	if (v->details) {
+		buf_addc(&text, '\n');
+		add_details(&text, v->details);
+	}
+	buf_addc(&text, '\n');
 	for (const struct verb_option *o = v->options; o && o->name; o++)
-		help_option(out, o);
-	help_option(out, &(struct verb_option){"help", NULL, "print this and exit", false});
+		add_option(&text, o);
+	add_option(&text, &(struct verb_option){"help", NULL, "print this and exit", false});
+	fputs(text.data, out);
 }

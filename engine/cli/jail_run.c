@@ -265,12 +265,10 @@ const struct verb verb_jail_run = {
 	.min_arguments = 0,
 	.max_arguments = -1,
 	.acts = true,
-	.details =
-		"The working directory is the workspace; everything else follows your "
-		"configuration. "
-		"The exit status is the command's, 128+N for signal N, 124 when its time was over, "
-		"125 when the jail could not be set up (nothing ran), 126 or 127 when the command "
-		"cannot be run.",
+	.details = "The working directory is the workspace; everything else follows your "
+		   "configuration. The exit status is the command's, 128+N for signal N, 124 "
+		   "when its time was over, 125 when the jail could not be set up (nothing ran), "
+		   "126 or 127 when the command cannot be run.",
 	.options = options,
 	.run = run,
 };

@@ -91,12 +91,10 @@ const struct verb verb_machine_approve = {.path = "machine approve",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.acts = true,
-	.details =
-		"Shows the commands that wait for an answer and asks, or answers with --yes or "
-		"--no. A question\n"
-		"is open while the instance runs in a terminal or is watched (`agent6 machine "
-		"watch ID`), and no\n"
-		"longer than approval.timeout_secs. Exit status: 0 answered; 2 nothing to answer, "
-		"or not answered.",
+	.details = "Shows the commands that wait for an answer and asks, or answers with --yes "
+		   "or --no. A question is open while the instance runs in a terminal or is "
+		   "watched (`agent6 machine watch ID`), and no longer than "
+		   "approval.timeout_secs.\nExit status: 0 answered; 2 nothing to answer, or not "
+		   "answered.",
 	.options = options,
 	.run = run};

@@ -279,13 +279,13 @@ static const struct verb_option options[] = {{"strict", NULL, "warnings fail too
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_check = {.path = "machine check",
-	.summary = "say everything that is wrong with a bundle, without running any of it",
+	.summary = "say all that is wrong with a bundle, without running it",
 	.arguments = "BUNDLE...",
 	.min_arguments = 1,
 	.max_arguments = -1,
 	.details = "Findings are printed as FILE:LINE:COL: error[rule]: message, all of them in "
-		   "one go and in\n"
-		   "source order. Nothing is executed, written or looked up on the network.\n"
+		   "one go and in source order. Nothing is executed, written or looked up on the "
+		   "network.\n"
 		   "Exit status: 0 accepted, 2 refused, 4 --against found a widening.",
 	.options = options,
 	.run = run};

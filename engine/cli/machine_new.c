@@ -140,7 +140,7 @@ static const struct verb_option options[] = {
 	{"from", "TEMPLATE", "what to begin with (agent)", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_new = {.path = "machine new",
-	.summary = "begin a bundle: a directory that checks and rehearses as it is",
+	.summary = "begin a bundle that checks and rehearses as it is",
 	.arguments = "NAME",
 	.min_arguments = 1,
 	.max_arguments = 1,

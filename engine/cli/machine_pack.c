@@ -31,8 +31,8 @@ const struct verb verb_machine_pack = {.path = "machine pack",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.acts = true,
-	.details = "The same members give the same bytes, whatever the clock, user or file system. "
-		   "The digest does not\n"
-		   "depend on the compression and is the same for all three forms.",
+	.details = "The same members give the same bytes, whatever the clock, user or file "
+		   "system. The digest does not depend on the compression and is the same for "
+		   "all three forms.",
 	.options = options,
 	.run = run};

@@ -183,12 +183,10 @@ const struct verb verb_machine_rehearse = {.path = "machine rehearse",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.details = "Jail, broker, agent and journal are the real ones; the model is a loopback "
-		   "provider that\n"
-		   "answers from cassettes and fails the rehearsal when a request does not match "
-		   "the next one.\n"
-		   "The workspace is a copy of the bundle's rehearsal/workspace, else of the "
-		   "working directory; a machine with `mode: run` gets it as a git repository "
-		   "with one commit.\n"
+		   "provider that answers from cassettes and fails the rehearsal when a request "
+		   "does not match the next one. The workspace is a copy of the bundle's "
+		   "rehearsal/workspace, else of the working directory; a machine with `mode: "
+		   "run` gets it as a git repository with one commit.\n"
 		   "Exit status: as `machine run`; 1 also when a request did not match.",
 	.options = options,
 	.run = run};

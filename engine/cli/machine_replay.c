@@ -102,10 +102,9 @@ const struct verb verb_machine_replay = {.path = "machine replay",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,
-	.details = "No clock, process or network is used. With --with, the first step at which the "
-		   "other bundle\n"
-		   "would have gone elsewhere is reported: the regression test for editing a "
-		   "machine.\n"
+	.details = "No clock, process or network is used. With --with, the first step at which "
+		   "the other bundle would have gone elsewhere is reported: the regression test "
+		   "for editing a machine.\n"
 		   "Exit status: 0 it replays; 1 the other bundle diverges; 5 the journal "
 		   "contradicts itself.",
 	.options = options,

@@ -90,9 +90,8 @@ const struct verb verb_machine_report = {.path = "machine report",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.acts = true,
-	.details = "The page refers to nothing outside itself and holds no script: the graph with "
-		   "the path taken,\n"
-		   "every step's fact and what it changed, time and cost by state, egress, "
-		   "confinement.",
+	.details = "The page refers to nothing outside itself and holds no script: the graph "
+		   "with the path taken, every step's fact and what it changed, time and cost by "
+		   "state, egress, confinement.",
 	.options = options,
 	.run = run};

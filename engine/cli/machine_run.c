@@ -100,10 +100,8 @@ const struct verb verb_machine_run = {.path = "machine run",
 	.max_arguments = 1,
 	.acts = true,
 	.details = "The working directory is the workspace. Every step is journaled before the "
-		   "next begins, so the\n"
-		   "same command continues after any interruption.\n"
-		   "Exit status: 0 ended ok, waiting or stopped; 1 failed; 2 refused, nothing ran; "
-		   "3 a budget;\n"
-		   "5 journal damaged; 125 no sandbox; 130, 143 interrupted.",
+		   "next begins, so the same command continues after any interruption.\n"
+		   "Exit status: 0 ended ok, waiting or stopped; 1 failed; 2 refused, nothing "
+		   "ran; 3 a budget; 5 journal damaged; 125 no sandbox; 130, 143 interrupted.",
 	.options = options,
 	.run = run};

@@ -33,8 +33,7 @@ const struct verb verb_machine_sign = {.path = "machine sign",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.acts = true,
-	.details =
-		"check, run and inspect verify it with --allowed-signers FILE, written as git's\n"
-		"(ssh-keygen(1), ALLOWED SIGNERS; namespace agent6-bundle).",
+	.details = "check, run and inspect verify it with --allowed-signers FILE, written as "
+		   "git's (ssh-keygen(1), ALLOWED SIGNERS; namespace agent6-bundle).",
 	.options = options,
 	.run = run};

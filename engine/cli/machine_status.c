@@ -3,6 +3,7 @@
 #include "cli/show.h"
 #include "cli/text.h"
 #include "run/drive.h"
+#include <string.h>
 
 enum { STATUS_BYTES_MAX = 64 * 1024 * 1024, VALUE_COLUMNS = 76, LABEL_COLUMNS = 12 };
 
@@ -97,9 +98,10 @@ static void add_question(struct buf *out, const json_t *status)
 static void status_text(const json_t *status, struct buf *out)
 {
 	char steps[64];
-	const char *state = text_of(status, "state");
+	bool empty = !strcmp(text_of(status, "status"), "empty");
 	buf_addf(out, "%s: %s", text_of(status, "id"), text_of(status, "status"));
-	buf_addf(out, " in state %s\n", state);
+	buf_addf(out, empty ? ", nothing has run yet\n" : " in state %s\n",
+		text_of(status, "state"));
 	snprintf(steps, sizeof(steps), "%jd",
 		(intmax_t)json_integer_value(json_object_get(status, "seq")));
 	add(out, "steps", steps);

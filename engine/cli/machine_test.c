@@ -185,14 +185,10 @@ const struct verb verb_machine_test = {.path = "machine test",
 	.arguments = "BUNDLE",
 	.min_arguments = 1,
 	.max_arguments = 1,
-	.details =
-		"Facts are made up from the schemas, the weakest first, and go through the same "
-		"code that\n"
-		"a run uses: every state must bind and route them. Branches are decided from the "
-		"declared\n"
-		"values. Then the machine is explored from its initial state within bounds; edges "
-		"that no\n"
-		"explored path takes are listed.\n"
-		"Exit status: 0 passed; 1 a state failed; 2 refused.",
+	.details = "Facts are made up from the schemas, the weakest first, and go through the "
+		   "same code that a run uses: every state must bind and route them. Branches "
+		   "are decided from the declared values. Then the machine is explored from its "
+		   "initial state within bounds; edges that no explored path takes are listed.\n"
+		   "Exit status: 0 passed; 1 a state failed; 2 refused.",
 	.options = options,
 	.run = run};

@@ -153,9 +153,8 @@ static const struct verb_option options[] = {
 
 const struct verb verb_machine_watch = {.path = "machine watch",
 	.summary = "follow an instance as it runs, until it ends",
-	.details =
-		"While somebody watches, an agent's questions are asked instead of denied; answer\n"
-		"them with `agent6 machine approve ID`.",
+	.details = "While somebody watches, an agent's questions are asked instead of denied; "
+		   "answer them with `agent6 machine approve ID`.",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,

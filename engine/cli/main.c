@@ -26,8 +26,8 @@ static bool wants_help(char **argv)
 	return false;
 }
 
-/* A file opened where a standard descriptor was left closed would receive what is printed. The stand-
- * in cannot be written to, so that printing fails as it should. */
+/* A file opened where a standard descriptor was left closed would receive what is printed. The
+ * stand-in cannot be written to, so that printing fails as it should. */
 static bool hold_standard(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

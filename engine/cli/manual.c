@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text for roff: backslashes and leading dots and quotes are not requests, hyphens are hyphens. */
+/* Text for roff: backslashes and leading dots and quotes are not requests, hyphens are hyphens, a
+ * line break is one. */
 static void roff(FILE *out, const char *text)
 {
 	bool line_start = true;
@@ -17,6 +18,8 @@ static void roff(FILE *out, const char *text)
 			fputs("\\e", out);
 		else if (*text == '-')
 			fputs("\\-", out);
+		else if (*text == '\n' && text[1] > ' ')
+			fputs("\n.br\n", out);
 		else
 			fputc(*text, out);
 		line_start = *text == '\n';

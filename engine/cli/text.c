@@ -104,3 +104,26 @@ void text_pad(struct buf *out, size_t from, size_t width)
 		buf_addc(out, ' ');
 	while (++used < width);
 }
+
+static size_t last_column(const struct buf *out)
+{
+	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;
+	size_t from = nl ? (size_t)(nl - out->data) + 1 : 0;
+	return utf8_count(out->data + from, out->len - from);
+}
+
+void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns)
+{
+	for (bool first = true; *text; first = false) {
+		bool blank = *text == ' ' && !first, broken = *text == '\n';
+		text += blank || broken;
+		size_t len = strcspn(text, " \n"), column = last_column(out);
+		if (broken ||
+			(blank && column > indent && column + 1 + utf8_count(text, len) > columns))
+			buf_addf(out, "\n%*s", (int)indent, "");
+		else if (blank)
+			buf_addc(out, ' ');
+		buf_add(out, text, len);
+		text += len;
+	}
+}

@@ -25,6 +25,9 @@ void text_count(struct buf *out, int64_t n);
 void text_money(struct buf *out, int64_t microusd);
 /* "812 B", "12.3 KiB". */
 void text_bytes(struct buf *out, int64_t bytes);
+/* Appends the words of `text`; a line that would pass `columns` ends at a blank, and the next
+ * begins with `indent` of them. A line break in `text` is one. */
+void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns);
 /* Pads the line begun at `from` with blanks to `width` characters, one at least. */
 void text_pad(struct buf *out, size_t from, size_t width);
 #endif

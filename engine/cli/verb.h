@@ -62,9 +62,9 @@ struct verb {
 	const char *path;      /* "machine check" */
 	const char *summary;   /* one line for the overview */
 	const char *arguments; /* "BUNDLE...", "ID", "[--] CMD [ARG...]"; NULL: takes none */
-	int min_arguments, max_arguments;  /* max -1: any number */
-	bool acts; /* does more than print: its exit code stands when printing fails */
-	const char *details;               /* paragraphs for --help and the manual; NULL: none */
+	int min_arguments, max_arguments; /* max -1: any number */
+	bool acts;           /* does more than print: its exit code stands when printing fails */
+	const char *details; /* for --help and the manual, a line each paragraph; NULL: none */
 	const struct verb_option *options; /* NULL: only --help */
 	int (*run)(const struct call *c);  /* returns the exit code */
 };

@@ -31,16 +31,16 @@ against() {
 	echo "$output" "$stderr"
 }
 
-@test "--report: per state and for the machine, within 100 columns" {
+@test "--report: per state and for the machine, within 80 columns" {
 	run --separate-stderr agent6 machine check --report ../old "$AGENT6_SRC/examples/triage"
 	[ "$status" -eq 0 ]
 	[[ $output == *"fetch (tool)"*"runs         true 'a b' '\$x'"* ]]
 	[[ $output == *"workspace    reads"*"egress       none"*"env          MODE"* ]]
-	[[ $output == *"memory_mb 100"* ]]
+	[[ $output == *"memory_mb=100"* ]]
 	[[ $output == *"judge (agent)"*"asks         prompts/judge.md"* ]]
 	[[ $output == *"triage: ok: machine triage, "*" states,"$'\n'"  sha256:"* ]]
 	# The path of a bundle is as long as its author made it.
-	run ! grep -E '^.{101,}' <<<"${output//"$AGENT6_SRC"/}"
+	run ! grep -E '^.{81,}' <<<"${output//"$AGENT6_SRC"/}"
 }
 
 @test "--report as JSON and as Markdown" {

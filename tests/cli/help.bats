@@ -11,7 +11,8 @@ load ../kit/common
 	[ -z "$stderr" ]
 }
 
-@test "every verb explains itself" {
+@test "every verb explains itself, in 80 columns" {
+	run ! grep '.\{81\}' <(agent6 --help)
 	verbs=$(agent6 --help | sed -n 's/^  \([a-z][a-z ]*[a-z]\)  .*/\1/p')
 	[ "$(wc -l <<<"$verbs")" -ge 10 ]
 	while read -r verb; do
@@ -20,6 +21,7 @@ load ../kit/common
 		[ "$status" -eq 0 ]
 		[[ ${lines[0]} == "usage: agent6 $verb"* ]]
 		[[ $output == *--help* ]]
+		run ! grep '.\{81\}' <<<"$output"
 	done <<<"$verbs"
 }
 

@@ -95,7 +95,7 @@ END
 	run agent6 machine list
 	[[ $status -eq 0 && $output == *keyless*empty* && $output != *damaged* ]]
 	run agent6 machine status keyless
-	[[ $status -eq 2 && $output == *"has not begun"* ]]
+	[[ $status -eq 0 && $output == "keyless: empty, nothing has run yet"* ]]
 }
 
 # long NAME LAST LINE COMMAND...: five turns whose answers alone fill a context of 4,000 tokens, run
