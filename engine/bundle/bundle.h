@@ -80,6 +80,6 @@ int bundle_pack(const struct bundle *b, const char *path, struct err *e);
 /* Whether what runs is what was reviewed: a loose or directory bundle inside a git repository must
  * hold no uncommitted or ignored file. 0: committed, or not in a repository, or packed; -1: not, or
  * git could not tell; the message names the first such files. Runs git with everything a poisoned
- * repository could execute switched off. */
-int bundle_check_committed(const struct bundle *b, struct err *e);
+ * repository could execute switched off, in jails of `profile` (NULL: of what this host gives). */
+int bundle_check_committed(const struct bundle *b, const char *profile, struct err *e);
 #endif

@@ -77,7 +77,7 @@ static int check_repo(const struct bundle *b, const struct git_repo *r, bool nea
 
 /* An enclosing repository that tracks the bundle has a say too: otherwise a command that may write
  * the workspace could put a repository of its own around what it changed. */
-int bundle_check_committed(const struct bundle *b, struct err *e)
+int bundle_check_committed(const struct bundle *b, const char *profile, struct err *e)
 {
 	char at[PATH_MAX];
 	bool nearest = true;
@@ -89,6 +89,7 @@ int bundle_check_committed(const struct bundle *b, struct err *e)
 			return -1;
 		if (!r.git_dir)
 			return 0;
+		r.profile = profile;
 		int failed = check_repo(b, &r, nearest, e);
 		snprintf(at, sizeof(at), "%s", r.work_tree);
 		*strrchr(at, '/') = '\0';

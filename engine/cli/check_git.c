@@ -266,14 +266,21 @@ static json_t *names_of(const struct buf *text)
 
 static void tell(const struct proof *p, const struct err *e, bool json)
 {
+	struct err unstrict = ERR_NONE;
+	const char *profile = git_profile(&unstrict);
+	if (!json && *unstrict.text)
+		fprintf(stderr,
+			"agent6: its jails are hardened here, a strict one could not be set up, "
+			"%s\n",
+			unstrict.text);
 	if (!json && !*e->text)
 		printf("%zu settings and hooks planted; plain git executed %zu (%s), ours none\n",
 			p->planted, p->plain_count, p->plain.data);
 	if (!json)
 		return;
-	json_auto_t *doc = json_pack("{s:b,s:i,s:o,s:o,s:s}", "proved", !*e->text, "planted",
-		(int)p->planted, "plain_git", names_of(&p->plain), "ours", names_of(&p->ours),
-		"reason", e->text);
+	json_auto_t *doc = json_pack("{s:b,s:s,s:i,s:o,s:o,s:s}", "proved", !*e->text, "profile",
+		profile, "planted", (int)p->planted, "plain_git", names_of(&p->plain), "ours",
+		names_of(&p->ours), "reason", e->text);
 	AUTO_FREE char *text = json_text(doc);
 	puts(text ? text : "");
 }
@@ -299,7 +306,7 @@ static const struct verb_option options[] = {
 	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_check_git = {.path = "check git",
-	.summary = "prove that the installed git executes nothing a repository planted",
+	.summary = "prove that git executes nothing a repository planted",
 	.max_arguments = 0,
 	.details = "Exit status: 0 proved; 1 not, with what ran.",
 	.options = options,

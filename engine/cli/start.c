@@ -73,8 +73,11 @@ static void protect_authored(struct starting *g)
 
 static int install(struct starting *g, struct err *e)
 {
+	static const char *const profiles[] = {
+		[PROFILE_STRICT] = "strict", [PROFILE_HARDENED] = "hardened"};
 	const struct bundle *b = g->start->authored->bundle;
-	if (g->start->gate && bundle_check_committed(b, e))
+	const char *profile = profiles[g->start->config->sandbox.profile];
+	if (g->start->gate && bundle_check_committed(b, profile, e))
 		return -1;
 	/* A start that died between the copy and its first journal line left one behind. */
 	if (bundle_uninstall(g->instance.dir_fd, "bundle", e))

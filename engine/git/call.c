@@ -5,12 +5,14 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "git/environment.h"
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-enum { JAIL_FAILED = 125, POLICY_BYTES_MAX = 256 * 1024, GRACE_MS = 10000 };
+enum { POLICY_BYTES_MAX = 256 * 1024, STATUS_BYTES_MAX = 64 * 1024, GRACE_MS = 10000 };
+enum { TRIES = 3, PAUSE_MS = 50 }; /* of a jail that could not be set up */
 
 static const char *find_git(void)
 {
@@ -36,10 +38,12 @@ static bool inside(const char *path, const char *dir)
 }
 
 /* What lies outside of the directory that the call is about: a linked work tree's repository, the
- * objects a clone borrows. */
-static json_t *outside(const struct git_repo *r, const char *top)
+ * objects a clone borrows. An included file that is out of sight is none to git; one that is there
+ * and may not be read, as hardened has it, ends every call: most of them lie in the work tree. */
+static json_t *outside(const struct git_repo *r, const char *top, const char *profile)
 {
-	const char *const all[] = {r->common_dir, r->git_dir, r->borrowed};
+	const char *const all[] = {r->common_dir, r->git_dir, r->borrowed,
+		!strcmp(profile, "hardened") ? r->work_tree : NULL};
 	json_t *list = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (all[i] && !inside(all[i], top) && !(i == 1 && inside(all[i], r->common_dir)))
@@ -96,7 +100,7 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
 		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
 		"none", "workspace", "path", top, "access",
-		call->write || r->traced ? "write" : "read", "read", outside(r, top),
+		call->write || r->traced ? "write" : "read", "read", outside(r, top, profile),
 		"timeout_secs", deadline_secs(call), "allow_root_jail",
 		(!call->write && !r->filters.len) || r->allow_root_jail);
 	if (!policy)
@@ -107,43 +111,107 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 /* --- the process -------------------------------------------------------------------------------
  */
 
-static int memory_file(const char *bytes, size_t len, struct err *e)
+enum { POLICY_FD, STATUS_FD, MORE_FDS };
+
+/* How a call's jail came back. */
+struct ended {
+	int code;       /* the exit status of what it ran */
+	struct err why; /* set: the jail was not set up, and nothing ran */
+};
+
+static json_t *read_status(int fd)
 {
-	AUTO_FD int fd = memfd_create("git", MFD_CLOEXEC);
-	if (fd < 0 || (len && io_write(fd, bytes, len)) || lseek(fd, 0, SEEK_SET))
-		return err_errno(e, "cannot pass its input to git");
-	return TAKE_FD(fd);
+	AUTO_BUF line;
+	buf_init(&line, STATUS_BYTES_MAX);
+	if (lseek(fd, 0, SEEK_SET) || io_read_all(fd, &line, "the jail's answer", NULL))
+		return NULL;
+	return json_read(line.len ? line.data : "", line.len, STATUS_BYTES_MAX, NULL);
 }
 
-/* The exit status, or -1: it was killed or could not be started. */
+/* A hook may exit as the jail does when it fails: only the status line tells them apart. */
+static void judge(int status_fd, int code, struct ended *out)
+{
+	json_auto_t *status = read_status(status_fd);
+	const char *stage = json_string_value(json_object_get(status, "stage"));
+	const char *why = json_string_value(json_object_get(status, "error"));
+	out->code = code;
+	out->why = ERR_NONE;
+	if (stage)
+		err_set(&out->why, "at %s: %s", stage, why ? why : "without a reason");
+	else if (!status)
+		err_set(&out->why, "agent6-jail did not say how it ended");
+}
+
+/* -1: it could not be started, or was killed. */
 static int run_jail(const json_t *policy, const struct git_call *call, struct buf *out,
-	struct buf *words, struct err *e)
+	struct buf *words, struct ended *ended, struct err *e)
 {
 	const struct buf *input = call->input;
 	AUTO_FREE char *jail = child_sibling("agent6-jail", e);
 	AUTO_FREE char *text = json_text(policy);
 	if (!jail || !text)
-		return -1;
+		return err_set(e, "out of memory");
 	if (strlen(text) > POLICY_BYTES_MAX)
 		return err_set(
 			e, "the repository's configuration names too many drivers and remotes");
-	AUTO_FD int policy_fd = memory_file(text, strlen(text), e);
-	AUTO_FD int input_fd = input ? memory_file(input->data, input->len, e) : -1;
+	AUTO_FD int policy_fd = io_memory_file("policy", text, strlen(text), e);
+	AUTO_FD int status_fd = memfd_create("status", MFD_CLOEXEC);
+	AUTO_FD int input_fd = input ? io_memory_file("git", input->data, input->len, e) : -1;
 	if (policy_fd < 0 || (input && input_fd < 0))
 		return -1;
-	char *argv[] = {jail, (char *)(uintptr_t) "--policy-fd", (char *)(uintptr_t) "3", NULL};
+	if (status_fd < 0)
+		return err_errno(e, "cannot make a file for the jail's answer");
+	int more[MORE_FDS] = {[POLICY_FD] = policy_fd, [STATUS_FD] = status_fd};
+	char *argv[] = {jail, (char *)(uintptr_t) "--policy-fd", (char *)(uintptr_t) "3",
+		(char *)(uintptr_t) "--status-fd", (char *)(uintptr_t) "4", NULL};
 	char *env[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL};
 	struct capture_spec spec = {.argv = argv,
 		.env = env,
 		.stdin_fd = input_fd,
-		.more_fds = &policy_fd,
-		.more_count = 1,
+		.more_fds = more,
+		.more_count = MORE_FDS,
 		.deadline_ms = deadline_secs(call) * 1000 + GRACE_MS,
 		.own_session = true};
 	int status = capture_run(&spec, out, words, e);
-	if (status < 0 || WIFEXITED(status))
-		return status < 0 ? -1 : WEXITSTATUS(status);
-	return err_set(e, "git was killed by signal %d", WTERMSIG(status));
+	if (status < 0)
+		return err_set(e, "cannot wait for agent6-jail");
+	if (WIFSIGNALED(status))
+		return err_set(e, "git was killed by signal %d", WTERMSIG(status));
+	judge(status_fd, WEXITSTATUS(status), ended);
+	return 0;
+}
+
+/* The profile works on this host, so what keeps one jail from being set up passes: a socket in the
+ * work tree that comes and goes, a host that is short of something. Nothing has run by then. */
+static int run_in(const json_t *policy, const struct git_call *call, struct buf *out,
+	struct buf *words, struct ended *ended, struct err *e)
+{
+	int failed = 0;
+	for (int tries = 0; tries < TRIES; tries++) {
+		if (tries)
+			poll(NULL, 0, PAUSE_MS);
+		buf_clear(words);
+		failed = run_jail(policy, call, out, words, ended, e);
+		if (failed || !*ended->why.text)
+			break;
+	}
+	return failed;
+}
+
+/* git warns, and gives hints, before it says what stopped it. */
+static const char *telling_line(const char *text)
+{
+	static const char *const marks[] = {"fatal: ", "error: ", "warning: unable to "};
+	const char *first = text;
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+			if (!strncmp(line, marks[i], strlen(marks[i])))
+				return line;
+		bool aside = !strncmp(line, "warning: ", 9) || !strncmp(line, "hint: ", 6);
+		if (line != text && !aside && !strncmp(first, "warning: ", 9))
+			first = line;
+	}
+	return first;
 }
 
 static int report(
@@ -151,30 +219,53 @@ static int report(
 {
 	const struct buf *said = words->len || !call->hook ? words : out;
 	const char *name = call->hook ? strrchr(call->hook, '/') + 1 : call->args[0];
+	const char *line = said->len ? telling_line(said->data) : "without a word.";
 	return err_set(e, "%s %s failed: %.*s", call->hook ? "the hook" : "git", name,
-		said->len ? (int)strcspn(said->data, "\n") : 15,
-		said->len ? said->data : "without a word.");
+		(int)strcspn(line, "\n"), line);
 }
 
-/* Strict where this host can; where the jail says that it cannot, nothing has run. A hook may say
- * the same: it is started once, under the profile that its repository has just been read with. */
 static int run(const struct git_repo *r, const struct git_call *call, const struct buf *names,
-	size_t *profile, struct buf *out, struct err *e)
+	struct buf *out, struct err *e)
 {
-	static const char *const profiles[] = {"strict", "hardened"};
-	size_t end = call->hook ? *profile + 1 : ARRAY_LEN(profiles);
+	struct err unstrict = ERR_NONE;
+	struct ended ended;
+	const char *profile = r->profile ? r->profile : git_profile(&unstrict);
 	AUTO_BUF words;
-	buf_init(&words, 4096);
-	int status = JAIL_FAILED;
+	buf_init(&words, GIT_OUTPUT_MAX);
 	if (!find_git())
 		return err_set(e, "git is not installed");
-	for (size_t i = *profile; i < end && status == JAIL_FAILED; i++) {
-		json_auto_t *policy = policy_of(r, call, names, profiles[i], e);
-		buf_clear(&words);
-		status = policy ? run_jail(policy, call, out, &words, e) : -1;
-		*profile = i;
+	json_auto_t *policy = policy_of(r, call, names, profile, e);
+	if (!policy || run_in(policy, call, out, &words, &ended, e))
+		return -1;
+	if (*ended.why.text)
+		return err_set(e, "%s was not run, its %s jail could not be set up, %s%s%s",
+			call->hook ? "a hook" : "git", profile, ended.why.text,
+			*unstrict.text ? "; a strict one neither, " : "", unstrict.text);
+	return ended.code ? report(call, out, &words, e) : 0;
+}
+
+/* The launcher is what is asked, not git. */
+const char *git_profile(struct err *why)
+{
+	static const char *found;
+	static struct err unstrict;
+	static const char *const args[] = {"version"};
+	if (!found) {
+		struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+		char top[] = "/usr";
+		struct git_repo none = {.work_tree = top};
+		struct buf names = {0};
+		struct ended ended = {0};
+		AUTO_BUF out, words;
+		buf_init(&out, GIT_OUTPUT_MAX);
+		buf_init(&words, GIT_OUTPUT_MAX);
+		json_auto_t *policy = policy_of(&none, &call, &names, "strict", &unstrict);
+		if (policy && !run_in(policy, &call, &out, &words, &ended, &unstrict))
+			unstrict = ended.why;
+		found = *unstrict.text ? "hardened" : "strict";
 	}
-	return status <= 0 ? status : report(call, out, &words, e);
+	*why = unstrict;
+	return found;
 }
 
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
@@ -182,7 +273,6 @@ int git_call(const struct git_repo *r, const struct git_call *call, struct buf *
 	static const char *const list[] = {"config", "--includes", "--list", "--name-only", "-z"};
 	struct git_call listing = {.args = list, .arg_count = ARRAY_LEN(list)};
 	AUTO_BUF names, none;
-	size_t profile = 0;
 	/* Our own settings must not pass for the repository's. */
 	struct git_repo unfiltered = *r;
 	unfiltered.filters = (struct buf){0};
@@ -192,7 +282,7 @@ int git_call(const struct git_repo *r, const struct git_call *call, struct buf *
 		return err_set(e, "too many paths for git");
 	/* An include may lie in the work tree. */
 	listing.no_tree = call->no_tree;
-	if (r->git_dir && run(&unfiltered, &listing, &none, &profile, &names, e))
+	if (r->git_dir && run(&unfiltered, &listing, &none, &names, e))
 		return -1;
-	return run(r, call, &names, &profile, out, e);
+	return run(r, call, &names, out, e);
 }

@@ -39,8 +39,9 @@ static int call_quietly(const struct git_repo *r, const struct git_call *call, s
 
 static int describe(const struct git_repo *from, const char *dir, struct git_repo *out)
 {
-	*out = (struct git_repo){
-		.work_tree = strdup(dir), .allow_root_jail = from && from->allow_root_jail};
+	*out = (struct git_repo){.work_tree = strdup(dir),
+		.profile = from ? from->profile : NULL,
+		.allow_root_jail = from && from->allow_root_jail};
 	if (asprintf(&out->git_dir, "%s/.git", dir) < 0)
 		out->git_dir = NULL;
 	out->common_dir = out->git_dir ? strdup(out->git_dir) : NULL;
@@ -62,16 +63,17 @@ static int object_format(const struct git_repo *from, char *option, size_t bytes
 	return 0;
 }
 
-static int init(const char *dir, const char *branch, const char *format, struct err *e)
+static int init(const struct git_repo *repo, const char *branch, const char *format, struct err *e)
 {
 	char initial[300];
 	const char *args[] = {"init", "--quiet", "--template=", initial, format};
 	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .write = true};
-	struct git_repo none = {.work_tree = strdup(dir)};
+	/* Not one yet. */
+	struct git_repo none = {.work_tree = repo->work_tree,
+		.profile = repo->profile,
+		.allow_root_jail = repo->allow_root_jail};
 	snprintf(initial, sizeof(initial), "--initial-branch=%s", branch);
-	int failed = none.work_tree ? call_quietly(&none, &call, e) : err_set(e, "out of memory");
-	git_repo_done(&none);
-	return failed;
+	return call_quietly(&none, &call, e);
 }
 
 /* Where to look for objects, and where history ends when the repository is shallow. */
@@ -118,8 +120,8 @@ static int make(const struct git_repo *from, const struct git_repo *clone, const
 {
 	char format[64];
 	remove_locks(clone, branch);
-	return object_format(from, format, sizeof(format), e) ||
-			       init(clone->work_tree, branch, format, e) || borrow(from, clone, e)
+	return object_format(from, format, sizeof(format), e) || init(clone, branch, format, e) ||
+			       borrow(from, clone, e)
 		       ? -1
 		       : 0;
 }
@@ -329,10 +331,9 @@ static int first_commit(const struct git_repo *r, const struct git_identity *as,
 int git_make(const char *dir, const struct git_identity *as, struct err *e)
 {
 	struct git_repo r;
-	if (init(dir, "main", "--object-format=sha1", e))
-		return -1;
-	int failed =
-		describe(NULL, dir, &r) ? err_set(e, "out of memory") : first_commit(&r, as, e);
+	int failed = describe(NULL, dir, &r) ? err_set(e, "out of memory")
+					     : init(&r, "main", "--object-format=sha1", e) ||
+						       first_commit(&r, as, e);
 	git_repo_done(&r);
-	return failed;
+	return failed ? -1 : 0;
 }

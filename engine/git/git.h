@@ -16,11 +16,12 @@ enum { GIT_OID_BYTES = 72, GIT_FILTERS_BYTES_MAX = 64 * 1024 };
 
 /* A repository with a work tree. Heap strings, absolute. */
 struct git_repo {
-	char *git_dir;      /* what `.git` is or points to; NULL: there is no repository */
-	char *work_tree;    /* the directory that holds `.git` */
-	char *common_dir;   /* git_dir, or for a linked work tree the repository it belongs to */
-	char *borrowed;     /* a clone's: the directory of objects that it shares; NULL: none */
-	struct buf filters; /* a clone's: settings of the content filters that its calls run */
+	char *git_dir;       /* what `.git` is or points to; NULL: there is no repository */
+	char *work_tree;     /* the directory that holds `.git` */
+	char *common_dir;    /* git_dir, or for a linked work tree the repository it belongs to */
+	char *borrowed;      /* a clone's: the directory of objects that it shares; NULL: none */
+	struct buf filters;  /* a clone's: settings of the content filters that its calls run */
+	const char *profile; /* of its calls' jails: strict, hardened; NULL: as git_profile says */
 	bool traced; /* reading calls may write, too: a proof that nothing runs needs a trace */
 	bool allow_root_jail; /* calls that write may do so as root where nothing else works */
 };
@@ -28,6 +29,10 @@ struct git_repo {
 struct git_identity {
 	char name[256], email[256];
 };
+
+/* The profile of this module's jails where nobody has decided on one: strict, or, where the
+ * launcher cannot set that up, hardened, with its reason in `why`. Found out once. */
+const char *git_profile(struct err *why);
 
 /* The nearest repository enclosing the absolute real directory `path`. Not finding one is no error:
  * git_dir stays NULL. A `.git` that cannot be understood is one. */

@@ -21,12 +21,12 @@ static int list_repository(const struct git_repo *r, struct buf *out, struct err
 }
 
 /* One file is all that git sees: what it includes lies elsewhere. */
-static int list_file(const char *file, struct buf *out, struct err *e)
+static int list_file(const struct git_repo *r, const char *file, struct buf *out, struct err *e)
 {
 	const char *args[] = {"config", "--no-includes", "--file", file, "--list", "-z"};
 	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
 	char top[] = "/usr", path[4096];
-	struct git_repo nowhere = {.work_tree = top, .borrowed = path};
+	struct git_repo nowhere = {.work_tree = top, .borrowed = path, .profile = r->profile};
 	snprintf(path, sizeof(path), "%s", file);
 	return access(file, R_OK) ? 0 : git_call(&nowhere, &call, out, e);
 }
@@ -81,7 +81,7 @@ int git_identity_find(const struct git_repo *r, const struct git_files *files,
 	take_identity(&list, out);
 	for (size_t i = 0; i < files->count; i++) {
 		buf_clear(&list);
-		if (list_file(files->paths[i], &list, e))
+		if (list_file(r, files->paths[i], &list, e))
 			return -1;
 		take_identity(&list, out);
 	}
@@ -128,7 +128,7 @@ int git_filters_allow(const struct git_repo *from, const struct git_files *files
 	buf_init(&list, GIT_OUTPUT_MAX);
 	buf_init(&clone->filters, GIT_FILTERS_BYTES_MAX);
 	for (size_t i = files->count; i > 0; i--)
-		if (list_file(files->paths[i - 1], &list, e))
+		if (list_file(from, files->paths[i - 1], &list, e))
 			return -1;
 	if (list_repository(from, &list, e))
 		return -1;

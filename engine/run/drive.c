@@ -141,9 +141,8 @@ static bool check_keys(struct drive *d)
 	return true;
 }
 
-/* The programs, the profile and everything a state asks for that this host or the operator refuses.
- */
-static bool check_confinement(struct drive *d)
+/* The programs, and the one profile that all of a run is confined with, git's calls included. */
+static bool find_profile(struct drive *d)
 {
 	const struct machine *m = d->request->machine;
 	bool tools = has_kind(m, KIND_TOOL), agents = has_kind(m, KIND_AGENT);
@@ -161,13 +160,20 @@ static bool check_confinement(struct drive *d)
 	if (d->at.begun && strcmp(d->at.profile, c->profile) != 0)
 		live_notice(&d->live, "confinement is %s now; the run began with %s", c->profile,
 			d->at.profile);
+	return true;
+}
+
+/* Everything a state asks for that this host or the operator refuses. */
+static bool check_confinement(struct drive *d)
+{
+	const struct machine *m = d->request->machine;
 	AUTO_BUF why;
 	buf_init(&why, POSITION_REASON_BYTES - 1);
-	if (confine_refusals(m, c, &why)) {
+	if (confine_refusals(m, &d->env.confine, &why)) {
 		size_t len = why.len && why.data[why.len - 1] == '\n' ? why.len - 1 : why.len;
 		return drive_end(d, RUN_REFUSED, "%.*s", (int)len, why.data ? why.data : "");
 	}
-	return !agents || check_keys(d);
+	return !has_kind(m, KIND_AGENT) || check_keys(d);
 }
 
 static bool check_workspace(struct drive *d)
@@ -186,8 +192,8 @@ static bool open_workspace(struct drive *d)
 	struct workspace *w = &d->workspace;
 	struct confine *c = &d->env.confine;
 	struct err e = ERR_NONE;
-	struct workspace_ask ask = {
-		d->instance, q->config, q->workspace, d->at.seq, d->at.begun, q->allow_root_jail};
+	struct workspace_ask ask = {d->instance, q->config, q->workspace, c->profile, d->at.seq,
+		d->at.begun, q->allow_root_jail};
 	if (!workspace_needed(q->machine))
 		return true;
 	if (workspace_open(w, &ask, &e))
@@ -346,7 +352,8 @@ static void run_instance(struct drive *d)
 		return;
 	d->result->already_ended = d->at.ended;
 	if (d->at.ended || !open_data(d, data, sizeof(data)) || !open_audit(d) ||
-		!check_parameters(d) || !open_workspace(d) || !check_confinement(d))
+		!check_parameters(d) || !find_profile(d) || !open_workspace(d) ||
+		!check_confinement(d))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);

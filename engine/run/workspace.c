@@ -126,6 +126,7 @@ static int find_origin(struct workspace *w, const struct workspace_ask *ask, str
 			"and %s is in no git repository; run `git init` there and commit what it "
 			"holds, or start in a repository",
 			ask->directory);
+	w->origin.profile = ask->profile;
 	w->origin.allow_root_jail = ask->allow_root_jail;
 	if (git_head(&w->origin, head, e))
 		return err_wrap(e,

@@ -38,6 +38,7 @@ struct workspace_ask {
 	const struct instance *instance;
 	const struct config *config;
 	const char *directory; /* the operator's */
+	const char *profile;   /* what the run resolved: strict, hardened */
 	uint64_t seq;          /* steps committed */
 	bool begun, allow_root_jail;
 };

@@ -25,6 +25,12 @@ END
 	chmod 755 "$SCRATCH/go"
 }
 
+# In a user namespace in which nobody may make another one.
+without_userns() {
+	as_user unshare --user --map-current-user --keep-caps sh -c \
+		'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
+}
+
 @test "auto and strict begin strict, hardened begins hardened, and the journal says which" {
 	user_setup
 	local name want
@@ -52,11 +58,6 @@ END
 
 @test "where user namespaces do not work, auto is hardened and says so, strict is refused" {
 	user_setup
-	# In a user namespace in which nobody may make another one.
-	without_userns() {
-		as_user unshare --user --map-current-user --keep-caps sh -c \
-			'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
-	}
 	without_userns true || skip "this host lets nobody limit user namespaces"
 	profile auto
 	run without_userns "$SCRATCH/go" machine run --id fallback "$SCRATCH/tool"
@@ -68,6 +69,26 @@ END
 	echo "$output"
 	[[ $status -eq 125 && $output == *"strict does not work here"* ]]
 	[[ ! -s $(instance refused)/journal.jsonl ]]
+}
+
+@test "git is confined as the run is: hardened where auto leads to it, and not at all where strict does not work" {
+	need git
+	user_setup
+	without_userns true || skip "this host lets nobody limit user namespaces"
+	as_user git -C "$SCRATCH/tool" init -q
+	as_user git -C "$SCRATCH/tool" add .
+	as_user git -C "$SCRATCH/tool" -c user.name=op -c user.email=op@host commit -qm first
+	profile strict
+	run without_userns "$SCRATCH/go" machine run --id refused "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 2 && $output == *"git was not run, its strict jail could not be set up, at namespaces: "* ]]
+	profile auto
+	run without_userns "$SCRATCH/go" machine run --id taken "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 0 && $output == *"hardened, not strict"* ]]
+	run without_userns "$SCRATCH/go" check git
+	echo "$output"
+	[[ $status -eq 0 && $output == *"hardened here, a strict one could not be set up, at namespaces: "*"ours none" ]]
 }
 
 @test "an ordinary user runs a machine" {

@@ -213,6 +213,71 @@ static void hooks(const struct git_repo *r, const struct git_repo *clone)
 	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
 }
 
+/* --- the jail ----------------------------------------------------------------------------------
+ */
+
+/* Takes the jail's place: fails as often as the file beside it says, and notes the profiles. */
+static void stand_in(const char *dir, const char *jail)
+{
+	AUTO_FREE char *text = NULL;
+	if (asprintf(&text,
+		    "#!/bin/sh\n"
+		    "case $(cat <&3) in\n"
+		    "*'\"profile\":\"strict\"'*) echo strict >>$0.log ;;\n"
+		    "*) echo other >>$0.log ;;\n"
+		    "esac\n"
+		    "read left <$0.left\n"
+		    "if [ $left -gt 0 ]; then\n"
+		    "  echo $((left - 1)) >$0.left\n"
+		    "  echo '{\"exit\":125,\"stage\":\"namespaces\",\"errno\":11,"
+		    "\"error\":\"no room: Resource temporarily unavailable\"}' >&4\n"
+		    "  exit 125\n"
+		    "fi\n"
+		    "exec %s --policy /proc/self/fd/3 --status-fd 4\n",
+		    jail) < 0)
+		bail("out of memory");
+	put(dir, "agent6-jail", text, 0755);
+}
+
+static void jails(const struct git_repo *r)
+{
+	static const char words[] = "could not be set up, at namespaces: no room: Resource";
+	const char *dir = getenv("GIT_CLONE_TEST");
+	char jail[PATH_MAX], oid[GIT_OID_BYTES];
+	AUTO_FREE char *log = NULL;
+	size_t len;
+	struct git_repo strict = *r;
+	strict.profile = "strict";
+	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(jail, sizeof(jail), "%s/agent6-jail", getenv("AGENT6_BIN"));
+	stand_in(dir, jail);
+	put(dir, "agent6-jail.left", "2\n", 0644);
+	fine(git_head(r, oid, e));
+	is_str(oid, head, "a jail that cannot be set up for a moment is tried again");
+	put(dir, "agent6-jail.left", "1000\n", 0644);
+	refused(git_head(r, oid, e), words);
+	refused(git_head(&strict, oid, e), words);
+	if (io_read_file(fd, "agent6-jail.log", 65536, &log, &len, NULL))
+		bail("the stand-in was not called");
+	ok(len && !strstr(log, "other"), "no call is confined with less than what was found");
+}
+
+/* git warns of a hundred files before it says which one stopped it. */
+static void reasons(const struct git_repo *clone)
+{
+	char name[100], tree[GIT_OID_BYTES];
+	size_t left_out;
+	fine(git_clone_checkout(clone, head, head, e));
+	put(clone->work_tree, ".gitattributes", "* text eol=crlf\n", 0644);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "a%d-with-a-name-that-makes-its-warning-longer", i);
+		put(clone->work_tree, name, "one\n", 0644);
+	}
+	put(clone->work_tree, "unreadable", "one\n", 0000);
+	refused(git_clone_stage(clone, tree, &left_out, e),
+		"git add failed: error: open(\"unreadable\"): Permission denied");
+}
+
 int main(int argc, char **argv)
 {
 	struct git_repo repository = {0}, clone = {0};
@@ -230,6 +295,8 @@ int main(int argc, char **argv)
 	commits(&repository, &clone, copy);
 	filters(&repository, &clone);
 	hooks(&repository, &clone);
+	reasons(&clone);
+	jails(&repository);
 	git_repo_done(&repository);
 	git_repo_done(&clone);
 	if (getenv("GIT_CLONE_TEST"))
