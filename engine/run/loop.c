@@ -148,8 +148,10 @@ static bool settle(struct drive *d, const struct step *step, json_t *fact)
 	bool runs = step->state->kind == KIND_AGENT && s.ok;
 	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
 	if (failed && runs) {
+		char reason[POSITION_REASON_BYTES];
+		utf8_copy(reason, sizeof(reason), e.text); /* git names files as they are named */
 		json_object_set_new(fact, "outcome", json_string("failed"));
-		json_object_set_new(fact, "reason", json_string(e.text));
+		json_object_set_new(fact, "reason", json_string(reason));
 		json_object_set_new(fact, "payload", json_null());
 		s.ok = false;
 		failed = workspace_settle(w, d->instance->dir_fd, &s, &e);

@@ -139,6 +139,20 @@ $FINISH"
 	[[ -z $(git -C "$WS" ls-tree agent6/machine-fixer spoilt) ]]
 }
 
+@test "why no commit can be made is the failure's reason, whatever a file is called" {
+	repository
+	echo 'caf* filter=absent' >"$WS/.gitattributes"
+	printf 'echo x >"caf\351"\n' >"$WS/verify.sh"
+	git -C "$WS" add .gitattributes verify.sh
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm attributes
+	coder fixer "$CHECK" <<<"{\"state\":\"edit\",\"reply\":{\"tool_calls\":[{\"name\":\"run_verify_command\",\"arguments\":{}}]}}
+{\"state\":\"edit\",\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"done\"}}]}}"
+	sed -i 's/verify_command: .*/verify_command: [sh, verify.sh]}}/' "$SCRATCH/fixer/machine.yaml"
+	run rehearse fixer
+	echo "$output"
+	[[ $(jq -r 'select(.state == "edit" and .t == "step") | .fact.reason' "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl) == "caf"*" is changed, and .gitattributes gives it to the filter absent"* ]]
+}
+
 @test "a run state that fails leaves nothing behind" {
 	repository
 	coder fixer "$CHECK" <<<"$EDITS
