@@ -100,3 +100,21 @@ deps() {
 	run -0 deps build run test bench bare check
 	[[ -z $output && ! -e $SCRATCH/asked ]]
 }
+
+@test "tests/run builds what it runs, and runs nothing that could not be built" {
+	mkdir -p "$SCRATCH/src/tests/unit" "$SCRATCH/src/build/release/tests/unit"
+	cd "$SCRATCH/src"
+	cp -r "$AGENT6_SRC/tests/run" "$AGENT6_SRC/tests/kit" tests/
+	touch tests/unit/a_test.c
+	program=build/release/tests/unit/a_test
+	printf '#!/bin/sh\necho ok 1 - stale; echo 1..1\n' >$program
+	chmod +x $program
+	unset MAKEFLAGS MAKELEVEL
+	printf '.PHONY: all %s\nall %s:\n\t@false\n' $program $program >GNUmakefile
+	run -2 tests/run tests/unit/a_test.c
+	[[ $output == *"the build failed; nothing was run"* && $output != *passed* ]]
+	printf '.PHONY: all %s\nall %s:\n\t@sed -i s/stale/fresh/ %s\n' $program $program $program >GNUmakefile
+	run -0 tests/run tests/unit/a_test.c
+	[[ $output == *"2 passed, 0 failed"* ]]
+	grep -q fresh build/release/tap/*a_test.tap
+}
