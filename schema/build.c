@@ -97,14 +97,14 @@ static void index_fill(struct map_slot *slots, struct doc_pair *pairs, size_t co
 	qsort_r(slots, count, sizeof(*slots), by_hash_key_index, pairs);
 }
 
-static void report_duplicate(
-	struct doc_build *b, struct doc_node *key, const struct doc_node *first)
+/* Which value counts is unknown, so nothing is said about either. */
+static void report_duplicate(struct doc_build *b, struct doc_node *key, struct doc_pair *first)
 {
 	struct finding *it = finding_add(b->findings, RULE_DUPLICATE_KEY, b->doc, key,
 		"the key `%s` stands twice in this map", key->text);
 	finding_help(b->findings, it, "the first one is on line %u; remove or rename one of them",
-		first->pos.line);
-	key->kind = DOC_BROKEN;
+		first->key.pos.line);
+	key->kind = first->value.kind = DOC_BROKEN;
 }
 
 static void find_duplicates_linear(struct doc_build *b, struct doc_pair *pairs, size_t count)
@@ -115,7 +115,7 @@ static void find_duplicates_linear(struct doc_build *b, struct doc_pair *pairs, 
 			const struct doc_node *y = &pairs[j].key;
 			if (y->kind == DOC_STR && x->count == y->count &&
 				!memcmp(x->text, y->text, x->count)) {
-				report_duplicate(b, x, y);
+				report_duplicate(b, x, &pairs[j]);
 				break;
 			}
 		}
@@ -124,14 +124,14 @@ static void find_duplicates_linear(struct doc_build *b, struct doc_pair *pairs, 
 static void find_duplicates_indexed(
 	struct doc_build *b, struct doc_pair *pairs, const struct map_slot *slots, size_t count)
 {
-	const struct doc_node *first = NULL;
+	struct doc_pair *first = NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct doc_node *key = &pairs[slots[i].index].key;
-		if (first && first->count == key->count &&
-			!memcmp(first->text, key->text, key->count))
+		if (first && first->key.count == key->count &&
+			!memcmp(first->key.text, key->text, key->count))
 			report_duplicate(b, key, first);
 		else
-			first = key;
+			first = &pairs[slots[i].index];
 	}
 }
 
@@ -143,6 +143,22 @@ static size_t drop_broken(struct doc_pair *pairs, size_t count)
 		if (pairs[i].key.kind == DOC_STR)
 			pairs[kept++] = pairs[i];
 	return kept;
+}
+
+/* {{ name }} without quotes: a map that begins right behind the brace of the map it is a key of. */
+static bool is_bare_template(const struct doc_open *o, const struct doc_pair *pairs, size_t count)
+{
+	const struct doc_node *key = &pairs->key;
+	return count && key->kind == DOC_MAP && key->pos.line == o->pos.line &&
+	       key->pos.column == o->pos.column + 1;
+}
+
+static void report_bare_template(struct doc_build *b, struct doc_pos pos)
+{
+	struct finding *it = finding_at(b->findings, RULE_KEY_NOT_STRING, b->doc, pos,
+		"without quotes, `{{` begins a map whose key is a map");
+	finding_help(b->findings, it, "put the whole text in quotes");
+	b->bare_line = pos.line;
 }
 
 static void check_keys(struct doc_build *b, const struct doc_pair *pairs, size_t count)
@@ -200,7 +216,10 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 	node.pos.end_column = end_column;
 	size_t count = b->count - o->start;
 	struct doc_node *children = b->stack + o->start;
-	if (o->kind == DOC_MAP) {
+	if (o->kind == DOC_MAP && is_bare_template(o, (struct doc_pair *)children, count / 2)) {
+		report_bare_template(b, node.pos);
+		node.kind = DOC_BROKEN;
+	} else if (o->kind == DOC_MAP) {
 		count /= 2;
 		node.pairs = map_finish(b, (struct doc_pair *)children, &count);
 	} else {

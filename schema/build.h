@@ -22,6 +22,7 @@ struct doc_build {
 	size_t count, room;
 	struct doc_open open[DOC_DEPTH_MAX];
 	int depth;
+	uint32_t bare_line; /* of the last {{ }} without quotes, which has been reported */
 };
 
 /* Copies the text, strips a byte order mark, indexes lines; checks size, UTF-8 and control

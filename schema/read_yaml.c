@@ -265,12 +265,31 @@ static int on_event(struct reader *r, const yaml_event_t *event)
 	return 0;
 }
 
+/* What a person most likely did where libyaml says only that it is lost; NULL: no idea. */
+static const char *syntax_help(const yaml_parser_t *p, char at)
+{
+	static const struct {
+		const char *problem, *help;
+	} known[] = {{"mapping values are not allowed in this context",
+			     "a text that holds `: ` needs quotes; else look at the indentation"},
+		{"found character that cannot start any token",
+			"a text that begins with this character needs quotes"}};
+	if (at == '\t')
+		return "YAML is indented with spaces, never tabs";
+	for (size_t i = 0; p->problem && i < ARRAY_LEN(known); i++)
+		if (!strcmp(p->problem, known[i].problem))
+			return known[i].help;
+	return NULL;
+}
+
 static void report_syntax(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	const struct doc *d = r->build.doc;
 	struct doc_pos pos;
 	set_place(d, &p->problem_mark, &pos.line, &pos.column);
+	if (pos.line == r->build.bare_line)
+		return;
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
 	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s%s%s",
@@ -278,8 +297,9 @@ static void report_syntax(struct reader *r)
 		p->problem ? p->problem : "the text cannot be read");
 	size_t len;
 	const char *line = doc_line(d, pos.line, &len);
-	if (pos.column <= len && line[pos.column - 1] == '\t')
-		finding_help(r->build.findings, it, "YAML is indented with spaces, never tabs");
+	const char *help = syntax_help(p, pos.column <= len ? line[pos.column - 1] : '\0');
+	if (help)
+		finding_help(r->build.findings, it, "%s", help);
 	else if (p->context && p->context_mark.line != p->problem_mark.line)
 		finding_help(r->build.findings, it,
 			"what cannot be finished here began on line %zu", p->context_mark.line + 1);

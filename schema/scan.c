@@ -92,7 +92,8 @@ static size_t skip_plain(const struct doc *d, size_t at)
 
 static bool refused(uint32_t code)
 {
-	return utf8_is_control(code) || code == 0x2028 || code == 0x2029;
+	return utf8_is_control(code) || utf8_is_bidi(code) || code == 0x2028 || code == 0x2029 ||
+	       code == 0xfffe || code == 0xffff;
 }
 
 static int scan_text(struct doc *d, struct findings *f)
@@ -102,15 +103,19 @@ static int scan_text(struct doc *d, struct findings *f)
 		uint32_t code = 0;
 		size_t n = utf8_step(d->text + at, d->len - at, &code);
 		if (!n) {
-			finding_at(f, RULE_INVALID_UTF8, d, pos_at(d, at),
+			struct finding *it = finding_at(f, RULE_INVALID_UTF8, d, pos_at(d, at),
 				"the byte 0x%02X is not valid UTF-8 here",
 				(unsigned char)d->text[at]);
+			finding_help(f, it, "save the file as UTF-8");
 			return -1;
 		}
 		if (refused(code)) {
-			finding_at(f, RULE_CONTROL_CHARACTER, d, pos_at(d, at),
+			struct finding *it = finding_at(f, RULE_CONTROL_CHARACTER, d, pos_at(d, at),
 				"the character U+%04X must not stand in the text", code);
-			if (++controls == CONTROLS_SHOWN_MAX)
+			if (!code)
+				finding_help(f, it,
+					"save the file as UTF-8; this is UTF-16, or no text");
+			if (!code || ++controls == CONTROLS_SHOWN_MAX)
 				return -1;
 		}
 		at += n;

@@ -14,7 +14,8 @@ static void add_clean(struct buf *out, const char *text, size_t len)
 		size_t n = utf8_step(text + at, len - at, &code);
 		if (!n)
 			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
-		else if (utf8_is_control(code) || code == '\r' || code == '\n')
+		else if (utf8_is_control(code) || utf8_is_bidi(code) || code == '\r' ||
+			 code == '\n')
 			buf_addf(out, "\\u%04x", code);
 		else
 			buf_add(out, text + at, n);
@@ -28,7 +29,7 @@ static void add_columns(struct buf *out, const char *text, size_t len, uint32_t 
 	for (size_t at = 0; at < len && count; count--) {
 		uint32_t code = 0;
 		size_t n = utf8_step(text + at, len - at, &code);
-		if (!n || utf8_is_control(code))
+		if (!n || utf8_is_control(code) || utf8_is_bidi(code))
 			buf_addc(out, '?');
 		else
 			buf_add(out, text + at, n);

@@ -108,8 +108,9 @@ static struct toml *add_table(struct toml_tree *t, struct toml *parent, const st
 	return n;
 }
 
-static void report_twice(struct toml_tree *t, const struct doc_node *key, const struct toml *first)
+static void report_twice(struct toml_tree *t, const struct doc_node *key, struct toml *first)
 {
+	first->twice = true;
 	struct finding *it = finding_add(t->findings, RULE_DUPLICATE_KEY, t->doc, key,
 		first->kind == TOML_TABLE && first->origin != TOML_INLINE
 			? "the table `%s` is already complete"
@@ -205,7 +206,7 @@ int toml_set(
 		table = n;
 	}
 	const struct doc_node *last = &path->parts[path->count - 1];
-	const struct toml *first = find(table, last->text);
+	struct toml *first = find(table, last->text);
 	if (first)
 		report_twice(t, last, first);
 	else
@@ -215,6 +216,8 @@ int toml_set(
 
 int toml_build(struct doc_build *b, const struct toml *n)
 {
+	if (n->twice)
+		return doc_build_add(b, (struct doc_node){.kind = DOC_BROKEN, .pos = n->node.pos});
 	if (n->kind == TOML_VALUE)
 		return doc_build_add(b, n->node);
 	bool map = n->kind == TOML_TABLE;

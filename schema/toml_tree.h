@@ -32,6 +32,7 @@ struct toml {
 	enum toml_kind kind : 8;
 	enum toml_origin origin : 8;
 	unsigned level : 8;
+	bool twice; /* defined again: which definition counts is unknown, and has been reported */
 	/* A TOML_VALUE ends here: most nodes are, so it matters. */
 	struct toml *first, *last, *root; /* the children, and their tree */
 };

@@ -72,3 +72,8 @@ bool utf8_is_control(uint32_t code)
 	return (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
 	       (code >= 0x7f && code < 0xa0);
 }
+
+bool utf8_is_bidi(uint32_t code)
+{
+	return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}

@@ -12,8 +12,8 @@
 size_t utf8_step(const char *text, size_t len, uint32_t *code);
 /* Length of the longest well-formed prefix; == len when all of it is. */
 size_t utf8_prefix(const char *text, size_t len);
-/* Copies text into `size` bytes, cut where a character ends, always NUL-terminated. Bytes that are no
- * character, as a cut leaves them, become one '?', or nothing at the end. `to` may be `from`. */
+/* Copies text into `size` bytes, cut where a character ends, always NUL-terminated. Bytes that are
+ * no character, as a cut leaves them, become one '?', or nothing at the end. `to` may be `from`. */
 void utf8_copy(char *to, size_t size, const char *from);
 /* Code points in well-formed text. */
 size_t utf8_count(const char *text, size_t len);
@@ -22,4 +22,7 @@ size_t utf8_put(uint32_t code, char out[4]);
 /* Control characters that no document, name or terminal line may carry: C0 but \t \n \r, DEL, C1.
  */
 bool utf8_is_control(uint32_t code);
+/* Embeddings, overrides and isolates of text direction: they can make one text look like another.
+ */
+bool utf8_is_bidi(uint32_t code);
 #endif

@@ -16,7 +16,7 @@ const char *intake_shown(struct intake *in, const char *path)
 	for (size_t i = 0; i < len;) {
 		uint32_t code = 0;
 		size_t step = utf8_step(path + i, len - i, &code);
-		bool plain = step && !utf8_is_control(code) && code >= 0x20;
+		bool plain = step && !utf8_is_control(code) && !utf8_is_bidi(code) && code >= 0x20;
 		if (plain)
 			memcpy(out + used, path + i, step);
 		else
@@ -77,7 +77,7 @@ static const char *name_problem(const char *name, size_t len)
 	for (size_t i = 0; i < len;) {
 		uint32_t code;
 		i += utf8_step(name + i, len - i, &code);
-		if (utf8_is_control(code) || code < 0x20)
+		if (utf8_is_control(code) || utf8_is_bidi(code) || code < 0x20)
 			return "the name holds a control character";
 		if (code == '\\')
 			return "the name holds a backslash";

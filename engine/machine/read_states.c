@@ -109,10 +109,10 @@ static void read_output_schema(struct reader *r, struct state *s)
 	if (!node)
 		return;
 	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
-	if (pair)
-		s->output_schema = &r->records[pair - r->m->schemas_map->pairs];
-	else
+	if (!pair)
 		reader_unknown_schema(r, node, s);
+	else if (pair->value.kind == DOC_MAP)
+		s->output_schema = &r->records[pair - r->m->schemas_map->pairs];
 }
 
 static void read_work(struct reader *r, struct state *s)

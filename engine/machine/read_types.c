@@ -54,9 +54,9 @@ static struct type read_type(const struct reader *r, const struct doc_node *node
 	if (!node || node->kind != DOC_STR || type_scalar(node->text, &t))
 		return t;
 	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
-	if (pair)
+	if (pair && pair->value.kind == DOC_MAP)
 		t.record = &r->records[pair - r->m->schemas_map->pairs];
-	else if (!r->m->schemas_broken)
+	else if (!pair && !r->m->schemas_broken)
 		unknown_type(r, node);
 	return t;
 }

