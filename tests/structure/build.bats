@@ -54,7 +54,7 @@ rebuilt() { # CMD...: what make compiles, sorted
 # Stand-ins for the system's tools: nothing is installed, and what is asked of apt is written down.
 fake_system() { # UID
 	mkdir -p "$SCRATCH/bin" "$SCRATCH/tree"
-	cp -r "$AGENT6_SRC/tools" "$AGENT6_SRC/packages.debian" "$SCRATCH/tree"
+	cp -r "$AGENT6_SRC/tools" "$SCRATCH/tree"
 	printf '#!/bin/sh\necho %s\n' "$1" >"$SCRATCH/bin/id"
 	printf '#!/bin/sh\nexit 1\n' >"$SCRATCH/bin/dpkg-query"
 	# shellcheck disable=SC2016 # expanded in the stand-in
