@@ -193,17 +193,18 @@ static void read_stop(struct wire_stream *s, const json_t *holder)
 }
 
 /* Counts are cumulative: the newest of each kind replaces what came before. `input_tokens` is the
- * fresh part only. */
-static void read_usage(struct wire_stream *s, const json_t *usage)
+ * fresh part only. What a stream begins with counts no output yet. */
+static void read_usage(struct wire_stream *s, const json_t *usage, bool last)
 {
 	struct usage *u = &s->usage;
 	int64_t fresh = u->input - u->cache_read - u->cache_write;
-	bool in = !usage_count(json_object_get(usage, "input_tokens"), &fresh);
+	if (!usage_count(json_object_get(usage, "input_tokens"), &fresh))
+		s->input_known = true;
 	bool out = !usage_count(json_object_get(usage, "output_tokens"), &u->output);
 	usage_count(json_object_get(usage, "cache_read_input_tokens"), &u->cache_read);
 	usage_count(json_object_get(usage, "cache_creation_input_tokens"), &u->cache_write);
 	u->input = fresh + u->cache_read + u->cache_write;
-	u->known = u->known || (in && out);
+	u->known = u->known || (last && s->input_known && out);
 }
 
 static enum block_kind kind_of(const json_t *skeleton)
@@ -313,10 +314,10 @@ static int event(struct wire_stream *s, const char *data, size_t len, struct fau
 	if (!strncmp(type, "content_block_", 14))
 		return on_block(s, type, doc, f);
 	if (!strcmp(type, "message_start"))
-		read_usage(s, json_object_get(json_object_get(doc, "message"), "usage"));
+		read_usage(s, json_object_get(json_object_get(doc, "message"), "usage"), false);
 	if (!strcmp(type, "message_delta")) {
 		read_stop(s, json_object_get(doc, "delta"));
-		read_usage(s, json_object_get(doc, "usage"));
+		read_usage(s, json_object_get(doc, "usage"), true);
 	}
 	if (!strcmp(type, "error"))
 		return fault_reply(f, 0, data, len, -1);
@@ -335,7 +336,7 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 			settle_input(s, &s->blocks[i], f))
 			return -1;
 	read_stop(s, body);
-	read_usage(s, json_object_get(body, "usage"));
+	read_usage(s, json_object_get(body, "usage"), true);
 	s->complete = true;
 	return 0;
 }

@@ -108,8 +108,9 @@ static void bill_attempt(
 {
 	struct usage u = *wire_stream_usage(a->stream);
 	if (!u.known && !replied) {
+		int64_t written = (int64_t)(wire_stream_bytes(a->stream) / 3);
 		u.input = u.input ? u.input : (int64_t)(sent_bytes / 3);
-		u.output = u.output ? u.output : (int64_t)(wire_stream_bytes(a->stream) / 3);
+		u.output = u.output > written ? u.output : written;
 		u.known = true;
 	}
 	c->bill(c->context, &u);

@@ -23,6 +23,7 @@ struct wire_stream {
 	struct block *blocks;
 	size_t block_count, content_bytes, serial;
 	struct usage usage;
+	bool input_known; /* of usage: its input was reported */
 	enum wire_stop stop;
 	char stop_detail[128];
 	bool complete, dispatched;

@@ -145,7 +145,7 @@ check_plain() {
 	run_machine anthropic cut
 	[[ $status -eq 0 && $(fact .outcome) == ok ]]
 	[[ $(seen length) -eq 3 && $(fact .turns) -eq 2 ]]
-	[[ $(fact .input_tokens) -eq 340 && $(fact .output_tokens) -eq 70 ]]
+	[[ $(fact .input_tokens) -eq 340 && $(fact .output_tokens) -ge 70 ]]
 }
 
 @test "a model that only talks is told once, then the state fails" {

@@ -94,6 +94,9 @@ static void retries(void)
 	is(kit_count(never.requests, "POST "), 3, "after max_retries");
 }
 
+#define THIRTY        "thirty bytes of text, counted "
+#define THREE_HUNDRED THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY
+
 static void cut_and_overloaded(void)
 {
 	AUTO_KIT k = {.format = "anthropic",
@@ -107,6 +110,12 @@ static void cut_and_overloaded(void)
 	is_str(kit_outcome(&k), "ok", "a cut and an overloaded stream are retried");
 	is(kit_usage(&k, "input_tokens"), 450, "and billed");
 	ok(!strstr(k.requests, "half"), "what the cut turn said is discarded");
+	AUTO_KIT long_cut = {.format = "anthropic",
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_TEXT(THREE_HUNDRED), 0, 0}}};
+	kit_run(&long_cut);
+	is(kit_usage(&long_cut, "output_tokens"), 100,
+		"what it wrote is estimated, not what it began with");
 }
 
 static void fatal(void)
@@ -127,6 +136,9 @@ static void fatal(void)
 		.replies = {{"HTTP/1.1 302 Moved\r\nlocation: http://127.0.0.1:1/\r\n\r\n", 0, 0}}};
 	kit_run(&moved);
 	has_str(kit_reason(&moved), "302", "a redirect is not followed");
+	AUTO_KIT other = {.format = "anthropic", .replies = {{"SSH-2.0-server\r\n", 0, 0}}};
+	kit_run(&other);
+	has_str(kit_reason(&other), "does not speak HTTP", "another protocol is named");
 	AUTO_KIT named = {.format = "anthropic",
 		.replies = {{"HTTP/1.1 400 No\r\nrequest-id: req_01\r\n\r\nno", 0, 0}}};
 	kit_run(&named);
@@ -172,6 +184,13 @@ static void budgets(void)
 	kit_run(&blind);
 	is_str(kit_outcome(&blind), "failed", "missing usage under a hard budget fails closed");
 	has_str(kit_reason(&blind), "no usage", "and says why");
+	AUTO_KIT begun = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_microusd", 100000),
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir",
+				     "{\"path\":\".\"}") "data: {\"type\":\"message_stop\"}\n\n",
+			0, 0}}};
+	kit_run(&begun);
+	has_str(kit_reason(&begun), "no usage", "what a stream begins with counts no output");
 	AUTO_KIT unpriced = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 100000),
 		.provider = json_pack("{s:n}", "prices"),
