@@ -110,6 +110,18 @@ static int key_from_directory(
 	return 0;
 }
 
+/* It travels in a header: a line break, as a file's end leaves it, would only fail there. */
+static int check_key(const struct config_provider *p, const char *key, struct err *e)
+{
+	for (const char *at = key; *at; at++)
+		if (*at < ' ' || *at > '~')
+			return err_set(e,
+				"the key for the provider %s holds a byte outside printable ASCII, "
+				"perhaps a stray line break: set it again without",
+				p->name);
+	return 0;
+}
+
 int config_provider_key(
 	const struct config *c, const struct config_provider *p, char **out, struct err *e)
 {
@@ -131,6 +143,11 @@ int config_provider_key(
 			p->api_key_env ? ", or " : "",
 			c->store->config_dir ? c->store->config_dir : "the configuration directory",
 			p->name);
+	if (key && check_key(p, key, e)) {
+		explicit_bzero(key, strlen(key));
+		free(key);
+		return -1;
+	}
 	*out = key;
 	return 0;
 }

@@ -82,14 +82,15 @@ static void shown(char *out, size_t bytes, const char *text, size_t len)
 {
 	size_t n = 0;
 	uint32_t code;
-	for (size_t i = 0, step; i < len && (step = utf8_step(text + i, len - i, &code));
-		i += step) {
-		bool bad = !code || utf8_is_control(code) || code == '\n' || code == '\r' ||
-			   code == '\t';
-		if (n + step >= bytes)
+	for (size_t i = 0, step; i < len; i += step ? step : 1) {
+		step = utf8_step(text + i, len - i, &code);
+		bool bad = !step || !code || utf8_is_control(code) || code == '\n' ||
+			   code == '\r' || code == '\t';
+		size_t taken = bad ? 1 : step;
+		if (n + taken >= bytes)
 			break;
-		memcpy(out + n, bad ? " " : text + i, bad ? 1 : step);
-		n += bad ? 1 : step;
+		memcpy(out + n, bad ? " " : text + i, taken);
+		n += taken;
 	}
 	out[n] = '\0';
 }
@@ -131,10 +132,20 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 	f->status = status;
 	const char *colon = text[0] ? ": " : "";
 	if (status)
-		return fault_set(f, kind, "the provider answered %ld%s%s%s%s", status,
+		return fault_set(f, kind, "the provider answered %ld%s%s%s%s%s", status,
+			status / 100 == 3
+				? ", a redirect, which is not followed; is base_url right?"
+				: "",
 			type[0] ? " " : "", type, colon, text);
 	return fault_set(f, kind, "the provider reported an error in the stream (%s)%s%s",
 		type[0] ? type : "no type", colon, text);
+}
+
+int fault_malformed(struct fault *f, const char *why, const char *body, size_t len)
+{
+	char text[SHOWN_BYTES + 1];
+	shown(text, sizeof(text), body, len);
+	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", why, text);
 }
 
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)

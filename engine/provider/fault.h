@@ -38,6 +38,9 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...) PR
  * shape, HTML or anything else. `should_retry` is the x-should-retry header: 1, 0, -1 unset.
  * Always returns -1. */
 int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry);
+/* What should have been JSON and is not, as a captive portal's page: `why`, and how it begins.
+ * Always returns -1. */
+int fault_malformed(struct fault *f, const char *why, const char *body, size_t len);
 /* The wait a retry-after-ms or retry-after value asks for, -1 when it says nothing usable.
  * `text` is milliseconds when `millis`, else seconds or an HTTP date relative to `now_s`. */
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s);

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-enum { RETRY_TEXT_BYTES = 64 };
+enum { ROUNDING_MS = 20 };
 
 struct http {
 	CURL *curl;
@@ -264,11 +264,14 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 		return fault_set(f, FAULT_FATAL, "the provider's certificate is not accepted: %s",
 			curl_easy_strerror(rc));
 	case CURLE_URL_MALFORMAT:
-	case CURLE_UNSUPPORTED_PROTOCOL:
 		return fault_set(f, FAULT_FATAL, "the provider's base_url cannot be used: %s",
 			curl_easy_strerror(rc));
-	case CURLE_OPERATION_TIMEDOUT:
-		if (clock_monotonic_ms() >= h->post->deadline_ms)
+	case CURLE_UNSUPPORTED_PROTOCOL:
+		return fault_set(f, FAULT_FATAL,
+			"what answers at the provider's base_url does not "
+			"speak HTTP");
+	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
+		if (clock_monotonic_ms() >= h->post->deadline_ms - ROUNDING_MS)
 			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");
 	}
 	return fault_set(

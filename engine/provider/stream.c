@@ -97,7 +97,7 @@ json_t *stream_parse(const char *data, size_t len, struct fault *f)
 	struct err e = ERR_NONE;
 	json_t *doc = json_read(copy, len, WIRE_CONTENT_CAP_BYTES, &e);
 	if (!doc)
-		fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s", e.text);
+		fault_malformed(f, e.text, data, len);
 	return doc;
 }
 

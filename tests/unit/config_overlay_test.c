@@ -182,6 +182,8 @@ static void test_keys(void)
 	expect_key("near", NULL, NULL);
 	setenv("TEST_FAR_KEY", "from-env", 1);
 	expect_key("far", "from-env", NULL);
+	setenv("TEST_FAR_KEY", "s3cret-env\n", 1);
+	expect_key("far", NULL, "stray line break");
 	setenv("TEST_FAR_KEY", "", 1);
 	expect_key("far", "s3cret-file", NULL);
 	static const mode_t modes[] = {0640, 0604, 0660, 0700, 0666};

@@ -1,5 +1,6 @@
 /* What an error reply means, how long to wait, what a token costs. */
 #include "provider/fault.h"
+#include "provider/stream.h"
 #include "provider/usage.h"
 #include "tests/kit/tap.h"
 
@@ -66,6 +67,15 @@ static void classes(void)
 	f = FAULT_INIT;
 	fault_reply(&f, 502, "<html>\x1b[31mgone", 15, -1);
 	ok(!strchr(f.text, 0x1b), "control characters do not reach a person");
+	f = FAULT_INIT;
+	fault_reply(&f, 502, "gone \xe9t\xe9 away", 14, -1);
+	has_str(f.text, "gone  t  away", "what is no UTF-8 does not hide the rest");
+	f = FAULT_INIT;
+	fault_reply(&f, 302, "", 0, -1);
+	has_str(f.text, "is base_url right?", "a redirect is explained");
+	f = FAULT_INIT;
+	ok(!stream_parse("<html>Welcome", 13, &f), "a page is no reply");
+	has_str(f.text, "<html>Welcome", "and is shown");
 	f = FAULT_INIT;
 	char big[5000];
 	memset(big, 'x', sizeof(big));
