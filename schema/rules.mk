@@ -19,4 +19,11 @@ $(out)/host/rules_doc: schema/tools/rules_doc.c schema/rules.c schema/rules.h \
 docs: $(out)/host/rules_doc
 	@$(out)/host/rules_doc >docs/diagnostics.md
 all: $(out)/host/rules_doc
-.PHONY: docs
+
+# A page of every key for each schema that people write files of.
+reference = jq -r --arg page $1 -f schema/tools/reference.jq schema/$1.schema.json
+docs: reference-pages
+reference-pages:
+	@$(call reference,machine) >docs/machine.md
+	@$(call reference,config) >docs/configuration.md
+.PHONY: docs reference-pages

@@ -1,4 +1,4 @@
-# docs/diagnostics.md is generated from the table of rules, and no rule goes untested.
+# Pages that are generated say what they are generated from, and no rule goes untested.
 load ../kit/common
 
 setup() {
@@ -27,4 +27,18 @@ setup() {
 	"${DOC%/*}/network_doc" >"$SCRATCH/network.md"
 	diff "$AGENT6_SRC/docs/network.md" "$SCRATCH/network.md" ||
 		{ echo "run: make docs"; return 1; }
+}
+
+@test "docs/machine.md and docs/configuration.md are what make docs writes, and name every key" {
+	need jq
+	local page schema key
+	cd "$AGENT6_SRC"
+	while read -r page schema; do
+		jq -r --arg page "$schema" -f schema/tools/reference.jq "schema/$schema.schema.json" >"$SCRATCH/$page"
+		diff "docs/$page" "$SCRATCH/$page" || { echo "run: make docs"; return 1; }
+		while read -r key; do
+			grep -q "[.\`]$key[.\`\[]" "docs/$page" || { echo "$page does not name $key"; return 1; }
+		done < <(jq -r '[.. | objects | .properties? // empty | to_entries[] | select(.value.not == null) | .key]
+			| unique[] | select(. != "kind")' "schema/$schema.schema.json")
+	done <<<$'machine.md machine\nconfiguration.md config'
 }
