@@ -60,3 +60,12 @@ size_t num_float_text(double value, char out[NUM_FLOAT_BYTES])
 	int decimals = precision - exponent;
 	return (size_t)snprintf(out, NUM_FLOAT_BYTES, "%.*f", decimals > 0 ? decimals : 1, value);
 }
+
+int64_t num_microusd(double usd)
+{
+	double micro = usd * 1e6;
+	if (micro >= 9e18)
+		return INT64_MAX;
+	int64_t nearest = (int64_t)(micro + 0.5);
+	return nearest || usd <= 0 ? nearest : 1;
+}

@@ -19,4 +19,8 @@ enum { NUM_FLOAT_BYTES = 32 };
 /* The shortest decimal that reads back as `value`, always with a '.' or an exponent: 1.0, 0.1,
  * 1e+16, 1.5e-07. Exponents are used below 1e-4 and from 1e16. Returns the length. */
 size_t num_float_text(double value, char out[NUM_FLOAT_BYTES]);
+
+/* An amount of USD that is not negative, in millionths: the nearest, the largest for what is more,
+ * and one for what would round to nothing, since a limit of 0 means something else. */
+int64_t num_microusd(double usd);
 #endif

@@ -1,6 +1,6 @@
 #include "config/keys.h"
 
-#include <math.h>
+#include "base/num.h"
 #include <string.h>
 
 #define SECTION(name)
@@ -65,9 +65,7 @@ static struct config_list list_of(const struct config *c, const struct doc_node 
 
 static int64_t microusd_of(const struct doc_node *node)
 {
-	double usd = node->kind == DOC_INT ? (double)node->integer : node->number;
-	double micro = ceil(usd * 1e6);
-	return micro < 9e18 ? (int64_t)micro : INT64_MAX;
+	return num_microusd(node->kind == DOC_INT ? (double)node->integer : node->number);
 }
 
 void key_store(

@@ -1,6 +1,7 @@
 #include "run/plan_kinds.h"
 
 #include "base/clock.h"
+#include "base/num.h"
 #include "machine/template.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static bool over(int64_t spent, int64_t limit)
 
 static int64_t microusd(struct opt_float usd)
 {
-	return usd.present ? llround(usd.value * 1e6) : -1;
+	return usd.present ? num_microusd(usd.value) : -1;
 }
 
 bool plan_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes)

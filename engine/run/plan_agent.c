@@ -1,7 +1,7 @@
+#include "base/num.h"
 #include "machine/template.h"
 #include "run/plan_kinds.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void lower(int64_t *least, int64_t allowed, int64_t spent)
 
 static int64_t microusd(struct opt_float usd)
 {
-	return usd.present ? llround(usd.value * 1e6) : -1;
+	return usd.present ? num_microusd(usd.value) : -1;
 }
 
 static int64_t count(struct opt_int n)
