@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECK_BYTES_MAX = 256 * 1024 * 1024 };
+enum { CHECK_BYTES_MAX = 256 * 1024 * 1024, SHOWN_COLUMNS = 80, DESCRIPTION_MAX = 400 };
 
 /* The findings of all bundles together: one report, in the order the bundles were named. */
 struct checking {
@@ -147,6 +147,17 @@ static void show_text(const struct checking *k)
 		fwrite(text.data, 1, text.len, stderr);
 }
 
+static void show_description(const char *text)
+{
+	AUTO_BUF clean, out;
+	buf_init(&clean, CHECK_BYTES_MAX);
+	buf_init(&out, CHECK_BYTES_MAX);
+	text_clean(&clean, text, DESCRIPTION_MAX);
+	buf_adds(&out, "  ");
+	text_wrap(&out, clean.len ? clean.data : "", 2, SHOWN_COLUMNS);
+	puts(out.data);
+}
+
 /* `gap`: what stands before the digest, which is as wide as a report may be for the most part. */
 static void show_accepted(const struct checking *k, const char *gap)
 {
@@ -156,6 +167,8 @@ static void show_accepted(const struct checking *k, const char *gap)
 			printf("%s: ok: machine %s, %zu state%s,%s%s\n", l->bundle->named,
 				l->machine->name, l->machine->state_count,
 				l->machine->state_count == 1 ? "" : "s", gap, l->bundle->digest);
+		if (k->accepted[i] && l->machine->description && *l->machine->description)
+			show_description(l->machine->description);
 	}
 }
 

@@ -78,6 +78,22 @@ good() {
 	[ -z "$output" ]
 }
 
+@test "the description is shown, and cannot drive the terminal" {
+	machine told <<-'END'
+		machine: told
+		version: 1
+		description: "Says\n\x1b[31mred."
+		initial: done
+		budget: {max_transitions: 3}
+		vars: {}
+		states:
+		  done: {kind: terminal, status: ok, reason: fine}
+	END
+	run --separate-stderr agent6 machine check "$SCRATCH/told"
+	[ "$status" -eq 0 ]
+	[ "${lines[1]}" = "  Says \u001b[31mred." ]
+}
+
 @test "ok is said of what is accepted, and of nothing else" {
 	good fine
 	machine warned <<-'END'

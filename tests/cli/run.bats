@@ -244,6 +244,17 @@ waiting() {
 	[[ $output == *'ok: {"data":{"n":[1,2]}}'* ]]
 }
 
+@test "list says what each instance is for" {
+	flow went
+	sed -i '1a description: Says a word and ends.' ../flow/machine.yaml
+	agent6 machine run ../flow --quiet
+	agent6 machine run ../flow --quiet --id "$(printf 'i%.0s' {1..64})"
+	run agent6 machine list
+	[ "$(grep -c 'UTC  Says a word and ends\.$' <<<"$output")" -eq 2 ]
+	need jq
+	agent6 machine list --json | jq -e 'all(.[]; .description == "Says a word and ends.")'
+}
+
 @test "stop parks a running instance; a second runner is refused and told who runs it" {
 	waiting
 	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
