@@ -321,8 +321,7 @@ static void add_refusals(struct report *r, const json_t *fields)
 	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
 		AUTO_BUF says;
 		buf_init(&says, 1024);
-		buf_addf(&says, "egress refused: %s, %s, %jd times", text_of(fields, "endpoint"),
-			why, (intmax_t)json_integer_value(count));
+		text_refusal(&says, text_of(fields, "endpoint"), why, json_integer_value(count));
 		add_event(r, fields, "warn", says.len ? says.data : why);
 	}
 }

@@ -230,11 +230,11 @@ static void egress_line(struct show *s, struct buf *line, const json_t *fields, 
 	json_t *count;
 	(void)elapsed_ms;
 	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
+		AUTO_BUF text;
+		buf_init(&text, 1024);
+		text_refusal(&text, text_of(fields, "endpoint"), why, json_integer_value(count));
 		buf_addf(line, "%s       ", line->len ? "\n" : "");
-		paint(s, line, "33", "egress refused");
-		buf_adds(line, ": ");
-		text_clean(line, text_of(fields, "endpoint"), 200);
-		buf_addf(line, " (%s, %jd times)", why, (intmax_t)json_integer_value(count));
+		paint(s, line, "33", text.data);
 	}
 }
 

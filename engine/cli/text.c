@@ -105,6 +105,30 @@ void text_pad(struct buf *out, size_t from, size_t width)
 	while (++used < width);
 }
 
+void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count)
+{
+	static const struct {
+		const char *why, *head, *words;
+	} known[] = {{"sni", "egress refused", "another name in TLS"},
+		{"host", "egress refused", "another Host in the request"},
+		{"address", "egress refused", "its name leads to addresses that are not allowed"},
+		{"budget", "egress refused", "sandbox.max_egress_bytes is used up"},
+		{"dial", "not reached", "no such name, or nothing answers there"},
+		{"hello", "egress refused", "no TLS where TLS belongs"}};
+	const char *head = "egress refused", *words = why;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!strcmp(known[i].why, why)) {
+			head = known[i].head;
+			words = known[i].words;
+		}
+	buf_addf(out, "%s: ", head);
+	text_clean(out, endpoint, 200);
+	buf_adds(out, ", ");
+	text_clean(out, words, 80);
+	if (count > 1)
+		buf_addf(out, ", %jd times", (intmax_t)count);
+}
+
 static size_t last_column(const struct buf *out)
 {
 	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;

@@ -151,8 +151,8 @@ static int pause_for(
 			why->text, (long long)(why->retry_after_ms / 1000));
 	int64_t left_ms = deadline_ms - clock_monotonic_ms();
 	char text[600];
-	snprintf(text, sizeof(text), "retry %d of %lld in %lld ms: %s", tried + 1,
-		(long long)c->max_retries, (long long)wait_ms, why->text);
+	snprintf(text, sizeof(text), "retry %d of %lld in %.1f s: %s", tried + 1,
+		(long long)c->max_retries, (double)wait_ms / 1000, why->text);
 	c->notice(c->context, text);
 	poll(NULL, 0, (int)(wait_ms < left_ms ? wait_ms : left_ms > 0 ? left_ms : 0));
 	if (wait_ms >= left_ms)

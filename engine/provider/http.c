@@ -270,6 +270,12 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 		return fault_set(f, FAULT_FATAL,
 			"what answers at the provider's base_url does not "
 			"speak HTTP");
+	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect */
+	case CURLE_SSL_CONNECT_ERROR:
+		return fault_set(f, FAULT_RETRY,
+			"no answer from the provider (%s); look whether base_url is right "
+			"and something answers there",
+			curl_easy_strerror(rc));
 	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
 		if (clock_monotonic_ms() >= h->post->deadline_ms - ROUNDING_MS)
 			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");

@@ -98,6 +98,22 @@ END
 	[[ $status -eq 0 && $output == "keyless: empty, nothing has run yet"* ]]
 }
 
+@test "a provider that nothing answers for is named, with where to look" {
+	hello nobody 0
+	mkdir -p "$SCRATCH/config/agent6"
+	cat >"$SCRATCH/config/agent6/config.yaml" <<'END'
+providers:
+  near: {api_format: openai, base_url: "http://127.0.0.1:1", auth: none, max_retries: 1, prices: {"*": {input: 0, output: 0}}}
+models: {worker: {model: some-model}}
+END
+	run agent6 machine run "$SCRATCH/nobody"
+	echo "$output"
+	[[ $status -eq 1 && $output == *"retry 1 of 1 in "*" s: no answer from the provider"*"base_url"* ]]
+	[[ $output == *"not reached: 127.0.0.1:1, no such name, or nothing answers there, 2 times"* ]]
+	agent6 machine report nobody -o "$SCRATCH/page.html"
+	grep -q 'not reached: 127.0.0.1:1' "$SCRATCH/page.html"
+}
+
 # long NAME LAST LINE COMMAND...: five turns whose answers alone fill a context of 4,000 tokens, run
 # by COMMAND; LAST: what the last request must hold; LINE: one more of the cassette
 long() {
