@@ -43,7 +43,7 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
 	}
 	if (!markers)
 		return;
-	emit_notice("%zu possible injection markers in a result of %s", markers, name);
+	emit_notice("possible injection markers in a result of %s: %zu", name, markers);
 	emit("audit", json_pack("{s:s, s:s, s:I}", "type", "injection_detected", "tool", name,
 			      "count", (json_int_t)markers));
 }
