@@ -1,5 +1,5 @@
 /*
- * The broker: doors, connections and the dialler on one event loop.
+ * The broker: channels, connections and the dialler on one event loop.
  *
  * One thread serves everything, so an action runs to its end before the next one; only libcurl's
  * resolver has threads of its own. The broker lives as long as its agent, at most.
@@ -8,22 +8,16 @@
 #define BROKER_BROKER_H
 #include "broker/control.h"
 #include "broker/dial.h"
+#include "broker/door.h"
 #include "broker/parse/options.h"
 #include <sys/queue.h>
 
-enum {
-	CONNECTIONS_MAX = 4096,
-	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
-};
-
 struct channel {
-	struct watch watch; /* fd -1: the agent closed it */
+	struct watch watch; /* the agent's end, or the proxy's listener; fd -1: none */
 	struct broker *broker;
 	const struct endpoint *endpoint; /* NULL: the proxy, whose clients say where to */
-	struct watch listener;           /* the proxy's; fd -1: has not come yet */
 	unsigned index, dialing;
-	bool answering; /* an answer waits until the agent takes the ones before it */
-	int answer_fd;  /* what it carries; -1: nothing */
+	enum door_event event; /* what has not been answered yet */
 };
 
 struct broker {
@@ -31,17 +25,17 @@ struct broker {
 	struct loop loop;
 	struct dialer dialer;
 	struct control control;
-	int pipe[2];        /* empty: what bytes go through from one socket to the other */
-	struct watch agent; /* a pidfd */
+	int pipe[2];           /* empty: what bytes go through from one socket to the other */
+	struct watch agent;    /* a pidfd */
+	struct watch lifeline; /* of the proxy: its listener comes through it */
 	struct channel channels[CHANNELS_MAX + 1]; /* the proxy's is the last */
-	size_t channel_count;
+	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
-	TAILQ_HEAD(, connection) waiting; /* for their pin, the first to run out of time first */
-	unsigned live_count, open_channels;
+	unsigned live_count;
 	uint64_t budget; /* bytes that may still leave */
 	uint64_t fd_limit;
+	int64_t wake_at_ms;      /* when the first connection runs out of time, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
-	bool budget_crossed;
 	bool agent_gone;
 };
 

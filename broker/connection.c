@@ -1,7 +1,6 @@
 #include "broker/connection.h"
 
 #include "base/clock.h"
-#include "broker/parse/refusal.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,179 +13,178 @@ enum {
 	PIN_TIMEOUT_MS = 10000,
 };
 
-/* --- blocks and sides ---------------------------------------------------------------------- */
+static struct side *other(const struct side *s)
+{
+	struct connection *c = s->owner;
+	return s == &c->agent ? &c->upstream : &c->agent;
+}
+
+static void refuse(struct connection *c, const char *why)
+{
+	c->closed = "refused";
+	c->refused = why;
+}
+
+/* --- blocks -------------------------------------------------------------------------------- */
 
 static char *spare; /* the block that was given back last */
 
-static bool flow_hold(struct flow *f)
+static bool hold(struct side *s)
 {
-	if (!f->block)
-		f->block = spare ? TAKE_PTR(spare) : malloc(BLOCK_BYTES);
-	if (f->block && f->start > 0)
-		memmove(f->block, f->block + f->start, f->end - f->start);
-	f->end -= f->start;
-	f->start = 0;
-	return f->block;
+	if (!s->block)
+		s->block = spare ? TAKE_PTR(spare) : malloc(BLOCK_BYTES);
+	if (s->block && s->start > 0)
+		memmove(s->block, s->block + s->start, s->end - s->start);
+	s->end -= s->start;
+	s->start = 0;
+	return s->block;
 }
 
-static void flow_drop(struct flow *f)
+static void drop(struct side *s)
 {
-	if (f->block) {
+	if (s->block) {
 		free(spare);
-		spare = TAKE_PTR(f->block);
+		spare = TAKE_PTR(s->block);
 	}
-	f->start = f->end = f->approved = 0;
+	s->start = s->end = s->approved = 0;
 }
 
-static bool flow_has_room(const struct flow *f)
+static bool has_room(const struct side *s)
 {
-	return !f->ended && !f->shut && f->approved == 0 && f->end - f->start < BLOCK_BYTES;
+	return !s->ended && !s->shut && s->approved == 0 && s->end - s->start < BLOCK_BYTES;
 }
 
-/* Nothing can be written to `side` any more; what it has sent is still read. */
-static void lose_writer(struct connection *c, struct side *side)
+/* Nothing can be written to it any more; what it has sent is still read. */
+static void lose_writer(struct side *s)
 {
-	struct flow *f = side == &c->agent ? &c->down : &c->up;
-	f->shut = true;
-	flow_drop(f);
-	side->blocked = false;
-	c->ending = side == &c->agent ? "agent" : "reset";
-}
-
-static void end_as(struct connection *c, const char *closed, const char *refused)
-{
-	c->closed = closed;
-	c->refused = refused;
+	other(s)->shut = true;
+	drop(other(s));
+	s->blocked = false;
+	s->owner->ending = s == &s->owner->agent ? "agent" : "reset";
 }
 
 /* --- moving bytes -------------------------------------------------------------------------- */
 
 /* How many of `want` bytes the budget has left. */
-static size_t may_leave(const struct connection *c, const struct flow *f, size_t want)
+static size_t may_leave(const struct side *s, size_t want)
 {
-	uint64_t budget = c->channel->broker->budget;
-	return f == &c->up && want > budget ? (size_t)budget : want;
+	uint64_t budget = s->owner->channel->broker->budget;
+	return s == &s->owner->agent && want > budget ? (size_t)budget : want;
 }
 
-static void has_left(struct connection *c, struct flow *f, size_t count)
+static void has_left(struct side *s, size_t count)
 {
-	uint64_t *budget = &c->channel->broker->budget;
-	f->moved += count;
-	if (f == &c->up && *budget != UINT64_MAX)
-		*budget -= count;
+	s->moved += count;
+	if (s == &s->owner->agent)
+		s->owner->channel->broker->budget -= count;
 }
 
-/* The end, a failure, or not now. */
-static bool fill_nothing(struct connection *c, struct flow *f, ssize_t got)
+/* How many bytes may go on without anybody's look at them; 0 where that does not pay. */
+static size_t may_pour(const struct side *s)
 {
-	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
-	f->ended = got == 0 || failed;
-	if (failed)
-		lose_writer(c, f->from);
-	if (f->end == 0)
-		flow_drop(f);
-	return false;
+	const struct pin *pin = &s->owner->pin;
+	bool awaited = s != &s->owner->agent && pin->state == PIN_REPLY;
+	size_t unseen = s == &s->owner->agent ? pin_unseen(pin) : BLOCK_BYTES;
+	if (!s->bulk || awaited || s->end > s->start || other(s)->watch.fd < 0)
+		return 0;
+	return may_leave(s, unseen < BLOCK_BYTES ? unseen : BLOCK_BYTES);
+}
+
+/* Bytes in the pipe go on by reference; what the other side does not take becomes the block. */
+static void pour(struct side *s, size_t count)
+{
+	struct connection *c = s->owner;
+	int from = c->channel->broker->pipe[0];
+	ssize_t put = splice(from, NULL, other(s)->watch.fd, NULL, count, SPLICE_F_NONBLOCK);
+	size_t left = count - (put > 0 ? (size_t)put : 0);
+	has_left(s, count - left);
+	if (s == &c->agent)
+		pin_take(&c->pin, NULL, count);
+	s->end = s->approved = left;
+	if (left > 0 && read(from, s->block, left) != (ssize_t)left)
+		c->closed = "reset";
 }
 
 /* True when there may be more to read at once. */
-static bool fill(struct connection *c, struct flow *f)
+static bool fill(struct side *s)
 {
-	if (!flow_hold(f)) {
-		end_as(c, "reset", NULL);
+	struct connection *c = s->owner;
+	int fd = s->watch.fd, into = c->channel->broker->pipe[1];
+	size_t unseen = may_pour(s), room = hold(s) ? BLOCK_BYTES - s->end : 0;
+	if (room == 0) {
+		c->closed = "reset";
 		return false;
 	}
-	char *free_bytes = f->block + f->end;
-	size_t room = BLOCK_BYTES - f->end;
-	ssize_t got = recv(f->from->watch.fd, free_bytes, room, MSG_DONTWAIT);
-	f->bulk = got >= BULK_BYTES;
-	if (got > 0) {
-		if (f == &c->down)
-			pin_reply(&c->pin, free_bytes, (size_t)got);
-		f->end += (size_t)got;
-		return (size_t)got == room;
-	}
-	return fill_nothing(c, f, got);
+	ssize_t got = unseen > 0 ? splice(fd, NULL, into, NULL, unseen, SPLICE_F_NONBLOCK)
+				 : recv(fd, s->block + s->end, room, MSG_DONTWAIT);
+	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
+	s->ended = got == 0 || failed;
+	s->bulk = got >= BULK_BYTES;
+	if (failed)
+		lose_writer(s);
+	else if (got > 0 && unseen > 0)
+		pour(s, (size_t)got);
+	else if (got > 0)
+		s->end += (size_t)got;
+	if (s->end == 0)
+		drop(s);
+	return got > 0 && (size_t)got == (unseen > 0 ? unseen : room);
 }
 
-static void pass_on(struct connection *c, struct flow *f)
+static void pass_on(struct side *s)
 {
-	struct side *to = f->to;
-	size_t want = may_leave(c, f, f->approved);
+	struct side *to = other(s);
+	size_t want = may_leave(s, s->approved);
 	if (want == 0) {
-		c->channel->broker->budget_crossed = true;
-		end_as(c, "refused", REFUSED_BUDGET);
+		refuse(s->owner, REFUSED_BUDGET);
 		return;
 	}
-	ssize_t put = send(to->watch.fd, f->block + f->start, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t put = send(to->watch.fd, s->block + s->start, want, MSG_DONTWAIT | MSG_NOSIGNAL);
 	to->blocked = put < (ssize_t)want;
 	if (put < 0) {
 		if (errno != EAGAIN && errno != EINTR)
-			lose_writer(c, to);
+			lose_writer(to);
 		return;
 	}
-	f->start += (size_t)put;
-	f->approved -= (size_t)put;
-	has_left(c, f, (size_t)put);
-	if (f->start == f->end)
-		flow_drop(f);
+	s->start += (size_t)put;
+	s->approved -= (size_t)put;
+	has_left(s, (size_t)put);
+	if (s->start == s->end)
+		drop(s);
 }
 
 static void ask(struct connection *c);
 
-static void approve(struct connection *c, struct flow *f)
+static void approve(struct side *s)
 {
-	size_t passed, offered = f->end - f->start - f->approved;
-	if (f == &c->down) {
-		f->approved += offered;
-	} else if (!c->endpoint && offered > 0) {
+	struct connection *c = s->owner;
+	size_t offered = s->end - s->start - s->approved;
+	if (offered == 0)
+		return;
+	char *bytes = s->block + s->start + s->approved;
+	if (s == &c->upstream) {
+		pin_reply(&c->pin, bytes, offered);
+		s->approved += offered;
+	} else if (!c->endpoint) {
 		ask(c);
-	} else if (offered > 0) {
-		const char *refused =
-			pin_take(&c->pin, f->block + f->start + f->approved, offered, &passed);
-		f->approved += passed;
-		if (refused)
-			end_as(c, "refused", refused);
+	} else {
+		s->approved += pin_take(&c->pin, bytes, offered);
+		if (c->pin.refused)
+			refuse(c, c->pin.refused);
 	}
 }
 
-/* `fill` for bytes that nobody has to look at: they go from socket to socket by reference, and what
- * the other side does not take at once becomes the block. */
-static bool pour(struct connection *c, struct flow *f)
+static bool move(struct side *s, const struct side *readable)
 {
-	const int *pipe = c->channel->broker->pipe;
-	size_t most = may_leave(c, f, BLOCK_BYTES);
-	size_t unseen = f == &c->up                 ? pin_unseen(&c->pin)
-			: c->pin.state == PIN_REPLY ? 0
-						    : SIZE_MAX;
-	if (most > unseen)
-		most = unseen;
-	if (most == 0 || f->end > f->start || f->to->watch.fd < 0 || !flow_hold(f))
-		return fill(c, f);
-	ssize_t got = splice(f->from->watch.fd, NULL, pipe[1], NULL, most, SPLICE_F_NONBLOCK);
-	if (got <= 0)
-		return fill_nothing(c, f, got);
-	ssize_t put = splice(pipe[0], NULL, f->to->watch.fd, NULL, (size_t)got, SPLICE_F_NONBLOCK);
-	has_left(c, f, put > 0 ? (size_t)put : 0);
-	f->bulk = got >= BULK_BYTES;
-	if (f == &c->up)
-		pin_take(&c->pin, NULL, (size_t)got, &unseen);
-	f->end = f->approved = (size_t)(got - (put > 0 ? put : 0));
-	if (f->end == 0)
-		flow_drop(f);
-	else if (read(pipe[0], f->block, f->end) != (ssize_t)f->end)
-		end_as(c, "reset", NULL);
-	return (size_t)got == most;
-}
-
-static bool move(struct connection *c, struct flow *f, const struct side *readable)
-{
-	bool more = readable == f->from && flow_has_room(f) && (f->bulk ? pour(c, f) : fill(c, f));
-	approve(c, f);
-	while (!c->closed && f->approved > 0 && f->to->watch.fd >= 0 && !f->to->blocked)
-		pass_on(c, f);
-	if (f->ended && !f->shut && f->end == f->start && f->to->watch.fd >= 0) {
-		shutdown(f->to->watch.fd, SHUT_WR);
-		f->shut = true;
+	const struct connection *c = s->owner;
+	struct side *to = other(s);
+	bool more = readable == s && has_room(s) && fill(s);
+	approve(s);
+	while (!c->closed && s->approved > 0 && to->watch.fd >= 0 && !to->blocked)
+		pass_on(s);
+	if (s->ended && !s->shut && s->end == s->start && to->watch.fd >= 0) {
+		shutdown(to->watch.fd, SHUT_WR);
+		s->shut = true;
 	}
 	return more && !c->closed;
 }
@@ -194,26 +192,16 @@ static bool move(struct connection *c, struct flow *f, const struct side *readab
 /* The agent sent its last byte: what the pin still waits for will not come. */
 static void judge_end(struct connection *c)
 {
-	if (!c->up.ended || c->up.approved > 0 || c->closed)
+	bool holding = c->agent.end > c->agent.start;
+	if (!c->agent.ended || c->agent.approved > 0 || c->closed)
 		return;
-	bool holding = c->up.end > c->up.start;
 	if (!c->endpoint || (!holding && pin_holds_all(&c->pin)))
-		end_as(c, "agent", NULL);
-	else if (holding && pin_wants_more(&c->pin))
-		end_as(c, "refused", pin_unfinished(&c->pin));
+		c->closed = "agent";
+	else if (holding && c->pin.state != PIN_REPLY)
+		refuse(c, pin_unfinished(&c->pin));
 }
 
 /* --- life ---------------------------------------------------------------------------------- */
-
-static void set_deadline(struct connection *c, int64_t deadline_ms)
-{
-	struct broker *b = c->channel->broker;
-	if (c->deadline_ms)
-		TAILQ_REMOVE(&b->waiting, c, others_waiting);
-	if (deadline_ms)
-		TAILQ_INSERT_TAIL(&b->waiting, c, others_waiting);
-	c->deadline_ms = deadline_ms;
-}
 
 static void say(const struct connection *c)
 {
@@ -221,8 +209,8 @@ static void say(const struct connection *c)
 		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*}", "channel",
 			(int)c->channel->index, "endpoint",
 			c->endpoint ? c->endpoint->text : c->request.target, "addr",
-			c->dial.address[0] ? c->dial.address : NULL, "up", (json_int_t)c->up.moved,
-			"down", (json_int_t)c->down.moved, "ms",
+			c->dial.address[0] ? c->dial.address : NULL, "up",
+			(json_int_t)c->agent.moved, "down", (json_int_t)c->upstream.moved, "ms",
 			(json_int_t)(clock_monotonic_ms() - c->started_ms), "close", c->closed,
 			"refused", c->refused));
 }
@@ -237,23 +225,22 @@ static bool answer(struct connection *c)
 
 /* Closing a socket with unread bytes sends a reset, which may overtake what was forwarded: after a
  * refusal what the peers sent is read away, so that they see an end. */
-static void close_side(struct connection *c, struct side *side)
+static void close_side(struct connection *c, struct side *s)
 {
-	int fd = side->watch.fd;
-	if (fd < 0)
-		return;
-	if (c->refused)
+	int fd = s->watch.fd;
+	if (c->refused && fd >= 0)
 		shutdown(fd, SHUT_WR);
-	for (int i = 0; c->refused && flow_hold(&c->up) && i < DRAIN_ROUNDS_MAX; i++)
-		if (recv(fd, c->up.block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
+	for (int i = 0; c->refused && fd >= 0 && hold(s) && i < DRAIN_ROUNDS_MAX; i++)
+		if (recv(fd, s->block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
 			break;
-	loop_close(&c->channel->broker->loop, &side->watch);
+	drop(s);
+	loop_close(&c->channel->broker->loop, &s->watch);
 }
 
 static void dial_over(struct connection *c)
 {
-	if (c->channel->dialing-- == DIALS_MAX)
-		channel_arm(c->channel);
+	c->channel->dialing--;
+	channel_arm(c->channel);
 }
 
 static void end(struct connection *c)
@@ -265,39 +252,39 @@ static void end(struct connection *c)
 	}
 	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
 		answer(c);
-	set_deadline(c, 0);
 	close_side(c, &c->agent);
 	close_side(c, &c->upstream);
-	flow_drop(&c->up);
-	flow_drop(&c->down);
 	say(c);
 	LIST_REMOVE(c, siblings);
 	b->live_count--;
 	free(c);
 }
 
-static void arm(struct connection *c, struct side *side, bool reading)
+static void arm(struct side *s, bool reading)
 {
-	uint32_t events = (reading ? EPOLLIN : 0u) | (side->blocked ? EPOLLOUT : 0u) |
-			  (side->hung ? 0u : EPOLLHUP);
-	if (side->watch.fd >= 0 && loop_want(&c->channel->broker->loop, &side->watch, events) < 0 &&
-		!c->closed)
-		end_as(c, "reset", NULL);
+	struct connection *c = s->owner;
+	uint32_t events =
+		(reading ? EPOLLIN : 0u) | (s->blocked ? EPOLLOUT : 0u) | (s->hung ? 0u : EPOLLHUP);
+	if (!c->closed && s->watch.fd >= 0 &&
+		loop_want(&c->channel->broker->loop, &s->watch, events) < 0)
+		c->closed = "reset";
 }
 
 /* A plain request may come whenever the agent has one, but then in one go. */
 static void settle(struct connection *c)
 {
+	struct broker *b = c->channel->broker;
 	const struct endpoint *fixed = c->channel->endpoint;
 	bool held = pin_holds_all(&c->pin);
 	if (c->endpoint && !held)
-		set_deadline(c, 0);
-	else if (c->deadline_ms == 0 && (!fixed || fixed->tls || c->up.end > 0))
-		set_deadline(c, clock_monotonic_ms() + PIN_TIMEOUT_MS);
-	if (!c->closed) {
-		arm(c, &c->agent, flow_has_room(&c->up));
-		arm(c, &c->upstream, !held && flow_has_room(&c->down));
-	}
+		c->deadline_ms = INT64_MAX;
+	else if (c->deadline_ms == INT64_MAX && (!fixed || fixed->tls || c->agent.end > 0))
+		c->deadline_ms = clock_monotonic_ms() + PIN_TIMEOUT_MS;
+	if (c->deadline_ms < b->wake_at_ms)
+		b->wake_at_ms = c->deadline_ms;
+	arm(&c->agent, has_room(&c->agent));
+	if (!held)
+		arm(&c->upstream, has_room(&c->upstream));
 	if (c->closed)
 		end(c);
 }
@@ -307,12 +294,12 @@ static void run(struct connection *c, const struct side *readable)
 {
 	bool more = true;
 	for (int i = 0; more && !c->closed && i < ROUNDS_MAX; i++) {
-		more = !pin_holds_all(&c->pin) && move(c, &c->down, readable);
+		more = !pin_holds_all(&c->pin) && move(&c->upstream, readable);
 		if (!c->closed)
-			more |= move(c, &c->up, readable);
+			more |= move(&c->agent, readable);
 		judge_end(c);
-		if (!c->closed && c->up.shut && c->down.shut)
-			end_as(c, c->ending, NULL);
+		if (!c->closed && c->agent.shut && c->upstream.shut)
+			c->closed = c->ending;
 	}
 	settle(c);
 }
@@ -320,13 +307,12 @@ static void run(struct connection *c, const struct side *readable)
 /* A socketpair hangs up when its other end is closed for good: nobody reads any more. */
 static void side_wake(struct watch *w, uint32_t events)
 {
-	struct side *side = (struct side *)w;
-	struct connection *c = side->owner;
-	side->hung |= (events & (EPOLLHUP | EPOLLERR)) != 0;
-	side->blocked &= !(events & EPOLLOUT);
-	if (side == &c->agent && events & EPOLLHUP)
-		lose_writer(c, side);
-	run(c, events & ~(uint32_t)EPOLLOUT ? side : NULL);
+	struct side *s = (struct side *)w;
+	s->hung |= (events & (EPOLLHUP | EPOLLERR)) != 0;
+	s->blocked &= !(events & EPOLLOUT);
+	if (s == &s->owner->agent && events & EPOLLHUP)
+		lose_writer(s);
+	run(s->owner, events & ~(uint32_t)EPOLLOUT ? s : NULL);
 }
 
 /* Refused at once when it cannot be dialled for. */
@@ -337,7 +323,7 @@ static void dial(struct connection *c, const struct endpoint *endpoint)
 	if (dialer_start(&c->channel->broker->dialer, &c->dial, endpoint))
 		c->channel->dialing++;
 	else
-		end_as(c, "refused", REFUSED_DIAL);
+		refuse(c, REFUSED_DIAL);
 }
 
 /* Dials where a client of the proxy wants to go, if that is listed. */
@@ -349,7 +335,7 @@ static void choose(struct connection *c)
 		for (size_t i = 0; !rule && i < o->rule_count; i++)
 			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
 	if (!rule) {
-		end_as(c, "refused", REFUSED_HOST);
+		refuse(c, REFUSED_HOST);
 		return;
 	}
 	c->asked.reach = rule->reach;
@@ -360,23 +346,22 @@ static void choose(struct connection *c)
 /* Takes the request out of what the client has sent: what follows it is for the endpoint. */
 static void ask(struct connection *c)
 {
-	struct flow *up = &c->up;
+	struct side *s = &c->agent;
 	enum proxy_step step = PROXY_GREET;
 	while (step == PROXY_GREET) {
-		step = proxy_request_decode(
-			&c->request, up->block + up->start, up->end - up->start);
+		step = proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
 		if (step == PROXY_GREET || step == PROXY_CONNECT)
-			up->start += c->request.bytes;
-		if (step == PROXY_GREET && send(c->agent.watch.fd, SOCKS_GREETING, 2,
-						   MSG_DONTWAIT | MSG_NOSIGNAL) != 2)
+			s->start += c->request.bytes;
+		if (step == PROXY_GREET &&
+			send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) != 2)
 			step = PROXY_BAD;
 	}
-	if (up->start == up->end)
-		flow_drop(up);
+	if (s->start == s->end)
+		drop(s);
 	if (step == PROXY_CONNECT)
 		choose(c);
 	else if (step == PROXY_BAD)
-		end_as(c, "refused", REFUSED_HOST);
+		refuse(c, REFUSED_HOST);
 }
 
 void connection_begin(struct channel *channel, int agent_fd, const char *refused)
@@ -387,18 +372,17 @@ void connection_begin(struct channel *channel, int agent_fd, const char *refused
 		close(agent_fd);
 		return;
 	}
-	c->channel = channel;
-	c->endpoint = channel->endpoint;
-	c->agent = (struct side){.owner = c, .watch = {.fd = agent_fd, .wake = side_wake}};
-	c->upstream = (struct side){.owner = c, .watch = {.fd = -1, .wake = side_wake}};
-	c->up = (struct flow){.from = &c->agent, .to = &c->upstream};
-	c->down = (struct flow){.from = &c->upstream, .to = &c->agent};
-	c->ending = "eof";
-	c->started_ms = clock_monotonic_ms();
+	*c = (struct connection){.channel = channel,
+		.endpoint = channel->endpoint,
+		.agent = {.owner = c, .watch = {.fd = agent_fd, .wake = side_wake}},
+		.upstream = {.owner = c, .watch = {.fd = -1, .wake = side_wake}},
+		.ending = "eof",
+		.started_ms = clock_monotonic_ms(),
+		.deadline_ms = INT64_MAX};
 	LIST_INSERT_HEAD(&b->live, c, siblings);
 	b->live_count++;
 	if (refused)
-		end_as(c, "refused", refused);
+		refuse(c, refused);
 	else if (c->endpoint)
 		dial(c, c->endpoint);
 	settle(c);
@@ -411,18 +395,23 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 	dial_over(c);
 	c->upstream.watch.fd = fd;
 	if (fd < 0)
-		end_as(c, "refused", refused);
+		refuse(c, refused);
 	else if (!c->channel->endpoint && !answer(c))
-		end_as(c, "refused", REFUSED_DIAL);
+		refuse(c, REFUSED_DIAL);
 	run(c, NULL);
 }
 
 void connections_expire(struct broker *b, int64_t now_ms)
 {
-	struct connection *c;
-	while ((c = TAILQ_FIRST(&b->waiting)) && now_ms >= c->deadline_ms) {
-		end_as(c, "refused", c->endpoint ? pin_unfinished(&c->pin) : REFUSED_HOST);
-		end(c);
+	struct connection *next;
+	if (now_ms < b->wake_at_ms)
+		return;
+	b->wake_at_ms = b->linger_until_ms;
+	for (struct connection *c = LIST_FIRST(&b->live); c; c = next) {
+		next = LIST_NEXT(c, siblings);
+		if (now_ms >= c->deadline_ms)
+			refuse(c, c->endpoint ? pin_unfinished(&c->pin) : REFUSED_HOST);
+		settle(c);
 	}
 }
 
@@ -430,7 +419,7 @@ void connections_end(struct broker *b)
 {
 	struct connection *c;
 	while ((c = LIST_FIRST(&b->live))) {
-		end_as(c, "agent", NULL);
+		c->closed = "agent";
 		end(c);
 	}
 }

@@ -12,38 +12,33 @@
 #include "broker/parse/pin.h"
 #include "broker/parse/proxy_request.h"
 
+/* One end, and what came from it that the other one has not taken. */
 struct side {
 	struct watch watch; /* fd -1: not connected yet */
 	struct connection *owner;
-	bool blocked; /* it takes no more bytes for now */
-	bool hung;    /* closed or reset: that will be reported until it is no longer watched */
-};
-
-struct flow {
-	struct side *from, *to;
 	char *block;       /* NULL: nothing held */
 	size_t start, end; /* the bytes held */
 	size_t approved;   /* of them, from `start` on */
-	uint64_t moved;    /* bytes passed on so far */
+	uint64_t moved;    /* passed on so far */
 	bool bulk;         /* much came at once the last time */
-	bool ended;        /* the reader saw the end */
-	bool shut;         /* and the writer was told, or is gone */
+	bool ended;        /* it has sent its last byte */
+	bool shut;         /* and the other side was told, or is gone */
+	bool blocked;      /* it takes no more bytes for now */
+	bool hung; /* closed or reset: that will be reported until it is no longer watched */
 };
 
 struct connection {
 	struct side agent, upstream;
-	struct flow up, down;
 	struct pin pin;
 	struct channel *channel;
 	const struct endpoint *endpoint; /* NULL: not said yet */
 	struct dial dial;
 	int64_t started_ms;
-	int64_t deadline_ms; /* when the pin must be satisfied; 0: no such time */
+	int64_t deadline_ms; /* when the pin must be satisfied; INT64_MAX: no such time */
 	const char *refused;
 	const char *ending; /* what the end would be called now: eof, agent, reset */
 	const char *closed; /* what it was called, once it is over */
 	LIST_ENTRY(connection) siblings;
-	TAILQ_ENTRY(connection) others_waiting;
 	struct proxy_request request; /* and what it asks for: through the proxy only */
 	struct endpoint asked;
 };

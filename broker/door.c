@@ -1,16 +1,13 @@
 #include "broker/door.h"
 
+#include "base/pass.h"
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
 /* What the kernel reports for a byte that was sent before credentials were asked for. */
 enum { UID_UNKNOWN = 65534 };
-
-union control {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
-};
 
 static bool is_socket(int fd, int option, int want)
 {
@@ -19,15 +16,15 @@ static bool is_socket(int fd, int option, int want)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 && value == want;
 }
 
-int door_prepare(int fd, pid_t *peer, struct err *e)
+int door_prepare(int fd, int vouched, pid_t *peer, struct err *e)
 {
 	struct ucred creator;
 	socklen_t size = sizeof(creator);
-	int on = 1;
 	if (!is_socket(fd, SO_DOMAIN, AF_UNIX) || !is_socket(fd, SO_TYPE, SOCK_STREAM))
 		return err_set(e, "descriptor %d is not an AF_UNIX stream socket", fd);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &creator, &size) < 0 ||
-		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &vouched, sizeof(vouched)) < 0 ||
+		fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
 		return err_errno(e, "cannot read the credentials behind descriptor %d", fd);
 	if (creator.uid == (uid_t)-1)
 		return err_set(e, "descriptor %d is not connected", fd);
@@ -38,59 +35,35 @@ int door_prepare(int fd, pid_t *peer, struct err *e)
 	return 0;
 }
 
-static bool is_ours(const struct ucred *sender)
+enum door_event door_next(int fd)
 {
-	return sender->uid == geteuid() || (sender->pid == 0 && sender->uid == UID_UNKNOWN);
-}
-
-/* Room for the credentials, and for one descriptor where one is wanted: the kernel closes what
- * comes along beyond that. */
-enum door_event door_next(int fd, int *listener)
-{
-	char byte;
-	union control control;
+	char byte, control[CMSG_LEN(sizeof(struct ucred))] __attribute__((aligned(8)));
 	struct iovec part = {.iov_base = &byte, .iov_len = 1};
 	struct msghdr message = {.msg_iov = &part,
 		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = listener
-					  ? CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int))
-					  : CMSG_LEN(sizeof(struct ucred))};
+		.msg_control = control,
+		.msg_controllen = sizeof(control)};
 	struct ucred sender = {.uid = (uid_t)-1};
-	AUTO_FD int passed = -1;
-	ssize_t got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t got = recvmsg(fd, &message, 0);
 	if (got <= 0)
 		return got < 0 && (errno == EAGAIN || errno == EINTR) ? DOOR_QUIET : DOOR_CLOSED;
-	for (struct cmsghdr *h = CMSG_FIRSTHDR(&message); h; h = CMSG_NXTHDR(&message, h))
-		if (h->cmsg_type == SCM_RIGHTS)
-			memcpy(&passed, CMSG_DATA(h), sizeof(passed));
-		else if (h->cmsg_type == SCM_CREDENTIALS)
-			memcpy(&sender, CMSG_DATA(h), sizeof(sender));
-	if (message.msg_flags & MSG_CTRUNC)
-		return DOOR_REFUSED;
-	if (!listener)
-		return is_ours(&sender) ? DOOR_REQUEST : DOOR_REFUSED;
-	if (!is_socket(passed, SO_ACCEPTCONN, 1) || !is_socket(passed, SO_TYPE, SOCK_STREAM) ||
-		!is_socket(passed, SO_PROTOCOL, IPPROTO_TCP))
-		return DOOR_REFUSED;
-	*listener = TAKE_FD(passed);
-	return DOOR_REQUEST;
+	const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+	if (first && first->cmsg_type == SCM_CREDENTIALS)
+		memcpy(&sender, CMSG_DATA(first), sizeof(sender));
+	bool ours = sender.uid == geteuid() || (sender.pid == 0 && sender.uid == UID_UNKNOWN);
+	return ours && !(message.msg_flags & MSG_CTRUNC) ? DOOR_REQUEST : DOOR_REFUSED;
 }
 
-int door_answer(int fd, int passed_fd)
+int door_listener(int fd, bool *closed)
 {
-	char byte = 0;
-	union control control = {.header = {.cmsg_level = SOL_SOCKET,
-					 .cmsg_type = SCM_RIGHTS,
-					 .cmsg_len = CMSG_LEN(sizeof(int))}};
-	memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof(int));
-	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	if (passed_fd >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = CMSG_SPACE(sizeof(int));
-	}
-	if (sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
-		return 1;
-	return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	char byte;
+	struct passed came;
+	ssize_t got = pass_receive(fd, &byte, 1, &came);
+	*closed = got == 0 || (got < 0 && errno != EAGAIN);
+	bool fits = came.count == 1 && is_socket(came.fds[0], SO_ACCEPTCONN, 1) &&
+		    is_socket(came.fds[0], SO_TYPE, SOCK_STREAM) &&
+		    is_socket(came.fds[0], SO_PROTOCOL, IPPROTO_TCP);
+	for (int i = fits; i < came.count; i++)
+		close(came.fds[i]);
+	return fits ? came.fds[0] : -1;
 }

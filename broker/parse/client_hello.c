@@ -5,7 +5,6 @@
 
 enum {
 	RECORD_HANDSHAKE = 22,
-	RECORD_MAX_BYTES = 16384,
 	RECORD_HEADER_BYTES = 5,
 	HANDSHAKE_CLIENT_HELLO = 1,
 	HANDSHAKE_HEADER_BYTES = 4,
@@ -65,9 +64,9 @@ static bool decode_message(struct cursor body, struct client_hello *out)
 	       cursor_left(&compressions) >= 1 && decode_extensions(&body, out);
 }
 
-/* Joins the records' payloads into `message` until the handshake message is whole. Another message
+/* Joins the records' payloads into `message` until it is whole, and finds its body. Another message
  * in the hello's last record is one that no server could have asked for. */
-static enum hello_answer join_records(struct cursor *c, uint8_t *message, size_t *message_len)
+static enum hello_answer join_records(struct cursor *c, uint8_t *message, struct cursor *body)
 {
 	size_t have = 0, want = HANDSHAKE_HEADER_BYTES;
 	while (have < want) {
@@ -75,42 +74,33 @@ static enum hello_answer join_records(struct cursor *c, uint8_t *message, size_t
 			return HELLO_BAD;
 		if (cursor_left(c) < RECORD_HEADER_BYTES)
 			return HELLO_MORE;
-		size_t type_and_version = cursor_number(c, 3), count = cursor_number(c, 2);
-		if ((type_and_version >> 8 & 0xff) != 3 || count == 0 || count > RECORD_MAX_BYTES ||
-			have + count > CLIENT_HELLO_MAX_BYTES)
+		size_t major = cursor_number(c, 2) & 0xff, count = cursor_number(c, 3) & 0xffff;
+		if (major != 3 || count == 0 || have + count > CLIENT_HELLO_MAX_BYTES)
 			return HELLO_BAD;
 		size_t here = cursor_left(c) < count ? cursor_left(c) : count;
 		memcpy(message + have, cursor_take(c, here), here);
 		have += here;
-		struct cursor header = {message, message + have, false};
-		if (have > 0 && cursor_number(&header, 1) != HANDSHAKE_CLIENT_HELLO)
+		*body = cursor_over(message, have);
+		if (have > 0 && cursor_number(body, 1) != HANDSHAKE_CLIENT_HELLO)
 			return HELLO_BAD;
 		if (have >= HANDSHAKE_HEADER_BYTES)
-			want = HANDSHAKE_HEADER_BYTES + cursor_number(&header, 3);
+			want = HANDSHAKE_HEADER_BYTES + cursor_number(body, 3);
 		if (want > CLIENT_HELLO_MAX_BYTES)
 			return HELLO_BAD;
 		if (here < count)
 			return HELLO_MORE;
 	}
-	*message_len = want;
 	return have == want ? HELLO_WHOLE : HELLO_BAD;
 }
 
 enum hello_answer client_hello_decode(const uint8_t *bytes, size_t len, struct client_hello *out)
 {
 	uint8_t message[CLIENT_HELLO_MAX_BYTES];
-	struct cursor c = {bytes, bytes + len, false};
-	struct client_hello found = {.name_count = 0};
-	size_t message_len;
-	enum hello_answer answer = join_records(&c, message, &message_len);
+	struct cursor c = cursor_over(bytes, len), body;
+	enum hello_answer answer = join_records(&c, message, &body);
+	*out = (struct client_hello){.bytes = (size_t)(c.at - bytes)};
 	if (answer == HELLO_MORE && len < CLIENT_HELLO_MAX_BYTES)
 		return HELLO_MORE;
-	found.bytes = (size_t)(c.at - bytes);
-	if (answer != HELLO_WHOLE || found.bytes > CLIENT_HELLO_MAX_BYTES ||
-		!decode_message((struct cursor){message + HANDSHAKE_HEADER_BYTES,
-					message + message_len, false},
-			&found))
-		return HELLO_BAD;
-	*out = found;
-	return HELLO_WHOLE;
+	bool fits = answer == HELLO_WHOLE && out->bytes <= CLIENT_HELLO_MAX_BYTES;
+	return fits && decode_message(body, out) ? HELLO_WHOLE : HELLO_BAD;
 }

@@ -23,7 +23,7 @@ struct client_hello {
 enum hello_answer { HELLO_MORE, HELLO_WHOLE, HELLO_BAD };
 
 /* Looks at the first `len` bytes of a connection. HELLO_MORE: a hello so far, but not all of it.
- * HELLO_BAD: not a hello, malformed, or longer than CLIENT_HELLO_MAX_BYTES. `out` is written only
- * with HELLO_WHOLE. */
+ * HELLO_BAD: not a hello, malformed, or longer than CLIENT_HELLO_MAX_BYTES. `out` means something
+ * with HELLO_WHOLE only. */
 enum hello_answer client_hello_decode(const uint8_t *bytes, size_t len, struct client_hello *out);
 #endif

@@ -12,6 +12,11 @@ struct cursor {
 	bool bad; /* something ran past the end; sticky */
 };
 
+static inline struct cursor cursor_over(const void *bytes, size_t len)
+{
+	return (struct cursor){bytes, (const uint8_t *)bytes + len, false};
+}
+
 static inline size_t cursor_left(const struct cursor *c)
 {
 	return (size_t)(c->end - c->at);

@@ -11,7 +11,8 @@
  */
 #ifndef BROKER_PARSE_HTTP_HOST_H
 #define BROKER_PARSE_HTTP_HOST_H
-#include "broker/parse/endpoint.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 enum {
 	HTTP_HEAD_MAX_BYTES = 16 * 1024,
@@ -24,27 +25,14 @@ struct http_line {
 	size_t in_word;   /* bytes of this word */
 	unsigned part;    /* method, target, version: which word we are in */
 	unsigned matched; /* of "HTTP/", anywhere and in any case */
-	bool strict;      /* METHOD SP /target SP HTTP/1.x CR so far */
+	bool lax;         /* not METHOD SP /target SP HTTP/1.x CR */
 	bool versioned;   /* a server may take it for a request */
-	bool empty;
+	bool filled;      /* with more than blanks */
 };
 
-struct http_host {
-	enum http_state {
-		HTTP_FIRST,   /* the whole first head is held */
-		HTTP_LINE,    /* between requests: bytes pass while we watch the line */
-		HTTP_HEADERS, /* a later request's header lines are held */
-		HTTP_BODY,
-		HTTP_OPAQUE,
-	} state;
-	struct http_line line;
-	uint64_t body_left;
-};
-
-void http_host_init(struct http_host *h);
-/* Offers the bytes that are not yet approved. `passed` (out) of them may go upstream now; the rest
- * must be offered again with more behind it. -1: refused. `bytes` beyond HTTP_HEAD_MAX_BYTES are
- * never needed to decide. */
-int http_host_take(struct http_host *h, const struct endpoint *endpoint, const char *bytes,
-	size_t len, size_t *passed);
+/* The pin's steps for it. `bytes` beyond HTTP_HEAD_MAX_BYTES are never needed to decide. */
+struct pin;
+size_t http_take_head(struct pin *p, const char *bytes, size_t len);
+size_t http_take_line(struct pin *p, const char *bytes, size_t len);
+size_t http_take_headers(struct pin *p, const char *bytes, size_t len);
 #endif

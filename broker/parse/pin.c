@@ -2,7 +2,6 @@
 
 #include "broker/parse/client_hello.h"
 #include "broker/parse/cursor.h"
-#include "broker/parse/refusal.h"
 #include <string.h>
 #include <strings.h>
 
@@ -23,82 +22,75 @@ static const unsigned char retry_random[32] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9
 void pin_init(struct pin *p, const struct endpoint *endpoint)
 {
 	*p = (struct pin){.endpoint = endpoint};
-	p->state = endpoint->sniffed ? PIN_SNIFF : endpoint->tls ? PIN_HELLO : PIN_HTTP;
-	http_host_init(&p->http);
+	p->state = endpoint->sniffed ? PIN_SNIFF : endpoint->tls ? PIN_HELLO : PIN_HEAD;
 }
+
+/* Each step returns how many bytes it passes; 0: it needs more, or has refused. */
 
 /* A client sends no name for a server that is written as an address (RFC 6066 section 3). */
-static bool hello_fits(const struct client_hello *hello, const struct endpoint *endpoint)
+static size_t take_hello(struct pin *p, const char *bytes, size_t len)
 {
-	bool named = hello->name_count == 1 && strcasecmp(endpoint->host, hello->server_name) == 0;
-	return !hello->encrypted && (named || (hello->name_count == 0 && endpoint->is_address));
-}
-
-static const char *take_hello(struct pin *p, const char *bytes, size_t len, size_t *passed)
-{
-	struct client_hello hello;
+	struct client_hello hello = {.bytes = 0};
 	enum hello_answer answer = client_hello_decode((const uint8_t *)bytes, len, &hello);
+	bool named = hello.name_count == 1 && !strcasecmp(p->endpoint->host, hello.server_name);
+	if (answer == HELLO_BAD)
+		p->refused = REFUSED_HELLO;
 	if (answer != HELLO_WHOLE)
-		return answer == HELLO_BAD ? REFUSED_HELLO : NULL;
-	if (!hello_fits(&hello, p->endpoint))
-		return REFUSED_SNI;
+		return 0;
+	if (hello.encrypted || !(named || (hello.name_count == 0 && p->endpoint->is_address))) {
+		p->refused = REFUSED_SNI;
+		return 0;
+	}
 	p->state = p->state == PIN_HELLO ? PIN_REPLY : PIN_OPEN;
-	*passed += hello.bytes;
-	return NULL;
+	return hello.bytes;
 }
 
 /* Between the hello and the server's answer an honest client sends early data at most. A second
  * hello sent ahead would be read by a server that retries, so handshake records wait. What is no
  * TLS record passes: no TLS server reads on behind it. */
-static const char *take_records(struct pin *p, const char *bytes, size_t len, size_t *passed)
+static size_t take_record(struct pin *p, const char *bytes, size_t len)
 {
-	while (*passed < len && p->state != PIN_OPEN) {
-		struct cursor c = {
-			(const uint8_t *)bytes + *passed, (const uint8_t *)bytes + len, 0};
-		size_t left = cursor_left(&c);
-		if (p->record_left == 0) {
-			size_t type = cursor_number(&c, 1), major = left > 1 ? c.at[0] : 3;
-			if (type < RECORD_CHANGE_CIPHER || type > RECORD_DATA || major != 3)
-				p->state = PIN_OPEN;
-			else if (type == RECORD_HANDSHAKE && p->state == PIN_SECOND)
-				return take_hello(p, bytes + *passed, left, passed);
-			else if (type == RECORD_HANDSHAKE || left < RECORD_HEADER_BYTES)
-				return NULL;
-			cursor_number(&c, 2);
-			p->record_left = RECORD_HEADER_BYTES + cursor_number(&c, 2);
-		}
-		size_t here = left < p->record_left ? left : p->record_left;
-		p->record_left -= here;
-		*passed += here;
+	struct cursor c = cursor_over(bytes, len);
+	size_t type = cursor_number(&c, 1), major = cursor_number(&c, 1);
+	if (type < RECORD_CHANGE_CIPHER || type > RECORD_DATA || (!c.bad && major != 3)) {
+		p->state = PIN_OPEN;
+		return len;
 	}
-	return NULL;
+	if (type == RECORD_HANDSHAKE)
+		return p->state == PIN_SECOND ? take_hello(p, bytes, len) : 0;
+	cursor_number(&c, 1);
+	p->passing = cursor_number(&c, 2);
+	return c.bad ? 0 : RECORD_HEADER_BYTES;
 }
 
-const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed)
+static size_t (*const steps[])(struct pin *p, const char *bytes, size_t len) = {
+	[PIN_HELLO] = take_hello,
+	[PIN_REPLY] = take_record,
+	[PIN_SECOND] = take_record,
+	[PIN_HEAD] = http_take_head,
+	[PIN_LINE] = http_take_line,
+	[PIN_HEADERS] = http_take_headers,
+};
+
+size_t pin_take(struct pin *p, const char *bytes, size_t len)
 {
-	const char *refused = NULL;
-	*passed = 0;
-	if (p->state == PIN_HTTP)
-		return http_host_take(&p->http, p->endpoint, bytes, len, passed) < 0 ? REFUSED_HOST
-										     : NULL;
+	size_t passed = 0, here = len;
 	if (p->state == PIN_SNIFF)
 		p->state = bytes[0] == RECORD_HANDSHAKE ? PIN_HELLO : PIN_OPEN;
-	if (p->state == PIN_HELLO)
-		refused = take_hello(p, bytes, len, passed);
-	if (p->state == PIN_REPLY || p->state == PIN_SECOND)
-		refused = take_records(p, bytes, len, passed);
-	if (p->state == PIN_OPEN)
-		*passed = len;
-	return refused;
+	for (; passed < len && here > 0 && !p->refused; passed += here) {
+		size_t left = len - passed, unseen = pin_unseen(p);
+		here = left < unseen ? left : unseen;
+		if (p->passing > 0)
+			p->passing -= here;
+		else if (here == 0)
+			here = steps[p->state](p, bytes + passed, left);
+	}
+	return passed;
 }
 
 size_t pin_unseen(const struct pin *p)
 {
-	if (p->state == PIN_HTTP && p->http.state == HTTP_BODY)
-		return p->http.body_left;
-	return p->state == PIN_OPEN || (p->state == PIN_HTTP && p->http.state == HTTP_OPAQUE)
-		       ? SIZE_MAX
-		       : 0;
+	return p->state == PIN_OPEN ? SIZE_MAX : p->passing;
 }
 
 void pin_reply(struct pin *p, const char *bytes, size_t len)
@@ -108,25 +100,20 @@ void pin_reply(struct pin *p, const char *bytes, size_t len)
 	size_t want = PIN_REPLY_BYTES - p->reply_len, here = len < want ? len : want;
 	memcpy(p->reply + p->reply_len, bytes, here);
 	p->reply_len += here;
-	if (p->reply[0] == RECORD_HANDSHAKE && p->reply_len < PIN_REPLY_BYTES)
+	bool handshake = p->reply[0] == RECORD_HANDSHAKE;
+	if (handshake && p->reply_len < PIN_REPLY_BYTES)
 		return;
-	bool retry = p->reply[0] == RECORD_HANDSHAKE &&
-		     p->reply[RECORD_HEADER_BYTES] == HANDSHAKE_SERVER_HELLO &&
+	bool retry = handshake && p->reply[RECORD_HEADER_BYTES] == HANDSHAKE_SERVER_HELLO &&
 		     memcmp(p->reply + REPLY_RANDOM_AT, retry_random, sizeof(retry_random)) == 0;
 	p->state = retry ? PIN_SECOND : PIN_OPEN;
 }
 
 bool pin_holds_all(const struct pin *p)
 {
-	return p->state == PIN_HELLO || (p->state == PIN_HTTP && p->http.state == HTTP_FIRST);
-}
-
-bool pin_wants_more(const struct pin *p)
-{
-	return p->state == PIN_HELLO || p->state == PIN_SECOND || p->state == PIN_HTTP;
+	return p->state == PIN_HELLO || p->state == PIN_HEAD;
 }
 
 const char *pin_unfinished(const struct pin *p)
 {
-	return p->state == PIN_HTTP ? REFUSED_HOST : REFUSED_HELLO;
+	return p->endpoint->tls || p->endpoint->sniffed ? REFUSED_HELLO : REFUSED_HOST;
 }

@@ -12,33 +12,44 @@
 
 enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 
+/* Why a connection was refused: the words of the control line's "refused" field; NULL: it was not.
+ */
+#define REFUSED_SNI     "sni"     /* the hello names no server, another one, or hides the name */
+#define REFUSED_HOST    "host"    /* a plain request without exactly the endpoint's Host */
+#define REFUSED_ADDRESS "address" /* the name resolves to no address the channel may reach */
+#define REFUSED_BUDGET  "budget"  /* a byte beyond --max-bytes */
+#define REFUSED_DIAL    "dial"    /* no connection: no such name, no answer, no descriptor left */
+#define REFUSED_HELLO   "hello"   /* the first bytes are no timely, well-formed ClientHello */
+
 struct pin {
 	const struct endpoint *endpoint;
 	enum pin_state {
-		PIN_SNIFF,  /* the first byte decides between PIN_HELLO and PIN_OPEN */
-		PIN_HELLO,  /* holding the first hello */
-		PIN_REPLY,  /* holding handshake records until the server has answered */
-		PIN_SECOND, /* the server asked again: the next handshake record is a hello */
-		PIN_HTTP,
-		PIN_OPEN, /* everything passes */
+		PIN_SNIFF,   /* the first byte decides between PIN_HELLO and PIN_OPEN */
+		PIN_HELLO,   /* holding the first hello */
+		PIN_REPLY,   /* holding handshake records until the server has answered */
+		PIN_SECOND,  /* the server asked again: the next handshake record is a hello */
+		PIN_HEAD,    /* holding the first request's head */
+		PIN_LINE,    /* between requests: bytes pass while the line is watched */
+		PIN_HEADERS, /* holding a later request's header lines */
+		PIN_OPEN,    /* everything passes */
 	} state;
-	size_t record_left; /* of a record that passes */
+	uint64_t passing; /* bytes of a record or a body that pass before the state matters again */
+	const char *refused;
 	unsigned char reply[PIN_REPLY_BYTES];
 	size_t reply_len;
-	struct http_host http;
+	struct http_line line;
 };
 
 void pin_init(struct pin *p, const struct endpoint *endpoint);
-/* Offers the bytes from the agent that have not been approved: `*passed` of them may go. */
-const char *pin_take(struct pin *p, const char *bytes, size_t len, size_t *passed);
+/* Offers the bytes from the agent that have not been approved; returns how many of them may go. The
+ * rest is to be offered again with more behind it, unless `refused` says why it never will go. */
+size_t pin_take(struct pin *p, const char *bytes, size_t len);
 /* How many bytes `pin_take` would pass without a look at them: `bytes` may then be NULL. */
 size_t pin_unseen(const struct pin *p);
 /* Shows the bytes that came back from the endpoint, before they go to the agent. */
 void pin_reply(struct pin *p, const char *bytes, size_t len);
 /* Nothing has been approved yet: neither direction may flow. */
 bool pin_holds_all(const struct pin *p);
-/* What it holds can only be approved by more bytes from the agent. */
-bool pin_wants_more(const struct pin *p);
 /* What to say of a connection that ended or timed out before it was approved. */
 const char *pin_unfinished(const struct pin *p);
 #endif

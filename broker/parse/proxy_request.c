@@ -4,7 +4,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { SOCKS_VERSION = 5, SOCKS_CONNECT = 1, SOCKS_IPV4 = 1, SOCKS_NAME = 3, SOCKS_IPV6 = 4 };
+enum { SOCKS_VERSION = 5, SOCKS5_CONNECT = 0x050100 }; /* VER CMD RSV */
+enum { SOCKS_IPV4 = 1, SOCKS_NAME = 3, SOCKS_IPV6 = 4 };
 
 /* VER, methods */
 static enum proxy_step decode_greeting(struct proxy_request *r, struct cursor *c)
@@ -22,51 +23,46 @@ static enum proxy_step decode_socks(struct proxy_request *r, struct cursor *c)
 {
 	char host[256] = "";
 	size_t command = cursor_number(c, 3), type = cursor_number(c, 1);
-	struct cursor address = {.bad = false};
-	if (!c->bad && command != (SOCKS_VERSION << 16 | SOCKS_CONNECT << 8))
+	bool ipv4 = type == SOCKS_IPV4, ipv6 = type == SOCKS_IPV6, named = type == SOCKS_NAME;
+	if (!c->bad && (command != SOCKS5_CONNECT || !(ipv4 || ipv6 || named)))
 		return PROXY_BAD;
-	if (type == SOCKS_NAME)
-		address = cursor_vector(c, 1);
-	else if (type == SOCKS_IPV4 || type == SOCKS_IPV6)
-		address.at = cursor_take(c, type == SOCKS_IPV4 ? 4 : 16);
-	else if (!c->bad)
-		return PROXY_BAD;
+	size_t len = ipv4 ? 4 : ipv6 ? 16 : cursor_number(c, 1);
+	const uint8_t *address = cursor_take(c, len);
 	size_t port = cursor_number(c, 2);
 	if (c->bad)
 		return PROXY_MORE;
-	if (type == SOCKS_NAME)
-		memcpy(host, address.at, cursor_left(&address));
+	if (named)
+		memcpy(host, address, len);
 	else
-		inet_ntop(type == SOCKS_IPV4 ? AF_INET : AF_INET6, address.at, host, sizeof(host));
-	snprintf(r->target, sizeof(r->target), type == SOCKS_IPV6 ? "[%s]:%zu" : "%s:%zu", host,
-		port);
+		inet_ntop(ipv4 ? AF_INET : AF_INET6, address, host, sizeof(host));
+	snprintf(r->target, sizeof(r->target), ipv6 ? "[%s]:%zu" : "%s:%zu", host, port);
 	return PROXY_CONNECT;
 }
 
-/* The headers say nothing that matters: where to is in the request line. */
+/* CONNECT target HTTP/1.x. The headers say nothing that matters. */
 static enum proxy_step decode_connect(struct proxy_request *r, struct cursor *c)
 {
 	static const char method[] = "CONNECT ";
+	char line[sizeof("CONNECT  HTTP/1.x") + ENDPOINT_TEXT_BYTES - 1];
 	size_t len = cursor_left(c), method_len = sizeof(method) - 1;
 	if (memcmp(c->at, method, len < method_len ? len : method_len) != 0)
 		return PROXY_BAD;
 	const uint8_t *end = memmem(c->at, len, "\r\n\r\n", 4);
 	if (!end)
 		return len < PROXY_REQUEST_MAX_BYTES ? PROXY_MORE : PROXY_BAD;
-	const uint8_t *target = c->at + method_len, *line_end = memmem(c->at, len, "\r\n", 2);
+	const uint8_t *line_end = memmem(c->at, len, "\r\n", 2);
+	snprintf(line, sizeof(line), "%.*s", (int)(line_end - c->at), (const char *)c->at);
 	c->at = end + 4;
-	const uint8_t *space = memchr(target, ' ', (size_t)(line_end - target));
-	size_t target_len = space ? (size_t)(space - target) : sizeof(r->target);
-	if (target_len >= sizeof(r->target) || memchr(target, '\0', target_len) ||
-		line_end - space != 9 || memcmp(space, " HTTP/1.", 8) != 0)
+	char *version = line + method_len, *target = strsep(&version, " ");
+	if (!version || strlen(version) != 8 || strncmp(version, "HTTP/1.", 7) != 0)
 		return PROXY_BAD;
-	memcpy(r->target, target, target_len);
+	snprintf(r->target, sizeof(r->target), "%s", target);
 	return PROXY_CONNECT;
 }
 
 enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len)
 {
-	struct cursor c = {(const uint8_t *)bytes, (const uint8_t *)bytes + len, false};
+	struct cursor c = cursor_over(bytes, len);
 	if (len == 0)
 		return PROXY_MORE;
 	if (!r->greeted)
@@ -74,7 +70,7 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 	enum proxy_step step = !r->socks    ? decode_connect(r, &c)
 			       : r->greeted ? decode_socks(r, &c)
 					    : decode_greeting(r, &c);
-	r->bytes = (size_t)(c.at - (const uint8_t *)bytes);
+	r->bytes = len - cursor_left(&c);
 	/* It ends up in a fact, even when it is no host name at all. */
 	for (char *p = r->target; *p; p++)
 		if (*p <= ' ' || *p > '~')

@@ -1,5 +1,5 @@
 /* Any bytes: no crash, and the same answer however they are cut. */
-#include "broker/parse/http_host.h"
+#include "broker/parse/pin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +9,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static ssize_t feed(const char *text, size_t len, size_t piece)
 {
 	static struct endpoint endpoint;
-	struct http_host h;
-	size_t passed = 0, offered = 0, here;
+	struct pin p;
+	size_t passed = 0, offered = 0;
 	if (endpoint.port == 0 && endpoint_decode(&endpoint, "a.test:80", NULL) < 0)
 		abort();
-	http_host_init(&h);
+	pin_init(&p, &endpoint);
 	while (offered < len) {
 		offered = offered + piece < len ? offered + piece : len;
-		if (http_host_take(&h, &endpoint, text + passed, offered - passed, &here) < 0)
-			return -1;
+		size_t here = pin_take(&p, text + passed, offered - passed);
 		if (here > offered - passed)
 			abort();
+		if (p.refused)
+			return -1;
 		passed += here;
 	}
 	return (ssize_t)passed;

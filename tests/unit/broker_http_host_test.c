@@ -1,5 +1,5 @@
 /* The Host pin: heads split anywhere, later requests on the same connection, smuggling. */
-#include "broker/parse/http_host.h"
+#include "broker/parse/pin.h"
 #include "tests/kit/tap.h"
 
 #define GET(host) "GET / HTTP/1.1\r\nHost: " host "\r\n\r\n"
@@ -10,15 +10,14 @@ static struct endpoint endpoint;
  * passed. */
 static ssize_t feed(const char *text, size_t len, size_t piece)
 {
-	struct http_host h;
+	struct pin p;
 	size_t passed = 0, offered = 0;
-	http_host_init(&h);
+	pin_init(&p, &endpoint);
 	while (offered < len) {
 		offered = offered + piece < len ? offered + piece : len;
-		size_t here;
-		if (http_host_take(&h, &endpoint, text + passed, offered - passed, &here) < 0)
+		passed += pin_take(&p, text + passed, offered - passed);
+		if (p.refused)
 			return -1;
-		passed += here;
 	}
 	return (ssize_t)passed;
 }
