@@ -47,12 +47,12 @@ int command_arguments(struct jail *j, struct err *e)
 	size_t i, count = 0;
 	json_t *text;
 	const char *name;
-	j->argv = calloc(json_array_size(j->policy.argv) + 1, sizeof(*j->argv));
+	j->argv = calloc(json_array_size(j->policy.argv) + 2, sizeof(*j->argv));
 	j->env = calloc(json_object_size(j->policy.env) + 1, sizeof(*j->env));
 	if (!j->argv || !j->env)
 		return err_set(e, "out of memory");
 	json_array_foreach ((json_t *)(uintptr_t)j->policy.argv, i, text)
-		j->argv[i] = (char *)(uintptr_t)json_string_value(text);
+		j->argv[i + 1] = (char *)(uintptr_t)json_string_value(text);
 	json_object_foreach (j->policy.env, name, text)
 		if (asprintf(&j->env[count++], "%s=%s", name, json_string_value(text)) < 0)
 			return err_set(e, "out of memory");
@@ -66,7 +66,10 @@ int command_execute(struct jail *j, struct err *e)
 	(void)e;
 	j->report->set_up = true;
 	environ = j->env; /* it has the PATH to search */
-	execvp(j->argv[0], j->argv);
+	execvp(j->argv[1], j->argv + 1);
+	j->argv[0] = (char[]){"/bin/sh"};
+	if (errno == ENOEXEC) /* a script that does not say what reads it */
+		execv(j->argv[0], j->argv);
 	j->report->exec_errno = errno;
 	return 0;
 }

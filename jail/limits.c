@@ -10,7 +10,7 @@
 
 enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 
-static int set_limit(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
+static int set_limit(int what, const char *name, uint64_t value, struct err *e)
 {
 	struct rlimit old, limit = {value, value};
 	if (!setrlimit(what, &limit))
@@ -52,7 +52,7 @@ int limits_apply(struct jail *j, struct err *e)
 	const struct policy *l = &j->policy;
 	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
 	const struct {
-		__rlimit_resource_t what;
+		int what;
 		const char *name;
 		uint64_t value;
 	} wanted[] = {

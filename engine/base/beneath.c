@@ -8,7 +8,7 @@ int beneath_open(int dir_fd, const char *path, int flags, mode_t mode, uint64_t 
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
-		.mode = (flags & (O_CREAT | __O_TMPFILE)) ? mode : 0,
+		.mode = (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) ? mode : 0,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
 	};
 	int fd, tries = 64;

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 int err_set(struct err *e, const char *format, ...)
 {
@@ -24,10 +23,9 @@ int err_errno(struct err *e, const char *format, ...)
 	va_start(args, format);
 	int used = vsnprintf(e->text, sizeof(e->text), format, args);
 	va_end(args);
-	char reason[128];
-	const char *said = strerror_r(number, reason, sizeof(reason));
+	errno = number;
 	if (used >= 0 && (size_t)used < sizeof(e->text))
-		snprintf(e->text + used, sizeof(e->text) - (size_t)used, ": %s", said);
+		snprintf(e->text + used, sizeof(e->text) - (size_t)used, ": %m");
 	e->number = number;
 	errno = number;
 	return -1;

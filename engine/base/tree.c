@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 static void own_closedir(DIR **dir)
 {
@@ -68,7 +70,8 @@ static int move_up(struct removal *r, int at, const char *name, int sub)
 		return -1;
 	do
 		snprintf(up, sizeof(up), ".removed-%u", r->moved++);
-	while (renameat2(at, name, r->top_fd, up, RENAME_NOREPLACE) && errno == EEXIST);
+	while (syscall(SYS_renameat2, at, name, r->top_fd, up, RENAME_NOREPLACE) &&
+		errno == EEXIST);
 	return faccessat(r->top_fd, up, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 

@@ -207,6 +207,16 @@ check_identity() {
 	[[ $status -eq 125 && $(status '"\(.stage) \(.errno)"') == "cwd 2" ]]
 }
 
+@test "a script without a first line is the shell's; one that nobody may execute runs nothing" {
+	printf 'echo "$1 by a shell"\n' >"$WS/script"
+	chmod 755 "$WS/script"
+	run jail -- ./script read
+	[[ $status -eq 0 && $output == "read by a shell" ]]
+	chmod 644 "$WS/script"
+	run jail -- ./script read
+	[[ $status -eq 126 && $output == *"cannot run ./script: Permission denied"* ]]
+}
+
 @test "nothing outlives the command, its time or its launcher" {
 	run jail -- sh -c '(setsid sleep 4321 &) ; (setsid sh -c "trap \"\" TERM HUP; sleep 4321" &) ; exit 3'
 	[[ $status -eq 3 ]]
