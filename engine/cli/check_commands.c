@@ -41,10 +41,15 @@ static bool inside(const char *path, const char *directory)
 	return len > 1 && strncmp(path, directory, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
-/* A link leads where it leads: both names are compared. */
+/* A link leads where it leads: both names are compared. What is not there yet may be by the time it
+ * runs, so its directory counts. */
 static bool in_workspace(const struct commands *c, const char *path)
 {
-	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *real = realpath(path, NULL), *dir = strdup(path);
+	for (char *slash; !real && dir && (slash = strrchr(dir, '/')) > dir;) {
+		*slash = '\0';
+		real = realpath(dir, NULL);
+	}
 	return inside(path, c->workspace) || (real && inside(real, c->workspace));
 }
 

@@ -233,6 +233,10 @@ struct machine *machine_read(
 	const struct doc *doc, const struct member_files *files, struct findings *findings);
 void machine_free(struct machine *m);
 
+/* Why a command that begins with `program` is not run, "is a relative path"; NULL: it may be a
+ * program (scripts/... is the reader's to judge). */
+const char *program_fault(const char *program);
+
 const struct state *machine_state(const struct machine *m, const char *name);
 const struct variable *machine_variable(const struct machine *m, const char *name);
 #endif

@@ -86,12 +86,29 @@ static void check_script(
 	}
 }
 
+const char *program_fault(const char *program)
+{
+	if (!*program)
+		return "is empty";
+	if (!strchr(program, '/'))
+		return NULL;
+	if (*program != '/')
+		return "is a relative path";
+	if (!reader_path_clean(program + 1))
+		return "is not a clean path: no `.`, `..` or doubled slash";
+	/* /proc/self/cwd is the workspace by another name. */
+	if (!strncmp(program, "/proc/", 6) || !strncmp(program, "/dev/", 5))
+		return "lies where names lead elsewhere";
+	return NULL;
+}
+
 static void check_program(const struct site *site, const char *program)
 {
-	if (program[0] && (program[0] == '/' || !strchr(program, '/')))
+	const char *fault = program_fault(program);
+	if (!fault)
 		return;
 	struct finding *f = site_report(site, RULE_PROGRAM,
-		*program ? "\"%s\" is a relative path" : "the program's name is empty%s", program);
+		*program ? "\"%s\" %s" : "the program's name %s%s", program, fault);
 	site_help(site, f,
 		"name a program on /usr/local/bin:/usr/bin:/bin, an absolute path, or a "
 		"file below scripts/");

@@ -46,6 +46,21 @@ static int add_text(json_t *argv, const struct template *t, const struct plan_en
 	return 0;
 }
 
+static bool inside(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+	return !strncmp(path, dir, len) && path[len] == '/';
+}
+
+/* A program that only now is known obeys the rules that `check` has for one in the machine file. */
+static const char *rendered_fault(const struct plan_env *env, const char *program)
+{
+	const char *fault = program_fault(program);
+	if (fault)
+		return fault;
+	return inside(program, env->confine.workspace) ? "lies in the workspace" : NULL;
+}
+
 /* Why the rendered command cannot be run; NULL: it can. */
 static const char *argv_fault(const json_t *argv)
 {
@@ -120,6 +135,14 @@ int plan_tool(const struct plan_env *env, const struct position *p, struct step 
 	const char *fault = argv_fault(argv);
 	if (fault) {
 		out->fact = json_pack("{s:s}", "not_run", fault);
+		return 0;
+	}
+	fault = template_literal(p->state->tool.command[0])
+			? NULL
+			: rendered_fault(env, json_string_value(json_array_get(argv, 0)));
+	if (fault) {
+		out->fact = json_pack("{s:o}", "not_run",
+			json_sprintf("the command rendered to a program that %s", fault));
 		return 0;
 	}
 	out->poke = p->poke;

@@ -43,6 +43,10 @@ bundle() { # COMMAND
 	bundle "[$SCRATCH/link]"
 	run -2 agent6 machine check "$SCRATCH/b"
 	[[ $output == *'error[program-in-workspace]'* ]]
+	ln -s "$SCRATCH/ws" "$SCRATCH/there"
+	bundle "[$SCRATCH/there/bin/not/yet]"
+	run -2 agent6 machine check "$SCRATCH/b"
+	[[ $output == *'error[program-in-workspace]'* ]]
 	cd "$SCRATCH"
 	bundle "[$SCRATCH/link]"
 	run -2 agent6 machine check "$SCRATCH/b"

@@ -10,7 +10,8 @@ static const char *const yaml =
 	"machine: m\nversion: 1\ninitial: tool\nbudget: {max_transitions: 9, max_usd: 1.0}\n"
 	"schemas: {r: {n: int}}\n"
 	"vars:\n"
-	"  operator: {secs: {type: int, value: 5}, when: {type: str, value: '2030-01-01'}}\n"
+	"  operator: {secs: {type: int, value: 5}, when: {type: str, value: '2030-01-01'},\n"
+	"    program: {type: str, value: echo}}\n"
 	"  code: {list: {type: 'list[float]', default: [1, 2.5]}, n: {type: int, default: 0}}\n"
 	"  agent: {v: {type: r, default: {}}}\n"
 	"states:\n"
@@ -18,6 +19,8 @@ static const char *const yaml =
 	"    workspace: read, env: {A: b, LANG: mine}, limits: {memory_mb: 99, processes: 99999},\n"
 	"    capture: {set: {n: '{{ n }}'}}, on: {ok: agent, nonzero: wait, timeout: until}}\n"
 	"  none: {kind: tool, command: [a], timeout_secs: 7, workspace: none,\n"
+	"    on: {ok: agent, nonzero: wait, timeout: chosen}}\n"
+	"  chosen: {kind: tool, command: ['{{ program }}', x], timeout_secs: 7,\n"
 	"    on: {ok: agent, nonzero: wait, timeout: until}}\n"
 	"  agent: {kind: agent, prompt: 'n is {{ n }}', timeout_secs: 60, output_schema: r,\n"
 	"    capture: {finish_json: v}, max_usd: 0.5, max_output_tokens: 100, thinking: low,\n"
@@ -51,6 +54,29 @@ static void part_is(const json_t *object, const char *key, const char *want)
 {
 	AUTO_FREE char *got = text_at(object, key);
 	is_str(got, want, "%s", key);
+}
+
+/* A program that is chosen at run time is no way around what check refuses. */
+static void test_chosen_program(void)
+{
+	static const char *const rows[][2] = {{"echo", ""}, {"/bin/echo", ""}, {"/wsx/echo", ""},
+		{"./echo", "a program that is a relative path"},
+		{"scripts/echo", "a program that is a relative path"},
+		{"/ws/echo", "a program that lies in the workspace"},
+		{"/bin/../ws/echo", "a program that is not a clean path"},
+		{"/proc/self/cwd/echo", "a program that lies where names lead elsewhere"},
+		{"", "an empty program name"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct step step;
+		stand_in("chosen");
+		json_object_set_new(at.blackboard, "program", json_string(rows[i][0]));
+		if (!ok(plan_step(&env, &at, &step, NULL) == 0, "'%s' is planned", rows[i][0]))
+			continue;
+		const char *why = json_string_value(json_object_get(step.fact, "not_run"));
+		has_str(why ? why : "", rows[i][1], "and refused or not");
+		is(why == NULL, !*rows[i][1], "exactly where it should");
+		step_done(&step);
+	}
 }
 
 static void test_policy(void)
@@ -282,6 +308,7 @@ int main(void)
 		.rehearsal = true};
 	position_init(&at, f.m);
 	test_policy();
+	test_chosen_program();
 	test_agent();
 	test_commands();
 	test_budget();
