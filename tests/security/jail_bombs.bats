@@ -67,7 +67,7 @@ bomb() {
 	neighbours >"$SCRATCH/neighbours" &
 	ended=0
 	launch "$who" "profile=\"$profile\"" 'allow_root_jail=true' -- \
-		stress-ng --quiet --timeout 1 "$@" >"$SCRATCH/output" 2>&1 || ended=$?
+		stress-ng --quiet --timeout "${seconds-1}" "$@" >"$SCRATCH/output" 2>&1 || ended=$?
 	rm "$SCRATCH/burning"
 	wait
 	peak=$(cut -d ' ' -f 1 "$SCRATCH/samples" | sort -n | tail -n 1)
@@ -93,8 +93,12 @@ each() { # FUNCTION: for every kind of user and profile
 }
 
 forks() {
-	bomb "$1" "$2" --fork 8 --fork-max 100
-	over
+	local seconds
+	for seconds in 1 4 16; do # until a busy machine has seen it go off
+		bomb "$1" "$2" --fork 8 --fork-max 100
+		over
+		[[ $peak -le 8 ]] || break
+	done
 	[[ $peak -gt 8 && $peak -le $PROCESSES ]]
 }
 
@@ -152,8 +156,12 @@ memory_files() {
 }
 
 files() {
-	bomb "$1" "$2" --open 2 --open-max 5000 --eventfd 2 --timerfd 1
-	over
+	local seconds
+	for seconds in 1 4 16; do
+		bomb "$1" "$2" --open 2 --open-max 5000 --eventfd 2 --timerfd 1
+		over
+		[[ $open -le 10 ]] || break
+	done
 	[[ $open -gt 10 && $open -le $FILES ]]
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { ANSWER_MS = 400 };
+enum { ANSWER_MS = 3000 };
 
 /* NET: the host's network, where a state was given it; NEVER: under no setting. */
 #define ATTEMPTS(X)                                                                                \

@@ -101,7 +101,7 @@ struct target reach_unix(const char *name, size_t skip)
 
 static void hurry(int fd)
 {
-	struct timeval soon = {.tv_usec = ANSWER_MS * 1000};
+	struct timeval soon = {.tv_sec = ANSWER_MS / 1000, .tv_usec = ANSWER_MS % 1000 * 1000};
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
 }
 
