@@ -7,6 +7,9 @@
 
 enum { ANSWER_BYTES = 512 };
 
+#define NOT_ANSWERED                                                                               \
+	"the questions were not answered; `agent6 connect --help` lists the options that do"
+
 struct answers {
 	char name[ANSWER_BYTES], format[ANSWER_BYTES], url[ANSWER_BYTES], model[ANSWER_BYTES],
 		key[ANSWER_BYTES];
@@ -64,14 +67,14 @@ static int ask_all(const struct call *c, struct answers *a, struct err *e)
 	if (answer(c, "name", "Name of the provider", "anthropic", a->name) ||
 		answer(c, "format", "API format, anthropic or openai",
 			strcmp(a->name, "anthropic") ? "openai" : "anthropic", a->format))
-		return err_set(e, "the questions were not answered");
+		return err_set(e, NOT_ANSWERED);
 	anthropic = !strcmp(a->format, "anthropic");
 	if (answer(c, "base-url", "Base URL",
 		    anthropic ? "https://api.anthropic.com" : "https://api.openai.com/v1",
 		    a->url) ||
 		answer(c, "model", "Model for agent states", "", a->model) ||
 		ask("API key, not shown; empty for none", "", a->key, true))
-		return err_set(e, "the questions were not answered");
+		return err_set(e, NOT_ANSWERED);
 	if (!*a->model)
 		return err_set(e, "a model is needed");
 	return 0;
@@ -85,6 +88,12 @@ static int set_text(struct operator_file *f, const char *key, const char *value,
 	return quoted ? operator_file_set(f, key, quoted, e) : err_set(e, "%s is not UTF-8", key);
 }
 
+/* A server of one's own: on this host, or at least without TLS. */
+static bool is_plain(const struct answers *a)
+{
+	return !strncmp(a->url, "http://", 7);
+}
+
 static int set_provider(struct operator_file *f, const struct answers *a, struct err *e)
 {
 	char key[ANSWER_BYTES + 64];
@@ -95,6 +104,9 @@ static int set_provider(struct operator_file *f, const struct answers *a, struct
 		return -1;
 	snprintf(key, sizeof(key), "providers.%s.base_url", a->name);
 	if (set_text(f, key, a->url, e))
+		return -1;
+	snprintf(key, sizeof(key), "providers.%s.auth", a->name);
+	if (!*a->key && is_plain(a) && set_text(f, key, "none", e))
 		return -1;
 	return set_text(f, "models.worker.provider", a->name, e) ||
 			       set_text(f, "models.worker.model", a->model, e)
@@ -134,6 +146,20 @@ static int store(const struct answers *a, const struct config_paths *paths, stru
 	return failed ? -1 : 0;
 }
 
+static void show_next(const struct answers *a, const char *dir)
+{
+	printf("%s: configured in %s\n", a->name, dir);
+	if (is_plain(a))
+		printf("what its tokens cost, or machines with a limit in USD are refused:\n"
+		       "  agent6 config set providers.%s.prices "
+		       "'{\"*\": {input: 0, output: 0}}'\n",
+			a->name);
+	else if (!*a->key)
+		printf("its key, unless it is in secrets.yaml beside it already:\n"
+		       "  agent6 config set providers.%s.api_key_env VARIABLE\n",
+			a->name);
+}
+
 static int run(const struct call *c)
 {
 	struct arena arena;
@@ -143,9 +169,9 @@ static int run(const struct call *c)
 	arena_init(&arena);
 	int failed = config_paths_init(&paths, &arena, &e) || ask_all(c, &a, &e) ||
 		     store(&a, &paths, &e);
-	explicit_bzero(a.key, sizeof(a.key));
 	if (!failed)
-		printf("%s: configured in %s\n", a.name, paths.config_dir);
+		show_next(&a, paths.config_dir);
+	explicit_bzero(a.key, sizeof(a.key));
 	arena_done(&arena);
 	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
 }

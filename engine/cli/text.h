@@ -25,8 +25,8 @@ void text_count(struct buf *out, int64_t n);
 void text_money(struct buf *out, int64_t microusd);
 /* "812 B", "12.3 KiB". */
 void text_bytes(struct buf *out, int64_t bytes);
-/* What became of `count` connections that a journal's egress line counts as refused, for a reason of
- * broker/parse/refusal.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
+/* What became of `count` connections that a journal's egress line counts as refused, for a reason
+ * of broker/parse/refusal.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
 /* Appends the words of `text`; a line that would pass `columns` ends at a blank, and the next
  * begins with `indent` of them. A line break in `text` is one. */

@@ -130,6 +130,14 @@ setup() {
 	[[ $stderr == *"Name of the provider [anthropic]"* ]]
 	[ "$(agent6 config get providers.anthropic.base_url)" = https://api.anthropic.com ]
 	[ ! -e "$SCRATCH/config/agent6/secrets.yaml" ]
+	[[ $output == *"config set providers.anthropic.api_key_env VARIABLE"* ]]
+	run --separate-stderr agent6 connect --name near --format openai --base-url http://127.0.0.1:1/v1 --model x <<<''
+	[ "$status" -eq 0 ]
+	[ "$(agent6 config get providers.near.auth)" = none ]
+	eval "$(tail -n 1 <<<"$output")"
+	run --separate-stderr agent6 check config
+	[ "$status" -eq 0 ]
+	grep -qF 'prices: {"*": {input: 0, output: 0}}' "$file"
 	run --separate-stderr agent6 connect --name b --format openai --base-url nonsense --model x <<<''
 	[ "$status" -eq 2 ]
 	run --separate-stderr agent6 connect </dev/null
