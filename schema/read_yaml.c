@@ -184,8 +184,13 @@ static bool refuse_properties(struct reader *r, const yaml_event_t *event,
 	}
 	if (!tag)
 		return false;
+	/* `!!str` comes resolved. */
+	static const char standard[] = "tag:yaml.org,2002:";
+	const char *name = (const char *)tag;
+	bool known = !strncmp(name, standard, sizeof(standard) - 1);
 	struct finding *it = finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos,
-		"the tag `%s` is refused", (const char *)tag);
+		"the tag `%s%s` is refused", known ? "!!" : "",
+		name + (known ? sizeof(standard) - 1 : 0));
 	finding_help(r->build.findings, it,
 		"remove it; a quoted value is a string, and a text that begins with ! needs "
 		"quotes");

@@ -376,10 +376,47 @@ static uint64_t check_pair(
 	return index >= 0 ? UINT64_C(1) << index : 0;
 }
 
+/* The keys of a map: those that are known, and how many are not and resemble none. */
+struct keys_seen {
+	uint64_t present;
+	size_t strange, finding; /* the finding about the last of these */
+};
+
+static void note_strange(
+	const struct walk *w, const struct doc_node *key, size_t before, struct keys_seen *seen)
+{
+	const struct finding *it = &w->f->items[before];
+	if (w->f->count == before || it->rule != RULE_UNKNOWN_KEY ||
+		it->pos.line != key->pos.line || it->pos.column != key->pos.column)
+		return;
+	seen->strange++;
+	seen->finding = before;
+}
+
+/* One key too many and one too few are most likely one mistake. */
+static void check_required(struct walk *w, const struct shape *s, const struct doc_node *node,
+	const struct place *at, const struct keys_seen *seen)
+{
+	const char *missing = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < s->key_count; i++)
+		if (s->keys[i].required && !(seen->present >> i & 1)) {
+			missing = s->keys[i].name;
+			count++;
+		}
+	if (count == 1 && seen->strange == 1) {
+		finding_help(w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing);
+		return;
+	}
+	for (size_t i = 0; count && i < s->key_count; i++)
+		if (s->keys[i].required && !(seen->present >> i & 1))
+			report_missing(w, node, at, s->keys[i].name);
+}
+
 static void check_map(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
 {
-	uint64_t present = 0;
+	struct keys_seen seen = {0, 0, 0};
 	check_size(w, s, node, at, node->count);
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
@@ -388,14 +425,16 @@ static void check_map(
 			w->state = pair->key.text;
 		if (s->names)
 			check_string(w, s->names, &pair->key, &below);
-		present |= check_pair(w, s, pair, at);
+		size_t before = w->f->count;
+		uint64_t key = check_pair(w, s, pair, at);
+		if (!key)
+			note_strange(w, &pair->key, before, &seen);
+		seen.present |= key;
 	}
 	if (node == w->states)
 		w->state = NULL;
-	for (size_t i = 0; i < s->key_count; i++)
-		if (s->keys[i].required && !(present >> i & 1))
-			report_missing(w, node, at, s->keys[i].name);
-	check_groups(w, s, node, at, present);
+	check_required(w, s, node, at, &seen);
+	check_groups(w, s, node, at, seen.present);
 }
 
 /* --- choices -----------------------------------------------------------------------------------

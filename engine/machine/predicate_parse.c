@@ -76,6 +76,8 @@ static const struct {
 	{":=", RULE_PREDICATE_ASSIGNMENT, "compare with =="},
 	{"&&", RULE_PREDICATE_SYNTAX, "write `and`"},
 	{"||", RULE_PREDICATE_SYNTAX, "write `or`"},
+	{"AND", RULE_PREDICATE_SYNTAX, "write `and`"},
+	{"OR", RULE_PREDICATE_SYNTAX, "write `or`"},
 	{"!", RULE_PREDICATE_SYNTAX, "write `not`"},
 	{"===", RULE_PREDICATE_SYNTAX, "write =="},
 	{"!==", RULE_PREDICATE_SYNTAX, "write !="},

@@ -198,6 +198,7 @@ static void type_len(struct typer *t, struct node *n)
 			    inner->type.kind == TYPE_JSON || inner->type.kind == TYPE_RECORD);
 	if (!inner->typed || fits)
 		return;
+	n->typed = false;
 	char text[200];
 	snprintf(text, sizeof(text), "len() is for str, list, json and records, not for %s",
 		name_of(inner));

@@ -45,6 +45,10 @@ static void unknown_type(const struct reader *r, const struct doc_node *node)
 		site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 9));
 	if (!f->help && strncmp(node->text, "list[", 5) == 0)
 		site_help(&site, f, "lists hold str, int, float or bool");
+	if (!f->help)
+		site_help(&site, f,
+			"a type is str, int, float, bool, list[...] of one of these, json, or the "
+			"name of a schema");
 }
 
 /* The type that string `node` names; unknown when it names none (reported) or is no string. */
