@@ -97,7 +97,8 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 	buf_init(&verdict, SIGN_BYTES_MAX);
 	signature_path(b, path);
 	if (access(path, R_OK))
-		return err_errno(e, "the bundle is not signed: %s", path);
+		return err_errno(
+			e, "the bundle is not signed (`agent6 machine sign` does it): %s", path);
 	const char *const find[] = {
 		"-Y", "find-principals", "-s", path, "-f", allowed_signers, NULL};
 	if (keygen(b, find, &found, e))

@@ -134,7 +134,7 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 		fprintf(stderr, "agent6: the last line is unfinished (%" PRId64 " bytes)\n",
 			r.torn_bytes);
 	if (call_has(c, "verify"))
-		printf("%s: %" PRIu64 " lines in %" PRIu64 " files, the chain is whole\n", path,
+		printf("%s: lines %" PRIu64 ", files %" PRIu64 ", the chain is whole\n", path,
 			r.lines, r.files);
 	return EXIT_OK;
 }

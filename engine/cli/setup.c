@@ -126,10 +126,6 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	else if (!instance_open(&r->setup.place, id, &r->instance, &e) &&
 		 has_begun(&r->instance, &e))
 		code = with_machine ? open_machine(r, id) : EXIT_OK;
-	else if (e.number == ENOENT)
-		code = fail(EXIT_REFUSED,
-			&(struct err){.text = "there is no such instance here; `agent6 "
-					      "machine list` shows those there are"});
 	else
 		code = fail(EXIT_REFUSED, &e);
 	if (code)

@@ -73,9 +73,17 @@ static int open_in(
 		return -1;
 	if (asprintf(&path, "%s/machines/%s", p->repo_dir, id) < 0)
 		return err_set(e, "out of memory");
-	AUTO_FD int dir = open_path(path, create, e);
-	if (dir < 0)
-		return e && e->number == ENOENT ? err_wrap(e, "there is no instance %s", id) : -1;
+	struct err why = ERR_NONE;
+	AUTO_FD int dir = open_path(path, create, &why);
+	if (dir < 0 && why.number == ENOENT)
+		return err_set(e,
+			"there is no instance %s here; `agent6 machine list` shows those there are",
+			id);
+	if (dir < 0) {
+		if (e)
+			*e = why;
+		return -1;
+	}
 	char *name = strdup(id);
 	if (!name)
 		return err_set(e, "out of memory");

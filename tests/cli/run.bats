@@ -320,10 +320,10 @@ waiting() {
 }
 
 @test "instances that are not there" {
-	for verb in status replay verify poke stop; do
+	for verb in status replay verify poke stop prune; do
 		run --separate-stderr agent6 machine $verb nothing
 		[ "$status" -eq 2 ]
-		[[ $stderr == *"there is no such instance"* ]]
+		[[ $stderr == *"there is no instance nothing here; "*"machine list"* ]]
 	done
 	run --separate-stderr agent6 machine list
 	[ "$status" -eq 0 ]

@@ -88,7 +88,7 @@ on_branch() { # FILE
 	[[ $(trail 'select(.t == "approved") | "\(.method) \(.level) \(.argv | join(" ")) \(.id) \(.state)"') == "human write touch made coder edit" ]]
 	[[ $(trail 'select(.t == "executed") | .exit') == 0 ]]
 	run -0 agent6 audit --verify
-	[[ $output == *"4 lines in 1 files, the chain is whole"* ]]
+	[[ $output == *"lines 4, files 1, the chain is whole"* ]]
 	[[ ! -e $(instance coder)/question.json ]]
 }
 
