@@ -113,16 +113,23 @@ static void report_turn(struct loop *l, const struct wire_request *r, const stru
 	channels_report(l->world->channels);
 }
 
+/* After each call, so that an answer nobody can account for is not acted on either. */
+static int check_metered(struct loop *l)
+{
+	if (!l->ledger.unmetered || !ledger_is_hard(&l->ledger))
+		return 0;
+	return end(l, OUTCOME_FAILED,
+		"the provider reported no usage, so the budget cannot be held; a budget needs a "
+		"provider that reports usage");
+}
+
 /* Before each call: the turn cap, the clock, the budgets. */
 static int may_call(struct loop *l)
 {
 	const struct limits *m = &l->task->limits;
 	const char *used_up = ledger_reached(&l->ledger);
-	if (l->ledger.unmetered && ledger_is_hard(&l->ledger))
-		return end(l, OUTCOME_FAILED,
-			"the provider reported no usage, so the budget cannot be held; a budget "
-			"needs "
-			"a provider that reports usage");
+	if (check_metered(l))
+		return -1;
 	if (used_up)
 		return end(l, OUTCOME_BUDGET, "%s", used_up);
 	if (clock_monotonic_ms() >= l->deadline_ms)
@@ -325,7 +332,7 @@ static int step(struct loop *l)
 	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, &f);
 	l->out->turns++;
 	report_turn(l, &r, rc ? NULL : &reply.turn);
-	rc = rc ? call_failed(l, &f) : on_reply(l, &reply);
+	rc = rc ? call_failed(l, &f) : check_metered(l) ? -1 : on_reply(l, &reply);
 	wire_turn_done(&reply.turn);
 	return rc;
 }

@@ -61,7 +61,7 @@ static int take_usage(struct agent_events *a, const json_t *usage)
 	raise_to(&a->spend.output_tokens, output);
 	raise_to(&a->spend.cached_tokens, cached);
 	raise_to(&a->spend.microusd, microusd);
-	a->spend.unpriced = microusd < 0 && (input || output);
+	a->spend.unpriced = microusd < 0;
 	return 0;
 }
 

@@ -87,8 +87,7 @@ static int book(struct position *p, const json_t *from, struct err *e)
 	p->totals.output_tokens = add(p->totals.output_tokens, s.output_tokens);
 	p->totals.cached_tokens = add(p->totals.cached_tokens, s.cached_tokens);
 	p->totals.microusd = add(p->totals.microusd, s.microusd);
-	bool used = s.input_tokens || s.output_tokens;
-	p->totals.unpriced |= s.unpriced && used;
+	p->totals.unpriced |= s.unpriced;
 	p->step.input_tokens = add(p->step.input_tokens, s.input_tokens);
 	p->step.output_tokens = add(p->step.output_tokens, s.output_tokens);
 	p->step.microusd = add(p->step.microusd, s.microusd);

@@ -191,6 +191,14 @@ static void budgets(void)
 			0, 0}}};
 	kit_run(&begun);
 	has_str(kit_reason(&begun), "no usage", "what a stream begins with counts no output");
+	AUTO_KIT done = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_output_tokens", 1000),
+		.replies = {
+			{KIT_STREAM KIT_CALL(0, "t", "finish_run",
+				 "{\"summary\":\"done\"}") "data: {\"type\":\"message_stop\"}\n\n",
+				0, 0}}};
+	kit_run(&done);
+	is_str(kit_outcome(&done), "failed", "a result that nobody can account for is none");
 	AUTO_KIT unpriced = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 100000),
 		.provider = json_pack("{s:n}", "prices"),

@@ -93,6 +93,11 @@ static void test_money(void)
 		"'microusd':null}\n");
 	ok(a.spend.unpriced, "a turn without a price makes the sum a lower bound");
 	agent_events_done(&a);
+	agent_events_init(&a);
+	say(&a, "{'event':'turn','turn':1,'input_tokens':0,'output_tokens':0,'cached_tokens':0,"
+		"'microusd':null}\n");
+	ok(a.spend.unpriced, "one without usage did not cost nothing");
+	agent_events_done(&a);
 }
 
 static void test_egress(void)

@@ -188,6 +188,9 @@ static void test_budget(void)
 	at.totals.microusd = 1000000;
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "max_usd is used up");
 	has_str(why, "max_usd of the machine (1) is used up (1)", "and said");
+	at.totals = (struct totals){.unpriced = true};
+	ok(plan_exhausted(&at, config, why, sizeof(why)), "nor goes on what nobody counted");
+	has_str(why, "cannot be held", "which is said");
 	at.totals = (struct totals){.transitions = 9};
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "so are transitions");
 }
