@@ -64,15 +64,25 @@ void judge_danger(struct judge *j, const struct call *c, const char *what)
 
 /* --- programs ------------------------------------------------------------------------------ */
 
-/* The name under which the table may know a program: bare, or in a system directory. NULL: it comes
- * from anywhere else, whatever it is called. */
-static const char *trusted_name(const char *path)
+/* The name under which the table may know a program: bare, or in a system directory, however that
+ * is spelled. NULL: it comes from anywhere else, whatever it is called. */
+static const char *trusted_name(struct judge *j, const char *path)
 {
-	static const char *const places[] = {
-		"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"};
-	const char *base = strrchr(path, '/');
-	if (!base)
+	static const char *const places[] = {"/bin", "/usr/bin", "/usr/local/bin", "/sbin",
+		"/usr/sbin", "/usr/local/sbin", "/lib64", "/lib/x86_64-linux-gnu",
+		"/usr/lib/x86_64-linux-gnu"};
+	static const char *const roots[] = {"/proc/self/root/", "/proc/1/root/"};
+	char joined[2 * POLICY_PATH_BYTES], whole[POLICY_PATH_BYTES];
+	if (!strchr(path, '/'))
 		return path;
+	snprintf(joined, sizeof(joined), "%s/%s",
+		*path != '/' && j->world->workspace ? j->world->workspace : "", path);
+	path_normalise(joined, whole);
+	path = arena_copy(&j->arena, whole, strlen(whole));
+	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
+		if (!strncmp(path, roots[i], strlen(roots[i])))
+			path += strlen(roots[i]) - 1;
+	const char *base = strrchr(path, '/');
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		if (strlen(places[i]) == (size_t)(base - path) &&
 			!strncmp(path, places[i], (size_t)(base - path)))
@@ -80,12 +90,12 @@ static const char *trusted_name(const char *path)
 	return NULL;
 }
 
-static bool is_function(const struct judge *j, const char *name)
+static const struct known_function *function_find(const struct judge *j, const char *name)
 {
-	for (const struct known_function *f = j->functions; f; f = f->next)
-		if (!strcmp(f->name, name))
-			return true;
-	return false;
+	const struct known_function *f = j->functions;
+	while (f && strcmp(f->name, name) != 0)
+		f = f->next;
+	return f;
 }
 
 /* Asking for the version or the help runs nothing else. */
@@ -99,18 +109,21 @@ static bool only_asks(const struct call *c, enum level level)
 static unsigned judge_program(struct judge *j, struct call *c)
 {
 	const char *path = c->words[0]->text;
-	c->name = trusted_name(path);
+	c->name = trusted_name(j, path);
 	if (!c->name || !*path) {
 		judge_raise(
 			j, LEVEL_WRITE, "%.80s is not a program of the system directories", path);
 		return 0;
 	}
-	if (is_function(j, c->name))
-		return 0;
+	/* A function was judged where it is defined. One that is called like a program may be gone
+	 * by now, or belong to another shell. */
 	const struct program *p = program_find(c->name);
 	if (!p) {
-		judge_raise(j, LEVEL_WRITE, "%.80s is not known", c->name);
-		return 0;
+		bool own = c->node && c->words[0] == c->node->words;
+		const struct known_function *f = own ? function_find(j, c->name) : NULL;
+		if (!f)
+			judge_raise(j, LEVEL_WRITE, "%.80s is not known", c->name);
+		return f ? f->traits : 0;
 	}
 	if (only_asks(c, p->level))
 		return 0;
@@ -141,7 +154,7 @@ unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t
 	if (words[0]->dynamic || words[0]->globbed) {
 		judge_raise(j, LEVEL_DESTRUCTIVE, "the program's name is computed: %.80s",
 			words[0]->text);
-		traits = TRAIT_CODE;
+		traits = TRAIT_CODE | TRAIT_RUNS_INPUT;
 	} else {
 		traits = judge_program(j, &c);
 	}
@@ -213,7 +226,10 @@ static unsigned judge_subs(struct judge *j, const struct sh_node *n)
 	unsigned traits = 0;
 	for (const struct sh_node *s = n->subs; s; s = s->next)
 		traits |= judge_node(j, s);
-	return traits & ~(unsigned)TRAIT_RUNS_INPUT;
+	if (traits & TRAIT_RUNS_INPUT)
+		judge_raise(
+			j, LEVEL_DESTRUCTIVE, "a substitution runs what it reads from its input");
+	return traits;
 }
 
 /* Code from the network, or unpacked on the way, in a place where it is run. */
@@ -235,10 +251,13 @@ static unsigned judge_simple(struct judge *j, const struct sh_node *n)
 	unsigned own = judge_words(j, words, count, n);
 	if (own & (TRAIT_CODE | TRAIT_RUNS_INPUT))
 		judge_flow(j, subs | traits);
-	return own | traits | (subs & ~(unsigned)TRAIT_CODE);
+	if (subs & TRAIT_RUNS_INPUT)
+		judge_flow(j, own);
+	return own | traits | (subs & ~(unsigned)(TRAIT_CODE | TRAIT_RUNS_INPUT));
 }
 
-/* `echo TEXT | sh`: the text is known, so it can be judged instead of guessed. */
+/* `echo TEXT | sh`: the text is known, so it can be judged instead of guessed. Escapes, options and
+ * formats make another text of it. */
 static const char *echoed(struct judge *j, const struct sh_node *n)
 {
 	if (n->kind != SH_SIMPLE || !n->words || n->redirects || n->subs)
@@ -247,7 +266,7 @@ static const char *echoed(struct judge *j, const struct sh_node *n)
 		return NULL;
 	size_t len = 1;
 	for (const struct sh_word *w = n->words->next; w; w = w->next) {
-		if (w->dynamic)
+		if (w->dynamic || *w->text == '-' || strpbrk(w->text, "\\%"))
 			return NULL;
 		len += strlen(w->text) + 1;
 	}
@@ -311,14 +330,15 @@ static void count_self(
 static unsigned judge_function(struct judge *j, const struct sh_node *n)
 {
 	struct known_function *f = arena_alloc(&j->arena, sizeof(*f));
-	*f = (struct known_function){j->functions, n->name};
+	*f = (struct known_function){j->functions, n->name, 0};
 	j->functions = f;
 	struct self_calls calls = {0};
 	count_self(n->children, n->name, false, &calls);
 	if (calls.piped || (calls.all > 1 && calls.background))
 		judge_raise(j, LEVEL_DENIED, "a fork bomb: %.40s starts itself again and again",
 			n->name);
-	return judge_node(j, n->children);
+	f->traits = judge_node(j, n->children);
+	return 0;
 }
 
 static unsigned judge_node(struct judge *j, const struct sh_node *n)
@@ -330,7 +350,7 @@ static unsigned judge_node(struct judge *j, const struct sh_node *n)
 	case SH_FUNCTION: return judge_function(j, n);
 	case SH_LIST: break;
 	}
-	traits = judge_redirects(j, n) | judge_subs(j, n);
+	traits = judge_redirects(j, n) | (judge_subs(j, n) & ~(unsigned)TRAIT_RUNS_INPUT);
 	for (const struct sh_node *c = n->children; c; c = c->next)
 		traits |= judge_node(j, c);
 	return traits;

@@ -24,6 +24,7 @@ struct judge {
 	struct known_function {
 		struct known_function *next;
 		const char *name;
+		unsigned traits;
 	} * functions;
 	int depth;
 };
@@ -63,6 +64,8 @@ static inline const char *call_text(const struct call *c, size_t at)
 {
 	return at < c->count ? c->words[at]->text : "";
 }
+/* The here-document or here-string that is the command's input. NULL: none. */
+const char *call_fed(const struct call *c);
 /* Whether `word` is the long option `option` or an unambiguous-looking prefix of it, with or
  * without
  * "=value". *value: behind the "=", else NULL. */
@@ -79,6 +82,9 @@ size_t arg_find(const struct call *c, const char *short_option, const char *long
 
 /* --- paths --------------------------------------------------------------------------------- */
 
+enum { POLICY_PATH_BYTES = 4096 };
+/* "//a/./b/../c/" -> "/a/c"; a relative path stays relative. */
+void path_normalise(const char *path, char out[POLICY_PATH_BYTES]);
 /* "/" or its whole content, however it is spelled. */
 bool path_is_root(const char *path);
 /* Home, or its whole content. */
@@ -87,6 +93,8 @@ bool path_is_home(const struct judge *j, const char *path);
 bool path_is_above(const struct judge *j, const char *path);
 /* Lies outside of the workspace and /tmp, as far as the text tells. */
 bool path_is_outside(const struct judge *j, const char *path);
+/* Standard input by one of its names. */
+bool path_is_stdin(const char *path);
 /* Keys, credentials, other processes' environments. */
 bool path_is_sensitive(const char *path);
 /* A device that is not a sink, or a kernel setting, or the user database: nothing may write there.
@@ -98,9 +106,10 @@ bool path_is_socket(const char *path);
 judge_fn judge_wrapper, judge_env, judge_xargs, judge_find, judge_shell, judge_eval, judge_source,
 	judge_trap, judge_sudo, judge_busybox, judge_git, judge_tar, judge_curl, judge_wget,
 	judge_rsync, judge_ssh, judge_rm, judge_dd, judge_chmod, judge_sed, judge_awk, judge_sort,
-	judge_split, judge_search, judge_python, judge_inline, judge_make, judge_npm, judge_pip,
-	judge_cargo, judge_go, judge_docker, judge_systemctl, judge_openssl, judge_base64,
-	judge_xxd, judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign,
-	judge_builtin, judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake,
-	judge_network, judge_reader, judge_kill, judge_crontab, judge_truncate;
+	judge_split, judge_python, judge_inline, judge_make, judge_npm, judge_pip, judge_cargo,
+	judge_go, judge_docker, judge_systemctl, judge_openssl, judge_base64, judge_xxd,
+	judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign, judge_builtin,
+	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
+	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
+	judge_flags, judge_runner, judge_hostname;
 #endif

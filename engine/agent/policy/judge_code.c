@@ -14,16 +14,17 @@ static bool has_any(const char *code, const char *const *marks)
 
 static const char *const exec_marks[] = {"os.system", "subprocess", "os.exec", "os.popen",
 	"pty.spawn", "child_process", "execsync", "spawnsync", "system(", "system ", "exec(",
-	"exec ", "eval(", "eval ", "popen", "qx", "`", "spawn(", "os.execute", "shell_exec",
-	"passthru", "proc_open", "runtime.getruntime", "__import__", "compile(", NULL};
+	"exec ", "eval(", "eval ", "popen", "qx", "`", "%x", "system\"", "system'", "exec\"",
+	"exec'", "spawn(", "os.execute", "shell_exec", "passthru", "proc_open",
+	"runtime.getruntime", "__import__", NULL};
 static const char *const delete_marks[] = {"rmtree", "os.remove", "os.unlink", "unlink", "rmdir",
 	"rm_rf", "rm_r", "fileutils.rm", "rmsync", "fs.rm", "file.delete", "truncate", NULL};
-static const char *const fetch_marks[] = {"urllib", "requests.", "import requests", "httpx",
-	"http.client", "urlopen", "fetch(", "axios", "net/http", "open-uri", "lwp",
-	"http::", "https.get", "http.get", "curl", "wget", "aiohttp", "file_get_contents(\"http",
-	"file_get_contents('http", NULL};
+static const char *const fetch_marks[] = {"urllib.request", "urllib2", "urllib3", "urlretrieve",
+	"requests.", "import requests", "httpx", "http.client", "urlopen", "fetch(", "axios",
+	"net/http", "open-uri", "lwp", "http::", "https.get", "http.get", "curl", "wget", "aiohttp",
+	"file_get_contents(\"http", "file_get_contents('http", NULL};
 static const char *const net_marks[] = {"socket", "http://", "https://", "ftp://", "smtplib",
-	"net.connect", "tcpsocket", "dns.", NULL};
+	"net.connect", "tcpsocket", "dns.", "require(\"net\")", "require('net')", NULL};
 
 /* Code on the command line. */
 static unsigned judge_inline_code(struct judge *j, const struct call *c, const struct sh_word *code)
@@ -88,7 +89,6 @@ unsigned judge_inline(struct judge *j, const struct call *c)
 			code = interpreters[i].code;
 			with_value = interpreters[i].with_value;
 		}
-	unsigned traits = 0;
 	size_t operands = 0;
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text, *value = NULL;
@@ -109,13 +109,16 @@ unsigned judge_inline(struct judge *j, const struct call *c)
 		if (strcmp(word, "-") && word[0] == '-')
 			continue;
 		operands++;
-		if (!strcmp(word, "-") || !strcmp(word, "/dev/stdin"))
-			traits |= TRAIT_RUNS_INPUT | TRAIT_CODE;
+		if (path_is_stdin(word))
+			operands = 0;
 		else
 			judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, word);
 		break;
 	}
-	return operands ? traits | TRAIT_CODE : TRAIT_RUNS_INPUT | TRAIT_CODE;
+	if (operands)
+		return TRAIT_CODE;
+	struct sh_word fed = {.text = call_fed(c)};
+	return fed.text ? judge_inline_code(j, c, &fed) : TRAIT_RUNS_INPUT | TRAIT_CODE;
 }
 
 unsigned judge_python(struct judge *j, const struct call *c)
@@ -140,7 +143,9 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		const char *module = *value ? value : call_text(c, i + 1);
 		for (size_t k = 0; k < ARRAY_LEN(modules); k++)
 			if (!strcmp(modules[k].module, module)) {
-				judge_raise(j, modules[k].level, "python -m %s", module);
+				bool output = !strcmp(module, "json.tool") && c->count > i + 3;
+				judge_raise(j, output ? LEVEL_WRITE : modules[k].level,
+					"python -m %s", module);
 				return 0;
 			}
 		judge_raise(j, LEVEL_WRITE, "python -m %.60s", module);
@@ -179,8 +184,18 @@ unsigned judge_make(struct judge *j, const struct call *c)
 
 unsigned judge_cmake(struct judge *j, const struct call *c)
 {
-	if (arg_find(c, "-P", NULL) || arg_find(c, "-E", NULL))
+	static const char *const runs[] = {"env", "time", "rm"};
+	static const char *const removes[] = {"remove", "remove_directory"};
+	size_t at = arg_find(c, "-E", NULL);
+	const char *verb = call_text(c, at + 1);
+	if (at || arg_find(c, "-P", NULL))
 		judge_raise(j, LEVEL_WRITE, "cmake runs a script or a command");
+	for (size_t i = 0; at && i < ARRAY_LEN(removes); i++)
+		if (!strcmp(verb, removes[i]))
+			judge_danger(j, c, "-E removes files");
+	for (size_t i = 0; at && i < ARRAY_LEN(runs); i++)
+		if (!strcmp(verb, runs[i]))
+			return judge_words(j, c->words + at + 1, c->count - at - 1, NULL);
 	return 0;
 }
 
@@ -219,7 +234,10 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 		{"init", LEVEL_WRITE}, {"unpublish", LEVEL_NETWORK}, {"audit", LEVEL_NETWORK},
 		{"view", LEVEL_NETWORK}, {"search", LEVEL_NETWORK}, {"uninstall", LEVEL_WRITE},
 		{NULL, LEVEL_WRITE}};
-	if (!strcmp(c->name, "npx") || !strcmp(c->name, "bunx") || !strcmp(c->name, "uvx"))
+	if (!strcmp(c->name, "npx") &&
+		(arg_find(c, NULL, "--no-install") || arg_find(c, NULL, "--no")))
+		judge_raise(j, LEVEL_BUILD, "npx runs an installed package");
+	else if (!strcmp(c->name, "npx") || !strcmp(c->name, "bunx") || !strcmp(c->name, "uvx"))
 		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);
 	else
 		judge_subcommand(j, c, verbs, LEVEL_WRITE);
@@ -235,6 +253,8 @@ unsigned judge_pip(struct judge *j, const struct call *c)
 		{"check", LEVEL_READ_ONLY}, {"download", LEVEL_NETWORK}, {"wheel", LEVEL_BUILD},
 		{"uninstall", LEVEL_DESTRUCTIVE}, {"run", LEVEL_NETWORK}, {"config", LEVEL_WRITE},
 		{NULL, LEVEL_WRITE}};
+	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "run"))
+		return judge_runner(j, c);
 	judge_subcommand(j, c, verbs, LEVEL_WRITE);
 	if (arg_find(c, "-i", "--index-url") || arg_find(c, NULL, "--extra-index-url"))
 		judge_danger(j, c, "another package index");
@@ -268,9 +288,15 @@ unsigned judge_go(struct judge *j, const struct call *c)
 		{"doc", LEVEL_READ_ONLY}, {"generate", LEVEL_WRITE}, {"run", LEVEL_BUILD},
 		{NULL, LEVEL_BUILD}};
 	judge_subcommand(j, c, verbs, LEVEL_BUILD);
-	if (arg_find(c, "-exec", NULL) || arg_find(c, "-toolexec", NULL) ||
-		arg_find(c, "-overlay", NULL))
-		judge_danger(j, c, "an option that runs a command");
+	static const char *const runs[] = {"exec", "toolexec", "overlay", "vettool"};
+	for (size_t i = 1; i < c->count; i++) {
+		/* One dash or two, the value in the same word or the next. */
+		const char *word = c->words[i]->text;
+		size_t dashes = strspn(word, "-"), len = strcspn(word + dashes, "=");
+		for (size_t k = 0; dashes && k < ARRAY_LEN(runs); k++)
+			if (strlen(runs[k]) == len && !strncmp(word + dashes, runs[k], len))
+				judge_danger(j, c, "an option that runs a command");
+	}
 	return 0;
 }
 
@@ -307,6 +333,15 @@ unsigned judge_init(struct judge *j, const struct call *c)
 	return 0;
 }
 
+/* Both show the name, and set it when they are given one. */
+unsigned judge_hostname(struct judge *j, const struct call *c)
+{
+	static const struct subcommand shows[] = {
+		{"", LEVEL_READ_ONLY}, {"status", LEVEL_READ_ONLY}, {NULL, LEVEL_PRIVILEGED}};
+	judge_subcommand(j, c, shows, LEVEL_PRIVILEGED);
+	return 0;
+}
+
 unsigned judge_mount(struct judge *j, const struct call *c)
 {
 	if (c->count > 1)
@@ -318,6 +353,8 @@ unsigned judge_vim(struct judge *j, const struct call *c)
 {
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
+		if (strstr(word, "://"))
+			judge_raise(j, LEVEL_NETWORK, "%s connects to %.100s", c->name, word);
 		if (word[0] == '+' || arg_has_flag(word, 'c', "", NULL) ||
 			arg_has_flag(word, 'S', "", NULL) || arg_is_long(word, "--cmd", NULL) ||
 			arg_has_flag(word, 's', "", NULL) || arg_is_long(word, "--eval", NULL))

@@ -144,6 +144,13 @@ unsigned judge_tar(struct judge *j, const struct call *c)
 		if (!strcmp(word, "-C") && path_is_outside(j, call_text(c, i + 1)))
 			judge_danger(j, c, "-C leaves the workspace");
 	}
+	for (size_t i = 2; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		const char *file = arg_is_long(word, "--file", &value) && value ? value : word;
+		size_t host = strcspn(file, ":/");
+		if (host && file[host] == ':' && *file != '-')
+			judge_raise(j, LEVEL_NETWORK, "tar connects to %.*s", (int)host, file);
+	}
 	bool lists = tar_mode(c, 't', "--list") && !tar_mode(c, 'x', "--extract") &&
 		     !tar_mode(c, 'c', "--create");
 	if (!lists)
@@ -155,6 +162,16 @@ unsigned judge_zip(struct judge *j, const struct call *c)
 {
 	if (arg_find(c, "-TT", "--unzip-command") || arg_find(c, "-I", "--rsh-command"))
 		judge_danger(j, c, "an option that runs a command");
+	return 0;
+}
+
+unsigned judge_unzip(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		for (const char *flag = "lZpctvz"; *flag; flag++)
+			if (arg_has_flag(c->words[i]->text, *flag, "dxP", NULL))
+				return 0;
+	judge_raise(j, LEVEL_WRITE, "unzip writes files");
 	return 0;
 }
 
@@ -274,51 +291,79 @@ unsigned judge_sed(struct judge *j, const struct call *c)
 	return 0;
 }
 
-/* `what` outside of strings, regular expressions left aside. */
-static bool has_code(const char *program, const char *what)
+/* Whether a slash behind this much of a program divides; else a regular expression begins. */
+static bool divides(const char *program, size_t len)
 {
-	size_t n = strlen(what);
+	static const char *const words[] = {"print", "return", "in", "case", "else", "do"};
+	while (len && isspace((unsigned char)program[len - 1]))
+		len--;
+	size_t begin = len;
+	while (begin && (isalnum((unsigned char)program[begin - 1]) || program[begin - 1] == '_'))
+		begin--;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (len - begin == strlen(words[i]) &&
+			!strncmp(program + begin, words[i], len - begin))
+			return false;
+	return begin < len || (len && strchr(")]\"$", program[len - 1]));
+}
+
+/* The program without comments and without what its strings and regular expressions hold. One that
+ * does not end leaves all of it. */
+static const char *awk_code(struct judge *j, const char *program)
+{
+	size_t len = strlen(program), used = 0;
+	char *code = arena_alloc(&j->arena, len + 1);
 	for (const char *at = program; *at; at++) {
-		if (*at == '"') {
-			for (at++; *at && *at != '"'; at++)
-				at += *at == '\\' && at[1];
-			if (!*at)
-				return false;
-			continue;
-		}
+		char quote = *at == '"' || (*at == '/' && !divides(code, used)) ? *at : '\0';
 		if (*at == '#') {
-			at += strcspn(at, "\n");
-			if (!*at)
-				return false;
+			at += strcspn(at, "\n") - 1;
 			continue;
 		}
-		if (!strncmp(at, what, n))
+		code[used++] = *at;
+		if (!quote)
+			continue;
+		for (at++; *at && *at != quote; at++)
+			at += *at == '\\' && at[1];
+		if (!*at)
+			return program;
+		code[used++] = quote == '"' ? quote : ')';
+	}
+	code[used] = '\0';
+	return code;
+}
+
+/* A pipe that is no "or". */
+static bool has_pipe(const char *code)
+{
+	for (; (code = strchr(code, '|')); code++)
+		if (*++code != '|')
 			return true;
+	return false;
+}
+
+/* What is greater stands in parentheses or behind no print. */
+static bool prints_to_file(const char *code)
+{
+	while ((code = strstr(code, "print"))) {
+		for (int depth = 0; *code && !(depth <= 0 && strchr(";}\n", *code)); code++) {
+			depth += (*code == '(') - (*code == ')');
+			if (*code == '>' && depth <= 0)
+				return true;
+		}
 	}
 	return false;
 }
 
 static void judge_awk_program(struct judge *j, const struct call *c, const char *program)
 {
-	const char *pipe = program;
-	bool piped = false;
-	for (; (pipe = strchr(pipe, '|')); pipe++) {
-		if (pipe[1] == '|') {
-			pipe++;
-			continue;
-		}
-		const char *next = pipe + 1 + strspn(pipe + 1, " &");
-		piped = piped || *next == '"' || !strncmp(next, "getline", 7) || isalpha(*next);
-	}
-	if (has_code(program, "system(") || has_code(program, "system (") || piped)
+	const char *code = awk_code(j, program);
+	if (strstr(code, "system(") || strstr(code, "system (") || has_pipe(code))
 		judge_danger(j, c, "the program runs commands");
-	if (has_code(program, "@load"))
-		judge_danger(j, c, "@load runs native code");
+	if (strchr(code, '@'))
+		judge_danger(j, c, "@ loads code or calls it by a name that is computed");
 	if (strstr(program, "/inet/"))
 		judge_raise(j, LEVEL_NETWORK, "awk opens /inet");
-	const char *arrow = strchr(program, '>');
-	if (arrow && (has_code(program, "print >") || has_code(program, "> \"") ||
-			     has_code(program, ">\"") || has_code(program, ">>")))
+	if (prints_to_file(code))
 		judge_raise(j, LEVEL_WRITE, "awk: the program writes files");
 }
 
@@ -379,26 +424,85 @@ unsigned judge_split(struct judge *j, const struct call *c)
 	return 0;
 }
 
-/* rg, fd, ag, less, man ...: read-only but for options that start programs. */
-unsigned judge_search(struct judge *j, const struct call *c)
+/* Harmless programs with options that start others, load code, or write. How an option is spelled
+ * says how it is found: "--long", "-x" in a cluster, "-word", or "~text" anywhere. */
+static const struct {
+	const char *program, *option, *with_value;
+	enum level level;
+} options[] = {
+	{"rg", "--pre", "", LEVEL_DESTRUCTIVE},
+	{"rg", "--hostname-bin", "", LEVEL_DESTRUCTIVE},
+	{"fd", "--exec", "", LEVEL_DESTRUCTIVE},
+	{"fd", "--exec-batch", "", LEVEL_DESTRUCTIVE},
+	{"fd", "-x", "cdeEgjoStT", LEVEL_DESTRUCTIVE},
+	{"fd", "-X", "cdeEgjoStT", LEVEL_DESTRUCTIVE},
+	{"ag", "--pager", "", LEVEL_DESTRUCTIVE},
+	{"man", "--pager", "", LEVEL_DESTRUCTIVE},
+	{"man", "-P", "CEeLMmprRSs", LEVEL_DESTRUCTIVE},
+	{"man", "-H", "CEeLMmprRSs", LEVEL_DESTRUCTIVE},
+	{"man", "--html", "", LEVEL_DESTRUCTIVE},
+	{"less", "--lesskey-src", "", LEVEL_DESTRUCTIVE},
+	{"less", "-k", "bDhjoOpPtTxyz", LEVEL_DESTRUCTIVE},
+	{"less", "~+!", "", LEVEL_DESTRUCTIVE},
+	{"less", "~+|", "", LEVEL_DESTRUCTIVE},
+	{"tree", "-o", "LPIHT", LEVEL_DESTRUCTIVE},
+	{"diff", "--diff-program", "", LEVEL_DESTRUCTIVE},
+	{"nm", "--plugin", "", LEVEL_DESTRUCTIVE},
+	{"ar", "--plugin", "", LEVEL_DESTRUCTIVE},
+	{"size", "--plugin", "", LEVEL_DESTRUCTIVE},
+	{"objdump", "--plugin", "", LEVEL_DESTRUCTIVE},
+	{"cloc", "--extract-with", "", LEVEL_DESTRUCTIVE},
+	{"prove", "--exec", "", LEVEL_DESTRUCTIVE},
+	{"prove", "-e", "IPMaj", LEVEL_DESTRUCTIVE},
+	{"rustc", "~linker=", "", LEVEL_DESTRUCTIVE},
+	{"shuf", "--output", "", LEVEL_WRITE},
+	{"shuf", "-o", "in", LEVEL_WRITE},
+	{"yq", "--inplace", "", LEVEL_WRITE},
+	{"yq", "-i", "", LEVEL_WRITE},
+	{"xmllint", "--output", "", LEVEL_WRITE},
+	{"xmllint", "--shell", "", LEVEL_WRITE},
+	{"xmllint", "~://", "", LEVEL_NETWORK},
+	{"getent", "~hosts", "", LEVEL_NETWORK},
+};
+static const char *const compiler_options[] = {
+	"-wrapper", "-fplugin", "-fpass-plugin", "-specs", "--specs", "-B"};
+
+static bool is_option(const char *word, const char *option, const char *with_value)
 {
-	static const struct {
-		const char *program, *option;
-	} dangers[] = {{"rg", "--pre"}, {"rg", "--hostname-bin"}, {"fd", "--exec"},
-		{"fd", "--exec-batch"}, {"fd", "-x"}, {"fd", "-X"}, {"ag", "--pager"},
-		{"man", "--pager"}, {"man", "-P"}, {"man", "-H"}, {"man", "--html"},
-		{"less", "--lesskey-src"}, {"less", "-k"}, {"tree", "-o"},
-		{"diff", "--diff-program"}};
-	for (size_t i = 1; i < c->count; i++)
-		for (size_t k = 0; k < ARRAY_LEN(dangers); k++) {
-			const char *word = c->words[i]->text, *option = dangers[k].option;
-			if (strcmp(c->name, dangers[k].program))
-				continue;
-			if (option[1] == '-' ? arg_is_long(word, option, NULL)
-					     : !strncmp(word, option, 2))
-				judge_danger(j, c, option);
-		}
-	return 0;
+	size_t len = strlen(option);
+	if (*option == '~')
+		return strstr(word, option + 1);
+	if (option[1] == '-')
+		return arg_is_long(word, option, NULL);
+	if (len == 2)
+		return arg_has_flag(word, option[1], with_value, NULL);
+	return !strncmp(word, option, len) && (!word[len] || word[len] == '=');
+}
+
+unsigned judge_flags(struct judge *j, const struct call *c)
+{
+	static const char *const compilers[] = {"gcc", "g++", "cc", "c++", "clang", "clang++"};
+	const char *name = program_find(c->name)->name;
+	bool compiles = false;
+	size_t operands = 0;
+	for (size_t i = 0; i < ARRAY_LEN(compilers); i++)
+		compiles = compiles || !strcmp(name, compilers[i]);
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		bool linker = !strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3);
+		operands += word[0] != '-';
+		for (size_t k = 0; k < ARRAY_LEN(options); k++)
+			if (!strcmp(name, options[k].program) &&
+				is_option(word, options[k].option, options[k].with_value))
+				judge_raise(j, options[k].level, "%s: %s", name,
+					options[k].option + (*options[k].option == '~'));
+		for (size_t k = 0; compiles && !linker && k < ARRAY_LEN(compiler_options); k++)
+			if (is_option(word, compiler_options[k], "DIULWfOmloxstdgpnc"))
+				judge_danger(j, c, compiler_options[k]);
+	}
+	if (!strcmp(name, "uniq") && operands > 1)
+		judge_raise(j, LEVEL_WRITE, "uniq writes its second file");
+	return judge_reader(j, c);
 }
 
 /* Read-only programs whose operands matter for what stands behind them in a pipe. */

@@ -78,6 +78,7 @@ static const struct {
 	{"filter-repo", LEVEL_DESTRUCTIVE},
 	{"gc", LEVEL_WRITE},
 	{"prune", LEVEL_DESTRUCTIVE},
+	{"read-tree", LEVEL_DESTRUCTIVE},
 	{"update-ref", LEVEL_DESTRUCTIVE},
 	{"replace", LEVEL_DESTRUCTIVE},
 	{"push", LEVEL_NETWORK},
@@ -145,6 +146,14 @@ static const struct {
 	{"branch", "--delete", "deletes a branch", LEVEL_DESTRUCTIVE},
 	{"branch", "-f", "moves a branch", LEVEL_DESTRUCTIVE},
 	{"branch", "--force", "moves a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "-M", "moves a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "-C", "overwrites a branch", LEVEL_DESTRUCTIVE},
+	{"branch", "--move", "moves a branch", LEVEL_WRITE},
+	{"branch", "--copy", "makes a branch", LEVEL_WRITE},
+	{"cat-file", "--filters", "runs a configured command", LEVEL_DESTRUCTIVE},
+	{"fsck", "--lost-found", "writes files", LEVEL_WRITE},
+	{"config", "--edit", "starts an editor", LEVEL_DESTRUCTIVE},
+	{"config", "-e", "starts an editor", LEVEL_DESTRUCTIVE},
 	{"tag", "-d", "deletes a tag", LEVEL_DESTRUCTIVE},
 	{"tag", "--delete", "deletes a tag", LEVEL_DESTRUCTIVE},
 	{"stash", "drop", "deletes a stash", LEVEL_DESTRUCTIVE},
@@ -226,6 +235,17 @@ static bool word_is(const char *word, const char *option)
 	return !strcmp(word, option);
 }
 
+/* -a, -r and -v look only as long as nothing but more of them and long options is with them. */
+static bool nothing_else(const struct call *c, size_t verb)
+{
+	for (size_t i = verb + 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (word[0] != '-' || (word[1] != '-' && strspn(word, "-arv") != strlen(word)))
+			return false;
+	}
+	return true;
+}
+
 static bool only_looks(const struct call *c, size_t verb)
 {
 	const char *first = call_text(c, verb + 1);
@@ -233,7 +253,7 @@ static bool only_looks(const struct call *c, size_t verb)
 		if (strcmp(lookers[i].verb, c->words[verb]->text))
 			continue;
 		if (lookers[i].looks ? !strcmp(first, lookers[i].looks) : verb + 1 == c->count)
-			return true;
+			return strspn(first, "-arv") != strlen(first) || nothing_else(c, verb);
 	}
 	/* `git config user.name` prints; with a value it sets. */
 	return !strcmp(c->words[verb]->text, "config") && verb + 2 == c->count && first[0] != '-';
@@ -259,7 +279,8 @@ static void judge_config(struct judge *j, const struct call *c, size_t verb)
 		"pager.*", "difftool.*", "mergetool.*", "include.*", "includeif.*",
 		"init.templatedir", "uploadpack.*", "web.browser", "browser.*", "sendemail.*",
 		"ssh.variant", "submodule.*.update", "url.*", "protocol.*", "core.worktree",
-		"http.proxy"};
+		"http.proxy", "trailer.*", "remote.*.uploadpack", "remote.*.receivepack",
+		"remote.*.vcs", "tar.*", "interactive.difffilter", "man.*", "guitool.*"};
 	for (size_t i = verb + 1; i < c->count; i++)
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			if (!fnmatch(keys[k], c->words[i]->text, FNM_CASEFOLD))

@@ -1,21 +1,19 @@
 #include "agent/policy/judge.h"
 
 #include <fnmatch.h>
-#include <limits.h>
 #include <string.h>
 
-/* "//a/./b/../c/" -> "/a/c"; a relative path stays relative. */
-static void normalise(const char *path, char out[PATH_MAX])
+void path_normalise(const char *path, char out[POLICY_PATH_BYTES])
 {
 	size_t n = 0;
 	bool absolute = *path == '/';
-	while (*path && n + 1 < PATH_MAX) {
+	while (*path && n + 1 < POLICY_PATH_BYTES) {
 		size_t len = strcspn(path, "/");
 		bool up = len == 2 && !strncmp(path, "..", 2);
 		if (up && absolute) {
 			while (n && out[--n] != '/')
 				;
-		} else if (len && !(len == 1 && *path == '.') && n + len + 2 < PATH_MAX) {
+		} else if (len && !(len == 1 && *path == '.') && n + len + 2 < POLICY_PATH_BYTES) {
 			if (n || absolute)
 				out[n++] = '/';
 			memcpy(out + n, path, len);
@@ -29,10 +27,10 @@ static void normalise(const char *path, char out[PATH_MAX])
 }
 
 /* A trailing wildcard for everything in a directory is the directory, for who deletes it. */
-static void normalise_tree(const char *path, char out[PATH_MAX])
+static void normalise_tree(const char *path, char out[POLICY_PATH_BYTES])
 {
 	static const char *const all[] = {"*", ".*", "{*,.*}", "..?*", ".[!.]*"};
-	normalise(path, out);
+	path_normalise(path, out);
 	char *base = strrchr(out, '/');
 	for (size_t i = 0; base && i < ARRAY_LEN(all); i++)
 		if (!strcmp(base + 1, all[i])) {
@@ -43,7 +41,7 @@ static void normalise_tree(const char *path, char out[PATH_MAX])
 
 bool path_is_root(const char *path)
 {
-	char p[PATH_MAX];
+	char p[POLICY_PATH_BYTES];
 	normalise_tree(path, p);
 	return !strcmp(p, "/");
 }
@@ -51,12 +49,14 @@ bool path_is_root(const char *path)
 bool path_is_home(const struct judge *j, const char *path)
 {
 	static const char *const spellings[] = {"~", "$HOME", "${HOME}", "/root"};
-	char p[PATH_MAX];
+	char p[POLICY_PATH_BYTES];
 	normalise_tree(path, p);
 	for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
 		if (!strcmp(p, spellings[i]))
 			return true;
 	if (j->world->home && !strcmp(p, j->world->home))
+		return true;
+	if (!strncmp(p, "${HOME:", 7) && p[strcspn(p, "}/")] == '}' && !strchr(p, '/'))
 		return true;
 	/* ~user, /home, /home/user */
 	return (p[0] == '~' && !strchr(p, '/')) || !strcmp(p, "/home") ||
@@ -65,7 +65,7 @@ bool path_is_home(const struct judge *j, const char *path)
 
 bool path_is_above(const struct judge *j, const char *path)
 {
-	char p[PATH_MAX];
+	char p[POLICY_PATH_BYTES];
 	normalise_tree(path, p);
 	size_t len = strlen(p);
 	const char *workspace = j->world->workspace;
@@ -74,16 +74,25 @@ bool path_is_above(const struct judge *j, const char *path)
 
 bool path_is_outside(const struct judge *j, const char *path)
 {
-	char p[PATH_MAX];
+	char p[POLICY_PATH_BYTES];
 	const char *workspace = j->world->workspace;
 	if (*path == '~' || !strncmp(path, "$HOME", 5) || !strncmp(path, "${HOME", 6))
 		return true;
-	normalise(path, p);
+	path_normalise(path, p);
 	if (*p != '/')
 		return !strncmp(path, "..", 2);
 	size_t len = workspace ? strlen(workspace) : 0;
 	bool inside = len && !strncmp(p, workspace, len) && (!p[len] || p[len] == '/');
 	return !inside && strncmp(p, "/tmp/", 5) && strcmp(p, "/dev/null");
+}
+
+bool path_is_stdin(const char *path)
+{
+	static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(path, names[i]))
+			return true;
+	return false;
 }
 
 bool path_is_sensitive(const char *path)
@@ -118,8 +127,8 @@ bool path_is_device(const char *path)
 {
 	static const char *const sinks[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/stdout",
 		"/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom"};
-	char p[PATH_MAX];
-	normalise(path, p);
+	char p[POLICY_PATH_BYTES];
+	path_normalise(path, p);
 	for (size_t i = 0; i < ARRAY_LEN(sinks); i++)
 		if (!strcmp(p, sinks[i]))
 			return false;

@@ -4,10 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const long_with_value[] = {"--rcfile", "--init-file", NULL};
-
-/* The here-document or here-string that a shell reads as code. NULL: none. */
-static const char *fed_text(const struct call *c)
+const char *call_fed(const struct call *c)
 {
 	for (const struct sh_redirect *r = c->node ? c->node->redirects : NULL; r; r = r->next) {
 		if (r->kind == SH_HERE_DOC)
@@ -21,44 +18,80 @@ static const char *fed_text(const struct call *c)
 /* The script behind -c: the first operand behind all options. */
 static unsigned judge_command_string(struct judge *j, const struct call *c, size_t operand)
 {
-	if (operand >= c->count)
-		return 0;
+	if (operand >= c->count) /* of xargs, what it reads */
+		return TRAIT_RUNS_INPUT | TRAIT_CODE;
 	const struct sh_word *script = c->words[operand];
 	if (script->dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "%s -c runs text that is computed", c->name);
 	return judge_script(j, script->text) | TRAIT_CODE;
 }
 
+/* What the options of a shell ask for. */
+struct shell_options {
+	bool string, input, starts; /* -c; -s; files that are read at the start */
+	const char *text;           /* --command=TEXT; NULL: not so */
+	size_t operand;             /* behind them */
+};
+
+static void long_option(const struct call *c, struct shell_options *o)
+{
+	const char *word = call_text(c, o->operand), *value = NULL;
+	bool starts =
+		arg_is_long(word, "--rcfile", &value) || arg_is_long(word, "--init-file", &value);
+	o->starts = o->starts || starts;
+	o->operand += starts && !value ? 2 : 1;
+	if (arg_is_long(word, "--command", &value)) {
+		o->string = true;
+		o->text = value;
+	}
+}
+
+/* An o or O anywhere in a cluster, behind - or +, takes one of the words that follow it. */
+static struct shell_options read_options(const struct call *c)
+{
+	struct shell_options o = {.operand = 1};
+	for (const char *word; (word = call_text(c, o.operand)), *word == '-' || *word == '+';) {
+		if (!strcmp(word, "-") || !strcmp(word, "--")) {
+			o.operand += word[1] == '-';
+			break;
+		}
+		if (word[1] == '-') {
+			long_option(c, &o);
+			continue;
+		}
+		o.operand++;
+		for (const char *flag = word + 1; *flag; flag++) {
+			o.operand += *flag == 'o' || *flag == 'O';
+			o.string = o.string || *flag == 'c';
+			o.input = o.input || *flag == 's';
+			o.starts = o.starts || *flag == 'i';
+		}
+	}
+	return o;
+}
+
+/* From the command's here-document, where it has one, and from what is before it in a pipe. */
+static unsigned judge_input(struct judge *j, const struct call *c)
+{
+	const char *fed = call_fed(c);
+	return fed ? judge_script(j, fed) | TRAIT_CODE : TRAIT_RUNS_INPUT | TRAIT_CODE;
+}
+
 unsigned judge_shell(struct judge *j, const struct call *c)
 {
-	const char *value;
-	bool string = false, input = false;
-	size_t operand = arg_skip_options(c, 1, "oO", long_with_value);
-	for (size_t i = 1; i < operand; i++) {
-		const char *word = c->words[i]->text;
-		string = string || arg_has_flag(word, 'c', "oO", &value);
-		input = input || arg_has_flag(word, 's', "oO", &value);
-		if (arg_is_long(word, "--rcfile", &value) ||
-			arg_is_long(word, "--init-file", &value) ||
-			arg_has_flag(word, 'i', "oO", &value))
-			judge_raise(j, LEVEL_DESTRUCTIVE, "%s reads start-up files", c->name);
-	}
-	/* +o takes a value as well; behind "--" there are no options any more. */
-	bool ended = operand > 0 && !strcmp(call_text(c, operand - 1), "--");
-	while (!ended && operand < c->count && c->words[operand]->text[0] == '+')
-		operand += strcmp(c->words[operand]->text, "+o") &&
-					   strcmp(c->words[operand]->text, "+O")
-				   ? 1
-				   : 2;
-	if (string)
-		return judge_command_string(j, c, operand);
-	const char *file = call_text(c, operand);
-	const char *fed = fed_text(c);
-	if ((input || !*file || !strcmp(file, "-")) && fed)
-		return judge_script(j, fed) | TRAIT_CODE;
-	if (input || !*file || !strcmp(file, "-") || !strcmp(file, "/dev/stdin"))
-		return TRAIT_RUNS_INPUT | TRAIT_CODE;
-	judge_raise(j, LEVEL_WRITE, "%s runs the script %.80s", c->name, file);
+	struct shell_options o = read_options(c);
+	const char *file = call_text(c, o.operand);
+	if (o.starts)
+		judge_raise(j, LEVEL_DESTRUCTIVE, "%s reads start-up files", c->name);
+	if (o.text)
+		return judge_script(j, o.text) | TRAIT_CODE;
+	if (o.string)
+		return judge_command_string(j, c, o.operand);
+	if (o.input || !*file || path_is_stdin(file))
+		return judge_input(j, c);
+	bool printed = !strncmp(file, "/dev/fd/", 8);
+	judge_raise(j, printed ? LEVEL_DESTRUCTIVE : LEVEL_WRITE, "%s runs the script %.80s",
+		c->name, file);
 	return TRAIT_CODE;
 }
 
@@ -75,14 +108,14 @@ unsigned judge_eval(struct judge *j, const struct call *c)
 		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
 	if (dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "eval runs text that is computed");
-	return judge_script(j, text) | TRAIT_CODE;
+	return judge_script(j, text) | TRAIT_CODE | (dynamic ? TRAIT_RUNS_INPUT : 0u);
 }
 
 unsigned judge_source(struct judge *j, const struct call *c)
 {
 	const char *file = call_text(c, 1);
-	if (!strcmp(file, "/dev/stdin") || !strcmp(file, "-"))
-		return TRAIT_RUNS_INPUT | TRAIT_CODE;
+	if (path_is_stdin(file))
+		return judge_input(j, c);
 	judge_raise(j, LEVEL_DESTRUCTIVE, "reads commands from %.80s", file);
 	return TRAIT_CODE;
 }
@@ -121,5 +154,14 @@ unsigned judge_printf(struct judge *j, const struct call *c)
 	size_t at = arg_find(c, "-v", NULL);
 	if (at && strchr(call_text(c, at + 1), '['))
 		judge_danger(j, c, "-v with a subscript, which is evaluated");
+	return 0;
+}
+
+/* let, read, test -v and their kind do so with every name and number they are given. */
+unsigned judge_names(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (shell_holds_code(c->words[i]->text))
+			judge_danger(j, c, "a quoted substitution, which is evaluated");
 	return 0;
 }

@@ -10,7 +10,13 @@ static const char *const time_long[] = {"--format", "--output", NULL};
 static const char *const timeout_long[] = {"--kill-after", "--signal", NULL};
 static const char *const stdbuf_long[] = {"--input", "--output", "--error", NULL};
 static const char *const nice_long[] = {"--adjustment", "--class", "--classdata", "--pid", NULL};
-static const char *const watch_long[] = {"--interval", NULL};
+static const char *const watch_long[] = {"--interval", "--equexit", NULL};
+static const char *const parallel_long[] = {"--jobs", "--max-args", "--max-procs", "--colsep",
+	"--arg-file", "--delimiter", "--joblog", "--results", "--retries", "--timeout", "--tmpdir",
+	NULL};
+static const char *const loader_long[] = {
+	"--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath", NULL};
+static const char *const perf_long[] = {"--event", "--output", "--pid", "--freq", "--repeat", NULL};
 static const char *const setpriv_long[] = {"--reuid", "--regid", "--groups", "--inh-caps",
 	"--bounding-set", "--ambient-caps", "--securebits", NULL};
 static const char *const systemd_long[] = {
@@ -32,7 +38,7 @@ static const struct wrapper {
 	{"stdbuf", "ioe", stdbuf_long, 0},
 	{"timeout", "ks", timeout_long, 1},
 	{"time", "fo", time_long, 0},
-	{"watch", "n", watch_long, 0},
+	{"watch", "nq", watch_long, 0},
 	{"flock", "wE", no_long, 1},
 	{"prlimit", "p", no_long, 0},
 	{"setarch", "", no_long, 1},
@@ -52,13 +58,17 @@ static const struct wrapper {
 	{"faketime", "", no_long, 1},
 	{"catchsegv", "", no_long, 0},
 	{"start-stop-daemon", "npxcugrdNPIkaR", no_long, 0},
-	{"parallel", "jaINLnsPS", no_long, 0},
+	{"parallel", "jaINLnsPS", parallel_long, 0},
 	{"command", "", no_long, 0},
 	{"builtin", "", no_long, 0},
 	{"exec", "a", no_long, 0},
-	{"perf", "eopF", no_long, 1},
-	{"ld-linux-x86-64.so.2", "", no_long, 0},
+	{"perf", "eopFCtGrID", perf_long, 1},
+	{"ld-linux-x86-64.so.2", "", loader_long, 0},
 	{"linux64", "", no_long, 0},
+	{"eatmydata", "", no_long, 0},
+	{"chronic", "", no_long, 0},
+	{"ccache", "", no_long, 0},
+	{"rlwrap", "", no_long, 0},
 };
 
 static const struct wrapper *wrapper_find(const char *name)
@@ -74,12 +84,14 @@ static unsigned judge_rest(struct judge *j, const struct call *c, size_t from)
 	return from < c->count ? judge_words(j, c->words + from, c->count - from, c->node) : 0;
 }
 
-static const char *join(struct judge *j, const struct call *c, size_t from)
+/* `first` (may be "") and the words behind it as one text. */
+static const char *join(struct judge *j, const char *first, const struct call *c, size_t from)
 {
-	size_t len = 1, at = 0;
+	size_t len = strlen(first) + 2, at;
 	for (size_t i = from; i < c->count; i++)
 		len += strlen(c->words[i]->text) + 1;
 	char *text = arena_alloc(&j->arena, len);
+	at = (size_t)snprintf(text, len, "%s ", first);
 	for (size_t i = from; i < c->count; i++)
 		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
 	return text;
@@ -88,12 +100,19 @@ static const char *join(struct judge *j, const struct call *c, size_t from)
 /* -c STRING of flock, script, su and friends. */
 static unsigned judge_string_option(struct judge *j, const struct call *c)
 {
-	size_t at = arg_find(c, "-c", "--command");
-	const char *value = NULL;
-	if (!at)
-		return 0;
-	arg_is_long(c->words[at]->text, "--command", &value);
-	return judge_script(j, value ? value : call_text(c, at + 1)) | TRAIT_CODE;
+	const char *with_value = !strcmp(c->name, "flock")    ? "wE"
+				 : !strcmp(c->name, "script") ? "EIOBmTo"
+							      : "gGuswT";
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (!strcmp(word, "--"))
+			break;
+		if (!arg_is_long(word, "--command", &value) &&
+			!arg_has_flag(word, 'c', with_value, &value))
+			continue;
+		return judge_script(j, value && *value ? value : call_text(c, i + 1)) | TRAIT_CODE;
+	}
+	return 0;
 }
 
 unsigned judge_wrapper(struct judge *j, const struct call *c)
@@ -111,9 +130,14 @@ unsigned judge_wrapper(struct judge *j, const struct call *c)
 			(*value == '|' || *call_text(c, i + 1) == '|'))
 			judge_danger(j, c, "-o '|command' runs a command");
 	}
-	from += w->operands;
+	/* The architecture may be left out. */
+	bool named = strcmp(c->name, "setarch") != 0 ||
+		     (from + 1 < c->count && !program_find(call_text(c, from)));
+	from += named ? w->operands : 0;
+	if (!strcmp(c->name, "perf"))
+		from = arg_skip_options(c, from, w->with_value, w->long_with_value);
 	if (!strcmp(c->name, "watch") || !strcmp(c->name, "parallel"))
-		return from < c->count ? judge_script(j, join(j, c, from)) : 0;
+		return from < c->count ? judge_script(j, join(j, "", c, from)) : 0;
 	unsigned traits = judge_rest(j, c, from);
 	return traits | (strcmp(c->name, "flock") ? 0 : judge_string_option(j, c));
 }
@@ -140,6 +164,9 @@ unsigned judge_assign(struct judge *j, const struct call *c)
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		size_t len = strcspn(word, "=+[");
+		if (word[len] && shell_holds_code(word + len))
+			judge_raise(j, LEVEL_DESTRUCTIVE,
+				"sets %.*s to a text with a substitution in it", (int)len, word);
 		if (word[0] != '-' && word[len] && is_dangerous_name(word, len))
 			judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.*s, which can run code", (int)len,
 				word);
@@ -149,17 +176,20 @@ unsigned judge_assign(struct judge *j, const struct call *c)
 
 unsigned judge_env(struct judge *j, const struct call *c)
 {
-	static const char *const with_value[] = {"--unset", "--chdir", NULL};
-	for (size_t i = 1; i < c->count; i++) {
+	static const char *const with_value[] = {"--unset", "--chdir", "--argv0", NULL};
+	size_t at = arg_skip_options(c, 1, "uCa", with_value);
+	for (size_t i = 1; i < at; i++) {
 		const char *value = NULL, *word = c->words[i]->text;
-		bool split = arg_is_long(word, "--split-string", &value) ||
-			     arg_has_flag(word, 'S', "uC", &value);
-		if (split)
-			return judge_script(j, value && *value ? value : call_text(c, i + 1));
-		if (word[0] != '-')
-			break;
+		if (!arg_is_long(word, "--split-string", &value) &&
+			!arg_has_flag(word, 'S', "uCa", &value))
+			continue;
+		bool own = value && *value;
+		const char *text = own ? value : call_text(c, ++i);
+		if (strstr(text, "\\_"))
+			judge_raise(j, LEVEL_DESTRUCTIVE, "env -S splits at escapes");
+		return judge_script(j, join(j, text, c, i + 1));
 	}
-	size_t at = arg_skip_options(c, 1, "uC", with_value);
+	at += !strcmp(call_text(c, at), "-");
 	size_t from = at;
 	while (from < c->count && strchr(c->words[from]->text, '='))
 		from++;
@@ -175,8 +205,28 @@ unsigned judge_xargs(struct judge *j, const struct call *c)
 {
 	static const char *const with_value[] = {"--arg-file", "--delimiter", "--max-lines",
 		"--max-args", "--max-procs", "--max-chars", "--process-slot-var", NULL};
-	size_t from = arg_skip_options(c, 1, "adEIiLlnPs", with_value);
-	return judge_rest(j, c, from);
+	size_t from = arg_skip_options(c, 1, "adEILnPs", with_value);
+	bool replaces = false;
+	for (size_t i = 1; i < from; i++)
+		replaces = replaces || arg_is_long(c->words[i]->text, "--replace", NULL) ||
+			   arg_has_flag(c->words[i]->text, 'I', "adEelLnPs", NULL) ||
+			   arg_has_flag(c->words[i]->text, 'i', "adEelLnPs", NULL);
+	unsigned traits = judge_rest(j, c, from);
+	/* What it reads becomes a part of the code. */
+	return traits | (replaces && (traits & TRAIT_CODE) ? TRAIT_RUNS_INPUT : 0u);
+}
+
+/* poetry run, bundle exec, uv run: programs of a project's own environment. */
+unsigned judge_runner(struct judge *j, const struct call *c)
+{
+	size_t at = arg_skip_options(c, 1, "", NULL);
+	const char *verb = call_text(c, at);
+	if (strcmp(verb, "run") != 0 && strcmp(verb, "exec") != 0) {
+		judge_raise(j, LEVEL_WRITE, "%s %.60s", c->name, verb);
+		return 0;
+	}
+	judge_raise(j, LEVEL_BUILD, "%s %s", c->name, verb);
+	return judge_rest(j, c, arg_skip_options(c, at + 1, "", NULL));
 }
 
 unsigned judge_sudo(struct judge *j, const struct call *c)

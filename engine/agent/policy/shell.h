@@ -41,6 +41,10 @@ struct sh_node {
 	bool background;
 };
 
+/* Whether a word's text holds a substitution that was quoted and is evaluated later all the same:
+ * in a subscript, an arithmetic expression, a variable that one of these names. */
+bool shell_holds_code(const char *text);
+
 /* Parses `text` into `arena`. NULL with an error: not understood, or over a limit. */
 struct sh_node *shell_parse(const char *text, size_t len, struct arena *arena, struct err *e);
 #endif

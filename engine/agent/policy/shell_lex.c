@@ -102,6 +102,12 @@ int sh_add_sub(struct sh_reader *r, const char *text, size_t len)
 	return 0;
 }
 
+int sh_add_eval(struct sh_reader *r)
+{
+	static const char eval[] = "eval \"$x\"";
+	return sh_add_sub(r, eval, strlen(eval));
+}
+
 /* `...` with its own backslash rules. */
 static int read_backticks(struct sh_reader *r, struct draft *d)
 {
@@ -172,6 +178,8 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	size_t n;
 	const char *text = r->text + r->at;
 	if (find_close(r, '{', '}', &n))
+		return -1;
+	if (n > 2 && !memcmp(text + n - 2, "@P", 2) && sh_add_eval(r))
 		return -1;
 	r->at += n + 1;
 	bool splits = !quoted && n == 3 && !memcmp(text, "IFS", 3);

@@ -31,4 +31,6 @@ int sh_read_inside(struct sh_reader *r, const char *text, size_t len);
 struct sh_node *sh_read_list(struct sh_reader *r);
 /* Adds a parsed substitution to the current command. */
 int sh_add_sub(struct sh_reader *r, const char *text, size_t len);
+/* The same for what is evaluated without being an eval. */
+int sh_add_eval(struct sh_reader *r);
 #endif

@@ -398,6 +398,14 @@ static int read_case(struct sh_reader *r, struct sh_node *n)
 	}
 }
 
+bool shell_holds_code(const char *text)
+{
+	for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
+		if (at[1] == '(' && at[2] != ')')
+			return true;
+	return strchr(text, '`');
+}
+
 /* [[ ... ]]: words and operators without pipes. */
 static int read_test(struct sh_reader *r)
 {
@@ -413,6 +421,8 @@ static int read_test(struct sh_reader *r)
 			!sh_looking_at(r, ">("))
 			r->at++;
 		else if (sh_read_word(r, &w))
+			return -1;
+		else if (shell_holds_code(w->text) && sh_add_eval(r))
 			return -1;
 	}
 }
