@@ -41,10 +41,11 @@ static void reap(struct report *report, pid_t command)
 int reaper_run(struct jail *j, struct err *e)
 {
 	static char stack[256 * 1024] __attribute__((aligned(16)));
-	sigset_t child, before;
+	sigset_t child, none;
+	sigemptyset(&none);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &child, &before) ||
+	if (sigprocmask(SIG_BLOCK, &child, NULL) ||
 		sigaction(SIGCHLD, &(struct sigaction){.sa_handler = woken}, NULL))
 		return err_errno(e, "cannot wait for the command's end");
 	/* In the same memory, on a stack of its own, so that nothing is copied; from here on this
@@ -61,7 +62,7 @@ int reaper_run(struct jail *j, struct err *e)
 	while (!report->ended) {
 		/* The signal is open only inside ppoll, so none is lost between looking and
 		 * waiting. */
-		if (ppoll(&alive, 1, NULL, &before) > 0)
+		if (ppoll(&alive, 1, NULL, &none) > 0)
 			_exit(125);
 		reap(report, command);
 	}
