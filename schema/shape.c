@@ -296,6 +296,12 @@ static void report_missing(
 	tag(w, it, NULL);
 }
 
+/* The keys of a map: those that are known, and how many are not and resemble none. */
+struct keys_seen {
+	uint64_t present;
+	size_t strange, finding; /* the finding about the last of these */
+};
+
 static bool group_has(const struct shape_group *g, const char *name)
 {
 	for (size_t i = 0; i < g->count; i++)
@@ -339,13 +345,15 @@ static void report_none_of(struct walk *w, const struct doc_node *map, const str
 }
 
 static void check_groups(struct walk *w, const struct shape *s, const struct doc_node *map,
-	const struct place *at, uint64_t present)
+	const struct place *at, const struct keys_seen *seen)
 {
 	for (size_t i = 0; i < s->group_count; i++) {
 		const struct shape_group *g = &s->groups[i];
 		size_t count = 0;
 		for (size_t k = 0; k < g->count; k++)
-			count += present >> key_index(s, g->keys[k]) & 1;
+			count += seen->present >> key_index(s, g->keys[k]) & 1;
+		if (g->exactly_one && !count && seen->strange == 1)
+			continue; /* most likely it is that one, and its help names these */
 		if (g->exactly_one && !count)
 			report_none_of(w, map, at, g);
 		else if (g->exactly_one ? count > 1 : count == g->count)
@@ -375,12 +383,6 @@ static uint64_t check_pair(
 		check_node(w, inner, &pair->value, &below);
 	return index >= 0 ? UINT64_C(1) << index : 0;
 }
-
-/* The keys of a map: those that are known, and how many are not and resemble none. */
-struct keys_seen {
-	uint64_t present;
-	size_t strange, finding; /* the finding about the last of these */
-};
 
 static void note_strange(
 	const struct walk *w, const struct doc_node *key, size_t before, struct keys_seen *seen)
@@ -434,7 +436,7 @@ static void check_map(
 	if (node == w->states)
 		w->state = NULL;
 	check_required(w, s, node, at, &seen);
-	check_groups(w, s, node, at, seen.present);
+	check_groups(w, s, node, at, &seen);
 }
 
 /* --- choices -----------------------------------------------------------------------------------

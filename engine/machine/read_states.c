@@ -50,7 +50,9 @@ static void read_edges(struct reader *r, struct state *s)
 	}
 	if (s->kind == KIND_WAIT)
 		check_tick(r, s, on);
-	unsigned labels = outcomes_of(s->kind, s->kind == KIND_WAIT && s->wait.timed);
+	/* A `tick` without its timer still says what its author wants to reach. */
+	unsigned labels =
+		outcomes_of(s->kind, s->kind == KIND_WAIT && doc_pair(r->doc, &on->value, "tick"));
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		if (labels & 1u << i)
 			s->on[i] =
@@ -123,7 +125,17 @@ static void read_work(struct reader *r, struct state *s)
 	read_retry(r, s);
 }
 
-/* Clause `i` of `count`: exactly the last one is `else`. */
+/* The first clause with `else`; the count of them when none has. */
+static uint32_t first_else(const struct reader *r, const struct doc_node *when)
+{
+	uint32_t i = 0;
+	while (i < when->count && !doc_pair(r->doc, &when->items[i], "else"))
+		i++;
+	return i;
+}
+
+/* Clause `i` of `count`: exactly the last one is `else`. One that comes too early is not missing
+ * too, and a clause with neither or both has been reported. */
 static void check_else(
 	struct reader *r, const struct state *s, const struct doc_node *when, uint32_t i)
 {
@@ -131,7 +143,8 @@ static void check_else(
 	bool last = i + 1 == when->count, is_else = doc_pair(r->doc, clause, "else") != NULL;
 	if (clause->kind != DOC_MAP || last == is_else)
 		return;
-	if (!is_else && !doc_pair(r->doc, clause, "if"))
+	if (is_else == (doc_pair(r->doc, clause, "if") != NULL) ||
+		(last && first_else(r, when) < when->count))
 		return;
 	struct site site = reader_site(r, clause, s);
 	if (last) {
