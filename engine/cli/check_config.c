@@ -8,7 +8,7 @@ static int tell(const struct call *c)
 	struct setup setup;
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
-	printf("the configuration is valid; %s/config.yaml is the operator's, %s holds the state\n",
+	printf("the configuration is valid\n  settings  %s/config.yaml\n  state     %s\n",
 		setup.paths.config_dir, setup.place.state_dir);
 	if (!setup.config->provider_count)
 		puts("no provider is configured: agent states cannot run; `agent6 connect` adds "

@@ -225,14 +225,21 @@ static json_t *hardened_limits(const struct checking *k)
 /* --- showing -----------------------------------------------------------------------------------
  */
 
+enum { SANDBOX_COLUMNS = 80, ANSWER_COLUMNS = 54, ITEM_COLUMNS = 4 };
+
 static void show_probes(const struct checking *k, const struct trial *t)
 {
 	static const char *const words[] = {
 		[HELD] = "held", [OPEN] = "OPEN", [UNTRIED] = "untried"};
 #define PROBE_SHOW(name, says)                                                                     \
-	printf("  %-8s %-44s %s\n", words[judge(k, t, #name)], says,                               \
-		strerror((int)json_integer_value(json_object_get(t->answers, #name))));
+	buf_addf(&out, "  %-8s %-42s ", words[judge(k, t, #name)], says);                          \
+	text_wrap(&out, strerror((int)json_integer_value(json_object_get(t->answers, #name))),     \
+		ANSWER_COLUMNS, SANDBOX_COLUMNS);                                                  \
+	buf_addc(&out, '\n');
+	AUTO_BUF out;
+	buf_init(&out, 1 << 16);
 	PROBES(PROBE_SHOW)
+	fputs(out.data, stdout);
 	if (t->hit)
 		printf("  OPEN     a target outside was reached\n");
 }
@@ -243,8 +250,13 @@ static void show_list(const char *title, const json_t *list)
 	const json_t *item;
 	if (json_array_size(list))
 		printf("\n%s\n", title);
-	json_array_foreach (list, i, item)
-		printf("  - %s\n", json_string_value(item));
+	json_array_foreach (list, i, item) {
+		AUTO_BUF out;
+		buf_init(&out, 1 << 16);
+		buf_adds(&out, "  - ");
+		text_wrap(&out, json_string_value(item), ITEM_COLUMNS, SANDBOX_COLUMNS);
+		puts(out.data);
+	}
 }
 
 static void show_text(const struct checking *k, const json_t *fixes, const json_t *limits)

@@ -314,8 +314,11 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 	add_label(out, "outcome");
 	buf_adds(out, run_status_name(r->status));
 	if (*r->reason && r->status != RUN_WAITING) {
+		AUTO_BUF reason;
+		buf_init(&reason, 4096);
+		text_clean(&reason, r->reason, 400);
 		buf_adds(out, ": ");
-		text_clean(out, r->reason, 400);
+		text_wrap(out, reason.data, LABEL_COLUMNS, REPORT_COLUMNS);
 	}
 	buf_addc(out, '\n');
 	add_path(s, out);

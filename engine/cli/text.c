@@ -129,11 +129,17 @@ void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_
 		buf_addf(out, ", %jd times", (intmax_t)count);
 }
 
+/* Characters behind the last line break; colours take no room. */
 static size_t last_column(const struct buf *out)
 {
 	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;
-	size_t from = nl ? (size_t)(nl - out->data) + 1 : 0;
-	return utf8_count(out->data + from, out->len - from);
+	const char *at = nl ? nl + 1 : out->data, *end = out->data + out->len, *colour;
+	size_t column = 0;
+	for (; at < end && (colour = memchr(at, '\033', (size_t)(end - at))); at = colour) {
+		column += utf8_count(at, (size_t)(colour - at));
+		colour += strcspn(colour, "m") + 1;
+	}
+	return column + (at < end ? utf8_count(at, (size_t)(end - at)) : 0);
 }
 
 void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns)
@@ -144,7 +150,7 @@ void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns)
 		size_t len = strcspn(text, " \n"), column = last_column(out);
 		if (broken ||
 			(blank && column > indent && column + 1 + utf8_count(text, len) > columns))
-			buf_addf(out, "\n%*s", (int)indent, "");
+			buf_addf(out, "\n%*s", broken ? 0 : (int)indent, "");
 		else if (blank)
 			buf_addc(out, ' ');
 		buf_add(out, text, len);

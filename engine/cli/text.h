@@ -29,7 +29,7 @@ void text_bytes(struct buf *out, int64_t bytes);
  * of broker/parse/refusal.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
 /* Appends the words of `text`; a line that would pass `columns` ends at a blank, and the next
- * begins with `indent` of them. A line break in `text` is one. */
+ * begins with `indent` of them. A line break in `text` is one, without them. */
 void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns);
 /* Pads the line begun at `from` with blanks to `width` characters, one at least. */
 void text_pad(struct buf *out, size_t from, size_t width);

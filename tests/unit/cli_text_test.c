@@ -1,0 +1,51 @@
+/* Small texts for people: where lines break, and what refused connections are called. */
+#include "cli/text.h"
+#include "tests/kit/tap.h"
+
+static void wraps(const char *begun, const char *text, const char *expected, const char *name)
+{
+	AUTO_BUF out;
+	buf_init(&out, 1 << 10);
+	buf_adds(&out, begun);
+	text_wrap(&out, text, 2, 10);
+	is_str(out.data, expected, "%s", name);
+}
+
+static void test_wrap(void)
+{
+	wraps("", "short", "short", "what fits stays");
+	wraps("", "one two three", "one two\n  three", "a line ends at a blank");
+	wraps("", "1234567890 x", "1234567890\n  x", "the last column is used");
+	wraps("label: ", "one two", "label: one\n  two", "what the line begins with counts");
+	wraps("label ok: ", "word", "label ok: word", "the first word is never moved");
+	wraps("", "abc verylongwordindeed b", "abc\n  verylongwordindeed\n  b", "nor broken");
+	wraps("", "a\nb c", "a\nb c", "a line break is one, without indent");
+	wraps("", "  a   b", "  a   b", "blanks within a line stay");
+	wraps("\033[32mok\033[0m", ": one two", "\033[32mok\033[0m: one\n  two",
+		"colours take no room");
+	wraps("", "\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6 \xc3\xbc",
+		"\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6 \xc3\xbc",
+		"characters count, not bytes");
+}
+
+static void refusal(const char *why, int64_t count, const char *expected)
+{
+	AUTO_BUF out;
+	buf_init(&out, 1 << 10);
+	text_refusal(&out, "h:443", why, count);
+	is_str(out.data, expected, "%s", why);
+}
+
+static void test_refusal(void)
+{
+	refusal("dial", 1, "not reached: h:443, no such name, or nothing answers there");
+	refusal("sni", 3, "egress refused: h:443, another name in TLS, 3 times");
+	refusal("new\nword", 1, "egress refused: h:443, new word");
+}
+
+int main(void)
+{
+	test_wrap();
+	test_refusal();
+	return tap_done();
+}
