@@ -50,10 +50,23 @@ static void check_path_key(const struct check *k, const char *key)
 		check_path(k, &node->items[i], layer);
 }
 
+/* What an entry must have in some layer: each may set single keys of it. */
+static void check_has(const struct check *k, const char *const *path, size_t depth, const char *key)
+{
+	const char *whole[] = {path[0], path[1], depth > 2 ? path[2] : key, key};
+	enum config_layer layer;
+	const struct doc_node *entry = config_find(k->c, path, depth, &layer);
+	if (entry && !config_find(k->c, whole, depth + 1, NULL))
+		finding_add(k->f, RULE_MISSING_KEY, doc_of(k, layer), entry,
+			"`%.64s` needs the key `%s`", path[depth - 1], key);
+}
+
 static void check_provider(const struct check *k, const struct config_provider *p)
 {
 	const char *path[] = {"providers", p->name, "base_url"};
 	enum config_layer layer;
+	check_has(k, path, 2, "api_format");
+	check_has(k, path, 2, "base_url");
 	struct err e = ERR_NONE;
 	struct url u;
 	const struct doc_node *url = config_find(k->c, path, 3, &layer);
@@ -76,6 +89,7 @@ static void check_role(const struct check *k, const char *role)
 	const struct doc_node *name = config_find(k->c, path, 3, &layer);
 	if (!entry)
 		return;
+	check_has(k, path, 2, "model");
 	if (name && !config_provider(k->c, name->text))
 		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, layer), name,
 			"no provider is called `%.64s`", name->text);
@@ -230,6 +244,11 @@ void config_check(const struct config *c, const struct config_paths *paths, stru
 	check_role(&k, "planner");
 	for (size_t i = 0; i < ARRAY_LEN(path_keys); i++)
 		check_path_key(&k, path_keys[i]);
+	for (size_t i = 0; i < c->sandbox.secret_count; i++) {
+		const char *path[] = {"sandbox", "secrets", c->sandbox.secrets[i].name};
+		check_has(&k, path, 3, "env");
+		check_has(&k, path, 3, "machines");
+	}
 	check_hosts(&k);
 	check_proxy(&k);
 	check_network(&k);

@@ -262,9 +262,36 @@ static void test_refusals(void)
 		      "c: {api_format: openai, base_url: 'https://[::1'}, "
 		      "d: {api_format: openai, base_url: 'https://h/?q'}}\n",
 		"1:47 config-url\n1:98 config-url\n1:152 config-url\n1:203 config-url");
-	expect_global("providers: {a: {api_format: openai}}\n", "1:13 missing-key");
+	expect_global("providers: {a: {api_format: openai}}\n", "1:16 missing-key");
+	expect_global("providers: {a: {api_format: openai, base_url: 'http://127.0.0.1:1'}}\n"
+		      "models: {worker: {provider: a}}\nsandbox: {secrets: {s: {env: S}}}\n",
+		"2:18 missing-key\n3:24 missing-key");
 	expect_global("agent6: {state_dir: relative}\n", "1:21 bad-name");
 	expect_global("a: [\n", "2:1 yaml-syntax");
+}
+
+/* Every key of an entry by itself, also of one that a lower layer has made. */
+static void test_layers_of_entries(void)
+{
+	put("config/config.yaml",
+		"providers: {a: {api_format: openai, base_url: 'http://127.0.0.1:1', "
+		"max_retries: 1}, b: {api_format: openai, base_url: 'http://127.0.0.1:2'}}\n"
+		"models: {worker: {provider: a, model: m}}\n");
+	put("state/repo/config.yaml",
+		"providers: {a: {timeout_secs: 7}}\nmodels: {worker: {provider: b}}\n");
+	struct findings f;
+	findings_init(&f);
+	struct config_paths paths = places();
+	struct config *c = config_load(&paths, &f);
+	is(f.errors, 0, "a layer may set single keys of an entry");
+	const struct config_provider *a = config_provider(c, "a");
+	is(a->timeout_secs, 7, "which win");
+	is(a->max_retries, 1, "over what stays");
+	is_str(c->models.worker.provider, "b", "a role's provider");
+	is_str(c->models.worker.model, "m", "and its model");
+	config_free(c);
+	findings_done(&f);
+	unlinkat(scratch, "state/repo/config.yaml", 0);
 }
 
 static void test_places(void)
@@ -346,6 +373,7 @@ int main(void)
 	test_defaults();
 	test_layers();
 	test_refusals();
+	test_layers_of_entries();
 	test_places();
 	test_show();
 	return tap_done();
