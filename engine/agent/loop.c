@@ -387,6 +387,8 @@ static unsigned set_up_tools(struct loop *l, bool run)
 		.workspace = l->world->workspace,
 		.protect = l->task->protect,
 		.protect_count = l->task->protect_count,
+		.hide = l->task->hide,
+		.hide_count = l->task->hide_count,
 		.audit = on_audit,
 		.propose = on_propose,
 		.ctx = l};

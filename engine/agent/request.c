@@ -255,8 +255,18 @@ static int read_reviewer(struct task *t, json_t *from, struct err *e)
 	return read_provider(&t->arena, &t->reviewer->provider, provider, e);
 }
 
-static int read_rest(
-	struct task *t, json_t *result, json_t *protect, const json_t *heat, struct err *e)
+static int read_paths(
+	struct arena *a, const json_t *from, const char ***out, size_t *count, struct err *e)
+{
+	*count = json_array_size(from);
+	*out = arena_array(a, *count, sizeof(**out));
+	for (size_t i = 0; i < *count; i++)
+		if (!((*out)[i] = optional_text(a, json_array_get(from, i))))
+			return err_set(e, "the request is not understood: not a list of paths");
+	return 0;
+}
+
+static int read_rest(struct task *t, json_t *result, const json_t *heat, struct err *e)
 {
 	if (!json_is_null(result)) {
 		t->result = record_from_json(result, &t->arena, e);
@@ -268,26 +278,21 @@ static int read_rest(
 		*kept = json_number_value(heat);
 		t->temperature = kept;
 	}
-	t->protect_count = json_array_size(protect);
-	t->protect = arena_array(&t->arena, t->protect_count, sizeof(*t->protect));
-	for (size_t i = 0; i < t->protect_count; i++)
-		if (!(t->protect[i] = optional_text(&t->arena, json_array_get(protect, i))))
-			return err_set(e, "the request is not understood: protect holds no path");
 	return 0;
 }
 
 static int unpack_task(struct task *t, json_t *doc, struct err *e)
 {
 	const char *state, *step_key, *mode, *prompt, *model;
-	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect;
+	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect, *hide;
 	int version, record;
 	json_error_t why;
 	int rc = json_unpack_ex(doc, &why, JSON_STRICT,
-		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "version",
-		&version, "state", &state, "step_key", &step_key, "mode", &mode, "prompt", &prompt,
-		"result", &result, "provider", &provider, "reviewer", &reviewer, "model", &model,
-		"thinking", &thinking, "temperature", &heat, "limits", &limits, "protect", &protect,
-		"record", &record);
+		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b}",
+		"version", &version, "state", &state, "step_key", &step_key, "mode", &mode,
+		"prompt", &prompt, "result", &result, "provider", &provider, "reviewer", &reviewer,
+		"model", &model, "thinking", &thinking, "temperature", &heat, "limits", &limits,
+		"protect", &protect, "hide", &hide, "record", &record);
 	if (unpacked(rc, &why, e))
 		return -1;
 	if (version != 1)
@@ -300,9 +305,11 @@ static int unpack_task(struct task *t, json_t *doc, struct err *e)
 	t->thinking = optional_text(&t->arena, thinking);
 	t->record = record;
 	if (read_provider(&t->arena, &t->provider, provider, e) || read_reviewer(t, reviewer, e) ||
-		read_limits(&t->limits, limits, e))
+		read_limits(&t->limits, limits, e) ||
+		read_paths(&t->arena, protect, &t->protect, &t->protect_count, e) ||
+		read_paths(&t->arena, hide, &t->hide, &t->hide_count, e))
 		return -1;
-	return read_rest(t, result, protect, heat, e);
+	return read_rest(t, result, heat, e);
 }
 
 int task_read(int fd, struct task *out, struct err *e)

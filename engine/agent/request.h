@@ -60,8 +60,8 @@ struct task {
 		const char *model;
 	} * reviewer; /* who summarises turns that give way; NULL: nobody */
 	struct limits limits;
-	const char **protect;
-	size_t protect_count;
+	const char **protect, **hide; /* absolute paths, of the file tools */
+	size_t protect_count, hide_count;
 	bool record;
 };
 

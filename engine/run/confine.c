@@ -250,7 +250,7 @@ json_t *confine_protected(const struct confine *c)
 	return list;
 }
 
-static json_t *hidden(const struct confine *c)
+json_t *confine_hidden(const struct confine *c)
 {
 	json_t *list = json_array();
 	add_texts(list, c->hide, c->hide_count);
@@ -295,8 +295,8 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 		1, "profile", c->profile, "cwd",
 		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network", network,
 		"workspace", "path", c->workspace, "access", access[t->workspace], "read", read,
-		"write", write, "protect", confine_protected(c), "hide", hidden(c), "bundle",
-		c->bundle, "timeout_secs", (json_int_t)s->timeout_secs, "limits",
+		"write", write, "protect", confine_protected(c), "hide", confine_hidden(c),
+		"bundle", c->bundle, "timeout_secs", (json_int_t)s->timeout_secs, "limits",
 		limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
 }
 

@@ -38,6 +38,8 @@ json_t *confine_policy(const struct confine *c, const struct state *s);
 json_t *confine_command_policy(const struct confine *c);
 /* What nothing may write inside the workspace: .git, the bundle, configuration, sandbox.protect. */
 json_t *confine_protected(const struct confine *c);
+/* What nothing may see: secrets files and sandbox.hide. */
+json_t *confine_hidden(const struct confine *c);
 /* The agent's first line (agent6-agent): everything it needs to confine itself, no secret.
  * `providers`: whom it asks; a NULL and one that was named before are passed over. */
 json_t *confine_agent(const struct confine *c, const struct config_provider *const *providers,

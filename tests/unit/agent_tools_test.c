@@ -202,6 +202,41 @@ static void searching(void)
 	has_str(text, "hay:200: needle\n(stopped at 200 hits", "200 hits");
 }
 
+/* What the operator hides from commands is hidden from the tools as well. */
+static void hiding(void)
+{
+	char file[300], dir[300];
+	snprintf(file, sizeof(file), "%s/.env", workspace);
+	snprintf(dir, sizeof(dir), "%s/vault", workspace);
+	const char *const hidden[] = {file, dir};
+	mkdirat(context.workspace_fd, "vault", 0755);
+	mkdirat(context.workspace_fd, "vault/deep", 0755);
+	puts_in(".env", "E99 one\n");
+	puts_in("vault/deep/key", "E99 two\n");
+	if (linkat(context.workspace_fd, ".env", context.workspace_fd, "copy", 0))
+		bail("cannot link");
+	tree_link(workspace, "way", "vault/deep/key");
+	context.hide = hidden;
+	context.hide_count = 2;
+	refused("read_file", "{\"path\":\".env\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"copy\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"way\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"vault/deep/key\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"src/../vault/deep/key\"}", "is hidden by the operator");
+	refused("list_dir", "{\"path\":\"vault\"}", "is hidden by the operator");
+	refused("list_dir", "{\"path\":\"vault/deep\"}", "is hidden by the operator");
+	refused("grep", "{\"pattern\":\"E99\",\"path\":\"vault\"}", "is hidden by the operator");
+	refused("grep", "{\"pattern\":\"E99\",\"path\":\".env\"}", "is hidden by the operator");
+	is_str(call("grep", "{\"pattern\":\"E99\"}", NULL), "(no match)\n", "no search finds it");
+	has_str(call("list_dir", "{\"path\":\".\"}", NULL), ".env\thidden by the operator\n",
+		"a list has the name alone");
+	is_str(call("read_file", "{\"path\":\"a.txt\",\"end_line\":1}", NULL), "1\tone\n",
+		"the rest is there");
+	context.hide_count = 0;
+	is_str(call("read_file", "{\"path\":\".env\"}", NULL), "1\tE99 one\n",
+		"as everything is where nothing is hidden");
+}
+
 /* Patterns that eat time or memory end with the child that runs them. */
 static void hostile_pattern(void)
 {
@@ -276,6 +311,7 @@ int main(void)
 	pages();
 	searching();
 	listing();
+	hiding();
 	hostile_pattern();
 	ignoring();
 	racing();

@@ -71,7 +71,8 @@ static int start(const struct search *s, int dir_fd, struct buf *out)
 static int grep(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
 	const char *path = tool_text(arguments, "path", ".");
-	struct search s = {.pattern = tool_text(arguments, "pattern", ""),
+	struct search s = {.tools = t,
+		.pattern = tool_text(arguments, "pattern", ""),
 		.glob = tool_text(arguments, "glob", NULL)};
 	if (!*s.pattern || strlen(s.pattern) > PATTERN_MAX) {
 		buf_addf(out, "The pattern must have 1 to %d bytes.", PATTERN_MAX);

@@ -48,7 +48,7 @@ static int read_names(DIR *dir, struct names *names)
 	return 0;
 }
 
-static void write_entry(int dir_fd, const char *name, struct buf *out)
+static void write_entry(const struct tool_context *t, int dir_fd, const char *name, struct buf *out)
 {
 	struct stat st;
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW))
@@ -56,7 +56,9 @@ static void write_entry(int dir_fd, const char *name, struct buf *out)
 	char target[256];
 	ssize_t n = S_ISLNK(st.st_mode) ? readlinkat(dir_fd, name, target, sizeof(target) - 1) : -1;
 	tool_show(out, name);
-	if (S_ISDIR(st.st_mode)) {
+	if (place_is_hidden(t, &st)) {
+		buf_adds(out, "\thidden by the operator\n");
+	} else if (S_ISDIR(st.st_mode)) {
 		buf_adds(out, "/\n");
 	} else if (S_ISREG(st.st_mode)) {
 		buf_addf(out, "\t%lld bytes\n", (long long)st.st_size);
@@ -82,7 +84,7 @@ static int list_dir(const struct tool_context *t, const json_t *arguments, struc
 	int rc = read_names(dir, &names);
 	size_t shown = names.count < ENTRIES_MAX ? names.count : ENTRIES_MAX;
 	for (size_t i = 0; i < shown; i++)
-		write_entry(dirfd(dir), names.at[i], out);
+		write_entry(t, dirfd(dir), names.at[i], out);
 	if (rc)
 		buf_adds(out, "(out of memory)");
 	else if (!names.count)

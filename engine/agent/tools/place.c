@@ -2,6 +2,7 @@
 
 #include "base/beneath.h"
 #include <fcntl.h>
+#include <limits.h>
 
 const char *place_kind(mode_t mode)
 {
@@ -48,6 +49,36 @@ static int refuse(struct buf *out, const char *path, int number)
 	return -1;
 }
 
+bool place_is_hidden(const struct tool_context *t, const struct stat *st)
+{
+	for (size_t i = 0; i < t->hide_count; i++) {
+		struct stat own;
+		if (!lstat(t->hide[i], &own) && own.st_dev == st->st_dev &&
+			own.st_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* Where a path led to decides, not how it was spelled. What cannot be told is hidden. */
+static bool lies_hidden(const struct tool_context *t, int fd)
+{
+	char link[40], at[PATH_MAX], hidden[PATH_MAX];
+	if (!t->hide_count)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, at, sizeof(at) - 1);
+	if (n < 0 || n == sizeof(at) - 1)
+		return true;
+	at[n] = '\0';
+	for (size_t i = 0; i < t->hide_count; i++) {
+		size_t len = realpath(t->hide[i], hidden) ? strlen(hidden) : 0;
+		if (len && !strncmp(at, hidden, len) && (!at[len] || at[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
 /* Looks first: opening a device or a pipe can have effects of its own. What is then opened must be
  * the very thing that was looked at. */
 static int open_kind(const struct tool_context *t, const char *path, mode_t kind, struct stat *st,
@@ -59,6 +90,11 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
 	if (look < 0 || fstat(look, st))
 		return refuse(out, path, errno);
+	if (place_is_hidden(t, st) || lies_hidden(t, look)) {
+		tool_show(out, path);
+		buf_adds(out, " is hidden by the operator.");
+		return -1;
+	}
 	if ((st->st_mode & S_IFMT) != kind) {
 		tool_show(out, path);
 		buf_addf(out, " is %s, not %s.", place_kind(st->st_mode), place_kind(kind));

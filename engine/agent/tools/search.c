@@ -1,7 +1,7 @@
 #include "agent/tools/search.h"
 
 #include "agent/tools/ignore.h"
-#include "agent/tools/tool.h"
+#include "agent/tools/place.h"
 
 #include "base/beneath.h"
 #include "base/io.h"
@@ -110,6 +110,7 @@ static void visit(struct walk *w, int dir_fd, const char *name, const struct ign
 	struct stat st;
 	bool fits = n > 0 && (size_t)n < sizeof(w->path) - before;
 	if (fits && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		!place_is_hidden(w->search->tools, &st) &&
 		!ignore_match(ignore, w->path, S_ISDIR(st.st_mode))) {
 		bool is_dir = S_ISDIR(st.st_mode);
 		/* O_NOFOLLOW: a link is not searched; its target is, where it lies. */

@@ -7,11 +7,13 @@
 
 enum { SEARCH_HITS_MAX = 200 };
 
+struct tool_context;
 struct search {
 	const char *pattern; /* POSIX ERE */
 	const char *glob;    /* NULL: every file */
 	const char *prefix;  /* how the starting point is shown; "" for the workspace */
 	bool is_file;
+	const struct tool_context *tools; /* says what is hidden */
 };
 
 /* Appends `PATH:LINE: TEXT` per hit and a closing remark. -1 with a message: a bad pattern. */

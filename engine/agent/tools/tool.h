@@ -39,6 +39,8 @@ struct tool_context {
 	const char *workspace;      /* its absolute path, for arguments that spell it out */
 	const char *const *protect; /* absolute paths no tool may change */
 	size_t protect_count;
+	const char *const *hide; /* absolute paths no tool may show, nor what is below them */
+	size_t hide_count;
 	const struct tool_commands *commands; /* NULL: there are none */
 	tool_audit_fn *audit;
 	tool_propose_fn *propose;
