@@ -6,19 +6,11 @@
  */
 #ifndef BROKER_BROKER_H
 #define BROKER_BROKER_H
+#include "broker/channel.h"
 #include "broker/control.h"
 #include "broker/dial.h"
-#include "broker/door.h"
 #include "broker/parse/options.h"
 #include <sys/queue.h>
-
-struct channel {
-	struct watch watch; /* the agent's end, or the proxy's listener; fd -1: none */
-	struct broker *broker;
-	const struct endpoint *endpoint; /* NULL: the proxy, whose clients say where to */
-	unsigned index, dialing;
-	enum door_event event; /* what has not been answered yet */
-};
 
 struct broker {
 	const struct options *options;
@@ -28,7 +20,7 @@ struct broker {
 	int pipe[2];           /* empty: what bytes go through from one socket to the other */
 	struct watch agent;    /* a pidfd */
 	struct watch lifeline; /* of the proxy: its listener comes through it */
-	struct channel channels[CHANNELS_MAX + 1]; /* the proxy's is the last */
+	struct channel channels[FDS_MAX]; /* the proxy's is the last */
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
 	unsigned live_count;
@@ -43,9 +35,6 @@ struct broker {
  * itself. `fd_limit`: how many descriptors it may have. */
 int broker_open(struct broker *b, const struct options *options, uint64_t fd_limit,
 	struct err *e) MUST_CHECK;
-/* Asks the agent's end for requests, or for room for an answer; nothing while the dials are used
- * up. */
-void channel_arm(struct channel *c);
 /* Serves until the agent is gone: 0; or until its facts cannot be delivered: -1. */
 int broker_serve(struct broker *b, struct err *e) MUST_CHECK;
 #endif

@@ -11,6 +11,9 @@ enum {
 	ROUNDS_MAX = 8,         /* full blocks in one direction before others have their turn */
 	DRAIN_ROUNDS_MAX = 64,
 	PIN_TIMEOUT_MS = 10000,
+	CONNECTIONS_MAX = 4096,
+	FDS_RESERVED = 24, /* the loop's own, and a socketpair to refuse with */
+	FDS_PER_DIAL = 6,  /* two racing sockets, the resolver's */
 };
 
 static struct side *other(const struct side *s)
@@ -27,12 +30,10 @@ static void refuse(struct connection *c, const char *why)
 
 /* --- blocks -------------------------------------------------------------------------------- */
 
-static char *spare; /* the block that was given back last */
-
 static bool hold(struct side *s)
 {
 	if (!s->block)
-		s->block = spare ? TAKE_PTR(spare) : malloc(BLOCK_BYTES);
+		s->block = malloc(BLOCK_BYTES);
 	if (s->block && s->start > 0)
 		memmove(s->block, s->block + s->start, s->end - s->start);
 	s->end -= s->start;
@@ -42,10 +43,7 @@ static bool hold(struct side *s)
 
 static void drop(struct side *s)
 {
-	if (s->block) {
-		free(spare);
-		spare = TAKE_PTR(s->block);
-	}
+	free(TAKE_PTR(s->block));
 	s->start = s->end = s->approved = 0;
 }
 
@@ -237,19 +235,14 @@ static void close_side(struct connection *c, struct side *s)
 	loop_close(&c->channel->broker->loop, &s->watch);
 }
 
-static void dial_over(struct connection *c)
-{
-	c->channel->dialing--;
-	channel_arm(c->channel);
-}
-
 static void end(struct connection *c)
 {
 	struct broker *b = c->channel->broker;
 	if (c->dial.easy) {
 		dialer_cancel(&b->dialer, &c->dial);
-		dial_over(c);
+		c->channel->dialing--;
 	}
+	channel_arm(c->channel);
 	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
 		answer(c);
 	close_side(c, &c->agent);
@@ -305,9 +298,10 @@ static void run(struct connection *c, const struct side *readable)
 }
 
 /* A socketpair hangs up when its other end is closed for good: nobody reads any more. */
-static void side_wake(struct watch *w, uint32_t events)
+static void side_wake(struct watch *w)
 {
-	struct side *s = (struct side *)w;
+	struct side *s = w->owner;
+	uint32_t events = w->ready;
 	s->hung |= (events & (EPOLLHUP | EPOLLERR)) != 0;
 	s->blocked &= !(events & EPOLLOUT);
 	if (s == &s->owner->agent && events & EPOLLHUP)
@@ -364,7 +358,15 @@ static void ask(struct connection *c)
 		refuse(c, REFUSED_HOST);
 }
 
-void connection_begin(struct channel *channel, int agent_fd, const char *refused)
+/* What is in use, and what the worst dial may need besides. */
+static bool descriptors_left(const struct broker *b)
+{
+	uint64_t used = FDS_RESERVED + 2ull * b->live_count + b->channel_count +
+			(uint64_t)FDS_PER_DIAL * b->dialer.under_way;
+	return b->live_count < CONNECTIONS_MAX && used + FDS_PER_DIAL + 2 <= b->fd_limit;
+}
+
+void connection_begin(struct channel *channel, int agent_fd)
 {
 	struct broker *b = channel->broker;
 	struct connection *c = calloc(1, sizeof(*c));
@@ -374,17 +376,17 @@ void connection_begin(struct channel *channel, int agent_fd, const char *refused
 	}
 	*c = (struct connection){.channel = channel,
 		.endpoint = channel->endpoint,
-		.agent = {.owner = c, .watch = {.fd = agent_fd, .wake = side_wake}},
-		.upstream = {.owner = c, .watch = {.fd = -1, .wake = side_wake}},
+		.agent = {{.fd = agent_fd, .wake = side_wake, .owner = &c->agent}, .owner = c},
+		.upstream = {{.fd = -1, .wake = side_wake, .owner = &c->upstream}, .owner = c},
 		.ending = "eof",
 		.started_ms = clock_monotonic_ms(),
 		.deadline_ms = INT64_MAX};
-	LIST_INSERT_HEAD(&b->live, c, siblings);
-	b->live_count++;
-	if (refused)
-		refuse(c, refused);
+	if (b->budget == 0 || !descriptors_left(b))
+		refuse(c, b->budget == 0 ? REFUSED_BUDGET : REFUSED_DIAL);
 	else if (c->endpoint)
 		dial(c, c->endpoint);
+	LIST_INSERT_HEAD(&b->live, c, siblings);
+	b->live_count++;
 	settle(c);
 }
 
@@ -392,7 +394,8 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 {
 	struct connection *c =
 		(struct connection *)(void *)((char *)a - offsetof(struct connection, dial));
-	dial_over(c);
+	c->channel->dialing--;
+	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
 	if (fd < 0)
 		refuse(c, refused);
@@ -401,7 +404,7 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 	run(c, NULL);
 }
 
-void connections_expire(struct broker *b, int64_t now_ms)
+void connections_sweep(struct broker *b, int64_t now_ms)
 {
 	struct connection *next;
 	if (now_ms < b->wake_at_ms)
@@ -409,17 +412,10 @@ void connections_expire(struct broker *b, int64_t now_ms)
 	b->wake_at_ms = b->linger_until_ms;
 	for (struct connection *c = LIST_FIRST(&b->live); c; c = next) {
 		next = LIST_NEXT(c, siblings);
-		if (now_ms >= c->deadline_ms)
+		if (now_ms == INT64_MAX)
+			c->closed = "agent";
+		else if (now_ms >= c->deadline_ms)
 			refuse(c, c->endpoint ? pin_unfinished(&c->pin) : REFUSED_HOST);
 		settle(c);
-	}
-}
-
-void connections_end(struct broker *b)
-{
-	struct connection *c;
-	while ((c = LIST_FIRST(&b->live))) {
-		c->closed = "agent";
-		end(c);
 	}
 }

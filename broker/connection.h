@@ -44,12 +44,10 @@ struct connection {
 };
 
 /* Begins to serve `agent_fd`, which it takes in any case: dials the channel's endpoint, or listens
- * to what the client asks for. `refused`: why it is closed at once instead; NULL: it is not. */
-void connection_begin(struct channel *channel, int agent_fd, const char *refused);
+ * to what the client asks for. What cannot be served is refused at once. */
+void connection_begin(struct channel *channel, int agent_fd);
 /* The dialler's answer. */
 void connection_dialed(struct dial *a, int fd, const char *refused);
-/* Refuses those whose pin was not satisfied in time. */
-void connections_expire(struct broker *b, int64_t now_ms);
-/* Ends them all, facts included: the agent is gone. */
-void connections_end(struct broker *b);
+/* Refuses those whose pin was not satisfied in time. INT64_MAX: ends them all, facts included. */
+void connections_sweep(struct broker *b, int64_t now_ms);
 #endif

@@ -14,9 +14,7 @@ struct control {
 };
 
 /* The reader may be slow without stalling anything. `fd` -1 is allowed. */
-int control_open(struct control *c, int fd, struct err *e) MUST_CHECK;
+int control_open(struct control *c, struct loop *l, int fd, struct err *e) MUST_CHECK;
 /* Takes `line`; NULL: out of memory. */
 void control_say(struct control *c, json_t *line);
-/* Writes what can be written now; called when the descriptor is writable. */
-void control_flush(struct control *c);
 #endif

@@ -21,20 +21,12 @@ static int close_socket(void *owner, curl_socket_t fd)
 	return fd == a->fd ? 0 : close(fd);
 }
 
-static void release(struct dialer *d, struct dial *a)
+void dialer_cancel(struct dialer *d, struct dial *a)
 {
 	curl_multi_remove_handle(d->multi, a->easy);
 	curl_easy_cleanup(a->easy);
 	a->easy = NULL;
 	d->under_way--;
-}
-
-static void take_socket(struct dial *a)
-{
-	char *address = NULL;
-	curl_easy_getinfo(a->easy, CURLINFO_ACTIVESOCKET, &a->fd);
-	curl_easy_getinfo(a->easy, CURLINFO_PRIMARY_IP, &address);
-	snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
 }
 
 void dialer_wait(struct dialer *d, int fd, int timeout_ms)
@@ -51,10 +43,14 @@ void dialer_turn(struct dialer *d)
 		curl_multi_perform(d->multi, &unused);
 	while ((message = curl_multi_info_read(d->multi, &unused))) {
 		struct dial *a = NULL;
+		char *address = NULL;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&a);
-		if (message->data.result == CURLE_OK)
-			take_socket(a);
-		release(d, a);
+		if (message->data.result == CURLE_OK) {
+			curl_easy_getinfo(a->easy, CURLINFO_ACTIVESOCKET, &a->fd);
+			curl_easy_getinfo(a->easy, CURLINFO_PRIMARY_IP, &address);
+		}
+		snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
+		dialer_cancel(d, a);
 		d->done(a, a->fd, a->dropped && !a->tried ? REFUSED_ADDRESS : REFUSED_DIAL);
 	}
 }
@@ -77,11 +73,9 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, url);
 	bad |= curl_easy_setopt(easy, CURLOPT_PRIVATE, a);
 	bad |= curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
-	bad |= curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	bad |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	bad |= curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 1024L);
 	bad |= curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)DIAL_TIMEOUT_MS);
 	bad |= curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 30L);
@@ -105,12 +99,6 @@ bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpo
 		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK &&
 		curl_multi_perform(d->multi, &unused) == CURLM_OK)
 		return true;
-	release(d, a);
+	dialer_cancel(d, a);
 	return false;
-}
-
-void dialer_cancel(struct dialer *d, struct dial *a)
-{
-	if (a->easy)
-		release(d, a);
 }

@@ -35,7 +35,7 @@ struct dialer {
 int dialer_open(struct dialer *d, struct err *e) MUST_CHECK;
 /* `done` is called later, once, unless the attempt is cancelled first. False: out of memory. */
 bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint);
-/* Nothing when none is under way. */
+/* Ends one that is under way. */
 void dialer_cancel(struct dialer *d, struct dial *a);
 /* Waits until something happens, there is something to read from `fd`, or the time is over. */
 void dialer_wait(struct dialer *d, int fd, int timeout_ms);

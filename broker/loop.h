@@ -12,8 +12,10 @@ enum { EVENTS_MAX = 64 };
 /* Embedded in whatever owns the descriptor. */
 struct watch {
 	int fd;          /* -1: none */
-	uint32_t events; /* asked for so far; 0: not watched */
-	void (*wake)(struct watch *w, uint32_t events);
+	uint32_t wanted; /* asked for so far; 0: not watched */
+	uint32_t ready;  /* what it is woken for */
+	void (*wake)(struct watch *w);
+	void *owner; /* for `wake` */
 };
 
 struct loop {

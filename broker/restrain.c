@@ -1,8 +1,8 @@
 #include "broker/restrain.h"
 
+#include "base/caps.h"
 #include "base/landlock.h"
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -21,46 +21,24 @@ uint64_t restrain_descriptors(void)
 	return setrlimit(RLIMIT_NOFILE, &raised) < 0 ? limit.rlim_cur : raised.rlim_cur;
 }
 
-static bool is_named(const struct options *o, int fd)
-{
-	for (size_t i = 0; i < o->fd_count; i++)
-		if (o->fds[i] == fd)
-			return true;
-	return false;
-}
-
 int restrain_inherited(const struct options *o, struct err *e)
 {
-	int last = 2;
+	int null_fd = open("/dev/null", O_RDWR), last = 2;
+	if (null_fd < 0)
+		return err_errno(e, "cannot open /dev/null");
 	for (size_t i = 0; i < o->fd_count; i++) {
-		if (fcntl(o->fds[i], F_GETFD) < 0)
+		if (fcntl(o->fds[i], F_GETFD) < 0 || o->fds[i] == null_fd)
 			return err_set(e, "descriptor %d is not open", o->fds[i]);
 		last = o->fds[i] > last ? o->fds[i] : last;
 	}
+	for (int fd = 0; fd < 2; fd++)
+		if (!options_names(o, fd))
+			dup2(null_fd, fd);
 	for (int fd = 3; fd < last; fd++)
-		if (!is_named(o, fd))
+		if (!options_names(o, fd))
 			close(fd);
 	if (close_range((unsigned)last + 1, ~0u, 0) < 0)
 		return err_errno(e, "cannot close inherited descriptors");
-	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null_fd < 0)
-		return err_errno(e, "cannot open /dev/null");
-	for (int fd = 0; fd < 2; fd++)
-		if (fd != null_fd && !is_named(o, fd))
-			dup2(null_fd, fd);
-	if (null_fd > 2)
-		close(null_fd);
-	return 0;
-}
-
-static int drop_capabilities(struct err *e)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[2] = {{0}, {0}};
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
-		return err_errno(e, "cannot clear the ambient capabilities");
-	if (syscall(SYS_capset, &header, none) < 0)
-		return err_errno(e, "cannot drop the capabilities");
 	return 0;
 }
 
@@ -70,33 +48,11 @@ static const char *const readable[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/n
 	"/etc/gai.conf", "/etc/host.conf", "/etc/services", "/run/systemd/resolve",
 	"/run/NetworkManager", "/run/resolvconf"};
 
-static int allow_paths(int ruleset, struct err *e)
-{
-	for (size_t i = 0; i < ARRAY_LEN(readable); i++) {
-		AUTO_FD int fd = open(readable[i], O_PATH | O_CLOEXEC);
-		struct ll_path rule = {.allowed = LL_FS_READ_FILE, .parent_fd = fd};
-		/* What is absent needs no rule. */
-		if (fd >= 0 && ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule) < 0)
-			return err_errno(e, "cannot allow %s", readable[i]);
-	}
-	return 0;
-}
-
-static int allow_ports(int ruleset, const struct options *o, struct err *e)
-{
-	for (size_t i = 0; i < o->port_count; i++) {
-		uint64_t rule[2] = {LL_NET_CONNECT_TCP, o->ports[i]};
-		if (ll_add(ruleset, LL_RULE_NET_PORT, rule) < 0)
-			return err_errno(e, "cannot allow port %u", o->ports[i]);
-	}
-	return 0;
-}
-
 /* Where Landlock is missing, seccomp still leaves no way to write or execute a file, nor a socket
  * to listen on. */
 static int enter_landlock(const struct options *o, const char **weakness, struct err *e)
 {
-	int abi = ll_abi();
+	int abi = ll_abi(), bad = 0;
 	*weakness = abi < 1 ? "no Landlock on this kernel: the broker can read files, and seccomp "
 			      "alone confines it"
 		    : abi < 4 ? "this kernel's Landlock has no rules for ports: the broker can "
@@ -104,15 +60,25 @@ static int enter_landlock(const struct options *o, const char **weakness, struct
 			      : NULL;
 	if (abi < 1)
 		return 0;
-	AUTO_FD int ruleset =
-		ll_create(abi, (struct ll_ruleset){.handled_fs = LL_FS_ALL,
-				       .handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP,
-				       .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL});
+	struct ll_ruleset all = {.handled_fs = LL_FS_ALL,
+		.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP,
+		.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL};
+	AUTO_FD int ruleset = ll_create(abi, all);
 	if (ruleset < 0)
 		return err_errno(e, "cannot create a Landlock ruleset");
-	if (allow_paths(ruleset, e) < 0 || (abi >= 4 && allow_ports(ruleset, o, e) < 0))
-		return -1;
-	return ll_restrict(ruleset) < 0 ? err_errno(e, "cannot enter the Landlock domain") : 0;
+	for (size_t i = 0; i < ARRAY_LEN(readable); i++) {
+		AUTO_FD int fd = open(readable[i], O_PATH | O_CLOEXEC);
+		struct ll_path rule = {.allowed = LL_FS_READ_FILE, .parent_fd = fd};
+		if (fd >= 0) /* what is absent needs no rule */
+			bad |= ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule);
+	}
+	for (size_t i = 0; abi >= 4 && i < o->port_count; i++) {
+		uint64_t rule[2] = {LL_NET_CONNECT_TCP, o->ports[i]};
+		bad |= ll_add(ruleset, LL_RULE_NET_PORT, rule);
+	}
+	if (bad || ll_restrict(ruleset) < 0)
+		return err_errno(e, "cannot enter a Landlock domain");
+	return 0;
 }
 
 /* --- seccomp ----------------------------------------------------------------------------- */
@@ -137,12 +103,7 @@ static const char *const calls_fatal[] = {
 #define MASKED(arg, mask, value) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
 #define OPENS_FOR_WRITING        (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
 /* AF_INET and AF_INET6 differ in one bit. */
-#define INTERNET(type, protocol)                                                                   \
-	3,                                                                                         \
-	{                                                                                          \
-		MASKED(0, ~(uint64_t)(AF_INET ^ AF_INET6), AF_INET &AF_INET6),                     \
-			MASKED(1, 0xf, type), IS(2, protocol)                                      \
-	}
+#define INTERNET MASKED(0, ~(uint64_t)(AF_INET ^ AF_INET6), AF_INET &AF_INET6)
 
 /* Allowed when every test holds. These only widen, so comparing all 64 bits is the strict way. */
 static const struct {
@@ -156,10 +117,10 @@ static const struct {
 	{"mprotect", 1, {MASKED(2, PROT_EXEC, 0)}},
 	{"clone", 1, {MASKED(0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD)}},
 	{"socketpair", 1, {IS(0, AF_UNIX)}},
-	{"socket", INTERNET(SOCK_STREAM, IPPROTO_TCP)},
-	{"socket", INTERNET(SOCK_STREAM, 0)},
-	{"socket", INTERNET(SOCK_DGRAM, IPPROTO_UDP)},
-	{"socket", INTERNET(SOCK_DGRAM, 0)},
+	{"socket", 3, {INTERNET, MASKED(1, 0xf, SOCK_STREAM), IS(2, IPPROTO_TCP)}},
+	{"socket", 3, {INTERNET, MASKED(1, 0xf, SOCK_STREAM), IS(2, 0)}},
+	{"socket", 3, {INTERNET, MASKED(1, 0xf, SOCK_DGRAM), IS(2, IPPROTO_UDP)}},
+	{"socket", 3, {INTERNET, MASKED(1, 0xf, SOCK_DGRAM), IS(2, 0)}},
 	{"socket", 3, {IS(0, AF_NETLINK), MASKED(1, 0xf, SOCK_RAW), IS(2, NETLINK_ROUTE)}},
 	{"ioctl", 1, {IS(1, 0x5421)}}, /* FIONBIO */
 	{"ioctl", 1, {IS(1, 0x541b)}}, /* FIONREAD, glibc's resolver */
@@ -206,6 +167,5 @@ int restrain(const struct options *o, const char **weakness, struct err *e)
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
 		setrlimit(RLIMIT_MEMLOCK, &none) < 0)
 		return err_errno(e, "cannot lower the limits");
-	return drop_capabilities(e) < 0 || enter_landlock(o, weakness, e) < 0 ? -1
-									      : enter_seccomp(e);
+	return caps_drop(e) < 0 || enter_landlock(o, weakness, e) < 0 ? -1 : enter_seccomp(e);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RECORD_HANDSHAKE = 22, RECORD_HEADER_BYTES = 5 };
 enum { CLIENT_HELLO_MAX_BYTES = 16 * 1024 }; /* record headers included */
 
 struct client_hello {

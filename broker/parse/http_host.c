@@ -6,8 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PART_METHOD, PART_TARGET, PART_VERSION, PART_END };
 enum { METHOD_MAX_BYTES = 32 };
+
+/* A request line: method, target and digit are letters here, the rest is meant. */
+static const char shape[] = "m t HTTP/1.d\r";
+enum { SHAPE_BYTES = sizeof(shape) - 1 };
 
 /* What one head said. */
 struct head {
@@ -32,17 +35,20 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static bool fits_word(const struct http_line *l, char c)
+/* Takes one step through the shape. */
+static bool line_fits(struct http_line *l, char c)
 {
-	static const char version[] = "HTTP/1.";
-	switch (l->part) {
-	case PART_METHOD: return is_token(c) && l->in_word < METHOD_MAX_BYTES;
-	case PART_TARGET: return l->in_word == 0 ? c == '/' || c == '*' : c > ' ' && c < 0x7f;
-	case PART_VERSION:
-		return l->in_word < 7 ? c == version[l->in_word]
-				      : l->in_word == 7 && (c == '0' || c == '1');
-	default: return false;
+	char want = shape[l->at];
+	bool word = want == 'm' || want == 't', first = l->in_word == 0;
+	if (want == 'm' ? is_token(c) && l->in_word < METHOD_MAX_BYTES
+			: want == 't' && (first ? c == '/' || c == '*' : c > ' ' && c < 0x7f)) {
+		l->in_word++;
+		return true;
 	}
+	bool fits = word ? c == ' ' && !first : want == 'd' ? c == '0' || c == '1' : c == want;
+	l->at += fits ? 1 + word : 0;
+	l->in_word = 0;
+	return fits;
 }
 
 /* Everything but the line feed that ends the line. */
@@ -55,14 +61,7 @@ static void line_see(struct http_line *l, const char *bytes, size_t len)
 		l->versioned |= l->matched == sizeof(mark) - 1;
 		l->matched %= sizeof(mark) - 1;
 		l->filled |= !is_blank(*c) && *c != '\r';
-		if ((*c == ' ' && l->part < PART_VERSION && l->in_word > 0) ||
-			(*c == '\r' && l->part == PART_VERSION && l->in_word == 8)) {
-			l->part++;
-			l->in_word = 0;
-		} else {
-			l->lax |= !fits_word(l, *c);
-			l->in_word++;
-		}
+		l->lax = l->lax || !line_fits(l, *c);
 	}
 	l->bytes += len;
 }
@@ -135,7 +134,7 @@ size_t http_take_head(struct pin *p, const char *bytes, size_t len)
 	size_t line_len = feed ? (size_t)(feed - bytes) : len;
 	p->line = (struct http_line){.bytes = 0};
 	line_see(&p->line, bytes, line_len);
-	if (p->line.lax || (feed ? p->line.part != PART_END : full))
+	if (p->line.lax || (feed ? p->line.at != SHAPE_BYTES : full))
 		return refuse(p);
 	size_t taken = feed ? http_take_headers(p, feed + 1, len - line_len - 1) : 0;
 	return taken > 0 ? line_len + 1 + taken : 0;
@@ -147,7 +146,7 @@ size_t http_take_line(struct pin *p, const char *bytes, size_t len)
 	struct http_line *l = &p->line;
 	line_see(l, bytes, feed ? (size_t)(feed - bytes) : len);
 	bool endless = !feed && l->bytes > HTTP_LINE_MAX_BYTES;
-	bool cut = feed && l->part != PART_END;
+	bool cut = feed && l->at != SHAPE_BYTES;
 	if ((l->versioned && (l->lax || cut)) || (endless && !l->lax))
 		return refuse(p);
 	if (endless || (feed && l->filled))

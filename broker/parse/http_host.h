@@ -22,10 +22,10 @@ enum {
 /* One request line, seen byte by byte. */
 struct http_line {
 	size_t bytes;
-	size_t in_word;   /* bytes of this word */
-	unsigned part;    /* method, target, version: which word we are in */
+	size_t in_word;   /* bytes of its method or target */
+	unsigned at;      /* how far it has the shape of a request line */
 	unsigned matched; /* of "HTTP/", anywhere and in any case */
-	bool lax;         /* not METHOD SP /target SP HTTP/1.x CR */
+	bool lax;         /* it has another shape */
 	bool versioned;   /* a server may take it for a request */
 	bool filled;      /* with more than blanks */
 };

@@ -19,14 +19,23 @@ const char options_usage[] =
 	"  --max-bytes       at most N bytes leave, over all channels\n"
 	"  --upstream-proxy  connect through http://, socks5:// or socks5h:// PROXY:PORT\n";
 
+bool options_names(const struct options *o, int fd)
+{
+	for (size_t i = 0; i < o->fd_count; i++)
+		if (o->fds[i] == fd)
+			return true;
+	return false;
+}
+
 static int decode_fd(struct options *o, const char *text, int *out, struct err *e)
 {
 	int64_t number;
-	if (num_int(text, strlen(text), &number) < 0 || number < 0 || number > 1 << 20)
-		return err_set(e, "expected the number of an open descriptor");
-	for (size_t i = 0; i < o->fd_count; i++)
-		if (o->fds[i] == (int)number)
-			return err_set(e, "descriptor %d is given twice", o->fds[i]);
+	if (num_int(text, strlen(text), &number) < 0 || number < 0 || number > FD_MAX)
+		return err_set(e, "expected the number of an open descriptor, %d at most", FD_MAX);
+	if (options_names(o, (int)number))
+		return err_set(e, "descriptor %s is given twice", text);
+	if (o->fd_count == FDS_MAX)
+		return err_set(e, "there are more than %d descriptors", FDS_MAX);
 	*out = o->fds[o->fd_count++] = (int)number;
 	return 0;
 }
@@ -39,8 +48,6 @@ static int decode_channel(struct options *o, char *value, struct err *e)
 	bool local = value && strcmp(value, "local") == 0;
 	if (!mode)
 		return err_set(e, "expected FD=HOST:PORT,tls or FD=HOST:PORT,plain");
-	if (o->channel_count == CHANNELS_MAX)
-		return err_set(e, "there are more than %d channels", CHANNELS_MAX);
 	if (decode_fd(o, fd, &c->fd, e) < 0 || endpoint_decode(p, at, e) < 0)
 		return -1;
 	p->tls = strcmp(mode, "tls") == 0;
@@ -73,12 +80,7 @@ static int decode_rules(struct options *o, char *value, struct err *e)
 	return 0;
 }
 
-static int decode_control(struct options *o, char *value, struct err *e)
-{
-	return decode_fd(o, value, &o->control_fd, e);
-}
-
-static int decode_max_bytes(struct options *o, char *value, struct err *e)
+static int decode_max_bytes(struct options *o, const char *value, struct err *e)
 {
 	int64_t number;
 	if (num_int(value, strlen(value), &number) < 0 || number < 0)
@@ -88,59 +90,55 @@ static int decode_max_bytes(struct options *o, char *value, struct err *e)
 }
 
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
- * the TLS session with the proxy. The URL may hold a password, and anyone may read a command line.
- */
-static int decode_upstream(struct options *o, char *value, struct err *e)
+ * the TLS session with the proxy. */
+static int decode_upstream(struct options *o, const char *value, struct err *e)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
 		     strncmp(value, "socks5h://", 10) == 0;
-	const char *digits = strrchr(value, ':') ? strrchr(value, ':') + 1 : "";
-	int64_t port;
-	if (!known || num_int(digits, strcspn(digits, "/"), &port) < 0 || port < 1 || port > 65535)
+	const char *port = known ? strrchr(value, ':') + 1 : "";
+	int64_t number;
+	if (num_int(port, strcspn(port, "/"), &number) < 0 || number < 1 || number > 65535)
 		return err_set(e, "expected http://, socks5:// or socks5h:// and PROXY:PORT");
 	o->upstream_proxy = strdup(value);
-	if (!o->upstream_proxy)
-		return err_set(e, "out of memory");
-	explicit_bzero(value, strlen(value));
-	o->ports[o->port_count++] = (uint16_t)port;
-	return 0;
+	o->ports[1] = (uint16_t)number;
+	o->port_count = 2;
+	return o->upstream_proxy ? 0 : err_set(e, "out of memory");
 }
-
-/* `shown`: the value may be repeated in an error. */
-static const struct option {
-	const char *name;
-	int (*decode)(struct options *o, char *value, struct err *e);
-	bool shown;
-} table[] = {
-	{"--channel", decode_channel, true}, {"--proxy", decode_rules, true},
-	{"--control", decode_control, true}, {"--max-bytes", decode_max_bytes, true},
-	{"--upstream-proxy", decode_upstream, false}, /* it may hold a password */
-};
 
 static int decode_option(struct options *o, const char *name, char *value, struct err *e)
 {
-	for (const struct option *option = table; option < table + ARRAY_LEN(table); option++) {
-		if (strcmp(name, option->name) != 0)
-			continue;
-		if (!value)
-			return err_set(e, "%s: a value is missing", name);
-		AUTO_FREE char *shown = strdup(option->shown ? value : "");
-		if (option->decode(o, value, e) < 0)
-			return err_wrap(e, "%s %s", name, shown ? shown : "");
-		return 0;
-	}
-	return err_set(e, "%.32s: there is no such option", name);
+	if (strcmp(name, "--channel") == 0)
+		return decode_channel(o, value, e);
+	if (strcmp(name, "--proxy") == 0)
+		return decode_rules(o, value, e);
+	if (strcmp(name, "--control") == 0)
+		return decode_fd(o, value, &o->control_fd, e);
+	if (strcmp(name, "--max-bytes") == 0)
+		return decode_max_bytes(o, value, e);
+	if (strcmp(name, "--upstream-proxy") == 0)
+		return decode_upstream(o, value, e);
+	return err_set(e, "there is no such option");
 }
 
+/* `--name value` or `--name=value`. */
 int options_decode(struct options *o, int argc, char **argv, struct err *e)
 {
-	*o = (struct options){.control_fd = -1, .proxy_fd = -1, .max_bytes = UINT64_MAX};
-	o->ports[o->port_count++] = DNS_PORT;
+	*o = (struct options){.control_fd = -1,
+		.proxy_fd = -1,
+		.max_bytes = UINT64_MAX,
+		.ports = {DNS_PORT},
+		.port_count = 1};
 	for (int i = 1; i < argc; i++) {
 		char *value = strncmp(argv[i], "--", 2) == 0 ? argv[i] : NULL;
-		char *name = value ? strsep(&value, "=") : argv[i];
-		if (decode_option(o, name, value ? value : argv[++i], e) < 0)
-			return -1;
+		const char *name = value ? strsep(&value, "=") : argv[i];
+		if (!value && !(value = argv[++i]))
+			return err_set(e, "%.32s: a value is missing", name);
+		AUTO_FREE char *own = strdup(value);
+		/* It may hold a password, and anyone may read a command line. */
+		if (strcmp(name, "--upstream-proxy") == 0)
+			explicit_bzero(value, strlen(value));
+		if (!own || decode_option(o, name, own, e) < 0)
+			return err_wrap(e, "%.32s %s", name, value);
 	}
 	if (o->channel_count == 0 && o->proxy_fd < 0)
 		return err_set(e, "--channel or --proxy is missing: there is nothing to do");

@@ -5,27 +5,34 @@
 #define BROKER_PARSE_OPTIONS_H
 #include "broker/parse/endpoint.h"
 
-enum { CHANNELS_MAX = 64, RULES_MAX = 64, DNS_PORT = 53 };
+enum {
+	FD_MAX = 1 << 20,
+	FDS_MAX = 66, /* named, for all options together */
+	RULES_MAX = 64,
+	DNS_PORT = 53,
+};
 
 struct options {
 	struct channel_option {
 		int fd;
 		struct endpoint endpoint;
-	} channels[CHANNELS_MAX];
+	} channels[FDS_MAX];
 	size_t channel_count;
 	int proxy_fd;                     /* -1: no proxy is served */
 	struct endpoint rules[RULES_MAX]; /* where the proxy may go */
 	size_t rule_count;
-	int control_fd;            /* -1: facts are not wanted */
-	uint64_t max_bytes;        /* UINT64_MAX: unlimited */
-	char *upstream_proxy;      /* URL, heap, wiped from argv; NULL: none */
-	int fds[CHANNELS_MAX + 2]; /* every descriptor named above */
+	int control_fd;       /* -1: facts are not wanted */
+	uint64_t max_bytes;   /* UINT64_MAX: unlimited */
+	char *upstream_proxy; /* URL, heap, wiped from argv; NULL: none */
+	int fds[FDS_MAX];     /* every descriptor named above */
 	size_t fd_count;
-	uint16_t ports[CHANNELS_MAX + RULES_MAX + 2]; /* where TCP connections may go */
+	uint16_t ports[FDS_MAX + RULES_MAX + 1]; /* where TCP connections may go */
 	size_t port_count;
 };
 
 /* Every option is checked; nothing is opened. An error names the option and what it expects. */
 int options_decode(struct options *o, int argc, char **argv, struct err *e) MUST_CHECK;
+/* `fd` is in one of them. */
+bool options_names(const struct options *o, int fd);
 extern const char options_usage[];
 #endif

@@ -84,6 +84,16 @@ static void test_others(void)
 		"a TLS proxy is refused");
 	ok(decode(&o, &e, "--chanel", "1") < 0, "an unknown option is refused");
 	has_str(e.text, "--chanel", "and named");
+	char *many[] = {(char[]){"x"}, (char[]){"--channel=999=a.test:1,tls"}, NULL};
+	char controls[FDS_MAX][24], *all[FDS_MAX + 2] = {many[0], many[1]};
+	for (int i = 0; i < FDS_MAX; i++) {
+		snprintf(controls[i], sizeof(controls[i]), "--control=%d", i);
+		all[i + 2] = controls[i];
+	}
+	e = ERR_NONE;
+	ok(options_decode(&o, FDS_MAX + 2, all, &e) < 0, "more descriptors than fit are refused");
+	has_str(e.text, "more than 66", "with their number");
+	e = ERR_NONE;
 	char *twice[] = {(char[]){"x"}, (char[]){"--channel=7=a.test:443,tls"},
 		(char[]){"--channel=7=b.test:443,tls"}, NULL};
 	ok(options_decode(&o, 3, twice, &e) < 0, "one descriptor for two channels is refused");

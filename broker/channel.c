@@ -1,0 +1,176 @@
+#include "broker/channel.h"
+
+#include "base/clock.h"
+#include "base/pass.h"
+#include "broker/connection.h"
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum {
+	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
+	LINGER_MS = 1500,
+	UID_UNKNOWN = 65534, /* of a byte that was sent before credentials were asked for */
+};
+
+static bool is_socket(int fd, int option, int want)
+{
+	int value = -1;
+	socklen_t size = sizeof(value);
+	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 && value == want;
+}
+
+void channel_arm(struct channel *c)
+{
+	uint32_t events = c->unanswered ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : 0u;
+	if (c->watch.fd >= 0)
+		loop_want(&c->broker->loop, &c->watch, events);
+}
+
+/* The last channel is the agent's life line: without it connections only finish what they have. */
+static void channel_close(struct channel *c)
+{
+	struct broker *b = c->broker;
+	loop_want(&b->loop, &c->watch, 0); /* the jail may hold a listener too */
+	loop_close(&b->loop, &c->watch);
+	if (--b->open_channels == 0)
+		b->wake_at_ms = b->linger_until_ms = clock_monotonic_ms() + LINGER_MS;
+}
+
+/* Reads one request. False: there will be none any more. */
+static bool channel_read(struct channel *c)
+{
+	char byte, control[CMSG_LEN(sizeof(struct ucred))] __attribute__((aligned(8)));
+	struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control)};
+	struct ucred sender = {.uid = (uid_t)-1};
+	ssize_t got = recvmsg(c->watch.fd, &message, 0);
+	if (got <= 0)
+		return got < 0 && (errno == EAGAIN || errno == EINTR);
+	const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+	if (first && first->cmsg_type == SCM_CREDENTIALS)
+		memcpy(&sender, CMSG_DATA(first), sizeof(sender));
+	bool ours = sender.uid == geteuid() || (sender.pid == 0 && sender.uid == UID_UNKNOWN);
+	bool alone = !(message.msg_flags & MSG_CTRUNC);
+	c->unanswered = ours && alone ? REQUEST_HONEST : REQUEST_OTHER;
+	return true;
+}
+
+/* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
+ * False with errno: it could not be sent. */
+static bool channel_answer(struct channel *c)
+{
+	int pair[2];
+	/* Splicing asks the socket, not the call, whether it may wait; the agent's end may. */
+	if (c->unanswered == REQUEST_OTHER ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
+	AUTO_FD int ours = pair[0], theirs = pair[1];
+	fcntl(ours, F_SETFL, O_NONBLOCK);
+	if (pass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
+		return false;
+	connection_begin(c, TAKE_FD(ours));
+	return true;
+}
+
+/* One request at a time: the loop tells of the next one, and of room for an answer. */
+static void channel_wake(struct watch *w)
+{
+	struct channel *c = w->owner;
+	bool open = c->unanswered || channel_read(c);
+	if (open && c->unanswered) {
+		bool sent = channel_answer(c);
+		open = sent || errno == EAGAIN;
+		c->unanswered = sent ? REQUEST_NONE : c->unanswered;
+	}
+	if (open)
+		channel_arm(c);
+	else
+		channel_close(c);
+}
+
+/* A client of the proxy. One that cannot be accepted for want of descriptors waits. */
+static void listener_wake(struct watch *w)
+{
+	struct channel *c = w->owner;
+	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0)
+		connection_begin(c, fd);
+	channel_arm(c);
+}
+
+/* The listener comes once, after that only the end. Who sends it is not asked: the jail's launcher
+ * already is the jail's user, and drops its end before it runs anything. */
+static void lifeline_wake(struct watch *w)
+{
+	struct channel *c = w->owner;
+	char byte;
+	struct passed came;
+	ssize_t got = pass_receive(w->fd, &byte, 1, &came);
+	bool fits = c->watch.fd < 0 && came.count == 1 &&
+		    is_socket(came.fds[0], SO_ACCEPTCONN, 1) &&
+		    is_socket(came.fds[0], SO_TYPE, SOCK_STREAM) &&
+		    is_socket(came.fds[0], SO_PROTOCOL, IPPROTO_TCP) &&
+		    fcntl(came.fds[0], F_SETFL, O_NONBLOCK) == 0;
+	for (int i = fits; i < came.count; i++)
+		close(came.fds[i]);
+	if (fits) {
+		c->watch.fd = came.fds[0];
+		channel_arm(c);
+	}
+	if (got == 0 || (got < 0 && errno != EAGAIN)) {
+		loop_close(&c->broker->loop, w);
+		channel_close(c);
+	}
+}
+
+static void agent_wake(struct watch *w)
+{
+	struct broker *b = w->owner;
+	b->agent_gone = true;
+}
+
+/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
+static int watch_agent(struct broker *b, pid_t pid, struct err *e)
+{
+	if (b->agent.fd >= 0 || pid == 0)
+		return 0;
+	b->agent = (struct watch){
+		.fd = (int)syscall(SYS_pidfd_open, pid, 0), .wake = agent_wake, .owner = b};
+	if (b->agent.fd < 0 || loop_want(&b->loop, &b->agent, EPOLLIN) < 0)
+		return err_errno(e, "cannot watch the agent, process %d", pid);
+	return 0;
+}
+
+int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, struct err *e)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	int vouched = endpoint != NULL;
+	struct channel *c = &b->channels[b->channel_count];
+	struct watch *w = endpoint ? &c->watch : &b->lifeline;
+	if (!is_socket(fd, SO_DOMAIN, AF_UNIX) || !is_socket(fd, SO_TYPE, SOCK_STREAM))
+		return err_set(e, "descriptor %d is not an AF_UNIX stream socket", fd);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &vouched, sizeof(vouched)) < 0 ||
+		fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+		return err_errno(e, "cannot read the credentials behind descriptor %d", fd);
+	if (peer.uid != geteuid()) /* -1: it has none */
+		return err_set(
+			e, "descriptor %d is not connected to a process of user %u", fd, geteuid());
+	*c = (struct channel){.watch = {.fd = -1, .wake = listener_wake, .owner = c},
+		.broker = b,
+		.endpoint = endpoint,
+		.index = b->channel_count++};
+	*w = (struct watch){.fd = fd, .wake = endpoint ? channel_wake : lifeline_wake, .owner = c};
+	if (loop_want(&b->loop, w, EPOLLIN) < 0)
+		return err_errno(e, "cannot watch descriptor %d", fd);
+	b->open_channels++;
+	return watch_agent(b, peer.pid, e);
+}
