@@ -17,6 +17,7 @@ struct checking {
 	struct findings findings;
 	struct loaded *loaded;
 	bool *accepted; /* of each that was loaded */
+	json_t **exposures;
 	size_t count;
 	bool missing; /* a name led to no bundle */
 	size_t widened;
@@ -81,33 +82,48 @@ static int open_old(struct loaded *l, const char *path, struct err *e)
 	return failed;
 }
 
+/* What a machine may touch under the operator's configuration and its own overlay, which begins
+ * anew for each. NULL: the configuration cannot be read, which has been said. */
+static json_t *exposure_under(
+	const struct call *c, const struct setup *setup, const struct loaded *l, struct findings *f)
+{
+	struct setup own;
+	if (setup_load(&own, c))
+		return NULL;
+	config_overlay(own.config, &l->doc, l->machine->config, f);
+	json_t *exposure = exposure_of(l->machine, own.config, setup->paths.workspace);
+	setup_done(&own);
+	return exposure;
+}
+
 /* --against: what the one bundle may touch that OLD could not. */
-static int compare(struct checking *k, const struct setup *setup, const char *path, struct err *e)
+static int compare(
+	const struct call *c, struct checking *k, const struct setup *setup, struct err *e)
 {
 	struct loaded old = {0};
 	const struct machine *m = k->count ? k->loaded[0].machine : NULL;
-	int failed = open_old(&old, path, e);
+	int failed = open_old(&old, call_value(c, "against"), e);
 	if (!failed && m) {
-		json_auto_t *before =
-			exposure_of(old.machine, setup->config, setup->paths.workspace);
-		json_auto_t *after = exposure_of(m, setup->config, setup->paths.workspace);
-		k->widened = exposure_compare(before, after, m, &k->findings);
+		struct findings ignored;
+		findings_init(&ignored);
+		json_auto_t *before = exposure_under(c, setup, &old, &ignored);
+		k->widened = exposure_compare(before, k->exposures[0], m, &k->findings);
+		findings_done(&ignored);
 		findings_sort(&k->findings);
 	}
 	loaded_done(&old);
 	return failed;
 }
 
-static void show_exposures(const struct checking *k, const struct setup *setup, const char *format)
+static void show_exposures(const struct checking *k, const char *format)
 {
 	bool json = !strcmp(format, "json");
 	AUTO_BUF text;
 	buf_init(&text, CHECK_BYTES_MAX);
 	for (size_t i = 0; i < k->count; i++) {
-		if (!k->loaded[i].machine)
+		const json_t *all = k->exposures[i];
+		if (!all)
 			continue;
-		json_auto_t *all =
-			exposure_of(k->loaded[i].machine, setup->config, setup->paths.workspace);
 		if (json)
 			buf_addc(&text, text.len ? ',' : '[');
 		if (json)
@@ -123,13 +139,21 @@ static void show_exposures(const struct checking *k, const struct setup *setup, 
 }
 
 /* SARIF and annotations know findings only, so the report becomes some. */
-static void report_findings(struct checking *k, const struct setup *setup)
+static void report_findings(struct checking *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->exposures[i])
+			exposure_findings(k->exposures[i], k->loaded[i].machine, &k->findings);
+	findings_sort(&k->findings);
+}
+
+static void find_exposures(const struct call *c, struct checking *k, const struct setup *setup)
 {
 	for (size_t i = 0; i < k->count; i++) {
-		const struct machine *m = k->loaded[i].machine;
-		json_auto_t *all = m ? exposure_of(m, setup->config, setup->paths.workspace) : NULL;
-		if (m)
-			exposure_findings(all, m, &k->findings);
+		size_t before = faults(c, k);
+		if (k->loaded[i].machine)
+			k->exposures[i] = exposure_under(c, setup, &k->loaded[i], &k->findings);
+		k->accepted[i] &= faults(c, k) == before;
 	}
 	findings_sort(&k->findings);
 }
@@ -239,14 +263,16 @@ static int check_exposure(const struct call *c, struct checking *k, const char *
 	int code = EXIT_OK;
 	if (against && c->argument_count != 1)
 		code = fail(EXIT_REFUSED, &(struct err){.text = "--against compares one bundle"});
-	else if (against && compare(k, &setup, against, &e))
+	else
+		find_exposures(c, k, &setup);
+	if (!code && against && compare(c, k, &setup, &e))
 		code = fail(EXIT_REFUSED, &e);
 	if (!code && report && as_findings)
-		report_findings(k, &setup);
+		report_findings(k);
 	if (!code)
 		show(c, k, format);
 	if (!code && report && !as_findings)
-		show_exposures(k, &setup, format);
+		show_exposures(k, format);
 	setup_done(&setup);
 	return code;
 }
@@ -263,10 +289,11 @@ static int run(const struct call *c)
 	size_t count = (size_t)c->argument_count;
 	AUTO_FREE struct loaded *loaded = calloc(count, sizeof(*loaded));
 	AUTO_FREE bool *accepted = calloc(count, sizeof(*accepted));
-	struct checking k = {.loaded = loaded, .accepted = accepted};
+	AUTO_FREE json_t **exposures = calloc(count, sizeof(json_t *));
+	struct checking k = {.loaded = loaded, .accepted = accepted, .exposures = exposures};
 	const char *format = call_value(c, "format") ? call_value(c, "format") : "text";
 	int code = EXIT_OK;
-	if (!loaded || !accepted)
+	if (!loaded || !accepted || !exposures)
 		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
 	findings_init(&k.findings);
 	open_all(c, &k);
@@ -275,8 +302,10 @@ static int run(const struct call *c)
 	else
 		show(c, &k, format);
 	code = code ? code : verdict(c, &k);
-	for (size_t i = 0; i < k.count; i++)
+	for (size_t i = 0; i < k.count; i++) {
 		loaded_done(&k.loaded[i]);
+		json_decref(k.exposures[i]);
+	}
 	findings_done(&k.findings);
 	return code;
 }

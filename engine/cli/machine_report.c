@@ -52,6 +52,10 @@ static int write_report(const struct resting *i, const char *path, struct err *e
 	AUTO_BUF page;
 	buf_init(&page, PAGE_BYTES_MAX);
 	const struct machine *m = i->loaded.machine;
+	struct findings ignored; /* what the run began with was accepted */
+	findings_init(&ignored);
+	config_overlay(i->setup.config, &i->loaded.doc, m->config, &ignored);
+	findings_done(&ignored);
 	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.place.workspace);
 	/* About the run that was, not about one that would be started now. */
 	json_object_del(exposure, "refusals");

@@ -131,3 +131,27 @@ against() {
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"compares one bundle"* ]]
 }
+
+@test "what a machine's own configuration changes is part of the report and of the comparison" {
+	need jq
+	cat >two.yaml <<-'END'
+		providers:
+		  one: {api_format: anthropic, base_url: "https://one.example.org"}
+		  two: {api_format: anthropic, base_url: "https://two.example.org"}
+		models: {worker: {provider: one, model: m}}
+		agent: {max_iterations: 9}
+	END
+	cp -r "$AGENT6_SRC/examples/hello" plain
+	cp -r plain chooses
+	printf 'config: {models: {worker: {provider: two, model: m}}}\n' >>chooses/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report --format json --config two.yaml plain chooses
+	jq -e 'map(.states[0].sets.egress) == [["one.example.org:443"], ["two.example.org:443"]]' <<<"$output"
+	run -4 --separate-stderr agent6 machine check --config two.yaml chooses --against plain
+	[[ $stderr == *"two.example.org:443"* ]]
+	sed -i '$d' chooses/machine.yaml
+	printf 'config: {agent: {max_iterations: 10}}\n' >>chooses/machine.yaml
+	run -2 --separate-stderr agent6 machine check --report --config two.yaml chooses plain
+	[[ $stderr == *"chooses/machine.yaml:"*"error[config-only-lower]"* ]]
+	[[ $output != *"chooses: ok"* ]]
+	[[ $output == *"plain: ok"* ]]
+}
