@@ -19,6 +19,12 @@ static int wait_readable(int fd, int64_t timeout_ms, struct err *e)
 	return n > 0 ? 0 : err_errno(e, "the broker does not answer");
 }
 
+bool channel_gone(int channel_fd, int patience_ms)
+{
+	struct pollfd p = {.fd = channel_fd, .events = POLLRDHUP};
+	return poll(&p, 1, patience_ms) > 0;
+}
+
 static int receive_fd(int channel_fd)
 {
 	char byte;

@@ -137,6 +137,10 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 		bill_attempt(c, &a, body.len, !settled);
 	if (settled)
 		*f = rc ? broken : ended;
+	if (settled && f->kind == FAULT_RETRY && !f->status && http_broker_gone(c->http)) {
+		*f = FAULT_INIT;
+		fault_set(f, FAULT_FATAL, "the broker has ended");
+	}
 	wire_stream_free(a.stream);
 	buf_done(&a.whole);
 	return settled;

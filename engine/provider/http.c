@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-enum { ROUNDING_MS = 20 };
+enum { ROUNDING_MS = 20, BROKER_END_MS = 50 };
 
 struct http {
 	CURL *curl;
@@ -226,6 +226,13 @@ void http_close(struct http *h)
 		curl_easy_cleanup(h->curl);
 	free(h->base);
 	free(h);
+}
+
+/* An end closes the relayed connection and the channel, in any order. */
+bool http_broker_gone(struct http *h)
+{
+	h->broker_gone = h->broker_gone || channel_gone(h->channel_fd, BROKER_END_MS);
+	return h->broker_gone;
 }
 
 static bool is_clean(const char *header)

@@ -216,10 +216,12 @@ static pid_t broker_killer(void)
 	_exit(1);
 }
 
-static void broker_dies(void)
+static void broker_dies(int retries)
 {
 	pid_t killer = broker_killer();
-	AUTO_KIT k = {.format = "anthropic", .replies = {{KIT_STREAM KIT_BEGIN, 25, 0}}};
+	AUTO_KIT k = {.format = "anthropic",
+		.provider = json_pack("{s:i}", "max_retries", retries),
+		.replies = {{KIT_STREAM KIT_BEGIN, 25, 0}}};
 	kit_run(&k);
 	int status;
 	waitpid(killer, &status, 0);
@@ -232,7 +234,8 @@ int main(void)
 {
 	traced();
 	tls();
-	broker_dies();
+	broker_dies(4);
+	broker_dies(0);
 	system_store();
 	return tap_done();
 }
