@@ -43,13 +43,12 @@ int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
 	}
 }
 
-int io_read_file(
-	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
+static int read_opened(
+	int fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
 {
-	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
 	if (fd < 0)
 		return err_errno(e, "cannot open %s", name);
-	struct stat st;
 	if (fstat(fd, &st))
 		return err_errno(e, "cannot examine %s", name);
 	if (!S_ISREG(st.st_mode))
@@ -60,6 +59,22 @@ int io_read_file(
 		return -1;
 	*out = buf_take(&b, len);
 	return *out ? 0 : err_set(e, "%s: out of memory", name);
+}
+
+enum { READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+int io_read_file(
+	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
+{
+	AUTO_FD int fd = openat(dir_fd, name, READING);
+	return read_opened(fd, name, cap_bytes, out, len, e);
+}
+
+int io_read_plain(
+	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
+{
+	AUTO_FD int fd = openat(dir_fd, name, READING | O_NOFOLLOW);
+	return read_opened(fd, name, cap_bytes, out, len, e);
 }
 
 int io_create_file(
@@ -92,8 +107,10 @@ int io_memory_file(const char *name, const void *bytes, size_t len, struct err *
 static int replace_in(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
 	mode_t mode, struct err *e)
 {
+	/* What was left there is ours of before a kill, or a trap: opening a pipe would not end. */
+	unlinkat(dir_fd, temp, 0);
 	AUTO_FD int fd =
-		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return err_errno(e, "cannot create %s", temp);
 	if (io_write(fd, bytes->data, bytes->len))

@@ -15,6 +15,9 @@ int io_read_all(int fd, struct buf *b, const char *what, struct err *e);
  * with a NUL behind it. FIFOs, devices and directories are refused without blocking. */
 int io_read_file(
 	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e);
+/* The same where `name` is a file that others may have put there: no link is followed. */
+int io_read_plain(
+	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e);
 /* Creates the file `path` beneath `dir_fd`, with the directories above it that are missing; one
  * that is there is an error. `mode` is before the umask. Not synced. */
 int io_create_file(

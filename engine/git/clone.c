@@ -100,7 +100,7 @@ static int borrow(const struct git_repo *from, const struct git_repo *clone, str
 		return -1;
 	if (faccessat(own, "shallow", F_OK, 0))
 		return 0;
-	return io_read_file(own, "shallow", SHALLOW_BYTES_MAX, &shallow, &len, e) ||
+	return io_read_plain(own, "shallow", SHALLOW_BYTES_MAX, &shallow, &len, e) ||
 			       io_replace_file(to, "shallow", shallow, len, 0644, e)
 		       ? -1
 		       : 0;

@@ -18,7 +18,7 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 	AUTO_FD int dir = open(work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return err_errno(e, "cannot open %s", work_tree);
-	if (io_read_file(dir, ".git", PATH_MAX, &text, &len, e))
+	if (io_read_plain(dir, ".git", PATH_MAX, &text, &len, e))
 		return err_wrap(e, "%s", work_tree);
 	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
 		text[--len] = '\0';
@@ -46,7 +46,7 @@ static int read_commondir(struct git_repo *r, struct err *e)
 		r->common_dir = strdup(r->git_dir);
 		return 0;
 	}
-	if (io_read_file(dir, "commondir", PATH_MAX, &text, &len, e))
+	if (io_read_plain(dir, "commondir", PATH_MAX, &text, &len, e))
 		return err_wrap(e, "%s", r->git_dir);
 	text[strcspn(text, "\n")] = '\0';
 	bool absolute = text[0] == '/';

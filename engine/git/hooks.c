@@ -142,7 +142,7 @@ static int run_message_hooks(const struct run *r, struct buf *message, struct er
 	if (io_replace_file(r->git_dir, message_name, message->data, message->len, 0644, e) ||
 		run_hook(r, "prepare-commit-msg", prepare, e) ||
 		run_hook(r, "commit-msg", check, e) ||
-		io_read_file(r->git_dir, message_name, MESSAGE_BYTES_MAX, &text, &len, e))
+		io_read_plain(r->git_dir, message_name, MESSAGE_BYTES_MAX, &text, &len, e))
 		return -1;
 	if (strlen(text) != len || strspn(text, " \t\r\n") == len)
 		return err_set(e, "the hooks left no message for the commit");

@@ -13,7 +13,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum {
@@ -94,22 +96,36 @@ static json_t *recorded_match(const json_t *request)
 	return match;
 }
 
+/* The directory may lie where commands can write: a link or a pipe in the cassette's place would
+ * lead our writing elsewhere. */
+static int open_cassette(const struct live *w)
+{
+	char name[DRIVE_NAME_BYTES + 8];
+	struct stat st;
+	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
+	AUTO_FD int fd = openat(w->record_fd, name,
+		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 ? TAKE_FD(fd)
+										     : -1;
+}
+
 static void record_exchange(struct talk *t, const json_t *line)
 {
 	struct live *w = t->live;
-	if (!w->record_file)
+	if (w->record_fd < 0)
 		return;
 	json_auto_t *kept = json_pack("{s:s,s:o,s:O*}", "state", t->step->state->name, "match",
 		recorded_match(json_object_get(line, "request")), "reply",
 		json_object_get(line, "reply"));
 	AUTO_FREE char *text = json_text(kept);
 	size_t len = text ? strlen(text) : 0;
-	AUTO_FD int fd = open(w->record_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	AUTO_FD int fd = open_cassette(w);
 	if (text)
 		text[len] = '\n';
 	if (!text || fd < 0 || io_write(fd, text, len + 1))
-		live_notice(w, "an exchange of state %s is not recorded: %s cannot be written",
-			t->step->state->name, w->record_file);
+		live_notice(w,
+			"an exchange of state %s is not recorded: %s.jsonl cannot be written",
+			t->step->state->name, w->machine);
 }
 
 static void on_event(void *ctx, const char *event, const json_t *line)

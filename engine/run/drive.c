@@ -223,6 +223,15 @@ static bool open_data(struct drive *d, char *path, size_t bytes)
 	return true;
 }
 
+/* Before anything runs that could put another one into its place. */
+static bool open_record(struct drive *d)
+{
+	const char *dir = d->request->record_dir;
+	d->live.record_fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	return !dir || d->live.record_fd >= 0 ||
+	       drive_end(d, RUN_REFUSED, "cannot open %s: %s", dir, strerror(errno));
+}
+
 /* Beside the instances of all workspaces: three levels above this one. */
 static void audit_path(const struct drive *d, char path[PATH_MAX])
 {
@@ -314,14 +323,11 @@ static void line_committed(void *ctx, const char *line, size_t len)
 static void run_instance(struct drive *d)
 {
 	const struct drive_request *q = d->request;
-	char data[PATH_MAX], bundle[PATH_MAX], record[PATH_MAX];
+	char data[PATH_MAX], bundle[PATH_MAX];
 	struct named_text host[4];
 	bool begun = false;
 	struct err e = ERR_NONE;
 	snprintf(bundle, sizeof(bundle), "%s/bundle", d->instance->path);
-	snprintf(record, sizeof(record), "%s/%s.jsonl", q->record_dir ? q->record_dir : "",
-		q->machine->name);
-	d->live.record_file = q->record_dir ? record : NULL;
 	d->env = (struct plan_env){
 		.confine = {.config = q->config,
 			.workspace = q->workspace,
@@ -340,7 +346,7 @@ static void run_instance(struct drive *d)
 		.auto_approve = q->auto_approve,
 		.record = q->record_dir != NULL,
 	};
-	if (!check_root(d) || !check_workspace(d) || !check_drift(d, &begun))
+	if (!check_root(d) || !check_workspace(d) || !open_record(d) || !check_drift(d, &begun))
 		return;
 	if (journal_open(d->instance->dir_fd, &d->journal, &e)) {
 		drive_end(d, RUN_BROKEN, "%s", e.text);
@@ -400,6 +406,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 			.config = q->config,
 			.listener = l,
 			.data_fd = -1,
+			.record_fd = -1,
 			.machine = q->machine->name,
 			.audit = {.dir_fd = -1}}};
 	struct err e = ERR_NONE;
@@ -418,5 +425,6 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	workspace_done(&d.workspace);
 	position_done(&d.at);
 	own_close(&d.live.data_fd);
+	own_close(&d.live.record_fd);
 	free(d.live.agent);
 }

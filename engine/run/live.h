@@ -29,11 +29,11 @@ struct live {
 	struct activity now;
 	int data_fd; /* the instance's data directory; owned */
 	struct jails jails;
-	char *agent;             /* path of the program; owned, NULL: no agent state */
-	const char *record_file; /* run --record: the cassette, NULL: none */
-	const char *machine;     /* its name */
-	struct audit audit;      /* owned */
-	bool asking;             /* a question is open: nothing is drawn over it */
+	char *agent;         /* path of the program; owned, NULL: no agent state */
+	int record_fd;       /* run --record: the directory of the cassette; owned, -1: none */
+	const char *machine; /* its name */
+	struct audit audit;  /* owned */
+	bool asking;         /* a question is open: nothing is drawn over it */
 };
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */

@@ -43,3 +43,20 @@ for_format() {
 @test "a run over the OpenAI format, recorded, rehearses" {
 	for_format openai
 }
+
+@test "a command that plants a link in the cassette's place does not choose where it is written" {
+	local plant
+	provider anthropic
+	cp -r "$AGENT6_SRC/examples/hello/rehearsal/workspace" work
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	echo mine >victim
+	plant="ln -s $SCRATCH/victim tapes/hello.jsonl"
+	sed -i -e "s/^initial: .*/initial: plant/" \
+		-e "s|^states:|states:\n  plant: {kind: tool, command: [sh, -c, '$plant'], timeout_secs: 20, on: {ok: $(awk '/^initial:/ {print $2}' hello/machine.yaml), nonzero: bad, timeout: bad}}\n  bad: {kind: terminal, status: failed, reason: bad}|" hello/machine.yaml
+	cd work
+	run agent6 machine run ../hello --record tapes
+	exec 8>&-
+	echo "$output"
+	[[ $status -eq 0 && $output == *"is not recorded"* ]]
+	[[ -L tapes/hello.jsonl && $(cat ../victim) == mine ]]
+}

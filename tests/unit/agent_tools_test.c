@@ -193,6 +193,11 @@ static void searching(void)
 	refused("grep", "{\"pattern\":\"(\"}", "not a POSIX extended regular expression");
 	refused("grep", "{\"pattern\":\"\"}", "1 to 1000 bytes");
 	refused("grep", "{\"pattern\":\"x\",\"path\":\"up\"}", "leads out of the workspace");
+	mkdirat(context.workspace_fd, "oracle", 0755);
+	puts_in("oracle/TOP SECRET", "E77\n");
+	tree_link(workspace, "oracle/.gitignore", "../../secret");
+	is_str(call("grep", "{\"pattern\":\"E77\"}", NULL), "oracle/TOP SECRET:1: E77\n",
+		"what a link leads to outside is no list of patterns");
 	AUTO_BUF b;
 	buf_init(&b, 1 << 20);
 	for (int i = 0; i < 500; i++)

@@ -40,6 +40,13 @@ static void test_files(int dir)
 	is(io_read_file(dir, "d", 7, &text, &len, &e), -1, "a directory");
 	is(io_replace_file(dir, "d", "x", 1, 0600, &e), -1, "a directory is not replaced");
 	is(faccessat(dir, ".d.tmp", F_OK, 0), -1, "and nothing is left behind");
+	mkfifoat(dir, ".trap.tmp", 0600);
+	ok(!io_replace_file(dir, "trap", "x", 1, 0600, &(struct err){0}),
+		"a FIFO in the temporary file's place does not block");
+	ok(!symlinkat("a", dir, "link") && !io_read_file(dir, "link", 8, &text, &len, NULL),
+		"a link is followed");
+	free(text);
+	is(io_read_plain(dir, "link", 8, &text, &len, NULL), -1, "but not where one is refused");
 	AUTO_FD int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	is(io_write(full, "x", 1), -1, "a full device");
 	is(errno, ENOSPC, "says so");

@@ -94,7 +94,7 @@ static void load_ignore(int dir_fd, const struct ignore *parent, size_t prefix, 
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	if (io_read_file(dir_fd, ".gitignore", IGNORE_CAP_BYTES, &text, &len, NULL))
+	if (io_read_plain(dir_fd, ".gitignore", IGNORE_CAP_BYTES, &text, &len, NULL))
 		ignore_init(out, parent, prefix, "");
 	else
 		ignore_init(out, parent, prefix, text);
