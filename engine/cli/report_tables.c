@@ -176,8 +176,11 @@ static void add_layers(struct buf *out, const char *who, const json_t *layers)
 		AUTO_BUF layer;
 		buf_init(&layer, 512);
 		summary_layer(&layer, name, value);
-		buf_adds(out, json_is_false(value) ? "<li class=\"off\">" : "<li>");
-		html_text(out, layer.data ? layer.data : "", 200);
+		if (!layer.len)
+			continue;
+		buf_adds(out,
+			!strncmp(layer.data, "no Landlock", 11) ? "<li class=\"off\">" : "<li>");
+		html_text(out, layer.data, 200);
 		buf_adds(out, "</li>");
 	}
 	buf_adds(out, "</ul>\n");

@@ -28,7 +28,8 @@ void summary_add(struct summary *s, const json_t *fields);
 /* Gives every line of an instance's journal, decoded, to `each`. */
 int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t *fields), void *ctx,
 	struct err *e);
-/* One layer of a confinement in words: "seccomp 1", "no idmap". */
+/* One layer of a confinement in words: "no capabilities", "Landlock ABI 7"; nothing for one that
+ * only says that there was nothing to do. */
 void summary_layer(struct buf *out, const char *name, const json_t *value);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
 void summary_read_layers(struct summary *s, const struct instance *i);

@@ -39,6 +39,7 @@ triage-14 junk inbox/003-offer.txt" ]
 	run --separate-stderr agent6 machine replay triage
 	[ "$status" -eq 0 ]
 	[[ $output == *"17  decide"*"empty"* ]]
+	[[ $output == *"tools: no capabilities, "*"no network"*"agents: no capabilities, not dumpable"* ]]
 }
 
 @test "an ordinary user rehearses too" {

@@ -48,7 +48,7 @@ setup() {
 	grep -q 'ok → decide' page.html
 	grep -q 'Nothing left the machine' page.html
 	grep -q '<dt>workspace</dt><dd>reads and writes' page.html
-	grep -qE '<h3>In force around tools</h3>.*no_new_privs' page.html
+	grep -qE '<h3>In force around tools</h3>.*no new privileges' page.html
 	grep -q '<h4>changed: text</h4>.*<del>null</del><ins>&quot;&lt;/pre&gt;' page.html
 }
 
