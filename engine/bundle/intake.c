@@ -35,14 +35,18 @@ void intake_refuse(struct intake *in, enum rule rule, const char *path, const ch
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	struct finding *f = finding_add(in->findings, rule, NULL, NULL, "%s", text);
+	in->machine_refused |= member_path_is_machine(path);
 	const struct bundle *b = in->bundle;
 	size_t dir = strlen(b->named);
 	if (b->form == BUNDLE_LOOSE)
 		dir = strrchr(b->named, '/') ? (size_t)(strrchr(b->named, '/') - b->named) : 0;
 	while (dir && b->named[dir - 1] == '/')
 		dir--;
-	snprintf(file, sizeof(file), "%.*s%s%s", (int)dir, b->named, dir && *path ? "/" : "",
-		intake_shown(in, path));
+	if (*path)
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)dir, b->named, dir ? "/" : "",
+			intake_shown(in, path));
+	else /* about the bundle as a whole */
+		snprintf(file, sizeof(file), "%s", b->named);
 	f->file = arena_copy(&in->findings->arena, file, strlen(file));
 }
 
@@ -259,7 +263,7 @@ static void find_machine(struct intake *in)
 		else
 			b->machine = &b->members[i];
 	}
-	if (!b->machine && !in->full)
+	if (!b->machine && !in->full && !in->machine_refused)
 		intake_refuse(in, RULE_BUNDLE_MACHINE, "",
 			"there is no machine file: a bundle holds machine.yaml (or .yml, .json, "
 			".toml)");

@@ -84,6 +84,17 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool is_folder(const char *name)
+{
+	return !strcmp(name, "scripts") || !strcmp(name, "prompts") || !strcmp(name, "rehearsal");
+}
+
+/* What a bundle can hold at its top; anything else there is the repository's. */
+static bool is_top_name(const char *name)
+{
+	return is_folder(name) || member_path_allowed(name);
+}
+
 /* The names in a directory, sorted, so that findings and limits do not depend on the file system.
  */
 static int list_names(
@@ -99,10 +110,17 @@ static int list_names(
 		return 0;
 	}
 	char **names = arena_array(arena, ENTRIES_MAX, sizeof(*names));
-	for (struct dirent *d; (d = readdir(dir)) && count < ENTRIES_MAX;)
-		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+	struct dirent *d;
+	while ((d = readdir(dir)) && count < ENTRIES_MAX)
+		if (*path ? strcmp(d->d_name, ".") && strcmp(d->d_name, "..")
+			  : is_top_name(d->d_name))
 			names[count++] = arena_copy(arena, d->d_name, strlen(d->d_name));
 	closedir(dir);
+	if (d) {
+		intake_refuse(in, RULE_BUNDLE_LIMIT, path,
+			"the directory has more entries than a bundle may have members");
+		in->full = true;
+	}
 	qsort(names, (size_t)count, sizeof(*names), by_name);
 	*out = names;
 	return count;
@@ -150,11 +168,6 @@ static const char *real_place(const struct bundle *b, int fd, char real[PATH_MAX
 	return below ? real + root_len + 1 : NULL;
 }
 
-static bool is_folder(const char *name)
-{
-	return !strcmp(name, "scripts") || !strcmp(name, "prompts") || !strcmp(name, "rehearsal");
-}
-
 /* A link may stay inside the member folders; what it leads to is then a member like any other. */
 static bool link_stays(struct intake *in, const char *path)
 {
@@ -185,6 +198,9 @@ static void walk_opened(struct intake *in, int fd, const char *path, const struc
 			"the setuid, setgid or sticky bit is set: `chmod u-s,g-s,-t` clears it");
 	else if (S_ISDIR(st.st_mode))
 		walk_directory(in, fd, path, above);
+	else if (S_ISREG(st.st_mode) && is_folder(path))
+		intake_refuse(in, RULE_BUNDLE_LINK, path,
+			"the symbolic link leads to a file, and %s/ is a folder", path);
 	else if (S_ISREG(st.st_mode))
 		take_file(in, fd, &st, path, path);
 	else
@@ -223,13 +239,15 @@ static void walk_entry(struct intake *in, const char *path, const struct level *
 		walk_opened(in, fd, path, above);
 }
 
-/* README and LICENSE files; a directory of that name is the repository's own. */
-static bool is_notice(const struct bundle *b, const char *name)
+/* A folder, or README and LICENSE files; of the other kind, such a name is the repository's own. */
+static bool is_ours(const struct bundle *b, const char *name)
 {
 	struct stat st;
-	if (strncmp(name, "README", 6) && strncmp(name, "LICENSE", 7))
+	if (fstatat(b->root_fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return false;
-	return !fstatat(b->root_fd, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode);
+	if (is_folder(name))
+		return S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode);
+	return !member_path_is_machine(name) && !S_ISDIR(st.st_mode);
 }
 
 static void take_loose(struct intake *in, const char *loose)
@@ -262,11 +280,12 @@ int bundle_walk(struct intake *in, const char *loose, struct err *e)
 	arena_init(&scratch);
 	int count = list_names(in, b->root_fd, "", &scratch, &names);
 	for (int i = 0; i < count && !in->full; i++)
-		if (is_folder(names[i]) || is_notice(b, names[i]) ||
-			(!loose && member_path_is_machine(names[i])))
+		if (is_ours(b, names[i]) || (!loose && member_path_is_machine(names[i])))
 			walk_entry(in, names[i], &root);
+	size_t before = b->count;
 	if (loose)
 		take_loose(in, loose);
+	in->machine_refused |= loose && b->count == before;
 	arena_done(&scratch);
 	return 0;
 }

@@ -169,6 +169,30 @@ static void test_limits(void)
 		tree_file(here, path, "", 0644);
 	}
 	refused("4,097 members", RULE_BUNDLE_LIMIT, "4,096");
+	tree_file(fresh("crowd"), "scripts/z", "a", 0644);
+	for (int i = 0; i <= 4 * BUNDLE_MEMBERS_MAX; i++) {
+		snprintf(path, sizeof(path), "source%d", i);
+		tree_file(here, path, "", 0644);
+	}
+	accepted("a repository of many files around it", 2);
+	fresh("hollow");
+	for (int i = 0; i <= 4 * BUNDLE_MEMBERS_MAX; i++) {
+		snprintf(path, sizeof(path), "%s/rehearsal/d%d", here, i);
+		if ((!i && mkdir(tree_path(here, "rehearsal"), 0755)) || mkdir(path, 0755))
+			bail("cannot make a directory");
+	}
+	refused("a folder of more directories than are looked at", RULE_BUNDLE_LIMIT, "entries");
+}
+
+/* A file that is called like a folder is the repository's, and could not be unpacked again. */
+static void test_folders(void)
+{
+	tree_file(fresh("file"), "scripts", "a", 0644);
+	accepted("a file called scripts", 1);
+	tree_file(fresh("link"), "prompts/p", "a", 0644);
+	if (symlink("prompts/p", tree_path(here, "scripts")))
+		bail("cannot link");
+	refused("a link called scripts to a file", RULE_BUNDLE_LINK, "is a folder");
 }
 
 static void test_machine_file(void)
@@ -178,6 +202,16 @@ static void test_machine_file(void)
 	snprintf(here, sizeof(here), "%s/none", tap_scratch());
 	tree_file(here, "scripts/a", "a", 0644);
 	refused("no machine file", RULE_BUNDLE_MACHINE, "no machine file");
+	snprintf(here, sizeof(here), "%s/linked", tap_scratch());
+	tree_file(here, "real.yaml", "machine: demo\n", 0644);
+	if (symlink("real.yaml", tree_path(here, "machine.yaml")))
+		bail("cannot link");
+	refused("a machine file that is a link is not missing too", RULE_BUNDLE_LINK, "leaves");
+	tree_file(here, "real.asm.yaml", "machine: demo\n", 0644);
+	if (symlink("real.asm.yaml", tree_path(here, "other.asm.yaml")))
+		bail("cannot link");
+	snprintf(here, sizeof(here), "%s/linked/other.asm.yaml", tap_scratch());
+	refused("nor is a loose one", RULE_BUNDLE_LINK, "name the file it leads to");
 }
 
 int main(void)
@@ -186,6 +220,7 @@ int main(void)
 	test_kinds();
 	test_names();
 	test_limits();
+	test_folders();
 	test_machine_file();
 	return tap_done();
 }
