@@ -14,6 +14,7 @@ setup() {
 	[[ $output == *"path          greet -> greeted"* ]]
 	[[ $output == *"1,343 in, 79 out tokens"* ]]
 	[[ $output == *"confinement   profile strict"* ]]
+	[[ $output == *"agents: no capabilities, not dumpable"* ]]
 	[ -z "$(ls)" ]
 }
 
@@ -39,7 +40,6 @@ triage-14 junk inbox/003-offer.txt" ]
 	run --separate-stderr agent6 machine replay triage
 	[ "$status" -eq 0 ]
 	[[ $output == *"17  decide"*"empty"* ]]
-	[[ $output == *"tools: no capabilities, "*"no network"*"agents: no capabilities, not dumpable"* ]]
 }
 
 @test "an ordinary user rehearses too" {
