@@ -9,17 +9,19 @@ enum { DIALS_WAIT_MS = 1000, PIPE_BYTES = 1 << 20 };
 int broker_open(struct broker *b, const struct options *options, uint64_t fd_limit, struct err *e)
 {
 	*b = (struct broker){.options = options,
-		.budget = options->max_bytes,
+		.up_left = options->max_bytes,
+		.down_left = UINT64_MAX,
 		.fd_limit = fd_limit,
 		.agent.fd = -1,
+		.loop.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.wake_at_ms = INT64_MAX,
 		.linger_until_ms = INT64_MAX,
 		.dialer = {.proxy = options->upstream_proxy, .done = connection_dialed}};
-	if (pipe2(b->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
-		return err_errno(e, "cannot create a pipe");
+	if (b->loop.epoll_fd < 0 || pipe2(b->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_errno(e, "cannot create an epoll instance and a pipe");
 	fcntl(b->pipe[1], F_SETPIPE_SZ, PIPE_BYTES); /* a block comes in small pieces */
 	LIST_INIT(&b->live);
-	if (loop_open(&b->loop, e) < 0 || dialer_open(&b->dialer, e) < 0 ||
+	if (dialer_open(&b->dialer, e) < 0 ||
 		control_open(&b->control, &b->loop, options->control_fd, e) < 0)
 		return -1;
 	for (size_t i = 0; i < options->channel_count; i++)
@@ -46,7 +48,7 @@ static void wait_and_wake(struct broker *b)
 static bool is_over(const struct broker *b)
 {
 	bool lingered = clock_monotonic_ms() >= b->linger_until_ms;
-	return b->agent_gone || b->control.lost ||
+	return b->agent.ready || b->control.lost ||
 	       (b->open_channels == 0 && (b->live_count == 0 || lingered));
 }
 

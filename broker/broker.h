@@ -24,11 +24,10 @@ struct broker {
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
 	unsigned live_count;
-	uint64_t budget; /* bytes that may still leave */
+	uint64_t up_left, down_left; /* bytes that may still leave; that may come: no limit */
 	uint64_t fd_limit;
 	int64_t wake_at_ms;      /* when the first connection runs out of time, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
-	bool agent_gone;
 };
 
 /* Opens everything that needs the host; `options` is borrowed. After this the process confines

@@ -130,19 +130,12 @@ static void lifeline_wake(struct watch *w)
 	}
 }
 
-static void agent_wake(struct watch *w)
-{
-	struct broker *b = w->owner;
-	b->agent_gone = true;
-}
-
 /* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
 static int watch_agent(struct broker *b, pid_t pid, struct err *e)
 {
 	if (b->agent.fd >= 0 || pid == 0)
 		return 0;
-	b->agent = (struct watch){
-		.fd = (int)syscall(SYS_pidfd_open, pid, 0), .wake = agent_wake, .owner = b};
+	b->agent.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (b->agent.fd < 0 || loop_want(&b->loop, &b->agent, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch the agent, process %d", pid);
 	return 0;

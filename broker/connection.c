@@ -63,29 +63,25 @@ static void lose_writer(struct side *s)
 
 /* --- moving bytes -------------------------------------------------------------------------- */
 
-/* How many of `want` bytes the budget has left. */
-static size_t may_leave(const struct side *s, size_t want)
+static size_t at_most(size_t want, uint64_t left)
 {
-	uint64_t budget = s->owner->channel->broker->budget;
-	return s == &s->owner->agent && want > budget ? (size_t)budget : want;
+	return want < left ? want : (size_t)left;
 }
 
 static void has_left(struct side *s, size_t count)
 {
 	s->moved += count;
-	if (s == &s->owner->agent)
-		s->owner->channel->broker->budget -= count;
+	*s->budget -= count;
 }
 
 /* How many bytes may go on without anybody's look at them; 0 where that does not pay. */
 static size_t may_pour(const struct side *s)
 {
 	const struct pin *pin = &s->owner->pin;
-	bool awaited = s != &s->owner->agent && pin->state == PIN_REPLY;
-	size_t unseen = s == &s->owner->agent ? pin_unseen(pin) : BLOCK_BYTES;
+	bool up = s == &s->owner->agent, awaited = !up && pin->state == PIN_REPLY;
 	if (!s->bulk || awaited || s->end > s->start || other(s)->watch.fd < 0)
 		return 0;
-	return may_leave(s, unseen < BLOCK_BYTES ? unseen : BLOCK_BYTES);
+	return at_most(at_most(BLOCK_BYTES, *s->budget), up ? pin_unseen(pin) : BLOCK_BYTES);
 }
 
 /* Bytes in the pipe go on by reference; what the other side does not take becomes the block. */
@@ -132,7 +128,7 @@ static bool fill(struct side *s)
 static void pass_on(struct side *s)
 {
 	struct side *to = other(s);
-	size_t want = may_leave(s, s->approved);
+	size_t want = at_most(s->approved, *s->budget);
 	if (want == 0) {
 		refuse(s->owner, REFUSED_BUDGET);
 		return;
@@ -341,21 +337,19 @@ static void choose(struct connection *c)
 static void ask(struct connection *c)
 {
 	struct side *s = &c->agent;
-	enum proxy_step step = PROXY_GREET;
-	while (step == PROXY_GREET) {
-		step = proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
-		if (step == PROXY_GREET || step == PROXY_CONNECT)
-			s->start += c->request.bytes;
-		if (step == PROXY_GREET &&
-			send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) != 2)
-			step = PROXY_BAD;
-	}
-	if (s->start == s->end)
-		drop(s);
+	enum proxy_step step =
+		proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
+	if (step == PROXY_GREET || step == PROXY_CONNECT)
+		s->start += c->request.bytes;
 	if (step == PROXY_CONNECT)
 		choose(c);
-	else if (step == PROXY_BAD)
+	else if (step == PROXY_GREET &&
+		 send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) == 2)
+		approve(s);
+	else if (step != PROXY_MORE)
 		refuse(c, REFUSED_HOST);
+	if (s->start == s->end)
+		drop(s);
 }
 
 /* What is in use, and what the worst dial may need besides. */
@@ -376,13 +370,15 @@ void connection_begin(struct channel *channel, int agent_fd)
 	}
 	*c = (struct connection){.channel = channel,
 		.endpoint = channel->endpoint,
-		.agent = {{.fd = agent_fd, .wake = side_wake, .owner = &c->agent}, .owner = c},
-		.upstream = {{.fd = -1, .wake = side_wake, .owner = &c->upstream}, .owner = c},
+		.agent = {.owner = c, .budget = &b->up_left},
+		.upstream = {.owner = c, .budget = &b->down_left},
 		.ending = "eof",
 		.started_ms = clock_monotonic_ms(),
 		.deadline_ms = INT64_MAX};
-	if (b->budget == 0 || !descriptors_left(b))
-		refuse(c, b->budget == 0 ? REFUSED_BUDGET : REFUSED_DIAL);
+	c->agent.watch = (struct watch){.fd = agent_fd, .wake = side_wake, .owner = &c->agent};
+	c->upstream.watch = (struct watch){.fd = -1, .wake = side_wake, .owner = &c->upstream};
+	if (b->up_left == 0 || !descriptors_left(b))
+		refuse(c, b->up_left == 0 ? REFUSED_BUDGET : REFUSED_DIAL);
 	else if (c->endpoint)
 		dial(c, c->endpoint);
 	LIST_INSERT_HEAD(&b->live, c, siblings);

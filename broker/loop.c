@@ -1,11 +1,5 @@
 #include "broker/loop.h"
 
-int loop_open(struct loop *l, struct err *e)
-{
-	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return l->epoll_fd < 0 ? err_errno(e, "cannot create an epoll instance") : 0;
-}
-
 int loop_want(struct loop *l, struct watch *w, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = w};
@@ -33,6 +27,7 @@ void loop_turn(struct loop *l, int timeout_ms)
 		if (!w)
 			continue;
 		w->ready = l->batch[l->at].events;
-		w->wake(w);
+		if (w->wake)
+			w->wake(w);
 	}
 }

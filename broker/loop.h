@@ -11,20 +11,19 @@ enum { EVENTS_MAX = 64 };
 
 /* Embedded in whatever owns the descriptor. */
 struct watch {
-	int fd;          /* -1: none */
-	uint32_t wanted; /* asked for so far; 0: not watched */
-	uint32_t ready;  /* what it is woken for */
-	void (*wake)(struct watch *w);
-	void *owner; /* for `wake` */
+	int fd;                        /* -1: none */
+	uint32_t wanted;               /* asked for so far; 0: not watched */
+	uint32_t ready;                /* what it is woken for */
+	void (*wake)(struct watch *w); /* NULL: `ready` says it */
+	void *owner;                   /* for `wake` */
 };
 
 struct loop {
-	int epoll_fd;
+	int epoll_fd;                         /* the caller's */
 	struct epoll_event batch[EVENTS_MAX]; /* of this turn; what is forgotten is NULL */
 	int at, count;
 };
 
-int loop_open(struct loop *l, struct err *e) MUST_CHECK;
 /* Asks for exactly `events` from now on: 0 stops watching, EPOLLHUP alone waits for the end and for
  * errors, which are reported whatever else is asked for. -1 with errno. */
 int loop_want(struct loop *l, struct watch *w, uint32_t events);

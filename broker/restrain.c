@@ -160,12 +160,9 @@ static int enter_seccomp(struct err *e)
 int restrain(const struct options *o, const char **weakness, struct err *e)
 {
 	static const struct rlimit none = {0, 0};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return err_errno(e, "cannot set no_new_privs");
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return err_errno(e, "cannot make the process undumpable");
-	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+		setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_MSGQUEUE, &none) < 0 ||
 		setrlimit(RLIMIT_MEMLOCK, &none) < 0)
-		return err_errno(e, "cannot lower the limits");
+		return err_errno(e, "cannot set no_new_privs, undumpable and lower limits");
 	return caps_drop(e) < 0 || enter_landlock(o, weakness, e) < 0 ? -1 : enter_seccomp(e);
 }

@@ -11,27 +11,26 @@
 static const struct prefix {
 	uint8_t bytes[16];
 	unsigned bits;
-	enum address_class class;
+	enum reach reach;
 } prefixes[] = {
-	{{NAT64, 100, 100, 100, 200}, 128, ADDRESS_SPECIAL}, /* metadata in the shared range */
-	{{NAT64, 168, 63, 129, 16}, 128, ADDRESS_SPECIAL},   /* metadata on a public address */
-	{{NAT64, 0}, 104, ADDRESS_SPECIAL}, {{NAT64, 10}, 104, ADDRESS_PRIVATE},
-	{{NAT64, 100, 64}, 106, ADDRESS_PRIVATE}, {{NAT64, 127}, 104, ADDRESS_LOOPBACK},
-	{{NAT64, 169, 254}, 112, ADDRESS_SPECIAL}, {{NAT64, 172, 16}, 108, ADDRESS_PRIVATE},
-	{{NAT64, 192, 0, 0}, 120, ADDRESS_SPECIAL}, {{NAT64, 192, 0, 2}, 120, ADDRESS_SPECIAL},
-	{{NAT64, 192, 88, 99}, 120, ADDRESS_SPECIAL}, {{NAT64, 192, 168}, 112, ADDRESS_PRIVATE},
-	{{NAT64, 198, 18}, 111, ADDRESS_PRIVATE}, {{NAT64, 198, 51, 100}, 120, ADDRESS_SPECIAL},
-	{{NAT64, 203, 0, 113}, 120, ADDRESS_SPECIAL},
-	{{NAT64, 224}, 99, ADDRESS_SPECIAL}, /* multicast, reserved, broadcast */
-	{{NAT64}, 96, ADDRESS_PUBLIC}, {{[15] = 1}, 128, ADDRESS_LOOPBACK},
-	{{0xfd, 0x00, 0x0e, 0xc2}, 32, ADDRESS_SPECIAL},                  /* metadata */
-	{{0xfd, 0x20, 0x00, 0xce, [14] = 2, 0x54}, 128, ADDRESS_SPECIAL}, /* metadata */
-	{{0xfc}, 7, ADDRESS_PRIVATE},
-	{{0x20, 0x01, 0x00}, 23, ADDRESS_SPECIAL}, /* Teredo, ORCHID and other assignments */
-	{{0x20, 0x01, 0x0d, 0xb8}, 32, ADDRESS_SPECIAL},
-	{{0x20, 0x02}, 16, ADDRESS_SPECIAL}, /* 6to4 */
-	{{0x3f, 0xff}, 20, ADDRESS_SPECIAL}, {{0x20}, 3, ADDRESS_PUBLIC},
-	{{0}, 0, ADDRESS_SPECIAL}, /* v4-mapped, link-local, multicast and all that is unassigned */
+	{{NAT64, 100, 100, 100, 200}, 128, REACH_NEVER}, /* metadata in the shared range */
+	{{NAT64, 168, 63, 129, 16}, 128, REACH_NEVER},   /* metadata on a public address */
+	{{NAT64, 0}, 104, REACH_NEVER}, {{NAT64, 10}, 104, REACH_PRIVATE},
+	{{NAT64, 100, 64}, 106, REACH_PRIVATE}, {{NAT64, 127}, 104, REACH_LOCAL},
+	{{NAT64, 169, 254}, 112, REACH_NEVER}, {{NAT64, 172, 16}, 108, REACH_PRIVATE},
+	{{NAT64, 192, 0, 0}, 120, REACH_NEVER}, {{NAT64, 192, 0, 2}, 120, REACH_NEVER},
+	{{NAT64, 192, 88, 99}, 120, REACH_NEVER}, {{NAT64, 192, 168}, 112, REACH_PRIVATE},
+	{{NAT64, 198, 18}, 111, REACH_PRIVATE}, {{NAT64, 198, 51, 100}, 120, REACH_NEVER},
+	{{NAT64, 203, 0, 113}, 120, REACH_NEVER},
+	{{NAT64, 224}, 99, REACH_NEVER}, /* multicast, reserved, broadcast */
+	{{NAT64}, 96, REACH_PUBLIC}, {{[15] = 1}, 128, REACH_LOCAL},
+	{{0xfd, 0x00, 0x0e, 0xc2}, 32, REACH_NEVER},                  /* metadata */
+	{{0xfd, 0x20, 0x00, 0xce, [14] = 2, 0x54}, 128, REACH_NEVER}, /* metadata */
+	{{0xfc}, 7, REACH_PRIVATE},
+	{{0x20, 0x01, 0x00}, 23, REACH_NEVER}, /* Teredo, ORCHID and other assignments */
+	{{0x20, 0x01, 0x0d, 0xb8}, 32, REACH_NEVER}, {{0x20, 0x02}, 16, REACH_NEVER}, /* 6to4 */
+	{{0x3f, 0xff}, 20, REACH_NEVER}, {{0x20}, 3, REACH_PUBLIC},
+	{{0}, 0, REACH_NEVER}, /* v4-mapped, link-local, multicast and all that is unassigned */
 };
 
 static bool prefix_matches(const struct prefix *p, const uint8_t *bytes)
@@ -41,7 +40,7 @@ static bool prefix_matches(const struct prefix *p, const uint8_t *bytes)
 	       (rest == 0 || ((p->bytes[whole] ^ bytes[whole]) >> (8 - rest)) == 0);
 }
 
-enum address_class address_class(const struct sockaddr *address)
+enum reach address_reach(const struct sockaddr *address)
 {
 	uint8_t bytes[16] = {NAT64};
 	const struct prefix *p = prefixes;
@@ -51,17 +50,15 @@ enum address_class address_class(const struct sockaddr *address)
 	else if (address->sa_family == AF_INET6)
 		memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
 	else
-		return ADDRESS_SPECIAL;
+		return REACH_NEVER;
 	while (!prefix_matches(p, bytes))
 		p++;
 	bool embedded = address->sa_family == AF_INET6 && p->bytes[1] == 0x64;
-	return embedded && p->class != ADDRESS_PUBLIC ? ADDRESS_SPECIAL : p->class;
+	return embedded && p->reach != REACH_PUBLIC ? REACH_NEVER : p->reach;
 }
 
 bool address_allowed(const struct sockaddr *address, enum reach reach)
 {
-	enum address_class class = address_class(address);
-	if (reach == REACH_LOCAL)
-		return class == ADDRESS_LOOPBACK;
-	return class == ADDRESS_PUBLIC || (reach == REACH_PRIVATE && class == ADDRESS_PRIVATE);
+	enum reach asked = address_reach(address);
+	return asked == reach || (asked == REACH_PUBLIC && reach == REACH_PRIVATE);
 }

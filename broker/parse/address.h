@@ -9,23 +9,17 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-enum address_class {
-	ADDRESS_PUBLIC,
-	ADDRESS_LOOPBACK,
-	ADDRESS_PRIVATE, /* RFC 1918, shared (CGNAT), benchmarking, unique-local */
-	ADDRESS_SPECIAL, /* link-local, metadata, multicast, embedded, reserved: never an endpoint
-			  */
-};
-
-/* What a channel may reach. */
+/* What an address asks for, and what a channel may reach. */
 enum reach {
 	REACH_PUBLIC,
-	REACH_PRIVATE, /* public and private */
+	REACH_PRIVATE, /* RFC 1918, shared (CGNAT), benchmarking, unique-local; a channel: public
+			  too */
 	REACH_LOCAL,   /* loopback and nothing else */
+	REACH_NEVER,   /* link-local, metadata, multicast, embedded, reserved: no channel may */
 };
 
-/* The class of an AF_INET or AF_INET6 address; any other family is special. An address that embeds
- * an IPv4 one is special; of NAT64's well-known prefix, unless what it embeds is public. */
-enum address_class address_class(const struct sockaddr *address);
+/* Of an AF_INET or AF_INET6 address; any other family is never reached. Neither is one that embeds
+ * an IPv4 address; of NAT64's well-known prefix, unless what it embeds is public. */
+enum reach address_reach(const struct sockaddr *address);
 bool address_allowed(const struct sockaddr *address, enum reach reach);
 #endif

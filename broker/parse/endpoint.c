@@ -29,7 +29,7 @@ static void see_address(struct endpoint *p)
 		inet_ntop(AF_INET6, &at.in6.sin6_addr, p->host, sizeof(p->host));
 	}
 	if (p->is_address)
-		p->reach = address_class(&at.any) == ADDRESS_LOOPBACK ? REACH_LOCAL : REACH_PRIVATE;
+		p->reach = address_reach(&at.any) == REACH_LOCAL ? REACH_LOCAL : REACH_PRIVATE;
 }
 
 int endpoint_decode(struct endpoint *p, const char *text, struct err *e)

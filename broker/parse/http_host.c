@@ -30,11 +30,6 @@ static bool is_token(char c)
 	return isalnum((unsigned char)c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* Takes one step through the shape. */
 static bool line_fits(struct http_line *l, char c)
 {
@@ -60,7 +55,7 @@ static void line_see(struct http_line *l, const char *bytes, size_t len)
 		l->matched = lower == mark[l->matched] ? l->matched + 1 : lower == mark[0];
 		l->versioned |= l->matched == sizeof(mark) - 1;
 		l->matched %= sizeof(mark) - 1;
-		l->filled |= !is_blank(*c) && *c != '\r';
+		l->filled |= !isblank((unsigned char)*c) && *c != '\r';
 		l->lax = l->lax || !line_fits(l, *c);
 	}
 	l->bytes += len;
@@ -90,9 +85,9 @@ static void see_field(struct head *h, const struct endpoint *p, const char *line
 	size_t name_len = (size_t)(colon - line);
 	for (size_t i = 0; i < name_len; i++)
 		h->bad |= !is_token(line[i]);
-	while (value < end && is_blank(*value))
+	while (value < end && isblank((unsigned char)*value))
 		value++;
-	while (end > value && is_blank(end[-1]))
+	while (end > value && isblank((unsigned char)end[-1]))
 		end--;
 	size_t value_len = (size_t)(end - value);
 	if (is_field(line, name_len, "host")) {
