@@ -33,7 +33,8 @@ nothing() { # prints and fails on any output of CMD
 }
 
 @test "functions, parameters, nesting and files stay within CONTRIBUTING.md's limits" {
-	mapfile -t files < <(sources jail broker machines schema engine tests | grep '\.[ch]$')
+	# The functions of jail/musl have the signatures of another C library.
+	mapfile -t files < <(sources jail broker machines schema engine tests | grep '\.[ch]$' | grep -v '^jail/musl/')
 	run -0 awk -f tests/structure/measure.awk "${files[@]}"
 	echo "$output" | sed 's/^/# /' >&3
 	[[ ${#lines[@]} -eq 1 && ${lines[0]} =~ ^median\ ([0-9]+),\ p90\ ([0-9]+) ]]
