@@ -28,7 +28,8 @@ void html_text(struct buf *out, const char *text, size_t limit)
 			buf_adds(out, "\xe2\x80\xa6");
 			return;
 		}
-		bool shown = step && (!utf8_is_control(code) || code == '\n' || code == '\t');
+		bool shown = step && !utf8_is_bidi(code) &&
+			     (!utf8_is_control(code) || code == '\n' || code == '\t');
 		if (!shown)
 			buf_adds(out, "\xef\xbf\xbd");
 		else if (entity(code))

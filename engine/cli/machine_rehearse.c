@@ -3,11 +3,12 @@
 #include "cli/stage.h"
 #include "cli/start.h"
 #include "cli/summary.h"
+#include "cli/text.h"
 #include "run/workspace.h"
 
 #include <string.h>
 
-enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20 };
+enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20, FAILURE_BYTES_MAX = 64 * 1024 };
 
 /* A rehearsal under way. */
 struct rehearsal {
@@ -98,11 +99,14 @@ static void print_failures(const json_t *failures)
 	json_t *failure;
 	json_array_foreach (failures, i, failure) {
 		const char *state = json_string_value(json_object_get(failure, "state"));
-		fprintf(stderr, "agent6: rehearsal: state %s, step %jd, turn %jd: %s\n",
-			state ? state : "?",
+		AUTO_BUF line;
+		buf_init(&line, FAILURE_BYTES_MAX);
+		buf_addf(&line, "rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
 			(intmax_t)json_integer_value(json_object_get(failure, "seq")),
 			(intmax_t)json_integer_value(json_object_get(failure, "turn")),
-			json_string_value(json_object_get(failure, "text")));
+			text_of(failure, "text"));
+		text_complain(
+			line.failed ? "rehearsal: a failure too long to be shown" : line.data);
 	}
 }
 

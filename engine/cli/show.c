@@ -454,7 +454,7 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 		       r->status == RUN_DAMAGED || r->status == RUN_BROKEN;
 	if (refused) {
 		fflush(stdout);
-		fprintf(stderr, "agent6: %s\n", r->reason);
+		text_complain(r->reason);
 		return;
 	}
 	if (s->mode == SHOW_JSON || s->mode == SHOW_QUIET)

@@ -1,7 +1,10 @@
 #include "cli/text.h"
 
 #include "base/utf8.h"
+#include <stdio.h>
 #include <string.h>
+
+enum { COMPLAINT_BYTES_MAX = 256 * 1024 };
 
 const char *text_of(const json_t *object, const char *key)
 {
@@ -23,12 +26,27 @@ void text_clean(struct buf *out, const char *text, size_t columns)
 			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
 		else if (code == '\n' || code == '\r' || code == '\t')
 			buf_addc(out, ' ');
-		else if (utf8_is_control(code))
+		else if (utf8_is_control(code) || utf8_is_bidi(code))
 			buf_addf(out, "\\u%04x", code);
 		else
 			buf_add(out, text + at, n);
 		at += n ? n : 1;
 	}
+}
+
+void text_complain(const char *text)
+{
+	AUTO_BUF shown;
+	buf_init(&shown, COMPLAINT_BYTES_MAX);
+	buf_adds(&shown, "");
+	for (size_t len; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		AUTO_FREE char *line = strndup(text, len);
+		text_clean(&shown, line ? line : "", SIZE_MAX);
+		if (text[len])
+			buf_addc(&shown, '\n');
+	}
+	fprintf(stderr, "agent6: %s\n", shown.data);
 }
 
 void text_markdown(struct buf *out, const char *text)

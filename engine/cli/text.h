@@ -13,7 +13,9 @@ const char *text_of(const json_t *object, const char *key);
  * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
  */
 void text_clean(struct buf *out, const char *text, size_t columns);
-/* The same at any length, with what Markdown would read as markup escaped. */
+/* "agent6: TEXT" on stderr, each of its lines cleaned so. */
+void text_complain(const char *text);
+/* text_clean at any length, with what Markdown would read as markup escaped. */
 void text_markdown(struct buf *out, const char *text);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
 void text_duration(struct buf *out, int64_t ms);

@@ -2,6 +2,7 @@
 
 #include "base/near.h"
 #include "base/num.h"
+#include "cli/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -233,6 +234,6 @@ int call_int(const struct call *c, const char *option, long range[2], long *valu
 
 int fail(enum exit_code code, const struct err *e)
 {
-	fprintf(stderr, "agent6: %s\n", e->text);
+	text_complain(e->text);
 	return (int)code;
 }

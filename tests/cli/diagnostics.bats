@@ -126,3 +126,41 @@ configs() {
 	echo "not in the table: $(comm -13 known seen | xargs)"
 	cmp known seen
 }
+
+@test "no text of a bundle, a file name or an argument drives the terminal, in whatever command shows it" {
+	local text='\e]0;title\a\e[31m\x9b31m\u202e' bad=$'\033|\007|\302\233|\342\200\256' odd=$'x\033]0;title\007\342\200\256'
+	cd "$SCRATCH" || return
+	export AGENT6_STATE_HOME=$SCRATCH/state XDG_CONFIG_HOME=$SCRATCH/config
+	mkdir -p odd/scripts work
+	cat >odd/machine.yaml <<-END
+		machine: odd
+		version: 1
+		description: "D$text"
+		initial: a
+		budget: {max_transitions: 9}
+		states:
+		  a: {kind: tool, command: [printf, "$text"], timeout_secs: 9, notify: "N$text", on: {ok: b, nonzero: b, timeout: b}}
+		  b: {kind: terminal, status: ok, reason: "R$text"}
+	END
+	cd work || return
+	shows() {
+		run agent6 "$@"
+		echo "$* ->" "$output"
+		run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
+	}
+	shows machine check --report ../odd
+	shows machine inspect ../odd
+	shows machine run ../odd
+	shows machine status odd
+	shows machine list
+	shows machine replay odd
+	agent6 machine report odd -o page.html
+	[ -s page.html ]
+	run ! env LC_ALL=C grep -qE "$bad" page.html
+	shows machine run "../$odd"
+	shows machine status "$odd"
+	shows config get "$odd"
+	shows "$odd"
+	touch "../odd/scripts/$odd"
+	shows machine check ../odd
+}
