@@ -63,7 +63,8 @@ void hook_run(struct live *w, const json_t *event)
 	}
 	struct pump pump = {.child = &child,
 		.interrupts = &w->interrupts,
-		.deadline_ms = clock_monotonic_ms() + HOOK_MS};
+		.deadline_ms = clock_monotonic_ms() + HOOK_MS,
+		.group = true};
 	if (pump_run(&pump, &e) || pump.late || !WIFEXITED(pump.status) || WEXITSTATUS(pump.status))
 		live_notice(w, "machine.notify.on_event: %s %s", argv->items[0],
 			pump.late ? "took longer than 30 s and was killed" : "failed");

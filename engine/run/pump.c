@@ -29,7 +29,7 @@ static bool take_some(struct pump_stream *s)
 static void kill_child(struct pump *p)
 {
 	if (p->child->pid > 0)
-		kill(p->child->pid, SIGKILL);
+		kill(p->group ? -p->child->pid : p->child->pid, SIGKILL);
 }
 
 /* Whether the deadline has passed or a person wants it dead. */

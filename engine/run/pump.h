@@ -24,6 +24,7 @@ struct pump {
 	int tick_ms;         /* 0: none */
 	void (*tick)(void *ctx);
 	void *ctx;
+	bool group;    /* the child leads a process group, which ends with it */
 	bool stop;     /* set by a taker: kill the child */
 	bool ended;    /* set by a taker: as if the child had ended */
 	bool draining; /* the child has ended: what a taker gets is what is left */

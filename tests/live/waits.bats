@@ -223,3 +223,26 @@ END
 	[[ $(jq -r '.t' "$SCRATCH/heard" | tr '\n' ' ') == "notify end " ]]
 	[[ $(jq -r 'select(.t == "notify") | "\(.level) \(.message)"' "$SCRATCH/heard") == 'warn hello a "b"' ]]
 }
+
+@test "a notify program that is ended takes its own children along" {
+	mkdir -p "$SCRATCH/config/agent6"
+	printf '#!/bin/sh\nsleep 1000 &\necho $! >%s/child\nwait\n' "$SCRATCH" >"$SCRATCH/hook"
+	chmod +x "$SCRATCH/hook"
+	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
+	machine_file told <<'END'
+initial: good
+budget: {max_transitions: 9}
+states:
+  good: {kind: terminal, status: ok, reason: good, notify: hello}
+END
+	launch told
+	eventually test -s "$SCRATCH/child"
+	local child
+	child=$(<"$SCRATCH/child")
+	kill -TERM "$RUNNER"
+	sleep 0.2
+	kill -TERM "$RUNNER"
+	finish
+	gone() { ! kill -0 "$child"; }
+	eventually gone
+}
