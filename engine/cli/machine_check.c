@@ -293,11 +293,16 @@ static int run(const struct call *c)
 	struct checking k = {.loaded = loaded, .accepted = accepted, .exposures = exposures};
 	const char *format = call_value(c, "format") ? call_value(c, "format") : "text";
 	int code = EXIT_OK;
+	if (call_has(c, "json") && call_has(c, "format"))
+		return fail(EXIT_REFUSED, &(struct err){.text = "--json is --format json: give one "
+								"of them"});
+	if (call_has(c, "json"))
+		format = "json";
 	if (!loaded || !accepted || !exposures)
 		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
 	findings_init(&k.findings);
 	open_all(c, &k);
-	if (call_has(c, "report") || call_has(c, "against"))
+	if (call_has(c, "report") || call_has(c, "against") || call_has(c, "config"))
 		code = check_exposure(c, &k, format);
 	else
 		show(c, &k, format);
@@ -313,6 +318,7 @@ static int run(const struct call *c)
 static const struct verb_option options[] = {{"strict", NULL, "warnings fail too", false},
 	{"format", "text|json|sarif|github|markdown",
 		"how findings and the report are printed (text)", false},
+	{"json", NULL, "the same as --format json", false},
 	{"report", NULL, "print what every state may touch on this host", false},
 	{"against", "OLD", "say what BUNDLE may touch that OLD could not; exit 4 if anything",
 		false},

@@ -58,6 +58,10 @@ good() {
 	run --separate-stderr agent6 machine check --format json "$SCRATCH/fine"
 	[ "$status" -eq 0 ]
 	[ "$output" = "[]" ]
+	run --separate-stderr agent6 machine check --json "$SCRATCH/fine"
+	[ "$output" = "[]" ]
+	run --separate-stderr agent6 machine check --json --format text "$SCRATCH/fine"
+	[ "$status" -eq 2 ]
 }
 
 @test "several bundles: one that is missing does not hide the others" {

@@ -155,3 +155,15 @@ against() {
 	[[ $output != *"chooses: ok"* ]]
 	[[ $output == *"plain: ok"* ]]
 }
+
+@test "--config alone judges a machine's own configuration, and a file that is not there is an error" {
+	cp -r ../old lower
+	printf 'config: {agent: {max_iterations: 10}}\n' >>lower/machine.yaml
+	printf 'agent: {max_iterations: 9}\n' >low.yaml
+	run -0 --separate-stderr agent6 machine check lower
+	run -2 --separate-stderr agent6 machine check --config low.yaml lower
+	[[ $stderr == *"lower/machine.yaml:"*"error[config-only-lower]"* ]]
+	run -2 --separate-stderr agent6 machine check --config nowhere.yaml ../old
+	[[ $stderr == *"nowhere.yaml: error[config-file]"* ]]
+	[ -z "$output" ]
+}

@@ -108,6 +108,16 @@ waiting() {
 	[[ $stderr == *tmies* ]]
 	run --separate-stderr agent6 machine run ../flow --id b --params nowhere.yaml
 	[ "$status" -eq 2 ]
+	local row
+	for row in 'word: &a x|:1:7: the anchor' 'word: a\n1: b|:2:1: a key must be a string' \
+		'times: 1\ntimes: 2|:2:1: the key `times` stands twice' 'times: .nan|:1:8: ' '# none|: the file holds no value' \
+		'word: x\ntimes: "2"|:2:1: times: expected an integer' '\ntmies: 2|:2:1: machine'; do
+		printf '%b\n' "${row%%|*}" >params.yaml
+		run --separate-stderr agent6 machine run ../flow --id b --params params.yaml
+		echo "$row: $stderr"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"params.yaml${row#*|}"* ]]
+	done
 	run --separate-stderr agent6 machine status b
 	[ "$status" -eq 2 ]
 }
