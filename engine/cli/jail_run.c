@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/jail_call.h"
 #include "cli/setup.h"
+#include "cli/summary.h"
 #include "cli/text.h"
 #include "run/confine.h"
 #include <fcntl.h>
@@ -178,14 +179,17 @@ static int explain(json_t *policy, struct err *e)
 	buf_init(&text, MOUNTS_BYTES_MAX);
 	if (code || lseek(seen, 0, SEEK_SET) < 0 || io_read_all(seen, &text, "the mounts", e))
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
-	AUTO_FREE char *layers = json_text(json_object_get(status, "layers"));
+	AUTO_BUF layers;
+	buf_init(&layers, MOUNTS_BYTES_MAX);
+	buf_adds(&layers, "in force: ");
+	summary_layers(&layers, json_object_get(status, "layers"), 2);
 	printf("%s in %s\n\n", text_of(policy, "profile"), text_of(policy, "cwd"));
 	if (!strcmp(text_of(policy, "profile"), "strict"))
 		show_mounts(text.data);
 	else
 		printf("the host's own tree; Landlock lets through: the workspace, the system's "
 		       "directories, and what is granted\n");
-	printf("\nlayers %s\n", layers);
+	printf("\n%s", layers.data);
 	return 0;
 }
 

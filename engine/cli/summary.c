@@ -302,27 +302,31 @@ void summary_layer(struct buf *out, const char *name, const json_t *value)
 		buf_adds(out, words);
 }
 
-static void add_layers(const char *who, const json_t *layers, struct buf *out)
+void summary_layers(struct buf *out, const json_t *layers, size_t indent)
 {
 	const char *name;
 	json_t *value;
 	AUTO_BUF all, clean;
 	buf_init(&all, LAYERS_BYTES_MAX);
 	buf_init(&clean, LAYERS_BYTES_MAX);
+	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
+		AUTO_BUF layer;
+		buf_init(&layer, 512);
+		summary_layer(&layer, name, value);
+		if (layer.len)
+			buf_addf(&all, "%s%s", all.len ? ", " : "", layer.data);
+	}
+	text_clean(&clean, all.len ? all.data : "none", SIZE_MAX);
+	text_wrap(out, clean.data, indent, REPORT_COLUMNS);
+	buf_addc(out, '\n');
+}
+
+static void add_layers(const char *who, const json_t *layers, struct buf *out)
+{
 	if (!layers)
 		return;
-	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
-		size_t at = all.len;
-		buf_adds(&all, at ? ", " : "");
-		size_t from = all.len;
-		summary_layer(&all, name, value);
-		all.len = all.len == from ? at : all.len;
-	}
-	buf_addc(&all, '\0');
-	text_clean(&clean, all.data, SIZE_MAX);
 	buf_addf(out, "%*s%s: ", LABEL_COLUMNS, "", who);
-	text_wrap(out, clean.data ? clean.data : "", LABEL_COLUMNS + 2, REPORT_COLUMNS);
-	buf_addc(out, '\n');
+	summary_layers(out, layers, LABEL_COLUMNS + 2);
 }
 
 static void add_confinement(const struct summary *s, struct buf *out)

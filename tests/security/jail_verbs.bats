@@ -107,6 +107,7 @@ open_launcher() {
 @test "agent6 jail --explain shows what the kernel has mounted" {
 	mkfifo pipe
 	run -0 agent6 jail --explain
+	[[ $output == *$'\nin force: no capabilities, '*"no network"* ]]
 	[[ $output == *"$WS "*"of this host, writable, programs run"* ]]
 	[[ $output == *"$WS/.git "*"of this host, read-only"* && $output == *"$WS/pipe "*"private memory, read-only"* ]]
 	[[ $output == *$'\n/proc '*"its own processes, read-only"* && $output != *shadow* ]]
