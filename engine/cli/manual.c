@@ -86,6 +86,25 @@ static void verb_page(FILE *out, const struct verb *v)
 	fputs(".SH SEE ALSO\n.BR agent6 (1)\n", out);
 }
 
+static const char overview_rest[] =
+	".SH EXIT STATUS\n"
+	".TP\n0\nok, also waiting and stopped\n"
+	".TP\n1\nthe machine, test or rehearsal failed\n"
+	".TP\n2\nrefused, nothing ran\n"
+	".TP\n3\na budget ended it\n"
+	".TP\n4\na widening was found\n"
+	".TP\n5\njournal or state damaged\n"
+	".TP\n125\nthe sandbox could not be set up\n"
+	".TP\n130, 143\ninterrupted\n"
+	".SH ENVIRONMENT\n"
+	".TP\n.B AGENT6_ALLOW_ROOT\n1: run although this is root\n"
+	".TP\n.B AGENT6_STATE_HOME\nwhere instances are kept\n"
+	".TP\n.B NO_COLOR\nset: no colours\n"
+	".SH FILES\n"
+	".TP\n.I ~/.config/agent6/config.yaml\nsettings; below $XDG_CONFIG_HOME where that is set\n"
+	".TP\n.I ~/.config/agent6/secrets.yaml\nkeys of providers, mode 0600\n"
+	".TP\n.I ~/.local/state/agent6\ninstances; below $XDG_STATE_HOME where that is set\n";
+
 static void overview_page(FILE *out)
 {
 	size_t count;
@@ -103,13 +122,7 @@ static void overview_page(FILE *out)
 		roff(out, all[i]->summary);
 		fputs("\n", out);
 	}
-	fputs(".SH EXIT STATUS\n"
-	      "0 ok, also waiting and stopped; 1 the machine, test or rehearsal failed; 2 refused, "
-	      "nothing "
-	      "ran;\n3 a budget ended it; 4 a widening was found; 5 journal or state damaged; 125 "
-	      "the sandbox "
-	      "could\nnot be set up; 130, 143 interrupted.\n",
-		out);
+	fputs(overview_rest, out);
 }
 
 static int write_page(int dir, const struct verb *v, struct err *e)

@@ -93,6 +93,8 @@ load ../kit/common
 		run --separate-stderr env MANROFFSEQ= LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
 		[ -z "$stderr" ]
 	done
+	run agent6 manual
+	[[ $output == *".SH EXIT STATUS"*".SH ENVIRONMENT"*AGENT6_ALLOW_ROOT*".SH FILES"*config.yaml* ]]
 	run agent6 manual machine run
 	[[ $output == *"AGENT6-MACHINE-RUN"*"allow"* ]]
 	run --separate-stderr agent6 manual machine runn
