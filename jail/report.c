@@ -22,11 +22,15 @@ int report_fail(struct report *r, const char *stage, const struct err *why)
 json_t *report_layers(const struct layers *layers)
 {
 	json_t *object = json_object();
+	int failed = 0;
 #define FORMAT(value) _Generic((value), bool : "b", int : "i", const char * : "s?")
 #define ADD(type, name)                                                                            \
-	json_object_set_new(object, #name, json_pack(FORMAT(layers->name), layers->name));
+	failed |= json_object_set_new(object, #name, json_pack(FORMAT(layers->name), layers->name));
 	REPORT_LAYERS(ADD)
-	return object;
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 int report_require(const struct layers *layers, const json_t *require, struct err *e)
@@ -34,6 +38,8 @@ int report_require(const struct layers *layers, const json_t *require, struct er
 	json_auto_t *have = require ? report_layers(layers) : NULL;
 	const char *name;
 	json_t *want;
+	if (require && !have)
+		return err_set(e, "out of memory");
 	json_object_foreach ((json_t *)(uintptr_t)require, name, want) {
 		json_t *layer = json_object_get(have, name);
 		if (!layer)

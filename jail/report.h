@@ -46,20 +46,22 @@ struct layers {
 
 struct report {
 	struct layers layers;
-	const char *stage;  /* of the step that failed, NULL: none did */
-	struct err why;     /* its cause */
-	bool set_up;        /* every step held; what follows is the command's own doing */
-	int exec_errno;     /* the command could not be executed */
-	bool ended;         /* the command has ended, as */
-	struct rusage used; /* by everything that ran, once it has ended */
-	int wait_status;    /* wait(2) has it */
+	const char *stage;    /* of the step that failed, NULL: none did */
+	struct err why;       /* its cause */
+	uint64_t users_tasks; /* hardened: what the command's user ran before it, once it is */
+	uint32_t counted;     /* a futex */
+	bool set_up;          /* every step held; what follows is the command's own doing */
+	int exec_errno;       /* the command could not be executed */
+	bool ended;           /* the command has ended, as */
+	struct rusage used;   /* by everything that ran, once it has ended */
+	int wait_status;      /* wait(2) has it */
 };
 
 /* The page; NULL when there is no memory. */
 struct report *report_new(void);
 /* Records a failed step; the first one stays. Always -1. */
 int report_fail(struct report *r, const char *stage, const struct err *why);
-/* The layers as a new JSON object. */
+/* The layers as a new JSON object, all of them; NULL when there is no memory. */
 json_t *report_layers(const struct layers *layers);
 /* Refuses unless every layer that `require` names is in force; NULL requires nothing. */
 int report_require(const struct layers *layers, const json_t *require, struct err *e);

@@ -408,9 +408,9 @@ static bool builds(long nr)
 		SYS_move_mount, SYS_open_tree, SYS_clone, SYS_prctl, SYS_seccomp, SYS_capset,
 		SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_setsid, SYS_keyctl,
 		SYS_close_range, SYS_prlimit64, SYS_setrlimit, SYS_chdir, SYS_fchdir, SYS_openat2,
-		SYS_write, SYS_mkdirat, SYS_mknodat, SYS_symlinkat, SYS_ioctl, SYS_sethostname,
-		SYS_dup2, SYS_dup3, 444 /* landlock_create_ruleset, add_rule, restrict_self */, 445,
-		446};
+		SYS_write, SYS_mkdirat, SYS_mknodat, SYS_symlinkat, SYS_mkdir, SYS_mknod,
+		SYS_symlink, SYS_ioctl, SYS_sethostname, SYS_dup2, SYS_dup3,
+		444 /* landlock_create_ruleset, add_rule, restrict_self */, 445, 446};
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		if (calls[i] == nr)
 			return true;
