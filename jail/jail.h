@@ -41,11 +41,10 @@ struct jail {
 	int root_fd;      /* the new root */
 	char *groups[3];  /* cgroups to remove; owned */
 	int group_count;
-	int group_fd;         /* of the first, to start PID 1 in, or -1 */
-	char *temp_dir;       /* hardened: private, removed afterwards; owned */
-	uint64_t users_tasks; /* hardened: what the command's user ran before it */
-	char **argv, **env;   /* of the command, in its own process; argv from 1 on */
-	pid_t child;          /* PID 1 (strict) or the command (hardened) */
+	int group_fd;       /* of the first, to start PID 1 in, or -1 */
+	char *temp_dir;     /* hardened: private, removed afterwards; owned */
+	char **argv, **env; /* of the command, in its own process; argv from 1 on */
+	pid_t child;        /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
 };
 

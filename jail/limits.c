@@ -6,6 +6,7 @@
  */
 #include "jail/jail.h"
 #include <dirent.h>
+#include <linux/futex.h>
 #include <sys/resource.h>
 
 enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
@@ -25,23 +26,36 @@ static int set_limit(int what, const char *name, uint64_t value, struct err *e)
 
 /* Without a user namespace the kernel counts all that the user runs, and a desktop alone is more
  * than a command may have. Each thread is a link of its process's task directory; what hides from
- * its own user is not counted, which leaves the command less. */
+ * its own user is not counted, which leaves the command less. In the launcher, which has the time:
+ * the command's process confines itself meanwhile, and waits for the number at its limits. */
 int limits_count(struct jail *j, struct err *e)
 {
-	(void)e;
-	uid_t own = getuid();
+	struct report *r = j->report;
 	char path[300];
 	struct stat st;
 	DIR *all = opendir("/proc");
 	for (const struct dirent *d; all && (d = readdir(all));) {
 		snprintf(path, sizeof(path), "%s/task", d->d_name);
 		if (*d->d_name <= '9' && !fstatat(dirfd(all), d->d_name, &st, 0) &&
-			st.st_uid == own && !fstatat(dirfd(all), path, &st, 0) && st.st_nlink > 2)
-			j->users_tasks += st.st_nlink - 2;
+			st.st_uid == j->host_uid && !fstatat(dirfd(all), path, &st, 0) &&
+			st.st_nlink > 2)
+			r->users_tasks += st.st_nlink - 2;
 	}
 	if (all)
 		closedir(all);
-	return 0;
+	__atomic_store_n(&r->counted, 1, __ATOMIC_RELEASE);
+	return syscall(SYS_futex, &r->counted, FUTEX_WAKE, 1, NULL, NULL, 0) < 0
+		       ? err_errno(e, "cannot tell the command's process what its user runs")
+		       : 0;
+}
+
+/* Who waits for a launcher that has died dies with it. */
+static uint64_t users_tasks(const struct jail *j)
+{
+	struct report *r = j->report;
+	while (!j->strict && !__atomic_load_n(&r->counted, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &r->counted, FUTEX_WAIT, 0, NULL, NULL, 0);
+	return r->users_tasks;
 }
 
 /* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.
@@ -61,7 +75,7 @@ int limits_apply(struct jail *j, struct err *e)
 		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB},
 		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB},
 		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files},
-		{RLIMIT_NPROC, "process", (uint64_t)l->processes + j->users_tasks},
+		{RLIMIT_NPROC, "process", (uint64_t)l->processes + users_tasks(j)},
 		{RLIMIT_STACK, "stack", (uint64_t)STACK_MIB * MIB},
 		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024},
 		{RLIMIT_RTPRIO, "real-time priority", 0},

@@ -55,12 +55,12 @@ static const struct step hardened_launcher[] = {
 	{"layout", layout_prepare},
 	{"hardened", hardened_prepare},
 	{"start", hardened_start},
+	{"limits", limits_count},
 	{NULL, NULL},
 };
 
 static const struct step hardened_command[] = {
 	{"identity", hardened_become},
-	{"limits", limits_count},
 	{"session", session_apply},
 	{"landlock", landlock_apply},
 	{"cwd", command_check},
