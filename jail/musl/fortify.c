@@ -9,7 +9,8 @@
 
 int __snprintf_chk(char *to, size_t max, int flag, size_t room, const char *format, ...)
 	PRINTF(5, 6);
-int __vsnprintf_chk(char *to, size_t max, int flag, size_t room, const char *format, va_list args);
+int __vsnprintf_chk(char *to, size_t max, int flag, size_t room, const char *format, va_list args)
+	PRINTF(5, 0);
 char *__strncpy_chk(char *to, const char *from, size_t max, size_t room);
 
 int __vsnprintf_chk(char *to, size_t max, int flag, size_t room, const char *format, va_list args)
