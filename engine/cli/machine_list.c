@@ -109,6 +109,9 @@ static int run(const struct call *c)
 		printf("%s]\n", l.out.len ? l.out.data : "[");
 	else if (l.out.len)
 		fputs(l.out.data, stdout);
+	else
+		fprintf(stderr, "agent6: no instance of this repository or directory yet; "
+				"`agent6 machine run` starts one\n");
 	buf_done(&l.out);
 	setup_done(&setup);
 	return code;

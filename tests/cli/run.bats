@@ -338,6 +338,7 @@ waiting() {
 	run --separate-stderr agent6 machine list
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
+	[[ $stderr == *"no instance of this repository or directory"* ]]
 	run --separate-stderr agent6 machine list --json
 	[ "$output" = "[]" ]
 }
