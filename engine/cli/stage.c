@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024, CASSETTES_MAX = 64 };
+enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024 };
 
 static const char workspace_prefix[] = "rehearsal/workspace/";
 
@@ -129,16 +129,31 @@ static bool is_cassette(const char *path)
 	       !strcmp(path + len - 6, ".jsonl");
 }
 
+/* Where a cassette is copied to, below the stage: under its own name, which is what a person reads
+ * about it. */
+static const char *add_cassette(struct stage *s, const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	char **copy = &s->cassettes[s->cassette_count];
+	if (asprintf(copy, "%s/cassettes/%s", s->dir, slash ? slash + 1 : path) < 0) {
+		*copy = NULL;
+		err_set(e, "out of memory");
+		return NULL;
+	}
+	s->cassette_count++;
+	return *copy + strlen(s->dir) + 1;
+}
+
 static int copy_cassettes(struct stage *s, const struct bundle *b, struct err *e)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		if (!is_cassette(b->members[i].path))
 			continue;
-		if (s->cassettes == CASSETTES_MAX)
-			return err_set(e, "the bundle holds more than %d cassettes", CASSETTES_MAX);
-		char name[40];
-		snprintf(name, sizeof(name), "cassettes/%02d.jsonl", s->cassettes++);
-		if (write_member(b, &b->members[i], s->dir_fd, name, e))
+		if (s->cassette_count == STAGE_CASSETTES_MAX)
+			return err_set(
+				e, "the bundle holds more than %d cassettes", STAGE_CASSETTES_MAX);
+		const char *name = add_cassette(s, b->members[i].path, e);
+		if (!name || write_member(b, &b->members[i], s->dir_fd, name, e))
 			return -1;
 	}
 	return 0;
@@ -151,9 +166,10 @@ static int copy_named_cassette(struct stage *s, const char *path, struct err *e)
 	if (io_read_file(AT_FDCWD, path, REPORT_BYTES_MAX, &text, &len, e))
 		return -1;
 	AUTO_FD int dir = openat(s->dir_fd, "cassettes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	s->cassettes = 1;
-	return dir < 0 ? err_errno(e, "cannot open cassettes/")
-		       : io_replace_file(dir, "00.jsonl", text, len, 0600, e);
+	const char *name = add_cassette(s, path, e);
+	if (dir < 0)
+		return err_errno(e, "cannot open cassettes/");
+	return name ? io_replace_file(dir, strchr(name, '/') + 1, text, len, 0600, e) : -1;
 }
 
 int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
@@ -170,14 +186,14 @@ int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
 /* --- the provider
  * --------------------------------------------------------------------------------- */
 
-enum { STAGE_READY_FD = 3, STAGE_REPORT_FD = 4, STAGE_ARGS_MAX = 16 + 2 * CASSETTES_MAX };
+enum { STAGE_READY_FD = 3, STAGE_REPORT_FD = 4, STAGE_ARGS_MAX = 16 + 2 * STAGE_CASSETTES_MAX };
 
 static size_t build_argv(const struct stage *s, char *program, char **argv, char **owned)
 {
 	size_t n = 0, held = 0;
 	argv[n++] = program;
-	for (int i = 0; i < s->cassettes; i++) {
-		if (asprintf(&owned[held], "--cassette=%s/cassettes/%02d.jsonl", s->dir, i) > 0)
+	for (int i = 0; i < s->cassette_count; i++) {
+		if (asprintf(&owned[held], "--cassette=%s", s->cassettes[i]) > 0)
 			argv[n++] = owned[held++];
 	}
 	if (asprintf(&owned[held], "--positions=%s/positions", s->dir) > 0)
@@ -285,6 +301,8 @@ void stage_done(struct stage *s)
 	if (s->throwaway && s->dir)
 		tree_remove(AT_FDCWD, s->dir, NULL);
 	own_close(&s->dir_fd);
+	for (int i = 0; i < s->cassette_count; i++)
+		free(s->cassettes[i]);
 	free(s->dir);
 	free(s->workspace);
 	free(s->state);

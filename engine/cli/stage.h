@@ -8,11 +8,14 @@
 #include "bundle/bundle.h"
 #include <jansson.h>
 
+enum { STAGE_CASSETTES_MAX = 64 };
+
 struct stage {
 	char *dir, *workspace, *state; /* heap, absolute */
 	int dir_fd;
-	bool throwaway; /* removed by stage_done */
-	int cassettes;  /* how many files are played */
+	bool throwaway;                       /* removed by stage_done */
+	char *cassettes[STAGE_CASSETTES_MAX]; /* the copies that are played; heap, absolute */
+	int cassette_count;
 	struct child provider;
 	int end_fd;   /* the provider serves until it is closed */
 	char url[64]; /* "http://127.0.0.1:PORT" */

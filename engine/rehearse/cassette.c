@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include <fcntl.h>
 #include <string.h>
 
@@ -100,6 +101,8 @@ int cassette_read(struct cassette *c, const char *name, struct err *e)
 	size_t len, number = 1;
 	if (io_read_file(AT_FDCWD, name, CASSETTE_BYTES_MAX, &text, &len, e))
 		return -1;
+	/* What is played is a copy: only its name means anything. */
+	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	for (size_t at = 0; at < len; number++) {
 		const char *newline = memchr(text + at, '\n', len - at);
 		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
@@ -222,14 +225,13 @@ enum { SHOWN_BYTES = 400 };
 static void add_difference(json_t *out, const char *path, const char *wanted, const json_t *got)
 {
 	AUTO_FREE char *text = got ? json_text(got) : NULL;
-	size_t len = text ? strlen(text) : 0;
-	json_t *line = json_sprintf("%s: expected %.400s, got %.*s%s", *path ? path : "request",
-		wanted, len > SHOWN_BYTES ? SHOWN_BYTES : (int)len, text ? text : "",
-		!text               ? "nothing"
-		: len > SHOWN_BYTES ? "..."
-				    : "");
-	/* A cut inside a character is not valid UTF-8. */
-	json_array_append_new(out, line ? line : json_sprintf("%s: differs", path));
+	char want[SHOWN_BYTES + 1], have[SHOWN_BYTES + 1];
+	utf8_copy(want, sizeof(want), wanted);
+	utf8_copy(have, sizeof(have), text ? text : "nothing");
+	json_array_append_new(
+		out, json_sprintf("%s: expected %s%s, got %s%s", *path ? path : "request", want,
+			     strlen(wanted) > SHOWN_BYTES ? "..." : "", have,
+			     text && strlen(text) > SHOWN_BYTES ? "..." : ""));
 }
 
 static void compare(const json_t *match, const json_t *got, const char *path, json_t *out);
@@ -241,6 +243,7 @@ static void compare_object(const json_t *match, const json_t *got, const char *p
 	json_object_foreach ((json_t *)(uintptr_t)match, key, value) {
 		char below[512];
 		snprintf(below, sizeof(below), "%s%s%s", path, *path ? "." : "", key);
+		utf8_copy(below, sizeof(below), below);
 		compare(value, json_object_get(got, key), below, out);
 	}
 }

@@ -56,7 +56,7 @@ triage-14 junk inbox/003-offer.txt" ]
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette other.jsonl
 	echo "$output" "$stderr"
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"state greet, step 1, turn 1: the request does not match"* ]]
+	[[ $stderr == *"state greet, step 1, turn 1: the request does not match other.jsonl:2"* ]]
 	[[ $stderr == *'last: expected text holding "Ada, from the harbour in Genoa", got '*"Turin"* ]]
 }
 
@@ -71,7 +71,7 @@ triage-14 junk inbox/003-offer.txt" ]
 	printf '%s\n' '{"state":"greet","reply":{"text":"x"}}' '{"state":"greet","repply":{}}' >broken.jsonl
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette broken.jsonl
 	[ "$status" -eq 2 ]
-	[[ $stderr == *':2: unknown key "repply"'* ]]
+	[[ $stderr == *' broken.jsonl:2: unknown key "repply"'* ]]
 }
 
 @test "--json prints exactly the journal" {

@@ -132,6 +132,12 @@ static void test_match(void)
 		"a missing key");
 	has_str(differences("{\"prompt\":\"a\\u00e9\",\"turn\":3}"), "turn: expected 3",
 		"all of them");
+	char match[1200] = "{\"prompt\":\"x";
+	size_t len = strlen(match);
+	for (; len < 1000; len += 2)
+		memcpy(match + len, "é", 2);
+	memcpy(match + len, "\"}", 3);
+	has_str(differences(match), "é..., got \"sort", "a long one, cut behind a character");
 }
 
 int main(void)
