@@ -20,7 +20,8 @@ musl_headers := -nostdinc -isystem $(MUSL:/usr/lib/%=/usr/include/%) -idirafter 
 	-idirafter /usr/include/$(subst -musl,-gnu,$(notdir $(MUSL)))
 $(musl_objects): $(out)/musl/%.o: %.c $(out)/flags
 	@mkdir -p $(@D)
-	$(call say,cc   $< (musl)) $(CC) $(CPPFLAGS) $(musl_headers) $(CFLAGS) -Wno-conversion -Wno-sign-conversion -MMD -MP -c -o $@ $<
+	$(call say,cc   $< (musl)) $(CC) $(CPPFLAGS) $(musl_headers) $(CFLAGS) -Wno-conversion -Wno-sign-conversion \
+		-Wno-sign-compare -MMD -MP -c -o $@ $<
 $(out)/musl/jail/seccomp.o: $(out)/gen/jail/seccomp_programs.h
 $(bin)/agent6-jail: $(musl_objects)
 	@mkdir -p $(@D)
