@@ -341,6 +341,9 @@ static int hide_keys(struct loop *l)
 {
 	const char *own = l->task->provider.key;
 	const char *others = l->task->reviewer ? l->task->reviewer->provider.key : NULL;
+	for (size_t i = 0; i < l->task->secret_count; i++)
+		if (redact_add(&l->redact, l->task->secrets[i]))
+			return -1;
 	return (own && redact_add(&l->redact, own)) || (others && redact_add(&l->redact, others))
 		       ? -1
 		       : 0;

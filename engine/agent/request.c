@@ -266,6 +266,25 @@ static int read_paths(
 	return 0;
 }
 
+/* As the key. */
+static int read_secrets(struct task *t, const json_t *from, struct err *e)
+{
+	size_t i;
+	json_t *one;
+	t->secrets = arena_array(&t->arena, json_array_size(from), sizeof(*t->secrets));
+	json_array_foreach ((json_t *)(uintptr_t)from, i, one) {
+		const char *text = json_string_value(one);
+		if (!text)
+			return err_set(e, "the request is not understood: secrets holds no text");
+		t->secrets[t->secret_count] = strdup(text);
+		if (!t->secrets[t->secret_count])
+			return err_set(e, "out of memory");
+		t->secret_count++;
+		explicit_bzero((char *)(uintptr_t)text, json_string_length(one));
+	}
+	return 0;
+}
+
 static int read_rest(struct task *t, json_t *result, const json_t *heat, struct err *e)
 {
 	if (!json_is_null(result)) {
@@ -284,15 +303,15 @@ static int read_rest(struct task *t, json_t *result, const json_t *heat, struct 
 static int unpack_task(struct task *t, json_t *doc, struct err *e)
 {
 	const char *state, *step_key, *mode, *prompt, *model;
-	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect, *hide;
+	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect, *hide, *secrets;
 	int version, record;
 	json_error_t why;
 	int rc = json_unpack_ex(doc, &why, JSON_STRICT,
-		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b}",
+		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
 		"version", &version, "state", &state, "step_key", &step_key, "mode", &mode,
 		"prompt", &prompt, "result", &result, "provider", &provider, "reviewer", &reviewer,
 		"model", &model, "thinking", &thinking, "temperature", &heat, "limits", &limits,
-		"protect", &protect, "hide", &hide, "record", &record);
+		"protect", &protect, "hide", &hide, "secrets", &secrets, "record", &record);
 	if (unpacked(rc, &why, e))
 		return -1;
 	if (version != 1)
@@ -307,7 +326,8 @@ static int unpack_task(struct task *t, json_t *doc, struct err *e)
 	if (read_provider(&t->arena, &t->provider, provider, e) || read_reviewer(t, reviewer, e) ||
 		read_limits(&t->limits, limits, e) ||
 		read_paths(&t->arena, protect, &t->protect, &t->protect_count, e) ||
-		read_paths(&t->arena, hide, &t->hide, &t->hide_count, e))
+		read_paths(&t->arena, hide, &t->hide, &t->hide_count, e) ||
+		read_secrets(t, secrets, e))
 		return -1;
 	return read_rest(t, result, heat, e);
 }
@@ -338,5 +358,10 @@ void task_done(struct task *t)
 	wipe_key(&t->provider);
 	if (t->reviewer)
 		wipe_key(&t->reviewer->provider);
+	for (size_t i = 0; i < t->secret_count; i++) {
+		explicit_bzero(t->secrets[i], strlen(t->secrets[i]));
+		free(t->secrets[i]);
+	}
+	t->secret_count = 0;
 	arena_done(&t->arena);
 }

@@ -60,6 +60,8 @@ struct task {
 		const char *model;
 	} * reviewer; /* who summarises turns that give way; NULL: nobody */
 	struct limits limits;
+	char **secrets; /* further values to be redacted; wiped by task_done */
+	size_t secret_count;
 	const char **protect, **hide; /* absolute paths, of the file tools */
 	size_t protect_count, hide_count;
 	bool record;

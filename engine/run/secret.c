@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/secret_name.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,12 +28,38 @@ static int fill_key(const struct config *c, json_t *provider, struct err *e)
 	return 0;
 }
 
+static void add_text(json_t *list, const char *value)
+{
+	if (value && *value)
+		json_array_append_new(list, json_string(value)); /* UTF-8 alone can be found */
+}
+
+/* What no model may see wherever it turns up: every provider's key, what tool states are granted,
+ * and what the operator's environment calls a secret. */
+static void fill_secrets(const struct config *c, json_t *list)
+{
+	for (size_t i = 0; i < c->provider_count; i++) {
+		struct err unset = ERR_NONE; /* another provider's key may be missing */
+		AUTO_FREE char *key = NULL;
+		if (!config_provider_key(c, &c->providers[i], &key, &unset))
+			add_text(list, key);
+	}
+	for (size_t i = 0; i < c->sandbox.secret_count; i++)
+		add_text(list, getenv(c->sandbox.secrets[i].env));
+	for (char **at = environ; *at; at++) {
+		size_t name = strcspn(*at, "=");
+		if ((*at)[name] && secret_name(*at, name))
+			add_text(list, *at + name + 1);
+	}
+}
+
 static int write_line(const struct config *c, const json_t *request, int to_fd, struct err *e)
 {
 	const json_t *reviewer = json_object_get(request, "reviewer");
 	if (fill_key(c, json_object_get(request, "provider"), e) ||
 		fill_key(c, json_object_get(reviewer, "provider"), e))
 		return -1;
+	fill_secrets(c, json_object_get(request, "secrets"));
 	AUTO_FREE char *line = json_text(request);
 	if (!line)
 		return err_set(e, "out of memory");

@@ -60,3 +60,18 @@ for_format() {
 	[[ $status -eq 0 && $output == *"is not recorded"* ]]
 	[[ -L tapes/hello.jsonl && $(cat ../victim) == mine ]]
 }
+
+@test "what the operator's environment and other providers keep secret reaches no model" {
+	agent6 connect --name other --format openai --base-url "http://127.0.0.1:1" --model x <<<'an-other-key-0001'
+	provider anthropic
+	cp -r "$AGENT6_SRC/examples/hello/rehearsal/workspace" work
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	echo "and of the deployment: orange elephant 77, an-other-key-0001" >>work/note.txt
+	cd work
+	DEPLOY_PASSWORD="orange elephant 77" run agent6 machine run ../hello --record ../tapes
+	exec 8>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q 'of the deployment: \[REDACTED:key\], \[REDACTED:key\]' ../tapes/hello.jsonl
+	run ! grep -rq "orange elephant\|an-other-key" ../tapes "$SCRATCH/state"
+}

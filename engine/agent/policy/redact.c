@@ -2,6 +2,8 @@
 
 #include "agent/policy/redact_match.h"
 
+#include "base/secret_name.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -96,17 +98,11 @@ int redact_add(struct redact *r, const char *secret)
 
 int redact_add_environment(struct redact *r, char *const *environment)
 {
-	static const char *const suffixes[] = {
-		"_KEY", "_SECRET", "_TOKEN", "_PASSWORD", "_CREDENTIALS"};
 	for (; *environment; environment++) {
 		const char *equals = strchr(*environment, '=');
-		size_t len = equals ? (size_t)(equals - *environment) : 0;
-		for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-			size_t n = strlen(suffixes[i]);
-			if (len >= n && !memcmp(equals - n, suffixes[i], n) &&
-				redact_add(r, equals + 1))
-				return -1;
-		}
+		if (equals && secret_name(*environment, (size_t)(equals - *environment)) &&
+			redact_add(r, equals + 1))
+			return -1;
 	}
 	return 0;
 }

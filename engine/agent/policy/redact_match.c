@@ -1,5 +1,7 @@
 #include "agent/policy/redact_match.h"
 
+#include "base/secret_name.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -147,16 +149,14 @@ static bool ends_with(const char *name, size_t len, const char *suffix)
  * common, so only names that speak of credentials count there. */
 static bool is_secret_name(const char *name, size_t len, bool *shouted)
 {
-	static const char *const env[] = {"_KEY", "_SECRET", "_TOKEN", "_PASSWORD", "_CREDENTIALS"};
 	static const char *const code[] = {"api_key", "apikey", "api-key", "secret_key",
 		"access_key", "private_key", "_secret", "_token", "password", "_credentials",
 		"-token", "-secret"};
 	*shouted = true;
 	for (size_t i = 0; i < len; i++)
 		*shouted = *shouted && !islower((unsigned char)name[i]);
-	for (size_t i = 0; *shouted && i < ARRAY_LEN(env); i++)
-		if (ends_with(name, len, env[i]))
-			return true;
+	if (*shouted && secret_name(name, len))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(code); i++)
 		if (ends_with(name, len, code[i]))
 			return true;

@@ -59,7 +59,7 @@ def task(port):
               "max_calls_per_turn": 4, "max_input_tokens": None, "max_output_tokens": None, "max_microusd": None,
               "best_effort_microusd": None}
     return {"version": 1, "state": "s", "step_key": "1", "mode": "run", "prompt": "Go.", "result": None,
-            "provider": provider, "reviewer": None, "model": "m", "thinking": None, "temperature": None, "limits": limits, "protect": [], "hide": [],
+            "provider": provider, "reviewer": None, "model": "m", "thinking": None, "temperature": None, "limits": limits, "protect": [], "hide": [], "secrets": [],
             "record": False}
 
 
