@@ -103,6 +103,53 @@ void finding_help(struct findings *f, struct finding *item, const char *format, 
 	va_end(args);
 }
 
+/* Rules whose findings say nothing but a name that nothing declares. */
+static bool is_repeatable(const struct finding *it)
+{
+	return it->rule == RULE_UNKNOWN_VARIABLE || it->rule == RULE_UNKNOWN_STATE ||
+	       it->rule == RULE_UNKNOWN_SCHEMA;
+}
+
+static bool is_before(const struct doc_pos *a, const struct doc_pos *b)
+{
+	return a->line != b->line ? a->line < b->line : a->column < b->column;
+}
+
+/* Takes the repetitions of item `at` out of the list. */
+static void merge_into(struct findings *f, size_t at)
+{
+	enum { LINES_BYTES_MAX = 60 };
+	struct finding *first = &f->items[at];
+	uint32_t last = first->pos.line;
+	size_t kept = at + 1;
+	AUTO_BUF lines;
+	buf_init(&lines, LINES_BYTES_MAX);
+	for (size_t i = at + 1; i < f->count; i++) {
+		struct finding *it = &f->items[i];
+		bool same = it->rule == first->rule && !strcmp(it->message, first->message) &&
+			    !strcmp(it->file, first->file);
+		if (!same) {
+			f->items[kept++] = *it;
+			continue;
+		}
+		uint32_t line = it->pos.line;
+		if (is_before(&it->pos, &first->pos)) {
+			line = first->pos.line;
+			first->pos = it->pos;
+			first->state = it->state;
+		}
+		if (line != last)
+			buf_addf(&lines, "%s%u", lines.len ? ", " : "", line);
+		last = line;
+		f->errors--;
+	}
+	f->count = kept;
+	if (!lines.len)
+		return;
+	finding_help(f, first, "%s%snamed again on line %s%s", first->help ? first->help : "",
+		first->help ? "; " : "", lines.data, lines.failed ? ", ..." : "");
+}
+
 /* Files rank by where they were first mentioned. */
 static size_t file_rank(const struct findings *f, const char *file)
 {
@@ -143,4 +190,12 @@ void findings_sort(struct findings *f)
 	qsort(ranked, f->count, sizeof(*ranked), by_place);
 	for (size_t i = 0; i < f->count; i++)
 		f->items[i] = ranked[i].item;
+}
+
+void findings_merge(struct findings *f, size_t from)
+{
+	enum { MERGED_MAX = 500 };
+	for (size_t i = from; i < f->count && i < from + MERGED_MAX; i++)
+		if (is_repeatable(&f->items[i]))
+			merge_into(f, i);
 }

@@ -1,6 +1,7 @@
 #include "machine/reader.h"
 #include "machine/trust.h"
 
+#include "base/near.h"
 #include "schema/shape.h"
 #include <string.h>
 
@@ -70,6 +71,16 @@ const struct template *reader_template(
 	return template_compile(&r->scope, &site, TEMPLATE_TEXT);
 }
 
+bool reader_misspelt(const struct reader *r, const struct doc_node *map, const char *key)
+{
+	if (!map || map->kind != DOC_MAP || doc_pair(r->doc, map, key))
+		return false;
+	for (uint32_t i = 0; i < map->count; i++)
+		if (near_name(map->pairs[i].key.text, &key, 1))
+			return true;
+	return false;
+}
+
 const char *const *reader_texts(
 	const struct reader *r, const struct doc_node *map, const char *key, size_t *count)
 {
@@ -134,7 +145,7 @@ struct machine *machine_read(
 	const struct doc *doc, const struct member_files *files, struct findings *findings)
 {
 	bool refused = unreadable(findings, doc);
-	size_t errors = findings->errors;
+	size_t errors = findings->errors, before = findings->count;
 	if (!doc->root)
 		return NULL;
 	shape_check(shape_machine, doc, doc->root, findings);
@@ -156,6 +167,7 @@ struct machine *machine_read(
 	read_variables(&r);
 	read_states(&r);
 	check_graph(&r);
+	findings_merge(findings, before);
 	json_decref(r.members);
 	prompt_docs_done(&own);
 	if (!refused && findings->errors == errors) {

@@ -31,6 +31,9 @@ static void check_tick(struct reader *r, const struct state *s, const struct doc
 	if (on->value.kind != DOC_MAP || s->wait.timed == (tick != NULL) ||
 		reader_value(r, s->node, "cron"))
 		return;
+	if (tick ? reader_misspelt(r, s->node, "every_secs") || reader_misspelt(r, s->node, "until")
+		 : reader_misspelt(r, &on->value, "tick"))
+		return;
 	struct site site = reader_site(r, tick ? &tick->key : &on->key, s);
 	struct finding *f =
 		tick ? site_report(&site, RULE_TICK_WITHOUT_TIMER,
@@ -151,6 +154,7 @@ static void check_else(
 		struct finding *f = site_report(
 			&site, RULE_MISSING_ELSE, "the last clause of a branch must be `else`");
 		site_help(&site, f, "add `- {else: true, goto: STATE}` behind it");
+		r->loose[s->index] = true;
 		return;
 	}
 	site.node = &doc_pair(r->doc, clause, "else")->key;

@@ -241,7 +241,8 @@ void read_schemas(struct reader *r)
 {
 	struct machine *m = r->m;
 	m->schemas_map = reader_get(r, r->doc->root, "schemas", DOC_MAP);
-	m->schemas_broken = !m->schemas_map && doc_get(r->doc, r->doc->root, "schemas");
+	m->schemas_broken = !m->schemas_map && (doc_get(r->doc, r->doc->root, "schemas") ||
+						       reader_misspelt(r, r->doc->root, "schemas"));
 	if (!m->schemas_map)
 		return;
 	m->record_count = m->schemas_map->count;
@@ -363,13 +364,17 @@ void read_variables(struct reader *r)
 {
 	struct machine *m = r->m;
 	const struct doc_node *vars = doc_get(r->doc, r->doc->root, "vars");
-	m->vars_broken = vars && vars->kind != DOC_MAP;
+	m->vars_broken = vars ? vars->kind != DOC_MAP : reader_misspelt(r, r->doc->root, "vars");
+	uint32_t owners = 0;
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
 		m->vars_map[o] = reader_get(r, vars, owner_name(o), DOC_MAP);
 		m->vars_broken |= !m->vars_map[o] && doc_get(r->doc, vars, owner_name(o));
+		owners += m->vars_map[o] != NULL;
 		m->first_of[o] = m->variable_count;
 		m->variable_count += m->vars_map[o] ? m->vars_map[o]->count : 0;
 	}
+	/* Under a key that is no owner there are declarations that nobody counts. */
+	m->vars_broken |= vars && vars->kind == DOC_MAP && vars->count > owners;
 	r->variables = arena_array(&m->arena, m->variable_count, sizeof(*r->variables));
 	m->variables = r->variables;
 	for (enum owner o = 0; o < OWNER_COUNT; o++)

@@ -43,6 +43,8 @@ const struct doc_node *reader_value(
 /* The value of `key` if it has that kind, else NULL. */
 const struct doc_node *reader_get(
 	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind);
+/* `key` is not there, and a key that is was most likely meant to be it: that has been reported. */
+bool reader_misspelt(const struct reader *r, const struct doc_node *map, const char *key);
 /* The string value of `key`, NULL when absent or no string. */
 const char *reader_text(const struct reader *r, const struct doc_node *map, const char *key);
 struct opt_int reader_int(const struct reader *r, const struct doc_node *map, const char *key);
