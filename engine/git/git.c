@@ -29,8 +29,41 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 		text + 8);
 	if (!realpath(joined, real))
 		return err_errno(e, "%s/.git leads to %s", work_tree, joined);
+	/* Whoever made this tree may have named a repository that is none of its. */
+	if (!strcmp(strrchr(real, '/'), "/.git"))
+		return err_set(e,
+			"%s/.git is a file that leads to %s, the repository of another directory; "
+			"work there, or remove that file",
+			work_tree, real);
 	*git_dir = strdup(real);
 	return *git_dir ? 0 : err_set(e, "out of memory");
+}
+
+/* git keeps linked work trees in the repository that they belong to, and notes there which
+ * directory each is. Anything else makes a repository of somebody else's pass for this one's. */
+static int check_linked(const struct git_repo *r, struct err *e)
+{
+	char own[PATH_MAX + 8], real[PATH_MAX];
+	AUTO_FREE char *text = NULL;
+	size_t len = strlen(r->common_dir), got;
+	AUTO_FD int dir = open(r->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool inside = !strncmp(r->git_dir, r->common_dir, len) &&
+		      !strncmp(r->git_dir + len, "/worktrees/", 11);
+	if (!inside)
+		return err_set(e,
+			"%s/commondir leads to %s, which it is no linked work tree of; remove that "
+			"file",
+			r->git_dir, r->common_dir);
+	if (io_read_plain(dir, "gitdir", PATH_MAX, &text, &got, e))
+		return err_wrap(e, "%s", r->git_dir);
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(own, sizeof(own), "%s/.git", r->work_tree);
+	if (realpath(text, real) && !strcmp(real, own))
+		return 0;
+	return err_set(e,
+		"%s is the linked work tree %.300s of %s, and not %s; if that was moved, run `git "
+		"worktree repair` there",
+		r->git_dir, text, r->common_dir, r->work_tree);
 }
 
 /* A linked work tree's directory names the repository's, relative to itself. */
@@ -55,7 +88,7 @@ static int read_commondir(struct git_repo *r, struct err *e)
 	if (!realpath(joined, real))
 		return err_errno(e, "%s/commondir leads to %s", r->git_dir, joined);
 	r->common_dir = strdup(real);
-	return 0;
+	return check_linked(r, e);
 }
 
 static int describe(
@@ -72,7 +105,7 @@ static int describe(
 	if (failed)
 		return -1;
 	found.work_tree = strdup(work_tree);
-	if (found.git_dir && read_commondir(&found, e)) {
+	if (found.git_dir && found.work_tree && read_commondir(&found, e)) {
 		git_repo_done(&found);
 		return -1;
 	}

@@ -138,6 +138,39 @@ static void branches(struct git_repo *r, const char *dir)
 	is_str(tip, head, "the branch is where it was made");
 }
 
+/* A tree that came with a .git of somebody else's making leads to no other repository. */
+static void foreign(const struct git_repo *r, const char *dir)
+{
+	char text[2 * PATH_MAX], path[PATH_MAX];
+	struct git_repo found;
+	snprintf(path, sizeof(path), "%s/foreign", tap_scratch());
+	snprintf(text, sizeof(text), "gitdir: %s\n", r->git_dir);
+	if (mkdir(path, 0755))
+		bail("cannot make a directory");
+	put(path, ".git", text, 0644);
+	refused(git_find(path, &found, e), "the repository of another directory");
+	put(dir, ".git/worktrees/x/commondir", "../..\n", 0644);
+	put(dir, ".git/worktrees/x/HEAD", "ref: refs/heads/main\n", 0644);
+	put(dir, ".git/worktrees/x/gitdir", "/nowhere/.git\n", 0644);
+	snprintf(text, sizeof(text), "gitdir: %s/worktrees/x\n", r->git_dir);
+	put(path, ".git", text, 0644);
+	refused(git_find(path, &found, e), "is the linked work tree /nowhere/.git of");
+	snprintf(text, sizeof(text), "%s/.git\n", path);
+	put(dir, ".git/worktrees/x/gitdir", text, 0644);
+	fine(git_find(path, &found, e));
+	is_str(found.common_dir, r->git_dir, "a work tree that its repository knows is one");
+	git_repo_done(&found);
+	snprintf(path, sizeof(path), "%s/other", tap_scratch());
+	snprintf(text, sizeof(text), "%s\n", r->git_dir);
+	if (mkdir(path, 0755))
+		bail("cannot make a directory");
+	put(path, ".git/commondir", text, 0644);
+	refused(git_find(path, &found, e), "which it is no linked work tree of");
+	AUTO_FD int own = open(r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tree_remove(own, "worktrees", NULL))
+		bail("cannot remove a work tree");
+}
+
 static void commits(const struct git_repo *r, struct git_repo *clone, const char *dir)
 {
 	char tree[GIT_OID_BYTES] = "", oid[GIT_OID_BYTES] = "", tip[GIT_OID_BYTES];
@@ -292,6 +325,7 @@ int main(int argc, char **argv)
 		bail("cannot make a directory");
 	environment();
 	branches(&repository, tree);
+	foreign(&repository, tree);
 	commits(&repository, &clone, copy);
 	filters(&repository, &clone);
 	hooks(&repository, &clone);
