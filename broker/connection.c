@@ -94,9 +94,9 @@ static void pour(struct side *s, size_t count)
 	has_left(s, count - left);
 	if (s == &c->agent)
 		pin_take(&c->pin, NULL, count);
-	s->end = s->approved = left;
-	if (left > 0 && read(from, s->block, left) != (ssize_t)left)
+	if (left > 0 && (!hold(s) || read(from, s->block, left) != (ssize_t)left))
 		c->closed = "reset";
+	s->end = s->approved = left;
 }
 
 /* True when there may be more to read at once. */
@@ -104,12 +104,14 @@ static bool fill(struct side *s)
 {
 	struct connection *c = s->owner;
 	int fd = s->watch.fd, into = c->channel->broker->pipe[1];
-	size_t unseen = may_pour(s), room = hold(s) ? BLOCK_BYTES - s->end : 0;
+	size_t unseen = may_pour(s), room = unseen;
+	if (unseen == 0 && hold(s))
+		room = BLOCK_BYTES - s->end;
 	if (room == 0) {
 		c->closed = "reset";
 		return false;
 	}
-	ssize_t got = unseen > 0 ? splice(fd, NULL, into, NULL, unseen, SPLICE_F_NONBLOCK)
+	ssize_t got = unseen > 0 ? splice(fd, NULL, into, NULL, room, SPLICE_F_NONBLOCK)
 				 : recv(fd, s->block + s->end, room, MSG_DONTWAIT);
 	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
 	s->ended = got == 0 || failed;
@@ -122,7 +124,7 @@ static bool fill(struct side *s)
 		s->end += (size_t)got;
 	if (s->end == 0)
 		drop(s);
-	return got > 0 && (size_t)got == (unseen > 0 ? unseen : room);
+	return got > 0 && (size_t)got == room;
 }
 
 static void pass_on(struct side *s)

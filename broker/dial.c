@@ -73,6 +73,7 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, url);
 	bad |= curl_easy_setopt(easy, CURLOPT_PRIVATE, a);
 	bad |= curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	bad |= curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	bad |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

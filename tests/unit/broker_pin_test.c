@@ -146,6 +146,10 @@ static void test_early_data(void)
 	for (size_t i = 1; i <= len; i++)
 		total += pin_take(&p, early + total, i - total);
 	is(total, len, "early data passes byte by byte");
+	is(pin_take(&p, early, 6), 6, "a record's header and one byte of it");
+	is(pin_unseen(&p), 3, "the rest of it passes unseen");
+	is(pin_take(&p, NULL, 3), 3, "and is counted");
+	is(pin_unseen(&p), 0, "the next record is looked at");
 	ok(p.state == PIN_REPLY, "and the answer is still awaited");
 }
 

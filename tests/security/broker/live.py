@@ -322,6 +322,22 @@ def test_eyeballs():
     del held
 
 
+def test_keepalive():
+    """A peer that is gone is noticed by probes: the kernel runs their timer on the broker's socket."""
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    conn.recv(100)
+    time.sleep(0.5)  # until nothing waits to be acknowledged
+    with open("/proc/net/tcp") as table:
+        rows = [line.split() for line in table.readlines()[1:]]
+    timers = [row[5].split(":")[0] for row in rows if row[2].endswith(f":{server.port:04X}") and row[3] == "01"]
+    tap.equal(timers, ["02"], "keepalive runs on the connection to the endpoint")
+    conn.close()
+    broker.close()
+
+
 # --- data ------------------------------------------------------------------------------------------
 def test_half_close():
     server = Server(echo)
@@ -929,7 +945,7 @@ def test_usage():
 
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
-             test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_half_close,
+             test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
              test_back_pressure, test_bulk, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
              test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
