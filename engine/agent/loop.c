@@ -102,11 +102,20 @@ static json_t *usage_json(const struct usage *u, int64_t microusd)
 		"microusd", money(microusd));
 }
 
+/* For the transcript: what the model was told and what it said. */
+static void keep_message(const struct loop *l, const struct wire_turn *t)
+{
+	json_auto_t *message = neutral_message(t);
+	emit("message", ask_redacted(&l->redact, message));
+}
+
 static void report_turn(struct loop *l, const struct wire_request *r, const struct wire_turn *turn)
 {
 	json_t *event = usage_json(&l->ledger.total, l->ledger.microusd);
 	json_object_set_new(event, "turn", json_integer((json_int_t)l->out->turns));
 	emit("turn", event);
+	if (turn)
+		keep_message(l, turn);
 	if (l->task->record && turn)
 		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(r), "reply",
 					 neutral_reply(turn, &l->call)));
@@ -241,7 +250,10 @@ static int on_quiet(struct loop *l)
 	struct wire_turn *say = wire_talk_add(&l->talk, WIRE_USER);
 	if (say)
 		say->text = strdup(v == GUARD_WARN ? quiet_text : go_on_text);
-	return say && say->text ? 0 : end(l, OUTCOME_FAILED, "out of memory");
+	if (!say || !say->text)
+		return end(l, OUTCOME_FAILED, "out of memory");
+	keep_message(l, say);
+	return 0;
 }
 
 /* The turn is to be continued as it is; but not for ever. */
@@ -258,6 +270,7 @@ static int on_calls(struct loop *l, size_t at)
 	struct wire_turn *results = wire_talk_add(&l->talk, WIRE_RESULTS);
 	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results))
 		return end(l, OUTCOME_FAILED, "out of memory");
+	keep_message(l, results);
 	if (l->dispatch.payload)
 		return end(l, OUTCOME_OK, "finish_run");
 	if (launcher_gone(l->world->launcher))
@@ -357,7 +370,10 @@ static int say_prompt(struct loop *l)
 	buf_init(&text, PROMPT_CAP_BYTES);
 	buf_adds(&text, "");
 	redact_text(&l->redact, l->task->prompt, strlen(l->task->prompt), &text, NULL);
-	return turn && (turn->text = buf_take(&text, NULL)) ? 0 : -1;
+	if (!turn || !(turn->text = buf_take(&text, NULL)))
+		return -1;
+	keep_message(l, turn);
+	return 0;
 }
 
 static void on_audit(void *ctx, json_t *line)

@@ -22,7 +22,13 @@ enum {
 	CONFINE_MS = 60 * 1000, /* to come up and confine itself */
 	GRACE_MS = 5 * 1000,    /* the agent keeps its own time; this is for one that does not */
 	STDERR_BYTES_MAX = 64 * 1024,
-	TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024,
+	LOG_BYTES_MAX = 64 * 1024 * 1024,
+};
+
+/* A file that is kept for people, up to LOG_BYTES_MAX. */
+struct log {
+	int fd; /* -1: no more */
+	int64_t bytes;
 };
 
 struct talk {
@@ -37,8 +43,8 @@ struct talk {
 	struct pump pump;
 	struct child child;
 	int to_agent; /* its request pipe; owned */
-	int dir_fd, transcript_fd;
-	int64_t transcript_bytes;
+	int dir_fd;
+	struct log events_log, transcript;
 	struct err why; /* LIVE_BROKEN */
 };
 
@@ -72,16 +78,23 @@ static void send_request(struct talk *t)
 	fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
 
-static void keep_line(struct talk *t, const json_t *line)
+static void log_open(struct talk *t, const char *name, struct log *out)
+{
+	*out = (struct log){
+		.fd = openat(t->dir_fd, name,
+			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)};
+}
+
+static void log_add(struct log *log, const json_t *line)
 {
 	AUTO_FREE char *text = json_text(line);
 	size_t len = text ? strlen(text) : 0;
-	t->transcript_bytes += (int64_t)len + 1;
-	if (!text || t->transcript_fd < 0 || t->transcript_bytes > TRANSCRIPT_BYTES_MAX)
+	log->bytes += (int64_t)len + 1;
+	if (!text || log->fd < 0 || log->bytes > LOG_BYTES_MAX)
 		return;
 	text[len] = '\n';
-	if (io_write(t->transcript_fd, text, len + 1))
-		own_close(&t->transcript_fd);
+	if (io_write(log->fd, text, len + 1))
+		own_close(&log->fd);
 }
 
 /* What a rehearsal will ask again: the model is the operator's choice, and the messages repeat what
@@ -153,7 +166,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		w->now.microusd = t->events.spend.microusd;
 		live_tick(w);
 	}
-	keep_line(t, line);
+	log_add(strcmp(event, "message") ? &t->events_log : &t->transcript, line);
 }
 
 static void events_take(void *ctx, const char *bytes, size_t len)
@@ -258,17 +271,13 @@ static enum live_end converse(struct talk *t, json_t **fact, json_t **egress, st
 enum live_end live_agent(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
-	struct talk t = {.live = w,
-		.step = s,
-		.secret = {-1, -1},
-		.child = {-1, -1},
-		.to_agent = -1,
-		.transcript_fd = -1};
+	struct talk t = {
+		.live = w, .step = s, .secret = {-1, -1}, .child = {-1, -1}, .to_agent = -1};
 	t.dir_fd = states_open(w->instance, s->dir, w->config->machine.state_log_keep, e);
 	if (t.dir_fd < 0)
 		return LIVE_BROKEN;
-	t.transcript_fd = openat(t.dir_fd, "events.jsonl",
-		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	log_open(&t, "events.jsonl", &t.events_log);
+	log_open(&t, "transcript.jsonl", &t.transcript);
 	agent_events_init(&t.events);
 	t.events.each = on_event;
 	t.events.ctx = &t;
@@ -280,7 +289,8 @@ enum live_end live_agent(
 	proposals_done(&t.proposals);
 	secret_end(&t.secret);
 	own_close(&t.to_agent);
-	own_close(&t.transcript_fd);
+	own_close(&t.events_log.fd);
+	own_close(&t.transcript.fd);
 	own_close(&t.dir_fd);
 	agent_events_done(&t.events);
 	output_done(&t.err);
