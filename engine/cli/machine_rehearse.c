@@ -144,6 +144,19 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	return code == EXIT_OK && json_array_size(failures) ? EXIT_FAILED : code;
 }
 
+static int check_cassettes(const struct rehearsal *r, struct err *e)
+{
+	const struct machine *m = r->loaded->machine;
+	for (size_t i = 0; m && !r->stage.cassette_count && i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT)
+			return err_set(e,
+				"no cassette says what the model would answer in state %s: put one "
+				"into the bundle's rehearsal/, NAME.jsonl, or name it with "
+				"--cassette",
+				m->states[i].name);
+	return 0;
+}
+
 static int rehearse(void *ctx, const struct loaded *l)
 {
 	struct rehearsal *r = ctx;
@@ -154,7 +167,8 @@ static int rehearse(void *ctx, const struct loaded *l)
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
 		.repository = l->machine && workspace_needed(l->machine)};
-	if (stage_open(&r->stage, &ask, &e) || stage_play(&r->stage, &e) || perform(r, &out, &e))
+	if (stage_open(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
+		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return fail(EXIT_REFUSED, &e);
 	return report(r, &out);
 }

@@ -278,6 +278,7 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 			"what answers at the provider's base_url does not "
 			"speak HTTP");
 	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect */
+	case CURLE_COULDNT_CONNECT:
 	case CURLE_SSL_CONNECT_ERROR:
 		return fault_set(f, FAULT_RETRY,
 			"no answer from the provider (%s); look whether base_url is right "

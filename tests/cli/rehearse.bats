@@ -67,6 +67,14 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $stderr == *"no further exchange for this state"* ]]
 }
 
+@test "an agent without a cassette is refused before anything runs" {
+	cp -r "$AGENT6_SRC/examples/hello" .
+	rm hello/rehearsal/*.jsonl
+	run --separate-stderr agent6 machine rehearse hello
+	[ "$status" -eq 2 ]
+	[[ -z $output && $stderr == *"state greet"*"rehearsal/"*"--cassette"* ]]
+}
+
 @test "a broken cassette is refused with its line" {
 	printf '%s\n' '{"state":"greet","reply":{"text":"x"}}' '{"state":"greet","repply":{}}' >broken.jsonl
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette broken.jsonl
