@@ -27,10 +27,11 @@ static const char *keep_file(struct findings *f, const char *file)
 
 static const char *PRINTF(2, 0) keep_text(struct findings *f, const char *format, va_list args)
 {
-	char text[1024];
-	int n = vsnprintf(text, sizeof(text), format, args);
-	size_t len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-	return arena_copy(&f->arena, text, utf8_prefix(text, len));
+	char text[1024] = "";
+	vsnprintf(text, sizeof(text), format, args);
+	/* What is quoted may have been cut inside a character. */
+	utf8_copy(text, sizeof(text), text);
+	return arena_copy(&f->arena, text, strlen(text));
 }
 
 static struct finding *next_item(struct findings *f)

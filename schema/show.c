@@ -4,7 +4,7 @@
 #include "schema/finding.h"
 #include <string.h>
 
-enum { SOURCE_COLUMNS = 100, LEAD_COLUMNS = 60 };
+enum { SOURCE_COLUMNS = 100, LEAD_COLUMNS = 60, FILE_BYTES_MAX = 64 * 1024 };
 
 /* A file's text must not drive the terminal it is shown on. */
 static void add_clean(struct buf *out, const char *text, size_t len)
@@ -134,11 +134,16 @@ void findings_json(const struct findings *f, struct buf *out)
 	buf_addc(out, '[');
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding *it = &f->items[i];
+		AUTO_BUF file; /* JSON holds no path that is not UTF-8 */
+		buf_init(&file, FILE_BYTES_MAX);
+		if (utf8_prefix(it->file, strlen(it->file)) < strlen(it->file))
+			add_clean(&file, it->file, strlen(it->file));
 		json_auto_t *item = json_pack("{ss ss ss ss si si si si ss? ss?}", "severity",
 			severity_name(it->severity), "rule", rule_info(it->rule)->id, "message",
-			it->message, "file", it->file, "line", (int)it->pos.line, "column",
-			(int)it->pos.column, "end_line", (int)it->pos.end_line, "end_column",
-			(int)it->pos.end_column, "help", it->help, "state", it->state);
+			it->message, "file", file.len ? file.data : it->file, "line",
+			(int)it->pos.line, "column", (int)it->pos.column, "end_line",
+			(int)it->pos.end_line, "end_column", (int)it->pos.end_column, "help",
+			it->help, "state", it->state);
 		buf_adds(out, i ? ",\n " : "");
 		if (!item || json_write(out, item))
 			out->failed = true;

@@ -87,6 +87,24 @@ static void test_json(void)
 	reading_done(&r);
 }
 
+/* A path may be any bytes, and what a message quotes cut anywhere; JSON is neither. */
+static void test_json_of_bytes(void)
+{
+	struct findings f;
+	struct doc d = {.file = "\xff/machine.yaml"};
+	AUTO_BUF out;
+	findings_init(&f);
+	buf_init(&out, 1 << 20);
+	finding_at(&f, RULE_WRONG_TYPE, &d, (struct doc_pos){1, 1, 1, 2}, "`%.2s` is wrong",
+		"a\xc3\xa9");
+	findings_json(&f, &out);
+	json_auto_t *array = json_loads(out.data, 0, NULL);
+	const json_t *first = json_array_get(array, 0);
+	is_str(json_string_value(json_object_get(first, "file")), "\\xff/machine.yaml", "the file");
+	is_str(json_string_value(json_object_get(first, "message")), "`a?` is wrong", "whole");
+	findings_done(&f);
+}
+
 static void test_order(void)
 {
 	struct findings f;
@@ -146,6 +164,7 @@ int main(void)
 	test_long_line();
 	test_hostile_text();
 	test_json();
+	test_json_of_bytes();
 	test_order();
 	test_flood();
 	test_rules();
