@@ -115,7 +115,6 @@ static void lifeline_wake(struct watch *w)
 	ssize_t got = pass_receive(w->fd, &byte, 1, &came);
 	bool fits = c->watch.fd < 0 && came.count == 1 &&
 		    is_socket(came.fds[0], SO_ACCEPTCONN, 1) &&
-		    is_socket(came.fds[0], SO_TYPE, SOCK_STREAM) &&
 		    is_socket(came.fds[0], SO_PROTOCOL, IPPROTO_TCP) &&
 		    fcntl(came.fds[0], F_SETFL, O_NONBLOCK) == 0;
 	for (int i = fits; i < came.count; i++)

@@ -142,7 +142,6 @@ static int enter_seccomp(struct err *e)
 	if (!filter)
 		return err_set(e, "out of memory");
 	int bad = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	bad |= seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
 	bad |= seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; i < ARRAY_LEN(calls_allowed); i++)
 		bad |= add(filter, SCMP_ACT_ALLOW, calls_allowed[i], 0, NULL);

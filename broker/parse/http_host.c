@@ -1,7 +1,17 @@
-#include "broker/parse/http_host.h"
+/*
+ * The Host pin of plain-text endpoints: which bytes of an HTTP/1 request stream may go upstream.
+ *
+ * Pure. The first head is held until it is whole and names the endpoint. After it Content-Length
+ * is followed to where the next request begins, and that head is pinned too. Whatever could make a
+ * server see another boundary or host than we do is refused: bare line feeds, folded lines, doubled
+ * Host or length, Transfer-Encoding, Upgrade, CONNECT and absolute targets. Bytes behind a request
+ * that are no HTTP request line pass unread, since no server answers them. Not closed: a server
+ * that ignores a body it was told about and reads it as its next request. Source: RFC 9112
+ * sections 2-7.
+ */
+#include "broker/parse/pin.h"
 
 #include "base/num.h"
-#include "broker/parse/pin.h"
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

@@ -8,7 +8,6 @@
 #ifndef BROKER_PARSE_PIN_H
 #define BROKER_PARSE_PIN_H
 #include "broker/parse/endpoint.h"
-#include "broker/parse/http_host.h"
 
 enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 
@@ -20,6 +19,17 @@ enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 #define REFUSED_BUDGET  "budget"  /* a byte beyond --max-bytes */
 #define REFUSED_DIAL    "dial"    /* no connection: no such name, no answer, no descriptor left */
 #define REFUSED_HELLO   "hello"   /* the first bytes are no timely, well-formed ClientHello */
+
+/* One request line, seen byte by byte. */
+struct http_line {
+	size_t bytes;
+	size_t in_word;   /* bytes of its method or target */
+	unsigned at;      /* how far it has the shape of a request line */
+	unsigned matched; /* of "HTTP/", anywhere and in any case */
+	bool lax;         /* it has another shape */
+	bool versioned;   /* a server may take it for a request */
+	bool filled;      /* with more than blanks */
+};
 
 struct pin {
 	const struct endpoint *endpoint;
@@ -52,4 +62,14 @@ void pin_reply(struct pin *p, const char *bytes, size_t len);
 bool pin_holds_all(const struct pin *p);
 /* What to say of a connection that ended or timed out before it was approved. */
 const char *pin_unfinished(const struct pin *p);
+
+/* The steps for plain text, in http_host.c: how many bytes they pass; 0: more are needed, or it has
+ * refused. Bytes beyond HTTP_HEAD_MAX_BYTES are never needed to decide. */
+enum {
+	HTTP_HEAD_MAX_BYTES = 16 * 1024,
+	HTTP_LINE_MAX_BYTES = 2 * 1024 * 1024, /* longer than any server reads */
+};
+size_t http_take_head(struct pin *p, const char *bytes, size_t len);
+size_t http_take_line(struct pin *p, const char *bytes, size_t len);
+size_t http_take_headers(struct pin *p, const char *bytes, size_t len);
 #endif
