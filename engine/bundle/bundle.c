@@ -2,6 +2,7 @@
 
 #include "base/beneath.h"
 #include "base/io.h"
+#include "base/utf8.h"
 #include "bundle/inside.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -100,6 +101,15 @@ static void label_machine(struct bundle *b)
 	b->machine_label = arena_copy(&b->arena, label, strlen(label));
 }
 
+/* Jails and journals name paths in JSON. */
+static int check_root(const struct bundle *b, struct err *e)
+{
+	size_t len = strlen(b->root);
+	if (utf8_prefix(b->root, len) == len)
+		return 0;
+	return err_set(e, "the path of the bundle is not valid UTF-8: rename its directories");
+}
+
 int bundle_open(const char *path, struct findings *findings, struct bundle **out, struct err *e)
 {
 	struct bundle *b = calloc(1, sizeof(*b));
@@ -109,7 +119,7 @@ int bundle_open(const char *path, struct findings *findings, struct bundle **out
 	b->root_fd = -1;
 	b->named = arena_copy(&b->arena, path, strlen(path));
 	struct intake in = {.bundle = b, .findings = findings};
-	if (!*path || strlen(path) >= PATH_MAX || open_form(&in, e)) {
+	if (!*path || strlen(path) >= PATH_MAX || open_form(&in, e) || check_root(b, e)) {
 		err_set(e, "the path of the bundle is empty or too long");
 		bundle_free(b);
 		return -1;

@@ -9,7 +9,7 @@
 struct intake {
 	struct bundle *bundle;
 	struct findings *findings;
-	bool full; /* a limit was crossed: nothing more is read */
+	bool full;            /* a limit was crossed: nothing more is read */
 	bool machine_refused; /* there is a machine file, and what is wrong with it has been said */
 };
 

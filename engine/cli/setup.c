@@ -1,5 +1,6 @@
 #include "cli/setup.h"
 
+#include "base/utf8.h"
 #include "run/drive.h"
 
 #include <fcntl.h>
@@ -21,11 +22,24 @@ int setup_usable(struct setup *s)
 	return s->findings.errors ? -1 : 0;
 }
 
+/* Jails and journals name paths in JSON. */
+static int check_utf8(const char *path, const char *what, struct err *e)
+{
+	size_t len = strlen(path);
+	return utf8_prefix(path, len) == len
+		       ? 0
+		       : err_set(e,
+				 "the path of the %s is not valid UTF-8: rename it or use another",
+				 what);
+}
+
 static int find_all(struct setup *s, const struct call *c, struct err *e)
 {
 	char cwd[PATH_MAX];
 	if (!getcwd(cwd, sizeof(cwd)))
 		return err_errno(e, "cannot find the working directory");
+	if (check_utf8(cwd, "working directory", e))
+		return -1;
 	if (config_paths_init(&s->paths, &s->arena, e))
 		return -1;
 	AUTO_FREE char *repo_id = place_repo_id(cwd, e);
@@ -57,6 +71,8 @@ int setup_open(struct setup *s, const struct call *c)
 	if (setup_load(s, c))
 		return -1;
 	int failed = setup_usable(s);
+	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
+		failed = -fail(EXIT_REFUSED, &e);
 	if (!failed && place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
 		failed = -fail(EXIT_REFUSED, &e);
 	if (failed)

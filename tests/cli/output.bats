@@ -50,3 +50,25 @@ setup() {
 	agent6 machine verify closed
 	[ "$(grep -rl '"t":"begin"' "$AGENT6_STATE_HOME" | grep -vc 'journal.jsonl$')" -eq 0 ]
 }
+
+@test "a working directory, bundle or state directory that is not UTF-8 is refused, not lost on the way" {
+	local odd=$'\xff'
+	mkdir "$odd"
+	run --separate-stderr agent6 machine run ../flow --id inside --json
+	[ "$status" -eq 0 ]
+	cp -r ../flow "$odd/flow"
+	run --separate-stderr agent6 machine run "$odd/flow" --id bundle
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"bundle is not valid UTF-8"* ]]
+	run --separate-stderr env AGENT6_STATE_HOME="$SCRATCH/$odd" "$AGENT6_BIN/agent6" machine run ../flow --id state
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"state directory is not valid UTF-8"* ]]
+	cd "$odd" || return
+	for verb in "machine run ../../flow" "machine list" "machine check --report ../../flow" "jail -- true"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr agent6 $verb
+		echo "$verb: $status $stderr"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"working directory is not valid UTF-8"* ]]
+	done
+}
