@@ -7,6 +7,7 @@
 #include "cli/trust.h"
 #include "cli/verb.h"
 #include "machine/analyse.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,8 +188,11 @@ static void show_accepted(const struct checking *k, const char *gap)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		const struct loaded *l = &k->loaded[i];
+		AUTO_BUF named;
+		buf_init(&named, CHECK_BYTES_MAX);
+		text_clean(&named, l->bundle->named, PATH_MAX);
 		if (k->accepted[i])
-			printf("%s: ok: machine %s, %zu state%s,%s%s\n", l->bundle->named,
+			printf("%s: ok: machine %s, %zu state%s,%s%s\n", named.data,
 				l->machine->name, l->machine->state_count,
 				l->machine->state_count == 1 ? "" : "s", gap, l->bundle->digest);
 		if (k->accepted[i] && l->machine->description && *l->machine->description)

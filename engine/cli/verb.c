@@ -36,6 +36,17 @@ static int words_match(const char *path, char **argv)
 	return words;
 }
 
+/* The verb whose second word is `word`: `run` for `machine run`. NULL: none. */
+static const char *without_group(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const char *second = strchr(table[i]->path, ' ');
+		if (second && !strcmp(second + 1, word))
+			return table[i]->path;
+	}
+	return NULL;
+}
+
 /* The message for words that name no verb: a group is completed, a misspelling corrected. */
 static void unknown_verb(char **argv, struct err *e)
 {
@@ -53,6 +64,8 @@ static void unknown_verb(char **argv, struct err *e)
 	const char *near = near_name(word, names, ARRAY_LEN(names));
 	if (!near)
 		near = near_name(argv[0], names, ARRAY_LEN(names));
+	if (!near)
+		near = without_group(argv[0]);
 	if (near)
 		err_set(e, "there is no command '%s'; did you mean 'agent6 %s'?", word, near);
 	else if (is_group && !two_words)

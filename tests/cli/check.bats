@@ -82,6 +82,14 @@ good() {
 	[ -z "$output" ]
 }
 
+@test "the name of a bundle cannot drive the terminal" {
+	good $'fi\e[31mne'
+	cd "$SCRATCH"
+	run --separate-stderr agent6 machine check fi*
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == 'fi\u001b[31mne: ok: '* ]]
+}
+
 @test "the description is shown, and cannot drive the terminal" {
 	machine told <<-'END'
 		machine: told

@@ -51,6 +51,14 @@ load ../kit/common
 	run --separate-stderr agent6 frobnicate
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"there is no command 'frobnicate'"* ]]
+	local row
+	for row in "run flow|machine run" "check flow|machine check" "show|config show" "status x|machine status"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr agent6 ${row%|*}
+		echo "$stderr"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"did you mean 'agent6 ${row#*|}'?"* ]]
+	done
 }
 
 @test "options: choices, values, repetition, counts" {
