@@ -210,7 +210,8 @@ static bool take_work(struct drive *d)
 	struct err e = ERR_NONE;
 	struct sleep pause = {.instance = d->instance,
 		.interrupts = &d->live.interrupts,
-		.until_us = d->at.retry_at_us};
+		.until_us = d->at.retry_at_us,
+		.most_ms = plan_backoff_ms(d->at.state, d->at.attempt - 1, 0)};
 	if (d->at.retry_at_us)
 		jails_clear(&d->live.jails);
 	if (d->at.retry_at_us && sleep_wait(&pause, &e))

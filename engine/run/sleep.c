@@ -72,8 +72,17 @@ static void swallow(int fd)
 		continue;
 }
 
+/* A clock that was set back makes no delay longer. */
+static void keep_below(struct sleep *s, int64_t end_ms)
+{
+	int64_t most_us = clock_realtime_us() + (end_ms - clock_monotonic_ms()) * 1000;
+	if (s->most_ms && s->until_us > most_us)
+		s->until_us = most_us;
+}
+
 int sleep_wait(struct sleep *s, struct err *e)
 {
+	int64_t end_ms = clock_monotonic_ms() + s->most_ms;
 	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	AUTO_FD int notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (timer < 0 || notify < 0)
@@ -83,6 +92,7 @@ int sleep_wait(struct sleep *s, struct err *e)
 	for (;;) {
 		struct pollfd fds[] = {
 			{timer, POLLIN, 0}, {notify, POLLIN, 0}, {s->interrupts->fd, POLLIN, 0}};
+		keep_below(s, end_ms);
 		/* Armed before the look: a clock step in between is then noticed. */
 		if (arm(timer, s->until_us, e) || sleep_look(s, e))
 			return -1;

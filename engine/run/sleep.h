@@ -14,6 +14,8 @@ struct sleep {
 	const struct instance *instance;
 	struct interrupts *interrupts;
 	int64_t until_us; /* 0: no timer */
+	int64_t most_ms;  /* of a timer that is a delay: no longer than this, however the clock is
+			   * set; 0: as long as it takes */
 	bool pokes;       /* a poke wakes it */
 	/* Results. */
 	enum woke woke; /* WOKE_STOP: a stop request or a signal */
