@@ -50,7 +50,9 @@ static bool line_fits(struct http_line *l, char c)
 		l->in_word++;
 		return true;
 	}
-	bool fits = word ? c == ' ' && !first : want == 'd' ? c == '0' || c == '1' : c == want;
+	bool fits = word          ? c == ' ' && !first
+		    : want == 'd' ? c == '0' || c == '1'
+				  : want && c == want;
 	l->at += fits ? 1 + word : 0;
 	l->in_word = 0;
 	return fits;

@@ -79,6 +79,8 @@ static void test_first(void)
 	waits("POS", "an unfinished method");
 	char nul[] = "GET / HTTP/1.1\r\nHost: api.test\r\nA: \0\r\n\r\n";
 	ok(feed(nul, sizeof(nul) - 1, 7) < 0, "refused: a NUL in a header");
+	char behind[] = "GET / HTTP/1.1\r\0\0\0\nHost: api.test\r\n\r\n";
+	ok(feed(behind, sizeof(behind) - 1, 7) < 0, "refused: a NUL behind a request line");
 }
 
 static void test_framing(void)
