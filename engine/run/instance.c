@@ -75,7 +75,7 @@ static int open_in(
 		return err_set(e, "out of memory");
 	struct err why = ERR_NONE;
 	AUTO_FD int dir = open_path(path, create, &why);
-	if (dir < 0 && why.number == ENOENT)
+	if (dir < 0 && !create && why.number == ENOENT)
 		return err_set(e,
 			"there is no instance %s here; `agent6 machine list` shows those there are",
 			id);

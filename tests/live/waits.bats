@@ -246,3 +246,26 @@ END
 	gone() { ! kill -0 "$child"; }
 	eventually gone
 }
+
+@test "the same command continues, parameters and all; another value is refused" {
+	machine_file asked <<'END'
+initial: park
+budget: {max_transitions: 9}
+vars: {operator: {who: {type: str, value: nobody}, heat: {type: float, value: 1.5}}}
+states:
+  park: {kind: wait, on: {signal: good}}
+  good: {kind: terminal, status: ok, reason: "{{ who }}"}
+END
+	local i
+	for i in 1 2; do go asked --exit-on-wait --set who=Ada --set heat=3; done
+	run go asked --exit-on-wait --set who=Eve
+	[[ $status -eq 2 && $output == *"began with another value of who"* ]]
+	agent6 machine poke asked
+	run agent6 machine run --set who=Ada --set heat=3 "$SCRATCH/asked"
+	[[ $status -eq 0 && $output == *"ok: Ada"* ]]
+}
+
+@test "a place for instances that cannot be made is named" {
+	AGENT6_STATE_HOME=/proc/agent6 run go parked
+	[[ $status -eq 2 && $output == *"/proc/agent6"*"cannot create the directory"* ]]
+}
