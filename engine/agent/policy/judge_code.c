@@ -128,10 +128,10 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		enum level level;
 	} modules[] = {{"pytest", LEVEL_BUILD}, {"unittest", LEVEL_BUILD}, {"mypy", LEVEL_BUILD},
 		{"ruff", LEVEL_BUILD}, {"compileall", LEVEL_BUILD}, {"py_compile", LEVEL_BUILD},
-		{"pip", LEVEL_BUILD}, {"build", LEVEL_BUILD}, {"tox", LEVEL_BUILD},
-		{"venv", LEVEL_WRITE}, {"json.tool", LEVEL_READ_ONLY},
-		{"http.server", LEVEL_NETWORK}, {"smtpd", LEVEL_NETWORK}, {"ftplib", LEVEL_NETWORK},
-		{"webbrowser", LEVEL_NETWORK}, {"twine", LEVEL_NETWORK}};
+		{"build", LEVEL_BUILD}, {"tox", LEVEL_BUILD}, {"venv", LEVEL_WRITE},
+		{"json.tool", LEVEL_READ_ONLY}, {"http.server", LEVEL_NETWORK},
+		{"smtpd", LEVEL_NETWORK}, {"ftplib", LEVEL_NETWORK}, {"webbrowser", LEVEL_NETWORK},
+		{"twine", LEVEL_NETWORK}};
 	if (!strcmp(call_text(c, 1), "-V"))
 		return 0;
 	for (size_t i = 1; i < c->count; i++) {
@@ -141,6 +141,11 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		if (!arg_has_flag(word, 'm', "cWX", &value))
 			continue;
 		const char *module = *value ? value : call_text(c, i + 1);
+		size_t at = *value ? i : i + 1;
+		if (!strcmp(module, "pip")) {
+			struct call pip = {"pip", c->words + at, c->count - at, c->node};
+			return judge_pip(j, &pip);
+		}
 		for (size_t k = 0; k < ARRAY_LEN(modules); k++)
 			if (!strcmp(modules[k].module, module)) {
 				bool output = !strcmp(module, "json.tool") && c->count > i + 3;

@@ -51,9 +51,12 @@ bool path_is_home(const struct judge *j, const char *path)
 	static const char *const spellings[] = {"~", "$HOME", "${HOME}", "/root"};
 	char p[POLICY_PATH_BYTES];
 	normalise_tree(path, p);
-	for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
-		if (!strcmp(p, spellings[i]))
+	/* It, or with nothing but dots behind it, what is above. */
+	for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
+		size_t len = strlen(spellings[i]);
+		if (!strncmp(p, spellings[i], len) && !p[len + strspn(p + len, "./")])
 			return true;
+	}
 	if (j->world->home && !strcmp(p, j->world->home))
 		return true;
 	if (!strncmp(p, "${HOME:", 7) && p[strcspn(p, "}/")] == '}' && !strchr(p, '/'))
