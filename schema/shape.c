@@ -1,6 +1,7 @@
 #include "schema/shape.h"
 
 #include "base/near.h"
+#include "base/num.h"
 #include "base/utf8.h"
 #include "schema/table.h"
 #include <string.h>
@@ -177,9 +178,13 @@ static void check_number(
 	if (value >= s->minimum && value <= s->maximum &&
 		!(s->above_minimum && value <= s->minimum))
 		return;
-	char place[PLACE_BYTES];
+	char place[PLACE_BYTES], number[NUM_FLOAT_BYTES];
+	if (node->kind == DOC_INT)
+		snprintf(number, sizeof(number), "%jd", (intmax_t)node->integer);
+	else
+		num_float_text(value, number);
 	struct finding *it = finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
-		"%s must be %s, and it is %g", place_text(at, place), expected(s), value);
+		"%s must be %s, and it is %s", place_text(at, place), expected(s), number);
 	tag(w, it, NULL);
 }
 

@@ -225,7 +225,7 @@ struct member_files {
 	struct prompt_docs *prompts; /* collects what was read; NULL: not wanted */
 };
 
-/* No wait or time-out is longer: a hundred years. */
+/* No wait or time-out is longer: a hundred years. The published schema says so, too. */
 #define MACHINE_SECS_MAX INT64_C(3155760000)
 
 /* NULL when findings hold an error about it. `files` NULL: names of files are not checked. */

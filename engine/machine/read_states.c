@@ -97,17 +97,6 @@ static void read_notify(struct reader *r, struct state *s)
 			s->notify_level = i;
 }
 
-/* A hundred years is the longest time that arithmetic on instants must be able to hold. */
-static void read_timeout(struct reader *r, struct state *s)
-{
-	const struct doc_node *node = reader_get(r, s->node, "timeout_secs", DOC_INT);
-	s->timeout_secs = node ? node->integer : 0;
-	if (s->timeout_secs <= MACHINE_SECS_MAX)
-		return;
-	struct site site = reader_site(r, node, s);
-	site_report(&site, RULE_OUT_OF_RANGE, "timeout_secs is more than a hundred years");
-}
-
 static void read_output_schema(struct reader *r, struct state *s)
 {
 	const struct doc_node *node = reader_get(r, s->node, "output_schema", DOC_STR);
@@ -122,7 +111,7 @@ static void read_output_schema(struct reader *r, struct state *s)
 
 static void read_work(struct reader *r, struct state *s)
 {
-	read_timeout(r, s);
+	s->timeout_secs = reader_int(r, s->node, "timeout_secs").value;
 	read_output_schema(r, s);
 	read_capture(r, s);
 	read_retry(r, s);

@@ -273,8 +273,6 @@ static void read_every(struct reader *r, struct state *s, const struct doc_node 
 	const char *problem = NULL;
 	if (node->kind == DOC_INT) {
 		s->wait.every_secs = (struct opt_int){true, node->integer};
-		if (node->integer > MACHINE_SECS_MAX)
-			problem = "every_secs is more than a hundred years";
 	} else if (node->kind == DOC_STR) {
 		s->wait.every_ref = timing_ref(r, s, node, TYPE_INT);
 		if (s->wait.every_ref)
