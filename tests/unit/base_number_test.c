@@ -116,8 +116,8 @@ static void test_money(void)
 	static const struct {
 		double usd;
 		int64_t micro;
-	} rows[] = {{0, 0}, {1, 1000000}, {8.3, 8300000}, {4.03, 4030000}, {0.0000015, 2}, {1e-9, 1},
-		{9e12, INT64_MAX}, {1e300, INT64_MAX}};
+	} rows[] = {{0, 0}, {1, 1000000}, {8.3, 8300000}, {4.03, 4030000}, {0.0000015, 2},
+		{1e-9, 1}, {9e12, INT64_MAX}, {1e300, INT64_MAX}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		is(num_microusd(rows[i].usd), rows[i].micro, "%g USD", rows[i].usd);
 }
