@@ -24,6 +24,7 @@ struct http {
 	struct http_head *head;
 	struct fault *fault;
 	int64_t active_ms, raw_bytes;
+	curl_off_t sent; /* of the request, as far as is known */
 };
 
 int http_global(struct err *e)
@@ -128,15 +129,17 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *context)
 	return len;
 }
 
-/* Called at least once a second, also while nothing arrives. Uploading counts as activity. */
+/* Called at least once a second, also while nothing arrives. What is taken of the request counts as
+ * activity, a request that is stuck does not. */
 static int on_progress(
 	void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
 {
-	(void)total, (void)now;
+	(void)total, (void)now, (void)up_total;
 	struct http *h = context;
 	int64_t now_ms = clock_monotonic_ms();
-	if (up < up_total)
+	if (up != h->sent)
 		h->active_ms = now_ms;
+	h->sent = up;
 	if (now_ms >= h->post->deadline_ms)
 		return fault_set(h->fault, FAULT_TIMEOUT, "the call ran into its time-out");
 	if (now_ms - h->active_ms > h->idle_timeout_ms)
@@ -327,6 +330,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	h->fault = f;
 	h->active_ms = clock_monotonic_ms();
 	h->raw_bytes = 0;
+	h->sent = 0;
 	int64_t left_ms = post->deadline_ms - h->active_ms;
 	curl_easy_setopt(h->curl, CURLOPT_URL, url);
 	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);

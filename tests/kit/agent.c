@@ -54,7 +54,8 @@ static void kit_serve(const struct kit *k, int listen_fd, int log_fd)
 	for (size_t i = 0;;) {
 		int fd = accept(listen_fd, NULL, NULL);
 		const struct kit_reply *r = &k->replies[i];
-		kit_read_request(fd, log_fd);
+		if (!k->deaf)
+			kit_read_request(fd, log_fd);
 		for (size_t n = 0; n <= r->repeat; n++)
 			if (r->text && io_write(fd, r->text, strlen(r->text)))
 				break;

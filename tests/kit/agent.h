@@ -5,6 +5,7 @@
 #ifndef TESTS_KIT_AGENT_H
 #define TESTS_KIT_AGENT_H
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { KIT_REPLIES_MAX = 16, KIT_CAP_BYTES = 128 * 1024 * 1024 };
@@ -22,6 +23,7 @@ struct kit {
 	const char *ca_file,
 		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
 	const char *trace; /* strace's log of every socket call */
+	bool deaf;         /* the server reads nothing of a request */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
 	json_t *order;                    /* the same for the first */
 	char workspace[256];

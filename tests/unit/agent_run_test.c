@@ -310,6 +310,24 @@ static void memory(void)
 #endif
 }
 
+enum { LONG_PROMPT_BYTES = 12 * 1024 * 1024 };
+
+/* Last, because of the memory that it takes. */
+static void deaf_server(void)
+{
+	AUTO_FREE char *prompt = malloc(LONG_PROMPT_BYTES + 1);
+	memset(prompt, 'x', LONG_PROMPT_BYTES);
+	prompt[LONG_PROMPT_BYTES] = '\0';
+	AUTO_KIT deaf = {.format = "anthropic",
+		.deaf = true,
+		.task = json_pack("{s:s}", "prompt", prompt),
+		.provider = json_pack("{s:i, s:i}", "idle_timeout_secs", 1, "max_retries", 0),
+		.replies = {{NULL, 20, 0}}};
+	kit_run(&deaf);
+	has_str(kit_reason(&deaf), "sent nothing for 1 s",
+		"a request that is stuck is no activity");
+}
+
 int main(void)
 {
 	finishes();
@@ -324,5 +342,6 @@ int main(void)
 	stops();
 	bad_requests();
 	memory();
+	deaf_server();
 	return tap_done();
 }
