@@ -105,6 +105,18 @@ check_protected() {
 	[[ $status -ne 0 && $output != *reached* ]]
 }
 
+@test "a pipe that comes and goes keeps no jail from being built" {
+	while mkfifo "$WS/pipe"; do rm "$WS/pipe"; done &
+	local churn=$! runs
+	for ((runs = 0; runs < 60; runs++)); do
+		run jail -- true
+		[[ $status -eq 0 ]] || break
+	done
+	kill "$churn"
+	echo "after $runs: $output"
+	[[ $runs -eq 60 ]]
+}
+
 check_identity() {
 	run "$1" -- sh -c 'id -u; cat /proc/self/uid_map; grep -E "^(Cap|NoNewPrivs|Seccomp)" /proc/self/status; id -G'
 	[[ ${lines[0]} -eq 1000 && ${lines[1]} == *" 1"* ]]
