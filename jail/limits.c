@@ -11,7 +11,7 @@
 
 enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 
-static int set_limit(int what, const char *name, uint64_t value, struct err *e)
+static int set_limit(unsigned what, const char *name, uint64_t value, struct err *e)
 {
 	struct rlimit old, limit = {value, value};
 	if (!setrlimit(what, &limit))
@@ -66,7 +66,7 @@ int limits_apply(struct jail *j, struct err *e)
 	const struct policy *l = &j->policy;
 	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
 	const struct {
-		int what;
+		unsigned what;
 		const char *name;
 		uint64_t value;
 	} wanted[] = {
