@@ -243,7 +243,7 @@ static void show(const struct call *c, const struct checking *k, const char *for
 		AUTO_BUF text;
 		buf_init(&text, CHECK_BYTES_MAX);
 		write(&k->findings, &text);
-		fwrite(text.data, 1, text.len, stdout);
+		fwrite(text.len ? text.data : "", 1, text.len, stdout);
 		return;
 	}
 	if (!strcmp(format, "markdown") && call_has(c, "against"))
