@@ -20,29 +20,47 @@ int snapshot_write(const struct instance *i, const struct position *p,
 	return io_replace_file(i->dir_fd, "snapshot.json", text.data, text.len, 0600, e);
 }
 
-bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
-	struct position *p, struct journal_mark *at)
+/* The whole document, which owns `*position`; NULL: it is missing or damaged. */
+static json_t *load(const struct instance *i, struct journal_mark *at, json_t **position)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	if (io_read_file(i->dir_fd, "snapshot.json", SNAPSHOT_BYTES_MAX, &text, &len, NULL))
-		return false;
+		return NULL;
 	struct json_cap cap = {SNAPSHOT_BYTES_MAX, JSON_DEPTH_MAX + 8};
-	json_auto_t *all = json_read_nested(text, len, cap, NULL);
-	json_t *position;
+	json_t *all = json_read_nested(text, len, cap, NULL);
 	const char *chain;
 	json_int_t offset, lines;
 	int version;
 	if (!all ||
 		json_unpack_ex(all, NULL, JSON_STRICT, "{s:i,s:{s:I,s:I,s:s},s:o}", "version",
 			&version, "journal", "offset", &offset, "lines", &lines, "chain", &chain,
-			"position", &position) ||
-		version != 1 || offset < 0 || lines < 0 || strlen(chain) != SHA256_HEX)
-		return false;
-	struct journal_mark mark = {.offset = offset, .lines = (uint64_t)lines};
-	memcpy(mark.chain, chain, sizeof(mark.chain));
-	if (!journal_has(journal_fd, &mark) || position_decode(m, position, p, NULL))
+			"position", position) ||
+		version != 1 || offset < 0 || lines < 0 || strlen(chain) != SHA256_HEX) {
+		json_decref(all);
+		return NULL;
+	}
+	*at = (struct journal_mark){.offset = offset, .lines = (uint64_t)lines};
+	memcpy(at->chain, chain, sizeof(at->chain));
+	return all;
+}
+
+bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
+	struct position *p, struct journal_mark *at)
+{
+	struct journal_mark mark;
+	json_t *position;
+	json_auto_t *all = load(i, &mark, &position);
+	if (!all || !journal_has(journal_fd, &mark) || position_decode(m, position, p, NULL))
 		return false;
 	*at = mark;
 	return true;
+}
+
+uint64_t snapshot_lines(const struct instance *i)
+{
+	struct journal_mark mark;
+	json_t *position;
+	json_auto_t *all = load(i, &mark, &position);
+	return all ? mark.lines : 0;
 }

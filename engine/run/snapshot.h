@@ -13,4 +13,6 @@ int snapshot_write(const struct instance *i, const struct position *p,
 /* True: *p (to be released) and *at are a place in the journal `journal_fd`. */
 bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
 	struct position *p, struct journal_mark *at);
+/* How many lines the journal had when it was written, whatever it has now; 0: there is none. */
+uint64_t snapshot_lines(const struct instance *i);
 #endif

@@ -329,6 +329,17 @@ waiting() {
 	[ "$status" -eq 5 ]
 }
 
+@test "verify finds whole lines that are missing at the end: 5" {
+	flow went
+	agent6 machine run ../flow --quiet
+	sed -i '$d' "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run --separate-stderr agent6 machine verify flow
+	echo "$stderr"
+	[[ $status -eq 5 && $stderr == *"ends at line "*"what is missing was committed"* ]]
+	rm "$SCRATCH"/state/*/machines/flow/snapshot.json
+	run -0 agent6 machine verify flow
+}
+
 @test "instances that are not there" {
 	for verb in status replay verify poke stop prune; do
 		run --separate-stderr agent6 machine $verb nothing
