@@ -9,6 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A path that a file of git's holds: absolute, or relative to the directory `from`. */
+static void follow(char joined[2 * PATH_MAX], const char *from, const char *path)
+{
+	bool absolute = path[0] == '/';
+	snprintf(joined, 2 * PATH_MAX, "%s%s%s", absolute ? "" : from, absolute ? "" : "/", path);
+}
+
 /* A gitfile (worktrees, submodules) is one line: "gitdir: PATH". */
 static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 {
@@ -24,9 +31,7 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 		text[--len] = '\0';
 	if (strncmp(text, "gitdir: ", 8))
 		return err_set(e, "%s/.git is not a git repository", work_tree);
-	bool absolute = text[8] == '/';
-	snprintf(joined, sizeof(joined), "%s%s%s", absolute ? "" : work_tree, absolute ? "" : "/",
-		text + 8);
+	follow(joined, work_tree, text + 8);
 	if (!realpath(joined, real))
 		return err_errno(e, "%s/.git leads to %s", work_tree, joined);
 	/* Whoever made this tree may have named a repository that is none of its. */
@@ -41,12 +46,11 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 
 /* git keeps linked work trees in the repository that they belong to, and notes there which
  * directory each is. Anything else makes a repository of somebody else's pass for this one's. */
-static int check_linked(const struct git_repo *r, struct err *e)
+static int check_linked(const struct git_repo *r, int dir, struct err *e)
 {
-	char own[PATH_MAX + 8], real[PATH_MAX];
+	char own[PATH_MAX + 8], real[PATH_MAX], joined[2 * PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len = strlen(r->common_dir), got;
-	AUTO_FD int dir = open(r->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool inside = !strncmp(r->git_dir, r->common_dir, len) &&
 		      !strncmp(r->git_dir + len, "/worktrees/", 11);
 	if (!inside)
@@ -57,8 +61,9 @@ static int check_linked(const struct git_repo *r, struct err *e)
 	if (io_read_plain(dir, "gitdir", PATH_MAX, &text, &got, e))
 		return err_wrap(e, "%s", r->git_dir);
 	text[strcspn(text, "\n")] = '\0';
+	follow(joined, r->git_dir, text);
 	snprintf(own, sizeof(own), "%s/.git", r->work_tree);
-	if (realpath(text, real) && !strcmp(real, own))
+	if (realpath(joined, real) && !strcmp(real, own))
 		return 0;
 	return err_set(e,
 		"%s is the linked work tree %.300s of %s, and not %s; if that was moved, run `git "
@@ -82,13 +87,13 @@ static int read_commondir(struct git_repo *r, struct err *e)
 	if (io_read_plain(dir, "commondir", PATH_MAX, &text, &len, e))
 		return err_wrap(e, "%s", r->git_dir);
 	text[strcspn(text, "\n")] = '\0';
-	bool absolute = text[0] == '/';
-	snprintf(joined, sizeof(joined), "%s%s%s", absolute ? "" : r->git_dir, absolute ? "" : "/",
-		text);
+	follow(joined, r->git_dir, text);
 	if (!realpath(joined, real))
 		return err_errno(e, "%s/commondir leads to %s", r->git_dir, joined);
 	r->common_dir = strdup(real);
-	return check_linked(r, e);
+	if (!r->common_dir)
+		return err_set(e, "out of memory");
+	return check_linked(r, dir, e);
 }
 
 static int describe(

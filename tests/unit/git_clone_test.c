@@ -160,6 +160,10 @@ static void foreign(const struct git_repo *r, const char *dir)
 	fine(git_find(path, &found, e));
 	is_str(found.common_dir, r->git_dir, "a work tree that its repository knows is one");
 	git_repo_done(&found);
+	put(dir, ".git/worktrees/x/gitdir", "../../../../foreign/.git\n", 0644);
+	fine(git_find(path, &found, e));
+	is_str(found.common_dir, r->git_dir, "by a relative path, too");
+	git_repo_done(&found);
 	snprintf(path, sizeof(path), "%s/other", tap_scratch());
 	snprintf(text, sizeof(text), "%s\n", r->git_dir);
 	if (mkdir(path, 0755))
