@@ -210,10 +210,11 @@ static void searching(void)
 /* What the operator hides from commands is hidden from the tools as well. */
 static void hiding(void)
 {
-	char file[300], dir[300];
+	char file[300], dir[300], link[300];
 	snprintf(file, sizeof(file), "%s/.env", workspace);
 	snprintf(dir, sizeof(dir), "%s/vault", workspace);
-	const char *const hidden[] = {file, dir};
+	snprintf(link, sizeof(link), "%s/lead", workspace);
+	const char *const hidden[] = {file, dir, link};
 	mkdirat(context.workspace_fd, "vault", 0755);
 	mkdirat(context.workspace_fd, "vault/deep", 0755);
 	puts_in(".env", "E99 one\n");
@@ -221,11 +222,14 @@ static void hiding(void)
 	if (linkat(context.workspace_fd, ".env", context.workspace_fd, "copy", 0))
 		bail("cannot link");
 	tree_link(workspace, "way", "vault/deep/key");
+	puts_in("led", "E99 three\n");
+	tree_link(workspace, "lead", "led");
 	context.hide = hidden;
-	context.hide_count = 2;
+	context.hide_count = ARRAY_LEN(hidden);
 	refused("read_file", "{\"path\":\".env\"}", "is hidden by the operator");
 	refused("read_file", "{\"path\":\"copy\"}", "is hidden by the operator");
 	refused("read_file", "{\"path\":\"way\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"led\"}", "is hidden by the operator");
 	refused("read_file", "{\"path\":\"vault/deep/key\"}", "is hidden by the operator");
 	refused("read_file", "{\"path\":\"src/../vault/deep/key\"}", "is hidden by the operator");
 	refused("list_dir", "{\"path\":\"vault\"}", "is hidden by the operator");
@@ -235,6 +239,8 @@ static void hiding(void)
 	is_str(call("grep", "{\"pattern\":\"E99\"}", NULL), "(no match)\n", "no search finds it");
 	has_str(call("list_dir", "{\"path\":\".\"}", NULL), ".env\thidden by the operator\n",
 		"a list has the name alone");
+	has_str(call("list_dir", "{\"path\":\".\"}", NULL), "\nled\thidden by the operator\n",
+		"and of what a hidden link leads to");
 	is_str(call("read_file", "{\"path\":\"a.txt\",\"end_line\":1}", NULL), "1\tone\n",
 		"the rest is there");
 	context.hide_count = 0;

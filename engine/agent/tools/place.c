@@ -49,12 +49,19 @@ static int refuse(struct buf *out, const char *path, int number)
 	return -1;
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 bool place_is_hidden(const struct tool_context *t, const struct stat *st)
 {
 	for (size_t i = 0; i < t->hide_count; i++) {
 		struct stat own;
-		if (!lstat(t->hide[i], &own) && own.st_dev == st->st_dev &&
-			own.st_ino == st->st_ino)
+		if (lstat(t->hide[i], &own))
+			continue;
+		if (is_same(&own, st) ||
+			(S_ISLNK(own.st_mode) && !stat(t->hide[i], &own) && is_same(&own, st)))
 			return true;
 	}
 	return false;

@@ -18,7 +18,8 @@ int place_open_file(
 	const struct tool_context *t, const char *path, struct stat *st, struct buf *out);
 /* A directory for reading; -1 with a message in `out`. */
 int place_open_dir(const struct tool_context *t, const char *path, struct buf *out);
-/* Whether this is one of the paths that the operator hides, under whatever name. */
+/* Whether this is one of the paths that the operator hides, under whatever name, or what a link of
+ * them leads to. */
 bool place_is_hidden(const struct tool_context *t, const struct stat *st);
 /* "a directory", "a named pipe" ... */
 const char *place_kind(mode_t mode);

@@ -110,11 +110,11 @@ static void visit(struct walk *w, int dir_fd, const char *name, const struct ign
 	struct stat st;
 	bool fits = n > 0 && (size_t)n < sizeof(w->path) - before;
 	if (fits && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-		!place_is_hidden(w->search->tools, &st) &&
 		!ignore_match(ignore, w->path, S_ISDIR(st.st_mode))) {
 		bool is_dir = S_ISDIR(st.st_mode);
+		bool wanted = is_dir || (S_ISREG(st.st_mode) && is_wanted(w, name));
 		/* O_NOFOLLOW: a link is not searched; its target is, where it lies. */
-		if (is_dir || (S_ISREG(st.st_mode) && is_wanted(w, name))) {
+		if (wanted && !place_is_hidden(w->search->tools, &st)) {
 			AUTO_FD int fd = openat(dir_fd, name,
 				O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 			if (fd >= 0 && is_dir)
