@@ -154,6 +154,10 @@ static void long_names(void)
 	classify_argv(&world, (const char *const[]){path}, 1, &v);
 	has_str(v.reasons[0], "? is not a program of the system directories",
 		"the reason is whole");
+	char deep[5000];
+	snprintf(deep, sizeof(deep), "/%04096d/usr/bin/cat", 0);
+	classify_argv(&world, (const char *const[]){deep}, 1, &v);
+	is_str(level_name(v.level), "write", "a path that is too long to be a place is in none");
 }
 
 static void limits(void)

@@ -72,11 +72,13 @@ static const char *trusted_name(struct judge *j, const char *path)
 		"/usr/sbin", "/usr/local/sbin", "/lib64", "/lib/x86_64-linux-gnu",
 		"/usr/lib/x86_64-linux-gnu"};
 	static const char *const roots[] = {"/proc/self/root/", "/proc/1/root/"};
-	char joined[2 * POLICY_PATH_BYTES], whole[POLICY_PATH_BYTES];
+	char joined[POLICY_PATH_BYTES], whole[POLICY_PATH_BYTES];
 	if (!strchr(path, '/'))
 		return path;
-	snprintf(joined, sizeof(joined), "%s/%s",
+	int len = snprintf(joined, sizeof(joined), "%s/%s",
 		*path != '/' && j->world->workspace ? j->world->workspace : "", path);
+	if (len < 0 || len >= POLICY_PATH_BYTES) /* a cut path would be another one */
+		return NULL;
 	path_normalise(joined, whole);
 	path = arena_copy(&j->arena, whole, strlen(whole));
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++)

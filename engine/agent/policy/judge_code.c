@@ -239,8 +239,10 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 		{"init", LEVEL_WRITE}, {"unpublish", LEVEL_NETWORK}, {"audit", LEVEL_NETWORK},
 		{"view", LEVEL_NETWORK}, {"search", LEVEL_NETWORK}, {"uninstall", LEVEL_WRITE},
 		{NULL, LEVEL_WRITE}};
+	/* Behind the package's name they are its own options. */
+	const struct call own = {c->name, c->words, arg_skip_options(c, 1, "", NULL), c->node};
 	if (!strcmp(c->name, "npx") &&
-		(arg_find(c, NULL, "--no-install") || arg_find(c, NULL, "--no")))
+		(arg_find(&own, NULL, "--no-install") || arg_find(&own, NULL, "--no")))
 		judge_raise(j, LEVEL_BUILD, "npx runs an installed package");
 	else if (!strcmp(c->name, "npx") || !strcmp(c->name, "bunx") || !strcmp(c->name, "uvx"))
 		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);

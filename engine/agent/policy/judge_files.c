@@ -144,7 +144,7 @@ unsigned judge_tar(struct judge *j, const struct call *c)
 		if (!strcmp(word, "-C") && path_is_outside(j, call_text(c, i + 1)))
 			judge_danger(j, c, "-C leaves the workspace");
 	}
-	for (size_t i = 2; i < c->count; i++) {
+	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text, *value = NULL;
 		const char *file = arg_is_long(word, "--file", &value) && value ? value : word;
 		size_t host = strcspn(file, ":/");
@@ -490,7 +490,7 @@ unsigned judge_flags(struct judge *j, const struct call *c)
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		bool linker = !strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3);
-		operands += word[0] != '-';
+		operands += word[0] != '-' || !word[1];
 		for (size_t k = 0; k < ARRAY_LEN(options); k++)
 			if (!strcmp(name, options[k].program) &&
 				is_option(word, options[k].option, options[k].with_value))
