@@ -96,7 +96,7 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 		explicit_bzero(auth, strlen(auth));
 	free(auth);
 	/* The provider's own time-out is passing; only the caller's ends everything. */
-	if (rc && f->kind == FAULT_TIMEOUT && clock_monotonic_ms() < deadline_ms)
+	if (rc && f->kind == FAULT_TIMEOUT && own_ms < deadline_ms)
 		f->kind = FAULT_RETRY;
 	return rc;
 }

@@ -212,6 +212,7 @@ static void clocks(void)
 {
 	AUTO_KIT slow = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "timeout_secs", 1),
+		.provider = json_pack("{s:i}", "max_retries", 0),
 		.replies = {{KIT_STREAM KIT_BEGIN, 20, 0}}};
 	kit_run(&slow);
 	is_str(kit_outcome(&slow), "timeout", "timeout_secs ends a stalled call");
