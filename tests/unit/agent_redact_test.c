@@ -125,6 +125,17 @@ static char *base64(const char *text)
 	return out;
 }
 
+/* Of two secrets that begin alike nothing is left over. */
+static void nested(void)
+{
+	struct redact r = {0};
+	redact_add(&r, "hunter22");
+	redact_add(&r, "hunter22hunter23");
+	AUTO_FREE char *got = redacted(&r, "a hunter22hunter23, b hunter22", NULL);
+	is_str(got, "a [REDACTED:key], b [REDACTED:key]", "the longest secret counts");
+	redact_done(&r);
+}
+
 static void configured(void)
 {
 	static const char key[] = "topsecret/value+1";
@@ -186,6 +197,7 @@ int main(void)
 {
 	labelled();
 	configured();
+	nested();
 	markers();
 	return tap_done();
 }

@@ -117,17 +117,20 @@ void redact_done(struct redact *r)
 	*r = (struct redact){0};
 }
 
+/* The longest: where one secret begins like another, the rest of it is secret as well. */
 static bool match_key(const struct redact *r, struct place p, struct match *out)
 {
+	size_t longest = 0;
 	for (size_t i = 0; r && i < r->count; i++) {
-		size_t len = strlen(r->needles[i]);
-		if (r->needles[i][0] == p.text[p.at] && len <= p.len - p.at &&
-			!memcmp(p.text + p.at, r->needles[i], len)) {
-			*out = (struct match){0, len};
-			return true;
-		}
+		const char *needle = r->needles[i];
+		if (needle[0] != p.text[p.at])
+			continue;
+		size_t len = strlen(needle);
+		if (len > longest && len <= p.len - p.at && !memcmp(p.text + p.at, needle, len))
+			longest = len;
 	}
-	return false;
+	*out = (struct match){0, longest};
+	return longest;
 }
 
 /* The first recogniser that fits wins; the order is from the surest to the vaguest. */
