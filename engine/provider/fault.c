@@ -145,7 +145,9 @@ int fault_malformed(struct fault *f, const char *why, const char *body, size_t l
 {
 	char text[SHOWN_BYTES + 1];
 	shown(text, sizeof(text), body, len);
-	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", why, text);
+	bool blank = !text[strspn(text, " ")];
+	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s%s%s", why,
+		blank ? "" : ": ", blank ? "" : text);
 }
 
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)

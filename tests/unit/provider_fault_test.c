@@ -77,6 +77,9 @@ static void classes(void)
 	ok(!stream_parse("<html>Welcome", 13, &f), "a page is no reply");
 	has_str(f.text, "<html>Welcome", "and is shown");
 	f = FAULT_INIT;
+	ok(!stream_parse(" ", 1, &f), "nothing is no reply");
+	ok(f.text[strlen(f.text) - 1] != ' ', "and is not shown: %s", f.text);
+	f = FAULT_INIT;
 	char big[5000];
 	memset(big, 'x', sizeof(big));
 	fault_reply(&f, 500, big, sizeof(big), -1);
