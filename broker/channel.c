@@ -25,7 +25,7 @@ static bool is_socket(int fd, int option, int want)
 
 void channel_arm(struct channel *c)
 {
-	uint32_t events = c->unanswered ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : 0u;
+	uint32_t events = c->unanswered ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : EPOLLHUP;
 	if (c->watch.fd >= 0)
 		loop_want(&c->broker->loop, &c->watch, events);
 }
@@ -79,11 +79,12 @@ static bool channel_answer(struct channel *c)
 	return true;
 }
 
-/* One request at a time: the loop tells of the next one, and of room for an answer. */
+/* One request at a time: the loop tells of the next one, and of room for an answer. Who has hung up
+ * gets no answer. */
 static void channel_wake(struct watch *w)
 {
 	struct channel *c = w->owner;
-	bool open = c->unanswered || channel_read(c);
+	bool open = !(w->ready & EPOLLHUP) && (c->unanswered || channel_read(c));
 	if (open && c->unanswered) {
 		bool sent = channel_answer(c);
 		open = sent || errno == EAGAIN;

@@ -27,7 +27,7 @@ struct channel {
  * comes through it. */
 int channel_open(
 	struct broker *b, int fd, const struct endpoint *endpoint, struct err *e) MUST_CHECK;
-/* Asks the agent's end for requests, or for room for an answer; nothing while the dials are used
- * up. */
+/* Asks the agent's end for requests, or for room for an answer; for its end alone while the dials
+ * are used up. */
 void channel_arm(struct channel *c);
 #endif

@@ -84,7 +84,8 @@ static size_t may_pour(const struct side *s)
 	return at_most(at_most(BLOCK_BYTES, *s->budget), up ? pin_unseen(pin) : BLOCK_BYTES);
 }
 
-/* Bytes in the pipe go on by reference; what the other side does not take becomes the block. */
+/* Bytes in the pipe go on by reference; what the other side does not take becomes the block.
+ * Nothing stays in the pipe: the next bytes through it may be another connection's. */
 static void pour(struct side *s, size_t count)
 {
 	struct connection *c = s->owner;
@@ -94,8 +95,12 @@ static void pour(struct side *s, size_t count)
 	has_left(s, count - left);
 	if (s == &c->agent)
 		pin_take(&c->pin, NULL, count);
-	if (left > 0 && (!hold(s) || read(from, s->block, left) != (ssize_t)left))
+	if (left > 0 && (!hold(s) || read(from, s->block, left) != (ssize_t)left)) {
+		char unheld[4096];
 		c->closed = "reset";
+		while (read(from, unheld, sizeof(unheld)) > 0)
+			;
+	}
 	s->end = s->approved = left;
 }
 

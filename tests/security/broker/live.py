@@ -1,6 +1,7 @@
 """agent6-broker against real sockets: every refusal, every way a connection can go."""
 import os
 import random
+import resource
 import signal
 import socket
 import ssl
@@ -9,8 +10,8 @@ import sys
 import threading
 import time
 
-from kit import (BROKER, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of, extension,
-                 head, hello, tap)
+from kit import (BROKER, ENVIRONMENT, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of,
+                 extension, head, hello, tap)
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
 NAMES = Names({
@@ -472,6 +473,50 @@ def test_bulk():
     broker.close()
 
 
+def test_out_of_memory():
+    """What could not be kept of one connection goes to no other."""
+    if ENVIRONMENT:
+        return  # a sanitizer has taken all its memory beforehand
+    with open("/proc/sys/net/ipv4/tcp_wmem") as sizes:
+        roomy = sizes.read()
+    with open("/proc/sys/net/ipv4/tcp_wmem", "w") as sizes:
+        sizes.write("4096 16384 16384")
+    size, shut = 1 << 20, threading.Event()
+    opening = head("127.0.0.1", f"Content-Length: {size}\r\n")
+
+    def deafen(conn):
+        conn.recv(20000, socket.MSG_WAITALL)
+        shut.wait(60)
+
+    deaf, quick = Server(deafen), Server(echo)
+    deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    broker = Broker(f"127.0.0.1:{deaf.port},plain", f"127.0.0.1:{quick.port},plain")
+    pid, limit = broker.process.pid, resource.RLIMIT_AS
+    stuck = [broker.connect(0) for _ in range(8)]
+    for conn in stuck:
+        conn.sendall((opening + b"A" * 20000)[:20000])
+    time.sleep(0.5)  # until the broker expects as much again, which it passes by reference
+    os.kill(pid, signal.SIGSTOP)
+    before = resource.prlimit(pid, limit, (int(broker.status("VmSize")) << 10, resource.RLIM_INFINITY))
+    for conn in stuck:
+        conn.sendall(b"A" * 131072)
+    os.kill(pid, signal.SIGCONT)
+    fact = broker.fact()
+    resource.prlimit(pid, limit, before)
+    tap.equal(fact["close"], "reset", "without memory a connection ends")
+    conn = broker.connect(1)
+    conn.sendall(opening)
+    got = conn.recv(len(opening), socket.MSG_WAITALL)
+    threading.Thread(target=conn.sendall, args=(b"B" * size,), daemon=True).start()
+    while len(got) < len(opening) + size and (more := conn.recv(1 << 16)):
+        got += more
+    tap.ok(got == opening + b"B" * size, "and the next one gets its own bytes", got.count(b"A" * 100))
+    shut.set()
+    broker.close()
+    with open("/proc/sys/net/ipv4/tcp_wmem", "w") as sizes:
+        sizes.write(roomy)
+
+
 def test_reset_behind_data():
     """The server fills every buffer and resets: the agent gets what was under way, and the end at once."""
     def flood(conn):
@@ -730,6 +775,15 @@ time.sleep(600)
     tap.equal((fact["close"], fact["up"]), ("agent", len(head("127.0.0.1"))), "open connections end with a fact")
     tap.equal(broker.close(), (0, ""), "an agent that closes its channels ends the broker")
 
+    hole, held = black_hole()
+    broker = Broker(f"127.0.0.1:{hole},plain")
+    conns = [broker.connect() for _ in range(64)]
+    broker.channels[0].close()
+    endings = {broker.fact()["close"] for _ in conns}
+    tap.equal(endings, {"agent"}, "even while as many dials as may be are under way")
+    broker.close()
+    del held
+
 
 def test_exhaustion():
     """With few descriptors: what cannot be served is refused, what is served goes on."""
@@ -946,7 +1000,7 @@ def test_usage():
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
-             test_back_pressure, test_bulk, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_back_pressure, test_bulk, test_out_of_memory, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion,
              test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
