@@ -59,6 +59,44 @@ int command_arguments(struct jail *j, struct err *e)
 	return 0;
 }
 
+/* A script that does not say what reads it is the shell's, as in a shell. */
+static void execute_at(char **argv, const char *path)
+{
+	char *name = argv[1];
+	execve(path, argv + 1, environ);
+	if (errno != ENOEXEC)
+		return;
+	argv[0] = (char[]){"/bin/sh"};
+	argv[1] = (char *)(uintptr_t)path;
+	execve(argv[0], argv, environ);
+	argv[1] = name;
+}
+
+/* As execvp, whose C libraries differ in what they do with such a script: the shell gets the one
+ * that PATH found, not another one of its name. Returns why there was nothing to execute. */
+static int execute_found(char **argv)
+{
+	char path[PATH_MAX];
+	int why = ENOENT;
+	const char *dirs = getenv("PATH"), *next;
+	if (strchr(argv[1], '/')) {
+		execute_at(argv, argv[1]);
+		return errno;
+	}
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; dirs; dirs = next ? next + 1 : NULL) {
+		next = strchr(dirs, ':');
+		int len = (int)strcspn(dirs, ":");
+		if (snprintf(path, sizeof(path), "%.*s/%s", len ? len : 1, len ? dirs : ".",
+			    argv[1]) >= PATH_MAX)
+			continue;
+		execute_at(argv, path);
+		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+			return errno;
+		why = errno == EACCES ? EACCES : why;
+	}
+	return why;
+}
+
 /* Returns only when there is nothing to execute: the report has the reason, and the process ends.
  */
 int command_execute(struct jail *j, struct err *e)
@@ -66,10 +104,6 @@ int command_execute(struct jail *j, struct err *e)
 	(void)e;
 	j->report->set_up = true;
 	environ = j->env; /* it has the PATH to search */
-	execvp(j->argv[1], j->argv + 1);
-	j->argv[0] = (char[]){"/bin/sh"};
-	if (errno == ENOEXEC) /* a script that does not say what reads it */
-		execv(j->argv[0], j->argv);
-	j->report->exec_errno = errno;
+	j->report->exec_errno = execute_found(j->argv);
 	return 0;
 }

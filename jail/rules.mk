@@ -12,21 +12,23 @@ $(out)/obj/jail/seccomp.o: $(out)/gen/jail/seccomp_programs.h
 
 # The release jail with musl for its C library. glibc begins by asking the processor about its caches,
 # which traps in a virtual machine: of a jailed /usr/bin/true that is a twelfth.
-ifneq ($(MUSL),)
+ifneq ($(musl),)
 musl_base    := beneath buf caps clock err io json num pass tree utf8
 musl_objects := $(patsubst %.c,$(out)/musl/%.o,$(wildcard jail/*.c jail/musl/*.c) $(musl_base:%=engine/base/%.c))
 # Its header files' own macros convert; the code is warned about where it is built with glibc.
-musl_headers := -nostdinc -isystem $(MUSL:/usr/lib/%=/usr/include/%) -idirafter /usr/include \
-	-idirafter /usr/include/$(subst -musl,-gnu,$(notdir $(MUSL)))
+musl_headers := -nostdinc -isystem $(musl:/usr/lib/%=/usr/include/%) -idirafter /usr/include \
+	-idirafter /usr/include/$(subst -musl,-gnu,$(notdir $(musl)))
 $(musl_objects): $(out)/musl/%.o: %.c $(out)/flags
 	@mkdir -p $(@D)
 	$(call say,cc   $< (musl)) $(CC) $(CPPFLAGS) $(musl_headers) $(CFLAGS) -Wno-conversion -Wno-sign-conversion \
 		-Wno-sign-compare -MMD -MP -c -o $@ $<
 $(out)/musl/jail/seccomp.o: $(out)/gen/jail/seccomp_programs.h
-$(bin)/agent6-jail: $(musl_objects)
+# The directories: a program forgets a removed file.
+$(bin)/agent6-jail: $(musl_objects) jail jail/musl
 	@mkdir -p $(@D)
-	$(call say,link $@) $(CC) $(CFLAGS) -nostdlib $(link.agent6-jail) -o $@ $(MUSL)/rcrt1.o $(MUSL)/crti.o \
-		$^ -l:libjansson.a $(MUSL)/libc.a -lgcc $(MUSL)/crtn.o
+	$(call say,link $@) $(CC) $(CFLAGS) -nostdlib $(link.agent6-jail) -o $@ $(musl)/rcrt1.o $(musl)/crti.o \
+		$(filter %.o,$^) -l:libjansson.a $(musl)/libc.a -lgcc $(musl)/crtn.o || \
+		{ echo "make MUSL= builds it with the system's C library instead" >&2; exit 1; }
 -include $(musl_objects:.o=.d)
 endif
 

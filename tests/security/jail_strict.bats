@@ -224,6 +224,15 @@ check_identity() {
 	chmod 755 "$WS/script"
 	run jail -- ./script read
 	[[ $status -eq 0 && $output == "read by a shell" ]]
+	# One that PATH finds is that one, not another of its name that lies where the command starts.
+	mkdir "$WS/bin"
+	cp "$WS/script" "$WS/bin/bare"
+	printf 'echo decoy\n' >"$WS/bare"
+	chmod 755 "$WS/bare"
+	run jail "env={\"PATH\":\"/nowhere:$WS/script:$WS/bin:/usr/bin\"}" -- bare read
+	[[ $status -eq 0 && $output == "read by a shell" ]]
+	run jail "env={\"PATH\":\":/usr/bin\"}" -- bare
+	[[ $status -eq 0 && $output == decoy ]]
 	chmod 644 "$WS/script"
 	run jail -- ./script read
 	[[ $status -eq 126 && $output == *"cannot run ./script: Permission denied"* ]]
