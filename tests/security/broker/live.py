@@ -330,10 +330,14 @@ def test_keepalive():
     conn = broker.connect()
     conn.sendall(head("127.0.0.1"))
     conn.recv(100)
-    time.sleep(0.5)  # until nothing waits to be acknowledged
-    with open("/proc/net/tcp") as table:
-        rows = [line.split() for line in table.readlines()[1:]]
-    timers = [row[5].split(":")[0] for row in rows if row[2].endswith(f":{server.port:04X}") and row[3] == "01"]
+    timers = []
+    for _ in range(100):  # until nothing waits to be acknowledged
+        with open("/proc/net/tcp") as table:
+            rows = [line.split() for line in table.readlines()[1:]]
+        timers = [row[5].split(":")[0] for row in rows if row[2].endswith(f":{server.port:04X}") and row[3] == "01"]
+        if timers == ["02"]:
+            break
+        time.sleep(0.1)
     tap.equal(timers, ["02"], "keepalive runs on the connection to the endpoint")
     conn.close()
     broker.close()
