@@ -9,6 +9,7 @@
 #include "agent/neutral.h"
 #include "agent/summary.h"
 #include "agent/tools/permit.h"
+#include "agent/transcript.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "launch/launcher.h"
@@ -102,20 +103,13 @@ static json_t *usage_json(const struct usage *u, int64_t microusd)
 		"microusd", money(microusd));
 }
 
-/* For the transcript: what the model was told and what it said. */
-static void keep_message(const struct loop *l, const struct wire_turn *t)
-{
-	json_auto_t *message = neutral_message(t);
-	emit("message", ask_redacted(&l->redact, message));
-}
-
 static void report_turn(struct loop *l, const struct wire_request *r, const struct wire_turn *turn)
 {
 	json_t *event = usage_json(&l->ledger.total, l->ledger.microusd);
 	json_object_set_new(event, "turn", json_integer((json_int_t)l->out->turns));
 	emit("turn", event);
 	if (turn)
-		keep_message(l, turn);
+		transcript_keep(&l->redact, turn);
 	if (l->task->record && turn)
 		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(r), "reply",
 					 neutral_reply(turn, &l->call)));
@@ -252,7 +246,7 @@ static int on_quiet(struct loop *l)
 		say->text = strdup(v == GUARD_WARN ? quiet_text : go_on_text);
 	if (!say || !say->text)
 		return end(l, OUTCOME_FAILED, "out of memory");
-	keep_message(l, say);
+	transcript_keep(&l->redact, say);
 	return 0;
 }
 
@@ -270,7 +264,7 @@ static int on_calls(struct loop *l, size_t at)
 	struct wire_turn *results = wire_talk_add(&l->talk, WIRE_RESULTS);
 	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results))
 		return end(l, OUTCOME_FAILED, "out of memory");
-	keep_message(l, results);
+	transcript_keep(&l->redact, results);
 	if (l->dispatch.payload)
 		return end(l, OUTCOME_OK, "finish_run");
 	if (launcher_gone(l->world->launcher))
@@ -372,7 +366,7 @@ static int say_prompt(struct loop *l)
 	redact_text(&l->redact, l->task->prompt, strlen(l->task->prompt), &text, NULL);
 	if (!turn || !(turn->text = buf_take(&text, NULL)))
 		return -1;
-	keep_message(l, turn);
+	transcript_keep(&l->redact, turn);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ static json_t *results_of(const struct wire_turn *t)
 	return list;
 }
 
-json_t *neutral_message(const struct wire_turn *t)
+static json_t *message_of(const struct wire_turn *t)
 {
 	static const char *const roles[] = {"user", "assistant", "tool"};
 	json_t *m = json_pack("{s:s}", "role", roles[t->role]);
@@ -61,7 +61,7 @@ json_t *neutral_request(const struct wire_request *r)
 		json_array_append(tools, json_object_get(json_array_get(r->tools, i), "name"));
 	for (size_t i = 0; i < r->talk->count; i++) {
 		turn += r->talk->turns[i].role == WIRE_ASSISTANT;
-		json_array_append_new(messages, neutral_message(&r->talk->turns[i]));
+		json_array_append_new(messages, message_of(&r->talk->turns[i]));
 	}
 	const char *prompt = r->talk->count ? r->talk->turns[0].text : "";
 	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "model", r->model, "system",

@@ -6,8 +6,6 @@
 #define AGENT_NEUTRAL_H
 #include "provider/wire.h"
 
-/* {role: "user"|"assistant"|"tool", text | tool_results, tool_calls?}. */
-json_t *neutral_message(const struct wire_turn *t);
 /* {model, system, prompt, last, turn, tools, messages}. */
 json_t *neutral_request(const struct wire_request *r);
 /* {text, tool_calls, usage}. */

@@ -74,6 +74,29 @@ rehearsed() { # DIR FILTER
 END
 }
 
+@test "the transcript keeps head and tail of a long text, and no part of a secret that a cut goes through" {
+	hello long 0
+	local key=AKIAIOSFODNN7EXAMPLE
+	fill() { yes "$1" | head -n "$2" | tr '\n' ' '; }
+	{
+		fill a 262140
+		printf '%s ' "$key"
+		fill é 200000
+		printf '%s ' "$key"
+		fill c 262140
+	} >"$SCRATCH/text"
+	jq -cR --rawfile text "$SCRATCH/text" 'fromjson | if .reply.text == "reading" then .reply.text = $text else . end' \
+		"$SCRATCH/long/rehearsal/a.jsonl" >"$SCRATCH/a.jsonl"
+	mv "$SCRATCH/a.jsonl" "$SCRATCH/long/rehearsal/a.jsonl"
+	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/long"
+	jq -r 'select(.role == "assistant") | .text' \
+		"$SCRATCH"/dir/state/*/machines/long/states/1-greet/transcript.jsonl >"$SCRATCH/got"
+	[[ $(head -c 100000 "$SCRATCH/got" | tr -d 'a ') == "" && $(tail -c 100000 "$SCRATCH/got" | tr -d 'c \n') == "" ]]
+	grep -q '^\[[0-9]* bytes are not kept here\]$' "$SCRATCH/got"
+	[[ $(wc -c <"$SCRATCH/got") -lt 1100000 ]]
+	! grep -qE 'AKIA|IOSFOD|NN7|EXAMPLE' "$SCRATCH/got"
+}
+
 @test "a time-out is an outcome, and what was spent before it counts" {
 	hello late 30000 "" 2
 	run agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/late"
