@@ -43,16 +43,27 @@ int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
 	}
 }
 
-static int read_opened(
-	int fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
+static int open_regular(int dir_fd, const char *name, int flags, struct err *e)
 {
 	struct stat st;
+	AUTO_FD int fd = openat(dir_fd, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 	if (fd < 0)
 		return err_errno(e, "cannot open %s", name);
 	if (fstat(fd, &st))
 		return err_errno(e, "cannot examine %s", name);
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, "%s is not a regular file", name);
+	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : err_set(e, "%s is not a regular file", name);
+}
+
+int io_open_plain(int dir_fd, const char *name, int flags, struct err *e)
+{
+	return open_regular(dir_fd, name, flags | O_NOFOLLOW, e);
+}
+
+static int read_opened(
+	int fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
+{
+	if (fd < 0)
+		return -1;
 	AUTO_BUF b;
 	buf_init(&b, cap_bytes);
 	if (io_read_all(fd, &b, name, e))
@@ -61,19 +72,17 @@ static int read_opened(
 	return *out ? 0 : err_set(e, "%s: out of memory", name);
 }
 
-enum { READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
-
 int io_read_file(
 	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
 {
-	AUTO_FD int fd = openat(dir_fd, name, READING);
+	AUTO_FD int fd = open_regular(dir_fd, name, O_RDONLY, e);
 	return read_opened(fd, name, cap_bytes, out, len, e);
 }
 
 int io_read_plain(
 	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e)
 {
-	AUTO_FD int fd = openat(dir_fd, name, READING | O_NOFOLLOW);
+	AUTO_FD int fd = io_open_plain(dir_fd, name, O_RDONLY, e);
 	return read_opened(fd, name, cap_bytes, out, len, e);
 }
 

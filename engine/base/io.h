@@ -18,6 +18,9 @@ int io_read_file(
 /* The same where `name` is a file that others may have put there: no link is followed. */
 int io_read_plain(
 	int dir_fd, const char *name, size_t cap_bytes, char **out, size_t *len, struct err *e);
+/* A descriptor of the regular file `name` that others may have put there: no link is followed, and
+ * what would block or answer is refused. `flags` as open takes them; what it creates is 0600. */
+int io_open_plain(int dir_fd, const char *name, int flags, struct err *e);
 /* Creates the file `path` beneath `dir_fd`, with the directories above it that are missing; one
  * that is there is an error. `mode` is before the umask. Not synced. */
 int io_create_file(

@@ -18,8 +18,8 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 /* As many as its last line counts; 0 when that cannot be read, as the replay will say. */
 static uint64_t count_steps(const struct instance *i)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct err e = ERR_NONE;
+	AUTO_FD int fd = instance_journal(i, &e);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
 	return (uint64_t)json_integer_value(json_object_get(last, "seq"));
 }

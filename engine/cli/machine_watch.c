@@ -3,7 +3,6 @@
 #include "cli/text.h"
 #include "run/ask.h"
 #include "run/journal.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -100,20 +99,17 @@ static int wait_for_change(int watch, struct err *e)
 
 static int follow(struct watching *w, const struct resting *r, struct err *e)
 {
-	char path[4096];
-	snprintf(path, sizeof(path), "%s/journal.jsonl", r->instance.path);
-	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int fd = instance_journal(&r->instance, e);
 	AUTO_FD int watch = inotify_init1(IN_CLOEXEC);
 	/* Whoever reads only the journal's lines sees no question. */
 	bool sees = w->show.mode != SHOW_JSON;
 	AUTO_FD int present = sees ? ask_watch(&r->instance, e) : -1;
-	if (sees && present < 0)
+	if (fd < 0 || (sees && present < 0))
 		return -1;
 	/* The journal, a question, a runner that takes or leaves the lock. */
-	if (fd < 0 || watch < 0 ||
-		inotify_add_watch(watch, r->instance.path,
-			IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
-		return err_errno(e, "cannot watch %s", path);
+	if (watch < 0 || inotify_add_watch(watch, r->instance.path,
+				 IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+		return err_errno(e, "cannot watch %s", r->instance.path);
 	struct journal_mark at = journal_start();
 	w->instance = &r->instance;
 	int failed = 0;

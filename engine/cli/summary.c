@@ -136,14 +136,14 @@ void summary_add(struct summary *s, const json_t *fields)
 int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t *fields), void *ctx,
 	struct err *e)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int fd = instance_journal(i, e);
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
 	const char *line;
 	size_t len;
 	int got;
 	if (fd < 0)
-		return err_errno(e, "cannot open the journal of instance %s", i->id);
+		return -1;
 	journal_reader_init(&reader, fd, &start);
 	reader.patience_ms = JOURNAL_PATIENCE_MS;
 	while ((got = journal_next(&reader, &line, &len, e)) > 0) {

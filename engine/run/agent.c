@@ -81,8 +81,7 @@ static void send_request(struct talk *t)
 static void log_open(struct talk *t, const char *name, struct log *out)
 {
 	*out = (struct log){
-		.fd = openat(t->dir_fd, name,
-			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)};
+		.fd = io_open_plain(t->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND, NULL)};
 }
 
 static void log_add(struct log *log, const json_t *line)

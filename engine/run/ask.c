@@ -48,8 +48,8 @@ static bool has_terminal(const struct asking *a)
 
 static int open_watchers(const struct instance *i, struct err *e)
 {
-	int fd = openat(i->dir_fd, "watchers", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? err_errno(e, "cannot open %s/watchers", i->path) : fd;
+	int fd = io_open_plain(i->dir_fd, "watchers", O_RDWR | O_CREAT, e);
+	return fd < 0 ? err_wrap(e, "%s", i->path) : fd;
 }
 
 bool ask_approver(const struct asking *a)

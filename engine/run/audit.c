@@ -1,6 +1,7 @@
 #include "run/audit.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "run/audit_files.h"
 #include "run/journal.h"
@@ -76,9 +77,8 @@ static int last_chain(const struct audit *a, char chain[SHA256_HEX + 1], struct 
 	int rc = 0;
 	if (f.count) {
 		const char *name = f.names[f.count - 1];
-		AUTO_FD int fd = openat(a->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		rc = fd < 0 ? err_errno(e, "cannot open %s", name)
-			    : audit_end(fd, name, &end, chain, e);
+		AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDONLY, e);
+		rc = fd < 0 ? -1 : audit_end(fd, name, &end, chain, e);
 	}
 	audit_files_done(&f);
 	return rc;
@@ -163,13 +163,9 @@ static int append_locked(const struct audit *a, json_t *lines, struct err *e)
 	AUTO_BUF text;
 	buf_init(&text, APPEND_BYTES_MAX);
 	clock_text(clock_realtime_us(), now);
-	AUTO_FD int fd = openat(
-		a->dir_fd, a->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	struct stat st;
+	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_errno(e, "cannot open %s", a->name);
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return err_set(e, "%s is not a regular file", a->name);
+		return -1;
 	if (rotate(a, &fd, now, e) || audit_end(fd, a->name, &end, chain, e))
 		return -1;
 	bool fresh = !end;

@@ -1,5 +1,6 @@
 #include "run/audit_files.h"
 
+#include "base/io.h"
 #include "base/json.h"
 #include "run/journal.h"
 
@@ -16,10 +17,9 @@ int audit_lock(const struct audit *a, int how, struct err *e)
 {
 	char name[AUDIT_NAME_BYTES + 8];
 	snprintf(name, sizeof(name), "%s.lock", a->name);
-	AUTO_FD int fd = openat(
-		a->dir_fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_errno(e, "cannot open %s", name);
+		return -1;
 	while (flock(fd, how))
 		if (errno != EINTR)
 			return err_errno(e, "cannot lock %s", name);

@@ -1,3 +1,4 @@
+#include "base/io.h"
 #include "run/audit_files.h"
 #include "run/journal.h"
 
@@ -60,10 +61,8 @@ static int read_rotated(const struct audit *a, const struct audit_files *f,
 	char chain[SHA256_HEX + 1], struct audit_reader *r, struct err *e)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		AUTO_FD int fd = openat(a->dir_fd, f->names[i], O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		if (fd < 0)
-			return err_errno(e, "cannot open %s", f->names[i]);
-		if (read_file(fd, f->names[i], chain, r, e))
+		AUTO_FD int fd = io_open_plain(a->dir_fd, f->names[i], O_RDONLY, e);
+		if (fd < 0 || read_file(fd, f->names[i], chain, r, e))
 			return -1;
 	}
 	return 0;
@@ -77,8 +76,9 @@ int audit_read(const struct audit *a, struct audit_reader *r, struct err *e)
 	AUTO_FD int lock = audit_lock(a, LOCK_SH, e);
 	if (lock < 0 || audit_files_list(a, &f, e))
 		return -1;
-	AUTO_FD int fd = openat(a->dir_fd, a->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	int rc = fd < 0 && errno != ENOENT ? err_errno(e, "cannot open %s", a->name) : 0;
+	struct err why = ERR_NONE;
+	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDONLY, &why);
+	int rc = fd < 0 && why.number != ENOENT ? err_set(e, "%s", why.text) : 0;
 	own_close(&lock);
 	if (!rc)
 		rc = read_rotated(a, &f, chain, r, e);

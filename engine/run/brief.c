@@ -1,3 +1,4 @@
+#include "base/io.h"
 #include "run/drive.h"
 #include "run/journal.h"
 
@@ -27,10 +28,10 @@ static json_t *brief(int machines, const char *id)
 {
 	struct err e = ERR_NONE;
 	AUTO_FD int dir = openat(machines, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD int fd =
-		dir < 0 ? -1 : openat(dir, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 && errno != ENOENT)
-		err_errno(&e, "cannot open its journal");
+	AUTO_FD int fd = dir < 0 ? err_errno(&e, "cannot open it")
+				 : io_open_plain(dir, "journal.jsonl", O_RDONLY, &e);
+	if (e.number == ENOENT)
+		e = ERR_NONE;
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
 	const char *type = json_string_value(json_object_get(last, "t"));
 	if (*e.text || (last && !type))

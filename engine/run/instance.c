@@ -1,5 +1,6 @@
 #include "run/instance.h"
 
+#include "base/io.h"
 #include "run/sleep.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -162,9 +163,9 @@ static int set_lock(int fd)
 
 static int take_lock(struct instance *i, struct err *e)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_errno(e, "cannot open the lock of instance %s", i->id);
+		return err_wrap(e, "instance %s", i->id);
 	if (set_lock(fd)) {
 		if (errno != EWOULDBLOCK)
 			return err_set(e,
@@ -213,17 +214,24 @@ void instance_done(struct instance *i)
 int instance_holder(const struct instance *i, struct holder *out, struct err *e)
 {
 	*out = (struct holder){0};
-	AUTO_FD int fd = openat(i->dir_fd, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 && errno == ENOENT)
-		return 0;
+	struct err why = ERR_NONE;
+	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDONLY, &why);
+	if (fd < 0)
+		return why.number == ENOENT ? 0 : err_set(e, "instance %s: %s", i->id, why.text);
 	struct flock lock = whole_file(F_WRLCK);
-	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &lock))
+	if (fcntl(fd, F_OFD_GETLK, &lock))
 		return err_errno(e, "cannot examine the lock of instance %s", i->id);
 	if (lock.l_type != F_UNLCK)
 		read_holder(fd, out);
 	if (is_gone(out)) /* killed, or the next one has not yet written itself */
 		*out = (struct holder){0};
 	return 0;
+}
+
+int instance_journal(const struct instance *i, struct err *e)
+{
+	int fd = io_open_plain(i->dir_fd, "journal.jsonl", O_RDONLY, e);
+	return fd < 0 ? err_wrap(e, "instance %s", i->id) : fd;
 }
 
 static int is_instance(const struct dirent *entry)

@@ -38,6 +38,9 @@ struct instance {
 		.dir_fd = -1, .lock_fd = -1                                                        \
 	}
 
+/* Its journal for reading. e->number ENOENT: it has none. */
+int instance_journal(const struct instance *i, struct err *e);
+
 /* A machine's name or --id: ^[a-z][a-z0-9_-]*$, at most 64 bytes. */
 bool instance_id_valid(const char *id);
 /* Opens <repo_dir>/machines/<id> for reading. e->number ENOENT: there is none. */

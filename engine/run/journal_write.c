@@ -34,15 +34,9 @@ static int cut(int fd, int64_t bytes)
 
 int journal_open(int dir_fd, struct journal *out, struct err *e)
 {
-	AUTO_FD int fd =
-		openat(dir_fd, "journal.jsonl", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	AUTO_FD int fd = io_open_plain(dir_fd, "journal.jsonl", O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_errno(e, "cannot open journal.jsonl");
-	struct stat st;
-	if (fstat(fd, &st))
-		return err_errno(e, "cannot examine journal.jsonl");
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, "journal.jsonl is not a regular file");
+		return -1;
 	if (fsync(dir_fd))
 		return err_errno(e, "cannot sync the directory of journal.jsonl");
 	*out = (struct journal){.fd = TAKE_FD(fd), .end = journal_start()};

@@ -114,10 +114,9 @@ int pokes_remove(const struct instance *i, const char *name, struct err *e)
 
 int pokes_lock(const struct instance *i, struct err *e)
 {
-	AUTO_FD int fd =
-		openat(i->dir_fd, "pokes/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	AUTO_FD int fd = io_open_plain(i->dir_fd, "pokes/.lock", O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_errno(e, "cannot open %s/pokes/.lock", i->path);
+		return err_wrap(e, "%s", i->path);
 	while (flock(fd, LOCK_EX))
 		if (errno != EINTR)
 			return err_errno(e, "cannot lock %s/pokes", i->path);
@@ -126,9 +125,9 @@ int pokes_lock(const struct instance *i, struct err *e)
 
 static int refuse_ended(const struct instance *i, struct err *e)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int fd = instance_journal(i, e);
 	if (fd < 0)
-		return err_errno(e, "instance %s has no journal", i->id);
+		return -1;
 	json_auto_t *last = journal_last(fd, e);
 	if (!last)
 		return err_set(e, "instance %s has not begun", i->id);

@@ -3,7 +3,6 @@
 #include "run/drive.h"
 #include "run/snapshot.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -52,12 +51,6 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	return end;
 }
 
-static int open_journal(const struct instance *i, struct err *e)
-{
-	int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? err_errno(e, "cannot open the journal of instance %s", i->id) : fd;
-}
-
 int instance_begun(
 	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e)
 {
@@ -65,7 +58,7 @@ int instance_begun(
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
 	*begun = false;
-	AUTO_FD int fd = open_journal(i, &why);
+	AUTO_FD int fd = instance_journal(i, &why);
 	if (fd < 0)
 		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
 	journal_reader_init(&reader, fd, &start);
@@ -86,7 +79,7 @@ int instance_begun(
 
 int verify_run(const struct instance *i, uint64_t *lines, struct err *e)
 {
-	AUTO_FD int fd = open_journal(i, e);
+	AUTO_FD int fd = instance_journal(i, e);
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
 	struct holder who;

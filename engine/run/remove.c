@@ -8,10 +8,10 @@
 
 static int check_ended(const struct instance *i, struct err *e)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 && errno == ENOENT)
-		return 0;
 	struct err why = ERR_NONE;
+	AUTO_FD int fd = instance_journal(i, &why);
+	if (why.number == ENOENT)
+		return 0;
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &why);
 	const char *type = json_string_value(json_object_get(last, "t"));
 	if (!type && *why.text)

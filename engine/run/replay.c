@@ -2,7 +2,6 @@
 #include "run/recover.h"
 #include "run/snapshot.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 struct replay {
@@ -57,9 +56,9 @@ static void fill(const struct position *p, struct drive_result *out)
 int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,
 	json_t **blackboard, struct err *e)
 {
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int fd = instance_journal(i, e);
 	if (fd < 0)
-		return err_errno(e, "cannot open the journal of instance %s", i->id);
+		return -1;
 	struct position snapshot = {0};
 	struct journal_mark mark;
 	bool has_snapshot = !q->foreign && snapshot_read(i, q->machine, fd, &snapshot, &mark);

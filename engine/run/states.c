@@ -74,7 +74,7 @@ int states_note_spend(int dir_fd, int execution, const struct spend *s)
 {
 	char note[NOTE_BYTES];
 	memset(note, ' ', sizeof(note));
-	AUTO_FD int fd = openat(dir_fd, "spend", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	AUTO_FD int fd = io_open_plain(dir_fd, "spend", O_WRONLY | O_CREAT, NULL);
 	char usd[32] = "null";
 	if (!s->unpriced)
 		snprintf(usd, sizeof(usd), "%.6f", (double)s->microusd / 1e6);

@@ -4,7 +4,6 @@
 #include "run/pokes.h"
 #include "run/recover.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 static bool was_stopped(int journal)
@@ -60,10 +59,8 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)
 {
 	struct holder who;
-	AUTO_FD int fd = openat(i->dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return err_errno(e, "cannot open the journal of instance %s", i->id), NULL;
-	if (instance_holder(i, &who, e))
+	AUTO_FD int fd = instance_journal(i, e);
+	if (fd < 0 || instance_holder(i, &who, e))
 		return NULL;
 	struct recovery r = {.instance = i,
 		.machine = machine,

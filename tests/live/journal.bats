@@ -61,6 +61,30 @@ END
 	cmp <(jq -c 'del(.ts, .h)' "$file") <(jq -c 'del(.ts, .h)' "$SCRATCH/whole")
 }
 
+@test "a pipe in the place of a file of the instance is refused, and nobody waits for it" {
+	go counter
+	local dir file verb
+	dir=$(instance counter)
+	for file in journal.jsonl lock; do
+		mv "$dir/$file" "$SCRATCH/kept"
+		mkfifo "$dir/$file"
+		for verb in verify replay status watch poke 'report -o page.html' prune; do
+			read -ra verb <<<"$verb"
+			run timeout 5 "$AGENT6_BIN/agent6" machine "${verb[0]}" counter "${verb[@]:1}" </dev/null
+			echo "$file, ${verb[*]}: $status $output"
+			[[ $status -ne 124 ]]
+			[[ $file != journal.jsonl || ${verb[0]} == prune || $output == *"journal.jsonl is not a regular file"* ]]
+		done
+		run timeout 5 "$AGENT6_BIN/agent6" machine list
+		[[ $status -eq 0 ]]
+		run timeout 5 "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/counter"
+		[[ $status -eq 5 || $status -eq 2 ]]
+		[[ $output == *"$file is not a regular file"* ]]
+		rm "$dir/$file"
+		mv "$SCRATCH/kept" "$dir/$file"
+	done
+}
+
 @test "replay shows the blackboard at any step, and where another bundle would go elsewhere" {
 	go counter
 	[[ $(agent6 machine replay counter --to 1) == '{"n":1}' ]]
