@@ -160,6 +160,53 @@ static void pages(void)
 	json_decref(s);
 }
 
+/* Reads on from where each page says; the lines that came, which must be the file's. */
+static int64_t lines_over_pages(const char *name)
+{
+	int64_t seen = 0, next = 1;
+	while (next) {
+		char arguments[100];
+		snprintf(arguments, sizeof(arguments), "{\"path\":\"%s\",\"start_line\":%lld}",
+			name, (long long)next);
+		const char *text = call("read_file", arguments, NULL);
+		const char *go_on = strstr(text, "start_line ");
+		for (const char *at = text; *at && *at != '('; at = strchr(at, '\n') + 1) {
+			const char *end = strchr(at, '\n');
+			seen += strtoll(at, NULL, 10) == seen + 1 && end[-1] == '.';
+		}
+		next = go_on ? strtoll(go_on + 11, NULL, 10) : 0;
+	}
+	return seen;
+}
+
+/* No line is lost where a page ends, wherever in a line or a character that is. */
+static void page_ends(void)
+{
+	AUTO_BUF b;
+	buf_init(&b, 8 << 20);
+	for (int i = 0; i < 900; i++) {
+		for (int k = 0; k < 100; k++)
+			buf_adds(&b, "0123456789");
+		buf_adds(&b, ".\n");
+	}
+	put("even", b.data, b.len);
+	is(lines_over_pages("even"), 900, "a line that no longer fits begins the next page");
+	const char *text = call("read_file", "{\"path\":\"even\"}", NULL);
+	ok(!strstr(text, "was cut"), "and is not called cut");
+	for (int shift = 0; shift < 4; shift++) {
+		buf_clear(&b);
+		for (int i = 0; i < shift; i++)
+			buf_adds(&b, "x");
+		for (int i = 0; i < 70000; i++)
+			buf_adds(&b, "\xf0\x9f\x99\x82");
+		buf_adds(&b, "\nsecond\nthird\nfourth\n");
+		put("emoji", b.data, b.len);
+		text = call("read_file", "{\"path\":\"emoji\"}", NULL);
+		has_str(text, "4 lines; continue with start_line 2)",
+			"a cut line ends its page, %d", shift);
+	}
+}
+
 static void listing(void)
 {
 	const char *text = call("list_dir", "{\"path\":\".\"}", NULL);
@@ -320,6 +367,7 @@ int main(void)
 	set_up();
 	reading();
 	pages();
+	page_ends();
 	searching();
 	listing();
 	hiding();

@@ -8,17 +8,18 @@ static const int64_t scan_max_bytes = 256 * 1024 * 1024;
 
 struct page {
 	struct buf *out;
-	size_t begin_len;         /* out->len before the first line */
-	int64_t first, last;      /* lines asked for, 1-based, inclusive */
-	int64_t line;             /* the line being read */
-	int64_t next;             /* where to go on; 0: the page holds all that was asked for */
-	bool at_start, open, cut; /* of the line; anything in it; the page ended inside it */
+	size_t begin_len, line_len; /* out->len before the first line and before this one */
+	int64_t first, last;        /* lines asked for, 1-based, inclusive */
+	int64_t line;               /* the line being read */
+	int64_t next;               /* where to go on; 0: the page holds all that was asked for */
+	bool at_start, open, cut;   /* of the line; anything in it; it is longer than a page */
 	bool binary;
 };
 
 static bool is_full(const struct page *p)
 {
-	return p->line - p->first >= PAGE_LINES || p->out->len - p->begin_len >= PAGE_BYTES;
+	return p->cut || p->line - p->first >= PAGE_LINES ||
+	       p->out->len - p->begin_len >= PAGE_BYTES;
 }
 
 /* A page may end inside a character: what arrived of it goes. */
@@ -33,16 +34,23 @@ static void trim(struct buf *b)
 		b->len -= back + 1;
 }
 
+/* A line that no longer fits begins the next page; only one that fits no page is cut. */
 static void take(struct page *p, const char *text, size_t len)
 {
 	if (p->cut)
 		return;
 	if (p->at_start) {
+		p->line_len = p->out->len;
 		buf_addf(p->out, "%lld\t", (long long)p->line);
 		p->at_start = false;
 	}
 	size_t used = p->out->len - p->begin_len;
 	size_t room = used < PAGE_BYTES ? PAGE_BYTES - used : 0;
+	if (len > room && p->line > p->first) {
+		p->out->len = p->line_len;
+		p->next = p->line;
+		return;
+	}
 	p->cut = len > room;
 	buf_add(p->out, text, len < room ? len : room);
 	if (p->cut)
