@@ -48,6 +48,29 @@ static void with_crlf(const char *text, struct buf *out)
 	}
 }
 
+/* False: there is nothing to take out. */
+static bool without_cr(const char *text, struct buf *out)
+{
+	const char *from = text;
+	buf_clear(out);
+	buf_adds(out, "");
+	for (const char *at; (at = strstr(from, "\r\n")); from = at + 1)
+		buf_add(out, from, (size_t)(at - from));
+	buf_adds(out, from);
+	return from != text;
+}
+
+/* Whether every line of the file ends in CRLF. */
+static bool is_crlf(const char *text, size_t len)
+{
+	const char *end = text + len, *at = memchr(text, '\n', len);
+	bool any = at;
+	for (; at; at = memchr(at + 1, '\n', (size_t)(end - at - 1)))
+		if (at == text || at[-1] != '\r')
+			return false;
+	return any;
+}
+
 /* --- indentation --------------------------------------------------------------------------- */
 
 struct line {
@@ -227,6 +250,41 @@ static int check_texts(const struct edit *e, size_t number, struct buf *report)
 	return 0;
 }
 
+/* A single line's edit does not say how its file ends lines; several lines put there do as it does.
+ */
+static int keep_ends(
+	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+{
+	if (strchr(e->old_text, '\n') || !strchr(e->new_text, '\n') || !is_crlf(text, len))
+		return 0;
+	with_crlf(e->new_text, &p->with);
+	buf_addf(report, "Edit %zu: the file's CRLF line ends were kept.\n", p->number);
+	return 0;
+}
+
+/* The only text that is `old` with the file's line ends instead of its own. */
+static bool heal_ends(
+	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+{
+	AUTO_BUF old;
+	buf_init(&old, EDIT_CAP_BYTES);
+	bool crlf = memmem(text, len, "\r\n", 2);
+	if (crlf)
+		with_crlf(e->old_text, &old);
+	else if (!without_cr(e->old_text, &old))
+		return false;
+	if (occurrences(text, len, old.data, old.len, &p->at) != 1)
+		return false;
+	p->len = old.len;
+	if (crlf)
+		with_crlf(e->new_text, &p->with);
+	else
+		without_cr(e->new_text, &p->with);
+	buf_addf(report, "Edit %zu: the file's %s line ends were kept.\n", p->number,
+		crlf ? "CRLF" : "LF");
+	return true;
+}
+
 static int place(
 	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
 {
@@ -235,7 +293,7 @@ static int place(
 	p->len = old_len;
 	buf_adds(&p->with, e->new_text);
 	if (n == 1)
-		return 0;
+		return keep_ends(text, len, e, p, report);
 	if (n > 1) {
 		buf_addf(report,
 			"Edit %zu: old_string occurs %zu times; add lines around it until it is "
@@ -243,16 +301,8 @@ static int place(
 			p->number, n);
 		return -1;
 	}
-	AUTO_BUF old;
-	buf_init(&old, EDIT_CAP_BYTES);
-	with_crlf(e->old_text, &old);
-	if (memmem(text, len, "\r\n", 2) &&
-		occurrences(text, len, old.data, old.len, &p->at) == 1) {
-		p->len = old.len;
-		with_crlf(e->new_text, &p->with);
-		buf_addf(report, "Edit %zu: the file's CRLF line ends were kept.\n", p->number);
+	if (heal_ends(text, len, e, p, report))
 		return 0;
-	}
 	if (heal_indent(text, len, e, p)) {
 		buf_addf(report, "Edit %zu: the indentation was adapted to the file's.\n",
 			p->number);
