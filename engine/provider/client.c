@@ -1,9 +1,10 @@
 #include "provider/client.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include <poll.h>
 
-enum { HEADERS_MAX = 8, ERROR_CAP_BYTES = 64 * 1024 };
+enum { HEADERS_MAX = 8, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
 
 struct attempt {
 	struct wire_stream *stream;
@@ -165,17 +166,25 @@ static int pause_for(
 	return 0;
 }
 
-/* A provider may echo what it was sent. */
+/* A provider may echo what it was sent, and a long message is cut: the beginning of the key is
+ * hidden as well. */
 static void hide_key(const char *key, struct fault *f)
 {
-	static const char mark[] = "[REDACTED:key]";
-	char text[sizeof(f->text)];
 	size_t len = key ? strlen(key) : 0;
-	for (char *at; len >= 8 && (at = strstr(f->text, key));) {
-		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - f->text), f->text, mark,
-			at + len);
-		memcpy(f->text, text, sizeof(text));
+	AUTO_BUF out;
+	buf_init(&out, 2 * sizeof(f->text));
+	for (const char *at = f->text; *at;) {
+		size_t same = 0;
+		while (same < len && at[same] == key[same])
+			same++;
+		if (same >= KEY_PART_BYTES) {
+			buf_adds(&out, "[REDACTED:key]");
+			at += same;
+		} else {
+			buf_addc(&out, *at++);
+		}
 	}
+	utf8_copy(f->text, sizeof(f->text), out.data ? out.data : "");
 }
 
 int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,

@@ -154,6 +154,8 @@ int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)
 {
 	double value;
 	size_t len = strlen(text);
+	while (len && strchr(" \t", text[len - 1]))
+		len--;
 	if (!num_float(text, len, &value)) {
 		double ms = millis ? value : value * 1000;
 		return ms < 0 ? -1 : ms > 1e12 ? (int64_t)1e12 : (int64_t)ms;

@@ -91,9 +91,10 @@ static void read_header(struct http_head *head, const char *line, size_t len)
 		head->should_retry = !strcasecmp(VALUE, "true")   ? 1
 				     : !strcasecmp(text, "false") ? 0
 								  : -1;
-	else if (header_is(line, len, "retry-after-ms", &value))
-		head->retry_after_ms = fault_retry_after(VALUE, true, 0);
-	else if (header_is(line, len, "retry-after", &value) && head->retry_after_ms < 0)
+	else if (header_is(line, len, "retry-after-ms", &value)) {
+		int64_t ms = fault_retry_after(VALUE, true, 0);
+		head->retry_after_ms = ms < 0 ? head->retry_after_ms : ms;
+	} else if (header_is(line, len, "retry-after", &value) && head->retry_after_ms < 0)
 		head->retry_after_ms =
 			fault_retry_after(VALUE, false, clock_realtime_us() / 1000000);
 	else if (header_is(line, len, "request-id", &value) ||

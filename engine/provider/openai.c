@@ -163,7 +163,7 @@ static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f
 		if (!b || add_text(s, &b->text, text, f))
 			return -1;
 	}
-	if (json_is_string(refusal)) {
+	if (json_string_length(refusal)) { /* some gateways send an empty one along */
 		s->stop = WIRE_STOP_REFUSAL;
 		size_t at = strlen(s->stop_detail);
 		snprintf(s->stop_detail + at, sizeof(s->stop_detail) - at, "%s",

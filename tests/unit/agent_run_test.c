@@ -84,6 +84,12 @@ static void retries(void)
 	is_str(kit_outcome(&k), "ok", "429 and 529 are retried");
 	is(kit_count(k.output, "\"notice\""), 2, "each with a notice");
 	is(kit_usage(&k, "input_tokens"), 150, "and cost nothing");
+	AUTO_KIT odd = {.format = "anthropic",
+		.replies = {
+			{"HTTP/1.1 429 Slow\r\nretry-after: 999\r\nretry-after-ms: soon\r\n\r\n", 0,
+				0}}};
+	kit_run(&odd);
+	has_str(kit_reason(&odd), "999 s", "one form that says nothing does not hide the other");
 	AUTO_KIT late = {.format = "anthropic",
 		.replies = {{"HTTP/1.1 429 Slow\r\nretry-after: 999\r\n\r\n", 0, 0}}};
 	kit_run(&late);
@@ -132,6 +138,18 @@ static void fatal(void)
 	is_str(kit_outcome(&k), "failed", "401 fails at once");
 	is(kit_count(k.requests, "POST "), 1, "without a retry");
 	has_str(kit_reason(&k), "invalid x-api-key [REDACTED:key]", "an echoed key is hidden");
+	static char long_echo[1000];
+	int at = snprintf(long_echo, sizeof(long_echo),
+		KIT_HEAD("400 No", "application/json") "{\"error\":{\"message\":\"");
+	memset(long_echo + at, 'x', 385);
+	snprintf(long_echo + at + 385, sizeof(long_echo) - (size_t)at - 385,
+		" plainkey-0123456789abcdef\"}}");
+	AUTO_KIT cut = {.format = "anthropic",
+		.key = "plainkey-0123456789abcdef",
+		.replies = {{long_echo, 0, 0}}};
+	kit_run(&cut);
+	has_str(kit_reason(&cut), "xxxx", "a long error is shown");
+	ok(!strstr(cut.output, "plainkey"), "without the part of a key that it was cut in");
 	AUTO_KIT moved = {.format = "anthropic",
 		.replies = {{"HTTP/1.1 302 Moved\r\nlocation: http://127.0.0.1:1/\r\n\r\n", 0, 0}}};
 	kit_run(&moved);

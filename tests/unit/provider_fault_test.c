@@ -91,6 +91,7 @@ static void waits(void)
 	is(fault_retry_after("2", false, 0), 2000, "seconds");
 	is(fault_retry_after("0.5", false, 0), 500, "a fraction");
 	is(fault_retry_after("250", true, 0), 250, "milliseconds");
+	is(fault_retry_after("2 \t", false, 0), 2000, "blanks behind it");
 	is(fault_retry_after("-1", false, 0), -1, "negative says nothing");
 	is(fault_retry_after("soon", false, 0), -1, "nor do words");
 	is(fault_retry_after("Thu, 01 Jan 1970 00:01:40 GMT", false, 40), 60000, "an HTTP date");
