@@ -8,6 +8,7 @@ static int tell(const struct call *c)
 	struct setup setup;
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
+	setup_tell(&setup);
 	printf("the configuration is valid\n  settings  %s/config.yaml\n  state     %s\n",
 		setup.paths.config_dir, setup.place.state_dir);
 	if (!setup.config->provider_count)

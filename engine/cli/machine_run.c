@@ -72,6 +72,8 @@ static int run(const struct call *c)
 	struct running r = {.call = c};
 	if (setup_open(&r.setup, c))
 		return EXIT_REFUSED;
+	if (!call_has(c, "quiet"))
+		setup_tell(&r.setup);
 	int code = loaded_with(c->arguments[0], run_loaded, &r);
 	setup_done(&r.setup);
 	return code;

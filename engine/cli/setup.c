@@ -10,7 +10,7 @@
 
 enum { SHOWN_BYTES_MAX = 16 * 1024 * 1024 };
 
-int setup_usable(struct setup *s)
+void setup_tell(struct setup *s)
 {
 	const struct doc *docs[LAYER_COUNT];
 	AUTO_BUF text;
@@ -19,7 +19,6 @@ int setup_usable(struct setup *s)
 	findings_text(&s->findings, docs, config_docs(s->config, docs), &text);
 	if (text.len)
 		fwrite(text.data, 1, text.len, stderr);
-	return s->findings.errors ? -1 : 0;
 }
 
 /* Jails and journals name paths in JSON. */
@@ -70,7 +69,9 @@ int setup_open(struct setup *s, const struct call *c)
 	struct err e = ERR_NONE;
 	if (setup_load(s, c))
 		return -1;
-	int failed = setup_usable(s);
+	int failed = s->findings.errors ? -1 : 0;
+	if (failed)
+		setup_tell(s);
 	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
 		failed = -fail(EXIT_REFUSED, &e);
 	if (!failed && place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))

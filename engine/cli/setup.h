@@ -17,13 +17,13 @@ struct setup {
 };
 
 /* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
- * Problems are printed; -1: the verb ends with EXIT_REFUSED. */
+ * Errors are printed; -1: the verb ends with EXIT_REFUSED. */
 int setup_open(struct setup *s, const struct call *c);
 /* Its first half: the configuration with its findings, not yet printed or judged. */
 int setup_load(struct setup *s, const struct call *c);
 void setup_done(struct setup *s);
-/* Prints the findings about the configuration; -1 when one is an error. */
-int setup_usable(struct setup *s);
+/* Prints the findings about the configuration; where nothing is refused, warnings and notes. */
+void setup_tell(struct setup *s);
 
 /* An existing instance, opened for reading, and, where asked for, the machine from its own copy of
  * the bundle. */

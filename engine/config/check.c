@@ -61,6 +61,13 @@ static void check_has(const struct check *k, const char *const *path, size_t dep
 			"`%.64s` needs the key `%s`", path[depth - 1], key);
 }
 
+/* Whoever is on the way reads the key. */
+static bool shows_key(const struct config_provider *p, const struct url *u)
+{
+	return p->auth != AUTH_NONE && !u->tls && !u->loopback && !u->private &&
+	       !p->private_network;
+}
+
 static void check_provider(const struct check *k, const struct config_provider *p)
 {
 	const char *path[] = {"providers", p->name, "base_url"};
@@ -74,6 +81,14 @@ static void check_provider(const struct check *k, const struct config_provider *
 		struct finding *it = finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), url,
 			"`%.200s` is not an address of a provider: %s", url->text, e.text);
 		finding_help(k->f, it, "write http://HOST:PORT or https://HOST");
+	} else if (url && shows_key(p, &u)) {
+		finding_help(k->f,
+			finding_add(k->f, RULE_CONFIG_CLEARTEXT, doc_of(k, layer), url,
+				"the key of `%.64s` goes to %.200s unencrypted, readable on the "
+				"way",
+				p->name, u.host),
+			"write https://; or `auth: none` for an endpoint that takes no key, "
+			"`private_network: true` for one of your own network");
 	}
 	path[2] = "ca_file";
 	const struct doc_node *file = config_find(k->c, path, 3, &layer);

@@ -6,6 +6,7 @@
 #include "schema/shape.h"
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *config_layer_name(enum config_layer layer)
 {
@@ -195,6 +196,19 @@ static bool is_blank(const char *text)
 	return !*text;
 }
 
+/* As good as writing the grants themselves. Of secrets.yaml it is an error. */
+static void check_mode(const char *path, struct findings *f)
+{
+	struct doc named = {.file = path};
+	struct stat st;
+	if (!stat(path, &st) && st.st_mode & (S_IWGRP | S_IWOTH))
+		finding_help(f,
+			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
+				"its mode is %04o: others can change what machines are granted",
+				(unsigned)st.st_mode & 07777),
+			"chmod go-w %s", path);
+}
+
 static void read_layer(
 	struct config *c, enum config_layer layer, const char *path, struct findings *f)
 {
@@ -206,6 +220,7 @@ static void read_layer(
 		report_file(f, path, e.text);
 		return;
 	}
+	check_mode(path, f);
 	s->doc = &s->own;
 	if (is_blank(text)) {
 		s->own.file = keep(c, path);

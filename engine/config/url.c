@@ -17,6 +17,24 @@ static bool is_loopback(const char *host)
 	return !strcmp(host, "localhost") || (len > 10 && !strcmp(host + len - 10, ".localhost"));
 }
 
+static bool is_private(const char *host)
+{
+	static const struct {
+		uint32_t net;
+		int bits;
+	} v4_nets[] = {{0x0a000000, 8}, {0xac100000, 12}, {0xc0a80000, 16}, /* RFC 1918 */
+		{0x64400000, 10}, {0xa9fe0000, 16}};
+	struct in_addr v4;
+	struct in6_addr v6;
+	if (inet_pton(AF_INET6, host, &v6) == 1)
+		return (v6.s6_addr[0] & 0xfe) == 0xfc || IN6_IS_ADDR_LINKLOCAL(&v6);
+	bool found = false;
+	if (inet_pton(AF_INET, host, &v4) == 1)
+		for (size_t i = 0; i < ARRAY_LEN(v4_nets); i++)
+			found |= !((ntohl(v4.s_addr) ^ v4_nets[i].net) >> (32 - v4_nets[i].bits));
+	return found;
+}
+
 static bool is_literal(const char *host)
 {
 	struct in6_addr any;
@@ -45,6 +63,7 @@ static int set_host(struct url *u, const char *text, size_t len, bool bracketed,
 		return err_set(
 			e, "a host neither begins nor ends with a dot, nor has two in a row");
 	u->literal = is_literal(u->host);
+	u->private = is_private(u->host);
 	u->loopback = is_loopback(u->host);
 	return 0;
 }

@@ -13,6 +13,7 @@ struct url {
 	int port;
 	bool tls;
 	bool literal;  /* the host is an address, not a name */
+	bool private;  /* an address of a private or link-local range */
 	bool loopback; /* a loopback address, localhost or a name below it */
 };
 

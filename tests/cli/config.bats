@@ -93,6 +93,26 @@ setup() {
 	jq -e '.[0] | .line == 2 and .column == 3 and .severity == "error"' <<<"$output"
 }
 
+@test "check config and a run warn of a key in the clear and of a file that others may write" {
+	mkdir -p "$SCRATCH/config/agent6"
+	echo 'providers: {far: {api_format: openai, base_url: "http://api.example.com"}}' >"$file"
+	chmod 666 "$file"
+	cp -r "$AGENT6_SRC/examples/hello" ../hello
+	for verb in 'check config' 'machine run --allow-uncommitted ../hello'; do
+		read -ra words <<<"$verb"
+		run --separate-stderr agent6 "${words[@]}"
+		echo "$stderr"
+		[[ $stderr == *"config.yaml:1:49: warning[config-cleartext]: "*"help: write https://"* ]]
+		[[ $stderr == *"config.yaml: warning[config-writable]: its mode is 0666"*"help: chmod go-w $file"* ]]
+	done
+	run --separate-stderr agent6 machine list
+	[[ -z $stderr ]]
+	chmod 600 "$file"
+	sed -i s/http:/https:/ "$file"
+	run --separate-stderr agent6 check config
+	[[ -z $stderr ]]
+}
+
 @test "check config: what leads and limits egress is refused at its place, with the rule and the fix" {
 	mkdir -p "$SCRATCH/config/agent6"
 	printf 'sandbox:\n  max_egress_bytes: -1\n' >"$file"

@@ -230,6 +230,53 @@ static void test_egress(void)
 	expect_global("sandbox: {agent_network: open, allow_urls: []}\n", "");
 }
 
+/* A key that leaves unencrypted is told; where nobody but the operator's own network sees it, not.
+ */
+static void test_cleartext(void)
+{
+	static const struct {
+		const char *url, *more, *rules;
+	} cases[] = {
+		{"http://api.example.com", "", "1:47 config-cleartext"},
+		{"http://203.0.114.7:8080/v1", "", "1:47 config-cleartext"},
+		{"http://172.32.0.1", "", "1:47 config-cleartext"},
+		{"http://[2600::1]", "", "1:47 config-cleartext"},
+		{"https://api.example.com", "", ""},
+		{"http://api.example.com", ", auth: none", ""},
+		{"http://gpu", ", private_network: true", ""},
+		{"http://127.0.0.9", "", ""},
+		{"http://localhost:11434", "", ""},
+		{"http://10.1.2.3", "", ""},
+		{"http://172.31.255.255", "", ""},
+		{"http://192.168.0.1", "", ""},
+		{"http://100.127.0.1", "", ""},
+		{"http://169.254.1.1", "", ""},
+		{"http://[fd00::1]", "", ""},
+		{"http://[fe80::1]", "", ""},
+	};
+	char text[300];
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		snprintf(text, sizeof(text),
+			"providers: {a: {api_format: openai, base_url: '%s'%s}}\n", cases[i].url,
+			cases[i].more);
+		expect_global(text, cases[i].rules);
+	}
+}
+
+static void test_writable(void)
+{
+	static const struct {
+		mode_t mode;
+		const char *rules;
+	} cases[] = {{0644, ""}, {0664, "0:0 config-writable"}, {0602, "0:0 config-writable"},
+		{0600, ""}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		if (fchmodat(scratch, "config/config.yaml", cases[i].mode, 0))
+			bail("cannot change the mode of config.yaml");
+		expect_global("agent: {max_iterations: 7}\n", cases[i].rules);
+	}
+}
+
 static void test_refusals(void)
 {
 	expect_global("# nothing yet\n", "");
@@ -255,6 +302,8 @@ static void test_refusals(void)
 	test_egress();
 	expect_global(
 		"git: {allow_push: true, allow_force: false}\n", "1:19 config-never-honoured");
+	test_cleartext();
+	test_writable();
 	expect_global("models: {worker: {provider: x, model: m}}\n", "1:29 config-provider");
 	expect_global("models: {worker: {model: m}}\n", "1:18 config-provider");
 	expect_global("providers: {a: {api_format: openai, base_url: 'http://u:p@h'}, "
