@@ -9,7 +9,6 @@
 #include "agent/neutral.h"
 #include "agent/summary.h"
 #include "agent/tools/permit.h"
-#include "agent/transcript.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "launch/launcher.h"
@@ -103,13 +102,18 @@ static json_t *usage_json(const struct usage *u, int64_t microusd)
 		"microusd", money(microusd));
 }
 
+static void keep(const struct loop *l, const struct wire_turn *t)
+{
+	emit("message", neutral_message(t, &l->redact));
+}
+
 static void report_turn(struct loop *l, const struct wire_request *r, const struct wire_turn *turn)
 {
 	json_t *event = usage_json(&l->ledger.total, l->ledger.microusd);
 	json_object_set_new(event, "turn", json_integer((json_int_t)l->out->turns));
 	emit("turn", event);
 	if (turn)
-		transcript_keep(&l->redact, turn);
+		keep(l, turn);
 	if (l->task->record && turn)
 		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(r), "reply",
 					 neutral_reply(turn, &l->call)));
@@ -246,7 +250,7 @@ static int on_quiet(struct loop *l)
 		say->text = strdup(v == GUARD_WARN ? quiet_text : go_on_text);
 	if (!say || !say->text)
 		return end(l, OUTCOME_FAILED, "out of memory");
-	transcript_keep(&l->redact, say);
+	keep(l, say);
 	return 0;
 }
 
@@ -264,7 +268,7 @@ static int on_calls(struct loop *l, size_t at)
 	struct wire_turn *results = wire_talk_add(&l->talk, WIRE_RESULTS);
 	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results))
 		return end(l, OUTCOME_FAILED, "out of memory");
-	transcript_keep(&l->redact, results);
+	keep(l, results);
 	if (l->dispatch.payload)
 		return end(l, OUTCOME_OK, "finish_run");
 	if (launcher_gone(l->world->launcher))
@@ -366,7 +370,7 @@ static int say_prompt(struct loop *l)
 	redact_text(&l->redact, l->task->prompt, strlen(l->task->prompt), &text, NULL);
 	if (!turn || !(turn->text = buf_take(&text, NULL)))
 		return -1;
-	transcript_keep(&l->redact, turn);
+	keep(l, turn);
 	return 0;
 }
 

@@ -1,43 +1,52 @@
 #include "agent/neutral.h"
 
+#include "agent/ask.h"
+#include "agent/transcript.h"
 #include "base/json.h"
 
-static json_t *arguments_of(const struct wire_call *c)
+static json_t *text_of(const char *text, const struct redact *kept)
 {
-	json_t *parsed =
-		json_read(c->arguments, strlen(c->arguments), WIRE_CONTENT_CAP_BYTES, NULL);
-	return parsed ? parsed : json_string(c->arguments);
+	return !text ? json_string("") : kept ? transcript_text(kept, text) : json_string(text);
 }
 
-static json_t *calls_of(const struct wire_turn *t)
+static json_t *arguments_of(const struct wire_call *c, const struct redact *kept)
+{
+	size_t cap = kept ? TRANSCRIPT_END_BYTES : WIRE_CONTENT_CAP_BYTES;
+	json_auto_t *parsed = json_read(c->arguments, strlen(c->arguments), cap, NULL);
+	if (!parsed)
+		return text_of(c->arguments, kept);
+	return kept ? ask_redacted(kept, parsed) : json_incref(parsed);
+}
+
+static json_t *calls_of(const struct wire_turn *t, const struct redact *kept)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < t->call_count; i++)
 		json_array_append_new(list, json_pack("{s:s, s:o}", "name", t->calls[i].name,
-						    "arguments", arguments_of(&t->calls[i])));
+						    "arguments", arguments_of(&t->calls[i], kept)));
 	return list;
 }
 
-static json_t *results_of(const struct wire_turn *t)
+static json_t *results_of(const struct wire_turn *t, const struct redact *kept)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < t->result_count; i++)
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:b}", "name", t->results[i].name, "text",
-				      t->results[i].text, "failed", t->results[i].failed));
+		json_array_append_new(list,
+			json_pack("{s:s, s:o, s:b}", "name", t->results[i].name, "text",
+				text_of(t->results[i].text, kept), "failed", t->results[i].failed));
 	return list;
 }
 
-static json_t *message_of(const struct wire_turn *t)
+json_t *neutral_message(const struct wire_turn *t, const struct redact *kept)
 {
 	static const char *const roles[] = {"user", "assistant", "tool"};
 	json_t *m = json_pack("{s:s}", "role", roles[t->role]);
 	if (t->role == WIRE_RESULTS)
-		json_object_set_new(m, "tool_results", results_of(t));
+		json_object_set_new(m, "tool_results", results_of(t, kept));
 	else
-		json_object_set_new(m, "text", json_string(t->text));
+		json_object_set_new(m, "text", text_of(t->text, kept));
 	if (t->role == WIRE_ASSISTANT)
-		json_object_set_new(m, "tool_calls", calls_of(t));
+		json_object_set_new(m, "tool_calls", calls_of(t, kept));
 	return m;
 }
 
@@ -61,7 +70,7 @@ json_t *neutral_request(const struct wire_request *r)
 		json_array_append(tools, json_object_get(json_array_get(r->tools, i), "name"));
 	for (size_t i = 0; i < r->talk->count; i++) {
 		turn += r->talk->turns[i].role == WIRE_ASSISTANT;
-		json_array_append_new(messages, message_of(&r->talk->turns[i]));
+		json_array_append_new(messages, neutral_message(&r->talk->turns[i], NULL));
 	}
 	const char *prompt = r->talk->count ? r->talk->turns[0].text : "";
 	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "model", r->model, "system",
@@ -72,6 +81,6 @@ json_t *neutral_request(const struct wire_request *r)
 json_t *neutral_reply(const struct wire_turn *turn, const struct usage *u)
 {
 	return json_pack("{s:s, s:o, s:{s:I, s:I, s:I}}", "text", turn->text, "tool_calls",
-		calls_of(turn), "usage", "input_tokens", (json_int_t)u->input, "output_tokens",
-		(json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read);
+		calls_of(turn, NULL), "usage", "input_tokens", (json_int_t)u->input,
+		"output_tokens", (json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read);
 }

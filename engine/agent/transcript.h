@@ -5,10 +5,12 @@
 #ifndef AGENT_TRANSCRIPT_H
 #define AGENT_TRANSCRIPT_H
 #include "agent/policy/redact.h"
-#include "provider/wire.h"
+#include <jansson.h>
 
-/* Emits {role: "user"|"assistant"|"tool", text | tool_results, tool_calls?}, every secret replaced.
- * Of a text over 1 MiB head and tail stand there, with how many bytes are not: a copy of what a
- * provider may send would be a third of the memory that an agent may take. */
-void transcript_keep(const struct redact *r, const struct wire_turn *t);
+enum { TRANSCRIPT_END_BYTES = 512 * 1024 };
+
+/* A text as the transcript has it: every secret replaced; of one over 1 MiB head and tail, with how
+ * many bytes are not there: a copy of what a provider may send would be a third of the memory that
+ * an agent may take. New reference; NULL: out of memory. */
+json_t *transcript_text(const struct redact *r, const char *text);
 #endif
