@@ -296,6 +296,8 @@ static bool book_unfinished(struct drive *d)
 static bool resume(struct drive *d)
 {
 	struct err e = ERR_NONE;
+	if (!d->at.armed || faccessat(d->instance->dir_fd, "wait.json", F_OK, AT_SYMLINK_NOFOLLOW))
+		drive_show_wait(d);
 	if (*d->at.poke_name && pokes_remove(d->instance, d->at.poke_name, &e))
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	return book_unfinished(d);

@@ -45,8 +45,10 @@ static bool finish(struct drive *d, enum end_cause cause, bool ok, const char *r
 	json_object_set_new(event, "transitions", json_integer(d->at.totals.transitions));
 	json_object_set_new(event, "totals", totals_encode(&d->at.totals));
 	json_object_set_new(event, "blackboard", json_string(digest));
-	if (drive_commit(d, json_incref(event)))
+	if (drive_commit(d, json_incref(event))) {
+		drive_show_wait(d);
 		hook_run(&d->live, event);
+	}
 	return false;
 }
 
@@ -211,7 +213,8 @@ static bool take_work(struct drive *d)
 	struct sleep pause = {.instance = d->instance,
 		.interrupts = &d->live.interrupts,
 		.until_us = d->at.retry_at_us,
-		.most_ms = plan_backoff_ms(d->at.state, d->at.attempt - 1, 0)};
+		/* 0 would be no bound. */
+		.most_ms = plan_backoff_ms(d->at.state, d->at.attempt - 1, 0) + 1};
 	if (d->at.retry_at_us)
 		jails_clear(&d->live.jails);
 	if (d->at.retry_at_us && sleep_wait(&pause, &e))
@@ -236,13 +239,19 @@ static bool take_branch(struct drive *d)
 /* --- waits -------------------------------------------------------------------------------------
  */
 
-/* For schedulers that look at files; the journal has it too. */
-static void show_wait(struct drive *d, const json_t *event)
+void drive_show_wait(struct drive *d)
 {
-	json_auto_t *shown = json_pack("{s:O,s:O,s:O}", "state", json_object_get(event, "state"),
-		"seq", json_object_get(event, "seq"), "wake", json_object_get(event, "wake"));
-	AUTO_FREE char *text = json_text(shown);
+	char wake[CLOCK_TEXT_BYTES];
 	struct err e = ERR_NONE;
+	if (!d->at.armed || d->at.ended) {
+		unlinkat(d->instance->dir_fd, "wait.json", 0);
+		return;
+	}
+	clock_text(d->at.wake_us, wake);
+	json_auto_t *shown = json_pack("{s:s,s:I,s:o}", "state", d->at.state->name, "seq",
+		(json_int_t)d->at.seq + 1, "wake",
+		d->at.state->wait.timed ? json_string(wake) : json_null());
+	AUTO_FREE char *text = json_text(shown);
 	if (!text ||
 		io_replace_file(d->instance->dir_fd, "wait.json", text, strlen(text), 0600, &e))
 		live_notice(&d->live, "wait.json: %s", e.text);
@@ -255,13 +264,13 @@ static bool arm_wait(struct drive *d)
 	char wake[CLOCK_TEXT_BYTES];
 	if (plan_wake(&d->at, clock_realtime_us(), &wake_us, &e))
 		return halt(d, &e);
-	json_auto_t *event = drive_event(d, "wait.armed");
+	json_t *event = drive_event(d, "wait.armed");
 	clock_text(wake_us, wake);
 	json_object_set_new(
 		event, "wake", d->at.state->wait.timed ? json_string(wake) : json_null());
-	if (!drive_commit(d, json_incref(event)))
+	if (!drive_commit(d, event))
 		return false;
-	show_wait(d, event);
+	drive_show_wait(d);
 	return true;
 }
 
@@ -278,7 +287,7 @@ static bool commit_woken(struct drive *d, struct sleep *s)
 		json_object_set_new(fact, "poke", json_string(s->poke));
 	if (!commit_fact(d, fact, false))
 		return false;
-	unlinkat(d->instance->dir_fd, "wait.json", 0);
+	drive_show_wait(d);
 	if (poked && pokes_remove(d->instance, s->poke, &e))
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	return true;

@@ -31,6 +31,8 @@ bool drive_commit(struct drive *d, json_t *event);
 bool drive_queue(struct drive *d, json_t *event);
 /* Writes the snapshot now; a failure is only a notice. */
 void drive_snapshot(struct drive *d);
+/* Writes wait.json, for schedulers that look at files, or removes it: as the journal has it. */
+void drive_show_wait(struct drive *d);
 /* Takes steps until the machine has ended, is stopped, parked or broken. */
 void drive_loop(struct drive *d);
 #endif

@@ -81,6 +81,69 @@ armed() { # NAME COUNT
 	[[ $(jq -r .t "$SCRATCH/lines" | tr '\n' ' ') == "step wait.armed " ]]
 }
 
+@test "wait.json says what is armed, whenever the runner was killed" {
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
+	local file
+	file=$(instance parked)/wait.json
+	cp "$file" "$SCRATCH/first"
+	rm "$file" # killed behind the journal's line
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
+	diff "$SCRATCH/first" "$file"
+	agent6 machine poke parked
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
+	[[ $(jq -r '.state + " " + (.wake | type)' "$file") == "park2 string" ]]
+	agent6 machine poke parked
+	agent6 machine run --quiet "$SCRATCH/parked"
+	[[ ! -e $file ]]
+
+	machine_file slow <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: work}}
+  work: {kind: tool, command: [sleep, "60"], timeout_secs: 90, on: {ok: good, nonzero: good, timeout: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/slow"
+	file=$(instance slow)/wait.json
+	cp "$file" "$SCRATCH/first"
+	agent6 machine poke slow
+	launch slow
+	eventually journal_has slow '"label":"signal"'
+	kill -9 "$RUNNER"
+	cp "$SCRATCH/first" "$file" # killed behind the journal's line
+	launch slow
+	gone() { [[ ! -e $file ]]; }
+	eventually gone
+	kill "$RUNNER"
+	kill "$RUNNER"
+	finish
+}
+
+@test "a retry without a delay waits for no clock that was set back" {
+	need python3
+	tool_machine retry '["false"]'
+	sed -i 's/^    on: /    retry: {on: [nonzero], max: 1, backoff_secs: 0}\n&/' "$SCRATCH/retry/machine.yaml"
+	run go retry
+	[[ $status -eq 1 ]]
+	local dir
+	dir=$(instance retry)
+	rm "$dir/snapshot.json"
+	python3 - "$dir/journal.jsonl" <<'END'
+import hashlib, json, re, sys
+lines, chain = open(sys.argv[1]).read().split("\n")[:2], "0" * 64
+with open(sys.argv[1], "w") as out:
+    for line in lines:
+        line = re.sub(r'"until":"20..', '"until":"2099', line)
+        body = line[: line.rindex(',"h":"')]
+        chain = hashlib.sha256((chain + body + "}").encode()).hexdigest()
+        out.write(body + ',"h":"' + chain + '"}\n')
+END
+	journal_has retry '"until":"2099'
+	run timeout 10 "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/retry"
+	[[ $status -eq 1 ]]
+}
+
 @test "signals park it with their exit codes" {
 	launch parked
 	eventually armed parked 1
