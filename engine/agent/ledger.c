@@ -10,6 +10,7 @@ void ledger_add(struct ledger *l, const struct usage *u, const struct prices *pr
 	int64_t cost = u->known ? usage_microusd(u, prices) : -1;
 	usage_add(&l->total, u);
 	l->unmetered = l->unmetered || !u->known;
+	l->measured_microusd += cost > 0 ? cost : 0;
 	l->microusd = l->microusd < 0 || cost < 0 ? -1 : l->microusd + cost;
 }
 
@@ -33,7 +34,7 @@ const char *ledger_reached(const struct ledger *l)
 		return "max_output_tokens is used up";
 	if (reached(m->max_microusd, l->microusd))
 		return "max_usd is used up";
-	if (l->microusd > 0 && reached(m->best_effort_microusd, l->microusd))
+	if (l->measured_microusd > 0 && reached(m->best_effort_microusd, l->measured_microusd))
 		return "best_effort_usd_limit is used up";
 	return NULL;
 }

@@ -8,8 +8,9 @@
 struct ledger {
 	const struct limits *limits;
 	struct usage total;
-	int64_t microusd; /* -1: some of it could not be priced */
-	bool unmetered;   /* a billed attempt came without usage */
+	int64_t microusd;          /* -1: some of it could not be priced */
+	int64_t measured_microusd; /* what could be */
+	bool unmetered;            /* a billed attempt came without usage */
 };
 
 void ledger_init(struct ledger *l, const struct limits *limits);

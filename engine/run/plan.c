@@ -81,10 +81,11 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 	if (t->transitions >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
 			       (long long)m->max_transitions, p->state->name) > 0;
-	if (m->max_usd.present && t->unpriced)
+	if ((m->max_usd.present || c->budget.max_microusd >= 0) && t->unpriced)
 		return snprintf(reason, bytes,
-			       "budget.max_usd of the machine cannot be held before state %s: a "
+			       "budget.max_usd of the %s cannot be held before state %s: a "
 			       "provider did not report what was used",
+			       m->max_usd.present ? "machine" : "configuration",
 			       p->state->name) > 0;
 	const struct {
 		const char *name;

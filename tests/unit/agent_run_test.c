@@ -194,6 +194,17 @@ static void budgets(void)
 		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}}};
 	kit_run(&money);
 	is_str(kit_outcome(&money), "budget_exhausted", "max_usd binds");
+	AUTO_KIT soft = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "best_effort_microusd", 600),
+		.replies = {{KIT_STREAM KIT_CALL(0, "t", "list_dir",
+				     "{\"path\":\".\"}") "data: {\"type\":\"message_stop\"}\n\n",
+				    0, 0},
+			{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
+			{KIT_TURN("read_file", "{\"path\":\"x\"}"), 0, 0}}};
+	kit_run(&soft);
+	is_str(kit_outcome(&soft), "budget_exhausted",
+		"best_effort_usd_limit binds by what was counted, whatever was not");
+	is(kit_usage(&soft, "turns"), 2, "as soon as it is reached");
 	AUTO_KIT blind = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 100000),
 		.replies = {{KIT_STREAM KIT_CALL(0, "t", "list_dir",

@@ -192,6 +192,14 @@ static void test_budget(void)
 	at.totals = (struct totals){.unpriced = true};
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "nor goes on what nobody counted");
 	has_str(why, "cannot be held", "which is said");
+	struct opt_float own = f.m->max_usd;
+	f.m->max_usd.present = false;
+	ok(!plan_exhausted(&at, config, why, sizeof(why)), "without a limit in USD it goes on");
+	config->budget.max_microusd = 5000000;
+	ok(plan_exhausted(&at, config, why, sizeof(why)), "the operator's limit stops it as well");
+	has_str(why, "budget.max_usd of the configuration cannot be held", "by its name");
+	config->budget.max_microusd = -1;
+	f.m->max_usd = own;
 	at.totals = (struct totals){.transitions = 9};
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "so are transitions");
 }
