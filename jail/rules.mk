@@ -1,6 +1,6 @@
 # The filter programs are generated from the table by a program of the build host.
 host_gen := $(out)/host/seccomp-gen
-$(host_gen): jail/gen/main.c jail/seccomp_table.h
+$(host_gen): jail/gen/main.c jail/seccomp_table.h jail/seccomp.h
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu17 -O1 $(warnings) $(CPPFLAGS) -o $@ $< -lseccomp
 
@@ -44,8 +44,8 @@ $(patsubst %,$(out)/tests/security/jail_%_test,attacks faults ioctls oracle): $(
 test-programs: $(attack)
 
 # `make teeth`: the same jail, compiled so that the environment can leave layers out, and one program
-# per group of the seccomp table. Never installed, never linked into anything.
-teeth_groups := $(shell awk '/define SECCOMP_GROUPS/ {on = 1} /^$$/ {on = 0} on && /, "/ {print substr($$1, 3, length($$1) - 3)}' \
+# without the seccomp table and one without each group of it. Never installed, never linked into anything.
+teeth_groups := table $(shell awk '/define SECCOMP_GROUPS/ {on = 1} /^$$/ {on = 0} on && /, "/ {print substr($$1, 3, length($$1) - 3)}' \
 	jail/seccomp_table.h)
 teeth := $(out)/teeth/agent6-jail $(teeth_groups:%=$(out)/teeth/without-%)
 teeth_build = $(CC) $(filter-out -Werror,$(CFLAGS)) -I$(@D)/$(@F).gen $(CPPFLAGS) -include tests/security/leave_out.h $(LDFLAGS) -o $@ \

@@ -10,27 +10,16 @@
 #include "jail/seccomp_programs.h"
 #include <linux/seccomp.h>
 
-static const struct {
-	const char *name;
-	struct sock_fprog code;
-} programs[FILTERS] = {
-#define PROGRAM(which, program)                                                                    \
-	[which] = {                                                                                \
-		"seccomp_" #program, {ARRAY_LEN(seccomp_##program),                                \
-					     (struct sock_filter *)(uintptr_t)seccomp_##program}},
-	FILTER_PROGRAMS(PROGRAM)};
-
-const struct sock_fprog *seccomp_program(enum filter which)
+const struct sock_fprog *seccomp_program(unsigned which)
 {
-	return &programs[which].code;
+	return &seccomp_programs[which];
 }
 
-int seccomp_enter(enum filter which)
+int seccomp_enter(unsigned which)
 {
-	return LAYER_ON("seccomp") && LAYER_ON(programs[which].name)
-		       ? (int)syscall(
-				 SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &programs[which].code)
-		       : 0;
+	bool on = LAYER_ON("seccomp") && (which != FILTER_REAPER || LAYER_ON("seccomp_reaper"));
+	return on ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &seccomp_programs[which])
+		  : 0;
 }
 
 /* Below ABI 9 nothing else stops a command without a mount namespace from connecting to a named
@@ -43,19 +32,15 @@ static bool unix_closed(const struct jail *j)
 int seccomp_apply(struct jail *j, struct err *e)
 {
 	struct layers *layers = &j->report->layers;
+	bool no_internet = !j->strict && j->policy.network != NETWORK_HOST;
+	unsigned which = 0;
 	layers->scan = j->layout.scan_cut ? "cut" : "whole";
 	layers->unix_sockets = unix_closed(j) ? "closed" : "open";
-	const bool wanted[FILTERS] = {
-		[FILTER_NO_INTERNET] = !j->strict && j->policy.network != NETWORK_HOST,
-		[FILTER_NO_UNIX] = unix_closed(j),
-		[FILTER_NO_HOST_IPC] = !j->strict,
-		[FILTER_TABLE] = true,
-	};
-	/* The table last, so that loading the others need not pass it. */
-	for (int i = FILTERS - 1; i >= 0; i--) {
-		if (wanted[i] && seccomp_enter((enum filter)i))
-			return err_errno(e, "cannot load the filter %s", programs[i].name);
-		layers->seccomp += wanted[i];
-	}
+	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
+	which |= unix_closed(j) && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;
+	which |= !j->strict && LAYER_ON("seccomp_no_host_ipc") ? FILTER_NO_HOST_IPC : 0;
+	if (seccomp_enter(which))
+		return err_errno(e, "cannot load the seccomp filter");
+	layers->seccomp = 1;
 	return 0;
 }

@@ -1,25 +1,22 @@
 /*
- * The filter programs, as generated at build time from jail/seccomp_table.h.
+ * The filter programs, as generated at build time from jail/seccomp_table.h: one for every use, so
+ * that none has to be loaded behind another.
  */
 #ifndef JAIL_SECCOMP_H
 #define JAIL_SECCOMP_H
 #include <linux/filter.h>
 
-#define FILTER_PROGRAMS(X)                                                                         \
-	X(FILTER_TABLE, table)             /* the whole table */                                   \
-	X(FILTER_NO_INTERNET, no_internet) /* laid on top: no internet or netlink sockets */       \
-	X(FILTER_NO_UNIX, no_unix)         /* no unix sockets, pairs excepted */                   \
-	X(FILTER_NO_HOST_IPC, no_host_ipc) /* no System V or POSIX message objects */              \
-	X(FILTER_REAPER, reaper)           /* for PID 1 of the jail: wait and end */
-
+/* What the command's filter closes beyond the table; or the filter of another process. */
 enum filter {
-#define FILTER(which, program) which,
-	FILTER_PROGRAMS(FILTER)
-#undef FILTER
-		FILTERS
+	FILTER_NO_INTERNET = 1, /* internet and netlink sockets */
+	FILTER_NO_UNIX = 2,     /* unix sockets, pairs excepted */
+	FILTER_NO_HOST_IPC = 4, /* System V and POSIX message objects */
+	FILTER_REAPER = 8,      /* PID 1 of the jail: wait and end */
+	FILTERS
 };
 
-const struct sock_fprog *seccomp_program(enum filter which);
-/* Loads one on the calling thread, for good. -1 with errno. */
-int seccomp_enter(enum filter which);
+/* `which`: a sum of the first three, or FILTER_REAPER. */
+const struct sock_fprog *seccomp_program(unsigned which);
+/* Loads it on the calling thread, for good. -1 with errno. */
+int seccomp_enter(unsigned which);
 #endif

@@ -35,8 +35,8 @@ struct arg_rule {
 #define ANY(n, m)    {.arg = (n), .negate = 1, .mask = (m), .value = 0}
 #define WHOLE        0xffffffffu
 #define MODE_SETID   06000u
-#define OPEN_CREATE  0100u
-#define OPEN_TMPFILE 020000000u
+#define MODE_DEVICE  0130000u /* 0020000 of these bits: a character or block device */
+#define OPEN_CREATES (0100u | 020000000u) /* O_CREAT, O_TMPFILE */
 #define TYPE_BITS    0xfu
 #define CLONE_SPACES 0x7e020000u /* NEWNS CGROUP UTS IPC USER PID NET */
 
@@ -45,21 +45,17 @@ struct arg_rule {
 	X(clone, DENY, ANY(0, CLONE_SPACES)) \
 	X(unshare, DENY, ANY(0, CLONE_SPACES | 0x80u /* NEWTIME */)) \
 	/* Files with a set-id bit: a root's command would leave a root program on the host. */ \
-	X(open, DENY, ANY(1, OPEN_CREATE), ANY(2, MODE_SETID)) \
-	X(open, DENY, ANY(1, OPEN_TMPFILE), ANY(2, MODE_SETID)) \
-	X(openat, DENY, ANY(2, OPEN_CREATE), ANY(3, MODE_SETID)) \
-	X(openat, DENY, ANY(2, OPEN_TMPFILE), ANY(3, MODE_SETID)) \
+	X(open, DENY, ANY(1, OPEN_CREATES), ANY(2, MODE_SETID)) \
+	X(openat, DENY, ANY(2, OPEN_CREATES), ANY(3, MODE_SETID)) \
 	X(creat, DENY, ANY(1, MODE_SETID)) \
 	X(chmod, DENY, ANY(1, MODE_SETID)) \
 	X(fchmod, DENY, ANY(1, MODE_SETID)) \
 	X(fchmodat, DENY, ANY(2, MODE_SETID)) \
 	X(fchmodat2, DENY, ANY(2, MODE_SETID)) \
 	X(mknod, DENY, ANY(1, MODE_SETID)) \
-	X(mknod, DENY, IS(1, 0170000u, 0020000u)) /* character device */ \
-	X(mknod, DENY, IS(1, 0170000u, 0060000u)) /* block device */ \
+	X(mknod, DENY, IS(1, MODE_DEVICE, 0020000u)) \
 	X(mknodat, DENY, ANY(2, MODE_SETID)) \
-	X(mknodat, DENY, IS(2, 0170000u, 0020000u)) \
-	X(mknodat, DENY, IS(2, 0170000u, 0060000u)) \
+	X(mknodat, DENY, IS(2, MODE_DEVICE, 0020000u)) \
 	/* Network namespaces do not cover vsock before Linux 7.0; packet, alg and friends are \
 	 * kernel surface: families are an allow-list. */ \
 	X(socket, ALLOW, IS(0, WHOLE, 1)) /* AF_UNIX */ \

@@ -1,15 +1,19 @@
 /*
  * Host program: turns jail/seccomp_table.h into filter programs, once per architecture, as C arrays
- * on stdout. Numbers come from libseccomp. The program is a balanced tree over ranges of call
- * numbers with equal answers, because the kernel pays for every instruction on the path of every
- * call when it loads a filter; argument blocks stand behind the tree.
+ * on stdout. Numbers come from libseccomp.
+ *
+ * A filter is a diagram: each node asks one question about one word (the architecture, the number,
+ * an argument) and has two ways on; equal nodes are one node. When the kernel loads a filter it
+ * compiles every instruction, and it walks the way of every call number of two architectures to
+ * find those that are allowed whatever their arguments are. So of all trees over the ranges of a
+ * word that with the least of both is taken.
  */
 #include "jail/seccomp_table.h"
 
 #include "base/own.h"
+#include "jail/seccomp.h"
 #include <errno.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -17,7 +21,287 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBERS = 1024, CODE_MAX = 4096, BLOCK = 100 };
+/* NEAR: a conditional jump reaches 255 instructions; two may still be put in between. */
+enum { NUMBERS = 1024, NODES_MAX = 8192, CODE_MAX = 4096, RULES_MAX = 64, RANGES_MAX = 320 };
+enum { NEAR = 253 };
+
+/* What an instruction costs compared to a step of one call's walk; measured: a tenth of a
+ * microsecond and 6 ns. Nobody walks through arguments beforehand. */
+enum { COST_INSTRUCTION = 24, COST_STEP = 1, NUMBERS_WALKED = 470 };
+
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+/* A word of struct seccomp_data, of which only the bits of `mask` are looked at. */
+struct word {
+	uint32_t offset, mask;
+};
+
+struct node {
+	uint16_t ask; /* BPF_JEQ, BPF_JGE or BPF_JSET with k; 0: the filter's answer is k */
+	uint32_t k;
+	struct word word;
+	const struct node *yes, *no;
+	size_t at[2]; /* where its code begins: with the word to be loaded, and already loaded */
+};
+
+static struct node nodes[NODES_MAX];
+static size_t node_count;
+
+static bool is_same_word(struct word a, struct word b)
+{
+	return a.offset == b.offset && a.mask == b.mask;
+}
+
+static struct node *node(struct node wanted)
+{
+	for (struct node *n = nodes; n < nodes + node_count; n++)
+		if (n->ask == wanted.ask && n->k == wanted.k && n->yes == wanted.yes &&
+			n->no == wanted.no && is_same_word(n->word, wanted.word))
+			return n;
+	if (node_count == NODES_MAX)
+		abort();
+	nodes[node_count] = wanted;
+	return &nodes[node_count++];
+}
+
+static struct node *ask(
+	uint16_t how, struct word word, uint32_t k, struct node *yes, struct node *no)
+{
+	return yes == no ? yes
+			 : node((struct node){
+				   .ask = how, .k = k, .word = word, .yes = yes, .no = no});
+}
+
+static struct node *answer(enum answer what)
+{
+	static const uint32_t values[] = {
+		[ANSWER_ABSENT] = SECCOMP_RET_ERRNO | ENOSYS,
+		[ANSWER_ALLOW] = SECCOMP_RET_ALLOW,
+		[ANSWER_DENY] = SECCOMP_RET_ERRNO | EPERM,
+		[ANSWER_FAMILY] = SECCOMP_RET_ERRNO | EAFNOSUPPORT,
+		[ANSWER_KILL] = SECCOMP_RET_KILL_PROCESS,
+	};
+	return node((struct node){.k = values[what]});
+}
+
+/* --- a word's ranges, as a tree -------------------------------------------------------------- */
+
+struct range {
+	uint32_t from;
+	struct node *to;
+	unsigned walks; /* how often the way through it is walked */
+};
+
+struct ranges {
+	struct word word;
+	size_t count;
+	struct range of[RANGES_MAX]; /* each ends where the next begins */
+	/* The best tree over ranges i to j: its cost, and the range that its first question cuts
+	 * before; 0: single values are picked out of a range instead. */
+	unsigned cost[RANGES_MAX][RANGES_MAX];
+	size_t cut[RANGES_MAX][RANGES_MAX];
+};
+
+static void add_range(struct ranges *r, uint32_t from, struct node *to, unsigned walks)
+{
+	struct range *last = r->count ? &r->of[r->count - 1] : NULL;
+	if (last && last->to == to) {
+		last->walks += walks;
+		return;
+	}
+	if (r->count == RANGES_MAX)
+		abort();
+	r->of[r->count++] = (struct range){from, to, walks};
+}
+
+static bool is_single(const struct ranges *r, size_t i)
+{
+	return i + 1 < r->count ? r->of[i + 1].from == r->of[i].from + 1
+				: r->of[i].from == UINT32_MAX;
+}
+
+/* Where all ranges from i to j but single values lead; NULL: not to one node. */
+static struct node *common(const struct ranges *r, size_t i, size_t j)
+{
+	struct node *found = NULL;
+	for (size_t at = i; at <= j; at++) {
+		if (is_single(r, at))
+			continue;
+		if (found && found != r->of[at].to)
+			return NULL;
+		found = r->of[at].to;
+	}
+	return found ? found : r->of[j].to;
+}
+
+static unsigned cost_of_picking(const struct ranges *r, size_t i, size_t j)
+{
+	unsigned cost = 0, picked = 0, rest = 0;
+	const struct node *base = common(r, i, j);
+	for (size_t at = i; at <= j; at++)
+		if (r->of[at].to == base)
+			rest += r->of[at].walks;
+		else
+			cost += COST_INSTRUCTION + COST_STEP * r->of[at].walks * ++picked;
+	return base ? cost + COST_STEP * rest * picked : ~0u / 2;
+}
+
+static void choose(struct ranges *r, size_t i, size_t j)
+{
+	unsigned walks = 0;
+	for (size_t at = i; at <= j; at++)
+		walks += r->of[at].walks;
+	r->cost[i][j] = cost_of_picking(r, i, j);
+	r->cut[i][j] = 0;
+	for (size_t cut = i + 1; cut <= j; cut++) {
+		unsigned cost = r->cost[i][cut - 1] + r->cost[cut][j] + COST_INSTRUCTION +
+				COST_STEP * walks;
+		if (cost >= r->cost[i][j])
+			continue;
+		r->cost[i][j] = cost;
+		r->cut[i][j] = cut;
+	}
+}
+
+static struct node *tree_over(const struct ranges *r, size_t i, size_t j)
+{
+	size_t cut = r->cut[i][j];
+	if (cut)
+		return ask(BPF_JGE, r->word, r->of[cut].from, tree_over(r, cut, j),
+			tree_over(r, i, cut - 1));
+	struct node *base = common(r, i, j), *from = base;
+	for (size_t at = j + 1; at-- > i;)
+		if (r->of[at].to != base)
+			from = ask(BPF_JEQ, r->word, r->of[at].from, r->of[at].to, from);
+	return from;
+}
+
+static struct node *tree(struct ranges *r)
+{
+	for (size_t len = 0; len < r->count; len++)
+		for (size_t i = 0; i + len < r->count; i++)
+			choose(r, i, i + len);
+	return tree_over(r, 0, r->count - 1);
+}
+
+/* --- a call's rules, as a diagram ------------------------------------------------------------ */
+
+/* What remains of a call's rules when some of their tests are known. */
+struct rules {
+	struct arg_rule rule[RULES_MAX];
+	size_t count;
+};
+
+/* What is known: whether `test` holds; or, where its word is looked at as ranges, the value. */
+struct fact {
+	const struct arg_test *test;
+	bool holds, ranges;
+	uint32_t value;
+};
+
+static bool is_any(const struct arg_test *t)
+{
+	return t->negate && !t->value;
+}
+
+/* A mask of high bits asks for a range of the whole word, any other for a value of the masked. */
+static struct word word_of(const struct arg_test *t)
+{
+	bool high = !(~t->mask & (~t->mask + 1));
+	return (struct word){(uint32_t)offsetof(struct seccomp_data, args) + 8u * t->arg,
+		high || is_any(t) ? WHOLE : t->mask};
+}
+
+/* 1: it holds, 0: it does not, -1: that is not known. */
+static int known(const struct arg_test *t, const struct fact *f)
+{
+	if (!f->ranges)
+		return memcmp(t, f->test, sizeof(*t)) ? -1 : f->holds;
+	struct word word = word_of(t);
+	if (is_any(t) || !is_same_word(word, word_of(f->test)))
+		return -1;
+	uint32_t looked_at = word.mask == WHOLE ? f->value & t->mask : f->value;
+	return (looked_at == t->value) != t->negate;
+}
+
+static struct node *decide(const struct rules *rules);
+
+static struct node *decide_knowing(const struct rules *rules, struct fact f)
+{
+	struct rules *left = calloc(1, sizeof(*left));
+	if (!left)
+		abort();
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct arg_rule *rule = &rules->rule[i];
+		struct arg_rule rest = {.name = rule->name, .answer = rule->answer};
+		size_t kept = 0, at = 0;
+		for (; at < ARG_TESTS_MAX && rule->tests[at].mask; at++) {
+			int holds = known(&rule->tests[at], &f);
+			if (!holds)
+				break;
+			if (holds < 0)
+				rest.tests[kept++] = rule->tests[at];
+		}
+		if (at == ARG_TESTS_MAX || !rule->tests[at].mask)
+			left->rule[left->count++] = rest;
+	}
+	struct node *n = decide(left);
+	free(left);
+	return n;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	return (a > b) - (a < b);
+}
+
+/* Every value at which a test of the first test's word may begin or cease to hold. */
+static struct node *decide_by_ranges(const struct rules *rules, const struct arg_test *first)
+{
+	uint32_t from[2 * RULES_MAX * ARG_TESTS_MAX + 1] = {0};
+	size_t count = 1;
+	for (size_t i = 0; i < rules->count * ARG_TESTS_MAX; i++) {
+		const struct arg_test *t = &rules->rule[i / ARG_TESTS_MAX].tests[i % ARG_TESTS_MAX];
+		if (!t->mask || is_any(t) || !is_same_word(word_of(t), word_of(first)))
+			continue;
+		uint32_t width = word_of(t).mask == WHOLE ? ~t->mask : 0;
+		from[count++] = t->value;
+		if (t->value + width != UINT32_MAX)
+			from[count++] = t->value + width + 1;
+	}
+	qsort(from, count, sizeof(*from), by_value);
+	struct ranges *r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	r->word = word_of(first);
+	for (size_t i = 0; i < count; i++)
+		if (!i || from[i] != from[i - 1])
+			add_range(r, from[i],
+				decide_knowing(rules,
+					(struct fact){
+						.test = first, .ranges = true, .value = from[i]}),
+				1);
+	struct node *n = tree(r);
+	free(r);
+	return n;
+}
+
+static struct node *decide(const struct rules *rules)
+{
+	const struct arg_test *first = rules->rule[0].tests;
+	if (!rules->count)
+		return answer(ANSWER_ALLOW);
+	if (!first->mask)
+		return answer(rules->rule[0].answer);
+	if (!is_any(first))
+		return decide_by_ranges(rules, first);
+	return ask(BPF_JSET, word_of(first), first->mask,
+		decide_knowing(rules, (struct fact){.test = first, .holds = true}),
+		decide_knowing(rules, (struct fact){.test = first, .holds = false}));
+}
+
+/* --- a filter -------------------------------------------------------------------------------- */
 
 static const struct arg_rule table_rules[] = {
 #define RULE(call, what, ...) {#call, ANSWER_##what, {__VA_ARGS__}},
@@ -25,43 +309,16 @@ static const struct arg_rule table_rules[] = {
 static const struct arg_rule no_internet_rules[] = {SECCOMP_NO_INTERNET_RULES(RULE)};
 static const struct arg_rule no_unix_rules[] = {SECCOMP_NO_UNIX_RULES(RULE)};
 
-struct program {
-	struct sock_filter code[CODE_MAX];
-	size_t len;
-	int verdict[NUMBERS + 1]; /* an answer, or BLOCK + index of the first rule of the call */
-	const struct arg_rule *rules;
-	size_t rule_count;
-	struct {
-		size_t at;
-		int verdict;
-	} jumps[NUMBERS];
-	size_t jump_count;
+struct answers {
 	uint32_t arch, audit;
+	struct node *verdict[NUMBERS + 1]; /* the last one: of all numbers beyond */
+	struct arg_rule rules[2 * RULES_MAX];
+	size_t rule_count;
 };
 
-static size_t emit(struct program *p, uint16_t code, uint32_t k)
+static void set_verdict(struct answers *f, const char *name, int since, struct node *verdict)
 {
-	if (p->len == CODE_MAX)
-		abort();
-	p->code[p->len] = (struct sock_filter){.code = code, .k = k};
-	return p->len++;
-}
-
-static uint32_t answer_value(enum answer answer)
-{
-	switch (answer) {
-	case ANSWER_ABSENT: return SECCOMP_RET_ERRNO | ENOSYS;
-	case ANSWER_ALLOW: return SECCOMP_RET_ALLOW;
-	case ANSWER_DENY: return SECCOMP_RET_ERRNO | EPERM;
-	case ANSWER_FAMILY: return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
-	case ANSWER_KILL: return SECCOMP_RET_KILL_PROCESS;
-	}
-	abort();
-}
-
-static void set_verdict(struct program *p, const char *name, int since, int verdict)
-{
-	int nr = since ? since : seccomp_syscall_resolve_name_arch(p->arch, name);
+	int nr = since ? since : seccomp_syscall_resolve_name_arch(f->arch, name);
 	if (nr == __NR_SCMP_ERROR) {
 		fprintf(stderr, "seccomp table: libseccomp does not know %s\n", name);
 		exit(1);
@@ -69,7 +326,7 @@ static void set_verdict(struct program *p, const char *name, int since, int verd
 	if (nr >= NUMBERS)
 		abort();
 	if (nr >= 0) /* negative: not on this architecture */
-		p->verdict[nr] = verdict;
+		f->verdict[nr] = verdict;
 }
 
 static int ruled_since(const char *name)
@@ -81,127 +338,112 @@ static int ruled_since(const char *name)
 	return 0;
 }
 
-static void set_rules(struct program *p, const struct arg_rule *rules, size_t count)
+static void add_rules(struct answers *f, const struct arg_rule *rules, size_t count)
 {
-	p->rules = rules;
-	p->rule_count = count;
-	for (size_t i = 0; i < count; i++)
-		if (!i || strcmp(rules[i].name, rules[i - 1].name) != 0)
-			set_verdict(p, rules[i].name, ruled_since(rules[i].name), BLOCK + (int)i);
+	if (f->rule_count + count > ARRAY_LEN(f->rules))
+		abort();
+	memcpy(f->rules + f->rule_count, rules, count * sizeof(*rules));
+	f->rule_count += count;
 }
 
-/* Answers for the numbers [from, to) of equal-verdict runs `starts`. */
-static void emit_tree(struct program *p, const int *starts, size_t from, size_t to)
+static void set_rules(struct answers *f)
 {
-	if (to - from == 1) {
-		int verdict = p->verdict[starts[from]];
-		if (verdict < BLOCK) {
-			emit(p, BPF_RET | BPF_K, answer_value((enum answer)verdict));
-			return;
-		}
-		p->jumps[p->jump_count].at = emit(p, BPF_JMP | BPF_JA, 0);
-		p->jumps[p->jump_count++].verdict = verdict;
+	for (size_t i = 0; i < f->rule_count; i++) {
+		struct rules own = {.count = 0};
+		const char *name = f->rules[i].name;
+		for (size_t k = 0; k < f->rule_count; k++)
+			if (!strcmp(f->rules[k].name, name) && own.count < RULES_MAX)
+				own.rule[own.count++] = f->rules[k];
+		set_verdict(f, name, ruled_since(name), decide(&own));
+	}
+}
+
+static struct node *root_of(const struct answers *f)
+{
+	struct word nr = {(uint32_t)offsetof(struct seccomp_data, nr), WHOLE};
+	struct word arch = {(uint32_t)offsetof(struct seccomp_data, arch), WHOLE};
+	struct ranges *r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	r->word = nr;
+	for (uint32_t i = 0; i <= NUMBERS; i++)
+		add_range(r, i, f->verdict[i], i < NUMBERS_WALKED);
+	add_range(r, 0x40000000u /* x32 */, answer(ANSWER_KILL), 0);
+	struct node *n = ask(BPF_JEQ, arch, f->audit, tree(r), answer(ANSWER_KILL));
+	free(r);
+	return n;
+}
+
+/* --- a filter's code, from its end to its beginning ------------------------------------------- */
+
+struct code {
+	struct sock_filter of[CODE_MAX];
+	size_t first; /* `of` is filled from here on */
+};
+
+static size_t put(struct code *c, uint16_t code, uint32_t k, size_t yes, size_t no)
+{
+	if (!c->first)
+		abort();
+	c->of[--c->first] =
+		(struct sock_filter){.code = code, .k = k, .jt = (uint8_t)yes, .jf = (uint8_t)no};
+	return c->first;
+}
+
+static void place(struct code *c, struct node *n, bool loaded);
+
+/* How far the code of `n` is from what is put next; nearer than NEAR. */
+static size_t reach(struct code *c, const struct node *to, const struct node *from)
+{
+	struct node *n = &nodes[to - nodes];
+	bool loaded = n->ask && is_same_word(n->word, from->word);
+	size_t *at = &n->at[loaded];
+	if (!*at)
+		place(c, n, loaded);
+	if (*at - c->first > NEAR)
+		*at = n->ask ? put(c, BPF_JMP | BPF_JA, (uint32_t)(*at - c->first), 0, 0)
+			     : put(c, BPF_RET | BPF_K, n->k, 0, 0);
+	return *at - c->first;
+}
+
+static void place(struct code *c, struct node *n, bool loaded)
+{
+	if (!n->ask) {
+		n->at[0] = put(c, BPF_RET | BPF_K, n->k, 0, 0);
 		return;
 	}
-	size_t middle = from + (to - from) / 2;
-	size_t test = emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)starts[middle]);
-	p->code[test].jf = 1;
-	size_t jump = emit(p, BPF_JMP | BPF_JA, 0);
-	emit_tree(p, starts, from, middle);
-	p->code[jump].k = (uint32_t)(p->len - jump - 1);
-	if (p->len - test - 2 <= 255) { /* near enough for the test itself: drop the long jump */
-		memmove(&p->code[jump], &p->code[jump + 1],
-			(p->len - jump - 1) * sizeof(p->code[0]));
-		p->len--;
-		for (size_t i = 0; i < p->jump_count; i++)
-			if (p->jumps[i].at > jump)
-				p->jumps[i].at--;
-		p->code[test].jf = 0;
-		p->code[test].jt = (uint8_t)(p->len - test - 1);
-	}
-	emit_tree(p, starts, middle, to);
+	reach(c, n->no, n);
+	reach(c, n->yes, n);
+	reach(c, n->no, n); /* where what it took to reach one has moved the other away */
+	size_t yes = reach(c, n->yes, n), no = reach(c, n->no, n);
+	n->at[loaded] = put(c, (uint16_t)(BPF_JMP | BPF_K | n->ask), n->k, yes, no);
+	if (loaded)
+		return;
+	if (n->word.mask != WHOLE)
+		put(c, BPF_ALU | BPF_AND | BPF_K, n->word.mask, 0, 0);
+	n->at[0] = put(c, BPF_LD | BPF_W | BPF_ABS, n->word.offset, 0, 0);
 }
 
-/* The accumulator holds `loaded` (-1: unknown) on entry; a masked compare spoils it. */
-static void emit_rule(struct program *p, const struct arg_rule *rule, int *loaded)
+static void print_filter(struct answers *f, unsigned number)
 {
-	size_t misses[ARG_TESTS_MAX], count = 0;
-	bool negate[ARG_TESTS_MAX];
-	int first = -1;
-	for (; count < ARG_TESTS_MAX && rule->tests[count].mask; count++) {
-		const struct arg_test *t = &rule->tests[count];
-		bool any_bit = t->negate && !t->value;
-		if (*loaded != t->arg)
-			emit(p, BPF_LD | BPF_W | BPF_ABS,
-				(uint32_t)offsetof(struct seccomp_data, args) + 8u * t->arg);
-		*loaded = t->arg;
-		if (!any_bit && t->mask != WHOLE) {
-			emit(p, BPF_ALU | BPF_AND | BPF_K, t->mask);
-			*loaded = -1;
-		}
-		misses[count] = any_bit ? emit(p, BPF_JMP | BPF_JSET | BPF_K, t->mask)
-					: emit(p, BPF_JMP | BPF_JEQ | BPF_K, t->value);
-		negate[count] = t->negate && !any_bit;
-		first = count ? first : *loaded;
-	}
-	emit(p, BPF_RET | BPF_K, answer_value(rule->answer));
-	for (size_t i = 0; i < count; i++) {
-		uint8_t far = (uint8_t)(p->len - misses[i] - 1);
-		if (negate[i])
-			p->code[misses[i]].jt = far;
-		else
-			p->code[misses[i]].jf = far;
-	}
-	/* The next rule is reached from any of the misses: only a lone test leaves a known value.
-	 */
-	*loaded = count == 1 ? first : -1;
-}
-
-static void emit_blocks(struct program *p)
-{
-	for (size_t i = 0; i < p->jump_count; i++) {
-		size_t at = p->jumps[i].at, rule = (size_t)(p->jumps[i].verdict - BLOCK);
-		const char *name = p->rules[rule].name;
-		int loaded = -1;
-		p->code[at].k = (uint32_t)(p->len - at - 1);
-		for (; rule < p->rule_count && !strcmp(p->rules[rule].name, name); rule++)
-			emit_rule(p, &p->rules[rule], &loaded);
-		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	}
-}
-
-static void emit_program(struct program *p)
-{
-	int starts[NUMBERS + 1];
-	size_t runs = 0;
-	for (int nr = 0; nr <= NUMBERS; nr++)
-		if (!nr || p->verdict[nr] >= BLOCK || p->verdict[nr] != p->verdict[nr - 1])
-			starts[runs++] = nr;
-	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, arch));
-	size_t ours = emit(p, BPF_JMP | BPF_JEQ | BPF_K, p->audit);
-	p->code[ours].jt = 1;
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, nr));
-	size_t x32 = emit(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000u);
-	p->code[x32].jf = 1;
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	emit_tree(p, starts, 0, runs);
-	emit_blocks(p);
-}
-
-static void print_program(const struct program *p, const char *name)
-{
-	printf("static const struct sock_filter seccomp_%s[%zu] = {\n", name, p->len);
-	for (size_t i = 0; i < p->len; i++)
-		printf("\t{0x%02x, %u, %u, 0x%08xu},\n", p->code[i].code, p->code[i].jt,
-			p->code[i].jf, p->code[i].k);
+	static struct code code;
+	code.first = CODE_MAX;
+	for (struct node *n = nodes; n < nodes + node_count; n++)
+		n->at[0] = n->at[1] = 0;
+	struct node *root = root_of(f);
+	place(&code, root, false);
+	printf("static const struct sock_filter seccomp_%u[] = {\n", number);
+	for (const struct sock_filter *i = code.of + code.first; i < code.of + CODE_MAX; i++)
+		printf("\t{0x%02x, %u, %u, 0x%08xu},\n", i->code, i->jt, i->jf, i->k);
 	printf("};\n");
 }
 
-/* For `make teeth`: a group of calls that the table is made to let pass. */
+/* --- the filters ----------------------------------------------------------------------------- */
+
+/* For `make teeth`: a group of calls that the table is made to let pass, or "table": all of it. */
 static const char *left_out = "";
 
-static void allow_left_out(struct program *p)
+static void allow_left_out(struct answers *f)
 {
 	static const struct {
 		const char *group, *calls;
@@ -215,59 +457,64 @@ static void allow_left_out(struct program *p)
 			char name[64];
 			size_t len = strcspn(call, " ");
 			snprintf(name, sizeof(name), "%.*s", (int)len, call);
-			set_verdict(p, name, ruled_since(name), ANSWER_ALLOW);
+			set_verdict(f, name, ruled_since(name), answer(ANSWER_ALLOW));
 			call += len;
 		}
 	}
 }
 
-static struct program *begin(uint32_t arch, uint32_t audit, enum answer otherwise)
+static void set_all(struct answers *f, enum answer otherwise)
 {
-	struct program *p = calloc(1, sizeof(*p));
-	if (!p)
-		abort();
-	p->arch = arch;
-	p->audit = audit;
 	for (int nr = 0; nr <= NUMBERS; nr++)
-		p->verdict[nr] = (int)otherwise;
-	return p;
+		f->verdict[nr] = answer(otherwise);
 }
 
-static void finish(struct program *p, const char *name)
+#define ALLOWED(call)           set_verdict(f, #call, 0, answer(ANSWER_ALLOW));
+#define ALLOWED_SINCE(call, nr) set_verdict(f, #call, nr, answer(ANSWER_ALLOW));
+#define REFUSED(call)           set_verdict(f, #call, 0, answer(ANSWER_DENY));
+#define REFUSED_SINCE(call, nr) set_verdict(f, #call, nr, answer(ANSWER_DENY));
+#define ABSENT(call)            set_verdict(f, #call, 0, answer(ANSWER_ABSENT));
+
+/* What closes more comes first: of a call's rules the first that matches holds. */
+static void fill_command(struct answers *f, unsigned number)
 {
-	emit_program(p);
-	print_program(p, name);
-	free(p);
+	bool table = strcmp(left_out, "table") != 0;
+	set_all(f, table ? ANSWER_ABSENT : ANSWER_ALLOW);
+	if (number & FILTER_NO_INTERNET)
+		add_rules(f, no_internet_rules, ARRAY_LEN(no_internet_rules));
+	if (number & FILTER_NO_UNIX)
+		add_rules(f, no_unix_rules, ARRAY_LEN(no_unix_rules));
+	if (table) {
+		SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
+		SECCOMP_REFUSED(REFUSED, REFUSED_SINCE)
+		SECCOMP_ABSENT(ABSENT)
+		add_rules(f, table_rules, ARRAY_LEN(table_rules));
+	}
+	set_rules(f);
+	if (number & FILTER_NO_HOST_IPC) {
+		SECCOMP_HOST_IPC(REFUSED)
+	}
+	allow_left_out(f);
 }
 
-#define ALLOWED(call)           set_verdict(p, #call, 0, ANSWER_ALLOW);
-#define ALLOWED_SINCE(call, nr) set_verdict(p, #call, nr, ANSWER_ALLOW);
-#define REFUSED(call)           set_verdict(p, #call, 0, ANSWER_DENY);
-#define REFUSED_SINCE(call, nr) set_verdict(p, #call, nr, ANSWER_DENY);
-#define ABSENT(call)            set_verdict(p, #call, 0, ANSWER_ABSENT);
+static void fill_reaper(struct answers *f)
+{
+	set_all(f, ANSWER_DENY);
+	SECCOMP_REAPER(ALLOWED)
+}
 
 static void print_arch(const char *macro, uint32_t arch, uint32_t audit)
 {
 	printf("#if defined(%s)\n", macro);
-	struct program *p = begin(arch, audit, ANSWER_ABSENT);
-	SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
-	SECCOMP_REFUSED(REFUSED, REFUSED_SINCE)
-	SECCOMP_ABSENT(ABSENT)
-	set_rules(p, table_rules, ARRAY_LEN(table_rules));
-	allow_left_out(p);
-	finish(p, "table");
-	p = begin(arch, audit, ANSWER_ALLOW);
-	set_rules(p, no_internet_rules, ARRAY_LEN(no_internet_rules));
-	finish(p, "no_internet");
-	p = begin(arch, audit, ANSWER_ALLOW);
-	set_rules(p, no_unix_rules, ARRAY_LEN(no_unix_rules));
-	finish(p, "no_unix");
-	p = begin(arch, audit, ANSWER_ALLOW);
-	SECCOMP_HOST_IPC(REFUSED)
-	finish(p, "no_host_ipc");
-	p = begin(arch, audit, ANSWER_DENY);
-	SECCOMP_REAPER(ALLOWED)
-	finish(p, "reaper");
+	for (unsigned number = 0; number < FILTERS; number++) {
+		static struct answers f;
+		f = (struct answers){.arch = arch, .audit = audit};
+		if (number == FILTER_REAPER)
+			fill_reaper(&f);
+		else
+			fill_command(&f, number);
+		print_filter(&f, number);
+	}
 	printf("#endif\n");
 }
 
@@ -278,5 +525,11 @@ int main(int argc, char **argv)
 	printf("/* Generated from jail/seccomp_table.h. */\n#include <linux/filter.h>\n");
 	print_arch("__x86_64__", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64);
 	print_arch("__aarch64__", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64);
+	printf("static const struct sock_fprog seccomp_programs[] = {\n");
+	for (unsigned number = 0; number < FILTERS; number++)
+		printf("\t{sizeof(seccomp_%u) / sizeof(seccomp_%u[0]),\n"
+		       "\t\t(struct sock_filter *)(unsigned long)seccomp_%u},\n",
+			number, number, number);
+	printf("};\n");
 	return fflush(stdout) ? 1 : 0;
 }

@@ -43,7 +43,7 @@ static const int errors[ERRORS] = {EPERM, ENOSYS, ENOMEM};
 static const char *const fallbacks[] = {"landlock", "landlock_scopes", "keyring", "userns_limit",
 	"proc", "memory", "processes", "scan"};
 /* What a search that was cut short brings along: no mask, and no unix socket at all instead. */
-static const char *const beside_scan[] = {"masked", "unix_sockets", "seccomp"};
+static const char *const beside_scan[] = {"masked", "unix_sockets"};
 
 /* The `nth` call of `nr` by that process, in the order in which they were started. */
 struct call {
