@@ -484,13 +484,11 @@ unsigned judge_flags(struct judge *j, const struct call *c)
 	static const char *const compilers[] = {"gcc", "g++", "cc", "c++", "clang", "clang++"};
 	const char *name = program_find(c->name)->name;
 	bool compiles = false;
-	size_t operands = 0;
 	for (size_t i = 0; i < ARRAY_LEN(compilers); i++)
 		compiles = compiles || !strcmp(name, compilers[i]);
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		bool linker = !strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3);
-		operands += word[0] != '-' || !word[1];
 		for (size_t k = 0; k < ARRAY_LEN(options); k++)
 			if (!strcmp(name, options[k].program) &&
 				is_option(word, options[k].option, options[k].with_value))
@@ -500,7 +498,18 @@ unsigned judge_flags(struct judge *j, const struct call *c)
 			if (is_option(word, compiler_options[k], "DIULWfOmloxstdgpnc"))
 				judge_danger(j, c, compiler_options[k]);
 	}
-	if (!strcmp(name, "uniq") && operands > 1)
+	return judge_reader(j, c);
+}
+
+unsigned judge_uniq(struct judge *j, const struct call *c)
+{
+	static const char *const long_options[] = {
+		"--skip-fields", "--skip-chars", "--check-chars", NULL};
+	size_t input = arg_skip_options(c, 1, "fsw", long_options);
+	bool options_end = !strcmp(c->words[input - 1]->text, "--");
+	size_t output =
+		options_end ? input + 1 : arg_skip_options(c, input + 1, "fsw", long_options);
+	if (output < c->count)
 		judge_raise(j, LEVEL_WRITE, "uniq writes its second file");
 	return judge_reader(j, c);
 }

@@ -47,7 +47,7 @@ static const struct program programs[] = {
 	READS(whoami),
 	READS(cmp),
 	READS(comm),
-	{"uniq", LEVEL_READ_ONLY, judge_flags},
+	{"uniq", LEVEL_READ_ONLY, judge_uniq},
 	READS(cut),
 	READS(tr),
 	READS(nl),
