@@ -62,7 +62,7 @@ const struct config_provider *config_provider(const struct config *c, const char
 const struct config_price *config_price(const struct config_provider *p, const char *model);
 /* The provider's key: its api_key_env, else secrets.yaml (a regular file, mode 0600, owned by the
  * user). Heap text that the caller wipes and frees; *out is NULL when the provider needs none. -1
- * with the place where a key was looked for. */
+ * with the place where a key was looked for, e->number ENOENT: it has none. */
 int config_provider_key(
 	const struct config *c, const struct config_provider *p, char **out, struct err *e);
 

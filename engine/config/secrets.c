@@ -135,7 +135,9 @@ int config_provider_key(
 		key = strdup(value);
 	else if (key_from_directory(c, p->name, &key, e))
 		return -1;
-	if (!key && !p->loopback)
+	if (!key && !p->loopback) {
+		if (e)
+			e->number = ENOENT;
 		return err_set(e,
 			"there is no key for the provider %s: %s%s%sput it into %s/secrets.yaml "
 			"(mode 0600) as `providers: {%s: KEY}`",
@@ -143,6 +145,7 @@ int config_provider_key(
 			p->api_key_env ? ", or " : "",
 			c->store->config_dir ? c->store->config_dir : "the configuration directory",
 			p->name);
+	}
 	if (key && check_key(p, key, e)) {
 		explicit_bzero(key, strlen(key));
 		free(key);

@@ -110,15 +110,15 @@ static json_t *recorded_match(const json_t *request)
 
 /* The directory may lie where commands can write: a link or a pipe in the cassette's place would
  * lead our writing elsewhere. */
-static int open_cassette(const struct live *w)
+static int open_cassette(const struct live *w, const char *name, struct err *e)
 {
-	char name[DRIVE_NAME_BYTES + 8];
 	struct stat st;
-	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
-	AUTO_FD int fd = openat(w->record_fd, name,
-		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 ? TAKE_FD(fd)
-										     : -1;
+	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_WRONLY | O_CREAT | O_APPEND, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || st.st_nlink != 1)
+		return err_set(e, "%s has other names, too", name);
+	return TAKE_FD(fd);
 }
 
 static void record_exchange(struct talk *t, const json_t *line)
@@ -131,13 +131,17 @@ static void record_exchange(struct talk *t, const json_t *line)
 		json_object_get(line, "reply"));
 	AUTO_FREE char *text = json_text(kept);
 	size_t len = text ? strlen(text) : 0;
-	AUTO_FD int fd = open_cassette(w);
+	char name[DRIVE_NAME_BYTES + 8];
+	struct err e = ERR_NONE;
+	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
+	AUTO_FD int fd = open_cassette(w, name, &e);
 	if (text)
 		text[len] = '\n';
-	if (!text || fd < 0 || io_write(fd, text, len + 1))
-		live_notice(w,
-			"an exchange of state %s is not recorded: %s.jsonl cannot be written",
-			t->step->state->name, w->machine);
+	if (!text || fd < 0 || io_write(fd, text, len + 1)) {
+		err_errno(&e, "cannot write %s", name);
+		live_notice(w, "an exchange of state %s is not recorded in %s: %s",
+			t->step->state->name, w->record_dir, e.text);
+	}
 }
 
 static void on_event(void *ctx, const char *event, const json_t *line)

@@ -23,7 +23,7 @@ const struct network_row *confine_network_row(const struct confine *c, const str
  */
 
 struct refusals {
-	const char *machine;
+	const struct machine *machine;
 	struct buf *out;
 	size_t count;
 };
@@ -86,7 +86,7 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 	}
 	for (size_t i = 0; i < s->tool.secret_count; i++) {
 		struct err why = ERR_NONE;
-		if (grants_check(c->config, r->machine, s->tool.secrets[i], &why))
+		if (grants_check(c->config, r->machine->name, s->tool.secrets[i], &why))
 			refuse(r, s->name, why.text);
 	}
 	check_paths(r, s, sandbox);
@@ -107,6 +107,18 @@ static const char *unpriced(
 	return reviewer_model;
 }
 
+static void refuse_unpriced(struct refusals *r, const struct state *s,
+	const struct config_provider *p, const char *model, bool of_machine)
+{
+	char why[512];
+	snprintf(why, sizeof(why),
+		"model %s has no price, so %s cannot be enforced; set providers.%s.prices.%s "
+		"({input: 0, output: 0} where it costs nothing), or use %sbest_effort_usd_limit",
+		model, of_machine ? "the machine's budget.max_usd" : "max_usd", p->name, model,
+		of_machine ? "budget." : "");
+	refuse(r, s->name, why);
+}
+
 static void check_agent(struct refusals *r, const struct state *s, const struct confine *c)
 {
 	const struct config_role *worker = &c->config->models.worker;
@@ -123,41 +135,18 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 		return;
 	}
 	const char *bare = model ? unpriced(c->config, &p, model) : NULL;
+	const struct opt_int *fallback = &s->agent.max_tokens_fallback;
 	if (!model)
 		refuse(r, s->name,
 			"no model is set; set models.worker.model in your configuration");
-	else if ((s->agent.max_usd.present || c->config->budget.max_microusd >= 0) && bare) {
-		snprintf(why, sizeof(why),
-			"model %s has no price, so max_usd cannot be enforced; set "
-			"providers.%s.prices.%s ({input: 0, output: 0} where it costs nothing), or "
-			"use best_effort_usd_limit",
-			bare, p->name, bare);
-		refuse(r, s->name, why);
-	} else if (s->agent.max_tokens_fallback.present && !s->agent.max_tokens_fallback.value &&
-		   bare) {
+	else if (bare && (s->agent.max_usd.present || c->config->budget.max_microusd >= 0))
+		refuse_unpriced(r, s, p, bare, false);
+	else if (bare && fallback->present && !fallback->value)
 		refuse(r, s->name,
 			"its model has no price, and max_tokens_fallback is 0, which refuses to "
 			"run unmetered");
-	}
-}
-
-/* A hard machine budget needs every model priced. */
-static void check_machine_budget(struct refusals *r, const struct state *s, const struct confine *c)
-{
-	const struct config_role *worker = &c->config->models.worker;
-	const struct config_provider *p = config_provider(
-		c->config, s->agent.provider ? s->agent.provider : worker->provider);
-	const char *model = s->agent.model ? s->agent.model : worker->model;
-	const char *bare = p && model ? unpriced(c->config, &p, model) : NULL;
-	char why[512];
-	if (!bare)
-		return;
-	snprintf(why, sizeof(why),
-		"model %s has no price, so the machine's budget.max_usd cannot be enforced; set "
-		"providers.%s.prices.%s ({input: 0, output: 0} where it costs nothing), or use "
-		"budget.best_effort_usd_limit",
-		bare, p->name, bare);
-	refuse(r, s->name, why);
+	if (bare && r->machine->max_usd.present)
+		refuse_unpriced(r, s, p, bare, true);
 }
 
 static void check_agent_network(struct refusals *r, const struct confine *c)
@@ -198,7 +187,7 @@ static void check_grants(struct refusals *r, const struct confine *c)
 
 size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out)
 {
-	struct refusals r = {m->name, out, 0};
+	struct refusals r = {m, out, 0};
 	check_grants(&r, c);
 	bool agents = false;
 	for (size_t i = 0; i < m->state_count; i++) {
@@ -209,8 +198,6 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 			continue;
 		agents = true;
 		check_agent(&r, s, c);
-		if (m->max_usd.present)
-			check_machine_budget(&r, s, c);
 	}
 	if (agents)
 		check_agent_network(&r, c);

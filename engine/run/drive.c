@@ -120,6 +120,19 @@ static bool has_kind(const struct machine *m, enum state_kind kind)
 	return false;
 }
 
+/* Another provider's key is hidden from every model, too, where it can be read. */
+static void tell_unhidden(struct drive *d)
+{
+	const struct config *c = d->request->config;
+	for (size_t i = 0; i < c->provider_count; i++) {
+		struct err e = ERR_NONE;
+		if (secret_check(c, &c->providers[i], &e) && e.number != ENOENT)
+			live_notice(&d->live,
+				"the key of provider %s cannot be hidden from models: %s",
+				c->providers[i].name, e.text);
+	}
+}
+
 static bool check_keys(struct drive *d)
 {
 	const struct machine *m = d->request->machine;
@@ -138,6 +151,7 @@ static bool check_keys(struct drive *d)
 	const struct config_provider *p = plan_reviewer(d->request->config, &model);
 	if (p && secret_check(d->request->config, p, &e))
 		return drive_end(d, RUN_REFUSED, "agent.summarise: %s", e.text);
+	tell_unhidden(d);
 	return true;
 }
 
@@ -226,7 +240,7 @@ static bool open_data(struct drive *d, char *path, size_t bytes)
 /* Before anything runs that could put another one into its place. */
 static bool open_record(struct drive *d)
 {
-	const char *dir = d->request->record_dir;
+	const char *dir = d->live.record_dir = d->request->record_dir;
 	d->live.record_fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	return !dir || d->live.record_fd >= 0 ||
 	       drive_end(d, RUN_REFUSED, "cannot open %s: %s", dir, strerror(errno));

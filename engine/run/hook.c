@@ -65,7 +65,16 @@ void hook_run(struct live *w, const json_t *event)
 		.interrupts = &w->interrupts,
 		.deadline_ms = clock_monotonic_ms() + HOOK_MS,
 		.group = true};
-	if (pump_run(&pump, &e) || pump.late || !WIFEXITED(pump.status) || WEXITSTATUS(pump.status))
-		live_notice(w, "machine.notify.on_event: %s %s", argv->items[0],
-			pump.late ? "took longer than 30 s and was killed" : "failed");
+	char how[256] = "";
+	if (pump_run(&pump, &e))
+		snprintf(how, sizeof(how), "was lost: %.200s", e.text);
+	else if (pump.late)
+		snprintf(how, sizeof(how), "took longer than 30 s and was killed");
+	else if (WIFSIGNALED(pump.status))
+		snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(pump.status),
+			strsignal(WTERMSIG(pump.status)));
+	else if (WEXITSTATUS(pump.status))
+		snprintf(how, sizeof(how), "failed with exit status %d", WEXITSTATUS(pump.status));
+	if (*how)
+		live_notice(w, "machine.notify.on_event: %s %s", argv->items[0], how);
 }

@@ -16,7 +16,8 @@
 enum live_end {
 	LIVE_FACT,        /* there is a fact */
 	LIVE_INTERRUPTED, /* a second signal killed it: nothing is committed */
-	LIVE_NO_SANDBOX,  /* confinement could not be set up: nothing ran */
+	LIVE_NO_JAIL,     /* this jail could not be set up: nothing ran; another may be */
+	LIVE_NO_SANDBOX,  /* confinement cannot be set up */
 	LIVE_REFUSED,     /* a key or setting is missing */
 	LIVE_BROKEN       /* this host failed us: no descriptors, no memory, no program */
 };
@@ -29,11 +30,12 @@ struct live {
 	struct activity now;
 	int data_fd; /* the instance's data directory; owned */
 	struct jails jails;
-	char *agent;         /* path of the program; owned, NULL: no agent state */
-	int record_fd;       /* run --record: the directory of the cassette; owned, -1: none */
-	const char *machine; /* its name */
-	struct audit audit;  /* owned */
-	bool asking;         /* a question is open: nothing is drawn over it */
+	char *agent;            /* path of the program; owned, NULL: no agent state */
+	const char *record_dir; /* run --record: the directory of the cassette; NULL: none */
+	int record_fd;          /* it; owned, -1: none */
+	const char *machine;    /* its name */
+	struct audit audit;     /* owned */
+	bool asking;            /* a question is open: nothing is drawn over it */
 };
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */

@@ -198,6 +198,7 @@ static bool execute(struct drive *d, const struct step *step)
 			d->live.interrupts.first == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
 			"state %s was killed; it is not committed and runs again on resume",
 			d->at.state->name);
+	case LIVE_NO_JAIL:
 	case LIVE_NO_SANDBOX:
 		return drive_end(d, RUN_NO_SANDBOX, "state %s: %s", d->at.state->name, e.text);
 	case LIVE_REFUSED: return drive_end(d, RUN_REFUSED, "%s", e.text);

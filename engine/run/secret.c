@@ -39,7 +39,7 @@ static void add_text(json_t *list, const char *value)
 static void fill_secrets(const struct config *c, json_t *list)
 {
 	for (size_t i = 0; i < c->provider_count; i++) {
-		struct err unset = ERR_NONE; /* another provider's key may be missing */
+		struct err unset = ERR_NONE; /* of another provider; the start has told it */
 		AUTO_FREE char *key = NULL;
 		if (!config_provider_key(c, &c->providers[i], &key, &unset))
 			add_text(list, key);
@@ -91,7 +91,7 @@ static _Noreturn void secret_main(const struct config *c, const struct config_pr
 	int failed = p ? config_provider_key(c, p, &key, &e) : write_line(c, request, to_fd, &e);
 	if (failed)
 		io_write(error_fd, e.text, strlen(e.text));
-	_exit(failed ? 1 : 0);
+	_exit(e.number);
 }
 
 int secret_start(const struct config *c, const struct config_provider *p, const json_t *request,
@@ -113,12 +113,14 @@ int secret_start(const struct config *c, const struct config_provider *p, const 
 	return 0;
 }
 
-void secret_end(struct secret_child *s)
+int secret_end(struct secret_child *s)
 {
+	int status = 0;
 	own_close(&s->error_fd);
-	while (s->pid > 0 && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+	while (s->pid > 0 && waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	s->pid = -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
 int secret_check(const struct config *c, const struct config_provider *p, struct err *e)
@@ -129,8 +131,9 @@ int secret_check(const struct config *c, const struct config_provider *p, struct
 	if (secret_start(c, p, NULL, -1, &child, e))
 		return -1;
 	int failed = io_read_all(child.error_fd, &text, "the answer about a key", e);
-	secret_end(&child);
-	if (failed)
-		return -1;
-	return text.len ? err_set(e, "%s", text.data) : 0;
+	int number = secret_end(&child);
+	if (failed || !text.len)
+		return failed;
+	e->number = number;
+	return err_set(e, "%s", text.data);
 }

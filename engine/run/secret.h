@@ -17,8 +17,9 @@ struct secret_child {
  * With `p` nothing is written (to_fd is -1): the child only looks for that provider's key. */
 int secret_start(const struct config *c, const struct config_provider *p, const json_t *request,
 	int to_fd, struct secret_child *out, struct err *e);
-/* Reaps it. */
-void secret_end(struct secret_child *s);
-/* Whether the provider's key can be read; the message says where it was looked for. */
+/* Reaps it; the errno of what went wrong, where there is one. */
+int secret_end(struct secret_child *s);
+/* Whether the provider's key can be read; the message says where it was looked for. e->number
+ * ENOENT: there is none. */
 int secret_check(const struct config *c, const struct config_provider *p, struct err *e);
 #endif

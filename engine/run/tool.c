@@ -10,11 +10,14 @@
 #include "run/trail.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 
 enum {
 	STREAM_BYTES_MAX = 1024 * 1024,
 	STDERR_TAIL_BYTES = 8 * 1024,
+	JAIL_TRIES = 3, /* as git's calls */
+	JAIL_PAUSE_MS = 50,
 	GRACE_MS = 10 * 1000, /* the jail enforces timeout_secs; this is for a jail that hangs */
 };
 
@@ -219,11 +222,16 @@ static enum live_end judge(struct run *r, json_t **fact, struct err *e)
 	json_auto_t *status = launcher_status(r->through, r->status.bytes, r->status.len);
 	const char *stage = json_string_value(json_object_get(status, "stage"));
 	const char *why = json_string_value(json_object_get(status, "error"));
-	if (stage || (!json_is_integer(json_object_get(status, "exit")) &&
-			     !json_is_integer(json_object_get(status, "signal")) &&
-			     !json_is_true(json_object_get(status, "timed_out")))) {
-		err_set(e, "the jail could not be set up%s%s: %s", stage ? ", at " : "",
-			stage ? stage : "",
+	if (stage) {
+		err_set(e, "the jail could not be set up, at %s: %s", stage,
+			why ? why : "without a reason");
+		/* By "wait" it was set up, and the command ran. */
+		return strcmp(stage, "wait") ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
+	}
+	if (!json_is_integer(json_object_get(status, "exit")) &&
+		!json_is_integer(json_object_get(status, "signal")) &&
+		!json_is_true(json_object_get(status, "timed_out"))) {
+		err_set(e, "the jail could not be set up: %s",
 			why ? why : "its launcher was killed, and with it what it ran");
 		return LIVE_NO_SANDBOX;
 	}
@@ -292,5 +300,14 @@ enum live_end live_tool(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
 	enum live_end end = place_poke(w, s->poke, fact, e);
-	return end != LIVE_FACT || *fact ? end : live_jail(w, s, fact, egress, e);
+	if (end != LIVE_FACT || *fact)
+		return end;
+	/* The profile works on this host, so what keeps one jail from being set up may pass. */
+	for (int tries = 1;
+		(end = live_jail(w, s, fact, egress, e)) == LIVE_NO_JAIL && tries < JAIL_TRIES;
+		tries++) {
+		*e = ERR_NONE;
+		poll(NULL, 0, JAIL_PAUSE_MS);
+	}
+	return end;
 }

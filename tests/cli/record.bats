@@ -57,7 +57,7 @@ for_format() {
 	run agent6 machine run ../hello --record tapes
 	exec 8>&-
 	echo "$output"
-	[[ $status -eq 0 && $output == *"is not recorded"* ]]
+	[[ $status -eq 0 && $output == *"is not recorded in tapes: cannot open hello.jsonl: Too many levels of symbolic links"* ]]
 	[[ -L tapes/hello.jsonl && $(cat ../victim) == mine ]]
 }
 
@@ -74,4 +74,19 @@ for_format() {
 	[ "$status" -eq 0 ]
 	grep -q 'of the deployment: \[REDACTED:key\], \[REDACTED:key\]' ../tapes/hello.jsonl
 	run ! grep -rq "orange elephant\|an-other-key" ../tapes "$SCRATCH/state"
+}
+
+@test "of another provider's key that cannot be read a run says that it cannot be hidden; of none nothing" {
+	agent6 connect --name other --format openai --base-url "https://api.example.com" --model x <<<''
+	agent6 config set providers.other.api_key_env OTHER_ONE
+	provider anthropic
+	cp -r "$AGENT6_SRC/examples/hello/rehearsal/workspace" work
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	cd work
+	run agent6 machine run --id without ../hello --exit-on-wait
+	[[ $output != *"cannot be hidden"* ]]
+	OTHER_ONE=$'two\nlines' run agent6 machine run --id with ../hello --exit-on-wait
+	exec 8>&-
+	echo "$output"
+	[[ $output == *"the key of provider other cannot be hidden from models: "*"stray line break"* ]]
 }

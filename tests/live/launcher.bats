@@ -199,3 +199,26 @@ END
 	[[ $status -eq 2 && $output == *"state work: writes $SCRATCH/lib, which does not exist or is not inside sandbox.write"* ]]
 	[[ ! -e ran ]]
 }
+
+@test "a jail that cannot be set up is tried again, three times in all, and then it is 125" {
+	tool_machine late '[sh, -c, "echo once >>ran"]'
+	echo "sandbox: {read: [$SCRATCH/granted]}" >"$SCRATCH/config/agent6/config.yaml"
+	mv "$AGENT6_BIN/agent6-jail" "$AGENT6_BIN/agent6-jail-own"
+	# The third launcher finds what the first two did not; the very first is the probe's.
+	cat >"$AGENT6_BIN/agent6-jail" <<END
+#!/bin/sh
+echo >>"$SCRATCH/starts"
+[ "\$(wc -l <"$SCRATCH/starts")" -ne \$(cat "$SCRATCH/when") ] || mkdir "$SCRATCH/granted"
+exec "$AGENT6_BIN/agent6-jail-own" "\$@"
+END
+	chmod 755 "$AGENT6_BIN/agent6-jail"
+	echo 4 >"$SCRATCH/when"
+	go late
+	[[ $(cat ran) == once ]]
+	rm -r "$SCRATCH/granted" "$SCRATCH/starts"
+	echo 5 >"$SCRATCH/when"
+	run go late --id never
+	echo "$output"
+	[[ $status -eq 125 && $output == *"could not be set up, at grants: "* ]]
+	[[ $(wc -l <"$SCRATCH/starts") -eq 4 && $(cat ran) == once ]]
+}

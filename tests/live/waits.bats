@@ -287,6 +287,20 @@ END
 	[[ $(jq -r 'select(.t == "notify") | "\(.level) \(.message)"' "$SCRATCH/heard") == 'warn hello a "b"' ]]
 }
 
+@test "how a notify program failed is said" {
+	mkdir -p "$SCRATCH/config/agent6"
+	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
+	tool_machine told '["true"]'
+	local how
+	for how in 'kill -SEGV $$: was killed by signal 11 (Segmentation fault)' 'exit 3: failed with exit status 3'; do
+		printf '#!/bin/sh\n%s\n' "${how%%: *}" >"$SCRATCH/hook"
+		chmod +x "$SCRATCH/hook"
+		run agent6 machine run --id "told${#how}" "$SCRATCH/told"
+		echo "$output"
+		[[ $status -eq 0 && $output == *"machine.notify.on_event: $SCRATCH/hook ${how#*: }"* ]]
+	done
+}
+
 @test "a notify program that is ended takes its own children along" {
 	mkdir -p "$SCRATCH/config/agent6"
 	printf '#!/bin/sh\nsleep 1000 &\necho $! >%s/child\nwait\n' "$SCRATCH" >"$SCRATCH/hook"
