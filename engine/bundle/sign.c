@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 enum { SIGN_BYTES_MAX = 64 * 1024, SIGN_DEADLINE_MS = 120000, SIGN_ENV_MAX = 8 };
 
@@ -63,13 +64,22 @@ static int keygen(const struct bundle *b, const char *const *args, struct buf *o
 	return status;
 }
 
+/* ssh-keygen waits for whoever writes into a pipe. */
+static int check_file(const char *path, struct err *e)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return err_errno(e, "cannot read %s", path);
+	return S_ISREG(st.st_mode) ? 0 : err_set(e, "%s is not a regular file", path);
+}
+
 int sign_write(const struct bundle *b, const char *key_file, struct err *e)
 {
 	char path[PATH_MAX], dir[PATH_MAX];
 	const char *const args[] = {"-Y", "sign", "-n", "agent6-bundle", "-f", key_file, NULL};
 	AUTO_BUF signature;
 	buf_init(&signature, SIGN_BYTES_MAX);
-	if (keygen(b, args, &signature, e))
+	if (check_file(key_file, e) || keygen(b, args, &signature, e))
 		return -1;
 	signature_path(b, path);
 	const char *slash = strrchr(path, '/');
@@ -99,6 +109,8 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 	if (access(path, R_OK))
 		return err_errno(
 			e, "the bundle is not signed (`agent6 machine sign` does it): %s", path);
+	if (check_file(path, e) || check_file(allowed_signers, e))
+		return -1;
 	const char *const find[] = {
 		"-Y", "find-principals", "-s", path, "-f", allowed_signers, NULL};
 	if (keygen(b, find, &found, e))
