@@ -64,13 +64,13 @@ static int keygen(const struct bundle *b, const char *const *args, struct buf *o
 	return status;
 }
 
-/* ssh-keygen waits for whoever writes into a pipe. */
+/* ssh-keygen waits for whoever writes into a pipe; of what is missing it has its own words. */
 static int check_file(const char *path, struct err *e)
 {
 	struct stat st;
-	if (stat(path, &st))
-		return err_errno(e, "cannot read %s", path);
-	return S_ISREG(st.st_mode) ? 0 : err_set(e, "%s is not a regular file", path);
+	return !stat(path, &st) && !S_ISREG(st.st_mode)
+		       ? err_set(e, "%s is not a regular file", path)
+		       : 0;
 }
 
 int sign_write(const struct bundle *b, const char *key_file, struct err *e)
