@@ -266,6 +266,16 @@ static int key_index(const struct shape *s, const char *name)
 	return -1;
 }
 
+/* The names of the keys that may be there: a refused one is no advice. */
+static size_t usable_keys(const struct shape *s, const char **names)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < s->key_count; i++)
+		if (!s->keys[i].shape->refused)
+			names[count++] = s->keys[i].name;
+	return count;
+}
+
 /* Reports it and returns the bit of the key that was probably meant, which then does not count as
  * missing. */
 static uint64_t report_unknown(
@@ -284,9 +294,12 @@ static uint64_t report_unknown(
 		return 0;
 	tag(w, it, s->rest ? s->rest->help : NULL);
 	const char *near = near_name(key->text, names, s->key_count);
-	if (near || !it->help)
-		add_suggestion(w, it, key->text, names, s->key_count);
-	return near ? UINT64_C(1) << key_index(s, near) : 0;
+	int meant = near ? key_index(s, near) : -1;
+	if (near && s->keys[meant].shape->refused)
+		tag(w, it, s->keys[meant].shape->help);
+	else if (near || !it->help)
+		add_suggestion(w, it, key->text, names, usable_keys(s, names));
+	return near ? UINT64_C(1) << meant : 0;
 }
 
 static void report_missing(

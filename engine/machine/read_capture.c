@@ -122,7 +122,9 @@ static void read_set(struct reader *r, struct state *s, const struct doc_node *m
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_pair *pair = &map->pairs[i];
 		struct site site = reader_site(r, &pair->value, s);
-		set[i].target = reader_capture_target(r, &pair->key, s);
+		/* What is no name has been reported as that. */
+		if (identifier_ok(pair->key.text, strlen(pair->key.text)))
+			set[i].target = reader_capture_target(r, &pair->key, s);
 		if (pair->value.kind == DOC_STR)
 			set[i].value = template_compile(&scope, &site, TEMPLATE_ASSIGN);
 		if (set[i].value)

@@ -90,6 +90,8 @@ const char *program_fault(const char *program)
 {
 	if (!*program)
 		return "is empty";
+	if (!strcmp(program, ".") || !strcmp(program, ".."))
+		return "is a directory";
 	if (!strchr(program, '/'))
 		return NULL;
 	if (*program != '/')

@@ -99,7 +99,8 @@ static void read_record(struct reader *r, const struct doc_pair *pair, struct re
 	struct type scalar;
 	struct site site = reader_site(r, &pair->key, NULL);
 	record->name = pair->key.text;
-	if (type_scalar(record->name, &scalar) || strcmp(record->name, "list") == 0) {
+	bool is_name = identifier_ok(record->name, strlen(record->name));
+	if (is_name && (type_scalar(record->name, &scalar) || !strcmp(record->name, "list"))) {
 		struct finding *f = site_report(&site, RULE_SCHEMA_NAME,
 			"a schema cannot have the name of a type, \"%s\"", record->name);
 		site_help(&site, f, "choose another name");
