@@ -156,6 +156,24 @@ against() {
 	[[ $output == *"plain: ok"* ]]
 }
 
+@test "the operator's own limits judge a machine's own configuration, as a start does; others need no operator" {
+	export XDG_CONFIG_HOME=$PWD/operator
+	mkdir -p operator/agent6
+	cp -r ../old lower
+	printf 'config: {agent: {max_iterations: 10}}\n' >>lower/machine.yaml
+	run -0 --separate-stderr agent6 machine check lower
+	printf 'agent: {max_iterations: 9}\n' >operator/agent6/config.yaml
+	run -2 --separate-stderr agent6 machine check ../old lower
+	[[ $stderr == *"lower/machine.yaml:"*"error[config-only-lower]"* ]]
+	[[ $output == "../old: ok"* && $output != *"lower: ok"* ]]
+	run -2 --separate-stderr agent6 machine run --allow-uncommitted lower
+	[[ $stderr == *"error[config-only-lower]"* ]]
+	printf 'nonsense: 1\n' >operator/agent6/config.yaml
+	run -0 --separate-stderr agent6 machine check ../old
+	run -2 --separate-stderr agent6 machine check lower
+	[[ $stderr == *"operator/agent6/config.yaml:1:1: error[unknown-key]"* ]]
+}
+
 @test "--config alone judges a machine's own configuration, and a file that is not there is an error" {
 	cp -r ../old lower
 	printf 'config: {agent: {max_iterations: 10}}\n' >>lower/machine.yaml
