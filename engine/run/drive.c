@@ -207,7 +207,7 @@ static bool open_workspace(struct drive *d)
 	struct confine *c = &d->env.confine;
 	struct err e = ERR_NONE;
 	struct workspace_ask ask = {d->instance, q->config, q->workspace, c->profile, d->at.seq,
-		d->at.begun, q->allow_root_jail};
+		d->at.attempt, d->at.begun, q->allow_root_jail};
 	if (!workspace_needed(q->machine))
 		return true;
 	if (workspace_open(w, &ask, &e))

@@ -146,6 +146,7 @@ static bool settle(struct drive *d, const struct step *step, json_t *fact)
 		.instance = d->instance->id,
 		.state = step->state,
 		.seq = step->seq,
+		.attempt = step->attempt,
 		.ok = v.outcome == OUTCOME_OK};
 	bool runs = step->state->kind == KIND_AGENT && s.ok;
 	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
@@ -172,7 +173,7 @@ static bool commit_work(struct drive *d, const struct step *step, json_t *fact)
 	}
 	if (!commit_fact(d, fact, false))
 		return false;
-	return !workspace_land(&d->workspace, d->at.seq, &e) ||
+	return !workspace_land(&d->workspace, d->at.seq, d->at.attempt, &e) ||
 	       drive_end(d, RUN_BROKEN,
 		       "state %s is committed, and its changes are not on the branch yet: %s; run "
 		       "it again when this is repaired",

@@ -28,18 +28,20 @@ bool workspace_needed(const struct machine *m)
 
 static json_t *mark_encode(const struct workspace_mark *m)
 {
-	return json_pack(
-		"{s:I,s:s,s:s}", "seq", (json_int_t)m->seq, "tree", m->tree, "commit", m->commit);
+	return json_pack("{s:I,s:i,s:s,s:s}", "seq", (json_int_t)m->seq, "attempt", m->attempt,
+		"tree", m->tree, "commit", m->commit);
 }
 
 static bool mark_decode(const json_t *from, struct workspace_mark *out)
 {
 	const char *tree, *commit;
 	json_int_t seq;
-	if (json_unpack((json_t *)(uintptr_t)from, "{s:I,s:s,s:s !}", "seq", &seq, "tree", &tree,
-		    "commit", &commit))
+	int attempt = INT_MAX; /* a record of before there was one */
+	if (json_unpack((json_t *)(uintptr_t)from, "{s:I,s?i,s:s,s:s !}", "seq", &seq, "attempt",
+		    &attempt, "tree", &tree, "commit", &commit))
 		return false;
 	out->seq = (uint64_t)seq;
+	out->attempt = attempt;
 	snprintf(out->tree, sizeof(out->tree), "%s", tree);
 	snprintf(out->commit, sizeof(out->commit), "%s", commit);
 	return true;
@@ -99,9 +101,11 @@ static int bring_branch(
 	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
 }
 
-int workspace_land(struct workspace *w, uint64_t seq, struct err *e)
+int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e)
 {
-	if (!w->path || !w->has_next || w->next.seq > seq)
+	const struct workspace_mark *next = &w->next;
+	bool over = next->seq <= seq || (next->seq == seq + 1 && next->attempt < attempt);
+	if (!w->path || !w->has_next || !over)
 		return 0;
 	if (strcmp(w->next.commit, w->at.commit) != 0 &&
 		(bring_branch(w, w->at.commit, w->next.commit, e) ||
@@ -179,9 +183,10 @@ static int start(struct workspace *w, int instance_fd, struct err *e)
 }
 
 /* The journal decides which of the two marks counts. */
-static int take_up(struct workspace *w, int instance_fd, uint64_t seq, struct err *e)
+static int take_up(struct workspace *w, const struct workspace_ask *ask, struct err *e)
 {
-	if (record_read(w, instance_fd, e) || workspace_land(w, seq, e))
+	if (record_read(w, ask->instance->dir_fd, e) ||
+		workspace_land(w, ask->seq, ask->attempt, e))
 		return -1;
 	w->has_next = false;
 	return bring_branch(w, w->at.commit, w->at.commit, e);
@@ -218,7 +223,7 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 	git_branch_unlock(&w->origin, w->branch);
 	/* workspace_land, which a resume may need, does nothing without a path. */
 	w->path = strdup(dir);
-	if (!w->path || (ask->begun ? take_up(w, fd, ask->seq, e) : start(w, fd, e)))
+	if (!w->path || (ask->begun ? take_up(w, ask, e) : start(w, fd, e)))
 		return -1;
 	if (git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e))
 		return -1;
@@ -293,9 +298,11 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 		return git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e);
 	w->next = w->at;
 	w->next.seq = s->seq;
+	w->next.attempt = s->attempt;
 	if (git_clone_stage(&w->clone, w->next.tree, &s->left_out, e))
 		return -1;
-	bool changed = strcmp(w->next.tree, w->at.tree) != 0;
+	/* What an earlier attempt at this step wrote is this one's as well. */
+	bool changed = strcmp(w->next.tree, w->at.tree) != 0 || w->at.seq == s->seq;
 	if (s->ok && changed && commit(w, s, runs ? e : &s->uncommitted) && runs)
 		return -1;
 	w->has_next = true;

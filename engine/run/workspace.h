@@ -16,9 +16,10 @@
 
 struct config;
 
-/* What the work tree holds, and the last commit made of it, behind step `seq`. */
+/* What the work tree holds, and the last commit made of it, behind an attempt at step `seq`. */
 struct workspace_mark {
 	uint64_t seq;
+	int attempt;
 	char tree[GIT_OID_BYTES], commit[GIT_OID_BYTES];
 };
 
@@ -40,6 +41,7 @@ struct workspace_ask {
 	const char *directory; /* the operator's */
 	const char *profile;   /* what the run resolved: strict, hardened */
 	uint64_t seq;          /* steps committed */
+	int attempt;           /* the next one at the step behind them */
 	bool begun, allow_root_jail;
 };
 
@@ -50,6 +52,7 @@ struct workspace_step {
 	const char *machine, *instance;
 	const struct state *state;
 	uint64_t seq;
+	int attempt;
 	bool ok;
 	size_t left_out;        /* set: repositories inside the work tree, which no commit has */
 	struct err uncommitted; /* set: why a tool state's changes wait for a later commit */
@@ -58,7 +61,8 @@ struct workspace_step {
  * Of a run state that is not, nothing: its edits are discarded. -1 for a run state also means that
  * no commit can be made of its work. */
 int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e);
-/* Once `seq` steps are durable: the commit that belongs to them goes onto the operator's branch. */
-int workspace_land(struct workspace *w, uint64_t seq, struct err *e);
+/* Once `seq` steps are durable, and all attempts at the next one before `attempt`: the commit that
+ * belongs to them goes onto the operator's branch. */
+int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e);
 void workspace_done(struct workspace *w);
 #endif

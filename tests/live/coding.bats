@@ -241,6 +241,23 @@ $FINISH"
 	[[ $status -eq 0 ]]
 }
 
+@test "what a failed attempt wrote is there for the next one, killed in between or not" {
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'test -e first || { echo >first; exit 1; }'], timeout_secs: 20, retry: {on: [nonzero], max: 1, backoff_secs: 3}, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	rehearse fixer >/dev/null 2>&1 3>&- &
+	local runner=$!
+	retried() { grep -aqF '"t":"retry"' "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl; }
+	eventually retried
+	kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/fixer/lock)"
+	wait "$runner" || true
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: after,fixer: edit," ]]
+	git -C "$WS" ls-tree --name-only agent6/machine-fixer | grep -x first
+}
+
 @test "a poisoned repository executes nothing, and a filter is not bypassed" {
 	repository
 	local trap="touch $SCRATCH/executed $WS/.git/executed; false" hook
