@@ -6,6 +6,7 @@
  * profile this is the only wall around files.
  */
 #include "base/landlock.h"
+#include "base/path.h"
 #include "jail/jail.h"
 
 enum { ABI_KNOWN = 9, ABI_STRICT = 2, ABI_HARDENED = 3 };

@@ -1,5 +1,6 @@
 #include "jail/layout.h"
 
+#include "base/path.h"
 #include "jail/leave_out.h"
 #include <limits.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "jail/policy.h"
 
 #include "base/json.h"
+#include "base/path.h"
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -219,23 +220,4 @@ int policy_setenv(struct policy *p, const char *name, const char *value, struct 
 {
 	return json_object_set_new(p->env, name, json_string(value)) ? err_set(e, "out of memory")
 								     : 0;
-}
-
-bool path_is_normal(const char *path)
-{
-	char ended[PATH_MAX];
-	return path[0] == '/' && path[1] &&
-	       snprintf(ended, sizeof(ended), "%s/", path) < PATH_MAX && !strstr(ended, "//") &&
-	       !strstr(ended, "/./") && !strstr(ended, "/../");
-}
-
-bool path_is_below(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-	return !strncmp(path, dir, len) && path[len] == '/';
-}
-
-bool path_is_within(const char *path, const char *dir)
-{
-	return path_is_below(path, dir) || !strcmp(path, dir);
 }

@@ -51,11 +51,4 @@ int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
 void policy_done(struct policy *p);
 int policy_setenv(struct policy *p, const char *name, const char *value, struct err *e);
-
-/* Begins with "/", is not "/" itself, no empty, "." or ".." component, no trailing "/", shorter
- * than PATH_MAX. */
-bool path_is_normal(const char *path);
-/* Of two normal paths: the first lies strictly below the second; the same, or they are equal. */
-bool path_is_below(const char *path, const char *dir);
-bool path_is_within(const char *path, const char *dir);
 #endif

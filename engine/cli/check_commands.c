@@ -1,6 +1,7 @@
 #include "cli/check_commands.h"
 
 #include "agent/policy/classify.h"
+#include "base/path.h"
 #include "machine/site.h"
 #include "machine/template.h"
 #include <fcntl.h>
@@ -35,22 +36,19 @@ static bool on_path(const char *name)
 	return false;
 }
 
-static bool inside(const char *path, const char *directory)
-{
-	size_t len = strlen(directory);
-	return len > 1 && strncmp(path, directory, len) == 0 && (path[len] == '/' || !path[len]);
-}
-
 /* A link leads where it leads: both names are compared. What is not there yet may be by the time it
- * runs, so its directory counts. */
+ * runs, so its directory counts. Nothing runs with "/" as its workspace: who checks there will run
+ * it elsewhere. */
 static bool in_workspace(const struct commands *c, const char *path)
 {
+	if (!strcmp(c->workspace, "/"))
+		return false;
 	AUTO_FREE char *real = realpath(path, NULL), *dir = strdup(path);
 	for (char *slash; !real && dir && (slash = strrchr(dir, '/')) > dir;) {
 		*slash = '\0';
 		real = realpath(dir, NULL);
 	}
-	return inside(path, c->workspace) || (real && inside(real, c->workspace));
+	return path_is_within(path, c->workspace) || (real && path_is_within(real, c->workspace));
 }
 
 static void report_missing(const struct site *site, const char *program)

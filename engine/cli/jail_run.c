@@ -1,5 +1,6 @@
 #include "base/io.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "cli/jail_call.h"
 #include "cli/setup.h"
 #include "cli/summary.h"
@@ -132,11 +133,9 @@ static void show_mounted(const struct mounted *all, size_t at)
 	const struct mounted *m = &all[at];
 	AUTO_BUF line;
 	buf_init(&line, 4 * PATH_MAX);
-	for (size_t i = 0; i < at; i++) {
-		size_t len = strlen(all[i].path);
-		if (len > 1 && !strncmp(m->path, all[i].path, len) && m->path[len] == '/')
+	for (size_t i = 0; i < at; i++)
+		if (strcmp(all[i].path, "/") != 0 && path_is_below(m->path, all[i].path))
 			buf_adds(&line, "  ");
-	}
 	text_clean(&line, m->path, PATH_MAX);
 	text_pad(&line, 0, PATH_WIDTH);
 	bool memory = is_private_memory(m), device = !strcmp(m->type, "devtmpfs");

@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/tree.h"
 #include "git/clone.h"
 #include <fcntl.h>
@@ -67,10 +68,9 @@ static int copy_prepared(const struct bundle *b, int to, bool *any, struct err *
 static int check_outside(const char *dir, struct err *e)
 {
 	char here[PATH_MAX];
-	size_t len = getcwd(here, sizeof(here)) ? strlen(here) : 0;
-	if (!len)
+	if (!getcwd(here, sizeof(here)))
 		return err_errno(e, "cannot name the working directory");
-	if (len > 1 && (strncmp(dir, here, len) || (dir[len] && dir[len] != '/')))
+	if (!path_is_within(dir, here))
 		return 0;
 	return err_set(e,
 		"the rehearsal's directory %s lies in the working directory, which it takes a copy "

@@ -1,5 +1,6 @@
 /* What a configuration must hold to besides its shape. */
 #include "base/num.h"
+#include "base/path.h"
 #include "config/keys.h"
 #include "config/network.h"
 #include "config/url.h"
@@ -18,15 +19,7 @@ static const struct doc *doc_of(const struct check *k, enum config_layer layer)
 /* Absolute, and spelled the one way that comparing paths can rely on. */
 static bool is_clean(const char *path)
 {
-	if (path[0] != '/')
-		return false;
-	for (const char *p = path; *p; p = strchrnul(p + 1, '/')) {
-		size_t len = strcspn(p + 1, "/");
-		if ((!len && p != path) || (!len && p[1] == '/') || (len == 1 && p[1] == '.') ||
-			(len == 2 && p[1] == '.' && p[2] == '.'))
-			return false;
-	}
-	return true;
+	return path_is_normal(path) || !strcmp(path, "/");
 }
 
 static void check_path(const struct check *k, const struct doc_node *node, enum config_layer layer)
@@ -193,12 +186,6 @@ static void check_never_honoured(const struct check *k)
 	}
 }
 
-static bool lies_in(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/' || !strcmp(dir, "/"));
-}
-
 /* The real path of `path`, whose last components need not exist yet. Heap text. */
 static char *real_path(const char *path)
 {
@@ -236,7 +223,8 @@ static void check_state_dir(const struct check *k, const struct config_paths *pa
 	}
 	AUTO_FREE char *real = real_path(dir);
 	AUTO_FREE char *workspace = paths->workspace ? realpath(paths->workspace, NULL) : NULL;
-	if (workspace && (lies_in(dir, workspace) || (real && lies_in(real, workspace))))
+	if (workspace &&
+		(path_is_within(dir, workspace) || (real && path_is_within(real, workspace))))
 		finding_help(k->f,
 			finding_add(k->f, RULE_CONFIG_PATH, d, at,
 				"the state directory %.200s lies in the workspace, where a jailed "

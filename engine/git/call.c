@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "git/environment.h"
 #include <poll.h>
 #include <stdint.h>
@@ -31,12 +32,6 @@ static const char *top_of(const struct git_repo *r, const struct git_call *call)
 	return call->no_tree ? r->common_dir : r->work_tree;
 }
 
-static bool inside(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || !strcmp(dir, "/"));
-}
-
 /* What lies outside of the directory that the call is about: a linked work tree's repository, the
  * objects a clone borrows. An included file that is out of sight is none to git; one that is there
  * and may not be read, as hardened has it, ends every call: most of them lie in the work tree. */
@@ -46,7 +41,8 @@ static json_t *outside(const struct git_repo *r, const char *top, const char *pr
 		!strcmp(profile, "hardened") ? r->work_tree : NULL};
 	json_t *list = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (all[i] && !inside(all[i], top) && !(i == 1 && inside(all[i], r->common_dir)))
+		if (all[i] && !path_is_within(all[i], top) &&
+			!(i == 1 && path_is_within(all[i], r->common_dir)))
 			json_array_append_new(list, json_string(all[i]));
 	return list;
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "run/audit_files.h"
 #include "run/journal.h"
 
@@ -32,12 +33,6 @@ enum audit_type audit_type_find(const char *name)
 	return (enum audit_type)i;
 }
 
-static bool lies_in(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-	return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
-}
-
 int audit_open(const char *path, const char *workspace, struct audit *out, struct err *e)
 {
 	char dir[PATH_MAX], real[PATH_MAX];
@@ -48,7 +43,7 @@ int audit_open(const char *path, const char *workspace, struct audit *out, struc
 	snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	if (!realpath(dir, real))
 		return err_errno(e, "the audit trail's directory %.400s", dir);
-	if (workspace && lies_in(real, workspace))
+	if (workspace && path_is_within(real, workspace))
 		return err_set(e,
 			"audit.path lies inside the workspace %.400s, where commands can write",
 			workspace);

@@ -1,5 +1,6 @@
 #include "run/confine.h"
 
+#include "base/path.h"
 #include "config/url.h"
 #include "launch/launcher.h"
 #include "run/grants.h"
@@ -37,14 +38,6 @@ static void refuse(struct refusals *r, const char *state, const char *why)
 	r->count++;
 }
 
-static bool inside(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	while (n > 1 && dir[n - 1] == '/')
-		n--;
-	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || n == 1);
-}
-
 /* By real paths: a link inside a grant that leads out of it is not granted. */
 static bool granted(const char *path, const struct config_list *grants)
 {
@@ -52,7 +45,7 @@ static bool granted(const char *path, const struct config_list *grants)
 	if (!realpath(path, real))
 		return false;
 	for (size_t i = 0; i < grants->count; i++)
-		if (realpath(grants->items[i], grant) && inside(real, grant))
+		if (realpath(grants->items[i], grant) && path_is_within(real, grant))
 			return true;
 	return false;
 }
@@ -175,7 +168,7 @@ static void check_grants(struct refusals *r, const struct confine *c)
 		return;
 	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++) {
-			if (!realpath(lists[l]->items[i], grant) || !inside(own, grant))
+			if (!realpath(lists[l]->items[i], grant) || !path_is_within(own, grant))
 				continue;
 			snprintf(why, sizeof(why),
 				"sandbox.%s grants %s, which holds agent6's own state directory; "
@@ -218,7 +211,7 @@ static void add_cloned(
 	json_t *list, const struct confine *c, const char *const *items, size_t count)
 {
 	for (size_t i = 0; c->origin && i < count; i++)
-		if (inside(items[i], c->origin))
+		if (path_is_within(items[i], c->origin))
 			json_array_append_new(
 				list, json_sprintf("%s%s", c->clone, items[i] + strlen(c->origin)));
 }
@@ -228,7 +221,7 @@ json_t *confine_protected(const struct confine *c)
 	json_t *list = json_array();
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
 	for (size_t i = 0; i < c->protect_count; i++)
-		if (inside(c->protect[i], c->workspace))
+		if (path_is_within(c->protect[i], c->workspace))
 			json_array_append_new(list, json_string(c->protect[i]));
 	const struct config_list *own = &c->config->sandbox.protect;
 	add_texts(list, own->items, own->count);

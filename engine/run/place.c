@@ -1,3 +1,4 @@
+#include "base/path.h"
 #include "base/sha256.h"
 #include "run/instance.h"
 
@@ -95,12 +96,6 @@ static char *real_or_future(const char *path, struct err *e)
 	return out;
 }
 
-static bool inside(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || !strcmp(dir, "/"));
-}
-
 int place_find(const char *workspace, const char *state_dir, struct place *out, struct err *e)
 {
 	AUTO_FREE char *real = realpath(workspace, NULL);
@@ -110,7 +105,7 @@ int place_find(const char *workspace, const char *state_dir, struct place *out, 
 	AUTO_FREE char *id = state ? place_repo_id(real, e) : NULL;
 	if (!id)
 		return -1;
-	if (inside(state, real))
+	if (path_is_within(state, real))
 		return err_set(e,
 			"the state directory %s lies inside the workspace %s, where jailed "
 			"commands "

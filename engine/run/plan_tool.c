@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/path.h"
 #include "launch/launcher.h"
 #include "machine/template.h"
 #include "run/plan_kinds.h"
@@ -46,19 +47,13 @@ static int add_text(json_t *argv, const struct template *t, const struct plan_en
 	return 0;
 }
 
-static bool inside(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-	return !strncmp(path, dir, len) && path[len] == '/';
-}
-
 /* A program that only now is known obeys the rules that `check` has for one in the machine file. */
 static const char *rendered_fault(const struct plan_env *env, const char *program)
 {
 	const char *fault = program_fault(program);
 	if (fault)
 		return fault;
-	return inside(program, env->confine.workspace) ? "lies in the workspace" : NULL;
+	return path_is_below(program, env->confine.workspace) ? "lies in the workspace" : NULL;
 }
 
 /* Why the rendered command cannot be run; NULL: it can. */

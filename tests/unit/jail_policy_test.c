@@ -1,6 +1,6 @@
 /*
- * The policy reader: every field, every refusal with the field's name, path arithmetic, and the
- * layout that comes of a policy.
+ * The policy reader: every field, every refusal with the field's name; and the layout that comes of
+ * a policy.
  */
 #include "jail/layout.h"
 #include "jail/policy.h"
@@ -145,17 +145,6 @@ static void test_refusals(void)
 	policy_done(&p);
 }
 
-static void test_paths(void)
-{
-	ok(path_is_normal("/a") && path_is_normal("/a/b.c") && path_is_normal("/.a/..b/..."),
-		"normal paths");
-	ok(!path_is_normal("a") && !path_is_normal("/a//b") && !path_is_normal("/a/.."),
-		"other spellings");
-	ok(path_is_below("/a/b", "/a") && !path_is_below("/ab", "/a") && !path_is_below("/a", "/a"),
-		"below, by whole components");
-	ok(path_is_within("/a", "/a") && !path_is_within("/", "/a"), "within");
-}
-
 static const struct place *find(const struct layout *l, const char *path)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -232,7 +221,6 @@ int main(void)
 	test_least();
 	test_whole();
 	test_refusals();
-	test_paths();
 	test_layout();
 	test_layout_refusals();
 	return tap_done();

@@ -236,6 +236,8 @@ static void unwritable(void)
 	e = ERR_NONE;
 	is(audit_open(path_of("audit.jsonl"), dir, &a, &e), -1, "inside the workspace is refused");
 	e = ERR_NONE;
+	is(audit_open(path_of("audit.jsonl"), "/", &a, &e), -1, "of which / holds everything");
+	e = ERR_NONE;
 	is(audit_open("/nowhere/at/all.jsonl", NULL, &a, &e), -1, "a missing directory too");
 }
 

@@ -79,6 +79,22 @@ static void test_chosen_program(void)
 	}
 }
 
+/* Where the workspace is "/", everything lies in it. */
+static void test_chosen_in_root(void)
+{
+	struct step step;
+	const char *workspace = env.confine.workspace;
+	env.confine.workspace = "/";
+	stand_in("chosen");
+	json_object_set_new(at.blackboard, "program", json_string("/bin/echo"));
+	if (ok(plan_step(&env, &at, &step, NULL) == 0, "a program, and the workspace is /")) {
+		const char *why = json_string_value(json_object_get(step.fact, "not_run"));
+		has_str(why ? why : "", "lies in the workspace", "it lies in it");
+		step_done(&step);
+	}
+	env.confine.workspace = workspace;
+}
+
 static void test_policy(void)
 {
 	struct step step;
@@ -321,6 +337,7 @@ int main(void)
 	position_init(&at, f.m);
 	test_policy();
 	test_chosen_program();
+	test_chosen_in_root();
 	test_agent();
 	test_commands();
 	test_budget();

@@ -1,6 +1,7 @@
 #include "agent/tools/place.h"
 
 #include "base/beneath.h"
+#include "base/path.h"
 #include <fcntl.h>
 #include <limits.h>
 
@@ -20,15 +21,14 @@ const char *place_relative(const struct tool_context *t, const char *path, struc
 {
 	const char *rest = path;
 	if (*path == '/') {
-		size_t len = strlen(t->workspace);
-		if (strncmp(path, t->workspace, len) || (path[len] && path[len] != '/')) {
+		if (!path_is_within(path, t->workspace)) {
 			tool_show(out, path);
 			buf_adds(out, " is outside the workspace ");
 			tool_show(out, t->workspace);
 			buf_adds(out, "; nothing outside it can be reached.");
 			return NULL;
 		}
-		rest = path + len;
+		rest = path + strlen(t->workspace);
 		while (*rest == '/')
 			rest++;
 	}
@@ -78,11 +78,9 @@ static bool lies_hidden(const struct tool_context *t, int fd)
 	if (n < 0 || n == sizeof(at) - 1)
 		return true;
 	at[n] = '\0';
-	for (size_t i = 0; i < t->hide_count; i++) {
-		size_t len = realpath(t->hide[i], hidden) ? strlen(hidden) : 0;
-		if (len && !strncmp(at, hidden, len) && (!at[len] || at[len] == '/'))
+	for (size_t i = 0; i < t->hide_count; i++)
+		if (realpath(t->hide[i], hidden) && path_is_within(at, hidden))
 			return true;
-	}
 	return false;
 }
 

@@ -1,0 +1,15 @@
+/*
+ * Paths as text: one spelling, and which lies below which. Nothing is looked up.
+ */
+#ifndef BASE_PATH_H
+#define BASE_PATH_H
+#include <stdbool.h>
+
+/* Begins with "/", is not "/" itself, no empty, "." or ".." component, no trailing "/", shorter
+ * than PATH_MAX. */
+bool path_is_normal(const char *path);
+/* Of two normal paths, where `dir` may be "/": the first lies strictly below the second, by whole
+ * components; the same, or they are equal. */
+bool path_is_below(const char *path, const char *dir);
+bool path_is_within(const char *path, const char *dir);
+#endif
