@@ -14,6 +14,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 
 struct agent {
 	struct order order;
@@ -79,8 +81,20 @@ static int work(struct agent *a, struct err *e)
 	return rc;
 }
 
-int main(void)
+static const char usage[] =
+	"usage: agent6-agent\n\n"
+	"Carries out one agent state; agent6 starts it. It takes no arguments: two JSON lines on\n"
+	"its standard input are its orders and its work, and what happens goes as JSON lines to "
+	"its\n"
+	"standard output.\n\n"
+	"  --help  print this and exit\n";
+
+int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return fputs(usage, stdout) < 0;
+	if (argc > 1)
+		return fputs(usage, stderr), EXIT_REFUSED;
 	struct agent a = {
 		.channels = {.control_fd = -1}, .launcher = LAUNCHER_NONE, .workspace_fd = -1};
 	struct err e = ERR_NONE;

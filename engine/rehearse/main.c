@@ -1,8 +1,6 @@
 /*
  * agent6-cassette: a model provider on the loopback interface that answers from cassettes.
  *
- *   agent6-cassette --cassette FILE... --ready-fd N [--report-fd N] [--positions FILE]
- *
  * Writes "PORT\n" to the ready descriptor and serves until its standard input ends.
  */
 #include "base/exit.h"
@@ -43,12 +41,36 @@ static int open_positions(struct player *p, const char *path, struct err *e)
 		       : player_resume(p, text, e);
 }
 
+/* key, name, value, what it is for */
+#define OPTIONS(X)                                                                                 \
+	X('c', "cassette", "FILE", "what to answer from; may be given more than once")             \
+	X('r', "ready-fd", "N", "where \"PORT\\n\" goes once it can be asked; needed")             \
+	X('e', "report-fd", "N", "where what did not match goes, as JSON lines")                   \
+	X('p', "positions", "FILE", "a file that keeps how far it came, to go on from there")      \
+	X('h', "help", NULL, "print this and exit")
+
+static const struct {
+	const char *name, *value, *summary;
+} lines[] = {
+#define LINE(key, name, value, summary) {name, value, summary},
+	OPTIONS(LINE)};
+
+static int print_help(void)
+{
+	puts("usage: agent6-cassette OPTION...\n\n"
+	     "A model provider on the loopback interface that answers from recordings, until its "
+	     "standard\ninput ends.\n");
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		printf("  --%-*s %-4s  %s\n", 10, lines[i].name,
+			lines[i].value ? lines[i].value : "", lines[i].summary);
+	return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
+}
+
 static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e)
 {
-	static const struct option options[] = {{"cassette", required_argument, NULL, 'c'},
-		{"ready-fd", required_argument, NULL, 'r'},
-		{"report-fd", required_argument, NULL, 'e'},
-		{"positions", required_argument, NULL, 'p'}, {0}};
+#define OPTION(key, name, value, summary)                                                          \
+	{name, (value) ? required_argument : no_argument, NULL, key},
+	static const struct option options[] = {OPTIONS(OPTION){0}};
 	const char *positions = NULL;
 	int option, failed = 0;
 	while (!failed && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -60,10 +82,10 @@ static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e
 			failed = parse_fd("--report-fd", optarg, &s->player.report_fd, e);
 		else if (option == 'p')
 			positions = optarg;
+		else if (option == 'h')
+			exit(print_help());
 		else
-			failed =
-				err_set(e, "usage: agent6-cassette --cassette FILE... --ready-fd N "
-					   "[--report-fd N] [--positions FILE]");
+			failed = err_set(e, "agent6-cassette --help lists the options");
 	}
 	if (failed)
 		return -1;

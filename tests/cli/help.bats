@@ -136,3 +136,16 @@ load ../kit/common
 	zsh -n "$SCRATCH/zsh"
 	fish -n "$SCRATCH/fish"
 }
+
+@test "agent6-agent and agent6-cassette say what they take" {
+	run -0 --separate-stderr "$AGENT6_BIN/agent6-cassette" --help
+	for option in cassette ready-fd report-fd positions help; do
+		[[ $output == *"  --$option "* ]]
+	done
+	run -2 --separate-stderr "$AGENT6_BIN/agent6-cassette" --casette x
+	[[ -z $output && $stderr == *"agent6-cassette --help lists the options"* ]]
+	run -0 --separate-stderr "$AGENT6_BIN/agent6-agent" --help </dev/null
+	[[ $output == "usage: agent6-agent"* && -z $stderr ]]
+	run -2 --separate-stderr "$AGENT6_BIN/agent6-agent" --order x </dev/null
+	[[ -z $output && $stderr == "usage: agent6-agent"* ]]
+}
