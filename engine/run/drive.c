@@ -399,14 +399,17 @@ static void fill_result(const struct drive *d, struct drive_result *out)
 
 static void give_back(const struct drive *d)
 {
-	char audit[PATH_MAX], lock[PATH_MAX + 8];
-	const char *const paths[] = {d->instance->path, audit, lock};
-	audit_path(d, audit);
-	snprintf(lock, sizeof(lock), "%s.lock", audit);
-	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+	const struct audit *a = &d->live.audit;
+	char lock[AUDIT_NAME_BYTES + 8];
+	snprintf(lock, sizeof(lock), "%s.lock", a->name);
+	const struct {
+		int dir_fd;
+		const char *name;
+	} ours[] = {{d->instance->dir_fd, "."}, {a->dir_fd, a->name}, {a->dir_fd, lock}};
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
 		struct err e = ERR_NONE;
-		if (!access(paths[i], F_OK) && owner_give_back(paths[i], &e))
-			live_notice(&d->live, "%s", e.text);
+		if (ours[i].dir_fd >= 0 && owner_give_back(ours[i].dir_fd, ours[i].name, &e))
+			live_notice(&d->live, "%s: %s", d->instance->path, e.text);
 	}
 }
 
@@ -434,8 +437,8 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	run_instance(&d);
 	jails_clear(&d.live.jails);
 	journal_close(&d.journal);
-	audit_done(&d.live.audit);
 	give_back(&d);
+	audit_done(&d.live.audit);
 	interrupts_done(&d.live.interrupts);
 	fill_result(&d, out);
 	workspace_done(&d.workspace);

@@ -5,7 +5,8 @@
 #define RUN_OWNER_H
 #include "base/err.h"
 
-/* When root acts for another user (SUDO_UID, SUDO_GID): gives that user what is root's of the
- * instance at `path`, and of the directories between it and one that is the user's already. */
-int owner_give_back(const char *path, struct err *e);
+/* When root acts for another user (SUDO_UID, SUDO_GID): gives that user what is root's of `name` in
+ * `dir_fd` ("." is all of it), and of the directories from there up to one that is the user's
+ * already. What is not there is no error. */
+int owner_give_back(int dir_fd, const char *name, struct err *e);
 #endif

@@ -131,3 +131,24 @@ END
 	SUDO_UID=$(id -u agent6-test) SUDO_GID=$(id -g agent6-test) go tool
 	[[ -z $(find "$SCRATCH/state" ! -user agent6-test) ]]
 }
+
+@test "what is given back is what the run wrote, wherever its path leads by then" {
+	need_root
+	user_setup
+	profile auto
+	tool_machine swapped '[sh, -c, "touch begun; until [ -e go ]; do sleep 0.05; done; mkdir -p \"$AGENT6_MACHINE_DATA_DIR/a/b\"; ln -s /etc/hostname \"$AGENT6_MACHINE_DATA_DIR/a/link\""]'
+	ensure_user
+	mkdir -p "$SCRATCH/victim/swapped"
+	touch "$SCRATCH/victim/swapped/file"
+	SUDO_UID=$(id -u agent6-test) SUDO_GID=$(id -g agent6-test) go swapped &
+	local pid=$! machines
+	eventually test -e begun
+	machines=$(dirname "$(instance swapped)")
+	mv "$machines" "$machines.away"
+	ln -s "$SCRATCH/victim" "$machines"
+	touch go
+	wait "$pid"
+	[[ $(stat -c %U "$SCRATCH/victim/swapped" "$SCRATCH/victim/swapped/file" /etc/hostname | sort -u) == root ]]
+	[[ -e $machines.away/swapped/data/a/b && -L $machines.away/swapped/data/a/link ]]
+	[[ -z $(find "$machines.away" ! -user agent6-test) ]]
+}
