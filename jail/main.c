@@ -25,9 +25,9 @@ static const struct step strict_launcher[] = {
 static const struct step strict_inside[] = {
 	{"network", network_begin},
 	{"identity", namespaces_become},
-	{"namespaces", namespaces_limit},
 	{"grants", grants_open},
 	{"root", rootfs_build},
+	{"namespaces", namespaces_limit},
 	{"network", network_enter},
 	{"root", rootfs_enter},
 	{"privileges", privileges_drop},

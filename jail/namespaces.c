@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 
 #define INTO_CGROUP 0x200000000ull /* linux/sched.h: CLONE_INTO_CGROUP */
@@ -111,13 +112,20 @@ int namespaces_become(struct jail *j, struct err *e)
 	return poll(&alive, 1, 0) ? err_set(e, "the launcher has ended") : 0;
 }
 
-/* Seccomp refuses new user namespaces; this refuses them once more, by count. A container whose
- * /proc/sys is read-only keeps the first refusal only, and the report says so. */
+/* Seccomp refuses new user namespaces; this refuses them once more, by count. It goes through the
+ * jail's own /proc, which is closed to writing only then: in the host's, the name is looked up
+ * among those of all user namespaces. */
 int namespaces_limit(struct jail *j, struct err *e)
 {
-	(void)e;
-	AUTO_FD int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
-	j->report->layers.userns_limit =
-		LAYER_ON("userns_limit") && fd >= 0 && write(fd, "0\n", 2) == 2;
+	struct layers *layers = &j->report->layers;
+	const unsigned long flags = MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	if (layers->proc) /* there is none */
+		return 0;
+	int fd = open("proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+	layers->userns_limit = LAYER_ON("userns_limit") && fd >= 0 && write(fd, "0\n", 2) == 2;
+	own_close(&fd);
+	if (LAYER_ON("read_only_proc") && mount(NULL, "proc", NULL, flags, NULL))
+		return err_errno(e, "cannot make /proc read-only");
+	layers->proc = "read-only";
 	return 0;
 }

@@ -96,9 +96,7 @@ static int place_new(const struct jail *j, const struct place *p, struct err *e)
 	bool proc = p->kind == PLACE_PROC;
 	const char *type = proc ? "proc" : "tmpfs";
 	unsigned long flags = MS_NOSUID | MS_NODEV | (p->exec ? 0 : MS_NOEXEC);
-	if (proc)
-		flags |= LAYER_ON("read_only_proc") ? MS_RDONLY : 0;
-	else
+	if (!proc)
 		snprintf(options, sizeof(options), "mode=1777,size=%lldm,nr_inodes=%lld",
 			(long long)j->policy.tmp_mb, (long long)j->policy.tmp_mb * 256);
 	if (make(p->path + 1, p, e))
@@ -106,8 +104,8 @@ static int place_new(const struct jail *j, const struct place *p, struct err *e)
 	bool mounted = !syscall(SYS_mount, type, p->path + 1, type, flags, options);
 	if (!mounted && (!proc || errno != EPERM))
 		return err_errno(e, "cannot mount %s", p->path);
-	if (proc)
-		j->report->layers.proc = mounted ? "read-only" : "none";
+	if (!mounted)
+		j->report->layers.proc = "none";
 	return 0;
 }
 
