@@ -8,21 +8,13 @@
 #include "base/pass.h"
 #include "jail/jail.h"
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-static int loopback_up(struct err *e)
-{
-	AUTO_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
-		return err_errno(e, "cannot bring up the loopback device");
-	return 0;
-}
 
 static int point_at_proxy(struct policy *p, unsigned port, struct err *e)
 {
@@ -65,9 +57,11 @@ static int make(void *unused)
 	(void)unused;
 	if (unshare(CLONE_NEWNET))
 		return err_errno(&made.why, "cannot make a network namespace");
-	if (loopback_up(&made.why))
-		return -1;
-	made.fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	AUTO_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
+		return err_errno(&made.why, "cannot bring up the loopback device");
+	made.fd = ioctl(fd, SIOCGSKNS);
 	return made.fd < 0 ? err_errno(&made.why, "cannot open the network namespace") : 0;
 }
 
