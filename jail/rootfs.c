@@ -64,13 +64,13 @@ static int attach(const struct jail *j, const struct place *p, int tree, struct 
 		if (fd >= 0 && known &&
 			(fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
 			return err_set(e, "%s was replaced while the jail was built", p->path);
-		if (fd < 0 && errno == ENOENT && p->kind == PLACE_MASK)
-			return 0; /* removed since: there is nothing left to cover */
 	}
-	if (fd < 0 || syscall(SYS_move_mount, tree, "", fd, "",
-			      MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
-		return err_errno(e, "cannot mount %s", p->path);
-	return 0;
+	if (fd >= 0 && !syscall(SYS_move_mount, tree, "", fd, "",
+			       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
+		return 0;
+	/* Removed since: there is nothing left to cover. */
+	bool gone = errno == ENOENT && p->kind == PLACE_MASK;
+	return gone ? 0 : err_errno(e, "cannot mount %s", p->path);
 }
 
 static int place_cover(const struct jail *j, const struct place *p, struct err *e)
