@@ -257,6 +257,7 @@ int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_
 	results->results = calloc(turn->call_count, sizeof(*results->results));
 	if (!results->results)
 		return -1;
+	bool told = d->guard.warned;
 	d->verdict = GUARD_GO_ON;
 	d->turn_bytes = d->results_bytes;
 	propose_batch(d, turn);
@@ -265,6 +266,9 @@ int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_
 		if (answer(d, &turn->calls[i], i, &results->results[i]))
 			return -1;
 	}
+	/* What came along with the calls that the notice is about was asked before it was read. */
+	if (d->verdict == GUARD_STOP && !told)
+		d->verdict = GUARD_WARN;
 	if (d->verdict == GUARD_WARN)
 		return add_notice(&results->results[turn->call_count - 1], circle_notice);
 	return 0;

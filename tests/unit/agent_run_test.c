@@ -261,6 +261,18 @@ static void circles(void)
 	is(kit_usage(&same, "turns"), 4, "at the fourth repetition");
 	has_str(same.requests, "does not exist.\\n[agent6: this call has now given",
 		"after a notice inside the tool result");
+	AUTO_KIT at_once = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "a", "list_dir", "{\"path\":\".\"}")
+					    KIT_CALL(1, "b", "list_dir",
+						    "{\"path\":\".\"}") KIT_CALL(2, "c", "list_dir",
+						    "{\"path\":\".\"}") KIT_CALL(3, "d", "list_dir",
+						    "{\"path\":\".\"}") KIT_END("tool_use"),
+				    0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&at_once);
+	is_str(kit_outcome(&at_once), "ok",
+		"the notice comes before the end, whatever a turn holds");
+	is(kit_count(at_once.requests, "this call has now given"), 1, "and comes once");
 	AUTO_KIT quiet = {.format = "anthropic",
 		.replies = {
 			{KIT_STREAM KIT_BEGIN KIT_TEXT("All good.") KIT_END("end_turn"), 0, 0}}};
