@@ -209,7 +209,7 @@ static void say(const struct connection *c)
 	control_say(&c->channel->broker->control,
 		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*}", "channel",
 			(int)c->channel->index, "endpoint",
-			c->endpoint ? c->endpoint->text : c->request.target, "addr",
+			c->endpoint ? c->endpoint->at.text : c->request.target, "addr",
 			c->dial.address[0] ? c->dial.address : NULL, "up",
 			(json_int_t)c->agent.moved, "down", (json_int_t)c->upstream.moved, "ms",
 			(json_int_t)(clock_monotonic_ms() - c->started_ms), "close", c->closed,

@@ -68,8 +68,8 @@ int dialer_open(struct dialer *d, struct err *e)
  * be silent for minutes: dead peers are found by keepalive, not by short idle limits. */
 static bool configure(CURL *easy, struct dial *a, const char *proxy)
 {
-	char url[ENDPOINT_TEXT_BYTES + 8];
-	snprintf(url, sizeof(url), "http://%s", a->endpoint->text);
+	char url[HOST_PORT_BYTES + 8];
+	snprintf(url, sizeof(url), "http://%s", a->endpoint->at.text);
 	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, url);
 	bad |= curl_easy_setopt(easy, CURLOPT_PRIVATE, a);
 	bad |= curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);

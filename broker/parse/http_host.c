@@ -74,7 +74,7 @@ static void line_see(struct http_line *l, const char *bytes, size_t len)
 }
 
 /* Its text with or without the port. */
-static bool names_endpoint(const struct endpoint *p, const char *value, size_t len)
+static bool names_endpoint(const struct host_port *p, const char *value, size_t len)
 {
 	size_t whole = strlen(p->text), host = (size_t)(strrchr(p->text, ':') - p->text);
 	return (len == whole || len == host) && strncasecmp(p->text, value, len) == 0;
@@ -86,7 +86,7 @@ static bool is_field(const char *line, size_t len, const char *name)
 }
 
 /* A header line up to its line feed. */
-static void see_field(struct head *h, const struct endpoint *p, const char *line, size_t len)
+static void see_field(struct head *h, const struct host_port *p, const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len), *end = line + len - 1;
 	h->bad |= !colon || colon == line || memchr(line, '\0', len) ||
@@ -121,7 +121,7 @@ size_t http_take_headers(struct pin *p, const char *bytes, size_t len)
 	const char *at = bytes, *end = bytes + (full ? HTTP_HEAD_MAX_BYTES : len), *feed;
 	struct head head = {.hosts = 0};
 	while ((feed = memchr(at, '\n', (size_t)(end - at))) && feed != at + 1) {
-		see_field(&head, p->endpoint, at, (size_t)(feed - at));
+		see_field(&head, &p->endpoint->at, at, (size_t)(feed - at));
 		at = feed + 1;
 	}
 	if (head.bad || (feed ? *at != '\r' || head.hosts != 1 || head.lengths > 1 : full))

@@ -56,7 +56,7 @@ static int decode_channel(struct options *o, char *value, struct err *e)
 	if (value && !local && strcmp(value, "private") != 0)
 		return err_set(e, "the second flag must be local or private");
 	/* What a written address may reach follows from the address. */
-	if (value && (local || !p->is_address))
+	if (value && (local || !p->at.address.family))
 		p->reach = local ? REACH_LOCAL : REACH_PRIVATE;
 	o->channel_count++;
 	return 0;
@@ -144,8 +144,8 @@ int options_decode(struct options *o, int argc, char **argv, struct err *e)
 		return err_set(e, "--channel or --proxy is missing: there is nothing to do");
 	/* What the upstream proxy is told is not where we connect. */
 	for (size_t i = 0; !o->upstream_proxy && i < o->channel_count; i++)
-		o->ports[o->port_count++] = o->channels[i].endpoint.port;
+		o->ports[o->port_count++] = o->channels[i].endpoint.at.port;
 	for (size_t i = 0; !o->upstream_proxy && i < o->rule_count; i++)
-		o->ports[o->port_count++] = o->rules[i].port;
+		o->ports[o->port_count++] = o->rules[i].at.port;
 	return 0;
 }

@@ -30,12 +30,13 @@ static size_t take_hello(struct pin *p, const char *bytes, size_t len)
 {
 	struct client_hello hello = {.bytes = 0};
 	enum hello_answer answer = client_hello_decode((const uint8_t *)bytes, len, &hello);
-	bool named = hello.name_count == 1 && !strcasecmp(p->endpoint->host, hello.server_name);
+	bool named = hello.name_count == 1 && !strcasecmp(p->endpoint->at.host, hello.server_name);
 	if (answer == HELLO_BAD)
 		p->refused = REFUSED_HELLO;
 	if (answer != HELLO_WHOLE)
 		return 0;
-	if (hello.encrypted || !(named || (hello.name_count == 0 && p->endpoint->is_address))) {
+	if (hello.encrypted ||
+		!(named || (hello.name_count == 0 && p->endpoint->at.address.family))) {
 		p->refused = REFUSED_SNI;
 		return 0;
 	}

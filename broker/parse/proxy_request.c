@@ -43,7 +43,7 @@ static enum proxy_step decode_socks(struct proxy_request *r, struct cursor *c)
 static enum proxy_step decode_connect(struct proxy_request *r, struct cursor *c)
 {
 	static const char method[] = "CONNECT ";
-	char line[sizeof("CONNECT  HTTP/1.x") + ENDPOINT_TEXT_BYTES - 1];
+	char line[sizeof("CONNECT  HTTP/1.x") + HOST_PORT_BYTES - 1];
 	size_t len = cursor_left(c), method_len = sizeof(method) - 1;
 	if (memcmp(c->at, method, len < method_len ? len : method_len) != 0)
 		return PROXY_BAD;

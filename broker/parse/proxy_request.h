@@ -20,7 +20,7 @@ struct proxy_request {
 	bool socks;   /* set with the first byte */
 	bool greeted; /* SOCKS: the greeting has been answered; kept by the caller between calls */
 	size_t bytes; /* how many of the given bytes this step took */
-	char target[ENDPOINT_TEXT_BYTES]; /* with PROXY_CONNECT: "host:port", not yet checked */
+	char target[HOST_PORT_BYTES]; /* with PROXY_CONNECT: "host:port", not yet checked */
 };
 
 enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len);

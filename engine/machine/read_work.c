@@ -1,7 +1,7 @@
 #include "machine/reader.h"
 
 #include "base/clock.h"
-#include <arpa/inet.h>
+#include "base/host.h"
 #include <string.h>
 
 /* Both spellings at once are an error of the shape, which needs no note. `ours` NULL: the key has
@@ -98,50 +98,6 @@ static void read_command(struct reader *r, struct state *s)
 	read_command_files(r, s);
 }
 
-/* A name or an IPv4 address, `len` bytes. */
-static bool host_name_ok(const char *host, size_t len)
-{
-	size_t known = strspn(host, "0123456789abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.");
-	if (!len || known < len || host[0] == '.' || host[len - 1] == '.')
-		return false;
-	for (size_t i = 1; i < len; i++)
-		if (host[i] == '.' && host[i - 1] == '.')
-			return false;
-	return true;
-}
-
-static bool is_address(int family, const char *host, size_t len)
-{
-	char text[INET6_ADDRSTRLEN];
-	struct in6_addr parsed;
-	if (len >= sizeof(text))
-		return false;
-	memcpy(text, host, len);
-	text[len] = '\0';
-	return inet_pton(family, text, &parsed) == 1;
-}
-
-/* HOST:PORT, where HOST may be `*.` and a name, or an IPv6 address in brackets: what the broker
- * takes, which otherwise would refuse it when the state begins. */
-static bool host_ok(const char *text)
-{
-	enum { HOST_BYTES_MAX = 253 };
-	const char *colon = strrchr(text, ':');
-	if (!colon)
-		return false;
-	size_t digits = strspn(colon + 1, "0123456789"), len = (size_t)(colon - text);
-	unsigned long port = strtoul(colon + 1, NULL, 10);
-	if (!digits || digits > 5 || colon[1 + digits] || !port || port > 65535 ||
-		len > HOST_BYTES_MAX)
-		return false;
-	if (text[0] == '[')
-		return colon[-1] == ']' && is_address(AF_INET6, text + 1, len - 2);
-	size_t skip = strncmp(text, "*.", 2) == 0 ? 2 : 0;
-	return host_name_ok(text + skip, len - skip) &&
-	       !(skip && is_address(AF_INET, text + skip, len - skip));
-}
-
 static void read_network(struct reader *r, struct state *s)
 {
 	struct tool_state *t = &s->tool;
@@ -162,7 +118,9 @@ static void read_network(struct reader *r, struct state *s)
 	t->network = NETWORK_LIST;
 	t->hosts = reader_texts(r, s->node, "allow_network", &t->host_count);
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (list->items[i].kind != DOC_STR || host_ok(list->items[i].text))
+		struct host_port host;
+		if (list->items[i].kind != DOC_STR ||
+			host_rule_decode(&host, list->items[i].text, NULL) == 0)
 			continue;
 		struct site site = reader_site(r, &list->items[i], s);
 		struct finding *f = site_report(

@@ -19,7 +19,7 @@ static void reads(const char *value, const char *text, enum reach reach, bool tl
 	const struct endpoint *p = &o.channels[0].endpoint;
 	if (!ok(decode(&o, &e, "--channel", value) == 0, "%s", value))
 		diag("%s", e.text);
-	is_str(p->text, text, "%s: its endpoint", value);
+	is_str(p->at.text, text, "%s: its endpoint", value);
 	is(p->reach, reach, "%s: its reach", value);
 	is(p->tls, tls, "%s: tls", value);
 }
@@ -46,6 +46,7 @@ static void test_channels(void)
 	refuses("5=api.example.com,tls", "HOST:PORT");
 	refuses("5=api.example.com:0,tls", "port");
 	refuses("5=api.example.com:65536,tls", "port");
+	refuses("5=api.example.com:+443,tls", "port");
 	refuses("5=api.example.com:443", "FD=HOST:PORT,tls");
 	refuses("5=api.example.com:443,ssl", "tls or plain");
 	refuses("5=api.example.com:443,tls,public", "local or private");

@@ -1,0 +1,66 @@
+#include "base/host.h"
+
+#include "base/num.h"
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_name(const char *host)
+{
+	size_t len = strlen(host);
+	return len > 0 && host[0] != '.' && host[len - 1] != '.' && !strstr(host, "..") &&
+	       strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == len;
+}
+
+static void see_address(struct host_port *p)
+{
+	if (inet_pton(AF_INET, p->host, &p->address.in.sin_addr) == 1) {
+		p->address.family = AF_INET;
+	} else if (inet_pton(AF_INET6, p->host, &p->address.in6.sin6_addr) == 1) {
+		p->address.family = AF_INET6;
+		inet_ntop(AF_INET6, &p->address.in6.sin6_addr, p->host, sizeof(p->host));
+	}
+}
+
+int host_port_decode(struct host_port *out, const char *text, struct err *e)
+{
+	struct host_port p = {.port = 0};
+	const char *colon = strrchr(text, ':');
+	int64_t port;
+	if (!colon)
+		return err_set(e, "expected HOST:PORT, for example api.example.com:443");
+	size_t digits = strlen(colon + 1);
+	if (digits > 5 || !isdigit((unsigned char)colon[1]) ||
+		num_int(colon + 1, digits, &port) < 0 || port < 1 || port > 65535)
+		return err_set(e, "the port must be a number from 1 to 65535");
+	size_t len = (size_t)(colon - text);
+	bool bracketed = len >= 2 && text[0] == '[' && colon[-1] == ']';
+	if (len >= sizeof(p.host))
+		return err_set(e, "the host is longer than %d bytes", HOST_BYTES - 1);
+	for (size_t i = 0; i < len - 2 * bracketed; i++)
+		p.host[i] = (char)tolower((unsigned char)text[i + bracketed]);
+	see_address(&p);
+	if (bracketed ? p.address.family != AF_INET6 : !is_name(p.host))
+		return err_set(e,
+			"\"%s\" is neither a host name, an IPv4 address nor an IPv6 address in "
+			"brackets",
+			p.host);
+	p.port = (uint16_t)port;
+	snprintf(p.text, sizeof(p.text), bracketed ? "[%s]:%u" : "%s:%u", p.host, p.port);
+	*out = p;
+	return 0;
+}
+
+int host_rule_decode(struct host_port *out, const char *text, struct err *e)
+{
+	bool wildcard = strncmp(text, "*.", 2) == 0;
+	struct host_port p;
+	if (host_port_decode(&p, text + 2 * wildcard, e) < 0)
+		return -1;
+	if (wildcard && p.address.family)
+		return err_set(e, "\"*.\" goes before a name, not an address");
+	p.wildcard = wildcard;
+	*out = p;
+	return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * HOST:PORT as it is written in machines and in the broker's options. Pure.
+ */
+#ifndef BASE_HOST_H
+#define BASE_HOST_H
+#include "base/err.h"
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HOST_BYTES = 254, HOST_PORT_BYTES = 270 };
+
+struct host_port {
+	char host[HOST_BYTES];      /* lower case; an IPv6 address without its brackets */
+	char text[HOST_PORT_BYTES]; /* "host:port", brackets kept: for URLs and facts */
+	uint16_t port;
+	bool wildcard; /* one or more labels before `host` */
+	union {
+		sa_family_t family; /* AF_UNSPEC: it is a name */
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} address; /* what is written as one, its port left out */
+};
+
+/* A name is letters, digits, '-', '_' and '.', without a trailing dot. An IPv6 address stands in
+ * brackets and comes out in its one spelling, so that texts compare. */
+int host_port_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
+/* The same, or "*." in front of a name: any of its subdomains. */
+int host_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
+#endif

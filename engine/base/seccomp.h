@@ -1,0 +1,48 @@
+/*
+ * A filter from a table of system calls: what is not in it does not exist (ENOSYS), so that
+ * libraries fall back and tomorrow's calls are closed. For programs that link libseccomp.
+ */
+#ifndef BASE_SECCOMP_H
+#define BASE_SECCOMP_H
+#include <errno.h>
+#include <seccomp.h>
+#include <stddef.h>
+
+enum { CALL_TESTS_MAX = 3 };
+
+/* `action` (SCMP_ACT_*) when all of the tests hold; several rows for one call are alternatives.
+ * Tests compare all 64 bits: in an allow-list that is the strict way. */
+struct call_rule {
+	const char *call;
+	uint32_t action;
+	unsigned tests;
+	struct scmp_arg_cmp test[CALL_TESTS_MAX];
+};
+
+/* A call that this architecture or this libseccomp does not know stays absent. */
+static inline int seccomp_add_rule(scmp_filter_ctx filter, const struct call_rule *r)
+{
+	int number = seccomp_syscall_resolve_name(r->call);
+	return number < 0 ? 0
+			  : seccomp_rule_add_array(filter, r->action, number, r->tests, r->test);
+}
+
+/* Binds this thread, and what it starts from now on, for ever. A call by another architecture's
+ * numbers is answered by death. -1 with errno. */
+static inline int seccomp_enter_rules(const struct call_rule *rules, size_t count)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	if (!filter)
+		return -1;
+	int rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	if (!rc) /* a tree instead of a list: calls are answered in a few steps */
+		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = seccomp_add_rule(filter, &rules[i]);
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	errno = -rc;
+	return rc ? -1 : 0;
+}
+#endif
