@@ -339,6 +339,8 @@ static void on_activity(void *ctx, const struct activity *now)
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
 	buf_adds(&line, "");
+	if (!s->last_us) /* the first of this run, which may go on from another */
+		s->last_us = now->began_unix_us;
 	if (now->state)
 		add_activity(s, &line, now);
 	show_live(s, line.data);

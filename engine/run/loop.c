@@ -23,6 +23,7 @@ static void tell(struct drive *d)
 		.seq = d->at.seq + 1,
 		.attempt = d->at.attempt,
 		.started_monotonic_ms = clock_monotonic_ms(),
+		.began_unix_us = d->at.armed ? d->at.updated_us : clock_realtime_us(),
 		.wake_unix_us = d->at.wake_us};
 	live_tick(&d->live);
 }
@@ -214,13 +215,14 @@ static bool take_work(struct drive *d)
 	struct err e = ERR_NONE;
 	struct sleep pause = {.instance = d->instance,
 		.interrupts = &d->live.interrupts,
-		.until_us = d->at.retry_at_us,
-		/* 0 would be no bound. */
-		.most_ms = plan_backoff_ms(d->at.state, d->at.attempt - 1, 0) + 1};
-	if (d->at.retry_at_us)
+		.until_us = d->at.retry_at_us};
+	if (d->at.retry_at_us) {
 		jails_clear(&d->live.jails);
-	if (d->at.retry_at_us && sleep_wait(&pause, &e))
-		return drive_end(d, RUN_BROKEN, "%s", e.text);
+		/* 0 would be no bound. */
+		pause.most_ms = plan_backoff_ms(d->at.state, d->at.attempt - 1, 0) + 1;
+		if (sleep_wait(&pause, &e))
+			return drive_end(d, RUN_BROKEN, "%s", e.text);
+	}
 	if (pause.woke == WOKE_STOP)
 		return true;
 	if (plan_step(&d->env, &d->at, &step, &e))

@@ -287,6 +287,22 @@ END
 	[[ $(jq -r 'select(.t == "notify") | "\(.level) \(.message)"' "$SCRATCH/heard") == 'warn hello a "b"' ]]
 }
 
+@test "a wait that another run began is shown with its own time" {
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	go parked --exit-on-wait
+	sleep 1.2
+	agent6 machine poke parked
+	run agent6 machine run "$SCRATCH/parked"
+	echo "$output"
+	[[ $output =~ park\ +signal\ -\>\ good\ +[1-9]\.?[0-9]*\ s ]]
+}
+
 @test "how a notify program failed is said" {
 	mkdir -p "$SCRATCH/config/agent6"
 	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
