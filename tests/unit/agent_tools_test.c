@@ -234,6 +234,19 @@ static void searching(void)
 		"src/m.c:1: int x; /* E42 */\n", "a glob");
 	is_str(call("grep", "{\"pattern\":\"E42\",\"path\":\"src\"}", NULL),
 		"src/m.c:1: int x; /* E42 */\n", "a path");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"glob\":\"**/*.log\"}", NULL),
+		"keep.log:1: E42 kept\n", "two stars stand for no directory as well");
+	mkdirat(context.workspace_fd, "src/deep", 0755);
+	puts_in("src/.gitignore", "/deep/skip\n");
+	puts_in("src/deep/y.log", "E43\n");
+	puts_in("src/deep/skip", "E43\n");
+	puts_in("src/deep/found", "E43\n");
+	is_str(call("grep", "{\"pattern\":\"E43\",\"path\":\"src/deep\"}", NULL),
+		"src/deep/found:1: E43\n", "what is ignored above a path is left out below it");
+	is_str(call("grep", "{\"pattern\":\"E43\",\"path\":\"src/../src/deep/.\"}", NULL),
+		"src/../src/deep/./found:1: E43\n", "however it is spelled");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"path\":\"build\"}", NULL),
+		"build/o.txt:1: E42\n", "an ignored directory is searched when it is asked for");
 	is_str(call("grep", "{\"pattern\":\"^int y;$\",\"path\":\"src/m.c\"}", NULL),
 		"src/m.c:2: int y;\n", "one file");
 	is_str(call("grep", "{\"pattern\":\"SECRET\"}", NULL), "(no match)\n", "nothing outside");

@@ -64,7 +64,7 @@ static bool match_one(const char *pattern, size_t pattern_len, const char *name,
 	return p && n && !fnmatch(p, n, 0);
 }
 
-static bool match_path(const char *pattern, const char *path)
+bool ignore_glob(const char *pattern, const char *path)
 {
 	size_t len = strcspn(pattern, "/");
 	const char *more = pattern[len] ? pattern + len + 1 : NULL;
@@ -72,7 +72,7 @@ static bool match_path(const char *pattern, const char *path)
 		if (!more)
 			return true;
 		for (const char *at = path; at; at = strchr(at, '/'), at = at ? at + 1 : NULL)
-			if (match_path(more, at))
+			if (ignore_glob(more, at))
 				return true;
 		return false;
 	}
@@ -80,7 +80,7 @@ static bool match_path(const char *pattern, const char *path)
 	if (!match_one(pattern, len, path, name))
 		return false;
 	if (more && path[name])
-		return match_path(more, path + name + 1);
+		return ignore_glob(more, path + name + 1);
 	return !more && !path[name];
 }
 
@@ -89,7 +89,7 @@ static bool rule_matches(const struct ignore_rule *r, const char *path, bool is_
 	if (r->directories_only && !is_directory)
 		return false;
 	if (r->anchored)
-		return match_path(r->pattern, path);
+		return ignore_glob(r->pattern, path);
 	const char *base = strrchr(path, '/');
 	return !fnmatch(r->pattern, base ? base + 1 : path, 0);
 }

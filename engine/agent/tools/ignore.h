@@ -25,4 +25,6 @@ void ignore_init(
 void ignore_done(struct ignore *i);
 /* Whether `path` (relative to the root) is ignored, given that its directory is not. */
 bool ignore_match(const struct ignore *i, const char *path, bool is_directory);
+/* Whether `path` matches `pattern` component by component; ** stands for any number of them. */
+bool ignore_glob(const char *pattern, const char *path);
 #endif

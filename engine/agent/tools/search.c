@@ -26,7 +26,8 @@ struct walk {
 	regex_t regex;
 	struct buf *out;
 	size_t hits, files, skipped;
-	char path[PATH_MAX]; /* of the entry at hand, relative to the start */
+	char path[PATH_MAX]; /* of the entry at hand, relative to the workspace */
+	size_t start;        /* where in it what lies below the starting point begins */
 	size_t depth;
 };
 
@@ -35,13 +36,18 @@ static bool is_over(const struct walk *w)
 	return w->hits >= SEARCH_HITS_MAX || w->files >= FILES_MAX;
 }
 
+static const char *below(const struct walk *w)
+{
+	return w->path + w->start;
+}
+
 static void show_hit(struct walk *w, size_t number, const char *line, size_t len)
 {
-	const char *prefix = w->search->prefix;
+	const char *prefix = w->search->prefix, *path = below(w);
 	tool_show(w->out, prefix);
-	if (*prefix && w->path[0])
+	if (*prefix && *path)
 		buf_addc(w->out, '/');
-	tool_show(w->out, w->path);
+	tool_show(w->out, path);
 	size_t shown = len < LINE_SHOWN_BYTES ? len : LINE_SHOWN_BYTES;
 	shown = shown < len ? utf8_prefix(line, shown) : shown;
 	buf_addf(w->out, ":%zu: ", number);
@@ -87,7 +93,9 @@ static bool is_wanted(const struct walk *w, const char *name)
 	const char *glob = w->search->glob;
 	if (!glob)
 		return true;
-	return !fnmatch(glob, strchr(glob, '/') ? w->path : name, 0);
+	if (!strchr(glob, '/'))
+		return !fnmatch(glob, name, 0);
+	return !fnmatch(glob, below(w), 0) || ignore_glob(glob, below(w));
 }
 
 static void load_ignore(int dir_fd, const struct ignore *parent, size_t prefix, struct ignore *out)
@@ -171,6 +179,54 @@ static void conclude(const struct walk *w)
 			FILE_CAP_BYTES / (1024 * 1024));
 }
 
+/* Where `fd` lies in the workspace, whatever links and dots led there; "" where that is not known.
+ */
+static void locate(const struct walk *w, int fd, char out[PATH_MAX])
+{
+	const int fds[] = {w->search->tools->workspace_fd, fd};
+	char link[40], at[2][PATH_MAX];
+	*out = '\0';
+	for (int i = 0; i < 2; i++) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fds[i]);
+		ssize_t n = readlink(link, at[i], PATH_MAX - 1);
+		if (n < 0 || n == PATH_MAX - 1)
+			return;
+		at[i][n] = '\0';
+	}
+	size_t root = strcmp(at[0], "/") ? strlen(at[0]) : 0;
+	if (!strncmp(at[0], at[1], root) && at[1][root] == '/')
+		snprintf(out, PATH_MAX, "%s", at[1] + root + 1);
+}
+
+/* Down to the starting point, for the rules on the way. Takes `at_fd`. */
+static void walk_down(
+	struct walk *w, int at_fd, const char *rest, const struct ignore *parent, int start_fd)
+{
+	AUTO_FD int fd = at_fd;
+	size_t before = strlen(w->path), len = strcspn(rest, "/");
+	if (!*rest) {
+		w->start = before + (before > 0);
+		walk_dir(w, start_fd, parent);
+		return;
+	}
+	struct ignore ignore;
+	load_ignore(fd, parent, before ? before + 1 : 0, &ignore);
+	snprintf(w->path + before, sizeof(w->path) - before, "%s%.*s", before ? "/" : "", (int)len,
+		rest);
+	int next = openat(fd, w->path + before + (before > 0),
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	walk_down(w, next, rest + len + (rest[len] == '/'), &ignore, start_fd);
+	ignore_done(&ignore);
+}
+
+static void search_tree(struct walk *w, int fd)
+{
+	char where[PATH_MAX];
+	locate(w, fd, where);
+	int root = openat(w->search->tools->workspace_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	walk_down(w, root, where, NULL, fd);
+}
+
 int search_run(const struct search *s, int fd, struct buf *out)
 {
 	struct walk w = {.search = s, .out = out};
@@ -184,7 +240,7 @@ int search_run(const struct search *s, int fd, struct buf *out)
 	if (s->is_file)
 		search_fd(&w, fd);
 	else
-		walk_dir(&w, fd, NULL);
+		search_tree(&w, fd);
 	conclude(&w);
 	regfree(&w.regex);
 	return 0;
