@@ -86,7 +86,7 @@ static char *real_or_future(const char *path, struct err *e)
 		head[cut] = '\0';
 	}
 	char *out = NULL;
-	const char *rest = path + cut;
+	const char *rest = path + (cut > 1 ? cut : 0); /* of "/" nothing but the slash is there */
 	if (strstr(rest, "/..") ||
 		asprintf(&out, "%s%s", strcmp(real, "/") ? real : "", rest) < 0) {
 		err_set(e, "the state directory %s goes through \"..\" of what does not exist",

@@ -512,6 +512,10 @@ int main(void)
 	mkdir(workspace, 0700);
 	config = config_rehearsal(NULL, 0, API_ANTHROPIC, "http://127.0.0.1:1", state);
 	ok(place_find(workspace, workspace, &place, &e) < 0, "a state directory in the workspace");
+	e = ERR_NONE;
+	if (ok(!place_find(workspace, "/agent6-none/state", &place, &e), "one that is not there"))
+		is_str(place.state_dir, "/agent6-none/state", "and nothing of it: its place");
+	place_done(&place);
 	if (place_find(workspace, state, &place, &e))
 		bail("%s", e.text);
 	test_run();
