@@ -1,6 +1,7 @@
 #include "base/io.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -142,4 +143,20 @@ int io_replace_file(
 		return 0;
 	unlinkat(dir_fd, temp, 0);
 	return -1;
+}
+
+int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (!*name || strlen(path) >= sizeof(dir))
+		return err_set(e, "'%.100s' names no file to write", path);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return err_set(e, "%s is there and is not a regular file", path);
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return err_errno(e, "cannot open %s", dir);
+	return io_replace_file(at, name, bytes, len, mode, e);
 }

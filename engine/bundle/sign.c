@@ -2,7 +2,6 @@
 
 #include "base/capture.h"
 #include "base/io.h"
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -75,20 +74,14 @@ static int check_file(const char *path, struct err *e)
 
 int sign_write(const struct bundle *b, const char *key_file, struct err *e)
 {
-	char path[PATH_MAX], dir[PATH_MAX];
+	char path[PATH_MAX];
 	const char *const args[] = {"-Y", "sign", "-n", "agent6-bundle", "-f", key_file, NULL};
 	AUTO_BUF signature;
 	buf_init(&signature, SIGN_BYTES_MAX);
 	if (check_file(key_file, e) || keygen(b, args, &signature, e))
 		return -1;
 	signature_path(b, path);
-	const char *slash = strrchr(path, '/');
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return err_errno(e, "cannot open %s", dir);
-	return io_replace_file(
-		at, slash ? slash + 1 : path, signature.data, signature.len, 0644, e);
+	return io_publish_file(path, signature.data, signature.len, 0644, e);
 }
 
 bool sign_exists(const struct bundle *b)

@@ -3,8 +3,6 @@
 #include "cli/report.h"
 #include "cli/setup.h"
 #include "run/journal.h"
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,15 +33,9 @@ static int collect(struct report *r, const struct resting *i, struct err *e)
 
 static int save(const struct buf *page, const char *path, struct err *e)
 {
-	char dir[PATH_MAX];
-	const char *slash = strrchr(path, '/');
 	if (page->failed)
 		return err_set(e, "the report would be larger than 1 GiB");
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return err_errno(e, "cannot open %s", dir);
-	return io_replace_file(at, slash ? slash + 1 : path, page->data, page->len, 0644, e);
+	return io_publish_file(path, page->data, page->len, 0644, e);
 }
 
 static int write_report(const struct resting *i, const char *path, struct err *e)

@@ -52,6 +52,32 @@ static void test_files(int dir)
 	is(errno, ENOSPC, "says so");
 }
 
+/* What a person names as output may be anything. */
+static void test_publish(int dir)
+{
+	struct stat st;
+	struct err e = ERR_NONE;
+	AUTO_FD int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (before < 0 || fchdir(dir))
+		bail("cannot enter the scratch directory");
+	ok(!io_publish_file("out", "x", 1, 0644, &e), "a new file %s", e.text);
+	ok(!io_publish_file("./out", "y", 1, 0644, &e), "an old one %s", e.text);
+	ok(!symlink("nowhere", "dangling"), "a link");
+	ok(!io_publish_file("dangling", "y", 1, 0644, &e), "a link to nothing %s", e.text);
+	mkfifo("pipe", 0600);
+	ok(!symlink("pipe", "to-pipe"), "a link to a FIFO");
+	is(io_publish_file("pipe", "x", 1, 0644, &e), -1, "a FIFO stays");
+	has_str(e.text, "pipe is there and is not a regular file", "and is named");
+	is(io_publish_file("to-pipe", "x", 1, 0644, &e), -1, "so does a link to one");
+	ok(!lstat("pipe", &st) && S_ISFIFO(st.st_mode), "it is still there");
+	ok(!lstat("to-pipe", &st) && S_ISLNK(st.st_mode), "as is the link");
+	is(io_publish_file("", "x", 1, 0644, &e), -1, "no name");
+	is(io_publish_file("none/", "x", 1, 0644, &e), -1, "no file name");
+	is(io_publish_file("none/x", "x", 1, 0644, &e), -1, "no directory");
+	if (fchdir(before))
+		bail("cannot go back");
+}
+
 static int beneath(int dir, const char *path)
 {
 	AUTO_FD int fd = beneath_open(dir, path, O_RDONLY, 0, 0);
@@ -166,6 +192,7 @@ int main(void)
 {
 	AUTO_FD int dir = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_files(dir);
+	test_publish(dir);
 	test_beneath(dir);
 	test_children();
 	test_crossed_descriptors();
