@@ -25,15 +25,17 @@ static int set_limit(unsigned what, const char *name, uint64_t value, struct err
 }
 
 /* Without a user namespace the kernel counts all that the user runs, and a desktop alone is more
- * than a command may have. Each thread is a link of its process's task directory; what hides from
- * its own user is not counted, which leaves the command less. In the launcher, which has the time:
- * the command's process confines itself meanwhile, and waits for the number at its limits. */
+ * than a command may have; of the host's root it limits nothing. Each thread is a link of its
+ * process's task directory; what hides from its own user is not counted, which leaves the command
+ * less. In the launcher, which has the time: the command's process confines itself meanwhile, and
+ * waits for the number at its limits. */
 int limits_count(struct jail *j, struct err *e)
 {
 	struct report *r = j->report;
 	char path[300];
 	struct stat st;
-	DIR *all = opendir("/proc");
+	bool unlimited = j->root == ROOT_HOST && !j->host_uid;
+	DIR *all = unlimited ? NULL : opendir("/proc");
 	for (const struct dirent *d; all && (d = readdir(all));) {
 		snprintf(path, sizeof(path), "%s/task", d->d_name);
 		if (*d->d_name <= '9' && !fstatat(dirfd(all), d->d_name, &st, 0) &&
