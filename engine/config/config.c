@@ -240,7 +240,8 @@ static void read_directory(
 	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
 		char path[4200];
 		snprintf(path, sizeof(path), "%s/config.%s", dir, suffixes[i]);
-		if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) && errno == ENOENT)
+		bool there = !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
+		if (!there && (found || errno == ENOENT))
 			continue;
 		if (found) {
 			report_file(f, path,

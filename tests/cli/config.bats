@@ -113,6 +113,17 @@ setup() {
 	[[ -z $stderr ]]
 }
 
+@test "check config: a directory that cannot be looked into is one error" {
+	mkdir -p "$SCRATCH/shut"
+	chmod 700 "$SCRATCH/shut"
+	need_root # who then becomes somebody else
+	cd / || return
+	run --separate-stderr as_user env XDG_CONFIG_HOME="$SCRATCH/shut" "$AGENT6_BIN/agent6" check config
+	echo "$stderr"
+	[[ $status -eq 2 && $stderr == *"config.yaml: error[config-file]: cannot open "*"Permission denied"* ]]
+	[[ $(wc -l <<<"$stderr") -eq 1 ]]
+}
+
 @test "check config: what leads and limits egress is refused at its place, with the rule and the fix" {
 	mkdir -p "$SCRATCH/config/agent6"
 	printf 'sandbox:\n  max_egress_bytes: -1\n' >"$file"
