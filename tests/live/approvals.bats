@@ -182,6 +182,13 @@ on_branch() { # FILE
 	[[ $(trail 'select(.t == "approved") | "\(.method) \(.reason)"') == "policy granted by --auto-approve" ]]
 }
 
+@test "a program that cannot be run is the command's failure, not the jail's" {
+	model "$(calls '["no-such-program"]')" "$(said $'exit 127\n')"
+	run "${RUN[@]}" --auto-approve --quiet "$SCRATCH/coder"
+	echo "$output"
+	[[ $status -eq 0 ]]
+}
+
 @test "without an answer in time it is denied" {
 	model "$(calls '["touch","made"]')" "$(said 'nobody answered within 1 seconds')"
 	agent6 config set approval.timeout_secs 1

@@ -183,6 +183,9 @@ static void files(void)
 	refused(REPLACE("pipe", "a", "b"), "is a named pipe");
 	refused("{\"path\":\"a.txt\",\"edits\":[]}", "1 to 64");
 	refused("{\"path\":\"a.txt\",\"edits\":[{\"new_string\":\"x\"}]}", "must be");
+	refused("{\"path\":\"a.txt\",\"edits\":[{\"old_string\":\"one\",\"new_string\":\"x\","
+		"\"replace_all\":true}]}",
+		"must be");
 	refused("{\"path\":\"d\",\"edits\":[{\"kind\":\"create\",\"new_string\":\"x\"},{\"kind\":"
 		"\"create\",\"new_string\":\"y\"}]}",
 		"only edit");

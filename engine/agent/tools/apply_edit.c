@@ -232,6 +232,15 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 	return 0;
 }
 
+static bool has_known_members(const json_t *edit)
+{
+	static const char *const known[] = {"kind", "old_string", "new_string"};
+	size_t count = 0;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		count += json_object_get(edit, known[i]) != NULL;
+	return count == json_object_size(edit);
+}
+
 /* The list as a model wrote it. 1: one create; 0: replacements; -1: refused. */
 static int read_edits(const json_t *list, struct edit edits[EDITS_MAX], struct buf *out)
 {
@@ -249,7 +258,7 @@ static int read_edits(const json_t *list, struct edit edits[EDITS_MAX], struct b
 		bool create = !strcmp(kind, "create");
 		creates = creates || create;
 		if ((!create && strcmp(kind, "replace")) || !edits[i].new_text ||
-			(!create && !edits[i].old_text)) {
+			(!create && !edits[i].old_text) || !has_known_members(e)) {
 			buf_addf(out,
 				"Edit %zu must be {kind: \"replace\", old_string, new_string} or "
 				"{kind: \"create\", new_string}.",

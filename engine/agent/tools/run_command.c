@@ -52,9 +52,10 @@ static bool add_status(struct buf *out, const json_t *status)
 	const json_t *code = json_object_get(status, "exit");
 	const json_t *signal = json_object_get(status, "signal");
 	const char *error = json_string_value(json_object_get(status, "error"));
+	bool set_up = !error || (json_is_integer(code) && !json_object_get(status, "stage"));
 	if (json_is_true(json_object_get(status, "timed_out")))
 		buf_adds(out, "The command ran into its time-out and was killed.\n");
-	else if (error)
+	else if (!set_up)
 		buf_addf(out, "The jail could not be set up: %.400s\n", error);
 	else if (json_is_integer(signal))
 		buf_addf(out, "The command was killed by signal %lld.\n",
