@@ -7,16 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_group(const char *word)
-{
-	size_t count, len = strlen(word);
-	const struct verb *const *all = verbs(&count);
-	for (size_t i = 0; i < count; i++)
-		if (!strncmp(all[i]->path, word, len) && all[i]->path[len] == ' ')
-			return true;
-	return false;
-}
-
 /* --help before `--` asks for help wherever it stands. */
 static bool wants_help(char **argv)
 {
@@ -91,7 +81,7 @@ int main(int argc, char **argv)
 		puts("agent6 " AGENT6_VERSION);
 		return end(EXIT_OK, false);
 	}
-	if (argc == 3 && !strcmp(argv[2], "--help") && is_group(argv[1])) {
+	if (argc == 3 && !strcmp(argv[2], "--help") && verb_is_group(argv[1])) {
 		help_overview(stdout, argv[1]);
 		return end(EXIT_OK, false);
 	}

@@ -47,18 +47,66 @@ static const char *without_group(const char *word)
 	return NULL;
 }
 
-/* The message for words that name no verb: a group is completed, a misspelling corrected. */
+/* The verb of the group that `word` most resembles. NULL: none. */
+static const char *near_in_group(const char *group, const char *word)
+{
+	const char *seconds[ARRAY_LEN(table)];
+	size_t len = strlen(group);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const char *path = table[i]->path;
+		bool inside = !strncmp(path, group, len) && path[len] == ' ';
+		seconds[i] = inside ? path + len + 1 : NULL;
+	}
+	const char *near = near_name(word, seconds, ARRAY_LEN(seconds));
+	return near ? near - len - 1 : NULL;
+}
+
+bool verb_is_group(const char *word)
+{
+	size_t len = strlen(word);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (!strncmp(table[i]->path, word, len) && table[i]->path[len] == ' ')
+			return true;
+	return false;
+}
+
+/* `check flow` leaves out the group that has most of the verbs; `check` is one, too. */
+static const char *without_machine(const char *word)
+{
+	const char *path = without_group(word);
+	return path && !strncmp(path, "machine ", 8) ? path : NULL;
+}
+
+/* The message for a group with no verb of it behind. */
+static void unknown_in_group(const char *group, const char *word, struct err *e)
+{
+	const char *near = word ? near_in_group(group, word) : NULL;
+	if (word && !near)
+		near = without_machine(group);
+	if (!word)
+		err_set(e, "'%s' needs a command behind it; `agent6 %s --help` lists them", group,
+			group);
+	else if (near)
+		err_set(e, "there is no command '%s %.80s'; did you mean 'agent6 %s'?", group, word,
+			near);
+	else
+		err_set(e, "there is no command '%s %.80s'; `agent6 %s --help` lists them", group,
+			word, group);
+}
+
+/* The message for words that name no verb: a misspelling is corrected. */
 static void unknown_verb(char **argv, struct err *e)
 {
 	const char *names[ARRAY_LEN(table)];
 	char word[160];
-	size_t group = strlen(argv[0]);
-	bool is_group = false;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		names[i] = table[i]->path;
-		is_group |= !strncmp(names[i], argv[0], group) && names[i][group] == ' ';
+	bool two_words = argv[1] && argv[1][0] != '-';
+	if (verb_is_group(argv[0])) {
+		unknown_in_group(argv[0], two_words ? argv[1] : NULL, e);
+		return;
 	}
-	bool two_words = argv[1] && argv[1][0] != '-' && (is_group || strlen(argv[0]) > 4);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		names[i] = table[i]->path;
+	two_words = two_words && strlen(argv[0]) > 4;
 	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
 		two_words ? argv[1] : "");
 	const char *near = near_name(word, names, ARRAY_LEN(names));
@@ -68,9 +116,6 @@ static void unknown_verb(char **argv, struct err *e)
 		near = without_group(argv[0]);
 	if (near)
 		err_set(e, "there is no command '%s'; did you mean 'agent6 %s'?", word, near);
-	else if (is_group && !two_words)
-		err_set(e, "'%s' needs a command behind it; `agent6 %s --help` lists them", argv[0],
-			argv[0]);
 	else
 		err_set(e, "there is no command '%s'; `agent6 --help` lists all of them", word);
 }

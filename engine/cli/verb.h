@@ -97,6 +97,8 @@ int call_parse(struct call *c, const struct verb *v, char **argv, struct err *e)
 
 /* All verbs in VERBS' order. */
 const struct verb *const *verbs(size_t *count);
+/* Whether verbs begin with `word` and another one. */
+bool verb_is_group(const char *word);
 /* The verb that `argv` begins with; `words` receives how many arguments its path took. NULL: none,
  * with a message that suggests the nearest. */
 const struct verb *verb_find(char **argv, int *words, struct err *e);

@@ -51,8 +51,17 @@ load ../kit/common
 	run --separate-stderr agent6 frobnicate
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"there is no command 'frobnicate'"* ]]
+	run --separate-stderr agent6 machine zzz
+	[[ $stderr == *"there is no command 'machine zzz'; \`agent6 machine --help\` lists them" ]]
+	run --separate-stderr agent6 config providers
+	[[ $stderr == *"there is no command 'config providers'; \`agent6 config --help\` lists them" ]]
 	local row
-	for row in "run flow|machine run" "check flow|machine check" "show|config show" "status x|machine status"; do
+	for row in check config; do
+		run --separate-stderr agent6 $row
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"'$row' needs a command behind it"* ]]
+	done
+	for row in "check sandbx|check sandbox" "run flow|machine run" "check flow|machine check" "show|config show" "status x|machine status"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr agent6 ${row%|*}
 		echo "$stderr"
