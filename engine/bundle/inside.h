@@ -3,6 +3,7 @@
  */
 #ifndef BUNDLE_INSIDE_H
 #define BUNDLE_INSIDE_H
+#include "base/buf.h"
 #include "bundle/bundle.h"
 
 /* A bundle while it is being read. */
@@ -35,6 +36,19 @@ void intake_end(struct intake *in);
 /* Reads the directory `root_fd`: for a loose bundle its machine file is called `loose`, else NULL.
  */
 int bundle_walk(struct intake *in, const char *loose, struct err *e);
+/* An uncompressed archive. */
+enum { TAR_BLOCK = 512 };
+struct tar {
+	char *bytes;
+	size_t len;
+};
+/* Only plain files and directories: each other entry is a finding, and so is a damaged header. */
+bool tar_check(struct intake *in, const struct tar *tar);
+/* The name of the entry whose headers begin at `at`, byte for byte; "" where none can be. */
+char *tar_name(struct arena *a, const struct tar *tar, size_t at);
+/* Appends a member, and the end of the archive; -1: the buffer is full. */
+int tar_put(struct buf *out, const struct member *m, const char *bytes, size_t len);
+int tar_end(struct buf *out);
 /* Reads the packed file `fd`. */
 int bundle_unpack(struct intake *in, int fd, struct err *e);
 #endif

@@ -256,11 +256,11 @@ static void find_machine(struct intake *in)
 	for (size_t i = 0; i < b->count; i++) {
 		if (!member_path_is_machine(b->members[i].path))
 			continue;
-		if (b->machine)
+		if (b->machine && strcmp(b->members[i].path, b->machine->path))
 			intake_refuse(in, RULE_BUNDLE_MACHINE, b->members[i].path,
 				"there is a machine file already: %s; a bundle holds exactly one",
 				b->machine->path);
-		else
+		else /* the same one twice has been reported as that */
 			b->machine = &b->members[i];
 	}
 	if (!b->machine && !in->full && !in->machine_refused)

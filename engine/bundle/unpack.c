@@ -12,15 +12,9 @@
  * that nothing lies behind its end: an archive that two readers could read differently is refused.
  */
 enum {
-	TAR_BLOCK = 512,
 	/* The members, three header blocks and a padding block for each, and the end. */
 	TAR_BYTES_MAX = BUNDLE_BYTES_MAX + BUNDLE_MEMBERS_MAX * 4 * TAR_BLOCK + 64 * 1024,
 	PACKED_CHUNK = 65536
-};
-
-struct tar {
-	char *bytes;
-	size_t len;
 };
 
 static void reader_free(struct archive **a)
@@ -152,21 +146,20 @@ static bool is_member_directory(struct archive_entry *entry, const char *path)
 	       !(archive_entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX));
 }
 
-/* A directory's trailing slash is not part of its name. */
-static char *entry_path(struct intake *in, struct archive_entry *entry)
+/* As it is written: libarchive composes what is decomposed, which would be another member. A
+ * directory's trailing slash is not part of its name. */
+static char *entry_path(struct intake *in, const struct tar *tar, struct archive *a, bool directory)
 {
-	const char *raw = archive_entry_pathname_utf8(entry);
-	raw = raw ? raw : archive_entry_pathname(entry);
-	char *path = arena_copy(&in->bundle->arena, raw ? raw : "", raw ? strlen(raw) : 0);
+	char *path = tar_name(&in->bundle->arena, tar, (size_t)archive_read_header_position(a));
 	size_t len = strlen(path);
-	if (archive_entry_filetype(entry) == AE_IFDIR && len && path[len - 1] == '/')
+	if (directory && len && path[len - 1] == '/')
 		path[len - 1] = '\0';
 	return path;
 }
 
-static void take_entry(struct intake *in, struct archive *a, struct archive_entry *entry)
+static void take_entry(
+	struct intake *in, struct archive *a, struct archive_entry *entry, const char *path)
 {
-	const char *path = entry_path(in, entry);
 	if (!intake_path(in, path) || is_member_directory(entry, path))
 		return;
 	const char *problem = entry_problem(entry);
@@ -198,38 +191,6 @@ static void check_end(struct intake *in, const struct tar *tar, int64_t at)
 			"the archive is truncated, or something lies behind its end");
 }
 
-/* The size field of a header: octal digits, then blanks or NULs. -1: not one. */
-static int64_t header_size(const char *field)
-{
-	int64_t size = 0;
-	size_t digits = strspn(field, "01234567");
-	if (!digits || digits > 11 || (field[digits] && field[digits] != ' '))
-		return -1;
-	for (size_t i = 0; i < digits; i++)
-		size = 8 * size + field[i] - '0';
-	return size;
-}
-
-/* libarchive reads many dialects of tar, and entry types it does not know as files. Only the types
- * that `pack` and plain tars write may occur, so that every reader sees the same members. */
-static bool check_types(struct intake *in, const struct tar *tar)
-{
-	for (size_t at = 0; at + TAR_BLOCK <= tar->len && tar->bytes[at];) {
-		char field[13] = "", type = tar->bytes[at + 156];
-		memcpy(field, tar->bytes + at + 124, 12);
-		int64_t size = header_size(field);
-		if (size < 0 || (type && !strchr("05x", type))) {
-			intake_refuse(in, RULE_BUNDLE_ARCHIVE, "",
-				"the archive holds an entry that is neither a file nor a "
-				"directory, or a "
-				"damaged one");
-			return false;
-		}
-		at += (size_t)(TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK);
-	}
-	return true;
-}
-
 static void read_tar(struct intake *in, const struct tar *tar)
 {
 	enum { ENTRIES_MAX = 2 * BUNDLE_MEMBERS_MAX };
@@ -246,10 +207,12 @@ static void read_tar(struct intake *in, const struct tar *tar)
 		got = archive_read_next_header(a, &entry);
 		if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
 			break;
-		if (entries == ENTRIES_MAX || got == ARCHIVE_WARN)
+		const char *path =
+			entry_path(in, tar, a, archive_entry_filetype(entry) == AE_IFDIR);
+		if (entries < ENTRIES_MAX && got == ARCHIVE_OK)
+			take_entry(in, a, entry, path);
+		else if (entries == ENTRIES_MAX || intake_path(in, path))
 			refuse_archive(in, a, "the archive is not one that `machine pack` writes");
-		else
-			take_entry(in, a, entry);
 	}
 	if (in->full)
 		return;
@@ -265,7 +228,7 @@ int bundle_unpack(struct intake *in, int fd, struct err *e)
 	struct tar tar = {0};
 	if (!charset.utf8)
 		return err_errno(e, "the locale C.UTF-8 is missing");
-	if (decompress(in, fd, &tar) && check_types(in, &tar))
+	if (decompress(in, fd, &tar) && tar_check(in, &tar))
 		read_tar(in, &tar);
 	free(tar.bytes);
 	return 0;

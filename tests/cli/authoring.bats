@@ -103,6 +103,31 @@ setup() {
 	[ -z "$(find . -name '.p.asm*')" ]
 }
 
+@test "pack writes files only: what stands there and is none stays" {
+	agent6 machine new p
+	mkfifo pipe
+	run --separate-stderr agent6 machine pack p -o pipe
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"pipe is there and is not a regular file" ]]
+	[ -p pipe ]
+	run --separate-stderr agent6 machine pack p -o p
+	[ "$status" -eq 2 ]
+	[ -f p/machine.yaml ]
+	run --separate-stderr agent6 machine pack p -o ''
+	[ "$status" -eq 2 ]
+}
+
+@test "the three forms have one digest, whatever letters a name is made of" {
+	agent6 machine new p
+	mkdir -p p/prompts
+	echo text >"p/prompts/cafe"$'\u0301'.md
+	agent6 machine pack p -o p.asm
+	run agent6 machine inspect p.asm --json
+	packed=$(jq -r .digest <<<"$output")
+	run agent6 machine inspect p --json
+	[ "$packed" = "$(jq -r .digest <<<"$output")" ]
+}
+
 @test "watch follows an instance that another process runs, to its end" {
 	agent6 machine new w --from tool
 	sed -i 's/initial: look/initial: pause/; s/^states:/states:\n  pause: {kind: wait, on: {signal: look}}/' w/machine.yaml

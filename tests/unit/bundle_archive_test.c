@@ -6,99 +6,12 @@
 #include "base/io.h"
 #include "bundle/bundle.h"
 #include "tests/kit/tap.h"
+#include "tests/kit/tar.h"
 #include "tests/kit/tree.h"
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <string.h>
-
-enum { TAR_MAX = 1200 * 1024 * 1024, BLOCK = 512 };
-
-/* --- tar
- * ------------------------------------------------------------------------------------------ */
-
-struct entry {
-	const char *name;
-	char type;        /* 0: '0' */
-	unsigned mode;    /* 0: 0644 */
-	const char *link; /* NULL: none */
-	const char *data; /* NULL: none */
-	size_t zeros;     /* that many zero bytes instead */
-	const char *size; /* the size field as it is written; NULL: the true size */
-	bool bad_checksum;
-};
-
-static void pad(struct buf *tar)
-{
-	static const char zeros[BLOCK];
-	buf_add(tar, zeros, (BLOCK - tar->len % BLOCK) % BLOCK);
-}
-
-static void add_zeros(struct buf *tar, size_t count)
-{
-	static const char zeros[1 << 16];
-	for (; count; count -= count < sizeof(zeros) ? count : sizeof(zeros))
-		buf_add(tar, zeros, count < sizeof(zeros) ? count : sizeof(zeros));
-}
-
-/* A ustar header; POSIX.1-2001 pax(1). */
-static void add_header(struct buf *tar, const struct entry *e, size_t size)
-{
-	unsigned char h[BLOCK] = {0};
-	unsigned sum = 0;
-	memcpy(h, e->name, strlen(e->name) < 100 ? strlen(e->name) : 100);
-	snprintf((char *)h + 100, 8, "%07o", e->mode ? e->mode : 0644);
-	snprintf((char *)h + 108, 8, "%07o", 0);
-	snprintf((char *)h + 116, 8, "%07o", 0);
-	if (e->size)
-		memcpy(h + 124, e->size, 12);
-	else
-		snprintf((char *)h + 124, 12, "%011zo", size);
-	snprintf((char *)h + 136, 12, "%011o", 0);
-	memset(h + 148, ' ', 8);
-	h[156] = (unsigned char)(e->type ? e->type : '0');
-	if (e->link)
-		memcpy(h + 157, e->link, strlen(e->link));
-	memcpy(h + 257, "ustar\00000", 8);
-	for (size_t i = 0; i < BLOCK; i++)
-		sum += h[i];
-	snprintf((char *)h + 148, 8, "%06o", sum + (e->bad_checksum ? 1 : 0));
-	buf_add(tar, h, BLOCK);
-}
-
-static void add(struct buf *tar, const struct entry *e)
-{
-	size_t size = e->data ? strlen(e->data) : e->zeros;
-	add_header(tar, e, size);
-	if (e->data)
-		buf_add(tar, e->data, size);
-	else
-		add_zeros(tar, size);
-	pad(tar);
-}
-
-/* A pax extended header ('x', or 'g') with one record. */
-static void add_pax(
-	struct buf *tar, char type, const char *key, const char *value, size_t value_len)
-{
-	AUTO_BUF record;
-	buf_init(&record, 4 << 20);
-	size_t body = strlen(key) + value_len + 3, total = body + 1;
-	char digits[24];
-	while ((size_t)snprintf(digits, sizeof(digits), "%zu", total) + body != total)
-		total = (size_t)snprintf(digits, sizeof(digits), "%zu", total) + body;
-	buf_addf(&record, "%zu %s=", total, key);
-	buf_add(&record, value, value_len);
-	buf_addc(&record, '\n');
-	add_header(tar, &(struct entry){.name = "PaxHeader", .type = type}, record.len);
-	buf_add(tar, record.data, record.len);
-	pad(tar);
-}
-
-static void end(struct buf *tar)
-{
-	add_zeros(tar, 2 * BLOCK);
-}
 
 static void add_machine(struct buf *tar)
 {
@@ -139,6 +52,7 @@ static void write_asm(const struct buf *bytes)
 }
 
 static enum rule first_rule;
+static char first_file[600];
 
 /* The number of errors; `first` receives the first one's text. */
 static size_t open_asm(struct bundle **out, char first[600])
@@ -151,6 +65,7 @@ static size_t open_asm(struct bundle **out, char first[600])
 		bail("cannot open: %s", e.text);
 	snprintf(first, 600, "%s", f.count ? f.items[0].message : "");
 	first_rule = f.count ? f.items[0].rule : RULE_COUNT;
+	snprintf(first_file, sizeof(first_file), "%s", f.count ? f.items[0].file : "");
 	size_t errors = f.errors;
 	findings_done(&f);
 	return errors;
@@ -432,6 +347,78 @@ static void test_honest(void)
 	accepted_tar("a name from a pax header", &prefixed, 2);
 }
 
+/* Names come out byte for byte, wherever they stand: e and a combining acute accent is not the
+ * letter that looks like it. */
+static void test_names(void)
+{
+	static const char decomposed[] = "scripts/e\xcc\x81";
+	static const char *const want[] = {"machine.yaml", "prompts/\xe2\x84\xab", decomposed,
+		"scripts/long/x", "scripts/\xc3\xa9"};
+	char first[600];
+	struct bundle *b;
+	AUTO_BUF tar, packed;
+	buf_init(&tar, TAR_MAX);
+	buf_init(&packed, TAR_MAX);
+	add_machine(&tar);
+	add_pax(&tar, 'x', "path", decomposed, strlen(decomposed));
+	add(&tar, &(struct entry){.name = "short", .data = "a"});
+	add(&tar, &(struct entry){.name = "scripts/\xc3\xa9", .data = "b"});
+	add(&tar, &(struct entry){.name = "prompts/\xe2\x84\xab", .data = "c"});
+	add(&tar, &(struct entry){.name = "x", .prefix = "scripts/long", .data = "d"});
+	end(&tar);
+	compress_into(&tar, &packed);
+	write_asm(&packed);
+	is(open_asm(&b, first), 0, "names beyond ASCII are accepted (%s)", first);
+	is(b->count, ARRAY_LEN(want), "all of them");
+	for (size_t i = 0; i < b->count && i < ARRAY_LEN(want); i++)
+		is_str(b->members[i].path, want[i], "as it was written");
+	bundle_free(b);
+}
+
+/* What is no member is called by its name, and nothing else is said of the archive. */
+static void test_named(void)
+{
+	static const struct {
+		char type;
+		const char *says;
+	} rows[] = {{'1', "hard link"}, {'2', "symbolic link"}, {'3', "device"}, {'6', "FIFO"},
+		{'L', "neither a file nor a directory"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char first[600];
+		struct bundle *b;
+		AUTO_BUF tar, packed;
+		buf_init(&tar, TAR_MAX);
+		buf_init(&packed, TAR_MAX);
+		add_machine(&tar);
+		add_pax(&tar, 'x', "path", "scripts/odd", 11);
+		add(&tar, &(struct entry){.name = "y", .type = rows[i].type, .link = "z"});
+		end(&tar);
+		compress_into(&tar, &packed);
+		write_asm(&packed);
+		is(open_asm(&b, first), 1, "type %c: one finding", rows[i].type);
+		ok(strstr(first, rows[i].says), "it says %s: %s", rows[i].says, first);
+		ok(strstr(first_file, "case.asm/scripts/odd"), "by name: %s", first_file);
+		bundle_free(b);
+	}
+}
+
+static void test_twice(void)
+{
+	char first[600];
+	struct bundle *b;
+	AUTO_BUF tar, packed;
+	buf_init(&tar, TAR_MAX);
+	buf_init(&packed, TAR_MAX);
+	add_machine(&tar);
+	add_machine(&tar);
+	end(&tar);
+	compress_into(&tar, &packed);
+	write_asm(&packed);
+	is(open_asm(&b, first), 1, "a machine file that is there twice is one mistake");
+	is_str(first, "the member is there twice", "and said as it is");
+	bundle_free(b);
+}
+
 static void refused_bytes(const char *why, const void *bytes, size_t len)
 {
 	AUTO_BUF copy;
@@ -537,6 +524,9 @@ int main(void)
 	honest(&tar);
 	compress_into(&tar, &packed);
 	test_honest();
+	test_names();
+	test_named();
+	test_twice();
 	test_bad_entries();
 	test_bad_pairs();
 	test_pax();

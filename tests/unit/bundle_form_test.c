@@ -31,6 +31,7 @@ static void fill(const char *dir, const char *machine_file)
 	tree_file(dir, "scripts/go.sh", "#!/bin/sh\necho go\n", 0755);
 	tree_file(dir, "scripts/lib/data.txt", "data", 0640);
 	tree_file(dir, "prompts/ask.md", "ask", 0600);
+	tree_file(dir, "prompts/cafe\xcc\x81.md", "a decomposed name", 0644);
 	tree_file(dir, "README.md", "read me", 0644);
 	tree_file(dir, "Makefile", "the repository's own", 0644);
 }
@@ -45,7 +46,7 @@ static void test_forms(const char *dir)
 	is(errors, 0, "the directory form opens");
 	struct bundle *b = open_quietly(tree_path(dir, "loose/flow.asm.yaml"), &errors);
 	is(errors, 0, "the loose form opens");
-	is(a->count, 5, "what lies beside the members is ignored");
+	is(a->count, 6, "what lies beside the members is ignored");
 	is_str(a->members[0].path, "README.md", "members are sorted");
 	is_str(a->machine->path, "machine.yaml", "the machine file");
 	is_str(b->machine->path, "machine.yaml", "a loose machine file has the same member path");
@@ -147,6 +148,7 @@ static void test_pack_is_deterministic(const char *dir)
 	mode_t before = umask(077);
 	tree_file(dir, "again/prompts/ask.md", "ask", 0644);
 	tree_file(dir, "again/scripts/lib/data.txt", "data", 0444);
+	tree_file(dir, "again/prompts/cafe\xcc\x81.md", "a decomposed name", 0600);
 	tree_file(dir, "again/README.md", "read me", 0600);
 	tree_file(dir, "again/scripts/go.sh", "#!/bin/sh\necho go\n", 0700);
 	tree_file(dir, "again/machine.yaml", machine, 0600);
