@@ -2,37 +2,21 @@
 
 #include "base/path.h"
 #include "jail/leave_out.h"
+#include "jail/root_table.h"
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define LIST(...)   ((const char *const[]){__VA_ARGS__, NULL})
-#define SYSTEM_DIRS "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-enum when { ALWAYS, ONLY_HARDENED, ONLY_ONLINE };
-
-/* The jail's own places: of the host's /etc, what loaders and toolchains need and what identifies
- * nobody. Some files are written for a jail with a root of its own; without one the host's must be
- * read. */
 static const struct {
+	enum { ALWAYS, ONLY_HARDENED, ONLY_ONLINE } when;
+	enum place_kind kind;
+	bool exec;
 	const char *const *paths;
-	struct place place;
-	enum when when;
 } own[] = {
-	{LIST(SYSTEM_DIRS), {.kind = PLACE_READ, .exec = true, .optional = true}, ALWAYS},
-	{LIST("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs",
-		 "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
-		 "/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release"),
-		{.kind = PLACE_READ, .optional = true}, ALWAYS},
-	{LIST("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"),
-		{.kind = PLACE_READ, .optional = true}, ONLY_HARDENED},
-	{LIST("/etc/resolv.conf"), {.kind = PLACE_READ, .optional = true}, ONLY_ONLINE},
-	{LIST("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"),
-		{.kind = PLACE_DEVICE}, ALWAYS},
-	{LIST("/tmp"), {.kind = PLACE_TMPFS, .exec = true, .directory = true}, ALWAYS},
-	{LIST("/dev/shm"), {.kind = PLACE_TMPFS, .directory = true}, ALWAYS},
-	{LIST("/proc"), {.kind = PLACE_PROC, .directory = true}, ALWAYS},
-};
+#define OWN(when, kind, exec, ...) {when, kind, exec, LIST(__VA_ARGS__)},
+	ROOT_PLACES(OWN)};
 
 /* What is missing here fails, with its name, where it is opened. */
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e)
@@ -81,9 +65,9 @@ static int add_grant(struct layout *l, const char *path, enum place_kind kind, s
 	if (is_listed(LIST("/tmp", "/etc", "/run"), path, false))
 		return err_set(
 			e, "%s cannot be granted as a whole; name what is needed in it", path);
-	if (writable && is_listed(LIST(SYSTEM_DIRS), path, false))
+	if (writable && is_listed(LIST(ROOT_SYSTEM_DIRS), path, false))
 		return err_set(e, "the system directory %s cannot be writable", path);
-	bool exec = writable || is_listed(LIST(SYSTEM_DIRS, "/opt"), path, true);
+	bool exec = writable || is_listed(LIST(ROOT_SYSTEM_DIRS, "/opt"), path, true);
 	return layout_add(l, path, (struct place){.kind = kind, .exec = exec, .grant = true}, e);
 }
 
@@ -99,20 +83,28 @@ static int add_workspace(struct layout *l, const struct policy *p, struct err *e
 	return 0;
 }
 
-static const struct place *grant_above(const struct layout *l, const char *path)
+typedef bool lies_fn(const char *path, const char *dir);
+
+/* The deepest place, pins aside, in which `path` lies. */
+static const struct place *deepest(const struct layout *l, const char *path, lies_fn *lies)
 {
 	const struct place *found = NULL;
-	for (size_t i = 0; i < l->count; i++)
-		if (l->place[i].grant && path_is_within(path, l->place[i].path) &&
-			(!found || strlen(l->place[i].path) > strlen(found->path)))
-			found = &l->place[i];
+	for (const struct place *p = l->place; p < l->place + l->count; p++)
+		if (p->kind != PLACE_PIN && lies(path, p->path) &&
+			(!found || path_is_below(p->path, found->path)))
+			found = p;
 	return found;
+}
+
+const struct place *layout_above(const struct layout *l, const char *path)
+{
+	return deepest(l, path, path_is_below);
 }
 
 /* A path that is not visible through any grant needs neither protection nor hiding. */
 static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
-	const struct place *above = grant_above(l, path);
+	const struct place *above = deepest(l, path, path_is_within);
 	struct stat st;
 	for (size_t i = 0; kind == PLACE_READ && !above && i < l->count; i++)
 		if (l->place[i].kind == PLACE_WRITE && path_is_within(l->place[i].path, path))
@@ -162,15 +154,6 @@ static void sort(struct layout *l)
 	l->count = kept;
 }
 
-const struct place *layout_above(const struct layout *l, const char *path)
-{
-	const struct place *found = NULL;
-	for (size_t i = 0; i < l->count; i++)
-		if (l->place[i].kind != PLACE_PIN && path_is_below(path, l->place[i].path))
-			found = &l->place[i];
-	return found;
-}
-
 static int add_pins(struct layout *l, struct err *e)
 {
 	static const struct place pin = {.kind = PLACE_PIN, .exec = true, .grant = true};
@@ -207,12 +190,16 @@ static int add_sockets(struct layout *l, struct err *e)
 
 static int add_own(struct layout *l, const struct policy *p, struct err *e)
 {
+	const bool holds[] = {[ALWAYS] = true,
+		[ONLY_HARDENED] = p->profile == PROFILE_HARDENED,
+		[ONLY_ONLINE] = p->network == NETWORK_HOST};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
-		bool wanted = own[i].when == ALWAYS ||
-			      (own[i].when == ONLY_HARDENED && p->profile == PROFILE_HARDENED) ||
-			      (own[i].when == ONLY_ONLINE && p->network == NETWORK_HOST);
-		for (const char *const *path = own[i].paths; wanted && *path; path++)
-			if (layout_add(l, *path, own[i].place, e))
+		struct place place = {.kind = own[i].kind,
+			.exec = own[i].exec,
+			.optional = own[i].kind == PLACE_READ,
+			.directory = own[i].kind >= PLACE_TMPFS};
+		for (const char *const *path = own[i].paths; holds[own[i].when] && *path; path++)
+			if (layout_add(l, *path, place, e))
 				return -1;
 	}
 	return 0;

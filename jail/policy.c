@@ -10,44 +10,18 @@
 enum kind { MEMBERS, WORD, NUMBER, FLAG, PATH, HOST, OBJECT, PATHS, ARGV, ENV };
 
 static const struct field {
-	const char *name; /* a member of an object has the object's name and a dot before it */
+	const char *name;
 	enum kind kind;
 	bool needed;
 	size_t at; /* in the policy */
 	int64_t least, most;
 	const char *what; /* it should have been */
 } fields[] = {
-#define AT(member) offsetof(struct policy, member)
-#define A_PATH                                                                                     \
-	"an absolute path without \"//\", \".\", \"..\" or a trailing \"/\", and shorter than "    \
-	"4096 bytes"
-#define A_LIST "a list of at most 256 paths, each " A_PATH
-	{"version", NUMBER, true, AT(version), 1, 1, "1"},
-	{"profile", WORD, true, AT(profile), 0, 0, "\"strict\" or \"hardened\""},
-	{"argv", ARGV, true, AT(argv), 1, 4096, "a list of 1 to 4096 strings, a program first"},
-	{"cwd", PATH, true, AT(cwd), 0, 0, A_PATH},
-	{"workspace", MEMBERS, true, 0, 0, 0, "an object with \"path\" and \"access\""},
-	{"workspace.path", PATH, true, AT(workspace), 0, 0, A_PATH},
-	{"workspace.access", WORD, true, AT(access), 0, 0, "\"none\", \"read\" or \"write\""},
-	{"timeout_secs", NUMBER, true, AT(timeout_secs), 1, 366 * 24 * 3600, NULL},
-	{"env", ENV, false, AT(env), 0, 1024, "an object of at most 1024 strings"},
-	{"network", WORD, false, AT(network), 0, 0,
-		"\"none\", \"host\" or an object with proxy_fd"},
-	{"network.proxy_fd", NUMBER, true, AT(proxy_fd), 3, 1 << 20, NULL},
-	{"read", PATHS, false, AT(read), 0, POLICY_PATHS_MAX, A_LIST},
-	{"write", PATHS, false, AT(write), 0, POLICY_PATHS_MAX, A_LIST},
-	{"protect", PATHS, false, AT(protect), 0, POLICY_PATHS_MAX, A_LIST},
-	{"hide", PATHS, false, AT(hide), 0, POLICY_PATHS_MAX, A_LIST},
-	{"limits", MEMBERS, false, 0, 0, 0, "an object"},
-#define LIMIT(name, initial, largest) {"limits." #name, NUMBER, false, AT(name), 1, largest, NULL},
-	POLICY_LIMITS(LIMIT)
-#undef LIMIT
-		{"bundle", PATH, false, AT(bundle), 0, 0, A_PATH},
-	{"hostname", HOST, false, AT(hostname), 1, 64, "1 to 64 letters, digits, - and ."},
-	{"require", OBJECT, false, AT(require), 0, 0, "an object"},
-	{"allow_root_jail", FLAG, false, AT(allow_root_jail), 0, 0, "true or false"},
-	{"", MEMBERS, false, 0, 0, 0, NULL},
-};
+#define FIELD(name, kind, needed, member, least, most, what)                                       \
+	{name, kind, needed, offsetof(struct policy, member), least, most, what},
+#define POLICY_LIMIT_FIELD(name, initial, largest)                                                 \
+	FIELD("limits." #name, NUMBER, false, name, 1, largest, NULL)
+	POLICY_FIELDS(FIELD){.name = ""}};
 
 /* Letters and digits, and what `more` has. */
 static bool is_word(const char *text, const char *more)

@@ -8,6 +8,7 @@
 #ifndef JAIL_POLICY_H
 #define JAIL_POLICY_H
 #include "base/err.h"
+#include "jail/policy_table.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,15 +18,6 @@ enum { POLICY_BYTES_MAX = 256 * 1024, POLICY_PATHS_MAX = 256 };
 enum { PROFILE_STRICT, PROFILE_HARDENED };
 enum { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
 enum { NETWORK_NONE, NETWORK_HOST, NETWORK_PROXY };
-
-/* name, default, largest; all are at least 1 */
-#define POLICY_LIMITS(X)                                                                           \
-	X(memory_mb, 2048, 1 << 30)                                                                \
-	X(cpu_secs, 0, 1 << 30) /* 0: only the wall clock */                                       \
-	X(processes, 256, 1 << 20)                                                                 \
-	X(open_files, 1024, 1 << 20)                                                               \
-	X(file_mb, 1024, 1 << 24)                                                                  \
-	X(tmp_mb, 256, 1 << 20)
 
 /* What is not said to be owned belongs to `json` or `order`. */
 struct policy {

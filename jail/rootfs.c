@@ -7,6 +7,7 @@
 #include "base/beneath.h"
 #include "base/io.h"
 #include "jail/jail.h"
+#include "jail/root_table.h"
 #include <limits.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
@@ -14,22 +15,9 @@
 /* Only held until the pivot; any directory that every host has will do. */
 static const char stand[] = "/usr";
 
-static const char *const files[][2] = {
-	{"etc/passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n"
-		       "agent:x:1000:1000:agent:/tmp/home:/bin/sh\n"
-		       "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
-	{"etc/group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n"},
-	{"etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"},
-	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"
-			      "services: files\nprotocols: files\n"},
-};
-
-static const char *const links[][2] = {
-	{"dev/fd", "/proc/self/fd"},
-	{"dev/stdin", "/proc/self/fd/0"},
-	{"dev/stdout", "/proc/self/fd/1"},
-	{"dev/stderr", "/proc/self/fd/2"},
-};
+#define PAIR(path, what) {path, what},
+static const char *const files[][2] = {ROOT_FILES(PAIR)};
+static const char *const links[][2] = {ROOT_LINKS(PAIR)};
 
 /* Makes it, in the jail's own memory, with all directories above. The working directory is the new
  * root, so that a relative name means a place in it. */

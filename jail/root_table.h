@@ -1,0 +1,46 @@
+/*
+ * What a jail's root has of its own, whatever the policy grants: places, files and links.
+ */
+#ifndef JAIL_ROOT_TABLE_H
+#define JAIL_ROOT_TABLE_H
+
+/* clang-format off */
+#define ROOT_SYSTEM_DIRS "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
+
+/* When, what lies there (layout.h), whether programs run from it, paths. Of the host's /etc, what
+ * loaders and toolchains need and what identifies nobody. Some files are written for a jail with a
+ * root of its own; without one the host's must be read. What is read may be absent on the host. */
+#define ROOT_PLACES(X) \
+	X(ALWAYS, PLACE_READ, true, ROOT_SYSTEM_DIRS) \
+	X(ALWAYS, PLACE_READ, false, \
+		"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs", \
+		"/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust", \
+		"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release") \
+	X(ONLY_HARDENED, PLACE_READ, false, \
+		"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf") \
+	X(ONLY_ONLINE, PLACE_READ, false, "/etc/resolv.conf") \
+	X(ALWAYS, PLACE_DEVICE, false, \
+		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom") \
+	X(ALWAYS, PLACE_TMPFS, true, "/tmp") \
+	X(ALWAYS, PLACE_TMPFS, false, "/dev/shm") \
+	X(ALWAYS, PLACE_PROC, false, "/proc")
+
+#define ROOT_FILES(X) \
+	X("etc/passwd", \
+		"root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" \
+		"agent:x:1000:1000:agent:/tmp/home:/bin/sh\n" \
+		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n") \
+	X("etc/group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n") \
+	X("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n") \
+	X("etc/nsswitch.conf", \
+		"passwd: files\ngroup: files\nhosts: files dns\n" \
+		"services: files\nprotocols: files\n")
+
+#define ROOT_LINKS(X) \
+	X("dev/fd", "/proc/self/fd") \
+	X("dev/stdin", "/proc/self/fd/0") \
+	X("dev/stdout", "/proc/self/fd/1") \
+	X("dev/stderr", "/proc/self/fd/2")
+/* clang-format on */
+
+#endif
