@@ -125,11 +125,16 @@ static int add_held(struct layout *l, const char *path, enum place_kind kind, st
 	return layout_add(l, path, place, e);
 }
 
+/* What a directory contains follows it at once, before what only begins with the same letters. */
 static int by_path(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
-	int order = strcmp(a->path, b->path);
-	return order ? order : (int)a->kind - (int)b->kind;
+	const struct place *p = left, *q = right;
+	const char *a = p->path, *b = q->path;
+	for (; *a && *a == *b; a++, b++)
+		;
+	int order = (*a && *b ? (*b == '/') - (*a == '/') : 0);
+	order = order ? order : (unsigned char)*a - (unsigned char)*b;
+	return order ? order : (int)p->kind - (int)q->kind;
 }
 
 /* Sorts, keeps of two places at one path the stricter, and drops what lies below a hidden one: it

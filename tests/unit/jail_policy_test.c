@@ -201,6 +201,26 @@ static void test_layout(void)
 	layout_done(&l);
 }
 
+/* Between a directory and its contents nothing may come that only begins with the same letters. */
+static void test_hidden(void)
+{
+	const char *ws = tap_scratch();
+	AUTO_FREE char *h = in(ws, "/h"), *beside = in(ws, "/h-x"), *inner = in(ws, "/h/y");
+	AUTO_FREE char *more = NULL;
+	AUTO_POLICY p;
+	static struct layout l;
+	struct err e = ERR_NONE;
+	if (mkdir(h, 0755) || mkdir(beside, 0755) || mkdir(inner, 0755) ||
+		asprintf(&more, ",\"hide\":[\"%s\",\"%s\"],\"protect\":[\"%s\"]", h, beside,
+			inner) < 0)
+		bail("cannot make the tree");
+	decode_layout(ws, more, &p, &l, &e);
+	is_str(e.text, "", "laid out");
+	ok(find(&l, h) && find(&l, beside), "two hidden directories");
+	ok(!find(&l, inner), "what lies in one is hidden with it");
+	layout_done(&l);
+}
+
 static void test_layout_refusals(void)
 {
 	static const char *const bad[] = {",\"read\":[\"/proc\"]", ",\"read\":[\"/dev/shm\"]",
@@ -222,6 +242,7 @@ int main(void)
 	test_whole();
 	test_refusals();
 	test_layout();
+	test_hidden();
 	test_layout_refusals();
 	return tap_done();
 }
