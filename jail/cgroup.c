@@ -17,21 +17,21 @@ enum { LEAVE_TRIES = 200, LEAVE_PAUSE_NS = 5000000 };
 
 /* Where version 1 keeps its controllers, and version 2 its only tree; both may be there at once. */
 static const struct hierarchy {
+	bool v2;
 	const char *line, *at; /* in /proc/self/cgroup, below /sys/fs/cgroup */
 	const char *memory, *processes;
 } hierarchies[] = {
-	{"0::", "", "memory.max", "pids.max"},
-	{":memory:", "/memory", "memory.limit_in_bytes", NULL},
-	{":pids:", "/pids", NULL, "pids.max"},
+	{true, "0::", "", "memory.max", "pids.max"},
+	{false, ":memory:", "/memory", "memory.limit_in_bytes", NULL},
+	{false, ":pids:", "/pids", NULL, "pids.max"},
 };
 
 static int put(const char *dir, const char *file, int64_t value)
 {
-	char path[PATH_MAX], text[32];
-	snprintf(path, sizeof(path), "%s/%s", dir, file ? file : "");
-	int len = snprintf(text, sizeof(text), "%lld", (long long)value);
-	AUTO_FD int fd = file ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-	return file && (fd < 0 || io_write(fd, text, (size_t)len)) ? -1 : 0;
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 || dprintf(fd, "%lld", (long long)value) < 0 ? -1 : 0;
 }
 
 /* The caller's own group in `text` (/proc/self/cgroup), and for version 2 its parent, which alone
@@ -45,7 +45,7 @@ static bool find_parent(const char *text, const struct hierarchy *h, char dir[PA
 	line += strlen(h->line);
 	int used = snprintf(dir, PATH_MAX, "/sys/fs/cgroup%s", h->at);
 	snprintf(dir + used, PATH_MAX - (size_t)used, "%.*s", (int)strcspn(line, "\n"), line);
-	if (!h->memory || !h->processes)
+	if (!h->v2)
 		return true;
 	if (strrchr(dir, '/') > dir + used)
 		*strrchr(dir, '/') = '\0';
@@ -74,8 +74,8 @@ static bool make(struct jail *j, const char *parent, const struct hierarchy *h)
 	sweep(parent);
 	if (asprintf(&dir, "%s/agent6-jail-%d", parent, (int)getpid()) < 0 || mkdir(dir, 0755))
 		return false;
-	if (put(dir, h->memory, j->policy.memory_mb * MIB) ||
-		put(dir, h->processes, j->policy.processes)) {
+	if ((h->memory && put(dir, h->memory, j->policy.memory_mb * MIB)) ||
+		(h->processes && put(dir, h->processes, j->policy.processes))) {
 		rmdir(dir);
 		return false;
 	}
@@ -105,12 +105,11 @@ int cgroup_prepare(struct jail *j, struct err *e)
 		return 0;
 	for (const struct hierarchy *h = hierarchies; h < hierarchies + ARRAY_LEN(hierarchies);
 		h++) {
-		bool v2 = h->memory && h->processes,
-		     v1_wanted = !v2 && j->group_fd < 0 &&
-				 is_required(j, h->memory ? "memory" : "processes");
-		if ((!v2 && !v1_wanted) || !find_parent(text, h, parent) || !make(j, parent, h))
+		bool wanted = h->v2 || (j->group_fd < 0 &&
+					       is_required(j, h->memory ? "memory" : "processes"));
+		if (!wanted || !find_parent(text, h, parent) || !make(j, parent, h))
 			continue;
-		if (v2)
+		if (h->v2)
 			j->group_fd = open(j->groups[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		layers->memory = h->memory ? "cgroup" : layers->memory;
 		layers->processes = h->processes ? "cgroup" : layers->processes;

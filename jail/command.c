@@ -7,6 +7,7 @@
  */
 #include "jail/jail.h"
 #include <limits.h>
+#include <linux/close_range.h>
 
 int command_check(struct jail *j, struct err *e)
 {
@@ -25,20 +26,14 @@ int command_require(struct jail *j, struct err *e)
 
 int command_close(struct jail *j, struct err *e)
 {
+	(void)j;
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			return err_errno(e, "cannot fill descriptor %d", fd);
-	unsigned first = 3;
-	if (j->order_fd >= 0) { /* serve: the last one goes when the order has come */
-		if (j->order_fd != 3 && dup3(j->order_fd, 3, O_CLOEXEC) < 0)
-			return err_errno(e, "cannot keep the order's socket");
-		j->order_fd = 3;
-		first++;
-	}
-	if (!LAYER_ON("descriptors"))
-		return 0;
-	return syscall(SYS_close_range, first, ~0u, 0) ? err_errno(e, "cannot close descriptors")
-						       : 0;
+	/* By execve, which closes them for certain: an order may still come over one of them. */
+	if (LAYER_ON("descriptors") && syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC))
+		return err_errno(e, "cannot close descriptors");
+	return 0;
 }
 
 /* Before the limits: those may leave nothing to allocate. */
