@@ -43,7 +43,7 @@ static json_t *texts(const char *const *items, size_t count)
 /* What the state asks for, whether or not the operator allows it: a review is about the asking. */
 static json_t *tool_egress(const struct tool_state *t)
 {
-	static const char *const any[] = {"any host"};
+	static const char *const any[] = {EXPOSURE_ANY_HOST};
 	if (t->network == NETWORK_LIST)
 		return texts(t->hosts, t->host_count);
 	return texts(any, t->network == NETWORK_ALLOW);

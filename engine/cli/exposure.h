@@ -12,6 +12,9 @@
 #include "config/config.h"
 #include "machine/machine.h"
 
+/* The one item of a set "egress" that has no bounds. */
+#define EXPOSURE_ANY_HOST "any host"
+
 /* {"machine", "states": [...], "union": {"workspace", "reads", ...}, "limits": {...}}; states that
  * touch nothing (branch, wait, terminal) are left out. New reference. */
 json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace);

@@ -1,6 +1,7 @@
 #include "cli/exposure.h"
 #include "cli/text.h"
 #include <string.h>
+#include <strings.h>
 
 /* A comparison under way: where findings go and which state they are about. */
 struct comparing {
@@ -21,12 +22,24 @@ static void tell(struct comparing *c, bool wider, const char *what)
 	c->widened += wider;
 }
 
-static bool holds(const json_t *set, const json_t *item)
+/* Who may reach `wide` may reach `host`, as the broker matches them. */
+static bool host_within(const char *host, const char *wide)
+{
+	if (!strcmp(wide, EXPOSURE_ANY_HOST) || !strcasecmp(host, wide))
+		return true;
+	size_t len = strlen(host), tail = strlen(wide) - 1;
+	return !strncmp(wide, "*.", 2) && len > tail && !strcasecmp(host + len - tail, wide + 1);
+}
+
+/* A path is in no other: what lies below may be a link that leads elsewhere. */
+static bool holds(const char *name, const json_t *set, const json_t *item)
 {
 	size_t i;
 	json_t *other;
+	bool hosts = !strcmp(name, "egress");
 	json_array_foreach (set, i, other)
-		if (json_equal(other, item))
+		if (json_equal(other, item) ||
+			(hosts && host_within(json_string_value(item), json_string_value(other))))
 			return true;
 	return false;
 }
@@ -38,7 +51,7 @@ static void tell_missing(
 	json_t *item;
 	json_array_foreach (from, i, item) {
 		char what[600];
-		if (holds(in, item))
+		if (holds(name, in, item))
 			continue;
 		snprintf(what, sizeof(what), "%s %s %.500s", name,
 			wider ? "now include" : "no longer include", json_string_value(item));
