@@ -513,6 +513,11 @@ int main(void)
 	config = config_rehearsal(NULL, 0, API_ANTHROPIC, "http://127.0.0.1:1", state);
 	ok(place_find(workspace, workspace, &place, &e) < 0, "a state directory in the workspace");
 	e = ERR_NONE;
+	AUTO_FREE char *above = strdup(workspace);
+	*strrchr(above, '/') = '\0';
+	ok(place_find(workspace, above, &place, &e) < 0, "a workspace in the state directory");
+	has_str(e.text, "lies inside the state directory", "which is said");
+	e = ERR_NONE;
 	if (ok(!place_find(workspace, "/agent6-none/state", &place, &e), "one that is not there"))
 		is_str(place.state_dir, "/agent6-none/state", "and nothing of it: its place");
 	place_done(&place);
