@@ -92,8 +92,8 @@ static void check_provider(const struct check *k, const struct config_provider *
 static void check_role(const struct check *k, const char *role)
 {
 	const char *path[] = {"models", role, "provider"};
-	enum config_layer layer;
-	const struct doc_node *entry = config_find(k->c, path, 2, &layer);
+	enum config_layer own, layer;
+	const struct doc_node *entry = config_find(k->c, path, 2, &own);
 	const struct doc_node *name = config_find(k->c, path, 3, &layer);
 	if (!entry)
 		return;
@@ -102,7 +102,7 @@ static void check_role(const struct check *k, const char *role)
 		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, layer), name,
 			"no provider is called `%.64s`", name->text);
 	if (!name && k->c->provider_count != 1)
-		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, layer), entry,
+		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, own), entry,
 			"`models.%s` must name its provider, because %zu are configured", role,
 			k->c->provider_count);
 }

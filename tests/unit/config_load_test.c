@@ -40,8 +40,9 @@ static void expect_rules(const struct config_paths *paths, const char *rules)
 	buf_init(&got, 10000);
 	buf_adds(&got, "");
 	for (size_t i = 0; i < f.count; i++)
-		buf_addf(&got, "%s%u:%u %s", i ? "\n" : "", f.items[i].pos.line,
-			f.items[i].pos.column, rule_info(f.items[i].rule)->id);
+		buf_addf(&got, "%s%s%u:%u %s", i ? "\n" : "",
+			strcmp(f.items[i].file, "defaults") ? "" : "in no file, ",
+			f.items[i].pos.line, f.items[i].pos.column, rule_info(f.items[i].rule)->id);
 	if (!is_str(got.data, rules, "findings"))
 		for (size_t i = 0; i < f.count; i++)
 			diag("%s: %s", f.items[i].file, f.items[i].message);
