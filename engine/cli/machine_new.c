@@ -2,6 +2,7 @@
 #include "base/tree.h"
 #include "cli/load.h"
 #include "cli/stock.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 #include "run/instance.h"
 #include "schema/read.h"
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { SUMMARY_BYTES = 1600 };
 
 /* The bundle that is begun. */
 struct draft {
@@ -41,7 +44,9 @@ static int rename_machine(
 		const char *to = source_at(&d, old->pos.end_line, old->pos.end_column);
 		const char *quote = *from == '"' || *from == '\'' ? "\"" : "";
 		buf_add(out, d.text, (size_t)(from - d.text));
-		buf_addf(out, "%s%s%s", quote, name, quote);
+		bool block =
+			to > from && to[-1] == '\n'; /* `|` and `>` take their line's end along */
+		buf_addf(out, "%s%s%s%s", quote, name, quote, block ? "\n" : "");
 		buf_add(out, to, d.len - (size_t)(to - d.text));
 	}
 	doc_done(&d);
@@ -103,9 +108,12 @@ static int finish(const char *name, const struct stock *s, const struct loaded *
 	struct err e = ERR_NONE;
 	if (begin(name, s, l ? l->bundle : NULL, &e))
 		return fail(EXIT_REFUSED, &e);
-	const char *summary = s ? s->summary : l->machine->description;
+	AUTO_BUF summary;
+	buf_init(&summary, SUMMARY_BYTES);
+	const char *text = s ? s->summary : l->machine->description;
+	text_clean(&summary, text && *text ? text : "a copy", SUMMARY_BYTES / 4);
 	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,
-		summary ? summary : "a copy", name, name);
+		summary.data, name, name);
 	return EXIT_OK;
 }
 
@@ -123,7 +131,7 @@ static int run(const struct call *c)
 	if (!instance_id_valid(name))
 		return fail(EXIT_REFUSED,
 			&(struct err){.text = "a machine's name is lower-case letters, "
-					      "digits, _ and -, a letter first"});
+					      "digits, _ and -, a letter first, at most 64"});
 	if (s)
 		return finish(name, s, NULL);
 	if (!strpbrk(from, "./")) {

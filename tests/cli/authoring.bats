@@ -52,6 +52,22 @@ setup() {
 	[[ $stderr == *"no bundle nothing comes with agent6"*"./nothing"* ]]
 }
 
+@test "machine new renames a machine however its name is written, and cleans its description" {
+	mkdir old
+	for name in '>-\n  old' '|-\n    old\n' "'old'" '"o\\u006cd" # c' '\n  old'; do
+		printf 'description: "one\\nline\\e[31m"\nmachine: %b\nversion: 1\ninitial: a\nbudget: {max_transitions: 5}\nstates: {a: {kind: terminal, status: ok, reason: x}}\n' \
+			"$name" >old/machine.yaml
+		agent6 machine check ./old >checked
+		grep -F ': machine old,' checked
+		rm -rf fresh
+		run --separate-stderr agent6 machine new fresh --from ./old
+		[ "$status" -eq 0 ]
+		[[ ${lines[0]} == "fresh: one line"* && ${lines[1]} == next: && $output != *$'\e'* ]]
+		agent6 machine check fresh >checked
+		grep -F ': machine fresh,' checked
+	done
+}
+
 @test "a rehearsal does not copy the working directory into itself" {
 	agent6 machine new t --from tool
 	rm -r t/rehearsal
