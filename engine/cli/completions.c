@@ -55,18 +55,30 @@ static void print_options(const struct verb *v)
 	fputs("--help", stdout);
 }
 
-/* A value spelled with choices completes to one of them. */
-static void bash_choices(const struct verb *v)
+static void print_choices(const struct verb_option *o)
 {
-	for (const struct verb_option *o = v->options; o && o->name; o++) {
-		if (!o->value || !strchr(o->value, '|'))
-			continue;
-		char choices[200];
-		snprintf(choices, sizeof(choices), "%s", o->value);
-		for (char *p = choices; *p; p++)
-			*p = *p == '|' ? ' ' : *p;
-		printf("\t\"%s --%s\") words=\"%s\" ;;\n", v->path, o->name, choices);
-	}
+	for (const char *p = o->value; *p; p++)
+		putchar(*p == '|' ? ' ' : *p);
+}
+
+static bool has_choices(const struct verb_option *o)
+{
+	return o->value && strchr(o->value, '|');
+}
+
+/* A value spelled with choices completes to one of them; `assign` is how the shell keeps words. */
+static void each_choice(const char *assign, const char *end)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	for (size_t i = 0; i < count; i++)
+		for (const struct verb_option *o = all[i]->options; o && o->name; o++) {
+			if (!has_choices(o))
+				continue;
+			printf("\t\"%s \"*\"--%s\") %s", all[i]->path, o->name, assign);
+			print_choices(o);
+			printf("%s ;;\n", end);
+		}
 }
 
 static void bash(void)
@@ -84,8 +96,7 @@ static void bash(void)
 	     "\telif [[ $COMP_CWORD -eq 2 ]]; then\n\t\tcase ${COMP_WORDS[1]} in");
 	each_first(bash_group);
 	puts("\t\tesac\n\tfi\n\tcase \"$verb $prev\" in");
-	for (size_t i = 0; i < count; i++)
-		bash_choices(all[i]);
+	each_choice("words=\"", "\"");
 	puts("\tesac\n\tif [[ -z $words && $cur == -* ]]; then\n\t\tcase \"$verb \" in");
 	for (size_t i = 0; i < count; i++) {
 		printf("\t\t\"%s \"*) words=\"", all[i]->path);
@@ -127,7 +138,9 @@ static void zsh(void)
 	puts("--help --version)\n\telif (( CURRENT == 3 )) && [[ ${words[3]} != -* ]]; then\n"
 	     "\t\tcase ${words[2]} in");
 	each_first(zsh_group);
-	puts("\t\tesac\n\tfi\n\tif (( ! $#options )) && [[ ${words[CURRENT]} == -* ]]; then\n"
+	puts("\t\tesac\n\tfi\n\tcase \"${words[2]} ${words[3]} ${words[CURRENT-1]}\" in");
+	each_choice("options=(", ")");
+	puts("\tesac\n\tif (( ! $#options )) && [[ ${words[CURRENT]} == -* ]]; then\n"
 	     "\tcase \"${words[2]} ${words[3]} \" in");
 	for (size_t i = 0; i < count; i++)
 		zsh_verb(all[i]);
@@ -137,39 +150,62 @@ static void zsh(void)
 
 static void fish_first(const char *word, int len)
 {
-	printf("complete -c agent6 -n __fish_use_subcommand -f -a %.*s\n", len, word);
+	printf("complete -c agent6 -n __agent6_is -f -a %.*s\n", len, word);
 }
 
 /* Double quotes inside fish's single quotes are plain; a single quote is escaped. */
 static void fish_text(const char *text)
 {
+	fputs(" -d '", stdout);
 	for (; *text; text++)
 		printf("%s%c", *text == '\'' || *text == '\\' ? "\\" : "", *text);
+	puts("'");
+}
+
+static void fish_option(const struct verb *v, const struct verb_option *o)
+{
+	printf("complete -c agent6 -n '__agent6_begins %s' -l %s%s", v->path, o->name,
+		strcmp(o->name, "output") ? "" : " -s o");
+	if (has_choices(o)) {
+		fputs(" -x -a '", stdout);
+		print_choices(o);
+		putchar('\'');
+	} else if (o->value) {
+		fputs(" -r", stdout);
+	}
+	fish_text(o->summary);
 }
 
 static void fish_verb(const struct verb *v)
 {
 	int len = first_word(v->path);
-	const char *second = v->path[len] ? v->path + len + 1 : "";
-	if (*second) {
-		printf("complete -c agent6 -n '__fish_seen_subcommand_from %.*s' -f -a %s -d '",
-			len, v->path, second);
+	if (v->path[len]) {
+		printf("complete -c agent6 -n '__agent6_is %.*s' -f -a %s", len, v->path,
+			v->path + len + 1);
 		fish_text(v->summary);
-		puts("'");
 	}
-	for (const struct verb_option *o = v->options; o && o->name; o++) {
-		printf("complete -c agent6 -n '__fish_seen_subcommand_from %s' -l %s%s -d '",
-			*second ? second : v->path, o->name, o->value ? " -r" : "");
-		fish_text(o->summary);
-		puts("'");
-	}
+	for (const struct verb_option *o = v->options; o && o->name; o++)
+		fish_option(v, o);
 }
 
 static void fish(void)
 {
 	size_t count;
 	const struct verb *const *all = verbs(&count);
-	puts("# fish completion for agent6; made by `agent6 completions fish`");
+	puts("# fish completion for agent6; made by `agent6 completions fish`\n"
+	     "function __agent6_begins # with these words behind agent6\n"
+	     "\tset -l words (commandline -opc)\n"
+	     "\tset -e words[1]\n"
+	     "\tfor i in (seq (count $argv))\n"
+	     "\t\ttest \"$words[$i]\" = $argv[$i]; or return 1\n"
+	     "\tend\n"
+	     "end\n"
+	     "function __agent6_is # these words and no other\n"
+	     "\ttest (count (commandline -opc)) -eq (math 1 + (count $argv))\n"
+	     "\tand __agent6_begins $argv\n"
+	     "end\n"
+	     "complete -c agent6 -l help -f -d 'print a summary and exit'\n"
+	     "complete -c agent6 -n __agent6_is -l version -f -d 'print the version'");
 	each_first(fish_first);
 	for (size_t i = 0; i < count; i++)
 		fish_verb(all[i]);

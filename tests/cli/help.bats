@@ -132,6 +132,8 @@ load ../kit/common
 	[ "$(complete_words agent6 machine reh)" = rehearse ]
 	[ "$(complete_words agent6 machine check --str)" = --strict ]
 	[ "$(complete_words agent6 machine check --format sa)" = sarif ]
+	[ "$(complete_words agent6 jail --network h)" = host ]
+	[ "$(complete_words agent6 jail --read / --network h)" = host ]
 }
 
 @test "zsh and fish read their completions" {
@@ -144,6 +146,23 @@ load ../kit/common
 	need zsh fish
 	zsh -n "$SCRATCH/zsh"
 	fish -n "$SCRATCH/fish"
+}
+
+@test "fish completes by the words that stand there, and files where files go" {
+	need fish
+	cd "$SCRATCH"
+	mkdir home && touch flow.asm
+	agent6 completions fish >fish
+	completed() { # LINE: the words that are offered
+		HOME=$SCRATCH/home fish --no-config -c "source fish; complete -C '$1'" | cut -f1 | tr '\n' ' '
+	}
+	[ "$(completed 'agent6 machine reh')" = "rehearse " ]
+	[[ $(completed 'agent6 check ') == *sandbox* ]]
+	[ "$(completed 'agent6 machine check fl')" = "flow.asm " ]
+	[ "$(completed 'agent6 check sandbox --')" = "--help --inside --install-apparmor --json --offline " ]
+	[ "$(completed 'agent6 machine check --format s')" = "sarif " ]
+	[ "$(completed 'agent6 jail --network h')" = "host " ]
+	[ "$(completed 'agent6 check --')" = "--help " ]
 }
 
 @test "agent6-agent and agent6-cassette say what they take" {
