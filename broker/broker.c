@@ -4,7 +4,93 @@
 #include "broker/connection.h"
 #include <fcntl.h>
 
-enum { DIALS_WAIT_MS = 1000, PIPE_BYTES = 1 << 20 };
+enum { DIALS_WAIT_MS = 1000, FACTS_MAX_BYTES = 16 * 1024 * 1024 };
+
+/* --- the loop ------------------------------------------------------------------------------ */
+
+int broker_want(struct broker *b, struct watch *w, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = w};
+	int change = !w->wanted ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+	if (events == w->wanted)
+		return 0;
+	w->wanted = events;
+	return epoll_ctl(b->epoll_fd, change, w->fd, &event);
+}
+
+void broker_forget(struct broker *b, struct watch *w)
+{
+	for (int i = b->at + 1; i < b->count; i++)
+		if (b->batch[i].data.ptr == w)
+			b->batch[i].data.ptr = NULL;
+	w->wanted = 0;
+	own_close(&w->fd);
+}
+
+/* Wakes what is ready, once each. While dials are under way libcurl's sockets are watched too. */
+static void turn(struct broker *b)
+{
+	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
+	int timeout_ms = b->wake_at_ms == INT64_MAX ? -1 : left_ms > 0 ? (int)left_ms : 0;
+	if (b->dialer.under_way > 0) {
+		bool soon = timeout_ms >= 0 && timeout_ms < DIALS_WAIT_MS;
+		dialer_wait(&b->dialer, b->epoll_fd, soon ? timeout_ms : DIALS_WAIT_MS);
+		timeout_ms = 0;
+	}
+	b->count = epoll_wait(b->epoll_fd, b->batch, EVENTS_MAX, timeout_ms);
+	for (b->at = 0; b->at < b->count; b->at++) {
+		struct watch *w = b->batch[b->at].data.ptr;
+		if (w)
+			w->ready = b->batch[b->at].events;
+		if (w && w->wake)
+			w->wake(w);
+	}
+}
+
+/* --- facts --------------------------------------------------------------------------------- */
+
+/* Writes what can be written now. */
+static void control_wake(struct watch *w)
+{
+	struct broker *b = w->owner;
+	b->facts_lost |= (w->ready & EPOLLERR) != 0;
+	while (!b->facts_lost && b->facts.len > 0) {
+		ssize_t put = write(w->fd, b->facts.data, b->facts.len);
+		if (put < 0 && errno == EAGAIN)
+			return;
+		b->facts_lost = put < 0 && errno != EINTR;
+		buf_drop(&b->facts, put > 0 ? (size_t)put : 0);
+	}
+}
+
+void broker_say(struct broker *b, json_t *line)
+{
+	if (b->control.fd >= 0) {
+		b->facts_lost |=
+			!line || json_write(&b->facts, line) < 0 || buf_addc(&b->facts, '\n') < 0;
+		control_wake(&b->control);
+	}
+	json_decref(line);
+}
+
+static int control_open(struct broker *b, int fd, struct err *e)
+{
+	b->control = (struct watch){.fd = fd, .wake = control_wake, .owner = b};
+	buf_init(&b->facts, FACTS_MAX_BYTES);
+	if (fd < 0)
+		return 0;
+	int flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return err_errno(e, "--control %d", fd);
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return err_set(e, "--control %d is not open for writing", fd);
+	/* A regular file is always writable, and epoll refuses it. */
+	if (broker_want(b, &b->control, EPOLLOUT | EPOLLET) < 0 && errno != EPERM)
+		return err_errno(e, "cannot watch --control %d", fd);
+	return 0;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
 
 int broker_open(struct broker *b, const struct options *options, uint64_t fd_limit, struct err *e)
 {
@@ -13,16 +99,14 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 		.down_left = UINT64_MAX,
 		.fd_limit = fd_limit,
 		.agent.fd = -1,
-		.loop.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.wake_at_ms = INT64_MAX,
 		.linger_until_ms = INT64_MAX,
 		.dialer = {.proxy = options->upstream_proxy, .done = connection_dialed}};
-	if (b->loop.epoll_fd < 0 || pipe2(b->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
-		return err_errno(e, "cannot create an epoll instance and a pipe");
-	fcntl(b->pipe[1], F_SETPIPE_SZ, PIPE_BYTES); /* a block comes in small pieces */
+	if (b->epoll_fd < 0)
+		return err_errno(e, "cannot create an epoll instance");
 	LIST_INIT(&b->live);
-	if (dialer_open(&b->dialer, e) < 0 ||
-		control_open(&b->control, &b->loop, options->control_fd, e) < 0)
+	if (dialer_open(&b->dialer, e) < 0 || control_open(b, options->control_fd, e) < 0)
 		return -1;
 	for (size_t i = 0; i < options->channel_count; i++)
 		if (channel_open(b, options->channels[i].fd, &options->channels[i].endpoint, e) < 0)
@@ -32,33 +116,20 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 	return 0;
 }
 
-/* Until something happens. While dials are under way libcurl's sockets are watched too. */
-static void wait_and_wake(struct broker *b)
-{
-	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
-	int timeout_ms = b->wake_at_ms == INT64_MAX ? -1 : left_ms > 0 ? (int)left_ms : 0;
-	if (b->dialer.under_way > 0) {
-		bool soon = timeout_ms >= 0 && timeout_ms < DIALS_WAIT_MS;
-		dialer_wait(&b->dialer, b->loop.epoll_fd, soon ? timeout_ms : DIALS_WAIT_MS);
-		timeout_ms = 0;
-	}
-	loop_turn(&b->loop, timeout_ms);
-}
-
 static bool is_over(const struct broker *b)
 {
 	bool lingered = clock_monotonic_ms() >= b->linger_until_ms;
-	return b->agent.ready || b->control.lost ||
+	return b->agent.ready || b->facts_lost ||
 	       (b->open_channels == 0 && (b->live_count == 0 || lingered));
 }
 
 int broker_serve(struct broker *b, struct err *e)
 {
 	while (!is_over(b)) {
-		wait_and_wake(b);
+		turn(b);
 		dialer_turn(&b->dialer);
 		connections_sweep(b, clock_monotonic_ms());
 	}
 	connections_sweep(b, INT64_MAX);
-	return b->control.lost ? err_set(e, "nobody takes the facts on --control any more") : 0;
+	return b->facts_lost ? err_set(e, "nobody takes the facts on --control any more") : 0;
 }

@@ -6,18 +6,53 @@
  */
 #ifndef BROKER_BROKER_H
 #define BROKER_BROKER_H
-#include "broker/channel.h"
-#include "broker/control.h"
+#include "base/json.h"
 #include "broker/dial.h"
 #include "broker/parse/options.h"
+#include <sys/epoll.h>
 #include <sys/queue.h>
+
+enum { EVENTS_MAX = 64 };
+
+/* What the loop watches, level-triggered; embedded in whatever owns the descriptor. */
+struct watch {
+	int fd;                        /* -1: none */
+	uint32_t wanted;               /* asked for so far; 0: not watched */
+	uint32_t ready;                /* what it is woken for */
+	void (*wake)(struct watch *w); /* NULL: `ready` says it */
+	void *owner;                   /* for `wake` */
+};
+
+/*
+ * A channel: on the agent's end a byte asks for a connection, and a connected descriptor answers.
+ * The proxy's channel is a listening socket instead, whose clients say where to.
+ *
+ * Descriptors that come in with a byte are never accepted: the kernel is given no room for them and
+ * closes them. Source: unix(7), SCM_RIGHTS and SCM_CREDENTIALS.
+ */
+struct channel {
+	struct watch watch; /* fd -1: none, or not come yet */
+	struct broker *broker;
+	const struct endpoint *endpoint; /* NULL: the proxy */
+	unsigned index, dialing;
+	enum request {
+		REQUEST_NONE,
+		REQUEST_HONEST,
+		REQUEST_OTHER, /* another user's, or with a descriptor: answered without one */
+	} unanswered;
+};
 
 struct broker {
 	const struct options *options;
-	struct loop loop;
+	int epoll_fd;
+	struct epoll_event batch[EVENTS_MAX]; /* of this turn; what is forgotten is NULL */
+	int at, count;
 	struct dialer dialer;
-	struct control control;
-	int pipe[2];           /* empty: what bytes go through from one socket to the other */
+	/* One JSON line of facts per closed connection, never payload. Where the kernel lacks a
+	 * part of the broker's own confinement, {"notice": TEXT} goes before them. */
+	struct watch control;  /* fd -1: nobody wants facts */
+	struct buf facts;      /* what their reader has not taken */
+	bool facts_lost;       /* it is gone, or too far behind: to be treated as fatal */
 	struct watch agent;    /* a pidfd */
 	struct watch lifeline; /* of the proxy: its listener comes through it */
 	struct channel channels[FDS_MAX]; /* the proxy's is the last */
@@ -36,4 +71,23 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 	struct err *e) MUST_CHECK;
 /* Serves until the agent is gone: 0; or until its facts cannot be delivered: -1. */
 int broker_serve(struct broker *b, struct err *e) MUST_CHECK;
+
+/* Asks for exactly `events` from now on: 0 stops watching, EPOLLHUP alone waits for the end and for
+ * errors, which are reported whatever else is asked for. -1 with errno. */
+int broker_want(struct broker *b, struct watch *w, uint32_t events);
+/* Closes what no other process holds too (it would stay watched); nothing of this turn wakes it any
+ * more, so its owner may be freed. */
+void broker_forget(struct broker *b, struct watch *w);
+/* Takes a line of facts; NULL: out of memory. Their reader may be slow without stalling anything.
+ */
+void broker_say(struct broker *b, json_t *line);
+
+/* Checks that `fd` is a connected AF_UNIX stream socket made by our own user, and watches it; and
+ * its maker as the agent, unless that is in another PID namespace. `endpoint` NULL: the listener
+ * comes through it. */
+int channel_open(
+	struct broker *b, int fd, const struct endpoint *endpoint, struct err *e) MUST_CHECK;
+/* Asks the agent's end for requests, or for room for an answer; for its end alone while the dials
+ * are used up. */
+void channel_arm(struct channel *c);
 #endif

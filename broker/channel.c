@@ -1,5 +1,3 @@
-#include "broker/channel.h"
-
 #include "base/clock.h"
 #include "base/pass.h"
 #include "broker/connection.h"
@@ -27,15 +25,15 @@ void channel_arm(struct channel *c)
 {
 	uint32_t events = c->unanswered ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : EPOLLHUP;
 	if (c->watch.fd >= 0)
-		loop_want(&c->broker->loop, &c->watch, events);
+		broker_want(c->broker, &c->watch, events);
 }
 
 /* The last channel is the agent's life line: without it connections only finish what they have. */
 static void channel_close(struct channel *c)
 {
 	struct broker *b = c->broker;
-	loop_want(&b->loop, &c->watch, 0); /* the jail may hold a listener too */
-	loop_close(&b->loop, &c->watch);
+	broker_want(b, &c->watch, 0); /* the jail may hold a listener too */
+	broker_forget(b, &c->watch);
 	if (--b->open_channels == 0)
 		b->wake_at_ms = b->linger_until_ms = clock_monotonic_ms() + LINGER_MS;
 }
@@ -67,12 +65,10 @@ static bool channel_read(struct channel *c)
 static bool channel_answer(struct channel *c)
 {
 	int pair[2];
-	/* Splicing asks the socket, not the call, whether it may wait; the agent's end may. */
 	if (c->unanswered == REQUEST_OTHER ||
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
 	AUTO_FD int ours = pair[0], theirs = pair[1];
-	fcntl(ours, F_SETFL, O_NONBLOCK);
 	if (pass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
 		return false;
 	connection_begin(c, TAKE_FD(ours));
@@ -125,7 +121,7 @@ static void lifeline_wake(struct watch *w)
 		channel_arm(c);
 	}
 	if (got == 0 || (got < 0 && errno != EAGAIN)) {
-		loop_close(&c->broker->loop, w);
+		broker_forget(c->broker, w);
 		channel_close(c);
 	}
 }
@@ -136,7 +132,7 @@ static int watch_agent(struct broker *b, pid_t pid, struct err *e)
 	if (b->agent.fd >= 0 || pid == 0)
 		return 0;
 	b->agent.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (b->agent.fd < 0 || loop_want(&b->loop, &b->agent, EPOLLIN) < 0)
+	if (b->agent.fd < 0 || broker_want(b, &b->agent, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch the agent, process %d", pid);
 	return 0;
 }
@@ -162,7 +158,7 @@ int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, stru
 		.endpoint = endpoint,
 		.index = b->channel_count++};
 	*w = (struct watch){.fd = fd, .wake = endpoint ? channel_wake : lifeline_wake, .owner = c};
-	if (loop_want(&b->loop, w, EPOLLIN) < 0)
+	if (broker_want(b, w, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch descriptor %d", fd);
 	b->open_channels++;
 	return watch_agent(b, peer.pid, e);

@@ -6,9 +6,8 @@
 #include <sys/socket.h>
 
 enum {
-	BLOCK_BYTES = 64 * 1024,
-	BULK_BYTES = 16 * 1024, /* who sent as much at once is likely to go on */
-	ROUNDS_MAX = 8,         /* full blocks in one direction before others have their turn */
+	BLOCK_BYTES = 64 * 1024 - 256, /* and its headers: one packet on the loopback interface */
+	ROUNDS_MAX = 8, /* full blocks in one direction before others have their turn */
 	DRAIN_ROUNDS_MAX = 64,
 	PIN_TIMEOUT_MS = 10000,
 	CONNECTIONS_MAX = 4096,
@@ -63,79 +62,29 @@ static void lose_writer(struct side *s)
 
 /* --- moving bytes -------------------------------------------------------------------------- */
 
-static size_t at_most(size_t want, uint64_t left)
-{
-	return want < left ? want : (size_t)left;
-}
-
-static void has_left(struct side *s, size_t count)
-{
-	s->moved += count;
-	*s->budget -= count;
-}
-
-/* How many bytes may go on without anybody's look at them; 0 where that does not pay. */
-static size_t may_pour(const struct side *s)
-{
-	const struct pin *pin = &s->owner->pin;
-	bool up = s == &s->owner->agent, awaited = !up && pin->state == PIN_REPLY;
-	if (!s->bulk || awaited || s->end > s->start || other(s)->watch.fd < 0)
-		return 0;
-	return at_most(at_most(BLOCK_BYTES, *s->budget), up ? pin_unseen(pin) : BLOCK_BYTES);
-}
-
-/* Bytes in the pipe go on by reference; what the other side does not take becomes the block.
- * Nothing stays in the pipe: the next bytes through it may be another connection's. */
-static void pour(struct side *s, size_t count)
-{
-	struct connection *c = s->owner;
-	int from = c->channel->broker->pipe[0];
-	ssize_t put = splice(from, NULL, other(s)->watch.fd, NULL, count, SPLICE_F_NONBLOCK);
-	size_t left = count - (put > 0 ? (size_t)put : 0);
-	has_left(s, count - left);
-	if (s == &c->agent)
-		pin_take(&c->pin, NULL, count);
-	if (left > 0 && (!hold(s) || read(from, s->block, left) != (ssize_t)left)) {
-		char unheld[4096];
-		c->closed = "reset";
-		while (read(from, unheld, sizeof(unheld)) > 0)
-			;
-	}
-	s->end = s->approved = left;
-}
-
 /* True when there may be more to read at once. */
 static bool fill(struct side *s)
 {
-	struct connection *c = s->owner;
-	int fd = s->watch.fd, into = c->channel->broker->pipe[1];
-	size_t unseen = may_pour(s), room = unseen;
-	if (unseen == 0 && hold(s))
-		room = BLOCK_BYTES - s->end;
-	if (room == 0) {
-		c->closed = "reset";
+	if (!hold(s)) {
+		s->owner->closed = "reset";
 		return false;
 	}
-	ssize_t got = unseen > 0 ? splice(fd, NULL, into, NULL, room, SPLICE_F_NONBLOCK)
-				 : recv(fd, s->block + s->end, room, MSG_DONTWAIT);
+	size_t room = BLOCK_BYTES - s->end;
+	ssize_t got = recv(s->watch.fd, s->block + s->end, room, MSG_DONTWAIT);
 	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
 	s->ended = got == 0 || failed;
-	s->bulk = got >= BULK_BYTES;
+	s->end += got > 0 ? (size_t)got : 0;
 	if (failed)
 		lose_writer(s);
-	else if (got > 0 && unseen > 0)
-		pour(s, (size_t)got);
-	else if (got > 0)
-		s->end += (size_t)got;
 	if (s->end == 0)
 		drop(s);
-	return got > 0 && (size_t)got == room;
+	return got == (ssize_t)room;
 }
 
 static void pass_on(struct side *s)
 {
 	struct side *to = other(s);
-	size_t want = at_most(s->approved, *s->budget);
+	size_t want = s->approved < *s->budget ? s->approved : (size_t)*s->budget;
 	if (want == 0) {
 		refuse(s->owner, REFUSED_BUDGET);
 		return;
@@ -149,7 +98,8 @@ static void pass_on(struct side *s)
 	}
 	s->start += (size_t)put;
 	s->approved -= (size_t)put;
-	has_left(s, (size_t)put);
+	s->moved += (size_t)put;
+	*s->budget -= (uint64_t)put;
 	if (s->start == s->end)
 		drop(s);
 }
@@ -206,7 +156,7 @@ static void judge_end(struct connection *c)
 
 static void say(const struct connection *c)
 {
-	control_say(&c->channel->broker->control,
+	broker_say(c->channel->broker,
 		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*}", "channel",
 			(int)c->channel->index, "endpoint",
 			c->endpoint ? c->endpoint->at.text : c->request.target, "addr",
@@ -235,7 +185,7 @@ static void close_side(struct connection *c, struct side *s)
 		if (recv(fd, s->block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
 			break;
 	drop(s);
-	loop_close(&c->channel->broker->loop, &s->watch);
+	broker_forget(c->channel->broker, &s->watch);
 }
 
 static void end(struct connection *c)
@@ -262,7 +212,7 @@ static void arm(struct side *s, bool reading)
 	uint32_t events =
 		(reading ? EPOLLIN : 0u) | (s->blocked ? EPOLLOUT : 0u) | (s->hung ? 0u : EPOLLHUP);
 	if (!c->closed && s->watch.fd >= 0 &&
-		loop_want(&c->channel->broker->loop, &s->watch, events) < 0)
+		broker_want(c->channel->broker, &s->watch, events) < 0)
 		c->closed = "reset";
 }
 

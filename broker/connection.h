@@ -21,7 +21,6 @@ struct side {
 	size_t start, end; /* the bytes held */
 	size_t approved;   /* of them, from `start` on */
 	uint64_t moved;    /* passed on so far */
-	bool bulk;         /* much came at once the last time */
 	bool ended;        /* it has sent its last byte */
 	bool shut;         /* and the other side was told, or is gone */
 	bool blocked;      /* it takes no more bytes for now */

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 		return fail(&e, EXIT_SANDBOX);
 	if (weakness) {
 		fprintf(stderr, "agent6-broker: %s\n", weakness);
-		control_say(&broker.control, json_pack("{s:s}", "notice", weakness));
+		broker_say(&broker, json_pack("{s:s}", "notice", weakness));
 	}
 	if (broker_serve(&broker, &e) < 0)
 		return fail(&e, EXIT_FAILED);

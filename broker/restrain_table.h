@@ -44,7 +44,7 @@ static const struct call_rule calls[] = {
 	WHEN(ioctl, 1, EQUAL(1, FIONREAD)), /* glibc's resolver */
 	/* sockets: TCP, UDP for DNS, the routes that getaddrinfo(3) sorts by */
 	CALL(recvfrom), CALL(recvmsg), CALL(recvmmsg), CALL(accept4), CALL(sendto), CALL(sendmsg),
-	CALL(sendmmsg), CALL(splice), CALL(connect), CALL(bind), CALL(shutdown), CALL(getsockname),
+	CALL(sendmmsg), CALL(connect), CALL(bind), CALL(shutdown), CALL(getsockname),
 	CALL(getpeername), CALL(getsockopt), CALL(setsockopt),
 	WHEN(socketpair, 1, EQUAL(0, AF_UNIX)),
 	WHEN(socket, 3, INTERNET, MASKED(1, SOCKET_TYPE, SOCK_STREAM), EQUAL(2, IPPROTO_TCP)),

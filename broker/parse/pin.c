@@ -77,19 +77,15 @@ size_t pin_take(struct pin *p, const char *bytes, size_t len)
 	if (p->state == PIN_SNIFF)
 		p->state = bytes[0] == RECORD_HANDSHAKE ? PIN_HELLO : PIN_OPEN;
 	for (; passed < len && here > 0 && !p->refused; passed += here) {
-		size_t left = len - passed, unseen = pin_unseen(p);
-		here = left < unseen ? left : unseen;
+		size_t left = len - passed;
+		uint64_t unseen = p->state == PIN_OPEN ? left : p->passing;
+		here = left < unseen ? left : (size_t)unseen;
 		if (p->passing > 0)
 			p->passing -= here;
 		else if (here == 0)
 			here = steps[p->state](p, bytes + passed, left);
 	}
 	return passed;
-}
-
-size_t pin_unseen(const struct pin *p)
-{
-	return p->state == PIN_OPEN ? SIZE_MAX : p->passing;
 }
 
 void pin_reply(struct pin *p, const char *bytes, size_t len)

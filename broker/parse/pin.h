@@ -54,8 +54,6 @@ void pin_init(struct pin *p, const struct endpoint *endpoint);
 /* Offers the bytes from the agent that have not been approved; returns how many of them may go. The
  * rest is to be offered again with more behind it, unless `refused` says why it never will go. */
 size_t pin_take(struct pin *p, const char *bytes, size_t len);
-/* How many bytes `pin_take` would pass without a look at them: `bytes` may then be NULL. */
-size_t pin_unseen(const struct pin *p);
 /* Shows the bytes that came back from the endpoint, before they go to the agent. */
 void pin_reply(struct pin *p, const char *bytes, size_t len);
 /* Nothing has been approved yet: neither direction may flow. */

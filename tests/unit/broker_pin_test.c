@@ -147,13 +147,13 @@ static void test_early_data(void)
 		total += pin_take(&p, early + total, i - total);
 	is(total, len, "early data passes byte by byte");
 	is(pin_take(&p, early, 6), 6, "a record's header and one byte of it");
-	is(pin_unseen(&p), 3, "the rest of it passes unseen");
-	is(pin_take(&p, NULL, 3), 3, "and is counted");
-	is(pin_unseen(&p), 0, "the next record is looked at");
+	is(p.passing, 3, "the rest of it passes unseen");
+	is(pin_take(&p, "\x16\x03\x01", 3), 3, "and is counted, whatever it is");
+	is(p.passing, 0, "the next record is looked at");
 	ok(p.state == PIN_REPLY, "and the answer is still awaited");
 }
 
-/* What may be passed by reference: nothing that still has to be looked at. */
+/* What passes unseen: nothing that still has to be looked at. */
 static void test_unseen(void)
 {
 	struct endpoint tls = endpoint_of("api.test:443", true),
@@ -163,16 +163,17 @@ static void test_unseen(void)
 	struct pin p;
 	size_t passed;
 	pin_init(&p, &tls);
-	ok(pin_unseen(&p) == 0, "a hello is looked at");
+	ok(p.passing == 0 && p.state == PIN_HELLO, "a hello is looked at");
 	offer(&p, &first, &passed);
-	ok(pin_unseen(&p) == 0, "and so is what comes before the server's answer");
+	ok(p.passing == 0 && p.state == PIN_REPLY,
+		"and so is what comes before the server's answer");
 	pin_reply(&p, (const char *)back.data, back.len);
-	ok(pin_unseen(&p) == SIZE_MAX, "what comes after it is not");
+	ok(p.state == PIN_OPEN, "what comes after it is not");
 	pin_init(&p, &plain);
 	pin_take(&p, put, sizeof(put) - 1);
-	is(pin_unseen(&p), 9, "a body is passed unseen, as long as it is");
-	is(pin_take(&p, NULL, 9), 9, "and counted");
-	ok(pin_unseen(&p) == 0, "the next request is looked at");
+	is(p.passing, 9, "a body is passed unseen, as long as it is");
+	is(pin_take(&p, "GET / HTT", 9), 9, "and counted, whatever it is");
+	ok(p.passing == 0 && p.state == PIN_LINE, "the next request is looked at");
 }
 
 int main(void)

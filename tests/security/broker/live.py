@@ -428,7 +428,7 @@ def test_back_pressure():
 
 
 def test_bulk():
-    """What is spliced: pinned where a body ends, cut where the budget does, no descriptor with it."""
+    """What comes in bulk: pinned where a body ends, cut where the budget does, no descriptor with it."""
     size = 8 << 20
     body = random.randbytes(size)
     opening = head("api.test", f"Content-Length: {size}\r\n")
