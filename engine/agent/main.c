@@ -48,6 +48,7 @@ static int report_confined(const struct order *o, struct err *e)
 static int prepare(struct agent *a, struct err *e)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (order_read(STDIN_FILENO, &a->order, e) || open_workspace(a, e))
 		return -1;
 	if (a->order.commands.policy &&

@@ -69,6 +69,7 @@ int main(int argc, char **argv)
 	if (!hold_standard())
 		return EXIT_REFUSED;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is told like a full disk */
 	if (argc < 2) {
 		help_overview(stderr, NULL);
 		return EXIT_REFUSED;

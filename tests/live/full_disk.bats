@@ -51,3 +51,11 @@ teardown() {
 	[[ $(journal filler | jq -r 'select(.t == "step") | .seq' | uniq -d) == "" ]]
 	[[ $(journal filler | grep -c '"state":"work"') -ge $before ]]
 }
+
+@test "a limit of file sizes stops the machine the same way" {
+	run bash -c "ulimit -f 64; exec '$AGENT6_BIN/agent6' machine run --quiet '$SCRATCH/filler'"
+	echo "$output"
+	[[ $status -eq 5 && $output == *"File too large"* ]]
+	agent6 machine verify filler
+	[[ $(journal filler | grep -c '"state":"work"') -gt 2 ]]
+}
