@@ -67,11 +67,11 @@ static int judge_lines(void)
 
 static int run(const struct call *c)
 {
-	if (call_has(c, "stdin"))
+	bool lines = call_has(c, "stdin");
+	if (lines && !c->argument_count)
 		return judge_lines();
-	if (!c->argument_count) {
-		fputs("agent6: no command: `agent6 check command -- PROGRAM [ARG...]`, or "
-		      "--stdin\n",
+	if (lines == (c->argument_count > 0)) {
+		fputs("agent6: say either `agent6 check command -- PROGRAM [ARG...]` or --stdin\n",
 			stderr);
 		return EXIT_REFUSED;
 	}

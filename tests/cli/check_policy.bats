@@ -16,6 +16,11 @@ load ../kit/common
 	run bash -c 'echo "{}" | "$AGENT6_BIN/agent6" check command --stdin'
 	[ "$status" -eq 2 ]
 	[[ $output == *"line 1"* ]]
+	for args in "" "--stdin -- rm x"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr agent6 check command $args
+		[[ -z $output && $stderr == *"either"*"or --stdin"* ]]
+	done
 }
 
 @test "check redact hides secrets and, in a command's output, injection markers" {
