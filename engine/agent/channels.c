@@ -14,7 +14,8 @@ enum {
 	CONTROL_FD = 3,
 	CHANNELS_MAX = 32,
 	REPORT_CAP_BYTES = 8192,
-	LAST_WORDS_MS = 2000
+	LAST_WORDS_MS = 2000,
+	REFUSAL_MS = 50
 };
 
 struct launch {
@@ -132,24 +133,29 @@ int channels_find(const struct channels *c, const struct order *o, const char *n
 	return -1;
 }
 
-static void report_line(const char *line, size_t len)
+static void report_line(struct channels *c, const char *line, size_t len)
 {
 	json_t *report = json_read(line, len, REPORT_CAP_BYTES, NULL);
+	const char *refused = json_string_value(json_object_get(report, "refused"));
 	const char *notice = json_string_value(json_object_get(report, "notice"));
 	if (notice) {
 		emit_notice("%s", notice);
 		json_decref(report);
-	} else if (json_is_object(report))
+		return;
+	}
+	snprintf(c->refused, sizeof(c->refused), "%s", refused ? refused : "");
+	if (json_is_object(report))
 		emit("egress", report);
 	else
 		json_decref(report);
 }
 
-static void report_lines(struct buf *report)
+static void report_lines(struct channels *c)
 {
+	struct buf *report = &c->report;
 	char *end;
 	while (report->len && (end = memchr(report->data, '\n', report->len))) {
-		report_line(report->data, (size_t)(end - report->data));
+		report_line(c, report->data, (size_t)(end - report->data));
 		buf_drop(report, (size_t)(end - report->data) + 1);
 	}
 }
@@ -166,7 +172,7 @@ static bool take_reports(struct channels *c)
 			return n < 0 && errno == EAGAIN;
 		if (buf_add(&c->report, text, (size_t)n))
 			return false;
-		report_lines(&c->report);
+		report_lines(c);
 	}
 }
 
@@ -174,6 +180,25 @@ void channels_report(struct channels *c)
 {
 	if (c->control_fd >= 0 && !take_reports(c))
 		own_close(&c->control_fd);
+}
+
+const char *channels_refusal(struct channels *c)
+{
+	static const struct {
+		const char *refused, *words;
+	} known[] = {
+		{"budget", "sandbox.max_egress_bytes is used up"},
+		{"address", "its name leads to no address that is allowed; private_network of the "
+			    "provider allows private ones"},
+	};
+	/* The connection ends before its report does. */
+	struct pollfd p = {.fd = c->control_fd, .events = POLLIN};
+	if (!*c->refused && c->control_fd >= 0 && poll(&p, 1, REFUSAL_MS) > 0)
+		channels_report(c);
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!strcmp(known[i].refused, c->refused))
+			return known[i].words;
+	return NULL;
 }
 
 void channels_stop(struct channels *c)

@@ -12,6 +12,7 @@ struct channels {
 	size_t count;
 	int control_fd;    /* the broker's report of closed connections, JSON lines */
 	struct buf report; /* a line whose end has not arrived yet */
+	char refused[16];  /* why the connection that was closed last was refused; "": it was not */
 	pid_t broker;
 };
 
@@ -21,6 +22,8 @@ int channels_start(const struct order *o, struct channels *out, struct err *e);
 int channels_find(const struct channels *c, const struct order *o, const char *name);
 /* Passes on what the broker has reported so far, as egress events. */
 void channels_report(struct channels *c);
+/* What the operator is to know of a refusal that has just ended a call; NULL: there was none. */
+const char *channels_refusal(struct channels *c);
 /* Closes the channels, which ends the broker, and passes on its last reports. */
 void channels_stop(struct channels *c);
 #endif

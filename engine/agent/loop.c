@@ -236,7 +236,8 @@ static int call_failed(struct loop *l, const struct fault *f)
 	case FAULT_RETRY:
 	case FAULT_FATAL: break;
 	}
-	return end(l, OUTCOME_FAILED, "provider: %s", f->text);
+	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
+	return end(l, OUTCOME_FAILED, "provider: %s", refusal ? refusal : f->text);
 }
 
 static int on_quiet(struct loop *l)

@@ -161,6 +161,11 @@ static void fatal(void)
 		.replies = {{"HTTP/1.1 400 No\r\nrequest-id: req_01\r\n\r\nno", 0, 0}}};
 	kit_run(&named);
 	has_str(kit_reason(&named), "400: no (request req_01)", "the request has its id");
+	AUTO_KIT spent = {.format = "anthropic",
+		.order = json_pack("{s:i}", "max_egress_bytes", 100),
+		.replies = {{KIT_FINISH, 0, 0}}};
+	kit_run(&spent);
+	has_str(kit_reason(&spent), "max_egress_bytes", "what the broker refused is the reason");
 	AUTO_KIT odd = {.format = "anthropic",
 		.key = "sk-0123\nx-evil: 1",
 		.replies = {{KIT_FINISH, 0, 0}}};
