@@ -38,11 +38,9 @@ static int save(const struct buf *page, const char *path, struct err *e)
 	return io_publish_file(path, page->data, page->len, 0644, e);
 }
 
-static int write_report(const struct resting *i, const char *path, struct err *e)
+static int write_page(const struct resting *i, struct buf *page, struct err *e)
 {
 	struct report r;
-	AUTO_BUF page;
-	buf_init(&page, PAGE_BYTES_MAX);
 	const struct machine *m = i->loaded.machine;
 	struct findings ignored; /* what the run began with was accepted */
 	findings_init(&ignored);
@@ -56,9 +54,9 @@ static int write_report(const struct resting *i, const char *path, struct err *e
 	r.exposure = exposure;
 	int failed = collect(&r, i, e);
 	if (!failed)
-		report_html(&r, &page);
+		report_html(&r, page);
 	report_done(&r);
-	return failed ? -1 : save(&page, path, e);
+	return failed;
 }
 
 static int run(const struct call *c)
@@ -66,13 +64,17 @@ static int run(const struct call *c)
 	const char *path = call_value(c, "output");
 	struct resting r;
 	struct err e = ERR_NONE;
+	AUTO_BUF page;
+	buf_init(&page, PAGE_BYTES_MAX);
 	if (!path)
 		return fail(EXIT_REFUSED, &(struct err){.text = "-o FILE.html is needed"});
 	int code = resting_open(&r, c, true);
 	if (code)
 		return code;
-	if (write_report(&r, path, &e))
+	if (write_page(&r, &page, &e))
 		code = fail(EXIT_DAMAGED, &e);
+	else if (save(&page, path, &e))
+		code = fail(EXIT_REFUSED, &e);
 	resting_done(&r);
 	return code;
 }
