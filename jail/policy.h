@@ -23,6 +23,7 @@ enum { NETWORK_NONE, NETWORK_HOST, NETWORK_PROXY };
 struct policy {
 	json_t *json, *order, *env; /* owned; env: a string for each variable, all of them */
 	const json_t *argv;         /* at least one string */
+	const json_t *given_env;    /* what `json` or `order` adds to env; NULL: nothing */
 	const json_t *read, *write, *protect, *hide; /* lists of paths, or NULL */
 	const json_t *require;                       /* layer name -> least value, or NULL */
 	const char *cwd, *workspace, *bundle, *hostname;

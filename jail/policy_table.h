@@ -1,5 +1,5 @@
 /*
- * The fields of a policy: what each must be, and what it is when it is left out.
+ * The fields of a policy and of an order: what each must be (base/fields.h).
  */
 #ifndef JAIL_POLICY_TABLE_H
 #define JAIL_POLICY_TABLE_H
@@ -14,34 +14,34 @@
 	X(file_mb, 1024, 1 << 24) \
 	X(tmp_mb, 256, 1 << 20)
 
-#define POLICY_A_PATH \
+#define A_PATH \
 	"an absolute path without \"//\", \".\", \"..\" or a trailing \"/\", and shorter than 4096 bytes"
-#define POLICY_A_LIST "a list of at most 256 paths, each " POLICY_A_PATH
+#define A_LIST "a list of at most 256 paths, each " A_PATH
 
-/* Name (a member of an object has the object's name and a dot before it, and stands behind it),
- * kind, whether it is needed, where it goes in the policy, least, most, what it should be. */
+/* Kind, name, whether it is needed, member of struct policy, least, most, what, is. */
+#define POLICY_COMMAND(X, alone) \
+	X(LIST, "argv", true, argv, 1, 4096, "a list of 1 to 4096 strings, a program first", NULL) \
+	X(OBJECT, "env", false, given_env, 0, 1024, "an object of at most 1024 strings", NULL) \
+	X(NUMBER, "timeout_secs", alone, timeout_secs, 1, 366 * 24 * 3600, NULL, NULL)
+
 #define POLICY_FIELDS(X) \
-	X("version", NUMBER, true, version, 1, 1, "1") \
-	X("profile", WORD, true, profile, 0, 0, "\"strict\" or \"hardened\"") \
-	X("argv", ARGV, true, argv, 1, 4096, "a list of 1 to 4096 strings, a program first") \
-	X("cwd", PATH, true, cwd, 0, 0, POLICY_A_PATH) \
-	X("workspace", MEMBERS, true, workspace, 0, 0, "an object with \"path\" and \"access\"") \
-	X("workspace.path", PATH, true, workspace, 0, 0, POLICY_A_PATH) \
-	X("workspace.access", WORD, true, access, 0, 0, "\"none\", \"read\" or \"write\"") \
-	X("timeout_secs", NUMBER, true, timeout_secs, 1, 366 * 24 * 3600, NULL) \
-	X("env", ENV, false, env, 0, 1024, "an object of at most 1024 strings") \
-	X("network", WORD, false, network, 0, 0, "\"none\", \"host\" or an object with proxy_fd") \
-	X("network.proxy_fd", NUMBER, true, proxy_fd, 3, 1 << 20, NULL) \
-	X("read", PATHS, false, read, 0, POLICY_PATHS_MAX, POLICY_A_LIST) \
-	X("write", PATHS, false, write, 0, POLICY_PATHS_MAX, POLICY_A_LIST) \
-	X("protect", PATHS, false, protect, 0, POLICY_PATHS_MAX, POLICY_A_LIST) \
-	X("hide", PATHS, false, hide, 0, POLICY_PATHS_MAX, POLICY_A_LIST) \
-	X("limits", MEMBERS, false, memory_mb, 0, 0, "an object") \
-	POLICY_LIMITS(POLICY_LIMIT_FIELD) \
-	X("bundle", PATH, false, bundle, 0, 0, POLICY_A_PATH) \
-	X("hostname", HOST, false, hostname, 1, 64, "1 to 64 letters, digits, - and .") \
-	X("require", OBJECT, false, require, 0, 0, "an object") \
-	X("allow_root_jail", FLAG, false, allow_root_jail, 0, 0, "true or false")
+	X(NUMBER, "version", true, version, 1, 1, "1", NULL) \
+	X(WORD, "profile", true, profile, 0, 0, "\"strict\" or \"hardened\"", NULL) \
+	X(TEXT, "cwd", true, cwd, 0, 4096, A_PATH, path_is_normal) \
+	X(MEMBERS, "workspace", true, workspace, 0, 0, "an object with \"path\" and \"access\"", NULL) \
+	X(TEXT, "workspace.path", true, workspace, 0, 4096, A_PATH, path_is_normal) \
+	X(WORD, "workspace.access", true, access, 0, 0, "\"none\", \"read\" or \"write\"", NULL) \
+	X(WORD, "network", false, network, 0, 0, "\"none\", \"host\" or an object with proxy_fd", NULL) \
+	X(NUMBER, "network.proxy_fd", true, proxy_fd, 3, 1 << 20, NULL, NULL) \
+	X(LIST, "read", false, read, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
+	X(LIST, "write", false, write, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
+	X(LIST, "protect", false, protect, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
+	X(LIST, "hide", false, hide, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
+	X(TEXT, "bundle", false, bundle, 0, 4096, A_PATH, path_is_normal) \
+	X(TEXT, "hostname", false, hostname, 1, 64, "1 to 64 letters, digits, - and .", is_host_name) \
+	X(OBJECT, "require", false, require, 0, 64, "an object of at most 64 layers", NULL) \
+	X(FLAG, "allow_root_jail", false, allow_root_jail, 0, 0, "true or false", NULL) \
+	X(MEMBERS, "limits", false, version, 0, 0, "an object", NULL)
 /* clang-format on */
 
 #endif

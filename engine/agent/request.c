@@ -1,5 +1,6 @@
 #include "agent/request.h"
 
+#include "base/fields.h"
 #include "base/json.h"
 #include <limits.h>
 
@@ -53,22 +54,28 @@ static const char *keep(struct arena *a, const char *text)
 	return text ? arena_copy(a, text, strlen(text)) : NULL;
 }
 
+#define CHANNEL(kind, name, needed, what)                                                          \
+	{                                                                                          \
+#name, FIELD_##kind, needed, offsetof(struct order_channel, name), 0, PATH_MAX,    \
+			what, NULL                                                                 \
+	}
+static const struct fields_row channel_fields[] = {CHANNEL(TEXT, name, true, "a text"),
+	CHANNEL(TEXT, endpoint, true, "a text"), CHANNEL(TEXT, ca_file, false, "a text"),
+	CHANNEL(FLAG, tls, true, "true or false"), CHANNEL(FLAG, local, true, "true or false"),
+	CHANNEL(FLAG, private, true, "true or false"), {.name = ""}};
+
 static int read_channels(struct order *o, json_t *list, struct err *e)
 {
 	o->channel_count = json_array_size(list);
 	o->channels = arena_array(&o->arena, o->channel_count, sizeof(*o->channels));
 	for (size_t i = 0; i < o->channel_count; i++) {
 		struct order_channel *c = &o->channels[i];
-		const char *name, *endpoint, *ca_file = NULL;
-		int tls, local, private;
-		json_error_t why;
-		int rc = json_unpack_ex(json_array_get(list, i), &why, JSON_STRICT,
-			"{s:s, s:s, s:b, s:b, s:b, s?s}", "name", &name, "endpoint", &endpoint,
-			"tls", &tls, "local", &local, "private", &private, "ca_file", &ca_file);
-		if (unpacked(rc, &why, e))
-			return -1;
-		*c = (struct order_channel){keep(&o->arena, name), keep(&o->arena, endpoint),
-			keep(&o->arena, ca_file), tls, local, private};
+		*c = (struct order_channel){.ca_file = NULL};
+		if (fields_read(channel_fields, json_array_get(list, i), c, e))
+			return err_wrap(e, "the request is not understood: channel %zu", i + 1);
+		c->name = keep(&o->arena, c->name);
+		c->endpoint = keep(&o->arena, c->endpoint);
+		c->ca_file = keep(&o->arena, c->ca_file);
 	}
 	return 0;
 }
