@@ -67,7 +67,7 @@ step_fn privileges_drop, privileges_fix;                       /* privileges.c *
 step_fn seccomp_apply;                                         /* seccomp.c */
 step_fn reaper_run;                                            /* reaper.c */
 step_fn hardened_prepare, hardened_start, hardened_become;     /* hardened.c */
-step_fn serve_take;                                            /* serve.c */
+step_fn serve_take, serve_begin;                               /* serve.c */
 step_fn command_check, command_close, command_require;         /* command.c */
 step_fn command_arguments, command_execute;
 

@@ -45,6 +45,7 @@ static const struct step strict_command[] = {
 	{"order", serve_take},
 	{"arguments", command_arguments},
 	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
+	{"order", serve_begin},
 	{"execute", command_execute},
 	{NULL, NULL},
 };
@@ -71,6 +72,7 @@ static const struct step hardened_command[] = {
 	{"order", serve_take},
 	{"arguments", command_arguments},
 	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
+	{"order", serve_begin},
 	{"execute", command_execute},
 	{NULL, NULL},
 };

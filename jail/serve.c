@@ -58,10 +58,15 @@ int serve_take(struct jail *j, struct err *e)
 		own_close(&o.with.fds[fd]);
 	}
 	failed = failed || policy_order(&j->policy, o.text, o.len, e);
-	/* It comes before the launcher knows whether this jail is still right; a byte says that. */
-	failed = failed || read(j->order_fd, o.text, 1) != 1;
-	own_close(&j->order_fd);
 	return failed ? err_set(e, "the launcher has ended") : 0;
+}
+
+/* The order comes before the launcher knows whether this jail is still right; a byte says that. */
+int serve_begin(struct jail *j, struct err *e)
+{
+	char byte;
+	bool begins = j->order_fd < 0 || read(j->order_fd, &byte, 1) == 1;
+	return begins ? 0 : err_set(e, "the launcher has ended");
 }
 
 /* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
@@ -90,9 +95,7 @@ static int prepare(struct jail *j)
 static bool is_stale(const struct jail *j)
 {
 	static struct layout now;
-	bool stale = layout_init(&now, &j->policy, NULL) || !layout_same(&now, &j->layout);
-	layout_done(&now);
-	return stale;
+	return layout_init(&now, &j->policy, NULL) || !layout_same(&now, &j->layout);
 }
 
 static void discard(struct jail *j)
@@ -165,7 +168,9 @@ static void serve_one(struct jail *j, int socket_fd)
 	static struct order o;
 	struct err e = ERR_NONE;
 	signal(SIGCHLD, SIG_DFL);
-	int ready_fd = prepare(j), rc = await(j, socket_fd, &o, &e);
+	int ready_fd = prepare(j);
+	is_stale(j); /* what it needs is in memory then, when somebody waits */
+	int rc = await(j, socket_fd, &o, &e);
 	if (rc == 1) {
 		discard(j);
 		say(j, SAYS_ENDED);
@@ -181,7 +186,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	else
 		carry_out(j, begun, &o);
 	supervise(j, o.with.fds[3]);
-	for (int fd = 0; fd < ORDER_FDS; fd++) { /* readers see the end here */
+	for (int fd = 0; fd < 3; fd++) { /* readers see the end here */
 		own_close(&o.with.fds[fd]);
 		close(fd);
 	}

@@ -158,7 +158,9 @@ int supervise(struct jail *j, int status_fd)
 	size_t len = text ? strlen(text) : 0;
 	if (text)
 		text[len] = '\n'; /* in one piece, and no longer a string */
-	return text && !io_write(status_fd, text, len + 1) ? out.code : EXIT_SETUP;
+	bool told = text && !io_write(status_fd, text, len + 1);
+	close(status_fd); /* at once: readers that wait for the end are on their way already */
+	return told ? out.code : EXIT_SETUP;
 }
 
 void supervise_clean(struct jail *j)
