@@ -212,11 +212,17 @@ static struct word word_of(const struct arg_test *t)
 		high || is_any(t) ? WHOLE : t->mask};
 }
 
+static bool is_same_test(const struct arg_test *a, const struct arg_test *b)
+{
+	return a->arg == b->arg && a->negate == b->negate && a->mask == b->mask &&
+	       a->value == b->value;
+}
+
 /* 1: it holds, 0: it does not, -1: that is not known. */
 static int known(const struct arg_test *t, const struct fact *f)
 {
 	if (!f->ranges)
-		return memcmp(t, f->test, sizeof(*t)) ? -1 : f->holds;
+		return is_same_test(t, f->test) ? f->holds : -1;
 	struct word word = word_of(t);
 	if (is_any(t) || !is_same_word(word, word_of(f->test)))
 		return -1;
