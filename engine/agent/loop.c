@@ -82,14 +82,6 @@ static void on_notice(void *context, const char *text)
 	emit_notice("%s", text);
 }
 
-static void on_bill(void *context, const struct usage *u)
-{
-	struct loop *l = context;
-	ledger_add(&l->ledger, u, l->task->provider.prices);
-	usage_add(&l->call, u);
-	l->counted = u->known ? u->input : 0;
-}
-
 static json_t *money(int64_t microusd)
 {
 	return microusd < 0 ? json_null() : json_integer(microusd);
@@ -100,6 +92,26 @@ static json_t *usage_json(const struct usage *u, int64_t microusd)
 	return json_pack("{s:I, s:I, s:I, s:o}", "input_tokens", (json_int_t)u->input,
 		"output_tokens", (json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read,
 		"microusd", money(microusd));
+}
+
+static void on_bill(void *context, const struct usage *u)
+{
+	struct loop *l = context;
+	ledger_add(&l->ledger, u, l->task->provider.prices);
+	usage_add(&l->call, u);
+	l->counted = u->known ? u->input : 0;
+	emit("spent", usage_json(&l->ledger.total, l->ledger.microusd));
+}
+
+/* Said before it is final: what was under way when an agent was killed has been paid for, too. */
+static void on_begun(void *context, const struct usage *u)
+{
+	const struct loop *l = context;
+	struct ledger now = l->ledger;
+	struct usage until_now = *u;
+	until_now.known = true;
+	ledger_add(&now, &until_now, l->task->provider.prices);
+	emit("spent", usage_json(&now.total, now.microusd));
 }
 
 static void keep(const struct loop *l, const struct wire_turn *t)
@@ -453,6 +465,7 @@ static int begin(struct loop *l, struct err *e)
 		return -1;
 	l->client.notice = on_notice;
 	l->client.bill = on_bill;
+	l->client.begun = on_begun;
 	l->client.context = l;
 	return 0;
 }

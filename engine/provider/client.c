@@ -7,7 +7,9 @@
 enum { HEADERS_MAX = 8, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
 
 struct attempt {
+	const struct client *client;
 	struct wire_stream *stream;
+	bool begun;       /* the client has been told */
 	struct buf whole; /* an error's body, or a reply that does not stream */
 	struct http_head head;
 };
@@ -17,12 +19,23 @@ static bool is_ok(const struct http_head *head)
 	return head->status >= 200 && head->status < 300;
 }
 
+static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *f)
+{
+	int rc = wire_stream_feed(a->stream, bytes, len, f);
+	const struct usage *u = wire_stream_usage(a->stream);
+	if (u->input && !u->known && !a->begun && a->client->begun) {
+		a->begun = true;
+		a->client->begun(a->client->context, u);
+	}
+	return rc;
+}
+
 static int on_body(
 	void *context, const struct http_head *head, const char *bytes, size_t len, struct fault *f)
 {
 	struct attempt *a = context;
 	if (is_ok(head) && head->is_stream)
-		return wire_stream_feed(a->stream, bytes, len, f);
+		return feed(a, bytes, len, f);
 	size_t cap = is_ok(head) ? WIRE_CONTENT_CAP_BYTES : ERROR_CAP_BYTES;
 	size_t room = cap - a->whole.len;
 	if (len > room && is_ok(head))
@@ -126,7 +139,7 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 	request.quirks = c->quirks;
 	if (c->format->encode(&request, &body))
 		return fault_set(f, FAULT_CONTEXT, "the request is longer than 64 MiB");
-	struct attempt a = {.stream = wire_stream_new(c->format, serial)};
+	struct attempt a = {.client = c, .stream = wire_stream_new(c->format, serial)};
 	buf_init(&a.whole, WIRE_CONTENT_CAP_BYTES);
 	if (!a.stream)
 		return fault_set(f, FAULT_FATAL, "out of memory");

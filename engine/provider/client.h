@@ -25,6 +25,8 @@ struct client {
 	char version_header[64];
 	client_notice_fn *notice;
 	client_bill_fn *bill;
+	client_bill_fn *begun; /* once per attempt that tells its usage before it ends; NULL: nobody
+				  asks */
 	void *context;
 };
 

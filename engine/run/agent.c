@@ -162,7 +162,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
 		live_notice(w, "state %s: %.900s", t->step->state->name,
 			json_string_value(json_object_get(line, "text")));
-	if (!strcmp(event, "turn") || !strcmp(event, "result")) {
+	if (!strcmp(event, "spent") || !strcmp(event, "turn") || !strcmp(event, "result")) {
 		states_note_spend(t->dir_fd, t->step->execution, &t->events.spend);
 		w->now.input_tokens = t->events.spend.input_tokens;
 		w->now.output_tokens = t->events.spend.output_tokens;

@@ -99,7 +99,7 @@ static void take_event(struct agent_events *a, const json_t *line)
 		egress_add(a->egress, line);
 	else if (!strcmp(event, "result"))
 		take_result(a, line);
-	else if (!strcmp(event, "turn")) {
+	else if (!strcmp(event, "turn") || !strcmp(event, "spent")) {
 		if (take_usage(a, line))
 			garble(a, "the usage of a turn is not a count");
 		raise_to(&a->turns, count_of(line, "turn"));

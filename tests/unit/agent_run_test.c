@@ -103,8 +103,21 @@ static void retries(void)
 #define THIRTY        "thirty bytes of text, counted "
 #define THREE_HUNDRED THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY
 
+/* The input tokens of each event of what was spent, "150 150 " and so on. */
+static void spent(const struct kit *k, char *out, size_t bytes)
+{
+	size_t i, len = 0;
+	json_t *line;
+	json_array_foreach (k->events, i, line)
+		if (!strcmp(json_string_value(json_object_get(line, "event")), "spent") &&
+			len < bytes)
+			len += (size_t)snprintf(out + len, bytes - len, "%d ",
+				(int)json_integer_value(json_object_get(line, "input_tokens")));
+}
+
 static void cut_and_overloaded(void)
 {
+	char told[100] = "";
 	AUTO_KIT k = {.format = "anthropic",
 		.provider = json_pack("{s:i}", "max_retries", 3),
 		.replies = {{KIT_STREAM KIT_BEGIN KIT_TEXT("half"), 0, 0},
@@ -115,6 +128,8 @@ static void cut_and_overloaded(void)
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "a cut and an overloaded stream are retried");
 	is(kit_usage(&k, "input_tokens"), 450, "and billed");
+	spent(&k, told, sizeof(told));
+	has_str(told, "150 150 300 300 450 ", "as soon as it is known, and when it is over");
 	ok(!strstr(k.requests, "half"), "what the cut turn said is discarded");
 	AUTO_KIT long_cut = {.format = "anthropic",
 		.provider = json_pack("{s:i}", "max_retries", 0),

@@ -23,6 +23,22 @@ static void outcome_is(
 	has_str(json_string_value(json_object_get(fact, "reason")), reason, "because %s", reason);
 }
 
+static void test_spent(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	say(&a, "{'event':'spent','input_tokens':5,'output_tokens':1,'cached_tokens':0,"
+		"'microusd':3}\n");
+	ok(!a.garbled && a.spend.input_tokens == 5 && a.spend.microusd == 3,
+		"what a call costs counts before it is over");
+	is(a.turns, 0, "and is no turn");
+	say(&a, "{'event':'spent','input_tokens':4,'output_tokens':9,'cached_tokens':0,"
+		"'microusd':2}\n");
+	ok(a.spend.input_tokens == 5 && a.spend.output_tokens == 9 && a.spend.microusd == 3,
+		"and never goes down");
+	agent_events_done(&a);
+}
+
 static void test_result(void)
 {
 	struct agent_events a;
@@ -39,6 +55,7 @@ static void test_result(void)
 	is(json_array_size(json_object_get(json_object_get(fact, "payload"), "x")), 1,
 		"the payload is kept");
 	is(a.spend.microusd, 7, "and the spend");
+	is(a.turns, 2, "and the turns");
 	say(&a, "{'event':'result','outcome':'failed','reason':'again'}\n");
 	outcome_is(&a, true, "ok", "r");
 	agent_events_done(&a);
@@ -123,6 +140,7 @@ static void test_egress(void)
 
 int main(void)
 {
+	test_spent();
 	test_result();
 	test_garbage();
 	test_long_line();
