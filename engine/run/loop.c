@@ -134,7 +134,7 @@ static void tell_of_clone(struct drive *d, const struct workspace_step *s)
 }
 
 /* What the state did to the private clone is recorded with its step. A commit that cannot be made
- * is a run state's failure; anything else is ours. */
+ * is a run state's failure; anything else is ours, a disk that takes no more included. */
 static bool settle(struct drive *d, const struct step *step, json_t *fact)
 {
 	struct verdict v;
@@ -151,7 +151,7 @@ static bool settle(struct drive *d, const struct step *step, json_t *fact)
 		.ok = v.outcome == OUTCOME_OK};
 	bool runs = step->state->kind == KIND_AGENT && s.ok;
 	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
-	if (failed && runs) {
+	if (failed && runs && !workspace_no_disk(&e)) {
 		char reason[POSITION_REASON_BYTES];
 		utf8_copy(reason, sizeof(reason), e.text); /* git names files as they are named */
 		json_object_set_new(fact, "outcome", json_string("failed"));

@@ -308,3 +308,16 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	w->has_next = true;
 	return record_write(w, instance_fd, e);
 }
+
+bool workspace_no_disk(const struct err *e)
+{
+	static const int numbers[] = {ENOSPC, EDQUOT, EIO, EROFS};
+	size_t len = strlen(e->text);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		const char *words = strerror(numbers[i]);
+		size_t n = strlen(words);
+		if (len >= n && !strcmp(e->text + len - n, words))
+			return true;
+	}
+	return false;
+}

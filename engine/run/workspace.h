@@ -61,6 +61,8 @@ struct workspace_step {
  * Of a run state that is not, nothing: its edits are discarded. -1 for a run state also means that
  * no commit can be made of its work. */
 int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e);
+/* Whether that came of the disk: git's own last words say so. */
+bool workspace_no_disk(const struct err *e);
 /* Once `seq` steps are durable, and all attempts at the next one before `attempt`: the commit that
  * belongs to them goes onto the operator's branch. */
 int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e);

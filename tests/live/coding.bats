@@ -11,6 +11,10 @@ setup() {
 	WS=$SCRATCH/dir/workspace
 }
 
+teardown() {
+	! mountpoint -q "$SCRATCH/dir" || umount "$SCRATCH/dir"
+}
+
 # repository [DIR]: a committed file, and one that the operator has changed since
 repository() {
 	local dir=${1-$WS}
@@ -151,6 +155,28 @@ $FINISH"
 	run rehearse fixer
 	echo "$output"
 	[[ $(jq -r 'select(.state == "edit" and .t == "step") | .fact.reason' "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl) == "caf"*" is changed, and .gitattributes gives it to the filter absent"* ]]
+}
+
+@test "a full disk is no failure of a run state: the machine stops, and room lets it go on" {
+	need_root
+	mkdir "$SCRATCH/dir"
+	mount -t tmpfs -o size=24m,mode=700 tmpfs "$SCRATCH/dir"
+	repository
+	head -c 750000 /dev/urandom | base64 -w 0 >"$SCRATCH/text"
+	jq -nc --rawfile text "$SCRATCH/text" '{state: "edit", match: {turn: 0}, reply: {tool_calls: [{name: "apply_edit", arguments: {path: "new", edits: [{kind: "create", new_string: $text}]}}]}}' >"$SCRATCH/tape"
+	# Room for the transcript and the file, not for git's copy of it.
+	coder fixer "  prep: {kind: tool, command: [sh, -c, 'head -c \$((\$(stat -f -c %a*%S .) - 2500000)) /dev/zero >pad'], timeout_secs: 20, on: {ok: edit, nonzero: bad, timeout: bad}}
+  after: {kind: tool, command: [test, -s, new], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" prep <<<"$(cat "$SCRATCH/tape")
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 5 && $output == *"No space left on device"* ]]
+	[[ $(grep -a '"}$' "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl | jq -r 'select(.t == "step") | .state' | tr '\n' ' ') == "prep " ]]
+	mount -o remount,size=64m "$SCRATCH/dir"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:new | wc -c) -eq 1000000 ]]
 }
 
 @test "a run state that fails leaves nothing behind" {
