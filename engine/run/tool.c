@@ -264,9 +264,10 @@ static enum live_end run_jail(
 	output_close(&r->err);
 	grants_redact(w->config, s->state, &r->out);
 	grants_redact(w->config, s->state, &r->err);
-	if (*s->dir)
+	enum live_end end = judge(r, fact, e);
+	if (*s->dir && end != LIVE_NO_JAIL)
 		keep_output(w, s, r);
-	return judge(r, fact, e);
+	return end;
 }
 
 enum live_end live_jail(
