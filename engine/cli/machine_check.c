@@ -32,11 +32,12 @@ static void look_closer(const struct machine *m, struct findings *findings)
 	check_commands(m, workspace ? workspace : "/", findings);
 }
 
-static void check_signature(const struct call *c, const struct bundle *b, struct findings *f)
+static void check_signature(const struct call *c, const struct config *config,
+	const struct bundle *b, struct findings *f)
 {
 	struct err e = ERR_NONE;
 	char principal[SIGN_PRINCIPAL_BYTES];
-	if (!trust_check(c, NULL, b, principal, &e))
+	if (!trust_check(c, config, b, principal, &e))
 		return;
 	struct finding *it = finding_add(f, RULE_BUNDLE_SIGNATURE, NULL, NULL, "%s", e.text);
 	it->file = arena_copy(&f->arena, b->named, strlen(b->named));
@@ -57,7 +58,6 @@ static void open_all(const struct call *c, struct checking *k)
 		struct loaded *l = &k->loaded[k->count];
 		size_t before = faults(c, k);
 		if (!loaded_open(l, c->arguments[i], &k->findings, &e)) {
-			check_signature(c, l->bundle, &k->findings);
 			if (l->machine)
 				look_closer(l->machine, &k->findings);
 			k->accepted[k->count++] = l->machine && faults(c, k) == before;
@@ -67,6 +67,31 @@ static void open_all(const struct call *c, struct checking *k)
 		k->missing = true;
 	}
 	findings_sort(&k->findings);
+}
+
+/* By whom a start would want the bundles signed; `config` NULL: only what the option says. */
+static void check_signatures(const struct call *c, struct checking *k, const struct config *config)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		size_t before = faults(c, k);
+		check_signature(c, config, k->loaded[i].bundle, &k->findings);
+		k->accepted[i] &= faults(c, k) == before;
+	}
+	findings_sort(&k->findings);
+}
+
+/* Whom the operator trusts matters to packed bundles only. A configuration with faults refuses a
+ * start, not a check that needs nothing else of it. */
+static void check_packed(const struct call *c, struct checking *k)
+{
+	bool packed = false;
+	struct setup setup;
+	for (size_t i = 0; i < k->count; i++)
+		packed |= k->loaded[i].bundle->form == BUNDLE_PACKED;
+	bool known = packed && !setup_load(&setup, c);
+	check_signatures(c, k, known ? setup.config : NULL);
+	if (known)
+		setup_done(&setup);
 }
 
 /* The older bundle, whose own problems are not ours to report. */
@@ -265,6 +290,7 @@ static int check_exposure(const struct call *c, struct checking *k, const char *
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
 	int code = EXIT_OK;
+	check_signatures(c, k, setup.config);
 	if (against && c->argument_count != 1)
 		code = fail(EXIT_REFUSED, &(struct err){.text = "--against compares one bundle"});
 	else
@@ -317,8 +343,10 @@ static int run(const struct call *c)
 	open_all(c, &k);
 	if (needs_operator(c, &k))
 		code = check_exposure(c, &k, format);
-	else
+	else {
+		check_packed(c, &k);
 		show(c, &k, format);
+	}
 	code = code ? code : verdict(c, &k);
 	for (size_t i = 0; i < k.count; i++) {
 		loaded_done(&k.loaded[i]);

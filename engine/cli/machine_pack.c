@@ -12,7 +12,8 @@ static int pack(void *ctx, const struct loaded *l)
 	output = output ? output : name;
 	if (bundle_pack(l->bundle, output, &e))
 		return fail(EXIT_REFUSED, &e);
-	printf("%s: %zu members, %s\n", output, l->bundle->count, l->bundle->digest);
+	printf("%s: %zu member%s, %s\n", output, l->bundle->count, l->bundle->count == 1 ? "" : "s",
+		l->bundle->digest);
 	return EXIT_OK;
 }
 

@@ -72,13 +72,22 @@ setup() {
 	run --separate-stderr agent6 machine run ../flow.asm
 	[ "$status" -eq 2 ]
 	[[ $stderr == *machine.allowed_signers* ]]
-	agent6 config set machine.allowed_signers "$SCRATCH/allowed"
-	run --separate-stderr agent6 machine run ../flow.asm
+	run --separate-stderr agent6 machine check ../flow.asm
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"not signed"* ]]
+	[[ -z $output && $stderr == *"error[bundle-signature]"*machine.allowed_signers* ]]
+	agent6 config set machine.allowed_signers "$SCRATCH/allowed"
+	for verb in run check; do
+		run --separate-stderr agent6 machine $verb ../flow.asm
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"not signed"* ]]
+	done
+	run --separate-stderr agent6 machine check ../flow
+	[ "$status" -eq 0 ]
 	run --separate-stderr agent6 machine run ../flow --id loose --quiet
 	[ "$status" -eq 0 ]
 	agent6 machine sign --key ../key ../flow.asm
+	run --separate-stderr agent6 machine check ../flow.asm
+	[ "$status" -eq 0 ]
 	run --separate-stderr agent6 machine run ../flow.asm --quiet
 	[ "$status" -eq 0 ]
 }
