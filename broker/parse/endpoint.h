@@ -4,7 +4,6 @@
 #ifndef BROKER_PARSE_ENDPOINT_H
 #define BROKER_PARSE_ENDPOINT_H
 #include "base/host.h"
-#include "broker/parse/address.h"
 
 struct endpoint {
 	struct host_port at;

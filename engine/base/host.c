@@ -13,16 +13,6 @@ static bool is_name(const char *host)
 	       strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == len;
 }
 
-static void see_address(struct host_port *p)
-{
-	if (inet_pton(AF_INET, p->host, &p->address.in.sin_addr) == 1) {
-		p->address.family = AF_INET;
-	} else if (inet_pton(AF_INET6, p->host, &p->address.in6.sin6_addr) == 1) {
-		p->address.family = AF_INET6;
-		inet_ntop(AF_INET6, &p->address.in6.sin6_addr, p->host, sizeof(p->host));
-	}
-}
-
 int host_port_decode(struct host_port *out, const char *text, struct err *e)
 {
 	struct host_port p = {.port = 0};
@@ -40,7 +30,8 @@ int host_port_decode(struct host_port *out, const char *text, struct err *e)
 		return err_set(e, "the host is longer than %d bytes", HOST_BYTES - 1);
 	for (size_t i = 0; i < len - 2 * bracketed; i++)
 		p.host[i] = (char)tolower((unsigned char)text[i + bracketed]);
-	see_address(&p);
+	if (address_decode(&p.address, p.host) && p.address.family == AF_INET6)
+		inet_ntop(AF_INET6, &p.address.in6.sin6_addr, p.host, sizeof(p.host));
 	if (bracketed ? p.address.family != AF_INET6 : !is_name(p.host))
 		return err_set(e,
 			"\"%s\" is neither a host name, an IPv4 address nor an IPv6 address in "

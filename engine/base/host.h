@@ -3,9 +3,8 @@
  */
 #ifndef BASE_HOST_H
 #define BASE_HOST_H
+#include "base/address.h"
 #include "base/err.h"
-#include <netinet/in.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { HOST_BYTES = 254, HOST_PORT_BYTES = 270 };
@@ -14,13 +13,8 @@ struct host_port {
 	char host[HOST_BYTES];      /* lower case; an IPv6 address without its brackets */
 	char text[HOST_PORT_BYTES]; /* "host:port", brackets kept: for URLs and facts */
 	uint16_t port;
-	bool wildcard; /* one or more labels before `host` */
-	union {
-		sa_family_t family; /* AF_UNSPEC: it is a name */
-		struct sockaddr any;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	} address; /* what is written as one, its port left out */
+	bool wildcard;         /* one or more labels before `host` */
+	union address address; /* AF_UNSPEC: it is a name */
 };
 
 /* A name is letters, digits, '-', '_' and '.', without a trailing dot. An IPv6 address stands in

@@ -1,44 +1,17 @@
 #include "config/url.h"
 
+#include "base/address.h"
 #include "base/num.h"
-#include <arpa/inet.h>
 #include <string.h>
 
-static bool is_loopback(const char *host)
+static bool is_loopback(const char *host, const union address *a)
 {
-	struct in_addr v4;
-	struct in6_addr v6;
 	size_t len = strlen(host);
-	if (inet_pton(AF_INET, host, &v4) == 1)
-		return ntohl(v4.s_addr) >> 24 == 127;
-	if (inet_pton(AF_INET6, host, &v6) == 1)
-		return IN6_IS_ADDR_LOOPBACK(&v6) ||
-		       (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+	if (a->family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr))
+		return a->in6.sin6_addr.s6_addr[12] == 127;
+	if (a->family)
+		return address_reach(&a->any) == REACH_LOCAL;
 	return !strcmp(host, "localhost") || (len > 10 && !strcmp(host + len - 10, ".localhost"));
-}
-
-static bool is_private(const char *host)
-{
-	static const struct {
-		uint32_t net;
-		int bits;
-	} v4_nets[] = {{0x0a000000, 8}, {0xac100000, 12}, {0xc0a80000, 16}, /* RFC 1918 */
-		{0x64400000, 10}, {0xa9fe0000, 16}};
-	struct in_addr v4;
-	struct in6_addr v6;
-	if (inet_pton(AF_INET6, host, &v6) == 1)
-		return (v6.s6_addr[0] & 0xfe) == 0xfc || IN6_IS_ADDR_LINKLOCAL(&v6);
-	bool found = false;
-	if (inet_pton(AF_INET, host, &v4) == 1)
-		for (size_t i = 0; i < ARRAY_LEN(v4_nets); i++)
-			found |= !((ntohl(v4.s_addr) ^ v4_nets[i].net) >> (32 - v4_nets[i].bits));
-	return found;
-}
-
-static bool is_literal(const char *host)
-{
-	struct in6_addr any;
-	return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
 }
 
 /* Copies the host in lower case; letters, digits, `-`, `.` and for addresses `:`. */
@@ -57,14 +30,15 @@ static int set_host(struct url *u, const char *text, size_t len, bool bracketed,
 		u->host[i] = c;
 	}
 	u->host[len] = '\0';
-	if (bracketed && !is_literal(u->host))
+	union address a;
+	u->literal = address_decode(&a, u->host);
+	if (bracketed && !u->literal)
 		return err_set(e, "[%s] is not an address", u->host);
 	if (!bracketed && (u->host[0] == '.' || u->host[len - 1] == '.' || strstr(u->host, "..")))
 		return err_set(
 			e, "a host neither begins nor ends with a dot, nor has two in a row");
-	u->literal = is_literal(u->host);
-	u->private = is_private(u->host);
-	u->loopback = is_loopback(u->host);
+	u->loopback = is_loopback(u->host, &a);
+	u->private = u->literal && !u->loopback && address_reach(&a.any) != REACH_PUBLIC;
 	return 0;
 }
 

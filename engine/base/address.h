@@ -1,15 +1,27 @@
 /*
- * Address classes: what kind of place a resolved address is, and whether a channel may go there.
+ * Address classes: what kind of place a resolved address is, and whether a channel of the broker
+ * may go there. Pure.
  *
  * Source: the IANA special-purpose address registries (RFC 6890 and its successors), and the
  * metadata services of the large clouds, some of which lie outside those ranges.
  */
-#ifndef BROKER_PARSE_ADDRESS_H
-#define BROKER_PARSE_ADDRESS_H
+#ifndef BASE_ADDRESS_H
+#define BASE_ADDRESS_H
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* What an address asks for, and what a channel may reach. */
+union address {
+	sa_family_t family; /* AF_UNSPEC: none */
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+/* An address that is written as one, its port left out; false: it is not. */
+bool address_decode(union address *out, const char *text);
+
+/* What an address asks for, and what a channel of the broker may reach. */
 enum reach {
 	REACH_PUBLIC,
 	REACH_PRIVATE, /* RFC 1918, shared (CGNAT), benchmarking, unique-local; a channel: public

@@ -1,9 +1,9 @@
 /*
  * Which prefix of the address space is what kind of place. Source: see address.h.
  */
-#ifndef BROKER_PARSE_ADDRESS_TABLE_H
-#define BROKER_PARSE_ADDRESS_TABLE_H
-#include "broker/parse/address.h"
+#ifndef BASE_ADDRESS_TABLE_H
+#define BASE_ADDRESS_TABLE_H
+#include "base/address.h"
 #include <stdint.h>
 
 /* An IPv4 address is looked up below NAT64's well-known prefix. */

@@ -1,5 +1,5 @@
 /* Address classes: the table against one address inside and outside of each range. */
-#include "broker/parse/address.h"
+#include "base/address.h"
 #include "tests/kit/tap.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>

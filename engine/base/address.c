@@ -1,8 +1,19 @@
-#include "broker/parse/address.h"
+#include "base/address.h"
 
-#include "broker/parse/address_table.h"
-#include <netinet/in.h>
+#include "base/address_table.h"
+#include <arpa/inet.h>
 #include <string.h>
+
+bool address_decode(union address *out, const char *text)
+{
+	union address a = {.any = {.sa_family = AF_UNSPEC}};
+	if (inet_pton(AF_INET, text, &a.in.sin_addr) == 1)
+		a.family = AF_INET;
+	else if (inet_pton(AF_INET6, text, &a.in6.sin6_addr) == 1)
+		a.family = AF_INET6;
+	*out = a;
+	return a.family != AF_UNSPEC;
+}
 
 static bool prefix_matches(const struct prefix *p, const uint8_t *bytes)
 {
