@@ -18,18 +18,11 @@ int broker_want(struct broker *b, struct watch *w, uint32_t events)
 	return epoll_ctl(b->epoll_fd, change, w->fd, &event);
 }
 
-void broker_forget(struct broker *b, struct watch *w)
-{
-	for (int i = b->at + 1; i < b->count; i++)
-		if (b->batch[i].data.ptr == w)
-			b->batch[i].data.ptr = NULL;
-	w->wanted = 0;
-	own_close(&w->fd);
-}
-
-/* Wakes what is ready, once each. While dials are under way libcurl's sockets are watched too. */
+/* One event: what it wakes may close and free whatever it likes. The kernel lets all that is ready
+ * have its turn. While dials are under way libcurl's sockets are watched too. */
 static void turn(struct broker *b)
 {
+	struct epoll_event event;
 	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
 	int timeout_ms = b->wake_at_ms == INT64_MAX ? -1 : left_ms > 0 ? (int)left_ms : 0;
 	if (b->dialer.under_way > 0) {
@@ -37,14 +30,12 @@ static void turn(struct broker *b)
 		dialer_wait(&b->dialer, b->epoll_fd, soon ? timeout_ms : DIALS_WAIT_MS);
 		timeout_ms = 0;
 	}
-	b->count = epoll_wait(b->epoll_fd, b->batch, EVENTS_MAX, timeout_ms);
-	for (b->at = 0; b->at < b->count; b->at++) {
-		struct watch *w = b->batch[b->at].data.ptr;
-		if (w)
-			w->ready = b->batch[b->at].events;
-		if (w && w->wake)
-			w->wake(w);
-	}
+	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms) != 1)
+		return;
+	struct watch *w = event.data.ptr;
+	w->ready = event.events;
+	if (w->wake)
+		w->wake(w);
 }
 
 /* --- facts --------------------------------------------------------------------------------- */
@@ -96,9 +87,9 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 {
 	*b = (struct broker){.options = options,
 		.up_left = options->max_bytes,
-		.down_left = UINT64_MAX,
 		.fd_limit = fd_limit,
 		.agent.fd = -1,
+		.listener.fd = -1,
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.wake_at_ms = INT64_MAX,
 		.linger_until_ms = INT64_MAX,

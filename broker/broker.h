@@ -12,8 +12,6 @@
 #include <sys/epoll.h>
 #include <sys/queue.h>
 
-enum { EVENTS_MAX = 64 };
-
 /* What the loop watches, level-triggered; embedded in whatever owns the descriptor. */
 struct watch {
 	int fd;                        /* -1: none */
@@ -25,28 +23,23 @@ struct watch {
 
 /*
  * A channel: on the agent's end a byte asks for a connection, and a connected descriptor answers.
- * The proxy's channel is a listening socket instead, whose clients say where to.
+ * Through the proxy's channel a listening socket comes instead, whose clients say where to.
  *
  * Descriptors that come in with a byte are never accepted: the kernel is given no room for them and
  * closes them. Source: unix(7), SCM_RIGHTS and SCM_CREDENTIALS.
  */
 struct channel {
-	struct watch watch; /* fd -1: none, or not come yet */
+	struct watch watch; /* fd -1: closed */
 	struct broker *broker;
 	const struct endpoint *endpoint; /* NULL: the proxy */
 	unsigned index, dialing;
-	enum request {
-		REQUEST_NONE,
-		REQUEST_HONEST,
-		REQUEST_OTHER, /* another user's, or with a descriptor: answered without one */
-	} unanswered;
+	bool asked;  /* and not answered yet */
+	bool honest; /* by our own user, without descriptors; others are answered without one */
 };
 
 struct broker {
 	const struct options *options;
 	int epoll_fd;
-	struct epoll_event batch[EVENTS_MAX]; /* of this turn; what is forgotten is NULL */
-	int at, count;
 	struct dialer dialer;
 	/* One JSON line of facts per closed connection, never payload. Where the kernel lacks a
 	 * part of the broker's own confinement, {"notice": TEXT} goes before them. */
@@ -54,12 +47,12 @@ struct broker {
 	struct buf facts;      /* what their reader has not taken */
 	bool facts_lost;       /* it is gone, or too far behind: to be treated as fatal */
 	struct watch agent;    /* a pidfd */
-	struct watch lifeline; /* of the proxy: its listener comes through it */
+	struct watch listener; /* of the proxy */
 	struct channel channels[FDS_MAX]; /* the proxy's is the last */
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
 	unsigned live_count;
-	uint64_t up_left, down_left; /* bytes that may still leave; that may come: no limit */
+	uint64_t up_left; /* bytes that may still leave */
 	uint64_t fd_limit;
 	int64_t wake_at_ms;      /* when the first connection runs out of time, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
@@ -75,9 +68,6 @@ int broker_serve(struct broker *b, struct err *e) MUST_CHECK;
 /* Asks for exactly `events` from now on: 0 stops watching, EPOLLHUP alone waits for the end and for
  * errors, which are reported whatever else is asked for. -1 with errno. */
 int broker_want(struct broker *b, struct watch *w, uint32_t events);
-/* Closes what no other process holds too (it would stay watched); nothing of this turn wakes it any
- * more, so its owner may be freed. */
-void broker_forget(struct broker *b, struct watch *w);
 /* Takes a line of facts; NULL: out of memory. Their reader may be slow without stalling anything.
  */
 void broker_say(struct broker *b, json_t *line);

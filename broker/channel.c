@@ -23,17 +23,26 @@ static bool is_socket(int fd, int option, int want)
 
 void channel_arm(struct channel *c)
 {
-	uint32_t events = c->unanswered ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : EPOLLHUP;
-	if (c->watch.fd >= 0)
-		broker_want(c->broker, &c->watch, events);
+	struct watch *w = c->endpoint ? &c->watch : &c->broker->listener;
+	uint32_t events = c->asked ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : EPOLLHUP;
+	if (w->fd >= 0)
+		broker_want(c->broker, w, events);
+}
+
+/* Other processes may hold these too, and what they hold would stay watched. */
+static void stop_watching(struct broker *b, struct watch *w)
+{
+	broker_want(b, w, 0);
+	own_close(&w->fd);
 }
 
 /* The last channel is the agent's life line: without it connections only finish what they have. */
 static void channel_close(struct channel *c)
 {
 	struct broker *b = c->broker;
-	broker_want(b, &c->watch, 0); /* the jail may hold a listener too */
-	broker_forget(b, &c->watch);
+	stop_watching(b, &c->watch);
+	if (!c->endpoint)
+		stop_watching(b, &b->listener);
 	if (--b->open_channels == 0)
 		b->wake_at_ms = b->linger_until_ms = clock_monotonic_ms() + LINGER_MS;
 }
@@ -55,9 +64,8 @@ static bool channel_read(struct channel *c)
 	if (first && first->cmsg_type == SCM_CREDENTIALS)
 		memcpy(&sender, CMSG_DATA(first), sizeof(sender));
 	bool ours = sender.uid == geteuid() || (sender.pid == 0 && sender.uid == UID_UNKNOWN);
-	bool alone = !(message.msg_flags & MSG_CTRUNC);
-	c->unanswered = ours && alone ? REQUEST_HONEST : REQUEST_OTHER;
-	return true;
+	c->honest = ours && !(message.msg_flags & MSG_CTRUNC);
+	return c->asked = true;
 }
 
 /* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
@@ -65,8 +73,7 @@ static bool channel_read(struct channel *c)
 static bool channel_answer(struct channel *c)
 {
 	int pair[2];
-	if (c->unanswered == REQUEST_OTHER ||
-		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+	if (!c->honest || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
 	AUTO_FD int ours = pair[0], theirs = pair[1];
 	if (pass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
@@ -80,11 +87,10 @@ static bool channel_answer(struct channel *c)
 static void channel_wake(struct watch *w)
 {
 	struct channel *c = w->owner;
-	bool open = !(w->ready & EPOLLHUP) && (c->unanswered || channel_read(c));
-	if (open && c->unanswered) {
-		bool sent = channel_answer(c);
-		open = sent || errno == EAGAIN;
-		c->unanswered = sent ? REQUEST_NONE : c->unanswered;
+	bool open = !(w->ready & EPOLLHUP) && (c->asked || channel_read(c));
+	if (open && c->asked) {
+		c->asked = !channel_answer(c);
+		open = !c->asked || errno == EAGAIN;
 	}
 	if (open)
 		channel_arm(c);
@@ -110,20 +116,18 @@ static void lifeline_wake(struct watch *w)
 	char byte;
 	struct passed came;
 	ssize_t got = pass_receive(w->fd, &byte, 1, &came);
-	bool fits = c->watch.fd < 0 && came.count == 1 &&
+	struct watch *listener = &c->broker->listener;
+	bool fits = listener->fd < 0 && came.count == 1 &&
 		    is_socket(came.fds[0], SO_ACCEPTCONN, 1) &&
 		    is_socket(came.fds[0], SO_PROTOCOL, IPPROTO_TCP) &&
 		    fcntl(came.fds[0], F_SETFL, O_NONBLOCK) == 0;
 	for (int i = fits; i < came.count; i++)
 		close(came.fds[i]);
-	if (fits) {
-		c->watch.fd = came.fds[0];
-		channel_arm(c);
-	}
-	if (got == 0 || (got < 0 && errno != EAGAIN)) {
-		broker_forget(c->broker, w);
+	if (fits)
+		*listener = (struct watch){.fd = came.fds[0], .wake = listener_wake, .owner = c};
+	channel_arm(c);
+	if (got == 0 || (got < 0 && errno != EAGAIN))
 		channel_close(c);
-	}
 }
 
 /* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
@@ -143,7 +147,6 @@ int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, stru
 	socklen_t size = sizeof(peer);
 	int vouched = endpoint != NULL;
 	struct channel *c = &b->channels[b->channel_count];
-	struct watch *w = endpoint ? &c->watch : &b->lifeline;
 	if (!is_socket(fd, SO_DOMAIN, AF_UNIX) || !is_socket(fd, SO_TYPE, SOCK_STREAM))
 		return err_set(e, "descriptor %d is not an AF_UNIX stream socket", fd);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
@@ -153,12 +156,12 @@ int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, stru
 	if (peer.uid != geteuid()) /* -1: it has none */
 		return err_set(
 			e, "descriptor %d is not connected to a process of user %u", fd, geteuid());
-	*c = (struct channel){.watch = {.fd = -1, .wake = listener_wake, .owner = c},
+	*c = (struct channel){
+		.watch = {.fd = fd, .wake = endpoint ? channel_wake : lifeline_wake, .owner = c},
 		.broker = b,
 		.endpoint = endpoint,
 		.index = b->channel_count++};
-	*w = (struct watch){.fd = fd, .wake = endpoint ? channel_wake : lifeline_wake, .owner = c};
-	if (broker_want(b, w, EPOLLIN) < 0)
+	if (broker_want(b, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch descriptor %d", fd);
 	b->open_channels++;
 	return watch_agent(b, peer.pid, e);

@@ -60,6 +60,53 @@ static void lose_writer(struct side *s)
 	s->owner->ending = s == &s->owner->agent ? "agent" : "reset";
 }
 
+/* --- where to ------------------------------------------------------------------------------ */
+
+/* Refused at once when it cannot be dialled for. */
+static void dial(struct connection *c, const struct endpoint *endpoint)
+{
+	c->endpoint = endpoint;
+	pin_init(&c->pin, endpoint);
+	struct channel *from = c->channel;
+	if (!dialer_start(&from->broker->dialer, &c->dial, endpoint, &from->dialing))
+		refuse(c, REFUSED_DIAL);
+}
+
+/* Dials where a client of the proxy wants to go, if that is listed. */
+static void choose(struct connection *c)
+{
+	const struct options *o = c->channel->broker->options;
+	const struct endpoint *rule = NULL;
+	if (endpoint_decode(&c->asked, c->request.target, NULL) == 0)
+		for (size_t i = 0; !rule && i < o->rule_count; i++)
+			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
+	if (!rule) {
+		refuse(c, REFUSED_HOST);
+		return;
+	}
+	c->asked.reach = rule->reach;
+	c->asked.sniffed = true;
+	dial(c, &c->asked);
+}
+
+/* Takes the request out of what the client has sent: what follows it is for the endpoint. */
+static void ask(struct connection *c)
+{
+	struct side *s = &c->agent;
+	enum proxy_step step;
+	do {
+		step = proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
+		s->start += c->request.bytes;
+	} while (step == PROXY_GREET &&
+		 send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) == 2);
+	if (step == PROXY_CONNECT)
+		choose(c);
+	else if (step != PROXY_MORE)
+		refuse(c, REFUSED_HOST);
+	if (s->start == s->end)
+		drop(s);
+}
+
 /* --- moving bytes -------------------------------------------------------------------------- */
 
 /* True when there may be more to read at once. */
@@ -84,7 +131,8 @@ static bool fill(struct side *s)
 static void pass_on(struct side *s)
 {
 	struct side *to = other(s);
-	size_t want = s->approved < *s->budget ? s->approved : (size_t)*s->budget;
+	uint64_t *left = s == &s->owner->agent ? &s->owner->channel->broker->up_left : NULL;
+	size_t want = left && *left < s->approved ? (size_t)*left : s->approved;
 	if (want == 0) {
 		refuse(s->owner, REFUSED_BUDGET);
 		return;
@@ -99,12 +147,11 @@ static void pass_on(struct side *s)
 	s->start += (size_t)put;
 	s->approved -= (size_t)put;
 	s->moved += (size_t)put;
-	*s->budget -= (uint64_t)put;
+	if (left)
+		*left -= (uint64_t)put;
 	if (s->start == s->end)
 		drop(s);
 }
-
-static void ask(struct connection *c);
 
 static void approve(struct side *s)
 {
@@ -185,16 +232,14 @@ static void close_side(struct connection *c, struct side *s)
 		if (recv(fd, s->block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
 			break;
 	drop(s);
-	broker_forget(c->channel->broker, &s->watch);
+	own_close(&s->watch.fd);
 }
 
 static void end(struct connection *c)
 {
 	struct broker *b = c->channel->broker;
-	if (c->dial.easy) {
+	if (c->dial.easy)
 		dialer_cancel(&b->dialer, &c->dial);
-		c->channel->dialing--;
-	}
 	channel_arm(c->channel);
 	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
 		answer(c);
@@ -262,53 +307,6 @@ static void side_wake(struct watch *w)
 	run(s->owner, events & ~(uint32_t)EPOLLOUT ? s : NULL);
 }
 
-/* Refused at once when it cannot be dialled for. */
-static void dial(struct connection *c, const struct endpoint *endpoint)
-{
-	c->endpoint = endpoint;
-	pin_init(&c->pin, endpoint);
-	if (dialer_start(&c->channel->broker->dialer, &c->dial, endpoint))
-		c->channel->dialing++;
-	else
-		refuse(c, REFUSED_DIAL);
-}
-
-/* Dials where a client of the proxy wants to go, if that is listed. */
-static void choose(struct connection *c)
-{
-	const struct options *o = c->channel->broker->options;
-	const struct endpoint *rule = NULL;
-	if (endpoint_decode(&c->asked, c->request.target, NULL) == 0)
-		for (size_t i = 0; !rule && i < o->rule_count; i++)
-			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
-	if (!rule) {
-		refuse(c, REFUSED_HOST);
-		return;
-	}
-	c->asked.reach = rule->reach;
-	c->asked.sniffed = true;
-	dial(c, &c->asked);
-}
-
-/* Takes the request out of what the client has sent: what follows it is for the endpoint. */
-static void ask(struct connection *c)
-{
-	struct side *s = &c->agent;
-	enum proxy_step step =
-		proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
-	if (step == PROXY_GREET || step == PROXY_CONNECT)
-		s->start += c->request.bytes;
-	if (step == PROXY_CONNECT)
-		choose(c);
-	else if (step == PROXY_GREET &&
-		 send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) == 2)
-		approve(s);
-	else if (step != PROXY_MORE)
-		refuse(c, REFUSED_HOST);
-	if (s->start == s->end)
-		drop(s);
-}
-
 /* What is in use, and what the worst dial may need besides. */
 static bool descriptors_left(const struct broker *b)
 {
@@ -327,8 +325,8 @@ void connection_begin(struct channel *channel, int agent_fd)
 	}
 	*c = (struct connection){.channel = channel,
 		.endpoint = channel->endpoint,
-		.agent = {.owner = c, .budget = &b->up_left},
-		.upstream = {.owner = c, .budget = &b->down_left},
+		.agent.owner = c,
+		.upstream.owner = c,
 		.ending = "eof",
 		.started_ms = clock_monotonic_ms(),
 		.deadline_ms = INT64_MAX};
@@ -347,7 +345,6 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 {
 	struct connection *c =
 		(struct connection *)(void *)((char *)a - offsetof(struct connection, dial));
-	c->channel->dialing--;
 	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
 	if (fd < 0)

@@ -16,7 +16,6 @@
 struct side {
 	struct watch watch; /* fd -1: not connected yet */
 	struct connection *owner;
-	uint64_t *budget;  /* bytes from it that may still go on */
 	char *block;       /* NULL: nothing held */
 	size_t start, end; /* the bytes held */
 	size_t approved;   /* of them, from `start` on */

@@ -27,6 +27,7 @@ void dialer_cancel(struct dialer *d, struct dial *a)
 	curl_easy_cleanup(a->easy);
 	a->easy = NULL;
 	d->under_way--;
+	--*a->under_way;
 }
 
 void dialer_wait(struct dialer *d, int fd, int timeout_ms)
@@ -91,11 +92,17 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 	return bad == CURLE_OK;
 }
 
-bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint)
+bool dialer_start(
+	struct dialer *d, struct dial *a, const struct endpoint *endpoint, unsigned *under_way)
 {
-	*a = (struct dial){.easy = curl_easy_init(), .dialer = d, .endpoint = endpoint, .fd = -1};
+	*a = (struct dial){.easy = curl_easy_init(),
+		.dialer = d,
+		.under_way = under_way,
+		.endpoint = endpoint,
+		.fd = -1};
 	int unused;
 	d->under_way++;
+	++*under_way;
 	if (a->easy && configure(a->easy, a, d->proxy) &&
 		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK &&
 		curl_multi_perform(d->multi, &unused) == CURLM_OK)

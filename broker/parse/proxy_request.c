@@ -63,6 +63,7 @@ static enum proxy_step decode_connect(struct proxy_request *r, struct cursor *c)
 enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len)
 {
 	struct cursor c = cursor_over(bytes, len);
+	r->bytes = 0;
 	if (len == 0)
 		return PROXY_MORE;
 	if (!r->greeted)
@@ -70,7 +71,8 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 	enum proxy_step step = !r->socks    ? decode_connect(r, &c)
 			       : r->greeted ? decode_socks(r, &c)
 					    : decode_greeting(r, &c);
-	r->bytes = len - cursor_left(&c);
+	if (step == PROXY_GREET || step == PROXY_CONNECT)
+		r->bytes = len - cursor_left(&c);
 	/* It ends up in a fact, even when it is no host name at all. */
 	for (char *p = r->target; *p; p++)
 		if (*p <= ' ' || *p > '~')

@@ -19,7 +19,7 @@ enum proxy_step {
 struct proxy_request {
 	bool socks;   /* set with the first byte */
 	bool greeted; /* SOCKS: the greeting has been answered; kept by the caller between calls */
-	size_t bytes; /* how many of the given bytes this step took */
+	size_t bytes; /* how many of the given bytes this step took; 0 with MORE and BAD */
 	char target[HOST_PORT_BYTES]; /* with PROXY_CONNECT: "host:port", not yet checked */
 };
 
