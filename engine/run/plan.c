@@ -78,10 +78,11 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 {
 	const struct machine *m = p->machine;
 	const struct totals *t = &p->totals;
+	const int64_t most_microusd = c ? c->budget.max_microusd : -1;
 	if (t->transitions >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
 			       (long long)m->max_transitions, p->state->name) > 0;
-	if ((m->max_usd.present || c->budget.max_microusd >= 0) && t->unpriced)
+	if ((m->max_usd.present || most_microusd >= 0) && t->unpriced)
 		return snprintf(reason, bytes,
 			       "budget.max_usd of the %s cannot be held before state %s: a "
 			       "provider did not report what was used",
@@ -95,11 +96,11 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 		{"budget.max_usd of the machine", t->microusd, microusd(m->max_usd), 1e6},
 		{"budget.best_effort_usd_limit of the machine", t->microusd,
 			microusd(m->best_effort_usd), 1e6},
-		{"budget.max_usd of the configuration", t->microusd, c->budget.max_microusd, 1e6},
+		{"budget.max_usd of the configuration", t->microusd, most_microusd, 1e6},
 		{"budget.max_input_tokens of the configuration", t->input_tokens,
-			c->budget.max_input_tokens, 1},
+			c ? c->budget.max_input_tokens : -1, 1},
 		{"budget.max_output_tokens of the configuration", t->output_tokens,
-			c->budget.max_output_tokens, 1},
+			c ? c->budget.max_output_tokens : -1, 1},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
 		if (over(limits[i].spent, limits[i].limit))

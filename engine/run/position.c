@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "machine/blackboard.h"
 #include "machine/template.h"
+#include "run/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -187,6 +188,13 @@ static void enter(struct position *p, const struct state *s)
 	p->step = (struct spend){0};
 }
 
+/* Another machine may have less to spend: then it would have ended before this. */
+static int may_go_on(const struct position *p, struct err *e)
+{
+	char why[POSITION_REASON_BYTES];
+	return p->foreign && plan_exhausted(p, NULL, why, sizeof(why)) ? err_set(e, "%s", why) : 0;
+}
+
 /* What was observed. A branch observes nothing: another machine's clauses have their own numbers.
  */
 static json_t *fact_of(const struct position *p, const json_t *event, struct err *e)
@@ -197,16 +205,25 @@ static json_t *fact_of(const struct position *p, const json_t *event, struct err
 	return fact ? json_incref(fact) : json_null();
 }
 
+static bool is_retried(const struct position *p, const struct verdict *v)
+{
+	const struct retry *r = &p->state->retry;
+	return v->outcome != OUTCOME_COUNT && r->on & 1u << v->outcome && p->attempt <= r->max;
+}
+
 static int apply_step(struct position *p, const json_t *event, struct err *e)
 {
 	const struct state *s = p->state;
 	struct verdict v;
-	if (same_place(p, event, true, e))
+	if (same_place(p, event, true, e) || may_go_on(p, e))
 		return -1;
 	json_auto_t *fact = fact_of(p, event, e);
 	if (!fact || reduce(s, fact, p->blackboard, &v, e) ||
 		(!p->foreign && same_label(event, &v, e)))
 		return -1;
+	if (is_retried(p, &v))
+		return err_set(e, "edge %s -> %s is recorded, but it would have tried again",
+			v.label, text_of(event, "goto"));
 	if (strcmp(text_of(event, "goto"), v.target->name) != 0)
 		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
 			text_of(event, "label"), text_of(event, "goto"), v.label, v.target->name);
@@ -228,10 +245,10 @@ static int apply_retry(struct position *p, const json_t *event, struct err *e)
 	const json_t *fact = json_object_get(event, "fact");
 	const char *until = text_of(event, "until");
 	struct verdict v;
-	if (same_place(p, event, true, e) || reduce(p->state, fact, p->blackboard, &v, e) ||
-		same_label(event, &v, e))
+	if (same_place(p, event, true, e) || may_go_on(p, e) ||
+		reduce(p->state, fact, p->blackboard, &v, e) || same_label(event, &v, e))
 		return -1;
-	if (!(p->state->retry.on & 1u << v.outcome) || p->attempt > p->state->retry.max)
+	if (!is_retried(p, &v))
 		return err_set(e, "state %s does not retry on %s after attempt %d", p->state->name,
 			v.label, p->attempt);
 	if (clock_parse(until, strlen(until), &p->retry_at_us))
@@ -299,6 +316,16 @@ static int check_terminal(const struct position *p, const json_t *event, struct 
 	return 0;
 }
 
+/* An end by the machine's own budget must be this machine's as well; the operator's is not here. */
+static int check_budget(const struct position *p, const char *reason, struct err *e)
+{
+	char why[POSITION_REASON_BYTES];
+	bool own = !strncmp(reason, "max_transitions ", 16) || strstr(reason, " of the machine ");
+	if (!p->foreign || !own || plan_exhausted(p, NULL, why, sizeof(why)))
+		return 0;
+	return err_set(e, "%s, and this machine would have gone on", reason);
+}
+
 static int apply_end(struct position *p, const json_t *event, struct err *e)
 {
 	if (same_place(p, event, false, e))
@@ -309,7 +336,8 @@ static int apply_end(struct position *p, const json_t *event, struct err *e)
 		cause++;
 	if (cause == END_CAUSE_COUNT)
 		return err_set(e, "it has no known cause");
-	if (cause == END_TERMINAL && check_terminal(p, event, e))
+	if ((cause == END_TERMINAL && check_terminal(p, event, e)) ||
+		(cause == END_BUDGET && check_budget(p, text_of(event, "reason"), e)))
 		return -1;
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(p, digest);

@@ -105,6 +105,38 @@ END
 	[[ $status -eq 1 && $output == *"seq 24"* ]]
 }
 
+@test "where another bundle would have tried again" {
+	tool_machine once '["false"]'
+	run go once
+	[[ $status -eq 1 ]]
+	cp -r "$SCRATCH/once" "$SCRATCH/more"
+	sed -i 's/^    on: /    retry: {on: [timeout], max: 1}\n&/' "$SCRATCH/more/machine.yaml"
+	agent6 machine replay once --quiet --with "$SCRATCH/more"
+	sed -i 's/on: \[timeout\]/on: [nonzero]/' "$SCRATCH/more/machine.yaml"
+	run agent6 machine replay once --quiet --with "$SCRATCH/more"
+	echo "$output"
+	[[ $status -eq 1 && $output == *"seq 1"*"would have tried again"* ]]
+}
+
+@test "where another bundle would have ended by its budget, and where it would not" {
+	go counter
+	cp -r "$SCRATCH/counter" "$SCRATCH/other"
+	sed -i 's/max_transitions: 400/max_transitions: 60/' "$SCRATCH/other/machine.yaml"
+	agent6 machine replay counter --quiet --with "$SCRATCH/other"
+	sed -i 's/max_transitions: 60/max_transitions: 59/' "$SCRATCH/other/machine.yaml"
+	run agent6 machine replay counter --quiet --with "$SCRATCH/other"
+	echo "$output"
+	[[ $status -eq 1 && $output == *"seq 60"*"max_transitions (59) is used up before state enough"* ]]
+	run go other
+	[[ $status -eq 2 ]]
+	run go other --id short
+	[[ $status -eq 3 ]]
+	agent6 machine replay short --quiet
+	run agent6 machine replay short --quiet --with "$SCRATCH/counter"
+	echo "$output"
+	[[ $status -eq 1 && $output == *"seq 60"*"would have gone on"* ]]
+}
+
 @test "a recording rehearses" {
 	mkdir "$SCRATCH/tape" "$SCRATCH/config/agent6"
 	cp -r "$AGENT6_SRC/examples/hello" "$SCRATCH/hello"
