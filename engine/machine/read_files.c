@@ -4,7 +4,14 @@
 #include <string.h>
 
 /* What is remembered about a member of the bundle. */
-enum { MEMBER_THERE = 1, MEMBER_EXECUTABLE = 2, MEMBER_RUNNABLE = 4, MEMBER_TOLD = 8 };
+enum {
+	MEMBER_THERE = 1,
+	MEMBER_EXECUTABLE = 2,
+	MEMBER_RUNNABLE = 4,
+	MEMBER_CARRIAGE = 8, /* its first line ends as on Windows, which names no interpreter */
+	MEMBER_RELATIVE = 16,
+	MEMBER_TOLD = 32
+};
 
 bool reader_path_clean(const char *path)
 {
@@ -18,6 +25,23 @@ bool reader_path_clean(const char *path)
 	}
 }
 
+/* Of a program's text; an interpreter that is no absolute path would be looked up in the workspace.
+ */
+static int header_flags(const char *text, size_t len)
+{
+	if (len >= 4 && !memcmp(text, "\177ELF", 4))
+		return MEMBER_RUNNABLE;
+	if (len < 2 || memcmp(text, "#!", 2))
+		return 0;
+	const char *end = memchr(text, '\n', len);
+	size_t line = end ? (size_t)(end - text) : len, at = 2;
+	if (memchr(text, '\r', line))
+		return MEMBER_CARRIAGE;
+	while (at < line && (text[at] == ' ' || text[at] == '\t'))
+		at++;
+	return at < line && text[at] == '/' ? MEMBER_RUNNABLE : MEMBER_RELATIVE;
+}
+
 static int look_at(struct reader *r, const char *path)
 {
 	json_t *known = json_object_get(r->members, path);
@@ -27,12 +51,9 @@ static int look_at(struct reader *r, const char *path)
 	size_t len = 0;
 	bool executable = false;
 	int flags = 0;
-	if (r->files->read(r->files->ctx, path, &text, &len, &executable) == 0) {
-		bool header = (len >= 2 && !memcmp(text, "#!", 2)) ||
-			      (len >= 4 && !memcmp(text, "\177ELF", 4));
+	if (r->files->read(r->files->ctx, path, &text, &len, &executable) == 0)
 		flags = MEMBER_THERE | (executable ? MEMBER_EXECUTABLE : 0) |
-			(header ? MEMBER_RUNNABLE : 0);
-	}
+			header_flags(text, len);
 	json_object_set_new(r->members, path, json_integer(flags));
 	return flags;
 }
@@ -44,6 +65,16 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"\"%s\" is run as a program but has no execute bit", path);
 		site_help(site, f, "chmod +x %s", path);
+	} else if (flags & MEMBER_CARRIAGE) {
+		f = site_report(site, RULE_SCRIPT_MODE,
+			"the first line of \"%s\" ends in a carriage return, which belongs to the "
+			"interpreter's name",
+			path);
+		site_help(site, f, "save it with Unix line ends");
+	} else if (flags & MEMBER_RELATIVE) {
+		f = site_report(site, RULE_SCRIPT_MODE,
+			"the first line of \"%s\" names no interpreter by an absolute path", path);
+		site_help(site, f, "write a first line such as #!/bin/sh");
 	} else if (!(flags & MEMBER_RUNNABLE)) {
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"\"%s\" is run as a program but is neither an ELF file nor begins with #!",
