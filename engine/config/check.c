@@ -210,7 +210,8 @@ static void check_state_dir(const struct check *k, const struct config_paths *pa
 {
 	enum config_layer layer;
 	const struct doc_node *node = config_find_key(k->c, "agent6.state_dir", &layer);
-	struct doc environment = {.file = "AGENT6_STATE_HOME"};
+	struct doc environment = {
+		.file = k->c->store->state_home ? "AGENT6_STATE_HOME" : "XDG_STATE_HOME or HOME"};
 	const struct doc *d = k->c->store->state_home ? &environment
 			      : node                  ? doc_of(k, layer)
 						      : &environment;

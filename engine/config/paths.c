@@ -3,12 +3,23 @@
 #include <pwd.h>
 #include <string.h>
 
+/* `a` and what lies below it, in the one spelling that comparing paths can rely on: variables are
+ * often set with a slash at their end. What goes up stays, and is refused where it matters. */
 static const char *join(struct arena *arena, const char *a, const char *b)
 {
-	size_t n = strlen(a), m = strlen(b);
-	char *out = arena_alloc(arena, n + m + 1);
-	snprintf(out, n + m + 1, "%s%s", a, b);
-	return out;
+	char *out = arena_alloc(arena, strlen(a) + strlen(b) + 1);
+	size_t n = 0;
+	for (a += strspn(a, "/"); *a; a += strspn(a, "/")) {
+		size_t len = strcspn(a, "/");
+		if (len != 1 || *a != '.') {
+			out[n++] = '/';
+			memcpy(out + n, a, len);
+			n += len;
+		}
+		a += len;
+	}
+	memcpy(out + n, b, strlen(b) + 1);
+	return n || *b ? out : "/";
 }
 
 /* Relative values are to be ignored (XDG Base Directory Specification, section 2). */
@@ -44,7 +55,6 @@ int config_paths_init(struct config_paths *paths, struct arena *arena, struct er
 				  "XDG_STATE_HOME");
 	if (state_home && *state_home && *state_home != '/')
 		return err_set(e, "AGENT6_STATE_HOME must be an absolute path");
-	home = home ? join(arena, home, "") : NULL;
 	*paths = (struct config_paths){
 		.config_dir = config ? join(arena, config, "/agent6")
 				     : join(arena, home, "/.config/agent6"),

@@ -237,6 +237,24 @@ static void test_paths(void)
 	is_str(paths.config_dir, "/srv/someone/.config/agent6", "configuration");
 	is_str(paths.state_dir, "/srv/someone/.local/state/agent6", "state");
 	is_str(paths.state_home, NULL, "not moved");
+	static const char *const homes[][2] = {
+		{"/srv/someone/", "/srv/someone/.local/state/agent6"},
+		{"//srv///some.one//", "/srv/some.one/.local/state/agent6"},
+		{"/", "/.local/state/agent6"}, {"/./a/./b/.", "/a/b/.local/state/agent6"},
+		{"/a/../b", "/a/../b/.local/state/agent6"}};
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+		setenv("HOME", homes[i][0], 1);
+		ok(!config_paths_init(&paths, &arena, NULL), "HOME %s", homes[i][0]);
+		is_str(paths.state_dir, homes[i][1], "however it is spelled");
+	}
+	setenv("HOME", "/srv/someone", 1);
+	setenv("XDG_CONFIG_HOME", "/xc/", 1);
+	setenv("XDG_STATE_HOME", "/xs//", 1);
+	setenv("AGENT6_STATE_HOME", "/moved/", 1);
+	ok(!config_paths_init(&paths, &arena, NULL), "variables with a slash at their end");
+	is_str(paths.config_dir, "/xc/agent6", "configuration");
+	is_str(paths.state_dir, "/xs/agent6", "state");
+	is_str(paths.state_home, "/moved", "moved");
 	setenv("XDG_CONFIG_HOME", "/xc", 1);
 	setenv("XDG_STATE_HOME", "relative", 1);
 	setenv("AGENT6_STATE_HOME", "/moved", 1);
