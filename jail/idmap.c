@@ -64,8 +64,8 @@ int idmap_open(uid_t uid, gid_t gid, struct err *e)
 	static char stack[4096] __attribute__((aligned(16)));
 	char path[64];
 	int fd = -1;
-	pid_t holder = clone(leave, stack + sizeof(stack),
-		CLONE_NEWUSER | CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	pid_t holder =
+		clone(leave, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (holder < 0)
 		return err_errno(e, "cannot make a user namespace for the id map");
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)holder);

@@ -40,21 +40,18 @@ static int make(const char *path, const struct place *p, struct err *e)
 static int attach(const struct jail *j, const struct place *p, int tree, struct err *e)
 {
 	const struct place *above = layout_above(&j->layout, p->path);
-	AUTO_FD int fd = -1;
+	bool ours = !above || above->kind == PLACE_TMPFS;
+	AUTO_FD int fd = AT_FDCWD;
 	struct stat st;
-	if (!above || above->kind == PLACE_TMPFS) {
-		if (make(p->path + 1, p, e))
-			return -1;
-		fd = open(p->path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	} else {
+	if (ours && make(p->path + 1, p, e))
+		return -1;
+	if (!ours)
 		fd = beneath_open(j->root_fd, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
-		bool known = p->grant || p->tree_fd >= 0;
-		if (fd >= 0 && known &&
-			(fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
-			return err_set(e, "%s was replaced while the jail was built", p->path);
-	}
-	if (fd >= 0 && !syscall(SYS_move_mount, tree, "", fd, "",
-			       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
+	bool known = !ours && fd >= 0 && (p->grant || p->tree_fd >= 0);
+	if (known && (fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
+		return err_set(e, "%s was replaced while the jail was built", p->path);
+	if ((ours || fd >= 0) && !syscall(SYS_move_mount, tree, "", fd, ours ? p->path + 1 : "",
+					 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
 		return 0;
 	/* Removed since: there is nothing left to cover. */
 	bool gone = errno == ENOENT && p->kind == PLACE_MASK;
