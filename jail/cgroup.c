@@ -28,10 +28,10 @@ static const struct hierarchy {
 
 static int put(const char *dir, const char *file, int64_t value)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], text[32];
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd < 0 || dprintf(fd, "%lld", (long long)value) < 0 ? -1 : 0;
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	return io_put(path, text, NULL);
 }
 
 /* The caller's own group in `text` (/proc/self/cgroup), and for version 2 its parent, which alone

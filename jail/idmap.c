@@ -15,10 +15,7 @@ int idmap_write(pid_t pid, const char *file, const char *text, struct err *e)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || io_write(fd, text, strlen(text)))
-		return err_errno(e, "cannot write %s of the new user namespace", file);
-	return 0;
+	return io_put(path, text, e);
 }
 
 /* The first line is the one of uid 0, if any is. */

@@ -13,7 +13,6 @@ enum { ABI_KNOWN = 9, ABI_STRICT = 2, ABI_HARDENED = 3 };
 
 #define RIGHTS_READ   (LL_FS_READ_FILE | LL_FS_READ_DIR)
 #define RIGHTS_DEVICE (LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE)
-#define RIGHTS_FILE   (RIGHTS_DEVICE | LL_FS_EXECUTE | LL_FS_IOCTL_DEV)
 #define RIGHTS_ALL    (LL_FS_ALL | LL_FS_RESOLVE_UNIX)
 #define RIGHTS_WRITE  (RIGHTS_ALL & ~(uint64_t)RIGHTS_NEVER)
 #define RIGHTS_NEVER  (LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV)
@@ -45,22 +44,6 @@ static uint64_t rights_of(const struct place *p)
 	return 0;
 }
 
-static int allow(int ruleset, const char *path, uint64_t rights, struct err *e)
-{
-	AUTO_FD int fd = open(path, O_PATH | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0 || fstat(fd, &st))
-		return err_errno(e, "cannot open %s for Landlock", path);
-	if (!S_ISDIR(st.st_mode))
-		rights &= RIGHTS_FILE;
-	struct ll_path rule = {.allowed = rights, .parent_fd = fd};
-	if (rights && ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule))
-		return err_errno(e, "cannot allow %s in Landlock", path);
-	return 0;
-}
-
 /* In a root of its own the jail's /etc and /dev hold nothing that may not be used as they are. */
 static bool is_covered(const struct place *p)
 {
@@ -70,9 +53,9 @@ static bool is_covered(const struct place *p)
 
 static int allow_layout(const struct jail *j, int ruleset, struct err *e)
 {
-	if (j->strict &&
-		(allow(ruleset, "/", LL_FS_READ_DIR, e) || allow(ruleset, "/etc", RIGHTS_READ, e) ||
-			allow(ruleset, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
+	if (j->strict && (ll_allow(ruleset, "/", LL_FS_READ_DIR, e) ||
+				 ll_allow(ruleset, "/etc", RIGHTS_READ, e) ||
+				 ll_allow(ruleset, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
 	for (size_t i = 0; i < j->layout.count; i++) {
 		const struct place *p = &j->layout.place[i];
@@ -81,7 +64,7 @@ static int allow_layout(const struct jail *j, int ruleset, struct err *e)
 		bool real = j->strict ? !is_covered(p)
 				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
 		if (real && !p->link &&
-			allow(ruleset, p->path, rights_of(p) & ll_fs_known(j->landlock_abi), e))
+			ll_allow(ruleset, p->path, rights_of(p) & ll_fs_known(j->landlock_abi), e))
 			return -1;
 	}
 	return 0;
@@ -101,7 +84,7 @@ int landlock_apply(struct jail *j, struct err *e)
 	if (ruleset < 0)
 		return err_errno(e, "cannot make a Landlock ruleset");
 	if (allow_layout(j, ruleset, e) ||
-		(j->temp_dir && allow(ruleset, j->temp_dir, RIGHTS_WRITE & ll_fs_known(abi), e)))
+		(j->temp_dir && ll_allow(ruleset, j->temp_dir, RIGHTS_WRITE & ll_fs_known(abi), e)))
 		return -1;
 	if (ll_restrict(ruleset))
 		return err_errno(e, "cannot enter the Landlock domain");

@@ -9,13 +9,11 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 enum {
 	FS_READ = LL_FS_EXECUTE | LL_FS_READ_FILE | LL_FS_READ_DIR,
 	FS_WRITE = LL_FS_ALL & ~(LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV),
 	FS_SINK = LL_FS_READ_FILE | LL_FS_WRITE_FILE,
-	FS_FILE = LL_FS_EXECUTE | LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE,
 	HARDENED_ABI = 3,
 };
 
@@ -38,32 +36,18 @@ static const struct {
 	{"/dev/urandom", LL_FS_READ_FILE},
 };
 
-static int allow(int ruleset, const char *path, uint64_t allowed, struct err *e)
-{
-	AUTO_FD int fd = open(path, O_PATH | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st))
-		return errno == ENOENT ? 0 : err_errno(e, "Landlock: cannot open %s", path);
-	if (!S_ISDIR(st.st_mode))
-		allowed &= FS_FILE;
-	struct ll_path rule = {.allowed = allowed, .parent_fd = fd};
-	if (ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule))
-		return err_errno(e, "Landlock: cannot allow %s", path);
-	return 0;
-}
-
 static int allow_files(int ruleset, const struct order *o, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(system_rules); i++)
-		if (allow(ruleset, system_rules[i].path, system_rules[i].allowed, e))
+		if (ll_allow(ruleset, system_rules[i].path, system_rules[i].allowed, e))
 			return -1;
 	for (size_t i = 0; i < o->channel_count; i++)
 		if (o->channels[i].ca_file &&
-			allow(ruleset, o->channels[i].ca_file, LL_FS_READ_FILE, e))
+			ll_allow(ruleset, o->channels[i].ca_file, LL_FS_READ_FILE, e))
 			return -1;
 	/* REFER came with ABI 2 and TRUNCATE with 3, the least this profile accepts. */
-	return allow(ruleset, o->workspace, FS_WRITE, e) ||
-			       allow(ruleset, o->state_dir, FS_WRITE, e)
+	return ll_allow(ruleset, o->workspace, FS_WRITE, e) ||
+			       ll_allow(ruleset, o->state_dir, FS_WRITE, e)
 		       ? -1
 		       : 0;
 }

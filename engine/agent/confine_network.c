@@ -7,7 +7,6 @@
 #include "agent/confine.h"
 
 #include "base/io.h"
-#include <fcntl.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
@@ -16,23 +15,14 @@
 
 enum { ANSWER_BYTES = 32768 };
 
-static int write_proc(const char *path, const char *text, struct err *e)
-{
-	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || io_write(fd, text, strlen(text)))
-		return err_errno(e, "cannot write %s", path);
-	return 0;
-}
-
 static int map_self(uid_t uid, gid_t gid, struct err *e)
 {
 	char users[64], groups[64];
 	snprintf(users, sizeof(users), "%u %u 1\n", uid, uid);
 	snprintf(groups, sizeof(groups), "%u %u 1\n", gid, gid);
-	if (write_proc("/proc/self/setgroups", "deny", e) ||
-		write_proc("/proc/self/uid_map", users, e))
+	if (io_put("/proc/self/setgroups", "deny", e) || io_put("/proc/self/uid_map", users, e))
 		return -1;
-	return write_proc("/proc/self/gid_map", groups, e);
+	return io_put("/proc/self/gid_map", groups, e);
 }
 
 static int loopback_up(struct err *e)

@@ -27,6 +27,14 @@ int io_write(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
+int io_put(const char *path, const char *text, struct err *e)
+{
+	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || io_write(fd, text, strlen(text)))
+		return err_errno(e, "cannot write %s", path);
+	return 0;
+}
+
 int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
 {
 	for (;;) {

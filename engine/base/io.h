@@ -9,6 +9,8 @@
 
 /* Writes all of it. -1 with errno. */
 int io_write(int fd, const void *bytes, size_t len);
+/* Writes `text` in one piece to a file that the kernel keeps (below /proc, /sys). */
+int io_put(const char *path, const char *text, struct err *e);
 /* Appends up to EOF to `b`; crossing b->cap_bytes is an error that names `what`. */
 int io_read_all(int fd, struct buf *b, const char *what, struct err *e);
 /* The regular file `name` beneath `dir_fd` (AT_FDCWD works), at most `cap_bytes`, into heap memory

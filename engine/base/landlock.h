@@ -5,6 +5,7 @@
  */
 #ifndef BASE_LANDLOCK_H
 #define BASE_LANDLOCK_H
+#include "base/err.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -71,6 +72,10 @@ static inline int ll_add(int ruleset_fd, int rule, const void *attributes)
 {
 	return (int)syscall(SYS_landlock_add_rule, ruleset_fd, rule, attributes, 0);
 }
+
+/* Allows `rights` at `path` and below; of these, what a file can have when it is one. What is
+ * absent needs no rule. */
+int ll_allow(int ruleset_fd, const char *path, uint64_t rights, struct err *e);
 
 /* Binds the calling thread, and what it starts from now on, for ever. Needs no_new_privs. */
 static inline int ll_restrict(int ruleset_fd)
