@@ -113,6 +113,12 @@ setup() {
 	[[ -z $stderr ]]
 }
 
+@test "a limit that the configuration takes is one that a jail's policy takes" {
+	need jq
+	limits() { jq -c "$1 | with_entries(.value |= .maximum)" "$AGENT6_SRC/schema/$2.schema.json"; }
+	[[ $(limits '.properties.sandbox.properties.limits.properties | del(.output_kb)' config) == "$(limits .properties.limits.properties policy)" ]]
+}
+
 @test "check config: a directory that cannot be looked into is one error" {
 	mkdir -p "$SCRATCH/shut"
 	chmod 700 "$SCRATCH/shut"

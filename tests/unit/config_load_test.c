@@ -231,6 +231,24 @@ static void test_egress(void)
 	expect_global("sandbox: {agent_network: open, allow_urls: []}\n", "");
 }
 
+/* What would go beyond a jail's policy, a clock or a sum of money later is refused here. */
+static void test_most(void)
+{
+	expect_global("sandbox: {limits: {memory_mb: 16777217, cpu_secs: 1073741825, processes: "
+		      "1048577, open_files: 1048577, file_mb: 16777217, tmp_mb: 1048577, "
+		      "output_kb: 1048577}}\n",
+		"1:31 out-of-range\n1:51 out-of-range\n1:74 out-of-range\n1:95 out-of-range\n1:113 "
+		"out-of-range\n1:131 out-of-range\n1:151 out-of-range");
+	expect_global("approval: {timeout_secs: 3155760001}\nworkflow: {verify_timeout_secs: "
+		      "3155760001}\naudit: {retain_days: 200000000}\n",
+		"1:26 out-of-range\n2:33 out-of-range\n3:22 out-of-range");
+	expect_global("providers: {a: {api_format: openai, base_url: 'https://h', "
+		      "connect_timeout_secs: 604801, idle_timeout_secs: 604801, timeout_secs: "
+		      "604801, prices: {m: {input: 1.0e300, output: 1000001}}}}\n",
+		"1:82 out-of-range\n1:109 out-of-range\n1:131 out-of-range\n1:159 "
+		"out-of-range\n1:176 out-of-range");
+}
+
 /* A key that leaves unencrypted is told; where nobody but the operator's own network sees it, not.
  */
 static void test_cleartext(void)
@@ -303,6 +321,7 @@ static void test_refusals(void)
 	test_egress();
 	expect_global(
 		"git: {allow_push: true, allow_force: false}\n", "1:19 config-never-honoured");
+	test_most();
 	test_cleartext();
 	test_writable();
 	expect_global("models: {worker: {provider: x, model: m}}\n", "1:29 config-provider");
