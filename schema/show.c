@@ -23,18 +23,41 @@ static void add_clean(struct buf *out, const char *text, size_t len)
 	}
 }
 
-/* The same for a source line, where every character must stay one column wide. */
+/* A character of a source line: how many columns it takes there, and in `step` its bytes. Negative:
+ * it is shown as one `?`. */
+static int source_columns(const char *text, size_t len, size_t *step)
+{
+	uint32_t code = 0;
+	size_t n = utf8_step(text, len, &code);
+	*step = n ? n : 1;
+	bool shown = n && !utf8_is_control(code) && !utf8_is_bidi(code);
+	return shown ? (int)utf8_columns(code) : -1;
+}
+
+/* The first `count` characters of a source line. */
 static void add_columns(struct buf *out, const char *text, size_t len, uint32_t count)
 {
-	for (size_t at = 0; at < len && count; count--) {
-		uint32_t code = 0;
-		size_t n = utf8_step(text + at, len - at, &code);
-		if (!n || utf8_is_control(code) || utf8_is_bidi(code))
+	for (size_t at = 0, step; at < len && count; count--, at += step)
+		if (source_columns(text + at, len - at, &step) < 0)
 			buf_addc(out, '?');
 		else
-			buf_add(out, text + at, n);
-		at += n ? n : 1;
+			buf_add(out, text + at, step);
+}
+
+/* `mark` as many times as those characters take columns, one a piece behind the line's end. A tab
+ * stays one below blanks, so that both lines reach as far. */
+static size_t add_marks(struct buf *out, const char *text, size_t len, uint32_t count, char mark)
+{
+	size_t at = 0;
+	for (size_t step; count && at < len; count--, at += step) {
+		int columns = source_columns(text + at, len - at, &step);
+		bool tab = mark == ' ' && text[at] == '\t';
+		for (int i = columns < 0 ? 1 : columns; i > 0; i--)
+			buf_addc(out, tab ? '\t' : mark);
 	}
+	for (; count; count--)
+		buf_addc(out, mark);
+	return at;
 }
 
 static size_t columns_to_bytes(const char *text, size_t len, uint32_t columns)
@@ -82,17 +105,12 @@ static void add_source(
 	if (columns_to_bytes(line, len, SOURCE_COLUMNS) < len)
 		buf_adds(out, "...");
 	buf_addf(out, "\n       | %s", skip ? "   " : "");
-	size_t lead = columns_to_bytes(line, len, pos->column - 1 - skip);
-	for (uint32_t i = 0, at = 0; i + 1 < pos->column - skip; i++) {
-		buf_addc(out, at < lead && line[at] == '\t' ? '\t' : ' ');
-		at += (uint32_t)columns_to_bytes(line + at, len - at, 1);
-	}
+	uint32_t lead = pos->column - 1 - skip, room = SOURCE_COLUMNS - lead;
 	uint32_t width = pos->end_line == pos->line && pos->end_column > pos->column
 				 ? pos->end_column - pos->column
 				 : 1;
-	uint32_t room = SOURCE_COLUMNS - (pos->column - 1 - skip);
-	for (uint32_t i = 0; i < width && i < room; i++)
-		buf_addc(out, '^');
+	size_t at = add_marks(out, line, len, lead, ' ');
+	add_marks(out, line + at, len - at, width < room ? width : room, '^');
 	buf_addc(out, '\n');
 }
 

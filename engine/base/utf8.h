@@ -25,4 +25,7 @@ bool utf8_is_control(uint32_t code);
 /* Embeddings, overrides and isolates of text direction: they can make one text look like another.
  */
 bool utf8_is_bidi(uint32_t code);
+/* The columns that a printable character takes on a terminal: 2 for East Asian wide ones and
+ * pictures, 0 for marks that combine with what stands before, else 1. */
+unsigned utf8_columns(uint32_t code);
 #endif

@@ -33,6 +33,19 @@ static void test_utf8_forms(void)
 	is(utf8_step("", 0, NULL), 0, "nothing");
 }
 
+static void test_utf8_columns(void)
+{
+	static const struct {
+		uint32_t code;
+		unsigned columns;
+	} rows[] = {{'a', 1}, {0xe9, 1}, {0x2ff, 1}, {0x300, 0}, {0x301, 0}, {0x370, 1}, {0x3b1, 1},
+		{0x1100, 2}, {0x1161, 0}, {0x200d, 0}, {0x2014, 1}, {0x3042, 2}, {0x4e16, 2},
+		{0xac00, 2}, {0xd7a4, 1}, {0xff21, 2}, {0xff71, 1}, {0x1f600, 2}, {0x1f650, 1},
+		{0x20000, 2}, {0x10ffff, 1}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		is(utf8_columns(rows[i].code), rows[i].columns, "U+%04X", rows[i].code);
+}
+
 static void test_utf8_texts(void)
 {
 	is(utf8_prefix("aé\xff"
@@ -129,6 +142,7 @@ static void test_near(void)
 int main(void)
 {
 	test_utf8_forms();
+	test_utf8_columns();
 	test_utf8_texts();
 	test_utf8_copies();
 	test_instants();
