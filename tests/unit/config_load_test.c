@@ -239,6 +239,9 @@ static void test_most(void)
 		      "output_kb: 1048577}}\n",
 		"1:31 out-of-range\n1:51 out-of-range\n1:74 out-of-range\n1:95 out-of-range\n1:113 "
 		"out-of-range\n1:131 out-of-range\n1:151 out-of-range");
+	expect_global("agent: {context_tokens: 1000000000, max_output_tokens: 1000000000}\n", "");
+	expect_global("agent: {context_tokens: 1000000001, max_output_tokens: 1000000001}\n",
+		"1:25 out-of-range\n1:56 out-of-range");
 	expect_global("approval: {timeout_secs: 3155760001}\nworkflow: {verify_timeout_secs: "
 		      "3155760001}\naudit: {retain_days: 200000000}\n",
 		"1:26 out-of-range\n2:33 out-of-range\n3:22 out-of-range");
