@@ -86,6 +86,10 @@ enum root_kind idmap_root(void);
 /* Writes a whole map file of /proc/PID (uid_map, gid_map, setgroups). */
 int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
 
+/* --- seccomp.c ------------------------------------------------------------------------------ */
+/* Without regard to what lies in the grants, the command gets no unix socket but pairs. */
+bool seccomp_closes_unix(const struct jail *j);
+
 /* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
 /* Moves `pid` into those groups that it was not started in. */
 int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);

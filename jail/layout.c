@@ -210,7 +210,7 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 	return 0;
 }
 
-int layout_init(struct layout *l, const struct policy *p, struct err *e)
+int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e)
 {
 	l->count = l->missing_count = 0;
 	l->scan_cut = false;
@@ -220,7 +220,7 @@ int layout_init(struct layout *l, const struct policy *p, struct err *e)
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);
-	if ((LAYER_ON("mask") && add_sockets(l, e)) || add_own(l, p, e))
+	if ((scan && LAYER_ON("mask") && add_sockets(l, e)) || add_own(l, p, e))
 		return -1;
 	sort(l);
 	return LAYER_ON("pin") ? add_pins(l, e) : 0;

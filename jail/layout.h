@@ -44,8 +44,9 @@ struct layout {
 	bool scan_cut; /* there may be more sockets: unix sockets must stay closed */
 };
 
-/* Layouts are large: static ones. `l` is overwritten. */
-int layout_init(struct layout *l, const struct policy *p, struct err *e);
+/* Layouts are large: static ones. `l` is overwritten. `scan`: sockets and pipes in the grants are
+ * looked for, to be covered. */
+int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e);
 void layout_done(struct layout *l);
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e);
 /* The deepest place that strictly contains `path`, pins aside; NULL: the new root itself. */

@@ -9,7 +9,7 @@
 
 static int layout_prepare(struct jail *j, struct err *e)
 {
-	return layout_init(&j->layout, &j->policy, e);
+	return layout_init(&j->layout, &j->policy, !seccomp_closes_unix(j), e);
 }
 
 static const struct step strict_launcher[] = {

@@ -22,8 +22,9 @@
 	X(const char *, network)      /* none, proxy, host */                                      \
 	X(const char *, proc)         /* read-only, none, host */                                  \
 	X(const char *, unix_sockets) /* open, closed */                                           \
-	X(const char *, scan)   /* whole, cut: the search for sockets and pipes in the grants */   \
-	X(const char *, memory) /* rlimit, cgroup */                                               \
+	X(const char *,                                                                            \
+		scan) /* whole, cut, none: the search for sockets and pipes in the grants */       \
+	X(const char *, memory)    /* rlimit, cgroup */                                            \
 	X(const char *, processes) /* rlimit, cgroup */                                            \
 	X(int, landlock)           /* ABI in force, 0: none */                                     \
 	X(bool, landlock_scopes)   /* abstract sockets and signals stay inside */                  \

@@ -23,10 +23,18 @@ int seccomp_enter(unsigned which)
 }
 
 /* Below ABI 9 nothing else stops a command without a mount namespace from connecting to a named
- * socket, and nothing at all where the search for sockets was cut short. */
+ * socket. */
+bool seccomp_closes_unix(const struct jail *j)
+{
+	return !j->strict && j->landlock_abi < 9;
+}
+
+/* Nor does anything where the search for sockets was cut short, or where one that it found cannot
+ * be covered. */
 static bool unix_closed(const struct jail *j)
 {
-	return j->layout.scan_cut || (!j->strict && j->landlock_abi < 9);
+	return seccomp_closes_unix(j) || j->layout.scan_cut ||
+	       (!j->strict && layout_count(&j->layout, PLACE_MASK));
 }
 
 int seccomp_apply(struct jail *j, struct err *e)
@@ -34,7 +42,7 @@ int seccomp_apply(struct jail *j, struct err *e)
 	struct layers *layers = &j->report->layers;
 	bool no_internet = !j->strict && j->policy.network != NETWORK_HOST;
 	unsigned which = 0;
-	layers->scan = j->layout.scan_cut ? "cut" : "whole";
+	layers->scan = seccomp_closes_unix(j) ? "none" : j->layout.scan_cut ? "cut" : "whole";
 	layers->unix_sockets = unix_closed(j) ? "closed" : "open";
 	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
 	which |= unix_closed(j) && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;

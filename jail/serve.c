@@ -95,7 +95,8 @@ static int prepare(struct jail *j)
 static bool is_stale(const struct jail *j)
 {
 	static struct layout now;
-	return layout_init(&now, &j->policy, NULL) || !layout_same(&now, &j->layout);
+	return layout_init(&now, &j->policy, !seccomp_closes_unix(j), NULL) ||
+	       !layout_same(&now, &j->layout);
 }
 
 static void discard(struct jail *j)

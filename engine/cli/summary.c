@@ -244,6 +244,7 @@ static const struct {
 	{"unix_sockets", "open", ""},
 	{"unix_sockets", NULL, "no unix sockets"},
 	{"scan", "whole", ""},
+	{"scan", "none", ""}, /* unix sockets are closed */
 	{"scan", NULL, "search for sockets cut short"},
 	{"memory", NULL, "memory by %s"},
 	{"processes", NULL, "processes by %s"},

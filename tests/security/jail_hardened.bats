@@ -36,6 +36,15 @@ hardened() {
 	[[ $output == *"Address family not supported"* || $(status .layers.unix_sockets) == open ]]
 }
 
+@test "sockets in the workspace are looked for only where it makes a difference" {
+	mkfifo "$WS/pipe"
+	run hardened -- true
+	[[ $status -eq 0 ]]
+	local scan=none
+	[[ $(status .layers.landlock) -lt 9 ]] || scan=whole
+	[[ $(status .layers.scan) == "$scan" && $(status .layers.unix_sockets) == closed ]]
+}
+
 @test "exit statuses" {
 	run hardened -- sh -c 'exit 7'
 	[[ $status -eq 7 && $(status .exit) -eq 7 ]]

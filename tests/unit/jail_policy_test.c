@@ -169,7 +169,7 @@ static void decode_layout(
 		    ws, ws, more) < 0 ||
 		policy_decode(text, strlen(text), p, e))
 		bail("%s", e->text);
-	layout_init(l, p, e);
+	layout_init(l, p, true, e);
 }
 
 static void test_layout(void)
