@@ -182,6 +182,16 @@ on_branch() { # FILE
 	[[ $(trail 'select(.t == "approved") | "\(.method) \(.reason)"') == "policy granted by --auto-approve" ]]
 }
 
+@test "what of a long output the model does not see is counted, and all of it" {
+	model "$(calls '["seq","400000"]')" "$(said $'\n400000\n')"
+	"${RUN[@]}" --auto-approve --quiet "$SCRATCH/coder"
+	local text left
+	text=$(jq -r 'select(.role == "tool") | .tool_results[].text | select(startswith("Accepted") | not)' \
+		"$(instance coder)"/states/1-edit/transcript.jsonl)
+	left=$(grep -o '[0-9]* of 2688895 bytes left out' <<<"$text")
+	[[ $(grep -x '[0-9]*' <<<"$text" | wc -c) -eq $((2688895 - ${left%% *})) ]]
+}
+
 @test "a program that cannot be run is the command's failure, not the jail's" {
 	model "$(calls '["no-such-program"]')" "$(said $'exit 127\n')"
 	run "${RUN[@]}" --auto-approve --quiet "$SCRATCH/coder"

@@ -47,8 +47,26 @@ static void test_clean(void)
 		"control characters and broken ones are replaced, returns dropped");
 }
 
+/* A character where the head ends is one as long as nothing is dropped behind it. */
+static void test_seam(void)
+{
+	static char said[HEAD + 4];
+	memset(said, 'x', HEAD - 1);
+	memcpy(said + HEAD - 1, "\xe2\x82\xac!\n", 5);
+	struct capture c;
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	if (capture_init(&c))
+		bail("no memory");
+	capture_add(&c, said, sizeof(said));
+	capture_text(&c, &text);
+	capture_done(&c);
+	is_mem(text.data, text.len, said, sizeof(said), "a character across the seam");
+}
+
 int main(void)
 {
+	test_seam();
 	check_total(0, 1);
 	check_total(1, 1);
 	check_total(HEAD, 1000);

@@ -47,15 +47,20 @@ void capture_text(const struct capture *c, struct buf *out)
 	size_t kept = behind < CAPTURE_TAIL_BYTES ? (size_t)behind : CAPTURE_TAIL_BYTES;
 	size_t from = (size_t)((behind - kept) % CAPTURE_TAIL_BYTES);
 	size_t turn = CAPTURE_TAIL_BYTES - from;
+	bool whole = behind == kept;
 	AUTO_BUF straight;
-	buf_init(&straight, CAPTURE_TAIL_BYTES);
+	buf_init(&straight, CAPTURE_HEAD_BYTES + CAPTURE_TAIL_BYTES);
+	/* A character may lie on the seam, where there is one. */
+	if (whole)
+		buf_add(&straight, c->head.data ? c->head.data : "", c->head.len);
 	buf_add(&straight, c->tail + from, kept < turn ? kept : turn);
 	if (kept > turn)
 		buf_add(&straight, c->tail, kept - turn);
-	add_clean(out, c->head.data ? c->head.data : "", c->head.len);
-	if (behind > kept)
+	if (!whole) {
+		add_clean(out, c->head.data, c->head.len);
 		buf_addf(out, "\n[... %llu bytes dropped here ...]\n",
 			(unsigned long long)(behind - kept));
+	}
 	add_clean(out, straight.data ? straight.data : "", straight.len);
 	out->failed = out->failed || straight.failed;
 }

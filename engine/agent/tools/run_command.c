@@ -38,8 +38,11 @@ static void add_stream(struct buf *out, const char *name, const struct capture *
 		while (!stop && shown && ((unsigned char)text.data[shown] & 0xc0) == 0x80)
 			shown--;
 		buf_add(out, text.data, shown);
-		buf_addf(out, "[... %zu of %llu bytes left out ...]\n",
-			(size_t)(from - text.data) - shown, (unsigned long long)c->total_bytes);
+		/* What the capture itself dropped is between the two as well. */
+		size_t kept = shown + (size_t)(text.data + text.len - from);
+		buf_addf(out, "[... %llu of %llu bytes left out ...]\n",
+			(unsigned long long)(c->total_bytes > kept ? c->total_bytes - kept : 0),
+			(unsigned long long)c->total_bytes);
 		buf_add(out, from, (size_t)(text.data + text.len - from));
 	}
 	if (out->len && out->data[out->len - 1] != '\n')
