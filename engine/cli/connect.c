@@ -77,7 +77,7 @@ static int ask_all(const struct call *c, struct answers *a, struct err *e)
 		return err_set(e, NOT_ANSWERED);
 	if (!*a->model)
 		return err_set(e, "a model is needed");
-	return 0;
+	return config_check_key(a->name, a->key, e);
 }
 
 /* Double-quoted YAML is a superset of a JSON string. */
@@ -141,6 +141,10 @@ static int store(const struct answers *a, const struct config_paths *paths, stru
 			failed = err_set(e, "it would not be valid: %s", findings.items[i].message);
 	if (!failed)
 		failed = set_key(a, paths->config_dir, e) || operator_file_save(&f, e);
+	for (size_t i = 0; !failed && i < findings.count; i++)
+		if (findings.items[i].rule == RULE_CONFIG_CLEARTEXT)
+			fprintf(stderr, "agent6: %s: %s\n", findings.items[i].message,
+				findings.items[i].help);
 	operator_file_done(&f);
 	findings_done(&findings);
 	return failed ? -1 : 0;

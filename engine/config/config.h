@@ -65,6 +65,8 @@ const struct config_price *config_price(const struct config_provider *p, const c
  * with the place where a key was looked for, e->number ENOENT: it has none. */
 int config_provider_key(
 	const struct config *c, const struct config_provider *p, char **out, struct err *e);
+/* Whether that text can be a key. */
+int config_check_key(const char *provider, const char *key, struct err *e);
 
 /* Every effective key in the order of config.md, `value` as JSON (null: none), and who set it. */
 typedef void config_each_fn(

@@ -111,14 +111,14 @@ static int key_from_directory(
 }
 
 /* It travels in a header: a line break, as a file's end leaves it, would only fail there. */
-static int check_key(const struct config_provider *p, const char *key, struct err *e)
+int config_check_key(const char *provider, const char *key, struct err *e)
 {
 	for (const char *at = key; *at; at++)
 		if (*at < ' ' || *at > '~')
 			return err_set(e,
 				"the key for the provider %s holds a byte outside printable ASCII, "
 				"perhaps a stray line break: set it again without",
-				p->name);
+				provider);
 	return 0;
 }
 
@@ -146,7 +146,7 @@ int config_provider_key(
 			c->store->config_dir ? c->store->config_dir : "the configuration directory",
 			p->name);
 	}
-	if (key && check_key(p, key, e)) {
+	if (key && config_check_key(p->name, key, e)) {
 		explicit_bzero(key, strlen(key));
 		free(key);
 		return -1;

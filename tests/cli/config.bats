@@ -161,6 +161,14 @@ setup() {
 	[[ $output != *"no provider"* ]]
 }
 
+@test "connect: a key that no header carries is refused, one that would leave in the clear is warned of" {
+	run --separate-stderr agent6 connect --name odd --format openai --base-url https://api.example.com --model x <<<$'sk-\x01'
+	[[ $status -eq 2 && $stderr == *"the key for the provider odd holds a byte outside printable ASCII"* ]]
+	[[ ! -e $file && ! -e $SCRATCH/config/agent6/secrets.yaml ]]
+	run --separate-stderr agent6 connect --name far --format openai --base-url http://api.example.com --model x <<<sk-1
+	[[ $status -eq 0 && $stderr == *"agent6: the key of"*far*"api.example.com unencrypted"*"write https://"* ]]
+}
+
 @test "connect: asks, with defaults; a nonsense address is refused" {
 	run --separate-stderr agent6 connect <<<$'\n\n\nclaude\n\n'
 	[ "$status" -eq 0 ]
