@@ -19,7 +19,7 @@ static int try_and_save(struct operator_file *f, const struct config_paths *path
 static int set(const struct call *c, const struct config_paths *paths, struct err *e)
 {
 	struct operator_file f;
-	int failed = operator_file_open(&f, paths->config_dir, "config.yaml", e) ||
+	int failed = operator_file_config(&f, paths->config_dir, e) ||
 		     operator_file_set(&f, c->arguments[0], c->arguments[1], e) ||
 		     try_and_save(&f, paths, e);
 	operator_file_done(&f);

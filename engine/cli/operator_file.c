@@ -16,7 +16,8 @@ int operator_file_open(struct operator_file *f, const char *dir, const char *nam
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
-	*f = (struct operator_file){.dir = dir, .name = name};
+	f->dir = dir;
+	f->name = name;
 	buf_init(&f->text, FILE_BYTES_MAX);
 	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
@@ -29,6 +30,33 @@ int operator_file_open(struct operator_file *f, const char *dir, const char *nam
 	if (len && text[len - 1] != '\n')
 		buf_addc(&f->text, '\n');
 	return 0;
+}
+
+/* Beside a file of another syntax a config.yaml would make both unreadable. */
+static int check_alone(const char *dir, struct err *e)
+{
+	static const char *const others[] = {"config.yml", "config.toml", "config.json"};
+	char path[PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, others[i]);
+		if (!access(path, F_OK))
+			return err_set(e, "the configuration is in %s: change it by hand", path);
+	}
+	return 0;
+}
+
+int operator_file_config(struct operator_file *f, const char *dir, struct err *e)
+{
+	char path[PATH_MAX];
+	*f = (struct operator_file){.dir = dir};
+	if (check_alone(dir, e))
+		return -1;
+	snprintf(path, sizeof(path), "%s/config.yaml", dir);
+	char *slash = realpath(path, f->real) ? strrchr(f->real, '/') : f->real;
+	if (slash == f->real)
+		return operator_file_open(f, dir, "config.yaml", e);
+	*slash = '\0';
+	return operator_file_open(f, f->real, slash + 1, e);
 }
 
 void operator_file_done(struct operator_file *f)

@@ -7,14 +7,19 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "config/config.h"
+#include <limits.h>
 
 struct operator_file {
 	const char *dir, *name; /* borrowed */
 	struct buf text;
+	char real[PATH_MAX]; /* of operator_file_config: where the link leads */
 };
 
 /* Reads `dir`/`name`; one that is not there is empty. */
 int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e);
+/* The same of the global configuration: where config.yaml is a link, what it stands for is changed;
+ * where the configuration has another syntax, that is an error. */
+int operator_file_config(struct operator_file *f, const char *dir, struct err *e);
 void operator_file_done(struct operator_file *f);
 /* Sets `key` ("sandbox.profile") to `value`, YAML on one line. What cannot be done without
  * rewriting more than that value is an error that says so. */

@@ -62,6 +62,21 @@ setup() {
 	[[ $stderr == *"change it by hand"* ]]
 }
 
+@test "set and connect: a link stays one, and beside a configuration of another syntax none is made" {
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/dotfiles"
+	echo 'agent: {max_iterations: 3}' >"$SCRATCH/dotfiles/agent6"
+	ln -s "$SCRATCH/dotfiles/agent6" "$file"
+	agent6 config set agent.max_iterations 4
+	[[ -L $file && $(<"$SCRATCH/dotfiles/agent6") == *"max_iterations: 4"* ]]
+	rm "$file"
+	printf '[agent]\nmax_iterations = 3\n' >"${file%.yaml}.toml"
+	run --separate-stderr agent6 config set agent.max_iterations 4
+	[[ $status -eq 2 && $stderr == *"config.toml: change it by hand"* ]]
+	run --separate-stderr agent6 connect --name a --format openai --base-url http://127.0.0.1:1 --model x <<<''
+	[[ $status -eq 2 && $stderr == *"config.toml: change it by hand"* && ! -e $file ]]
+	agent6 check config
+}
+
 @test "set: what would not be valid is refused and not written" {
 	agent6 config set sandbox.profile strict
 	cp "$file" before
