@@ -1,7 +1,6 @@
 #include "broker/broker.h"
 
 #include "base/clock.h"
-#include "broker/connection.h"
 #include <fcntl.h>
 
 enum { DIALS_WAIT_MS = 1000, FACTS_MAX_BYTES = 16 * 1024 * 1024 };
@@ -26,8 +25,7 @@ static void turn(struct broker *b)
 	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
 	int timeout_ms = b->wake_at_ms == INT64_MAX ? -1 : left_ms > 0 ? (int)left_ms : 0;
 	if (b->dialer.under_way > 0) {
-		bool soon = timeout_ms >= 0 && timeout_ms < DIALS_WAIT_MS;
-		dialer_wait(&b->dialer, b->epoll_fd, soon ? timeout_ms : DIALS_WAIT_MS);
+		dialer_wait(&b->dialer, b->epoll_fd, timeout_ms < 0 ? DIALS_WAIT_MS : timeout_ms);
 		timeout_ms = 0;
 	}
 	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms) != 1)

@@ -80,4 +80,12 @@ int channel_open(
 /* Asks the agent's end for requests, or for room for an answer; for its end alone while the dials
  * are used up. */
 void channel_arm(struct channel *c);
+
+/* Begins to serve `agent_fd`, which it takes in any case: dials the channel's endpoint, or listens
+ * to what the client asks for. What cannot be served is refused at once. */
+void connection_begin(struct channel *channel, int agent_fd);
+/* The dialler's answer. */
+void connection_dialed(struct dial *a, int fd, const char *refused);
+/* Refuses those whose pin was not satisfied in time. INT64_MAX: ends them all, facts included. */
+void connections_sweep(struct broker *b, int64_t now_ms);
 #endif

@@ -1,12 +1,9 @@
 #include "base/clock.h"
 #include "base/pass.h"
-#include "broker/connection.h"
+#include "broker/broker.h"
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 
 enum {
 	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
@@ -130,17 +127,6 @@ static void lifeline_wake(struct watch *w)
 		channel_close(c);
 }
 
-/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
-static int watch_agent(struct broker *b, pid_t pid, struct err *e)
-{
-	if (b->agent.fd >= 0 || pid == 0)
-		return 0;
-	b->agent.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (b->agent.fd < 0 || broker_want(b, &b->agent, EPOLLIN) < 0)
-		return err_errno(e, "cannot watch the agent, process %d", pid);
-	return 0;
-}
-
 int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, struct err *e)
 {
 	struct ucred peer;
@@ -164,5 +150,11 @@ int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, stru
 	if (broker_want(b, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch descriptor %d", fd);
 	b->open_channels++;
-	return watch_agent(b, peer.pid, e);
+	/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
+	if (b->agent.fd < 0 && peer.pid != 0) {
+		b->agent.fd = pidfd_open(peer.pid, 0);
+		if (b->agent.fd < 0 || broker_want(b, &b->agent, EPOLLIN) < 0)
+			return err_errno(e, "cannot watch the agent, process %d", peer.pid);
+	}
+	return 0;
 }

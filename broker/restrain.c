@@ -1,38 +1,26 @@
 #include "broker/restrain.h"
 
 #include "base/caps.h"
+#include "base/io.h"
 #include "base/landlock.h"
 #include "broker/restrain_table.h"
-#include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
-uint64_t restrain_descriptors(void)
+int restrain_descriptors(const struct options *o, uint64_t *limit, struct err *e)
 {
-	struct rlimit limit = {256, 256};
-	getrlimit(RLIMIT_NOFILE, &limit);
-	struct rlimit raised = {limit.rlim_max, limit.rlim_max};
-	return setrlimit(RLIMIT_NOFILE, &raised) < 0 ? limit.rlim_cur : raised.rlim_cur;
-}
-
-int restrain_inherited(const struct options *o, struct err *e)
-{
-	int null_fd = open("/dev/null", O_RDWR), last = 2;
-	if (null_fd < 0)
-		return err_errno(e, "cannot open /dev/null");
-	for (size_t i = 0; i < o->fd_count; i++) {
-		if (fcntl(o->fds[i], F_GETFD) < 0 || o->fds[i] == null_fd)
+	struct rlimit own = {256, 256};
+	for (size_t i = 0; i < o->fd_count; i++)
+		if (fcntl(o->fds[i], F_GETFD) < 0)
 			return err_set(e, "descriptor %d is not open", o->fds[i]);
-		last = o->fds[i] > last ? o->fds[i] : last;
-	}
+	int null_fd = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < 2; fd++)
-		if (!options_names(o, fd))
-			dup2(null_fd, fd);
-	for (int fd = 3; fd < last; fd++)
-		if (!options_names(o, fd))
-			close(fd);
-	if (close_range((unsigned)last + 1, ~0u, 0) < 0)
+		if (!options_names(o, fd) && dup2(null_fd, fd) < 0)
+			return err_errno(e, "cannot open /dev/null");
+	if (io_close_others(3, o->fds, o->fd_count) < 0)
 		return err_errno(e, "cannot close inherited descriptors");
+	getrlimit(RLIMIT_NOFILE, &own);
+	struct rlimit raised = {own.rlim_max, own.rlim_max};
+	*limit = setrlimit(RLIMIT_NOFILE, &raised) < 0 ? own.rlim_cur : own.rlim_max;
 	return 0;
 }
 
@@ -56,12 +44,8 @@ static int enter_landlock(const struct options *o, const char **weakness, struct
 	AUTO_FD int ruleset = ll_create(abi, all);
 	if (ruleset < 0)
 		return err_errno(e, "cannot create a Landlock ruleset");
-	for (size_t i = 0; i < ARRAY_LEN(readable); i++) {
-		AUTO_FD int fd = open(readable[i], O_PATH | O_CLOEXEC);
-		struct ll_path rule = {.allowed = LL_FS_READ_FILE, .parent_fd = fd};
-		if (fd >= 0) /* what is absent needs no rule */
-			bad |= ll_add(ruleset, LL_RULE_PATH_BENEATH, &rule);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(readable); i++)
+		bad |= ll_allow(ruleset, readable[i], LL_FS_READ_FILE, NULL) < 0 && errno != EACCES;
 	for (size_t i = 0; abi >= 4 && i < o->port_count; i++) {
 		uint64_t rule[2] = {LL_NET_CONNECT_TCP, o->ports[i]};
 		bad |= ll_add(ruleset, LL_RULE_NET_PORT, rule);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 int io_write(int fd, const void *bytes, size_t len)
 {
@@ -32,6 +33,22 @@ int io_put(const char *path, const char *text, struct err *e)
 	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || io_write(fd, text, strlen(text)))
 		return err_errno(e, "cannot write %s", path);
+	return 0;
+}
+
+/* From one that is kept to the next. */
+int io_close_others(int first, const int *keep, size_t count)
+{
+	int next = first - 1;
+	do {
+		first = next + 1;
+		next = INT_MAX;
+		for (size_t i = 0; i < count; i++)
+			if (keep[i] >= first && keep[i] < next)
+				next = keep[i];
+		if (next > first && syscall(SYS_close_range, first, next - 1, 0) < 0)
+			return -1;
+	} while (next < INT_MAX);
 	return 0;
 }
 

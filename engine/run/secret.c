@@ -68,17 +68,6 @@ static int write_line(const struct config *c, const json_t *request, int to_fd, 
 	return 0;
 }
 
-/* Nothing else of the supervisor's may live on in here: its lock least of all. */
-static void close_others(int a, int b)
-{
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
-	if (low + 1 < high)
-		close_range(low + 1, high - 1, 0);
-	close_range(high + 1, ~0U, 0);
-	if (a >= 0 && b >= 0 && low > 3)
-		close_range(3, low - 1, 0);
-}
-
 /* The process ends with its memory, so nothing is wiped. */
 static _Noreturn void secret_main(const struct config *c, const struct config_provider *p,
 	const json_t *request, int to_fd, int error_fd)
@@ -87,7 +76,9 @@ static _Noreturn void secret_main(const struct config *c, const struct config_pr
 	char *key = NULL;
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close_others(to_fd >= 0 ? to_fd : error_fd, error_fd);
+	/* Nothing else of the supervisor's may live on in here: its lock least of all. */
+	int keep[] = {to_fd, error_fd};
+	io_close_others(3, keep, ARRAY_LEN(keep));
 	int failed = p ? config_provider_key(c, p, &key, &e) : write_line(c, request, to_fd, &e);
 	if (failed)
 		io_write(error_fd, e.text, strlen(e.text));

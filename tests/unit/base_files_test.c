@@ -188,8 +188,41 @@ static void test_pidfd(void)
 	is(c.pidfd, -1, "closed");
 }
 
+/* In a child, whose other descriptors nobody misses. */
+static int closed_in_child(const int *keep, size_t count, const int *gone, size_t gone_count)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		int wrong = io_close_others(3, keep, count) < 0;
+		for (size_t i = 0; i < count; i++)
+			wrong |= keep[i] >= 0 && fcntl(keep[i], F_GETFD) < 0;
+		for (size_t i = 0; i < gone_count; i++)
+			wrong |= fcntl(gone[i], F_GETFD) >= 0;
+		_exit(wrong || fcntl(2, F_GETFD) < 0);
+	}
+	int status = -1;
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void test_close_others(void)
+{
+	enum { LOW = 40, COUNT = 8 };
+	int fds[COUNT];
+	for (int i = 0; i < COUNT; i++)
+		fds[i] = dup2(2, LOW + i);
+	const int some[] = {LOW + 5, -1, LOW, LOW + 1, 2}, gone[] = {LOW + 2, LOW + 4, LOW + 6};
+	is(closed_in_child(some, ARRAY_LEN(some), gone, ARRAY_LEN(gone)), 0,
+		"all but the named ones are closed, in whatever order these come");
+	is(closed_in_child(NULL, 0, fds, COUNT), 0, "all are, where none is named");
+	is(closed_in_child(fds, COUNT, gone, 0), 0, "none is, where all are named");
+	for (int i = 0; i < COUNT; i++)
+		close(fds[i]);
+}
+
 int main(void)
 {
+	test_close_others();
 	AUTO_FD int dir = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_files(dir);
 	test_publish(dir);
