@@ -41,19 +41,14 @@ static int open_positions(struct player *p, const char *path, struct err *e)
 		       : player_resume(p, text, e);
 }
 
-/* key, name, value, what it is for */
-#define OPTIONS(X)                                                                                 \
-	X('c', "cassette", "FILE", "what to answer from; may be given more than once")             \
-	X('r', "ready-fd", "N", "where \"PORT\\n\" goes once it can be asked; needed")             \
-	X('e', "report-fd", "N", "where what did not match goes, as JSON lines")                   \
-	X('p', "positions", "FILE", "a file that keeps how far it came, to go on from there")      \
-	X('h', "help", NULL, "print this and exit")
-
 static const struct {
+	char key;
 	const char *name, *value, *summary;
-} lines[] = {
-#define LINE(key, name, value, summary) {name, value, summary},
-	OPTIONS(LINE)};
+} lines[] = {{'c', "cassette", "FILE", "what to answer from; may be given more than once"},
+	{'r', "ready-fd", "N", "where \"PORT\\n\" goes once it can be asked; needed"},
+	{'e', "report-fd", "N", "where what did not match goes, as JSON lines"},
+	{'p', "positions", "FILE", "a file that keeps how far it came, to go on from there"},
+	{'h', "help", NULL, "print this and exit"}};
 
 static int print_help(void)
 {
@@ -68,9 +63,10 @@ static int print_help(void)
 
 static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e)
 {
-#define OPTION(key, name, value, summary)                                                          \
-	{name, (value) ? required_argument : no_argument, NULL, key},
-	static const struct option options[] = {OPTIONS(OPTION){0}};
+	struct option options[ARRAY_LEN(lines) + 1] = {0};
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		options[i] = (struct option){lines[i].name,
+			lines[i].value ? required_argument : no_argument, NULL, lines[i].key};
 	const char *positions = NULL;
 	int option, failed = 0;
 	while (!failed && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
