@@ -207,12 +207,8 @@ static int read_key_part(struct reader *r, struct doc_node *key)
 	static const char bare[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 	struct cursor *c = &r->cursor;
-	if (*c->at == '"' || *c->at == '\'') {
-		if (read_string(r, key, false))
-			return -1;
-		key->kind = DOC_STR; /* what is wrong with it has been said */
-		return 0;
-	}
+	if (*c->at == '"' || *c->at == '\'')
+		return read_string(r, key, false);
 	size_t len = strspn(c->at, bare);
 	if (!len)
 		return syntax(r, "a key");

@@ -203,8 +203,10 @@ static int on_scalar(struct reader *r, const yaml_event_t *event)
 	size_t len = event->data.scalar.length;
 	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(r, event)};
 	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	/* What has a refused property and no text may be anything. */
 	if ((event->data.scalar.anchor || event->data.scalar.tag) &&
-		refuse_properties(r, event, event->data.scalar.anchor, event->data.scalar.tag))
+		(refuse_properties(r, event, event->data.scalar.anchor, event->data.scalar.tag) ||
+			(plain && !len)))
 		return doc_build_add(&r->build, node);
 	if (plain && len == 2 && !memcmp(text, "<<", 2) && doc_build_at_key(&r->build)) {
 		finding_at(r->build.findings, RULE_YAML_MERGE_KEY, r->build.doc, node.pos,

@@ -125,6 +125,8 @@ static bool check_size(struct walk *w, const struct shape *s, const struct doc_n
 		return true;
 	char place[PLACE_BYTES];
 	bool few = size < s->least;
+	if (few && node->kind == DOC_MAP && doc_is_partial(w->d, node))
+		return true; /* what is not there has been refused as a key */
 	struct finding *it = !size ? finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
 					     "%s must not be empty", place_text(at, place))
 				   : finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,

@@ -54,9 +54,11 @@ static void report_unreachable(struct reader *r, struct walk *w, size_t i)
 		return;
 	const struct state *s = &r->m->states[i];
 	struct site site = reader_site(r, s->key, s);
+	size_t also = mark_from(w, i, w->covered) - 1;
+	if (!identifier_ok(s->name, strlen(s->name)))
+		return; /* reported as no name; what leads to the right one is an unknown state */
 	struct finding *f = site_report(&site, RULE_UNREACHABLE_STATE,
 		"no edge from the initial state leads to \"%s\"", s->name);
-	size_t also = mark_from(w, i, w->covered) - 1;
 	if (also)
 		site_help(&site, f,
 			"let a state lead here, or remove it; %zu more state%s can be reached only "

@@ -300,7 +300,10 @@ static void report_values(
 		size_t len = strcspn(line, "\n");
 		const char *path = line + name_len, *colon = memmem(line, len, ": ", 2);
 		size_t path_len = colon && colon > path ? (size_t)(colon - path) : 0;
-		struct site site = reader_site(r, locate(r, node, path, path_len), NULL);
+		const struct doc_node *at = locate(r, node, path, path_len);
+		if (at->kind == DOC_BROKEN)
+			continue; /* it has been reported as that */
+		struct site site = reader_site(r, at, NULL);
 		site_report(&site, RULE_VALUE_TYPE, "%.*s", (int)len, line);
 	}
 }
