@@ -8,7 +8,7 @@ $(out)/gen/jail/seccomp_programs.h: $(host_gen)
 	@mkdir -p $(@D)
 	@$(host_gen) >$@.tmp && mv $@.tmp $@
 
-$(out)/obj/jail/seccomp.o: $(out)/gen/jail/seccomp_programs.h
+$(out)/obj/jail/seccomp.o $(out)/obj/tests/unit/jail_seccomp_test.o: $(out)/gen/jail/seccomp_programs.h
 
 # The release jail with musl for its C library. glibc begins by asking the processor about its caches,
 # which traps in a virtual machine: of a jailed /usr/bin/true that is a twelfth.

@@ -10,16 +10,10 @@
 #include "jail/seccomp_programs.h"
 #include <linux/seccomp.h>
 
-const struct sock_fprog *seccomp_program(unsigned which)
-{
-	return &seccomp_programs[which];
-}
-
 int seccomp_enter(unsigned which)
 {
 	bool on = LAYER_ON("seccomp") && (which != FILTER_REAPER || LAYER_ON("seccomp_reaper"));
-	return on ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &seccomp_programs[which])
-		  : 0;
+	return on ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &SECCOMP_HERE[which]) : 0;
 }
 
 /* Below ABI 9 nothing else stops a command without a mount namespace from connecting to a named

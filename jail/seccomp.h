@@ -4,7 +4,6 @@
  */
 #ifndef JAIL_SECCOMP_H
 #define JAIL_SECCOMP_H
-#include <linux/filter.h>
 
 /* What the command's filter closes beyond the table; or the filter of another process. */
 enum filter {
@@ -15,8 +14,7 @@ enum filter {
 	FILTERS
 };
 
-/* `which`: a sum of the first three, or FILTER_REAPER. */
-const struct sock_fprog *seccomp_program(unsigned which);
-/* Loads it on the calling thread, for good. -1 with errno. */
+/* Loads one on the calling thread, for good: a sum of the first three, or FILTER_REAPER. -1 with
+ * errno. */
 int seccomp_enter(unsigned which);
 #endif

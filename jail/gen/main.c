@@ -14,6 +14,7 @@
 #include "jail/seccomp.h"
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -430,7 +431,7 @@ static void place(struct code *c, struct node *n, bool loaded)
 	n->at[0] = put(c, BPF_LD | BPF_W | BPF_ABS, n->word.offset, 0, 0);
 }
 
-static void print_filter(struct answers *f, unsigned number)
+static void print_filter(struct answers *f, const char *arch, unsigned number)
 {
 	static struct code code;
 	code.first = CODE_MAX;
@@ -438,7 +439,7 @@ static void print_filter(struct answers *f, unsigned number)
 		n->at[0] = n->at[1] = 0;
 	struct node *root = root_of(f);
 	place(&code, root, false);
-	printf("static const struct sock_filter seccomp_%u[] = {\n", number);
+	printf("static const struct sock_filter seccomp_%s_%u[] = {\n", arch, number);
 	for (const struct sock_filter *i = code.of + code.first; i < code.of + CODE_MAX; i++)
 		printf("\t{0x%02x, %u, %u, 0x%08xu},\n", i->code, i->jt, i->jf, i->k);
 	printf("};\n");
@@ -509,9 +510,9 @@ static void fill_reaper(struct answers *f)
 	SECCOMP_REAPER(ALLOWED)
 }
 
-static void print_arch(const char *macro, uint32_t arch, uint32_t audit)
+static void print_arch(const char *name, uint32_t arch, uint32_t audit)
 {
-	printf("#if defined(%s)\n", macro);
+	printf("#if defined(__%s__) || defined(SECCOMP_EVERY_ARCH)\n", name);
 	for (unsigned number = 0; number < FILTERS; number++) {
 		static struct answers f;
 		f = (struct answers){.arch = arch, .audit = audit};
@@ -519,9 +520,15 @@ static void print_arch(const char *macro, uint32_t arch, uint32_t audit)
 			fill_reaper(&f);
 		else
 			fill_command(&f, number);
-		print_filter(&f, number);
+		print_filter(&f, name, number);
 	}
-	printf("#endif\n");
+	printf("static const struct sock_fprog seccomp_%s[] = {\n", name);
+	for (unsigned number = 0; number < FILTERS; number++)
+		printf("\t{sizeof(seccomp_%s_%u) / sizeof(struct sock_filter),\n"
+		       "\t\t(struct sock_filter *)(unsigned long)seccomp_%s_%u},\n",
+			name, number, name, number);
+	printf("};\n#endif\n#if defined(__%s__)\n#define SECCOMP_HERE seccomp_%s\n#endif\n", name,
+		name);
 }
 
 int main(int argc, char **argv)
@@ -529,13 +536,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		left_out = argv[1];
 	printf("/* Generated from jail/seccomp_table.h. */\n#include <linux/filter.h>\n");
-	print_arch("__x86_64__", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64);
-	print_arch("__aarch64__", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64);
-	printf("static const struct sock_fprog seccomp_programs[] = {\n");
-	for (unsigned number = 0; number < FILTERS; number++)
-		printf("\t{sizeof(seccomp_%u) / sizeof(seccomp_%u[0]),\n"
-		       "\t\t(struct sock_filter *)(unsigned long)seccomp_%u},\n",
-			number, number, number);
-	printf("};\n");
+	print_arch("x86_64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64);
+	print_arch("aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64);
 	return fflush(stdout) ? 1 : 0;
 }

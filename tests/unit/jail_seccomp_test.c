@@ -2,7 +2,9 @@
  * The generated filter programs against the table they come from: every call number with benign,
  * hostile and wide (bit 32 and up) arguments, foreign architectures and x32.
  */
+#define SECCOMP_EVERY_ARCH
 #include "jail/seccomp.h"
+#include "jail/seccomp_programs.h"
 #include "jail/seccomp_table.h"
 #include "tests/kit/tap.h"
 #include <linux/audit.h>
@@ -14,13 +16,16 @@
 
 enum { NUMBERS = 1024, ARGS = 6 };
 
-#if defined(__x86_64__)
-enum { HERE = SCMP_ARCH_X86_64 };
-static const uint32_t own_arch = AUDIT_ARCH_X86_64, foreign_arch = AUDIT_ARCH_I386;
-#else
-enum { HERE = SCMP_ARCH_AARCH64 };
-static const uint32_t own_arch = AUDIT_ARCH_AARCH64, foreign_arch = AUDIT_ARCH_ARM;
-#endif
+/* Each architecture's filters, whichever this is. */
+static const struct machine {
+	const char *name;
+	uint32_t number, own, foreign; /* libseccomp's; the kernel's, and another one's */
+	const struct sock_fprog *programs;
+} machines[] = {
+	{"x86_64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, seccomp_x86_64},
+	{"aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64, AUDIT_ARCH_ARM, seccomp_aarch64},
+};
+static const struct machine *on; /* the one under test */
 
 /* Classic BPF as seccomp runs it; -1 for anything the kernel would refuse to load. */
 static int64_t simulate(const struct sock_fprog *p, const struct seccomp_data *data)
@@ -74,7 +79,7 @@ struct reading {
 
 static void note(struct reading *r, const char *name, int since, enum answer answer)
 {
-	int nr = seccomp_syscall_resolve_name_arch(HERE, name);
+	int nr = seccomp_syscall_resolve_name_arch(on->number, name);
 	if (nr < 0)
 		nr = since;
 	if (nr <= 0 && strcmp(name, "read") != 0 && strcmp(name, "io_setup") != 0)
@@ -167,7 +172,7 @@ static int mismatches_with(
 	static const uint64_t high[] = {0, 1ull << 32, 1ull << 63, 0xffffffffull << 32};
 	int wrong = 0;
 	for (size_t h = 0; h < ARRAY_LEN(high); h++) {
-		struct seccomp_data data = {.nr = nr, .arch = own_arch};
+		struct seccomp_data data = {.nr = nr, .arch = on->own};
 		for (int i = 0; i < ARGS; i++)
 			data.args[i] = args[i] ^ high[h];
 		if (simulate(p, &data) != expected_of(s, nr, args) && !wrong++)
@@ -199,15 +204,15 @@ enum { LENGTH_MAX = 200 };
 
 static void test_program(const struct stack *s, unsigned which, const char *name)
 {
-	const struct sock_fprog *p = seccomp_program(which);
+	const struct sock_fprog *p = &on->programs[which];
 	int wrong = 0, alive = 0;
 	for (int nr = 0; nr < NUMBERS + 8; nr++)
 		wrong += mismatches(s, p, nr);
 	is(wrong, 0, "%s: every number answers as the table says", name);
 	for (int nr = 0; nr < NUMBERS; nr++) {
-		struct seccomp_data foreign = {.nr = nr, .arch = foreign_arch};
-		struct seccomp_data x32 = {.nr = nr | 0x40000000, .arch = own_arch};
-		struct seccomp_data negative = {.nr = -1 - nr, .arch = own_arch};
+		struct seccomp_data foreign = {.nr = nr, .arch = on->foreign};
+		struct seccomp_data x32 = {.nr = nr | 0x40000000, .arch = on->own};
+		struct seccomp_data negative = {.nr = -1 - nr, .arch = on->own};
 		alive += simulate(p, &foreign) != SECCOMP_RET_KILL_PROCESS;
 		alive += simulate(p, &x32) != SECCOMP_RET_KILL_PROCESS;
 		alive += simulate(p, &negative) != SECCOMP_RET_KILL_PROCESS;
@@ -218,10 +223,10 @@ static void test_program(const struct stack *s, unsigned which, const char *name
 
 static int64_t call(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	struct seccomp_data data = {.nr = seccomp_syscall_resolve_name_arch(HERE, name),
-		.arch = own_arch,
+	struct seccomp_data data = {.nr = seccomp_syscall_resolve_name_arch(on->number, name),
+		.arch = on->own,
 		.args = {a0, a1, a2, a3}};
-	return simulate(seccomp_program(0), &data);
+	return simulate(&on->programs[0], &data);
 }
 
 /* Written out, so that a mistake in the table's notation cannot agree with itself. */
@@ -328,7 +333,7 @@ static void fill(struct reading *r, enum answer otherwise)
 		r->answer[nr] = otherwise;
 }
 
-int main(void)
+static void test_machine(void)
 {
 	static struct reading table, internet, no_unix_sockets, ipc, reaper;
 	struct reading *r = &table;
@@ -353,14 +358,21 @@ int main(void)
 			s.of[s.count++] = &no_unix_sockets;
 		if (which & FILTER_NO_HOST_IPC)
 			s.of[s.count++] = &ipc;
-		snprintf(name, sizeof(name), "table%s%s%s",
+		snprintf(name, sizeof(name), "%s: table%s%s%s", on->name,
 			which & FILTER_NO_INTERNET ? ", no internet" : "",
 			which & FILTER_NO_UNIX ? ", no unix" : "",
 			which & FILTER_NO_HOST_IPC ? ", no host IPC" : "");
 		test_program(&s, which, name);
 	}
 	test_program(&(struct stack){{&reaper}, 1}, FILTER_REAPER, "reaper");
-	test_live(&table);
 	test_known();
+	if (seccomp_arch_native() == on->number)
+		test_live(&table);
+}
+
+int main(void)
+{
+	for (on = machines; on < machines + ARRAY_LEN(machines); on++)
+		test_machine();
 	return tap_done();
 }
