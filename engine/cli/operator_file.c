@@ -8,11 +8,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 enum { KEY_DEPTH_MAX = 8, KEY_BYTES_MAX = 256, FILE_BYTES_MAX = 1024 * 1024 };
 
-int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e)
+static int read_in(struct operator_file *f, const char *dir, const char *name, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
@@ -32,6 +33,12 @@ int operator_file_open(struct operator_file *f, const char *dir, const char *nam
 	return 0;
 }
 
+int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e)
+{
+	*f = (struct operator_file){.lock_fd = -1};
+	return read_in(f, dir, name, e);
+}
+
 /* Beside a file of another syntax a config.yaml would make both unreadable. */
 static int check_alone(const char *dir, struct err *e)
 {
@@ -48,20 +55,24 @@ static int check_alone(const char *dir, struct err *e)
 int operator_file_config(struct operator_file *f, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
-	*f = (struct operator_file){.dir = dir};
+	*f = (struct operator_file){.lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	/* Where locks are not to be had it is as before: the last one wins. */
+	while (f->lock_fd >= 0 && flock(f->lock_fd, LOCK_EX) && errno == EINTR)
+		continue;
 	if (check_alone(dir, e))
 		return -1;
 	snprintf(path, sizeof(path), "%s/config.yaml", dir);
 	char *slash = realpath(path, f->real) ? strrchr(f->real, '/') : f->real;
 	if (slash == f->real)
-		return operator_file_open(f, dir, "config.yaml", e);
+		return read_in(f, dir, "config.yaml", e);
 	*slash = '\0';
-	return operator_file_open(f, f->real, slash + 1, e);
+	return read_in(f, f->real, slash + 1, e);
 }
 
 void operator_file_done(struct operator_file *f)
 {
 	buf_done(&f->text);
+	own_close(&f->lock_fd);
 }
 
 /* --- one edit

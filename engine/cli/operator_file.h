@@ -12,13 +12,15 @@
 struct operator_file {
 	const char *dir, *name; /* borrowed */
 	struct buf text;
+	int lock_fd;         /* of operator_file_config: the directory, locked; owned */
 	char real[PATH_MAX]; /* of operator_file_config: where the link leads */
 };
 
 /* Reads `dir`/`name`; one that is not there is empty. */
 int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e);
 /* The same of the global configuration: where config.yaml is a link, what it stands for is changed;
- * where the configuration has another syntax, that is an error. */
+ * where the configuration has another syntax, that is an error. Nobody else changes it this way
+ * until operator_file_done. */
 int operator_file_config(struct operator_file *f, const char *dir, struct err *e);
 void operator_file_done(struct operator_file *f);
 /* Sets `key` ("sandbox.profile") to `value`, YAML on one line. What cannot be done without

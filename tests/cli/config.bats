@@ -77,6 +77,16 @@ setup() {
 	agent6 check config
 }
 
+@test "set: of many at once none is lost" {
+	agent6 config set sandbox.profile strict
+	local key
+	for key in memory_mb cpu_secs processes open_files file_mb tmp_mb output_kb; do
+		agent6 config set "sandbox.limits.$key" 99 3>&- &
+	done
+	wait
+	[[ $(agent6 config show | grep -c '^sandbox.limits.* 99 *global$') -eq 7 ]]
+}
+
 @test "set: what would not be valid is refused and not written" {
 	agent6 config set sandbox.profile strict
 	cp "$file" before
