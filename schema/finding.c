@@ -108,7 +108,8 @@ void finding_help(struct findings *f, struct finding *item, const char *format, 
 static bool is_repeatable(const struct finding *it)
 {
 	return it->rule == RULE_UNKNOWN_VARIABLE || it->rule == RULE_UNKNOWN_STATE ||
-	       it->rule == RULE_UNKNOWN_SCHEMA;
+	       it->rule == RULE_UNKNOWN_SCHEMA || it->rule == RULE_UNKNOWN_TYPE ||
+	       it->rule == RULE_UNKNOWN_FIELD;
 }
 
 static bool is_before(const struct doc_pos *a, const struct doc_pos *b)

@@ -44,10 +44,10 @@ struct finding *finding_add(struct findings *f, enum rule rule, const struct doc
 struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
 	struct doc_pos pos, const char *format, ...) PRINTF(5, 6);
 void finding_help(struct findings *f, struct finding *item, const char *format, ...) PRINTF(3, 4);
-/* Stable: by file in order of first mention, line, column, then order of discovery. */
 /* From item `from` on: what names the same unknown thing again in the same file becomes part of the
  * first such finding, which then says where else. */
 void findings_merge(struct findings *f, size_t from);
+/* Stable: by file in order of first mention, line, column, then order of discovery. */
 void findings_sort(struct findings *f);
 
 /* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the

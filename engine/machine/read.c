@@ -75,6 +75,8 @@ bool reader_misspelt(const struct reader *r, const struct doc_node *map, const c
 {
 	if (!map || map->kind != DOC_MAP || doc_pair(r->doc, map, key))
 		return false;
+	if (doc_is_partial(r->doc, map))
+		return true; /* the key that the reader refused */
 	for (uint32_t i = 0; i < map->count; i++)
 		if (near_name(map->pairs[i].key.text, &key, 1))
 			return true;

@@ -216,7 +216,7 @@ void read_states(struct reader *r)
 	struct machine *m = r->m;
 	m->states_map = reader_get(r, r->doc->root, "states", DOC_MAP);
 	m->state_count = m->states_map ? m->states_map->count : 0;
-	m->states_broken = !m->state_count;
+	m->states_broken = !m->state_count || doc_is_partial(r->doc, m->states_map);
 	r->states = arena_array(&m->arena, m->state_count, sizeof(*r->states));
 	r->loose = arena_array(&m->arena, m->state_count + 1, sizeof(*r->loose));
 	m->states = r->states;

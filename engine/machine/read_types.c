@@ -246,6 +246,7 @@ void read_schemas(struct reader *r)
 						       reader_misspelt(r, r->doc->root, "schemas"));
 	if (!m->schemas_map)
 		return;
+	m->schemas_broken = doc_is_partial(r->doc, m->schemas_map);
 	m->record_count = m->schemas_map->count;
 	r->records = arena_array(&m->arena, m->record_count, sizeof(*r->records));
 	const struct record **list = arena_array(&m->arena, m->record_count, sizeof(*list));
@@ -372,13 +373,15 @@ void read_variables(struct reader *r)
 	uint32_t owners = 0;
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
 		m->vars_map[o] = reader_get(r, vars, owner_name(o), DOC_MAP);
-		m->vars_broken |= !m->vars_map[o] && doc_get(r->doc, vars, owner_name(o));
+		m->vars_broken |= m->vars_map[o] ? doc_is_partial(r->doc, m->vars_map[o])
+						 : doc_get(r->doc, vars, owner_name(o)) != NULL;
 		owners += m->vars_map[o] != NULL;
 		m->first_of[o] = m->variable_count;
 		m->variable_count += m->vars_map[o] ? m->vars_map[o]->count : 0;
 	}
 	/* Under a key that is no owner there are declarations that nobody counts. */
-	m->vars_broken |= vars && vars->kind == DOC_MAP && vars->count > owners;
+	m->vars_broken |= vars && vars->kind == DOC_MAP &&
+			  (vars->count > owners || doc_is_partial(r->doc, vars));
 	r->variables = arena_array(&m->arena, m->variable_count, sizeof(*r->variables));
 	m->variables = r->variables;
 	for (enum owner o = 0; o < OWNER_COUNT; o++)
