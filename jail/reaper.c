@@ -26,16 +26,18 @@ static int run_command(void *jail)
 	return jail_command(jail);
 }
 
-/* Returns once the command has ended, with its status recorded. */
-static void reap(struct report *report, pid_t command)
+/* Collects who has ended, with the command's status recorded. Whether anybody is left. */
+static bool reap(struct report *report, pid_t command)
 {
 	int status;
-	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid == command) {
 			report->wait_status = status;
 			report->ended = true;
 		}
 	}
+	return !pid;
 }
 
 int reaper_run(struct jail *j, struct err *e)
@@ -59,20 +61,18 @@ int reaper_run(struct jail *j, struct err *e)
 		return err_errno(e, "cannot confine the reaper");
 	struct pollfd alive = {.fd = 0};
 	struct report *report = j->report;
+	bool left = false;
 	while (!report->ended) {
 		/* The signal is open only inside ppoll, so none is lost between looking and
 		 * waiting. */
 		if (ppoll(&alive, 1, NULL, &none) > 0)
 			_exit(125);
-		reap(report, command);
+		left = reap(report, command);
 	}
 	/* The launcher may tell the outcome as soon as nothing else is left: what follows is only
 	 * the kernel taking the namespaces down. Who has no children has no descendants either, and
 	 * spares the kernel a look at every process of the host. */
-	pid_t left;
-	while ((left = waitpid(-1, NULL, WNOHANG)) > 0)
-		;
-	if (!left && getpid() == 1) /* or the call would mean every process of this user */
+	if (left && getpid() == 1) /* or the call would mean every process of this user */
 		kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;

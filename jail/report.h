@@ -7,37 +7,38 @@
  */
 #ifndef JAIL_REPORT_H
 #define JAIL_REPORT_H
+#include "base/buf.h"
 #include "base/err.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* type, name. Reported in the status line under "layers"; the names are also
- * what a policy may "require": a number at least, a flag true, a word equal. */
+/* type, name, in the order of the names. Reported in the status line under "layers"; the names are
+ * also what a policy may "require": a number at least, a flag true, a word equal. */
 #define REPORT_LAYERS(X)                                                                           \
-	X(const char *, profile) /* strict, hardened */                                            \
-	X(const char *, uid)     /* mapped: to an unused one; same: the caller's; owner; root */   \
-	X(const char *, namespaces)   /* those entered */                                          \
-	X(const char *, network)      /* none, proxy, host */                                      \
-	X(const char *, proc)         /* read-only, none, host */                                  \
-	X(const char *, unix_sockets) /* open, closed */                                           \
-	X(const char *,                                                                            \
-		scan) /* whole, cut, none: the search for sockets and pipes in the grants */       \
-	X(const char *, memory)    /* rlimit, cgroup */                                            \
-	X(const char *, processes) /* rlimit, cgroup */                                            \
-	X(int, landlock)           /* ABI in force, 0: none */                                     \
-	X(bool, landlock_scopes)   /* abstract sockets and signals stay inside */                  \
-	X(int, seccomp)            /* filters in force */                                          \
-	X(bool, capabilities)      /* all dropped, securebits locked, read back */                 \
+	X(bool, capabilities)       /* all dropped, securebits locked, read back */                \
+	X(bool, idmap)              /* writable trees carry the owner's id on disk */              \
+	X(bool, keyring)            /* an own, empty one */                                        \
+	X(int, landlock)            /* ABI in force, 0: none */                                    \
+	X(bool, landlock_scopes)    /* abstract sockets and signals stay inside */                 \
+	X(int, masked)              /* sockets and pipes covered */                                \
+	X(const char *, memory)     /* rlimit, cgroup */                                           \
+	X(const char *, namespaces) /* those entered */                                            \
+	X(const char *, network)    /* none, proxy, host */                                        \
 	X(bool, no_new_privs)                                                                      \
-	X(bool, keyring)      /* an own, empty one */                                              \
-	X(bool, userns_limit) /* no user namespace can be made inside, by sysctl too */            \
-	X(bool, idmap)        /* writable trees carry the owner's id on disk */                    \
-	X(bool, protect)      /* protected paths are read-only */                                  \
-	X(int, pinned)        /* directories above protected paths */                              \
-	X(int, masked)        /* sockets and pipes covered */                                      \
-	X(bool, reaper)       /* nothing outlives the command */
+	X(int, pinned)             /* directories above protected paths */                         \
+	X(const char *, proc)      /* read-only, none, host */                                     \
+	X(const char *, processes) /* rlimit, cgroup */                                            \
+	X(const char *, profile)   /* strict, hardened */                                          \
+	X(bool, protect)           /* protected paths are read-only */                             \
+	X(bool, reaper)            /* nothing outlives the command */                              \
+	X(const char *,                                                                            \
+		scan)   /* whole, cut, none: the search for sockets and pipes in the grants */     \
+	X(int, seccomp) /* filters in force */                                                     \
+	X(const char *, uid) /* mapped: to an unused one; same: the caller's; owner; root */       \
+	X(const char *, unix_sockets) /* open, closed */                                           \
+	X(bool, userns_limit)         /* no user namespace can be made inside, by sysctl too */
 
 struct layers {
 #define REPORT_FIELD(type, name) type name;
@@ -62,8 +63,8 @@ struct report {
 struct report *report_new(void);
 /* Records a failed step; the first one stays. Always -1. */
 int report_fail(struct report *r, const char *stage, const struct err *why);
-/* The layers as a new JSON object, all of them; NULL when there is no memory. */
-json_t *report_layers(const struct layers *layers);
+/* Adds the layers as a JSON object, all of them. */
+void report_layers(const struct layers *layers, struct buf *b);
 /* Refuses unless every layer that `require` names is in force; NULL requires nothing. */
 int report_require(const struct layers *layers, const json_t *require, struct err *e);
 #endif

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
@@ -21,9 +22,6 @@ struct outcome {
 	int64_t wall_ms;
 	struct rusage used; /* by everything that ran in the jail */
 	int code;           /* exit status */
-	const char
-		*stage; /* what kept the command from its own end; NULL when only execve failed, */
-	struct err why; /* which is its own fault, as in a shell */
 };
 
 enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED };
@@ -82,28 +80,27 @@ static int wait_for(struct jail *j, struct outcome *out, struct err *e)
 	return why == WAIT_ORPHANED ? err_set(e, "the resident launcher has ended") : 0;
 }
 
-/* What it comes to: the exit status, and the reason where it is not the command's own. */
+/* What it comes to: the exit status, and in the report the reason where it is not the command's
+ * own; without a stage only execve failed, which is its own fault, as in a shell. */
 static void judge(const struct jail *j, struct outcome *out)
 {
-	const struct report *r = j->report;
+	struct report *r = j->report;
 	out->code = !r->ended                   ? 128 + SIGKILL /* PID 1 itself was killed */
 		    : WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
 						: 128 + WTERMSIG(r->wait_status);
 	out->code = out->timed_out ? EXIT_TIMEOUT : out->code;
-	out->stage = r->stage;
-	out->why = r->why;
 	if (!r->stage && !r->set_up && !out->timed_out) {
-		out->stage = "launch";
-		err_set(&out->why, "the jail was killed before it was set up");
+		r->stage = "launch";
+		err_set(&r->why, "the jail was killed before it was set up");
 	}
-	if (out->stage)
+	if (r->stage)
 		out->code = EXIT_SETUP;
-	if (out->stage || out->timed_out || !r->exec_errno)
+	if (r->stage || out->timed_out || !r->exec_errno)
 		return;
 	bool absent = r->exec_errno == ENOENT || r->exec_errno == ENOTDIR;
 	out->code = absent ? EXIT_ABSENT : EXIT_CANNOT;
 	errno = r->exec_errno;
-	err_errno(&out->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
+	err_errno(&r->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
 }
 
 /* Protected paths that were not there before; NULL: none. */
@@ -117,24 +114,33 @@ static json_t *appeared(const struct layout *l)
 	return list;
 }
 
-static int64_t milliseconds(const struct timeval *t)
-{
-	return t->tv_sec * 1000 + t->tv_usec / 1000;
-}
-
-static json_t *describe(const struct jail *j, const struct outcome *out)
+/* One line of JSON. */
+static void describe(const struct jail *j, const struct outcome *out, struct buf *b)
 {
 	const struct report *r = j->report;
-	bool killed = r->ended && !out->timed_out && !out->stage && WIFSIGNALED(r->wait_status);
-	bool exited = !killed && !out->timed_out, explained = out->why.text[0];
-	return json_pack("{s:o?, s:o?, s:b, s:I, s:I, s:I, s:o, s:o*, s:s*, s:o*, s:s*}", "exit",
-		exited ? json_integer(out->code) : NULL, "signal",
-		killed ? json_integer(WTERMSIG(r->wait_status)) : NULL, "timed_out", out->timed_out,
-		"wall_ms", out->wall_ms, "max_rss_kib", (json_int_t)out->used.ru_maxrss, "cpu_ms",
-		milliseconds(&out->used.ru_utime) + milliseconds(&out->used.ru_stime), "layers",
-		report_layers(&r->layers), "appeared", appeared(&j->layout), "stage", out->stage,
-		"errno", explained ? json_integer(out->why.number) : NULL, "error",
-		explained ? out->why.text : NULL);
+	bool killed = r->ended && !out->timed_out && !r->stage && WIFSIGNALED(r->wait_status);
+	bool explained = r->why.text[0];
+	char code[16] = "null", number[16] = "null";
+	struct timeval cpu;
+	timeradd(&out->used.ru_utime, &out->used.ru_stime, &cpu);
+	if (killed)
+		snprintf(number, sizeof(number), "%d", WTERMSIG(r->wait_status));
+	else if (!out->timed_out)
+		snprintf(code, sizeof(code), "%d", out->code);
+	buf_addf(b,
+		"{\"exit\":%s,\"signal\":%s,\"timed_out\":%s,\"wall_ms\":%lld,"
+		"\"max_rss_kib\":%ld,\"cpu_ms\":%lld,\"layers\":",
+		code, number, out->timed_out ? "true" : "false", (long long)out->wall_ms,
+		out->used.ru_maxrss, (long long)(cpu.tv_sec * 1000 + cpu.tv_usec / 1000));
+	report_layers(&r->layers, b);
+	json_auto_t *rest = json_pack("{s:o*, s:s*, s:o*, s:s*}", "appeared", appeared(&j->layout),
+		"stage", r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
+		explained ? r->why.text : NULL);
+	AUTO_FREE char *text = rest ? json_text(rest) : NULL;
+	b->failed |= !text;
+	buf_adds(b, json_object_size(rest) ? "," : "");
+	buf_adds(b, text ? text + 1 : "");
+	buf_addc(b, '\n');
 }
 
 int supervise(struct jail *j, int status_fd)
@@ -148,17 +154,16 @@ int supervise(struct jail *j, int status_fd)
 	}
 	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
 	judge(j, &out);
-	if (out.why.text[0])
-		fprintf(stderr, "agent6-jail: %s%s%s\n", out.stage ? out.stage : "",
-			out.stage ? ": " : "", out.why.text);
+	const struct report *r = j->report;
+	if (r->why.text[0])
+		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
+			r->stage ? ": " : "", r->why.text);
 	if (status_fd < 0)
 		return out.code;
-	json_auto_t *line = describe(j, &out);
-	AUTO_FREE char *text = line ? json_text(line) : NULL;
-	size_t len = text ? strlen(text) : 0;
-	if (text)
-		text[len] = '\n'; /* in one piece, and no longer a string */
-	bool told = text && !io_write(status_fd, text, len + 1);
+	AUTO_BUF line;
+	buf_init(&line, MIB);
+	describe(j, &out, &line);
+	bool told = !line.failed && !io_write(status_fd, line.data, line.len);
 	close(status_fd); /* at once: readers that wait for the end are on their way already */
 	return told ? out.code : EXIT_SETUP;
 }
