@@ -125,17 +125,20 @@ static json_t *read_status(int fd)
 }
 
 /* A hook may exit as the jail does when it fails: only the status line tells them apart. */
-static void judge(int status_fd, int code, struct ended *out)
+static int judge(int status_fd, int code, struct ended *out, struct err *e)
 {
 	json_auto_t *status = read_status(status_fd);
 	const char *stage = json_string_value(json_object_get(status, "stage"));
 	const char *why = json_string_value(json_object_get(status, "error"));
 	out->code = code;
 	out->why = ERR_NONE;
+	if (stage && !strcmp(stage, "wait")) /* it was set up, and what it is for has run */
+		return err_set(e, "git was lost: %s", why ? why : "without a reason");
 	if (stage)
 		err_set(&out->why, "at %s: %s", stage, why ? why : "without a reason");
 	else if (!status)
 		err_set(&out->why, "agent6-jail did not say how it ended");
+	return 0;
 }
 
 /* -1: it could not be started, or was killed. */
@@ -173,8 +176,7 @@ static int run_jail(const json_t *policy, const struct git_call *call, struct bu
 		return err_set(e, "cannot wait for agent6-jail");
 	if (WIFSIGNALED(status))
 		return err_set(e, "git was killed by signal %d", WTERMSIG(status));
-	judge(status_fd, WEXITSTATUS(status), ended);
-	return 0;
+	return judge(status_fd, WEXITSTATUS(status), ended, e);
 }
 
 /* The profile works on this host, so what keeps one jail from being set up passes: a socket in the

@@ -266,8 +266,7 @@ static void stand_in(const char *dir, const char *jail)
 		    "read left <$0.left\n"
 		    "if [ $left -gt 0 ]; then\n"
 		    "  echo $((left - 1)) >$0.left\n"
-		    "  echo '{\"exit\":125,\"stage\":\"namespaces\",\"errno\":11,"
-		    "\"error\":\"no room: Resource temporarily unavailable\"}' >&4\n"
+		    "  cat $0.says >&4\n"
 		    "  exit 125\n"
 		    "fi\n"
 		    "exec %s --policy /proc/self/fd/3 --status-fd 4\n",
@@ -288,12 +287,20 @@ static void jails(const struct git_repo *r)
 	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(jail, sizeof(jail), "%s/agent6-jail", getenv("AGENT6_BIN"));
 	stand_in(dir, jail);
+	put(dir, "agent6-jail.says",
+		"{\"exit\":125,\"stage\":\"namespaces\",\"errno\":11,"
+		"\"error\":\"no room: Resource temporarily unavailable\"}\n",
+		0644);
 	put(dir, "agent6-jail.left", "2\n", 0644);
 	fine(git_head(r, oid, e));
 	is_str(oid, head, "a jail that cannot be set up for a moment is tried again");
 	put(dir, "agent6-jail.left", "1000\n", 0644);
 	refused(git_head(r, oid, e), words);
 	refused(git_head(&strict, oid, e), words);
+	put(dir, "agent6-jail.left", "1\n", 0644);
+	put(dir, "agent6-jail.says",
+		"{\"exit\":125,\"stage\":\"wait\",\"error\":\"the child is gone\"}\n", 0644);
+	refused(git_head(r, oid, e), "git was lost: the child is gone");
 	if (io_read_file(fd, "agent6-jail.log", 65536, &log, &len, NULL))
 		bail("the stand-in was not called");
 	ok(len && !strstr(log, "other"), "no call is confined with less than what was found");
