@@ -103,6 +103,8 @@ configs() {
 	said check config --config ../machine.txt
 	config <<<'models: {worker: {provider: none, model: m}}'
 	config <<<'providers: {a: {api_format: openai, base_url: "https://h/?q"}}'
+	config <<<'providers: {a: {api_format: openai, base_url: "http://api.example.com", api_key_env: KEY}}'
+	(umask 0; config <<<'git: {}')
 	config <<<'sandbox: {read: [/srv/../data]}'
 	config <<<'sandbox: {tool_network: allow, agent_network: providers}'
 	config <<<'git: {allow_push: true}'
