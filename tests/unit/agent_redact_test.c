@@ -136,6 +136,28 @@ static void nested(void)
 	redact_done(&r);
 }
 
+/* As read_file shows a file that holds a secret of several lines. */
+static void numbered(void)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{"1\tx\n2\tone of two\n3\ttwo of two\n4\ty\n", "1\tx\n2\t[REDACTED:key]\n4\ty\n"},
+		{"one of two\ntwo of two", "[REDACTED:key]"},
+		{"9\tone of two\n10\ttwo of two", "9\t[REDACTED:key]"},
+		{"1\tone of two\n2\ttwo of", "1\tone of two\n2\ttwo of"},
+		{"one of two\n2\t3\ttwo of two", "one of two\n2\t3\ttwo of two"}};
+	struct redact r = {0};
+	redact_add(&r, "one of two\ntwo of two");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_BUF out;
+		buf_init(&out, CAP_BYTES);
+		redact_text(&r, rows[i].text, strlen(rows[i].text), &out, NULL);
+		is_str(out.data, rows[i].want, "%s", rows[i].text);
+	}
+	redact_done(&r);
+}
+
 static void configured(void)
 {
 	static const char key[] = "topsecret/value+1";
@@ -197,6 +219,7 @@ int main(void)
 {
 	labelled();
 	configured();
+	numbered();
 	nested();
 	markers();
 	return tap_done();

@@ -117,6 +117,33 @@ void redact_done(struct redact *r)
 	*r = (struct redact){0};
 }
 
+/* What read_file puts in front of a line: its number and a tab. */
+static size_t number_len(const char *text, size_t len)
+{
+	size_t n = 0;
+	while (n < len && isdigit((unsigned char)text[n]))
+		n++;
+	return n && n < len && text[n] == '\t' ? n + 1 : 0;
+}
+
+/* The bytes of `text` that are `needle`, its lines numbered or not; 0: they are not. */
+static size_t needle_len(const char *needle, const char *text, size_t len)
+{
+	size_t whole = strlen(needle), at = 0;
+	if (whole <= len && !memcmp(text, needle, whole))
+		return whole;
+	if (!strchr(needle, '\n'))
+		return 0;
+	for (; *needle; needle++) {
+		if (at == len || text[at] != *needle)
+			return 0;
+		at++;
+		if (*needle == '\n')
+			at += number_len(text + at, len - at);
+	}
+	return at;
+}
+
 /* The longest: where one secret begins like another, the rest of it is secret as well. */
 static bool match_key(const struct redact *r, struct place p, struct match *out)
 {
@@ -125,9 +152,8 @@ static bool match_key(const struct redact *r, struct place p, struct match *out)
 		const char *needle = r->needles[i];
 		if (needle[0] != p.text[p.at])
 			continue;
-		size_t len = strlen(needle);
-		if (len > longest && len <= p.len - p.at && !memcmp(p.text + p.at, needle, len))
-			longest = len;
+		size_t len = needle_len(needle, p.text + p.at, p.len - p.at);
+		longest = len > longest ? len : longest;
 	}
 	*out = (struct match){0, longest};
 	return longest;
