@@ -97,9 +97,10 @@ json_t *output_text(const char *bytes, size_t len, bool *clean)
 
 static size_t character_start(const char *bytes, size_t len, size_t at)
 {
-	while (at < len && ((unsigned char)bytes[at] & 0xc0) == 0x80)
+	size_t from = at;
+	while (at < len && at < from + 4 && ((unsigned char)bytes[at] & 0xc0) == 0x80)
 		at++;
-	return at;
+	return at < from + 4 ? at : from; /* no character is that long */
 }
 
 json_t *output_tail(const struct output *c, size_t most)
@@ -109,16 +110,27 @@ json_t *output_tail(const struct output *c, size_t most)
 	return output_text(c->len ? c->bytes + at : "", c->len - at, &clean);
 }
 
+/* Up to three bytes less than `len`, where a character is cut there. */
+static size_t whole_characters(const char *bytes, size_t len)
+{
+	size_t from = len < 4 ? 0 : len - 4;
+	while (from < len && ((unsigned char)bytes[from] & 0xc0) == 0x80)
+		from++;
+	return from + utf8_prefix(bytes + from, len - from);
+}
+
 /* Nothing can be captured from output over the cap, so its edges are enough for the journal. */
 static json_t *edges(const struct output *c, uint64_t *left_out, bool *clean)
 {
 	size_t edge = c->len < 2 * FACT_EDGE_BYTES ? c->len / 2 : FACT_EDGE_BYTES;
+	size_t head = whole_characters(c->bytes, edge);
+	size_t tail = character_start(c->bytes, c->len, c->len - edge);
 	AUTO_BUF text;
 	buf_init(&text, 3 * FACT_EDGE_BYTES);
-	*left_out = c->total - 2 * edge;
-	buf_add(&text, c->bytes, edge);
+	*left_out = c->total - head - (c->len - tail);
+	buf_add(&text, c->bytes, head);
 	buf_addf(&text, "\n[%llu bytes left out]\n", (unsigned long long)*left_out);
-	buf_add(&text, c->bytes + c->len - edge, edge);
+	buf_add(&text, c->bytes + tail, c->len - tail);
 	return output_text(text.data, text.len, clean);
 }
 

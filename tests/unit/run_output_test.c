@@ -57,6 +57,30 @@ static void test_text(void)
 	output_done(&o);
 }
 
+/* Whole characters at both edges: what is UTF-8 stays it. */
+static void test_fact_edges(void)
+{
+	for (size_t shift = 0; shift < 4; shift++) {
+		struct output o;
+		output_init(&o, 128 * 1024);
+		output_take(&o, "xyz", shift);
+		for (int i = 0; i < 100000; i++)
+			output_take(&o, "\xf0\x9f\x99\x82", 4);
+		output_take(&o, "12", 3 - shift > 2 ? 2 : 3 - shift);
+		output_close(&o);
+		json_auto_t *fact = json_object();
+		output_fact(&o, fact);
+		const char *text = json_string_value(json_object_get(fact, "stdout"));
+		ok(!json_object_get(fact, "not_utf8") && !strstr(text, "\xef\xbf\xbd"),
+			"no character is cut, %zu", shift);
+		int64_t left_out = json_integer_value(json_object_get(fact, "stdout_dropped"));
+		const char *mark = strstr(text, "\n[");
+		size_t shown = (size_t)(mark - text) + strlen(strchr(mark + 1, '\n') + 1);
+		is(left_out + (int64_t)shown, (int64_t)o.total, "and the count is right");
+		output_done(&o);
+	}
+}
+
 static void redacted(const char *text, const char *want)
 {
 	struct output o;
@@ -93,6 +117,7 @@ int main(void)
 {
 	test_capture();
 	test_text();
+	test_fact_edges();
 	test_redaction();
 	return tap_done();
 }
