@@ -214,7 +214,7 @@ static void read_layer(
 {
 	struct config_source *s = &c->store->layers[layer];
 	AUTO_FREE char *text = NULL;
-	size_t len;
+	size_t len, before = f->errors;
 	struct err e = ERR_NONE;
 	if (io_read_file(AT_FDCWD, path, DOC_BYTES_MAX, &text, &len, &e)) {
 		report_file(f, path, e.text);
@@ -226,8 +226,10 @@ static void read_layer(
 		s->own.file = keep(c, path);
 		return;
 	}
+	/* A value that the reader refused has no shape, and none of the kinds that decoding
+	 * expects. */
 	if (!doc_read(&s->own, path, text, len, f) &&
-		!shape_check(shape_config, &s->own, s->own.root, f))
+		!shape_check(shape_config, &s->own, s->own.root, f) && f->errors == before)
 		s->root = s->own.root;
 }
 

@@ -57,6 +57,22 @@ static void expect_global(const char *text, const char *rules)
 	expect_rules(&paths, rules);
 }
 
+/* A value that YAML refuses is of no kind: nothing is decoded from its file. */
+static void test_unreadable(void)
+{
+	expect_global("sandbox: {profile: *a}", "1:20 yaml-anchor");
+	expect_global("sandbox: {tool_network: 99999999999999999999}", "1:25 integer-range");
+	expect_global(
+		"sandbox: {agent_network: .nan, read: *a}", "1:26 not-finite\n1:38 yaml-anchor");
+	expect_global("sandbox: {secrets: {tok: {env: *a, machines: [*b]}}}",
+		"1:32 yaml-anchor\n1:47 yaml-anchor");
+	expect_global("providers: {a: {api_format: !!str x, base_url: 'http://127.0.0.1'}}",
+		"1:29 yaml-tag");
+	expect_global("providers: {a: *a}", "1:16 yaml-anchor");
+	expect_global("models: {worker: *a}", "1:18 yaml-anchor");
+	unlinkat(scratch, "config/config.yaml", 0);
+}
+
 static void test_defaults(void)
 {
 	struct findings f;
@@ -443,6 +459,7 @@ int main(void)
 	snprintf(config_dir, sizeof(config_dir), "%s/config", root);
 	snprintf(file_path, sizeof(file_path), "%s/file.json", root);
 	test_defaults();
+	test_unreadable();
 	test_layers();
 	test_refusals();
 	test_layers_of_entries();
