@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include <fcntl.h>
 
-enum { DIALS_WAIT_MS = 1000, FACTS_MAX_BYTES = 16 * 1024 * 1024 };
+enum { WAIT_MAX_MS = 60 * 1000, FACTS_MAX_BYTES = 16 * 1024 * 1024 };
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
@@ -23,9 +23,9 @@ static void turn(struct broker *b)
 {
 	struct epoll_event event;
 	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
-	int timeout_ms = b->wake_at_ms == INT64_MAX ? -1 : left_ms > 0 ? (int)left_ms : 0;
+	int timeout_ms = left_ms < 0 ? 0 : left_ms < WAIT_MAX_MS ? (int)left_ms : WAIT_MAX_MS;
 	if (b->dialer.under_way > 0) {
-		dialer_wait(&b->dialer, b->epoll_fd, timeout_ms < 0 ? DIALS_WAIT_MS : timeout_ms);
+		dialer_wait(&b->dialer, b->epoll_fd, timeout_ms);
 		timeout_ms = 0;
 	}
 	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms) != 1)
@@ -105,16 +105,11 @@ int broker_open(struct broker *b, const struct options *options, uint64_t fd_lim
 	return 0;
 }
 
-static bool is_over(const struct broker *b)
-{
-	bool lingered = clock_monotonic_ms() >= b->linger_until_ms;
-	return b->agent.ready || b->facts_lost ||
-	       (b->open_channels == 0 && (b->live_count == 0 || lingered));
-}
-
 int broker_serve(struct broker *b, struct err *e)
 {
-	while (!is_over(b)) {
+	while (!b->agent.ready && !b->facts_lost &&
+		(b->open_channels > 0 ||
+			(b->live_count > 0 && clock_monotonic_ms() < b->linger_until_ms))) {
 		turn(b);
 		dialer_turn(&b->dialer);
 		connections_sweep(b, clock_monotonic_ms());

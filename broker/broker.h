@@ -32,7 +32,7 @@ struct channel {
 	struct watch watch; /* fd -1: closed */
 	struct broker *broker;
 	const struct endpoint *endpoint; /* NULL: the proxy */
-	unsigned index, dialing;
+	unsigned dialing;
 	bool asked;  /* and not answered yet */
 	bool honest; /* by our own user, without descriptors; others are answered without one */
 };
@@ -48,7 +48,7 @@ struct broker {
 	bool facts_lost;       /* it is gone, or too far behind: to be treated as fatal */
 	struct watch agent;    /* a pidfd */
 	struct watch listener; /* of the proxy */
-	struct channel channels[FDS_MAX]; /* the proxy's is the last */
+	struct channel channels[FDS_MAX]; /* as the facts number them; the proxy's is the last */
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
 	unsigned live_count;

@@ -146,9 +146,10 @@ int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, stru
 		.watch = {.fd = fd, .wake = endpoint ? channel_wake : lifeline_wake, .owner = c},
 		.broker = b,
 		.endpoint = endpoint,
-		.index = b->channel_count++};
+	};
 	if (broker_want(b, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch descriptor %d", fd);
+	b->channel_count++;
 	b->open_channels++;
 	/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
 	if (b->agent.fd < 0 && peer.pid != 0) {

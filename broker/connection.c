@@ -26,6 +26,7 @@ enum {
 struct side {
 	struct watch watch; /* fd -1: not connected yet */
 	struct connection *owner;
+	struct side *peer;
 	char *block;       /* NULL: nothing held */
 	size_t start, end; /* the bytes held */
 	size_t approved;   /* of them, from `start` on */
@@ -37,11 +38,11 @@ struct side {
 };
 
 struct connection {
+	struct dial dial; /* first: its dialler's answer leads back here */
 	struct side agent, upstream;
 	struct pin pin;
 	struct channel *channel;
 	const struct endpoint *endpoint; /* NULL: not said yet */
-	struct dial dial;
 	int64_t started_ms;
 	int64_t deadline_ms; /* when the pin must be satisfied; INT64_MAX: no such time */
 	const char *refused;
@@ -51,12 +52,6 @@ struct connection {
 	struct proxy_request request; /* and what it asks for: through the proxy only */
 	struct endpoint asked;
 };
-
-static struct side *other(const struct side *s)
-{
-	struct connection *c = s->owner;
-	return s == &c->agent ? &c->upstream : &c->agent;
-}
 
 static void refuse(struct connection *c, const char *why)
 {
@@ -91,8 +86,8 @@ static bool has_room(const struct side *s)
 /* Nothing can be written to it any more; what it has sent is still read. */
 static void lose_writer(struct side *s)
 {
-	other(s)->shut = true;
-	drop(other(s));
+	s->peer->shut = true;
+	drop(s->peer);
 	s->blocked = false;
 	s->owner->ending = s == &s->owner->agent ? "agent" : "reset";
 }
@@ -114,7 +109,7 @@ static void choose(struct connection *c)
 {
 	const struct options *o = c->channel->broker->options;
 	const struct endpoint *rule = NULL;
-	if (endpoint_decode(&c->asked, c->request.target, NULL) == 0)
+	if (endpoint_decode(&c->asked, c->request.target, false, NULL) == 0)
 		for (size_t i = 0; !rule && i < o->rule_count; i++)
 			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
 	if (!rule) {
@@ -167,7 +162,7 @@ static bool fill(struct side *s)
 
 static void pass_on(struct side *s)
 {
-	struct side *to = other(s);
+	struct side *to = s->peer;
 	uint64_t *left = s == &s->owner->agent ? &s->owner->channel->broker->up_left : NULL;
 	size_t want = left && *left < s->approved ? (size_t)*left : s->approved;
 	if (want == 0) {
@@ -212,7 +207,7 @@ static void approve(struct side *s)
 static bool move(struct side *s, const struct side *readable)
 {
 	const struct connection *c = s->owner;
-	struct side *to = other(s);
+	struct side *to = s->peer;
 	bool more = readable == s && has_room(s) && fill(s);
 	approve(s);
 	while (!c->closed && s->approved > 0 && to->watch.fd >= 0 && !to->blocked)
@@ -242,7 +237,7 @@ static void say(const struct connection *c)
 {
 	broker_say(c->channel->broker,
 		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*}", "channel",
-			(int)c->channel->index, "endpoint",
+			(int)(c->channel - c->channel->broker->channels), "endpoint",
 			c->endpoint ? c->endpoint->at.text : c->request.target, "addr",
 			c->dial.address[0] ? c->dial.address : NULL, "up",
 			(json_int_t)c->agent.moved, "down", (json_int_t)c->upstream.moved, "ms",
@@ -362,8 +357,8 @@ void connection_begin(struct channel *channel, int agent_fd)
 	}
 	*c = (struct connection){.channel = channel,
 		.endpoint = channel->endpoint,
-		.agent.owner = c,
-		.upstream.owner = c,
+		.agent = {.owner = c, .peer = &c->upstream},
+		.upstream = {.owner = c, .peer = &c->agent},
 		.ending = "eof",
 		.started_ms = clock_monotonic_ms(),
 		.deadline_ms = INT64_MAX};
@@ -380,8 +375,7 @@ void connection_begin(struct channel *channel, int agent_fd)
 
 void connection_dialed(struct dial *a, int fd, const char *refused)
 {
-	struct connection *c =
-		(struct connection *)(void *)((char *)a - offsetof(struct connection, dial));
+	struct connection *c = (struct connection *)a;
 	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
 	if (fd < 0)

@@ -95,11 +95,8 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 bool dialer_start(
 	struct dialer *d, struct dial *a, const struct endpoint *endpoint, unsigned *under_way)
 {
-	*a = (struct dial){.easy = curl_easy_init(),
-		.dialer = d,
-		.under_way = under_way,
-		.endpoint = endpoint,
-		.fd = -1};
+	*a = (struct dial){.dialer = d, .under_way = under_way, .endpoint = endpoint, .fd = -1};
+	a->easy = curl_easy_init();
 	int unused;
 	d->under_way++;
 	++*under_way;

@@ -66,7 +66,5 @@ int restrain(const struct options *o, const char **weakness, struct err *e)
 		return err_errno(e, "cannot set no_new_privs, undumpable and lower limits");
 	if (caps_drop(e) < 0 || enter_landlock(o, weakness, e) < 0)
 		return -1;
-	return seccomp_enter_rules(calls, ARRAY_LEN(calls)) < 0
-		       ? err_errno(e, "cannot load the seccomp filter")
-		       : 0;
+	return seccomp_enter_rules(calls, ARRAY_LEN(calls), e);
 }

@@ -2,32 +2,19 @@
 
 #include <string.h>
 
-/* A written address needs no permission beyond having been written: nothing resolves it. */
-static enum reach reach_of(const struct host_port *at)
+int endpoint_decode(struct endpoint *p, const char *text, bool is_rule, struct err *e)
 {
-	if (!at->address.family)
-		return REACH_PUBLIC;
-	return address_reach(&at->address.any) == REACH_LOCAL ? REACH_LOCAL : REACH_PRIVATE;
-}
-
-int endpoint_decode(struct endpoint *p, const char *text, struct err *e)
-{
-	struct endpoint out = {.tls = false};
-	if (host_port_decode(&out.at, text, e) < 0)
+	struct endpoint out = {.reach = REACH_PUBLIC};
+	if ((is_rule ? host_rule_decode : host_port_decode)(&out.at, text, e) < 0)
 		return -1;
-	out.reach = reach_of(&out.at);
+	bool localhost = !out.at.wildcard && strcmp(out.at.host, "localhost") == 0;
+	/* An address needs no permission beyond having been written: nothing resolves it. */
+	if (out.at.address.family)
+		out.reach = address_reach(&out.at.address.any) == REACH_LOCAL ? REACH_LOCAL
+									      : REACH_PRIVATE;
+	else if (is_rule && localhost)
+		out.reach = REACH_LOCAL;
 	*p = out;
-	return 0;
-}
-
-int endpoint_decode_rule(struct endpoint *rule, const char *text, struct err *e)
-{
-	struct endpoint out = {.tls = false};
-	if (host_rule_decode(&out.at, text, e) < 0)
-		return -1;
-	bool local = !out.at.wildcard && strcmp(out.at.host, "localhost") == 0;
-	out.reach = local ? REACH_LOCAL : reach_of(&out.at);
-	*rule = out;
 	return 0;
 }
 

@@ -13,9 +13,8 @@ struct endpoint {
 };
 
 /* "HOST:PORT". A written loopback address may be reached, and so may any other written address that
- * is not link-local, multicast or otherwise special. `tls` is left to the caller. */
-int endpoint_decode(struct endpoint *p, const char *text, struct err *e) MUST_CHECK;
-/* A rule of the proxy: the same, or "*.NAME:PORT". Naming localhost allows loopback. */
-int endpoint_decode_rule(struct endpoint *rule, const char *text, struct err *e) MUST_CHECK;
+ * is not link-local, multicast or otherwise special. A rule of the proxy may also be "*.NAME:PORT",
+ * and naming localhost in one allows loopback. `tls` is left to the caller. */
+int endpoint_decode(struct endpoint *p, const char *text, bool is_rule, struct err *e) MUST_CHECK;
 bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked);
 #endif

@@ -48,7 +48,7 @@ static int decode_channel(struct options *o, char *value, struct err *e)
 	bool local = value && strcmp(value, "local") == 0;
 	if (!mode)
 		return err_set(e, "expected FD=HOST:PORT,tls or FD=HOST:PORT,plain");
-	if (decode_fd(o, fd, &c->fd, e) < 0 || endpoint_decode(p, at, e) < 0)
+	if (decode_fd(o, fd, &c->fd, e) < 0 || endpoint_decode(p, at, false, e) < 0)
 		return -1;
 	p->tls = strcmp(mode, "tls") == 0;
 	if (!p->tls && strcmp(mode, "plain") != 0)
@@ -74,7 +74,7 @@ static int decode_rules(struct options *o, char *value, struct err *e)
 	while ((at = strsep(&value, ","))) {
 		if (o->rule_count == RULES_MAX)
 			return err_set(e, "there are more than %d hosts", RULES_MAX);
-		if (endpoint_decode_rule(&o->rules[o->rule_count++], at, e) < 0)
+		if (endpoint_decode(&o->rules[o->rule_count++], at, true, e) < 0)
 			return err_wrap(e, "%s", at);
 	}
 	return 0;
@@ -96,11 +96,9 @@ static int decode_upstream(struct options *o, const char *value, struct err *e)
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
 		     strncmp(value, "socks5h://", 10) == 0;
 	const char *port = known ? strrchr(value, ':') + 1 : "";
-	int64_t number;
-	if (num_int(port, strcspn(port, "/"), &number) < 0 || number < 1 || number > 65535)
+	if (num_port(port, strcspn(port, "/"), &o->ports[1]) < 0)
 		return err_set(e, "expected http://, socks5:// or socks5h:// and PROXY:PORT");
 	o->upstream_proxy = strdup(value);
-	o->ports[1] = (uint16_t)number;
 	o->port_count = 2;
 	return o->upstream_proxy ? 0 : err_set(e, "out of memory");
 }

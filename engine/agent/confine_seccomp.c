@@ -37,9 +37,7 @@ static int prove(struct err *e)
 
 int confine_seccomp(json_t *layers, struct err *e)
 {
-	if (seccomp_enter_rules(rules, ARRAY_LEN(rules)) < 0)
-		return err_errno(e, "seccomp: cannot install the filter");
-	if (prove(e))
+	if (seccomp_enter_rules(rules, ARRAY_LEN(rules), e) || prove(e))
 		return -1;
 	return json_object_set_new(layers, "sockets", json_string("none"));
 }

@@ -17,12 +17,9 @@ int host_port_decode(struct host_port *out, const char *text, struct err *e)
 {
 	struct host_port p = {.port = 0};
 	const char *colon = strrchr(text, ':');
-	int64_t port;
 	if (!colon)
 		return err_set(e, "expected HOST:PORT, for example api.example.com:443");
-	size_t digits = strlen(colon + 1);
-	if (digits > 5 || !isdigit((unsigned char)colon[1]) ||
-		num_int(colon + 1, digits, &port) < 0 || port < 1 || port > 65535)
+	if (num_port(colon + 1, strlen(colon + 1), &p.port) < 0)
 		return err_set(e, "the port must be a number from 1 to 65535");
 	size_t len = (size_t)(colon - text);
 	bool bracketed = len >= 2 && text[0] == '[' && colon[-1] == ']';
@@ -37,7 +34,6 @@ int host_port_decode(struct host_port *out, const char *text, struct err *e)
 			"\"%s\" is neither a host name, an IPv4 address nor an IPv6 address in "
 			"brackets",
 			p.host);
-	p.port = (uint16_t)port;
 	snprintf(p.text, sizeof(p.text), bracketed ? "[%s]:%u" : "%s:%u", p.host, p.port);
 	*out = p;
 	return 0;

@@ -28,6 +28,16 @@ int num_int(const char *text, size_t len, int64_t *out)
 	return 0;
 }
 
+int num_port(const char *text, size_t len, uint16_t *out)
+{
+	int64_t port;
+	if (len > 5 || text[0] < '0' || text[0] > '9' || num_int(text, len, &port) < 0 ||
+		port < 1 || port > UINT16_MAX)
+		return -1;
+	*out = (uint16_t)port;
+	return 0;
+}
+
 int num_float(const char *text, size_t len, double *out)
 {
 	char copy[512];

@@ -11,6 +11,8 @@
 
 /* `text[0..len)` as a signed decimal integer, whole. -1: not one, or outside 64 bits. */
 int num_int(const char *text, size_t len, int64_t *out);
+/* The number of a port, 1 to 65535, in at most five digits. -1: not one. */
+int num_port(const char *text, size_t len, uint16_t *out);
 /* A decimal float in the C locale's syntax without hexadecimal, inf or nan. -1: not one, or it
  * overflows to infinity. */
 int num_float(const char *text, size_t len, double *out);

@@ -4,7 +4,7 @@
  */
 #ifndef BASE_SECCOMP_H
 #define BASE_SECCOMP_H
-#include <errno.h>
+#include "base/err.h"
 #include <seccomp.h>
 #include <stddef.h>
 
@@ -28,12 +28,12 @@ static inline int seccomp_add_rule(scmp_filter_ctx filter, const struct call_rul
 }
 
 /* Binds this thread, and what it starts from now on, for ever. A call by another architecture's
- * numbers is answered by death. -1 with errno. */
-static inline int seccomp_enter_rules(const struct call_rule *rules, size_t count)
+ * numbers is answered by death. */
+static inline int seccomp_enter_rules(const struct call_rule *rules, size_t count, struct err *e)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (!filter)
-		return -1;
+		return err_set(e, "seccomp: out of memory");
 	int rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (!rc) /* a tree instead of a list: calls are answered in a few steps */
 		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -43,6 +43,6 @@ static inline int seccomp_enter_rules(const struct call_rule *rules, size_t coun
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
 	errno = -rc;
-	return rc ? -1 : 0;
+	return rc ? err_errno(e, "seccomp: cannot install the filter") : 0;
 }
 #endif

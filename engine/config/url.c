@@ -44,11 +44,10 @@ static int set_host(struct url *u, const char *text, size_t len, bool bracketed,
 
 static int set_port(struct url *u, const char *text, size_t len, struct err *e)
 {
-	int64_t port;
-	if (len > 5 || text[0] < '0' || text[0] > '9' || num_int(text, len, &port) || port < 1 ||
-		port > 65535)
+	uint16_t port;
+	if (num_port(text, len, &port))
 		return err_set(e, "the port must be a number from 1 to 65535");
-	u->port = (int)port;
+	u->port = port;
 	return 0;
 }
 

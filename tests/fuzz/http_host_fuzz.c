@@ -11,7 +11,7 @@ static ssize_t feed(const char *text, size_t len, size_t piece)
 	static struct endpoint endpoint;
 	struct pin p;
 	size_t passed = 0, offered = 0;
-	if (endpoint.at.port == 0 && endpoint_decode(&endpoint, "a.test:80", NULL) < 0)
+	if (endpoint.at.port == 0 && endpoint_decode(&endpoint, "a.test:80", false, NULL) < 0)
 		abort();
 	pin_init(&p, &endpoint);
 	while (offered < len) {

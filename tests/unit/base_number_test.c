@@ -122,8 +122,21 @@ static void test_money(void)
 		is(num_microusd(rows[i].usd), rows[i].micro, "%g USD", rows[i].usd);
 }
 
+static void test_ports(void)
+{
+	static const char *const bad[] = {
+		"", "0", "65536", "+80", "-1", " 80", "80 ", "000080", "8a"};
+	uint16_t port = 7;
+	ok(num_port("1", 1, &port) == 0 && port == 1, "the first port");
+	ok(num_port("65535/", 5, &port) == 0 && port == 65535, "the last one, of a longer text");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		ok(num_port(bad[i], strlen(bad[i]), &port) < 0 && port == 65535,
+			"\"%s\" is no port", bad[i]);
+}
+
 int main(void)
 {
+	test_ports();
 	test_money();
 	test_ints();
 	test_floats();

@@ -140,7 +140,7 @@ static void test_limits(void)
 static void test_ipv6(void)
 {
 	struct err e = ERR_NONE;
-	if (endpoint_decode(&endpoint, "[fd00::1]:80", &e) < 0)
+	if (endpoint_decode(&endpoint, "[fd00::1]:80", false, &e) < 0)
 		bail("%s", e.text);
 	passes(GET("[fd00::1]"), "an IPv6 host without a port");
 	passes(GET("[FD00::1]:80"), "and with one");
@@ -151,7 +151,7 @@ static void test_ipv6(void)
 int main(void)
 {
 	struct err e = ERR_NONE;
-	if (endpoint_decode(&endpoint, "api.test:8080", &e) < 0)
+	if (endpoint_decode(&endpoint, "api.test:8080", false, &e) < 0)
 		bail("%s", e.text);
 	test_first();
 	test_framing();

@@ -104,7 +104,7 @@ static struct endpoint asked(const char *text)
 {
 	struct endpoint p;
 	struct err e = ERR_NONE;
-	if (endpoint_decode(&p, text, &e) < 0)
+	if (endpoint_decode(&p, text, false, &e) < 0)
 		bail("%s", e.text);
 	return p;
 }
@@ -130,7 +130,7 @@ static void test_rules(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct endpoint rule, at = asked(rows[i].asked);
 		struct err e = ERR_NONE;
-		if (endpoint_decode_rule(&rule, rows[i].rule, &e) < 0)
+		if (endpoint_decode(&rule, rows[i].rule, true, &e) < 0)
 			bail("%s", e.text);
 		is(endpoint_matches(&rule, &at), rows[i].matches, "%s and %s", rows[i].rule,
 			rows[i].asked);

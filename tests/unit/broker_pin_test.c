@@ -11,7 +11,7 @@ static struct endpoint endpoint_of(const char *text, bool tls)
 {
 	struct endpoint p;
 	struct err e = ERR_NONE;
-	if (endpoint_decode(&p, text, &e) < 0)
+	if (endpoint_decode(&p, text, false, &e) < 0)
 		bail("%s", e.text);
 	p.tls = tls;
 	return p;

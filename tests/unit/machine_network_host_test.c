@@ -27,7 +27,7 @@ static void agree(const char *host)
 {
 	struct endpoint rule;
 	struct err e = ERR_NONE;
-	bool broker_takes = !endpoint_decode_rule(&rule, host, &e);
+	bool broker_takes = !endpoint_decode(&rule, host, true, &e);
 	ok(check_takes(host) == broker_takes, "%.60s: %s by both", host,
 		broker_takes ? "taken" : "refused");
 }
