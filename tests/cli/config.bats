@@ -138,6 +138,25 @@ setup() {
 	[[ -z $stderr ]]
 }
 
+@test "check config names the provider whose key cannot be read; the configuration is valid all the same" {
+	mkdir -p "$SCRATCH/config/agent6"
+	echo 'providers: {one: {api_format: openai, base_url: "https://a.example/v1", api_key_env: ONE_KEY}}' >"$file"
+	secrets=$SCRATCH/config/agent6/secrets.yaml
+	run -0 --separate-stderr agent6 check config
+	[[ $output == *"no key for the provider one: set ONE_KEY, or"* ]]
+	(umask 077 && echo 'providers: {one: *a}' >"$secrets")
+	run -0 --separate-stderr agent6 check config
+	[[ $output == *"secrets.yaml is not understood at line 1, column 18 [yaml-anchor]" ]]
+	ONE_KEY=k run -0 --separate-stderr agent6 check config
+	[[ $output != *ONE_KEY* && $output != *secrets.yaml* ]]
+	echo 'providers: {one: secret-of-one}' >"$secrets"
+	run -0 --separate-stderr agent6 check config
+	[[ $output != *secret* ]]
+	chmod 644 "$secrets"
+	run -0 --separate-stderr agent6 check config
+	[[ $output == *"its mode is 0644 and must be 0600"* ]]
+}
+
 @test "a limit that the configuration takes is one that a jail's policy takes" {
 	need jq
 	limits() { jq -c "$1 | with_entries(.value |= .maximum)" "$AGENT6_SRC/schema/$2.schema.json"; }
