@@ -175,16 +175,20 @@ static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f
 	return 0;
 }
 
-static void read_stop(struct wire_stream *s, const json_t *choice)
+/* A gateway whose model broke down in the middle says so here: what came is not an answer. */
+static int read_stop(struct wire_stream *s, const json_t *choice, struct fault *f)
 {
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
 	if (!reason)
-		return;
+		return 0;
+	if (!strcasecmp(reason, "error"))
+		return fault_set(f, FAULT_RETRY, "the provider ended its answer with an error");
 	s->complete = true;
 	if (!strcasecmp(reason, "length"))
 		s->stop = WIRE_STOP_LENGTH;
 	if (!strcasecmp(reason, "content_filter"))
 		s->stop = WIRE_STOP_REFUSAL;
+	return 0;
 }
 
 static bool has_error(const json_t *doc)
@@ -208,8 +212,7 @@ static int event(struct wire_stream *s, const char *data, size_t len, struct fau
 	const json_t *choice = json_array_get(json_object_get(doc, "choices"), 0);
 	if (add_delta(s, json_object_get(choice, "delta"), f))
 		return -1;
-	read_stop(s, choice);
-	return 0;
+	return read_stop(s, choice, f);
 }
 
 static int message(struct wire_stream *s, const json_t *body, struct fault *f)
@@ -225,7 +228,8 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 		json_pack("{s:O?, s:O?, s:O?}", "content", json_object_get(said, "content"),
 			"refusal", json_object_get(said, "refusal"), "tool_calls", calls);
 	read_usage(s, json_object_get(body, "usage"));
-	read_stop(s, choice);
+	if (read_stop(s, choice, f))
+		return -1;
 	s->complete = true;
 	return add_delta(s, delta, f);
 }
