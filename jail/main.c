@@ -39,14 +39,6 @@ static const struct step strict_command[] = {
 	{"session", session_apply},
 	{"landlock", landlock_apply},
 	{"cwd", command_check},
-	{"descriptors", command_close},
-	{"seccomp", seccomp_apply},
-	{"require", command_require},
-	{"order", serve_take},
-	{"arguments", command_arguments},
-	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
-	{"order", serve_begin},
-	{"execute", command_execute},
 	{NULL, NULL},
 };
 
@@ -66,6 +58,11 @@ static const struct step hardened_command[] = {
 	{"landlock", landlock_apply},
 	{"cwd", command_check},
 	{"privileges", privileges_drop},
+	{NULL, NULL},
+};
+
+/* What remains is the same for both. */
+static const struct step any_command[] = {
 	{"descriptors", command_close},
 	{"seccomp", seccomp_apply},
 	{"require", command_require},
@@ -89,7 +86,8 @@ static int run(struct jail *j, const struct step *steps)
 
 int jail_command(struct jail *j)
 {
-	run(j, j->strict ? strict_command : hardened_command);
+	if (!run(j, j->strict ? strict_command : hardened_command))
+		run(j, any_command);
 	return 125;
 }
 
