@@ -8,7 +8,8 @@
 enum {
 	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
 	LINGER_MS = 1500,
-	UID_UNKNOWN = 65534, /* of a byte that was sent before credentials were asked for */
+	ROOM_BYTES = 1 << 20, /* for a few blocks on their way down; the kernel has its own limit */
+	UID_UNKNOWN = 65534,  /* of a byte that was sent before credentials were asked for */
 };
 
 static bool is_socket(int fd, int option, int want)
@@ -73,6 +74,7 @@ static bool channel_answer(struct channel *c)
 	if (!c->honest || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
 	AUTO_FD int ours = pair[0], theirs = pair[1];
+	setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &(int){ROOM_BYTES}, sizeof(int));
 	if (pass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
 		return false;
 	connection_begin(c, TAKE_FD(ours));
