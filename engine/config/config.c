@@ -5,6 +5,8 @@
 #include "schema/read.h"
 #include "schema/shape.h"
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -196,12 +198,32 @@ static bool is_blank(const char *text)
 	return !*text;
 }
 
+/* The owner's first group, called as the owner is and with nobody else in it: where every user has
+ * one, files are often made group-writable, and nobody gains by it. */
+static bool is_private_group(uid_t uid, gid_t gid)
+{
+	const struct passwd *owner = getpwuid(uid);
+	const struct group *group = owner && owner->pw_gid == gid ? getgrgid(gid) : NULL;
+	if (!group || strcmp(group->gr_name, owner->pw_name) != 0)
+		return false;
+	for (char *const *member = group->gr_mem; *member; member++)
+		if (strcmp(*member, owner->pw_name) != 0)
+			return false;
+	return true;
+}
+
+static bool others_may_write(const struct stat *st)
+{
+	return st->st_mode & S_IWOTH ||
+	       (st->st_mode & S_IWGRP && !is_private_group(st->st_uid, st->st_gid));
+}
+
 /* As good as writing the grants themselves. Of secrets.yaml it is an error. */
 static void check_mode(const char *path, struct findings *f)
 {
 	struct doc named = {.file = path};
 	struct stat st;
-	if (!stat(path, &st) && st.st_mode & (S_IWGRP | S_IWOTH))
+	if (!stat(path, &st) && others_may_write(&st))
 		finding_help(f,
 			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
 				"its mode is %04o: others can change what machines are granted",

@@ -4,6 +4,8 @@
 #include "config/config.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -301,17 +303,53 @@ static void test_cleartext(void)
 	}
 }
 
+/* Who is in which group on this host decides nothing here. */
+static char ada[] = "ada", eve[] = "eve", users[] = "users";
+static char *nobody[] = {NULL}, *herself[] = {ada, NULL}, *two[] = {ada, eve, NULL};
+static const struct group own = {.gr_name = ada, .gr_mem = nobody},
+			  listed = {.gr_name = ada, .gr_mem = herself},
+			  shared = {.gr_name = ada, .gr_mem = two},
+			  staff = {.gr_name = users, .gr_mem = nobody};
+static struct passwd owner = {.pw_name = ada};
+static const struct group *group;
+static int lookups;
+
+struct passwd *getpwuid(uid_t uid)
+{
+	lookups++;
+	return uid == geteuid() ? &owner : NULL;
+}
+
+struct group *getgrgid(gid_t gid)
+{
+	lookups++;
+	return gid == getegid() ? (struct group *)(uintptr_t)group : NULL;
+}
+
 static void test_writable(void)
 {
 	static const struct {
 		mode_t mode;
 		const char *rules;
-	} cases[] = {{0644, ""}, {0664, "0:0 config-writable"}, {0602, "0:0 config-writable"},
-		{0600, ""}};
+		const struct group *group; /* what the file's is called and holds */
+		gid_t first;               /* the owner's group, 0: the file's */
+		int lookups;
+	} cases[] = {{0644, "", &own, 0, 0}, {0664, "", &own, 0, 2}, {0660, "", &listed, 0, 2},
+		{0664, "0:0 config-writable", &own, 1, 1},
+		{0664, "0:0 config-writable", &staff, 0, 2},
+		{0664, "0:0 config-writable", &shared, 0, 2},
+		{0664, "0:0 config-writable", NULL, 0, 2},
+		{0602, "0:0 config-writable", &own, 0, 0},
+		{0666, "0:0 config-writable", &own, 0, 0}, {0600, "", &own, 0, 0}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		lookups = 0;
+		group = cases[i].group;
+		owner.pw_gid = getegid() + cases[i].first;
 		if (fchmodat(scratch, "config/config.yaml", cases[i].mode, 0))
 			bail("cannot change the mode of config.yaml");
 		expect_global("agent: {max_iterations: 7}\n", cases[i].rules);
+		is(lookups, cases[i].lookups, "what mode %04o asks of passwd and group",
+			(unsigned)cases[i].mode);
 	}
 }
 
