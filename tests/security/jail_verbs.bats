@@ -102,6 +102,8 @@ open_launcher() {
 	[[ $output == "$(readlink /proc/self/ns/net)" ]]
 	run agent6 jail --read /nonexistent -- true
 	[[ $status -eq 2 && $output == *"--read /nonexistent: No such file"* ]]
+	run -125 agent6 jail --write /proc -- true
+	[[ $output == "agent6-jail: layout: /proc cannot be granted: it belongs to the jail" ]]
 }
 
 @test "agent6 jail --explain shows what the kernel has mounted" {
