@@ -45,11 +45,12 @@ static json_t *brief(int machines, const char *id)
 	bool ended = !strcmp(type, "end");
 	bool live = !ended && held(dir);
 	const char *status = status_of(last, live);
+	const json_t *reason = json_object_get(last, "reason");
 	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);
 	return json_pack("{s:s,s:b,s:s,s:O?,s:I,s:O?,s:O?}", "id", id, "asks", asks, "status",
 		status ? status : "damaged", "state", state, "seq",
 		seq - (strcmp(type, "step") != 0 && seq > 0), "reason",
-		json_object_get(last, "reason"), "updated", json_object_get(last, "ts"));
+		json_string_length(reason) ? reason : NULL, "updated", json_object_get(last, "ts"));
 }
 
 struct listing {

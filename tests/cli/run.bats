@@ -279,7 +279,9 @@ waiting() {
 	wait "$pid"
 	run --separate-stderr agent6 machine list --json
 	echo "$output"
-	[[ $output == *'"status":"stopped"'* ]]
+	[[ $output == *'"status":"stopped"'* && $output == *'"reason":null'* ]]
+	run --separate-stderr agent6 machine status flow --json
+	[[ $output == *'"reason":null'* ]]
 	run --separate-stderr agent6 machine status flow
 	[[ $output == "flow: stopped in state pause"* ]]
 	run --separate-stderr agent6 machine replay flow
