@@ -129,7 +129,8 @@ static struct node *unexpected(struct parser *p, const char *wanted)
 
 static int deeper(struct parser *p)
 {
-	if (++p->depth <= PREDICATE_DEPTH_MAX)
+	/* The value that lies in all of them is one level itself. */
+	if (++p->depth <= PREDICATE_DEPTH_MAX + 1)
 		return 0;
 	struct finding *f = predicate_fail(p->l, RULE_PREDICATE_LIMIT, p->token.at, p->token.len,
 		"the condition nests deeper than %d levels", PREDICATE_DEPTH_MAX);

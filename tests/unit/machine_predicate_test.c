@@ -171,9 +171,10 @@ static void nested(const char *open, const char *shut, int depth, bool loads)
 int main(void)
 {
 	evaluate();
-	nested("(", ")", 60, true);
-	nested("(", ")", 64, false);
-	nested("not ", "", 60, true);
+	nested("(", ")", 64, true);
+	nested("(", ")", 65, false);
+	nested("not ", "", 64, true);
+	nested("not ", "", 65, false);
 	nested("not ", "", 20000, false);
 	nested("(", ")", 30000, false);
 	nested("n == 3 and ", "", 5000, true);
