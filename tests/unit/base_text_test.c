@@ -39,9 +39,9 @@ static void test_utf8_columns(void)
 		uint32_t code;
 		unsigned columns;
 	} rows[] = {{'a', 1}, {0xe9, 1}, {0x2ff, 1}, {0x300, 0}, {0x301, 0}, {0x370, 1}, {0x3b1, 1},
-		{0x1100, 2}, {0x1161, 0}, {0x200d, 0}, {0x2014, 1}, {0x3042, 2}, {0x4e16, 2},
-		{0xac00, 2}, {0xd7a4, 1}, {0xff21, 2}, {0xff71, 1}, {0x1f600, 2}, {0x1f650, 1},
-		{0x20000, 2}, {0x10ffff, 1}};
+		{0x1100, 2}, {0x1161, 0}, {0x200d, 0}, {0x2014, 1}, {0x2728, 2}, {0x2757, 2},
+		{0x3042, 2}, {0x4e16, 2}, {0xac00, 2}, {0xd7a4, 1}, {0xff21, 2}, {0xff71, 1},
+		{0x1f600, 2}, {0x1f650, 1}, {0x20000, 2}, {0x10ffff, 1}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		is(utf8_columns(rows[i].code), rows[i].columns, "U+%04X", rows[i].code);
 }
