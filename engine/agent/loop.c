@@ -235,7 +235,7 @@ static int call_failed(struct loop *l, const struct fault *f)
 {
 	switch (f->kind) {
 	case FAULT_TIMEOUT:
-		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is over: %s",
+		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
 			(long long)l->task->limits.timeout_secs, f->text);
 	case FAULT_CONTEXT:
 		if (make_more_room(l)) {

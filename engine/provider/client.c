@@ -168,14 +168,14 @@ static int pause_for(
 		return fault_set(f, FAULT_FATAL, "%s; it asks to wait %lld s, more than 120 s",
 			why->text, (long long)(why->retry_after_ms / 1000));
 	int64_t left_ms = deadline_ms - clock_monotonic_ms();
+	if (wait_ms >= left_ms)
+		return fault_set(f, FAULT_TIMEOUT, "a retry in %.1f s would come too late: %s",
+			(double)wait_ms / 1000, why->text);
 	char text[600];
 	snprintf(text, sizeof(text), "retry %d of %lld in %.1f s: %s", tried + 1,
 		(long long)c->max_retries, (double)wait_ms / 1000, why->text);
 	c->notice(c->context, text);
-	poll(NULL, 0, (int)(wait_ms < left_ms ? wait_ms : left_ms > 0 ? left_ms : 0));
-	if (wait_ms >= left_ms)
-		return fault_set(
-			f, FAULT_TIMEOUT, "time ran out while waiting to retry: %s", why->text);
+	poll(NULL, 0, (int)wait_ms);
 	return 0;
 }
 

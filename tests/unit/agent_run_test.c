@@ -94,6 +94,13 @@ static void retries(void)
 		.replies = {{"HTTP/1.1 429 Slow\r\nretry-after: 999\r\n\r\n", 0, 0}}};
 	kit_run(&late);
 	has_str(kit_reason(&late), "999 s", "a wait beyond the ceiling is not waited for");
+	AUTO_KIT short_of = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "timeout_secs", 20),
+		.replies = {{"HTTP/1.1 429 Slow\r\nretry-after: 100\r\n\r\n", 0, 0}}};
+	kit_run(&short_of);
+	is_str(kit_outcome(&short_of), "timeout", "nor one beyond the state's own time");
+	has_str(kit_reason(&short_of), "(20) is not enough: a retry in 100.0 s", "which says why");
+	is(kit_count(short_of.output, "retry 1 of"), 0, "and announces no retry");
 	AUTO_KIT never = {.format = "anthropic", .replies = {{slow, 0, 0}}};
 	kit_run(&never);
 	is_str(kit_outcome(&never), "failed", "retries end");
