@@ -375,6 +375,31 @@ static void racing(void)
 	ok(read_ok > 0, "and the honest file was read");
 }
 
+static void globs(void)
+{
+	static const struct {
+		const char *pattern, *path;
+		bool match;
+	} rows[] = {{"a", "a", true}, {"a", "a/b", false}, {"a/b", "a", false}, {"*", "a/b", false},
+		{"**", "a/b", true}, {"**/b", "b", true}, {"**/b", "b/b", true},
+		{"**/b", "b/c", false}, {"a/**", "a", false}, {"a/**", "a/b/c", true},
+		{"a/**/b", "a/b", true}, {"a/**/b", "a/b/c", false}, {"a/**/b", "a/b/c/b", true},
+		{"**/a/**", "x/a", false}, {"**/a/**", "a/x/a", true}, {"**/**/b", "b", true},
+		{"**/a/b/**/c", "a/x/a/b/c", true}, {"**/a/b/**/c", "a/x/b/c", false},
+		{"**/*.c/**/*.h", "a/b.c/d/e.h", true}, {"**/a/", "a/b", false}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		is(ignore_glob(rows[i].pattern, rows[i].path), rows[i].match, "%s matches %s",
+			rows[i].pattern, rows[i].path);
+	/* Who tries what each of them could stand for is not done in a lifetime. */
+	char pattern[5 * 24 + 2] = "", path[2 * 60] = "a";
+	for (size_t i = 0; i < 24; i++)
+		memcpy(pattern + 5 * i, "**/a/", 6);
+	pattern[5 * 24] = 'b';
+	for (size_t i = 1; i < 60; i++)
+		memcpy(path + 2 * i - 1, "/a", 3);
+	ok(!ignore_glob(pattern, path), "many double stars");
+}
+
 int main(void)
 {
 	set_up();
@@ -386,6 +411,7 @@ int main(void)
 	hiding();
 	hostile_pattern();
 	ignoring();
+	globs();
 	racing();
 	free(workspace);
 	return tap_done();

@@ -64,24 +64,31 @@ static bool match_one(const char *pattern, size_t pattern_len, const char *name,
 	return p && n && !fnmatch(p, n, 0);
 }
 
+/* Where nothing fits, only the last double star takes one more component: what stands between two
+ * of them is best found as early as it can be. To try the others as well takes for ever. */
 bool ignore_glob(const char *pattern, const char *path)
 {
-	size_t len = strcspn(pattern, "/");
-	const char *more = pattern[len] ? pattern + len + 1 : NULL;
-	if (len == 2 && !strncmp(pattern, "**", 2)) {
-		if (!more)
+	const char *behind = NULL, *taken = NULL; /* of the last double star; what it leaves */
+	for (;;) {
+		size_t len = strcspn(pattern, "/"), name = strcspn(path, "/");
+		bool last = !pattern[len], star = len == 2 && !strncmp(pattern, "**", 2);
+		bool fits = star || (last == !path[name] && match_one(pattern, len, path, name));
+		if (fits && last)
 			return true;
-		for (const char *at = path; at; at = strchr(at, '/'), at = at ? at + 1 : NULL)
-			if (ignore_glob(more, at))
-				return true;
-		return false;
+		if (star) {
+			behind = pattern += len + 1;
+			taken = path;
+		} else if (fits) {
+			pattern += len + 1;
+			path += name + 1;
+		} else {
+			taken = taken ? strchr(taken, '/') : NULL;
+			if (!taken)
+				return false;
+			path = ++taken;
+			pattern = behind;
+		}
 	}
-	size_t name = strcspn(path, "/");
-	if (!match_one(pattern, len, path, name))
-		return false;
-	if (more && path[name])
-		return ignore_glob(more, path + name + 1);
-	return !more && !path[name];
 }
 
 static bool rule_matches(const struct ignore_rule *r, const char *path, bool is_directory)
