@@ -87,8 +87,7 @@ static bool commit_fact(struct drive *d, json_t *fact, bool ride)
 		return drive_end(d, RUN_BROKEN, "state %s: %s", s->name, e.text);
 	if (*v.reason && !json_object_get(owned, "not_run"))
 		json_object_set_new(owned, "reason", json_string(v.reason));
-	bool retry = v.outcome != OUTCOME_COUNT && s->retry.on & 1u << v.outcome &&
-		     d->at.attempt <= s->retry.max;
+	bool retry = position_retries(&d->at, &v);
 	json_t *event = drive_event(d, retry ? "retry" : "step");
 	json_object_set_new(event, "label", json_string(v.label));
 	json_object_set_new(event, "attempt", json_integer(d->at.attempt));

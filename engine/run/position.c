@@ -205,7 +205,7 @@ static json_t *fact_of(const struct position *p, const json_t *event, struct err
 	return fact ? json_incref(fact) : json_null();
 }
 
-static bool is_retried(const struct position *p, const struct verdict *v)
+bool position_retries(const struct position *p, const struct verdict *v)
 {
 	const struct retry *r = &p->state->retry;
 	return v->outcome != OUTCOME_COUNT && r->on & 1u << v->outcome && p->attempt <= r->max;
@@ -221,7 +221,7 @@ static int apply_step(struct position *p, const json_t *event, struct err *e)
 	if (!fact || reduce(s, fact, p->blackboard, &v, e) ||
 		(!p->foreign && same_label(event, &v, e)))
 		return -1;
-	if (is_retried(p, &v))
+	if (position_retries(p, &v))
 		return err_set(e, "edge %s -> %s is recorded, but it would have tried again",
 			v.label, text_of(event, "goto"));
 	if (strcmp(text_of(event, "goto"), v.target->name) != 0)
@@ -248,7 +248,7 @@ static int apply_retry(struct position *p, const json_t *event, struct err *e)
 	if (same_place(p, event, true, e) || may_go_on(p, e) ||
 		reduce(p->state, fact, p->blackboard, &v, e) || same_label(event, &v, e))
 		return -1;
-	if (!is_retried(p, &v))
+	if (!position_retries(p, &v))
 		return err_set(e, "state %s does not retry on %s after attempt %d", p->state->name,
 			v.label, p->attempt);
 	if (clock_parse(until, strlen(until), &p->retry_at_us))
