@@ -2,8 +2,9 @@
 
 #include "base/clock.h"
 #include <fcntl.h>
+#include <limits.h>
 
-enum { WAIT_MAX_MS = 60 * 1000, FACTS_MAX_BYTES = 16 * 1024 * 1024 };
+enum { FACTS_MAX_BYTES = 16 * 1024 * 1024 };
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
@@ -23,7 +24,7 @@ static void turn(struct broker *b)
 {
 	struct epoll_event event;
 	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
-	int timeout_ms = left_ms < 0 ? 0 : left_ms < WAIT_MAX_MS ? (int)left_ms : WAIT_MAX_MS;
+	int timeout_ms = left_ms < 0 ? 0 : left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 	if (b->dialer.under_way > 0) {
 		dialer_wait(&b->dialer, b->epoll_fd, timeout_ms);
 		timeout_ms = 0;
