@@ -84,16 +84,15 @@ static int work(struct agent *a, struct err *e)
 
 static const char usage[] =
 	"usage: agent6-agent\n\n"
-	"Carries out one agent state; agent6 starts it. It takes no arguments: two JSON lines on\n"
-	"its standard input are its orders and its work, and what happens goes as JSON lines to "
-	"its\n"
-	"standard output.\n\n"
+	"Carries out one agent state; agent6 starts it. It takes no arguments: two JSON\n"
+	"lines on its standard input are its orders and its work, and what happens goes\n"
+	"as JSON lines to its standard output.\n\n"
 	"  --help  print this and exit\n";
 
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--help"))
-		return fputs(usage, stdout) < 0;
+		return fputs(usage, stdout) < 0 || fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 	if (argc > 1)
 		return fputs(usage, stderr), EXIT_REFUSED;
 	struct agent a = {

@@ -53,8 +53,8 @@ static const struct {
 static int print_help(void)
 {
 	puts("usage: agent6-cassette OPTION...\n\n"
-	     "A model provider on the loopback interface that answers from recordings, until its "
-	     "standard\ninput ends.\n");
+	     "A model provider on the loopback interface that answers from recordings,\n"
+	     "until its standard input ends.\n");
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		printf("  --%-*s %-4s  %s\n", 10, lines[i].name,
 			lines[i].value ? lines[i].value : "", lines[i].summary);

@@ -174,6 +174,10 @@ load ../kit/common
 	[[ -z $output && $stderr == *"agent6-cassette --help lists the options"* ]]
 	run -0 --separate-stderr "$AGENT6_BIN/agent6-agent" --help </dev/null
 	[[ $output == "usage: agent6-agent"* && -z $stderr ]]
+	for name in agent cassette; do
+		run ! grep '.\{81\}' <("$AGENT6_BIN/agent6-$name" --help </dev/null)
+		run ! bash -c "exec '$AGENT6_BIN/agent6-$name' --help </dev/null >/dev/full"
+	done
 	run -2 --separate-stderr "$AGENT6_BIN/agent6-agent" --order x </dev/null
 	[[ -z $output && $stderr == "usage: agent6-agent"* ]]
 }
