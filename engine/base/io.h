@@ -34,7 +34,7 @@ int io_memory_file(const char *name, const void *bytes, size_t len, struct err *
 /* Replaces `name` in `dir_fd` durably: temporary file, write, fsync, rename, directory fsync. */
 int io_replace_file(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
-/* The same for a path that a person named as output. What is there and no regular file, such as a
- * device or what a link leads to, is not replaced. */
+/* The same for a path that a person named as output. What is there and is no regular file, or is a
+ * link to such a thing, is not replaced; of a link to a regular file it is the link that is. */
 int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e);
 #endif
