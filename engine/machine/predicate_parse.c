@@ -129,8 +129,7 @@ static struct node *unexpected(struct parser *p, const char *wanted)
 
 static int deeper(struct parser *p)
 {
-	/* The value that lies in all of them is one level itself. */
-	if (++p->depth <= PREDICATE_DEPTH_MAX + 1)
+	if (++p->depth <= PREDICATE_DEPTH_MAX)
 		return 0;
 	struct finding *f = predicate_fail(p->l, RULE_PREDICATE_LIMIT, p->token.at, p->token.len,
 		"the condition nests deeper than %d levels", PREDICATE_DEPTH_MAX);
@@ -392,10 +391,12 @@ static struct node *parse_signed(struct parser *p)
 
 static struct node *parse_sum(struct parser *p)
 {
-	if (deeper(p))
+	bool is_signed = sign(p, "-") || sign(p, "+");
+	bool holds = is_signed || sign(p, "(") || sign(p, "[") || word(p, "len");
+	if (holds && deeper(p))
 		return NULL;
-	struct node *n = sign(p, "-") || sign(p, "+") ? parse_signed(p) : parse_atom(p);
-	p->depth--;
+	struct node *n = is_signed ? parse_signed(p) : parse_atom(p);
+	p->depth -= holds;
 	if (!n || !sign(p, "["))
 		return n;
 	struct finding *f = predicate_fail(

@@ -175,6 +175,9 @@ int main(void)
 	nested("(", ")", 65, false);
 	nested("not ", "", 64, true);
 	nested("not ", "", 65, false);
+	nested("len(", ")", 65, false);
+	nested("- ", "", 64, true);
+	nested("- ", "", 65, false);
 	nested("not ", "", 20000, false);
 	nested("(", ")", 30000, false);
 	nested("n == 3 and ", "", 5000, true);
