@@ -171,6 +171,16 @@ static void test_orders(const struct server *s)
 	r = order(s, "{\"argv\":[\"nonexistent\"]}");
 	is(number(&r, "exit"), 127, "not found");
 	reply_done(&r);
+	char at[4096] = "";
+	for (size_t fd = 3, used = 0; fd < 64; fd++)
+		used += (size_t)snprintf(
+			at + used, sizeof(at) - used, "/proc/self/fd/%zu/usr/bin:", fd);
+	AUTO_FREE char *through = NULL;
+	if (asprintf(&through, "{\"argv\":[\"true\"],\"env\":{\"PATH\":\"%s\"}}", at) < 0)
+		bail("out of memory");
+	r = order(s, through);
+	is(number(&r, "exit"), 127, "nor through a descriptor of the jail's own");
+	reply_done(&r);
 }
 
 static void test_bad_orders(const struct server *s)

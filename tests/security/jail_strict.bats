@@ -200,6 +200,15 @@ check_identity() {
 	[[ $output == $'0\n1\n2\n3' ]]
 }
 
+@test "no descriptor is the way to the program" {
+	local at
+	at=$(printf '/proc/self/fd/%d:/proc/self/fd/%d/usr/bin:' {3..40}{,})
+	for profile in strict hardened; do
+		run -127 user_jail "profile=\"$profile\"" "env={\"PATH\":\"$at\"}" -- true 6<"$WS" 9</usr/bin
+		[[ $output == *"No such file or directory" ]]
+	done
+}
+
 @test "exit statuses: the command's, 124, 125, 126, 127, 128+n" {
 	run jail -- sh -c 'exit 7'
 	[[ $status -eq 7 && $(status '"\(.exit) \(.signal) \(.timed_out)"') == "7 null false" ]]
