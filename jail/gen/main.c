@@ -358,9 +358,13 @@ static void set_rules(struct answers *f)
 	for (size_t i = 0; i < f->rule_count; i++) {
 		struct rules own = {.count = 0};
 		const char *name = f->rules[i].name;
-		for (size_t k = 0; k < f->rule_count; k++)
-			if (!strcmp(f->rules[k].name, name) && own.count < RULES_MAX)
-				own.rule[own.count++] = f->rules[k];
+		for (size_t k = 0; k < f->rule_count; k++) {
+			if (strcmp(f->rules[k].name, name) != 0)
+				continue;
+			if (own.count == RULES_MAX) /* one left out would be a call allowed */
+				abort();
+			own.rule[own.count++] = f->rules[k];
+		}
 		set_verdict(f, name, ruled_since(name), decide(&own));
 	}
 }

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-enum { NUMBERS = 1024, ARGS = 6 };
+enum { NUMBERS = 1024, ARGS = 6, X32 = 0x40000000 };
 
 /* Each architecture's filters, whichever this is. */
 static const struct machine {
@@ -205,19 +205,28 @@ enum { LENGTH_MAX = 200 };
 static void test_program(const struct stack *s, unsigned which, const char *name)
 {
 	const struct sock_fprog *p = &on->programs[which];
-	int wrong = 0, alive = 0;
+	int wrong = 0, alive = 0, beyond = 0;
 	for (int nr = 0; nr < NUMBERS + 8; nr++)
 		wrong += mismatches(s, p, nr);
 	is(wrong, 0, "%s: every number answers as the table says", name);
 	for (int nr = 0; nr < NUMBERS; nr++) {
 		struct seccomp_data foreign = {.nr = nr, .arch = on->foreign};
-		struct seccomp_data x32 = {.nr = nr | 0x40000000, .arch = on->own};
+		struct seccomp_data x32 = {.nr = nr | X32, .arch = on->own};
 		struct seccomp_data negative = {.nr = -1 - nr, .arch = on->own};
 		alive += simulate(p, &foreign) != SECCOMP_RET_KILL_PROCESS;
 		alive += simulate(p, &x32) != SECCOMP_RET_KILL_PROCESS;
 		alive += simulate(p, &negative) != SECCOMP_RET_KILL_PROCESS;
 	}
 	is(alive, 0, "%s: foreign architectures, x32 and negative numbers kill", name);
+	for (unsigned bit = 10; bit < 32; bit++)
+		for (unsigned less = 0; less < 2; less++) {
+			uint32_t nr = (1u << bit) - less;
+			uint32_t want = nr < X32 ? value_of(s->of[0]->answer[NUMBERS - 1])
+						 : SECCOMP_RET_KILL_PROCESS;
+			beyond += simulate(p, &(struct seccomp_data){
+						      .nr = (int)nr, .arch = on->own}) != want;
+		}
+	is(beyond, 0, "%s: numbers that no kernel has are unknown, or x32", name);
 	ok(p->len <= LENGTH_MAX, "%s: %d instructions", name, p->len);
 }
 
