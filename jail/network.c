@@ -57,16 +57,18 @@ static int make(void *unused)
 	(void)unused;
 	if (unshare(CLONE_NEWNET))
 		return err_errno(&made.why, "cannot make a network namespace");
-	AUTO_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
 		return err_errno(&made.why, "cannot bring up the loopback device");
 	made.fd = ioctl(fd, SIOCGSKNS);
+	close(fd); /* AUTO_FD would write errno, which is the other process's too */
 	return made.fd < 0 ? err_errno(&made.why, "cannot open the network namespace") : 0;
 }
 
 /* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
- * meanwhile, in the same memory and with the same descriptors, which allocates nothing. */
+ * meanwhile, in the same memory and with the same descriptors, which allocates nothing and, unless
+ * it fails and the jail with it, leaves errno alone. */
 int network_begin(struct jail *j, struct err *e)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
