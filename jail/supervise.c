@@ -103,6 +103,14 @@ static void judge(const struct jail *j, struct outcome *out)
 	err_errno(&r->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
 }
 
+/* A reason is one line, whatever the names in it hold. */
+static void flatten(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 /* Protected paths that were not there before; NULL: none. */
 static json_t *appeared(const struct layout *l)
 {
@@ -154,6 +162,7 @@ int supervise(struct jail *j, int status_fd)
 	}
 	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
 	judge(j, &out);
+	flatten(j->report->why.text);
 	const struct report *r = j->report;
 	if (r->why.text[0])
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
