@@ -34,6 +34,13 @@ launchers() { # PID: the resident ones of that run
 	pgrep -P "$1" -c agent6-jail || true
 }
 
+ended() { # PID...
+	local pid
+	for pid; do
+		[[ ! -e /proc/$pid/exe ]] || return 1
+	done
+}
+
 steps() { # NAME: how many are committed
 	journal "$1" 2>/dev/null | grep -c '"t":"step"' || true
 }
@@ -138,7 +145,11 @@ END
 	local run=$!
 	eventually eval 'test -e "$SCRATCH"/state/*/machines/two/data/up'
 	[[ $(launchers "$run") -eq 2 ]]
-	kill -9 "$(pgrep -o -P "$run" agent6-jail)" # the first state's
+	local first waiting=()
+	first=$(pgrep -o -P "$run" agent6-jail)   # the first state's
+	mapfile -t waiting < <(pgrep -P "$first") # what it has made ahead could still take an order
+	kill -9 "$first"
+	eventually ended "$first" "${waiting[@]}"
 	touch "$SCRATCH/ws/go"
 	wait "$run"
 	[[ $(journal two | grep -c '"label":"ok"') -eq 3 ]]
