@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/tree.h"
+#include "base/utf8.h"
 #include "jail/jail.h"
 #include <limits.h>
 #include <poll.h>
@@ -103,12 +104,13 @@ static void judge(const struct jail *j, struct outcome *out)
 	err_errno(&r->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
 }
 
-/* A reason is one line, whatever the names in it hold. */
-static void flatten(char *text)
+/* A reason is one line of UTF-8, whatever the names in it hold and wherever one was cut. */
+static void flatten(struct err *why)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
+	utf8_copy(why->text, sizeof(why->text), why->text);
+	for (char *c = why->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 }
 
 /* Protected paths that were not there before; NULL: none. */
@@ -162,7 +164,7 @@ int supervise(struct jail *j, int status_fd)
 	}
 	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
 	judge(j, &out);
-	flatten(j->report->why.text);
+	flatten(&j->report->why);
 	const struct report *r = j->report;
 	if (r->why.text[0])
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",

@@ -224,6 +224,8 @@ check_identity() {
 	[[ $status -eq 127 && $output == "agent6-jail: cannot run nonexistent: No such file or directory" ]]
 	run -127 jail -- $'no\nsuch\e[31m'
 	[[ $output == 'agent6-jail: cannot run no?such?[31m: No such file or directory' ]]
+	run jail -- "a$(printf 'é%.0s' {1..600})"
+	[[ $status -eq 126 && $(status .exit) == 126 ]]
 	run jail -- ./.git/config
 	[[ $status -eq 126 ]]
 	run jail 'cwd="/nowhere"' -- true
