@@ -10,6 +10,7 @@
 #include "broker/broker.h"
 #include "broker/parse/pin.h"
 #include "broker/parse/proxy_request.h"
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -52,6 +53,7 @@ struct connection {
 	struct proxy_request request; /* and what it asks for: through the proxy only */
 	struct endpoint asked;
 };
+_Static_assert(offsetof(struct connection, dial) == 0, "a dial is its connection");
 
 static void refuse(struct connection *c, const char *why)
 {
