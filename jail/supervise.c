@@ -141,7 +141,7 @@ static void describe(const struct jail *j, const struct outcome *out, struct buf
 		"{\"exit\":%s,\"signal\":%s,\"timed_out\":%s,\"wall_ms\":%lld,"
 		"\"max_rss_kib\":%ld,\"cpu_ms\":%lld,\"layers\":",
 		code, number, out->timed_out ? "true" : "false", (long long)out->wall_ms,
-		out->used.ru_maxrss, (long long)(cpu.tv_sec * 1000 + cpu.tv_usec / 1000));
+		out->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
 	report_layers(&r->layers, b);
 	json_auto_t *rest = json_pack("{s:o*, s:s*, s:o*, s:s*}", "appeared", appeared(&j->layout),
 		"stage", r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",

@@ -155,6 +155,7 @@ static int put_padded(struct buf *out, const char *bytes, size_t len)
 
 static int put_header(struct buf *out, const char *name, unsigned mode, size_t size, char type)
 {
+	static const char magic[8] = {'u', 's', 't', 'a', 'r', '\0', '0', '0'};
 	char h[TAR_BLOCK + 1] = "";
 	unsigned sum = 0;
 	memcpy(h, name, strnlen(name, NAME_BYTES));
@@ -165,7 +166,7 @@ static int put_header(struct buf *out, const char *name, unsigned mode, size_t s
 	snprintf(h + MTIME_AT, SIZE_BYTES + 1, "%011o ", 0);
 	memset(h + SUM_AT, ' ', 8);
 	h[TYPE_AT] = type;
-	memcpy(h + MAGIC_AT, "ustar\00000", 8);
+	memcpy(h + MAGIC_AT, magic, sizeof(magic));
 	snprintf(h + DEVICE_AT, 8, "%06o ", 0);
 	snprintf(h + DEVICE_AT + 8, 8, "%06o ", 0);
 	for (size_t i = 0; i < TAR_BLOCK; i++)

@@ -420,9 +420,7 @@ static int read_test(struct sh_reader *r)
 		if (strchr("<>()&|;", r->text[r->at]) && !sh_looking_at(r, "<(") &&
 			!sh_looking_at(r, ">("))
 			r->at++;
-		else if (sh_read_word(r, &w))
-			return -1;
-		else if (shell_holds_code(w->text) && sh_add_eval(r))
+		else if (sh_read_word(r, &w) || (shell_holds_code(w->text) && sh_add_eval(r)))
 			return -1;
 	}
 }
