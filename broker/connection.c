@@ -10,7 +10,6 @@
 #include "broker/broker.h"
 #include "broker/parse/pin.h"
 #include "broker/parse/proxy_request.h"
-#include <stddef.h>
 #include <string.h>
 
 enum {
