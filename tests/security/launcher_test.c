@@ -354,7 +354,10 @@ static void test_directories(uid_t owner)
 		launcher_stop(&l);
 	}
 	nothing_is_left("of twenty launchers on hardened");
-	is(directories(owner), before, "nor a directory in /tmp");
+	/* Those of other tests come and go. */
+	for (int tries = 0; directories(owner) > before && tries < 500; tries++)
+		pause_ms(20);
+	ok(directories(owner) <= before, "nor a directory in /tmp");
 }
 
 static void test_many(void)
