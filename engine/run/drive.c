@@ -120,38 +120,50 @@ static bool has_kind(const struct machine *m, enum state_kind kind)
 	return false;
 }
 
-/* Another provider's key is hidden from every model, too, where it can be read. */
-static void tell_unhidden(struct drive *d)
+/* What keeps each provider's key from being read, in the configuration's order: an answer costs a
+ * process, so no provider is asked about twice. */
+static struct err *ask_keys(const struct config *c)
+{
+	struct err *why = calloc(c->provider_count + 1, sizeof(*why));
+	for (size_t i = 0; why && i < c->provider_count; i++)
+		secret_check(c, &c->providers[i], &why[i]);
+	return why;
+}
+
+/* Those that a state or the reviewer needs. */
+static bool check_needed(struct drive *d, const struct err *why)
 {
 	const struct config *c = d->request->config;
-	for (size_t i = 0; i < c->provider_count; i++) {
-		struct err e = ERR_NONE;
-		if (secret_check(c, &c->providers[i], &e) && e.number != ENOENT)
-			live_notice(&d->live,
-				"the key of provider %s cannot be hidden from models: %s",
-				c->providers[i].name, e.text);
+	const struct machine *m = d->request->machine;
+	const char *model;
+	for (size_t i = 0; i < m->state_count; i++) {
+		if (m->states[i].kind != KIND_AGENT)
+			continue;
+		const struct err *e = &why[plan_provider(c, &m->states[i], &model) - c->providers];
+		if (*e->text)
+			return drive_end(
+				d, RUN_REFUSED, "state %s: %s", m->states[i].name, e->text);
 	}
+	const struct config_provider *p = plan_reviewer(c, &model);
+	if (p && *why[p - c->providers].text)
+		return drive_end(d, RUN_REFUSED, "agent.summarise: %s", why[p - c->providers].text);
+	return true;
 }
 
 static bool check_keys(struct drive *d)
 {
-	const struct machine *m = d->request->machine;
-	for (size_t i = 0; i < m->state_count; i++) {
-		const char *model;
-		struct err e = ERR_NONE;
-		if (m->states[i].kind != KIND_AGENT)
-			continue;
-		const struct config_provider *p =
-			plan_provider(d->request->config, &m->states[i], &model);
-		if (secret_check(d->request->config, p, &e))
-			return drive_end(d, RUN_REFUSED, "state %s: %s", m->states[i].name, e.text);
-	}
-	const char *model;
-	struct err e = ERR_NONE;
-	const struct config_provider *p = plan_reviewer(d->request->config, &model);
-	if (p && secret_check(d->request->config, p, &e))
-		return drive_end(d, RUN_REFUSED, "agent.summarise: %s", e.text);
-	tell_unhidden(d);
+	const struct config *c = d->request->config;
+	AUTO_FREE struct err *why = ask_keys(c);
+	if (!why)
+		return drive_end(d, RUN_BROKEN, "out of memory");
+	if (!check_needed(d, why))
+		return false;
+	/* Another provider's key is hidden from every model, too, where it can be read. */
+	for (size_t i = 0; i < c->provider_count; i++)
+		if (*why[i].text && why[i].number != ENOENT)
+			live_notice(&d->live,
+				"the key of provider %s cannot be hidden from models: %s",
+				c->providers[i].name, why[i].text);
 	return true;
 }
 
