@@ -152,28 +152,12 @@ static void walk_directory(struct intake *in, int fd, const char *path, const st
 	arena_done(&scratch);
 }
 
-/* The path below the root at which `fd` really lies, NULL when it does not lie there. */
-static const char *real_place(const struct bundle *b, int fd, char real[PATH_MAX])
-{
-	char link[40], root[PATH_MAX];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", b->root_fd);
-	ssize_t root_len = readlink(link, root, sizeof(root) - 1);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t len = readlink(link, real, PATH_MAX - 1);
-	if (root_len <= 0 || len <= root_len)
-		return NULL;
-	real[len] = '\0';
-	root_len -= root[root_len - 1] == '/';
-	bool below = !memcmp(real, root, (size_t)root_len) && real[root_len] == '/';
-	return below ? real + root_len + 1 : NULL;
-}
-
 /* A link may stay inside the member folders; what it leads to is then a member like any other. */
 static bool link_stays(struct intake *in, const char *path)
 {
 	char real[PATH_MAX];
 	AUTO_FD int fd = beneath_open(in->bundle->root_fd, path, O_PATH, 0, 0);
-	const char *place = fd < 0 ? NULL : real_place(in->bundle, fd, real);
+	const char *place = fd < 0 ? NULL : beneath_relative(in->bundle->root_fd, fd, real);
 	if (fd < 0 && errno == ENOENT)
 		intake_refuse(in, RULE_BUNDLE_LINK, path, "the symbolic link leads nowhere");
 	else if (fd < 0 && errno == ELOOP)

@@ -107,6 +107,29 @@ static void test_beneath(int dir)
 	is(fcntl(made, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC, "close-on-exec");
 }
 
+static const char *relative(int dir_fd, int at, const char *path, char place[PATH_MAX])
+{
+	AUTO_FD int fd = openat(at, path, O_PATH | O_CLOEXEC);
+	const char *found = beneath_relative(dir_fd, fd, place);
+	return found ? found : "nowhere";
+}
+
+static void test_place(int dir)
+{
+	char place[PATH_MAX];
+	AUTO_FD int in = openat(dir, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mkdirat(dir, "inside", 0700);
+	is_str(relative(in, in, "./good", place), "file", "where a link leads");
+	is_str(relative(dir, in, "../in/file", place), "in/file", "whatever dots led there");
+	is_str(relative(in, in, ".", place), "nowhere", "a directory is not below itself");
+	is_str(relative(in, in, "..", place), "nowhere", "nor is what is above it");
+	is_str(relative(in, dir, "inside", place), "nowhere", "nor what begins as its name does");
+	is_str(relative(root, root, "/usr/bin", place), "usr/bin", "everything is below the root");
+	is_str(relative(root, root, "/", place), "nowhere", "but the root");
+	is(beneath_place(-1, place), -1, "a descriptor that is not open lies nowhere");
+}
+
 static int run(char *const *argv, char *const *env, const int *fds, int count)
 {
 	struct child_spec spec = {
@@ -227,6 +250,7 @@ int main(void)
 	test_files(dir);
 	test_publish(dir);
 	test_beneath(dir);
+	test_place(dir);
 	test_children();
 	test_crossed_descriptors();
 	test_pidfd();

@@ -70,14 +70,11 @@ bool place_is_hidden(const struct tool_context *t, const struct stat *st)
 /* Where a path led to decides, not how it was spelled. What cannot be told is hidden. */
 static bool lies_hidden(const struct tool_context *t, int fd)
 {
-	char link[40], at[PATH_MAX], hidden[PATH_MAX];
+	char at[PATH_MAX], hidden[PATH_MAX];
 	if (!t->hide_count)
 		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, at, sizeof(at) - 1);
-	if (n < 0 || n == sizeof(at) - 1)
+	if (beneath_place(fd, at))
 		return true;
-	at[n] = '\0';
 	for (size_t i = 0; i < t->hide_count; i++)
 		if (realpath(t->hide[i], hidden) && path_is_within(at, hidden))
 			return true;

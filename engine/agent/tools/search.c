@@ -179,25 +179,6 @@ static void conclude(const struct walk *w)
 			FILE_CAP_BYTES / (1024 * 1024));
 }
 
-/* Where `fd` lies in the workspace, whatever links and dots led there; "" where that is not known.
- */
-static void locate(const struct walk *w, int fd, char out[PATH_MAX])
-{
-	const int fds[] = {w->search->tools->workspace_fd, fd};
-	char link[40], at[2][PATH_MAX];
-	*out = '\0';
-	for (int i = 0; i < 2; i++) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", fds[i]);
-		ssize_t n = readlink(link, at[i], PATH_MAX - 1);
-		if (n < 0 || n == PATH_MAX - 1)
-			return;
-		at[i][n] = '\0';
-	}
-	size_t root = strcmp(at[0], "/") ? strlen(at[0]) : 0;
-	if (!strncmp(at[0], at[1], root) && at[1][root] == '/')
-		snprintf(out, PATH_MAX, "%s", at[1] + root + 1);
-}
-
 /* Down to the starting point, for the rules on the way. Takes `at_fd`. */
 static void walk_down(
 	struct walk *w, int at_fd, const char *rest, const struct ignore *parent, int start_fd)
@@ -221,10 +202,10 @@ static void walk_down(
 
 static void search_tree(struct walk *w, int fd)
 {
-	char where[PATH_MAX];
-	locate(w, fd, where);
+	char place[PATH_MAX];
+	const char *where = beneath_relative(w->search->tools->workspace_fd, fd, place);
 	int root = openat(w->search->tools->workspace_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	walk_down(w, root, where, NULL, fd);
+	walk_down(w, root, where ? where : "", NULL, fd);
 }
 
 int search_run(const struct search *s, int fd, struct buf *out)
