@@ -5,6 +5,7 @@
 #include "cli/setup.h"
 #include "cli/summary.h"
 #include "cli/text.h"
+#include "launch/ending.h"
 #include "run/confine.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -195,20 +196,14 @@ static int explain(json_t *policy, struct err *e)
 /* --- the verb ----------------------------------------------------------------------------------
  */
 
-/* Nothing has run when the status names a stage: then, and only then, `auto` may go on. What is
- * wrong with the policy itself is wrong in either profile. */
-static bool may_go_on(const json_t *status)
-{
-	const char *stage = json_string_value(json_object_get(status, "stage"));
-	return stage && strcmp(stage, "policy") != 0 && strcmp(stage, "layout") != 0;
-}
-
 static int run_command(const struct setup *s, json_t *policy, struct err *e)
 {
 	static const int stdio[] = {0, 1, 2};
 	json_auto_t *status = NULL;
 	int code = jail_call(policy, stdio, &status, e);
-	if (code < 0 || !may_go_on(status) || s->config->sandbox.profile != PROFILE_AUTO)
+	/* What is wrong with the policy itself is wrong in either profile. */
+	if (code < 0 || ending_of(status, NULL) != ENDING_UNMADE ||
+		s->config->sandbox.profile != PROFILE_AUTO)
 		return code;
 	fprintf(stderr,
 		"agent6: trying the hardened profile; \"agent6 check sandbox\" says what that "

@@ -6,14 +6,13 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "git/environment.h"
-#include <poll.h>
+#include "launch/ending.h"
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 enum { POLICY_BYTES_MAX = 256 * 1024, STATUS_BYTES_MAX = 64 * 1024, GRACE_MS = 10000 };
-enum { TRIES = 3, PAUSE_MS = 50 }; /* of a jail that could not be set up */
 
 static const char *find_git(void)
 {
@@ -111,7 +110,8 @@ enum { POLICY_FD, STATUS_FD, MORE_FDS };
 
 /* How a call's jail came back. */
 struct ended {
-	int code;       /* the exit status of what it ran */
+	int code; /* the exit status of what it ran */
+	enum ending ending;
 	struct err why; /* set: the jail was not set up, and nothing ran */
 };
 
@@ -128,17 +128,10 @@ static json_t *read_status(int fd)
 static int judge(int status_fd, int code, struct ended *out, struct err *e)
 {
 	json_auto_t *status = read_status(status_fd);
-	const char *stage = json_string_value(json_object_get(status, "stage"));
-	const char *why = json_string_value(json_object_get(status, "error"));
 	out->code = code;
 	out->why = ERR_NONE;
-	if (stage && !strcmp(stage, "wait")) /* it was set up, and what it is for has run */
-		return err_set(e, "git was lost: %s", why ? why : "without a reason");
-	if (stage)
-		err_set(&out->why, "at %s: %s", stage, why ? why : "without a reason");
-	else if (!status)
-		err_set(&out->why, "agent6-jail did not say how it ended");
-	return 0;
+	out->ending = ending_of(status, &out->why);
+	return out->ending == ENDING_LOST ? err_set(e, "git was lost: %s", out->why.text) : 0;
 }
 
 /* -1: it could not be started, or was killed. */
@@ -184,16 +177,13 @@ static int run_jail(const json_t *policy, const struct git_call *call, struct bu
 static int run_in(const json_t *policy, const struct git_call *call, struct buf *out,
 	struct buf *words, struct ended *ended, struct err *e)
 {
-	int failed = 0;
-	for (int tries = 0; tries < TRIES; tries++) {
-		if (tries)
-			poll(NULL, 0, PAUSE_MS);
+	int tries = 0;
+	do {
 		buf_clear(words);
-		failed = run_jail(policy, call, out, words, ended, e);
-		if (failed || !*ended->why.text)
-			break;
-	}
-	return failed;
+		if (run_jail(policy, call, out, words, ended, e))
+			return -1;
+	} while (ended->ending == ENDING_UNMADE && ending_again(++tries));
+	return 0;
 }
 
 /* git warns, and gives hints, before it says what stopped it. */

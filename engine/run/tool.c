@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "launch/ending.h"
 #include "run/egress.h"
 #include "run/grants.h"
 #include "run/live.h"
@@ -10,14 +11,11 @@
 #include "run/trail.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 
 enum {
 	STREAM_BYTES_MAX = 1024 * 1024,
 	STDERR_TAIL_BYTES = 8 * 1024,
-	JAIL_TRIES = 3, /* as git's calls */
-	JAIL_PAUSE_MS = 50,
 	GRACE_MS = 10 * 1000, /* the jail enforces timeout_secs; this is for a jail that hangs */
 };
 
@@ -28,6 +26,7 @@ struct run {
 	struct output out, err, status;
 	struct pump pump;
 	int fds[LAUNCHER_FDS]; /* the command's ends; owned */
+	bool unmade;           /* there was no jail: nothing ran */
 };
 
 static int open_stdin(const struct step *s, struct err *e)
@@ -220,23 +219,16 @@ static enum live_end judge(struct run *r, json_t **fact, struct err *e)
 		return LIVE_NO_SANDBOX;
 	}
 	json_auto_t *status = launcher_status(r->through, r->status.bytes, r->status.len);
-	const char *stage = json_string_value(json_object_get(status, "stage"));
-	const char *why = json_string_value(json_object_get(status, "error"));
-	if (stage) {
-		err_set(e, "the jail could not be set up, at %s: %s", stage,
-			why ? why : "without a reason");
-		/* By "wait" it was set up, and the command ran. */
-		return strcmp(stage, "wait") ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
+	struct err why = ERR_NONE;
+	enum ending ending = ending_of(status, &why);
+	if (ending == ENDING_RAN) {
+		*fact = tool_fact(r, status);
+		return LIVE_FACT;
 	}
-	if (!json_is_integer(json_object_get(status, "exit")) &&
-		!json_is_integer(json_object_get(status, "signal")) &&
-		!json_is_true(json_object_get(status, "timed_out"))) {
-		err_set(e, "the jail could not be set up: %s",
-			why ? why : "its launcher was killed, and with it what it ran");
-		return LIVE_NO_SANDBOX;
-	}
-	*fact = tool_fact(r, status);
-	return LIVE_FACT;
+	r->unmade = ending != ENDING_LOST;
+	err_set(e, "%s%s",
+		r->unmade ? "the jail could not be set up, " : "the command was lost: ", why.text);
+	return ending == ENDING_UNMADE ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
 }
 
 static enum live_end run_jail(
@@ -265,7 +257,7 @@ static enum live_end run_jail(
 	grants_redact(w->config, s->state, &r->out);
 	grants_redact(w->config, s->state, &r->err);
 	enum live_end end = judge(r, fact, e);
-	if (*s->dir && end != LIVE_NO_JAIL)
+	if (*s->dir && !r->unmade)
 		keep_output(w, s, r);
 	return end;
 }
@@ -304,11 +296,8 @@ enum live_end live_tool(
 	if (end != LIVE_FACT || *fact)
 		return end;
 	/* The profile works on this host, so what keeps one jail from being set up may pass. */
-	for (int tries = 1;
-		(end = live_jail(w, s, fact, egress, e)) == LIVE_NO_JAIL && tries < JAIL_TRIES;
-		tries++) {
+	int tries = 1;
+	while ((end = live_jail(w, s, fact, egress, e)) == LIVE_NO_JAIL && ending_again(tries++))
 		*e = ERR_NONE;
-		poll(NULL, 0, JAIL_PAUSE_MS);
-	}
 	return end;
 }

@@ -235,3 +235,28 @@ END
 	[[ $status -eq 125 && $output == *"could not be set up, at grants: "* && $output != *"not kept"* ]]
 	[[ $(wc -l <"$SCRATCH/starts") -eq 4 && $(cat ran) == once ]]
 }
+
+@test "a grant that no jail can have is refused at once: it would be the next time, too" {
+	tool_machine wrong '[touch, ran]'
+	echo "sandbox: {read: [/run]}" >"$SCRATCH/config/agent6/config.yaml"
+	mv "$AGENT6_BIN/agent6-jail" "$AGENT6_BIN/agent6-jail-own"
+	printf '#!/bin/sh\necho >>"%s/starts"\nexec "%s/agent6-jail-own" "$@"\n' "$SCRATCH" "$AGENT6_BIN" \
+		>"$AGENT6_BIN/agent6-jail"
+	chmod 755 "$AGENT6_BIN/agent6-jail"
+	run agent6 machine run "$SCRATCH/wrong"
+	echo "$output"
+	[[ $status -eq 125 && $output == *"could not be set up, at layout: /run cannot be granted as a whole"* ]]
+	[[ $(wc -l <"$SCRATCH/starts") -lt 4 && ! -e ran ]] # the first is the probe's
+}
+
+@test "agent6 jail: a command that was lost has run; it is not run again with less" {
+	cat >"$AGENT6_BIN/agent6-jail" <<END
+#!/bin/sh
+echo >>"$SCRATCH/starts"
+echo '{"exit":125,"stage":"wait","error":"the child is gone"}' >&4
+exit 125
+END
+	run env AGENT6_STATE_HOME="$SCRATCH/state" XDG_CONFIG_HOME="$SCRATCH/config" "$AGENT6_BIN/agent6" jail -- touch ran
+	echo "$output"
+	[[ $status -eq 125 && $output != *hardened* && $(wc -l <"$SCRATCH/starts") -eq 1 ]]
+}

@@ -3,6 +3,7 @@
 
 #include "agent/tools/permit.h"
 #include "base/json.h"
+#include "launch/ending.h"
 #include <signal.h>
 
 enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40 };
@@ -54,20 +55,20 @@ static bool add_status(struct buf *out, const json_t *status)
 {
 	const json_t *code = json_object_get(status, "exit");
 	const json_t *signal = json_object_get(status, "signal");
-	const char *error = json_string_value(json_object_get(status, "error"));
-	bool set_up = !error || (json_is_integer(code) && !json_object_get(status, "stage"));
-	if (json_is_true(json_object_get(status, "timed_out")))
+	struct err why = ERR_NONE;
+	enum ending ending = ending_of(status, &why);
+	if (ending == ENDING_LOST)
+		buf_addf(out, "The command was lost: %.400s\n", why.text);
+	else if (ending != ENDING_RAN)
+		buf_addf(out, "The jail could not be set up, %.400s\n", why.text);
+	else if (json_is_true(json_object_get(status, "timed_out")))
 		buf_adds(out, "The command ran into its time-out and was killed.\n");
-	else if (!set_up)
-		buf_addf(out, "The jail could not be set up: %.400s\n", error);
 	else if (json_is_integer(signal))
 		buf_addf(out, "The command was killed by signal %lld.\n",
 			(long long)json_integer_value(signal));
-	else if (json_is_integer(code))
-		buf_addf(out, "exit %lld\n", (long long)json_integer_value(code));
 	else
-		buf_adds(out, "The jail ended without a status.\n");
-	return json_is_integer(code) && json_integer_value(code) == 0 &&
+		buf_addf(out, "exit %lld\n", (long long)json_integer_value(code));
+	return ending == ENDING_RAN && json_is_integer(code) && !json_integer_value(code) &&
 	       !json_is_true(json_object_get(status, "timed_out"));
 }
 

@@ -1,0 +1,37 @@
+#include "launch/ending.h"
+
+#include "base/json.h"
+#include <poll.h>
+#include <string.h>
+
+enum { TRIES = 3, PAUSE_MS = 50 };
+
+static bool is_told(const json_t *status)
+{
+	return json_is_integer(json_object_get(status, "exit")) ||
+	       json_is_integer(json_object_get(status, "signal")) ||
+	       json_is_true(json_object_get(status, "timed_out"));
+}
+
+enum ending ending_of(const json_t *status, struct err *why)
+{
+	const char *stage = json_string_value(json_object_get(status, "stage"));
+	const char *error = json_string_value(json_object_get(status, "error"));
+	if (!stage && is_told(status))
+		return ENDING_RAN;
+	if (!stage || !strcmp(stage, "wait")) {
+		err_set(why, "%s",
+			error ? error : "its launcher was killed, and with it what it ran");
+		return ENDING_LOST;
+	}
+	err_set(why, "at %s: %s", stage, error ? error : "without a reason");
+	return strcmp(stage, "policy") && strcmp(stage, "layout") ? ENDING_UNMADE : ENDING_WRONG;
+}
+
+bool ending_again(int tries)
+{
+	if (tries >= TRIES)
+		return false;
+	poll(NULL, 0, PAUSE_MS);
+	return true;
+}
