@@ -156,9 +156,8 @@ static char *fit_text(struct dispatch *d, char *text)
 	       room = d->turn_bytes > RESULT_MIN_BYTES ? d->turn_bytes : RESULT_MIN_BYTES;
 	char *cut = NULL;
 	if (len > room) {
-		size_t head = utf8_prefix(text, room / 2), tail = len - room / 2;
-		while (tail < len && ((unsigned char)text[tail] & 0xc0) == 0x80)
-			tail++;
+		size_t head = utf8_cut_end(text, room / 2),
+		       tail = utf8_cut_start(text, len, len - room / 2);
 		if (asprintf(&cut,
 			    "%.*s\n[agent6: %zu bytes left out here: the results of this turn are "
 			    "too long together; ask for less at a time]\n%s",

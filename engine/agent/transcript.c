@@ -11,33 +11,25 @@ enum {
 	REDACTED_CAP_BYTES = 16 * 1024 * 1024
 };
 
-static bool continues(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 static int add_head(const struct redact *r, const char *text, struct buf *out)
 {
 	AUTO_BUF head;
 	buf_init(&head, REDACTED_CAP_BYTES);
-	if (redact_text(r, text, utf8_prefix(text, END_BYTES + MARGIN_BYTES), &head, NULL))
+	if (redact_text(r, text, utf8_cut_end(text, END_BYTES + MARGIN_BYTES), &head, NULL))
 		return -1;
 	size_t len = head.len > MARGIN_BYTES ? head.len - MARGIN_BYTES : 0;
-	return buf_add(out, head.data, utf8_prefix(head.data, len));
+	return buf_add(out, head.data, utf8_cut_end(head.data, len));
 }
 
 static int add_tail(const struct redact *r, const char *text, size_t len, struct buf *out)
 {
 	AUTO_BUF tail;
 	buf_init(&tail, REDACTED_CAP_BYTES);
-	const char *from = text + len - END_BYTES - MARGIN_BYTES;
-	while (continues(*from))
-		from++;
-	if (redact_text(r, from, strlen(from), &tail, NULL))
+	size_t from = utf8_cut_start(text, len, len - END_BYTES - MARGIN_BYTES);
+	if (redact_text(r, text + from, len - from, &tail, NULL))
 		return -1;
 	size_t at = tail.len < MARGIN_BYTES ? tail.len : MARGIN_BYTES;
-	while (at < tail.len && continues(tail.data[at]))
-		at++;
+	at = utf8_cut_start(tail.data, tail.len, at);
 	return buf_add(out, tail.data + at, tail.len - at);
 }
 

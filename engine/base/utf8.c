@@ -2,19 +2,30 @@
 
 #include <string.h>
 
+/* How many bytes a character has that begins with this one; 0: none does. */
+static size_t bytes_of(unsigned char lead)
+{
+	if (lead > 0xf4)
+		return 0;
+	return lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+}
+
+static bool continues(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 size_t utf8_step(const char *text, size_t len, uint32_t *code)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	if (!len)
-		return 0;
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-	if (!n || n > len || s[0] > 0xf4)
+	size_t n = len ? bytes_of(s[0]) : 0;
+	if (!n || n > len)
 		return 0;
 	static const unsigned char lead_mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
 	uint32_t c = s[0] & lead_mask[n];
 	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
+		if (!continues(text[i]))
 			return 0;
 		c = c << 6 | (s[i] & 0x3fu);
 	}
@@ -31,6 +42,22 @@ size_t utf8_prefix(const char *text, size_t len)
 	while (at < len && (n = utf8_step(text + at, len - at, NULL)))
 		at += n;
 	return at;
+}
+
+size_t utf8_cut_end(const char *text, size_t len)
+{
+	size_t back = 1;
+	while (back < 4 && back < len && continues(text[len - back]))
+		back++;
+	return len && bytes_of((unsigned char)text[len - back]) > back ? len - back : len;
+}
+
+size_t utf8_cut_start(const char *text, size_t len, size_t at)
+{
+	size_t from = at;
+	while (at < len && at < from + 4 && continues(text[at]))
+		at++;
+	return at < from + 4 ? at : from; /* no character is that long */
 }
 
 void utf8_copy(char *to, size_t size, const char *from)
@@ -53,7 +80,7 @@ size_t utf8_count(const char *text, size_t len)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < len; i++)
-		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+		count += !continues(text[i]);
 	return count;
 }
 

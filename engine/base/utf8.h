@@ -12,6 +12,10 @@
 size_t utf8_step(const char *text, size_t len, uint32_t *code);
 /* Length of the longest well-formed prefix; == len when all of it is. */
 size_t utf8_prefix(const char *text, size_t len);
+/* Where a cut of `text` after `len` bytes, or before the byte `at`, leaves characters whole: up to
+ * three bytes less, or more. What is no UTF-8 is cut where it was to be. */
+size_t utf8_cut_end(const char *text, size_t len);
+size_t utf8_cut_start(const char *text, size_t len, size_t at);
 /* Copies text into `size` bytes, cut where a character ends, always NUL-terminated. Bytes that are
  * no character, as a cut leaves them, become one '?', or nothing at the end. `to` may be `from`. */
 void utf8_copy(char *to, size_t size, const char *from);

@@ -95,36 +95,19 @@ json_t *output_text(const char *bytes, size_t len, bool *clean)
 	return json_stringn(text.len ? text.data : "", text.len);
 }
 
-static size_t character_start(const char *bytes, size_t len, size_t at)
-{
-	size_t from = at;
-	while (at < len && at < from + 4 && ((unsigned char)bytes[at] & 0xc0) == 0x80)
-		at++;
-	return at < from + 4 ? at : from; /* no character is that long */
-}
-
 json_t *output_tail(const struct output *c, size_t most)
 {
-	size_t at = c->len > most ? character_start(c->bytes, c->len, c->len - most) : 0;
+	size_t at = c->len > most ? utf8_cut_start(c->bytes, c->len, c->len - most) : 0;
 	bool clean;
 	return output_text(c->len ? c->bytes + at : "", c->len - at, &clean);
-}
-
-/* Up to three bytes less than `len`, where a character is cut there. */
-static size_t whole_characters(const char *bytes, size_t len)
-{
-	size_t from = len < 4 ? 0 : len - 4;
-	while (from < len && ((unsigned char)bytes[from] & 0xc0) == 0x80)
-		from++;
-	return from + utf8_prefix(bytes + from, len - from);
 }
 
 /* Nothing can be captured from output over the cap, so its edges are enough for the journal. */
 static json_t *edges(const struct output *c, uint64_t *left_out, bool *clean)
 {
 	size_t edge = c->len < 2 * FACT_EDGE_BYTES ? c->len / 2 : FACT_EDGE_BYTES;
-	size_t head = whole_characters(c->bytes, edge);
-	size_t tail = character_start(c->bytes, c->len, c->len - edge);
+	size_t head = utf8_cut_end(c->bytes, edge);
+	size_t tail = utf8_cut_start(c->bytes, c->len, c->len - edge);
 	AUTO_BUF text;
 	buf_init(&text, 3 * FACT_EDGE_BYTES);
 	*left_out = c->total - head - (c->len - tail);

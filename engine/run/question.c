@@ -120,9 +120,8 @@ void question_show_argv(struct buf *out, const json_t *argv)
 		buf_add(out, line.data, line.len);
 		return;
 	}
-	size_t head = utf8_prefix(line.data, SHOWN_BYTES / 2), tail = line.len - SHOWN_BYTES / 2;
-	while (tail < line.len && ((unsigned char)line.data[tail] & 0xc0) == 0x80)
-		tail++;
+	size_t head = utf8_cut_end(line.data, SHOWN_BYTES / 2),
+	       tail = utf8_cut_start(line.data, line.len, line.len - SHOWN_BYTES / 2);
 	buf_add(out, line.data, head);
 	buf_addf(out, " [... %zu bytes not shown ...] ", tail - head);
 	buf_add(out, line.data + tail, line.len - tail);

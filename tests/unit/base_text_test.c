@@ -63,6 +63,23 @@ static void test_utf8_texts(void)
 		ok(!utf8_is_control(others[i]), "U+%04X is not", others[i]);
 }
 
+static void test_utf8_cuts(void)
+{
+	static const struct {
+		const char *text;
+		size_t at, end, start;
+	} cuts[] = {{"", 0, 0, 0}, {"ab", 1, 1, 1}, {"aé", 1, 1, 1}, {"aé", 2, 1, 3},
+		{"aé", 3, 3, 3}, {"😀b", 1, 0, 4}, {"😀b", 2, 0, 4}, {"😀b", 3, 0, 4}, {"😀b", 4, 4, 4},
+		{"é\xff", 3, 3, 3}, {"\x80\x80\x80\x80\x80", 4, 4, 5},
+		{"\x80\x80\x80\x80\x80", 1, 1, 1}, {"\xc3(", 1, 0, 1}, {"\xe2\x82(", 2, 0, 2}};
+	for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
+		size_t len = strlen(cuts[i].text);
+		is(utf8_cut_end(cuts[i].text, cuts[i].at), cuts[i].end, "cut %zu, its end", i);
+		is(utf8_cut_start(cuts[i].text, len, cuts[i].at), cuts[i].start, "cut %zu, a start",
+			i);
+	}
+}
+
 static void test_utf8_copies(void)
 {
 	static const struct {
@@ -144,6 +161,7 @@ int main(void)
 	test_utf8_forms();
 	test_utf8_columns();
 	test_utf8_texts();
+	test_utf8_cuts();
 	test_utf8_copies();
 	test_instants();
 	test_near();

@@ -22,18 +22,6 @@ static bool is_full(const struct page *p)
 	       p->out->len - p->begin_len >= PAGE_BYTES;
 }
 
-/* A page may end inside a character: what arrived of it goes. */
-static void trim(struct buf *b)
-{
-	size_t back = 0;
-	while (back < b->len && back < 3 &&
-		((unsigned char)b->data[b->len - 1 - back] & 0xc0) == 0x80)
-		back++;
-	const char *lead = back < b->len ? b->data + b->len - 1 - back : NULL;
-	if (lead && (unsigned char)*lead >= 0xc0 && !utf8_step(lead, back + 1, NULL))
-		b->len -= back + 1;
-}
-
 /* A line that no longer fits begins the next page; only one that fits no page is cut. */
 static void take(struct page *p, const char *text, size_t len)
 {
@@ -54,7 +42,7 @@ static void take(struct page *p, const char *text, size_t len)
 	p->cut = len > room;
 	buf_add(p->out, text, len < room ? len : room);
 	if (p->cut)
-		trim(p->out);
+		p->out->len = utf8_cut_end(p->out->data, p->out->len);
 }
 
 static void end_line(struct page *p)

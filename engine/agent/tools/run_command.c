@@ -3,6 +3,7 @@
 
 #include "agent/tools/permit.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "launch/ending.h"
 #include <signal.h>
 
@@ -29,22 +30,20 @@ static void add_stream(struct buf *out, const char *name, const struct capture *
 	if (text.len <= STREAM_SHOWN_BYTES) {
 		buf_add(out, text.data, text.len);
 	} else {
-		const char *from = text.data + text.len - tail,
-			   *next = memchr(from, '\n', tail / 2);
-		const char *stop = memrchr(text.data + head / 2, '\n', head / 2);
-		from = next ? next + 1 : from;
-		size_t shown = stop ? (size_t)(stop + 1 - text.data) : head;
-		while (!next && ((unsigned char)*from & 0xc0) == 0x80)
-			from++;
-		while (!stop && shown && ((unsigned char)text.data[shown] & 0xc0) == 0x80)
-			shown--;
+		size_t from = text.len - tail;
+		const char *next = memchr(text.data + from, '\n', tail / 2),
+			   *stop = memrchr(text.data + head / 2, '\n', head / 2);
+		from = next ? (size_t)(next + 1 - text.data)
+			    : utf8_cut_start(text.data, text.len, from);
+		size_t shown =
+			stop ? (size_t)(stop + 1 - text.data) : utf8_cut_end(text.data, head);
 		buf_add(out, text.data, shown);
 		/* What the capture itself dropped is between the two as well. */
-		size_t kept = shown + (size_t)(text.data + text.len - from);
+		size_t kept = shown + text.len - from;
 		buf_addf(out, "[... %llu of %llu bytes left out ...]\n",
 			(unsigned long long)(c->total_bytes > kept ? c->total_bytes - kept : 0),
 			(unsigned long long)c->total_bytes);
-		buf_add(out, from, (size_t)(text.data + text.len - from));
+		buf_add(out, text.data + from, text.len - from);
 	}
 	if (out->len && out->data[out->len - 1] != '\n')
 		buf_addc(out, '\n');
