@@ -289,6 +289,14 @@ static int on_delta(struct wire_stream *s, size_t at, const json_t *event, struc
 	return apply_delta(s, &s->blocks[at], json_object_get(event, "delta"), f);
 }
 
+/* Whether the event's values stay in memory as they came, where a byte of text may take eighty. */
+static bool is_kept(const char *type, const json_t *event)
+{
+	const char *delta =
+		json_string_value(json_object_get(json_object_get(event, "delta"), "type"));
+	return !strcmp(type, "content_block_start") || (delta && !strcmp(delta, "citations_delta"));
+}
+
 static int on_block(struct wire_stream *s, const char *type, const json_t *event, struct fault *f)
 {
 	json_int_t index = json_integer_value(json_object_get(event, "index"));
@@ -311,6 +319,8 @@ static int event(struct wire_stream *s, const char *data, size_t len, struct fau
 	const char *type = json_string_value(json_object_get(doc, "type"));
 	if (!type)
 		return 0;
+	if (is_kept(type, doc) && stream_count(s, len, f))
+		return -1;
 	if (!strncmp(type, "content_block_", 14))
 		return on_block(s, type, doc, f);
 	if (!strcmp(type, "message_start"))

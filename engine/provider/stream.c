@@ -29,16 +29,23 @@ struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f)
 	return &s->blocks[at];
 }
 
+int stream_count(struct wire_stream *s, size_t len, struct fault *f)
+{
+	s->content_bytes += len;
+	if (s->content_bytes > WIRE_CONTENT_CAP_BYTES)
+		return fault_set(f, FAULT_FATAL, "the reply holds more than %d MiB of content",
+			WIRE_CONTENT_CAP_BYTES / (1024 * 1024));
+	return 0;
+}
+
 int stream_append(
 	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f)
 {
 	if (!text)
 		return 0;
-	s->content_bytes += len;
-	if (s->content_bytes > WIRE_CONTENT_CAP_BYTES || buf_add(to, text, len))
-		return fault_set(f, FAULT_FATAL, "the reply holds more than %d MiB of content",
-			WIRE_CONTENT_CAP_BYTES / (1024 * 1024));
-	return 0;
+	if (stream_count(s, len, f))
+		return -1;
+	return buf_add(to, text, len) ? fault_set(f, FAULT_FATAL, "out of memory") : 0;
 }
 
 static bool is_hex4(const char *at)

@@ -32,6 +32,8 @@ struct wire_stream {
 
 /* Slot `at`, made when new; NULL with *f filled when there are too many. */
 struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f);
+/* Counts `len` bytes that are kept against the content limit. -1 with *f filled. */
+int stream_count(struct wire_stream *s, size_t len, struct fault *f);
 /* Appends within the content limit. -1 with *f filled. `text` may be NULL: nothing. */
 int stream_append(
 	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f);

@@ -239,6 +239,30 @@ static void endless(void)
 	wire_stream_free(s);
 }
 
+/* What is kept as it was announced counts like text: as values in memory it takes the most. */
+static void kept(const char *what, const char *type, int step, const char *rest)
+{
+	struct wire_stream *s = wire_stream_new(&anthropic_format, SERIAL);
+	struct fault f = FAULT_INIT;
+	static const char first[] = "data: {\"type\":\"content_block_start\",\"index\":0,"
+				    "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	for (int i = 0; i < 300000; i++)
+		buf_adds(&text, i ? ",0" : "0");
+	int rc = wire_stream_feed(s, first, sizeof(first) - 1, &f), events = 0;
+	for (; rc >= 0 && events < 60; events++) {
+		AUTO_BUF event;
+		buf_init(&event, 1 << 20);
+		buf_addf(&event, "data: {\"type\":\"%s\",\"index\":%d,%s[%s]}}\n\n", type,
+			step * (events + 1), rest, text.data);
+		rc = wire_stream_feed(s, event.data, event.len, &f);
+	}
+	ok(rc < 0 && f.kind == FAULT_FATAL && events < 20, "%s beyond 10 MiB are refused", what);
+	has_str(f.text, "10 MiB", "and it says so");
+	wire_stream_free(s);
+}
+
 int main(void)
 {
 	run_format(&anthropic_format);
@@ -247,5 +271,9 @@ int main(void)
 	big_event(900 * 1024, FAULT_NONE);
 	big_event(2 * 1024 * 1024, FAULT_FATAL);
 	endless();
+	kept("announced blocks", "content_block_start", 1,
+		"\"content_block\":{\"type\":\"x\",\"d\":");
+	kept("citations", "content_block_delta", 0,
+		"\"delta\":{\"type\":\"citations_delta\",\"citation\":");
 	return tap_done();
 }
