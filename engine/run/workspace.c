@@ -96,7 +96,7 @@ static int bring_branch(
 			"branch %s is at %.12s, where this instance left it at %.12s; move it back "
 			"(git branch -f), or start anew under another --id",
 			w->branch, tip, before);
-	if (git_clone_send(&w->clone, &w->origin, w->base, to, e))
+	if (!w->sent && git_clone_send(&w->clone, &w->origin, *tip ? tip : w->base, to, e))
 		return -1;
 	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
 }
@@ -283,8 +283,13 @@ static int commit(struct workspace *w, struct workspace_step *s, struct err *e)
 		.as = &w->as};
 	if (git_clone_commit(&w->clone, &c, oid, e))
 		return -1;
-	if (*oid)
-		snprintf(w->next.commit, sizeof(w->next.commit), "%s", oid);
+	if (!*oid)
+		return 0;
+	/* What the repository does not take has to be known before the step is journaled. */
+	if (git_clone_send(&w->clone, &w->origin, w->at.commit, oid, e))
+		return -1;
+	w->sent = true;
+	snprintf(w->next.commit, sizeof(w->next.commit), "%s", oid);
 	return 0;
 }
 
@@ -296,6 +301,7 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	bool runs = s->state->kind == KIND_AGENT;
 	if (runs && !s->ok)
 		return git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e);
+	w->sent = false;
 	w->next = w->at;
 	w->next.seq = s->seq;
 	w->next.attempt = s->attempt;

@@ -4,8 +4,8 @@
  *
  * What each step left in it is recorded before the step's journal line, so that a run which was
  * killed begins again with the tree of its last committed step; the commit of a state that ended
- * `ok` reaches the operator's branch after that line. The operator's checkout, HEAD and index are
- * not written.
+ * `ok` is in the operator's repository before that line and on the branch after it. The operator's
+ * checkout, HEAD and index are not written.
  */
 #ifndef RUN_WORKSPACE_H
 #define RUN_WORKSPACE_H
@@ -32,6 +32,7 @@ struct workspace {
 	char base[GIT_OID_BYTES]; /* where the instance began */
 	struct workspace_mark at, next;
 	bool has_next; /* `next` is recorded; it counts once its step is committed */
+	bool sent;     /* the operator's repository has next.commit, which no branch names yet */
 };
 
 /* What a machine's states need of it. Everything is borrowed. */

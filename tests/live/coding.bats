@@ -105,6 +105,18 @@ $FINISH"
 	[[ $(as_user git -C "$WS" show agent6/machine-fixer:file) == two ]]
 }
 
+@test "a commit that the repository does not take is the state's failure, not the machine's" {
+	repository
+	coder fixer "$CHECK" <<'END'
+{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"apply_edit","arguments":{"path":".gitmodules","edits":[{"kind":"create","new_string":"[submodule \"../x\"]\n\tpath = x\n\turl = --upload-pack=x\n"}]}}]}}
+{"state":"edit","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
+END
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 1 && $output == *"failed -> undone"*"disallowed submodule name"*"failed: bad"* ]]
+	[[ $(tip fixer) == "$(git -C "$WS" rev-parse main)" ]]
+}
+
 @test "a second state goes on where the first one ended, and a second instance at the branch's tip" {
 	repository
 	coder fixer "  after: {kind: tool, command: [sh, -c, 'git log --oneline | wc -l; echo made >made'], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
