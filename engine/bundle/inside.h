@@ -46,7 +46,9 @@ struct tar {
 bool tar_check(struct intake *in, const struct tar *tar);
 /* The name of the entry whose headers begin at `at`, byte for byte; "" where none can be. */
 char *tar_name(struct arena *a, const struct tar *tar, size_t at);
-/* Appends a member, and the end of the archive; -1: the buffer is full. */
+/* Appends a member, and the end of the archive; -1: the buffer is full. Not libarchive's writer: it
+ * composes names that are decomposed, or under hdrcharset=BINARY puts a record before every member
+ * that GNU tar warns of; and which bytes a tree gives would hang on its version. */
 int tar_put(struct buf *out, const struct member *m, const char *bytes, size_t len);
 int tar_end(struct buf *out);
 /* Reads the packed file `fd`. */

@@ -26,8 +26,7 @@ static int put_member(
 	return tar_put(tar, m, text, len) ? err_set(e, "cannot pack %s", m->path) : 0;
 }
 
-/* The machine file comes first, so that a reader knows after a few bytes what it holds. libarchive
- * would compose the names that are decomposed, which are then other names. */
+/* The machine file comes first, so that a reader knows after a few bytes what it holds. */
 static int put_members(struct buf *tar, const struct bundle *b, struct err *e)
 {
 	if (put_member(tar, b, b->machine, e))
