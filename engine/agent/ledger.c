@@ -1,5 +1,7 @@
 #include "agent/ledger.h"
 
+#include "agent/emit.h"
+
 void ledger_init(struct ledger *l, const struct limits *limits)
 {
 	*l = (struct ledger){.limits = limits};
@@ -7,7 +9,7 @@ void ledger_init(struct ledger *l, const struct limits *limits)
 
 void ledger_add(struct ledger *l, const struct usage *u, const struct prices *prices)
 {
-	int64_t cost = u->known ? usage_microusd(u, prices) : -1;
+	int64_t cost = usage_microusd(u, prices);
 	usage_add(&l->total, u);
 	l->unmetered = l->unmetered || !u->known;
 	l->measured_microusd += cost > 0 ? cost : 0;
@@ -51,4 +53,26 @@ int64_t ledger_output_cap(const struct ledger *l, const struct prices *prices, i
 			cap = (int64_t)left;
 	}
 	return cap < 1 ? 1 : cap;
+}
+
+json_t *ledger_json(const struct ledger *l)
+{
+	json_t *spent = json_pack("{s:I, s:I, s:I, s:o}", "input_tokens",
+		(json_int_t)l->total.input, "output_tokens", (json_int_t)l->total.output,
+		"cached_tokens", (json_int_t)l->total.cache_read, "microusd",
+		l->microusd < 0 ? json_null() : json_integer(l->microusd));
+	if (l->unmetered)
+		json_object_set_new(spent, "unmetered", json_true());
+	return spent;
+}
+
+void ledger_open(const struct ledger *l, const struct usage *told, const struct usage *most,
+	const struct prices *prices)
+{
+	struct ledger now = *l, then = *l;
+	ledger_add(&now, told, prices);
+	ledger_add(&then, most, prices);
+	json_t *event = ledger_json(&now);
+	json_object_set_new(event, "most", ledger_json(&then));
+	emit("spent", event);
 }

@@ -10,10 +10,12 @@ struct ledger {
 	struct usage total;
 	int64_t microusd;          /* -1: some of it could not be priced */
 	int64_t measured_microusd; /* what could be */
-	bool unmetered;            /* a billed attempt came without usage */
+	bool unmetered;            /* a billed attempt came without usage: all are lower bounds */
 };
 
 void ledger_init(struct ledger *l, const struct limits *limits);
+/* As the events have it: what was spent until now. */
+json_t *ledger_json(const struct ledger *l);
 /* Books one billed attempt at `prices`; NULL: unpriced. */
 void ledger_add(struct ledger *l, const struct usage *u, const struct prices *prices);
 /* A budget that must hold whatever the provider does: spend that cannot be measured breaks it. */
@@ -22,4 +24,8 @@ bool ledger_is_hard(const struct ledger *l);
 const char *ledger_reached(const struct ledger *l);
 /* `wanted` output tokens, or fewer where the budget has less left. */
 int64_t ledger_output_cap(const struct ledger *l, const struct prices *prices, int64_t wanted);
+/* The event of a call that is under way: what is spent with what it has `told`, and with the `most`
+ * that it can come to, which has been paid for when an agent is killed now. */
+void ledger_open(const struct ledger *l, const struct usage *told, const struct usage *most,
+	const struct prices *prices);
 #endif

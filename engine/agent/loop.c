@@ -82,36 +82,19 @@ static void on_notice(void *context, const char *text)
 	emit_notice("%s", text);
 }
 
-static json_t *money(int64_t microusd)
-{
-	return microusd < 0 ? json_null() : json_integer(microusd);
-}
-
-static json_t *usage_json(const struct usage *u, int64_t microusd)
-{
-	return json_pack("{s:I, s:I, s:I, s:o}", "input_tokens", (json_int_t)u->input,
-		"output_tokens", (json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read,
-		"microusd", money(microusd));
-}
-
 static void on_bill(void *context, const struct usage *u)
 {
 	struct loop *l = context;
 	ledger_add(&l->ledger, u, l->task->provider.prices);
 	usage_add(&l->call, u);
 	l->counted = u->known ? u->input : 0;
-	emit("spent", usage_json(&l->ledger.total, l->ledger.microusd));
+	emit("spent", ledger_json(&l->ledger));
 }
 
-/* Said before it is final: what was under way when an agent was killed has been paid for, too. */
-static void on_begun(void *context, const struct usage *u)
+static void on_open(void *context, const struct usage *told, const struct usage *most)
 {
 	const struct loop *l = context;
-	struct ledger now = l->ledger;
-	struct usage until_now = *u;
-	until_now.known = true;
-	ledger_add(&now, &until_now, l->task->provider.prices);
-	emit("spent", usage_json(&now.total, now.microusd));
+	ledger_open(&l->ledger, told, most, l->task->provider.prices);
 }
 
 static void keep(const struct loop *l, const struct wire_turn *t)
@@ -121,7 +104,7 @@ static void keep(const struct loop *l, const struct wire_turn *t)
 
 static void report_turn(struct loop *l, const struct wire_request *r, const struct wire_turn *turn)
 {
-	json_t *event = usage_json(&l->ledger.total, l->ledger.microusd);
+	json_t *event = ledger_json(&l->ledger);
 	json_object_set_new(event, "turn", json_integer((json_int_t)l->out->turns));
 	emit("turn", event);
 	if (turn)
@@ -465,7 +448,7 @@ static int begin(struct loop *l, struct err *e)
 		return -1;
 	l->client.notice = on_notice;
 	l->client.bill = on_bill;
-	l->client.begun = on_begun;
+	l->client.open = on_open;
 	l->client.context = l;
 	return 0;
 }
@@ -478,8 +461,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	int rc = begin(&l, e);
 	while (!rc && !step(&l))
 		;
-	out->usage = l.ledger.total;
-	out->microusd = l.ledger.microusd;
+	out->ledger = l.ledger;
 	out->payload = l.dispatch.payload;
 	endpoint_close(&l.client);
 	summary_close(&l.summary);
@@ -500,7 +482,7 @@ void loop_result_done(struct loop_result *r)
 json_t *loop_result_json(const struct loop_result *r)
 {
 	static const char *const names[] = {"ok", "failed", "budget_exhausted", "timeout"};
-	json_t *usage = usage_json(&r->usage, r->microusd);
+	json_t *usage = ledger_json(&r->ledger);
 	json_object_set_new(usage, "turns", json_integer((json_int_t)r->turns));
 	json_t *payload = r->payload ? json_incref(r->payload) : json_null();
 	return json_pack("{s:s, s:s, s:o, s:o}", "outcome", names[r->outcome], "reason", r->reason,

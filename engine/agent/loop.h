@@ -5,6 +5,7 @@
 #ifndef AGENT_LOOP_H
 #define AGENT_LOOP_H
 #include "agent/channels.h"
+#include "agent/ledger.h"
 #include "agent/request.h"
 
 enum outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_BUDGET, OUTCOME_TIMEOUT };
@@ -23,8 +24,7 @@ struct loop_result {
 	enum outcome outcome;
 	char reason[1024];
 	json_t *payload; /* OUTCOME_OK */
-	struct usage usage;
-	int64_t microusd; /* -1: unknown */
+	struct ledger ledger;
 	size_t turns;
 };
 

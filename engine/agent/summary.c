@@ -27,6 +27,13 @@ static void on_bill(void *context, const struct usage *u)
 {
 	struct summary *s = context;
 	ledger_add(s->ledger, u, s->task->reviewer->provider.prices);
+	emit("spent", ledger_json(s->ledger));
+}
+
+static void on_open(void *context, const struct usage *told, const struct usage *most)
+{
+	const struct summary *s = context;
+	ledger_open(s->ledger, told, most, s->task->reviewer->provider.prices);
 }
 
 int summary_open(struct summary *s, const struct task *task, int channel_fd, struct ledger *ledger,
@@ -42,6 +49,7 @@ int summary_open(struct summary *s, const struct task *task, int channel_fd, str
 		return -1;
 	s->client.notice = on_notice;
 	s->client.bill = on_bill;
+	s->client.open = on_open;
 	s->client.context = s;
 	s->task = task;
 	return 0;

@@ -136,7 +136,8 @@ static void add_fact(struct buf *line, const json_t *fields)
 		.input_tokens = json_integer_value(json_object_get(fact, "input_tokens")),
 		.output_tokens = json_integer_value(json_object_get(fact, "output_tokens")),
 		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
-		.unpriced = !json_is_number(usd)};
+		.unpriced =
+			!json_is_number(usd) || json_is_true(json_object_get(fact, "unmetered"))};
 	add_spend(line, &spent);
 	show_failure(line, fields);
 }

@@ -8,8 +8,10 @@ enum { HEADERS_MAX = 8, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
 
 struct attempt {
 	const struct client *client;
+	const struct wire_request *request;
+	size_t sent_bytes;
 	struct wire_stream *stream;
-	bool begun;       /* the client has been told */
+	bool begun;       /* it has told its usage, and that was passed on */
 	struct buf whole; /* an error's body, or a reply that does not stream */
 	struct http_head head;
 };
@@ -19,13 +21,30 @@ static bool is_ok(const struct http_head *head)
 	return head->status >= 200 && head->status < 300;
 }
 
+/* At three bytes a token, which errs on the high side. */
+static int64_t estimate(size_t bytes)
+{
+	return (int64_t)(bytes / 3);
+}
+
+static void open_bill(const struct attempt *a)
+{
+	struct usage told = *wire_stream_usage(a->stream), most = told;
+	most.input = told.input ? told.input : estimate(a->sent_bytes);
+	if (most.output < a->request->max_tokens)
+		most.output = a->request->max_tokens;
+	told.known = most.known = true;
+	told.cost_microusd = told.input ? told.cost_microusd : 0;
+	a->client->open(a->client->context, &told, &most);
+}
+
 static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *f)
 {
 	int rc = wire_stream_feed(a->stream, bytes, len, f);
 	const struct usage *u = wire_stream_usage(a->stream);
-	if (u->input && !u->known && !a->begun && a->client->begun) {
+	if (u->input && !u->known && !a->begun) {
 		a->begun = true;
-		a->client->begun(a->client->context, u);
+		open_bill(a);
 	}
 	return rc;
 }
@@ -115,15 +134,18 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 	return rc;
 }
 
-/* A stream that broke before it told its usage was paid for all the same: it is booked at three
- * bytes a token, which errs on the high side, so that a budget still binds. */
-static void bill_attempt(
-	const struct client *c, const struct attempt *a, size_t sent_bytes, bool replied)
+/* A stream that broke before it told its usage was paid for all the same: it is estimated, so that
+ * a budget still binds. */
+static void bill_attempt(const struct client *c, const struct attempt *a, bool replied)
 {
-	struct usage u = *wire_stream_usage(a->stream);
+	struct usage u = *wire_stream_usage(a->stream), none = {.known = true};
+	if (!is_ok(&a->head)) {
+		c->open(c->context, &none, &none);
+		return;
+	}
 	if (!u.known && !replied) {
-		int64_t written = (int64_t)(wire_stream_bytes(a->stream) / 3);
-		u.input = u.input ? u.input : (int64_t)(sent_bytes / 3);
+		int64_t written = estimate(wire_stream_bytes(a->stream));
+		u.input = u.input ? u.input : estimate(a->sent_bytes);
 		u.output = u.output > written ? u.output : written;
 		u.known = true;
 	}
@@ -139,16 +161,19 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 	request.quirks = c->quirks;
 	if (c->format->encode(&request, &body))
 		return fault_set(f, FAULT_CONTEXT, "the request is longer than 64 MiB");
-	struct attempt a = {.client = c, .stream = wire_stream_new(c->format, serial)};
+	struct attempt a = {.client = c,
+		.request = r,
+		.sent_bytes = body.len,
+		.stream = wire_stream_new(c->format, serial)};
 	buf_init(&a.whole, WIRE_CONTENT_CAP_BYTES);
 	if (!a.stream)
 		return fault_set(f, FAULT_FATAL, "out of memory");
+	open_bill(&a);
 	struct fault broken = FAULT_INIT, ended = FAULT_INIT;
 	int rc = post(c, &body, deadline_ms, &a, &broken);
 	/* A connection that breaks behind the terminal event has delivered the whole turn. */
 	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
-	if (is_ok(&a.head))
-		bill_attempt(c, &a, body.len, !settled);
+	bill_attempt(c, &a, !settled);
 	if (settled)
 		*f = rc ? broken : ended;
 	if (settled && f->kind == FAULT_RETRY && !f->status && http_broker_gone(c->http)) {

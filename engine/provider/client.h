@@ -12,6 +12,10 @@ typedef void client_notice_fn(void *context, const char *text);
 /* What a call cost, attempt by attempt: every attempt that reached the model was billed. */
 typedef void client_bill_fn(void *context, const struct usage *u);
 
+/* Before an attempt is sent, and once more when it tells its usage before it ends: what it has told
+ * until now, and the most that it can come to. An attempt that is not billed takes that back. */
+typedef void client_open_fn(void *context, const struct usage *told, const struct usage *most);
+
 struct client {
 	const struct wire_format *format;
 	struct http *http;       /* borrowed */
@@ -25,8 +29,7 @@ struct client {
 	char version_header[64];
 	client_notice_fn *notice;
 	client_bill_fn *bill;
-	client_bill_fn *begun; /* once per attempt that tells its usage before it ends; NULL: nobody
-				  asks */
+	client_open_fn *open;
 	void *context;
 };
 

@@ -163,7 +163,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		live_notice(w, "state %s: %.900s", t->step->state->name,
 			json_string_value(json_object_get(line, "text")));
 	if (!strcmp(event, "spent") || !strcmp(event, "turn") || !strcmp(event, "result")) {
-		states_note_spend(t->dir_fd, t->step->execution, &t->events.spend);
+		states_note_spend(t->dir_fd, t->step->execution, &t->events.most);
 		w->now.input_tokens = t->events.spend.input_tokens;
 		w->now.output_tokens = t->events.spend.output_tokens;
 		w->now.microusd = t->events.spend.microusd;
@@ -212,15 +212,10 @@ static int send_order(struct talk *t, struct err *e)
 
 static json_t *agent_fact(const struct talk *t)
 {
-	const struct spend *s = &t->events.spend;
 	json_t *fact = agent_events_fact(&t->events, t->pump.late);
-	json_t *usd = s->unpriced ? json_null() : json_real((double)s->microusd / 1e6);
 	json_object_set_new(fact, "provider", json_string(t->step->provider->name));
 	json_object_set_new(fact, "model", json_string(t->step->model));
-	json_object_set_new(fact, "usd", usd);
-	json_object_set_new(fact, "input_tokens", json_integer(s->input_tokens));
-	json_object_set_new(fact, "output_tokens", json_integer(s->output_tokens));
-	json_object_set_new(fact, "cached_tokens", json_integer(s->cached_tokens));
+	json_object_update_new(fact, spend_encode(&t->events.most));
 	json_object_set_new(fact, "turns", json_integer(t->events.turns));
 	return fact;
 }

@@ -51,18 +51,28 @@ static void raise_to(int64_t *held, int64_t said)
 }
 
 /* A gateway that reports less than before, or nonsense, must not lower the ledger. */
-static int take_usage(struct agent_events *a, const json_t *usage)
+static int raise_spend(struct spend *held, const json_t *usage)
 {
 	int64_t input = count_of(usage, "input_tokens"), output = count_of(usage, "output_tokens");
 	int64_t cached = count_of(usage, "cached_tokens"), microusd = count_of(usage, "microusd");
 	if (input < 0 || output < 0 || cached < 0)
 		return -1;
-	raise_to(&a->spend.input_tokens, input);
-	raise_to(&a->spend.output_tokens, output);
-	raise_to(&a->spend.cached_tokens, cached);
-	raise_to(&a->spend.microusd, microusd);
-	a->spend.unpriced = microusd < 0;
+	raise_to(&held->input_tokens, input);
+	raise_to(&held->output_tokens, output);
+	raise_to(&held->cached_tokens, cached);
+	raise_to(&held->microusd, microusd);
+	held->unpriced = microusd < 0;
+	held->unmetered |= json_is_true(json_object_get(usage, "unmetered"));
 	return 0;
+}
+
+static int take_usage(struct agent_events *a, const json_t *usage)
+{
+	const json_t *most = json_object_get(usage, "most");
+	if (raise_spend(&a->spend, usage))
+		return -1;
+	a->most = a->spend;
+	return most ? raise_spend(&a->most, most) : 0;
 }
 
 static void take_result(struct agent_events *a, const json_t *line)

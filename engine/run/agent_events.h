@@ -15,6 +15,7 @@ struct agent_events {
 	struct buf line;
 	bool confined, ended, garbled;
 	struct spend spend; /* cumulative; never goes down */
+	struct spend most;  /* the same with a call that is under way, as it may have cost */
 	int64_t turns;
 	json_t *result;  /* {outcome, reason, payload}; NULL until the last line */
 	json_t *egress;  /* by endpoint: {connections, up, down, refusals} */

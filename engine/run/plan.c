@@ -82,33 +82,36 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 	if (t->transitions >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
 			       (long long)m->max_transitions, p->state->name) > 0;
-	if ((m->max_usd.present || most_microusd >= 0) && t->unpriced)
-		return snprintf(reason, bytes,
-			       "budget.max_usd of the %s cannot be held before state %s: a "
-			       "provider did not report what was used",
-			       m->max_usd.present ? "machine" : "configuration",
-			       p->state->name) > 0;
 	const struct {
 		const char *name;
 		int64_t spent, limit;
 		double scale;
+		bool unknown; /* `spent` is a lower bound, and the limit must hold */
 	} limits[] = {
-		{"budget.max_usd of the machine", t->microusd, microusd(m->max_usd), 1e6},
+		{"budget.max_usd of the machine", t->microusd, microusd(m->max_usd), 1e6,
+			t->unpriced},
 		{"budget.best_effort_usd_limit of the machine", t->microusd,
-			microusd(m->best_effort_usd), 1e6},
-		{"budget.max_usd of the configuration", t->microusd, most_microusd, 1e6},
+			microusd(m->best_effort_usd), 1e6, false},
+		{"budget.max_usd of the configuration", t->microusd, most_microusd, 1e6,
+			t->unpriced},
 		{"budget.max_input_tokens of the configuration", t->input_tokens,
-			c ? c->budget.max_input_tokens : -1, 1},
+			c ? c->budget.max_input_tokens : -1, 1, t->unmetered},
 		{"budget.max_output_tokens of the configuration", t->output_tokens,
-			c ? c->budget.max_output_tokens : -1, 1},
+			c ? c->budget.max_output_tokens : -1, 1, t->unmetered},
 	};
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		if (limits[i].limit >= 0 && limits[i].unknown)
+			return snprintf(reason, bytes,
+				       "%s cannot be held before state %s: a provider did not "
+				       "report what was used",
+				       limits[i].name, p->state->name) > 0;
 		if (over(limits[i].spent, limits[i].limit))
 			return snprintf(reason, bytes,
 				       "%s (%.10g) is used up (%.10g) before state %s",
 				       limits[i].name, (double)limits[i].limit / limits[i].scale,
 				       (double)limits[i].spent / limits[i].scale,
 				       p->state->name) > 0;
+	}
 	return false;
 }
 

@@ -75,8 +75,20 @@ int spend_decode(const json_t *from, struct spend *out, struct err *e)
 				   json_number_value(usd) > 1e12))
 		return err_set(e, "usd is not an amount");
 	s.microusd = s.unpriced ? 0 : llround(json_number_value(usd) * 1e6);
+	s.unmetered = json_is_true(json_object_get(from, "unmetered"));
 	*out = s;
 	return 0;
+}
+
+json_t *spend_encode(const struct spend *s)
+{
+	json_t *usd = s->unpriced ? json_null() : json_real((double)s->microusd / 1e6);
+	json_t *spent = json_pack("{s:I,s:I,s:I,s:o}", "input_tokens", (json_int_t)s->input_tokens,
+		"output_tokens", (json_int_t)s->output_tokens, "cached_tokens",
+		(json_int_t)s->cached_tokens, "usd", usd);
+	if (s->unmetered)
+		json_object_set_new(spent, "unmetered", json_true());
+	return spent;
 }
 
 static int book(struct position *p, const json_t *from, struct err *e)
@@ -88,7 +100,8 @@ static int book(struct position *p, const json_t *from, struct err *e)
 	p->totals.output_tokens = add(p->totals.output_tokens, s.output_tokens);
 	p->totals.cached_tokens = add(p->totals.cached_tokens, s.cached_tokens);
 	p->totals.microusd = add(p->totals.microusd, s.microusd);
-	p->totals.unpriced |= s.unpriced;
+	p->totals.unpriced |= s.unpriced || s.unmetered;
+	p->totals.unmetered |= s.unmetered;
 	p->step.input_tokens = add(p->step.input_tokens, s.input_tokens);
 	p->step.output_tokens = add(p->step.output_tokens, s.output_tokens);
 	p->step.microusd = add(p->step.microusd, s.microusd);
@@ -410,8 +423,12 @@ void position_blackboard_digest(const struct position *p, char out[POSITION_DIGE
 
 json_t *totals_encode(const struct totals *t)
 {
-	return json_pack("{s:I,s:I,s:I,s:I,s:f,s:b}", "transitions", (json_int_t)t->transitions,
-		"input_tokens", (json_int_t)t->input_tokens, "output_tokens",
-		(json_int_t)t->output_tokens, "cached_tokens", (json_int_t)t->cached_tokens, "usd",
-		(double)t->microusd / 1e6, "unpriced", t->unpriced);
+	json_t *totals =
+		json_pack("{s:I,s:I,s:I,s:I,s:f,s:b}", "transitions", (json_int_t)t->transitions,
+			"input_tokens", (json_int_t)t->input_tokens, "output_tokens",
+			(json_int_t)t->output_tokens, "cached_tokens", (json_int_t)t->cached_tokens,
+			"usd", (double)t->microusd / 1e6, "unpriced", t->unpriced);
+	if (t->unmetered)
+		json_object_set_new(totals, "unmetered", json_true());
+	return totals;
 }

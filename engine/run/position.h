@@ -19,12 +19,13 @@ enum {
 
 struct totals {
 	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;
-	bool unpriced; /* some spend had no price: microusd is a lower bound */
+	bool unpriced;  /* some spend had no price: microusd is a lower bound */
+	bool unmetered; /* some spend was not reported: all of them are */
 };
 
 struct spend {
 	int64_t input_tokens, output_tokens, cached_tokens, microusd;
-	bool unpriced;
+	bool unpriced, unmetered;
 };
 
 /* Why a machine ended: its terminal state, a budget, or a state that could not go on. */
@@ -71,6 +72,8 @@ bool position_retries(const struct position *p, const struct verdict *v);
 void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES]);
 /* Reads the money and tokens of a fact or spend line: refuses what is negative or no number. */
 int spend_decode(const json_t *from, struct spend *out, struct err *e);
+/* The members that it reads. */
+json_t *spend_encode(const struct spend *s);
 json_t *totals_encode(const struct totals *t);
 const char *end_cause_name(enum end_cause cause);
 

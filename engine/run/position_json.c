@@ -26,13 +26,14 @@ static int totals_decode(json_t *data, struct totals *out)
 {
 	json_int_t transitions, input, output, cached;
 	double usd;
-	int unpriced;
-	if (json_unpack_ex(data, NULL, JSON_STRICT, "{s:I,s:I,s:I,s:I,s:f,s:b}", "transitions",
+	int unpriced, unmetered = 0;
+	if (json_unpack_ex(data, NULL, JSON_STRICT, "{s:I,s:I,s:I,s:I,s:f,s:b,s?b}", "transitions",
 		    &transitions, "input_tokens", &input, "output_tokens", &output, "cached_tokens",
-		    &cached, "usd", &usd, "unpriced", &unpriced) ||
+		    &cached, "usd", &usd, "unpriced", &unpriced, "unmetered", &unmetered) ||
 		!(usd >= 0 && usd < 9e12))
 		return -1;
-	*out = (struct totals){transitions, input, output, cached, llround(usd * 1e6), unpriced};
+	*out = (struct totals){
+		transitions, input, output, cached, llround(usd * 1e6), unpriced, unmetered};
 	return 0;
 }
 

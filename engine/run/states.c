@@ -75,15 +75,12 @@ int states_note_spend(int dir_fd, int execution, const struct spend *s)
 	char note[NOTE_BYTES];
 	memset(note, ' ', sizeof(note));
 	AUTO_FD int fd = io_open_plain(dir_fd, "spend", O_WRONLY | O_CREAT, NULL);
-	char usd[32] = "null";
-	if (!s->unpriced)
-		snprintf(usd, sizeof(usd), "%.6f", (double)s->microusd / 1e6);
-	int n = snprintf(note, sizeof(note),
-		"{\"execution\":%d,\"input_tokens\":%lld,\"output_tokens\":%lld,"
-		"\"cached_tokens\":%lld,\"usd\":%s}",
-		execution, (long long)s->input_tokens, (long long)s->output_tokens,
-		(long long)s->cached_tokens, usd);
-	note[n] = ' ';
+	json_auto_t *spent = spend_encode(s);
+	json_object_set_new(spent, "execution", json_integer(execution));
+	AUTO_FREE char *text = json_text(spent);
+	if (!text || strlen(text) > sizeof(note))
+		return -1;
+	memcpy(note, text, strlen(text));
 	return fd >= 0 && pwrite(fd, note, sizeof(note), 0) == (ssize_t)sizeof(note) ? 0 : -1;
 }
 

@@ -48,14 +48,17 @@ rehearsed() { # DIR FILTER
 	for i in 1 2; do
 		agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/killed" >/dev/null 2>&1 3>&- &
 		local runner=$!
-		spent() { grep -q "\"execution\":$i," "$SCRATCH"/dir/state/*/machines/killed/states/1-greet/spend; }
+		# The second call is under way: 40 tokens are reported, 8192 it allows.
+		spent() { grep -q "\"execution\":$i,.*\"output_tokens\":8232," "$SCRATCH"/dir/state/*/machines/killed/states/1-greet/spend; }
 		eventually spent
 		kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/killed/lock)"
 		wait "$runner" || true
 	done
 	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/killed"
-	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "spend") | .input_tokens' | tr '\n' ' ') == "600 600 " ]]
-	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "end") | "\(.totals.input_tokens) \(.totals.output_tokens)"') == "2500 150" ]]
+	rehearsed "$SCRATCH/dir" 'select(.t == "spend")'
+	# A call that nobody saw the end of is booked at the most it can have come to.
+	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "spend") | .input_tokens > 700 and .input_tokens < 5000 and .output_tokens == 8232' | tr '\n' ' ') == "true true " ]]
+	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "end") | .totals.output_tokens') == $((2 * 8232 + 70)) ]]
 	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "end") | .totals.usd > 0') == true ]]
 }
 

@@ -122,6 +122,32 @@ static void spent(const struct kit *k, char *out, size_t bytes)
 				(int)json_integer_value(json_object_get(line, "input_tokens")));
 }
 
+/* What the first event of that kind says that the call under way can come to. */
+static const json_t *most(const struct kit *k)
+{
+	size_t i;
+	json_t *line;
+	json_array_foreach (k->events, i, line)
+		if (json_object_get(line, "most"))
+			return json_object_get(line, "most");
+	return NULL;
+}
+
+static void under_way(void)
+{
+	AUTO_KIT k = {.format = "openai",
+		.limits = json_pack("{s:i}", "max_output_tokens_per_call", 4000),
+		.replies = {{KIT_HEAD("503 No", "text/plain") "busy", 0, 0}},
+		.provider = json_pack("{s:i}", "max_retries", 0)};
+	kit_run(&k);
+	ok(json_integer_value(json_object_get(most(&k), "input_tokens")) > 100,
+		"before a call is sent, its request is counted");
+	is(json_integer_value(json_object_get(most(&k), "output_tokens")), 4000,
+		"and all the output that it allows");
+	ok(json_integer_value(json_object_get(most(&k), "microusd")) > 0, "with its price");
+	is(kit_usage(&k, "input_tokens"), 0, "one that is refused has cost nothing");
+}
+
 static void cut_and_overloaded(void)
 {
 	char told[100] = "";
@@ -136,7 +162,8 @@ static void cut_and_overloaded(void)
 	is_str(kit_outcome(&k), "ok", "a cut and an overloaded stream are retried");
 	is(kit_usage(&k, "input_tokens"), 450, "and billed");
 	spent(&k, told, sizeof(told));
-	has_str(told, "150 150 300 300 450 ", "as soon as it is known, and when it is over");
+	has_str(told, "0 150 150 150 300 300 300 450 ",
+		"as soon as it is known, and when it is over");
 	ok(!strstr(k.requests, "half"), "what the cut turn said is discarded");
 	AUTO_KIT long_cut = {.format = "anthropic",
 		.provider = json_pack("{s:i}", "max_retries", 0),
@@ -240,6 +267,16 @@ static void budgets(void)
 	kit_run(&blind);
 	is_str(kit_outcome(&blind), "failed", "missing usage under a hard budget fails closed");
 	has_str(kit_reason(&blind), "no usage", "and says why");
+	AUTO_KIT some = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_microusd", 100000),
+		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
+			{KIT_STREAM KIT_CALL(0, "t", "list_dir",
+				 "{\"path\":\".\"}") "data: {\"type\":\"message_stop\"}\n\n",
+				0, 0}}};
+	kit_run(&some);
+	ok(kit_usage(&some, "microusd") > 0, "what was reported until then is still told");
+	ok(json_is_true(json_object_get(json_object_get(some.result, "usage"), "unmetered")),
+		"as a lower bound");
 	AUTO_KIT begun = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 100000),
 		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir",
@@ -403,6 +440,7 @@ int main(void)
 	finishes_openai();
 	repairs();
 	retries();
+	under_way();
 	cut_and_overloaded();
 	fatal();
 	budgets();

@@ -117,6 +117,30 @@ static void test_money(void)
 	agent_events_done(&a);
 }
 
+static void test_under_way(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	say(&a, "{'event':'spent','input_tokens':5,'output_tokens':1,'cached_tokens':0,"
+		"'microusd':3,'most':{'input_tokens':500,'output_tokens':9000,'cached_tokens':0,"
+		"'microusd':700}}\n");
+	is(a.spend.input_tokens, 5, "what is spent");
+	is(a.most.output_tokens, 9000, "and what it may be when the agent is killed now");
+	is(a.most.microusd, 700, "in money, too");
+	say(&a, "{'event':'spent','input_tokens':450,'output_tokens':20,'cached_tokens':0,"
+		"'microusd':90}\n");
+	ok(a.most.input_tokens == 450 && a.most.output_tokens == 20 && a.most.microusd == 90,
+		"the bill takes its place");
+	say(&a, "{'event':'turn','turn':1,'input_tokens':450,'output_tokens':20,"
+		"'cached_tokens':0,'microusd':90,'unmetered':true}\n");
+	ok(a.most.unmetered && !a.most.unpriced && a.most.microusd == 90,
+		"a reply without usage leaves a lower bound");
+	say(&a, "{'event':'spent','input_tokens':450,'output_tokens':20,'cached_tokens':0,"
+		"'microusd':90,'most':7}\n");
+	ok(a.garbled, "no usage at all is refused");
+	agent_events_done(&a);
+}
+
 static void test_egress(void)
 {
 	struct agent_events a;
@@ -145,6 +169,7 @@ int main(void)
 	test_garbage();
 	test_long_line();
 	test_money();
+	test_under_way();
 	test_egress();
 	return tap_done();
 }

@@ -215,6 +215,12 @@ static void test_budget(void)
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "the operator's limit stops it as well");
 	has_str(why, "budget.max_usd of the configuration cannot be held", "by its name");
 	config->budget.max_microusd = -1;
+	config->budget.max_output_tokens = 5000;
+	ok(!plan_exhausted(&at, config, why, sizeof(why)), "tokens are known without a price");
+	at.totals.unmetered = true;
+	ok(plan_exhausted(&at, config, why, sizeof(why)), "and not without usage");
+	has_str(why, "budget.max_output_tokens of the configuration cannot be held", "by its name");
+	config->budget.max_output_tokens = -1;
 	f.m->max_usd = own;
 	at.totals = (struct totals){.transitions = 9};
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "so are transitions");
