@@ -6,7 +6,6 @@
  * link; the copy is made from that descriptor, and its flags are set on all of it, submounts
  * included, before it becomes visible anywhere.
  */
-#include "base/beneath.h"
 #include "jail/jail.h"
 #include <limits.h>
 #include <linux/mount.h>
@@ -14,11 +13,11 @@
 
 /* What is the same for all trees. Two grants seldom have two owners: the last namespace is kept. */
 struct opening {
-	int root_fd, userns_fd;
+	int userns_fd;
 	uid_t uid;
 	gid_t gid;
 	bool map;     /* the ids of grants */
-	bool refused; /* by the file system of a tree that is to be written */
+	bool refused; /* by the file system of the last tree */
 };
 
 static int lock_down(const struct place *p, int userns_fd, struct err *e)
@@ -31,30 +30,31 @@ static int lock_down(const struct place *p, int userns_fd, struct err *e)
 	struct mount_attr attr = {.attr_set = set,
 		.propagation = 1 << 18, /* MS_PRIVATE */
 		.userns_fd = userns_fd < 0 ? 0 : (unsigned)userns_fd};
-	if (syscall(SYS_mount_setattr, p->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+	if (!syscall(SYS_mount_setattr, p->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
 		    sizeof(attr)))
-		return err_errno(e, "cannot set the mount flags of %s", p->path);
-	return 0;
+		return 0;
+	/* Where the file system cannot map ids, what is only read may stay as others see it; what
+	 * is written must not. */
+	if (userns_fd >= 0 && p->kind == PLACE_READ && errno == EINVAL)
+		return lock_down(p, -1, e);
+	return err_errno(e, "cannot set the mount flags of %s", p->path);
 }
 
-/* -1 without an error: an optional path that is absent, or a link, which is remembered: /bin and
- * friends are links on a merged-/usr host, /etc/localtime is one on most. */
-static int open_path(struct place *p, int root_fd, struct err *e)
+/* -1 without an error: one of the jail's own that is absent, or a link, which is made again: /bin
+ * and friends are links on a merged-/usr host, /etc/localtime is one on most. */
+static int open_path(struct place *p, struct err *e)
 {
-	char text[PATH_MAX] = "";
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
 	/* The target of this one is not visible inside, so it is bound itself. */
-	uint64_t resolve = strcmp(p->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
-	int fd = beneath_open(root_fd, p->path + 1, O_PATH, 0, resolve);
-	if (fd >= 0 || (p->optional && errno == ENOENT))
+	how.resolve |= strcmp(p->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, p->path, &how, sizeof(how));
+	p->link = fd < 0 && errno == ELOOP && !p->grant;
+	if (fd >= 0 || p->link || (errno == ENOENT && !p->grant))
 		return fd;
-	if (errno != ELOOP)
-		return err_errno(e, "cannot open %s", p->path);
-	if (!p->optional)
-		return err_errno(
-			e, "%s is or passes through a symbolic link; give its real path", p->path);
-	if (readlink(p->path, text, sizeof(text) - 1) < 0 || !(p->link = strdup(text)))
-		return err_errno(e, "cannot read the link %s", p->path);
-	return -1;
+	return errno == ELOOP
+		       ? err_errno(e, "%s is or passes through a symbolic link; give its real path",
+				 p->path)
+		       : err_errno(e, "cannot open %s", p->path);
 }
 
 static int owner_namespace(struct opening *o, const struct stat *st, struct err *e)
@@ -69,7 +69,7 @@ static int owner_namespace(struct opening *o, const struct stat *st, struct err 
 static int open_place(struct opening *o, struct place *p, struct err *e)
 {
 	struct stat st;
-	AUTO_FD int fd = open_path(p, o->root_fd, e);
+	AUTO_FD int fd = open_path(p, e);
 	if (fd < 0)
 		return e->text[0] ? -1 : 0;
 	if (fstat(fd, &st))
@@ -83,31 +83,23 @@ static int open_place(struct opening *o, struct place *p, struct err *e)
 		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (p->tree_fd < 0)
 		return err_errno(e, "cannot copy the mount of %s", p->path);
-	if (!o->map || !p->grant)
-		return lock_down(p, -1, e);
-	struct err why = ERR_NONE;
-	if (owner_namespace(o, &st, e) || !lock_down(p, o->userns_fd, &why))
-		return e->text[0] ? -1 : 0;
-	/* Where the file system cannot map ids, what is only read may stay as others see it; what
-	 * is written must not. */
-	if (p->kind == PLACE_READ && why.number == EINVAL)
-		return lock_down(p, -1, e);
-	o->refused = true;
-	*e = why;
-	return -1;
+	bool map = o->map && p->grant;
+	if (map && owner_namespace(o, &st, e))
+		return -1;
+	int failed = lock_down(p, map ? o->userns_fd : -1, e);
+	o->refused = map && failed;
+	return failed;
 }
 
 static int open_all(struct layout *l, struct opening *o, struct err *e)
 {
 	int failed = 0;
 	o->userns_fd = -1;
-	o->root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	for (struct place *p = l->place; !failed && p < l->place + l->count; p++)
 		if (p->kind >= PLACE_READ && p->kind <= PLACE_DEVICE)
 			failed = open_place(o, p, e);
-	for (struct place *p = l->place; failed && p < l->place + l->count; p++)
-		own_close(&p->tree_fd);
-	own_close(&o->root_fd);
+	if (failed)
+		layout_done(l);
 	own_close(&o->userns_fd);
 	return failed;
 }

@@ -22,18 +22,19 @@ static const struct {
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e)
 {
 	struct stat st;
-	if (l->count == LAYOUT_PLACES_MAX)
-		return err_set(
-			e, "more than %d paths to mount, %s is one", LAYOUT_PLACES_MAX, path);
+	size_t size = strlen(path) + 1;
+	if (l->count == LAYOUT_PLACES_MAX || size > sizeof(l->text) - l->text_len)
+		return err_set(e, "too many paths to mount, %s is one", path);
 	if ((place.grant || place.kind == PLACE_MASK) && !lstat(path, &st)) {
 		place.dev = st.st_dev;
 		place.ino = st.st_ino;
 		place.directory = S_ISDIR(st.st_mode);
 	}
-	place.path = strdup(path);
+	place.path = memcpy(l->text + l->text_len, path, size);
+	l->text_len += size;
 	place.tree_fd = -1;
-	l->place[l->count] = place;
-	return place.path ? (l->count++, 0) : err_set(e, "out of memory");
+	l->place[l->count++] = place;
+	return 0;
 }
 
 static bool is_listed(const char *const *list, const char *path, bool below)
@@ -150,11 +151,9 @@ static void sort(struct layout *l)
 		if (again && last->kind == PLACE_READ)
 			last->exec |= p->exec;
 		if (again || (hidden && path_is_below(p->path, hidden)))
-			free(p->path);
-		else
-			l->place[kept++] = *p;
-		if (kept && l->place[kept - 1].kind == PLACE_HIDE)
-			hidden = l->place[kept - 1].path;
+			continue;
+		hidden = p->kind == PLACE_HIDE ? p->path : hidden;
+		l->place[kept++] = *p;
 	}
 	l->count = kept;
 }
@@ -183,14 +182,12 @@ static int add_pins(struct layout *l, struct err *e)
 	return 0;
 }
 
-static int add_sockets(struct layout *l, struct err *e)
+static void add_sockets(struct layout *l)
 {
 	size_t count = l->count;
 	for (size_t i = 0; i < count; i++)
-		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path) &&
-			scan_tree(l, l->place[i].path, e))
-			return -1;
-	return 0;
+		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path))
+			scan_tree(l, l->place[i].path);
 }
 
 static int add_own(struct layout *l, const struct policy *p, struct err *e)
@@ -201,7 +198,6 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		struct place place = {.kind = own[i].kind,
 			.exec = own[i].exec,
-			.optional = own[i].kind == PLACE_READ,
 			.directory = own[i].kind >= PLACE_TMPFS};
 		for (const char *const *path = own[i].paths; holds[own[i].when] && *path; path++)
 			if (layout_add(l, *path, place, e))
@@ -212,7 +208,7 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 
 int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e)
 {
-	l->count = l->missing_count = 0;
+	l->count = l->missing_count = l->text_len = 0;
 	l->scan_cut = false;
 	if (add_workspace(l, p, e) || add_all(l, p->read, PLACE_READ, add_grant, e) ||
 		add_all(l, p->write, PLACE_WRITE, add_grant, e) ||
@@ -220,7 +216,9 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);
-	if ((scan && LAYER_ON("mask") && add_sockets(l, e)) || add_own(l, p, e))
+	if (scan && LAYER_ON("mask"))
+		add_sockets(l);
+	if (add_own(l, p, e))
 		return -1;
 	sort(l);
 	return LAYER_ON("pin") ? add_pins(l, e) : 0;
@@ -241,12 +239,8 @@ bool layout_same(const struct layout *a, const struct layout *b)
 
 void layout_done(struct layout *l)
 {
-	for (struct place *p = l->place; p < l->place + l->count; p++) {
+	for (struct place *p = l->place; p < l->place + l->count; p++)
 		own_close(&p->tree_fd);
-		free(p->path);
-		free(p->link);
-	}
-	l->count = 0;
 }
 
 int layout_count(const struct layout *l, enum place_kind kind)

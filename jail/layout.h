@@ -23,30 +23,32 @@ enum place_kind {
 };
 
 struct place {
-	char *path; /* owned */
+	const char *path; /* in the layout's text */
 	enum place_kind kind;
 	bool exec;
-	bool optional;  /* absent on the host: no place */
-	bool grant;     /* named by the policy: to be id-mapped for root */
-	bool directory; /* known once opened */
-	char *link;     /* it is a symbolic link on the host, with this text: not mounted; owned */
-	int tree_fd;    /* detached tree to put there, or -1; owned */
+	bool grant; /* named by the policy: to be id-mapped for root; what is not may be absent */
+	bool directory;    /* known once opened */
+	bool link;         /* it is a symbolic link on the host: made, not mounted */
+	int tree_fd;       /* detached tree to put there, or -1; owned */
 	uint64_t dev, ino; /* of a grant: when it was laid out; else when it was opened */
 };
 
-enum { LAYOUT_PLACES_MAX = 4096 };
+enum { LAYOUT_PLACES_MAX = 4096, LAYOUT_TEXT_MAX = 1024 * 1024 };
 
 struct layout {
 	struct place place[LAYOUT_PLACES_MAX]; /* sorted: what contains comes before its contents */
 	size_t count;
+	char text[LAYOUT_TEXT_MAX];
+	size_t text_len;
 	const char *missing[POLICY_PATHS_MAX]; /* protected paths that do not exist (yet) */
 	size_t missing_count;
 	bool scan_cut; /* there may be more sockets: unix sockets must stay closed */
 };
 
-/* Layouts are large: static ones. `l` is overwritten. `scan`: sockets and pipes in the grants are
- * looked for, to be covered. */
+/* Layouts are large: static ones. `l` is overwritten, and holds nothing to give back until its
+ * trees are opened. `scan`: sockets and pipes in the grants are looked for, to be covered. */
 int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e);
+/* Closes the trees. */
 void layout_done(struct layout *l);
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e);
 /* The deepest place that strictly contains `path`, pins aside; NULL: the new root itself. */
@@ -58,5 +60,5 @@ int layout_count(const struct layout *l, enum place_kind kind);
 
 /* scan.c: adds a place over every socket and named pipe below `path`. What cannot be read or is too
  * much sets scan_cut. */
-int scan_tree(struct layout *l, const char *path, struct err *e);
+void scan_tree(struct layout *l, const char *path);
 #endif

@@ -23,8 +23,10 @@ static const char *const links[][2] = {ROOT_LINKS(PAIR)};
  * root, so that a relative name means a place in it. */
 static int make(const char *path, const struct place *p, struct err *e)
 {
-	char parent[PATH_MAX];
-	int failed = p->link        ? symlink(p->link, path)
+	char parent[PATH_MAX], target[PATH_MAX] = "";
+	if (p->link && readlink(p->path, target, sizeof(target) - 1) < 0)
+		return err_errno(e, "cannot read the link %s", p->path);
+	int failed = p->link        ? symlink(target, path)
 		     : p->directory ? mkdir(path, 0755)
 				    : mknod(path, S_IFREG | 0444, 0);
 	if (!failed || errno == EEXIST)

@@ -18,61 +18,57 @@ struct walk {
 	struct layout *layout;
 	char path[PATH_MAX];
 	size_t depth, entries, found;
+	bool cut;
 };
 
-static int walk(struct walk *w, int at_fd, const char *name, struct err *e);
+static void walk(struct walk *w, int at_fd, const char *name);
 
-static int visit(struct walk *w, int dir_fd, const struct dirent *entry, struct err *e)
+static void visit(struct walk *w, int dir_fd, const struct dirent *entry)
 {
 	static const struct place cover = {.kind = PLACE_MASK};
 	size_t before = strlen(w->path), room = sizeof(w->path) - before;
 	struct stat st = {.st_mode = (mode_t)DTTOIF(entry->d_type)};
 	if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-		return 0;
-	if (entry->d_type == DT_UNKNOWN)
-		fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW);
+		return;
+	if (entry->d_type == DT_UNKNOWN && fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		w->cut |= errno != ENOENT;
 	bool service = S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode);
 	if (!service && !S_ISDIR(st.st_mode))
-		return 0;
-	int failed = 0;
-	if (w->found == FOUND_MAX ||
-		(size_t)snprintf(w->path + before, room, "/%s", entry->d_name) >= room)
-		w->layout->scan_cut = true;
+		return;
+	if ((size_t)snprintf(w->path + before, room, "/%s", entry->d_name) >= room)
+		w->cut = true;
 	else if (!service)
-		failed = walk(w, dir_fd, entry->d_name, e);
-	else if (++w->found)
-		failed = layout_add(w->layout, w->path, cover, e);
+		walk(w, dir_fd, entry->d_name);
+	else
+		w->cut |= ++w->found > FOUND_MAX || layout_add(w->layout, w->path, cover, NULL);
 	w->path[before] = '\0';
-	return failed;
 }
 
 /* As the kernel tells it: a C library's stream would ask two things more of every directory. */
-static int walk(struct walk *w, int at_fd, const char *name, struct err *e)
+static void walk(struct walk *w, int at_fd, const char *name)
 {
 	_Alignas(struct dirent) char block[BLOCK_BYTES];
 	AUTO_FD int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int failed = 0;
 	ssize_t len = 0;
 	/* A granted file is looked at where it is mounted; what is missing fails there. */
 	if (fd < 0)
-		w->layout->scan_cut |= errno != ENOTDIR && errno != ENOENT;
-	w->layout->scan_cut |= ++w->depth > DEPTH_MAX;
-	while (fd >= 0 && !failed && !w->layout->scan_cut &&
-		(len = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
-		for (ssize_t at = 0; at < len && !failed && !w->layout->scan_cut;) {
+		w->cut |= errno != ENOTDIR && errno != ENOENT;
+	w->cut |= ++w->depth > DEPTH_MAX;
+	while (fd >= 0 && !w->cut && (len = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
+		for (ssize_t at = 0; at < len && !w->cut;) {
 			const struct dirent *entry = (const void *)(block + at);
 			at += entry->d_reclen;
-			w->layout->scan_cut = ++w->entries > ENTRIES_MAX;
-			failed = visit(w, fd, entry, e);
+			w->cut = ++w->entries > ENTRIES_MAX;
+			visit(w, fd, entry);
 		}
-	w->layout->scan_cut |= len < 0;
+	w->cut |= len < 0;
 	w->depth--;
-	return failed;
 }
 
-int scan_tree(struct layout *l, const char *path, struct err *e)
+void scan_tree(struct layout *l, const char *path)
 {
-	struct walk w = {.layout = l};
+	struct walk w = {.layout = l, .cut = l->scan_cut};
 	snprintf(w.path, sizeof(w.path), "%s", path);
-	return walk(&w, AT_FDCWD, path, e);
+	walk(&w, AT_FDCWD, path);
+	l->scan_cut = w.cut;
 }
