@@ -16,7 +16,7 @@ enum { SWEEPS_MAX = 100000 };
 static int choose_user(struct jail *j, struct err *e)
 {
 	struct stat st;
-	if (geteuid() != 0)
+	if (j->root != ROOT_HOST)
 		return 0;
 	if (stat(j->policy.workspace, &st))
 		return err_errno(e, "cannot examine %s", j->policy.workspace);
@@ -37,7 +37,7 @@ static int make_temp(struct jail *j, struct err *e)
 	if (!mkdtemp(path))
 		return err_errno(e, "cannot make a private directory in /tmp");
 	j->temp_dir = strdup(path);
-	if (j->root == ROOT_HOST && chown(path, j->host_uid, j->host_gid))
+	if (chown(path, j->host_uid, j->host_gid))
 		return err_errno(e, "cannot give %s to the command's user", path);
 	/* git takes a system configuration that it may not read for a damaged one. */
 	return policy_setenv(&j->policy, "HOME", path, e) ||

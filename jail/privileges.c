@@ -10,7 +10,7 @@
 
 int privileges_fix(struct jail *j, struct err *e)
 {
-	if (j->strict && j->root == ROOT_CONFINED) {
+	if (j->root == ROOT_CONFINED) {
 		j->report->layers.uid = "root";
 		if (!j->policy.allow_root_jail)
 			return err_set(e,

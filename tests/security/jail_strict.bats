@@ -156,13 +156,16 @@ check_identity() {
 
 @test "root of a namespace is an ordinary user to the host, or refused" {
 	need_root
+	local profile jail=(unshare --user --map-root-user "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7)
 	run jail -- true
-	policy -- touch made >"$SCRATCH/policy.json"
-	run unshare --user --map-root-user "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json"
-	[[ $status -eq 125 && $output == *"allow_root_jail"* && ! -e $WS/made ]]
 	give_user "$WS"
-	run as_user unshare --user --map-root-user "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json"
-	[[ $status -eq 0 && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
+	for profile in strict hardened; do
+		policy "profile=\"$profile\"" -- touch "made-$profile" >"$SCRATCH/policy.json"
+		run "${jail[@]}" 7>"$SCRATCH/status"
+		[[ $status -eq 125 && $output == *"allow_root_jail"* && $(status .layers.uid) == root ]]
+		run as_user "${jail[@]}" 7>"$SCRATCH/status"
+		[[ $status -eq 0 && $(status .layers.uid) == same && $(stat -c %U "$WS/made-$profile") == "$TEST_USER" ]]
+	done
 }
 
 @test "read grants are read-only and cannot be executed" {
