@@ -95,7 +95,6 @@ int namespaces_enter(struct jail *j, struct err *e)
 int namespaces_become(struct jail *j, struct err *e)
 {
 	char byte;
-	const char *name = j->policy.hostname;
 	struct pollfd alive = {.fd = j->alive_fd};
 	if (read(j->alive_fd, &byte, 1) != 1)
 		return err_set(e, "the launcher could not write the id maps");
@@ -105,7 +104,7 @@ int namespaces_become(struct jail *j, struct err *e)
 		return err_errno(e, "cannot take the mapped ids");
 	if (prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1))
 		return err_errno(e, "cannot close this process to inspection");
-	if (LAYER_ON("namespace_uts") && sethostname(name, strlen(name)))
+	if (LAYER_ON("namespace_uts") && sethostname("jail", strlen("jail")))
 		return err_errno(e, "cannot set the host name");
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return err_errno(e, "cannot ask to die with the launcher");

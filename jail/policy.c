@@ -6,8 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Letters and digits, and what `more` has. */
-static bool is_word(const char *text, const char *more)
+static bool is_variable(const char *name)
 {
 	for (; isalnum((unsigned char)*text) || (*text && strchr(more, *text)); text++)
 		;
@@ -33,8 +32,7 @@ static int take_env(struct policy *p, struct err *e)
 	const char *name;
 	json_t *value, *given = (json_t *)(uintptr_t)p->given_env;
 	json_object_foreach (given, name, value)
-		if (!*name || isdigit((unsigned char)*name) || !is_word(name, "_") ||
-			!json_is_string(value))
+		if (!is_variable(name) || !json_is_string(value))
 			return err_set(e,
 				"\"env\": %s must be a string named by letters, digits and _",
 				name);
@@ -43,7 +41,7 @@ static int take_env(struct policy *p, struct err *e)
 
 int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 {
-	*p = (struct policy){.proxy_fd = -1, .hostname = "jail"};
+	*p = (struct policy){.proxy_fd = -1};
 #define LIMIT(name, initial, largest) p->name = initial;
 	POLICY_LIMITS(LIMIT)
 #undef LIMIT

@@ -26,7 +26,7 @@ struct policy {
 	const json_t *given_env;    /* what `json` or `order` adds to env; NULL: nothing */
 	const json_t *read, *write, *protect, *hide; /* lists of paths, or NULL */
 	const json_t *require;                       /* layer name -> least value, or NULL */
-	const char *cwd, *workspace, *bundle, *hostname;
+	const char *cwd, *workspace, *bundle;
 #define POLICY_LIMIT(name, initial, largest) int64_t name;
 	POLICY_LIMITS(POLICY_LIMIT)
 #undef POLICY_LIMIT

@@ -38,7 +38,6 @@
 	X(LIST, "protect", false, protect, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
 	X(LIST, "hide", false, hide, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
 	X(TEXT, "bundle", false, bundle, 0, 4096, A_PATH, path_is_normal) \
-	X(TEXT, "hostname", false, hostname, 1, 64, "1 to 64 letters, digits, - and .", is_host_name) \
 	X(OBJECT, "require", false, require, 0, 64, "an object of at most 64 layers", NULL) \
 	X(FLAG, "allow_root_jail", false, allow_root_jail, 0, 0, "true or false", NULL) \
 	X(MEMBERS, "limits", false, version, 0, 0, "an object", NULL)
