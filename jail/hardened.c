@@ -40,11 +40,10 @@ static int make_temp(struct jail *j, struct err *e)
 	if (chown(path, j->host_uid, j->host_gid))
 		return err_errno(e, "cannot give %s to the command's user", path);
 	/* git takes a system configuration that it may not read for a damaged one. */
-	return policy_setenv(&j->policy, "HOME", path, e) ||
-			       policy_setenv(&j->policy, "TMPDIR", path, e) ||
-			       policy_setenv(&j->policy, "GIT_CONFIG_NOSYSTEM", "1", e)
-		       ? -1
-		       : 0;
+	return policy_add_env(&j->policy,
+		json_pack("{s:s, s:s, s:s}", "HOME", path, "TMPDIR", path, "GIT_CONFIG_NOSYSTEM",
+			"1"),
+		e);
 }
 
 /* In the launcher. */

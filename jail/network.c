@@ -18,18 +18,15 @@
 
 static int point_at_proxy(struct policy *p, unsigned port, struct err *e)
 {
-	static const char *const names[] = {
-		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"};
-	char url[64];
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		bool socks = i >= 4;
-		snprintf(url, sizeof(url), "%s://127.0.0.1:%u", socks ? "socks5h" : "http", port);
-		if (policy_setenv(p, names[i], url, e))
-			return -1;
-	}
 	static const char own[] = "localhost,127.0.0.1,::1";
-	return policy_setenv(p, "NO_PROXY", own, e) || policy_setenv(p, "no_proxy", own, e) ? -1
-											    : 0;
+	char http[64], socks[64];
+	snprintf(http, sizeof(http), "http://127.0.0.1:%u", port);
+	snprintf(socks, sizeof(socks), "socks5h://127.0.0.1:%u", port);
+	return policy_add_env(p,
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY", http,
+			"http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
+			socks, "all_proxy", socks, "NO_PROXY", own, "no_proxy", own),
+		e);
 }
 
 static int open_proxy(struct policy *p, struct err *e)

@@ -36,7 +36,7 @@ static int take_env(struct policy *p, struct err *e)
 			return err_set(e,
 				"\"env\": %s must be a string named by letters, digits and _",
 				name);
-	return given && json_object_update(p->env, given) ? err_set(e, "out of memory") : 0;
+	return given ? policy_add_env(p, json_incref(given), e) : 0;
 }
 
 int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
@@ -73,8 +73,8 @@ void policy_done(struct policy *p)
 	*p = (struct policy){.proxy_fd = -1};
 }
 
-int policy_setenv(struct policy *p, const char *name, const char *value, struct err *e)
+int policy_add_env(struct policy *p, json_t *more, struct err *e)
 {
-	return json_object_set_new(p->env, name, json_string(value)) ? err_set(e, "out of memory")
-								     : 0;
+	json_auto_t *owned = more;
+	return json_object_update(p->env, owned) ? err_set(e, "out of memory") : 0;
 }

@@ -43,5 +43,6 @@ int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 /* Replaces what an order names (serve.h): argv, variables of the environment, timeout_secs. */
 int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
 void policy_done(struct policy *p);
-int policy_setenv(struct policy *p, const char *name, const char *value, struct err *e);
+/* Adds an object of strings to the environment, of which it takes the reference. */
+int policy_add_env(struct policy *p, json_t *more, struct err *e);
 #endif
