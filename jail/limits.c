@@ -13,14 +13,11 @@ enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 
 static int set_limit(unsigned what, const char *name, uint64_t value, struct err *e)
 {
-	struct rlimit old, limit = {value, value};
-	if (!setrlimit(what, &limit))
-		return 0;
-	/* It may be lower already, and stays so. */
-	if (getrlimit(what, &old))
+	struct rlimit limit;
+	if (getrlimit(what, &limit))
 		return err_errno(e, "cannot read the %s limit", name);
-	limit.rlim_max = value < old.rlim_max ? value : old.rlim_max;
-	limit.rlim_cur = limit.rlim_max;
+	/* It may be lower already, and stays so. */
+	limit.rlim_cur = limit.rlim_max = value < limit.rlim_max ? value : limit.rlim_max;
 	return setrlimit(what, &limit) ? err_errno(e, "cannot set the %s limit", name) : 0;
 }
 
