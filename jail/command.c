@@ -19,11 +19,6 @@ int command_check(struct jail *j, struct err *e)
 	return 0;
 }
 
-int command_require(struct jail *j, struct err *e)
-{
-	return report_require(&j->report->layers, j->policy.require, e);
-}
-
 int command_close(struct jail *j, struct err *e)
 {
 	for (int fd = 0; fd <= 2; fd++)

@@ -51,6 +51,7 @@ struct jail {
 typedef int step_fn(struct jail *j, struct err *e);
 
 struct step {
+	int profiles;      /* for which it is */
 	const char *stage; /* NULL ends a list */
 	step_fn *run;
 };
@@ -68,7 +69,8 @@ step_fn seccomp_apply;                                         /* seccomp.c */
 step_fn reaper_run;                                            /* reaper.c */
 step_fn hardened_prepare, hardened_start, hardened_become;     /* hardened.c */
 step_fn serve_take, serve_begin;                               /* serve.c */
-step_fn command_check, command_close, command_require;         /* command.c */
+step_fn report_require;                                        /* report.c */
+step_fn command_check, command_close;                          /* command.c */
 step_fn command_arguments, command_execute;
 
 /* --- main.c --------------------------------------------------------------------------------- */

@@ -12,73 +12,58 @@ static int layout_prepare(struct jail *j, struct err *e)
 	return layout_init(&j->layout, &j->policy, !seccomp_closes_unix(j), e);
 }
 
-static const struct step strict_launcher[] = {
-	{"privileges", privileges_fix},
-	{"landlock", landlock_ask},
-	{"layout", layout_prepare},
-	{"grants", grants_open_as_root},
-	{"cgroup", cgroup_prepare},
-	{"namespaces", namespaces_enter},
-	{NULL, NULL},
+/* For which profiles a step is. */
+enum { STRICT = 1, HARDENED = 2, BOTH = 3 };
+
+static const struct step launcher[] = {
+	{BOTH, "privileges", privileges_fix},
+	{BOTH, "landlock", landlock_ask},
+	{BOTH, "layout", layout_prepare},
+	{STRICT, "grants", grants_open_as_root},
+	{STRICT, "cgroup", cgroup_prepare},
+	{STRICT, "namespaces", namespaces_enter},
+	{HARDENED, "hardened", hardened_prepare},
+	{HARDENED, "start", hardened_start},
+	{HARDENED, "limits", limits_count},
+	{0, NULL, NULL},
 };
 
-static const struct step strict_inside[] = {
-	{"network", network_begin},
-	{"identity", namespaces_become},
-	{"grants", grants_open},
-	{"root", rootfs_build},
-	{"namespaces", namespaces_limit},
-	{"root", rootfs_enter},
-	{"network", network_enter},
-	{"privileges", privileges_drop},
-	{"reaper", reaper_run},
-	{NULL, NULL},
+static const struct step inside[] = {
+	{STRICT, "network", network_begin},
+	{STRICT, "identity", namespaces_become},
+	{STRICT, "grants", grants_open},
+	{STRICT, "root", rootfs_build},
+	{STRICT, "namespaces", namespaces_limit},
+	{STRICT, "root", rootfs_enter},
+	{STRICT, "network", network_enter},
+	{STRICT, "privileges", privileges_drop},
+	{STRICT, "reaper", reaper_run},
+	{0, NULL, NULL},
 };
 
-static const struct step strict_command[] = {
-	{"session", session_apply},
-	{"landlock", landlock_apply},
-	{"cwd", command_check},
-	{NULL, NULL},
-};
-
-static const struct step hardened_launcher[] = {
-	{"privileges", privileges_fix},
-	{"landlock", landlock_ask},
-	{"layout", layout_prepare},
-	{"hardened", hardened_prepare},
-	{"start", hardened_start},
-	{"limits", limits_count},
-	{NULL, NULL},
-};
-
-static const struct step hardened_command[] = {
-	{"identity", hardened_become},
-	{"session", session_apply},
-	{"landlock", landlock_apply},
-	{"cwd", command_check},
-	{"privileges", privileges_drop},
-	{NULL, NULL},
-};
-
-/* What remains is the same for both. */
-static const struct step any_command[] = {
-	{"descriptors", command_close},
-	{"seccomp", seccomp_apply},
-	{"require", command_require},
-	{"order", serve_take},
-	{"arguments", command_arguments},
-	{"limits", limits_apply}, /* after the last allocation: sanitizers need room for those */
-	{"order", serve_begin},
-	{"execute", command_execute},
-	{NULL, NULL},
+static const struct step command[] = {
+	{HARDENED, "identity", hardened_become},
+	{BOTH, "session", session_apply},
+	{BOTH, "landlock", landlock_apply},
+	{BOTH, "cwd", command_check},
+	{HARDENED, "privileges", privileges_drop},
+	{BOTH, "descriptors", command_close},
+	{BOTH, "seccomp", seccomp_apply},
+	{BOTH, "require", report_require},
+	{BOTH, "order", serve_take},
+	{BOTH, "arguments", command_arguments},
+	/* After the last allocation: sanitizers need room for those. */
+	{BOTH, "limits", limits_apply},
+	{BOTH, "order", serve_begin},
+	{BOTH, "execute", command_execute},
+	{0, NULL, NULL},
 };
 
 static int run(struct jail *j, const struct step *steps)
 {
 	for (; steps->stage; steps++) {
 		struct err e = ERR_NONE;
-		if (steps->run(j, &e))
+		if ((steps->profiles & (j->strict ? STRICT : HARDENED)) && steps->run(j, &e))
 			return report_fail(j->report, steps->stage, &e);
 	}
 	return 0;
@@ -86,8 +71,7 @@ static int run(struct jail *j, const struct step *steps)
 
 int jail_command(struct jail *j)
 {
-	if (!run(j, j->strict ? strict_command : hardened_command))
-		run(j, any_command);
+	run(j, command);
 	return 125;
 }
 
@@ -98,9 +82,9 @@ void jail_start(struct jail *j)
 	layers->uid = j->root == ROOT_HOST ? "mapped" : "same";
 	layers->reaper = j->strict;
 	layers->memory = layers->processes = "rlimit";
-	int failed = run(j, j->strict ? strict_launcher : hardened_launcher);
+	int failed = run(j, launcher);
 	if (!failed && !j->child) { /* only the strict profile returns in the child */
-		run(j, strict_inside);
+		run(j, inside);
 		_exit(125);
 	}
 	prctl(PR_SET_DUMPABLE, 0);

@@ -1,5 +1,7 @@
 #include "jail/report.h"
 
+#include "jail/jail.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -52,19 +54,20 @@ void report_layers(const struct layers *layers, struct buf *b)
 	buf_addc(b, '}');
 }
 
-int report_require(const struct layers *layers, const json_t *require, struct err *e)
+/* Every layer that the policy requires is in force, or the command does not begin. */
+int report_require(struct jail *j, struct err *e)
 {
-	if (!require)
+	if (!j->policy.require)
 		return 0;
 	AUTO_BUF text;
 	buf_init(&text, LAYERS_BYTES_MAX);
-	report_layers(layers, &text);
+	report_layers(&j->report->layers, &text);
 	json_auto_t *have = text.failed ? NULL : json_loads(text.data, 0, NULL);
 	const char *name;
 	json_t *want;
 	if (!have)
 		return err_set(e, "out of memory");
-	json_object_foreach ((json_t *)(uintptr_t)require, name, want) {
+	json_object_foreach ((json_t *)(uintptr_t)j->policy.require, name, want) {
 		json_t *layer = json_object_get(have, name);
 		if (!layer)
 			return err_set(e, "\"require\" names \"%s\", which is not a layer", name);

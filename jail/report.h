@@ -65,6 +65,4 @@ struct report *report_new(void);
 int report_fail(struct report *r, const char *stage, const struct err *why);
 /* Adds the layers as a JSON object, all of them. */
 void report_layers(const struct layers *layers, struct buf *b);
-/* Refuses unless every layer that `require` names is in force; NULL requires nothing. */
-int report_require(const struct layers *layers, const json_t *require, struct err *e);
 #endif
