@@ -7,7 +7,6 @@
 #include "jail/jail.h"
 #include <grp.h>
 #include <signal.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 enum { SWEEPS_MAX = 100000 };
@@ -101,23 +100,16 @@ static int kill_children(struct err *e)
 	return 0;
 }
 
-int hardened_sweep(struct rusage *used, struct err *e)
+int hardened_sweep(struct err *e)
 {
-	bool killed = false;
 	for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-		struct rusage one;
-		pid_t pid = wait4(-1, NULL, killed ? 0 : WNOHANG, &one);
-		if (pid < 0 && errno == ECHILD)
+		pid_t ended = waitpid(-1, NULL, WNOHANG);
+		if (ended < 0 && errno == ECHILD)
 			return 0;
-		killed = pid <= 0;
-		if (killed && kill_children(e))
+		if (!ended && kill_children(e))
 			return -1;
-		if (killed)
-			continue;
-		timeradd(&used->ru_utime, &one.ru_utime, &used->ru_utime);
-		timeradd(&used->ru_stime, &one.ru_stime, &used->ru_stime);
-		if (one.ru_maxrss > used->ru_maxrss)
-			used->ru_maxrss = one.ru_maxrss;
+		if (!ended)
+			waitpid(-1, NULL, 0);
 	}
 	return err_set(e, "the command's descendants keep forking");
 }

@@ -97,8 +97,8 @@ bool seccomp_closes_unix(const struct jail *j);
 int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
 /* Everything in the groups has ended. */
 void cgroup_leave(struct jail *j);
-/* Kills and reaps every descendant, daemonised ones too, adding to `used`. */
-int hardened_sweep(struct rusage *used, struct err *e);
+/* Kills and reaps every descendant, daemonised ones too. */
+int hardened_sweep(struct err *e);
 
 /* --- supervise.c ------------------------------------------------------------------------------ */
 /* Waits for the jail's end, at most the policy's time: afterwards no process of it is left but its

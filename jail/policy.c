@@ -8,14 +8,10 @@
 
 static bool is_variable(const char *name)
 {
-	for (; isalnum((unsigned char)*text) || (*text && strchr(more, *text)); text++)
-		;
-	return !*text;
-}
-
-static bool is_host_name(const char *text)
-{
-	return is_word(text, "-.");
+	const char *c = name;
+	while (isalnum((unsigned char)*c) || *c == '_')
+		c++;
+	return c > name && !*c && !isdigit((unsigned char)*name);
 }
 
 #define FIELD(kind, name, needed, member, least, most, what, is)                                   \

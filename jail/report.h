@@ -55,8 +55,10 @@ struct report {
 	bool set_up;          /* every step held; what follows is the command's own doing */
 	int exec_errno;       /* the command could not be executed */
 	bool ended;           /* the command has ended, as */
-	struct rusage used;   /* by everything that ran, once it has ended */
 	int wait_status;      /* wait(2) has it */
+	bool timed_out;       /* and was killed for it */
+	int64_t wall_ms;      /* how long it took */
+	struct rusage used;   /* by everything that ran, once it has ended */
 };
 
 /* The page; NULL when there is no memory. */

@@ -18,13 +18,6 @@
 
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
-struct outcome {
-	bool timed_out;
-	int64_t wall_ms;
-	struct rusage used; /* by everything that ran in the jail */
-	int code;           /* exit status */
-};
-
 enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED };
 
 static int wait_until(const struct jail *j, int64_t deadline_ms)
@@ -42,10 +35,10 @@ static int wait_until(const struct jail *j, int64_t deadline_ms)
 	}
 }
 
-static int collect(struct jail *j, struct rusage *used)
+static int collect(struct jail *j)
 {
 	int status = 0;
-	while (j->child > 0 && wait4(j->child, &status, 0, used) < 0)
+	while (j->child > 0 && waitpid(j->child, &status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
 	j->child = -1; /* so that nobody signals its number */
@@ -55,53 +48,53 @@ static int collect(struct jail *j, struct rusage *used)
 
 /* A strict jail's end is seen before its PID 1 is collected: taking the namespaces down can take
  * longer than the command did. */
-static int wait_for(struct jail *j, struct outcome *out, struct err *e)
+static int wait_for(struct jail *j, struct err *e)
 {
 	struct report *r = j->report;
 	int64_t begin = clock_monotonic_ms();
 	if (r->stage) /* it ends, or has been killed */
-		return collect(j, &out->used) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
+		return collect(j) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
 	int why = wait_until(j, begin + j->policy.timeout_secs * 1000);
 	bool ended = why == WAIT_ENDED;
 	if (why < 0)
 		return err_errno(e, "cannot wait for the jail");
-	out->timed_out = why == WAIT_LATE;
+	r->timed_out = why == WAIT_LATE;
 	if (!ended && syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGKILL, NULL, 0))
 		return err_errno(e, "cannot kill the jail");
-	out->used = r->used;
 	if (!j->strict) {
-		r->wait_status = collect(j, &out->used);
+		r->wait_status = collect(j);
 		r->ended = true;
-		if (hardened_sweep(&out->used, e))
+		if (hardened_sweep(e))
 			return -1;
 	} else if (!ended || !r->ended) {
-		collect(j, &out->used);
+		collect(j);
 	}
-	out->wall_ms = clock_monotonic_ms() - begin;
+	if (j->child < 0) /* collected: PID 1 could not, or did not, say */
+		getrusage(RUSAGE_CHILDREN, &r->used);
+	r->wall_ms = clock_monotonic_ms() - begin;
 	return why == WAIT_ORPHANED ? err_set(e, "the resident launcher has ended") : 0;
 }
 
 /* What it comes to: the exit status, and in the report the reason where it is not the command's
  * own; without a stage only execve failed, which is its own fault, as in a shell. */
-static void judge(const struct jail *j, struct outcome *out)
+static int judge(const struct jail *j)
 {
 	struct report *r = j->report;
-	out->code = !r->ended                   ? 128 + SIGKILL /* PID 1 itself was killed */
-		    : WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
-						: 128 + WTERMSIG(r->wait_status);
-	out->code = out->timed_out ? EXIT_TIMEOUT : out->code;
-	if (!r->stage && !r->set_up && !out->timed_out) {
+	if (!r->stage && !r->set_up && !r->timed_out) {
 		r->stage = "launch";
 		err_set(&r->why, "the jail was killed before it was set up");
 	}
 	if (r->stage)
-		out->code = EXIT_SETUP;
-	if (r->stage || out->timed_out || !r->exec_errno)
-		return;
-	bool absent = r->exec_errno == ENOENT || r->exec_errno == ENOTDIR;
-	out->code = absent ? EXIT_ABSENT : EXIT_CANNOT;
+		return EXIT_SETUP;
+	if (r->timed_out)
+		return EXIT_TIMEOUT;
+	if (!r->exec_errno)
+		return !r->ended                   ? 128 + SIGKILL /* PID 1 itself was killed */
+		       : WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
+						   : 128 + WTERMSIG(r->wait_status);
 	errno = r->exec_errno;
 	err_errno(&r->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
+	return errno == ENOENT || errno == ENOTDIR ? EXIT_ABSENT : EXIT_CANNOT;
 }
 
 /* A reason is one line of UTF-8, whatever the names in it hold and wherever one was cut. */
@@ -125,23 +118,23 @@ static json_t *appeared(const struct layout *l)
 }
 
 /* One line of JSON. */
-static void describe(const struct jail *j, const struct outcome *out, struct buf *b)
+static void describe(const struct jail *j, int status, struct buf *b)
 {
 	const struct report *r = j->report;
-	bool killed = r->ended && !out->timed_out && !r->stage && WIFSIGNALED(r->wait_status);
+	bool killed = r->ended && !r->timed_out && !r->stage && WIFSIGNALED(r->wait_status);
 	bool explained = r->why.text[0];
 	char code[16] = "null", number[16] = "null";
 	struct timeval cpu;
-	timeradd(&out->used.ru_utime, &out->used.ru_stime, &cpu);
+	timeradd(&r->used.ru_utime, &r->used.ru_stime, &cpu);
 	if (killed)
 		snprintf(number, sizeof(number), "%d", WTERMSIG(r->wait_status));
-	else if (!out->timed_out)
-		snprintf(code, sizeof(code), "%d", out->code);
+	else if (!r->timed_out)
+		snprintf(code, sizeof(code), "%d", status);
 	buf_addf(b,
 		"{\"exit\":%s,\"signal\":%s,\"timed_out\":%s,\"wall_ms\":%lld,"
 		"\"max_rss_kib\":%ld,\"cpu_ms\":%lld,\"layers\":",
-		code, number, out->timed_out ? "true" : "false", (long long)out->wall_ms,
-		out->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
+		code, number, r->timed_out ? "true" : "false", (long long)r->wall_ms,
+		r->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
 	report_layers(&r->layers, b);
 	json_auto_t *rest = json_pack("{s:o*, s:s*, s:o*, s:s*}", "appeared", appeared(&j->layout),
 		"stage", r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
@@ -155,33 +148,32 @@ static void describe(const struct jail *j, const struct outcome *out, struct buf
 
 int supervise(struct jail *j, int status_fd)
 {
-	struct outcome out = {.timed_out = false};
 	struct err e = ERR_NONE;
-	if (j->child > 0 && wait_for(j, &out, &e)) {
+	if (j->child > 0 && wait_for(j, &e)) {
 		report_fail(j->report, "wait", &e);
 		if (j->child > 0)
 			kill(j->child, SIGKILL); /* nothing bounds its time any more */
 	}
 	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
-	judge(j, &out);
+	int code = judge(j);
 	flatten(&j->report->why);
 	const struct report *r = j->report;
 	if (r->why.text[0])
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
 			r->stage ? ": " : "", r->why.text);
 	if (status_fd < 0)
-		return out.code;
+		return code;
 	AUTO_BUF line;
 	buf_init(&line, MIB);
-	describe(j, &out, &line);
+	describe(j, code, &line);
 	bool told = !line.failed && !io_write(status_fd, line.data, line.len);
 	close(status_fd); /* at once: readers that wait for the end are on their way already */
-	return told ? out.code : EXIT_SETUP;
+	return told ? code : EXIT_SETUP;
 }
 
 void supervise_clean(struct jail *j)
 {
-	collect(j, NULL);
+	collect(j);
 	cgroup_leave(j);
 	if (j->temp_dir)
 		tree_remove(AT_FDCWD, j->temp_dir, NULL);
