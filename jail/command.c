@@ -21,9 +21,6 @@ int command_check(struct jail *j, struct err *e)
 
 int command_close(struct jail *j, struct err *e)
 {
-	for (int fd = 0; fd <= 2; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return err_errno(e, "cannot fill descriptor %d", fd);
 	/* Not left to execve, which looks for the program first: /proc/self/fd is a way there. What
 	 * an order comes over is a socket, leads nowhere, and ends with execve. */
 	if (LAYER_ON("descriptors") && io_close_others(3, &j->order_fd, 1))

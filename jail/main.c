@@ -129,14 +129,19 @@ static int read_policy(int fd, struct policy *p, struct err *e)
 	return 0;
 }
 
-static void settle(void)
+static int settle(struct err *e)
 {
+	/* What is opened or received shall not land where the command's own descriptors belong. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return err_errno(e, "cannot fill descriptor %d", fd);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	umask(077);
+	return 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
@@ -151,7 +156,6 @@ int main(int argc, char **argv)
 		.child_pidfd = -1};
 	int fds[FDS] = {-1, -1, -1};
 	struct err e = ERR_NONE;
-	settle();
 	/* The names are the operator's: nobody's collisions. The default would read a file. */
 	json_object_seed(1);
 	j.report = report_new();
@@ -160,7 +164,8 @@ int main(int argc, char **argv)
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
-	if (parse_options(argc, argv, fds, &e) || read_policy(fds[POLICY_FD], &j.policy, &e))
+	if (settle(&e) || parse_options(argc, argv, fds, &e) ||
+		read_policy(fds[POLICY_FD], &j.policy, &e))
 		report_fail(j.report, "policy", &e);
 	j.strict = j.policy.profile == PROFILE_STRICT;
 	if (!j.report->stage && fds[SOCKET_FD] >= 0) {

@@ -221,8 +221,6 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 	char what;
 	bool last = false, quiet = true;
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
-	while (open("/dev/null", O_RDWR) <= STDERR_FILENO)
-		; /* an order's descriptors shall not land on these */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, says) ||
 		fcntl(socket_fd, F_SETFL, O_NONBLOCK))
 		return err_errno(e, "cannot make a socket pair");

@@ -203,6 +203,18 @@ check_identity() {
 	[[ $output == $'0\n1\n2\n3' ]]
 }
 
+@test "a standard descriptor that is closed and cannot be filled ends the launcher" {
+	need_root
+	local resident
+	policy -- true >"$SCRATCH/policy.json"
+	for resident in "" "serve --socket-fd 0"; do
+		# shellcheck disable=SC2086 # words
+		run unshare --mount sh -c 'mount -t tmpfs none /dev && exec timeout 5 "$@" >&-' sh \
+			"$AGENT6_BIN/agent6-jail" $resident --policy "$SCRATCH/policy.json"
+		[[ $status -eq 125 && $output == *"cannot fill descriptor 1"* ]]
+	done
+}
+
 @test "no descriptor is the way to the program" {
 	local at
 	at=$(printf '/proc/self/fd/%d:/proc/self/fd/%d/usr/bin:' {3..40}{,})
