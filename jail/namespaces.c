@@ -40,18 +40,6 @@ static int write_maps(const struct jail *j, struct err *e)
 	return idmap_write(j->child, "gid_map", text, e);
 }
 
-static int explain_failure(struct err *e)
-{
-	const char *hint = "";
-	if (errno == EPERM || errno == EACCES)
-		hint = " (forbidden here: sysctl kernel.unprivileged_userns_clone or "
-		       "kernel.apparmor_restrict_unprivileged_userns, or a container's seccomp "
-		       "filter; agent6 check sandbox names the fix)";
-	else if (errno == ENOSPC || errno == EUSERS)
-		hint = " (sysctl user.max_user_namespaces is used up or 0)";
-	return err_errno(e, "cannot make the namespaces%s", hint);
-}
-
 /* clone3(2) only where a group asks for it: containers often forbid it. */
 static pid_t start_first(struct jail *j)
 {
@@ -82,7 +70,7 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->alive_fd = alive[j->child != 0];
 	close(alive[j->child == 0]);
 	if (j->child < 0)
-		return explain_failure(e);
+		return err_errno(e, "cannot make the namespaces (see agent6 check sandbox)");
 	if (!j->child)
 		return 0;
 	if (cgroup_enter(j, j->child, e) || write_maps(j, e))
