@@ -36,13 +36,10 @@ static int receive(int socket_fd, struct order *o, int count, struct err *e)
 	if (!len)
 		return 1;
 	o->len = (size_t)len;
-	if (o->with.cut)
-		return err_set(e,
-			"the order is larger than %d bytes or has more than %d descriptors",
-			ORDER_BYTES_MAX, ORDER_FDS);
-	return o->with.count == count ? 0
-				      : err_set(e, "%d descriptors came with the order, not %d",
-						o->with.count, count);
+	if (o->with.cut || o->with.count != count)
+		return err_set(e, "an order has at most %d bytes, and %d descriptors",
+			ORDER_BYTES_MAX, count);
+	return 0;
 }
 
 /* In the command's process, all layers in force. Launched alone there is nothing to wait for. */
