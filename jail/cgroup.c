@@ -10,7 +10,6 @@
 #include "jail/jail.h"
 #include <dirent.h>
 #include <limits.h>
-#include <signal.h>
 #include <time.h>
 
 enum { LEAVE_TRIES = 200, LEAVE_PAUSE_NS = 5000000 };

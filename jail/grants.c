@@ -7,7 +7,6 @@
  * included, before it becomes visible anywhere.
  */
 #include "jail/jail.h"
-#include <limits.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 

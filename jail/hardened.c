@@ -6,7 +6,6 @@
  */
 #include "jail/jail.h"
 #include <grp.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 enum { SWEEPS_MAX = 100000 };

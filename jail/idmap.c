@@ -8,7 +8,6 @@
 #include "base/io.h"
 #include "jail/jail.h"
 #include <sched.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 int idmap_write(pid_t pid, const char *file, const char *text, struct err *e)

@@ -7,7 +7,6 @@
 #include "jail/jail.h"
 #include <dirent.h>
 #include <linux/futex.h>
-#include <sys/resource.h>
 
 enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 

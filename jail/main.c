@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/num.h"
 #include "jail/jail.h"
-#include <signal.h>
 
 static int layout_prepare(struct jail *j, struct err *e)
 {
@@ -131,18 +130,18 @@ static int read_policy(int fd, struct policy *p, struct err *e)
 
 static int settle(struct err *e)
 {
+	sigset_t none;
 	/* What is opened or received shall not land where the command's own descriptors belong. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			return err_errno(e, "cannot fill descriptor %d", fd);
-	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	umask(077);
-	return 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return 0;
 }
 
 int main(int argc, char **argv)

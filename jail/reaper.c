@@ -10,7 +10,6 @@
 #include "jail/seccomp.h"
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 static void woken(int signal_number)

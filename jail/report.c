@@ -1,8 +1,4 @@
-#include "jail/report.h"
-
 #include "jail/jail.h"
-
-#include <string.h>
 #include <sys/mman.h>
 
 enum { LAYERS_BYTES_MAX = 4096 };

@@ -15,7 +15,6 @@
 #include "base/pass.h"
 #include "jail/jail.h"
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 

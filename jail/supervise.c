@@ -12,7 +12,6 @@
 #include "jail/jail.h"
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
