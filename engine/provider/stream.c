@@ -45,6 +45,7 @@ int stream_append(
 		return 0;
 	if (stream_count(s, len, f))
 		return -1;
+	s->written_bytes += len;
 	return buf_add(to, text, len) ? fault_set(f, FAULT_FATAL, "out of memory") : 0;
 }
 

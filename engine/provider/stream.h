@@ -21,7 +21,9 @@ struct wire_stream {
 	const struct wire_format *format;
 	struct sse sse;
 	struct block *blocks;
-	size_t block_count, content_bytes, serial;
+	size_t block_count, serial;
+	size_t content_bytes; /* kept, for the limit; written_bytes: of it, what the model wrote */
+	size_t written_bytes;
 	struct usage usage;
 	bool input_known; /* of usage: its input was reported */
 	enum wire_stop stop;

@@ -116,7 +116,7 @@ const struct usage *wire_stream_usage(const struct wire_stream *s)
 
 size_t wire_stream_bytes(const struct wire_stream *s)
 {
-	return s->content_bytes;
+	return s->written_bytes;
 }
 
 static int collect_calls(struct wire_stream *s, struct wire_turn *turn)

@@ -117,6 +117,6 @@ int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct
 int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f);
 /* The usage seen so far, also of a stream that failed: it was billed. */
 const struct usage *wire_stream_usage(const struct wire_stream *s);
-/* Bytes of content collected so far. */
+/* Bytes that the model has written so far. */
 size_t wire_stream_bytes(const struct wire_stream *s);
 #endif
