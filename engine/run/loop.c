@@ -134,7 +134,7 @@ static void tell_of_clone(struct drive *d, const struct workspace_step *s)
 
 /* What the state did to the private clone is recorded with its step. A commit that cannot be made
  * is a run state's failure; anything else is ours, a disk that takes no more included. */
-static bool settle(struct drive *d, const struct step *step, json_t *fact)
+static bool settle(struct drive *d, const struct step *step, const json_t *absent, json_t *fact)
 {
 	struct verdict v;
 	struct err e = ERR_NONE;
@@ -147,7 +147,8 @@ static bool settle(struct drive *d, const struct step *step, json_t *fact)
 		.state = step->state,
 		.seq = step->seq,
 		.attempt = step->attempt,
-		.ok = v.outcome == OUTCOME_OK};
+		.ok = v.outcome == OUTCOME_OK,
+		.absent = absent};
 	bool runs = step->state->kind == KIND_AGENT && s.ok;
 	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
 	if (failed && runs && !workspace_no_disk(&e)) {
@@ -164,10 +165,11 @@ static bool settle(struct drive *d, const struct step *step, json_t *fact)
 				  step->state->name, e.text);
 }
 
-static bool commit_work(struct drive *d, const struct step *step, json_t *fact)
+static bool commit_work(
+	struct drive *d, const struct step *step, const json_t *absent, json_t *fact)
 {
 	struct err e = ERR_NONE;
-	if (!settle(d, step, fact)) {
+	if (!settle(d, step, absent, fact)) {
 		json_decref(fact);
 		return false;
 	}
@@ -180,9 +182,21 @@ static bool commit_work(struct drive *d, const struct step *step, json_t *fact)
 		       step->state->name, e.text);
 }
 
+/* What commands are to be kept from, and is not there to be kept. */
+static json_t *absent_paths(const struct drive *d)
+{
+	if (d->at.state->kind != KIND_AGENT)
+		return NULL;
+	json_auto_t *held = confine_protected(&d->env.confine);
+	json_auto_t *hidden = confine_hidden(&d->env.confine);
+	json_array_extend(held, hidden);
+	return workspace_absent(&d->workspace, held);
+}
+
 static bool execute(struct drive *d, const struct step *step)
 {
 	json_t *fact = json_incref(step->fact);
+	json_auto_t *absent = absent_paths(d);
 	json_auto_t *egress = NULL;
 	struct err e = ERR_NONE;
 	enum live_end end = LIVE_FACT;
@@ -192,7 +206,7 @@ static bool execute(struct drive *d, const struct step *step)
 			      : live_agent(&d->live, step, &fact, &egress, &e);
 	switch (end) {
 	case LIVE_FACT:
-		return queue_egress(d, egress) ? commit_work(d, step, fact)
+		return queue_egress(d, egress) ? commit_work(d, step, absent, fact)
 					       : (json_decref(fact), false);
 	case LIVE_INTERRUPTED:
 		return drive_end(d,

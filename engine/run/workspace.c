@@ -1,12 +1,16 @@
 #include "run/workspace.h"
 
+#include "base/beneath.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "config/config.h"
 #include "git/branch.h"
 #include "git/hooks.h"
 #include "git/settings.h"
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -293,6 +297,40 @@ static int commit(struct workspace *w, struct workspace_step *s, struct err *e)
 	return 0;
 }
 
+/* Behind a link is not absent: the next jail would stumble over it. */
+static bool is_absent(const struct workspace *w, int tree_fd, const char *path)
+{
+	const char *below = path + strlen(w->clone.work_tree) + 1;
+	AUTO_FD int fd = beneath_open(tree_fd, below, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+	return fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+json_t *workspace_absent(const struct workspace *w, const json_t *paths)
+{
+	json_t *absent = json_array(), *path;
+	AUTO_FD int fd = w->path ? open(w->clone.work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	size_t i;
+	json_array_foreach (paths, i, path) {
+		const char *text = json_string_value(path);
+		if (fd >= 0 && path_is_below(text, w->clone.work_tree) && is_absent(w, fd, text))
+			json_array_append(absent, path);
+	}
+	return absent;
+}
+
+static int check_absent(const struct workspace *w, const json_t *absent, struct err *e)
+{
+	json_auto_t *still = workspace_absent(w, absent);
+	size_t i;
+	json_t *path;
+	json_array_foreach (absent, i, path)
+		if (!json_equal(path, json_array_get(still, i)))
+			return err_set(e,
+				"%.600s is protected or hidden, and the state has made it",
+				json_string_value(path) + strlen(w->clone.work_tree) + 1);
+	return 0;
+}
+
 int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e)
 {
 	s->left_out = 0;
@@ -301,6 +339,8 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	bool runs = s->state->kind == KIND_AGENT;
 	if (runs && !s->ok)
 		return git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e);
+	if (runs && check_absent(w, s->absent, e))
+		return -1;
 	w->sent = false;
 	w->next = w->at;
 	w->next.seq = s->seq;

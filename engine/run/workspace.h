@@ -49,12 +49,16 @@ struct workspace_ask {
 bool workspace_needed(const struct machine *m);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
 int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
+/* Those of `paths` (absolute) that would lie in the clone and do not: what is not there cannot be
+ * held in a jail, neither read-only nor out of sight. */
+json_t *workspace_absent(const struct workspace *w, const json_t *paths);
 struct workspace_step {
 	const char *machine, *instance;
 	const struct state *state;
 	uint64_t seq;
 	int attempt;
 	bool ok;
+	const json_t *absent;   /* what was, before the state, and must not have come of it */
 	size_t left_out;        /* set: repositories inside the work tree, which no commit has */
 	struct err uncommitted; /* set: why a tool state's changes wait for a later commit */
 };

@@ -474,6 +474,20 @@ live() {
 	echo "$output"
 }
 
+@test "what is protected or hidden and not there is not made: the state has failed, its edits are gone" {
+	local made
+	repository "$SCRATCH/ws"
+	WS=$SCRATCH/ws
+	for made in "ln -s /etc/passwd .env" "ln -s /etc prot" "echo x >.env; echo .env >.gitignore" "mkdir prot; mkfifo prot/passwd"; do
+		echo "--- $made"
+		coder fixer "$CHECK" <<<"{\"state\":\"edit\",\"match\":{\"turn\":0},\"reply\":{\"tool_calls\":[{\"name\":\"run_command\",\"arguments\":{\"argv\":[\"sh\",\"-c\",\"echo new >new; $made\"]}}]}}
+{\"state\":\"edit\",\"match\":{\"turn\":1},\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"done\"}}]}}"
+		live fixer sandbox.run_commands yes sandbox.hide "[$WS/.env]" sandbox.protect "[$WS/prot/passwd]"
+		[[ $status -eq 1 && $output == *"failed -> undone"*"is protected or hidden, and the state has made it"*"failed: bad"* ]]
+		[[ $(tip fixer) == "$(git -C "$WS" rev-parse main)" ]]
+	done
+}
+
 # hook NAME TEXT: of the operator's repository, at $HOOKS
 hook() {
 	mkdir -p "$HOOKS"
