@@ -178,10 +178,47 @@ static void check_grants(struct refusals *r, const struct confine *c)
 		}
 }
 
+static bool runs_commands(const struct machine *m, const struct config *c)
+{
+	bool agents =
+		c->sandbox.run_commands != RUN_COMMANDS_NO || c->workflow.verify_command.count;
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_TOOL ||
+			(m->states[i].kind == KIND_AGENT && m->states[i].agent.mode == MODE_RUN &&
+				agents))
+			return true;
+	return false;
+}
+
+/* Landlock cannot take a part out of what it has granted. */
+static void check_hidden(struct refusals *r, const struct confine *c)
+{
+	const struct config_sandbox *s = &c->config->sandbox;
+	char why[PATH_MAX + 256];
+	size_t i;
+	json_t *path;
+	if (strcmp(c->profile, "hardened") != 0 || !runs_commands(r->machine, c->config))
+		return;
+	json_auto_t *hidden = confine_hidden(c);
+	json_array_foreach (hidden, i, path) {
+		const char *text = json_string_value(path);
+		if (!path_is_within(text, c->workspace) && !granted(text, &s->read) &&
+			!granted(text, &s->write))
+			continue;
+		snprintf(why, sizeof(why),
+			"%s is to be hidden, and lies where commands may read, which "
+			"sandbox.profile hardened cannot keep from them; move it elsewhere, or use "
+			"sandbox.profile strict",
+			text);
+		refuse(r, NULL, why);
+	}
+}
+
 size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out)
 {
 	struct refusals r = {m, out, 0};
 	check_grants(&r, c);
+	check_hidden(&r, c);
 	bool agents = false;
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];

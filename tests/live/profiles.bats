@@ -56,6 +56,25 @@ without_userns() {
 	[[ $(journal tool | jq -c 'select(.t == "begin") | .overrides') == *allow-root-jail* ]]
 }
 
+@test "hardened refuses at the start to hide what commands could read" {
+	user_setup
+	mkdir "$SCRATCH/elsewhere"
+	touch "$SCRATCH/ws/.env" "$SCRATCH/elsewhere/key"
+	hiding() { # PROFILE PATH
+		echo "sandbox: {profile: $1, hide: [$2]}" >"$SCRATCH/config/agent6/config.yaml"
+		rm -rf "$SCRATCH/state"
+		run as_user "$SCRATCH/go" machine run "$SCRATCH/tool"
+		echo "$output"
+	}
+	hiding hardened "$SCRATCH/ws/.env"
+	[[ $status -eq 2 && $output == *"ws/.env is to be hidden"*"sandbox.profile strict"* ]]
+	[[ ! -s $(instance tool)/journal.jsonl ]]
+	hiding strict "$SCRATCH/ws/.env"
+	[[ $status -eq 0 ]]
+	hiding hardened "$SCRATCH/elsewhere/key"
+	[[ $status -eq 0 ]]
+}
+
 @test "where user namespaces do not work, auto is hardened and says so, strict is refused" {
 	user_setup
 	without_userns true || skip "this host lets nobody limit user namespaces"
