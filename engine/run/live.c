@@ -17,6 +17,11 @@ void live_notice(const struct live *w, const char *format, ...)
 void live_tick(void *ctx)
 {
 	struct live *w = ctx;
+	if (w->interrupts.count == 1 && !w->told_stop) {
+		w->told_stop = true;
+		live_notice(w, "stopping as soon as state %s has ended; once more kills it now",
+			w->now.state);
+	}
 	if (w->listener->activity && !w->asking)
 		w->listener->activity(w->listener->ctx, &w->now);
 }

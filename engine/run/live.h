@@ -36,6 +36,7 @@ struct live {
 	const char *machine;    /* its name */
 	struct audit audit;     /* owned */
 	bool asking;            /* a question is open: nothing is drawn over it */
+	bool told_stop;         /* what the first signal does has been said */
 };
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */
@@ -51,6 +52,6 @@ enum live_end live_jail(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
 
 void live_notice(const struct live *w, const char *format, ...) PRINTF(2, 3);
-/* A pump's tick: lets the listener redraw. `ctx` is the live world. */
+/* A pump's tick: lets the listener redraw, and says what a signal does. `ctx` is the live world. */
 void live_tick(void *ctx);
 #endif

@@ -71,8 +71,11 @@ static int pump_once(struct pump *p, struct err *e)
 	for (int i = 0; i < n; i++)
 		if (fds[i].revents && p->streams[i].fd == fds[i].fd)
 			take_some(&p->streams[i]);
-	if (fds[n + 1].revents)
+	if (fds[n + 1].revents) {
 		interrupts_read(p->interrupts);
+		if (p->tick)
+			p->tick(p->ctx);
+	}
 	return fds[n].revents || p->ended;
 }
 

@@ -20,9 +20,9 @@ struct pump {
 	struct pump_stream streams[PUMP_STREAMS_MAX];
 	int stream_count;
 	struct interrupts *interrupts;
-	int64_t deadline_ms; /* monotonic; 0: none. Then the child is killed */
-	int tick_ms;         /* 0: none */
-	void (*tick)(void *ctx);
+	int64_t deadline_ms;     /* monotonic; 0: none. Then the child is killed */
+	int tick_ms;             /* 0: none */
+	void (*tick)(void *ctx); /* and when a signal arrived */
 	void *ctx;
 	bool group;    /* the child leads a process group, which ends with it */
 	bool stop;     /* set by a taker: kill the child */
