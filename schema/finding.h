@@ -50,8 +50,17 @@ void findings_merge(struct findings *f, size_t from);
 /* Stable: by file in order of first mention, line, column, then order of discovery. */
 void findings_sort(struct findings *f);
 
+/* Where findings are read. */
+struct finding_look {
+	size_t columns; /* WRAP_NEVER: a message is one line */
+	bool colour;
+};
+
 /* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the
  * documents whose lines may be shown. Control characters in any text come out as escapes. */
+void findings_show(const struct findings *f, const struct doc *const *docs, size_t n_docs,
+	const struct finding_look *look, struct buf *out);
+/* The same for a file or a pipe. */
 void findings_text(
 	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out);
 /* The array of cli.md: severity rule message file line column end_line end_column help state. */

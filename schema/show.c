@@ -2,9 +2,39 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "schema/finding.h"
+#include "schema/wrap.h"
 #include <string.h>
 
-enum { SOURCE_COLUMNS = 100, LEAD_COLUMNS = 60, FILE_BYTES_MAX = 64 * 1024 };
+enum {
+	SOURCE_COLUMNS = 100,     /* of a line where nothing is wrapped */
+	SOURCE_COLUMNS_MIN = 20,  /* and on the narrowest terminal */
+	SOURCE_FRAME = 9 + 3 + 3, /* "    84 | ", "..." before and behind */
+	HANG_COLUMNS = 7,
+	HELP_COLUMNS = HANG_COLUMNS + 6,
+	FILE_BYTES_MAX = 64 * 1024
+};
+
+static uint32_t source_room(const struct finding_look *look)
+{
+	if (look->columns > SOURCE_COLUMNS + SOURCE_FRAME)
+		return SOURCE_COLUMNS;
+	if (look->columns < SOURCE_COLUMNS_MIN + SOURCE_FRAME)
+		return SOURCE_COLUMNS_MIN;
+	return (uint32_t)look->columns - SOURCE_FRAME;
+}
+
+static void begin_colour(struct buf *out, const struct finding_look *look, enum severity severity)
+{
+	static const char *const codes[] = {"1;36", "1;33", "1;31"};
+	if (look->colour)
+		buf_addf(out, "\033[%sm", codes[severity]);
+}
+
+static void end_colour(struct buf *out, const struct finding_look *look)
+{
+	if (look->colour)
+		buf_adds(out, "\033[0m");
+}
 
 /* A file's text must not drive the terminal it is shown on. */
 static void add_clean(struct buf *out, const char *text, size_t len)
@@ -91,49 +121,66 @@ static size_t excerpt_start(struct excerpt *last, const struct doc *d, uint32_t 
 }
 
 /* The line with a caret below. Of a long line, what surrounds the caret. */
-static void add_source(
-	struct buf *out, struct excerpt *last, const struct doc *d, const struct doc_pos *pos)
+static void add_source(struct buf *out, const struct finding_look *look, struct excerpt *last,
+	const struct doc *d, const struct finding *it)
 {
+	const struct doc_pos *pos = &it->pos;
+	uint32_t shown = source_room(look), lead_most = shown * 3 / 5;
 	size_t len;
 	const char *line = doc_line(d, pos->line, &len);
-	uint32_t skip = pos->column > LEAD_COLUMNS ? pos->column - 1 - LEAD_COLUMNS / 2 : 0;
+	uint32_t skip = pos->column > lead_most ? pos->column - 1 - lead_most / 2 : 0;
 	size_t from = excerpt_start(last, d, pos->line, skip);
 	line += from;
 	len -= from;
 	buf_addf(out, "%6u | %s", pos->line, skip ? "..." : "");
-	add_columns(out, line, len, SOURCE_COLUMNS);
-	if (columns_to_bytes(line, len, SOURCE_COLUMNS) < len)
+	add_columns(out, line, len, shown);
+	if (columns_to_bytes(line, len, shown) < len)
 		buf_adds(out, "...");
 	buf_addf(out, "\n       | %s", skip ? "   " : "");
-	uint32_t lead = pos->column - 1 - skip, room = SOURCE_COLUMNS - lead;
+	uint32_t lead = pos->column - 1 - skip, room = shown - lead;
 	uint32_t width = pos->end_line == pos->line && pos->end_column > pos->column
 				 ? pos->end_column - pos->column
 				 : 1;
 	size_t at = add_marks(out, line, len, lead, ' ');
+	begin_colour(out, look, it->severity);
 	add_marks(out, line + at, len - at, width < room ? width : room, '^');
+	end_colour(out, look);
 	buf_addc(out, '\n');
 }
 
-static void add_finding(
-	struct buf *out, struct excerpt *last, const struct finding *it, const struct doc *d)
+/* ": TEXT" behind what the line begins with. */
+static void add_words(
+	struct buf *out, const struct finding_look *look, const char *text, size_t indent)
+{
+	AUTO_BUF clean;
+	buf_init(&clean, FILE_BYTES_MAX);
+	buf_adds(&clean, ": ");
+	add_clean(&clean, text, strlen(text));
+	wrap_text(out, clean.data, indent, look->columns);
+	buf_addc(out, '\n');
+}
+
+static void add_finding(struct buf *out, const struct finding_look *look, struct excerpt *last,
+	const struct finding *it, const struct doc *d)
 {
 	add_clean(out, it->file, strlen(it->file));
 	if (it->pos.line)
 		buf_addf(out, ":%u:%u", it->pos.line, it->pos.column);
-	buf_addf(out, ": %s[%s]: ", severity_name(it->severity), rule_info(it->rule)->id);
-	add_clean(out, it->message, strlen(it->message));
-	buf_addc(out, '\n');
+	buf_adds(out, ": ");
+	begin_colour(out, look, it->severity);
+	buf_addf(out, "%s[%s]", severity_name(it->severity), rule_info(it->rule)->id);
+	end_colour(out, look);
+	add_words(out, look, it->message, HANG_COLUMNS);
 	if (d && it->pos.line)
-		add_source(out, last, d, &it->pos);
+		add_source(out, look, last, d, it);
 	if (it->help) {
-		buf_adds(out, "       help: ");
-		add_clean(out, it->help, strlen(it->help));
-		buf_addc(out, '\n');
+		buf_addf(out, "%*shelp", HANG_COLUMNS, "");
+		add_words(out, look, it->help, HELP_COLUMNS);
 	}
 }
 
-void findings_text(
-	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out)
+void findings_show(const struct findings *f, const struct doc *const *docs, size_t n_docs,
+	const struct finding_look *look, struct buf *out)
 {
 	struct excerpt last = {NULL, 0, 0, 0};
 	for (size_t i = 0; i < f->count; i++) {
@@ -141,10 +188,16 @@ void findings_text(
 		for (size_t k = 0; k < n_docs && !d; k++)
 			if (docs[k] && docs[k]->file && !strcmp(docs[k]->file, f->items[i].file))
 				d = docs[k];
-		add_finding(out, &last, &f->items[i], d);
+		add_finding(out, look, &last, &f->items[i], d);
 	}
 	if (f->dropped)
 		buf_addf(out, "... and %zu more\n", f->dropped);
+}
+
+void findings_text(
+	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out)
+{
+	findings_show(f, docs, n_docs, &(struct finding_look){.columns = WRAP_NEVER}, out);
 }
 
 void findings_json(const struct findings *f, struct buf *out)

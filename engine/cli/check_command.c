@@ -1,5 +1,6 @@
 #include "agent/policy/classify.h"
 #include "base/json.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 #include <limits.h>
 #include <stdio.h>
@@ -71,8 +72,7 @@ static int run(const struct call *c)
 	if (lines && !c->argument_count)
 		return judge_lines();
 	if (lines == (c->argument_count > 0)) {
-		fputs("agent6: say either `agent6 check command -- PROGRAM [ARG...]` or --stdin\n",
-			stderr);
+		text_complain("say either `agent6 check command -- PROGRAM [ARG...]` or --stdin");
 		return EXIT_REFUSED;
 	}
 	print_verdict((const char *const *)c->arguments, (size_t)c->argument_count);

@@ -17,7 +17,7 @@ static void tell_keys(const struct config *config)
 		buf_init(&text, FINDINGS_BYTES_MAX);
 		if (config_provider_key(config, &config->providers[i], &key, &e)) {
 			text_clean(&text, e.text, sizeof(e.text));
-			puts(text.data);
+			text_print(text.data, 2);
 		}
 		if (key)
 			explicit_bzero(key, strlen(key));

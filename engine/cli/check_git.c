@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/tree.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 #include "git/branch.h"
 #include "git/clone.h"
@@ -268,14 +269,19 @@ static void tell(const struct proof *p, const struct err *e, bool json)
 {
 	struct err unstrict = ERR_NONE;
 	const char *profile = git_profile(&unstrict);
-	if (!json && *unstrict.text)
-		fprintf(stderr,
-			"agent6: its jails are hardened here, a strict one could not be set up, "
-			"%s\n",
-			unstrict.text);
-	if (!json && !*e->text)
-		printf("%zu settings and hooks planted; plain git executed %zu (%s), ours none\n",
+	if (!json && *unstrict.text) {
+		err_wrap(
+			&unstrict, "its jails are hardened here, a strict one could not be set up");
+		text_complain(unstrict.text);
+	}
+	if (!json && !*e->text) {
+		AUTO_BUF line;
+		buf_init(&line, 8192);
+		buf_addf(&line,
+			"%zu settings and hooks planted; plain git executed %zu (%s), ours none",
 			p->planted, p->plain_count, p->plain.data);
+		text_print(line.data, 2);
+	}
 	if (!json)
 		return;
 	json_auto_t *doc = json_pack("{s:b,s:s,s:i,s:o,s:o,s:s}", "proved", !*e->text, "profile",

@@ -233,7 +233,7 @@ static void show_probes(const struct checking *k, const struct trial *t)
 		[HELD] = "held", [OPEN] = "OPEN", [UNTRIED] = "untried"};
 #define PROBE_SHOW(name, says)                                                                     \
 	buf_addf(&out, "  %-8s %-42s ", words[judge(k, t, #name)], says);                          \
-	text_wrap(&out, strerror((int)json_integer_value(json_object_get(t->answers, #name))),     \
+	wrap_text(&out, strerror((int)json_integer_value(json_object_get(t->answers, #name))),     \
 		ANSWER_COLUMNS, SANDBOX_COLUMNS);                                                  \
 	buf_addc(&out, '\n');
 	AUTO_BUF out;
@@ -254,7 +254,7 @@ static void show_list(const char *title, const json_t *list)
 		AUTO_BUF out;
 		buf_init(&out, 1 << 16);
 		buf_adds(&out, "  - ");
-		text_wrap(&out, json_string_value(item), ITEM_COLUMNS, SANDBOX_COLUMNS);
+		wrap_text(&out, json_string_value(item), ITEM_COLUMNS, SANDBOX_COLUMNS);
 		puts(out.data);
 	}
 }

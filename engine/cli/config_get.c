@@ -29,9 +29,12 @@ static int print(const struct getting *g)
 	struct err e = ERR_NONE;
 	if (!g->value) {
 		const char *near = near_name(g->wanted, g->keys, g->count);
-		err_set(&e, "there is no setting '%s'%s%s%s; `agent6 config show` lists them",
-			g->wanted, near ? "; did you mean '" : "", near ? near : "",
-			near ? "'?" : "");
+		if (near)
+			err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted,
+				near);
+		else
+			err_set(&e, "there is no setting '%s'; `agent6 config show` lists them",
+				g->wanted);
 		return fail(EXIT_REFUSED, &e);
 	}
 	AUTO_FREE char *text = json_text(g->value);

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "cli/operator_file.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
@@ -142,9 +143,13 @@ static int store(const struct answers *a, const struct config_paths *paths, stru
 	if (!failed)
 		failed = set_key(a, paths->config_dir, e) || operator_file_save(&f, e);
 	for (size_t i = 0; !failed && i < findings.count; i++)
-		if (findings.items[i].rule == RULE_CONFIG_CLEARTEXT)
-			fprintf(stderr, "agent6: %s: %s\n", findings.items[i].message,
-				findings.items[i].help);
+		if (findings.items[i].rule == RULE_CONFIG_CLEARTEXT) {
+			AUTO_BUF text;
+			buf_init(&text, 4096);
+			buf_addf(
+				&text, "%s: %s", findings.items[i].message, findings.items[i].help);
+			text_complain(text.data);
+		}
 	operator_file_done(&f);
 	findings_done(&findings);
 	return failed ? -1 : 0;

@@ -18,7 +18,7 @@ static void add_words(struct buf *out, const char *label, const char *text)
 	text_clean(&clean, text, 4000);
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, INDENT_COLUMNS);
-	text_wrap(out, clean.data ? clean.data : "", INDENT_COLUMNS, REPORT_COLUMNS);
+	wrap_text(out, clean.data ? clean.data : "", INDENT_COLUMNS, REPORT_COLUMNS);
 	buf_addc(out, '\n');
 }
 
@@ -119,7 +119,7 @@ void exposure_text(const json_t *exposure, struct buf *out)
 		add_words(out, "", json_string_value(state));
 	}
 	buf_addc(out, '\n');
-	text_wrap(out, ALWAYS, 0, REPORT_COLUMNS);
+	wrap_text(out, ALWAYS, 0, REPORT_COLUMNS);
 	buf_addc(out, '\n');
 }
 

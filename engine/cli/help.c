@@ -22,7 +22,7 @@ static void add_row(struct buf *out, const char *left, const char *right, size_t
 		buf_addf(out, "\n%*s", (int)indent, "");
 	else
 		text_pad(out, at, indent);
-	text_wrap(out, right, indent, HELP_COLUMNS);
+	wrap_text(out, right, indent, HELP_COLUMNS);
 	buf_addc(out, '\n');
 }
 
@@ -56,7 +56,7 @@ static void add_details(struct buf *out, const char *details)
 {
 	for (const char *line = details; *line;) {
 		AUTO_FREE char *one = strndup(line, strcspn(line, "\n"));
-		text_wrap(out, one ? one : "", *line == ' ' ? LIST_COLUMNS : 0, HELP_COLUMNS);
+		wrap_text(out, one ? one : "", *line == ' ' ? LIST_COLUMNS : 0, HELP_COLUMNS);
 		buf_addc(out, '\n');
 		line += strcspn(line, "\n");
 		line += *line == '\n';

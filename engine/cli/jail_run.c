@@ -205,9 +205,7 @@ static int run_command(const struct setup *s, json_t *policy, struct err *e)
 	if (code < 0 || ending_of(status, NULL) != ENDING_UNMADE ||
 		s->config->sandbox.profile != PROFILE_AUTO)
 		return code;
-	fprintf(stderr,
-		"agent6: trying the hardened profile; \"agent6 check sandbox\" says what that "
-		"means\n");
+	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);
 	status = NULL;

@@ -1,10 +1,8 @@
 #include "cli/load.h"
 
+#include "cli/text.h"
 #include "cli/verb.h"
 #include "schema/read.h"
-#include <stdio.h>
-
-enum { SHOWN_BYTES_MAX = 256 * 1024 * 1024 };
 
 int loaded_open(struct loaded *l, const char *path, struct findings *f, struct err *e)
 {
@@ -59,12 +57,8 @@ int loaded_usable(const struct loaded *l, struct findings *f)
 {
 	AUTO_FREE const struct doc **docs = NULL;
 	size_t doc_count = loaded_docs(l, &docs, 0);
-	AUTO_BUF text;
-	buf_init(&text, SHOWN_BYTES_MAX);
 	findings_sort(f);
-	findings_text(f, docs, doc_count, &text);
-	if (text.len)
-		fwrite(text.data, 1, text.len, stderr);
+	text_findings(f, docs, doc_count);
 	return f->errors || !l->machine ? -1 : 0;
 }
 

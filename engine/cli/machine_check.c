@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CHECK_BYTES_MAX = 256 * 1024 * 1024, SHOWN_COLUMNS = 80, DESCRIPTION_MAX = 400 };
 
@@ -186,25 +187,23 @@ static void find_exposures(const struct call *c, struct checking *k, const struc
 
 static void show_text(const struct checking *k)
 {
-	AUTO_BUF text;
-	buf_init(&text, CHECK_BYTES_MAX);
 	AUTO_FREE const struct doc **docs = NULL;
 	size_t doc_count = 0;
 	for (size_t i = 0; i < k->count; i++)
 		doc_count = loaded_docs(&k->loaded[i], &docs, doc_count);
-	findings_text(&k->findings, docs, doc_count, &text);
-	if (text.len)
-		fwrite(text.data, 1, text.len, stderr);
+	text_findings(&k->findings, docs, doc_count);
 }
 
 static void show_description(const char *text)
 {
+	size_t columns = text_columns(STDOUT_FILENO);
 	AUTO_BUF clean, out;
 	buf_init(&clean, CHECK_BYTES_MAX);
 	buf_init(&out, CHECK_BYTES_MAX);
 	text_clean(&clean, text, DESCRIPTION_MAX);
 	buf_adds(&out, "  ");
-	text_wrap(&out, clean.len ? clean.data : "", 2, SHOWN_COLUMNS);
+	wrap_text(&out, clean.len ? clean.data : "", 2,
+		columns < SHOWN_COLUMNS ? columns : SHOWN_COLUMNS);
 	puts(out.data);
 }
 
@@ -213,14 +212,16 @@ static void show_accepted(const struct checking *k, const char *gap)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		const struct loaded *l = &k->loaded[i];
-		AUTO_BUF named;
-		buf_init(&named, CHECK_BYTES_MAX);
-		text_clean(&named, l->bundle->named, PATH_MAX);
-		if (k->accepted[i])
-			printf("%s: ok: machine %s, %zu state%s,%s%s\n", named.data,
-				l->machine->name, l->machine->state_count,
-				l->machine->state_count == 1 ? "" : "s", gap, l->bundle->digest);
-		if (k->accepted[i] && l->machine->description && *l->machine->description)
+		AUTO_BUF line;
+		buf_init(&line, CHECK_BYTES_MAX);
+		if (!k->accepted[i])
+			continue;
+		text_clean(&line, l->bundle->named, PATH_MAX);
+		buf_addf(&line, ": ok: machine %s, %zu state%s,%s%s", l->machine->name,
+			l->machine->state_count, l->machine->state_count == 1 ? "" : "s", gap,
+			l->bundle->digest);
+		text_print(line.data, 2);
+		if (l->machine->description && *l->machine->description)
 			show_description(l->machine->description);
 	}
 }

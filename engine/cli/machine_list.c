@@ -1,18 +1,41 @@
 #include "base/io.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "run/drive.h"
 #include "schema/read.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { LIST_BYTES_MAX = 64 * 1024 * 1024, DESCRIPTION_COLUMNS = 80 };
+enum {
+	LIST_BYTES_MAX = 64 * 1024,
+	CELL_BYTES_MAX = 4096,
+	NAME_MAX_COLUMNS = 64,
+	DESCRIPTION_COLUMNS = 200
+};
+
+#define COLUMNS(X)                                                                                 \
+	X(ID, "ID")                                                                                \
+	X(STATUS, "STATUS")                                                                        \
+	X(STATE, "STATE")                                                                          \
+	X(STEPS, "STEPS")                                                                          \
+	X(UPDATED, "UPDATED")                                                                      \
+	X(DESCRIPTION, "DESCRIPTION")
+
+#define X(name, head) COLUMN_##name,
+enum column { COLUMNS(X) COLUMN_COUNT };
+#undef X
+
+#define X(name, head) head,
+static const char *const heads[] = {COLUMNS(X)};
+#undef X
 
 struct listing {
-	struct buf out;
+	json_t *rows;
 	const char *repo_dir;
-	bool json;
 };
 
 /* The description in a machine file; NULL: there is none. */
@@ -47,72 +70,113 @@ static json_t *description(const char *repo_dir, const char *id)
 	return NULL;
 }
 
-static void add_row(struct buf *out, const json_t *status)
+/* What stands in column `c` of an instance's row; "": nothing. */
+static void cell(const json_t *status, enum column c, struct buf *out)
 {
-	static const struct {
-		const char *key;
-		size_t width;
-	} columns[] = {{"id", 20}, {"status", 10}, {"state", 18}};
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-		size_t at = out->len;
-		/* Who has many instances looks for the one that waits for them. */
-		bool asks = i == 1 && json_is_true(json_object_get(status, "asks"));
-		text_clean(out, asks ? "asks you" : text_of(status, columns[i].key), 64);
-		text_pad(out, at, columns[i].width);
-	}
 	const json_t *seq = json_object_get(status, "seq");
-	size_t at = out->len;
-	if (seq)
-		buf_addf(out, "%6jd  ", (intmax_t)json_integer_value(seq));
-	if (seq)
-		text_when(out, text_of(status, "updated"));
-	else
-		text_clean(out, text_of(status, "reason"), 200);
-	const char *what = text_of(status, "description");
-	if (*what) {
-		text_pad(out, at, 33);
-		text_clean(out, what, DESCRIPTION_COLUMNS);
+	buf_adds(out, "");
+	switch (c) {
+	case COLUMN_ID: text_clean(out, text_of(status, "id"), NAME_MAX_COLUMNS); break;
+	case COLUMN_STATUS:
+		/* Who has many instances looks for the one that waits for them. */
+		buf_adds(out, json_is_true(json_object_get(status, "asks"))
+				      ? "asks you"
+				      : text_of(status, "status"));
+		break;
+	case COLUMN_STATE: text_clean(out, text_of(status, "state"), NAME_MAX_COLUMNS); break;
+	case COLUMN_STEPS:
+		if (seq)
+			buf_addf(out, "%jd", (intmax_t)json_integer_value(seq));
+		break;
+	case COLUMN_UPDATED: text_when(out, text_of(status, "updated")); break;
+	case COLUMN_DESCRIPTION:
+		text_clean(
+			out, text_of(status, seq ? "description" : "reason"), DESCRIPTION_COLUMNS);
+		break;
+	case COLUMN_COUNT: break;
 	}
-	buf_addc(out, '\n');
+}
+
+/* As wide as what stands in them. */
+static void measure(const json_t *rows, size_t widths[COLUMN_COUNT])
+{
+	for (size_t c = 0; c < COLUMN_COUNT; c++) {
+		size_t i;
+		json_t *status;
+		widths[c] = strlen(heads[c]);
+		json_array_foreach ((json_t *)(uintptr_t)rows, i, status) {
+			AUTO_BUF text;
+			buf_init(&text, CELL_BYTES_MAX);
+			cell(status, (enum column)c, &text);
+			size_t width = utf8_count(text.data, text.len);
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+	}
+}
+
+/* `status` NULL: the heads. */
+static void print_row(const json_t *status, const size_t widths[COLUMN_COUNT])
+{
+	size_t at = 0;
+	AUTO_BUF line, shown;
+	buf_init(&line, LIST_BYTES_MAX);
+	buf_init(&shown, LIST_BYTES_MAX);
+	for (size_t c = 0; c < COLUMN_COUNT; c++) {
+		if (c)
+			text_pad(&line, at, widths[c - 1] + 2);
+		at = line.len;
+		if (status)
+			cell(status, (enum column)c, &line);
+		else
+			buf_adds(&line, heads[c]);
+	}
+	while (line.len && line.data[line.len - 1] == ' ')
+		line.data[--line.len] = '\0';
+	size_t columns = text_columns(STDOUT_FILENO);
+	bool fits = utf8_count(line.data, line.len) <= columns;
+	text_clean(&shown, line.data, fits ? columns : columns - 3);
+	puts(shown.data);
+}
+
+static void print_table(const json_t *rows)
+{
+	size_t widths[COLUMN_COUNT], i;
+	json_t *status;
+	measure(rows, widths);
+	print_row(NULL, widths);
+	json_array_foreach ((json_t *)(uintptr_t)rows, i, status)
+		print_row(status, widths);
 }
 
 static void each(void *ctx, const json_t *brief)
 {
 	struct listing *l = ctx;
-	json_auto_t *status = json_copy((json_t *)(uintptr_t)brief);
+	json_t *status = json_copy((json_t *)(uintptr_t)brief);
 	json_t *what = description(l->repo_dir, text_of(brief, "id"));
 	json_object_set_new(status, "description", what ? what : json_null());
-	if (l->json) {
-		buf_addc(&l->out, l->out.len ? ',' : '[');
-		json_write(&l->out, status);
-		return;
-	}
-	if (!l->out.len)
-		buf_adds(&l->out, "ID                  STATUS    STATE              "
-				  "STEPS  UPDATED                  DESCRIPTION\n");
-	add_row(&l->out, status);
+	json_array_append_new(l->rows, status);
 }
 
 static int run(const struct call *c)
 {
 	struct setup setup;
 	struct err e = ERR_NONE;
-	struct listing l = {.json = call_has(c, "json")};
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
-	l.repo_dir = setup.place.repo_dir;
-	buf_init(&l.out, LIST_BYTES_MAX);
+	json_auto_t *rows = json_array();
+	struct listing l = {.rows = rows, .repo_dir = setup.place.repo_dir};
 	int code = EXIT_OK;
-	if (status_each(&setup.place, each, &l, &e))
+	if (status_each(&setup.place, each, &l, &e)) {
 		code = fail(EXIT_REFUSED, &e);
-	else if (l.json)
-		printf("%s]\n", l.out.len ? l.out.data : "[");
-	else if (l.out.len)
-		fputs(l.out.data, stdout);
-	else
-		fprintf(stderr, "agent6: no instance of this repository or directory yet; "
-				"`agent6 machine run` starts one\n");
-	buf_done(&l.out);
+	} else if (call_has(c, "json")) {
+		AUTO_FREE char *text = json_text(rows);
+		puts(text ? text : "[]");
+	} else if (json_array_size(rows)) {
+		print_table(rows);
+	} else {
+		text_complain("no instance of this repository or directory yet; `agent6 machine "
+			      "run` starts one");
+	}
 	setup_done(&setup);
 	return code;
 }

@@ -66,8 +66,11 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	AUTO_BUF page;
 	buf_init(&page, PAGE_BYTES_MAX);
-	if (!path)
-		return fail(EXIT_REFUSED, &(struct err){.text = "-o FILE.html is needed"});
+	if (!path) {
+		const char *id = c->arguments[0];
+		err_set(&e, "say where to: agent6 machine report %s -o %s.html", id, id);
+		return fail(EXIT_REFUSED, &e);
+	}
 	int code = resting_open(&r, c, true);
 	if (code)
 		return code;

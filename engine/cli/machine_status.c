@@ -1,11 +1,19 @@
+#include "base/clock.h"
 #include "base/json.h"
 #include "cli/setup.h"
 #include "cli/show.h"
 #include "cli/text.h"
+#include "machine/template.h"
 #include "run/drive.h"
 #include <string.h>
+#include <unistd.h>
 
-enum { STATUS_BYTES_MAX = 64 * 1024 * 1024, VALUE_COLUMNS = 76, LABEL_COLUMNS = 12 };
+enum {
+	STATUS_BYTES_MAX = 64 * 1024 * 1024,
+	VALUE_COLUMNS = 76,
+	VALUE_INDENT = 20,
+	LABEL_COLUMNS = 12
+};
 
 static void add(struct buf *out, const char *label, const char *value)
 {
@@ -14,15 +22,28 @@ static void add(struct buf *out, const char *label, const char *value)
 		return;
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, LABEL_COLUMNS + 2);
-	text_clean(out, value, 1000);
+	AUTO_BUF clean;
+	buf_init(&clean, 8192);
+	text_clean(&clean, value, 1000);
+	wrap_text(out, clean.len ? clean.data : "", LABEL_COLUMNS + 2, text_columns(STDOUT_FILENO));
 	buf_addc(out, '\n');
 }
 
+/* "2026-11-22 11:40:10 UTC, 3 min 4 s ago" */
 static void add_when(struct buf *out, const char *label, const char *instant)
 {
+	int64_t at_us = 0;
 	AUTO_BUF text;
-	buf_init(&text, 64);
+	buf_init(&text, 128);
 	text_when(&text, instant);
+	if (!clock_parse(instant, strlen(instant), &at_us)) {
+		int64_t ahead_secs = (at_us - clock_realtime_us()) / 1000000;
+		int64_t apart_secs = ahead_secs > 0 ? ahead_secs : -ahead_secs;
+		buf_adds(&text, ahead_secs > 0 ? ", in " : ", ");
+		if (apart_secs)
+			text_duration(&text, apart_secs * 1000);
+		buf_adds(&text, ahead_secs > 0 ? "" : apart_secs ? " ago" : "just now");
+	}
 	add(out, label, text.len ? text.data : "");
 }
 
@@ -61,6 +82,19 @@ static void add_holder(struct buf *out, const json_t *status)
 	add(out, "run by", text);
 }
 
+/* What a wait said when it was entered: often what somebody is asked. */
+static void add_message(struct buf *out, const json_t *status, const struct machine *m)
+{
+	const struct state *s = machine_state(m, text_of(status, "state"));
+	struct err e = ERR_NONE;
+	AUTO_BUF text;
+	buf_init(&text, STATUS_BYTES_MAX);
+	if (strcmp(text_of(status, "status"), "waiting") != 0 || !s || !s->notify)
+		return;
+	if (!template_render(s->notify, json_object_get(status, "blackboard"), NULL, &text, &e))
+		add(out, "says", text.len ? text.data : "");
+}
+
 static void add_totals(struct buf *out, const json_t *status)
 {
 	struct totals totals = show_totals(json_object_get(status, "totals"));
@@ -74,13 +108,18 @@ static void add_blackboard(struct buf *out, const json_t *blackboard)
 {
 	const char *name;
 	json_t *value;
+	size_t columns = text_columns(STDOUT_FILENO);
+	/* On a terminal one line each; elsewhere as much as anyone reads. */
+	size_t room = columns == WRAP_NEVER         ? VALUE_COLUMNS
+		      : columns > VALUE_INDENT + 23 ? columns - VALUE_INDENT - 3
+						    : 20;
 	buf_adds(out, "  blackboard\n");
 	json_object_foreach ((json_t *)(uintptr_t)blackboard, name, value) {
 		AUTO_FREE char *text = json_text(value);
 		size_t at = out->len;
 		buf_addf(out, "    %s", name);
-		text_pad(out, at, 20);
-		text_clean(out, text ? text : "", VALUE_COLUMNS);
+		text_pad(out, at, VALUE_INDENT);
+		text_clean(out, text ? text : "", room);
 		buf_addc(out, '\n');
 	}
 }
@@ -95,7 +134,13 @@ static void add_question(struct buf *out, const json_t *status)
 		buf_addf(out, "\n%s", text.data);
 }
 
-static void status_text(const json_t *status, struct buf *out)
+/* A digest is too wide to stand behind its label on 80 columns. */
+static void add_bundle(struct buf *out, const json_t *status)
+{
+	buf_addf(out, "  bundle\n    %s\n", text_of(status, "bundle"));
+}
+
+static void status_text(const json_t *status, const struct machine *m, struct buf *out)
 {
 	char steps[64];
 	bool empty = !strcmp(text_of(status, "status"), "empty");
@@ -106,6 +151,7 @@ static void status_text(const json_t *status, struct buf *out)
 		(intmax_t)json_integer_value(json_object_get(status, "seq")));
 	add(out, "steps", steps);
 	add(out, "reason", text_of(status, "reason"));
+	add_message(out, status, m);
 	add_failure(out, status);
 	add_when(out, "wakes", text_of(status, "wake"));
 	snprintf(steps, sizeof(steps), "%jd",
@@ -115,8 +161,8 @@ static void status_text(const json_t *status, struct buf *out)
 	add_when(out, "started", text_of(status, "started"));
 	add_when(out, "updated", text_of(status, "updated"));
 	add_totals(out, status);
-	add(out, "bundle", text_of(status, "bundle"));
 	add(out, "profile", text_of(status, "profile"));
+	add_bundle(out, status);
 	add_blackboard(out, json_object_get(status, "blackboard"));
 	add_question(out, status);
 }
@@ -133,7 +179,7 @@ static int show(const struct call *c, const struct resting *r)
 		json_write(&text, status);
 		buf_addc(&text, '\n');
 	} else {
-		status_text(status, &text);
+		status_text(status, r->loaded.machine, &text);
 	}
 	fwrite(text.data, 1, text.len, stdout);
 	return EXIT_OK;

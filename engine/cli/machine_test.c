@@ -9,65 +9,86 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIXTURE_BYTES_MAX = 8 * 1024 * 1024, COLUMNS = 100, LABEL_COLUMNS = 60, WIDTH = 24 };
+enum {
+	FIXTURE_BYTES_MAX = 8 * 1024 * 1024,
+	LINE_BYTES_MAX = 1024 * 1024,
+	LABEL_COLUMNS = 60,
+	WIDTH = 24,
+	HANG = 7
+};
 
 struct showing {
 	const struct call *c;
-	char state[80]; /* whose line is open */
-	json_t *events; /* --json */
+	char state[80];  /* whose line is open */
+	struct buf line; /* and what it holds */
+	json_t *events;  /* --json */
 };
+
+static void end_line(struct showing *s, size_t indent)
+{
+	if (s->line.len)
+		text_print(s->line.data, indent);
+	buf_clear(&s->line);
+	s->state[0] = '\0';
+}
 
 /* One line for each state: "scan            ok -> route, nonzero -> done". */
 static void show_state(struct showing *s, const json_t *event)
 {
 	const char *state = text_of(event, "state");
-	bool same = strcmp(s->state, state) == 0;
-	if (same) {
-		printf(", %s -> %s", text_of(event, "label"), text_of(event, "goto"));
-		return;
+	if (strcmp(s->state, state) != 0) {
+		end_line(s, WIDTH + 1);
+		buf_addf(&s->line, "%-*s ", WIDTH, state);
+	} else {
+		buf_adds(&s->line, ", ");
 	}
-	printf("%s%-*s %s -> %s", s->state[0] ? "\n" : "", WIDTH, state, text_of(event, "label"),
-		text_of(event, "goto"));
+	buf_addf(&s->line, "%s -> %s", text_of(event, "label"), text_of(event, "goto"));
 	snprintf(s->state, sizeof(s->state), "%s", state);
 }
 
-static void print_clean(const char *before, const char *text, const char *after)
-{
-	AUTO_BUF clean;
-	buf_init(&clean, 4096);
-	text_clean(&clean, text, LABEL_COLUMNS);
-	printf("%s%s%s", before, clean.data ? clean.data : "", after);
-}
-
-static void show_branch(const json_t *event)
+static void show_branch(struct showing *s, const json_t *event)
 {
 	size_t i;
 	json_t *clause;
 	const char *to = text_of(event, "goto");
-	printf("%-*s %s%s\n", WIDTH, text_of(event, "state"), *to ? "-> " : "not decided yet", to);
+	buf_addf(&s->line, "%-*s %s%s", WIDTH, text_of(event, "state"),
+		*to ? "-> " : "not decided yet", to);
+	end_line(s, WIDTH + 1);
 	json_array_foreach (json_object_get(event, "clauses"), i, clause) {
 		const json_t *value = json_object_get(clause, "value");
-		printf("%-*s ", WIDTH, "");
-		print_clean("  ", text_of(clause, "if"), ": ");
-		if (json_is_boolean(value))
-			printf("%s\n", json_is_true(value) ? "true" : "false");
-		else
-			printf("%s\n", text_of(clause, "why"));
+		buf_addf(&s->line, "%-*s   ", WIDTH, "");
+		text_clean(&s->line, text_of(clause, "if"), LABEL_COLUMNS);
+		buf_addf(&s->line, ": %s",
+			!json_is_boolean(value) ? text_of(clause, "why")
+			: json_is_true(value)   ? "true"
+						: "false");
+		end_line(s, WIDTH + 5);
 	}
 }
 
-static void show_failure(const json_t *event)
+static void show_failure(struct showing *s, const json_t *event)
 {
 	size_t i;
 	json_t *name;
 	const json_t *path = json_object_get(event, "path");
-	printf("FAILED %s: %s\n", text_of(event, "state"), text_of(event, "why"));
+	buf_addf(&s->line, "FAILED %s: %s", text_of(event, "state"), text_of(event, "why"));
+	end_line(s, HANG);
 	if (json_array_size(path))
-		printf("       path:");
+		buf_addf(&s->line, "%*spath:", HANG, "");
 	json_array_foreach ((json_t *)(uintptr_t)path, i, name)
-		printf("%s %s", i ? " ->" : "", json_string_value(name));
-	if (json_array_size(path))
-		printf("\n");
+		buf_addf(&s->line, "%s %s", i ? " ->" : "", json_string_value(name));
+	end_line(s, HANG + 6);
+}
+
+static void show_missed(struct showing *s, const json_t *event)
+{
+	buf_adds(&s->line, "never taken: ");
+	text_clean(&s->line, text_of(event, "state"), LABEL_COLUMNS);
+	buf_adds(&s->line, " [");
+	text_clean(&s->line, text_of(event, "label"), LABEL_COLUMNS);
+	buf_adds(&s->line, "] -> ");
+	text_clean(&s->line, text_of(event, "goto"), LABEL_COLUMNS);
+	end_line(s, HANG + 6);
 }
 
 static void show(void *ctx, const json_t *event)
@@ -82,18 +103,13 @@ static void show(void *ctx, const json_t *event)
 		show_state(s, event);
 		return;
 	}
-	if (s->state[0])
-		printf("\n");
-	s->state[0] = 0;
+	end_line(s, WIDTH + 1);
 	if (!strcmp(type, "branch"))
-		show_branch(event);
+		show_branch(s, event);
 	else if (!strcmp(type, "failure"))
-		show_failure(event);
-	else {
-		print_clean("never taken: ", text_of(event, "state"), " ");
-		print_clean("[", text_of(event, "label"), "] -> ");
-		print_clean("", text_of(event, "goto"), "\n");
-	}
+		show_failure(s, event);
+	else
+		show_missed(s, event);
 }
 
 /* The fixture as JSON, whatever syntax it is written in; problems are printed. */
@@ -109,14 +125,10 @@ static json_t *read_fixture(const char *path)
 	struct findings findings;
 	struct doc doc;
 	const struct doc *docs[] = {&doc};
-	AUTO_BUF said;
-	buf_init(&said, FIXTURE_BYTES_MAX);
 	findings_init(&findings);
 	doc_read(&doc, path, text, len, &findings);
 	json_t *fixture = findings.errors || !doc.root ? NULL : doc_json(doc.root);
-	findings_text(&findings, docs, 1, &said);
-	if (said.len)
-		fwrite(said.data, 1, said.len, stderr);
+	text_findings(&findings, docs, 1);
 	doc_done(&doc);
 	findings_done(&findings);
 	return fixture;
@@ -151,9 +163,10 @@ static void show_end(struct showing *s, const struct dry_result *r)
 		puts(text ? text : "");
 		return;
 	}
-	printf("%s%zu of %zu edges taken in %zu situations%s; %zu failure%s\n",
-		s->state[0] ? "\n" : "", r->taken, r->edges, r->visited,
-		r->bounded ? " (there are more)" : "", r->failures, r->failures == 1 ? "" : "s");
+	end_line(s, WIDTH + 1);
+	printf("%zu of %zu edges taken in %zu situations%s; %zu failure%s\n", r->taken, r->edges,
+		r->visited, r->bounded ? " (there are more)" : "", r->failures,
+		r->failures == 1 ? "" : "s");
 }
 
 static int test(void *ctx, const struct loaded *l)
@@ -166,8 +179,10 @@ static int test(void *ctx, const struct loaded *l)
 		return (int)code;
 	json_auto_t *events = call_has(s.c, "json") ? json_array() : NULL;
 	s.events = events;
+	buf_init(&s.line, LINE_BYTES_MAX);
 	dry_run(l->machine, blackboard, show, &s, &result);
 	show_end(&s, &result);
+	buf_done(&s.line);
 	return result.failures ? EXIT_FAILED : EXIT_OK;
 }
 

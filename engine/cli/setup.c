@@ -1,6 +1,7 @@
 #include "cli/setup.h"
 
 #include "base/utf8.h"
+#include "cli/text.h"
 #include "run/drive.h"
 
 #include <fcntl.h>
@@ -8,17 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_BYTES_MAX = 16 * 1024 * 1024 };
-
 void setup_tell(struct setup *s)
 {
 	const struct doc *docs[LAYER_COUNT];
-	AUTO_BUF text;
-	buf_init(&text, SHOWN_BYTES_MAX);
 	findings_sort(&s->findings);
-	findings_text(&s->findings, docs, config_docs(s->config, docs), &text);
-	if (text.len)
-		fwrite(text.data, 1, text.len, stderr);
+	text_findings(&s->findings, docs, config_docs(s->config, docs));
 }
 
 /* Jails and journals name paths in JSON. */

@@ -8,27 +8,23 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 enum {
 	LINE_BYTES_MAX = 64 * 1024,
 	NAME_COLUMNS = 16,
 	EDGE_COLUMNS = 24,
-	REASON_COLUMNS = 200,
-	/* "sha256:" and enough to tell bundles apart; `machine status` has all of it. */
-	DIGEST_COLUMNS = 7 + 12
+	HANG_COLUMNS = 7,
+	REASON_COLUMNS = 200
 };
 
 void show_init(struct show *s, const struct call *c)
 {
-	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-	bool terminal = isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
-	*s = (struct show){.mode = call_has(c, "json")    ? SHOW_JSON
-				   : call_has(c, "quiet") ? SHOW_QUIET
-				   : terminal             ? SHOW_LIVE
-							  : SHOW_PLAIN,
+	*s = (struct show){.mode = call_has(c, "json")               ? SHOW_JSON
+				   : call_has(c, "quiet")            ? SHOW_QUIET
+				   : text_is_terminal(STDOUT_FILENO) ? SHOW_LIVE
+								     : SHOW_PLAIN,
+		.colour = text_has_colour(STDOUT_FILENO),
 		.terminal_fd = -1};
-	s->colour = terminal && !(no_colour && *no_colour);
 }
 
 static void paint(const struct show *s, struct buf *out, const char *code, const char *text)
@@ -39,16 +35,10 @@ static void paint(const struct show *s, struct buf *out, const char *code, const
 		buf_adds(out, text);
 }
 
-static size_t terminal_columns(void)
-{
-	struct winsize size;
-	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
-}
-
 /* A terminal that was made narrower since has broken the line into several. */
 static void erase_live(struct show *s)
 {
-	size_t rows = s->live_columns ? (s->live_columns - 1) / terminal_columns() : 0;
+	size_t rows = s->live_columns ? (s->live_columns - 1) / text_columns(STDOUT_FILENO) : 0;
 	if (rows)
 		printf("\033[%zuA", rows);
 	if (s->live_columns)
@@ -56,11 +46,10 @@ static void erase_live(struct show *s)
 	s->live_columns = 0;
 }
 
-static void print_line(struct show *s, struct buf *line)
+static void print_line(struct show *s, const struct buf *line)
 {
 	erase_live(s);
-	buf_addc(line, '\n');
-	fwrite(line->data, 1, line->len, stdout);
+	text_print(line->data, HANG_COLUMNS);
 	fflush(stdout);
 }
 
@@ -288,6 +277,12 @@ static void on_line(void *ctx, const char *line, size_t len)
 		show_event(s, fields);
 }
 
+/* A line that reaches the edge would be two; "..." stands behind one that is cut. */
+static size_t live_columns(void)
+{
+	return text_columns(STDOUT_FILENO) - 4;
+}
+
 /* Nothing is drawn again while the machine sleeps: what is said stays true. */
 static void add_until(const struct show *s, struct buf *line, int64_t wake_unix_us)
 {
@@ -296,8 +291,12 @@ static void add_until(const struct show *s, struct buf *line, int64_t wake_unix_
 	buf_adds(line, wake_unix_us ? "waits until " : "waits to be poked");
 	if (wake_unix_us)
 		text_when(line, wake);
+	size_t at = line->len;
 	if (s->id)
 		buf_addf(line, "; agent6 machine poke %s", s->id);
+	/* Half a command helps nobody. */
+	if (utf8_count(line->data, line->len) > live_columns())
+		line->data[line->len = at] = '\0';
 }
 
 static void add_activity(const struct show *s, struct buf *line, const struct activity *now)
@@ -328,7 +327,7 @@ void show_live(struct show *s, const char *text)
 	buf_init(&clipped, LINE_BYTES_MAX);
 	buf_adds(&clipped, "");
 	erase_live(s);
-	text_clean(&clipped, text, terminal_columns() > 8 ? terminal_columns() - 4 : 4);
+	text_clean(&clipped, text, live_columns());
 	fwrite(clipped.data, 1, clipped.len, stdout);
 	s->live_columns = utf8_count(clipped.data, clipped.len);
 	fflush(stdout);
@@ -357,7 +356,7 @@ static void on_notice(void *ctx, const char *text)
 	text_clean(&line, text, 2000);
 	erase_live(s);
 	fflush(stdout);
-	fprintf(stderr, "agent6: %s\n", line.data ? line.data : "");
+	text_complain(line.len ? line.data : "");
 }
 
 static void on_prompt(void *ctx, const char *text)
@@ -424,6 +423,9 @@ static void add_next(struct show *s, struct buf *line, const char *id, const str
 			r->state);
 	else if (s->id && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
 		buf_addf(line, "\nSee why: agent6 machine report %s -o %s.html", id, id);
+	if (s->id && r->already_ended)
+		buf_addf(line,
+			"\nRun it again: under another --id, or after agent6 machine prune %s", id);
 }
 
 /* What the next line says better is no reason. */
@@ -468,10 +470,7 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 	/* Only a replay ends without knowing how: it cannot tell whether somebody runs it. */
 	paint(s, &line, colour,
 		r->status == RUN_RUNNING ? "not ended" : run_status_name(r->status));
-	AUTO_BUF rest;
-	buf_init(&rest, LINE_BYTES_MAX);
-	add_outcome(&rest, r);
-	text_wrap(&line, rest.data, 4, s->mode == SHOW_LIVE ? terminal_columns() : SIZE_MAX);
+	add_outcome(&line, r);
 	add_next(s, &line, id, r);
 	print_line(s, &line);
 }

@@ -1,6 +1,7 @@
 #include "cli/start.h"
 
 #include "cli/check_commands.h"
+#include "cli/text.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +34,10 @@ static int check_digest(const struct start *s, const char *recorded, struct err 
 			digest, s->digest);
 	if (recorded && strcmp(recorded, digest))
 		return err_set(e,
-			"instance %s runs the bundle %s, and this one is %s: an instance keeps "
-			"running "
-			"what it recorded; start the changed bundle under another --id",
-			s->id, recorded, digest);
+			"instance %s runs the bundle %.*s, and this one is %.*s: an instance keeps "
+			"running what it recorded; start the changed bundle under another --id, "
+			"or remove this instance: agent6 machine prune %s --unfinished",
+			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id);
 	return 0;
 }
 

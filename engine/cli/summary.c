@@ -318,7 +318,7 @@ void summary_layers(struct buf *out, const json_t *layers, size_t indent)
 			buf_addf(&all, "%s%s", all.len ? ", " : "", layer.data);
 	}
 	text_clean(&clean, all.len ? all.data : "none", SIZE_MAX);
-	text_wrap(out, clean.data, indent, REPORT_COLUMNS);
+	wrap_text(out, clean.data, indent, REPORT_COLUMNS);
 	buf_addc(out, '\n');
 }
 
@@ -384,7 +384,7 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 		buf_init(&reason, 4096);
 		text_clean(&reason, r->reason, 400);
 		buf_adds(out, ": ");
-		text_wrap(out, reason.data, LABEL_COLUMNS, REPORT_COLUMNS);
+		wrap_text(out, reason.data, LABEL_COLUMNS, REPORT_COLUMNS);
 	}
 	buf_addc(out, '\n');
 	add_path(s, out);

@@ -3,8 +3,14 @@
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { COMPLAINT_BYTES_MAX = 256 * 1024 };
+enum {
+	COMPLAINT_BYTES_MAX = 256 * 1024,
+	PRINT_BYTES_MAX = 64 * 1024 * 1024,
+	FINDINGS_BYTES_MAX = 256 * 1024 * 1024
+};
 
 const char *text_of(const json_t *object, const char *key)
 {
@@ -34,19 +40,65 @@ void text_clean(struct buf *out, const char *text, size_t columns)
 	}
 }
 
+size_t text_columns(int fd)
+{
+	enum { COLUMNS_MIN = 20, COLUMNS_USUAL = 80 };
+	struct winsize size;
+	if (!isatty(fd))
+		return WRAP_NEVER;
+	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
+		return COLUMNS_USUAL;
+	return size.ws_col > COLUMNS_MIN ? size.ws_col : COLUMNS_MIN;
+}
+
+bool text_is_terminal(int fd)
+{
+	const char *term = getenv("TERM");
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool text_has_colour(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	return text_is_terminal(fd) && !(no_colour && *no_colour);
+}
+
+void text_print(const char *text, size_t indent)
+{
+	AUTO_BUF wrapped;
+	buf_init(&wrapped, PRINT_BYTES_MAX);
+	wrap_text(&wrapped, text, indent, text_columns(STDOUT_FILENO));
+	puts(wrapped.len ? wrapped.data : "");
+}
+
 void text_complain(const char *text)
 {
-	AUTO_BUF shown;
+	static const char lead[] = "agent6: ";
+	AUTO_BUF clean, shown;
+	buf_init(&clean, COMPLAINT_BYTES_MAX);
 	buf_init(&shown, COMPLAINT_BYTES_MAX);
-	buf_adds(&shown, "");
 	for (size_t len; *text; text += len + (text[len] == '\n')) {
 		len = strcspn(text, "\n");
 		AUTO_FREE char *line = strndup(text, len);
-		text_clean(&shown, line ? line : "", SIZE_MAX);
+		text_clean(&clean, line ? line : "", SIZE_MAX);
 		if (text[len])
-			buf_addc(&shown, '\n');
+			buf_addc(&clean, '\n');
 	}
-	fprintf(stderr, "agent6: %s\n", shown.data);
+	buf_adds(&shown, lead);
+	wrap_text(
+		&shown, clean.len ? clean.data : "", sizeof(lead) - 1, text_columns(STDERR_FILENO));
+	fprintf(stderr, "%s\n", shown.data);
+}
+
+void text_findings(const struct findings *f, const struct doc *const *docs, size_t n_docs)
+{
+	const struct finding_look look = {
+		.columns = text_columns(STDERR_FILENO), .colour = text_has_colour(STDERR_FILENO)};
+	AUTO_BUF text;
+	buf_init(&text, FINDINGS_BYTES_MAX);
+	findings_show(f, docs, n_docs, &look, &text);
+	if (text.len)
+		fwrite(text.data, 1, text.len, stderr);
 }
 
 void text_markdown(struct buf *out, const char *text)
@@ -145,33 +197,4 @@ void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_
 	text_clean(out, words, 80);
 	if (count > 1)
 		buf_addf(out, ", %jd times", (intmax_t)count);
-}
-
-/* Characters behind the last line break; colours take no room. */
-static size_t last_column(const struct buf *out)
-{
-	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;
-	const char *at = nl ? nl + 1 : out->data, *end = out->data + out->len, *colour;
-	size_t column = 0;
-	for (; at < end && (colour = memchr(at, '\033', (size_t)(end - at))); at = colour) {
-		column += utf8_count(at, (size_t)(colour - at));
-		colour += strcspn(colour, "m") + 1;
-	}
-	return column + (at < end ? utf8_count(at, (size_t)(end - at)) : 0);
-}
-
-void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns)
-{
-	for (bool first = true; *text; first = false) {
-		bool blank = *text == ' ' && !first, broken = *text == '\n';
-		text += blank || broken;
-		size_t len = strcspn(text, " \n"), column = last_column(out);
-		if (broken ||
-			(blank && column > indent && column + 1 + utf8_count(text, len) > columns))
-			buf_addf(out, "\n%*s", broken ? 0 : (int)indent, "");
-		else if (blank)
-			buf_addc(out, ' ');
-		buf_add(out, text, len);
-		text += len;
-	}
 }

@@ -4,8 +4,13 @@
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 #include "base/buf.h"
+#include "schema/finding.h"
+#include "schema/wrap.h"
 #include <jansson.h>
 #include <stdint.h>
+
+/* "sha256:" and enough to tell bundles apart. */
+enum { DIGEST_COLUMNS = 7 + 12 };
 
 /* A string member, "" when it is absent or something else. Borrowed. */
 const char *text_of(const json_t *object, const char *key);
@@ -13,8 +18,18 @@ const char *text_of(const json_t *object, const char *key);
  * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
  */
 void text_clean(struct buf *out, const char *text, size_t columns);
-/* "agent6: TEXT" on stderr, each of its lines cleaned so. */
+/* How wide the terminal at `fd` is; WRAP_NEVER: it is none. */
+size_t text_columns(int fd);
+/* Whether a person can be shown more than plain lines at `fd`, and whether in colours. */
+bool text_is_terminal(int fd);
+bool text_has_colour(int fd);
+/* TEXT and a line break on stdout, wrapped to a terminal: what is broken goes on behind `indent`.
+ */
+void text_print(const char *text, size_t indent);
+/* "agent6: TEXT" on stderr, each of its lines cleaned so and wrapped to a terminal. */
 void text_complain(const char *text);
+/* Findings on stderr, as findings_show makes them. */
+void text_findings(const struct findings *f, const struct doc *const *docs, size_t n_docs);
 /* text_clean at any length, with what Markdown would read as markup escaped. */
 void text_markdown(struct buf *out, const char *text);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
@@ -30,9 +45,6 @@ void text_bytes(struct buf *out, int64_t bytes);
 /* What became of `count` connections that a journal's egress line counts as refused, for a reason
  * of broker/parse/refusal.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
-/* Appends the words of `text`; a line that would pass `columns` ends at a blank, and the next
- * begins with `indent` of them. A line break in `text` is one, without them. */
-void text_wrap(struct buf *out, const char *text, size_t indent, size_t columns);
 /* Pads the line begun at `from` with blanks to `width` characters, one at least. */
 void text_pad(struct buf *out, size_t from, size_t width);
 #endif

@@ -138,7 +138,7 @@ watching() {
 	agent6 machine poke flow
 	agent6 machine run ../flow --quiet
 	shows 'exit 0'
-	pane -J | grep -q '1  a_state_with_a_rather_long_name_that_goes_on signal -> done'
+	pane -J | tr -s ' \n' ' ' | grep -q '1 a_state_with_a_rather_long_name_that_goes_on signal -> done'
 	pane -J | grep -q '^ok: finished'
 }
 

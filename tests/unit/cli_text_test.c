@@ -7,7 +7,7 @@ static void wraps(const char *begun, const char *text, const char *expected, con
 	AUTO_BUF out;
 	buf_init(&out, 1 << 10);
 	buf_adds(&out, begun);
-	text_wrap(&out, text, 2, 10);
+	wrap_text(&out, text, 2, 10);
 	is_str(out.data, expected, "%s", name);
 }
 

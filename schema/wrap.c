@@ -1,0 +1,39 @@
+#include "schema/wrap.h"
+
+#include "base/utf8.h"
+#include <string.h>
+
+/* Characters; colours take no room. */
+static size_t seen(const char *at, size_t len)
+{
+	const char *end = at + len, *colour;
+	size_t count = 0;
+	for (; at < end && (colour = memchr(at, '\033', (size_t)(end - at))); at = colour) {
+		count += utf8_count(at, (size_t)(colour - at));
+		colour += strcspn(colour, "m") + 1;
+	}
+	return count + (at < end ? utf8_count(at, (size_t)(end - at)) : 0);
+}
+
+/* Behind the last line break. */
+static size_t last_column(const struct buf *out)
+{
+	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;
+	const char *at = nl ? nl + 1 : out->data;
+	return out->len ? seen(at, (size_t)(out->data + out->len - at)) : 0;
+}
+
+void wrap_text(struct buf *out, const char *text, size_t indent, size_t columns)
+{
+	for (bool first = true; *text; first = false) {
+		bool blank = *text == ' ' && !first, broken = *text == '\n';
+		text += blank || broken;
+		size_t len = strcspn(text, " \n"), column = last_column(out);
+		if (broken || (blank && column > indent && column + 1 + seen(text, len) > columns))
+			buf_addf(out, "\n%*s", broken ? 0 : (int)indent, "");
+		else if (blank)
+			buf_addc(out, ' ');
+		buf_add(out, text, len);
+		text += len;
+	}
+}

@@ -1,0 +1,14 @@
+/*
+ * Texts for people, broken at blanks to the width they are read in.
+ */
+#ifndef SCHEMA_WRAP_H
+#define SCHEMA_WRAP_H
+#include "base/buf.h"
+
+/* Wide enough that nothing is wrapped: for pipes and files, where a line is one message. */
+#define WRAP_NEVER SIZE_MAX
+
+/* Appends the words of `text`; a line that would pass `columns` ends at a blank, and the next
+ * begins with `indent` of them. A line break in `text` is one, without them. */
+void wrap_text(struct buf *out, const char *text, size_t indent, size_t columns);
+#endif

@@ -1,0 +1,155 @@
+# What is printed on a terminal fits its width, and says the same as elsewhere.
+load ../kit/common
+
+setup() {
+	need script
+	cd "$SCRATCH" || return
+	export AGENT6_STATE_HOME=$SCRATCH/state HOME=$SCRATCH
+	mkdir flow work
+	cat >flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		description: Asks a person whether what a command did may stay, and keeps what was said of it.
+		initial: work
+		budget: {max_transitions: 20}
+		schemas:
+		  answer: {keep: {type: bool, optional: true}, comment: {type: str, optional: true}}
+		vars:
+		  operator:
+		    program: {type: str, value: a_program_that_is_on_no_path_at_all}
+		  code:
+		    answer: {type: answer, default: {}}
+		states:
+		  work:
+		    kind: tool
+		    command: ["{{ program }}"]
+		    timeout_secs: 5
+		    on: {ok: ask, nonzero: ask, timeout: ask}
+		  ask: {kind: wait, notify: "Shall {{ program }} stay as it is? Say so: agent6 machine poke flow --message yes", on: {signal: hear}}
+		  hear:
+		    kind: tool
+		    command: [cat, "/nowhere/a/name/that/does/not/fit/behind/the/rest.json"]
+		    timeout_secs: 5
+		    output_schema: answer
+		    capture: {set: {answer: "{{ result }}"}}
+		    on: {ok: decide, nonzero: decide, timeout: decide}
+		  decide:
+		    kind: branch
+		    when:
+		      - {if: answer.keep, goto: done}
+		      - {else: true, goto: undone}
+		  done: {kind: terminal, status: ok, reason: kept}
+		  undone: {kind: terminal, status: failed, reason: "what {{ program }} did was not kept, because of what was said of it"}
+	END
+	cd work || return
+}
+
+# at COLUMNS ARGS...: what a terminal that wide is shown, without colours, in $shown.
+at() {
+	local columns=$1
+	shift
+	shown=$(TERM=dumb script -qec "stty cols $columns; '$AGENT6_BIN/agent6' $*" /dev/null </dev/null | tr -d '\r')
+}
+
+# fits COLUMNS ARGS...: no line is wider, and the words are those of a pipe.
+fits() {
+	at "$@"
+	echo "$shown"
+	awk -v most="$1" 'length > most { print "too wide: " $0; bad = 1 } END { exit bad }' <<<"$shown"
+	[ "$(words "$shown")" = "$(words "$(eval agent6 "${*:2}" 2>&1)")" ]
+}
+
+# What is drawn anew in other columns counts once.
+words() {
+	grep -v '^ *[0-9]* |\|^ *|' <<<"$1" | tr -s ' \n' ' '
+}
+
+@test "findings: 80 and 60 columns, each line with its caret below" {
+	fits 80 machine check ../flow
+	[[ $shown == *"maybe-unset"* ]]
+	sed -i 's/timeout_secs: 5/timeout: 5/; s/goto: done/goto: dnoe/' ../flow/machine.yaml
+	fits 80 machine check ../flow
+	[[ $shown == *"help: did you mean"* ]]
+	fits 60 machine check ../flow
+}
+
+@test "what is said once, and elsewhere stays one line" {
+	fits 80 machine run ../flow --set program
+	fits 80 machine run ../flow --id "'Not an id'"
+	fits 80 machine run ../flow --digest sha256:0
+	fits 80 machine status flow
+	fits 80 config get sandbox.profle
+	fits 80 audit --type nothing
+	[ "$(agent6 machine run ../flow --digest sha256:0 2>&1 >/dev/null | wc -l)" -eq 1 ]
+}
+
+@test "a dry run, a run and what is asked of it afterwards" {
+	fits 80 machine test ../flow
+	at 80 machine run ../flow --exit-on-wait
+	awk 'length > 80 { exit 1 }' <<<"$shown"
+	[[ $shown == *"exit 127"*"info: Shall"*"waiting  (1 step)"* ]]
+	at 80 machine status flow
+	echo "$shown"
+	awk 'length > 80 { exit 1 }' <<<"$shown"
+	[[ $shown == *"says        Shall a_program"*"updated "*" UTC, "*"sha256:"* ]]
+	agent6 machine poke flow
+	run agent6 machine run ../flow
+	[ "$status" -eq 1 ]
+	fits 80 machine replay flow
+	fits 80 machine run ../flow
+	[[ $shown == *"had ended before: failed"*"Run it again: "*"agent6 machine prune flow"* ]]
+}
+
+@test "list is as wide as what it lists; a description is cut at the edge" {
+	agent6 machine run ../flow --exit-on-wait --quiet
+	at 80 machine list
+	echo "$shown"
+	awk 'length > 80 { exit 1 }' <<<"$shown"
+	[[ $shown == *"UTC  Asks a person"*"..." ]]
+	run agent6 machine list
+	[[ $output == *"what was said of it." ]]
+}
+
+@test "a misspelt instance" {
+	agent6 machine run ../flow --exit-on-wait --quiet
+	for verb in status replay stop poke; do
+		run --separate-stderr agent6 machine $verb flwo
+		[[ $status -eq 2 && $stderr == *"there is no instance flwo here; did you mean flow?" ]]
+	done
+}
+
+@test "colours mark what is wrong, unless NO_COLOR or a pipe" {
+	sed -i 's/goto: done/goto: dnoe/' ../flow/machine.yaml
+	shown=$(TERM=xterm script -qc "'$AGENT6_BIN/agent6' machine check ../flow" /dev/null </dev/null)
+	[[ $shown == *$'\e[1;31merror[unknown-state]\e[0m: there is no'*$'\e[1;31m^^^^\e[0m'* ]]
+	shown=$(NO_COLOR=1 TERM=xterm script -qc "'$AGENT6_BIN/agent6' machine check ../flow" /dev/null </dev/null)
+	[[ $shown == *"error[unknown-state]: there is no"* ]]
+	run ! grep -q $'\e' <<<"$shown"
+	run agent6 machine check ../flow
+	run ! grep -q $'\e' <<<"$output"
+}
+
+@test "the first Ctrl-C says what it does, and what a second one would" {
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: work
+		budget: {max_transitions: 20}
+		states:
+		  done: {kind: terminal, status: ok, reason: finished}
+		  work:
+		    kind: tool
+		    command: [sh, -c, 'cd "$AGENT6_MACHINE_DATA_DIR"; touch on; until [ -e go ]; do sleep 0.05; done']
+		    timeout_secs: 60
+		    on: {ok: done, nonzero: done, timeout: done}
+	END
+	"$AGENT6_BIN/agent6" machine run ../flow 2>said 3>&- &
+	pid=$!
+	until find "$SCRATCH/state" -name on | grep -q .; do sleep 0.05; done
+	kill -INT "$pid"
+	for _ in $(seq 200); do [ -s said ] && break; sleep 0.05; done
+	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
+	run ! wait "$pid"
+	cat said
+	grep -qx 'agent6: stopping as soon as state work has ended; once more kills it now' said
+}
