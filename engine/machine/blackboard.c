@@ -110,9 +110,10 @@ json_t *blackboard_parse_parameter(
 			err_set(e, "%s: the value is not valid UTF-8", name);
 		return value;
 	}
-	json_t *value = json_read(text, strlen(text), PARAMETER_BYTES_MAX, e);
+	json_t *value = json_read(text, strlen(text), PARAMETER_BYTES_MAX, NULL);
 	if (!value)
-		err_wrap(e, "%s: expected %s", name, type_name(v->type));
+		err_set(e, "'%.80s' is not of type %s; all but a str is written as JSON", text,
+			type_name(v->type));
 	return value;
 }
 

@@ -120,10 +120,11 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 	const struct config_provider *p = config_provider(c->config, name);
 	char why[512];
 	if (!p) {
+		const char *before = name ? "the provider " : "no model provider";
 		snprintf(why, sizeof(why),
-			"provider %s is not configured; add providers.%s to your configuration "
-			"(\"agent6 connect\" does), or set models.worker.provider",
-			name ? name : "(none named)", name ? name : "NAME");
+			"%s%s is %sconfigured; `agent6 connect` adds one, and "
+			"models.worker.provider says which is used",
+			before, name ? name : "", name ? "not " : "");
 		refuse(r, s->name, why);
 		return;
 	}

@@ -1,6 +1,7 @@
 #include "run/instance.h"
 
 #include "base/io.h"
+#include "base/near.h"
 #include "run/sleep.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -66,6 +67,29 @@ static int open_path(const char *path, bool create, struct err *e)
 	return TAKE_FD(at);
 }
 
+/* With the id that was most likely meant, if there is one like it. */
+static int refuse_unknown(const struct place *p, const char *id, struct err *e)
+{
+	const struct dirent *entry;
+	AUTO_FREE char *path = NULL;
+	AUTO_FREE char *best = NULL;
+	DIR *all = asprintf(&path, "%s/machines", p->repo_dir) < 0 ? NULL : opendir(path);
+	while (all && (entry = readdir(all))) {
+		const char *const pair[] = {best, entry->d_name};
+		const char *near = near_name(id, pair, ARRAY_LEN(pair));
+		if (near == entry->d_name) {
+			free(best);
+			best = strdup(near);
+		}
+	}
+	if (all)
+		closedir(all);
+	if (best)
+		return err_set(e, "there is no instance %s here; did you mean %s?", id, best);
+	return err_set(
+		e, "there is no instance %s here; `agent6 machine list` shows those there are", id);
+}
+
 static int open_in(
 	const struct place *p, const char *id, bool create, struct instance *out, struct err *e)
 {
@@ -77,9 +101,7 @@ static int open_in(
 	struct err why = ERR_NONE;
 	AUTO_FD int dir = open_path(path, create, &why);
 	if (dir < 0 && !create && why.number == ENOENT)
-		return err_set(e,
-			"there is no instance %s here; `agent6 machine list` shows those there are",
-			id);
+		return refuse_unknown(p, id, e);
 	if (dir < 0) {
 		if (e)
 			*e = why;

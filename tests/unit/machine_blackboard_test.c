@@ -68,7 +68,8 @@ static void parameters(const struct machine *m)
 	parameter(m, "when", "{\"until\": \"2030-01-01T00:00:00Z\"}", NULL);
 	parameter(m, "pause", "0", "pause: every_secs must be at least 1");
 	parameter(m, "pause", "\"5\"", "pause: expected an integer (int), got a string");
-	parameter(m, "pause", "soon", "pause: expected int: not valid JSON");
+	parameter(
+		m, "pause", "soon", "'soon' is not of type int; all but a str is written as JSON");
 	parameter(m, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
 	parameter(m, "n", "1", "\"n\" belongs to `code`");
 	parameter(m, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
