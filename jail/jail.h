@@ -38,7 +38,6 @@ struct jail {
 	int alive_fd;     /* hangs up when the launcher, or all of the jail, is gone */
 	int life_fd;      /* serve: hangs up when the resident launcher is gone; -1 */
 	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
-	int root_fd;      /* the new root */
 	char *groups[3];  /* cgroups to remove; owned */
 	int group_count;
 	int group_fd;       /* of the first, to start PID 1 in, or -1 */

@@ -150,7 +150,6 @@ int main(int argc, char **argv)
 		.life_fd = -1,
 		.order_fd = -1,
 		.group_fd = -1,
-		.root_fd = -1,
 		.child = -1,
 		.child_pidfd = -1};
 	int fds[FDS] = {-1, -1, -1};

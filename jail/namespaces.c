@@ -15,16 +15,13 @@
 
 #define INTO_CGROUP 0x200000000ull /* linux/sched.h: CLONE_INTO_CGROUP */
 
+#define SPACE(name, flag) (LAYER_ON("namespace_" name) ? (unsigned long)(flag) : 0)
+
 static unsigned long wanted_flags(void)
 {
-	unsigned long flags = CLONE_PIDFD;
-	flags |= LAYER_ON("namespace_user") ? CLONE_NEWUSER : 0;
-	flags |= LAYER_ON("namespace_mount") ? CLONE_NEWNS : 0;
-	flags |= LAYER_ON("namespace_cgroup") ? CLONE_NEWCGROUP : 0;
-	flags |= LAYER_ON("namespace_pid") ? CLONE_NEWPID : 0;
-	flags |= LAYER_ON("namespace_ipc") ? CLONE_NEWIPC : 0;
-	flags |= LAYER_ON("namespace_uts") ? CLONE_NEWUTS : 0;
-	return flags;
+	return SPACE("user", CLONE_NEWUSER) | SPACE("mount", CLONE_NEWNS) |
+	       SPACE("cgroup", CLONE_NEWCGROUP) | SPACE("pid", CLONE_NEWPID) |
+	       SPACE("ipc", CLONE_NEWIPC) | SPACE("uts", CLONE_NEWUTS) | CLONE_PIDFD;
 }
 
 static int write_maps(const struct jail *j, struct err *e)

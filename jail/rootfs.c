@@ -48,7 +48,7 @@ static int attach(const struct jail *j, const struct place *p, int tree, struct 
 	if (ours && make(p->path + 1, p, e))
 		return -1;
 	if (!ours)
-		fd = beneath_open(j->root_fd, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+		fd = beneath_open(AT_FDCWD, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
 	bool known = !ours && fd >= 0 && (p->grant || p->tree_fd >= 0);
 	if (known && (fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
 		return err_set(e, "%s was replaced while the jail was built", p->path);
@@ -69,7 +69,7 @@ static int place_cover(const struct jail *j, const struct place *p, struct err *
 	if (make(name, &made, e))
 		return -1;
 	AUTO_FD int tree =
-		(int)syscall(SYS_open_tree, j->root_fd, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+		(int)syscall(SYS_open_tree, AT_FDCWD, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
 		return err_errno(e, "cannot prepare a cover for %s", p->path);
 	return attach(j, p, tree, e);
@@ -129,9 +129,8 @@ int rootfs_build(struct jail *j, struct err *e)
 	if (syscall(SYS_mount, "tmpfs", stand, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		    "mode=755,size=4m,nr_inodes=16384"))
 		return err_errno(e, "cannot mount the new root");
-	j->root_fd = open(stand, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (j->root_fd < 0 || fchdir(j->root_fd))
-		return err_errno(e, "cannot open the new root");
+	if (chdir(stand))
+		return err_errno(e, "cannot enter the new root");
 	for (struct place *p = j->layout.place; p < j->layout.place + j->layout.count; p++)
 		if (place_any(j, p, e))
 			return -1;
@@ -149,11 +148,12 @@ int rootfs_build(struct jail *j, struct err *e)
 
 int rootfs_enter(struct jail *j, struct err *e)
 {
+	(void)j;
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	if (syscall(SYS_pivot_root, ".", ".") || syscall(SYS_umount2, ".", 2 /* MNT_DETACH */) ||
 		chdir("/"))
 		return err_errno(e, "cannot enter the new root");
-	if (syscall(SYS_mount_setattr, j->root_fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
+	if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &attr, sizeof(attr)))
 		return err_errno(e, "cannot make the new root read-only");
 	return 0;
 }
