@@ -51,11 +51,18 @@ static bool is_covered(const struct place *p)
 	       (p->kind == PLACE_READ && !p->exec && path_is_below(p->path, "/etc"));
 }
 
+/* A kernel refuses a rule with a right that it does not know. */
+static int allow(
+	const struct jail *j, int ruleset, const char *path, uint64_t rights, struct err *e)
+{
+	return ll_allow(ruleset, path, rights & ll_fs_known(j->landlock_abi), e);
+}
+
 static int allow_layout(const struct jail *j, int ruleset, struct err *e)
 {
-	if (j->strict && (ll_allow(ruleset, "/", LL_FS_READ_DIR, e) ||
-				 ll_allow(ruleset, "/etc", RIGHTS_READ, e) ||
-				 ll_allow(ruleset, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
+	if (j->strict && (allow(j, ruleset, "/", LL_FS_READ_DIR, e) ||
+				 allow(j, ruleset, "/etc", RIGHTS_READ, e) ||
+				 allow(j, ruleset, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
 	for (size_t i = 0; i < j->layout.count; i++) {
 		const struct place *p = &j->layout.place[i];
@@ -63,11 +70,10 @@ static int allow_layout(const struct jail *j, int ruleset, struct err *e)
 		 */
 		bool real = j->strict ? !is_covered(p)
 				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
-		if (real && !p->link &&
-			ll_allow(ruleset, p->path, rights_of(p) & ll_fs_known(j->landlock_abi), e))
+		if (real && !p->link && allow(j, ruleset, p->path, rights_of(p), e))
 			return -1;
 	}
-	return 0;
+	return j->temp_dir ? allow(j, ruleset, j->temp_dir, RIGHTS_WRITE, e) : 0;
 }
 
 int landlock_apply(struct jail *j, struct err *e)
@@ -83,8 +89,7 @@ int landlock_apply(struct jail *j, struct err *e)
 	AUTO_FD int ruleset = ll_create(abi, want);
 	if (ruleset < 0)
 		return err_errno(e, "cannot make a Landlock ruleset");
-	if (allow_layout(j, ruleset, e) ||
-		(j->temp_dir && ll_allow(ruleset, j->temp_dir, RIGHTS_WRITE & ll_fs_known(abi), e)))
+	if (allow_layout(j, ruleset, e))
 		return -1;
 	if (ll_restrict(ruleset))
 		return err_errno(e, "cannot enter the Landlock domain");

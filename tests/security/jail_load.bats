@@ -80,6 +80,34 @@ with() {
 	done
 }
 
+# The kernel is asked for its ABI by the launcher alone, and the rules are made elsewhere.
+with_abi() {
+	strace -qq -o "$SCRATCH/trace" -e trace=landlock_create_ruleset -e inject=landlock_create_ruleset:retval="$1":when=1 \
+		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7 7>"$SCRATCH/status"
+}
+
+@test "every Landlock that this kernel includes: strict from ABI 2 on, hardened from 3, less is told or refused" {
+	need strace
+	local abi profile here least
+	"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7 7>"$SCRATCH/status"
+	here=$(status .layers.landlock)
+	for profile in strict:2 hardened:3; do
+		least=${profile#*:}
+		policy "profile=\"${profile%:*}\"" 'allow_root_jail=true' -- /bin/true >"$SCRATCH/policy.json"
+		for ((abi = 1; abi <= here; abi++)); do
+			run with_abi "$abi"
+			echo "$profile, ABI $abi: $status $output"
+			if [[ $abi -ge $least ]]; then
+				[[ $status -eq 0 && $(status .layers.landlock) -eq $abi ]]
+			elif [[ $profile == strict:* ]]; then
+				[[ $status -eq 0 && $(status .layers.landlock) -eq 0 ]]
+			else
+				[[ $status -eq 125 && $(status .stage) == landlock ]]
+			fi
+		done
+	done
+}
+
 @test "what may be missing is reported, and refused when it is required" {
 	need strace
 	run with landlock_create_ruleset ENOSYS
