@@ -79,7 +79,7 @@ void jail_start(struct jail *j)
 	struct layers *layers = &j->report->layers;
 	layers->profile = j->strict ? "strict" : "hardened";
 	layers->uid = j->root == ROOT_HOST ? "mapped" : "same";
-	layers->reaper = j->strict;
+	layers->reaper = true;
 	layers->memory = layers->processes = "rlimit";
 	int failed = run(j, launcher);
 	if (!failed && !j->child) { /* only the strict profile returns in the child */
@@ -157,8 +157,6 @@ int main(int argc, char **argv)
 	/* The names are the operator's: nobody's collisions. The default would read a file. */
 	json_object_seed(1);
 	j.report = report_new();
-	if (!j.report)
-		return 125;
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();

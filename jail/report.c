@@ -7,7 +7,9 @@ struct report *report_new(void)
 {
 	void *page = mmap(NULL, sizeof(struct report), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return page == MAP_FAILED ? NULL : page;
+	if (page == MAP_FAILED)
+		_exit(125);
+	return page;
 }
 
 int report_fail(struct report *r, const char *stage, const struct err *why)

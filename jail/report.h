@@ -33,10 +33,9 @@
 	X(const char *, profile)   /* strict, hardened */                                          \
 	X(bool, protect)           /* protected paths are read-only */                             \
 	X(bool, reaper)            /* nothing outlives the command */                              \
-	X(const char *,                                                                            \
-		scan)   /* whole, cut, none: the search for sockets and pipes in the grants */     \
-	X(int, seccomp) /* filters in force */                                                     \
-	X(const char *, uid) /* mapped: to an unused one; same: the caller's; owner; root */       \
+	X(const char *, scan)      /* whole, cut, none: the search for sockets in the grants */    \
+	X(int, seccomp)            /* filters in force */                                          \
+	X(const char *, uid)       /* mapped: to an unused one; same: the caller's; owner; root */ \
 	X(const char *, unix_sockets) /* open, closed */                                           \
 	X(bool, userns_limit)         /* no user namespace can be made inside, by sysctl too */
 
@@ -61,7 +60,7 @@ struct report {
 	struct rusage used;   /* by everything that ran, once it has ended */
 };
 
-/* The page; NULL when there is no memory. */
+/* The page. Without memory for it nothing can be told: the program ends with 125. */
 struct report *report_new(void);
 /* Records a failed step; the first one stays. Always -1. */
 int report_fail(struct report *r, const char *stage, const struct err *why);

@@ -72,8 +72,6 @@ static int prepare(struct jail *j)
 	int pair[2];
 	struct err e = ERR_NONE;
 	j->report = report_new();
-	if (!j->report)
-		_exit(1);
 	/* The listener of a proxy can be handed over once: it is the command's jail that has it. */
 	if (j->policy.network == NETWORK_PROXY)
 		return -1;
