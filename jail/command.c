@@ -65,12 +65,11 @@ static int execute_found(char **argv)
 {
 	char path[PATH_MAX];
 	int why = ENOENT;
-	const char *dirs = getenv("PATH"), *next;
 	if (strchr(argv[1], '/')) {
 		execute_at(argv, argv[1]);
 		return errno;
 	}
-	for (dirs = dirs ? dirs : "/usr/bin:/bin"; dirs; dirs = next ? next + 1 : NULL) {
+	for (const char *next, *dirs = getenv("PATH"); dirs; dirs = next ? next + 1 : NULL) {
 		next = strchr(dirs, ':');
 		int len = (int)strcspn(dirs, ":");
 		if (snprintf(path, sizeof(path), "%.*s/%s", len ? len : 1, len ? dirs : ".",
@@ -90,7 +89,7 @@ int command_execute(struct jail *j, struct err *e)
 {
 	(void)e;
 	j->report->set_up = true;
-	environ = j->env; /* it has the PATH to search */
+	environ = j->env; /* it always has a PATH to search */
 	j->report->exec_errno = execute_found(j->argv);
 	return 0;
 }

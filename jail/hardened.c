@@ -49,7 +49,6 @@ int hardened_prepare(struct jail *j, struct err *e)
 {
 	j->report->layers.proc = "host";
 	j->report->layers.network = j->policy.network == NETWORK_HOST ? "host" : "none";
-	j->report->layers.reaper = true;
 	if (choose_user(j, e))
 		return -1;
 	if (layout_count(&j->layout, PLACE_HIDE))

@@ -113,17 +113,16 @@ static int add_held(struct layout *l, const char *path, enum place_kind kind, st
 				l->place[i].path);
 	if (!above || (kind == PLACE_READ && above->kind != PLACE_WRITE))
 		return 0;
-	bool absent = lstat(path, &st);
-	if (absent && errno != ENOENT && errno != ENOTDIR)
-		return err_errno(e, "cannot examine %s", path);
-	if (absent && kind == PLACE_READ)
-		l->missing[l->missing_count++] = path;
-	if (absent)
-		return 0;
-	if (S_ISLNK(st.st_mode))
-		return err_set(e, "%s is a symbolic link; name what it points to", path);
 	struct place place = {.kind = kind, .exec = above->exec, .grant = true};
-	return layout_add(l, path, place, e);
+	if (!lstat(path, &st))
+		return S_ISLNK(st.st_mode)
+			       ? err_set(e, "%s is a symbolic link; name what it points to", path)
+			       : layout_add(l, path, place, e);
+	if (errno != ENOENT && errno != ENOTDIR)
+		return err_errno(e, "cannot examine %s", path);
+	if (kind == PLACE_READ)
+		l->missing[l->missing_count++] = path;
+	return 0;
 }
 
 /* What a directory contains follows it at once, before what only begins with the same letters. */

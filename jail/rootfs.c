@@ -88,11 +88,11 @@ static int place_new(const struct jail *j, const struct place *p, struct err *e)
 			(long long)j->policy.tmp_mb, (long long)j->policy.tmp_mb * 256);
 	if (make(p->path + 1, p, e))
 		return -1;
-	bool mounted = !syscall(SYS_mount, type, p->path + 1, type, flags, options);
-	if (!mounted && (!proc || errno != EPERM))
+	if (!syscall(SYS_mount, type, p->path + 1, type, flags, options))
+		return 0;
+	if (!proc || errno != EPERM)
 		return err_errno(e, "cannot mount %s", p->path);
-	if (!mounted)
-		j->report->layers.proc = "none";
+	j->report->layers.proc = "none";
 	return 0;
 }
 
