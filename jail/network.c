@@ -15,30 +15,27 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static int point_at_proxy(struct policy *p, unsigned port, struct err *e)
+/* Every port of a network that was just made is free; this one nobody is given by chance. */
+enum { PROXY_PORT = 61080 };
+#define PROXY_AT "127.0.0.1:61080"
+
+static int open_proxy(struct policy *p, struct err *e)
 {
+	static const char http[] = "http://" PROXY_AT, socks[] = "socks5h://" PROXY_AT;
 	static const char own[] = "localhost,127.0.0.1,::1";
-	char http[64], socks[64];
-	snprintf(http, sizeof(http), "http://127.0.0.1:%u", port);
-	snprintf(socks, sizeof(socks), "socks5h://127.0.0.1:%u", port);
+	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const struct sockaddr_in at = {.sin_family = AF_INET,
+		.sin_port = htons(PROXY_PORT),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof(at)) || listen(fd, 64))
+		return err_errno(e, "cannot open the proxy's listener");
+	if (pass_send((int)p->proxy_fd, "L", 1, &fd, 1))
+		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
 	return policy_add_env(p,
 		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY", http,
 			"http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
 			socks, "all_proxy", socks, "NO_PROXY", own, "no_proxy", own),
 		e);
-}
-
-static int open_proxy(struct policy *p, struct err *e)
-{
-	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(at);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, 64) ||
-		getsockname(fd, (struct sockaddr *)&at, &len))
-		return err_errno(e, "cannot open the proxy's listener");
-	if (pass_send((int)p->proxy_fd, "L", 1, &fd, 1))
-		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
-	return point_at_proxy(p, ntohs(at.sin_port), e);
 }
 
 /* What the helper below leaves behind. */
