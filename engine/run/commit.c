@@ -28,7 +28,7 @@ json_t *drive_event(const struct drive *d, const char *type)
 void drive_snapshot(struct drive *d)
 {
 	struct err e = ERR_NONE;
-	if (d->journal.pending.len || !d->journal.end.lines)
+	if (d->journal.broken || d->journal.pending.len || !d->journal.end.lines)
 		return; /* the position is ahead of what is durable */
 	d->snapshot_ms = clock_monotonic_ms();
 	if (snapshot_write(d->instance, &d->at, &d->journal.end, &e))
@@ -65,11 +65,24 @@ static void meanwhile(struct drive *d, const struct position *next)
 	live_ahead(&d->live, policy);
 }
 
+int drive_hold(struct drive *d, struct err *e)
+{
+	if (!instance_holds(d->instance, "lock", d->instance->lock_fd, e) &&
+		!instance_holds(d->instance, "journal.jsonl", d->journal.fd, e))
+		return 0;
+	journal_abandon(&d->journal);
+	return -1;
+}
+
 bool drive_commit(struct drive *d, json_t *event)
 {
 	json_auto_t *owned = event;
 	struct position trial;
 	struct err e = ERR_NONE;
+	if (drive_hold(d, &e))
+		return drive_end(d, RUN_BROKEN,
+			"%s; this run records nothing more: see what else uses its directory",
+			e.text);
 	if (!try_event(d, owned, &trial))
 		return false;
 	meanwhile(d, &trial);

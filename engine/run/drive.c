@@ -391,6 +391,7 @@ static void run_instance(struct drive *d)
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);
+	drive_hold(d, &e); /* if not, a commit has said so, or there was nothing to record */
 	drive_snapshot(d);
 }
 

@@ -224,6 +224,20 @@ int instance_lock(const struct place *p, const char *id, struct instance *out, s
 	return 0;
 }
 
+int instance_holds(const struct instance *i, const char *name, int fd, struct err *e)
+{
+	struct stat found, ours;
+	if (fstat(fd, &ours))
+		return err_errno(e, "cannot examine %s", name);
+	bool there = !fstatat(i->dir_fd, name, &found, AT_SYMLINK_NOFOLLOW);
+	if (!there && errno != ENOENT)
+		return err_errno(e, "cannot examine %s", name);
+	if (there && found.st_dev == ours.st_dev && found.st_ino == ours.st_ino)
+		return 0;
+	return err_set(e, "%s/%s was %s while instance %s was running", i->path, name,
+		there ? "replaced" : "removed", i->id);
+}
+
 void instance_done(struct instance *i)
 {
 	own_close(&i->dir_fd);

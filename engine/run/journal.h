@@ -67,7 +67,7 @@ struct journal {
 	struct buf pending;         /* encoded, not yet written */
 	char chain[SHA256_HEX + 1]; /* behind pending */
 	int64_t room;               /* bytes of the file, padding included */
-	bool broken;                /* a write failed: nothing further is accepted */
+	bool broken;                /* a write failed, or it was abandoned: nothing is accepted */
 	/* Called for every line once it is durable, without its newline. May be NULL. */
 	void (*committed)(void *ctx, const char *line, size_t len);
 	void *ctx;
@@ -82,6 +82,8 @@ int journal_queue(struct journal *j, const json_t *event, struct err *e);
 /* Queues `event`, then makes everything queued durable: one write, one fdatasync. On failure the
  * file is cut back to what was durable and the journal is broken. */
 int journal_commit(struct journal *j, const json_t *event, struct err *e);
+/* The file is no longer ours alone: nothing is written to it any more, nor cut off. */
+void journal_abandon(struct journal *j);
 /* Forgets queued lines, cuts the padding off, closes. */
 void journal_close(struct journal *j);
 #endif

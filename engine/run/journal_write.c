@@ -157,6 +157,12 @@ int journal_commit(struct journal *j, const json_t *event, struct err *e)
 	return 0;
 }
 
+void journal_abandon(struct journal *j)
+{
+	j->broken = true;
+	j->room = j->end.offset;
+}
+
 void journal_close(struct journal *j)
 {
 	/* Padding left behind is harmless: readers stop at it and the next start cuts it off. */

@@ -25,6 +25,8 @@ struct drive {
 bool drive_end(struct drive *d, enum run_status status, const char *format, ...) PRINTF(3, 4);
 /* {t, ts, seq, state} of a line about the active step. */
 json_t *drive_event(const struct drive *d, const char *type);
+/* -1: another run may have begun, or what is written go nowhere; then the journal is abandoned. */
+int drive_hold(struct drive *d, struct err *e);
 /* Tries the event on a copy of the position, makes it durable, adopts the copy. Takes `event`. */
 bool drive_commit(struct drive *d, json_t *event);
 /* The same for a line that rides with the next commit. */

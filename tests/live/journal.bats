@@ -181,3 +181,35 @@ END
 	agent6 machine prune --unfinished parked
 	[[ -z $(ls -A "$SCRATCH"/state/*/machines) ]]
 }
+
+@test "a run whose lock or journal was taken away stops before it writes" {
+	local file pid
+	machine_file parked <<END
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: work}}
+  work: {kind: tool, command: [touch, ran], timeout_secs: 20, on: {ok: good, nonzero: good, timeout: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	local id at bytes
+	armed() { [[ -e $(instance "$id")/wait.json ]]; }
+	for file in lock journal.jsonl; do
+		id=without_${file%.*}
+		go parked --id "$id" >"$SCRATCH/said" 2>&1 3>&- &
+		pid=$!
+		eventually armed
+		at=$(instance "$id")
+		cp "$at/$file" "$SCRATCH/copy"
+		rm "$at/$file"
+		[[ $file == lock ]] || cp "$SCRATCH/copy" "$at/$file" # the same bytes are not the same file
+		bytes=$(stat -c %s "$at/journal.jsonl")
+		agent6 machine poke "$id"
+		status=0
+		wait "$pid" || status=$?
+		cat "$SCRATCH/said"
+		[[ $status -eq 5 && $(stat -c %s "$at/journal.jsonl") -eq $bytes ]] # nor cuts off another's lines
+		grep -q "/$file was re.* while instance $id was running; this run records nothing more" "$SCRATCH/said"
+		[[ $(journal "$id" | jq -r .t | tr '\n' ' ') == "begin wait.armed " && ! -e ran ]]
+	done
+}
