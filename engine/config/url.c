@@ -4,11 +4,22 @@
 #include "base/num.h"
 #include <string.h>
 
+/* An IPv4 address in the clothes of IPv6 leads where the former does. */
+static bool decode_address(union address *out, const char *host)
+{
+	union address a;
+	bool found = address_decode(&a, host);
+	*out = a;
+	if (a.family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a.in6.sin6_addr)) {
+		*out = (union address){.in = {.sin_family = AF_INET}};
+		memcpy(&out->in.sin_addr, a.in6.sin6_addr.s6_addr + 12, 4);
+	}
+	return found;
+}
+
 static bool is_loopback(const char *host, const union address *a)
 {
 	size_t len = strlen(host);
-	if (a->family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr))
-		return a->in6.sin6_addr.s6_addr[12] == 127;
 	if (a->family)
 		return address_reach(&a->any) == REACH_LOCAL;
 	return !strcmp(host, "localhost") || (len > 10 && !strcmp(host + len - 10, ".localhost"));
@@ -31,7 +42,7 @@ static int set_host(struct url *u, const char *text, size_t len, bool bracketed,
 	}
 	u->host[len] = '\0';
 	union address a;
-	u->literal = address_decode(&a, u->host);
+	u->literal = decode_address(&a, u->host);
 	if (bracketed && !u->literal)
 		return err_set(e, "[%s] is not an address", u->host);
 	if (!bracketed && (u->host[0] == '.' || u->host[len - 1] == '.' || strstr(u->host, "..")))
