@@ -85,13 +85,13 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 		break;
 	case COLUMN_STATE: text_clean(out, text_of(status, "state"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STEPS:
-		if (seq)
+		if (json_is_integer(seq))
 			buf_addf(out, "%jd", (intmax_t)json_integer_value(seq));
 		break;
 	case COLUMN_UPDATED: text_when(out, text_of(status, "updated")); break;
 	case COLUMN_DESCRIPTION:
-		text_clean(
-			out, text_of(status, seq ? "description" : "reason"), DESCRIPTION_COLUMNS);
+		text_clean(out, text_of(status, json_is_integer(seq) ? "description" : "reason"),
+			DESCRIPTION_COLUMNS);
 		break;
 	case COLUMN_COUNT: break;
 	}

@@ -24,6 +24,13 @@ static bool held(int dir)
 	return !instance_holder(&i, &who, NULL) && who.pid;
 }
 
+/* Whoever reads them need not ask which keys there are. */
+static json_t *blank(const char *id, const char *status)
+{
+	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:n,s:n}", "id", id, "status", status, "asks", false,
+		"state", "seq", "reason", "updated");
+}
+
 static json_t *brief(int machines, const char *id)
 {
 	struct err e = ERR_NONE;
@@ -34,12 +41,18 @@ static json_t *brief(int machines, const char *id)
 		e = ERR_NONE;
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
 	const char *type = json_string_value(json_object_get(last, "t"));
-	if (*e.text || (last && !type))
-		return json_pack("{s:s,s:s,s:s}", "id", id, "status", "damaged", "reason",
-			*e.text ? e.text : "its last line has no type");
-	if (!last) /* a start that was refused */
-		return json_pack(
-			"{s:s,s:s,s:s,s:i}", "id", id, "status", "empty", "state", "", "seq", 0);
+	json_t *out;
+	if (*e.text || (last && !type)) {
+		out = blank(id, "damaged");
+		json_object_set_new(out, "reason",
+			json_string(*e.text ? e.text : "its last line has no type"));
+		return out;
+	}
+	if (!last) { /* a start that was refused */
+		out = blank(id, "empty");
+		json_object_set_new(out, "seq", json_integer(0));
+		return out;
+	}
 	json_t *state = json_object_get(last, strcmp(type, "step") != 0 ? "state" : "goto");
 	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
 	bool ended = !strcmp(type, "end");
@@ -47,10 +60,12 @@ static json_t *brief(int machines, const char *id)
 	const char *status = status_of(last, live);
 	const json_t *reason = json_object_get(last, "reason");
 	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);
-	return json_pack("{s:s,s:b,s:s,s:O?,s:I,s:O?,s:O?}", "id", id, "asks", asks, "status",
-		status ? status : "damaged", "state", state, "seq",
+	out = blank(id, status ? status : "damaged");
+	json_t *rest = json_pack("{s:b,s:O*,s:I,s:O*,s:O*}", "asks", asks, "state", state, "seq",
 		seq - (strcmp(type, "step") != 0 && seq > 0), "reason",
 		json_string_length(reason) ? reason : NULL, "updated", json_object_get(last, "ts"));
+	json_object_update_new(out, rest);
+	return out;
 }
 
 struct listing {

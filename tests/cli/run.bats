@@ -263,6 +263,13 @@ waiting() {
 	[ "$(grep -c 'UTC  Says a word and ends\.$' <<<"$output")" -eq 2 ]
 	need jq
 	agent6 machine list --json | jq -e 'all(.[]; .description == "Says a word and ends.")'
+	agent6 machine run ../flow --quiet --id damaged
+	agent6 machine run ../flow --quiet --id empty
+	(cd "$SCRATCH"/state/*/machines && echo x >damaged/journal.jsonl && rm empty/journal.jsonl)
+	agent6 machine list --json | jq -c '.[] | [.id[:7], .status, .seq, .state, .updated == null]' >"$SCRATCH/listed"
+	grep -qF '["damaged","damaged",null,null,true]' "$SCRATCH/listed"
+	grep -qF '["empty","empty",0,null,true]' "$SCRATCH/listed"
+	agent6 machine list --json | jq -e 'map(keys) | unique | length == 1' # one shape, whatever became of it
 }
 
 @test "stop parks a running instance; a second runner is refused and told who runs it" {
