@@ -375,7 +375,8 @@ const struct verb verb_machine_check = {.path = "machine check",
 	.max_arguments = -1,
 	.details = "Findings are printed as FILE:LINE:COL: error[rule]: message, all of them in "
 		   "one go and in source order. Nothing is executed, written or looked up on the "
-		   "network. A machine's own `config` is held against the operator's limits here.\n"
+		   "network. A machine's own `config` is held against the operator's limits here. "
+		   "What is only suspicious is looked for in a machine without errors.\n"
 		   "Exit status: 0 accepted, 2 refused, 4 --against found a widening.",
 	.options = options,
 	.run = run};
