@@ -56,13 +56,27 @@ int num_float(const char *text, size_t len, double *out)
 	return 0;
 }
 
+/* Below a power of two doubles lie half as far apart as above it: the nearest decimal may then read
+ * back as another double, and the next one away from zero as this one. */
+static bool reads_back(char *sci, double value)
+{
+	int exponent;
+	if (strtod(sci, NULL) == value)
+		return true;
+	char *last = strchr(sci, 'e') - 1;
+	if (fabs(frexp(value, &exponent)) > 0.5 || *last == '9')
+		return false;
+	++*last;
+	return strtod(sci, NULL) == value;
+}
+
 size_t num_float_text(double value, char out[NUM_FLOAT_BYTES])
 {
 	char sci[40];
 	int precision = 0;
 	do
 		snprintf(sci, sizeof(sci), "%.*e", precision, value);
-	while (strtod(sci, NULL) != value && precision++ < 17);
+	while (!reads_back(sci, value) && precision++ < 17);
 
 	int exponent = (int)strtol(strchr(sci, 'e') + 1, NULL, 10);
 	if (value != 0 && (exponent < -4 || exponent >= 16))

@@ -1,6 +1,7 @@
 #include "machine/template.h"
 
 #include "base/json.h"
+#include "base/num.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include <string.h>
@@ -287,10 +288,10 @@ static int render_scalar(const json_t *value, enum type_kind kind, struct buf *o
 {
 	if (json_is_string(value))
 		return buf_add(out, json_string_value(value), json_string_length(value));
-	json_write(out, value);
-	if (kind == TYPE_FLOAT && json_is_integer(value))
-		buf_adds(out, ".0");
-	return out->failed ? -1 : 0;
+	if (kind != TYPE_FLOAT)
+		return json_write(out, value);
+	char text[NUM_FLOAT_BYTES];
+	return buf_add(out, text, num_float_text(json_number_value(value), text));
 }
 
 /* Text that whoever wrote it could have made an instruction. */

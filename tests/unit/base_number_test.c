@@ -81,6 +81,9 @@ static void test_spelling(void)
 		{-1234.5, "-1234.5"},
 		{DBL_MAX, "1.7976931348623157e+308"},
 		{5e-324, "5e-324"},
+		/* The nearest of 16 digits, ...165e-154, reads back as another double. */
+		{0x1p-509, "5.966672584960166e-154"},
+		{-0x1p-1017, "-7.120236347223045e-307"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char text[NUM_FLOAT_BYTES];

@@ -16,7 +16,7 @@ static const char yaml[] =
 	"    t: {type: bool, default: true}\n"
 	"    s: {type: str, default: \"caf\\u00e9 \\\"q\\\" {{ n }}\"}\n"
 	"    l: {type: 'list[str]', default: [b, a]}\n"
-	"    lf: {type: 'list[float]', default: [1, 2.5]}\n"
+	"    lf: {type: 'list[float]', default: [1, 2.5, 10000000000000000]}\n"
 	"    none: {type: 'list[str]', default: []}\n"
 	"    j: {type: json, default: {z: 1, a: [1.0, \"\\u00e9\"]}}\n"
 	"    num: {type: json, default: 5}\n"
@@ -95,7 +95,7 @@ static void splice(const struct machine *m, const json_t *blackboard)
 		template_render_item(t->command[11], json_array_get(list, i), &out);
 		buf_addc(&out, ' ');
 	}
-	is_str(out.data, "1.0 2.5 ", "items render as the float they are");
+	is_str(out.data, "1.0 2.5 1e+16 ", "items render as the float they are");
 }
 
 static void count_reference(void *ctx, const struct ref *ref, const char *source)
