@@ -42,30 +42,42 @@ json_t *ask(const char *name, json_t *members, int64_t deadline_ms)
 	}
 }
 
-static json_t *redacted_text(const struct redact *r, const json_t *text)
+static json_t *redacted_text(
+	redact_fn *how, const struct redact *r, const json_t *text, struct redact_tally *tally)
 {
 	size_t len = json_string_length(text);
 	AUTO_BUF plain;
 	buf_init(&plain, 16 * len + 1024);
 	buf_adds(&plain, "");
-	redact_text(r, json_string_value(text), len, &plain, NULL);
+	how(r, json_string_value(text), len, &plain, tally);
 	return plain.failed ? NULL : json_stringn(plain.data, plain.len);
 }
 
-json_t *ask_redacted(const struct redact *r, const json_t *value)
+static json_t *redacted(
+	redact_fn *how, const struct redact *r, const json_t *value, struct redact_tally *tally)
 {
 	if (json_is_string(value))
-		return redacted_text(r, value);
+		return redacted_text(how, r, value, tally);
 	json_t *copy = json_copy((json_t *)(uintptr_t)value), *member;
 	const char *key;
 	size_t i;
 	int failed = copy ? 0 : -1;
 	json_array_foreach (value, i, member)
-		failed |= json_array_set_new(copy, i, ask_redacted(r, member));
+		failed |= json_array_set_new(copy, i, redacted(how, r, member, tally));
 	json_object_foreach ((json_t *)(uintptr_t)value, key, member)
-		failed |= json_object_set_new(copy, key, ask_redacted(r, member));
+		failed |= json_object_set_new(copy, key, redacted(how, r, member, tally));
 	if (!failed)
 		return copy;
 	json_decref(copy);
 	return NULL;
+}
+
+json_t *ask_redacted(const struct redact *r, const json_t *value)
+{
+	return redacted(redact_text, r, value, NULL);
+}
+
+json_t *ask_record(const struct redact *r, const json_t *value, struct redact_tally *tally)
+{
+	return redacted(redact_known, r, value, tally);
 }

@@ -13,4 +13,6 @@
 json_t *ask(const char *name, json_t *members, int64_t deadline_ms);
 /* A copy with every secret in its strings replaced; NULL: it cannot be made. New reference. */
 json_t *ask_redacted(const struct redact *r, const json_t *value);
+/* The same with redact_known, for what a machine goes on with. `tally` counts by kind. */
+json_t *ask_record(const struct redact *r, const json_t *value, struct redact_tally *tally);
 #endif

@@ -1,5 +1,6 @@
 #include "agent/dispatch.h"
 
+#include "agent/ask.h"
 #include "agent/emit.h"
 #include "agent/policy/scrub.h"
 #include "agent/tools/permit.h"
@@ -13,23 +14,6 @@ static const char circle_notice[] =
 
 /* A placeholder may be longer than what it stands for. */
 enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, RESULT_MIN_BYTES = 2000, NAME_SHOWN = 64 };
-
-static bool finish(struct dispatch *d, json_t *arguments, struct buf *out)
-{
-	AUTO_BUF problems;
-	buf_init(&problems, TOOL_TEXT_CAP_BYTES);
-	d->payload = finish_check(d->record, arguments, &problems);
-	if (d->payload) {
-		buf_adds(out, "Accepted.");
-		return true;
-	}
-	const char *text = problems.data ? problems.data : "";
-	utf8_copy(d->problems, sizeof(d->problems), text);
-	d->gave_up = d->repairs++ >= FINISH_REPAIRS_MAX;
-	buf_addf(out, "Not accepted. Call %s again with these problems repaired:\n%s", FINISH_NAME,
-		text);
-	return false;
-}
 
 static void report_filtered(const char *name, const struct redact_tally *tally, size_t markers)
 {
@@ -46,6 +30,28 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
 	emit_notice("possible injection markers in a result of %s: %zu", name, markers);
 	emit("audit", json_pack("{s:s, s:s, s:I}", "type", "injection_detected", "tool", name,
 			      "count", (json_int_t)markers));
+}
+
+/* The payload is journaled as it leaves here, so the secrets that a model could put together from
+ * what it was not shown whole leave it first. */
+static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
+{
+	AUTO_BUF problems;
+	buf_init(&problems, TOOL_TEXT_CAP_BYTES);
+	struct redact_tally tally = {{0}};
+	json_auto_t *safe = ask_record(d->redact, arguments, &tally);
+	d->payload = finish_check(d->record, safe, &problems);
+	if (d->payload) {
+		report_filtered(FINISH_NAME, &tally, 0);
+		buf_adds(out, "Accepted.");
+		return true;
+	}
+	const char *text = problems.data ? problems.data : "";
+	utf8_copy(d->problems, sizeof(d->problems), text);
+	d->gave_up = d->repairs++ >= FINISH_REPAIRS_MAX;
+	buf_addf(out, "Not accepted. Call %s again with these problems repaired:\n%s", FINISH_NAME,
+		text);
+	return false;
 }
 
 /* What a tool said, as the model may see it: without secrets, and with a word about text that reads

@@ -187,6 +187,15 @@ static void configured(void)
 	AUTO_FREE char *two = redacted(&r, "topsecret/value+1 API_KEY=abc", &tally);
 	is(tally.of[REDACT_KEY], 1, "counted by kind");
 	is(tally.of[REDACT_VALUE], 1, "each");
+	AUTO_BUF known;
+	buf_init(&known, CAP_BYTES);
+	static const char vague[] = "password: x1y2 topsecret/value+1 AKIAIOSFODNN7EXAMPLE "
+				    "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7bC9";
+	redact_known(&r, vague, strlen(vague), &known, NULL);
+	is_str(known.data,
+		"password: x1y2 [REDACTED:key] [REDACTED:token] "
+		"aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7bC9",
+		"what only looks like a secret stays where the text goes on being used");
 	ok(redact_is_marked(two) && !redact_is_marked("[REDACTED"), "placeholders are recognised");
 	redact_done(&r);
 }

@@ -33,6 +33,25 @@ static void finishes(void)
 	ok(!strstr(k.output, "sk-test-key"), "the key is in no event");
 }
 
+static void result_without_secrets(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {
+			{KIT_TURN("finish_run",
+				 "{\"summary\":\"sk-test-key-0123456789\",\"more\":[\"on branch "
+				 "feature/JIRA-1234-implement-new-authentication-for-admins\"]}"),
+				0, 0}}};
+	kit_run(&k);
+	AUTO_FREE char *payload =
+		json_dumps(json_object_get(k.result, "payload"), JSON_COMPACT | JSON_SORT_KEYS);
+	is_str(payload,
+		"{\"more\":[\"on branch "
+		"feature/JIRA-1234-implement-new-authentication-for-admins\"],"
+		"\"summary\":\"[REDACTED:key]\"}",
+		"a secret leaves the result before it is journaled, what may be none does not");
+	has_str(k.output, "1 of kind key redacted in a result of finish_run", "which is said");
+}
+
 static void finishes_openai(void)
 {
 	AUTO_KIT k = {.format = "openai",
@@ -437,6 +456,7 @@ static void deaf_server(void)
 int main(void)
 {
 	finishes();
+	result_without_secrets();
 	finishes_openai();
 	repairs();
 	retries();

@@ -159,9 +159,11 @@ static bool match_key(const struct redact *r, struct place p, struct match *out)
 	return longest;
 }
 
+enum { VAGUE_KINDS = 1U << REDACT_VALUE | 1U << REDACT_ENTROPY };
+
 /* The first recogniser that fits wins; the order is from the surest to the vaguest. */
-static bool match_any(
-	const struct redact *r, struct place p, struct match *m, enum redact_kind *kind)
+static bool match_any(const struct redact *r, unsigned ignored_kinds, struct place p,
+	struct match *m, enum redact_kind *kind)
 {
 	static const struct {
 		enum redact_kind kind;
@@ -173,21 +175,23 @@ static bool match_any(
 	if (match_key(r, p, m))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(matchers); i++)
-		if (matchers[i].match(p, m)) {
+		if (!(ignored_kinds & 1U << matchers[i].kind) && matchers[i].match(p, m)) {
 			*kind = matchers[i].kind;
 			return true;
 		}
 	return false;
 }
 
-int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
-	struct redact_tally *tally)
+static int replace(const struct redact *r, unsigned ignored_kinds, struct place all,
+	struct buf *out, struct redact_tally *tally)
 {
+	const char *text = all.text;
+	size_t len = all.len;
 	size_t begun = 0;
 	for (size_t i = 0; i < len;) {
 		struct match m;
 		enum redact_kind kind;
-		if (!match_any(r, (struct place){text, len, i}, &m, &kind)) {
+		if (!match_any(r, ignored_kinds, (struct place){text, len, i}, &m, &kind)) {
 			i++;
 			continue;
 		}
@@ -198,6 +202,18 @@ int redact_text(const struct redact *r, const char *text, size_t len, struct buf
 		begun = i += m.keep + m.secret;
 	}
 	return buf_add(out, text + begun, len - begun);
+}
+
+int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
+	struct redact_tally *tally)
+{
+	return replace(r, 0, (struct place){text, len, 0}, out, tally);
+}
+
+int redact_known(const struct redact *r, const char *text, size_t len, struct buf *out,
+	struct redact_tally *tally)
+{
+	return replace(r, VAGUE_KINDS, (struct place){text, len, 0}, out, tally);
 }
 
 bool redact_is_marked(const char *text)

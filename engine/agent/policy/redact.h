@@ -48,9 +48,13 @@ int redact_add(struct redact *r, const char *secret);
 int redact_add_environment(struct redact *r, char *const *environment);
 /* Wipes and releases. */
 void redact_done(struct redact *r);
-/* Appends `text` with every secret replaced. `tally` (NULL: none) counts by kind. */
-int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
+typedef int redact_fn(const struct redact *r, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally);
+/* Appends `text` with every secret replaced. `tally` (NULL: none) counts by kind. */
+redact_fn redact_text;
+/* The same where the text goes on being used: what only looks like a secret, a long word or what
+ * stands behind `password:`, is left as it is. */
+redact_fn redact_known;
 /* Whether `text` holds a placeholder: such text must never be written into a file. */
 bool redact_is_marked(const char *text);
 #endif
