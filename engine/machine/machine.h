@@ -57,7 +57,8 @@ struct predicate;
 struct retry {
 	unsigned on; /* bit set of outcomes; 0: no retry */
 	int max;
-	double backoff_secs, factor, max_backoff_secs; /* max_backoff_secs 0: none */
+	double backoff_secs, factor;
+	double max_backoff_secs; /* infinity: none */
 	bool jitter;
 };
 

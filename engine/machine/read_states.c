@@ -1,5 +1,6 @@
 #include "machine/reader.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CANDIDATES_MAX = 4096 };
@@ -73,11 +74,12 @@ static void read_retry(struct reader *r, struct state *s)
 	}
 	struct opt_float backoff = reader_float(r, map, "backoff_secs");
 	struct opt_float factor = reader_float(r, map, "factor");
+	struct opt_float most = reader_float(r, map, "max_backoff_secs");
 	const struct doc_node *jitter = reader_get(r, map, "jitter", DOC_BOOL);
 	s->retry.max = (int)reader_int(r, map, "max").value;
 	s->retry.backoff_secs = backoff.present ? backoff.value : 1;
 	s->retry.factor = factor.present ? factor.value : 2;
-	s->retry.max_backoff_secs = reader_float(r, map, "max_backoff_secs").value;
+	s->retry.max_backoff_secs = most.present ? most.value : INFINITY;
 	s->retry.jitter = jitter && jitter->boolean;
 }
 

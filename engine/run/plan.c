@@ -118,8 +118,9 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter)
 {
 	const struct retry *r = &s->retry;
-	double secs = r->backoff_secs * pow(r->factor, attempt - 1);
-	if (r->max_backoff_secs > 0 && secs > r->max_backoff_secs)
+	/* Nothing times what is too much for a double would be no number. */
+	double secs = r->backoff_secs > 0 ? r->backoff_secs * pow(r->factor, attempt - 1) : 0;
+	if (secs > r->max_backoff_secs)
 		secs = r->max_backoff_secs;
 	if (r->jitter)
 		secs *= 1 - jitter / 2;

@@ -4,6 +4,7 @@
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const yaml =
@@ -256,8 +257,13 @@ static void test_backoff(void)
 	s.retry.jitter = true;
 	is(plan_backoff_ms(&s, 1, 0), 1500, "jitter shortens by nothing");
 	is(plan_backoff_ms(&s, 1, 0.5), 1125, "or by some");
-	s.retry = (struct retry){.backoff_secs = 1e300, .factor = 1e300};
+	s.retry = (struct retry){
+		.backoff_secs = 1e300, .factor = 1e300, .max_backoff_secs = INFINITY};
 	ok(plan_backoff_ms(&s, 10, 0) > 0, "and never overflows");
+	s.retry.backoff_secs = 0;
+	is(plan_backoff_ms(&s, 10, 0), 0, "no delay stays none, however it grows");
+	s.retry = (struct retry){.backoff_secs = 1, .factor = 2};
+	is(plan_backoff_ms(&s, 1, 0), 0, "nor is there one above a max_backoff_secs of 0");
 }
 
 static void test_refusals(void)
