@@ -1,5 +1,7 @@
 #include "schema/doc.h"
 
+#include "base/utf8.h"
+
 #include "schema/build.h"
 #include <string.h>
 
@@ -130,4 +132,14 @@ const char *doc_line(const struct doc *d, uint32_t line, size_t *len)
 		n--;
 	*len = n;
 	return start;
+}
+
+size_t doc_bytes(const char *text, size_t len, uint32_t columns)
+{
+	size_t at = 0;
+	while (at < len && columns--) {
+		size_t n = utf8_step(text + at, len - at, NULL);
+		at += n ? n : 1;
+	}
+	return at;
 }

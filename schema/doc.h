@@ -78,4 +78,6 @@ const char *doc_kind_name(enum doc_kind kind);
 json_t *doc_json(const struct doc_node *node);
 /* The source line `line` (1-based) without its newline, for carets. */
 const char *doc_line(const struct doc *d, uint32_t line, size_t *len);
+/* The bytes of its first `columns` characters. */
+size_t doc_bytes(const char *text, size_t len, uint32_t columns);
 #endif

@@ -272,21 +272,62 @@ static int on_event(struct reader *r, const yaml_event_t *event)
 	return 0;
 }
 
-/* What a person most likely did where libyaml says only that it is lost; NULL: no idea. */
-static const char *syntax_help(const yaml_parser_t *p, char at)
+/* What libyaml says, and what a person is told: what is wrong and what they most likely did. */
+static const struct complaint {
+	const char *problem, *message, *help;
+	bool from_context; /* the fault is where it began, not where it was noticed */
+} complaints[] = {
+	{"mapping values are not allowed in this context", "a `: ` stands where no key can end",
+		"a text that holds `: ` needs quotes; else look at the indentation, and for a "
+		"colon above that is missing, or the blank behind it",
+		false},
+	{"found character that cannot start any token", "a text cannot begin with this character",
+		"put the whole text in quotes", false},
+	{"could not find expected ':'", "here a key is expected, with `: ` behind it",
+		"write `key: value`, with a blank behind the colon", true},
+	{"found unexpected end of stream", "this quote is never closed", NULL, true},
+	{"did not find expected ',' or '}'", "a `,` or `}` is missing before this", NULL, false},
+	{"did not find expected ',' or ']'", "a `,` or `]` is missing before this", NULL, false},
+	{"did not find expected '-' indicator",
+		"this is no item of the list above: `- ` is missing", NULL, false},
+	{"did not find expected node content", "a value is missing before this", NULL, false},
+	{"block sequence entries are not allowed in this context",
+		"no item of a list can stand here",
+		"begin the list on the line below its key, indented deeper", false},
+	{"found unknown escape character", "a double-quoted text knows no such escape",
+		"write \\\\ for a backslash, or put the text in single quotes", false}};
+
+static const struct complaint *complaint_of(const yaml_parser_t *p)
 {
-	static const struct {
-		const char *problem, *help;
-	} known[] = {{"mapping values are not allowed in this context",
-			     "a text that holds `: ` needs quotes; else look at the indentation"},
-		{"found character that cannot start any token",
-			"a text that begins with this character needs quotes"}};
-	if (at == '\t')
-		return "YAML is indented with spaces, never tabs";
-	for (size_t i = 0; p->problem && i < ARRAY_LEN(known); i++)
-		if (!strcmp(p->problem, known[i].problem))
-			return known[i].help;
+	for (size_t i = 0; p->problem && i < ARRAY_LEN(complaints); i++)
+		if (!strcmp(p->problem, complaints[i].problem))
+			return &complaints[i];
 	return NULL;
+}
+
+/* With what only the line itself shows; `before` bytes of it stand before the fault. */
+static struct complaint read_line(
+	const yaml_parser_t *p, const char *line, size_t len, size_t before)
+{
+	const struct complaint *known = complaint_of(p);
+	struct complaint c = known ? *known : (struct complaint){.message = p->problem};
+	bool first = strspn(line, " ") >= before;
+	if (before < len && line[before] == '\t') {
+		c.message = "a tab stands where only blanks may";
+		c.help = "indent with blanks";
+	} else if (p->problem && !strcmp(p->problem, "did not find expected key")) {
+		c.message = first ? "this is indented like nothing that it could belong to"
+				  : "here a new line and a key are expected";
+		c.help = first ? NULL
+			       : "a text that begins with a quote ends with it: quote all of it";
+	} else if (!c.help && p->context_mark.line == p->problem_mark.line) {
+		bool braces = memmem(line, before + 2 < len ? before + 2 : len, "{{", 2);
+		bool colon = before < len && line[before] == ':';
+		c.help = braces  ? "put a text that holds {{ in quotes"
+			 : colon ? "put a text that holds `: ` in quotes"
+				 : NULL;
+	}
+	return c;
 }
 
 static void report_syntax(struct reader *r)
@@ -294,20 +335,21 @@ static void report_syntax(struct reader *r)
 	const yaml_parser_t *p = &r->parser;
 	const struct doc *d = r->build.doc;
 	struct doc_pos pos;
+	size_t len;
 	set_place(d, &p->problem_mark, &pos.line, &pos.column);
 	if (pos.line == r->build.bare_line)
 		return;
+	const char *line = doc_line(d, pos.line, &len);
+	struct complaint c = read_line(p, line, len, doc_bytes(line, len, pos.column - 1));
+	if (c.from_context && p->context)
+		set_place(d, &p->context_mark, &pos.line, &pos.column);
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
-	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s%s%s",
-		p->context ? p->context : "", p->context ? ", " : "",
-		p->problem ? p->problem : "the text cannot be read");
-	size_t len;
-	const char *line = doc_line(d, pos.line, &len);
-	const char *help = syntax_help(p, pos.column <= len ? line[pos.column - 1] : '\0');
-	if (help)
-		finding_help(r->build.findings, it, "%s", help);
-	else if (p->context && p->context_mark.line != p->problem_mark.line)
+	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s",
+		c.message ? c.message : "the text cannot be read");
+	if (c.help)
+		finding_help(r->build.findings, it, "%s", c.help);
+	else if (p->context && !c.from_context && p->context_mark.line != p->problem_mark.line)
 		finding_help(r->build.findings, it,
 			"what cannot be finished here began on line %zu", p->context_mark.line + 1);
 }

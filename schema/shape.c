@@ -3,6 +3,7 @@
 #include "base/near.h"
 #include "base/num.h"
 #include "base/utf8.h"
+#include "schema/advice.h"
 #include "schema/table.h"
 #include <string.h>
 
@@ -68,26 +69,7 @@ static void report_type(
 		"%s must be %s, and it is %s", place_text(at, place), expected(s),
 		node->kind == DOC_NULL ? "empty" : doc_kind_name(node->kind));
 	tag(w, it, NULL);
-}
-
-/* "did you mean `x`?", or all that is known when that is little. */
-static void add_suggestion(struct walk *w, struct finding *it, const char *word,
-	const char *const *names, size_t count)
-{
-	if (!it->message)
-		return; /* not kept: nobody will read it */
-	const char *near = near_name(word, names, count);
-	if (near) {
-		finding_help(w->f, it, "did you mean `%s`?", near);
-		return;
-	}
-	char all[400] = "";
-	size_t used = 0;
-	for (size_t i = 0; i < count && used < sizeof(all); i++)
-		used += (size_t)snprintf(
-			all + used, sizeof(all) - used, "%s`%s`", i ? ", " : "", names[i]);
-	if (count && used < sizeof(all))
-		finding_help(w->f, it, count > 1 ? "use one of %s" : "use %s", all);
+	advise_type(w->f, it, s, node, at->key && !at->item ? at->key->text : NULL);
 }
 
 /* --- scalars -----------------------------------------------------------------------------------
@@ -145,6 +127,24 @@ static bool is_value(const struct shape *s, const char *text)
 	return !s->value_count;
 }
 
+/* "Judge It" as `judge_it`, if that is a name. */
+static void suggest_name(
+	struct walk *w, const struct shape *s, struct finding *it, const char *text)
+{
+	enum { NAME_BYTES = 65 };
+	char name[NAME_BYTES];
+	size_t len = 0;
+	for (; text[len] && len + 1 < sizeof(name); len++) {
+		char c = text[len];
+		bool upper = c >= 'A' && c <= 'Z';
+		bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+		name[len] = upper ? (char)(c + 'a' - 'A') : kept ? c : '_';
+	}
+	name[len] = '\0';
+	if (!text[len] && pattern_matches(s->pattern, name, len))
+		finding_help(w->f, it, "write `%s`", name);
+}
+
 static void check_string(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
 {
@@ -154,13 +154,14 @@ static void check_string(
 		it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s cannot be `%.80s`",
 			place_text(at, place), node->text);
 		tag(w, it, NULL);
-		add_suggestion(w, it, node->text, s->values, s->value_count);
+		advise_word(w->f, it, node->text, s->values, s->value_count);
 		return;
 	}
 	if (s->pattern && node->count && !pattern_matches(s->pattern, node->text, node->count)) {
 		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "`%.80s` is not %s", node->text,
 			expected(s));
 		tag(w, it, NULL);
+		suggest_name(w, s, it, node->text);
 		return;
 	}
 	if (s->pattern && !node->count && !pattern_matches(s->pattern, "", 0)) {
@@ -300,12 +301,13 @@ static uint64_t report_unknown(
 	if (near && s->keys[meant].shape->refused)
 		tag(w, it, s->keys[meant].shape->help);
 	else if (near || !it->help)
-		add_suggestion(w, it, key->text, names, usable_keys(s, names));
+		advise_word(w->f, it, key->text, names, usable_keys(s, names));
 	return near ? UINT64_C(1) << meant : 0;
 }
 
-static void report_missing(
-	struct walk *w, const struct doc_node *map, const struct place *at, const char *name)
+/* `s`: of the key's value. */
+static void report_missing(struct walk *w, const struct doc_node *map, const struct place *at,
+	const char *name, const struct shape *s)
 {
 	char place[PLACE_BYTES];
 	const struct doc_node *where = at->key && !at->item ? at->key : map;
@@ -314,6 +316,7 @@ static void report_missing(
 	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where,
 		"%s needs the key `%s`", place_text(at, place), name);
 	tag(w, it, NULL);
+	advise_key(w->f, it, name, s);
 }
 
 /* The keys of a map: those that are known, and how many are not and resemble none. */
@@ -432,7 +435,7 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 	}
 	for (size_t i = 0; count && i < s->key_count; i++)
 		if (s->keys[i].required && !(seen->present >> i & 1))
-			report_missing(w, node, at, s->keys[i].name);
+			report_missing(w, node, at, s->keys[i].name, s->keys[i].shape);
 }
 
 static void check_map(
@@ -486,10 +489,11 @@ static void report_no_selector(struct walk *w, const struct shape_choice *c,
 		struct finding *it = finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,
 			"unknown key `%.64s` in %s", key->text, place_text(at, place));
 		tag(w, it, NULL);
-		add_suggestion(w, it, key->text, &c->selector, 1);
+		advise_word(w->f, it, key->text, &c->selector, 1);
 		return;
 	}
-	report_missing(w, node, at, c->selector);
+	report_missing(w, node, at, c->selector,
+		&(struct shape){.values = c->values, .value_count = c->count});
 }
 
 static void check_by_selector(

@@ -90,16 +90,6 @@ static size_t add_marks(struct buf *out, const char *text, size_t len, uint32_t 
 	return at;
 }
 
-static size_t columns_to_bytes(const char *text, size_t len, uint32_t columns)
-{
-	size_t at = 0;
-	while (at < len && columns--) {
-		size_t n = utf8_step(text + at, len - at, NULL);
-		at += n ? n : 1;
-	}
-	return at;
-}
-
 /* Where the last finding's excerpt began: findings come in source order, so a line of megabytes is
  * walked once and not once per finding. */
 struct excerpt {
@@ -115,7 +105,7 @@ static size_t excerpt_start(struct excerpt *last, const struct doc *d, uint32_t 
 	bool onward = last->d == d && last->line == line && last->skip <= skip;
 	uint32_t done = onward ? last->skip : 0;
 	size_t from = onward ? last->from : 0;
-	from += columns_to_bytes(text + from, len - from, skip - done);
+	from += doc_bytes(text + from, len - from, skip - done);
 	*last = (struct excerpt){d, line, skip, from};
 	return from;
 }
@@ -134,7 +124,7 @@ static void add_source(struct buf *out, const struct finding_look *look, struct 
 	len -= from;
 	buf_addf(out, "%6u | %s", pos->line, skip ? "..." : "");
 	add_columns(out, line, len, shown);
-	if (columns_to_bytes(line, len, shown) < len)
+	if (doc_bytes(line, len, shown) < len)
 		buf_adds(out, "...");
 	buf_addf(out, "\n       | %s", skip ? "   " : "");
 	uint32_t lead = pos->column - 1 - skip, room = shown - lead;

@@ -363,6 +363,23 @@ static void print_text(const char *field, const json_t *value)
 	printf(",\n");
 }
 
+/* A sentence of the schema as the clause that findings have: "Set it there." as "set it there". */
+static void print_help(const char *sentence)
+{
+	size_t len = sentence ? strlen(sentence) : 0;
+	if (!len)
+		return;
+	char *clause = strndup(sentence, len - (sentence[len - 1] == '.'));
+	if (!clause)
+		abort();
+	if (clause[0] >= 'A' && clause[0] <= 'Z' && clause[1] >= 'a' && clause[1] <= 'z')
+		clause[0] = (char)(clause[0] + 'a' - 'A');
+	json_t *text = json_string(clause);
+	print_text("help", text);
+	json_decref(text);
+	free(clause);
+}
+
 /* Which keywords go with which kind of schema. */
 static void check_keywords(const json_t *schema, const char *place)
 {
@@ -464,7 +481,7 @@ static void print_shape(const json_t *schema, const struct parts *parts, int id,
 	printf("static const struct shape %s_%d = {\n", prefix, id);
 	print_text("title", json_object_get(schema, "title"));
 	if (not )
-		print_text("help", json_object_get(schema, "description"));
+		print_help(json_string_value(json_object_get(schema, "description")));
 	printf("\t.refused = %s,\n\t.kinds = 0x%xu,\n", not ? "true" : "false",
 		kinds_of(schema, place));
 	printf("\t.boolean = %d,\n", json_is_boolean(constant) ? json_is_true(constant) : -1);

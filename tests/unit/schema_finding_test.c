@@ -26,6 +26,66 @@ static void test_text(void)
 	reading_done(&r);
 }
 
+/* What libyaml complains of, in words that say what to do. */
+static void test_syntax(void)
+{
+	static const struct {
+		const char *text, *says, *help;
+	} cases[] = {
+		{"a:\n\tb: 1\n", "2:1: error[yaml-syntax]: a tab stands", "indent with blanks"},
+		{"a:\n  b: [1]\n    c: 2\n",
+			"3:5: error[yaml-syntax]: this is indented like nothing",
+			"began on line 2"},
+		{"a:\n  x: 0\n  b:1\n  c: 2\n", "3:3: error[yaml-syntax]: here a key is expected",
+			"write `key: value`"},
+		{"a: b: c\n", "1:5: error[yaml-syntax]: a `: ` stands where no key can end",
+			"needs quotes"},
+		{"a: \"b\" c\n", "1:8: error[yaml-syntax]: here a new line and a key are expected",
+			"quote all of it"},
+		{"a: 'b\n", "1:4: error[yaml-syntax]: this quote is never closed", NULL},
+		{"a: {b: at {{ c }}}\n", "1:11: error[yaml-syntax]: a `,` or `}` is missing",
+			"put a text that holds {{ in quotes"},
+		{"a: {b: c: d}\n", "1:9: error[yaml-syntax]: a `,` or `}` is missing",
+			"put a text that holds `: ` in quotes"},
+		{"a: [1,\nb: 2\n", "error[yaml-syntax]: ", "began on line 1"},
+		{"a: - 1\n", "1:4: error[yaml-syntax]: no item of a list can stand here",
+			"on the line below its key"},
+		{"a: @b\n", "1:4: error[yaml-syntax]: a text cannot begin with this character",
+			"in quotes"},
+		{"a: \"\\d\"\n",
+			"1:5: error[yaml-syntax]: a double-quoted text knows no such escape",
+			"write \\\\"}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading r;
+		AUTO_BUF out;
+		reading_init(&r, "a.yaml", cases[i].text);
+		has_str(shown(&r, &out), cases[i].says, "case %zu says what is wrong", i);
+		if (cases[i].help)
+			has_str(out.data, cases[i].help, "case %zu says what to do", i);
+		reading_done(&r);
+	}
+}
+
+static void test_look(void)
+{
+	struct findings f;
+	struct doc d = {.file = "machine.yaml"};
+	const struct finding_look look = {.columns = 40, .colour = true};
+	AUTO_BUF out;
+	findings_init(&f);
+	struct finding *it = finding_add(&f, RULE_WRONG_TYPE, &d, NULL, "one two three four five");
+	finding_help(&f, it, "six seven eight nine ten eleven");
+	buf_init(&out, 1 << 12);
+	findings_show(&f, NULL, 0, &look, &out);
+	is_str(out.data,
+		"machine.yaml: \033[1;31merror[wrong-type]\033[0m: one two\n"
+		"       three four five\n"
+		"       help: six seven eight nine ten\n"
+		"             eleven\n",
+		"as wide as the terminal, colours not counted");
+	findings_done(&f);
+}
+
 static void test_long_line(void)
 {
 	struct reading r;
@@ -161,6 +221,8 @@ static void test_rules(void)
 int main(void)
 {
 	test_text();
+	test_syntax();
+	test_look();
 	test_long_line();
 	test_hostile_text();
 	test_json();

@@ -1,0 +1,62 @@
+#include "schema/advice.h"
+
+#include "base/near.h"
+#include "base/num.h"
+#include "schema/table.h"
+#include <string.h>
+
+void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
+	size_t count)
+{
+	if (!it->message)
+		return; /* not kept: nobody will read it */
+	const char *near = near_name(word, names, count);
+	if (near) {
+		finding_help(f, it, "did you mean `%s`?", near);
+		return;
+	}
+	char all[400] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < count && used < sizeof(all); i++)
+		used += (size_t)snprintf(
+			all + used, sizeof(all) - used, "%s`%s`", i ? ", " : "", names[i]);
+	if (count && used < sizeof(all))
+		finding_help(f, it, count > 1 ? "use one of %s" : "use %s", all);
+}
+
+void advise_key(struct findings *f, struct finding *it, const char *name, const struct shape *s)
+{
+	AUTO_BUF keys;
+	buf_init(&keys, 256);
+	for (size_t i = 0; i < s->key_count; i++)
+		if (s->keys[i].required)
+			buf_addf(&keys, "%s%s: ...", keys.len ? ", " : "", s->keys[i].name);
+	if (keys.len && !keys.failed)
+		finding_help(f, it, "write `%s: {%s}`", name, keys.data);
+	else if (s->value_count)
+		advise_word(f, it, "", s->values, s->value_count);
+	else if (s->title)
+		finding_help(f, it, "`%s` takes %s", name, s->title);
+}
+
+void advise_type(struct findings *f, struct finding *it, const struct shape *s,
+	const struct doc_node *node, const char *key)
+{
+	const unsigned numbers = 1u << DOC_INT | 1u << DOC_FLOAT;
+	bool text = node->kind == DOC_STR;
+	int64_t integer;
+	double number;
+	if (text && s->kinds & numbers)
+		finding_help(f, it, "write %s",
+			num_int(node->text, node->count, &integer) &&
+					num_float(node->text, node->count, &number)
+				? "the number alone"
+				: "it without quotes");
+	else if (text && s->kinds & 1u << DOC_LIST)
+		finding_help(f, it, "write `[%.*s, ...]`, each item by itself",
+			(int)strcspn(node->text, " ,"), node->text);
+	else if (s->kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
+		finding_help(f, it, "put it in quotes");
+	else if (s->kinds & 1u << DOC_MAP && key)
+		advise_key(f, it, key, s);
+}

@@ -1,0 +1,20 @@
+/*
+ * What a finding about a document's shape advises: the word, key or value that was meant.
+ */
+#ifndef SCHEMA_ADVICE_H
+#define SCHEMA_ADVICE_H
+#include "schema/shape.h"
+
+struct shape;
+
+/* "did you mean `x`?", or all that is known when that is little. */
+void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
+	size_t count);
+/* What to write for a key that is missing: `on: {nonzero: ..., ok: ..., timeout: ...}`, or what its
+ * value may be. */
+void advise_key(struct findings *f, struct finding *it, const char *name, const struct shape *s);
+/* How what stands at `node` would be written as what belongs there. `key`: whose value it is, NULL:
+ * none's. */
+void advise_type(struct findings *f, struct finding *it, const struct shape *s,
+	const struct doc_node *node, const char *key);
+#endif
