@@ -86,13 +86,59 @@ static void report_shadowed(struct clauses *c, size_t i, size_t culprit)
 	site_help(&site, f, "remove it, or put the narrower condition first");
 }
 
+static const struct field *choice_of(const struct node *n)
+{
+	const struct ref *r = n->kind == NODE_REF ? n->ref : NULL;
+	const struct field *field = r && r->field_count ? r->fields[r->field_count - 1] : NULL;
+	return field && field->values ? field : NULL;
+}
+
+static bool is_choice(const struct field *field, const struct value *v)
+{
+	for (size_t i = 0; i < field->value_count; i++)
+		if (!strcmp(field->values[i], v->text))
+			return true;
+	return false;
+}
+
+/* The field with an enum that a comparison anywhere below holds against a text that is not in it;
+ * NULL: none. */
+static const struct ref *misspelt_choice(const struct node *n)
+{
+	const struct ref *found = NULL;
+	for (const struct node *a = n->first; a && !found; a = a->next) {
+		const struct node *b = a->next;
+		const struct field *field = choice_of(a);
+		bool text = b && b->kind == NODE_LITERAL && b->value.kind == VALUE_STR;
+		if (n->kind == NODE_COMPARE && field && text && !is_choice(field, &b->value))
+			found = a->ref;
+		else
+			found = misspelt_choice(a);
+	}
+	return found;
+}
+
+static void help_choice(const struct site *site, struct finding *f, const struct ref *ref)
+{
+	const struct field *field = ref->fields[ref->field_count - 1];
+	AUTO_BUF all;
+	buf_init(&all, 400);
+	for (size_t i = 0; i < field->value_count; i++)
+		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->values[i]);
+	site_help(site, f, "%s is one of %s", ref->path, all.len ? all.data : "");
+}
+
 static void report_constant(struct clauses *c, size_t i, bool holds)
 {
 	struct site site = clause_site(c, i);
 	struct finding *f = site_report(&site, RULE_CONSTANT_BRANCH,
 		holds ? "this condition always holds, so no clause behind it ever fires"
 		      : "this condition can never hold, given the types and enums");
-	site_help(&site, f, "correct or remove it");
+	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(c, i));
+	if (choice)
+		help_choice(&site, f, choice);
+	else
+		site_help(&site, f, "correct or remove it");
 }
 
 static void check_clause(struct clauses *c, size_t i)

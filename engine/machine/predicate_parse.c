@@ -292,11 +292,23 @@ static struct node *call_refused(struct parser *p, const struct token *name)
 	return NULL;
 }
 
+/* A name that nothing is like, alone, was most likely meant as a text. */
+static void help_unquoted(struct parser *p, const struct token *name)
+{
+	struct findings *all = p->l->site->findings;
+	struct finding *f = all->count ? &all->items[all->count - 1] : NULL;
+	if (f && f->rule == RULE_UNKNOWN_VARIABLE && !f->help && name->len < 60)
+		site_help(p->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len,
+			p->l->text + name->at);
+}
+
 static struct node *ref_node(struct parser *p, const struct token *name, enum node_kind kind)
 {
 	struct node *n = new_node(p, kind, name->at);
 	if (!p->l->failed)
 		n->ref = ref_compile(p->l->scope, p->l->site, name->at, name->len);
+	if (!p->l->failed && !n->ref)
+		help_unquoted(p, name);
 	p->l->failed |= !n->ref;
 	return n->ref ? close_node(n, name->at + name->len) : NULL;
 }

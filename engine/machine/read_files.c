@@ -58,13 +58,25 @@ static int look_at(struct reader *r, const char *path)
 	return flags;
 }
 
+/* A file beside the machine file, as findings name it. */
+static char *label_of(const struct doc *d, const char *path)
+{
+	const char *slash = strrchr(d->file, '/');
+	AUTO_BUF b;
+	buf_init(&b, 64 * 1024);
+	buf_add(&b, d->file, slash ? (size_t)(slash - d->file) + 1 : 0);
+	buf_adds(&b, path);
+	return buf_take(&b, NULL);
+}
+
 static void check_script_mode(const struct site *site, const char *path, int flags)
 {
 	struct finding *f;
 	if (!(flags & MEMBER_EXECUTABLE)) {
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"\"%s\" is run as a program but has no execute bit", path);
-		site_help(site, f, "chmod +x %s", path);
+		AUTO_FREE char *label = label_of(site->doc, path);
+		site_help(site, f, "chmod +x %s", label ? label : path);
 	} else if (flags & MEMBER_CARRIAGE) {
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"the first line of \"%s\" ends in a carriage return, which belongs to the "
@@ -162,17 +174,6 @@ void read_command_files(struct reader *r, const struct state *s)
 	}
 }
 
-/* The prompt file beside the machine file, as findings name it. */
-static char *label_of(const struct doc *d, const char *path)
-{
-	const char *slash = strrchr(d->file, '/');
-	AUTO_BUF b;
-	buf_init(&b, 64 * 1024);
-	buf_add(&b, d->file, slash ? (size_t)(slash - d->file) + 1 : 0);
-	buf_adds(&b, path);
-	return buf_take(&b, NULL);
-}
-
 static struct doc *new_doc(struct prompt_docs *docs)
 {
 	if (docs->count == docs->room) {
@@ -222,7 +223,12 @@ const struct template *read_prompt_file(struct reader *r, struct state *s)
 		strstr(node->text, "{{")) {
 		struct finding *f = site_report(&site, RULE_PROMPT_PATH,
 			"\"%s\" is not a literal, clean path below prompts/", node->text);
-		site_help(&site, f, "put the file into the bundle's prompts/ directory");
+		if (reader_path_clean(node->text) && !strchr(node->text, '/') &&
+			!strstr(node->text, "{{"))
+			site_help(
+				&site, f, "write `prompts/%s`, and put the file there", node->text);
+		else
+			site_help(&site, f, "put the file into the bundle's prompts/ directory");
 		return NULL;
 	}
 	const struct doc *d = r->files ? prompt_doc(r, &site, node->text) : NULL;

@@ -66,6 +66,8 @@ static const char *richer_help(const char *text, size_t from, size_t to)
 		{"[", "there is no indexing; let a tool put the item into a variable of its own"},
 		{"\"", "a literal needs no braces; for a literal {{ write \\{{"},
 		{"{", "for a literal {{ write \\{{"},
+		{"#", "there are no conditions and no loops; branch between states instead"},
+		{"/", "there are no conditions and no loops; branch between states instead"},
 		{"+", "there is no arithmetic; compute it in a tool and capture the result"},
 		{"-", "names hold only letters, digits and _"},
 	};
