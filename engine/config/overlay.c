@@ -33,8 +33,8 @@ static void check_limits(const struct config *before, const struct config *after
 	}
 }
 
-/* A machine picks among the operator's providers. Where there are none, nothing could run anyway,
- * and a check on such a host has no opinion. */
+/* A machine picks among the operator's providers; a role that names none keeps the operator's.
+ * Where there are none, nothing could run anyway, and a check on such a host has no opinion. */
 static void check_roles(const struct config *c, const struct doc *d, const struct doc_node *overlay,
 	struct findings *f)
 {
@@ -42,10 +42,11 @@ static void check_roles(const struct config *c, const struct doc *d, const struc
 	for (uint32_t i = 0; models && c->provider_count && i < models->count; i++) {
 		const struct doc_node *role = &models->pairs[i].value;
 		const struct doc_node *name = doc_get(d, role, "provider");
+		const char *path[] = {"models", models->pairs[i].key.text, "provider"};
 		if (name && !config_provider(c, name->text))
 			finding_add(f, RULE_CONFIG_PROVIDER, d, name,
 				"the operator has no provider called `%.64s`", name->text);
-		if (!name && c->provider_count != 1)
+		if (!config_find(c, path, 3, NULL) && c->provider_count != 1)
 			finding_add(f, RULE_CONFIG_PROVIDER, d, &models->pairs[i].key,
 				"`%.64s` must name its provider, because %zu are configured",
 				models->pairs[i].key.text, c->provider_count);

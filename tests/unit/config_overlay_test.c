@@ -52,7 +52,8 @@ static void test_overlay(void)
 	expect_overlay("budget: {max_usd: 1000000}", "");
 	expect_overlay("models: {worker: {provider: two, model: m}}", "");
 	expect_overlay("models: {worker: {provider: three, model: m}}", "1:29 config-provider");
-	expect_overlay("models: {worker: {model: m}}", "1:10 config-provider");
+	expect_overlay("models: {worker: {model: m}}", "");
+	expect_overlay("models: {reviewer: {model: m}}", "1:10 config-provider");
 	struct config *c = operator_config();
 	struct findings f;
 	struct doc d;
@@ -67,6 +68,10 @@ static void test_overlay(void)
 	is_str(c->workflow.verify_command.items[0], "make", "the verify command");
 	is_str(c->git.name, "n", "who commits");
 	is(config_overlay(c, &d, NULL, &f), 0, "no overlay");
+	doc_done(&d);
+	overlay(c, &d, "models: {worker: {model: other}}\n", &f);
+	is_str(c->models.worker.provider, "one", "key by key: the operator's provider");
+	is_str(c->models.worker.model, "other", "with the machine's model");
 	config_free(c);
 	doc_done(&d);
 	findings_done(&f);
