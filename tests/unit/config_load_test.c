@@ -247,6 +247,8 @@ static void test_egress(void)
 	expect_global(
 		"sandbox: {agent_network: open, allow_urls: [a.example]}\n", "1:44 config-network");
 	expect_global("sandbox: {agent_network: open, allow_urls: []}\n", "");
+	/* What a lower layer sets is taken away like this, and config show prints it so. */
+	expect_global("workflow: {verify_command: []}\nmachine: {notify: {on_event: []}}\n", "");
 }
 
 /* What would go beyond a jail's policy, a clock or a sum of money later is refused here. */
