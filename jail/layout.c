@@ -181,14 +181,6 @@ static int add_pins(struct layout *l, struct err *e)
 	return 0;
 }
 
-static void add_sockets(struct layout *l)
-{
-	size_t count = l->count;
-	for (size_t i = 0; i < count; i++)
-		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path))
-			scan_tree(l, l->place[i].path);
-}
-
 static int add_own(struct layout *l, const struct policy *p, struct err *e)
 {
 	const bool holds[] = {[ALWAYS] = true,
@@ -215,8 +207,9 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);
-	if (scan && LAYER_ON("mask"))
-		add_sockets(l);
+	for (size_t i = 0, count = l->count; scan && LAYER_ON("mask") && i < count; i++)
+		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path))
+			scan_tree(l, l->place[i].path);
 	if (add_own(l, p, e))
 		return -1;
 	sort(l);

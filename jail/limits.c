@@ -47,22 +47,17 @@ int limits_count(struct jail *j, struct err *e)
 		       : 0;
 }
 
-/* Who waits for a launcher that has died dies with it. */
-static uint64_t users_tasks(const struct jail *j)
-{
-	struct report *r = j->report;
-	while (!j->strict && !__atomic_load_n(&r->counted, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &r->counted, FUTEX_WAIT, 0, NULL, NULL, 0);
-	return r->users_tasks;
-}
-
 /* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.
  * Memory is bounded as private writable data: address space would stop every runtime that reserves
  * more than it uses. */
 int limits_apply(struct jail *j, struct err *e)
 {
 	const struct policy *l = &j->policy;
-	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
+	struct report *r = j->report;
+	bool grouped = !strcmp(r->layers.memory, "cgroup");
+	/* Who waits for a launcher that has died dies with it. */
+	while (!j->strict && !__atomic_load_n(&r->counted, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &r->counted, FUTEX_WAIT, 0, NULL, NULL, 0);
 	const struct {
 		unsigned what;
 		const char *name;
@@ -73,7 +68,7 @@ int limits_apply(struct jail *j, struct err *e)
 		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB},
 		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB},
 		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files},
-		{RLIMIT_NPROC, "process", (uint64_t)l->processes + users_tasks(j)},
+		{RLIMIT_NPROC, "process", (uint64_t)l->processes + r->users_tasks},
 		{RLIMIT_STACK, "stack", (uint64_t)STACK_MIB * MIB},
 		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024},
 		{RLIMIT_RTPRIO, "real-time priority", 0},

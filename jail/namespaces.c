@@ -82,9 +82,8 @@ int namespaces_become(struct jail *j, struct err *e)
 	struct pollfd alive = {.fd = j->alive_fd};
 	if (read(j->alive_fd, &byte, 1) != 1)
 		return err_set(e, "the launcher could not write the id maps");
-	if (j->root == ROOT_HOST && setgroups(0, NULL))
-		return err_errno(e, "cannot drop the groups");
-	if (setresgid(JAIL_ID, JAIL_ID, JAIL_ID) || setresuid(JAIL_ID, JAIL_ID, JAIL_ID))
+	if ((j->root == ROOT_HOST && setgroups(0, NULL)) || setresgid(JAIL_ID, JAIL_ID, JAIL_ID) ||
+		setresuid(JAIL_ID, JAIL_ID, JAIL_ID))
 		return err_errno(e, "cannot take the mapped ids");
 	if (prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1))
 		return err_errno(e, "cannot close this process to inspection");

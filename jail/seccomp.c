@@ -23,23 +23,19 @@ bool seccomp_closes_unix(const struct jail *j)
 	return !j->strict && j->landlock_abi < 9;
 }
 
-/* Nor does anything where the search for sockets was cut short, or where one that it found cannot
- * be covered. */
-static bool unix_closed(const struct jail *j)
-{
-	return seccomp_closes_unix(j) || j->layout.scan_cut ||
-	       (!j->strict && layout_count(&j->layout, PLACE_MASK));
-}
-
 int seccomp_apply(struct jail *j, struct err *e)
 {
 	struct layers *layers = &j->report->layers;
 	bool no_internet = !j->strict && j->policy.network != NETWORK_HOST;
 	unsigned which = 0;
 	layers->scan = seccomp_closes_unix(j) ? "none" : j->layout.scan_cut ? "cut" : "whole";
-	layers->unix_sockets = unix_closed(j) ? "closed" : "open";
+	/* Nothing else does where the search for sockets was cut short, or where one that it found
+	 * cannot be covered. */
+	bool no_unix = seccomp_closes_unix(j) || j->layout.scan_cut ||
+		       (!j->strict && layout_count(&j->layout, PLACE_MASK));
+	layers->unix_sockets = no_unix ? "closed" : "open";
 	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
-	which |= unix_closed(j) && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;
+	which |= no_unix && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;
 	which |= !j->strict && LAYER_ON("seccomp_no_host_ipc") ? FILTER_NO_HOST_IPC : 0;
 	if (seccomp_enter(which))
 		return err_errno(e, "cannot load the seccomp filter");
