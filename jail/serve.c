@@ -86,10 +86,10 @@ static int prepare(struct jail *j)
 	return pair[0];
 }
 
-static bool is_stale(const struct jail *j)
+static bool is_stale(const struct jail *j, bool scan)
 {
 	static struct layout now;
-	return layout_init(&now, &j->policy, !seccomp_closes_unix(j), NULL) ||
+	return layout_init(&now, &j->policy, scan && !seccomp_closes_unix(j), NULL) ||
 	       !layout_same(&now, &j->layout);
 }
 
@@ -104,7 +104,7 @@ static void discard(struct jail *j)
  * the jail has ended, and its own reason is already in the report. */
 static bool hand_over(const struct jail *j, int ready_fd, const struct order *o)
 {
-	return !pass_send(ready_fd, o->text, o->len, o->with.fds, 3) && !is_stale(j) &&
+	return !pass_send(ready_fd, o->text, o->len, o->with.fds, 3) && !is_stale(j, true) &&
 	       send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
 }
 
@@ -164,7 +164,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	struct err e = ERR_NONE;
 	signal(SIGCHLD, SIG_DFL);
 	int ready_fd = prepare(j);
-	is_stale(j); /* what it needs is in memory then, when somebody waits */
+	is_stale(j, false); /* what it needs is in memory then, when somebody waits */
 	int rc = await(j, socket_fd, &o, &e);
 	if (rc == 1) {
 		discard(j);
