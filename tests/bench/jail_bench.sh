@@ -6,7 +6,7 @@
 # does between the commands of an agent; without a gap the rates count.
 set -eu -o pipefail
 failed=0
-work=$TMPDIR/work
+work=$TMPDIR/ws
 mkdir "$work"
 cp "$AGENT6_BIN/agent6-jail" build/release/tests/bench/jail_bench "$TMPDIR"
 cd "$work"

@@ -4,9 +4,9 @@ load ../kit/common
 setup() {
 	need git strace
 	export AGENT6_STATE_HOME=$SCRATCH/state
-	mkdir "$SCRATCH/outside" "$SCRATCH/work"
+	mkdir "$SCRATCH/outside" "$SCRATCH/repo"
 	echo secret >"$SCRATCH/outside/secret"
-	git -C "$SCRATCH/work" init -q
+	git -C "$SCRATCH/repo" init -q
 	cp -r "$AGENT6_SRC/tests/cli/bundles/escape" "$SCRATCH/escape"
 }
 
@@ -21,8 +21,8 @@ listen() {
 check_escape() {
 	listen
 	bash -c ": </dev/tcp/127.0.0.1/$port" # outside the jail it answers
-	cp "$SCRATCH/work/.git/config" "$SCRATCH/config.before"
-	cd "$SCRATCH/work"
+	cp "$SCRATCH/repo/.git/config" "$SCRATCH/config.before"
+	cd "$SCRATCH/repo"
 	run --separate-stderr "$@" "$AGENT6_BIN/agent6" machine run "$SCRATCH/escape" \
 		--set outside="$SCRATCH/outside" --set port="$port" --json
 	exec 8>&-
@@ -73,7 +73,7 @@ check_escape() {
 }
 
 @test "the operator's configuration inside the workspace: read-only, its secrets hidden" {
-	export XDG_CONFIG_HOME=$SCRATCH/work/.config
+	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
 	agent6 connect --name p --format openai --base-url http://127.0.0.1:9 --model m <<<'sk-the-secret'
 	mkdir "$SCRATCH/peek"
 	cat >"$SCRATCH/peek/machine.yaml" <<-'END'
@@ -95,8 +95,8 @@ check_escape() {
 		  done: {kind: terminal, status: ok, reason: "{{ seen | json }}"}
 		  bad: {kind: terminal, status: failed, reason: bad}
 	END
-	cp "$SCRATCH/work/.config/agent6/config.yaml" "$SCRATCH/before"
-	cd "$SCRATCH/work"
+	cp "$SCRATCH/repo/.config/agent6/config.yaml" "$SCRATCH/before"
+	cd "$SCRATCH/repo"
 	run --separate-stderr agent6 machine run "$SCRATCH/peek"
 	echo "$output" "$stderr"
 	[ "$status" -eq 0 ]

@@ -10,12 +10,12 @@ setup() {
 	cd "$SCRATCH" || return
 	export HOME=$SCRATCH XDG_CONFIG_HOME=$SCRATCH/config AGENT6_STATE_HOME=$SCRATCH/state
 	unset SSH_AUTH_SOCK
-	mkdir work
+	mkdir repo
 }
 
 # said ARGS: runs agent6 in an empty workspace and keeps the ids of what it says in $SCRATCH/said
 said() {
-	{ cd "$SCRATCH/work" && agent6 "$@" 2>&1 >/dev/null; true; } |
+	{ cd "$SCRATCH/repo" && agent6 "$@" 2>&1 >/dev/null; true; } |
 		sed -nE 's/^.*: (error|warning|note)\[([a-z0-9-]+)\]: .*/\2/p' >>"$SCRATCH/said"
 }
 
@@ -72,8 +72,8 @@ commands() {
 	good_machine 'no-such-program' | text machine.yaml
 	good_machine 'rm, -r, build' | text machine.yaml
 	good_machine 'rm, -rf, /' | text machine.yaml
-	good_machine "$SCRATCH/work/x" >"$SCRATCH/b/machine.yaml"
-	touch "$SCRATCH/work/x"
+	good_machine "$SCRATCH/repo/x" >"$SCRATCH/b/machine.yaml"
+	touch "$SCRATCH/repo/x"
 	said machine check ../b
 }
 
@@ -86,7 +86,7 @@ bundles() {
 	printf 'no archive' >flow.asm
 	said machine check ../flow.asm
 	with true
-	(cd work && agent6 machine pack ../b -o ../signed.asm)
+	(cd repo && agent6 machine pack ../b -o ../signed.asm)
 	ssh-keygen -q -t ed25519 -N '' -C '' -f key
 	echo "a@example.org $(cat key.pub)" >allowed
 	said machine check --allowed-signers ../allowed ../signed.asm
@@ -94,7 +94,7 @@ bundles() {
 	sed -i 's/timeout_secs/allow_network: allow, timeout_secs/' wide/machine.yaml
 	said machine check --against ../b ../wide
 	said machine check --against ../wide ../b
-	(cd work && agent6 machine check --report --format sarif ../wide) | jq -r '.runs[0].results[].ruleId' >>"$SCRATCH/said"
+	(cd repo && agent6 machine check --report --format sarif ../wide) | jq -r '.runs[0].results[].ruleId' >>"$SCRATCH/said"
 }
 
 configs() {
@@ -110,7 +110,7 @@ configs() {
 	config <<<'git: {allow_push: true}'
 	good_machine ls | sed '1i config: {agent: {max_iterations: 100000}}' >b/machine.yaml
 	said machine run ../b
-	local repository=("$SCRATCH"/state/work-*)
+	local repository=("$SCRATCH"/state/repo-*)
 	echo 'agent6: {state_dir: /elsewhere}' >"${repository[0]}/config.yaml"
 	said check config
 }
@@ -133,7 +133,7 @@ configs() {
 	local text='\e]0;title\a\e[31m\x9b31m\u202e' bad=$'\033|\007|\302\233|\342\200\256' odd=$'x\033]0;title\007\342\200\256'
 	cd "$SCRATCH" || return
 	export AGENT6_STATE_HOME=$SCRATCH/state XDG_CONFIG_HOME=$SCRATCH/config
-	mkdir -p odd/scripts work
+	mkdir -p odd/scripts repo
 	cat >odd/machine.yaml <<-END
 		machine: odd
 		version: 1
@@ -144,7 +144,7 @@ configs() {
 		  a: {kind: tool, command: [printf, "$text"], timeout_secs: 9, notify: "N$text", on: {ok: b, nonzero: b, timeout: b}}
 		  b: {kind: terminal, status: ok, reason: "R$text"}
 	END
-	cd work || return
+	cd repo || return
 	shows() {
 		run agent6 "$@"
 		echo "$* ->" "$output"

@@ -3,8 +3,8 @@ load ../kit/common
 
 setup() {
 	export AGENT6_STATE_HOME=$SCRATCH/state
-	mkdir "$SCRATCH/work" "$SCRATCH/flow"
-	cd "$SCRATCH/work" || return
+	mkdir "$SCRATCH/repo" "$SCRATCH/flow"
+	cd "$SCRATCH/repo" || return
 }
 
 # flow REASON [STATUS]: a machine with one tool.

@@ -34,8 +34,8 @@ teardown_file() {
 # in $SCRATCH/journal and what the provider saw of this test in $SCRATCH/seen.
 run_machine() {
 	local format=$1 model=$2
-	mkdir -p "$SCRATCH/work" "$SCRATCH/state" "$SCRATCH/xdg"
-	cd "$SCRATCH/work" || return
+	mkdir -p "$SCRATCH/repo" "$SCRATCH/state" "$SCRATCH/xdg"
+	cd "$SCRATCH/repo" || return
 	git init -q .
 	echo "Kitchen log: the kettle is on." >notes.txt
 	cat >"$SCRATCH/config.yaml" <<-YAML

@@ -96,7 +96,7 @@ static void tls_works(const char *profile, const char *ca, const char *pem)
 		.ca_file = ca,
 		.tls_pem = pem,
 		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}, {KIT_FINISH, 0, 0}}};
-	snprintf(k.workspace, sizeof(k.workspace), "%s/work", tap_scratch());
+	snprintf(k.workspace, sizeof(k.workspace), "%s/ws", tap_scratch());
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "%s: TLS end to end with an own authority: %s", profile,
 		kit_reason(&k));
@@ -114,7 +114,7 @@ static void tls(void)
 	snprintf(ca, sizeof(ca), "%s/ca.pem", tap_scratch());
 	snprintf(good, sizeof(good), "%s/good.pem", tap_scratch());
 	snprintf(other, sizeof(other), "%s/other.pem", tap_scratch());
-	tree_dir(tap_scratch(), "work");
+	tree_dir(tap_scratch(), "ws");
 	tls_works("strict", ca, good);
 	tls_works("hardened", ca, good);
 	AUTO_KIT wrong = {.format = "anthropic",

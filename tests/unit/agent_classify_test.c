@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 enum { FILE_CAP_BYTES = 1 << 20, WORDS_MAX = 32 };
-static const struct classify_world world = {.workspace = "/srv/work/repo", .home = "/home/user"};
+static const struct classify_world world = {.workspace = "/srv/code/repo", .home = "/home/user"};
 
 /* "\n" as two characters means a line end. */
 static char *unescape(const char *line, size_t len)

@@ -41,12 +41,12 @@ ENDED, LEAVES, USER = 20, 5, 61234
 
 
 def order(profile, port):
-    policy = {"version": 1, "profile": profile, "cwd": f"{HOME}/work", "network": "none", "allow_root_jail": True,
-              "workspace": {"path": f"{HOME}/work", "access": "write"}, "protect": []}
+    policy = {"version": 1, "profile": profile, "cwd": f"{HOME}/ws", "network": "none", "allow_root_jail": True,
+              "workspace": {"path": f"{HOME}/ws", "access": "write"}, "protect": []}
     commands = {"policy": policy, "run": "yes", "approval": "confirm", "auto_approve": False, "verify": None,
                 "timeout_secs": 20, "verify_timeout_secs": 20}
     channel = {"name": "p", "endpoint": f"127.0.0.1:{port}", "tls": False, "local": True, "private": False}
-    return {"version": 1, "profile": profile, "agent_network": "providers", "workspace": f"{HOME}/work",
+    return {"version": 1, "profile": profile, "agent_network": "providers", "workspace": f"{HOME}/ws",
             "state_dir": f"{HOME}/state", "channels": [channel], "max_egress_bytes": None, "upstream_proxy": None,
             "commands": commands}
 
@@ -146,7 +146,7 @@ class Run:
 
 def calls_of(profile, become):
     """[(call, nth)] between the first byte of the order and the event that says `confined`."""
-    log = f"{HOME}/work/trace"
+    log = f"{HOME}/ws/trace"
     if os.path.exists(log):
         os.unlink(log)
     usual = Run(profile, become, log=log)
@@ -230,11 +230,11 @@ def test_profile(profile, who, become):
 
 
 if __name__ == "__main__":
-    os.makedirs(f"{HOME}/work")
+    os.makedirs(f"{HOME}/ws")
     os.makedirs(f"{HOME}/state")
     ASAN = {k: v for k, v in os.environ.items() if k == "ASAN_OPTIONS"}
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-    os.chmod(f"{HOME}/work", 0o777)
+    os.chmod(f"{HOME}/ws", 0o777)
     os.chmod(f"{HOME}/state", 0o777)
     people = {"root": {}, "user": {"user": USER, "group": USER, "extra_groups": []}} if os.getuid() == 0 else {"user": {}}
     tap.run([lambda p=profile, w=who: test_profile(p, w, people[w]) for who in people for profile in ("strict", "hardened")])

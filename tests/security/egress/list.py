@@ -102,7 +102,7 @@ def serve_site(root, chain, key):
 
 def run(port, network, listed):
     """The machine run with one tool state; (exit status, journal lines, its standard error)."""
-    bundle, work = f"{HOME}/bundle", f"{HOME}/work"
+    bundle, ws = f"{HOME}/bundle", f"{HOME}/ws"
     os.makedirs(f"{HOME}/config/agent6", exist_ok=True)
     os.makedirs(f"{bundle}/scripts", exist_ok=True)
     with open(f"{HOME}/config/agent6/config.yaml", "w") as file:
@@ -126,7 +126,7 @@ states:
     os.chmod(f"{bundle}/scripts/probe.sh", 0o755)
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "AGENT6_ALLOW_ROOT": "1",
            "XDG_CONFIG_HOME": f"{HOME}/config", "AGENT6_STATE_HOME": f"{HOME}/state-{network}", "LANG": "C.UTF-8"}
-    done = subprocess.run([f"{BIN}/agent6", "machine", "run", "--json", bundle], cwd=work, env=env,
+    done = subprocess.run([f"{BIN}/agent6", "machine", "run", "--json", bundle], cwd=ws, env=env,
                           capture_output=True, text=True, timeout=300)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return done.returncode, lines, done.stderr
@@ -145,10 +145,10 @@ def test_list():
     steps = [line for line in lines if line.get("state") == "probe" and "fact" in line]
     out = steps[0]["fact"].get("stdout", "") if steps else said
     results = dict(line.split(" ", 1) for line in out.splitlines() if " " in line)
-    work = f"{HOME}/work"
+    ws = f"{HOME}/ws"
     for name in PASS:
         if name in results:
-            detail = open(f"{work}/err.{name}", errors="replace").read()[-500:]
+            detail = open(f"{ws}/err.{name}", errors="replace").read()[-500:]
             tap.ok(results[name] == "0", f"{name} gets through", results[name], detail)
     tap.ok(all(name in results for name in ("connect", "socks", "git")), "curl and git were tried", out, said)
     for name in FAIL:
@@ -181,10 +181,10 @@ def test_blocked():
 
 
 if __name__ == "__main__":
-    os.makedirs(f"{HOME}/work")
+    os.makedirs(f"{HOME}/ws")
     key, chain = certificate("DNS:*.allowed.test,DNS:evil.test")
     make_site(f"{HOME}/site")
-    with open(chain) as source, open(f"{HOME}/work/ca.pem", "w") as copy:
+    with open(chain) as source, open(f"{HOME}/ws/ca.pem", "w") as copy:
         copy.write(source.read())
     PORT = serve_site(f"{HOME}/site", chain, key)
     tap.run([test_list, test_blocked])

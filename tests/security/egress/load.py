@@ -340,7 +340,7 @@ def test_killed_run():
         conn.recv(1)
 
     server = Server(silent)
-    for name in ("work", "config/agent6", "bundle"):
+    for name in ("ws", "config/agent6", "bundle"):
         os.makedirs(f"{HOME}/{name}")
     with open(f"{HOME}/bundle/machine.yaml", "w") as file:
         file.write(MACHINE)
@@ -352,7 +352,7 @@ def test_killed_run():
     for victim, status in (("agent6-broker", 0), ("agent6-agent", 0), ("agent6", -9)):
         asked.clear()
         run = subprocess.Popen([f"{BIN}/agent6", "machine", "run", "--json", "--id", f"of-{victim}", f"{HOME}/bundle"],
-                               cwd=f"{HOME}/work", env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                               cwd=f"{HOME}/ws", env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         tap.ok(asked.wait(DRAIN_SECS), f"SIGKILL of {victim}: the provider was asked before")
         people = {"agent6": run.pid}
         wait_until(lambda: people.update(family(run.pid)) or {"agent6-agent", "agent6-broker"} <= set(people))
@@ -364,7 +364,7 @@ def test_killed_run():
             facts = [json.loads(line) for line in said.splitlines() if '"fact"' in line]
             tap.ok(facts and facts[0]["fact"].get("outcome") == "failed" and facts[0]["fact"].get("reason"),
                    f"SIGKILL of {victim}: the state has failed, and says why", said)
-    again = subprocess.run([f"{BIN}/agent6", "machine", "status", "of-agent6"], cwd=f"{HOME}/work", env=env,
+    again = subprocess.run([f"{BIN}/agent6", "machine", "status", "of-agent6"], cwd=f"{HOME}/ws", env=env,
                            capture_output=True, text=True)
     tap.equal(again.returncode, 0, "SIGKILL of agent6: the instance is there to go on with")
 

@@ -253,7 +253,7 @@ class Start:
             conn.sendall(b"!")
 
     def prepare(self):
-        for name in ("config/agent6", "bundle/scripts", "work", "state"):
+        for name in ("config/agent6", "bundle/scripts", "ws", "state"):
             os.makedirs(f"{self.dir}/{name}")
         self.provider = Server(self.serve_provider)
         self.tls = Server(self.serve_provider, PUBLIC)
@@ -274,7 +274,7 @@ class Start:
         shutil.copy(f"{OUT}/tests/security/egress/attempt", f"{self.dir}/bundle/scripts/attempt")
         write(f"{self.dir}/bundle/scripts/targets", targets(self.mark, self.who.holder.pid))
         if self.commands:
-            git = ["git", "-C", f"{self.dir}/work", "-c", "user.name=t", "-c", "user.email=t@t.test"]
+            git = ["git", "-C", f"{self.dir}/ws", "-c", "user.name=t", "-c", "user.email=t@t.test"]
             subprocess.run([*git, "init", "-q"], check=True)
             subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
         self.who.give(self.dir)
@@ -284,7 +284,7 @@ class Start:
         leak = socket.create_connection(("127.0.0.1", PORT))
         leak.sendall(b"- - -\n")
         done = subprocess.run([f"{HOME}/bin/agent6", "machine", "run", "--json", *self.who.options, f"{self.dir}/bundle"],
-                              cwd=f"{self.dir}/work", env=self.env(), pass_fds=[leak.fileno()], capture_output=True,
+                              cwd=f"{self.dir}/ws", env=self.env(), pass_fds=[leak.fileno()], capture_output=True,
                               text=True, timeout=120, **self.who.become)
         leak.close()
         self.status, self.said = done.returncode, done.stderr + done.stdout
