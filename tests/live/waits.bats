@@ -49,6 +49,16 @@ finish() { # waits for what was launched; its exit status is in $code
 	RUNNER=
 }
 
+# SIGTERM to what was launched; the next one counts for itself only once this one has been read.
+terminate() {
+	kill -TERM "$RUNNER"
+	eventually nothing_pending
+}
+
+nothing_pending() {
+	! grep -q '^ShdPnd:.*[^0[:space:]]' "/proc/$RUNNER/status"
+}
+
 armed() { # NAME COUNT
 	[[ $(journal "$1" | grep -c '"t":"wait.armed"') -ge $2 ]]
 }
@@ -115,8 +125,8 @@ END
 	launch slow
 	gone() { [[ ! -e $file ]]; }
 	eventually gone
-	kill "$RUNNER"
-	kill "$RUNNER"
+	terminate
+	terminate
 	finish
 }
 
@@ -175,9 +185,8 @@ END
 	launch busy
 	running() { [[ -s $(instance busy)/data/keys ]]; }
 	eventually running
-	kill -TERM "$RUNNER"
-	sleep 0.2
-	kill -TERM "$RUNNER"
+	terminate
+	terminate
 	finish
 	[[ $code -eq 143 ]]
 	[[ -z $(journal busy | grep '"t":"step"') ]]
@@ -319,7 +328,8 @@ END
 
 @test "a notify program that is ended takes its own children along" {
 	mkdir -p "$SCRATCH/config/agent6"
-	printf '#!/bin/sh\nsleep 1000 &\necho $! >%s/child\nwait\n' "$SCRATCH" >"$SCRATCH/hook"
+	# The first event's; the one of the end is told at once.
+	printf '#!/bin/sh\ncd %s\ntest ! -e child || exit 0\nsleep 1000 &\necho $! >child\nwait\n' "$SCRATCH" >"$SCRATCH/hook"
 	chmod +x "$SCRATCH/hook"
 	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
 	machine_file told <<'END'
@@ -332,9 +342,8 @@ END
 	eventually test -s "$SCRATCH/child"
 	local child
 	child=$(<"$SCRATCH/child")
-	kill -TERM "$RUNNER"
-	sleep 0.2
-	kill -TERM "$RUNNER"
+	terminate
+	terminate
 	finish
 	gone() { ! kill -0 "$child"; }
 	eventually gone
