@@ -14,11 +14,12 @@ static const char *const flow =
 	"  b: {kind: branch, when: [{else: true, goto: a}]}\n"
 	"  end: {kind: terminal, status: ok, reason: end}\n";
 
+/* Not by strstr(3): the sanitizer looks at all of the page for each of its calls. */
 static size_t count(const char *text, const char *part)
 {
-	size_t n = 0;
-	for (; (text = strstr(text, part)); text++)
-		n++;
+	size_t n = 0, len = strlen(part);
+	for (; *text; text++)
+		n += *text == *part && !strncmp(text, part, len);
 	return n;
 }
 

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-enum { NUMBERS = 1024, ARGS = 6, X32 = 0x40000000 };
+enum { NUMBERS = 1024, RULES_MAX = 128, ARGS = 6, X32 = 0x40000000 };
 
 /* Each architecture's filters, whichever this is. */
 static const struct machine {
@@ -75,6 +75,7 @@ struct reading {
 	const char *name[NUMBERS];
 	const struct arg_rule *rules;
 	size_t rule_count;
+	int rule_nr[RULES_MAX]; /* the number of each rule's name; -1: none here */
 };
 
 static void note(struct reading *r, const char *name, int since, enum answer answer)
@@ -88,6 +89,14 @@ static void note(struct reading *r, const char *name, int since, enum answer ans
 	r->name[nr] = name;
 }
 
+static int number_of(const struct reading *r, const char *name)
+{
+	for (int nr = 0; nr < NUMBERS; nr++)
+		if (r->name[nr] && !strcmp(r->name[nr], name))
+			return nr;
+	return -1;
+}
+
 static void note_rules(struct reading *r, const struct arg_rule *list, size_t count)
 {
 	r->rules = list;
@@ -98,6 +107,10 @@ static void note_rules(struct reading *r, const struct arg_rule *list, size_t co
 	if (list == rules) {
 		SECCOMP_RULED_SINCE(SINCE)
 	}
+	if (count > RULES_MAX)
+		bail("more than %d rules", RULES_MAX);
+	for (size_t i = 0; i < count; i++)
+		r->rule_nr[i] = number_of(r, list[i].name);
 }
 
 static bool holds(const struct arg_rule *rule, const uint64_t args[ARGS])
@@ -115,8 +128,8 @@ static uint32_t expected(const struct reading *r, int nr, const uint64_t args[AR
 {
 	if (nr >= NUMBERS)
 		return value_of(r->answer[NUMBERS - 1]);
-	for (size_t i = 0; r->name[nr] && i < r->rule_count; i++)
-		if (!strcmp(r->rules[i].name, r->name[nr]) && holds(&r->rules[i], args))
+	for (size_t i = 0; i < r->rule_count; i++)
+		if (r->rule_nr[i] == nr && holds(&r->rules[i], args))
 			return value_of(r->rules[i].answer);
 	return value_of(r->answer[nr]);
 }
@@ -299,8 +312,8 @@ static int count_live_mismatches(const struct reading *r)
 	int wrong = 0;
 	for (long nr = 0; nr < NUMBERS; nr++) {
 		bool ruled = nr == URETPROBE || nr == UPROBE;
-		for (size_t i = 0; r->name[nr] && i < r->rule_count; i++)
-			ruled = ruled || !strcmp(r->rules[i].name, r->name[nr]);
+		for (size_t i = 0; i < r->rule_count; i++)
+			ruled = ruled || r->rule_nr[i] == nr;
 		if (ruled || r->answer[nr] == ANSWER_ALLOW)
 			continue;
 		errno = 0;
