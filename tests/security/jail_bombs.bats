@@ -28,14 +28,16 @@ inhabitants() {
 
 # "PROCESSES DESCRIPTORS" again and again: how many there are, and the most that one of them has open.
 sample() {
-	local at most count
+	local at process open most
 	while [[ -e $SCRATCH/burning ]]; do
 		most=0
 		mapfile -t at < <(inhabitants)
-		for count in $(ls "${at[@]/%//fd}" 2>/dev/null | awk '/:$/ {n = 0; next} /^[0-9]/ {print ++n}' | sort -n | tail -n 1); do
-			most=$count
+		for process in "${at[@]}"; do
+			open=("$process"/fd/*)
+			((${#open[@]} <= most)) || most=${#open[@]}
 		done
 		echo "${#at[@]} $most"
+		sleep 0.02
 	done
 }
 
@@ -43,6 +45,7 @@ sample() {
 neighbours() {
 	while [[ -e $SCRATCH/burning ]]; do
 		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/other.json" && echo ran
+		sleep 0.1
 	done
 }
 
