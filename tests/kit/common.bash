@@ -29,7 +29,7 @@ agent6() {
 
 ensure_user() {
 	[[ $(id -u) -eq 0 ]] || return 0
-	# Tests run two at a time: both may find the user missing, and one may lose the race.
+	# Tests run side by side: two may find the user missing, and one may lose the race.
 	id "$TEST_USER" >/dev/null 2>&1 ||
 		useradd --system --no-create-home --home-dir /nonexistent --shell /bin/sh "$TEST_USER" ||
 		id "$TEST_USER" >/dev/null
