@@ -10,6 +10,7 @@
 #include "tests/kit/tree.h"
 #include <archive.h>
 #include <archive_entry.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -71,6 +72,18 @@ static size_t open_asm(struct bundle **out, char first[600])
 	return errors;
 }
 
+/* What lies beside the archive, and it. */
+static int count_entries(void)
+{
+	DIR *dir = opendir(tap_scratch());
+	int n = -2; /* . and .. */
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 static void expect_refused(const char *name)
 {
 	char first[600];
@@ -79,9 +92,8 @@ static void expect_refused(const char *name)
 	bool known = first_rule == RULE_BUNDLE_ARCHIVE || first_rule == RULE_BUNDLE_NAME ||
 		     first_rule == RULE_BUNDLE_LIMIT || first_rule == RULE_BUNDLE_MACHINE;
 	ok(errors > 0 && known, "refused: %s (%s)", name, first);
-	AUTO_FD int at = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bundle_free(b);
-	is(faccessat(at, "case", F_OK, 0), -1, "nothing is left: %s", name);
+	is(count_entries(), 1, "nothing is left: %s", name);
 }
 
 static void refused_tar(const char *name, struct buf *tar)
@@ -168,16 +180,21 @@ static const struct {
 		{.name = "rehearsal/x", .zeros = BUNDLE_MEMBER_BYTES_MAX + 1}},
 };
 
+static void refused_entries(const char *why, const struct entry *entries, size_t count)
+{
+	AUTO_BUF tar;
+	buf_init(&tar, TAR_MAX);
+	add_machine(&tar);
+	for (size_t i = 0; i < count; i++)
+		add(&tar, &entries[i]);
+	end(&tar);
+	refused_tar(why, &tar);
+}
+
 static void test_bad_entries(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(bad_entries); i++) {
-		AUTO_BUF tar;
-		buf_init(&tar, TAR_MAX);
-		add_machine(&tar);
-		add(&tar, &bad_entries[i].entry);
-		end(&tar);
-		refused_tar(bad_entries[i].why, &tar);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(bad_entries); i++)
+		refused_entries(bad_entries[i].why, &bad_entries[i].entry, 1);
 }
 
 /* --- several entries
@@ -185,7 +202,7 @@ static void test_bad_entries(void)
 
 static const struct {
 	const char *why;
-	struct entry entries[3];
+	struct entry entries[2];
 } bad_pairs[] = {
 	{"a link, then a file through it", {{.name = "scripts", .type = '2', .link = "/tmp"},
 						   {.name = "scripts/x", .data = "x"}}},
@@ -206,15 +223,8 @@ static const struct {
 
 static void test_bad_pairs(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(bad_pairs); i++) {
-		AUTO_BUF tar;
-		buf_init(&tar, TAR_MAX);
-		add_machine(&tar);
-		for (size_t k = 0; k < 3 && bad_pairs[i].entries[k].name; k++)
-			add(&tar, &bad_pairs[i].entries[k]);
-		end(&tar);
-		refused_tar(bad_pairs[i].why, &tar);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(bad_pairs); i++)
+		refused_entries(bad_pairs[i].why, bad_pairs[i].entries, 2);
 }
 
 static void test_pax(void)
