@@ -287,7 +287,7 @@ static void test_unmetered(void)
 		"schemas: {r: {n: int}}\n"
 		"states:\n"
 		"  one: {kind: agent, prompt: p, timeout_secs: 60, output_schema: r,\n"
-		"    max_tokens_fallback: 500,\n"
+		"    max_tokens_fallback: 500, max_input_tokens: 700,\n"
 		"    on: {ok: two, failed: end, budget_exhausted: end, timeout: end}}\n"
 		"  two: {kind: agent, prompt: p, timeout_secs: 60, output_schema: r,\n"
 		"    max_tokens_fallback: 0,\n"
@@ -301,7 +301,8 @@ static void test_unmetered(void)
 		bail("the fixture is wrong: %s", g.findings.items[0].message);
 	position_init(&p, g.m);
 	ok(plan_step(&env, &p, &step, NULL) == 0, "with a price");
-	part_is(json_object_get(step.request, "limits"), "max_input_tokens", "null");
+	part_is(json_object_get(step.request, "limits"), "max_input_tokens", "700");
+	part_is(json_object_get(step.request, "limits"), "max_output_tokens", "null");
 	step_done(&step);
 	struct config_provider free_of_charge = config->providers[0];
 	struct config unpriced = *config;
