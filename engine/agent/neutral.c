@@ -4,7 +4,7 @@
 #include "agent/transcript.h"
 #include "base/json.h"
 
-static json_t *text_of(const char *text, const struct redact *kept)
+static json_t *kept_text(const char *text, const struct redact *kept)
 {
 	return !text ? json_string("") : kept ? transcript_text(kept, text) : json_string(text);
 }
@@ -14,7 +14,7 @@ static json_t *arguments_of(const struct wire_call *c, const struct redact *kept
 	size_t cap = kept ? TRANSCRIPT_END_BYTES : WIRE_CONTENT_CAP_BYTES;
 	json_auto_t *parsed = json_read(c->arguments, strlen(c->arguments), cap, NULL);
 	if (!parsed)
-		return text_of(c->arguments, kept);
+		return kept_text(c->arguments, kept);
 	return kept ? ask_redacted(kept, parsed) : json_incref(parsed);
 }
 
@@ -31,9 +31,9 @@ static json_t *results_of(const struct wire_turn *t, const struct redact *kept)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < t->result_count; i++)
-		json_array_append_new(list,
-			json_pack("{s:s, s:o, s:b}", "name", t->results[i].name, "text",
-				text_of(t->results[i].text, kept), "failed", t->results[i].failed));
+		json_array_append_new(list, json_pack("{s:s, s:o, s:b}", "name", t->results[i].name,
+						    "text", kept_text(t->results[i].text, kept),
+						    "failed", t->results[i].failed));
 	return list;
 }
 
@@ -44,7 +44,7 @@ json_t *neutral_message(const struct wire_turn *t, const struct redact *kept)
 	if (t->role == WIRE_RESULTS)
 		json_object_set_new(m, "tool_results", results_of(t, kept));
 	else
-		json_object_set_new(m, "text", text_of(t->text, kept));
+		json_object_set_new(m, "text", kept_text(t->text, kept));
 	if (t->role == WIRE_ASSISTANT)
 		json_object_set_new(m, "tool_calls", calls_of(t, kept));
 	return m;

@@ -144,3 +144,9 @@ char *json_text(const json_t *value)
 	buf_init(&b, SIZE_MAX / 4);
 	return json_write(&b, value) ? NULL : buf_take(&b, NULL);
 }
+
+const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}

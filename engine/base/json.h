@@ -27,4 +27,7 @@ int json_write(struct buf *out, const json_t *value);
 char *json_text(const json_t *value);
 /* Appends a string of `len` bytes of UTF-8 in the same spelling. */
 int json_write_string(struct buf *out, const char *text, size_t len);
+
+/* The string at `key`, which lives as long as it does; "" where there is none. */
+const char *text_of(const json_t *object, const char *key);
 #endif

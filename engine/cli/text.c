@@ -12,12 +12,6 @@ enum {
 	FINDINGS_BYTES_MAX = 256 * 1024 * 1024
 };
 
-const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
-}
-
 void text_clean(struct buf *out, const char *text, size_t columns)
 {
 	size_t len = strlen(text);

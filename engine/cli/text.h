@@ -3,17 +3,13 @@
  */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
-#include "base/buf.h"
+#include "base/json.h"
 #include "schema/finding.h"
 #include "schema/wrap.h"
-#include <jansson.h>
 #include <stdint.h>
 
 /* "sha256:" and enough to tell bundles apart. */
 enum { DIGEST_COLUMNS = 7 + 12 };
-
-/* A string member, "" when it is absent or something else. Borrowed. */
-const char *text_of(const json_t *object, const char *key);
 /* Appends `text` on one line: control characters and line breaks become spaces or escapes, so that
  * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
  */

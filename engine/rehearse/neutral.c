@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+const char *neutral_string(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
 void neutral_begin(struct neutral *n, const json_t *body)
 {
 	*n = (struct neutral){

@@ -42,4 +42,6 @@ void neutral_system(struct neutral *n, const char *text);
 json_t *neutral_end(struct neutral *n);
 /* A tool name as both APIs accept it: [a-zA-Z0-9_-]{1,64}. */
 bool neutral_tool_name(const char *name);
+/* A string member; NULL when it is absent or something else, which is not the same as empty. */
+const char *neutral_string(const json_t *object, const char *key);
 #endif

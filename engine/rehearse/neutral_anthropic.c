@@ -13,14 +13,9 @@ struct reading {
 	struct err *e;
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
 static bool is_type(const json_t *block, const char *type)
 {
-	const char *text = text_of(block, "type");
+	const char *text = neutral_string(block, "type");
 	return text && !strcmp(text, type);
 }
 
@@ -40,7 +35,7 @@ static int check_head(const json_t *body, const char *version, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(sampling) && !strcmp(version, "2026-10-21"); i++)
 		if (json_object_get(body, sampling[i]))
 			return err_set(e, "%s: not supported in this API version", sampling[i]);
-	if (!text_of(body, "model") || !*text_of(body, "model"))
+	if (!neutral_string(body, "model") || !*neutral_string(body, "model"))
 		return err_set(e, "model: field required");
 	if (!json_is_integer(max) || json_integer_value(max) < 1)
 		return err_set(e, "max_tokens: an integer of at least 1 is required");
@@ -61,7 +56,7 @@ static int read_tools(struct reading *r, const json_t *body)
 	size_t i;
 	json_t *tool;
 	json_array_foreach (json_object_get(body, "tools"), i, tool) {
-		const char *name = text_of(tool, "name");
+		const char *name = neutral_string(tool, "name");
 		if (!neutral_tool_name(name))
 			return err_set(r->e, "tools.%zu.name: must match ^[a-zA-Z0-9_-]{1,64}$", i);
 		if (!is_type(json_object_get(tool, "input_schema"), "object"))
@@ -80,7 +75,7 @@ static int read_system(struct reading *r, const json_t *body)
 	if (json_is_string(system))
 		neutral_system(&r->n, json_string_value(system));
 	json_array_foreach (system, i, block) {
-		const char *text = text_of(block, "text");
+		const char *text = neutral_string(block, "text");
 		if (!is_type(block, "text") || !text || !*text)
 			return err_set(
 				r->e, "system.%zu: text content blocks must be non-empty", i);
@@ -95,7 +90,7 @@ static int read_system(struct reading *r, const json_t *body)
 
 static int read_text(struct reading *r, const json_t *block)
 {
-	const char *text = text_of(block, "text");
+	const char *text = neutral_string(block, "text");
 	if (!text || !*text)
 		return err_set(r->e, "messages: text content blocks must be non-empty");
 	neutral_text(&r->n, text);
@@ -104,7 +99,7 @@ static int read_text(struct reading *r, const json_t *block)
 
 static int read_call(struct reading *r, const json_t *block)
 {
-	const char *id = text_of(block, "id"), *name = text_of(block, "name");
+	const char *id = neutral_string(block, "id"), *name = neutral_string(block, "name");
 	json_t *input = json_object_get(block, "input");
 	if (!id || !*id || !name || !json_is_object(input))
 		return err_set(
@@ -123,7 +118,8 @@ static int read_thinking(struct reading *r, const json_t *block)
 {
 	char expected[SHA256_HEX + 1];
 	struct sha256 s;
-	const char *text = text_of(block, "thinking"), *signature = text_of(block, "signature");
+	const char *text = neutral_string(block, "thinking"),
+		   *signature = neutral_string(block, "signature");
 	sha256_init(&s);
 	sha256_add(&s, text ? text : "", text ? strlen(text) : 0);
 	sha256_end_hex(&s, expected);
@@ -138,15 +134,15 @@ static bool has_block(const json_t *content, const char *type, const char *id_ke
 	size_t i;
 	json_t *block;
 	json_array_foreach (content, i, block)
-		if (is_type(block, type) && text_of(block, id_key) &&
-			!strcmp(text_of(block, id_key), id))
+		if (is_type(block, type) && neutral_string(block, id_key) &&
+			!strcmp(neutral_string(block, id_key), id))
 			return true;
 	return false;
 }
 
 static int read_result(struct reading *r, const json_t *block)
 {
-	const char *id = text_of(block, "tool_use_id");
+	const char *id = neutral_string(block, "tool_use_id");
 	const json_t *content = json_object_get(block, "content");
 	size_t i;
 	json_t *part;
@@ -159,10 +155,10 @@ static int read_result(struct reading *r, const json_t *block)
 	if (json_is_string(content))
 		neutral_result(&r->n, json_string_value(content));
 	json_array_foreach (content, i, part) {
-		if (!is_type(part, "text") || !text_of(part, "text"))
+		if (!is_type(part, "text") || !neutral_string(part, "text"))
 			return err_set(
 				r->e, "messages: this rehearsal reads text in tool results only");
-		neutral_result(&r->n, text_of(part, "text"));
+		neutral_result(&r->n, neutral_string(part, "text"));
 	}
 	return 0;
 }
@@ -175,7 +171,7 @@ static int read_assistant_block(struct reading *r, const json_t *block)
 		return read_call(r, block);
 	if (is_type(block, "thinking"))
 		return read_thinking(r, block);
-	if (is_type(block, "redacted_thinking") && text_of(block, "data"))
+	if (is_type(block, "redacted_thinking") && neutral_string(block, "data"))
 		return 0;
 	return err_set(r->e, "messages: an assistant message may not hold this block");
 }
@@ -207,12 +203,12 @@ static int check_answered(const struct reading *r, const json_t *content)
 	size_t i;
 	json_t *block;
 	json_array_foreach (r->open, i, block)
-		if (is_type(block, "tool_use") &&
-			!has_block(content, "tool_result", "tool_use_id", text_of(block, "id")))
+		if (is_type(block, "tool_use") && !has_block(content, "tool_result", "tool_use_id",
+							  neutral_string(block, "id")))
 			return err_set(r->e,
 				"messages: `tool_use` ids were found without `tool_result` blocks "
 				"immediately after: %s",
-				text_of(block, "id"));
+				neutral_string(block, "id"));
 	return 0;
 }
 
@@ -243,7 +239,7 @@ static int read_user(struct reading *r, const json_t *content)
 
 static int read_message(struct reading *r, const json_t *message, size_t at)
 {
-	const char *role = text_of(message, "role");
+	const char *role = neutral_string(message, "role");
 	json_auto_t *content = json_incref(json_object_get(message, "content"));
 	bool user = role && !strcmp(role, "user");
 	if (!user && (!role || strcmp(role, "assistant")))

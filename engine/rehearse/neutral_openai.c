@@ -10,11 +10,6 @@ struct reading {
 	struct err *e;
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
 /* OpenAI's own reasoning models, which take neither max_tokens nor temperature. */
 static bool is_reasoning_model(const char *model)
 {
@@ -27,7 +22,7 @@ static bool is_reasoning_model(const char *model)
 
 static int check_head(const json_t *body, struct err *e)
 {
-	const char *model = text_of(body, "model");
+	const char *model = neutral_string(body, "model");
 	const json_t *max = json_object_get(body, "max_tokens");
 	if (!model || !*model)
 		return err_set(e, "you must provide a model parameter");
@@ -54,7 +49,8 @@ static int read_tools(struct reading *r, const json_t *body)
 	json_t *tool;
 	json_array_foreach (json_object_get(body, "tools"), i, tool) {
 		const json_t *function = json_object_get(tool, "function");
-		const char *type = text_of(tool, "type"), *name = text_of(function, "name");
+		const char *type = neutral_string(tool, "type"),
+			   *name = neutral_string(function, "name");
 		if (!type || strcmp(type, "function"))
 			return err_set(r->e, "tools[%zu].type must be 'function'", i);
 		if (!neutral_tool_name(name))
@@ -77,9 +73,9 @@ static int read_content(
 	if (json_is_string(content) && *json_string_value(content))
 		each(&r->n, json_string_value(content));
 	json_array_foreach (content, i, part) {
-		if (!text_of(part, "text"))
+		if (!neutral_string(part, "text"))
 			return err_set(r->e, "this rehearsal reads text content only");
-		each(&r->n, text_of(part, "text"));
+		each(&r->n, neutral_string(part, "text"));
 	}
 	return 0;
 }
@@ -87,8 +83,9 @@ static int read_content(
 static int read_call(struct reading *r, const json_t *call)
 {
 	const json_t *function = json_object_get(call, "function");
-	const char *id = text_of(call, "id"), *type = text_of(call, "type");
-	const char *name = text_of(function, "name"), *arguments = text_of(function, "arguments");
+	const char *id = neutral_string(call, "id"), *type = neutral_string(call, "type");
+	const char *name = neutral_string(function, "name"),
+		   *arguments = neutral_string(function, "arguments");
 	struct err ignored = ERR_NONE;
 	if (!id || !*id || !type || strcmp(type, "function") || !name || !arguments)
 		return err_set(r->e, "tool_calls need id, type 'function' and function {name, "
@@ -117,7 +114,7 @@ static int read_assistant(struct reading *r, const json_t *message)
 
 static int read_tool(struct reading *r, const json_t *message)
 {
-	const char *id = text_of(message, "tool_call_id");
+	const char *id = neutral_string(message, "tool_call_id");
 	if (!id || json_object_del(r->open, id))
 		return err_set(r->e,
 			"messages with role 'tool' must follow the tool_calls they answer; '%s' is "
@@ -143,7 +140,7 @@ static int check_answered(const struct reading *r)
 
 static int read_message(struct reading *r, const json_t *message)
 {
-	const char *role = text_of(message, "role");
+	const char *role = neutral_string(message, "role");
 	if (!role)
 		return err_set(r->e, "every message needs a role");
 	if (!strcmp(role, "tool"))

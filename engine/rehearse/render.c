@@ -11,11 +11,6 @@ struct usage {
 	json_int_t input, output, cached;
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
 /* What the reply says, else a guess from the sizes, so that metering always has numbers. */
 static struct usage usage_of(const struct rendering *r)
 {
@@ -63,7 +58,7 @@ static void event(struct buf *b, const char *name, json_t *data)
 
 static const char *anthropic_stop(const json_t *reply)
 {
-	const char *stop = text_of(reply, "stop");
+	const char *stop = neutral_string(reply, "stop");
 	if (stop)
 		return stop;
 	return json_array_size(json_object_get(reply, "tool_calls")) ? "tool_use" : "end_turn";
@@ -81,7 +76,8 @@ static void signature_of(const char *thinking, char out[SHA256_HEX + 1])
 static json_t *anthropic_content(const struct rendering *r)
 {
 	json_t *content = json_array();
-	const char *thinking = text_of(r->reply, "thinking"), *text = text_of(r->reply, "text");
+	const char *thinking = neutral_string(r->reply, "thinking"),
+		   *text = neutral_string(r->reply, "text");
 	size_t i;
 	json_t *call;
 	if (thinking) {
@@ -99,7 +95,7 @@ static json_t *anthropic_content(const struct rendering *r)
 		snprintf(id, sizeof(id), "toolu_rehearsed_%zu_%zu", r->number, i);
 		json_array_append_new(
 			content, json_pack("{s:s, s:s, s:s, s:O}", "type", "tool_use", "id", id,
-					 "name", text_of(call, "name"), "input",
+					 "name", neutral_string(call, "name"), "input",
 					 json_object_get(call, "arguments")));
 	}
 	return content;
@@ -117,7 +113,7 @@ static json_t *anthropic_message(
 {
 	return json_pack("{s:o, s:s, s:s, s:s, s:o, s:s?, s:n, s:o}", "id",
 		json_sprintf("msg_rehearsed_%zu", r->number), "type", "message", "role",
-		"assistant", "model", text_of(r->request, "model"), "content", content,
+		"assistant", "model", neutral_string(r->request, "model"), "content", content,
 		"stop_reason", stop, "stop_sequence", "usage", usage);
 }
 
@@ -138,7 +134,7 @@ static void block_delta(void *ctx, const char *piece)
 
 static void stream_block(struct buf *b, json_int_t index, json_t *block)
 {
-	const char *type = text_of(block, "type");
+	const char *type = neutral_string(block, "type");
 	bool tool = !strcmp(type, "tool_use"), thinking = !strcmp(type, "thinking");
 	struct block k = {b, index,
 		tool       ? "input_json_delta"
@@ -154,11 +150,12 @@ static void stream_block(struct buf *b, json_int_t index, json_t *block)
 		json_object_set_new(start, "signature", json_string(""));
 	event(b, "content_block_start",
 		json_pack("{s:I, s:O}", "index", index, "content_block", start));
-	pieces(tool ? input : text_of(block, k.key), block_delta, &k);
+	pieces(tool ? input : neutral_string(block, k.key), block_delta, &k);
 	if (thinking)
 		event(b, "content_block_delta",
 			json_pack("{s:I, s:{s:s, s:s}}", "index", index, "delta", "type",
-				"signature_delta", "signature", text_of(block, "signature")));
+				"signature_delta", "signature",
+				neutral_string(block, "signature")));
 	event(b, "content_block_stop", json_pack("{s:I}", "index", index));
 }
 
@@ -194,7 +191,7 @@ static void anthropic_stream(const struct rendering *r, struct buf *b)
 /* Cassettes use one vocabulary for why a reply stopped: Anthropic's. */
 static const char *openai_stop(const json_t *reply)
 {
-	const char *stop = text_of(reply, "stop");
+	const char *stop = neutral_string(reply, "stop");
 	if (stop && !strcmp(stop, "max_tokens"))
 		return "length";
 	if (stop && !strcmp(stop, "refusal"))
@@ -214,19 +211,19 @@ static json_t *openai_call(
 {
 	return json_pack("{s:o, s:s, s:{s:s, s:s}}", "id",
 		json_sprintf("call_rehearsed_%zu_%zu", r->number, at), "type", "function",
-		"function", "name", text_of(call, "name"), "arguments", arguments);
+		"function", "name", neutral_string(call, "name"), "arguments", arguments);
 }
 
 static json_t *openai_envelope(const struct rendering *r, const char *object, json_t *choices)
 {
 	return json_pack("{s:o, s:s, s:I, s:s, s:o}", "id",
 		json_sprintf("chatcmpl-rehearsed-%zu", r->number), "object", object, "created",
-		(json_int_t)1, "model", text_of(r->request, "model"), "choices", choices);
+		(json_int_t)1, "model", neutral_string(r->request, "model"), "choices", choices);
 }
 
 static void openai_whole(const struct rendering *r, struct buf *b)
 {
-	const char *text = text_of(r->reply, "text");
+	const char *text = neutral_string(r->reply, "text");
 	json_auto_t *message = json_pack("{s:s, s:s?}", "role", "assistant", "content", text);
 	json_t *calls = json_array();
 	size_t i;
@@ -293,7 +290,7 @@ static void stream_call(struct stream *s, size_t at, const json_t *call)
 static void openai_stream(const struct rendering *r, struct buf *b)
 {
 	struct stream s = {r, b, 0};
-	const char *text = text_of(r->reply, "text");
+	const char *text = neutral_string(r->reply, "text");
 	const json_t *error = json_object_get(r->reply, "error");
 	size_t i;
 	json_t *call;

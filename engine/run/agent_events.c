@@ -29,7 +29,7 @@ static void garble(struct agent_events *a, const char *why)
 }
 
 /* Texts that are kept: bounded at a character's end. */
-static json_t *text_of(const json_t *line, const char *key, size_t most)
+static json_t *bounded_text(const json_t *line, const char *key, size_t most)
 {
 	const json_t *value = json_object_get(line, key);
 	const char *text = json_is_string(value) ? json_string_value(value) : "";
@@ -91,7 +91,7 @@ static void take_result(struct agent_events *a, const json_t *line)
 		raise_to(&a->turns, count_of(usage, "turns"));
 	}
 	a->result = json_pack("{s:s,s:o,s:O}", "outcome", outcome, "reason",
-		text_of(line, "reason", REASON_BYTES), "payload",
+		bounded_text(line, "reason", REASON_BYTES), "payload",
 		json_is_object(payload) ? payload : json_null());
 	a->ended = true;
 }

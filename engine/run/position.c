@@ -41,12 +41,6 @@ const char *end_cause_name(enum end_cause cause)
 	return cause < END_CAUSE_COUNT ? names[cause] : "?";
 }
 
-static const char *text_of(const json_t *event, const char *key)
-{
-	const char *text = json_string_value(json_object_get(event, key));
-	return text ? text : "";
-}
-
 static int64_t add(int64_t a, int64_t b)
 {
 	int64_t sum;

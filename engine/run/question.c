@@ -1,5 +1,6 @@
 #include "run/question.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include <stdint.h>
 #include <string.h>
@@ -9,12 +10,6 @@ enum { SHOWN_BYTES = 4096, MISSES_MAX = 3, LINE_BYTES_MAX = 1024 * 1024 };
 static const json_t *command(const struct question *q, size_t at)
 {
 	return json_array_get(json_object_get(q->doc, "commands"), at);
-}
-
-static const char *member(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
 }
 
 static bool needs(const struct question *q, size_t at, const char *approval)
@@ -42,7 +37,7 @@ int question_init(struct question *q, const json_t *doc, struct err *e)
 	if (!count || count > QUESTION_COMMANDS_MAX)
 		return err_set(e, "a question has 1 to %d commands", QUESTION_COMMANDS_MAX);
 	json_array_foreach (commands, i, one)
-		if (!json_array_size(json_object_get(one, "argv")) || !*member(one, "level"))
+		if (!json_array_size(json_object_get(one, "argv")) || !*text_of(one, "level"))
 			return err_set(e, "a command of a question has no argv or no level");
 	*q = (struct question){.doc = doc, .count = count, .to = count};
 	if (json_is_true(json_object_get(doc, "step")))
@@ -132,7 +127,7 @@ static void show_command(const struct question *q, size_t at, struct buf *out)
 	const json_t *c = command(q, at), *reason;
 	size_t i;
 	buf_addf(out, "  %zu. [", at + 1);
-	show_text(out, member(c, "level"), strlen(member(c, "level")));
+	show_text(out, text_of(c, "level"), strlen(text_of(c, "level")));
 	buf_adds(out, "] ");
 	question_show_argv(out, json_object_get(c, "argv"));
 	buf_addc(out, '\n');
@@ -151,7 +146,7 @@ static const char *highest(const struct question *q)
 	const char *most = "unknown";
 	for (size_t l = 0; l < ARRAY_LEN(levels); l++)
 		for (size_t i = q->from; i < q->to; i++)
-			if (!strcmp(member(command(q, i), "level"), levels[l]))
+			if (!strcmp(text_of(command(q, i), "level"), levels[l]))
 				most = levels[l];
 	return most;
 }
@@ -160,7 +155,7 @@ void question_show(const struct question *q, struct buf *out)
 {
 	size_t n = q->to - q->from;
 	buf_adds(out, "The agent of state ");
-	show_text(out, member(q->doc, "state"), strlen(member(q->doc, "state")));
+	show_text(out, text_of(q->doc, "state"), strlen(text_of(q->doc, "state")));
 	buf_addf(out, " wants to run %s (level %s):\n", n == 1 ? "a command" : "commands",
 		highest(q));
 	for (size_t i = q->from; i < q->to; i++)
