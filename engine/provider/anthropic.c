@@ -441,24 +441,17 @@ static int made_up(const struct wire_call *call, struct buf *raw)
 	return buf_addf(raw, ",\"input\":%s}]", call->arguments);
 }
 
-static bool set_once(bool *quirk)
-{
-	bool fresh = !*quirk;
-	*quirk = true;
-	return fresh;
-}
-
 static bool adapt(struct wire_quirks *q, const char *message)
 {
 	if (strcasestr(message, "bound to a different conversation"))
-		return set_once(&q->bound_thinking);
+		return stream_learn(&q->bound_thinking);
 	if (strcasestr(message, "thinking.type.disabled"))
-		return set_once(&q->no_thinking);
+		return stream_learn(&q->no_thinking);
 	if (strcasestr(message, "temperature"))
-		return set_once(&q->no_temperature);
+		return stream_learn(&q->no_temperature);
 	if (strcasestr(message, "adaptive") || strcasestr(message, "output_config") ||
 		strcasestr(message, "thinking"))
-		return set_once(&q->manual_thinking) || set_once(&q->no_thinking);
+		return stream_learn(&q->manual_thinking) || stream_learn(&q->no_thinking);
 	return false;
 }
 

@@ -287,21 +287,14 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	return buf_adds(raw, calls ? "]}" : "}");
 }
 
-static bool set_once(bool *quirk)
-{
-	bool fresh = !*quirk;
-	*quirk = true;
-	return fresh;
-}
-
 static bool adapt(struct wire_quirks *q, const char *message)
 {
 	if (strstr(message, "max_completion_tokens"))
-		return set_once(&q->completion_tokens);
+		return stream_learn(&q->completion_tokens);
 	if (strcasestr(message, "temperature"))
-		return set_once(&q->no_temperature);
+		return stream_learn(&q->no_temperature);
 	if (strcasestr(message, "reasoning") || strcasestr(message, "thinking"))
-		return set_once(&q->no_thinking);
+		return stream_learn(&q->no_thinking);
 	return false;
 }
 

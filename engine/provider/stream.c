@@ -194,3 +194,10 @@ const char *stream_arguments(const struct block *b, char **made)
 	*made = buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);
 	return *made ? *made : "{}";
 }
+
+bool stream_learn(bool *quirk)
+{
+	bool fresh = !*quirk;
+	*quirk = true;
+	return fresh;
+}

@@ -53,4 +53,6 @@ const char *stream_arguments(const struct block *b, char **made);
 int stream_quote(struct buf *out, const char *text, size_t len);
 /* Appends the members that describe a tool, its schema under the format's own key. */
 void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
+/* Sets a quirk; whether it was not yet. */
+bool stream_learn(bool *quirk);
 #endif
