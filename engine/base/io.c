@@ -36,6 +36,11 @@ int io_put(const char *path, const char *text, struct err *e)
 	return 0;
 }
 
+bool io_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* From one that is kept to the next. */
 int io_close_others(int first, const int *keep, size_t count)
 {

@@ -5,6 +5,8 @@
 #define BASE_IO_H
 #include "base/buf.h"
 #include "base/err.h"
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* Writes all of it. -1 with errno. */
@@ -13,6 +15,8 @@ int io_write(int fd, const void *bytes, size_t len);
 int io_put(const char *path, const char *text, struct err *e);
 /* Appends up to EOF to `b`; crossing b->cap_bytes is an error that names `what`. */
 int io_read_all(int fd, struct buf *b, const char *what, struct err *e);
+/* Whether both are of one file. */
+bool io_is_same(const struct stat *a, const struct stat *b);
 /* Closes every descriptor from `first` on that is not one of `keep`. -1 with errno. */
 int io_close_others(int first, const int *keep, size_t count);
 /* The regular file `name` beneath `dir_fd` (AT_FDCWD works), at most `cap_bytes`, into heap memory

@@ -1,6 +1,7 @@
 #include "bundle/inside.h"
 
 #include "base/beneath.h"
+#include "base/io.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +15,7 @@
 /* A directory on the way down, so that a link back up is seen as the loop it is. */
 struct level {
 	const struct level *above;
-	dev_t dev;
-	ino_t ino;
+	const struct stat *at;
 };
 
 static void walk_entry(struct intake *in, const char *path, const struct level *above);
@@ -132,12 +132,12 @@ static void walk_directory(struct intake *in, int fd, const char *path, const st
 	if (fstat(fd, &st))
 		return;
 	for (const struct level *l = above; l; l = l->above)
-		if (l->dev == st.st_dev && l->ino == st.st_ino) {
+		if (io_is_same(l->at, &st)) {
 			intake_refuse(in, RULE_BUNDLE_LINK, path,
 				"the link leads back to a directory above it");
 			return;
 		}
-	struct level here = {above, st.st_dev, st.st_ino};
+	struct level here = {above, &st};
 	struct arena scratch;
 	arena_init(&scratch);
 	char **names = NULL;
@@ -259,7 +259,7 @@ int bundle_walk(struct intake *in, const char *loose, struct err *e)
 	struct stat st;
 	if (fstat(b->root_fd, &st))
 		return err_errno(e, "cannot examine %s", b->named);
-	struct level root = {NULL, st.st_dev, st.st_ino};
+	struct level root = {NULL, &st};
 	char **names = NULL;
 	arena_init(&scratch);
 	int count = list_names(in, b->root_fd, "", &scratch, &names);

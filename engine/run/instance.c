@@ -232,7 +232,7 @@ int instance_holds(const struct instance *i, const char *name, int fd, struct er
 	bool there = !fstatat(i->dir_fd, name, &found, AT_SYMLINK_NOFOLLOW);
 	if (!there && errno != ENOENT)
 		return err_errno(e, "cannot examine %s", name);
-	if (there && found.st_dev == ours.st_dev && found.st_ino == ours.st_ino)
+	if (there && io_is_same(&found, &ours))
 		return 0;
 	return err_set(e, "%s/%s was %s while instance %s was running", i->path, name,
 		there ? "replaced" : "removed", i->id);

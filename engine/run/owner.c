@@ -1,5 +1,6 @@
 #include "run/owner.h"
 
+#include "base/io.h"
 #include "base/tree.h"
 
 #include <dirent.h>
@@ -38,7 +39,7 @@ static bool give_chain(int dir_fd)
 	AUTO_FD int up = openat(dir_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (up < 0 || fstat(dir_fd, &st) || fstat(up, &above))
 		return false;
-	bool top = st.st_ino == above.st_ino && st.st_dev == above.st_dev;
+	bool top = io_is_same(&st, &above);
 	return st.st_uid == user.uid || (st.st_uid == 0 && !top && give_chain(up) && !give(dir_fd));
 }
 

@@ -34,8 +34,7 @@ static bool is_protected(const struct tool_context *t, const struct stat *st)
 {
 	for (size_t i = 0; i < t->protect_count; i++) {
 		struct stat own;
-		if (!lstat(t->protect[i], &own) && own.st_dev == st->st_dev &&
-			own.st_ino == st->st_ino)
+		if (!lstat(t->protect[i], &own) && io_is_same(&own, st))
 			return true;
 	}
 	return false;
@@ -200,7 +199,7 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 		to->dir_fd, to->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct err e = ERR_NONE;
 	struct stat now;
-	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino)
+	if (fd < 0 || fstat(fd, &now) || !io_is_same(&now, st))
 		return refuse_component(out, path, fd < 0 ? errno : ELOOP);
 	buf_adds(text, "");
 	if (io_read_all(fd, text, path, &e))

@@ -1,6 +1,7 @@
 #include "agent/tools/place.h"
 
 #include "base/beneath.h"
+#include "base/io.h"
 #include "base/path.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -49,19 +50,14 @@ static int refuse(struct buf *out, const char *path, int number)
 	return -1;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 bool place_is_hidden(const struct tool_context *t, const struct stat *st)
 {
 	for (size_t i = 0; i < t->hide_count; i++) {
 		struct stat own;
 		if (lstat(t->hide[i], &own))
 			continue;
-		if (is_same(&own, st) ||
-			(S_ISLNK(own.st_mode) && !stat(t->hide[i], &own) && is_same(&own, st)))
+		if (io_is_same(&own, st) ||
+			(S_ISLNK(own.st_mode) && !stat(t->hide[i], &own) && io_is_same(&own, st)))
 			return true;
 	}
 	return false;
@@ -107,7 +103,7 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	struct stat now;
 	if (fd < 0 || fstat(fd, &now))
 		return refuse(out, path, errno);
-	if (now.st_dev != st->st_dev || now.st_ino != st->st_ino) {
+	if (!io_is_same(&now, st)) {
 		tool_show(out, path);
 		buf_adds(out, " was replaced while it was being opened; try again.");
 		return -1;
