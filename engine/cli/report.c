@@ -32,6 +32,7 @@ void report_done(struct report *r)
 	json_decref(r->egress);
 	json_decref(r->before);
 	json_decref(r->spans);
+	json_decref(r->failure);
 	buf_done(&r->rows);
 }
 
@@ -100,6 +101,10 @@ void report_line(struct report *r, const json_t *fields, const json_t *blackboar
 	}
 	if (step || !strcmp(type, "retry"))
 		add_span(r, fields);
+	if ((step || !strcmp(type, "retry")) && !report_went_well(fields)) {
+		json_decref(r->failure);
+		r->failure = json_incref((json_t *)(uintptr_t)fields);
+	}
 	report_row(r, fields, blackboard);
 }
 
@@ -169,6 +174,24 @@ static void add_paragraph(struct buf *out, const char *look, const char *text)
 	buf_adds(out, "</p>\n");
 }
 
+/* What a reader of a failed run looks for first. */
+static void add_why(const struct report *r, struct buf *out)
+{
+	const json_t *f = r->failure;
+	json_int_t seq = json_integer_value(json_object_get(f, "seq"));
+	if (!f || (r->result.status != RUN_FAILED && r->result.status != RUN_BUDGET))
+		return;
+	buf_addf(out, "<p class=\"why\">Last to go wrong: <a href=\"#step-%jd-%jd\">step %jd, ",
+		(intmax_t)seq, (intmax_t)json_integer_value(json_object_get(f, "attempt")),
+		(intmax_t)seq);
+	html_text(out, text_of(f, "state"), 64);
+	buf_adds(out, "</a>, ");
+	html_text(out, text_of(f, "label"), 64);
+	buf_adds(out, ". <span>");
+	report_reason(out, f);
+	buf_adds(out, "</span></p>\n");
+}
+
 static void add_head(const struct report *r, struct buf *out)
 {
 	const char *status = run_status_name(r->result.status);
@@ -181,6 +204,7 @@ static void add_head(const struct report *r, struct buf *out)
 							: "",
 		r->result.status == RUN_RUNNING ? "not ended" : status);
 	add_paragraph(out, "lead", r->result.reason);
+	add_why(r, out);
 	add_paragraph(out, "soft", r->machine->description);
 	add_tiles(r, out);
 	buf_adds(out, "</header>\n");

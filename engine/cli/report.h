@@ -25,9 +25,10 @@ struct report {
 	uint64_t steps;  /* how many there will be; 0: unknown, all are shown */
 	struct buf rows; /* the steps, as HTML: the first and the last of very many */
 	size_t row_count;
-	bool left_out;  /* some were, and the page says so */
-	json_t *before; /* the blackboard behind the last row */
-	json_t *spans;  /* STATE: [began_us, ended_us, went well, ...] flat */
+	bool left_out;   /* some were, and the page says so */
+	json_t *before;  /* the blackboard behind the last row */
+	json_t *failure; /* the last line that did not go well; NULL: none */
+	json_t *spans;   /* STATE: [began_us, ended_us, went well, ...] flat */
 	struct drive_result result;
 };
 
@@ -40,6 +41,8 @@ void report_html(const struct report *r, struct buf *out);
 
 /* Its parts. Whether a line's label is neither a failure nor a time-out. */
 bool report_went_well(const json_t *fields);
+/* "exit 2: make: *** [all] Error 2" of such a line. */
+void report_reason(struct buf *out, const json_t *fields);
 void report_row(struct report *r, const json_t *fields, const json_t *blackboard);
 void report_graph(const struct report *r, struct buf *out);
 void report_timeline(const struct report *r, struct buf *out);

@@ -221,17 +221,14 @@ static void begin_row(struct report *r, const char *tags, const char *state)
 	buf_adds(&r->rows, "</b>");
 }
 
-/* What a reader asks first of a step that did not go well. */
-static void add_reason(struct buf *out, const json_t *fact)
+void report_reason(struct buf *out, const json_t *fields)
 {
 	char words[REDUCE_REASON_BYTES];
-	const json_t *code = json_object_get(fact, "exit");
+	const json_t *fact = json_object_get(fields, "fact"), *code = json_object_get(fact, "exit");
 	reduce_words(fact, words);
-	buf_adds(out, "<small>");
 	if (json_is_integer(code))
 		buf_addf(out, "exit %jd%s", (intmax_t)json_integer_value(code), *words ? ": " : "");
 	html_text(out, words, sizeof(words));
-	buf_adds(out, "</small>");
 }
 
 /* What the row of a step says without being opened. */
@@ -239,7 +236,7 @@ static void add_row(struct report *r, const json_t *fields, const char *tag)
 {
 	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
 	const char *to = text_of(fields, "goto");
-	char tags[96];
+	char tags[128];
 	struct buf *out = &r->rows;
 	bool well = report_went_well(fields);
 	snprintf(tags, sizeof(tags), "%s<span class=\"n\">%jd</span><b>", tag,
@@ -249,8 +246,11 @@ static void add_row(struct report *r, const json_t *fields, const char *tag)
 	html_text(out, text_of(fields, "label"), 200);
 	buf_adds(out, *to ? " \xe2\x86\x92 " : ", again");
 	html_text(out, to, SHORT_BYTES);
-	if (!well)
-		add_reason(out, json_object_get(fields, "fact"));
+	if (!well) {
+		buf_adds(out, "<small>");
+		report_reason(out, fields);
+		buf_adds(out, "</small>");
+	}
 	buf_adds(out, "</span><span class=\"n\">");
 	if (json_is_number(usd))
 		add_usd(out, usd);
@@ -267,7 +267,13 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 		buf_adds(&r->rows, "</div>\n");
 		return;
 	}
-	add_row(r, fields, "<details><summary>");
+	/* An id only where something refers to it: a page has many steps. */
+	char tag[96] = "<details><summary>";
+	if (!report_went_well(fields))
+		snprintf(tag, sizeof(tag), "<details id=\"step-%jd-%jd\"><summary>",
+			(intmax_t)json_integer_value(json_object_get(fields, "seq")),
+			(intmax_t)json_integer_value(json_object_get(fields, "attempt")));
+	add_row(r, fields, tag);
 	buf_adds(&r->rows, "</summary><div class=\"body\">");
 	add_fact(&r->rows, fields);
 	add_changes(r, blackboard);
@@ -277,7 +283,7 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 /* Lines between the steps that a reader wants to see: the word, its colour, what it says. */
 static void add_event(struct report *r, const json_t *fields, const char *look, const char *says)
 {
-	char tags[96];
+	char tags[128];
 	snprintf(tags, sizeof(tags), "<p class=\"event %s\"><span></span><b>", look);
 	begin_row(r, tags, text_of(fields, "state"));
 	buf_adds(&r->rows, "<span>");

@@ -86,10 +86,11 @@ static void add_state(const struct report *r, const struct state *s, struct buf 
 void report_states(const struct report *r, struct buf *out)
 {
 	bool spent = r->result.totals.input_tokens;
+	buf_adds(out, "<div class=\"tall\">\n");
 	begin_table(out, state_heads, spent ? ARRAY_LEN(state_heads) : STATE_PLAIN, STATE_WORDS);
 	for (size_t i = 0; i < r->machine->state_count; i++)
 		add_state(r, &r->machine->states[i], out);
-	buf_adds(out, "</tbody></table>\n");
+	buf_adds(out, "</tbody></table>\n</div>\n");
 }
 
 /* --- blackboard ------------------------------------------------------------------------------ */

@@ -87,8 +87,10 @@ void report_timeline(const struct report *r, struct buf *out)
 		buf_adds(out, "<p class=\"soft\">No step has ended yet.</p>\n");
 		return;
 	}
+	buf_adds(out, "<div class=\"tall\">\n");
 	add_axis(r, out);
 	for (size_t i = 0; i < r->machine->state_count; i++)
 		add_lane(r, &r->machine->states[i], out);
+	buf_adds(out, "</div>\n");
 	add_legend(out);
 }

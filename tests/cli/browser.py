@@ -50,8 +50,9 @@ LOOK = r"""(() => {
     const a = light(colour(ink)), b = light(behind(at));
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < 4.5) faint.push(what + ' ' + ratio.toFixed(2));
+    const frame = at.closest('.tall, figure'), clip = frame && frame.getBoundingClientRect();
     for (const box of range.getClientRects()) {
-      if (box.width < 1) continue;
+      if (box.width < 1 || (clip && (box.bottom > clip.bottom + 1 || box.top < clip.top - 1))) continue;
       if (box.right > innerWidth + 1 || box.left < -1) outside.push(what);
       const card = at.closest('g.state') && at.closest('g.state').querySelector('rect').getBoundingClientRect();
       if (card && (box.right > card.right || box.left < card.left || box.bottom > card.bottom + 1)) outside.push('card: ' + what);
@@ -66,7 +67,8 @@ LOOK = r"""(() => {
   const boxes = [...document.querySelectorAll('body *')].filter(e => e.checkVisibility() && !e.closest('.skip'));
   for (const e of boxes)
     if (e.getBoundingClientRect().right > innerWidth + 1) outside.push('<' + e.tagName + '> ' + e.className);
-  return {texts: texts.length, faint, outside, overlap: over, wide: document.documentElement.scrollWidth - innerWidth};
+  return {texts: texts.length, faint, outside, overlap: over, wide: document.documentElement.scrollWidth - innerWidth,
+    tall: Math.round(document.body.getBoundingClientRect().height)};
 })()"""
 
 FOCUS = r"""(() => {
@@ -203,13 +205,14 @@ def toggles(browser):
 
 
 def on_paper(browser):
-    """How many of the closed steps a print shows."""
+    """How many of the closed steps a print shows, and what it cuts off."""
     browser.call("Emulation.setEmulatedMedia", media="print")
     browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = false)")
     browser.paint()
     shown = browser.evaluate("[...document.querySelectorAll('.body')].filter(b => b.getBoundingClientRect().height > 0).length")
+    cut = browser.evaluate("[...document.querySelectorAll('.tall, figure')].filter(b => b.scrollHeight > b.clientHeight + 1).length")
     browser.call("Emulation.setEmulatedMedia", media="")
-    return shown
+    return shown, cut
 
 
 def look(browser, page, options):
@@ -230,7 +233,7 @@ def look(browser, page, options):
             found["views"][f"{width} {scheme}"] = browser.evaluate(LOOK)
             if options.shots:
                 browser.shot(f"{options.shots}/{width}-{scheme}.png")
-    found["on_paper"] = on_paper(browser)
+    found["on_paper"], found["cut_on_paper"] = on_paper(browser)
     found["requests"] = [e["params"]["request"]["url"] for e in browser.events
                          if e.get("method") == "Network.requestWillBeSent"]
     found["complaints"] = [e["params"]["entry"]["text"] for e in browser.events

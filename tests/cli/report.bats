@@ -182,6 +182,31 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 	jq -e '.views[] | .texts > 200 and .wide == 0 and (.faint + .outside + .overlap == [])' found.json
 }
 
+@test "in a browser: a machine of 200 states is no page of 20,000 pixels, and on paper nothing is hidden" {
+	{
+		printf 'machine: flow\nversion: 1\ninitial: s0\nbudget: {max_transitions: 500}\nstates:\n'
+		for i in $(seq 0 198); do
+			echo "  s$i: {kind: branch, when: [{else: true, goto: s$((i + 1))}]}"
+		done
+		echo '  s199: {kind: terminal, status: ok, reason: x}'
+	} >../flow/machine.yaml
+	agent6 machine run ../flow --quiet
+	agent6 machine report flow -o page.html
+	browser page.html --open 0
+	jq '.views | map_values(.tall)' found.json
+	# What is left is the list of steps.
+	jq -e '.views["1280 light"].tall < 200 * 32 + 3500 and .views["390 light"].tall < 200 * 55 + 4500' found.json
+	jq -e '.cut_on_paper == 0' found.json
+}
+
+@test "a failed run says first what went wrong last, and leads there" {
+	eventful
+	grep -q '<p class="why">Last to go wrong: <a href="#step-[0-9]*-1">step [0-9]*, show</a>' page.html ||
+		grep -o '<p class="why">.*' page.html
+	at=$(grep -o 'href="#step-[^"]*"' page.html | tr -d '#' | sed s/href/id/)
+	[ "$(grep -c "<details $at>" page.html)" -eq 1 ]
+}
+
 @test "in a browser: from disk, nothing is asked of the network, and nothing is complained about" {
 	eventful
 	browser page.html
@@ -200,13 +225,13 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 @test "in a browser: on paper every step is open" {
 	eventful
 	browser page.html --open 0
-	[ "$(jq .on_paper found.json)" -eq "$(grep -c '<details>' page.html)" ]
+	[ "$(jq .on_paper found.json)" -eq "$(grep -c '<details' page.html)" ]
 }
 
 @test "in a browser: what a page holds for a step is bounded" {
 	eventful
 	browser page.html --size
-	jq -e --argjson steps "$(grep -cE '<details>|class="row"' page.html)" '.nodes < 600 + 30 * $steps' found.json
+	jq -e --argjson steps "$(grep -cE '<details|class="row"' page.html)" '.nodes < 600 + 30 * $steps' found.json
 	[ "$(stat -c %s page.html)" -lt 100000 ]
 }
 
