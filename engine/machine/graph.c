@@ -126,40 +126,54 @@ int graph_mermaid(const struct machine *m, struct buf *out)
 
 /* --- DOT -------------------------------------------------------------------------------------- */
 
-static void add_dot_text(struct buf *out, const char *text)
+static void add_dot_text(struct buf *out, const char *text, const char *around)
 {
-	buf_addc(out, '"');
+	buf_addf(out, "\"%s", around);
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
 			buf_addc(out, '\\');
 		buf_addc(out, *text);
 	}
-	buf_addc(out, '"');
+	buf_addf(out, "%s\"", around);
 }
 
+/* Blanks around the label keep it off the line and off its neighbours. */
 static void dot_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
 {
 	buf_addf(out, "\tn%zu -> n%zu [label=", from->index, edge->to->index);
-	add_dot_text(out, edge->label);
+	add_dot_text(out, edge->label, " ");
 	buf_adds(out, "];\n");
+}
+
+/* In the colours of a report's time line. */
+static const char *dot_style(const struct state *s)
+{
+	static const char *const styles[] = {
+		[KIND_AGENT] = "style=\"filled,rounded\", color=\"#6b4fbb\", fillcolor=\"#efeaf9\"",
+		[KIND_TOOL] = "color=\"#0a7550\", fillcolor=\"#e4f3ec\"",
+		[KIND_WAIT] = "shape=hexagon, color=\"#7a8896\", fillcolor=\"#eef1f3\"",
+		[KIND_BRANCH] = "shape=diamond, color=\"#2f6fb0\", fillcolor=\"#e6f0fa\""};
+	if (s->kind != KIND_TERMINAL)
+		return styles[s->kind];
+	return s->terminal.ok ? "style=\"filled,rounded\", peripheries=2, color=\"#0a7550\", "
+				"fillcolor=\"#e4f3ec\""
+			      : "style=\"filled,rounded\", peripheries=2, color=\"#b3261e\", "
+				"fillcolor=\"#fbe9e7\"";
 }
 
 int graph_dot(const struct machine *m, struct buf *out)
 {
-	static const char *const styles[] = {[KIND_AGENT] = "shape=box, style=rounded",
-		[KIND_TOOL] = "shape=box",
-		[KIND_WAIT] = "shape=hexagon",
-		[KIND_BRANCH] = "shape=diamond",
-		[KIND_TERMINAL] = "shape=doublecircle"};
 	buf_adds(out, "digraph ");
-	add_dot_text(out, m->name);
-	buf_adds(out, " {\n\tnode [fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", "
-		      "fontsize=10];\n\tstart [shape=point];\n");
+	add_dot_text(out, m->name, "");
+	buf_adds(out, " {\n\tgraph [pad=0.2, nodesep=0.4, ranksep=0.5];\n"
+		      "\tnode [shape=box, style=filled, fontname=\"sans-serif\", fontsize=12];\n"
+		      "\tedge [fontname=\"sans-serif\", fontsize=10, color=\"#56616d\", "
+		      "arrowsize=0.7];\n\tstart [shape=point];\n");
 	buf_addf(out, "\tstart -> n%zu;\n", m->initial->index);
 	for (size_t i = 0; i < m->state_count; i++) {
 		buf_addf(out, "\tn%zu [label=", i);
-		add_dot_text(out, m->states[i].name);
-		buf_addf(out, ", %s];\n", styles[m->states[i].kind]);
+		add_dot_text(out, m->states[i].name, "");
+		buf_addf(out, ", %s];\n", dot_style(&m->states[i]));
 	}
 	all_edges(m, out, dot_edge);
 	buf_adds(out, "}\n");
