@@ -29,7 +29,9 @@ json_t *ask(const char *name, json_t *members, int64_t deadline_ms)
 	static json_int_t last;
 	json_int_t id = ++last;
 	json_object_set_new(members, "id", json_integer(id));
-	emit(name, members);
+	/* What was not asked is not answered. */
+	if (emit(name, members))
+		return NULL;
 	for (;;) {
 		AUTO_BUF line;
 		buf_init(&line, ANSWER_CAP_BYTES);

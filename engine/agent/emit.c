@@ -8,7 +8,7 @@
 
 enum { LINE_CAP_BYTES = 4 * 1024 * 1024 };
 
-void emit(const char *name, json_t *members)
+int emit(const char *name, json_t *members)
 {
 	json_t *event = members ? members : json_object();
 	json_object_set_new(event, "event", json_string(name));
@@ -19,10 +19,11 @@ void emit(const char *name, json_t *members)
 	if (buf_addc(&line, '\n')) {
 		emit_notice("an event of kind %s was longer than %d bytes and is left out", name,
 			LINE_CAP_BYTES);
-		return;
+		return -1;
 	}
 	if (io_write(STDOUT_FILENO, line.data, line.len))
 		_exit(1);
+	return 0;
 }
 
 void emit_notice(const char *format, ...)

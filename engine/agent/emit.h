@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 /* Writes {"event": name, ...members}; takes `members` (NULL: none). A line over the supervisor's
- * limit is replaced by a notice that says so. Without a reader there is nobody left to work for:
- * the process ends. */
-void emit(const char *name, json_t *members);
+ * limit is replaced by a notice that says so: -1. Without a reader there is nobody left to work
+ * for: the process ends. */
+int emit(const char *name, json_t *members);
 /* A notice event. */
 void emit_notice(const char *format, ...) PRINTF(1, 2);
 #endif

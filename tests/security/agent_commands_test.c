@@ -1,5 +1,6 @@
 /* Commands that a model proposes: run in a jail whose policy was fixed before the key was read, and
  * judged before that. */
+#include "base/buf.h"
 #include "tests/kit/agent.h"
 #include "tests/kit/tap.h"
 
@@ -93,6 +94,31 @@ static void nobody_to_ask(void)
 	has_str(judge.requests, "There is no tool run_command here", "mode agent has none");
 }
 
+/* The supervisor is not asked about what no line can hold; waiting for it would use up the time. */
+static void too_long_to_ask(void)
+{
+	enum { PIECES = 10, PIECE_BYTES = 500000 };
+	static char piece[PIECE_BYTES + 1];
+	AUTO_BUF reply;
+	buf_init(&reply, KIT_CAP_BYTES);
+	memset(piece, 'a', PIECE_BYTES);
+	buf_adds(&reply, KIT_STREAM KIT_BEGIN
+		"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
+		"\"tool_use\",\"id\":\"a\",\"name\":\"run_command\",\"input\":{}}}\n\n");
+	for (int i = 0; i <= PIECES; i++)
+		buf_addf(&reply,
+			"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+			"\"input_json_delta\",\"partial_json\":\"%s%s\"}}\n\n",
+			i ? "" : "{\\\"argv\\\":[\\\"echo\\\",\\\"", i < PIECES ? piece : "\\\"]}");
+	buf_adds(&reply, KIT_END("tool_use"));
+	AUTO_KIT k = {.replies = {{reply.data, 0, 0}, {KIT_FINISH, 0, 0}},
+		.limits = json_pack("{s:i}", "timeout_secs", 10)};
+	prepare(&k, "yes", false);
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a command of 5 MB is not waited for: %s", kit_reason(&k));
+	has_str(k.requests, "the supervisor did not answer", "and the model is told");
+}
+
 /* The first child of that name, 0: there is none. */
 static pid_t child_named(pid_t parent, const char *name)
 {
@@ -144,6 +170,7 @@ static void launcher_dies(void)
 int main(void)
 {
 	launcher_dies();
+	too_long_to_ask();
 	runs();
 	nobody_to_ask();
 	return tap_done();
