@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { FILE_CAP_BYTES = 1 << 20, WORDS_MAX = 32 };
@@ -184,6 +185,21 @@ static void limits(void)
 	is(v.level, LEVEL_READ_ONLY, "nothing does nothing");
 }
 
+/* What a model wrote is judged before anybody may say no to it. */
+static void memory(void)
+{
+	enum { MOST_KIB = 300 * 1024 };
+	struct rusage used;
+	struct verdict v;
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	for (int i = 0; i < 30000; i++)
+		buf_adds(&text, "``");
+	judge_line(text.data, &v);
+	getrusage(RUSAGE_SELF, &used);
+	ok(used.ru_maxrss < MOST_KIB, "60 KB of backticks take %ld KiB", used.ru_maxrss);
+}
+
 int main(void)
 {
 	size_t count = each_line(check_level);
@@ -191,6 +207,7 @@ int main(void)
 	approvals();
 	long_names();
 	limits();
+	memory();
 	each_line(check_oracle);
 	is(disagreements, 0, "bash -n agrees about what can be parsed");
 	return tap_done();

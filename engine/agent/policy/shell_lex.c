@@ -111,16 +111,17 @@ int sh_add_eval(struct sh_reader *r)
 /* `...` with its own backslash rules. */
 static int read_backticks(struct sh_reader *r, struct draft *d)
 {
-	char *code = arena_alloc(r->arena, r->len - r->at + 1);
-	size_t n = 0;
-	for (r->at++; r->at < r->len && r->text[r->at] != '`'; r->at++) {
-		if (r->text[r->at] == '\\' && r->at + 1 < r->len &&
-			strchr("`\\$", r->text[r->at + 1]))
+	size_t stop = r->at + 1, n = 0;
+	while (stop < r->len && r->text[stop] != '`')
+		stop += r->text[stop] == '\\' ? 2 : 1;
+	if (stop >= r->len)
+		return sh_fail(r, "an unclosed backtick");
+	char *code = arena_alloc(r->arena, stop - r->at);
+	for (r->at++; r->at < stop; r->at++) {
+		if (r->text[r->at] == '\\' && strchr("`\\$", r->text[r->at + 1]))
 			r->at++;
 		code[n++] = r->text[r->at];
 	}
-	if (r->at >= r->len)
-		return sh_fail(r, "an unclosed backtick");
 	r->at++;
 	put_all(d, "$()", 3, true);
 	d->dynamic = true;
