@@ -42,6 +42,10 @@ static size_t run_of(const char *text, size_t len, bool (*in)(char))
 	return n;
 }
 
+/* So much without an end is taken for a secret: to ask at each of its places what it is would cost
+ * its length squared, and who wrote it may have wanted that. */
+enum { ENDLESS_BYTES = 8 * 1024 };
+
 /* --- PEM ----------------------------------------------------------------------------------- */
 
 enum { PEM_LINE_BYTES = 100 };
@@ -103,6 +107,8 @@ bool match_header(struct place p, struct match *out)
 				v.at += strlen(schemes[k]);
 				break;
 			}
+		if (is_placeholder(here(v), left(v)))
+			return false;
 		size_t len = run_of(here(v), left(v), in_header_value);
 		*out = (struct match){v.at - p.at, len};
 		return len >= 4 && !is_placeholder(here(v), len);
@@ -213,8 +219,6 @@ static bool is_secret_value(const char *value, size_t len, bool quoted, bool sho
 {
 	if (is_placeholder(value, len) || is_type_word(value, len) || is_uniform(value, len))
 		return false;
-	if (!quoted && is_expression(value, len))
-		return false;
 	return shouted || (len >= 6 && (quoted || has_digit(value, len)));
 }
 
@@ -235,9 +239,11 @@ bool match_value(struct place p, struct match *out)
 	size_t blanks = run_of(here(v), left(v), in_blank);
 	v.at += blanks;
 	bool quoted = blanks && (v.text[v.at - 1] == '"' || v.text[v.at - 1] == '\'');
+	if (is_placeholder(here(v), left(v)) || (!quoted && is_expression(here(v), left(v))))
+		return false;
 	size_t len = run_of(here(v), left(v), quoted ? in_quoted_value : in_plain_value);
 	*out = (struct match){v.at - p.at, len};
-	return len && is_secret_value(here(v), len, quoted, shouted);
+	return len > ENDLESS_BYTES || (len && is_secret_value(here(v), len, quoted, shouted));
 }
 
 /* --- tokens -------------------------------------------------------------------------------- */
@@ -301,6 +307,9 @@ static const struct {
 static bool match_jwt(struct place p, struct match *out)
 {
 	size_t len = run_of(here(p), left(p), in_jwt), dots = 0;
+	*out = (struct match){0, len};
+	if (len > ENDLESS_BYTES)
+		return true;
 	while (len && here(p)[len - 1] == '.')
 		len--;
 	for (size_t i = 0; i < len; i++)
@@ -323,7 +332,8 @@ bool match_token(struct place p, struct match *out)
 		size_t len = run_of(tail, left(p) - n, shapes[i].in);
 		bool fits = len >= shapes[i].min && (!shapes[i].max || len == shapes[i].max);
 		*out = (struct match){0, n + len};
-		if (fits && !is_uniform(tail, len) && has_digit(tail, len))
+		if (fits &&
+			(len > ENDLESS_BYTES || (!is_uniform(tail, len) && has_digit(tail, len))))
 			return true;
 	}
 	return false;
