@@ -222,9 +222,38 @@ static void walls(void)
 	is_str(machine, "x\n", "the bundle is untouched");
 }
 
+static char *repeated(const char *what, size_t times, const char *tail)
+{
+	struct buf text;
+	buf_init(&text, 8 * CAP_BYTES);
+	for (size_t i = 0; i < times; i++)
+		buf_adds(&text, what);
+	buf_adds(&text, tail);
+	return buf_take(&text, NULL);
+}
+
+/* Long texts that are nearly everywhere alike: looking for the best of all places took hours. */
+static void alike(void)
+{
+	AUTO_FREE char *lines = repeated("a\n", 1000000, "");
+	AUTO_FREE char *shifted = repeated(" a\n", 200000, "b");
+	AUTO_FREE char *run = repeated("a", 2000000, "");
+	AUTO_FREE char *half = repeated("a", 1000000, "");
+	const struct edit edits[] = {{shifted, "x"}, {half, "x"}};
+	const char *const texts_of[] = {lines, run};
+	for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+		AUTO_BUF out, report;
+		buf_init(&out, 8 * CAP_BYTES);
+		buf_init(&report, CAP_BYTES);
+		is(edit_apply(texts_of[i], &edits[i], 1, &out, &report), -1, "refused");
+		has_str(report.data, i ? " times; add lines" : "does not occur", "and why");
+	}
+}
+
 int main(void)
 {
 	texts();
+	alike();
 	set_up();
 	files();
 	walls();

@@ -7,6 +7,8 @@
 
 enum { EDIT_CAP_BYTES = 16 * 1024 * 1024, CLOSE_LINES_MAX = 40, INDENT_MAX = 64 };
 
+enum { EFFORT_BYTES = 128 * 1024 * 1024, LINE_BYTES = 16 };
+
 /* Where an edit goes, and the texts as they will be used. */
 struct placed {
 	size_t at, len;  /* in the original */
@@ -21,7 +23,8 @@ static size_t occurrences(
 {
 	size_t n = 0;
 	const char *from = text, *end = text + len, *hit;
-	while ((hit = memmem(from, (size_t)(end - from), what, what_len))) {
+	while (n * what_len < EFFORT_BYTES &&
+		(hit = memmem(from, (size_t)(end - from), what, what_len))) {
 		if (!n++)
 			*at = (size_t)(hit - text);
 		from = hit + 1;
@@ -99,6 +102,26 @@ struct shift {
 	bool known;
 };
 
+/* A search for the lines of an edit in a file. Each line of the file is compared with all of them:
+ * where both are long and all alike that would take for ever, so the effort is limited. */
+struct hunt {
+	const char *old, *old_end, *end; /* what is looked for; the end of the file */
+	size_t effort;
+};
+
+static struct hunt hunt_of(const char *text, size_t len, const char *old)
+{
+	return (struct hunt){old, old + strlen(old), text + len, EFFORT_BYTES};
+}
+
+/* False: the effort is used up. */
+static bool spend(struct hunt *h, const struct line *l)
+{
+	size_t cost = l->len + LINE_BYTES;
+	h->effort -= cost < h->effort ? cost : h->effort;
+	return h->effort;
+}
+
 static bool same_body(const struct line *a, const struct line *b)
 {
 	return a->len - a->indent == b->len - b->indent &&
@@ -124,14 +147,14 @@ static bool fits_shift(struct shift *s, const struct line *file, const struct li
 }
 
 /* Whether the lines at `text` are those of `old` but for one shift. Blank lines fit any. */
-static bool block_fits(
-	const char *text, const char *end, const char *old, struct shift *s, const char **stop)
+static bool block_fits(struct hunt *h, const char *text, struct shift *s, const char **stop)
 {
-	const char *old_end = old + strlen(old);
+	const char *old = h->old;
 	struct line file, want;
 	*s = (struct shift){.known = false};
-	while (next_line(&old, old_end, &want)) {
-		if (!next_line(&text, end, &file) || !same_body(&file, &want))
+	while (next_line(&old, h->old_end, &want)) {
+		if (!next_line(&text, h->end, &file) || !spend(h, &want) ||
+			!same_body(&file, &want))
 			return false;
 		if (want.indent < want.len && !fits_shift(s, &file, &want))
 			return false;
@@ -160,11 +183,12 @@ static bool heal_indent(const char *text, size_t len, const struct edit *e, stru
 {
 	const char *end = text + len, *at = text, *stop = NULL, *found_stop = NULL;
 	size_t found = 0;
+	struct hunt h = hunt_of(text, len, e->old_text);
 	struct shift s, chosen = {.known = false};
 	struct line l;
 	bool ends_line = e->old_text[0] && e->old_text[strlen(e->old_text) - 1] == '\n';
 	for (const char *line = at; next_line(&at, end, &l); line = at) {
-		if (!block_fits(line, end, e->old_text, &s, &stop))
+		if (!block_fits(&h, line, &s, &stop))
 			continue;
 		if (found++)
 			return false;
@@ -172,7 +196,7 @@ static bool heal_indent(const char *text, size_t len, const struct edit *e, stru
 		p->at = (size_t)(line - text);
 		found_stop = stop;
 	}
-	if (!found)
+	if (!found || !h.effort)
 		return false;
 	p->len = (size_t)(found_stop - text) - p->at;
 	p->len += ends_line && p->at + p->len < len;
@@ -193,12 +217,12 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-static size_t equal_lines(const char *text, const char *end, const char *old)
+static size_t equal_lines(struct hunt *h, const char *text)
 {
-	const char *old_end = old + strlen(old);
+	const char *old = h->old;
 	struct line a, b;
 	size_t n = 0;
-	while (next_line(&old, old_end, &b) && next_line(&text, end, &a))
+	while (next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a) && spend(h, &b))
 		n += same_body(&a, &b) && a.indent < a.len;
 	return n;
 }
@@ -207,9 +231,10 @@ static void show_closest(const char *text, size_t len, const char *old, struct b
 {
 	const char *end = text + len, *at = text, *best = NULL;
 	size_t best_score = 0, number = 1, best_number = 0;
+	struct hunt h = hunt_of(text, len, old);
 	struct line l;
-	for (const char *line = at; next_line(&at, end, &l); line = at, number++) {
-		size_t score = equal_lines(line, end, old);
+	for (const char *line = at; h.effort && next_line(&at, end, &l); line = at, number++) {
+		size_t score = equal_lines(&h, line);
 		if (score > best_score) {
 			best_score = score;
 			best = line;
