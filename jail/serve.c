@@ -67,13 +67,13 @@ int serve_begin(struct jail *j, struct err *e)
 
 /* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
  * made: the report says why. A command whose jail failed gets another one, made when it comes. */
-static int prepare(struct jail *j)
+static int prepare(struct jail *j, bool ordered)
 {
 	int pair[2];
 	struct err e = ERR_NONE;
 	j->report = report_new();
 	/* The listener of a proxy can be handed over once: it is the command's jail that has it. */
-	if (j->policy.network == NETWORK_PROXY)
+	if (j->policy.network == NETWORK_PROXY && !ordered)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err_errno(&e, "cannot make a socket pair");
@@ -119,10 +119,9 @@ static void refuse(struct jail *j, const struct err *why)
 static void carry_out(struct jail *j, bool begun, const struct order *o)
 {
 	struct err e = ERR_NONE;
-	bool proxy = j->policy.network == NETWORK_PROXY;
-	if (!proxy && !begun) {
+	if (!begun) {
 		discard(j);
-		AUTO_FD int ready_fd = prepare(j);
+		AUTO_FD int ready_fd = prepare(j, true);
 		err_set(&e, "the jail does not take it");
 		if (!hand_over(j, ready_fd, o) && !j->report->stage)
 			refuse(j, &e);
@@ -131,8 +130,6 @@ static void carry_out(struct jail *j, bool begun, const struct order *o)
 	e = ERR_NONE;
 	if (policy_order(&j->policy, o->text, o->len, &e))
 		refuse(j, &e);
-	else if (proxy)
-		jail_start(j);
 }
 
 /* A process for each order, with the jail that is ready for it. What it says to the launcher: */
@@ -163,7 +160,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	static struct order o;
 	struct err e = ERR_NONE;
 	signal(SIGCHLD, SIG_DFL);
-	int ready_fd = prepare(j);
+	int ready_fd = prepare(j, false);
 	is_stale(j, false); /* what it needs is in memory then, when somebody waits */
 	int rc = await(j, socket_fd, &o, &e);
 	if (rc == 1) {
@@ -174,17 +171,15 @@ static void serve_one(struct jail *j, int socket_fd)
 	bool begun = !rc && hand_over(j, ready_fd, &o); /* first of all: somebody waits */
 	own_close(&ready_fd);
 	say(j, SAYS_TAKEN);
-	for (int fd = 0; fd < 3 && !rc; fd++)
-		dup2(o.with.fds[fd], fd);
+	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* what is said of the jail goes there */
 	if (rc)
 		refuse(j, &e);
 	else
 		carry_out(j, begun, &o);
 	supervise(j, o.with.fds[3]);
-	for (int fd = 0; fd < 3; fd++) { /* readers see the end here */
+	close(STDERR_FILENO);
+	for (int fd = 0; fd < 3; fd++) /* readers see the end here */
 		own_close(&o.with.fds[fd]);
-		close(fd);
-	}
 	say(j, SAYS_TOLD);
 	supervise_clean(j);
 	_exit(0);
