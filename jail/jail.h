@@ -15,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 
 /* Who the command is inside a strict jail, and how long an id list the kernel knows on disk. */
 enum { JAIL_ID = 1000, DISK_IDS = 65536, MIB = 1024 * 1024 };

@@ -16,12 +16,11 @@ static bool is_variable(const char *name)
 
 #define FIELD(kind, name, needed, member, least, most, what, is)                                   \
 	{name, FIELD_##kind, needed, offsetof(struct policy, member), least, most, what, is},
-#define LIMIT(name, initial, largest)                                                              \
+#define LIMIT_FIELD(name, initial, largest)                                                        \
 	FIELD(NUMBER, "limits." #name, false, name, 1, largest, NULL, NULL)
 static const struct fields_row fields[] = {
-	POLICY_FIELDS(FIELD) POLICY_LIMITS(LIMIT) POLICY_COMMAND(FIELD, true){.name = ""}};
+	POLICY_FIELDS(FIELD) POLICY_LIMITS(LIMIT_FIELD) POLICY_COMMAND(FIELD, true){.name = ""}};
 static const struct fields_row order_fields[] = {POLICY_COMMAND(FIELD, false){.name = ""}};
-#undef LIMIT
 
 static int take_env(struct policy *p, struct err *e)
 {
@@ -38,9 +37,8 @@ static int take_env(struct policy *p, struct err *e)
 int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 {
 	*p = (struct policy){.proxy_fd = -1};
-#define LIMIT(name, initial, largest) p->name = initial;
-	POLICY_LIMITS(LIMIT)
-#undef LIMIT
+#define LIMIT_INITIAL(name, initial, largest) p->name = initial;
+	POLICY_LIMITS(LIMIT_INITIAL)
 	p->env = json_pack("{s:s, s:s, s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
 		"/tmp/home", "LANG", "C.UTF-8");
 	p->json = json_read(text, len, POLICY_BYTES_MAX, e);
