@@ -76,7 +76,7 @@ step_fn command_arguments, command_execute;
 void jail_start(struct jail *j);
 /* The steps of the command's own process; 125 when one failed, or when nothing could be executed.
  */
-int jail_command(struct jail *j);
+int jail_command(void *jail);
 
 /* --- idmap.c -------------------------------------------------------------------------------- */
 /* A descriptor of a user namespace in which the disk's `uid`:`gid` is HOST_ID and every other id

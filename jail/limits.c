@@ -85,7 +85,9 @@ int limits_apply(struct jail *j, struct err *e)
  * the calls in any case. */
 int session_apply(struct jail *j, struct err *e)
 {
-	if (setsid() < 0)
+	sigset_t none;
+	sigemptyset(&none);
+	if (setsid() < 0 || sigprocmask(SIG_SETMASK, &none, NULL)) /* PID 1 has blocked one */
 		return err_errno(e, "cannot start a session");
 	j->report->layers.keyring =
 		LAYER_ON("keyring") && syscall(SYS_keyctl, KEYCTL_JOIN, NULL, 0, 0, 0) >= 0;

@@ -68,9 +68,9 @@ static int run(struct jail *j, const struct step *steps)
 	return 0;
 }
 
-int jail_command(struct jail *j)
+int jail_command(void *jail)
 {
-	run(j, command);
+	run(jail, command);
 	return 125;
 }
 

@@ -17,14 +17,6 @@ static void woken(int signal_number)
 	(void)signal_number;
 }
 
-static int run_command(void *jail)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	return jail_command(jail);
-}
-
 /* Collects who has ended, with the command's status recorded. Whether anybody is left. */
 static bool reap(struct report *report, pid_t command)
 {
@@ -51,7 +43,7 @@ int reaper_run(struct jail *j, struct err *e)
 		return err_errno(e, "cannot wait for the command's end");
 	/* In the same memory, on a stack of its own, so that nothing is copied; from here on this
 	 * process allocates nothing. */
-	pid_t command = clone(run_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, j);
+	pid_t command = clone(jail_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, j);
 	if (command < 0)
 		return err_errno(e, "cannot start the command's process");
 	if (dup2(j->alive_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))
