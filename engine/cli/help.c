@@ -26,15 +26,33 @@ static void add_row(struct buf *out, const char *left, const char *right, size_t
 	buf_addc(out, '\n');
 }
 
+/* Above the verb that they begin with. */
+static const struct {
+	const char *path, *head;
+} heads[] = {{"machine new", "Write a machine"}, {"machine run", "Run it"},
+	{"machine replay", "Afterwards"}, {"machine pack", "Hand it on"},
+	{"check sandbox", "This host"}, {"config show", "Settings"},
+	{"audit", "Agents and commands"}, {"completions", "This program"}};
+
+static void add_head(struct buf *out, const struct verb *v)
+{
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++)
+		if (!strcmp(heads[i].path, v->path))
+			buf_addf(out, "%s%s\n", out->len ? "\n" : "", heads[i].head);
+}
+
 void help_overview(FILE *out, const char *group)
 {
 	size_t count;
 	const struct verb *const *all = verbs(&count);
 	AUTO_BUF rows;
 	buf_init(&rows, 1 << 16);
-	for (size_t i = 0; i < count; i++)
-		if (in_group(all[i], group))
-			add_row(&rows, all[i]->path, all[i]->summary, VERB_COLUMNS);
+	for (size_t i = 0; i < count; i++) {
+		if (!in_group(all[i], group))
+			continue;
+		add_head(&rows, all[i]);
+		add_row(&rows, all[i]->path, all[i]->summary, VERB_COLUMNS);
+	}
 	fprintf(out,
 		"agent6 runs agent state machines: a fixed graph, typed data, confined steps.\n\n"
 		"usage: agent6 COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n"

@@ -14,9 +14,11 @@
 
 /* clang-format off */
 #define VERBS(X) \
+	X(machine_new) \
 	X(machine_check) \
 	X(machine_test) \
 	X(machine_rehearse) \
+	X(machine_graph) \
 	X(machine_run) \
 	X(machine_status) \
 	X(machine_list) \
@@ -28,8 +30,6 @@
 	X(machine_verify) \
 	X(machine_report) \
 	X(machine_prune) \
-	X(machine_graph) \
-	X(machine_new) \
 	X(machine_pack) \
 	X(machine_inspect) \
 	X(machine_sign) \

@@ -25,6 +25,13 @@ load ../kit/common
 	done <<<"$verbs"
 }
 
+@test "the overview is in parts, each with a head" {
+	run agent6 --help
+	[[ $output == *$'\n\nWrite a machine\n  machine new '*$'\n\nRun it\n  machine run '*$'\n\nThis host\n  check sandbox '* ]]
+	run agent6 config --help
+	[[ $output == *$'\n\nSettings\n  config show '* ]]
+}
+
 @test "a group lists its verbs" {
 	run --separate-stderr agent6 machine --help
 	[ "$status" -eq 0 ]
