@@ -3,8 +3,7 @@
 #include "base/utf8.h"
 #include <string.h>
 
-/* Characters; colours take no room. */
-static size_t seen(const char *at, size_t len)
+size_t wrap_width(const char *at, size_t len)
 {
 	const char *end = at + len, *colour;
 	size_t count = 0;
@@ -20,7 +19,7 @@ static size_t last_column(const struct buf *out)
 {
 	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;
 	const char *at = nl ? nl + 1 : out->data;
-	return out->len ? seen(at, (size_t)(out->data + out->len - at)) : 0;
+	return out->len ? wrap_width(at, (size_t)(out->data + out->len - at)) : 0;
 }
 
 void wrap_text(struct buf *out, const char *text, size_t indent, size_t columns)
@@ -29,7 +28,8 @@ void wrap_text(struct buf *out, const char *text, size_t indent, size_t columns)
 		bool blank = *text == ' ' && !first, broken = *text == '\n';
 		text += blank || broken;
 		size_t len = strcspn(text, " \n"), column = last_column(out);
-		if (broken || (blank && column > indent && column + 1 + seen(text, len) > columns))
+		if (broken ||
+			(blank && column > indent && column + 1 + wrap_width(text, len) > columns))
 			buf_addf(out, "\n%*s", broken ? 0 : (int)indent, "");
 		else if (blank)
 			buf_addc(out, ' ');

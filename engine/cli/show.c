@@ -128,7 +128,15 @@ static void add_fact(struct buf *line, const json_t *fields)
 		.unpriced =
 			!json_is_number(usd) || json_is_true(json_object_get(fact, "unmetered"))};
 	add_spend(line, &spent);
-	show_failure(line, fields);
+	AUTO_BUF why;
+	buf_init(&why, LINE_BYTES_MAX);
+	show_failure(&why, fields);
+	size_t width = wrap_width(line->data, line->len) + why.len;
+	/* A reason that does not fit behind has a line of its own. */
+	if (why.len && width > text_columns(STDOUT_FILENO))
+		buf_addf(line, "\n%*s%s", HANG_COLUMNS, "", why.data + strspn(why.data, " "));
+	else if (why.len)
+		buf_add(line, why.data, why.len);
 }
 
 /* "   3  judge           ok -> act                           1.2 s" */

@@ -87,7 +87,7 @@ words() {
 	fits 80 machine test ../flow
 	at 80 machine run ../flow --exit-on-wait
 	awk 'length > 80 { exit 1 }' <<<"$shown"
-	[[ $shown == *"exit 127"*"info: Shall"*"waiting  (1 step)"* ]]
+	[[ $shown == *$'\n       exit 127  agent6-jail: cannot run'*"info: Shall"*"waiting  (1 step)"* ]]
 	at 80 machine status flow
 	echo "$shown"
 	awk 'length > 80 { exit 1 }' <<<"$shown"
