@@ -225,7 +225,7 @@ static json_t *hardened_limits(const struct checking *k)
 /* --- showing -----------------------------------------------------------------------------------
  */
 
-enum { SANDBOX_COLUMNS = 80, ANSWER_COLUMNS = 54, ITEM_COLUMNS = 4 };
+enum { SANDBOX_COLUMNS = 80, ANSWER_COLUMNS = 54, ITEM_COLUMNS = 4, NAME_COLUMNS = 10 };
 
 static void show_probes(const struct checking *k, const struct trial *t)
 {
@@ -265,8 +265,14 @@ static void show_text(const struct checking *k, const json_t *fixes, const json_
 		k->landlock_abi > 0 ? k->landlock_abi : 0);
 	for (size_t i = 0; i < ARRAY_LEN(k->trials); i++) {
 		const struct trial *t = &k->trials[i];
-		printf("%-9s %s%s\n", t->profile,
-			t->works ? "works" : "does not work here: ", t->works ? "" : t->why.text);
+		AUTO_BUF line, why;
+		buf_init(&line, 1 << 16);
+		buf_init(&why, 1 << 16);
+		text_clean(&why, t->why.text, sizeof(t->why.text));
+		buf_addf(&line, "%-9s %s", t->profile, t->works ? "works" : "does not work here: ");
+		if (!t->works && why.len)
+			wrap_text(&line, why.data, NAME_COLUMNS, SANDBOX_COLUMNS);
+		puts(line.data);
 		if (t->works)
 			show_probes(k, t);
 	}

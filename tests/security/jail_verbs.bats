@@ -55,11 +55,14 @@ open_launcher() {
 @test "check sandbox says why neither profile works, and 125" {
 	open_launcher <<-'END'
 		#!/bin/bash
-		echo '{"exit":125,"stage":"namespaces","error":"cannot make the namespaces","layers":{}}' >&4
+		why="cannot make the namespaces that a command of this profile is to live in here"
+		echo "{\"exit\":125,\"stage\":\"namespaces\",\"error\":\"$why\",\"layers\":{}}" >&4
 		exit 125
 	END
 	run -125 "$SCRATCH/bin/agent6" check sandbox
 	[[ $output == *"strict    does not work here: cannot make the namespaces"* ]]
+	run ! grep '.\{81\}' <<<"$output"
+	run -125 "$SCRATCH/bin/agent6" check sandbox
 	[[ $output == *"auto      nothing"* ]]
 }
 
