@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024, PLACES_MAX = 4096, PATH_WIDTH = 44 };
+enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024, PLACES_MAX = 4096, PATH_WIDTH = 42 };
 
 /* --- the policy --------------------------------------------------------------------------------
  */

@@ -4,8 +4,9 @@
 #include "cli/trust.h"
 #include "cli/verb.h"
 #include <stdio.h>
+#include <unistd.h>
 
-enum { INSPECT_BYTES_MAX = 16 * 1024 * 1024 };
+enum { INSPECT_BYTES_MAX = 16 * 1024 * 1024, LABEL_COLUMNS = 13, DIGEST_WIDTH = 7 + 64 };
 
 static json_t *members_json(const struct bundle *b)
 {
@@ -24,14 +25,20 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 {
 	static const char *const forms[] = {"packed", "directory", "loose"};
 	const struct bundle *b = l->bundle;
+	const size_t columns = text_columns(STDOUT_FILENO);
+	AUTO_BUF what;
+	buf_init(&what, INSPECT_BYTES_MAX);
+	text_clean(&what, l->machine->description ? l->machine->description : "", 400);
 	buf_addf(out, "machine      %s\n", l->machine->name);
-	if (l->machine->description) {
+	if (what.len) {
 		buf_adds(out, "description  ");
-		text_clean(out, l->machine->description, 400);
+		wrap_text(out, what.data, LABEL_COLUMNS, columns);
 		buf_addc(out, '\n');
 	}
-	buf_addf(out, "form         %s\ndigest       %s\nmembers      %zu, ", forms[b->form],
-		b->digest, b->count);
+	buf_addf(out, "form         %s\ndigest      ", forms[b->form]);
+	/* Too wide for the label and 80 columns. */
+	buf_addf(out, "%s%s\n", columns < LABEL_COLUMNS + DIGEST_WIDTH ? "\n  " : " ", b->digest);
+	buf_addf(out, "members      %zu, ", b->count);
 	text_bytes(out, (int64_t)b->bytes);
 	if (*principal) {
 		buf_adds(out, "\nsigned by    ");

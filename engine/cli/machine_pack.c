@@ -1,6 +1,6 @@
 #include "cli/load.h"
+#include "cli/text.h"
 #include "cli/verb.h"
-#include <stdio.h>
 
 static int pack(void *ctx, const struct loaded *l)
 {
@@ -12,8 +12,11 @@ static int pack(void *ctx, const struct loaded *l)
 	output = output ? output : name;
 	if (bundle_pack(l->bundle, output, &e))
 		return fail(EXIT_REFUSED, &e);
-	printf("%s: %zu member%s, %s\n", output, l->bundle->count, l->bundle->count == 1 ? "" : "s",
-		l->bundle->digest);
+	AUTO_BUF line;
+	buf_init(&line, 1 << 16);
+	buf_addf(&line, "%s: %zu member%s, %s", output, l->bundle->count,
+		l->bundle->count == 1 ? "" : "s", l->bundle->digest);
+	text_print(line.data, 2);
 	return EXIT_OK;
 }
 

@@ -1,7 +1,7 @@
 #include "bundle/sign.h"
 #include "cli/load.h"
+#include "cli/text.h"
 #include "cli/verb.h"
-#include <stdio.h>
 
 static int sign(void *ctx, const struct loaded *l)
 {
@@ -13,7 +13,10 @@ static int sign(void *ctx, const struct loaded *l)
 			EXIT_REFUSED, &(struct err){.text = "--key FILE is needed: an ssh key"});
 	if (sign_write(l->bundle, key, &e))
 		return fail(EXIT_REFUSED, &e);
-	printf("%s.sig: %s\n", l->bundle->named, l->bundle->digest);
+	AUTO_BUF line;
+	buf_init(&line, 1 << 16);
+	buf_addf(&line, "%s.sig: %s", l->bundle->named, l->bundle->digest);
+	text_print(line.data, 2);
 	return EXIT_OK;
 }
 

@@ -80,6 +80,8 @@ words() {
 	fits 80 machine status flow
 	fits 80 config get sandbox.profle
 	fits 80 audit --type nothing
+	fits 80 machine inspect ../flow
+	fits 80 machine pack ../flow
 	[ "$(agent6 machine run ../flow --digest sha256:0 2>&1 >/dev/null | wc -l)" -eq 1 ]
 }
 
