@@ -1,4 +1,5 @@
 #include "base/io.h"
+#include "base/json.h"
 #include "run/drive.h"
 #include "run/journal.h"
 
@@ -25,10 +26,26 @@ static bool held(int dir)
 }
 
 /* Whoever reads them need not ask which keys there are. */
-static json_t *blank(const char *id, const char *status)
+static json_t *bare(const char *id, const char *status, const char *reason)
 {
-	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:n,s:n}", "id", id, "status", status, "asks", false,
-		"state", "seq", "reason", "updated");
+	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:s?,s:n}", "id", id, "status", status, "asks",
+		false, "state", "seq", "reason", reason, "updated");
+}
+
+static void tell(json_t *out, const json_t *last, int dir)
+{
+	const char *type = text_of(last, "t"), *status;
+	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
+	const json_t *reason = json_object_get(last, "reason");
+	bool step = !strcmp(type, "step"), live = strcmp(type, "end") && held(dir);
+	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);
+	status = status_of(last, live);
+	json_object_update_new(out,
+		json_pack("{s:s,s:b,s:O*,s:I,s:O*,s:O*}", "status", status ? status : "damaged",
+			"asks", asks, "state", json_object_get(last, step ? "goto" : "state"),
+			"seq", seq - (!step && seq > 0), "reason",
+			json_string_length(reason) ? reason : NULL, "updated",
+			json_object_get(last, "ts")));
 }
 
 static json_t *brief(int machines, const char *id)
@@ -40,31 +57,15 @@ static json_t *brief(int machines, const char *id)
 	if (e.number == ENOENT)
 		e = ERR_NONE;
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
-	const char *type = json_string_value(json_object_get(last, "t"));
-	json_t *out;
-	if (*e.text || (last && !type)) {
-		out = blank(id, "damaged");
-		json_object_set_new(out, "reason",
-			json_string(*e.text ? e.text : "its last line has no type"));
-		return out;
-	}
-	if (!last) { /* a start that was refused */
-		out = blank(id, "empty");
+	if (last && !json_is_string(json_object_get(last, "t")))
+		err_set(&e, "its last line has no type");
+	if (*e.text)
+		return bare(id, "damaged", e.text);
+	json_t *out = bare(id, "empty", NULL);
+	if (last)
+		tell(out, last, dir);
+	else /* a start that was refused */
 		json_object_set_new(out, "seq", json_integer(0));
-		return out;
-	}
-	json_t *state = json_object_get(last, strcmp(type, "step") != 0 ? "state" : "goto");
-	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
-	bool ended = !strcmp(type, "end");
-	bool live = !ended && held(dir);
-	const char *status = status_of(last, live);
-	const json_t *reason = json_object_get(last, "reason");
-	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);
-	out = blank(id, status ? status : "damaged");
-	json_t *rest = json_pack("{s:b,s:O*,s:I,s:O*,s:O*}", "asks", asks, "state", state, "seq",
-		seq - (strcmp(type, "step") != 0 && seq > 0), "reason",
-		json_string_length(reason) ? reason : NULL, "updated", json_object_get(last, "ts"));
-	json_object_update_new(out, rest);
 	return out;
 }
 
