@@ -219,40 +219,38 @@ unsigned judge_xxd(struct judge *j, const struct call *c)
 
 /* --- text tools ---------------------------------------------------------------------------- */
 
+/* Behind the next `stop` that no backslash takes; at the end where there is none. */
+static const char *behind(const char *at, char stop)
+{
+	for (; *at && *at != stop; at++)
+		at += *at == '\\' && at[1];
+	return at + (*at != '\0');
+}
+
 /* The command letters of a sed script at places where a command may stand: a rough walk that skips
  * addresses and s/// bodies. Returns 'e', 'w' or 0. */
 static char sed_runs(const char *script)
 {
-	const char *at = script;
-	while (*at) {
+	for (const char *at = script; *at;) {
 		at += strspn(at, " \t\n;{}!,$+~0123456789");
-		if (*at == '/' || *at == '\\') {
-			char stop = *at == '\\' && at[1] ? *++at : '/';
-			for (at++; *at && *at != stop; at++)
-				at += *at == '\\' && at[1];
-			at += *at != '\0';
-			continue;
-		}
-		if (*at == 'e' || *at == 'w' || *at == 'W')
-			return *at;
-		if ((*at == 's' || *at == 'y') && at[1]) {
-			char stop = *++at;
-			bool substitutes = at[-1] == 's';
-			for (int part = 0; part < 2 && *at; part++)
-				for (at++; *at && *at != stop; at++)
-					at += *at == '\\' && at[1];
-			at += *at != '\0';
-			while (*at && !strchr(";}\n ", *at)) {
-				if (substitutes && (*at == 'e' || *at == 'w'))
-					return *at;
-				at++;
-			}
-			continue;
-		}
-		if (strchr("aicrRbtT:#", *at) && *at)
-			at += strcspn(at, *at == 'b' || *at == 't' ? ";\n" : "\n");
-		else if (*at)
+		char letter = *at, stop = letter ? at[1] : '\0';
+		if (letter == 'e' || letter == 'w' || letter == 'W')
+			return letter;
+		if (letter == '/') {
+			at = behind(at + 1, '/');
+		} else if (letter == '\\' && stop) {
+			at = behind(at + 2, stop);
+		} else if ((letter == 's' || letter == 'y') && stop) {
+			at = behind(behind(at + 2, stop), stop);
+			size_t flags = strcspn(at, ";}\n "), runs = strcspn(at, "ew");
+			if (letter == 's' && runs < flags)
+				return at[runs];
+			at += flags;
+		} else if (letter && strchr("aicrRbtT:#", letter)) {
+			at += strcspn(at, letter == 'b' || letter == 't' ? ";\n" : "\n");
+		} else if (letter) {
 			at++;
+		}
 	}
 	return 0;
 }
