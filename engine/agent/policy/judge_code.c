@@ -81,47 +81,56 @@ static const struct {
 static const char *const long_code[] = {
 	"--eval", "--print", "--execute", "--command", "--run", NULL};
 
+struct code_flags {
+	const char *code, *with_value;
+};
+
+static struct code_flags flags_of(const char *interpreter)
+{
+	struct code_flags found = {"", ""};
+	for (size_t i = 0; i < ARRAY_LEN(interpreters); i++)
+		if (!strncmp(interpreter, interpreters[i].name, strlen(interpreters[i].name)))
+			found = (struct code_flags){
+				interpreters[i].code, interpreters[i].with_value};
+	return found;
+}
+
+/* Whether the word is an option that code follows, or that has it in `value`. */
+static bool takes_code(const char *word, const struct code_flags *flags, const char **value)
+{
+	bool hit = false;
+	for (const char *f = flags->code; *f && !hit; f++)
+		hit = arg_has_flag(word, *f, flags->with_value, value);
+	for (const char *const *l = long_code; *l && !hit; l++)
+		hit = arg_is_long(word, *l, value);
+	return hit;
+}
+
 unsigned judge_inline(struct judge *j, const struct call *c)
 {
-	const char *code = "", *with_value = "";
-	for (size_t i = 0; i < ARRAY_LEN(interpreters); i++)
-		if (!strncmp(c->name, interpreters[i].name, strlen(interpreters[i].name))) {
-			code = interpreters[i].code;
-			with_value = interpreters[i].with_value;
-		}
-	size_t operands = 0;
-	for (size_t i = 1; i < c->count; i++) {
+	struct code_flags flags = flags_of(c->name);
+	size_t i = 1;
+	for (; i < c->count; i++) {
 		const char *word = c->words[i]->text, *value = NULL;
-		bool hit = false;
-		for (const char *f = code; *f && !hit; f++)
-			hit = arg_has_flag(word, *f, with_value, &value);
-		for (const char *const *l = long_code; *l && !hit; l++)
-			hit = arg_is_long(word, *l, &value);
-		if (hit) {
-			struct sh_word attached = {.text = value ? value : ""};
-			bool own = value && *value;
-			const struct sh_word *text = own                ? &attached
-						     : i + 1 < c->count ? c->words[i + 1]
-									: &attached;
-			attached.dynamic = c->words[i]->dynamic;
-			return judge_inline_code(j, c, text);
+		if (takes_code(word, &flags, &value)) {
+			struct sh_word own = {
+				.text = value ? value : "", .dynamic = c->words[i]->dynamic};
+			bool next = !*own.text && i + 1 < c->count;
+			return judge_inline_code(j, c, next ? c->words[i + 1] : &own);
 		}
-		if (strcmp(word, "-") && word[0] == '-')
-			continue;
-		operands++;
-		if (path_is_stdin(word))
-			operands = 0;
-		else
-			judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, word);
-		break;
+		if (!strcmp(word, "-") || word[0] != '-')
+			break;
 	}
-	if (operands)
+	if (i < c->count && !path_is_stdin(c->words[i]->text)) {
+		judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, c->words[i]->text);
 		return TRAIT_CODE;
+	}
 	struct sh_word fed = {.text = call_fed(c)};
 	return fed.text ? judge_inline_code(j, c, &fed) : TRAIT_RUNS_INPUT | TRAIT_CODE;
 }
 
-unsigned judge_python(struct judge *j, const struct call *c)
+/* `python -m MODULE`; the call is the module with what follows. */
+static unsigned judge_module(struct judge *j, const struct call *c, const char *module)
 {
 	static const struct {
 		const char *module;
@@ -132,6 +141,20 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		{"json.tool", LEVEL_READ_ONLY}, {"http.server", LEVEL_NETWORK},
 		{"smtpd", LEVEL_NETWORK}, {"ftplib", LEVEL_NETWORK}, {"webbrowser", LEVEL_NETWORK},
 		{"twine", LEVEL_NETWORK}};
+	size_t i = 0;
+	while (i < ARRAY_LEN(modules) && strcmp(modules[i].module, module) != 0)
+		i++;
+	if (i == ARRAY_LEN(modules)) {
+		judge_raise(j, LEVEL_WRITE, "python -m %.60s", module);
+		return 0;
+	}
+	bool output = !strcmp(module, "json.tool") && c->count > 2;
+	judge_raise(j, output ? LEVEL_WRITE : modules[i].level, "python -m %s", module);
+	return 0;
+}
+
+unsigned judge_python(struct judge *j, const struct call *c)
+{
 	if (!strcmp(call_text(c, 1), "-V"))
 		return 0;
 	for (size_t i = 1; i < c->count; i++) {
@@ -142,19 +165,8 @@ unsigned judge_python(struct judge *j, const struct call *c)
 			continue;
 		const char *module = *value ? value : call_text(c, i + 1);
 		size_t at = *value ? i : i + 1;
-		if (!strcmp(module, "pip")) {
-			struct call pip = {"pip", c->words + at, c->count - at, c->node};
-			return judge_pip(j, &pip);
-		}
-		for (size_t k = 0; k < ARRAY_LEN(modules); k++)
-			if (!strcmp(modules[k].module, module)) {
-				bool output = !strcmp(module, "json.tool") && c->count > i + 3;
-				judge_raise(j, output ? LEVEL_WRITE : modules[k].level,
-					"python -m %s", module);
-				return 0;
-			}
-		judge_raise(j, LEVEL_WRITE, "python -m %.60s", module);
-		return 0;
+		struct call run = {"pip", c->words + at, c->count - at, c->node};
+		return strcmp(module, "pip") ? judge_module(j, &run, module) : judge_pip(j, &run);
 	}
 	return judge_inline(j, c);
 }
