@@ -59,6 +59,22 @@ static void close_group(struct loops *l, uint32_t root, uint32_t *depth)
 	} while (member != root);
 }
 
+/* The next state below `at` that was not yet visited; those that were lower what is known of it. */
+static const struct state *next_below(struct loops *l, uint32_t at)
+{
+	const struct state *s = &l->m->states[at];
+	while (l->next_edge[at] < state_edge_count(s)) {
+		const struct state *to = state_edge(s, l->next_edge[at]++);
+		if (!to || !busy(to) || l->group[to->index])
+			continue;
+		if (!l->order[to->index])
+			return to;
+		if (l->order[to->index] < l->low[at])
+			l->low[at] = l->order[to->index];
+	}
+	return NULL;
+}
+
 /* Tarjan's algorithm without recursion: a machine may be one cycle of 100,000 states. */
 static void find_groups(struct loops *l, uint32_t start)
 {
@@ -66,25 +82,15 @@ static void find_groups(struct loops *l, uint32_t start)
 	l->path[length++] = start;
 	while (length) {
 		uint32_t at = l->path[length - 1];
-		const struct state *s = &l->m->states[at];
 		if (!l->order[at]) {
 			l->order[at] = l->low[at] = ++l->visited;
 			l->stack[depth++] = at;
 		}
-		bool deeper = false;
-		while (!deeper && l->next_edge[at] < state_edge_count(s)) {
-			const struct state *to = state_edge(s, l->next_edge[at]++);
-			if (!to || !busy(to) || l->group[to->index])
-				continue;
-			if (!l->order[to->index]) {
-				l->path[length++] = (uint32_t)to->index;
-				deeper = true;
-			} else if (l->order[to->index] < l->low[at]) {
-				l->low[at] = l->order[to->index];
-			}
-		}
-		if (deeper)
+		const struct state *below = next_below(l, at);
+		if (below) {
+			l->path[length++] = (uint32_t)below->index;
 			continue;
+		}
 		if (l->low[at] == l->order[at])
 			close_group(l, at, &depth);
 		length--;
@@ -122,6 +128,34 @@ struct group {
 	uint32_t count, id;
 };
 
+/* Depth first from `start`, whose states have the place on the path as their order. */
+static bool cycle_from(struct loops *l, const struct group *g, uint32_t start)
+{
+	uint32_t length = 1;
+	l->path[0] = start;
+	while (length) {
+		uint32_t at = l->path[length - 1], edge = l->next_edge[at]++;
+		const struct state *s = &l->m->states[at];
+		l->order[at] = length;
+		if (edge == state_edge_count(s)) {
+			l->order[at] = UINT32_MAX;
+			length--;
+			continue;
+		}
+		const struct state *to = state_edge(s, edge);
+		if (!to || l->group[to->index] != g->id || writes_stamped(l, s, edge))
+			continue;
+		uint32_t seen = l->order[to->index];
+		if (!seen) {
+			l->path[length++] = (uint32_t)to->index;
+		} else if (seen != UINT32_MAX) {
+			report(l, l->path + seen - 1, length - seen + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A cycle that avoids every write to what any branch of the group reads is hot for sure. A walk
  * that leaves states behind for good meets itself again on the path. */
 static bool quick_cycle(struct loops *l, const struct group *g)
@@ -132,32 +166,9 @@ static bool quick_cycle(struct loops *l, const struct group *g)
 		l->next_edge[g->members[i]] = 0;
 		l->order[g->members[i]] = 0;
 	}
-	for (uint32_t i = 0; i < g->count; i++) {
-		uint32_t length = 0;
-		if (!l->order[g->members[i]])
-			l->path[length++] = g->members[i];
-		while (length) {
-			uint32_t at = l->path[length - 1];
-			const struct state *s = &l->m->states[at];
-			l->order[at] = length;
-			if (l->next_edge[at] == state_edge_count(s)) {
-				l->order[at] = UINT32_MAX;
-				length--;
-				continue;
-			}
-			uint32_t edge = l->next_edge[at]++;
-			const struct state *to = state_edge(s, edge);
-			if (!to || l->group[to->index] != g->id || writes_stamped(l, s, edge))
-				continue;
-			uint32_t seen = l->order[to->index];
-			if (!seen) {
-				l->path[length++] = (uint32_t)to->index;
-			} else if (seen != UINT32_MAX) {
-				report(l, l->path + seen - 1, length - seen + 1);
-				return true;
-			}
-		}
-	}
+	for (uint32_t i = 0; i < g->count; i++)
+		if (!l->order[g->members[i]] && cycle_from(l, g, g->members[i]))
+			return true;
 	return false;
 }
 
