@@ -5,28 +5,30 @@
 
 enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6, NAME_BYTES_MAX = 64, ID_BYTES_MAX = 200 };
 
+static int grow(struct wire_stream *s, size_t count)
+{
+	struct block *grown = reallocarray(s->blocks, count + BLOCKS_GROW - 1, sizeof(*grown));
+	if (!grown)
+		return -1;
+	s->blocks = grown;
+	for (; s->block_count < count; s->block_count++) {
+		struct block *b = &grown[s->block_count];
+		*b = (struct block){.wire_index = -1};
+		buf_init(&b->text, WIRE_CONTENT_CAP_BYTES);
+		buf_init(&b->signature, WIRE_CONTENT_CAP_BYTES);
+	}
+	return 0;
+}
+
 struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f)
 {
-	if (at >= WIRE_BLOCKS_MAX) {
-		fault_set(f, FAULT_FATAL, "the reply has more than %d content blocks",
+	int failed = 0;
+	if (at >= WIRE_BLOCKS_MAX)
+		failed = fault_set(f, FAULT_FATAL, "the reply has more than %d content blocks",
 			WIRE_BLOCKS_MAX);
-		return NULL;
-	}
-	if (at >= s->block_count) {
-		struct block *grown = reallocarray(s->blocks, at + BLOCKS_GROW, sizeof(*grown));
-		if (!grown) {
-			fault_set(f, FAULT_FATAL, "out of memory");
-			return NULL;
-		}
-		s->blocks = grown;
-		for (; s->block_count <= at; s->block_count++) {
-			struct block *b = &grown[s->block_count];
-			*b = (struct block){.wire_index = -1};
-			buf_init(&b->text, WIRE_CONTENT_CAP_BYTES);
-			buf_init(&b->signature, WIRE_CONTENT_CAP_BYTES);
-		}
-	}
-	return &s->blocks[at];
+	else if (at >= s->block_count && grow(s, at + 1))
+		failed = fault_set(f, FAULT_FATAL, "out of memory");
+	return failed ? NULL : &s->blocks[at];
 }
 
 int stream_count(struct wire_stream *s, size_t len, struct fault *f)

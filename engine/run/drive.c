@@ -348,15 +348,12 @@ static void line_committed(void *ctx, const char *line, size_t len)
 		l->line(l->ctx, line, len);
 }
 
-static void run_instance(struct drive *d)
+/* `bundle`, `data` and `host` live as long as the run. */
+static struct plan_env env_of(const struct drive *d, const char *bundle, const char *data,
+	const struct named_text host[4])
 {
 	const struct drive_request *q = d->request;
-	char data[PATH_MAX], bundle[PATH_MAX];
-	struct named_text host[4];
-	bool begun = false;
-	struct err e = ERR_NONE;
-	snprintf(bundle, sizeof(bundle), "%s/bundle", d->instance->path);
-	d->env = (struct plan_env){
+	return (struct plan_env){
 		.confine = {.config = q->config,
 			.workspace = q->workspace,
 			.bundle = bundle,
@@ -369,29 +366,44 @@ static void run_instance(struct drive *d)
 		.instance_id = d->instance->id,
 		.instance_path = d->instance->path,
 		.host_env = host,
-		.host_env_count = host_environment(host),
 		.rehearsal = q->rehearsal_url != NULL,
 		.auto_approve = q->auto_approve,
 		.record = q->record_dir != NULL,
 	};
-	if (!check_root(d) || !check_workspace(d) || !open_record(d) || !check_drift(d, &begun))
-		return;
-	if (journal_open(d->instance->dir_fd, &d->journal, &e)) {
-		drive_end(d, RUN_BROKEN, "%s", e.text);
-		return;
-	}
+}
+
+/* Where the journal says that the machine stands. False: nothing is to be run. */
+static bool open_journal(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	if (journal_open(d->instance->dir_fd, &d->journal, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	d->journal.committed = line_committed;
 	d->journal.ctx = (void *)(uintptr_t)d->live.listener;
 	if (!take_up(d))
-		return;
+		return false;
 	d->result->already_ended = d->at.ended;
-	if (d->at.ended || !open_data(d, data, sizeof(data)) || !open_audit(d) ||
-		!check_parameters(d) || !find_profile(d) || !open_workspace(d) ||
-		!check_confinement(d))
+	return !d->at.ended;
+}
+
+static void run_instance(struct drive *d)
+{
+	char data[PATH_MAX], bundle[PATH_MAX];
+	struct named_text host[4];
+	bool begun = false;
+	struct err gone = ERR_NONE;
+	snprintf(bundle, sizeof(bundle), "%s/bundle", d->instance->path);
+	d->env = env_of(d, bundle, data, host);
+	d->env.host_env_count = host_environment(host);
+	if (!check_root(d) || !check_workspace(d) || !open_record(d) || !check_drift(d, &begun) ||
+		!open_journal(d))
+		return;
+	if (!open_data(d, data, sizeof(data)) || !open_audit(d) || !check_parameters(d) ||
+		!find_profile(d) || !open_workspace(d) || !check_confinement(d))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);
-	drive_hold(d, &e); /* if not, a commit has said so, or there was nothing to record */
+	drive_hold(d, &gone); /* if not, a commit has said so, or there was nothing to record */
 	drive_snapshot(d);
 }
 
