@@ -61,10 +61,26 @@ char *place_repo_id(const char *workspace, struct err *e)
 	return id;
 }
 
+/* Cuts `head` back to what exists, and follows that. -1 with errno. */
+static int follow_existing(char head[PATH_MAX], char real[PATH_MAX])
+{
+	size_t cut = strlen(head);
+	while (!realpath(head, real)) {
+		if (errno != ENOENT || cut <= 1)
+			return -1;
+		while (cut > 1 && head[cut - 1] != '/')
+			cut--;
+		while (cut > 1 && head[cut - 1] == '/')
+			cut--;
+		head[cut] = '\0';
+	}
+	return 0;
+}
+
 /* The real path of `path`, whose last components may not exist yet. */
 static char *real_or_future(const char *path, struct err *e)
 {
-	char head[PATH_MAX], real[PATH_MAX];
+	char head[PATH_MAX], real[PATH_MAX], *out = NULL;
 	if (path[0] != '/' || strlen(path) >= sizeof(head)) {
 		err_set(e,
 			"the state directory %s is not an absolute path; set agent6.state_dir or "
@@ -73,27 +89,17 @@ static char *real_or_future(const char *path, struct err *e)
 		return NULL;
 	}
 	snprintf(head, sizeof(head), "%s", path);
-	size_t cut = strlen(head);
-	while (!realpath(head, real)) {
-		if (errno != ENOENT || cut <= 1) {
-			err_errno(e, "cannot follow the state directory %s", path);
-			return NULL;
-		}
-		while (cut > 1 && head[cut - 1] != '/')
-			cut--;
-		while (cut > 1 && head[cut - 1] == '/')
-			cut--;
-		head[cut] = '\0';
-	}
-	char *out = NULL;
-	const char *rest = path + (cut > 1 ? cut : 0); /* of "/" nothing but the slash is there */
-	if (strstr(rest, "/..") ||
-		asprintf(&out, "%s%s", strcmp(real, "/") ? real : "", rest) < 0) {
-		err_set(e, "the state directory %s goes through \"..\" of what does not exist",
-			path);
+	if (follow_existing(head, real)) {
+		err_errno(e, "cannot follow the state directory %s", path);
 		return NULL;
 	}
-	return out;
+	/* Of "/" nothing but the slash is there. */
+	const char *rest = path + (head[1] ? strlen(head) : 0);
+	if (!strstr(rest, "/..") &&
+		asprintf(&out, "%s%s", strcmp(real, "/") ? real : "", rest) >= 0)
+		return out;
+	err_set(e, "the state directory %s goes through \"..\" of what does not exist", path);
+	return NULL;
 }
 
 int place_find(const char *workspace, const char *state_dir, struct place *out, struct err *e)
