@@ -34,6 +34,7 @@ struct jail {
 	uid_t host_uid; /* the command's ids as the host sees them */
 	gid_t host_gid;
 	int landlock_abi; /* asked once */
+	int ruleset_fd;   /* Landlock's, or -1 */
 	int alive_fd;     /* hangs up when the launcher, or all of the jail, is gone */
 	int life_fd;      /* serve: hangs up when the resident launcher is gone; -1 */
 	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
@@ -61,7 +62,7 @@ step_fn namespaces_enter, namespaces_become, namespaces_limit; /* namespaces.c *
 step_fn network_begin, network_enter;                          /* network.c */
 step_fn rootfs_build, rootfs_enter;                            /* rootfs.c */
 step_fn limits_count, limits_apply, session_apply;             /* limits.c */
-step_fn landlock_ask, landlock_apply;                          /* landlock.c */
+step_fn landlock_ask, landlock_allow, landlock_apply;          /* landlock.c */
 step_fn privileges_drop, privileges_fix;                       /* privileges.c */
 step_fn seccomp_apply;                                         /* seccomp.c */
 step_fn reaper_run;                                            /* reaper.c */

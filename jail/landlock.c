@@ -26,7 +26,14 @@ int landlock_ask(struct jail *j, struct err *e)
 			"the hardened profile needs Landlock ABI %d (Linux 6.2), and this kernel "
 			"has %d",
 			ABI_HARDENED, j->landlock_abi);
-	return 0;
+	if (j->landlock_abi < ABI_STRICT || !LAYER_ON("landlock"))
+		return 0; /* ABI 1 would forbid every rename between directories */
+	struct ll_ruleset want = {
+		.handled_fs = RIGHTS_ALL, .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL};
+	if (!j->strict && j->policy.network != NETWORK_HOST)
+		want.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
+	j->ruleset_fd = ll_create(j->landlock_abi, want);
+	return j->ruleset_fd < 0 ? err_errno(e, "cannot make a Landlock ruleset") : 0;
 }
 
 static uint64_t rights_of(const struct place *p)
@@ -52,17 +59,18 @@ static bool is_covered(const struct place *p)
 }
 
 /* A kernel refuses a rule with a right that it does not know. */
-static int allow(
-	const struct jail *j, int ruleset, const char *path, uint64_t rights, struct err *e)
+static int allow(const struct jail *j, const char *path, uint64_t rights, struct err *e)
 {
-	return ll_allow(ruleset, path, rights & ll_fs_known(j->landlock_abi), e);
+	uint64_t known = ll_fs_known(j->landlock_abi);
+	return j->ruleset_fd < 0 ? 0 : ll_allow(j->ruleset_fd, path, rights & known, e);
 }
 
-static int allow_layout(const struct jail *j, int ruleset, struct err *e)
+/* Once the paths are what the command will see: strict, in the new root while the network is made;
+ * hardened, in the launcher while the command's process drops what it has. */
+int landlock_allow(struct jail *j, struct err *e)
 {
-	if (j->strict && (allow(j, ruleset, "/", LL_FS_READ_DIR, e) ||
-				 allow(j, ruleset, "/etc", RIGHTS_READ, e) ||
-				 allow(j, ruleset, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
+	if (j->strict && (allow(j, "/", LL_FS_READ_DIR, e) || allow(j, "/etc", RIGHTS_READ, e) ||
+				 allow(j, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
 	for (size_t i = 0; i < j->layout.count; i++) {
 		const struct place *p = &j->layout.place[i];
@@ -70,30 +78,24 @@ static int allow_layout(const struct jail *j, int ruleset, struct err *e)
 		 */
 		bool real = j->strict ? !is_covered(p)
 				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
-		if (real && !p->link && allow(j, ruleset, p->path, rights_of(p), e))
+		if (real && !p->link && allow(j, p->path, rights_of(p), e))
 			return -1;
 	}
-	return j->temp_dir ? allow(j, ruleset, j->temp_dir, RIGHTS_WRITE, e) : 0;
+	if (j->temp_dir && allow(j, j->temp_dir, RIGHTS_WRITE, e))
+		return -1;
+	return report_tell(j->report);
 }
 
 int landlock_apply(struct jail *j, struct err *e)
 {
 	struct layers *layers = &j->report->layers;
-	int abi = j->landlock_abi;
-	if (abi < ABI_STRICT || !LAYER_ON("landlock"))
-		return 0; /* ABI 1 would forbid every rename between directories */
-	struct ll_ruleset want = {
-		.handled_fs = RIGHTS_ALL, .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL};
-	if (!j->strict && j->policy.network != NETWORK_HOST)
-		want.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
-	AUTO_FD int ruleset = ll_create(abi, want);
-	if (ruleset < 0)
-		return err_errno(e, "cannot make a Landlock ruleset");
-	if (allow_layout(j, ruleset, e))
-		return -1;
-	if (ll_restrict(ruleset))
+	if (!j->strict)
+		report_await(j->report, 1);
+	if (j->ruleset_fd < 0)
+		return 0;
+	if (ll_restrict(j->ruleset_fd))
 		return err_errno(e, "cannot enter the Landlock domain");
-	layers->landlock = abi;
-	layers->landlock_scopes = abi >= 6;
+	layers->landlock = j->landlock_abi;
+	layers->landlock_scopes = j->landlock_abi >= 6;
 	return 0;
 }

@@ -6,7 +6,6 @@
  */
 #include "jail/jail.h"
 #include <dirent.h>
-#include <linux/futex.h>
 
 enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
 
@@ -27,6 +26,7 @@ static int set_limit(unsigned what, const char *name, uint64_t value, struct err
  * waits for the number at its limits. */
 int limits_count(struct jail *j, struct err *e)
 {
+	(void)e;
 	struct report *r = j->report;
 	char path[300];
 	struct stat st;
@@ -41,10 +41,7 @@ int limits_count(struct jail *j, struct err *e)
 	}
 	if (all)
 		closedir(all);
-	__atomic_store_n(&r->counted, 1, __ATOMIC_RELEASE);
-	return syscall(SYS_futex, &r->counted, FUTEX_WAKE, 1, NULL, NULL, 0) < 0
-		       ? err_errno(e, "cannot tell the command's process what its user runs")
-		       : 0;
+	return report_tell(r);
 }
 
 /* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.
@@ -55,9 +52,8 @@ int limits_apply(struct jail *j, struct err *e)
 	const struct policy *l = &j->policy;
 	struct report *r = j->report;
 	bool grouped = !strcmp(r->layers.memory, "cgroup");
-	/* Who waits for a launcher that has died dies with it. */
-	while (!j->strict && !__atomic_load_n(&r->counted, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &r->counted, FUTEX_WAIT, 0, NULL, NULL, 0);
+	if (!j->strict)
+		report_await(r, 2);
 	const struct {
 		unsigned what;
 		const char *name;

@@ -23,6 +23,7 @@ static const struct step launcher[] = {
 	{STRICT, "namespaces", namespaces_enter},
 	{HARDENED, "hardened", hardened_prepare},
 	{HARDENED, "start", hardened_start},
+	{HARDENED, "landlock", landlock_allow},
 	{HARDENED, "limits", limits_count},
 	{0, NULL, NULL},
 };
@@ -34,6 +35,7 @@ static const struct step inside[] = {
 	{STRICT, "root", rootfs_build},
 	{STRICT, "namespaces", namespaces_limit},
 	{STRICT, "root", rootfs_enter},
+	{STRICT, "landlock", landlock_allow},
 	{STRICT, "network", network_enter},
 	{STRICT, "privileges", privileges_drop},
 	{STRICT, "reaper", reaper_run},
@@ -43,9 +45,9 @@ static const struct step inside[] = {
 static const struct step command[] = {
 	{HARDENED, "identity", hardened_become},
 	{BOTH, "session", session_apply},
-	{BOTH, "landlock", landlock_apply},
 	{BOTH, "cwd", command_check},
 	{HARDENED, "privileges", privileges_drop},
+	{BOTH, "landlock", landlock_apply},
 	{BOTH, "descriptors", command_close},
 	{BOTH, "seccomp", seccomp_apply},
 	{BOTH, "require", report_require},
@@ -150,6 +152,7 @@ int main(int argc, char **argv)
 		.life_fd = -1,
 		.order_fd = -1,
 		.group_fd = -1,
+		.ruleset_fd = -1,
 		.child = -1,
 		.child_pidfd = -1};
 	int fds[FDS] = {-1, -1, -1};
