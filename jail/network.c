@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 /* Every port of a network that was just made is free; this one nobody is given by chance. */
 enum { PROXY_PORT = 61080 };
@@ -40,14 +39,13 @@ static int open_proxy(struct policy *p, struct err *e)
 
 /* What the helper below leaves behind. */
 static struct {
-	pid_t pid;
+	bool begun;
 	int fd; /* of the new namespace */
 	struct err why;
 } made = {.fd = -1};
 
-static int make(void *unused)
+static int make(void)
 {
-	(void)unused;
 	if (unshare(CLONE_NEWNET))
 		return err_errno(&made.why, "cannot make a network namespace");
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -59,9 +57,15 @@ static int make(void *unused)
 	return made.fd < 0 ? err_errno(&made.why, "cannot open the network namespace") : 0;
 }
 
+static int help(void *report)
+{
+	make();
+	return report_tell(report);
+}
+
 /* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
- * meanwhile, in the same memory and with the same descriptors, which allocates nothing and, unless
- * it fails and the jail with it, leaves errno alone. */
+ * meanwhile, a thread that allocates nothing and, unless it fails and the jail with it, leaves
+ * errno alone: a process would take as long again to collect as to start. */
 int network_begin(struct jail *j, struct err *e)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
@@ -69,21 +73,18 @@ int network_begin(struct jail *j, struct err *e)
 	j->report->layers.network = words[j->policy.network];
 	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
 		return 0;
-	made.pid = clone(make, stack + sizeof(stack), CLONE_VM | CLONE_FILES | SIGCHLD, NULL);
-	return made.pid < 0 ? err_errno(e, "cannot start the network's helper") : 0;
+	made.begun = clone(help, stack + sizeof(stack),
+			     CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, j->report) > 0;
+	return made.begun ? 0 : err_errno(e, "cannot start the network's helper");
 }
 
 int network_enter(struct jail *j, struct err *e)
 {
-	if (!made.pid)
+	if (!made.begun)
 		return 0;
-	if (waitpid(made.pid, NULL, 0) != made.pid)
-		return err_errno(e, "cannot wait for the network's helper");
-	if (made.fd < 0) {
-		*e = made.why;
-		return err_set(e, "the network's helper was killed");
-	}
-	if (setns(made.fd, CLONE_NEWNET))
+	report_await(j->report, 2); /* the Landlock rules were the other thing */
+	*e = made.why;
+	if (made.fd < 0 || setns(made.fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
 	return j->policy.network == NETWORK_PROXY ? open_proxy(&j->policy, e) : 0;
 }

@@ -31,8 +31,7 @@ int report_tell(struct report *r)
 
 void report_await(struct report *r, uint32_t count)
 {
-	uint32_t told;
-	while ((told = __atomic_load_n(&r->told, __ATOMIC_ACQUIRE)) < count)
+	for (uint32_t told; (told = __atomic_load_n(&r->told, __ATOMIC_ACQUIRE)) < count;)
 		syscall(SYS_futex, &r->told, FUTEX_WAIT, told, NULL, NULL, 0);
 }
 

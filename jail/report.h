@@ -50,7 +50,7 @@ struct report {
 	const char *stage;    /* of the step that failed, NULL: none did */
 	struct err why;       /* its cause */
 	uint64_t users_tasks; /* hardened: what the command's user ran before it, once it is */
-	uint32_t told;        /* a futex: how much of its part the launcher has done */
+	uint32_t told;        /* a futex: how many things are done that somebody waits for */
 	bool set_up;          /* every step held; what follows is the command's own doing */
 	int exec_errno;       /* the command could not be executed */
 	bool ended;           /* the command has ended, as */
@@ -62,10 +62,9 @@ struct report {
 
 /* The page. Without memory for it nothing can be told: the program ends with 125. */
 struct report *report_new(void);
-/* The hardened command's process confines itself while the launcher does its part. One more thing
- * of that is done: always 0. */
+/* One more thing is done that another process or thread waits for. Always 0. */
 int report_tell(struct report *r);
-/* Waits for `count` of them; who waits for a launcher that has died dies with it. */
+/* Waits for `count` of them; who waits for one that has died dies with it. */
 void report_await(struct report *r, uint32_t count);
 /* Records a failed step; the first one stays. Always -1. */
 int report_fail(struct report *r, const char *stage, const struct err *why);
