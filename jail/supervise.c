@@ -174,7 +174,7 @@ void supervise_clean(struct jail *j)
 {
 	collect(j);
 	cgroup_leave(j);
-	if (j->temp_dir)
+	if (j->temp_dir && rmdir(j->temp_dir)) /* most often it is empty */
 		tree_remove(AT_FDCWD, j->temp_dir, NULL);
 	free(TAKE_PTR(j->temp_dir));
 	layout_done(&j->layout);
