@@ -65,11 +65,9 @@ int idmap_open(uid_t uid, gid_t gid, struct err *e)
 	if (holder < 0)
 		return err_errno(e, "cannot make a user namespace for the id map");
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)holder);
-	if (!write_map(holder, "uid_map", uid, e) && !write_map(holder, "gid_map", gid, e)) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			err_errno(e, "cannot open %s", path);
-	}
+	if (!write_map(holder, "uid_map", uid, e) && !write_map(holder, "gid_map", gid, e) &&
+		(fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		err_errno(e, "cannot open %s", path);
 	waitpid(holder, NULL, 0);
 	return fd;
 }
