@@ -112,7 +112,8 @@ static void choose(struct connection *c)
 	const struct endpoint *rule = NULL;
 	if (endpoint_decode(&c->asked, c->request.target, false, NULL) == 0)
 		for (size_t i = 0; !rule && i < o->rule_count; i++)
-			rule = endpoint_matches(&o->rules[i], &c->asked) ? &o->rules[i] : NULL;
+			rule = host_rule_covers(&o->rules[i].at, &c->asked.at) ? &o->rules[i]
+									       : NULL;
 	if (!rule) {
 		refuse(c, REFUSED_HOST);
 		return;

@@ -17,14 +17,3 @@ int endpoint_decode(struct endpoint *p, const char *text, bool is_rule, struct e
 	*p = out;
 	return 0;
 }
-
-bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked)
-{
-	const struct host_port *r = &rule->at, *a = &asked->at;
-	size_t want = strlen(r->host), len = strlen(a->host);
-	if (r->port != a->port || (r->wildcard && a->address.family) || len < want)
-		return false;
-	const char *tail = a->host + len - want;
-	bool placed = r->wildcard ? len > want + 1 && tail[-1] == '.' : len == want;
-	return placed && strcmp(tail, r->host) == 0;
-}

@@ -16,5 +16,4 @@ struct endpoint {
  * is not link-local, multicast or otherwise special. A rule of the proxy may also be "*.NAME:PORT",
  * and naming localhost in one allows loopback. `tls` is left to the caller. */
 int endpoint_decode(struct endpoint *p, const char *text, bool is_rule, struct err *e) MUST_CHECK;
-bool endpoint_matches(const struct endpoint *rule, const struct endpoint *asked);
 #endif

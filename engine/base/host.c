@@ -51,3 +51,15 @@ int host_rule_decode(struct host_port *out, const char *text, struct err *e)
 	*out = p;
 	return 0;
 }
+
+bool host_rule_covers(const struct host_port *wide, const struct host_port *narrow)
+{
+	size_t len = strlen(narrow->host), tail = strlen(wide->host);
+	if (wide->port != narrow->port)
+		return false;
+	if (wide->wildcard == narrow->wildcard && strcmp(wide->host, narrow->host) == 0)
+		return true;
+	return wide->wildcard && !narrow->address.family && len > tail &&
+	       narrow->host[len - tail - 1] == '.' &&
+	       strcmp(narrow->host + len - tail, wide->host) == 0;
+}

@@ -22,4 +22,6 @@ struct host_port {
 int host_port_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
 /* The same, or "*." in front of a name: any of its subdomains. */
 int host_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
+/* Whatever `narrow` names is named by `wide` too. An address lies below no name. */
+bool host_rule_covers(const struct host_port *wide, const struct host_port *narrow);
 #endif

@@ -1,7 +1,8 @@
 #include "cli/exposure.h"
+
+#include "base/host.h"
 #include "cli/text.h"
 #include <string.h>
-#include <strings.h>
 
 /* A comparison under way: where findings go and which state they are about. */
 struct comparing {
@@ -22,13 +23,13 @@ static void tell(struct comparing *c, bool wider, const char *what)
 	c->widened += wider;
 }
 
-/* Who may reach `wide` may reach `host`, as the broker matches them. */
+/* Who may reach `wide` may reach `host`. */
 static bool host_within(const char *host, const char *wide)
 {
-	if (!strcmp(wide, EXPOSURE_ANY_HOST) || !strcasecmp(host, wide))
-		return true;
-	size_t len = strlen(host), tail = strlen(wide) - 1;
-	return !strncmp(wide, "*.", 2) && len > tail && !strcasecmp(host + len - tail, wide + 1);
+	struct host_port h, w;
+	return !strcmp(wide, EXPOSURE_ANY_HOST) ||
+	       (!host_rule_decode(&h, host, NULL) && !host_rule_decode(&w, wide, NULL) &&
+		       host_rule_covers(&w, &h));
 }
 
 /* A path is in no other: what lies below may be a link that leads elsewhere. */

@@ -100,41 +100,8 @@ static void test_others(void)
 	ok(options_decode(&o, 3, twice, &e) < 0, "one descriptor for two channels is refused");
 }
 
-static struct endpoint asked(const char *text)
-{
-	struct endpoint p;
-	struct err e = ERR_NONE;
-	if (endpoint_decode(&p, text, false, &e) < 0)
-		bail("%s", e.text);
-	return p;
-}
-
 static void test_rules(void)
 {
-	static const struct {
-		const char *rule, *asked;
-		bool matches;
-	} rows[] = {
-		{"api.test:443", "api.test:443", true},
-		{"api.test:443", "API.test:443", true},
-		{"api.test:443", "api.test:444", false},
-		{"api.test:443", "www.api.test:443", false},
-		{"*.api.test:443", "www.api.test:443", true},
-		{"*.api.test:443", "a.b.api.test:443", true},
-		{"*.api.test:443", "api.test:443", false},
-		{"*.api.test:443", "xapi.test:443", false},
-		{"10.0.0.1:80", "10.0.0.1:80", true},
-		{"10.0.0.1:80", "10.0.0.2:80", false},
-		{"[::1]:80", "[0:0:0:0:0:0:0:1]:80", true},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct endpoint rule, at = asked(rows[i].asked);
-		struct err e = ERR_NONE;
-		if (endpoint_decode(&rule, rows[i].rule, true, &e) < 0)
-			bail("%s", e.text);
-		is(endpoint_matches(&rule, &at), rows[i].matches, "%s and %s", rows[i].rule,
-			rows[i].asked);
-	}
 	struct options o;
 	struct err e;
 	ok(decode(&o, &e, "--proxy", "7=a.test:443,*.b.test:80,localhost:1") == 0, "three hosts");
