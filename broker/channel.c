@@ -97,13 +97,17 @@ static void channel_wake(struct watch *w)
 		channel_close(c);
 }
 
-/* A client of the proxy. One that cannot be accepted for want of descriptors waits. */
+/* A client of the proxy. One that cannot be accepted, for want of descriptors, waits for the next
+ * one to come or for a connection to end. */
 static void listener_wake(struct watch *w)
 {
 	struct channel *c = w->owner;
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd >= 0)
-		connection_begin(c, fd);
+	if (fd < 0) {
+		broker_want(c->broker, w, EPOLLIN | EPOLLET);
+		return;
+	}
+	connection_begin(c, fd);
 	channel_arm(c);
 }
 
