@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { METHOD_MAX_BYTES = 32 };
+enum { METHOD_MIN_BYTES = 3, METHOD_MAX_BYTES = 32 };
 
 /* A request line: method, target and digit are letters here, the rest is meant. */
 static const char shape[] = "m t HTTP/1.d\r";
@@ -58,6 +58,21 @@ static bool line_fits(struct http_line *l, char c)
 	return fits;
 }
 
+/* HTTP/0.9 has no version, and servers still answer it: nginx "GET http://other/", Node.js any
+ * method, with the headers behind it. */
+static void see_method(struct http_line *l, char c)
+{
+	bool letter = isupper((unsigned char)c) || c == '-';
+	if (l->has_method)
+		l->asks |= c == '/' || c == '*' || c == ':';
+	else if (letter && (l->capitals > 0 || !l->filled))
+		l->capitals++;
+	else if (isblank((unsigned char)c) && l->capitals >= METHOD_MIN_BYTES)
+		l->has_method = true;
+	else
+		l->capitals = 0;
+}
+
 /* Everything but the line feed that ends the line. */
 static void line_see(struct http_line *l, const char *bytes, size_t len)
 {
@@ -65,8 +80,9 @@ static void line_see(struct http_line *l, const char *bytes, size_t len)
 	for (const char *c = bytes; c < bytes + len; c++) {
 		char lower = (char)tolower((unsigned char)*c);
 		l->matched = lower == mark[l->matched] ? l->matched + 1 : lower == mark[0];
-		l->versioned |= l->matched == sizeof(mark) - 1;
+		l->asks |= l->matched == sizeof(mark) - 1;
 		l->matched %= sizeof(mark) - 1;
+		see_method(l, *c);
 		l->filled |= !isblank((unsigned char)*c) && *c != '\r';
 		l->lax = l->lax || !line_fits(l, *c);
 	}
@@ -154,10 +170,10 @@ size_t http_take_line(struct pin *p, const char *bytes, size_t len)
 	line_see(l, bytes, feed ? (size_t)(feed - bytes) : len);
 	bool endless = !feed && l->bytes > HTTP_LINE_MAX_BYTES;
 	bool cut = feed && l->at != SHAPE_BYTES;
-	if ((l->versioned && (l->lax || cut)) || (endless && !l->lax))
+	if ((l->asks && (l->lax || cut)) || (endless && !l->lax))
 		return refuse(p);
 	if (endless || (feed && l->filled))
-		p->state = l->versioned ? PIN_HEADERS : PIN_OPEN;
+		p->state = l->asks ? PIN_HEADERS : PIN_OPEN;
 	else if (feed)
 		*l = (struct http_line){.bytes = 0};
 	return feed ? (size_t)(feed + 1 - bytes) : len;

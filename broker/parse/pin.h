@@ -27,7 +27,9 @@ struct http_line {
 	unsigned at;      /* how far it has the shape of a request line */
 	unsigned matched; /* of "HTTP/", anywhere and in any case */
 	bool lax;         /* it has another shape */
-	bool versioned;   /* a server may take it for a request */
+	size_t capitals;  /* letters of a method that it may begin with */
+	bool has_method;  /* and a blank behind them */
+	bool asks;        /* a server may take it for a request */
 	bool filled;      /* with more than blanks */
 };
 

@@ -102,6 +102,13 @@ static void test_framing(void)
 		"a later request behind a blank");
 	refused(GET("api.test") "get / http/1.1\nHost: evil.test\n\n", "a later lax request");
 	refused(GET("api.test") "x\rGET / HTTP/1.1\rHost: evil.test\r\r", "bare carriage returns");
+	refused(GET("api.test") "GET http://evil.test/\r\n",
+		"another host in a request of HTTP/0.9");
+	refused(GET("api.test") "GET /\r\n", "the same without a host");
+	refused(GET("api.test") "\rGET\thttp://evil.test/\n", "and as lax servers read it");
+	refused(GET("api.test") "M-POST /\r\nHost: evil.test\r\n\r\n", "no version, but headers");
+	passes(GET("api.test") "POST mortem\n", "a word that is also a method");
+	passes(GET("api.test") "A b: c/d\n", "and a line that begins with none");
 	passes(GET("api.test") "ping", "bytes behind a request that are no request");
 	passes(GET("api.test") "ping\nGET / is not at the start of the line: HTTP is lost here\n",
 		"and what follows them");
