@@ -2,12 +2,12 @@
  * The Host pin of plain-text endpoints: which bytes of an HTTP/1 request stream may go upstream.
  *
  * Pure. The first head is held until it is whole and names the endpoint. After it Content-Length
- * is followed to where the next request begins, and that head is pinned too. Whatever could make a
- * server see another boundary or host than we do is refused: bare line feeds, folded lines, doubled
- * Host or length, Transfer-Encoding, Upgrade, CONNECT and absolute targets. Bytes behind a request
- * that are no HTTP request line pass unread, since no server answers them. Not closed: a server
- * that ignores a body it was told about and reads it as its next request. Source: RFC 9112
- * sections 2-7.
+ * is followed to where the next request begins, and that head is held from its target on. Whatever
+ * could make a server see another boundary or host than we do is refused: bare line feeds, folded
+ * lines, doubled Host or length, Transfer-Encoding, Upgrade, CONNECT and absolute targets. Bytes
+ * behind a request that are no HTTP request line pass unread, since no server answers them. Not
+ * closed: a server that ignores a body it was told about and reads it as its next request. Source:
+ * RFC 9112 sections 2-7.
  */
 #include "broker/parse/pin.h"
 
@@ -20,7 +20,8 @@ enum { METHOD_MIN_BYTES = 3, METHOD_MAX_BYTES = 32 };
 
 /* A request line: method, target and digit are letters here, the rest is meant. */
 static const char shape[] = "m t HTTP/1.d\r";
-enum { SHAPE_BYTES = sizeof(shape) - 1 };
+static const char mark[] = "http\n"; /* what ends a line is not in it */
+enum { SHAPE_BYTES = sizeof(shape) - 1, MARK_BYTES = sizeof(mark) - 2 };
 
 /* What one head said. */
 struct head {
@@ -58,35 +59,31 @@ static bool line_fits(struct http_line *l, char c)
 	return fits;
 }
 
-/* HTTP/0.9 has no version, and servers still answer it: nginx "GET http://other/", Node.js any
+/* With this byte a server may take it for a request: behind "HTTP", or behind a method, since
+ * HTTP/0.9 has no version and is still answered: by nginx "GET http://other/", by Node.js any
  * method, with the headers behind it. */
-static void see_method(struct http_line *l, char c)
+static bool asks_with(const struct http_line *l, char c)
 {
-	bool letter = isupper((unsigned char)c) || c == '-';
-	if (l->has_method)
-		l->asks |= c == '/' || c == '*' || c == ':';
-	else if (letter && (l->capitals > 0 || !l->filled))
-		l->capitals++;
-	else if (isblank((unsigned char)c) && l->capitals >= METHOD_MIN_BYTES)
-		l->has_method = true;
-	else
-		l->capitals = 0;
+	bool method = l->at > 0 && l->capitals >= METHOD_MIN_BYTES;
+	return (method && (c == '/' || c == '*' || c == ':')) ||
+	       (l->matched == MARK_BYTES && c == '/');
 }
 
-/* Everything but the line feed that ends the line. */
-static void line_see(struct http_line *l, const char *bytes, size_t len)
+/* Everything but the line feed that ends the line, or up to where it first asks. Returns how many
+ * bytes it saw. */
+static size_t line_see(struct http_line *l, const char *bytes, size_t len)
 {
-	static const char mark[] = "http/";
-	for (const char *c = bytes; c < bytes + len; c++) {
+	const char *c = bytes;
+	for (; c < bytes + len && (l->asks || !asks_with(l, *c)); c++) {
 		char lower = (char)tolower((unsigned char)*c);
 		l->matched = lower == mark[l->matched] ? l->matched + 1 : lower == mark[0];
-		l->asks |= l->matched == sizeof(mark) - 1;
-		l->matched %= sizeof(mark) - 1;
-		see_method(l, *c);
-		l->filled |= !isblank((unsigned char)*c) && *c != '\r';
-		l->lax = l->lax || !line_fits(l, *c);
+		l->capitals += l->at == 0 && lower != *c;
+		l->solid += !isblank((unsigned char)*c) && *c != '\r';
+		bool leads = *c == '\r' && !l->asks && l->solid == 0; /* servers skip it */
+		l->lax = l->lax || !(leads || line_fits(l, *c));
 	}
-	l->bytes += len;
+	l->asks = l->asks || c < bytes + len;
+	return (size_t)(c - bytes);
 }
 
 /* Its text with or without the port. */
@@ -131,7 +128,7 @@ static void see_field(struct head *h, const struct host_port *p, const char *lin
 	}
 }
 
-size_t http_take_headers(struct pin *p, const char *bytes, size_t len)
+static size_t take_headers(struct pin *p, const char *bytes, size_t len)
 {
 	bool full = len >= HTTP_HEAD_MAX_BYTES;
 	const char *at = bytes, *end = bytes + (full ? HTTP_HEAD_MAX_BYTES : len), *feed;
@@ -146,7 +143,7 @@ size_t http_take_headers(struct pin *p, const char *bytes, size_t len)
 		return 0;
 	p->passing = (uint64_t)head.length;
 	p->state = PIN_LINE;
-	p->line = (struct http_line){.bytes = 0};
+	p->line = (struct http_line){.solid = 0};
 	return (size_t)(feed + 1 - bytes);
 }
 
@@ -155,11 +152,11 @@ size_t http_take_head(struct pin *p, const char *bytes, size_t len)
 	bool full = len >= HTTP_HEAD_MAX_BYTES;
 	const char *feed = memchr(bytes, '\n', full ? HTTP_HEAD_MAX_BYTES : len);
 	size_t line_len = feed ? (size_t)(feed - bytes) : len;
-	p->line = (struct http_line){.bytes = 0};
-	line_see(&p->line, bytes, line_len);
-	if (p->line.lax || (feed ? p->line.at != SHAPE_BYTES : full))
+	struct http_line line = p->line;
+	line_see(&line, bytes, line_len);
+	if (line.lax || (feed ? line.at != SHAPE_BYTES : full))
 		return refuse(p);
-	size_t taken = feed ? http_take_headers(p, feed + 1, len - line_len - 1) : 0;
+	size_t taken = feed ? take_headers(p, feed + 1, len - line_len - 1) : 0;
 	return taken > 0 ? line_len + 1 + taken : 0;
 }
 
@@ -167,14 +164,15 @@ size_t http_take_line(struct pin *p, const char *bytes, size_t len)
 {
 	const char *feed = memchr(bytes, '\n', len);
 	struct http_line *l = &p->line;
-	line_see(l, bytes, feed ? (size_t)(feed - bytes) : len);
-	bool endless = !feed && l->bytes > HTTP_LINE_MAX_BYTES;
-	bool cut = feed && l->at != SHAPE_BYTES;
-	if ((l->asks && (l->lax || cut)) || (endless && !l->lax))
-		return refuse(p);
-	if (endless || (feed && l->filled))
-		p->state = l->asks ? PIN_HEADERS : PIN_OPEN;
+	size_t seen = line_see(l, bytes, feed ? (size_t)(feed - bytes) : len);
+	bool endless = !feed && l->solid > HTTP_LINE_MAX_BYTES;
+	if (l->asks) {
+		p->state = PIN_NEXT_HEAD;
+		return seen > 0 ? seen : http_take_head(p, bytes, len);
+	}
+	if (endless || (feed && l->solid > 0))
+		p->state = PIN_OPEN;
 	else if (feed)
-		*l = (struct http_line){.bytes = 0};
-	return feed ? (size_t)(feed + 1 - bytes) : len;
+		*l = (struct http_line){.solid = 0};
+	return seen + (feed != NULL);
 }

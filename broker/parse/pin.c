@@ -19,7 +19,7 @@ static const unsigned char retry_random[32] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9
 
 void pin_init(struct pin *p, const struct endpoint *endpoint)
 {
-	*p = (struct pin){.endpoint = endpoint};
+	*p = (struct pin){.endpoint = endpoint, .line.asks = true};
 	p->state = endpoint->sniffed ? PIN_SNIFF : endpoint->tls ? PIN_HELLO : PIN_HEAD;
 }
 
@@ -68,7 +68,7 @@ static size_t (*const steps[])(struct pin *p, const char *bytes, size_t len) = {
 	[PIN_SECOND] = take_record,
 	[PIN_HEAD] = http_take_head,
 	[PIN_LINE] = http_take_line,
-	[PIN_HEADERS] = http_take_headers,
+	[PIN_NEXT_HEAD] = http_take_head,
 };
 
 size_t pin_take(struct pin *p, const char *bytes, size_t len)

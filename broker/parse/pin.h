@@ -22,28 +22,26 @@ enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 
 /* One request line, seen byte by byte. */
 struct http_line {
-	size_t bytes;
-	size_t in_word;   /* bytes of its method or target */
-	unsigned at;      /* how far it has the shape of a request line */
-	unsigned matched; /* of "HTTP/", anywhere and in any case */
-	bool lax;         /* it has another shape */
-	size_t capitals;  /* letters of a method that it may begin with */
-	bool has_method;  /* and a blank behind them */
-	bool asks;        /* a server may take it for a request */
-	bool filled;      /* with more than blanks */
+	size_t solid;      /* bytes that are no blanks */
+	size_t in_word;    /* bytes of its method or target */
+	unsigned at;       /* how far it has the shape of a request line */
+	unsigned matched;  /* of "HTTP", anywhere and in any case */
+	unsigned capitals; /* in its first word, as a method has them */
+	bool lax;          /* it has another shape */
+	bool asks;         /* a server may take it for a request */
 };
 
 struct pin {
 	const struct endpoint *endpoint;
 	enum pin_state {
-		PIN_SNIFF,   /* the first byte decides between PIN_HELLO and PIN_OPEN */
-		PIN_HELLO,   /* holding the first hello */
-		PIN_REPLY,   /* holding handshake records until the server has answered */
-		PIN_SECOND,  /* the server asked again: the next handshake record is a hello */
-		PIN_HEAD,    /* holding the first request's head */
-		PIN_LINE,    /* between requests: bytes pass while the line is watched */
-		PIN_HEADERS, /* holding a later request's header lines */
-		PIN_OPEN,    /* everything passes */
+		PIN_SNIFF,     /* the first byte decides between PIN_HELLO and PIN_OPEN */
+		PIN_HELLO,     /* holding the first hello */
+		PIN_REPLY,     /* holding handshake records until the server has answered */
+		PIN_SECOND,    /* the server asked again: the next handshake record is a hello */
+		PIN_HEAD,      /* holding the first request's head */
+		PIN_LINE,      /* between requests: bytes pass while the line is watched */
+		PIN_NEXT_HEAD, /* holding the rest of a later request's head */
+		PIN_OPEN,      /* everything passes */
 	} state;
 	uint64_t passing; /* bytes of a record or a body that pass before the state matters again */
 	const char *refused;
@@ -71,5 +69,4 @@ enum {
 };
 size_t http_take_head(struct pin *p, const char *bytes, size_t len);
 size_t http_take_line(struct pin *p, const char *bytes, size_t len);
-size_t http_take_headers(struct pin *p, const char *bytes, size_t len);
 #endif
