@@ -100,8 +100,9 @@ static void dial(struct connection *c, const struct endpoint *endpoint)
 {
 	c->endpoint = endpoint;
 	pin_init(&c->pin, endpoint);
-	struct channel *from = c->channel;
-	if (!dialer_start(&from->broker->dialer, &c->dial, endpoint, &from->dialing))
+	bool started = dialer_start(&c->channel->broker->dialer, &c->dial, endpoint);
+	c->channel->dialing += started;
+	if (!started)
 		refuse(c, REFUSED_DIAL);
 }
 
@@ -272,8 +273,10 @@ static void close_side(struct connection *c, struct side *s)
 static void end(struct connection *c)
 {
 	struct broker *b = c->channel->broker;
-	if (c->dial.easy)
+	if (c->dial.easy) {
 		dialer_cancel(&b->dialer, &c->dial);
+		c->channel->dialing--;
+	}
 	channel_arm(c->channel);
 	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
 		answer(c);
@@ -378,6 +381,7 @@ void connection_begin(struct channel *channel, int agent_fd)
 void connection_dialed(struct dial *a, int fd, const char *refused)
 {
 	struct connection *c = (struct connection *)a;
+	c->channel->dialing--;
 	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
 	if (fd < 0)

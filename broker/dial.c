@@ -27,7 +27,6 @@ void dialer_cancel(struct dialer *d, struct dial *a)
 	curl_easy_cleanup(a->easy);
 	a->easy = NULL;
 	d->under_way--;
-	--*a->under_way;
 }
 
 void dialer_wait(struct dialer *d, int fd, int timeout_ms)
@@ -92,14 +91,12 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 	return bad == CURLE_OK;
 }
 
-bool dialer_start(
-	struct dialer *d, struct dial *a, const struct endpoint *endpoint, unsigned *under_way)
+bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint)
 {
-	*a = (struct dial){.dialer = d, .under_way = under_way, .endpoint = endpoint, .fd = -1};
+	*a = (struct dial){.dialer = d, .endpoint = endpoint, .fd = -1};
 	a->easy = curl_easy_init();
 	int unused;
 	d->under_way++;
-	++*under_way;
 	if (a->easy && configure(a->easy, a, d->proxy) &&
 		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK &&
 		curl_multi_perform(d->multi, &unused) == CURLM_OK)

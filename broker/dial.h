@@ -17,7 +17,6 @@ enum { DIAL_TIMEOUT_MS = 10000, DIAL_ADDRESS_BYTES = 46 };
 struct dial {
 	void *easy; /* NULL: none under way */
 	const struct dialer *dialer;
-	unsigned *under_way; /* the caller's count of what is */
 	const struct endpoint *endpoint;
 	bool tried, dropped; /* an address that may be reached, one that may not */
 	int fd;              /* what libcurl is to leave open */
@@ -35,8 +34,7 @@ struct dialer {
 /* `done` is set, and `proxy` (borrowed). To be called before the process confines itself. */
 int dialer_open(struct dialer *d, struct err *e) MUST_CHECK;
 /* `done` is called later, once, unless the attempt is cancelled first. False: out of memory. */
-bool dialer_start(
-	struct dialer *d, struct dial *a, const struct endpoint *endpoint, unsigned *under_way);
+bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint);
 /* Ends one that is under way. */
 void dialer_cancel(struct dialer *d, struct dial *a);
 /* Waits until something happens, there is something to read from `fd`, or the time is over. */
