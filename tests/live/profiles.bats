@@ -107,7 +107,7 @@ without_userns() {
 	[[ $status -eq 0 && $output == *"hardened, not strict"* ]]
 	run without_userns "$SCRATCH/go" check git
 	echo "$output"
-	[[ $status -eq 0 && $output == *"hardened here, a strict one could not be set up, at namespaces: "*"ours none" ]]
+	[[ $status -eq 0 && $output == *"hardened here, a strict one could not be set up: at namespaces: "*"ours none" ]]
 }
 
 @test "an ordinary user runs a machine" {
