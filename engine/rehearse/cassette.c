@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* A step's place in its state's queue. */
+/* The place of a step's attempt in its state's queue. */
 struct played {
-	uint64_t seq;
+	uint64_t seq, attempt;
 	char *state;
 	size_t first;   /* its first exchange */
 	size_t last;    /* the newest one served */
@@ -133,7 +133,8 @@ void cassette_done(struct cassette *c)
 static struct played *find_step(const struct cassette *c, const struct asker *who)
 {
 	for (size_t i = c->step_count; i-- > 0;)
-		if (c->steps[i].seq == who->seq && !strcmp(c->steps[i].state, who->state))
+		if (c->steps[i].seq == who->seq && c->steps[i].attempt == who->attempt &&
+			!strcmp(c->steps[i].state, who->state))
 			return &c->steps[i];
 	return NULL;
 }
@@ -206,7 +207,7 @@ void cassette_served(struct cassette *c, const struct asker *who, struct exchang
 		c->step_room = room;
 	}
 	c->steps[c->step_count++] =
-		(struct played){who->seq, strdup(who->state), at, at, !settles(x)};
+		(struct played){who->seq, who->attempt, strdup(who->state), at, at, !settles(x)};
 }
 
 size_t cassette_unused(const struct cassette *c)

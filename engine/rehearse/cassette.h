@@ -3,8 +3,9 @@
  *
  * {"state":S,"match":{subset of the neutral request},"reply":{"text","tool_calls":[{"name",
  * "arguments"}],"thinking","usage":{"input_tokens","output_tokens","cached_tokens"},"stop",
- * "delay_ms","status","error","retry_after_secs"}}. Each state has its own queue. A step that
- * starts over (its supervisor was killed) is played again from its first exchange.
+ * "delay_ms","status","error","retry_after_secs"}}. Each state has its own queue. An
+ * attempt that starts over (its supervisor was killed) is played again from its first exchange; a
+ * further attempt goes on behind the one before.
  */
 #ifndef REHEARSE_CASSETTE_H
 #define REHEARSE_CASSETTE_H
@@ -33,7 +34,7 @@ struct cassette {
 
 /* Which step asks. state NULL: nobody said; the lines are then served in order of the file. */
 struct asker {
-	uint64_t seq;
+	uint64_t seq, attempt;
 	const char *state;
 	long turn; /* 0-based; 0 starts the conversation */
 };

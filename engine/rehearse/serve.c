@@ -27,20 +27,29 @@ static void tell_failure(
 			"state", who->state, "turn", (json_int_t)who->turn, "text", text, len));
 }
 
-/* "/step/SEQ/STATE/v1/messages" and the like; `state` is heap text. False: no such path. */
+/* The number up to the next slash, and what is behind it. */
+static bool take_number(const char **at, uint64_t *out)
+{
+	const char *slash = strchr(*at, '/');
+	int64_t number;
+	if (!slash || num_int(*at, (size_t)(slash - *at), &number) || number < 0)
+		return false;
+	*out = (uint64_t)number;
+	*at = slash + 1;
+	return true;
+}
+
+/* "/step/SEQ/ATTEMPT/STATE/v1/messages" and the like; `state` is heap text. False: no such path. */
 static bool route(const char *target, struct asker *who, char **state, enum wire *wire)
 {
 	if (!strncmp(target, "/step/", 6)) {
-		const char *seq = target + 6, *slash = strchr(seq, '/');
-		const char *end = slash ? strchr(slash + 1, '/') : NULL;
-		int64_t number;
-		if (!end || num_int(seq, (size_t)(slash - seq), &number) || number < 0)
+		const char *at = target + 6, *end;
+		if (!take_number(&at, &who->seq) || !take_number(&at, &who->attempt))
 			return false;
-		if (strspn(slash + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") !=
-			(size_t)(end - slash - 1))
+		end = at + strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+		if (*end != '/')
 			return false;
-		*state = strndup(slash + 1, (size_t)(end - slash - 1));
-		who->seq = (uint64_t)number;
+		*state = strndup(at, (size_t)(end - at));
 		who->state = *state;
 		target = end;
 	}
@@ -73,11 +82,11 @@ static char *describe(const struct exchange *x, const json_t *differences)
 
 static void note_position(const struct player *p, const struct asker *who, const struct exchange *x)
 {
-	char line[160];
+	char line[200];
 	if (p->positions_fd < 0 || !who->state)
 		return;
-	int len = snprintf(line, sizeof(line), "%ju %.64s %zu\n", (uintmax_t)who->seq, who->state,
-		(size_t)(x - p->cassette.items));
+	int len = snprintf(line, sizeof(line), "%ju %ju %.64s %zu\n", (uintmax_t)who->seq,
+		(uintmax_t)who->attempt, who->state, (size_t)(x - p->cassette.items));
 	io_write(p->positions_fd, line, (size_t)len);
 }
 
@@ -133,17 +142,18 @@ void player_serve(struct player *p, const struct http_request *q, struct rendere
 int player_resume(struct player *p, const char *text, struct err *e)
 {
 	while (*text) {
-		uintmax_t seq;
+		uintmax_t seq, attempt;
 		size_t index;
 		char state[65];
 		int used = 0;
-		if (sscanf(text, "%ju %64s %zu%n", &seq, state, &index, &used) != 3 ||
+		if (sscanf(text, "%ju %ju %64s %zu%n", &seq, &attempt, state, &index, &used) != 4 ||
 			text[used] != '\n')
 			return *strchrnul(text, '\n') ? err_set(e, "the positions file is damaged")
 						      : 0;
 		if (index >= p->cassette.count)
 			return err_set(e, "the positions file belongs to another cassette");
-		cassette_served(&p->cassette, &(struct asker){.seq = seq, .state = state},
+		cassette_served(&p->cassette,
+			&(struct asker){.seq = seq, .attempt = attempt, .state = state},
 			&p->cassette.items[index]);
 		text += used + 1;
 	}

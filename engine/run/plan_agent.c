@@ -90,8 +90,9 @@ static json_t *provider(const struct plan_env *env, const struct step *step,
 		[API_ANTHROPIC] = "anthropic", [API_OPENAI] = "openai"};
 	static const char *const auths[] = {
 		[AUTH_X_API_KEY] = "x-api-key", [AUTH_BEARER] = "bearer", [AUTH_NONE] = "none"};
-	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%s", p->base_url,
-					       (unsigned long long)step->seq, step->state->name)
+	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%d/%s", p->base_url,
+					       (unsigned long long)step->seq, step->attempt,
+					       step->state->name)
 				     : json_string(p->base_url);
 	return json_pack("{s:s,s:s,s:o,s:s,s:s?,s:s?,s:n,s:I,s:I,s:I,s:I,s:o}", "name", p->name,
 		"api_format", formats[p->api_format], "base_url", url, "auth", auths[p->auth],

@@ -50,6 +50,32 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $output == *"outcome       ok"* ]]
 }
 
+@test "an attempt that the machine repeats goes on in the cassette" {
+	mkdir flow flow/rehearsal
+	cat >flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: ask
+		budget: {max_transitions: 9}
+		schemas: {r: {n: int}}
+		states:
+		  ask:
+		    {kind: agent, prompt: p, output_schema: r, timeout_secs: 60, max_iterations: 1,
+		    retry: {on: [failed], max: 1, backoff_secs: 0},
+		    on: {ok: done, failed: lost, budget_exhausted: lost, timeout: lost}}
+		  done: {kind: terminal, status: ok, reason: second}
+		  lost: {kind: terminal, status: failed, reason: both}
+	END
+	cat >flow/rehearsal/flow.jsonl <<-'END'
+		{"state":"ask","reply":{"text":"I cannot"}}
+		{"state":"ask","reply":{"tool_calls":[{"name":"finish_run","arguments":{"n":1}}]}}
+	END
+	run --separate-stderr agent6 machine rehearse flow
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"outcome       ok: second"* ]]
+}
+
 @test "a request that does not match fails the rehearsal with a difference" {
 	sed 's/the workshop in Turin","turn":1/the harbour in Genoa","turn":1/' \
 		"$AGENT6_SRC/examples/hello/rehearsal/hello.jsonl" >other.jsonl

@@ -44,14 +44,19 @@ static void test_refused(void)
 	refused("{\"state\":\"a\",\"reply\":{}\n", ":1:");
 }
 
-static long serve(uint64_t seq, const char *state, long turn)
+static long serve_attempt(uint64_t seq, uint64_t attempt, const char *state, long turn)
 {
-	struct asker who = {seq, state, turn};
+	struct asker who = {seq, attempt, state, turn};
 	struct exchange *x = cassette_next(&tape, &who);
 	if (!x)
 		return -1;
 	cassette_served(&tape, &who, x);
 	return (long)x->line;
+}
+
+static long serve(uint64_t seq, const char *state, long turn)
+{
+	return serve_attempt(seq, 1, state, turn);
 }
 
 static void test_order(void)
@@ -68,6 +73,16 @@ static void test_order(void)
 	is(serve(5, "a", 1), -1, "until none is left");
 	is(serve(6, "c", 0), -1, "a state without lines has none");
 	is(cassette_unused(&tape), 0, "all were used");
+}
+
+static void test_attempts(void)
+{
+	load("{\"state\":\"a\",\"reply\":{}}\n{\"state\":\"a\",\"reply\":{}}\n"
+	     "{\"state\":\"a\",\"reply\":{}}\n");
+	is(serve_attempt(1, 1, "a", 0), 1, "the first attempt");
+	is(serve_attempt(1, 2, "a", 0), 2, "the second goes on behind it");
+	is(serve_attempt(1, 2, "a", 0), 2, "and starts over at its own first");
+	is(serve_attempt(2, 1, "a", 0), 3, "as does the next step");
 }
 
 static void test_errors_are_asked_again(void)
@@ -144,6 +159,7 @@ int main(void)
 {
 	test_refused();
 	test_order();
+	test_attempts();
 	test_errors_are_asked_again();
 	test_without_state();
 	test_match();

@@ -150,7 +150,7 @@ static void test_agent(void)
 	part_is(step.request, "hide", "[\"/ws/secret\"]");
 	part_is(json_object_get(step.request, "provider"), "key", "null");
 	part_is(json_object_get(step.request, "provider"), "base_url",
-		"\"http://127.0.0.1:1/step/1/agent\"");
+		"\"http://127.0.0.1:1/step/1/1/agent\"");
 	part_is(step.confine, "max_egress_bytes", "null");
 	part_is(step.confine, "agent_network", "\"providers\"");
 	AUTO_FREE char *all = json_dumps(step.confine, JSON_COMPACT);
@@ -276,7 +276,7 @@ static void test_refusals(void)
 	struct confine c = env.confine;
 	c.config = &closed;
 	ok(confine_refusals(f.m, &c, &why) > 0, "without its provider it may not");
-	has_str(why.data, "state agent: provider", "which is named");
+	has_str(why.data, "state agent: the provider", "which is named");
 }
 
 /* max_tokens_fallback binds where the model has no price, and 0 refuses to run it then. */
