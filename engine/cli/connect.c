@@ -51,33 +51,72 @@ static int ask(const char *question, const char *otherwise, char answer[ANSWER_B
 	return 0;
 }
 
-/* An option answers instead of a question. */
-static int answer(const struct call *c, const char *option, const char *question,
-	const char *otherwise, char out[ANSWER_BYTES])
+/* What is wrong with an answer; NULL: nothing that can be said of it alone. */
+static const char *name_fault(const char *name)
 {
-	const char *given = call_value(c, option);
-	if (!given)
-		return ask(question, otherwise, out, false);
-	snprintf(out, ANSWER_BYTES, "%s", given);
-	return 0;
+	return strpbrk(name, ". \t:{}[],#\"'") || !*name
+		       ? "the provider's name is one word without dots"
+		       : NULL;
+}
+
+static const char *format_fault(const char *format)
+{
+	bool known = !strcmp(format, "anthropic") || !strcmp(format, "openai");
+	return known ? NULL : "the format is anthropic or openai";
+}
+
+static const char *url_fault(const char *url)
+{
+	bool known = !strncmp(url, "http://", 7) || !strncmp(url, "https://", 8);
+	return known ? NULL : "the address begins with http:// or https://";
+}
+
+static const char *model_fault(const char *model)
+{
+	return *model ? NULL : "a model is needed";
+}
+
+/* What is asked, unless an option answers. */
+struct question {
+	const char *option, *text, *otherwise;
+	const char *(*fault)(const char *answer);
+};
+
+/* A person is asked again, and told why. */
+static int answer(
+	const struct call *c, const struct question *q, char out[ANSWER_BYTES], struct err *e)
+{
+	const char *given = call_value(c, q->option), *fault;
+	if (given)
+		snprintf(out, ANSWER_BYTES, "%s", given);
+	for (;;) {
+		if (!given && ask(q->text, q->otherwise, out, false))
+			return err_set(e, NOT_ANSWERED);
+		fault = q->fault(out);
+		if (!fault || given || !isatty(STDIN_FILENO))
+			return fault ? err_set(e, "%s", fault) : 0;
+		text_complain(fault);
+	}
 }
 
 static int ask_all(const struct call *c, struct answers *a, struct err *e)
 {
-	bool anthropic;
-	if (answer(c, "name", "Name of the provider", "anthropic", a->name) ||
-		answer(c, "format", "API format, anthropic or openai",
-			strcmp(a->name, "anthropic") ? "openai" : "anthropic", a->format))
+	const struct question name = {"name", "Name of the provider", "anthropic", name_fault};
+	if (answer(c, &name, a->name, e))
+		return -1;
+	const struct question format = {"format", "API format, anthropic or openai",
+		strcmp(a->name, "anthropic") ? "openai" : "anthropic", format_fault};
+	if (answer(c, &format, a->format, e))
+		return -1;
+	const struct question url = {"base-url", "Base URL",
+		strcmp(a->format, "anthropic") ? "https://api.openai.com/v1"
+					       : "https://api.anthropic.com",
+		url_fault};
+	const struct question model = {"model", "Model for agent states", "", model_fault};
+	if (answer(c, &url, a->url, e) || answer(c, &model, a->model, e))
+		return -1;
+	if (ask("API key, not shown; empty for none", "", a->key, true))
 		return err_set(e, NOT_ANSWERED);
-	anthropic = !strcmp(a->format, "anthropic");
-	if (answer(c, "base-url", "Base URL",
-		    anthropic ? "https://api.anthropic.com" : "https://api.openai.com/v1",
-		    a->url) ||
-		answer(c, "model", "Model for agent states", "", a->model) ||
-		ask("API key, not shown; empty for none", "", a->key, true))
-		return err_set(e, NOT_ANSWERED);
-	if (!*a->model)
-		return err_set(e, "a model is needed");
 	return config_check_key(a->name, a->key, e);
 }
 
@@ -98,8 +137,6 @@ static bool is_plain(const struct answers *a)
 static int set_provider(struct operator_file *f, const struct answers *a, struct err *e)
 {
 	char key[ANSWER_BYTES + 64];
-	if (strpbrk(a->name, ". \t:{}[],#\"'") || !*a->name)
-		return err_set(e, "the provider's name is one word without dots");
 	snprintf(key, sizeof(key), "providers.%s.api_format", a->name);
 	if (set_text(f, key, a->format, e))
 		return -1;

@@ -232,3 +232,12 @@ setup() {
 	run --separate-stderr agent6 connect </dev/null
 	[ "$status" -eq 2 ]
 }
+
+@test "connect: a person who answers nonsense is told at once and asked again" {
+	need script
+	# What is typed ahead is not taken for the key: the answers end there.
+	run env TERM=dumb script -qec "'$AGENT6_BIN/agent6' connect" /dev/null \
+		<<<$'My House\nhouse\nopnai\nopenai\nlocalhost:1\nhttp://127.0.0.1:1/v1\n\nm\n'
+	[ "$status" -eq 2 ]
+	[[ $output == *"one word without dots"*"anthropic or openai"*"begins with http://"*"a model is needed"*"Model for"*"API key"* ]]
+}
