@@ -148,13 +148,7 @@ static int settle(struct err *e)
 
 int main(int argc, char **argv)
 {
-	static struct jail j = {.alive_fd = -1,
-		.life_fd = -1,
-		.order_fd = -1,
-		.group_fd = -1,
-		.ruleset_fd = -1,
-		.child = -1,
-		.child_pidfd = -1};
+	static struct jail j; /* large: nothing of it may be written down in the program */
 	int fds[FDS] = {-1, -1, -1};
 	struct err e = ERR_NONE;
 	/* The names are the operator's: nobody's collisions. The default would read a file. */
@@ -163,6 +157,8 @@ int main(int argc, char **argv)
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
+	j.alive_fd = j.life_fd = j.order_fd = j.group_fd = j.ruleset_fd = -1;
+	j.child = j.child_pidfd = -1;
 	if (settle(&e) || parse_options(argc, argv, fds, &e) ||
 		read_policy(fds[POLICY_FD], &j.policy, &e))
 		report_fail(j.report, "policy", &e);
