@@ -273,7 +273,6 @@ $FINISH"
   look: {kind: tool, command: [sh, -c, 'cat kept new && grep two file'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
 $FINISH"
 	rehearse fixer --exit-on-wait
-	sleep 1
 	run rehearse fixer
 	echo "$output"
 	[[ $status -eq 0 ]]
