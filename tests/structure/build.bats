@@ -118,3 +118,13 @@ deps() {
 	[[ $output == *"2 passed, 0 failed"* ]]
 	grep -q fresh build/release/tap/*a_test.tap
 }
+
+@test "a test file that leaves a mount behind fails, and the mount goes with it" {
+	need_root
+	unshare --mount true 2>/dev/null || skip "this host gives nobody mounts of their own"
+	mkdir "$SCRATCH/tap" "$SCRATCH/at"
+	printf 'mount -t tmpfs none %s/at\necho ok 1\necho 1..1\n' "$SCRATCH" >"$SCRATCH/leaves.sh"
+	TAP_DIR=$SCRATCH/tap run -1 "$AGENT6_SRC/tests/kit/run-one" "$SCRATCH/leaves.sh"
+	[[ $output == *$'ok 1\n1..1\nnot ok 9998 - no mount is left behind' ]]
+	run ! mountpoint -q "$SCRATCH/at"
+}
