@@ -89,13 +89,10 @@ int landlock_allow(struct jail *j, struct err *e)
 int landlock_apply(struct jail *j, struct err *e)
 {
 	struct layers *layers = &j->report->layers;
-	if (!j->strict)
-		report_await(j->report, 1);
-	if (j->ruleset_fd < 0)
-		return 0;
-	if (ll_restrict(j->ruleset_fd))
+	report_await(j->report, 1);
+	if (j->ruleset_fd >= 0 && ll_restrict(j->ruleset_fd))
 		return err_errno(e, "cannot enter the Landlock domain");
-	layers->landlock = j->landlock_abi;
-	layers->landlock_scopes = j->landlock_abi >= 6;
+	layers->landlock = j->ruleset_fd < 0 ? 0 : j->landlock_abi;
+	layers->landlock_scopes = layers->landlock >= 6;
 	return 0;
 }

@@ -52,8 +52,7 @@ int limits_apply(struct jail *j, struct err *e)
 	const struct policy *l = &j->policy;
 	struct report *r = j->report;
 	bool grouped = !strcmp(r->layers.memory, "cgroup");
-	if (!j->strict)
-		report_await(r, 2);
+	report_await(r, 2);
 	const struct {
 		unsigned what;
 		const char *name;

@@ -72,7 +72,7 @@ int network_begin(struct jail *j, struct err *e)
 	static const char *const words[] = {"none", "host", "proxy"};
 	j->report->layers.network = words[j->policy.network];
 	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
-		return 0;
+		return report_tell(j->report);
 	made.begun = clone(help, stack + sizeof(stack),
 			     CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, j->report) > 0;
 	return made.begun ? 0 : err_errno(e, "cannot start the network's helper");
@@ -82,7 +82,7 @@ int network_enter(struct jail *j, struct err *e)
 {
 	if (!made.begun)
 		return 0;
-	report_await(j->report, 2); /* the Landlock rules were the other thing */
+	report_await(j->report, 2);
 	*e = made.why;
 	if (made.fd < 0 || setns(made.fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
