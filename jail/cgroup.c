@@ -99,7 +99,9 @@ int cgroup_prepare(struct jail *j, struct err *e)
 	char parent[PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	struct layers *layers = &j->report->layers;
+	/* Where version 2 has no tree there is nothing to find that nobody requires. */
 	if (!LAYER_ON("cgroup") ||
+		(!j->policy.require && access("/sys/fs/cgroup/cgroup.controllers", F_OK)) ||
 		io_read_file(AT_FDCWD, "/proc/self/cgroup", 64 * 1024, &text, NULL, NULL))
 		return 0;
 	for (const struct hierarchy *h = hierarchies; h < hierarchies + ARRAY_LEN(hierarchies);
