@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <time.h>
 
+/* The end of the year 9999 in UTC: a later one has no text that could be read again. */
+#define SECONDS_MAX INT64_C(253402300799)
+
 void clock_text(int64_t unix_us, char out[CLOCK_TEXT_BYTES])
 {
 	int64_t us = unix_us % 1000000;
@@ -102,6 +105,9 @@ int clock_parse(const char *text, size_t len, int64_t *unix_us)
 	tm.tm_year = year - 1900;
 	tm.tm_mon = month - 1;
 	tm.tm_mday = day;
-	*unix_us = ((int64_t)timegm(&tm) - zone) * 1000000 + us;
+	int64_t seconds = (int64_t)timegm(&tm) - zone;
+	if (seconds > SECONDS_MAX)
+		return -1;
+	*unix_us = seconds * 1000000 + us;
 	return 0;
 }
