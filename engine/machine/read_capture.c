@@ -101,8 +101,12 @@ static void check_assignment(const struct reader *r, const struct doc_node *node
 		f = site_report(&site, RULE_CAPTURE_TYPE,
 			"this renders to a str and cannot be assigned to \"%s\" of type %s",
 			a->target->name, type_name(to));
-		site_help(&site, f,
-			"a lone {{ reference }} without a filter assigns the value itself");
+		const char *text = template_literal(a->value);
+		bool bare = text && !strncmp(text, "result", 6) &&
+			    ref_span(text, 0, strlen(text)) == strlen(text);
+		site_help(&site, f, "%s%s%s", bare ? "write \"{{ " : "",
+			bare ? text : "a lone {{ reference }} without a filter",
+			bare ? " }}\"" : " assigns the value itself");
 	}
 }
 

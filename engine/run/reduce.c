@@ -169,7 +169,7 @@ json_t *reduce_branch(const struct state *s, const json_t *blackboard, struct er
 		const struct clause *c = &s->branch.clauses[i];
 		bool wins = !c->condition;
 		if (!wins && predicate_eval(c->condition, blackboard, &wins, e)) {
-			err_wrap(e, "state %s, clause \"%s\"", s->name, c->text);
+			err_wrap(e, "state %s, clause `%s`", s->name, c->text);
 			return NULL;
 		}
 		if (wins)
