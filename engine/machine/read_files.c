@@ -69,6 +69,14 @@ static char *label_of(const struct doc *d, const char *path)
 	return buf_take(&b, NULL);
 }
 
+static void report_missing(const struct site *site, const char *path)
+{
+	AUTO_FREE char *label = label_of(site->doc, path);
+	struct finding *f =
+		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
+	site_help(site, f, "it belongs at %s", label ? label : path);
+}
+
 static void check_script_mode(const struct site *site, const char *path, int flags)
 {
 	struct finding *f;
@@ -107,7 +115,7 @@ static void check_member(struct reader *r, const struct site *site, const char *
 	if (flags & MEMBER_THERE)
 		check_script_mode(site, path, flags);
 	else
-		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
+		report_missing(site, path);
 }
 
 static void check_script(
@@ -204,7 +212,7 @@ static const struct doc *prompt_doc(struct reader *r, const struct site *site, c
 	bool executable;
 	json_object_set_new(r->members, path, json_integer(-1));
 	if (r->files->read(r->files->ctx, path, &text, &len, &executable)) {
-		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
+		report_missing(site, path);
 		return NULL;
 	}
 	AUTO_FREE char *label = label_of(r->doc, path);

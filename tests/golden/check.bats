@@ -7,7 +7,7 @@ check_set() { # SET STATUS
 	for dir in "$AGENT6_SRC/tests/golden/$1"/*/; do
 		status=0
 		(cd "$dir" && "$AGENT6_BIN/agent6" machine check .) >/dev/null 2>"$BATS_TEST_TMPDIR/got" || status=$?
-		sed -i 's,^\./,,; s,chmod +x \./,chmod +x ,' "$BATS_TEST_TMPDIR/got"
+		sed -i 's,^\./,,; s,\(chmod +x\|belongs at\) \./,\1 ,' "$BATS_TEST_TMPDIR/got"
 		if ! diff -u "$dir/expected.txt" "$BATS_TEST_TMPDIR/got" || [ "$status" -ne "$2" ]; then
 			echo "^ $dir: exit status $status"
 			failed=1
