@@ -115,10 +115,63 @@ static void remove_locks(const struct git_repo *clone, const char *branch)
 	git_branch_unlock(clone, branch);
 }
 
+static int remove_all_but(int fd, const char *kept, struct err *e)
+{
+	AUTO_FD int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	DIR *dir = again < 0 ? NULL : fdopendir(again);
+	if (!dir)
+		return err_errno(e, "cannot list a directory of the clone");
+	(void)TAKE_FD(again);
+	int failed = 0;
+	for (const struct dirent *d; !failed && (d = readdir(dir));)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
+			strcmp(d->d_name, kept) != 0)
+			failed = tree_remove(fd, d->d_name, e);
+	closedir(dir);
+	return failed;
+}
+
+/* Makes `name` a directory that can be entered, or nothing. 1: it is one. */
+static int enterable(int at, const char *name, struct err *e)
+{
+	struct stat st;
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : err_errno(e, "cannot examine %s of the clone", name);
+	if (!S_ISDIR(st.st_mode))
+		return tree_remove(at, name, e);
+	return fchmodat(at, name, 0700, 0) ? err_errno(e, "cannot open up %s", name) : 1;
+}
+
+/* Whether a command may have written to .git. */
+static bool is_open(const struct git_repo *clone)
+{
+	return clone->profile && !strcmp(clone->profile, "hardened");
+}
+
+/* Of what is there only objects are kept, which are known by their contents. */
+static int purge(const struct git_repo *clone, struct err *e)
+{
+	AUTO_FD int tree = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tree < 0)
+		return err_errno(e, "cannot open %s", clone->work_tree);
+	int there = enterable(tree, ".git", e);
+	AUTO_FD int own = there > 0 ? git_dir_open(clone->git_dir, ".") : -1;
+	if (there <= 0)
+		return there;
+	if (own < 0)
+		return err_errno(e, "cannot open %s", clone->git_dir);
+	if (remove_all_but(own, "objects", e))
+		return -1;
+	there = enterable(own, "objects", e);
+	return there > 0 ? tree_remove(own, "objects/info", e) : there;
+}
+
 static int make(const struct git_repo *from, const struct git_repo *clone, const char *branch,
 	struct err *e)
 {
 	char format[64];
+	if (is_open(clone) && purge(clone, e))
+		return -1;
 	remove_locks(clone, branch);
 	return object_format(from, format, sizeof(format), e) || init(clone, branch, format, e) ||
 			       borrow(from, clone, e)
@@ -141,23 +194,21 @@ int git_clone_open(const struct git_repo *from, const char *dir, const char *bra
 	return 0;
 }
 
+int git_clone_mend(const struct git_repo *from, const struct git_repo *clone, const char *branch,
+	struct err *e)
+{
+	return is_open(clone) ? make(from, clone, branch, e) : 0;
+}
+
 /* --- the work tree -----------------------------------------------------------------------------
  */
 
 static int empty(const struct git_repo *clone, struct err *e)
 {
 	AUTO_FD int fd = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD int again = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	if (!dir)
+	if (fd < 0)
 		return err_errno(e, "cannot open %s", clone->work_tree);
-	(void)TAKE_FD(again);
-	int failed = 0;
-	for (const struct dirent *d; !failed && (d = readdir(dir));)
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
-			strcmp(d->d_name, ".git") != 0)
-			failed = tree_remove(fd, d->d_name, e);
-	closedir(dir);
+	int failed = remove_all_but(fd, ".git", e);
 	git_dir_unlink(clone->git_dir, ".", "index");
 	return failed;
 }

@@ -11,6 +11,11 @@
  * was made before. *out is to be released. */
 int git_clone_open(const struct git_repo *from, const char *dir, const char *branch,
 	struct git_repo *out, struct err *e);
+/* Makes a clone's .git anew but for its objects, where a command may have written to it: on the
+ * hardened profile. What is on the branch is the caller's to restore. git_clone_open does it, too.
+ */
+int git_clone_mend(const struct git_repo *from, const struct git_repo *clone, const char *branch,
+	struct err *e);
 /* An ordinary repository made of all the files in `dir`, in one commit. */
 int git_make(const char *dir, const struct git_identity *as, struct err *e);
 /* Empties the work tree and the index and fills both with `tree` (a tree or a commit). HEAD's

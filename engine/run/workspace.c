@@ -338,7 +338,10 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 		return 0;
 	bool runs = s->state->kind == KIND_AGENT;
 	if (runs && !s->ok)
-		return git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e);
+		return git_clone_mend(&w->origin, &w->clone, w->branch, e) ||
+				       git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e)
+			       ? -1
+			       : 0;
 	if (runs && check_absent(w, s->absent, e))
 		return -1;
 	w->sent = false;

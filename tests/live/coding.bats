@@ -473,6 +473,33 @@ live() {
 	echo "$output"
 }
 
+@test "hardened: a command that breaks the clone's .git has its state failed, and the machine goes on" {
+	local port
+	repository "$SCRATCH/ws"
+	WS=$SCRATCH/ws
+	coder fixer "$CHECK" <<'END'
+{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","rm .git/HEAD .git/config; mkfifo .git/HEAD .git/config .git/config.worktree; ln -s /nowhere .git/shallow; chmod 000 .git/objects .git; echo new >new"]}}]}}
+{"state":"edit","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
+END
+	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
+	give_user "$SCRATCH"
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/fixer/rehearsal/a.jsonl" \
+		--ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
+	exec 8>"$SCRATCH/end"
+	read -r port <"$SCRATCH/ready"
+	operator6() { as_user env HOME="$SCRATCH/user-home" "$AGENT6_BIN/agent6" "$@"; }
+	operator6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" --model test <<<''
+	operator6 config set providers.local.prices.test '{input: 1, output: 5}'
+	operator6 config set git.commit.name op
+	operator6 config set git.commit.email op@host
+	operator6 config set sandbox.run_commands yes
+	operator6 config set sandbox.profile hardened
+	run operator6 machine run --allow-uncommitted "$SCRATCH/fixer"
+	exec 8>&-
+	echo "$output"
+	[[ $status -eq 1 && $output == *"profile hardened"*"failed -> undone"*"failed: bad"* ]]
+}
+
 @test "what is protected or hidden and not there is not made: the state has failed, its edits are gone" {
 	local made
 	repository "$SCRATCH/ws"
