@@ -57,6 +57,8 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 			(int)strcspn(node->text, " ,"), node->text);
 	else if (s->kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
 		finding_help(f, it, "put it in quotes");
+	else if (s->kinds == 1u << DOC_BOOL && s->boolean == 1 && key)
+		finding_help(f, it, "write `%s: true`", key);
 	else if (s->kinds & 1u << DOC_MAP && key)
 		advise_key(f, it, key, s);
 }
