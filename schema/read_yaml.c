@@ -295,7 +295,10 @@ static const struct complaint {
 		"no item of a list can stand here",
 		"begin the list on the line below its key, indented deeper", false},
 	{"found unknown escape character", "a double-quoted text knows no such escape",
-		"write \\\\ for a backslash, or put the text in single quotes", false}};
+		"write \\\\ for a backslash, or put the text in single quotes", false},
+	{"found invalid Unicode character escape code", "this escape names no character",
+		"write the character itself: YAML knows no pairs of \\u escapes, as JSON does",
+		false}};
 
 static const struct complaint *complaint_of(const yaml_parser_t *p)
 {

@@ -54,7 +54,10 @@ static void test_syntax(void)
 			"in quotes"},
 		{"a: \"\\d\"\n",
 			"1:5: error[yaml-syntax]: a double-quoted text knows no such escape",
-			"write \\\\"}};
+			"write \\\\"},
+		{"a: \"\\ud83d\\ude00\"\n",
+			"1:7: error[yaml-syntax]: this escape names no character",
+			"write the character itself"}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading r;
 		AUTO_BUF out;
