@@ -24,6 +24,10 @@ static size_t last_column(const struct buf *out)
 
 void wrap_text(struct buf *out, const char *text, size_t indent, size_t columns)
 {
+	if (columns == WRAP_NEVER) { /* a line may be as long as a file */
+		buf_adds(out, text);
+		return;
+	}
 	for (bool first = true; *text; first = false) {
 		bool blank = *text == ' ' && !first, broken = *text == '\n';
 		text += blank || broken;

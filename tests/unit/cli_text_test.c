@@ -28,6 +28,21 @@ static void test_wrap(void)
 		"characters count, not bytes");
 }
 
+/* Each word looks back to where its line began: that must not be done in a line without an end. */
+static void test_unwrapped(void)
+{
+	enum { WORDS = 200000 };
+	AUTO_BUF text, out;
+	buf_init(&text, 1 << 20);
+	buf_init(&out, 1 << 20);
+	for (int i = 0; i < WORDS; i++)
+		buf_adds(&text, "ab ");
+	buf_adds(&out, "agent6: ");
+	wrap_text(&out, text.data, 8, WRAP_NEVER);
+	is(out.len, text.len + 8, "what is not wrapped is as it was");
+	is_str(out.data + 8, text.data, "to its end");
+}
+
 static void refusal(const char *why, int64_t count, const char *expected)
 {
 	AUTO_BUF out;
@@ -46,6 +61,7 @@ static void test_refusal(void)
 int main(void)
 {
 	test_wrap();
+	test_unwrapped();
 	test_refusal();
 	return tap_done();
 }
