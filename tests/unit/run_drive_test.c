@@ -473,6 +473,12 @@ static void test_snapshot(void)
 		is(recovered_seq(&t, &applied), 1, "a damaged one is ignored: %s", damaged[i]);
 		is(applied, 4, "for the whole journal");
 	}
+	char *digit = strstr(old, "\"started_us\":") + 13;
+	*digit ^= 1;
+	replace_snapshot(&t, old);
+	is(recovered_seq(&t, &applied), 1, "one in which a bit fell over, too");
+	is(applied, 4, "for the whole journal");
+	*digit ^= 1;
 	char *chain = strstr(old, "\"chain\":\"") + 9;
 	*chain = *chain == '0' ? '1' : '0';
 	replace_snapshot(&t, old);
