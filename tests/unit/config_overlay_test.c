@@ -68,7 +68,9 @@ static void test_overlay(void)
 	is_str(c->workflow.verify_command.items[0], "make", "the verify command");
 	is_str(c->git.name, "n", "who commits");
 	is(config_overlay(c, &d, NULL, &f), 0, "no overlay");
+	config_free(c);
 	doc_done(&d);
+	c = operator_config();
 	overlay(c, &d, "models: {worker: {model: other}}\n", &f);
 	is_str(c->models.worker.provider, "one", "key by key: the operator's provider");
 	is_str(c->models.worker.model, "other", "with the machine's model");
