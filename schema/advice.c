@@ -39,6 +39,16 @@ void advise_key(struct findings *f, struct finding *it, const char *name, const 
 		finding_help(f, it, "`%s` takes %s", name, s->title);
 }
 
+/* A text that does not begin with a plain word shows no item. */
+static void advise_list(struct findings *f, struct finding *it, const char *text)
+{
+	size_t len = strcspn(text, " ,\"'{}[]");
+	if (len && (!text[len] || strchr(" ,", text[len])))
+		finding_help(f, it, "write `[%.*s, ...]`, each item by itself", (int)len, text);
+	else
+		finding_help(f, it, "write a list, `[...]`, each item by itself");
+}
+
 void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *node, const char *key)
 {
@@ -53,8 +63,7 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 				? "the number alone"
 				: "it without quotes");
 	else if (text && s->kinds & 1u << DOC_LIST)
-		finding_help(f, it, "write `[%.*s, ...]`, each item by itself",
-			(int)strcspn(node->text, " ,"), node->text);
+		advise_list(f, it, node->text);
 	else if (s->kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
 		finding_help(f, it, "put it in quotes");
 	else if (s->kinds == 1u << DOC_BOOL && s->boolean == 1 && key)
