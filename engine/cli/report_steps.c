@@ -312,7 +312,7 @@ static void add_unfinished(struct report *r, const json_t *fields)
 {
 	AUTO_BUF says;
 	buf_init(&says, 256);
-	buf_adds(&says, "an attempt never finished; it had used ");
+	buf_adds(&says, "an attempt never finished; it counts as ");
 	text_count(&says, json_integer_value(json_object_get(fields, "input_tokens")));
 	buf_adds(&says, " tokens in, ");
 	text_count(&says, json_integer_value(json_object_get(fields, "output_tokens")));
