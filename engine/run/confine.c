@@ -254,6 +254,21 @@ static void add_cloned(
 				list, json_sprintf("%s%s", c->clone, items[i] + strlen(c->origin)));
 }
 
+/* The jail finds no path behind a link that leads into what it grants, so where each of them leads
+ * is held by that name, too. */
+static void add_held(json_t *list, const struct confine *c, const char *const *items, size_t count)
+{
+	char real[PATH_MAX];
+	const char *const place = real;
+	add_texts(list, items, count);
+	add_cloned(list, c, items, count);
+	for (size_t i = 0; i < count; i++)
+		if (realpath(items[i], real) && strcmp(real, items[i]) != 0) {
+			add_texts(list, &place, 1);
+			add_cloned(list, c, &place, 1);
+		}
+}
+
 json_t *confine_protected(const struct confine *c)
 {
 	json_t *list = json_array();
@@ -261,20 +276,16 @@ json_t *confine_protected(const struct confine *c)
 	for (size_t i = 0; i < c->protect_count; i++)
 		if (path_is_within(c->protect[i], c->workspace))
 			json_array_append_new(list, json_string(c->protect[i]));
-	const struct config_list *own = &c->config->sandbox.protect;
-	add_texts(list, own->items, own->count);
 	add_cloned(list, c, c->protect, c->protect_count);
-	add_cloned(list, c, own->items, own->count);
+	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	return list;
 }
 
 json_t *confine_hidden(const struct confine *c)
 {
 	json_t *list = json_array();
-	add_texts(list, c->hide, c->hide_count);
-	add_texts(list, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
-	add_cloned(list, c, c->hide, c->hide_count);
-	add_cloned(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
+	add_held(list, c, c->hide, c->hide_count);
+	add_held(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
 	return list;
 }
 

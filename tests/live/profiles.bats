@@ -75,6 +75,23 @@ without_userns() {
 	[[ $status -eq 0 ]]
 }
 
+@test "what is hidden or protected by the name of a link is held where the link leads" {
+	mkdir "$SCRATCH/ws/kept"
+	echo secret >"$SCRATCH/ws/.env"
+	ln -s ws "$SCRATCH/link"
+	ln -s ws/kept "$SCRATCH/held"
+	tool_machine tool "[sh, -c, 'test ! -s .env && ! touch kept/made']"
+	user_setup
+	echo "sandbox: {hide: [$SCRATCH/link/.env], protect: [$SCRATCH/held]}" >"$SCRATCH/config/agent6/config.yaml"
+	run as_user "$SCRATCH/go" machine run --id strict "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 0 && $(fact strict .exit) -eq 0 ]]
+	echo "sandbox: {profile: hardened, hide: [$SCRATCH/link/.env]}" >"$SCRATCH/config/agent6/config.yaml"
+	run as_user "$SCRATCH/go" machine run --id hardened "$SCRATCH/tool"
+	echo "$output"
+	[[ $status -eq 2 && $output == *"/ws/.env is to be hidden"* ]]
+}
+
 @test "where user namespaces do not work, auto is hardened and says so, strict is refused" {
 	user_setup
 	without_userns true || skip "this host lets nobody limit user namespaces"
