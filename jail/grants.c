@@ -56,6 +56,18 @@ static int open_path(struct place *p, struct err *e)
 		       : err_errno(e, "cannot open %s", p->path);
 }
 
+int grants_open_place(struct place *p, struct stat *st, struct err *e)
+{
+	AUTO_FD int fd = open_path(p, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st))
+		return err_errno(e, "cannot examine %s", p->path);
+	if (p->grant && (p->dev != st->st_dev || p->ino != st->st_ino))
+		return err_set(e, "%s was replaced while the jail was built", p->path);
+	return TAKE_FD(fd);
+}
+
 static int owner_namespace(struct opening *o, const struct stat *st, struct err *e)
 {
 	if (o->userns_fd >= 0 && o->uid == st->st_uid && o->gid == st->st_gid)
@@ -68,13 +80,9 @@ static int owner_namespace(struct opening *o, const struct stat *st, struct err 
 static int open_place(struct opening *o, struct place *p, struct err *e)
 {
 	struct stat st;
-	AUTO_FD int fd = open_path(p, e);
+	AUTO_FD int fd = grants_open_place(p, &st, e);
 	if (fd < 0)
 		return e->text[0] ? -1 : 0;
-	if (fstat(fd, &st))
-		return err_errno(e, "cannot examine %s", p->path);
-	if (p->grant && (p->dev != st.st_dev || p->ino != st.st_ino))
-		return err_set(e, "%s was replaced while the jail was built", p->path);
 	p->directory = S_ISDIR(st.st_mode);
 	p->dev = st.st_dev;
 	p->ino = st.st_ino;

@@ -72,6 +72,11 @@ step_fn report_require;                                        /* report.c */
 step_fn command_check, command_close;                          /* command.c */
 step_fn command_arguments, command_execute;
 
+/* --- grants.c ------------------------------------------------------------------------------- */
+/* A descriptor of the place on the host that no link leads to, and what it is: as it was laid out,
+ * or that is the error. -1 without one: one of the jail's own, absent or a link. */
+int grants_open_place(struct place *p, struct stat *st, struct err *e);
+
 /* --- main.c --------------------------------------------------------------------------------- */
 /* Builds the jail: its own processes work on in the background. A failure is in the report. */
 void jail_start(struct jail *j);

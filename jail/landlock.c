@@ -65,6 +65,18 @@ static int allow(const struct jail *j, const char *path, uint64_t rights, struct
 	return j->ruleset_fd < 0 ? 0 : ll_allow(j->ruleset_fd, path, rights & known, e);
 }
 
+/* What a command has made a link is no grant any more, nor what it leads to. */
+static int allow_grant(const struct jail *j, struct place *p, struct err *e)
+{
+	struct stat st;
+	char path[32];
+	AUTO_FD int fd = grants_open_place(p, &st, e);
+	if (fd < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return allow(j, path, rights_of(p), e);
+}
+
 /* Once the paths are what the command will see: strict, in the new root while the network is made;
  * hardened, in the launcher while the command's process drops what it has. */
 int landlock_allow(struct jail *j, struct err *e)
@@ -73,12 +85,14 @@ int landlock_allow(struct jail *j, struct err *e)
 				 allow(j, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
 	for (size_t i = 0; i < j->layout.count; i++) {
-		const struct place *p = &j->layout.place[i];
+		struct place *p = &j->layout.place[i];
 		/* On the hardened profile nothing is mounted: what the host has there is no cover.
 		 */
 		bool real = j->strict ? !is_covered(p)
 				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
-		if (real && !p->link && allow(j, p->path, rights_of(p), e))
+		bool held = !j->strict && p->grant; /* by nothing that was mounted */
+		if (real && !p->link &&
+			(held ? allow_grant(j, p, e) : allow(j, p->path, rights_of(p), e)))
 			return -1;
 	}
 	if (j->temp_dir && allow(j, j->temp_dir, RIGHTS_WRITE, e))

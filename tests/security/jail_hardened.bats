@@ -22,6 +22,27 @@ hardened() {
 	[[ $(status '.layers | "\(.profile) \(.protect) \(.landlock > 2)"') == "hardened false true" ]]
 }
 
+@test "a grant that a command has made a link leads nowhere" {
+	mkdir "$SCRATCH/outside"
+	echo secret >"$SCRATCH/outside/key"
+	chmod -R a+rwX "$SCRATCH/outside"
+	local access
+	for access in read write; do
+		run hardened -- sh -c "rm -rf out; ln -s $SCRATCH/outside out"
+		[[ $status -eq 0 ]]
+		run hardened "$access=[\"$WS/out\"]" -- sh -c 'cat out/key; echo x >out/new'
+		[[ $status -eq 125 && $output == *"$WS/out is or passes through a symbolic link"* ]]
+		[[ $(status .stage) == landlock && ! -e $SCRATCH/outside/new ]]
+		rm "$WS/out"
+		run hardened "$access=[\"$WS/out\"]" -- true
+		[[ $status -eq 125 && $output == *"cannot open $WS/out"* ]]
+		run hardened -- sh -c 'mkdir out; echo inside >out/file'
+		[[ $status -eq 0 ]]
+		run hardened "$access=[\"$WS/out\"]" 'workspace.access="read"' -- cat out/file
+		[[ $status -eq 0 && $output == inside ]]
+	done
+}
+
 @test "the private directory goes, whatever lies in it" {
 	run hardened -- sh -c 'cd "$TMPDIR"; for i in $(seq 300); do mkdir d && chmod 755 d && cd d; done
 		touch file; cd "$TMPDIR"; mkdir closed; touch closed/file; chmod 0 closed; ln -s / link; mkfifo pipe; echo "$TMPDIR"'
