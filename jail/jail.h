@@ -65,7 +65,7 @@ step_fn limits_count, limits_apply, session_apply;             /* limits.c */
 step_fn landlock_ask, landlock_allow, landlock_apply;          /* landlock.c */
 step_fn privileges_drop, privileges_fix;                       /* privileges.c */
 step_fn seccomp_apply;                                         /* seccomp.c */
-step_fn reaper_run;                                            /* reaper.c */
+step_fn reaper_begin, reaper_run;                              /* reaper.c */
 step_fn hardened_prepare, hardened_start, hardened_become;     /* hardened.c */
 step_fn serve_take, serve_begin;                               /* serve.c */
 step_fn report_require;                                        /* report.c */

@@ -29,6 +29,7 @@ static const struct step launcher[] = {
 };
 
 static const struct step inside[] = {
+	{STRICT, "reaper", reaper_begin},
 	{STRICT, "network", network_begin},
 	{STRICT, "identity", namespaces_become},
 	{STRICT, "grants", grants_open},

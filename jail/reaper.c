@@ -31,16 +31,25 @@ static bool reap(struct report *report, pid_t command)
 	return !pid;
 }
 
-int reaper_run(struct jail *j, struct err *e)
+/* Before there is another thread, which has the same mask then: one that is still ending would take
+ * the signal, and nobody would look. */
+int reaper_begin(struct jail *j, struct err *e)
 {
-	static char stack[256 * 1024] __attribute__((aligned(16)));
-	sigset_t child, none;
-	sigemptyset(&none);
+	sigset_t child;
+	(void)j;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &child, NULL) ||
 		sigaction(SIGCHLD, &(struct sigaction){.sa_handler = woken}, NULL))
 		return err_errno(e, "cannot wait for the command's end");
+	return 0;
+}
+
+int reaper_run(struct jail *j, struct err *e)
+{
+	static char stack[256 * 1024] __attribute__((aligned(16)));
+	sigset_t none;
+	sigemptyset(&none);
 	/* In the same memory, on a stack of its own, so that nothing is copied; from here on this
 	 * process allocates nothing. */
 	pid_t command = clone(jail_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, j);
