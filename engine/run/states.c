@@ -72,16 +72,14 @@ int states_write(int dir_fd, const char *name, int attempt, const void *bytes, s
 /* One write of a fixed size in place: a killed process leaves the old note or the new one. */
 int states_note_spend(int dir_fd, int execution, const struct spend *s)
 {
-	char note[NOTE_BYTES];
-	memset(note, ' ', sizeof(note));
+	char note[NOTE_BYTES + 1];
 	AUTO_FD int fd = io_open_plain(dir_fd, "spend", O_WRONLY | O_CREAT, NULL);
 	json_auto_t *spent = spend_encode(s);
 	json_object_set_new(spent, "execution", json_integer(execution));
 	AUTO_FREE char *text = json_text(spent);
-	if (!text || strlen(text) > sizeof(note))
+	if (!text || snprintf(note, sizeof(note), "%-*s", NOTE_BYTES, text) != NOTE_BYTES)
 		return -1;
-	memcpy(note, text, strlen(text));
-	return fd >= 0 && pwrite(fd, note, sizeof(note), 0) == (ssize_t)sizeof(note) ? 0 : -1;
+	return fd >= 0 && pwrite(fd, note, NOTE_BYTES, 0) == NOTE_BYTES ? 0 : -1;
 }
 
 json_t *states_read_spend(const struct instance *i, const char *dir, int execution)
