@@ -92,6 +92,8 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 		return NULL;
 	if (call->hook)
 		name_repository(env, r);
+	if (call->borrowed)
+		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(r->borrowed));
 	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
 		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
 		"none", "workspace", "path", top, "access",

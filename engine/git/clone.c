@@ -220,17 +220,37 @@ int git_clone_advance(const struct git_repo *clone, const char *commit, struct e
 		clone, &(struct git_call){.args = args, .arg_count = 3, .write = true}, e);
 }
 
+static int fill(const struct git_repo *clone, const char *tree, const char *commit, bool borrowed,
+	struct err *e)
+{
+	const char *move[] = {"update-ref", "HEAD", commit}, *read[] = {"read-tree", tree};
+	static const char *const write[] = {"checkout-index", "--all", "--quiet"};
+	const struct git_call calls[] = {
+		{.args = move, .arg_count = 3, .write = true, .borrowed = borrowed},
+		{.args = read, .arg_count = 2, .write = true, .borrowed = borrowed},
+		{.args = write, .arg_count = 3, .write = true, .borrowed = borrowed}};
+	int failed = empty(clone, e);
+	for (size_t i = 0; !failed && i < ARRAY_LEN(calls); i++)
+		failed = call_quietly(clone, &calls[i], e);
+	return failed;
+}
+
+static int forget_objects(const struct git_repo *clone, struct err *e)
+{
+	AUTO_FD int fd = git_dir_open(clone->git_dir, "objects");
+	return fd < 0 ? err_errno(e, "cannot open objects of the clone")
+		      : remove_all_but(fd, "info", e);
+}
+
+/* A command may have put anything where git looks for an object, which what is committed does not
+ * need: the operator's repository has it. */
 int git_clone_checkout(
 	const struct git_repo *clone, const char *tree, const char *commit, struct err *e)
 {
-	const char *read[] = {"read-tree", tree};
-	static const char *const fill[] = {"checkout-index", "--all", "--quiet"};
-	if (empty(clone, e) || git_clone_advance(clone, commit, e) ||
-		call_quietly(
-			clone, &(struct git_call){.args = read, .arg_count = 2, .write = true}, e))
-		return -1;
-	return call_quietly(
-		clone, &(struct git_call){.args = fill, .arg_count = 3, .write = true}, e);
+	struct err own_needed = ERR_NONE;
+	if (is_open(clone) && !fill(clone, tree, commit, true, &own_needed))
+		return forget_objects(clone, e);
+	return fill(clone, tree, commit, false, e);
 }
 
 /* --- changes -----------------------------------------------------------------------------------

@@ -478,7 +478,7 @@ live() {
 	repository "$SCRATCH/ws"
 	WS=$SCRATCH/ws
 	coder fixer "$CHECK" <<'END'
-{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","rm .git/HEAD .git/config; mkfifo .git/HEAD .git/config .git/config.worktree; ln -s /nowhere .git/shallow; chmod 000 .git/objects .git; echo new >new"]}}]}}
+{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","t=$(git rev-parse HEAD^{tree}); o=.git/objects/$(echo $t | cut -c1-2); mkdir -p $o; echo no >$o/$(echo $t | cut -c3-); rm .git/HEAD .git/config; mkfifo .git/HEAD .git/config .git/config.worktree; ln -s /nowhere .git/shallow; chmod 000 .git/objects .git; echo new >new"]}}]}}
 {"state":"edit","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
 END
 	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
