@@ -158,6 +158,7 @@ static bool settle(struct drive *d, const struct step *step, const json_t *absen
 		json_object_set_new(fact, "reason", json_string(reason));
 		json_object_set_new(fact, "payload", json_null());
 		s.ok = false;
+		e = ERR_NONE;
 		failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
 	}
 	tell_of_clone(d, &s);

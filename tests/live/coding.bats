@@ -473,17 +473,12 @@ live() {
 	echo "$output"
 }
 
-@test "hardened: a command that breaks the clone's .git has its state failed, and the machine goes on" {
+# hardened NAME: the same as an ordinary user, on that profile
+hardened() {
 	local port
-	repository "$SCRATCH/ws"
-	WS=$SCRATCH/ws
-	coder fixer "$CHECK" <<'END'
-{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","t=$(git rev-parse HEAD^{tree}); o=.git/objects/$(echo $t | cut -c1-2); mkdir -p $o; echo no >$o/$(echo $t | cut -c3-); rm .git/HEAD .git/config; mkfifo .git/HEAD .git/config .git/config.worktree; ln -s /nowhere .git/shallow; chmod 000 .git/objects .git; echo new >new"]}}]}}
-{"state":"edit","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
-END
 	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
 	give_user "$SCRATCH"
-	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/fixer/rehearsal/a.jsonl" \
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/$1/rehearsal/a.jsonl" \
 		--ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
 	exec 8>"$SCRATCH/end"
 	read -r port <"$SCRATCH/ready"
@@ -494,10 +489,31 @@ END
 	operator6 config set git.commit.email op@host
 	operator6 config set sandbox.run_commands yes
 	operator6 config set sandbox.profile hardened
-	run operator6 machine run --allow-uncommitted "$SCRATCH/fixer"
+	run operator6 machine run --allow-uncommitted "$SCRATCH/$1"
 	exec 8>&-
 	echo "$output"
+}
+
+@test "hardened: a command that breaks the clone's .git has its state failed, and the machine goes on" {
+	repository "$SCRATCH/ws"
+	WS=$SCRATCH/ws
+	coder fixer "$CHECK" <<'END'
+{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","t=$(git rev-parse HEAD^{tree}); o=.git/objects/$(echo $t | cut -c1-2); mkdir -p $o; echo no >$o/$(echo $t | cut -c3-); rm .git/HEAD .git/config; mkfifo .git/HEAD .git/config .git/config.worktree; ln -s /nowhere .git/shallow; chmod 000 .git/objects .git; echo new >new"]}}]}}
+{"state":"edit","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
+END
+	hardened fixer
 	[[ $status -eq 1 && $output == *"profile hardened"*"failed -> undone"*"failed: bad"* ]]
+}
+
+@test "hardened: when the clone cannot be restored, it is said why, not what went wrong before" {
+	repository "$SCRATCH/ws"
+	coder fixer "  before: {kind: tool, command: [sh, -c, 'echo made >made; exit 1'], timeout_secs: 20, on: {ok: bad, nonzero: edit, timeout: bad}}
+$CHECK" before <<'END'
+{"state":"edit","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["rm","-rf",".git/objects",".git/HEAD"]}}]}}
+{"state":"edit","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
+END
+	hardened fixer
+	[[ $status -eq 5 && $output == *"the private clone: git read-tree failed"* ]]
 }
 
 @test "what is protected or hidden and not there is not made: the state has failed, its edits are gone" {
