@@ -374,8 +374,9 @@ int git_clone_send(const struct git_repo *clone, const struct git_repo *to, cons
 		    &(struct git_call){
 			    .args = pack, .arg_count = ARRAY_LEN(pack), .input = &wanted},
 		    &objects, e))
-		return err_wrap(
-			e, "a commit may hold %d MiB of changes", PACK_BYTES_MAX / (1024 * 1024));
+		return objects.failed ? err_wrap(e, "a commit may hold %d MiB of changes",
+						PACK_BYTES_MAX / (1024 * 1024))
+				      : -1;
 	return call_quietly(to,
 		&(struct git_call){.args = unpack,
 			.arg_count = ARRAY_LEN(unpack),

@@ -196,6 +196,9 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	fine(git_branch_move(r, &(struct git_move){"work", head, oid}, e));
 	fine(git_branch_tip(r, "work", tip, e));
 	is_str(tip, oid, "the commit has arrived");
+	struct err why = ERR_NONE;
+	ok(git_clone_send(clone, r, head, "no-such-commit", &why), "what is no commit is not sent");
+	is(strncmp(why.text, "git pack-objects failed", 23), 0, "%s: not for its size", why.text);
 	fine(git_clone_checkout(clone, head, head, e));
 	AUTO_FD int top = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ok(faccessat(top, "new\nname", F_OK, 0), "a checkout leaves nothing else");
