@@ -62,6 +62,7 @@ int hardened_prepare(struct jail *j, struct err *e)
 /* Returns in the launcher only. */
 int hardened_start(struct jail *j, struct err *e)
 {
+	j->launcher = getpid();
 	j->child = fork();
 	if (j->child < 0)
 		return err_errno(e, "cannot start the command's process");
@@ -72,14 +73,16 @@ int hardened_start(struct jail *j, struct err *e)
 }
 
 /* In the command's process. The kernel forgets the death signal when ids change, so it is asked for
- * afterwards. */
+ * afterwards; the launcher may have died before that, and nothing would bound the command. */
 int hardened_become(struct jail *j, struct err *e)
 {
 	bool other = j->root == ROOT_HOST && j->host_uid;
 	if (other && (setgroups(0, NULL) || setresgid(j->host_gid, j->host_gid, j->host_gid) ||
 			     setresuid(j->host_uid, j->host_uid, j->host_uid)))
 		return err_errno(e, "cannot become the workspace's owner");
-	return prctl(PR_SET_PDEATHSIG, SIGKILL) ? err_errno(e, "cannot die with the launcher") : 0;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return err_errno(e, "cannot die with the launcher");
+	return getppid() == j->launcher ? 0 : err_set(e, "the launcher has ended");
 }
 
 /* Direct children only: killing them hands theirs to us, so the loop ends when there are none. */

@@ -43,6 +43,7 @@ struct jail {
 	int group_fd;       /* of the first, to start PID 1 in, or -1 */
 	char *temp_dir;     /* hardened: private, removed afterwards; owned */
 	char **argv, **env; /* of the command, in its own process; argv from 1 on */
+	pid_t launcher;     /* hardened: who is to be the command's parent */
 	pid_t child;        /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
 };

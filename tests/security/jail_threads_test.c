@@ -1,4 +1,6 @@
 /*
+ * Two orders in which the processes of a jail seldom go on, made by a tracer.
+ *
  * PID 1 of a strict jail learns of the command's end by a signal, which the kernel gives to
  * whichever thread of it takes it. Here the network's helper is stopped when all it has left to do
  * is to end, and PID 1 before it waits; the command ends; then the helper goes first.
@@ -11,9 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { USER = 61234, TEMP_DIR_BYTES = sizeof("/tmp/agent6-jail-XXXXXX") };
 
 struct jailed {
 	pid_t launcher, first, helper, command;
@@ -67,14 +73,14 @@ static void go_on(pid_t pid, int status)
 	ptrace(PTRACE_SYSCALL, pid, NULL, told ? signal_number : 0);
 }
 
-/* Returns the launcher's exit status. */
+/* To the end of all of them. Returns the launcher's exit status. */
 static int follow(struct jailed *j)
 {
-	int status = 0;
-	for (;;) {
-		pid_t pid = waitpid(-1, &status, __WALL);
-		if (pid < 0 || (pid == j->launcher && !WIFSTOPPED(status)))
-			return pid < 0 ? -1 : WEXITSTATUS(status);
+	int status, last = -1;
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, __WALL)) > 0) {
+		if (pid == j->launcher && WIFEXITED(status))
+			last = WEXITSTATUS(status);
 		if (WIFSTOPPED(status)) {
 			meet(j, pid);
 			if (WSTOPSIG(status) != (SIGTRAP | 0x80) || !stands(j, pid))
@@ -89,18 +95,29 @@ static int follow(struct jailed *j)
 			ptrace(PTRACE_SYSCALL, j->helper, NULL, 0);
 		}
 	}
+	return last;
 }
 
-static void launch(void)
+/* A launcher that waits to be followed; the command is `argv`, a list. */
+static pid_t launch(const char *profile, const char *argv)
 {
 	const char *bin = getenv("AGENT6_BIN"), *scratch = tap_scratch();
 	char jail[PATH_MAX];
-	tree_dir(scratch, "ws");
+	int status;
+	pid_t pid = fork();
+	if (pid) {
+		waitpid(pid, &status, 0);
+		ptrace(PTRACE_SETOPTIONS, pid, NULL,
+			PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE |
+				PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
+		ptrace(PTRACE_SYSCALL, pid, NULL, 0);
+		return pid;
+	}
 	FILE *policy = tmpfile();
 	fprintf(policy,
-		"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"true\"],\"cwd\":\"%s/ws\","
-		"\"workspace\":{\"path\":\"%s/ws\",\"access\":\"read\"},\"timeout_secs\":10}",
-		scratch, scratch);
+		"{\"version\":1,\"profile\":\"%s\",\"argv\":%s,\"cwd\":\"%s/ws\",\"workspace\":"
+		"{\"path\":\"%s/ws\",\"access\":\"write\"},\"timeout_secs\":10}",
+		profile, argv, scratch, scratch);
 	rewind(policy);
 	dup2(fileno(policy), STDIN_FILENO);
 	snprintf(jail, sizeof(jail), "%s/agent6-jail", bin ? bin : "build/bin");
@@ -110,19 +127,61 @@ static void launch(void)
 	_exit(252);
 }
 
-int main(void)
+static void helper_goes_first(void)
 {
-	int status;
-	tap_scratch();
-	struct jailed j = {.launcher = fork()};
-	if (!j.launcher)
-		launch();
-	waitpid(j.launcher, &status, 0);
-	ptrace(PTRACE_SETOPTIONS, j.launcher, NULL,
-		PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE |
-			PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
-	ptrace(PTRACE_SYSCALL, j.launcher, NULL, 0);
+	struct jailed j = {.launcher = launch("strict", "[\"true\"]")};
 	is(follow(&j), 0, "the command's end is seen, whichever thread goes on first");
 	ok(j.command_ended && j.first_stands && !j.helper_stands, "each stood where it was to");
+}
+
+/* The launcher is killed when it has begun to wait, at which its private directory stays. Whether
+ * it has been. */
+static bool is_killed(pid_t launcher, char temp_dir[TEMP_DIR_BYTES])
+{
+	struct __ptrace_syscall_info call = {0};
+	ptrace(PTRACE_GET_SYSCALL_INFO, launcher, (void *)sizeof(call), &call);
+	if (call.op != PTRACE_SYSCALL_INFO_ENTRY)
+		return false;
+	struct iovec to = {temp_dir, TEMP_DIR_BYTES - 1},
+		     from = {(void *)(uintptr_t)call.entry.args[0], TEMP_DIR_BYTES - 1};
+	if (call.entry.nr == SYS_mkdir)
+		process_vm_readv(launcher, &to, 1, &from, 1, 0);
+	return call.entry.nr == SYS_poll && !kill(launcher, SIGKILL);
+}
+
+/* Without namespaces nothing ends with the launcher but what has asked for it. */
+static void launcher_goes_first(void)
+{
+	pid_t launcher = launch("hardened", "[\"touch\",\"ran\"]"), command = 0, pid;
+	char temp_dir[TEMP_DIR_BYTES] = "", ran[PATH_MAX];
+	int status, last = -1;
+	while ((pid = waitpid(-1, &status, __WALL)) > 0) {
+		if (pid == launcher && !WIFSTOPPED(status))
+			ptrace(PTRACE_SYSCALL, command, NULL, 0);
+		else if (pid == launcher && !is_killed(pid, temp_dir))
+			go_on(pid, status);
+		else if (pid != launcher && !command)
+			command = pid;
+		else if (pid == command && WIFSTOPPED(status))
+			go_on(pid, status);
+		else if (pid == command)
+			last = status;
+	}
+	snprintf(ran, sizeof(ran), "%s/ws/ran", tap_scratch());
+	ok(access(ran, F_OK), "who finds the launcher gone runs nothing");
+	ok(WIFEXITED(last) && WEXITSTATUS(last) == 125, "and ends");
+	ok(!rmdir(temp_dir), "%s was the private directory", temp_dir);
+}
+
+int main(void)
+{
+	const char *scratch = tap_scratch();
+	tree_dir(scratch, "ws");
+	char ws[PATH_MAX];
+	snprintf(ws, sizeof(ws), "%s/ws", scratch);
+	if (chmod(scratch, 0755) || (geteuid() == 0 && chown(ws, USER, USER)))
+		bail("cannot give %s away", ws);
+	helper_goes_first();
+	launcher_goes_first();
 	return tap_done();
 }
