@@ -5,7 +5,9 @@
 #include "jail/layout.h"
 #include "jail/policy.h"
 #include "tests/kit/tap.h"
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -31,18 +33,20 @@ static void test_least(void)
 		"PATH is filled in");
 }
 
+/* Every field. */
+static const char whole[] =
+	LEAST(",\"env\":{\"LANG\":\"C\",\"A\":\"\"},\"network\":{\"proxy_fd\":5},"
+	      "\"read\":[\"/a\"],\"write\":[\"/b\",\"/c\"],\"protect\":[\"/srv/.git\"],"
+	      "\"hide\":[\"/srv/"
+	      ".env\"],\"limits\":{\"memory_mb\":1,\"cpu_secs\":2,\"processes\":3,"
+	      "\"open_files\":4,\"file_mb\":5,\"tmp_mb\":6},\"bundle\":\"/d\","
+	      "\"require\":{\"landlock\":5},\"allow_root_jail\":true");
+
 static void test_whole(void)
 {
-	static const char text[] =
-		LEAST(",\"env\":{\"LANG\":\"C\",\"A\":\"\"},\"network\":{\"proxy_fd\":5},"
-		      "\"read\":[\"/a\"],\"write\":[\"/b\",\"/c\"],\"protect\":[\"/srv/.git\"],"
-		      "\"hide\":[\"/srv/"
-		      ".env\"],\"limits\":{\"memory_mb\":1,\"cpu_secs\":2,\"processes\":3,"
-		      "\"open_files\":4,\"file_mb\":5,\"tmp_mb\":6},\"bundle\":\"/d\","
-		      "\"require\":{\"landlock\":5},\"allow_root_jail\":true");
 	AUTO_POLICY p;
 	struct err e = ERR_NONE;
-	if (!ok(!policy_decode(text, strlen(text), &p, &e), "every field: %s", e.text))
+	if (!ok(!policy_decode(whole, strlen(whole), &p, &e), "every field: %s", e.text))
 		return;
 	is(p.proxy_fd, 5, "proxy_fd");
 	is(json_array_size(p.read) + json_array_size(p.write) + json_array_size(p.protect) +
@@ -54,6 +58,19 @@ static void test_whole(void)
 	ok(p.allow_root_jail, "allow_root_jail");
 	is_str(json_string_value(json_object_get(p.env, "LANG")), "C",
 		"a variable of the policy replaces the default");
+}
+
+static void test_schema(void)
+{
+	char file[PATH_MAX];
+	const char *name;
+	json_t *any;
+	snprintf(file, sizeof(file), "%s/schema/policy.schema.json", getenv("AGENT6_SRC"));
+	json_auto_t *schema = json_load_file(file, 0, NULL), *policy = json_loads(whole, 0, NULL);
+	json_t *fields = json_object_get(schema, "properties");
+	json_object_foreach (fields, name, any)
+		ok(json_object_get(policy, name), "a policy has the schema's field \"%s\"", name);
+	is(json_object_size(fields), json_object_size(policy), "and no other");
 }
 
 static const struct {
@@ -237,6 +254,7 @@ int main(void)
 {
 	test_least();
 	test_whole();
+	test_schema();
 	test_refusals();
 	test_layout();
 	test_hidden();
