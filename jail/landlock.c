@@ -97,7 +97,7 @@ int landlock_allow(struct jail *j, struct err *e)
 	}
 	if (j->temp_dir && allow(j, j->temp_dir, RIGHTS_WRITE, e))
 		return -1;
-	return report_tell(j->report);
+	return report_tell(j->report, e);
 }
 
 int landlock_apply(struct jail *j, struct err *e)

@@ -26,7 +26,6 @@ static int set_limit(unsigned what, const char *name, uint64_t value, struct err
  * waits for the number at its limits. */
 int limits_count(struct jail *j, struct err *e)
 {
-	(void)e;
 	struct report *r = j->report;
 	char path[300];
 	struct stat st;
@@ -41,7 +40,7 @@ int limits_count(struct jail *j, struct err *e)
 	}
 	if (all)
 		closedir(all);
-	return report_tell(r);
+	return report_tell(r, e);
 }
 
 /* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.

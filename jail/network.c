@@ -60,7 +60,11 @@ static int make(void)
 static int help(void *report)
 {
 	make();
-	return report_tell(report);
+	if (report_tell(report, &made.why)) { /* PID 1 would sleep for ever */
+		report_fail(report, "network", &made.why);
+		_exit(125);
+	}
+	return 0;
 }
 
 /* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
@@ -72,7 +76,7 @@ int network_begin(struct jail *j, struct err *e)
 	static const char *const words[] = {"none", "host", "proxy"};
 	j->report->layers.network = words[j->policy.network];
 	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
-		return report_tell(j->report);
+		return report_tell(j->report, e);
 	made.begun = clone(help, stack + sizeof(stack),
 			     CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, j->report) > 0;
 	return made.begun ? 0 : err_errno(e, "cannot start the network's helper");

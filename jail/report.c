@@ -22,11 +22,12 @@ int report_fail(struct report *r, const char *stage, const struct err *why)
 	return -1;
 }
 
-int report_tell(struct report *r)
+int report_tell(struct report *r, struct err *e)
 {
 	__atomic_add_fetch(&r->told, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &r->told, FUTEX_WAKE, 1, NULL, NULL, 0);
-	return 0;
+	return syscall(SYS_futex, &r->told, FUTEX_WAKE, 1, NULL, NULL, 0) < 0
+		       ? err_errno(e, "cannot wake the process that waits for this")
+		       : 0;
 }
 
 void report_await(struct report *r, uint32_t count)

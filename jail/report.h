@@ -63,8 +63,9 @@ struct report {
 /* The page. Without memory for it nothing can be told: the program ends with 125. */
 struct report *report_new(void);
 /* One thing more is done that another process or thread waits for. Hardened: the Landlock rules,
- * then the count of the user's tasks; strict: those rules and the network. Always 0. */
-int report_tell(struct report *r);
+ * then the count of the user's tasks; strict: those rules and the network. -1: the other may sleep
+ * for ever, so the jail has to end. */
+int report_tell(struct report *r, struct err *e);
 /* Waits for `count` of them; who waits for one that has died dies with it. */
 void report_await(struct report *r, uint32_t count);
 /* Records a failed step; the first one stays. Always -1. */
