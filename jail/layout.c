@@ -102,16 +102,19 @@ const struct place *layout_above(const struct layout *l, const char *path)
 	return deepest(l, path, path_is_below);
 }
 
-/* A path that is not visible through any grant needs neither protection nor hiding. */
+/* A path that is not visible through any place needs neither protection nor hiding; nor does one behind
+ * a link of the host's own (/lib on a merged-/usr host), which has another name. */
 static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
 	const struct place *above = deepest(l, path, path_is_within);
+	bool shown = above && (above->kind == PLACE_WRITE ||
+				      (kind == PLACE_HIDE && above->kind == PLACE_READ));
 	struct stat st;
 	for (size_t i = 0; kind == PLACE_READ && !above && i < l->count; i++)
 		if (l->place[i].kind == PLACE_WRITE && path_is_within(l->place[i].path, path))
 			return err_set(e, "%s is protected and %s is writable inside it", path,
 				l->place[i].path);
-	if (!above || (kind == PLACE_READ && above->kind != PLACE_WRITE))
+	if (!shown || (!above->grant && !lstat(above->path, &st) && S_ISLNK(st.st_mode)))
 		return 0;
 	struct place place = {.kind = kind, .exec = above->exec, .grant = true};
 	if (!lstat(path, &st))
@@ -134,7 +137,8 @@ static int by_path(const void *left, const void *right)
 		;
 	int order = (*a && *b ? (*b == '/') - (*a == '/') : 0);
 	order = order ? order : (unsigned char)*a - (unsigned char)*b;
-	return order ? order : (int)p->kind - (int)q->kind;
+	order = order ? order : (int)p->kind - (int)q->kind;
+	return order ? order : q->grant - p->grant;
 }
 
 /* Sorts, keeps of two places at one path the stricter, and drops what lies below a hidden one: it
@@ -202,16 +206,16 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 	l->count = l->missing_count = l->text_len = 0;
 	l->scan_cut = false;
 	if (add_workspace(l, p, e) || add_all(l, p->read, PLACE_READ, add_grant, e) ||
-		add_all(l, p->write, PLACE_WRITE, add_grant, e) ||
+		add_all(l, p->write, PLACE_WRITE, add_grant, e) || add_own(l, p, e) ||
 		add_all(l, p->protect, PLACE_READ, add_held, e) ||
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);
-	for (size_t i = 0, count = l->count; scan && LAYER_ON("mask") && i < count; i++)
-		if (l->place[i].kind >= PLACE_READ && !layout_above(l, l->place[i].path))
-			scan_tree(l, l->place[i].path);
-	if (add_own(l, p, e))
-		return -1;
+	for (size_t i = 0, count = l->count; scan && LAYER_ON("mask") && i < count; i++) {
+		const struct place *grant = &l->place[i], *above = layout_above(l, grant->path);
+		if (grant->grant && grant->kind >= PLACE_READ && !(above && above->grant))
+			scan_tree(l, grant->path);
+	}
 	sort(l);
 	return LAYER_ON("pin") ? add_pins(l, e) : 0;
 }

@@ -89,6 +89,13 @@ check_protected() {
 	[[ $output != *$'\nkey'* && $output != key* && -d $WS/secret ]]
 }
 
+@test "what is hidden of the host's system directories is empty, too" {
+	run jail "hide=[\"/usr/share/common-licenses\",\"/usr/bin/id\",\"/bin/id\",\"/tmp/none\",\"/etc/none\"]" -- \
+		sh -c 'ls /usr/share/common-licenses; cat /usr/bin/id; ls /usr/share/perl-base | head -1; touch /tmp/none'
+	echo "$output"
+	[[ $status -eq 0 && -n $output && $output != *GPL* && $output != *ELF* ]]
+}
+
 @test "sockets and pipes of the workspace are masked" {
 	need socat
 	mkdir -p "$WS/a/b"
