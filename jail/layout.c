@@ -102,8 +102,8 @@ const struct place *layout_above(const struct layout *l, const char *path)
 	return deepest(l, path, path_is_below);
 }
 
-/* A path that is not visible through any place needs neither protection nor hiding; nor does one behind
- * a link of the host's own (/lib on a merged-/usr host), which has another name. */
+/* A path that is not visible through any place needs neither protection nor hiding; nor does one
+ * behind a link of the host's own (/lib on a merged-/usr host), which has another name. */
 static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
 	const struct place *above = deepest(l, path, path_is_within);
