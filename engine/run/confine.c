@@ -191,6 +191,17 @@ static bool runs_commands(const struct machine *m, const struct config *c)
 	return false;
 }
 
+/* Where every command may read, whatever is granted (jail/root_table.h). */
+static bool is_system(const char *path)
+{
+	static const char *const dirs[] = {
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (path_is_within(path, dirs[i]))
+			return true;
+	return false;
+}
+
 /* Landlock cannot take a part out of what it has granted. */
 static void check_hidden(struct refusals *r, const struct confine *c)
 {
@@ -204,7 +215,7 @@ static void check_hidden(struct refusals *r, const struct confine *c)
 	json_array_foreach (hidden, i, path) {
 		const char *text = json_string_value(path);
 		if (!path_is_within(text, c->workspace) && !granted(text, &s->read) &&
-			!granted(text, &s->write))
+			!granted(text, &s->write) && !is_system(text))
 			continue;
 		snprintf(why, sizeof(why),
 			"%s is to be hidden, and lies where commands may read, which "

@@ -69,6 +69,8 @@ without_userns() {
 	hiding hardened "$SCRATCH/ws/.env"
 	[[ $status -eq 2 && $output == *"ws/.env is to be hidden"*"sandbox.profile strict"* ]]
 	[[ ! -s $(instance tool)/journal.jsonl ]]
+	hiding hardened /usr/share/common-licenses
+	[[ $status -eq 2 && $output == *"/usr/share/common-licenses is to be hidden"* ]]
 	hiding strict "$SCRATCH/ws/.env"
 	[[ $status -eq 0 ]]
 	hiding hardened "$SCRATCH/elsewhere/key"
