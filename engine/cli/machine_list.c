@@ -12,7 +12,7 @@
 
 enum {
 	LIST_BYTES_MAX = 64 * 1024,
-	CELL_BYTES_MAX = 4096,
+	CELLS_BYTES_MAX = 256 * 1024 * 1024,
 	NAME_MAX_COLUMNS = 64,
 	DESCRIPTION_COLUMNS = 200
 };
@@ -33,8 +33,12 @@ enum column { COLUMNS(X) COLUMN_COUNT };
 static const char *const heads[] = {COLUMNS(X)};
 #undef X
 
+/* A table is as wide as what stands in it, so its rows are kept until the last one is known: as
+ * text, of which ten thousand take less than a megabyte. */
 struct listing {
-	json_t *rows;
+	json_t *rows;     /* for --json, else NULL */
+	struct buf cells; /* for people: each cell and a NUL, row by row */
+	size_t widths[COLUMN_COUNT];
 	const char *repo_dir;
 };
 
@@ -97,55 +101,52 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 	}
 }
 
-/* As wide as what stands in them. */
-static void measure(const json_t *rows, size_t widths[COLUMN_COUNT])
+static void end_cell(struct listing *l, size_t c, size_t start)
+{
+	size_t width = utf8_count(l->cells.data + start, l->cells.len - start);
+	l->widths[c] = width > l->widths[c] ? width : l->widths[c];
+	buf_addc(&l->cells, '\0');
+}
+
+static void add_heads(struct listing *l)
 {
 	for (size_t c = 0; c < COLUMN_COUNT; c++) {
-		size_t i;
-		json_t *status;
-		widths[c] = strlen(heads[c]);
-		json_array_foreach ((json_t *)(uintptr_t)rows, i, status) {
-			AUTO_BUF text;
-			buf_init(&text, CELL_BYTES_MAX);
-			cell(status, (enum column)c, &text);
-			size_t width = utf8_count(text.data, text.len);
-			widths[c] = width > widths[c] ? width : widths[c];
-		}
+		size_t start = l->cells.len;
+		buf_adds(&l->cells, heads[c]);
+		end_cell(l, c, start);
 	}
 }
 
-/* `status` NULL: the heads. */
-static void print_row(const json_t *status, const size_t widths[COLUMN_COUNT])
+static void add_row(struct listing *l, const json_t *status)
 {
-	size_t at = 0;
+	for (size_t c = 0; c < COLUMN_COUNT; c++) {
+		size_t start = l->cells.len;
+		cell(status, (enum column)c, &l->cells);
+		end_cell(l, c, start);
+	}
+}
+
+static void print_table(const struct listing *l)
+{
+	size_t columns = text_columns(STDOUT_FILENO);
 	AUTO_BUF line, shown;
 	buf_init(&line, LIST_BYTES_MAX);
 	buf_init(&shown, LIST_BYTES_MAX);
-	for (size_t c = 0; c < COLUMN_COUNT; c++) {
-		if (c)
-			text_pad(&line, at, widths[c - 1] + 2);
-		at = line.len;
-		if (status)
-			cell(status, (enum column)c, &line);
-		else
-			buf_adds(&line, heads[c]);
+	for (const char *text = l->cells.data; text < l->cells.data + l->cells.len;) {
+		buf_clear(&line);
+		buf_clear(&shown);
+		for (size_t c = 0, at = 0; c < COLUMN_COUNT; c++, text += strlen(text) + 1) {
+			if (c)
+				text_pad(&line, at, l->widths[c - 1] + 2);
+			at = line.len;
+			buf_adds(&line, text);
+		}
+		while (line.len && line.data[line.len - 1] == ' ')
+			line.data[--line.len] = '\0';
+		bool fits = utf8_count(line.data, line.len) <= columns;
+		text_clean(&shown, line.data, fits ? columns : columns - 3);
+		puts(shown.data);
 	}
-	while (line.len && line.data[line.len - 1] == ' ')
-		line.data[--line.len] = '\0';
-	size_t columns = text_columns(STDOUT_FILENO);
-	bool fits = utf8_count(line.data, line.len) <= columns;
-	text_clean(&shown, line.data, fits ? columns : columns - 3);
-	puts(shown.data);
-}
-
-static void print_table(const json_t *rows)
-{
-	size_t widths[COLUMN_COUNT], i;
-	json_t *status;
-	measure(rows, widths);
-	print_row(NULL, widths);
-	json_array_foreach ((json_t *)(uintptr_t)rows, i, status)
-		print_row(status, widths);
 }
 
 static void each(void *ctx, const json_t *brief)
@@ -154,7 +155,14 @@ static void each(void *ctx, const json_t *brief)
 	json_t *status = json_copy((json_t *)(uintptr_t)brief);
 	json_t *what = description(l->repo_dir, text_of(brief, "id"));
 	json_object_set_new(status, "description", what ? what : json_null());
-	json_array_append_new(l->rows, status);
+	if (l->rows) {
+		json_array_append_new(l->rows, status);
+		return;
+	}
+	if (!l->cells.len)
+		add_heads(l);
+	add_row(l, status);
+	json_decref(status);
 }
 
 static int run(const struct call *c)
@@ -163,20 +171,25 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
-	json_auto_t *rows = json_array();
+	json_auto_t *rows = call_has(c, "json") ? json_array() : NULL;
 	struct listing l = {.rows = rows, .repo_dir = setup.place.repo_dir};
+	buf_init(&l.cells, CELLS_BYTES_MAX);
 	int code = EXIT_OK;
 	if (status_each(&setup.place, each, &l, &e)) {
 		code = fail(EXIT_REFUSED, &e);
-	} else if (call_has(c, "json")) {
+	} else if (rows) {
 		AUTO_FREE char *text = json_text(rows);
 		puts(text ? text : "[]");
-	} else if (json_array_size(rows)) {
-		print_table(rows);
+	} else if (l.cells.failed) {
+		err_set(&e, "there are too many instances for one table; use --json");
+		code = fail(EXIT_REFUSED, &e);
+	} else if (l.cells.len) {
+		print_table(&l);
 	} else {
 		text_complain("no instance of this repository or directory yet; `agent6 machine "
 			      "run` starts one");
 	}
+	buf_done(&l.cells);
 	setup_done(&setup);
 	return code;
 }
