@@ -66,9 +66,9 @@ static int add_grant(struct layout *l, const char *path, enum place_kind kind, s
 	if (is_listed(LIST("/tmp", "/etc", "/run"), path, false))
 		return err_set(
 			e, "%s cannot be granted as a whole; name what is needed in it", path);
-	if (writable && is_listed(LIST(ROOT_SYSTEM_DIRS), path, false))
+	if (writable && is_listed(LIST(PATH_SYSTEM_DIRS), path, false))
 		return err_set(e, "the system directory %s cannot be writable", path);
-	bool exec = writable || is_listed(LIST(ROOT_SYSTEM_DIRS, "/opt"), path, true);
+	bool exec = writable || is_listed(LIST(PATH_SYSTEM_DIRS, "/opt"), path, true);
 	return layout_add(l, path, (struct place){.kind = kind, .exec = exec, .grant = true}, e);
 }
 

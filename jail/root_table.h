@@ -3,15 +3,14 @@
  */
 #ifndef JAIL_ROOT_TABLE_H
 #define JAIL_ROOT_TABLE_H
+#include "base/path.h"
 
 /* clang-format off */
-#define ROOT_SYSTEM_DIRS "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
-
 /* When, what lies there (layout.h), whether programs run from it, paths. Of the host's /etc, what
  * loaders and toolchains need and what identifies nobody. Some files are written for a jail with a
  * root of its own; without one the host's must be read. What is read may be absent on the host. */
 #define ROOT_PLACES(X) \
-	X(ALWAYS, PLACE_READ, true, ROOT_SYSTEM_DIRS) \
+	X(ALWAYS, PLACE_READ, true, PATH_SYSTEM_DIRS) \
 	X(ALWAYS, PLACE_READ, false, \
 		"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs", \
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust", \

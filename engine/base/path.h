@@ -12,4 +12,7 @@ bool path_is_normal(const char *path);
  * components; the same, or they are equal. */
 bool path_is_below(const char *path, const char *dir);
 bool path_is_within(const char *path, const char *dir);
+
+/* The host's own directories, which every jailed command may read. */
+#define PATH_SYSTEM_DIRS "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 #endif

@@ -191,11 +191,9 @@ static bool runs_commands(const struct machine *m, const struct config *c)
 	return false;
 }
 
-/* Where every command may read, whatever is granted (jail/root_table.h). */
 static bool is_system(const char *path)
 {
-	static const char *const dirs[] = {
-		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+	static const char *const dirs[] = {PATH_SYSTEM_DIRS};
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (path_is_within(path, dirs[i]))
 			return true;
