@@ -404,6 +404,20 @@ $FINISH"
 	[[ $status -eq 2 && $output == *"branch agent6/machine-fixer is at"*"move it back"* ]]
 }
 
+# local_provider NAME: an ordinary user's provider, which answers as NAME's rehearsal does, until 8 is closed
+local_provider() {
+	local port
+	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
+	give_user "$SCRATCH"
+	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/$1/rehearsal/a.jsonl" \
+		--ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
+	exec 8>"$SCRATCH/end"
+	read -r port <"$SCRATCH/ready"
+	operator6() { as_user env HOME="$SCRATCH/user-home" "$AGENT6_BIN/agent6" "$@"; }
+	operator6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" --model test <<<''
+	operator6 config set providers.local.prices.test '{input: 1, output: 5}'
+}
+
 @test "hardened, with the operator's own git identity: a command that poisons the clone's .git runs nothing" {
 	local port
 	repository "$SCRATCH/ws"
@@ -424,15 +438,7 @@ $FINISH
 	END
 	git -C "$SCRATCH/ws" add poison.sh
 	git -C "$SCRATCH/ws" -c user.name=op -c user.email=op@host commit -qm poison
-	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
-	give_user "$SCRATCH"
-	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/fixer/rehearsal/a.jsonl" \
-		--ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
-	exec 8>"$SCRATCH/end"
-	read -r port <"$SCRATCH/ready"
-	operator6() { as_user env HOME="$SCRATCH/user-home" "$AGENT6_BIN/agent6" "$@"; }
-	operator6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" --model test <<<''
-	operator6 config set providers.local.prices.test '{input: 1, output: 5}'
+	local_provider fixer
 	operator6 config set sandbox.profile hardened
 	run operator6 machine run --allow-uncommitted "$SCRATCH/fixer"
 	echo "$output"
@@ -475,16 +481,7 @@ live() {
 
 # hardened NAME: the same as an ordinary user, on that profile
 hardened() {
-	local port
-	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
-	give_user "$SCRATCH"
-	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/$1/rehearsal/a.jsonl" \
-		--ready-fd 7 <"$SCRATCH/end" 7>"$SCRATCH/ready" 3>&- &
-	exec 8>"$SCRATCH/end"
-	read -r port <"$SCRATCH/ready"
-	operator6() { as_user env HOME="$SCRATCH/user-home" "$AGENT6_BIN/agent6" "$@"; }
-	operator6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" --model test <<<''
-	operator6 config set providers.local.prices.test '{input: 1, output: 5}'
+	local_provider "$1"
 	operator6 config set git.commit.name op
 	operator6 config set git.commit.email op@host
 	operator6 config set sandbox.run_commands yes
