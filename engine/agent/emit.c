@@ -16,9 +16,10 @@ int emit(const char *name, json_t *members)
 	buf_init(&line, LINE_CAP_BYTES);
 	json_write(&line, event);
 	json_decref(event);
-	if (buf_addc(&line, '\n')) {
-		emit_notice("an event of kind %s was longer than %d bytes and is left out", name,
-			LINE_CAP_BYTES);
+	if (buf_addc(&line, '\n') || json_too_many(line.data, line.len)) {
+		emit_notice("an event of kind %s is left out: it has more than %d bytes or %d "
+			    "values",
+			name, LINE_CAP_BYTES, JSON_VALUES_MAX);
 		return -1;
 	}
 	if (io_write(STDOUT_FILENO, line.data, line.len))

@@ -4,47 +4,74 @@
 #include <stdint.h>
 #include <string.h>
 
+/* What jansson allocates for an empty list or object, in those for a number. */
+enum { CONTAINER_VALUES = 4 };
+
+struct extent {
+	size_t depth, deepest, values;
+};
+
+static void extend(struct extent *x, char c)
+{
+	if (c == ',') {
+		x->values++;
+	} else if (c == '[' || c == '{') {
+		x->values += CONTAINER_VALUES;
+		if (++x->depth > x->deepest)
+			x->deepest = x->depth;
+	} else if ((c == ']' || c == '}') && x->depth) {
+		x->depth--;
+	}
+}
+
 /* jansson's own nesting limit is 2048: fine for its stack, too deep for ours. Brackets inside
  * strings are skipped; malformed text is left for jansson to refuse. */
-static size_t depth_of(const char *text, size_t len)
+static struct extent extent_of(const char *text, size_t len)
 {
-	size_t depth = 0, deepest = 0;
+	struct extent x = {0};
 	bool quoted = false;
 	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-		if (quoted) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				quoted = false;
-		} else if (c == '"') {
-			quoted = true;
-		} else if (c == '[' || c == '{') {
-			if (++depth > deepest)
-				deepest = depth;
-		} else if ((c == ']' || c == '}') && depth) {
-			depth--;
-		}
+		if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			extend(&x, text[i]);
+		else if (text[i] == '\\')
+			i++;
 	}
-	return deepest;
+	return x;
+}
+
+bool json_too_many(const char *text, size_t len)
+{
+	return extent_of(text, len).values > JSON_VALUES_MAX;
 }
 
 json_t *json_read(const char *text, size_t len, size_t cap_bytes, struct err *e)
 {
-	return json_read_nested(text, len, (struct json_cap){cap_bytes, JSON_DEPTH_MAX}, e);
+	struct json_cap cap = {cap_bytes, JSON_DEPTH_MAX, JSON_VALUES_MAX};
+	return json_read_nested(text, len, cap, e);
+}
+
+static int check_extent(const char *text, size_t len, struct json_cap cap, struct err *e)
+{
+	if (len > cap.bytes)
+		return err_set(e, "the JSON text has %zu bytes, more than the limit of %zu", len,
+			cap.bytes);
+	struct extent x = extent_of(text, len);
+	if (x.deepest > cap.depth)
+		return err_set(e, "the JSON text nests deeper than %zu levels", cap.depth);
+	if (x.values > cap.values)
+		return err_set(e,
+			"the JSON text holds more than %zu values (a list or an object counts as "
+			"%d)",
+			cap.values, CONTAINER_VALUES);
+	return 0;
 }
 
 json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, struct err *e)
 {
-	if (len > cap.bytes) {
-		err_set(e, "the JSON text has %zu bytes, more than the limit of %zu", len,
-			cap.bytes);
+	if (check_extent(text, len, cap, e))
 		return NULL;
-	}
-	if (depth_of(text, len) > cap.depth) {
-		err_set(e, "the JSON text nests deeper than %zu levels", cap.depth);
-		return NULL;
-	}
 	json_error_t why;
 	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 	if (!value)

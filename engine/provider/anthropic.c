@@ -69,8 +69,8 @@ static bool is_thought_type(const json_t *block)
  * that has changed, the turn goes back without. NULL: nothing else was said. Heap. */
 static char *thoughtless(const char *raw)
 {
-	json_auto_t *content = json_read_nested(
-		raw, strlen(raw), (struct json_cap){SIZE_MAX, JSON_DEPTH_MAX + BLOCK_LEVELS}, NULL);
+	json_auto_t *content = json_read_nested(raw, strlen(raw),
+		(struct json_cap){SIZE_MAX, JSON_DEPTH_MAX + BLOCK_LEVELS, SIZE_MAX}, NULL);
 	if (!content)
 		return strdup(raw);
 	for (size_t i = json_array_size(content); i > 0; i--)

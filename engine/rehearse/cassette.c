@@ -107,7 +107,8 @@ int cassette_read(struct cassette *c, const char *name, struct err *e)
 		const char *newline = memchr(text + at, '\n', len - at);
 		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
 		bool blank = strspn(text + at, " \t\r") >= line_len;
-		json_auto_t *value = blank ? NULL : json_read(text + at, line_len, line_len, e);
+		struct json_cap cap = {line_len, JSON_DEPTH_MAX, SIZE_MAX};
+		json_auto_t *value = blank ? NULL : json_read_nested(text + at, line_len, cap, e);
 		if (!blank && (!value || check_exchange(value, e) ||
 				      add_exchange(c, value, name, number, e)))
 			return err_wrap(e, "%s:%zu", name, number);

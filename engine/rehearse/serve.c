@@ -126,8 +126,8 @@ void player_serve(struct player *p, const struct http_request *q, struct rendere
 		render_error(wire, 404, "there is nothing at this path", out);
 		return;
 	}
-	json_auto_t *body = json_read_nested(
-		q->body, q->body_len, (struct json_cap){HTTP_BODY_MAX, REQUEST_DEPTH_MAX}, &e);
+	json_auto_t *body = json_read_nested(q->body, q->body_len,
+		(struct json_cap){HTTP_BODY_MAX, REQUEST_DEPTH_MAX, SIZE_MAX}, &e);
 	json_auto_t *request = body ? neutral(q, wire, body, &e) : NULL;
 	if (!request) {
 		tell_failure(p, &who, "refused", e.text);

@@ -216,7 +216,7 @@ bool journal_has(int fd, const struct journal_mark *mark)
 
 json_t *journal_decode(const char *line, size_t len, struct err *e)
 {
-	struct json_cap cap = {JOURNAL_LINE_MAX, JSON_DEPTH_MAX + 8};
+	struct json_cap cap = {JOURNAL_LINE_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
 	json_t *event = json_read_nested(line, len, cap, e);
 	if (!event || !json_is_object(event)) {
 		json_decref(event);

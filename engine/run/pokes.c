@@ -69,7 +69,7 @@ static json_t *read_poke(const struct instance *i, const char *name)
 	snprintf(path, sizeof(path), "pokes/%s", name);
 	if (io_read_file(i->dir_fd, path, POKE_BYTES_MAX, &text, &len, NULL))
 		return NULL;
-	struct json_cap cap = {POKE_BYTES_MAX, JSON_DEPTH_MAX + 1};
+	struct json_cap cap = {POKE_BYTES_MAX, JSON_DEPTH_MAX + 1, SIZE_MAX};
 	json_t *payload = json_read_nested(text, len, cap, NULL);
 	if (json_is_object(payload))
 		return payload;

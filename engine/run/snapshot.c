@@ -45,7 +45,7 @@ static json_t *load(const struct instance *i, struct journal_mark *at, json_t **
 	size_t len = 0;
 	if (io_read_file(i->dir_fd, "snapshot.json", SNAPSHOT_BYTES_MAX, &text, &len, NULL))
 		return NULL;
-	struct json_cap cap = {SNAPSHOT_BYTES_MAX, JSON_DEPTH_MAX + 8};
+	struct json_cap cap = {SNAPSHOT_BYTES_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
 	json_t *all = json_read_nested(text, len, cap, NULL);
 	const char *chain, *sum;
 	char wanted[SHA256_HEX + 1];

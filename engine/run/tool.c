@@ -186,7 +186,7 @@ static json_t *number_or_null(const json_t *status, const char *key)
 	return json_is_integer(value) ? json_incref((json_t *)(uintptr_t)value) : json_null();
 }
 
-static json_t *tool_fact(struct run *r, const json_t *status)
+static json_t *tool_fact(struct run *r, const struct state *s, const json_t *status)
 {
 	json_t *fact = json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "exit",
 		number_or_null(status, "exit"), "signal", number_or_null(status, "signal"),
@@ -195,6 +195,8 @@ static json_t *tool_fact(struct run *r, const json_t *status)
 		number_or_null(status, "max_rss_kib"), "stderr_tail",
 		output_tail(&r->err, STDERR_TAIL_BYTES));
 	output_fact(&r->out, fact);
+	if (reduce_wants_output(s) && json_too_many(r->out.bytes, r->out.len))
+		json_object_set_new(fact, "too_many_values", json_true());
 	return fact;
 }
 
@@ -210,7 +212,7 @@ static void keep_output(struct live *w, const struct step *s, const struct run *
 }
 
 /* The status line is the only judge: a command may itself exit 124, 125 or 137. */
-static enum live_end judge(struct run *r, json_t **fact, struct err *e)
+static enum live_end judge(struct run *r, const struct state *s, json_t **fact, struct err *e)
 {
 	if (r->pump.interrupted)
 		return LIVE_INTERRUPTED;
@@ -222,7 +224,7 @@ static enum live_end judge(struct run *r, json_t **fact, struct err *e)
 	struct err why = ERR_NONE;
 	enum ending ending = ending_of(status, &why);
 	if (ending == ENDING_RAN) {
-		*fact = tool_fact(r, status);
+		*fact = tool_fact(r, s, status);
 		return LIVE_FACT;
 	}
 	r->unmade = ending != ENDING_LOST;
@@ -256,7 +258,7 @@ static enum live_end run_jail(
 	output_close(&r->err);
 	grants_redact(w->config, s->state, &r->out);
 	grants_redact(w->config, s->state, &r->err);
-	enum live_end end = judge(r, fact, e);
+	enum live_end end = judge(r, s->state, fact, e);
 	if (*s->dir && !r->unmade)
 		keep_output(w, s, r);
 	return end;

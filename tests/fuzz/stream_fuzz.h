@@ -15,7 +15,8 @@ static inline int fuzz_stream(const struct wire_format *format, const uint8_t *d
 	struct wire_reply reply;
 	if (s && wire_stream_feed(s, (const char *)data, len, &f) >= 0 &&
 		!wire_stream_end(s, &reply, &f)) {
-		struct json_cap cap = {4 * (size_t)WIRE_CONTENT_CAP_BYTES, 2 * JSON_DEPTH_MAX};
+		struct json_cap cap = {
+			4 * (size_t)WIRE_CONTENT_CAP_BYTES, 2 * JSON_DEPTH_MAX, SIZE_MAX};
 		json_t *raw = json_read_nested(reply.turn.raw, strlen(reply.turn.raw), cap, NULL);
 		if (!raw)
 			abort();

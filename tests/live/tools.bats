@@ -64,6 +64,28 @@ setup() {
 	[[ $(stat -c %s "$(instance bytes)/states/1-work/stdout") -eq 5 ]]
 }
 
+@test "output that would be far larger as a tree of values is not read as one" {
+	machine_file wide <<'END'
+initial: work
+budget: {max_transitions: 9}
+vars: {code: {all: {type: json, default: null}}}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, "printf '[0'; yes ,{} | head -n 200000 | tr -d '\\n'; printf ']'"]
+    capture: {stdout_json: all}
+    timeout_secs: 20
+    on: {ok: good, nonzero: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	run go wide
+	[[ $status -eq 1 ]]
+	[[ $(fact wide .too_many_values) == true ]]
+	[[ $(fact wide .reason) == *"more than 524288 values"* ]]
+	agent6 machine replay wide
+}
+
 @test "the environment is short, and the step's key is the same on a retry" {
 	machine_file env <<'END'
 initial: work

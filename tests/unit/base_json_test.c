@@ -11,6 +11,33 @@ static void expect_refused(const char *text, const char *reason)
 	has_str(e.text, reason, "%.40s", text);
 }
 
+/* `unit` as often as it goes into a list of `count` values. */
+static bool reads(const char *unit, size_t count, struct err *e)
+{
+	AUTO_BUF b;
+	buf_init(&b, (size_t)16 << 20);
+	buf_addc(&b, '[');
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&b, "%s%s", i ? "," : "", unit);
+	buf_addc(&b, ']');
+	json_auto_t *value = json_read(b.data, b.len, b.len, e);
+	is(!value, json_too_many(b.data, b.len), "asked beforehand it is the same");
+	return value;
+}
+
+/* Of one byte in the text come 80 in memory. */
+static void test_values(void)
+{
+	struct err e = ERR_NONE;
+	ok(reads("1", JSON_VALUES_MAX - 3, &e), "half a million numbers");
+	ok(!reads("1", JSON_VALUES_MAX - 2, &e), "one more is too many");
+	has_str(e.text, "524288 values", "the limit is named");
+	ok(reads("{}", 100000, &e), "objects");
+	ok(!reads("{}", 110000, &e), "which count as four, and their comma");
+	ok(!reads("[]", 110000, &e), "as lists do");
+	ok(reads("\"{{[[,,,,,,,,\"", 100000, &e), "what is quoted does not count");
+}
+
 static void test_reading(void)
 {
 	struct err e = ERR_NONE;
@@ -41,13 +68,14 @@ static void test_reading(void)
 	ok(!deeper, "20,000 levels");
 	has_str(e.text, "64", "the limit is named");
 	e = ERR_NONE;
-	json_auto_t *nested = json_read_nested("[[[1]]]", 7, (struct json_cap){7, 3}, &e);
+	json_auto_t *nested = json_read_nested("[[[1]]]", 7, (struct json_cap){7, 3, 100}, &e);
 	ok(nested != NULL, "a cap of its own");
-	json_auto_t *more = json_read_nested("[[[[1]]]]", 9, (struct json_cap){9, 3}, &e);
+	json_auto_t *more = json_read_nested("[[[[1]]]]", 9, (struct json_cap){9, 3, 100}, &e);
 	ok(!more, "which holds");
 	e = ERR_NONE;
 	json_auto_t *large = json_read("[1,2,3]", 7, 6, &e);
 	ok(!large, "more bytes than allowed");
+	test_values();
 	json_auto_t *quoted = json_read("[\"[[[[\\\"]]\"]", 12, 100, &e);
 	ok(quoted != NULL, "brackets in strings nest nothing");
 }

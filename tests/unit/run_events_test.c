@@ -95,6 +95,19 @@ static void test_long_line(void)
 	agent_events_done(&a);
 }
 
+static void test_many_values(void)
+{
+	struct agent_events a;
+	agent_events_init(&a);
+	say(&a, "{'event':'result','outcome':'ok','reason':'','payload':{'x':[0");
+	for (int i = 0; i < 110000; i++)
+		agent_events_take(&a, ",{}", 3);
+	say(&a, "]}}\n");
+	ok(a.garbled, "a line that would fill the memory is not read");
+	has_str(a.fault, "values", "and says so");
+	agent_events_done(&a);
+}
+
 static void test_money(void)
 {
 	struct agent_events a;
@@ -168,6 +181,7 @@ int main(void)
 	test_result();
 	test_garbage();
 	test_long_line();
+	test_many_values();
 	test_money();
 	test_under_way();
 	test_egress();

@@ -141,6 +141,9 @@ static void test_output(void)
 		"nonzero", "bad", "UTF-8");
 	leads("json", "{'exit':0,'signal':null,'timed_out':false,'stdout':'1','stdout_dropped':5}",
 		"nonzero", "bad", "larger");
+	leads("json",
+		"{'exit':0,'signal':null,'timed_out':false,'stdout':'1','too_many_values':true}",
+		"nonzero", "bad", "values");
 	binds("json", TOOL("0", "'[1,{\\\"b\\\":2.5}]'"), "whole", "[1,{\"b\":2.5}]");
 	binds("typed", TOOL("0", "'{\\\"n\\\":7}'"), "n", "0");
 	leads("optional", good, "nonzero", "bad", "note");
@@ -162,6 +165,18 @@ static void test_depth(void)
 		leads("json", text.data, depth == 64 ? "ok" : "nonzero",
 			depth == 64 ? "discard" : "bad", NULL);
 	}
+}
+
+/* A journal from before there was a limit replays. */
+static void test_values(void)
+{
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	buf_adds(&text, "{'exit':0,'signal':null,'timed_out':false,'stdout':'[0");
+	for (int i = 0; i < 150000; i++)
+		buf_adds(&text, ",{}");
+	buf_adds(&text, "]'}");
+	leads("json", text.data, "ok", "discard", NULL);
 }
 
 static void test_agent(void)
@@ -228,6 +243,7 @@ int main(void)
 	test_tool();
 	test_output();
 	test_depth();
+	test_values();
 	test_agent();
 	test_wait_and_branch();
 	test_words();
