@@ -12,13 +12,9 @@ enum {
 	ARGV_COUNT_MAX = 4096, /* agent6-jail's own */
 };
 
-/* An item of a spliced list as one argument: strings as they are, the rest as JSON spells it. */
-static json_t *argument(const json_t *item)
+static void add_argument(json_t *argv, const struct buf *text)
 {
-	if (json_is_string(item))
-		return json_incref((json_t *)(uintptr_t)item);
-	AUTO_FREE char *text = json_text(item);
-	return text ? json_string(text) : NULL;
+	json_array_append_new(argv, json_stringn(text->len ? text->data : "", text->len));
 }
 
 static int add_splice(
@@ -29,8 +25,14 @@ static int add_splice(
 		return -1;
 	size_t i;
 	json_t *item;
-	json_array_foreach (list, i, item)
-		json_array_append_new(argv, argument(item));
+	AUTO_BUF text;
+	buf_init(&text, ARGV_BYTES_MAX);
+	json_array_foreach (list, i, item) {
+		buf_clear(&text);
+		if (template_render_item(t, item, &text))
+			return err_set(e, "the text is longer than %d bytes", ARGV_BYTES_MAX);
+		add_argument(argv, &text);
+	}
 	return 0;
 }
 
@@ -43,7 +45,7 @@ static int add_text(json_t *argv, const struct template *t, const struct plan_en
 		buf_addf(&text, "%s/", env->confine.bundle);
 	if (template_render(t, p->blackboard, NULL, &text, e))
 		return -1;
-	json_array_append_new(argv, json_stringn(text.len ? text.data : "", text.len));
+	add_argument(argv, &text);
 	return 0;
 }
 

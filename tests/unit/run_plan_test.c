@@ -103,7 +103,7 @@ static void test_policy(void)
 	at.seq = 4;
 	if (!ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool is planned"))
 		return;
-	part_is(step.policy, "argv", "[\"echo\",\"1\",\"2.5\",\"n=0\"]");
+	part_is(step.policy, "argv", "[\"echo\",\"1.0\",\"2.5\",\"n=0\"]");
 	part_is(step.policy, "env",
 		"{\"A\":\"b\",\"AGENT6_BUNDLE_DIR\":\"/i/bundle\","
 		"\"AGENT6_MACHINE_DATA_DIR\":\"/i/data\",\"AGENT6_STEP_KEY\":\"id-5\","
