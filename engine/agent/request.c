@@ -309,22 +309,20 @@ static int read_rest(struct task *t, json_t *result, const json_t *heat, struct 
 
 static int unpack_task(struct task *t, json_t *doc, struct err *e)
 {
-	const char *state, *step_key, *mode, *prompt, *model;
+	const char *mode, *prompt, *model;
 	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect, *hide, *secrets;
 	int version, record;
 	json_error_t why;
 	int rc = json_unpack_ex(doc, &why, JSON_STRICT,
-		"{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
-		"version", &version, "state", &state, "step_key", &step_key, "mode", &mode,
-		"prompt", &prompt, "result", &result, "provider", &provider, "reviewer", &reviewer,
-		"model", &model, "thinking", &thinking, "temperature", &heat, "limits", &limits,
-		"protect", &protect, "hide", &hide, "secrets", &secrets, "record", &record);
+		"{s:i, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "version",
+		&version, "mode", &mode, "prompt", &prompt, "result", &result, "provider",
+		&provider, "reviewer", &reviewer, "model", &model, "thinking", &thinking,
+		"temperature", &heat, "limits", &limits, "protect", &protect, "hide", &hide,
+		"secrets", &secrets, "record", &record);
 	if (unpacked(rc, &why, e))
 		return -1;
 	if (version != 1)
 		return err_set(e, "the request has version %d; this program knows 1", version);
-	t->state = keep(&t->arena, state);
-	t->step_key = keep(&t->arena, step_key);
 	t->mode = keep(&t->arena, mode);
 	t->prompt = keep(&t->arena, prompt);
 	t->model = keep(&t->arena, model);

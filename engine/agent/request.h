@@ -44,7 +44,7 @@ struct limits {
 /* The second line. */
 struct task {
 	struct arena arena;
-	const char *state, *step_key, *mode, *prompt, *model;
+	const char *mode, *prompt, *model;
 	const char *thinking;        /* NULL: unset */
 	const double *temperature;   /* NULL: unset */
 	const struct record *result; /* NULL: the state declares no schema */

@@ -130,10 +130,8 @@ static json_t *request(const struct plan_env *env, const struct position *p,
 	/* What is hidden is not written either. */
 	json_t *hidden = confine_hidden(&env->confine), *held = confine_protected(&env->confine);
 	json_array_extend(held, hidden);
-	return json_pack("{s:i,s:s,s:o,s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:[],s:b}",
-		"version", 1, "state", p->state->name, "step_key",
-		json_sprintf("%s-%llu", env->instance_id, (unsigned long long)step->seq), "mode",
-		a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",
+	return json_pack("{s:i,s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:[],s:b}", "version", 1,
+		"mode", a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",
 		provider(env, step, step->provider, step->model), "reviewer", reviewer(env, step),
 		"model", step->model, "thinking", thinking(a->thinking), "temperature", temperature,
 		"limits", limits(p, env->confine.config, left), "protect", held, "hide", hidden,

@@ -15,7 +15,7 @@ request() {
 	local tls=false
 	[[ $1 == http ]] || tls=true
 	printf '%s\n' '{"version":1,"profile":"strict","agent_network":"providers","workspace":"'"$scratch"'","state_dir":"'"$scratch"'","channels":[{"name":"p","endpoint":"localhost:'"$2"'","tls":'$tls',"local":true,"private":false}],"max_egress_bytes":null,"upstream_proxy":null}' \
-		'{"version":1,"state":"s","step_key":"1","mode":"agent","prompt":"x","result":null,"provider":{"name":"p","api_format":"anthropic","base_url":"'"$1://localhost:$2"'","auth":"none","api_version":null,"ca_file":null,"key":null,"connect_timeout_secs":5,"idle_timeout_secs":5,"timeout_secs":20,"max_retries":0,"prices":null},"reviewer":null,"model":"m","thinking":null,"temperature":null,"limits":{'"$limits"'},"protect":[],"hide":[],"secrets":[],"record":false}'
+		'{"version":1,"mode":"agent","prompt":"x","result":null,"provider":{"name":"p","api_format":"anthropic","base_url":"'"$1://localhost:$2"'","auth":"none","api_version":null,"ca_file":null,"key":null,"connect_timeout_secs":5,"idle_timeout_secs":5,"timeout_secs":20,"max_retries":0,"prices":null},"reviewer":null,"model":"m","thinking":null,"temperature":null,"limits":{'"$limits"'},"protect":[],"hide":[],"secrets":[],"record":false}'
 }
 
 listening() {

@@ -142,12 +142,11 @@ static json_t *kit_task(struct kit *k, int port)
 		"max_microusd", "best_effort_microusd");
 	json_object_update(provider, k->provider);
 	json_object_update(limits, k->limits);
-	json_t *task = json_pack("{s:i, s:s, s:s, s:s, s:s, s:n, s:o, s:n, s:s, s:n, s:n, s:o, "
+	json_t *task = json_pack("{s:i, s:s, s:s, s:n, s:o, s:n, s:s, s:n, s:n, s:o, "
 				 "s:[], s:[], s:[], s:b}",
-		"version", 1, "state", "judge", "step_key", "1", "mode", "agent", "prompt",
-		"Is it broken?", "result", "provider", provider, "reviewer", "model", "test-model",
-		"thinking", "temperature", "limits", limits, "protect", "hide", "secrets", "record",
-		0);
+		"version", 1, "mode", "agent", "prompt", "Is it broken?", "result", "provider",
+		provider, "reviewer", "model", "test-model", "thinking", "temperature", "limits",
+		limits, "protect", "hide", "secrets", "record", 0);
 	json_object_update(task, k->task);
 	return task;
 }

@@ -145,7 +145,6 @@ static void test_agent(void)
 	part_is(limits, "max_input_tokens", "null");
 	part_is(step.request, "prompt", "\"n is 0\"");
 	part_is(step.request, "thinking", "\"low\"");
-	part_is(step.request, "step_key", "\"id-1\"");
 	part_is(step.request, "protect", "[\"/ws/.git\",\"/ws/machines/m\",\"/ws/secret\"]");
 	part_is(step.request, "hide", "[\"/ws/secret\"]");
 	part_is(json_object_get(step.request, "provider"), "key", "null");

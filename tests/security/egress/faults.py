@@ -58,7 +58,7 @@ def task(port):
     limits = {"timeout_secs": 30, "max_iterations": 2, "max_output_tokens_per_call": 1000, "context_tokens": 100000,
               "max_calls_per_turn": 4, "max_input_tokens": None, "max_output_tokens": None, "max_microusd": None,
               "best_effort_microusd": None}
-    return {"version": 1, "state": "s", "step_key": "1", "mode": "run", "prompt": "Go.", "result": None,
+    return {"version": 1, "mode": "run", "prompt": "Go.", "result": None,
             "provider": provider, "reviewer": None, "model": "m", "thinking": None, "temperature": None, "limits": limits, "protect": [], "hide": [], "secrets": [],
             "record": False}
 
