@@ -33,6 +33,4 @@
 /* Makes all attempts in the working directory and prints one JSON object, name -> 0 for success or
  * the errno of the refusal. */
 int probe_inside(void);
-/* What the probe of that name tries; NULL: there is none. */
-const char *probe_says(const char *name);
 #endif

@@ -242,7 +242,9 @@ static const struct {
 } lines[] = {{"begin", begin_line}, {"step", step_line}, {"retry", retry_line},
 	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line}};
 
-bool show_is_boundary(const char *type)
+/* Whether a line of this type ends one execution and begins the next: durations are measured from
+ * one to the next. */
+static bool is_boundary(const char *type)
 {
 	return !strcmp(type, "begin") || !strcmp(type, "step") || !strcmp(type, "retry") ||
 	       !strcmp(type, "wait.armed");
@@ -259,7 +261,7 @@ void show_event(struct show *s, const json_t *fields)
 		if (!strcmp(type, lines[i].type))
 			lines[i].add(
 				s, &line, fields, s->last_us ? (now_us - s->last_us) / 1000 : 0);
-	if (show_is_boundary(type))
+	if (is_boundary(type))
 		s->last_us = now_us;
 	if (line.len)
 		print_line(s, &line);

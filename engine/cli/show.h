@@ -34,9 +34,6 @@ struct drive_listener show_listener(struct show *s);
 /* One journal line (`fields`: decoded) as a person reads it; nothing for lines that only machines
  * need. */
 void show_event(struct show *s, const json_t *fields);
-/* Whether a line of this type ends one execution and begins the next: durations are measured from
- * one to the next. */
-bool show_is_boundary(const char *type);
 /* Draws the live line, until the next line takes its place; "": none. Only on a terminal. */
 void show_live(struct show *s, const char *text);
 /* How it ended or where it stands, in one or two lines, with what to do next. Refusals go to

@@ -20,7 +20,8 @@ const struct key config_provider_keys[] = {KEY(CHOICE, api_format) KEY(TEXT, bas
 #undef KEY
 const size_t config_provider_key_count = ARRAY_LEN(config_provider_keys);
 
-const char *const *key_choices(const char *name)
+/* The words of a CHOICE key, NULL-terminated, in the order of its enum. */
+static const char *const *key_choices(const char *name)
 {
 	static const struct {
 		const char *name;

@@ -11,7 +11,7 @@ enum key_kind {
 	KEY_LIMIT, /* an INT that a machine's overlay may lower, never raise */
 	KEY_USD,   /* USD in the file, micro-USD in the field; a limit too */
 	KEY_FLAG,
-	KEY_CHOICE, /* an enum in the order of key_choices */
+	KEY_CHOICE, /* an enum; keys.c has its words */
 	KEY_LIST
 };
 
@@ -26,8 +26,6 @@ extern const size_t config_key_count;
 extern const struct key config_provider_keys[]; /* offsets into struct config_provider */
 extern const size_t config_provider_key_count;
 
-/* The spellings of a CHOICE key, NULL-terminated, in the order of its enum. */
-const char *const *key_choices(const char *name);
 /* Stores what `node` says (NULL: no value) in the field of `base`. */
 void key_store(
 	const struct config *c, const struct key *key, const struct doc_node *node, void *base);

@@ -4,7 +4,8 @@
 
 enum { CANDIDATES_MAX = 4096 };
 
-const struct variable *reader_capture_target(
+/* The variable that a capture names, if the state may write it; else NULL: reported. */
+static const struct variable *target_of(
 	const struct reader *r, const struct doc_node *node, const struct state *s)
 {
 	enum owner owner = s->kind == KIND_AGENT ? OWNER_AGENT : OWNER_CODE;
@@ -71,7 +72,7 @@ static void read_whole(
 	if (!node)
 		return;
 	s->capture.reads_result = true;
-	s->capture.whole = reader_capture_target(r, node, s);
+	s->capture.whole = target_of(r, node, s);
 	if (s->capture.whole)
 		check_whole(r, node, s, s->capture.whole);
 	if (s->kind != KIND_TOOL || !reader_pair(r, s->node, "output_schema"))
@@ -128,7 +129,7 @@ static void read_set(struct reader *r, struct state *s, const struct doc_node *m
 		struct site site = reader_site(r, &pair->value, s);
 		/* What is no name has been reported as that. */
 		if (identifier_ok(pair->key.text, strlen(pair->key.text)))
-			set[i].target = reader_capture_target(r, &pair->key, s);
+			set[i].target = target_of(r, &pair->key, s);
 		if (pair->value.kind == DOC_STR)
 			set[i].value = template_compile(&scope, &site, TEMPLATE_ASSIGN);
 		if (set[i].value)

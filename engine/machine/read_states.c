@@ -5,7 +5,8 @@
 
 enum { CANDIDATES_MAX = 4096 };
 
-const struct state *reader_target(
+/* The state that string `node` names, or NULL: reported, and `from` is loose. */
+static const struct state *target_of(
 	struct reader *r, const struct doc_node *node, const struct state *from)
 {
 	bool named = node && node->kind == DOC_STR;
@@ -59,8 +60,7 @@ static void read_edges(struct reader *r, struct state *s)
 		outcomes_of(s->kind, s->kind == KIND_WAIT && doc_pair(r->doc, &on->value, "tick"));
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		if (labels & 1u << i)
-			s->on[i] =
-				reader_target(r, doc_get(r->doc, &on->value, outcome_name(i)), s);
+			s->on[i] = target_of(r, doc_get(r->doc, &on->value, outcome_name(i)), s);
 }
 
 static void read_retry(struct reader *r, struct state *s)
@@ -170,7 +170,7 @@ static void read_branch(struct reader *r, struct state *s)
 		clauses[i].node = condition;
 		if (condition)
 			clauses[i].condition = predicate_compile(&r->scope, &site);
-		clauses[i].target = reader_target(r, doc_get(r->doc, &when->items[i], "goto"), s);
+		clauses[i].target = target_of(r, doc_get(r->doc, &when->items[i], "goto"), s);
 	}
 	s->branch.clauses = clauses;
 	s->branch.clause_count = when->count;
@@ -232,5 +232,5 @@ void read_states(struct reader *r)
 	}
 	for (size_t i = 0; i < m->state_count; i++)
 		read_state(r, &r->states[i]);
-	m->initial = reader_target(r, doc_get(r->doc, r->doc->root, "initial"), NULL);
+	m->initial = target_of(r, doc_get(r->doc, r->doc->root, "initial"), NULL);
 }

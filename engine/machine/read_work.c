@@ -191,7 +191,8 @@ void read_tool(struct reader *r, struct state *s)
 	t->file_mb = reader_int(r, limits, "file_mb");
 }
 
-const json_t *operator_value(const struct ref *ref)
+/* The declared value that a reference to an operator variable yields; NULL: another owner. */
+static const json_t *operator_value(const struct ref *ref)
 {
 	bool constant = ref->root && ref->root->owner == OWNER_OPERATOR;
 	return constant ? ref_within(ref, ref->root->initial) : NULL;

@@ -52,16 +52,10 @@ struct opt_float reader_float(const struct reader *r, const struct doc_node *map
 /* The string as a template; NULL when absent or reported. */
 const struct template *reader_template(
 	const struct reader *r, const struct doc_node *map, const char *key, const struct state *s);
-/* The state that string `node` names, or NULL: reported, and `from` is loose. */
-const struct state *reader_target(
-	struct reader *r, const struct doc_node *node, const struct state *from);
 /* The texts of a list of strings under `key`. */
 const char *const *reader_texts(
 	const struct reader *r, const struct doc_node *map, const char *key, size_t *count);
 void reader_unknown_schema(
-	const struct reader *r, const struct doc_node *node, const struct state *s);
-/* The variable that a capture names, if the state may write it; else NULL: reported. */
-const struct variable *reader_capture_target(
 	const struct reader *r, const struct doc_node *node, const struct state *s);
 
 /* A relative path without empty segments, `.` and `..`. */
@@ -80,8 +74,6 @@ void read_command_files(struct reader *r, const struct state *s);
 /* Every rule about the graph as a whole. */
 void check_graph(struct reader *r);
 
-/* The declared value that a reference to an operator variable yields; NULL: another owner. */
-const json_t *operator_value(const struct ref *ref);
 /* Why `value` cannot be every_secs or until; NULL: it can. */
 const char *wait_every_problem(const json_t *value);
 const char *wait_until_problem(const json_t *value);

@@ -7,13 +7,6 @@
 
 enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100, NARROW_LINES = 200 };
 
-struct site site_for(const struct site *s, const struct doc_node *node)
-{
-	struct site other = *s;
-	other.node = node;
-	return other;
-}
-
 struct finding *site_report(const struct site *s, enum rule rule, const char *format, ...)
 {
 	char text[MESSAGE_BYTES];

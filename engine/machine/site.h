@@ -27,6 +27,4 @@ void site_help(const struct site *s, struct finding *f, const char *format, ...)
 /* "did you mean "X"?" when one of the names is close. */
 void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
 	const char *const *names, size_t count);
-/* The same site for another node. */
-struct site site_for(const struct site *s, const struct doc_node *node);
 #endif

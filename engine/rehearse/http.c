@@ -17,7 +17,7 @@ static const char *header(const char *line, const char *name)
 struct head {
 	struct http_request *out;
 	int64_t body_len; /* -1: not given */
-	bool chunked, expects, bad;
+	bool chunked, bad;
 };
 
 static void read_header(struct head *h, const char *line)
@@ -34,8 +34,6 @@ static void read_header(struct head *h, const char *line)
 		h->out->content_type = value;
 	} else if ((value = header(line, "anthropic-version"))) {
 		h->out->anthropic_version = value;
-	} else if ((value = header(line, "expect"))) {
-		h->expects = !strcasecmp(value, "100-continue");
 	} else if ((value = header(line, "connection"))) {
 		h->out->close = !strcasecmp(value, "close");
 	}

@@ -33,7 +33,8 @@ json_t *trail_argv(const json_t *argv)
 	return json_pack("{s:s, s:b}", "command", shown.failed ? "?" : shown.data, "truncated", 1);
 }
 
-void trail_note(struct live *w, const struct step *s, enum audit_type type, json_t *fields)
+/* For what has happened already: a line that cannot be written is a notice. Takes `fields`. */
+static void note(struct live *w, const struct step *s, enum audit_type type, json_t *fields)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *lines = json_pack("[o]", trail_line(w, s, type, fields));
@@ -75,14 +76,13 @@ void trail_take(struct live *w, const struct step *s, const json_t *event)
 		copy_text(fields, event, texts[i]);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		copy_number(fields, event, numbers[i]);
-	trail_note(w, s, type, fields);
+	note(w, s, type, fields);
 }
 
 void trail_tool(struct live *w, const struct step *s, const json_t *fact)
 {
 	if (json_integer_value(json_object_get(fact, "signal")) == SIGSYS)
-		trail_note(
-			w, s, AUDIT_SANDBOX_VIOLATION, json_pack("{s:s}", "what", "system call"));
+		note(w, s, AUDIT_SANDBOX_VIOLATION, json_pack("{s:s}", "what", "system call"));
 }
 
 void trail_egress(struct live *w, const struct step *s, const json_t *lines)
@@ -92,7 +92,7 @@ void trail_egress(struct live *w, const struct step *s, const json_t *lines)
 	json_array_foreach (lines, i, line) {
 		json_t *refusals = json_object_get(line, "refusals");
 		if (json_object_size(refusals))
-			trail_note(w, s, AUDIT_EGRESS_REFUSED,
+			note(w, s, AUDIT_EGRESS_REFUSED,
 				json_pack("{s:O, s:O}", "endpoint",
 					json_object_get(line, "endpoint"), "refusals", refusals));
 	}

@@ -12,8 +12,6 @@ json_t *trail_line(
 /* The words of a command as they are recorded: an `argv`, or, over 16 KiB, what of it is shown and
  * `truncated`. New reference: an object to merge into a line's fields. */
 json_t *trail_argv(const json_t *argv);
-/* For what has happened already: a line that cannot be written is a notice. Takes `fields`. */
-void trail_note(struct live *w, const struct step *s, enum audit_type type, json_t *fields);
 /* An `audit` event of an agent: only the types it may report, only the fields they have. */
 void trail_take(struct live *w, const struct step *s, const json_t *event);
 /* A tool state whose command the jail's system call filter has killed. */

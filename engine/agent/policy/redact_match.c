@@ -12,7 +12,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-bool place_at_word(struct place p)
+/* Whether the byte before the place cannot belong to a word that goes on at it. */
+static bool at_word(struct place p)
 {
 	return p.at == 0 || !is_word(p.text[p.at - 1]);
 }
@@ -96,7 +97,7 @@ bool match_header(struct place p, struct match *out)
 	static const char *const names[] = {"authorization:", "proxy-authorization:", "x-api-key:",
 		"api-key:", "cookie:", "set-cookie:"};
 	static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest "};
-	for (size_t i = 0; place_at_word(p) && i < ARRAY_LEN(names); i++) {
+	for (size_t i = 0; at_word(p) && i < ARRAY_LEN(names); i++) {
 		if (!starts(p, names[i]))
 			continue;
 		struct place v = p;
@@ -224,7 +225,7 @@ static bool is_secret_value(const char *value, size_t len, bool quoted, bool sho
 
 bool match_value(struct place p, struct match *out)
 {
-	if (!place_at_word(p) || !in_name(*here(p)))
+	if (!at_word(p) || !in_name(*here(p)))
 		return false;
 	size_t name = run_of(here(p), left(p), in_name);
 	bool shouted;
@@ -320,7 +321,7 @@ static bool match_jwt(struct place p, struct match *out)
 
 bool match_token(struct place p, struct match *out)
 {
-	if (!place_at_word(p))
+	if (!at_word(p))
 		return false;
 	if (left(p) > 3 && !memcmp(here(p), "eyJ", 3))
 		return match_jwt(p, out);

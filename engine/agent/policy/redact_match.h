@@ -18,7 +18,4 @@ struct match {
 typedef bool redact_match_fn(struct place p, struct match *out);
 
 redact_match_fn match_pem, match_header, match_url, match_value, match_token, match_entropy;
-
-/* Whether the byte before the place cannot belong to a word that goes on at it. */
-bool place_at_word(struct place p);
 #endif

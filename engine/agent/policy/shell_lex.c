@@ -83,7 +83,8 @@ static int find_close(struct sh_reader *r, char open, char close, size_t *len)
 	return sh_fail(r, "an unclosed bracket");
 }
 
-int sh_add_sub(struct sh_reader *r, const char *text, size_t len)
+/* Adds a parsed substitution to the current command. */
+static int add_sub(struct sh_reader *r, const char *text, size_t len)
 {
 	struct sh_reader inner = {.text = text,
 		.len = len,
@@ -105,7 +106,7 @@ int sh_add_sub(struct sh_reader *r, const char *text, size_t len)
 int sh_add_eval(struct sh_reader *r)
 {
 	static const char eval[] = "eval \"$x\"";
-	return sh_add_sub(r, eval, strlen(eval));
+	return add_sub(r, eval, strlen(eval));
 }
 
 /* `...` with its own backslash rules. */
@@ -125,7 +126,7 @@ static int read_backticks(struct sh_reader *r, struct draft *d)
 	r->at++;
 	put_all(d, "$()", 3, true);
 	d->dynamic = true;
-	return sh_add_sub(r, code, n);
+	return add_sub(r, code, n);
 }
 
 int sh_read_inside(struct sh_reader *r, const char *text, size_t len)
@@ -146,7 +147,7 @@ int sh_read_inside(struct sh_reader *r, const char *text, size_t len)
 		} else if (sh_looking_at(&inner, "$(")) {
 			inner.at += 2;
 			rc = find_close(&inner, '(', ')', &n) ||
-			     sh_add_sub(&inner, text + inner.at, n);
+			     add_sub(&inner, text + inner.at, n);
 			inner.at += rc ? 0 : n + 1;
 		} else {
 			inner.at++;
@@ -170,7 +171,7 @@ static int read_parenthesis(struct sh_reader *r, struct draft *d)
 	put_all(d, "$()", 3, true);
 	d->dynamic = true;
 	bool arithmetic = n >= 2 && text[0] == '(' && text[n - 1] == ')';
-	return arithmetic ? sh_read_inside(r, text + 1, n - 2) : sh_add_sub(r, text, n);
+	return arithmetic ? sh_read_inside(r, text + 1, n - 2) : add_sub(r, text, n);
 }
 
 /* ${...}: kept as written; what it may run is looked at. */
@@ -310,7 +311,7 @@ static int read_process(struct sh_reader *r, struct draft *d)
 	r->at += n + 1;
 	put_all(d, "/dev/fd/$()", 11, true);
 	d->dynamic = true;
-	return sh_add_sub(r, text, n);
+	return add_sub(r, text, n);
 }
 
 static int read_piece(struct sh_reader *r, struct draft *d)

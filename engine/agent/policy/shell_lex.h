@@ -29,8 +29,6 @@ int sh_read_word(struct sh_reader *r, struct sh_word **out);
 int sh_read_inside(struct sh_reader *r, const char *text, size_t len);
 /* A list up to the end of the text. */
 struct sh_node *sh_read_list(struct sh_reader *r);
-/* Adds a parsed substitution to the current command. */
-int sh_add_sub(struct sh_reader *r, const char *text, size_t len);
-/* The same for what is evaluated without being an eval. */
+/* Adds what is evaluated without being an eval to the current command, as a substitution. */
 int sh_add_eval(struct sh_reader *r);
 #endif
