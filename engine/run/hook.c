@@ -55,6 +55,13 @@ void hook_run(struct live *w, const json_t *event)
 	struct err e = ERR_NONE;
 	if (!argv->count)
 		return;
+	interrupts_read(&w->interrupts);
+	if (interrupts_kill(&w->interrupts)) {
+		live_notice(w,
+			"machine.notify.on_event: %s is not told of this %s: a second signal came",
+			argv->items[0], text_of(event, "t"));
+		return;
+	}
 	AUTO_FREE char *program = find_program(argv->items[0]);
 	if (!program || start(w, program, event, &child, &e)) {
 		live_notice(w, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],
@@ -70,6 +77,8 @@ void hook_run(struct live *w, const json_t *event)
 		snprintf(how, sizeof(how), "was lost: %.200s", e.text);
 	else if (pump.late)
 		snprintf(how, sizeof(how), "took longer than 30 s and was killed");
+	else if (pump.interrupted)
+		snprintf(how, sizeof(how), "was killed: a second signal came");
 	else if (WIFSIGNALED(pump.status))
 		snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(pump.status),
 			strsignal(WTERMSIG(pump.status)));

@@ -21,4 +21,9 @@ int interrupts_init(struct interrupts *i, struct err *e);
 void interrupts_done(struct interrupts *i);
 /* Takes what has arrived, without blocking. */
 void interrupts_read(struct interrupts *i);
+/* Whether what runs is to be killed. */
+static inline bool interrupts_kill(const struct interrupts *i)
+{
+	return i->count >= 2;
+}
 #endif

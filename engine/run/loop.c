@@ -333,29 +333,6 @@ static bool take_wait(struct drive *d)
 /* --- the loop ----------------------------------------------------------------------------------
  */
 
-static bool announce(struct drive *d)
-{
-	static const char *const levels[] = {
-		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
-	const struct state *s = d->at.state;
-	struct err e = ERR_NONE;
-	AUTO_BUF text;
-	buf_init(&text, NOTIFY_BYTES_MAX);
-	if (!s->notify || d->at.notified)
-		return true;
-	if (template_render(s->notify, d->at.blackboard, NULL, &text, &e)) {
-		err_wrap(&e, "state %s, notify", s->name);
-		return halt(d, &e);
-	}
-	json_auto_t *event = drive_event(d, "notify");
-	json_object_set_new(event, "message", json_stringn(text.len ? text.data : "", text.len));
-	json_object_set_new(event, "level", json_string(levels[s->notify_level]));
-	if (!drive_commit(d, json_incref(event)))
-		return false;
-	hook_run(&d->live, event);
-	return true;
-}
-
 /* False once somebody asked for a stop, which is then journaled. */
 static bool may_go_on(struct drive *d)
 {
@@ -377,6 +354,30 @@ static bool may_go_on(struct drive *d)
 		return drive_end(d, signal == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
 			"stopped by a signal in state %s", d->at.state->name);
 	return drive_end(d, RUN_STOPPED, "stopped in state %s", d->at.state->name);
+}
+
+static bool announce(struct drive *d)
+{
+	static const char *const levels[] = {
+		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
+	const struct state *s = d->at.state;
+	struct err e = ERR_NONE;
+	AUTO_BUF text;
+	buf_init(&text, NOTIFY_BYTES_MAX);
+	if (!s->notify || d->at.notified)
+		return true;
+	if (template_render(s->notify, d->at.blackboard, NULL, &text, &e)) {
+		err_wrap(&e, "state %s, notify", s->name);
+		return halt(d, &e);
+	}
+	json_auto_t *event = drive_event(d, "notify");
+	json_object_set_new(event, "message", json_stringn(text.len ? text.data : "", text.len));
+	json_object_set_new(event, "level", json_string(levels[s->notify_level]));
+	if (!drive_commit(d, json_incref(event)))
+		return false;
+	hook_run(&d->live, event);
+	/* A stop that came meanwhile is one before the state's work; an end has none. */
+	return s->kind == KIND_TERMINAL || may_go_on(d);
 }
 
 static bool take_step(struct drive *d)

@@ -64,7 +64,7 @@ const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e)
 	struct err why = ERR_NONE;
 	if (probe_strict(w, allow_root_jail, &why) == 0)
 		return "strict";
-	if (wanted == PROFILE_STRICT || w->interrupts.count >= 2) {
+	if (wanted == PROFILE_STRICT || interrupts_kill(&w->interrupts)) {
 		err_set(e, "sandbox.profile strict does not work here: %s", why.text);
 		return NULL;
 	}

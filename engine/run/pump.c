@@ -36,7 +36,7 @@ static void kill_child(struct pump *p)
 static bool must_end(struct pump *p)
 {
 	p->late = p->deadline_ms && clock_monotonic_ms() >= p->deadline_ms;
-	p->interrupted = p->interrupts->count >= 2;
+	p->interrupted = interrupts_kill(p->interrupts);
 	return p->late || p->interrupted || p->stop;
 }
 
@@ -101,12 +101,13 @@ int pump_carry(struct pump *p, struct err *e)
 	for (int i = 0; i < p->stream_count; i++)
 		fcntl(p->streams[i].fd, F_SETFL, O_NONBLOCK);
 	while (!ended) {
-		ended = pump_once(p, e);
-		if (ended == 0 && !killed && must_end(p)) {
+		/* Before the first wait, too: the signals may have come before the child. */
+		if (!killed && must_end(p)) {
 			killed = true;
 			p->deadline_ms = 0;
 			kill_child(p);
 		}
+		ended = pump_once(p, e);
 	}
 	if (ended < 0)
 		kill_child(p);

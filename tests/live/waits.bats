@@ -328,8 +328,7 @@ END
 
 @test "a notify program that is ended takes its own children along" {
 	mkdir -p "$SCRATCH/config/agent6"
-	# The first event's; the one of the end is told at once.
-	printf '#!/bin/sh\ncd %s\ntest ! -e child || exit 0\nsleep 1000 &\necho $! >child\nwait\n' "$SCRATCH" >"$SCRATCH/hook"
+	printf '#!/bin/sh\ncd %s\necho told >>events\nsleep 1000 &\necho $! >child\nwait\n' "$SCRATCH" >"$SCRATCH/hook"
 	chmod +x "$SCRATCH/hook"
 	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
 	machine_file told <<'END'
@@ -347,6 +346,39 @@ END
 	finish
 	gone() { ! kill -0 "$child"; }
 	eventually gone
+	# Whoever has asked twice does not wait for it once more.
+	[[ $(wc -l <"$SCRATCH/events") -eq 1 ]]
+	[[ $(<"$SCRATCH/output") == *"hook was killed: a second signal came"* ]]
+	[[ $(<"$SCRATCH/output") == *"hook is not told of this end: a second signal came"* ]]
+	journal_has told '"t":"end"'
+}
+
+@test "a signal while the notify program runs stops before the state's work" {
+	mkdir -p "$SCRATCH/config/agent6"
+	printf '#!/bin/sh\ncd %s\necho told >>events\nuntil test -e go; do sleep 0.05; done\n' "$SCRATCH" >"$SCRATCH/hook"
+	chmod +x "$SCRATCH/hook"
+	echo "machine: {notify: {on_event: [$SCRATCH/hook]}}" >"$SCRATCH/config/agent6/config.yaml"
+	machine_file told <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    notify: hello
+    command: ["true"]
+    timeout_secs: 20
+    on: {ok: good, nonzero: good, timeout: good}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	launch told
+	eventually test -s "$SCRATCH/events"
+	terminate
+	touch "$SCRATCH/go"
+	finish
+	[[ $code -eq 143 ]]
+	[[ $(journal told | jq -r .t | tr '\n' ' ') == "begin notify stop " ]]
+	go told
+	[[ $(wc -l <"$SCRATCH/events") -eq 2 ]] # the second is of the end
 }
 
 @test "the same command continues, parameters and all; another value is refused" {
