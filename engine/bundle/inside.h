@@ -42,10 +42,13 @@ struct tar {
 	char *bytes;
 	size_t len;
 };
-/* Only plain files and directories: each other entry is a finding, and so is a damaged header. */
+/* Only plain files and directories, and of their records those that change nothing but a name, an
+ * owner or times: each other entry is a finding, and so is a damaged header. */
 bool tar_check(struct intake *in, const struct tar *tar);
 /* The name of the entry whose headers begin at `at`, byte for byte; "" where none can be. */
 char *tar_name(struct arena *a, const struct tar *tar, size_t at);
+/* Whether the bytes from `from` up to `to` are zeros. */
+bool tar_is_zeros(const struct tar *tar, size_t from, size_t to);
 /* Appends a member, and the end of the archive; -1: the buffer is full. Not libarchive's writer: it
  * composes names that are decomposed, or under hdrcharset=BINARY puts a record before every member
  * that GNU tar warns of; and which bytes a tree gives would hang on its version. */

@@ -7,6 +7,7 @@
 enum {
 	NAME_BYTES = 100,
 	MODE_AT = 100,
+	MODE_BYTES = 8,
 	UID_AT = 108,
 	GID_AT = 116,
 	SIZE_AT = 124,
@@ -20,18 +21,21 @@ enum {
 	PREFIX_BYTES = 155
 };
 
-/* The size field of the header `h`: octal digits, then blanks or NULs. -1: not one. */
+/* The number in `width` bytes at `field`: octal digits, then blanks or NULs. -1: there is none. */
+static int64_t field_number(const char *field, size_t width)
+{
+	int64_t value = 0;
+	size_t digits = 0, end;
+	for (; digits + 1 < width && field[digits] >= '0' && field[digits] <= '7'; digits++)
+		value = 8 * value + field[digits] - '0';
+	for (end = digits; end < width && (!field[end] || field[end] == ' ');)
+		end++;
+	return digits && end == width ? value : -1;
+}
+
 static int64_t header_size(const char *h)
 {
-	char field[SIZE_BYTES + 1] = "";
-	memcpy(field, h + SIZE_AT, SIZE_BYTES);
-	int64_t size = 0;
-	size_t digits = strspn(field, "01234567");
-	if (!digits || digits > 11 || (field[digits] && field[digits] != ' '))
-		return -1;
-	for (size_t i = 0; i < digits; i++)
-		size = 8 * size + field[i] - '0';
-	return size;
+	return field_number(h + SIZE_AT, SIZE_BYTES);
 }
 
 /* Where the header behind the one at `at` begins, whatever lies there. */
@@ -41,14 +45,87 @@ static size_t next_header(const struct tar *tar, size_t at)
 	return at + (size_t)(TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK);
 }
 
-/* NULL: the type of a plain file, a directory or an extended header. */
-static const char *type_problem(char type)
+/* "LENGTH KEY=VALUE\n" of an extended header; the length counts all of it. */
+struct record {
+	const char *key, *value;
+	size_t key_len, value_len;
+};
+
+/* The record at the start of `text`, which has `len` bytes: how long it is; 0: there is none. */
+static size_t read_record(const char *text, size_t len, struct record *out)
 {
-	switch (type) {
+	size_t total = 0, i = 0;
+	for (; i < len && i < 9 && text[i] >= '0' && text[i] <= '9'; i++)
+		total = 10 * total + (size_t)(text[i] - '0');
+	if (!i || text[0] == '0' || total > len || total < i + 2 || text[i] != ' ' ||
+		text[total - 1] != '\n')
+		return 0;
+	out->key = text + i + 1;
+	out->value = memchr(out->key, '=', total - i - 2);
+	if (!out->value)
+		return 0;
+	out->key_len = (size_t)(out->value++ - out->key);
+	out->value_len = (size_t)(text + total - 1 - out->value);
+	return total;
+}
+
+static bool is_key(const struct record *r, const char *key)
+{
+	return r->key_len == strlen(key) && !memcmp(r->key, key, r->key_len);
+}
+
+/* Names, owners and times. What other records say of a member, as its size, its holes or another
+ * name, is understood by some readers only. */
+static bool record_allowed(const struct record *r)
+{
+	static const char *const keys[] = {"path", "uid", "gid", "uname", "gname", "atime", "ctime",
+		"mtime", "comment", "LIBARCHIVE.creationtime"};
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (is_key(r, keys[i]))
+			return !memchr(r->value, 0, r->value_len);
+	return false;
+}
+
+/* NULL: the `len` bytes are records that every reader takes alike. */
+static const char *records_problem(const char *records, size_t len)
+{
+	struct record r;
+	for (size_t at = 0, step; at < len; at += step) {
+		step = read_record(records + at, len - at, &r);
+		if (!step)
+			return "the entry's extended header is damaged";
+		if (!record_allowed(&r))
+			return "the entry carries more than a name, an owner and times";
+	}
+	return NULL;
+}
+
+/* NULL: the header at `at` is of records for the entry that begins there. */
+static const char *records_header_problem(const struct tar *tar, size_t entry, size_t at)
+{
+	uint64_t size = (uint64_t)header_size(tar->bytes + at), room = tar->len - at - TAR_BLOCK;
+	if (at != entry)
+		return "the entry has two extended headers";
+	if (size > room)
+		return "the archive is truncated";
+	return records_problem(tar->bytes + at + TAR_BLOCK, (size_t)size);
+}
+
+/* NULL: the header at `at`, one of the entry that begins at `entry`, is of a plain file, a
+ * directory or records. */
+static const char *header_problem(struct arena *a, const struct tar *tar, size_t entry, size_t at)
+{
+	const char *h = tar->bytes + at, *name;
+	switch (h[TYPE_AT]) {
 	case '\0':
 	case '0':
-	case '5':
-	case 'x': return NULL;
+	case '5': /* old tars mark a directory by its name alone */
+		name = tar_name(a, tar, entry);
+		return header_size(
+			       h) && (h[TYPE_AT] == '5' || (*name && name[strlen(name) - 1] == '/'))
+			       ? "the entry is a directory that holds bytes"
+			       : NULL;
+	case 'x': return records_header_problem(tar, entry, at);
 	case '1': return "the entry is a hard link";
 	case '2': return "the entry is a symbolic link";
 	case '3':
@@ -58,57 +135,50 @@ static const char *type_problem(char type)
 	}
 }
 
-/* libarchive reads many dialects of tar, and entry types it does not know as files. Only the types
- * that `pack` and plain tars write may occur, so that every reader sees the same members. */
+bool tar_is_zeros(const struct tar *tar, size_t from, size_t to)
+{
+	while (from < to && !tar->bytes[from])
+		from++;
+	return from >= to;
+}
+
+/* libarchive reads many dialects of tar, and entry types it does not know as files. Only what
+ * `pack` and plain tars write may occur, so that every reader sees the same members. */
 bool tar_check(struct intake *in, const struct tar *tar)
 {
-	size_t entry = 0; /* where the headers of the entry begin */
-	bool plain = true;
-	for (size_t at = 0; at + TAR_BLOCK <= tar->len && tar->bytes[at];) {
-		const char *h = tar->bytes + at, *problem = type_problem(h[TYPE_AT]);
-		if (header_size(h) < 0) {
-			intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "the archive is damaged");
-			in->full = true;
-			return false;
-		}
+	struct arena *a = &in->bundle->arena;
+	size_t entry = 0, at = 0; /* where its headers begin, and the one that is looked at */
+	bool plain = true, damaged = false;
+	while (at + TAR_BLOCK <= tar->len && !tar_is_zeros(tar, at, at + TAR_BLOCK)) {
+		const char *h = tar->bytes + at, *problem;
+		damaged = header_size(h) < 0 || field_number(h + MODE_AT, MODE_BYTES) < 0;
+		if (damaged)
+			break;
+		problem = header_problem(a, tar, entry, at);
 		if (problem)
-			intake_refuse(in, RULE_BUNDLE_ARCHIVE,
-				tar_name(&in->bundle->arena, tar, entry), "%s", problem);
+			intake_refuse(
+				in, RULE_BUNDLE_ARCHIVE, tar_name(a, tar, entry), "%s", problem);
 		plain = plain && !problem;
 		at = next_header(tar, at);
 		entry = h[TYPE_AT] == 'x' ? entry : at;
 	}
+	if (damaged || entry != at)
+		intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "the archive is damaged");
+	plain = plain && !damaged && entry == at;
 	in->full |= !plain;
 	return plain;
 }
 
-/* The number at `text`, which has `len` bytes; 0: none that counts a record's bytes. */
-static size_t record_length(const char *text, size_t len, size_t *digits)
-{
-	size_t value = 0, i = 0;
-	for (; i < len && i < 9 && text[i] >= '0' && text[i] <= '9'; i++)
-		value = 10 * value + (size_t)(text[i] - '0');
-	*digits = i;
-	return value > i && value <= len ? value : 0;
-}
-
-/* The value of the last `path` among the records "LENGTH KEY=VALUE\n"; NULL: none. */
+/* The value of the last `path` among the records; NULL: none. */
 static const char *pax_path(const char *records, size_t len, size_t *path_len)
 {
-	static const char key[] = " path=";
 	const char *found = NULL;
-	for (size_t at = 0, digits; at < len;) {
-		const char *record = records + at;
-		size_t total = record_length(record, len - at, &digits);
-		size_t head = digits + strlen(key);
-		if (!total)
-			return NULL; /* libarchive refuses it, too */
-		if (total > head && !memcmp(record + digits, key, strlen(key))) {
-			found = record + head;
-			*path_len = total - head - 1;
+	struct record r;
+	for (size_t at = 0, step; (step = read_record(records + at, len - at, &r)); at += step)
+		if (is_key(&r, "path")) {
+			found = r.value;
+			*path_len = r.value_len;
 		}
-		at += total;
-	}
 	return found;
 }
 
@@ -138,8 +208,8 @@ char *tar_name(struct arena *a, const struct tar *tar, size_t at)
 		}
 		at = next_header(tar, at);
 	}
-	if (found) /* one that is cut short by a NUL is none */
-		return arena_copy(a, found, memchr(found, 0, found_len) ? 0 : found_len);
+	if (found)
+		return arena_copy(a, found, found_len);
 	return at + TAR_BLOCK <= tar->len ? header_name(a, tar->bytes + at) : arena_copy(a, "", 0);
 }
 

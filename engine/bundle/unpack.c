@@ -96,21 +96,10 @@ static bool decompress(struct intake *in, int fd, struct tar *out)
 /* NULL: a plain member. */
 static const char *entry_problem(struct archive_entry *entry)
 {
-	mode_t type = archive_entry_filetype(entry);
-	if (archive_entry_hardlink(entry))
-		return "the entry is a hard link";
-	if (type == AE_IFLNK)
-		return "the entry is a symbolic link";
-	if (type != AE_IFREG)
-		return "the entry is neither a file nor a directory";
 	if (archive_entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX))
 		return "the entry has the setuid, setgid or sticky bit";
-	if (archive_entry_sparse_count(entry) || !archive_entry_size_is_set(entry) ||
-		archive_entry_size(entry) < 0)
-		return "the entry is a sparse file";
-	if (archive_entry_xattr_count(entry) || archive_entry_acl_types(entry))
-		return "the entry carries extended attributes or an access control list";
-	return archive_entry_is_encrypted(entry) ? "the entry is encrypted" : NULL;
+	return archive_entry_filetype(entry) == AE_IFREG ? NULL
+							 : "no member lies in this directory";
 }
 
 static bool take_bytes(struct intake *in, struct archive *a, struct member *m)
@@ -183,10 +172,8 @@ static void take_entry(
 static void check_end(struct intake *in, const struct tar *tar, int64_t at)
 {
 	size_t from = at < 0 ? tar->len : (size_t)at;
-	bool zeros = from <= tar->len && tar->len - from >= 2 * TAR_BLOCK;
-	for (size_t i = from; zeros && i < tar->len; i++)
-		zeros = !tar->bytes[i];
-	if (!zeros)
+	if (from > tar->len || tar->len - from < 2 * TAR_BLOCK ||
+		!tar_is_zeros(tar, from, tar->len))
 		intake_refuse(in, RULE_BUNDLE_ARCHIVE, "",
 			"the archive is truncated, or something lies behind its end");
 }

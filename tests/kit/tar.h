@@ -10,13 +10,14 @@ enum { TAR_MAX = 1200 * 1024 * 1024, BLOCK = 512 };
 
 struct entry {
 	const char *name;
-	char type;          /* 0: '0' */
-	unsigned mode;      /* 0: 0644 */
-	const char *link;   /* NULL: none */
-	const char *prefix; /* of the name; NULL: none */
-	const char *data;   /* NULL: none */
-	size_t zeros;       /* that many zero bytes instead */
-	const char *size;   /* the size field as it is written; NULL: the true size */
+	char type;             /* 0: '0' */
+	unsigned mode;         /* 0: 0644 */
+	const char *mode_text; /* the mode as it is written, 4 bytes; NULL: the true mode */
+	const char *link;      /* NULL: none */
+	const char *prefix;    /* of the name; NULL: none */
+	const char *data;      /* NULL: none */
+	size_t zeros;          /* that many zero bytes instead */
+	const char *size;      /* the size field as it is written; NULL: the true size */
 	bool bad_checksum;
 };
 
@@ -40,6 +41,8 @@ static inline void add_header(struct buf *tar, const struct entry *e, size_t siz
 	unsigned sum = 0;
 	memcpy(h, e->name, strlen(e->name) < 100 ? strlen(e->name) : 100);
 	snprintf((char *)h + 100, 8, "%07o", e->mode ? e->mode : 0644);
+	if (e->mode_text)
+		memcpy(h + 103, e->mode_text, 4);
 	snprintf((char *)h + 108, 8, "%07o", 0);
 	snprintf((char *)h + 116, 8, "%07o", 0);
 	if (e->size)

@@ -19,8 +19,7 @@ static void add_machine(struct buf *tar)
 	add(tar, &(struct entry){.name = "machine.yaml", .data = "machine: demo\n"});
 }
 
-/* --- the file
- * ------------------------------------------------------------------------------------- */
+/* --- the file */
 
 static la_ssize_t keep(struct archive *a, void *out, const void *bytes, size_t len)
 {
@@ -118,8 +117,7 @@ static void accepted_tar(const char *name, struct buf *tar, size_t members)
 	bundle_free(b);
 }
 
-/* --- one bad entry beside an honest machine file
- * ---------------------------------------------------- */
+/* --- one bad entry beside an honest machine file */
 
 static const struct {
 	const char *why;
@@ -132,6 +130,8 @@ static const struct {
 	{"an absolute path into a folder", {.name = "/scripts/x", .data = "x"}},
 	{"an empty component", {.name = "scripts//x", .data = "x"}},
 	{"a dot component", {.name = "./scripts/x", .data = "x"}},
+	{"bytes of a directory", {.name = "scripts/", .type = '5', .data = "x"}},
+	{"a mode that is no number", {.name = "scripts/x", .data = "x", .mode_text = "064x"}},
 	{"a trailing slash on a file", {.name = "scripts/x/", .type = '0', .data = "x"}},
 	{"no name", {.name = "", .data = "x"}},
 	{"an absolute symbolic link", {.name = "scripts/x", .type = '2', .link = "/etc/passwd"}},
@@ -174,6 +174,7 @@ static const struct {
 	{"a negative size", {.name = "scripts/x",
 				    .data = "x",
 				    .size = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"}},
+	{"a size of two words", {.name = "scripts/x", .data = "x", .size = "1 7\0\0\0\0\0\0\0\0"}},
 	{"a size beyond the end", {.name = "scripts/x", .data = "x", .size = "00000100000"}},
 	{"a size of 8 GiB", {.name = "scripts/x", .data = "x", .size = "77777777777"}},
 	{"a member of 16 MiB and one byte",
@@ -197,8 +198,7 @@ static void test_bad_entries(void)
 		refused_entries(bad_entries[i].why, &bad_entries[i].entry, 1);
 }
 
-/* --- several entries
- * -------------------------------------------------------------------------------- */
+/* --- several entries */
 
 static const struct {
 	const char *why;
@@ -241,6 +241,9 @@ static void test_pax(void)
 		{"extended attributes", "SCHILY.xattr.security.capability", "x", 1},
 		{"an access control list", "SCHILY.acl.access", "user::rwx,user:root:rwx", 23},
 		{"a size of its own", "size", "1099511627776", 13},
+		{"another reader's name", "GNU.sparse.name", "scripts/other", 13},
+		{"another character set", "hdrcharset", "BINARY", 6},
+		{"a record that nobody knows", "COM.example.path", "y", 1},
 		{"a size that is no number", "size", "-5", 2}};
 	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
 		bool link = !strcmp(records[i].key, "linkpath");
@@ -257,13 +260,63 @@ static void test_pax(void)
 	}
 }
 
+/* What lies behind a header without a name of its own, or in what a record says are no bytes of the
+ * member, is looked at as well: an unknown type, and a name that only some readers take. */
+static void test_hidden(void)
+{
+	static const struct entry behind[] = {{.name = "scripts/x", .type = 'Z', .data = "x"},
+		{.name = "scripts/x", .type = 'L', .data = "scripts/other"},
+		{.name = "scripts/x", .type = 'g', .data = "22 path=scripts/other\n"}};
+	AUTO_BUF old;
+	buf_init(&old, TAR_MAX);
+	add_machine(&old);
+	add_header(&old, &(struct entry){.name = "scripts/", .type = '0'}, BLOCK + 2);
+	add(&old, &(struct entry){.name = "scripts/x", .data = "x"});
+	end(&old);
+	refused_tar("an entry in the bytes of an old tar's directory", &old);
+	for (size_t i = 0; i < 2 * ARRAY_LEN(behind); i++) {
+		AUTO_BUF tar;
+		buf_init(&tar, TAR_MAX);
+		add_machine(&tar);
+		add_pax(&tar, 'x', i % 2 ? "size" : "path", i % 2 ? "0" : "README", i % 2 ? 1 : 6);
+		if (i % 2)
+			add_header(&tar, &(struct entry){.name = "README"}, 2 * BLOCK);
+		else
+			add(&tar, &(struct entry){.name = "", .data = "x"});
+		add(&tar, &behind[i / 2]);
+		add(&tar, &(struct entry){.name = "scripts/y", .data = "y"});
+		end(&tar);
+		refused_tar(i % 2 ? "something in the bytes of another"
+				  : "something behind a header without a name",
+			&tar);
+	}
+}
+
+/* Records that are not counted right, or not ended. */
+static void test_records(void)
+{
+	static const char *const records[] = {"18 path=scripts/abc", "19 path=scripts/a\n",
+		"020 path=scripts/ab\n", "18 path-scripts/a\n", "18 path=scripts/a\n0",
+		"18 path=scripts/a\n9 path=x\n", " 18 path=scripts/a\n", "path=scripts/a\n"};
+	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+		const struct entry entries[2] = {
+			{.name = "PaxHeader", .type = 'x', .data = records[i]},
+			{.name = "scripts/x", .data = "x"}};
+		refused_entries(records[i], entries, 2);
+	}
+	static const struct entry twice[] = {
+		{.name = "PaxHeader", .type = 'x', .data = "18 path=scripts/a\n"},
+		{.name = "PaxHeader", .type = 'x', .data = "10 uid=12\n"},
+		{.name = "scripts/x", .data = "x"}};
+	refused_entries("two extended headers, of which some readers take one", twice, 3);
+	refused_entries("an extended header of nothing", twice, 1);
+}
+
 static void test_long_names(void)
 {
 	char path[BLOCK] = "scripts/";
-	AUTO_BUF tar, deep, gnu, huge;
+	AUTO_BUF tar, huge;
 	buf_init(&tar, TAR_MAX);
-	buf_init(&deep, TAR_MAX);
-	buf_init(&gnu, TAR_MAX);
 	buf_init(&huge, TAR_MAX);
 	memset(path + 8, 'n', 256);
 	add_machine(&tar);
@@ -272,18 +325,14 @@ static void test_long_names(void)
 	end(&tar);
 	refused_tar("a name of 256 bytes", &tar);
 
-	add_machine(&deep);
-	add(&deep, &(struct entry){
-			   .name = "scripts/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17", .data = "x"});
-	end(&deep);
-	refused_tar("17 levels", &deep);
-
-	add_machine(&gnu);
-	add(&gnu,
-		&(struct entry){.name = "././@LongLink", .type = 'L', .data = "../../etc/passwd"});
-	add(&gnu, &(struct entry){.name = "scripts/x", .data = "x"});
-	end(&gnu);
-	refused_tar("traversal in a GNU long name", &gnu);
+	refused_entries("17 levels",
+		&(struct entry){
+			.name = "scripts/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17", .data = "x"},
+		1);
+	const struct entry gnu[] = {
+		{.name = "././@LongLink", .type = 'L', .data = "../../etc/passwd"},
+		{.name = "scripts/x", .data = "x"}};
+	refused_entries("traversal in a GNU long name", gnu, 2);
 
 	AUTO_FREE char *value = calloc(1, 3 << 20);
 	memset(value, 'a', 3 << 20);
@@ -294,8 +343,7 @@ static void test_long_names(void)
 	refused_tar("a pax header of 3 MiB", &huge);
 }
 
-/* --- limits
- * ----------------------------------------------------------------------------------------- */
+/* --- limits */
 
 static void test_sums(void)
 {
@@ -329,8 +377,7 @@ static void test_sums(void)
 	expect_refused("a compression bomb");
 }
 
-/* --- what is not one tar in one zstd frame
- * ------------------------------------------------------------- */
+/* --- what is not one tar in one zstd frame */
 
 static void honest(struct buf *tar)
 {
@@ -540,6 +587,8 @@ int main(void)
 	test_bad_entries();
 	test_bad_pairs();
 	test_pax();
+	test_hidden();
+	test_records();
 	test_long_names();
 	test_sums();
 	test_cut(&tar, &packed);
