@@ -25,10 +25,10 @@ struct report {
 	uint64_t steps;  /* how many there will be; 0: unknown, all are shown */
 	struct buf rows; /* the steps, as HTML: the first and the last of very many */
 	size_t row_count;
-	bool left_out;   /* some were, and the page says so */
-	json_t *before;  /* the blackboard behind the last row */
-	json_t *failure; /* the last line that did not go well; NULL: none */
-	json_t *spans;   /* STATE: [began_us, ended_us, went well, ...] flat */
+	size_t gap_len, gap_rows; /* what there was before some were left out; 0: none were */
+	json_t *before;           /* the blackboard behind the last row */
+	json_t *failure;          /* the last line that did not go well; NULL: none */
+	json_t *spans;            /* STATE: [began_us, ended_us, went well, ...] flat */
 	struct drive_result result;
 };
 

@@ -333,21 +333,34 @@ static void add_refusals(struct report *r, const json_t *fields)
 }
 
 /* Nobody reads a million rows, and no browser shows them. */
-static bool leave_out(struct report *r, const json_t *fields)
+static bool is_left_out(const struct report *r, const json_t *fields)
 {
 	uint64_t seq = (uint64_t)json_integer_value(json_object_get(fields, "seq"));
-	if (r->steps <= 2 * EDGE_STEPS || seq <= EDGE_STEPS || seq > r->steps - EDGE_STEPS)
-		return false;
-	if (r->left_out)
-		return true;
-	r->left_out = true;
+	return r->steps > 2 * EDGE_STEPS && seq > EDGE_STEPS && seq <= r->steps - EDGE_STEPS;
+}
+
+/* One line in place of all that is left out, and behind it the last step of those that did not go
+ * well, to which the page's head may lead. */
+static void add_gap(struct report *r, const json_t *fields, const json_t *blackboard, bool step)
+{
+	bool failed = step && !report_went_well(fields);
+	if (r->gap_len && !failed)
+		return;
+	if (!r->gap_len) {
+		r->gap_len = r->rows.len;
+		r->gap_rows = r->row_count;
+	}
+	r->rows.len = r->gap_len;
+	r->row_count = r->gap_rows;
 	AUTO_BUF says;
 	buf_init(&says, 256);
 	buf_adds(&says, "left out here: ");
 	text_count(&says, (int64_t)r->steps - 2 * EDGE_STEPS);
-	buf_addf(&says, " of the steps; agent6 machine replay %s tells them", r->id);
+	buf_addf(&says, " of the steps%s; agent6 machine replay %s tells them",
+		failed ? ", but for the last that went wrong" : "", r->id);
 	add_event(r, fields, "", says.data);
-	return true;
+	if (failed)
+		add_step(r, fields, blackboard);
 }
 
 void report_row(struct report *r, const json_t *fields, const json_t *blackboard)
@@ -358,8 +371,11 @@ void report_row(struct report *r, const json_t *fields, const json_t *blackboard
 	} events[] = {{"notify", add_notify}, {"stop", add_stop}, {"spend", add_unfinished},
 		{"egress", add_refusals}};
 	const char *type = text_of(fields, "t");
-	bool shown = !leave_out(r, fields);
-	if (shown && (!strcmp(type, "step") || !strcmp(type, "retry")))
+	bool step = !strcmp(type, "step") || !strcmp(type, "retry"),
+	     shown = !is_left_out(r, fields);
+	if (!shown)
+		add_gap(r, fields, blackboard, step);
+	else if (step)
 		add_step(r, fields, blackboard);
 	for (size_t i = 0; shown && i < ARRAY_LEN(events); i++)
 		if (!strcmp(type, events[i].type))

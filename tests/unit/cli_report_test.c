@@ -23,12 +23,16 @@ static size_t count(const char *text, const char *part)
 	return n;
 }
 
+/* What goes wrong; 0: nothing. */
+static int bad_steps[2];
+
 static json_t *step(int seq)
 {
-	bool odd = seq % 2;
+	bool odd = seq % 2, bad = seq == bad_steps[0] || seq == bad_steps[1];
 	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s,s:i,s:{s:i}}", "t", "step", "ts",
 		"2026-11-21T10:00:00.000000Z", "seq", seq, "state", odd ? "a" : "b", "goto",
-		odd ? "b" : "a", "label", "else", "attempt", 1, "fact", "exit", 0);
+		odd ? "b" : "a", "label", bad ? "nonzero" : "else", "attempt", 1, "fact", "exit",
+		bad);
 }
 
 /* A page of `steps` steps. */
@@ -44,6 +48,7 @@ static void make(const struct machine *m, int steps, struct buf *page)
 		json_auto_t *line = step(seq);
 		report_line(&r, line, blackboard);
 	}
+	r.result.status = RUN_FAILED;
 	buf_clear(page);
 	report_html(&r, page);
 	report_done(&r);
@@ -72,6 +77,14 @@ int main(void)
 		"\xc3\x97"
 		"15001",
 		"the graph counts them all");
+	bad_steps[0] = 12000;
+	bad_steps[1] = 20000;
+	make(f.m, 30001, &page);
+	has_str(page.data, "href=\"#step-20000-1\"", "what went wrong last is left out");
+	is(count(page.data, "<details id="), 1, "and yet on the page, alone");
+	is(count(page.data, "<details id=\"step-20000-1\">"), 1, "where it leads");
+	is(count(page.data, "left out here"), 1, "beside the one line for the others");
+	is(count(page.data, "<div class=\"chunk\">"), 501, "and the page is as it was");
 	fixture_done(&f);
 	return tap_done();
 }
