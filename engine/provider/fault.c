@@ -69,12 +69,23 @@ static enum fault_kind by_type(const json_t *name)
 /* Servers word this differently and send it as a plain 400. */
 static bool says_too_long(const char *message)
 {
-	static const char *const phrases[] = {"prompt is too long", "maximum context length",
-		"context window", "context size", "context length"};
-	for (size_t i = 0; message && i < ARRAY_LEN(phrases); i++)
+	static const char *const phrases[] = {"prompt is too long", "input is too long",
+		"maximum prompt length", "context window", "context size", "context length",
+		"context limit", "token limit", "maximum number of tokens",
+		"reduce the length of the messages"};
+	for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
 		if (strcasestr(message, phrases[i]))
 			return true;
 	return false;
+}
+
+/* A request that is larger than a rate limit passes at no time. */
+static bool is_too_long(const char *message, long status, enum fault_kind kind)
+{
+	if (status == 429 || status == 413)
+		return status == 413 || strcasestr(message, "request too large");
+	return (status == 0 || status == 400 || status == 422) && kind != FAULT_RETRY &&
+	       says_too_long(message);
 }
 
 /* At most `bytes` with the NUL; what could move a cursor is a space. */
@@ -97,15 +108,14 @@ static void shown(char *out, size_t bytes, const char *text, size_t len)
 
 /* Type before status: OpenAI names the cause in `code`, Anthropic in `type`, gateways put the HTTP
  * status of their upstream into a numeric `code`. */
-static enum fault_kind classify(const json_t *error, long status)
+static enum fault_kind classify(const json_t *error, const char *text, long status)
 {
 	const json_t *code = json_object_get(error, "code");
 	enum fault_kind kind = by_type(code);
 	if (kind == FAULT_NONE)
 		kind = by_type(json_object_get(error, "type"));
-	if (says_too_long(json_string_value(json_object_get(error, "message"))) &&
-		(kind == FAULT_FATAL || kind == FAULT_NONE) && (status == 400 || status == 0))
-		kind = FAULT_CONTEXT;
+	if (is_too_long(text, status, kind))
+		return FAULT_CONTEXT;
 	if (kind == FAULT_FATAL && status >= 500)
 		kind = FAULT_RETRY;
 	if (kind == FAULT_NONE && json_is_integer(code))
@@ -113,12 +123,28 @@ static enum fault_kind classify(const json_t *error, long status)
 	return kind == FAULT_NONE ? by_status(status ? status : 500) : kind;
 }
 
+/* Google sends a list of one; what stands behind other gateways is the error itself. */
+static const json_t *error_of(const json_t *doc)
+{
+	const json_t *one = json_is_array(doc) ? json_array_get(doc, 0) : doc;
+	const json_t *error = json_object_get(one, "error");
+	return error && !json_is_null(error) ? error : one;
+}
+
+static const json_t *message_of(const json_t *error)
+{
+	const json_t *message = json_object_get(error, "message");
+	if (json_is_string(error))
+		return error;
+	return message ? message : json_object_get(error, "detail");
+}
+
 int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry)
 {
 	json_auto_t *doc = json_read(body, len, BODY_CAP_BYTES, NULL);
-	const json_t *error = json_object_get(doc, "error");
+	const json_t *error = error_of(doc);
 	const json_t *named = json_object_get(error, "type");
-	const json_t *message = json_is_string(error) ? error : json_object_get(error, "message");
+	const json_t *message = message_of(error);
 	char text[SHOWN_BYTES + 1], type[TYPE_BYTES + 1] = "";
 	if (json_is_string(named))
 		shown(type, sizeof(type), json_string_value(named), json_string_length(named));
@@ -126,7 +152,7 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 		shown(text, sizeof(text), json_string_value(message), json_string_length(message));
 	else
 		shown(text, sizeof(text), body, len);
-	enum fault_kind kind = classify(error, status);
+	enum fault_kind kind = classify(error, text, status);
 	if (kind != FAULT_CONTEXT && should_retry >= 0)
 		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
 	f->status = status;

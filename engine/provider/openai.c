@@ -191,10 +191,11 @@ static int read_stop(struct wire_stream *s, const json_t *choice, struct fault *
 	return 0;
 }
 
+/* Older vLLM sends the error itself. */
 static bool has_error(const json_t *doc)
 {
 	const json_t *error = json_object_get(doc, "error");
-	return error && !json_is_null(error);
+	return (error && !json_is_null(error)) || !strcmp(text_of(doc, "object"), "error");
 }
 
 static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)

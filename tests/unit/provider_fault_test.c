@@ -51,6 +51,44 @@ static const struct {
 	{0, "{\"error\":{\"code\":502}}", -1, FAULT_RETRY},
 	{0, "{\"error\":{\"code\":\"invalid_api_key\"}}", -1, FAULT_FATAL},
 	{0, "{\"error\":{\"message\":\"who knows\"}}", -1, FAULT_RETRY},
+	/* Too long, as each of them says it. */
+	{400, "{\"object\":\"error\",\"message\":\"the maximum context length is 4096\"}", -1,
+		FAULT_CONTEXT},
+	{400, "{\"detail\":\"prompt is too long\"}", -1, FAULT_CONTEXT},
+	{400,
+		"[{\"error\":{\"code\":400,\"message\":\"The input token count (1196265) exceeds "
+		"the maximum number of tokens allowed (1048575).\",\"status\":"
+		"\"INVALID_ARGUMENT\"}}]",
+		-1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"input length and `max_tokens` exceed context limit: 9\"}}",
+		-1, FAULT_CONTEXT},
+	{400,
+		"{\"error\":\"This model's maximum prompt length is 131072 but the request "
+		"contains "
+		"537812 tokens.\"}",
+		-1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"Your request exceeded model token limit: 9\"}}", -1,
+		FAULT_CONTEXT},
+	{400, "{\"message\":\"Input is too long for requested model.\"}", -1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"Please reduce the length of the messages.\"}}", -1,
+		FAULT_CONTEXT},
+	{422, "{\"detail\":\"the prompt exceeds the context window\"}", -1, FAULT_CONTEXT},
+	{413,
+		"{\"error\":{\"message\":\"Request too large for model m on tokens per minute "
+		"(TPM): Limit 6000, Requested 8000\",\"code\":\"rate_limit_exceeded\"}}",
+		-1, FAULT_CONTEXT},
+	{429,
+		"{\"error\":{\"message\":\"Request too large for m on tokens per min (TPM): Limit "
+		"30000, Requested 45000\",\"type\":\"tokens\",\"code\":"
+		"\"rate_limit_exceeded\"}}",
+		-1, FAULT_CONTEXT},
+	{429,
+		"{\"error\":{\"message\":\"Rate limit reached for m on tokens per min (TPM): Limit "
+		"30000, Used 29000\",\"code\":\"rate_limit_exceeded\"}}",
+		-1, FAULT_RETRY},
+	{429, "{\"error\":{\"message\":\"daily token limit reached\"}}", -1, FAULT_RETRY},
+	{401, "{\"error\":{\"message\":\"your context window plan has ended\"}}", -1, FAULT_FATAL},
+	{400, "[]", -1, FAULT_FATAL},
 };
 
 static void classes(void)
@@ -64,6 +102,12 @@ static void classes(void)
 	struct fault f = FAULT_INIT;
 	fault_reply(&f, 404, "{\"error\":\"no such model\"}", 25, -1);
 	has_str(f.text, "no such model", "a bare string is a message");
+	f = FAULT_INIT;
+	fault_reply(&f, 400, "[{\"error\":{\"message\":\"no such tool\"}}]", 38, -1);
+	is_str(f.text, "the provider answered 400: no such tool", "Google's list of one is read");
+	f = FAULT_INIT;
+	fault_reply(&f, 422, "{\"detail\":[{\"msg\":\"odd\"}]}", 25, -1);
+	has_str(f.text, "[{\"msg\":\"odd\"}]", "what is no text is shown as it came");
 	f = FAULT_INIT;
 	fault_reply(&f, 502, "<html>\x1b[31mgone", 15, -1);
 	ok(!strchr(f.text, 0x1b), "control characters do not reach a person");
