@@ -82,7 +82,21 @@ static int encode(const struct wire_request *r, struct buf *out)
 	return buf_adds(out, "}");
 }
 
-/* `prompt_tokens` is the total, cached ones included. OpenRouter states its charge in USD. */
+/* xAI and Gemini count what was thought beside the completion, and charge it as output: only the
+ * total tells. Whoever counts cached tokens beside the prompt has them in the total as well. */
+static int64_t thought_beside(const json_t *usage, const struct usage *u)
+{
+	const json_t *details = json_object_get(usage, "completion_tokens_details");
+	int64_t total = 0, thought = 0;
+	usage_count(json_object_get(usage, "total_tokens"), &total);
+	usage_count(json_object_get(details, "reasoning_tokens"), &thought);
+	int64_t beside = total - u->input - u->output;
+	bool told = thought ? thought == beside : beside != u->cache_read;
+	return beside > 0 && told ? beside : 0;
+}
+
+/* `prompt_tokens` is the total, cached ones included; DeepSeek and Kimi have their own names for
+ * those. OpenRouter states its charge in USD. */
 static void read_usage(struct wire_stream *s, const json_t *usage)
 {
 	if (!json_is_object(usage))
@@ -91,8 +105,12 @@ static void read_usage(struct wire_stream *s, const json_t *usage)
 	const json_t *details = json_object_get(usage, "prompt_tokens_details");
 	bool in = !usage_count(json_object_get(usage, "prompt_tokens"), &u->input);
 	bool out = !usage_count(json_object_get(usage, "completion_tokens"), &u->output);
+	usage_count(json_object_get(usage, "prompt_cache_hit_tokens"), &u->cache_read);
+	usage_count(json_object_get(usage, "cached_tokens"), &u->cache_read);
 	usage_count(json_object_get(details, "cached_tokens"), &u->cache_read);
 	usage_count(json_object_get(details, "cache_write_tokens"), &u->cache_write);
+	if (in && out)
+		u->output += thought_beside(usage, u);
 	if (u->cache_read > u->input)
 		u->cache_read = u->input;
 	const json_t *cost = json_object_get(usage, "cost");
@@ -209,8 +227,9 @@ static int event(struct wire_stream *s, const char *data, size_t len, struct fau
 		return -1;
 	if (has_error(doc))
 		return fault_reply(f, 0, data, len, -1);
-	read_usage(s, json_object_get(doc, "usage"));
 	const json_t *choice = json_array_get(json_object_get(doc, "choices"), 0);
+	read_usage(s, json_object_get(choice, "usage"));
+	read_usage(s, json_object_get(doc, "usage"));
 	if (add_delta(s, json_object_get(choice, "delta"), f))
 		return -1;
 	return read_stop(s, choice, f);
