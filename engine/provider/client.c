@@ -233,7 +233,8 @@ int client_call(struct client *c, const struct wire_request *r, size_t serial, i
 		if (!attempt(c, r, serial, deadline_ms, out, &why))
 			return 0;
 		hide_key(c->key, &why);
-		if (why.status == 400 && c->format->adapt(&c->quirks, why.text)) {
+		if ((why.status == 400 || why.status == 422) &&
+			c->format->adapt(&c->quirks, why.text)) {
 			c->notice(c->context, why.text);
 			continue;
 		}

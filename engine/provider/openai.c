@@ -1,4 +1,4 @@
-#include "provider/stream.h"
+#include "provider/thoughts.h"
 
 #include "base/json.h"
 #include <strings.h>
@@ -29,6 +29,12 @@ static void write_results(struct buf *out, const struct wire_turn *t)
 	}
 }
 
+static void write_said(struct buf *out, const char *raw, const struct wire_quirks *quirks)
+{
+	AUTO_FREE char *adapted = thoughts_adapt(raw, quirks);
+	buf_adds(out, adapted ? adapted : raw);
+}
+
 static void write_messages(struct buf *out, const struct wire_request *r)
 {
 	buf_adds(out, "\"messages\":[");
@@ -41,7 +47,7 @@ static void write_messages(struct buf *out, const struct wire_request *r)
 		if (t->role == WIRE_USER)
 			write_plain(out, "user", t->text);
 		else if (t->role == WIRE_ASSISTANT)
-			buf_adds(out, t->raw);
+			write_said(out, t->raw, &r->quirks);
 		else
 			write_results(out, t);
 	}
@@ -68,7 +74,9 @@ static int encode(const struct wire_request *r, struct buf *out)
 		(long long)r->max_tokens);
 	if (json_array_size(r->tools))
 		write_tools(out, r->tools);
-	if (r->thinking && !r->quirks.no_thinking) {
+	if (r->quirks.thinking_off) {
+		buf_adds(out, ",\"reasoning_effort\":\"none\"");
+	} else if (r->thinking && !r->quirks.no_thinking) {
 		buf_adds(out, ",\"reasoning_effort\":");
 		quote(out, strcmp(r->thinking, "off") ? r->thinking : "none");
 	}
@@ -133,17 +141,32 @@ static struct block *text_block(struct wire_stream *s, struct fault *f)
 	return b && b->skeleton ? b : NULL;
 }
 
-/* Calls are told apart by `index`; Ollama sends 0 for all of them but gives each its own id. */
+static bool is_whole(const struct block *b)
+{
+	if (!b->text.len || b->text.data[b->text.len - 1] != '}')
+		return false;
+	json_auto_t *arguments = json_read(b->text.data, b->text.len, WIRE_CONTENT_CAP_BYTES, NULL);
+	return json_is_object(arguments);
+}
+
+/* Calls are told apart by `index`. Ollama sends 0 for all of them but gives each its own id; Gemini
+ * does that without ids, so that a name behind whole arguments is the next call's. */
+static bool is_next(const struct block *b, const json_t *piece)
+{
+	const char *id = text_of(piece, "id");
+	if (*id && b->id)
+		return strcmp(id, b->id);
+	return *text_of(json_object_get(piece, "function"), "name") && b->name && is_whole(b);
+}
+
 static struct block *find_call(struct wire_stream *s, const json_t *piece, int64_t *index)
 {
 	const json_t *given = json_object_get(piece, "index");
-	const char *id = json_string_value(json_object_get(piece, "id"));
 	*index = json_is_integer(given) ? json_integer_value(given) : 0;
 	for (size_t i = s->block_count; i > 1; i--) {
 		struct block *b = &s->blocks[i - 1];
-		if (b->wire_index != *index)
-			continue;
-		return id && *id && b->id && strcmp(id, b->id) ? NULL : b;
+		if (b->kind == BLOCK_CALL && b->wire_index == *index)
+			return is_next(b, piece) ? NULL : b;
 	}
 	return NULL;
 }
@@ -165,22 +188,45 @@ static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
 	const json_t *arguments = json_object_get(function, "arguments");
 	if (stream_name(&b->id, piece, "id") || stream_name(&b->name, function, "name"))
 		return fault_set(f, FAULT_FATAL, "out of memory");
+	if (thoughts_sign(s, b, piece, f))
+		return -1;
 	if (!json_is_object(arguments))
 		return add_text(s, &b->text, arguments, f);
 	AUTO_FREE char *text = json_text(arguments);
 	return stream_append(s, &b->text, text, text ? strlen(text) : 0, f);
 }
 
+/* Mistral sends parts where there are thoughts among the text. */
+static int add_content(struct wire_stream *s, const json_t *content, struct fault *f)
+{
+	const json_t *part;
+	size_t i;
+	if (!json_is_string(content) && !json_is_array(content))
+		return 0;
+	struct block *b = text_block(s, f);
+	if (!b || add_text(s, &b->text, content, f))
+		return -1;
+	json_array_foreach (content, i, part)
+		if (!strcmp(text_of(part, "type"), "text") &&
+			add_text(s, &b->text, json_object_get(part, "text"), f))
+			return -1;
+	return 0;
+}
+
+static int add_thoughts(struct wire_stream *s, const json_t *delta, struct fault *f)
+{
+	struct block *b = thoughts_in(delta) ? text_block(s, f) : NULL;
+	if (b)
+		return thoughts_add(s, b, delta, f);
+	return f->kind == FAULT_NONE ? 0 : -1;
+}
+
 static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f)
 {
-	const json_t *text = json_object_get(delta, "content");
 	const json_t *refusal = json_object_get(delta, "refusal");
 	const json_t *calls = json_object_get(delta, "tool_calls");
-	if (json_is_string(text)) {
-		struct block *b = text_block(s, f);
-		if (!b || add_text(s, &b->text, text, f))
-			return -1;
-	}
+	if (add_content(s, json_object_get(delta, "content"), f) || add_thoughts(s, delta, f))
+		return -1;
 	if (json_string_length(refusal)) { /* some gateways send an empty one along */
 		s->stop = WIRE_STOP_REFUSAL;
 		size_t at = strlen(s->stop_detail);
@@ -244,9 +290,9 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 	json_auto_t *calls = json_deep_copy(json_object_get(said, "tool_calls"));
 	for (size_t i = 0; i < json_array_size(calls); i++)
 		json_object_set_new(json_array_get(calls, i), "index", json_integer((json_int_t)i));
-	json_auto_t *delta =
-		json_pack("{s:O?, s:O?, s:O?}", "content", json_object_get(said, "content"),
-			"refusal", json_object_get(said, "refusal"), "tool_calls", calls);
+	json_auto_t *delta = json_copy((json_t *)(uintptr_t)said);
+	if (calls)
+		json_object_set(delta, "tool_calls", calls);
 	read_usage(s, json_object_get(body, "usage"));
 	if (read_stop(s, choice, f))
 		return -1;
@@ -259,13 +305,14 @@ static void drop_nameless(struct wire_stream *s)
 {
 	for (size_t i = 1; i < s->block_count; i++) {
 		struct block *b = &s->blocks[i];
-		if (!b->skeleton || b->name)
+		if (b->kind != BLOCK_CALL || !b->skeleton || b->name)
 			continue;
 		json_decref(b->skeleton);
 		b->skeleton = NULL;
 	}
 }
 
+/* But for what closes it: more may come along. */
 static void write_call(struct buf *out, const struct wire_call *call)
 {
 	buf_adds(out, "{\"id\":");
@@ -274,14 +321,14 @@ static void write_call(struct buf *out, const struct wire_call *call)
 	quote(out, call->name);
 	buf_adds(out, ",\"arguments\":");
 	quote(out, call->arguments);
-	buf_adds(out, "}}");
+	buf_adds(out, "}");
 }
 
 static int made_up(const struct wire_call *call, struct buf *raw)
 {
 	buf_adds(raw, "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[");
 	write_call(raw, call);
-	return buf_adds(raw, "]}");
+	return buf_adds(raw, "}]}");
 }
 
 static int finish(struct wire_stream *s, struct buf *raw)
@@ -293,24 +340,43 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	const struct buf *text = s->block_count ? &s->blocks[0].text : NULL;
 	buf_adds(raw, "{\"role\":\"assistant\",\"content\":");
 	stream_quote(raw, text && text->len ? text->data : "", text ? text->len : 0);
+	thoughts_write(s, raw);
 	for (size_t i = 1; i < s->block_count; i++) {
 		const struct block *b = &s->blocks[i];
-		if (!b->skeleton)
+		if (b->kind != BLOCK_CALL || !b->skeleton)
 			continue;
 		AUTO_FREE char *made = NULL;
 		const char *arguments = stream_arguments(b, &made);
 		buf_adds(raw, calls++ ? "," : ",\"tool_calls\":[");
 		write_call(raw, &(struct wire_call){b->id, b->name, (char *)(uintptr_t)arguments});
+		thoughts_write_sign(b, raw);
+		buf_addc(raw, '}');
 	}
 	if (calls && s->stop == WIRE_STOP_END)
 		s->stop = WIRE_STOP_TOOLS;
 	return buf_adds(raw, calls ? "]}" : "}");
 }
 
+/* DeepSeek and Kimi want the member back also where they sent none. */
+static bool adapt_thoughts(struct wire_quirks *q, const char *message)
+{
+	bool missing = strcasestr(message, "passed back") || strcasestr(message, "missing");
+	return missing && !q->no_thoughts ? stream_learn(&q->every_thought)
+					  : stream_learn(&q->no_thoughts);
+}
+
 static bool adapt(struct wire_quirks *q, const char *message)
 {
+	bool thoughts = strcasestr(message, "reasoning_content") ||
+			strcasestr(message, "reasoning_details") ||
+			(strcasestr(message, "messages") && strcasestr(message, "reasoning"));
 	if (strstr(message, "max_completion_tokens"))
 		return stream_learn(&q->completion_tokens);
+	if (thoughts && adapt_thoughts(q, message))
+		return true;
+	/* Newer OpenAI models think by default, and with tools only elsewhere. */
+	if (strcasestr(message, "tools with reasoning_effort"))
+		return stream_learn(&q->thinking_off);
 	if (strcasestr(message, "temperature"))
 		return stream_learn(&q->no_temperature);
 	if (strcasestr(message, "reasoning") || strcasestr(message, "thinking"))

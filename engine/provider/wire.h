@@ -54,6 +54,9 @@ struct wire_quirks {
 	bool no_thinking;
 	bool bound_thinking;    /* anthropic: thoughts of stale turns are refused */
 	bool completion_tokens; /* openai: max_completion_tokens for max_tokens */
+	bool thinking_off;      /* openai: no thinking where there are tools */
+	bool no_thoughts;       /* openai: what was thought does not go back */
+	bool every_thought;     /* openai: it does, also where there was none */
 };
 
 struct wire_request {
@@ -92,7 +95,7 @@ struct wire_format {
 	/* Fills turn.raw from the collected blocks, or for a call that no model made. */
 	int (*finish)(struct wire_stream *s, struct buf *raw);
 	int (*made_up)(const struct wire_call *call, struct buf *raw);
-	/* Whether a 400 with this text is cured by a quirk not yet set, which is then set. */
+	/* Whether a 400 or 422 with this text is cured by a quirk not yet set, which is then set. */
 	bool (*adapt)(struct wire_quirks *q, const char *message);
 };
 

@@ -69,6 +69,54 @@ static void finishes_openai(void)
 	has_str(k.requests, "authorization: Bearer sk-test-key-0123456789", "openai: bearer");
 }
 
+#define OPENAI_CALL(name, arguments)                                                               \
+	KIT_STREAM "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","    \
+		   "\"function\":{\"name\":\"" name "\",\"arguments\":\"" arguments                \
+		   "\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"
+#define REFUSED(status, text)                                                                      \
+	KIT_HEAD(status " No", "application/json") "{\"error\":{\"message\":\"" text "\"}}"
+#define OPENAI_FINISH OPENAI_CALL("finish_run", "{\\\"summary\\\":\\\"x\\\"}")
+#define OPENAI_LIST   OPENAI_CALL("list_dir", "{\\\"path\\\":\\\".\\\"}")
+
+/* What a 400 teaches, and what the next request then says. */
+static void openai_quirks(void)
+{
+	AUTO_KIT off = {.format = "openai",
+		.replies = {
+			{REFUSED("400", "Function tools with reasoning_effort are not supported "
+					"for m in /v1/chat/completions. Use /v1/responses or "
+					"set reasoning_effort to 'none'."),
+				0, 0},
+			{OPENAI_FINISH, 0, 0}}};
+	kit_run(&off);
+	is_str(kit_outcome(&off), "ok", "a model that thinks without being asked is told not to");
+	is(kit_count(off.requests, "\"reasoning_effort\":\"none\""), 1, "in so many words");
+	AUTO_KIT every = {.format = "openai",
+		.replies = {{OPENAI_LIST, 0, 0},
+			{REFUSED("400", "thinking is enabled but reasoning_content is missing in "
+					"assistant tool call message at index 2"),
+				0, 0},
+			{OPENAI_FINISH, 0, 0}}};
+	kit_run(&every);
+	is_str(kit_outcome(&every), "ok", "a turn without thoughts says so where it must");
+	is(kit_count(every.requests, "\"reasoning_content\":\"\""), 1, "from then on");
+	AUTO_KIT never = {.format = "openai",
+		.replies = {{KIT_STREAM "data: {\"choices\":[{\"delta\":{\"reasoning_content\":"
+					"\"deep\",\"tool_calls\":[{\"index\":0,\"id\":\"c\","
+					"\"function\":{\"name\":\"list_dir\",\"arguments\":"
+					"\"{\\\"path\\\":\\\".\\\"}\"}}]},\"finish_reason\":"
+					"\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+				    0, 0},
+			{REFUSED("422",
+				 "'messages.2': property 'reasoning_content' is unsupported"),
+				0, 0},
+			{OPENAI_FINISH, 0, 0}}};
+	kit_run(&never);
+	is_str(kit_outcome(&never), "ok", "thoughts that a server does not take stay here");
+	is(kit_count(never.requests, "\"reasoning_content\":\"deep\""), 1,
+		"once they were refused");
+}
+
 static void repairs(void)
 {
 	json_t *record = json_pack("{s:s, s:[{s:s, s:s, s:b}]}", "name", "verdict", "fields",
@@ -458,6 +506,7 @@ int main(void)
 	finishes();
 	result_without_secrets();
 	finishes_openai();
+	openai_quirks();
 	repairs();
 	retries();
 	under_way();

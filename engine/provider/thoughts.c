@@ -1,0 +1,173 @@
+#include "provider/thoughts.h"
+
+#include "base/json.h"
+
+static const char details[] = "reasoning_details", sign[] = "extra_content";
+static const char *const plain[] = {"reasoning_content", "reasoning"};
+
+bool thoughts_in(const json_t *delta)
+{
+	bool in = json_array_size(json_object_get(delta, details)) ||
+		  json_is_object(json_object_get(delta, sign));
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		in = in || json_is_string(json_object_get(delta, plain[i]));
+	return in;
+}
+
+static int count_value(struct wire_stream *s, const json_t *value, struct fault *f)
+{
+	AUTO_FREE char *text = json_text(value);
+	return text ? stream_count(s, strlen(text), f) : fault_set(f, FAULT_FATAL, "out of memory");
+}
+
+int thoughts_sign(struct wire_stream *s, struct block *b, const json_t *from, struct fault *f)
+{
+	json_t *value = json_object_get(from, sign);
+	if (!json_is_object(value))
+		return 0;
+	json_object_set(b->skeleton, sign, value);
+	return count_value(s, value, f);
+}
+
+/* Some gateways send the same text under both names: the first that says anything is kept. */
+static int add_plain(struct wire_stream *s, struct block *b, const json_t *delta, struct fault *f)
+{
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+		const json_t *text = json_object_get(delta, plain[i]);
+		size_t len = json_string_length(text);
+		if (!json_is_string(text))
+			continue;
+		if (!b->name || (len && !b->signature.len)) {
+			free(b->name);
+			b->name = strdup(plain[i]);
+		}
+		if (b->name && !strcmp(b->name, plain[i]) &&
+			stream_append(s, &b->signature, json_string_value(text), len, f))
+			return -1;
+	}
+	return 0;
+}
+
+/* The member of a piece that grows; NULL: it comes whole. */
+static const char *growing(const json_t *piece)
+{
+	const char *type = text_of(piece, "type");
+	if (!strcmp(type, "reasoning.text"))
+		return "text";
+	return strcmp(type, "reasoning.summary") ? NULL : "summary";
+}
+
+static struct block *newest_piece(const struct wire_stream *s)
+{
+	for (size_t i = s->block_count; i > 1; i--)
+		if (s->blocks[i - 1].kind == BLOCK_OTHER && s->blocks[i - 1].skeleton)
+			return &s->blocks[i - 1];
+	return NULL;
+}
+
+static bool continues(const struct block *b, const json_t *piece)
+{
+	const json_t *mine = json_object_get(b->skeleton, "index"),
+		     *its = json_object_get(piece, "index");
+	return growing(piece) && !strcmp(text_of(b->skeleton, "type"), text_of(piece, "type")) &&
+	       (mine == its || json_equal(mine, its));
+}
+
+static struct block *begin_piece(struct wire_stream *s, const json_t *piece, struct fault *f)
+{
+	struct block *b = count_value(s, piece, f) ? NULL : stream_block(s, s->block_count, f);
+	if (!b || !(b->skeleton = json_object()))
+		return NULL;
+	b->kind = BLOCK_OTHER;
+	return b;
+}
+
+static int add_piece(struct wire_stream *s, const json_t *piece, struct fault *f)
+{
+	const char *key, *grows = growing(piece);
+	json_t *value;
+	struct block *b = newest_piece(s);
+	if (!b || !continues(b, piece))
+		b = begin_piece(s, piece, f);
+	if (!b)
+		return fault_set(f, FAULT_FATAL, "out of memory");
+	json_object_foreach ((json_t *)(uintptr_t)piece, key, value) {
+		bool text = grows && !strcmp(key, grows);
+		if (text && stream_append(s, &b->text, json_string_value(value),
+				    json_string_length(value), f))
+			return -1;
+		if (!text && (!json_is_null(value) || !json_object_get(b->skeleton, key)))
+			json_object_set(b->skeleton, key, value);
+	}
+	return 0;
+}
+
+int thoughts_add(struct wire_stream *s, struct block *b, const json_t *delta, struct fault *f)
+{
+	const json_t *list = json_object_get(delta, details), *piece;
+	size_t i;
+	if (add_plain(s, b, delta, f) || thoughts_sign(s, b, delta, f))
+		return -1;
+	json_array_foreach (list, i, piece)
+		if (json_is_object(piece) && add_piece(s, piece, f))
+			return -1;
+	return 0;
+}
+
+void thoughts_write_sign(const struct block *b, struct buf *out)
+{
+	const json_t *value = json_object_get(b->skeleton, sign);
+	if (value) {
+		buf_addf(out, ",\"%s\":", sign);
+		json_write(out, value);
+	}
+}
+
+static size_t write_pieces(struct wire_stream *s, struct buf *out)
+{
+	size_t count = 0;
+	for (size_t i = 1; i < s->block_count; i++) {
+		struct block *b = &s->blocks[i];
+		if (b->kind != BLOCK_OTHER || !b->skeleton)
+			continue;
+		const char *grows = growing(b->skeleton);
+		if (grows)
+			json_object_set_new(b->skeleton, grows,
+				json_stringn(b->text.data ? b->text.data : "", b->text.len));
+		buf_addf(out, count++ ? "," : ",\"%s\":[", details);
+		json_write(out, b->skeleton);
+	}
+	return count;
+}
+
+void thoughts_write(struct wire_stream *s, struct buf *out)
+{
+	const struct block *b = s->block_count ? &s->blocks[0] : NULL;
+	if (!b || !b->skeleton)
+		return;
+	if (write_pieces(s, out)) {
+		buf_addc(out, ']');
+	} else if (b->name) {
+		buf_addf(out, ",\"%s\":", b->name);
+		stream_quote(out, b->signature.data ? b->signature.data : "", b->signature.len);
+	}
+	thoughts_write_sign(b, out);
+}
+
+char *thoughts_adapt(const char *message, const struct wire_quirks *q)
+{
+	if (!q->no_thoughts && !q->every_thought)
+		return NULL;
+	json_auto_t *doc = json_read_nested(message, strlen(message),
+		(struct json_cap){SIZE_MAX, JSON_DEPTH_MAX, SIZE_MAX}, NULL);
+	if (!json_is_object(doc))
+		return NULL;
+	if (q->every_thought && !thoughts_in(doc))
+		json_object_set_new(doc, plain[0], json_string(""));
+	if (q->no_thoughts) {
+		json_object_del(doc, details);
+		for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+			json_object_del(doc, plain[i]);
+	}
+	return json_text(doc);
+}
