@@ -3,7 +3,7 @@
 #include "base/utf8.h"
 #include "cli/setup.h"
 #include "cli/text.h"
-#include "run/drive.h"
+#include "run/status.h"
 #include "schema/read.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,7 @@
 #include "base/json.h"
 #include "cli/setup.h"
-#include "run/drive.h"
+#include "run/pokes.h"
 #include <string.h>
-
-enum { POKE_BYTES_MAX = 1024 * 1024 };
 
 /* NULL with the reason. */
 static json_t *payload_of(const struct call *c, struct err *e)
@@ -28,7 +26,7 @@ static json_t *payload_of(const struct call *c, struct err *e)
 static int poke(const struct resting *r, const struct call *c, struct err *e)
 {
 	json_auto_t *payload = payload_of(c, e);
-	return payload ? poke_run(&r->instance, payload, e) : -1;
+	return payload ? pokes_add(&r->instance, payload, e) : -1;
 }
 
 static int run(const struct call *c)

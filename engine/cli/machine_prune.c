@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/setup.h"
-#include "run/drive.h"
+#include "run/status.h"
 
 #include <stdio.h>
 #include <string.h>

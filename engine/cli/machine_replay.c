@@ -2,6 +2,7 @@
 #include "cli/setup.h"
 #include "cli/show.h"
 #include "cli/text.h"
+#include "run/replay.h"
 #include <string.h>
 
 /* What is done with every line of a replay. */

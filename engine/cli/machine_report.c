@@ -3,6 +3,7 @@
 #include "cli/report.h"
 #include "cli/setup.h"
 #include "run/journal.h"
+#include "run/replay.h"
 #include <stdio.h>
 #include <string.h>
 

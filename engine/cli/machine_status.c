@@ -4,7 +4,7 @@
 #include "cli/show.h"
 #include "cli/text.h"
 #include "machine/template.h"
-#include "run/drive.h"
+#include "run/status.h"
 #include <string.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 #include "cli/setup.h"
-#include "run/drive.h"
+#include "run/stop.h"
 
 static int stop(const struct resting *r, const struct call *c, struct err *e)
 {
 	(void)c;
-	return stop_run(&r->instance, e);
+	return stop_ask(&r->instance, e);
 }
 
 static int run(const struct call *c)

@@ -1,5 +1,5 @@
 #include "cli/setup.h"
-#include "run/drive.h"
+#include "run/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@ static int verify(const struct call *c, const struct resting *r)
 {
 	struct err e = ERR_NONE;
 	uint64_t lines = 0;
-	if (verify_run(&r->instance, &lines, &e))
+	if (replay_verify(&r->instance, &lines, &e))
 		return fail(EXIT_DAMAGED, &e);
 	if (call_has(c, "json"))
 		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":true}\n", r->instance.id,

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 #include "cli/text.h"
-#include "run/drive.h"
+#include "run/recover.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -91,7 +91,7 @@ static int check_copy(const struct resting *r, const char *id, struct err *e)
 	const char *found = r->loaded.bundle->digest;
 	char begun_with[POSITION_DIGEST_BYTES];
 	bool begun;
-	if (instance_begun(&r->instance, &begun, begun_with, e))
+	if (recover_begun(&r->instance, &begun, begun_with, e))
 		return -1;
 	if (!begun || !strcmp(begun_with, found))
 		return 0;

@@ -2,6 +2,7 @@
 
 #include "cli/check_commands.h"
 #include "cli/text.h"
+#include "run/recover.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,7 +167,7 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 	bool begun;
 	if (instance_lock(g->start->place, g->start->id, &g->instance, e))
 		return refuse(out, RUN_REFUSED, e->text);
-	if (instance_begun(&g->instance, &begun, digest, e))
+	if (recover_begun(&g->instance, &begun, digest, e))
 		return refuse(out, RUN_DAMAGED, e->text);
 	if (check_digest(g->start, begun ? digest : NULL, e) || (!begun && install(g, e)))
 		return refuse(out, RUN_REFUSED, e->text);

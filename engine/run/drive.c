@@ -3,7 +3,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "machine/blackboard.h"
-#include "run/loop.h"
+#include "run/drive_inside.h"
 #include "run/owner.h"
 #include "run/pokes.h"
 #include "run/profile.h"
@@ -56,7 +56,7 @@ static bool check_drift(struct drive *d, bool *begun)
 {
 	char digest[POSITION_DIGEST_BYTES];
 	struct err e = ERR_NONE;
-	if (instance_begun(d->instance, begun, digest, &e))
+	if (recover_begun(d->instance, begun, digest, &e))
 		return drive_end(d, RUN_DAMAGED, "%s", e.text);
 	if (*begun && strcmp(digest, d->request->bundle_digest) != 0)
 		return drive_end(d, RUN_REFUSED,

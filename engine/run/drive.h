@@ -2,7 +2,7 @@
  * The drive: takes an instance from where its journal stands to its end, a stop or a parked wait
  * (run.md 1). The verbs of the command line call this and print; they decide nothing.
  *
- * The order of a start: place_find, instance_lock, instance_begun; when it has not begun, install
+ * The order of a start: place_find, instance_lock, recover_begun; when it has not begun, install
  * the bundle's private copy as <instance>/bundle; read the machine from that copy; drive_run.
  */
 #ifndef RUN_DRIVE_H
@@ -92,45 +92,8 @@ struct drive_result {
 	struct totals totals;
 };
 
-/* Whether its journal holds a `begin`, and the bundle digest recorded there. */
-int instance_begun(
-	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e);
-
 /* Runs or resumes. Always fills `out`; every failure is a status with its reason. Blocks SIGINT and
  * SIGTERM and reads them itself while it runs. */
 void drive_run(const struct instance *i, const struct drive_request *q,
 	const struct drive_listener *l, struct drive_result *out);
-
-/* Rebuilds everything from the journal alone: no clock, process or network. `line` (may be NULL) is
- * called for every line in order, with the blackboard behind it. Divergence is an error that names
- * the step. */
-struct replay_request {
-	const struct machine *machine;
-	bool foreign; /* not the one that was run: the first step that goes elsewhere is the error
-		       */
-	uint64_t to_seq; /* stop after this step; 0: to the end */
-	void (*line)(void *ctx, const json_t *fields, const json_t *blackboard);
-	void *ctx;
-};
-int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,
-	json_t **blackboard, struct err *e);
-
-/* Checks the chain of every line. Damage: -1 with the line number in the message. */
-int verify_run(const struct instance *i, uint64_t *lines, struct err *e);
-
-/* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
- * machine, status, state, seq, reason, wake, holder, totals, blackboard, started, updated, pokes,
- * failure, question}. */
-json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
-
-/* The same in brief for every instance of a place, in name order, from its last journal line alone:
- * {id, asks, status, state, seq, reason, updated}; status "damaged" when that cannot be read. */
-int status_each(const struct place *p, void (*each)(void *ctx, const json_t *status), void *ctx,
-	struct err *e);
-
-/* Queues a poke durably (`payload`: {"data": ...} or {"message": ...}); refused by an ended
- * instance and when 64 wait already. */
-int poke_run(const struct instance *i, const json_t *payload, struct err *e);
-/* Asks for a stop at the next boundary. */
-int stop_run(const struct instance *i, struct err *e);
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/io.h"
 #include "base/near.h"
-#include "run/sleep.h"
+#include "run/stop.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

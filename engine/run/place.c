@@ -1,6 +1,7 @@
+#include "run/place.h"
+
 #include "base/path.h"
 #include "base/sha256.h"
-#include "run/instance.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include "base/io.h"
 #include "base/json.h"
-#include "run/drive.h"
 #include "run/journal.h"
 
 #include <dirent.h>
@@ -157,7 +156,7 @@ static int write_poke(
 	return io_replace_file(dir, name, text.data, text.len, 0600, e);
 }
 
-int poke_run(const struct instance *i, const json_t *payload, struct err *e)
+int pokes_add(const struct instance *i, const json_t *payload, struct err *e)
 {
 	if (pokes_init(i, e))
 		return -1;
@@ -171,14 +170,4 @@ int poke_run(const struct instance *i, const json_t *payload, struct err *e)
 			"machine has taken some",
 			q.count);
 	return write_poke(i, &q, payload, e);
-}
-
-int stop_run(const struct instance *i, struct err *e)
-{
-	struct holder who;
-	if (instance_holder(i, &who, e))
-		return -1;
-	if (!who.pid)
-		return err_set(e, "instance %s is not running", i->id);
-	return io_replace_file(i->dir_fd, "stop", "", 0, 0600, e);
 }

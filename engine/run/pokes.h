@@ -13,6 +13,9 @@ enum { POKES_MAX = 64, POKE_BYTES_MAX = 1024 * 1024 };
 
 /* Creates `pokes/`. */
 int pokes_init(const struct instance *i, struct err *e);
+/* Queues a poke durably (`payload`: {"data": ...} or {"message": ...}); refused by an ended
+ * instance and when POKES_MAX wait already. */
+int pokes_add(const struct instance *i, const json_t *payload, struct err *e);
 /* The oldest poke: 1 with its name and payload (new reference), 0: none. One that cannot be read is
  * set aside as NAME.bad and named in `bad` (may stay empty). */
 int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t **payload,

@@ -1,6 +1,5 @@
 #include "run/recover.h"
 
-#include "run/drive.h"
 #include "run/snapshot.h"
 
 #include <string.h>
@@ -51,7 +50,7 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	return end;
 }
 
-int instance_begun(
+int recover_begun(
 	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e)
 {
 	struct err why = ERR_NONE;
@@ -75,40 +74,4 @@ int instance_begun(
 	snprintf(digest, POSITION_DIGEST_BYTES, "%s", text);
 	*begun = true;
 	return 0;
-}
-
-int verify_run(const struct instance *i, uint64_t *lines, struct err *e)
-{
-	AUTO_FD int fd = instance_journal(i, e);
-	struct journal_mark start = journal_start();
-	struct journal_reader reader;
-	struct holder who;
-	if (fd < 0 || instance_holder(i, &who, e))
-		return -1;
-	journal_reader_init(&reader, fd, &start);
-	reader.patience_ms = who.pid ? JOURNAL_PATIENCE_MS : 0;
-	const char *line;
-	size_t len;
-	int got;
-	while ((got = journal_next(&reader, &line, &len, e)) > 0)
-		continue;
-	*lines = reader.mark.lines;
-	int64_t torn = reader.torn_bytes;
-	journal_reader_done(&reader);
-	/* While a runner holds the instance an unfinished last line is one being written. */
-	if (got || who.pid)
-		return got;
-	if (torn)
-		return err_set(e,
-			"journal.jsonl, line %llu: unfinished, %lld bytes; resuming the instance "
-			"drops it",
-			(unsigned long long)*lines + 1, (long long)torn);
-	uint64_t had = snapshot_lines(i);
-	return had <= *lines ? 0
-			     : err_set(e,
-				       "journal.jsonl ends at line %llu, and had %llu when "
-				       "snapshot.json was written: what is missing was committed; "
-				       "bring it back from a copy, or the instance does those "
-				       "steps again",
-				       (unsigned long long)*lines, (unsigned long long)had);
 }

@@ -31,4 +31,7 @@ struct recovery {
 	int64_t torn_bytes;
 };
 enum recover_end recover(struct recovery *r, struct err *e);
+/* Whether its journal holds a `begin`, and the bundle digest recorded there. */
+int recover_begun(
+	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e);
 #endif

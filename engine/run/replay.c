@@ -1,4 +1,5 @@
-#include "run/drive.h"
+#include "run/replay.h"
+
 #include "run/recover.h"
 #include "run/snapshot.h"
 
@@ -84,4 +85,40 @@ int replay_run(const struct instance *i, const struct replay_request *q, struct 
 	}
 	position_done(&all.position);
 	return end == RECOVER_DONE ? 0 : -1;
+}
+
+int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
+{
+	AUTO_FD int fd = instance_journal(i, e);
+	struct journal_mark start = journal_start();
+	struct journal_reader reader;
+	struct holder who;
+	if (fd < 0 || instance_holder(i, &who, e))
+		return -1;
+	journal_reader_init(&reader, fd, &start);
+	reader.patience_ms = who.pid ? JOURNAL_PATIENCE_MS : 0;
+	const char *line;
+	size_t len;
+	int got;
+	while ((got = journal_next(&reader, &line, &len, e)) > 0)
+		continue;
+	*lines = reader.mark.lines;
+	int64_t torn = reader.torn_bytes;
+	journal_reader_done(&reader);
+	/* While a runner holds the instance an unfinished last line is one being written. */
+	if (got || who.pid)
+		return got;
+	if (torn)
+		return err_set(e,
+			"journal.jsonl, line %llu: unfinished, %lld bytes; resuming the instance "
+			"drops it",
+			(unsigned long long)*lines + 1, (long long)torn);
+	uint64_t had = snapshot_lines(i);
+	return had <= *lines ? 0
+			     : err_set(e,
+				       "journal.jsonl ends at line %llu, and had %llu when "
+				       "snapshot.json was written: what is missing was committed; "
+				       "bring it back from a copy, or the instance does those "
+				       "steps again",
+				       (unsigned long long)*lines, (unsigned long long)had);
 }

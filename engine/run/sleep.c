@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "run/pokes.h"
 #include "run/shrink.h"
+#include "run/stop.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -12,18 +13,6 @@
 #include <sys/timerfd.h>
 
 enum { SECOND_US = 1000000, LONG_US = 30 * SECOND_US, EVENT_BYTES = 4096 };
-
-bool stop_asked(const struct instance *i)
-{
-	return faccessat(i->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-int stop_clear(const struct instance *i, struct err *e)
-{
-	if (unlinkat(i->dir_fd, "stop", 0) && errno != ENOENT)
-		return err_errno(e, "cannot remove %s/stop", i->path);
-	return 0;
-}
 
 int sleep_look(struct sleep *s, struct err *e)
 {

@@ -27,7 +27,4 @@ struct sleep {
 int sleep_look(struct sleep *s, struct err *e);
 /* Sleeps until something wakes it. */
 int sleep_wait(struct sleep *s, struct err *e);
-/* Whether a stop was asked for; stop_clear removes the request. */
-bool stop_asked(const struct instance *i);
-int stop_clear(const struct instance *i, struct err *e);
 #endif

@@ -7,7 +7,11 @@
 #include "config/config.h"
 #include "run/drive.h"
 #include "run/journal.h"
+#include "run/pokes.h"
 #include "run/recover.h"
+#include "run/replay.h"
+#include "run/status.h"
+#include "run/stop.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 
@@ -102,12 +106,12 @@ static void test_run(void)
 	is(t.result.totals.transitions, 3, "after three transitions");
 	is(t.lines, 7, "every line is told: begin, 3 steps, notify, wait.armed, end");
 	uint64_t lines = 0;
-	is(verify_run(&t.instance, &lines, NULL), 0, "the journal verifies");
+	is(replay_verify(&t.instance, &lines, NULL), 0, "the journal verifies");
 	is(lines, 7, "all of it");
 	is(go(&t), RUN_OK, "a second run says how it ended");
 	ok(t.result.already_ended && t.lines == 0, "and does nothing");
 	json_auto_t *poke = json_object();
-	ok(poke_run(&t.instance, poke, NULL) < 0, "an ended machine refuses pokes");
+	ok(pokes_add(&t.instance, poke, NULL) < 0, "an ended machine refuses pokes");
 	struct stat st;
 	fstatat(t.instance.dir_fd, "journal.jsonl", &st, 0);
 	is(st.st_mode & 0777, 0600, "the journal is the user's own");
@@ -150,9 +154,9 @@ static void test_waits(void)
 	is(t.lines, 0, "writes nothing");
 	json_auto_t *payload = json_pack("{s:{s:i}}", "data", "n", 1);
 	for (int i = 0; i < 64; i++)
-		if (poke_run(&t.instance, payload, &e))
+		if (pokes_add(&t.instance, payload, &e))
 			bail("%s", e.text);
-	ok(poke_run(&t.instance, payload, &e) < 0, "the 65th poke is refused");
+	ok(pokes_add(&t.instance, payload, &e) < 0, "the 65th poke is refused");
 	json_auto_t *status = status_run(&t.instance, t.fixture.m, NULL);
 	is(json_integer_value(json_object_get(status, "pokes")), 64, "and not queued");
 	is_str(json_string_value(json_object_get(status, "status")), "waiting", "it waits");
@@ -171,7 +175,7 @@ static void test_poke_once(void)
 	t.request.exit_on_wait = true;
 	go(&t);
 	json_auto_t *payload = json_pack("{s:s}", "message", "go");
-	poke_run(&t.instance, payload, NULL);
+	pokes_add(&t.instance, payload, NULL);
 	AUTO_FREE char *name = NULL;
 	int pokes = openat(t.instance.dir_fd, "pokes", O_RDONLY | O_DIRECTORY);
 	DIR *dir = fdopendir(pokes);
@@ -196,7 +200,7 @@ static void test_persisted_instant(void)
 	t.request.exit_on_wait = true;
 	go(&t);
 	json_auto_t *payload = json_pack("{s:s}", "message", "go");
-	poke_run(&t.instance, payload, NULL);
+	pokes_add(&t.instance, payload, NULL);
 	is(go(&t), RUN_WAITING, "the second wait is armed");
 	int64_t wake = t.result.wake_unix_us;
 	ok(wake > clock_realtime_us(), "for an instant to come");
@@ -222,7 +226,7 @@ static void test_stop(void)
 	is(instance_lock(&place, id, &t.instance, &e), 0, "%s", e.text);
 	t.request.exit_on_wait = true;
 	is(go(&t), RUN_WAITING, "does not stop it");
-	is(stop_run(&t.instance, &e), 0, "one that was accepted before it ran %s", e.text);
+	is(stop_ask(&t.instance, &e), 0, "one that was accepted before it ran %s", e.text);
 	is(go(&t), RUN_STOPPED, "is not lost");
 	sigset_t term;
 	sigemptyset(&term);
@@ -402,7 +406,7 @@ static void test_divergence(void)
 		unlinkat(t.instance.dir_fd, "snapshot.json", 0);
 		rewrite(&t, cases[i].change);
 		uint64_t lines;
-		is(verify_run(&t.instance, &lines, NULL), 0, "a journal chained anew verifies");
+		is(replay_verify(&t.instance, &lines, NULL), 0, "a journal chained anew verifies");
 		json_auto_t *board = blackboard_of(&t, &e);
 		if (cases[i].says)
 			has_str(e.text, cases[i].says, "but replay says: %s", cases[i].says);
@@ -463,7 +467,7 @@ static void test_snapshot(void)
 	is(recovered_seq(&t, &applied), 0, "a snapshot is taken");
 	is(applied, 0, "and nothing in front of it is read");
 	json_auto_t *payload = json_pack("{s:s}", "message", "go");
-	poke_run(&t.instance, payload, NULL);
+	pokes_add(&t.instance, payload, NULL);
 	go(&t);
 	replace_snapshot(&t, old);
 	is(recovered_seq(&t, &applied), 1, "an old snapshot is a shorter way to the same place");

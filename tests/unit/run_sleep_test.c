@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "run/pokes.h"
 #include "run/sleep.h"
+#include "run/stop.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
 

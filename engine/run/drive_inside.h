@@ -1,8 +1,9 @@
 /*
- * One running instance, between its start (drive.c) and its steps (loop.c).
+ * One running instance: what its start and end (drive.c), its steps (drive_loop.c) and its way into
+ * the journal (drive_commit.c) share. Private to the three.
  */
-#ifndef RUN_LOOP_H
-#define RUN_LOOP_H
+#ifndef RUN_DRIVE_INSIDE_H
+#define RUN_DRIVE_INSIDE_H
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/position.h"

@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "run/loop.h"
+#include "run/drive_inside.h"
 #include "run/snapshot.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "run/loop.h"
+#include "run/drive_inside.h"
 
 #include "base/clock.h"
 #include "base/io.h"
@@ -8,6 +8,7 @@
 #include "run/hook.h"
 #include "run/pokes.h"
 #include "run/sleep.h"
+#include "run/stop.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,18 @@
+/*
+ * How instances stand, for people and scripts: read from their journals, whoever runs them.
+ */
+#ifndef RUN_STATUS_H
+#define RUN_STATUS_H
+#include "machine/machine.h"
+#include "run/instance.h"
+
+/* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
+ * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,
+ * updated, pokes, bundle, profile, question, failure}. */
+json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
+
+/* The same in brief for every instance of a place, in name order, from its last journal line alone:
+ * {id, asks, status, state, seq, reason, updated}; status "damaged" when that cannot be read. */
+int status_each(const struct place *p, void (*each)(void *ctx, const json_t *status), void *ctx,
+	struct err *e);
+#endif

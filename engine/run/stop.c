@@ -1,0 +1,27 @@
+#include "run/stop.h"
+
+#include "base/io.h"
+
+#include <fcntl.h>
+
+int stop_ask(const struct instance *i, struct err *e)
+{
+	struct holder who;
+	if (instance_holder(i, &who, e))
+		return -1;
+	if (!who.pid)
+		return err_set(e, "instance %s is not running", i->id);
+	return io_replace_file(i->dir_fd, "stop", "", 0, 0600, e);
+}
+
+bool stop_asked(const struct instance *i)
+{
+	return faccessat(i->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int stop_clear(const struct instance *i, struct err *e)
+{
+	if (unlinkat(i->dir_fd, "stop", 0) && errno != ENOENT)
+		return err_errno(e, "cannot remove %s/stop", i->path);
+	return 0;
+}

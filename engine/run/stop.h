@@ -1,0 +1,13 @@
+/*
+ * A request to stop at the next boundary: the file `stop` in the instance's directory.
+ */
+#ifndef RUN_STOP_H
+#define RUN_STOP_H
+#include "run/instance.h"
+
+/* Refused where nobody runs the instance. */
+int stop_ask(const struct instance *i, struct err *e);
+bool stop_asked(const struct instance *i);
+/* Removes the request; that there is none is no error. */
+int stop_clear(const struct instance *i, struct err *e);
+#endif
