@@ -67,6 +67,19 @@ static int help(void *report)
 	return 0;
 }
 
+/* Many hosts, virtual machines above all, put what is new on the processor of who made it, for the
+ * others to sleep; there it would wait until this one does. Where it cannot be chosen it does wait.
+ */
+static void send_elsewhere(pid_t thread)
+{
+	cpu_set_t set;
+	int here = sched_getcpu();
+	if (here < 0 || sched_getaffinity(0, sizeof(set), &set))
+		return;
+	CPU_CLR((size_t)here, &set);
+	sched_setaffinity(thread, sizeof(set), &set); /* none left: refused */
+}
+
 /* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
  * meanwhile, a thread that allocates nothing and, unless it fails and the jail with it, leaves
  * errno alone: a process would take as long again to collect as to start. */
@@ -77,9 +90,13 @@ int network_begin(struct jail *j, struct err *e)
 	j->report->layers.network = words[j->policy.network];
 	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
 		return report_tell(j->report, e);
-	made.begun = clone(help, stack + sizeof(stack),
-			     CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, j->report) > 0;
-	return made.begun ? 0 : err_errno(e, "cannot start the network's helper");
+	pid_t helper = clone(help, stack + sizeof(stack),
+		CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, j->report);
+	if (helper < 0)
+		return err_errno(e, "cannot start the network's helper");
+	send_elsewhere(helper);
+	made.begun = true;
+	return 0;
 }
 
 int network_enter(struct jail *j, struct err *e)
