@@ -15,6 +15,7 @@
 #include "base/pass.h"
 #include "jail/jail.h"
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -169,6 +170,7 @@ static void serve_one(struct jail *j, int socket_fd)
 		_exit(0);
 	}
 	bool begun = !rc && hand_over(j, ready_fd, &o); /* first of all: somebody waits */
+	sched_yield(); /* the command's turn, where both are on one processor */
 	own_close(&ready_fd);
 	say(j, SAYS_TAKEN);
 	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* what is said of the jail goes there */

@@ -12,6 +12,7 @@
 #include "jail/jail.h"
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -167,6 +168,7 @@ int supervise(struct jail *j, int status_fd)
 	describe(j, code, &line);
 	bool told = !line.failed && !io_write(status_fd, line.data, line.len);
 	close(status_fd); /* at once: readers that wait for the end are on their way already */
+	sched_yield();    /* and have their turn before this one tidies up */
 	return told ? code : EXIT_SETUP;
 }
 
