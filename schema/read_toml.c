@@ -56,8 +56,7 @@ static void skip_lines(struct cursor *c)
 	}
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 struct string {
 	char *text, *out;
@@ -199,8 +198,7 @@ static int read_string(struct reader *r, struct doc_node *node, bool allow_lines
 	return 0;
 }
 
-/* --- keys --------------------------------------------------------------------------------------
- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static int read_key_part(struct reader *r, struct doc_node *key)
 {
@@ -239,8 +237,7 @@ static int read_path(struct reader *r, struct toml_path *path)
 	}
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static struct toml *read_value(struct reader *r);
 
@@ -355,8 +352,7 @@ static struct toml *read_value(struct reader *r)
 	return n;
 }
 
-/* --- lines -------------------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static int read_pair(struct reader *r, struct toml *table)
 {

@@ -3,8 +3,7 @@
 #include "schema/finding.h"
 #include <string.h>
 
-/* --- SARIF -------------------------------------------------------------------------------------
- */
+/* --- SARIF ------------------------------------------------------------------------------------ */
 
 /* A path as a URI reference (RFC 3986): relative stays relative. */
 static json_t *uri_of(const char *path)
@@ -78,8 +77,7 @@ void findings_sarif(const struct findings *f, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* --- GitHub ------------------------------------------------------------------------------------
- */
+/* --- GitHub ----------------------------------------------------------------------------------- */
 
 /* docs.github.com, "Workflow commands": %, CR and LF are escaped, in properties `:` and `,` too. */
 static void add_escaped(struct buf *out, const char *text, bool property)

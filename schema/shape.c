@@ -72,8 +72,7 @@ static void report_type(
 	advise_type(w->f, it, s, node, at->key && !at->item ? at->key->text : NULL);
 }
 
-/* --- scalars -----------------------------------------------------------------------------------
- */
+/* --- scalars ---------------------------------------------------------------------------------- */
 
 static bool step_takes(const struct shape_step *s, uint32_t code)
 {
@@ -202,8 +201,7 @@ static void check_boolean(
 	tag(w, it, NULL);
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void check_node(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at);
@@ -247,8 +245,7 @@ static void check_list(
 		check_unique(w, node, at);
 }
 
-/* --- maps --------------------------------------------------------------------------------------
- */
+/* --- maps ------------------------------------------------------------------------------------- */
 
 /* The index of the key called `name`, -1: not listed. */
 static int key_index(const struct shape *s, const char *name)
@@ -462,8 +459,7 @@ static void check_map(
 	check_groups(w, s, node, at, &seen);
 }
 
-/* --- choices -----------------------------------------------------------------------------------
- */
+/* --- choices ---------------------------------------------------------------------------------- */
 
 static void check_by_kind(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)

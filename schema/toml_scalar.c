@@ -13,8 +13,7 @@ static bool is(const char *text, size_t len, const char *word)
 	return len == strlen(word) && !memcmp(text, word, len);
 }
 
-/* --- dates: RFC 3339, with the parts that TOML lets be left out --------------------------------
- */
+/* --- dates: RFC 3339, with the parts that TOML lets be left out ------------------------------- */
 
 /* `count` digits as a number; -1: not that many. */
 static int number(const char **p, const char *end, int count)
@@ -108,8 +107,7 @@ bool toml_is_date(const char *text, size_t len)
 	return len == sizeof(form) - 1;
 }
 
-/* --- numbers -----------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static int digit_value(char c)
 {

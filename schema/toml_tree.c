@@ -39,8 +39,7 @@ void toml_append(struct toml *list, struct toml *item)
 	list->last = item;
 }
 
-/* --- children by name: Arne Andersson, "Balanced search trees made simple" (1993) ---------------
- */
+/* --- children by name: Arne Andersson, "Balanced search trees made simple" (1993) ------------- */
 
 static struct toml *find(const struct toml *table, const char *name)
 {
@@ -94,8 +93,7 @@ static void add_child(struct toml *table, struct toml *child, const struct doc_n
 	table->root = insert(table->root, child);
 }
 
-/* --- who may add what --------------------------------------------------------------------------
- */
+/* --- who may add what ------------------------------------------------------------------------- */
 
 static struct toml *add_table(struct toml_tree *t, struct toml *parent, const struct doc_node *key,
 	enum toml_origin origin)

@@ -25,8 +25,7 @@ static const char *const ways[] = {
 #include "config/network.def"
 };
 
-/* --- as JSON: no string of the table needs an escape -------------------------------------------
- */
+/* --- as JSON: no string of the table needs an escape ------------------------------------------ */
 
 static void print_case(const struct network_case *on)
 {
@@ -80,8 +79,7 @@ static void print_json(void)
 	puts("}}");
 }
 
-/* --- as a page ---------------------------------------------------------------------------------
- */
+/* --- as a page -------------------------------------------------------------------------------- */
 
 static void print_page(void)
 {

@@ -60,8 +60,7 @@ void summary_close(struct summary *s)
 	endpoint_close(&s->client);
 }
 
-/* --- what it is given --------------------------------------------------------------------------
- */
+/* --- what it is given ------------------------------------------------------------------------- */
 
 static void add_part(struct buf *out, const char *title, const char *text)
 {
@@ -120,8 +119,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 	return t->results->id && t->results->name && t->results->text ? 0 : -1;
 }
 
-/* --- asking ------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* Not recorded: a rehearsal makes do with the digest. */
 static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadline_ms)

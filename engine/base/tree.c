@@ -114,8 +114,7 @@ int tree_remove(int dir_fd, const char *name, struct err *e)
 	return 0;
 }
 
-/* --- copy
- * ----------------------------------------------------------------------------------------- */
+/* --- copy ------------------------------------------------------------------------------------- */
 
 static int copy_file(int from, int to, const char *name, struct tree_cap *cap, struct err *e)
 {

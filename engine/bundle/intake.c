@@ -148,8 +148,7 @@ void intake_add(struct intake *in, const struct member *m)
 	b->bytes += m->size;
 }
 
-/* --- the end: what can only be seen when all members are there ----------------------------------
- */
+/* --- the end: what can only be seen when all members are there -------------------------------- */
 
 /* A path or one of its leading directories, beside the same with case folded away. */
 struct prefix {

@@ -213,8 +213,7 @@ char *tar_name(struct arena *a, const struct tar *tar, size_t at)
 	return at + TAR_BLOCK <= tar->len ? header_name(a, tar->bytes + at) : arena_copy(a, "", 0);
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int put_padded(struct buf *out, const char *bytes, size_t len)
 {

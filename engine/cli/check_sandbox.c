@@ -37,8 +37,7 @@ struct checking {
 	struct trial trials[2];
 };
 
-/* --- trying ------------------------------------------------------------------------------------
- */
+/* --- trying ----------------------------------------------------------------------------------- */
 
 /* Everything written to it, read back as JSON. */
 static json_t *read_answers(int fd, struct err *e)
@@ -126,8 +125,7 @@ static int try_profile(struct trial *trial, struct probe_target *t)
 	return 0;
 }
 
-/* --- judging -----------------------------------------------------------------------------------
- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 enum holding { HELD, OPEN, UNTRIED };
 
@@ -222,8 +220,7 @@ static json_t *hardened_limits(const struct checking *k)
 	return list;
 }
 
-/* --- showing -----------------------------------------------------------------------------------
- */
+/* --- showing ---------------------------------------------------------------------------------- */
 
 enum { SANDBOX_COLUMNS = 80, ANSWER_COLUMNS = 54, ITEM_COLUMNS = 4, NAME_COLUMNS = 10 };
 
@@ -310,8 +307,7 @@ static void show_json(const struct checking *k, json_t *fixes, json_t *limits)
 	printf("%s\n", text);
 }
 
-/* --- the verb ----------------------------------------------------------------------------------
- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 static int check_all(struct checking *k, struct err *e)
 {

@@ -17,8 +17,7 @@ int exposure_rank(const char *what, const char *word)
 	return -1;
 }
 
-/* --- tools
- * ---------------------------------------------------------------------------------------- */
+/* --- tools ------------------------------------------------------------------------------------ */
 
 static json_t *command_text(const struct tool_state *t)
 {
@@ -85,8 +84,7 @@ static json_t *tool_exposure(const struct state *s, const struct confine *c)
 		limits, "egress_refused", refused);
 }
 
-/* --- agents
- * --------------------------------------------------------------------------------------- */
+/* --- agents ----------------------------------------------------------------------------------- */
 
 static json_t *whole(struct opt_int asked, int64_t otherwise)
 {
@@ -143,8 +141,7 @@ static json_t *agent_exposure(const struct state *s, const struct config *config
 		agent_limits(s, config), "egress_refused", 0);
 }
 
-/* --- the machine
- * ---------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------ */
 
 static void join_set(json_t *into, const json_t *set)
 {

@@ -123,8 +123,7 @@ void exposure_text(const json_t *exposure, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* --- Markdown
- * ------------------------------------------------------------------------------------- */
+/* --- Markdown --------------------------------------------------------------------------------- */
 
 static void add_markdown(struct buf *out, const char *label, const char *text)
 {
@@ -151,8 +150,7 @@ void exposure_markdown(const json_t *exposure, struct buf *out)
 	}
 }
 
-/* --- HTML
- * ------------------------------------------------------------------------------------- */
+/* --- HTML ------------------------------------------------------------------------------------- */
 
 static void begin_card(struct buf *out, const char *name, const char *kind)
 {
@@ -177,8 +175,7 @@ void exposure_html(const json_t *exposure, struct buf *out)
 	buf_adds(out, "</div>\n");
 }
 
-/* --- findings
- * ------------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static void add_clause(struct buf *out, const char *label, const char *text)
 {

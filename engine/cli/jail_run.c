@@ -17,8 +17,7 @@
 
 enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024, PLACES_MAX = 4096, PATH_WIDTH = 42 };
 
-/* --- the policy --------------------------------------------------------------------------------
- */
+/* --- the policy ------------------------------------------------------------------------------- */
 
 /* Real paths, because the jail takes no other; heap strings. */
 static int read_grants(
@@ -75,8 +74,7 @@ static json_t *make_policy(const struct call *c, const struct setup *s, const st
 	return policy;
 }
 
-/* --- what could be seen ------------------------------------------------------------------------
- */
+/* --- what could be seen ----------------------------------------------------------------------- */
 
 struct mounted {
 	char *path, *flags, *type, *device;
@@ -193,8 +191,7 @@ static int explain(json_t *policy, struct err *e)
 	return 0;
 }
 
-/* --- the verb ----------------------------------------------------------------------------------
- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 static int run_command(const struct setup *s, json_t *policy, struct err *e)
 {

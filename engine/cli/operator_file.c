@@ -75,8 +75,7 @@ void operator_file_done(struct operator_file *f)
 	own_close(&f->lock_fd);
 }
 
-/* --- one edit
- * ------------------------------------------------------------------------------------- */
+/* --- one edit --------------------------------------------------------------------------------- */
 
 struct key_path {
 	char text[KEY_BYTES_MAX];
@@ -233,8 +232,7 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 	return failed ? -1 : 0;
 }
 
-/* --- the file
- * --------------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static int write_into(
 	const char *dir, const struct operator_file *f, const char *name, struct err *e)

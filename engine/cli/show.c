@@ -53,8 +53,7 @@ static void print_line(struct show *s, const struct buf *line)
 	fflush(stdout);
 }
 
-/* --- lines
- * ---------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 void show_spend(struct buf *out, const struct totals *t)
 {
@@ -267,8 +266,7 @@ void show_event(struct show *s, const json_t *fields)
 		print_line(s, &line);
 }
 
-/* --- the listener
- * --------------------------------------------------------------------------------- */
+/* --- the listener ----------------------------------------------------------------------------- */
 
 static void on_line(void *ctx, const char *line, size_t len)
 {
@@ -403,8 +401,7 @@ struct drive_listener show_listener(struct show *s)
 		.ctx = s};
 }
 
-/* --- the end
- * -------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void add_wait(struct show *s, struct buf *line, const char *id, const struct drive_result *r)
 {

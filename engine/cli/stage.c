@@ -15,8 +15,7 @@ enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024 };
 
 static const char workspace_prefix[] = "rehearsal/workspace/";
 
-/* --- the directory
- * -------------------------------------------------------------------------------- */
+/* --- the directory ---------------------------------------------------------------------------- */
 
 static int make_dir(struct stage *s, const char *dir, struct err *e)
 {
@@ -119,8 +118,7 @@ static int make_workspace(struct stage *s, const struct stage_ask *ask, struct e
 	return 0;
 }
 
-/* --- the cassettes
- * -------------------------------------------------------------------------------- */
+/* --- the cassettes ---------------------------------------------------------------------------- */
 
 static bool is_cassette(const char *path)
 {
@@ -183,8 +181,7 @@ int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
 			     : copy_cassettes(s, ask->bundle, e);
 }
 
-/* --- the provider
- * --------------------------------------------------------------------------------- */
+/* --- the provider ----------------------------------------------------------------------------- */
 
 enum { STAGE_READY_FD = 3, STAGE_REPORT_FD = 4, STAGE_ARGS_MAX = 16 + 2 * STAGE_CASSETTES_MAX };
 

@@ -155,8 +155,7 @@ int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t 
 	return got;
 }
 
-/* --- text
- * ----------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void add_label(struct buf *out, const char *label)
 {

@@ -17,8 +17,7 @@ const char *config_layer_name(enum config_layer layer)
 	return names[layer];
 }
 
-/* --- look-up -----------------------------------------------------------------------------------
- */
+/* --- look-up ---------------------------------------------------------------------------------- */
 
 static const struct doc_node *find_in(
 	const struct config *c, enum config_layer layer, const char *const *path, size_t depth)
@@ -88,8 +87,7 @@ size_t config_names(
 	return count;
 }
 
-/* --- decoding ----------------------------------------------------------------------------------
- */
+/* --- decoding --------------------------------------------------------------------------------- */
 
 static void decode_secrets(struct config *c)
 {
@@ -135,8 +133,7 @@ void config_decode(struct config *c)
 		c->state_dir = dir ? dir->text : c->store->state_dir_default;
 }
 
-/* --- layers ------------------------------------------------------------------------------------
- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 struct config *config_new(void)
 {

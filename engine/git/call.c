@@ -23,8 +23,7 @@ static const char *find_git(void)
 	return NULL;
 }
 
-/* --- the policy --------------------------------------------------------------------------------
- */
+/* --- the policy ------------------------------------------------------------------------------- */
 
 static const char *top_of(const struct git_repo *r, const struct git_call *call)
 {
@@ -105,8 +104,7 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 	return policy;
 }
 
-/* --- the process -------------------------------------------------------------------------------
- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 enum { POLICY_FD, STATUS_FD, MORE_FDS };
 

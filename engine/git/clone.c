@@ -34,8 +34,7 @@ static int call_quietly(const struct git_repo *r, const struct git_call *call, s
 	return git_call(r, call, &out, e);
 }
 
-/* --- making it ---------------------------------------------------------------------------------
- */
+/* --- making it -------------------------------------------------------------------------------- */
 
 static int describe(const struct git_repo *from, const char *dir, struct git_repo *out)
 {
@@ -200,8 +199,7 @@ int git_clone_mend(const struct git_repo *from, const struct git_repo *clone, co
 	return is_open(clone) ? make(from, clone, branch, e) : 0;
 }
 
-/* --- the work tree -----------------------------------------------------------------------------
- */
+/* --- the work tree ---------------------------------------------------------------------------- */
 
 static int empty(const struct git_repo *clone, struct err *e)
 {
@@ -253,8 +251,7 @@ int git_clone_checkout(
 	return fill(clone, tree, commit, false, e);
 }
 
-/* --- changes -----------------------------------------------------------------------------------
- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static int changed_paths(
 	const struct git_repo *clone, struct buf *paths, size_t *left_out, struct err *e)
@@ -292,8 +289,7 @@ int git_clone_stage(
 		clone, &(struct git_call){.args = write, .arg_count = 1, .write = true}, tree, e);
 }
 
-/* --- commits -----------------------------------------------------------------------------------
- */
+/* --- commits ---------------------------------------------------------------------------------- */
 
 static int check_filters(const struct git_repo *clone, const struct buf *paths, struct err *e)
 {
@@ -386,8 +382,7 @@ int git_clone_send(const struct git_repo *clone, const struct git_repo *to, cons
 		e);
 }
 
-/* --- a repository from nothing -----------------------------------------------------------------
- */
+/* --- a repository from nothing ---------------------------------------------------------------- */
 
 static int first_commit(const struct git_repo *r, const struct git_identity *as, struct err *e)
 {

@@ -57,8 +57,7 @@ char *git_setting(const struct git_repo *r, const char *key, struct err *e)
 	return copy;
 }
 
-/* --- who commits -------------------------------------------------------------------------------
- */
+/* --- who commits ------------------------------------------------------------------------------ */
 
 static void take_identity(const struct buf *list, struct git_identity *out)
 {
@@ -88,8 +87,7 @@ int git_identity_find(const struct git_repo *r, const struct git_files *files,
 	return 0;
 }
 
-/* --- filters -----------------------------------------------------------------------------------
- */
+/* --- filters ---------------------------------------------------------------------------------- */
 
 /* Of "filter.NAME.clean\nCOMMAND": the name's length; 0: this entry is no command of a filter. */
 static size_t filter_name(const char *entry)

@@ -15,8 +15,7 @@ struct played {
 	bool unsettled; /* the newest reply was an error or was cut: the same turn comes again */
 };
 
-/* --- reading
- * -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int check_keys(const json_t *object, const char *const *known, size_t count, struct err *e)
 {
@@ -128,8 +127,7 @@ void cassette_done(struct cassette *c)
 	*c = (struct cassette){0};
 }
 
-/* --- playing
- * -------------------------------------------------------------------------------------- */
+/* --- playing ---------------------------------------------------------------------------------- */
 
 static struct played *find_step(const struct cassette *c, const struct asker *who)
 {
@@ -219,8 +217,7 @@ size_t cassette_unused(const struct cassette *c)
 	return unused;
 }
 
-/* --- matching
- * ------------------------------------------------------------------------------------- */
+/* --- matching --------------------------------------------------------------------------------- */
 
 enum { SHOWN_BYTES = 400 };
 

@@ -20,8 +20,7 @@ enum wire { WIRE_ANTHROPIC, WIRE_OPENAI };
 json_t *neutral_anthropic(const json_t *body, const char *version, struct err *e);
 json_t *neutral_openai(const json_t *body, struct err *e);
 
-/* --- for the two above
- * ---------------------------------------------------------------------------- */
+/* --- for the two above ------------------------------------------------------------------------ */
 
 /* A neutral request under construction. */
 struct neutral {

@@ -85,8 +85,7 @@ static int read_system(struct reading *r, const json_t *body)
 	return 0;
 }
 
-/* --- content blocks
- * ------------------------------------------------------------------------------- */
+/* --- content blocks --------------------------------------------------------------------------- */
 
 static int read_text(struct reading *r, const json_t *block)
 {

@@ -44,8 +44,7 @@ static void pieces(const char *text, void (*each)(void *ctx, const char *piece),
 	}
 }
 
-/* --- Anthropic
- * ------------------------------------------------------------------------------------ */
+/* --- Anthropic -------------------------------------------------------------------------------- */
 
 static void event(struct buf *b, const char *name, json_t *data)
 {
@@ -185,8 +184,7 @@ static void anthropic_stream(const struct rendering *r, struct buf *b)
 	event(b, "message_stop", json_object());
 }
 
-/* --- OpenAI
- * --------------------------------------------------------------------------------------- */
+/* --- OpenAI ----------------------------------------------------------------------------------- */
 
 /* Cassettes use one vocabulary for why a reply stopped: Anthropic's. */
 static const char *openai_stop(const json_t *reply)
@@ -316,8 +314,7 @@ static void openai_stream(const struct rendering *r, struct buf *b)
 	buf_adds(b, "data: [DONE]\n\n");
 }
 
-/* --- both
- * ----------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 static const char *error_type(int status)
 {

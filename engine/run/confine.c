@@ -20,8 +20,7 @@ const struct network_row *confine_network_row(const struct confine *c, const str
 		.asked = s ? (int)s->tool.network : NETWORK_AUTO});
 }
 
-/* --- refusals ----------------------------------------------------------------------------------
- */
+/* --- refusals --------------------------------------------------------------------------------- */
 
 struct refusals {
 	const struct machine *machine;
@@ -244,8 +243,7 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 	return r.count;
 }
 
-/* --- policies ----------------------------------------------------------------------------------
- */
+/* --- policies --------------------------------------------------------------------------------- */
 
 static void add_texts(json_t *list, const char *const *items, size_t count)
 {

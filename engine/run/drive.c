@@ -48,8 +48,7 @@ static bool check_root(struct drive *d)
 	return true;
 }
 
-/* --- recovery ----------------------------------------------------------------------------------
- */
+/* --- recovery --------------------------------------------------------------------------------- */
 
 /* First, before any line is applied: another bundle's journal would only give riddles. */
 static bool check_drift(struct drive *d, bool *begun)
@@ -88,8 +87,7 @@ static bool take_up(struct drive *d)
 	return true;
 }
 
-/* --- checks of a start -------------------------------------------------------------------------
- */
+/* --- checks of a start ------------------------------------------------------------------------ */
 
 static bool check_parameters(struct drive *d)
 {
@@ -231,8 +229,7 @@ static bool open_workspace(struct drive *d)
 	return true;
 }
 
-/* --- start -------------------------------------------------------------------------------------
- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 static bool open_data(struct drive *d, char *path, size_t bytes)
 {

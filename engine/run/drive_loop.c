@@ -29,8 +29,7 @@ static void tell(struct drive *d)
 	live_tick(&d->live);
 }
 
-/* --- the end -----------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static bool finish(struct drive *d, enum end_cause cause, bool ok, const char *reason)
 {
@@ -73,8 +72,7 @@ static bool finish_terminal(struct drive *d)
 	return finish(d, END_TERMINAL, d->at.state->terminal.ok, reason.len ? reason.data : "");
 }
 
-/* --- steps -------------------------------------------------------------------------------------
- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 /* Journals a fact as a step, or as a retry when its outcome is to be retried. Takes `fact`. */
 static bool commit_fact(struct drive *d, json_t *fact, bool ride)
@@ -255,8 +253,7 @@ static bool take_branch(struct drive *d)
 	return fact ? commit_fact(d, fact, true) : halt(d, &e);
 }
 
-/* --- waits -------------------------------------------------------------------------------------
- */
+/* --- waits ------------------------------------------------------------------------------------ */
 
 void drive_show_wait(struct drive *d)
 {
@@ -331,8 +328,7 @@ static bool take_wait(struct drive *d)
 	return s.woke == WOKE_STOP ? true : commit_woken(d, &s);
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 /* False once somebody asked for a stop, which is then journaled. */
 static bool may_go_on(struct drive *d)

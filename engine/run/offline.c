@@ -49,8 +49,7 @@ int offline_command(const struct offline *o, json_t **argv, char **directory, st
 	return *argv ? 0 : err_set(e, "out of memory");
 }
 
-/* --- inside ------------------------------------------------------------------------------------
- */
+/* --- inside ----------------------------------------------------------------------------------- */
 
 static int try_sockets(void)
 {
@@ -85,8 +84,7 @@ int offline_attempt(const char *abstract_name)
 	return fflush(stdout) || open_count ? EXIT_FAILED : EXIT_OK;
 }
 
-/* --- outside -----------------------------------------------------------------------------------
- */
+/* --- outside ---------------------------------------------------------------------------------- */
 
 /* Its words count, not its status: a sanitizer has one of its own when it is kept from tracing. */
 int offline_judge(const struct offline *o, const json_t *fact, struct err *e)

@@ -78,8 +78,7 @@ json_t *status_run(const struct instance *i, const struct machine *machine, stru
 	return status;
 }
 
-/* --- every instance of a place -----------------------------------------------------------------
- */
+/* --- every instance of a place ---------------------------------------------------------------- */
 
 /* The statuses of a list: from the last line and whether somebody holds the lock. */
 static const char *status_of(const json_t *last, bool held)

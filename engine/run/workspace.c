@@ -27,8 +27,7 @@ bool workspace_needed(const struct machine *m)
 	return false;
 }
 
-/* --- the record --------------------------------------------------------------------------------
- */
+/* --- the record ------------------------------------------------------------------------------- */
 
 static json_t *mark_encode(const struct workspace_mark *m)
 {
@@ -82,8 +81,7 @@ static int record_read(struct workspace *w, int instance_fd, struct err *e)
 	return 0;
 }
 
-/* --- the branch --------------------------------------------------------------------------------
- */
+/* --- the branch ------------------------------------------------------------------------------- */
 
 /* From the last commit that is there to `to`, whichever of the steps in between was the last to be
  * journaled before a kill. */
@@ -120,8 +118,7 @@ int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e
 	return 0;
 }
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int find_origin(struct workspace *w, const struct workspace_ask *ask, struct err *e)
 {
@@ -243,8 +240,7 @@ void workspace_done(struct workspace *w)
 	*w = (struct workspace){0};
 }
 
-/* --- steps -------------------------------------------------------------------------------------
- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static bool may_change(const struct state *s)
 {

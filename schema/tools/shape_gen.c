@@ -124,8 +124,7 @@ static unsigned kinds_of(const json_t *schema, const char *place)
 	return 0;
 }
 
-/* --- shapes ------------------------------------------------------------------------------------
- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 static int emit(const json_t *schema, const char *place);
 

@@ -49,8 +49,7 @@ struct traced {
 
 static char agent6[PATH_BYTES], dir[PATH_BYTES];
 
-/* --- the stepper -------------------------------------------------------------------------------
- */
+/* --- the stepper ------------------------------------------------------------------------------ */
 
 /* Calls that can fail for want of space or a broken disk, and those that make a child. */
 static bool can_fail(long nr)
@@ -152,8 +151,7 @@ static struct traced step_through(pid_t pid, enum mode mode, int at)
 	return t;
 }
 
-/* --- running -----------------------------------------------------------------------------------
- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static pid_t start(const struct scenario *s, bool traced)
 {
@@ -266,8 +264,7 @@ static int repeated(const char *committed, const char *before, const char *after
 	return again;
 }
 
-/* --- one fault ---------------------------------------------------------------------------------
- */
+/* --- one fault -------------------------------------------------------------------------------- */
 
 struct tally {
 	int tried, lost, repeated, differs, failed;

@@ -81,8 +81,7 @@ struct end {
 	bool left_behind; /* processes */
 };
 
-/* --- the tracer --------------------------------------------------------------------------------
- */
+/* --- the tracer ------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t rung;
 
@@ -232,8 +231,7 @@ static void follow(struct trace *t, pid_t launcher, pid_t victim, const struct f
 	alarm(0);
 }
 
-/* --- one run -----------------------------------------------------------------------------------
- */
+/* --- one run ---------------------------------------------------------------------------------- */
 
 static char *beside(const struct decoy *d, const char *name)
 {
@@ -294,8 +292,7 @@ static void end_done(struct end *end)
 	json_decref(end->line);
 }
 
-/* --- judging -----------------------------------------------------------------------------------
- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static const char *only; /* from the command line */
 
@@ -398,8 +395,7 @@ static void show(const struct call *c, int error, const struct end *usual, const
 		show_difference(usual->facts, end->facts);
 }
 
-/* --- all of them -------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* Calls that put up a wall; of the rest most read or close something. */
 static bool builds(long nr)

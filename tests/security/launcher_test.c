@@ -143,8 +143,7 @@ static int descriptors(void)
 	return count;
 }
 
-/* --- isolation ---------------------------------------------------------------------------------
- */
+/* --- isolation -------------------------------------------------------------------------------- */
 
 #define NAMESPACES "for n in mnt pid ipc net uts user cgroup; do readlink /proc/self/ns/$n; done; "
 
@@ -209,8 +208,7 @@ static void test_bare(void)
 	launcher_stop(&l);
 }
 
-/* --- ends --------------------------------------------------------------------------------------
- */
+/* --- ends ------------------------------------------------------------------------------------- */
 
 static void test_time_out(const char *profile)
 {
@@ -265,8 +263,7 @@ static void test_killed(const char *profile)
 	ended_done(&end);
 }
 
-/* --- orders ------------------------------------------------------------------------------------
- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 /* As fast as the engine does it, and whatever is ready by then. */
 static void test_last(const char *profile)

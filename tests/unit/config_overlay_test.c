@@ -137,8 +137,7 @@ static void test_urls(void)
 	is(url_parse_host("h.example/x", &u, NULL), -1, "no path without a scheme");
 }
 
-/* --- keys --------------------------------------------------------------------------------------
- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static int scratch;
 static char config_dir[4200];

@@ -66,8 +66,7 @@ static void put(const char *dir, const char *path, const char *text, mode_t mode
 		has_str(e_.text, part, "with the reason");                                         \
 	} while (0)
 
-/* --- the environment ---------------------------------------------------------------------------
- */
+/* --- the environment -------------------------------------------------------------------------- */
 
 static const char *setting(const json_t *env, const char *key)
 {
@@ -112,8 +111,7 @@ static void environment(void)
 		"somebody commits");
 }
 
-/* --- the repository ----------------------------------------------------------------------------
- */
+/* --- the repository --------------------------------------------------------------------------- */
 
 static char head[GIT_OID_BYTES];
 
@@ -204,8 +202,7 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	ok(faccessat(top, "new\nname", F_OK, 0), "a checkout leaves nothing else");
 }
 
-/* --- what the operator may let run -------------------------------------------------------------
- */
+/* --- what the operator may let run ------------------------------------------------------------ */
 
 static void filters(const struct git_repo *r, struct git_repo *clone)
 {
@@ -253,8 +250,7 @@ static void hooks(const struct git_repo *r, const struct git_repo *clone)
 	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
 }
 
-/* --- the jail ----------------------------------------------------------------------------------
- */
+/* --- the jail --------------------------------------------------------------------------------- */
 
 /* Takes the jail's place: fails as often as the file beside it says, and notes the profiles. */
 static void stand_in(const char *dir, const char *jail)

@@ -298,8 +298,7 @@ static void test_long_reason(void)
 	trial_done(&t);
 }
 
-/* --- journals that were changed and chained anew -----------------------------------------------
- */
+/* --- journals that were changed and chained anew ---------------------------------------------- */
 
 /* Line by line: `change` may edit the event. */
 static void rewrite(struct trial *t, void (*change)(json_t *event))
@@ -425,8 +424,7 @@ static bool count_applied(void *ctx, const json_t *event, const struct position 
 	return false;
 }
 
-/* --- snapshots ---------------------------------------------------------------------------------
- */
+/* --- snapshots -------------------------------------------------------------------------------- */
 
 /* Where the instance stands by its journal, with its snapshot taken from any length on. */
 static uint64_t recovered_seq(struct trial *t, uint64_t *lines_read)

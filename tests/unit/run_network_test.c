@@ -33,8 +33,7 @@ static const char *name_of(const struct network_case *on)
 	return text;
 }
 
-/* --- the rules, written down a second time ----------------------------------------------------
- */
+/* --- the rules, written down a second time ---------------------------------------------------- */
 
 static bool is_loaded(const struct network_case *on)
 {
@@ -60,8 +59,7 @@ static const char *tool_policy(const struct network_case *on)
 	return on->asked == NETWORK_ALLOW ? "\"host\"" : "{\"proxy_fd\":5}";
 }
 
-/* --- what the program makes of a row ----------------------------------------------------------
- */
+/* --- what the program makes of a row ---------------------------------------------------------- */
 
 static struct confine confine_of(const struct network_case *on)
 {

@@ -24,8 +24,7 @@ static size_t below(size_t n)
 	return (size_t)(seed >> 16) % n;
 }
 
-/* --- the corpus --------------------------------------------------------------------------------
- */
+/* --- the corpus ------------------------------------------------------------------------------- */
 
 static void move_off_integers(json_t *value)
 {
@@ -80,8 +79,7 @@ static void add_texts(const char *const *texts, size_t count)
 		corpus[corpus_count++] = json_loads(texts[i], 0, NULL);
 }
 
-/* --- mutations ---------------------------------------------------------------------------------
- */
+/* --- mutations -------------------------------------------------------------------------------- */
 
 /* Every key that the schemas name somewhere, so that a mutation hits a known key at a wrong place.
  */
@@ -177,8 +175,7 @@ static void mutate(json_t *at, const json_t *whole)
 		json_array_append_new(at, some_value(whole));
 }
 
-/* --- both verdicts -----------------------------------------------------------------------------
- */
+/* --- both verdicts ---------------------------------------------------------------------------- */
 
 static bool our_verdict(const struct shape *shape, const char *text, struct buf *why)
 {

@@ -43,8 +43,7 @@ static char *text(const char *format, ...)
 	return made;
 }
 
-/* --- listeners ---------------------------------------------------------------------------------
- */
+/* --- listeners -------------------------------------------------------------------------------- */
 
 static int listen_at(int type, const void *at, socklen_t len)
 {
@@ -107,8 +106,7 @@ static int reached_canary(struct decoy *d)
 	return reached;
 }
 
-/* --- processes ---------------------------------------------------------------------------------
- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 int decoy_become(const struct decoy *d)
 {
@@ -193,8 +191,7 @@ static bool left_behind(const struct decoy *d)
 	return found;
 }
 
-/* --- trees -------------------------------------------------------------------------------------
- */
+/* --- trees ------------------------------------------------------------------------------------ */
 
 static const struct decoy *walked; /* nftw(3) has no argument for its callback */
 static char *listing;
@@ -311,8 +308,7 @@ static void forget_all(struct decoy *d)
 	}
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void open_terminal(struct decoy *d)
 {

@@ -45,8 +45,7 @@ static void note(const char *id, int got, void *ctx)
 	buf_addf(&in->said, "%s %d\n", id, got);
 }
 
-/* --- through the channels ----------------------------------------------------------------------
- */
+/* --- through the channels --------------------------------------------------------------------- */
 
 /* 0: the other side said something. */
 static int exchange(const struct intruder *in, size_t channel, const void *bytes, size_t len)
@@ -153,8 +152,7 @@ static void try_channels(struct intruder *in)
 	note("channel_metadata", request(in, 3, "GET /", in->order.channels[3].endpoint), in);
 }
 
-/* --- as a command --------------------------------------------------------------------------------
- */
+/* --- as a command ----------------------------------------------------------------------------- */
 
 static void try_command(struct intruder *in)
 {
@@ -173,8 +171,7 @@ static void try_command(struct intruder *in)
 	jailed_done(&done);
 }
 
-/* --- the life of an agent
- * -------------------------------------------------------------------------- */
+/* --- the life of an agent --------------------------------------------------------------------- */
 
 static int read_targets(void)
 {

@@ -15,8 +15,7 @@
 
 enum { HOLDER_FDS = 64 };
 
-/* --- unix sockets
- * --------------------------------------------------------------------------------- */
+/* --- unix sockets ----------------------------------------------------------------------------- */
 
 int abstract_stream(const char *id)
 {
@@ -111,8 +110,7 @@ int passed_reconnect(const char *id)
 	return passed(reach_unix(egress_told("PASS"), 1), 1, id);
 }
 
-/* --- other processes
- * -------------------------------------------------------------------------------- */
+/* --- other processes -------------------------------------------------------------------------- */
 
 /* Descriptors that the agent holds by right are named to it as KNOWN. */
 int inherited(const char *id)
@@ -176,8 +174,7 @@ int io_uring(const char *id)
 	return fd < 0 ? errno : close((int)fd);
 }
 
-/* --- the list's proxy
- * ------------------------------------------------------------------------------- */
+/* --- the list's proxy ------------------------------------------------------------------------- */
 
 static int by_proxy(const char *port, const char *id)
 {

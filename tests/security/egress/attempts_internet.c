@@ -115,8 +115,7 @@ int fastopen_connect(const char *id)
 	return got;
 }
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void leaking_name(char out[MESSAGE_BYTES], const char *id)
 {
@@ -182,8 +181,7 @@ int dns_tcp(const char *id)
 	return ask_resolver(id, SOCK_STREAM);
 }
 
-/* --- below TCP and UDP --------------------------------------------------------------------------
- */
+/* --- below TCP and UDP ------------------------------------------------------------------------ */
 
 static uint16_t checksum(const void *bytes, size_t len)
 {

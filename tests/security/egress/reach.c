@@ -68,8 +68,7 @@ int egress_say(int fd, const char *id)
 	return reach_answered(fd);
 }
 
-/* --- addresses ---------------------------------------------------------------------------------
- */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 struct target reach_port(const char *host, int port)
 {
