@@ -319,7 +319,9 @@ static void report_missing(struct walk *w, const struct doc_node *map, const str
 /* The keys of a map: those that are known, and how many are not and resemble none. */
 struct keys_seen {
 	uint64_t present;
-	size_t strange, finding; /* the finding about the last of these */
+	size_t strange, finding;       /* the finding about the last of these */
+	const struct doc_pair *worded; /* a key that is only ever true, with a word; NULL: none */
+	size_t worded_finding;
 };
 
 static bool group_has(const struct shape_group *g, const char *name)
@@ -415,19 +417,44 @@ static void note_strange(
 	seen->finding = before;
 }
 
+static void note_worded(const struct walk *w, const struct shape *s, const struct doc_pair *pair,
+	size_t before, struct keys_seen *seen)
+{
+	int index = key_index(s, pair->key.text);
+	if (index < 0 || s->keys[index].shape->boolean != 1 || pair->value.kind != DOC_STR ||
+		w->f->count == before)
+		return;
+	seen->worded = pair;
+	seen->worded_finding = before;
+}
+
+/* `else: done` is `else: true, goto: done`. */
+static bool is_word_for(const struct shape *s, const struct doc_pair *worded)
+{
+	const struct doc_node *word = worded ? &worded->value : NULL;
+	return word && s->kinds == 1u << DOC_STR && is_value(s, word->text) &&
+	       (!s->pattern || pattern_matches(s->pattern, word->text, word->count));
+}
+
 /* One key too many and one too few are most likely one mistake. */
 static void check_required(struct walk *w, const struct shape *s, const struct doc_node *node,
 	const struct place *at, const struct keys_seen *seen)
 {
-	const char *missing = NULL;
+	const struct shape_key *missing = NULL;
 	size_t count = 0;
 	for (size_t i = 0; i < s->key_count; i++)
 		if (s->keys[i].required && !(seen->present >> i & 1)) {
-			missing = s->keys[i].name;
+			missing = &s->keys[i];
 			count++;
 		}
 	if (count == 1 && seen->strange == 1) {
-		finding_help(w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing);
+		finding_help(
+			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);
+		return;
+	}
+	if (count == 1 && is_word_for(missing->shape, seen->worded)) {
+		finding_help(w->f, &w->f->items[seen->worded_finding], "write `%s: true, %s: %s`",
+			seen->worded->key.text, missing->name, seen->worded->value.text);
 		return;
 	}
 	for (size_t i = 0; count && i < s->key_count; i++)
@@ -438,7 +465,7 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 static void check_map(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
 {
-	struct keys_seen seen = {0, 0, 0};
+	struct keys_seen seen = {0};
 	check_size(w, s, node, at, node->count);
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
@@ -451,6 +478,7 @@ static void check_map(
 		uint64_t key = check_pair(w, s, pair, at);
 		if (!key)
 			note_strange(w, &pair->key, before, &seen);
+		note_worded(w, s, pair, before, &seen);
 		seen.present |= key;
 	}
 	if (node == w->states)

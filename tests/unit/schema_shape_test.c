@@ -128,6 +128,9 @@ static void test_choices(void)
 	expect_shape(HEAD
 		"states: {a: {kind: branch, when: [{goto: a}, {if: x, else: true, goto: a}]}}",
 		"5:35-5:44 missing-key\n5:54-5:58 conflicting-keys");
+	expect_shape(HEAD "states: {a: {kind: branch, when: [{else: a}]}}", "5:42-5:43 wrong-type");
+	expect_shape(HEAD "states: {a: {kind: branch, when: [{else: 77}]}}",
+		"5:35-5:45 missing-key\n5:42-5:44 wrong-type");
 	expect_shape(HEAD "schemas: {s: {a: str, b: {type: str, enum: [x, x]}, c: {optional: "
 			  "true}, d: 1}}\n" END,
 		"5:48-5:49 repeated-item\n5:53-5:54 missing-key\n5:77-5:78 wrong-type");
