@@ -19,15 +19,18 @@ int exposure_rank(const char *what, const char *word)
 
 /* --- tools ------------------------------------------------------------------------------------ */
 
+static void add_word(struct buf *out, const char *word)
+{
+	bool plain = *word && !strpbrk(word, " \t\n\"'\\$&|;<>*?");
+	buf_addf(out, "%s%s%s%s", out->len ? " " : "", plain ? "" : "'", word, plain ? "" : "'");
+}
+
 static json_t *command_text(const struct tool_state *t)
 {
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
-	for (size_t i = 0; i < t->command_count; i++) {
-		const char *word = template_source(t->command[i]);
-		bool plain = *word && !strpbrk(word, " \t\n\"'\\$&|;<>*?");
-		buf_addf(&text, "%s%s%s%s", i ? " " : "", plain ? "" : "'", word, plain ? "" : "'");
-	}
+	for (size_t i = 0; i < t->command_count; i++)
+		add_word(&text, template_source(t->command[i]));
 	return json_stringn(text.data ? text.data : "", text.len);
 }
 
@@ -131,14 +134,58 @@ static json_t *agent_egress(const struct state *s, const struct config *config)
 	return list;
 }
 
-static json_t *agent_exposure(const struct state *s, const struct config *config)
+static json_t *verify_text(const struct config *config)
+{
+	const struct config_list *argv = &config->workflow.verify_command;
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	for (size_t i = 0; i < argv->count; i++)
+		add_word(&text, argv->items[i]);
+	return json_stringn(text.data ? text.data : "", text.len);
+}
+
+/* What becomes of a command that the model proposes (operating.md, Being asked). */
+static const char *commands_words(const struct config *config)
+{
+	switch (config->sandbox.run_commands) {
+	case RUN_COMMANDS_NO: return "none but the verify command";
+	case RUN_COMMANDS_YES: return "its own choice, without approval";
+	case RUN_COMMANDS_ASK: break;
+	}
+	return config->approval.mode == APPROVAL_AUTO
+		       ? "its own choice; what writes or is worse after approval"
+		       : "its own choice, each after approval";
+}
+
+/* An agent of mode `run` touches what its commands touch, too. */
+static void add_commands(json_t *exposure, const struct confine *c)
+{
+	json_auto_t *policy = confine_command_policy(c);
+	json_t *sets = json_object_get(exposure, "sets");
+	json_object_set_new(exposure, "verify", verify_text(c->config));
+	json_object_set_new(exposure, "commands", json_string(commands_words(c->config)));
+	json_object_set(sets, "reads", json_object_get(policy, "read"));
+	json_object_set(sets, "writes", json_object_get(policy, "write"));
+	if (confine_network_row(c, NULL)->command == WAY_HOST)
+		json_array_append_new(
+			json_object_get(sets, "egress"), json_string(EXPOSURE_ANY_HOST));
+	json_object_update_missing(
+		json_object_get(exposure, "limits"), json_object_get(policy, "limits"));
+}
+
+static json_t *agent_exposure(const struct state *s, const struct confine *c)
 {
 	bool runs = s->agent.mode == MODE_RUN;
-	return json_pack("{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:[], s:[], s:o, s:[], s:[]}, s:o, s:b}",
-		"state", s->name, "kind", "agent", "does", agent_does(&s->agent), "ranks",
-		"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent", "sets",
-		"reads", "writes", "egress", agent_egress(s, config), "env", "secrets", "limits",
-		agent_limits(s, config), "egress_refused", 0);
+	json_t *out =
+		json_pack("{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:[], s:[], s:o, s:[], s:[]}, s:o, "
+			  "s:b}",
+			"state", s->name, "kind", "agent", "does", agent_does(&s->agent), "ranks",
+			"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent",
+			"sets", "reads", "writes", "egress", agent_egress(s, c->config), "env",
+			"secrets", "limits", agent_limits(s, c->config), "egress_refused", 0);
+	if (runs)
+		add_commands(out, c);
+	return out;
 }
 
 /* --- the machine ------------------------------------------------------------------------------ */
@@ -208,7 +255,7 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 		if (s->kind == KIND_TOOL)
 			json_array_append_new(states, tool_exposure(s, &c));
 		else if (s->kind == KIND_AGENT)
-			json_array_append_new(states, agent_exposure(s, config));
+			json_array_append_new(states, agent_exposure(s, &c));
 	}
 	json_t *usd = m->max_usd.present           ? json_real(m->max_usd.value)
 		      : m->best_effort_usd.present ? json_real(m->best_effort_usd.value)

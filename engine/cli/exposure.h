@@ -5,7 +5,8 @@
  *
  * A state: {"state", "kind", "does" (its command or prompt source), "ranks": {"workspace", "mode"},
  * "sets": {"reads", "writes", "egress", "env", "secrets"}, "limits": {NAME: number|null}}. In
- * limits null means unlimited. Ranks are ordered words, lowest first, in exposure_ranks.
+ * limits null means unlimited. An agent of mode `run` has "verify" and "commands" as well: texts.
+ * Ranks are ordered words, lowest first, in exposure_ranks.
  */
 #ifndef CLI_EXPOSURE_H
 #define CLI_EXPOSURE_H

@@ -116,6 +116,18 @@ static const json_t *find_state(const json_t *exposure, const char *name)
 	return NULL;
 }
 
+/* It runs whenever the model likes, and nobody is asked. */
+static void compare_verify(struct comparing *c, const json_t *old, const json_t *now)
+{
+	char what[400];
+	const char *before = text_of(old, "verify"), *after = text_of(now, "verify");
+	if (!*before == !*after)
+		return;
+	snprintf(what, sizeof(what), "%s a verify command: %.300s",
+		*after ? "now has" : "no longer has", *after ? after : before);
+	tell(c, *after, what);
+}
+
 static void compare_state(struct comparing *c, const json_t *old, const json_t *now)
 {
 	char what[400];
@@ -128,6 +140,7 @@ static void compare_state(struct comparing *c, const json_t *old, const json_t *
 	}
 	compare_ranks(c, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
 	compare_sets(c, json_object_get(old, "sets"), json_object_get(now, "sets"));
+	compare_verify(c, old, now);
 	compare_limits(c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 }
 

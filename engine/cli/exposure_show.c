@@ -8,7 +8,8 @@ enum { REPORT_COLUMNS = 80, INDENT_COLUMNS = 15 };
 /* Said below every list. */
 #define ALWAYS                                                                                     \
 	"Every tool also has a private /tmp and its data directory, PATH HOME LANG LC_ALL TERM "   \
-	"TZ and AGENT6_* in its environment, and the read-only system directories. Nothing else."
+	"TZ and AGENT6_* in its environment, and the read-only system directories; an agent's "    \
+	"command has the same but the data directory. Nothing else."
 
 static void add_words(struct buf *out, const char *label, const char *text)
 {
@@ -60,11 +61,17 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	struct buf *out)
 {
 	static const char *const sets[] = {"reads", "writes", "egress", "env", "secrets"};
+	static const struct {
+		const char *key, *label;
+	} words[] = {{"verify", "verifies"}, {"commands", "commands"}};
 	AUTO_BUF text;
 	buf_init(&text, 1 << 16);
 	line(out, !strcmp(text_of(state, "kind"), "tool") ? "runs" : "asks",
 		text_of(state, "does"));
 	line(out, "workspace", workspace_words(state));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (*text_of(state, words[i].key))
+			line(out, words[i].label, text_of(state, words[i].key));
 	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
 		const json_t *set = json_object_get(json_object_get(state, "sets"), sets[i]);
 		bool egress = !strcmp(sets[i], "egress");

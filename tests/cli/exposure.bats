@@ -211,3 +211,33 @@ against() {
 	[[ $stderr == *"nowhere.yaml: error[config-file]"* ]]
 	[ -z "$output" ]
 }
+
+@test "what an agent's commands touch is part of the report: the verify command, who agrees, paths, hosts" {
+	need jq
+	mkdir repo
+	cp -r "$AGENT6_SRC/examples/code-fixer" repo/fixer
+	cat >open.yaml <<-'END'
+		providers: {one: {api_format: anthropic, base_url: "https://one.example.org"}}
+		models: {worker: {provider: one, model: m}}
+		sandbox: {agent_network: open, tool_network: allow, run_commands: "yes", read: [/opt]}
+	END
+	run -0 --separate-stderr agent6 machine check --report repo/fixer
+	[[ $output == *"fix (agent)"*"verifies     sh test.sh"*"commands     its own choice, each after approval"* ]]
+	run -0 --separate-stderr agent6 machine check --report --format json --config open.yaml repo/fixer
+	jq -e '.[0].states[] | select(.state == "fix") | .commands == "its own choice, without approval"
+		and .sets.egress == ["one.example.org:443", "any host"] and .limits.memory_mb == 2048' <<<"$output"
+	# What only reads runs nothing.
+	run -0 --separate-stderr agent6 machine check --report --format json --config open.yaml "$AGENT6_SRC/examples/hello"
+	jq -e '.[0].states[0] | has("verify") or has("commands") or .sets.egress != ["one.example.org:443"] | not' <<<"$output"
+}
+
+@test "--against: a verify command where there was none widens" {
+	cp -r "$AGENT6_SRC/examples/code-fixer" with
+	cp -r with without
+	sed -i '/^config:/,/verify_command/d' without/machine.yaml
+	run -0 --separate-stderr agent6 machine check without
+	run -4 --separate-stderr agent6 machine check with --against without
+	[[ $stderr == *"confinement-widened]: fix: now has a verify command: sh test.sh"* ]]
+	run -0 --separate-stderr agent6 machine check without --against with
+	[[ $stderr == *"confinement-narrowed]: fix: no longer has a verify command: sh test.sh"* ]]
+}
