@@ -2,8 +2,9 @@
 # One jailed /usr/bin/true in every way there is, against starting it bare (the floor: clone, exec,
 # wait) and bubblewrap doing less (no seccomp, no Landlock, no limits). Ratios of medians of runs taken
 # in turns; the ratio of the least times stands behind, because a busy machine shows in the one and not
-# in the other. Orders to the resident launcher come with a gap, in which it makes the next jail, as it
-# does between the commands of an agent; without a gap the rates count.
+# in the other. Before each is a gap, as between the commands of an agent: the resident launcher makes
+# the next jail in it, and the kernel takes down what the one before had, which it begins milliseconds
+# after that has ended. Without a gap the rates count.
 set -eu -o pipefail
 failed=0
 work=$TMPDIR/ws
@@ -16,7 +17,7 @@ bwrap=("$(command -v bwrap)" --unshare-all --die-with-parent --ro-bind /usr /usr
 declare -A median least rate
 while read -r name m l; do
 	median[$name]=$m least[$name]=$l
-done < <("$TMPDIR/jail_bench" turns "${AGENT6_BENCH_RUNS:-300}" 3000 "${bwrap[@]}")
+done < <("$TMPDIR/jail_bench" turns "${AGENT6_BENCH_RUNS:-300}" 20000 "${bwrap[@]}")
 while read -r name r; do
 	rate[$name]=$r
 done < <("$TMPDIR/jail_bench" rate "${AGENT6_BENCH_RUNS:-300}" "${bwrap[@]}")
