@@ -68,8 +68,8 @@ static int on_line(void *ctx, const char *text, size_t len, const json_t *fields
 	if (f->quiet || !wanted(f, fields))
 		return 0;
 	if (f->json) {
-		fwrite(text, 1, len, stdout);
-		fputc('\n', stdout);
+		text_json(text, len);
+		putchar('\n');
 	} else if (!opened) {
 		print_line(fields);
 	}

@@ -29,8 +29,7 @@ static void print_verdict(const char *const *argv, size_t argc)
 	struct verdict v;
 	classify_argv(&world, argv, argc, &v);
 	json_auto_t *out = verdict_json(&v);
-	AUTO_FREE char *text = json_text(out);
-	puts(text ? text : "");
+	text_json_line(out);
 }
 
 static int judge_line(const char *line, size_t len, long number)

@@ -162,7 +162,7 @@ static void show_exposures(const struct checking *k, const char *format)
 	}
 	if (json)
 		buf_adds(&text, text.len ? "]\n" : "[]\n");
-	fwrite(text.data ? text.data : "", 1, text.len, stdout);
+	text_json(text.data ? text.data : "", text.len);
 }
 
 /* SARIF and annotations know findings only, so the report becomes some. */
@@ -269,7 +269,7 @@ static void show(const struct call *c, const struct checking *k, const char *for
 		AUTO_BUF text;
 		buf_init(&text, CHECK_BYTES_MAX);
 		write(&k->findings, &text);
-		fwrite(text.len ? text.data : "", 1, text.len, stdout);
+		text_json(text.len ? text.data : "", text.len);
 		return;
 	}
 	if (!strcmp(format, "markdown") && call_has(c, "against"))

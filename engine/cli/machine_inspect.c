@@ -66,11 +66,10 @@ static int inspect(void *ctx, const struct loaded *l)
 			l->machine->name, "description", l->machine->description, "digest",
 			l->bundle->digest, "signed_by", *principal ? principal : NULL, "members",
 			members_json(l->bundle));
-		json_write(&out, all);
-		buf_addc(&out, '\n');
-	} else {
-		inspect_text(l, principal, &out);
+		text_json_line(all);
+		return EXIT_OK;
 	}
+	inspect_text(l, principal, &out);
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
 }

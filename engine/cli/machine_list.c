@@ -178,8 +178,7 @@ static int run(const struct call *c)
 	if (status_each(&setup.place, each, &l, &e)) {
 		code = fail(EXIT_REFUSED, &e);
 	} else if (rows) {
-		AUTO_FREE char *text = json_text(rows);
-		puts(text ? text : "[]");
+		text_json_line(rows);
 	} else if (l.cells.failed) {
 		err_set(&e, "there are too many instances for one table; use --json");
 		code = fail(EXIT_REFUSED, &e);

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include "run/status.h"
 
 #include <stdio.h>
@@ -81,9 +82,8 @@ static int run(const struct call *c)
 			code = EXIT_REFUSED;
 	if (!c->argument_count)
 		code = remove_old(&p, call_has(c, "dry-run"));
-	AUTO_FREE char *text = p.told ? json_text(p.told) : NULL;
-	if (text)
-		puts(text);
+	if (p.told)
+		text_json_line(p.told);
 	json_decref(p.told);
 	buf_done(&p.ids);
 	setup_done(&setup);

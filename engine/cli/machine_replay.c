@@ -20,8 +20,7 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 	if (r->show.mode == SHOW_JSON) {
 		if (strcmp(text_of(fields, "t"), "step"))
 			return;
-		AUTO_FREE char *text = json_text(fields);
-		puts(text ? text : "");
+		text_json_line(fields);
 	} else if (r->show.mode != SHOW_QUIET) {
 		show_event(&r->show, fields);
 	}
@@ -29,8 +28,7 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 
 static int print_blackboard(const json_t *blackboard)
 {
-	AUTO_FREE char *text = json_text(blackboard);
-	puts(text ? text : "");
+	text_json_line(blackboard);
 	return EXIT_OK;
 }
 

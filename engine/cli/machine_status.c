@@ -176,11 +176,10 @@ static int show(const struct call *c, const struct resting *r)
 	if (!status)
 		return fail(EXIT_DAMAGED, &e);
 	if (call_has(c, "json")) {
-		json_write(&text, status);
-		buf_addc(&text, '\n');
-	} else {
-		status_text(status, r->loaded.machine, &text);
+		text_json_line(status);
+		return EXIT_OK;
 	}
+	status_text(status, r->loaded.machine, &text);
 	fwrite(text.data, 1, text.len, stdout);
 	return EXIT_OK;
 }

@@ -159,8 +159,7 @@ static void show_end(struct showing *s, const struct dry_result *r)
 			"failures", (json_int_t)r->failures, "edges", (json_int_t)r->edges, "taken",
 			(json_int_t)r->taken, "visited", (json_int_t)r->visited, "bounded",
 			r->bounded);
-		AUTO_FREE char *text = json_text(out);
-		puts(text ? text : "");
+		text_json_line(out);
 		return;
 	}
 	end_line(s, WIDTH + 1);

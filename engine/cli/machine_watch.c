@@ -42,8 +42,8 @@ static void show_line(struct watching *w, const char *line, size_t len)
 	note_active(w, type, fields);
 	show_live(&w->show, "");
 	if (w->show.mode == SHOW_JSON) {
-		fwrite(line, 1, len, stdout);
-		fputc('\n', stdout);
+		text_json(line, len);
+		putchar('\n');
 	} else if (w->ended) {
 		show_end(&w->show, w->instance->id, fields);
 	} else if (!strcmp(type, "stop")) {

@@ -275,8 +275,8 @@ static void on_line(void *ctx, const char *line, size_t len)
 	if (s->mode == SHOW_QUIET)
 		return;
 	if (s->mode == SHOW_JSON) {
-		fwrite(line, 1, len, stdout);
-		fputc('\n', stdout);
+		text_json(line, len);
+		putchar('\n');
 		fflush(stdout);
 		return;
 	}

@@ -65,6 +65,28 @@ void text_print(const char *text, size_t indent)
 	puts(wrapped.len ? wrapped.data : "");
 }
 
+void text_json(const char *json, size_t len)
+{
+	bool raw = !isatty(STDOUT_FILENO);
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
+		uint32_t code = 0;
+		n = raw ? len : utf8_step(json + at, len - at, &code);
+		if (!raw && n && (utf8_is_control(code) || utf8_is_bidi(code)))
+			printf("\\u%04x", code);
+		else if (n)
+			fwrite(json + at, 1, n, stdout);
+		else /* no JSON */
+			putchar('?');
+	}
+}
+
+void text_json_line(const json_t *value)
+{
+	AUTO_FREE char *text = value ? json_text(value) : NULL;
+	text_json(text ? text : "", text ? strlen(text) : 0);
+	putchar('\n');
+}
+
 void text_complain(const char *text)
 {
 	static const char lead[] = "agent6: ";

@@ -22,6 +22,11 @@ bool text_has_colour(int fd);
 /* TEXT and a line break on stdout, wrapped to a terminal: what is broken goes on behind `indent`.
  */
 void text_print(const char *text, size_t indent);
+/* `len` bytes of JSON on stdout, as they are; on a terminal, what would drive it is escaped, which
+ * means the same to a reader of JSON. */
+void text_json(const char *json, size_t len);
+/* The value so, and a line break. */
+void text_json_line(const json_t *value);
 /* "agent6: TEXT" on stderr, each of its lines cleaned so and wrapped to a terminal. */
 void text_complain(const char *text);
 /* Findings on stderr, as findings_show makes them. */

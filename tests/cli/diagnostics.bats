@@ -156,6 +156,28 @@ configs() {
 	shows machine status odd
 	shows machine list
 	shows machine replay odd
+	# JSON is for programs: it is spelt otherwise on a terminal alone, and means the same.
+	prints() {
+		agent6 "$@" >piped || [ $? -eq 2 ]
+		run script -qec "$(printf '%q ' "$AGENT6_BIN/agent6" "$@")" /dev/null </dev/null
+		local shown=${output//$'\r'/}
+		echo "$* -> $shown"
+		run ! env LC_ALL=C grep -qE "$bad" <<<"$shown"
+		[ -s piped ]
+		[ "$(jq -S . <<<"$shown")" = "$(jq -S . piped)" ]
+	}
+	prints machine inspect --json ../odd
+	prints machine check --report --format json ../odd
+	prints machine test --json ../odd
+	prints machine status --json odd
+	prints machine list --json
+	prints machine watch --json odd
+	prints machine replay --json odd
+	prints machine replay --to 1 odd
+	run script -qec "'$AGENT6_BIN/agent6' machine run ../odd --id live --json" /dev/null </dev/null
+	run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
+	run script -qec "$(printf '%q ' "$AGENT6_BIN/agent6" check command -- "$odd")" /dev/null </dev/null
+	run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
 	agent6 machine report odd -o page.html
 	[ -s page.html ]
 	run ! env LC_ALL=C grep -qE "$bad" page.html
