@@ -21,7 +21,6 @@ struct checking {
 	bool *accepted; /* of each that was loaded */
 	json_t **exposures;
 	size_t count;
-	bool missing; /* a name led to no bundle */
 	size_t widened;
 };
 
@@ -33,6 +32,14 @@ static void look_closer(const struct machine *m, struct findings *findings)
 	check_commands(m, workspace ? workspace : "/", findings);
 }
 
+/* About a bundle as a whole. */
+static void add_finding(
+	struct findings *f, enum rule rule, const char *named, const struct err *why)
+{
+	struct finding *it = finding_add(f, rule, NULL, NULL, "%s", why->text);
+	it->file = arena_copy(&f->arena, named, strlen(named));
+}
+
 static void check_signature(const struct call *c, const struct config *config,
 	const struct bundle *b, struct findings *f)
 {
@@ -40,8 +47,7 @@ static void check_signature(const struct call *c, const struct config *config,
 	char principal[SIGN_PRINCIPAL_BYTES];
 	if (!trust_check(c, config, b, principal, &e))
 		return;
-	struct finding *it = finding_add(f, RULE_BUNDLE_SIGNATURE, NULL, NULL, "%s", e.text);
-	it->file = arena_copy(&f->arena, b->named, strlen(b->named));
+	add_finding(f, RULE_BUNDLE_SIGNATURE, b->named, &e);
 }
 
 /* What makes the check fail. */
@@ -58,14 +64,13 @@ static void open_all(const struct call *c, struct checking *k)
 		struct err e = ERR_NONE;
 		struct loaded *l = &k->loaded[k->count];
 		size_t before = faults(c, k);
-		if (!loaded_open(l, c->arguments[i], &k->findings, &e)) {
-			if (l->machine)
-				look_closer(l->machine, &k->findings);
-			k->accepted[k->count++] = l->machine && faults(c, k) == before;
+		if (loaded_open(l, c->arguments[i], &k->findings, &e)) {
+			add_finding(&k->findings, RULE_BUNDLE_OPEN, c->arguments[i], &e);
 			continue;
 		}
-		fail(EXIT_REFUSED, &e);
-		k->missing = true;
+		if (l->machine)
+			look_closer(l->machine, &k->findings);
+		k->accepted[k->count++] = l->machine && faults(c, k) == before;
 	}
 	findings_sort(&k->findings);
 }
@@ -319,7 +324,7 @@ static bool needs_operator(const struct call *c, const struct checking *k)
 
 static int verdict(const struct call *c, const struct checking *k)
 {
-	if (k->missing || faults(c, k))
+	if (faults(c, k))
 		return EXIT_REFUSED;
 	return k->widened ? EXIT_WIDENED : EXIT_OK;
 }

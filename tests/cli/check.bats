@@ -72,6 +72,20 @@ good() {
 	[[ $stderr == *"missing: No such file"* ]]
 }
 
+@test "a name that leads to no bundle is a finding, for a program that reads them, too" {
+	need jq
+	local format
+	run --separate-stderr agent6 machine check --json "$SCRATCH/none"
+	[[ $status -eq 2 && -z $stderr ]]
+	[[ $(jq -c --arg file "$SCRATCH/none" '[.[] | {severity, rule, at: (.file == $file)}]' <<<"$output") == \
+		'[{"severity":"error","rule":"bundle-open","at":true}]' ]]
+	for format in text github sarif markdown; do
+		run agent6 machine check --format "$format" "$SCRATCH/none"
+		echo "$format: $output"
+		[[ $status -eq 2 && $output == *"bundle-open"* && $output == *"No such file or directory"* ]]
+	done
+}
+
 @test "a breach of the bundle's confinement is a finding" {
 	good linked
 	mkdir "$SCRATCH/linked/scripts"
