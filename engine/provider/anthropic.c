@@ -192,18 +192,31 @@ static void read_stop(struct wire_stream *s, const json_t *holder)
 		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s", category);
 }
 
-/* Counts are cumulative: the newest of each kind replaces what came before. `input_tokens` is the
- * fresh part only. What a stream begins with counts no output yet. */
+/* `input_tokens` is the fresh part only. */
+static bool read_input(struct usage *u, const json_t *usage)
+{
+	int64_t fresh = 0, hit = 0, stored = 0, old = u->input - u->cache_read - u->cache_write;
+	bool told = !usage_count(json_object_get(usage, "input_tokens"), &fresh);
+	bool hits = !usage_count(json_object_get(usage, "cache_read_input_tokens"), &hit);
+	bool stores = !usage_count(json_object_get(usage, "cache_creation_input_tokens"), &stored);
+	if (fresh + hit + stored == 0)
+		return told;
+	u->cache_read = hits ? hit : u->cache_read;
+	u->cache_write = stores ? stored : u->cache_write;
+	u->input = (told ? fresh : old) + u->cache_read + u->cache_write;
+	return told;
+}
+
+/* Counts are cumulative: the newest of each kind replaces what came before, but for the zeros that
+ * some gateways end with. What a stream begins with counts no output yet. */
 static void read_usage(struct wire_stream *s, const json_t *usage, bool last)
 {
 	struct usage *u = &s->usage;
-	int64_t fresh = u->input - u->cache_read - u->cache_write;
-	if (!usage_count(json_object_get(usage, "input_tokens"), &fresh))
+	int64_t output = 0;
+	if (read_input(u, usage))
 		s->input_known = true;
-	bool out = !usage_count(json_object_get(usage, "output_tokens"), &u->output);
-	usage_count(json_object_get(usage, "cache_read_input_tokens"), &u->cache_read);
-	usage_count(json_object_get(usage, "cache_creation_input_tokens"), &u->cache_write);
-	u->input = fresh + u->cache_read + u->cache_write;
+	bool out = !usage_count(json_object_get(usage, "output_tokens"), &output);
+	u->output = output > u->output ? output : u->output;
 	u->known = u->known || (last && s->input_known && out);
 }
 
