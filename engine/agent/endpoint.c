@@ -9,6 +9,7 @@ int endpoint_open(const struct task_provider *p, int channel_fd, struct client *
 	if (!format)
 		return err_set(e, "api_format %s is not known", p->api_format);
 	struct http_options o = {.base_url = p->base_url,
+		.any_version = format == &openai_format,
 		.ca_file = p->ca_file,
 		.channel_fd = channel_fd,
 		.connect_timeout_ms = p->connect_timeout_secs * 1000,

@@ -15,6 +15,7 @@ enum { ROUNDING_MS = 20, BROKER_END_MS = 50 };
 struct http {
 	CURL *curl;
 	char *base;
+	size_t skip; /* bytes of every path that the base holds already */
 	int channel_fd;
 	int64_t connect_timeout_ms, idle_timeout_ms;
 	bool broker_gone;
@@ -144,19 +145,50 @@ static int on_progress(
 	if (now_ms >= h->post->deadline_ms)
 		return fault_set(h->fault, FAULT_TIMEOUT, "the call ran into its time-out");
 	if (now_ms - h->active_ms > h->idle_timeout_ms)
-		return fault_set(h->fault, FAULT_RETRY, "the provider sent nothing for %lld s",
+		return fault_set(h->fault, FAULT_RETRY,
+			"the provider sent nothing for %lld s; for a model that thinks unseen for "
+			"longer set its idle_timeout_secs",
 			(long long)(h->idle_timeout_ms / 1000));
 	return 0;
 }
 
-static char *base_of(const char *url)
+static const char version[] = "/v1";
+enum { VERSION_LEN = sizeof(version) - 1 };
+
+/* "/v4", "/v1beta" */
+static bool is_version(const char *segment, size_t len)
 {
+	static const char digits[] = "0123456789";
+	if (len < VERSION_LEN || segment[1] != 'v')
+		return false;
+	size_t at = 2 + strspn(segment + 2, digits);
+	if (at > 2 && !strncmp(segment + at, "beta", 4))
+		at += 4 + strspn(segment + at + 4, digits);
+	return at > 2 && at == len;
+}
+
+static bool holds_version(const char *base)
+{
+	const char *host = strstr(base, "://");
+	for (const char *at = strchr(host ? host + 3 : base, '/'); at;) {
+		const char *next = strchr(at + 1, '/');
+		if (is_version(at, next ? (size_t)(next - at) : strlen(at)))
+			return true;
+		at = next;
+	}
+	return false;
+}
+
+static int set_base(struct http *h, const struct http_options *o)
+{
+	const char *url = o->base_url;
 	size_t len = strlen(url);
 	while (len && url[len - 1] == '/')
 		len--;
-	if (len >= 3 && !memcmp(url + len - 3, "/v1", 3))
-		len -= 3;
-	return strndup(url, len);
+	bool usual = len >= VERSION_LEN && !memcmp(url + len - VERSION_LEN, version, VERSION_LEN);
+	h->base = strndup(url, usual ? len - VERSION_LEN : len);
+	h->skip = h->base && o->any_version && !usual && holds_version(h->base) ? VERSION_LEN : 0;
+	return h->base ? 0 : -1;
 }
 
 static CURLcode set_options(struct http *h, const struct http_options *o)
@@ -201,14 +233,13 @@ static CURLcode set_options(struct http *h, const struct http_options *o)
 struct http *http_open(const struct http_options *o, struct err *e)
 {
 	struct http *h = calloc(1, sizeof(*h));
-	if (h) {
+	if (h && !set_base(h, o)) {
 		h->curl = curl_easy_init();
-		h->base = base_of(o->base_url);
 		h->channel_fd = o->channel_fd;
 		h->connect_timeout_ms = o->connect_timeout_ms;
 		h->idle_timeout_ms = o->idle_timeout_ms;
 	}
-	if (!h || !h->curl || !h->base) {
+	if (!h || !h->curl) {
 		err_set(e, "out of memory");
 		http_close(h);
 		return NULL;
@@ -320,7 +351,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	AUTO_FREE char *url = NULL;
 	if (h->broker_gone)
 		return fault_set(f, FAULT_FATAL, "the broker has ended");
-	if (asprintf(&url, "%s%s", h->base, post->path) < 0)
+	if (asprintf(&url, "%s%s", h->base, post->path + h->skip) < 0)
 		return fault_set(f, FAULT_FATAL, "out of memory");
 	struct curl_slist *headers = make_headers(post->headers, f);
 	if (!headers)

@@ -125,9 +125,9 @@ static json_t *kit_order(const struct kit *k, int port)
 
 static json_t *kit_task(struct kit *k, int port)
 {
-	char url[64];
-	snprintf(url, sizeof(url), "http%s:%d/v1", k->ca_file ? "s://localhost" : "://127.0.0.1",
-		port);
+	char url[128];
+	snprintf(url, sizeof(url), "http%s:%d%s", k->ca_file ? "s://localhost" : "://127.0.0.1",
+		port, k->base ? k->base : "/v1");
 	json_t *provider = json_pack(
 		"{s:s, s:s, s:s, s:s, s:n, s:s?, s:s, s:i, s:i, s:i, s:i, s:{s:f, s:f, s:f, s:f}}",
 		"name", "p", "api_format", k->format, "base_url", url, "auth",

@@ -23,6 +23,7 @@ struct kit {
 	const char *ca_file,
 		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
 	const char *trace; /* strace's log of every socket call */
+	const char *base;  /* the path of base_url; NULL: "/v1" */
 	bool deaf;         /* the server reads nothing of a request */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
 	json_t *order;                    /* the same for the first */

@@ -117,6 +117,31 @@ static void openai_quirks(void)
 		"once they were refused");
 }
 
+/* Where a call goes, by what base_url says. */
+static void paths(void)
+{
+	static const struct {
+		const char *format, *base, *want;
+	} table[] = {
+		{"openai", "", "POST /v1/chat/completions HTTP"},
+		{"openai", "/api/v1/", "POST /api/v1/chat/completions HTTP"},
+		{"openai", "/v1beta/openai", "POST /v1beta/openai/chat/completions HTTP"},
+		{"openai", "/api/paas/v4/", "POST /api/paas/v4/chat/completions HTTP"},
+		{"openai", "/v4/ai/v1", "POST /v4/ai/v1/chat/completions HTTP"},
+		{"openai", "/v1x/vendor", "POST /v1x/vendor/v1/chat/completions HTTP"},
+		{"anthropic", "/anthropic", "POST /anthropic/v1/messages HTTP"},
+		{"anthropic", "/v1/gateway", "POST /v1/gateway/v1/messages HTTP"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO_KIT k = {.format = table[i].format,
+			.base = table[i].base,
+			.replies = {{REFUSED("404", "nothing here"), 0, 0}}};
+		kit_run(&k);
+		has_str(k.requests, table[i].want, "the path for %s %s", table[i].format,
+			table[i].base);
+	}
+}
+
 static void repairs(void)
 {
 	json_t *record = json_pack("{s:s, s:[{s:s, s:s, s:b}]}", "name", "verdict", "fields",
@@ -507,6 +532,7 @@ int main(void)
 	result_without_secrets();
 	finishes_openai();
 	openai_quirks();
+	paths();
 	repairs();
 	retries();
 	under_way();
