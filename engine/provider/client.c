@@ -75,6 +75,23 @@ static void name_request(struct fault *f, const char *id)
 		snprintf(f->text + len, sizeof(f->text) - len, " (request %s)", id);
 }
 
+/* Some gateways lose the type of a stream. */
+static bool is_stream(const char *body)
+{
+	static const char *const begins[] = {"data:", "event:", ":"};
+	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
+		if (!strncmp(body, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+static int take_whole(struct attempt *a, const char *body, struct fault *f)
+{
+	if (is_stream(body))
+		return wire_stream_feed(a->stream, body, a->whole.len, f) < 0 ? -1 : 0;
+	return wire_stream_body(a->stream, body, a->whole.len, f);
+}
+
 static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 {
 	const char *body = a->whole.data ? a->whole.data : "";
@@ -84,7 +101,7 @@ static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 		name_request(f, a->head.request_id);
 		return -1;
 	}
-	if (!a->head.is_stream && wire_stream_body(a->stream, body, a->whole.len, f))
+	if (!a->head.is_stream && take_whole(a, body, f))
 		return -1;
 	return wire_stream_end(a->stream, out, f);
 }

@@ -142,6 +142,16 @@ static void paths(void)
 	}
 }
 
+static void unnamed_stream(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_HEAD("200 OK", "text/plain") KIT_BEGIN KIT_CALL(0, "t",
+				     "finish_run", "{\"summary\":\"x\"}") KIT_END("tool_use"),
+			0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a stream is known by how it begins, whatever its type says");
+}
+
 static void repairs(void)
 {
 	json_t *record = json_pack("{s:s, s:[{s:s, s:s, s:b}]}", "name", "verdict", "fields",
@@ -533,6 +543,7 @@ int main(void)
 	finishes_openai();
 	openai_quirks();
 	paths();
+	unnamed_stream();
 	repairs();
 	retries();
 	under_way();
