@@ -177,3 +177,8 @@ const char *text_of(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : "";
 }
+
+json_int_t int_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}

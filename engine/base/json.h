@@ -36,4 +36,6 @@ int json_write_string(struct buf *out, const char *text, size_t len);
 
 /* The string at `key`, which lives as long as it does; "" where there is none. */
 const char *text_of(const json_t *object, const char *key);
+/* The integer at `key`; 0 where there is none. */
+json_int_t int_of(const json_t *object, const char *key);
 #endif

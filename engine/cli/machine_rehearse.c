@@ -102,8 +102,7 @@ static void print_failures(const json_t *failures)
 		AUTO_BUF line;
 		buf_init(&line, FAILURE_BYTES_MAX);
 		buf_addf(&line, "rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
-			(intmax_t)json_integer_value(json_object_get(failure, "seq")),
-			(intmax_t)json_integer_value(json_object_get(failure, "turn")),
+			(intmax_t)int_of(failure, "seq"), (intmax_t)int_of(failure, "turn"),
 			text_of(failure, "text"));
 		text_complain(
 			line.failed ? "rehearsal: a failure too long to be shown" : line.data);

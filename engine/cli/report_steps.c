@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/num.h"
 #include "cli/html.h"
 #include "cli/report.h"
 #include "cli/text.h"
@@ -27,7 +28,7 @@ static void add_kib(struct buf *out, const json_t *value)
 
 static void add_usd(struct buf *out, const json_t *value)
 {
-	text_money(out, (int64_t)(json_number_value(value) * 1e6 + 0.5));
+	text_money(out, num_microusd(json_number_value(value)));
 }
 
 static void add_count(struct buf *out, const json_t *value)
@@ -102,7 +103,7 @@ static void add_fact(struct buf *out, const json_t *fields)
 {
 	const char *key;
 	json_t *value, *fact = json_object_get(fields, "fact");
-	json_int_t attempt = json_integer_value(json_object_get(fields, "attempt"));
+	json_int_t attempt = int_of(fields, "attempt");
 	buf_adds(out, "<p class=\"facts\">");
 	add_short(out, "at", json_object_get(fields, "ts"));
 	if (attempt > 1)
@@ -240,7 +241,7 @@ static void add_row(struct report *r, const json_t *fields, const char *tag)
 	struct buf *out = &r->rows;
 	bool well = report_went_well(fields);
 	snprintf(tags, sizeof(tags), "%s<span class=\"n\">%jd</span><b>", tag,
-		(intmax_t)json_integer_value(json_object_get(fields, "seq")));
+		(intmax_t)int_of(fields, "seq"));
 	begin_row(r, tags, text_of(fields, "state"));
 	buf_adds(out, well ? "<span>" : "<span class=\"off\">");
 	html_text(out, text_of(fields, "label"), 200);
@@ -271,8 +272,7 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 	char tag[96] = "<details><summary>";
 	if (!report_went_well(fields))
 		snprintf(tag, sizeof(tag), "<details id=\"step-%jd-%jd\"><summary>",
-			(intmax_t)json_integer_value(json_object_get(fields, "seq")),
-			(intmax_t)json_integer_value(json_object_get(fields, "attempt")));
+			(intmax_t)int_of(fields, "seq"), (intmax_t)int_of(fields, "attempt"));
 	add_row(r, fields, tag);
 	buf_adds(&r->rows, "</summary><div class=\"body\">");
 	add_fact(&r->rows, fields);
@@ -313,9 +313,9 @@ static void add_unfinished(struct report *r, const json_t *fields)
 	AUTO_BUF says;
 	buf_init(&says, 256);
 	buf_adds(&says, "an attempt never finished; it counts as ");
-	text_count(&says, json_integer_value(json_object_get(fields, "input_tokens")));
+	text_count(&says, int_of(fields, "input_tokens"));
 	buf_adds(&says, " tokens in, ");
-	text_count(&says, json_integer_value(json_object_get(fields, "output_tokens")));
+	text_count(&says, int_of(fields, "output_tokens"));
 	buf_adds(&says, " out");
 	add_event(r, fields, "warn", says.data);
 }
@@ -335,7 +335,7 @@ static void add_refusals(struct report *r, const json_t *fields)
 /* Nobody reads a million rows, and no browser shows them. */
 static bool is_left_out(const struct report *r, const json_t *fields)
 {
-	uint64_t seq = (uint64_t)json_integer_value(json_object_get(fields, "seq"));
+	uint64_t seq = (uint64_t)int_of(fields, "seq");
 	return r->steps > 2 * EDGE_STEPS && seq > EDGE_STEPS && seq <= r->steps - EDGE_STEPS;
 }
 

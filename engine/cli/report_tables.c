@@ -21,11 +21,6 @@ static void begin_cell(struct buf *out, const char *head, bool number)
 	buf_addf(out, "<td data-k=\"%s\"%s>", head, number ? " class=\"n\"" : "");
 }
 
-static json_int_t number_of(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
 /* "ok 3, timeout 1" */
 static void add_counts(struct buf *out, const json_t *counts)
 {
@@ -48,18 +43,18 @@ enum { STATE_WORDS = 3, STATE_PLAIN = 5 };
 
 static void add_spend(const json_t *sums, struct buf *out)
 {
-	json_int_t input = number_of(sums, "input_tokens");
+	json_int_t input = int_of(sums, "input_tokens");
 	begin_cell(out, state_heads[STATE_PLAIN], true);
 	if (input)
 		text_count(out, input);
 	buf_adds(out, "</td>");
 	begin_cell(out, state_heads[STATE_PLAIN + 1], true);
 	if (input)
-		text_count(out, number_of(sums, "output_tokens"));
+		text_count(out, int_of(sums, "output_tokens"));
 	buf_adds(out, "</td>");
 	begin_cell(out, state_heads[STATE_PLAIN + 2], true);
 	if (input)
-		text_money(out, number_of(sums, "microusd"));
+		text_money(out, int_of(sums, "microusd"));
 	buf_adds(out, "</td>");
 }
 
@@ -74,9 +69,9 @@ static void add_state(const struct report *r, const struct state *s, struct buf 
 	add_counts(out, json_object_get(sums, "outcomes"));
 	buf_adds(out, "</td>");
 	begin_cell(out, "times", true);
-	buf_addf(out, "%jd</td>", (intmax_t)number_of(sums, "times"));
+	buf_addf(out, "%jd</td>", (intmax_t)int_of(sums, "times"));
 	begin_cell(out, "time", true);
-	text_duration(out, number_of(sums, "ms"));
+	text_duration(out, int_of(sums, "ms"));
 	buf_adds(out, "</td>");
 	if (r->result.totals.input_tokens)
 		add_spend(sums, out);
@@ -138,12 +133,12 @@ static void add_endpoint(const char *endpoint, const json_t *sum, struct buf *ou
 	add_counts(out, refused);
 	buf_adds(out, "</td>");
 	begin_cell(out, "connections", true);
-	buf_addf(out, "%jd</td>", (intmax_t)number_of(sum, "connections"));
+	buf_addf(out, "%jd</td>", (intmax_t)int_of(sum, "connections"));
 	begin_cell(out, "sent", true);
-	text_bytes(out, number_of(sum, "up"));
+	text_bytes(out, int_of(sum, "up"));
 	buf_adds(out, "</td>");
 	begin_cell(out, "received", true);
-	text_bytes(out, number_of(sum, "down"));
+	text_bytes(out, int_of(sum, "down"));
 	buf_adds(out, "</td></tr>\n");
 }
 

@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "base/clock.h"
+#include "base/num.h"
 #include "base/utf8.h"
 #include "cli/text.h"
 #include "run/journal.h"
@@ -106,7 +107,7 @@ void show_failure(struct buf *out, const json_t *fields)
 	const json_t *fact = json_object_get(fields, "fact");
 	char words[REDUCE_REASON_BYTES];
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		json_int_t n = json_integer_value(json_object_get(fact, numbers[i]));
+		json_int_t n = int_of(fact, numbers[i]);
 		if (n)
 			buf_addf(out, "  %s %jd", numbers[i], (intmax_t)n);
 	}
@@ -120,10 +121,9 @@ void show_failure(struct buf *out, const json_t *fields)
 static void add_fact(struct buf *line, const json_t *fields)
 {
 	const json_t *fact = json_object_get(fields, "fact"), *usd = json_object_get(fact, "usd");
-	struct totals spent = {
-		.input_tokens = json_integer_value(json_object_get(fact, "input_tokens")),
-		.output_tokens = json_integer_value(json_object_get(fact, "output_tokens")),
-		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
+	struct totals spent = {.input_tokens = int_of(fact, "input_tokens"),
+		.output_tokens = int_of(fact, "output_tokens"),
+		.microusd = num_microusd(json_number_value(usd)),
 		.unpriced =
 			!json_is_number(usd) || json_is_true(json_object_get(fact, "unmetered"))};
 	add_spend(line, &spent);
@@ -142,7 +142,7 @@ static void add_fact(struct buf *line, const json_t *fields)
 static void begin_step(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const char *label = text_of(fields, "label"), *to = text_of(fields, "goto");
-	buf_addf(line, "%5jd  ", (intmax_t)json_integer_value(json_object_get(fields, "seq")));
+	buf_addf(line, "%5jd  ", (intmax_t)int_of(fields, "seq"));
 	size_t at = line->len;
 	text_clean(line, text_of(fields, "state"), 64);
 	text_pad(line, at, NAME_COLUMNS);
@@ -169,9 +169,8 @@ static void step_line(struct show *s, struct buf *line, const json_t *fields, in
 static void retry_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	begin_step(s, line, fields, elapsed_ms);
-	buf_addf(line, "  attempt %d, again after ",
-		(int)json_integer_value(json_object_get(fields, "attempt")));
-	text_duration(line, json_integer_value(json_object_get(fields, "delay_ms")));
+	buf_addf(line, "  attempt %d, again after ", (int)int_of(fields, "attempt"));
+	text_duration(line, int_of(fields, "delay_ms"));
 	add_fact(line, fields);
 }
 
@@ -485,10 +484,9 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 struct totals show_totals(const json_t *totals)
 {
 	const json_t *usd = json_object_get(totals, "usd");
-	return (struct totals){
-		.input_tokens = json_integer_value(json_object_get(totals, "input_tokens")),
-		.output_tokens = json_integer_value(json_object_get(totals, "output_tokens")),
-		.microusd = (int64_t)(json_number_value(usd) * 1e6 + 0.5),
+	return (struct totals){.input_tokens = int_of(totals, "input_tokens"),
+		.output_tokens = int_of(totals, "output_tokens"),
+		.microusd = num_microusd(json_number_value(usd)),
 		.unpriced = json_is_true(json_object_get(totals, "unpriced"))};
 }
 
@@ -497,7 +495,7 @@ void show_end(struct show *s, const char *id, const json_t *fields)
 	bool good = !strcmp(text_of(fields, "status"), "ok");
 	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,
 		/* The end carries the number of the step that did not come. */
-		.seq = (uint64_t)json_integer_value(json_object_get(fields, "seq")) - 1,
+		.seq = (uint64_t)int_of(fields, "seq") - 1,
 		.totals = show_totals(json_object_get(fields, "totals"))};
 	snprintf(r.reason, sizeof(r.reason), "%s", text_of(fields, "reason"));
 	show_result(s, id, &r);

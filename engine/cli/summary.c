@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "cli/show.h"
 #include "cli/text.h"
 #include "run/journal.h"
@@ -34,7 +35,7 @@ void summary_done(struct summary *s)
 
 static void add_number(json_t *object, const char *key, int64_t more)
 {
-	json_int_t sum = json_integer_value(json_object_get(object, key)) + more;
+	json_int_t sum = int_of(object, key) + more;
 	json_object_set_new(object, key, json_integer(sum));
 }
 
@@ -61,11 +62,9 @@ static int64_t began_us(const struct summary *s, const json_t *fact, int64_t now
 static void add_spend(json_t *state, const json_t *spent)
 {
 	const json_t *usd = json_object_get(spent, "usd");
-	add_number(
-		state, "input_tokens", json_integer_value(json_object_get(spent, "input_tokens")));
-	add_number(state, "output_tokens",
-		json_integer_value(json_object_get(spent, "output_tokens")));
-	add_number(state, "microusd", (int64_t)(json_number_value(usd) * 1e6 + 0.5));
+	add_number(state, "input_tokens", int_of(spent, "input_tokens"));
+	add_number(state, "output_tokens", int_of(spent, "output_tokens"));
+	add_number(state, "microusd", num_microusd(json_number_value(usd)));
 }
 
 /* The newest failure of each state is kept, whatever came of it afterwards. */
@@ -76,9 +75,7 @@ static void note_failure(json_t *state, const json_t *fields)
 	show_failure(&why, fields);
 	if (why.len)
 		json_object_set_new(state, "failure",
-			json_sprintf("step %jd%s",
-				(intmax_t)json_integer_value(json_object_get(fields, "seq")),
-				why.data));
+			json_sprintf("step %jd%s", (intmax_t)int_of(fields, "seq"), why.data));
 }
 
 static void add_execution(struct summary *s, const json_t *fields)
@@ -107,8 +104,8 @@ static void add_egress(struct summary *s, const json_t *fields)
 {
 	const char *why;
 	json_t *count;
-	s->egress_up += json_integer_value(json_object_get(fields, "up"));
-	s->egress_down += json_integer_value(json_object_get(fields, "down"));
+	s->egress_up += int_of(fields, "up");
+	s->egress_down += int_of(fields, "down");
 	json_object_foreach (json_object_get(fields, "refusals"), why, count)
 		s->egress_refused += json_integer_value(count);
 }
@@ -190,9 +187,8 @@ static void add_path(const struct summary *s, struct buf *out)
 
 static void add_state(const struct state *state, const json_t *sums, struct buf *out)
 {
-	struct totals spent = {
-		.input_tokens = json_integer_value(json_object_get(sums, "input_tokens")),
-		.output_tokens = json_integer_value(json_object_get(sums, "output_tokens")),
+	struct totals spent = {.input_tokens = int_of(sums, "input_tokens"),
+		.output_tokens = int_of(sums, "output_tokens"),
 		.unpriced = true};
 	const char *label;
 	json_t *count;
@@ -203,8 +199,8 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 	buf_adds(out, state_kind_name(state->kind));
 	text_pad(out, at, 9);
 	at = out->len;
-	buf_addf(out, "%5jdx  ", (intmax_t)json_integer_value(json_object_get(sums, "times")));
-	text_duration(out, json_integer_value(json_object_get(sums, "ms")));
+	buf_addf(out, "%5jdx  ", (intmax_t)int_of(sums, "times"));
+	text_duration(out, int_of(sums, "ms"));
 	text_pad(out, at, 18);
 	at = out->len;
 	json_object_foreach (json_object_get(sums, "outcomes"), label, count) {

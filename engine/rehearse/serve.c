@@ -134,7 +134,7 @@ void player_serve(struct player *p, const struct http_request *q, struct rendere
 		render_error(wire, 400, e.text, out);
 		return;
 	}
-	who.turn = (long)json_integer_value(json_object_get(request, "turn"));
+	who.turn = (long)int_of(request, "turn");
 	struct rendering r = {.wire = wire, .request = body, .request_bytes = q->body_len};
 	play(p, &who, request, &r, out);
 }

@@ -15,8 +15,7 @@ enum { ENDPOINT_BYTES = 300, LINE_BYTES_MAX = 4096, LAST_FACTS_MS = 3000, ARGV_M
 static void add_count(json_t *to, const char *key, const json_t *more)
 {
 	int64_t value = json_is_integer(more) ? json_integer_value(more) : -1, sum;
-	if (value < 0 ||
-		__builtin_add_overflow(json_integer_value(json_object_get(to, key)), value, &sum))
+	if (value < 0 || __builtin_add_overflow(int_of(to, key), value, &sum))
 		return;
 	json_object_set_new(to, key, json_integer((json_int_t)sum));
 }

@@ -109,7 +109,7 @@ static int apply_begin(struct position *p, const json_t *event, struct err *e)
 	if (!p->foreign && strcmp(text_of(event, "machine"), p->machine->name) != 0)
 		return err_set(e, "it is a journal of machine %s, not of %s",
 			text_of(event, "machine"), p->machine->name);
-	if (json_integer_value(json_object_get(event, "format")) != 1)
+	if (int_of(event, "format") != 1)
 		return err_set(e, "its format is not 1: it was written by another version");
 	const char *name;
 	json_t *value, *parameters = json_object_get(event, "parameters");
@@ -129,10 +129,9 @@ static int same_place(const struct position *p, const json_t *event, bool attemp
 	if (strcmp(text_of(event, "state"), p->state->name) != 0)
 		return err_set(e, "it is about state %s while the machine is in %s",
 			text_of(event, "state"), p->state->name);
-	if (attempted && json_integer_value(json_object_get(event, "attempt")) != p->attempt)
+	if (attempted && int_of(event, "attempt") != p->attempt)
 		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
-			(long long)json_integer_value(json_object_get(event, "attempt")),
-			p->state->name, p->attempt);
+			(long long)int_of(event, "attempt"), p->state->name, p->attempt);
 	return 0;
 }
 

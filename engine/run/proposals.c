@@ -210,7 +210,7 @@ int proposals_take(struct proposals *p, const json_t *event, struct err *e)
 		return err_set(e, "it proposes while an answer is awaited");
 	if (!is_understood(commands) || !json_is_integer(json_object_get(event, "id")))
 		return err_set(e, "a proposal is not understood");
-	p->id = json_integer_value(json_object_get(event, "id"));
+	p->id = int_of(event, "id");
 	p->commands = json_incref((json_t *)(uintptr_t)commands);
 	decide(p);
 	if (record_proposed(p, &unwritten)) {

@@ -108,7 +108,7 @@ static json_t *bare(const char *id, const char *status, const char *reason)
 static void tell(json_t *out, const json_t *last, int dir)
 {
 	const char *type = text_of(last, "t"), *status;
-	json_int_t seq = json_integer_value(json_object_get(last, "seq"));
+	json_int_t seq = int_of(last, "seq");
 	const json_t *reason = json_object_get(last, "reason");
 	bool step = !strcmp(type, "step"), live = strcmp(type, "end") && held(dir);
 	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);

@@ -75,7 +75,7 @@ static bool add_status(struct buf *out, const json_t *status)
 static void report(const struct tool_context *t, const json_t *argv, const json_t *status)
 {
 	const json_t *error = json_object_get(status, "error");
-	if (json_integer_value(json_object_get(status, "signal")) == SIGSYS)
+	if (int_of(status, "signal") == SIGSYS)
 		audit(t, "sandbox_violation", argv, json_pack("{s:s}", "what", "system call"));
 	audit(t, error ? "failed" : "executed", argv,
 		json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "exit", json_object_get(status, "exit"),
