@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "cli/jail_call.h"
+#include "cli/layers.h"
 #include "cli/setup.h"
-#include "cli/summary.h"
 #include "cli/text.h"
 #include "launch/ending.h"
 #include "run/confine.h"
@@ -180,7 +180,7 @@ static int explain(json_t *policy, struct err *e)
 	AUTO_BUF layers;
 	buf_init(&layers, MOUNTS_BYTES_MAX);
 	buf_adds(&layers, "in force: ");
-	summary_layers(&layers, json_object_get(status, "layers"), 2);
+	layers_text(&layers, json_object_get(status, "layers"), 2);
 	printf("%s in %s\n\n", text_of(policy, "profile"), text_of(policy, "cwd"));
 	if (!strcmp(text_of(policy, "profile"), "strict"))
 		show_mounts(text.data);

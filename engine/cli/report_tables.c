@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "cli/exposure.h"
 #include "cli/html.h"
+#include "cli/layers.h"
 #include "cli/report.h"
 #include "cli/text.h"
 #include <string.h>
@@ -171,7 +172,7 @@ static void add_layers(struct buf *out, const char *who, const json_t *layers)
 	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
 		AUTO_BUF layer;
 		buf_init(&layer, 512);
-		summary_layer(&layer, name, value);
+		layers_word(&layer, name, value);
 		if (!layer.len)
 			continue;
 		buf_adds(out,

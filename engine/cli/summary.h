@@ -28,11 +28,6 @@ void summary_add(struct summary *s, const json_t *fields);
 /* Gives every line of an instance's journal, decoded, to `each`. */
 int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t *fields), void *ctx,
 	struct err *e);
-/* One layer of a confinement in words: "no capabilities", "Landlock ABI 7"; nothing for one that
- * only says that there was nothing to do. */
-void summary_layer(struct buf *out, const char *name, const json_t *value);
-/* All of them on one line, wrapped at 80 columns and indented below. */
-void summary_layers(struct buf *out, const json_t *layers, size_t indent);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
 void summary_read_layers(struct summary *s, const struct instance *i);
 /* The report in plain text, 80 columns wide where its words allow. */
