@@ -5,8 +5,6 @@
 #define SCHEMA_ADVICE_H
 #include "schema/shape.h"
 
-struct shape;
-
 /* "did you mean `x`?", or all that is known when that is little. */
 void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
 	size_t count);

@@ -11,7 +11,6 @@ struct walk {
 	const struct doc *d;
 	struct findings *f;
 	const struct doc_node *states; /* the map whose keys are states, NULL: none */
-	const char *state;             /* the one being walked */
 };
 
 /* Where a node stands: below a map's key, and perhaps in a list. */
@@ -33,12 +32,11 @@ static const char *place_text(const struct place *at, char out[PLACE_BYTES])
 	return out;
 }
 
-/* Keeps what the walk knows about a finding's surroundings. */
-static void tag(struct walk *w, struct finding *it, const char *help)
+/* Where a schema has something to say about a key. */
+static void help(struct walk *w, struct finding *it, const struct shape *s)
 {
-	it->state = w->state;
-	if (help)
-		finding_help(w->f, it, "%s", help);
+	if (s && s->help)
+		finding_help(w->f, it, "%s", s->help);
 }
 
 static const char *expected(const struct shape *s)
@@ -68,7 +66,6 @@ static void report_type(
 	struct finding *it = finding_add(w->f, RULE_WRONG_TYPE, w->d, node,
 		"%s must be %s, and it is %s", place_text(at, place), expected(s),
 		node->kind == DOC_NULL ? "empty" : doc_kind_name(node->kind));
-	tag(w, it, NULL);
 	advise_type(w->f, it, s, node, at->key && !at->item ? at->key->text : NULL);
 }
 
@@ -97,25 +94,24 @@ static bool pattern_matches(const struct shape_pattern *p, const char *text, siz
 	return !p->whole || at == len;
 }
 
-static bool check_size(struct walk *w, const struct shape *s, const struct doc_node *node,
+static void check_size(struct walk *w, const struct shape *s, const struct doc_node *node,
 	const struct place *at, size_t size)
 {
 	static const char *const units[] = {
 		[DOC_STR] = "characters", [DOC_LIST] = "items", [DOC_MAP] = "keys"};
 	if (size >= s->least && size <= s->most)
-		return true;
+		return;
 	char place[PLACE_BYTES];
 	bool few = size < s->least;
 	if (few && node->kind == DOC_MAP && doc_is_partial(w->d, node))
-		return true; /* what is not there has been refused as a key */
-	struct finding *it = !size ? finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
-					     "%s must not be empty", place_text(at, place))
-				   : finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
-					     "%s has %zu %s, and at %s %u are allowed",
-					     place_text(at, place), size, units[node->kind],
-					     few ? "least" : "most", few ? s->least : s->most);
-	tag(w, it, NULL);
-	return false;
+		return; /* what is not there has been refused as a key */
+	if (!size)
+		finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node, "%s must not be empty",
+			place_text(at, place));
+	else
+		finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
+			"%s has %zu %s, and at %s %u are allowed", place_text(at, place), size,
+			units[node->kind], few ? "least" : "most", few ? s->least : s->most);
 }
 
 static bool is_value(const struct shape *s, const char *text)
@@ -152,21 +148,18 @@ static void check_string(
 	if (!is_value(s, node->text)) {
 		it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s cannot be `%.80s`",
 			place_text(at, place), node->text);
-		tag(w, it, NULL);
 		advise_word(w->f, it, node->text, s->values, s->value_count);
 		return;
 	}
 	if (s->pattern && node->count && !pattern_matches(s->pattern, node->text, node->count)) {
 		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "`%.80s` is not %s", node->text,
 			expected(s));
-		tag(w, it, NULL);
 		suggest_name(w, s, it, node->text);
 		return;
 	}
 	if (s->pattern && !node->count && !pattern_matches(s->pattern, "", 0)) {
-		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "%s must be %s, and it is empty",
+		finding_add(w->f, RULE_BAD_NAME, w->d, node, "%s must be %s, and it is empty",
 			place_text(at, place), expected(s));
-		tag(w, it, NULL);
 		return;
 	}
 	if (s->least || s->most != SHAPE_NO_LIMIT)
@@ -185,9 +178,8 @@ static void check_number(
 		snprintf(number, sizeof(number), "%jd", (intmax_t)node->integer);
 	else
 		num_float_text(value, number);
-	struct finding *it = finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
-		"%s must be %s, and it is %s", place_text(at, place), expected(s), number);
-	tag(w, it, NULL);
+	finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node, "%s must be %s, and it is %s",
+		place_text(at, place), expected(s), number);
 }
 
 static void check_boolean(
@@ -196,9 +188,8 @@ static void check_boolean(
 	if (s->boolean < 0 || s->boolean == node->boolean)
 		return;
 	char place[PLACE_BYTES];
-	struct finding *it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s must be %s",
-		place_text(at, place), s->boolean ? "true" : "false");
-	tag(w, it, NULL);
+	finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s must be %s", place_text(at, place),
+		s->boolean ? "true" : "false");
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -227,9 +218,8 @@ static void check_unique(struct walk *w, const struct doc_node *list, const stru
 		if (strcmp(sorted[i]->text, sorted[i - 1]->text))
 			continue;
 		char place[PLACE_BYTES];
-		struct finding *it = finding_add(w->f, RULE_REPEATED_ITEM, w->d, sorted[i],
-			"`%.80s` stands twice in %s", sorted[i]->text, place_text(at, place));
-		tag(w, it, NULL);
+		finding_add(w->f, RULE_REPEATED_ITEM, w->d, sorted[i], "`%.80s` stands twice in %s",
+			sorted[i]->text, place_text(at, place));
 	}
 }
 
@@ -292,11 +282,11 @@ static uint64_t report_unknown(
 				  key->text);
 	if (!it->message)
 		return 0;
-	tag(w, it, s->rest ? s->rest->help : NULL);
+	help(w, it, s->rest);
 	const char *near = near_name(key->text, names, s->key_count);
 	int meant = near ? key_index(s, near) : -1;
 	if (near && s->keys[meant].shape->refused)
-		tag(w, it, s->keys[meant].shape->help);
+		help(w, it, s->keys[meant].shape);
 	else if (near || !it->help)
 		advise_word(w->f, it, key->text, names, usable_keys(s, names));
 	return near ? UINT64_C(1) << meant : 0;
@@ -312,7 +302,6 @@ static void report_missing(struct walk *w, const struct doc_node *map, const str
 		return;
 	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where,
 		"%s needs the key `%s`", place_text(at, place), name);
-	tag(w, it, NULL);
 	advise_key(w->f, it, name, s);
 }
 
@@ -343,10 +332,9 @@ static void report_conflict(struct walk *w, const struct doc_node *map, const st
 			first = key;
 			continue;
 		}
-		struct finding *it = finding_add(w->f, RULE_CONFLICTING_KEYS, w->d, key,
+		finding_add(w->f, RULE_CONFLICTING_KEYS, w->d, key,
 			"`%s` and `%s` exclude each other: keep one of them", first->text,
 			key->text);
-		tag(w, it, NULL);
 	}
 }
 
@@ -361,9 +349,8 @@ static void report_none_of(struct walk *w, const struct doc_node *map, const str
 		used += (size_t)snprintf(
 			names + used, sizeof(names) - used, "%s`%s`", i ? " or " : "", g->keys[i]);
 	const struct doc_node *where = at->key && !at->item ? at->key : map;
-	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key %s",
+	finding_add(w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key %s",
 		place_text(at, place), names);
-	tag(w, it, NULL);
 }
 
 static void check_groups(struct walk *w, const struct shape *s, const struct doc_node *map,
@@ -387,7 +374,7 @@ static void report_refused(struct walk *w, const struct shape *s, const struct d
 {
 	struct finding *it = finding_add(
 		w->f, RULE_REFUSED_KEY, w->d, key, "the key `%.64s` is refused here", key->text);
-	tag(w, it, s->help);
+	help(w, it, s);
 }
 
 /* Returns the bit of the listed key that the pair is, or seems to be. */
@@ -470,8 +457,7 @@ static void check_map(
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
 		struct place below = {&pair->key, 0};
-		if (node == w->states)
-			w->state = pair->key.text;
+		size_t first = w->f->count;
 		if (s->names)
 			check_string(w, s->names, &pair->key, &below);
 		size_t before = w->f->count;
@@ -480,9 +466,9 @@ static void check_map(
 			note_strange(w, &pair->key, before, &seen);
 		note_worded(w, s, pair, before, &seen);
 		seen.present |= key;
+		for (; node == w->states && first < w->f->count; first++)
+			w->f->items[first].state = pair->key.text;
 	}
-	if (node == w->states)
-		w->state = NULL;
 	check_required(w, s, node, at, &seen);
 	check_groups(w, s, node, at, &seen);
 }
@@ -512,7 +498,6 @@ static void report_no_selector(struct walk *w, const struct shape_choice *c,
 		char place[PLACE_BYTES];
 		struct finding *it = finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,
 			"unknown key `%.64s` in %s", key->text, place_text(at, place));
-		tag(w, it, NULL);
 		advise_word(w->f, it, key->text, &c->selector, 1);
 		return;
 	}

@@ -221,10 +221,10 @@ static size_t emit_groups(const json_t *schema, int id, const char *place)
 		count = 1;
 	}
 	json_array_foreach (json_object_get(schema, "allOf"), i, item) {
-		const json_t *not = json_object_get(item, "not");
-		if (json_object_size(item) != 1 || !only_required(not ) || count == 16)
+		const json_t *none = json_object_get(item, "not");
+		if (json_object_size(item) != 1 || !only_required(none) || count == 16)
 			fail(place, "allOf must hold {not: {required: [...]}}");
-		lists_of[count++] = json_incref(json_object_get(not, "required"));
+		lists_of[count++] = json_incref(json_object_get(none, "required"));
 	}
 	for (i = 0; i < count; i++) {
 		char what[40];
@@ -472,16 +472,16 @@ static void print_refs(const struct parts *p, int id)
 static void print_shape(const json_t *schema, const struct parts *parts, int id, const char *place)
 {
 	const json_t *constant = json_object_get(schema, "const");
-	const json_t *not = json_object_get(schema, "not");
+	const json_t *refused = json_object_get(schema, "not");
 	size_t values =
 		json_is_string(constant) ? 1 : json_array_size(json_object_get(schema, "enum"));
-	if (not &&json_object_size(not ))
+	if (json_object_size(refused))
 		fail(place, "`not` must be {} (nothing is right) or in allOf");
 	printf("static const struct shape %s_%d = {\n", prefix, id);
 	print_text("title", json_object_get(schema, "title"));
-	if (not )
+	if (refused)
 		print_help(json_string_value(json_object_get(schema, "description")));
-	printf("\t.refused = %s,\n\t.kinds = 0x%xu,\n", not ? "true" : "false",
+	printf("\t.refused = %s,\n\t.kinds = 0x%xu,\n", refused ? "true" : "false",
 		kinds_of(schema, place));
 	printf("\t.boolean = %d,\n", json_is_boolean(constant) ? json_is_true(constant) : -1);
 	if (values)
