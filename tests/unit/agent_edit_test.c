@@ -178,6 +178,13 @@ static void files(void)
 	AUTO_FREE char *c = content("new/dir/c.txt");
 	is_str(c, "hi\n", "a file is created with its directories");
 	refused(CREATE("a.txt", "x"), "exists already");
+	put("empty", "");
+	has_str(call(CREATE("empty", "hi\\n"), &rc), "was created", "an empty file can be filled");
+	AUTO_FREE char *filled = content("empty");
+	is_str(filled, "hi\n", "since no replace could");
+	fstatat(context.workspace_fd, "empty", &st, 0);
+	is(st.st_mode & 0777, 0754, "and keeps its mode");
+	has_str(call(REPLACE("empty", "hi", "ho"), &rc), "changed by 1 edit.\n", "one is one");
 	refused(REPLACE("missing", "a", "b"), "does not exist");
 	refused(REPLACE("src", "a", "b"), "is a directory");
 	refused(REPLACE("pipe", "a", "b"), "is a named pipe");

@@ -169,14 +169,29 @@ static int replace(const struct target *to, const struct buf *text, mode_t mode,
 	return fsync(dir_fd);
 }
 
-static int create_file(const struct target *to, const char *path, const char *text, struct buf *out)
+/* A file that holds nothing has nothing that could be replaced in it, or lost. */
+static bool is_empty(const struct target *to, struct stat *st)
 {
+	return !fstatat(to->dir_fd, to->name, st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st->st_mode) &&
+	       !st->st_size;
+}
+
+static int create_file(
+	const struct tool_context *t, const struct target *to, const char *text, struct buf *out)
+{
+	const char *path = to->path;
 	struct buf view = {.data = (char *)(uintptr_t)text, .len = strlen(text)};
+	struct stat st;
+	bool fills = is_empty(to, &st);
 	if (redact_is_marked(text))
 		return say(
 			out, path, "was not created: the text holds a [REDACTED:...] placeholder.");
-	if (replace(to, &view, 0644, true))
-		return errno == EEXIST ? say(out, path, "exists already; use replace.")
+	if (fills && is_protected(t, &st))
+		return refuse_component(out, path, EPERM);
+	if (replace(to, &view, fills ? st.st_mode & 0777 : 0644, !fills))
+		return errno == EEXIST ? say(out, path,
+						 "exists already; change it with replace, where "
+						 "old_string is what now stands there.")
 				       : say(out, path, strerror(errno));
 	tool_show(out, path);
 	buf_addf(out, " was created (%zu bytes).\n", view.len);
@@ -227,7 +242,7 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 	if (replace(to, &edited, st.st_mode & 0777, false))
 		return say(out, path, strerror(errno));
 	tool_show(out, path);
-	buf_addf(out, " was changed by %zu edits.\n", count);
+	buf_addf(out, " was changed by %zu edit%s.\n", count, count == 1 ? "" : "s");
 	return 0;
 }
 
@@ -283,7 +298,7 @@ static int apply_edit(const struct tool_context *t, const json_t *arguments, str
 	struct target to;
 	int rc = find_target(t, path, create, &to, out);
 	if (!rc && create)
-		rc = create_file(&to, path, edits[0].new_text, out);
+		rc = create_file(t, &to, edits[0].new_text, out);
 	else if (!rc)
 		rc = replace_in_file(t, &to, edits, json_array_size(list), out);
 	own_close(&to.dir_fd);
