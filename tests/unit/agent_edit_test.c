@@ -44,6 +44,26 @@ static const struct {
 		"does not occur"},
 	{"near miss", "one\ntwo\nthree\nfour\n", "two\nthree!\nfour\n", "x", NULL,
 		"2\ttwo\n3\tthree"},
+	{"near miss in one line", "a = 1\n  value = compute(x, y);\n", "value = compute(x,y);", "x",
+		NULL, "2\t  value = compute(x, y);"},
+	{"nothing alike", "a = 1\nfoo(bar);\n", "entirely different", "x", NULL, "No line of it"},
+	{"line numbers taken along", "a\nb\n", "1\ta\n2\tb\n", "x", NULL,
+		"without the line numbers"},
+	{"a number and a tab in the file", "1\ta\n", "1\ta\n", "x\n", "x\n", "line 1"},
+	{"blanks at a line's end", "a\nfoo(a); \t\nbar\n", "foo(a);\nbar\n", "x", NULL,
+		"Line 2 of the file ends in 2 blanks"},
+	{"blanks at the edit's end", "foo(a);\nbar\n", "foo(a);  \nbar\n", "x", NULL,
+		"Line 1 of the file does not end in blanks"},
+	{"typographic quotes", "say(\xe2\x80\x9chi\xe2\x80\x9d);\n", "say(\"hi\");", "x", NULL,
+		"Line 1 of the file holds characters beyond ASCII"},
+	{"indentation that differs", "\ta\n\t\tb\n", "  a\n    b\n", "c\n", NULL,
+		"The indentation differs"},
+	{"made before", "a\nnew\n", "old\n", "new\n", NULL, "new_string stands at line 2 already"},
+	{"no final newline", "a\nb", "b\n", "c\n", "a\nc", "final newline"},
+	{"no final newline, and none wanted", "a\nb", "a\nb\n", "c", "c", "final newline"},
+	{"where twice", "a\nb\na\n", "a", "b", NULL, "(lines 1, 3)"},
+	{"where often", "a\na\na\na\na\na\na\na\na\na\na\na\n", "a", "b", NULL,
+		"(lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...)"},
 };
 
 static bool says(const char *report, const char *want)
@@ -84,6 +104,10 @@ static void texts(void)
 	buf_clear(&report);
 	is(edit_apply("a b c", overlap, 2, &out, &report), -1, "overlapping edits are refused");
 	has_str(report.data, "overlaps", "and named");
+	struct edit chain[] = {{"a", "x"}, {"x b", "y"}};
+	buf_clear(&report);
+	is(edit_apply("a b c", chain, 2, &out, &report), -1, "an edit does not see another");
+	has_str(report.data, "what edit 1 makes", "which is said");
 }
 
 static struct tool_context context;
@@ -253,7 +277,7 @@ static void alike(void)
 		buf_init(&out, 8 * CAP_BYTES);
 		buf_init(&report, CAP_BYTES);
 		is(edit_apply(texts_of[i], &edits[i], 1, &out, &report), -1, "refused");
-		has_str(report.data, i ? " times; add lines" : "does not occur", "and why");
+		has_str(report.data, i ? " times (lines 1, " : "does not occur", "and why");
 	}
 }
 

@@ -7,7 +7,7 @@
 
 enum { EDIT_CAP_BYTES = 16 * 1024 * 1024, CLOSE_LINES_MAX = 40, INDENT_MAX = 64 };
 
-enum { EFFORT_BYTES = 128 * 1024 * 1024, LINE_BYTES = 16 };
+enum { EFFORT_BYTES = 128 * 1024 * 1024, LINE_BYTES = 16, PLACES_SHOWN = 10, NOTES_MAX = 3 };
 
 /* Where an edit goes, and the texts as they will be used. */
 struct placed {
@@ -217,26 +217,119 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-static size_t equal_lines(struct hunt *h, const char *text)
+/* Without the indentation and the blanks at its end. */
+static struct line core_of(const struct line *l)
+{
+	struct line core = {.at = l->at + l->indent, .len = l->len - l->indent};
+	while (core.len && strchr(" \t\r", core.at[core.len - 1]))
+		core.len--;
+	return core;
+}
+
+/* Whether a good part of the longer one begins or ends both. */
+static bool is_alike(const struct line *a, const struct line *b)
+{
+	struct line x = core_of(a), y = core_of(b);
+	size_t most = x.len > y.len ? x.len : y.len, least = x.len + y.len - most;
+	size_t head = 0, tail = 0;
+	while (head < least && x.at[head] == y.at[head])
+		head++;
+	while (tail < least - head && x.at[x.len - 1 - tail] == y.at[y.len - 1 - tail])
+		tail++;
+	return head + tail > 2 && 3 * (head + tail) > most;
+}
+
+/* How well the lines at a place fit: those that are the same, and those that are alike. */
+struct fit {
+	size_t same, alike;
+};
+
+static struct fit fit_at(struct hunt *h, const char *text)
 {
 	const char *old = h->old;
 	struct line a, b;
-	size_t n = 0;
-	while (next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a) && spend(h, &b))
-		n += same_body(&a, &b) && a.indent < a.len;
-	return n;
+	struct fit fit = {0, 0};
+	while (next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a) && spend(h, &b)) {
+		bool same = same_body(&a, &b), blank = a.indent == a.len;
+		fit.same += same && !blank;
+		fit.alike += !same && !blank && is_alike(&a, &b);
+	}
+	return fit;
+}
+
+static bool beyond_ascii(const struct line *l)
+{
+	for (size_t i = 0; i < l->len; i++)
+		if ((unsigned char)l->at[i] >= 0x80)
+			return true;
+	return false;
+}
+
+static size_t blanks_after(const struct line *l)
+{
+	return l->len - l->indent - core_of(l).len;
+}
+
+/* What cannot be seen in a line as it is shown. True: there was such a thing. */
+static bool note_line(
+	const struct line *file, const struct line *old, size_t number, struct buf *report)
+{
+	size_t blanks = blanks_after(file);
+	if (blanks && !blanks_after(old))
+		buf_addf(report, "Line %zu of the file ends in %zu blanks.\n", number, blanks);
+	else if (!blanks && blanks_after(old))
+		buf_addf(report, "Line %zu of the file does not end in blanks.\n", number);
+	else if (beyond_ascii(file) && !beyond_ascii(old))
+		buf_addf(report,
+			"Line %zu of the file holds characters beyond ASCII; copy them as they "
+			"are.\n",
+			number);
+	else
+		return false;
+	return true;
+}
+
+static void note_differences(
+	const struct hunt *h, const char *text, size_t number, struct buf *report)
+{
+	const char *old = h->old;
+	struct line a, b;
+	size_t notes = 0;
+	bool indents = true;
+	for (; next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a); number++) {
+		bool same = same_body(&a, &b);
+		indents = indents && same;
+		if (!same && notes < NOTES_MAX)
+			notes += note_line(&a, &b, number, report);
+	}
+	if (indents && old == h->old_end)
+		buf_adds(report, "The indentation differs.\n");
+}
+
+static void show_region(struct hunt *h, const char *best, size_t number, struct buf *report)
+{
+	const char *at = best;
+	struct line l;
+	size_t lines = count_lines(h->old);
+	for (size_t i = 0; i < lines && i < CLOSE_LINES_MAX && next_line(&at, h->end, &l); i++) {
+		buf_addf(report, "%zu\t", number + i);
+		buf_add(report, l.at, l.len);
+		buf_addc(report, '\n');
+	}
+	note_differences(h, best, number, report);
 }
 
 static void show_closest(const char *text, size_t len, const char *old, struct buf *report)
 {
 	const char *end = text + len, *at = text, *best = NULL;
-	size_t best_score = 0, number = 1, best_number = 0;
+	size_t number = 1, best_number = 0;
+	struct fit most = {0, 0};
 	struct hunt h = hunt_of(text, len, old);
 	struct line l;
 	for (const char *line = at; h.effort && next_line(&at, end, &l); line = at, number++) {
-		size_t score = equal_lines(&h, line);
-		if (score > best_score) {
-			best_score = score;
+		struct fit fit = fit_at(&h, line);
+		if (2 * fit.same + fit.alike > 2 * most.same + most.alike) {
+			most = fit;
 			best = line;
 			best_number = number;
 		}
@@ -245,14 +338,47 @@ static void show_closest(const char *text, size_t len, const char *old, struct b
 		buf_adds(report, "No line of it occurs in the file; read the file again.\n");
 		return;
 	}
-	buf_addf(report, "The closest region (%zu of %zu lines are the same):\n", best_score,
+	buf_addf(report, "The closest region (%zu of %zu lines are the same):\n", most.same,
 		count_lines(old));
-	size_t lines = count_lines(old);
-	for (size_t i = 0; i < lines && i < CLOSE_LINES_MAX && next_line(&best, end, &l); i++) {
-		buf_addf(report, "%zu\t", best_number + i);
-		buf_add(report, l.at, l.len);
-		buf_addc(report, '\n');
+	show_region(&h, best, best_number, report);
+}
+
+/* As read_file shows them. */
+static bool has_numbers(const char *text)
+{
+	const char *at = text, *end = text + strlen(text);
+	size_t lines = 0;
+	for (struct line l; next_line(&at, end, &l); lines++) {
+		size_t digits = strspn(l.at, "0123456789");
+		if (!digits || digits >= l.len || l.at[digits] != '\t')
+			return false;
 	}
+	return lines;
+}
+
+/* Whether a text is a part of what another edit puts there, or goes beyond it. */
+static bool is_made(const char *text, const char *made)
+{
+	return made[strspn(made, " \t\r\n")] && (strstr(text, made) || strstr(made, text));
+}
+
+/* Why `e` was not found, beyond what the file's text shows. */
+static void guess_why(const char *text, const struct edit *e, size_t number, struct buf *report)
+{
+	const struct edit *first = e - (number - 1);
+	const char *made = *e->new_text ? strstr(text, e->new_text) : NULL;
+	for (size_t i = 0; i + 1 < number; i++)
+		if (is_made(e->old_text, first[i].new_text))
+			buf_addf(report,
+				"It seems to be what edit %zu makes, but an edit does not see the "
+				"others: make one of them.\n",
+				i + 1);
+	if (has_numbers(e->old_text))
+		buf_adds(report, "Give the text without the line numbers of read_file.\n");
+	if (made)
+		buf_addf(report,
+			"The new_string stands at line %zu already; was this edit made before?\n",
+			line_of(text, (size_t)(made - text)));
 }
 
 /* --- placing ------------------------------------------------------------------------------- */
@@ -310,6 +436,39 @@ static bool heal_ends(
 	return true;
 }
 
+/* The file's last line has no end, and the edit gives it one: it stays without. */
+static bool heal_final(
+	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+{
+	size_t old_len = strlen(e->old_text), new_len = strlen(e->new_text);
+	if (old_len < 2 || e->old_text[old_len - 1] != '\n' || old_len - 1 > len ||
+		memcmp(text + len - (old_len - 1), e->old_text, old_len - 1))
+		return false;
+	p->len = old_len - 1;
+	p->at = len - p->len;
+	buf_clear(&p->with);
+	buf_add(&p->with, e->new_text, new_len - (new_len && e->new_text[new_len - 1] == '\n'));
+	buf_addf(report, "Edit %zu: the file has no final newline, and was left so.\n", p->number);
+	return true;
+}
+
+/* "(lines 3, 17)" */
+static void list_places(const char *text, size_t len, const char *what, struct buf *report)
+{
+	size_t what_len = strlen(what), n = 0;
+	const char *from = text, *hit;
+	while ((hit = memmem(from, (size_t)(text + len - from), what, what_len))) {
+		buf_adds(report, n ? ", " : " (lines ");
+		if (n++ == PLACES_SHOWN) {
+			buf_adds(report, "...");
+			break;
+		}
+		buf_addf(report, "%zu", line_of(text, (size_t)(hit - text)));
+		from = hit + 1;
+	}
+	buf_addc(report, ')');
+}
+
 static int place(
 	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
 {
@@ -320,13 +479,13 @@ static int place(
 	if (n == 1)
 		return keep_ends(text, len, e, p, report);
 	if (n > 1) {
-		buf_addf(report,
-			"Edit %zu: old_string occurs %zu times; add lines around it until it is "
-			"unique. Nothing was changed.\n",
-			p->number, n);
+		buf_addf(report, "Edit %zu: old_string occurs %zu times", p->number, n);
+		list_places(text, len, e->old_text, report);
+		buf_adds(
+			report, "; add lines around it until it is unique. Nothing was changed.\n");
 		return -1;
 	}
-	if (heal_ends(text, len, e, p, report))
+	if (heal_ends(text, len, e, p, report) || heal_final(text, len, e, p, report))
 		return 0;
 	if (heal_indent(text, len, e, p)) {
 		buf_addf(report, "Edit %zu: the indentation was adapted to the file's.\n",
@@ -335,6 +494,7 @@ static int place(
 	}
 	buf_addf(report, "Edit %zu: old_string does not occur in the file. Nothing was changed.\n",
 		p->number);
+	guess_why(text, e, p->number, report);
 	show_closest(text, len, e->old_text, report);
 	return -1;
 }

@@ -1,8 +1,8 @@
 /*
  * Edits to a text, pure: every `old` must occur exactly once, or the whole list is refused.
  *
- * One difference heals, and is named when it does: line ends (the file has CRLF, the edit LF), or
- * an indentation that is off by the same amount on every line.
+ * One difference heals, and is named when it does: line ends (the file has CRLF, the edit LF, or
+ * its last line none), or an indentation that is off by the same amount on every line.
  */
 #ifndef TOOLS_EDIT_H
 #define TOOLS_EDIT_H
