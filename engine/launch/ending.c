@@ -15,6 +15,8 @@ static bool is_told(const json_t *status)
 
 enum ending ending_of(const json_t *status, struct err *why)
 {
+	/* What is asked of the jail, who asks, and what this kernel has: alike in both profiles. */
+	static const char *const for_good[] = {"policy", "layout", "privileges", "require"};
 	const char *stage = json_string_value(json_object_get(status, "stage"));
 	const char *error = json_string_value(json_object_get(status, "error"));
 	if (!stage && is_told(status))
@@ -25,7 +27,10 @@ enum ending ending_of(const json_t *status, struct err *why)
 		return ENDING_LOST;
 	}
 	err_set(why, "at %s: %s", stage, error ? error : "without a reason");
-	return strcmp(stage, "policy") && strcmp(stage, "layout") ? ENDING_UNMADE : ENDING_WRONG;
+	for (size_t i = 0; i < ARRAY_LEN(for_good); i++)
+		if (!strcmp(stage, for_good[i]))
+			return ENDING_WRONG;
+	return ENDING_UNMADE;
 }
 
 bool ending_again(int tries)

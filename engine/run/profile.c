@@ -4,6 +4,8 @@
 #include "run/offline.h"
 #include "run/plan.h"
 
+#include <string.h>
+
 /* The probe is this program, which takes what memory it needs. */
 enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
 
@@ -68,8 +70,11 @@ const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e)
 		err_set(e, "sandbox.profile strict does not work here: %s", why.text);
 		return NULL;
 	}
-	if (probe_hardened(w, allow_root_jail, e)) {
-		err_wrap(e, "neither profile works here: strict: %s", why.text);
+	struct err other = ERR_NONE;
+	if (probe_hardened(w, allow_root_jail, &other)) {
+		bool same = strstr(other.text, why.text);
+		err_set(e, "neither profile works here: %s%s%s%s", same ? "" : "strict: ", why.text,
+			same ? "" : ": ", same ? "" : other.text);
 		return NULL;
 	}
 	live_notice(w,

@@ -56,6 +56,17 @@ without_userns() {
 	[[ $(journal tool | jq -c 'select(.t == "begin") | .overrides') == *allow-root-jail* ]]
 }
 
+@test "root of a namespace is told once why there is no jail" {
+	need_root
+	local verb
+	for verb in "machine run $SCRATCH/tool" 'jail -- true'; do
+		run unshare --user --map-root-user "$AGENT6_BIN/agent6" $verb
+		echo "$output"
+		[[ $status -eq 125 && $(grep -o 'cannot give its command another id' <<<"$output" | wc -l) -eq 1 ]]
+		[[ $output != *"trying the hardened profile"* ]]
+	done
+}
+
 @test "hardened refuses at the start to hide what commands could read" {
 	user_setup
 	mkdir "$SCRATCH/elsewhere"
