@@ -7,7 +7,7 @@
  */
 #ifndef RUN_GRANTS_H
 #define RUN_GRANTS_H
-#include "run/output.h"
+#include "launch/output.h"
 #include "run/plan.h"
 
 /* Shorter ones would be found in innocent output, and could be guessed from what redaction hides.

@@ -5,7 +5,7 @@
 #include "run/egress.h"
 #include "run/grants.h"
 #include "run/live.h"
-#include "run/output.h"
+#include "run/printed.h"
 #include "run/pump.h"
 #include "run/states.h"
 #include "run/trail.h"
@@ -24,6 +24,7 @@ struct run {
 	struct launcher own;      /* of a step that has one: a listener serves one jail only */
 	struct launcher *through; /* that, or one of the run's */
 	struct output out, err, status;
+	struct sha256 printed; /* all of stdout, kept or not */
 	struct pump pump;
 	int fds[LAUNCHER_FDS]; /* the command's ends; owned */
 	bool unmade;           /* there was no jail: nothing ran */
@@ -37,6 +38,13 @@ static int open_stdin(const struct step *s, struct err *e)
 	return fd < 0 ? err_errno(e, "cannot open /dev/null") : fd;
 }
 
+static void take_stdout(void *ctx, const char *bytes, size_t len)
+{
+	struct run *r = ctx;
+	sha256_add(&r->printed, bytes, len);
+	output_take(&r->out, bytes, len);
+}
+
 /* The line comes when nothing of the command is left. */
 static void take_status(void *ctx, const char *bytes, size_t len)
 {
@@ -48,7 +56,7 @@ static void take_status(void *ctx, const char *bytes, size_t len)
 static int open_ends(struct run *r, const struct step *s, struct err *e)
 {
 	const struct pump_stream takers[] = {
-		{-1, output_take, &r->out}, {-1, output_take, &r->err}, {-1, take_status, r}};
+		{-1, take_stdout, r}, {-1, output_take, &r->err}, {-1, take_status, r}};
 	r->fds[0] = open_stdin(s, e);
 	if (r->fds[0] < 0)
 		return -1;
@@ -193,8 +201,8 @@ static json_t *tool_fact(struct run *r, const struct state *s, const json_t *sta
 		"timed_out", json_is_true(json_object_get(status, "timed_out")), "wall_ms",
 		number_or_null(status, "wall_ms"), "max_rss_kib",
 		number_or_null(status, "max_rss_kib"), "stderr_tail",
-		output_tail(&r->err, STDERR_TAIL_BYTES));
-	output_fact(&r->out, fact);
+		printed_tail(&r->err, STDERR_TAIL_BYTES));
+	printed_fact(&r->out, &r->printed, fact);
 	if (reduce_wants_output(s) && json_too_many(r->out.bytes, r->out.len))
 		json_object_set_new(fact, "too_many_values", json_true());
 	return fact;
@@ -273,6 +281,7 @@ enum live_end live_jail(
 	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
 	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
 	output_init(&r.err, r.out.cap_bytes);
+	sha256_init(&r.printed);
 	output_init(&r.status, LAUNCHER_STATUS_BYTES_MAX);
 	enum live_end end = run_jail(w, s, &r, fact, e);
 	if (end != LIVE_FACT || r.through == &r.own)

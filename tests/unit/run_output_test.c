@@ -1,5 +1,5 @@
 /* Captured output: bounded memory, edges, replacement characters, redaction. */
-#include "run/output.h"
+#include "run/printed.h"
 #include "tests/kit/tap.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void test_capture(void)
 static void text_is(const char *bytes, size_t len, const char *want, bool clean)
 {
 	bool said;
-	json_auto_t *text = output_text(bytes, len, &said);
+	json_auto_t *text = printed_text(bytes, len, &said);
 	is_str(json_string_value(text), want, "%s", want);
 	is(said, clean, "it was %s", clean ? "clean" : "not clean");
 }
@@ -52,7 +52,7 @@ static void test_text(void)
 	text_is("", 0, "", true);
 	struct output o;
 	fill(&o, 64, "0123\xc3\xbc\x34\x35");
-	json_auto_t *tail = output_tail(&o, 3);
+	json_auto_t *tail = printed_tail(&o, 3);
 	is_str(json_string_value(tail), "45", "a tail begins with a whole character");
 	output_done(&o);
 }
@@ -72,7 +72,9 @@ static void test_fact_edges(void)
 		output_take(&o, "12", 3 - shift > 2 ? 2 : 3 - shift);
 		output_close(&o);
 		json_auto_t *fact = json_object();
-		output_fact(&o, fact);
+		struct sha256 whole;
+		sha256_init(&whole);
+		printed_fact(&o, &whole, fact);
 		const char *text = json_string_value(json_object_get(fact, "stdout"));
 		ok(!json_object_get(fact, "not_utf8") && !strstr(text, "\xef\xbf\xbd"),
 			"no character is cut, %zu", shift);

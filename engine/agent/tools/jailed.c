@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -12,18 +13,18 @@ enum {
 	GRACE_MS = 10 * 1000, /* the jail enforces the time-out; this is for one that hangs */
 };
 
-static bool drain(int fd, struct capture *c)
+static bool drain(int fd, struct output *c)
 {
 	char chunk[65536];
 	ssize_t n = read(fd, chunk, sizeof(chunk));
 	if (n > 0)
-		capture_add(c, chunk, (size_t)n);
+		output_take(c, chunk, (size_t)n);
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
 /* Reads all three streams to their ends; a full pipe never holds the command up. False: they have
  * none at the deadline. */
-static bool collect(int fds[STREAMS], struct capture *const to[STREAMS], int64_t deadline_ms)
+static bool collect(int fds[STREAMS], struct output *const to[STREAMS], int64_t deadline_ms)
 {
 	for (int open_count = STREAMS; open_count;) {
 		struct pollfd p[STREAMS];
@@ -61,21 +62,22 @@ static int converse(struct launcher *l, const char *order, int64_t deadline_ms, 
 	struct err *e)
 {
 	int ours[STREAMS] = {-1, -1, -1}, theirs[LAUNCHER_FDS] = {-1, -1, -1, -1};
-	struct capture status;
-	int rc = capture_init(&status) ? err_set(e, "out of memory") : open_ends(ours, theirs, e);
+	struct output status;
+	output_init(&status, LAUNCHER_STATUS_BYTES_MAX);
+	int rc = open_ends(ours, theirs, e);
 	rc = rc ? rc : launcher_order(l, order, strlen(order), theirs, e);
 	if (rc > 0)
 		rc = err_set(e, "the jail's launcher has ended");
 	for (int i = 0; i < LAUNCHER_FDS; i++)
 		own_close(&theirs[i]);
-	struct capture *const to[] = {&out->out, &out->err, &status};
+	struct output *const to[] = {&out->out, &out->err, &status};
 	if (!rc && !collect(ours, to, deadline_ms))
 		launcher_kill(l);
 	for (int i = 0; i < STREAMS; i++)
 		own_close(&ours[i]);
 	if (!rc)
-		out->status = launcher_status(l, status.head.data, status.head.len);
-	capture_done(&status);
+		out->status = launcher_status(l, status.bytes, status.len);
+	output_done(&status);
 	return rc;
 }
 
@@ -87,9 +89,11 @@ int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, str
 	AUTO_FREE char *text = order ? json_text(order) : NULL;
 	int64_t deadline_ms = clock_monotonic_ms() + timeout_secs * 1000 + GRACE_MS;
 	*out = (struct jailed){.status = NULL};
-	int rc = !text || capture_init(&out->out) || capture_init(&out->err)
-			 ? err_set(e, "out of memory")
-			 : converse(l, text, deadline_ms, out, e);
+	output_init(&out->out, JAILED_STREAM_BYTES);
+	output_init(&out->err, JAILED_STREAM_BYTES);
+	int rc = text ? converse(l, text, deadline_ms, out, e) : err_set(e, "out of memory");
+	output_close(&out->out);
+	output_close(&out->err);
 	if (rc)
 		jailed_done(out);
 	return rc;
@@ -97,8 +101,34 @@ int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, str
 
 void jailed_done(struct jailed *j)
 {
-	capture_done(&j->out);
-	capture_done(&j->err);
+	output_done(&j->out);
+	output_done(&j->err);
 	json_decref(j->status);
 	j->status = NULL;
+}
+
+/* A terminal's own language and broken characters would confuse whoever reads the text. */
+static void add_clean(struct buf *out, const char *text, size_t len)
+{
+	for (size_t i = 0, step; i < len; i += step) {
+		uint32_t code;
+		step = utf8_step(text + i, len - i, &code);
+		if (!step || utf8_is_control(code))
+			buf_adds(out, "\xef\xbf\xbd");
+		else if (code != '\r')
+			buf_add(out, text + i, step);
+		step = step ? step : 1;
+	}
+}
+
+void jailed_text(const struct output *c, struct buf *out)
+{
+	size_t head = c->dropped && c->len > c->cap_bytes / 2 ? c->cap_bytes / 2 : c->len;
+	if (!c->total)
+		return;
+	add_clean(out, c->bytes, head);
+	if (c->dropped)
+		buf_addf(out, "\n[... %llu bytes dropped here ...]\n",
+			(unsigned long long)c->dropped);
+	add_clean(out, c->bytes + head, c->len - head);
 }

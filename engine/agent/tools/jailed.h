@@ -7,12 +7,16 @@
  */
 #ifndef TOOLS_JAILED_H
 #define TOOLS_JAILED_H
-#include "agent/tools/capture.h"
+#include "base/buf.h"
 #include "launch/launcher.h"
+#include "launch/output.h"
+
+/* What is kept of each stream: its first and its last half. */
+enum { JAILED_STREAM_BYTES = 128 * 1024 };
 
 /* What became of a command. */
 struct jailed {
-	struct capture out, err;
+	struct output out, err;
 	json_t *status; /* agent6-jail's status line; NULL: the launcher died, and the command with
 			   it */
 };
@@ -22,4 +26,6 @@ struct jailed {
 int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, struct jailed *out,
 	struct err *e);
 void jailed_done(struct jailed *j);
+/* Appends the kept bytes as clean UTF-8 text; a line in the middle says how much was dropped. */
+void jailed_text(const struct output *c, struct buf *out);
 #endif

@@ -17,12 +17,12 @@ static void audit(const struct tool_context *t, const char *type, const json_t *
 }
 
 /* The beginning and, because errors come last, more of the end, cut at line ends. */
-static void add_stream(struct buf *out, const char *name, const struct capture *c)
+static void add_stream(struct buf *out, const char *name, const struct output *c)
 {
 	AUTO_BUF text;
-	buf_init(&text, 4 * (CAPTURE_HEAD_BYTES + CAPTURE_TAIL_BYTES));
+	buf_init(&text, 4 * JAILED_STREAM_BYTES);
 	buf_adds(&text, "");
-	capture_text(c, &text);
+	jailed_text(c, &text);
 	if (!text.len)
 		return;
 	buf_addf(out, "--- %s ---\n", name);
@@ -41,8 +41,8 @@ static void add_stream(struct buf *out, const char *name, const struct capture *
 		/* What the capture itself dropped is between the two as well. */
 		size_t kept = shown + text.len - from;
 		buf_addf(out, "[... %llu of %llu bytes left out ...]\n",
-			(unsigned long long)(c->total_bytes > kept ? c->total_bytes - kept : 0),
-			(unsigned long long)c->total_bytes);
+			(unsigned long long)(c->total > kept ? c->total - kept : 0),
+			(unsigned long long)c->total);
 		buf_add(out, text.data + from, text.len - from);
 	}
 	if (out->len && out->data[out->len - 1] != '\n')

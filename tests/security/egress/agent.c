@@ -167,7 +167,7 @@ static void try_command(struct intruder *in)
 		return;
 	}
 	buf_adds(&in->said, "command\n");
-	capture_text(&done.out, &in->said);
+	jailed_text(&done.out, &in->said);
 	jailed_done(&done);
 }
 

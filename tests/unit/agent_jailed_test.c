@@ -1,26 +1,26 @@
 /* agent: a command's output as the model reads it, its first and last bytes kept. */
-#include "agent/tools/capture.h"
+#include "agent/tools/jailed.h"
 #include "tests/kit/tap.h"
 #include <string.h>
 
-enum { HEAD = CAPTURE_HEAD_BYTES, TAIL = CAPTURE_TAIL_BYTES };
+enum { HEAD = JAILED_STREAM_BYTES / 2, TAIL = JAILED_STREAM_BYTES - HEAD };
 
-/* `total` digits in chunks, so that the ring turns at another place than they do. */
+/* `total` digits in chunks, so that the middle is dropped at another place than they end. */
 static void check_total(size_t total, size_t chunk)
 {
 	AUTO_FREE char *bytes = malloc(total + 1);
 	for (size_t i = 0; i < total; i++)
 		bytes[i] = (char)('0' + (i * 7 + i / 4099) % 10);
-	struct capture c;
+	struct output c;
 	AUTO_BUF text, want;
 	buf_init(&text, 1 << 20);
 	buf_init(&want, 1 << 20);
-	if (capture_init(&c))
-		bail("no memory");
+	output_init(&c, JAILED_STREAM_BYTES);
 	for (size_t at = 0; at < total; at += chunk)
-		capture_add(&c, bytes + at, chunk < total - at ? chunk : total - at);
-	capture_text(&c, &text);
-	capture_done(&c);
+		output_take(&c, bytes + at, chunk < total - at ? chunk : total - at);
+	output_close(&c);
+	jailed_text(&c, &text);
+	output_done(&c);
 	buf_add(&want, bytes, total < HEAD ? total : HEAD);
 	if (total > HEAD + TAIL)
 		buf_addf(&want, "\n[... %zu bytes dropped here ...]\n", total - HEAD - TAIL);
@@ -35,14 +35,14 @@ static void check_total(size_t total, size_t chunk)
 static void test_clean(void)
 {
 	static const char said[] = "a\tb\r\n\x1b[31mred\xff\0\xc3\xa9\n";
-	struct capture c;
+	struct output c;
 	AUTO_BUF text;
 	buf_init(&text, 1000);
-	if (capture_init(&c))
-		bail("no memory");
-	capture_add(&c, said, sizeof(said) - 1);
-	capture_text(&c, &text);
-	capture_done(&c);
+	output_init(&c, JAILED_STREAM_BYTES);
+	output_take(&c, said, sizeof(said) - 1);
+	output_close(&c);
+	jailed_text(&c, &text);
+	output_done(&c);
 	is_str(text.data, "a\tb\n\xef\xbf\xbd[31mred\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\n",
 		"control characters and broken ones are replaced, returns dropped");
 }
@@ -53,14 +53,14 @@ static void test_seam(void)
 	static char said[HEAD + 4];
 	memset(said, 'x', HEAD - 1);
 	memcpy(said + HEAD - 1, "\xe2\x82\xac!\n", 5);
-	struct capture c;
+	struct output c;
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
-	if (capture_init(&c))
-		bail("no memory");
-	capture_add(&c, said, sizeof(said));
-	capture_text(&c, &text);
-	capture_done(&c);
+	output_init(&c, JAILED_STREAM_BYTES);
+	output_take(&c, said, sizeof(said));
+	output_close(&c);
+	jailed_text(&c, &text);
+	output_done(&c);
 	is_mem(text.data, text.len, said, sizeof(said), "a character across the seam");
 }
 
