@@ -1,11 +1,9 @@
 # Standard output that is full, closed or no longer read.
 load ../kit/common
+load flow
 
 setup() {
-	cd "$SCRATCH" || return
-	export AGENT6_STATE_HOME=$SCRATCH/state HOME=$SCRATCH
-	mkdir flow work
-	cat >flow/machine.yaml <<-'END'
+	flow_setup <<-'END'
 		machine: flow
 		version: 1
 		initial: done
@@ -14,7 +12,6 @@ setup() {
 		states:
 		  done: {kind: terminal, status: ok, reason: finished}
 	END
-	cd work || return
 }
 
 @test "a report that cannot be printed is no success" {

@@ -1,11 +1,9 @@
 # machine report: one page, from disk, that nothing in a run can break out of.
 load ../kit/common
+load flow
 
 setup() {
-	cd "$SCRATCH" || return
-	export AGENT6_STATE_HOME=$SCRATCH/state HOME=$SCRATCH
-	mkdir flow work
-	cat >flow/machine.yaml <<-'END'
+	flow_setup <<-'END'
 		machine: flow
 		version: 1
 		description: '<b>bold</b> & "quoted"'
@@ -30,7 +28,6 @@ setup() {
 		  done: {kind: terminal, status: ok, reason: "said {{ text | json }}"}
 		  bad: {kind: terminal, status: failed, reason: bad}
 	END
-	cd work || return
 }
 
 @test "the page holds what happened, escaped, and refers to nothing" {

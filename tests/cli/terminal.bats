@@ -1,12 +1,10 @@
 # What a person sees on a terminal: tmux at 80 and 200 columns, resized, dumb, without colour.
 load ../kit/common
+load flow
 
 setup() {
 	need tmux
-	cd "$SCRATCH" || return
-	export AGENT6_STATE_HOME=$SCRATCH/state HOME=$SCRATCH
-	mkdir flow work
-	cat >flow/machine.yaml <<-'END'
+	flow_setup <<-'END'
 		machine: flow
 		version: 1
 		initial: a_state_with_a_rather_long_name_that_goes_on
@@ -18,7 +16,6 @@ setup() {
 		    on: {signal: done}
 		  done: {kind: terminal, status: ok, reason: finished}
 	END
-	cd work || return
 }
 
 teardown() {
@@ -104,7 +101,7 @@ live_at() {
 	screen 120
 	shows '^ *1 .*waits to'
 	tmux -S "$SCRATCH/tmux" resize-window -x 40 -y 24
-	sleep 0.6
+	[ "$(tmux -S "$SCRATCH/tmux" display-message -p '#{pane_width}')" -eq 40 ]
 	agent6 machine poke flow
 	shows 'exit 0'
 	pane | grep -q '^ok: finished'

@@ -1,12 +1,10 @@
 # What is printed on a terminal fits its width, and says the same as elsewhere.
 load ../kit/common
+load flow
 
 setup() {
 	need script
-	cd "$SCRATCH" || return
-	export AGENT6_STATE_HOME=$SCRATCH/state HOME=$SCRATCH
-	mkdir flow work
-	cat >flow/machine.yaml <<-'END'
+	flow_setup <<-'END'
 		machine: flow
 		version: 1
 		description: Asks a person whether what a command did may stay, and keeps what was said of it.
@@ -41,7 +39,6 @@ setup() {
 		  done: {kind: terminal, status: ok, reason: kept}
 		  undone: {kind: terminal, status: failed, reason: "what {{ program }} did was not kept, because of what was said of it"}
 	END
-	cd work || return
 }
 
 # at COLUMNS ARGS...: what a terminal that wide is shown, without colours, in $shown.

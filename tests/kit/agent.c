@@ -162,9 +162,12 @@ static void kit_send(int fd, json_t *line)
 static pid_t kit_start(struct kit *k, int port, int out_fd, int *to_agent)
 {
 	char *const none[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LANG=C.UTF-8"}, NULL};
+	const char *bin = getenv("AGENT6_BIN");
 	AUTO_FREE char *path = NULL;
 	int in[2];
-	if (asprintf(&path, "%s/agent6-agent", getenv("AGENT6_BIN")) < 0 || pipe2(in, O_CLOEXEC))
+	if (!bin)
+		bail("AGENT6_BIN says where the programs are");
+	if (asprintf(&path, "%s/agent6-agent", bin) < 0 || pipe2(in, O_CLOEXEC))
 		bail("cannot start the agent");
 	char *const plain[] = {path, NULL};
 	char *const traced[] = {(char[]){"strace"}, (char[]){"-f"}, (char[]){"-e"},
