@@ -133,9 +133,8 @@ static void paths(void)
 		{"anthropic", "/v1/gateway", "POST /v1/gateway/v1/messages HTTP"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO_KIT k = {.format = table[i].format,
-			.base = table[i].base,
-			.replies = {{REFUSED("404", "nothing here"), 0, 0}}};
+		AUTO_KIT k = {.format = table[i].format, .base = table[i].base};
+		k.replies[0] = (struct kit_reply){REFUSED("404", "nothing here"), 0, 0};
 		kit_run(&k);
 		has_str(k.requests, table[i].want, "the path for %s %s", table[i].format,
 			table[i].base);
