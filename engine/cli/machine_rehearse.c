@@ -1,9 +1,11 @@
+#include "cli/cues.h"
 #include "cli/parameters.h"
 #include "cli/show.h"
 #include "cli/stage.h"
 #include "cli/start.h"
 #include "cli/summary.h"
 #include "cli/text.h"
+#include "run/stop.h"
 #include "run/workspace.h"
 
 #include <string.h>
@@ -15,6 +17,10 @@ struct rehearsal {
 	const struct call *call;
 	const struct loaded *loaded;
 	struct stage stage;
+	struct cues cues;
+	struct drive_listener shown;
+	const struct place *place;
+	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
 	struct show show;
 	struct summary summary;
 };
@@ -67,6 +73,46 @@ static void add_up(struct rehearsal *r, const struct place *place, const char *i
 	instance_done(&instance);
 }
 
+/* Whoever keeps a rehearsal can poke it from elsewhere; nobody finds one that is thrown away. */
+static void stop_waiting(struct rehearsal *r, const struct instance *i, const struct activity *now)
+{
+	struct err e = ERR_NONE;
+	if (now->wake_unix_us || !r->stage.throwaway || call_has(r->call, "exit-on-wait"))
+		return;
+	snprintf(r->unanswered, sizeof(r->unanswered), "%s", now->state);
+	if (stop_ask(i, &e))
+		fail(EXIT_FAILED, &e);
+}
+
+static void on_activity(void *ctx, const struct activity *now)
+{
+	struct rehearsal *r = ctx;
+	struct instance instance = INSTANCE_NONE;
+	struct err e = ERR_NONE;
+	enum cue cue;
+	r->shown.activity(r->shown.ctx, now);
+	if (!now->state || strcmp(now->kind, "wait") != 0)
+		return;
+	if (instance_open(r->place, r->loaded->machine->name, &instance, &e) ||
+		cues_give(&r->cues, &instance, now->state, &cue, &e))
+		fail(EXIT_FAILED, &e);
+	else if (cue == CUE_NONE)
+		stop_waiting(r, &instance, now);
+	instance_done(&instance);
+}
+
+static void on_journal(void *ctx, const char *line, size_t len)
+{
+	struct rehearsal *r = ctx;
+	r->shown.line(r->shown.ctx, line, len);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	struct rehearsal *r = ctx;
+	r->shown.notice(r->shown.ctx, text);
+}
+
 static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 {
 	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
@@ -85,7 +131,14 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.rehearsal_url = r->stage.url,
 		.allow_root = call_has(r->call, "allow-root"),
 		.exit_on_wait = call_has(r->call, "exit-on-wait")};
-	struct drive_listener listener = show_listener(&r->show);
+	r->place = &place;
+	r->shown = show_listener(&r->show);
+	struct drive_listener listener = {.line = on_journal,
+		.activity = on_activity,
+		.notice = on_notice,
+		.terminal_fd = -1,
+		.tick_ms = r->shown.tick_ms,
+		.ctx = r};
 	start_run(&start, &listener, out);
 	add_up(r, &place, start.id);
 	config_free(config);
@@ -122,6 +175,20 @@ static void print_report(const struct rehearsal *r, const struct drive_result *o
 		printf("%-14s%s\n", "kept in", r->stage.dir);
 }
 
+static void print_unanswered(const char *state)
+{
+	AUTO_BUF line;
+	buf_init(&line, FAILURE_BYTES_MAX);
+	if (!*state)
+		return;
+	buf_addf(&line,
+		"rehearsal: state %s waits to be poked, and no cassette does it: add a line "
+		"{\"state\": \"%s\", \"poke\": {\"message\": \"...\"}}, or end there with "
+		"--exit-on-wait",
+		state, state);
+	text_complain(line.data);
+}
+
 static bool tells(const struct show *s)
 {
 	return s->mode == SHOW_PLAIN || s->mode == SHOW_LIVE;
@@ -137,10 +204,12 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	if (stage_end(&r->stage, &failures, &unused, &e))
 		return fail(EXIT_FAILED, &e);
 	print_failures(failures);
+	print_unanswered(r->unanswered);
 	if (ran && tells(&r->show))
 		print_report(r, out, unused);
 	int code = run_status_exit(out->status);
-	return code == EXIT_OK && json_array_size(failures) ? EXIT_FAILED : code;
+	bool missed = json_array_size(failures) || *r->unanswered;
+	return code == EXIT_OK && missed ? EXIT_FAILED : code;
 }
 
 static int check_cassettes(const struct rehearsal *r, struct err *e)
@@ -167,6 +236,7 @@ static int rehearse(void *ctx, const struct loaded *l)
 		.cassette = call_value(r->call, "cassette"),
 		.repository = l->machine && workspace_needed(l->machine)};
 	if (stage_open(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
+		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return fail(EXIT_REFUSED, &e);
 	return report(r, &out);
@@ -179,6 +249,7 @@ static int run(const struct call *c)
 	show_init(&r.show, c);
 	int code = loaded_with(c->arguments[0], rehearse, &r);
 	stage_done(&r.stage);
+	cues_done(&r.cues);
 	summary_done(&r.summary);
 	return code;
 }
@@ -201,7 +272,8 @@ const struct verb verb_machine_rehearse = {.path = "machine rehearse",
 	.max_arguments = 1,
 	.details = "Jail, broker, agent and journal are the real ones; the model is a loopback "
 		   "provider that answers from cassettes and fails the rehearsal when a request "
-		   "does not match the next one. The workspace is a copy of the bundle's "
+		   "does not match the next one. Cassettes poke waits, too. The workspace is a "
+		   "copy of the bundle's "
 		   "rehearsal/workspace, else of the working directory; a machine with `mode: "
 		   "run` gets it as a git repository with one commit.\n"
 		   "Exit status: as `machine run`; 1 also when a request did not match.",

@@ -228,3 +228,81 @@ $(printf '%18s' '')step 1  exit 3  not \\u001b[31m"+(0)"...
 confinement"* ]]
 	[ "$(sed '1,/^states/d' <<<"$output" | wc -L)" -le 80 ]
 }
+
+# A machine that asks a person, and writes down what it heard.
+make_desk() {
+	mkdir desk desk/rehearsal
+	cat >desk/machine.yaml <<-'END'
+		machine: desk
+		version: 1
+		initial: wait
+		budget: {max_transitions: 20}
+		schemas: {poke: {message: {type: str, optional: true}, data: {type: json, optional: true}}}
+		vars: {code: {poke: {type: poke, default: {}}}}
+		states:
+		  wait: {kind: wait, on: {signal: hear}}
+		  hear:
+		    kind: tool
+		    command: [sh, -c, 'cat "$AGENT6_MACHINE_DATA_DIR/poke.json"']
+		    timeout_secs: 5
+		    output_schema: poke
+		    capture: {set: {poke: "{{ result }}"}}
+		    on: {ok: more, nonzero: lost, timeout: lost}
+		  more:
+		    kind: branch
+		    when:
+		      - {if: 'has(poke.message) and poke.message == "stop"', goto: done}
+		      - {else: true, goto: wait}
+		  done: {kind: terminal, status: ok, reason: told to}
+		  lost: {kind: terminal, status: failed, reason: lost}
+	END
+}
+
+@test "a cassette pokes a wait, each line once and in order, also of a rehearsal that is continued" {
+	need jq
+	make_desk
+	cat >desk/rehearsal/desk.jsonl <<-'END'
+		{"state":"wait","poke":{"data":{"n":1}}}
+		{"state":"wait","poke":{}}
+		{"state":"wait","poke":{"message":"stop"}}
+	END
+	run --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"ok: told to  (9 steps)"* ]]
+	mkdir work
+	head -1 desk/rehearsal/desk.jsonl >one.jsonl
+	cp desk/rehearsal/desk.jsonl all.jsonl
+	cd work
+	run -0 --separate-stderr agent6 machine rehearse ../desk --cassette ../one.jsonl --dir ../kept --exit-on-wait
+	[[ $output == *"waiting  (3 steps)"* ]]
+	run -0 --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse ../desk --cassette ../all.jsonl --dir ../kept
+	[[ $output == *"ok: told to  (9 steps)"* ]]
+	cd ..
+	[ "$(jq -c 'select(.fact.woke_by == "poke") | .fact.payload' kept/state/*/machines/desk/journal.jsonl | tr '\n' ' ')" = \
+		'{"data":{"n":1}} {"message":""} {"message":"stop"} ' ]
+}
+
+@test "a wait that nobody would wake ends a rehearsal that is thrown away, and says what is missing" {
+	make_desk
+	printf '%s\n' '{"state":"wait","poke":{}}' >desk/rehearsal/desk.jsonl
+	run -1 --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk
+	[[ $stderr == *'state wait waits to be poked, and no cassette does it: add a line {"state": "wait", "poke":'* ]]
+	run -0 --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk --exit-on-wait
+	[[ $stderr != *"no cassette"* ]]
+}
+
+@test "a line that pokes what is no wait, or is no poke, is refused with its place" {
+	local line
+	make_desk
+	for line in '{"state":"hear","poke":{}}|needs a wait' '{"state":"wiat","poke":{}}|needs a wait' \
+		'{"state":"wait","poke":{"message":1}}|takes' '{"state":"wait","poke":{"message":"x","data":1}}|takes' \
+		'{"state":"wait","poke":"x"}|takes' '{"state":"wait","poke":{"text":"x"}}|unknown key' \
+		'{"state":"wait","poke":{},"reply":{}}|unknown key'; do
+		printf '%s\n' "${line%|*}" >desk/rehearsal/desk.jsonl
+		run --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk
+		echo "$line: $status $stderr"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"desk.jsonl:1: "*"${line#*|}"* ]]
+	done
+}

@@ -34,6 +34,10 @@ none_valid() { # SCHEMA <LINES
 		{"state":"s","reply":{},"extra":1}
 		{"state":"s","reply":{"tool_calls":[{"name":"x"}]}}
 		{"state":"s","reply":{"delay_ms":600001}}
+		{"state":"s","poke":{"message":"x","data":1}}
+		{"state":"s","poke":{"message":1}}
+		{"state":"s","poke":{},"reply":{}}
+		{"state":"s","poke":{},"match":{}}
 	JSON
 }
 

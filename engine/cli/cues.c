@@ -1,0 +1,99 @@
+#include "cli/cues.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include "cli/summary.h"
+#include "cli/text.h"
+#include "run/pokes.h"
+#include <fcntl.h>
+#include <string.h>
+
+enum { CASSETTE_BYTES_MAX = 32 * 1024 * 1024 };
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int add(struct cues *c, const struct machine *m, const json_t *line, struct err *e)
+{
+	json_t *poke = json_object_get(line, "poke");
+	const char *name = text_of(line, "state");
+	const struct state *s = machine_state(m, name);
+	if (!poke)
+		return 0;
+	if (!s || s->kind != KIND_WAIT)
+		return err_set(
+			e, "\"poke\" needs a wait, and the machine has none called \"%s\"", name);
+	json_t *queue = json_object_get(c->pokes, name);
+	if (!queue) {
+		queue = json_array();
+		json_object_set_new(c->pokes, name, queue);
+	}
+	/* A poke of no words is what `machine poke ID` sends. */
+	return json_array_append_new(queue,
+		json_object_size(poke) ? json_incref(poke) : json_pack("{s:s}", "message", ""));
+}
+
+static int read_cassette(struct cues *c, const struct machine *m, const char *path, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len, number = 1;
+	const char *slash = strrchr(path, '/');
+	if (io_read_file(AT_FDCWD, path, CASSETTE_BYTES_MAX, &text, &len, e))
+		return -1;
+	for (char *line = text, *end = text + len; line < end; number++) {
+		char *newline = memchr(line, '\n', (size_t)(end - line));
+		size_t size = (size_t)((newline ? newline : end) - line);
+		/* One that is no JSON is for agent6-cassette to refuse, which reads all of them. */
+		json_auto_t *value = json_read(line, size, size, NULL);
+		if (value && add(c, m, value, e))
+			return err_wrap(e, "%s:%zu", slash ? slash + 1 : path, number);
+		line += size + 1;
+	}
+	return 0;
+}
+
+int cues_read(
+	struct cues *c, const struct machine *m, char *const *cassettes, int count, struct err *e)
+{
+	c->pokes = json_object();
+	for (int i = 0; i < count; i++)
+		if (read_cassette(c, m, cassettes[i], e))
+			return -1;
+	return 0;
+}
+
+void cues_done(struct cues *c)
+{
+	json_decref(c->pokes);
+	c->pokes = NULL;
+}
+
+/* --- giving ----------------------------------------------------------------------------------- */
+
+struct counting {
+	const char *state;
+	size_t woken;
+};
+
+static void count_woken(void *ctx, const json_t *fields)
+{
+	struct counting *c = ctx;
+	const json_t *fact = json_object_get(fields, "fact");
+	if (!strcmp(text_of(fields, "t"), "step") && !strcmp(text_of(fields, "state"), c->state))
+		c->woken += !strcmp(text_of(fact, "woke_by"), "poke");
+}
+
+int cues_give(const struct cues *c, const struct instance *i, const char *state, enum cue *out,
+	struct err *e)
+{
+	struct counting n = {.state = state};
+	*out = pokes_count(i) ? CUE_GIVEN : CUE_NONE;
+	if (*out == CUE_GIVEN)
+		return 0;
+	if (summary_read(i, count_woken, &n, e))
+		return -1;
+	const json_t *payload = json_array_get(json_object_get(c->pokes, state), n.woken);
+	if (!payload)
+		return 0;
+	*out = CUE_GIVEN;
+	return pokes_add(i, payload, e);
+}

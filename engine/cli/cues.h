@@ -1,0 +1,25 @@
+/*
+ * Cues: the pokes that a rehearsal's cassettes hold for waits, {"state": WAIT, "poke": {"message":
+ * TEXT} or {"data": JSON}}, one per line, in order for each state.
+ */
+#ifndef CLI_CUES_H
+#define CLI_CUES_H
+#include "machine/machine.h"
+#include "run/instance.h"
+#include <jansson.h>
+
+struct cues {
+	json_t *pokes; /* STATE: its payloads, in order */
+};
+
+enum cue { CUE_NONE, CUE_GIVEN };
+
+/* Reads the cassettes; lines that answer an agent are passed over. The error names the line. */
+int cues_read(
+	struct cues *c, const struct machine *m, char *const *cassettes, int count, struct err *e);
+void cues_done(struct cues *c);
+/* Pokes the wait `state`, which `i` has come to, with the first payload that no earlier wait of
+ * this instance was woken by. -1: it could not be queued. */
+int cues_give(const struct cues *c, const struct instance *i, const char *state, enum cue *out,
+	struct err *e);
+#endif
