@@ -113,6 +113,23 @@ static void on_notice(void *ctx, const char *text)
 	r->shown.notice(r->shown.ctx, text);
 }
 
+/* --config: what the machine needs granted. */
+static int take_settings(const struct rehearsal *r, struct config *config, struct err *e)
+{
+	const char *file = call_value(r->call, "config");
+	const struct doc *docs[LAYER_COUNT];
+	struct findings f;
+	if (!file)
+		return 0;
+	findings_init(&f);
+	config_rehearsal_settings(config, file, r->stage.workspace, &f);
+	findings_sort(&f);
+	text_findings(&f, docs, config_docs(config, docs));
+	bool refused = f.errors;
+	findings_done(&f);
+	return refused ? err_set(e, "%s: see above", file) : 0;
+}
+
 static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 {
 	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
@@ -123,6 +140,11 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		return -1;
 	struct config *config = config_rehearsal(names, providers_of(r->loaded, names),
 		openai ? API_OPENAI : API_ANTHROPIC, r->stage.url, r->stage.state);
+	if (take_settings(r, config, e)) {
+		config_free(config);
+		place_done(&place);
+		return -1;
+	}
 	struct start start = {.place = &place,
 		.config = config,
 		.authored = r->loaded,
@@ -257,6 +279,7 @@ static int run(const struct call *c)
 static const struct verb_option options[] = {
 	{"cassette", "FILE", "play this instead of the bundle's rehearsal/*.jsonl", false},
 	{"dir", "DIR", "keep workspace and state in DIR; the same DIR continues there", false},
+	{"config", "FILE", "settings that the machine needs; your own files are not read", false},
 	{"format", "anthropic|openai", "the wire format spoken with the agent (anthropic)", false},
 	{"set", "NAME=VALUE", "set an operator parameter", true},
 	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},

@@ -228,7 +228,7 @@ static void check_mode(const char *path, struct findings *f)
 			"chmod go-w %s", path);
 }
 
-static void read_layer(
+void config_read_layer(
 	struct config *c, enum config_layer layer, const char *path, struct findings *f)
 {
 	struct config_source *s = &c->store->layers[layer];
@@ -273,7 +273,7 @@ static void read_directory(
 		found = keep(c, path);
 	}
 	if (found)
-		read_layer(c, layer, found, f);
+		config_read_layer(c, layer, found, f);
 }
 
 static void read_repository(struct config *c, const struct config_paths *paths, struct findings *f)
@@ -305,7 +305,7 @@ struct config *config_load(const struct config_paths *paths, struct findings *f)
 	if (paths->config_dir)
 		read_directory(c, LAYER_GLOBAL, paths->config_dir, f);
 	if (paths->file)
-		read_layer(c, LAYER_FILE, paths->file, f);
+		config_read_layer(c, LAYER_FILE, paths->file, f);
 	read_repository(c, paths, f);
 	config_decode(c);
 	if (f->errors == before)

@@ -47,6 +47,11 @@ struct config *config_load(const struct config_paths *paths, struct findings *f)
  * `base_url` and a price for every model; everything else is the default. */
 struct config *config_rehearsal(const char *const *providers, size_t count, enum api_format format,
 	const char *base_url, const char *state_dir);
+/* Takes what the rehearsal leaves open from `file`; it may be used only when findings hold no
+ * error.
+ */
+void config_rehearsal_settings(
+	struct config *c, const char *file, const char *workspace, struct findings *f);
 void config_free(struct config *c);
 
 /* Applies a machine's `config` map: an allow-list, limits only downwards (machine.md 8). Returns 0,

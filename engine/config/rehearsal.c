@@ -12,27 +12,32 @@ static json_t *provider_json(enum api_format format, const char *base_url)
 		"none", "prices", "*", "input", 1, "output", 5);
 }
 
-static char *rehearsal_text(
-	const char *const *providers, size_t count, enum api_format format, const char *base_url)
+static json_t *role_json(const char *provider)
+{
+	return json_pack("{ss ss}", "provider", provider, "model", "rehearsal");
+}
+
+/* Whatever a file of settings says, no program of the host is started and the operator's audit
+ * trail stays as it is. */
+static char *rehearsal_text(const char *const *providers, size_t count, enum api_format format,
+	const char *base_url, const char *state_dir)
 {
 	json_auto_t *all = json_object();
 	for (size_t i = 0; i < count; i++)
 		json_object_set_new(all, providers[i], provider_json(format, base_url));
-	json_auto_t *worker =
-		count ? json_pack("{ss ss}", "provider", providers[0], "model", "rehearsal") : NULL;
-	json_auto_t *root = json_pack("{sO s{s{ss ss}}}", "providers", all, "git", "commit", "name",
-		"agent6 rehearsal", "email", "rehearsal@agent6.invalid");
-	if (worker)
-		json_object_set_new(root, "models", json_pack("{sO}", "worker", worker));
+	json_auto_t *root = json_pack("{sO s{s{ss ss}} s{s{s[]}} s{so}}", "providers", all, "git",
+		"commit", "name", "agent6 rehearsal", "email", "rehearsal@agent6.invalid",
+		"machine", "notify", "on_event", "audit", "path",
+		json_sprintf("%s/audit.jsonl", state_dir));
+	if (count)
+		json_object_set_new(
+			root, "models", json_pack("{so}", "worker", role_json(providers[0])));
 	return json_dumps(root, 0);
 }
 
-struct config *config_rehearsal(const char *const *providers, size_t count, enum api_format format,
-	const char *base_url, const char *state_dir)
+static void set_layer(struct config *c, enum config_layer layer, const char *text)
 {
-	struct config *c = config_new();
-	struct config_source *s = &c->store->layers[LAYER_GLOBAL];
-	AUTO_FREE char *text = rehearsal_text(providers, count, format, base_url);
+	struct config_source *s = &c->store->layers[layer];
 	struct findings none;
 	findings_init(&none);
 	if (text && !doc_read_json(&s->own, "rehearsal", text, strlen(text), &none)) {
@@ -40,7 +45,32 @@ struct config *config_rehearsal(const char *const *providers, size_t count, enum
 		s->root = s->own.root;
 	}
 	findings_done(&none);
-	c->store->state_dir_default = arena_copy(&c->store->arena, state_dir, strlen(state_dir));
+}
+
+struct config *config_rehearsal(const char *const *providers, size_t count, enum api_format format,
+	const char *base_url, const char *state_dir)
+{
+	struct config *c = config_new();
+	AUTO_FREE char *text = rehearsal_text(providers, count, format, base_url, state_dir);
+	set_layer(c, LAYER_FILE, text);
+	c->store->state_home = arena_copy(&c->store->arena, state_dir, strlen(state_dir));
 	config_decode(c);
 	return c;
+}
+
+void config_rehearsal_settings(
+	struct config *c, const char *file, const char *workspace, struct findings *f)
+{
+	struct config_paths paths = {.state_dir = c->state_dir, .workspace = workspace};
+	size_t before = f->errors;
+	const char *provider = c->models.worker.provider;
+	/* Its other roles are no real models either. */
+	json_auto_t *roles = json_pack("{s{so so}}", "models", "reviewer", role_json(provider),
+		"planner", role_json(provider));
+	AUTO_FREE char *text = roles ? json_dumps(roles, 0) : NULL;
+	set_layer(c, LAYER_REPOSITORY, text);
+	config_read_layer(c, LAYER_GLOBAL, file, f);
+	config_decode(c);
+	if (f->errors == before)
+		config_check(c, &paths, f);
 }

@@ -20,6 +20,9 @@ struct config_store {
 };
 
 struct config *config_new(void);
+/* Reads a layer's file; decoding comes after. */
+void config_read_layer(
+	struct config *c, enum config_layer layer, const char *path, struct findings *f);
 /* The value at a path of keys in the highest layer that has one; NULL: none. In the defaults, "*"
  * stands for any name. `layer` may be NULL. */
 const struct doc_node *config_find(

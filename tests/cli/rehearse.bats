@@ -306,3 +306,42 @@ make_desk() {
 		[[ $stderr == *"desk.jsonl:1: "*"${line#*|}"* ]]
 	done
 }
+
+@test "--config grants what a machine needs, and nothing else of the file gets out" {
+	mkdir flow
+	cat >flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: look
+		budget: {max_transitions: 9}
+		states:
+		  look:
+		    {kind: tool, command: [test, -e, /srv/granted], reads: [/srv/granted], timeout_secs: 9,
+		    on: {ok: done, nonzero: lost, timeout: lost}}
+		  done: {kind: terminal, status: ok, reason: seen}
+		  lost: {kind: terminal, status: failed, reason: not seen}
+	END
+	mkdir granted
+	sed -i "s,/srv/granted,$SCRATCH/granted,g" flow/machine.yaml
+	cat >ci.yaml <<-END
+		providers: {real: {api_format: openai, base_url: "https://real.example.org", api_key_env: NOWHERE}}
+		models: {worker: {provider: real, model: big}, reviewer: {provider: real, model: big}}
+		agent: {summarise: model}
+		agent6: {state_dir: $SCRATCH/elsewhere}
+		audit: {path: $SCRATCH/audit.jsonl}
+		machine: {notify: {on_event: [touch, $SCRATCH/told]}}
+		sandbox: {read: [$SCRATCH/granted]}
+	END
+	mkdir work
+	cd work
+	run -2 --separate-stderr agent6 machine rehearse ../flow
+	run -0 --separate-stderr agent6 machine rehearse ../flow --config ../ci.yaml
+	[[ $output == *"ok: seen"* ]]
+	run -0 --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --config ../ci.yaml
+	[ "$(ls ..)" = $'ci.yaml\nflow\ngranted\nwork' ]
+	printf 'sandbox: {tool_network: allow}\n' >../ci.yaml
+	run -2 --separate-stderr agent6 machine rehearse ../flow --config ../ci.yaml
+	[[ $stderr == *"ci.yaml:1:25: error[config-network]"* ]]
+	run -2 --separate-stderr agent6 machine rehearse ../flow --config nowhere.yaml
+	[[ $stderr == *"nowhere.yaml: error[config-file]"* ]]
+}
