@@ -90,6 +90,19 @@ static int refuse_unknown(const struct place *p, const char *id, struct err *e)
 		e, "there is no instance %s here; `agent6 machine list` shows those there are", id);
 }
 
+/* What lies in an instance is its own. In a directory that came from elsewhere, a link would have
+ * another one written, emptied or given to the machine's tools. */
+static int check_own(int dir, const char *path, struct err *e)
+{
+	static const char *const names[] = {"bundle", "data", "pokes", "states"};
+	struct stat st;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!fstatat(dir, names[i], &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))
+			return err_set(e, "%s/%s is a link: put the directory itself there", path,
+				names[i]);
+	return 0;
+}
+
 static int open_in(
 	const struct place *p, const char *id, bool create, struct instance *out, struct err *e)
 {
@@ -107,7 +120,7 @@ static int open_in(
 			*e = why;
 		return -1;
 	}
-	char *name = strdup(id);
+	char *name = check_own(dir, path, e) ? NULL : strdup(id);
 	if (!name)
 		return err_set(e, "out of memory");
 	*out = (struct instance){name, TAKE_PTR(path), TAKE_FD(dir), -1};

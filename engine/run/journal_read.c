@@ -9,6 +9,8 @@ enum {
 	READ_BYTES = 64 * 1024,
 	SECTOR_BYTES = 512,
 	BLANK_MIN = 32, /* a line never holds that many spaces where a sector was left unwritten */
+	/* Two lines of a write that was cut short, and the room that was made for them. */
+	UNENDED_MAX = 3 * JOURNAL_LINE_MAX,
 	TAIL_BYTES = 6 + SHA256_HEX + 2, /* ,"h":"..."} */
 };
 
@@ -251,8 +253,12 @@ json_t *journal_last(int fd, struct err *e)
 	AUTO_BUF line;
 	buf_init(&line, JOURNAL_LINE_MAX);
 	char chunk[4096];
-	int64_t end = lseek(fd, 0, SEEK_END);
+	int64_t end = lseek(fd, 0, SEEK_END), stop = end - UNENDED_MAX;
 	while (end > 0) {
+		if (end < stop)
+			return err_set(e, "journal.jsonl: no line ends in its last %d MiB",
+				       UNENDED_MAX >> 20),
+			       NULL;
 		int64_t from = end > (int64_t)sizeof(chunk) ? end - (int64_t)sizeof(chunk) : 0;
 		if (pread(fd, chunk, (size_t)(end - from), from) != end - from)
 			return err_errno(e, "cannot read journal.jsonl"), NULL;

@@ -61,6 +61,37 @@ END
 	cmp <(jq -c 'del(.ts, .h)' "$file") <(jq -c 'del(.ts, .h)' "$SCRATCH/whole")
 }
 
+@test "an instance that came with links to elsewhere is refused, and what they lead to is let alone" {
+	machine_file sleeper <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work: {kind: tool, command: [sh, -c, 'touch "$AGENT6_MACHINE_DATA_DIR/made"'], timeout_secs: 20, on: {ok: w, nonzero: w, timeout: w}}
+  w: {kind: wait, on: {signal: work}}
+END
+	go sleeper --exit-on-wait
+	local dir name year
+	dir=$(instance sleeper)
+	for year in $(seq 1960 2020); do mkdir -p "$SCRATCH/album/$year-summer"; done
+	find "$SCRATCH/album" | sort >before
+	for name in states pokes data bundle; do
+		mv "$dir/$name" "$SCRATCH/kept"
+		ln -s "$SCRATCH/album" "$dir/$name"
+		run agent6 machine poke sleeper
+		echo "$name: poke: $status $output"
+		[[ $status -eq 2 && $output == *"/$name is a link"* ]]
+		run go sleeper --exit-on-wait
+		echo "$name: run: $status $output"
+		[[ $status -eq 2 && $output == *"/$name is a link"* ]]
+		rm "$dir/$name"
+		mv "$SCRATCH/kept" "$dir/$name"
+		find "$SCRATCH/album" | sort | cmp before
+	done
+	agent6 machine poke sleeper
+	go sleeper --exit-on-wait
+	[[ -e $dir/data/made ]]
+}
+
 @test "a pipe in the place of a file of the instance is refused, and nobody waits for it" {
 	go counter
 	local dir file verb

@@ -316,6 +316,20 @@ static void test_has(void)
 	journal_close(&j);
 }
 
+/* Nobody writes as much behind the last line; a hole of any size is made with one call. */
+static void test_hole(void)
+{
+	struct journal j;
+	struct err e = ERR_NONE;
+	fresh(&j);
+	append(&j, 1);
+	journal_close(&j);
+	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_RDWR | O_CLOEXEC);
+	ok(!ftruncate(fd, (off_t)4 * JOURNAL_LINE_MAX), "a journal that ends in a hole");
+	json_auto_t *last = journal_last(fd, &e);
+	ok(!last && strstr(e.text, "no line ends in its last"), "is damaged: %s", e.text);
+}
+
 int main(void)
 {
 	dir_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY);
@@ -328,5 +342,6 @@ int main(void)
 	test_ride();
 	test_together();
 	test_has();
+	test_hole();
 	return tap_done();
 }
