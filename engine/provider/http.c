@@ -9,6 +9,9 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
+
+#define CHANNEL_PATH "/agent6-broker-channel"
 
 enum { ROUNDING_MS = 20, BROKER_END_MS = 50 };
 
@@ -64,6 +67,21 @@ int connect(int fd, const struct sockaddr *address, socklen_t len)
 	if (address->sa_family == AF_UNIX && !getpeername(fd, (struct sockaddr *)&peer, &peer_len))
 		return 0;
 	return (int)syscall(SYS_connect, fd, address, len);
+}
+
+/* Before 8.10, libcurl takes a connection whose peer has no name for one that is still being looked
+ * up, and uses it once. Half of a pair of sockets has none, so it gets one here. */
+int getpeername(int fd, struct sockaddr *address, socklen_t *len)
+{
+	static const struct sockaddr_un named = {AF_UNIX, CHANNEL_PATH};
+	socklen_t room = *len;
+	if (syscall(SYS_getpeername, fd, address, len))
+		return -1;
+	if (room >= sizeof(named) && *len == sizeof(sa_family_t) && address->sa_family == AF_UNIX) {
+		memcpy(address, &named, sizeof(named));
+		*len = sizeof(named);
+	}
+	return 0;
 }
 
 static bool header_is(const char *line, size_t len, const char *name, const char **value)
@@ -213,7 +231,7 @@ static CURLcode set_options(struct http *h, const struct http_options *o)
 	}
 	/* The path is never opened: with it set curl resolves nothing and asks for an AF_UNIX
 	 * socket, which open_socket takes from the channel instead. */
-	SET(CURLOPT_UNIX_SOCKET_PATH, "/agent6-broker-channel");
+	SET(CURLOPT_UNIX_SOCKET_PATH, CHANNEL_PATH);
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	SET(CURLOPT_OPENSOCKETDATA, h);
 	SET(CURLOPT_SOCKOPTFUNCTION, is_connected);

@@ -26,8 +26,8 @@ void kit_done(struct kit *k)
 	free(k->output);
 }
 
-/* Reads one request: headers, then as many bytes as content-length says. */
-static void kit_read_request(int fd, int log_fd)
+/* Reads one request: headers, then as many bytes as content-length says. False: there is none. */
+static bool kit_read_request(int fd, int log_fd)
 {
 	AUTO_BUF b;
 	buf_init(&b, KIT_CAP_BYTES);
@@ -45,6 +45,18 @@ static void kit_read_request(int fd, int log_fd)
 	}
 	buf_addc(&b, '\n');
 	io_write(log_fd, b.data, b.len);
+	return b.len > 1;
+}
+
+static void kit_reply(const struct kit *k, size_t *at, int fd)
+{
+	const struct kit_reply *r = &k->replies[*at];
+	for (size_t n = 0; n <= r->repeat; n++)
+		if (r->text && io_write(fd, r->text, strlen(r->text)))
+			break;
+	if (r->stall_secs)
+		sleep((unsigned)r->stall_secs);
+	*at += *at + 1 < KIT_REPLIES_MAX && k->replies[*at + 1].text;
 }
 
 static void kit_serve(const struct kit *k, int listen_fd, int log_fd)
@@ -53,17 +65,12 @@ static void kit_serve(const struct kit *k, int listen_fd, int log_fd)
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0;;) {
 		int fd = accept(listen_fd, NULL, NULL);
-		const struct kit_reply *r = &k->replies[i];
-		if (!k->deaf)
-			kit_read_request(fd, log_fd);
-		for (size_t n = 0; n <= r->repeat; n++)
-			if (r->text && io_write(fd, r->text, strlen(r->text)))
-				break;
-		if (r->stall_secs)
-			sleep((unsigned)r->stall_secs);
+		io_write(log_fd, "CONNECTION\n", 11);
+		for (int n = 0; n < (k->keep ? k->keep : 1); n++)
+			if (k->deaf || kit_read_request(fd, log_fd))
+				kit_reply(k, &i, fd);
 		shutdown(fd, SHUT_RDWR);
 		close(fd);
-		i += i + 1 < KIT_REPLIES_MAX && k->replies[i + 1].text;
 	}
 }
 

@@ -25,14 +25,15 @@ struct kit {
 	const char *trace; /* strace's log of every socket call */
 	const char *base;  /* the path of base_url; NULL: "/v1" */
 	bool deaf;         /* the server reads nothing of a request */
+	int keep;          /* requests that the server answers on one connection; 0: one */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
 	json_t *order;                    /* the same for the first */
 	char workspace[256];
 	/* results */
 	int exit;
 	json_t *events, *result; /* result: borrowed from events */
-	char *requests;          /* everything the server received */
-	char *output;            /* everything the agent wrote */
+	char *requests; /* everything the server received, a line per connection before it */
+	char *output;   /* everything the agent wrote */
 	long max_rss_kib;
 };
 
@@ -49,6 +50,8 @@ size_t kit_count(const char *text, const char *part);
 #define KIT_HEAD(status, type)                                                                     \
 	"HTTP/1.1 " status "\r\ncontent-type: " type "\r\nconnection: close\r\n\r\n"
 #define KIT_STREAM KIT_HEAD("200 OK", "text/event-stream")
+/* Behind the status line: a stream that leaves the connection open, for printf. */
+#define KIT_SIZED "content-type: text/event-stream\r\ncontent-length: %zu\r\n\r\n%s"
 #define KIT_BEGIN                                                                                  \
 	"data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":100,"          \
 	"\"cache_read_input_tokens\":50,\"output_tokens\":1}}}\n\n"

@@ -141,6 +141,33 @@ static void paths(void)
 	}
 }
 
+/* A handshake less per turn; and what the server closed while a command ran is not used again. */
+static void one_connection(void)
+{
+	static const char list[] =
+		KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{\"path\":\".\"}") KIT_END("tool_use");
+	static const char end[] =
+		KIT_BEGIN KIT_CALL(0, "t", "finish_run", "{\"summary\":\"x\"}") KIT_END("tool_use");
+	char first[2000], last[2000];
+	snprintf(first, sizeof(first), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(list), list);
+	snprintf(last, sizeof(last), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(end), end);
+	AUTO_KIT k = {.format = "anthropic",
+		.keep = 3,
+		.replies = {{first, 0, 0}, {first, 0, 0}, {last, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "three turns");
+	is(kit_count(k.requests, "POST "), 3, "are three requests");
+	is(kit_count(k.requests, "CONNECTION"), 1, "on one connection");
+	AUTO_KIT closed = {.format = "anthropic",
+		.keep = 2,
+		.replies = {{first, 0, 0}, {first, 0, 0}, {last, 0, 0}}};
+	kit_run(&closed);
+	is_str(kit_outcome(&closed), "ok", "a connection that was closed between turns");
+	is(kit_count(closed.requests, "POST "), 3, "costs no request");
+	is(kit_count(closed.requests, "CONNECTION"), 2, "but another connection");
+	is(kit_count(closed.output, "retry 1 of"), 0, "and no retry");
+}
+
 static void unnamed_stream(void)
 {
 	AUTO_KIT k = {.format = "anthropic",
@@ -542,6 +569,7 @@ int main(void)
 	finishes_openai();
 	openai_quirks();
 	paths();
+	one_connection();
 	unnamed_stream();
 	repairs();
 	retries();
