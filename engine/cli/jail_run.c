@@ -54,11 +54,8 @@ static json_t *command(const struct call *c)
 /* The policy of a tool state with these grants, without a bundle and a data directory. */
 static json_t *make_policy(const struct call *c, const struct setup *s, const struct state *state)
 {
-	static const char *const names[] = {[PROFILE_AUTO] = "strict",
-		[PROFILE_STRICT] = "strict",
-		[PROFILE_HARDENED] = "hardened"};
 	struct confine confine = {.config = s->config,
-		.profile = names[s->config->sandbox.profile],
+		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
 		.bundle = s->paths.workspace,
 		.data_dir = s->paths.workspace,

@@ -73,10 +73,9 @@ static void protect_authored(struct starting *g)
 
 static int install(struct starting *g, struct err *e)
 {
-	static const char *const profiles[] = {
-		[PROFILE_STRICT] = "strict", [PROFILE_HARDENED] = "hardened"};
 	const struct bundle *b = g->start->authored->bundle;
-	const char *profile = profiles[g->start->config->sandbox.profile];
+	enum sandbox_profile set = g->start->config->sandbox.profile;
+	const char *profile = set == PROFILE_AUTO ? NULL : config_word("sandbox.profile", set);
 	if (g->start->gate && bundle_check_committed(b, profile, e))
 		return -1;
 	/* A start that died between the copy and its first journal line left one behind. */
@@ -137,7 +136,6 @@ static int apply_overlay(struct starting *g, struct err *e)
 static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
 {
 	const struct start *s = g->start;
-	const char *allow_root = getenv("AGENT6_ALLOW_ROOT");
 	char secrets[PATH_MAX];
 	const char *const hide[] = {secrets};
 	snprintf(secrets, sizeof(secrets), "%s/secrets.yaml", s->config_dir ? s->config_dir : "");
@@ -154,7 +152,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
 		.rehearsal_url = s->rehearsal_url,
-		.allow_root = s->allow_root || (allow_root && !strcmp(allow_root, "1")),
+		.allow_root = s->allow_root,
 		.allow_root_jail = s->allow_root_jail,
 		.auto_approve = s->auto_approve,
 		.exit_on_wait = s->exit_on_wait};

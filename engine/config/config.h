@@ -73,6 +73,10 @@ int config_provider_key(
 /* Whether that text can be a key. */
 int config_check_key(const char *provider, const char *key, struct err *e);
 
+/* The word that stands for `value` in a key that is a choice ("sandbox.profile", of a provider
+ * "auth"): the inverse of what its enum was read from. */
+const char *config_word(const char *key, unsigned value);
+
 /* Every effective key in the order of config.md, `value` as JSON (null: none), and who set it. */
 typedef void config_each_fn(
 	void *ctx, const char *key, const json_t *value, enum config_layer layer);

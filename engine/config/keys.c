@@ -42,6 +42,11 @@ static const char *const *key_choices(const char *name)
 	return NULL;
 }
 
+const char *config_word(const char *key, unsigned value)
+{
+	return key_choices(key)[value];
+}
+
 static unsigned choice_of(const char *name, const char *text)
 {
 	const char *const *choices = key_choices(name);
@@ -109,7 +114,7 @@ json_t *key_json(const struct key *key, const void *base)
 	case KEY_LIMIT: return json_integer(number);
 	case KEY_USD: return json_real((double)number / 1e6);
 	case KEY_FLAG: return json_boolean(*(const bool *)field);
-	case KEY_CHOICE: return json_string(key_choices(key->name)[*(const unsigned *)field]);
+	case KEY_CHOICE: return json_string(config_word(key->name, *(const unsigned *)field));
 	case KEY_LIST: return list_json(field);
 	}
 	return NULL;

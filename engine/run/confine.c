@@ -113,12 +113,12 @@ static void refuse_unpriced(struct refusals *r, const struct state *s,
 
 static void check_agent(struct refusals *r, const struct state *s, const struct confine *c)
 {
-	const struct config_role *worker = &c->config->models.worker;
-	const char *name = s->agent.provider ? s->agent.provider : worker->provider;
-	const char *model = s->agent.model ? s->agent.model : worker->model;
-	const struct config_provider *p = config_provider(c->config, name);
+	const char *model;
+	const struct config_provider *p = plan_provider(c->config, s, &model);
 	char why[512];
 	if (!p) {
+		const char *own = s->agent.provider,
+			   *name = own ? own : c->config->models.worker.provider;
 		const char *before = name ? "the provider " : "no model provider";
 		snprintf(why, sizeof(why),
 			"%s%s is %sconfigured; `agent6 connect` adds one, and "
@@ -388,15 +388,13 @@ static json_t *channels(const struct config_sandbox *sandbox,
 json_t *confine_agent(const struct confine *c, const struct config_provider *const *providers,
 	size_t count, const char *state_dir)
 {
-	static const char *const networks[] = {[AGENT_NETWORK_PROVIDERS] = "providers",
-		[AGENT_NETWORK_LOCAL] = "local",
-		[AGENT_NETWORK_OPEN] = "open"};
 	const struct config_sandbox *sandbox = &c->config->sandbox;
 	json_t *cap = sandbox->max_egress_bytes >= 0
 			      ? json_integer((json_int_t)sandbox->max_egress_bytes)
 			      : json_null();
 	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:o,s:o,s:s?}", "version", 1, "profile", c->profile,
-		"agent_network", networks[sandbox->agent_network], "workspace", c->workspace,
-		"state_dir", state_dir, "channels", channels(sandbox, providers, count),
-		"max_egress_bytes", cap, "upstream_proxy", sandbox->upstream_proxy);
+		"agent_network", config_word("sandbox.agent_network", sandbox->agent_network),
+		"workspace", c->workspace, "state_dir", state_dir, "channels",
+		channels(sandbox, providers, count), "max_egress_bytes", cap, "upstream_proxy",
+		sandbox->upstream_proxy);
 }

@@ -86,20 +86,17 @@ static json_t *prices(const struct config_provider *p, const char *model)
 static json_t *provider(const struct plan_env *env, const struct step *step,
 	const struct config_provider *p, const char *model)
 {
-	static const char *const formats[] = {
-		[API_ANTHROPIC] = "anthropic", [API_OPENAI] = "openai"};
-	static const char *const auths[] = {
-		[AUTH_X_API_KEY] = "x-api-key", [AUTH_BEARER] = "bearer", [AUTH_NONE] = "none"};
 	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%d/%s", p->base_url,
 					       (unsigned long long)step->seq, step->attempt,
 					       step->state->name)
 				     : json_string(p->base_url);
 	return json_pack("{s:s,s:s,s:o,s:s,s:s?,s:s?,s:n,s:I,s:I,s:I,s:I,s:o}", "name", p->name,
-		"api_format", formats[p->api_format], "base_url", url, "auth", auths[p->auth],
-		"api_version", p->api_version, "ca_file", p->ca_file, "key", "connect_timeout_secs",
-		(json_int_t)p->connect_timeout_secs, "idle_timeout_secs",
-		(json_int_t)p->idle_timeout_secs, "timeout_secs", (json_int_t)p->timeout_secs,
-		"max_retries", (json_int_t)p->max_retries, "prices", prices(p, model));
+		"api_format", config_word("api_format", p->api_format), "base_url", url, "auth",
+		config_word("auth", p->auth), "api_version", p->api_version, "ca_file", p->ca_file,
+		"key", "connect_timeout_secs", (json_int_t)p->connect_timeout_secs,
+		"idle_timeout_secs", (json_int_t)p->idle_timeout_secs, "timeout_secs",
+		(json_int_t)p->timeout_secs, "max_retries", (json_int_t)p->max_retries, "prices",
+		prices(p, model));
 }
 
 static json_t *reviewer(const struct plan_env *env, const struct step *step)
@@ -141,10 +138,6 @@ static json_t *request(const struct plan_env *env, const struct position *p,
 /* How commands may be run in `run` mode; an agent that only reads runs none. */
 static json_t *commands(const struct plan_env *env, const struct state *s)
 {
-	static const char *const run[] = {
-		[RUN_COMMANDS_NO] = "no", [RUN_COMMANDS_ASK] = "ask", [RUN_COMMANDS_YES] = "yes"};
-	static const char *const approval[] = {
-		[APPROVAL_AUTO] = "auto", [APPROVAL_CONFIRM] = "confirm", [APPROVAL_STEP] = "step"};
 	const struct config *c = env->confine.config;
 	const struct config_list *argv = &c->workflow.verify_command;
 	json_t *policy = confine_command_policy(&env->confine);
@@ -153,10 +146,10 @@ static json_t *commands(const struct plan_env *env, const struct state *s)
 	for (size_t i = 0; i < argv->count; i++)
 		json_array_append_new(verify, json_string(argv->items[i]));
 	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:I,s:I}", "policy", policy, "run",
-		run[c->sandbox.run_commands], "approval", approval[c->approval.mode],
-		"auto_approve", env->auto_approve, "verify", verify, "timeout_secs",
-		(json_int_t)s->timeout_secs, "verify_timeout_secs",
-		(json_int_t)c->workflow.verify_timeout_secs);
+		config_word("sandbox.run_commands", c->sandbox.run_commands), "approval",
+		config_word("approval.default", c->approval.mode), "auto_approve",
+		env->auto_approve, "verify", verify, "timeout_secs", (json_int_t)s->timeout_secs,
+		"verify_timeout_secs", (json_int_t)c->workflow.verify_timeout_secs);
 }
 
 /* A cap that earlier attempts used up needs no provider to say so. */
