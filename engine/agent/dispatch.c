@@ -2,7 +2,7 @@
 
 #include "agent/ask.h"
 #include "agent/emit.h"
-#include "agent/policy/scrub.h"
+#include "agent/policy/filter.h"
 #include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -54,29 +54,14 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 	return false;
 }
 
-/* What a tool said, as the model may see it: without secrets, and with a word about text that reads
- * like instructions. The text itself stays byte for byte what it was, so that edits can match it.
- */
 static void add_data(
 	struct dispatch *d, const struct tool *tool, const struct buf *said, struct buf *out)
 {
-	struct redact_tally tally = {{0}};
-	size_t markers = 0;
-	AUTO_BUF plain;
-	buf_init(&plain, RESULT_CAP_BYTES);
-	buf_adds(&plain, "");
-	redact_text(d->redact, said->data, said->len, &plain, &tally);
+	struct filter f = {d->redact, tool->is_command};
+	struct filtered seen;
 	buf_adds(out, TOOL_DATA_MARK);
-	if (tool->is_command) {
-		scrub_text(plain.data, plain.len, out, &markers);
-	} else if (!plain.failed) {
-		markers = scrub_count(plain.data, plain.len);
-		buf_add(out, plain.data, plain.len);
-	}
-	if (markers && !tool->is_command)
-		buf_addf(out, "\n[agent6: %zu possible injection markers in this text]", markers);
-	out->failed = out->failed || plain.failed;
-	report_filtered(tool->name, &tally, markers);
+	filter_text(&f, said->data, said->len, out, &seen);
+	report_filtered(tool->name, &seen.tally, seen.markers);
 }
 
 static bool run_tool(struct dispatch *d, const char *name, const json_t *arguments, struct buf *out)

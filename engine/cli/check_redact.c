@@ -1,5 +1,4 @@
-#include "agent/policy/redact.h"
-#include "agent/policy/scrub.h"
+#include "agent/policy/filter.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "cli/verb.h"
@@ -8,50 +7,21 @@
 
 enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
 
-struct filter {
-	const struct redact *redact;
-	bool command; /* a command printed it; else a file holds it */
-};
-
-struct seen {
-	struct redact_tally tally;
-	size_t markers;
-};
-
-/* What a command printed is scrubbed; what a file holds stays as it is but for its secrets, with a
- * word about markers beside it. */
-static int filter(
-	const struct filter *f, const char *text, size_t len, struct buf *out, struct seen *seen)
-{
-	AUTO_BUF plain;
-	buf_init(&plain, INPUT_BYTES_MAX);
-	buf_adds(&plain, "");
-	*seen = (struct seen){.markers = 0};
-	if (redact_text(f->redact, text, len, &plain, &seen->tally))
-		return -1;
-	if (f->command)
-		return scrub_text(plain.data, plain.len, out, &seen->markers);
-	seen->markers = scrub_count(plain.data, plain.len);
-	buf_add(out, plain.data, plain.len);
-	if (seen->markers)
-		buf_addf(out, "\n[agent6: %zu possible injection markers in this text]\n",
-			seen->markers);
-	return out->failed ? -1 : 0;
-}
-
 static int filter_whole(const struct filter *f)
 {
 	AUTO_BUF in, out;
 	struct err e = ERR_NONE;
-	struct seen seen;
+	struct filtered seen;
 	buf_init(&in, INPUT_BYTES_MAX);
 	buf_init(&out, INPUT_BYTES_MAX);
 	buf_adds(&in, "");
 	if (io_read_all(STDIN_FILENO, &in, "the text", &e) ||
-		filter(f, in.data, in.len, &out, &seen)) {
+		filter_text(f, in.data, in.len, &out, &seen)) {
 		fprintf(stderr, "agent6: %s\n", e.text[0] ? e.text : "the text is too long");
 		return EXIT_REFUSED;
 	}
+	if (!f->command && seen.markers)
+		buf_addc(&out, '\n'); /* behind the word about them */
 	return io_write(STDOUT_FILENO, out.data ? out.data : "", out.len) ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -68,13 +38,13 @@ static json_t *tally_json(const struct redact_tally *tally)
 static int filter_line(const struct filter *f, const char *line, size_t len)
 {
 	AUTO_BUF out;
-	struct seen seen;
+	struct filtered seen;
 	buf_init(&out, INPUT_BYTES_MAX);
 	buf_adds(&out, "");
 	json_auto_t *doc = json_read(line, len, INPUT_BYTES_MAX, NULL);
 	const json_t *text = json_object_get(doc, "text");
 	if (!json_is_string(text) ||
-		filter(f, json_string_value(text), json_string_length(text), &out, &seen))
+		filter_text(f, json_string_value(text), json_string_length(text), &out, &seen))
 		return -1;
 	json_auto_t *answer = json_pack("{s:s%, s:o, s:I}", "text", out.data, out.len, "redacted",
 		tally_json(&seen.tally), "markers", (json_int_t)seen.markers);
