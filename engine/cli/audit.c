@@ -43,15 +43,21 @@ static void print_line(const json_t *fields)
 		"count", "endpoint", "what", "method", "reason", "error"};
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
-	buf_addf(&line, "%.19sZ  ", text_of(fields, "ts"));
+	char when[20];
+	snprintf(when, sizeof(when), "%s", text_of(fields, "ts"));
+	text_clean(&line, when, SIZE_MAX);
+	buf_adds(&line, "Z  ");
 	size_t at = line.len;
-	buf_adds(&line, text_of(fields, "t"));
+	text_clean(&line, text_of(fields, "t"), 64);
 	text_pad(&line, at, 19);
 	text_clean(&line, text_of(fields, "id"), 64);
 	buf_adds(&line, "/");
 	text_clean(&line, text_of(fields, "state"), 64);
-	if (*text_of(fields, "level"))
-		buf_addf(&line, "  [%s]", text_of(fields, "level"));
+	if (*text_of(fields, "level")) {
+		buf_adds(&line, "  [");
+		text_clean(&line, text_of(fields, "level"), 64);
+		buf_addc(&line, ']');
+	}
 	if (json_object_get(fields, "argv")) {
 		buf_adds(&line, "  ");
 		question_show_argv(&line, json_object_get(fields, "argv"));

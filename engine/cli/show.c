@@ -31,9 +31,10 @@ void show_init(struct show *s, const struct call *c)
 static void paint(const struct show *s, struct buf *out, const char *code, const char *text)
 {
 	if (s->colour)
-		buf_addf(out, "\033[%sm%s\033[0m", code, text);
-	else
-		buf_adds(out, text);
+		buf_addf(out, "\033[%sm", code);
+	text_clean(out, text, SIZE_MAX);
+	if (s->colour)
+		buf_adds(out, "\033[0m");
 }
 
 /* A terminal that was made narrower since has broken the line into several. */
@@ -179,10 +180,14 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 	(void)elapsed_ms;
 	size_t i;
 	json_t *override;
-	buf_addf(line, "machine %s, %.*s, profile %s", text_of(fields, "machine"), DIGEST_COLUMNS,
+	AUTO_BUF text;
+	buf_init(&text, LINE_BYTES_MAX);
+	buf_addf(&text, "machine %s, %.*s, profile %s", text_of(fields, "machine"), DIGEST_COLUMNS,
 		text_of(fields, "bundle"), text_of(fields, "profile"));
 	json_array_foreach (json_object_get(fields, "overrides"), i, override)
-		buf_addf(line, ", %s", json_string_value(override));
+		if (json_is_string(override))
+			buf_addf(&text, ", %s", json_string_value(override));
+	text_clean(line, text.data, SIZE_MAX);
 	(void)s;
 }
 

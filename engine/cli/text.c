@@ -146,7 +146,8 @@ void text_duration(struct buf *out, int64_t ms)
 void text_when(struct buf *out, const char *instant)
 {
 	enum { DATE = 10, TIME = 8 };
-	if (strlen(instant) > DATE + TIME)
+	size_t plain = strspn(instant, "0123456789-T:.Z");
+	if (plain > DATE + TIME && !instant[plain])
 		buf_addf(out, "%.*s %.*s UTC", DATE, instant, TIME, instant + DATE + 1);
 	else
 		text_clean(out, instant, DATE + TIME);

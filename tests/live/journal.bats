@@ -92,6 +92,34 @@ END
 	[[ -e $dir/data/made ]]
 }
 
+@test "what a journal was made to say does not drive the terminal" {
+	machine_file told <<'END'
+initial: done
+budget: {max_transitions: 9}
+states:
+  done: {kind: terminal, status: ok, reason: said, notify: {message: told, level: warn}}
+END
+	go told --allow-uncommitted
+	local file line chain key words odd='\\u001b]0;title\\u0007\\u009b31m\\u202e\\r'
+	file=$(instance told)/journal.jsonl
+	cp "$file" "$SCRATCH/kept"
+	for key in machine bundle profile level message instance agent6 reason status cause ts; do
+		chain=$(printf '%064d' 0)
+		sed -E "s/,\"h\":\"[0-9a-f]{64}\"\}\$/}/; s/\"$key\":\"[^\"]*\"/\"$key\":\"$odd\"/" "$SCRATCH/kept" |
+			while read -r line; do
+				chain=$(printf '%s%s' "$chain" "$line" | sha256sum | cut -c1-64)
+				printf '%s,"h":"%s"}\n' "${line%\}}" "$chain"
+			done >"$file"
+		grep -qF "$key\":\"\\u001b" "$file"
+		for line in 'replay told' 'watch told' 'status told' list 'report told -o page.html' 'verify told'; do
+			read -ra words <<<"$line"
+			run timeout 5 "$AGENT6_BIN/agent6" machine "${words[@]}"
+			echo "$key, $line: $status $output"
+			run ! env LC_ALL=C grep -qE $'\033|\007|\302\233|\342\200\256|\r' <<<"$output"
+		done
+	done
+}
+
 @test "a pipe in the place of a file of the instance is refused, and nobody waits for it" {
 	go counter
 	local dir file verb
