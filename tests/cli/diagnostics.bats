@@ -84,6 +84,7 @@ bundles() {
 	with touch 'a\b'
 	with truncate -s 17M x
 	printf 'no archive' >flow.asm
+	said machine check ../nowhere
 	said machine check ../flow.asm
 	with true
 	(cd repo && agent6 machine pack ../b -o ../signed.asm)
