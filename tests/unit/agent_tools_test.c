@@ -250,6 +250,22 @@ static void searching(void)
 	is_str(call("grep", "{\"pattern\":\"^int y;$\",\"path\":\"src/m.c\"}", NULL),
 		"src/m.c:2: int y;\n", "one file");
 	is_str(call("grep", "{\"pattern\":\"SECRET\"}", NULL), "(no match)\n", "nothing outside");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"glob\":\"*.{log,c}\"}", NULL),
+		"keep.log:1: E42 kept\nsrc/m.c:1: int x; /* E42 */\n", "alternatives in a glob");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"glob\":\"src/*.{c,h}\"}", NULL),
+		"src/m.c:1: int x; /* E42 */\n", "and in a path's");
+	is_str(call("grep", "{\"pattern\":\"E42\",\"glob\":\"*.rs\"}", NULL),
+		"(no match: the glob and .gitignore leave no file to search)\n",
+		"a search of nothing says so");
+	is_str(call("grep", "{\"pattern\":\"E\\\\d+ k\"}", NULL), "keep.log:1: E42 kept\n",
+		"a digit by its Perl name");
+	is_str(call("grep", "{\"pattern\":\"^E4[\\\\d] k\"}", NULL),
+		"(no match; in brackets a backslash means itself: write [0-9], not [\\d])\n",
+		"which a bracket has not");
+	is_str(call("grep", "{\"pattern\":\"E43\\\\|E44\"}", NULL),
+		"(no match; alternatives are written a|b here: \\| is a bar in the text)\n",
+		"a bar in the older spelling");
+	refused("grep", "{\"pattern\":\"(?i)e42\"}", "(?...) is not known");
 	refused("grep", "{\"pattern\":\"(\"}", "not a POSIX extended regular expression");
 	refused("grep", "{\"pattern\":\"\"}", "1 to 1000 bytes");
 	refused("grep", "{\"pattern\":\"x\",\"path\":\"up\"}", "leads out of the workspace");

@@ -103,7 +103,7 @@ const struct tool tool_grep = {
 	.args = {{"pattern", "the POSIX extended regular expression", ARG_STR, true, NULL},
 		{"path", "a directory or file to search, default the whole workspace", ARG_STR,
 			false, NULL},
-		{"glob", "only files whose name (or path, with a slash) matches, as *.c", ARG_STR,
-			false, NULL}},
+		{"glob", "only files whose name (or path, with a slash) matches, as *.{c,h}",
+			ARG_STR, false, NULL}},
 	.run = grep,
 };

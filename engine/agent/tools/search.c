@@ -19,6 +19,7 @@ enum {
 	FILE_CAP_BYTES = 16 * 1024 * 1024,
 	LINE_SHOWN_BYTES = 300,
 	IGNORE_CAP_BYTES = 256 * 1024,
+	PATTERN_CAP_BYTES = 64 * 1024,
 };
 
 struct walk {
@@ -29,6 +30,7 @@ struct walk {
 	char path[PATH_MAX]; /* of the entry at hand, relative to the workspace */
 	size_t start;        /* where in it what lies below the starting point begins */
 	size_t depth;
+	const char *note; /* on why nothing was found */
 };
 
 static bool is_over(const struct walk *w)
@@ -88,14 +90,29 @@ static void search_fd(struct walk *w, int fd)
 		search_text(w, text.data, text.len);
 }
 
-static bool is_wanted(const struct walk *w, const char *name)
+static bool fits_glob(const struct walk *w, const char *glob, const char *name)
 {
-	const char *glob = w->search->glob;
-	if (!glob)
-		return true;
+	const char *open = strchr(glob, '{'), *close = open ? strchr(open, '}') : NULL;
+	for (const char *at = close ? open + 1 : NULL; at && at <= close;) {
+		char one[PATH_MAX];
+		size_t len = strcspn(at, ",}");
+		int n = snprintf(one, sizeof(one), "%.*s%.*s%s", (int)(open - glob), glob, (int)len,
+			at, close + 1);
+		if (n > 0 && (size_t)n < sizeof(one) && fits_glob(w, one, name))
+			return true;
+		at += len + 1;
+	}
+	if (close)
+		return false;
 	if (!strchr(glob, '/'))
 		return !fnmatch(glob, name, 0);
 	return !fnmatch(glob, below(w), 0) || ignore_glob(glob, below(w));
+}
+
+static bool is_wanted(const struct walk *w, const char *name)
+{
+	const char *glob = w->search->glob;
+	return !glob || fits_glob(w, glob, name);
 }
 
 static void load_ignore(int dir_fd, const struct ignore *parent, size_t prefix, struct ignore *out)
@@ -165,10 +182,19 @@ static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent)
 	w->depth--;
 }
 
+static void say_nothing(const struct walk *w)
+{
+	if (w->files + w->skipped)
+		buf_addf(w->out, "(no match%s%s)\n", w->note ? "; " : "", w->note ? w->note : "");
+	else
+		buf_addf(w->out, "(no match: %s no file to search)\n",
+			w->search->glob ? "the glob and .gitignore leave" : "here is");
+}
+
 static void conclude(const struct walk *w)
 {
 	if (!w->hits)
-		buf_adds(w->out, "(no match)\n");
+		say_nothing(w);
 	if (w->hits >= SEARCH_HITS_MAX)
 		buf_addf(w->out, "(stopped at %d hits; narrow the pattern, the path or the glob)\n",
 			SEARCH_HITS_MAX);
@@ -208,16 +234,64 @@ static void search_tree(struct walk *w, int fd)
 	walk_down(w, root, where ? where : "", NULL, fd);
 }
 
+/* Behind a bracket expression, whose "]" may come first. */
+static const char *skip_bracket(const char *at)
+{
+	at += 1 + (at[1] == '^');
+	at += *at == ']';
+	while (*at && *at != ']') {
+		const char *end = *at == '[' && strchr(":.=", at[1]) ? strchr(at + 2, ']') : NULL;
+		at = end ? end + 1 : at + 1;
+	}
+	return at + (*at == ']');
+}
+
+/* Models write Perl's expressions. What has the same meaning under another name is translated; what
+ * silently means something else gets a note for when nothing is found. */
+static void translate(const char *pattern, struct buf *out, const char **note)
+{
+	for (const char *at = pattern; *at;) {
+		const char *from = at;
+		if (*at == '[') {
+			at = skip_bracket(at);
+			if (memmem(from, (size_t)(at - from), "\\", 1))
+				*note = "in brackets a backslash means itself: write [0-9], not "
+					"[\\d]";
+		} else {
+			at += *at == '\\' && at[1] ? 2 : 1;
+		}
+		if (at - from == 2 && !memcmp(from, "\\|", 2))
+			*note = "alternatives are written a|b here: \\| is a bar in the text";
+		if (at - from == 2 && !memcmp(from, "\\d", 2))
+			buf_adds(out, "[0-9]");
+		else if (at - from == 2 && !memcmp(from, "\\D", 2))
+			buf_adds(out, "[^0-9]");
+		else
+			buf_add(out, from, (size_t)(at - from));
+	}
+}
+
+static int compile(struct walk *w, struct buf *out)
+{
+	AUTO_BUF pattern;
+	buf_init(&pattern, PATTERN_CAP_BYTES);
+	translate(w->search->pattern, &pattern, &w->note);
+	int rc = pattern.data ? regcomp(&w->regex, pattern.data, REG_EXTENDED | REG_NEWLINE)
+			      : REG_BADPAT;
+	if (rc) {
+		char why[200];
+		regerror(rc, &w->regex, why, sizeof(why));
+		buf_addf(out, "The pattern is not a POSIX extended regular expression: %s.%s", why,
+			strstr(w->search->pattern, "(?") ? " (?...) is not known here." : "");
+	}
+	return rc;
+}
+
 int search_run(const struct search *s, int fd, struct buf *out)
 {
 	struct walk w = {.search = s, .out = out};
-	int rc = regcomp(&w.regex, s->pattern, REG_EXTENDED | REG_NEWLINE);
-	if (rc) {
-		char why[200];
-		regerror(rc, &w.regex, why, sizeof(why));
-		buf_addf(out, "The pattern is not a POSIX extended regular expression: %s.", why);
+	if (compile(&w, out))
 		return -1;
-	}
 	if (s->is_file)
 		search_fd(&w, fd);
 	else
