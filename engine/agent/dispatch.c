@@ -68,7 +68,9 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 {
 	const struct tool *tool = tool_find(name, d->mode);
 	if (!tool) {
-		buf_addf(out, "There is no tool %.*s here.", NAME_SHOWN, name);
+		buf_addf(out, "There is no tool %.*s here. There are ", NAME_SHOWN, name);
+		tool_names(d->mode, out);
+		buf_adds(out, " and " FINISH_NAME ".");
 		return false;
 	}
 	if (tool_check(tool, arguments, out))

@@ -487,6 +487,16 @@ static void circles(void)
 	has_str(many.requests, "Not executed: too many calls", "calls over the limit are answered");
 }
 
+static void unknown_tool(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_TURN("bash", "{}"), 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	has_str(k.requests,
+		"There is no tool bash here. There are read_file, list_dir, grep and finish_run.",
+		"a tool that there is not draws the list of those that there are");
+}
+
 static void stops(void)
 {
 	AUTO_KIT refused = {.format = "anthropic",
@@ -579,6 +589,7 @@ int main(void)
 	budgets();
 	clocks();
 	circles();
+	unknown_tool();
 	stops();
 	bad_requests();
 	memory();

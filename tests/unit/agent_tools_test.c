@@ -133,7 +133,23 @@ static void reading(void)
 	refused("read_file", "{\"path\":\"a.txt\",\"start_line\":0}", "at least 1");
 	refused("read_file", "{\"path\":1}", "must be a string");
 	refused("read_file", "{}", "is missing");
-	refused("read_file", "{\"path\":\"a.txt\",\"offset\":3}", "no argument offset");
+	refused("read_file", "{\"path\":\"a.txt\",\"offset\":3}",
+		"no argument offset; it takes path, start_line, end_line");
+	refused("read_file", "{\"path\":\"a.txt\",\"start_line\":\"3\"}",
+		"a number without quotes");
+	refused("read_file", "{\"path\":\"src\"}", "use list_dir");
+	refused("list_dir", "{\"path\":\"a.txt\"}", "use read_file");
+	refused("read_file", "{\"path\":\"src/n.c\"}", "does not exist; did you mean src/m.c?");
+	refused("read_file", "{\"path\":\"atxt\"}", "did you mean a.txt?");
+	refused("read_file", "{\"path\":\"zebra.txt\"}", "zebra.txt does not exist.");
+	refused("read_file", "{\"path\":\"up/secre\"}", "leads out of the workspace");
+	has_str(call("list_dir", "{}", NULL), "a.txt\t13 bytes", "the root needs no name");
+	const struct tool *edit = tool_find("apply_edit", TOOL_IN_RUN);
+	json_auto_t *flat = json_pack("{s:s, s:s}", "path", "a", "edits", "[]");
+	AUTO_BUF said;
+	buf_init(&said, OUT_CAP_BYTES);
+	is(tool_check(edit, flat, &said), -1, "a list in a string is none");
+	has_str(said.data, "must be a list, not a string that holds one", "which is said");
 }
 
 static void pages(void)

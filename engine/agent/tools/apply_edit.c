@@ -312,7 +312,7 @@ const struct tool tool_apply_edit = {
 		"once in the file as it is now. create: makes a new file with new_string.",
 	.modes = TOOL_IN_RUN,
 	.args = {{"path", "the file, relative to the workspace", ARG_STR, true, NULL},
-		{"edits", "the edits", ARG_LIST, true,
+		{"edits", "a list of {kind, old_string, new_string}", ARG_LIST, true,
 			"{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\","
 			"\"enum\":["
 			"\"replace\",\"create\"]},\"old_string\":{\"type\":\"string\"},\"new_"

@@ -102,7 +102,7 @@ const struct tool tool_list_dir = {
 	.description = "Lists a directory of the workspace: sorted names, directories with a "
 		       "trailing slash, files with their size.",
 	.modes = TOOL_IN_AGENT | TOOL_IN_RUN,
-	.args = {{"path", "the directory, relative to the workspace; . for its root", ARG_STR, true,
-		NULL}},
+	.args = {{"path", "the directory, relative to the workspace, default its root", ARG_STR,
+		false, NULL}},
 	.run = list_dir,
 };

@@ -2,9 +2,13 @@
 
 #include "base/beneath.h"
 #include "base/io.h"
+#include "base/near.h"
 #include "base/path.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+
+enum { NAMES_MAX = 1000 };
 
 const char *place_kind(mode_t mode)
 {
@@ -42,7 +46,7 @@ static int refuse(struct buf *out, const char *path, int number)
 	if (number == EXDEV)
 		buf_adds(out, " leads out of the workspace; nothing outside it can be reached.");
 	else if (number == ENOENT)
-		buf_adds(out, " does not exist.");
+		buf_adds(out, " does not exist");
 	else if (number == ENOTDIR)
 		buf_adds(out, " does not exist: a part of the path is not a directory.");
 	else
@@ -77,6 +81,53 @@ static bool lies_hidden(const struct tool_context *t, int fd)
 	return false;
 }
 
+/* The name in `dir` that is most like `name`. Heap; NULL: none is. */
+static char *nearest(DIR *dir, const char *name)
+{
+	char *names[NAMES_MAX], *found = NULL;
+	size_t count = 0;
+	for (const struct dirent *d; count < NAMES_MAX && (d = readdir(dir));)
+		names[count++] = strdup(d->d_name);
+	const char *near = near_name(name, (const char *const *)names, count);
+	if (near)
+		found = strdup(near);
+	while (count)
+		free(names[--count]);
+	return found;
+}
+
+/* "; did you mean src/m.c?" where its directory holds something like it, else a full stop. */
+static void suggest(const struct tool_context *t, const char *path, struct buf *out)
+{
+	AUTO_BUF ignored;
+	buf_init(&ignored, TOOL_TEXT_CAP_BYTES);
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	AUTO_FREE char *parent = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+	int fd = parent ? place_open_dir(t, parent, &ignored) : -1;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	AUTO_FREE char *near = dir ? nearest(dir, name) : NULL;
+	if (near) {
+		buf_adds(out, "; did you mean ");
+		tool_show(out, slash ? parent : "");
+		tool_show(out, near);
+		buf_addc(out, '?');
+	} else {
+		buf_addc(out, '.');
+	}
+	if (dir)
+		closedir(dir);
+	else
+		own_close(&fd);
+}
+
+/* What else would do with what is there. */
+static const char *other_tool(mode_t there, mode_t wanted)
+{
+	if (S_ISDIR(there) && S_ISREG(wanted))
+		return "; use list_dir.";
+	return S_ISREG(there) && S_ISDIR(wanted) ? "; use read_file." : ".";
+}
+
 /* Looks first: opening a device or a pipe can have effects of its own. What is then opened must be
  * the very thing that was looked at. */
 static int open_kind(const struct tool_context *t, const char *path, mode_t kind, struct stat *st,
@@ -86,6 +137,14 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	if (!relative)
 		return -1;
 	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
+	if (look < 0 && errno == ENOENT) {
+		refuse(out, path, ENOENT);
+		if (kind == S_IFREG)
+			suggest(t, path, out);
+		else
+			buf_addc(out, '.');
+		return -1;
+	}
 	if (look < 0 || fstat(look, st))
 		return refuse(out, path, errno);
 	if (place_is_hidden(t, st) || lies_hidden(t, look)) {
@@ -95,7 +154,8 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	}
 	if ((st->st_mode & S_IFMT) != kind) {
 		tool_show(out, path);
-		buf_addf(out, " is %s, not %s.", place_kind(st->st_mode), place_kind(kind));
+		buf_addf(out, " is %s, not %s%s", place_kind(st->st_mode), place_kind(kind),
+			other_tool(st->st_mode, kind));
 		return -1;
 	}
 	int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (kind == S_IFDIR ? O_DIRECTORY : 0);

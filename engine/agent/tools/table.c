@@ -17,6 +17,16 @@ const struct tool *tool_find(const char *name, unsigned mode)
 	return NULL;
 }
 
+void tool_names(unsigned mode, struct buf *out)
+{
+	const char *between = "";
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+		if (tools[i]->modes & mode) {
+			buf_addf(out, "%s%s", between, tools[i]->name);
+			between = ", ";
+		}
+}
+
 static json_t *arg_schema(const struct tool_arg *a)
 {
 	static const char *const types[] = {"string", "integer", "array"};
@@ -69,9 +79,26 @@ static bool kind_is(enum tool_arg_kind kind, const json_t *value)
 	return false;
 }
 
+static void say_taken(const struct tool *tool, struct buf *out)
+{
+	const struct tool_arg *a = tool->args;
+	buf_adds(out, a->name ? "it takes " : "it takes none");
+	for (; a->name; a++)
+		buf_addf(out, "%s%s", a->name, a[1].name ? ", " : "");
+	buf_adds(out, ".\n");
+}
+
+/* As models get it wrong: a list or a number in quotes. */
+static const char *kind_name(enum tool_arg_kind kind, const json_t *value)
+{
+	static const char *const kinds[] = {
+		"a string", "an integer, a number without quotes", "a list"};
+	bool quoted = kind == ARG_LIST && json_is_string(value);
+	return quoted ? "a list, not a string that holds one" : kinds[kind];
+}
+
 int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out)
 {
-	static const char *const kinds[] = {"a string", "an integer", "a list"};
 	size_t before = out->len;
 	const char *key;
 	json_t *value;
@@ -79,11 +106,13 @@ int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out
 		buf_addf(out, "The arguments of %s must be one JSON object.\n", tool->name);
 	json_object_foreach ((json_t *)(uintptr_t)arguments, key, value) {
 		const struct tool_arg *a = arg_find(tool, key);
-		if (!a)
-			buf_addf(out, "%s has no argument %.80s.\n", tool->name, key);
-		else if (!kind_is(a->kind, value) && (a->required || !json_is_null(value)))
+		if (!a) {
+			buf_addf(out, "%s has no argument %.80s; ", tool->name, key);
+			say_taken(tool, out);
+		} else if (!kind_is(a->kind, value) && (a->required || !json_is_null(value))) {
 			buf_addf(out, "Argument %s of %s must be %s.\n", key, tool->name,
-				kinds[a->kind]);
+				kind_name(a->kind, value));
+		}
 	}
 	for (const struct tool_arg *a = tool->args; a->name; a++)
 		if (a->required && !json_object_get(arguments, a->name))

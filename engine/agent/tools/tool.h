@@ -73,6 +73,8 @@ struct tool {
 
 /* The tool called `name` in `mode`; NULL: there is none. */
 const struct tool *tool_find(const char *name, unsigned mode);
+/* Appends their names: "read_file, list_dir". */
+void tool_names(unsigned mode, struct buf *out);
 /* [{name, description, input_schema}] of the tools of `mode`. */
 json_t *tool_declarations(unsigned mode);
 /* Checks `arguments` against the declaration; every problem is one line in `out`. */
