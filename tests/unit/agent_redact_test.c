@@ -49,6 +49,8 @@ static const struct {
 	{"Authorization: Bearer $TOKEN", NULL},
 	{"https://user:hunter2@host/x", "https://user:[REDACTED:url-password]@host/x"},
 	{"postgres://app:s3cr3t@db:5432/x", "postgres://app:[REDACTED:url-password]@db:5432/x"},
+	{"https://glpat-abcdefghij0123456789:x-oauth-basic@host/a",
+		"https://[REDACTED:token]:[REDACTED:url-password]@host/a"},
 	{"https://host:8080/x@y", NULL},
 	{"https://user:$PASS@host/", NULL},
 	/* names */
@@ -133,6 +135,28 @@ static void nested(void)
 	redact_add(&r, "hunter22hunter23");
 	AUTO_FREE char *got = redacted(&r, "a hunter22hunter23, b hunter22", NULL);
 	is_str(got, "a [REDACTED:key], b [REDACTED:key]", "the longest secret counts");
+	redact_done(&r);
+}
+
+/* What looks like a secret begins or ends in the middle of one that is known. */
+static void overlapping(void)
+{
+	static const char *const rows[][2] = {
+		{"https://known;secret=1:pass@host/",
+			"https://[REDACTED:key]:[REDACTED:url-password]@host/"},
+		{"API_KEY=known;secret=1 z", "API_KEY=[REDACTED:credential] z"},
+		{"API_KEY=is-known;secret=1 z", "API_KEY=[REDACTED:credential] z"},
+		{"://known;secret=1known;secret=1:b@h",
+			"://[REDACTED:key][REDACTED:key]:[REDACTED:url-password]@h"},
+		{"Cookie: a'known;secret=1'", "Cookie: a'[REDACTED:key]'"},
+		{"Cookie: abcdknown;secret=1'", "Cookie: [REDACTED:authorization]'"},
+		{"sk-abcdefghij012345known;secret=1", "[REDACTED:token]"}};
+	struct redact r = {0};
+	redact_add(&r, "known;secret=1");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_FREE char *got = redacted(&r, rows[i][0], NULL);
+		is_str(got, rows[i][1], "%s", rows[i][0]);
+	}
 	redact_done(&r);
 }
 
@@ -252,6 +276,7 @@ int main(void)
 	configured();
 	numbered();
 	nested();
+	overlapping();
 	markers();
 	return tap_done();
 }

@@ -182,26 +182,72 @@ static bool match_any(const struct redact *r, unsigned ignored_kinds, struct pla
 	return false;
 }
 
+/* A secret of that kind; from == to: none. */
+struct span {
+	size_t from, to;
+	enum redact_kind kind;
+};
+
+struct replacing {
+	const struct redact *r;
+	struct place all;
+	struct buf *out;
+	struct redact_tally *tally;
+	size_t begun;    /* what stands before it is written */
+	struct span due; /* found with words in front of it that are kept, and may hold others */
+};
+
+/* Where a secret ends: with what only looks like one goes all of each known one that begins in it.
+ */
+static void put_mark(struct replacing *x, struct span s)
+{
+	for (struct place p = {x->all.text, x->all.len, s.from}; p.at < s.to; p.at++) {
+		struct match m;
+		if (match_key(x->r, p, &m) && p.at + m.secret > s.to)
+			s.to = p.at + m.secret;
+	}
+	buf_add(x->out, x->all.text + x->begun, s.from - x->begun);
+	buf_addf(x->out, REDACT_MARK "%s]", redact_kind_name(s.kind));
+	if (x->tally)
+		x->tally->of[s.kind]++;
+	x->begun = s.to;
+	if (x->due.from < s.to)
+		x->due.from = s.to;
+	if (x->due.to <= x->due.from)
+		x->due = (struct span){0};
+}
+
+static void put_off(struct replacing *x, struct span s)
+{
+	if (!x->due.to) {
+		x->due = s;
+		return;
+	}
+	x->due.from = s.from < x->due.from ? s.from : x->due.from;
+	x->due.to = s.to > x->due.to ? s.to : x->due.to;
+}
+
 static int replace(const struct redact *r, unsigned ignored_kinds, struct place all,
 	struct buf *out, struct redact_tally *tally)
 {
-	const char *text = all.text;
-	size_t len = all.len;
-	size_t begun = 0;
-	for (size_t i = 0; i < len;) {
+	struct replacing x = {.r = r, .all = all, .out = out, .tally = tally};
+	for (size_t i = 0; i < all.len;) {
 		struct match m;
-		enum redact_kind kind;
-		if (!match_any(r, ignored_kinds, (struct place){text, len, i}, &m, &kind)) {
-			i++;
-			continue;
+		struct span s = x.due;
+		bool found = x.due.to && i == x.due.from;
+		if (!found && match_any(r, ignored_kinds, (struct place){all.text, all.len, i}, &m,
+				      &s.kind)) {
+			s.from = i + m.keep;
+			s.to = s.from + m.secret;
+			found = !m.keep;
+			if (!found)
+				put_off(&x, s);
 		}
-		buf_add(out, text + begun, i + m.keep - begun);
-		buf_addf(out, REDACT_MARK "%s]", redact_kind_name(kind));
-		if (tally)
-			tally->of[kind]++;
-		begun = i += m.keep + m.secret;
+		if (found)
+			put_mark(&x, s);
+		i = found ? x.begun : i + 1;
 	}
-	return buf_add(out, text + begun, len - begun);
+	return buf_add(out, all.text + x.begun, all.len - x.begun);
 }
 
 int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,

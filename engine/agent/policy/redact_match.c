@@ -124,6 +124,19 @@ static bool in_userinfo(char c)
 	return isgraph((unsigned char)c) && !strchr("/@\"'<>?#", c);
 }
 
+/* The colon behind the user, whose name may be a placeholder; NULL: there is none. */
+static const char *user_end(const char *user, size_t len)
+{
+	const size_t mark = sizeof(REDACT_MARK) - 1;
+	const char *at = user;
+	for (const char *colon; (colon = memchr(at, ':', (size_t)(user + len - at)));) {
+		at = colon + 1;
+		if ((size_t)(at - user) < mark || memcmp(at - mark, REDACT_MARK, mark) != 0)
+			return colon;
+	}
+	return NULL;
+}
+
 /* scheme://user:PASSWORD@ */
 bool match_url(struct place p, struct match *out)
 {
@@ -131,7 +144,7 @@ bool match_url(struct place p, struct match *out)
 		return false;
 	size_t len = run_of(here(p) + 3, left(p) - 3, in_userinfo);
 	const char *user = here(p) + 3;
-	const char *colon = memchr(user, ':', len);
+	const char *colon = user_end(user, len);
 	if (!colon || 3 + len >= left(p) || user[len] != '@')
 		return false;
 	size_t secret = (size_t)(user + len - colon) - 1;
