@@ -53,9 +53,17 @@ test-bare:
 	@tools/deps bare
 	@tests/bare/run
 
+# Kills and faults, exhaustively, for a quarter of an hour; `make test` runs the same tests at a few
+# random places.
+crash: all
+	@AGENT6_KILLS=50 tests/run --config $(CONFIG) tests/crash/kill.bats
+torture: all $(out)/tests/crash/faults_test
+	@TEST_TIMEOUT_SECS=7200 AGENT6_FAULTS=all AGENT6_POKES=100 tests/run --config $(CONFIG) tests/crash/faults_test.c \
+		tests/live/waits.bats
+
 # Needs GitHub, which `make test` does not.
 deepce: all
 	@tests/peers/fetch-deepce
 	@tests/run tests/peers/deepce.bats
 
-.PHONY: test test-programs fuzz-replays fuzzers fuzz test-bare deepce
+.PHONY: test test-programs fuzz-replays fuzzers fuzz test-bare crash torture deepce
