@@ -5,6 +5,7 @@
 #include "cli/setup.h"
 #include "run/journal.h"
 #include "run/replay.h"
+#include "run/workspace.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +31,12 @@ static int collect(struct report *r, const struct resting *i, struct err *e)
 	struct replay_request q = {.machine = i->loaded.machine, .line = on_line, .ctx = r};
 	r->steps = count_steps(&i->instance);
 	summary_read_layers(&r->summary, &i->instance);
-	return replay_run(&i->instance, &q, &r->result, &blackboard, e);
+	if (replay_run(&i->instance, &q, &r->result, &blackboard, e))
+		return -1;
+	struct workspace_branch b;
+	if (workspace_branch(&i->instance, r->result.seq, &b))
+		snprintf(r->commits, sizeof(r->commits), "git log -p %.12s..%s", b.base, b.name);
+	return 0;
 }
 
 static int save(const struct buf *page, const char *path, struct err *e)

@@ -3,6 +3,7 @@
 #include "cli/show.h"
 #include "cli/start.h"
 #include "cli/trust.h"
+#include "run/workspace.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,6 +22,21 @@ struct running {
 	const struct call *call;
 	struct setup setup;
 };
+
+/* What a machine that writes code has made lies where nobody looks by himself. */
+static void tell_branch(
+	const struct show *show, const struct start *start, const struct drive_result *r)
+{
+	struct instance i = INSTANCE_NONE;
+	struct workspace_branch b;
+	struct err e = ERR_NONE;
+	bool shown = show->mode == SHOW_PLAIN || show->mode == SHOW_LIVE;
+	if (!shown || !*r->state || instance_open(start->place, start->id, &i, &e))
+		return;
+	if (workspace_branch(&i, r->seq, &b))
+		printf("Its commits: git log -p %.12s..%s\n", b.base, b.name);
+	instance_done(&i);
+}
 
 static int run_loaded(void *ctx, const struct loaded *l)
 {
@@ -63,6 +79,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	struct drive_listener listener = show_listener(&show);
 	start_run(&start, &listener, &result);
 	show_result(&show, start.id, &result);
+	tell_branch(&show, &start, &result);
 	show_done(&show);
 	return run_status_exit(result.status);
 }

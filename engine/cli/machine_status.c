@@ -123,6 +123,18 @@ static void add_blackboard(struct buf *out, const json_t *blackboard)
 	}
 }
 
+/* "agent6/machine-desk, 525c6f22a30f..270ccf5b1d8a" */
+static void add_branch(struct buf *out, const json_t *status)
+{
+	const json_t *b = json_object_get(status, "branch");
+	char text[160];
+	if (!json_is_object(b))
+		return;
+	snprintf(text, sizeof(text), "%s, %.12s..%.12s", text_of(b, "name"), text_of(b, "base"),
+		text_of(b, "tip"));
+	add(out, "branch", text);
+}
+
 /* Last, where the eye is when the command has printed. */
 static void add_question(struct buf *out, const json_t *status)
 {
@@ -136,7 +148,8 @@ static void add_question(struct buf *out, const json_t *status)
 /* A digest is too wide to stand behind its label on 80 columns. */
 static void add_bundle(struct buf *out, const json_t *status)
 {
-	buf_addf(out, "  bundle\n    %s\n", text_of(status, "bundle"));
+	if (*text_of(status, "bundle"))
+		buf_addf(out, "  bundle\n    %s\n", text_of(status, "bundle"));
 }
 
 static void status_text(const json_t *status, const struct machine *m, struct buf *out)
@@ -158,6 +171,7 @@ static void status_text(const json_t *status, const struct machine *m, struct bu
 	add_when(out, "started", text_of(status, "started"));
 	add_when(out, "updated", text_of(status, "updated"));
 	add_totals(out, status);
+	add_branch(out, status);
 	add(out, "profile", text_of(status, "profile"));
 	add_bundle(out, status);
 	add_blackboard(out, json_object_get(status, "blackboard"));

@@ -243,6 +243,8 @@ static void add_about(const struct report *r, struct buf *out)
 	add_when(out, "began", r->summary.begun_us);
 	add_when(out, r->result.already_ended ? "ended" : "last line", r->summary.end_us);
 	html_term(out, "state", r->result.state);
+	if (*r->commits)
+		html_term(out, "commits", r->commits);
 	html_term(out, "parameters", parameters ? parameters : "the machine's own");
 	html_term(out, "allowed by hand", overrides.len ? overrides.data : "nothing");
 	html_term(out, "agent6", text_of(r->begin, "agent6"));

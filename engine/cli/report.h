@@ -30,6 +30,7 @@ struct report {
 	json_t *failure;          /* the last line that did not go well; NULL: none */
 	json_t *spans;            /* STATE: [began_us, ended_us, went well, ...] flat */
 	struct drive_result result;
+	char commits[256]; /* where those of a machine that writes code are; "": it made none */
 };
 
 void report_init(struct report *r, const struct machine *m, const char *id);

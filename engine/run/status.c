@@ -6,6 +6,7 @@
 #include "run/ask.h"
 #include "run/pokes.h"
 #include "run/recover.h"
+#include "run/workspace.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,6 +44,14 @@ static json_t *question(const struct instance *i, const struct holder *who)
 	return doc ? doc : json_null();
 }
 
+static json_t *branch(const struct instance *i, uint64_t seq)
+{
+	struct workspace_branch b;
+	return workspace_branch(i, seq, &b)
+		       ? json_pack("{s:s,s:s,s:s}", "name", b.name, "base", b.base, "tip", b.tip)
+		       : json_null();
+}
+
 static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
 {
 	const struct position *p = &r->position;
@@ -50,8 +59,8 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p, r->fd);
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
-	return json_pack(
-		"{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:o,s:O?}",
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
+			 "o,s:O?,s:o}",
 		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
 		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
 		p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
@@ -59,7 +68,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		totals_encode(&p->totals), "blackboard", p->blackboard, "started",
 		instant(p->started_us), "updated", instant(p->updated_us), "pokes", pokes_count(i),
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
-		p->failure);
+		p->failure, "branch", branch(i, p->seq));
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

@@ -8,7 +8,8 @@
 
 /* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
  * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,
- * updated, pokes, bundle, profile, question, failure}. */
+ * updated, pokes, bundle, profile, question, failure, branch}; branch is null or {name, base, tip}.
+ */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 
 /* The same in brief for every instance of a place, in name order, from its last journal line alone:

@@ -83,6 +83,24 @@ static int record_read(struct workspace *w, int instance_fd, struct err *e)
 
 /* --- the branch ------------------------------------------------------------------------------- */
 
+static void name_branch(char *out, size_t bytes, const struct instance *i)
+{
+	snprintf(out, bytes, "agent6/machine-%s", i->id);
+}
+
+bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_branch *out)
+{
+	struct workspace w = {0};
+	struct err e = ERR_NONE; /* whoever runs it says what is wrong with it */
+	if (record_read(&w, i->dir_fd, &e))
+		return false;
+	name_branch(out->name, sizeof(out->name), i);
+	memcpy(out->base, w.base, sizeof(out->base));
+	memcpy(out->tip, w.has_next && w.next.seq <= seq ? w.next.commit : w.at.commit,
+		sizeof(out->tip));
+	return strcmp(out->tip, out->base) != 0;
+}
+
 /* From the last commit that is there to `to`, whichever of the steps in between was the last to be
  * journaled before a kill. */
 static int bring_branch(
@@ -214,7 +232,7 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 {
 	AUTO_FREE char *dir = NULL;
 	int fd = ask->instance->dir_fd;
-	snprintf(w->branch, sizeof(w->branch), "agent6/machine-%s", ask->instance->id);
+	name_branch(w->branch, sizeof(w->branch), ask->instance);
 	if (asprintf(&dir, "%s/workspace", ask->instance->path) < 0)
 		return err_set(e, "out of memory");
 	if (find_origin(w, ask, e) || git_branch_check(&w->origin, w->branch, e) ||

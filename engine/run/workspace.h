@@ -47,6 +47,13 @@ struct workspace_ask {
 };
 
 bool workspace_needed(const struct machine *m);
+/* Where the commits of an instance are. */
+struct workspace_branch {
+	char name[96], base[GIT_OID_BYTES], tip[GIT_OID_BYTES];
+};
+/* From the record of an instance that has committed `seq` steps, whoever runs it. False: it has
+ * made no commit, or its record cannot be read. */
+bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_branch *out);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
 int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
 /* Those of `paths` (absolute) that would lie in the clone and do not: what is not there cannot be

@@ -19,6 +19,15 @@ $FINISH"
 	[[ $(git -C "$WS" log -1 --format=%B "agent6/machine-fixer") == *"state edit"*"Agent6-Step: fixer-1"* ]]
 	[[ $(git -C "$WS" diff --name-status main agent6/machine-fixer | tr '\t\n' '  ') == "M file A new " ]]
 	[[ $(git -C "$WS" show agent6/machine-fixer:file) == two ]]
+	(
+		cd "$WS"
+		export AGENT6_STATE_HOME=$SCRATCH/dir/state
+		[[ $(agent6 machine status fixer --json | jq -r '.branch | "\(.name) \(.base) \(.tip)"') == \
+			"agent6/machine-fixer $(git rev-parse main) $(tip fixer)" ]]
+		[[ $(agent6 machine status fixer) == *"branch      agent6/machine-fixer, "* ]]
+		agent6 machine report fixer -o "$SCRATCH/page.html"
+	)
+	grep -q "git log -p $(git -C "$WS" rev-parse main | cut -c -12)..agent6/machine-fixer" "$SCRATCH/page.html"
 	git -C "$WS" fsck --strict
 	git -C "$WS" checkout -q -f main -b elsewhere
 	git -C "$WS" -c user.name=op -c user.email=op@host cherry-pick agent6/machine-fixer

@@ -106,6 +106,7 @@ $FINISH
 	echo "$output"
 	[[ $status -eq 0 && $output == *"profile hardened"* ]]
 	WS=$SCRATCH/ws
+	[[ $output == *"Its commits: git log -p $(as_user git -C "$WS" rev-parse main | cut -c -12)..agent6/machine-fixer" ]]
 	[[ $(as_user git -C "$WS" log --format='%an <%ae> %s' main..agent6/machine-fixer | head -n 1) == "The Operator <op@example.org> fixer: after" ]]
 	[[ $(as_user git -C "$WS" show --name-only --format= agent6/machine-fixer) == poisoned ]]
 	[[ -z $(find "$SCRATCH" -name executed) ]]
