@@ -37,8 +37,10 @@ static int check_digest(const struct start *s, const char *recorded, struct err 
 		return err_set(e,
 			"instance %s runs the bundle %.*s, and this one is %.*s: an instance keeps "
 			"running what it recorded; start the changed bundle under another --id, "
-			"or remove this instance: agent6 machine prune %s --unfinished",
-			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id);
+			"remove this instance: agent6 machine prune %s --unfinished, or let it go "
+			"on with its own copy: agent6 machine run --id %s %s/machines/%s/bundle",
+			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id, s->id,
+			s->place->repo_dir, s->id);
 	return 0;
 }
 

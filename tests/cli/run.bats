@@ -131,6 +131,10 @@ waiting() {
 	run --separate-stderr agent6 machine run ../flow --exit-on-wait
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"${old:0:19}, "*"${new:0:19}: "*"agent6 machine prune flow --unfinished"* ]]
+	# What it says to type goes on.
+	agent6 machine poke flow
+	run -0 --separate-stderr eval "${stderr##*own copy: } --exit-on-wait"
+	[[ $output == *"pause "*"signal -> "* ]]
 }
 
 @test "an instance whose own copy of the bundle was changed runs nothing; rm -rf takes it all away" {
