@@ -8,19 +8,6 @@
 
 enum { LINE_BYTES_MAX = 1024 * 1024, ARGV_MAX = 4096 };
 
-static json_t *verdict_json(const struct verdict *v)
-{
-	json_t *approvals = json_array(), *reasons = json_array();
-	for (unsigned one = 1; one <= APPROVE_DESTINATION; one <<= 1)
-		if (v->approvals & one)
-			json_array_append_new(
-				approvals, json_string(approval_name((enum approval)one)));
-	for (size_t i = 0; i < v->reason_count; i++)
-		json_array_append_new(reasons, json_string(v->reasons[i]));
-	return json_pack("{s:s, s:o, s:o}", "level", level_name(v->level), "approvals", approvals,
-		"reasons", reasons);
-}
-
 static void print_verdict(const char *const *argv, size_t argc)
 {
 	char here[PATH_MAX];

@@ -18,15 +18,21 @@ const char *level_name(enum level level)
 	return names[level];
 }
 
-const char *approval_name(enum approval one)
+json_t *verdict_json(const struct verdict *v)
 {
-	switch (one) {
-	case APPROVE_CONFIRM: return "confirm";
-	case APPROVE_EXPLICIT: return "explicit";
-	case APPROVE_TYPED_YES: return "typed_yes";
-	case APPROVE_DESTINATION: return "destination";
-	}
-	return "";
+	static const struct {
+		enum approval bit;
+		const char *name;
+	} known[] = {{APPROVE_CONFIRM, "confirm"}, {APPROVE_EXPLICIT, "explicit"},
+		{APPROVE_TYPED_YES, "typed_yes"}, {APPROVE_DESTINATION, "destination"}};
+	json_t *approvals = json_array(), *reasons = json_array();
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (v->approvals & known[i].bit)
+			json_array_append_new(approvals, json_string(known[i].name));
+	for (size_t i = 0; i < v->reason_count; i++)
+		json_array_append_new(reasons, json_string(v->reasons[i]));
+	return json_pack("{s:s, s:o, s:o}", "level", level_name(v->level), "approvals", approvals,
+		"reasons", reasons);
 }
 
 static unsigned needs_of(enum level level)

@@ -8,6 +8,7 @@
 #ifndef POLICY_CLASSIFY_H
 #define POLICY_CLASSIFY_H
 #include "base/own.h"
+#include <jansson.h>
 #include <stddef.h>
 
 /* level, name, the approval it needs by itself */
@@ -48,8 +49,8 @@ struct classify_world {
 };
 
 const char *level_name(enum level level);
-/* The name of one approval bit. */
-const char *approval_name(enum approval one);
+/* {level, approvals: [NAME], reasons}. New reference. */
+json_t *verdict_json(const struct verdict *v);
 /* Judges `argv` as it would be executed, without a shell of our own around it. */
 void classify_argv(const struct classify_world *world, const char *const *argv, size_t argc,
 	struct verdict *out);

@@ -11,16 +11,6 @@ bool permit_is_argv(const json_t *argv)
 	return argc && argc <= PERMIT_ARGC_MAX;
 }
 
-static json_t *names_of(unsigned approvals)
-{
-	json_t *names = json_array();
-	for (unsigned one = 1; one <= APPROVE_DESTINATION; one <<= 1)
-		if (approvals & one)
-			json_array_append_new(
-				names, json_string(approval_name((enum approval)one)));
-	return names;
-}
-
 /* {argv, level, approvals, reasons, decision, why} */
 static json_t *judge(const struct tool_context *t, json_t *argv)
 {
@@ -33,12 +23,11 @@ static json_t *judge(const struct tool_context *t, json_t *argv)
 		words[i] = json_string_value(json_array_get(argv, i));
 	classify_argv(&world, words, argc, &v);
 	enum decision d = approve_decide(&t->commands->rules, &v, &why);
-	json_t *reasons = json_array();
-	for (size_t i = 0; i < v.reason_count; i++)
-		json_array_append_new(reasons, json_string(v.reasons[i]));
-	return json_pack("{s:O, s:s, s:o, s:o, s:s, s:s}", "argv", argv, "level",
-		level_name(v.level), "approvals", names_of(v.approvals), "reasons", reasons,
-		"decision", decisions[d], "why", why);
+	json_t *judged = verdict_json(&v);
+	json_object_set(judged, "argv", argv);
+	json_object_set_new(judged, "decision", json_string(decisions[d]));
+	json_object_set_new(judged, "why", json_string(why));
+	return judged;
 }
 
 /* Only the judge's own yes and the supervisor's yes together are one. */
