@@ -6,17 +6,12 @@
 #include "base/path.h"
 
 /* clang-format off */
-/* When, what lies there (layout.h), whether programs run from it, paths. Of the host's /etc, what
- * loaders and toolchains need and what identifies nobody. Some files are written for a jail with a
- * root of its own; without one the host's must be read. What is read may be absent on the host. */
+/* When, what lies there (layout.h), whether programs run from it, paths. What is read may be absent
+ * on the host. */
 #define ROOT_PLACES(X) \
 	X(ALWAYS, PLACE_READ, true, PATH_SYSTEM_DIRS) \
-	X(ALWAYS, PLACE_READ, false, \
-		"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs", \
-		"/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust", \
-		"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release") \
-	X(ONLY_HARDENED, PLACE_READ, false, \
-		"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf") \
+	X(ALWAYS, PLACE_READ, false, PATH_SYSTEM_FILES) \
+	X(ONLY_HARDENED, PLACE_READ, false, PATH_HARDENED_FILES) \
 	X(ONLY_ONLINE, PLACE_READ, false, "/etc/resolv.conf") \
 	X(ALWAYS, PLACE_DEVICE, false, \
 		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom") \

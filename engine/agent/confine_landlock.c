@@ -6,6 +6,7 @@
 #include "agent/confine.h"
 
 #include "base/landlock.h"
+#include "base/path.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -17,30 +18,23 @@ enum {
 	HARDENED_ABI = 3,
 };
 
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 static const struct {
-	const char *path;
 	uint64_t allowed;
+	const char *const *paths;
 } system_rules[] = {
-	{"/usr", FS_READ},
-	{"/etc", FS_READ},
-	{"/bin", FS_READ},
-	{"/sbin", FS_READ},
-	{"/lib", FS_READ},
-	{"/lib64", FS_READ},
-	{"/run", FS_READ},
-	{"/proc", FS_READ},
-	{"/dev/null", FS_SINK},
-	{"/dev/zero", FS_SINK},
-	{"/dev/full", FS_SINK},
-	{"/dev/random", LL_FS_READ_FILE},
-	{"/dev/urandom", LL_FS_READ_FILE},
+	{FS_READ, LIST(PATH_SYSTEM_DIRS, "/etc", "/run", "/proc")},
+	{FS_SINK, LIST("/dev/null", "/dev/zero", "/dev/full")},
+	{LL_FS_READ_FILE, LIST("/dev/random", "/dev/urandom")},
 };
 
 static int allow_files(int ruleset, const struct order *o, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(system_rules); i++)
-		if (ll_allow(ruleset, system_rules[i].path, system_rules[i].allowed, e))
-			return -1;
+		for (const char *const *path = system_rules[i].paths; *path; path++)
+			if (ll_allow(ruleset, *path, system_rules[i].allowed, e))
+				return -1;
 	for (size_t i = 0; i < o->channel_count; i++)
 		if (o->channels[i].ca_file &&
 			ll_allow(ruleset, o->channels[i].ca_file, LL_FS_READ_FILE, e))

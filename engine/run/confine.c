@@ -192,9 +192,10 @@ static bool runs_commands(const struct machine *m, const struct config *c)
 
 static bool is_system(const char *path)
 {
-	static const char *const dirs[] = {PATH_SYSTEM_DIRS};
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-		if (path_is_within(path, dirs[i]))
+	static const char *const read[] = {
+		PATH_SYSTEM_DIRS, PATH_SYSTEM_FILES, PATH_HARDENED_FILES};
+	for (size_t i = 0; i < ARRAY_LEN(read); i++)
+		if (path_is_within(path, read[i]))
 			return true;
 	return false;
 }

@@ -82,6 +82,8 @@ without_userns() {
 	[[ ! -s $(instance tool)/journal.jsonl ]]
 	hiding hardened /usr/share/common-licenses
 	[[ $status -eq 2 && $output == *"/usr/share/common-licenses is to be hidden"* ]]
+	hiding hardened /etc/passwd
+	[[ $status -eq 2 && $output == *"/etc/passwd is to be hidden"* ]]
 	hiding strict "$SCRATCH/ws/.env"
 	[[ $status -eq 0 ]]
 	hiding hardened "$SCRATCH/elsewhere/key"
