@@ -30,8 +30,8 @@ static const char *one_line(const char *text, struct arena *arena)
 static size_t clause_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)
 {
 	for (size_t i = 0; i < s->branch.clause_count; i++)
-		edges[i] = (struct graph_edge){
-			s->branch.clauses[i].target, one_line(s->branch.clauses[i].text, arena)};
+		edges[i] = (struct graph_edge){s->branch.clauses[i].target,
+			one_line(s->branch.clauses[i].text, arena), false};
 	return s->branch.clause_count;
 }
 
@@ -46,6 +46,11 @@ static const char *outcomes_to(const struct state *s, size_t first, struct arena
 	return arena_copy(arena, b.data, b.len);
 }
 
+static bool goes_well_to(const struct state *s, const struct state *to)
+{
+	return s->on[OUTCOME_OK] == to || s->on[OUTCOME_TICK] == to || s->on[OUTCOME_SIGNAL] == to;
+}
+
 size_t graph_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)
 {
 	size_t count = 0;
@@ -56,7 +61,8 @@ size_t graph_edges(const struct state *s, struct graph_edge *edges, struct arena
 		for (size_t k = 0; k < count; k++)
 			drawn |= edges[k].to == s->on[i];
 		if (!drawn)
-			edges[count++] = (struct graph_edge){s->on[i], outcomes_to(s, i, arena)};
+			edges[count++] = (struct graph_edge){
+				s->on[i], outcomes_to(s, i, arena), !goes_well_to(s, s->on[i])};
 	}
 	return count;
 }
@@ -98,7 +104,7 @@ static void add_mermaid_text(struct buf *out, const char *text)
 
 static void mermaid_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
 {
-	buf_addf(out, "    n%zu -->|\"", from->index);
+	buf_addf(out, "    n%zu %s|\"", from->index, edge->off ? "-.->" : "-->");
 	add_mermaid_text(out, edge->label);
 	buf_addf(out, "\"| n%zu\n", edge->to->index);
 }
@@ -137,12 +143,14 @@ static void add_dot_text(struct buf *out, const char *text, const char *around)
 	buf_addf(out, "%s\"", around);
 }
 
-/* Blanks around the label keep it off the line and off its neighbours. */
+/* Blanks around the label keep it off the line and off its neighbours. What goes well is kept
+ * straight, what does not may bend around it. */
 static void dot_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
 {
 	buf_addf(out, "\tn%zu -> n%zu [label=", from->index, edge->to->index);
 	add_dot_text(out, edge->label, " ");
-	buf_adds(out, "];\n");
+	buf_addf(out, ", %s];\n",
+		edge->off ? "weight=0, style=dashed, color=\"#9aa5b0\"" : "weight=8");
 }
 
 /* In the colours of a report's time line. */

@@ -20,6 +20,7 @@ int graph_text(const struct machine *m, struct buf *out);
 struct graph_edge {
 	const struct state *to;
 	const char *label; /* "ok, timeout", "count > 3", "else" */
+	bool off;          /* only what did not go well leads there */
 };
 /* The edges of `s` into `edges` (state_edge_count of them at most); labels live in `arena`. */
 size_t graph_edges(const struct state *s, struct graph_edge *edges, struct arena *arena);
