@@ -326,8 +326,13 @@ static struct complaint read_line(
 	} else if (!c.help && p->context_mark.line == p->problem_mark.line) {
 		bool braces = memmem(line, before + 2 < len ? before + 2 : len, "{{", 2);
 		bool colon = before < len && line[before] == ':';
+		bool bracket =
+			before < len && before && line[before] == '[' && line[before - 1] != ' ';
 		c.help = braces  ? "put a text that holds {{ in quotes"
 			 : colon ? "put a text that holds `: ` in quotes"
+			 : bracket
+				 ? "between braces or brackets, a text that holds [ needs quotes: "
+				   "\"list[str]\""
 				 : NULL;
 	}
 	return c;

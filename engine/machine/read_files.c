@@ -162,9 +162,13 @@ static void check_program(const struct site *site, const char *program)
 		return;
 	struct finding *f = site_report(site, RULE_PROGRAM,
 		*program ? "\"%s\" %s" : "the program's name %s%s", program, fault);
+	bool relative = *program && *program != '/' && strchr(program, '/');
 	site_help(site, f,
 		"name a program on /usr/local/bin:/usr/bin:/bin, an absolute path, or a "
-		"file below scripts/");
+		"file below scripts/%s",
+		relative ? "; a script in the workspace is an argument of its interpreter: [sh, "
+			   "FILE]"
+			 : "");
 }
 
 void read_command_files(struct reader *r, const struct state *s)

@@ -47,6 +47,8 @@ static void test_syntax(void)
 			"put a text that holds {{ in quotes"},
 		{"a: {b: c: d}\n", "1:9: error[yaml-syntax]: a `,` or `}` is missing",
 			"put a text that holds `: ` in quotes"},
+		{"a: {b: list[str], c: 1}\n", "1:12: error[yaml-syntax]: a `,` or `}` is missing",
+			"needs quotes: \"list[str]\""},
 		{"a: [1,\nb: 2\n", "error[yaml-syntax]: ", "began on line 1"},
 		{"a: - 1\n", "1:4: error[yaml-syntax]: no item of a list can stand here",
 			"on the line below its key"},
