@@ -461,6 +461,18 @@ static void add_outcome(struct buf *out, const struct drive_result *r)
 	buf_adds(out, ")");
 }
 
+/* Whoever starts it from a timer reads nothing else: "sort ended failed: no model  (3 steps)". */
+static void complain_of_end(const char *id, const struct drive_result *r)
+{
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	if (r->status != RUN_FAILED && r->status != RUN_BUDGET)
+		return;
+	buf_addf(&line, "%s %sended failed", id, r->already_ended ? "had " : "");
+	add_outcome(&line, r);
+	text_complain(line.data);
+}
+
 void show_result(struct show *s, const char *id, const struct drive_result *r)
 {
 	AUTO_BUF line;
@@ -473,6 +485,8 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 		text_complain(r->reason);
 		return;
 	}
+	if (s->mode == SHOW_QUIET)
+		complain_of_end(id, r);
 	if (s->mode == SHOW_JSON || s->mode == SHOW_QUIET)
 		return;
 	const char *colour = r->status == RUN_OK ? "32" : r->status == RUN_FAILED ? "31" : "33";

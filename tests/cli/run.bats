@@ -81,6 +81,12 @@ waiting() {
 	run --separate-stderr agent6 machine run ../flow --id other --quiet
 	[ "$status" -eq 0 ]
 	[ -z "$output$stderr" ]
+	flow went failed
+	for _ in 1 2; do # also of one that has ended
+		run -1 --separate-stderr agent6 machine run ../flow --id third --quiet
+		[ -z "$output" ]
+		[[ $stderr == "agent6: third "*"ended failed: went "*"  (1 step)" ]]
+	done
 }
 
 @test "an instance that ended stays ended" {
