@@ -5,7 +5,7 @@
  * source range, so that any later finding can point at the offending key or value. The document
  * owns its text, its nodes and all strings (one arena); nodes are immutable after reading.
  *
- * Limits (machine.md 1): 8 MiB of text, 64 levels, 1,000,000 nodes.
+ * Limits: 8 MiB of text, 64 levels, 1,000,000 nodes.
  */
 #ifndef SCHEMA_DOC_H
 #define SCHEMA_DOC_H

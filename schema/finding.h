@@ -63,7 +63,7 @@ void findings_show(const struct findings *f, const struct doc *const *docs, size
 /* The same for a file or a pipe. */
 void findings_text(
 	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out);
-/* The array of cli.md: severity rule message file line column end_line end_column help state. */
+/* An array of objects: severity rule message file line column end_line end_column help state. */
 void findings_json(const struct findings *f, struct buf *out);
 /* One SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0), for code scanning. */
 void findings_sarif(const struct findings *f, struct buf *out);

@@ -1,5 +1,6 @@
 /*
- * The agent's own confinement, irrevocable and complete before the key is read (confinement.md 6).
+ * The agent's own confinement (docs/confinement.md), irrevocable and complete before the key is
+ * read.
  */
 #ifndef AGENT_CONFINE_H
 #define AGENT_CONFINE_H

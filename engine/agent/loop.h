@@ -1,6 +1,6 @@
 /*
  * The loop of one agent state: provider call, tool calls, results, until finish_run, a limit, or an
- * error (agent.md 1 and 3).
+ * error.
  */
 #ifndef AGENT_LOOP_H
 #define AGENT_LOOP_H

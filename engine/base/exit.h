@@ -1,5 +1,5 @@
 /*
- * Exit codes of every agent6 program and verb (cli.md), in one place.
+ * Exit codes of every agent6 program and verb (docs/operating.md), in one place.
  */
 #ifndef BASE_EXIT_H
 #define BASE_EXIT_H

@@ -1,5 +1,5 @@
 /*
- * A bundle: one machine file and the helper files its states name, opened and confined (bundle.md).
+ * A bundle: one machine file and the helper files its states name, opened and confined.
  *
  * Three forms give the same thing: a packed `NAME.asm`, a directory holding `machine.yaml` (`.yml`,
  * `.json`, `.toml`), and a loose `DIR/NAME.asm.yaml` with `scripts/`, `prompts/` and `rehearsal/`

@@ -144,7 +144,7 @@ static json_t *verify_text(const struct config *config)
 	return json_stringn(text.data ? text.data : "", text.len);
 }
 
-/* What becomes of a command that the model proposes (operating.md, Being asked). */
+/* What becomes of a command that the model proposes (docs/operating.md, Being asked). */
 static const char *commands_words(const struct config *config)
 {
 	switch (config->sandbox.run_commands) {

@@ -1,7 +1,6 @@
 /*
  * The exposure of a machine: what each state may touch once the operator's configuration is
- * applied, as data that is printed, and compared with another version of the bundle (confinement.md
- * 7).
+ * applied, as data that is printed, and compared with another version of the bundle.
  *
  * A state: {"state", "kind", "does" (its command or prompt source), "ranks": {"workspace", "mode"},
  * "sets": {"reads", "writes", "egress", "env", "secrets"}, "limits": {NAME: number|null}}. In

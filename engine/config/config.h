@@ -1,5 +1,6 @@
 /*
- * The operator's configuration: every key typed, with the layer that set it (config.md).
+ * The operator's configuration (docs/configuration.md): every key typed, with the layer that set
+ * it.
  *
  * Layers, lowest first: built-in defaults (config.schema.json), the global file, the repository's
  * file in the state directory, --config FILE, a machine's `config` overlay. They are merged key by
@@ -54,8 +55,9 @@ void config_rehearsal_settings(
 	struct config *c, const char *file, const char *workspace, struct findings *f);
 void config_free(struct config *c);
 
-/* Applies a machine's `config` map: an allow-list, limits only downwards (machine.md 8). Returns 0,
- * or -1 with findings and `c` unchanged. `d` and `overlay` must outlive `c`; NULL overlay: none. */
+/* Applies a machine's `config` map (docs/machine.md): an allow-list, limits only downwards. Returns
+ * 0, or -1 with findings and `c` unchanged. `d` and `overlay` must outlive `c`; NULL overlay: none.
+ */
 int config_overlay(
 	struct config *c, const struct doc *d, const struct doc_node *overlay, struct findings *f);
 /* The documents behind the findings. Returns how many were stored (at most LAYER_COUNT). */
@@ -77,7 +79,7 @@ int config_check_key(const char *provider, const char *key, struct err *e);
  * "auth"): the inverse of what its enum was read from. */
 const char *config_word(const char *key, unsigned value);
 
-/* Every effective key in the order of config.md, `value` as JSON (null: none), and who set it. */
+/* Every effective key in the order of keys.def, `value` as JSON (null: none), and who set it. */
 typedef void config_each_fn(
 	void *ctx, const char *key, const json_t *value, enum config_layer layer);
 void config_each(const struct config *c, config_each_fn *each, void *ctx);

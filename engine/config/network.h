@@ -1,5 +1,5 @@
 /*
- * The network matrix (confinement.md 4): what the agent, the commands it runs and a tool state may
+ * The network matrix: what the agent, the commands it runs and a tool state may
  * reach under every combination of the four settings that decide it. One table, network.def; the
  * check of a configuration, the start of a machine, its report and docs/network.md come from it.
  */

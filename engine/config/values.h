@@ -1,5 +1,5 @@
 /*
- * The values of a configuration, one struct per section of config.md.
+ * The values of a configuration, one struct per section of docs/configuration.md.
  */
 #ifndef CONFIG_VALUES_H
 #define CONFIG_VALUES_H

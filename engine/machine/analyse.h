@@ -1,5 +1,5 @@
 /*
- * Analyses: what is suspicious about a machine that breaks no rule (machine.md 7). Each is a
+ * Analyses: what is suspicious about a machine that breaks no rule. Each is a
  * warning of its own, found without running anything.
  */
 #ifndef MACHINE_ANALYSE_H
@@ -18,6 +18,6 @@ void analyse_loops(const struct machine *m, struct findings *findings);
 void analyse_uses(const struct machine *m, struct findings *findings);
 /* Clauses that can never fire, alone or behind those before them. */
 void analyse_clauses(const struct machine *m, struct findings *findings);
-/* States that combine untrusted data, sight of the workspace and a way out (confinement.md 7). */
+/* States that combine untrusted data, sight of the workspace and a way out. */
 void analyse_trust(const struct machine *m, struct findings *findings);
 #endif

@@ -1,8 +1,8 @@
 /*
- * The typed machine: an immutable graph of states over a typed blackboard (machine.md).
+ * The typed machine: an immutable graph of states over a typed blackboard (docs/machine.md).
  *
  * machine_read turns a positioned document into a machine or into findings; every rule of
- * machine.md that needs no data-flow analysis has passed when it returns one. All of it lives in
+ * the language that needs no data-flow analysis has passed when it returns one. All of it lives in
  * the machine's arena and is const afterwards; `doc` nodes are kept for positions, so the document
  * must outlive the machine.
  */

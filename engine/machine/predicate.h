@@ -1,5 +1,5 @@
 /*
- * Predicates: the conditions of branch clauses (machine.md 4), compiled and typed at load.
+ * Predicates: the conditions of branch clauses, compiled and typed at load.
  *
  * Comparisons of ints with floats are exact. `in` on a json value looks for an item of an array, a
  * key of an object or a part of a string, and is false for anything else.

@@ -1,6 +1,5 @@
 /*
- * References: `name(.field)*`, resolved and typed at load, a plain look-up at run time (machine.md
- * 4).
+ * References: `name(.field)*`, resolved and typed at load, a plain look-up at run time.
  */
 #ifndef MACHINE_REF_H
 #define MACHINE_REF_H

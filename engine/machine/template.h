@@ -1,6 +1,5 @@
 /*
- * Templates: text with `{{ ref }}` or `{{ ref | filter }}` (machine.md 4), compiled and typed at
- * load.
+ * Templates: text with `{{ ref }}` or `{{ ref | filter }}`, compiled and typed at load.
  *
  * Rendering is a pure look-up in the blackboard; nothing is ever evaluated as code.
  */

@@ -1,5 +1,5 @@
 /*
- * Trust: which variables may hold what a model wrote or the network brought in (confinement.md 7).
+ * Trust: which variables may hold what a model wrote or the network brought in.
  *
  * Untrusted is what a model wrote, what a tool with network brought in, and what a tool made of
  * such data. It stays so from variable to variable; the first writer and its reason are remembered,

@@ -1,5 +1,6 @@
 /*
- * A cassette: recorded or hand-written exchanges, one JSON line each (run.md 8), played in order.
+ * A cassette (docs/rehearsing.md): recorded or hand-written exchanges, one JSON line each, played
+ * in order.
  *
  * {"state":S,"match":{subset of the neutral request},"reply":{"text","tool_calls":[{"name",
  * "arguments"}],"thinking","usage":{"input_tokens","output_tokens","cached_tokens"},"stop",

@@ -1,6 +1,6 @@
 /*
  * Asking a person while an agent waits: the terminal of this run, or a file that `machine approve`
- * answers from another one (agent.md 6).
+ * answers from another one.
  *
  * A question is `question.json` in the instance's directory for as long as it is open, and
  * `answer.json` ends it; both are replaced whole, and an answer names its question. inotify and a

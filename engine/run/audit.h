@@ -1,6 +1,6 @@
 /*
  * The audit trail: what commands were proposed, decided and run, for all instances of a state
- * directory in one place (agent.md 8).
+ * directory in one place.
  *
  * `audit.jsonl` holds lines chained as a journal's are. Its first line, `opened`, carries the chain
  * value of the file before it in `prev`. At the first line of a new UTC day the file is renamed to

@@ -1,5 +1,5 @@
 /*
- * Confinement of a machine on this host (confinement.md 3, 4): the only place where a jail policy
+ * Confinement of a machine on this host (docs/confinement.md): the only place where a jail policy
  * is built, and the checks that refuse a machine at start rather than weaken it.
  */
 #ifndef RUN_CONFINE_H

@@ -1,6 +1,6 @@
 /*
- * The drive: takes an instance from where its journal stands to its end, a stop or a parked wait
- * (run.md 1). The verbs of the command line call this and print; they decide nothing.
+ * The drive: takes an instance from where its journal stands to its end, a stop or a parked wait.
+ * The verbs of the command line call this and print; they decide nothing.
  *
  * The order of a start: place_find, instance_lock, recover_begun; when it has not begun, install
  * the bundle's private copy as <instance>/bundle; read the machine from that copy; drive_run.
@@ -79,7 +79,7 @@ enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };
 #undef X
 
 const char *run_status_name(enum run_status status);
-/* The process exit code of cli.md. */
+/* The process exit code (docs/operating.md). */
 int run_status_exit(enum run_status status);
 
 struct drive_result {

@@ -1,5 +1,5 @@
 /*
- * The dry run: a machine tried out without running anything (run.md 8, `machine test`).
+ * The dry run: a machine tried out without running anything (`machine test`).
  *
  * Facts are made up from the schemas, the weakest first, and go through the real reduce; then the
  * machine is explored from its initial state, every outcome with facts that its own conditions

@@ -1,5 +1,5 @@
 /*
- * An instance: the directory that holds one run of one machine (run.md 2), and its lock.
+ * An instance: the directory that holds one run of one machine, and its lock.
  *
  * Directories are 0700, files 0600. Whoever runs the instance holds an exclusive lock on `lock` for
  * the instance's life; readers (status, replay, verify) take none.

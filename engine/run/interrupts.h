@@ -1,6 +1,6 @@
 /*
  * SIGINT and SIGTERM as a descriptor: the first asks for a stop at the next boundary, the second
- * kills the running state (run.md 6).
+ * kills the running state.
  */
 #ifndef RUN_INTERRUPTS_H
 #define RUN_INTERRUPTS_H

@@ -1,6 +1,6 @@
 /*
  * The journal: one JSON object per line, chained by SHA-256, and the only thing resume believes
- * (run.md 3; the line format is written down in schema/journal.schema.json).
+ * (the line format is written down in schema/journal.schema.json).
  *
  * A line is `{"t":TYPE,"ts":WHEN,"seq":N,...own keys sorted...,"h":HEX}`. The file ends in a run of
  * spaces while someone writes to it: lines are written into space that exists already, so that

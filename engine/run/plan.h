@@ -1,5 +1,5 @@
 /*
- * Plan: from where a run stands to what has to be done next, as data (run.md 1).
+ * Plan: from where a run stands to what has to be done next, as data.
  *
  * Pure: execute carries the result out without deciding anything, and check --report prints it.
  */

@@ -1,5 +1,5 @@
 /*
- * The queue of pokes: one file each in `pokes/`, first in first out, at most 64 (run.md 6).
+ * The queue of pokes: one file each in `pokes/`, first in first out, at most 64.
  *
  * A poke's file is removed only after the step it caused is durable, and its name is in that step,
  * so that one which survives a crash in between is known and never wakes a second wait.

@@ -1,5 +1,5 @@
 /*
- * Which confinement profile this host gets (confinement.md 2), probed with the real launcher.
+ * Which confinement profile this host gets (docs/confinement.md), probed with the real launcher.
  */
 #ifndef RUN_PROFILE_H
 #define RUN_PROFILE_H

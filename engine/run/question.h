@@ -1,6 +1,6 @@
 /*
  * A question to a person: commands that an agent proposes and that nobody has allowed yet, and the
- * dialogue that ends in a yes or no for each (agent.md 6). Pure.
+ * dialogue that ends in a yes or no for each. Pure.
  *
  * The document is `{id, state, until, step, commands: [{argv, level, approvals, reasons}]}`. A
  * batch is approved as a whole with `y`, or command by command with `s`; whatever any of its

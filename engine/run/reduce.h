@@ -1,5 +1,5 @@
 /*
- * Reduce: what a fact means (run.md 1). From a state, the blackboard and an observation to the
+ * Reduce: what a fact means. From a state, the blackboard and an observation to the
  * outcome, the edge and the new blackboard; pure, so that run, resume, replay and test agree.
  *
  * Facts are JSON objects, as the journal holds them:

@@ -1,6 +1,6 @@
 /*
  * Sleeping without polling: an absolute CLOCK_REALTIME timer that notices clock steps, inotify on
- * `pokes/` and `stop`, and the signal descriptor (run.md 6).
+ * `pokes/` and `stop`, and the signal descriptor.
  */
 #ifndef RUN_SLEEP_H
 #define RUN_SLEEP_H

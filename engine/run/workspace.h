@@ -1,5 +1,5 @@
 /*
- * The workspace of a machine that writes code (agent.md 7): a private clone below the instance, at
+ * The workspace of a machine that writes code: a private clone below the instance, at
  * the tip of the branch agent6/machine-<id>, in which every state of the machine works.
  *
  * What each step left in it is recorded before the step's journal line, so that a run which was

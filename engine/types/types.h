@@ -1,5 +1,5 @@
 /*
- * The type system of the blackboard: scalars, lists, opaque json and named records (machine.md 3).
+ * The type system of the blackboard: scalars, lists, opaque json and named records.
  *
  * Used by the supervisor on declarations and captures and by the agent on finish_run, so that both
  * ends of that pipe accept and refuse exactly the same values. Values are jansson values.

@@ -127,6 +127,14 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 	done < <(grep -oE '`(engine|schema|jail|broker|tests)/[a-z_/]*[a-z](\.[a-z]+)?`' docs/architecture.md | tr -d '`')
 }
 
+@test "a page that a comment names is in the tree" {
+	local page
+	while read -r page; do
+		[[ -e $page ]] || { echo "no such page: $page"; false; }
+	done < <(sources jail broker schema engine tools | grep '\.[ch]$' |
+		xargs sed -nE '/^ \*|\/\*/ s/.*[ (]([A-Za-z/-]+\.md)\b.*/\1/p' | sort -u)
+}
+
 @test "the version is written in one place" {
 	local version
 	version=$(sed -n 's/^VERSION = //p' GNUmakefile)

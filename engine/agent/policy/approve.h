@@ -1,6 +1,6 @@
 /*
  * Whether a judged command runs: what the operator allows, what the jail can do, and who is there
- * to be asked (agent.md 6).
+ * to be asked.
  */
 #ifndef POLICY_APPROVE_H
 #define POLICY_APPROVE_H

@@ -1,5 +1,5 @@
 /*
- * How dangerous a command is, and who must agree to it: deterministic, table-driven (agent.md 6).
+ * How dangerous a command is, and who must agree to it: deterministic, table-driven.
  *
  * Looks through shells, wrappers, interpreters, pipes, substitutions and redirections; a chain's
  * level is its maximum and its approvals are the union. The jail is the boundary; this exists so

@@ -1,5 +1,5 @@
 /*
- * Secrets out of text: anything sent to a model, logged or shown goes through here (agent.md 5).
+ * Secrets out of text: anything sent to a model, logged or shown goes through here.
  *
  * Runs on whole, reassembled text, never per read. What is recognised: configured secrets in every
  * usual encoding, PEM private keys, credentials in headers and URLs, values of names that say they

@@ -1,5 +1,5 @@
 /*
- * Markers of attempted prompt injection in text that a command printed (agent.md 4).
+ * Markers of attempted prompt injection in text that a command printed.
  *
  * A heuristic on top of the walls, not one of them. Letters compare without case, and a run of
  * blanks or a line end in the text matches a blank of the marker.

@@ -1,6 +1,6 @@
 /*
  * Permission for commands: each proposed argv is judged here, recorded and, where needed, asked
- * about by the supervisor, and runs only when the answer says so (agent.md 6, 8).
+ * about by the supervisor, and runs only when the answer says so.
  *
  * The commands of one turn are one proposal (but for approval.default: step). An answer holds for
  * its own argv, once.
