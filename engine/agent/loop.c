@@ -415,10 +415,23 @@ static unsigned set_up_tools(struct loop *l, bool run)
 			.has_network = c->has_network},
 		.timeout_secs = c->timeout_secs,
 		.verify_timeout_secs = c->verify_timeout_secs,
+		.deadline_ms = l->deadline_ms,
 		.verify = c->verify};
 	l->tools.commands = &l->commands;
 	return TOOL_IN_RUN | (c->run_command ? TOOL_IN_COMMANDS : 0U) |
 	       (c->verify ? TOOL_IN_VERIFY : 0U);
+}
+
+/* The same from the first turn to the last, or no prefix of it would be cached. */
+static char *system_for(const struct loop *l, bool run)
+{
+	AUTO_BUF text;
+	buf_init(&text, SYSTEM_CAP_BYTES);
+	buf_adds(&text, system_text);
+	buf_adds(&text, run ? run_text : "");
+	buf_addf(&text, "\nThis step has at most %lld turns.",
+		(long long)l->task->limits.max_iterations);
+	return buf_take(&text, NULL);
 }
 
 static int begin(struct loop *l, struct err *e)

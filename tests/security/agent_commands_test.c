@@ -69,6 +69,42 @@ static void runs(void)
 	has_str(k.output, "\"decision\":\"block\"", "and what is blocked");
 }
 
+#define RUN_ARGV(id, argv)                                                                         \
+	KIT_STREAM KIT_BEGIN KIT_CALL(0, id, "run_command", "{\"argv\":" argv "}")                 \
+		KIT_END("tool_use")
+
+/* What a model needs to hear in order to do better at the next turn. */
+static void says_why(void)
+{
+	AUTO_KIT k = {.replies = {{RUN_ARGV("a", "[\"ls -la\"]"), 0, 0},
+			      {RUN_ARGV("b", "[\"cd\",\"src\"]"), 0, 0},
+			      {RUN_ARGV("c", "[\"true\"]"), 0, 0}, {RUN("d", "kill -9 $$"), 0, 0},
+			      {RUN_ARGV("e", "[\"missing-program\"]"), 0, 0},
+			      {RUN("f", "exit 127"), 0, 0}, {KIT_FINISH, 0, 0}}};
+	prepare(&k, "yes", false);
+	kit_run(&k);
+	has_str(k.requests, "one string for each argument", "a line in one string is explained");
+	has_str(k.requests, "\\\"cd DIR && ...\\\"", "cd is, too");
+	has_str(k.requests, "exit 0\\n(no output)\\n", "silence is said");
+	has_str(k.requests, "killed by signal 9 (SIGKILL; perhaps it ran out of memory)",
+		"a signal has a name");
+	has_str(k.requests, "There is no program missing-program here.",
+		"a missing program has one");
+	is(kit_count(k.requests, "There is no program sh"), 0, "a shell's own 127 is its own");
+}
+
+/* A command that never ends must leave the model the time to hear of it. */
+static void endless(void)
+{
+	AUTO_KIT k = {.replies = {{RUN("a", "echo begun; sleep 60"), 0, 0}, {KIT_FINISH, 0, 0}},
+		.limits = json_pack("{s:i}", "timeout_secs", 12)};
+	prepare(&k, "yes", false);
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "the step goes on behind it: %s", kit_reason(&k));
+	has_str(k.requests, "The command was killed after ", "and the model is told");
+	has_str(k.requests, "begun", "with what it said until then");
+}
+
 static void nobody_to_ask(void)
 {
 	AUTO_KIT k = {.replies = {{RUN("a", "touch x"), 0, 0}, {KIT_FINISH, 0, 0}}};
@@ -172,6 +208,8 @@ int main(void)
 	launcher_dies();
 	too_long_to_ask();
 	runs();
+	says_why();
+	endless();
 	nobody_to_ask();
 	return tap_done();
 }

@@ -2,12 +2,13 @@
 #include "agent/tools/list.h"
 
 #include "agent/tools/permit.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "launch/ending.h"
 #include <signal.h>
 
-enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40 };
+enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40, RESERVE_SECS = 120 };
 
 static void audit(const struct tool_context *t, const char *type, const json_t *argv, json_t *more)
 {
@@ -49,8 +50,27 @@ static void add_stream(struct buf *out, const char *name, const struct output *c
 		buf_addc(out, '\n');
 }
 
+static void add_signal(struct buf *out, int64_t signal)
+{
+	static const struct {
+		int signal;
+		const char *guess;
+	} guesses[] = {{SIGKILL, "; perhaps it ran out of memory"},
+		{SIGXCPU, "; its CPU time was used up"},
+		{SIGXFSZ, "; a file it wrote became too long"},
+		{SIGSYS, "; the jail refuses a system call that it made"}};
+	const char *name = sigabbrev_np((int)signal);
+	buf_addf(out, "The command was killed by signal %lld", (long long)signal);
+	if (name)
+		buf_addf(out, " (SIG%s", name);
+	for (size_t i = 0; name && i < ARRAY_LEN(guesses); i++)
+		if (guesses[i].signal == signal)
+			buf_adds(out, guesses[i].guess);
+	buf_adds(out, name ? ").\n" : ".\n");
+}
+
 /* agent6-jail's status line in words. True: the command ran and ended with 0. */
-static bool add_status(struct buf *out, const json_t *status)
+static bool add_status(struct buf *out, const json_t *status, int64_t timeout_secs)
 {
 	const json_t *code = json_object_get(status, "exit");
 	const json_t *signal = json_object_get(status, "signal");
@@ -61,10 +81,10 @@ static bool add_status(struct buf *out, const json_t *status)
 	else if (ending != ENDING_RAN)
 		buf_addf(out, "The jail could not be set up, %.400s\n", why.text);
 	else if (json_is_true(json_object_get(status, "timed_out")))
-		buf_adds(out, "The command ran into its time-out and was killed.\n");
+		buf_addf(out, "The command was killed after %lld s, when its time was over.\n",
+			(long long)timeout_secs);
 	else if (json_is_integer(signal))
-		buf_addf(out, "The command was killed by signal %lld.\n",
-			(long long)json_integer_value(signal));
+		add_signal(out, json_integer_value(signal));
 	else
 		buf_addf(out, "exit %lld\n", (long long)json_integer_value(code));
 	return ending == ENDING_RAN && json_is_integer(code) && !json_integer_value(code) &&
@@ -84,19 +104,52 @@ static void report(const struct tool_context *t, const json_t *argv, const json_
 			json_object_get(status, "wall_ms"), "error", error));
 }
 
+/* What the jail could not run at all. A program that ends with 127 itself has said why. */
+static void explain_missing(struct buf *out, const json_t *argv, const char *said)
+{
+	const char *name = json_string_value(json_array_get(argv, 0));
+	if (!strstr(said, "exit 127\n--- stderr ---\nagent6-jail: cannot run "))
+		return;
+	if (!strcmp(name, "cd"))
+		buf_adds(out,
+			"Every command begins at the workspace's root; say [\"bash\", \"-c\", "
+			"\"cd DIR && ...\"].\n");
+	else if (strpbrk(name, " \t\n"))
+		buf_adds(out,
+			"argv holds one string for each argument, as [\"ls\", \"-l\"]; a line "
+			"of shell is [\"bash\", \"-c\", \"...\"].\n");
+	else
+		buf_addf(out, "There is no program %s here.\n", name);
+}
+
+/* A command that does not end leaves the model time to hear of it, where the step has any. */
+static int64_t bounded_secs(const struct tool_context *t, int64_t timeout_secs)
+{
+	int64_t left_secs = (t->commands->deadline_ms - clock_monotonic_ms()) / 1000;
+	int64_t reserve = left_secs / 4 < RESERVE_SECS ? left_secs / 4 : RESERVE_SECS;
+	int64_t most = left_secs - reserve > 1 ? left_secs - reserve : 1;
+	return timeout_secs < most ? timeout_secs : most;
+}
+
 static int execute(
 	const struct tool_context *t, const json_t *argv, int64_t timeout_secs, struct buf *out)
 {
 	struct jailed j;
 	struct err e = ERR_NONE;
+	timeout_secs = bounded_secs(t, timeout_secs);
 	if (jailed_run(t->commands->launcher, argv, timeout_secs, &j, &e)) {
 		buf_addf(out, "The command could not be started: %s.", e.text);
 		audit(t, "failed", argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
-	bool ok = add_status(out, j.status);
+	size_t begun = out->len;
+	bool ok = add_status(out, j.status, timeout_secs);
+	if (!j.out.total && !j.err.total)
+		buf_adds(out, "(no output)\n");
 	add_stream(out, "stdout", &j.out);
 	add_stream(out, "stderr", &j.err);
+	if (!out->failed)
+		explain_missing(out, argv, out->data + begun);
 	report(t, argv, j.status);
 	jailed_done(&j);
 	return ok ? 0 : -1;
@@ -124,8 +177,9 @@ static int run_verify_command(
 const struct tool tool_run_command = {
 	.name = "run_command",
 	.description = "Runs one program in a jail, in the workspace: no shell (for a pipe say "
-		       "[\"bash\", \"-c\", \"...\"]), no privileges, usually no network. Dangerous "
-		       "commands may be refused.",
+		       "[\"bash\", \"-c\", \"...\"]), no input, no privileges, usually no network. "
+		       "What it leaves running ends with it; what may never end is begun with "
+		       "[\"timeout\", \"60\", ...]. Dangerous commands may be refused.",
 	.modes = TOOL_IN_COMMANDS,
 	.args = {{"argv", "the program and its arguments", ARG_LIST, true,
 		"{\"type\":\"string\"}"}},
