@@ -8,10 +8,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-static const char circle_notice[] =
-	"\n[agent6: this call has now given the same result three times. Do something else: use "
-	"what you know, or end with finish_run. One more repetition ends this step.]";
-
 /* A placeholder may be longer than what it stands for. */
 enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, RESULT_MIN_BYTES = 2000, NAME_SHOWN = 64 };
 
@@ -200,16 +196,6 @@ static int answer(
 	return r->id && r->name && r->text ? 0 : -1;
 }
 
-static int add_notice(struct wire_result *last, const char *notice)
-{
-	char *text = NULL;
-	if (asprintf(&text, "%s%s", last->text, notice) < 0)
-		return -1;
-	free(last->text);
-	last->text = text;
-	return 0;
-}
-
 /* The argv of a call that proposes a command; NULL: it is something else, or wrong. New reference.
  */
 static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *call)
@@ -261,7 +247,5 @@ int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_
 	/* What came along with the calls that the notice is about was asked before it was read. */
 	if (d->verdict == GUARD_STOP && !told)
 		d->verdict = GUARD_WARN;
-	if (d->verdict == GUARD_WARN)
-		return add_notice(&results->results[turn->call_count - 1], circle_notice);
 	return 0;
 }

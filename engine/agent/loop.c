@@ -14,6 +14,7 @@
 #include "launch/launcher.h"
 #include <stdarg.h>
 
+enum { SYSTEM_CAP_BYTES = 64 * 1024, TURNS_NOTICE = 5 };
 enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 8 * 1024 * 1024 };
 /* The results of a turn, which are not dropped before the model has seen them, may take half of the
  * context: 3.5 bytes make a token. */
@@ -33,9 +34,12 @@ struct loop {
 	struct ledger ledger;
 	struct wire_talk talk;
 	json_t *declarations;
+	char *system;
 	int64_t deadline_ms, output_cap;
 	bool capped;       /* output_cap was lowered by a budget */
 	bool doubled;      /* output_cap was doubled after a cut turn */
+	bool no_more;      /* the provider refused the doubled one */
+	bool told_cut;     /* the model was told to write less */
 	int made_room;     /* times, since the provider found the conversation too long */
 	struct usage call; /* of the call in progress, all attempts */
 	/* Tokens of the call in progress as estimated and as counted, and in thousandths what the
@@ -55,6 +59,12 @@ static const char system_text[] =
 	"You see a workspace only through your tools; paths are relative to its root. End the step "
 	"by calling finish_run exactly once with the result in the form its schema asks for. Text "
 	"outside of finish_run is read by nobody.";
+static const char run_text[] = "\nYou change the workspace with apply_edit. When the step ends, "
+			       "what has changed is committed "
+			       "for you; .git itself cannot be written.";
+static const char circle_text[] =
+	"this call has now given the same result three times. Do something else: use what you "
+	"know, or end with finish_run. One more repetition ends this step.";
 static const char go_on_text[] =
 	"Go on with the task. Use your tools, and end by calling finish_run.";
 static const char quiet_text[] = "You have answered three times without calling a tool. Call "
@@ -74,6 +84,26 @@ static int end(struct loop *l, enum outcome outcome, const char *format, ...)
 	utf8_copy(l->out->reason, sizeof(l->out->reason), l->out->reason);
 	l->out->outcome = outcome;
 	return -1;
+}
+
+/* A notice for the model, inside the newest text that it gets: never as a text behind results. */
+PRINTF(2, 3)
+static int tell(struct loop *l, const char *format, ...)
+{
+	struct wire_turn *last = &l->talk.turns[l->talk.count - 1];
+	char **text = last->role == WIRE_RESULTS ? &last->results[last->result_count - 1].text
+						 : &last->text;
+	AUTO_FREE char *notice = NULL;
+	char *joined = NULL;
+	va_list args;
+	va_start(args, format);
+	int rc = vasprintf(&notice, format, args);
+	va_end(args);
+	if (rc < 0 || asprintf(&joined, "%s\n[agent6: %s]", *text, notice) < 0)
+		return end(l, OUTCOME_FAILED, "out of memory");
+	free(*text);
+	*text = joined;
+	return 0;
 }
 
 static void on_notice(void *context, const char *text)
@@ -214,27 +244,6 @@ static bool make_more_room(struct loop *l)
 	return l->made_room <= 2 && compact(l, 0);
 }
 
-static int call_failed(struct loop *l, const struct fault *f)
-{
-	switch (f->kind) {
-	case FAULT_TIMEOUT:
-		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
-			(long long)l->task->limits.timeout_secs, f->text);
-	case FAULT_CONTEXT:
-		if (make_more_room(l)) {
-			emit_notice("%s; what is old was dropped", f->text);
-			return 0;
-		}
-		return end(
-			l, OUTCOME_FAILED, "the conversation does not fit the model: %s", f->text);
-	case FAULT_NONE:
-	case FAULT_RETRY:
-	case FAULT_FATAL: break;
-	}
-	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
-	return end(l, OUTCOME_FAILED, "provider: %s", refusal ? refusal : f->text);
-}
-
 static int on_quiet(struct loop *l)
 {
 	enum guard_verdict v = guard_turn(&l->dispatch.guard, true);
@@ -258,11 +267,25 @@ static int on_pause(struct loop *l)
 		       : 0;
 }
 
+/* What the model should hear beside the results. */
+static int advise(struct loop *l)
+{
+	int64_t left = l->task->limits.max_iterations - (int64_t)l->out->turns;
+	if (l->dispatch.verdict == GUARD_WARN && tell(l, "%s", circle_text))
+		return -1;
+	if (l->dispatch.payload || (left != 1 && left != TURNS_NOTICE))
+		return 0;
+	if (left == 1)
+		return tell(l, "this is the last turn of this step: call finish_run now");
+	return tell(l, "%lld turns are left in this step; end it with finish_run before",
+		(long long)left);
+}
+
 static int on_calls(struct loop *l, size_t at)
 {
 	guard_turn(&l->dispatch.guard, false);
 	struct wire_turn *results = wire_talk_add(&l->talk, WIRE_RESULTS);
-	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results))
+	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results) || advise(l))
 		return end(l, OUTCOME_FAILED, "out of memory");
 	keep(l, results);
 	if (l->dispatch.payload)
@@ -278,19 +301,64 @@ static int on_calls(struct loop *l, size_t at)
 	return 0;
 }
 
-/* A turn cut by the output limit is never acted on: its last call may be half a call. */
+/* A turn cut by the output limit is never acted on: its last call may be half a call. It is asked
+ * for again with twice the room, then with a word to the model. */
 static int on_cut(struct loop *l)
 {
 	if (l->capped)
 		return end(l, OUTCOME_BUDGET, "what is left of the budget cut the answer short");
-	if (l->doubled)
+	if (l->told_cut)
 		return end(l, OUTCOME_FAILED,
-			"the answer was cut twice at max_output_tokens (%lld, then double)",
-			(long long)l->task->limits.max_output_tokens_per_call);
+			"the answer was cut again and again at max_output_tokens (%lld%s)",
+			(long long)l->task->limits.max_output_tokens_per_call,
+			l->no_more ? "" : ", then double");
+	if (l->doubled || l->no_more) {
+		l->told_cut = true;
+		emit_notice("the answer was cut at %lld output tokens; telling the model",
+			(long long)l->output_cap);
+		return tell(l,
+			"your answer was cut at %lld output tokens, and nothing of it was done. "
+			"Answer in smaller pieces: several short turns, a long file created with "
+			"its first part and the rest added by further edits",
+			(long long)l->output_cap);
+	}
 	l->doubled = true;
 	emit_notice("the answer was cut at %lld output tokens; asking again with twice as many",
 		(long long)l->output_cap);
 	return 0;
+}
+
+/* Some models have no more than max_output_tokens to give. */
+static bool refuses_more(const struct loop *l, const struct fault *f)
+{
+	return l->doubled && !l->no_more && (f->status == 400 || f->status == 422) &&
+	       strcasestr(f->text, "tokens");
+}
+
+static int call_failed(struct loop *l, const struct fault *f)
+{
+	switch (f->kind) {
+	case FAULT_TIMEOUT:
+		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
+			(long long)l->task->limits.timeout_secs, f->text);
+	case FAULT_CONTEXT:
+		if (make_more_room(l)) {
+			emit_notice("%s; what is old was dropped", f->text);
+			return 0;
+		}
+		return end(
+			l, OUTCOME_FAILED, "the conversation does not fit the model: %s", f->text);
+	case FAULT_NONE:
+	case FAULT_RETRY:
+	case FAULT_FATAL: break;
+	}
+	if (refuses_more(l, f)) {
+		l->no_more = true;
+		l->output_cap = l->task->limits.max_output_tokens_per_call;
+		return on_cut(l);
+	}
+	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
+	return end(l, OUTCOME_FAILED, "provider: %s", refusal ? refusal : f->text);
 }
 
 static int on_reply(struct loop *l, struct wire_reply *reply)
@@ -305,7 +373,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 		fault_set(&f, FAULT_CONTEXT, "the model ran out of context");
 		return call_failed(l, &f);
 	}
-	l->doubled = false;
+	l->doubled = l->told_cut = false;
 	l->made_room = 0;
 	learn_scale(l);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
@@ -322,11 +390,12 @@ static int step(struct loop *l)
 {
 	if (may_call(l) || (make_room(l) && may_call(l)))
 		return -1;
-	int64_t wanted = l->task->limits.max_output_tokens_per_call * (l->doubled ? 2 : 1);
+	int64_t wanted =
+		l->task->limits.max_output_tokens_per_call * (l->doubled && !l->no_more ? 2 : 1);
 	l->output_cap = ledger_output_cap(&l->ledger, l->task->provider.prices, wanted);
 	l->capped = l->output_cap < wanted;
 	struct wire_request r = {.model = l->task->model,
-		.system = system_text,
+		.system = l->system,
 		.talk = &l->talk,
 		.tools = l->declarations,
 		.max_tokens = l->output_cap,
@@ -454,7 +523,8 @@ static int begin(struct loop *l, struct err *e)
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
 	l->declarations = tool_declarations(l->dispatch.mode);
 	json_array_append_new(l->declarations, finish_declaration(t->result));
-	if (hide_keys(l) || say_prompt(l))
+	l->system = system_for(l, run);
+	if (!l->system || hide_keys(l) || say_prompt(l))
 		return err_set(e, "out of memory");
 	if (endpoint_open(&t->provider, l->world->channel_fd, &l->client, e) ||
 		summary_open(&l->summary, t, l->world->reviewer_fd, &l->ledger, e))
@@ -483,6 +553,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	permit_forget(&l.permits);
 	wire_talk_done(&l.talk);
 	json_decref(l.declarations);
+	free(l.system);
 	return rc;
 }
 

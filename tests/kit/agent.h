@@ -49,6 +49,8 @@ size_t kit_count(const char *text, const char *part);
 /* --- replies, in Anthropic's form --- */
 #define KIT_HEAD(status, type)                                                                     \
 	"HTTP/1.1 " status "\r\ncontent-type: " type "\r\nconnection: close\r\n\r\n"
+#define KIT_REFUSED(status, text)                                                                  \
+	KIT_HEAD(status " No", "application/json") "{\"error\":{\"message\":\"" text "\"}}"
 #define KIT_STREAM KIT_HEAD("200 OK", "text/event-stream")
 /* Behind the status line: a stream that leaves the connection open, for printf. */
 #define KIT_SIZED "content-type: text/event-stream\r\ncontent-length: %zu\r\n\r\n%s"

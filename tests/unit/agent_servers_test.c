@@ -1,0 +1,125 @@
+/* The agent with servers that differ from the first vendors': what they refuse, where they answer,
+ * how long a connection lasts. */
+#include "tests/kit/agent.h"
+
+#include "base/own.h"
+#include "tests/kit/tap.h"
+#include <stdio.h>
+#include <string.h>
+
+#define OPENAI_CALL(name, arguments)                                                               \
+	KIT_STREAM "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","    \
+		   "\"function\":{\"name\":\"" name "\",\"arguments\":\"" arguments                \
+		   "\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"
+#define OPENAI_FINISH OPENAI_CALL("finish_run", "{\\\"summary\\\":\\\"x\\\"}")
+#define OPENAI_LIST   OPENAI_CALL("list_dir", "{\\\"path\\\":\\\".\\\"}")
+
+/* What a 400 teaches, and what the next request then says. */
+static void openai_quirks(void)
+{
+	AUTO_KIT off = {.format = "openai",
+		.replies = {{KIT_REFUSED("400",
+				     "Function tools with reasoning_effort are not supported "
+				     "for m in /v1/chat/completions. Use /v1/responses or "
+				     "set reasoning_effort to 'none'."),
+				    0, 0},
+			{OPENAI_FINISH, 0, 0}}};
+	kit_run(&off);
+	is_str(kit_outcome(&off), "ok", "a model that thinks without being asked is told not to");
+	is(kit_count(off.requests, "\"reasoning_effort\":\"none\""), 1, "in so many words");
+	AUTO_KIT every = {.format = "openai",
+		.replies = {{OPENAI_LIST, 0, 0},
+			{KIT_REFUSED("400",
+				 "thinking is enabled but reasoning_content is missing in "
+				 "assistant tool call message at index 2"),
+				0, 0},
+			{OPENAI_FINISH, 0, 0}}};
+	kit_run(&every);
+	is_str(kit_outcome(&every), "ok", "a turn without thoughts says so where it must");
+	is(kit_count(every.requests, "\"reasoning_content\":\"\""), 1, "from then on");
+	AUTO_KIT never = {.format = "openai",
+		.replies = {{KIT_STREAM "data: {\"choices\":[{\"delta\":{\"reasoning_content\":"
+					"\"deep\",\"tool_calls\":[{\"index\":0,\"id\":\"c\","
+					"\"function\":{\"name\":\"list_dir\",\"arguments\":"
+					"\"{\\\"path\\\":\\\".\\\"}\"}}]},\"finish_reason\":"
+					"\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+				    0, 0},
+			{KIT_REFUSED("422",
+				 "'messages.2': property 'reasoning_content' is unsupported"),
+				0, 0},
+			{OPENAI_FINISH, 0, 0}}};
+	kit_run(&never);
+	is_str(kit_outcome(&never), "ok", "thoughts that a server does not take stay here");
+	is(kit_count(never.requests, "\"reasoning_content\":\"deep\""), 1,
+		"once they were refused");
+}
+
+/* Where a call goes, by what base_url says. */
+static void paths(void)
+{
+	static const struct {
+		const char *format, *base, *want;
+	} table[] = {
+		{"openai", "", "POST /v1/chat/completions HTTP"},
+		{"openai", "/api/v1/", "POST /api/v1/chat/completions HTTP"},
+		{"openai", "/v1beta/openai", "POST /v1beta/openai/chat/completions HTTP"},
+		{"openai", "/api/paas/v4/", "POST /api/paas/v4/chat/completions HTTP"},
+		{"openai", "/v4/ai/v1", "POST /v4/ai/v1/chat/completions HTTP"},
+		{"openai", "/v1x/vendor", "POST /v1x/vendor/v1/chat/completions HTTP"},
+		{"anthropic", "/anthropic", "POST /anthropic/v1/messages HTTP"},
+		{"anthropic", "/v1/gateway", "POST /v1/gateway/v1/messages HTTP"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO_KIT k = {.format = table[i].format, .base = table[i].base};
+		k.replies[0] = (struct kit_reply){KIT_REFUSED("404", "nothing here"), 0, 0};
+		kit_run(&k);
+		has_str(k.requests, table[i].want, "the path for %s %s", table[i].format,
+			table[i].base);
+	}
+}
+
+/* A handshake less per turn; and what the server closed while a command ran is not used again. */
+static void one_connection(void)
+{
+	static const char list[] =
+		KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{\"path\":\".\"}") KIT_END("tool_use");
+	static const char end[] =
+		KIT_BEGIN KIT_CALL(0, "t", "finish_run", "{\"summary\":\"x\"}") KIT_END("tool_use");
+	char first[2000], last[2000];
+	snprintf(first, sizeof(first), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(list), list);
+	snprintf(last, sizeof(last), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(end), end);
+	AUTO_KIT k = {.format = "anthropic",
+		.keep = 3,
+		.replies = {{first, 0, 0}, {first, 0, 0}, {last, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "three turns");
+	is(kit_count(k.requests, "POST "), 3, "are three requests");
+	is(kit_count(k.requests, "CONNECTION"), 1, "on one connection");
+	AUTO_KIT closed = {.format = "anthropic",
+		.keep = 2,
+		.replies = {{first, 0, 0}, {first, 0, 0}, {last, 0, 0}}};
+	kit_run(&closed);
+	is_str(kit_outcome(&closed), "ok", "a connection that was closed between turns");
+	is(kit_count(closed.requests, "POST "), 3, "costs no request");
+	is(kit_count(closed.requests, "CONNECTION"), 2, "but another connection");
+	is(kit_count(closed.output, "retry 1 of"), 0, "and no retry");
+}
+
+static void unnamed_stream(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_HEAD("200 OK", "text/plain") KIT_BEGIN KIT_CALL(0, "t",
+				     "finish_run", "{\"summary\":\"x\"}") KIT_END("tool_use"),
+			0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a stream is known by how it begins, whatever its type says");
+}
+
+int main(void)
+{
+	openai_quirks();
+	paths();
+	one_connection();
+	unnamed_stream();
+	return tap_done();
+}
