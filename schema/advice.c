@@ -53,21 +53,24 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *node, const char *key)
 {
 	const unsigned numbers = 1u << DOC_INT | 1u << DOC_FLOAT;
+	const unsigned kinds = s->kinds & ~(1u << DOC_NULL);
 	bool text = node->kind == DOC_STR;
 	int64_t integer;
 	double number;
-	if (text && s->kinds & numbers)
+	if (text && kinds & numbers)
 		finding_help(f, it, "write %s",
 			num_int(node->text, node->count, &integer) &&
 					num_float(node->text, node->count, &number)
 				? "the number alone"
 				: "it without quotes");
-	else if (text && s->kinds & 1u << DOC_LIST)
+	else if (text && kinds & 1u << DOC_LIST)
 		advise_list(f, it, node->text);
-	else if (s->kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
+	else if (kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
 		finding_help(f, it, "put it in quotes");
-	else if (s->kinds == 1u << DOC_BOOL && s->boolean == 1 && key)
+	else if (kinds == 1u << DOC_BOOL && s->boolean == 1 && key)
 		finding_help(f, it, "write `%s: true`", key);
-	else if (s->kinds & 1u << DOC_MAP && key)
+	else if (node->kind == DOC_NULL && kinds != s->kinds)
+		finding_help(f, it, "write `null` if nothing is meant");
+	else if (kinds & 1u << DOC_MAP && key)
 		advise_key(f, it, key, s);
 }

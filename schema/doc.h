@@ -32,7 +32,7 @@ struct doc_node {
 	uint32_t count; /* bytes of a string, items of a list, pairs of a map */
 	struct doc_pos pos;
 	union {
-		bool boolean;
+		bool boolean; /* of a null: it was written, and is not what nothing is */
 		int64_t integer;
 		double number;
 		const char *text; /* NUL-terminated UTF-8; holds no NUL itself */

@@ -195,7 +195,7 @@ static int read_word(struct reader *r)
 	} words[] = {
 		{"true", {.kind = DOC_BOOL, .boolean = true}},
 		{"false", {.kind = DOC_BOOL}},
-		{"null", {.kind = DOC_NULL}},
+		{"null", {.kind = DOC_NULL, .boolean = true}},
 	};
 	struct cursor *c = &r->cursor;
 	size_t len = 0;

@@ -133,10 +133,9 @@ static bool resolve_word(struct doc_node *node, const char *text, size_t len)
 		const char *text;
 		enum doc_kind kind;
 		bool boolean;
-	} words[] = {{"null", DOC_NULL, false}, {"Null", DOC_NULL, false},
-		{"NULL", DOC_NULL, false}, {"true", DOC_BOOL, true}, {"True", DOC_BOOL, true},
-		{"TRUE", DOC_BOOL, true}, {"false", DOC_BOOL, false}, {"False", DOC_BOOL, false},
-		{"FALSE", DOC_BOOL, false}};
+	} words[] = {{"null", DOC_NULL, true}, {"Null", DOC_NULL, true}, {"NULL", DOC_NULL, true},
+		{"true", DOC_BOOL, true}, {"True", DOC_BOOL, true}, {"TRUE", DOC_BOOL, true},
+		{"false", DOC_BOOL, false}, {"False", DOC_BOOL, false}, {"FALSE", DOC_BOOL, false}};
 	char first = (char)(*text | 0x20);
 	if ((len != 4 && len != 5) || (first != 'n' && first != 't' && first != 'f'))
 		return false;
@@ -154,6 +153,7 @@ static bool resolve(struct reader *r, struct doc_node *node, const char *text, s
 {
 	if (!len || (len == 1 && *text == '~')) {
 		node->kind = DOC_NULL;
+		node->boolean = len;
 		return true;
 	}
 	if ((unsigned char)*text > '9')

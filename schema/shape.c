@@ -53,8 +53,9 @@ static const char *expected(const struct shape *s)
 		{1u << DOC_MAP, "a map"},
 		{1u << DOC_NULL, "null"},
 	};
+	unsigned kinds = s->kinds & ~(1u << DOC_NULL);
 	for (size_t i = 0; !s->title && i < ARRAY_LEN(names); i++)
-		if (s->kinds == names[i].kinds)
+		if (kinds == (names[i].kinds & ~(1u << DOC_NULL)))
 			return names[i].text;
 	return s->title ? s->title : "another value";
 }
@@ -545,7 +546,9 @@ static void check_node(
 	}
 	if (!s->kinds)
 		return;
-	if (!(s->kinds & 1u << node->kind)) {
+	/* A key without a value is one that somebody forgot. */
+	bool forgotten = node->kind == DOC_NULL && !node->boolean && s->kinds != 1u << DOC_NULL;
+	if (forgotten || !(s->kinds & 1u << node->kind)) {
 		report_type(w, s, node, at);
 		return;
 	}

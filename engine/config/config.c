@@ -44,7 +44,8 @@ const struct doc_node *config_find(
 			continue;
 		if (layer)
 			*layer = (enum config_layer)i;
-		return node;
+		/* Only what has no default can be null: nothing is set. */
+		return node->kind == DOC_NULL ? NULL : node;
 	}
 	return NULL;
 }

@@ -20,7 +20,7 @@ def takes: ((.enum // []) | map(tostring) | join(", ")) as $enum
 	// (if $enum != "" then $enum else null end)
 	// (if has("const") then .const | tostring else null end)
 	// {string: "a text", integer: "an integer", number: "a number", boolean: "true or false",
-		array: "a list", object: "a map"}[.type // ""]
+		array: "a list", object: "a map"}[.type // "" | if type == "array" then .[0] else . end]
 	// "any value";
 
 def default($required): if $required then "required" elif has("default") then "`\(.default | tojson)`" else "" end;
@@ -52,7 +52,7 @@ def table($root): "| key | takes | default | |\n|---|---|---|---|", (resolve($ro
 
 def intro: {
 	machine: "# The machine file, key by key\n\nEvery key that a `machine.yaml` may hold; any other is an error with a suggestion. [Writing a\nmachine](writing-a-machine.md) begins from nothing, `agent6 machine check` says where each key stands wrong.",
-	config: "# Configuration, key by key\n\nEvery setting of `config.yaml`. `agent6 config show` prints what is in force and which file set it,\n`agent6 config set KEY VALUE` changes one; [operating.md](operating.md) says which files there are."
+	config: "# Configuration, key by key\n\nEvery setting of `config.yaml`. `agent6 config show` prints what is in force and which file set it,\n`agent6 config set KEY VALUE` changes one; [operating.md](operating.md) says which files there are. Where there is no\ndefault, `null` takes back what an earlier file has set."
 }[$page];
 
 . as $root

@@ -107,14 +107,24 @@ static unsigned kind_of_type(const char *type, const char *place)
 	fail(place, "`type` must be one of the seven names");
 }
 
+/* `"type": "string"`, or `"type": ["string", "null"]`. NULL: it does not say. */
+static const char *type_of(const json_t *schema, bool *nullable)
+{
+	const json_t *type = json_object_get(schema, "type");
+	const char *other = json_string_value(json_array_get(type, 1));
+	*nullable = json_array_size(type) == 2 && other && !strcmp(other, "null");
+	return json_string_value(*nullable ? json_array_get(type, 0) : type);
+}
+
 /* 0: any. */
 static unsigned kinds_of(const json_t *schema, const char *place)
 {
 	schema = resolve(schema, place);
-	const json_t *type = json_object_get(schema, "type");
 	const json_t *constant = json_object_get(schema, "const");
-	if (type)
-		return kind_of_type(json_string_value(type), place);
+	bool nullable;
+	const char *type = type_of(schema, &nullable);
+	if (json_object_get(schema, "type"))
+		return kind_of_type(type, place) | (nullable ? 1u << DOC_NULL : 0);
 	if (json_object_get(schema, "enum") || json_is_string(constant))
 		return 1u << DOC_STR;
 	if (json_is_integer(constant))
@@ -396,8 +406,9 @@ static void check_keywords(const json_t *schema, const char *place)
 		{"boolean", {"type", "const"}},
 		{"null", {"type"}},
 	};
-	const char *type = json_string_value(json_object_get(schema, "type"));
-	if (!type) {
+	bool nullable;
+	const char *type = type_of(schema, &nullable);
+	if (!json_object_get(schema, "type")) {
 		static const char *const bare[] = {"enum", "const", "oneOf", "not", NULL};
 		only_keywords(schema, place, bare);
 		return;

@@ -21,6 +21,25 @@ setup() {
 	agent6 config show --json | jq -e '."sandbox.profile" == {value: "strict", layer: "global"}'
 }
 
+@test "null takes back what an earlier layer set; a forgotten value does not" {
+	agent6 config set budget.max_usd 5
+	agent6 config set sandbox.upstream_proxy socks5://proxy:1080
+	echo 'budget: {max_usd: null}' >later.yaml
+	[ "$(agent6 config get budget.max_usd)" = 5.0 ]
+	[ "$(agent6 config get --config later.yaml budget.max_usd)" = null ]
+	run agent6 config show --config later.yaml
+	grep -qE '^budget.max_usd +- +--config$' <<<"$output"
+	grep -qE '^sandbox.upstream_proxy .*global$' <<<"$output"
+	printf 'budget:\n  max_usd:\n' >later.yaml
+	run agent6 config get --config later.yaml budget.max_usd
+	[[ $status -eq 2 && $output == *"is empty"*"write \`null\`"* ]]
+	echo 'agent: {max_iterations: null}' >later.yaml
+	run agent6 config get --config later.yaml agent.max_iterations
+	[[ $status -eq 2 ]]
+	agent6 config set sandbox.upstream_proxy null
+	[ "$(agent6 config get sandbox.upstream_proxy)" = null ]
+}
+
 @test "get: a value, or the nearest key" {
 	run --separate-stderr agent6 config get agent.max_iterations
 	[ "$output" = 50 ]

@@ -30,7 +30,9 @@ refuses() { # SCHEMA REASON
 	refuses '{"type":"object","additionalProperties":false,"allOf":[{"required":["a"]}]}' 'allOf'
 	refuses '{"enum":[1,2]}' 'only strings'
 	refuses '{"not":{"type":"string"}}' '`not`'
-	refuses '{"type":["string","null"]}' '`type`'
+	refuses '{"type":["string","integer"]}' '`type`'
+	refuses '{"type":["string","integer","null"]}' '`type`'
+	refuses '{"type":["null"]}' '`type`'
 	refuses '{"type":"array","items":{"type":"integer"},"uniqueItems":true}' 'uniqueItems'
 }
 

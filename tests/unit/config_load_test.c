@@ -238,7 +238,10 @@ static void test_egress(void)
 	expect_global("sandbox: {max_egress_bytes: -1}\n", "1:29 out-of-range");
 	expect_global("sandbox:\n  max_egress_bytes: 1.5\n", "2:21 wrong-type");
 	expect_global("sandbox: {max_egress_bytes: 1MB}\n", "1:29 wrong-type");
-	expect_global("sandbox: {max_egress_bytes: null}\n", "1:29 wrong-type");
+	expect_global("sandbox: {max_egress_bytes: null}\n", "");
+	expect_global("sandbox: {max_egress_bytes: }\n", "1:29 wrong-type");
+	expect_global("sandbox: {limits: {memory_mb: null}}\n", "1:31 wrong-type");
+	expect_global("sandbox: {allow_urls: null}\n", "1:23 wrong-type");
 	expect_global("sandbox: {allow_urls: a.example}\n", "1:23 wrong-type");
 	expect_global("sandbox: {allow_urls: [a.example, 5]}\n", "1:35 wrong-type");
 	expect_global("sandbox: {allow_urls: [a.example, a.example]}\n", "1:35 repeated-item");
