@@ -13,7 +13,7 @@
 
 #define CHANNEL_PATH "/agent6-broker-channel"
 
-enum { ROUNDING_MS = 20, BROKER_END_MS = 50 };
+enum { ROUNDING_MS = 20, BROKER_END_MS = 50, HEAD_CAP_BYTES = 256 * 1024 };
 
 struct http {
 	CURL *curl;
@@ -27,7 +27,7 @@ struct http {
 	const struct http_post *post;
 	struct http_head *head;
 	struct fault *fault;
-	int64_t active_ms, raw_bytes;
+	int64_t active_ms, raw_bytes, head_bytes;
 	curl_off_t sent; /* of the request, as far as is known */
 };
 
@@ -126,6 +126,14 @@ static size_t on_header(char *line, size_t one, size_t len, void *context)
 {
 	(void)one;
 	struct http *h = context;
+	h->head_bytes += (int64_t)len;
+	/* libcurl keeps them all, and counts those behind the last chunk not at all. */
+	if (h->head_bytes > HEAD_CAP_BYTES) {
+		fault_set(h->fault, FAULT_FATAL,
+			"the provider's reply has more than %d KiB of headers",
+			HEAD_CAP_BYTES / 1024);
+		return 0;
+	}
 	read_header(h->head, line, len);
 	return len;
 }
@@ -379,7 +387,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	h->head = head;
 	h->fault = f;
 	h->active_ms = clock_monotonic_ms();
-	h->raw_bytes = 0;
+	h->raw_bytes = h->head_bytes = 0;
 	h->sent = 0;
 	int64_t left_ms = post->deadline_ms - h->active_ms;
 	curl_easy_setopt(h->curl, CURLOPT_URL, url);

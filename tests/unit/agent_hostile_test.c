@@ -217,6 +217,28 @@ static void always_thinking(void)
 	is(kit_count(k.requests, "POST "), 2, "and asked again");
 }
 
+/* Headers without end: of answers before the answer, of the answer, and behind its last chunk. */
+static void headers(void)
+{
+	static const char *const before[] = {"HTTP/1.1 102 Processing\r\n",
+		"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n",
+		"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+		"transfer-encoding: chunked\r\n\r\n3\r\n: x\r\n0\r\n"};
+	static const char line[] = "x-more: 0123456789abcdef0123456789abcdef\r\n";
+	enum { LINES = 20000 };
+	AUTO_FREE char *many = malloc(LINES * (sizeof(line) - 1) + 1);
+	for (size_t i = 0; many && i < LINES; i++)
+		memcpy(many + i * (sizeof(line) - 1), line, sizeof(line));
+	for (size_t i = 0; i < ARRAY_LEN(before); i++) {
+		AUTO_FREE char *text = NULL;
+		if (!many || asprintf(&text, "%s%s", before[i], many) < 0)
+			bail("out of memory");
+		AUTO_KIT k = {.format = "anthropic", .replies = {{text, 0, 0}}};
+		kit_run(&k);
+		has_str(kit_reason(&k), "KiB of headers", "headers without end, %zu", i);
+	}
+}
+
 int main(void)
 {
 	calls();
@@ -226,5 +248,6 @@ int main(void)
 	context();
 	bound();
 	always_thinking();
+	headers();
 	return tap_done();
 }
