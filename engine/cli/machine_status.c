@@ -94,6 +94,17 @@ static void add_message(struct buf *out, const json_t *status, const struct mach
 		add(out, "says", text.len ? text.data : "");
 }
 
+static void add_steps(struct buf *out, const json_t *status)
+{
+	int64_t steps = int_of(status, "seq");
+	struct totals totals = show_totals(json_object_get(status, "totals"));
+	AUTO_BUF text;
+	buf_init(&text, 128);
+	buf_addf(&text, "%jd", (intmax_t)steps);
+	show_retries(&text, &totals, (uint64_t)steps);
+	add(out, "steps", text.data);
+}
+
 static void add_totals(struct buf *out, const json_t *status)
 {
 	struct totals totals = show_totals(json_object_get(status, "totals"));
@@ -159,8 +170,7 @@ static void status_text(const json_t *status, const struct machine *m, struct bu
 	buf_addf(out, "%s: %s", text_of(status, "id"), text_of(status, "status"));
 	buf_addf(out, empty ? ", nothing has run yet\n" : " in state %s\n",
 		text_of(status, "state"));
-	snprintf(steps, sizeof(steps), "%jd", (intmax_t)int_of(status, "seq"));
-	add(out, "steps", steps);
+	add_steps(out, status);
 	add(out, "reason", text_of(status, "reason"));
 	add_message(out, status, m);
 	add_failure(out, status);

@@ -156,6 +156,7 @@ static void add_tiles(const struct report *r, struct buf *out)
 	text_count(out, (int64_t)r->result.seq);
 	buf_adds(out, "<small>of at most ");
 	text_count(out, r->machine->max_transitions);
+	show_retries(out, &r->result.totals, r->result.seq);
 	buf_adds(out, "</small></dd></div>\n");
 	add_cost(r, out);
 	add_traffic(r, out);

@@ -57,6 +57,13 @@ static void print_line(struct show *s, const struct buf *line)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
+void show_retries(struct buf *out, const struct totals *t, uint64_t steps)
+{
+	int64_t retries = t->transitions - (int64_t)steps;
+	if (retries > 0)
+		buf_addf(out, ", %jd %s", (intmax_t)retries, retries == 1 ? "retry" : "retries");
+}
+
 void show_spend(struct buf *out, const struct totals *t)
 {
 	if (!t->input_tokens && !t->output_tokens)
@@ -453,6 +460,7 @@ static void add_outcome(struct buf *out, const struct drive_result *r)
 		text_clean(out, reason_of(r), 1000);
 	}
 	buf_addf(out, "  (%ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
+	show_retries(out, &r->totals, r->seq);
 	size_t at = out->len;
 	buf_adds(out, ", ");
 	show_spend(out, &r->totals);
@@ -503,7 +511,8 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 struct totals show_totals(const json_t *totals)
 {
 	const json_t *usd = json_object_get(totals, "usd");
-	return (struct totals){.input_tokens = int_of(totals, "input_tokens"),
+	return (struct totals){.transitions = int_of(totals, "transitions"),
+		.input_tokens = int_of(totals, "input_tokens"),
 		.output_tokens = int_of(totals, "output_tokens"),
 		.microusd = num_microusd(json_number_value(usd)),
 		.unpriced = json_is_true(json_object_get(totals, "unpriced"))};

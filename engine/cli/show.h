@@ -48,6 +48,9 @@ void show_end(struct show *s, const char *id, const json_t *fields);
 void show_failure(struct buf *out, const json_t *fields);
 /* Totals as the journal and a status have them. */
 struct totals show_totals(const json_t *totals);
+/* ", 6 retries": what counts against max_transitions beside the steps; nothing where there are
+ * none. */
+void show_retries(struct buf *out, const struct totals *t, uint64_t steps);
 /* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */
 void show_spend(struct buf *out, const struct totals *t);
 #endif

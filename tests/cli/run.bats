@@ -74,6 +74,18 @@ waiting() {
 	[[ $output == *max_transitions* ]]
 }
 
+@test "retries count against max_transitions, and stand beside the steps wherever those do" {
+	flow went failed
+	sed -i 's/\["true"\]/["false"]/; s/timeout_secs/retry: {on: [nonzero], max: 2, backoff_secs: 0}\n    &/
+		s/nonzero: done/nonzero: work/; s/transitions: 20/transitions: 7/' ../flow/machine.yaml
+	run -3 --separate-stderr agent6 machine run ../flow
+	[[ $output == *"max_transitions (7) is used up before state work  (2 steps, 5 retries)"* ]]
+	[[ $(agent6 machine status flow) == *"steps       2, 5 retries"* ]]
+	[[ $(agent6 machine replay flow) == *"(2 steps, 5 retries)"* ]]
+	agent6 machine report flow -o page.html
+	grep -q 'of at most 7, 5 retries<' page.html
+}
+
 @test "--json prints the journal's lines, --quiet nothing" {
 	flow went
 	agent6 machine run ../flow --json >lines
