@@ -100,7 +100,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 	struct wire_talk *out)
 {
 	const struct wire_call call = {
-		(char[]){"toolu_agent6_1"}, (char[]){"transcript"}, (char[]){"{}"}};
+		(char[]){"c00000000"}, (char[]){"transcript"}, (char[]){"{}"}};
 	AUTO_BUF raw;
 	buf_init(&raw, 4096);
 	struct wire_turn *t = wire_talk_add(out, WIRE_USER);

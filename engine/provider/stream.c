@@ -154,6 +154,13 @@ static bool is_usable(const struct wire_stream *s, size_t at)
 	return true;
 }
 
+/* Nine letters and digits, which is all that Mistral takes. */
+static char *make_id(size_t serial, size_t at)
+{
+	char *id;
+	return asprintf(&id, "c%05zu%03zu", serial % 100000, at % 1000) < 0 ? NULL : id;
+}
+
 int stream_settle_calls(struct wire_stream *s)
 {
 	for (size_t i = 0; i < s->block_count; i++) {
@@ -164,10 +171,9 @@ int stream_settle_calls(struct wire_stream *s)
 		if (is_usable(s, i))
 			continue;
 		free(b->id);
-		if (asprintf(&b->id, "call_%zu_%zu", s->serial, i) < 0) {
-			b->id = NULL;
+		b->id = make_id(s->serial, i);
+		if (!b->id)
 			return -1;
-		}
 	}
 	return 0;
 }
