@@ -56,6 +56,8 @@ static const struct {
 		"Line 1 of the file does not end in blanks"},
 	{"typographic quotes", "say(\xe2\x80\x9chi\xe2\x80\x9d);\n", "say(\"hi\");", "x", NULL,
 		"Line 1 of the file holds characters beyond ASCII"},
+	{"a typographic dash", "return a - b;\n", "return a \xe2\x80\x93 b;", "x", NULL,
+		"Line 1 of the file is plain ASCII"},
 	{"indentation that differs", "\ta\n\t\tb\n", "  a\n    b\n", "c\n", NULL,
 		"The indentation differs"},
 	{"made before", "a\nnew\n", "old\n", "new\n", NULL, "new_string stands at line 2 already"},

@@ -284,6 +284,9 @@ static bool note_line(
 			"Line %zu of the file holds characters beyond ASCII; copy them as they "
 			"are.\n",
 			number);
+	else if (!beyond_ascii(file) && beyond_ascii(old))
+		buf_addf(report, "Line %zu of the file is plain ASCII, old_string is not.\n",
+			number);
 	else
 		return false;
 	return true;
