@@ -66,7 +66,7 @@ static void report_type(
 	char place[PLACE_BYTES];
 	struct finding *it = finding_add(w->f, RULE_WRONG_TYPE, w->d, node,
 		"%s must be %s, and it is %s", place_text(at, place), expected(s),
-		node->kind == DOC_NULL ? "empty" : doc_kind_name(node->kind));
+		node->kind == DOC_NULL && !node->boolean ? "empty" : doc_kind_name(node->kind));
 	advise_type(w->f, it, s, node, at->key && !at->item ? at->key->text : NULL);
 }
 

@@ -35,7 +35,7 @@ setup() {
 	[[ $status -eq 2 && $output == *"is empty"*"write \`null\`"* ]]
 	echo 'agent: {max_iterations: null}' >later.yaml
 	run agent6 config get --config later.yaml agent.max_iterations
-	[[ $status -eq 2 ]]
+	[[ $status -eq 2 && $output == *"and it is null"* ]]
 	agent6 config set sandbox.upstream_proxy null
 	[ "$(agent6 config get sandbox.upstream_proxy)" = null ]
 }
