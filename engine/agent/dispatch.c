@@ -126,14 +126,7 @@ static char *clean_text(const struct buf *text)
 	AUTO_BUF clean;
 	buf_init(&clean, 3 * (size_t)RESULT_CAP_BYTES);
 	buf_adds(&clean, "");
-	for (size_t at = 0; at < text->len;) {
-		size_t n = utf8_prefix(text->data + at, text->len - at);
-		buf_add(&clean, text->data + at, n);
-		at += n;
-		if (at < text->len)
-			buf_adds(&clean, "\xef\xbf\xbd");
-		at += at < text->len;
-	}
+	utf8_add(&clean, text->data, text->len);
 	return buf_take(&clean, NULL);
 }
 

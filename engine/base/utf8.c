@@ -76,6 +76,23 @@ void utf8_copy(char *to, size_t size, const char *from)
 	to[used] = '\0';
 }
 
+bool utf8_add(struct buf *out, const char *bytes, size_t len)
+{
+	bool clean = true;
+	size_t from = 0;
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
+		n = bytes[at] ? utf8_step(bytes + at, len - at, NULL) : 0;
+		if (n)
+			continue;
+		buf_add(out, bytes + from, at - from);
+		buf_adds(out, "\xef\xbf\xbd");
+		from = at + 1;
+		clean = false;
+	}
+	buf_add(out, bytes + from, len - from);
+	return clean;
+}
+
 size_t utf8_count(const char *text, size_t len)
 {
 	size_t count = 0;

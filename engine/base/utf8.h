@@ -3,6 +3,7 @@
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
+#include "base/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,8 @@ size_t utf8_cut_start(const char *text, size_t len, size_t at);
 /* Copies text into `size` bytes, cut where a character ends, always NUL-terminated. Bytes that are
  * no character, as a cut leaves them, become one '?', or nothing at the end. `to` may be `from`. */
 void utf8_copy(char *to, size_t size, const char *from);
+/* Appends bytes as text: what is no character, and NUL, becomes U+FFFD. Whether nothing did. */
+bool utf8_add(struct buf *out, const char *bytes, size_t len);
 /* Code points in well-formed text. */
 size_t utf8_count(const char *text, size_t len);
 /* Writes `code` (not a surrogate) as 1..4 bytes and returns how many. */

@@ -11,20 +11,7 @@ json_t *printed_text(const char *bytes, size_t len, bool *clean)
 {
 	AUTO_BUF text;
 	buf_init(&text, 4 * len + 16);
-	*clean = true;
-	while (len) {
-		const char *nul = memchr(bytes, '\0', len);
-		size_t run = utf8_prefix(bytes, nul ? (size_t)(nul - bytes) : len);
-		buf_add(&text, bytes, run);
-		bytes += run;
-		len -= run;
-		if (!len)
-			break;
-		buf_adds(&text, "\xef\xbf\xbd");
-		*clean = false;
-		bytes++;
-		len--;
-	}
+	*clean = utf8_add(&text, bytes, len);
 	return json_stringn(text.len ? text.data : "", text.len);
 }
 

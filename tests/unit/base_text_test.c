@@ -63,6 +63,29 @@ static void test_utf8_texts(void)
 		ok(!utf8_is_control(others[i]), "U+%04X is not", others[i]);
 }
 
+static void test_utf8_add(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		const char *want;
+		bool clean;
+	} rows[] = {
+		{"", 0, "", true},
+		{"gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f", true},
+		{"a\xff\x62", 3, "a\xef\xbf\xbd\x62", false},
+		{"\0a\0", 3, "\xef\xbf\xbd\x61\xef\xbf\xbd", false},
+		{"cut\xe2\x82", 5, "cut\xef\xbf\xbd\xef\xbf\xbd", false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_BUF out;
+		buf_init(&out, 100);
+		buf_adds(&out, "");
+		is(utf8_add(&out, rows[i].bytes, rows[i].len), rows[i].clean, "row %zu", i);
+		is_str(out.data, rows[i].want, "row %zu, as text", i);
+	}
+}
+
 static void test_utf8_cuts(void)
 {
 	static const struct {
@@ -162,6 +185,7 @@ int main(void)
 	test_utf8_forms();
 	test_utf8_columns();
 	test_utf8_texts();
+	test_utf8_add();
 	test_utf8_cuts();
 	test_utf8_copies();
 	test_instants();
