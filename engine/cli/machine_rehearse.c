@@ -225,6 +225,10 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	show_result(&r->show, r->loaded->machine->name, out);
 	if (stage_end(&r->stage, &failures, &unused, &e))
 		return fail(EXIT_FAILED, &e);
+	/* Setting what it names changes nothing here: see config_rehearsal. */
+	if (out->status == RUN_REFUSED && strstr(out->reason, "sandbox."))
+		text_complain("a rehearsal does not read your configuration: put such settings "
+			      "into a file, and name it with --config");
 	print_failures(failures);
 	print_unanswered(r->unanswered);
 	if (ran && tells(&r->show))

@@ -335,6 +335,7 @@ make_desk() {
 	mkdir work
 	cd work
 	run -2 --separate-stderr agent6 machine rehearse ../flow
+	[[ $stderr == *"sandbox.read"*"name it with --config"* ]]
 	run -0 --separate-stderr agent6 machine rehearse ../flow --config ../ci.yaml
 	[[ $output == *"ok: seen"* ]]
 	run -0 --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --config ../ci.yaml
