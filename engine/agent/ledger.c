@@ -41,6 +41,22 @@ const char *ledger_reached(const struct ledger *l)
 	return NULL;
 }
 
+int64_t ledger_percent(const struct ledger *l)
+{
+	const struct limits *m = l->limits;
+	const int64_t used[][2] = {{l->total.input, m->max_input_tokens},
+		{l->total.output, m->max_output_tokens}, {l->microusd, m->max_microusd},
+		{l->measured_microusd, m->best_effort_microusd}};
+	int64_t most = 0;
+	for (size_t i = 0; i < ARRAY_LEN(used); i++) {
+		bool counts = used[i][1] > 0 && used[i][0] > 0;
+		double share = counts ? (double)used[i][0] / (double)used[i][1] : 0;
+		int64_t percent = (int64_t)(share < 1 ? share * 100 : 100);
+		most = percent > most ? percent : most;
+	}
+	return most;
+}
+
 int64_t ledger_output_cap(const struct ledger *l, const struct prices *prices, int64_t wanted)
 {
 	const struct limits *m = l->limits;

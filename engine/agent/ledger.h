@@ -22,6 +22,8 @@ void ledger_add(struct ledger *l, const struct usage *u, const struct prices *pr
 bool ledger_is_hard(const struct ledger *l);
 /* NULL: the next call may be made. Else why not: the first limit reached. */
 const char *ledger_reached(const struct ledger *l);
+/* How much of the budget that is nearest its end is used; 0: there is none. */
+int64_t ledger_percent(const struct ledger *l);
 /* `wanted` output tokens, or fewer where the budget has less left. */
 int64_t ledger_output_cap(const struct ledger *l, const struct prices *prices, int64_t wanted);
 /* The event of a call that is under way: what is spent with what it has `told`, and with the `most`

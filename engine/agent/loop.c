@@ -14,7 +14,7 @@
 #include "launch/launcher.h"
 #include <stdarg.h>
 
-enum { SYSTEM_CAP_BYTES = 64 * 1024, TURNS_NOTICE = 5 };
+enum { SYSTEM_CAP_BYTES = 64 * 1024, TURNS_NOTICE = 5, BUDGET_NOTICE_PERCENT = 80 };
 enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 8 * 1024 * 1024 };
 /* The results of a turn, which are not dropped before the model has seen them, may take half of the
  * context: 3.5 bytes make a token. */
@@ -40,6 +40,7 @@ struct loop {
 	bool doubled;      /* output_cap was doubled after a cut turn */
 	bool no_more;      /* the provider refused the doubled one */
 	bool told_cut;     /* the model was told to write less */
+	bool told_budget;  /* the model was told that its budget nears its end */
 	int made_room;     /* times, since the provider found the conversation too long */
 	struct usage call; /* of the call in progress, all attempts */
 	/* Tokens of the call in progress as estimated and as counted, and in thousandths what the
@@ -273,7 +274,16 @@ static int advise(struct loop *l)
 	int64_t left = l->task->limits.max_iterations - (int64_t)l->out->turns;
 	if (l->dispatch.verdict == GUARD_WARN && tell(l, "%s", circle_text))
 		return -1;
-	if (l->dispatch.payload || (left != 1 && left != TURNS_NOTICE))
+	if (l->dispatch.payload)
+		return 0;
+	int64_t percent = ledger_percent(&l->ledger);
+	if (percent >= BUDGET_NOTICE_PERCENT && !l->told_budget) {
+		l->told_budget = true;
+		if (tell(l, "%lld %% of this step's budget is used; end it with finish_run before",
+			    (long long)percent))
+			return -1;
+	}
+	if (left != 1 && left != TURNS_NOTICE)
 		return 0;
 	if (left == 1)
 		return tell(l, "this is the last turn of this step: call finish_run now");

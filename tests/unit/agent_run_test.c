@@ -262,6 +262,17 @@ static void budgets(void)
 	is_str(kit_outcome(&out), "budget_exhausted", "max_output_tokens binds");
 	is(kit_usage(&out, "turns"), 2, "before the next call");
 	has_str(out.requests, "\"max_tokens\":10,", "and caps the last one");
+	AUTO_KIT nearly = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_output_tokens", 100),
+		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
+			{KIT_TURN("list_dir", "{}"), 0, 0},
+			{KIT_TURN("list_dir", "{\"path\":\"x\"}"), 0, 0},
+			{KIT_TURN("list_dir", "{\"path\":\"y\"}"), 0, 0},
+			{KIT_TURN("finish_run", "{\"summary\":\"x\"}"), 0, 0}}};
+	kit_run(&nearly);
+	is_str(kit_outcome(&nearly), "ok", "what is left is enough to come to an end");
+	is(kit_count(nearly.requests, "[agent6: 80 % of this step's budget is used"), 1,
+		"which the model is told in time, once");
 	AUTO_KIT money = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 1000),
 		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}}};
