@@ -242,6 +242,13 @@ static void hide_key(const char *key, struct fault *f)
 	utf8_copy(f->text, sizeof(f->text), out.data ? out.data : "");
 }
 
+static void tell_learned(const struct client *c, const char *why)
+{
+	char text[600];
+	snprintf(text, sizeof(text), "asking again as the provider wants it: %s", why);
+	c->notice(c->context, text);
+}
+
 int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
 	struct wire_reply *out, struct fault *f)
 {
@@ -252,7 +259,7 @@ int client_call(struct client *c, const struct wire_request *r, size_t serial, i
 		hide_key(c->key, &why);
 		if ((why.status == 400 || why.status == 422) &&
 			c->format->adapt(&c->quirks, why.text)) {
-			c->notice(c->context, why.text);
+			tell_learned(c, why.text);
 			continue;
 		}
 		if (why.kind != FAULT_RETRY || tried >= c->max_retries) {

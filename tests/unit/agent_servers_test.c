@@ -27,6 +27,7 @@ static void openai_quirks(void)
 	kit_run(&off);
 	is_str(kit_outcome(&off), "ok", "a model that thinks without being asked is told not to");
 	is(kit_count(off.requests, "\"reasoning_effort\":\"none\""), 1, "in so many words");
+	has_str(off.output, "asking again as the provider wants it: ", "no failure is reported");
 	AUTO_KIT every = {.format = "openai",
 		.replies = {{OPENAI_LIST, 0, 0},
 			{KIT_REFUSED("400",
