@@ -217,6 +217,16 @@ static void always_thinking(void)
 	is(kit_count(k.requests, "POST "), 2, "and asked again");
 }
 
+static void refused_headers(const char *before, const char *many)
+{
+	AUTO_FREE char *text = NULL;
+	if (!many || asprintf(&text, "%s%s", before, many) < 0)
+		bail("out of memory");
+	AUTO_KIT k = {.format = "anthropic", .replies = {{text, 0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "KiB of headers", "headers without end behind %.21s", before);
+}
+
 /* Headers without end: of answers before the answer, of the answer, and behind its last chunk. */
 static void headers(void)
 {
@@ -229,14 +239,8 @@ static void headers(void)
 	AUTO_FREE char *many = malloc(LINES * (sizeof(line) - 1) + 1);
 	for (size_t i = 0; many && i < LINES; i++)
 		memcpy(many + i * (sizeof(line) - 1), line, sizeof(line));
-	for (size_t i = 0; i < ARRAY_LEN(before); i++) {
-		AUTO_FREE char *text = NULL;
-		if (!many || asprintf(&text, "%s%s", before[i], many) < 0)
-			bail("out of memory");
-		AUTO_KIT k = {.format = "anthropic", .replies = {{text, 0, 0}}};
-		kit_run(&k);
-		has_str(kit_reason(&k), "KiB of headers", "headers without end, %zu", i);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(before); i++)
+		refused_headers(before[i], many);
 }
 
 int main(void)
