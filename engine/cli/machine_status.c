@@ -70,6 +70,19 @@ static void add_failure(struct buf *out, const json_t *status)
 	add(out, "failed", text.data);
 }
 
+/* Of a run that is neither over nor waiting, and that nobody runs. */
+static void add_way_on(struct buf *out, const json_t *status)
+{
+	if (strcmp(text_of(status, "status"), "stopped") != 0)
+		return;
+	if (json_is_true(json_object_get(status, "cut_off")))
+		add(out, "cut off",
+			"it was killed, its host went down or its disk took no more; the same "
+			"command goes on behind the last step");
+	else
+		add(out, "parked", "it was asked to stop; the same command goes on");
+}
+
 static void add_holder(struct buf *out, const json_t *status)
 {
 	const json_t *holder = json_object_get(status, "holder");
@@ -172,6 +185,7 @@ static void status_text(const json_t *status, const struct machine *m, struct bu
 		text_of(status, "state"));
 	add_steps(out, status);
 	add(out, "reason", text_of(status, "reason"));
+	add_way_on(out, status);
 	add_message(out, status, m);
 	add_failure(out, status);
 	add_when(out, "wakes", text_of(status, "wake"));

@@ -312,9 +312,24 @@ waiting() {
 	run --separate-stderr agent6 machine status flow --json
 	[[ $output == *'"reason":null'* ]]
 	run --separate-stderr agent6 machine status flow
-	[[ $output == "flow: stopped in state pause"* ]]
+	[[ $output == "flow: stopped in state pause"*"parked      it was asked to stop"* ]]
 	run --separate-stderr agent6 machine replay flow
 	[[ $output == *"not ended  (0 steps)"* ]]
+}
+
+@test "a run that was killed is told from one that was parked" {
+	local pid
+	flow went
+	sed -i 's/\["true"\]/[sh, -c, "touch begun; sleep 60"]/; s/timeout_secs: 10/timeout_secs: 100/' ../flow/machine.yaml
+	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
+	pid=$!
+	until [[ -e begun ]]; do sleep 0.05; done
+	kill -9 "$pid"
+	wait "$pid" || true
+	# What it started ends with it, and holds the lock until then.
+	while [[ $(agent6 machine status flow) == "flow: running"* ]]; do sleep 0.05; done
+	[[ $(agent6 machine status flow) == "flow: stopped in state work"*"cut off     it was killed, its host went down or its disk"* ]]
+	[[ $(agent6 machine status flow --json) == *'"cut_off":true'* ]]
 }
 
 @test "SIGTERM parks: 143; the same command continues" {
