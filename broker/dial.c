@@ -24,8 +24,8 @@ static int close_socket(void *owner, curl_socket_t fd)
 void dialer_cancel(struct dialer *d, struct dial *a)
 {
 	curl_multi_remove_handle(d->multi, a->easy);
-	curl_easy_cleanup(a->easy);
-	a->easy = NULL;
+	curl_easy_cleanup(d->spare);
+	d->spare = TAKE_PTR(a->easy);
 	d->under_way--;
 }
 
@@ -38,10 +38,9 @@ void dialer_wait(struct dialer *d, int fd, int timeout_ms)
 void dialer_turn(struct dialer *d)
 {
 	CURLMsg *message;
-	int unused;
 	if (d->under_way > 0)
-		curl_multi_perform(d->multi, &unused);
-	while ((message = curl_multi_info_read(d->multi, &unused))) {
+		curl_multi_perform(d->multi, &(int){0});
+	while (d->under_way > 0 && (message = curl_multi_info_read(d->multi, &(int){0}))) {
 		struct dial *a = NULL;
 		char *address = NULL;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&a);
@@ -94,12 +93,11 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint)
 {
 	*a = (struct dial){.dialer = d, .endpoint = endpoint, .fd = -1};
-	a->easy = curl_easy_init();
-	int unused;
+	a->easy = d->spare ? TAKE_PTR(d->spare) : curl_easy_init();
 	d->under_way++;
 	if (a->easy && configure(a->easy, a, d->proxy) &&
 		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK &&
-		curl_multi_perform(d->multi, &unused) == CURLM_OK)
+		curl_multi_perform(d->multi, &(int){0}) == CURLM_OK)
 		return true;
 	dialer_cancel(d, a);
 	return false;

@@ -26,9 +26,11 @@ struct dial {
 struct dialer {
 	void *multi;
 	const char *proxy;
-	/* `fd` is connected and non-blocking, owned by the receiver; or -1, and `refused` why. */
+	/* `fd` is connected and non-blocking, owned by the receiver; or -1. `refused`: what to call
+	 * it when nothing comes of it. */
 	void (*done)(struct dial *a, int fd, const char *refused);
 	unsigned under_way;
+	void *spare; /* libcurl's handle of the last dial, for the next one; or NULL */
 };
 
 /* `done` is set, and `proxy` (borrowed). To be called before the process confines itself. */
