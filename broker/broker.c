@@ -19,7 +19,8 @@ int broker_want(struct broker *b, struct watch *w, uint32_t events)
 }
 
 /* One event: what it wakes may close and free whatever it likes. The kernel lets all that is ready
- * have its turn. While dials are under way libcurl's sockets are watched too. */
+ * have its turn. While dials are under way libcurl's sockets are watched too. INT_MAX: nothing is
+ * due, so that the kernel needs no timer. */
 static void turn(struct broker *b)
 {
 	struct epoll_event event;
@@ -29,7 +30,7 @@ static void turn(struct broker *b)
 		dialer_wait(&b->dialer, b->epoll_fd, timeout_ms);
 		timeout_ms = 0;
 	}
-	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms) != 1)
+	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms < INT_MAX ? timeout_ms : -1) != 1)
 		return;
 	struct watch *w = event.data.ptr;
 	w->ready = event.events;
