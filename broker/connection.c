@@ -174,16 +174,14 @@ static void pass_on(struct side *s)
 	}
 	ssize_t put = send(to->watch.fd, s->block + s->start, want, MSG_DONTWAIT | MSG_NOSIGNAL);
 	to->blocked = put < (ssize_t)want;
-	if (put < 0) {
-		if (errno != EAGAIN && errno != EINTR)
-			lose_writer(to);
-		return;
-	}
-	s->start += (size_t)put;
-	s->approved -= (size_t)put;
-	s->moved += (size_t)put;
+	if (put < 0 && errno != EAGAIN && errno != EINTR)
+		lose_writer(to);
+	size_t sent = put > 0 ? (size_t)put : 0;
+	s->start += sent;
+	s->approved -= sent;
+	s->moved += sent;
 	if (left)
-		*left -= (uint64_t)put;
+		*left -= sent;
 	if (s->start == s->end)
 		drop(s);
 }
@@ -384,10 +382,8 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 	c->channel->dialing--;
 	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
-	if (fd < 0)
+	if (fd < 0 || (!c->channel->endpoint && !answer(c)))
 		refuse(c, refused);
-	else if (!c->channel->endpoint && !answer(c))
-		refuse(c, REFUSED_DIAL);
 	run(c, NULL);
 }
 
