@@ -214,7 +214,8 @@ static bool move(struct side *s, const struct side *readable)
 	while (!c->closed && s->approved > 0 && to->watch.fd >= 0 && !to->blocked)
 		pass_on(s);
 	if (s->ended && !s->shut && s->end == s->start && to->watch.fd >= 0) {
-		shutdown(to->watch.fd, SHUT_WR);
+		if (!to->shut) /* else both are closed at once */
+			shutdown(to->watch.fd, SHUT_WR);
 		s->shut = true;
 	}
 	return more && !c->closed;
@@ -280,7 +281,8 @@ static void end(struct connection *c)
 		answer(c);
 	close_side(c, &c->agent);
 	close_side(c, &c->upstream);
-	say(c);
+	if (b->control.fd >= 0)
+		say(c);
 	LIST_REMOVE(c, siblings);
 	b->live_count--;
 	free(c);
@@ -384,7 +386,7 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 	c->upstream.watch.fd = fd;
 	if (fd < 0 || (!c->channel->endpoint && !answer(c)))
 		refuse(c, refused);
-	run(c, NULL);
+	run(c, &c->agent);
 }
 
 void connections_sweep(struct broker *b, int64_t now_ms)
