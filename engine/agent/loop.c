@@ -92,6 +92,11 @@ PRINTF(2, 3)
 static int tell(struct loop *l, const char *format, ...)
 {
 	struct wire_turn *last = &l->talk.turns[l->talk.count - 1];
+	/* A turn that paused is the model's own. */
+	if (last->role == WIRE_ASSISTANT && (last = wire_talk_add(&l->talk, WIRE_USER)))
+		last->text = strdup("");
+	if (!last)
+		return end(l, OUTCOME_FAILED, "out of memory");
 	char **text = last->role == WIRE_RESULTS ? &last->results[last->result_count - 1].text
 						 : &last->text;
 	AUTO_FREE char *notice = NULL;
@@ -100,7 +105,7 @@ static int tell(struct loop *l, const char *format, ...)
 	va_start(args, format);
 	int rc = vasprintf(&notice, format, args);
 	va_end(args);
-	if (rc < 0 || asprintf(&joined, "%s\n[agent6: %s]", *text, notice) < 0)
+	if (rc < 0 || !*text || asprintf(&joined, "%s\n[agent6: %s]", *text, notice) < 0)
 		return end(l, OUTCOME_FAILED, "out of memory");
 	free(*text);
 	*text = joined;
@@ -338,15 +343,22 @@ static int on_cut(struct loop *l)
 	return 0;
 }
 
-/* Some models have no more than max_output_tokens to give. */
+/* Some models have no more than max_output_tokens to give, or no room for more: the same
+ * conversation was taken with half of it. */
 static bool refuses_more(const struct loop *l, const struct fault *f)
 {
 	return l->doubled && !l->no_more && (f->status == 400 || f->status == 422) &&
-	       strcasestr(f->text, "tokens");
+	       (f->kind == FAULT_CONTEXT || strcasestr(f->text, "tokens"));
 }
 
 static int call_failed(struct loop *l, const struct fault *f)
 {
+	if (refuses_more(l, f)) {
+		l->no_more = true;
+		l->capped = false;
+		l->output_cap = l->task->limits.max_output_tokens_per_call;
+		return on_cut(l);
+	}
 	switch (f->kind) {
 	case FAULT_TIMEOUT:
 		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
@@ -361,11 +373,6 @@ static int call_failed(struct loop *l, const struct fault *f)
 	case FAULT_NONE:
 	case FAULT_RETRY:
 	case FAULT_FATAL: break;
-	}
-	if (refuses_more(l, f)) {
-		l->no_more = true;
-		l->output_cap = l->task->limits.max_output_tokens_per_call;
-		return on_cut(l);
 	}
 	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
 	return end(l, OUTCOME_FAILED, "provider: %s", refusal ? refusal : f->text);

@@ -438,6 +438,35 @@ static void stops(void)
 	kit_run(&small);
 	is_str(kit_outcome(&small), "ok", "a model that cannot write more is told to write less");
 	has_str(small.requests, "[agent6: your answer was cut at 1000 output tokens", "at once");
+	AUTO_KIT window = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}")
+					    KIT_END("max_tokens"),
+				    0, 0},
+			{KIT_REFUSED("400",
+				 "max_tokens is too large: 2000. This model's maximum context "
+				 "length is 2048 tokens and your request has 100"),
+				0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&window);
+	is_str(kit_outcome(&window), "ok", "where the double leaves no room for what was said: %s",
+		kit_reason(&window));
+	AUTO_KIT little = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_output_tokens", 1500),
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}")
+					    KIT_END("max_tokens"),
+				    0, 0},
+			{KIT_REFUSED("400", "max_tokens: 1480 > 1000, which is the maximum"), 0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&little);
+	is_str(kit_outcome(&little), "ok", "where a budget left less than the double: %s",
+		kit_reason(&little));
+	AUTO_KIT paused = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_END("pause_turn"), 0, 0},
+			{KIT_STREAM KIT_BEGIN KIT_END("max_tokens"), 0, 0},
+			{KIT_STREAM KIT_BEGIN KIT_END("max_tokens"), 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&paused);
+	is_str(kit_outcome(&paused), "ok", "behind a turn that paused: %s", kit_reason(&paused));
+	has_str(paused.requests, "[agent6: your answer was cut at", "the word is not the model's");
 }
 
 static void bad_requests(void)
