@@ -361,10 +361,21 @@ static void wipe_headers(struct curl_slist *list)
 	curl_slist_free_all(list);
 }
 
+/* Whether the server closed a kept connection while it was used again: it has not got all of the
+ * request, so none is made twice. libcurl goes on by itself only where it had sent everything. */
+static bool closed_just_then(const struct http *h, CURLcode rc)
+{
+	long dialled = 1;
+	curl_easy_getinfo(h->curl, CURLINFO_NUM_CONNECTS, &dialled);
+	return rc == CURLE_SEND_ERROR && !dialled && !h->head_bytes && h->fault->kind == FAULT_NONE;
+}
+
 /* An authority may be in the system's file alone. Nothing was sent to the refused server. */
 static CURLcode perform(struct http *h)
 {
 	CURLcode rc = curl_easy_perform(h->curl);
+	if (closed_just_then(h, rc))
+		rc = curl_easy_perform(h->curl);
 	if (rc != CURLE_PEER_FAILED_VERIFICATION || !h->by_name || !trust_file())
 		return rc;
 	h->by_name = false;

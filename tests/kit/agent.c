@@ -69,6 +69,8 @@ static void kit_serve(const struct kit *k, int listen_fd, int log_fd)
 		for (int n = 0; n < (k->keep ? k->keep : 1); n++)
 			if (k->deaf || kit_read_request(fd, log_fd))
 				kit_reply(k, &i, fd);
+		if (k->slams)
+			recv(fd, &(char){0}, 1, 0);
 		shutdown(fd, SHUT_RDWR);
 		close(fd);
 	}

@@ -79,31 +79,59 @@ static void paths(void)
 	}
 }
 
+#define SIZED_CALL(name, arguments) KIT_BEGIN KIT_CALL(0, "t", name, arguments) KIT_END("tool_use")
+
+/* Two turns whose replies leave the connection open. */
+struct two_turns {
+	char first[2000], last[2000];
+};
+
+static struct two_turns two_turns(void)
+{
+	static const char list[] = SIZED_CALL("list_dir", "{\"path\":\".\"}");
+	static const char end[] = SIZED_CALL("finish_run", "{\"summary\":\"x\"}");
+	struct two_turns t;
+	snprintf(t.first, sizeof(t.first), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(list), list);
+	snprintf(t.last, sizeof(t.last), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(end), end);
+	return t;
+}
+
 /* A handshake less per turn; and what the server closed while a command ran is not used again. */
 static void one_connection(void)
 {
-	static const char list[] =
-		KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{\"path\":\".\"}") KIT_END("tool_use");
-	static const char end[] =
-		KIT_BEGIN KIT_CALL(0, "t", "finish_run", "{\"summary\":\"x\"}") KIT_END("tool_use");
-	char first[2000], last[2000];
-	snprintf(first, sizeof(first), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(list), list);
-	snprintf(last, sizeof(last), "HTTP/1.1 200 OK\r\n" KIT_SIZED, strlen(end), end);
+	struct two_turns t = two_turns();
 	AUTO_KIT k = {.format = "anthropic",
 		.keep = 3,
-		.replies = {{first, 0, 0}, {first, 0, 0}, {last, 0, 0}}};
+		.replies = {{t.first, 0, 0}, {t.first, 0, 0}, {t.last, 0, 0}}};
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "three turns");
 	is(kit_count(k.requests, "POST "), 3, "are three requests");
 	is(kit_count(k.requests, "CONNECTION"), 1, "on one connection");
 	AUTO_KIT closed = {.format = "anthropic",
 		.keep = 2,
-		.replies = {{first, 0, 0}, {first, 0, 0}, {last, 0, 0}}};
+		.replies = {{t.first, 0, 0}, {t.first, 0, 0}, {t.last, 0, 0}}};
 	kit_run(&closed);
 	is_str(kit_outcome(&closed), "ok", "a connection that was closed between turns");
 	is(kit_count(closed.requests, "POST "), 3, "costs no request");
 	is(kit_count(closed.requests, "CONNECTION"), 2, "but another connection");
 	is(kit_count(closed.output, "retry 1 of"), 0, "and no retry");
+}
+
+/* The server closes what was kept just as it is used again. */
+static void closed_just_then(size_t prompt_bytes)
+{
+	struct two_turns t = two_turns();
+	AUTO_FREE char *prompt = calloc(1, prompt_bytes + 1);
+	memset(prompt, 'x', prompt_bytes);
+	AUTO_KIT k = {.format = "anthropic",
+		.slams = true,
+		.task = json_pack("{s:s}", "prompt", prompt),
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{t.first, 0, 0}, {t.last, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "closed in %zu bytes: %s", prompt_bytes, kit_reason(&k));
+	is(kit_count(k.requests, "POST "), 2, "each request is answered once");
+	is(kit_count(k.requests, "CONNECTION"), 2, "the second on a connection of its own");
 }
 
 static void unnamed_stream(void)
@@ -121,6 +149,8 @@ int main(void)
 	openai_quirks();
 	paths();
 	one_connection();
+	closed_just_then(10);
+	closed_just_then(8 << 20);
 	unnamed_stream();
 	return tap_done();
 }
