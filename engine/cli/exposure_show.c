@@ -170,7 +170,10 @@ void exposure_html(const json_t *exposure, struct buf *out)
 {
 	size_t i;
 	json_t *state;
-	buf_adds(out, "<h3>Allowed</h3><p class=\"soft\">" ALWAYS "</p><div class=\"cards\">\n");
+	/* A journal holds no settings, so what held when a step ran cannot be told afterwards. */
+	buf_adds(out, "<h3>What today's settings allow</h3><p class=\"soft\">Worked out from the "
+		      "settings as they were when this page was written; while it ran, the machine "
+		      "may have had others. " ALWAYS "</p><div class=\"cards\">\n");
 	begin_card(out, text_of(exposure, "machine"), "all states together");
 	union_lines(exposure, html_term, out);
 	buf_adds(out, "</dl></div>\n");

@@ -49,6 +49,15 @@ setup() {
 	grep -q '<h4>changed: text</h4>.*<del>null</del><ins>&quot;&lt;/pre&gt;' page.html
 }
 
+@test "what is allowed is said to follow the settings of the moment, not those of the run" {
+	agent6 machine run ../flow --quiet
+	mkdir -p "$SCRATCH/.config/agent6" "$SCRATCH/shared"
+	printf 'sandbox: {read: [%s/shared]}\n' "$SCRATCH" >"$SCRATCH/.config/agent6/config.yaml"
+	agent6 machine report flow -o page.html
+	grep -q "$SCRATCH/shared" page.html # which no step could read
+	grep -q "<h3>What today's settings allow</h3>.*may have had others" page.html
+}
+
 # Every tag that is opened is closed, in order.
 balanced() {
 	grep -oE '</?[a-z0-9]+[^>]*>' "$1" | awk '
