@@ -273,6 +273,7 @@ static int run(const struct call *c)
 	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
 	summary_init(&r.summary);
 	show_init(&r.show, c);
+	r.show.thrown_away = !call_has(c, "dir");
 	int code = loaded_with(c->arguments[0], rehearse, &r);
 	stage_done(&r.stage);
 	cues_done(&r.cues);

@@ -433,10 +433,14 @@ static void add_wait(struct show *s, struct buf *line, const char *id, const str
 
 static void add_next(struct show *s, struct buf *line, const char *id, const struct drive_result *r)
 {
-	if (r->status == RUN_WAITING)
+	bool parked = r->status == RUN_STOPPED || r->status == RUN_INTERRUPTED ||
+		      r->status == RUN_TERMINATED;
+	if (s->thrown_away && (parked || r->status == RUN_WAITING))
+		buf_addf(line, "\nIt %s state %s, and is thrown away; --dir DIR keeps a rehearsal.",
+			parked ? "stopped before" : "waited in", r->state);
+	else if (r->status == RUN_WAITING)
 		add_wait(s, line, id, r);
-	else if (r->status == RUN_STOPPED || r->status == RUN_INTERRUPTED ||
-		 r->status == RUN_TERMINATED)
+	else if (parked)
 		buf_addf(line, "\nIt is parked before state %s; the same command continues it.",
 			r->state);
 	else if (s->id && (r->status == RUN_FAILED || r->status == RUN_BUDGET))

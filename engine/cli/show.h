@@ -20,6 +20,7 @@ struct show {
 	size_t live_columns; /* of the live line, which is the terminal's last; 0: there is none */
 	int terminal_fd;     /* where questions are asked; -1: nowhere. Owned */
 	const char *id;      /* what other commands call this instance; NULL: they do not find it */
+	bool thrown_away;    /* nothing is left of it to be continued */
 };
 
 /* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */

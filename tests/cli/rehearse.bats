@@ -290,6 +290,10 @@ make_desk() {
 	[[ $stderr == *'state wait waits to be poked, and no cassette does it: add a line {"state": "wait", "poke":'* ]]
 	run -0 --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk --exit-on-wait
 	[[ $stderr != *"no cassette"* ]]
+	[[ $output == *"is thrown away; --dir DIR keeps a rehearsal"* && $output != *"same command"* && $output != *"poked."* ]]
+	mkdir work && cd work
+	run -0 --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse ../desk --exit-on-wait --dir ../kept
+	[[ $output == *"waits in state wait to be poked"* && $output != *"thrown away"* ]]
 }
 
 @test "a line that pokes what is no wait, or is no poke, is refused with its place" {
