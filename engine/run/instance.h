@@ -43,6 +43,8 @@ int instance_holds(const struct instance *i, const char *name, int fd, struct er
  * runs it and, but for `unfinished`, while it could still go on. It vanishes whole or not at all.
  */
 int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e);
+/* The same for one that the caller has locked, whatever it holds. */
+int instance_discard(const struct place *p, const struct instance *i, struct err *e);
 
 /* Who runs it now: pid 0 when nobody does. */
 struct holder {

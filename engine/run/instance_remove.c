@@ -22,7 +22,7 @@ static int check_ended(const struct instance *i, struct err *e)
 }
 
 /* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
-static int take_away(const struct place *p, const struct instance *i, struct err *e)
+int instance_discard(const struct place *p, const struct instance *i, struct err *e)
 {
 	char path[4096], gone[128];
 	snprintf(path, sizeof(path), "%s/machines", p->repo_dir);
@@ -45,7 +45,7 @@ int instance_remove(const struct place *p, const char *id, bool unfinished, stru
 		return -1;
 	int failed = unfinished ? 0 : check_ended(&i, e);
 	if (!failed)
-		failed = take_away(p, &i, e);
+		failed = instance_discard(p, &i, e);
 	instance_done(&i);
 	return failed;
 }

@@ -294,6 +294,23 @@ waiting() {
 	agent6 machine list --json | jq -e 'map(keys) | unique | length == 1' # one shape, whatever became of it
 }
 
+@test "a first start that is refused leaves nothing; what was there before stays" {
+	flow went
+	local wrong=sha256:$(printf '0%.0s' {1..64}) machines
+	agent6 machine run ../flow --quiet --id begun
+	machines=$(echo "$SCRATCH"/state/*/machines)
+	mkdir -p "$machines/early/data"
+	for id in new begun early; do
+		run agent6 machine run ../flow --id "$id" --digest "$wrong"
+		[[ $status -eq 2 && $output == *"the bundle's digest is"* ]]
+	done
+	ls -A "$machines"
+	[ "$(ls -A "$machines" | tr '\n' ' ')" = 'begun early ' ]
+	[ -s "$machines/begun/journal.jsonl" ]
+	[ -d "$machines/early/data" ]
+	agent6 machine run ../flow --quiet --id new
+}
+
 @test "stop parks a running instance; a second runner is refused and told who runs it" {
 	waiting
 	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
