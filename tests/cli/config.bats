@@ -150,7 +150,7 @@ setup() {
 		[[ $stderr == *"config.yaml: warning[config-writable]: its mode is 0666"*"help: chmod go-w $file"* ]]
 	done
 	run --separate-stderr agent6 machine list
-	[[ -z $stderr ]]
+	[[ $stderr != *warning* ]]
 	chmod 600 "$file"
 	sed -i s/http:/https:/ "$file"
 	run --separate-stderr agent6 check config
