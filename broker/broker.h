@@ -10,6 +10,7 @@
 #include "broker/dial.h"
 #include "broker/parse/options.h"
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/queue.h>
 
 /* What the loop watches, level-triggered; embedded in whatever owns the descriptor. */
@@ -54,7 +55,7 @@ struct broker {
 	unsigned live_count;
 	uint64_t up_left; /* bytes that may still leave */
 	uint64_t fd_limit;
-	int64_t wake_at_ms;      /* when the first connection runs out of time, or before */
+	int64_t wake_at_ms;      /* when the next sweep is due, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
 };
 

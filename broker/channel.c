@@ -8,6 +8,7 @@
 enum {
 	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
 	LINGER_MS = 1500,
+	RETRY_MS = 1000,
 	ROOM_BYTES = 1 << 20, /* for a few blocks on their way down; the kernel has its own limit */
 	UID_UNKNOWN = 65534,  /* of a byte that was sent before credentials were asked for */
 };
@@ -98,12 +99,13 @@ static void channel_wake(struct watch *w)
 }
 
 /* A client of the proxy. One that cannot be accepted, for want of descriptors, waits for the next
- * one to come or for a connection to end. */
+ * one to come, for a connection to end, or for a sweep: the want may be the whole system's. */
 static void listener_wake(struct watch *w)
 {
 	struct channel *c = w->owner;
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
+		c->broker->wake_at_ms = MIN(c->broker->wake_at_ms, clock_monotonic_ms() + RETRY_MS);
 		broker_want(c->broker, w, EPOLLIN | EPOLLET);
 		return;
 	}

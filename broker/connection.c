@@ -395,6 +395,8 @@ void connections_sweep(struct broker *b, int64_t now_ms)
 	if (now_ms < b->wake_at_ms)
 		return;
 	b->wake_at_ms = b->linger_until_ms;
+	if (b->listener.wanted & EPOLLET)
+		channel_arm(b->listener.owner);
 	for (struct connection *c = LIST_FIRST(&b->live); c; c = next) {
 		next = LIST_NEXT(c, siblings);
 		if (now_ms == INT64_MAX)

@@ -841,6 +841,26 @@ def test_accept_without_descriptors():
     broker.close()
 
 
+def test_accept_alone():
+    """Nothing else happens in the broker, so that it has to try again by itself."""
+    server = Server(echo)
+    broker = Broker(rules=f"localhost:{server.port}")
+    soft, hard = resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE)
+    broker.through(f"evil.test:{server.port}")[0].close()
+    broker.fact()
+    resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE, (4, hard))
+    slept = broker.status("voluntary_ctxt_switches")
+    conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
+    while broker.status("voluntary_ctxt_switches") == slept:  # until it has tried
+        time.sleep(0.01)
+    resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE, (soft, hard))
+    conn.settimeout(20)
+    conn.sendall(f"CONNECT localhost:{server.port} HTTP/1.1\r\n\r\n".encode())
+    tap.equal(conn.recv(100), b"HTTP/1.1 200 OK\r\n\r\n", "who waited alone is served when a descriptor is free")
+    conn.close()
+    broker.close()
+
+
 def test_proxy():
     """The operator's proxy: it is told the endpoint, and the pins still hold."""
     asked = []
@@ -1028,6 +1048,6 @@ if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
              test_back_pressure, test_bulk, test_out_of_memory, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
-             test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors,
+             test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
              test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
