@@ -180,8 +180,10 @@ static void pass_on(struct side *s)
 	s->start += sent;
 	s->approved -= sent;
 	s->moved += sent;
-	if (left)
+	if (left) {
 		*left -= sent;
+		s->owner->deadline_ms = INT64_MAX; /* what is held now is the next head */
+	}
 	if (s->start == s->end)
 		drop(s);
 }
@@ -298,18 +300,17 @@ static void arm(struct side *s, bool reading)
 		c->closed = "reset";
 }
 
-/* A plain request may come whenever the agent has one, but then in one go. */
+/* A plain request may come whenever the agent has one, but then in one go. A later one's head waits
+ * only once the server has taken what is before it. */
 static void settle(struct connection *c)
 {
-	struct broker *b = c->channel->broker;
-	const struct endpoint *fixed = c->channel->endpoint;
 	bool held = pin_holds_all(&c->pin);
-	if (c->endpoint && !held)
+	bool next = c->pin.state == PIN_NEXT_HEAD && c->agent.approved == 0;
+	if (c->endpoint && !held && !next)
 		c->deadline_ms = INT64_MAX;
-	else if (c->deadline_ms == INT64_MAX && (!fixed || fixed->tls || c->agent.end > 0))
+	else if (c->deadline_ms == INT64_MAX && (c->pin.state != PIN_HEAD || c->agent.end > 0))
 		c->deadline_ms = clock_monotonic_ms() + PIN_TIMEOUT_MS;
-	if (c->deadline_ms < b->wake_at_ms)
-		b->wake_at_ms = c->deadline_ms;
+	c->channel->broker->wake_at_ms = MIN(c->channel->broker->wake_at_ms, c->deadline_ms);
 	arm(&c->agent, has_room(&c->agent));
 	if (!held)
 		arm(&c->upstream, has_room(&c->upstream));
@@ -336,12 +337,11 @@ static void run(struct connection *c, const struct side *readable)
 static void side_wake(struct watch *w)
 {
 	struct side *s = w->owner;
-	uint32_t events = w->ready;
-	s->hung |= (events & (EPOLLHUP | EPOLLERR)) != 0;
-	s->blocked &= !(events & EPOLLOUT);
-	if (s == &s->owner->agent && events & EPOLLHUP)
+	s->hung |= (w->ready & (EPOLLHUP | EPOLLERR)) != 0;
+	s->blocked &= !(w->ready & EPOLLOUT);
+	if (s == &s->owner->agent && w->ready & EPOLLHUP)
 		lose_writer(s);
-	run(s->owner, events & ~(uint32_t)EPOLLOUT ? s : NULL);
+	run(s->owner, w->ready & ~(uint32_t)EPOLLOUT ? s : NULL);
 }
 
 /* What is in use, and what the worst dial may need besides. */

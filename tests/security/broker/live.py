@@ -267,10 +267,23 @@ def test_time_limits():
     hole, held = black_hole(PUBLIC)
     server = Server(echo, PUBLIC)
     broker = Broker(f"api.test:{hole},plain", f"api.test:{server.port},tls",
-                    f"api.test:{server.port},plain", "stall.test:80,plain", f"localhost:{server.port},plain,local")
-    waiting = [broker.connect(i) for i in range(4)]
+                    f"api.test:{server.port},plain", "stall.test:80,plain", f"localhost:{server.port},plain,local",
+                    f"api.test:{server.port},plain")
+    request = head("api.test")
+
+    def half_ahead(conn, sent):
+        conn.sendall(sent)
+        got = b""
+        while len(got) < len(request) and (more := conn.recv(len(request) - len(got))):
+            got += more
+        return got == request
+
+    pipelining = broker.connect(2)
+    pipelined = half_ahead(pipelining, request + request[:8])
+    waiting = [broker.connect(i) for i in (0, 1, 2, 3, 5)]
     waiting[1].sendall(hello("api.test")[:-1])
-    waiting[2].sendall(head("api.test")[:-1])
+    waiting[2].sendall(request[:-1])
+    tap.ok(half_ahead(waiting[4], request + request[:-1]), "a request is answered while half of the next waits")
     began, rounds = time.monotonic(), 0
     good = Server(echo, "127.0.0.1", server.port)
     while time.monotonic() - began < 9:
@@ -279,20 +292,22 @@ def test_time_limits():
         if conn.recv(100) != head("localhost"):
             break
         conn.close()
+        pipelined = pipelined and half_ahead(pipelining, request[8:] + request[:8])
         rounds += 1
         time.sleep(0.05)
     tap.ok(time.monotonic() - began >= 9 and rounds > 50, "others are not disturbed meanwhile",
            f"{rounds} rounds")
     for conn in waiting:
-        tap.ok(end_of(conn) in (b"", "reset"), "closed")
+        tap.ok(end_of(conn) in (b"", b"GET ", "reset"), "closed")
+    tap.ok(pipelined and half_ahead(pipelining, request[8:]), "who always sends half a request ahead is served on")
     took = time.monotonic() - began
     tap.ok(9.5 < took < 13, "after about 10 s", f"{took:.1f} s")
     facts = {}
-    while len(facts) < 4:
+    while len(facts) < 5:
         fact = broker.fact()
         if "refused" in fact:
             facts[fact["channel"]] = fact["refused"]
-    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial"}, "the facts")
+    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial", 5: "host"}, "the facts")
     broker.close()
     del held, good
 
