@@ -10,7 +10,8 @@ int usage_count(const json_t *value, int64_t *out)
 	int64_t n = -1;
 	if (json_is_integer(value))
 		n = json_integer_value(value);
-	else if (json_is_real(value) && json_real_value(value) <= (double)count_max &&
+	else if (json_is_real(value) && json_real_value(value) >= 0 &&
+		 json_real_value(value) <= (double)count_max &&
 		 floor(json_real_value(value)) == json_real_value(value))
 		n = (int64_t)json_real_value(value);
 	if (n < 0 || n > count_max)

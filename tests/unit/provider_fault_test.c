@@ -162,7 +162,8 @@ static void counts(void)
 		const char *json;
 		int64_t want; /* -1: refused */
 	} values[] = {{"0", 0}, {"17", 17}, {"17.0", 17}, {"17.5", -1}, {"-1", -1}, {"null", -1},
-		{"true", -1}, {"\"5\"", -1}, {"1e30", -1}, {"1000000000001", -1}};
+		{"true", -1}, {"\"5\"", -1}, {"1e30", -1}, {"-1e300", -1}, {"-1.0", -1},
+		{"1000000000001", -1}};
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		json_t *v = json_loads(values[i].json, JSON_DECODE_ANY, NULL);
 		int64_t got = -1;
