@@ -152,7 +152,8 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 }
 
 /* A stream that broke before it told its usage was paid for all the same: it is estimated, so that
- * a budget still binds. */
+ * a budget still binds. So is the half that a reply does not tell, or tells as what is no count; it
+ * stays unknown. A server that counts nothing is not guessed at: it may be free. */
 static void bill_attempt(const struct client *c, const struct attempt *a, bool replied)
 {
 	struct usage u = *wire_stream_usage(a->stream), none = {.known = true};
@@ -160,11 +161,11 @@ static void bill_attempt(const struct client *c, const struct attempt *a, bool r
 		c->open(c->context, &none, &none);
 		return;
 	}
-	if (!u.known && !replied) {
+	if (!u.known && (!replied || u.input || u.output)) {
 		int64_t written = estimate(wire_stream_bytes(a->stream));
 		u.input = u.input ? u.input : estimate(a->sent_bytes);
 		u.output = u.output > written ? u.output : written;
-		u.known = true;
+		u.known = !replied;
 	}
 	c->bill(c->context, &u);
 }

@@ -253,6 +253,53 @@ static void fatal(void)
 	is(kit_count(heat.requests, "\"temperature\":0.5"), 1, "after one attempt");
 }
 
+#define ODD_USAGE(input, output)                                                                   \
+	KIT_STREAM                                                                                 \
+	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","               \
+	"\"function\":{\"name\":\"finish_run\",\"arguments\":\"{\\\"summary\\\":\\\"x\\\"}\"}}"    \
+	"]},\"finish_reason\":\"tool_calls\"}]}\n\n"                                               \
+	"data: {\"choices\":[],\"usage\":{" input output "}}\n\ndata: [DONE]\n\n"
+
+/* One count can be read and the other cannot. */
+static void half_told(void)
+{
+	static const char *const replies[] = {
+		ODD_USAGE("\"prompt_tokens\":-5,", "\"completion_tokens\":20"),
+		ODD_USAGE("\"prompt_tokens\":2000000000000,", "\"completion_tokens\":20"),
+		ODD_USAGE("\"prompt_tokens\":\"9\",", "\"completion_tokens\":20"),
+		ODD_USAGE("", "\"completion_tokens\":20")};
+	for (size_t i = 0; i < ARRAY_LEN(replies); i++) {
+		AUTO_KIT k = {.format = "openai", .replies = {{replies[i], 0, 0}}};
+		kit_run(&k);
+		is_str(kit_outcome(&k), "ok",
+			"half a usage is no obstacle where nothing is capped");
+		ok(kit_usage(&k, "input_tokens") > 100, "the unread input is estimated (%lld)",
+			(long long)kit_usage(&k, "input_tokens"));
+		is(kit_usage(&k, "output_tokens"), 20, "the output is as it was told");
+		ok(json_is_true(json_object_get(json_object_get(k.result, "usage"), "unmetered")),
+			"and it stays marked");
+		AUTO_KIT hard = {.format = "openai",
+			.limits = json_pack("{s:i}", "max_input_tokens", 1000000),
+			.replies = {{replies[i], 0, 0}}};
+		kit_run(&hard);
+		has_str(kit_reason(&hard), "no usage", "a hard limit fails closed");
+	}
+	AUTO_KIT output = {.format = "openai",
+		.replies = {
+			{ODD_USAGE("\"prompt_tokens\":90,", "\"completion_tokens\":-1"), 0, 0}}};
+	kit_run(&output);
+	is(kit_usage(&output, "input_tokens"), 90, "the other way round");
+	ok(kit_usage(&output, "output_tokens") > 0, "the output is estimated");
+	AUTO_KIT none = {.format = "openai", .replies = {{ODD_USAGE("", ""), 0, 0}}};
+	kit_run(&none);
+	is(kit_usage(&none, "input_tokens"), 0, "a server that counts nothing is not guessed at");
+	AUTO_KIT free = {.format = "openai",
+		.limits = json_pack("{s:i}", "max_input_tokens", 10),
+		.replies = {{ODD_USAGE("\"prompt_tokens\":0,", "\"completion_tokens\":0"), 0, 0}}};
+	kit_run(&free);
+	is_str(kit_outcome(&free), "ok", "one that says 0 is believed");
+}
+
 static void budgets(void)
 {
 	AUTO_KIT out = {.format = "anthropic",
@@ -534,6 +581,7 @@ int main(void)
 	cut_and_overloaded();
 	fatal();
 	budgets();
+	half_told();
 	clocks();
 	circles();
 	unknown_tool();
