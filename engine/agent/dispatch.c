@@ -36,8 +36,9 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 	buf_init(&problems, TOOL_TEXT_CAP_BYTES);
 	struct redact_tally tally = {{0}};
 	json_auto_t *safe = ask_record(d->redact, arguments, &tally);
-	d->payload = finish_check(d->record, safe, &problems);
-	if (d->payload) {
+	json_auto_t *payload = finish_check(d->record, safe, &problems);
+	if (payload && !emit_check(payload, &problems)) {
+		d->payload = json_incref(payload);
 		report_filtered(FINISH_NAME, &tally, 0);
 		buf_adds(out, "Accepted.");
 		return true;

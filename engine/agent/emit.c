@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 enum { LINE_CAP_BYTES = 4 * 1024 * 1024 };
+/* What an event may hold beside the value that it is about. */
+enum { BESIDE_BYTES = 8 * 1024, BESIDE_VALUES = 64 };
 
 int emit(const char *name, json_t *members)
 {
@@ -25,6 +27,23 @@ int emit(const char *name, json_t *members)
 	if (io_write(STDOUT_FILENO, line.data, line.len))
 		_exit(1);
 	return 0;
+}
+
+int emit_check(const json_t *value, struct buf *problems)
+{
+	AUTO_BUF line;
+	buf_init(&line, LINE_CAP_BYTES - BESIDE_BYTES);
+	buf_adds(&line, "[");
+	for (int i = 0; i < BESIDE_VALUES; i++)
+		buf_adds(&line, "0,");
+	json_write(&line, value);
+	if (!buf_adds(&line, "]") && !json_too_many(line.data, line.len))
+		return 0;
+	buf_addf(problems,
+		"result: too large: at most %d bytes of JSON and %d values can be handed over; "
+		"shorten it",
+		LINE_CAP_BYTES - 2 * BESIDE_BYTES, JSON_VALUES_MAX - 2 * BESIDE_VALUES);
+	return -1;
 }
 
 void emit_notice(const char *format, ...)

@@ -3,6 +3,7 @@
  */
 #ifndef AGENT_EMIT_H
 #define AGENT_EMIT_H
+#include "base/buf.h"
 #include "base/own.h"
 #include <jansson.h>
 
@@ -10,6 +11,9 @@
  * limit is replaced by a notice that says so: -1. Without a reader there is nobody left to work
  * for: the process ends. */
 int emit(const char *name, json_t *members);
+/* Whether an event has room for `value` beside its other members. -1, with a line in `problems`: it
+ * would be left out. */
+int emit_check(const json_t *value, struct buf *problems);
 /* A notice event. */
 void emit_notice(const char *format, ...) PRINTF(1, 2);
 #endif

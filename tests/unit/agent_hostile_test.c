@@ -91,6 +91,44 @@ static void deep(void)
 	has_str(k.requests, "are not usable", "which is told so");
 }
 
+#define DELTA(text)                                                                                \
+	"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"                 \
+	"\"input_json_delta\",\"partial_json\":\"" text "\"}}\n\n"
+
+/* A result that no event can carry: `part` is some elements of a list. */
+static void too_large(const char *part, size_t count, const char *what)
+{
+	AUTO_FREE char *delta = NULL;
+	AUTO_BUF reply;
+	buf_init(&reply, KIT_CAP_BYTES);
+	buf_adds(&reply,
+		KIT_STREAM KIT_BEGIN BLOCK(0, "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":"
+					      "\"finish_run\",\"input\":{}}"));
+	buf_adds(&reply, DELTA("{\\\"summary\\\":["));
+	if (asprintf(&delta, DELTA("%s"), part) < 0)
+		bail("out of memory");
+	while (count--)
+		buf_adds(&reply, delta);
+	if (buf_adds(&reply, DELTA("0]}") KIT_END("tool_use")))
+		bail("out of memory");
+	AUTO_KIT k = {.format = "anthropic", .replies = {{reply.data, 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a result of too many %s is to be repaired", what);
+	ok(strstr(k.requests, "result: too large"), "which the model is told");
+}
+
+static void results(void)
+{
+	char bytes[64 * 1024 + 1], values[2 * (JSON_VALUES_MAX / 4 - 4) + 1];
+	memset(bytes, 'x', sizeof(bytes) - 1);
+	memcpy(bytes, "\\\"", 2);
+	memcpy(bytes + sizeof(bytes) - 4, "\\\",", 4);
+	for (size_t i = 0; i < sizeof(values) - 1; i += 2)
+		memcpy(values + i, "0,", 3);
+	too_large(bytes, 65, "bytes");
+	too_large(values, 4, "values");
+}
+
 static void thoughts(void)
 {
 	AUTO_KIT only = {.format = "anthropic",
@@ -247,6 +285,7 @@ int main(void)
 {
 	calls();
 	deep();
+	results();
 	thoughts();
 	pauses();
 	context();
