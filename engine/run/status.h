@@ -9,7 +9,7 @@
 /* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
  * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,
  * updated, pokes, bundle, profile, question, failure, branch, cut_off}; branch is null or {name,
- * base, tip}, cut_off says that nothing asked it to stop: it was killed, or the disk took no more.
+ * base, tip}, cut_off says that nothing asked it to stop: it was killed, or could not go on.
  */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 

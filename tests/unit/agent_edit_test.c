@@ -7,8 +7,12 @@
 
 #include "base/io.h"
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { CAP_BYTES = 1 << 20 };
 
@@ -283,10 +287,36 @@ static void alike(void)
 	}
 }
 
+/* Lines that end in thousands of blanks are as dear to compare as they are long; the limit is on
+ * this process's own work. */
+static void blanks(void)
+{
+	enum { LINES = 3900, BLANKS = 2048 };
+	AUTO_FREE char *run = repeated(" ", BLANKS, "\n");
+	char line[BLANKS + 3];
+	snprintf(line, sizeof(line), "x%s", run);
+	AUTO_FREE char *text = repeated(line, LINES, "");
+	AUTO_FREE char *old = repeated("yz\n", LINES, "");
+	const struct edit edit = {old, "x"};
+	pid_t pid = fork();
+	if (!pid) {
+		const struct rlimit secs = {5, 5};
+		AUTO_BUF out, report;
+		buf_init(&out, CAP_BYTES);
+		buf_init(&report, CAP_BYTES);
+		setrlimit(RLIMIT_CPU, &secs);
+		_exit(edit_apply(text, &edit, 1, &out, &report) != -1);
+	}
+	int status = -1;
+	waitpid(pid, &status, 0);
+	is(status, 0, "long lines of blanks are not compared for ever");
+}
+
 int main(void)
 {
 	texts();
 	alike();
+	blanks();
 	set_up();
 	files();
 	walls();

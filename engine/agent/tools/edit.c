@@ -249,7 +249,8 @@ static struct fit fit_at(struct hunt *h, const char *text)
 	const char *old = h->old;
 	struct line a, b;
 	struct fit fit = {0, 0};
-	while (next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a) && spend(h, &b)) {
+	while (next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a) && spend(h, &a) &&
+		spend(h, &b)) {
 		bool same = same_body(&a, &b), blank = a.indent == a.len;
 		fit.same += same && !blank;
 		fit.alike += !same && !blank && is_alike(&a, &b);
