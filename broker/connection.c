@@ -216,7 +216,7 @@ static bool move(struct side *s, const struct side *readable)
 	while (!c->closed && s->approved > 0 && to->watch.fd >= 0 && !to->blocked)
 		pass_on(s);
 	if (s->ended && !s->shut && s->end == s->start && to->watch.fd >= 0) {
-		if (!to->shut) /* else both are closed at once */
+		if (!to->ended || !to->shut) /* else both are closed at once */
 			shutdown(to->watch.fd, SHUT_WR);
 		s->shut = true;
 	}

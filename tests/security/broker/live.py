@@ -536,6 +536,35 @@ def test_out_of_memory():
         sizes.write(roomy)
 
 
+def test_end_behind_data():
+    """The agent closes while the server's bytes wait for it: the server reads an end, not a reset."""
+    full, over, seen = threading.Event(), threading.Event(), []
+
+    def fill(conn):
+        conn.recv(100)
+        conn.settimeout(0.2)
+        try:
+            while True:
+                conn.send(b"z" * 65536)
+        except TimeoutError:
+            full.set()
+        conn.settimeout(20)
+        try:
+            seen.append(conn.recv(1))
+        except OSError as why:
+            seen.append(why)
+        over.set()
+
+    broker = Broker(f"127.0.0.1:{Server(fill).port},plain")
+    conn = broker.connect()
+    conn.sendall(head("127.0.0.1"))
+    full.wait(20)
+    conn.close()
+    over.wait(20)
+    tap.equal(seen, [b""], "an agent that closes over unread bytes has ended for the server")
+    broker.close()
+
+
 def test_reset_behind_data():
     """The server fills every buffer and resets: the agent gets what was under way, and the end at once."""
     def flood(conn):
@@ -1062,7 +1091,7 @@ def test_usage():
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
-             test_back_pressure, test_bulk, test_out_of_memory, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_back_pressure, test_bulk, test_out_of_memory, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
              test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
