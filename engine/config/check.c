@@ -5,6 +5,7 @@
 #include "config/network.h"
 #include "config/url.h"
 #include <string.h>
+#include <unistd.h>
 
 struct check {
 	const struct config *c;
@@ -235,6 +236,50 @@ static void check_state_dir(const struct check *k, const struct config_paths *pa
 			"AGENT6_STATE_HOME to a directory outside");
 }
 
+/* The first of `list` that is there and lies below `path`; *within: one of them holds it. */
+static const char *shown_below(
+	const char *const *list, size_t count, const char *path, bool *within)
+{
+	const char *below = NULL;
+	for (size_t i = 0; i < count; i++) {
+		*within |= path_is_within(path, list[i]);
+		if (!below && path_is_below(list[i], path) && !access(list[i], F_OK))
+			below = list[i];
+	}
+	return below;
+}
+
+/* A jail's root is its own: it takes from the host what is listed, and no directory above that. */
+static void check_hide(const struct check *k, const char *workspace)
+{
+	static const char *const system[] = {PATH_SYSTEM_DIRS, PATH_SYSTEM_FILES};
+	const struct config_sandbox *s = &k->c->sandbox;
+	enum config_layer layer;
+	const struct doc_node *node = config_find_key(k->c, "sandbox.hide", &layer);
+	for (uint32_t i = 0; node && node->kind == DOC_LIST && i < node->count; i++) {
+		const struct doc_node *item = &node->items[i];
+		bool within = false;
+		if (!is_clean(item->text))
+			continue;
+		const char *const found[] = {
+			shown_below(&workspace, workspace != NULL, item->text, &within),
+			shown_below(s->read.items, s->read.count, item->text, &within),
+			shown_below(s->write.items, s->write.count, item->text, &within),
+			shown_below(system, ARRAY_LEN(system), item->text, &within)};
+		for (size_t at = 0; !within && at < ARRAY_LEN(found); at++) {
+			if (!found[at])
+				continue;
+			finding_help(k->f,
+				finding_add(k->f, RULE_CONFIG_HIDES_NOTHING, doc_of(k, layer), item,
+					"commands do not see `%.200s` itself, but %.200s in it, "
+					"which stays visible",
+					item->text, found[at]),
+				"name what is to be hidden: %.200s, or what lies in it", found[at]);
+			break;
+		}
+	}
+}
+
 void config_check(const struct config *c, const struct config_paths *paths, struct findings *f)
 {
 	struct check k = {c, f};
@@ -253,6 +298,7 @@ void config_check(const struct config *c, const struct config_paths *paths, stru
 		check_has(&k, path, 3, "env");
 		check_has(&k, path, 3, "machines");
 	}
+	check_hide(&k, paths->workspace);
 	check_hosts(&k);
 	check_proxy(&k);
 	check_network(&k);

@@ -157,6 +157,21 @@ setup() {
 	[[ -z $stderr ]]
 }
 
+@test "hiding a directory that no jail shows is said to hide nothing, with what to name instead" {
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/given/part"
+	local path
+	for path in /etc / "$SCRATCH"; do
+		echo "sandbox: {hide: [$path], read: [$SCRATCH/given]}" >"$file"
+		run -0 --separate-stderr agent6 check config
+		[[ $stderr == *"warning[config-hides-nothing]: commands do not see \`$path\` itself, but /"*"name what is to be hidden: /"* ]]
+	done
+	for path in /etc/ssl/certs /usr /srv/none "$SCRATCH/given" "$SCRATCH/given/part"; do
+		echo "sandbox: {hide: [$path], read: [$SCRATCH/given]}" >"$file"
+		run -0 --separate-stderr agent6 check config
+		[[ -z $stderr ]]
+	done
+}
+
 @test "check config names the provider whose key cannot be read; the configuration is valid all the same" {
 	mkdir -p "$SCRATCH/config/agent6"
 	echo 'providers: {one: {api_format: openai, base_url: "https://a.example/v1", api_key_env: ONE_KEY}}' >"$file"

@@ -109,6 +109,7 @@ configs() {
 	config <<<'sandbox: {read: [/srv/../data]}'
 	config <<<'sandbox: {tool_network: allow, agent_network: providers}'
 	config <<<'git: {allow_push: true}'
+	config <<<'sandbox: {hide: [/etc]}'
 	good_machine ls | sed '1i config: {agent: {max_iterations: 100000}}' >b/machine.yaml
 	said machine run ../b
 	local repository=("$SCRATCH"/state/repo-*)
