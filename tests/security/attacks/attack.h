@@ -86,7 +86,7 @@ enum {
 	X(proc_root, BY_ANY, (ENOENT), (EACCES), "pass through a process's root")                  \
 	X(proc_one, BY_ANY, (EACCES), (EACCES), "read PID 1's environment")                        \
 	X(proc_one_exe, BY_ANY, (EACCES), (EACCES), "open PID 1's program")                        \
-	X(proc_one_fd, BY_ANY, (EACCES), (EACCES), "list PID 1's descriptors")                     \
+	X(proc_one_fd, BY_ANY, (EACCES), (EACCES), "see what PID 1's descriptors are")             \
 	X(proc_one_filter, BY_ANY, (EPERM), (ANYTHING), "find PID 1 without a filter")             \
 	X(proc_core_pattern, BY_ROOT, (EROFS), (EACCES), "write core_pattern")                     \
 	X(proc_sysctl, BY_ROOT, (EROFS), (EACCES), "open a sysctl for writing")                    \

@@ -74,9 +74,18 @@ int proc_one_exe(void)
 	return open_proc(first(), "exe", O_RDONLY);
 }
 
+/* Which numbers it has open nobody can know; to see one is enough. */
 int proc_one_fd(void)
 {
-	return open_proc(first(), "fd/0", O_RDONLY);
+	char path[64], at[256];
+	int result = ENOENT;
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/%ld/fd/%d", first(), fd);
+		if (readlink(path, at, sizeof(at)) >= 0)
+			return 0;
+		result = errno == ENOENT ? result : errno;
+	}
+	return result;
 }
 
 /* It takes its filter while the command starts. */
