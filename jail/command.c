@@ -89,7 +89,7 @@ int command_execute(struct jail *j, struct err *e)
 {
 	(void)e;
 	j->report->set_up = true;
-	environ = j->env; /* it always has a PATH to search */
+	environ = LAYER_ON("environment") ? j->env : environ; /* it always has a PATH to search */
 	j->report->exec_errno = execute_found(j->argv);
 	return 0;
 }

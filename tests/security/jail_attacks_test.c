@@ -3,7 +3,8 @@
  * root and as an ordinary user, strict and hardened. After every run the host is looked at: the
  * decoy tree, the canaries, the victim process, set-id files and processes left behind.
  *
- *   jail_attacks_test [ID [PROFILE]]    JAIL=path: another launcher; TEETH=1: print what succeeds
+ *   jail_attacks_test [ID [PROFILE]]    JAIL=path: another launcher; TEETH=1: print what succeeds,
+ *                                       TEETH=holes: with the known holes, TEETH=list: the rows
  */
 #include "tests/security/attacks/attack.h"
 
@@ -70,8 +71,10 @@ static void try_inside(
 	AUTO_FREE char *harm = hole ? NULL : decoy_harm(d);
 	decoy_clear(d);
 	bool held = in_list(got, allowed) && !harm;
-	if (getenv("TEETH")) {
-		if (!held && (!got || harm))
+	const char *teeth = getenv("TEETH");
+	if (teeth) {
+		bool open = !held || (hole && !strcmp(teeth, "holes"));
+		if (open && (!got || harm))
 			printf("%s\n", a->id);
 		else if (got == 125)
 			printf("set-up\n");
@@ -83,13 +86,29 @@ static void try_inside(
 			harm ? harm : "");
 }
 
+/* Every row, and after those that no layer holds alone what has to be left out. */
+static void list_rows(void)
+{
+#define ATTACK_ID(id, by, strict, hardened, what) #id,
+#define ATTACK_HELD(id, profile, layers)          #id " " #profile " " layers,
+	static const char *const rows[] = {ATTACKS(ATTACK_ID)};
+	static const char *const held[] = {HELD_TOGETHER(ATTACK_HELD)};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		puts(rows[i]);
+	for (size_t i = 0; i < ARRAY_LEN(held); i++)
+		puts(held[i]);
+}
+
 static void run_all(const char *who, int by, const char *only, const char *profile)
 {
 	struct decoy d;
 	decoy_init(&d, tap_scratch(), by == BY_USER);
 	for (size_t i = 0; i < ARRAY_LEN(attacks); i++) {
 		const struct attack *a = &attacks[i];
-		if (!(a->by & by) || (only && strcmp(only, a->id) != 0))
+		/* Root's attempts are the stronger: of an ordinary user's, teeth wants only those
+		 * that root does not make. */
+		bool again = by == BY_USER && geteuid() == 0 && a->by & BY_ROOT && getenv("TEETH");
+		if (!(a->by & by) || again || (only && strcmp(only, a->id) != 0))
 			continue;
 		if (!getenv("TEETH") && try_outside(&d, a, who))
 			continue;
@@ -104,12 +123,15 @@ static void run_all(const char *who, int by, const char *only, const char *profi
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 && *argv[1] ? argv[1] : NULL;
-	const char *profile = argc > 2 ? argv[2] : NULL;
+	const char *profile = argc > 2 ? argv[2] : NULL, *teeth = getenv("TEETH");
+	if (teeth && !strcmp(teeth, "list")) {
+		list_rows();
+		return 0;
+	}
 	if (geteuid() == 0)
 		run_all("root", BY_ROOT, only, profile);
-	if (geteuid() != 0 || !getenv("TEETH"))
-		run_all("user", BY_USER, only, profile);
-	if (getenv("TEETH"))
+	run_all("user", BY_USER, only, profile);
+	if (teeth)
 		return 0;
 	return tap_done();
 }
