@@ -180,13 +180,6 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 	return 0;
 }
 
-static bool exists(const struct start *s)
-{
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/machines/%s", s->place->repo_dir, s->id);
-	return !access(path, F_OK) || errno != ENOENT;
-}
-
 /* Refused before its first journal line, in a directory made for it: there is nothing to keep, and
  * nobody else writes here while the lock is held. If it cannot be removed, it is listed as empty.
  */
@@ -194,7 +187,7 @@ static void leave_nothing(struct starting *g, const struct drive_result *out)
 {
 	struct stat st;
 	bool refused = out->status == RUN_REFUSED || out->status == RUN_NO_SANDBOX;
-	if (!refused || g->instance.lock_fd < 0)
+	if (!refused || !g->instance.made)
 		return;
 	int missing = fstatat(g->instance.dir_fd, "journal.jsonl", &st, AT_SYMLINK_NOFOLLOW);
 	if (missing ? errno == ENOENT : S_ISREG(st.st_mode) && !st.st_size)
@@ -208,12 +201,10 @@ void start_run(const struct start *s, const struct drive_listener *l, struct dri
 	*out = (struct drive_result){0};
 	arena_init(&g.arena);
 	findings_init(&g.findings);
-	bool first = !exists(s);
 	if (!prepare(&g, out, &e))
 		drive(&g, l, out);
 	loaded_done(&g.copy);
-	if (first)
-		leave_nothing(&g, out);
+	leave_nothing(&g, out);
 	instance_done(&g.instance);
 	findings_done(&g.findings);
 	arena_done(&g.arena);

@@ -17,6 +17,7 @@ enum {
 	LOCK_STEP_MS = 10,
 	LOCK_ALIVE_MS = 300,
 	LOCK_GONE_MS = 5000,
+	LOCK_TRIES = 16,
 };
 
 bool instance_id_valid(const char *id)
@@ -34,14 +35,15 @@ static int check_id(const char *id, struct err *e)
 					       id, ID_BYTES_MAX);
 }
 
-/* Moves *at into its entry `name`, created durably when it is missing. */
-static int step_into(int *at, const char *name, bool create, struct err *e)
+/* Moves *at into its entry `name`; with `made`, it is created durably when it is missing. */
+static int step_into(int *at, const char *name, bool *made, struct err *e)
 {
-	if (create && mkdirat(*at, name, 0700) == 0) {
-		if (fsync(*at))
+	if (made) {
+		*made = mkdirat(*at, name, 0700) == 0;
+		if (!*made && errno != EEXIST)
+			return err_errno(e, "cannot create the directory %s", name);
+		if (*made && fsync(*at))
 			return err_errno(e, "cannot sync the directory above %s", name);
-	} else if (create && errno != EEXIST) {
-		return err_errno(e, "cannot create the directory %s", name);
 	}
 	int next = openat(*at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* A directory above may be one that everybody passes through and nobody lists. */
@@ -54,7 +56,7 @@ static int step_into(int *at, const char *name, bool create, struct err *e)
 	return 0;
 }
 
-static int open_path(const char *path, bool create, struct err *e)
+static int open_path(const char *path, bool *made, struct err *e)
 {
 	AUTO_FREE char *copy = strdup(path);
 	AUTO_FD int at = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -62,7 +64,7 @@ static int open_path(const char *path, bool create, struct err *e)
 		return err_errno(e, "cannot open /");
 	char *rest = copy, *save = NULL;
 	for (char *name; (name = strtok_r(rest, "/", &save)); rest = NULL)
-		if (step_into(&at, name, create, e))
+		if (step_into(&at, name, made, e))
 			return err_wrap(e, "%s", path);
 	return TAKE_FD(at);
 }
@@ -112,7 +114,8 @@ static int open_in(
 	if (asprintf(&path, "%s/machines/%s", p->repo_dir, id) < 0)
 		return err_set(e, "out of memory");
 	struct err why = ERR_NONE;
-	AUTO_FD int dir = open_path(path, create, &why);
+	bool made = false;
+	AUTO_FD int dir = open_path(path, create ? &made : NULL, &why);
 	if (dir < 0 && !create && why.number == ENOENT)
 		return refuse_unknown(p, id, e);
 	if (dir < 0) {
@@ -123,7 +126,7 @@ static int open_in(
 	char *name = check_own(dir, path, e) ? NULL : strdup(id);
 	if (!name)
 		return err_set(e, "out of memory");
-	*out = (struct instance){name, TAKE_PTR(path), TAKE_FD(dir), -1};
+	*out = (struct instance){name, TAKE_PTR(path), TAKE_FD(dir), -1, made};
 	return 0;
 }
 
@@ -217,24 +220,53 @@ static int take_lock(struct instance *i, struct err *e)
 			e->number = EWOULDBLOCK;
 		return -1;
 	}
-	/* What was asked of the runner before; from here on it is asked of this one. */
-	if (stop_clear(i, e) || write_holder(fd, e))
-		return -1;
 	i->lock_fd = TAKE_FD(fd);
 	return 0;
 }
 
+/* Whoever held the lock may have taken the instance away with it, and somebody else made one of
+ * that name since. */
+static bool is_named(const struct instance *i)
+{
+	struct stat ours, found;
+	return !fstat(i->dir_fd, &ours) && !stat(i->path, &found) && io_is_same(&found, &ours);
+}
+
+/* *away: it is not there any more, and what went wrong may have come of that. */
+static int try_lock(
+	const struct place *p, const char *id, struct instance *i, bool *away, struct err *e)
+{
+	int failed = open_in(p, id, true, i, e);
+	*away = failed && e->number == ENOENT;
+	if (failed)
+		return -1;
+	failed = take_lock(i, e);
+	*away = !is_named(i);
+	if (failed)
+		return -1;
+	if (*away)
+		return err_set(
+			e, "instance %s was removed while it was being opened; start it again", id);
+	/* What was asked of the runner before; from here on it is asked of this one. */
+	return stop_clear(i, e) || write_holder(i->lock_fd, e) ? -1 : 0;
+}
+
 int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e)
 {
-	struct instance i = INSTANCE_NONE;
-	if (open_in(p, id, true, &i, e))
-		return -1;
-	if (take_lock(&i, e)) {
+	struct err why;
+	bool away = true;
+	for (int n = 0; away && n < LOCK_TRIES; n++) {
+		struct instance i = INSTANCE_NONE;
+		why = ERR_NONE;
+		if (!try_lock(p, id, &i, &away, &why)) {
+			*out = i;
+			return 0;
+		}
 		instance_done(&i);
-		return -1;
 	}
-	*out = i;
-	return 0;
+	if (e)
+		*e = why;
+	return -1;
 }
 
 int instance_holds(const struct instance *i, const char *name, int fd, struct err *e)

@@ -16,6 +16,7 @@ struct instance {
 	char *path;  /* absolute */
 	int dir_fd;  /* the directory; owned */
 	int lock_fd; /* -1: opened for reading */
+	bool made;   /* locking it has made its directory */
 };
 
 #define INSTANCE_NONE                                                                              \

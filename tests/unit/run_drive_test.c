@@ -489,28 +489,6 @@ static void test_snapshot(void)
 	trial_done(&t);
 }
 
-static void test_lock(void)
-{
-	struct trial t;
-	struct instance again;
-	struct err e = ERR_NONE;
-	struct holder who;
-	trial_init(&t, parked);
-	is(instance_lock(&place, t.instance.id, &again, &e), -1, "a second runner is refused");
-	is(e.number, EWOULDBLOCK, "as such");
-	char pid[16];
-	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	has_str(e.text, pid, "and told who holds it");
-	ok(instance_holder(&t.instance, &who, NULL) == 0 && who.pid == getpid(), "readers see it");
-	AUTO_FREE char *id = strdup(t.instance.id);
-	trial_done(&t);
-	ok(instance_lock(&place, id, &again, NULL) == 0, "a released lock is free");
-	instance_done(&again);
-	ok(!instance_id_valid("") && !instance_id_valid("../x") && !instance_id_valid("A") &&
-			!instance_id_valid("1") && instance_id_valid("a-1_b"),
-		"ids are plain names");
-}
-
 int main(void)
 {
 	char workspace[4096], state[4096];
@@ -542,7 +520,6 @@ int main(void)
 	test_long_reason();
 	test_divergence();
 	test_snapshot();
-	test_lock();
 	place_done(&place);
 	config_free(config);
 	return tap_done();

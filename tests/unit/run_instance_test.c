@@ -1,0 +1,109 @@
+/* The lock of an instance: one runner at a time, of the directory that the id names. */
+#include "base/io.h"
+#include "run/instance.h"
+#include "tests/kit/tap.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static struct place place;
+
+static void test_lock(void)
+{
+	struct instance i = INSTANCE_NONE, again;
+	struct err e = ERR_NONE;
+	struct holder who;
+	is(instance_lock(&place, "a", &i, &e), 0, "a free one is had %s", e.text);
+	is(instance_lock(&place, "a", &again, &e), -1, "a second runner is refused");
+	is(e.number, EWOULDBLOCK, "as such");
+	char pid[16];
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	has_str(e.text, pid, "and told who holds it");
+	ok(instance_holder(&i, &who, NULL) == 0 && who.pid == getpid(), "readers see it");
+	instance_done(&i);
+	ok(instance_lock(&place, "a", &again, NULL) == 0, "a released lock is free");
+	instance_done(&again);
+	ok(!instance_id_valid("") && !instance_id_valid("../x") && !instance_id_valid("A") &&
+			!instance_id_valid("1") && instance_id_valid("a-1_b"),
+		"ids are plain names");
+}
+
+/* Whether a process has the lock file of `i` open. */
+static bool has_lock_open(pid_t pid, const struct instance *i)
+{
+	char dir[64], link[PATH_MAX + 64], target[PATH_MAX] = "", wanted[PATH_MAX];
+	bool found = false;
+	const struct dirent *entry;
+	snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
+	snprintf(wanted, sizeof(wanted), "%s/lock", i->path);
+	DIR *all = opendir(dir);
+	while (all && !found && (entry = readdir(all))) {
+		snprintf(link, sizeof(link), "%s/%s", dir, entry->d_name);
+		ssize_t n = readlink(link, target, sizeof(target) - 1);
+		target[n > 0 ? n : 0] = '\0';
+		/* The one it was born with is of the same file. */
+		found = !strcmp(target, wanted) && strtol(entry->d_name, NULL, 10) != i->lock_fd;
+	}
+	if (all)
+		closedir(all);
+	return found;
+}
+
+/* The status of a process that locks `id` and finds itself in the directory of that name. */
+static int lock_named(const char *id)
+{
+	struct instance i = INSTANCE_NONE;
+	struct stat ours, found;
+	if (instance_lock(&place, id, &i, NULL))
+		return 1;
+	if (stat(i.path, &found))
+		return 2;
+	return fstat(i.dir_fd, &ours) || ours.st_ino != found.st_ino || !i.made ? 3 : 0;
+}
+
+static void test_lock_of_removed(void)
+{
+	struct instance i = INSTANCE_NONE;
+	struct err e = ERR_NONE;
+	int status = -1;
+	is(instance_lock(&place, "b", &i, &e), 0, "a first runner %s", e.text);
+	/* For one who is gone the other waits seconds. */
+	pid_t gone = fork();
+	if (!gone)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	char text[128], host[65] = "";
+	gethostname(host, sizeof(host) - 1);
+	int n = snprintf(text, sizeof(text), "%d %s\n", (int)gone, host);
+	is(ftruncate(i.lock_fd, 0), 0, "the holder's name is taken off");
+	is(pwrite(i.lock_fd, text, (size_t)n, 0), n, "and a dead one's written");
+	pid_t second = fork();
+	if (!second) {
+		/* Its own copy of the lock has to go, and the number not be had by the next. */
+		dup2(i.dir_fd, i.lock_fd);
+		_exit(lock_named("b"));
+	}
+	while (!has_lock_open(second, &i) && !waitpid(second, &status, WNOHANG))
+		nanosleep(&(struct timespec){0, 1000000L}, NULL);
+	is(instance_discard(&place, &i, &e), 0, "the first takes it away %s", e.text);
+	instance_done(&i);
+	waitpid(second, &status, 0);
+	is(status, 0, "whoever waited has the lock of the directory that it made");
+}
+
+int main(void)
+{
+	struct err e = ERR_NONE;
+	if (place_find("/usr", tap_scratch(), &place, &e)) /* no run writes there */
+		bail("%s", e.text);
+	test_lock();
+	test_lock_of_removed();
+	place_done(&place);
+	return tap_done();
+}
