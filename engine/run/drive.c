@@ -229,6 +229,13 @@ static bool open_workspace(struct drive *d)
 	return true;
 }
 
+/* Behind all checks: a start that is refused leaves the operator's repository as it was. */
+static bool begin_workspace(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	return !workspace_begin(&d->workspace, &e) || drive_end(d, RUN_REFUSED, "%s", e.text);
+}
+
 /* --- start ------------------------------------------------------------------------------------ */
 
 static bool open_data(struct drive *d, char *path, size_t bytes)
@@ -396,7 +403,8 @@ static void run_instance(struct drive *d)
 		!open_journal(d))
 		return;
 	if (!open_data(d, data, sizeof(data)) || !open_audit(d) || !check_parameters(d) ||
-		!find_profile(d) || !open_workspace(d) || !check_confinement(d))
+		!find_profile(d) || !open_workspace(d) || !check_confinement(d) ||
+		!begin_workspace(d))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);

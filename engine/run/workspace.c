@@ -185,15 +185,14 @@ static int read_settings(struct workspace *w, const struct config *c, struct err
 				    "user.email in git's");
 }
 
-/* A new instance begins at the branch's tip, or makes the branch at HEAD. */
+/* A new instance begins at the branch's tip, or will make the branch at HEAD. */
 static int start(struct workspace *w, int instance_fd, struct err *e)
 {
 	if (git_branch_tip(&w->origin, w->branch, w->base, e))
 		return -1;
-	if (!*w->base &&
-		(git_head(&w->origin, w->base, e) ||
-			git_branch_move(&w->origin, &(struct git_move){w->branch, "", w->base}, e)))
-		return err_wrap(e, "cannot make branch %s", w->branch);
+	w->unnamed = !*w->base;
+	if (w->unnamed && git_head(&w->origin, w->base, e))
+		return -1;
 	w->at = (struct workspace_mark){0};
 	snprintf(w->at.tree, sizeof(w->at.tree), "%s", w->base);
 	snprintf(w->at.commit, sizeof(w->at.commit), "%s", w->base);
@@ -248,6 +247,15 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 		return -1;
 	free(TAKE_PTR(w->path));
 	return find_path(w, ask->directory, e);
+}
+
+int workspace_begin(struct workspace *w, struct err *e)
+{
+	if (w->unnamed &&
+		git_branch_move(&w->origin, &(struct git_move){w->branch, "", w->base}, e))
+		return err_wrap(e, "cannot make branch %s", w->branch);
+	w->unnamed = false;
+	return 0;
 }
 
 void workspace_done(struct workspace *w)

@@ -31,6 +31,7 @@ struct workspace {
 	char branch[96];
 	char base[GIT_OID_BYTES]; /* where the instance began */
 	struct workspace_mark at, next;
+	bool unnamed;  /* it begins at `base`, where its branch is still to be made */
 	bool has_next; /* `next` is recorded; it counts once its step is committed */
 	bool sent;     /* the operator's repository has next.commit, which no branch names yet */
 };
@@ -56,6 +57,9 @@ struct workspace_branch {
 bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_branch *out);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
 int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
+/* Makes the branch of an instance that begins, where there is none: the first that the operator's
+ * repository has of it, once nothing refuses the start any more. */
+int workspace_begin(struct workspace *w, struct err *e);
 /* Those of `paths` (absolute) that would lie in the clone and do not: what is not there cannot be
  * held in a jail, neither read-only nor out of sight. */
 json_t *workspace_absent(const struct workspace *w, const json_t *paths);

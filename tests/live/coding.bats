@@ -321,3 +321,18 @@ $FINISH"
 	[[ $(git -C "$WS" ls-tree -r agent6/machine-fixer deep | cut -c1-6) == 100755 ]]
 	[[ $(git -C "$WS" cat-file blob agent6/machine-fixer:link) == /etc/passwd ]]
 }
+
+@test "a start that is refused leaves no branch, and the next begins at HEAD" {
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	sed -i '/^  after:/s/timeout_secs/secrets: [none], &/' "$SCRATCH/fixer/machine.yaml"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 2 && $output == *"state after"*none* ]]
+	[[ -z $(git -C "$WS" for-each-ref refs/heads/agent6) ]]
+	sed -i 's/secrets: \[none\], //' "$SCRATCH/fixer/machine.yaml"
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm moved --allow-empty
+	rehearse fixer
+	[[ $(git -C "$WS" rev-parse agent6/machine-fixer~1) == "$(git -C "$WS" rev-parse main)" ]]
+}
