@@ -24,7 +24,7 @@ struct tool_commands {
 	struct permits *permits;
 	struct approve_rules rules;
 	int64_t timeout_secs, verify_timeout_secs;
-	int64_t deadline_ms; /* clock_monotonic_ms; of the step */
+	int64_t deadline_ms;  /* clock_monotonic_ms; of the step */
 	const json_t *verify; /* argv; NULL: none */
 };
 
