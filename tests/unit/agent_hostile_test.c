@@ -270,8 +270,8 @@ static void headers(void)
 {
 	static const char *const before[] = {"HTTP/1.1 102 Processing\r\n",
 		"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n",
-		"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
-		"transfer-encoding: chunked\r\n\r\n3\r\n: x\r\n0\r\n"};
+		("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+		 "transfer-encoding: chunked\r\n\r\n3\r\n: x\r\n0\r\n")};
 	static const char line[] = "x-more: 0123456789abcdef0123456789abcdef\r\n";
 	enum { LINES = 20000 };
 	AUTO_FREE char *many = malloc(LINES * (sizeof(line) - 1) + 1);
