@@ -118,12 +118,15 @@ static int open_machine(struct resting *r, const char *id)
 }
 
 /* A start that was refused leaves a directory and nothing to look at. */
-static bool has_begun(const struct instance *i, struct err *e)
+static int check_begun(const struct instance *i)
 {
+	struct err e = ERR_NONE;
 	if (!faccessat(i->dir_fd, "journal.jsonl", F_OK, AT_SYMLINK_NOFOLLOW))
-		return true;
-	err_set(e, "instance %s has not begun: nothing has run yet", i->id);
-	return false;
+		return EXIT_OK;
+	if (recover_whole(i, -1, 0, &e))
+		return fail(EXIT_DAMAGED, &e);
+	err_set(&e, "instance %s has not begun: nothing has run yet", i->id);
+	return fail(EXIT_REFUSED, &e);
 }
 
 int resting_open(struct resting *r, const struct call *c, bool with_machine)
@@ -135,11 +138,12 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	int code = EXIT_OK;
 	if (setup_open(&r->setup, c))
 		code = EXIT_REFUSED;
-	else if (!instance_open(&r->setup.place, id, &r->instance, &e) &&
-		 has_begun(&r->instance, &e))
-		code = with_machine ? open_machine(r, id) : EXIT_OK;
-	else
+	else if (instance_open(&r->setup.place, id, &r->instance, &e))
 		code = fail(EXIT_REFUSED, &e);
+	else
+		code = check_begun(&r->instance);
+	if (!code && with_machine)
+		code = open_machine(r, id);
 	if (code)
 		resting_done(r);
 	return code;

@@ -1,6 +1,6 @@
 #include "base/tree.h"
 #include "run/instance.h"
-#include "run/journal.h"
+#include "run/recover.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,12 +11,14 @@ static int check_ended(const struct instance *i, struct err *e)
 	struct err why = ERR_NONE;
 	AUTO_FD int fd = instance_journal(i, &why);
 	if (why.number == ENOENT)
-		return 0;
+		return recover_whole(i, fd, 0, e);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &why);
 	const char *type = json_string_value(json_object_get(last, "t"));
 	if (!type && *why.text)
 		return err_set(e, "instance %s: %s", i->id, why.text);
-	return !type || !strcmp(type, "end")
+	if (!type)
+		return recover_whole(i, fd, 0, e);
+	return !strcmp(type, "end")
 		       ? 0
 		       : err_set(e, "instance %s has not ended, and could go on", i->id);
 }

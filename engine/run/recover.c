@@ -34,6 +34,18 @@ static bool from_snapshot(struct recovery *r)
 	       snapshot_read(r->instance, r->machine, r->fd, &r->position, &r->at);
 }
 
+int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *e)
+{
+	uint64_t had = snapshot_missed(i, fd);
+	return had <= lines ? 0
+			    : err_set(e,
+				      "journal.jsonl ends at line %llu, and had %llu when "
+				      "snapshot.json was written: what is missing was committed; "
+				      "bring it back from a copy, or remove snapshot.json to have "
+				      "those steps done again",
+				      (unsigned long long)lines, (unsigned long long)had);
+}
+
 enum recover_end recover(struct recovery *r, struct err *e)
 {
 	r->at = journal_start();
@@ -44,6 +56,8 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	journal_reader_init(&reader, r->fd, &r->at);
 	reader.patience_ms = r->patience_ms;
 	enum recover_end end = apply_lines(r, &reader, e);
+	if (end == RECOVER_DONE && recover_whole(r->instance, r->fd, reader.mark.lines, e))
+		end = RECOVER_DAMAGED;
 	r->at = reader.mark;
 	r->torn_bytes = reader.torn_bytes;
 	journal_reader_done(&reader);
@@ -59,7 +73,8 @@ int recover_begun(
 	*begun = false;
 	AUTO_FD int fd = instance_journal(i, &why);
 	if (fd < 0)
-		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
+		return why.number == ENOENT ? recover_whole(i, fd, 0, e)
+					    : err_set(e, "%s", why.text);
 	journal_reader_init(&reader, fd, &start);
 	const char *line;
 	size_t len;
@@ -67,7 +82,7 @@ int recover_begun(
 	json_auto_t *event = got > 0 ? journal_decode(line, len, e) : NULL;
 	journal_reader_done(&reader);
 	if (got == 0)
-		return 0;
+		return recover_whole(i, fd, 0, e);
 	const char *text = json_string_value(json_object_get(event, "bundle"));
 	if (!text)
 		return err_set(e, "journal.jsonl, line 1: it is not a begin");

@@ -31,6 +31,10 @@ struct recovery {
 	int64_t torn_bytes;
 };
 enum recover_end recover(struct recovery *r, struct err *e);
+/* Refuses a journal (fd -1: none) whose `lines` are fewer than it had when its snapshot was
+ * written: the rest was committed. The chain cannot tell: what was cut at a line's end is a sound
+ * one. */
+int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *e);
 /* Whether its journal holds a `begin`, and the bundle digest recorded there. */
 int recover_begun(
 	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e);

@@ -108,17 +108,11 @@ int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
 	/* While a runner holds the instance an unfinished last line is one being written. */
 	if (got || who.pid)
 		return got;
-	if (torn)
-		return err_set(e,
-			"journal.jsonl, line %llu: unfinished, %lld bytes; resuming the instance "
-			"drops it",
-			(unsigned long long)*lines + 1, (long long)torn);
-	uint64_t had = snapshot_lines(i);
-	return had <= *lines ? 0
-			     : err_set(e,
-				       "journal.jsonl ends at line %llu, and had %llu when "
-				       "snapshot.json was written: what is missing was committed; "
-				       "bring it back from a copy, or the instance does those "
-				       "steps again",
-				       (unsigned long long)*lines, (unsigned long long)had);
+	if (recover_whole(i, fd, *lines, e))
+		return -1;
+	return torn ? err_set(e,
+			      "journal.jsonl, line %llu: unfinished, %lld bytes; resuming the "
+			      "instance drops it",
+			      (unsigned long long)*lines + 1, (long long)torn)
+		    : 0;
 }

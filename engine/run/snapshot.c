@@ -80,10 +80,10 @@ bool snapshot_read(const struct instance *i, const struct machine *m, int journa
 	return true;
 }
 
-uint64_t snapshot_lines(const struct instance *i)
+uint64_t snapshot_missed(const struct instance *i, int journal_fd)
 {
 	struct journal_mark mark;
 	json_t *position;
 	json_auto_t *all = load(i, &mark, &position);
-	return all ? mark.lines : 0;
+	return all && !journal_has(journal_fd, &mark) ? mark.lines : 0;
 }

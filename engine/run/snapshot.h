@@ -1,6 +1,6 @@
 /*
  * The snapshot: where a run stood at a place in its journal. An optimisation only: one that is
- * missing, damaged or does not fit the journal is ignored.
+ * missing or damaged is ignored. One whose place the journal lacks tells that lines were lost.
  */
 #ifndef RUN_SNAPSHOT_H
 #define RUN_SNAPSHOT_H
@@ -13,6 +13,7 @@ int snapshot_write(const struct instance *i, const struct position *p,
 /* True: *p (to be released) and *at are a place in the journal `journal_fd`. */
 bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
 	struct position *p, struct journal_mark *at);
-/* How many lines the journal had when it was written, whatever it has now; 0: there is none. */
-uint64_t snapshot_lines(const struct instance *i);
+/* How many lines the journal had when it was written, where `journal_fd` (-1: there is no journal)
+ * does not reach that far any more; 0: it does, or there is no snapshot. */
+uint64_t snapshot_missed(const struct instance *i, int journal_fd);
 #endif

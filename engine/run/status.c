@@ -140,6 +140,8 @@ static json_t *brief(int machines, const char *id)
 	if (e.number == ENOENT)
 		e = ERR_NONE;
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
+	if (!last)
+		recover_whole(&(struct instance){.dir_fd = dir}, fd, 0, &e);
 	if (last && !json_is_string(json_object_get(last, "t")))
 		err_set(&e, "its last line has no type");
 	if (*e.text)

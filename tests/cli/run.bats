@@ -287,7 +287,7 @@ waiting() {
 	agent6 machine list --json | jq -e 'all(.[]; .description == "Says a word and ends.")'
 	agent6 machine run ../flow --quiet --id damaged
 	agent6 machine run ../flow --quiet --id empty
-	(cd "$SCRATCH"/state/*/machines && echo x >damaged/journal.jsonl && rm empty/journal.jsonl)
+	(cd "$SCRATCH"/state/*/machines && echo x >damaged/journal.jsonl && rm empty/{journal.jsonl,snapshot.json})
 	agent6 machine list --json | jq -c '.[] | [.id[:7], .status, .seq, .state, .updated == null]' >"$SCRATCH/listed"
 	grep -qF '["damaged","damaged",null,null,true]' "$SCRATCH/listed"
 	grep -qF '["empty","empty",0,null,true]' "$SCRATCH/listed"
@@ -401,6 +401,41 @@ waiting() {
 	[[ $status -eq 5 && $stderr == *"ends at line "*"what is missing was committed"* ]]
 	rm "$SCRATCH"/state/*/machines/flow/snapshot.json
 	run -0 agent6 machine verify flow
+}
+
+@test "what was committed and is missing is asked for, and nothing is done again: 5" {
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	agent6 machine poke flow
+	cp -r "$SCRATCH"/state/*/machines/flow whole
+	local dir damage
+	dir=$(echo "$SCRATCH"/state/*/machines/flow)
+	for damage in "rm journal.jsonl" "truncate -s 0 journal.jsonl" "sed -i \$d journal.jsonl" \
+		"truncate -s -1 journal.jsonl"; do
+		rm -r "$dir"
+		cp -r whole "$dir"
+		(cd "$dir" && $damage)
+		for verb in "run ../flow" "status flow" "verify flow" "replay flow"; do
+			run --separate-stderr agent6 machine $verb
+			echo "$damage, $verb: $status $output $stderr"
+			[[ $status -eq 5 && $stderr == *"what is missing was committed"* ]]
+		done
+		run ! agent6 machine prune flow
+	done
+	cp whole/journal.jsonl "$dir"
+	run -0 agent6 machine run ../flow
+}
+
+@test "a start that lost its journal is listed as damaged" {
+	need jq
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	: >"$(echo "$SCRATCH"/state/*/machines/flow/journal.jsonl)"
+	agent6 machine list --json | jq -e '.[0].status == "damaged" and (.[0].reason | test("committed"))'
+	rm "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	agent6 machine list --json | jq -e '.[0].status == "damaged"'
+	rm "$SCRATCH"/state/*/machines/flow/snapshot.json
+	agent6 machine list --json | jq -e '.[0].status == "empty"'
 }
 
 @test "instances that are not there" {
