@@ -7,15 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static const struct {
 	enum { ALWAYS, ONLY_HARDENED, ONLY_ONLINE } when;
 	enum place_kind kind;
 	bool exec;
 	const char *const *paths;
 } own[] = {
-#define OWN(when, kind, exec, ...) {when, kind, exec, LIST(__VA_ARGS__)},
+#define OWN(when, kind, exec, ...) {when, kind, exec, PATH_LIST(__VA_ARGS__)},
 	ROOT_PLACES(OWN)};
 
 /* What is missing here fails, with its name, where it is opened. */
@@ -61,14 +59,14 @@ static int add_all(
 static int add_grant(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
 	bool writable = kind == PLACE_WRITE;
-	if (is_listed(LIST("/proc", "/sys", "/dev"), path, true))
+	if (is_listed(PATH_LIST("/proc", "/sys", "/dev"), path, true))
 		return err_set(e, "%s cannot be granted: it belongs to the jail", path);
-	if (is_listed(LIST("/tmp", "/etc", "/run"), path, false))
+	if (is_listed(PATH_LIST("/tmp", "/etc", "/run"), path, false))
 		return err_set(
 			e, "%s cannot be granted as a whole; name what is needed in it", path);
-	if (writable && is_listed(LIST(PATH_SYSTEM_DIRS), path, false))
+	if (writable && is_listed(PATH_LIST(PATH_SYSTEM_DIRS), path, false))
 		return err_set(e, "the system directory %s cannot be writable", path);
-	bool exec = writable || is_listed(LIST(PATH_SYSTEM_DIRS, "/opt"), path, true);
+	bool exec = writable || is_listed(PATH_LIST(PATH_SYSTEM_DIRS, "/opt"), path, true);
 	return layout_add(l, path, (struct place){.kind = kind, .exec = exec, .grant = true}, e);
 }
 

@@ -18,15 +18,13 @@ enum {
 	HARDENED_ABI = 3,
 };
 
-#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static const struct {
 	uint64_t allowed;
 	const char *const *paths;
 } system_rules[] = {
-	{FS_READ, LIST(PATH_SYSTEM_DIRS, "/etc", "/run", "/proc")},
-	{FS_SINK, LIST("/dev/null", "/dev/zero", "/dev/full")},
-	{LL_FS_READ_FILE, LIST("/dev/random", "/dev/urandom")},
+	{FS_READ, PATH_LIST(PATH_SYSTEM_DIRS, "/etc", "/run", "/proc")},
+	{FS_SINK, PATH_LIST("/dev/null", "/dev/zero", "/dev/full")},
+	{LL_FS_READ_FILE, PATH_LIST("/dev/random", "/dev/urandom")},
 };
 
 static int allow_files(int ruleset, const struct order *o, struct err *e)

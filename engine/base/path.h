@@ -4,6 +4,10 @@
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 #include <stdbool.h>
+#include <stddef.h>
+
+/* Paths as a list that ends in NULL. */
+#define PATH_LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* Begins with "/", is not "/" itself, no empty, "." or ".." component, no trailing "/", shorter
  * than PATH_MAX. */
