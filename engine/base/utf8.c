@@ -93,6 +93,23 @@ bool utf8_add(struct buf *out, const char *bytes, size_t len)
 	return clean;
 }
 
+void utf8_show(struct buf *out, const char *name)
+{
+	for (size_t len = strlen(name), step; len; name += step, len -= step) {
+		uint32_t code = 0;
+		step = utf8_step(name, len, &code);
+		bool odd = code < 0x20 || utf8_is_control(code) || utf8_is_bidi(code) ||
+			   (code >= 0x200e && code <= 0x200f);
+		if (step && !odd) {
+			buf_add(out, name, step);
+			continue;
+		}
+		step = step ? step : 1;
+		for (size_t i = 0; i < step; i++)
+			buf_addf(out, "\\x%02x", (unsigned char)name[i]);
+	}
+}
+
 size_t utf8_count(const char *text, size_t len)
 {
 	size_t count = 0;

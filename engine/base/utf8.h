@@ -22,6 +22,8 @@ size_t utf8_cut_start(const char *text, size_t len, size_t at);
 void utf8_copy(char *to, size_t size, const char *from);
 /* Appends bytes as text: what is no character, and NUL, becomes U+FFFD. Whether nothing did. */
 bool utf8_add(struct buf *out, const char *bytes, size_t len);
+/* Appends a path or name with everything that could confuse a reader written as \xHH. */
+void utf8_show(struct buf *out, const char *name);
 /* Code points in well-formed text. */
 size_t utf8_count(const char *text, size_t len);
 /* Writes `code` (not a surrogate) as 1..4 bytes and returns how many. */

@@ -17,7 +17,7 @@ struct intake {
 /* A finding about the entry `path` of the bundle. */
 void intake_refuse(struct intake *in, enum rule rule, const char *path, const char *format, ...)
 	PRINTF(4, 5);
-/* A path as it may be shown: control characters and broken UTF-8 as \xHH. Lives in the arena. */
+/* A path as utf8_show has it. Lives in the arena. */
 const char *intake_shown(struct intake *in, const char *path);
 
 /* Whether `path` ("machine.yaml", "README.md", "scripts/x") is one a bundle may hold. */

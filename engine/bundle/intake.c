@@ -11,20 +11,10 @@ static const char *const machines[] = {
 
 const char *intake_shown(struct intake *in, const char *path)
 {
-	size_t len = strlen(path), used = 0;
-	char *out = arena_alloc(&in->findings->arena, 4 * len + 1);
-	for (size_t i = 0; i < len;) {
-		uint32_t code = 0;
-		size_t step = utf8_step(path + i, len - i, &code);
-		bool plain = step && !utf8_is_control(code) && !utf8_is_bidi(code) && code >= 0x20;
-		if (plain)
-			memcpy(out + used, path + i, step);
-		else
-			snprintf(out + used, 5, "\\x%02x", (unsigned char)path[i]);
-		used += plain ? step : 4;
-		i += plain ? step : 1;
-	}
-	return out;
+	AUTO_BUF out;
+	buf_init(&out, 4 * strlen(path) + 1);
+	utf8_show(&out, path);
+	return arena_copy(&in->findings->arena, out.len ? out.data : "", out.len);
 }
 
 void intake_refuse(struct intake *in, enum rule rule, const char *path, const char *format, ...)

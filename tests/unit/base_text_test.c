@@ -86,6 +86,22 @@ static void test_utf8_add(void)
 	}
 }
 
+static void test_utf8_show(void)
+{
+	static const char *const rows[][2] = {{"", ""},
+		{"gr\xc3\xbc\xc3\x9f e", "gr\xc3\xbc\xc3\x9f e"},
+		{"a\n\033[2J\x7f", "a\\x0a\\x1b[2J\\x7f"}, {"\xc2\x85", "\\xc2\\x85"},
+		{"\xe2\x80\xae", "\\xe2\\x80\\xae"}, {"\xe2\x80\x8f", "\\xe2\\x80\\x8f"},
+		{"cut\xe2\x82", "cut\\xe2\\x82"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_BUF out;
+		buf_init(&out, 100);
+		buf_adds(&out, "");
+		utf8_show(&out, rows[i][0]);
+		is_str(out.data, rows[i][1], "row %zu, shown", i);
+	}
+}
+
 static void test_utf8_cuts(void)
 {
 	static const struct {
@@ -186,6 +202,7 @@ int main(void)
 	test_utf8_columns();
 	test_utf8_texts();
 	test_utf8_add();
+	test_utf8_show();
 	test_utf8_cuts();
 	test_utf8_copies();
 	test_instants();

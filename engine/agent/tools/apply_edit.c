@@ -23,7 +23,7 @@ struct target {
 
 static int say(struct buf *out, const char *path, const char *what)
 {
-	tool_show(out, path);
+	utf8_show(out, path);
 	buf_addf(out, " %s", what);
 	return -1;
 }
@@ -193,7 +193,7 @@ static int create_file(
 						 "exists already; change it with replace, where "
 						 "old_string is what now stands there.")
 				       : say(out, path, strerror(errno));
-	tool_show(out, path);
+	utf8_show(out, path);
 	buf_addf(out, " was created (%zu bytes).\n", view.len);
 	return 0;
 }
@@ -206,7 +206,7 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 	if (S_ISLNK(st->st_mode))
 		return refuse_component(out, path, ELOOP);
 	if (!S_ISREG(st->st_mode)) {
-		tool_show(out, path);
+		utf8_show(out, path);
 		buf_addf(out, " is %s, not a file.", place_kind(st->st_mode));
 		return -1;
 	}
@@ -241,7 +241,7 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 		return -1;
 	if (replace(to, &edited, st.st_mode & 0777, false))
 		return say(out, path, strerror(errno));
-	tool_show(out, path);
+	utf8_show(out, path);
 	buf_addf(out, " was changed by %zu edit%s.\n", count, count == 1 ? "" : "s");
 	return 0;
 }

@@ -1,6 +1,8 @@
 #include "agent/tools/list.h"
 #include "agent/tools/place.h"
 
+#include "base/utf8.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 
@@ -55,7 +57,7 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 		return;
 	char target[256];
 	ssize_t n = S_ISLNK(st.st_mode) ? readlinkat(dir_fd, name, target, sizeof(target) - 1) : -1;
-	tool_show(out, name);
+	utf8_show(out, name);
 	if (place_is_hidden(t, &st)) {
 		buf_adds(out, "\thidden by the operator\n");
 	} else if (S_ISDIR(st.st_mode)) {
@@ -65,7 +67,7 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 	} else if (n >= 0) {
 		target[n] = '\0';
 		buf_adds(out, "\tlink to ");
-		tool_show(out, target);
+		utf8_show(out, target);
 		buf_addc(out, '\n');
 	} else {
 		buf_addf(out, "\t%s\n", place_kind(st.st_mode));

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/near.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,9 +28,9 @@ const char *place_relative(const struct tool_context *t, const char *path, struc
 	const char *rest = path;
 	if (*path == '/') {
 		if (!path_is_within(path, t->workspace)) {
-			tool_show(out, path);
+			utf8_show(out, path);
 			buf_adds(out, " is outside the workspace ");
-			tool_show(out, t->workspace);
+			utf8_show(out, t->workspace);
 			buf_adds(out, "; nothing outside it can be reached.");
 			return NULL;
 		}
@@ -42,7 +43,7 @@ const char *place_relative(const struct tool_context *t, const char *path, struc
 
 static int refuse(struct buf *out, const char *path, int number)
 {
-	tool_show(out, path);
+	utf8_show(out, path);
 	if (number == EXDEV)
 		buf_adds(out, " leads out of the workspace; nothing outside it can be reached.");
 	else if (number == ENOENT)
@@ -108,8 +109,8 @@ static void suggest(const struct tool_context *t, const char *path, struct buf *
 	AUTO_FREE char *near = dir ? nearest(dir, name) : NULL;
 	if (near) {
 		buf_adds(out, "; did you mean ");
-		tool_show(out, slash ? parent : "");
-		tool_show(out, near);
+		utf8_show(out, slash ? parent : "");
+		utf8_show(out, near);
 		buf_addc(out, '?');
 	} else {
 		buf_addc(out, '.');
@@ -148,12 +149,12 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	if (look < 0 || fstat(look, st))
 		return refuse(out, path, errno);
 	if (place_is_hidden(t, st) || lies_hidden(t, look)) {
-		tool_show(out, path);
+		utf8_show(out, path);
 		buf_adds(out, " is hidden by the operator.");
 		return -1;
 	}
 	if ((st->st_mode & S_IFMT) != kind) {
-		tool_show(out, path);
+		utf8_show(out, path);
 		buf_addf(out, " is %s, not %s%s", place_kind(st->st_mode), place_kind(kind),
 			other_tool(st->st_mode, kind));
 		return -1;
@@ -164,7 +165,7 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	if (fd < 0 || fstat(fd, &now))
 		return refuse(out, path, errno);
 	if (!io_is_same(&now, st)) {
-		tool_show(out, path);
+		utf8_show(out, path);
 		buf_adds(out, " was replaced while it was being opened; try again.");
 		return -1;
 	}

@@ -136,7 +136,7 @@ static int read_file(const struct tool_context *t, const json_t *arguments, stru
 	bool text = !p.binary && utf8_prefix(out->data ? out->data : "", out->len) == out->len;
 	if (number || !text) {
 		out->len = p.begin_len;
-		tool_show(out, path);
+		utf8_show(out, path);
 		buf_addf(out, number ? " cannot be read: %s." : " is not UTF-8 text.",
 			strerror(number));
 		return -1;

@@ -46,10 +46,10 @@ static const char *below(const struct walk *w)
 static void show_hit(struct walk *w, size_t number, const char *line, size_t len)
 {
 	const char *prefix = w->search->prefix, *path = below(w);
-	tool_show(w->out, prefix);
+	utf8_show(w->out, prefix);
 	if (*prefix && *path)
 		buf_addc(w->out, '/');
-	tool_show(w->out, path);
+	utf8_show(w->out, path);
 	size_t shown = len < LINE_SHOWN_BYTES ? len : LINE_SHOWN_BYTES;
 	shown = shown < len ? utf8_prefix(line, shown) : shown;
 	buf_addf(w->out, ":%zu: ", number);

@@ -132,21 +132,3 @@ int64_t tool_number(const json_t *arguments, const char *name, int64_t fallback)
 	const json_t *value = json_object_get(arguments, name);
 	return json_is_integer(value) ? json_integer_value(value) : fallback;
 }
-
-void tool_show(struct buf *out, const char *name)
-{
-	for (size_t len = strlen(name), step; len; name += step, len -= step) {
-		uint32_t code = 0;
-		step = utf8_step(name, len, &code);
-		/* Bidirectional overrides can make one name look like another. */
-		bool odd = code == '\n' || code == '\r' || code == '\t' || utf8_is_control(code) ||
-			   (code >= 0x200e && code <= 0x200f) || utf8_is_bidi(code);
-		if (step && !odd) {
-			buf_add(out, name, step);
-			continue;
-		}
-		step = step ? step : 1;
-		for (size_t i = 0; i < step; i++)
-			buf_addf(out, "\\x%02x", (unsigned char)name[i]);
-	}
-}

@@ -84,7 +84,4 @@ int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out
 /* A string or integer argument, or the fallback where it was left out. */
 const char *tool_text(const json_t *arguments, const char *name, const char *fallback);
 int64_t tool_number(const json_t *arguments, const char *name, int64_t fallback);
-
-/* Appends a path or name with everything that could confuse a reader written as \xHH. */
-void tool_show(struct buf *out, const char *name);
 #endif
