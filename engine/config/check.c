@@ -80,7 +80,7 @@ static void check_provider(const struct check *k, const struct config_provider *
 			finding_add(k->f, RULE_CONFIG_CLEARTEXT, doc_of(k, layer), url,
 				"the key of `%.64s` goes to %.200s unencrypted, readable on the "
 				"way",
-				p->name, u.host),
+				p->name, u.at.host),
 			"write https://; or `auth: none` for an endpoint that takes no key, "
 			"`private_network: true` for one of your own network");
 	}

@@ -121,9 +121,9 @@ static void decode_address(struct config *c, struct config_provider *p)
 	struct url u;
 	if (!p->base_url || url_parse(p->base_url, &u, NULL))
 		return;
-	p->host = arena_copy(&c->store->arena, u.host, strlen(u.host));
-	p->endpoint = arena_copy(&c->store->arena, u.endpoint, strlen(u.endpoint));
-	p->port = u.port;
+	p->host = arena_copy(&c->store->arena, u.at.host, strlen(u.at.host));
+	p->endpoint = arena_copy(&c->store->arena, u.at.text, strlen(u.at.text));
+	p->port = u.at.port;
 	p->tls = u.tls;
 	p->loopback = u.loopback;
 }

@@ -3,16 +3,11 @@
  */
 #ifndef CONFIG_URL_H
 #define CONFIG_URL_H
-#include "base/err.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/host.h"
 
 struct url {
-	char host[256];     /* without brackets, lower case */
-	char endpoint[272]; /* HOST:PORT, an IPv6 address in brackets */
-	int port;
+	struct host_port at; /* its text is the broker's endpoint */
 	bool tls;
-	bool literal;  /* the host is an address, not a name */
 	bool private;  /* an address of a private or link-local range */
 	bool loopback; /* a loopback address, localhost or a name below it */
 };

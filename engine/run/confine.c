@@ -380,7 +380,7 @@ static json_t *channels(const struct config_sandbox *sandbox,
 		}
 		json_array_append_new(
 			list, json_pack("{s:s,s:s,s:b,s:b,s:b}", "name",
-				      sandbox->allow_urls.items[i], "endpoint", u.endpoint, "tls",
+				      sandbox->allow_urls.items[i], "endpoint", u.at.text, "tls",
 				      u.tls, "local", u.loopback, "private", 0));
 	}
 	return list;

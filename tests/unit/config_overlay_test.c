@@ -109,6 +109,7 @@ static void test_urls(void)
 		{"http://[::1]:5", "[::1]:5", false, true},
 		{"https://[2001:DB8::1]", "[2001:db8::1]:443", true, false},
 		{"http://[::ffff:127.0.0.1]", "[::ffff:127.0.0.1]:80", false, true},
+		{"http://[0:0:0:0:0:0:0:1]:5", "[::1]:5", false, true},
 		{"http://notlocalhost", "notlocalhost:80", false, false},
 		{"http://localhost.evil.example", "localhost.evil.example:80", false, false},
 	};
@@ -116,12 +117,12 @@ static void test_urls(void)
 		"https:///x", "https://a:", "https://a:0", "https://a:65536", "https://a:+1",
 		"https://a b", "https://u@a", "https://a?b", "https://a#b", "https://a\\b",
 		"https://[::1", "https://[::1]x", "https://[1.2.3.4.5]", "https://[::g]",
-		"https://a:80:80", "https://a%41"};
+		"https://a:80:80", "https://a%41", "http://[127.0.0.1]:5"};
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		struct url u;
 		if (!ok(!url_parse(good[i].text, &u, NULL), "%s", good[i].text))
 			continue;
-		is_str(u.endpoint, good[i].endpoint, "%s", good[i].text);
+		is_str(u.at.text, good[i].endpoint, "%s", good[i].text);
 		is(u.tls, good[i].tls, "TLS");
 		is(u.loopback, good[i].loopback, "loopback");
 	}
@@ -132,8 +133,8 @@ static void test_urls(void)
 		ok(e.text[0], "with a reason");
 	}
 	struct url u;
-	ok(!url_parse_host("h.example", &u, NULL) && u.tls && u.port == 443, "a host means TLS");
-	ok(!url_parse_host("h.example:80", &u, NULL) && u.port == 80, "with a port");
+	ok(!url_parse_host("h.example", &u, NULL) && u.tls && u.at.port == 443, "a host means TLS");
+	ok(!url_parse_host("h.example:80", &u, NULL) && u.at.port == 80, "with a port");
 	is(url_parse_host("h.example/x", &u, NULL), -1, "no path without a scheme");
 }
 
