@@ -207,7 +207,7 @@ static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *c
 		       : NULL;
 }
 
-/* The commands of one turn are one question; in `step` each is its own, when its turn has come. */
+/* The commands of one turn are one question; one by one, each is its own when its turn has come. */
 static void propose_batch(struct dispatch *d, const struct wire_turn *turn)
 {
 	const struct tool_commands *c = d->tools->commands;
@@ -220,7 +220,7 @@ static void propose_batch(struct dispatch *d, const struct wire_turn *turn)
 		if (argv)
 			json_array_append_new(argvs, argv);
 	}
-	if (json_array_size(argvs) > 1 && c->rules.mode != APPROVAL_STEP)
+	if (json_array_size(argvs) > 1 && !c->one_by_one)
 		permit_batch(d->tools, argvs);
 }
 

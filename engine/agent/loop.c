@@ -471,13 +471,6 @@ static json_t *on_propose(void *ctx, const json_t *commands)
 		     : NULL;
 }
 
-static enum approval_mode approval_mode(const char *name)
-{
-	if (!strcmp(name, "auto"))
-		return APPROVAL_AUTO;
-	return strcmp(name, "step") ? APPROVAL_CONFIRM : APPROVAL_STEP;
-}
-
 /* Which tools there are: the mode's, and those for commands where the operator has allowed any. */
 static unsigned set_up_tools(struct loop *l, bool run)
 {
@@ -496,9 +489,10 @@ static unsigned set_up_tools(struct loop *l, bool run)
 	l->commands = (struct tool_commands){.launcher = l->world->launcher,
 		.permits = &l->permits,
 		.rules = {.commands_free = c->free,
-			.mode = approval_mode(c->approval),
+			.build_free = !strcmp(c->approval, "auto"),
 			.auto_approve = c->auto_approve,
 			.has_network = c->has_network},
+		.one_by_one = !strcmp(c->approval, "step"),
 		.timeout_secs = c->timeout_secs,
 		.verify_timeout_secs = c->verify_timeout_secs,
 		.deadline_ms = l->deadline_ms,

@@ -22,7 +22,7 @@ enum decision approve_decide(
 	if (*why)
 		return DECIDE_DENY;
 	*why = "allowed by the operator's settings";
-	if (r->commands_free || (r->mode == APPROVAL_AUTO && v->level <= LEVEL_BUILD))
+	if (r->commands_free || (r->build_free && v->level <= LEVEL_BUILD))
 		return DECIDE_RUN;
 	*why = "granted by --auto-approve";
 	if (r->auto_approve && v->level <= LEVEL_WRITE)

@@ -8,13 +8,11 @@
 
 #include <stdbool.h>
 
-enum approval_mode { APPROVAL_AUTO, APPROVAL_CONFIRM, APPROVAL_STEP };
-
 struct approve_rules {
-	bool commands_free;      /* run_commands: yes; false: ask */
-	enum approval_mode mode; /* approval.default */
-	bool auto_approve;       /* --auto-approve: grants up to `write` */
-	bool has_network;        /* of the jail the command would run in */
+	bool commands_free; /* run_commands: yes; false: ask */
+	bool build_free;    /* approval.default: auto: nobody is asked up to `build` */
+	bool auto_approve;  /* --auto-approve: grants up to `write` */
+	bool has_network;   /* of the jail the command would run in */
 };
 
 enum decision { DECIDE_RUN, DECIDE_ASK, DECIDE_DENY, DECIDE_BLOCK };

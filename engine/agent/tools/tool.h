@@ -23,6 +23,7 @@ struct tool_commands {
 	struct launcher *launcher;
 	struct permits *permits;
 	struct approve_rules rules;
+	bool one_by_one; /* approval.default: step: a turn's commands are no one question */
 	int64_t timeout_secs, verify_timeout_secs;
 	int64_t deadline_ms;  /* clock_monotonic_ms; of the step */
 	const json_t *verify; /* argv; NULL: none */
