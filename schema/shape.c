@@ -397,9 +397,9 @@ static uint64_t check_pair(
 static void note_strange(
 	const struct walk *w, const struct doc_node *key, size_t before, struct keys_seen *seen)
 {
-	const struct finding *it = &w->f->items[before];
-	if (w->f->count == before || it->rule != RULE_UNKNOWN_KEY ||
-		it->pos.line != key->pos.line || it->pos.column != key->pos.column)
+	const struct finding *it = w->f->count == before ? NULL : &w->f->items[before];
+	if (!it || it->rule != RULE_UNKNOWN_KEY || it->pos.line != key->pos.line ||
+		it->pos.column != key->pos.column)
 		return;
 	seen->strange++;
 	seen->finding = before;
