@@ -84,16 +84,18 @@ static int empty(struct removal *r, int fd, int depth, struct err *e)
 	if (!dir)
 		return -1;
 	while ((name = next_name(dir))) {
-		if (!unlinkat(fd, name, 0))
+		if (!unlinkat(fd, name, 0) || errno == ENOENT)
 			continue;
 		AUTO_FD int sub = open_up(fd, name);
+		if (sub < 0 && errno == ENOENT)
+			continue;
 		if (sub < 0 || (!depth && move_up(r, fd, name, sub)))
 			return err_errno(e, "cannot remove %s", name);
 		if (!depth)
 			continue;
 		if (empty(r, sub, depth - 1, e))
 			return -1;
-		if (unlinkat(fd, name, AT_REMOVEDIR))
+		if (unlinkat(fd, name, AT_REMOVEDIR) && errno != ENOENT)
 			return err_errno(e, "cannot remove %s", name);
 	}
 	return 0;
@@ -107,11 +109,13 @@ int tree_remove(int dir_fd, const char *name, struct err *e)
 	struct removal r = {.top_fd = fd};
 	if (fd < 0)
 		return err_errno(e, "cannot remove %s", name);
-	do
+	int failed;
+	do {
 		if (empty(&r, fd, TREE_DEPTH_MAX, e))
 			return -1;
-	while (unlinkat(dir_fd, name, AT_REMOVEDIR) && errno == ENOTEMPTY);
-	return 0;
+		failed = unlinkat(dir_fd, name, AT_REMOVEDIR);
+	} while (failed && errno == ENOTEMPTY);
+	return failed && errno != ENOENT ? err_errno(e, "cannot remove %s", name) : 0;
 }
 
 /* --- copy ------------------------------------------------------------------------------------- */

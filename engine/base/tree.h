@@ -9,7 +9,7 @@
 enum { TREE_DEPTH_MAX = 128 };
 
 /* Removes `name` in `dir_fd` and all below it, directories of any mode and depth included. What is
- * not there is no error. */
+ * not there, or is removed by somebody else meanwhile, is no error. */
 int tree_remove(int dir_fd, const char *name, struct err *e);
 
 struct tree_cap {

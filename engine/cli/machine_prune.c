@@ -77,11 +77,13 @@ static int run(const struct call *c)
 		.before_us = clock_realtime_us() - (int64_t)days * DAY_SECS * 1000000,
 		.told = call_has(c, "json") ? json_array() : NULL};
 	buf_init(&p.ids, IDS_BYTES_MAX);
+	if (!call_has(c, "dry-run") && instance_sweep(p.place, &e))
+		code = fail(EXIT_REFUSED, &e);
 	for (int i = 0; i < c->argument_count; i++)
 		if (remove_one(&p, c->arguments[i], call_has(c, "unfinished")))
 			code = EXIT_REFUSED;
-	if (!c->argument_count)
-		code = remove_old(&p, call_has(c, "dry-run"));
+	if (!c->argument_count && remove_old(&p, call_has(c, "dry-run")))
+		code = EXIT_REFUSED;
 	if (p.told)
 		text_json_line(p.told);
 	json_decref(p.told);

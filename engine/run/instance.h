@@ -46,6 +46,8 @@ int instance_holds(const struct instance *i, const char *name, int fd, struct er
 int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e);
 /* The same for one that the caller has locked, whatever it holds. */
 int instance_discard(const struct place *p, const struct instance *i, struct err *e);
+/* Removes what is left of those whose removal was cut short, which no id leads to any more. */
+int instance_sweep(const struct place *p, struct err *e);
 
 /* Who runs it now: pid 0 when nobody does. */
 struct holder {

@@ -2,9 +2,13 @@
 #include "run/instance.h"
 #include "run/recover.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+#define REMOVED ".removed"
 
 static int check_ended(const struct instance *i, struct err *e)
 {
@@ -23,18 +27,47 @@ static int check_ended(const struct instance *i, struct err *e)
 		       : err_set(e, "instance %s has not ended, and could go on", i->id);
 }
 
+static int open_machines(const struct place *p, struct err *e)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/machines", p->repo_dir);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_errno(e, "cannot open %s", path) : fd;
+}
+
 /* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
 int instance_discard(const struct place *p, const struct instance *i, struct err *e)
 {
-	char path[4096], gone[128];
-	snprintf(path, sizeof(path), "%s/machines", p->repo_dir);
-	snprintf(gone, sizeof(gone), ".%s.removed", i->id);
-	AUTO_FD int machines = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char gone[128];
+	snprintf(gone, sizeof(gone), ".%s" REMOVED, i->id);
+	AUTO_FD int machines = open_machines(p, e);
 	if (machines < 0)
-		return err_errno(e, "cannot open %s", path);
+		return -1;
 	if (tree_remove(machines, gone, e) || renameat(machines, i->id, machines, gone))
 		return err_errno(e, "cannot remove instance %s", i->id);
 	return tree_remove(machines, gone, e);
+}
+
+static int is_rest(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name), end = strlen(REMOVED);
+	return entry->d_name[0] == '.' && len > end && !strcmp(entry->d_name + len - end, REMOVED);
+}
+
+int instance_sweep(const struct place *p, struct err *e)
+{
+	struct dirent **entries = NULL;
+	struct err why = ERR_NONE;
+	AUTO_FD int machines = open_machines(p, &why);
+	if (machines < 0)
+		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
+	int n = scandirat(machines, ".", &entries, is_rest, NULL), failed = 0;
+	for (int at = 0; at < n; at++) {
+		failed = tree_remove(machines, entries[at]->d_name, e) ? -1 : failed;
+		free(entries[at]);
+	}
+	free(entries);
+	return failed;
 }
 
 int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e)

@@ -244,6 +244,20 @@ END
 	[[ -z $(ls -A "$SCRATCH"/state/*/machines) ]]
 }
 
+@test "what a killed removal left is removed with the next" {
+	need strace
+	local all
+	go counter
+	all=$(echo "$SCRATCH"/state/*/machines)
+	run strace -qq -o /dev/null -e trace=unlinkat -e inject=unlinkat:signal=KILL:when=3 \
+		"$AGENT6_BIN/agent6" machine prune counter
+	[[ -n $(ls -A "$all") && -z $(ls "$all") ]]
+	agent6 machine prune --dry-run
+	[[ -n $(ls -A "$all") ]]
+	agent6 machine prune
+	[[ -z $(ls -A "$all") ]]
+}
+
 @test "a run whose lock or journal was taken away stops before it writes" {
 	local file pid
 	machine_file parked <<END
