@@ -63,13 +63,25 @@ static int remove_old(struct pruning *p, bool dry_run)
 	return code;
 }
 
+/* An option that goes unheard here may cost an instance that was to stay. */
+static int check_options(const struct call *c, long *days, struct err *e)
+{
+	static const char *const alone[] = {"older-than-days", "dry-run"};
+	for (size_t i = 0; c->argument_count && i < ARRAY_LEN(alone); i++)
+		if (call_has(c, alone[i]))
+			return err_set(e, "--%s goes without IDs", alone[i]);
+	if (!c->argument_count && call_has(c, "unfinished"))
+		return err_set(e, "--unfinished needs the IDs of what to remove");
+	return call_int(c, "older-than-days", (long[]){0, 36500}, days, e);
+}
+
 static int run(const struct call *c)
 {
 	struct setup setup;
 	struct err e = ERR_NONE;
 	long days = 0;
 	int code = EXIT_OK;
-	if (call_int(c, "older-than-days", (long[]){0, 36500}, &days, &e))
+	if (check_options(c, &days, &e))
 		return fail(EXIT_REFUSED, &e);
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;

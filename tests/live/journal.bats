@@ -258,6 +258,18 @@ END
 	[[ -z $(ls -A "$all") ]]
 }
 
+@test "an option of prune that would not be heard is refused" {
+	local said
+	go counter
+	for said in "--dry-run counter" "--older-than-days 9 counter" --unfinished; do
+		# shellcheck disable=SC2086
+		run agent6 machine prune $said
+		echo "$output"
+		[[ $status -eq 2 && $output == *"IDs"* ]]
+	done
+	[[ -e $(instance counter)/journal.jsonl ]]
+}
+
 @test "a run whose lock or journal was taken away stops before it writes" {
 	local file pid
 	machine_file parked <<END
