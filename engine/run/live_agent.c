@@ -144,6 +144,17 @@ static void record_exchange(struct talk *t, const json_t *line)
 	}
 }
 
+/* What a killed attempt spent is booked from this note: without it nothing more is to be spent. A
+ * result is journaled in a moment, with all there was. */
+static void note_spend(struct talk *t, bool result)
+{
+	struct err e = ERR_NONE;
+	if (!states_note_spend(t->dir_fd, t->step->execution, &t->events.most, &e) || result)
+		return;
+	err_set(&t->why, "what it spends cannot be noted, so it was stopped: %.900s", e.text);
+	t->pump.stop = true;
+}
+
 static void on_event(void *ctx, const char *event, const json_t *line)
 {
 	struct talk *t = ctx;
@@ -163,7 +174,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		live_notice(w, "state %s: %.900s", t->step->state->name,
 			json_string_value(json_object_get(line, "text")));
 	if (!strcmp(event, "spent") || !strcmp(event, "turn") || !strcmp(event, "result")) {
-		states_note_spend(t->dir_fd, t->step->execution, &t->events.most);
+		note_spend(t, !strcmp(event, "result"));
 		w->now.input_tokens = t->events.spend.input_tokens;
 		w->now.output_tokens = t->events.spend.output_tokens;
 		w->now.microusd = t->events.spend.microusd;
@@ -274,6 +285,11 @@ enum live_end live_agent(
 	t.dir_fd = states_open(w->instance, s->dir, w->config->machine.state_log_keep, e);
 	if (t.dir_fd < 0)
 		return LIVE_BROKEN;
+	if (states_note_spend(t.dir_fd, s->execution, NULL, e)) {
+		err_wrap(e, "what it spends could not be noted, so it was not started");
+		own_close(&t.dir_fd);
+		return LIVE_BROKEN;
+	}
 	log_open(&t, "events.jsonl", &t.events_log);
 	log_open(&t, "transcript.jsonl", &t.transcript);
 	agent_events_init(&t.events);

@@ -70,16 +70,21 @@ int states_write(int dir_fd, const char *name, int attempt, const void *bytes, s
 }
 
 /* One write of a fixed size in place: a killed process leaves the old note or the new one. */
-int states_note_spend(int dir_fd, int execution, const struct spend *s)
+int states_note_spend(int dir_fd, int execution, const struct spend *s, struct err *e)
 {
 	char note[NOTE_BYTES + 1];
-	AUTO_FD int fd = io_open_plain(dir_fd, "spend", O_WRONLY | O_CREAT, NULL);
-	json_auto_t *spent = spend_encode(s);
+	AUTO_FD int fd = io_open_plain(dir_fd, "spend", O_WRONLY | O_CREAT, e);
+	json_auto_t *spent = s ? spend_encode(s) : NULL;
 	json_object_set_new(spent, "execution", json_integer(execution));
-	AUTO_FREE char *text = json_text(spent);
-	if (!text || snprintf(note, sizeof(note), "%-*s", NOTE_BYTES, text) != NOTE_BYTES)
+	AUTO_FREE char *text = s ? json_text(spent) : strdup("");
+	if (fd < 0)
 		return -1;
-	return fd >= 0 && pwrite(fd, note, NOTE_BYTES, 0) == NOTE_BYTES ? 0 : -1;
+	if (!text || snprintf(note, sizeof(note), "%-*s", NOTE_BYTES, text) != NOTE_BYTES)
+		return err_set(e, "out of memory");
+	ssize_t n = pwrite(fd, note, NOTE_BYTES, 0);
+	if (n >= 0 && n < NOTE_BYTES)
+		errno = ENOSPC;
+	return n == NOTE_BYTES ? 0 : err_errno(e, "cannot write spend");
 }
 
 json_t *states_read_spend(const struct instance *i, const char *dir, int execution)

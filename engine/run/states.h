@@ -13,8 +13,9 @@ int states_open(const struct instance *i, const char *dir, int64_t keep, struct 
 /* Writes `name` (for attempt N > 1: `name.N`); nothing when there are no bytes. */
 int states_write(int dir_fd, const char *name, int attempt, const void *bytes, size_t len);
 
-/* What execution number `execution` has spent so far. */
-int states_note_spend(int dir_fd, int execution, const struct spend *s);
+/* What execution number `execution` has spent so far. NULL: makes room for the note, which keeps it
+ * however full the disk is by then. */
+int states_note_spend(int dir_fd, int execution, const struct spend *s, struct err *e);
 /* The same as a spend line's members, if that execution left a note. NULL: it did not. */
 json_t *states_read_spend(const struct instance *i, const char *dir, int execution);
 #endif

@@ -59,3 +59,35 @@ teardown() {
 	agent6 machine verify filler
 	[[ $(journal filler | grep -c '"state":"work"') -gt 2 ]]
 }
+
+@test "on a full disk no agent spends what nobody could book" {
+	mkdir -p "$SCRATCH/rich/rehearsal/workspace"
+	machine_file rich <<'END'
+initial: fill
+budget: {max_transitions: 9, max_usd: 5.0}
+schemas: {greeting: {text: str}}
+vars: {agent: {greeting: {type: greeting, default: {text: ""}}}}
+states:
+  fill:
+    kind: tool
+    command: [sh, -c, 'tr "\\0" x </dev/zero >"$AGENT6_MACHINE_DATA_DIR/full"; true']
+    timeout_secs: 20
+    on: {ok: greet, nonzero: bad, timeout: bad}
+  greet:
+    kind: agent
+    prompt: Greet.
+    output_schema: greeting
+    capture: {finish_json: greeting}
+    timeout_secs: 60
+    on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: "{{ greeting.text }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	echo '{"state":"greet","match":{"turn":0},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"hello"}}],"usage":{"input_tokens":700,"output_tokens":30}}}' \
+		>"$SCRATCH/rich/rehearsal/a.jsonl"
+	run agent6 machine rehearse --dir "$SCRATCH/state/d" "$SCRATCH/rich"
+	echo "$output"
+	[[ $status -eq 5 && $output == *"state greet: what it spends could not be noted, so it was not started"*"No space left"* ]]
+	rm "$SCRATCH"/state/d/state/*/machines/rich/data/full
+	agent6 machine rehearse --dir "$SCRATCH/state/d" "$SCRATCH/rich"
+}
