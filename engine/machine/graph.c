@@ -16,7 +16,7 @@ static const char *one_line(const char *text, struct arena *arena)
 		n = utf8_step(text + at, len - at, &code);
 		if (strchr("\n\r\t", text[at]))
 			buf_addc(&b, ' ');
-		else if (!n || utf8_is_control(code))
+		else if (!n || utf8_is_control(code) || utf8_is_bidi(code))
 			buf_adds(&b, "\ufffd");
 		else
 			buf_add(&b, text + at, n);
@@ -132,14 +132,13 @@ int graph_mermaid(const struct machine *m, struct buf *out)
 
 /* --- DOT -------------------------------------------------------------------------------------- */
 
+/* Graphviz reads a label's entities as HTML's: "&#27;" would be drawn as what it names. */
 static void add_dot_text(struct buf *out, const char *text, const char *around)
 {
 	buf_addf(out, "\"%s", around);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buf_addc(out, '\\');
-		buf_addc(out, *text);
-	}
+	for (; *text; text++)
+		buf_addf(out, "%s%c%s", strchr("\"\\", *text) ? "\\" : "", *text,
+			*text == '&' ? "amp;" : "");
 	buf_addf(out, "%s\"", around);
 }
 

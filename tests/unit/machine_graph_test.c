@@ -15,7 +15,7 @@ static const char yaml[] = "machine: m\nversion: 1\ninitial: look\nbudget: {max_
 			   "    when:\n"
 			   "      - {if: \"s == '\\\"]; n0 --> evil[x]' or s == "
 			   "\\\"<b>`\\\\\\\\|#\\\"\", goto: look}\n"
-			   "      - {if: \"s ==\\n 'a\\e[31m'\", goto: choose}\n"
+			   "      - {if: \"s ==\\n 'a\\e[31m\\u202e&lt;'\", goto: choose}\n"
 			   "      - {else: true, goto: rest}\n"
 			   "  rest: {kind: wait, on: {signal: end}}\n";
 
@@ -50,7 +50,7 @@ int main(void)
 		"    n1 -.->|\"timeout, nonzero\"| n0\n"
 		"    n2 -->|\"s #61;#61; #39;#34;#93;#59; n0 --#62; evil#91;x#93;#39; or s "
 		"#61;#61; #34;#60;b#62;#96;#92;#92;#124;#35;#34;\"| n1\n"
-		"    n2 -->|\"s #61;#61;  #39;a�#91;31m#39;\"| n2\n"
+		"    n2 -->|\"s #61;#61;  #39;a�#91;31m�#38;lt#59;#39;\"| n2\n"
 		"    n2 -->|\"else\"| n3\n"
 		"    n3 -->|\"signal\"| n0\n");
 	draw(f.m, graph_dot,
@@ -71,7 +71,7 @@ int main(void)
 		"color=\"#9aa5b0\"];\n"
 		"\tn2 -> n1 [label=\" s == '\\\"]; n0 --> evil[x]' or s == "
 		"\\\"<b>`\\\\\\\\|#\\\" \", weight=8];\n"
-		"\tn2 -> n2 [label=\" s ==  'a�[31m' \", weight=8];\n"
+		"\tn2 -> n2 [label=\" s ==  'a�[31m�&amp;lt;' \", weight=8];\n"
 		"\tn2 -> n3 [label=\" else \", weight=8];\n"
 		"\tn3 -> n0 [label=\" signal \", weight=8];\n"
 		"}\n");
@@ -83,7 +83,7 @@ int main(void)
 		"▼ ok\n"
 		"● choose  (branch)\n"
 		"│   s == '\"]; n0 --> evil[x]' or s == \"<b>`\\\\|#\" ── ↑ look\n"
-		"│   s ==  'a�[31m' ──────────────────────────────── ↺ choose\n"
+		"│   s ==  'a�[31m�&lt;' ─────────────────────────── ↺ choose\n"
 		"▼ else\n"
 		"● rest  (wait)\n"
 		"▼ signal\n"
