@@ -81,11 +81,16 @@ static void chain_step(
 	sha256_end_hex(&s, out);
 }
 
+static bool has_tail(const char *line, size_t len)
+{
+	return len >= TAIL_BYTES + 2 && !memcmp(line + len - TAIL_BYTES, ",\"h\":\"", 6) &&
+	       !memcmp(line + len - 2, "\"}", 2);
+}
+
 /* NULL: whole and chained; `chain` moves on. Else what is wrong with it. */
 static const char *line_fault(const char *line, size_t len, char chain[SHA256_HEX + 1])
 {
-	if (len < TAIL_BYTES + 2 || memcmp(line, "{\"t\":\"", 6) ||
-		memcmp(line + len - TAIL_BYTES, ",\"h\":\"", 6) || memcmp(line + len - 2, "\"}", 2))
+	if (!has_tail(line, len) || memcmp(line, "{\"t\":\"", 6))
 		return "it is not a journal line";
 	char want[SHA256_HEX + 1];
 	chain_step(chain, line, len - TAIL_BYTES, want);
@@ -216,17 +221,21 @@ bool journal_has(int fd, const struct journal_mark *mark)
 	       !memcmp(tail + SHA256_HEX, "\"}\n", 3);
 }
 
+/* Of a short line the hash is a third, and nobody asks for it. */
 json_t *journal_decode(const char *line, size_t len, struct err *e)
 {
 	struct json_cap cap = {JOURNAL_LINE_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
-	json_t *event = json_read_nested(line, len, cap, e);
-	if (!event || !json_is_object(event)) {
-		json_decref(event);
-		err_set(e, "it is not an object");
-		return NULL;
-	}
+	AUTO_BUF bare;
+	buf_init(&bare, JOURNAL_LINE_MAX);
+	bool hashed = has_tail(line, len);
+	if (hashed && (buf_add(&bare, line, len - TAIL_BYTES) || buf_addc(&bare, '}')))
+		return err_set(e, "out of memory"), NULL;
+	json_auto_t *event = hashed ? json_read_nested(bare.data, bare.len, cap, e)
+				    : json_read_nested(line, len, cap, e);
+	if (!json_is_object(event) || (hashed && json_object_get(event, "h")))
+		return err_set(e, "it is not a journal line"), NULL;
 	json_object_del(event, "h");
-	return event;
+	return json_incref(event);
 }
 
 /* The line that ends before `end`, which is just behind its newline; -1: it has no start here. */
@@ -266,6 +275,10 @@ json_t *journal_last(int fd, struct err *e)
 		end = nl ? from + (nl - chunk) + 1 : from;
 		if (!nl)
 			continue;
+		const char *before = memrchr(chunk, '\n', (size_t)(nl - chunk));
+		const char *start = before ? before + 1 : chunk;
+		if (before || !from)
+			return journal_decode(start, (size_t)(nl - start), e);
 		if (read_back(fd, end, &line))
 			return err_set(e, "cannot read the last line of journal.jsonl"), NULL;
 		return journal_decode(line.data, line.len, e);

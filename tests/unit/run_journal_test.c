@@ -330,6 +330,31 @@ static void test_hole(void)
 	ok(!last && strstr(e.text, "no line ends in its last"), "is damaged: %s", e.text);
 }
 
+/* The hash is cut off before the line is parsed; nothing else may pass for it. */
+static void test_decode(void)
+{
+#define TAIL ",\"h\":\"0000000000000000000000000000000000000000000000000000000000000000\"}"
+	static const struct {
+		const char *line;
+		bool whole;
+	} rows[] = {
+		{"{\"t\":\"x\",\"seq\":1" TAIL, true},
+		{"{\"t\":\"x\",\"seq\":1}", true},
+		{"{\"h\":\"x\",\"t\":\"x\"" TAIL, false},
+		{"{\"t\":\"x\",\"t\":\"y\"" TAIL, false},
+		{"{\"t\":\"x\",\"seq\":\"" TAIL, false},
+		{"[{\"t\":\"x\"" TAIL, false},
+		{"" TAIL, false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err e = ERR_NONE;
+		json_auto_t *event = journal_decode(rows[i].line, strlen(rows[i].line), &e);
+		is(event != NULL, rows[i].whole, "%s: %s", rows[i].line, e.text);
+		ok(!json_object_get(event, "h"), "it has no hash");
+	}
+#undef TAIL
+}
+
 int main(void)
 {
 	dir_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY);
@@ -343,5 +368,6 @@ int main(void)
 	test_together();
 	test_has();
 	test_hole();
+	test_decode();
 	return tap_done();
 }
