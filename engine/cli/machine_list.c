@@ -5,9 +5,10 @@
 #include "cli/text.h"
 #include "run/status.h"
 #include "schema/read.h"
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -33,13 +34,21 @@ enum column { COLUMNS(X) COLUMN_COUNT };
 static const char *const heads[] = {COLUMNS(X)};
 #undef X
 
+/* A machine file and what it says: that of a hundred instances of one machine is parsed once. */
+struct described {
+	const char *file; /* NULL: none yet */
+	char *text;
+	size_t len;
+	json_t *value;
+};
+
 /* A table is as wide as what stands in it, so its rows are kept until the last one is known: as
  * text, of which ten thousand take less than a megabyte. */
 struct listing {
 	json_t *rows;     /* for --json, else NULL */
 	struct buf cells; /* for people: each cell and a NUL, row by row */
 	size_t widths[COLUMN_COUNT];
-	const char *repo_dir;
+	struct described last;
 };
 
 /* The description in a machine file; NULL: there is none. */
@@ -50,28 +59,50 @@ static json_t *description_in(const char *file, const char *text, size_t len)
 	findings_init(&ignored);
 	doc_read(&doc, file, text, len, &ignored);
 	const struct doc_node *node = doc_get(&doc, doc.root, "description");
-	json_t *value = node && node->kind == DOC_STR ? json_string(node->text) : NULL;
+	json_t *value = node && node->kind == DOC_STR ? json_string(node->text) : json_null();
 	doc_done(&doc);
 	findings_done(&ignored);
 	return value;
 }
 
+static void described_done(struct described *d)
+{
+	free(d->text);
+	json_decref(d->value);
+}
+
+/* The same bytes under the same name say the same. */
+static void describe(struct described *last, struct described *read)
+{
+	if (last->file == read->file && last->len == read->len &&
+		!memcmp(last->text, read->text, read->len)) {
+		free(read->text);
+		return;
+	}
+	read->value = description_in(read->file, read->text, read->len);
+	described_done(last);
+	*last = *read;
+}
+
 /* What the instance's own copy of its bundle says it is; the copy was checked when it was made. */
-static json_t *description(const char *repo_dir, const char *id)
+static json_t *description(int machines, const char *id, struct described *last)
 {
 	static const char *const files[] = {
 		"machine.yaml", "machine.yml", "machine.json", "machine.toml"};
-	AUTO_FREE char *path = NULL;
-	if (asprintf(&path, "%s/machines/%s/bundle", repo_dir, id) < 0)
-		return NULL;
-	AUTO_FD int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; dir >= 0 && i < ARRAY_LEN(files); i++) {
-		AUTO_FREE char *text = NULL;
-		size_t len;
-		if (!io_read_file(dir, files[i], DOC_BYTES_MAX, &text, &len, NULL))
-			return description_in(files[i], text, len);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		char path[NAME_MAX + sizeof("/bundle/machine.yaml")];
+		struct described read = {.file = files[i]};
+		struct stat st;
+		snprintf(path, sizeof(path), "%s/bundle/%s", id, files[i]);
+		if (!io_read_file(machines, path, DOC_BYTES_MAX, &read.text, &read.len, NULL)) {
+			describe(last, &read);
+			return json_incref(last->value);
+		}
+		*strrchr(path, '/') = '\0';
+		if (fstatat(machines, path, &st, 0)) /* of a start that was refused */
+			break;
 	}
-	return NULL;
+	return json_null();
 }
 
 /* What stands in column `c` of an instance's row; "": nothing. */
@@ -149,20 +180,18 @@ static void print_table(const struct listing *l)
 	}
 }
 
-static void each(void *ctx, const json_t *brief)
+static void each(void *ctx, int machines, json_t *status)
 {
 	struct listing *l = ctx;
-	json_t *status = json_copy((json_t *)(uintptr_t)brief);
-	json_t *what = description(l->repo_dir, text_of(brief, "id"));
-	json_object_set_new(status, "description", what ? what : json_null());
+	json_object_set_new(
+		status, "description", description(machines, text_of(status, "id"), &l->last));
 	if (l->rows) {
-		json_array_append_new(l->rows, status);
+		json_array_append(l->rows, status);
 		return;
 	}
 	if (!l->cells.len)
 		add_heads(l);
 	add_row(l, status);
-	json_decref(status);
 }
 
 static int run(const struct call *c)
@@ -172,7 +201,7 @@ static int run(const struct call *c)
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
 	json_auto_t *rows = call_has(c, "json") ? json_array() : NULL;
-	struct listing l = {.rows = rows, .repo_dir = setup.place.repo_dir};
+	struct listing l = {.rows = rows};
 	buf_init(&l.cells, CELLS_BYTES_MAX);
 	int code = EXIT_OK;
 	if (status_each(&setup.place, each, &l, &e)) {
@@ -188,6 +217,7 @@ static int run(const struct call *c)
 		text_complain("no instance of this repository or directory yet; `agent6 machine "
 			      "run` starts one");
 	}
+	described_done(&l.last);
 	buf_done(&l.cells);
 	setup_done(&setup);
 	return code;

@@ -17,8 +17,9 @@ struct pruning {
 };
 
 /* Ended instances, old enough. What cannot be read is left for a person to look at. */
-static void consider(void *ctx, const json_t *status)
+static void consider(void *ctx, int machines, json_t *status)
 {
+	(void)machines;
 	struct pruning *p = ctx;
 	const char *word = json_string_value(json_object_get(status, "status"));
 	const char *updated = json_string_value(json_object_get(status, "updated"));

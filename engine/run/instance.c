@@ -165,8 +165,10 @@ static void host_name(char out[HOST_BYTES])
 static bool is_gone(const struct holder *who)
 {
 	char host[HOST_BYTES];
+	if (who->pid <= 0)
+		return false;
 	host_name(host);
-	return who->pid > 0 && !strcmp(who->host, host) && kill(who->pid, 0) && errno == ESRCH;
+	return !strcmp(who->host, host) && kill(who->pid, 0) && errno == ESRCH;
 }
 
 static int write_holder(int fd, struct err *e)

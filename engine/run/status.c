@@ -9,8 +9,10 @@
 #include "run/workspace.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool was_stopped(int journal)
 {
@@ -101,11 +103,25 @@ static const char *status_of(const json_t *last, bool held)
 	return held ? "running" : "stopped";
 }
 
-static bool held(int dir)
+static int enter(int machines, const char *id)
 {
+	return openat(machines, id, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool held(int machines, const char *id)
+{
+	AUTO_FD int dir = enter(machines, id);
 	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
 	struct holder who = {0};
 	return !instance_holder(&i, &who, NULL) && who.pid;
+}
+
+static bool asks(int machines, const char *id)
+{
+	char path[NAME_MAX + sizeof("/question.json")];
+	struct stat st;
+	snprintf(path, sizeof(path), "%s/question.json", id);
+	return !fstatat(machines, path, &st, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Whoever reads them need not ask which keys there are. */
@@ -115,48 +131,55 @@ static json_t *bare(const char *id, const char *status, const char *reason)
 		false, "state", "seq", "reason", reason, "updated");
 }
 
-static void tell(json_t *out, const json_t *last, int dir)
+/* Whether somebody holds it is asked where the answer says something. */
+static json_t *tell(int machines, const char *id, const json_t *last)
 {
 	const char *type = text_of(last, "t"), *status;
 	json_int_t seq = int_of(last, "seq");
 	const json_t *reason = json_object_get(last, "reason");
-	bool step = !strcmp(type, "step"), live = strcmp(type, "end") && held(dir);
-	bool asks = live && !faccessat(dir, "question.json", F_OK, AT_SYMLINK_NOFOLLOW);
+	bool step = !strcmp(type, "step"), ended = !strcmp(type, "end");
+	bool asked = !ended && asks(machines, id);
+	bool live = !ended && (asked || strcmp(type, "wait.armed")) && held(machines, id);
 	status = status_of(last, live);
-	json_object_update_new(out,
-		json_pack("{s:s,s:b,s:O*,s:I,s:O*,s:O*}", "status", status ? status : "damaged",
-			"asks", asks, "state", json_object_get(last, step ? "goto" : "state"),
-			"seq", seq - (!step && seq > 0), "reason",
-			json_string_length(reason) ? reason : NULL, "updated",
-			json_object_get(last, "ts")));
+	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?}", "id", id, "status",
+		status ? status : "damaged", "asks", asked && live, "state",
+		json_object_get(last, step ? "goto" : "state"), "seq", seq - (!step && seq > 0),
+		"reason", json_string_length(reason) ? reason : NULL, "updated",
+		json_object_get(last, "ts"));
+}
+
+/* A start that was refused; or was it? */
+static void check_empty(int machines, const char *id, int journal, struct err *e)
+{
+	AUTO_FD int dir = enter(machines, id);
+	recover_whole(&(struct instance){.dir_fd = dir}, journal, 0, e);
 }
 
 static json_t *brief(int machines, const char *id)
 {
 	struct err e = ERR_NONE;
-	AUTO_FD int dir = openat(machines, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD int fd = dir < 0 ? err_errno(&e, "cannot open it")
-				 : io_open_plain(dir, "journal.jsonl", O_RDONLY, &e);
+	char path[NAME_MAX + sizeof("/journal.jsonl")];
+	snprintf(path, sizeof(path), "%s/journal.jsonl", id);
+	AUTO_FD int fd = io_open_plain(machines, path, O_RDONLY, &e);
 	if (e.number == ENOENT)
 		e = ERR_NONE;
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
 	if (!last)
-		recover_whole(&(struct instance){.dir_fd = dir}, fd, 0, &e);
+		check_empty(machines, id, fd, &e);
 	if (last && !json_is_string(json_object_get(last, "t")))
 		err_set(&e, "its last line has no type");
 	if (*e.text)
 		return bare(id, "damaged", e.text);
-	json_t *out = bare(id, "empty", NULL);
 	if (last)
-		tell(out, last, dir);
-	else /* a start that was refused */
-		json_object_set_new(out, "seq", json_integer(0));
+		return tell(machines, id, last);
+	json_t *out = bare(id, "empty", NULL);
+	json_object_set_new(out, "seq", json_integer(0));
 	return out;
 }
 
 struct listing {
 	int machines;
-	void (*each)(void *ctx, const json_t *status);
+	status_each_fn *each;
 	void *ctx;
 };
 
@@ -164,12 +187,11 @@ static int list_one(void *ctx, const char *id)
 {
 	struct listing *l = ctx;
 	json_auto_t *status = brief(l->machines, id);
-	l->each(l->ctx, status);
+	l->each(l->ctx, l->machines, status);
 	return 0;
 }
 
-int status_each(const struct place *p, void (*each)(void *ctx, const json_t *status), void *ctx,
-	struct err *e)
+int status_each(const struct place *p, status_each_fn *each, void *ctx, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
 	if (asprintf(&path, "%s/machines", p->repo_dir) < 0)

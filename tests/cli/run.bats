@@ -294,6 +294,29 @@ waiting() {
 	agent6 machine list --json | jq -e 'map(keys) | unique | length == 1' # one shape, whatever became of it
 }
 
+@test "list reads each instance once, and takes none for another" {
+	flow went
+	need strace jq
+	sed -i '1a description: one' ../flow/machine.yaml
+	agent6 machine run ../flow --quiet --id a
+	local machines i
+	machines=$(echo "$SCRATCH"/state/*/machines)
+	for i in b c d e; do cp -r "$machines/a" "$machines/$i"; done
+	sed -i 's/^description: one/description: two/' "$machines/b/bundle/machine.yaml"
+	mv "$machines"/d/bundle/machine.{yaml,json} # not JSON
+	rm -r "$machines/e/bundle"
+	[ "$(agent6 machine list --json | jq -c 'map(.description)')" = '["one","two","one",null,null]' ]
+	local calls=()
+	for i in 0 100; do
+		[ "$i" -eq 0 ] || for ((; i; i--)); do cp -r "$machines/a" "$machines/more$i"; done
+		strace -e trace=%file,%desc -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine list >"$SCRATCH/listed"
+		calls+=("$(wc -l <"$SCRATCH/trace")")
+	done
+	grep -c 'UTC  one$' "$SCRATCH/listed"
+	# The journal's and the machine's file: opened, examined, read and closed.
+	[ $((calls[1] - calls[0])) -le 1200 ]
+}
+
 @test "a first start that is refused leaves nothing; what was there before stays" {
 	flow went
 	local wrong=sha256:$(printf '0%.0s' {1..64}) machines
