@@ -35,12 +35,10 @@ struct policy {
 	bool allow_root_jail;
 };
 
-#define AUTO_POLICY __attribute__((cleanup(policy_done))) struct policy
-
 /* Decodes `text`. On failure `p` is empty and `e` says which field is wrong and what it should be.
  */
 int policy_decode(const char *text, size_t len, struct policy *p, struct err *e);
-/* Replaces what an order names (serve.h): argv, variables of the environment, timeout_secs. */
+/* Replaces what an order names (serve.c): argv, variables of the environment, timeout_secs. */
 int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
 void policy_done(struct policy *p);
 /* Adds an object of strings to the environment, of which it takes the reference. */

@@ -20,12 +20,6 @@ static inline void cursor_init(struct cursor *c, const struct doc *d)
 	*c = (struct cursor){d->text, d->text + d->len, d->text, 1, 1};
 }
 
-/* The byte at the cursor; 0 at the end (the text itself holds no NUL). */
-static inline char cursor_peek(const struct cursor *c)
-{
-	return *c->at;
-}
-
 /* Steps over the line break at the cursor: \n, \r\n or \r. */
 static inline void cursor_newline(struct cursor *c)
 {

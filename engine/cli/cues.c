@@ -3,7 +3,6 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "cli/summary.h"
-#include "cli/text.h"
 #include "run/pokes.h"
 #include <fcntl.h>
 #include <string.h>

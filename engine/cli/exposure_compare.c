@@ -1,7 +1,7 @@
 #include "cli/exposure.h"
 
 #include "base/host.h"
-#include "cli/text.h"
+#include "base/json.h"
 #include <string.h>
 
 /* A comparison under way: where findings go and which state they are about. */

@@ -1,4 +1,3 @@
-#include "base/json.h"
 #include "cli/load.h"
 #include "cli/text.h"
 #include "cli/trust.h"

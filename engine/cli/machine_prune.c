@@ -1,5 +1,4 @@
 #include "base/clock.h"
-#include "base/json.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "run/status.h"

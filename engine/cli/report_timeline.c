@@ -1,4 +1,3 @@
-#include "cli/html.h"
 #include "cli/report.h"
 #include "cli/text.h"
 

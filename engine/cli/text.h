@@ -44,7 +44,7 @@ void text_money(struct buf *out, int64_t microusd);
 /* "812 B", "12.3 KiB". */
 void text_bytes(struct buf *out, int64_t bytes);
 /* What became of `count` connections that a journal's egress line counts as refused, for a reason
- * of broker/parse/refusal.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
+ * of broker/parse/pin.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
 /* Pads the line begun at `from` with blanks to `width` characters, one at least. */
 void text_pad(struct buf *out, size_t from, size_t width);

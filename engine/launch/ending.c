@@ -1,6 +1,5 @@
 #include "launch/ending.h"
 
-#include "base/json.h"
 #include <poll.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-#include "base/num.h"
 #include "base/utf8.h"
 #include "machine/predicate_node.h"
 #include <stdarg.h>

@@ -1,7 +1,5 @@
 #include "provider/stream.h"
 
-#include "base/json.h"
-
 void wire_turn_done(struct wire_turn *t)
 {
 	for (size_t i = 0; i < t->call_count; i++) {

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "base/path.h"
 #include "run/audit_files.h"
 #include "run/journal.h"

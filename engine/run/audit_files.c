@@ -1,7 +1,6 @@
 #include "run/audit_files.h"
 
 #include "base/io.h"
-#include "base/json.h"
 #include "run/journal.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 #include "base/utf8.h"
-#include "machine/blackboard.h"
 #include "run/position.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "run/profile.h"
 
-#include "base/json.h"
 #include "run/offline.h"
 #include "run/plan.h"
 

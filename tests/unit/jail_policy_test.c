@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define AUTO_POLICY __attribute__((cleanup(policy_done))) struct policy
+
 /* The least policy with `more` behind it. */
 #define LEAST(more)                                                                                \
 	"{\"version\":1,\"profile\":\"strict\",\"argv\":[\"true\"],\"cwd\":\"/srv\","              \

@@ -67,8 +67,7 @@ static inline const char *call_text(const struct call *c, size_t at)
 /* The here-document or here-string that is the command's input. NULL: none. */
 const char *call_fed(const struct call *c);
 /* Whether `word` is the long option `option` or an unambiguous-looking prefix of it, with or
- * without
- * "=value". *value: behind the "=", else NULL. */
+ * without "=value". *value: behind the "=", else NULL. */
 bool arg_is_long(const char *word, const char *option, const char **value);
 /* Whether a cluster like -xzf holds `flag`; `with_value` are the flags whose value ends the
  * cluster. *value: what is attached behind the flag, "" when nothing is. */

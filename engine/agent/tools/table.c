@@ -1,8 +1,6 @@
 #include "agent/tools/list.h"
 #include "agent/tools/tool.h"
 
-#include "base/utf8.h"
-
 static const struct tool *const tools[] = {
 #define TOOL(name) &tool_##name,
 	TOOL_LIST(TOOL)
