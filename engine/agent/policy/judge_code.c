@@ -173,28 +173,35 @@ unsigned judge_python(struct judge *j, const struct call *c)
 
 /* --- build tools --------------------------------------------------------------------------- */
 
+/* What the word at `i` gives its option, attached or as the next word; NULL: it is another one. */
+static const char *make_operand(
+	const struct call *c, size_t i, char flag, const char *const longs[2])
+{
+	const char *word = c->words[i]->text, *value = NULL;
+	bool given = arg_has_flag(word, flag, "CEfIjloW", &value) ||
+		     arg_is_long(word, longs[0], &value) || arg_is_long(word, longs[1], &value);
+	return !given ? NULL : value && *value ? value : call_text(c, i + 1);
+}
+
 unsigned judge_make(struct judge *j, const struct call *c)
 {
+	static const char *const files[] = {"--file", "--makefile"}, *const dirs[] = {"--directory",
+									     "--directory"};
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
+		const char *word = c->words[i]->text;
+		const char *file = make_operand(c, i, 'f', files);
+		const char *dir = make_operand(c, i, 'C', dirs);
 		if (arg_is_long(word, "--eval", NULL) || arg_has_flag(word, 'E', "CfIjloW", NULL))
 			judge_danger(j, c, "--eval runs its text");
 		if (!strncmp(word, "SHELL=", 6) || !strncmp(word, "MAKEFLAGS=", 10) ||
 			!strncmp(word, ".SHELLFLAGS=", 12))
 			judge_danger(j, c, "an assignment that changes what runs");
-		if (arg_has_flag(word, 'f', "CIjloWE", &value) ||
-			arg_is_long(word, "--file", &value) ||
-			arg_is_long(word, "--makefile", &value)) {
-			const char *file = value && *value ? value : call_text(c, i + 1);
-			if (!strcmp(file, "-") || !strcmp(file, "/dev/stdin"))
-				return TRAIT_RUNS_INPUT | TRAIT_CODE;
-			if (path_is_outside(j, file))
-				judge_danger(j, c, "-f names a file outside the workspace");
-		}
-		if (arg_has_flag(word, 'C', "fIjloWE", &value) ||
-			arg_is_long(word, "--directory", &value))
-			if (path_is_outside(j, value && *value ? value : call_text(c, i + 1)))
-				judge_danger(j, c, "-C leaves the workspace");
+		if (file && (!strcmp(file, "-") || !strcmp(file, "/dev/stdin")))
+			return TRAIT_RUNS_INPUT | TRAIT_CODE;
+		if (file && path_is_outside(j, file))
+			judge_danger(j, c, "-f names a file outside the workspace");
+		if (dir && path_is_outside(j, dir))
+			judge_danger(j, c, "-C leaves the workspace");
 	}
 	return 0;
 }
