@@ -58,22 +58,27 @@ static int open_up(int at, const char *name)
 }
 
 struct removal {
-	int top_fd;
+	int top_fd;     /* -1: not yet opened; never owned */
 	unsigned moved; /* names given there */
 };
 
 /* No depth that somebody could build matters: what lies deeper is moved to the top first. */
-static int move_up(struct removal *r, int at, const char *name, int sub)
+static int move_up(struct removal *r, int at, const char *name, struct err *e)
 {
 	char up[32];
-	if (fchmod(sub, 0700) && errno != EPERM)
-		return -1;
+	AUTO_FD int sub = open_up(at, name);
+	if (sub < 0 || (fchmod(sub, 0700) && errno != EPERM))
+		return errno == ENOENT ? 0 : err_errno(e, "cannot remove %s", name);
 	do
 		snprintf(up, sizeof(up), ".removed-%u", r->moved++);
 	while (syscall(SYS_renameat2, at, name, r->top_fd, up, RENAME_NOREPLACE) &&
 		errno == EEXIST);
-	return faccessat(r->top_fd, up, F_OK, AT_SYMLINK_NOFOLLOW);
+	return faccessat(r->top_fd, up, F_OK, AT_SYMLINK_NOFOLLOW)
+		       ? err_errno(e, "cannot remove %s", name)
+		       : 0;
 }
+
+static int remove_directory(struct removal *r, int at, const char *name, int depth, struct err *e);
 
 static int empty(struct removal *r, int fd, int depth, struct err *e)
 {
@@ -86,36 +91,36 @@ static int empty(struct removal *r, int fd, int depth, struct err *e)
 	while ((name = next_name(dir))) {
 		if (!unlinkat(fd, name, 0) || errno == ENOENT)
 			continue;
-		AUTO_FD int sub = open_up(fd, name);
-		if (sub < 0 && errno == ENOENT)
-			continue;
-		if (sub < 0 || (!depth && move_up(r, fd, name, sub)))
-			return err_errno(e, "cannot remove %s", name);
-		if (!depth)
-			continue;
-		if (empty(r, sub, depth - 1, e))
+		if (depth ? remove_directory(r, fd, name, depth - 1, e) : move_up(r, fd, name, e))
 			return -1;
-		if (unlinkat(fd, name, AT_REMOVEDIR) && errno != ENOENT)
-			return err_errno(e, "cannot remove %s", name);
 	}
 	return 0;
 }
 
+/* Until it stays empty: what was moved up comes there behind the list, and so does what somebody
+ * writes who was killed and has not yet noticed. */
+static int remove_directory(struct removal *r, int at, const char *name, int depth, struct err *e)
+{
+	AUTO_FD int fd = open_up(at, name);
+	int failed = fd < 0;
+	if (r->top_fd < 0)
+		r->top_fd = fd;
+	while (!failed) {
+		if (empty(r, fd, depth, e))
+			return -1;
+		if (!unlinkat(at, name, AT_REMOVEDIR))
+			return 0;
+		failed = errno != ENOTEMPTY;
+	}
+	return errno == ENOENT ? 0 : err_errno(e, "cannot remove %s", name);
+}
+
 int tree_remove(int dir_fd, const char *name, struct err *e)
 {
+	struct removal r = {.top_fd = -1};
 	if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
 		return 0;
-	AUTO_FD int fd = open_up(dir_fd, name);
-	struct removal r = {.top_fd = fd};
-	if (fd < 0)
-		return err_errno(e, "cannot remove %s", name);
-	int failed;
-	do {
-		if (empty(&r, fd, TREE_DEPTH_MAX, e))
-			return -1;
-		failed = unlinkat(dir_fd, name, AT_REMOVEDIR);
-	} while (failed && errno == ENOTEMPTY);
-	return failed && errno != ENOENT ? err_errno(e, "cannot remove %s", name) : 0;
+	return remove_directory(&r, dir_fd, name, TREE_DEPTH_MAX, e);
 }
 
 /* --- copy ------------------------------------------------------------------------------------- */

@@ -1,14 +1,18 @@
 /* base: directory trees removed and copied within limits. */
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/tree.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int top;
 
@@ -78,6 +82,41 @@ static void test_remove_shut(void)
 	is(symlinkat("other", top, "self"), 0, "a link to it");
 	is(tree_remove(top, "self", &e), 0, "is removed");
 	is(tree_remove(top, "other", &e), 0, "an empty one");
+}
+
+/* Writes into `dir` for a while, or until it is gone. */
+static void write_on(int dir)
+{
+	char name[32];
+	int64_t end = clock_monotonic_ms() + 20;
+	for (int n = 0; clock_monotonic_ms() < end; n++) {
+		snprintf(name, sizeof(name), "%d", n);
+		AUTO_FD int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		if (fd < 0)
+			break;
+	}
+	_exit(0);
+}
+
+static void test_remove_busy(void)
+{
+	enum { ROUNDS = 20, WRITERS = 4 };
+	int failed = 0;
+	struct err e = ERR_NONE;
+	for (int round = 0; round < ROUNDS; round++) {
+		AUTO_FD int tree = make(top, "busy");
+		AUTO_FD int sub = make(tree, "sub");
+		for (int n = 0; n < WRITERS; n++)
+			if (!fork())
+				write_on(sub);
+		while (!there(sub, "9"))
+			usleep(100);
+		failed += tree_remove(top, "busy", &e) != 0 || there(top, "busy");
+		while (wait(NULL) > 0)
+			continue;
+		tree_remove(top, "busy", NULL);
+	}
+	is(failed, 0, "one in which somebody still writes is removed whole %s", e.text);
 }
 
 static void test_deep(void)
@@ -154,6 +193,7 @@ int main(void)
 	top = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_remove();
 	test_remove_shut();
+	test_remove_busy();
 	test_deep();
 	test_copy();
 	return tap_done();
