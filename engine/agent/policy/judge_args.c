@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-enum { PREFIX_MIN = 5 };
+enum { PREFIX_MIN = 3 };
 
 /* GNU programs and git accept any unambiguous prefix. Which ones are unambiguous depends on the
- * other options; every prefix from three letters on counts, which errs on the careful side. */
+ * other options; every prefix counts, which errs on the careful side. */
 bool arg_is_long(const char *word, const char *option, const char **value)
 {
 	size_t len = strcspn(word, "=");

@@ -50,7 +50,7 @@ static const struct {
 	const char *name, *code, *with_value;
 } interpreters[] = {
 	{"python", "c", "mWX"},
-	{"perl", "eE", "ICDFilMmVx"},
+	{"perl", "eE", "ICDFiMmVx"},
 	{"ruby", "e", "ICEFIKrTW"},
 	{"node", "ep", "rC"},
 	{"deno", "", ""},
@@ -72,7 +72,6 @@ static const struct {
 	{"m4", "", ""},
 	{"dc", "e", ""},
 	{"ed", "", ""},
-	{"ex", "c", ""},
 	{"psql", "c", "dhpUfvLoFPRT"},
 	{"mysql", "e", "hPuDS"},
 	{"tex", "", ""},
@@ -183,6 +182,13 @@ static const char *make_operand(
 	return !given ? NULL : value && *value ? value : call_text(c, i + 1);
 }
 
+static bool assigns_command(const char *word)
+{
+	return word[0] != '-' && strchr(word, '=') &&
+	       (strstr(word, "$(shell") || strstr(word, "${shell") || strstr(word, "!=") ||
+		       strpbrk(word, "`;|&"));
+}
+
 unsigned judge_make(struct judge *j, const struct call *c)
 {
 	static const char *const files[] = {"--file", "--makefile"}, *const dirs[] = {"--directory",
@@ -196,6 +202,8 @@ unsigned judge_make(struct judge *j, const struct call *c)
 		if (!strncmp(word, "SHELL=", 6) || !strncmp(word, "MAKEFLAGS=", 10) ||
 			!strncmp(word, ".SHELLFLAGS=", 12))
 			judge_danger(j, c, "an assignment that changes what runs");
+		if (assigns_command(word))
+			judge_danger(j, c, "an assignment that holds a command");
 		if (file && (!strcmp(file, "-") || !strcmp(file, "/dev/stdin")))
 			return TRAIT_RUNS_INPUT | TRAIT_CODE;
 		if (file && path_is_outside(j, file))
@@ -238,10 +246,36 @@ static enum level subcommand_level(
 	return other;
 }
 
+/* The options before the verb that take a word of their own. */
+static const struct {
+	const char *name, *with_value, *long_with_value[7];
+} tools[] = {
+	{"cargo", "CZ", {"--color", "--config"}},
+	{"go", "C", {NULL}},
+	{"npm", "wC", {"--prefix", "--registry", "--workspace", "--loglevel", "--userconfig"}},
+	{"yarn", "", {"--cwd", "--registry"}},
+	{"pnpm", "CF", {"--dir", "--filter", "--registry", "--loglevel"}},
+	{"pip", "", {"--log", "--proxy", "--python", "--timeout", "--cert", "--cache-dir"}},
+	{"docker", "cHl", {"--config", "--context", "--host", "--log-level", "--tlscacert"}},
+	{"podman", "cHl", {"--connection", "--url", "--log-level", "--root"}},
+	{"systemctl", "HMnopPst", {"--host", "--machine", "--type", "--property", "--root"}},
+	{"hostnamectl", "HM", {"--host", "--machine"}},
+};
+
 static void judge_subcommand(
 	struct judge *j, const struct call *c, const struct subcommand *list, enum level other)
 {
-	size_t at = arg_skip_options(c, 1, "", NULL);
+	size_t at = 1, tool = 0;
+	while (tool < ARRAY_LEN(tools) && strcmp(tools[tool].name, c->name) != 0)
+		tool++;
+	if (tool < ARRAY_LEN(tools))
+		at = arg_skip_options(c, 1, tools[tool].with_value, tools[tool].long_with_value);
+	else
+		at = arg_skip_options(c, 1, "", NULL);
+	/* The version of a tool chain: cargo +nightly build. */
+	if (!strcmp(c->name, "cargo") && *call_text(c, at) == '+')
+		at = arg_skip_options(
+			c, at + 1, tools[tool].with_value, tools[tool].long_with_value);
 	const char *verb = call_text(c, at);
 	judge_raise(j, subcommand_level(list, verb, other), "%s %.60s", c->name, verb);
 }
@@ -420,7 +454,15 @@ unsigned judge_kill(struct judge *j, const struct call *c)
 
 unsigned judge_crontab(struct judge *j, const struct call *c)
 {
-	if (c->count != 2 || strcmp(call_text(c, 1), "-l"))
-		judge_raise(j, LEVEL_DESTRUCTIVE, "%s plants a command that runs later", c->name);
-	return 0;
+	if (c->count == 2 && !strcmp(call_text(c, 1), "-l"))
+		return 0;
+	judge_raise(j, LEVEL_DESTRUCTIVE, "%s plants a command that runs later", c->name);
+	return path_is_stdin(call_text(c, c->count - 1)) ? TRAIT_RUNS_INPUT | TRAIT_CODE : 0;
+}
+
+/* at, batch: the input is a script. */
+unsigned judge_later(struct judge *j, const struct call *c)
+{
+	const char *fed = call_fed(c);
+	return fed ? judge_script(j, fed) | TRAIT_CODE : TRAIT_RUNS_INPUT | TRAIT_CODE;
 }

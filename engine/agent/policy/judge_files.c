@@ -115,33 +115,54 @@ static const struct {
 	{"--absolute-names", "--absolute-names leaves the directory"},
 };
 
-/* The mode letters: a cluster with or without its dash. */
+static const char tar_values[] = "fCITXbgHKLNVF";
+
+/* Whether a word of tar holds a letter. The first one is a cluster without its dash, too, whose
+ * values are the words that follow it. */
+static bool tar_flag(const struct call *c, size_t at, char letter, const char **value)
+{
+	const char *word = call_text(c, at);
+	if (value)
+		*value = "";
+	if (at == 1 && *word != '-')
+		return strchr(word, letter);
+	return arg_has_flag(word, letter, tar_values, value);
+}
+
 static bool tar_mode(const struct call *c, char letter, const char *option)
 {
-	const char *first = call_text(c, 1);
-	if (*first != '-' && strchr(first, letter))
-		return true;
 	for (size_t i = 1; i < c->count; i++)
-		if (arg_has_flag(c->words[i]->text, letter, "fCITXbgHKLNVF", NULL) ||
-			arg_is_long(c->words[i]->text, option, NULL))
+		if (tar_flag(c, i, letter, NULL) || arg_is_long(c->words[i]->text, option, NULL))
 			return true;
 	return false;
+}
+
+/* The values of the first word's letters follow in their order; those of others follow at once. */
+static bool tar_leaves(struct judge *j, const struct call *c, size_t at)
+{
+	const char *word = call_text(c, at), *value = NULL;
+	if (!arg_is_long(word, "--directory", &value) && !tar_flag(c, at, 'C', &value))
+		return false;
+	size_t next = at + 1;
+	for (const char *w = word; *word != '-' && *w != 'C'; w++)
+		next += strchr(tar_values, *w) != NULL;
+	return path_is_outside(j, value && *value ? value : call_text(c, next));
 }
 
 unsigned judge_tar(struct judge *j, const struct call *c)
 {
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value;
+		const char *word = c->words[i]->text;
 		for (size_t k = 0; k < ARRAY_LEN(tar_dangers); k++)
 			if (arg_is_long(word, tar_dangers[k].option, NULL))
 				judge_danger(j, c, tar_dangers[k].what);
-		if (arg_has_flag(word, 'I', "fCTXbgHKLNVF", &value))
+		if (tar_flag(c, i, 'I', NULL))
 			judge_danger(j, c, "-I runs a command");
-		if (arg_has_flag(word, 'F', "fCTXbgHKLNVI", &value))
+		if (tar_flag(c, i, 'F', NULL))
 			judge_danger(j, c, "-F runs a command");
-		if (arg_has_flag(word, 'P', "fCTXbgHKLNVFI", &value))
+		if (tar_flag(c, i, 'P', NULL))
 			judge_danger(j, c, "-P leaves the directory");
-		if (!strcmp(word, "-C") && path_is_outside(j, call_text(c, i + 1)))
+		if (tar_leaves(j, c, i))
 			judge_danger(j, c, "-C leaves the workspace");
 	}
 	for (size_t i = 1; i < c->count; i++) {
@@ -209,7 +230,9 @@ unsigned judge_base64(struct judge *j, const struct call *c)
 
 unsigned judge_xxd(struct judge *j, const struct call *c)
 {
-	(void)j;
+	size_t input = arg_skip_options(c, 1, "clogRs", NULL);
+	if (input + 1 < c->count)
+		judge_raise(j, LEVEL_WRITE, "xxd writes its second file");
 	for (size_t i = 1; i < c->count; i++)
 		if (arg_has_flag(c->words[i]->text, 'r', "clos", NULL) ||
 			arg_is_long(c->words[i]->text, "--revert", NULL))
@@ -218,186 +241,6 @@ unsigned judge_xxd(struct judge *j, const struct call *c)
 }
 
 /* --- text tools ---------------------------------------------------------------------------- */
-
-/* Behind the next `stop` that no backslash takes; at the end where there is none. */
-static const char *behind(const char *at, char stop)
-{
-	for (; *at && *at != stop; at++)
-		at += *at == '\\' && at[1];
-	return at + (*at != '\0');
-}
-
-/* The command letters of a sed script at places where a command may stand: a rough walk that skips
- * addresses and s/// bodies. Returns 'e', 'w' or 0. */
-static char sed_runs(const char *script)
-{
-	for (const char *at = script; *at;) {
-		at += strspn(at, " \t\n;{}!,$+~0123456789");
-		char letter = *at, stop = letter ? at[1] : '\0';
-		if (letter == 'e' || letter == 'w' || letter == 'W')
-			return letter;
-		if (letter == '/') {
-			at = behind(at + 1, '/');
-		} else if (letter == '\\' && stop) {
-			at = behind(at + 2, stop);
-		} else if ((letter == 's' || letter == 'y') && stop) {
-			at = behind(behind(at + 2, stop), stop);
-			size_t flags = strcspn(at, ";}\n "), runs = strcspn(at, "ew");
-			if (letter == 's' && runs < flags)
-				return at[runs];
-			at += flags;
-		} else if (letter && strchr("aicrRbtT:#", letter)) {
-			at += strcspn(at, letter == 'b' || letter == 't' ? ";\n" : "\n");
-		} else if (letter) {
-			at++;
-		}
-	}
-	return 0;
-}
-
-static void judge_sed_script(struct judge *j, const struct call *c, const char *script)
-{
-	char runs = sed_runs(script);
-	if (runs == 'e')
-		judge_danger(j, c, "the command e runs a shell");
-	else if (runs)
-		judge_raise(j, LEVEL_WRITE, "sed: the command w writes a file");
-}
-
-unsigned judge_sed(struct judge *j, const struct call *c)
-{
-	bool given = false;
-	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		if (arg_has_flag(word, 'i', "efl", NULL) || arg_is_long(word, "--in-place", NULL))
-			judge_raise(j, LEVEL_WRITE, "sed -i changes files");
-		if (arg_is_long(word, "--expression", &value) ||
-			arg_has_flag(word, 'e', "fl", &value)) {
-			judge_sed_script(j, c, value && *value ? value : call_text(c, i + 1));
-			i += !(value && *value);
-			given = true;
-		} else if (arg_is_long(word, "--file", &value) ||
-			   arg_has_flag(word, 'f', "el", &value)) {
-			judge_raise(j, LEVEL_WRITE, "sed -f runs a script file");
-			i += !(value && *value);
-			given = true;
-		} else if (word[0] != '-' && !given) {
-			judge_sed_script(j, c, word);
-			given = true;
-		}
-	}
-	return 0;
-}
-
-/* Whether a slash behind this much of a program divides; else a regular expression begins. */
-static bool divides(const char *program, size_t len)
-{
-	static const char *const words[] = {"print", "return", "in", "case", "else", "do"};
-	while (len && isspace((unsigned char)program[len - 1]))
-		len--;
-	size_t begin = len;
-	while (begin && (isalnum((unsigned char)program[begin - 1]) || program[begin - 1] == '_'))
-		begin--;
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (len - begin == strlen(words[i]) &&
-			!strncmp(program + begin, words[i], len - begin))
-			return false;
-	return begin < len || (len && strchr(")]\"$", program[len - 1]));
-}
-
-/* The program without comments and without what its strings and regular expressions hold. One that
- * does not end leaves all of it. */
-static const char *awk_code(struct judge *j, const char *program)
-{
-	size_t len = strlen(program), used = 0;
-	char *code = arena_alloc(&j->arena, len + 1);
-	for (const char *at = program; *at; at++) {
-		char quote = *at == '"' || (*at == '/' && !divides(code, used)) ? *at : '\0';
-		if (*at == '#') {
-			at += strcspn(at, "\n") - 1;
-			continue;
-		}
-		code[used++] = *at;
-		if (!quote)
-			continue;
-		for (at++; *at && *at != quote; at++)
-			at += *at == '\\' && at[1];
-		if (!*at)
-			return program;
-		code[used++] = quote == '"' ? quote : ')';
-	}
-	code[used] = '\0';
-	return code;
-}
-
-/* A pipe that is no "or". */
-static bool has_pipe(const char *code)
-{
-	for (; (code = strchr(code, '|')); code++)
-		if (*++code != '|')
-			return true;
-	return false;
-}
-
-/* What is greater stands in parentheses or behind no print. */
-static bool prints_to_file(const char *code)
-{
-	while ((code = strstr(code, "print"))) {
-		for (int depth = 0; *code && !(depth <= 0 && strchr(";}\n", *code)); code++) {
-			depth += (*code == '(') - (*code == ')');
-			if (*code == '>' && depth <= 0)
-				return true;
-		}
-	}
-	return false;
-}
-
-static void judge_awk_program(struct judge *j, const struct call *c, const char *program)
-{
-	const char *code = awk_code(j, program);
-	if (strstr(code, "system(") || strstr(code, "system (") || has_pipe(code))
-		judge_danger(j, c, "the program runs commands");
-	if (strchr(code, '@'))
-		judge_danger(j, c, "@ loads code or calls it by a name that is computed");
-	if (strstr(program, "/inet/"))
-		judge_raise(j, LEVEL_NETWORK, "awk opens /inet");
-	if (prints_to_file(code))
-		judge_raise(j, LEVEL_WRITE, "awk: the program writes files");
-}
-
-unsigned judge_awk(struct judge *j, const struct call *c)
-{
-	bool given = false;
-	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		if (arg_has_flag(word, 'f', "vFeil", &value) ||
-			arg_is_long(word, "--file", &value)) {
-			judge_raise(j, LEVEL_WRITE, "%s -f runs a program file", c->name);
-			i += !(value && *value);
-			given = true;
-		} else if (arg_has_flag(word, 'i', "vFefl", &value) ||
-			   arg_is_long(word, "--include", &value)) {
-			const char *file = value && *value ? value : call_text(c, i + 1);
-			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, file);
-			i += !(value && *value);
-		} else if (arg_has_flag(word, 'l', "vFefi", &value) ||
-			   arg_is_long(word, "--load", &value)) {
-			judge_danger(j, c, "-l runs native code");
-		} else if (arg_has_flag(word, 'e', "vFfil", &value) ||
-			   arg_is_long(word, "--source", &value)) {
-			judge_awk_program(j, c, value && *value ? value : call_text(c, i + 1));
-			i += !(value && *value);
-			given = true;
-		} else if (arg_has_flag(word, 'v', "", &value) ||
-			   arg_has_flag(word, 'F', "", &value)) {
-			i += !*value;
-		} else if (word[0] != '-' && !given) {
-			judge_awk_program(j, c, word);
-			given = true;
-		}
-	}
-	return 0;
-}
 
 unsigned judge_sort(struct judge *j, const struct call *c)
 {
@@ -441,6 +284,14 @@ static const struct {
 	{"man", "--html", "", LEVEL_DESTRUCTIVE},
 	{"less", "--lesskey-src", "", LEVEL_DESTRUCTIVE},
 	{"less", "-k", "bDhjoOpPtTxyz", LEVEL_DESTRUCTIVE},
+	{"less", "-o", "bDhjkOpPtTxyz", LEVEL_WRITE},
+	{"less", "-O", "bDhjkopPtTxyz", LEVEL_WRITE},
+	{"less", "--log-file", "", LEVEL_WRITE},
+	{"less", "--LOG-FILE", "", LEVEL_WRITE},
+	{"file", "-C", "eFfmP", LEVEL_WRITE},
+	{"file", "--compile", "", LEVEL_WRITE},
+	{"date", "-s", "dfIr", LEVEL_PRIVILEGED},
+	{"date", "--set", "", LEVEL_PRIVILEGED},
 	{"less", "~+!", "", LEVEL_DESTRUCTIVE},
 	{"less", "~+|", "", LEVEL_DESTRUCTIVE},
 	{"tree", "-o", "LPIHT", LEVEL_DESTRUCTIVE},

@@ -105,8 +105,9 @@ static const struct {
 	{"branch", "--show-current"}, {"branch", "--contains"}, {"tag", "-l"}, {"remote", "-v"},
 	{"stash", "list"}, {"stash", "show"}, {"config", "--get"}, {"config", "--list"},
 	{"config", "-l"}, {"config", "--get-all"}, {"worktree", "list"}, {"notes", "list"},
-	{"notes", "show"}, {"sparse-checkout", "list"}, {"remote", "get-url"},
-	{"bundle", "verify"}};
+	{"notes", "show"}, {"sparse-checkout", "list"}, {"remote", "get-url"}, {"bundle", "verify"},
+	{"config", "get"}, {"config", "list"}, {"tag", "-n"}, {"tag", "--contains"},
+	{"tag", "--merged"}, {"branch", "--merged"}, {"branch", "--no-merged"}};
 
 /* verb (NULL: any), option or operand, what it does */
 static const struct {
@@ -154,6 +155,7 @@ static const struct {
 	{"fsck", "--lost-found", "writes files", LEVEL_WRITE},
 	{"config", "--edit", "starts an editor", LEVEL_DESTRUCTIVE},
 	{"config", "-e", "starts an editor", LEVEL_DESTRUCTIVE},
+	{"config", "edit", "starts an editor", LEVEL_DESTRUCTIVE},
 	{"tag", "-d", "deletes a tag", LEVEL_DESTRUCTIVE},
 	{"tag", "--delete", "deletes a tag", LEVEL_DESTRUCTIVE},
 	{"stash", "drop", "deletes a stash", LEVEL_DESTRUCTIVE},
@@ -228,8 +230,8 @@ static size_t judge_global(struct judge *j, const struct call *c)
 
 static bool word_is(const char *word, const char *option)
 {
-	if (!strncmp(option, "--", 2) && option[2])
-		return arg_is_long(word, option, NULL);
+	if (!strncmp(option, "--", 2) && option[2]) /* --text is whole, and no --textconv */
+		return strcmp(word, "--text") != 0 && arg_is_long(word, option, NULL);
 	if (option[0] == '-' && option[1] && option[1] != '-' && !option[2])
 		return arg_has_flag(word, option[1], "mFCnbBuUSG", NULL);
 	return !strcmp(word, option);

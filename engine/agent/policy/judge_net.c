@@ -145,6 +145,7 @@ unsigned judge_ssh(struct judge *j, const struct call *c)
 		const char *word = c->words[i]->text, *value = NULL;
 		bool option = arg_has_flag(word, 'o', "BbcDEeFIiJLlmOpQRSWw", &value);
 		const char *setting = !option ? "" : *value ? value : call_text(c, i + 1);
+		setting += strspn(setting, " \t\"");
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			if (!strncasecmp(setting, keys[k], strlen(keys[k])))
 				judge_danger(j, c, "an -o setting that runs a local command");

@@ -1,6 +1,7 @@
 #include "agent/policy/judge.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 void path_normalise(const char *path, char out[POLICY_PATH_BYTES])
@@ -68,11 +69,20 @@ bool path_is_home(const struct judge *j, const char *path)
 
 bool path_is_above(const struct judge *j, const char *path)
 {
-	char p[POLICY_PATH_BYTES];
-	normalise_tree(path, p);
-	size_t len = strlen(p);
+	static const char *const here[] = {"$PWD", "${PWD}"};
+	char whole[POLICY_PATH_BYTES], p[POLICY_PATH_BYTES];
 	const char *workspace = j->world->workspace;
-	return p[0] == '/' && workspace && !strncmp(workspace, p, len) && workspace[len] == '/';
+	bool relative = *path != '/';
+	for (size_t i = 0; i < ARRAY_LEN(here); i++)
+		if (!strncmp(path, here[i], strlen(here[i])))
+			path += strlen(here[i]);
+	int n = snprintf(whole, sizeof(whole), "%s%s%s", relative && workspace ? workspace : "",
+		relative ? "/" : "", path);
+	if (!workspace || n < 0 || n >= POLICY_PATH_BYTES)
+		return false;
+	normalise_tree(whole, p);
+	size_t len = strlen(p);
+	return !strcmp(p, "/") || (!strncmp(workspace, p, len) && workspace[len] == '/');
 }
 
 bool path_is_outside(const struct judge *j, const char *path)

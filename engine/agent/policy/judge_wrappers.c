@@ -21,6 +21,15 @@ static const char *const setpriv_long[] = {"--reuid", "--regid", "--groups", "--
 	"--bounding-set", "--ambient-caps", "--securebits", NULL};
 static const char *const systemd_long[] = {
 	"--unit", "--property", "--slice", "--uid", "--gid", "--setenv", NULL};
+static const char *const flock_long[] = {"--wait", "--timeout", "--conflict-exit-code", NULL};
+static const char *const chrt_long[] = {
+	"--sched-runtime", "--sched-period", "--sched-deadline", "--pid", NULL};
+static const char *const chroot_long[] = {"--userspec", "--groups", NULL};
+static const char *const unshare_long[] = {"--map-user", "--map-group", "--map-users",
+	"--map-groups", "--setuid", "--setgid", "--root", "--wd", "--propagation", "--setgroups",
+	"--monotonic", "--boottime", NULL};
+static const char *const strace_long[] = {"--output", "--attach", "--user", "--trace",
+	"--trace-path", "--signal", "--status", "--string-limit", "--columns", "--env", NULL};
 static const char *const nsenter_long[] = {"--target", "--wd", "--setuid", "--setgid", NULL};
 
 /* name, short options with a value, long ones, operands before the command */
@@ -31,7 +40,7 @@ static const struct wrapper {
 } wrappers[] = {
 	{"nice", "n", nice_long, 0},
 	{"ionice", "cnpPu", nice_long, 0},
-	{"chrt", "TPD", no_long, 1},
+	{"chrt", "TPDp", chrt_long, 1},
 	{"taskset", "", no_long, 1},
 	{"nohup", "", no_long, 0},
 	{"setsid", "", no_long, 0},
@@ -39,15 +48,15 @@ static const struct wrapper {
 	{"timeout", "ks", timeout_long, 1},
 	{"time", "fo", time_long, 0},
 	{"watch", "nq", watch_long, 0},
-	{"flock", "wE", no_long, 1},
+	{"flock", "wE", flock_long, 1},
 	{"prlimit", "p", no_long, 0},
 	{"setarch", "", no_long, 1},
 	{"unbuffer", "", no_long, 0},
-	{"strace", "aeEIopPsSuUX", no_long, 0},
-	{"ltrace", "aAeFlnopsuxw", no_long, 0},
+	{"strace", "aeEIopPsSuUX", strace_long, 0},
+	{"ltrace", "aAeFlnopsuxw", strace_long, 0},
 	{"valgrind", "", no_long, 0},
-	{"chroot", "", no_long, 1},
-	{"unshare", "RGSlw", no_long, 0},
+	{"chroot", "", chroot_long, 1},
+	{"unshare", "RGSlw", unshare_long, 0},
 	{"nsenter", "tSGrw", nsenter_long, 0},
 	{"setpriv", "", setpriv_long, 0},
 	{"runuser", "ugG", no_long, 0},
@@ -124,10 +133,11 @@ unsigned judge_wrapper(struct judge *j, const struct call *c)
 	if (!strcmp(c->name, "command") && (arg_find(c, "-v", NULL) || arg_find(c, "-V", NULL)))
 		return 0;
 	for (size_t i = 1; i < from; i++) {
-		const char *value;
-		if (!strncmp(c->name, "strac", 5) &&
-			arg_has_flag(c->words[i]->text, 'o', "", &value) &&
-			(*value == '|' || *call_text(c, i + 1) == '|'))
+		const char *value = NULL, *word = c->words[i]->text;
+		bool output = arg_is_long(word, "--output", &value) ||
+			      arg_has_flag(word, 'o', "", &value);
+		if (!strcmp(c->name, "strace") && output &&
+			*(value && *value ? value : call_text(c, i + 1)) == '|')
 			judge_danger(j, c, "-o '|command' runs a command");
 	}
 	/* The architecture may be left out. */
@@ -136,10 +146,14 @@ unsigned judge_wrapper(struct judge *j, const struct call *c)
 	from += named ? w->operands : 0;
 	if (!strcmp(c->name, "perf"))
 		from = arg_skip_options(c, from, w->with_value, w->long_with_value);
+	if (!strcmp(c->name, "parallel") && from >= c->count)
+		return TRAIT_RUNS_INPUT | TRAIT_CODE;
 	if (!strcmp(c->name, "watch") || !strcmp(c->name, "parallel"))
 		return from < c->count ? judge_script(j, join(j, "", c, from)) : 0;
-	unsigned traits = judge_rest(j, c, from);
-	return traits | (strcmp(c->name, "flock") ? 0 : judge_string_option(j, c));
+	const char *word = call_text(c, from);
+	if (!strcmp(c->name, "flock") && (!strcmp(word, "-c") || !strcmp(word, "--command")))
+		return judge_string_option(j, c);
+	return judge_rest(j, c, from);
 }
 
 /* Variables that make a program load or run what they name. */
@@ -187,7 +201,11 @@ unsigned judge_env(struct judge *j, const struct call *c)
 		const char *text = own ? value : call_text(c, ++i);
 		if (strstr(text, "\\_"))
 			judge_raise(j, LEVEL_DESTRUCTIVE, "env -S splits at escapes");
-		return judge_script(j, join(j, text, c, i + 1));
+		/* Its words are arguments of env: options and settings may be among them. */
+		const struct sh_word self = {.text = join(j, text, c, i + 1)};
+		const struct sh_word *words[] = {&self};
+		const struct call split = {c->name, words, 1, NULL};
+		return judge_script(j, join(j, "env", &split, 0));
 	}
 	at += !strcmp(call_text(c, at), "-");
 	size_t from = at;
@@ -201,19 +219,41 @@ unsigned judge_env(struct judge *j, const struct call *c)
 	return judge_rest(j, c, from);
 }
 
+/* What xargs puts in the place of its replace string; NULL: it appends what it reads. */
+static const char *replaced(const struct call *c, size_t options)
+{
+	const char *mark = NULL, *value = NULL;
+	for (size_t i = 1; i < options; i++) {
+		const char *word = c->words[i]->text;
+		if (arg_has_flag(word, 'I', "adEelLnPs", &value))
+			mark = *value ? value : call_text(c, i + 1);
+		else if (arg_has_flag(word, 'i', "adEelLnPs", &value) ||
+			 arg_is_long(word, "--replace", &value))
+			mark = value && *value ? value : "{}";
+	}
+	return mark;
+}
+
 unsigned judge_xargs(struct judge *j, const struct call *c)
 {
 	static const char *const with_value[] = {"--arg-file", "--delimiter", "--max-lines",
 		"--max-args", "--max-procs", "--max-chars", "--process-slot-var", NULL};
+	static const struct sh_word read = {.text = "$input", .dynamic = true};
 	size_t from = arg_skip_options(c, 1, "adEILnPs", with_value);
-	bool replaces = false;
-	for (size_t i = 1; i < from; i++)
-		replaces = replaces || arg_is_long(c->words[i]->text, "--replace", NULL) ||
-			   arg_has_flag(c->words[i]->text, 'I', "adEelLnPs", NULL) ||
-			   arg_has_flag(c->words[i]->text, 'i', "adEelLnPs", NULL);
+	const char *mark = replaced(c, from);
 	unsigned traits = judge_rest(j, c, from);
+	/* The same with a word of what it reads. */
+	const struct sh_word **words = arena_array(&j->arena, c->count - from + 1, sizeof(*words));
+	size_t count = c->count - from;
+	for (size_t i = 0; i < count; i++)
+		words[i] =
+			mark && strstr(c->words[from + i]->text, mark) ? &read : c->words[from + i];
+	if (!mark)
+		words[count++] = &read;
+	if (from < c->count)
+		traits |= judge_words(j, words, count, c->node);
 	/* What it reads becomes a part of the code. */
-	return traits | (replaces && (traits & TRAIT_CODE) ? TRAIT_RUNS_INPUT : 0u);
+	return traits | (mark && (traits & TRAIT_CODE) ? TRAIT_RUNS_INPUT : 0u);
 }
 
 /* poetry run, bundle exec, uv run: programs of a project's own environment. */
@@ -233,7 +273,8 @@ unsigned judge_sudo(struct judge *j, const struct call *c)
 {
 	static const char *const with_value[] = {"--user", "--group", "--host", "--prompt",
 		"--chdir", "--close-from", "--role", "--type", NULL};
-	if (!strcmp(c->name, "su") || !strcmp(c->name, "runuser"))
+	bool named = arg_find(c, "-u", "--user");
+	if (!strcmp(c->name, "su") || (!strcmp(c->name, "runuser") && !named))
 		return judge_string_option(j, c);
 	size_t from = arg_skip_options(c, 1, "ughpCDRrtU", with_value);
 	while (from < c->count && strchr(c->words[from]->text, '='))
@@ -271,5 +312,5 @@ unsigned judge_find(struct judge *j, const struct call *c)
 		if (!strcmp(word, "-delete"))
 			judge_danger(j, c, "-delete removes what it finds");
 	}
-	return traits & ~(unsigned)TRAIT_RUNS_INPUT;
+	return traits;
 }

@@ -1,0 +1,261 @@
+/* sed and awk: programs whose first argument is a program. */
+#include "agent/policy/judge.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Behind the next `stop` that no backslash takes; at the end where there is none. */
+static const char *behind(const char *at, char stop)
+{
+	for (; *at && *at != stop; at++)
+		at += *at == '\\' && at[1];
+	return at + (*at != '\0');
+}
+
+/* Behind a label, or what a, i and c print: the line's rest with every line that a backslash goes
+ * on with. */
+static const char *behind_argument(const char *at, char letter)
+{
+	if (strchr("bTt:", letter)) {
+		at += strspn(at, " \t");
+		return at + strcspn(at, " \t;}\n");
+	}
+	return strchr("aic", letter) ? behind(at, '\n') : at + strcspn(at, "\n");
+}
+
+/* The command letters of a sed script at places where a command may stand: a rough walk that skips
+ * addresses and s/// bodies. Returns 'e', 'w' or 0. */
+static char sed_runs(const char *script)
+{
+	for (const char *at = script; *at;) {
+		at += strspn(at, " \t\n;{}!,$+~0123456789");
+		char letter = *at, stop = letter ? at[1] : '\0';
+		if (letter == 'e' || letter == 'w' || letter == 'W')
+			return letter;
+		if (letter == '/') {
+			at = behind(at + 1, '/');
+		} else if (letter == '\\' && stop) {
+			at = behind(at + 2, stop);
+		} else if ((letter == 's' || letter == 'y') && stop) {
+			at = behind(behind(at + 2, stop), stop);
+			size_t flags = strcspn(at, ";}\n "), runs = strcspn(at, "ew");
+			if (letter == 's' && runs < flags)
+				return at[runs];
+			at += flags;
+		} else if (letter && strchr("aicrRbtT:#", letter)) {
+			at = behind_argument(at + 1, letter);
+		} else if (letter) {
+			at++;
+		}
+	}
+	return 0;
+}
+
+static void judge_sed_script(struct judge *j, const struct call *c, const char *script)
+{
+	char runs = sed_runs(script);
+	if (runs == 'e')
+		judge_danger(j, c, "the command e runs a shell");
+	else if (runs)
+		judge_raise(j, LEVEL_WRITE, "sed: the command w writes a file");
+}
+
+/* A program that is read from the input runs what is there. */
+static unsigned program_file(const char *file)
+{
+	return path_is_stdin(file) ? TRAIT_RUNS_INPUT | TRAIT_CODE : TRAIT_CODE;
+}
+
+unsigned judge_sed(struct judge *j, const struct call *c)
+{
+	bool given = false;
+	unsigned traits = 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (arg_has_flag(word, 'i', "efl", NULL) || arg_is_long(word, "--in-place", NULL))
+			judge_raise(j, LEVEL_WRITE, "sed -i changes files");
+		if (arg_is_long(word, "--expression", &value) ||
+			arg_has_flag(word, 'e', "fl", &value)) {
+			judge_sed_script(j, c, value && *value ? value : call_text(c, i + 1));
+			i += !(value && *value);
+			given = true;
+		} else if (arg_is_long(word, "--file", &value) ||
+			   arg_has_flag(word, 'f', "el", &value)) {
+			judge_raise(j, LEVEL_WRITE, "sed -f runs a script file");
+			traits |= program_file(value && *value ? value : call_text(c, i + 1));
+			i += !(value && *value);
+			given = true;
+		} else if (word[0] != '-' && !given) {
+			judge_sed_script(j, c, word);
+			given = true;
+		}
+	}
+	return traits;
+}
+
+/* Whether a slash behind this much of a program divides; else a regular expression begins. */
+static bool divides(const char *program, size_t len)
+{
+	static const char *const words[] = {
+		"print", "printf", "return", "in", "case", "else", "do", "exit"};
+	while (len && (strchr(" \t\r", program[len - 1]) ||
+			      (program[len - 1] == '\n' && len > 1 && program[len - 2] == '\\')))
+		len -= program[len - 1] == '\n' ? 2 : 1;
+	size_t begin = len;
+	while (begin && (isalnum((unsigned char)program[begin - 1]) || program[begin - 1] == '_'))
+		begin--;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (len - begin == strlen(words[i]) &&
+			!strncmp(program + begin, words[i], len - begin))
+			return false;
+	bool counts =
+		len > 1 && strchr("+-", program[len - 1]) && program[len - 2] == program[len - 1];
+	return begin < len || counts || (len && strchr(")]\"$.", program[len - 1]));
+}
+
+/* The quote that ends what begins at `at`. NULL: none does, in a regular expression on this line.
+ */
+static const char *closing(const char *at, char quote)
+{
+	bool listed = false; /* in brackets, where a slash ends nothing */
+	for (; *at && (listed || *at != quote); at++) {
+		if (quote == '/' && *at == '\n')
+			return NULL;
+		bool opens = !listed && quote == '/' && *at == '[';
+		at += opens && at[1] == '^';
+		at += opens && at[1] == ']';
+		listed = opens || (listed && *at != ']');
+		at += *at == '\\' && at[1];
+	}
+	return *at ? at : NULL;
+}
+
+/* The program without comments and without what its strings and regular expressions hold. One that
+ * does not end leaves all of it. `if (x) /y/` matches where `(x) / y` divides: `other` is the first
+ * reading. */
+static const char *awk_code(struct judge *j, const char *program, bool other)
+{
+	size_t len = strlen(program), used = 0;
+	char *code = arena_alloc(&j->arena, len + 1);
+	for (const char *at = program; *at; at++) {
+		if (*at == '#') {
+			at += strcspn(at, "\n") - 1;
+			continue;
+		}
+		bool regex = *at == '/' &&
+			     (!divides(code, used) || (other && used && code[used - 1] == ')'));
+		const char *end = *at == '"' || regex ? closing(at + 1, *at) : NULL;
+		code[used++] = *at;
+		if (end) {
+			code[used++] = *at == '"' ? '"' : ')';
+			at = end;
+		} else if (*at == '"' || (regex && !other)) {
+			return program;
+		}
+	}
+	code[used] = '\0';
+	return code;
+}
+
+static bool calls_system(const char *code)
+{
+	while ((code = strstr(code, "system"))) {
+		code += strlen("system");
+		if (code[strspn(code, " \t\r\n\\")] == '(')
+			return true;
+	}
+	return false;
+}
+
+/* A pipe that is no "or". */
+static bool has_pipe(const char *code)
+{
+	for (; (code = strchr(code, '|')); code++)
+		if (*++code != '|')
+			return true;
+	return false;
+}
+
+/* What is greater stands in parentheses or behind no print. */
+static bool prints_to_file(const char *code)
+{
+	while ((code = strstr(code, "print"))) {
+		for (int depth = 0; *code && !(depth <= 0 && strchr(";}\n", *code)); code++) {
+			depth += (*code == '(') - (*code == ')');
+			if (*code == '>' && depth <= 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void judge_awk_code(struct judge *j, const struct call *c, const char *code)
+{
+	if (calls_system(code) || has_pipe(code))
+		judge_danger(j, c, "the program runs commands");
+	if (strchr(code, '@'))
+		judge_danger(j, c, "@ loads code or calls it by a name that is computed");
+	if (prints_to_file(code))
+		judge_raise(j, LEVEL_WRITE, "awk: the program writes files");
+}
+
+static void judge_awk_program(struct judge *j, const struct call *c, const char *program)
+{
+	judge_awk_code(j, c, awk_code(j, program, false));
+	judge_awk_code(j, c, awk_code(j, program, true));
+	if (strstr(program, "/inet/"))
+		judge_raise(j, LEVEL_NETWORK, "awk opens /inet");
+}
+
+/* gawk's options that leave a file behind: their value, where they have one, is in the same word.
+ */
+static bool awk_writes(const char *word)
+{
+	static const char *const options[] = {"--pretty-print", "--profile", "--dump-variables"};
+	bool writes = false;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		writes = writes || arg_is_long(word, options[i], NULL);
+	for (const char *flag = "opd"; *flag; flag++)
+		writes = writes || arg_has_flag(word, *flag, "vFefilEopd", NULL);
+	return writes;
+}
+
+unsigned judge_awk(struct judge *j, const struct call *c)
+{
+	bool given = false;
+	unsigned traits = 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (arg_has_flag(word, 'f', "vFeilEopd", &value) ||
+			arg_has_flag(word, 'E', "vFeilfopd", &value) ||
+			arg_is_long(word, "--file", &value) ||
+			arg_is_long(word, "--exec", &value)) {
+			judge_raise(j, LEVEL_WRITE, "%s -f runs a program file", c->name);
+			traits |= program_file(value && *value ? value : call_text(c, i + 1));
+			i += !(value && *value);
+			given = true;
+		} else if (arg_has_flag(word, 'i', "vFefl", &value) ||
+			   arg_is_long(word, "--include", &value)) {
+			const char *file = value && *value ? value : call_text(c, i + 1);
+			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, file);
+			i += !(value && *value);
+		} else if (arg_has_flag(word, 'l', "vFefi", &value) ||
+			   arg_is_long(word, "--load", &value)) {
+			judge_danger(j, c, "-l runs native code");
+		} else if (arg_has_flag(word, 'e', "vFfil", &value) ||
+			   arg_is_long(word, "--source", &value)) {
+			judge_awk_program(j, c, value && *value ? value : call_text(c, i + 1));
+			i += !(value && *value);
+			given = true;
+		} else if (arg_has_flag(word, 'v', "", &value) ||
+			   arg_has_flag(word, 'F', "", &value)) {
+			i += !*value;
+		} else if (awk_writes(word)) {
+			judge_raise(j, LEVEL_WRITE, "%s %.40s writes a file", c->name, word);
+		} else if (word[0] != '-' && !given) {
+			judge_awk_program(j, c, word);
+			given = true;
+		}
+	}
+	return traits;
+}
