@@ -73,6 +73,15 @@ static void runs(void)
 	KIT_STREAM KIT_BEGIN KIT_CALL(0, id, "run_command", "{\"argv\":" argv "}")                 \
 		KIT_END("tool_use")
 
+static void write_script(const char *workspace, const char *text)
+{
+	char path[300];
+	snprintf(path, sizeof(path), "%s/script", workspace);
+	FILE *f = fopen(path, "w");
+	if (!f || fputs(text, f) < 0 || fchmod(fileno(f), 0755) || fclose(f))
+		bail("cannot write %s", path);
+}
+
 /* What a model needs to hear in order to do better at the next turn. */
 static void says_why(void)
 {
@@ -80,8 +89,11 @@ static void says_why(void)
 			      {RUN_ARGV("b", "[\"cd\",\"src\"]"), 0, 0},
 			      {RUN_ARGV("c", "[\"true\"]"), 0, 0}, {RUN("d", "kill -9 $$"), 0, 0},
 			      {RUN_ARGV("e", "[\"missing-program\"]"), 0, 0},
-			      {RUN("f", "exit 127"), 0, 0}, {KIT_FINISH, 0, 0}}};
+			      {RUN("f", "exit 127"), 0, 0},
+			      {RUN("g", "echo agent6-jail: cannot run x >&2; exit 127"), 0, 0},
+			      {RUN_ARGV("h", "[\"./script\"]"), 0, 0}, {KIT_FINISH, 0, 0}}};
 	prepare(&k, "yes", false);
+	write_script(k.workspace, "#!/no/such/interpreter\n");
 	kit_run(&k);
 	has_str(k.requests, "one string for each argument", "a line in one string is explained");
 	has_str(k.requests, "\\\"cd DIR && ...\\\"", "cd is, too");
@@ -90,7 +102,9 @@ static void says_why(void)
 		"a signal has a name");
 	has_str(k.requests, "There is no program missing-program here.",
 		"a missing program has one");
-	is(kit_count(k.requests, "There is no program sh"), 0, "a shell's own 127 is its own");
+	is(kit_count(k.requests, "There is no program sh"), 0, "a 127 of the command is its own");
+	has_str(k.requests, "There is no program ./script here, or its first line names one that ",
+		"a script without its interpreter is not denied");
 }
 
 /* A command that never ends must leave the model the time to hear of it. */

@@ -8,7 +8,7 @@
 #include "launch/ending.h"
 #include <signal.h>
 
-enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40, RESERVE_SECS = 120 };
+enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40, RESERVE_SECS = 120, EXIT_ABSENT = 127 };
 
 static void audit(const struct tool_context *t, const char *type, const json_t *argv, json_t *more)
 {
@@ -104,11 +104,12 @@ static void report(const struct tool_context *t, const json_t *argv, const json_
 			json_object_get(status, "wall_ms"), "error", error));
 }
 
-/* What the jail could not run at all. A program that ends with 127 itself has said why. */
-static void explain_missing(struct buf *out, const json_t *argv, const char *said)
+/* What the jail could not run at all: with an error but no stage its 127 is not the command's. */
+static void explain_missing(struct buf *out, const json_t *argv, const json_t *status)
 {
 	const char *name = json_string_value(json_array_get(argv, 0));
-	if (!strstr(said, "exit 127\n--- stderr ---\nagent6-jail: cannot run "))
+	if (int_of(status, "exit") != EXIT_ABSENT || !*text_of(status, "error") ||
+		*text_of(status, "stage"))
 		return;
 	if (!strcmp(name, "cd"))
 		buf_adds(out,
@@ -119,7 +120,8 @@ static void explain_missing(struct buf *out, const json_t *argv, const char *sai
 			"argv holds one string for each argument, as [\"ls\", \"-l\"]; a line "
 			"of shell is [\"bash\", \"-c\", \"...\"].\n");
 	else
-		buf_addf(out, "There is no program %s here.\n", name);
+		buf_addf(out, "There is no program %s here%s.\n", name,
+			strchr(name, '/') ? ", or its first line names one that there is not" : "");
 }
 
 /* A command that does not end leaves the model time to hear of it, where the step has any. */
@@ -142,14 +144,12 @@ static int execute(
 		audit(t, "failed", argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
-	size_t begun = out->len;
 	bool ok = add_status(out, j.status, timeout_secs);
 	if (!j.out.total && !j.err.total)
 		buf_adds(out, "(no output)\n");
 	add_stream(out, "stdout", &j.out);
 	add_stream(out, "stderr", &j.err);
-	if (!out->failed)
-		explain_missing(out, argv, out->data + begun);
+	explain_missing(out, argv, j.status);
 	report(t, argv, j.status);
 	jailed_done(&j);
 	return ok ? 0 : -1;
