@@ -139,8 +139,8 @@ static void reading(void)
 		"a number without quotes");
 	refused("read_file", "{\"path\":\"src\"}", "use list_dir");
 	refused("list_dir", "{\"path\":\"a.txt\"}", "use read_file");
-	refused("read_file", "{\"path\":\"src/n.c\"}", "does not exist; did you mean src/m.c?");
-	refused("read_file", "{\"path\":\"atxt\"}", "did you mean a.txt?");
+	refused("read_file", "{\"path\":\"src/n.c\"}", "does not exist. Did you mean src/m.c?");
+	refused("read_file", "{\"path\":\"atxt\"}", "Did you mean a.txt?");
 	refused("read_file", "{\"path\":\"zebra.txt\"}", "zebra.txt does not exist.");
 	refused("read_file", "{\"path\":\"up/secre\"}", "leads out of the workspace");
 	has_str(call("list_dir", "{}", NULL), "a.txt\t13 bytes", "the root needs no name");

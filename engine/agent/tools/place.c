@@ -47,7 +47,7 @@ static int refuse(struct buf *out, const char *path, int number)
 	if (number == EXDEV)
 		buf_adds(out, " leads out of the workspace; nothing outside it can be reached.");
 	else if (number == ENOENT)
-		buf_adds(out, " does not exist");
+		buf_adds(out, " does not exist.");
 	else if (number == ENOTDIR)
 		buf_adds(out, " does not exist: a part of the path is not a directory.");
 	else
@@ -97,8 +97,8 @@ static char *nearest(DIR *dir, const char *name)
 	return found;
 }
 
-/* "; did you mean src/m.c?" where its directory holds something like it, else a full stop. */
-static void suggest(const struct tool_context *t, const char *path, struct buf *out)
+/* With what it may have been meant for, where its directory holds something like it. */
+static int refuse_name(const struct tool_context *t, const char *path, struct buf *out)
 {
 	AUTO_BUF ignored;
 	buf_init(&ignored, TOOL_TEXT_CAP_BYTES);
@@ -107,18 +107,18 @@ static void suggest(const struct tool_context *t, const char *path, struct buf *
 	int fd = parent ? place_open_dir(t, parent, &ignored) : -1;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	AUTO_FREE char *near = dir ? nearest(dir, name) : NULL;
+	refuse(out, path, ENOENT);
 	if (near) {
-		buf_adds(out, "; did you mean ");
+		buf_adds(out, " Did you mean ");
 		utf8_show(out, slash ? parent : "");
 		utf8_show(out, near);
 		buf_addc(out, '?');
-	} else {
-		buf_addc(out, '.');
 	}
 	if (dir)
 		closedir(dir);
 	else
 		own_close(&fd);
+	return -1;
 }
 
 /* What else would do with what is there. */
@@ -138,14 +138,8 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	if (!relative)
 		return -1;
 	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
-	if (look < 0 && errno == ENOENT) {
-		refuse(out, path, ENOENT);
-		if (kind == S_IFREG)
-			suggest(t, path, out);
-		else
-			buf_addc(out, '.');
-		return -1;
-	}
+	if (look < 0 && errno == ENOENT && kind == S_IFREG)
+		return refuse_name(t, path, out);
 	if (look < 0 || fstat(look, st))
 		return refuse(out, path, errno);
 	if (place_is_hidden(t, st) || lies_hidden(t, look)) {
