@@ -200,9 +200,10 @@ static uint64_t next_random(uint64_t *seed)
 
 int64_t fault_delay_ms(const struct fault *f, int attempt, uint64_t *seed)
 {
-	if (f->retry_after_ms >= 0)
-		return f->retry_after_ms > WISH_MAX_MS ? -1 : f->retry_after_ms;
+	if (f->retry_after_ms > WISH_MAX_MS)
+		return -1;
 	int64_t base = attempt >= 5 ? BACKOFF_MAX_MS : (int64_t)BASE_MS << attempt;
 	int64_t spread = base / 2;
-	return base - spread / 2 + (int64_t)(next_random(seed) % (uint64_t)(spread + 1));
+	int64_t own = base - spread / 2 + (int64_t)(next_random(seed) % (uint64_t)(spread + 1));
+	return own > f->retry_after_ms ? own : f->retry_after_ms;
 }

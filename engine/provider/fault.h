@@ -45,6 +45,7 @@ int fault_malformed(struct fault *f, const char *why, const char *body, size_t l
  * `text` is milliseconds when `millis`, else seconds or an HTTP date relative to `now_s`. */
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s);
 /* The wait before attempt `attempt` + 1 (0-based): 1 s doubling up to 30 s, a quarter of jitter
- * from `seed` (advanced), or the provider's own wish. -1: the wish is over the 120 s ceiling. */
+ * from `seed` (advanced), or the provider's own wish where that is longer. -1: the wish is over the
+ * 120 s ceiling. */
 int64_t fault_delay_ms(const struct fault *f, int attempt, uint64_t *seed);
 #endif

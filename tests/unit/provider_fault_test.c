@@ -150,8 +150,10 @@ static void waits(void)
 		in_range = in_range && got >= base * 3 / 4 && got <= base * 5 / 4;
 	}
 	ok(in_range, "doubling from 1 s to 30 s, a quarter of jitter");
-	f.retry_after_ms = 7;
-	is(fault_delay_ms(&f, 3, &seed), 7, "the provider's wish wins");
+	f.retry_after_ms = 60000;
+	is(fault_delay_ms(&f, 3, &seed), 60000, "a longer wish wins");
+	f.retry_after_ms = 0;
+	ok(fault_delay_ms(&f, 3, &seed) >= 6000, "a shorter one makes no burst of attempts");
 	f.retry_after_ms = 120001;
 	is(fault_delay_ms(&f, 3, &seed), -1, "up to the ceiling");
 }
