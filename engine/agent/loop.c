@@ -347,7 +347,7 @@ static int on_cut(struct loop *l)
  * conversation was taken with half of it. */
 static bool refuses_more(const struct loop *l, const struct fault *f)
 {
-	return l->doubled && !l->no_more && (f->status == 400 || f->status == 422) &&
+	return l->doubled && !l->no_more && fault_blames_request(f) &&
 	       (f->kind == FAULT_CONTEXT || strcasestr(f->text, "tokens"));
 }
 

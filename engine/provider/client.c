@@ -258,8 +258,7 @@ int client_call(struct client *c, const struct wire_request *r, size_t serial, i
 		if (!attempt(c, r, serial, deadline_ms, out, &why))
 			return 0;
 		hide_key(c->key, &why);
-		if ((why.status == 400 || why.status == 422) &&
-			c->format->adapt(&c->quirks, why.text)) {
+		if (fault_blames_request(&why) && c->format->adapt(&c->quirks, why.text)) {
 			tell_learned(c, why.text);
 			continue;
 		}

@@ -79,13 +79,22 @@ static bool says_too_long(const char *message)
 	return false;
 }
 
+static bool is_bad_request(long status)
+{
+	return status == 400 || status == 422;
+}
+
+bool fault_blames_request(const struct fault *f)
+{
+	return is_bad_request(f->status);
+}
+
 /* A request that is larger than a rate limit passes at no time. */
 static bool is_too_long(const char *message, long status, enum fault_kind kind)
 {
 	if (status == 429 || status == 413)
 		return status == 413 || strcasestr(message, "request too large");
-	return (status == 0 || status == 400 || status == 422) && kind != FAULT_RETRY &&
-	       says_too_long(message);
+	return (!status || is_bad_request(status)) && kind != FAULT_RETRY && says_too_long(message);
 }
 
 /* At most `bytes` with the NUL; what could move a cursor is a space. */

@@ -41,6 +41,8 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 /* What should have been JSON and is not, as a captive portal's page: `why`, and how it begins.
  * Always returns -1. */
 int fault_malformed(struct fault *f, const char *why, const char *body, size_t len);
+/* Whether the request itself was refused as it is, so that one that says it otherwise may pass. */
+bool fault_blames_request(const struct fault *f);
 /* The wait a retry-after-ms or retry-after value asks for, -1 when it says nothing usable.
  * `text` is milliseconds when `millis`, else seconds or an HTTP date relative to `now_s`. */
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s);

@@ -95,8 +95,8 @@ struct wire_format {
 	/* Fills turn.raw from the collected blocks, or for a call that no model made. */
 	int (*finish)(struct wire_stream *s, struct buf *raw);
 	int (*made_up)(const struct wire_call *call, struct buf *raw);
-	/* Whether a 400 or 422 with this text is cured by a quirk not yet set, which is then set.
-	 */
+	/* Whether a refusal of the request with this text is cured by a quirk not yet set, which is
+	 * then set. */
 	bool (*adapt)(struct wire_quirks *q, const char *message);
 };
 
