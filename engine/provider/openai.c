@@ -141,17 +141,26 @@ static struct block *text_block(struct wire_stream *s, struct fault *f)
 	return b && b->skeleton ? b : NULL;
 }
 
-static bool is_whole(const struct block *b)
+/* Whether the arguments end with what closes them. They are read on from where they were left:
+ * every piece may ask. */
+static bool is_whole(struct block *b)
 {
-	if (!b->text.len || b->text.data[b->text.len - 1] != '}')
-		return false;
-	json_auto_t *arguments = json_read(b->text.data, b->text.len, WIRE_CONTENT_CAP_BYTES, NULL);
-	return json_is_object(arguments);
+	const struct buf *text = &b->text;
+	for (; b->scanned < text->len; b->scanned++) {
+		char c = text->data[b->scanned];
+		if (b->in_string && c == '\\')
+			b->scanned++;
+		else if (c == '"')
+			b->in_string = !b->in_string;
+		else if (!b->in_string)
+			b->depth += (c == '{') - (c == '}');
+	}
+	return text->len && text->data[text->len - 1] == '}' && !b->in_string && !b->depth;
 }
 
 /* Calls are told apart by `index`. Ollama sends 0 for all of them but gives each its own id; Gemini
  * does that without ids, so that a name behind whole arguments is the next call's. */
-static bool is_next(const struct block *b, const json_t *piece)
+static bool is_next(struct block *b, const json_t *piece)
 {
 	const char *id = text_of(piece, "id");
 	if (*id && b->id)

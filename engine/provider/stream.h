@@ -15,6 +15,10 @@ struct block {
 	struct buf signature;
 	char *id, *name; /* BLOCK_CALL */
 	int64_t wire_index;
+	/* Bytes of the arguments that were looked at, and where those end: in how many objects. */
+	size_t scanned;
+	int64_t depth;
+	bool in_string;
 };
 
 struct wire_stream {

@@ -3,6 +3,7 @@
 #include "provider/wire.h"
 #include "tests/kit/tap.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
 #include <dirent.h>
@@ -263,6 +264,32 @@ static void kept(const char *what, const char *type, int step, const char *rest)
 	wire_stream_free(s);
 }
 
+/* A call whose long arguments go on piece by piece, each with the name again, and a brace that does
+ * not end them. */
+static void named_pieces(void)
+{
+	struct wire_stream *s = wire_stream_new(&openai_format, SERIAL);
+	struct fault f = FAULT_INIT;
+	AUTO_BUF first, piece;
+	buf_init(&first, 1 << 20);
+	buf_init(&piece, 1000);
+	buf_adds(&piece, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
+			 "\"function\":{\"name\":\"a\",\"arguments\":\"");
+	buf_add(&first, piece.data, piece.len);
+	buf_adds(&first, "{\\\"k\\\":\\\"");
+	for (int i = 0; i < 900000; i++)
+		buf_addc(&first, 'x');
+	buf_adds(&first, "\"}}]}}]}\n\n");
+	buf_adds(&piece, "\\\\}\"}}]}}]}\n\n");
+	int64_t begun_ms = clock_monotonic_ms();
+	int rc = wire_stream_feed(s, first.data, first.len, &f);
+	for (int i = 0; i < 10000 && rc >= 0; i++)
+		rc = wire_stream_feed(s, piece.data, piece.len, &f);
+	ok(rc > 0 && clock_monotonic_ms() - begun_ms < 3000,
+		"a name in each piece does not make a long call slow");
+	wire_stream_free(s);
+}
+
 int main(void)
 {
 	run_format(&anthropic_format);
@@ -275,5 +302,6 @@ int main(void)
 		"\"content_block\":{\"type\":\"x\",\"d\":");
 	kept("citations", "content_block_delta", 0,
 		"\"delta\":{\"type\":\"citations_delta\",\"citation\":");
+	named_pieces();
 	return tap_done();
 }
