@@ -193,18 +193,18 @@ static void read_stop(struct wire_stream *s, const json_t *holder)
 }
 
 /* `input_tokens` is the fresh part only. */
-static bool read_input(struct usage *u, const json_t *usage)
+static void read_input(struct wire_stream *s, const json_t *usage)
 {
+	struct usage *u = &s->usage;
 	int64_t fresh = 0, hit = 0, stored = 0, old = u->input - u->cache_read - u->cache_write;
-	bool told = !usage_count(json_object_get(usage, "input_tokens"), &fresh);
+	bool told = stream_told(usage, "input_tokens", &fresh, &s->input_known);
 	bool hits = !usage_count(json_object_get(usage, "cache_read_input_tokens"), &hit);
 	bool stores = !usage_count(json_object_get(usage, "cache_creation_input_tokens"), &stored);
 	if (fresh + hit + stored == 0)
-		return told;
+		return;
 	u->cache_read = hits ? hit : u->cache_read;
 	u->cache_write = stores ? stored : u->cache_write;
 	u->input = (told ? fresh : old) + u->cache_read + u->cache_write;
-	return told;
 }
 
 /* Counts are cumulative: the newest of each kind replaces what came before, but for the zeros that
@@ -213,11 +213,11 @@ static void read_usage(struct wire_stream *s, const json_t *usage, bool last)
 {
 	struct usage *u = &s->usage;
 	int64_t output = 0;
-	if (read_input(u, usage))
-		s->input_known = true;
-	bool out = !usage_count(json_object_get(usage, "output_tokens"), &output);
+	bool begun = false;
+	read_input(s, usage);
+	stream_told(usage, "output_tokens", &output, last ? &s->output_known : &begun);
 	u->output = output > u->output ? output : u->output;
-	u->known = u->known || (last && s->input_known && out);
+	stream_metered(s);
 }
 
 static enum block_kind kind_of(const json_t *skeleton)

@@ -90,41 +90,51 @@ static int encode(const struct wire_request *r, struct buf *out)
 	return buf_adds(out, "}");
 }
 
-/* xAI and Gemini count what was thought beside the completion, and charge it as output: only the
- * total tells. Whoever counts cached tokens beside the prompt has them in the total as well. */
-static int64_t thought_beside(const json_t *usage, const struct usage *u)
+/* What the total holds beside prompt and completion. xAI and Gemini count there what was thought,
+ * and charge it as output; others the cached part of the prompt, of which only they can have more
+ * than of the prompt. */
+static void add_beside(struct usage *u, const json_t *usage)
 {
 	const json_t *details = json_object_get(usage, "completion_tokens_details");
 	int64_t total = 0, thought = 0;
 	usage_count(json_object_get(usage, "total_tokens"), &total);
 	usage_count(json_object_get(details, "reasoning_tokens"), &thought);
 	int64_t beside = total - u->input - u->output;
-	bool told = thought ? thought == beside : beside != u->cache_read;
-	return beside > 0 && told ? beside : 0;
+	if (beside > 0 && (thought ? thought == beside : beside != u->cache_read))
+		u->output += beside;
+	else if (u->cache_read > u->input || (beside > 0 && beside == u->cache_read))
+		u->input += u->cache_read;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* `prompt_tokens` is the total, cached ones included; DeepSeek and Kimi have their own names for
- * those. OpenRouter states its charge in USD. */
+ * those. OpenRouter states its charge in USD. Counts are cumulative, and some gateways end with
+ * zeros. */
 static void read_usage(struct wire_stream *s, const json_t *usage)
 {
-	if (!json_is_object(usage))
-		return;
-	struct usage *u = &s->usage;
+	struct usage one = USAGE_NONE, *u = &s->usage;
 	const json_t *details = json_object_get(usage, "prompt_tokens_details");
-	bool in = !usage_count(json_object_get(usage, "prompt_tokens"), &u->input);
-	bool out = !usage_count(json_object_get(usage, "completion_tokens"), &u->output);
-	usage_count(json_object_get(usage, "prompt_cache_hit_tokens"), &u->cache_read);
-	usage_count(json_object_get(usage, "cached_tokens"), &u->cache_read);
-	usage_count(json_object_get(details, "cached_tokens"), &u->cache_read);
-	usage_count(json_object_get(details, "cache_write_tokens"), &u->cache_write);
+	bool in = stream_told(usage, "prompt_tokens", &one.input, &s->input_known);
+	bool out = stream_told(usage, "completion_tokens", &one.output, &s->output_known);
+	usage_count(json_object_get(usage, "prompt_cache_hit_tokens"), &one.cache_read);
+	usage_count(json_object_get(usage, "cached_tokens"), &one.cache_read);
+	usage_count(json_object_get(details, "cached_tokens"), &one.cache_read);
+	usage_count(json_object_get(details, "cache_write_tokens"), &one.cache_write);
 	if (in && out)
-		u->output += thought_beside(usage, u);
-	if (u->cache_read > u->input)
-		u->cache_read = u->input;
+		add_beside(&one, usage);
 	const json_t *cost = json_object_get(usage, "cost");
 	if (json_is_number(cost) && json_number_value(cost) >= 0 && json_number_value(cost) < 1e6)
-		u->cost_microusd = (int64_t)(json_number_value(cost) * 1e6 + 0.5);
-	u->known = u->known || (in && out);
+		one.cost_microusd = (int64_t)(json_number_value(cost) * 1e6 + 0.5);
+	u->input = larger(u->input, one.input);
+	u->output = larger(u->output, one.output);
+	u->cache_read = larger(u->cache_read, one.cache_read);
+	u->cache_write = larger(u->cache_write, one.cache_write);
+	u->cost_microusd = larger(u->cost_microusd, one.cost_microusd);
+	stream_metered(s);
 }
 
 static int add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)

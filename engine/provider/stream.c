@@ -203,6 +203,22 @@ const char *stream_arguments(const struct block *b, char **made)
 	return *made ? *made : "{}";
 }
 
+bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known)
+{
+	const json_t *value = json_object_get(usage, key);
+	if (!value || json_is_null(value))
+		return false;
+	*known = !usage_count(value, out);
+	return *known;
+}
+
+/* No answer comes from an empty prompt; a server that counts nothing at all may be free. */
+void stream_metered(struct wire_stream *s)
+{
+	struct usage *u = &s->usage;
+	u->known = s->input_known && s->output_known && (u->input || !u->output);
+}
+
 bool stream_learn(bool *quirk)
 {
 	bool fresh = !*quirk;

@@ -29,7 +29,7 @@ struct wire_stream {
 	size_t content_bytes; /* kept, for the limit; written_bytes: of it, what the model wrote */
 	size_t written_bytes;
 	struct usage usage;
-	bool input_known; /* of usage: its input was reported */
+	bool input_known, output_known; /* of usage: that half was reported */
 	enum wire_stop stop;
 	char stop_detail[128];
 	bool complete, dispatched;
@@ -57,6 +57,11 @@ const char *stream_arguments(const struct block *b, char **made);
 int stream_quote(struct buf *out, const char *text, size_t len);
 /* Appends the members that describe a tool, its schema under the format's own key. */
 void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
+/* A count that a stream may tell more than once: *known says whether the last could be read; none
+ * and null tell nothing. Returns whether *out was read now. */
+bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known);
+/* Sets usage.known from its halves. */
+void stream_metered(struct wire_stream *s);
 /* Sets a quirk; whether it was not yet. */
 bool stream_learn(bool *quirk);
 #endif

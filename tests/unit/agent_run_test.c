@@ -275,7 +275,7 @@ static void input_untold(const char *reply)
 		.limits = json_pack("{s:i}", "max_input_tokens", 1000000),
 		.replies = {{reply, 0, 0}}};
 	kit_run(&hard);
-	has_str(kit_reason(&hard), "no usage", "a hard limit fails closed");
+	has_str(kit_reason(&hard), "not report both", "a hard limit fails closed");
 }
 
 static void half_told(void)
@@ -343,7 +343,7 @@ static void budgets(void)
 			0, 0}}};
 	kit_run(&blind);
 	is_str(kit_outcome(&blind), "failed", "missing usage under a hard budget fails closed");
-	has_str(kit_reason(&blind), "no usage", "and says why");
+	has_str(kit_reason(&blind), "not report both", "and says why");
 	AUTO_KIT some = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 100000),
 		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
@@ -360,7 +360,8 @@ static void budgets(void)
 				     "{\"path\":\".\"}") "data: {\"type\":\"message_stop\"}\n\n",
 			0, 0}}};
 	kit_run(&begun);
-	has_str(kit_reason(&begun), "no usage", "what a stream begins with counts no output");
+	has_str(kit_reason(&begun), "not report both",
+		"what a stream begins with counts no output");
 	AUTO_KIT done = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_output_tokens", 1000),
 		.replies = {
