@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 enum {
@@ -181,13 +182,22 @@ static int write_holder(int fd, struct err *e)
 	return 0;
 }
 
-/* A runner that was killed a moment ago may still be on its way out, or a child of its that has not
- * yet noticed; one that lives is refused after a short patience. */
-static int set_lock(int fd)
+/* Of the directory too: who deletes the lock file alone does not let a second runner in. Where the
+ * file system locks no directories, the file has to do. */
+static int try_both(const struct instance *i, int fd)
 {
 	struct flock lock = whole_file(F_WRLCK);
+	if (fcntl(fd, F_OFD_SETLK, &lock))
+		return -1;
+	return flock(i->dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -1 : 0;
+}
+
+/* A runner that was killed a moment ago may still be on its way out, or a child of its that has not
+ * yet noticed; one that lives is refused after a short patience. */
+static int set_lock(const struct instance *i, int fd)
+{
 	for (int ms = 0;; ms += LOCK_STEP_MS) {
-		if (!fcntl(fd, F_OFD_SETLK, &lock))
+		if (!try_both(i, fd))
 			return 0;
 		if (errno != EAGAIN && errno != EACCES)
 			return -1;
@@ -201,26 +211,38 @@ static int set_lock(int fd)
 	}
 }
 
+static int refuse_running(const struct instance *i, int fd, struct err *e)
+{
+	struct holder who;
+	read_holder(fd, &who);
+	if (who.pid)
+		err_set(e,
+			"instance %s is already running: process %d on %s holds it; stop it with "
+			"\"agent6 machine stop %s\", or give this run another --id",
+			i->id, (int)who.pid, who.host, i->id);
+	else
+		err_set(e,
+			"instance %s is already running, and its lock file was removed, which said "
+			"by whom; that run ends before its next step, or give this one another "
+			"--id",
+			i->id);
+	if (e)
+		e->number = EWOULDBLOCK;
+	return -1;
+}
+
 static int take_lock(struct instance *i, struct err *e)
 {
 	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDWR | O_CREAT, e);
 	if (fd < 0)
 		return err_wrap(e, "instance %s", i->id);
-	if (set_lock(fd)) {
+	if (set_lock(i, fd)) {
 		if (errno != EWOULDBLOCK)
 			return err_set(e,
 				"cannot lock instance %s: %s; its file system has to offer locks: "
 				"AGENT6_STATE_HOME or agent6.state_dir chooses another place",
 				i->id, strerror(errno));
-		struct holder who;
-		read_holder(fd, &who);
-		err_set(e,
-			"instance %s is already running: process %d on %s holds it; stop it with "
-			"\"agent6 machine stop %s\", or give this run another --id",
-			i->id, (int)who.pid, who.host, i->id);
-		if (e)
-			e->number = EWOULDBLOCK;
-		return -1;
+		return refuse_running(i, fd, e);
 	}
 	i->lock_fd = TAKE_FD(fd);
 	return 0;

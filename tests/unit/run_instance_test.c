@@ -26,6 +26,11 @@ static void test_lock(void)
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	has_str(e.text, pid, "and told who holds it");
 	ok(instance_holder(&i, &who, NULL) == 0 && who.pid == getpid(), "readers see it");
+	is(unlinkat(i.dir_fd, "lock", 0), 0, "its lock file may be deleted");
+	e = ERR_NONE;
+	is(instance_lock(&place, "a", &again, &e), -1, "a second runner is refused all the same");
+	is(e.number, EWOULDBLOCK, "as such");
+	has_str(e.text, "lock file was removed", "and told why nobody is named");
 	instance_done(&i);
 	ok(instance_lock(&place, "a", &again, NULL) == 0, "a released lock is free");
 	instance_done(&again);
@@ -85,8 +90,10 @@ static void test_lock_of_removed(void)
 	is(pwrite(i.lock_fd, text, (size_t)n, 0), n, "and a dead one's written");
 	pid_t second = fork();
 	if (!second) {
-		/* Its own copy of the lock has to go, and the number not be had by the next. */
-		dup2(i.dir_fd, i.lock_fd);
+		/* Its own copies of the locks have to go, and the numbers not be had by the next.
+		 */
+		dup2(STDERR_FILENO, i.lock_fd);
+		dup2(STDERR_FILENO, i.dir_fd);
 		_exit(lock_named("b"));
 	}
 	while (!has_lock_open(second, &i) && !waitpid(second, &status, WNOHANG))
