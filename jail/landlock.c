@@ -61,26 +61,24 @@ static bool is_covered(const struct place *p)
 /* A kernel refuses a rule with a right that it does not know. */
 static int allow(const struct jail *j, const char *path, uint64_t rights, struct err *e)
 {
-	uint64_t known = ll_fs_known(j->landlock_abi);
-	return j->ruleset_fd < 0 ? 0 : ll_allow(j->ruleset_fd, path, rights & known, e);
+	return ll_allow(j->ruleset_fd, path, rights & ll_fs_known(j->landlock_abi), e);
 }
 
 /* What a command has made a link is no grant any more, nor what it leads to. */
 static int allow_grant(const struct jail *j, struct place *p, struct err *e)
 {
 	struct stat st;
-	char path[32];
+	uint64_t rights = rights_of(p) & ll_fs_known(j->landlock_abi);
 	AUTO_FD int fd = grants_open_place(p, &st, e);
-	if (fd < 0)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return allow(j, path, rights_of(p), e);
+	return fd < 0 ? -1 : ll_allow_fd(j->ruleset_fd, fd, p->path, rights, e);
 }
 
 /* Once the paths are what the command will see: strict, in the new root while the network is made;
  * hardened, in the launcher while the command's process drops what it has. */
 int landlock_allow(struct jail *j, struct err *e)
 {
+	if (j->ruleset_fd < 0)
+		return report_tell(j->report, e);
 	if (j->strict && (allow(j, "/", LL_FS_READ_DIR, e) || allow(j, "/etc", RIGHTS_READ, e) ||
 				 allow(j, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;

@@ -76,6 +76,8 @@ static inline int ll_add(int ruleset_fd, int rule, const void *attributes)
 /* Allows `rights` at `path` and below; of these, what a file can have when it is one. What is
  * absent needs no rule. */
 int ll_allow(int ruleset_fd, const char *path, uint64_t rights, struct err *e);
+/* The same at what `fd` is open on, whatever `path`, for messages, leads to. */
+int ll_allow_fd(int ruleset_fd, int fd, const char *path, uint64_t rights, struct err *e);
 
 /* Binds the calling thread, and what it starts from now on, for ever. Needs no_new_privs. */
 static inline int ll_restrict(int ruleset_fd)
