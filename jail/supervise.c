@@ -10,8 +10,6 @@
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "jail/jail.h"
-#include <limits.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -25,14 +23,8 @@ static int wait_until(const struct jail *j, int64_t deadline_ms)
 	struct pollfd ends[] = {
 		{.fd = j->strict ? j->alive_fd : j->child_pidfd, .events = j->strict ? 0 : POLLIN},
 		{.fd = j->life_fd}};
-	for (;;) {
-		int64_t left = deadline_ms - clock_monotonic_ms();
-		int got = left <= 0 ? 0 : poll(ends, 2, left > INT_MAX ? INT_MAX : (int)left);
-		if (got > 0)
-			return ends[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
-		if (left <= 0 || (got < 0 && errno != EINTR))
-			return got;
-	}
+	int got = io_poll(ends, 2, deadline_ms);
+	return got <= 0 ? got : ends[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
 }
 
 static int collect(struct jail *j)

@@ -2,9 +2,8 @@
 
 #include "agent/emit.h"
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/io.h"
 #include "base/json.h"
-#include <poll.h>
 
 enum { ANSWER_CAP_BYTES = 64 * 1024 };
 
@@ -12,13 +11,9 @@ enum { ANSWER_CAP_BYTES = 64 * 1024 };
 static int read_line(struct buf *line, int64_t deadline_ms)
 {
 	for (char c = '\0'; c != '\n';) {
-		int64_t left_ms = deadline_ms - clock_monotonic_ms();
 		struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
-		int timeout = left_ms > 3600 * 1000 ? 3600 * 1000 : (int)left_ms;
-		int n = left_ms > 0 ? poll(&ready, 1, timeout) : -1;
-		if (left_ms > 0 && (n == 0 || (n < 0 && errno == EINTR)))
-			continue;
-		if (n <= 0 || read(STDIN_FILENO, &c, 1) != 1 || buf_addc(line, c))
+		if (io_poll(&ready, 1, deadline_ms) <= 0 || read(STDIN_FILENO, &c, 1) != 1 ||
+			buf_addc(line, c))
 			return -1;
 	}
 	return 0;

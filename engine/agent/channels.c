@@ -3,9 +3,9 @@
 #include "agent/emit.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/json.h"
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -207,13 +207,9 @@ void channels_stop(struct channels *c)
 		own_close(&c->fds[i]);
 	free(c->fds);
 	int64_t end_ms = clock_monotonic_ms() + LAST_WORDS_MS;
-	while (c->control_fd >= 0 && c->broker > 0) {
-		int64_t left_ms = end_ms - clock_monotonic_ms();
-		struct pollfd p = {.fd = c->control_fd, .events = POLLIN};
-		if (left_ms <= 0 || poll(&p, 1, (int)left_ms) < 0)
-			break;
+	struct pollfd p = {.fd = c->control_fd, .events = POLLIN};
+	while (c->control_fd >= 0 && c->broker > 0 && io_poll(&p, 1, end_ms) > 0)
 		channels_report(c);
-	}
 	own_close(&c->control_fd);
 	buf_done(&c->report);
 	*c = (struct channels){.control_fd = -1};

@@ -2,8 +2,8 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 
 struct running {
@@ -56,11 +56,8 @@ static bool collect(struct running *r, int64_t end, struct buf *out, struct buf 
 {
 	while (r->out >= 0 || r->err >= 0) {
 		struct pollfd watched[] = {{r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
-		int64_t left = end - clock_monotonic_ms();
-		if (left <= 0 || out->failed)
+		if (out->failed || io_poll(watched, 2, end) <= 0)
 			break;
-		if (poll(watched, 2, (int)left) <= 0)
-			continue;
 		if (watched[0].revents)
 			drain(&r->out, out);
 		if (watched[1].revents)
@@ -73,11 +70,7 @@ static bool collect(struct running *r, int64_t end, struct buf *out, struct buf 
 static bool ended(const struct running *r, int64_t end)
 {
 	struct pollfd child = {r->child.pidfd, POLLIN, 0};
-	int64_t left;
-	while ((left = end - clock_monotonic_ms()) > 0)
-		if (poll(&child, 1, (int)left) > 0)
-			return true;
-	return false;
+	return io_poll(&child, 1, end) > 0;
 }
 
 int capture_run(

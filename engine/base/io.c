@@ -1,5 +1,6 @@
 #include "base/io.h"
 
+#include "base/clock.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -189,4 +190,16 @@ int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode
 	if (at < 0)
 		return err_errno(e, "cannot open %s", dir);
 	return io_replace_file(at, name, bytes, len, mode, e);
+}
+
+int io_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ms)
+{
+	int64_t left_ms;
+	int ready = 0;
+	while (!ready && (left_ms = deadline_ms - clock_monotonic_ms()) > 0) {
+		ready = poll(fds, count, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+		if (ready < 0 && errno == EINTR)
+			ready = 0;
+	}
+	return ready;
 }

@@ -5,7 +5,9 @@
 #define BASE_IO_H
 #include "base/buf.h"
 #include "base/err.h"
+#include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -41,4 +43,7 @@ int io_replace_file(
 /* The same for a path that a person named as output. What is there and is no regular file, or is a
  * link to such a thing, is not replaced; of a link to a regular file it is the link that is. */
 int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e);
+/* poll(2), EINTR retried, until clock_monotonic_ms() is `deadline_ms`: 0 from then on, whatever is
+ * ready, so that who never stops writing holds nobody up. -1 with errno. */
+int io_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ms);
 #endif

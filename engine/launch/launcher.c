@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/pass.h"
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -100,11 +99,7 @@ void launcher_kill(struct launcher *l)
 static bool all_gone(const struct launcher *l)
 {
 	struct pollfd other = {.fd = l->words_fd};
-	int64_t until_ms = clock_monotonic_ms() + STOP_MS, left_ms;
-	while ((left_ms = until_ms - clock_monotonic_ms()) > 0)
-		if (poll(&other, 1, (int)left_ms) > 0)
-			return true;
-	return false;
+	return io_poll(&other, 1, clock_monotonic_ms() + STOP_MS) > 0;
 }
 
 void launcher_close(struct launcher *l)

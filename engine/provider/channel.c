@@ -1,20 +1,15 @@
 #include "provider/channel.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/pass.h"
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
 static int wait_readable(int fd, int64_t timeout_ms, struct err *e)
 {
-	int64_t end_ms = clock_monotonic_ms() + timeout_ms;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int n;
-	do {
-		int64_t left_ms = end_ms - clock_monotonic_ms();
-		n = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
-	} while (n < 0 && errno == EINTR);
+	int n = io_poll(&p, 1, clock_monotonic_ms() + timeout_ms);
 	errno = n ? errno : ETIMEDOUT;
 	return n > 0 ? 0 : err_errno(e, "the broker does not answer");
 }

@@ -1,10 +1,10 @@
 #include "run/egress.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,11 +132,8 @@ static void take_rest(struct egress *g)
 {
 	char bytes[4096];
 	int64_t until_ms = clock_monotonic_ms() + LAST_FACTS_MS;
-	for (;;) {
-		struct pollfd ready = {.fd = g->facts_fd, .events = POLLIN};
-		int64_t left_ms = until_ms - clock_monotonic_ms();
-		if (left_ms <= 0 || poll(&ready, 1, (int)left_ms) <= 0)
-			return;
+	struct pollfd ready = {.fd = g->facts_fd, .events = POLLIN};
+	while (io_poll(&ready, 1, until_ms) > 0) {
 		ssize_t n = read(g->facts_fd, bytes, sizeof(bytes));
 		if (n <= 0)
 			return;

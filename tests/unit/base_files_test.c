@@ -1,6 +1,7 @@
 /* base: whole reads and writes, durable replacement, paths beneath a descriptor, children. */
 #include "base/beneath.h"
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static void test_files(int dir)
@@ -243,6 +245,34 @@ static void test_close_others(void)
 		close(fds[i]);
 }
 
+static void woken(int number)
+{
+	(void)number;
+}
+
+static void test_poll(void)
+{
+	int ends[2];
+	if (!ok(!pipe2(ends, O_CLOEXEC), "a pipe"))
+		return;
+	struct pollfd p = {.fd = ends[0], .events = POLLIN};
+	const struct itimerval soon = {.it_interval.tv_usec = 5000, .it_value.tv_usec = 5000},
+			       never = {.it_interval.tv_usec = 0};
+	int64_t until_ms = clock_monotonic_ms() + 60;
+	sigaction(SIGALRM, &(struct sigaction){.sa_handler = woken}, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	is(io_poll(&p, 1, until_ms), 0, "nothing comes, whatever signals do");
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_DFL);
+	ok(clock_monotonic_ms() >= until_ms, "until the deadline");
+	is(io_write(ends[1], "x", 1), 0, "a byte");
+	is(io_poll(&p, 1, clock_monotonic_ms() + 60000), 1, "is seen at once");
+	is(io_poll(&p, 1, INT64_MAX), 1, "also where the deadline is further than poll goes");
+	is(io_poll(&p, 1, clock_monotonic_ms()), 0, "but not at the deadline");
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	test_close_others();
@@ -254,6 +284,7 @@ int main(void)
 	test_children();
 	test_crossed_descriptors();
 	test_pidfd();
+	test_poll();
 	struct err e = ERR_NONE;
 	AUTO_FREE char *none = child_sibling("agent6-nothing", &e);
 	ok(!none, "no such sibling");

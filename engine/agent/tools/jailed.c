@@ -1,11 +1,10 @@
 #include "agent/tools/jailed.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <string.h>
 
 enum {
@@ -30,9 +29,7 @@ static bool collect(int fds[STREAMS], struct output *const to[STREAMS], int64_t 
 		struct pollfd p[STREAMS];
 		for (int i = 0; i < STREAMS; i++)
 			p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-		int64_t left_ms = deadline_ms - clock_monotonic_ms();
-		int wait_ms = left_ms > INT_MAX ? INT_MAX : (int)left_ms;
-		if (left_ms <= 0 || (poll(p, STREAMS, wait_ms) < 0 && errno != EINTR))
+		if (io_poll(p, STREAMS, deadline_ms) <= 0)
 			return false;
 		for (int i = 0; i < STREAMS; i++)
 			if (p[i].revents && fds[i] >= 0 && !drain(fds[i], to[i])) {
