@@ -1,7 +1,7 @@
 /*
  * attempt ROLE: every attempt of the corpus, one line "ID ERRNO" each. The targets are in the file
- * `targets` beside the program. `attempt --kinds` prints "ID KIND WHAT"; `attempt --hold` waits,
- * holding what it was given, and lets anyone trace it.
+ * `targets` beside the program. `attempt --kinds` prints "ID KIND PROFILE LAYERS WHAT"; `attempt
+ * --hold` waits, holding what it was given, and lets anyone trace it.
  */
 #include "tests/security/egress/attempts.h"
 
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	char path[4096];
 	const char *as = argc > 1 ? argv[1] : "outside";
 	if (!strcmp(as, "--kinds")) {
-#define KIND(id, kind, what) puts(#id " " #kind " " what);
+#define KIND(id, kind, profile, layers, what) puts(#id " " #kind " " #profile " " layers " " what);
 		ATTEMPTS(KIND)
 		return 0;
 	}

@@ -490,9 +490,13 @@ NEEDED = {"tcp_loopback", "tcp_public", "tcp6_loopback", "tcp6_public", "udp_loo
 
 
 def set_stage():
+    global ABSTRACT, PORT, OTHER, KINDS
     os.makedirs(f"{HOME}/bin")
     os.makedirs(f"{HOME}/outside")
     os.chmod(HOME, 0o755)
+    ABSTRACT = f"egress-{os.getpid()}"
+    PORT = listen_everywhere()
+    OTHER = Server(listen, "127.0.0.1")
     for program in ("agent6", "agent6-jail", "agent6-broker"):
         shutil.copy(f"{BIN}/{program}", f"{HOME}/bin/{program}")
     shutil.copy(f"{OUT}/tests/security/egress/agent", f"{HOME}/bin/agent6-agent")
@@ -506,24 +510,24 @@ def set_stage():
     meet_agents()
     os.chmod(f"{HOME}/control", 0o777)
     write(f"{HOME}/bin/targets", targets("", 0))
+    KINDS = dict(line.split()[:2] for line in
+                 subprocess.check_output([f"{HOME}/bin/attempt", "--kinds"], text=True).splitlines())
+
+
+def strike_stage():
+    subprocess.run(["chmod", "-R", "u+w", HOME])
+    shutil.rmtree(HOME, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    os.makedirs(HOME)
     MATRIX = json.loads(subprocess.check_output([f"{OUT}/host/network_doc", "--json"]))
     ROWS = {Row(**row["on"]): row for row in MATRIX["rows"]}
-    ABSTRACT = f"egress-{os.getpid()}"
-    PORT = listen_everywhere()
-    OTHER = Server(listen, "127.0.0.1")
     set_stage()
-    KINDS = dict(line.split()[:2] for line in
-                 subprocess.check_output([f"{HOME}/bin/attempt", "--kinds"], text=True).splitlines())
     tap.equal(len(ROWS), 2 * 3 * 3 * 4, "the matrix is whole")
     people = [Who("user", USER if os.getuid() == 0 else os.getuid())]
     if os.getuid() == 0:
         people.append(Who("root", 0, ["--allow-root-jail"]))
     tap.run([lambda who=who: test_who(who) for who in people])
     tap.equal(HEARD.unmarked(), [], "nobody else was heard of")
-    subprocess.run(["chmod", "-R", "u+w", HOME])
-    shutil.rmtree(HOME, ignore_errors=True)
+    strike_stage()
     tap.done()

@@ -132,6 +132,6 @@ int reach_send(struct target t, int type, int protocol, const char *id)
 void egress_all(const char *as, void (*told)(const char *id, int got, void *ctx), void *ctx)
 {
 	reach_role = as;
-#define ATTEMPT(id, kind, what) told(#id, id(#id), ctx);
+#define ATTEMPT(id, ...) told(#id, id(#id), ctx);
 	ATTEMPTS(ATTEMPT)
 }

@@ -37,6 +37,6 @@ int reach_answered(int fd);
 /* Calls, speaks and waits for the answer. */
 int reach_send(struct target t, int type, int protocol, const char *id);
 
-#define ATTEMPT_DECLARE(id, kind, what) int id(const char *name);
+#define ATTEMPT_DECLARE(id, ...) int id(const char *name);
 ATTEMPTS(ATTEMPT_DECLARE)
 #endif

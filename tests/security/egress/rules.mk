@@ -1,5 +1,6 @@
 # The corpus is a program that runs wherever it is put, and an agent that makes every attempt.
 egress := $(out)/tests/security/egress
+comma := ,
 attempts := $(addprefix tests/security/egress/,reach attempts_internet attempts_host)
 $(egress)/attempt: tests/security/egress/attempt.c $(attempts:%=%.c) $(wildcard tests/security/egress/*.h)
 	@mkdir -p $(@D)
@@ -10,3 +11,10 @@ $(egress)/agent: $(out)/obj/tests/security/egress/agent.o $(attempts:%=$(out)/ob
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 
 test-programs: $(egress)/attempt $(egress)/agent
+
+# `make teeth`: the same agent, but the environment can leave layers of its confinement out.
+$(out)/teeth/agent: $(out)/obj/tests/security/egress/agent.o $(out)/obj/tests/security/egress/agent_layers.o \
+		$(attempts:%=$(out)/obj/%.o) $(archives)
+	$(test_link) $(patsubst %,-Wl$(comma)--wrap=confine_%,network landlock privileges seccomp) -o $@ \
+		$(filter %.o,$^) $(test_libs)
+teeth: all $(out)/teeth/agent $(egress)/attempt

@@ -1,0 +1,20 @@
+/*
+ * Of `make teeth` alone: an agent that leaves the layers of its own confinement out which
+ * JAIL_LEAVE_OUT names. The linker puts these in the place of the agent's (rules.mk).
+ */
+#include "agent/confine.h"
+#include "tests/security/leave_out.h"
+
+#define LAYERS(X)                                                                                  \
+	X(network, (json_t * layers, struct err * e), (layers, e))                                 \
+	X(landlock, (const struct order *o, json_t *layers, struct err *e), (o, layers, e))        \
+	X(privileges, (json_t * layers, struct err * e), (layers, e))                              \
+	X(seccomp, (json_t * layers, struct err * e), (layers, e))
+#define LEAVE_OUT(name, takes, given)                                                              \
+	int __real_confine_##name takes;                                                           \
+	int __wrap_confine_##name takes;                                                           \
+	int __wrap_confine_##name takes                                                            \
+	{                                                                                          \
+		return LAYER_ON("agent_" #name) ? __real_confine_##name given : 0;                 \
+	}
+LAYERS(LEAVE_OUT)
