@@ -44,6 +44,17 @@ static const char bad[] =
 	"  say:\n    kind: tool\n    command: [echo, '{{ v.label }}']\n    timeout_secs: 1\n"
 	"    on: {ok: done, nonzero: done, timeout: done}\n";
 
+/* A gate: what somebody answers is optional, and each answer is an edge. */
+static const char answers[] =
+	"  look:\n    kind: agent\n    prompt: x\n    timeout_secs: 1\n    output_schema: rec\n"
+	"    capture: {finish_json: v}\n"
+	"    on: {ok: judge, failed: done, budget_exhausted: done, timeout: done}\n"
+	"  judge:\n    kind: branch\n    when:\n"
+	"      - {if: \"not has(v.note)\", goto: look}\n"
+	"      - {if: \"v.note == 'yes'\", goto: done}\n"
+	"      - {if: \"v.note == 'no'\", goto: look}\n"
+	"      - {else: true, goto: look}\n";
+
 static void note(void *ctx, const json_t *event)
 {
 	const char *type, *state, *why = "", *label = "";
@@ -63,6 +74,7 @@ static void run(const char *states, size_t failures, const char *want)
 	AUTO_BUF yaml, got;
 	buf_init(&yaml, 1 << 16);
 	buf_init(&got, 1 << 16);
+	buf_adds(&got, "");
 	buf_adds(&yaml, head);
 	buf_adds(&yaml, states);
 	fixture_init(&f, yaml.data);
@@ -130,6 +142,7 @@ int main(void)
 		"not "
 		"set (0)\n"
 		"say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
+	run(answers, 0, "");
 	values();
 	fixtures();
 	return tap_done();
