@@ -245,10 +245,22 @@ static void add_hint(void *ctx, json_t *value)
 	json_decref(value);
 }
 
+/* What conditions compare with: their literals, and parameters. */
+static json_t *hints_of(const struct machine *m)
+{
+	json_t *hints = json_array();
+	for (size_t i = 0; i < m->state_count; i++)
+		state_condition_literals(&m->states[i], add_hint, hints);
+	for (size_t i = 0; i < m->variable_count; i++)
+		if (m->variables[i].owner == OWNER_OPERATOR)
+			add_hint(hints, json_incref(m->variables[i].initial));
+	return hints;
+}
+
 static void dry_init(struct dry *d)
 {
 	size_t edges = 0;
-	d->hints = json_array();
+	d->hints = hints_of(d->m);
 	d->seen = json_object();
 	d->failed = json_object();
 	d->nodes = calloc(DRY_VISITS_MAX, sizeof(*d->nodes));
@@ -259,7 +271,6 @@ static void dry_init(struct dry *d)
 		edges += state_edge_count(s);
 		for (size_t edge = 0; edge < state_edge_count(s); edge++)
 			d->result->edges += state_edge(s, edge) != NULL;
-		state_condition_literals(s, add_hint, d->hints);
 	}
 	d->taken = calloc(edges + 1, sizeof(*d->taken));
 	if (!d->nodes || !d->first_edge || !d->taken)

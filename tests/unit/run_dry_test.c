@@ -7,6 +7,7 @@
 static const char head[] =
 	"machine: m\nversion: 1\ninitial: look\nbudget: {max_transitions: 9}\n"
 	"vars:\n"
+	"  operator:\n    most: {type: int, value: 7000}\n"
 	"  code:\n    n: {type: int, default: 0}\n    text: {type: str, default: ''}\n"
 	"  agent:\n    v: {type: rec, default: {}}\n"
 	"schemas:\n"
@@ -23,7 +24,8 @@ static const char good[] =
 	"    on: {ok: pick, nonzero: done, timeout: done}\n"
 	"  pick:\n    kind: branch\n    when:\n"
 	"      - {if: \"n == 41\", goto: think}\n"
-	"      - {if: \"n == 41 or n > 1000\", goto: done}\n"
+	"      - {if: \"n == 41 or n > 1000 and n < 5000\", goto: done}\n"
+	"      - {if: \"n > most\", goto: done}\n"
 	"      - {else: true, goto: look}\n"
 	"  think:\n    kind: agent\n    prompt: x\n    timeout_secs: 1\n    output_schema: rec\n"
 	"    capture: {finish_json: v}\n"
