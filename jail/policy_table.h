@@ -22,7 +22,7 @@
 #define POLICY_COMMAND(X, alone) \
 	X(LIST, "argv", true, argv, 1, 4096, "a list of 1 to 4096 strings, a program first", NULL) \
 	X(OBJECT, "env", false, given_env, 0, 1024, "an object of at most 1024 strings", NULL) \
-	X(NUMBER, "timeout_secs", alone, timeout_secs, 1, 366 * 24 * 3600, NULL, NULL)
+	X(NUMBER, "timeout_secs", alone, timeout_secs, 1, INT64_C(3155760000), NULL, NULL)
 
 #define POLICY_FIELDS(X) \
 	X(NUMBER, "version", true, version, 1, 1, "1", NULL) \

@@ -86,6 +86,22 @@ END
 	agent6 machine replay wide
 }
 
+@test "the most that check accepts, a run takes, too; one more is refused before it" {
+	local hosts env
+	hosts() { seq -f '"h%g.example:1"' -s, "$1"; }
+	env() { seq -f 'V%g: x' -s', ' "$1"; }
+	most() { # HOSTS VARIABLES SECS
+		tool_machine most "[\"true\"]" "$3"
+		sed -i "s/^    timeout_secs/    allow_network: [$(hosts "$1")]\n    env: {$(env "$2")}\n&/" "$SCRATCH/most/machine.yaml"
+	}
+	echo 'sandbox: {tool_network: only_explicit_states}' >"$SCRATCH/config.yaml"
+	most 64 1000 3155760000
+	go most --config "$SCRATCH/config.yaml"
+	most 65 1001 3155760001
+	run -2 agent6 machine run "$SCRATCH/most" --id other --config "$SCRATCH/config.yaml"
+	[[ $output == *'`allow_network` has 65 items, and at most 64 '*'`env` has 1001 keys, and at most 1000 '*'`timeout_secs` must be '* ]]
+}
+
 @test "the environment is short, and the step's key is the same on a retry" {
 	machine_file env <<'END'
 initial: work
