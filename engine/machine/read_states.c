@@ -33,8 +33,11 @@ static void check_tick(struct reader *r, const struct state *s, const struct doc
 	if (on->value.kind != DOC_MAP || s->wait.timed == (tick != NULL) ||
 		reader_value(r, s->node, "cron"))
 		return;
+	if (!tick)
+		r->loose[s->index] = true;
+	bool signal = doc_pair(r->doc, &on->value, "signal") != NULL; /* the only other label */
 	if (tick ? reader_misspelt(r, s->node, "every_secs") || reader_misspelt(r, s->node, "until")
-		 : reader_misspelt(r, &on->value, "tick"))
+		 : doc_is_partial(r->doc, &on->value) || on->value.count > signal)
 		return;
 	struct site site = reader_site(r, tick ? &tick->key : &on->key, s);
 	struct finding *f =
