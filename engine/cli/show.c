@@ -147,8 +147,10 @@ static void add_fact(struct buf *line, const json_t *fields)
 }
 
 /* "   3  judge           ok -> act                           1.2 s" */
+/* What a command took is in its fact; of an agent it is what went by. */
 static void begin_step(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
+	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");
 	const char *label = text_of(fields, "label"), *to = text_of(fields, "goto");
 	buf_addf(line, "%5jd  ", (intmax_t)int_of(fields, "seq"));
 	size_t at = line->len;
@@ -163,14 +165,13 @@ static void begin_step(struct show *s, struct buf *line, const json_t *fields, i
 	text_pad(line, at, EDGE_COLUMNS);
 	AUTO_BUF duration;
 	buf_init(&duration, 64);
-	text_duration(&duration, elapsed_ms);
+	text_duration(&duration, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
 	paint(s, line, "2", duration.data ? duration.data : "");
 }
 
 static void step_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");
-	begin_step(s, line, fields, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
+	begin_step(s, line, fields, elapsed_ms);
 	add_fact(line, fields);
 }
 
@@ -263,6 +264,7 @@ static bool is_boundary(const char *type)
 void show_event(struct show *s, const json_t *fields)
 {
 	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
+	const char *until = text_of(fields, "until"); /* a retry's: nothing runs before */
 	int64_t now_us = s->last_us;
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
@@ -271,8 +273,10 @@ void show_event(struct show *s, const json_t *fields)
 		if (!strcmp(type, lines[i].type))
 			lines[i].add(
 				s, &line, fields, s->last_us ? (now_us - s->last_us) / 1000 : 0);
-	if (is_boundary(type))
+	if (is_boundary(type)) {
 		s->last_us = now_us;
+		clock_parse(until, strlen(until), &s->last_us);
+	}
 	if (line.len)
 		print_line(s, &line);
 }

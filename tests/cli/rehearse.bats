@@ -50,7 +50,7 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $output == *"outcome       ok"* ]]
 }
 
-@test "an attempt that the machine repeats goes on in the cassette" {
+@test "an attempt that the machine repeats goes on in the cassette, and its time begins behind the pause" {
 	mkdir flow flow/rehearsal
 	cat >flow/machine.yaml <<-'END'
 		machine: flow
@@ -61,7 +61,7 @@ triage-14 junk inbox/003-offer.txt" ]
 		states:
 		  ask:
 		    {kind: agent, prompt: p, output_schema: r, timeout_secs: 60, max_iterations: 1,
-		    retry: {on: [failed], max: 1, backoff_secs: 0},
+		    retry: {on: [failed], max: 1, backoff_secs: 2},
 		    on: {ok: done, failed: lost, budget_exhausted: lost, timeout: lost}}
 		  done: {kind: terminal, status: ok, reason: second}
 		  lost: {kind: terminal, status: failed, reason: both}
@@ -74,6 +74,7 @@ triage-14 junk inbox/003-offer.txt" ]
 	echo "$output" "$stderr"
 	[ "$status" -eq 0 ]
 	[[ $output == *"outcome       ok: second"* ]]
+	[[ $output =~ $'\n    1  ask             ok -> done '\ +([0-9]+\ ms|1\.[0-9]\ s)\  ]]
 }
 
 @test "a request that does not match fails the rehearsal with a difference" {
