@@ -68,6 +68,13 @@ static int check_extent(const char *text, size_t len, struct json_cap cap, struc
 	return 0;
 }
 
+static const char *fault_text(const json_error_t *why)
+{
+	enum json_error_code code = json_error_code(why);
+	bool nul = code == json_error_null_character || code == json_error_null_byte_in_key;
+	return nul ? "a string holds the character NUL" : why->text;
+}
+
 json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, struct err *e)
 {
 	if (check_extent(text, len, cap, e))
@@ -76,7 +83,7 @@ json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, stru
 	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 	if (!value)
 		err_set(e, "not valid JSON at line %d, column %d: %s", why.line, why.column,
-			why.text);
+			fault_text(&why));
 	return value;
 }
 

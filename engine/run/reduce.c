@@ -80,7 +80,7 @@ static json_t *parse_stdout(const json_t *fact, struct err *e)
 		return NULL;
 	}
 	if (json_is_true(json_object_get(fact, "not_utf8"))) {
-		err_set(e, "stdout is not valid UTF-8");
+		err_set(e, "stdout is not valid UTF-8, or holds the character NUL");
 		return NULL;
 	}
 	if (json_is_true(json_object_get(fact, "too_many_values"))) {

@@ -45,7 +45,8 @@ static void test_reading(void)
 	ok(json_integer_value(scalar) == 42, "a scalar at the top");
 	expect_refused("{\"a\":1,\"a\":2}", "duplicate");
 	expect_refused("[1] 2", "line 1");
-	expect_refused("[\"\\u0000\"]", "line 1");
+	expect_refused("[\"\\u0000\"]", "line 1, column 9: a string holds the character NUL");
+	expect_refused("{\"\\u0000\": 1}", "line 1, column 9: a string holds the character NUL");
 	expect_refused("[\"\\ud800\"]", "line 1");
 	expect_refused("[\"\xff\"]", "line 1");
 	expect_refused("[9223372036854775808]", "line 1");
