@@ -1,6 +1,7 @@
 #include "bundle/bundle.h"
 
 #include "git/git.h"
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
@@ -22,10 +23,16 @@ static void ask(struct asked *a, const char *prefix, const char *name)
 		a->paths[a->count++] = arena_copy(&a->arena, path, (size_t)len);
 }
 
-static void ask_bundle(struct asked *a, const struct bundle *b, const char *work_tree)
+/* Where the bundle lies in a work tree. */
+static const char *prefix_in(const struct bundle *b, const char *work_tree)
 {
 	const char *prefix = b->root + strlen(work_tree);
-	prefix += *prefix == '/';
+	return prefix + (*prefix == '/');
+}
+
+static void ask_bundle(struct asked *a, const struct bundle *b, const char *work_tree)
+{
+	const char *prefix = prefix_in(b, work_tree);
 	a->count = 0;
 	ask(a, prefix, "scripts");
 	ask(a, prefix, "prompts");
@@ -35,7 +42,7 @@ static void ask_bundle(struct asked *a, const struct bundle *b, const char *work
 			ask(a, prefix, b->members[i].source);
 }
 
-/* Entries of `status -z` are "XY PATH". */
+/* Entries of `status -z` are "XY PATH"; "hh" are our own. */
 static int refuse_changes(const struct buf *status, struct err *e)
 {
 	char listed[700] = "";
@@ -47,6 +54,7 @@ static int refuse_changes(const struct buf *status, struct err *e)
 				"%s%.120s (%s)", used ? ", " : "", entry + 3,
 				entry[0] == '?'   ? "not tracked"
 				: entry[0] == '!' ? "ignored by git"
+				: entry[0] == 'h' ? "hidden from git status"
 						  : "changed");
 	}
 	return err_set(e,
@@ -54,6 +62,25 @@ static int refuse_changes(const struct buf *status, struct err *e)
 		"runs is "
 		"what was reviewed, or pass --allow-uncommitted",
 		listed, count > LISTED_MAX ? ", and more" : "");
+}
+
+/* Adds to `status` what the index is told not to look at, where the bundle holds it. */
+static int add_hidden(
+	const struct bundle *b, const char *prefix, const struct buf *tracked, struct buf *status)
+{
+	size_t len = strlen(prefix);
+	int failed = 0;
+	for (size_t at = 0; at < tracked->len; at += strlen(tracked->data + at) + 1) {
+		const char *entry = tracked->data + at, *path = entry + 2;
+		if (!islower((unsigned char)*entry) && *entry != 'S')
+			continue;
+		path += len + (len > 0);
+		for (size_t i = 0; i < b->count; i++)
+			if (!strcmp(b->members[i].source, path))
+				failed |= buf_add(status, "hh ", 3) ||
+					  buf_add(status, entry + 2, strlen(entry + 2) + 1);
+	}
+	return failed;
 }
 
 static int check_repo(const struct bundle *b, const struct git_repo *r, bool nearest, struct err *e)
@@ -64,9 +91,10 @@ static int check_repo(const struct bundle *b, const struct git_repo *r, bool nea
 	buf_init(&status, STATUS_BYTES_MAX);
 	arena_init(&asked.arena);
 	ask_bundle(&asked, b, r->work_tree);
-	int failed = nearest ? 0 : git_tracked(r, asked.paths, asked.count, &tracked, e);
+	int failed = git_tracked(r, asked.paths, asked.count, &tracked, e);
 	if (!failed && (nearest || tracked.len))
-		failed = git_status(r, asked.paths, asked.count, &status, e);
+		failed = git_status(r, asked.paths, asked.count, &status, e) ||
+			 add_hidden(b, prefix_in(b, r->work_tree), &tracked, &status);
 	if (failed)
 		err_wrap(e, "cannot tell whether the bundle is committed in %s", r->work_tree);
 	else if (status.len)

@@ -30,6 +30,8 @@ static const struct setting fixed_settings[] = {{"core.fsmonitor", "false"},
 	{"maintenance.auto", "false"}, {"core.attributesFile", "/dev/null"},
 	{"safe.bareRepository", "explicit"}, {"core.untrackedCache", "false"},
 	{"core.quotePath", "false"},
+	/* What a file is, not what the index was told about it. */
+	{"core.trustctime", "true"}, {"core.checkStat", "default"},
 	/* A step is journaled only when what it refers to is on disk. */
 	{"core.fsync", "all"}, {"core.fsyncMethod", "batch"}};
 

@@ -182,7 +182,7 @@ int git_status(const struct git_repo *r, const char *const *paths, size_t count,
 int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
 	struct err *e)
 {
-	static const char *const args[] = {"ls-files", "-z"};
+	static const char *const args[] = {"ls-files", "-z", "-v"};
 	return git_call(r,
 		&(struct git_call){.args = args,
 			.arg_count = ARRAY_LEN(args),

@@ -47,7 +47,8 @@ void git_dir_unlink(const char *git_dir, const char *below, const char *name);
  * ignored files listed one by one. Empty output: all of it is committed. */
 int git_status(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
 	struct err *e);
-/* `git ls-files -z` of `paths`: what the repository tracks there. */
+/* `git ls-files -z -v` of `paths`: what the repository tracks there, as "TAG PATH". A small TAG, or
+ * S, is a file that git_status says nothing about. */
 int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
 	struct err *e);
 #endif

@@ -230,6 +230,35 @@ waiting() {
 	[[ ${lines[0]} == *'"allow-uncommitted"'* ]]
 }
 
+@test "what the index is told not to look at is looked at" {
+	need git
+	flow went
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t
+	git -C .. init -q
+	git -C .. add flow
+	git -C .. commit -qm flow
+	local flag when
+	for flag in assume-unchanged skip-worktree; do
+		git -C .. update-index --$flag flow/machine.yaml
+		echo '# not reviewed' >>../flow/machine.yaml
+		run -2 --separate-stderr agent6 machine run ../flow
+		[[ $stderr == *"not committed: flow/machine.yaml (hidden from git status)"* ]]
+		git -C .. update-index --no-$flag flow/machine.yaml
+		git -C .. checkout -q flow
+	done
+	git -C .. config core.trustctime false
+	git -C .. config core.checkStat minimal
+	echo '# x' >../flow/README
+	touch -d '1 hour ago' ../flow/README
+	git -C .. add flow
+	git -C .. commit -qm readme
+	when=$(stat -c %y ../flow/README)
+	echo '# y' >../flow/README
+	touch -d "$when" ../flow/README
+	run -2 --separate-stderr agent6 machine run ../flow
+	[[ $stderr == *"flow/README (changed)"* ]]
+}
+
 @test "the gate fails closed, and runs nothing the repository planted" {
 	need git
 	flow went
