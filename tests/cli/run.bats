@@ -202,6 +202,16 @@ waiting() {
 	[ "$status" -eq 0 ]
 }
 
+# A bundle in a repository that holds it as it is.
+committed_flow() {
+	need git
+	flow went
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t
+	git -C .. init -q
+	git -C .. add flow
+	git -C .. commit -qm flow
+}
+
 @test "uncommitted bundles are refused in a repository, and --allow-uncommitted is recorded" {
 	need git
 	flow went
@@ -231,12 +241,7 @@ waiting() {
 }
 
 @test "what the index is told not to look at is looked at" {
-	need git
-	flow went
-	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t
-	git -C .. init -q
-	git -C .. add flow
-	git -C .. commit -qm flow
+	committed_flow
 	local flag when
 	for flag in assume-unchanged skip-worktree; do
 		git -C .. update-index --$flag flow/machine.yaml
@@ -274,12 +279,7 @@ waiting() {
 }
 
 @test "a repository put around the bundle by a command does not vouch for it" {
-	need git
-	flow went
-	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t
-	git -C .. init -q
-	git -C .. add flow
-	git -C .. commit -qm flow
+	committed_flow
 	flow changed
 	git -C ../flow init -q
 	git -C ../flow add .
