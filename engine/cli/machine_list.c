@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/setup.h"
+#include "cli/show.h"
 #include "cli/text.h"
 #include "run/status.h"
 #include "schema/read.h"
@@ -23,6 +24,7 @@ enum {
 	X(STATUS, "STATUS")                                                                        \
 	X(STATE, "STATE")                                                                          \
 	X(STEPS, "STEPS")                                                                          \
+	X(COST, "COST")                                                                            \
 	X(UPDATED, "UPDATED")                                                                      \
 	X(DESCRIPTION, "DESCRIPTION")
 
@@ -39,7 +41,7 @@ struct described {
 	const char *file; /* NULL: none yet */
 	char *text;
 	size_t len;
-	json_t *value;
+	json_t *description, *initial; /* texts; null: there is none */
 };
 
 /* A table is as wide as what stands in it, so its rows are kept until the last one is known: as
@@ -51,24 +53,29 @@ struct listing {
 	struct described last;
 };
 
-/* The description in a machine file; NULL: there is none. */
-static json_t *description_in(const char *file, const char *text, size_t len)
+static json_t *text_at(const struct doc *doc, const char *key)
+{
+	const struct doc_node *node = doc_get(doc, doc->root, key);
+	return node && node->kind == DOC_STR ? json_string(node->text) : json_null();
+}
+
+static void described_parse(struct described *d)
 {
 	struct doc doc;
 	struct findings ignored;
 	findings_init(&ignored);
-	doc_read(&doc, file, text, len, &ignored);
-	const struct doc_node *node = doc_get(&doc, doc.root, "description");
-	json_t *value = node && node->kind == DOC_STR ? json_string(node->text) : json_null();
+	doc_read(&doc, d->file, d->text, d->len, &ignored);
+	d->description = text_at(&doc, "description");
+	d->initial = text_at(&doc, "initial");
 	doc_done(&doc);
 	findings_done(&ignored);
-	return value;
 }
 
 static void described_done(struct described *d)
 {
 	free(d->text);
-	json_decref(d->value);
+	json_decref(d->description);
+	json_decref(d->initial);
 }
 
 /* The same bytes under the same name say the same. */
@@ -79,13 +86,14 @@ static void describe(struct described *last, struct described *read)
 		free(read->text);
 		return;
 	}
-	read->value = description_in(read->file, read->text, read->len);
+	described_parse(read);
 	described_done(last);
 	*last = *read;
 }
 
-/* What the instance's own copy of its bundle says it is; the copy was checked when it was made. */
-static json_t *description(int machines, const char *id, struct described *last)
+/* Whether *last is what the instance's own copy of its bundle says it is; the copy was checked when
+ * it was made. */
+static bool is_described(int machines, const char *id, struct described *last)
 {
 	static const char *const files[] = {
 		"machine.yaml", "machine.yml", "machine.json", "machine.toml"};
@@ -96,19 +104,30 @@ static json_t *description(int machines, const char *id, struct described *last)
 		snprintf(path, sizeof(path), "%s/bundle/%s", id, files[i]);
 		if (!io_read_file(machines, path, DOC_BYTES_MAX, &read.text, &read.len, NULL)) {
 			describe(last, &read);
-			return json_incref(last->value);
+			return true;
 		}
 		*strrchr(path, '/') = '\0';
 		if (fstatat(machines, path, &st, 0)) /* of a start that was refused */
 			break;
 	}
-	return json_null();
+	return false;
+}
+
+/* The state as well of a run that has begun and whose journal names none yet. */
+static void add_described(json_t *status, int machines, struct described *last)
+{
+	bool known = is_described(machines, text_of(status, "id"), last);
+	bool begun = json_is_string(json_object_get(status, "updated"));
+	if (known && begun && json_is_null(json_object_get(status, "state")))
+		json_object_set(status, "state", last->initial);
+	json_object_set(status, "description", known ? last->description : json_null());
 }
 
 /* What stands in column `c` of an instance's row; "": nothing. */
 static void cell(const json_t *status, enum column c, struct buf *out)
 {
 	const json_t *seq = json_object_get(status, "seq");
+	struct totals totals;
 	buf_adds(out, "");
 	switch (c) {
 	case COLUMN_ID: text_clean(out, text_of(status, "id"), NAME_MAX_COLUMNS); break;
@@ -122,6 +141,10 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 	case COLUMN_STEPS:
 		if (json_is_integer(seq))
 			buf_addf(out, "%jd", (intmax_t)json_integer_value(seq));
+		break;
+	case COLUMN_COST:
+		totals = show_totals(json_object_get(status, "totals"));
+		show_cost(out, &totals);
 		break;
 	case COLUMN_UPDATED: text_when(out, text_of(status, "updated")); break;
 	case COLUMN_DESCRIPTION:
@@ -183,8 +206,7 @@ static void print_table(const struct listing *l)
 static void each(void *ctx, int machines, json_t *status)
 {
 	struct listing *l = ctx;
-	json_object_set_new(
-		status, "description", description(machines, text_of(status, "id"), &l->last));
+	add_described(status, machines, &l->last);
 	if (l->rows) {
 		json_array_append(l->rows, status);
 		return;

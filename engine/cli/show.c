@@ -64,20 +64,30 @@ void show_retries(struct buf *out, const struct totals *t, uint64_t steps)
 		buf_addf(out, ", %jd %s", (intmax_t)retries, retries == 1 ? "retry" : "retries");
 }
 
+static bool spent_nothing(const struct totals *t)
+{
+	return !t->input_tokens && !t->output_tokens;
+}
+
+void show_cost(struct buf *out, const struct totals *t)
+{
+	if (spent_nothing(t))
+		return;
+	if (t->microusd || !t->unpriced)
+		text_money(out, t->microusd);
+	if (t->unpriced)
+		buf_adds(out, t->microusd ? " and unpriced" : "unpriced");
+}
+
 void show_spend(struct buf *out, const struct totals *t)
 {
-	if (!t->input_tokens && !t->output_tokens)
+	if (spent_nothing(t))
 		return;
 	text_count(out, t->input_tokens);
 	buf_adds(out, " in, ");
 	text_count(out, t->output_tokens);
-	buf_adds(out, " out tokens");
-	if (t->microusd || !t->unpriced) {
-		buf_adds(out, ", ");
-		text_money(out, t->microusd);
-	}
-	if (t->unpriced)
-		buf_adds(out, t->microusd ? " and unpriced" : ", unpriced");
+	buf_adds(out, " out tokens, ");
+	show_cost(out, t);
 }
 
 int show_question(struct buf *out, const char *id, const json_t *doc)

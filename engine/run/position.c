@@ -85,17 +85,22 @@ json_t *spend_encode(const struct spend *s)
 	return spent;
 }
 
+void totals_add(struct totals *t, const struct spend *s)
+{
+	t->input_tokens = add(t->input_tokens, s->input_tokens);
+	t->output_tokens = add(t->output_tokens, s->output_tokens);
+	t->cached_tokens = add(t->cached_tokens, s->cached_tokens);
+	t->microusd = add(t->microusd, s->microusd);
+	t->unpriced |= s->unpriced || s->unmetered;
+	t->unmetered |= s->unmetered;
+}
+
 static int book(struct position *p, const json_t *from, struct err *e)
 {
 	struct spend s;
 	if (spend_decode(from, &s, e))
 		return -1;
-	p->totals.input_tokens = add(p->totals.input_tokens, s.input_tokens);
-	p->totals.output_tokens = add(p->totals.output_tokens, s.output_tokens);
-	p->totals.cached_tokens = add(p->totals.cached_tokens, s.cached_tokens);
-	p->totals.microusd = add(p->totals.microusd, s.microusd);
-	p->totals.unpriced |= s.unpriced || s.unmetered;
-	p->totals.unmetered |= s.unmetered;
+	totals_add(&p->totals, &s);
 	p->step.input_tokens = add(p->step.input_tokens, s.input_tokens);
 	p->step.output_tokens = add(p->step.output_tokens, s.output_tokens);
 	p->step.microusd = add(p->step.microusd, s.microusd);

@@ -75,6 +75,10 @@ int spend_decode(const json_t *from, struct spend *out, struct err *e);
 /* The members that it reads. */
 json_t *spend_encode(const struct spend *s);
 json_t *totals_encode(const struct totals *t);
+/* -1: it is not what totals_encode makes. */
+int totals_decode(json_t *data, struct totals *out);
+/* Counts an execution in, but not as a transition. */
+void totals_add(struct totals *t, const struct spend *s);
 const char *end_cause_name(enum end_cause cause);
 
 /* For the snapshot. Decoding checks everything against the machine. */

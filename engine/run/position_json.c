@@ -21,7 +21,7 @@ json_t *position_encode(const struct position *p)
 		"failure", p->failure);
 }
 
-static int totals_decode(json_t *data, struct totals *out)
+int totals_decode(json_t *data, struct totals *out)
 {
 	json_int_t transitions, input, output, cached;
 	double usd;

@@ -80,6 +80,19 @@ bool snapshot_read(const struct instance *i, const struct machine *m, int journa
 	return true;
 }
 
+bool snapshot_totals(
+	const struct instance *i, int journal_fd, struct totals *totals, struct journal_mark *at)
+{
+	struct journal_mark mark;
+	json_t *position;
+	json_auto_t *all = load(i, &mark, &position);
+	if (!all || !journal_has(journal_fd, &mark) ||
+		totals_decode(json_object_get(position, "totals"), totals))
+		return false;
+	*at = mark;
+	return true;
+}
+
 uint64_t snapshot_missed(const struct instance *i, int journal_fd)
 {
 	struct journal_mark mark;

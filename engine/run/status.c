@@ -6,6 +6,7 @@
 #include "run/ask.h"
 #include "run/pokes.h"
 #include "run/recover.h"
+#include "run/snapshot.h"
 #include "run/workspace.h"
 
 #include <fcntl.h>
@@ -124,15 +125,48 @@ static bool asks(int machines, const char *id)
 	return !fstatat(machines, path, &st, AT_SYMLINK_NOFOLLOW);
 }
 
+static void add_line(struct totals *t, const json_t *event)
+{
+	const char *type = text_of(event, "t");
+	const json_t *from = strcmp(type, "spend") != 0 ? json_object_get(event, "fact") : event;
+	struct spend s;
+	t->transitions += !strcmp(type, "step") || !strcmp(type, "retry");
+	if (json_object_get(from, "input_tokens") && !spend_decode(from, &s, NULL))
+		totals_add(t, &s);
+}
+
+/* What it has spent: the end tells; before, it is counted from the newest snapshot on. */
+static json_t *spent(int machines, const char *id, int journal, const json_t *last)
+{
+	json_t *told = json_object_get(last, "totals");
+	if (told)
+		return json_incref(told);
+	AUTO_FD int dir = enter(machines, id);
+	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
+	struct journal_mark at = journal_start();
+	struct journal_reader reader;
+	struct totals t = {0};
+	const char *line;
+	size_t len;
+	snapshot_totals(&i, journal, &t, &at);
+	journal_reader_init(&reader, journal, &at);
+	while (journal_next(&reader, &line, &len, NULL) > 0) {
+		json_auto_t *event = journal_decode(line, len, NULL);
+		add_line(&t, event);
+	}
+	journal_reader_done(&reader);
+	return totals_encode(&t);
+}
+
 /* Whoever reads them need not ask which keys there are. */
 static json_t *bare(const char *id, const char *status, const char *reason)
 {
-	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:s?,s:n}", "id", id, "status", status, "asks",
-		false, "state", "seq", "reason", reason, "updated");
+	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:s?,s:n,s:n}", "id", id, "status", status, "asks",
+		false, "state", "seq", "reason", reason, "updated", "totals");
 }
 
 /* Whether somebody holds it is asked where the answer says something. */
-static json_t *tell(int machines, const char *id, const json_t *last)
+static json_t *tell(int machines, const char *id, int journal, const json_t *last)
 {
 	const char *type = text_of(last, "t"), *status;
 	json_int_t seq = int_of(last, "seq");
@@ -141,11 +175,11 @@ static json_t *tell(int machines, const char *id, const json_t *last)
 	bool asked = !ended && asks(machines, id);
 	bool live = !ended && (asked || strcmp(type, "wait.armed")) && held(machines, id);
 	status = status_of(last, live);
-	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?}", "id", id, "status",
+	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?,s:o}", "id", id, "status",
 		status ? status : "damaged", "asks", asked && live, "state",
 		json_object_get(last, step ? "goto" : "state"), "seq", seq - (!step && seq > 0),
 		"reason", json_string_length(reason) ? reason : NULL, "updated",
-		json_object_get(last, "ts"));
+		json_object_get(last, "ts"), "totals", spent(machines, id, journal, last));
 }
 
 /* A start that was refused; or was it? */
@@ -171,7 +205,7 @@ static json_t *brief(int machines, const char *id)
 	if (*e.text)
 		return bare(id, "damaged", e.text);
 	if (last)
-		return tell(machines, id, last);
+		return tell(machines, id, fd, last);
 	json_t *out = bare(id, "empty", NULL);
 	json_object_set_new(out, "seq", json_integer(0));
 	return out;

@@ -346,6 +346,32 @@ committed_flow() {
 	[ $((calls[1] - calls[0])) -le 1200 ]
 }
 
+@test "list says what each instance has cost, with or without its snapshot" {
+	need jq
+	cd "$SCRATCH"
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
+	export AGENT6_STATE_HOME=$SCRATCH/kept/state
+	cd kept/workspace
+	run agent6 machine list
+	[[ $output == *"COST"*"triage  waiting  pause  4      \$0."* ]]
+	for snapshot in kept gone; do
+		jq -se '.[0][0].totals == .[1].totals and .[1].totals.usd > 0' \
+			<(agent6 machine list --json) <(agent6 machine status triage --json)
+		rm -f "$AGENT6_STATE_HOME"/*/machines/triage/snapshot.json
+	done
+}
+
+@test "list names the state that a run began in" {
+	need jq
+	flow went
+	sed -i 's/\["true"\]/[sleep, "30"]/; s/timeout_secs: 10/timeout_secs: 60/' ../flow/machine.yaml
+	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
+	until agent6 machine list 2>/dev/null | grep -q running; do sleep 0.05; done
+	run --separate-stderr agent6 machine list --json
+	kill -KILL $!
+	jq -e '.[0] | .state == "work" and .seq == 0' <<<"$output"
+}
+
 @test "a first start that is refused leaves nothing; what was there before stays" {
 	flow went
 	local wrong=sha256:$(printf '0%.0s' {1..64}) machines
