@@ -2,7 +2,9 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static struct {
 	int ran, failed;
@@ -113,6 +115,19 @@ bool tap_has_str(
 	diag_str("  text ", text);
 	diag_str("  lacks ", part);
 	return false;
+}
+
+bool tap_ends(const char *file, int line, bool (*work)(void), const char *name, ...)
+{
+	int status = -1;
+	pid_t pid = fork();
+	if (!pid) {
+		const struct rlimit secs = {5, 5};
+		setrlimit(RLIMIT_CPU, &secs);
+		_exit(!work());
+	}
+	waitpid(pid, &status, 0);
+	return RESULT(status == 0);
 }
 
 void diag(const char *format, ...)

@@ -40,6 +40,12 @@ bool tap_is_mem(const char *file, int line, struct tap_bytes got, struct tap_byt
 bool tap_has_str(const char *file, int line, const char *text, const char *part, const char *name,
 	...) PRINTF(5, 6);
 
+/* ends(work, "name"): `work`, in a child, holds within five seconds of its own processor time,
+ * however busy the machine is: for what takes a hundredth of that, and minutes once it is not
+ * linear. */
+#define ends(work, ...) tap_ends(__FILE__, __LINE__, (work), __VA_ARGS__)
+bool tap_ends(const char *file, int line, bool (*work)(void), const char *name, ...) PRINTF(4, 5);
+
 /* A comment line for whoever reads a failure. */
 void diag(const char *format, ...) PRINTF(1, 2);
 /* One check that cannot run on this machine, and why. A skip is a failure on CI. */

@@ -200,6 +200,26 @@ static void memory(void)
 	ok(used.ru_maxrss < MOST_KIB, "60 KB of backticks take %ld KiB", used.ru_maxrss);
 }
 
+static bool judged(const char *part, const char *rest)
+{
+	enum { MIB = 1 << 20 };
+	AUTO_BUF text;
+	buf_init(&text, 3 * MIB);
+	while (text.len < 2 * MIB)
+		buf_adds(&text, part);
+	buf_adds(&text, rest);
+	const char *const argv[] = {"sed", text.data};
+	struct verdict v;
+	classify_argv(&world, argv, ARRAY_LEN(argv), &v);
+	return v.level == (*rest ? LEVEL_DESTRUCTIVE : LEVEL_READ_ONLY);
+}
+
+/* A walk over each of half a million commands to the end of the script would take minutes. */
+static bool long_script(void)
+{
+	return judged("s/a/b/;", "") && judged("s/a/b/;", "s/a/b/e");
+}
+
 int main(void)
 {
 	size_t count = each_line(check_level);
@@ -208,6 +228,7 @@ int main(void)
 	long_names();
 	limits();
 	memory();
+	ends(long_script, "two mebibytes of sed");
 	each_line(check_oracle);
 	is(disagreements, 0, "bash -n agrees about what can be parsed");
 	return tap_done();

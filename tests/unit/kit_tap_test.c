@@ -3,12 +3,18 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+static bool fails(void)
+{
+	return false;
+}
+
 static int failing_program(void)
 {
 	is(1, 2, "numbers");
 	is_str("a", NULL, "strings");
 	is_mem("ab", 2, "ac", 2, "bytes");
 	has_str("abc", "x", "parts");
+	ends(fails, "work");
 	ok(true, "one holds, # and \n are kept out of the line");
 	return tap_done();
 }
@@ -44,7 +50,8 @@ int main(void)
 	has_str(out, "they differ at byte 1", "bytes are compared");
 	has_str(out, "got  2 bytes, from 0: ab", "and shown");
 	has_str(out, "not ok 4 - parts", "each failure is counted");
-	has_str(out, "ok 5 - one holds,   and   are kept", "a name stays on one line");
-	has_str(out, "1..5", "the plan comes last");
+	has_str(out, "not ok 5 - work", "work that does not hold, too");
+	has_str(out, "ok 6 - one holds,   and   are kept", "a name stays on one line");
+	has_str(out, "1..6", "the plan comes last");
 	return tap_done();
 }

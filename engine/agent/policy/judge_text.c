@@ -38,7 +38,7 @@ static char sed_runs(const char *script)
 			at = behind(at + 2, stop);
 		} else if ((letter == 's' || letter == 'y') && stop) {
 			at = behind(behind(at + 2, stop), stop);
-			size_t flags = strcspn(at, ";}\n "), runs = strcspn(at, "ew");
+			size_t flags = strcspn(at, ";}\n "), runs = strcspn(at, "ew;}\n ");
 			if (letter == 's' && runs < flags)
 				return at[runs];
 			at += flags;
