@@ -1,8 +1,7 @@
 #include "bundle/inside.h"
+#include "bundle/libarchive.h"
 
 #include "base/io.h"
-#include <archive.h>
-#include <archive_entry.h>
 #include <string.h>
 
 enum { PACKED_BYTES_MAX = 2 * BUNDLE_BYTES_MAX };
@@ -12,7 +11,7 @@ static la_ssize_t keep(struct archive *a, void *out, const void *bytes, size_t l
 {
 	if (!buf_add(out, bytes, len))
 		return (la_ssize_t)len;
-	archive_set_error(a, ENOMEM, "the packed bundle is too large");
+	libarchive.set_error(a, ENOMEM, "the packed bundle is too large");
 	return -1;
 }
 
@@ -39,20 +38,20 @@ static int put_members(struct buf *tar, const struct bundle *b, struct err *e)
 
 static int compress(const struct buf *tar, struct buf *out, struct err *e)
 {
-	struct archive *a = archive_write_new();
-	struct archive_entry *entry = archive_entry_new();
-	archive_entry_set_filetype(entry, AE_IFREG);
-	int failed = archive_write_set_format_raw(a) || archive_write_add_filter_zstd(a) ||
-		     archive_write_set_options(a, "zstd:compression-level=19") ||
-		     archive_write_set_bytes_in_last_block(a, 1) ||
-		     archive_write_open(a, out, NULL, keep, NULL) ||
-		     archive_write_header(a, entry) ||
-		     archive_write_data(a, tar->data, tar->len) != (la_ssize_t)tar->len ||
-		     archive_write_close(a);
+	struct archive *a = libarchive.write_new();
+	struct archive_entry *entry = libarchive.entry_new();
+	libarchive.entry_set_filetype(entry, AE_IFREG);
+	int failed = libarchive.write_set_format_raw(a) || libarchive.write_add_filter_zstd(a) ||
+		     libarchive.write_set_options(a, "zstd:compression-level=19") ||
+		     libarchive.write_set_bytes_in_last_block(a, 1) ||
+		     libarchive.write_open(a, out, NULL, keep, NULL) ||
+		     libarchive.write_header(a, entry) ||
+		     libarchive.write_data(a, tar->data, tar->len) != (la_ssize_t)tar->len ||
+		     libarchive.write_close(a);
 	if (failed)
-		err_set(e, "cannot pack: %s", archive_error_string(a));
-	archive_entry_free(entry);
-	archive_write_free(a);
+		err_set(e, "cannot pack: %s", libarchive.error_string(a));
+	libarchive.entry_free(entry);
+	libarchive.write_free(a);
 	return failed ? -1 : 0;
 }
 
@@ -61,7 +60,7 @@ int bundle_pack(const struct bundle *b, const char *path, struct err *e)
 	AUTO_BUF tar, packed;
 	buf_init(&tar, PACKED_BYTES_MAX);
 	buf_init(&packed, PACKED_BYTES_MAX);
-	if (put_members(&tar, b, e) || compress(&tar, &packed, e))
+	if (libarchive_load(e) || put_members(&tar, b, e) || compress(&tar, &packed, e))
 		return -1;
 	return io_publish_file(path, packed.data, packed.len, 0644, e);
 }

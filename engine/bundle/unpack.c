@@ -1,7 +1,6 @@
 #include "bundle/inside.h"
+#include "bundle/libarchive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <locale.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +18,7 @@ enum {
 
 static void reader_free(struct archive **a)
 {
-	archive_read_free(*a);
+	libarchive.read_free(*a);
 }
 #define AUTO_READER __attribute__((cleanup(reader_free))) struct archive
 
@@ -46,7 +45,7 @@ static struct charset charset_utf8(void)
 
 static void refuse_archive(struct intake *in, struct archive *a, const char *what)
 {
-	const char *cause = archive_error_string(a);
+	const char *cause = libarchive.error_string(a);
 	intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "%s%s%s", what, cause ? ": " : "",
 		cause ? intake_shown(in, cause) : "");
 	in->full = true;
@@ -64,7 +63,7 @@ static bool inflate(struct intake *in, struct archive *a, struct tar *out)
 				       false;
 			out->bytes = grown;
 		}
-		ssize_t n = archive_read_data(a, out->bytes + out->len, room - out->len);
+		ssize_t n = libarchive.read_data(a, out->bytes + out->len, room - out->len);
 		if (n < 0)
 			return refuse_archive(in, a, "the compressed data is damaged"), false;
 		if (!n)
@@ -82,12 +81,12 @@ static bool inflate(struct intake *in, struct archive *a, struct tar *out)
 static bool decompress(struct intake *in, int fd, struct tar *out)
 {
 	struct archive_entry *entry;
-	AUTO_READER *a = archive_read_new();
-	archive_read_support_filter_zstd(a);
-	archive_read_support_format_raw(a);
-	if (archive_read_open_fd(a, fd, PACKED_CHUNK) || archive_read_next_header(a, &entry))
+	AUTO_READER *a = libarchive.read_new();
+	libarchive.read_support_filter_zstd(a);
+	libarchive.read_support_format_raw(a);
+	if (libarchive.read_open_fd(a, fd, PACKED_CHUNK) || libarchive.read_next_header(a, &entry))
 		return refuse_archive(in, a, "this is not a packed bundle"), false;
-	if (archive_filter_count(a) != 2 || archive_filter_code(a, 0) != ARCHIVE_FILTER_ZSTD)
+	if (libarchive.filter_count(a) != 2 || libarchive.filter_code(a, 0) != ARCHIVE_FILTER_ZSTD)
 		return refuse_archive(in, a, "a packed bundle is compressed once, with zstd"),
 		       false;
 	return inflate(in, a, out);
@@ -96,10 +95,10 @@ static bool decompress(struct intake *in, int fd, struct tar *out)
 /* NULL: a plain member. */
 static const char *entry_problem(struct archive_entry *entry)
 {
-	if (archive_entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX))
+	if (libarchive.entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX))
 		return "the entry has the setuid, setgid or sticky bit";
-	return archive_entry_filetype(entry) == AE_IFREG ? NULL
-							 : "no member lies in this directory";
+	return libarchive.entry_filetype(entry) == AE_IFREG ? NULL
+							    : "no member lies in this directory";
 }
 
 static bool take_bytes(struct intake *in, struct archive *a, struct member *m)
@@ -109,7 +108,7 @@ static bool take_bytes(struct intake *in, struct archive *a, struct member *m)
 		return intake_refuse(in, RULE_BUNDLE_ARCHIVE, m->path, "out of memory"), false;
 	size_t len = 0;
 	while (len < m->size) {
-		ssize_t n = archive_read_data(a, m->bytes + len, m->size - len);
+		ssize_t n = libarchive.read_data(a, m->bytes + len, m->size - len);
 		if (n <= 0)
 			break;
 		len += (size_t)n;
@@ -131,15 +130,15 @@ static bool is_member_directory(struct archive_entry *entry, const char *path)
 {
 	char below[32];
 	snprintf(below, sizeof(below), "%.*s/x", (int)strcspn(path, "/"), path);
-	return archive_entry_filetype(entry) == AE_IFDIR && member_path_allowed(below) &&
-	       !(archive_entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX));
+	return libarchive.entry_filetype(entry) == AE_IFDIR && member_path_allowed(below) &&
+	       !(libarchive.entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX));
 }
 
 /* As it is written: libarchive composes what is decomposed, which would be another member. A
  * directory's trailing slash is not part of its name. */
 static char *entry_path(struct intake *in, const struct tar *tar, struct archive *a, bool directory)
 {
-	char *path = tar_name(&in->bundle->arena, tar, (size_t)archive_read_header_position(a));
+	char *path = tar_name(&in->bundle->arena, tar, (size_t)libarchive.read_header_position(a));
 	size_t len = strlen(path);
 	if (directory && len && path[len - 1] == '/')
 		path[len - 1] = '\0';
@@ -162,9 +161,10 @@ static void take_entry(
 	}
 	struct member m = {.path = path,
 		.source = path,
-		.mode = archive_entry_mode(entry) & S_IXUSR ? 0755 : 0644,
-		.size = (size_t)archive_entry_size(entry)};
-	if (intake_limits(in, path, (uint64_t)archive_entry_size(entry)) && take_bytes(in, a, &m))
+		.mode = libarchive.entry_mode(entry) & S_IXUSR ? 0755 : 0644,
+		.size = (size_t)libarchive.entry_size(entry)};
+	if (intake_limits(in, path, (uint64_t)libarchive.entry_size(entry)) &&
+		take_bytes(in, a, &m))
 		intake_add(in, &m);
 }
 
@@ -183,19 +183,19 @@ static void read_tar(struct intake *in, const struct tar *tar)
 	enum { ENTRIES_MAX = 2 * BUNDLE_MEMBERS_MAX };
 	struct archive_entry *entry;
 	int got = ARCHIVE_OK;
-	AUTO_READER *a = archive_read_new();
-	archive_read_support_format_tar(a);
-	if (archive_read_set_options(a, "hdrcharset=UTF-8") ||
-		archive_read_open_memory(a, tar->bytes, tar->len)) {
+	AUTO_READER *a = libarchive.read_new();
+	libarchive.read_support_format_tar(a);
+	if (libarchive.read_set_options(a, "hdrcharset=UTF-8") ||
+		libarchive.read_open_memory(a, tar->bytes, tar->len)) {
 		refuse_archive(in, a, "this is not a packed bundle");
 		return;
 	}
 	for (int entries = 0; !in->full; entries++) {
-		got = archive_read_next_header(a, &entry);
+		got = libarchive.read_next_header(a, &entry);
 		if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
 			break;
 		const char *path =
-			entry_path(in, tar, a, archive_entry_filetype(entry) == AE_IFDIR);
+			entry_path(in, tar, a, libarchive.entry_filetype(entry) == AE_IFDIR);
 		if (entries < ENTRIES_MAX && got == ARCHIVE_OK)
 			take_entry(in, a, entry, path);
 		else if (entries == ENTRIES_MAX || intake_path(in, path))
@@ -206,13 +206,15 @@ static void read_tar(struct intake *in, const struct tar *tar)
 	if (got != ARCHIVE_EOF)
 		refuse_archive(in, a, "the archive is damaged");
 	else
-		check_end(in, tar, archive_read_header_position(a));
+		check_end(in, tar, libarchive.read_header_position(a));
 }
 
 int bundle_unpack(struct intake *in, int fd, struct err *e)
 {
 	__attribute__((cleanup(charset_done))) struct charset charset = charset_utf8();
 	struct tar tar = {0};
+	if (libarchive_load(e))
+		return -1;
 	if (!charset.utf8)
 		return err_errno(e, "the locale C.UTF-8 is missing");
 	if (decompress(in, fd, &tar) && tar_check(in, &tar))

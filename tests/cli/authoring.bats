@@ -109,6 +109,23 @@ setup() {
 	[ "$status" -eq 0 ]
 }
 
+@test "without libarchive only packed bundles are refused, and told what is missing" {
+	agent6 machine new p
+	agent6 machine pack p -o p.asm
+	mkdir lib
+	: >lib/libarchive.so.13
+	export LD_LIBRARY_PATH=$PWD/lib
+	agent6 machine check p
+	local verb
+	for verb in 'check p.asm' 'inspect p.asm' 'pack p -o q.asm'; do
+		read -ra verb <<<"$verb"
+		run --separate-stderr agent6 machine "${verb[@]}"
+		echo "$output $stderr"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"packed bundles need libarchive, which cannot be loaded: "*"; install it"* ]]
+	done
+	[ ! -e q.asm ]
+}
 @test "pack refuses what check refuses, and leaves nothing" {
 	agent6 machine new p
 	ln -s /etc/passwd p/rehearsal/x

@@ -92,7 +92,7 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 	echo "jail: $(needed agent6-jail) broker: $(needed agent6-broker)"
 	[[ $(needed agent6-jail) =~ ^(libjansson\ (libseccomp\ )?)?$ ]]
 	[[ $(needed agent6-broker) =~ ^libcurl\ libjansson\ (libseccomp\ )?$ ]]
-	[[ $(needed agent6) != *curl* && $(needed agent6) != *ssl* && $(needed agent6) != *seccomp* ]]
+	[[ $(needed agent6) == 'libjansson libyaml ' ]]
 	[[ $(needed agent6-agent) != *archive* && $(needed agent6-agent) != *yaml* ]]
 }
 
