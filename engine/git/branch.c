@@ -47,7 +47,7 @@ int git_branch_check(const struct git_repo *r, const char *branch, struct err *e
 		return 0;
 	return err_set(e,
 		"branch %s is checked out in %s, and no checkout is ever touched; switch to "
-		"another branch there",
+		"another branch there, or run `git worktree prune` if it is there no longer",
 		branch, where);
 }
 

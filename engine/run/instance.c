@@ -97,7 +97,7 @@ static int refuse_unknown(const struct place *p, const char *id, struct err *e)
  * another one written, emptied or given to the machine's tools. */
 static int check_own(int dir, const char *path, struct err *e)
 {
-	static const char *const names[] = {"bundle", "data", "pokes", "states"};
+	static const char *const names[] = {"bundle", "data", "pokes", "states", "workspace"};
 	struct stat st;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!fstatat(dir, names[i], &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))

@@ -75,7 +75,7 @@ static int record_read(struct workspace *w, int instance_fd, struct err *e)
 			&at, "next", &next) ||
 		version != 1 || !mark_decode(at, &w->at) ||
 		(!json_is_null(next) && !mark_decode(next, &w->next)))
-		return err_set(e, "%s of the instance is damaged", record_name);
+		return err_set(e, "it is damaged");
 	w->has_next = !json_is_null(next);
 	snprintf(w->base, sizeof(w->base), "%s", base);
 	return 0;
@@ -113,11 +113,16 @@ static int bring_branch(
 		return 0;
 	if (*tip && strcmp(tip, before) != 0)
 		return err_set(e,
-			"branch %s is at %.12s, where this instance left it at %.12s; move it back "
-			"(git branch -f), or start anew under another --id",
-			w->branch, tip, before);
+			"branch %s is at %.12s, and this instance's last commit is %.12s; move it "
+			"back (git branch -f %s %.12s), or start anew under another --id",
+			w->branch, tip, to, w->branch, to);
 	if (!w->sent && git_clone_send(&w->clone, &w->origin, *tip ? tip : w->base, to, e))
-		return -1;
+		return *tip ? -1
+			    : err_wrap(e,
+				      "branch %s was removed, and cannot be made again behind "
+				      "%.12s, where this instance began; start anew under another "
+				      "--id",
+				      w->branch, w->base);
 	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
 }
 
@@ -151,7 +156,7 @@ static int find_origin(struct workspace *w, const struct workspace_ask *ask, str
 			ask->directory);
 	w->origin.profile = ask->profile;
 	w->origin.allow_root_jail = ask->allow_root_jail;
-	if (git_head(&w->origin, head, e))
+	if (!ask->begun && git_head(&w->origin, head, e))
 		return err_wrap(e,
 			"the machine has a state with mode: run, which begins at the last commit "
 			"of %s, and there is none; commit first",
@@ -203,8 +208,12 @@ static int start(struct workspace *w, int instance_fd, struct err *e)
 /* The journal decides which of the two marks counts. */
 static int take_up(struct workspace *w, const struct workspace_ask *ask, struct err *e)
 {
-	if (record_read(w, ask->instance->dir_fd, e) ||
-		workspace_land(w, ask->seq, ask->attempt, e))
+	if (record_read(w, ask->instance->dir_fd, e))
+		return err_wrap(e,
+			"%s of instance %s, which says what is on its branch, cannot be used; "
+			"bring it back from a copy, or start anew under another --id",
+			record_name, ask->instance->id);
+	if (workspace_land(w, ask->seq, ask->attempt, e))
 		return -1;
 	w->has_next = false;
 	return bring_branch(w, w->at.commit, w->at.commit, e);

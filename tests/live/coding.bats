@@ -79,6 +79,42 @@ $FINISH
 	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | wc -l) -eq 3 ]]
 }
 
+@test "what became of the branch while a machine was parked is said, and it goes on when that is mended" {
+	repository
+	coder fixer "  after: {kind: wait, on: {signal: look}}
+  look: {kind: tool, command: [grep, two, file], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	rehearse fixer --exit-on-wait
+	local own branch=refs/heads/agent6/machine-fixer record
+	record=$(echo "$SCRATCH"/dir/state/*/machines/fixer/workspace.json)
+	own=$(tip fixer)
+	refused() { # WORDS
+		run rehearse fixer --exit-on-wait
+		echo "$output"
+		[[ $status -eq 2 && $output == *"$1"* ]]
+	}
+	git -C "$WS" update-ref $branch "$(git -C "$WS" -c user.name=op -c user.email=op@host commit-tree -m other main^{tree})"
+	refused "this instance's last commit is ${own:0:12}; move it back (git branch -f agent6/machine-fixer ${own:0:12})"
+	git -C "$WS" branch -f agent6/machine-fixer "${own:0:12}"
+	mv "$record" "$SCRATCH/record"
+	refused "workspace.json of instance fixer, which says what is on its branch, cannot be used; bring it back"
+	: >"$record"
+	refused "workspace.json of instance fixer, which says what is on its branch, cannot be used; bring it back"
+	mv "$SCRATCH/record" "$record"
+	mv "$WS/.git" "$SCRATCH/git"
+	repository
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -q --amend -m another
+	refused "branch agent6/machine-fixer was removed, and cannot be made again behind"
+	rm -rf "$WS/.git"
+	mv "$SCRATCH/git" "$WS/.git"
+	# A branch without a commit is no hindrance: the instance has its own.
+	git -C "$WS" update-ref -d $branch
+	git -C "$WS" symbolic-ref HEAD refs/heads/nowhere
+	(cd "$WS" && AGENT6_STATE_HOME=$SCRATCH/dir/state agent6 machine poke fixer)
+	rehearse fixer
+	[[ $(tip fixer) == "$own" ]]
+}
+
 @test "what tool states write behind the last run state is on the branch; what a failed one writes is not" {
 	repository
 	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo tidy >tidy; sed -i s/two/three/ file'], timeout_secs: 20, on: {ok: spoil, nonzero: bad, timeout: bad}}
