@@ -481,6 +481,7 @@ static unsigned set_up_tools(struct loop *l, bool run)
 		.protect_count = l->task->protect_count,
 		.hide = l->task->hide,
 		.hide_count = l->task->hide_count,
+		.redact = &l->redact,
 		.audit = on_audit,
 		.propose = on_propose,
 		.ctx = l};

@@ -22,6 +22,16 @@ static json_t *commands(const char *workspace, const char *run, bool auto_approv
 		20);
 }
 
+/* 6,553 bytes of a long line are shown, and its last 9,831. */
+static void write_flood(const char *workspace)
+{
+	char path[300];
+	snprintf(path, sizeof(path), "%s/flood", workspace);
+	FILE *f = fopen(path, "w");
+	fprintf(f, "%06545dsk-test-key-0123456789%010000dsk-test-key-0123456789%09823d", 0, 0, 0);
+	fclose(f);
+}
+
 static void prepare(struct kit *k, const char *run, bool auto_approve)
 {
 	snprintf(k->workspace, sizeof(k->workspace), "%s/ws", tap_scratch());
@@ -43,9 +53,10 @@ static void runs(void)
 			{RUN("c", "cat /etc/shadow; cat /proc/1/environ; env"), 0, 0},
 			{RUN("d", "exec 3<>/dev/tcp/127.0.0.1/80"), 0, 0},
 			{RUN("e", "seq 1 200000"), 0, 0}, {RUN("f", "reboot"), 0, 0},
-			{RUN("g", "sudo id"), 0, 0}, {RUN("h", "sleep 60 & exit 3"), 0, 0},
-			{KIT_FINISH, 0, 0}}};
+			{RUN("i", "cat flood"), 0, 0}, {RUN("g", "sudo id"), 0, 0},
+			{RUN("h", "sleep 60 & exit 3"), 0, 0}, {KIT_FINISH, 0, 0}}};
 	prepare(&k, "yes", false);
+	write_flood(k.workspace);
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "a run with commands: %s", kit_reason(&k));
 	has_str(k.requests,
@@ -56,7 +67,9 @@ static void runs(void)
 		"the verify command sees the work");
 	ok(!strstr(k.requests, "root:"), "no file outside is read");
 	is(kit_count(k.requests, "sk-test"), kit_count(k.requests, "POST "),
-		"the key is in the header of each request and in no environment");
+		"the key is in the header of each request, in no environment, and no half of it "
+		"where a text is cut");
+	ok(!strstr(k.requests, "3456789000"), "nor the other half");
 	has_str(k.requests, "Not run (network)", "a connection is not even tried offline");
 	has_str(k.requests, "bytes left out ...]", "a flood is cut");
 	has_str(k.requests, "200000\\n", "and its end is shown");

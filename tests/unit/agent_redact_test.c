@@ -182,6 +182,35 @@ static void numbered(void)
 	redact_done(&r);
 }
 
+/* Wherever it falls, a cut leaves no half of a secret that would not be found. */
+static void cut(void)
+{
+	static const char text[] = "before sesame;open1 API_KEY=q1w2e3 after";
+	struct redact r = {0};
+	bool whole = true;
+	redact_add(&r, "sesame;open1");
+	for (size_t at = 0; at <= strlen(text); at++) {
+		AUTO_BUF seen;
+		buf_init(&seen, CAP_BYTES);
+		size_t head = redact_cut(&r, text, strlen(text), at, false),
+		       tail = redact_cut(&r, text, strlen(text), at, true);
+		redact_text(&r, text, head, &seen, NULL);
+		buf_addc(&seen, '|');
+		redact_text(&r, text + tail, strlen(text) - tail, &seen, NULL);
+		bool kept = head <= at && tail >= at && !strstr(seen.data, "se") &&
+			    !strstr(seen.data, "en1") && !strstr(seen.data, "q1") &&
+			    !strstr(seen.data, "e3");
+		whole = whole && kept;
+		if (!kept)
+			diag("at %zu: %s", at, seen.data);
+	}
+	ok(whole, "at every place");
+	is(redact_cut(&r, text, strlen(text), 10, false), 7, "before it");
+	is(redact_cut(&r, text, strlen(text), 10, true), 19, "behind it");
+	is(redact_cut(&r, text, strlen(text), 3, true), 3, "and where none is, where it was");
+	redact_done(&r);
+}
+
 static void configured(void)
 {
 	static const char key[] = "topsecret/value+1";
@@ -275,6 +304,7 @@ int main(void)
 	labelled();
 	configured();
 	numbered();
+	cut();
 	nested();
 	overlapping();
 	markers();

@@ -1,4 +1,5 @@
 /* The read-only tools: what they show, what they refuse, and that nothing outside is reached. */
+#include "agent/policy/redact.h"
 #include "agent/tools/ignore.h"
 #include "agent/tools/tool.h"
 #include "tests/kit/tap.h"
@@ -241,6 +242,21 @@ static void listing(void)
 		"empty");
 }
 
+/* A secret that is cut is not found any more, and the rest of it would be shown. */
+static void searching_long_lines(void)
+{
+	char line[400];
+	struct redact r = {0};
+	redact_add(&r, "sesame;open1");
+	context.redact = &r;
+	snprintf(line, sizeof(line), "E77%*ssesame;open1%90s\n", 290, "", "");
+	puts_in("long", line);
+	const char *text = call("grep", "{\"pattern\":\"E77\"}", NULL);
+	ok(!strstr(text, "sesa") && strstr(text, " [...]"), "a long line is cut before a secret");
+	context.redact = NULL;
+	redact_done(&r);
+}
+
 static void searching(void)
 {
 	is_str(call("grep", "{\"pattern\":\"E[0-9]+\"}", NULL),
@@ -439,6 +455,7 @@ int main(void)
 	pages();
 	page_ends();
 	searching();
+	searching_long_lines();
 	listing();
 	hiding();
 	hostile_pattern();

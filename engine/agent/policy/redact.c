@@ -262,6 +262,21 @@ int redact_known(const struct redact *r, const char *text, size_t len, struct bu
 	return replace(r, VAGUE_KINDS, (struct place){text, len, 0}, out, tally);
 }
 
+size_t redact_cut(const struct redact *r, const char *text, size_t len, size_t at, bool behind)
+{
+	len = len - at > SECRET_MAX_BYTES ? at + SECRET_MAX_BYTES : len;
+	for (size_t i = at > SECRET_MAX_BYTES ? at - SECRET_MAX_BYTES : 0; i < at; i++) {
+		struct match m;
+		enum redact_kind kind;
+		if (!match_any(r, 0, (struct place){text, len, i}, &m, &kind))
+			continue;
+		/* A value whose name is cut off is not known by itself. */
+		if (i + m.keep + m.secret > at && (behind || i + m.keep < at))
+			return i + m.keep + (behind ? m.secret : 0);
+	}
+	return at;
+}
+
 bool redact_is_marked(const char *text)
 {
 	return strstr(text, REDACT_MARK);

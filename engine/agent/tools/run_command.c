@@ -1,6 +1,7 @@
 #include "agent/tools/jailed.h"
 #include "agent/tools/list.h"
 
+#include "agent/policy/redact.h"
 #include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -18,7 +19,8 @@ static void audit(const struct tool_context *t, const char *type, const json_t *
 }
 
 /* The beginning and, because errors come last, more of the end, cut at line ends. */
-static void add_stream(struct buf *out, const char *name, const struct output *c)
+static void add_stream(
+	const struct tool_context *t, struct buf *out, const char *name, const struct output *c)
 {
 	AUTO_BUF text;
 	buf_init(&text, 4 * JAILED_STREAM_BYTES);
@@ -38,6 +40,8 @@ static void add_stream(struct buf *out, const char *name, const struct output *c
 			    : utf8_cut_start(text.data, text.len, from);
 		size_t shown =
 			stop ? (size_t)(stop + 1 - text.data) : utf8_cut_end(text.data, head);
+		from = redact_cut(t->redact, text.data, text.len, from, true);
+		shown = redact_cut(t->redact, text.data, text.len, shown, false);
 		buf_add(out, text.data, shown);
 		/* What the capture itself dropped is between the two as well. */
 		size_t kept = shown + text.len - from;
@@ -147,8 +151,8 @@ static int execute(
 	bool ok = add_status(out, j.status, timeout_secs);
 	if (!j.out.total && !j.err.total)
 		buf_adds(out, "(no output)\n");
-	add_stream(out, "stdout", &j.out);
-	add_stream(out, "stderr", &j.err);
+	add_stream(t, out, "stdout", &j.out);
+	add_stream(t, out, "stderr", &j.err);
 	explain_missing(out, argv, j.status);
 	report(t, argv, j.status);
 	jailed_done(&j);

@@ -1,5 +1,6 @@
 #include "agent/tools/search.h"
 
+#include "agent/policy/redact.h"
 #include "agent/tools/ignore.h"
 #include "agent/tools/place.h"
 
@@ -52,6 +53,7 @@ static void show_hit(struct walk *w, size_t number, const char *line, size_t len
 	utf8_show(w->out, path);
 	size_t shown = len < LINE_SHOWN_BYTES ? len : LINE_SHOWN_BYTES;
 	shown = shown < len ? utf8_prefix(line, shown) : shown;
+	shown = redact_cut(w->search->tools->redact, line, len, shown, false);
 	buf_addf(w->out, ":%zu: ", number);
 	buf_add(w->out, line, shown);
 	buf_adds(w->out, shown < len ? " [...]\n" : "\n");

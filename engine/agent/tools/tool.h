@@ -19,6 +19,7 @@ enum { TOOL_TEXT_CAP_BYTES = 512 * 1024 };
 /* How commands are run, where they are. Borrowed from the loop. */
 struct launcher;
 struct permits;
+struct redact;
 struct tool_commands {
 	struct launcher *launcher;
 	struct permits *permits;
@@ -43,6 +44,7 @@ struct tool_context {
 	size_t protect_count;
 	const char *const *hide; /* absolute paths no tool may show, nor what is below them */
 	size_t hide_count;
+	const struct redact *redact;          /* what a text must not be cut in the middle of */
 	const struct tool_commands *commands; /* NULL: there are none */
 	tool_audit_fn *audit;
 	tool_propose_fn *propose;
