@@ -25,7 +25,13 @@ static const struct {
 	{"glpat-abcdefghij0123456789", "[REDACTED:token]"},
 	{"npm_" ALNUM36, "[REDACTED:token]"},
 	{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123_-x", "[REDACTED:token]"},
+	{"AKIAQWERTYUIOPASDFGH", "[REDACTED:token]"},
+	{"ghp_qwertyuiopasdfghjklzxcvbnmqwertyuiop", "[REDACTED:token]"},
+	{"npm_qwertyuiopasdfghjklzxcvbnmqwertyuiop", "[REDACTED:token]"},
+	{"glpat-QwertyuiopAsdfghjklz", "[REDACTED:token]"},
 	{"task-abcdefghij0123456789", NULL},
+	{"sk-estimator-doc-link-Fitted", NULL},
+	{"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", NULL},
 	{"sk-learn", NULL},
 	{"pip install sk-something-very-long-but-no-digit", NULL},
 	{"npm_config_cache=/x", NULL},
@@ -47,6 +53,14 @@ static const struct {
 	{"curl -H 'x-api-key: hunter2x'", "curl -H 'x-api-key: [REDACTED:authorization]'"},
 	{"Set-Cookie: sid=31d4d96e407aad42", "Set-Cookie: [REDACTED:authorization]"},
 	{"Authorization: Bearer $TOKEN", NULL},
+	{"curl -u user:hunter2x https://h/", "curl -u user:[REDACTED:authorization] https://h/"},
+	{"curl -s -uuser:hunter2x h", "curl -s -uuser:[REDACTED:authorization] h"},
+	{"+ curl --user 'user:hunter2x' h", "+ curl --user 'user:[REDACTED:authorization]' h"},
+	{"curl --user=user:hunter2x", "curl --user=user:[REDACTED:authorization]"},
+	{"curl -u user:$PASS h", NULL},
+	{"curl -u user h:80", NULL},
+	{"docker run -u 1000:1000 x", NULL},
+	{"curl x\ndocker run -u 1000:1000 x", NULL},
 	{"https://user:hunter2@host/x", "https://user:[REDACTED:url-password]@host/x"},
 	{"postgres://app:s3cr3t@db:5432/x", "postgres://app:[REDACTED:url-password]@db:5432/x"},
 	{"https://glpat-abcdefghij0123456789:x-oauth-basic@host/a",
@@ -211,6 +225,20 @@ static void cut(void)
 	redact_done(&r);
 }
 
+/* As JSON has it: slashes escaped or not, line ends as letters. */
+static void as_json(void)
+{
+	static const char *const forms[] = {
+		"say \\\"a/b\\\"\\nand c", "say \\\"a\\/b\\\"\\nand c", "say \"a/b\"\nand c"};
+	struct redact r = {0};
+	redact_add(&r, "say \"a/b\"\nand c");
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		AUTO_FREE char *got = redacted(&r, forms[i], NULL);
+		is_str(got, "[REDACTED:key]", "%s", forms[i]);
+	}
+	redact_done(&r);
+}
+
 static void configured(void)
 {
 	static const char key[] = "topsecret/value+1";
@@ -303,6 +331,7 @@ int main(void)
 	endless();
 	labelled();
 	configured();
+	as_json();
 	numbered();
 	cut();
 	nested();

@@ -67,11 +67,23 @@ static int add_base64(struct redact *r, const char *secret, size_t len, struct b
 	return 0;
 }
 
+/* As a JSON string holds it. Few encoders escape slashes, too. */
+static int add_json(struct redact *r, const char *secret, const char *escaped, struct buf *b)
+{
+	static const char controls[] = "\n\t\r\b\f", letters[] = "ntrbf";
+	for (const char *c = secret; *c; c++) {
+		const char *control = strchr(controls, *c);
+		if (control)
+			buf_addf(b, "\\%c", letters[control - controls]);
+		else
+			buf_addf(b, strchr(escaped, *c) ? "\\%c" : "%c", *c);
+	}
+	return add_needle(r, b);
+}
+
 static int add_escaped(struct redact *r, const char *secret, struct buf *b)
 {
-	for (const char *c = secret; *c; c++)
-		buf_addf(b, *c == '"' || *c == '\\' || *c == '/' ? "\\%c" : "%c", *c);
-	if (add_needle(r, b))
+	if (add_json(r, secret, "\"\\", b) || add_json(r, secret, "\"\\/", b))
 		return -1;
 	for (const char *c = secret; *c; c++)
 		buf_addf(b, isalnum((unsigned char)*c) || strchr("-_.~", *c) ? "%c" : "%%%02X",

@@ -84,6 +84,11 @@ static bool in_blank(char c)
 	return c == ' ' || c == '\t' || c == '"' || c == '\'';
 }
 
+static bool in_password(char c)
+{
+	return isgraph((unsigned char)c) && !strchr("\"'`<>", c);
+}
+
 static bool is_placeholder(const char *value, size_t len)
 {
 	if (len >= sizeof(REDACT_MARK) - 1 && !memcmp(value, REDACT_MARK, sizeof(REDACT_MARK) - 1))
@@ -92,11 +97,48 @@ static bool is_placeholder(const char *value, size_t len)
 	       !strncmp(value, "...", len < 3 ? len : 3);
 }
 
+enum { LINE_BEFORE_BYTES = 1024 };
+
+/* Whether the line up to the place holds the word `curl`. */
+static bool behind_curl(struct place p)
+{
+	size_t back = p.at < LINE_BEFORE_BYTES ? p.at : LINE_BEFORE_BYTES;
+	const char *from = here(p) - back;
+	const char *end = memrchr(from, '\n', back);
+	from = end ? end + 1 : from;
+	const char *curl = memmem(from, (size_t)(here(p) - from), "curl", 4);
+	return curl && (curl == p.text || !is_word(curl[-1])) && !is_word(curl[4]);
+}
+
+/* curl -u USER:PASSWORD, in each way to write the option. */
+static bool match_curl(struct place p, struct match *out)
+{
+	static const char *const options[] = {"-u", "--user=", "--user "};
+	size_t option = 0;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		if (starts(p, options[i]) && *here(p) == '-' && here(p)[1] == options[i][1])
+			option = strlen(options[i]);
+	if (!option || !behind_curl(p))
+		return false;
+	struct place v = p;
+	v.at += option;
+	v.at += run_of(here(v), left(v), in_blank);
+	size_t user = run_of(here(v), left(v), in_password);
+	const char *colon = memchr(here(v), ':', user);
+	if (!colon)
+		return false;
+	size_t len = (size_t)(here(v) + user - colon) - 1;
+	*out = (struct match){(size_t)(colon + 1 - here(p)), len};
+	return len && !is_placeholder(colon + 1, len);
+}
+
 bool match_header(struct place p, struct match *out)
 {
 	static const char *const names[] = {"authorization:", "proxy-authorization:", "x-api-key:",
 		"api-key:", "cookie:", "set-cookie:"};
 	static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest "};
+	if (at_word(p) && *here(p) == '-' && match_curl(p, out))
+		return true;
 	for (size_t i = 0; at_word(p) && i < ARRAY_LEN(names); i++) {
 		if (!starts(p, names[i]))
 			continue;
@@ -318,6 +360,21 @@ static const struct {
 	{"SG.", 40, 0, in_jwt},
 };
 
+/* Chance leaves the digits out of some keys. Words with dashes between them are names. */
+static bool is_random(const char *tail, size_t len, bool (*in)(char))
+{
+	if (is_uniform(tail, len))
+		return false;
+	if (has_digit(tail, len) || !in('-'))
+		return true;
+	bool lower = false, upper = false;
+	for (size_t i = 0; i < len; i++) {
+		lower = lower || islower((unsigned char)tail[i]);
+		upper = upper || isupper((unsigned char)tail[i]);
+	}
+	return lower && upper && !memchr(tail, '-', len);
+}
+
 static bool match_jwt(struct place p, struct match *out)
 {
 	size_t len = run_of(here(p), left(p), in_jwt), dots = 0;
@@ -346,8 +403,7 @@ bool match_token(struct place p, struct match *out)
 		size_t len = run_of(tail, left(p) - n, shapes[i].in);
 		bool fits = len >= shapes[i].min && (!shapes[i].max || len == shapes[i].max);
 		*out = (struct match){0, n + len};
-		if (fits &&
-			(len > ENDLESS_BYTES || (!is_uniform(tail, len) && has_digit(tail, len))))
+		if (fits && (len > ENDLESS_BYTES || is_random(tail, len, shapes[i].in)))
 			return true;
 	}
 	return false;
