@@ -4,10 +4,9 @@
 #include "agent/dispatch.h"
 #include "agent/emit.h"
 #include "agent/endpoint.h"
-#include "agent/evict.h"
 #include "agent/ledger.h"
 #include "agent/neutral.h"
-#include "agent/summary.h"
+#include "agent/room.h"
 #include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -15,10 +14,10 @@
 #include <stdarg.h>
 
 enum { SYSTEM_CAP_BYTES = 64 * 1024, TURNS_NOTICE = 5, BUDGET_NOTICE_PERCENT = 80 };
-enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024, DIGEST_CAP_BYTES = 8 * 1024 * 1024 };
+enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024 };
 /* The results of a turn, which are not dropped before the model has seen them, may take half of the
  * context: 3.5 bytes make a token. */
-enum { ESTIMATE_TRUSTED_TOKENS = 8192, SCALE_MAX = 4000, RESULTS_BYTES_PER_TOKEN = 2 };
+enum { RESULTS_BYTES_PER_TOKEN = 2 };
 
 struct loop {
 	const struct task *task;
@@ -33,6 +32,7 @@ struct loop {
 	struct dispatch dispatch;
 	struct ledger ledger;
 	struct wire_talk talk;
+	struct room room;
 	json_t *declarations;
 	char *system;
 	int64_t deadline_ms, output_cap;
@@ -41,12 +41,8 @@ struct loop {
 	bool no_more;      /* the provider refused the doubled one */
 	bool told_cut;     /* the model was told to write less */
 	bool told_budget;  /* the model was told that its budget nears its end */
-	int made_room;     /* times, since the provider found the conversation too long */
 	struct usage call; /* of the call in progress, all attempts */
-	/* Tokens of the call in progress as estimated and as counted, and in thousandths what the
-	 * latter were of the former. */
-	int64_t estimate, counted, scale;
-	bool warned; /* of a provider that counts too little */
+	int64_t counted;   /* its input tokens as the last attempt had them; 0: unknown */
 };
 
 static const char system_text[] =
@@ -179,77 +175,6 @@ static int may_call(struct loop *l)
 	return 0;
 }
 
-/* Estimates are corrected by what the provider counted last; never downwards, because a small
- * server that cuts a conversation silently counts what is left of it. */
-static void learn_scale(struct loop *l)
-{
-	if (!l->counted || l->estimate < ESTIMATE_TRUSTED_TOKENS)
-		return;
-	if (l->counted * 2 < l->estimate && !l->warned)
-		emit_notice("the provider counted %lld tokens where about %lld were sent: its "
-			    "context may be smaller than agent.context_tokens says",
-			(long long)l->counted, (long long)l->estimate);
-	l->warned = l->warned || l->counted * 2 < l->estimate;
-	int64_t scale = l->counted * 1000 / l->estimate;
-	l->scale = scale < 1000 ? 1000 : scale > SCALE_MAX ? SCALE_MAX : scale;
-}
-
-static int64_t estimate(const struct loop *l)
-{
-	return evict_estimate(&l->talk) * l->scale / 1000;
-}
-
-/* Whole turns give way to a digest of what was done in them, so that `keep_tokens` are left. */
-static bool compact(struct loop *l, int64_t keep_tokens)
-{
-	struct evict_range r = evict_range(&l->talk, keep_tokens);
-	AUTO_BUF text;
-	buf_init(&text, DIGEST_CAP_BYTES);
-	if (r.from >= r.to)
-		return false;
-	AUTO_FREE char *summary = summary_write(&l->summary, &l->talk, r, l->deadline_ms);
-	buf_addf(&text,
-		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
-			       "done until now:]\n",
-		r.to - r.from);
-	/* About an eighth of the context. */
-	digest_write(&l->dispatch.digest, (size_t)l->task->limits.context_tokens * 7 / 16, &text);
-	if (summary)
-		buf_addf(&text, "[agent6: a summary of them, written by a model:]\n%s\n", summary);
-	char *digest = buf_take(&text, NULL);
-	if (!digest)
-		return false;
-	evict_turns(&l->talk, r, digest);
-	emit_notice("%zu older messages were replaced by a digest%s", r.to - r.from,
-		summary ? " and a summary" : "");
-	return true;
-}
-
-/* Eviction begins at 80 % and frees a quarter, so that the cached prefix then lives for a while.
- * True: it may have cost a call. */
-static bool make_room(struct loop *l)
-{
-	int64_t window = l->task->limits.context_tokens, begin = window * 8 / 10;
-	int64_t before = estimate(l);
-	if (before < begin)
-		return false;
-	int64_t gained = evict_results(&l->talk, window / 4);
-	if (gained)
-		emit_notice(
-			"the conversation (about %lld tokens) nears the limit of %lld; old tool "
-			"results of about %lld tokens were dropped",
-			(long long)before, (long long)window, (long long)gained);
-	return estimate(l) >= begin && compact(l, window * 4 / 10 * 1000 / l->scale);
-}
-
-/* The provider knows better how much is too much. */
-static bool make_more_room(struct loop *l)
-{
-	if (!l->made_room++ && evict_results(&l->talk, INT64_MAX))
-		return true;
-	return l->made_room <= 2 && compact(l, 0);
-}
-
 static int on_quiet(struct loop *l)
 {
 	enum guard_verdict v = guard_turn(&l->dispatch.guard, true);
@@ -364,7 +289,7 @@ static int call_failed(struct loop *l, const struct fault *f)
 		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
 			(long long)l->task->limits.timeout_secs, f->text);
 	case FAULT_CONTEXT:
-		if (make_more_room(l)) {
+		if (room_refused(&l->room)) {
 			emit_notice("%s; what is old was dropped", f->text);
 			return 0;
 		}
@@ -391,8 +316,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 		return call_failed(l, &f);
 	}
 	l->doubled = l->told_cut = false;
-	l->made_room = 0;
-	learn_scale(l);
+	room_answered(&l->room, l->counted);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
 	if (!turn)
 		return end(l, OUTCOME_FAILED, "out of memory");
@@ -405,7 +329,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 
 static int step(struct loop *l)
 {
-	if (may_call(l) || (make_room(l) && may_call(l)))
+	if (may_call(l) || (room_keep(&l->room) && may_call(l)))
 		return -1;
 	int64_t wanted =
 		l->task->limits.max_output_tokens_per_call * (l->doubled && !l->no_more ? 2 : 1);
@@ -421,7 +345,7 @@ static int step(struct loop *l)
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	l->call = USAGE_NONE;
-	l->estimate = evict_estimate(&l->talk);
+	room_sent(&l->room);
 	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, &f);
 	l->out->turns++;
 	report_turn(l, &r, rc ? NULL : &reply.turn);
@@ -533,6 +457,11 @@ static int begin(struct loop *l, struct err *e)
 		.deadline_ms = l->deadline_ms,
 		.results_bytes = (size_t)t->limits.context_tokens * RESULTS_BYTES_PER_TOKEN,
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
+	l->room = (struct room){.talk = &l->talk,
+		.digest = &l->dispatch.digest,
+		.summary = &l->summary,
+		.context_tokens = t->limits.context_tokens,
+		.deadline_ms = l->deadline_ms};
 	l->declarations = tool_declarations(l->dispatch.mode);
 	json_array_append_new(l->declarations, finish_declaration(t->result));
 	l->system = system_for(l, run);
@@ -552,7 +481,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	struct err *e)
 {
 	*out = (struct loop_result){.outcome = OUTCOME_FAILED};
-	struct loop l = {.task = task, .world = world, .out = out, .scale = 1000};
+	struct loop l = {.task = task, .world = world, .out = out};
 	int rc = begin(&l, e);
 	while (!rc && !step(&l))
 		;
