@@ -175,15 +175,20 @@ static int may_call(struct loop *l)
 	return 0;
 }
 
-static int on_quiet(struct loop *l)
+/* A turn without a call. One that says nothing cannot go back, Mistral and Anthropic refuse it, and
+ * a text behind results invites the next: what it is told stands in the newest text instead. */
+static int on_quiet(struct loop *l, bool silent)
 {
 	enum guard_verdict v = guard_turn(&l->dispatch.guard, true);
 	if (v == GUARD_STOP)
 		return end(l, OUTCOME_FAILED,
 			"no progress: the model stopped without calling finish_run");
+	const char *text = v == GUARD_WARN ? quiet_text : go_on_text;
+	if (silent)
+		return tell(l, "%s", text);
 	struct wire_turn *say = wire_talk_add(&l->talk, WIRE_USER);
 	if (say)
-		say->text = strdup(v == GUARD_WARN ? quiet_text : go_on_text);
+		say->text = strdup(text);
 	if (!say || !say->text)
 		return end(l, OUTCOME_FAILED, "out of memory");
 	keep(l, say);
@@ -317,6 +322,8 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 	}
 	l->doubled = l->told_cut = false;
 	room_answered(&l->room, l->counted);
+	if (!*reply->turn.raw)
+		return on_quiet(l, true);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
 	if (!turn)
 		return end(l, OUTCOME_FAILED, "out of memory");
@@ -324,7 +331,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 	reply->turn = (struct wire_turn){0};
 	if (turn->call_count)
 		return on_calls(l, l->talk.count - 1);
-	return reply->stop == WIRE_STOP_PAUSE ? on_pause(l) : on_quiet(l);
+	return reply->stop == WIRE_STOP_PAUSE ? on_pause(l) : on_quiet(l, false);
 }
 
 static int step(struct loop *l)

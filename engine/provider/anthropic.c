@@ -84,7 +84,7 @@ static bool write_said(struct buf *out, const struct wire_turn *t, bool with_tho
 {
 	AUTO_FREE char *without = with_thoughts ? NULL : thoughtless(t->raw);
 	const char *content = with_thoughts ? t->raw : without;
-	if (!content || !strcmp(content, "[]"))
+	if (!content)
 		return false;
 	buf_addf(out, "{\"role\":\"assistant\",\"content\":%s}", content);
 	return true;
@@ -364,11 +364,6 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 	return 0;
 }
 
-static bool is_blank(const struct buf *b)
-{
-	return !b->len || strspn(b->data, " \t\r\n") == b->len;
-}
-
 /* The member that deltas have grown, by kind; everything else is written as it was announced. */
 static bool write_grown(struct buf *out, const struct block *b, const char *key)
 {
@@ -413,7 +408,7 @@ static void write_block(struct buf *out, struct block *b)
 
 static bool is_said(const struct block *b)
 {
-	return b->skeleton && (b->kind != BLOCK_TEXT || !is_blank(&b->text));
+	return b->skeleton && (b->kind != BLOCK_TEXT || !stream_is_blank(&b->text));
 }
 
 /* Blocks up to the last that is more than a thought: no message may end with one. */
@@ -432,6 +427,8 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	size_t count = said_count(s);
 	if (stream_settle_calls(s))
 		return -1;
+	if (!count)
+		return buf_adds(raw, "");
 	buf_addc(raw, '[');
 	for (size_t i = 0; i < count; i++) {
 		struct block *b = &s->blocks[i];

@@ -355,11 +355,13 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	drop_nameless(s);
 	if (stream_settle_calls(s))
 		return -1;
-	size_t calls = 0;
-	const struct buf *text = s->block_count ? &s->blocks[0].text : NULL;
+	static const struct buf nothing;
+	const struct buf *text = s->block_count ? &s->blocks[0].text : &nothing;
 	buf_adds(raw, "{\"role\":\"assistant\",\"content\":");
-	stream_quote(raw, text && text->len ? text->data : "", text ? text->len : 0);
+	stream_quote(raw, text->len ? text->data : "", text->len);
+	size_t calls = 0, plain = raw->len;
 	thoughts_write(s, raw);
+	bool said = raw->len > plain || !stream_is_blank(text);
 	for (size_t i = 1; i < s->block_count; i++) {
 		const struct block *b = &s->blocks[i];
 		if (b->kind != BLOCK_CALL || !b->skeleton)
@@ -373,7 +375,9 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	}
 	if (calls && s->stop == WIRE_STOP_END)
 		s->stop = WIRE_STOP_TOOLS;
-	return buf_adds(raw, calls ? "]}" : "}");
+	if (!calls && !said)
+		buf_clear(raw);
+	return buf_adds(raw, calls ? "]}" : said ? "}" : "");
 }
 
 /* DeepSeek and Kimi want the member back also where they sent none. */

@@ -219,6 +219,11 @@ void stream_metered(struct wire_stream *s)
 	u->known = s->input_known && s->output_known && (u->input || !u->output);
 }
 
+bool stream_is_blank(const struct buf *text)
+{
+	return !text->len || strspn(text->data, " \t\r\n") == text->len;
+}
+
 bool stream_learn(bool *quirk)
 {
 	bool fresh = !*quirk;

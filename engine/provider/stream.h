@@ -62,6 +62,8 @@ void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
 bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known);
 /* Sets usage.known from its halves. */
 void stream_metered(struct wire_stream *s);
+/* Whether a text says nothing. */
+bool stream_is_blank(const struct buf *text);
 /* Sets a quirk; whether it was not yet. */
 bool stream_learn(bool *quirk);
 #endif

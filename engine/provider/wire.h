@@ -30,7 +30,7 @@ struct wire_result {
 struct wire_turn {
 	enum wire_role role;
 	char *text; /* USER: what is said; ASSISTANT: its plain text, never NULL */
-	char *raw;  /* ASSISTANT: the format's own content */
+	char *raw;  /* ASSISTANT: the format's own content; "": nothing that could go back */
 	struct wire_call *calls;
 	struct wire_result *results;
 	size_t call_count, result_count;
@@ -92,7 +92,8 @@ struct wire_format {
 	/* One event's data; one whole body of a server that does not stream. */
 	int (*event)(struct wire_stream *s, const char *data, size_t len, struct fault *f);
 	int (*message)(struct wire_stream *s, const json_t *body, struct fault *f);
-	/* Fills turn.raw from the collected blocks, or for a call that no model made. */
+	/* Fills turn.raw from the collected blocks (nothing, where nothing was said), or for a call
+	 * that no model made. */
 	int (*finish)(struct wire_stream *s, struct buf *raw);
 	int (*made_up)(const struct wire_call *call, struct buf *raw);
 	/* Whether a refusal of the request with this text is cured by a quirk not yet set, which is

@@ -55,6 +55,17 @@ static void openai_quirks(void)
 		"once they were refused");
 }
 
+/* An answer of nothing: Mistral and Anthropic do not take it back. */
+static void silent(const char *format, const char *list, const char *nothing, const char *finish)
+{
+	AUTO_KIT k = {.format = format, .replies = {{list, 0, 0}, {nothing, 0, 0}, {finish, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "%s: a model that says nothing is asked on", format);
+	is(kit_count(k.requests, "\"role\":\"assistant\""), 2, "its nothing is not sent back");
+	has_str(k.requests, "\\n[agent6: Go on with the task.", "and it hears so in the results");
+	is(kit_count(k.requests, "\"role\":\"user\",\"content\":\"Go on"), 0, "not behind them");
+}
+
 /* Where a call goes, by what base_url says. */
 static void paths(void)
 {
@@ -147,6 +158,12 @@ static void unnamed_stream(void)
 int main(void)
 {
 	openai_quirks();
+	silent("openai", OPENAI_LIST,
+		KIT_STREAM "data: {\"choices\":[{\"delta\":{\"content\":\"\\n\"},"
+			   "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		OPENAI_FINISH);
+	silent("anthropic", KIT_TURN("list_dir", "{\"path\":\".\"}"),
+		KIT_STREAM KIT_BEGIN KIT_END("end_turn"), KIT_FINISH);
 	paths();
 	one_connection();
 	closed_just_then(10);
