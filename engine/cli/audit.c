@@ -139,7 +139,10 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 	if (r.torn_bytes)
 		fprintf(stderr, "agent6: the last line is unfinished (%" PRId64 " bytes)\n",
 			r.torn_bytes);
-	if (call_has(c, "verify"))
+	if (call_has(c, "verify") && f->json)
+		printf("{\"files\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"ok\":true}\n", r.files,
+			r.lines);
+	else if (call_has(c, "verify"))
 		printf("%s: lines %" PRIu64 ", files %" PRIu64 ", the chain is whole\n", path,
 			r.lines, r.files);
 	return EXIT_OK;
@@ -164,7 +167,7 @@ static const struct verb_option options[] = {
 	{"type", "TYPE", "only lines of this type", false},
 	{"id", "ID", "only lines of this instance", false},
 	{"verify", NULL, "print no lines, only whether the chain is whole", false},
-	{"json", NULL, "print the lines as they are in the file", false},
+	{"json", NULL, "print the lines as they are in the file, or one JSON object with --verify", false},
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_audit = {.path = "audit",

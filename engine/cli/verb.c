@@ -183,6 +183,8 @@ static int give(struct call *c, const struct verb_option *o, const char *value, 
 		return err_set(e, "more than %d options", CALL_OPTIONS_MAX);
 	if (o->value && strchr(o->value, '|') && !is_choice(o->value, value))
 		return err_set(e, "--%s takes %s, not '%s'", o->name, o->value, value);
+	if (o->value && !*value && strcmp(o->value, "TEXT") != 0)
+		return err_set(e, "--%s %s: the value is empty", o->name, o->value);
 	c->given[c->given_count].option = o;
 	c->given[c->given_count++].value = value;
 	return 0;

@@ -262,7 +262,8 @@ static void read_directory(
 	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
 		char path[4200];
 		snprintf(path, sizeof(path), "%s/config.%s", dir, suffixes[i]);
-		bool there = !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
+		struct stat st; /* a link to nowhere is no missing file: somebody put it there */
+		bool there = !lstat(path, &st);
 		if (!there && (found || errno == ENOENT))
 			continue;
 		if (found) {

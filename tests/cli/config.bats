@@ -197,6 +197,13 @@ setup() {
 	[[ $(limits '.properties.sandbox.properties.limits.properties | del(.output_kb)' config) == "$(limits .properties.limits.properties policy)" ]]
 }
 
+@test "a link to a file that is not there is no missing configuration" {
+	mkdir -p "$SCRATCH/config/agent6"
+	ln -s "$SCRATCH/unmounted/config.yaml" "$file"
+	run -2 --separate-stderr agent6 config get sandbox.run_commands
+	[[ $stderr == *"config.yaml: error[config-file]: cannot open "*"No such file"* ]]
+}
+
 @test "check config: a directory that cannot be looked into is one error" {
 	mkdir -p "$SCRATCH/shut"
 	chmod 700 "$SCRATCH/shut"

@@ -101,6 +101,16 @@ load ../kit/common
 	[[ $stderr == *"two dashes"* ]]
 }
 
+@test "a value that is empty is none: an unset variable switches nothing off" {
+	local option
+	for option in --config --digest --allowed-signers --record --params --id; do
+		run -2 --separate-stderr agent6 machine run hello "$option" ''
+		[[ $stderr == "agent6: $option "*": the value is empty" ]]
+	done
+	run -2 --separate-stderr agent6 check redact --as=
+	[[ $stderr == "agent6: --as takes command|file, not ''" ]]
+}
+
 @test "-- ends options" {
 	cd "$SCRATCH"
 	run --separate-stderr agent6 machine check -- --strict

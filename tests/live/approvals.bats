@@ -89,6 +89,8 @@ on_branch() { # FILE
 	[[ $(trail 'select(.t == "executed") | .exit') == 0 ]]
 	run -0 agent6 audit --verify
 	[[ $output == *"lines 4, files 1, the chain is whole"* ]]
+	run -0 agent6 audit --verify --json
+	[[ $output == '{"files":1,"lines":4,"ok":true}' ]]
 	[[ ! -e $(instance coder)/question.json ]]
 }
 
