@@ -167,7 +167,8 @@ static const struct verb_option options[] = {
 	{"type", "TYPE", "only lines of this type", false},
 	{"id", "ID", "only lines of this instance", false},
 	{"verify", NULL, "print no lines, only whether the chain is whole", false},
-	{"json", NULL, "print the lines as they are in the file, or one JSON object with --verify", false},
+	{"json", NULL, "print the lines as they are in the file, or one JSON object with --verify",
+		false},
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_audit = {.path = "audit",
