@@ -33,29 +33,29 @@ void arena_done(struct arena *a)
 }
 
 /* Large blocks are mapped, on huge pages where the system has them: a page fault for every 4 KiB
- * would cost more than what is done with them. */
-static struct arena_block *block_map(size_t size)
+ * would cost more than what is done with them. Such
+ * pages are whole: what the first piece leaves of the last one is for those behind it. */
+static struct arena_block *block_map(size_t bytes)
 {
-	size_t mapped = sizeof(struct arena_block) + size;
+	size_t whole = (sizeof(struct arena_block) + bytes - 1) / MAPPED_BYTES + 1;
+	size_t mapped = whole * MAPPED_BYTES;
 	void *p = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	madvise(p, mapped, MADV_HUGEPAGE);
 	struct arena_block *b = p;
 	b->mapped_bytes = mapped;
-	b->size = size;
+	b->size = mapped - sizeof(*b);
 	return b;
 }
 
 static struct arena_block *block_new(const struct arena *a, size_t bytes)
 {
 	struct arena_block *b = NULL;
-	if (bytes > SIZE_MAX - sizeof(*b))
+	if (bytes > SIZE_MAX / 2)
 		return NULL;
-	if (bytes >= LARGE_BYTES)
+	if (bytes >= LARGE_BYTES || (bytes <= BLOCK_BYTES / 4 && a->used_bytes >= LARGE_BYTES))
 		return block_map(bytes);
-	if (bytes <= BLOCK_BYTES / 4 && a->used_bytes >= LARGE_BYTES)
-		return block_map(MAPPED_BYTES - sizeof(*b));
 	size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 	b = calloc(1, sizeof(*b) + size);
 	if (b)
@@ -70,8 +70,8 @@ static struct arena_block *arena_grow(struct arena *a, size_t bytes)
 		fputs("agent6: out of memory\n", stderr);
 		abort();
 	}
-	/* A large block goes behind the current one, which may still have room. */
-	if (a->blocks && bytes > BLOCK_BYTES / 4) {
+	/* The one with more room to spare is the current one. */
+	if (a->blocks && b->size - bytes < a->blocks->size - a->blocks->used) {
 		b->next = a->blocks->next;
 		a->blocks->next = b;
 	} else {

@@ -75,6 +75,23 @@ static void test_arena(void)
 	is(a.used_bytes, 0, "released");
 }
 
+/* Mapped memory comes in whole huge pages. */
+static void test_arena_rest(void)
+{
+	enum { LARGE = 5 << 20, MAPPED = 8 << 20 };
+	struct arena a;
+	arena_init(&a);
+	arena_copy(&a, "one", 3);
+	char *large = arena_alloc(&a, LARGE), *behind = arena_alloc(&a, 100);
+	ok(behind >= large + LARGE && behind < large + MAPPED,
+		"what a large piece leaves of its pages is used");
+	char *whole = arena_alloc(&a, MAPPED - 4096), *more = arena_alloc(&a, 5000);
+	ok(more > behind && more < large + MAPPED, "and not given up for less");
+	memset(whole, 0xdd, MAPPED - 4096);
+	memset(more, 0xee, 5000);
+	arena_done(&a);
+}
+
 static void test_err(void)
 {
 	struct err e = ERR_NONE;
@@ -120,6 +137,7 @@ int main(void)
 {
 	test_buf();
 	test_arena();
+	test_arena_rest();
 	test_err();
 	test_own();
 	return tap_done();
