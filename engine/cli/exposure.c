@@ -95,17 +95,22 @@ static json_t *whole(struct opt_int asked, int64_t otherwise)
 	return value < 0 ? json_null() : json_integer((json_int_t)value);
 }
 
+static json_t *amount(struct opt_float usd)
+{
+	return usd.present ? json_real(usd.value) : json_null();
+}
+
 static json_t *agent_limits(const struct state *s, const struct config *config)
 {
 	const struct agent_state *a = &s->agent;
 	int64_t turns = a->mode == MODE_RUN ? config->agent.max_iterations_run
 					    : config->agent.max_iterations;
-	const struct opt_float *usd = a->max_usd.present ? &a->max_usd : &a->best_effort_usd;
-	return json_pack("{s:I, s:o, s:o, s:o, s:o}", "timeout_secs", (json_int_t)s->timeout_secs,
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "timeout_secs", (json_int_t)s->timeout_secs,
 		"turns", whole(a->max_iterations, turns), "input_tokens",
 		whole(a->max_input_tokens, config->budget.max_input_tokens), "output_tokens",
 		whole(a->max_output_tokens, config->budget.max_output_tokens), "usd",
-		usd->present ? json_real(usd->value) : json_null());
+		amount(a->max_usd), EXPOSURE_BEST_EFFORT, amount(a->best_effort_usd),
+		"unmetered_tokens", whole(a->max_tokens_fallback, -1));
 }
 
 static json_t *agent_does(const struct agent_state *a)
@@ -125,9 +130,11 @@ static json_t *agent_egress(const struct state *s, const struct config *config)
 	const struct config_provider *p = plan_provider(config, s, &model);
 	const struct config_list *more = &config->sandbox.allow_urls;
 	json_t *list = texts(more->items, more->count);
-	const char *name = s->agent.provider ? s->agent.provider : "of the operator's choice";
+	const char *name = s->agent.provider ? s->agent.provider : config->models.worker.provider;
 	json_array_insert_new(list, 0,
-		p ? json_string(p->endpoint) : json_sprintf("provider %s (not configured)", name));
+		p ? json_string(p->endpoint)
+		  : json_sprintf("provider %s (not configured)",
+			    name ? name : "of the operator's choice"));
 	const struct config_provider *by = plan_reviewer(config, &model);
 	if (by && (!p || strcmp(by->endpoint, p->endpoint) != 0))
 		json_array_append_new(list, json_string(by->endpoint));
@@ -241,6 +248,14 @@ static json_t *refusals_of(const struct machine *m, const struct confine *c)
 	return out;
 }
 
+/* What the whole machine may cost: its own limit, or the configuration's where that is less. */
+static json_t *most_usd(const struct machine *m, const struct config *config)
+{
+	double most = (double)config->budget.max_microusd / 1e6;
+	bool own = m->max_usd.present && (most < 0 || m->max_usd.value <= most);
+	return own || most < 0 ? amount(m->max_usd) : json_real(most);
+}
+
 json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace)
 {
 	/* The data directory's name does not matter: it is taken out again. */
@@ -257,10 +272,7 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 		else if (s->kind == KIND_AGENT)
 			json_array_append_new(states, agent_exposure(s, &c));
 	}
-	json_t *usd = m->max_usd.present           ? json_real(m->max_usd.value)
-		      : m->best_effort_usd.present ? json_real(m->best_effort_usd.value)
-						   : json_null();
-	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o}, s:o}", "machine", m->name, "states", states,
+	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", m->name, "states", states,
 		"union", union_of(states), "limits", "transitions", (json_int_t)m->max_transitions,
-		"usd", usd, "refusals", refusals_of(m, &c));
+		"usd", most_usd(m, config), EXPOSURE_BEST_EFFORT, amount(m->best_effort_usd), "refusals", refusals_of(m, &c));
 }

@@ -15,6 +15,9 @@
 /* The one item of a set "egress" that has no bounds. */
 #define EXPOSURE_ANY_HOST "any host"
 
+/* The limit that binds only where spend can be measured, beside "usd", which always does. */
+#define EXPOSURE_BEST_EFFORT "best_effort_usd"
+
 /* {"machine", "states": [...], "union": {"workspace", "reads", ...}, "limits": {...}}; states that
  * touch nothing (branch, wait, terminal) are left out. New reference. */
 json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace);

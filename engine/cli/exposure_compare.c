@@ -33,12 +33,14 @@ static bool host_within(const char *host, const char *wide)
 }
 
 /* A path is in no other: what lies below may be a link that leads elsewhere. */
-static bool holds(const char *name, const json_t *set, const json_t *item)
+static bool holds(const char *name, const json_t *sets, const json_t *item)
 {
 	size_t i;
 	json_t *other;
 	bool hosts = !strcmp(name, "egress");
-	json_array_foreach (set, i, other)
+	if (!strcmp(name, "reads") && holds("writes", sets, item))
+		return true; /* who may write a place may read it */
+	json_array_foreach (json_object_get(sets, name), i, other)
 		if (json_equal(other, item) ||
 			(hosts && host_within(json_string_value(item), json_string_value(other))))
 			return true;
@@ -50,7 +52,7 @@ static void tell_missing(
 {
 	size_t i;
 	json_t *item;
-	json_array_foreach (from, i, item) {
+	json_array_foreach (json_object_get(from, name), i, item) {
 		char what[600];
 		if (holds(name, in, item))
 			continue;
@@ -65,9 +67,8 @@ static void compare_sets(struct comparing *c, const json_t *old, const json_t *n
 	const char *name;
 	json_t *set;
 	json_object_foreach ((json_t *)(uintptr_t)now, name, set) {
-		const json_t *before = json_object_get(old, name);
-		tell_missing(c, name, set, before, true);
-		tell_missing(c, name, before, set, false);
+		tell_missing(c, name, now, old, true);
+		tell_missing(c, name, old, now, false);
 	}
 }
 
@@ -85,14 +86,24 @@ static void compare_ranks(struct comparing *c, const json_t *old, const json_t *
 	}
 }
 
+/* What always binds also binds where spend can be measured. */
+static const json_t *limit_of(const json_t *limits, const char *name)
+{
+	const json_t *own = json_object_get(limits, name);
+	return json_is_null(own) && !strcmp(name, EXPOSURE_BEST_EFFORT)
+		       ? json_object_get(limits, "usd")
+		       : own;
+}
+
 static void compare_limits(struct comparing *c, const json_t *old, const json_t *now)
 {
 	const char *name;
-	json_t *limit;
-	json_object_foreach ((json_t *)(uintptr_t)now, name, limit) {
-		const json_t *before = json_object_get(old, name);
+	json_t *own;
+	json_object_foreach ((json_t *)(uintptr_t)now, name, own) {
+		const json_t *before = limit_of(old, name), *limit = limit_of(now, name);
 		char what[160], was[32] = "unlimited", is[32] = "unlimited";
-		if (!before || json_equal(before, limit))
+		bool same = json_equal(json_object_get(old, name), own);
+		if (!before || same || json_equal(before, limit))
 			continue;
 		if (!json_is_null(before))
 			snprintf(was, sizeof(was), "%.12g", json_number_value(before));

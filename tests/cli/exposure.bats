@@ -84,7 +84,7 @@ against() {
 	for change in 's/workspace: read/workspace: write/' 's/memory_mb: 100/memory_mb: 200/' \
 		's/timeout_secs: 10/timeout_secs: 20/' 's/MODE: fast/MODE: fast, MORE: yes/' \
 		's/workspace: read/allow_network: allow/' 's/max_transitions: 10/max_transitions: 11/' \
-		's/, max_usd: 1.0//'; do
+		's/, max_usd: 1.0//' 's/max_usd: 1.0/best_effort_usd_limit: 1.0/'; do
 		sed "$change" ../old/machine.yaml >../new/machine.yaml
 		against
 		echo "$change"
@@ -114,6 +114,13 @@ against() {
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"note[confinement-narrowed]: fetch: workspace was read and is none"* ]]
 	[[ $stderr == *"limit memory_mb was 100 and is 50"* ]]
+	sed -i 's/max_usd: 1.0/best_effort_usd_limit: 2.0/; s/env: .*/writes: [\/srv\/a]/' ../old/machine.yaml
+	sed 's/best_effort_usd_limit: 2.0/max_usd: 2.0/; s/writes:/reads:/' ../old/machine.yaml >../new/machine.yaml
+	against
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"limit usd was unlimited and is 2"*"fetch: writes no longer include /srv/a"* ]]
+	run -4 --separate-stderr agent6 machine check ../old --against ../new
+	[[ $stderr == *"limit usd was 2 and is unlimited"*"fetch: writes now include /srv/a"* && $stderr != *narrowed* ]]
 }
 
 @test "--against: fewer of the hosts that could be reached are a narrowing, however they are written" {
@@ -174,7 +181,16 @@ against() {
 	jq -e 'map(.states[0].sets.egress) == [["one.example.org:443"], ["two.example.org:443"]]' <<<"$output"
 	run -4 --separate-stderr agent6 machine check --config two.yaml chooses --against plain
 	[[ $stderr == *"two.example.org:443"* ]]
+	# Where nobody has configured a provider, as in a pipeline, its name stands for it.
+	run -4 --separate-stderr agent6 machine check chooses --against plain
+	[[ $stderr == *"egress now include provider two (not configured)"* ]]
 	sed -i '$d' chooses/machine.yaml
+	cp -r chooses spends
+	sed -i 's/timeout_secs:/max_tokens_fallback: 100\n    &/' chooses/machine.yaml
+	printf 'config: {budget: {max_usd: 0.05}}\n' >>chooses/machine.yaml
+	run -4 --separate-stderr agent6 machine check spends --against chooses
+	[[ $stderr == *"the machine: limit usd was 0.05 and is 0.1"*"limit unmetered_tokens was 100 and is unlimited"* ]]
+	cp plain/machine.yaml chooses
 	printf 'config: {agent: {max_iterations: 10}}\n' >>chooses/machine.yaml
 	run -2 --separate-stderr agent6 machine check --report --config two.yaml chooses plain
 	[[ $stderr == *"chooses/machine.yaml:"*"error[config-only-lower]"* ]]
