@@ -175,6 +175,28 @@ check_identity() {
 	done
 }
 
+@test "where a file system cannot map ids, root's command is refused, or root by the operator's word" {
+	need_root
+	mkdir "$SCRATCH/ram"
+	run jail "read=[\"$SCRATCH/ram\"]" -- true
+	[[ $status -eq 0 && $(status .layers.idmap) == true ]]
+	on_ramfs() { # FIELDS... -- CMD...: with one at $SCRATCH/ram
+		policy "$@" >"$SCRATCH/policy.json"
+		run unshare --mount --propagation private sh -c 'mount -t ramfs none "$1" && echo it is there >"$1/file" &&
+			exec "$2" --policy "$3" --status-fd 7' sh "$SCRATCH/ram" "$AGENT6_BIN/agent6-jail" "$SCRATCH/policy.json" \
+			7>"$SCRATCH/status"
+	}
+	# What is only read may stay as others see it.
+	on_ramfs "read=[\"$SCRATCH/ram\"]" -- cat "$SCRATCH/ram/file"
+	[[ $status -eq 0 && $output == "it is there" && $(status .layers.uid) == mapped ]]
+	on_ramfs "write=[\"$SCRATCH/ram\"]" -- touch "$WS/made"
+	[[ $status -eq 125 && ! -e $WS/made && $(status '"\(.stage) \(.layers.idmap)"') == "grants false" ]]
+	[[ $output == *"cannot map ids"*"allow_root_jail"* ]]
+	on_ramfs "write=[\"$SCRATCH/ram\"]" allow_root_jail=true -- sh -c 'touch "$0/made" "$1/made"; stat -c %u "$0/made"' \
+		"$SCRATCH/ram" "$WS"
+	[[ $status -eq 0 && -e $WS/made && $(status '"\(.layers.uid) \(.layers.idmap)"') == "root false" ]]
+}
+
 @test "read grants are read-only and cannot be executed" {
 	mkdir "$SCRATCH/lib"
 	printf '#!/bin/sh\necho ran\n' >"$SCRATCH/lib/tool"
@@ -268,6 +290,12 @@ check_identity() {
 	[[ $status -eq 0 && $output == "read by a shell" ]]
 	run jail "env={\"PATH\":\":/usr/bin\"}" -- bare
 	[[ $status -eq 0 && $output == decoy ]]
+	# What may not be executed is passed over, and is the reason where there is nothing else.
+	chmod 644 "$WS/bin/bare"
+	run jail "env={\"PATH\":\"$(printf '/a%.0s' {1..3000}):$WS/bin:$WS\"}" -- bare
+	[[ $status -eq 0 && $output == decoy ]]
+	run jail "env={\"PATH\":\"$WS/bin:/nowhere\"}" -- bare
+	[[ $status -eq 126 && $output == *"cannot run bare: Permission denied"* ]]
 	chmod 644 "$WS/script"
 	run jail -- ./script read
 	[[ $status -eq 126 && $output == *"cannot run ./script: Permission denied"* ]]

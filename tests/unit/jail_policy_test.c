@@ -237,19 +237,40 @@ static void test_hidden(void)
 	layout_done(&l);
 }
 
+/* What is asked for and cannot be given is refused by name, not left out. */
+static void refuse_layout(const char *more, const char *why)
+{
+	AUTO_POLICY p;
+	static struct layout l;
+	struct err e = ERR_NONE;
+	decode_layout(tap_scratch(), more, &p, &l, &e);
+	has_str(e.text, why, "not granted: %s", more);
+	layout_done(&l);
+}
+
 static void test_layout_refusals(void)
 {
-	static const char *const bad[] = {",\"read\":[\"/proc\"]", ",\"read\":[\"/dev/shm\"]",
-		",\"read\":[\"/sys/fs\"]", ",\"write\":[\"/tmp\"]", ",\"read\":[\"/etc\"]",
-		",\"write\":[\"/usr\"]", ",\"read\":[\"/run\"]"};
-	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		AUTO_POLICY p;
-		static struct layout l;
-		struct err e = ERR_NONE;
-		decode_layout(tap_scratch(), bad[i], &p, &l, &e);
-		ok(e.text[0], "not granted: %s", bad[i]);
-		layout_done(&l);
+	static const char *const bad[][2] = {{",\"read\":[\"/proc\"]", "/proc cannot be granted"},
+		{",\"read\":[\"/dev/shm\"]", "/dev/shm cannot be granted"},
+		{",\"read\":[\"/sys/fs\"]", "/sys/fs cannot be granted"},
+		{",\"write\":[\"/tmp\"]", "/tmp cannot be granted as a whole"},
+		{",\"read\":[\"/etc\"]", "/etc cannot be granted as a whole"},
+		{",\"read\":[\"/run\"]", "/run cannot be granted as a whole"},
+		{",\"write\":[\"/usr\"]", "/usr cannot be writable"},
+		{",\"protect\":[\"/srv/a\"],\"write\":[\"/srv/a/b\"]",
+			"/srv/a is protected and /srv/a/b is writable inside it"}};
+	static const char *const held[] = {"protect", "hide"};
+	AUTO_FREE char *link = in(tap_scratch(), "/link");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		refuse_layout(bad[i][0], bad[i][1]);
+	if (symlink("elsewhere", link))
+		bail("cannot make a link");
+	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
+		char more[4200];
+		snprintf(more, sizeof(more), ",\"%s\":[\"%s\"]", held[i], link);
+		refuse_layout(more, "/link is a symbolic link");
 	}
+	unlink(link);
 }
 
 int main(void)
