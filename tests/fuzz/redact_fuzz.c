@@ -1,6 +1,6 @@
 /*
  * Any text with secrets in it: nothing of a secret that is known is left, wherever something begins
- * or ends that only looks like one, and what is put in its place is bounded.
+ * or ends that only looks like one, or the text is cut, and what is put in its place is bounded.
  *
  * The secrets alone are made of Q, J and Z, which no placeholder has and which are taken out of the
  * input; what is common in texts stands between them. A byte above 0x7f puts one there.
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CAP_BYTES = 4 * 1024 * 1024, TEXT_BYTES = 64 * 1024, GROWTH = 5 };
+enum { CAP_BYTES = 4 * 1024 * 1024, TEXT_BYTES = 64 * 1024, GROWTH = 5, CUTS = 7 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -26,6 +26,28 @@ static void build(const uint8_t *data, size_t len, struct buf *text)
 	}
 }
 
+/* The alphabet is the secrets' own. */
+static bool is_clean(const struct buf *out)
+{
+	for (size_t i = 0; i < out->len; i++)
+		if (memchr("QJZ", out->data[i], 3))
+			return false;
+	return true;
+}
+
+static void check_cut(const struct redact *r, const struct buf *text, size_t at)
+{
+	struct buf out;
+	buf_init(&out, CAP_BYTES);
+	size_t head = redact_cut(r, text->data, text->len, at, false),
+	       tail = redact_cut(r, text->data, text->len, at, true);
+	if (head > at || tail < at || tail > text->len ||
+		redact_text(r, text->data, head, &out, NULL) ||
+		redact_text(r, text->data + tail, text->len - tail, &out, NULL) || !is_clean(&out))
+		abort();
+	buf_done(&out);
+}
+
 static void check(const struct redact *r, redact_fn *how, const struct buf *text)
 {
 	struct redact_tally tally = {0};
@@ -35,9 +57,8 @@ static void check(const struct redact *r, redact_fn *how, const struct buf *text
 		abort();
 	if (out.len > GROWTH * text->len)
 		abort();
-	for (size_t i = 0; i < out.len; i++)
-		if (memchr("QJZ", out.data[i], 3))
-			abort();
+	if (!is_clean(&out))
+		abort();
 	size_t found = 0;
 	for (size_t i = 0; i < REDACT_KIND_COUNT; i++)
 		found += tally.of[i];
@@ -61,6 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 	check(&r, redact_text, &text);
 	check(&r, redact_known, &text);
+	for (size_t i = 0; i < CUTS; i++)
+		check_cut(&r, &text, i * text.len / CUTS);
 	redact_done(&r);
 	buf_done(&text);
 	return 0;

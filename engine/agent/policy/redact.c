@@ -274,18 +274,29 @@ int redact_known(const struct redact *r, const char *text, size_t len, struct bu
 	return replace(r, VAGUE_KINDS, (struct place){text, len, 0}, out, tally);
 }
 
+/* The secret across `at`, or several where one begins in another, with the words that make one of
+ * it. from == to: nothing. */
+static struct span across(const struct redact *r, struct place p, size_t at)
+{
+	struct span s = {0};
+	p.at = at > SECRET_MAX_BYTES ? at - SECRET_MAX_BYTES : 0;
+	for (; p.at < p.len && (p.at < at || p.at < s.to); p.at++) {
+		struct match m;
+		bool inside = p.at < s.to;
+		if (!(inside ? match_key(r, p, &m) : match_any(r, 0, p, &m, &s.kind)))
+			continue;
+		size_t to = p.at + m.keep + m.secret;
+		s.from = inside ? s.from : p.at;
+		s.to = to > s.to ? to : s.to;
+	}
+	return s.from < at && s.to > at ? s : (struct span){0};
+}
+
 size_t redact_cut(const struct redact *r, const char *text, size_t len, size_t at, bool behind)
 {
-	len = len - at > SECRET_MAX_BYTES ? at + SECRET_MAX_BYTES : len;
-	for (size_t i = at > SECRET_MAX_BYTES ? at - SECRET_MAX_BYTES : 0; i < at; i++) {
-		struct match m;
-		enum redact_kind kind;
-		if (!match_any(r, 0, (struct place){text, len, i}, &m, &kind))
-			continue;
-		/* A value whose name is cut off is not known by itself. */
-		if (i + m.keep + m.secret > at && (behind || i + m.keep < at))
-			return i + m.keep + (behind ? m.secret : 0);
-	}
+	/* Of what is longer than a secret, only the part nearest to the cut was looked at. */
+	for (struct span s; (s = across(r, (struct place){text, len, 0}, at)).to;)
+		at = behind ? s.to : s.from;
 	return at;
 }
 
