@@ -105,11 +105,11 @@ static json_t *agent_limits(const struct state *s, const struct config *config)
 	const struct agent_state *a = &s->agent;
 	int64_t turns = a->mode == MODE_RUN ? config->agent.max_iterations_run
 					    : config->agent.max_iterations;
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "timeout_secs", (json_int_t)s->timeout_secs,
-		"turns", whole(a->max_iterations, turns), "input_tokens",
-		whole(a->max_input_tokens, config->budget.max_input_tokens), "output_tokens",
-		whole(a->max_output_tokens, config->budget.max_output_tokens), "usd",
-		amount(a->max_usd), EXPOSURE_BEST_EFFORT, amount(a->best_effort_usd),
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "timeout_secs",
+		(json_int_t)s->timeout_secs, "turns", whole(a->max_iterations, turns),
+		"input_tokens", whole(a->max_input_tokens, config->budget.max_input_tokens),
+		"output_tokens", whole(a->max_output_tokens, config->budget.max_output_tokens),
+		"usd", amount(a->max_usd), EXPOSURE_BEST_EFFORT, amount(a->best_effort_usd),
 		"unmetered_tokens", whole(a->max_tokens_fallback, -1));
 }
 
@@ -272,7 +272,8 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 		else if (s->kind == KIND_AGENT)
 			json_array_append_new(states, agent_exposure(s, &c));
 	}
-	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", m->name, "states", states,
-		"union", union_of(states), "limits", "transitions", (json_int_t)m->max_transitions,
-		"usd", most_usd(m, config), EXPOSURE_BEST_EFFORT, amount(m->best_effort_usd), "refusals", refusals_of(m, &c));
+	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", m->name, "states",
+		states, "union", union_of(states), "limits", "transitions",
+		(json_int_t)m->max_transitions, "usd", most_usd(m, config), EXPOSURE_BEST_EFFORT,
+		amount(m->best_effort_usd), "refusals", refusals_of(m, &c));
 }
