@@ -30,9 +30,11 @@ static int collect(struct report *r, const struct resting *i, struct err *e)
 	json_auto_t *blackboard = NULL;
 	struct replay_request q = {.machine = i->loaded.machine, .line = on_line, .ctx = r};
 	r->steps = count_steps(&i->instance);
+	r->dir_fd = i->instance.dir_fd;
 	summary_read_layers(&r->summary, &i->instance);
 	if (replay_run(&i->instance, &q, &r->result, &blackboard, e))
 		return -1;
+	report_unfinished(r);
 	struct workspace_branch b;
 	if (workspace_branch(&i->instance, r->result.seq, &b))
 		snprintf(r->commits, sizeof(r->commits), "git log -p %.12s..%s", b.base, b.name);
@@ -100,7 +102,7 @@ const struct verb verb_machine_report = {.path = "machine report",
 	.max_arguments = 1,
 	.acts = true,
 	.details = "The page refers to nothing outside itself and holds no script: the graph "
-		   "with the path taken, every step's fact and what it changed, time and cost by "
-		   "state, egress, confinement.",
+		   "with the path taken, every step's fact and what it changed, what models were "
+		   "told and said, time and cost by state, egress, confinement.",
 	.options = options,
 	.run = run};

@@ -18,6 +18,7 @@ void report_init(struct report *r, const struct machine *m, const char *id)
 {
 	*r = (struct report){.machine = m,
 		.id = id,
+		.dir_fd = -1,
 		.edges = json_object(),
 		.egress = json_object(),
 		.spans = json_object()};

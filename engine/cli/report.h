@@ -18,6 +18,7 @@ struct report {
 	const char *id;
 	const char *digest;
 	const json_t *exposure; /* exposure_of */
+	int dir_fd;             /* the instance's, for what its models said; borrowed; -1: none */
 	struct summary summary;
 	json_t *begin;   /* the journal's first line */
 	json_t *edges;   /* "FROM\nTO": how often it was taken */
@@ -44,6 +45,10 @@ void report_html(const struct report *r, struct buf *out);
 bool report_went_well(const json_t *fields);
 /* "exit 2: make: *** [all] Error 2" of such a line. */
 void report_reason(struct buf *out, const json_t *fields);
+/* What the model was told and said in an execution that left a transcript; else nothing. */
+void report_talk(struct report *r, uint64_t seq, const char *state);
+/* What goes on in an agent state behind the last line of a run that has not ended. */
+void report_unfinished(struct report *r);
 void report_row(struct report *r, const json_t *fields, const json_t *blackboard);
 void report_graph(const struct report *r, struct buf *out);
 void report_timeline(const struct report *r, struct buf *out);

@@ -277,6 +277,22 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 	buf_adds(&r->rows, "</summary><div class=\"body\">");
 	add_fact(&r->rows, fields);
 	add_changes(r, blackboard);
+	if (!strcmp(text_of(fields, "t"), "step"))
+		report_talk(r, (uint64_t)int_of(fields, "seq"), text_of(fields, "state"));
+	buf_adds(&r->rows, "</div></details>\n");
+}
+
+void report_unfinished(struct report *r)
+{
+	const struct state *s = machine_state(r->machine, r->result.state);
+	char tag[64];
+	if (r->result.already_ended || !s || s->kind != KIND_AGENT)
+		return;
+	snprintf(tag, sizeof(tag), "<details><summary><span class=\"n\">%ju</span><b>",
+		(uintmax_t)r->result.seq + 1);
+	begin_row(r, tag, s->name);
+	buf_adds(&r->rows, "<span>not finished</span></summary><div class=\"body\">");
+	report_talk(r, r->result.seq + 1, s->name);
 	buf_adds(&r->rows, "</div></details>\n");
 }
 

@@ -253,3 +253,34 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 	jq -e '.views["1280 light"] | .wide > 0 and (.faint | any(startswith("faint"))) and (.overlap | length > 0) and (.outside | length > 0)' found.json
 	jq -e '.keyboard.unmarked == [0] and (.requests | length) == 2 and (.enter_toggles | not)' found.json
 }
+
+@test "what a model was told, said and called is on the page, escaped, finished or not" {
+	cd "$SCRATCH"
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	cat >hello/rehearsal/hello.jsonl <<-'END'
+		{"state":"greet","reply":{"text":"I <b>look</b>.","tool_calls":[{"name":"read_file","arguments":{"path":"note.txt"}}]}}
+		{"state":"greet","reply":{"tool_calls":[{"name":"read_file","arguments":{"path":"none.txt"}}]}}
+		{"state":"greet","reply":{"tool_calls":[{"name":"finish_run","arguments":{"name":"Ada","text":"Hi."}}]}}
+	END
+	agent6 machine rehearse hello --dir kept --quiet
+	cd kept/workspace
+	AGENT6_STATE_HOME=$SCRATCH/kept/state agent6 machine report hello -o page.html
+	tr '\n' ' ' <page.html >line
+	grep -q '<h4>told the model</h4><pre>[^<]*note.txt' line
+	grep -q '<h4>the model said</h4><pre>I &lt;b&gt;look&lt;/b&gt;.</pre><h4>it called read_file</h4>' line
+	grep -q '<h4>read_file gave</h4><pre>[^<]*Ada' line
+	grep -q '<h4>read_file was refused</h4><pre>[^<]*none.txt' line
+	balanced page.html
+
+	cd "$SCRATCH"
+	sed -i '3s/"reply":{/&"delay_ms":60000,/' hello/rehearsal/hello.jsonl
+	"$AGENT6_BIN/agent6" machine rehearse hello --dir live --quiet 3>&- &
+	until grep -qs none.txt live/state/*/machines/hello/states/1-greet/transcript.jsonl; do sleep 0.05; done
+	cd live/workspace
+	AGENT6_STATE_HOME=$SCRATCH/live/state agent6 machine report hello -o page.html
+	kill -TERM $! && sleep 0.3 && kill -TERM $!
+	wait $! || true
+	tr '\n' ' ' <page.html >line
+	grep -q '<span>not finished</span>.*<h4>it called read_file</h4>' line
+	balanced page.html
+}

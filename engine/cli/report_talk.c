@@ -1,0 +1,75 @@
+#include "base/io.h"
+#include "base/json.h"
+#include "cli/html.h"
+#include "cli/report.h"
+#include <limits.h>
+#include <string.h>
+
+/* Of a long conversation its beginning and its end are read. */
+enum {
+	TRANSCRIPT_BYTES_MAX = 256 * 1024 * 1024,
+	FIRST_MESSAGES = 10,
+	LAST_MESSAGES = 40,
+	TEXT_BYTES = 2000,
+	NAME_BYTES = 100
+};
+
+static void add_words(struct buf *out, const char *who, const char *what, const char *text)
+{
+	if (!*text)
+		return;
+	buf_adds(out, "<h4>");
+	html_text(out, who, NAME_BYTES);
+	html_text(out, what, NAME_BYTES);
+	buf_adds(out, "</h4><pre>");
+	html_text(out, text, TEXT_BYTES);
+	buf_adds(out, "</pre>");
+}
+
+static void add_message(struct buf *out, const json_t *message)
+{
+	bool told = !strcmp(text_of(message, "role"), "user");
+	size_t i;
+	json_t *call, *result;
+	add_words(out, told ? "told the model" : "the model said", "", text_of(message, "text"));
+	json_array_foreach (json_object_get(message, "tool_calls"), i, call) {
+		AUTO_FREE char *arguments = html_json(json_object_get(call, "arguments"));
+		add_words(out, "it called ", text_of(call, "name"), arguments);
+	}
+	json_array_foreach (json_object_get(message, "tool_results"), i, result) {
+		bool failed = json_is_true(json_object_get(result, "failed"));
+		add_words(out, text_of(result, "name"), failed ? " was refused" : " gave",
+			text_of(result, "text"));
+	}
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+	for (; (text = strchr(text, '\n')); text++)
+		lines++;
+	return lines;
+}
+
+void report_talk(struct report *r, uint64_t seq, const char *state)
+{
+	char path[NAME_MAX];
+	AUTO_FREE char *text = NULL;
+	size_t len, at = 0;
+	snprintf(path, sizeof(path), "states/%ju-%s/transcript.jsonl", (uintmax_t)seq, state);
+	if (r->dir_fd < 0 || io_read_file(r->dir_fd, path, TRANSCRIPT_BYTES_MAX, &text, &len, NULL))
+		return;
+	size_t count = count_lines(text);
+	for (const char *line = text; at < count; at++, line += strcspn(line, "\n") + 1) {
+		bool left_out = at >= FIRST_MESSAGES && at + LAST_MESSAGES < count;
+		json_auto_t *message = left_out ? NULL
+						: json_read(line, strcspn(line, "\n"), len, NULL);
+		add_message(&r->rows, message);
+		if (left_out && at == FIRST_MESSAGES)
+			buf_addf(&r->rows, "<p class=\"more\">%zu messages are left out here</p>",
+				count - FIRST_MESSAGES - LAST_MESSAGES);
+	}
+	buf_adds(&r->rows, "<p class=\"more\">the whole of it: ");
+	html_text(&r->rows, path, sizeof(path));
+	buf_adds(&r->rows, " in the instance's directory</p>");
+}
