@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include "run/pokes.h"
 #include <string.h>
 
@@ -25,8 +26,14 @@ static json_t *payload_of(const struct call *c, struct err *e)
 
 static int poke(const struct resting *r, const struct call *c, struct err *e)
 {
+	struct holder who;
 	json_auto_t *payload = payload_of(c, e);
-	return payload ? pokes_add(&r->instance, payload, e) : -1;
+	if (!payload || pokes_add(&r->instance, payload, e))
+		return -1;
+	if (!instance_holder(&r->instance, &who, NULL) && !who.pid)
+		text_complain("nobody runs it at the moment: it hears this when `agent6 machine "
+			      "run` continues it");
+	return 0;
 }
 
 static int run(const struct call *c)
@@ -44,6 +51,8 @@ const struct verb verb_machine_poke = {.path = "machine poke",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.acts = true,
-	.details = "Pokes are a durable queue, first in first out, 64 deep; each wakes one wait.",
+	.details =
+		"Pokes are a durable queue, first in first out, 64 deep; each wakes one wait. An "
+		"instance that nobody runs hears them when `machine run` continues it.",
 	.options = options,
 	.run = run};

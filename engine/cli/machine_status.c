@@ -73,6 +73,10 @@ static void add_failure(struct buf *out, const json_t *status)
 /* Of a run that is neither over nor waiting, and that nobody runs. */
 static void add_way_on(struct buf *out, const json_t *status)
 {
+	if (json_is_true(json_object_get(status, "stopping")))
+		add(out, "stopping",
+			"it parks as soon as this state has ended; two SIGTERM to its process kill "
+			"the state, uncommitted");
 	if (strcmp(text_of(status, "status"), "stopped") != 0)
 		return;
 	if (json_is_true(json_object_get(status, "cut_off")))

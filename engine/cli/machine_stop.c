@@ -18,5 +18,7 @@ const struct verb verb_machine_stop = {.path = "machine stop",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.acts = true,
-	.details = "The step that runs is finished and journaled first. `machine run` continues.",
+	.details = "The step that runs is finished and journaled first; `machine status` says "
+		   "so until then. Two SIGTERM to the process that it names kill a step that does "
+		   "not end, uncommitted. `machine run` continues.",
 	.run = run};

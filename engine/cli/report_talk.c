@@ -62,8 +62,8 @@ void report_talk(struct report *r, uint64_t seq, const char *state)
 	size_t count = count_lines(text);
 	for (const char *line = text; at < count; at++, line += strcspn(line, "\n") + 1) {
 		bool left_out = at >= FIRST_MESSAGES && at + LAST_MESSAGES < count;
-		json_auto_t *message = left_out ? NULL
-						: json_read(line, strcspn(line, "\n"), len, NULL);
+		json_auto_t *message =
+			left_out ? NULL : json_read(line, strcspn(line, "\n"), len, NULL);
 		add_message(&r->rows, message);
 		if (left_out && at == FIRST_MESSAGES)
 			buf_addf(&r->rows, "<p class=\"more\">%zu messages are left out here</p>",

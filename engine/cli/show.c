@@ -441,7 +441,7 @@ static void add_wait(struct show *s, struct buf *line, const char *id, const str
 		buf_adds(line, "to be poked.");
 	}
 	if (s->id)
-		buf_addf(line, "\nWake it %s: agent6 machine poke %s",
+		buf_addf(line, "\nWake it %s: agent6 machine poke %s, then the same command again",
 			r->wake_unix_us ? "earlier" : "up", id);
 }
 

@@ -7,6 +7,7 @@
 #include "run/pokes.h"
 #include "run/recover.h"
 #include "run/snapshot.h"
+#include "run/stop.h"
 #include "run/workspace.h"
 
 #include <fcntl.h>
@@ -63,7 +64,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
-			 "o,s:O?,s:o,s:b}",
+			 "o,s:O?,s:o,s:b,s:b,s:s}",
 		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
 		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
 		p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
@@ -72,7 +73,8 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		instant(p->started_us), "updated", instant(p->updated_us), "pokes", pokes_count(i),
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
 		p->failure, "branch", branch(i, p->seq), "cut_off",
-		!strcmp(status, "stopped") && !was_stopped(r->fd));
+		!strcmp(status, "stopped") && !was_stopped(r->fd), "stopping",
+		who->pid && stop_asked(i), "directory", i->path);
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

@@ -361,6 +361,21 @@ committed_flow() {
 	done
 }
 
+@test "what was asked of a run that cannot do it yet is said" {
+	flow went
+	sed -i 's/\["true"\]/[sleep, "30"]/; s/timeout_secs: 10/timeout_secs: 60/' ../flow/machine.yaml
+	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
+	until agent6 machine list 2>/dev/null | grep -q running; do sleep 0.05; done
+	agent6 machine stop flow
+	run agent6 machine status flow
+	kill -KILL $!
+	[[ $output == *"stopping    it parks as soon as this state has ended"* ]]
+	wait $! || true
+	[ -s "$(agent6 machine status flow --json | grep -o '"directory":"[^"]*' | cut -c14-)/journal.jsonl" ]
+	run agent6 machine poke flow
+	[[ $status -eq 0 && $output == *"nobody runs it at the moment"* ]]
+}
+
 @test "list names the state that a run began in" {
 	need jq
 	flow went
