@@ -17,6 +17,8 @@ static const char head[] = "machine: m\nversion: 1\ninitial: s\nbudget: {max_tra
 			   "    empty: {type: str, default: \"\"}\n"
 			   "    t: {type: bool, default: true}\n"
 			   "    l: {type: 'list[str]', default: [a, b]}\n"
+			   "    same: {type: 'list[str]', default: [a, b]}\n"
+			   "    other: {type: 'list[str]', default: [b, a]}\n"
 			   "    li: {type: 'list[int]', default: [1, 2]}\n"
 			   "    j: {type: json, default: {k: [1, {x: 2.0}], s: abc}}\n"
 			   "    arr: {type: json, default: [1, two, null]}\n"
@@ -95,6 +97,9 @@ static const struct {
 	{"2.0 in li and 3 not in li", 1},
 	{"l == ['a', 'b'] and l != ['a'] and ['a', 'b'] == l", 1},
 	{"li == [1.0, 2]", 1},
+	{"l == same and l != other and arr != j", 1},
+	{"[1, 'a'] == (1.0, 'a') and [1] != [1, 2] and [1] != [2]", 1},
+	{"-f == -0.5 and -f < 0", 1},
 	{"len(l) == 2 and len([1, 2, 3]) == 3 and len(v) == 2", 1},
 	{"v == w", 1},
 	{"'k' in j and 'z' not in j", 1},
