@@ -770,6 +770,15 @@ def test_other_user():
     os.waitpid(pid, 0)
     tap.equal(broker.take(), None, "a byte from another user is answered without a descriptor")
     broker.close()
+    os.seteuid(12345)
+    ours, theirs = socket.socketpair()
+    os.seteuid(0)
+    ours.close()
+    with theirs:
+        done = subprocess.run([BROKER, "--channel", f"{theirs.fileno()}=127.0.0.1:9,plain"],
+                              pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    tap.ok(done.returncode == 125 and "not connected to a process of user 0" in done.stderr,
+           "a channel that another user made: refused", done.returncode, done.stderr)
 
 
 def test_lifetime():
