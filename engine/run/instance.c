@@ -222,9 +222,9 @@ static int refuse_running(const struct instance *i, int fd, struct err *e)
 			i->id, (int)who.pid, who.host, i->id);
 	else
 		err_set(e,
-			"instance %s is already running, and its lock file was removed, which said "
-			"by whom; that run ends before its next step, or give this one another "
-			"--id",
+			"instance %s is already running, and its lock file does not say by whom: "
+			"that run began a moment ago, or the file was removed; try again, or give "
+			"this run another --id",
 			i->id);
 	if (e)
 		e->number = EWOULDBLOCK;
