@@ -173,7 +173,12 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 		return refuse(out, RUN_DAMAGED, e->text);
 	if (check_digest(g->start, begun ? digest : NULL, e) || (!begun && install(g, e)))
 		return refuse(out, RUN_REFUSED, e->text);
-	if (open_copy(g, e))
+	if (open_copy(g, e) && begun)
+		err_wrap(e,
+			"put the bundle's files back into %s/bundle, or start anew under another "
+			"--id",
+			g->instance.path);
+	if (*e->text)
 		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
 	if (check_host(g, e) || apply_overlay(g, e))
 		return refuse(out, RUN_REFUSED, e->text);

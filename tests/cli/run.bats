@@ -531,6 +531,19 @@ committed_flow() {
 	agent6 machine list --json | jq -e '.[0].status == "empty"'
 }
 
+@test "an instance whose copy of the bundle is damaged is refused with what to do: 5" {
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	local copy
+	copy=$(echo "$SCRATCH"/state/*/machines/flow/bundle)
+	rm "$copy/machine.yaml"
+	run --separate-stderr agent6 machine run ../flow --exit-on-wait
+	echo "$stderr"
+	[[ $status -eq 5 && $stderr == *"put the bundle's files back into $copy"*"there is no machine file"* ]]
+	cp ../flow/machine.yaml "$copy"
+	run -0 agent6 machine run ../flow --exit-on-wait
+}
+
 @test "instances that are not there" {
 	for verb in status replay verify poke stop prune; do
 		run --separate-stderr agent6 machine $verb nothing
