@@ -68,8 +68,11 @@ static void meanwhile(struct drive *d, const struct position *next)
 int drive_hold(struct drive *d, struct err *e)
 {
 	if (!instance_holds(d->instance, "lock", d->instance->lock_fd, e) &&
-		!instance_holds(d->instance, "journal.jsonl", d->journal.fd, e))
+		!instance_holds(d->instance, "journal.jsonl", d->journal.fd, e) &&
+		journal_intact(&d->journal))
 		return 0;
+	err_set(e, "%s/journal.jsonl was cut short while instance %s was running",
+		d->instance->path, d->instance->id);
 	journal_abandon(&d->journal);
 	return -1;
 }

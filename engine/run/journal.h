@@ -82,6 +82,8 @@ int journal_queue(struct journal *j, const json_t *event, struct err *e);
 /* Queues `event`, then makes everything queued durable: one write, one fdatasync. On failure the
  * file is cut back to what was durable and the journal is broken. */
 int journal_commit(struct journal *j, const json_t *event, struct err *e);
+/* Whether the file still reaches as far as what is durable. */
+bool journal_intact(const struct journal *j);
 /* The file is no longer ours alone: nothing is written to it any more, nor cut off. */
 void journal_abandon(struct journal *j);
 /* Forgets queued lines, cuts the padding off, closes. */

@@ -157,6 +157,12 @@ int journal_commit(struct journal *j, const json_t *event, struct err *e)
 	return 0;
 }
 
+bool journal_intact(const struct journal *j)
+{
+	struct stat st;
+	return !fstat(j->fd, &st) && st.st_size >= j->end.offset;
+}
+
 void journal_abandon(struct journal *j)
 {
 	j->broken = true;
