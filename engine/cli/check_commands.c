@@ -60,7 +60,10 @@ static void report_missing(const struct site *site, const char *program)
 			: site_report(site, RULE_PROGRAM_MISSING,
 				  "this host has no \"%s\" on /usr/local/bin:/usr/bin:/bin",
 				  program);
-	site_help(site, f, "install it, or bring it along below scripts/");
+	site_help(site, f,
+		strchr(program, ' ')
+			? "each argument is an item by itself: [make, test], not [make test]"
+			: "install it, or bring it along below scripts/");
 }
 
 static void check_program(const struct commands *c, const struct state *s)
@@ -83,6 +86,50 @@ static void check_program(const struct commands *c, const struct state *s)
 		site_help(&site, f, "bring it along below scripts/");
 	} else if (program[0] == '/' ? !runnable(program) : !on_path(program)) {
 		report_missing(&site, program);
+	}
+}
+
+/* Whether an argument means something to a shell and is no usual argument of anything else. */
+static bool is_for_shell(const char *text)
+{
+	static const char *const operators[] = {
+		"&&", "||", "|", "|&", ">", ">>", "<", "<<", "2>", "2>&1", "&>", "&"};
+	static const char *const variables[] = {"$AGENT6_", "${AGENT6_", "$HOME", "${HOME}"};
+	for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+		if (!strcmp(text, operators[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+		if (!strncmp(text, variables[i], strlen(variables[i])))
+			return true;
+	return false;
+}
+
+/* One is said of a command: whoever wrote it thought of a shell throughout. What stands behind
+ * `-c` is most often a shell's own; `expr` and `test` have operators that look like its. */
+static void check_shell_words(const struct commands *c, const struct state *s)
+{
+	const char *program = template_literal(s->tool.command[0]);
+	const struct doc_node *list = doc_get(c->m->doc, s->node, "command");
+	if (program &&
+		(!strcmp(program, "expr") || !strcmp(program, "test") || !strcmp(program, "[")))
+		return;
+	for (size_t i = 1; i < s->tool.command_count; i++) {
+		const char *text = template_literal(s->tool.command[i]);
+		if (text && !strcmp(text, "-c"))
+			return;
+		if (!text || !is_for_shell(text))
+			continue;
+		struct site site = {.findings = c->findings,
+			.doc = c->m->doc,
+			.node = &list->items[i],
+			.state = s->name};
+		struct finding *f = site_report(&site, RULE_SHELL_WORD,
+			"no shell reads a command: \"%s\" reaches the program as it stands here",
+			text);
+		site_help(&site, f,
+			"use a script below scripts/, [sh, -c, '...'], or a state for each "
+			"command");
+		return;
 	}
 }
 
@@ -129,6 +176,7 @@ void check_commands(const struct machine *m, const char *workspace, struct findi
 	for (size_t i = 0; i < m->state_count; i++)
 		if (m->states[i].kind == KIND_TOOL) {
 			check_program(&c, &m->states[i]);
+			check_shell_words(&c, &m->states[i]);
 			check_risk(&c, &m->states[i]);
 		}
 	json_decref(c.seen);

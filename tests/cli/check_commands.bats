@@ -32,6 +32,25 @@ bundle() { # COMMAND
 	[[ $output != *warning* ]]
 }
 
+@test "a word for a shell that no shell reads is a warning, once for a command" {
+	local command
+	for command in '[make, "&&", make, test]' '[ls, "|", wc, ">", out]' \
+		'[cat, "$AGENT6_MACHINE_DATA_DIR/poke.json"]'; do
+		bundle "$command"
+		run -0 agent6 machine check "$SCRATCH/b"
+		echo "$output"
+		[[ $(grep -c 'warning\[shell-word\]' <<<"$output") -eq 2 ]] # of two states
+	done
+	for command in '[sh, -c, "$AGENT6_BUNDLE_DIR/x && y", "|"]' '[expr, a, "|", b]' '[find, ., -name, x, ";"]'; do
+		bundle "$command"
+		run -0 agent6 machine check "$SCRATCH/b"
+		[[ $output != *shell-word* ]]
+	done
+	bundle '["make test"]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"program-missing"*"each argument is an item by itself"* ]]
+}
+
 @test "a program inside the workspace is refused, behind a link too" {
 	mkdir -p "$SCRATCH/ws/bin"
 	cp /bin/true "$SCRATCH/ws/bin/deploy"

@@ -70,6 +70,7 @@ documents() {
 
 commands() {
 	good_machine 'no-such-program' | text machine.yaml
+	good_machine 'ls, "&&", ls' | text machine.yaml
 	good_machine 'rm, -r, build' | text machine.yaml
 	good_machine 'rm, -rf, /' | text machine.yaml
 	good_machine "$SCRATCH/repo/x" >"$SCRATCH/b/machine.yaml"
