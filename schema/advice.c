@@ -65,6 +65,8 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 				: "it without quotes");
 	else if (text && kinds & 1u << DOC_LIST)
 		advise_list(f, it, node->text);
+	else if (kinds == 1u << DOC_STR && s->value_count)
+		advise_word(f, it, "", s->values, s->value_count);
 	else if (kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
 		finding_help(f, it, "put it in quotes");
 	else if (kinds == 1u << DOC_BOOL && s->boolean == 1 && key)

@@ -1,5 +1,7 @@
 #include "base/near.h"
 
+#include "base/own.h"
+
 #include <string.h>
 
 enum { NEAR_BYTES_MAX = 64 };
@@ -31,8 +33,30 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	return rows[a_len % 3][b_len];
 }
 
+/* What other tools call it; a word may stand for several, of which a list holds one. */
+static const struct {
+	const char *foreign, *ours;
+} habits[] = {{"string", "str"}, {"text", "str"}, {"date", "str"}, {"integer", "int"},
+	{"number", "float"}, {"double", "float"}, {"boolean", "bool"}, {"object", "json"},
+	{"dict", "json"}, {"map", "json"}, {"any", "json"}, {"list", "list[str]"},
+	{"array", "list[str]"}, {"str[]", "list[str]"}, {"string[]", "list[str]"},
+	{"success", "ok"}, {"succeeded", "ok"}, {"failure", "nonzero"}, {"failure", "failed"},
+	{"error", "nonzero"}, {"error", "failed"}, {"url", "base_url"}};
+
+static const char *habit(const char *word, const char *const *names, size_t count)
+{
+	for (size_t h = 0; h < ARRAY_LEN(habits); h++)
+		for (size_t i = 0; !strcmp(word, habits[h].foreign) && i < count; i++)
+			if (names[i] && !strcmp(names[i], habits[h].ours))
+				return names[i];
+	return NULL;
+}
+
 const char *near_name(const char *word, const char *const *names, size_t count)
 {
+	const char *usual = habit(word, names, count);
+	if (usual)
+		return usual;
 	size_t len = strlen(word), best = len / 3 + 1;
 	const char *found = NULL;
 	if (len > NEAR_BYTES_MAX)

@@ -31,14 +31,9 @@ static void unknown_type(const struct reader *r, const struct doc_node *node)
 	struct site site = reader_site(r, node, NULL);
 	struct finding *f =
 		site_report(&site, RULE_UNKNOWN_TYPE, "\"%s\" is not a type", node->text);
-	static const struct {
-		const char *foreign, *ours;
-	} habits[] = {{"string", "str"}, {"text", "str"}, {"integer", "int"}, {"number", "float"},
-		{"double", "float"}, {"boolean", "bool"}, {"object", "json"}, {"dict", "json"},
-		{"any", "json"}, {"list", "list[str]"}, {"array", "list[str]"}};
-	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
-		if (strcmp(habits[i].foreign, node->text) == 0)
-			site_help(&site, f, "did you mean \"%s\"?", habits[i].ours);
+	size_t len = strlen(node->text);
+	if ((len && node->text[len - 1] == '?') || strncasecmp(node->text, "optional", 8) == 0)
+		site_help(&site, f, "write {type: ..., optional: true}");
 	const char *names[CANDIDATES_MAX] = {"str", "int", "float", "bool", "json", "list[str]",
 		"list[int]", "list[float]", "list[bool]"};
 	if (!f->help)

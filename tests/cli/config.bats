@@ -282,3 +282,13 @@ setup() {
 	[ "$status" -eq 2 ]
 	[[ $output == *"one word without dots"*"anthropic or openai"*"begins with http://"*"a model is needed"*"Model for"*"API key"* ]]
 }
+
+@test "a setting of words that is given something else is told the words" {
+	local value
+	for value in true on; do
+		echo "sandbox: {run_commands: $value}" >"$SCRATCH/words.yaml"
+		run agent6 check config --config "$SCRATCH/words.yaml"
+		echo "$output"
+		[[ $status -eq 2 && $output == *'help: use one of `no`, `ask`, `yes`'* ]]
+	done
+}
