@@ -243,16 +243,23 @@ static void listing(void)
 }
 
 /* A secret that is cut is not found any more, and the rest of it would be shown. */
-static void searching_long_lines(void)
+static void long_lines(void)
 {
 	char line[400];
+	AUTO_BUF b;
+	buf_init(&b, 8 << 20);
 	struct redact r = {0};
 	redact_add(&r, "sesame;open1");
 	context.redact = &r;
 	snprintf(line, sizeof(line), "E77%*ssesame;open1%90s\n", 290, "", "");
 	puts_in("long", line);
 	const char *text = call("grep", "{\"pattern\":\"E77\"}", NULL);
-	ok(!strstr(text, "sesa") && strstr(text, " [...]"), "a long line is cut before a secret");
+	ok(!strstr(text, "sesa") && strstr(text, " [...]"), "grep cuts a line before a secret");
+	for (int i = 0; i < 400000; i++)
+		buf_adds(&b, i == 256 * 1024 - 8 ? "sesame;open1" : "x");
+	put("wide", b.data, b.len);
+	text = call("read_file", "{\"path\":\"wide\"}", NULL);
+	ok(!strstr(text, "sesa") && strstr(text, "was cut"), "and so does read_file");
 	context.redact = NULL;
 	redact_done(&r);
 }
@@ -455,7 +462,7 @@ int main(void)
 	pages();
 	page_ends();
 	searching();
-	searching_long_lines();
+	long_lines();
 	listing();
 	hiding();
 	hostile_pattern();

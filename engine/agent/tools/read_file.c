@@ -1,12 +1,15 @@
+#include "agent/policy/redact.h"
 #include "agent/tools/list.h"
 #include "agent/tools/place.h"
 
 #include "base/utf8.h"
 
-enum { PAGE_LINES = 2000, PAGE_BYTES = 256 * 1024, CHUNK_BYTES = 64 * 1024 };
+/* MARGIN_BYTES: what a line that is cut is known by beyond the cut, the longest secret at least. */
+enum { PAGE_LINES = 2000, PAGE_BYTES = 256 * 1024, MARGIN_BYTES = 8192, CHUNK_BYTES = 64 * 1024 };
 static const int64_t scan_max_bytes = 256 * 1024 * 1024;
 
 struct page {
+	const struct redact *redact;
 	struct buf *out;
 	size_t begin_len, line_len; /* out->len before the first line and before this one */
 	int64_t first, last;        /* lines asked for, 1-based, inclusive */
@@ -33,7 +36,8 @@ static void take(struct page *p, const char *text, size_t len)
 		p->at_start = false;
 	}
 	size_t used = p->out->len - p->begin_len;
-	size_t room = used < PAGE_BYTES ? PAGE_BYTES - used : 0;
+	size_t most = PAGE_BYTES + (p->line > p->first ? 0 : MARGIN_BYTES);
+	size_t room = used < most ? most - used : 0;
 	if (len > room && p->line > p->first) {
 		p->out->len = p->line_len;
 		p->next = p->line;
@@ -41,8 +45,11 @@ static void take(struct page *p, const char *text, size_t len)
 	}
 	p->cut = len > room;
 	buf_add(p->out, text, len < room ? len : room);
-	if (p->cut)
-		p->out->len = utf8_cut_end(p->out->data, p->out->len);
+	if (!p->cut)
+		return;
+	const char *shown = p->out->data;
+	size_t at = redact_cut(p->redact, shown, p->out->len, p->begin_len + PAGE_BYTES, false);
+	p->out->len = utf8_cut_end(shown, at);
 }
 
 static void end_line(struct page *p)
@@ -117,7 +124,8 @@ static void conclude(struct page *p, int64_t scanned)
 static int read_file(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
 	const char *path = tool_text(arguments, "path", "");
-	struct page p = {.out = out,
+	struct page p = {.redact = t->redact,
+		.out = out,
 		.begin_len = out->len,
 		.line = 1,
 		.at_start = true,
