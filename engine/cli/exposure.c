@@ -3,6 +3,7 @@
 #include "cli/text.h"
 #include "machine/template.h"
 #include "run/plan.h"
+#include "run/question.h"
 #include <string.h>
 
 static const char *const workspace_ranks[] = {"none", "read", "write", NULL};
@@ -21,8 +22,8 @@ int exposure_rank(const char *what, const char *word)
 
 static void add_word(struct buf *out, const char *word)
 {
-	bool plain = *word && !strpbrk(word, " \t\n\"'\\$&|;<>*?");
-	buf_addf(out, "%s%s%s%s", out->len ? " " : "", plain ? "" : "'", word, plain ? "" : "'");
+	buf_adds(out, out->len ? " " : "");
+	question_show_word(out, word);
 }
 
 static json_t *command_text(const struct tool_state *t)

@@ -78,7 +78,7 @@ static void show_text(struct buf *out, const char *text, size_t len)
 	}
 }
 
-static void show_word(struct buf *out, const char *word)
+void question_show_word(struct buf *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./:=,+@%";
@@ -105,7 +105,7 @@ void question_show_argv(struct buf *out, const json_t *argv)
 	buf_adds(&line, "");
 	json_array_foreach (argv, i, word) {
 		buf_adds(&line, i ? " " : "");
-		show_word(&line, json_is_string(word) ? json_string_value(word) : "?");
+		question_show_word(&line, json_is_string(word) ? json_string_value(word) : "?");
 	}
 	if (line.failed) {
 		buf_adds(out, "(a command too long to be shown)");

@@ -43,4 +43,6 @@ json_t *question_answers(const struct question *q);
 
 /* Appends the words as a shell would need them, made visible, cut in the middle at 4 KiB. */
 void question_show_argv(struct buf *out, const json_t *argv);
+/* One word so, whole. */
+void question_show_word(struct buf *out, const char *word);
 #endif

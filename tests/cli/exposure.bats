@@ -43,6 +43,12 @@ against() {
 	run ! grep -E '^.{81,}' <<<"${output//"$AGENT6_SRC"/}"
 }
 
+@test "--report: where a word of a command begins and ends cannot be made up" {
+	sed -i "s/command: .*/command: [rm, \"a' 'b\", \"c\\\\nd\", 'e']/" ../old/machine.yaml
+	run --separate-stderr agent6 machine check --report ../old
+	[[ $output == *"runs         rm 'a'\\'' '\\''b' 'c\\x0ad' e"* ]]
+}
+
 @test "--report as JSON and as Markdown" {
 	need jq
 	run --separate-stderr agent6 machine check --report --format json ../old
