@@ -148,15 +148,25 @@ static const json_t *message_of(const json_t *error)
 	return message ? message : json_object_get(error, "detail");
 }
 
+/* Its type, else its code; a number only where there is no status that says the same. */
+static void name_error(char *out, size_t bytes, const json_t *error, long status)
+{
+	const json_t *type = json_object_get(error, "type"), *code = json_object_get(error, "code");
+	const json_t *named = json_is_string(type) ? type : code;
+	*out = '\0';
+	if (json_is_string(named))
+		shown(out, bytes, json_string_value(named), json_string_length(named));
+	else if (json_is_integer(named) && !status)
+		snprintf(out, bytes, "%lld", (long long)json_integer_value(named));
+}
+
 int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry)
 {
 	json_auto_t *doc = json_read(body, len, BODY_CAP_BYTES, NULL);
 	const json_t *error = error_of(doc);
-	const json_t *named = json_object_get(error, "type");
 	const json_t *message = message_of(error);
-	char text[SHOWN_BYTES + 1], type[TYPE_BYTES + 1] = "";
-	if (json_is_string(named))
-		shown(type, sizeof(type), json_string_value(named), json_string_length(named));
+	char text[SHOWN_BYTES + 1], type[TYPE_BYTES + 1];
+	name_error(type, sizeof(type), error, status);
 	if (json_is_string(message))
 		shown(text, sizeof(text), json_string_value(message), json_string_length(message));
 	else
@@ -172,17 +182,17 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 				? ", a redirect, which is not followed; is base_url right?"
 				: "",
 			type[0] ? " " : "", type, colon, text);
-	return fault_set(f, kind, "the provider reported an error in the stream (%s)%s%s",
-		type[0] ? type : "no type", colon, text);
+	return fault_set(f, kind, "the provider reported an error%s%s%s%s%s", type[0] ? " (" : "",
+		type, type[0] ? ")" : "", colon, text);
 }
 
 int fault_malformed(struct fault *f, const char *why, const char *body, size_t len)
 {
 	char text[SHOWN_BYTES + 1];
 	shown(text, sizeof(text), body, len);
-	bool blank = !text[strspn(text, " ")];
-	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s%s%s", why,
-		blank ? "" : ": ", blank ? "" : text);
+	if (!text[strspn(text, " ")])
+		return fault_set(f, FAULT_RETRY, "the provider's reply is empty");
+	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", why, text);
 }
 
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)

@@ -130,6 +130,30 @@ static void classes(void)
 	ok(strlen(f.text) < 500, "a long body is cut");
 }
 
+/* An error in what began as an answer, as the operator reads it. */
+static void in_stream(void)
+{
+	static const struct {
+		const char *body, *want;
+	} table[] = {
+		{"{\"error\":{\"message\":\"No credits\",\"code\":402}}",
+			"the provider reported an error (402): No credits"},
+		{"{\"error\":{\"message\":\"bad\",\"code\":\"invalid_api_key\"}}",
+			"the provider reported an error (invalid_api_key): bad"},
+		{"{\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}",
+			"the provider reported an error (overloaded_error): busy"},
+		{"{\"error\":\"busy\"}", "the provider reported an error: busy"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct fault f = FAULT_INIT;
+		fault_reply(&f, 0, table[i].body, strlen(table[i].body), -1);
+		is_str(f.text, table[i].want, "an error with what names it");
+	}
+	struct fault f = FAULT_INIT;
+	ok(!stream_parse("", 0, &f), "an empty body is no reply");
+	is_str(f.text, "the provider's reply is empty", "and called what it is");
+}
+
 static void waits(void)
 {
 	is(fault_retry_after("2", false, 0), 2000, "seconds");
@@ -204,6 +228,7 @@ int main(void)
 {
 	shown_clean();
 	classes();
+	in_stream();
 	waits();
 	counts();
 	return tap_done();
