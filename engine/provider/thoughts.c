@@ -73,13 +73,24 @@ static bool continues(const struct block *b, const json_t *piece)
 	       (mine == its || json_equal(mine, its));
 }
 
-static struct block *begin_piece(struct wire_stream *s, const json_t *piece, struct fault *f)
+static struct block *begin_piece(struct wire_stream *s, struct fault *f)
 {
-	struct block *b = count_value(s, piece, f) ? NULL : stream_block(s, s->block_count, f);
+	struct block *b = stream_block(s, s->block_count, f);
 	if (!b || !(b->skeleton = json_object()))
 		return NULL;
 	b->kind = BLOCK_OTHER;
 	return b;
+}
+
+/* Each piece repeats what the first said; what is new is kept, but for nulls. */
+static int add_member(
+	struct wire_stream *s, struct block *b, const char *key, json_t *value, struct fault *f)
+{
+	const json_t *mine = json_object_get(b->skeleton, key);
+	if (mine && (json_is_null(value) || json_equal(mine, value)))
+		return 0;
+	json_object_set(b->skeleton, key, value);
+	return stream_count(s, strlen(key), f) || count_value(s, value, f) ? -1 : 0;
 }
 
 static int add_piece(struct wire_stream *s, const json_t *piece, struct fault *f)
@@ -88,16 +99,16 @@ static int add_piece(struct wire_stream *s, const json_t *piece, struct fault *f
 	json_t *value;
 	struct block *b = newest_piece(s);
 	if (!b || !continues(b, piece))
-		b = begin_piece(s, piece, f);
+		b = begin_piece(s, f);
 	if (!b)
 		return fault_set(f, FAULT_FATAL, "out of memory");
 	json_object_foreach ((json_t *)(uintptr_t)piece, key, value) {
-		bool text = grows && !strcmp(key, grows);
-		if (text && stream_append(s, &b->text, json_string_value(value),
-				    json_string_length(value), f))
+		int rc = grows && !strcmp(key, grows)
+				 ? stream_append(s, &b->text, json_string_value(value),
+					   json_string_length(value), f)
+				 : add_member(s, b, key, value, f);
+		if (rc)
 			return -1;
-		if (!text && (!json_is_null(value) || !json_object_get(b->skeleton, key)))
-			json_object_set(b->skeleton, key, value);
 	}
 	return 0;
 }

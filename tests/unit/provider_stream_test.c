@@ -264,6 +264,30 @@ static void kept(const char *what, const char *type, int step, const char *rest)
 	wire_stream_free(s);
 }
 
+/* What is thought goes on in pieces, which may bring anything along. */
+static void kept_thoughts(void)
+{
+	struct wire_stream *s = wire_stream_new(&openai_format, SERIAL);
+	struct fault f = FAULT_INIT;
+	AUTO_BUF list;
+	buf_init(&list, 1 << 20);
+	for (int i = 0; i < 300000; i++)
+		buf_adds(&list, i ? ",0" : "0");
+	int rc = 0, events = 0;
+	for (; rc >= 0 && events < 60; events++) {
+		AUTO_BUF event;
+		buf_init(&event, 1 << 20);
+		buf_addf(&event,
+			"data: {\"choices\":[{\"delta\":{\"reasoning_details\":[{\"type\":"
+			"\"reasoning.text\",\"text\":\"x\",\"k%d\":[%s]}]}}]}\n\n",
+			events, list.data);
+		rc = wire_stream_feed(s, event.data, event.len, &f);
+	}
+	ok(rc < 0 && f.kind == FAULT_FATAL && events < 20, "thoughts beyond 10 MiB are refused");
+	has_str(f.text, "10 MiB", "and it says so");
+	wire_stream_free(s);
+}
+
 /* A call whose long arguments go on piece by piece, each with the name again, and a brace that does
  * not end them. */
 static void named_pieces(void)
@@ -302,6 +326,7 @@ int main(void)
 		"\"content_block\":{\"type\":\"x\",\"d\":");
 	kept("citations", "content_block_delta", 0,
 		"\"delta\":{\"type\":\"citations_delta\",\"citation\":");
+	kept_thoughts();
 	named_pieces();
 	return tap_done();
 }
