@@ -269,8 +269,11 @@ static int read_stop(struct wire_stream *s, const json_t *choice, struct fault *
 	s->complete = true;
 	if (!strcasecmp(reason, "length"))
 		s->stop = WIRE_STOP_LENGTH;
-	if (!strcasecmp(reason, "content_filter"))
-		s->stop = WIRE_STOP_REFUSAL;
+	if (strcasecmp(reason, "content_filter") != 0)
+		return 0;
+	s->stop = WIRE_STOP_REFUSAL;
+	if (!s->stop_detail[0])
+		snprintf(s->stop_detail, sizeof(s->stop_detail), "content_filter");
 	return 0;
 }
 
@@ -313,10 +316,10 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 	if (calls)
 		json_object_set(delta, "tool_calls", calls);
 	read_usage(s, json_object_get(body, "usage"));
-	if (read_stop(s, choice, f))
+	if (add_delta(s, delta, f) || read_stop(s, choice, f))
 		return -1;
 	s->complete = true;
-	return add_delta(s, delta, f);
+	return 0;
 }
 
 /* A call whose name never came cannot be answered: it is dropped, together with its arguments. */
