@@ -106,8 +106,9 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 	if (fd < 0 || (sees && present < 0))
 		return -1;
 	/* The journal, a question, a runner that takes or leaves the lock. */
-	if (watch < 0 || inotify_add_watch(watch, r->instance.path,
-				 IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+	if (watch < 0 ||
+		inotify_add_watch(watch, r->instance.path,
+			IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR) < 0)
 		return err_errno(e, "cannot watch %s", r->instance.path);
 	struct journal_mark at = journal_start();
 	w->instance = &r->instance;
@@ -120,6 +121,8 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 		show_active(w);
 		at = w->reader.mark;
 		journal_reader_done(&w->reader);
+		if (!failed && !w->ended && !instance_is_named(&r->instance))
+			failed = err_set(e, "instance %s was removed", r->instance.id);
 		if (!failed && !w->ended)
 			failed = wait_for_change(watch, e);
 	}

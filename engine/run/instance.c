@@ -248,9 +248,7 @@ static int take_lock(struct instance *i, struct err *e)
 	return 0;
 }
 
-/* Whoever held the lock may have taken the instance away with it, and somebody else made one of
- * that name since. */
-static bool is_named(const struct instance *i)
+bool instance_is_named(const struct instance *i)
 {
 	struct stat ours, found;
 	return !fstat(i->dir_fd, &ours) && !stat(i->path, &found) && io_is_same(&found, &ours);
@@ -265,7 +263,7 @@ static int try_lock(
 	if (failed)
 		return -1;
 	failed = take_lock(i, e);
-	*away = !is_named(i);
+	*away = !instance_is_named(i);
 	if (failed)
 		return -1;
 	if (*away)

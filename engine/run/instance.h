@@ -37,6 +37,8 @@ int instance_open(const struct place *p, const char *id, struct instance *out, s
  * it, named with its pid and host. */
 int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e);
 void instance_done(struct instance *i);
+/* Whether its path still leads to it: it may have been removed, and another made of that name. */
+bool instance_is_named(const struct instance *i);
 /* Whether `name` in its directory is still the file that `fd` is of: who removed or replaced it has
  * another run, or nothing, where this one writes. */
 int instance_holds(const struct instance *i, const char *name, int fd, struct err *e);

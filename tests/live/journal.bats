@@ -244,6 +244,25 @@ END
 	[[ -z $(ls -A "$SCRATCH"/state/*/machines) ]]
 }
 
+@test "whoever watches an instance is told that it was removed" {
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	go parked --exit-on-wait
+	timeout 20 "$AGENT6_BIN/agent6" machine watch parked >"$SCRATCH/seen" 2>&1 3>&- &
+	local watcher=$! status=0
+	eventually grep -q "waits to be poked" "$SCRATCH/seen"
+	agent6 machine prune --unfinished parked
+	wait "$watcher" || status=$?
+	cat "$SCRATCH/seen"
+	[[ $status -eq 5 ]]
+	grep -q "instance parked was removed" "$SCRATCH/seen"
+}
+
 @test "what a killed removal left is removed with the next" {
 	need strace
 	local all
