@@ -223,14 +223,7 @@ END
 @test "ended instances are removed, others stay" {
 	go counter --id one
 	go counter --id two
-	machine_file parked <<'END'
-initial: park
-budget: {max_transitions: 9}
-states:
-  park: {kind: wait, on: {signal: good}}
-  good: {kind: terminal, status: ok, reason: good}
-END
-	go parked --exit-on-wait
+	parked
 	[[ $(agent6 machine prune --dry-run | wc -l) -eq 2 ]]
 	[[ -z $(agent6 machine prune --older-than-days 1) ]]
 	agent6 machine prune two
@@ -245,14 +238,7 @@ END
 }
 
 @test "whoever watches an instance is told that it was removed" {
-	machine_file parked <<'END'
-initial: park
-budget: {max_transitions: 9}
-states:
-  park: {kind: wait, on: {signal: good}}
-  good: {kind: terminal, status: ok, reason: good}
-END
-	go parked --exit-on-wait
+	parked
 	timeout 20 "$AGENT6_BIN/agent6" machine watch parked >"$SCRATCH/seen" 2>&1 3>&- &
 	local watcher=$! status=0
 	eventually grep -q "waits to be poked" "$SCRATCH/seen"

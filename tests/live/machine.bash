@@ -32,6 +32,18 @@ states:
 END
 }
 
+# The instance `parked`, which waits to be poked and then ends ok.
+parked() {
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	go parked --exit-on-wait
+}
+
 go() { # NAME [OPTION...]
 	local name=$1
 	shift

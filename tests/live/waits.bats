@@ -297,14 +297,7 @@ END
 }
 
 @test "a wait that another run began is shown with its own time" {
-	machine_file parked <<'END'
-initial: park
-budget: {max_transitions: 9}
-states:
-  park: {kind: wait, on: {signal: good}}
-  good: {kind: terminal, status: ok, reason: good}
-END
-	go parked --exit-on-wait
+	parked
 	sleep 1.2
 	agent6 machine poke parked
 	run agent6 machine run "$SCRATCH/parked"
