@@ -211,11 +211,6 @@ static void print_unanswered(const char *state)
 	text_complain(line.data);
 }
 
-static bool tells(const struct show *s)
-{
-	return s->mode == SHOW_PLAIN || s->mode == SHOW_LIVE;
-}
-
 static int report(struct rehearsal *r, const struct drive_result *out)
 {
 	struct err e = ERR_NONE;
@@ -231,7 +226,7 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 			      "into a file, and name it with --config");
 	print_failures(failures);
 	print_unanswered(r->unanswered);
-	if (ran && tells(&r->show))
+	if (ran && show_tells(&r->show))
 		print_report(r, out, unused);
 	int code = run_status_exit(out->status);
 	bool missed = json_array_size(failures) || *r->unanswered;

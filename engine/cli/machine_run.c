@@ -30,8 +30,7 @@ static void tell_branch(
 	struct instance i = INSTANCE_NONE;
 	struct workspace_branch b;
 	struct err e = ERR_NONE;
-	bool shown = show->mode == SHOW_PLAIN || show->mode == SHOW_LIVE;
-	if (!shown || !*r->state || instance_open(start->place, start->id, &i, &e))
+	if (!show_tells(show) || !*r->state || instance_open(start->place, start->id, &i, &e))
 		return;
 	if (workspace_branch(&i, r->seq, &b))
 		printf("Its commits: git log -p %.12s..%s\n", b.base, b.name);

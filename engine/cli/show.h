@@ -25,6 +25,11 @@ struct show {
 
 /* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */
 void show_init(struct show *s, const struct call *c);
+/* Whether a person reads along: neither --json nor --quiet was asked for. */
+static inline bool show_tells(const struct show *s)
+{
+	return s->mode == SHOW_PLAIN || s->mode == SHOW_LIVE;
+}
 /* Whether a person can be asked at this process's terminal: then the listener asks there, and
  * `show_done` lets the terminal go. Questions are shown whatever the mode. */
 void show_terminal(struct show *s);
