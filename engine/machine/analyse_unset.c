@@ -62,7 +62,7 @@ static void put_implied(const struct unset *u, struct bits *b, uint32_t slot)
 static void put_path(const struct unset *u, struct bits *b, uint32_t slot)
 {
 	for (uint32_t at = slot; at; at = u->slots.items[at].parent)
-		if (u->slots.items[at].field)
+		if (u->slots.items[at].field || at != slot)
 			put_implied(u, b, at);
 	for (; slot; slot = u->slots.items[slot].parent)
 		put_slot(u, b, slot, true);

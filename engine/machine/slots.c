@@ -62,9 +62,12 @@ static uint32_t child_slot(struct slots *s, uint32_t parent, const struct field 
 		.required = s->items[parent].required && !field->optional};
 	child = add_slot(s, slot);
 	s->items[child].initial = initial_value(s, child) != NULL;
-	/* A parameter given at start may leave out what a capture may not. */
+	/* A parameter given at start may leave out what a capture may not. Where the declared value
+	 * is `{}`, all that is there has been captured. */
+	const json_t *around = initial_value(s, parent);
+	bool nothing = s->items[parent].field ? !around : json_object_size(around) == 0;
 	s->items[child].implied = !field->optional && slot.variable->owner != OWNER_OPERATOR &&
-				  (s->items[child].initial || !initial_value(s, parent));
+				  (s->items[child].initial || nothing);
 	s->items[parent].child = child;
 	return child;
 }

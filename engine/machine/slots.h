@@ -14,7 +14,9 @@ struct slot {
 	uint32_t parent, child, next;
 	bool required; /* there whenever the whole record is */
 	bool initial;  /* there in the declared value or default */
-	bool implied;  /* there whenever the record around it is, whoever wrote that */
+	/* There whenever the record around it is, whoever wrote that; of a variable, whenever any
+	 * of its fields is. */
+	bool implied;
 };
 
 struct slots {
