@@ -10,17 +10,31 @@ struct reader {
 	struct doc_build build;
 };
 
+/* The last byte in front of the cursor that is no blank; NUL: there is none. */
+static char before(const struct reader *r)
+{
+	const char *at = r->cursor.at, *start = r->build.doc->text;
+	while (at > start && strchr(" \t\r\n", at[-1]))
+		at--;
+	return at > start ? at[-1] : '\0';
+}
+
 static int syntax(struct reader *r, const char *wanted)
 {
 	struct cursor *c = &r->cursor;
 	struct doc_pos pos = cursor_pos(c);
 	size_t n = utf8_step(c->at, (size_t)(c->end - c->at), NULL);
+	struct finding *it = NULL;
 	if (c->at == c->end)
 		finding_at(r->build.findings, RULE_JSON_SYNTAX, r->build.doc, pos,
 			"expected %s, but the text ends", wanted);
 	else
-		finding_at(r->build.findings, RULE_JSON_SYNTAX, r->build.doc, pos,
+		it = finding_at(r->build.findings, RULE_JSON_SYNTAX, r->build.doc, pos,
 			"expected %s, found `%.*s`", wanted, (int)n, c->at);
+	if (it && (*c->at == '}' || *c->at == ']') && before(r) == ',')
+		finding_help(r->build.findings, it, "no comma stands behind the last item");
+	else if (it && *c->at == '/')
+		finding_help(r->build.findings, it, "JSON has no comments");
 	return -1;
 }
 

@@ -283,6 +283,8 @@ static const struct complaint {
 		false},
 	{"found character that cannot start any token", "a text cannot begin with this character",
 		"put the whole text in quotes", false},
+	{"did not find expected alphabetic or numeric character",
+		"a text cannot begin with `*` or `&`", "put the whole text in quotes", false},
 	{"could not find expected ':'", "here a key is expected, with `: ` behind it",
 		"write `key: value`, with a blank behind the colon", true},
 	{"found unexpected end of stream", "this quote is never closed", NULL, true},

@@ -158,3 +158,19 @@ good() {
 	find "$SCRATCH" -printf '%p %T@ %s\n' | sort >"$BATS_TEST_TMPDIR/after"
 	cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
+
+@test "what JSON does not have is named" {
+	local text
+	mkdir "$SCRATCH/json"
+	for text in '{"machine": "x",}' '{"states": [1, ]}'; do
+		echo "$text" >"$SCRATCH/json/machine.json"
+		run -2 agent6 machine check "$SCRATCH/json"
+		[[ $output == *"help: no comma stands behind the last item"* ]]
+	done
+	printf '{"machine": "x" // its name\n}' >"$SCRATCH/json/machine.json"
+	run -2 agent6 machine check "$SCRATCH/json"
+	[[ $output == *"help: JSON has no comments"* ]]
+	echo '{"machine": }' >"$SCRATCH/json/machine.json"
+	run -2 agent6 machine check "$SCRATCH/json"
+	[[ $output != *"help: "* ]]
+}

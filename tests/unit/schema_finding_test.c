@@ -54,6 +54,8 @@ static void test_syntax(void)
 			"on the line below its key"},
 		{"a: @b\n", "1:4: error[yaml-syntax]: a text cannot begin with this character",
 			"in quotes"},
+		{"a: [ls, *.c]\n", "1:10: error[yaml-syntax]: a text cannot begin with `*` or `&`",
+			"in quotes"},
 		{"a: \"\\d\"\n",
 			"1:5: error[yaml-syntax]: a double-quoted text knows no such escape",
 			"write \\\\"},
