@@ -95,7 +95,10 @@ static bool run_call(struct dispatch *d, const struct wire_call *call, struct bu
 	json_auto_t *arguments =
 		json_read(call->arguments, strlen(call->arguments), WIRE_CONTENT_CAP_BYTES, &e);
 	if (!arguments) {
-		buf_addf(out, "The arguments of this call are not usable: %s.", e.text);
+		buf_addf(out,
+			"The arguments of this call are not usable: %s. Give one JSON object and "
+			"nothing beside it.",
+			e.text);
 		return false;
 	}
 	bool ok = !finish_named(call->name) ? run_tool(d, call->name, arguments, out)

@@ -89,6 +89,7 @@ static void deep(void)
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "200 levels of nesting are an error of the call");
 	has_str(k.requests, "are not usable", "which is told so");
+	has_str(k.requests, "Give one JSON object", "with what would be");
 }
 
 #define DELTA(text)                                                                                \
