@@ -53,6 +53,9 @@ static int on_body(
 	void *context, const struct http_head *head, const char *bytes, size_t len, struct fault *f)
 {
 	struct attempt *a = context;
+	if (is_ok(head) && head->is_encoded)
+		return fault_set(f, FAULT_FATAL,
+			"the provider compressed its answer, which it was not asked to do");
 	if (is_ok(head) && head->is_stream)
 		return feed(a, bytes, len, f);
 	size_t cap = is_ok(head) ? WIRE_CONTENT_CAP_BYTES : ERROR_CAP_BYTES;

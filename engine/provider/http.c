@@ -106,6 +106,8 @@ static void read_header(struct http_head *head, const char *line, size_t len)
 		*head = (struct http_head){.should_retry = -1, .retry_after_ms = -1};
 	else if (header_is(line, len, "content-type", &value))
 		head->is_stream = !strncasecmp(VALUE, "text/event-stream", 17);
+	else if (header_is(line, len, "content-encoding", &value))
+		head->is_encoded = strcasecmp(VALUE, "identity") != 0;
 	else if (header_is(line, len, "x-should-retry", &value))
 		head->should_retry = !strcasecmp(VALUE, "true")   ? 1
 				     : !strcasecmp(text, "false") ? 0

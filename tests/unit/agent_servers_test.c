@@ -155,6 +155,18 @@ static void unnamed_stream(void)
 	is_str(kit_outcome(&k), "ok", "a stream is known by how it begins, whatever its type says");
 }
 
+/* Nothing compressed was asked for: what it grows to would be beyond every limit. */
+static void compressed(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+			     "content-encoding: gzip\r\nconnection: close\r\n\r\n\x1f\x8b",
+			0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "compressed its answer", "a compressed answer is named");
+	is(kit_count(k.requests, "POST "), 1, "and not asked for again");
+}
+
 int main(void)
 {
 	openai_quirks();
@@ -169,5 +181,6 @@ int main(void)
 	closed_just_then(10);
 	closed_just_then(8 << 20);
 	unnamed_stream();
+	compressed();
 	return tap_done();
 }
