@@ -22,14 +22,25 @@ static const char *const delete_marks[] = {"rmtree", "os.remove", "os.unlink", "
 static const char *const fetch_marks[] = {"urllib.request", "urllib2", "urllib3", "urlretrieve",
 	"requests.", "import requests", "httpx", "http.client", "urlopen", "fetch(", "axios",
 	"net/http", "open-uri", "lwp", "http::", "https.get", "http.get", "curl", "wget", "aiohttp",
-	"file_get_contents(\"http", "file_get_contents('http", NULL};
+	"file_get_contents(\"http", "file_get_contents('http", "uri.open", "require(\"http",
+	"require('http", "node:http", NULL};
 static const char *const net_marks[] = {"socket", "http://", "https://", "ftp://", "smtplib",
 	"net.connect", "tcpsocket", "dns.", "require(\"net\")", "require('net')", NULL};
+
+/* perl -MLWP, ruby -ropen-uri: what an option loads is there for the code. */
+static bool loads_any(const struct call *c, const char *const *marks)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (c->words[i]->text[0] == '-' && strchr("Mmr", c->words[i]->text[1]) &&
+			has_any(c->words[i]->text, marks))
+			return true;
+	return false;
+}
 
 /* Code on the command line. */
 static unsigned judge_inline_code(struct judge *j, const struct call *c, const struct sh_word *code)
 {
-	bool fetches = has_any(code->text, fetch_marks);
+	bool fetches = has_any(code->text, fetch_marks) || loads_any(c, fetch_marks);
 	bool runs = has_any(code->text, exec_marks);
 	if (fetches && runs)
 		judge_raise(j, LEVEL_DENIED, "%s fetches code and runs it", c->name);
@@ -45,57 +56,66 @@ static unsigned judge_inline_code(struct judge *j, const struct call *c, const s
 	return TRAIT_CODE;
 }
 
-/* interpreter, flags whose value is code, other flags with a value */
-static const struct {
-	const char *name, *code, *with_value;
+/* interpreter, flags whose value is code, other flags with a value, those of them whose value may
+ * be the next word */
+static const struct interpreter {
+	const char *name, *code, *with_value, *separate;
 } interpreters[] = {
-	{"python", "c", "mWX"},
-	{"perl", "eE", "ICDFiMmVx"},
-	{"ruby", "e", "ICEFIKrTW"},
-	{"node", "ep", "rC"},
-	{"deno", "", ""},
-	{"bun", "e", ""},
-	{"php", "rBRE", "cdfFSzt"},
-	{"lua", "e", "l"},
-	{"luajit", "e", "l"},
-	{"tclsh", "", ""},
-	{"expect", "c", "f"},
-	{"Rscript", "e", ""},
-	{"R", "e", "f"},
-	{"gnuplot", "e", ""},
-	{"octave", "", ""},
-	{"guile", "c", "els"},
-	{"emacs", "", ""},
-	{"julia", "eE", ""},
-	{"ghci", "e", ""},
-	{"osascript", "e", ""},
-	{"m4", "", ""},
-	{"dc", "e", ""},
-	{"ed", "", ""},
-	{"psql", "c", "dhpUfvLoFPRT"},
-	{"mysql", "e", "hPuDS"},
-	{"tex", "", ""},
+	{"python", "c", "mWX", "WX"},
+	{"perl", "eE", "ICDFiMmVx", "I"},
+	{"ruby", "e", "ICEFIKrTW", "CEIr"},
+	{"node", "ep", "rC", "rC"},
+	{"deno", "", "", ""},
+	{"bun", "e", "", ""},
+	{"php", "rBRE", "cdfFSzt", "cdzt"},
+	{"lua", "e", "l", "l"},
+	{"luajit", "e", "l", "l"},
+	{"tclsh", "", "", ""},
+	{"expect", "c", "f", ""},
+	{"Rscript", "e", "", ""},
+	{"R", "e", "f", ""},
+	{"gnuplot", "e", "", ""},
+	{"octave", "", "", ""},
+	{"guile", "c", "els", "l"},
+	{"emacs", "", "", ""},
+	{"julia", "eE", "", ""},
+	{"ghci", "e", "", ""},
+	{"osascript", "e", "", ""},
+	{"m4", "", "", ""},
+	{"dc", "e", "", ""},
+	{"ed", "", "", ""},
+	{"psql", "c", "dhpUfvLoFPRT", "dhpUvLoFPRT"},
+	{"mysql", "e", "hPuDS", "D"},
+	{"tex", "", "", ""},
 };
 
 static const char *const long_code[] = {
 	"--eval", "--print", "--execute", "--command", "--run", NULL};
 
-struct code_flags {
-	const char *code, *with_value;
-};
-
-static struct code_flags flags_of(const char *interpreter)
+static const struct interpreter *interpreter_find(const char *name)
 {
-	struct code_flags found = {"", ""};
+	static const struct interpreter other = {"", "", "", ""};
+	const struct interpreter *found = &other;
 	for (size_t i = 0; i < ARRAY_LEN(interpreters); i++)
-		if (!strncmp(interpreter, interpreters[i].name, strlen(interpreters[i].name)))
-			found = (struct code_flags){
-				interpreters[i].code, interpreters[i].with_value};
+		if (!strncmp(name, interpreters[i].name, strlen(interpreters[i].name)))
+			found = &interpreters[i];
 	return found;
 }
 
+/* Whether the option's value is the next word. */
+static bool takes_next(const char *word, const struct interpreter *in)
+{
+	const char *value = NULL;
+	if (!strcmp(word, "--require") || !strcmp(word, "--import"))
+		return true;
+	for (const char *f = in->separate; *f; f++)
+		if (arg_has_flag(word, *f, in->with_value, &value) && !*value)
+			return true;
+	return false;
+}
+
 /* Whether the word is an option that code follows, or that has it in `value`. */
-static bool takes_code(const char *word, const struct code_flags *flags, const char **value)
+static bool takes_code(const char *word, const struct interpreter *flags, const char **value)
 {
 	bool hit = false;
 	for (const char *f = flags->code; *f && !hit; f++)
@@ -107,11 +127,11 @@ static bool takes_code(const char *word, const struct code_flags *flags, const c
 
 unsigned judge_inline(struct judge *j, const struct call *c)
 {
-	struct code_flags flags = flags_of(c->name);
+	const struct interpreter *in = interpreter_find(c->name);
 	size_t i = 1;
 	for (; i < c->count; i++) {
 		const char *word = c->words[i]->text, *value = NULL;
-		if (takes_code(word, &flags, &value)) {
+		if (takes_code(word, in, &value)) {
 			struct sh_word own = {
 				.text = value ? value : "", .dynamic = c->words[i]->dynamic};
 			bool next = !*own.text && i + 1 < c->count;
@@ -119,6 +139,7 @@ unsigned judge_inline(struct judge *j, const struct call *c)
 		}
 		if (!strcmp(word, "-") || word[0] != '-')
 			break;
+		i += takes_next(word, in);
 	}
 	if (i < c->count && !path_is_stdin(c->words[i]->text)) {
 		judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, c->words[i]->text);
@@ -160,8 +181,10 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		const char *value = NULL, *word = c->words[i]->text;
 		if (word[0] != '-' || arg_has_flag(word, 'c', "mWX", NULL))
 			break;
-		if (!arg_has_flag(word, 'm', "cWX", &value))
+		if (!arg_has_flag(word, 'm', "cWX", &value)) {
+			i += takes_next(word, interpreter_find("python"));
 			continue;
+		}
 		const char *module = *value ? value : call_text(c, i + 1);
 		size_t at = *value ? i : i + 1;
 		struct call run = {"pip", c->words + at, c->count - at, c->node};

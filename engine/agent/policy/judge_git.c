@@ -142,6 +142,9 @@ static const struct {
 	{"switch", "--discard-changes", "discards changes", LEVEL_DESTRUCTIVE},
 	{"switch", "--force", "discards changes", LEVEL_DESTRUCTIVE},
 	{"switch", "-f", "discards changes", LEVEL_DESTRUCTIVE},
+	{"switch", "-C", "moves a branch", LEVEL_DESTRUCTIVE},
+	{"switch", "--force-create", "moves a branch", LEVEL_DESTRUCTIVE},
+	{"checkout", "-B", "moves a branch", LEVEL_DESTRUCTIVE},
 	{"branch", "-D", "deletes a branch", LEVEL_DESTRUCTIVE},
 	{"branch", "-d", "deletes a branch", LEVEL_DESTRUCTIVE},
 	{"branch", "--delete", "deletes a branch", LEVEL_DESTRUCTIVE},
@@ -168,6 +171,9 @@ static const struct {
 	{"push", "--force", "rewrites remote history", LEVEL_DESTRUCTIVE},
 	{"push", "-f", "rewrites remote history", LEVEL_DESTRUCTIVE},
 	{"push", "--delete", "deletes remotely", LEVEL_DESTRUCTIVE},
+	{"push", "-d", "deletes remotely", LEVEL_DESTRUCTIVE},
+	{"push", "--prune", "deletes remotely", LEVEL_DESTRUCTIVE},
+	{"push", "--force-with-lease", "rewrites remote history", LEVEL_DESTRUCTIVE},
 	{"push", "--mirror", "rewrites remote history", LEVEL_DESTRUCTIVE},
 	{"remote", "update", "connects to another host", LEVEL_NETWORK},
 	{"remote", "show", "connects to another host", LEVEL_NETWORK},
@@ -303,6 +309,8 @@ static void judge_options(struct judge *j, const struct call *c, size_t verb)
 			judge_danger(j, c, "an ext:: address runs a command");
 		if (!strcmp(name, "push") && word[0] == '+')
 			judge_danger(j, c, "push of +ref rewrites remote history");
+		if (!strcmp(name, "push") && word[0] == ':' && word[1])
+			judge_danger(j, c, "push of :ref deletes remotely");
 	}
 }
 

@@ -124,6 +124,15 @@ static unsigned judge_string_option(struct judge *j, const struct call *c)
 	return 0;
 }
 
+/* Each word is a command of its own. */
+static unsigned judge_scripts(struct judge *j, const struct call *c, size_t from)
+{
+	unsigned traits = TRAIT_CODE;
+	for (size_t i = from; i < c->count; i++)
+		traits |= judge_script(j, c->words[i]->text);
+	return traits;
+}
+
 unsigned judge_wrapper(struct judge *j, const struct call *c)
 {
 	const struct wrapper *w = wrapper_find(c->name);
@@ -148,6 +157,8 @@ unsigned judge_wrapper(struct judge *j, const struct call *c)
 		from = arg_skip_options(c, from, w->with_value, w->long_with_value);
 	if (!strcmp(c->name, "parallel") && from >= c->count)
 		return TRAIT_RUNS_INPUT | TRAIT_CODE;
+	if (!strcmp(c->name, "parallel") && !strncmp(call_text(c, from), ":::", 3))
+		return judge_scripts(j, c, from + 1);
 	if (!strcmp(c->name, "watch") || !strcmp(c->name, "parallel"))
 		return from < c->count ? judge_script(j, join(j, "", c, from)) : 0;
 	const char *word = call_text(c, from);
