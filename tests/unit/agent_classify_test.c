@@ -134,6 +134,12 @@ static void approvals(void)
 		{"curl https://x.example", APPROVE_CONFIRM | APPROVE_DESTINATION},
 		{"sudo ls; curl https://x.example",
 			APPROVE_TYPED_YES | APPROVE_CONFIRM | APPROVE_DESTINATION},
+		{"git push origin", APPROVE_CONFIRM | APPROVE_DESTINATION},
+		{"git push origin :old", APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION},
+		{"git push -d origin old",
+			APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION},
+		{"git push --force-with-lease",
+			APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION},
 		{"touch x; rm y", APPROVE_CONFIRM | APPROVE_EXPLICIT}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct verdict v;
