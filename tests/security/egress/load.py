@@ -46,6 +46,7 @@ class Witness:
             self.broken = problem
 
     def end(self, name):
+        wait_until(lambda: self.broken or self.rounds > 10)  # a storm may be over before ten rounds are
         self.over = True
         self.thread.join()
         tap.ok(self.broken is None and self.rounds > 10, f"{name}: another connection is not disturbed",
