@@ -355,8 +355,9 @@ def test_killed_run():
         run = subprocess.Popen([f"{BIN}/agent6", "machine", "run", "--json", "--id", f"of-{victim}", f"{HOME}/bundle"],
                                cwd=f"{HOME}/ws", env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         tap.ok(asked.wait(DRAIN_SECS), f"SIGKILL of {victim}: the provider was asked before")
-        people = {"agent6": run.pid}
+        people = {}
         wait_until(lambda: people.update(family(run.pid)) or {"agent6-agent", "agent6-broker"} <= set(people))
+        people["agent6"] = run.pid  # a child that executes nothing yet has the name, too
         os.kill(people[victim], signal.SIGKILL)
         said = run.communicate(timeout=DRAIN_SECS)[0]
         tap.equal(run.returncode, status, f"SIGKILL of {victim}: the run's end")
