@@ -50,7 +50,7 @@ static int list(const struct call *c)
 		return EXIT_REFUSED;
 	findings_sort(&setup.findings);
 	findings_json(&setup.findings, &text);
-	fputs(text.data, stdout);
+	text_without_secrets(&text, redact_text, stdout);
 	int code = setup.findings.errors ? EXIT_REFUSED : EXIT_OK;
 	setup_done(&setup);
 	return code;

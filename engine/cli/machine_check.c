@@ -196,7 +196,7 @@ static void show_text(const struct checking *k)
 	size_t doc_count = 0;
 	for (size_t i = 0; i < k->count; i++)
 		doc_count = loaded_docs(&k->loaded[i], &docs, doc_count);
-	text_findings(&k->findings, docs, doc_count);
+	text_findings(&k->findings, docs, doc_count, redact_known);
 }
 
 static void show_description(const char *text)

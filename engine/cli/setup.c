@@ -13,7 +13,7 @@ void setup_tell(struct setup *s)
 {
 	const struct doc *docs[LAYER_COUNT];
 	findings_sort(&s->findings);
-	text_findings(&s->findings, docs, config_docs(s->config, docs));
+	text_findings(&s->findings, docs, config_docs(s->config, docs), redact_text);
 }
 
 /* Jails and journals name paths in JSON. */

@@ -106,15 +106,23 @@ void text_complain(const char *text)
 	fprintf(stderr, "%s\n", shown.data);
 }
 
-void text_findings(const struct findings *f, const struct doc *const *docs, size_t n_docs)
+void text_without_secrets(const struct buf *text, redact_fn *hide, FILE *to)
+{
+	AUTO_BUF shown;
+	buf_init(&shown, FINDINGS_BYTES_MAX * 2);
+	if (text->len && !hide(NULL, text->data, text->len, &shown, NULL))
+		fwrite(shown.data, 1, shown.len, to);
+}
+
+void text_findings(
+	const struct findings *f, const struct doc *const *docs, size_t n_docs, redact_fn *hide)
 {
 	const struct finding_look look = {
 		.columns = text_columns(STDERR_FILENO), .colour = text_has_colour(STDERR_FILENO)};
 	AUTO_BUF text;
 	buf_init(&text, FINDINGS_BYTES_MAX);
 	findings_show(f, docs, n_docs, &look, &text);
-	if (text.len)
-		fwrite(text.data, 1, text.len, stderr);
+	text_without_secrets(&text, hide, stderr);
 }
 
 void text_markdown(struct buf *out, const char *text)

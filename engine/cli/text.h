@@ -3,10 +3,12 @@
  */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
+#include "agent/policy/redact.h"
 #include "base/json.h"
 #include "schema/finding.h"
 #include "schema/wrap.h"
 #include <stdint.h>
+#include <stdio.h>
 
 /* "sha256:" and enough to tell bundles apart. */
 enum { DIGEST_COLUMNS = 7 + 12 };
@@ -29,8 +31,12 @@ void text_json(const char *json, size_t len);
 void text_json_line(const json_t *value);
 /* "agent6: TEXT" on stderr, each of its lines cleaned so and wrapped to a terminal. */
 void text_complain(const char *text);
-/* Findings on stderr, as findings_show makes them. */
-void text_findings(const struct findings *f, const struct doc *const *docs, size_t n_docs);
+/* `text` as it is but for the secrets in it: redact_known, or redact_text where a file quoted in it
+ * may hold any key. */
+void text_without_secrets(const struct buf *text, redact_fn *hide, FILE *to);
+/* Findings on stderr, as findings_show makes them, without secrets. */
+void text_findings(
+	const struct findings *f, const struct doc *const *docs, size_t n_docs, redact_fn *hide);
 /* text_clean at any length, with what Markdown would read as markup escaped. */
 void text_markdown(struct buf *out, const char *text);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */

@@ -254,6 +254,22 @@ setup() {
 	[[ $status -eq 0 && $stderr == *"agent6: the key of"*far*"api.example.com unencrypted"*"write https://"* ]]
 }
 
+@test "a key pasted into the file is not shown again, whatever is wrong with it" {
+	local token=sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789 plain=0badc0ffee9zz
+	mkdir -p "${file%/*}"
+	cat >"$file" <<-END
+		providers:
+		  one: {api_format: openai, base_url: "https://a.example/v1", api_key: $plain}
+		  two: {api_format: openai, base_url: "https://b.example/v1", api_key_env: $token}
+	END
+	run agent6 check config
+	[ "$status" -eq 2 ]
+	[[ $output == *"error[refused-key]"*"REDACTED"*"api_key_env: VARIABLE"*"REDACTED"*"environment variable that holds the key"* ]]
+	[[ ${output,,} != *"$plain"* && ${output//_/-} != *sk-ant-* ]]
+	run agent6 check config --json
+	[[ $output == *refused-key*REDACTED* && $output != *sk?ant* ]]
+}
+
 @test "connect: asks, with defaults; a nonsense address is refused" {
 	run --separate-stderr agent6 connect <<<$'\n\n\nclaude\n\n'
 	[ "$status" -eq 0 ]
