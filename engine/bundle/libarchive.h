@@ -42,6 +42,7 @@
 	X(write_data)                                                                              \
 	X(write_close)
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member */
 #define X(name) __typeof__(archive_##name) *name;
 struct libarchive {
 	LIBARCHIVE_CALLS(X)
