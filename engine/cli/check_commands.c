@@ -89,35 +89,64 @@ static void check_program(const struct commands *c, const struct state *s)
 	}
 }
 
+static bool is_listed(const char *text, const char *const *list)
+{
+	while (*list && strcmp(text, *list) != 0)
+		list++;
+	return *list;
+}
+
 /* Whether an argument means something to a shell and is no usual argument of anything else. */
 static bool is_for_shell(const char *text)
 {
 	static const char *const operators[] = {
-		"&&", "||", "|", "|&", ">", ">>", "<", "<<", "2>", "2>&1", "&>", "&"};
+		"&&", "||", "|", "|&", ">", ">>", "<", "<<", "2>", "2>&1", "&>", "&", NULL};
 	static const char *const variables[] = {"$AGENT6_", "${AGENT6_", "$HOME", "${HOME}"};
-	for (size_t i = 0; i < ARRAY_LEN(operators); i++)
-		if (!strcmp(text, operators[i]))
-			return true;
+	if (is_listed(text, operators))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
 		if (!strncmp(text, variables[i], strlen(variables[i])))
 			return true;
 	return false;
 }
 
-/* One is said of a command: whoever wrote it thought of a shell throughout. What stands behind
- * `-c` is most often a shell's own; `expr` and `test` have operators that look like its. */
+/* Whether the argument is the pattern of a search or the separator of fields. */
+static bool is_data(const struct tool_state *t, size_t at)
+{
+	static const char *const searches[] = {
+		"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", NULL};
+	static const char *const separators[] = {"-d", "-F", "-s", "-t", "-separator",
+		"--delimiter", "--delimiters", "--separator", "--output-separator",
+		"--field-separator", "--table-separator", "--ifs", "--ofs", "--fs", NULL};
+	const char *before = template_literal(t->command[at - 1]);
+	if (before && strlen(template_literal(t->command[at])) == 1 &&
+		is_listed(before, separators))
+		return true;
+	while (--at && before && before[0] == '-')
+		before = template_literal(t->command[at - 1]);
+	return before && is_listed(before, searches);
+}
+
+/* Whether a shell, here or elsewhere, reads what comes behind the word, or a program with operators
+ * that look like a shell's. */
+static bool has_operators(const char *word)
+{
+	static const char *const programs[] = {
+		"expr", "test", "[", "tr", "ssh", "watch", "parallel", NULL};
+	size_t len = strlen(word);
+	return is_listed(word, programs) ||
+	       (word[0] == '-' && word[1] != '-' && word[len - 1] == 'c');
+}
+
+/* One is said of a command: whoever wrote it thought of a shell throughout. */
 static void check_shell_words(const struct commands *c, const struct state *s)
 {
-	const char *program = template_literal(s->tool.command[0]);
 	const struct doc_node *list = doc_get(c->m->doc, s->node, "command");
-	if (program &&
-		(!strcmp(program, "expr") || !strcmp(program, "test") || !strcmp(program, "[")))
-		return;
-	for (size_t i = 1; i < s->tool.command_count; i++) {
+	for (size_t i = 0; i < s->tool.command_count; i++) {
 		const char *text = template_literal(s->tool.command[i]);
-		if (text && !strcmp(text, "-c"))
+		if (text && has_operators(text))
 			return;
-		if (!text || !is_for_shell(text))
+		if (!i || !text || !is_for_shell(text) || is_data(&s->tool, i))
 			continue;
 		struct site site = {.findings = c->findings,
 			.doc = c->m->doc,

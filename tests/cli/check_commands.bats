@@ -34,15 +34,19 @@ bundle() { # COMMAND
 
 @test "a word for a shell that no shell reads is a warning, once for a command" {
 	local command
-	for command in '[make, "&&", make, test]' '[ls, "|", wc, ">", out]' \
+	for command in '[make, "&&", make, test]' '[ls, "|", wc, ">", out]' '[grep, a, f, "|", wc]' '[ls, --all, "&&", ls]' \
 		'[cat, "$AGENT6_MACHINE_DATA_DIR/poke.json"]'; do
 		bundle "$command"
 		run -0 agent6 machine check "$SCRATCH/b"
 		echo "$output"
 		[[ $(grep -c 'warning\[shell-word\]' <<<"$output") -eq 2 ]] # of two states
 	done
-	for command in '[sh, -c, "$AGENT6_BUNDLE_DIR/x && y", "|"]' '[expr, a, "|", b]' '[find, ., -name, x, ";"]'; do
+	for command in '[sh, -c, "$AGENT6_BUNDLE_DIR/x && y", "|"]' '[expr, a, "|", b]' '[find, ., -name, x, ";"]' \
+		'[bash, -euc, "$HOME/x"]' '[timeout, 9s, test, a, "<", x]' \
+		'[grep, -n, ">", f]' '[git, grep, "&&"]' '[cut, -f1, -d, "|", f]' '[sort, -t, "|", f]' \
+		'[column, --separator, "|", f]' '[tr, ",", "|"]' '[awk, -F, "|", "$1 > 3", f]'; do
 		bundle "$command"
+		echo "$command"
 		run -0 agent6 machine check "$SCRATCH/b"
 		[[ $output != *shell-word* ]]
 	done
