@@ -305,7 +305,14 @@ static int call_failed(struct loop *l, const struct fault *f)
 	case FAULT_FATAL: break;
 	}
 	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
-	return end(l, OUTCOME_FAILED, "provider: %s", refusal ? refusal : f->text);
+	const char *name = l->task->provider.name;
+	if (f->status == 401 || f->status == 403)
+		return end(l, OUTCOME_FAILED,
+			"provider %s: %s; its key is that of the variable in "
+			"providers.%s.api_key_env, or else of secrets.yaml, where `agent6 connect "
+			"--name %s` puts another",
+			name, f->text, name, name);
+	return end(l, OUTCOME_FAILED, "provider %s: %s", name, refusal ? refusal : f->text);
 }
 
 static int on_reply(struct loop *l, struct wire_reply *reply)

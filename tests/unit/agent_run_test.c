@@ -206,6 +206,8 @@ static void fatal(void)
 	is_str(kit_outcome(&k), "failed", "401 fails at once");
 	is(kit_count(k.requests, "POST "), 1, "without a retry");
 	has_str(kit_reason(&k), "invalid x-api-key [REDACTED:key]", "an echoed key is hidden");
+	has_str(kit_reason(&k), "its key is that of the variable in providers.",
+		"who reads it is told where the key comes from");
 	static char long_echo[1000];
 	int at = snprintf(long_echo, sizeof(long_echo),
 		KIT_HEAD("400 No", "application/json") "{\"error\":{\"message\":\"");
