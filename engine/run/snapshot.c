@@ -5,8 +5,10 @@
 #include "base/sha256.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
-enum { SNAPSHOT_BYTES_MAX = 256 * 1024 * 1024 };
+/* To decode a byte of it costs as much as to read so many of the journal's. */
+enum { SNAPSHOT_BYTES_MAX = 256 * 1024 * 1024, SNAPSHOT_COST = 16 };
 
 /* Of the place in the journal and what stood there: a bit that fell over would go into the journal
  * with the next step. */
@@ -38,12 +40,14 @@ int snapshot_write(const struct instance *i, const struct position *p,
 	return io_replace_file(i->dir_fd, "snapshot.json", text.data, text.len, 0600, e);
 }
 
-/* The whole document, which owns `*position`; NULL: it is missing or damaged. */
-static json_t *load(const struct instance *i, struct journal_mark *at, json_t **position)
+/* The whole document, which owns `*position`; NULL: it is missing, damaged or larger than
+ * `bytes_max`. */
+static json_t *load(
+	const struct instance *i, size_t bytes_max, struct journal_mark *at, json_t **position)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
-	if (io_read_file(i->dir_fd, "snapshot.json", SNAPSHOT_BYTES_MAX, &text, &len, NULL))
+	if (io_read_file(i->dir_fd, "snapshot.json", bytes_max, &text, &len, NULL))
 		return NULL;
 	struct json_cap cap = {SNAPSHOT_BYTES_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
 	json_t *all = json_read_nested(text, len, cap, NULL);
@@ -73,7 +77,7 @@ bool snapshot_read(const struct instance *i, const struct machine *m, int journa
 {
 	struct journal_mark mark;
 	json_t *position;
-	json_auto_t *all = load(i, &mark, &position);
+	json_auto_t *all = load(i, SNAPSHOT_BYTES_MAX, &mark, &position);
 	if (!all || !journal_has(journal_fd, &mark) || position_decode(m, position, p, NULL))
 		return false;
 	*at = mark;
@@ -84,8 +88,11 @@ bool snapshot_totals(
 	const struct instance *i, int journal_fd, struct totals *totals, struct journal_mark *at)
 {
 	struct journal_mark mark;
+	struct stat st;
 	json_t *position;
-	json_auto_t *all = load(i, &mark, &position);
+	if (fstat(journal_fd, &st))
+		return false;
+	json_auto_t *all = load(i, (size_t)st.st_size / SNAPSHOT_COST, &mark, &position);
 	if (!all || !journal_has(journal_fd, &mark) ||
 		totals_decode(json_object_get(position, "totals"), totals))
 		return false;
@@ -97,6 +104,6 @@ uint64_t snapshot_missed(const struct instance *i, int journal_fd)
 {
 	struct journal_mark mark;
 	json_t *position;
-	json_auto_t *all = load(i, &mark, &position);
+	json_auto_t *all = load(i, SNAPSHOT_BYTES_MAX, &mark, &position);
 	return all && !journal_has(journal_fd, &mark) ? mark.lines : 0;
 }

@@ -346,18 +346,28 @@ committed_flow() {
 	[ $((calls[1] - calls[0])) -le 1200 ]
 }
 
-@test "list says what each instance has cost, with or without its snapshot" {
-	need jq
+@test "list says what each instance has cost, with a snapshot, a large one or none" {
+	need jq strace
 	cd "$SCRATCH"
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
 	export AGENT6_STATE_HOME=$SCRATCH/kept/state
 	cd kept/workspace
 	run agent6 machine list
 	[[ $output == *"COST"*"triage  waiting  pause  4      \$0."* ]]
-	for snapshot in kept gone; do
+	local i=$(echo "$AGENT6_STATE_HOME"/*/machines/triage) snapshot reads
+	for snapshot in large small gone; do
+		reads=0
+		[ "$snapshot" != small ] || reads=1
+		strace -y -e trace=read,pread64 -o "$SCRATCH/trace" \
+			"$AGENT6_BIN/agent6" machine list --json >"$SCRATCH/listed"
 		jq -se '.[0][0].totals == .[1].totals and .[1].totals.usd > 0' \
-			<(agent6 machine list --json) <(agent6 machine status triage --json)
-		rm -f "$AGENT6_STATE_HOME"/*/machines/triage/snapshot.json
+			"$SCRATCH/listed" <(agent6 machine status triage --json)
+		# One that is large beside the lines that it saves is not read to its end.
+		[ "$(grep -c 'snapshot.json>.* = 0$' "$SCRATCH/trace")" -eq "$reads" ]
+		case $snapshot in
+		large) printf '%200000s' '' >>"$i/journal.jsonl" ;;
+		small) rm "$i/snapshot.json" ;;
+		esac
 	done
 }
 
