@@ -11,6 +11,7 @@
 enum { PROGRAM_BYTES = 4200 };
 
 struct commands {
+	const struct bundle *bundle;
 	const struct machine *m;
 	struct findings *findings;
 	const char *workspace, *home;
@@ -66,6 +67,22 @@ static void report_missing(const struct site *site, const char *program)
 			: "install it, or bring it along below scripts/");
 }
 
+/* The kernel says of such a script that the script is not there. */
+static void check_interpreter(const struct commands *c, const struct site *site, const char *script)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	if (bundle_read(c->bundle, script, &text, &len, NULL) || strncmp(text, "#!", 2) != 0)
+		return;
+	char *name = text + 2 + strspn(text + 2, " \t");
+	name[strcspn(name, " \t\n")] = '\0';
+	if (*name != '/' || runnable(name))
+		return;
+	struct finding *f = site_report(site, RULE_PROGRAM_MISSING,
+		"\"%s\" is to be run by \"%s\", which this host does not have", script, name);
+	site_help(site, f, "install it, or name another one in the first line");
+}
+
 static void check_program(const struct commands *c, const struct state *s)
 {
 	const char *program = template_literal(s->tool.command[0]);
@@ -74,12 +91,12 @@ static void check_program(const struct commands *c, const struct state *s)
 		.doc = c->m->doc,
 		.node = &list->items[0],
 		.state = s->name};
-	if (!program || strncmp(program, "scripts/", 8) == 0)
-		return;
-	if (json_object_get(c->seen, program))
+	if (!program || json_object_get(c->seen, program))
 		return;
 	json_object_set_new(c->seen, program, json_true());
-	if (program[0] == '/' && in_workspace(c, program)) {
+	if (strncmp(program, "scripts/", 8) == 0) {
+		check_interpreter(c, &site, program);
+	} else if (program[0] == '/' && in_workspace(c, program)) {
 		struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
 			"\"%s\" lies in the workspace, where whatever runs may replace it",
 			program);
@@ -198,10 +215,14 @@ static void check_risk(const struct commands *c, const struct state *s)
 		       : "make sure that this is meant; `agent6 check command` shows every reason");
 }
 
-void check_commands(const struct machine *m, const char *workspace, struct findings *findings)
+void check_commands(const struct loaded *l, const char *workspace, struct findings *findings)
 {
-	struct commands c = {
-		.m = m, .findings = findings, .workspace = workspace, .seen = json_object()};
+	const struct machine *m = l->machine;
+	struct commands c = {.bundle = l->bundle,
+		.m = m,
+		.findings = findings,
+		.workspace = workspace,
+		.seen = json_object()};
 	for (size_t i = 0; i < m->state_count; i++)
 		if (m->states[i].kind == KIND_TOOL) {
 			check_program(&c, &m->states[i]);

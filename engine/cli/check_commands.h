@@ -4,11 +4,12 @@
  */
 #ifndef CLI_CHECK_COMMANDS_H
 #define CLI_CHECK_COMMANDS_H
-#include "machine/machine.h"
+#include "cli/load.h"
 
 /* Programs that the jail's PATH does not have here, and absolute ones that lie in `workspace`,
- * where an agent could replace them; each program at the first state that names it.
+ * where an agent could replace them, and scripts whose interpreter is not here; each program at the
+ * first state that names it.
  * Then the classifier's level of every command that is known before it runs, from destructive up.
  */
-void check_commands(const struct machine *m, const char *workspace, struct findings *findings);
+void check_commands(const struct loaded *l, const char *workspace, struct findings *findings);
 #endif

@@ -25,11 +25,11 @@ struct checking {
 };
 
 /* What breaks no rule, and yet a reviewer should know. */
-static void look_closer(const struct machine *m, struct findings *findings)
+static void look_closer(const struct loaded *l, struct findings *findings)
 {
 	AUTO_FREE char *workspace = getcwd(NULL, 0);
-	machine_analyse(m, findings);
-	check_commands(m, workspace ? workspace : "/", findings);
+	machine_analyse(l->machine, findings);
+	check_commands(l, workspace ? workspace : "/", findings);
 }
 
 /* About a bundle as a whole. */
@@ -69,7 +69,7 @@ static void open_all(const struct call *c, struct checking *k)
 			continue;
 		}
 		if (l->machine)
-			look_closer(l->machine, &k->findings);
+			look_closer(l, &k->findings);
 		k->accepted[k->count++] = l->machine && faults(c, k) == before;
 	}
 	findings_sort(&k->findings);

@@ -125,7 +125,7 @@ static int findings_reason(struct starting *g, struct err *e)
 /* What `machine check` refuses about commands on this host is not started either. */
 static int check_host(struct starting *g, struct err *e)
 {
-	check_commands(g->start->authored->machine, g->start->place->workspace, &g->findings);
+	check_commands(g->start->authored, g->start->place->workspace, &g->findings);
 	return g->findings.errors ? findings_reason(g, e) : 0;
 }
 

@@ -26,6 +26,18 @@ bundle() { # COMMAND
 	[[ $output == *'this host has no program "/opt/none/such"'* ]]
 }
 
+@test "a script whose interpreter this host lacks is a warning that names both" {
+	bundle '[scripts/go]'
+	mkdir "$SCRATCH/b/scripts"
+	echo '#! /usr/bin/nosuch -x' >"$SCRATCH/b/scripts/go"
+	chmod +x "$SCRATCH/b/scripts/go"
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $(grep -c 'warning\[program-missing\]' <<<"$output") -eq 1 ]]
+	[[ $output == *'"scripts/go" is to be run by "/usr/bin/nosuch", which this host does not have'* ]]
+	echo '#!/bin/sh -e' >"$SCRATCH/b/scripts/go"
+	run -0 agent6 machine check --strict "$SCRATCH/b"
+}
+
 @test "programs that are there, or chosen at run time, are no warning" {
 	bundle '[/bin/sh, -c, "true"]'
 	run -0 agent6 machine check "$SCRATCH/b"
