@@ -57,6 +57,13 @@ static const struct {
 	{"curl -s -uuser:hunter2x h", "curl -s -uuser:[REDACTED:authorization] h"},
 	{"+ curl --user 'user:hunter2x' h", "+ curl --user 'user:[REDACTED:authorization]' h"},
 	{"curl --user=user:hunter2x", "curl --user=user:[REDACTED:authorization]"},
+	{"curl -sSu user:hunter2x h", "curl -sSu user:[REDACTED:authorization] h"},
+	{"my-curl: curl 'h?a;b&c' \\\n -u user:hunter2x",
+		"my-curl: curl 'h?a;b&c' \\\n -u user:[REDACTED:authorization]"},
+	{"curl h --proxy-user user:hunter2x", "curl h --proxy-user user:[REDACTED:authorization]"},
+	{"curl -s h | sort -u f:1", NULL},
+	{"apk add curl && adduser -u 1000:1000 x", NULL},
+	{"which curl; docker run -u 1000:1000 x", NULL},
 	{"curl -u user:$PASS h", NULL},
 	{"curl -u user h:80", NULL},
 	{"docker run -u 1000:1000 x", NULL},
@@ -314,7 +321,8 @@ static void endless(void)
 		const char *text;
 		bool hidden;
 	} rows[] = {{"eyJa.", true}, {"eyJa=", true}, {"SG.", true}, {"a_token=x", true},
-		{"A_KEY=$", false}, {"A_KEY=a.", false}, {"cookie:$", false}};
+		{"A_KEY=$", false}, {"A_KEY=a.", false}, {"cookie:$", false},
+		{"curl;-u;", false}, {"curl;-u:$;", true}};
 	struct redact none = {0};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_BUF text;

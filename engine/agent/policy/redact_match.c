@@ -12,6 +12,11 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
+static bool in_alnum(char c)
+{
+	return isalnum((unsigned char)c);
+}
+
 /* Whether the byte before the place cannot belong to a word that goes on at it. */
 static bool at_word(struct place p)
 {
@@ -97,39 +102,56 @@ static bool is_placeholder(const char *value, size_t len)
 	       !strncmp(value, "...", len < 3 ? len : 3);
 }
 
-enum { LINE_BEFORE_BYTES = 1024 };
+enum { LINE_BEFORE_BYTES = 1024, USER_BYTES = 256 };
 
-/* Whether the line up to the place holds the word `curl`. */
+/* Whether a command ends here: with its line, or where another one follows in it. */
+static bool ends_command(const char *at, const char *from)
+{
+	if (*at == '\n')
+		return at == from || at[-1] != '\\';
+	return *at && strchr("|;&", *at) && (at[1] == ' ' || at[1] == '\t');
+}
+
+/* Whether the command up to the place holds the word `curl`. */
 static bool behind_curl(struct place p)
 {
 	size_t back = p.at < LINE_BEFORE_BYTES ? p.at : LINE_BEFORE_BYTES;
 	const char *from = here(p) - back;
-	const char *end = memrchr(from, '\n', back);
-	from = end ? end + 1 : from;
-	const char *curl = memmem(from, (size_t)(here(p) - from), "curl", 4);
-	return curl && (curl == p.text || !is_word(curl[-1])) && !is_word(curl[4]);
+	if (!memmem(from, back, "curl", 4))
+		return false;
+	for (const char *at = here(p); at-- > from && !ends_command(at, from);) {
+		struct place word = {p.text, p.at, (size_t)(at - p.text)};
+		if (starts(word, "curl") && at_word(word) && !is_word(at[4]))
+			return true;
+	}
+	return false;
 }
 
 /* curl -u USER:PASSWORD, in each way to write the option. */
 static bool match_curl(struct place p, struct match *out)
 {
-	static const char *const options[] = {"-u", "--user=", "--user "};
-	size_t option = 0;
-	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		if (starts(p, options[i]) && *here(p) == '-' && here(p)[1] == options[i][1])
-			option = strlen(options[i]);
+	static const char *const longs[] = {"--user=", "--user ", "--proxy-user=", "--proxy-user "};
+	size_t cluster = run_of(here(p) + 1, left(p) - 1, in_alnum), option = 0;
+	if (cluster && here(p)[1] == 'u')
+		option = 2;
+	else if (cluster && here(p)[cluster] == 'u')
+		option = cluster + 1;
+	for (size_t i = 0; !cluster && i < ARRAY_LEN(longs); i++)
+		option = starts(p, longs[i]) ? strlen(longs[i]) : option;
 	if (!option || !behind_curl(p))
 		return false;
 	struct place v = p;
 	v.at += option;
 	v.at += run_of(here(v), left(v), in_blank);
-	size_t user = run_of(here(v), left(v), in_password);
+	size_t user = run_of(here(v), left(v) < USER_BYTES ? left(v) : USER_BYTES, in_password);
 	const char *colon = memchr(here(v), ':', user);
 	if (!colon)
 		return false;
-	size_t len = (size_t)(here(v) + user - colon) - 1;
-	*out = (struct match){(size_t)(colon + 1 - here(p)), len};
-	return len && !is_placeholder(colon + 1, len);
+	v.at = (size_t)(colon + 1 - p.text);
+	size_t most = left(v) < ENDLESS_BYTES ? left(v) : ENDLESS_BYTES;
+	size_t len = run_of(here(v), most, in_password);
+	*out = (struct match){v.at - p.at, len};
+	return len && (len == ENDLESS_BYTES || !is_placeholder(here(v), len));
 }
 
 bool match_header(struct place p, struct match *out)
@@ -307,11 +329,6 @@ bool match_value(struct place p, struct match *out)
 static bool in_token(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
-}
-
-static bool in_alnum(char c)
-{
-	return isalnum((unsigned char)c);
 }
 
 static bool in_upper(char c)
