@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-WIDTHS = (1280, 390)
+WIDTHS = (1280, 1024, 390)
 SCHEMES = ("light", "dark")
 
 # Every text as it is seen: its boxes, its colour and what is painted behind it.
@@ -67,7 +67,8 @@ LOOK = r"""(() => {
   const boxes = [...document.querySelectorAll('body *')].filter(e => e.checkVisibility() && !e.closest('.skip'));
   for (const e of boxes)
     if (e.getBoundingClientRect().right > innerWidth + 1) outside.push('<' + e.tagName + '> ' + e.className);
-  return {texts: texts.length, faint, outside, overlap: over, wide: document.documentElement.scrollWidth - innerWidth,
+  const sideways = [...document.querySelectorAll('.tall, figure')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.className);
+  return {texts: texts.length, sideways, faint, outside, overlap: over, wide: document.documentElement.scrollWidth - innerWidth,
     tall: Math.round(document.body.getBoundingClientRect().height)};
 })()"""
 
