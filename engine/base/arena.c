@@ -33,8 +33,8 @@ void arena_done(struct arena *a)
 }
 
 /* Large blocks are mapped, on huge pages where the system has them: a page fault for every 4 KiB
- * would cost more than what is done with them. Such
- * pages are whole: what the first piece leaves of the last one is for those behind it. */
+ * would cost more than what is done with them. Such pages are whole: what the first piece leaves of
+ * the last one is for those behind it. */
 static struct arena_block *block_map(size_t bytes)
 {
 	size_t whole = (sizeof(struct arena_block) + bytes - 1) / MAPPED_BYTES + 1;

@@ -51,6 +51,6 @@ struct libarchive {
 
 extern struct libarchive libarchive;
 
-/* Before the first call; later ones cost nothing. -1: the system does not have it. */
+/* Before any of them is called. -1: the system does not have it, or too old a one. */
 int libarchive_load(struct err *e);
 #endif

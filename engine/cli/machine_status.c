@@ -70,7 +70,7 @@ static void add_failure(struct buf *out, const json_t *status)
 	add(out, "failed", text.data);
 }
 
-/* Of a run that is neither over nor waiting, and that nobody runs. */
+/* What becomes of a run that was asked to stop, or that nobody runs though it could go on. */
 static void add_way_on(struct buf *out, const json_t *status)
 {
 	if (json_is_true(json_object_get(status, "stopping")))

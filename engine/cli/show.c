@@ -156,8 +156,8 @@ static void add_fact(struct buf *line, const json_t *fields)
 		buf_add(line, why.data, why.len);
 }
 
-/* "   3  judge           ok -> act                           1.2 s" */
-/* What a command took is in its fact; of an agent it is what went by. */
+/* "   3  judge           ok -> act                           1.2 s": what a command took is in its
+ * fact, of an agent it is what went by. */
 static void begin_step(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");

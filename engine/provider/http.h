@@ -2,9 +2,8 @@
  * The one transport: HTTP and TLS by libcurl over sockets that the broker hands out.
  *
  * No name is ever resolved and no address ever dialled here: each connection is one connected
- * AF_UNIX descriptor asked for over the provider's channel. The URL's host
- * serves certificate and SNI only. No redirect, proxy, compression or protocol but the configured
- * one.
+ * AF_UNIX descriptor asked for over the provider's channel. The URL's host serves certificate and
+ * SNI only. No redirect, proxy, compression or protocol but the configured one.
  */
 #ifndef PROVIDER_HTTP_H
 #define PROVIDER_HTTP_H

@@ -5,9 +5,9 @@
  * {"state":S,"match":{subset of the neutral request},"reply":{"text","tool_calls":[{"name",
  * "arguments"}],"thinking","usage":{"input_tokens","output_tokens","cached_tokens"},"stop",
  * "delay_ms","status","error","retry_after_secs"}}. A line {"state":S,"poke":{...}} is for a wait
- * and is only checked. Each state has its own queue. An
- * attempt that starts over (its supervisor was killed) is played again from its first exchange; a
- * further attempt goes on behind the one before.
+ * and is only checked. Each state has its own queue. An attempt that starts over (its supervisor
+ * was killed) is played again from its first exchange; a further attempt goes on behind the one
+ * before.
  */
 #ifndef REHEARSE_CASSETTE_H
 #define REHEARSE_CASSETTE_H

@@ -1,8 +1,8 @@
 /*
  * An instance: the directory that holds one run of one machine, and its lock.
  *
- * Directories are 0700, files 0600. Whoever runs the instance holds an exclusive lock on `lock`,
- * and on the directory where its file system has such locks, for the instance's life; readers
+ * Directories are 0700, files 0600. Whoever runs the instance holds an exclusive lock on the file
+ * `lock` as long as it runs, and one on the directory where the file system has such; readers
  * (status, replay, verify) take none.
  */
 #ifndef RUN_INSTANCE_H
