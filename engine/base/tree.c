@@ -80,6 +80,14 @@ static int move_up(struct removal *r, int at, const char *name, struct err *e)
 
 static int remove_directory(struct removal *r, int at, const char *name, int depth, struct err *e);
 
+/* 0: it is gone; 1: it is a directory. */
+static int remove_plain(int at, const char *name, struct err *e)
+{
+	if (!unlinkat(at, name, 0) || errno == ENOENT)
+		return 0;
+	return errno == EISDIR ? 1 : err_errno(e, "cannot remove %s", name);
+}
+
 static int empty(struct removal *r, int fd, int depth, struct err *e)
 {
 	if (fchmod(fd, 0700) && errno != EPERM)
@@ -89,9 +97,11 @@ static int empty(struct removal *r, int fd, int depth, struct err *e)
 	if (!dir)
 		return -1;
 	while ((name = next_name(dir))) {
-		if (!unlinkat(fd, name, 0) || errno == ENOENT)
-			continue;
-		if (depth ? remove_directory(r, fd, name, depth - 1, e) : move_up(r, fd, name, e))
+		int left = remove_plain(fd, name, e);
+		if (left > 0)
+			left = depth ? remove_directory(r, fd, name, depth - 1, e)
+				     : move_up(r, fd, name, e);
+		if (left)
 			return -1;
 	}
 	return 0;
@@ -118,9 +128,8 @@ static int remove_directory(struct removal *r, int at, const char *name, int dep
 int tree_remove(int dir_fd, const char *name, struct err *e)
 {
 	struct removal r = {.top_fd = -1};
-	if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
-		return 0;
-	return remove_directory(&r, dir_fd, name, TREE_DEPTH_MAX, e);
+	int left = remove_plain(dir_fd, name, e);
+	return left > 0 ? remove_directory(&r, dir_fd, name, TREE_DEPTH_MAX, e) : left;
 }
 
 /* --- copy ------------------------------------------------------------------------------------- */

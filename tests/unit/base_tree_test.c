@@ -84,6 +84,17 @@ static void test_remove_shut(void)
 	is(tree_remove(top, "other", &e), 0, "an empty one");
 }
 
+static void test_remove_refused(void)
+{
+	AUTO_FD int locked = make(top, "locked");
+	struct err e = ERR_NONE;
+	put(locked, "file", "x", 0600);
+	fchmod(locked, 0500);
+	is(tree_remove(locked, "file", &e), -1, "a file in a directory that may not be written");
+	is_str(e.text, "cannot remove file: Permission denied", "is not called a directory");
+	is(tree_remove(top, "locked", NULL), 0, "which goes with the directory");
+}
+
 /* Writes into `dir` for a while, or until it is gone. */
 static void write_on(int dir)
 {
@@ -193,6 +204,7 @@ int main(void)
 	top = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_remove();
 	test_remove_shut();
+	test_remove_refused();
 	test_remove_busy();
 	test_deep();
 	test_copy();
