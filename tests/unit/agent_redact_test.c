@@ -321,8 +321,8 @@ static void endless(void)
 		const char *text;
 		bool hidden;
 	} rows[] = {{"eyJa.", true}, {"eyJa=", true}, {"SG.", true}, {"a_token=x", true},
-		{"A_KEY=$", false}, {"A_KEY=a.", false}, {"cookie:$", false},
-		{"curl;-u;", false}, {"curl;-u:$;", true}};
+		{"A_KEY=$", false}, {"A_KEY=a.", false}, {"cookie:$", false}, {"curl;-u;", false},
+		{"curl;-u:$;", true}};
 	struct redact none = {0};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_BUF text;
