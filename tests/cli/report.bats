@@ -187,7 +187,7 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 	browser page.html
 	jq .views found.json
 	[ "$(jq '.views | length' found.json)" -eq 6 ]
-	jq -e '.views[] | .texts > 200 and .wide == 0 and (.faint + .outside + .overlap + .sideways == [])' found.json
+	jq -e 'all(.views[]; .texts > 200 and .wide == 0 and (.faint + .outside + .overlap + .sideways == []))' found.json
 }
 
 @test "in a browser: a machine of 200 states is no page of 20,000 pixels, and on paper nothing is hidden" {
