@@ -49,14 +49,16 @@ int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *
 enum recover_end recover(struct recovery *r, struct err *e)
 {
 	r->at = journal_start();
-	if (!from_snapshot(r))
+	bool resumed = from_snapshot(r); /* whose place the journal has, then */
+	if (!resumed)
 		position_init(&r->position, r->machine);
 	r->position.foreign = r->foreign;
 	struct journal_reader reader;
 	journal_reader_init(&reader, r->fd, &r->at);
 	reader.patience_ms = r->patience_ms;
 	enum recover_end end = apply_lines(r, &reader, e);
-	if (end == RECOVER_DONE && recover_whole(r->instance, r->fd, reader.mark.lines, e))
+	if (end == RECOVER_DONE && !resumed &&
+		recover_whole(r->instance, r->fd, reader.mark.lines, e))
 		end = RECOVER_DAMAGED;
 	r->at = reader.mark;
 	r->torn_bytes = reader.torn_bytes;
