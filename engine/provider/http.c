@@ -95,6 +95,16 @@ static bool header_is(const char *line, size_t len, const char *name, const char
 	return true;
 }
 
+/* Some servers give a charset here. */
+static bool compresses(const char *encodings)
+{
+	static const char *const names[] = {"gzip", "deflate", "br", "zstd", "compress"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcasestr(encodings, names[i]))
+			return true;
+	return false;
+}
+
 static void read_header(struct http_head *head, const char *line, size_t len)
 {
 	const char *value;
@@ -107,7 +117,7 @@ static void read_header(struct http_head *head, const char *line, size_t len)
 	else if (header_is(line, len, "content-type", &value))
 		head->is_stream = !strncasecmp(VALUE, "text/event-stream", 17);
 	else if (header_is(line, len, "content-encoding", &value))
-		head->is_encoded = strcasecmp(VALUE, "identity") != 0;
+		head->is_encoded = compresses(VALUE);
 	else if (header_is(line, len, "x-should-retry", &value))
 		head->should_retry = !strcasecmp(VALUE, "true")   ? 1
 				     : !strcasecmp(text, "false") ? 0

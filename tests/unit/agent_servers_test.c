@@ -155,6 +155,17 @@ static void unnamed_stream(void)
 	is_str(kit_outcome(&k), "ok", "a stream is known by how it begins, whatever its type says");
 }
 
+static void misnamed_charset(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_HEAD("200 OK", "text/event-stream\r\ncontent-encoding: UTF-8")
+				     KIT_BEGIN KIT_CALL(0, "t", "finish_run", "{\"summary\":\"x\"}")
+					     KIT_END("tool_use"),
+			0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a charset where a compression belongs hinders nothing");
+}
+
 /* Nothing compressed was asked for: what it grows to would be beyond every limit. */
 static void compressed(void)
 {
@@ -181,6 +192,7 @@ int main(void)
 	closed_just_then(10);
 	closed_just_then(8 << 20);
 	unnamed_stream();
+	misnamed_charset();
 	compressed();
 	return tap_done();
 }
