@@ -258,6 +258,7 @@ committed_flow() {
 	git -C .. add flow
 	git -C .. commit -qm readme
 	when=$(stat -c %y ../flow/README)
+	sleep 1.1 # git looks at whole seconds of a change
 	echo '# y' >../flow/README
 	touch -d "$when" ../flow/README
 	run -2 --separate-stderr agent6 machine run ../flow
