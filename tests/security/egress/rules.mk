@@ -17,4 +17,4 @@ $(out)/teeth/agent: $(out)/obj/tests/security/egress/agent.o $(out)/obj/tests/se
 		$(attempts:%=$(out)/obj/%.o) $(archives)
 	$(test_link) $(patsubst %,-Wl$(comma)--wrap=confine_%,network landlock privileges seccomp) -o $@ \
 		$(filter %.o,$^) $(test_libs)
-teeth: all $(out)/teeth/agent $(egress)/attempt
+teeth: all $(out)/teeth/agent $(egress)/attempt $(egress)/agent
