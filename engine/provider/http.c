@@ -350,7 +350,8 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 		return fault_set(f, FAULT_FATAL,
 			"what answers at the provider's base_url does not "
 			"speak HTTP");
-	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect */
+	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect, */
+	case CURLE_SEND_ERROR:  /* sometimes before the request is written */
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_SSL_CONNECT_ERROR:
 		return fault_set(f, FAULT_RETRY,
