@@ -36,7 +36,7 @@ int seccomp_apply(struct jail *j, struct err *e)
 	layers->unix_sockets = no_unix ? "closed" : "open";
 	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
 	which |= no_unix && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;
-	which |= !j->strict && LAYER_ON("seccomp_no_host_ipc") ? FILTER_NO_HOST_IPC : 0;
+	which |= !j->strict && LAYER_ON("seccomp_no_host") ? FILTER_NO_HOST : 0;
 	if (seccomp_enter(which))
 		return err_errno(e, "cannot load the seccomp filter");
 	layers->seccomp = 1;

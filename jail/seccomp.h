@@ -9,7 +9,7 @@
 enum filter {
 	FILTER_NO_INTERNET = 1, /* internet and netlink sockets */
 	FILTER_NO_UNIX = 2,     /* unix sockets, pairs excepted */
-	FILTER_NO_HOST_IPC = 4, /* System V and POSIX message objects */
+	FILTER_NO_HOST = 4,     /* the host's message objects, and its other processes by number */
 	FILTER_REAPER = 8,      /* PID 1 of the jail: wait and end */
 	FILTERS
 };

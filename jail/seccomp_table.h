@@ -123,7 +123,20 @@ struct arg_rule {
 
 #define SECCOMP_NO_UNIX_RULES(X) X(socket, FAMILY, IS(0, WHOLE, 1))
 
-/* Without an IPC namespace these reach the host's objects. */
+/* Without namespaces there are other processes to name, and Landlock keeps only signals and traces
+ * from them: a processor time of none kills as well. 0 is the caller itself. */
+#define SECCOMP_NO_HOST_RULES(X) \
+	X(prlimit64, DENY, ANY(0, WHOLE)) \
+	X(setpriority, DENY, IS(0, WHOLE, 2)) /* PRIO_USER */ \
+	X(setpriority, DENY, ANY(1, WHOLE)) \
+	X(ioprio_set, DENY, IS(0, WHOLE, 3)) /* IOPRIO_WHO_USER */ \
+	X(ioprio_set, DENY, ANY(1, WHOLE)) \
+	X(sched_setaffinity, DENY, ANY(0, WHOLE)) \
+	X(sched_setattr, DENY, ANY(0, WHOLE)) \
+	X(sched_setparam, DENY, ANY(0, WHOLE)) \
+	X(sched_setscheduler, DENY, ANY(0, WHOLE))
+
+/* Nor is there an IPC namespace: these reach the host's objects. */
 #define SECCOMP_HOST_IPC(X) \
 	X(shmget) X(shmat) X(shmctl) X(shmdt) X(msgget) X(msgsnd) X(msgrcv) X(msgctl) \
 	X(semget) X(semop) X(semtimedop) X(semctl) X(mq_open) X(mq_unlink) X(mq_timedsend) \

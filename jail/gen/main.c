@@ -315,6 +315,7 @@ static const struct arg_rule table_rules[] = {
 	SECCOMP_RULES(RULE)};
 static const struct arg_rule no_internet_rules[] = {SECCOMP_NO_INTERNET_RULES(RULE)};
 static const struct arg_rule no_unix_rules[] = {SECCOMP_NO_UNIX_RULES(RULE)};
+static const struct arg_rule no_host_rules[] = {SECCOMP_NO_HOST_RULES(RULE)};
 
 struct answers {
 	uint32_t arch, audit;
@@ -495,6 +496,8 @@ static void fill_command(struct answers *f, unsigned number)
 		add_rules(f, no_internet_rules, ARRAY_LEN(no_internet_rules));
 	if (number & FILTER_NO_UNIX)
 		add_rules(f, no_unix_rules, ARRAY_LEN(no_unix_rules));
+	if (number & FILTER_NO_HOST)
+		add_rules(f, no_host_rules, ARRAY_LEN(no_host_rules));
 	if (table) {
 		SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
 		SECCOMP_REFUSED(REFUSED, REFUSED_SINCE)
@@ -502,7 +505,7 @@ static void fill_command(struct answers *f, unsigned number)
 		add_rules(f, table_rules, ARRAY_LEN(table_rules));
 	}
 	set_rules(f);
-	if (number & FILTER_NO_HOST_IPC) {
+	if (number & FILTER_NO_HOST) {
 		SECCOMP_HOST_IPC(REFUSED)
 	}
 	allow_left_out(f);

@@ -68,6 +68,7 @@ static const struct arg_rule rules[] = {
 	SECCOMP_RULES(RULE)};
 static const struct arg_rule no_internet[] = {SECCOMP_NO_INTERNET_RULES(RULE)};
 static const struct arg_rule no_unix[] = {SECCOMP_NO_UNIX_RULES(RULE)};
+static const struct arg_rule no_host[] = {SECCOMP_NO_HOST_RULES(RULE)};
 
 /* The table, read without the generator: one answer per number, then the rules of its name. */
 struct reading {
@@ -213,7 +214,7 @@ static int mismatches(const struct stack *s, const struct sock_fprog *p, int nr)
 
 /* The kernel compiles all of a filter for every command: a tenth of a microsecond an instruction.
  */
-enum { LENGTH_MAX = 200 };
+enum { LENGTH_MAX = 220 };
 
 static void test_program(const struct stack *s, unsigned which, const char *name)
 {
@@ -357,7 +358,7 @@ static void fill(struct reading *r, enum answer otherwise)
 
 static void test_machine(void)
 {
-	static struct reading table, internet, no_unix_sockets, ipc, reaper;
+	static struct reading table, internet, no_unix_sockets, host, reaper;
 	struct reading *r = &table;
 	fill(r, ANSWER_ABSENT);
 	SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
@@ -367,8 +368,9 @@ static void test_machine(void)
 	note_rules(&internet, no_internet, ARRAY_LEN(no_internet));
 	fill(&no_unix_sockets, ANSWER_ALLOW);
 	note_rules(&no_unix_sockets, no_unix, ARRAY_LEN(no_unix));
-	fill(r = &ipc, ANSWER_ALLOW);
+	fill(r = &host, ANSWER_ALLOW);
 	SECCOMP_HOST_IPC(REFUSED)
+	note_rules(&host, no_host, ARRAY_LEN(no_host));
 	fill(r = &reaper, ANSWER_DENY);
 	SECCOMP_REAPER(ALLOWED)
 	for (unsigned which = 0; which < FILTER_REAPER; which++) {
@@ -378,12 +380,12 @@ static void test_machine(void)
 			s.of[s.count++] = &internet;
 		if (which & FILTER_NO_UNIX)
 			s.of[s.count++] = &no_unix_sockets;
-		if (which & FILTER_NO_HOST_IPC)
-			s.of[s.count++] = &ipc;
+		if (which & FILTER_NO_HOST)
+			s.of[s.count++] = &host;
 		snprintf(name, sizeof(name), "%s: table%s%s%s", on->name,
 			which & FILTER_NO_INTERNET ? ", no internet" : "",
 			which & FILTER_NO_UNIX ? ", no unix" : "",
-			which & FILTER_NO_HOST_IPC ? ", no host IPC" : "");
+			which & FILTER_NO_HOST ? ", no host" : "");
 		test_program(&s, which, name);
 	}
 	test_program(&(struct stack){{&reaper}, 1}, FILTER_REAPER, "reaper");

@@ -108,6 +108,8 @@ enum {
 	X(signal_pidfd, BY_ANY, (ESRCH), (EPERM), "signal it by pidfd")                            \
 	X(signal_queue, BY_ANY, (ESRCH), (EPERM), "signal it by sigqueue")                         \
 	X(signal_owner, BY_ANY, (ESRCH), (ANYTHING), "have the kernel signal it for a pipe")       \
+	X(limit_victim, BY_ANY, (ESRCH), (EPERM), "kill it by a limit on its processor time")      \
+	X(tune_victim, BY_ANY, (ESRCH), (EPERM), "take it its priority or its processors")         \
 	X(fd_leak, BY_ANY, (EBADF), (EBADF), "use an inherited descriptor")                        \
 	X(env_leak, BY_ANY, (ENOENT), (ENOENT), "find the caller's environment")                   \
 	X(tty_sti, BY_ROOT, (EPERM), (EPERM), "type into the terminal")                            \
@@ -217,7 +219,7 @@ enum {
 	X(fs_open_kmsg, hardened, "capabilities,landlock")                                         \
 	X(proc_mem, hardened, "capabilities,landlock")                                             \
 	X(proc_root, hardened, "capabilities,landlock")                                            \
-	X(ipc_mqueue, hardened, "seccomp_no_host_ipc,landlock")                                    \
+	X(ipc_mqueue, hardened, "seccomp_no_host,landlock")                                        \
 	X(caps_new, hardened, "no_new_privs,capabilities")                                         \
 	X(suid_run, hardened, "no_new_privs,seccomp,landlock")
 
