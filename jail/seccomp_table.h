@@ -97,6 +97,11 @@ struct arg_rule {
 	X(ioctl, DENY, IS(1, WHOLE, 0x40086602u))              /* FS_IOC_SETFLAGS: immutable */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x40046602u))              /* the same, 32-bit form */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x401c5820u))              /* FS_IOC_FSSETXATTR */ \
+	/* A snapshot of the workspace shows what is hidden in it, below Linux 6.7 all of its \
+	 * volume; a volume made read-only stays when its owner removes it. */ \
+	X(ioctl, DENY, IS(1, 0xffffff00u, 0x50009400u))        /* btrfs: snapshots, volumes */ \
+	X(ioctl, DENY, IS(1, WHOLE, 0x4008941au))              /* btrfs: a volume's flags */ \
+	X(ioctl, DENY, IS(1, 0xff00u, 0xbc00u))                /* bcachefs: the same */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x400454cau))              /* TUNSETIFF */ \
 	X(ioctl, DENY, IS(1, 0xffffff00u, 0x4c00u))            /* LOOP_* */ \
 	X(prctl, DENY, IS(0, WHOLE, 35))                       /* PR_SET_MM */ \

@@ -27,6 +27,9 @@ enum { KIND_BYTES = 32, ANSWERS_MAX = 200000 };
 	X(0x40086602, ~0u, "FS_IOC_SETFLAGS: make a file immutable")                               \
 	X(0x40046602, ~0u, "its 32-bit form")                                                      \
 	X(0x401c5820, ~0u, "FS_IOC_FSSETXATTR: the same by another way")                           \
+	X(0x50009400, 0xffffff00, "BTRFS_IOC_*: show in a snapshot what is hidden")                \
+	X(0x4008941a, ~0u, "BTRFS_IOC_SUBVOL_SETFLAGS: make what cannot be removed")               \
+	X(0x4020bc10, ~1u, "BCH_IOCTL_SUBVOLUME_*: a snapshot by another file system")             \
 	X(0x400454ca, ~0u, "TUNSETIFF: make a network device")                                     \
 	X(0x4c00, 0xffffff00, "LOOP_*: attach a file to a device")                                 \
 	X(0x8940, ~1u, "SIOC[GS]IFBR: have the bridge module loaded")                              \
