@@ -183,9 +183,11 @@ bool match_header(struct place p, struct match *out)
 
 /* --- URLs ---------------------------------------------------------------------------------- */
 
-static bool in_userinfo(char c)
+/* A password that nobody encoded may hold any letter, and `@`: the last one is in front of the
+ * host. */
+static bool in_authority(char c)
 {
-	return isgraph((unsigned char)c) && !strchr("/@\"'<>?#", c);
+	return (isgraph((unsigned char)c) && !strchr("/\"'<>?#", c)) || (unsigned char)c >= 0x80;
 }
 
 /* The colon behind the user, whose name may be a placeholder; NULL: there is none. */
@@ -206,12 +208,12 @@ bool match_url(struct place p, struct match *out)
 {
 	if (!starts(p, "://"))
 		return false;
-	size_t len = run_of(here(p) + 3, left(p) - 3, in_userinfo);
 	const char *user = here(p) + 3;
-	const char *colon = user_end(user, len);
-	if (!colon || 3 + len >= left(p) || user[len] != '@')
+	const char *at = memrchr(user, '@', run_of(user, left(p) - 3, in_authority));
+	const char *colon = at ? user_end(user, (size_t)(at - user)) : NULL;
+	if (!colon)
 		return false;
-	size_t secret = (size_t)(user + len - colon) - 1;
+	size_t secret = (size_t)(at - colon) - 1;
 	*out = (struct match){(size_t)(colon + 1 - here(p)), secret};
 	return secret && !is_placeholder(colon + 1, secret);
 }
