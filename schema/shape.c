@@ -123,7 +123,8 @@ static bool is_value(const struct shape *s, const char *text)
 	return !s->value_count;
 }
 
-/* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. */
+/* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. An address is
+ * meant for another place, and may hold a password. */
 static void suggest_name(
 	struct walk *w, const struct shape *s, struct finding *it, const char *text)
 {
@@ -137,7 +138,7 @@ static void suggest_name(
 		name[len] = upper ? (char)(c + 'a' - 'A') : kept ? c : '_';
 	}
 	name[len] = '\0';
-	if (!text[len] && pattern_matches(s->pattern, name, len) &&
+	if (!text[len] && !strpbrk(text, ":@") && pattern_matches(s->pattern, name, len) &&
 		!pattern_matches(s->pattern, "A", 1))
 		finding_help(w->f, it, "write `%s`", name);
 }

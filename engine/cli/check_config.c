@@ -44,13 +44,9 @@ static int tell(const struct call *c)
 static int list(const struct call *c)
 {
 	struct setup setup;
-	AUTO_BUF text;
-	buf_init(&text, FINDINGS_BYTES_MAX);
 	if (setup_load(&setup, c))
 		return EXIT_REFUSED;
-	findings_sort(&setup.findings);
-	findings_json(&setup.findings, &text);
-	text_without_secrets(&text, redact_text, stdout);
+	text_findings_as(&setup.findings, findings_json);
 	int code = setup.findings.errors ? EXIT_REFUSED : EXIT_OK;
 	setup_done(&setup);
 	return code;

@@ -1,5 +1,6 @@
 #include "cli/exposure.h"
 
+#include "agent/policy/redact.h"
 #include "cli/text.h"
 #include "machine/template.h"
 #include "run/plan.h"
@@ -26,13 +27,22 @@ static void add_word(struct buf *out, const char *word)
 	question_show_word(out, word);
 }
 
+/* A command as a review shows it: what was pasted into it goes no further. */
+static json_t *words_json(const struct buf *words)
+{
+	AUTO_BUF shown;
+	buf_init(&shown, 1 << 21);
+	redact_text(NULL, words->data ? words->data : "", words->len, &shown, NULL);
+	return json_stringn(shown.data ? shown.data : "", shown.len);
+}
+
 static json_t *command_text(const struct tool_state *t)
 {
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
 	for (size_t i = 0; i < t->command_count; i++)
 		add_word(&text, template_source(t->command[i]));
-	return json_stringn(text.data ? text.data : "", text.len);
+	return words_json(&text);
 }
 
 static json_t *texts(const char *const *items, size_t count)
@@ -149,7 +159,7 @@ static json_t *verify_text(const struct config *config)
 	buf_init(&text, 1 << 20);
 	for (size_t i = 0; i < argv->count; i++)
 		add_word(&text, argv->items[i]);
-	return json_stringn(text.data ? text.data : "", text.len);
+	return words_json(&text);
 }
 
 /* What becomes of a command that the model proposes (docs/operating.md, Being asked). */

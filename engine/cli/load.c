@@ -57,8 +57,7 @@ int loaded_usable(const struct loaded *l, struct findings *f)
 {
 	AUTO_FREE const struct doc **docs = NULL;
 	size_t doc_count = loaded_docs(l, &docs, 0);
-	findings_sort(f);
-	text_findings(f, docs, doc_count, redact_known);
+	text_findings(f, docs, doc_count);
 	return f->errors || !l->machine ? -1 : 0;
 }
 

@@ -72,7 +72,6 @@ static void open_all(const struct call *c, struct checking *k)
 			look_closer(l, &k->findings);
 		k->accepted[k->count++] = l->machine && faults(c, k) == before;
 	}
-	findings_sort(&k->findings);
 }
 
 /* By whom a start would want the bundles signed; `config` NULL: only what the option says. */
@@ -83,7 +82,6 @@ static void check_signatures(const struct call *c, struct checking *k, const str
 		check_signature(c, config, k->loaded[i].bundle, &k->findings);
 		k->accepted[i] &= faults(c, k) == before;
 	}
-	findings_sort(&k->findings);
 }
 
 /* Whom the operator trusts matters to packed bundles only. A configuration with faults refuses a
@@ -141,7 +139,6 @@ static int compare(
 		json_auto_t *before = exposure_under(c, setup, &old, &ignored);
 		k->widened = exposure_compare(before, k->exposures[0], m, &k->findings);
 		findings_done(&ignored);
-		findings_sort(&k->findings);
 	}
 	loaded_done(&old);
 	return failed;
@@ -176,7 +173,6 @@ static void report_findings(struct checking *k)
 	for (size_t i = 0; i < k->count; i++)
 		if (k->exposures[i])
 			exposure_findings(k->exposures[i], k->loaded[i].machine, &k->findings);
-	findings_sort(&k->findings);
 }
 
 static void find_exposures(const struct call *c, struct checking *k, const struct setup *setup)
@@ -187,16 +183,15 @@ static void find_exposures(const struct call *c, struct checking *k, const struc
 			k->exposures[i] = exposure_under(c, setup, &k->loaded[i], &k->findings);
 		k->accepted[i] &= faults(c, k) == before;
 	}
-	findings_sort(&k->findings);
 }
 
-static void show_text(const struct checking *k)
+static void show_text(struct checking *k)
 {
 	AUTO_FREE const struct doc **docs = NULL;
 	size_t doc_count = 0;
 	for (size_t i = 0; i < k->count; i++)
 		doc_count = loaded_docs(&k->loaded[i], &docs, doc_count);
-	text_findings(&k->findings, docs, doc_count, redact_known);
+	text_findings(&k->findings, docs, doc_count);
 }
 
 static void show_description(const char *text)
@@ -232,11 +227,11 @@ static void show_accepted(const struct checking *k, const char *gap)
 }
 
 /* A format that is made of findings; NULL: text and Markdown, which are for people. */
-static void (*findings_writer(const char *format))(const struct findings *, struct buf *)
+static findings_fn *findings_writer(const char *format)
 {
 	static const struct {
 		const char *name;
-		void (*write)(const struct findings *f, struct buf *out);
+		findings_fn *write;
 	} formats[] = {
 		{"json", findings_json}, {"sarif", findings_sarif}, {"github", findings_github}};
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
@@ -246,41 +241,36 @@ static void (*findings_writer(const char *format))(const struct findings *, stru
 }
 
 /* --against in a review's comment; without it Markdown is the report's, and findings are text. */
-static void show_markdown(const struct checking *k)
+static void findings_markdown(const struct findings *f, struct buf *out)
 {
 	static const char *const names[] = {"note", "warning", "error"};
-	AUTO_BUF text;
-	buf_init(&text, CHECK_BYTES_MAX);
-	buf_adds(&text, k->findings.count ? "| | where | what |\n|---|---|---|\n"
-					  : "Nothing widened, nothing narrowed.\n");
-	for (size_t i = 0; i < k->findings.count; i++) {
-		const struct finding *f = &k->findings.items[i];
-		buf_addf(&text, "| %s `%s` | ", names[f->severity], rule_info(f->rule)->id);
-		text_markdown(&text, f->file);
-		if (f->pos.line) /* 0: the file as a whole */
-			buf_addf(&text, ":%u", f->pos.line);
-		buf_adds(&text, " | ");
-		text_markdown(&text, f->message);
-		buf_adds(&text, " |\n");
+	buf_adds(out, f->count ? "| | where | what |\n|---|---|---|\n"
+			       : "Nothing widened, nothing narrowed.\n");
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *it = &f->items[i];
+		buf_addf(out, "| %s `%s` | ", names[it->severity], rule_info(it->rule)->id);
+		text_markdown(out, it->file);
+		if (it->pos.line) /* 0: the file as a whole */
+			buf_addf(out, ":%u", it->pos.line);
+		buf_adds(out, " | ");
+		text_markdown(out, it->message);
+		buf_adds(out, " |\n");
 	}
-	fwrite(text.data, 1, text.len, stdout);
 }
 
-static void show(const struct call *c, const struct checking *k, const char *format)
+static void show(const struct call *c, struct checking *k, const char *format)
 {
-	void (*write)(const struct findings *, struct buf *) = findings_writer(format);
+	findings_fn *write = findings_writer(format);
 	bool report = call_has(c, "report");
-	if (write && !(report && !strcmp(format, "json"))) {
-		AUTO_BUF text;
-		buf_init(&text, CHECK_BYTES_MAX);
-		write(&k->findings, &text);
-		text_json(text.len ? text.data : "", text.len);
+	if (report && !strcmp(format, "json"))
+		write = NULL;
+	if (call_has(c, "against") && !strcmp(format, "markdown"))
+		write = findings_markdown;
+	if (write) {
+		text_findings_as(&k->findings, write);
 		return;
 	}
-	if (!strcmp(format, "markdown") && call_has(c, "against"))
-		show_markdown(k);
-	else
-		show_text(k);
+	show_text(k);
 	if (!strcmp(format, "text"))
 		show_accepted(k, report ? "\n  " : " ");
 }

@@ -123,8 +123,7 @@ static int take_settings(const struct rehearsal *r, struct config *config, struc
 		return 0;
 	findings_init(&f);
 	config_rehearsal_settings(config, file, r->stage.workspace, &f);
-	findings_sort(&f);
-	text_findings(&f, docs, config_docs(config, docs), redact_text);
+	text_findings(&f, docs, config_docs(config, docs));
 	bool refused = f.errors;
 	findings_done(&f);
 	return refused ? err_set(e, "%s: see above", file) : 0;

@@ -12,8 +12,7 @@
 void setup_tell(struct setup *s)
 {
 	const struct doc *docs[LAYER_COUNT];
-	findings_sort(&s->findings);
-	text_findings(&s->findings, docs, config_docs(s->config, docs), redact_text);
+	text_findings(&s->findings, docs, config_docs(s->config, docs));
 }
 
 /* Jails and journals name paths in JSON. */

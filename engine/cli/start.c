@@ -115,8 +115,8 @@ static int findings_reason(struct starting *g, struct err *e)
 		if (g->findings.items[i].severity == SEVERITY_ERROR)
 			g->findings.items[kept++] = g->findings.items[i];
 	g->findings.count = kept;
-	findings_sort(&g->findings);
-	findings_text(&g->findings, docs, 1, &text);
+	text_findings_in(
+		&text, &(struct finding_look){.columns = WRAP_NEVER}, &g->findings, docs, 1);
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
 	return err_set(e, "%.*s", FINDINGS_BYTES, text.data ? text.data : "the bundle is refused");

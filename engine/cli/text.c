@@ -1,5 +1,6 @@
 #include "cli/text.h"
 
+#include "agent/policy/redact.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -90,9 +91,12 @@ void text_json_line(const json_t *value)
 void text_complain(const char *text)
 {
 	static const char lead[] = "agent6: ";
-	AUTO_BUF clean, shown;
+	AUTO_BUF hidden, clean, shown;
+	buf_init(&hidden, COMPLAINT_BYTES_MAX);
 	buf_init(&clean, COMPLAINT_BYTES_MAX);
 	buf_init(&shown, COMPLAINT_BYTES_MAX);
+	redact_known(NULL, text, strlen(text), &hidden, NULL);
+	text = hidden.len ? hidden.data : "";
 	for (size_t len; *text; text += len + (text[len] == '\n')) {
 		len = strcspn(text, "\n");
 		AUTO_FREE char *line = strndup(text, len);
@@ -106,23 +110,98 @@ void text_complain(const char *text)
 	fprintf(stderr, "%s\n", shown.data);
 }
 
-void text_without_secrets(const struct buf *text, redact_fn *hide, FILE *to)
+static void hide_in(struct arena *arena, const char **text)
 {
 	AUTO_BUF shown;
-	buf_init(&shown, FINDINGS_BYTES_MAX * 2);
-	if (text->len && !hide(NULL, text->data, text->len, &shown, NULL))
-		fwrite(shown.data, 1, shown.len, to);
+	buf_init(&shown, FINDINGS_BYTES_MAX);
+	if (!*text)
+		return;
+	redact_text(NULL, *text, strlen(*text), &shown, NULL);
+	*text = arena_copy(arena, shown.data ? shown.data : "", shown.len);
 }
 
-void text_findings(
-	const struct findings *f, const struct doc *const *docs, size_t n_docs, redact_fn *hide)
+/* Before they are laid out: what is cut or wrapped holds half of a secret, which nothing
+ * recognises. */
+static void prepare(struct findings *f)
+{
+	findings_sort(f);
+	for (size_t i = 0; i < f->count; i++) {
+		hide_in(&f->arena, &f->items[i].message);
+		hide_in(&f->arena, &f->items[i].help);
+		hide_in(&f->arena, &f->items[i].state);
+	}
+}
+
+/* The lines of `d` in which the findings from *at on stand, with those around that tell what is a
+ * secret there: a private key has so many. Findings are in source order; *at: the next one. */
+static const char *lines_around(
+	const struct findings *f, const struct doc *d, size_t *at, size_t *len)
+{
+	enum { AROUND = 60 };
+	uint32_t from = 0, to = 0;
+	for (; *at < f->count; ++*at) {
+		const struct finding *it = &f->items[*at];
+		uint32_t line = it->pos.line;
+		if (!line || line > d->line_count || strcmp(it->file, d->file) != 0)
+			continue;
+		uint32_t first = line > AROUND ? line - AROUND : 1;
+		if (from && first > to)
+			break;
+		from = from ? from : first;
+		to = d->line_count - line > AROUND ? line + AROUND : d->line_count;
+	}
+	const char *begin = doc_line(d, from, len), *last = doc_line(d, to, len);
+	*len += (size_t)(last - begin);
+	return from ? begin : NULL;
+}
+
+/* `d` with stars for the secrets in the lines that findings quote, and every place where it was. */
+static struct doc without_secrets_in(struct findings *f, const struct doc *d)
+{
+	struct doc copy = *d;
+	char *text = arena_copy(&f->arena, d->text ? d->text : "", d->len);
+	const char *lines;
+	AUTO_BUF shown;
+	buf_init(&shown, FINDINGS_BYTES_MAX);
+	for (size_t at = 0, len; (lines = lines_around(f, d, &at, &len)); buf_clear(&shown))
+		if (!redact_over(NULL, lines, len, &shown, NULL))
+			memcpy(text + (lines - d->text), shown.data, shown.len);
+	copy.text = text;
+	return copy;
+}
+
+void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *f,
+	const struct doc *const *docs, size_t n_docs)
+{
+	if (!f->count)
+		return;
+	AUTO_FREE struct doc *copies = calloc(n_docs + 1, sizeof(*copies));
+	AUTO_FREE const struct doc **shown = calloc(n_docs + 1, sizeof(*shown));
+	prepare(f);
+	for (size_t i = 0; copies && shown && i < n_docs; i++) {
+		copies[i] = without_secrets_in(f, docs[i]);
+		shown[i] = &copies[i];
+	}
+	findings_show(f, shown, copies && shown ? n_docs : 0, look, out);
+}
+
+void text_findings(struct findings *f, const struct doc *const *docs, size_t n_docs)
 {
 	const struct finding_look look = {
 		.columns = text_columns(STDERR_FILENO), .colour = text_has_colour(STDERR_FILENO)};
 	AUTO_BUF text;
 	buf_init(&text, FINDINGS_BYTES_MAX);
-	findings_show(f, docs, n_docs, &look, &text);
-	text_without_secrets(&text, hide, stderr);
+	text_findings_in(&text, &look, f, docs, n_docs);
+	fwrite(text.data ? text.data : "", 1, text.len, stderr);
+}
+
+void text_findings_as(struct findings *f, findings_fn *write)
+{
+	AUTO_BUF text;
+	buf_init(&text, FINDINGS_BYTES_MAX);
+	prepare(f);
+	write(f, &text);
+	text_json(text.len ? text.data : "", text.len);
 }
 
 void text_markdown(struct buf *out, const char *text)

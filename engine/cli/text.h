@@ -3,7 +3,6 @@
  */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
-#include "agent/policy/redact.h"
 #include "base/json.h"
 #include "schema/finding.h"
 #include "schema/wrap.h"
@@ -29,14 +28,18 @@ void text_print(const char *text, size_t indent);
 void text_json(const char *json, size_t len);
 /* The value so, and a line break. */
 void text_json_line(const json_t *value);
-/* "agent6: TEXT" on stderr, each of its lines cleaned so and wrapped to a terminal. */
+/* "agent6: TEXT" on stderr, each of its lines cleaned so and wrapped to a terminal; credentials
+ * that it quotes are hidden. */
 void text_complain(const char *text);
-/* `text` as it is but for the secrets in it: redact_known, or redact_text where a file quoted in it
- * may hold any key. */
-void text_without_secrets(const struct buf *text, redact_fn *hide, FILE *to);
-/* Findings on stderr, as findings_show makes them, without secrets. */
-void text_findings(
-	const struct findings *f, const struct doc *const *docs, size_t n_docs, redact_fn *hide);
+/* Findings in source order, as findings_show makes them. Neither they nor the lines they quote show
+ * a secret that was pasted into a file. */
+void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *f,
+	const struct doc *const *docs, size_t n_docs);
+/* On stderr, as it looks there. */
+void text_findings(struct findings *f, const struct doc *const *docs, size_t n_docs);
+/* The same in another format, on stdout. */
+typedef void findings_fn(const struct findings *f, struct buf *out);
+void text_findings_as(struct findings *f, findings_fn *write);
 /* text_clean at any length, with what Markdown would read as markup escaped. */
 void text_markdown(struct buf *out, const char *text);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */

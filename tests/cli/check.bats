@@ -174,3 +174,54 @@ good() {
 	run -2 agent6 machine check "$SCRATCH/json"
 	[[ $output != *"help: "* ]]
 }
+
+@test "a secret pasted into a machine is in no format, and in no line that is quoted" {
+	local key filler format
+	filler=$(printf 'a%.0s' {1..60})
+	machine pasted <<-END
+		machine: pasted
+		version: 1
+		budget: {max_transitions: 5}
+		initial: go
+		states:
+		  go:
+		    kind: tool
+		    command: ["$filler", "https://user:hunter1hunter1@h/x", "{{ https://user:hunter2hunter2@h/ }}", "{{"]
+		    env: {API_TOKEN: 90210902109}
+		    stdin: |
+		      {{ a b }} -----BEGIN PRIVATE KEY-----
+		      {{ c d }} hunter3hunter3
+		      -----END PRIVATE KEY-----
+		    timeout_secs: 5
+		    on: {ok: done, nonzero: done, timeout: "https://user:hunter4hunter4@h"}
+		  "https://user:hunter5hunter5@h": {kind: terminal, status: ok}
+		  done: {kind: terminal, status: ok, reason: x}
+	END
+	for format in text json sarif github markdown; do
+		run agent6 machine check --format $format "$SCRATCH/pasted"
+		[ "$status" -eq 2 ]
+		[[ $output == *REDACTED* ]]
+		for key in unter 90210902109; do
+			[[ $output != *"$key"* ]] || { echo "$format shows $output"; return 1; }
+		done
+	done
+	run agent6 machine run "$SCRATCH/pasted" --set https://user:hunter6hunter6@h
+	[[ $status -eq 2 && $output != *unter6* ]]
+}
+
+@test "a secret in a command is left out of the report on it" {
+	local format
+	good spoken
+	sed -i 's/^initial: done/initial: go/; s/^states:/&\
+  go:\
+    kind: tool\
+    command: [echo, "https:\/\/user:hunter1hunter1@h\/x"]\
+    timeout_secs: 5\
+    on: {ok: done, nonzero: done, timeout: done}/' "$SCRATCH/spoken/machine.yaml"
+	cd "$SCRATCH"
+	for format in text json sarif github markdown; do
+		run agent6 machine check --report --format $format spoken
+		[ "$status" -eq 0 ]
+		[[ $output == *REDACTED* && $output != *unter1* ]] || { echo "$format shows $output"; return 1; }
+	done
+}

@@ -264,7 +264,7 @@ setup() {
 	END
 	run agent6 check config
 	[ "$status" -eq 2 ]
-	[[ $output == *"error[refused-key]"*"REDACTED"*"api_key_env: VARIABLE"*"REDACTED"*"environment variable that holds the key"* ]]
+	[[ $output == *"error[refused-key]"*"api_key: ***"*"api_key_env: VARIABLE"*"REDACTED"*"environment variable that holds the key"* ]]
 	[[ ${output,,} != *"$plain"* && ${output//_/-} != *sk-ant-* ]]
 	run agent6 check config --json
 	[[ $output == *refused-key*REDACTED* && $output != *sk?ant* ]]

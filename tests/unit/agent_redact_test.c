@@ -183,6 +183,19 @@ static void overlapping(void)
 }
 
 /* As read_file shows a file that holds a secret of several lines. */
+static void over(void)
+{
+	static const char text[] = "a: https://u:pässword@h\n-----BEGIN PRIVATE KEY-----\r\nAA\n"
+				   "-----END PRIVATE KEY-----\n{{ x }}";
+	AUTO_BUF out;
+	buf_init(&out, CAP_BYTES);
+	redact_over(NULL, text, strlen(text), &out, NULL);
+	is_str(out.data,
+		"a: https://u:*********@h\n***************************\r\n**\n"
+		"*************************\n{{ x }}",
+		"every place outside of secrets stays where it was");
+}
+
 static void numbered(void)
 {
 	static const struct {
@@ -341,6 +354,7 @@ int main(void)
 	labelled();
 	configured();
 	as_json();
+	over();
 	numbered();
 	cut();
 	nested();

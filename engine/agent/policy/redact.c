@@ -205,9 +205,17 @@ struct replacing {
 	struct place all;
 	struct buf *out;
 	struct redact_tally *tally;
+	unsigned ignored_kinds;
+	bool over;       /* its length and its line breaks stay */
 	size_t begun;    /* what stands before it is written */
 	struct span due; /* found with words in front of it that are kept, and may hold others */
 };
+
+static void write_over(struct buf *out, const char *secret, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		buf_addc(out, secret[i] == '\n' || secret[i] == '\r' ? secret[i] : '*');
+}
 
 /* Where a secret ends: with what only looks like one goes all of each known one that begins in it.
  */
@@ -219,7 +227,10 @@ static void put_mark(struct replacing *x, struct span s)
 			s.to = p.at + m.secret;
 	}
 	buf_add(x->out, x->all.text + x->begun, s.from - x->begun);
-	buf_addf(x->out, REDACT_MARK "%s]", redact_kind_name(s.kind));
+	if (x->over)
+		write_over(x->out, x->all.text + s.from, s.to - s.from);
+	else
+		buf_addf(x->out, REDACT_MARK "%s]", redact_kind_name(s.kind));
 	if (x->tally)
 		x->tally->of[s.kind]++;
 	x->begun = s.to;
@@ -239,16 +250,15 @@ static void put_off(struct replacing *x, struct span s)
 	x->due.to = s.to > x->due.to ? s.to : x->due.to;
 }
 
-static int replace(const struct redact *r, unsigned ignored_kinds, struct place all,
-	struct buf *out, struct redact_tally *tally)
+static int replace(struct replacing x)
 {
-	struct replacing x = {.r = r, .all = all, .out = out, .tally = tally};
+	const struct place all = x.all;
 	for (size_t i = 0; i < all.len;) {
 		struct match m;
 		struct span s = x.due;
 		bool found = x.due.to && i == x.due.from;
-		if (!found && match_any(r, ignored_kinds, (struct place){all.text, all.len, i}, &m,
-				      &s.kind)) {
+		if (!found && match_any(x.r, x.ignored_kinds, (struct place){all.text, all.len, i},
+				      &m, &s.kind)) {
 			s.from = i + m.keep;
 			s.to = s.from + m.secret;
 			found = !m.keep;
@@ -259,19 +269,31 @@ static int replace(const struct redact *r, unsigned ignored_kinds, struct place 
 			put_mark(&x, s);
 		i = found ? x.begun : i + 1;
 	}
-	return buf_add(out, all.text + x.begun, all.len - x.begun);
+	return buf_add(x.out, all.text + x.begun, all.len - x.begun);
 }
 
 int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
-	return replace(r, 0, (struct place){text, len, 0}, out, tally);
+	return replace(
+		(struct replacing){.r = r, .all = {text, len, 0}, .out = out, .tally = tally});
 }
 
 int redact_known(const struct redact *r, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
-	return replace(r, VAGUE_KINDS, (struct place){text, len, 0}, out, tally);
+	return replace((struct replacing){.r = r,
+		.all = {text, len, 0},
+		.out = out,
+		.tally = tally,
+		.ignored_kinds = VAGUE_KINDS});
+}
+
+int redact_over(const struct redact *r, const char *text, size_t len, struct buf *out,
+	struct redact_tally *tally)
+{
+	return replace((struct replacing){
+		.r = r, .all = {text, len, 0}, .out = out, .tally = tally, .over = true});
 }
 
 /* The secret across `at`, or several where one begins in another, with the words that make one of

@@ -55,6 +55,9 @@ redact_fn redact_text;
 /* The same where the text goes on being used: what only looks like a secret, a long word or what
  * stands behind `password:`, is left as it is. */
 redact_fn redact_known;
+/* redact_text where places in the text are known: a secret gives way to as many `*`, but for its
+ * line breaks. */
+redact_fn redact_over;
 /* Where to cut `text` instead of at `at`, for half of a secret is none that is found: before the
  * one that lies across it, or, when what stands `behind` the cut is kept, after it. */
 size_t redact_cut(const struct redact *r, const char *text, size_t len, size_t at, bool behind);
