@@ -13,8 +13,8 @@ int snapshot_write(const struct instance *i, const struct position *p,
 /* True: *p (to be released) and *at are a place in the journal `journal_fd`. */
 bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
 	struct position *p, struct journal_mark *at);
-/* The same of what the run had spent alone, which needs no machine; false as well where the journal
- * is read sooner than the snapshot. */
+/* The same of what the run had spent alone, which needs no machine and costs the same whatever lies
+ * on the blackboard; false as well where the journal is too short for that to save anything. */
 bool snapshot_totals(
 	const struct instance *i, int journal_fd, struct totals *totals, struct journal_mark *at);
 /* How many lines the journal had when it was written, where `journal_fd` (-1: there is no journal)

@@ -111,20 +111,16 @@ static int enter(int machines, const char *id)
 	return openat(machines, id, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static bool held(int machines, const char *id)
+static bool held(const struct instance *i)
 {
-	AUTO_FD int dir = enter(machines, id);
-	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
 	struct holder who = {0};
-	return !instance_holder(&i, &who, NULL) && who.pid;
+	return !instance_holder(i, &who, NULL) && who.pid;
 }
 
-static bool asks(int machines, const char *id)
+static bool asks(const struct instance *i)
 {
-	char path[NAME_MAX + sizeof("/question.json")];
 	struct stat st;
-	snprintf(path, sizeof(path), "%s/question.json", id);
-	return !fstatat(machines, path, &st, AT_SYMLINK_NOFOLLOW);
+	return !fstatat(i->dir_fd, "question.json", &st, AT_SYMLINK_NOFOLLOW);
 }
 
 static bool is_of(const char *line, size_t len, const char *type)
@@ -149,20 +145,15 @@ static void add_line(struct totals *t, const char *line, size_t len)
 		totals_add(t, &s);
 }
 
-/* What it has spent: the end tells; before, it is counted from the newest snapshot on. */
-static json_t *spent(int machines, const char *id, int journal, const json_t *last)
+/* What one that has not ended has spent, counted from its newest snapshot on. */
+static json_t *spent(const struct instance *i, int journal)
 {
-	json_t *told = json_object_get(last, "totals");
-	if (told)
-		return json_incref(told);
-	AUTO_FD int dir = enter(machines, id);
-	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
 	struct journal_mark at = journal_start();
 	struct journal_reader reader;
 	struct totals t = {0};
 	const char *line;
 	size_t len;
-	snapshot_totals(&i, journal, &t, &at);
+	snapshot_totals(i, journal, &t, &at);
 	journal_reader_init(&reader, journal, &at);
 	while (journal_next(&reader, &line, &len, NULL) > 0)
 		add_line(&t, line, len);
@@ -183,15 +174,19 @@ static json_t *tell(int machines, const char *id, int journal, const json_t *las
 	const char *type = text_of(last, "t"), *status;
 	json_int_t seq = int_of(last, "seq");
 	const json_t *reason = json_object_get(last, "reason");
+	json_t *told = json_object_get(last, "totals");
 	bool step = !strcmp(type, "step"), ended = !strcmp(type, "end");
-	bool asked = !ended && asks(machines, id);
-	bool live = !ended && (asked || strcmp(type, "wait.armed")) && held(machines, id);
+	AUTO_FD int dir = ended ? -1 : enter(machines, id);
+	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
+	bool asked = !ended && asks(&i);
+	bool live = !ended && (asked || strcmp(type, "wait.armed")) && held(&i);
 	status = status_of(last, live);
 	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?,s:o}", "id", id, "status",
 		status ? status : "damaged", "asks", asked && live, "state",
 		json_object_get(last, step ? "goto" : "state"), "seq", seq - (!step && seq > 0),
 		"reason", json_string_length(reason) ? reason : NULL, "updated",
-		json_object_get(last, "ts"), "totals", spent(machines, id, journal, last));
+		json_object_get(last, "ts"), "totals",
+		told ? json_incref(told) : spent(&i, journal));
 }
 
 /* A start that was refused; or was it? */
