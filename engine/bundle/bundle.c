@@ -2,6 +2,7 @@
 
 #include "base/beneath.h"
 #include "base/io.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "bundle/inside.h"
 #include <fcntl.h>
@@ -213,12 +214,20 @@ int bundle_take_machine(struct bundle *b, char **text, size_t *len, struct err *
 	return 0;
 }
 
+static bool is_refused(const struct bundle *b, const char *path)
+{
+	for (const struct refused *r = b->refused; r; r = r->next)
+		if (!*r->path || path_is_within(path, r->path))
+			return true;
+	return false;
+}
+
 int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable)
 {
 	struct err e = ERR_NONE;
 	const struct bundle *b = bundle;
 	if (bundle_read(b, path, text, len, &e))
-		return -1;
+		return is_refused(b, path) ? 1 : -1;
 	*executable = bundle_member(b, path)->mode == 0755;
 	return 0;
 }

@@ -25,6 +25,12 @@ enum {
 	BUNDLE_DIGEST_BYTES = 7 + SHA256_HEX + 1
 };
 
+/* An entry that is no member, because a finding says what is wrong with it. */
+struct refused {
+	const char *path; /* "scripts" stands for all below it, "" for whatever was not read */
+	const struct refused *next;
+};
+
 enum bundle_form { BUNDLE_PACKED, BUNDLE_DIRECTORY, BUNDLE_LOOSE };
 
 struct member {
@@ -44,6 +50,7 @@ struct bundle {
 	struct member *members; /* sorted by path, bytewise */
 	size_t count, room;
 	uint64_t bytes;
+	const struct refused *refused;
 	const struct member *machine;
 	const char *machine_label;        /* the machine file as findings name it */
 	char digest[BUNDLE_DIGEST_BYTES]; /* "sha256:HEX" */

@@ -17,6 +17,13 @@ const char *intake_shown(struct intake *in, const char *path)
 	return arena_copy(&in->findings->arena, out.len ? out.data : "", out.len);
 }
 
+static void remember_refused(struct bundle *b, const char *path)
+{
+	struct refused *r = arena_alloc(&b->arena, sizeof(*r));
+	*r = (struct refused){arena_copy(&b->arena, path, strlen(path)), b->refused};
+	b->refused = r;
+}
+
 void intake_refuse(struct intake *in, enum rule rule, const char *path, const char *format, ...)
 {
 	char text[600], file[PATH_MAX + 512];
@@ -26,8 +33,10 @@ void intake_refuse(struct intake *in, enum rule rule, const char *path, const ch
 	va_end(args);
 	struct finding *f = finding_add(in->findings, rule, NULL, NULL, "%s", text);
 	in->machine_refused |= member_path_is_machine(path);
-	const struct bundle *b = in->bundle;
+	struct bundle *b = in->bundle;
 	size_t dir = strlen(b->named);
+	if (*path)
+		remember_refused(b, path);
 	if (b->form == BUNDLE_LOOSE)
 		dir = strrchr(b->named, '/') ? (size_t)(strrchr(b->named, '/') - b->named) : 0;
 	while (dir && b->named[dir - 1] == '/')
@@ -279,6 +288,8 @@ void intake_end(struct intake *in)
 	struct bundle *b = in->bundle;
 	if (b->count)
 		qsort(b->members, b->count, sizeof(*b->members), member_order);
+	if (in->full)
+		remember_refused(b, "");
 	check_clashes(in);
 	find_machine(in);
 	compute_digest(b);

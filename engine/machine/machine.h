@@ -219,8 +219,8 @@ void prompt_docs_done(struct prompt_docs *p);
 /* The bundle's files, as far as a machine can name them. */
 struct member_files {
 	/* A member's bytes ("scripts/x", "prompts/y"): 0 and NUL-terminated heap text the caller
-	 * frees, or -1 when there is no such regular file. `executable`: it may be run as a
-	 * command. */
+	 * frees; -1 when there is no such regular file; 1 when findings say already what is wrong
+	 * with it. `executable`: it may be run as a command. */
 	int (*read)(void *ctx, const char *path, char **text, size_t *len, bool *executable);
 	void *ctx;
 	struct prompt_docs *prompts; /* collects what was read; NULL: not wanted */

@@ -51,7 +51,10 @@ static int look_at(struct reader *r, const char *path)
 	size_t len = 0;
 	bool executable = false;
 	int flags = 0;
-	if (r->files->read(r->files->ctx, path, &text, &len, &executable) == 0)
+	int found = r->files->read(r->files->ctx, path, &text, &len, &executable);
+	if (found > 0)
+		flags = MEMBER_THERE | MEMBER_EXECUTABLE | MEMBER_RUNNABLE;
+	else if (!found)
 		flags = MEMBER_THERE | (executable ? MEMBER_EXECUTABLE : 0) |
 			header_flags(text, len);
 	json_object_set_new(r->members, path, json_integer(flags));
@@ -215,10 +218,11 @@ static const struct doc *prompt_doc(struct reader *r, const struct site *site, c
 	size_t len;
 	bool executable;
 	json_object_set_new(r->members, path, json_integer(-1));
-	if (r->files->read(r->files->ctx, path, &text, &len, &executable)) {
+	int found = r->files->read(r->files->ctx, path, &text, &len, &executable);
+	if (found < 0)
 		report_missing(site, path);
+	if (found)
 		return NULL;
-	}
 	AUTO_FREE char *label = label_of(r->doc, path);
 	struct doc *d = new_doc(r->prompts);
 	if (doc_scan(d, label, text, len, r->findings))

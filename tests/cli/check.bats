@@ -96,6 +96,41 @@ good() {
 	[ -z "$output" ]
 }
 
+# What keeps it out of the bundle is said once; that it is missing would be another mistake.
+@test "a file that is refused is not missing, too" {
+	local path=$SCRATCH/refused
+	good refused
+	cat >"$path/machine.yaml" <<-'END'
+		machine: refused
+		version: 1
+		initial: look
+		budget: {max_transitions: 9}
+		schemas: {said: {text: str}}
+		states:
+		  look: {kind: tool, command: [scripts/look], timeout_secs: 9, on: {ok: ask, nonzero: done, timeout: done}}
+		  ask: {kind: agent, prompt_file: prompts/ask, output_schema: said, timeout_secs: 9, on: {ok: done, failed: done, budget_exhausted: done, timeout: done}}
+		  done: {kind: terminal, status: ok, reason: done}
+	END
+	rules() { agent6 machine check --json "$path" | jq -c 'map(.rule)'; }
+	mkdir -p "$path/scripts" "$path/prompts"
+	printf '#!/bin/sh\n' >"$path/scripts/look"
+	chmod 4755 "$path/scripts/look"
+	ln -s nowhere "$path/prompts/ask"
+	[ "$(rules)" = '["bundle-link","bundle-file"]' ]
+	rm "$path/prompts/ask"
+	[ "$(rules)" = '["bundle-file","missing-file"]' ]
+	chmod 755 "$path/scripts/look"
+	mv "$path/scripts" "$path/elsewhere"
+	ln -s elsewhere "$path/scripts"
+	[ "$(rules)" = '["bundle-link","missing-file"]' ]
+	rm "$path/scripts"
+	mv "$path/elsewhere" "$path/scripts"
+	printf 'Say.\n' >"$path/prompts/ask"
+	[ "$(rules)" = '[]' ]
+	truncate -s $((16 << 20)) "$path"/prompts/b{1..5}
+	[ "$(rules)" = '["bundle-limit"]' ]
+}
+
 @test "the name of a bundle cannot drive the terminal" {
 	good $'fi\e[31mne'
 	cd "$SCRATCH"
