@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include <limits.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 enum { SIGN_BYTES_MAX = 64 * 1024, SIGN_DEADLINE_MS = 120000, SIGN_ENV_MAX = 8 };
@@ -45,9 +44,9 @@ static int keygen(const struct bundle *b, const char *const *args, struct buf *o
 	size_t n = 0;
 	AUTO_BUF words;
 	buf_init(&words, 4096);
-	AUTO_FD int in = memfd_create("digest", MFD_CLOEXEC);
-	if (in < 0 || io_write(in, b->digest, strlen(b->digest)) || lseek(in, 0, SEEK_SET))
-		return err_errno(e, "cannot hand the digest to ssh-keygen");
+	AUTO_FD int in = io_memory_file("the digest", b->digest, strlen(b->digest), e);
+	if (in < 0)
+		return -1;
 	argv[n++] = (char *)(uintptr_t) "/usr/bin/ssh-keygen";
 	for (; *args; args++)
 		argv[n++] = (char *)(uintptr_t)*args;

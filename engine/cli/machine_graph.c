@@ -1,15 +1,12 @@
-#include "base/child.h"
+#include "base/capture.h"
 #include "base/io.h"
-
 #include "cli/load.h"
 #include "cli/verb.h"
 #include "machine/graph.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { GRAPH_BYTES_MAX = 256 * 1024 * 1024 };
+enum { GRAPH_BYTES_MAX = 256 * 1024 * 1024, DRAW_DEADLINE_MS = 600000 };
 
 static const char *find_dot(void)
 {
@@ -20,27 +17,28 @@ static const char *find_dot(void)
 	return NULL;
 }
 
-/* Graphviz reads the dot text from a file in memory and writes to our standard output. */
-static int draw_svg(const struct buf *dot, struct err *e)
+/* The dot text in `picture` becomes what Graphviz draws of it. */
+static int draw_svg(struct buf *picture, struct err *e)
 {
 	static char *const env[] = {NULL};
 	const char *program = find_dot();
+	AUTO_BUF words;
+	buf_init(&words, 4096);
 	if (!program)
 		return err_set(e,
 			"Graphviz is not installed (apt-get install graphviz); --format dot "
 			"needs nothing");
-	AUTO_FD int in = memfd_create("graph", MFD_CLOEXEC);
-	if (in < 0 || io_write(in, dot->data, dot->len) || lseek(in, 0, SEEK_SET))
-		return err_errno(e, "cannot hand the graph to Graphviz");
-	char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t) "-Tsvg", NULL};
-	int fds[] = {in, STDOUT_FILENO, STDERR_FILENO};
-	struct child_spec spec = {
-		.path = program, .argv = argv, .env = env, .fds = fds, .fd_count = 3};
-	struct child child;
-	fflush(stdout);
-	if (child_start(&spec, &child, e))
+	AUTO_FD int in = io_memory_file("the graph", picture->data, picture->len, e);
+	if (in < 0)
 		return -1;
-	return child_wait(&child) ? err_set(e, "Graphviz failed") : 0;
+	char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t) "-Tsvg", NULL};
+	struct capture_spec spec = {
+		.argv = argv, .env = env, .stdin_fd = in, .deadline_ms = DRAW_DEADLINE_MS};
+	buf_clear(picture);
+	int status = capture_run(&spec, picture, &words, e);
+	return status > 0 ? err_set(e, "Graphviz failed: %.*s", (int)words.len,
+				    words.len ? words.data : "")
+			  : status;
 }
 
 static int draw(void *ctx, const struct loaded *l)
@@ -58,8 +56,8 @@ static int draw(void *ctx, const struct loaded *l)
 		graph_dot(l->machine, &out);
 	if (out.failed)
 		return fail(EXIT_REFUSED, &(struct err){.text = "the picture would be too large"});
-	if (format && !strcmp(format, "svg"))
-		return draw_svg(&out, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	if (format && !strcmp(format, "svg") && draw_svg(&out, &e))
+		return fail(EXIT_REFUSED, &e);
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
 }

@@ -28,6 +28,17 @@ setup() {
 	done
 }
 
+@test "what was read from a pipe, or drawn by another program, is no success either" {
+	need dot
+	local verb
+	for verb in "check redact" "machine graph --format svg ../flow"; do
+		run bash -c "echo text | '$AGENT6_BIN/agent6' $verb 2>&1 >/dev/full"
+		echo "$verb: $status $output"
+		[ "$status" -eq 2 ]
+		[[ $output == *"standard output: No space left on device"* ]]
+	done
+}
+
 @test "a reader that has read enough is not an error" {
 	set -o pipefail
 	agent6 completions bash 2>err | true
