@@ -17,74 +17,109 @@ struct played {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int check_keys(const json_t *object, const char *const *known, size_t count, struct err *e)
+/* A key that an object may hold, as schema/cassette.schema.json says. */
+struct field {
+	const char *name, *must_be;
+	json_type type;         /* JSON_NULL: anything */
+	json_int_t least, most; /* of an integer */
+};
+
+static bool fits(const json_t *value, const struct field *f)
+{
+	if (f->type == JSON_NULL)
+		return true;
+	if (json_typeof(value) != f->type)
+		return false;
+	return f->type != JSON_INTEGER ||
+	       (json_integer_value(value) >= f->least && json_integer_value(value) <= f->most);
+}
+
+static int check_fields(
+	const json_t *object, const struct field *fields, size_t count, struct err *e)
 {
 	const char *key;
 	json_t *value;
 	json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
 		size_t i = 0;
-		while (i < count && strcmp(key, known[i]))
+		while (i < count && strcmp(key, fields[i].name))
 			i++;
 		if (i == count)
 			return err_set(e, "unknown key \"%s\"", key);
+		if (!fits(value, &fields[i]))
+			return err_set(e, "\"%s\" must be %s", key, fields[i].must_be);
 	}
 	return 0;
 }
 
+#define TEXT(name)                                                                                 \
+	{                                                                                          \
+		name, "text", JSON_STRING, 0, 0                                                    \
+	}
+#define OBJECT(name)                                                                               \
+	{                                                                                          \
+		name, "an object", JSON_OBJECT, 0, 0                                               \
+	}
+#define COUNT(name)                                                                                \
+	{                                                                                          \
+		name, "an integer of 0 or more", JSON_INTEGER, 0, INT64_MAX                        \
+	}
+
+static int check_usage(const json_t *usage, struct err *e)
+{
+	static const struct field fields[] = {
+		COUNT("input_tokens"), COUNT("output_tokens"), COUNT("cached_tokens")};
+	return check_fields(usage, fields, ARRAY_LEN(fields), e) ? err_wrap(e, "reply.usage") : 0;
+}
+
 static int check_reply(const json_t *reply, struct err *e)
 {
-	static const char *const keys[] = {"text", "tool_calls", "thinking", "usage", "stop",
-		"delay_ms", "status", "error", "retry_after_secs"};
+	static const struct field fields[] = {TEXT("text"),
+		{"tool_calls", "a list", JSON_ARRAY, 0, 0}, TEXT("thinking"), OBJECT("usage"),
+		TEXT("stop"), {"delay_ms", "an integer from 0 to 600000", JSON_INTEGER, 0, 600000},
+		{"status", "an HTTP status, 200 to 599", JSON_INTEGER, 200, 599},
+		{"error", NULL, JSON_NULL, 0, 0}, COUNT("retry_after_secs")};
+	static const struct field call_fields[] = {TEXT("name"), OBJECT("arguments")};
 	size_t i;
 	json_t *call;
-	if (check_keys(reply, keys, ARRAY_LEN(keys), e))
+	if (check_fields(reply, fields, ARRAY_LEN(fields), e))
 		return err_wrap(e, "reply");
-	json_array_foreach (json_object_get(reply, "tool_calls"), i, call)
-		if (!json_is_string(json_object_get(call, "name")) ||
-			!json_is_object(json_object_get(call, "arguments")))
+	json_array_foreach (json_object_get(reply, "tool_calls"), i, call) {
+		if (check_fields(call, call_fields, ARRAY_LEN(call_fields), e))
+			return err_wrap(e, "reply.tool_calls");
+		if (json_object_size(call) != ARRAY_LEN(call_fields))
 			return err_set(e,
 				"reply.tool_calls needs {\"name\": TEXT, \"arguments\": OBJECT}");
-	const json_t *delay = json_object_get(reply, "delay_ms");
-	if (delay && (!json_is_integer(delay) || json_integer_value(delay) < 0 ||
-			     json_integer_value(delay) > 600000))
-		return err_set(e, "reply.delay_ms takes 0 to 600000");
-	const json_t *status = json_object_get(reply, "status");
-	if (status && (!json_is_integer(status) || json_integer_value(status) < 200 ||
-			      json_integer_value(status) > 599))
-		return err_set(e, "reply.status takes an HTTP status");
-	return 0;
+	}
+	return check_usage(json_object_get(reply, "usage"), e);
 }
 
 /* A line for a wait: whoever runs the rehearsal pokes; nothing of it is played here. */
 static int check_poke(const json_t *value, struct err *e)
 {
-	static const char *const line_keys[] = {"state", "poke"}, *const keys[] = {
-									  "message", "data"};
+	static const struct field line[] = {TEXT("state"), OBJECT("poke")};
+	static const struct field fields[] = {TEXT("message"), {"data", NULL, JSON_NULL, 0, 0}};
 	const json_t *poke = json_object_get(value, "poke");
-	const json_t *message = json_object_get(poke, "message");
-	if (check_keys(value, line_keys, ARRAY_LEN(line_keys), e))
+	if (check_fields(value, line, ARRAY_LEN(line), e))
 		return err_wrap(e, "a line with \"poke\"");
-	if (!json_is_object(poke) || json_object_size(poke) > 1 ||
-		(message && !json_is_string(message)))
-		return err_set(e, "\"poke\" takes {\"message\": TEXT} or {\"data\": JSON}");
-	return check_keys(poke, keys, ARRAY_LEN(keys), e) ? err_wrap(e, "poke") : 0;
+	if (check_fields(poke, fields, ARRAY_LEN(fields), e))
+		return err_wrap(e, "poke");
+	return json_object_size(poke) > 1
+		       ? err_set(e, "\"poke\" takes {\"message\": TEXT} or {\"data\": JSON}")
+		       : 0;
 }
 
 static int check_exchange(const json_t *value, struct err *e)
 {
-	static const char *const keys[] = {"state", "match", "reply"};
-	const json_t *match = json_object_get(value, "match");
+	static const struct field fields[] = {TEXT("state"), OBJECT("match"), OBJECT("reply")};
 	if (!json_is_object(value))
 		return err_set(e, "a line is an object {\"state\", \"match\", \"reply\"}");
 	if (!json_is_string(json_object_get(value, "state")))
 		return err_set(e, "\"state\" must name a state");
 	if (json_object_get(value, "poke"))
 		return check_poke(value, e);
-	if (check_keys(value, keys, ARRAY_LEN(keys), e))
+	if (check_fields(value, fields, ARRAY_LEN(fields), e))
 		return -1;
-	if (match && !json_is_object(match))
-		return err_set(e, "\"match\" must be an object");
-	if (!json_is_object(json_object_get(value, "reply")))
+	if (!json_object_get(value, "reply"))
 		return err_set(e, "\"reply\" must be an object");
 	return check_reply(json_object_get(value, "reply"), e);
 }

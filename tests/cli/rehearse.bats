@@ -301,8 +301,8 @@ make_desk() {
 	local line
 	make_desk
 	for line in '{"state":"hear","poke":{}}|needs a wait' '{"state":"wiat","poke":{}}|needs a wait' \
-		'{"state":"wait","poke":{"message":1}}|takes' '{"state":"wait","poke":{"message":"x","data":1}}|takes' \
-		'{"state":"wait","poke":"x"}|takes' '{"state":"wait","poke":{"text":"x"}}|unknown key' \
+		'{"state":"wait","poke":{"message":1}}|must be text' '{"state":"wait","poke":{"message":"x","data":1}}|takes' \
+		'{"state":"wait","poke":"x"}|must be an object' '{"state":"wait","poke":{"text":"x"}}|unknown key' \
 		'{"state":"wait","poke":{},"reply":{}}|unknown key'; do
 		printf '%s\n' "${line%|*}" >desk/rehearsal/desk.jsonl
 		run --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk

@@ -42,6 +42,18 @@ static void test_refused(void)
 	refused("{\"state\":\"a\",\"reply\":{\"delay_ms\":-1}}\n", "delay_ms");
 	refused("{\"state\":\"a\",\"reply\":{\"status\":99}}\n", "status");
 	refused("{\"state\":\"a\",\"reply\":{}\n", ":1:");
+	refused("{\"state\":\"a\",\"reply\":{\"text\":1}}\n", "reply: \"text\" must be text");
+	refused("{\"state\":\"a\",\"reply\":{\"tool_calls\":{}}}\n",
+		"\"tool_calls\" must be a list");
+	refused("{\"state\":\"a\",\"reply\":{\"tool_calls\":[1]}}\n", "reply.tool_calls");
+	refused("{\"state\":\"a\",\"reply\":{\"usage\":{\"input\":1}}}\n",
+		"reply.usage: unknown key \"input\"");
+	refused("{\"state\":\"a\",\"reply\":{\"usage\":{\"input_tokens\":-1}}}\n",
+		"\"input_tokens\" must be an integer of 0 or more");
+	refused("{\"state\":\"a\",\"reply\":{\"stop\":true}}\n", "\"stop\" must be text");
+	refused("{\"state\":\"a\",\"match\":[],\"reply\":{}}\n", "\"match\" must be an object");
+	refused("{\"state\":\"a\",\"poke\":{\"message\":1}}\n", "\"message\" must be text");
+	refused("{\"state\":\"a\",\"poke\":{\"message\":\"x\",\"data\":1}}\n", "\"poke\" takes");
 }
 
 static long serve_attempt(uint64_t seq, uint64_t attempt, const char *state, long turn)
