@@ -204,11 +204,12 @@ static void read_input(struct wire_stream *s, const json_t *usage)
 		return;
 	u->cache_read = hits ? hit : u->cache_read;
 	u->cache_write = stores ? stored : u->cache_write;
-	u->input = (told ? fresh : old) + u->cache_read + u->cache_write;
+	int64_t input = (told ? fresh : old) + u->cache_read + u->cache_write;
+	u->input = input > u->input ? input : u->input;
 }
 
-/* Counts are cumulative: the newest of each kind replaces what came before, but for the zeros that
- * some gateways end with. What a stream begins with counts no output yet. */
+/* Counts are cumulative: the newest say how the input divides, and none makes less of it. What a
+ * stream begins with was booked when it came, and counts no output yet. */
 static void read_usage(struct wire_stream *s, const json_t *usage, bool last)
 {
 	struct usage *u = &s->usage;
