@@ -111,9 +111,28 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+static bool is_usd(const json_t *value)
+{
+	return json_is_number(value) && json_number_value(value) >= 0 &&
+	       json_number_value(value) < 1e6;
+}
+
+/* OpenRouter states its charge in USD. Over a key of one's own that is a fee or nothing, and the
+ * model's vendor charges the rest: https://openrouter.ai/docs/use-cases/usage-accounting. */
+static int64_t stated_microusd(const json_t *usage)
+{
+	const json_t *cost = json_object_get(usage, "cost");
+	bool own_key = json_is_true(json_object_get(usage, "is_byok"));
+	const json_t *rest =
+		json_object_get(json_object_get(usage, "cost_details"), "upstream_inference_cost");
+	if (!is_usd(cost) || (own_key && !is_usd(rest)))
+		return -1;
+	double usd = json_number_value(cost) + (own_key ? json_number_value(rest) : 0);
+	return (int64_t)(usd * 1e6 + 0.5);
+}
+
 /* `prompt_tokens` is the total, cached ones included; DeepSeek and Kimi have their own names for
- * those. OpenRouter states its charge in USD. Counts are cumulative, and some gateways end with
- * zeros. */
+ * those. Counts are cumulative, and some gateways end with zeros. */
 static void read_usage(struct wire_stream *s, const json_t *usage)
 {
 	struct usage one = USAGE_NONE, *u = &s->usage;
@@ -126,9 +145,7 @@ static void read_usage(struct wire_stream *s, const json_t *usage)
 	usage_count(json_object_get(details, "cache_write_tokens"), &one.cache_write);
 	if (in && out)
 		add_beside(&one, usage);
-	const json_t *cost = json_object_get(usage, "cost");
-	if (json_is_number(cost) && json_number_value(cost) >= 0 && json_number_value(cost) < 1e6)
-		one.cost_microusd = (int64_t)(json_number_value(cost) * 1e6 + 0.5);
+	one.cost_microusd = stated_microusd(usage);
 	u->input = larger(u->input, one.input);
 	u->output = larger(u->output, one.output);
 	u->cache_read = larger(u->cache_read, one.cache_read);
