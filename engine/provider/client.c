@@ -154,9 +154,10 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 	return rc;
 }
 
-/* A stream that broke before it told its usage was paid for all the same: it is estimated, so that
- * a budget still binds. So is the half that a reply does not tell, or tells as what is no count; it
- * stays unknown. A server that counts nothing is not guessed at: it may be free. */
+/* A stream that broke before it told its usage, be it with all of the turn, was paid for all the
+ * same: it is estimated, so that a budget still binds. So is the half that a reply does not tell,
+ * or tells as what is no count; it stays unknown. A server that counts nothing is not guessed at:
+ * it may be free. */
 static void bill_attempt(const struct client *c, const struct attempt *a, bool replied)
 {
 	struct usage u = *wire_stream_usage(a->stream), none = {.known = true};
@@ -194,7 +195,7 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 	int rc = post(c, &body, deadline_ms, &a, &broken);
 	/* A connection that breaks behind the terminal event has delivered the whole turn. */
 	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
-	bill_attempt(c, &a, !settled);
+	bill_attempt(c, &a, !settled && !rc);
 	if (settled)
 		*f = rc ? broken : ended;
 	if (settled && f->kind == FAULT_RETRY && !f->status && http_broker_gone(c->http)) {

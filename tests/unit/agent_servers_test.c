@@ -178,6 +178,25 @@ static void compressed(void)
 	is(kit_count(k.requests, "POST "), 1, "and not asked for again");
 }
 
+/* Between what ends the turn and what it cost. */
+static void broken_before_usage(void)
+{
+	AUTO_KIT k = {.format = "openai",
+		.limits = json_pack("{s:i}", "max_input_tokens", 1000000),
+		.replies = {{"HTTP/1.1 200 OK\r\n"
+			     "content-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n"
+			     "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
+			     "\"id\":\"c\",\"function\":{\"name\":\"finish_run\",\"arguments\":"
+			     "\"{\\\"summary\\\":\\\"x\\\"}\"}}]},"
+			     "\"finish_reason\":\"tool_calls\"}]}\n\n",
+			0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a connection that breaks there has delivered the turn");
+	ok(kit_usage(&k, "input_tokens") > 100, "whose input is estimated (%lld)",
+		(long long)kit_usage(&k, "input_tokens"));
+	ok(kit_usage(&k, "output_tokens") > 0, "and its output");
+}
+
 int main(void)
 {
 	openai_quirks();
@@ -194,5 +213,6 @@ int main(void)
 	unnamed_stream();
 	misnamed_charset();
 	compressed();
+	broken_before_usage();
 	return tap_done();
 }
