@@ -175,12 +175,13 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 	if (kind != FAULT_CONTEXT && should_retry >= 0)
 		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
 	f->status = status;
-	const char *colon = text[0] ? ": " : "";
+	const char *colon = text[0] ? ": " : "",
+		   *hint = status / 100 == 3
+				   ? ", a redirect, which is not followed; is base_url right?"
+			   : status == 404 ? "; are base_url and the model right?"
+					   : "";
 	if (status)
-		return fault_set(f, kind, "the provider answered %ld%s%s%s%s%s", status,
-			status / 100 == 3
-				? ", a redirect, which is not followed; is base_url right?"
-				: "",
+		return fault_set(f, kind, "the provider answered %ld%s%s%s%s%s", status, hint,
 			type[0] ? " " : "", type, colon, text);
 	return fault_set(f, kind, "the provider reported an error%s%s%s%s%s", type[0] ? " (" : "",
 		type, type[0] ? ")" : "", colon, text);

@@ -118,6 +118,9 @@ static void classes(void)
 	fault_reply(&f, 302, "", 0, -1);
 	has_str(f.text, "is base_url right?", "a redirect is explained");
 	f = FAULT_INIT;
+	fault_reply(&f, 404, "<html>Not found", 15, -1);
+	has_str(f.text, "404; are base_url and the model right?: <html>", "as is nothing there");
+	f = FAULT_INIT;
 	ok(!stream_parse("<html>Welcome", 13, &f), "a page is no reply");
 	has_str(f.text, "<html>Welcome", "and is shown");
 	f = FAULT_INIT;
