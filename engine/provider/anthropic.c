@@ -346,7 +346,7 @@ static int event(struct wire_stream *s, const char *data, size_t len, struct fau
 	if (!strcmp(type, "error"))
 		return fault_reply(f, 0, data, len, -1);
 	if (!strcmp(type, "message_stop"))
-		s->complete = true;
+		s->complete = s->ended = true;
 	return 0;
 }
 

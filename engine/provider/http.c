@@ -13,7 +13,7 @@
 
 #define CHANNEL_PATH "/agent6-broker-channel"
 
-enum { ROUNDING_MS = 20, BROKER_END_MS = 50, HEAD_CAP_BYTES = 256 * 1024 };
+enum { ROUNDING_MS = 20, BROKER_END_MS = 50, LINGER_MS = 1000, HEAD_CAP_BYTES = 256 * 1024 };
 
 struct http {
 	CURL *curl;
@@ -28,7 +28,8 @@ struct http {
 	struct http_head *head;
 	struct fault *fault;
 	int64_t active_ms, raw_bytes, head_bytes;
-	curl_off_t sent; /* of the request, as far as is known */
+	int64_t ended_ms; /* since when the reply is whole; 0: it is not */
+	curl_off_t sent;  /* of the request, as far as is known */
 };
 
 int http_global(struct err *e)
@@ -166,11 +167,14 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *context)
 		return 0;
 	if (rc)
 		h->active_ms = clock_monotonic_ms();
+	if (rc == 2 && !h->ended_ms)
+		h->ended_ms = h->active_ms;
 	return len;
 }
 
 /* Called at least once a second, also while nothing arrives. What is taken of the request counts as
- * activity, a request that is stuck does not. */
+ * activity, a request that is stuck does not. A server that leaves the connection open behind a
+ * whole reply is given a moment, for the sake of the connection. */
 static int on_progress(
 	void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
 {
@@ -180,6 +184,8 @@ static int on_progress(
 	if (up != h->sent)
 		h->active_ms = now_ms;
 	h->sent = up;
+	if (h->ended_ms && now_ms - h->ended_ms > LINGER_MS)
+		return -1;
 	if (now_ms >= h->post->deadline_ms)
 		return fault_set(h->fault, FAULT_TIMEOUT, "the call ran into its time-out");
 	if (now_ms - h->active_ms > h->idle_timeout_ms)
@@ -411,7 +417,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	h->head = head;
 	h->fault = f;
 	h->active_ms = clock_monotonic_ms();
-	h->raw_bytes = h->head_bytes = 0;
+	h->raw_bytes = h->head_bytes = h->ended_ms = 0;
 	h->sent = 0;
 	int64_t left_ms = post->deadline_ms - h->active_ms;
 	curl_easy_setopt(h->curl, CURLOPT_URL, url);
@@ -425,7 +431,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	CURLcode rc = perform(h);
 	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, NULL);
 	wipe_headers(headers);
-	int result = rc ? failed(h, rc, f) : 0;
+	int result = rc && !h->ended_ms ? failed(h, rc, f) : 0;
 	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &head->status);
 	h->post = NULL;
 	return result;

@@ -304,7 +304,7 @@ static bool has_error(const json_t *doc)
 static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)
 {
 	if (!strcmp(data, "[DONE]")) {
-		s->complete = true;
+		s->complete = s->ended = true;
 		return 0;
 	}
 	json_auto_t *doc = stream_parse(data, len, f);

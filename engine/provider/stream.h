@@ -33,6 +33,7 @@ struct wire_stream {
 	enum wire_stop stop;
 	char stop_detail[128];
 	bool complete, dispatched;
+	bool ended;          /* its last event has come: there is nothing more to wait for */
 	struct fault *fault; /* of the feed in progress */
 };
 

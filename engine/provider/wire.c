@@ -94,7 +94,7 @@ int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struc
 	s->fault = NULL;
 	if (rc)
 		return fault_set(f, FAULT_FATAL, "%s", e.text);
-	return s->dispatched ? 1 : 0;
+	return s->ended ? 2 : s->dispatched;
 }
 
 int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f)

@@ -114,7 +114,8 @@ enum {
 /* `serial` distinguishes call ids that a server left out. */
 struct wire_stream *wire_stream_new(const struct wire_format *format, size_t serial);
 void wire_stream_free(struct wire_stream *s);
-/* Streamed bytes, at any boundary. 0: nothing dispatched; 1: an event was; -1: *f says why. */
+/* Streamed bytes, at any boundary. 0: nothing dispatched; 1: an event was; 2: the last one was; -1:
+ * *f says why. */
 int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f);
 /* A whole, unstreamed reply. */
 int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f);

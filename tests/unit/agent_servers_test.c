@@ -197,6 +197,16 @@ static void broken_before_usage(void)
 	ok(kit_usage(&k, "output_tokens") > 0, "and its output");
 }
 
+/* Nothing more is to come, and the server does not say so. */
+static void held_open(const char *format, const char *reply)
+{
+	AUTO_KIT k = {.format = format,
+		.limits = json_pack("{s:i}", "timeout_secs", 20),
+		.replies = {{reply, 60, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "%s: the turn that ended counts: %s", format, kit_reason(&k));
+}
+
 int main(void)
 {
 	openai_quirks();
@@ -214,5 +224,7 @@ int main(void)
 	misnamed_charset();
 	compressed();
 	broken_before_usage();
+	held_open("openai", OPENAI_FINISH);
+	held_open("anthropic", KIT_FINISH);
 	return tap_done();
 }
