@@ -57,30 +57,92 @@ static void put_all(struct draft *d, const char *text, size_t len, bool quoted)
 		put(d, text[i], quoted);
 }
 
-/* The text between an opening bracket before `at` and its partner, quotes respected. */
-static int find_close(struct sh_reader *r, char open, char close, size_t *len)
+/* What a bracket's partner is looked for in: double quotes, where a single one is a letter;
+ * arithmetic, where << shifts and # is a base. */
+enum { QUOTED = 1, ARITHMETIC = 2 };
+
+/* Behind the body of the here-document whose "<<" is at `at`; a body begins at the next line.
+ * `len`: it has no end. */
+static size_t behind_document(const struct sh_reader *r, size_t at)
 {
-	size_t depth = 1, begun = r->at;
-	for (size_t i = r->at; i < r->len; i++) {
-		char c = r->text[i];
-		if (c == '\\') {
+	const char *text = r->text;
+	char name[64];
+	size_t n = 0, line = at + 2;
+	bool strip = line < r->len && text[line] == '-';
+	for (line += strip; line < r->len && strchr(" \t", text[line]); line++)
+		;
+	for (; line < r->len && !sh_is_meta(text[line]) && n < sizeof(name); line++)
+		if (!strchr("'\"\\", text[line]))
+			name[n++] = text[line];
+	const char *end = memchr(text + line, '\n', r->len - line);
+	while (end) {
+		const char *begin = end + 1;
+		end = memchr(begin, '\n', r->len - (size_t)(begin - text));
+		size_t length = (end ? (size_t)(end - text) : r->len) - (size_t)(begin - text);
+		for (; strip && length && *begin == '\t'; length--)
+			begin++;
+		if (length == n && !memcmp(begin, name, n))
+			return (size_t)(begin - text) + n;
+	}
+	return r->len;
+}
+
+/* The place of `close`, as a shell finds it: quotes, comments, here-documents and what is nested
+ * are stepped over. `len`: there is none. */
+static size_t find_end(const struct sh_reader *r, size_t at, char close, unsigned where, int depth)
+{
+	const char *text = r->text;
+	size_t len = r->len;
+	const char *end;
+	bool command = close == ')' && !(where & ARITHMETIC);
+	for (size_t i = at; i < len && depth < SHELL_DEPTH_MAX; i++) {
+		char c = text[i], next = i + 1 < len ? text[i + 1] : '\0';
+		bool ansi = c == '$' && next == '\'' && !(where & QUOTED);
+		if (c == close) {
+			return i;
+		} else if (c == '\\') {
 			i++;
-		} else if (c == '\'' && close == ')') {
-			const char *end = memchr(r->text + i + 1, '\'', r->len - i - 1);
-			if (!end)
-				break;
-			i = (size_t)(end - r->text);
+		} else if (c == '`' || ansi) {
+			for (i += 1 + ansi; i < len && text[i] != (ansi ? '\'' : '`'); i++)
+				i += text[i] == '\\';
+		} else if (c == '$' && (next == '(' || next == '{')) {
+			bool doubled = i + 2 < len && text[i + 2] == '(';
+			i = next == '{' ? find_end(r, i + 2, '}', where & QUOTED, depth + 1)
+					: find_end(r, i + 2, ')', doubled * ARITHMETIC, depth + 1);
 		} else if (c == '"') {
-			for (i++; i < r->len && r->text[i] != '"'; i++)
-				i += r->text[i] == '\\';
-		} else if (c == open) {
-			depth++;
-		} else if (c == close && --depth == 0) {
-			*len = i - begun;
-			return 0;
+			i = find_end(r, i + 1, '"', QUOTED, depth + 1);
+		} else if (c == '\'' && (!(where & QUOTED) || close == '}')) {
+			/* bash and dash disagree about one in "${x:-'}". */
+			size_t stop = strcspn(text + i + 1, "'}\"$`\\");
+			end = memchr(text + i + 1, c, len - i - 1);
+			bool plain = !(where & QUOTED) || end == text + i + 1 + stop;
+			i = end && plain ? (size_t)(end - text) : len;
+		} else if (c == '(' && close == ')') {
+			unsigned inner = where | (next == '(') * (unsigned)ARITHMETIC;
+			i = find_end(r, i + 1, ')', inner, depth + 1);
+		} else if (c == '#' && command && (i == at || sh_is_meta(text[i - 1]))) {
+			end = memchr(text + i, '\n', len - i);
+			i = end ? (size_t)(end - text) : len;
+		} else if (c == '<' && next == '<' && command) {
+			bool string = i + 2 < len && text[i + 2] == '<';
+			i = (string ? i + 3 : behind_document(r, i)) - 1;
 		}
 	}
-	return sh_fail(r, "an unclosed bracket");
+	return len;
+}
+
+static int find_close(struct sh_reader *r, char close, unsigned where, size_t *len)
+{
+	size_t end = find_end(r, r->at, close, where, 0);
+	*len = end - r->at;
+	return end < r->len ? 0 : sh_fail(r, "an unclosed bracket");
+}
+
+bool sh_is_arithmetic(const struct sh_reader *r, size_t *len)
+{
+	size_t end = find_end(r, r->at, ')', ARITHMETIC, 0);
+	*len = end - r->at;
+	return end + 1 < r->len && r->text[end + 1] == ')';
 }
 
 /* Adds a parsed substitution to the current command. */
@@ -107,6 +169,18 @@ int sh_add_eval(struct sh_reader *r)
 {
 	static const char eval[] = "eval \"$x\"";
 	return add_sub(r, eval, strlen(eval));
+}
+
+void sh_add_assign(struct sh_reader *r, const char *name, size_t len)
+{
+	struct sh_node *n = arena_alloc(r->arena, sizeof(*n));
+	char *text = arena_alloc(r->arena, len + 2);
+	memcpy(text, name, len);
+	text[len] = '=';
+	n->assigns = arena_alloc(r->arena, sizeof(*n->assigns));
+	n->assigns->text = text;
+	n->next = r->subs;
+	r->subs = n;
 }
 
 /* `...` with its own backslash rules. */
@@ -146,7 +220,7 @@ int sh_read_inside(struct sh_reader *r, const char *text, size_t len)
 			rc = read_backticks(&inner, &scratch);
 		} else if (sh_looking_at(&inner, "$(")) {
 			inner.at += 2;
-			rc = find_close(&inner, '(', ')', &n) ||
+			rc = find_close(&inner, ')', sh_looking_at(&inner, "(") * ARITHMETIC, &n) ||
 			     add_sub(&inner, text + inner.at, n);
 			inner.at += rc ? 0 : n + 1;
 		} else {
@@ -165,13 +239,20 @@ static int read_parenthesis(struct sh_reader *r, struct draft *d)
 {
 	size_t n;
 	const char *text = r->text + r->at;
-	if (find_close(r, '(', ')', &n))
-		return -1;
-	r->at += n + 1;
 	put_all(d, "$()", 3, true);
 	d->dynamic = true;
-	bool arithmetic = n >= 2 && text[0] == '(' && text[n - 1] == ')';
-	return arithmetic ? sh_read_inside(r, text + 1, n - 2) : add_sub(r, text, n);
+	if (sh_looking_at(r, "(")) {
+		r->at++;
+		if (sh_is_arithmetic(r, &n)) {
+			r->at += n + 2;
+			return sh_read_inside(r, text + 1, n);
+		}
+		r->at--;
+	}
+	if (find_close(r, ')', 0, &n))
+		return -1;
+	r->at += n + 1;
+	return add_sub(r, text, n);
 }
 
 /* ${...}: kept as written; what it may run is looked at. */
@@ -179,10 +260,18 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 {
 	size_t n;
 	const char *text = r->text + r->at;
-	if (find_close(r, '{', '}', &n))
+	if (find_close(r, '}', quoted * QUOTED, &n))
 		return -1;
-	if (n > 2 && !memcmp(text + n - 2, "@P", 2) && sh_add_eval(r))
+	bool prompt = n > 2 && !memcmp(text + n - 2, "@P", 2);
+	bool indirect = n > 1 && *text == '!' && !strchr("@*", text[n - 1]) &&
+			memcmp(text + n - 2, "@]", 2) && memcmp(text + n - 2, "*]", 2);
+	if ((prompt || indirect) && sh_add_eval(r))
 		return -1;
+	size_t name = 0;
+	while (name < n && (isalnum((unsigned char)text[name]) || text[name] == '_'))
+		name++;
+	if (name && name < n && text[name + (text[name] == ':')] == '=')
+		sh_add_assign(r, text, name);
 	r->at += n + 1;
 	bool splits = !quoted && n == 3 && !memcmp(text, "IFS", 3);
 	d->split = d->split || splits;
@@ -220,7 +309,8 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	return 0;
 }
 
-static unsigned take_digits(struct sh_reader *r, size_t max, int base)
+/* The number's digits; 0 with `*any` unset: there is none. */
+static unsigned take_digits(struct sh_reader *r, size_t max, int base, bool *any)
 {
 	char digits[9] = "";
 	size_t n = 0;
@@ -229,35 +319,45 @@ static unsigned take_digits(struct sh_reader *r, size_t max, int base)
 		(base == 16 ? isxdigit((unsigned char)r->text[r->at]) != 0
 			    : memchr(all, r->text[r->at], 8) != NULL))
 		digits[n++] = r->text[r->at++];
+	*any = n;
 	return (unsigned)strtoul(digits, NULL, base);
 }
 
-/* $'...' */
-static int read_ansi(struct sh_reader *r, struct draft *d)
+/* What stands behind a backslash in $'...', as bytes. Returns how many. */
+static size_t read_escape(struct sh_reader *r, char out[4])
 {
 	static const char from[] = "abefnrtvE", to[] = "\a\b\033\f\n\r\t\v\033";
-	for (; r->at < r->len && r->text[r->at] != '\'';) {
-		char c = r->text[r->at++];
-		if (c != '\\' || r->at >= r->len) {
-			put(d, c, true);
-			continue;
-		}
-		c = r->text[r->at++];
-		const char *named = strchr(from, c);
-		char wide[4];
-		if (c == 'x') {
-			put(d, (char)take_digits(r, 2, 16), true);
-		} else if (c == 'u' || c == 'U') {
-			unsigned code = take_digits(r, c == 'u' ? 4 : 8, 16);
-			bool fits = code && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-			put_all(d, wide, fits ? utf8_put(code, wide) : 0, true);
-		} else if (c >= '0' && c <= '7') {
-			r->at--;
-			put(d, (char)take_digits(r, 3, 8), true);
-		} else {
-			put(d, named && c ? to[named - from] : c, true);
-		}
+	char c = r->text[r->at++];
+	const char *named = c ? strchr(from, c) : NULL;
+	bool any = false, braced = c == 'x' && sh_looking_at(r, "{");
+	out[0] = named ? to[named - from] : c;
+	if (c == 'x') {
+		r->at += braced;
+		out[0] = (char)take_digits(r, braced ? 8 : 2, 16, &any);
+		r->at += braced && sh_looking_at(r, "}");
+	} else if (c == 'u' || c == 'U') {
+		unsigned code = take_digits(r, c == 'u' ? 4 : 8, 16, &any);
+		bool fits = code && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+		out[0] = '\0';
+		return any && fits ? utf8_put(code, out) : 1;
+	} else if (c >= '0' && c <= '7') {
+		r->at--;
+		out[0] = (char)take_digits(r, 3, 8, &any);
 	}
+	return 1;
+}
+
+/* $'...'; a NUL ends it early. */
+static int read_ansi(struct sh_reader *r, struct draft *d)
+{
+	bool ended = false;
+	while (r->at < r->len && r->text[r->at] != '\'') {
+		char bytes[4] = {r->text[r->at++]};
+		size_t n = bytes[0] == '\\' && r->at < r->len ? read_escape(r, bytes) : 1;
+		ended = ended || !bytes[0];
+		put_all(d, bytes, ended ? 0 : n, true);
+	}
+	d->any = true;
 	if (r->at >= r->len)
 		return sh_fail(r, "an unclosed quote");
 	r->at++;
@@ -306,7 +406,7 @@ static int read_process(struct sh_reader *r, struct draft *d)
 	size_t n;
 	r->at += 2;
 	const char *text = r->text + r->at;
-	if (find_close(r, '(', ')', &n))
+	if (find_close(r, ')', 0, &n))
 		return -1;
 	r->at += n + 1;
 	put_all(d, "/dev/fd/$()", 11, true);
@@ -374,6 +474,19 @@ static bool find_brace(const char *text, const char *mask, size_t len, size_t *o
 	return false;
 }
 
+/* {a..z}: a list that is not written out. */
+static bool has_sequence(const char *text, const char *mask, size_t len)
+{
+	const char *open = memchr(text, '{', len);
+	for (; open; open = memchr(open + 1, '{', len - (size_t)(open + 1 - text))) {
+		size_t left = len - (size_t)(open - text);
+		const char *dots = memmem(open, left, "..", 2), *end = memchr(open, '}', left);
+		if (mask[open - text] == 'u' && dots && end && dots < end)
+			return true;
+	}
+	return false;
+}
+
 struct expansion {
 	struct sh_reader *reader;
 	const struct draft *draft;
@@ -388,6 +501,7 @@ static int expand(struct expansion *x, const char *text, const char *mask, size_
 		return sh_fail(x->reader, "a brace list too large");
 	if (!find_brace(text, mask, len, &open, &close)) {
 		*x->tail = make_word(x->reader, text, len, x->draft);
+		(*x->tail)->dynamic = x->draft->dynamic || has_sequence(text, mask, len);
 		x->tail = &(*x->tail)->next;
 		x->made++;
 		return 0;

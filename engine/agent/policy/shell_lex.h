@@ -23,6 +23,9 @@ int sh_fail(struct sh_reader *r, const char *what);
 void sh_skip_blank(struct sh_reader *r);
 bool sh_looking_at(const struct sh_reader *r, const char *text);
 bool sh_is_meta(char c);
+/* Behind "((": whether its end are two brackets that stand together, `len` bytes on. Otherwise it
+ * is a subshell in a subshell. */
+bool sh_is_arithmetic(const struct sh_reader *r, size_t *len);
 /* Reads one word (brace lists make several). -1: there is none here, or it is not understood. */
 int sh_read_word(struct sh_reader *r, struct sh_word **out);
 /* Substitutions inside text that is otherwise data: here-documents, arithmetic. */
@@ -31,4 +34,6 @@ int sh_read_inside(struct sh_reader *r, const char *text, size_t len);
 struct sh_node *sh_read_list(struct sh_reader *r);
 /* Adds what is evaluated without being an eval to the current command, as a substitution. */
 int sh_add_eval(struct sh_reader *r);
+/* Adds what sets the variable `name` in another way than NAME=VALUE, as a substitution. */
+void sh_add_assign(struct sh_reader *r, const char *name, size_t len);
 #endif

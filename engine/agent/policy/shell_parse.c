@@ -129,15 +129,19 @@ static int read_redirect(struct sh_reader *r, struct sh_node *n)
 	struct sh_redirect *d = arena_alloc(r->arena, sizeof(*d));
 	struct sh_word *target;
 	bool strip;
-	r->at += redirect_prefix(r);
+	size_t prefix = redirect_prefix(r);
+	if (prefix > 2 && r->text[r->at] == '{')
+		sh_add_assign(r, r->text + r->at + 1, prefix - 2);
+	r->at += prefix;
 	d->kind = take_operator(r, &strip);
 	sh_skip_blank(r);
 	size_t begun = r->at;
 	if (sh_read_word(r, &target))
 		return -1;
 	d->target = target;
-	/* >&file redirects both streams; >&2 and >&- duplicate. */
-	if (d->kind == SH_DUP && !isdigit((unsigned char)target->text[0]) && target->text[0] != '-')
+	/* >&file redirects both streams; >&2, >&2- and >&- duplicate. */
+	const char *behind = target->text + strspn(target->text, "0123456789");
+	if (d->kind == SH_DUP && *behind && strcmp(behind, "-"))
 		d->kind = SH_WRITE;
 	if (d->kind == SH_HERE_DOC) {
 		mark_delimiter(r, target, strip, begun);
@@ -347,28 +351,50 @@ static int read_loop(struct sh_reader *r, struct sh_node *n)
 	return read_body(r, n) || expect(r, "do") || read_body(r, n) ? -1 : expect(r, "done");
 }
 
+bool shell_holds_code(const char *text)
+{
+	for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
+		if (at[1] == '(' && at[2] != ')')
+			return true;
+	return strchr(text, '`');
+}
+
+static int read_arithmetic(struct sh_reader *r)
+{
+	size_t len;
+	if (!sh_is_arithmetic(r, &len))
+		return sh_fail(r, "an unclosed ((");
+	const char *text = r->text + r->at;
+	r->at += len + 2;
+	return sh_read_inside(r, text, len);
+}
+
+static int read_do(struct sh_reader *r, struct sh_node *n)
+{
+	sh_skip_blank(r);
+	take(r, ";");
+	return expect(r, "do") || read_body(r, n) ? -1 : expect(r, "done");
+}
+
 /* for ((...)); for NAME in WORDS; select likewise */
 static int read_for(struct sh_reader *r, struct sh_node *n)
 {
 	struct sh_word *w;
 	sh_skip_blank(r);
 	if (take(r, "((")) {
-		const char *end = memmem(r->text + r->at, r->len - r->at, "))", 2);
-		size_t len = end ? (size_t)(end - r->text) - r->at : 0;
-		if (!end || sh_read_inside(r, r->text + r->at, len))
-			return sh_fail(r, "an unclosed bracket");
-		r->at += len + 2;
-	} else if (sh_read_word(r, &w) || skip_newlines(r)) {
+		if (read_arithmetic(r))
+			return -1;
+		return read_do(r, n);
+	}
+	if (sh_read_word(r, &w) || skip_newlines(r))
 		return -1;
-	} else if (take_word(r, "in")) {
+	sh_add_assign(r, w->text, strlen(w->text));
+	if (take_word(r, "in"))
 		for (sh_skip_blank(r); r->at < r->len && !strchr(";\n", r->text[r->at]);
 			sh_skip_blank(r))
-			if (sh_read_word(r, &w))
+			if (sh_read_word(r, &w) || (shell_holds_code(w->text) && sh_add_eval(r)))
 				return -1;
-	}
-	sh_skip_blank(r);
-	take(r, ";");
-	return expect(r, "do") || read_body(r, n) ? -1 : expect(r, "done");
+	return read_do(r, n);
 }
 
 static int read_case(struct sh_reader *r, struct sh_node *n)
@@ -398,14 +424,6 @@ static int read_case(struct sh_reader *r, struct sh_node *n)
 	}
 }
 
-bool shell_holds_code(const char *text)
-{
-	for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
-		if (at[1] == '(' && at[2] != ')')
-			return true;
-	return strchr(text, '`');
-}
-
 /* [[ ... ]]: words and operators without pipes. */
 static int read_test(struct sh_reader *r)
 {
@@ -425,17 +443,6 @@ static int read_test(struct sh_reader *r)
 	}
 }
 
-static int read_arithmetic(struct sh_reader *r)
-{
-	const char *end = memmem(r->text + r->at, r->len - r->at, "))", 2);
-	if (!end)
-		return sh_fail(r, "an unclosed ((");
-	size_t len = (size_t)(end - r->text) - r->at;
-	int rc = sh_read_inside(r, r->text + r->at, len);
-	r->at += len + 2;
-	return rc;
-}
-
 static int read_group(struct sh_reader *r, struct sh_node *n, const char *close)
 {
 	if (read_body(r, n))
@@ -449,8 +456,12 @@ static int read_group(struct sh_reader *r, struct sh_node *n, const char *close)
 static int read_compound(struct sh_reader *r, struct sh_node *n)
 {
 	n->kind = SH_LIST;
-	if (sh_looking_at(r, "((") && memmem(r->text + r->at, r->len - r->at, "))", 2))
-		return r->at += 2, read_arithmetic(r) ? -1 : 1;
+	if (take(r, "((")) {
+		size_t len;
+		if (sh_is_arithmetic(r, &len))
+			return read_arithmetic(r) ? -1 : 1;
+		r->at -= 2;
+	}
 	if (take(r, "("))
 		return read_group(r, n, ")") ? -1 : 1;
 	if (take_word(r, "{"))
