@@ -1,6 +1,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "cli/held.h"
 #include "cli/jail_call.h"
 #include "cli/layers.h"
 #include "cli/setup.h"
@@ -52,13 +53,19 @@ static json_t *command(const struct call *c)
 }
 
 /* The policy of a tool state with these grants, without a bundle and a data directory. */
-static json_t *make_policy(const struct call *c, const struct setup *s, const struct state *state)
+static json_t *make_policy(const struct call *c, struct setup *s, const struct state *state)
 {
+	struct held held;
+	held_init(&held, &s->arena, &s->paths, s->paths.workspace);
 	struct confine confine = {.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
 		.bundle = s->paths.workspace,
 		.data_dir = s->paths.workspace,
+		.protect = held.protect,
+		.protect_count = held.protect_count,
+		.hide = held.hide,
+		.hide_count = held.hide_count,
 		.allow_root_jail = call_has(c, "allow-root-jail")};
 	json_t *policy = confine_policy(&confine, state);
 	json_t *write = json_object_get(policy, "write");
@@ -206,7 +213,7 @@ static int run_command(const struct setup *s, json_t *policy, struct err *e)
 	return jail_call(policy, stdio, &status, e);
 }
 
-static int run_jail(const struct call *c, const struct setup *s, struct state *state, struct err *e)
+static int run_jail(const struct call *c, struct setup *s, struct state *state, struct err *e)
 {
 	long secs = 0, range[] = {1, 366l * 24 * 3600};
 	if (!call_has(c, "explain") && !c->argument_count)

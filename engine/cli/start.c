@@ -1,6 +1,7 @@
 #include "cli/start.h"
 
 #include "cli/check_commands.h"
+#include "cli/held.h"
 #include "cli/text.h"
 #include "run/recover.h"
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROTECT_MAX = 16, FINDINGS_BYTES = POSITION_REASON_BYTES - 64 };
+enum { FINDINGS_BYTES = POSITION_REASON_BYTES - 64 };
 
 struct starting {
 	const struct start *start;
@@ -18,8 +19,6 @@ struct starting {
 	struct findings findings;
 	struct loaded copy;
 	struct arena arena;
-	const char *protect[PROTECT_MAX];
-	size_t protect_count;
 };
 
 static int refuse(struct drive_result *out, enum run_status status, const char *reason)
@@ -46,33 +45,22 @@ static int check_digest(const struct start *s, const char *recorded, struct err 
 	return 0;
 }
 
-/* What the jail must never let be written: the bundle as its author has it, and --config. */
-static void protect(struct starting *g, const char *path)
-{
-	char real[PATH_MAX];
-	if (realpath(path, real) && g->protect_count < PROTECT_MAX)
-		g->protect[g->protect_count++] = arena_copy(&g->arena, real, strlen(real));
-}
-
-static void protect_authored(struct starting *g)
+/* The bundle as its author has it. */
+static void protect_authored(struct held *h, const struct loaded *authored)
 {
 	static const char *const folders[] = {"scripts", "prompts", "rehearsal"};
-	const struct bundle *b = g->start->authored->bundle;
+	const struct bundle *b = authored->bundle;
 	char path[2 * PATH_MAX];
 	if (b->form != BUNDLE_LOOSE) {
-		protect(g, b->root);
+		held_protect(h, b->root);
 	} else {
 		snprintf(path, sizeof(path), "%s/%s", b->root, b->machine->source);
-		protect(g, path);
+		held_protect(h, path);
 		for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 			snprintf(path, sizeof(path), "%s/%s", b->root, folders[i]);
-			protect(g, path);
+			held_protect(h, path);
 		}
 	}
-	if (g->start->config_file)
-		protect(g, g->start->config_file);
-	if (g->start->config_dir)
-		protect(g, g->start->config_dir);
 }
 
 static int install(struct starting *g, struct err *e)
@@ -140,18 +128,17 @@ static int apply_overlay(struct starting *g, struct err *e)
 static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
 {
 	const struct start *s = g->start;
-	char secrets[PATH_MAX];
-	const char *const hide[] = {secrets};
-	snprintf(secrets, sizeof(secrets), "%s/secrets.yaml", s->config_dir ? s->config_dir : "");
-	protect_authored(g);
+	struct held held;
+	held_init(&held, &g->arena, s->paths, s->place->workspace);
+	protect_authored(&held, s->authored);
 	struct drive_request q = {.machine = g->copy.machine,
 		.config = s->config,
 		.bundle_digest = g->copy.bundle->digest,
 		.workspace = s->place->workspace,
-		.protect = g->protect,
-		.protect_count = g->protect_count,
-		.hide = hide,
-		.hide_count = s->config_dir && !access(secrets, F_OK),
+		.protect = held.protect,
+		.protect_count = held.protect_count,
+		.hide = held.hide,
+		.hide_count = held.hide_count,
 		.parameters = s->parameters,
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,

@@ -13,12 +13,11 @@ struct start {
 	struct config *config;         /* the machine's overlay is applied to it */
 	const struct loaded *authored; /* the bundle as it was named, checked */
 	const char *id;
-	const char *digest;      /* --digest: refuse anything else; NULL: any */
-	bool gate;               /* refuse uncommitted bundles */
-	json_t *parameters;      /* object, borrowed; NULL: none given */
-	const json_t *overrides; /* array of strings */
-	const char *config_dir;  /* the operator's: protected, its secrets hidden; NULL: none */
-	const char *config_file; /* --config; NULL: none */
+	const char *digest;               /* --digest: refuse anything else; NULL: any */
+	bool gate;                        /* refuse uncommitted bundles */
+	json_t *parameters;               /* object, borrowed; NULL: none given */
+	const json_t *overrides;          /* array of strings */
+	const struct config_paths *paths; /* of the operator's configuration; NULL: none */
 	const char *record_dir, *rehearsal_url;
 	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };

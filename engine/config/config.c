@@ -257,11 +257,10 @@ void config_read_layer(
 static void read_directory(
 	struct config *c, enum config_layer layer, const char *dir, struct findings *f)
 {
-	static const char *const suffixes[] = {"yaml", "yml", "toml", "json"};
 	const char *found = NULL;
-	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
 		char path[4200];
-		snprintf(path, sizeof(path), "%s/config.%s", dir, suffixes[i]);
+		snprintf(path, sizeof(path), "%s/config.%s", dir, config_suffixes[i]);
 		struct stat st; /* a link to nowhere is no missing file: somebody put it there */
 		bool there = !lstat(path, &st);
 		if (!there && (found || errno == ENOENT))

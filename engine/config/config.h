@@ -37,6 +37,10 @@ struct config_paths {
 	const char *file;       /* --config */
 };
 
+/* What config.* and secrets.* may end with, in the order in which they are looked for. */
+enum { CONFIG_SUFFIXES = 4 };
+extern const char *const config_suffixes[CONFIG_SUFFIXES];
+
 /* The usual places from the environment (XDG_CONFIG_HOME, XDG_STATE_HOME, HOME, AGENT6_STATE_HOME;
  * under sudo those of the invoking user). Strings live in `arena`; the last three stay NULL. */
 int config_paths_init(struct config_paths *paths, struct arena *arena, struct err *e);

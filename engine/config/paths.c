@@ -3,6 +3,8 @@
 #include <pwd.h>
 #include <string.h>
 
+const char *const config_suffixes[CONFIG_SUFFIXES] = {"yaml", "yml", "toml", "json"};
+
 /* `a` and what lies below it, in the one spelling that comparing paths can rely on: variables are
  * often set with a slash at their end. What goes up stays, and is refused where it matters. */
 static const char *join(struct arena *arena, const char *a, const char *b)

@@ -98,10 +98,10 @@ static int key_from_file(const char *path, const char *provider, char **out, str
 static int key_from_directory(
 	const struct config *c, const char *provider, char **out, struct err *e)
 {
-	static const char *const suffixes[] = {"yaml", "yml", "toml", "json"};
-	for (size_t i = 0; c->store->config_dir && i < ARRAY_LEN(suffixes); i++) {
+	for (size_t i = 0; c->store->config_dir && i < CONFIG_SUFFIXES; i++) {
 		char path[4200];
-		snprintf(path, sizeof(path), "%s/secrets.%s", c->store->config_dir, suffixes[i]);
+		snprintf(path, sizeof(path), "%s/secrets.%s", c->store->config_dir,
+			config_suffixes[i]);
 		int rc = key_from_file(path, provider, out, e);
 		if (rc <= 0)
 			return rc;

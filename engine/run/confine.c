@@ -282,7 +282,8 @@ json_t *confine_protected(const struct confine *c)
 	json_t *list = json_array();
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
 	for (size_t i = 0; i < c->protect_count; i++)
-		if (path_is_within(c->protect[i], c->workspace))
+		if (path_is_within(c->protect[i], c->workspace) ||
+			granted(c->protect[i], &c->config->sandbox.write))
 			json_array_append_new(list, json_string(c->protect[i]));
 	add_cloned(list, c, c->protect, c->protect_count);
 	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);

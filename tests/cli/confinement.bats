@@ -104,3 +104,46 @@ check_escape() {
 	[[ $output == *'ok: "|'[1-9]*'"'* ]]
 	cmp .config/agent6/config.yaml "$SCRATCH/before"
 }
+
+@test "what later confinements rest on is not for commands: configuration, keys, agent6 itself" {
+	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
+	cd "$SCRATCH/repo"
+	mkdir -p .config/agent6 tools "$SCRATCH/peek/scripts"
+	cp "$AGENT6_BIN"/agent6* tools
+	echo 'sandbox: {profile: strict}' >.config/agent6/config.yaml
+	echo 'providers = {p = "sk-the-secret"}' >.config/agent6/secrets.toml
+	chmod 600 .config/agent6/secrets.toml
+	cat >"$SCRATCH/peek/scripts/peek" <<-'END'
+		cat .config/agent6/secrets.* >seen
+		echo x >.config/agent6/config.yaml
+		mv tools away
+		mv tools/agent6-jail tools/away
+		cp /bin/true tools/agent6-jail
+		cp /bin/true tools/new
+		true
+	END
+	cat >"$SCRATCH/peek/machine.yaml" <<-'END'
+		machine: peek
+		version: 1
+		initial: look
+		budget: {max_transitions: 5}
+		states:
+		  look: {kind: tool, command: [sh, scripts/peek], timeout_secs: 10, on: {ok: done, nonzero: bad, timeout: bad}}
+		  done: {kind: terminal, status: ok, reason: looked}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+	cp -r .config tools "$SCRATCH"
+	tools/agent6 machine run "$SCRATCH/peek"
+	untouched
+	tools/agent6 jail -- sh -c "$(<"$SCRATCH/peek/scripts/peek")"
+	untouched
+	run -0 tools/agent6 jail --read "$SCRATCH/repo/.config" -- cat .config/agent6/secrets.toml
+	[[ -z $output ]]
+}
+
+untouched() {
+	[[ -e seen && ! -s seen ]]
+	rm seen
+	diff -r .config "$SCRATCH/.config"
+	diff -r tools "$SCRATCH/tools"
+}

@@ -1,0 +1,25 @@
+/*
+ * What no jail may write or see wherever it lies, because every later confinement rests on it: the
+ * operator's configuration, the keys beside it, this program and those it starts.
+ */
+#ifndef CLI_HELD_H
+#define CLI_HELD_H
+#include "base/arena.h"
+#include "config/config.h"
+#include <stddef.h>
+
+enum { HELD_MAX = 24 };
+
+/* For struct confine: real paths, in the arena. */
+struct held {
+	struct arena *arena; /* borrowed */
+	const char *protect[HELD_MAX], *hide[HELD_MAX];
+	size_t protect_count, hide_count;
+};
+
+/* `paths`: whose configuration; NULL: nobody's. */
+void held_init(struct held *h, struct arena *arena, const struct config_paths *paths,
+	const char *workspace);
+/* Adds what lies at `path`, if something does. */
+void held_protect(struct held *h, const char *path);
+#endif
