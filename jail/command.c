@@ -28,6 +28,19 @@ int command_close(struct jail *j, struct err *e)
 	return 0;
 }
 
+/* From a directory outside, names lead to all that is above and below it, and Landlock lets modes
+ * and times be changed there. */
+int command_stdio(struct jail *j, struct err *e)
+{
+	struct stat st;
+	(void)j;
+	for (int fd = STDIN_FILENO; LAYER_ON("descriptors") && fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+			return err_set(
+				e, "descriptor %d is a directory, a way out of the jail", fd);
+	return 0;
+}
+
 /* Before the limits: those may leave nothing to allocate. */
 int command_arguments(struct jail *j, struct err *e)
 {

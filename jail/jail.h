@@ -70,7 +70,7 @@ step_fn reaper_begin, reaper_run;                              /* reaper.c */
 step_fn hardened_prepare, hardened_start, hardened_become;     /* hardened.c */
 step_fn serve_take, serve_begin;                               /* serve.c */
 step_fn report_require;                                        /* report.c */
-step_fn command_check, command_close;                          /* command.c */
+step_fn command_check, command_close, command_stdio;           /* command.c */
 step_fn command_arguments, command_execute;
 
 /* --- grants.c ------------------------------------------------------------------------------- */

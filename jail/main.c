@@ -53,6 +53,7 @@ static const struct step command[] = {
 	{BOTH, "seccomp", seccomp_apply},
 	{BOTH, "require", report_require},
 	{BOTH, "order", serve_take},
+	{BOTH, "descriptors", command_stdio},
 	{BOTH, "arguments", command_arguments},
 	/* After the last allocation: sanitizers need room for those. */
 	{BOTH, "limits", limits_apply},

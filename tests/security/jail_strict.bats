@@ -232,6 +232,18 @@ check_identity() {
 	[[ $output == $'0\n1\n2\n3' ]]
 }
 
+@test "a directory for a standard descriptor is refused" {
+	local profile fd
+	for profile in strict hardened; do
+		policy "profile=\"$profile\"" 'allow_root_jail=true' -- touch made >"$SCRATCH/policy.json"
+		for fd in 0 1 2; do
+			run -125 bash -c "exec \"\$0\" --policy \"\$1\" $fd</" "$AGENT6_BIN/agent6-jail" "$SCRATCH/policy.json"
+			[[ $fd -eq 2 || $output == *"descriptors: descriptor $fd is a directory"* ]]
+		done
+	done
+	[[ ! -e $WS/made ]]
+}
+
 @test "a standard descriptor that is closed and cannot be filled ends the launcher" {
 	need_root
 	local resident
