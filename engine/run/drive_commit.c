@@ -67,12 +67,11 @@ static void meanwhile(struct drive *d, const struct position *next)
 
 int drive_hold(struct drive *d, struct err *e)
 {
-	if (!instance_holds(d->instance, "lock", d->instance->lock_fd, e) &&
-		!instance_holds(d->instance, "journal.jsonl", d->journal.fd, e) &&
-		journal_intact(&d->journal))
+	static const char name[] = "journal.jsonl";
+	if (!instance_kept(d->instance, e) &&
+		!instance_holds(d->instance, name, d->journal.fd, e) && journal_intact(&d->journal))
 		return 0;
-	err_set(e, "%s/journal.jsonl was cut short while instance %s was running",
-		d->instance->path, d->instance->id);
+	instance_lost(d->instance, name, "cut short", e); /* the first cause wins */
 	journal_abandon(&d->journal);
 	return -1;
 }
@@ -83,9 +82,7 @@ bool drive_commit(struct drive *d, json_t *event)
 	struct position trial;
 	struct err e = ERR_NONE;
 	if (drive_hold(d, &e))
-		return drive_end(d, RUN_BROKEN,
-			"%s; this run records nothing more: see what else uses its directory",
-			e.text);
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	if (!try_event(d, owned, &trial))
 		return false;
 	meanwhile(d, &trial);

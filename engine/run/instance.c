@@ -301,8 +301,21 @@ int instance_holds(const struct instance *i, const char *name, int fd, struct er
 		return err_errno(e, "cannot examine %s", name);
 	if (there && io_is_same(&found, &ours))
 		return 0;
-	return err_set(e, "%s/%s was %s while instance %s was running", i->path, name,
-		there ? "replaced" : "removed", i->id);
+	return instance_lost(i, name, there ? "replaced" : "removed", e);
+}
+
+int instance_kept(const struct instance *i, struct err *e)
+{
+	return instance_is_named(i) ? instance_holds(i, "lock", i->lock_fd, e)
+				    : instance_lost(i, "", "moved or removed", e);
+}
+
+int instance_lost(const struct instance *i, const char *name, const char *how, struct err *e)
+{
+	return err_set(e,
+		"%s%s%s was %s while instance %s was running; this run records nothing more: see "
+		"what else uses its directory",
+		i->path, *name ? "/" : "", name, how, i->id);
 }
 
 void instance_done(struct instance *i)

@@ -42,6 +42,10 @@ bool instance_is_named(const struct instance *i);
 /* Whether `name` in its directory is still the file that `fd` is of: who removed or replaced it has
  * another run, or nothing, where this one writes. */
 int instance_holds(const struct instance *i, const char *name, int fd, struct err *e);
+/* The same of its lock, and of the directory itself: who is given its path must find it there. */
+int instance_kept(const struct instance *i, struct err *e);
+/* -1: says what was done to `name` ("": the directory), and that the run is over. */
+int instance_lost(const struct instance *i, const char *name, const char *how, struct err *e);
 
 /* Removes an instance that has ended, or never began, with everything in it. Refused while somebody
  * runs it and, but for `unfinished`, while it could still go on. It vanishes whole or not at all.

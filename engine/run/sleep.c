@@ -17,6 +17,8 @@ enum { SECOND_US = 1000000, LONG_US = 30 * SECOND_US, EVENT_BYTES = 4096 };
 int sleep_look(struct sleep *s, struct err *e)
 {
 	s->woke = WOKE_NOT;
+	if (instance_kept(s->instance, e))
+		return -1;
 	interrupts_read(s->interrupts);
 	if (s->interrupts->count || stop_asked(s->instance)) {
 		s->woke = WOKE_STOP;
@@ -45,8 +47,10 @@ static int watch(int notify, const struct sleep *s, struct err *e)
 {
 	char pokes[PATH_MAX];
 	snprintf(pokes, sizeof(pokes), "%s/pokes", s->instance->path);
-	if (inotify_add_watch(notify, s->instance->path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) <
-			0 ||
+	/* A request, or that nobody finds it here any more. */
+	uint32_t events =
+		IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF | IN_ONLYDIR;
+	if (inotify_add_watch(notify, s->instance->path, events) < 0 ||
 		(s->pokes && inotify_add_watch(notify, pokes, IN_MOVED_TO | IN_ONLYDIR) < 0))
 		return err_errno(e, "cannot watch %s for pokes", s->instance->path);
 	return 0;

@@ -309,3 +309,37 @@ END
 		[[ ! -e ran ]]
 	done
 }
+
+@test "a run whose directory was moved or removed ends in its sleep, and touches no other instance" {
+	machine_file parked <<'END'
+initial: park
+budget: {max_transitions: 9}
+states:
+  park: {kind: wait, on: {signal: work}}
+  work: {kind: tool, command: [sh, -c, 'touch "$AGENT6_MACHINE_DATA_DIR/ran"'], timeout_secs: 20, on: {ok: good, nonzero: good, timeout: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	local id at how pid status
+	armed() { [[ -e $(instance "$id")/wait.json ]]; }
+	for how in mv rm; do
+		id=gone_$how
+		timeout 60 "$AGENT6_BIN/agent6" machine run --quiet --id "$id" "$SCRATCH/parked" >"$SCRATCH/said" 2>&1 3>&- &
+		pid=$!
+		eventually armed
+		at=$(instance "$id")
+		case $how in
+		mv) mv "$at" "${at%/*}/moved" ;;
+		rm) rm -r "$at" ;;
+		esac
+		status=0
+		wait "$pid" || status=$?
+		cat "$SCRATCH/said"
+		[[ $status -eq 5 ]]
+		grep -q "while instance $id was running; this run records nothing more" "$SCRATCH/said"
+	done
+	# It goes on under its new name, and another one begins under the old.
+	agent6 machine poke moved
+	go parked --id moved
+	[[ -e $(instance moved)/data/ran ]]
+	go parked --id gone_mv --exit-on-wait
+}

@@ -198,7 +198,9 @@ END
 	mv "$machines" "$machines.away"
 	ln -s "$SCRATCH/victim" "$machines"
 	touch go
-	wait "$pid"
+	local status=0
+	wait "$pid" || status=$?
+	[[ $status -eq 5 ]] # nobody finds the run where it was any more
 	[[ $(stat -c %U "$SCRATCH/victim/swapped" "$SCRATCH/victim/swapped/file" /etc/hostname | sort -u) == root ]]
 	[[ -e $machines.away/swapped/data/a/b && -L $machines.away/swapped/data/a/link ]]
 	[[ -z $(find "$machines.away" ! -user agent6-test) ]]

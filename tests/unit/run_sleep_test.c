@@ -169,6 +169,7 @@ static void run_trial(const struct trial *t)
 	char id[] = "one";
 	struct instance i = {.id = id, .path = dir, .lock_fd = -1};
 	i.dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	i.lock_fd = openat(i.dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	memset(&world, 0, sizeof(world));
 	memcpy(world.actions, t->actions, sizeof(world.actions));
 	if (i.dir_fd < 0 || pokes_init(&i, &e) || stop_clear(&i, &e) ||
@@ -190,6 +191,7 @@ static void run_trial(const struct trial *t)
 		is(world.flags, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
 			"the timer is absolute and told when the clock is set");
 	interrupts_done(&interrupts);
+	close(i.lock_fd);
 	close(i.dir_fd);
 }
 
