@@ -126,11 +126,15 @@ static int bring_branch(
 	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
 }
 
+/* Whether the journal has the attempt that left this mark. */
+static bool is_over(const struct workspace_mark *m, uint64_t seq, int attempt)
+{
+	return m->seq <= seq || (m->seq == seq + 1 && m->attempt < attempt);
+}
+
 int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e)
 {
-	const struct workspace_mark *next = &w->next;
-	bool over = next->seq <= seq || (next->seq == seq + 1 && next->attempt < attempt);
-	if (!w->path || !w->has_next || !over)
+	if (!w->path || !w->has_next || !is_over(&w->next, seq, attempt))
 		return 0;
 	if (strcmp(w->next.commit, w->at.commit) != 0 &&
 		(bring_branch(w, w->at.commit, w->next.commit, e) ||
@@ -213,6 +217,13 @@ static int take_up(struct workspace *w, const struct workspace_ask *ask, struct 
 			"%s of instance %s, which says what is on its branch, cannot be used; "
 			"bring it back from a copy, or start anew under another --id",
 			record_name, ask->instance->id);
+	if (!is_over(&w->at, ask->seq, ask->attempt))
+		return err_set(e,
+			"%s of instance %s is of step %llu, and its journal.jsonl ends at step "
+			"%llu: they are from different copies; bring both back from one, or start "
+			"anew under another --id",
+			record_name, ask->instance->id, (unsigned long long)w->at.seq,
+			(unsigned long long)ask->seq);
 	if (workspace_land(w, ask->seq, ask->attempt, e))
 		return -1;
 	w->has_next = false;

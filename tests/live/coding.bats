@@ -100,6 +100,9 @@ $FINISH"
 	refused "workspace.json of instance fixer, which says what is on its branch, cannot be used; bring it back"
 	: >"$record"
 	refused "workspace.json of instance fixer, which says what is on its branch, cannot be used; bring it back"
+	# The journal came back from an older copy: the next step would begin with later ones' files.
+	jq -c '.at = .next | .at.seq = 3 | .next = null' "$SCRATCH/record" >"$record"
+	refused "workspace.json of instance fixer is of step 3, and its journal.jsonl ends at step 1"
 	mv "$SCRATCH/record" "$record"
 	mv "$WS/.git" "$SCRATCH/git"
 	repository
