@@ -100,10 +100,14 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 {
 	AUTO_FD int fd = instance_journal(&r->instance, e);
 	AUTO_FD int watch = inotify_init1(IN_CLOEXEC);
+	struct err unheard = ERR_NONE;
 	/* Whoever reads only the journal's lines sees no question. */
 	bool sees = w->show.mode != SHOW_JSON;
-	AUTO_FD int present = sees ? ask_watch(&r->instance, e) : -1;
-	if (fd < 0 || (sees && present < 0))
+	AUTO_FD int present = sees ? ask_watch(&r->instance, &unheard) : -1;
+	/* Who may not write there could not answer one, and looks all the same. */
+	if (*unheard.text && unheard.number != EROFS && unheard.number != EACCES)
+		return err_set(e, "%s", unheard.text);
+	if (fd < 0)
 		return -1;
 	/* The journal, a question, a runner that takes or leaves the lock. */
 	if (watch < 0 ||

@@ -249,6 +249,16 @@ END
 	grep -q "instance parked was removed" "$SCRATCH/seen"
 }
 
+@test "instances on a read-only file system are looked at like others" {
+	need_root
+	go counter
+	# shellcheck disable=SC2016
+	run unshare -m sh -ec 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
+		for verb in status watch replay verify; do "$2" machine $verb counter; done' _ "$SCRATCH/state" "$AGENT6_BIN/agent6"
+	echo "$output"
+	[[ $status -eq 0 && $(grep -c 'n >= 30 -> good' <<<"$output") -ge 2 ]]
+}
+
 @test "what a killed removal left is removed with the next" {
 	need strace
 	local all
