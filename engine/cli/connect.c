@@ -2,6 +2,7 @@
 #include "cli/operator_file.h"
 #include "cli/setup.h"
 #include "cli/text.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
@@ -16,34 +17,47 @@ struct answers {
 		key[ANSWER_BYTES];
 };
 
-static void echo(bool on, struct termios *before)
+/* What ends a process that asks, and would leave its terminal without an echo. */
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static volatile sig_atomic_t ending;
+
+static void note_ending(int signal)
 {
-	struct termios now;
-	if (on) {
-		tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
-		return;
-	}
-	tcgetattr(STDIN_FILENO, before);
-	now = *before;
-	now.c_lflag &= ~(tcflag_t)ECHO;
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &now);
+	ending = signal;
+}
+
+/* fgets on a terminal that shows nothing of it, and shows again what comes after, whatever ends
+ * this process meanwhile. Ctrl-Z is a character like any other. */
+static char *read_hidden(char answer[ANSWER_BYTES])
+{
+	struct sigaction note = {.sa_handler = note_ending}, before[ARRAY_LEN(endings)];
+	struct termios shown, hidden;
+	if (tcgetattr(STDIN_FILENO, &shown))
+		return NULL;
+	hidden = shown;
+	hidden.c_lflag &= ~(tcflag_t)ECHO;
+	hidden.c_cc[VSUSP] = _POSIX_VDISABLE;
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+		sigaction(endings[i], &note, &before[i]);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+	char *got = ending ? NULL : fgets(answer, ANSWER_BYTES, stdin);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+		sigaction(endings[i], &before[i], NULL);
+	fputc('\n', stderr);
+	if (ending)
+		raise(ending);
+	return got;
 }
 
 /* One line from standard input; empty: the default. -1 at its end. */
 static int ask(const char *question, const char *otherwise, char answer[ANSWER_BYTES], bool secret)
 {
-	struct termios before;
-	bool hide = secret && isatty(STDIN_FILENO);
 	fprintf(stderr, "%s%s%s%s: ", question, *otherwise ? " [" : "", otherwise,
 		*otherwise ? "]" : "");
-	if (hide)
-		echo(false, &before);
-	char *got = fgets(answer, ANSWER_BYTES, stdin);
-	if (hide) {
-		echo(true, &before);
-		fputc('\n', stderr);
-	}
-	if (!got || (!strchr(answer, '\n') && !feof(stdin)))
+	bool hide = secret && isatty(STDIN_FILENO);
+	if (!(hide ? read_hidden(answer) : fgets(answer, ANSWER_BYTES, stdin)) ||
+		(!strchr(answer, '\n') && !feof(stdin)))
 		return -1; /* the end, or a line that is too long */
 	answer[strcspn(answer, "\r\n")] = '\0';
 	if (!*answer)

@@ -187,3 +187,21 @@ watching() {
 		rm -rf "$SCRATCH/state"
 	done
 }
+
+@test "connect: interrupted while the key is typed, it gives the terminal its echo back" {
+	local tty
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 80 -y 24 "trap : INT
+		XDG_CONFIG_HOME=$SCRATCH '$AGENT6_BIN/agent6' connect --name a --format openai \
+			--base-url http://127.0.0.1:1 --model m; echo exit \$?; cat"
+	tty=$(tmux -S "$SCRATCH/tmux" display-message -p '#{pane_tty}')
+	echoes() { stty -F "$tty" -a | grep -q ' echo '; }
+	for _ in $(seq 200); do
+		echoes || break
+		sleep 0.05
+	done
+	run ! echoes
+	tmux -S "$SCRATCH/tmux" send-keys half-a-key C-c
+	shows 'exit 130'
+	echoes
+	run ! grep -q half <(pane)
+}
