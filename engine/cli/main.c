@@ -7,9 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --help before `--` asks for help wherever it stands. */
+/* Long options everywhere but for what everybody tries first. */
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* --help before `--` asks for help wherever it stands; -h, which may be a value, at the front. */
 static bool wants_help(char **argv)
 {
+	if (*argv && is_help(*argv))
+		return true;
 	for (; *argv && strcmp(*argv, "--"); argv++)
 		if (!strcmp(*argv, "--help"))
 			return true;
@@ -74,7 +82,7 @@ int main(int argc, char **argv)
 		help_overview(stderr, NULL);
 		return EXIT_REFUSED;
 	}
-	if (!strcmp(argv[1], "--help")) {
+	if (is_help(argv[1])) {
 		help_overview(stdout, NULL);
 		return end(EXIT_OK, false);
 	}
@@ -82,7 +90,7 @@ int main(int argc, char **argv)
 		puts("agent6 " AGENT6_VERSION);
 		return end(EXIT_OK, false);
 	}
-	if (argc == 3 && !strcmp(argv[2], "--help") && verb_is_group(argv[1])) {
+	if (argc == 3 && is_help(argv[2]) && verb_is_group(argv[1])) {
 		help_overview(stdout, argv[1]);
 		return end(EXIT_OK, false);
 	}

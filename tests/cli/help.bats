@@ -9,6 +9,11 @@ load ../kit/common
 	[ "$status" -eq 0 ]
 	[[ $output == *"machine check"*"machine run"* ]]
 	[ -z "$stderr" ]
+	[ "$(agent6 -h)" = "$output" ]
+	[ "$(agent6 machine -h)" = "$(agent6 machine --help)" ]
+	[ "$(agent6 machine run -h)" = "$(agent6 machine run --help)" ]
+	run -2 --separate-stderr agent6 machine run flow -h
+	[[ $stderr == *"two dashes"* ]]
 }
 
 @test "every verb explains itself, in 80 columns" {
