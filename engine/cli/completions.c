@@ -66,6 +66,44 @@ static bool has_choices(const struct verb_option *o)
 	return o->value && strchr(o->value, '|');
 }
 
+/* A command that prints what may stand for `metavariable`, in the syntax of all three shells. NULL:
+ * file names do. */
+static const char *source(const char *metavariable)
+{
+	static const struct {
+		const char *metavariable, *command;
+	} known[] = {{"ID", "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\""},
+		{"[ID...]", "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\""},
+		{"KEY", "agent6 config show 2>/dev/null | sed \"s/ .*//\""},
+		{"KEY VALUE", "agent6 config show 2>/dev/null | sed \"s/ .*//\""},
+		{"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""}};
+	for (size_t i = 0; metavariable && i < ARRAY_LEN(known); i++)
+		if (!strcmp(metavariable, known[i].metavariable))
+			return known[i].command;
+	return NULL;
+}
+
+/* What stands for arguments, and for values of options that are no choices. */
+static void each_source(const char *assign, const char *end)
+{
+	size_t count;
+	const struct verb *const *all = verbs(&count);
+	for (size_t i = 0; i < count; i++) {
+		const char *argument = source(all[i]->arguments);
+		for (const struct verb_option *o = all[i]->options; o && o->name; o++) {
+			const char *value = source(o->value);
+			if (value)
+				printf("\t\"%s \"*\"--%s\") %s%s%s ;;\n", all[i]->path, o->name,
+					assign, value, end);
+			else if (argument && o->value)
+				printf("\t\"%s \"*\"--%s\"%s) ;;\n", all[i]->path, o->name,
+					strcmp(o->name, "output") ? "" : "|*\"-o\"");
+		}
+		if (argument)
+			printf("\t\"%s \"*) %s%s%s ;;\n", all[i]->path, assign, argument, end);
+	}
+}
+
 /* A value spelled with choices completes to one of them; `assign` is how the shell keeps words. */
 static void each_choice(const char *assign, const char *end)
 {
@@ -104,6 +142,9 @@ static void bash(void)
 		puts("\" ;;");
 	}
 	puts("\t\tesac\n\tfi\n"
+	     "\t[[ -n $words || $cur == -* ]] || case \"$verb $prev\" in");
+	each_source("words=\"$(", ") \"");
+	puts("\tesac\n"
 	     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
 	     "\t[[ ${#COMPREPLY[@]} -gt 0 || -n $words ]] || mapfile -t COMPREPLY < <(compgen -f "
 	     "-- \"$cur\")\n"
@@ -144,6 +185,10 @@ static void zsh(void)
 	     "\tcase \"${words[2]} ${words[3]} \" in");
 	for (size_t i = 0; i < count; i++)
 		zsh_verb(all[i]);
+	puts("\tesac\n\tfi\n"
+	     "\tif (( ! $#options )) && [[ ${words[CURRENT]} != -* ]]; then\n"
+	     "\tcase \"${words[2]} ${words[3]} ${words[CURRENT-1]}\" in");
+	each_source("options=($(", ")); (( $#options )) || return");
 	puts("\tesac\n\tfi\n\tif (( $#options )); then compadd -- $options; else _files; fi\n}\n"
 	     "_agent6 \"$@\"");
 }
@@ -170,8 +215,10 @@ static void fish_option(const struct verb *v, const struct verb_option *o)
 		fputs(" -x -a '", stdout);
 		print_choices(o);
 		putchar('\'');
+	} else if (source(o->value)) {
+		printf(" -x -a '(%s)'", source(o->value));
 	} else if (o->value) {
-		fputs(" -r", stdout);
+		fputs(" -r -F", stdout);
 	}
 	fish_text(o->summary);
 }
@@ -184,6 +231,9 @@ static void fish_verb(const struct verb *v)
 			v->path + len + 1);
 		fish_text(v->summary);
 	}
+	if (source(v->arguments))
+		printf("complete -c agent6 -n '__agent6_begins %s' -f -a '(%s)'\n", v->path,
+			source(v->arguments));
 	for (const struct verb_option *o = v->options; o && o->name; o++)
 		fish_option(v, o);
 }

@@ -156,6 +156,49 @@ load ../kit/common
 	[ "$(complete_words agent6 machine check --format sa)" = sarif ]
 	[ "$(complete_words agent6 jail --network h)" = host ]
 	[ "$(complete_words agent6 jail --read / --network h)" = host ]
+	some_instances
+	[ "$(complete_words agent6 machine status o)" = "one other" ]
+	[ "$(complete_words agent6 machine status --json ot)" = other ]
+	[ "$(complete_words agent6 machine prune one o)" = "one other" ]
+	[ "$(complete_words agent6 machine status fl)" = "" ]
+	[ "$(complete_words agent6 machine status --js)" = --json ]
+	[ "$(complete_words agent6 machine replay one --with fl)" = flow.asm.yaml ]
+	[ "$(complete_words agent6 machine report one -o fl)" = flow.asm.yaml ]
+	[ "$(complete_words agent6 machine run --id ot)" = other ]
+	[ "$(complete_words agent6 machine run fl)" = flow.asm.yaml ]
+	[ "$(complete_words agent6 config get sandbox.prof)" = sandbox.profile ]
+	[ "$(complete_words agent6 completions z)" = zsh ]
+}
+
+# The instances `one` and `other` of flow.asm.yaml, in the directory that is entered.
+some_instances() {
+	export AGENT6_STATE_HOME=$SCRATCH/state
+	mkdir "$SCRATCH/place" && cd "$SCRATCH/place" || return
+	cat >flow.asm.yaml <<-END
+		machine: flow
+		version: 1
+		initial: done
+		budget: {max_transitions: 1}
+		states:
+		  done: {kind: terminal, status: ok, reason: x}
+	END
+	agent6 machine run flow.asm.yaml --id one --quiet
+	agent6 machine run flow.asm.yaml --id other --quiet
+}
+
+@test "zsh completes instances, and files where files go" {
+	need zsh
+	some_instances
+	agent6 completions zsh >"$SCRATCH/_agent6"
+	completed() { # WORDS: what is offered for the last of them
+		PATH=$AGENT6_BIN:$PATH zsh -fc 'compadd() { shift; print -r -- $*; }; _files() { print files; }
+			words=("$@"); CURRENT=$#words; set --; . "$0"' "$SCRATCH/_agent6" "$@"
+	}
+	[ "$(completed agent6 machine status '')" = "one other" ]
+	[ "$(completed agent6 machine replay one --with '')" = files ]
+	[[ $(completed agent6 machine status --) == *--json* ]]
+	[ "$(completed agent6 machine run '')" = files ]
+	[[ $(completed agent6 config get '') == *sandbox.profile* ]]
 }
 
 @test "zsh and fish read their completions" {
@@ -176,7 +219,7 @@ load ../kit/common
 	mkdir home && touch flow.asm
 	agent6 completions fish >fish
 	completed() { # LINE: the words that are offered
-		HOME=$SCRATCH/home fish --no-config -c "source fish; complete -C '$1'" | cut -f1 | tr '\n' ' '
+		PATH=$AGENT6_BIN:$PATH HOME=$SCRATCH/home fish --no-config -c "source $SCRATCH/fish; complete -C '$1'" | cut -f1 | tr '\n' ' '
 	}
 	[ "$(completed 'agent6 machine reh')" = "rehearse " ]
 	[[ $(completed 'agent6 check ') == *sandbox* ]]
@@ -185,6 +228,11 @@ load ../kit/common
 	[ "$(completed 'agent6 machine check --format s')" = "sarif " ]
 	[ "$(completed 'agent6 jail --network h')" = "host " ]
 	[ "$(completed 'agent6 check --')" = "--help " ]
+	some_instances
+	[ "$(completed 'agent6 machine status o')" = "one other " ]
+	[ "$(completed 'agent6 machine run --id ot')" = "other " ]
+	[ "$(completed 'agent6 machine replay one --with fl')" = "flow.asm.yaml " ]
+	[ "$(completed 'agent6 completions z')" = "zsh " ]
 }
 
 @test "agent6-agent and agent6-cassette say what they take" {
