@@ -3,7 +3,6 @@
 #include "cli/setup.h"
 #include "cli/show.h"
 #include "cli/text.h"
-#include "machine/template.h"
 #include "run/status.h"
 #include <string.h>
 #include <unistd.h>
@@ -99,19 +98,6 @@ static void add_holder(struct buf *out, const json_t *status)
 	add(out, "run by", text);
 }
 
-/* What a wait said when it was entered: often what somebody is asked. */
-static void add_message(struct buf *out, const json_t *status, const struct machine *m)
-{
-	const struct state *s = machine_state(m, text_of(status, "state"));
-	struct err e = ERR_NONE;
-	AUTO_BUF text;
-	buf_init(&text, STATUS_BYTES_MAX);
-	if (strcmp(text_of(status, "status"), "waiting") != 0 || !s || !s->notify)
-		return;
-	if (!template_render(s->notify, json_object_get(status, "blackboard"), NULL, &text, &e))
-		add(out, "says", text.len ? text.data : "");
-}
-
 static void add_steps(struct buf *out, const json_t *status)
 {
 	int64_t steps = int_of(status, "seq");
@@ -181,7 +167,7 @@ static void add_bundle(struct buf *out, const json_t *status)
 		buf_addf(out, "  bundle\n    %s\n", text_of(status, "bundle"));
 }
 
-static void status_text(const json_t *status, const struct machine *m, struct buf *out)
+static void status_text(const json_t *status, struct buf *out)
 {
 	char steps[64];
 	bool empty = !strcmp(text_of(status, "status"), "empty");
@@ -191,7 +177,7 @@ static void status_text(const json_t *status, const struct machine *m, struct bu
 	add_steps(out, status);
 	add(out, "reason", text_of(status, "reason"));
 	add_way_on(out, status);
-	add_message(out, status, m);
+	add(out, "says", text_of(status, "says"));
 	add_failure(out, status);
 	add_when(out, "wakes", text_of(status, "wake"));
 	snprintf(steps, sizeof(steps), "%jd", (intmax_t)int_of(status, "pokes"));
@@ -219,7 +205,7 @@ static int show(const struct call *c, const struct resting *r)
 		text_json_line(status);
 		return EXIT_OK;
 	}
-	status_text(status, r->loaded.machine, &text);
+	status_text(status, &text);
 	fwrite(text.data, 1, text.len, stdout);
 	return EXIT_OK;
 }

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { NOTIFY_BYTES_MAX = 1024 * 1024 };
-
 static void tell(struct drive *d)
 {
 	struct activity *now = &d->live.now;

@@ -16,6 +16,8 @@ enum {
 	POSITION_REASON_BYTES = 1024,           /* kept here; the journal has all of it */
 	POSITION_REASON_RENDERED = 1024 * 1024, /* a terminal's reason at most */
 };
+/* Of what a state says when it is entered. */
+enum { NOTIFY_BYTES_MAX = 1024 * 1024 };
 
 struct totals {
 	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "machine/template.h"
 #include "run/ask.h"
 #include "run/pokes.h"
 #include "run/recover.h"
@@ -56,6 +57,17 @@ static json_t *branch(const struct instance *i, uint64_t seq)
 		       : json_null();
 }
 
+/* What a wait said when it was entered: often what somebody is asked. */
+static json_t *says(const struct position *p, const char *status)
+{
+	struct err e = ERR_NONE;
+	AUTO_BUF text;
+	buf_init(&text, NOTIFY_BYTES_MAX);
+	bool said = !strcmp(status, "waiting") && p->state->notify &&
+		    !template_render(p->state->notify, p->blackboard, NULL, &text, &e) && text.len;
+	return said ? json_stringn(text.data, text.len) : json_null();
+}
+
 static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
 {
 	const struct position *p = &r->position;
@@ -64,7 +76,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
-			 "o,s:O?,s:o,s:b,s:b,s:s}",
+			 "o,s:O?,s:o,s:b,s:b,s:s,s:o}",
 		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
 		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
 		p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
@@ -74,7 +86,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
 		p->failure, "branch", branch(i, p->seq), "cut_off",
 		!strcmp(status, "stopped") && !was_stopped(r->fd), "stopping",
-		who->pid && stop_asked(i), "directory", i->path);
+		who->pid && stop_asked(i), "directory", i->path, "says", says(p, status));
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

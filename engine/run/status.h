@@ -8,9 +8,10 @@
 
 /* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
  * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,
- * updated, pokes, bundle, profile, question, failure, branch, cut_off, stopping, directory};
+ * updated, pokes, bundle, profile, question, failure, branch, cut_off, stopping, directory, says};
  * branch is null or {name, base, tip}, cut_off says that nothing asked it to stop: it was killed,
- * or could not go on; stopping, that somebody asked and its state has not ended yet.
+ * or could not go on; stopping, that somebody asked and its state has not ended yet; says is what
+ * the wait that it waits in tells whoever is to poke it.
  */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 

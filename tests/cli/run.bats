@@ -299,6 +299,7 @@ committed_flow() {
 	[[ $output == *"waiting"*"agent6 machine poke flow"* ]]
 	run --separate-stderr agent6 machine status flow
 	[[ $output == *"flow: waiting in state pause"* ]]
+	[[ $(agent6 machine status flow --json) == *'"says":null'* ]]
 	run --separate-stderr agent6 machine poke flow --data '{"n": [1, 2'
 	[ "$status" -eq 2 ]
 	agent6 machine poke flow --data '{"n": [1, 2]}'
@@ -306,6 +307,9 @@ committed_flow() {
 	echo "$output" "$stderr"
 	[ "$status" -eq 0 ]
 	[[ $output == *'ok: {"data":{"n":[1,2]}}'* ]]
+	sed -i 's/kind: wait,/& notify: "Shall {{ got | json }} stay?",/' ../flow/machine.yaml
+	agent6 machine run ../flow --id asks --exit-on-wait --quiet
+	[[ $(agent6 machine status asks --json) == *'"says":"Shall {} stay?"'* ]]
 }
 
 @test "list says what each instance is for" {
