@@ -181,7 +181,7 @@ int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode
 	char dir[PATH_MAX];
 	struct stat st;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	if (!*name || strlen(path) >= sizeof(dir))
+	if (!*name || !strcmp(path, "-") || strlen(path) >= sizeof(dir))
 		return err_set(e, "'%.100s' names no file to write", path);
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return err_set(e, "%s is there and is not a regular file", path);

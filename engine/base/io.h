@@ -41,7 +41,8 @@ int io_memory_file(const char *name, const void *bytes, size_t len, struct err *
 int io_replace_file(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
 /* The same for a path that a person named as output. What is there and is no regular file, or is a
- * link to such a thing, is not replaced; of a link to a regular file it is the link that is. */
+ * link to such a thing, is not replaced; of a link to a regular file it is the link that is. "-",
+ * which means standard output elsewhere, is refused. */
 int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e);
 /* poll(2), EINTR retried, until clock_monotonic_ms() is `deadline_ms`: 0 from then on, whatever is
  * ready, so that who never stops writing holds nobody up. -1 with errno. */

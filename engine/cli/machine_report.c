@@ -45,6 +45,10 @@ static int save(const struct buf *page, const char *path, struct err *e)
 {
 	if (page->failed)
 		return err_set(e, "the report would be larger than 1 GiB");
+	if (!strcmp(path, "-")) {
+		fwrite(page->data, 1, page->len, stdout);
+		return 0;
+	}
 	return io_publish_file(path, page->data, page->len, 0644, e);
 }
 
@@ -93,14 +97,14 @@ static int run(const struct call *c)
 }
 
 static const struct verb_option options[] = {
-	{"output", "FILE", "where the page is written", false}, {NULL, NULL, NULL, false}};
+	{"output", "FILE", "where the page is written; - is standard output", false},
+	{NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_report = {.path = "machine report",
 	.summary = "write what happened as one HTML page",
 	.arguments = "ID",
 	.min_arguments = 1,
 	.max_arguments = 1,
-	.acts = true,
 	.details = "The page refers to nothing outside itself and holds no script: the graph "
 		   "with the path taken, every step's fact and what it changed, what models were "
 		   "told and said, time and cost by state, egress, confinement.",

@@ -111,6 +111,9 @@ balanced() {
 	agent6 machine report flow -o page.html
 	grep -q 'None yet' page.html
 	balanced page.html
+	agent6 machine report flow -o - | cmp - page.html
+	[ ! -e - ]
+	run -2 bash -c "'$AGENT6_BIN/agent6' machine report flow -o - >/dev/full"
 	run --separate-stderr agent6 machine report flow
 	[ "$status" -eq 2 ]
 	run --separate-stderr agent6 machine report flow -o nowhere/page.html

@@ -74,6 +74,7 @@ static void test_publish(int dir)
 	ok(!lstat("pipe", &st) && S_ISFIFO(st.st_mode), "it is still there");
 	ok(!lstat("to-pipe", &st) && S_ISLNK(st.st_mode), "as is the link");
 	is(io_publish_file("", "x", 1, 0644, &e), -1, "no name");
+	is(io_publish_file("-", "x", 1, 0644, &e), -1, "standard output");
 	is(io_publish_file("none/", "x", 1, 0644, &e), -1, "no file name");
 	is(io_publish_file("none/x", "x", 1, 0644, &e), -1, "no directory");
 	if (fchdir(before))
