@@ -109,9 +109,13 @@ static const struct known_function *function_find(const struct judge *j, const c
 /* Asking for the version or the help runs nothing else. */
 static bool only_asks(const struct call *c, enum level level)
 {
+	/* Where -v asks for no more words on the way, but for the version. */
+	static const char *const tell[] = {"node", "perl", "ruby", "php", "lua", "npm", "yarn"};
 	const char *word = call_text(c, 1);
-	return c->count == 2 && level != LEVEL_PRIVILEGED && level != LEVEL_DENIED &&
-	       (!strcmp(word, "--version") || !strcmp(word, "--help"));
+	bool asks = !strcmp(word, "--version") || !strcmp(word, "--help");
+	for (size_t i = 0; i < ARRAY_LEN(tell); i++)
+		asks = asks || (!strcmp(c->name, tell[i]) && !strcmp(word, "-v"));
+	return asks && c->count == 2 && level != LEVEL_PRIVILEGED && level != LEVEL_DENIED;
 }
 
 static unsigned judge_program(struct judge *j, struct call *c)
@@ -190,7 +194,10 @@ static void judge_written(struct judge *j, const struct sh_redirect *r)
 static unsigned judge_redirects(struct judge *j, const struct sh_node *n)
 {
 	unsigned traits = 0;
+	bool dup = false, socket = false;
 	for (const struct sh_redirect *r = n->redirects; r; r = r->next) {
+		dup = dup || r->kind == SH_DUP;
+		socket = socket || path_is_socket(r->target->text);
 		if (r->kind == SH_WRITE || r->kind == SH_APPEND) {
 			judge_written(j, r);
 		} else if (r->kind == SH_READ && path_is_socket(r->target->text)) {
@@ -200,13 +207,22 @@ static unsigned judge_redirects(struct judge *j, const struct sh_node *n)
 			traits |= TRAIT_SENSITIVE;
 		}
 	}
-	return traits;
+	/* A shell at the other end of a connection: its input is a copy of what is connected. */
+	j->connected = j->connected || (socket && n->words && !strcmp(n->words->text, "exec"));
+	return traits | (dup && (socket || j->connected) ? TRAIT_NETWORK : 0u);
 }
 
 static void judge_assigns(struct judge *j, const struct sh_node *n)
 {
+	/* What splits the line that is read is gone behind it. */
+	static const char *const readers[] = {"read", "mapfile", "readarray"};
+	bool reads = false;
+	for (size_t i = 0; n->words && i < ARRAY_LEN(readers); i++)
+		reads = reads || !strcmp(n->words->text, readers[i]);
 	for (const struct sh_word *w = n->assigns; w; w = w->next) {
 		const struct sh_word *words[] = {w, w};
+		if (reads && !strncmp(w->text, "IFS=", 4))
+			continue;
 		struct call c = {.name = "assignment", .words = words, .count = 2};
 		judge_assign(j, &c);
 	}
@@ -289,9 +305,10 @@ static void judge_fed(struct judge *j, const struct sh_node *before, const struc
 	unsigned upstream)
 {
 	judge_flow(j, upstream);
-	const char *text = before && before->next == stage ? echoed(j, before) : NULL;
-	if (text)
-		judge_script(j, text);
+	const struct sh_word shell = {.text = "sh"}, string = {.text = "-c"};
+	struct sh_word script = {.text = before->next == stage ? echoed(j, before) : NULL};
+	if (script.text)
+		judge_words(j, (const struct sh_word *const[]){&shell, &string, &script}, 3, NULL);
 	else
 		judge_raise(j, LEVEL_DESTRUCTIVE, "runs commands that another one prints");
 }
@@ -367,18 +384,12 @@ static unsigned judge_node(struct judge *j, const struct sh_node *n)
 unsigned judge_script(struct judge *j, const char *text)
 {
 	struct err e = ERR_NONE;
-	if (++j->depth > DEPTH_MAX) {
-		judge_raise(j, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
-		j->depth--;
-		return 0;
-	}
 	const struct sh_node *list = shell_parse(text, strlen(text), &j->arena, &e);
 	unsigned traits = 0;
 	if (list)
 		traits = judge_node(j, list);
 	else
 		judge_raise(j, LEVEL_DESTRUCTIVE, "not analysable: %s", e.text);
-	j->depth--;
 	return traits;
 }
 

@@ -27,6 +27,7 @@ struct judge {
 		unsigned traits;
 	} * functions;
 	int depth;
+	bool connected; /* exec has opened a socket */
 };
 
 /* One command: its words, the program first. */
@@ -44,6 +45,8 @@ void judge_danger(struct judge *j, const struct call *c, const char *what);
 /* Judges words[0..count) as a command. Returns its traits. */
 unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t count,
 	const struct sh_node *node);
+/* A variable that is set, as NAME or NAME=VALUE: some make a program run what they name. */
+void judge_name(struct judge *j, const char *word);
 /* Judges shell text: unknown text is destructive, text that cannot be parsed too. */
 unsigned judge_script(struct judge *j, const char *text);
 
@@ -110,5 +113,5 @@ judge_fn judge_wrapper, judge_env, judge_xargs, judge_find, judge_shell, judge_e
 	judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign, judge_builtin,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
-	judge_flags, judge_uniq, judge_runner, judge_hostname, judge_later;
+	judge_flags, judge_uniq, judge_runner, judge_hostname, judge_later, judge_setter;
 #endif

@@ -208,8 +208,26 @@ static const char *make_operand(
 static bool assigns_command(const char *word)
 {
 	return word[0] != '-' && strchr(word, '=') &&
-	       (strstr(word, "$(shell") || strstr(word, "${shell") || strstr(word, "!=") ||
-		       strpbrk(word, "`;|&"));
+	       (strstr(word, "$(shell") || strstr(word, "${shell") || strstr(word, "!="));
+}
+
+/* What a recipe would run where it uses the value: programs that nobody knows are no worse than the
+ * recipe's own. */
+static void judge_value(struct judge *j, const struct call *c, const char *word)
+{
+	const char *value = strchr(word, '=');
+	if (word[0] == '-' || !value || !strpbrk(value, "`;|&"))
+		return;
+	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
+	j->verdict = &own;
+	judge_script(j, value + 1);
+	j->verdict = whole;
+	if (own.level <= LEVEL_WRITE)
+		return;
+	judge_danger(j, c, "an assignment that holds a command");
+	for (size_t i = 0; i < own.reason_count; i++)
+		judge_raise(j, own.level, "%s", own.reasons[i]);
+	whole->approvals |= own.approvals;
 }
 
 unsigned judge_make(struct judge *j, const struct call *c)
@@ -227,6 +245,7 @@ unsigned judge_make(struct judge *j, const struct call *c)
 			judge_danger(j, c, "an assignment that changes what runs");
 		if (assigns_command(word))
 			judge_danger(j, c, "an assignment that holds a command");
+		judge_value(j, c, word);
 		if (file && (!strcmp(file, "-") || !strcmp(file, "/dev/stdin")))
 			return TRAIT_RUNS_INPUT | TRAIT_CODE;
 		if (file && path_is_outside(j, file))

@@ -29,7 +29,7 @@ static unsigned judge_command_string(struct judge *j, const struct call *c, size
 /* What the options of a shell ask for. */
 struct shell_options {
 	bool string, input, starts; /* -c; -s; files that are read at the start */
-	const char *text;           /* --command=TEXT; NULL: not so */
+	const char *text, *before;  /* --command=TEXT, fish's -C TEXT; NULL: not so */
 	size_t operand;             /* behind them */
 };
 
@@ -44,6 +44,8 @@ static void long_option(const struct call *c, struct shell_options *o)
 		o->string = true;
 		o->text = value;
 	}
+	if (arg_is_long(word, "--init-command", &value))
+		o->before = value ? value : call_text(c, o->operand++);
 }
 
 /* An o or O anywhere in a cluster, behind - or +, takes one of the words that follow it. */
@@ -60,6 +62,11 @@ static struct shell_options read_options(const struct call *c)
 			continue;
 		}
 		o.operand++;
+		const char *value;
+		if (!strcmp(c->name, "fish") && arg_has_flag(word, 'C', "cdoDp", &value)) {
+			o.before = *value ? value : call_text(c, o.operand++);
+			continue;
+		}
 		for (const char *flag = word + 1; *flag; flag++) {
 			o.operand += *flag == 'o' || *flag == 'O';
 			o.string = o.string || *flag == 'c';
@@ -81,6 +88,8 @@ unsigned judge_shell(struct judge *j, const struct call *c)
 {
 	struct shell_options o = read_options(c);
 	const char *file = call_text(c, o.operand);
+	if (o.before)
+		judge_script(j, o.before);
 	if (o.starts)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "%s reads start-up files", c->name);
 	if (o.text)
@@ -123,7 +132,7 @@ unsigned judge_source(struct judge *j, const struct call *c)
 unsigned judge_trap(struct judge *j, const struct call *c)
 {
 	size_t at = arg_skip_options(c, 1, "", NULL);
-	if (at + 1 >= c->count)
+	if (at + 1 >= c->count || !strcmp(call_text(c, at), "-"))
 		return 0;
 	if (c->words[at]->dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "trap runs text that is computed");
@@ -145,23 +154,37 @@ unsigned judge_builtin(struct judge *j, const struct call *c)
 			if (!strcmp(c->name, risky[k].name) &&
 				arg_has_flag(c->words[i]->text, risky[k].flag, "", &value))
 				judge_danger(j, c, "an option that runs code");
-	return 0;
+	return judge_setter(j, c);
 }
 
-/* printf -v 'a[$(...)]' evaluates the subscript. */
+/* printf -v 'a[$(...)]' evaluates the subscript, and arithmetic what is in the variable. */
 unsigned judge_printf(struct judge *j, const struct call *c)
 {
 	size_t at = arg_find(c, "-v", NULL);
-	if (at && strchr(call_text(c, at + 1), '['))
+	if (!at)
+		return 0;
+	if (strchr(call_text(c, at + 1), '['))
 		judge_danger(j, c, "-v with a subscript, which is evaluated");
-	return 0;
+	judge_name(j, call_text(c, at + 1));
+	return judge_names(j, c);
 }
 
 /* let, read, test -v and their kind do so with every name and number they are given. */
 unsigned judge_names(struct judge *j, const struct call *c)
 {
+	const char *fed = call_fed(c);
+	if (fed && !strcmp(c->name, "read") && shell_holds_code(fed))
+		judge_danger(j, c, "a quoted substitution, which may be evaluated");
 	for (size_t i = 1; i < c->count; i++)
 		if (shell_holds_code(c->words[i]->text))
 			judge_danger(j, c, "a quoted substitution, which is evaluated");
 	return 0;
+}
+
+/* read, getopts, unset, let: whatever word is a name, it is one that they set. */
+unsigned judge_setter(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		judge_name(j, c->words[i]->text);
+	return judge_names(j, c);
 }

@@ -1,6 +1,7 @@
 /* Programs that run another one: the judgement is that of what they run. */
 #include "agent/policy/judge.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -73,6 +74,7 @@ static const struct wrapper {
 	{"exec", "a", no_long, 0},
 	{"perf", "eopFCtGrID", perf_long, 1},
 	{"ld-linux-x86-64.so.2", "", loader_long, 0},
+	{"ld.so", "", loader_long, 0},
 	{"linux64", "", no_long, 0},
 	{"eatmydata", "", no_long, 0},
 	{"chronic", "", no_long, 0},
@@ -167,34 +169,57 @@ unsigned judge_wrapper(struct judge *j, const struct call *c)
 	return judge_rest(j, c, from);
 }
 
-/* Variables that make a program load or run what they name. */
-static bool is_dangerous_name(const char *name, size_t len)
+/* Variables that make a program load or run what they name, or read its settings elsewhere. */
+static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_*", "ENV", "SHELL",
+	"PATH", "IFS", "HOME", "XDG_CONFIG_HOME", "ZDOTDIR", "FPATH", "PROMPT_COMMAND", "PS0",
+	"PS4", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONBREAKPOINT", "PERL5OPT",
+	"PERL5LIB", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH",
+	"LUA_INIT*", "LUA_PATH*", "LUA_CPATH*", "PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS",
+	"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS", "TAR_OPTIONS", "MAKEFLAGS",
+	"GNUMAKEFLAGS", "MAKEFILES", "GOFLAGS", "RUSTC", "RUSTC_*WRAPPER", "RUSTFLAGS", "RUSTDOC",
+	"CARGO_HOME", "CARGO_BUILD_*", "CARGO_TARGET_*", "npm_config_*", "NPM_CONFIG_*", "PAGER",
+	"EDITOR", "VISUAL", "MANPAGER", "MANOPT", "BROWSER", "LESS", "LESSOPEN", "LESSCLOSE",
+	"LESSKEYIN", "RIPGREP_CONFIG_PATH", "AWKPATH", "AWKLIBPATH", "VIMINIT", "EXINIT",
+	"RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS", "SUDO_ASKPASS", "GCONV_PATH", "OPENSSL_CONF",
+	"OPENSSL_MODULES", "OPENSSL_ENGINES", "CMAKE_*_LAUNCHER"};
+/* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
+static const char *const harmless[] = {"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat",
+	"PAGER=", "GIT_PAGER=", "EDITOR=true", "GIT_EDITOR=true",
+	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=true", "GIT_SEQUENCE_EDITOR=:", "GIT_AUTHOR_*=*",
+	"GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*", "GIT_OPTIONAL_LOCKS=*",
+	"GIT_MERGE_AUTOEDIT=*", "CARGO_TARGET_DIR=*", "CARGO_BUILD_JOBS=*", "npm_config_loglevel=*",
+	"npm_config_yes=*", "LESS=", "GOFLAGS=-mod=mod", "GOFLAGS=-mod=vendor"};
+
+static bool matches(const char *const *patterns, size_t count, const char *text)
 {
-	static const char *const whole[] = {"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV",
-		"ENV", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT", "PERL5LIB",
-		"RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "TAR_OPTIONS", "MAKEFLAGS",
-		"PATH", "IFS", "PAGER", "EDITOR", "VISUAL", "LESSOPEN", "GCONV_PATH",
-		"PROMPT_COMMAND", "PS0", "PS4", "SHELL", "MANPAGER", "BROWSER", "RSYNC_RSH",
-		"CVS_RSH", "JAVA_TOOL_OPTIONS"};
-	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-		if (strlen(whole[i]) == len && !strncmp(name, whole[i], len))
-			return true;
-	return !strncmp(name, "GIT_", 4) || !strncmp(name, "BASH_FUNC_", 10) ||
-	       !strncmp(name, "LD_", 3);
+	while (count && fnmatch(patterns[count - 1], text, 0))
+		count--;
+	return count;
+}
+
+void judge_name(struct judge *j, const char *word)
+{
+	size_t len = strcspn(word, "=+[");
+	const char *name = arena_copy(&j->arena, word, len);
+	if (matches(dangerous, ARRAY_LEN(dangerous), name) &&
+		!matches(harmless, ARRAY_LEN(harmless), word))
+		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.40s, which can run code", name);
 }
 
 /* Words of the form NAME=VALUE: of env, of export and its kin, and before a command. */
 unsigned judge_assign(struct judge *j, const struct call *c)
 {
+	bool names = arg_find(c, "-n", NULL); /* declare -n: the value is a name, too */
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		size_t len = strcspn(word, "=+[");
 		if (word[len] && shell_holds_code(word + len))
 			judge_raise(j, LEVEL_DESTRUCTIVE,
 				"sets %.*s to a text with a substitution in it", (int)len, word);
-		if (word[0] != '-' && word[len] && is_dangerous_name(word, len))
-			judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.*s, which can run code", (int)len,
-				word);
+		if (word[0] != '-' && word[len])
+			judge_name(j, word);
+		if (names && word[len] == '=')
+			judge_name(j, word + len + 1);
 	}
 	return 0;
 }
@@ -273,7 +298,11 @@ unsigned judge_runner(struct judge *j, const struct call *c)
 	size_t at = arg_skip_options(c, 1, "", NULL);
 	const char *verb = call_text(c, at);
 	if (strcmp(verb, "run") != 0 && strcmp(verb, "exec") != 0) {
-		judge_raise(j, LEVEL_WRITE, "%s %.60s", c->name, verb);
+		judge_raise(j,
+			!strcmp(verb, "install")   ? LEVEL_BUILD
+			: !strcmp(verb, "publish") ? LEVEL_NETWORK
+						   : LEVEL_WRITE,
+			"%s %.60s", c->name, verb);
 		return 0;
 	}
 	judge_raise(j, LEVEL_BUILD, "%s %s", c->name, verb);
@@ -298,6 +327,23 @@ unsigned judge_busybox(struct judge *j, const struct call *c)
 	return judge_rest(j, c, 1);
 }
 
+/* All of a tree, from the root, a home directory or above the workspace on: no test picks. */
+static bool finds_everything(const struct judge *j, const struct call *c)
+{
+	static const char *const other[] = {"-type", "-depth", "-mindepth", "-maxdepth", "-xdev",
+		"-mount", "-delete", "-print*", "-d"};
+	bool all = false;
+	size_t i = 1;
+	for (; i < c->count && !strchr("-(!", c->words[i]->text[0]); i++) {
+		const char *from = c->words[i]->text;
+		all = all || path_is_root(from) || path_is_home(j, from) || path_is_above(j, from);
+	}
+	for (; i < c->count && strncmp(c->words[i]->text, "-exec", 5); i++)
+		all = all && (c->words[i]->text[0] != '-' ||
+				     matches(other, ARRAY_LEN(other), c->words[i]->text));
+	return all;
+}
+
 /* Expression tokens, not options: the commands after -exec end at ; or +. */
 unsigned judge_find(struct judge *j, const struct call *c)
 {
@@ -314,14 +360,22 @@ unsigned judge_find(struct judge *j, const struct call *c)
 				strcmp(c->words[end]->text, "+"))
 				end++;
 			traits |= judge_words(j, c->words + i + 1, end - i - 1, NULL);
+			if (!strcmp(call_text(c, i + 1), "rm") && finds_everything(j, c))
+				judge_raise(j, LEVEL_DENIED, "find removes everything there is");
 			i = end;
 			break;
 		}
 		for (size_t k = 0; k < ARRAY_LEN(writes); k++)
 			if (!strcmp(word, writes[k]))
-				judge_raise(j, LEVEL_WRITE, "find: %s writes a file", word);
-		if (!strcmp(word, "-delete"))
+				judge_raise(j,
+					path_is_device(call_text(c, i + 1)) ? LEVEL_DENIED
+									    : LEVEL_WRITE,
+					"find: %s writes a file", word);
+		if (!strcmp(word, "-delete")) {
 			judge_danger(j, c, "-delete removes what it finds");
+			if (finds_everything(j, c))
+				judge_raise(j, LEVEL_DENIED, "find removes everything there is");
+		}
 	}
 	return traits;
 }
