@@ -113,5 +113,6 @@ judge_fn judge_wrapper, judge_env, judge_xargs, judge_find, judge_shell, judge_e
 	judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign, judge_builtin,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
-	judge_flags, judge_uniq, judge_runner, judge_hostname, judge_later, judge_setter;
+	judge_flags, judge_uniq, judge_runner, judge_hostname, judge_later, judge_setter, judge_ip,
+	judge_packages;
 #endif

@@ -325,7 +325,9 @@ static void judge_subcommand(
 /* npm, yarn, pnpm, npx, bunx */
 unsigned judge_npm(struct judge *j, const struct call *c)
 {
-	static const struct subcommand verbs[] = {{"install", LEVEL_BUILD}, {"ci", LEVEL_BUILD},
+	static const struct subcommand verbs[] = {{"", LEVEL_BUILD}, {"install", LEVEL_BUILD},
+		{"ci", LEVEL_BUILD}, {"update", LEVEL_BUILD}, {"rebuild", LEVEL_BUILD},
+		{"outdated", LEVEL_NETWORK}, {"info", LEVEL_NETWORK}, {"show", LEVEL_NETWORK},
 		{"i", LEVEL_BUILD}, {"test", LEVEL_BUILD}, {"t", LEVEL_BUILD}, {"run", LEVEL_BUILD},
 		{"build", LEVEL_BUILD}, {"start", LEVEL_BUILD}, {"add", LEVEL_BUILD},
 		{"ls", LEVEL_READ_ONLY}, {"list", LEVEL_READ_ONLY}, {"publish", LEVEL_NETWORK},
@@ -352,11 +354,16 @@ unsigned judge_pip(struct judge *j, const struct call *c)
 {
 	static const struct subcommand verbs[] = {{"install", LEVEL_BUILD},
 		{"list", LEVEL_READ_ONLY}, {"show", LEVEL_READ_ONLY}, {"freeze", LEVEL_READ_ONLY},
-		{"check", LEVEL_READ_ONLY}, {"download", LEVEL_NETWORK}, {"wheel", LEVEL_BUILD},
-		{"uninstall", LEVEL_DESTRUCTIVE}, {"run", LEVEL_NETWORK}, {"config", LEVEL_WRITE},
-		{NULL, LEVEL_WRITE}};
+		{"check", LEVEL_READ_ONLY}, {"index", LEVEL_NETWORK}, {"sync", LEVEL_BUILD},
+		{"lock", LEVEL_BUILD}, {"publish", LEVEL_NETWORK}, {"download", LEVEL_NETWORK},
+		{"wheel", LEVEL_BUILD}, {"uninstall", LEVEL_DESTRUCTIVE}, {"run", LEVEL_NETWORK},
+		{"config", LEVEL_WRITE}, {NULL, LEVEL_WRITE}};
 	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "run"))
 		return judge_runner(j, c);
+	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "pip")) {
+		struct call pip = {"pip", c->words + 1, c->count - 1, c->node};
+		return judge_pip(j, &pip);
+	}
 	judge_subcommand(j, c, verbs, LEVEL_WRITE);
 	if (arg_find(c, "-i", "--index-url") || arg_find(c, NULL, "--extra-index-url"))
 		judge_danger(j, c, "another package index");
@@ -398,6 +405,8 @@ unsigned judge_go(struct judge *j, const struct call *c)
 		for (size_t k = 0; dashes && k < ARRAY_LEN(runs); k++)
 			if (strlen(runs[k]) == len && !strncmp(word + dashes, runs[k], len))
 				judge_danger(j, c, "an option that runs a command");
+		if (strstr(word, "-extld"))
+			judge_danger(j, c, "-extld runs a command");
 	}
 	return 0;
 }
@@ -432,6 +441,43 @@ unsigned judge_init(struct judge *j, const struct call *c)
 	const char *to = call_text(c, 1);
 	if (!strcmp(to, "0") || !strcmp(to, "6") || !strcmp(c->name, "telinit"))
 		judge_raise(j, LEVEL_DENIED, "%s %.10s ends the system", c->name, to);
+	return 0;
+}
+
+/* An object, and what is done with it: looking at it is what is left out. */
+unsigned judge_ip(struct judge *j, const struct call *c)
+{
+	static const struct subcommand shows[] = {{"", LEVEL_READ_ONLY}, {"show", LEVEL_READ_ONLY},
+		{"list", LEVEL_READ_ONLY}, {"ls", LEVEL_READ_ONLY}, {"get", LEVEL_READ_ONLY},
+		{NULL, LEVEL_PRIVILEGED}};
+	static const char *const with_value[] = {"-family", "-netns", "-batch", NULL};
+	size_t object = arg_skip_options(c, 1, "nbf", with_value);
+	judge_raise(j, subcommand_level(shows, call_text(c, object + 1), LEVEL_PRIVILEGED),
+		"ip %.60s", call_text(c, object));
+	if (arg_find(c, "-b", "-batch"))
+		judge_raise(j, LEVEL_PRIVILEGED, "ip reads orders from a file");
+	return 0;
+}
+
+/* apt, apt-cache, dpkg: what a package is, without settings of their own. */
+unsigned judge_packages(struct judge *j, const struct call *c)
+{
+	static const struct subcommand shows[] = {{"list", LEVEL_READ_ONLY},
+		{"show", LEVEL_READ_ONLY}, {"search", LEVEL_READ_ONLY}, {"policy", LEVEL_READ_ONLY},
+		{"depends", LEVEL_READ_ONLY}, {"rdepends", LEVEL_READ_ONLY},
+		{"-l", LEVEL_READ_ONLY}, {"-L", LEVEL_READ_ONLY}, {"-s", LEVEL_READ_ONLY},
+		{"-S", LEVEL_READ_ONLY}, {"--list", LEVEL_READ_ONLY},
+		{"--listfiles", LEVEL_READ_ONLY}, {"--status", LEVEL_READ_ONLY},
+		{"--search", LEVEL_READ_ONLY}, {"--print-architecture", LEVEL_READ_ONLY},
+		{NULL, LEVEL_PRIVILEGED}};
+	const char *verb = call_text(c, 1);
+	judge_raise(j, subcommand_level(shows, verb, LEVEL_PRIVILEGED), "%s %.60s", c->name, verb);
+	for (size_t i = 2; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (arg_has_flag(word, 'o', "", NULL) || arg_has_flag(word, 'c', "", NULL) ||
+			!strncmp(word, "--opt", 5) || !strncmp(word, "--conf", 6))
+			judge_raise(j, LEVEL_PRIVILEGED, "%s with other settings", c->name);
+	}
 	return 0;
 }
 
@@ -474,7 +520,7 @@ unsigned judge_sqlite(struct judge *j, const struct call *c)
 			strcasestr(word, "to program"))
 			judge_danger(j, c, "a statement that runs a command");
 	}
-	return TRAIT_RUNS_INPUT & 0;
+	return 0;
 }
 
 unsigned judge_gdb(struct judge *j, const struct call *c)

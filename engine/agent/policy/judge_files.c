@@ -312,9 +312,36 @@ static const struct {
 	{"xmllint", "--shell", "", LEVEL_WRITE},
 	{"xmllint", "~://", "", LEVEL_NETWORK},
 	{"getent", "~hosts", "", LEVEL_NETWORK},
+	{"man", "-C", "EeLMmprRSs", LEVEL_DESTRUCTIVE},
+	{"man", "--config-file", "", LEVEL_DESTRUCTIVE},
+	{"gofmt", "-w", "r", LEVEL_WRITE},
+	{"ruff", "~format", "", LEVEL_WRITE},
+	{"ruff", "--fix", "", LEVEL_WRITE},
+	{"eslint", "--fix", "", LEVEL_WRITE},
+	{"eslint", "-o", "cf", LEVEL_WRITE},
+	{"eslint", "--output-file", "", LEVEL_WRITE},
+	{"ss", "-K", "fAFD", LEVEL_DESTRUCTIVE},
+	{"ss", "--kill", "", LEVEL_DESTRUCTIVE},
+	{"ss", "-D", "fAF", LEVEL_WRITE},
+	{"ss", "--diag", "", LEVEL_WRITE},
+	{"journalctl", "~--vacuum", "", LEVEL_PRIVILEGED},
+	{"journalctl", "~--rotate", "", LEVEL_PRIVILEGED},
+	{"journalctl", "~--flush", "", LEVEL_PRIVILEGED},
+	{"journalctl", "~--sync", "", LEVEL_PRIVILEGED},
+	{"journalctl", "~--relinquish", "", LEVEL_PRIVILEGED},
+	{"journalctl", "~--setup-keys", "", LEVEL_PRIVILEGED},
+	{"journalctl", "~--update-catalog", "", LEVEL_PRIVILEGED},
+	{"dmesg", "-C", "fFlns", LEVEL_PRIVILEGED},
+	{"dmesg", "-c", "fFlns", LEVEL_PRIVILEGED},
+	{"dmesg", "-D", "fFlns", LEVEL_PRIVILEGED},
+	{"dmesg", "-E", "fFlns", LEVEL_PRIVILEGED},
+	{"dmesg", "-n", "fFls", LEVEL_PRIVILEGED},
+	{"dmesg", "~--clear", "", LEVEL_PRIVILEGED},
+	{"dmesg", "~--read-clear", "", LEVEL_PRIVILEGED},
+	{"dmesg", "~--console", "", LEVEL_PRIVILEGED},
 };
-static const char *const compiler_options[] = {
-	"-wrapper", "-fplugin", "-fpass-plugin", "-specs", "--specs", "-B"};
+static const char *const compiler_options[] = {"-wrapper", "-fplugin", "~-plugin", "-specs",
+	"--specs", "-B", "-load", "~-fuse-ld=/", "~-fuse-ld=."};
 
 static bool is_option(const char *word, const char *option, const char *with_value)
 {
@@ -345,7 +372,10 @@ unsigned judge_flags(struct judge *j, const struct call *c)
 					options[k].option + (*options[k].option == '~'));
 		for (size_t k = 0; compiles && !linker && k < ARRAY_LEN(compiler_options); k++)
 			if (is_option(word, compiler_options[k], "DIULWfOmloxstdgpnc"))
-				judge_danger(j, c, compiler_options[k]);
+				judge_danger(
+					j, c, compiler_options[k] + (*compiler_options[k] == '~'));
+		if (compiles && *word == '@')
+			judge_danger(j, c, "a file of options");
 	}
 	return judge_reader(j, c);
 }

@@ -167,6 +167,9 @@ static const struct {
 	{"reflog", "delete", "deletes history", LEVEL_DESTRUCTIVE},
 	{"gc", "--prune", "deletes objects", LEVEL_DESTRUCTIVE},
 	{"worktree", "remove", "deletes a worktree", LEVEL_DESTRUCTIVE},
+	{"tag", "-f", "moves a tag", LEVEL_DESTRUCTIVE},
+	{"tag", "--force", "moves a tag", LEVEL_DESTRUCTIVE},
+	{"apply", "--unsafe-paths", "leaves the workspace", LEVEL_DESTRUCTIVE},
 	{"commit", "--amend", "rewrites history", LEVEL_DESTRUCTIVE},
 	{"push", "--force", "rewrites remote history", LEVEL_DESTRUCTIVE},
 	{"push", "-f", "rewrites remote history", LEVEL_DESTRUCTIVE},
@@ -223,8 +226,14 @@ static size_t judge_global(struct judge *j, const struct call *c)
 				judge_danger(j, c, "--exec-path can execute code");
 		} else if (arg_is_long(word, "--git-dir", &value) ||
 			   arg_is_long(word, "--work-tree", &value)) {
-			if (path_is_outside(j, value ? value : call_text(c, i + 1)))
+			const char *dir = value ? value : call_text(c, i + 1),
+				   *base = strrchr(dir, '/');
+			if (path_is_outside(j, dir))
 				judge_danger(j, c, "--git-dir or --work-tree leaves the workspace");
+			else if (strncmp(word, "--git", 5) == 0 &&
+				 strcmp(base ? base + 1 : dir, ".git"))
+				judge_danger(
+					j, c, "--git-dir brings settings that can execute code");
 			i += !value;
 		} else if (arg_is_long(word, "--namespace", &value) ||
 			   arg_is_long(word, "--super-prefix", &value)) {
@@ -256,15 +265,20 @@ static bool nothing_else(const struct call *c, size_t verb)
 
 static bool only_looks(const struct call *c, size_t verb)
 {
-	const char *first = call_text(c, verb + 1);
+	static const char *const scopes[] = {"--global", "--local", "--system", "--worktree"};
+	bool config = !strcmp(c->words[verb]->text, "config");
+	size_t at = verb + 1;
+	for (size_t i = 0; config && i < ARRAY_LEN(scopes); i++)
+		at += at == verb + 1 && !strcmp(call_text(c, at), scopes[i]);
+	const char *first = call_text(c, at);
 	for (size_t i = 0; i < ARRAY_LEN(lookers); i++) {
 		if (strcmp(lookers[i].verb, c->words[verb]->text))
 			continue;
-		if (lookers[i].looks ? !strcmp(first, lookers[i].looks) : verb + 1 == c->count)
+		if (lookers[i].looks ? !strcmp(first, lookers[i].looks) : at == c->count)
 			return strspn(first, "-arv") != strlen(first) || nothing_else(c, verb);
 	}
 	/* `git config user.name` prints; with a value it sets. */
-	return !strcmp(c->words[verb]->text, "config") && verb + 2 == c->count && first[0] != '-';
+	return config && at + 1 == c->count && first[0] != '-';
 }
 
 static bool is_local_clone(const struct call *c, size_t verb)
@@ -293,6 +307,20 @@ static void judge_config(struct judge *j, const struct call *c, size_t verb)
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			if (!fnmatch(keys[k], c->words[i]->text, FNM_CASEFOLD))
 				judge_danger(j, c, "config of a key that can execute code");
+}
+
+/* git checkout TREE PATH...: what was changed there is gone. */
+static bool overwrites(const struct call *c, size_t verb)
+{
+	size_t operands = 0;
+	for (size_t i = verb + 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		if (arg_has_flag(word, 'b', "", NULL) || arg_has_flag(word, 'B', "", NULL) ||
+			arg_has_flag(word, 't', "", NULL) || arg_is_long(word, "--orphan", NULL))
+			return false;
+		operands += word[0] != '-';
+	}
+	return operands > 1;
 }
 
 static void judge_options(struct judge *j, const struct call *c, size_t verb)
@@ -338,5 +366,7 @@ unsigned judge_git(struct judge *j, const struct call *c)
 	if (!strcmp(name, "config") && level != LEVEL_READ_ONLY)
 		judge_config(j, c, verb);
 	judge_options(j, c, verb);
+	if (!strcmp(name, "checkout") && overwrites(c, verb))
+		judge_danger(j, c, "checkout of a path discards changes");
 	return level == LEVEL_NETWORK ? TRAIT_NETWORK : 0;
 }

@@ -60,7 +60,8 @@ bool path_is_home(const struct judge *j, const char *path)
 	}
 	if (j->world->home && !strcmp(p, j->world->home))
 		return true;
-	if (!strncmp(p, "${HOME:", 7) && p[strcspn(p, "}/")] == '}' && !strchr(p, '/'))
+	const char *end = strncmp(p, "${HOME:", 7) ? NULL : strchr(p, '}');
+	if (end && !end[1 + strspn(end + 1, "./")])
 		return true;
 	/* ~user, /home, /home/user */
 	return (p[0] == '~' && !strchr(p, '/')) || !strcmp(p, "/home") ||
@@ -147,6 +148,7 @@ bool path_is_device(const char *path)
 			return false;
 	if (!strncmp(p, "/dev/fd/", 8) || !strncmp(p, "/dev/shm/", 9) || path_is_socket(p))
 		return false;
-	return !strncmp(p, "/dev/", 5) || !strncmp(p, "/proc/sys", 9) || !strncmp(p, "/sys/", 5) ||
-	       !strcmp(p, "/etc/passwd") || !strcmp(p, "/etc/shadow") || !strcmp(p, "/etc/sudoers");
+	return !strcmp(p, "/dev") || !strncmp(p, "/dev/", 5) || !strncmp(p, "/proc/sys", 9) ||
+	       !strncmp(p, "/sys/", 5) || !strcmp(p, "/etc/passwd") || !strcmp(p, "/etc/shadow") ||
+	       !strcmp(p, "/etc/sudoers");
 }
