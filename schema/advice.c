@@ -76,3 +76,37 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	else if (kinds & 1u << DOC_MAP && key)
 		advise_key(f, it, key, s);
 }
+
+/* The pair `key` inside the value of one of the map's pairs, if it was found fault with there. */
+static const struct doc_pair *nested(struct findings *f, const struct doc *d,
+	const struct doc_node *map, const char *key, const char **inside)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct doc_pair *pair = doc_pair(d, &map->pairs[i].value, key);
+		struct doc_pos all = pair ? pair->key.pos : (struct doc_pos){0};
+		*inside = map->pairs[i].key.text;
+		if (!pair)
+			continue;
+		all.end_line = pair->value.pos.end_line;
+		all.end_column = pair->value.pos.end_column;
+		if (findings_drop(f, d, &all))
+			return pair;
+	}
+	return NULL;
+}
+
+bool advise_nested(struct findings *f, const struct doc *d, const struct doc_node *map,
+	const char *place, const char *key)
+{
+	const char *inside;
+	const struct doc_pair *pair = nested(f, d, map, key, &inside);
+	if (!pair)
+		return false;
+	struct finding *it = finding_add(f, RULE_MISSING_KEY, d, &pair->key,
+		"%s needs the key `%s`, which stands inside `%.64s`", place, key, inside);
+	finding_help(f, it,
+		map == d->root ? "move it out of `%.64s`, to the top of the file"
+			       : "move it out, beside `%.64s`",
+		inside);
+	return true;
+}

@@ -15,4 +15,8 @@ void advise_key(struct findings *f, struct finding *it, const char *name, const 
  * none's. */
 void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *node, const char *key);
+/* Whether the key that `map` (`place`, in words) needs stands too far in, inside another of its
+ * keys: then that is said instead of whatever was said about it there. */
+bool advise_nested(struct findings *f, const struct doc *d, const struct doc_node *map,
+	const char *place, const char *key);
 #endif

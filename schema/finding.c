@@ -117,6 +117,29 @@ static bool is_before(const struct doc_pos *a, const struct doc_pos *b)
 	return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
+static bool is_within(const struct doc_pos *at, const struct doc_pos *stretch)
+{
+	struct doc_pos end = {.line = stretch->end_line, .column = stretch->end_column};
+	return !is_before(at, stretch) && is_before(at, &end);
+}
+
+size_t findings_drop(struct findings *f, const struct doc *d, const struct doc_pos *stretch)
+{
+	enum { LATELY = 500 };
+	size_t count = f->count, kept = count > LATELY ? count - LATELY : 0;
+	for (size_t i = kept; i < count; i++) {
+		const struct finding *it = &f->items[i];
+		if (strcmp(it->file, d->file) != 0 || !is_within(&it->pos, stretch)) {
+			f->items[kept++] = *it;
+			continue;
+		}
+		f->errors -= it->severity == SEVERITY_ERROR;
+		f->warnings -= it->severity == SEVERITY_WARNING;
+	}
+	f->count = kept;
+	return count - kept;
+}
+
 /* Takes the repetitions of item `at` out of the list. */
 static void merge_into(struct findings *f, size_t at)
 {

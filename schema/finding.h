@@ -44,6 +44,8 @@ struct finding *finding_add(struct findings *f, enum rule rule, const struct doc
 struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
 	struct doc_pos pos, const char *format, ...) PRINTF(5, 6);
 void finding_help(struct findings *f, struct finding *item, const char *format, ...) PRINTF(3, 4);
+/* Takes out what was said lately about that stretch of `d`; returns how many findings that were. */
+size_t findings_drop(struct findings *f, const struct doc *d, const struct doc_pos *stretch);
 /* From item `from` on: what names the same unknown thing again in the same file becomes part of the
  * first such finding, which then says where else. */
 void findings_merge(struct findings *f, size_t from);

@@ -301,10 +301,11 @@ static void report_missing(struct walk *w, const struct doc_node *map, const str
 {
 	char place[PLACE_BYTES];
 	const struct doc_node *where = at->key && !at->item ? at->key : map;
-	if (doc_is_partial(w->d, map))
+	if (doc_is_partial(w->d, map) ||
+		advise_nested(w->f, w->d, map, place_text(at, place), name))
 		return;
-	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where,
-		"%s needs the key `%s`", place_text(at, place), name);
+	struct finding *it = finding_add(
+		w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key `%s`", place, name);
 	advise_key(w->f, it, name, s);
 }
 

@@ -106,6 +106,19 @@ static struct toml *add_table(struct toml_tree *t, struct toml *parent, const st
 	return n;
 }
 
+/* `[x]` beside `[[x]]`. */
+static void report_mixed(struct toml_tree *t, const struct doc_node *key, struct toml *first)
+{
+	bool list = first->kind == TOML_TABLE_LIST;
+	first->twice = true;
+	struct finding *it = finding_add(t->findings, RULE_DUPLICATE_KEY, t->doc, key,
+		list ? "`%s` is a list of tables, and this is a single one"
+		     : "`%s` is a single table, and this is one of a list",
+		key->text);
+	finding_help(t->findings, it, "write [[...]] here and on line %u, or rename one of the two",
+		first->key.pos.line);
+}
+
 static void report_twice(struct toml_tree *t, const struct doc_node *key, struct toml *first)
 {
 	first->twice = true;
@@ -150,7 +163,10 @@ static struct toml *open_table(struct toml_tree *t, struct toml *parent, const s
 		n->origin = TOML_HEADER;
 		return n;
 	}
-	report_twice(t, key, n);
+	if (n->kind == TOML_TABLE_LIST)
+		report_mixed(t, key, n);
+	else
+		report_twice(t, key, n);
 	return nowhere(t, key->pos);
 }
 
@@ -159,7 +175,10 @@ static struct toml *open_element(
 {
 	struct toml *list = find(parent, key->text);
 	if (list && list->kind != TOML_TABLE_LIST) {
-		report_twice(t, key, list);
+		if (list->kind == TOML_TABLE && list->origin != TOML_INLINE)
+			report_mixed(t, key, list);
+		else
+			report_twice(t, key, list);
 		return nowhere(t, key->pos);
 	}
 	if (!list) {

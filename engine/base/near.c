@@ -41,7 +41,16 @@ static const struct {
 	{"dict", "json"}, {"map", "json"}, {"any", "json"}, {"list", "list[str]"},
 	{"array", "list[str]"}, {"str[]", "list[str]"}, {"string[]", "list[str]"},
 	{"success", "ok"}, {"succeeded", "ok"}, {"failure", "nonzero"}, {"failure", "failed"},
-	{"error", "nonzero"}, {"error", "failed"}, {"url", "base_url"}};
+	{"error", "nonzero"}, {"error", "failed"}, {"url", "base_url"}, {"schema", "output_schema"},
+	{"output", "output_schema"}, {"result_schema", "output_schema"}, {"every", "every_secs"},
+	{"interval", "every_secs"}, {"interval_secs", "every_secs"}, {"seconds", "every_secs"},
+	{"secs", "every_secs"}, {"at", "until"}, {"memory", "memory_mb"}, {"cpu", "cpu_secs"},
+	{"cmd", "command"}, {"argv", "command"}, {"run", "command"}, {"types", "schemas"},
+	{"variables", "vars"}, {"steps", "states"}, {"nodes", "states"}, {"llm", "agent"},
+	{"shell", "tool"}, {"script", "tool"}, {"sleep", "wait"}, {"timer", "wait"},
+	{"choice", "branch"}, {"switch", "branch"}, {"end", "terminal"}, {"final", "terminal"},
+	{"ro", "read"}, {"readonly", "read"}, {"rw", "write"}, {"none", "block"}, {"host", "allow"},
+	{"warning", "warn"}};
 
 static const char *habit(const char *word, const char *const *names, size_t count)
 {

@@ -292,12 +292,17 @@ static struct node *call_refused(struct parser *p, const struct token *name)
 	return NULL;
 }
 
-/* A name that nothing is like, alone, was most likely meant as a text. */
+/* A name that nothing is like, alone, was most likely meant as a text, unless it is a shouted word.
+ */
 static void help_unquoted(struct parser *p, const struct token *name)
 {
 	struct findings *all = p->l->site->findings;
 	struct finding *f = all->count ? &all->items[all->count - 1] : NULL;
-	if (f && f->rule == RULE_UNKNOWN_VARIABLE && !f->help && name->len < 60)
+	if (!f || f->rule != RULE_UNKNOWN_VARIABLE || f->help || name->len >= 60)
+		return;
+	if (name->len == 3 && !strncmp(p->l->text + name->at, "NOT", 3))
+		site_help(p->l->site, f, "write `not`");
+	else
 		site_help(p->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len,
 			p->l->text + name->at);
 }

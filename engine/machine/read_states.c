@@ -5,6 +5,17 @@
 
 enum { CANDIDATES_MAX = 4096 };
 
+/* Whether a state is called so but for what its name was found fault with. */
+static bool is_refused_name(const struct reader *r, const char *name)
+{
+	for (size_t i = 0; i < r->m->state_count && i < CANDIDATES_MAX; i++) {
+		const char *refused = r->m->states[i].name;
+		if (!strcasecmp(refused, name) && !identifier_ok(refused, strlen(refused)))
+			return true;
+	}
+	return false;
+}
+
 /* The state that string `node` names, or NULL: reported, and `from` is loose. */
 static const struct state *target_of(
 	struct reader *r, const struct doc_node *node, const struct state *from)
@@ -13,7 +24,7 @@ static const struct state *target_of(
 	const struct state *target = named ? machine_state(r->m, node->text) : NULL;
 	if (from && !target)
 		r->loose[from->index] = true;
-	if (target || !named || r->m->states_broken)
+	if (target || !named || r->m->states_broken || is_refused_name(r, node->text))
 		return target;
 	struct site site = reader_site(r, node, from);
 	struct finding *f =

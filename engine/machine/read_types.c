@@ -66,6 +66,7 @@ static void read_enum(const struct reader *r, const struct doc_node *map, struct
 	if (!list)
 		return;
 	if (type_known(f->type) && f->type.kind != TYPE_STR) {
+		findings_drop(r->findings, r->doc, &list->pos); /* its items */
 		struct site site = reader_site(r, list, NULL);
 		struct finding *finding = site_report(&site, RULE_ENUM_TYPE,
 			"only a str field can have an enum; \"%s\" is of type %s", f->name,
