@@ -126,7 +126,7 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 	struct audit a;
 	struct err e = ERR_NONE;
 	struct audit_reader r = {.line = on_line, .ctx = f};
-	snprintf(path, sizeof(path), "%s/audit.jsonl", s->place.state_dir);
+	snprintf(path, sizeof(path), "%s/audit.jsonl", s->config->state_dir);
 	if (s->config->audit.path)
 		snprintf(path, sizeof(path), "%s", s->config->audit.path);
 	if (audit_open(path, NULL, &a, &e))
@@ -155,7 +155,7 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	if (read_options(c, &f, &e))
 		return fail(EXIT_REFUSED, &e);
-	if (setup_open(&s, c))
+	if (setup_read(&s, c))
 		return EXIT_REFUSED;
 	int code = show(c, &s, &f);
 	setup_done(&s);

@@ -46,7 +46,7 @@ static int run(const struct call *c)
 {
 	struct setup setup;
 	struct getting g = {.wanted = c->arguments[0]};
-	if (setup_open(&setup, c))
+	if (setup_read(&setup, c))
 		return EXIT_REFUSED;
 	arena_init(&g.arena);
 	config_each(setup.config, each, &g);

@@ -35,7 +35,7 @@ static int run(const struct call *c)
 {
 	struct setup setup;
 	struct showing s = {.json = call_has(c, "json")};
-	if (setup_open(&setup, c))
+	if (setup_read(&setup, c))
 		return EXIT_REFUSED;
 	buf_init(&s.out, SHOWN_BYTES_MAX);
 	config_each(setup.config, each, &s);

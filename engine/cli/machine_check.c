@@ -283,7 +283,7 @@ static int check_exposure(const struct call *c, struct checking *k, const char *
 	bool as_findings = !strcmp(format, "sarif") || !strcmp(format, "github");
 	struct setup setup;
 	struct err e = ERR_NONE;
-	if (setup_open(&setup, c))
+	if (setup_read(&setup, c))
 		return EXIT_REFUSED;
 	int code = EXIT_OK;
 	check_signatures(c, k, setup.config);

@@ -26,7 +26,8 @@ static int check_utf8(const char *path, const char *what, struct err *e)
 				 what);
 }
 
-static int find_all(struct setup *s, const struct call *c, struct err *e)
+/* `starts`: something may be run, so the working directory is a workspace. */
+static int find_all(struct setup *s, const struct call *c, bool starts, struct err *e)
 {
 	char cwd[PATH_MAX];
 	if (!getcwd(cwd, sizeof(cwd)))
@@ -39,40 +40,58 @@ static int find_all(struct setup *s, const struct call *c, struct err *e)
 	if (!repo_id)
 		return -1;
 	s->paths.repo_id = arena_copy(&s->arena, repo_id, strlen(repo_id));
-	s->paths.workspace = arena_copy(&s->arena, cwd, strlen(cwd));
+	const char *workspace = arena_copy(&s->arena, cwd, strlen(cwd));
+	s->paths.workspace = starts ? workspace : NULL;
 	s->paths.file = call_value(c, "config");
 	s->config = config_load(&s->paths, &s->findings);
+	s->paths.workspace = workspace;
 	return 0;
 }
 
-int setup_load(struct setup *s, const struct call *c)
+static int load(struct setup *s, const struct call *c, bool starts)
 {
 	struct err e = ERR_NONE;
 	*s = (struct setup){0};
 	arena_init(&s->arena);
 	findings_init(&s->findings);
-	if (!find_all(s, c, &e))
+	if (!find_all(s, c, starts, &e))
 		return 0;
 	fail(EXIT_REFUSED, &e);
 	setup_done(s);
 	return -1;
 }
 
-int setup_open(struct setup *s, const struct call *c)
+static int open_for(struct setup *s, const struct call *c, bool starts)
 {
 	struct err e = ERR_NONE;
-	if (setup_load(s, c))
+	if (load(s, c, starts))
 		return -1;
 	int failed = s->findings.errors ? -1 : 0;
 	if (failed)
 		setup_tell(s);
 	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
 		failed = -fail(EXIT_REFUSED, &e);
-	if (!failed && place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
+	if (!failed && starts &&
+		place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
 		failed = -fail(EXIT_REFUSED, &e);
 	if (failed)
 		setup_done(s);
 	return failed ? -1 : 0;
+}
+
+int setup_open(struct setup *s, const struct call *c)
+{
+	return open_for(s, c, true);
+}
+
+int setup_read(struct setup *s, const struct call *c)
+{
+	return open_for(s, c, false);
+}
+
+int setup_load(struct setup *s, const struct call *c)
+{
+	return load(s, c, true);
 }
 
 void setup_done(struct setup *s)

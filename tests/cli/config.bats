@@ -40,6 +40,33 @@ setup() {
 	[ "$(agent6 config get sandbox.upstream_proxy)" = null ]
 }
 
+@test "in a home directory, where nothing can be started, settings and trail are shown, and machines checked" {
+	local verb
+	cd "$SCRATCH" || return
+	cat >at-home.asm.yaml <<-'END'
+		machine: home
+		version: 1
+		initial: done
+		budget: {max_transitions: 3}
+		config: {agent: {max_iterations: 5}}
+		states:
+		  done: {kind: terminal, status: ok, reason: fine}
+	END
+	for verb in "config show" "config get sandbox.profile" audit "machine check at-home.asm.yaml" \
+		"machine check --report at-home.asm.yaml"; do
+		# shellcheck disable=SC2086
+		run agent6 $verb
+		echo "$verb: $status $output"
+		[ "$status" -eq 0 ]
+	done
+	for verb in "machine run at-home.asm.yaml" "jail -- true" "check config"; do
+		# shellcheck disable=SC2086
+		run agent6 $verb
+		echo "$verb: $status $output"
+		[[ $status -eq 2 && $output == *"state directory"*"lies in the workspace"* ]]
+	done
+}
+
 @test "get: a value, or the nearest key" {
 	run --separate-stderr agent6 config get agent.max_iterations
 	[ "$output" = 50 ]
