@@ -196,12 +196,11 @@ unsigned judge_python(struct judge *j, const struct call *c)
 /* --- build tools --------------------------------------------------------------------------- */
 
 /* What the word at `i` gives its option, attached or as the next word; NULL: it is another one. */
-static const char *make_operand(
-	const struct call *c, size_t i, char flag, const char *const longs[2])
+static const char *make_operand(const struct call *c, size_t i, char flag, const char *name)
 {
 	const char *word = c->words[i]->text, *value = NULL;
-	bool given = arg_has_flag(word, flag, "CEfIjloW", &value) ||
-		     arg_is_long(word, longs[0], &value) || arg_is_long(word, longs[1], &value);
+	bool given =
+		arg_has_flag(word, flag, "CEfIjloW", &value) || arg_is_long(word, name, &value);
 	return !given ? NULL : value && *value ? value : call_text(c, i + 1);
 }
 
@@ -232,12 +231,12 @@ static void judge_value(struct judge *j, const struct call *c, const char *word)
 
 unsigned judge_make(struct judge *j, const struct call *c)
 {
-	static const char *const files[] = {"--file", "--makefile"}, *const dirs[] = {"--directory",
-									     "--directory"};
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		const char *file = make_operand(c, i, 'f', files);
-		const char *dir = make_operand(c, i, 'C', dirs);
+		const char *file = make_operand(c, i, 'f', "--file");
+		const char *dir = make_operand(c, i, 'C', "--directory");
+		if (!file)
+			file = make_operand(c, i, 'f', "--makefile");
 		if (arg_is_long(word, "--eval", NULL) || arg_has_flag(word, 'E', "CfIjloW", NULL))
 			judge_danger(j, c, "--eval runs its text");
 		if (!strncmp(word, "SHELL=", 6) || !strncmp(word, "MAKEFLAGS=", 10) ||
