@@ -37,7 +37,7 @@ static int collect(struct report *r, const struct resting *i, struct err *e)
 	report_unfinished(r);
 	struct workspace_branch b;
 	if (workspace_branch(&i->instance, r->result.seq, &b))
-		snprintf(r->commits, sizeof(r->commits), "git log -p %.12s..%s", b.base, b.name);
+		snprintf(r->commits, sizeof(r->commits), "%s", b.log);
 	return 0;
 }
 

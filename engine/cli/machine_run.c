@@ -33,7 +33,7 @@ static void tell_branch(
 	if (!show_tells(show) || !*r->state || instance_open(start->place, start->id, &i, &e))
 		return;
 	if (workspace_branch(&i, r->seq, &b))
-		printf("Its commits: git log -p %.12s..%s\n", b.base, b.name);
+		printf("Its commits: %s\n", b.log);
 	instance_done(&i);
 }
 

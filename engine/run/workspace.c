@@ -98,6 +98,7 @@ bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_b
 	memcpy(out->base, w.base, sizeof(out->base));
 	memcpy(out->tip, w.has_next && w.next.seq <= seq ? w.next.commit : w.at.commit,
 		sizeof(out->tip));
+	snprintf(out->log, sizeof(out->log), "git log -p %.12s..%s", out->base, out->name);
 	return strcmp(out->tip, out->base) != 0;
 }
 

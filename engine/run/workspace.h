@@ -51,6 +51,7 @@ bool workspace_needed(const struct machine *m);
 /* Where the commits of an instance are. */
 struct workspace_branch {
 	char name[96], base[GIT_OID_BYTES], tip[GIT_OID_BYTES];
+	char log[160]; /* the command that shows them */
 };
 /* From the record of an instance that has committed `seq` steps, whoever runs it. False: it has
  * made no commit, or its record cannot be read. */
