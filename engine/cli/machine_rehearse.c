@@ -220,7 +220,7 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	if (stage_end(&r->stage, &failures, &unused, &e))
 		return fail(EXIT_FAILED, &e);
 	/* Setting what it names changes nothing here: see config_rehearsal. */
-	if (out->status == RUN_REFUSED && strstr(out->reason, "sandbox."))
+	if (out->ungranted)
 		text_complain("a rehearsal does not read your configuration: put such settings "
 			      "into a file, and name it with --config");
 	print_failures(failures);

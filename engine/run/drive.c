@@ -195,6 +195,7 @@ static bool check_confinement(struct drive *d)
 	buf_init(&why, POSITION_REASON_BYTES - 1);
 	if (confine_refusals(m, &d->env.confine, &why)) {
 		size_t len = why.len && why.data[why.len - 1] == '\n' ? why.len - 1 : why.len;
+		d->result->ungranted = true;
 		return drive_end(d, RUN_REFUSED, "%.*s", (int)len, why.data ? why.data : "");
 	}
 	return !has_kind(m, KIND_AGENT) || check_keys(d);

@@ -85,6 +85,7 @@ int run_status_exit(enum run_status status);
 struct drive_result {
 	enum run_status status;
 	bool already_ended; /* the journal had its end before we came; nothing was run */
+	bool ungranted;     /* REFUSED: a state asks for what the configuration does not grant */
 	char state[DRIVE_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end, refusal or damage */
 	uint64_t seq;                       /* steps committed */

@@ -102,6 +102,24 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ -z $output && $stderr == *"state greet"*"rehearsal/"*"--cassette"* ]]
 }
 
+@test "where a state asks for what is not granted, the place for the grant is named" {
+	local asks
+	for asks in 'allow_network: ["a.example:443"]' 'reads: [/etc]' 'secrets: [token]'; do
+		cat >asking.asm.yaml <<-END
+			machine: asking
+			version: 1
+			initial: look
+			budget: {max_transitions: 5}
+			states:
+			  look: {kind: tool, command: [echo], $asks, timeout_secs: 9, on: {ok: done, nonzero: done, timeout: done}}
+			  done: {kind: terminal, status: ok, reason: done}
+		END
+		run --separate-stderr agent6 machine rehearse asking.asm.yaml
+		echo "$asks: $status $stderr"
+		[[ $status -eq 2 && $stderr == *"name it with --config"* ]]
+	done
+}
+
 @test "a broken cassette is refused with its line" {
 	printf '%s\n' '{"state":"greet","reply":{"text":"x"}}' '{"state":"greet","repply":{}}' >broken.jsonl
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette broken.jsonl
