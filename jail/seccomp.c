@@ -29,10 +29,11 @@ int seccomp_apply(struct jail *j, struct err *e)
 	bool no_internet = !j->strict && j->policy.network != NETWORK_HOST;
 	unsigned which = 0;
 	layers->scan = seccomp_closes_unix(j) ? "none" : j->layout.scan_cut ? "cut" : "whole";
-	/* Nothing else does where the search for sockets was cut short, or where one that it found
-	 * cannot be covered. */
+	/* Nothing else does where the search for sockets was cut short, where one that it found
+	 * cannot be covered, or, below ABI 6, where abstract ones are those of the host. */
 	bool no_unix = seccomp_closes_unix(j) || j->layout.scan_cut ||
-		       (!j->strict && layout_count(&j->layout, PLACE_MASK));
+		       (!j->strict && layout_count(&j->layout, PLACE_MASK)) ||
+		       (j->policy.network == NETWORK_HOST && !layers->landlock_scopes);
 	layers->unix_sockets = no_unix ? "closed" : "open";
 	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
 	which |= no_unix && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;

@@ -108,6 +108,35 @@ with_abi() {
 	done
 }
 
+@test "the host's abstract sockets are out of reach in the host's network, whatever Landlock this is" {
+	need strace
+	need perl
+	local abi here network listener name=agent6-test-$$
+	perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un("\0$ARGV[0]")) && listen($s, 8) or die;
+		open(my $f, ">", $ARGV[1]); close $f; alarm 60; accept(my $c, $s) while 1' "$name" "$SCRATCH/listens" 3>&- &
+	listener=$!
+	until [[ -e $SCRATCH/listens ]]; do sleep 0.05; done
+	cat >"$WS/ask" <<-'END'
+		use Socket;
+		socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit;
+		print "reached\n" if connect($s, pack_sockaddr_un("\0$ARGV[0]"));
+	END
+	run perl "$WS/ask" "$name"
+	[[ $output == reached ]]
+	for network in host none; do
+		policy "network=\"$network\"" -- /usr/bin/perl ask "$name" >"$SCRATCH/policy.json"
+		"$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7 7>"$SCRATCH/status"
+		here=$(status .layers.landlock)
+		for ((abi = 1; abi <= here; abi++)); do
+			run with_abi "$abi"
+			echo "$network, ABI $abi: $status $output"
+			[[ $status -eq 0 && -z $output ]]
+			[[ $(status .layers.unix_sockets) == "$([[ $network == host && $abi -lt 6 ]] && echo closed || echo open)" ]]
+		done
+	done
+	kill "$listener"
+}
+
 @test "what may be missing is reported, and refused when it is required" {
 	need strace
 	run with landlock_create_ruleset ENOSYS
