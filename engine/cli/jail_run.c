@@ -84,8 +84,21 @@ struct mounted {
 	char *path, *flags, *type, *device;
 };
 
+/* A blank, tab, line break or backslash is written as three octal digits. */
+static void unescape(char *path)
+{
+	unsigned code;
+	char *to = path;
+	for (const char *at = path; *at; *to++ = (char)code) {
+		bool escaped = sscanf(at, "\\%3o", &code) == 1;
+		code = escaped ? code : (unsigned char)*at;
+		at += escaped ? 4 : 1;
+	}
+	*to = '\0';
+}
+
 /* A line of /proc/self/mountinfo (proc(5)): the third word is the device, the fifth where, the
- * sixth how, and behind " - " what. Spaces are written \040, so words end at blanks. */
+ * sixth how, and behind " - " what. Words end at blanks. */
 static bool read_line(char *line, struct mounted *m)
 {
 	char *save = NULL, *type = strstr(line, " - ");
@@ -101,6 +114,8 @@ static bool read_line(char *line, struct mounted *m)
 			m->path = text;
 		m->flags = text;
 	}
+	if (m->path)
+		unescape(m->path);
 	return m->path && m->flags && m->type;
 }
 
@@ -181,11 +196,13 @@ static int explain(json_t *policy, struct err *e)
 	buf_init(&text, MOUNTS_BYTES_MAX);
 	if (code || lseek(seen, 0, SEEK_SET) < 0 || io_read_all(seen, &text, "the mounts", e))
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
-	AUTO_BUF layers;
+	AUTO_BUF title, layers;
+	buf_init(&title, MOUNTS_BYTES_MAX);
+	text_clean(&title, text_of(policy, "cwd"), PATH_MAX);
 	buf_init(&layers, MOUNTS_BYTES_MAX);
 	buf_adds(&layers, "in force: ");
 	layers_text(&layers, json_object_get(status, "layers"), 2);
-	printf("%s in %s\n\n", text_of(policy, "profile"), text_of(policy, "cwd"));
+	printf("%s in %s\n\n", text_of(policy, "profile"), title.data);
 	if (!strcmp(text_of(policy, "profile"), "strict"))
 		show_mounts(text.data);
 	else

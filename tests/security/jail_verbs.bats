@@ -119,12 +119,14 @@ open_launcher() {
 }
 
 @test "agent6 jail --explain: a workspace in the host's memory is the host's" {
-	mkdir "$SCRATCH/memory"
+	local at=$SCRATCH/in\ $'\e'memory
+	mkdir "$at"
 	local own=(--mount)
 	[[ $(id -u) -eq 0 ]] || own+=(--user --map-current-user --keep-caps)
 	run -0 unshare "${own[@]}" sh -c 'mount -t tmpfs none "$0" && cd "$0" && exec setpriv --inh-caps=-all --ambient-caps=-all "$1" jail --explain' \
-		"$SCRATCH/memory" "$AGENT6_BIN/agent6"
-	[[ $output == *"$SCRATCH/memory "*"of this host, writable"* && $output == *$'\n/tmp '*"private memory"* ]]
+		"$at" "$AGENT6_BIN/agent6"
+	[[ ${lines[0]} == "strict in $SCRATCH/in \\u001bmemory" && $output != *$'\e'* ]]
+	[[ $output == *"$SCRATCH/in \\u001bmemory "*"of this host, writable"* && $output == *$'\n/tmp '*"private memory"* ]]
 }
 
 @test "agent6 jail tells a set-up failure from the command's own 125" {
