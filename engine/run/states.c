@@ -69,6 +69,18 @@ int states_write(int dir_fd, const char *name, int attempt, const void *bytes, s
 	return fd < 0 ? -1 : io_write(fd, bytes, len);
 }
 
+/* The note with its directory, `states` and the instance above: each may be new. */
+static int sync_all(int fd, int dir_fd)
+{
+	static const char *const dirs[] = {".", "..", "../.."};
+	int failed = fsync(fd);
+	for (size_t i = 0; !failed && i < ARRAY_LEN(dirs); i++) {
+		AUTO_FD int dir = openat(dir_fd, dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		failed = dir < 0 || fsync(dir);
+	}
+	return failed;
+}
+
 /* One write of a fixed size in place: a killed process leaves the old note or the new one. */
 int states_note_spend(int dir_fd, int execution, const struct spend *s, struct err *e)
 {
@@ -84,7 +96,9 @@ int states_note_spend(int dir_fd, int execution, const struct spend *s, struct e
 	ssize_t n = pwrite(fd, note, NOTE_BYTES, 0);
 	if (n >= 0 && n < NOTE_BYTES)
 		errno = ENOSPC;
-	return n == NOTE_BYTES ? 0 : err_errno(e, "cannot write spend");
+	if (n != NOTE_BYTES)
+		return err_errno(e, "cannot write spend");
+	return (s ? fdatasync(fd) : sync_all(fd, dir_fd)) ? err_errno(e, "cannot sync spend") : 0;
 }
 
 json_t *states_read_spend(const struct instance *i, const char *dir, int execution)

@@ -1,7 +1,7 @@
 /*
  * Per-execution directories `states/<seq>-<state>/`: captured output, the agent's transcript and
- * the running count of what it has spent. For people and for booking spend after a crash; nothing
- * a branch reads comes from here, so nothing here is synced.
+ * the running count of what it has spent. For people, and nothing a branch reads, so nothing here
+ * is synced but that count: what was spent before a power cut counts against the budget behind it.
  */
 #ifndef RUN_STATES_H
 #define RUN_STATES_H
@@ -13,8 +13,8 @@ int states_open(const struct instance *i, const char *dir, int64_t keep, struct 
 /* Writes `name` (for attempt N > 1: `name.N`); nothing when there are no bytes. */
 int states_write(int dir_fd, const char *name, int attempt, const void *bytes, size_t len);
 
-/* What execution number `execution` has spent so far. NULL: makes room for the note, which keeps it
- * however full the disk is by then. */
+/* What execution number `execution` has spent so far, durably. NULL: makes room for the note, which
+ * keeps it however full the disk is by then. */
 int states_note_spend(int dir_fd, int execution, const struct spend *s, struct err *e);
 /* The same as a spend line's members, if that execution left a note. NULL: it did not. */
 json_t *states_read_spend(const struct instance *i, const char *dir, int execution);

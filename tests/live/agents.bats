@@ -62,6 +62,23 @@ rehearsed() { # DIR FILTER
 	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "end") | .totals.usd > 0') == true ]]
 }
 
+@test "what is spent is on the disk, in directories that are, before it can be lost to a power cut" {
+	need strace
+	hello synced 0
+	strace -qq -f -y -e trace=pwrite64,fsync,fdatasync -o "$SCRATCH/trace" \
+		"$AGENT6_BIN/agent6" machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/synced"
+	local at
+	at=$(echo "$SCRATCH"/dir/state/*/machines/synced)
+	sed -nE "s#^[0-9]+ +(pwrite64|f[a-z]*sync)\([0-9]+<$at(/states[^>]*|)>.*#\1 \2#p" "$SCRATCH/trace" | uniq >"$SCRATCH/calls"
+	cat "$SCRATCH/calls"
+	local dir=/states/1-greet
+	# Room for the note, then each note; of the instance's own directory other syncs are seen as well.
+	[[ $(grep -n . "$SCRATCH/calls" | grep -A4 -m 1 "pwrite64 $dir/spend" | cut -d: -f2 | tr '\n' ,) == \
+		"pwrite64 $dir/spend,fsync $dir/spend,fsync $dir,fsync /states,fsync ," ]]
+	[[ $(grep -c "^pwrite64 $dir/spend" "$SCRATCH/calls") -gt 2 ]]
+	[[ $(grep -c "^pwrite64 $dir/spend" "$SCRATCH/calls") -eq $(grep -c "sync $dir/spend" "$SCRATCH/calls") ]]
+}
+
 @test "the transcript holds what was said to the model and by it, without secrets" {
 	hello said 0
 	sed -i 's/"text":"reading"/"text":"reading with AKIAIOSFODNN7EXAMPLE"/' "$SCRATCH/said/rehearsal/a.jsonl"
