@@ -118,12 +118,14 @@ static int bring_branch(
 			"back (git branch -f %s %.12s), or start anew under another --id",
 			w->branch, tip, to, w->branch, to);
 	if (!w->sent && git_clone_send(&w->clone, &w->origin, *tip ? tip : w->base, to, e))
-		return *tip ? -1
-			    : err_wrap(e,
-				      "branch %s was removed, and cannot be made again behind "
-				      "%.12s, where this instance began; start anew under another "
-				      "--id",
-				      w->branch, w->base);
+		return *tip || workspace_no_disk(e)
+			       ? -1
+			       : err_wrap(e,
+					 "there is no branch %s, and it cannot be made again "
+					 "behind "
+					 "%.12s, where this instance began; start anew under "
+					 "another --id",
+					 w->branch, w->base);
 	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
 }
 

@@ -107,11 +107,19 @@ $FINISH"
 	mv "$WS/.git" "$SCRATCH/git"
 	repository
 	git -C "$WS" -c user.name=op -c user.email=op@host commit -q --amend -m another
-	refused "branch agent6/machine-fixer was removed, and cannot be made again behind"
+	refused "there is no branch agent6/machine-fixer, and it cannot be made again behind"
 	rm -rf "$WS/.git"
 	mv "$SCRATCH/git" "$WS/.git"
-	# A branch without a commit is no hindrance: the instance has its own.
 	git -C "$WS" update-ref -d $branch
+	# What the disk refuses, another instance would be refused, too.
+	if [[ $(id -u) -eq 0 ]]; then
+		# shellcheck disable=SC2016
+		run unshare -m sh -ec 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"; shift; "$@"' _ "$WS/.git/objects" \
+			"$AGENT6_BIN/agent6" machine rehearse --dir "$SCRATCH/dir" --exit-on-wait "$SCRATCH/fixer"
+		echo "$output"
+		[[ $status -eq 2 && $output == *": Read-only file system"* && $output != *"start anew"* ]]
+	fi
+	# A branch without a commit is no hindrance: the instance has its own.
 	git -C "$WS" symbolic-ref HEAD refs/heads/nowhere
 	(cd "$WS" && AGENT6_STATE_HOME=$SCRATCH/dir/state agent6 machine poke fixer)
 	rehearse fixer
