@@ -62,6 +62,8 @@ int instance_sweep(const struct place *p, struct err *e)
 	if (machines < 0)
 		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
 	int n = scandirat(machines, ".", &entries, is_rest, NULL), failed = 0;
+	if (n < 0)
+		return err_errno(e, "cannot list %s/machines", p->repo_dir);
 	for (int at = 0; at < n; at++) {
 		failed = tree_remove(machines, entries[at]->d_name, e) ? -1 : failed;
 		free(entries[at]);

@@ -269,6 +269,9 @@ END
 	[[ -n $(ls -A "$all") && -z $(ls "$all") ]]
 	agent6 machine prune --dry-run
 	[[ -n $(ls -A "$all") ]]
+	run strace -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:error=EIO:when=1 "$AGENT6_BIN/agent6" machine prune
+	echo "$output"
+	[[ $status -eq 2 && $output == *"cannot list $all: Input/output error"* ]]
 	agent6 machine prune
 	[[ -z $(ls -A "$all") ]]
 }
