@@ -14,11 +14,9 @@ static int check_ended(const struct instance *i, struct err *e)
 {
 	struct err why = ERR_NONE;
 	AUTO_FD int fd = instance_journal(i, &why);
-	if (why.number == ENOENT)
-		return recover_whole(i, fd, 0, e);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &why);
 	const char *type = json_string_value(json_object_get(last, "t"));
-	if (!type && *why.text)
+	if (!type && *why.text && why.number != ENOENT)
 		return err_set(e, "instance %s: %s", i->id, why.text);
 	if (!type)
 		return recover_whole(i, fd, 0, e);
