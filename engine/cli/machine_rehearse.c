@@ -190,8 +190,8 @@ static void print_report(const struct rehearsal *r, const struct drive_result *o
 	summary_text(&r->summary, r->loaded->machine, out, &text);
 	printf("\n%s", text.data ? text.data : "");
 	if (unused)
-		printf("%-14s%jd exchanges of the cassette were not asked for\n", "left over",
-			(intmax_t)unused);
+		printf("%-14s%jd exchange%s of the cassette %s not asked for\n", "left over",
+			(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
 	if (!r->stage.throwaway)
 		printf("%-14s%s\n", "kept in", r->stage.dir);
 }

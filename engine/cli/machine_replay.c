@@ -60,7 +60,8 @@ static int replay(const struct asked *a, const struct machine *m)
 		return fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
 	}
 	if ((uint64_t)a->to > result.seq) {
-		err_set(&e, "instance %s has %ju steps", r->instance.id, (uintmax_t)result.seq);
+		err_set(&e, "instance %s has %ju step%s", r->instance.id, (uintmax_t)result.seq,
+			result.seq == 1 ? "" : "s");
 		return fail(EXIT_REFUSED, &e);
 	}
 	if (a->to && replaying.show.mode != SHOW_QUIET)
