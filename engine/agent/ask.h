@@ -3,7 +3,6 @@
  */
 #ifndef AGENT_ASK_H
 #define AGENT_ASK_H
-#include "agent/policy/redact.h"
 #include <jansson.h>
 #include <stdint.h>
 
@@ -11,8 +10,4 @@
  * line that carries the same one. NULL: the supervisor has gone, time ran out (monotonic
  * `deadline_ms`), or what it said is not understood. New reference. */
 json_t *ask(const char *name, json_t *members, int64_t deadline_ms);
-/* A copy with every secret in its strings replaced; NULL: it cannot be made. New reference. */
-json_t *ask_redacted(const struct redact *r, const json_t *value);
-/* The same with redact_known, for what a machine goes on with. `tally` counts by kind. */
-json_t *ask_record(const struct redact *r, const json_t *value, struct redact_tally *tally);
 #endif

@@ -1,8 +1,8 @@
 #include "agent/dispatch.h"
 
-#include "agent/ask.h"
 #include "agent/emit.h"
 #include "agent/policy/filter.h"
+#include "agent/policy/redact_json.h"
 #include "agent/tools/permit.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -35,7 +35,7 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 	AUTO_BUF problems;
 	buf_init(&problems, TOOL_TEXT_CAP_BYTES);
 	struct redact_tally tally = {{0}};
-	json_auto_t *safe = ask_record(d->redact, arguments, &tally);
+	json_auto_t *safe = redact_json(redact_known, d->redact, arguments, &tally);
 	json_auto_t *payload = finish_check(d->record, safe, &problems);
 	if (payload && !emit_check(payload, &problems)) {
 		d->payload = json_incref(payload);

@@ -6,6 +6,7 @@
 #include "agent/endpoint.h"
 #include "agent/ledger.h"
 #include "agent/neutral.h"
+#include "agent/policy/redact_json.h"
 #include "agent/room.h"
 #include "agent/tools/permit.h"
 #include "base/clock.h"
@@ -397,14 +398,14 @@ static int say_prompt(struct loop *l)
 static void on_audit(void *ctx, json_t *line)
 {
 	struct loop *l = ctx;
-	emit("audit", ask_redacted(&l->redact, line));
+	emit("audit", redact_json(redact_text, &l->redact, line, NULL));
 	json_decref(line);
 }
 
 static json_t *on_propose(void *ctx, const json_t *commands)
 {
 	struct loop *l = ctx;
-	json_t *shown = ask_redacted(&l->redact, commands);
+	json_t *shown = redact_json(redact_text, &l->redact, commands, NULL);
 	return shown ? ask("proposal", json_pack("{s:o}", "commands", shown), l->deadline_ms)
 		     : NULL;
 }

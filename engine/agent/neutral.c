@@ -1,6 +1,6 @@
 #include "agent/neutral.h"
 
-#include "agent/ask.h"
+#include "agent/policy/redact_json.h"
 #include "agent/transcript.h"
 #include "base/json.h"
 
@@ -15,7 +15,7 @@ static json_t *arguments_of(const struct wire_call *c, const struct redact *kept
 	json_auto_t *parsed = json_read(c->arguments, strlen(c->arguments), cap, NULL);
 	if (!parsed)
 		return kept_text(c->arguments, kept);
-	return kept ? ask_redacted(kept, parsed) : json_incref(parsed);
+	return kept ? redact_json(redact_text, kept, parsed, NULL) : json_incref(parsed);
 }
 
 static json_t *calls_of(const struct wire_turn *t, const struct redact *kept)

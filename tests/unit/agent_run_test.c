@@ -38,18 +38,19 @@ static void result_without_secrets(void)
 	AUTO_KIT k = {.format = "anthropic",
 		.replies = {
 			{KIT_TURN("finish_run",
-				 "{\"summary\":\"sk-test-key-0123456789\",\"more\":[\"on branch "
+				 "{\"summary\":\"sk-test-key-0123456789\",\"more\":["
+				 "{\"sk-test-key-0123456789\":1},\"on branch "
 				 "feature/JIRA-1234-implement-new-authentication-for-admins\"]}"),
 				0, 0}}};
 	kit_run(&k);
 	AUTO_FREE char *payload =
 		json_dumps(json_object_get(k.result, "payload"), JSON_COMPACT | JSON_SORT_KEYS);
 	is_str(payload,
-		"{\"more\":[\"on branch "
+		"{\"more\":[{\"[REDACTED:key]\":1},\"on branch "
 		"feature/JIRA-1234-implement-new-authentication-for-admins\"],"
 		"\"summary\":\"[REDACTED:key]\"}",
 		"a secret leaves the result before it is journaled, what may be none does not");
-	has_str(k.output, "1 of kind key redacted in a result of finish_run", "which is said");
+	has_str(k.output, "2 of kind key redacted in a result of finish_run", "which is said");
 }
 
 static void finishes_openai(void)

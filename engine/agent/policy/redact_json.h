@@ -1,0 +1,12 @@
+/*
+ * Secrets out of JSON: out of each string and each name by itself.
+ */
+#ifndef POLICY_REDACT_JSON_H
+#define POLICY_REDACT_JSON_H
+#include "agent/policy/redact.h"
+#include <jansson.h>
+
+/* A copy of `value` in which `how` has replaced the secrets. NULL: out of memory. */
+json_t *redact_json(
+	redact_fn *how, const struct redact *r, const json_t *value, struct redact_tally *tally);
+#endif
