@@ -106,7 +106,7 @@ static const struct verb_option options[] = {
 	{"auto-approve", NULL, "let agents run commands up to level `write` without asking", false},
 	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
 	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
-	{"record", "DIR", "keep every provider exchange as a cassette in DIR", false},
+	{"record", "DIR", "keep every provider exchange and poke as a cassette in DIR", false},
 	{"json", NULL, "print the journal's lines as they are committed", false},
 	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};
 

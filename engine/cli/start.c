@@ -1,5 +1,6 @@
 #include "cli/start.h"
 
+#include "agent/policy/redact_json.h"
 #include "cli/check_commands.h"
 #include "cli/held.h"
 #include "cli/text.h"
@@ -125,6 +126,20 @@ static int apply_overlay(struct starting *g, struct err *e)
 	return findings_reason(g, e);
 }
 
+/* As of what an agent hands back: it goes on being used. */
+static json_t *without_secrets(const json_t *secrets, const json_t *value)
+{
+	struct redact known = {0};
+	size_t i;
+	const json_t *secret;
+	int failed = 0;
+	json_array_foreach (secrets, i, secret)
+		failed |= redact_add(&known, json_string_value(secret));
+	json_t *safe = failed ? NULL : redact_json(redact_known, &known, value, NULL);
+	redact_done(&known);
+	return safe;
+}
+
 static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
 {
 	const struct start *s = g->start;
@@ -142,6 +157,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.parameters = s->parameters,
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
+		.without_secrets = without_secrets,
 		.rehearsal_url = s->rehearsal_url,
 		.allow_root = s->allow_root,
 		.allow_root_jail = s->allow_root_jail,

@@ -258,6 +258,7 @@ static bool open_data(struct drive *d, char *path, size_t bytes)
 static bool open_record(struct drive *d)
 {
 	const char *dir = d->live.record_dir = d->request->record_dir;
+	d->live.without_secrets = d->request->without_secrets;
 	d->live.record_fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	return !dir || d->live.record_fd >= 0 ||
 	       drive_end(d, RUN_REFUSED, "cannot open %s: %s", dir, strerror(errno));

@@ -17,6 +17,10 @@ struct config;
 
 enum { DRIVE_NAME_BYTES = 65 };
 
+/* `value` without the `secrets`, a list of texts, and what else is known to be one. New reference;
+ * NULL: out of memory. */
+typedef json_t *drive_hide(const json_t *secrets, const json_t *value);
+
 /* What was asked for. Everything is borrowed. */
 struct drive_request {
 	const struct machine *machine; /* as read from <instance>/bundle */
@@ -27,9 +31,10 @@ struct drive_request {
 	size_t protect_count;
 	const char *const *hide; /* the secrets file: absolute paths */
 	size_t hide_count;
-	const json_t *parameters; /* object NAME: value; NULL: none given */
-	const json_t *overrides;  /* array of strings such as "allow-uncommitted"; NULL: none */
-	const char *record_dir;   /* run --record, NULL: none */
+	const json_t *parameters;    /* object NAME: value; NULL: none given */
+	const json_t *overrides;     /* array of strings such as "allow-uncommitted"; NULL: none */
+	const char *record_dir;      /* run --record, NULL: none */
+	drive_hide *without_secrets; /* of what is recorded; needed with record_dir */
 	const char
 		*rehearsal_url; /* "http://127.0.0.1:PORT": every provider is there; NULL: real */
 	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;

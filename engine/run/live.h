@@ -30,13 +30,14 @@ struct live {
 	struct activity now;
 	int data_fd; /* the instance's data directory; owned */
 	struct jails jails;
-	char *agent;            /* path of the program; owned, NULL: no agent state */
-	const char *record_dir; /* run --record: the directory of the cassette; NULL: none */
-	int record_fd;          /* it; owned, -1: none */
-	const char *machine;    /* its name */
-	struct audit audit;     /* owned */
-	bool asking;            /* a question is open: nothing is drawn over it */
-	bool told_stop;         /* what the first signal does has been said */
+	char *agent;                 /* path of the program; owned, NULL: no agent state */
+	const char *record_dir;      /* run --record: the directory of the cassette; NULL: none */
+	int record_fd;               /* it; owned, -1: none */
+	drive_hide *without_secrets; /* of the request */
+	const char *machine;         /* its name */
+	struct audit audit;          /* owned */
+	bool asking;                 /* a question is open: nothing is drawn over it */
+	bool told_stop;              /* what the first signal does has been said */
 };
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */

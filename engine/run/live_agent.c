@@ -9,13 +9,13 @@
 #include "run/pump.h"
 #include "run/secret.h"
 #include "run/states.h"
+#include "run/tape.h"
 #include "run/trail.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum {
@@ -65,8 +65,8 @@ static void send_request(struct talk *t)
 	if (t->asked)
 		return;
 	t->asked = true;
-	int failed = secret_start(
-		t->live->config, NULL, t->step->request, t->to_agent, &t->secret, &t->why);
+	int failed =
+		secret_start(t->live->config, t->step->request, t->to_agent, &t->secret, &t->why);
 	if (failed) {
 		t->pump.stop = true;
 		return;
@@ -96,54 +96,6 @@ static void log_add(struct log *log, const json_t *line)
 		own_close(&log->fd);
 }
 
-/* What a rehearsal will ask again: the model is the operator's choice, and the messages repeat what
- * `prompt`, `last` and `turn` say. */
-static json_t *recorded_match(const json_t *request)
-{
-	static const char *const kept[] = {"prompt", "last", "turn", "tools"};
-	json_t *match = json_object();
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		if (json_object_get(request, kept[i]))
-			json_object_set(match, kept[i], json_object_get(request, kept[i]));
-	return match;
-}
-
-/* The directory may lie where commands can write: a link or a pipe in the cassette's place would
- * lead our writing elsewhere. */
-static int open_cassette(const struct live *w, const char *name, struct err *e)
-{
-	struct stat st;
-	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_WRONLY | O_CREAT | O_APPEND, e);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) || st.st_nlink != 1)
-		return err_set(e, "%s has other names, too", name);
-	return TAKE_FD(fd);
-}
-
-static void record_exchange(struct talk *t, const json_t *line)
-{
-	struct live *w = t->live;
-	if (w->record_fd < 0)
-		return;
-	json_auto_t *kept = json_pack("{s:s,s:o,s:O*}", "state", t->step->state->name, "match",
-		recorded_match(json_object_get(line, "request")), "reply",
-		json_object_get(line, "reply"));
-	AUTO_FREE char *text = json_text(kept);
-	size_t len = text ? strlen(text) : 0;
-	char name[DRIVE_NAME_BYTES + 8];
-	struct err e = ERR_NONE;
-	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
-	AUTO_FD int fd = open_cassette(w, name, &e);
-	if (text)
-		text[len] = '\n';
-	if (!text || fd < 0 || io_write(fd, text, len + 1)) {
-		err_errno(&e, "cannot write %s", name);
-		live_notice(w, "an exchange of state %s is not recorded in %s: %s",
-			t->step->state->name, w->record_dir, e.text);
-	}
-}
-
 /* What a killed attempt spent is booked from this note: without it nothing more is to be spent. A
  * result is journaled in a moment, with all there was. */
 static void note_spend(struct talk *t, bool result)
@@ -169,7 +121,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		t->pump.stop = true;
 	}
 	if (!strcmp(event, "exchange"))
-		record_exchange(t, line);
+		tape_exchange(w, t->step->state->name, line);
 	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
 		live_notice(w, "state %s: %.900s", t->step->state->name,
 			json_string_value(json_object_get(line, "text")));

@@ -68,32 +68,48 @@ static int write_line(const struct config *c, const json_t *request, int to_fd, 
 	return 0;
 }
 
-/* The process ends with its memory, so nothing is wiped. */
-static _Noreturn void secret_main(const struct config *c, const struct config_provider *p,
-	const json_t *request, int to_fd, int error_fd)
+/* What a child does: the process ends with its memory, so nothing is wiped. */
+struct errand {
+	const struct config *config;
+	const struct config_provider *provider; /* only look for its key */
+	const json_t *request;                  /* else write it */
+	secret_work *work;                      /* else do that */
+	void *ctx;
+	int fd; /* all of the supervisor's that it has; its lock least of all may live on in here */
+};
+
+static int run_errand(const struct errand *a, struct err *e)
+{
+	char *key = NULL;
+	if (a->provider)
+		return config_provider_key(a->config, a->provider, &key, e);
+	if (a->request)
+		return write_line(a->config, a->request, a->fd, e);
+	json_t *secrets = json_array();
+	fill_secrets(a->config, secrets);
+	return a->work(a->ctx, secrets, e);
+}
+
+static _Noreturn void secret_main(const struct errand *a, int error_fd)
 {
 	struct err e = ERR_NONE;
-	char *key = NULL;
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Nothing else of the supervisor's may live on in here: its lock least of all. */
-	int keep[] = {to_fd, error_fd};
+	int keep[] = {a->fd, error_fd};
 	io_close_others(3, keep, ARRAY_LEN(keep));
-	int failed = p ? config_provider_key(c, p, &key, &e) : write_line(c, request, to_fd, &e);
-	if (failed)
+	if (run_errand(a, &e))
 		io_write(error_fd, e.text, strlen(e.text));
 	_exit(e.number);
 }
 
-int secret_start(const struct config *c, const struct config_provider *p, const json_t *request,
-	int to_fd, struct secret_child *out, struct err *e)
+static int send_out(const struct errand *a, struct secret_child *out, struct err *e)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	pid_t pid = fork();
 	if (pid == 0)
-		secret_main(c, p, request, to_fd, ends[1]);
+		secret_main(a, ends[1]);
 	int failed = pid < 0 ? err_errno(e, "cannot fork") : 0;
 	close(ends[1]);
 	if (failed) {
@@ -102,6 +118,12 @@ int secret_start(const struct config *c, const struct config_provider *p, const 
 	}
 	*out = (struct secret_child){pid, ends[0]};
 	return 0;
+}
+
+int secret_start(const struct config *c, const json_t *request, int to_fd, struct secret_child *out,
+	struct err *e)
+{
+	return send_out(&(struct errand){.config = c, .request = request, .fd = to_fd}, out, e);
 }
 
 int secret_end(struct secret_child *s)
@@ -114,12 +136,13 @@ int secret_end(struct secret_child *s)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-int secret_check(const struct config *c, const struct config_provider *p, struct err *e)
+/* To its end. */
+static int await(const struct errand *a, struct err *e)
 {
 	struct secret_child child;
 	AUTO_BUF text;
 	buf_init(&text, ERROR_BYTES_MAX);
-	if (secret_start(c, p, NULL, -1, &child, e))
+	if (send_out(a, &child, e))
 		return -1;
 	int failed = io_read_all(child.error_fd, &text, "the answer about a key", e);
 	int number = secret_end(&child);
@@ -127,4 +150,14 @@ int secret_check(const struct config *c, const struct config_provider *p, struct
 		return failed;
 	e->number = number;
 	return err_set(e, "%s", text.data);
+}
+
+int secret_check(const struct config *c, const struct config_provider *p, struct err *e)
+{
+	return await(&(struct errand){.config = c, .provider = p, .fd = -1}, e);
+}
+
+int secret_apart(const struct config *c, secret_work *work, void *ctx, int keep_fd, struct err *e)
+{
+	return await(&(struct errand){.config = c, .work = work, .ctx = ctx, .fd = keep_fd}, e);
 }

@@ -1,6 +1,6 @@
 /*
- * The provider's key, which the supervisor never holds: a forked child reads it and writes the
- * agent's second line with it, or only says whether there is one.
+ * The provider's key, which the supervisor never holds: a forked child reads it and does what needs
+ * it, such as writing the agent's second line, or only says whether there is one.
  */
 #ifndef RUN_SECRET_H
 #define RUN_SECRET_H
@@ -13,12 +13,16 @@ struct secret_child {
 	int error_fd; /* what went wrong, as text; end of file: it is done. Owned */
 };
 
-/* Starts the child. `request` is the second line, its keys null; filled in, it goes to `to_fd`.
- * With `p` nothing is written (to_fd is -1): the child only looks for that provider's key. */
-int secret_start(const struct config *c, const struct config_provider *p, const json_t *request,
-	int to_fd, struct secret_child *out, struct err *e);
+/* Starts the child. `request` is the second line, its keys null; filled in, it goes to `to_fd`. */
+int secret_start(const struct config *c, const json_t *request, int to_fd, struct secret_child *out,
+	struct err *e);
 /* Reaps it; the errno of what went wrong, where there is one. */
 int secret_end(struct secret_child *s);
+/* In such a child: calls `work` with every text that no model may see, those keys and what the
+ * environment calls a secret, and ends. `keep_fd` is all of the caller's that it has. -1 with what
+ * `work` said. */
+typedef int secret_work(void *ctx, const json_t *secrets, struct err *e);
+int secret_apart(const struct config *c, secret_work *work, void *ctx, int keep_fd, struct err *e);
 /* Whether the provider's key can be read; the message says where it was looked for. e->number
  * ENOENT: there is none. */
 int secret_check(const struct config *c, const struct config_provider *p, struct err *e);

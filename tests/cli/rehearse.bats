@@ -302,6 +302,30 @@ make_desk() {
 		'{"data":{"n":1}} {"message":""} {"message":"stop"} ' ]
 }
 
+@test "what somebody poked a wait with is recorded without secrets, and rehearses without anybody" {
+	need jq
+	make_desk
+	mkdir work && cd work
+	export DEPLOY_PASSWORD="orange elephant 77"
+	agent6 connect --name other --format openai --base-url "http://127.0.0.1:1" --model x <<<'an-other-key-0001'
+	go_on() { # POKE...
+		run -0 --separate-stderr agent6 machine run ../desk --allow-uncommitted --record ../tapes --exit-on-wait
+		[[ $stderr != *"not recorded"* ]]
+		[ $# -eq 0 ] || agent6 machine poke desk "$@"
+	}
+	go_on --data '{"with": ["an-other-key-0001", 7]}'
+	go_on --message "it is \"orange elephant 77\""
+	go_on --message stop
+	go_on
+	[[ $output == *"ok: told to"* ]]
+	cd ..
+	cat tapes/desk.jsonl
+	[ "$(jq -c .poke tapes/desk.jsonl | tr '\n' ' ')" = \
+		'{"data":{"with":["[REDACTED:key]",7]}} {"message":"it is \"[REDACTED:key]\""} {"message":"stop"} ' ]
+	run -0 --separate-stderr timeout 60 "$AGENT6_BIN/agent6" machine rehearse desk --cassette tapes/desk.jsonl
+	[[ $output == *"ok: told to  (9 steps)"* ]]
+}
+
 @test "a wait that nobody would wake ends a rehearsal that is thrown away, and says what is missing" {
 	make_desk
 	printf '%s\n' '{"state":"wait","poke":{}}' >desk/rehearsal/desk.jsonl
