@@ -67,8 +67,11 @@ static int key_from_text(const char *path, const char *text, size_t len, const c
 		rc = shape_check(shape_secrets, &d, d.root, &f);
 	if (rc || f.errors) {
 		findings_sort(&f);
-		rc = err_set(e, "%s is not understood at line %u, column %u [%s]", path,
-			f.items[0].pos.line, f.items[0].pos.column, rule_info(f.items[0].rule)->id);
+		rc = err_set(e,
+			"%s is not understood at line %u, column %u [%s]; it holds `providers: "
+			"{NAME: KEY}`",
+			path, f.items[0].pos.line, f.items[0].pos.column,
+			rule_info(f.items[0].rule)->id);
 	} else {
 		rc = key_in(&d, provider, out);
 	}

@@ -207,7 +207,7 @@ setup() {
 	[[ $output == *"no key for the provider one: set ONE_KEY, or"* ]]
 	(umask 077 && echo 'providers: {one: *a}' >"$secrets")
 	run -0 --separate-stderr agent6 check config
-	[[ $output == *"secrets.yaml is not understood at line 1, column 18 [yaml-anchor]" ]]
+	[[ $output == *"secrets.yaml is not understood at line 1, column 18 [yaml-anchor]; it holds \`providers: {NAME: KEY}\`" ]]
 	ONE_KEY=k run -0 --separate-stderr agent6 check config
 	[[ $output != *ONE_KEY* && $output != *secrets.yaml* ]]
 	echo 'providers: {one: secret-of-one}' >"$secrets"
