@@ -3,6 +3,7 @@
 #include "base/own.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { NEAR_BYTES_MAX = 64 };
 
@@ -50,12 +51,21 @@ static const struct {
 	{"shell", "tool"}, {"script", "tool"}, {"sleep", "wait"}, {"timer", "wait"},
 	{"choice", "branch"}, {"switch", "branch"}, {"end", "terminal"}, {"final", "terminal"},
 	{"ro", "read"}, {"readonly", "read"}, {"rw", "write"}, {"none", "block"}, {"host", "allow"},
-	{"warning", "warn"}};
+	{"warning", "warn"}, {"next", "on"}, {"timeout", "timeout_secs"},
+	{"timeout_seconds", "timeout_secs"}, {"retries", "retry"}, {"cases", "when"},
+	{"choices", "when"}, {"type", "kind"}, {"startat", "initial"}, {"jobs", "states"},
+	{"task", "tool"}, {"activity", "tool"}, {"if", "branch"}, {"condition", "branch"},
+	{"human", "wait"}, {"approval", "wait"}, {"succeed", "terminal"}, {"fail", "terminal"},
+	/* commands */
+	{"start", "run"}, {"resume", "run"}, {"init", "new"}, {"create", "new"}, {"lint", "check"},
+	{"validate", "check"}, {"ls", "list"}, {"ps", "list"}, {"logs", "report"},
+	{"log", "report"}, {"history", "replay"}, {"signal", "poke"}, {"cancel", "stop"},
+	{"kill", "stop"}, {"rm", "prune"}, {"delete", "prune"}, {"remove", "prune"}};
 
 static const char *habit(const char *word, const char *const *names, size_t count)
 {
 	for (size_t h = 0; h < ARRAY_LEN(habits); h++)
-		for (size_t i = 0; !strcmp(word, habits[h].foreign) && i < count; i++)
+		for (size_t i = 0; !strcasecmp(word, habits[h].foreign) && i < count; i++)
 			if (names[i] && !strcmp(names[i], habits[h].ours))
 				return names[i];
 	return NULL;

@@ -52,6 +52,27 @@ static bool in_workspace(const struct commands *c, const char *path)
 	return path_is_within(path, c->workspace) || (real && path_is_within(real, c->workspace));
 }
 
+static bool is_listed(const char *text, const char *const *list)
+{
+	while (*list && strcmp(text, *list) != 0)
+		list++;
+	return *list;
+}
+
+/* What to do about a program that no directory holds. */
+static const char *missing_help(const char *program)
+{
+	static const char *const builtins[] = {
+		"cd", "export", "source", ".", "set", "unset", "umask", "ulimit", "exit", NULL};
+	if (strchr(program, ' '))
+		return "each argument is an item by itself: [make, test], not [make test]";
+	if (is_listed(program, builtins))
+		return "it is the shell's own: write [sh, -c, '...'] or a script below scripts/";
+	if (strchr(program, '='))
+		return "variables are set with `env`, a map beside `command`";
+	return "install it, or bring it along below scripts/";
+}
+
 static void report_missing(const struct site *site, const char *program)
 {
 	struct finding *f =
@@ -61,10 +82,7 @@ static void report_missing(const struct site *site, const char *program)
 			: site_report(site, RULE_PROGRAM_MISSING,
 				  "this host has no \"%s\" on /usr/local/bin:/usr/bin:/bin",
 				  program);
-	site_help(site, f,
-		strchr(program, ' ')
-			? "each argument is an item by itself: [make, test], not [make test]"
-			: "install it, or bring it along below scripts/");
+	site_help(site, f, "%s", missing_help(program));
 }
 
 /* The kernel says of such a script that the script is not there. */
@@ -106,20 +124,14 @@ static void check_program(const struct commands *c, const struct state *s)
 	}
 }
 
-static bool is_listed(const char *text, const char *const *list)
-{
-	while (*list && strcmp(text, *list) != 0)
-		list++;
-	return *list;
-}
-
 /* Whether an argument means something to a shell and is no usual argument of anything else. */
 static bool is_for_shell(const char *text)
 {
 	static const char *const operators[] = {
 		"&&", "||", "|", "|&", ">", ">>", "<", "<<", "2>", "2>&1", "&>", "&", NULL};
 	static const char *const variables[] = {"$AGENT6_", "${AGENT6_", "$HOME", "${HOME}"};
-	if (is_listed(text, operators))
+	size_t len = strlen(text);
+	if (is_listed(text, operators) || (!strncmp(text, "$(", 2) && text[len - 1] == ')'))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
 		if (!strncmp(text, variables[i], strlen(variables[i])))

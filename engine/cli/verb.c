@@ -114,6 +114,8 @@ static void unknown_verb(char **argv, struct err *e)
 		near = near_name(argv[0], names, ARRAY_LEN(names));
 	if (!near)
 		near = without_group(argv[0]);
+	if (!near)
+		near = near_in_group("machine", argv[0]);
 	if (near)
 		err_set(e, "there is no command '%s'; did you mean 'agent6 %s'?", word, near);
 	else

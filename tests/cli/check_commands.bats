@@ -47,7 +47,7 @@ bundle() { # COMMAND
 @test "a word for a shell that no shell reads is a warning, once for a command" {
 	local command
 	for command in '[make, "&&", make, test]' '[ls, "|", wc, ">", out]' '[grep, a, f, "|", wc]' '[ls, --all, "&&", ls]' \
-		'[cat, "$AGENT6_MACHINE_DATA_DIR/poke.json"]'; do
+		'[cat, "$AGENT6_MACHINE_DATA_DIR/poke.json"]' '[echo, "$(date)"]'; do
 		bundle "$command"
 		run -0 agent6 machine check "$SCRATCH/b"
 		echo "$output"
@@ -56,7 +56,8 @@ bundle() { # COMMAND
 	for command in '[sh, -c, "$AGENT6_BUNDLE_DIR/x && y", "|"]' '[expr, a, "|", b]' '[find, ., -name, x, ";"]' \
 		'[bash, -euc, "$HOME/x"]' '[timeout, 9s, test, a, "<", x]' \
 		'[grep, -n, ">", f]' '[git, grep, "&&"]' '[cut, -f1, -d, "|", f]' '[sort, -t, "|", f]' \
-		'[column, --separator, "|", f]' '[tr, ",", "|"]' '[awk, -F, "|", "$1 > 3", f]'; do
+		'[column, --separator, "|", f]' '[tr, ",", "|"]' '[awk, -F, "|", "$1 > 3", f]' \
+		'[awk, "$(NF-1) > 3", f]'; do
 		bundle "$command"
 		echo "$command"
 		run -0 agent6 machine check "$SCRATCH/b"
@@ -65,6 +66,12 @@ bundle() { # COMMAND
 	bundle '["make test"]'
 	run -0 agent6 machine check "$SCRATCH/b"
 	[[ $output == *"program-missing"*"each argument is an item by itself"* ]]
+	bundle '[cd, sub]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"program-missing"*"is the shell's own"*"[sh, -c, '...']"* ]]
+	bundle '[A=b, make]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"program-missing"*"variables are set with \`env\`"* ]]
 }
 
 @test "a program inside the workspace is refused, behind a link too" {

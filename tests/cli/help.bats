@@ -73,7 +73,8 @@ load ../kit/common
 		[ "$status" -eq 2 ]
 		[[ $stderr == *"'$row' needs a command behind it"* ]]
 	done
-	for row in "check sandbx|check sandbox" "run flow|machine run" "check flow|machine check" "show|config show" "status x|machine status"; do
+	for row in "check sandbx|check sandbox" "run flow|machine run" "check flow|machine check" "show|config show" "status x|machine status" "machine logs|machine report" \
+		"machine ls|machine list" "machine resume|machine run" "validate x|machine check" "rehaerse x|machine rehearse"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr agent6 ${row%|*}
 		echo "$stderr"

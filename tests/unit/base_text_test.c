@@ -186,8 +186,9 @@ static void test_near(void)
 	static const struct {
 		const char *word, *near;
 	} cases[] = {{"budgets", "budget"}, {"state", "states"}, {"tiemout_secs", "timeout_secs"},
-		{"timeout", NULL}, {"knd", "kind"}, {"knid", "kind"}, {"zzz", NULL}, {"", NULL},
-		{"success", "ok"}, {"failure", "failed"}, {"string", NULL}};
+		{"timeout", "timeout_secs"}, {"Next", "on"}, {"out_secs", NULL}, {"knd", "kind"},
+		{"knid", "kind"}, {"zzz", NULL}, {"", NULL}, {"success", "ok"},
+		{"failure", "failed"}, {"string", NULL}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *got = near_name(cases[i].word, names, ARRAY_LEN(names));
 		is_str(got, cases[i].near, "%s", cases[i].word);
