@@ -240,12 +240,11 @@ static findings_fn *findings_writer(const char *format)
 	return NULL;
 }
 
-/* --against in a review's comment; without it Markdown is the report's, and findings are text. */
+/* In a review's comment; beside a report, which is one by itself, findings are text. */
 static void findings_markdown(const struct findings *f, struct buf *out)
 {
 	static const char *const names[] = {"note", "warning", "error"};
-	buf_adds(out, f->count ? "| | where | what |\n|---|---|---|\n"
-			       : "Nothing widened, nothing narrowed.\n");
+	buf_adds(out, "| | where | what |\n|---|---|---|\n");
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding *it = &f->items[i];
 		buf_addf(out, "| %s `%s` | ", names[it->severity], rule_info(it->rule)->id);
@@ -264,8 +263,13 @@ static void show(const struct call *c, struct checking *k, const char *format)
 	bool report = call_has(c, "report");
 	if (report && !strcmp(format, "json"))
 		write = NULL;
-	if (call_has(c, "against") && !strcmp(format, "markdown"))
+	if (!strcmp(format, "markdown") && (!report || call_has(c, "against")))
 		write = findings_markdown;
+	if (write == findings_markdown && !k->findings.count) {
+		puts(call_has(c, "against") ? "Nothing widened, nothing narrowed."
+					    : "Nothing found.");
+		return;
+	}
 	if (write) {
 		text_findings_as(&k->findings, write);
 		return;

@@ -80,6 +80,14 @@ against() {
 	[[ ${lines[2]} == '| warning `confinement-widened` | ../new/machine.yaml:7 | fetch: workspace was read and is write |' ]]
 }
 
+@test "Markdown without a report is a table of the findings" {
+	run -0 --separate-stderr agent6 machine check ../old --format markdown
+	[[ $output == "Nothing found." ]]
+	sed 's/workspace: read/workspace: rd/' ../old/machine.yaml >../new/machine.yaml
+	run -2 --separate-stderr agent6 machine check ../new --format markdown
+	[[ ${lines[2]} == '| error `not-one-of` | ../new/machine.yaml:'*' cannot be '*' |' && -z $stderr ]]
+}
+
 @test "--against the same bundle: nothing, 0" {
 	against
 	[ "$status" -eq 0 ]
