@@ -36,8 +36,8 @@ struct journal_reader {
 	struct journal_mark mark; /* behind the last line read */
 	struct buf window;
 	size_t at;
-	int patience_ms; /* somebody may be writing: look twice before a line is damaged; 0: nobody
-			  */
+	int patience_ms;    /* somebody may be writing: look twice before a line is damaged, and not
+			       through all of the room behind the last; 0: nobody */
 	int64_t looked_at;  /* a faulty line was read twice: its offset plus one */
 	int64_t torn_bytes; /* set at the end: bytes of an unfinished last line */
 	bool at_eof;

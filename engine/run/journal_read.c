@@ -132,6 +132,13 @@ static int end_of_lines(struct journal_reader *r)
 	return 0;
 }
 
+/* A megabyte of it lies behind a long journal, and who follows a run comes to it after every line.
+ */
+static bool is_room(const struct journal_reader *r, size_t have)
+{
+	return have >= READ_BYTES && blank(r->window.data + r->at, have);
+}
+
 /* Finds the newline of the next line; 0: there is none in the rest of the file. */
 static int find_line(struct journal_reader *r, size_t *len, struct err *e)
 {
@@ -145,7 +152,7 @@ static int find_line(struct journal_reader *r, size_t *len, struct err *e)
 			*len = (size_t)(nl - r->window.data) - r->at;
 			return 1;
 		}
-		if (r->at_eof)
+		if (r->at_eof || (r->patience_ms && is_room(r, have)))
 			return 0;
 		if (have > JOURNAL_LINE_MAX) {
 			/* Padding may be longer than any line. */

@@ -316,6 +316,28 @@ static void test_has(void)
 	journal_close(&j);
 }
 
+/* Whoever follows a run comes to the room behind its last line after every one. */
+static void test_room(void)
+{
+	enum { ROOM = 1024 * 1024, PEEK = 128 * 1024 };
+	size_t len;
+	AUTO_FREE char *one = journal_bytes(1, &len);
+	AUTO_FREE char *padded = malloc(len + ROOM);
+	struct journal_mark start = journal_start();
+	struct journal_reader r;
+	const char *line;
+	memset(mempcpy(padded, one, len), ' ', ROOM);
+	write_bytes(padded, len + ROOM);
+	AUTO_FD int fd = openat(dir_fd, "journal.jsonl", O_RDONLY | O_CLOEXEC);
+	journal_reader_init(&r, fd, &start);
+	r.patience_ms = JOURNAL_PATIENCE_MS;
+	is(journal_next(&r, &line, &len, NULL), 1, "a line in front of much room");
+	is(journal_next(&r, &line, &len, NULL), 0, "is the last");
+	ok(r.window.len <= PEEK, "of the room %zu bytes were read", r.window.len);
+	is(r.torn_bytes, 0, "and nothing in it is torn");
+	journal_reader_done(&r);
+}
+
 /* Nobody writes as much behind the last line; a hole of any size is made with one call. */
 static void test_hole(void)
 {
@@ -368,6 +390,7 @@ int main(void)
 	test_together();
 	test_has();
 	test_hole();
+	test_room();
 	test_decode();
 	return tap_done();
 }
