@@ -53,7 +53,7 @@ static int read_cassette(struct cues *c, const struct machine *m, const char *pa
 int cues_read(
 	struct cues *c, const struct machine *m, char *const *cassettes, int count, struct err *e)
 {
-	c->pokes = json_object();
+	*c = (struct cues){json_object(), json_object(), journal_start()};
 	for (int i = 0; i < count; i++)
 		if (read_cassette(c, m, cassettes[i], e))
 			return -1;
@@ -63,34 +63,31 @@ int cues_read(
 void cues_done(struct cues *c)
 {
 	json_decref(c->pokes);
-	c->pokes = NULL;
+	json_decref(c->woken);
+	*c = (struct cues){0};
 }
 
 /* --- giving ----------------------------------------------------------------------------------- */
 
-struct counting {
-	const char *state;
-	size_t woken;
-};
-
 static void count_woken(void *ctx, const json_t *fields)
 {
-	struct counting *c = ctx;
+	struct cues *c = ctx;
+	const char *state = text_of(fields, "state");
 	const json_t *fact = json_object_get(fields, "fact");
-	if (!strcmp(text_of(fields, "t"), "step") && !strcmp(text_of(fields, "state"), c->state))
-		c->woken += !strcmp(text_of(fact, "woke_by"), "poke");
+	if (!strcmp(text_of(fields, "t"), "step") && !strcmp(text_of(fact, "woke_by"), "poke"))
+		json_object_set_new(c->woken, state, json_integer(int_of(c->woken, state) + 1));
 }
 
-int cues_give(const struct cues *c, const struct instance *i, const char *state, enum cue *out,
-	struct err *e)
+int cues_give(
+	struct cues *c, const struct instance *i, const char *state, enum cue *out, struct err *e)
 {
-	struct counting n = {.state = state};
 	*out = pokes_count(i) ? CUE_GIVEN : CUE_NONE;
 	if (*out == CUE_GIVEN)
 		return 0;
-	if (summary_read(i, count_woken, &n, e))
+	if (summary_read(i, &c->read, count_woken, c, e))
 		return -1;
-	const json_t *payload = json_array_get(json_object_get(c->pokes, state), n.woken);
+	const json_t *payload =
+		json_array_get(json_object_get(c->pokes, state), (size_t)int_of(c->woken, state));
 	if (!payload)
 		return 0;
 	*out = CUE_GIVEN;

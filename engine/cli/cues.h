@@ -6,10 +6,13 @@
 #define CLI_CUES_H
 #include "machine/machine.h"
 #include "run/instance.h"
+#include "run/journal.h"
 #include <jansson.h>
 
 struct cues {
-	json_t *pokes; /* STATE: its payloads, in order */
+	json_t *pokes;            /* STATE: its payloads, in order */
+	json_t *woken;            /* STATE: how many of its waits a poke ended */
+	struct journal_mark read; /* what lies in front is counted there */
 };
 
 enum cue { CUE_NONE, CUE_GIVEN };
@@ -20,6 +23,6 @@ int cues_read(
 void cues_done(struct cues *c);
 /* Pokes the wait `state`, which `i` has come to, with the first payload that no earlier wait of
  * this instance was woken by. -1: it could not be queued. */
-int cues_give(const struct cues *c, const struct instance *i, const char *state, enum cue *out,
-	struct err *e);
+int cues_give(
+	struct cues *c, const struct instance *i, const char *state, enum cue *out, struct err *e);
 #endif

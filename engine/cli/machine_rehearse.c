@@ -65,10 +65,11 @@ static void on_line(void *ctx, const json_t *fields)
 static void add_up(struct rehearsal *r, const struct place *place, const char *id)
 {
 	struct instance instance = INSTANCE_NONE;
+	struct journal_mark at = journal_start();
 	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
 	if (instance_open(place, id, &instance, &e))
 		return;
-	summary_read(&instance, on_line, &r->summary, &e);
+	summary_read(&instance, &at, on_line, &r->summary, &e);
 	summary_read_layers(&r->summary, &instance);
 	instance_done(&instance);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "machine/machine.h"
 #include "run/drive.h"
+#include "run/journal.h"
 
 struct summary {
 	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, failure?, input_tokens,
@@ -25,9 +26,9 @@ void summary_init(struct summary *s);
 void summary_done(struct summary *s);
 /* Adds a decoded journal line. */
 void summary_add(struct summary *s, const json_t *fields);
-/* Gives every line of an instance's journal, decoded, to `each`. */
-int summary_read(const struct instance *i, void (*each)(void *ctx, const json_t *fields), void *ctx,
-	struct err *e);
+/* Gives every line of an instance's journal from `*at` on, decoded, to `each`; *at moves behind. */
+int summary_read(const struct instance *i, struct journal_mark *at,
+	void (*each)(void *ctx, const json_t *fields), void *ctx, struct err *e);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
 void summary_read_layers(struct summary *s, const struct instance *i);
 /* The report in plain text, 80 columns wide where its words allow. */

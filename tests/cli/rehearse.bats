@@ -339,6 +339,26 @@ make_desk() {
 	[[ $output == *"waits in state wait to be poked"* && $output != *"thrown away"* ]]
 }
 
+@test "a rehearsal reads what it has journaled once, however many waits it pokes" {
+	need strace
+	cd "$SCRATCH"
+	mkdir desk
+	cat >desk/machine.yaml <<-'END'
+		machine: desk
+		version: 1
+		initial: one
+		budget: {max_transitions: 30}
+		states:
+		  one: {kind: wait, on: {signal: two}}
+		  two: {kind: wait, on: {signal: one}}
+	END
+	mkdir desk/rehearsal
+	for ((i = 0; i < 15; i++)); do printf '{"state":"%s","poke":{}}\n' one two; done >desk/rehearsal/desk.jsonl
+	strace -y -e trace=pread64 -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine rehearse desk --quiet || [ $? -eq 3 ]
+	# From its start by the first wait and for the report: what looks for the last line takes 4 KiB.
+	[ "$(grep -c 'journal.jsonl>, "{\\"t\\":\\"begin.* 65536, 0) = ' "$SCRATCH/trace")" -eq 2 ]
+}
+
 @test "a line that pokes what is no wait, or is no poke, is refused with its place" {
 	local line
 	make_desk
