@@ -385,7 +385,8 @@ static void ignoring(void)
 		{"a/**/x", "a/x", false, true}, {"a/**/x", "a/b/c/x", false, true},
 		{"a/**/x", "b/x", false, false}, {"a/**", "a/b/c", false, true},
 		{"*\n!k", "k", false, false}, {"# c\n\\#x", "#x", false, true},
-		{"x  ", "x", false, true}, {"x\r", "x", false, true}, {"", "x", false, false}};
+		{"x  ", "x", false, true}, {"\xef\xbb\xbfx", "x", false, true},
+		{"x\r", "x", false, true}, {"", "x", false, false}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct ignore g;
 		ignore_init(&g, NULL, 0, cases[i].rules);
@@ -441,7 +442,8 @@ static void globs(void)
 		{"a/**/b", "a/b", true}, {"a/**/b", "a/b/c", false}, {"a/**/b", "a/b/c/b", true},
 		{"**/a/**", "x/a", false}, {"**/a/**", "a/x/a", true}, {"**/**/b", "b", true},
 		{"**/a/b/**/c", "a/x/a/b/c", true}, {"**/a/b/**/c", "a/x/b/c", false},
-		{"**/*.c/**/*.h", "a/b.c/d/e.h", true}, {"**/a/", "a/b", false}};
+		{"**/*.c/**/*.h", "a/b.c/d/e.h", true}, {"**/a/", "a/b", false},
+		{"***/b", "b", true}, {"a/****/b", "a/x/y/b", true}, {"***", "a/b", true}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		is(ignore_glob(rows[i].pattern, rows[i].path), rows[i].match, "%s matches %s",
 			rows[i].pattern, rows[i].path);

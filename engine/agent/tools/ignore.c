@@ -34,7 +34,9 @@ static bool parse(struct ignore_rule *rule, char *line)
 
 void ignore_init(struct ignore *i, const struct ignore *parent, size_t prefix_len, const char *text)
 {
+	static const char bom[] = "\xef\xbb\xbf";
 	*i = (struct ignore){.parent = parent, .prefix_len = prefix_len};
+	text += strncmp(text, bom, strlen(bom)) ? 0 : strlen(bom);
 	while (*text && i->count < RULES_MAX) {
 		size_t len = strcspn(text, "\n");
 		char *line = take_line(text, len);
@@ -71,7 +73,7 @@ bool ignore_glob(const char *pattern, const char *path)
 	const char *behind = NULL, *taken = NULL; /* of the last double star; what it leaves */
 	for (;;) {
 		size_t len = strcspn(pattern, "/"), name = strcspn(path, "/");
-		bool last = !pattern[len], star = len == 2 && !strncmp(pattern, "**", 2);
+		bool last = !pattern[len], star = len > 1 && strspn(pattern, "*") == len;
 		bool fits = star || (last == !path[name] && match_one(pattern, len, path, name));
 		if (fits && last)
 			return true;
