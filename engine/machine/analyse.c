@@ -3,7 +3,8 @@
 #include "base/own.h"
 
 static void (*const analyses[])(const struct machine *m, struct findings *findings) = {
-	analyse_unset, analyse_loops, analyse_uses, analyse_clauses, analyse_trust};
+	analyse_unset, analyse_loops, analyse_uses, analyse_clauses, analyse_trust,
+	analyse_spellings};
 
 void machine_analyse(const struct machine *m, struct findings *findings)
 {

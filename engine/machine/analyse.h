@@ -20,4 +20,6 @@ void analyse_uses(const struct machine *m, struct findings *findings);
 void analyse_clauses(const struct machine *m, struct findings *findings);
 /* States that combine untrusted data, sight of the workspace and a way out. */
 void analyse_trust(const struct machine *m, struct findings *findings);
+/* References spelt as another language does. */
+void analyse_spellings(const struct machine *m, struct findings *findings);
 #endif
