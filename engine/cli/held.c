@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void add(struct held *h, const char *list[HELD_MAX], size_t *count, const char *path)
 {
@@ -41,6 +42,14 @@ static void protect_programs(struct held *h, const char *workspace)
 	}
 }
 
+/* What the operator has run on the host may be a script that an argument names. */
+static void protect_file(struct held *h, const char *path)
+{
+	struct stat st;
+	if (path && !stat(path, &st) && S_ISREG(st.st_mode))
+		held_protect(h, path);
+}
+
 static void hold_configuration(struct held *h, const char *dir)
 {
 	char path[PATH_MAX];
@@ -51,11 +60,15 @@ static void hold_configuration(struct held *h, const char *dir)
 	}
 }
 
-void held_init(struct held *h, struct arena *arena, const struct config_paths *paths,
-	const char *workspace)
+void held_init(struct held *h, struct arena *arena, const struct config *config,
+	const struct config_paths *paths, const char *workspace)
 {
+	const struct config_list *argv = &config->machine.on_event;
 	*h = (struct held){.arena = arena};
 	protect_programs(h, workspace);
+	for (size_t i = 0; i < argv->count; i++)
+		protect_file(h, argv->items[i]);
+	protect_file(h, config->machine.allowed_signers);
 	if (paths && paths->file)
 		held_protect(h, paths->file);
 	if (paths && paths->config_dir)

@@ -1,6 +1,6 @@
 /*
  * What no jail may write or see wherever it lies, because every later confinement rests on it: the
- * operator's configuration, the keys beside it, this program and those it starts.
+ * operator's configuration, the keys beside it, this program and those it starts on the host.
  */
 #ifndef CLI_HELD_H
 #define CLI_HELD_H
@@ -17,9 +17,10 @@ struct held {
 	size_t protect_count, hide_count;
 };
 
-/* `paths`: whose configuration; NULL: nobody's. */
-void held_init(struct held *h, struct arena *arena, const struct config_paths *paths,
-	const char *workspace);
+/* `paths`: where `config` comes from; NULL: from nobody's files. The workspace is the working
+ * directory. */
+void held_init(struct held *h, struct arena *arena, const struct config *config,
+	const struct config_paths *paths, const char *workspace);
 /* Adds what lies at `path`, if something does. */
 void held_protect(struct held *h, const char *path);
 #endif

@@ -56,7 +56,7 @@ static json_t *command(const struct call *c)
 static json_t *make_policy(const struct call *c, struct setup *s, const struct state *state)
 {
 	struct held held;
-	held_init(&held, &s->arena, &s->paths, s->paths.workspace);
+	held_init(&held, &s->arena, s->config, &s->paths, s->paths.workspace);
 	struct confine confine = {.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,

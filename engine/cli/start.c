@@ -144,7 +144,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 {
 	const struct start *s = g->start;
 	struct held held;
-	held_init(&held, &g->arena, s->paths, s->place->workspace);
+	held_init(&held, &g->arena, s->config, s->paths, s->place->workspace);
 	protect_authored(&held, s->authored);
 	struct drive_request q = {.machine = g->copy.machine,
 		.config = s->config,

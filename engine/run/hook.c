@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "run/pump.h"
 
 #include <fcntl.h>
@@ -12,6 +13,21 @@
 #include <sys/wait.h>
 
 enum { HOOK_MS = 30 * 1000, EVENT_BYTES_MAX = 8 * 1024 * 1024 };
+
+/* In the workspace, a command could have put a program of any name. */
+static void leave_workspace_out(void)
+{
+	char here[PATH_MAX], real[PATH_MAX];
+	AUTO_FREE char *list = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	char *save = NULL;
+	AUTO_BUF kept;
+	buf_init(&kept, EVENT_BYTES_MAX);
+	bool known = list && realpath(".", here);
+	for (char *rest = list, *dir; known && (dir = strtok_r(rest, ":", &save)); rest = NULL)
+		if (*dir == '/' && realpath(dir, real) && !path_is_within(real, here))
+			buf_addf(&kept, "%s%s", kept.len ? ":" : "", dir);
+	setenv("PATH", kept.len ? kept.data : "/usr/bin:/bin", 1);
+}
 
 /* As a shell would find it. */
 static char *find_program(const char *name)
@@ -62,6 +78,7 @@ void hook_run(struct live *w, const json_t *event)
 			argv->items[0], text_of(event, "t"));
 		return;
 	}
+	leave_workspace_out();
 	AUTO_FREE char *program = find_program(argv->items[0]);
 	if (!program || start(w, program, event, &child, &e)) {
 		live_notice(w, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],

@@ -296,6 +296,21 @@ END
 	[[ $(jq -r 'select(.t == "notify") | "\(.level) \(.message)"' "$SCRATCH/heard") == 'warn hello a "b"' ]]
 }
 
+@test "no command chooses what notify runs: neither by its file nor by a name in PATH" {
+	mkdir -p "$SCRATCH/config/agent6" bin "$SCRATCH/bin"
+	local program put="echo \"echo wrong >>$SCRATCH/heard\" | tee own >bin/tell; chmod +x bin/tell"
+	tool_machine told "[sh, -c, '$put; true']"
+	for program in ./own tell 'sh, own'; do
+		printf '#!/bin/sh\necho right >>%s/heard\n' "$SCRATCH" | tee "$SCRATCH/bin/tell" >own
+		chmod +x own "$SCRATCH/bin/tell"
+		echo "machine: {notify: {on_event: [$program]}}" >"$SCRATCH/config/agent6/config.yaml"
+		PATH=$PWD/bin:$SCRATCH/bin:$PATH agent6 machine run --id "told${#program}" "$SCRATCH/told"
+		[[ $(<bin/tell) == *wrong* ]]
+		rm bin/tell
+	done
+	[[ $(<"$SCRATCH/heard") == $'right\nright\nright' ]]
+}
+
 @test "a wait that another run began is shown with its own time" {
 	parked
 	sleep 1.2
