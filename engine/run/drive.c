@@ -31,7 +31,7 @@ int run_status_exit(enum run_status status)
 #define X(name, text, exit_code) exit_code,
 	static const int codes[] = {RUN_STATUSES(X)};
 #undef X
-	return status < RUN_STATUS_COUNT ? codes[status] : 1;
+	return status < RUN_STATUS_COUNT ? codes[status] : EXIT_FAILED;
 }
 
 static bool check_root(struct drive *d)

@@ -8,6 +8,7 @@
 #ifndef RUN_DRIVE_H
 #define RUN_DRIVE_H
 #include "base/buf.h"
+#include "base/exit.h"
 #include "machine/machine.h"
 #include "run/instance.h"
 #include "run/position.h"
@@ -68,16 +69,18 @@ struct drive_listener {
 };
 
 #define RUN_STATUSES(X)                                                                            \
-	X(OK, "ok", 0)                                                                             \
-	X(FAILED, "failed", 1)                                                                     \
-	X(BUDGET, "failed", 3)                                                                     \
-	X(WAITING, "waiting", 0)                                                                   \
-	X(STOPPED, "stopped", 0)                                                                   \
-	X(INTERRUPTED, "interrupted", 130)                                                         \
-	X(TERMINATED, "interrupted", 143)                                                          \
-	X(REFUSED, "refused", 2)                                                                   \
-	X(DAMAGED, "damaged", 5)                                                                   \
-	X(NO_SANDBOX, "refused", 125) X(BROKEN, "error", 5) X(RUNNING, "running", 0)
+	X(OK, "ok", EXIT_OK)                                                                       \
+	X(FAILED, "failed", EXIT_FAILED)                                                           \
+	X(BUDGET, "failed", EXIT_BUDGET)                                                           \
+	X(WAITING, "waiting", EXIT_OK)                                                             \
+	X(STOPPED, "stopped", EXIT_OK)                                                             \
+	X(INTERRUPTED, "interrupted", EXIT_INTERRUPTED)                                            \
+	X(TERMINATED, "interrupted", EXIT_TERMINATED)                                              \
+	X(REFUSED, "refused", EXIT_REFUSED)                                                        \
+	X(DAMAGED, "damaged", EXIT_DAMAGED)                                                        \
+	X(NO_SANDBOX, "refused", EXIT_SANDBOX)                                                     \
+	X(BROKEN, "error", EXIT_DAMAGED)                                                           \
+	X(RUNNING, "running", EXIT_OK)
 
 #define X(name, text, exit_code) RUN_##name,
 enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };
