@@ -24,19 +24,6 @@ static bool runnable(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111;
 }
 
-/* The PATH that every jail has. */
-static bool on_path(const char *name)
-{
-	static const char *const places[] = {"/usr/local/bin", "/usr/bin", "/bin"};
-	char path[PROGRAM_BYTES];
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		snprintf(path, sizeof(path), "%s/%s", places[i], name);
-		if (runnable(path))
-			return true;
-	}
-	return false;
-}
-
 /* A link leads where it leads: both names are compared. What is not there yet may be by the time it
  * runs, so its directory counts. Nothing runs with "/" as its workspace: who checks there will run
  * it elsewhere. */
@@ -73,15 +60,44 @@ static const char *missing_help(const char *program)
 	return "install it, or bring it along below scripts/";
 }
 
-static void report_missing(const struct site *site, const char *program)
+/* The PATH that every jail has, but for a state whose `env` brings another. */
+#define JAIL_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static const char *own_path(const struct tool_state *t)
 {
-	struct finding *f =
-		program[0] == '/'
-			? site_report(site, RULE_PROGRAM_MISSING, "this host has no program \"%s\"",
-				  program)
-			: site_report(site, RULE_PROGRAM_MISSING,
-				  "this host has no \"%s\" on /usr/local/bin:/usr/bin:/bin",
-				  program);
+	for (size_t i = 0; i < t->env_count; i++)
+		if (!strcmp(t->env[i].name, "PATH"))
+			return t->env[i].text;
+	return NULL;
+}
+
+enum place { PLACE_NONE, PLACE_FOUND, PLACE_WORKSPACE };
+
+/* The jail's search; of a PATH that the state brings, no directory before the program's may lie in
+ * the workspace, and what is no absolute path leads there. */
+static enum place look_up(const struct commands *c, const struct tool_state *t, const char *program)
+{
+	char file[PROGRAM_BYTES];
+	const char *own = own_path(t), *next;
+	for (const char *dir = own ? own : JAIL_PATH; dir; dir = *next ? next + 1 : NULL) {
+		next = dir + strcspn(dir, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)(next - dir), dir, program);
+		if (own && (*dir != '/' || in_workspace(c, file)))
+			return PLACE_WORKSPACE;
+		if (runnable(file))
+			return PLACE_FOUND;
+	}
+	return PLACE_NONE;
+}
+
+static void report_missing(const struct site *site, const struct tool_state *t, const char *program)
+{
+	const char *own = own_path(t);
+	struct finding *f = program[0] == '/' ? site_report(site, RULE_PROGRAM_MISSING,
+							"this host has no program \"%s\"", program)
+					      : site_report(site, RULE_PROGRAM_MISSING,
+							"this host has no \"%s\" on %s", program,
+							own ? own : JAIL_PATH);
 	site_help(site, f, "%s", missing_help(program));
 }
 
@@ -109,19 +125,30 @@ static void check_program(const struct commands *c, const struct state *s)
 		.doc = c->m->doc,
 		.node = &list->items[0],
 		.state = s->name};
-	if (!program || json_object_get(c->seen, program))
+	bool own = own_path(&s->tool);
+	if (!program || (!own && json_object_get(c->seen, program)))
 		return;
-	json_object_set_new(c->seen, program, json_true());
+	if (!own)
+		json_object_set_new(c->seen, program, json_true());
 	if (strncmp(program, "scripts/", 8) == 0) {
 		check_interpreter(c, &site, program);
-	} else if (program[0] == '/' && in_workspace(c, program)) {
-		struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
-			"\"%s\" lies in the workspace, where whatever runs may replace it",
-			program);
-		site_help(&site, f, "bring it along below scripts/");
-	} else if (program[0] == '/' ? !runnable(program) : !on_path(program)) {
-		report_missing(&site, program);
+		return;
 	}
+	enum place place = program[0] != '/'          ? look_up(c, &s->tool, program)
+			   : in_workspace(c, program) ? PLACE_WORKSPACE
+			   : runnable(program)        ? PLACE_FOUND
+						      : PLACE_NONE;
+	if (place == PLACE_NONE)
+		report_missing(&site, &s->tool, program);
+	if (place != PLACE_WORKSPACE)
+		return;
+	struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
+		program[0] == '/'
+			? "\"%s\" lies in the workspace, where whatever runs may replace it"
+			: "the state's PATH looks for \"%s\" in the workspace, where "
+			  "whatever runs may put one",
+		program);
+	site_help(&site, f, "bring it along below scripts/");
 }
 
 /* Whether an argument means something to a shell and is no usual argument of anything else. */

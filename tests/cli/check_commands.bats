@@ -26,6 +26,32 @@ bundle() { # COMMAND
 	[[ $output == *'this host has no program "/opt/none/such"'* ]]
 }
 
+@test "a PATH that the state brings is where its program is looked for, and leads around the workspace" {
+	local path
+	with_path() {
+		bundle "[$2]"
+		sed -i "s|timeout_secs: 5|env: {PATH: '$1'}, &|" "$SCRATCH/b/machine.yaml"
+	}
+	cd "$SCRATCH" || return
+	mkdir work elsewhere
+	printf '#!/bin/sh\n' >elsewhere/own-tool
+	chmod +x elsewhere/own-tool
+	cd work || return
+	with_path "$SCRATCH/elsewhere:/usr/bin" own-tool
+	run -0 agent6 machine check --strict "$SCRATCH/b"
+	with_path "$SCRATCH/elsewhere" ls
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"this host has no \"ls\" on $SCRATCH/elsewhere"$'\n'* ]]
+	for path in "$SCRATCH/work/bin:/bin" "$SCRATCH/elsewhere/../work:/bin" bin:/bin :/bin "$SCRATCH/elsewhere:." ''; do
+		with_path "$path" ls
+		run -2 agent6 machine check "$SCRATCH/b"
+		echo "$path: $output"
+		[[ $output == *"error[program-in-workspace]: the state's PATH looks for \"ls\" in the workspace"* ]]
+	done
+	with_path "/bin:$SCRATCH/work" ls
+	run -0 agent6 machine check --strict "$SCRATCH/b"
+}
+
 @test "a script whose interpreter this host lacks is a warning that names both" {
 	bundle '[scripts/go]'
 	mkdir "$SCRATCH/b/scripts"
