@@ -104,5 +104,7 @@ int command_execute(struct jail *j, struct err *e)
 	j->report->set_up = true;
 	environ = LAYER_ON("environment") ? j->env : environ; /* it always has a PATH to search */
 	j->report->exec_errno = execute_found(j->argv);
+	j->report->uninterpreted = j->report->exec_errno == ENOENT && strchr(j->argv[1], '/') &&
+				   !access(j->argv[1], F_OK);
 	return 0;
 }

@@ -53,6 +53,7 @@ struct report {
 	uint32_t told;        /* a futex: how many things are done that somebody waits for */
 	bool set_up;          /* every step held; what follows is the command's own doing */
 	int exec_errno;       /* the command could not be executed */
+	bool uninterpreted;   /* it is there, and what is to interpret it is not */
 	bool ended;           /* the command has ended, as */
 	int wait_status;      /* wait(2) has it */
 	bool timed_out;       /* and was killed for it */

@@ -85,7 +85,8 @@ static int judge(const struct jail *j)
 		       : WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
 						   : 128 + WTERMSIG(r->wait_status);
 	errno = r->exec_errno;
-	err_errno(&r->why, "cannot run %s", json_string_value(json_array_get(j->policy.argv, 0)));
+	err_errno(&r->why, "cannot run %s%s", json_string_value(json_array_get(j->policy.argv, 0)),
+		r->uninterpreted ? ", whose interpreter is not there" : "");
 	return errno == ENOENT || errno == ENOTDIR ? EXIT_ABSENT : EXIT_CANNOT;
 }
 

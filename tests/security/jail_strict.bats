@@ -280,6 +280,9 @@ check_identity() {
 	[[ $status -eq 127 && $output == "agent6-jail: cannot run nonexistent: No such file or directory" ]]
 	run -127 jail -- $'no\nsuch\e[31m'
 	[[ $output == 'agent6-jail: cannot run no?such?[31m: No such file or directory' ]]
+	(umask 022 && echo '#!/nonexistent/sh' >"$WS/orphan" && chmod 755 "$WS/orphan")
+	run jail -- ./orphan
+	[[ $status -eq 127 && $output == "agent6-jail: cannot run ./orphan, whose interpreter is not there: No such file or directory" ]]
 	run jail -- "a$(printf 'é%.0s' {1..600})"
 	[[ $status -eq 126 && $(status .exit) == 126 ]]
 	run jail -- ./.git/config
