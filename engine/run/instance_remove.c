@@ -20,9 +20,11 @@ static int check_ended(const struct instance *i, struct err *e)
 		return err_set(e, "instance %s: %s", i->id, why.text);
 	if (!type)
 		return recover_whole(i, fd, 0, e);
-	return !strcmp(type, "end")
-		       ? 0
-		       : err_set(e, "instance %s has not ended, and could go on", i->id);
+	return !strcmp(type, "end") ? 0
+				    : err_set(e,
+					      "instance %s has not ended, and could go on; "
+					      "--unfinished removes it",
+					      i->id);
 }
 
 static int open_machines(const struct place *p, struct err *e)
