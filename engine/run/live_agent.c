@@ -45,7 +45,8 @@ struct talk {
 	int to_agent; /* its request pipe; owned */
 	int dir_fd;
 	struct log events_log, transcript;
-	struct err why; /* LIVE_BROKEN */
+	struct buf recorded; /* for the cassette */
+	struct err why;      /* LIVE_BROKEN */
 };
 
 static void secret_take(void *ctx, const char *bytes, size_t len)
@@ -120,8 +121,8 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		live_notice(w, "state %s: %s", t->step->state->name, e.text);
 		t->pump.stop = true;
 	}
-	if (!strcmp(event, "exchange"))
-		tape_exchange(w, t->step->state->name, line);
+	if (!strcmp(event, "exchange") && w->record_fd >= 0)
+		tape_exchange(&t->recorded, t->step->state->name, line);
 	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
 		live_notice(w, "state %s: %.900s", t->step->state->name,
 			json_string_value(json_object_get(line, "text")));
@@ -201,6 +202,7 @@ static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struc
 					    : "it ended without a reason");
 		return LIVE_NO_SANDBOX;
 	}
+	tape_keep(t->live, t->step->state->name, &t->recorded);
 	*fact = agent_fact(t);
 	*egress = egress_lines(t->events.egress, t->step->state->name);
 	trail_egress(t->live, t->step, *egress);
@@ -249,6 +251,7 @@ enum live_end live_agent(
 	t.events.ctx = &t;
 	output_init(&t.err, STDERR_BYTES_MAX);
 	buf_init(&t.secret_error, 4096);
+	buf_init(&t.recorded, TAPE_BYTES_MAX);
 	proposals_init(&t.proposals, w, s, &t.pump);
 	t.proposals.to_agent = &t.to_agent;
 	enum live_end end = converse(&t, fact, egress, e);
@@ -261,5 +264,6 @@ enum live_end live_agent(
 	agent_events_done(&t.events);
 	output_done(&t.err);
 	buf_done(&t.secret_error);
+	buf_done(&t.recorded);
 	return end;
 }

@@ -22,19 +22,27 @@ static int open_cassette(const struct live *w, const char *name, struct err *e)
 	return TAKE_FD(fd);
 }
 
-/* Takes `line`. */
-static int add(const struct live *w, json_t *line, struct err *e)
+/* All of them or, where there is no room, none: half a line would spoil the next one. */
+static int append(const struct live *w, const struct buf *lines, struct err *e)
 {
-	json_auto_t *taken = line;
-	AUTO_FREE char *text = json_text(taken);
-	size_t len = text ? strlen(text) : 0;
 	char name[DRIVE_NAME_BYTES + 8];
-	if (!text)
-		return err_set(e, "out of memory");
-	text[len] = '\n';
+	if (lines->failed)
+		return err_set(e, "it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
 	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
 	AUTO_FD int fd = open_cassette(w, name, e);
-	return fd < 0 || io_write(fd, text, len + 1) ? err_errno(e, "cannot write %s", name) : 0;
+	off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	if (fd >= 0 && !io_write(fd, lines->data, lines->len))
+		return 0;
+	err_errno(e, "cannot write %s", name);
+	return fd >= 0 && ftruncate(fd, end) ? err_wrap(e, "half of it is there") : -1;
+}
+
+/* Takes `line`. */
+static void add(struct buf *lines, json_t *line)
+{
+	json_write(lines, line);
+	buf_addc(lines, '\n');
+	json_decref(line);
 }
 
 /* What a rehearsal will ask again: the model is the operator's choice, and the messages repeat what
@@ -49,15 +57,18 @@ static json_t *recorded_match(const json_t *request)
 	return match;
 }
 
-void tape_exchange(const struct live *w, const char *state, const json_t *line)
+void tape_exchange(struct buf *lines, const char *state, const json_t *exchange)
+{
+	add(lines, json_pack("{s:s,s:o,s:O*}", "state", state, "match",
+			   recorded_match(json_object_get(exchange, "request")), "reply",
+			   json_object_get(exchange, "reply")));
+}
+
+void tape_keep(const struct live *w, const char *state, const struct buf *lines)
 {
 	struct err e = ERR_NONE;
-	if (w->record_fd >= 0 && add(w,
-					 json_pack("{s:s,s:o,s:O*}", "state", state, "match",
-						 recorded_match(json_object_get(line, "request")),
-						 "reply", json_object_get(line, "reply")),
-					 &e))
-		live_notice(w, "an exchange of state %s is not recorded in %s: %s", state,
+	if (w->record_fd >= 0 && (lines->len || lines->failed) && append(w, lines, &e))
+		live_notice(w, "what state %s was answered is not recorded in %s: %s", state,
 			w->record_dir, e.text);
 }
 
@@ -70,10 +81,11 @@ struct poke {
 static int add_poke(void *ctx, const json_t *secrets, struct err *e)
 {
 	const struct poke *p = ctx;
-	return add(p->live,
-		json_pack("{s:s,s:o}", "state", p->state, "poke",
-			p->live->without_secrets(secrets, p->payload)),
-		e);
+	AUTO_BUF line;
+	buf_init(&line, TAPE_BYTES_MAX);
+	add(&line, json_pack("{s:s,s:o}", "state", p->state, "poke",
+			   p->live->without_secrets(secrets, p->payload)));
+	return append(p->live, &line, e);
 }
 
 void tape_poke(const struct live *w, const char *state, const json_t *payload)

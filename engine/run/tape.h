@@ -6,10 +6,16 @@
 #define RUN_TAPE_H
 #include "run/live.h"
 
+enum { TAPE_BYTES_MAX = 64 * 1024 * 1024 };
+
+/* Writes a line {"state", "match", "reply"}, which its agent has cleaned of secrets. */
+void tape_exchange(struct buf *lines, const char *state, const json_t *exchange);
+
 /* Both are nothing where nothing is recorded; what cannot be written is told as a notice. */
 
-/* A line {"state", "match", "reply"}, which its agent has cleaned of secrets. */
-void tape_exchange(const struct live *w, const char *state, const json_t *line);
+/* The exchanges of an execution that has ended: all or none. Those of one that was killed will come
+ * again, and a cassette that has them twice does not rehearse. */
+void tape_keep(const struct live *w, const char *state, const struct buf *lines);
 /* The payload that woke a wait. A person typed it: secrets leave it in a process of its own, which
  * the keys end with. */
 void tape_poke(const struct live *w, const char *state, const json_t *payload);

@@ -7,9 +7,9 @@ setup() {
 	mkfifo ready end
 }
 
-# provider FORMAT: an operator's own configuration that leads to a loopback provider.
+# provider FORMAT [CASSETTE]: an operator's own configuration that leads to a loopback provider.
 provider() {
-	"$AGENT6_BIN/agent6-cassette" --cassette "$AGENT6_SRC/examples/hello/rehearsal/hello.jsonl" \
+	"$AGENT6_BIN/agent6-cassette" --cassette "${2-$AGENT6_SRC/examples/hello/rehearsal/hello.jsonl}" \
 		--ready-fd 7 <end 7>ready 3>&- &
 	exec 8>end
 	read -r port <ready
@@ -42,6 +42,42 @@ for_format() {
 
 @test "a run over the OpenAI format, recorded, rehearses" {
 	for_format openai
+}
+
+@test "a run that was killed and resumed, recorded, rehearses" {
+	need jq
+	local killed
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	cp -r hello/rehearsal/workspace work
+	jq -c 'if .match.turn == 1 then .reply.delay_ms = 3000 else . end' hello/rehearsal/hello.jsonl >slow.jsonl
+	for killed in true false; do
+		provider anthropic slow.jsonl
+		(cd work && exec "$AGENT6_BIN/agent6" machine run --quiet ../hello --record ../tapes) 3>&- 8>&- &
+		if $killed; then
+			until grep -qs '"event":"turn"' state/*/machines/hello/states/1-greet/events.jsonl; do sleep 0.05; done
+			kill -9 $!
+		fi
+		wait $! || $killed
+		exec 8>&-
+	done
+	[ "$(wc -l <tapes/hello.jsonl)" -eq 2 ]
+	run --separate-stderr agent6 machine rehearse hello --cassette tapes/hello.jsonl --quiet
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+}
+
+@test "a cassette for which there is no room keeps no half of a line" {
+	need_root
+	provider anthropic
+	cp -r "$AGENT6_SRC/examples/hello" hello
+	cp -r hello/rehearsal/workspace work
+	mkdir tapes
+	# shellcheck disable=SC2016
+	run unshare -m sh -ec 'mount -t tmpfs -o size=8k tmpfs tapes && head -c 8000 /dev/zero | tr "\0" " " >tapes/hello.jsonl
+		cd work && "$1" machine run ../hello --record ../tapes; wc -c <../tapes/hello.jsonl' _ "$AGENT6_BIN/agent6"
+	exec 8>&-
+	echo "$output"
+	[[ $status -eq 0 && $output == *"is not recorded in ../tapes: cannot write hello.jsonl: No space left on device"*8000 ]]
 }
 
 @test "a command that plants a link in the cassette's place does not choose where it is written" {
