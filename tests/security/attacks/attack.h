@@ -109,7 +109,7 @@ enum {
 	X(signal_queue, BY_ANY, (ESRCH), (EPERM), "signal it by sigqueue")                         \
 	X(signal_owner, BY_ANY, (ESRCH), (ANYTHING), "have the kernel signal it for a pipe")       \
 	X(limit_victim, BY_ANY, (ESRCH), (EPERM), "kill it by a limit on its processor time")      \
-	X(tune_victim, BY_ANY, (ESRCH), (EPERM), "take it its priority or its processors")         \
+	X(tune_victim, BY_USER, (ESRCH), (EPERM), "take it its priority or its processors")        \
 	X(fd_leak, BY_ANY, (EBADF), (EBADF), "use an inherited descriptor")                        \
 	X(env_leak, BY_ANY, (ENOENT), (ENOENT), "find the caller's environment")                   \
 	X(tty_sti, BY_ROOT, (EPERM), (EPERM), "type into the terminal")                            \
