@@ -94,15 +94,28 @@ struct reading {
 };
 
 /* After a read the field is there: otherwise the machine has halted. */
-static void read_ref(void *ctx, const struct ref *ref, const char *source)
+static void read_slot(
+	const struct reading *r, const struct ref *ref, const char *source, uint32_t slot)
 {
-	struct reading *r = ctx;
-	uint32_t slot = r->u->slots.of_ref[ref->id];
 	if (bit_of(r->u, slot) == BATCH_SLOTS || !slot || has_slot(r->u, r->now, slot))
 		return;
 	if (r->u->reporting)
 		report_read(r->u, ref, source, slot);
 	put_path(r->u, r->now, slot);
+}
+
+static void read_ref(void *ctx, const struct ref *ref, const char *source)
+{
+	const struct reading *r = ctx;
+	read_slot(r, ref, source, r->u->slots.of_ref[ref->id]);
+}
+
+static void read_timing(void *ctx, const struct ref *ref, const char *source)
+{
+	const struct reading *r = ctx;
+	const struct variable *v = ref->root;
+	if (v && v->type.kind != TYPE_RECORD)
+		read_slot(r, ref, source, r->u->slots.root[v - r->u->m->variables]);
 }
 
 /* What is there after the condition held, and after it did not. */
@@ -230,6 +243,8 @@ static void run_state(struct unset *u, const struct state *s, edge_visitor *each
 	struct bits now = u->in[s->index];
 	struct reading reading = {u, &now};
 	state_entry_refs(s, read_ref, &reading);
+	if (s->kind == KIND_WAIT)
+		state_timing_refs(s, read_timing, &reading);
 	if (s->kind != KIND_BRANCH) {
 		struct bits ok = now;
 		if (s->on[OUTCOME_OK] && s->capture.present)

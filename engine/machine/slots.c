@@ -1,6 +1,8 @@
 #include "machine/slots.h"
 
+#include "base/clock.h"
 #include "machine/visit.h"
+#include <string.h>
 
 enum { PASSES_MAX = 64 };
 
@@ -84,6 +86,44 @@ static void follow(void *ctx, const struct ref *ref, const char *source)
 	s->of_ref[ref->id] = slot;
 }
 
+static bool is_timing(const json_t *value)
+{
+	int64_t instant;
+	const char *text = json_string_value(value);
+	return text ? !clock_parse(text, strlen(text), &instant) : json_integer_value(value) >= 1;
+}
+
+/* Where a wait is timed by a variable, a default that is no timing stands for "nothing yet". An
+ * operator's value has been checked. */
+static void follow_timing(void *ctx, const struct ref *ref, const char *source)
+{
+	struct slots *s = ctx;
+	const struct variable *v = ref->root;
+	uint32_t *root = v ? &s->root[v - s->m->variables] : NULL;
+	(void)source;
+	if (v && !*root && v->type.kind != TYPE_RECORD && v->owner != OWNER_OPERATOR &&
+		!is_timing(v->initial))
+		*root = add_slot(s, (struct slot){.variable = v, .required = true});
+}
+
+/* Whoever asks for the value first may know what is no timing. */
+static void drop_timing(void *ctx, const struct ref *ref, const char *source)
+{
+	struct slots *s = ctx;
+	(void)source;
+	if (ref->root && ref->root->type.kind != TYPE_RECORD)
+		s->root[ref->root - s->m->variables] = 0;
+}
+
+static void follow_timings(struct slots *s)
+{
+	for (size_t i = 0; i < s->m->state_count; i++)
+		if (s->m->states[i].kind == KIND_WAIT)
+			state_timing_refs(&s->m->states[i], follow_timing, s);
+	for (size_t i = 0; i < s->m->state_count; i++)
+		state_condition_refs(&s->m->states[i], drop_timing, s);
+}
+
 /* Makes sure that whatever is followed below `to` is followed below `from` too. */
 static bool follow_copy(struct slots *s, uint32_t to, uint32_t from)
 {
@@ -149,6 +189,7 @@ void slots_init(struct slots *s, const struct machine *m)
 		state_condition_refs(&m->states[i], follow, s);
 		state_capture_refs(&m->states[i], follow, s);
 	}
+	follow_timings(s);
 	/* What is not followed to the end counts as unset: a warning too many, never one too few.
 	 */
 	settle_copies(s, follow_copy);

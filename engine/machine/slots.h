@@ -2,7 +2,8 @@
  * Slots: the places whose presence the maybe-unset analysis follows, numbered from 1.
  *
  * A record variable that is read anywhere has a slot for itself ("something has been written") and
- * one for each field path that is read, with every path in front of it. Internal to the module.
+ * one for each field path that is read, with every path in front of it. So has a variable that
+ * times a wait while its default cannot. Internal to the module.
  */
 #ifndef MACHINE_SLOTS_H
 #define MACHINE_SLOTS_H

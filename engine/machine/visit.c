@@ -10,16 +10,19 @@ static void tool_refs(const struct tool_state *t, ref_visitor *each, void *ctx)
 	template_references(t->stdin_text, each, ctx);
 }
 
+void state_timing_refs(const struct state *s, ref_visitor *each, void *ctx)
+{
+	template_references(s->wait.every_ref, each, ctx);
+	template_references(s->wait.until_ref, each, ctx);
+}
+
 void state_entry_refs(const struct state *s, ref_visitor *each, void *ctx)
 {
 	template_references(s->notify, each, ctx);
 	switch (s->kind) {
 	case KIND_AGENT: template_references(s->agent.prompt, each, ctx); return;
 	case KIND_TOOL: tool_refs(&s->tool, each, ctx); return;
-	case KIND_WAIT:
-		template_references(s->wait.every_ref, each, ctx);
-		template_references(s->wait.until_ref, each, ctx);
-		return;
+	case KIND_WAIT: state_timing_refs(s, each, ctx); return;
 	case KIND_TERMINAL: template_references(s->terminal.reason, each, ctx); return;
 	case KIND_BRANCH:
 	case KIND_COUNT: return;

@@ -9,6 +9,8 @@
 /* What a state reads on entry: notify, then prompt, command, stdin, timer or reason. A missing
  * field there halts the machine. */
 void state_entry_refs(const struct state *s, ref_visitor *each, void *ctx);
+/* What a wait's timer reads. */
+void state_timing_refs(const struct state *s, ref_visitor *each, void *ctx);
 /* What a branch's conditions read or ask for with has(). */
 void state_condition_refs(const struct state *s, ref_visitor *each, void *ctx);
 /* What the assignments of a capture read, `result` included. */
