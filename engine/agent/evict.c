@@ -26,15 +26,16 @@ int64_t evict_estimate(const struct wire_talk *talk)
 	return sum;
 }
 
-static int64_t drop(struct wire_result *r)
+static const char no_room[] = "dropped to make room; call it again if it is still needed";
+static const char too_long[] = "too long for the model; ask for less at a time";
+
+static int64_t drop(struct wire_result *r, const char *why)
 {
 	size_t len = strlen(r->text);
 	char *stub = NULL;
 	if (r->pinned || len < STUB_MIN_BYTES ||
-		asprintf(&stub,
-			"[agent6: this result of %s (%zu bytes) was dropped to make room; "
-			"call it again if it is still needed]",
-			r->name, len) < 0)
+		asprintf(&stub, "[agent6: this result of %s (%zu bytes) was %s]", r->name, len,
+			why) < 0)
 		return 0;
 	int64_t gained = tokens(len) - tokens(strlen(stub));
 	free(r->text);
@@ -49,20 +50,39 @@ static void mark_stale(struct wire_talk *talk, size_t changed)
 		talk->turns[i].stale = true;
 }
 
-int64_t evict_results(struct wire_talk *talk, int64_t free_tokens)
+static int64_t drop_turn(struct wire_talk *talk, size_t at, const char *why)
+{
+	struct wire_turn *t = &talk->turns[at];
+	int64_t gained = 0;
+	for (size_t k = 0; k < t->result_count; k++)
+		gained += drop(&t->results[k], why);
+	if (gained)
+		mark_stale(talk, at);
+	return gained;
+}
+
+/* The count of turns up to the newest that are results; 0: there are none. */
+static size_t newest_results(const struct wire_talk *talk)
 {
 	size_t newest = talk->count;
 	while (newest && talk->turns[newest - 1].role != WIRE_RESULTS)
 		newest--;
+	return newest;
+}
+
+int64_t evict_results(struct wire_talk *talk, int64_t free_tokens)
+{
+	size_t newest = newest_results(talk);
 	int64_t gained = 0;
-	for (size_t i = 0; i + 1 < newest && gained < free_tokens; i++) {
-		int64_t before = gained;
-		for (size_t k = 0; k < talk->turns[i].result_count; k++)
-			gained += drop(&talk->turns[i].results[k]);
-		if (!before && gained)
-			mark_stale(talk, i);
-	}
+	for (size_t i = 0; i + 1 < newest && gained < free_tokens; i++)
+		gained += drop_turn(talk, i, no_room);
 	return gained;
+}
+
+int64_t evict_newest(struct wire_talk *talk)
+{
+	size_t newest = newest_results(talk);
+	return newest ? drop_turn(talk, newest - 1, too_long) : 0;
 }
 
 /* Whole exchanges only: what is left begins with an answer of the model, and no call is parted from
@@ -89,7 +109,7 @@ void evict_turns(struct wire_talk *talk, struct evict_range r, char *digest)
 {
 	struct wire_turn *first = &talk->turns[r.from - 1];
 	for (size_t k = 0; k < first->result_count; k++)
-		drop(&first->results[k]);
+		drop(&first->results[k], no_room);
 	free(first->results[0].text);
 	first->results[0].text = digest;
 	first->results[0].pinned = true;

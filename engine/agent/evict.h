@@ -11,6 +11,9 @@ int64_t evict_estimate(const struct wire_talk *talk);
 /* Replaces the texts of the oldest tool results, never those of the newest results turn, by a stub
  * naming the call, until at least `free_tokens` are gained. Returns the tokens gained. */
 int64_t evict_results(struct wire_talk *talk, int64_t free_tokens);
+/* The same of the newest turn alone, whose results the model has not seen yet: none of them fits.
+ */
+int64_t evict_newest(struct wire_talk *talk);
 
 /* The turns that may go altogether: from behind the first calls and their results up to the newest
  * calls from which on all that is left fits `keep_tokens`. Empty where there are none. */

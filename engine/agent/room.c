@@ -82,10 +82,10 @@ bool room_keep(struct room *r)
 	return estimate(r) >= begin && compact(r, window * 4 / 10 * 1000 / scale_of(r));
 }
 
-/* The provider knows better how much is too much. */
+/* The provider knows better how much is too much. What the model has asked for last goes last. */
 bool room_refused(struct room *r)
 {
 	if (!r->refusals++ && evict_results(r->talk, INT64_MAX))
 		return true;
-	return r->refusals <= 2 && compact(r, 0);
+	return (r->refusals <= 2 && compact(r, 0)) || evict_newest(r->talk);
 }

@@ -172,7 +172,16 @@ static void pauses(void)
 		"assistant", "the turn is continued as it was");
 }
 
-/* A provider that says it is too much: results go first, then turns, then the state. */
+#define LETTERS_100                                                                                \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                                       \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+/* Its result names the path. */
+#define LONG_TURN                                                                                  \
+	KIT_TURN("read_file", "{\"path\":\"" LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100 "\""  \
+			      "}")
+
+/* A provider that says it is too much: results go first, then turns, what came last, then the
+ * state. */
 static void context(void)
 {
 	static const char full[] =
@@ -193,6 +202,14 @@ static void context(void)
 	json_auto_t *body = newest(&k);
 	ok(is_paired(json_object_get(body, "messages")), "which leaves whole pairs");
 	has_str(k.requests, "older messages were dropped", "and says so");
+	AUTO_KIT once = {.format = "anthropic",
+		.replies = {{LONG_TURN, 0, 0}, {full, 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&once);
+	is_str(kit_outcome(&once), "ok", "a result that is too long by itself is not passed on");
+	has_str(once.requests, "too long for the model; ask for less at a time", "which is said");
+	AUTO_KIT twice = {.format = "anthropic", .replies = {{LONG_TURN, 0, 0}, {full, 0, 0}}};
+	kit_run(&twice);
+	has_str(kit_reason(&twice), "does not fit the model", "and not tried again");
 	AUTO_KIT never = {.format = "anthropic", .replies = {{full, 0, 0}}};
 	kit_run(&never);
 	has_str(kit_reason(&never), "does not fit the model", "with nothing left to drop it ends");
