@@ -42,7 +42,7 @@ static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *
 {
 	int rc = wire_stream_feed(a->stream, bytes, len, f);
 	const struct usage *u = wire_stream_usage(a->stream);
-	if (u->input && !u->known && !a->begun) {
+	if (u->input && rc != 2 && !a->begun) {
 		a->begun = true;
 		open_bill(a);
 	}

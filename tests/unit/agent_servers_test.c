@@ -207,6 +207,20 @@ static void held_open(const char *format, const char *reply)
 	is_str(kit_outcome(&k), "ok", "%s: the turn that ended counts: %s", format, kit_reason(&k));
 }
 
+/* An agent that is killed then has lost nothing of it. */
+static void counts_under_way(void)
+{
+	AUTO_KIT k = {.format = "openai",
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{KIT_STREAM "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],"
+					"\"usage\":{\"prompt_tokens\":5000,"
+					"\"completion_tokens\":1}}\n\n",
+			0, 0}}};
+	kit_run(&k);
+	has_str(k.output, "\"most\":{\"cached_tokens\":0,\"input_tokens\":5000,",
+		"what a server counts while it answers is told at once");
+}
+
 int main(void)
 {
 	openai_quirks();
@@ -224,6 +238,7 @@ int main(void)
 	misnamed_charset();
 	compressed();
 	broken_before_usage();
+	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
 	held_open("anthropic", KIT_FINISH);
 	return tap_done();
