@@ -36,21 +36,10 @@ static void end_colour(struct buf *out, const struct finding_look *look)
 		buf_adds(out, "\033[0m");
 }
 
-/* A file's text must not drive the terminal it is shown on. */
-static void add_clean(struct buf *out, const char *text, size_t len)
+/* In one line of a finding. */
+static bool is_odd(uint32_t code)
 {
-	for (size_t at = 0; at < len;) {
-		uint32_t code = 0;
-		size_t n = utf8_step(text + at, len - at, &code);
-		if (!n)
-			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
-		else if (utf8_is_control(code) || utf8_is_bidi(code) || code == '\r' ||
-			 code == '\n')
-			buf_addf(out, "\\u%04x", code);
-		else
-			buf_add(out, text + at, n);
-		at += n ? n : 1;
-	}
+	return utf8_is_odd(code) || code == '\r' || code == '\n';
 }
 
 /* A character of a source line: how many columns it takes there, and in `step` its bytes. Negative:
@@ -145,7 +134,7 @@ static void add_words(
 	AUTO_BUF clean;
 	buf_init(&clean, FILE_BYTES_MAX);
 	buf_adds(&clean, ": ");
-	add_clean(&clean, text, strlen(text));
+	utf8_escape(&clean, text, strlen(text), is_odd);
 	wrap_text(out, clean.data, indent, look->columns);
 	buf_addc(out, '\n');
 }
@@ -153,7 +142,7 @@ static void add_words(
 static void add_finding(struct buf *out, const struct finding_look *look, struct excerpt *last,
 	const struct finding *it, const struct doc *d)
 {
-	add_clean(out, it->file, strlen(it->file));
+	utf8_escape(out, it->file, strlen(it->file), is_odd);
 	if (it->pos.line)
 		buf_addf(out, ":%u:%u", it->pos.line, it->pos.column);
 	buf_adds(out, ": ");
@@ -198,7 +187,7 @@ void findings_json(const struct findings *f, struct buf *out)
 		AUTO_BUF file; /* JSON holds no path that is not UTF-8 */
 		buf_init(&file, FILE_BYTES_MAX);
 		if (utf8_prefix(it->file, strlen(it->file)) < strlen(it->file))
-			add_clean(&file, it->file, strlen(it->file));
+			utf8_escape(&file, it->file, strlen(it->file), is_odd);
 		json_auto_t *item = json_pack("{ss ss ss ss si si si si ss? ss?}", "severity",
 			severity_name(it->severity), "rule", rule_info(it->rule)->id, "message",
 			it->message, "file", file.len ? file.data : it->file, "line",

@@ -93,6 +93,21 @@ bool utf8_add(struct buf *out, const char *bytes, size_t len)
 	return clean;
 }
 
+void utf8_escape(struct buf *out, const char *text, size_t len, bool (*odd)(uint32_t code))
+{
+	for (size_t step; len; text += step, len -= step) {
+		uint32_t code = 0;
+		size_t n = utf8_step(text, len, &code);
+		step = n ? n : 1;
+		if (n && !odd(code))
+			buf_add(out, text, n);
+		else if (n && code >= 0x80)
+			buf_addf(out, "\\u{%x}", code);
+		else
+			buf_addf(out, "\\x%02x", (unsigned char)*text);
+	}
+}
+
 void utf8_show(struct buf *out, const char *name)
 {
 	for (size_t len = strlen(name), step; len; name += step, len -= step) {
@@ -137,6 +152,11 @@ bool utf8_is_control(uint32_t code)
 bool utf8_is_bidi(uint32_t code)
 {
 	return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool utf8_is_odd(uint32_t code)
+{
+	return utf8_is_control(code) || utf8_is_bidi(code);
 }
 
 /* Source: EastAsianWidth.txt (W and F) and the general categories Mn, Me and Cf of Unicode 15, by

@@ -22,6 +22,12 @@ size_t utf8_cut_start(const char *text, size_t len, size_t at);
 void utf8_copy(char *to, size_t size, const char *from);
 /* Appends bytes as text: what is no character, and NUL, becomes U+FFFD. Whether nothing did. */
 bool utf8_add(struct buf *out, const char *bytes, size_t len);
+/* Appends text that must not drive the terminal it is shown on: a character that is `odd` becomes
+ * \xHH or, from U+0080 on, \u{HHHH}, and a byte that is none \xHH. */
+void utf8_escape(struct buf *out, const char *text, size_t len, bool (*odd)(uint32_t code));
+/* A control character other than tab, carriage return and newline, or one that turns text around.
+ */
+bool utf8_is_odd(uint32_t code);
 /* Appends a path or name with everything that could confuse a reader written as \xHH. */
 void utf8_show(struct buf *out, const char *name);
 /* Code points in well-formed text. */

@@ -80,7 +80,7 @@ static const char *name_problem(const char *name, size_t len)
 	for (size_t i = 0; i < len;) {
 		uint32_t code;
 		i += utf8_step(name + i, len - i, &code);
-		if (utf8_is_control(code) || utf8_is_bidi(code) || code < 0x20)
+		if (utf8_is_odd(code) || code < 0x20)
 			return "the name holds a control character";
 		if (code == '\\')
 			return "the name holds a backslash";

@@ -16,22 +16,18 @@ enum {
 void text_clean(struct buf *out, const char *text, size_t columns)
 {
 	size_t len = strlen(text);
-	for (size_t at = 0; at < len;) {
+	for (size_t step; len; text += step, len -= step) {
 		uint32_t code = 0;
-		size_t n = utf8_step(text + at, len - at, &code);
+		size_t n = utf8_step(text, len, &code);
+		step = n ? n : 1;
 		if (!columns--) {
 			buf_adds(out, "...");
 			return;
 		}
-		if (!n)
-			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
-		else if (code == '\n' || code == '\r' || code == '\t')
+		if (strchr("\n\r\t", *text))
 			buf_addc(out, ' ');
-		else if (utf8_is_control(code) || utf8_is_bidi(code))
-			buf_addf(out, "\\u%04x", code);
 		else
-			buf_add(out, text + at, n);
-		at += n ? n : 1;
+			utf8_escape(out, text, step, utf8_is_odd);
 	}
 }
 
@@ -72,7 +68,7 @@ void text_json(const char *json, size_t len)
 	for (size_t at = 0, n; at < len; at += n ? n : 1) {
 		uint32_t code = 0;
 		n = raw ? len : utf8_step(json + at, len - at, &code);
-		if (!raw && n && (utf8_is_control(code) || utf8_is_bidi(code)))
+		if (!raw && n && utf8_is_odd(code))
 			printf("\\u%04x", code);
 		else if (n)
 			fwrite(json + at, 1, n, stdout);

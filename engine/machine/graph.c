@@ -16,7 +16,7 @@ static const char *one_line(const char *text, struct arena *arena)
 		n = utf8_step(text + at, len - at, &code);
 		if (strchr("\n\r\t", text[at]))
 			buf_addc(&b, ' ');
-		else if (!n || utf8_is_control(code) || utf8_is_bidi(code))
+		else if (!n || utf8_is_odd(code))
 			buf_adds(&b, "\ufffd");
 		else
 			buf_add(&b, text + at, n);

@@ -63,21 +63,6 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-static void show_text(struct buf *out, const char *text, size_t len)
-{
-	for (size_t at = 0; at < len;) {
-		uint32_t code = 0;
-		size_t n = utf8_step(text + at, len - at, &code);
-		if (!n)
-			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
-		else if (is_hidden(code))
-			buf_addf(out, code < 0x80 ? "\\x%02x" : "\\u{%x}", code);
-		else
-			buf_add(out, text + at, n);
-		at += n ? n : 1;
-	}
-}
-
 void question_show_word(struct buf *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -89,10 +74,10 @@ void question_show_word(struct buf *out, const char *word)
 	}
 	buf_addc(out, '\'');
 	for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1) {
-		show_text(out, word, (size_t)(quote - word));
+		utf8_escape(out, word, (size_t)(quote - word), is_hidden);
 		buf_adds(out, "'\\''");
 	}
-	show_text(out, word, strlen(word));
+	utf8_escape(out, word, strlen(word), is_hidden);
 	buf_addc(out, '\'');
 }
 
@@ -127,14 +112,14 @@ static void show_command(const struct question *q, size_t at, struct buf *out)
 	const json_t *c = command(q, at), *reason;
 	size_t i;
 	buf_addf(out, "  %zu. [", at + 1);
-	show_text(out, text_of(c, "level"), strlen(text_of(c, "level")));
+	utf8_escape(out, text_of(c, "level"), strlen(text_of(c, "level")), is_hidden);
 	buf_adds(out, "] ");
 	question_show_argv(out, json_object_get(c, "argv"));
 	buf_addc(out, '\n');
 	json_array_foreach (json_object_get(c, "reasons"), i, reason) {
 		const char *text = json_string_value(reason);
 		buf_adds(out, "       - ");
-		show_text(out, text ? text : "", text ? strlen(text) : 0);
+		utf8_escape(out, text ? text : "", text ? strlen(text) : 0, is_hidden);
 		buf_addc(out, '\n');
 	}
 }
@@ -155,7 +140,7 @@ void question_show(const struct question *q, struct buf *out)
 {
 	size_t n = q->to - q->from;
 	buf_adds(out, "The agent of state ");
-	show_text(out, text_of(q->doc, "state"), strlen(text_of(q->doc, "state")));
+	utf8_escape(out, text_of(q->doc, "state"), strlen(text_of(q->doc, "state")), is_hidden);
 	buf_addf(out, " wants to run %s (level %s):\n", n == 1 ? "a command" : "commands",
 		highest(q));
 	for (size_t i = q->from; i < q->to; i++)

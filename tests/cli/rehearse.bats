@@ -243,7 +243,7 @@ END
 	echo "$output" "$stderr"
 	[ "$status" -eq 0 ]
 	[[ $output == *"nonzero 1, ok 1
-$(printf '%18s' '')step 1  exit 3  not \\u001b[31m"+(0)"...
+$(printf '%18s' '')step 1  exit 3  not \\x1b[31m"+(0)"...
 confinement"* ]]
 	[ "$(sed '1,/^states/d' <<<"$output" | wc -L)" -le 80 ]
 }

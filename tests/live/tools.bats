@@ -303,11 +303,11 @@ states:
 END
 	run -0 agent6 machine run --exit-on-wait "$SCRATCH/sad"
 	echo "$output"
-	[[ $output == *"nonzero -> after"*"exit 3  \\u001b[31mno space\\u001b[0m left"* ]]
+	[[ $output == *"nonzero -> after"*"exit 3  \\x1b[31mno space\\x1b[0m left"* ]]
 	[[ $output != *$'\033'* && $output != *unheard* && $output != *one* ]]
 	run -0 agent6 machine status sad
 	echo "$output"
-	[[ $output == *"failed      step 1, work: nonzero, exit 3: \\u001b[31mno space\\u001b[0m left"* ]]
+	[[ $output == *"failed      step 1, work: nonzero, exit 3: \\x1b[31mno space\\x1b[0m left"* ]]
 	run -0 agent6 machine status sad --json
 	[[ $(jq -r '"\(.failure.seq) \(.failure.state) \(.failure.exit) \(.failure.words)"' <<<"$output") == "1 work 3 "*" left" ]]
 }

@@ -125,8 +125,8 @@ open_launcher() {
 	[[ $(id -u) -eq 0 ]] || own+=(--user --map-current-user --keep-caps)
 	run -0 unshare "${own[@]}" sh -c 'mount -t tmpfs none "$0" && cd "$0" && exec setpriv --inh-caps=-all --ambient-caps=-all "$1" jail --explain' \
 		"$at" "$AGENT6_BIN/agent6"
-	[[ ${lines[0]} == "strict in $SCRATCH/in \\u001bmemory" && $output != *$'\e'* ]]
-	[[ $output == *"$SCRATCH/in \\u001bmemory "*"of this host, writable"* && $output == *$'\n/tmp '*"private memory"* ]]
+	[[ ${lines[0]} == "strict in $SCRATCH/in \\x1bmemory" && $output != *$'\e'* ]]
+	[[ $output == *"$SCRATCH/in \\x1bmemory "*"of this host, writable"* && $output == *$'\n/tmp '*"private memory"* ]]
 }
 
 @test "agent6 jail tells a set-up failure from the command's own 125" {
