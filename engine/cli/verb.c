@@ -224,11 +224,9 @@ static int parse_option(struct call *c, char **argv, struct err *e)
 	return give(c, o, argv[1], e) ? -1 : 2;
 }
 
-static int check_call(const struct call *c, struct err *e)
+static int check_count(const struct call *c, struct err *e)
 {
 	const struct verb *v = c->verb;
-	if (call_has(c, "json") && call_has(c, "quiet"))
-		return err_set(e, "--json and --quiet exclude each other");
 	if (c->argument_count < v->min_arguments)
 		return err_set(e, "'agent6 %s' needs %s; see `agent6 %s --help`", v->path,
 			v->arguments, v->path);
@@ -259,7 +257,7 @@ int call_parse(struct call *c, const struct verb *v, char **argv, struct err *e)
 		}
 	}
 	*out = NULL;
-	return check_call(c, e);
+	return check_count(c, e);
 }
 
 const char *call_value(const struct call *c, const char *option)
