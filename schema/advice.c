@@ -1,5 +1,6 @@
 #include "schema/advice.h"
 
+#include "base/clock.h"
 #include "base/near.h"
 #include "base/num.h"
 #include "schema/table.h"
@@ -39,6 +40,25 @@ void advise_key(struct findings *f, struct finding *it, const char *name, const 
 		finding_help(f, it, "`%s` takes %s", name, s->title);
 }
 
+/* `text` where a number belongs. What counts seconds says so in its name. */
+static void advise_number(struct findings *f, struct finding *it, const struct shape *s,
+	const struct doc_node *text, const char *key)
+{
+	int64_t integer;
+	double number;
+	size_t len = key ? strlen(key) : 0;
+	if (!num_int(text->text, text->count, &integer) ||
+		!num_float(text->text, text->count, &number))
+		finding_help(f, it, "write it without quotes");
+	else if (len < 5 || strcmp(key + len - 5, "_secs") != 0)
+		finding_help(f, it, "write the number alone");
+	else if (!clock_length(text->text, &integer) && (double)integer >= s->minimum &&
+		 (double)integer <= s->maximum)
+		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
+	else
+		finding_help(f, it, "write the seconds as a number, such as 300");
+}
+
 /* A text that does not begin with a plain word shows no item. */
 static void advise_list(struct findings *f, struct finding *it, const char *text)
 {
@@ -55,14 +75,8 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const unsigned numbers = 1u << DOC_INT | 1u << DOC_FLOAT;
 	const unsigned kinds = s->kinds & ~(1u << DOC_NULL);
 	bool text = node->kind == DOC_STR;
-	int64_t integer;
-	double number;
 	if (text && kinds & numbers)
-		finding_help(f, it, "write %s",
-			num_int(node->text, node->count, &integer) &&
-					num_float(node->text, node->count, &number)
-				? "the number alone"
-				: "it without quotes");
+		advise_number(f, it, s, node, key);
 	else if (text && kinds & 1u << DOC_LIST)
 		advise_list(f, it, node->text);
 	else if (kinds == 1u << DOC_STR && s->value_count)

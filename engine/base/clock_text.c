@@ -1,7 +1,10 @@
 #include "base/clock.h"
 
+#include "base/num.h"
+#include "base/own.h"
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* The end of the year 9999 in UTC: a later one has no text that could be read again. */
@@ -109,5 +112,44 @@ int clock_parse(const char *text, size_t len, int64_t *unix_us)
 	if (seconds > SECONDS_MAX)
 		return -1;
 	*unix_us = seconds * 1000000 + us;
+	return 0;
+}
+
+/* The seconds in the unit that begins at `c` and is then passed; 0: none does. */
+static int unit(const char **c)
+{
+	static const struct {
+		const char *name;
+		int secs;
+	} units[] = {{"s", 1}, {"sec", 1}, {"secs", 1}, {"second", 1}, {"seconds", 1}, {"m", 60},
+		{"min", 60}, {"mins", 60}, {"minute", 60}, {"minutes", 60}, {"h", 3600},
+		{"hr", 3600}, {"hrs", 3600}, {"hour", 3600}, {"hours", 3600}, {"d", 86400},
+		{"day", 86400}, {"days", 86400}};
+	size_t len = strspn(*c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (strlen(units[i].name) == len && !strncasecmp(units[i].name, *c, len)) {
+			*c += len;
+			return units[i].secs;
+		}
+	return 0;
+}
+
+int clock_length(const char *text, int64_t *secs)
+{
+	double sum = 0, number;
+	do {
+		size_t len = strspn(text, "0123456789.");
+		if (num_float(text, len, &number))
+			return -1;
+		text += len + strspn(text + len, " ");
+		int one = unit(&text);
+		sum += number * one;
+		text += strspn(text, " ");
+		if (!one || sum > (double)SECONDS_MAX)
+			return -1;
+	} while (*text);
+	if ((double)(int64_t)sum != sum)
+		return -1;
+	*secs = (int64_t)sum;
 	return 0;
 }

@@ -229,14 +229,19 @@ static const struct template *timing_ref(const struct reader *r, const struct st
 	if (ref && ref->type.kind == wanted)
 		return t;
 	bool every = wanted == TYPE_INT;
+	struct finding *f = NULL;
+	int64_t secs;
 	if (ref)
 		site_report(&site, RULE_WAIT_TIMING, "\"%s\" is of type %s, but %s takes %s",
 			ref->path, type_name(ref->type), every ? "every_secs" : "until",
 			every ? "an int" : "a str");
 	else
-		site_report(&site, RULE_WAIT_TIMING, "%s takes %s or one reference, nothing else",
+		f = site_report(&site, RULE_WAIT_TIMING,
+			"%s takes %s or one reference, nothing else",
 			every ? "every_secs" : "until",
 			every ? "an integer without quotes" : "an instant");
+	if (f && every && !clock_length(node->text, &secs) && secs >= 1 && secs <= MACHINE_SECS_MAX)
+		site_help(&site, f, "write `every_secs: %jd`", (intmax_t)secs);
 	return NULL;
 }
 

@@ -175,6 +175,19 @@ static void test_instants(void)
 	clock_text(-1, text);
 	is_str(text, "1969-12-31T23:59:59.999999Z", "before the epoch");
 	ok(clock_realtime_us() > INT64_C(1700000000000000), "the clock is past 2023");
+	static const struct {
+		const char *text;
+		int64_t secs; /* -1: none */
+	} lengths[] = {{"5m", 300}, {"5 min", 300}, {"90s", 90}, {"2 Days", 172800},
+		{"1h30m", 5400}, {"1h 30 minutes", 5400}, {"0.5 hr", 1800}, {"", -1}, {"5", -1},
+		{"h", -1}, {"5x", -1}, {"500ms", -1}, {"0.5s", -1}, {"1..5h", -1}, {"5m and", -1},
+		{"99999999999999999999d", -1}};
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		int64_t secs = -1;
+		is(clock_length(lengths[i].text, &secs), lengths[i].secs < 0 ? -1 : 0, "%s",
+			lengths[i].text);
+		is(secs, lengths[i].secs, "%s in seconds", lengths[i].text);
+	}
 	int64_t before = clock_monotonic_ms();
 	ok(clock_monotonic_ms() >= before, "monotonic");
 }
