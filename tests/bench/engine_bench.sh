@@ -154,6 +154,6 @@ for i in range(5000):
 END
 "$bin/agent6" machine list >/dev/null
 read -r kib secs < <(measure "$bin/agent6" machine list)
-report 'list of 10,000 instances' "$(awk -v s="$secs" 'BEGIN { print s * 1000 }')" '<' 400 ms
+report 'list of 10,000 instances' "$(awk -v s="$secs" 'BEGIN { print s * 1000 }')" '<' 200 ms
 
 exit "$failed"
