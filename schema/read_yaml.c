@@ -11,6 +11,8 @@
 struct reader {
 	yaml_parser_t parser;
 	struct doc_build build;
+	char quote; /* of the scalar that came last, 0: it had none, or was none */
+	struct doc_pos quoted;
 };
 
 /* libyaml puts the end of a text without a last newline on a line of its own. */
@@ -245,8 +247,20 @@ static int on_document(struct reader *r, const yaml_event_t *event)
 	return 0;
 }
 
+static void note_quote(struct reader *r, const yaml_event_t *event)
+{
+	yaml_scalar_style_t style =
+		event->type == YAML_SCALAR_EVENT ? event->data.scalar.style : YAML_ANY_SCALAR_STYLE;
+	r->quote = style == YAML_DOUBLE_QUOTED_SCALAR_STYLE   ? '"'
+		   : style == YAML_SINGLE_QUOTED_SCALAR_STYLE ? '\''
+							      : '\0';
+	if (r->quote)
+		r->quoted = pos_of(r, event);
+}
+
 static int on_event(struct reader *r, const yaml_event_t *event)
 {
+	note_quote(r, event);
 	switch (event->type) {
 	case YAML_SCALAR_EVENT: return on_scalar(r, event);
 	case YAML_ALIAS_EVENT: return on_alias(r, event);
@@ -340,6 +354,35 @@ static struct complaint read_line(
 	return c;
 }
 
+/* A quote that nobody closed ends at the next one, lines below; what is at fault there is not. */
+static bool report_open_quote(struct reader *r, uint32_t line)
+{
+	if (!r->quote || r->quoted.line == line || r->quoted.end_line != line)
+		return false;
+	struct doc_pos pos = r->quoted;
+	pos.end_line = pos.line;
+	pos.end_column = pos.column + 1;
+	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, r->build.doc, pos,
+		"the text that begins here ends at the quote on line %u, and more stands behind it",
+		line);
+	finding_help(r->build.findings, it, "close it where it ends; inside it, write %s",
+		r->quote == '"' ? "\\\" for a \"" : "'' for a '");
+	return true;
+}
+
+/* What ends within a word, with a quote further on that begins nothing either, was to hold both. */
+static const char *inner_quote(
+	const struct reader *r, const struct doc_pos *pos, const char *rest, size_t len)
+{
+	if (!r->quote || r->quoted.end_line != pos->line || r->quoted.end_column != pos->column)
+		return NULL;
+	const char *next = memchr(rest, r->quote, len);
+	if (!next || next == rest || strchr(" [{,:", next[-1]))
+		return NULL;
+	return r->quote == '"' ? "inside \"...\", write \\\" for a \""
+			       : "inside '...', write '' for a ', or put \"...\" around the text";
+}
+
 static void report_syntax(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
@@ -350,9 +393,15 @@ static void report_syntax(struct reader *r)
 	if (pos.line == r->build.bare_line)
 		return;
 	const char *line = doc_line(d, pos.line, &len);
-	struct complaint c = read_line(p, line, len, doc_bytes(line, len, pos.column - 1));
+	size_t before = doc_bytes(line, len, pos.column - 1);
+	struct complaint c = read_line(p, line, len, before);
 	if (c.from_context && p->context)
 		set_place(d, &p->context_mark, &pos.line, &pos.column);
+	if (report_open_quote(r, pos.line))
+		return;
+	const char *inner = inner_quote(r, &pos, line + before, len - before);
+	if (inner)
+		c.help = inner;
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
 	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s",
