@@ -121,8 +121,8 @@ static void read_output_schema(struct reader *r, struct state *s)
 	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
 	if (!pair)
 		reader_unknown_schema(r, node, s);
-	else if (pair->value.kind == DOC_MAP)
-		s->output_schema = &r->records[pair - r->m->schemas_map->pairs];
+	else
+		s->output_schema = reader_record(r, pair);
 }
 
 static void read_work(struct reader *r, struct state *s)

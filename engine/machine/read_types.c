@@ -1,10 +1,15 @@
 #include "machine/reader.h"
 
+#include "base/near.h"
 #include <string.h>
 
 /* An expanded schema is shown to a model and checked field by field: a few lines of nested records
  * must not stand for millions of fields. */
 enum { EXPANDED_FIELDS_MAX = 10000, NESTED_RECORDS_MAX = 32, CANDIDATES_MAX = 4096 };
+
+#define TYPE_NAMES                                                                                 \
+	"str", "int", "float", "bool", "json", "list[str]", "list[int]", "list[float]", "list[bool]"
+enum { TYPE_NAME_COUNT = 9 };
 
 static size_t add_schema_names(const struct reader *r, const char **names, size_t count)
 {
@@ -12,18 +17,6 @@ static size_t add_schema_names(const struct reader *r, const char **names, size_
 	for (uint32_t i = 0; map && i < map->count && count < CANDIDATES_MAX; i++)
 		names[count++] = map->pairs[i].key.text;
 	return count;
-}
-
-void reader_unknown_schema(
-	const struct reader *r, const struct doc_node *node, const struct state *s)
-{
-	if (r->m->schemas_broken)
-		return;
-	struct site site = reader_site(r, node, s);
-	struct finding *f =
-		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
-	const char *names[CANDIDATES_MAX];
-	site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
 }
 
 static void unknown_type(const struct reader *r, const struct doc_node *node)
@@ -34,16 +27,64 @@ static void unknown_type(const struct reader *r, const struct doc_node *node)
 	size_t len = strlen(node->text);
 	if ((len && node->text[len - 1] == '?') || strncasecmp(node->text, "optional", 8) == 0)
 		site_help(&site, f, "write {type: ..., optional: true}");
-	const char *names[CANDIDATES_MAX] = {"str", "int", "float", "bool", "json", "list[str]",
-		"list[int]", "list[float]", "list[bool]"};
+	const char *names[CANDIDATES_MAX] = {TYPE_NAMES};
 	if (!f->help)
-		site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 9));
+		site_did_you_mean(
+			&site, f, node->text, names, add_schema_names(r, names, TYPE_NAME_COUNT));
 	if (!f->help && strncmp(node->text, "list[", 5) == 0)
 		site_help(&site, f, "lists hold str, int, float or bool");
 	if (!f->help)
 		site_help(&site, f,
 			"a type is str, int, float, bool, list[...] of one of these, json, or the "
 			"name of a schema");
+}
+
+/* Whether the same name has been said to be no type: what declares it is misnamed, once. */
+static bool named_as_type(const struct reader *r, const char *name)
+{
+	enum { LOOKED_AT_MAX = 500 };
+	const struct findings *f = r->findings;
+	size_t len = strlen(name);
+	for (size_t i = 0; i < f->count && i < LOOKED_AT_MAX; i++)
+		if (f->items[i].rule == RULE_UNKNOWN_TYPE &&
+			!strncmp(f->items[i].message + 1, name, len) &&
+			f->items[i].message[len + 1] == '"')
+			return true;
+	return false;
+}
+
+void reader_unknown_schema(
+	const struct reader *r, const struct doc_node *node, const struct state *s)
+{
+	if (r->m->schemas_broken)
+		return;
+	if (named_as_type(r, node->text)) {
+		unknown_type(r, node);
+		return;
+	}
+	struct site site = reader_site(r, node, s);
+	struct finding *f =
+		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
+	const char *names[CANDIDATES_MAX];
+	site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
+}
+
+/* `properties: {NAME: {...}}`, which no field is. */
+static const struct doc_pair *json_schema(const struct reader *r, const struct doc_node *map)
+{
+	const struct doc_pair *pair =
+		map->kind == DOC_MAP ? doc_pair(r->doc, map, "properties") : NULL;
+	return pair && pair->value.kind == DOC_MAP && pair->value.count &&
+			       pair->value.pairs[0].value.kind == DOC_MAP
+		       ? pair
+		       : NULL;
+}
+
+const struct record *reader_record(const struct reader *r, const struct doc_pair *pair)
+{
+	return pair->value.kind == DOC_MAP && !json_schema(r, &pair->value)
+		       ? &r->records[pair - r->m->schemas_map->pairs]
+		       : NULL;
 }
 
 /* The type that string `node` names; unknown when it names none (reported) or is no string. */
@@ -53,9 +94,9 @@ static struct type read_type(const struct reader *r, const struct doc_node *node
 	if (!node || node->kind != DOC_STR || type_scalar(node->text, &t))
 		return t;
 	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
-	if (pair && pair->value.kind == DOC_MAP)
-		t.record = &r->records[pair - r->m->schemas_map->pairs];
-	else if (!pair && !r->m->schemas_broken)
+	if (pair)
+		t.record = reader_record(r, pair);
+	else if (!r->m->schemas_broken)
 		unknown_type(r, node);
 	return t;
 }
@@ -77,11 +118,49 @@ static void read_enum(const struct reader *r, const struct doc_node *map, struct
 	f->values = reader_texts(r, map, "enum", &f->value_count);
 }
 
+/* One finding for the whole of it. */
+static struct finding *report_json_schema(
+	const struct reader *r, const struct doc_node *map, const struct site *at)
+{
+	findings_drop(r->findings, r->doc, &map->pos);
+	return site_report(at, RULE_UNKNOWN_KEY,
+		"`properties` is how JSON Schema says it; here, a schema is a map from fields to "
+		"types");
+}
+
+/* Its fields with the types that are meant. */
+static void advise_record(const struct reader *r, const struct doc_pair *schema,
+	const struct doc_node *fields, const struct site *site, struct finding *f)
+{
+	static const char *const names[] = {TYPE_NAMES};
+	enum { SHOWN_BYTES_MAX = 300 };
+	AUTO_BUF shown;
+	buf_init(&shown, SHOWN_BYTES_MAX);
+	for (uint32_t i = 0; i < fields->count; i++) {
+		const struct doc_pair *field = &fields->pairs[i];
+		const char *type = reader_text(r, &field->value, "type");
+		const char *near = type ? near_name(type, names, TYPE_NAME_COUNT) : NULL;
+		buf_addf(&shown, "%s%s: %s", i ? ", " : "", field->key.text, near ? near : "json");
+	}
+	site_help(site, f,
+		"write `%s: {%s}`; a field that is one of a few texts is `{type: str, enum: "
+		"[...]}`",
+		schema->key.text, shown.failed ? "..." : shown.data);
+}
+
 static void read_field(const struct reader *r, const struct doc_pair *pair, struct field *f)
 {
 	const struct doc_node *node = &pair->value;
 	bool map = node->kind == DOC_MAP;
+	const struct doc_pair *properties = json_schema(r, node);
 	f->name = pair->key.text;
+	f->type = (struct type){.kind = TYPE_RECORD};
+	if (properties) {
+		struct site site = reader_site(r, &properties->key, NULL);
+		site_help(&site, report_json_schema(r, node, &site),
+			"declare `%s` as a schema of its own, and name that as the type", f->name);
+		return;
+	}
 	f->type = read_type(r, map ? doc_get(r->doc, node, "type") : node);
 	if (!map)
 		return;
@@ -101,7 +180,13 @@ static void read_record(struct reader *r, const struct doc_pair *pair, struct re
 			"a schema cannot have the name of a type, \"%s\"", record->name);
 		site_help(&site, f, "choose another name");
 	}
-	if (pair->value.kind != DOC_MAP)
+	const struct doc_pair *properties = json_schema(r, &pair->value);
+	if (properties) {
+		site = reader_site(r, &properties->key, NULL);
+		advise_record(r, pair, &properties->value, &site,
+			report_json_schema(r, &pair->value, &site));
+	}
+	if (!reader_record(r, pair))
 		return;
 	struct field *fields = arena_array(&r->m->arena, pair->value.count, sizeof(*fields));
 	for (uint32_t i = 0; i < pair->value.count; i++)

@@ -55,6 +55,8 @@ const struct template *reader_template(
 /* The texts of a list of strings under `key`. */
 const char *const *reader_texts(
 	const struct reader *r, const struct doc_node *map, const char *key, size_t *count);
+/* What the pair of `schemas` declares; NULL: that is no record, which has been reported. */
+const struct record *reader_record(const struct reader *r, const struct doc_pair *pair);
 void reader_unknown_schema(
 	const struct reader *r, const struct doc_node *node, const struct state *s);
 
