@@ -206,7 +206,7 @@ static json_t *hardened_limits(const struct checking *k)
 		"protect .git, the bundle, the configuration, agent6 itself or sandbox.protect "
 		"paths from a command that may write the directory around them, or hide anything "
 		"(sandbox.hide is refused)",
-		"stop a command from changing modes, times and attributes of its files outside",
+		"keep a command from changing mode, owner, times, attributes of its files outside",
 		"give a tool a list of hosts (allow_network as a list is refused)"};
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		json_array_append_new(list, json_string(always[i]));
