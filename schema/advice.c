@@ -32,8 +32,12 @@ void advise_key(struct findings *f, struct finding *it, const char *name, const 
 	for (size_t i = 0; i < s->key_count; i++)
 		if (s->keys[i].required)
 			buf_addf(&keys, "%s%s: ...", keys.len ? ", " : "", s->keys[i].name);
+	const struct shape_group *g = s->group_count ? &s->groups[0] : NULL;
 	if (keys.len && !keys.failed)
 		finding_help(f, it, "write `%s: {%s}`", name, keys.data);
+	else if (g && g->exactly_one && g->count == 2)
+		finding_help(f, it, "write `%s: {%s: ...}` or `%s: {%s: ...}`", name, g->keys[0],
+			name, g->keys[1]);
 	else if (s->value_count)
 		advise_word(f, it, "", s->values, s->value_count);
 	else if (s->title)
@@ -69,18 +73,35 @@ static void advise_list(struct findings *f, struct finding *it, const char *text
 		finding_help(f, it, "write a list, `[...]`, each item by itself");
 }
 
+/* The shape among those of `s` whose words a text must be one of; NULL: there is none. */
+static const struct shape *words_of(const struct shape *s)
+{
+	for (size_t i = 0; s->choice && !s->choice->selector && i < s->choice->count; i++)
+		if (s->choice->branches[i]->value_count)
+			return s->choice->branches[i];
+	return s->value_count && s->kinds & 1u << DOC_STR ? s : NULL;
+}
+
 void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *node, const char *key)
 {
 	const unsigned numbers = 1u << DOC_INT | 1u << DOC_FLOAT;
 	const unsigned kinds = s->kinds & ~(1u << DOC_NULL);
+	const struct shape *words = words_of(s);
 	bool text = node->kind == DOC_STR;
 	if (text && kinds & numbers)
 		advise_number(f, it, s, node, key);
 	else if (text && kinds & 1u << DOC_LIST)
 		advise_list(f, it, node->text);
-	else if (kinds == 1u << DOC_STR && s->value_count)
-		advise_word(f, it, "", s->values, s->value_count);
+	else if (words)
+		advise_word(f, it,
+			node->kind != DOC_BOOL ? ""
+			: node->boolean        ? "true"
+					       : "false",
+			words->values, words->value_count);
+	else if (kinds == 1u << DOC_LIST && node->kind == DOC_MAP && key && s->items &&
+		 s->items->kinds == 1u << DOC_MAP)
+		finding_help(f, it, "write a list, `%s: [{...}, ...]`, each item a map", key);
 	else if (kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
 		finding_help(f, it, "put it in quotes");
 	else if (kinds == 1u << DOC_BOOL && s->boolean == 1 && key)

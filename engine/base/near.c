@@ -51,6 +51,7 @@ static const struct {
 	{"shell", "tool"}, {"script", "tool"}, {"sleep", "wait"}, {"timer", "wait"},
 	{"choice", "branch"}, {"switch", "branch"}, {"end", "terminal"}, {"final", "terminal"},
 	{"ro", "read"}, {"readonly", "read"}, {"rw", "write"}, {"none", "block"}, {"host", "allow"},
+	{"true", "allow"}, {"yes", "allow"}, {"false", "block"}, {"no", "block"},
 	{"warning", "warn"}, {"next", "on"}, {"timeout", "timeout_secs"},
 	{"timeout_seconds", "timeout_secs"}, {"retries", "retry"}, {"cases", "when"},
 	{"choices", "when"}, {"type", "kind"}, {"startat", "initial"}, {"jobs", "states"},
