@@ -136,7 +136,7 @@ good() {
 	cd "$SCRATCH"
 	run --separate-stderr agent6 machine check fi*
 	[ "$status" -eq 0 ]
-	[[ ${lines[0]} == 'fi\u001b[31mne: ok: '* ]]
+	[[ ${lines[0]} == 'fi\x1b[31mne: ok: '* ]]
 }
 
 @test "the description is shown, and cannot drive the terminal" {
@@ -152,7 +152,7 @@ good() {
 	END
 	run --separate-stderr agent6 machine check "$SCRATCH/told"
 	[ "$status" -eq 0 ]
-	[ "${lines[1]}" = "  Says \u001b[31mred." ]
+	[ "${lines[1]}" = "  Says \x1b[31mred." ]
 }
 
 @test "ok is said of what is accepted, and of nothing else" {
