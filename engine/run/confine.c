@@ -277,13 +277,14 @@ static void add_held(json_t *list, const struct confine *c, const char *const *i
 		}
 }
 
-json_t *confine_protected(const struct confine *c)
+json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 {
 	json_t *list = json_array();
+	const struct config_list grants = {t ? t->writes : NULL, t ? t->write_count : 0};
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
 	for (size_t i = 0; i < c->protect_count; i++)
 		if (path_is_within(c->protect[i], c->workspace) ||
-			granted(c->protect[i], &c->config->sandbox.write))
+			granted(c->protect[i], &grants))
 			json_array_append_new(list, json_string(c->protect[i]));
 	add_cloned(list, c, c->protect, c->protect_count);
 	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
@@ -333,7 +334,7 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 		1, "profile", c->profile, "cwd",
 		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network", network,
 		"workspace", "path", c->workspace, "access", access[t->workspace], "read", read,
-		"write", write, "protect", confine_protected(c), "hide", confine_hidden(c),
+		"write", write, "protect", confine_protected(c, t), "hide", confine_hidden(c),
 		"bundle", c->bundle, "timeout_secs", (json_int_t)s->timeout_secs, "limits",
 		limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
 }

@@ -36,8 +36,9 @@ json_t *confine_policy(const struct confine *c, const struct state *s);
 /* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
  * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
 json_t *confine_command_policy(const struct confine *c);
-/* What nothing may write in the workspace or a grant: .git, `protect`, sandbox.protect. */
-json_t *confine_protected(const struct confine *c);
+/* What nothing may write in the workspace or what `t` may write (NULL: nothing more): .git,
+ * `protect`, sandbox.protect. */
+json_t *confine_protected(const struct confine *c, const struct tool_state *t);
 /* What nothing may see: `hide` and sandbox.hide. */
 json_t *confine_hidden(const struct confine *c);
 /* The agent's first line (agent6-agent): everything it needs to confine itself, no secret.

@@ -125,7 +125,8 @@ static json_t *request(const struct plan_env *env, const struct position *p,
 	json_t *temperature =
 		a->temperature.present ? json_real(a->temperature.value) : json_null();
 	/* What is hidden is not written either. */
-	json_t *hidden = confine_hidden(&env->confine), *held = confine_protected(&env->confine);
+	json_t *hidden = confine_hidden(&env->confine),
+	       *held = confine_protected(&env->confine, NULL);
 	json_array_extend(held, hidden);
 	return json_pack("{s:i,s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:[],s:b}", "version", 1,
 		"mode", a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",

@@ -139,6 +139,9 @@ check_escape() {
 	untouched
 	run -0 tools/agent6 jail --read "$SCRATCH/repo/.config" -- cat .config/agent6/secrets.toml
 	[[ -z $output ]]
+	mkdir "$SCRATCH/elsewhere"
+	(cd "$SCRATCH/elsewhere" && ../repo/tools/agent6 jail --write "$SCRATCH/repo" -- sh -c "cd '$SCRATCH/repo'; $(<"$SCRATCH/peek/scripts/peek")")
+	untouched
 }
 
 untouched() {
