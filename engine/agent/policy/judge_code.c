@@ -453,8 +453,12 @@ unsigned judge_ip(struct judge *j, const struct call *c)
 	size_t object = arg_skip_options(c, 1, "nbf", with_value);
 	judge_raise(j, subcommand_level(shows, call_text(c, object + 1), LEVEL_PRIVILEGED),
 		"ip %.60s", call_text(c, object));
-	if (arg_find(c, "-b", "-batch"))
-		judge_raise(j, LEVEL_PRIVILEGED, "ip reads orders from a file");
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		word += !strncmp(word, "--", 2);
+		if (!strncmp(word, "-b", 2) && word[2] != 'r') /* -batch, not -brief */
+			judge_raise(j, LEVEL_PRIVILEGED, "ip reads orders from a file");
+	}
 	return 0;
 }
 
