@@ -37,8 +37,7 @@ static void refuse(struct refusals *r, const char *state, const char *why)
 	r->count++;
 }
 
-/* By real paths: a link inside a grant that leads out of it is not granted. */
-static bool granted(const char *path, const struct config_list *grants)
+bool confine_granted(const char *path, const struct config_list *grants)
 {
 	char real[PATH_MAX], grant[PATH_MAX];
 	if (!realpath(path, real))
@@ -56,7 +55,8 @@ static void check_paths(
 	for (size_t i = 0; i < t->read_count + t->write_count; i++) {
 		bool write = i >= t->read_count;
 		const char *path = write ? t->writes[i - t->read_count] : t->reads[i];
-		if (granted(path, &sandbox->write) || (!write && granted(path, &sandbox->read)))
+		if (confine_granted(path, &sandbox->write) ||
+			(!write && confine_granted(path, &sandbox->read)))
 			continue;
 		char why[PATH_MAX + 256];
 		snprintf(why, sizeof(why),
@@ -212,8 +212,8 @@ static void check_hidden(struct refusals *r, const struct confine *c)
 	json_auto_t *hidden = confine_hidden(c);
 	json_array_foreach (hidden, i, path) {
 		const char *text = json_string_value(path);
-		if (!path_is_within(text, c->workspace) && !granted(text, &s->read) &&
-			!granted(text, &s->write) && !is_system(text))
+		if (!path_is_within(text, c->workspace) && !confine_granted(text, &s->read) &&
+			!confine_granted(text, &s->write) && !is_system(text))
 			continue;
 		snprintf(why, sizeof(why),
 			"%s is to be hidden, and lies where commands may read, which "
@@ -284,7 +284,7 @@ json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
 	for (size_t i = 0; i < c->protect_count; i++)
 		if (path_is_within(c->protect[i], c->workspace) ||
-			granted(c->protect[i], &grants))
+			confine_granted(c->protect[i], &grants))
 			json_array_append_new(list, json_string(c->protect[i]));
 	add_cloned(list, c, c->protect, c->protect_count);
 	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);

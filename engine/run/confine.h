@@ -36,6 +36,9 @@ json_t *confine_policy(const struct confine *c, const struct state *s);
 /* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
  * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
 json_t *confine_command_policy(const struct confine *c);
+/* Whether `path` is there and lies in one of `grants`, by real paths: a link inside a grant that
+ * leads out of it is not granted. */
+bool confine_granted(const char *path, const struct config_list *grants);
 /* What nothing may write in the workspace or what `t` may write (NULL: nothing more): .git,
  * `protect`, sandbox.protect. */
 json_t *confine_protected(const struct confine *c, const struct tool_state *t);

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "run/confine.h"
 #include "run/pump.h"
 
 #include <fcntl.h>
@@ -14,8 +15,9 @@
 
 enum { HOOK_MS = 30 * 1000, EVENT_BYTES_MAX = 8 * 1024 * 1024 };
 
-/* In the workspace, a command could have put a program of any name. */
-static void leave_workspace_out(void)
+/* In the workspace, and wherever a state may write, a command could have put a program of any
+ * name, or a link that leads to where it has. */
+static void leave_writable_out(const struct config_list *grants)
 {
 	char here[PATH_MAX], real[PATH_MAX];
 	AUTO_FREE char *list = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
@@ -24,7 +26,8 @@ static void leave_workspace_out(void)
 	buf_init(&kept, EVENT_BYTES_MAX);
 	bool known = list && realpath(".", here);
 	for (char *rest = list, *dir; known && (dir = strtok_r(rest, ":", &save)); rest = NULL)
-		if (*dir == '/' && realpath(dir, real) && !path_is_within(real, here))
+		if (*dir == '/' && realpath(dir, real) && !path_is_within(dir, here) &&
+			!path_is_within(real, here) && !confine_granted(real, grants))
 			buf_addf(&kept, "%s%s", kept.len ? ":" : "", dir);
 	setenv("PATH", kept.len ? kept.data : "/usr/bin:/bin", 1);
 }
@@ -78,7 +81,7 @@ void hook_run(struct live *w, const json_t *event)
 			argv->items[0], text_of(event, "t"));
 		return;
 	}
-	leave_workspace_out();
+	leave_writable_out(&w->config->sandbox.write);
 	AUTO_FREE char *program = find_program(argv->items[0]);
 	if (!program || start(w, program, event, &child, &e)) {
 		live_notice(w, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],

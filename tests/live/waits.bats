@@ -297,16 +297,22 @@ END
 }
 
 @test "no command chooses what notify runs: neither by its file nor by a name in PATH" {
-	mkdir -p "$SCRATCH/config/agent6" bin "$SCRATCH/bin"
-	local program put="echo \"echo wrong >>$SCRATCH/heard\" | tee own >bin/tell; chmod +x bin/tell"
+	local program grant=$SCRATCH/grant put
+	mkdir -p "$SCRATCH/config/agent6" bin "$SCRATCH/bin" "$grant"
+	put="echo \"echo wrong >>$SCRATCH/heard\" | tee own >bin/tell; chmod +x bin/tell"
+	put+="; ln -sfn \"\$AGENT6_MACHINE_DATA_DIR\" link; cp bin/tell link; cp bin/tell $grant"
 	tool_machine told "[sh, -c, '$put; true']"
+	sed -i "s|timeout_secs: 20|&\n    writes: [$grant]|" "$SCRATCH/told/machine.yaml"
 	for program in ./own tell 'sh, own'; do
 		printf '#!/bin/sh\necho right >>%s/heard\n' "$SCRATCH" | tee "$SCRATCH/bin/tell" >own
 		chmod +x own "$SCRATCH/bin/tell"
-		echo "machine: {notify: {on_event: [$program]}}" >"$SCRATCH/config/agent6/config.yaml"
-		PATH=$PWD/bin:$SCRATCH/bin:$PATH agent6 machine run --id "told${#program}" "$SCRATCH/told"
+		printf '%s\n' "machine: {notify: {on_event: [$program]}}" "sandbox: {write: [$grant]}" >"$SCRATCH/config/agent6/config.yaml"
+		ln -sfn "$SCRATCH/bin" link
+		PATH=$PWD/bin:$PWD/link:$grant:$SCRATCH/bin:$PATH agent6 machine run --id "told${#program}" "$SCRATCH/told"
+		cmp bin/tell link/tell
+		cmp bin/tell "$grant/tell"
 		[[ $(<bin/tell) == *wrong* ]]
-		rm bin/tell
+		rm bin/tell "$grant/tell"
 	done
 	[[ $(<"$SCRATCH/heard") == $'right\nright\nright' ]]
 }
