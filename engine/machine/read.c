@@ -148,7 +148,7 @@ struct machine *machine_read(
 {
 	bool refused = unreadable(findings, doc);
 	size_t errors = findings->errors, before = findings->count;
-	if (!doc->root)
+	if (!doc->root || read_states_elsewhere(doc, findings))
 		return NULL;
 	shape_check(shape_machine, doc, doc->root, findings);
 	if (doc->root->kind != DOC_MAP)

@@ -218,13 +218,39 @@ static void read_state(struct reader *r, struct state *s)
 	read_edges(r, s);
 }
 
-static enum state_kind read_kind(const struct reader *r, const struct doc_node *state)
+static enum state_kind read_kind(const struct doc *d, const struct doc_node *state)
 {
-	const char *kind = reader_text(r, state, "kind");
+	const struct doc_node *kind = doc_get(d, state, "kind");
 	enum state_kind k = 0;
-	while (k < KIND_COUNT && (!kind || strcmp(kind, state_kind_name(k)) != 0))
+	while (k < KIND_COUNT &&
+		(!kind || kind->kind != DOC_STR || strcmp(kind->text, state_kind_name(k)) != 0))
 		k++;
 	return k;
+}
+
+/* The first state in that map. */
+static const struct doc_node *state_in(const struct doc *d, const struct doc_node *map)
+{
+	for (uint32_t i = 0; map && map->kind == DOC_MAP && i < map->count; i++)
+		if (read_kind(d, &map->pairs[i].value) != KIND_COUNT)
+			return &map->pairs[i].key;
+	return NULL;
+}
+
+bool read_states_elsewhere(const struct doc *d, struct findings *f)
+{
+	static const char *const sections[] = {"budget", "config", "schemas", "vars"};
+	if (doc_get(d, d->root, "states") || doc_is_partial(d, d->root))
+		return false;
+	const struct doc_node *state = state_in(d, d->root);
+	for (size_t i = 0; !state && i < ARRAY_LEN(sections); i++)
+		state = state_in(d, doc_get(d, d->root, sections[i]));
+	if (!state)
+		return false;
+	struct finding *it = finding_add(f, RULE_MISSING_KEY, d, state,
+		"the document needs the key `states`; `%.64s` is a state", state->text);
+	finding_help(f, it, "put it and the other states under `states:`");
+	return true;
 }
 
 void read_states(struct reader *r)
@@ -239,7 +265,7 @@ void read_states(struct reader *r)
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct doc_pair *pair = &m->states_map->pairs[i];
 		r->states[i] = (struct state){.name = pair->key.text,
-			.kind = read_kind(r, &pair->value),
+			.kind = read_kind(r->doc, &pair->value),
 			.index = i,
 			.node = &pair->value,
 			.key = &pair->key};

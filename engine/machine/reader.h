@@ -66,6 +66,9 @@ bool reader_path_clean(const char *path);
 void read_schemas(struct reader *r);
 void read_variables(struct reader *r);
 void read_states(struct reader *r);
+/* Whether there are no `states`, and the states stand where nothing is what it seems to be: then
+ * that is all that is said. */
+bool read_states_elsewhere(const struct doc *d, struct findings *f);
 void read_agent(struct reader *r, struct state *s);
 void read_tool(struct reader *r, struct state *s);
 void read_wait(struct reader *r, struct state *s);
