@@ -129,7 +129,8 @@ struct arg_rule {
 #define SECCOMP_NO_UNIX_RULES(X) X(socket, FAMILY, IS(0, WHOLE, 1))
 
 /* Without namespaces there are other processes to name, and Landlock keeps only signals and traces
- * from them: a processor time of none kills as well. 0 is the caller itself. */
+ * from them: a processor time of none kills as well. 0 is the caller itself; its own number, which
+ * pthread_setaffinity_np gives, is told from no other. */
 #define SECCOMP_NO_HOST_RULES(X) \
 	X(prlimit64, DENY, ANY(0, WHOLE)) \
 	X(setpriority, DENY, IS(0, WHOLE, 2)) /* PRIO_USER */ \
