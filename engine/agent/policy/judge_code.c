@@ -210,16 +210,22 @@ static bool assigns_command(const char *word)
 	       (strstr(word, "$(shell") || strstr(word, "${shell") || strstr(word, "!="));
 }
 
-/* What a recipe would run where it uses the value: programs that nobody knows are no worse than the
- * recipe's own. */
+/* What a recipe would run where it uses the value, also between quotes of its own, which the
+ * value's would end: programs that nobody knows are no worse than the recipe's own. */
 static void judge_value(struct judge *j, const struct call *c, const char *word)
 {
 	const char *value = strchr(word, '=');
-	if (word[0] == '-' || !value || !strpbrk(value, "`;|&"))
+	if (word[0] == '-' || !value || !strpbrk(value, "`;|&\n"))
 		return;
+	char *bare = arena_copy(&j->arena, value + 1, strlen(value + 1)), *to = bare;
+	for (const char *from = bare; *from; from++)
+		if (!strchr("'\"\\#", *from))
+			*to++ = *from;
+	*to = '\0';
 	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
 	j->verdict = &own;
 	judge_script(j, value + 1);
+	judge_script(j, bare);
 	j->verdict = whole;
 	if (own.level <= LEVEL_WRITE)
 		return;
