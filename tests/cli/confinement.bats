@@ -105,17 +105,20 @@ check_escape() {
 	cmp .config/agent6/config.yaml "$SCRATCH/before"
 }
 
-@test "what later confinements rest on is not for commands: configuration, keys, agent6 itself" {
+@test "what later confinements rest on is not for commands: configuration, keys, signers, agent6 itself" {
 	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
 	cd "$SCRATCH/repo"
 	mkdir -p .config/agent6 tools "$SCRATCH/peek/scripts"
 	cp "$AGENT6_BIN"/agent6* tools
-	echo 'sandbox: {profile: strict}' >.config/agent6/config.yaml
+	printf '%s\n' 'sandbox: {profile: strict}' "machine: {allowed_signers: $SCRATCH/repo/signers}" >.config/agent6/config.yaml
+	echo 'me ssh-ed25519 AAAA' | tee signers >"$SCRATCH/signers"
 	echo 'providers = {p = "sk-the-secret"}' >.config/agent6/secrets.toml
 	chmod 600 .config/agent6/secrets.toml
 	cat >"$SCRATCH/peek/scripts/peek" <<-'END'
 		cat .config/agent6/secrets.* >seen
 		echo x >.config/agent6/config.yaml
+		echo x >>signers
+		mv signers away
 		mv tools away
 		mv tools/agent6-jail tools/away
 		cp /bin/true tools/agent6-jail
@@ -148,5 +151,6 @@ untouched() {
 	[[ -e seen && ! -s seen ]]
 	rm seen
 	diff -r .config "$SCRATCH/.config"
+	cmp signers "$SCRATCH/signers"
 	diff -r tools "$SCRATCH/tools"
 }
