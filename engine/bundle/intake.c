@@ -251,15 +251,21 @@ static int member_order(const void *left, const void *right)
 static void find_machine(struct intake *in)
 {
 	struct bundle *b = in->bundle;
+	bool several = false;
 	for (size_t i = 0; i < b->count; i++) {
 		if (!member_path_is_machine(b->members[i].path))
 			continue;
-		if (b->machine && strcmp(b->members[i].path, b->machine->path))
+		if (b->machine && strcmp(b->members[i].path, b->machine->path)) {
+			several = true;
 			intake_refuse(in, RULE_BUNDLE_MACHINE, b->members[i].path,
 				"there is a machine file already: %s; a bundle holds exactly one",
 				b->machine->path);
-		else /* the same one twice has been reported as that */
+		} else /* the same one twice has been reported as that */
 			b->machine = &b->members[i];
+	}
+	if (several) {
+		b->machine = NULL; /* whichever is not meant need not be right */
+		return;
 	}
 	if (!b->machine && !in->full && !in->machine_refused)
 		intake_refuse(in, RULE_BUNDLE_MACHINE, "",

@@ -23,3 +23,12 @@ check_set() { # SET STATUS
 @test "every good machine is accepted, with exactly its warnings and notes" {
 	check_set good 0
 }
+
+@test "of two machine files nothing is said but that there are two" {
+	cd "$BATS_TEST_TMPDIR"
+	echo 'machine: two' >machine.yaml
+	echo '{"version": 2}' >machine.json
+	run "$AGENT6_BIN/agent6" machine check .
+	[ "$status" -eq 2 ]
+	[ "$output" = "./machine.yaml: error[bundle-machine]: there is a machine file already: machine.json; a bundle holds exactly one" ]
+}
