@@ -178,17 +178,19 @@ static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_
 	"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS", "TAR_OPTIONS", "MAKEFLAGS",
 	"GNUMAKEFLAGS", "MAKEFILES", "GOFLAGS", "RUSTC", "RUSTC_*WRAPPER", "RUSTFLAGS", "RUSTDOC",
 	"CARGO_HOME", "CARGO_BUILD_*", "CARGO_TARGET_*", "npm_config_*", "NPM_CONFIG_*", "PAGER",
-	"EDITOR", "VISUAL", "MANPAGER", "MANOPT", "BROWSER", "LESS", "LESSOPEN", "LESSCLOSE",
-	"LESSKEYIN", "RIPGREP_CONFIG_PATH", "AWKPATH", "AWKLIBPATH", "VIMINIT", "EXINIT",
-	"RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS", "SUDO_ASKPASS", "GCONV_PATH", "OPENSSL_CONF",
-	"OPENSSL_MODULES", "OPENSSL_ENGINES", "CMAKE_*_LAUNCHER"};
+	"DPKG_PAGER", "SYSTEMD_PAGER", "APT_CONFIG", "GCC_EXEC_PREFIX", "COMPILER_PATH",
+	"PYTHONUSERBASE", "EDITOR", "VISUAL", "MANPAGER", "MANOPT", "BROWSER", "LESS", "LESSOPEN",
+	"LESSCLOSE", "LESSKEYIN", "RIPGREP_CONFIG_PATH", "AWKPATH", "AWKLIBPATH", "VIMINIT",
+	"EXINIT", "RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS", "SUDO_ASKPASS", "GCONV_PATH",
+	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "CMAKE_*_LAUNCHER"};
 /* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
 static const char *const harmless[] = {"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat",
-	"PAGER=", "GIT_PAGER=", "EDITOR=true", "GIT_EDITOR=true",
-	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=true", "GIT_SEQUENCE_EDITOR=:", "GIT_AUTHOR_*=*",
-	"GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*", "GIT_OPTIONAL_LOCKS=*",
-	"GIT_MERGE_AUTOEDIT=*", "CARGO_TARGET_DIR=*", "CARGO_BUILD_JOBS=*", "npm_config_loglevel=*",
-	"npm_config_yes=*", "LESS=", "GOFLAGS=-mod=mod", "GOFLAGS=-mod=vendor"};
+	"SYSTEMD_PAGER=cat", "SYSTEMD_PAGER=", "PAGER=", "GIT_PAGER=", "EDITOR=true",
+	"GIT_EDITOR=true", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=true",
+	"GIT_SEQUENCE_EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
+	"GIT_OPTIONAL_LOCKS=*", "GIT_MERGE_AUTOEDIT=*", "CARGO_TARGET_DIR=*", "CARGO_BUILD_JOBS=*",
+	"npm_config_loglevel=*", "npm_config_yes=*", "LESS=", "GOFLAGS=-mod=mod",
+	"GOFLAGS=-mod=vendor"};
 
 static bool matches(const char *const *patterns, size_t count, const char *text)
 {
@@ -332,8 +334,11 @@ static bool finds_everything(const struct judge *j, const struct call *c)
 {
 	static const char *const other[] = {"-type", "-depth", "-mindepth", "-maxdepth", "-xdev",
 		"-mount", "-delete", "-print*", "-d"};
+	static const char *const before[] = {"-[HLP]", "-O?"};
 	bool all = false;
 	size_t i = 1;
+	while (matches(before, ARRAY_LEN(before), call_text(c, i)))
+		i++;
 	for (; i < c->count && !strchr("-(!", c->words[i]->text[0]); i++) {
 		const char *from = c->words[i]->text;
 		all = all || path_is_root(from) || path_is_home(j, from) || path_is_above(j, from);
@@ -349,6 +354,7 @@ unsigned judge_find(struct judge *j, const struct call *c)
 {
 	static const char *const runs[] = {"-exec", "-execdir", "-ok", "-okdir"};
 	static const char *const writes[] = {"-fls", "-fprint", "-fprint0", "-fprintf"};
+	static const char *const remover[] = {"rm", "*/rm"};
 	unsigned traits = 0;
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
@@ -360,7 +366,8 @@ unsigned judge_find(struct judge *j, const struct call *c)
 				strcmp(c->words[end]->text, "+"))
 				end++;
 			traits |= judge_words(j, c->words + i + 1, end - i - 1, NULL);
-			if (!strcmp(call_text(c, i + 1), "rm") && finds_everything(j, c))
+			if (matches(remover, ARRAY_LEN(remover), call_text(c, i + 1)) &&
+				finds_everything(j, c))
 				judge_raise(j, LEVEL_DENIED, "find removes everything there is");
 			i = end;
 			break;
