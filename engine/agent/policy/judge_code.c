@@ -394,6 +394,23 @@ unsigned judge_cargo(struct judge *j, const struct call *c)
 	return 0;
 }
 
+/* -extld is a program, and -extldflags can name more of them; -static is what is asked for. */
+static bool names_linker(const char *word)
+{
+	for (const char *at = word; (at = strstr(at, "-extld"));) {
+		at += strlen("-extld");
+		size_t len = strcspn(at, " =");
+		const char *flag = at + len + (at[len] != '\0');
+		bool quoted = *flag == '\'' || *flag == '"';
+		const char *end = flag + quoted + strlen("-static");
+		if (len != strlen("flags") || strncmp(at, "flags", len) ||
+			strncmp(flag + quoted, "-static", strlen("-static")) ||
+			(quoted ? *end != *flag : *end && *end != ' '))
+			return true;
+	}
+	return false;
+}
+
 unsigned judge_go(struct judge *j, const struct call *c)
 {
 	static const struct subcommand verbs[] = {{"get", LEVEL_NETWORK}, {"install", LEVEL_BUILD},
@@ -410,7 +427,7 @@ unsigned judge_go(struct judge *j, const struct call *c)
 		for (size_t k = 0; dashes && k < ARRAY_LEN(runs); k++)
 			if (strlen(runs[k]) == len && !strncmp(word + dashes, runs[k], len))
 				judge_danger(j, c, "an option that runs a command");
-		if (strstr(word, "-extld"))
+		if (names_linker(word))
 			judge_danger(j, c, "-extld runs a command");
 	}
 	return 0;

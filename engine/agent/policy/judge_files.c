@@ -342,8 +342,9 @@ static const struct {
 	{"dmesg", "--read-clear", "", LEVEL_PRIVILEGED},
 	{"dmesg", "~--console", "", LEVEL_PRIVILEGED},
 };
-static const char *const compiler_options[] = {"-wrapper", "-fplugin", "~-plugin", "-specs",
-	"--specs", "-B", "-load", "~-fuse-ld=/", "~-fuse-ld=."};
+static const char *const compiler_options[] = {"-wrapper", "-fplugin", "-fpass-plugin", "-plugin",
+	"--plugin", "~,-plugin", "~,--plugin", "~,@", "-specs", "--specs", "-B", "-load",
+	"~-fuse-ld=/", "~-fuse-ld=."};
 
 static bool is_option(const char *word, const char *option, const char *with_value)
 {

@@ -206,6 +206,17 @@ static void judge_setting(struct judge *j, const struct call *c, const char *set
 }
 
 /* The options before the verb. Returns the verb's index. */
+static bool is_dot_git(const char *dir)
+{
+	size_t len = strlen(dir);
+	while (len && dir[len - 1] == '/')
+		len--;
+	size_t from = len;
+	while (from && dir[from - 1] != '/')
+		from--;
+	return len - from == 4 && !strncmp(dir + from, ".git", 4);
+}
+
 static size_t judge_global(struct judge *j, const struct call *c)
 {
 	size_t i = 1;
@@ -226,12 +237,10 @@ static size_t judge_global(struct judge *j, const struct call *c)
 				judge_danger(j, c, "--exec-path can execute code");
 		} else if (arg_is_long(word, "--git-dir", &value) ||
 			   arg_is_long(word, "--work-tree", &value)) {
-			const char *dir = value ? value : call_text(c, i + 1),
-				   *base = strrchr(dir, '/');
+			const char *dir = value ? value : call_text(c, i + 1);
 			if (path_is_outside(j, dir))
 				judge_danger(j, c, "--git-dir or --work-tree leaves the workspace");
-			else if (strncmp(word, "--git", 5) == 0 &&
-				 strcmp(base ? base + 1 : dir, ".git"))
+			else if (strncmp(word, "--git", 5) == 0 && !is_dot_git(dir))
 				judge_danger(
 					j, c, "--git-dir brings settings that can execute code");
 			i += !value;

@@ -173,7 +173,8 @@ unsigned judge_printf(struct judge *j, const struct call *c)
 unsigned judge_names(struct judge *j, const struct call *c)
 {
 	const char *fed = call_fed(c);
-	if (fed && !strcmp(c->name, "read") && shell_holds_code(fed))
+	const char *subscript = fed && !strcmp(c->name, "read") ? strchr(fed, '[') : NULL;
+	if (subscript && shell_holds_code(subscript))
 		judge_danger(j, c, "a quoted substitution, which may be evaluated");
 	for (size_t i = 1; i < c->count; i++)
 		if (shell_holds_code(c->words[i]->text))
@@ -181,10 +182,13 @@ unsigned judge_names(struct judge *j, const struct call *c)
 	return 0;
 }
 
-/* read, getopts, unset, let: whatever word is a name, it is one that they set. */
+/* read, getopts, let: whatever word is a name, it is one that they set. What unset leaves empty
+ * names no program, but without a PATH they are looked for where one stands. */
 unsigned judge_setter(struct judge *j, const struct call *c)
 {
+	bool unset = !strcmp(c->name, "unset");
 	for (size_t i = 1; i < c->count; i++)
-		judge_name(j, c->words[i]->text);
+		if (!unset || !strcmp(c->words[i]->text, "PATH"))
+			judge_name(j, c->words[i]->text);
 	return judge_names(j, c);
 }
