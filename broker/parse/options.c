@@ -80,7 +80,7 @@ static int decode_rules(struct options *o, char *value, struct err *e)
 	return 0;
 }
 
-static int decode_max_bytes(struct options *o, const char *value, struct err *e)
+static int decode_max_bytes(struct options *o, char *value, struct err *e)
 {
 	int64_t number;
 	if (num_int(value, strlen(value), &number) < 0 || number < 0)
@@ -91,7 +91,7 @@ static int decode_max_bytes(struct options *o, const char *value, struct err *e)
 
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
  * the TLS session with the proxy. */
-static int decode_upstream(struct options *o, const char *value, struct err *e)
+static int decode_upstream(struct options *o, char *value, struct err *e)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
 		     strncmp(value, "socks5h://", 10) == 0;
@@ -103,19 +103,26 @@ static int decode_upstream(struct options *o, const char *value, struct err *e)
 	return o->upstream_proxy ? 0 : err_set(e, "out of memory");
 }
 
-static int decode_option(struct options *o, const char *name, char *value, struct err *e)
+static int decode_control(struct options *o, char *value, struct err *e)
 {
-	if (strcmp(name, "--channel") == 0)
-		return decode_channel(o, value, e);
-	if (strcmp(name, "--proxy") == 0)
-		return decode_rules(o, value, e);
-	if (strcmp(name, "--control") == 0)
-		return decode_fd(o, value, &o->control_fd, e);
-	if (strcmp(name, "--max-bytes") == 0)
-		return decode_max_bytes(o, value, e);
-	if (strcmp(name, "--upstream-proxy") == 0)
-		return decode_upstream(o, value, e);
-	return err_set(e, "there is no such option");
+	return decode_fd(o, value, &o->control_fd, e);
+}
+
+typedef int decode_fn(struct options *o, char *value, struct err *e);
+
+/* NULL: there is no such option. */
+static decode_fn *decoder_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		decode_fn *decode;
+	} known[] = {{"--channel", decode_channel}, {"--proxy", decode_rules},
+		{"--control", decode_control}, {"--max-bytes", decode_max_bytes},
+		{"--upstream-proxy", decode_upstream}};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].decode;
+	return NULL;
 }
 
 /* `--name value` or `--name=value`. */
@@ -129,13 +136,16 @@ int options_decode(struct options *o, int argc, char **argv, struct err *e)
 	for (int i = 1; i < argc; i++) {
 		char *value = strncmp(argv[i], "--", 2) == 0 ? argv[i] : NULL;
 		const char *name = value ? strsep(&value, "=") : argv[i];
+		decode_fn *decode = decoder_of(name);
+		if (!decode)
+			return err_set(e, "%.32s: there is no such option", name);
 		if (!value && !(value = argv[++i]))
 			return err_set(e, "%.32s: a value is missing", name);
 		AUTO_FREE char *own = strdup(value);
 		/* It may hold a password, and anyone may read a command line. */
 		if (strcmp(name, "--upstream-proxy") == 0)
 			explicit_bzero(value, strlen(value));
-		if (!own || decode_option(o, name, own, e) < 0)
+		if (!own || decode(o, own, e) < 0)
 			return err_wrap(e, "%.32s %s", name, value);
 	}
 	if (o->channel_count == 0 && o->proxy_fd < 0)

@@ -85,6 +85,14 @@ static void test_others(void)
 		"a TLS proxy is refused");
 	ok(decode(&o, &e, "--chanel", "1") < 0, "an unknown option is refused");
 	has_str(e.text, "--chanel", "and named");
+	char *alone[] = {(char[]){"agent6-broker"}, (char[]){"--bogus"}, NULL};
+	e = ERR_NONE;
+	ok(options_decode(&o, 2, alone, &e) < 0, "so is one without a value");
+	is_str(e.text, "--bogus: there is no such option", "as that");
+	alone[1] = (char[]){"--channel"};
+	e = ERR_NONE;
+	ok(options_decode(&o, 2, alone, &e) < 0, "and a known one without a value");
+	is_str(e.text, "--channel: a value is missing", "for that");
 	char *many[] = {(char[]){"x"}, (char[]){"--channel=999=a.test:1,tls"}, NULL};
 	char controls[FDS_MAX][24], *all[FDS_MAX + 2] = {many[0], many[1]};
 	for (int i = 0; i < FDS_MAX; i++) {
