@@ -66,6 +66,7 @@ void held_init(struct held *h, struct arena *arena, const struct config *config,
 	const struct config_list *argv = &config->machine.on_event;
 	*h = (struct held){.arena = arena};
 	protect_programs(h, workspace);
+	h->program_count = h->protect_count;
 	for (size_t i = 0; i < argv->count; i++)
 		protect_file(h, argv->items[i]);
 	protect_file(h, config->machine.allowed_signers);

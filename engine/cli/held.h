@@ -14,7 +14,7 @@ enum { HELD_MAX = 24 };
 struct held {
 	struct arena *arena; /* borrowed */
 	const char *protect[HELD_MAX], *hide[HELD_MAX];
-	size_t protect_count, hide_count;
+	size_t protect_count, program_count, hide_count;
 };
 
 /* `paths`: where `config` comes from; NULL: from nobody's files. The workspace is the working

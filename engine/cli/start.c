@@ -152,6 +152,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.workspace = s->place->workspace,
 		.protect = held.protect,
 		.protect_count = held.protect_count,
+		.program_count = held.program_count,
 		.hide = held.hide,
 		.hide_count = held.hide_count,
 		.parameters = s->parameters,

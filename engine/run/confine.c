@@ -286,7 +286,8 @@ json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 		if (path_is_within(c->protect[i], c->workspace) ||
 			confine_granted(c->protect[i], &grants))
 			json_array_append_new(list, json_string(c->protect[i]));
-	add_cloned(list, c, c->protect, c->protect_count);
+	/* Nothing runs agent6 from a clone, and a clone of its repository is to be built in. */
+	add_cloned(list, c, c->protect + c->program_count, c->protect_count - c->program_count);
 	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	return list;
 }

@@ -15,6 +15,7 @@ struct confine {
 	const char *workspace, *bundle, *data_dir;
 	const char *const *protect; /* beyond .git and sandbox.protect */
 	size_t protect_count;
+	size_t program_count;    /* the first of them are agent6 itself */
 	const char *const *hide; /* beyond sandbox.hide */
 	size_t hide_count;
 	bool allow_root_jail;

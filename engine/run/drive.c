@@ -366,6 +366,7 @@ static struct plan_env env_of(const struct drive *d, const char *bundle, const c
 			.data_dir = data,
 			.protect = q->protect,
 			.protect_count = q->protect_count,
+			.program_count = q->program_count,
 			.hide = q->hide,
 			.hide_count = q->hide_count,
 			.allow_root_jail = q->allow_root_jail},

@@ -383,3 +383,18 @@ $FINISH"
 	rehearse fixer
 	[[ $(git -C "$WS" rev-parse agent6/machine-fixer~1) == "$(git -C "$WS" rev-parse main)" ]]
 }
+
+@test "a clone of the repository that agent6 was built in can be built in" {
+	repository
+	mkdir -p "$WS/build/bin"
+	cp "$AGENT6_BIN"/agent6* "$WS/build/bin"
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	sed -i 's|verify_command: .cat, file.|verify_command: [sh, -c, "mkdir -p build/bin; echo x >build/bin/agent6; cat file new"]|' "$SCRATCH/fixer/machine.yaml"
+	sed -i '1s|]}}$|,{"name":"run_verify_command","arguments":{}}]}}|' "$SCRATCH/fixer/rehearsal/a.jsonl"
+	run "$WS/build/bin/agent6" machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/fixer"
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:build/bin/agent6) == x ]]
+	cmp "$AGENT6_BIN/agent6" "$WS/build/bin/agent6"
+}
