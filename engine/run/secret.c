@@ -133,7 +133,7 @@ int secret_end(struct secret_child *s)
 	while (s->pid > 0 && waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	s->pid = -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* To its end. */
@@ -146,8 +146,12 @@ static int await(const struct errand *a, struct err *e)
 		return -1;
 	int failed = io_read_all(child.error_fd, &text, "the answer about a key", e);
 	int number = secret_end(&child);
-	if (failed || !text.len)
+	if (failed)
 		return failed;
+	if (number < 0)
+		return err_set(e, "the process that reads the keys was killed");
+	if (!text.len)
+		return 0;
 	e->number = number;
 	return err_set(e, "%s", text.data);
 }

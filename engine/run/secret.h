@@ -16,7 +16,7 @@ struct secret_child {
 /* Starts the child. `request` is the second line, its keys null; filled in, it goes to `to_fd`. */
 int secret_start(const struct config *c, const json_t *request, int to_fd, struct secret_child *out,
 	struct err *e);
-/* Reaps it; the errno of what went wrong, where there is one. */
+/* Reaps it; the errno of what went wrong, where there is one; -1: it was killed. */
 int secret_end(struct secret_child *s);
 /* In such a child: calls `work` with every text that no model may see, those keys and what the
  * environment calls a secret, and ends. `keep_fd` is all of the caller's that it has. -1 with what

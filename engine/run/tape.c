@@ -27,7 +27,8 @@ static int append(const struct live *w, const struct buf *lines, struct err *e)
 {
 	char name[DRIVE_NAME_BYTES + 8];
 	if (lines->failed)
-		return err_set(e, "it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
+		return err_set(
+			e, "out of memory, or it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
 	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
 	AUTO_FD int fd = open_cassette(w, name, e);
 	off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
@@ -40,7 +41,7 @@ static int append(const struct live *w, const struct buf *lines, struct err *e)
 /* Takes `line`. */
 static void add(struct buf *lines, json_t *line)
 {
-	json_write(lines, line);
+	lines->failed = lines->failed || !line || json_write(lines, line);
 	buf_addc(lines, '\n');
 	json_decref(line);
 }
