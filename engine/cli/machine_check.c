@@ -200,7 +200,7 @@ static void show_description(const char *text)
 	AUTO_BUF clean, out;
 	buf_init(&clean, CHECK_BYTES_MAX);
 	buf_init(&out, CHECK_BYTES_MAX);
-	text_clean(&clean, text, DESCRIPTION_MAX);
+	text_clean_hidden(&clean, text, DESCRIPTION_MAX);
 	buf_adds(&out, "  ");
 	wrap_text(&out, clean.len ? clean.data : "", 2,
 		columns < SHOWN_COLUMNS ? columns : SHOWN_COLUMNS);

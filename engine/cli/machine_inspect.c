@@ -27,7 +27,7 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 	const size_t columns = text_columns(STDOUT_FILENO);
 	AUTO_BUF what;
 	buf_init(&what, INSPECT_BYTES_MAX);
-	text_clean(&what, l->machine->description ? l->machine->description : "", 400);
+	text_clean_hidden(&what, l->machine->description ? l->machine->description : "", 400);
 	buf_addf(out, "machine      %s\n", l->machine->name);
 	if (what.len) {
 		buf_adds(out, "description  ");
@@ -61,10 +61,10 @@ static int inspect(void *ctx, const struct loaded *l)
 	if (trust_check(c, NULL, l->bundle, principal, &e))
 		return fail(EXIT_REFUSED, &e);
 	if (call_has(c, "json")) {
-		json_auto_t *all = json_pack("{s:s, s:s?, s:s, s:s?, s:o}", "machine",
-			l->machine->name, "description", l->machine->description, "digest",
-			l->bundle->digest, "signed_by", *principal ? principal : NULL, "members",
-			members_json(l->bundle));
+		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s?, s:o}", "machine",
+			l->machine->name, "description", text_hidden_json(l->machine->description),
+			"digest", l->bundle->digest, "signed_by", *principal ? principal : NULL,
+			"members", members_json(l->bundle));
 		text_json_line(all);
 		return EXIT_OK;
 	}

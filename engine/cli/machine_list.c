@@ -65,7 +65,8 @@ static void described_parse(struct described *d)
 	struct findings ignored;
 	findings_init(&ignored);
 	doc_read(&doc, d->file, d->text, d->len, &ignored);
-	d->description = text_at(&doc, "description");
+	json_auto_t *description = text_at(&doc, "description");
+	d->description = text_hidden_json(json_string_value(description));
 	d->initial = text_at(&doc, "initial");
 	doc_done(&doc);
 	findings_done(&ignored);

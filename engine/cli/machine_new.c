@@ -111,7 +111,7 @@ static int finish(const char *name, const struct stock *s, const struct loaded *
 	AUTO_BUF summary;
 	buf_init(&summary, SUMMARY_BYTES);
 	const char *text = s ? s->summary : l->machine->description;
-	text_clean(&summary, text && *text ? text : "a copy", SUMMARY_BYTES / 4);
+	text_clean_hidden(&summary, text && *text ? text : "a copy", SUMMARY_BYTES / 4);
 	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,
 		summary.data, name, name);
 	return EXIT_OK;

@@ -31,6 +31,26 @@ void text_clean(struct buf *out, const char *text, size_t columns)
 	}
 }
 
+/* Before anything is cut: half of a secret is one that nothing recognises. */
+static const char *hide(struct buf *hidden, const char *text)
+{
+	buf_init(hidden, FINDINGS_BYTES_MAX);
+	redact_text(NULL, text, strlen(text), hidden, NULL);
+	return hidden->data ? hidden->data : "";
+}
+
+void text_clean_hidden(struct buf *out, const char *text, size_t columns)
+{
+	AUTO_BUF hidden;
+	text_clean(out, hide(&hidden, text), columns);
+}
+
+json_t *text_hidden_json(const char *text)
+{
+	AUTO_BUF hidden = {0};
+	return text ? json_string(hide(&hidden, text)) : json_null();
+}
+
 size_t text_columns(int fd)
 {
 	enum { COLUMNS_MIN = 20, COLUMNS_USUAL = 80 };
@@ -108,12 +128,11 @@ void text_complain(const char *text)
 
 static void hide_in(struct arena *arena, const char **text)
 {
-	AUTO_BUF shown;
-	buf_init(&shown, FINDINGS_BYTES_MAX);
-	if (!*text)
-		return;
-	redact_text(NULL, *text, strlen(*text), &shown, NULL);
-	*text = arena_copy(arena, shown.data ? shown.data : "", shown.len);
+	AUTO_BUF shown = {0};
+	if (*text) {
+		const char *hidden = hide(&shown, *text);
+		*text = arena_copy(arena, hidden, shown.len);
+	}
 }
 
 /* Before they are laid out: what is cut or wrapped holds half of a secret, which nothing

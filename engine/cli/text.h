@@ -15,6 +15,10 @@ enum { DIGEST_COLUMNS = 7 + 12 };
  * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
  */
 void text_clean(struct buf *out, const char *text, size_t columns);
+/* The same of a text that somebody wrote into a bundle, where a secret may have been pasted. */
+void text_clean_hidden(struct buf *out, const char *text, size_t columns);
+/* Such a text as JSON; NULL: null. */
+json_t *text_hidden_json(const char *text);
 /* How wide the terminal at `fd` is; WRAP_NEVER: it is none. */
 size_t text_columns(int fd);
 /* Whether a person can be shown more than plain lines at `fd`, and whether in colours. */

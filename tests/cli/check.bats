@@ -155,6 +155,32 @@ good() {
 	[ "${lines[1]}" = "  Says \x1b[31mred." ]
 }
 
+@test "a secret that was pasted into a description is shown by no command" {
+	machine leaky <<-'END'
+		machine: leaky
+		version: 1
+		description: Asks with sk-proj-Zb9Kq2Lm4Np6Rs8Tu0VwXy1Za3Cd5Ef7 for the weather.
+		initial: done
+		budget: {max_transitions: 3}
+		states:
+		  done: {kind: terminal, status: ok, reason: fine}
+	END
+	export AGENT6_STATE_HOME=$SCRATCH/state
+	says() {
+		run agent6 "$@"
+		[ "$status" -eq 0 ]
+		[[ $output == *"Asks with"* && $output != *Zb9Kq2* ]]
+	}
+	says machine check "$SCRATCH/leaky"
+	says machine inspect "$SCRATCH/leaky"
+	says machine inspect --json "$SCRATCH/leaky"
+	mkdir "$SCRATCH/repo" && cd "$SCRATCH/repo" || return
+	says machine new copy --from "$SCRATCH/leaky"
+	run agent6 machine run "$SCRATCH/leaky"
+	[ "$status" -eq 0 ]
+	says machine list --json
+}
+
 @test "ok is said of what is accepted, and of nothing else" {
 	good fine
 	machine warned <<-'END'
