@@ -193,6 +193,7 @@ static void read_record(struct reader *r, const struct doc_pair *pair, struct re
 		read_field(r, &pair->value.pairs[i], &fields[i]);
 	record->fields = fields;
 	record->field_count = pair->value.count;
+	record_sort(record, &r->m->arena);
 }
 
 /* The order in which records can be expanded, innermost first (Kahn): `wanting` counts the fields

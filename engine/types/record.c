@@ -105,13 +105,12 @@ static const struct record *decode_record(
 				err_wrap(e, "record \"%s\"", r->name);
 			return NULL;
 		}
-		if (record_field(r, list[i].name)) {
-			err_set(e, "record \"%s\" has two fields \"%s\"", r->name, list[i].name);
-			return NULL;
-		}
-		r->field_count++;
 	}
-	return r;
+	r->field_count = json_array_size(fields);
+	const struct field *twice = record_sort(r, arena);
+	if (twice)
+		err_set(e, "record \"%s\" has two fields \"%s\"", r->name, twice->name);
+	return twice ? NULL : r;
 }
 
 const struct record *record_from_json(const json_t *data, struct arena *arena, struct err *e)

@@ -1,5 +1,6 @@
 #include "types/types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -50,10 +51,29 @@ struct type type_item(struct type list)
 	return (struct type){.kind = list.item};
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct field *const *x = a, *const *y = b;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+const struct field *record_sort(struct record *r, struct arena *arena)
+{
+	const struct field **sorted = arena_array(arena, r->field_count, sizeof(*sorted));
+	for (size_t i = 0; i < r->field_count; i++)
+		sorted[i] = &r->fields[i];
+	qsort(sorted, r->field_count, sizeof(*sorted), compare_names);
+	r->by_name = sorted;
+	for (size_t i = 1; i < r->field_count; i++)
+		if (!compare_names(&sorted[i - 1], &sorted[i]))
+			return sorted[i];
+	return NULL;
+}
+
 const struct field *record_field(const struct record *r, const char *name)
 {
-	for (size_t i = 0; i < r->field_count; i++)
-		if (strcmp(r->fields[i].name, name) == 0)
-			return &r->fields[i];
-	return NULL;
+	const struct field wanted = {.name = name}, *key = &wanted, *const *found = NULL;
+	if (r->field_count)
+		found = bsearch(&key, r->by_name, r->field_count, sizeof(key), compare_names);
+	return found ? *found : NULL;
 }

@@ -35,6 +35,7 @@ struct record {
 	const char *name;
 	const struct field *fields; /* in source order */
 	size_t field_count;
+	const struct field *const *by_name; /* the same, sorted: made by record_sort */
 };
 
 /* False for the type of a declaration that could not be read: it was reported, accept anything. */
@@ -49,6 +50,10 @@ const char *type_name(struct type t);
 bool type_scalar(const char *text, struct type *out);
 /* The type of a list's items. */
 struct type type_item(struct type list);
+/* The last step of making a record: sorts its names for record_field. Returns a field whose name
+ * another one has too, NULL: they are distinct. */
+const struct field *record_sort(struct record *r, struct arena *arena);
+/* The field of that name, NULL: none. Logarithmic in their count. */
 const struct field *record_field(const struct record *r, const char *name);
 
 /* VALUE_WHOLE: all required fields present (captured data, finish_run). VALUE_PARTIAL: fields may

@@ -6,14 +6,15 @@
 
 static const char *const labels[] = {"urgent", "normal"};
 static const struct field inner_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
-static const struct record inner = {"inner", inner_fields, 1};
+static const struct record inner = {.name = "inner", .fields = inner_fields, .field_count = 1};
 static const struct field fields[] = {
 	{.name = "label", .type = {.kind = TYPE_STR}, .values = labels, .value_count = 2},
 	{.name = "tags", .type = {.kind = TYPE_LIST, .item = TYPE_FLOAT}, .optional = true},
 	{.name = "inner", .type = {.kind = TYPE_RECORD, .record = &inner}},
 	{.name = "any", .type = {.kind = TYPE_JSON}},
 };
-static const struct record outer = {"outer", fields, ARRAY_LEN(fields)};
+static const struct record outer = {
+	.name = "outer", .fields = fields, .field_count = ARRAY_LEN(fields)};
 
 static const char data[] =
 	"{\"fields\":[{\"enum\":[\"urgent\",\"normal\"],\"name\":\"label\",\"type\":\"str\"},"
@@ -96,11 +97,52 @@ static void names(void)
 	ok(!type_scalar("list", &t) && !type_scalar("list[json]", &t), "not types");
 }
 
+/* Stands in front of the C library's, so that what a search costs is counted. */
+static size_t compares;
+int strcmp(const char *a, const char *b)
+{
+	compares++;
+	while (*a && *a == *b)
+		a++, b++;
+	return (unsigned char)*a - (unsigned char)*b;
+}
+
+/* A record of 2^bits fields: read, and each field looked up. */
+static void large(size_t bits)
+{
+	size_t n = (size_t)1 << bits, found = 0;
+	struct arena arena;
+	struct err e = ERR_NONE;
+	json_auto_t *json = json_pack("{s:s, s:[]}", "name", "r", "fields");
+	for (size_t i = 0; i < n; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "field_%zu", i * 7919 % n);
+		json_array_append_new(json_object_get(json, "fields"),
+			json_pack("{s:s, s:s}", "name", name, "type", "str"));
+	}
+	arena_init(&arena);
+	compares = 0;
+	const struct record *r = record_from_json(json, &arena, &e);
+	ok(r && compares <= n * (bits + 4), "%zu fields are read in %zu compares", n, compares);
+	compares = 0;
+	for (size_t i = 0; r && i < n; i++)
+		found += record_field(r, r->fields[i].name) == &r->fields[i];
+	is(found, n, "each is found");
+	ok(compares && compares <= n * (bits + 1), "in %zu compares", compares);
+	ok(r && !record_field(r, "field_") && !record_field(r, "field_x"), "others are not");
+	json_auto_t *again = r ? record_to_json(r) : NULL;
+	ok(json_equal(json, again), "and they keep their order");
+	arena_done(&arena);
+}
+
 int main(void)
 {
 	round_trip();
 	schema();
 	hostile();
 	names();
+	large(0);
+	large(6);
+	large(12);
 	return tap_done();
 }

@@ -6,7 +6,7 @@
 
 static const char *const labels[] = {"urgent", "normal"};
 static const struct field detail_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
-static const struct record detail = {"detail", detail_fields, 1};
+static struct record detail = {.name = "detail", .fields = detail_fields, .field_count = 1};
 static const struct field fields[] = {
 	{.name = "label", .type = {.kind = TYPE_STR}, .values = labels, .value_count = 2},
 	{.name = "score", .type = {.kind = TYPE_FLOAT}},
@@ -15,7 +15,8 @@ static const struct field fields[] = {
 	{.name = "detail", .type = {.kind = TYPE_RECORD, .record = &detail}, .optional = true},
 	{.name = "extra", .type = {.kind = TYPE_JSON}, .optional = true},
 };
-static const struct record verdict = {"verdict", fields, ARRAY_LEN(fields)};
+static struct record verdict = {
+	.name = "verdict", .fields = fields, .field_count = ARRAY_LEN(fields)};
 static const struct type verdict_type = {.kind = TYPE_RECORD, .record = &verdict};
 
 static void check(struct type t, const char *text, enum value_mode mode, const char *want)
@@ -101,8 +102,13 @@ static void special(void)
 
 int main(void)
 {
+	struct arena arena;
+	arena_init(&arena);
+	record_sort(&detail, &arena);
+	record_sort(&verdict, &arena);
 	scalars();
 	records();
 	special();
+	arena_done(&arena);
 	return tap_done();
 }
