@@ -36,12 +36,21 @@ static uint32_t root_slot(struct slots *s, const struct variable *v)
 	return *root;
 }
 
+/* Where the child for `field` hangs, or would. The tree branches on the bits of the field's number,
+ * lowest first: a record's fields stand side by side, so that it is never deeper than their count
+ * has bits. */
+static uint32_t *child_link(const struct slots *s, uint32_t parent, const struct field *field)
+{
+	uintptr_t number = (uintptr_t)field / sizeof(*field);
+	uint32_t *link = &s->items[parent].child;
+	for (; *link && s->items[*link].field != field; number >>= 1)
+		link = &s->items[*link].below[number & 1];
+	return link;
+}
+
 static uint32_t find_child(const struct slots *s, uint32_t parent, const struct field *field)
 {
-	uint32_t child = s->items[parent].child;
-	while (child && s->items[child].field != field)
-		child = s->items[child].next;
-	return child;
+	return *child_link(s, parent, field);
 }
 
 static const json_t *initial_value(const struct slots *s, uint32_t slot)
@@ -60,9 +69,14 @@ static uint32_t child_slot(struct slots *s, uint32_t parent, const struct field 
 	struct slot slot = {.variable = s->items[parent].variable,
 		.field = field,
 		.parent = parent,
-		.next = s->items[parent].child,
 		.required = s->items[parent].required && !field->optional};
 	child = add_slot(s, slot);
+	*child_link(s, parent, field) = child;
+	uint32_t first = s->items[parent].child;
+	if (child != first) {
+		s->items[child].next = s->items[first].next;
+		s->items[first].next = child;
+	}
 	s->items[child].initial = initial_value(s, child) != NULL;
 	/* A parameter given at start may leave out what a capture may not. Where the declared value
 	 * is `{}`, all that is there has been captured. */
@@ -70,7 +84,6 @@ static uint32_t child_slot(struct slots *s, uint32_t parent, const struct field 
 	bool nothing = s->items[parent].field ? !around : json_object_size(around) == 0;
 	s->items[child].implied = !field->optional && slot.variable->owner != OWNER_OPERATOR &&
 				  (s->items[child].initial || nothing);
-	s->items[parent].child = child;
 	return child;
 }
 

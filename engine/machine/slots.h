@@ -13,8 +13,9 @@ struct slot {
 	const struct variable *variable;
 	const struct field *field; /* NULL: the variable itself */
 	uint32_t parent, child, next;
-	bool required; /* there whenever the whole record is */
-	bool initial;  /* there in the declared value or default */
+	uint32_t below[2]; /* in the tree of its parent's children, whose top is the first child */
+	bool required;     /* there whenever the whole record is */
+	bool initial;      /* there in the declared value or default */
 	/* There whenever the record around it is, whoever wrote that; of a variable, whenever any
 	 * of its fields is. */
 	bool implied;

@@ -30,6 +30,17 @@ many_states() {
 	printf '  s%d: {kind: terminal, status: ok, reason: done}\n' "$1"
 }
 
+# A record of N fields, each declared, given and read.
+many_fields() {
+	printf 'machine: many\nversion: 1\ninitial: s\nbudget: {max_transitions: 9}\nschemas:\n  rec:\n'
+	seq -f '    f%.0f: int' "$1"
+	printf 'vars:\n  code:\n    r:\n      type: rec\n      default:\n'
+	seq -f '        f%.0f: 1' "$1"
+	printf 'states:\n  s:\n    kind: tool\n    on: {ok: end, nonzero: end, timeout: end}\n    timeout_secs: 9\n    command:\n      - echo\n'
+	seq -f '      - "{{ r.f%.0f }}"' "$1"
+	printf '  end: {kind: terminal, status: ok, reason: done}\n'
+}
+
 # The least of five runs, and the peak memory.
 least() {
 	for _ in 1 2 3 4 5; do "$TMPDIR/usage" "$@"; done | sort -k 2n | head -n 1
@@ -53,12 +64,19 @@ read -r kib secs _ alone < <(pair "$AGENT6_BIN/agent6 machine check" "$TMPDIR/ya
 echo "check of 10,000 states ($bytes bytes): $secs s, libyaml alone $alone s, peak $kib KiB"
 report 'check of 10,000 states over libyaml alone' "$(awk -v a="$secs" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')" '<=' 2 x
 report 'its peak memory over the input' "$(awk -v a="$kib" -v b="$bytes" 'BEGIN { printf "%.1f", a * 1024 / b }')" '<' 12 x
-times=()
-for states in 100 1000 10000 100000; do
-	many_states "$states" >"$TMPDIR/many.asm.yaml"
-	read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "$TMPDIR/many.asm.yaml")
-	times+=("$secs")
-	echo "check of $states small states: $secs s, peak $kib KiB"
-done
-report 'time of 100,000 small states over that of 10,000' "$(awk -v a="${times[3]}" -v b="${times[2]}" 'BEGIN { printf "%.1f", a / b }')" '<' 14 x
+
+# growth WHAT SIZE...: what a check costs at each size, and the last over the one before.
+growth() {
+	local what=$1 size times=()
+	for size in "${@:2}"; do
+		read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "$TMPDIR/$what.$size.asm.yaml")
+		times+=("$secs")
+		echo "check of $size $what: $secs s, peak $kib KiB"
+	done
+	report "time of $size $what over that of ${*: -2:1}" "$(awk -v a="${times[-1]}" -v b="${times[-2]}" 'BEGIN { printf "%.1f", a / b }')" '<' 14 x
+}
+for size in 100 1000 10000 100000; do many_states "$size" >"$TMPDIR/states.$size.asm.yaml"; done
+for size in 100 1000 10000; do many_fields "$size" >"$TMPDIR/fields.$size.asm.yaml"; done
+growth states 100 1000 10000 100000
+growth fields 100 1000 10000
 exit "$failed"
