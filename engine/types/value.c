@@ -144,7 +144,10 @@ static void check_typed(struct check *c, struct type t, const json_t *value, con
 
 static void unknown_field(struct check *c, const struct record *r, const struct place *p)
 {
-	AUTO_FREE const char **names = calloc(r->field_count + 1, sizeof(*names));
+	/* Looking for the nearest name is dear: not for what is not shown. */
+	AUTO_FREE const char **names = NULL;
+	if (c->count < PROBLEMS_MAX)
+		names = calloc(r->field_count + 1, sizeof(*names));
 	for (size_t i = 0; names && i < r->field_count; i++)
 		names[i] = r->fields[i].name;
 	const char *near = names ? near_name(p->name, names, r->field_count) : NULL;
