@@ -325,7 +325,7 @@ static bool overwrites(const struct call *c, size_t verb)
 	for (size_t i = verb + 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		if (arg_has_flag(word, 'b', "", NULL) || arg_has_flag(word, 'B', "", NULL) ||
-			arg_has_flag(word, 't', "", NULL) || arg_is_long(word, "--orphan", NULL))
+			arg_is_long(word, "--orphan", NULL))
 			return false;
 		operands += word[0] != '-';
 	}
