@@ -1,6 +1,8 @@
 #include "git/clone.h"
 
+#include "base/beneath.h"
 #include "base/io.h"
+#include "base/sha256.h"
 #include "base/tree.h"
 #include "git/branch.h"
 #include "git/call.h"
@@ -8,6 +10,7 @@
 #include "git/settings.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -242,8 +245,7 @@ static int forget_objects(const struct git_repo *clone, struct err *e)
 
 /* A command may have put anything where git looks for an object, which what is committed does not
  * need: the operator's repository has it. */
-int git_clone_checkout(
-	const struct git_repo *clone, const char *tree, const char *commit, struct err *e)
+static int refill(const struct git_repo *clone, const char *tree, const char *commit, struct err *e)
 {
 	struct err own_needed = ERR_NONE;
 	if (is_open(clone) && !fill(clone, tree, commit, true, &own_needed))
@@ -266,6 +268,74 @@ static int changed_paths(
 	return parse_changes(&out, paths, left_out) ? err_set(e, "too many files were changed") : 0;
 }
 
+/* What a file is to a commit. NULL: nothing that can be compared. New reference. */
+static json_t *file_as_is(int tree_fd, const char *path)
+{
+	char chunk[16384], hex[SHA256_HEX + 1];
+	struct sha256 s;
+	struct stat st;
+	ssize_t n;
+	AUTO_FD int fd = beneath_open(tree_fd, path, O_RDONLY | O_NONBLOCK, 0, RESOLVE_NO_SYMLINKS);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	sha256_init(&s);
+	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
+		sha256_add(&s, chunk, (size_t)n);
+	sha256_end_hex(&s, hex);
+	return n ? NULL : json_sprintf("%o %s", st.st_mode & 0100, hex);
+}
+
+/* Nobody has been there yet: what differs differs because of how git reads it. Where git cannot
+ * read it (a filter fails), it says so when there is something to commit. */
+static int note_untouched(struct git_repo *clone, struct err *e)
+{
+	struct err unread = ERR_NONE;
+	size_t left_out;
+	AUTO_BUF paths;
+	buf_init(&paths, GIT_OUTPUT_MAX);
+	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, "cannot open %s", clone->work_tree);
+	json_decref(clone->untouched);
+	clone->untouched = json_object();
+	if (changed_paths(clone, &paths, &left_out, &unread))
+		return 0;
+	for (size_t at = 0; at < paths.len; at += strlen(paths.data + at) + 1)
+		json_object_set_new_nocheck(
+			clone->untouched, paths.data + at, file_as_is(fd, paths.data + at));
+	return 0;
+}
+
+int git_clone_checkout(struct git_repo *clone, const char *tree, const char *commit, struct err *e)
+{
+	return refill(clone, tree, commit, e) || note_untouched(clone, e) ? -1 : 0;
+}
+
+/* The changed paths without those that nobody has changed. What was changed once may be changed
+ * back: that is a change. */
+static int touched_paths(
+	const struct git_repo *clone, struct buf *paths, size_t *left_out, struct err *e)
+{
+	AUTO_BUF all;
+	buf_init(&all, GIT_OUTPUT_MAX);
+	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, "cannot open %s", clone->work_tree);
+	if (changed_paths(clone, &all, left_out, e))
+		return -1;
+	for (size_t at = 0, len; at < all.len; at += len) {
+		const char *path = all.data + at;
+		json_t *was = json_object_get(clone->untouched, path);
+		json_auto_t *is = was ? file_as_is(fd, path) : NULL;
+		len = strlen(path) + 1;
+		if (was && json_equal(was, is))
+			continue;
+		json_object_del(clone->untouched, path);
+		buf_add(paths, path, len);
+	}
+	return paths->failed ? err_set(e, "out of memory") : 0;
+}
+
 static int stage_paths(const struct git_repo *clone, const struct buf *paths, struct err *e)
 {
 	static const char *const args[] = {
@@ -282,7 +352,7 @@ int git_clone_stage(
 	static const char *const write[] = {"write-tree"};
 	AUTO_BUF paths;
 	buf_init(&paths, GIT_OUTPUT_MAX);
-	if (changed_paths(clone, &paths, left_out, e) ||
+	if (touched_paths(clone, &paths, left_out, e) ||
 		(paths.len && stage_paths(clone, &paths, e)))
 		return -1;
 	return call_for_oid(

@@ -19,11 +19,12 @@ int git_clone_mend(const struct git_repo *from, const struct git_repo *clone, co
 /* An ordinary repository made of all the files in `dir`, in one commit. */
 int git_make(const char *dir, const struct git_identity *as, struct err *e);
 /* Empties the work tree and the index and fills both with `tree` (a tree or a commit). HEAD's
- * branch moves to `commit`. Nothing that was there before stays. */
-int git_clone_checkout(
-	const struct git_repo *clone, const char *tree, const char *commit, struct err *e);
+ * branch moves to `commit`. Nothing that was there before stays. Which files git would commit
+ * otherwise than it has them, because .gitattributes came later than they did, is noted. */
+int git_clone_checkout(struct git_repo *clone, const char *tree, const char *commit, struct err *e);
 /* Takes all changes of the work tree, new files but ignored ones included, into the index; `tree`
- * is what it holds then. Repositories inside the work tree are left out and counted. */
+ * is what it holds then. A noted file that is still as it was checked out is none. Repositories
+ * inside the work tree are left out and counted. */
 int git_clone_stage(
 	const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out, struct err *e);
 

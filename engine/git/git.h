@@ -11,6 +11,7 @@
 #define GIT_GIT_H
 #include "base/buf.h"
 #include "base/err.h"
+#include <jansson.h>
 
 enum { GIT_OID_BYTES = 72, GIT_FILTERS_BYTES_MAX = 64 * 1024 };
 
@@ -21,6 +22,7 @@ struct git_repo {
 	char *common_dir;    /* git_dir, or for a linked work tree the repository it belongs to */
 	char *borrowed;      /* a clone's: the directory of objects that it shares; NULL: none */
 	struct buf filters;  /* a clone's: settings of the content filters that its calls run */
+	json_t *untouched;   /* a clone's: {path: file}, see git_clone_checkout; NULL: none */
 	const char *profile; /* of its calls' jails: strict, hardened; NULL: as git_profile says */
 	bool traced; /* reading calls may write, too: a proof that nothing runs needs a trace */
 	bool allow_root_jail; /* calls that write may do so as root where nothing else works */

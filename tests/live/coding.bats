@@ -369,6 +369,31 @@ $FINISH"
 	[[ $(git -C "$WS" cat-file blob agent6/machine-fixer:link) == /etc/passwd ]]
 }
 
+@test "what git would normalise is committed where a state has changed it, and not by itself" {
+	repository
+	local name
+	for name in dos.txt 'two words.txt' $'caf\351.txt' changed.txt unix.txt mode.txt; do
+		printf 'one\r\ntwo\r\n' >"$WS/$name"
+	done
+	printf '$Id: 123 $\n' >"$WS/id.c"
+	git -C "$WS" add .
+	printf '*.txt text\n*.c ident\n' >"$WS/.gitattributes"
+	git -C "$WS" add .gitattributes
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm attributes
+	# The contents come back as they were, and what has been there in between is not what stays.
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'touch id.c && sed -i s/one/two/ changed.txt && sed -i \"s/.\$//\" unix.txt && cp dos.txt old && echo new >dos.txt && chmod +x mode.txt'], timeout_secs: 20, on: {ok: back, nonzero: bad, timeout: bad}}
+  back: {kind: tool, command: [sh, -c, 'mv old dos.txt'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	git -C "$WS" log --format=%s --name-status main..agent6/machine-fixer
+	[[ $(git -C "$WS" log --format= --name-status main..agent6/machine-fixer | tr '\t\n' ' ,') == \
+		"M dos.txt,D old,M changed.txt,M dos.txt,M mode.txt,A old,M unix.txt,M file,A new," ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:dos.txt) == $'one\ntwo' ]]
+	[[ $(git -C "$WS" show agent6/machine-fixer:unix.txt) == $'one\ntwo' ]]
+}
+
 @test "a start that is refused leaves no branch, and the next begins at HEAD" {
 	repository
 	coder fixer "$CHECK" <<<"$EDITS

@@ -306,7 +306,7 @@ static void jails(const struct git_repo *r)
 }
 
 /* git warns of a hundred files before it says which one stopped it. */
-static void reasons(const struct git_repo *clone)
+static void reasons(struct git_repo *clone)
 {
 	char name[100], tree[GIT_OID_BYTES];
 	size_t left_out;
