@@ -25,14 +25,16 @@ static json_t *open_question(const struct resting *r, const struct call *c, stru
 	return NULL;
 }
 
-static void print_prompt(const struct question *q)
+/* What cannot be shown is not asked. */
+static int print_prompt(const struct question *q, struct err *e)
 {
 	AUTO_BUF text;
 	buf_init(&text, QUESTION_BYTES_MAX);
-	buf_adds(&text, "");
 	question_prompt(q, &text);
-	fputs(text.failed ? "A command too long to be shown. Run it? " : text.data, stdout);
-	fflush(stdout);
+	if (text.failed)
+		return err_set(e, "out of memory");
+	fputs(text.data, stdout);
+	return fflush(stdout) ? err_errno(e, "cannot show the question") : 0;
 }
 
 static int converse(struct question *q, struct err *e)
@@ -42,7 +44,8 @@ static int converse(struct question *q, struct err *e)
 	if (!isatty(STDIN_FILENO))
 		return err_set(e, "there is no terminal to ask at: say --yes or --no");
 	while (q->stage != QUESTION_ANSWERED) {
-		print_prompt(q);
+		if (print_prompt(q, e))
+			return -1;
 		if (getline(&line, &size, stdin) < 0)
 			question_deny(q);
 		else
@@ -58,7 +61,8 @@ static int decide(struct question *q, const struct call *c, struct err *e)
 		return err_set(e, "--yes and --no exclude each other");
 	if (!yes && !no)
 		return converse(q, e);
-	print_prompt(q);
+	if (print_prompt(q, e))
+		return -1;
 	puts(yes ? "yes" : "no");
 	if (yes)
 		return question_approve(q, e);

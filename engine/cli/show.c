@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/num.h"
 #include "base/utf8.h"
 #include "cli/text.h"
@@ -392,12 +393,15 @@ static void on_notice(void *ctx, const char *text)
 	text_complain(line.len ? line.data : "");
 }
 
+/* It waits for a terminal that is slower than we are: what is asked has to be read whole. */
 static void on_prompt(void *ctx, const char *text)
 {
 	struct show *s = ctx;
 	erase_live(s);
 	fflush(stdout);
-	dprintf(s->terminal_fd, "%s", text);
+	fcntl(s->terminal_fd, F_SETFL, 0);
+	io_write(s->terminal_fd, text, strlen(text));
+	fcntl(s->terminal_fd, F_SETFL, O_NONBLOCK);
 }
 
 /* The terminal under its own name: its mode is then ours alone. Reading from the background would

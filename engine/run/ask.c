@@ -76,14 +76,19 @@ static void finish(struct asking *a, enum ask_by by)
 	a->answered(a->ctx, answers, by);
 }
 
+/* What cannot be shown is not asked. */
 static void show_prompt(struct asking *a)
 {
 	const struct drive_listener *l = a->live->listener;
 	AUTO_BUF text;
 	buf_init(&text, QUESTION_BYTES_MAX);
-	buf_adds(&text, "");
 	question_prompt(&a->question, &text);
-	l->prompt(l->ctx, text.failed ? "A command too long to be shown. Run it? " : text.data);
+	if (!text.failed) {
+		l->prompt(l->ctx, text.data);
+		return;
+	}
+	question_deny(&a->question);
+	finish(a, ASK_PERSON);
 }
 
 static void take_typed(void *ctx, const char *bytes, size_t len)

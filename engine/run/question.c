@@ -30,21 +30,6 @@ static bool any_needs(const struct question *q, const char *approval)
 	return false;
 }
 
-int question_init(struct question *q, const json_t *doc, struct err *e)
-{
-	const json_t *commands = json_object_get(doc, "commands"), *one;
-	size_t count = json_array_size(commands), i;
-	if (!count || count > QUESTION_COMMANDS_MAX)
-		return err_set(e, "a question has 1 to %d commands", QUESTION_COMMANDS_MAX);
-	json_array_foreach (commands, i, one)
-		if (!json_array_size(json_object_get(one, "argv")) || !*text_of(one, "level"))
-			return err_set(e, "a command of a question has no argv or no level");
-	*q = (struct question){.doc = doc, .count = count, .to = count};
-	if (json_is_true(json_object_get(doc, "step")))
-		q->to = 1;
-	return 0;
-}
-
 /* --- what is shown --------------------------------------------------------------------------- */
 
 /* What has no shape of its own on a screen, or changes the order of what has. */
@@ -81,17 +66,22 @@ void question_show_word(struct buf *out, const char *word)
 	buf_addc(out, '\'');
 }
 
-void question_show_argv(struct buf *out, const json_t *argv)
+static void show_whole(struct buf *out, const json_t *argv)
 {
 	size_t i;
 	const json_t *word;
+	json_array_foreach (argv, i, word) {
+		buf_adds(out, i ? " " : "");
+		question_show_word(out, json_is_string(word) ? json_string_value(word) : "?");
+	}
+}
+
+void question_show_argv(struct buf *out, const json_t *argv)
+{
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
 	buf_adds(&line, "");
-	json_array_foreach (argv, i, word) {
-		buf_adds(&line, i ? " " : "");
-		question_show_word(&line, json_is_string(word) ? json_string_value(word) : "?");
-	}
+	show_whole(&line, argv);
 	if (line.failed) {
 		buf_adds(out, "(a command too long to be shown)");
 		return;
@@ -114,7 +104,7 @@ static void show_command(const struct question *q, size_t at, struct buf *out)
 	buf_addf(out, "  %zu. [", at + 1);
 	utf8_escape(out, text_of(c, "level"), strlen(text_of(c, "level")), is_hidden);
 	buf_adds(out, "] ");
-	question_show_argv(out, json_object_get(c, "argv"));
+	show_whole(out, json_object_get(c, "argv"));
 	buf_addc(out, '\n');
 	json_array_foreach (json_object_get(c, "reasons"), i, reason) {
 		const char *text = json_string_value(reason);
@@ -145,6 +135,38 @@ void question_show(const struct question *q, struct buf *out)
 		highest(q));
 	for (size_t i = q->from; i < q->to; i++)
 		show_command(q, i, out);
+}
+
+/* Nobody says yes to what was cut, or has scrolled out of a terminal's memory. */
+static int check_shown(const struct question *q, struct err *e)
+{
+	AUTO_BUF text;
+	buf_init(&text, QUESTION_SHOWN_MAX);
+	question_show(q, &text);
+	return text.failed ? err_set(e,
+				     "too long to be shown whole to the person who would have to "
+				     "approve it (over %d KiB); propose one command at a time, and "
+				     "write a long text to a file first",
+				     QUESTION_SHOWN_MAX / 1024)
+			   : 0;
+}
+
+int question_init(struct question *q, const json_t *doc, struct err *e)
+{
+	const json_t *commands = json_object_get(doc, "commands"), *one;
+	size_t count = json_array_size(commands), i;
+	if (!count || count > QUESTION_COMMANDS_MAX)
+		return err_set(e, "a question has 1 to %d commands", QUESTION_COMMANDS_MAX);
+	json_array_foreach (commands, i, one)
+		if (!json_array_size(json_object_get(one, "argv")) || !*text_of(one, "level"))
+			return err_set(e, "a command of a question has no argv or no level");
+	struct question made = {.doc = doc, .count = count, .to = count};
+	if (check_shown(&made, e))
+		return -1;
+	*q = made;
+	if (json_is_true(json_object_get(doc, "step")))
+		q->to = 1;
+	return 0;
 }
 
 static void prompt_confirm(const struct question *q, struct buf *out)

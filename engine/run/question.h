@@ -5,7 +5,7 @@
  * The document is `{id, state, until, step, commands: [{argv, level, approvals, reasons}]}`. A
  * batch is approved as a whole with `y`, or command by command with `s`; whatever any of its
  * commands needs is asked for: destructive ones are repeated, privileged ones want the word `yes`.
- * Everything is shown with control characters and direction overrides made visible.
+ * Everything is shown, and whole, with control characters and direction overrides made visible.
  */
 #ifndef RUN_QUESTION_H
 #define RUN_QUESTION_H
@@ -13,7 +13,12 @@
 #include "base/err.h"
 #include <jansson.h>
 
-enum { QUESTION_COMMANDS_MAX = 64, QUESTION_ID_BYTES = 17, QUESTION_BYTES_MAX = 1024 * 1024 };
+enum {
+	QUESTION_COMMANDS_MAX = 64,
+	QUESTION_ID_BYTES = 17,
+	QUESTION_BYTES_MAX = 1024 * 1024,
+	QUESTION_SHOWN_MAX = 32 * 1024 /* some 400 rows: what a terminal can scroll back to */
+};
 
 enum question_stage { QUESTION_CONFIRM, QUESTION_EXPLICIT, QUESTION_TYPED, QUESTION_ANSWERED };
 
@@ -27,7 +32,8 @@ struct question {
 	int misses;
 };
 
-/* -1: not a question. `doc` is untrusted as far as it comes from an agent. */
+/* -1: not a question, or one of more than QUESTION_SHOWN_MAX, whose reason is one to tell an agent.
+ * `doc` is untrusted as far as it comes from an agent. */
 int question_init(struct question *q, const json_t *doc, struct err *e);
 /* What is asked about, in lines, without asking. */
 void question_show(const struct question *q, struct buf *out);
@@ -41,7 +47,8 @@ void question_deny(struct question *q);
 /* The answers: an array of booleans. New reference. */
 json_t *question_answers(const struct question *q);
 
-/* Appends the words as a shell would need them, made visible, cut in the middle at 4 KiB. */
+/* Appends the words as a shell would need them, made visible, cut in the middle at 4 KiB: for what
+ * is no question any more. */
 void question_show_argv(struct buf *out, const json_t *argv);
 /* One word so, whole. */
 void question_show_word(struct buf *out, const char *word);

@@ -170,6 +170,21 @@ on_branch() { # FILE
 	[[ $output != *$'\e[2J'* ]]
 }
 
+@test "a long command is shown whole, and one that is too long for that is not asked about" {
+	local long
+	long=$(printf 'x%.0s' {1..5000})
+	model "$(calls "[\"touch\",\"made\",\"$long/SEEN/$long\"]")" "$(said 'a person said no')"
+	run -0 terminal 'Run it? [y]es, [n]o: ' n -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $output == *"xx/SEEN/xx"* && $output != *"not shown"* ]]
+	exec 8>&-
+	rm -rf "$SCRATCH/state"
+	model "$(calls "[\"touch\",\"made\",\"$long$long$long$long$long$long$long\"]")" \
+		"$(said 'Not run (write): too long to be shown whole to the person who would have to approve it')"
+	run -0 terminal -- "${RUN[@]}" "$SCRATCH/coder"
+	[[ $output != *"Run it?"* ]]
+	run ! on_branch made
+}
+
 @test "unattended, nobody is asked: denied at once, and the model is told" {
 	model "$(calls '["touch","made"]')" "$(said 'Not run (write): no_approver')"
 	"${RUN[@]}" "$SCRATCH/coder" </dev/null

@@ -157,11 +157,43 @@ static void prompts(void)
 	json_decref(d);
 }
 
+/* A yes is to what was seen: the middle of a long command, too. */
+static void whole(void)
+{
+	static char word[40001];
+	struct question q;
+	struct err e = ERR_NONE;
+	AUTO_BUF out;
+	buf_init(&out, 65536);
+	memset(word, 'x', sizeof(word) - 1);
+	memcpy(word + 10000, "THE-MIDDLE", 10);
+	word[20000] = '\0';
+	json_t *d = doc(false, json_pack("[o]", command(word, "destructive", "confirm explicit")));
+	is(question_init(&q, d, &e), 0, "a long command can be asked about");
+	question_prompt(&q, &out);
+	has_str(out.data, word, "and is shown whole");
+	question_reply(&q, "y");
+	buf_clear(&out);
+	question_prompt(&q, &out);
+	has_str(out.data, word, "again, too");
+	json_decref(d);
+	d = doc(true, json_pack("[o, o]", command(word, "write", "confirm"),
+			      command(word, "write", "confirm")));
+	is(question_init(&q, d, &e), -1, "two may be too long");
+	has_str(e.text, "too long to be shown whole", "which is said");
+	json_decref(d);
+	word[20000] = 'x';
+	d = doc(false, json_pack("[o]", command(word, "write", "confirm")));
+	is(question_init(&q, d, &e), -1, "so may be one");
+	json_decref(d);
+}
+
 int main(void)
 {
 	one_command();
 	needs();
 	visible();
 	prompts();
+	whole();
 	return tap_done();
 }
