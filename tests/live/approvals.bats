@@ -216,6 +216,12 @@ on_branch() { # FILE
 	[[ $status -eq 0 ]]
 }
 
+@test "a command without a program is refused in plain words, and no proposal" {
+	model "$(calls '["","x"]')" "$(said 'the first one names a program')"
+	run -0 "${RUN[@]}" --auto-approve --quiet "$SCRATCH/coder"
+	[[ $(types) == "" ]]
+}
+
 @test "without an answer in time it is denied" {
 	model "$(calls '["touch","made"]')" "$(said 'nobody answered within 1 seconds')"
 	agent6 config set approval.timeout_secs 1

@@ -250,6 +250,7 @@ static void walls(void)
 	refused(CREATE("./agent6.yaml", "y"), "is protected");
 	refused(CREATE(".//agent6.yaml", "y"), "is protected");
 	refused(CREATE("src/", "y"), "must name a file");
+	refused(CREATE("", "y"), ". must name a file");
 	refused(REPLACE("src/../bundle/machine.yaml", "x", "y"), "without");
 	ok(tool_find("apply_edit", TOOL_IN_AGENT) == NULL, "mode agent has no apply_edit");
 	AUTO_FREE char *git = content(".git/config"), *machine = content("bundle/machine.yaml");

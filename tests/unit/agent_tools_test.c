@@ -122,6 +122,7 @@ static void reading(void)
 	refused("read_file", "{\"path\":\"latin1\"}", "not UTF-8 text");
 	refused("read_file", "{\"path\":\"nowhere\"}", "does not exist");
 	refused("read_file", "{\"path\":\"src\"}", "is a directory");
+	refused("read_file", "{\"path\":\"\"}", ". is a directory");
 	refused("read_file", "{\"path\":\"pipe\"}", "is a named pipe");
 	refused("read_file", "{\"path\":\"sock\"}", "is a socket");
 	refused("read_file", "{\"path\":\"/etc/passwd\"}", "outside the workspace");

@@ -289,7 +289,7 @@ static int read_edits(const json_t *list, struct edit edits[EDITS_MAX], struct b
 
 static int apply_edit(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
-	const char *path = tool_text(arguments, "path", "");
+	const char *path = tool_path(arguments);
 	const json_t *list = json_object_get(arguments, "edits");
 	struct edit edits[EDITS_MAX];
 	int create = read_edits(list, edits, out);

@@ -70,7 +70,7 @@ static int start(const struct search *s, int dir_fd, struct buf *out)
 
 static int grep(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
-	const char *path = tool_text(arguments, "path", ".");
+	const char *path = tool_path(arguments);
 	struct search s = {.tools = t,
 		.pattern = tool_text(arguments, "pattern", ""),
 		.glob = tool_text(arguments, "glob", NULL)};

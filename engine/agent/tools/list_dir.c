@@ -76,7 +76,7 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 
 static int list_dir(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
-	int fd = place_open_dir(t, tool_text(arguments, "path", "."), out);
+	int fd = place_open_dir(t, tool_path(arguments), out);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);

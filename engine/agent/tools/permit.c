@@ -8,7 +8,7 @@ bool permit_is_argv(const json_t *argv)
 	for (size_t i = 0; i < argc; i++)
 		if (!json_is_string(json_array_get(argv, i)))
 			return false;
-	return argc && argc <= PERMIT_ARGC_MAX;
+	return argc && argc <= PERMIT_ARGC_MAX && *json_string_value(json_array_get(argv, 0));
 }
 
 /* {argv, level, approvals, reasons, decision, why} */

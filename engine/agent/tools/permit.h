@@ -15,7 +15,8 @@ struct permits {
 	json_t *waiting; /* answers not used yet: [{argv, run, why, level, reasons}]; NULL: none */
 };
 
-/* Whether `argv` is one that can be judged at all: a list of 1 to PERMIT_ARGC_MAX strings. */
+/* Whether `argv` is one that can be judged at all: a list of 1 to PERMIT_ARGC_MAX strings, the
+ * first of which is not empty. */
 bool permit_is_argv(const json_t *argv);
 /* Proposes several at once. Their answers wait for permit_take. */
 void permit_batch(const struct tool_context *t, json_t *argvs);

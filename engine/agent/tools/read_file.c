@@ -123,7 +123,7 @@ static void conclude(struct page *p, int64_t scanned)
 
 static int read_file(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
-	const char *path = tool_text(arguments, "path", "");
+	const char *path = tool_path(arguments);
 	struct page p = {.redact = t->redact,
 		.out = out,
 		.begin_len = out->len,

@@ -163,7 +163,10 @@ static int run_command(const struct tool_context *t, const json_t *arguments, st
 {
 	const json_t *argv = json_object_get(arguments, "argv");
 	if (!permit_is_argv(argv)) {
-		buf_addf(out, "argv must be a list of 1 to %d strings.", PERMIT_ARGC_MAX);
+		buf_addf(out,
+			"argv must be a list of 1 to %d strings, and the first one names a "
+			"program.",
+			PERMIT_ARGC_MAX);
 		return -1;
 	}
 	if (!permit_take(t, argv, out))

@@ -125,6 +125,12 @@ const char *tool_text(const json_t *arguments, const char *name, const char *fal
 	return text ? text : fallback;
 }
 
+const char *tool_path(const json_t *arguments)
+{
+	const char *path = tool_text(arguments, "path", "");
+	return *path ? path : ".";
+}
+
 int64_t tool_number(const json_t *arguments, const char *name, int64_t fallback)
 {
 	const json_t *value = json_object_get(arguments, name);

@@ -86,5 +86,7 @@ int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out
 
 /* A string or integer argument, or the fallback where it was left out. */
 const char *tool_text(const json_t *arguments, const char *name, const char *fallback);
+/* `path`; the workspace's root where that was left out or is empty. */
+const char *tool_path(const json_t *arguments);
 int64_t tool_number(const json_t *arguments, const char *name, int64_t fallback);
 #endif
