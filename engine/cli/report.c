@@ -196,6 +196,7 @@ static void add_head(const struct report *r, struct buf *out)
 {
 	const char *status = run_status_name(r->result.status);
 	bool good = r->result.status == RUN_OK, bad = r->result.status == RUN_FAILED;
+	json_auto_t *description = text_hidden_json(r->machine->description);
 	buf_adds(out, "<header><h1>");
 	html_text(out, r->id, 64);
 	buf_addf(out, " <span class=\"pill %s\">%s%s</span></h1>\n", status,
@@ -205,7 +206,7 @@ static void add_head(const struct report *r, struct buf *out)
 		r->result.status == RUN_RUNNING ? "not ended" : status);
 	add_paragraph(out, "lead", r->result.reason);
 	add_why(r, out);
-	add_paragraph(out, "soft", r->machine->description);
+	add_paragraph(out, "soft", json_string_value(description));
 	add_tiles(r, out);
 	buf_adds(out, "</header>\n");
 }

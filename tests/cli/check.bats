@@ -179,6 +179,7 @@ good() {
 	run agent6 machine run "$SCRATCH/leaky"
 	[ "$status" -eq 0 ]
 	says machine list --json
+	says machine report leaky -o -
 }
 
 @test "ok is said of what is accepted, and of nothing else" {
