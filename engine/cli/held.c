@@ -1,6 +1,8 @@
 #include "cli/held.h"
 
 #include "base/child.h"
+#include "base/path.h"
+#include "run/confine.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,43 @@ static void hold_configuration(struct held *h, const char *dir)
 		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
 		add(h, h->hide, &h->hide_count, path);
 	}
+}
+
+/* Whether a command may turn what lies on the way to `path`, or put something there. */
+static bool in_reach(const struct config *config, const char *path, const char *workspace)
+{
+	char above[PATH_MAX], real[PATH_MAX], *slash;
+	snprintf(above, sizeof(above), "%s", path);
+	while ((slash = strrchr(above, '/')) && slash != above) {
+		*slash = '\0';
+		if ((realpath(above, real) && path_is_within(real, workspace)) ||
+			confine_granted(above, &config->sandbox.write))
+			return true;
+	}
+	return *path != '/';
+}
+
+int held_settle(struct arena *arena, struct config *config, const char *workspace, struct err *e)
+{
+	const struct config_list *argv = &config->machine.on_event;
+	const char **settled = arena_array(arena, argv->count + 1, sizeof(*settled));
+	for (size_t i = 0; i < argv->count; i++) {
+		char real[PATH_MAX];
+		struct stat st;
+		const char *word = settled[i] = argv->items[i];
+		if ((i == 0 && !strchr(word, '/')) || !in_reach(config, word, workspace))
+			continue;
+		if (realpath(word, real) && !stat(real, &st) && S_ISREG(st.st_mode))
+			settled[i] = arena_copy(arena, real, strlen(real));
+		else if (i == 0)
+			return err_set(e,
+				"machine.notify.on_event: %s is not there, and a command could put "
+				"it there: make it before the run begins, or name a program "
+				"outside the workspace",
+				word);
+	}
+	config->machine.on_event.items = settled;
+	return 0;
 }
 
 void held_init(struct held *h, struct arena *arena, const struct config *config,

@@ -21,6 +21,11 @@ struct held {
  * directory. */
 void held_init(struct held *h, struct arena *arena, const struct config *config,
 	const struct config_paths *paths, const char *workspace);
+/* Names by its real path what machine.notify.on_event reaches through a place where commands may
+ * write: they could turn a link there. An error where its program is yet to come. The list is
+ * then `arena`'s: it goes back before that does. */
+int held_settle(struct arena *arena, struct config *config, const char *workspace,
+	struct err *e) MUST_CHECK;
 /* Adds what lies at `path`, if something does. */
 void held_protect(struct held *h, const char *path);
 #endif

@@ -184,7 +184,8 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 			g->instance.path);
 	if (*e->text)
 		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
-	if (check_host(g, e) || apply_overlay(g, e))
+	if (check_host(g, e) || apply_overlay(g, e) ||
+		held_settle(&g->arena, g->start->config, g->start->place->workspace, e))
 		return refuse(out, RUN_REFUSED, e->text);
 	return 0;
 }
@@ -207,6 +208,7 @@ void start_run(const struct start *s, const struct drive_listener *l, struct dri
 {
 	struct starting g = {.start = s, .instance = INSTANCE_NONE};
 	struct err e = ERR_NONE;
+	const struct config_list on_event = s->config->machine.on_event; /* settled in g.arena */
 	*out = (struct drive_result){0};
 	arena_init(&g.arena);
 	findings_init(&g.findings);
@@ -216,5 +218,6 @@ void start_run(const struct start *s, const struct drive_listener *l, struct dri
 	leave_nothing(&g, out);
 	instance_done(&g.instance);
 	findings_done(&g.findings);
+	s->config->machine.on_event = on_event;
 	arena_done(&g.arena);
 }

@@ -317,6 +317,29 @@ END
 	[[ $(<"$SCRATCH/heard") == $'right\nright\nright' ]]
 }
 
+@test "what notify runs is what its path led to when the run began" {
+	local link program put="rm -f own gone script $SCRATCH/grant/own"
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/grant"
+	printf '#!/bin/sh\necho right >>%s/heard\n' "$SCRATCH" >"$SCRATCH/hook"
+	chmod +x "$SCRATCH/hook"
+	put+="; echo \"echo wrong >>$SCRATCH/heard\" | tee own gone script >$SCRATCH/grant/own; chmod +x own gone script $SCRATCH/grant/own"
+	tool_machine told "[sh, -c, '$put']"
+	sed -i "s|timeout_secs: 20|&\n    writes: [$SCRATCH/grant]|" "$SCRATCH/told/machine.yaml"
+	for program in ./own 'sh, script' "$SCRATCH/grant/own"; do
+		for link in own script "$SCRATCH/grant/own"; do ln -sfn "$SCRATCH/hook" "$link"; done
+		printf '%s\n' "machine: {notify: {on_event: [$program]}}" "sandbox: {write: [$SCRATCH/grant]}" >"$SCRATCH/config/agent6/config.yaml"
+		agent6 machine run --id "told${#program}" "$SCRATCH/told"
+		[[ $(<own) == *wrong* && ! -L own ]]
+		cmp own "$SCRATCH/grant/own"
+		rm own gone script "$SCRATCH/grant/own"
+	done
+	[[ $(<"$SCRATCH/heard") == $'right\nright\nright' ]]
+	echo "machine: {notify: {on_event: [./gone]}}" >"$SCRATCH/config/agent6/config.yaml"
+	run -2 agent6 machine run --id gone "$SCRATCH/told"
+	[[ $output == *"machine.notify.on_event: ./gone is not there, and a command could put it there"* ]]
+	[[ ! -e gone ]]
+}
+
 @test "a wait that another run began is shown with its own time" {
 	parked
 	sleep 1.2
