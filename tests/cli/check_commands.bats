@@ -33,22 +33,22 @@ bundle() { # COMMAND
 		sed -i "s|timeout_secs: 5|env: {PATH: '$1'}, &|" "$SCRATCH/b/machine.yaml"
 	}
 	cd "$SCRATCH" || return
-	mkdir work elsewhere
+	mkdir inside elsewhere
 	printf '#!/bin/sh\n' >elsewhere/own-tool
 	chmod +x elsewhere/own-tool
-	cd work || return
+	cd inside || return
 	with_path "$SCRATCH/elsewhere:/usr/bin" own-tool
 	run -0 agent6 machine check --strict "$SCRATCH/b"
 	with_path "$SCRATCH/elsewhere" ls
 	run -0 agent6 machine check "$SCRATCH/b"
 	[[ $output == *"this host has no \"ls\" on $SCRATCH/elsewhere"$'\n'* ]]
-	for path in "$SCRATCH/work/bin:/bin" "$SCRATCH/elsewhere/../work:/bin" bin:/bin :/bin "$SCRATCH/elsewhere:." ''; do
+	for path in "$SCRATCH/inside/bin:/bin" "$SCRATCH/elsewhere/../inside:/bin" bin:/bin :/bin "$SCRATCH/elsewhere:." ''; do
 		with_path "$path" ls
 		run -2 agent6 machine check "$SCRATCH/b"
 		echo "$path: $output"
 		[[ $output == *"error[program-in-workspace]: the state's PATH looks for \"ls\" in the workspace"* ]]
 	done
-	with_path "/bin:$SCRATCH/work" ls
+	with_path "/bin:$SCRATCH/inside" ls
 	run -0 agent6 machine check --strict "$SCRATCH/b"
 }
 
