@@ -70,13 +70,12 @@ static bool has_choices(const struct verb_option *o)
  * file names do. */
 static const char *source(const char *metavariable)
 {
+	static const char instances[] = "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\"";
+	static const char settings[] = "agent6 config show 2>/dev/null | sed \"s/ .*//\"";
 	static const struct {
 		const char *metavariable, *command;
-	} known[] = {{"ID", "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\""},
-		{"[ID...]", "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\""},
-		{"KEY", "agent6 config show 2>/dev/null | sed \"s/ .*//\""},
-		{"KEY VALUE", "agent6 config show 2>/dev/null | sed \"s/ .*//\""},
-		{"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""}};
+	} known[] = {{"ID", instances}, {"[ID...]", instances}, {"KEY", settings},
+		{"KEY VALUE", settings}, {"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""}};
 	for (size_t i = 0; metavariable && i < ARRAY_LEN(known); i++)
 		if (!strcmp(metavariable, known[i].metavariable))
 			return known[i].command;
