@@ -1,5 +1,6 @@
 /* Findings for machines that show them to people: SARIF 2.1.0 and GitHub's workflow commands. */
 #include "base/json.h"
+#include "base/utf8.h"
 #include "schema/finding.h"
 #include <string.h>
 
@@ -82,12 +83,14 @@ void findings_sarif(const struct findings *f, struct buf *out)
 /* docs.github.com, "Workflow commands": %, CR and LF are escaped, in properties `:` and `,` too. */
 static void add_escaped(struct buf *out, const char *text, bool property)
 {
-	for (; *text; text++) {
+	for (size_t len = strlen(text), step; len; text += step, len -= step) {
 		unsigned char c = (unsigned char)*text;
+		step = utf8_step(text, len, NULL);
+		step = step ? step : 1;
 		if (c == '%' || c < 0x20 || c == 0x7f || (property && (c == ':' || c == ',')))
 			buf_addf(out, "%%%02X", c);
 		else
-			buf_addc(out, *text);
+			utf8_escape(out, text, step, utf8_is_odd);
 	}
 }
 

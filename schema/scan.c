@@ -92,8 +92,7 @@ static size_t skip_plain(const struct doc *d, size_t at)
 
 static bool refused(uint32_t code)
 {
-	return utf8_is_odd(code) || code == 0x2028 || code == 0x2029 || code == 0xfffe ||
-	       code == 0xffff;
+	return utf8_is_false(code) || code == 0xfffe || code == 0xffff;
 }
 
 static int scan_text(struct doc *d, struct findings *f)

@@ -49,8 +49,7 @@ static int source_columns(const char *text, size_t len, size_t *step)
 	uint32_t code = 0;
 	size_t n = utf8_step(text, len, &code);
 	*step = n ? n : 1;
-	bool shown = n && !utf8_is_control(code) && !utf8_is_bidi(code);
-	return shown ? (int)utf8_columns(code) : -1;
+	return n && !utf8_is_odd(code) ? (int)utf8_columns(code) : -1;
 }
 
 /* The first `count` characters of a source line. */

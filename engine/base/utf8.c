@@ -113,9 +113,7 @@ void utf8_show(struct buf *out, const char *name)
 	for (size_t len = strlen(name), step; len; name += step, len -= step) {
 		uint32_t code = 0;
 		step = utf8_step(name, len, &code);
-		bool odd = code < 0x20 || utf8_is_control(code) || utf8_is_bidi(code) ||
-			   (code >= 0x200e && code <= 0x200f);
-		if (step && !odd) {
+		if (step && code >= 0x20 && !utf8_is_odd(code)) {
 			buf_add(out, name, step);
 			continue;
 		}
@@ -149,14 +147,27 @@ bool utf8_is_control(uint32_t code)
 	       (code >= 0x7f && code < 0xa0);
 }
 
-bool utf8_is_bidi(uint32_t code)
+bool utf8_is_false(uint32_t code)
 {
-	return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	return utf8_is_control(code) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || (code >= 0xe0000 && code <= 0xe007f);
 }
 
+/* Source: Default_Ignorable_Code_Point of Unicode 15, the fillers among it, and the interlinear
+ * annotations. */
 bool utf8_is_odd(uint32_t code)
 {
-	return utf8_is_control(code) || utf8_is_bidi(code);
+	static const struct {
+		uint32_t first, last;
+	} unseen[] = {{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160},
+		{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200b}, {0x200e, 0x200f},
+		{0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0d}, {0xfeff, 0xfeff},
+		{0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+		{0xe0000, 0xe0fff}};
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen) && code >= unseen[i].first; i++)
+		if (code <= unseen[i].last)
+			return true;
+	return utf8_is_false(code);
 }
 
 /* Source: EastAsianWidth.txt (W and F) and the general categories Mn, Me and Cf of Unicode 15, by

@@ -25,8 +25,12 @@ bool utf8_add(struct buf *out, const char *bytes, size_t len);
 /* Appends text that must not drive the terminal it is shown on: a character that is `odd` becomes
  * \xHH or, from U+0080 on, \u{HHHH}, and a byte that is none \xHH. */
 void utf8_escape(struct buf *out, const char *text, size_t len, bool (*odd)(uint32_t code));
-/* A control character other than tab, carriage return and newline, or one that turns text around.
- */
+/* What makes a text look like another to a person: a control character, what some readers take for
+ * a line break, what turns text around, and tags, which spell words that nobody sees. No document
+ * may hold one. */
+bool utf8_is_false(uint32_t code);
+/* That, and whatever else takes no place on a screen, but for what joins letters and pictures
+ * (U+200C, U+200D) or says which look they have (U+FE0E, U+FE0F): no line for people shows one. */
 bool utf8_is_odd(uint32_t code);
 /* Appends a path or name with everything that could confuse a reader written as \xHH. */
 void utf8_show(struct buf *out, const char *name);
@@ -37,9 +41,6 @@ size_t utf8_put(uint32_t code, char out[4]);
 /* Control characters that no document, name or terminal line may carry: C0 but \t \n \r, DEL, C1.
  */
 bool utf8_is_control(uint32_t code);
-/* Embeddings, overrides and isolates of text direction: they can make one text look like another.
- */
-bool utf8_is_bidi(uint32_t code);
 /* The columns that a printable character takes on a terminal: 2 for East Asian wide ones and
  * pictures, 0 for marks that combine with what stands before, else 1. */
 unsigned utf8_columns(uint32_t code);

@@ -80,8 +80,10 @@ static const char *name_problem(const char *name, size_t len)
 	for (size_t i = 0; i < len;) {
 		uint32_t code;
 		i += utf8_step(name + i, len - i, &code);
-		if (utf8_is_odd(code) || code < 0x20)
+		if (code < 0x20 || utf8_is_control(code))
 			return "the name holds a control character";
+		if (utf8_is_odd(code))
+			return "the name holds a character that is not seen";
 		if (code == '\\')
 			return "the name holds a backslash";
 	}

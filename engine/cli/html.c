@@ -28,15 +28,12 @@ void html_text(struct buf *out, const char *text, size_t limit)
 			buf_adds(out, "\xe2\x80\xa6");
 			return;
 		}
-		bool shown = step && !utf8_is_bidi(code) &&
-			     (!utf8_is_control(code) || code == '\n' || code == '\t');
-		if (!shown)
-			buf_adds(out, "\xef\xbf\xbd");
-		else if (entity(code))
+		step = step ? step : 1;
+		if (entity(code))
 			buf_adds(out, entity(code));
 		else
-			buf_add(out, text + at, step);
-		at += step ? step : 1;
+			utf8_escape(out, text + at, step, utf8_is_odd);
+		at += step;
 	}
 }
 

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include <jansson.h>
 
-/* Appends `text` escaped for content and for quoted attributes; control characters and broken UTF-8
- * become U+FFFD. At most `limit` bytes of it, then an ellipsis. */
+/* Appends `text` escaped for content and for quoted attributes; what is odd in it (base/utf8.h) as
+ * on a terminal. At most `limit` bytes of it, then an ellipsis. */
 void html_text(struct buf *out, const char *text, size_t limit);
 /* The same text in <pre>, with a note of how much was left out. */
 void html_block(struct buf *out, const char *text, size_t limit);

@@ -88,7 +88,9 @@ void text_json(const char *json, size_t len)
 	for (size_t at = 0, n; at < len; at += n ? n : 1) {
 		uint32_t code = 0;
 		n = raw ? len : utf8_step(json + at, len - at, &code);
-		if (!raw && n && utf8_is_odd(code))
+		if (!raw && n && utf8_is_odd(code) && code > 0xffff)
+			printf("\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+		else if (!raw && n && utf8_is_odd(code))
 			printf("\\u%04x", code);
 		else if (n)
 			fwrite(json + at, 1, n, stdout);
@@ -225,7 +227,7 @@ void text_markdown(struct buf *out, const char *text)
 	buf_init(&clean, 1 << 16);
 	text_clean(&clean, text, SIZE_MAX);
 	for (const char *p = clean.data ? clean.data : ""; *p; p++)
-		buf_addf(out, "%s%c", strchr("|\\`*_<>[]", *p) ? "\\" : "", *p);
+		buf_addf(out, "%s%c", strchr("|\\`*_<>[]&~$", *p) ? "\\" : "", *p);
 }
 
 void text_duration(struct buf *out, int64_t ms)

@@ -104,8 +104,7 @@ static void shown(char *out, size_t bytes, const char *text, size_t len)
 	uint32_t code;
 	for (size_t i = 0, step; i < len; i += step ? step : 1) {
 		step = utf8_step(text + i, len - i, &code);
-		bool bad = !step || !code || utf8_is_control(code) || code == '\n' ||
-			   code == '\r' || code == '\t';
+		bool bad = !step || code < 0x20 || utf8_is_odd(code);
 		size_t taken = bad ? 1 : step;
 		if (n + taken >= bytes)
 			break;

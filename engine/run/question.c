@@ -32,20 +32,12 @@ static bool any_needs(const struct question *q, const char *approval)
 
 /* --- what is shown --------------------------------------------------------------------------- */
 
-/* What has no shape of its own on a screen, or changes the order of what has. */
+/* Of words that somebody agrees to, more: blanks but the plain one, and what joins. */
 static bool is_hidden(uint32_t code)
 {
-	static const struct {
-		uint32_t first, last;
-	} ranges[] = {{0x00, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c},
-		{0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},
-		{0x2028, 0x202f}, {0x205f, 0x206f}, {0x3000, 0x3000}, {0x3164, 0x3164},
-		{0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
-		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0xa0, 0xa0}};
-	for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
-		if (code >= ranges[i].first && code <= ranges[i].last)
-			return true;
-	return false;
+	return code < 0x20 || code == 0xa0 || (code >= 0x2000 && code <= 0x200f) ||
+	       code == 0x202f || code == 0x205f || code == 0x3000 || code == 0xfe0e ||
+	       code == 0xfe0f || utf8_is_odd(code);
 }
 
 void question_show_word(struct buf *out, const char *word)

@@ -133,7 +133,8 @@ configs() {
 }
 
 @test "no text of a bundle, a file name or an argument drives the terminal, in whatever command shows it" {
-	local text='\e]0;title\a\e[31m\x9b31m\u202e' bad=$'\033|\007|\302\233|\342\200\256' odd=$'x\033]0;title\007\342\200\256'
+	local text='\e]0;title\a\e[31m\x9b31m\u202e\u2028\u200b\U000e0041'
+	local bad=$'\033|\007|\302\233|\342\200[\250\256\213]|\363\240' odd=$'x\033]0;title\007\342\200\256\342\200\250\363\240\201\201'
 	cd "$SCRATCH" || return
 	export AGENT6_STATE_HOME=$SCRATCH/state XDG_CONFIG_HOME=$SCRATCH/config
 	mkdir -p odd/scripts repo
@@ -154,6 +155,9 @@ configs() {
 		run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
 	}
 	shows machine check --report ../odd
+	shows machine check --report --format github ../odd
+	shows machine graph ../odd
+	shows machine graph --format text ../odd
 	shows machine inspect ../odd
 	shows machine run ../odd
 	shows machine status odd

@@ -63,6 +63,24 @@ static void test_utf8_texts(void)
 		ok(!utf8_is_control(others[i]), "U+%04X is not", others[i]);
 }
 
+static void test_utf8_oddness(void)
+{
+	static const uint32_t false_ones[] = {0x1b, 0x85, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066,
+		0x2069, 0xe0000, 0xe0041, 0xe007f};
+	static const uint32_t unseen[] = {0xad, 0x61c, 0x1160, 0x180e, 0x200b, 0x200e, 0x200f,
+		0x2060, 0x3164, 0xfe00, 0xfeff, 0xffa0, 0xfff9, 0x1d173, 0xe0100, 0xe01ef, 0xe0fff};
+	static const uint32_t plain[] = {'\n', ' ', 'a', 0xa0, 0xe9, 0x200c, 0x200d, 0x2010, 0x2027,
+		0x202f, 0x2070, 0x3000, 0xfe0e, 0xfe0f, 0xfe10, 0xfffd, 0x1f600, 0x10ffff};
+	for (size_t i = 0; i < ARRAY_LEN(false_ones); i++)
+		ok(utf8_is_false(false_ones[i]) && utf8_is_odd(false_ones[i]), "U+%04X makes false",
+			false_ones[i]);
+	for (size_t i = 0; i < ARRAY_LEN(unseen); i++)
+		ok(!utf8_is_false(unseen[i]) && utf8_is_odd(unseen[i]), "U+%04X is not seen",
+			unseen[i]);
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		ok(!utf8_is_odd(plain[i]), "U+%04X is shown as it is", plain[i]);
+}
+
 static void test_utf8_add(void)
 {
 	static const struct {
@@ -92,6 +110,7 @@ static void test_utf8_show(void)
 		{"gr\xc3\xbc\xc3\x9f e", "gr\xc3\xbc\xc3\x9f e"},
 		{"a\n\033[2J\x7f", "a\\x0a\\x1b[2J\\x7f"}, {"\xc2\x85", "\\xc2\\x85"},
 		{"\xe2\x80\xae", "\\xe2\\x80\\xae"}, {"\xe2\x80\x8f", "\\xe2\\x80\\x8f"},
+		{"\xe2\x80\xa8", "\\xe2\\x80\\xa8"}, {"\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81"},
 		{"cut\xe2\x82", "cut\\xe2\\x82"}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_BUF out;
@@ -201,11 +220,13 @@ static void test_near(void)
 	} cases[] = {{"budgets", "budget"}, {"state", "states"}, {"tiemout_secs", "timeout_secs"},
 		{"timeout", "timeout_secs"}, {"Next", "on"}, {"out_secs", NULL}, {"knd", "kind"},
 		{"knid", "kind"}, {"zzz", NULL}, {"", NULL}, {"success", "ok"},
-		{"failure", "failed"}, {"string", NULL}};
+		{"failure", "failed"}, {"Fail", "failed"}, {"string", NULL}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *got = near_name(cases[i].word, names, ARRAY_LEN(names));
+		const char *got = near_word(cases[i].word, names, ARRAY_LEN(names));
 		is_str(got, cases[i].near, "%s", cases[i].word);
 	}
+	is_str(near_name("success", names, ARRAY_LEN(names)), NULL, "what others say, in a name");
+	is_str(near_name("budgets", names, ARRAY_LEN(names)), "budget", "a name misspelt");
 	char longest[100];
 	memset(longest, 'a', sizeof(longest));
 	longest[99] = '\0';
@@ -217,6 +238,7 @@ int main(void)
 	test_utf8_forms();
 	test_utf8_columns();
 	test_utf8_texts();
+	test_utf8_oddness();
 	test_utf8_add();
 	test_utf8_show();
 	test_utf8_cuts();

@@ -222,7 +222,7 @@ static void shown_clean(void)
 	struct fault f = FAULT_INIT;
 	fault_reply(&f, 500, body, sizeof(body) - 1, -1);
 	is_str(f.text,
-		"the provider answered 500  [2Jover x: a b ]0;\xe2\x80\xae"
+		"the provider answered 500  [2Jover x: a b ]0; "
 		"c",
 		"no control character of a provider reaches a terminal");
 }

@@ -83,6 +83,7 @@ static void test_bytes(void)
 		"b # \xe2\x81\xa9",
 		"1:4-1:5 control-character\n1:9-1:10 control-character");
 	expect_findings("a.yaml", "a: 1\nb: \xef\xbf\xbe", "2:4-2:5 control-character");
+	expect_findings("a.yaml", "a: x\xf3\xa0\x81\x81y", "1:5-1:6 control-character");
 	struct reading r;
 	reading_bytes(&r, "a.yaml", "a: \0b\0", 6);
 	is_str(reading_lines(&r), "1:4-1:5 control-character", "one NUL byte says it all");
