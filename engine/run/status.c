@@ -58,12 +58,12 @@ static json_t *branch(const struct instance *i, uint64_t seq)
 }
 
 /* What a wait said when it was entered: often what somebody is asked. */
-static json_t *says(const struct position *p, const char *status)
+static json_t *says(const struct position *p)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF text;
 	buf_init(&text, NOTIFY_BYTES_MAX);
-	bool said = !strcmp(status, "waiting") && p->state->notify &&
+	bool said = p->armed && p->state->notify &&
 		    !template_render(p->state->notify, p->blackboard, NULL, &text, &e) && text.len;
 	return said ? json_stringn(text.data, text.len) : json_null();
 }
@@ -86,7 +86,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
 		p->failure, "branch", branch(i, p->seq), "cut_off",
 		!strcmp(status, "stopped") && !was_stopped(r->fd), "stopping",
-		who->pid && stop_asked(i), "directory", i->path, "says", says(p, status));
+		who->pid && stop_asked(i), "directory", i->path, "says", says(p));
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

@@ -422,6 +422,7 @@ committed_flow() {
 
 @test "stop parks a running instance; a second runner is refused and told who runs it" {
 	waiting
+	sed -i 's/kind: wait,/& notify: Go on?,/' ../flow/machine.yaml
 	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
 	pid=$!
 	until grep -qs wait.armed lines; do sleep 0.05; done
@@ -438,7 +439,7 @@ committed_flow() {
 	run --separate-stderr agent6 machine status flow --json
 	[[ $output == *'"reason":null'* ]]
 	run --separate-stderr agent6 machine status flow
-	[[ $output == "flow: stopped in state pause"*"parked      it was asked to stop"* ]]
+	[[ $output == "flow: stopped in state pause"*"parked      it was asked to stop"*"says        Go on?"* ]]
 	run --separate-stderr agent6 machine replay flow
 	[[ $output == *"not ended  (0 steps)"* ]]
 }
