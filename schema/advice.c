@@ -4,14 +4,16 @@
 #include "base/near.h"
 #include "base/num.h"
 #include "schema/table.h"
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
 	size_t count)
 {
 	if (!it->message)
 		return; /* not kept: nobody will read it */
-	const char *near = near_name(word, names, count);
+	const char *near = near_word(word, names, count);
 	if (near) {
 		finding_help(f, it, "did you mean `%s`?", near);
 		return;
@@ -44,23 +46,72 @@ void advise_key(struct findings *f, struct finding *it, const char *name, const 
 		finding_help(f, it, "`%s` takes %s", name, s->title);
 }
 
-/* `text` where a number belongs. What counts seconds says so in its name. */
+/* "2g", "512 MB" or "10KiB" in bytes; all are powers of 1024, as memory is counted. */
+static int size_of(const char *text, int64_t *bytes)
+{
+	static const char prefixes[] = "kmgt";
+	size_t len = strspn(text, "0123456789.");
+	double number;
+	if (num_float(text, len, &number))
+		return -1;
+	text += len + strspn(text + len, " ");
+	const char *prefix = *text ? strchr(prefixes, tolower((unsigned char)*text)) : NULL;
+	for (const char *p = prefixes; prefix && p <= prefix; p++)
+		number *= 1024;
+	text += prefix ? 1 : 0;
+	if (*text && strcasecmp(text, "b") && (!prefix || strcasecmp(text, "ib")))
+		return -1;
+	*bytes = number < 1e18 ? (int64_t)number : -1;
+	return *bytes < 0 ? -1 : 0;
+}
+
+static int megabytes_of(const char *text, int64_t *mb)
+{
+	int64_t bytes;
+	if (size_of(text, &bytes) || bytes % (1024 * 1024))
+		return -1;
+	*mb = bytes / (1024 * 1024);
+	return 0;
+}
+
+/* What a key counts, by the end of its name: how people write that otherwise. */
+static int amount_of(const char *key, const char *text, int64_t *amount)
+{
+	static const struct {
+		const char *ending;
+		int (*read)(const char *text, int64_t *amount);
+	} units[] = {{"_secs", clock_length}, {"_mb", megabytes_of}, {"_bytes", size_of}};
+	size_t len = strlen(key);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		size_t n = strlen(units[i].ending);
+		if (len > n && !strcmp(key + len - n, units[i].ending))
+			return units[i].read(text, amount);
+	}
+	return -1;
+}
+
+static bool counts_seconds(const char *key)
+{
+	size_t len = strlen(key);
+	return len > 5 && !strcmp(key + len - 5, "_secs");
+}
+
+/* `text` where a number belongs. */
 static void advise_number(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *text, const char *key)
 {
 	int64_t integer;
 	double number;
-	size_t len = key ? strlen(key) : 0;
 	if (!num_int(text->text, text->count, &integer) ||
 		!num_float(text->text, text->count, &number))
 		finding_help(f, it, "write it without quotes");
-	else if (len < 5 || strcmp(key + len - 5, "_secs") != 0)
-		finding_help(f, it, "write the number alone");
-	else if (!clock_length(text->text, &integer) && (double)integer >= s->minimum &&
+	else if (key && !amount_of(key, text->text, &integer) && (double)integer >= s->minimum &&
 		 (double)integer <= s->maximum)
 		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
-	else
+	else if (key && counts_seconds(key))
 		finding_help(f, it, "write the seconds as a number, such as 300");
+	else
+		finding_help(f, it, "write the number alone");
 }
 
 /* A text that does not begin with a plain word shows no item. */

@@ -271,8 +271,8 @@ static size_t usable_keys(const struct shape *s, const char **names)
 
 /* Reports it and returns the bit of the key that was probably meant, which then does not count as
  * missing. */
-static uint64_t report_unknown(
-	struct walk *w, const struct shape *s, const struct doc_node *key, const struct place *at)
+static uint64_t report_unknown(struct walk *w, const struct shape *s, const struct doc_node *map,
+	const struct doc_node *key, const struct place *at)
 {
 	const char *names[64];
 	for (size_t i = 0; i < s->key_count; i++)
@@ -286,10 +286,12 @@ static uint64_t report_unknown(
 	if (!it->message)
 		return 0;
 	help(w, it, s->rest);
-	const char *near = near_name(key->text, names, s->key_count);
+	const char *near = near_word(key->text, names, s->key_count);
 	int meant = near ? key_index(s, near) : -1;
 	if (near && s->keys[meant].shape->refused)
 		help(w, it, s->keys[meant].shape);
+	else if (near && doc_pair(w->d, map, near))
+		finding_help(w->f, it, "remove it: `%s` is there already", near);
 	else if (near || !it->help)
 		advise_word(w->f, it, key->text, names, usable_keys(s, names));
 	return near ? UINT64_C(1) << meant : 0;
@@ -382,14 +384,14 @@ static void report_refused(struct walk *w, const struct shape *s, const struct d
 }
 
 /* Returns the bit of the listed key that the pair is, or seems to be. */
-static uint64_t check_pair(
-	struct walk *w, const struct shape *s, const struct doc_pair *pair, const struct place *at)
+static uint64_t check_pair(struct walk *w, const struct shape *s, const struct doc_node *map,
+	const struct doc_pair *pair, const struct place *at)
 {
 	int index = key_index(s, pair->key.text);
 	const struct shape *inner = index >= 0 ? s->keys[index].shape : s->rest;
 	struct place below = {&pair->key, 0};
 	if (!inner || (index < 0 && inner->refused))
-		return report_unknown(w, s, &pair->key, at);
+		return report_unknown(w, s, map, &pair->key, at);
 	if (inner->refused)
 		report_refused(w, inner, &pair->key);
 	else
@@ -465,7 +467,7 @@ static void check_map(
 		if (s->names)
 			check_string(w, s->names, &pair->key, &below);
 		size_t before = w->f->count;
-		uint64_t key = check_pair(w, s, pair, at);
+		uint64_t key = check_pair(w, s, node, pair, at);
 		if (!key)
 			note_strange(w, &pair->key, before, &seen);
 		note_worded(w, s, pair, before, &seen);
@@ -497,7 +499,7 @@ static void report_no_selector(struct walk *w, const struct shape_choice *c,
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_node *key = &node->pairs[i].key;
-		if (!near_name(key->text, &c->selector, 1))
+		if (!near_word(key->text, &c->selector, 1))
 			continue;
 		char place[PLACE_BYTES];
 		struct finding *it = finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,

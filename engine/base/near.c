@@ -57,6 +57,8 @@ static const struct {
 	{"choices", "when"}, {"type", "kind"}, {"startat", "initial"}, {"jobs", "states"},
 	{"task", "tool"}, {"activity", "tool"}, {"if", "branch"}, {"condition", "branch"},
 	{"human", "wait"}, {"approval", "wait"}, {"succeed", "terminal"}, {"fail", "terminal"},
+	{"fail", "nonzero"}, {"fail", "failed"}, {"succeed", "ok"}, {"pass", "ok"},
+	{"passed", "ok"}, {"done", "ok"}, {"completed", "ok"},
 	/* commands */
 	{"start", "run"}, {"resume", "run"}, {"init", "new"}, {"create", "new"}, {"lint", "check"},
 	{"validate", "check"}, {"ls", "list"}, {"ps", "list"}, {"logs", "report"},
@@ -74,9 +76,6 @@ static const char *habit(const char *word, const char *const *names, size_t coun
 
 const char *near_name(const char *word, const char *const *names, size_t count)
 {
-	const char *usual = habit(word, names, count);
-	if (usual)
-		return usual;
 	size_t len = strlen(word), best = len / 3 + 1;
 	const char *found = NULL;
 	if (len > NEAR_BYTES_MAX)
@@ -92,4 +91,10 @@ const char *near_name(const char *word, const char *const *names, size_t count)
 		}
 	}
 	return found;
+}
+
+const char *near_word(const char *word, const char *const *names, size_t count)
+{
+	const char *usual = habit(word, names, count);
+	return usual ? usual : near_name(word, names, count);
 }

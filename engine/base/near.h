@@ -5,9 +5,11 @@
 #define BASE_NEAR_H
 #include <stddef.h>
 
-/* The name that is called `word` elsewhere ("integer", "success"), whatever
- * its case, or the one at the smallest edit
- * distance (insert, delete, replace, swap of neighbours), if that is at most a third of the word,
- * else NULL. NULL entries are skipped. Words over 64 bytes match nothing. */
+/* The name at the smallest edit distance (insert, delete, replace, swap of neighbours), if that is
+ * at most a third of the word, else NULL. NULL entries are skipped. Words over 64 bytes match
+ * nothing. */
 const char *near_name(const char *word, const char *const *names, size_t count);
+/* The same among words that are agent6's own: first the one that is called `word` elsewhere
+ * ("integer", "success"), whatever its case. */
+const char *near_word(const char *word, const char *const *names, size_t count);
 #endif

@@ -57,7 +57,7 @@ static const char *near_in_group(const char *group, const char *word)
 		bool inside = !strncmp(path, group, len) && path[len] == ' ';
 		seconds[i] = inside ? path + len + 1 : NULL;
 	}
-	const char *near = near_name(word, seconds, ARRAY_LEN(seconds));
+	const char *near = near_word(word, seconds, ARRAY_LEN(seconds));
 	return near ? near - len - 1 : NULL;
 }
 
@@ -109,9 +109,9 @@ static void unknown_verb(char **argv, struct err *e)
 	two_words = two_words && strlen(argv[0]) > 4;
 	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
 		two_words ? argv[1] : "");
-	const char *near = near_name(word, names, ARRAY_LEN(names));
+	const char *near = near_word(word, names, ARRAY_LEN(names));
 	if (!near)
-		near = near_name(argv[0], names, ARRAY_LEN(names));
+		near = near_word(argv[0], names, ARRAY_LEN(names));
 	if (!near)
 		near = without_group(argv[0]);
 	if (!near)
@@ -155,7 +155,7 @@ static int unknown_option(const struct verb *v, const char *name, size_t len, st
 		name);
 	for (const struct verb_option *o = v->options; o && o->name && count < NAMES_MAX; o++)
 		names[count++] = o->name;
-	const char *near = near_name(word, names, count);
+	const char *near = near_word(word, names, count);
 	if (near)
 		return err_set(e, "'agent6 %s' has no option --%s; did you mean --%s?", v->path,
 			word, near);

@@ -119,7 +119,7 @@ void site_did_you_mean(const struct site *s, struct finding *f, const char *word
 {
 	/* Looking for the nearest name is dear, and nobody reads the hundredth suggestion. */
 	const char *near =
-		s->findings->errors > SUGGESTIONS_MAX ? NULL : near_name(word, names, count);
+		s->findings->errors > SUGGESTIONS_MAX ? NULL : near_word(word, names, count);
 	if (near)
 		finding_help(s->findings, f, "did you mean \"%s\"?", near);
 }
