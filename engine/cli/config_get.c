@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/near.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ enum { KEYS_MAX = 1024 };
 struct getting {
 	const char *wanted;
 	json_t *value; /* NULL: not found */
+	enum config_layer layer;
 	struct arena arena;
 	const char *keys[KEYS_MAX];
 	size_t count;
@@ -17,25 +19,34 @@ struct getting {
 static void each(void *ctx, const char *key, const json_t *value, enum config_layer layer)
 {
 	struct getting *g = ctx;
-	(void)layer;
-	if (!strcmp(key, g->wanted))
+	if (!strcmp(key, g->wanted)) {
 		g->value = json_deep_copy(value);
+		g->layer = layer;
+	}
 	if (g->count < KEYS_MAX)
 		g->keys[g->count++] = arena_copy(&g->arena, key, strlen(key));
 }
 
-static int print(const struct getting *g)
+static int refuse(const struct getting *g)
 {
 	struct err e = ERR_NONE;
-	if (!g->value) {
-		const char *near = near_name(g->wanted, g->keys, g->count);
-		if (near)
-			err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted,
-				near);
-		else
-			err_set(&e, "there is no setting '%s'; `agent6 config show` lists them",
-				g->wanted);
-		return fail(EXIT_REFUSED, &e);
+	const char *near = near_word(g->wanted, g->keys, g->count);
+	if (near)
+		err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted, near);
+	else
+		err_set(&e, "there is no setting '%s'; `agent6 config show` lists them", g->wanted);
+	return fail(EXIT_REFUSED, &e);
+}
+
+static int print(const struct getting *g, bool as_json)
+{
+	if (!g->value)
+		return refuse(g);
+	if (as_json) {
+		json_auto_t *all = json_pack(
+			"{s:O, s:s}", "value", g->value, "layer", config_layer_name(g->layer));
+		text_json_line(all);
+		return EXIT_OK;
 	}
 	AUTO_FREE char *text = json_text(g->value);
 	puts(json_is_string(g->value) ? json_string_value(g->value) : text ? text : "");
@@ -50,7 +61,7 @@ static int run(const struct call *c)
 		return EXIT_REFUSED;
 	arena_init(&g.arena);
 	config_each(setup.config, each, &g);
-	int code = print(&g);
+	int code = print(&g, call_has(c, "json"));
 	json_decref(g.value);
 	arena_done(&g.arena);
 	setup_done(&setup);
@@ -59,7 +70,7 @@ static int run(const struct call *c)
 
 static const struct verb_option options[] = {
 	{"config", "FILE", "a configuration file on top of the operator's own", false},
-	{NULL, NULL, NULL, false}};
+	{"json", NULL, "print one JSON object {value, layer}", false}, {NULL, NULL, NULL, false}};
 
 const struct verb verb_config_get = {.path = "config get",
 	.summary = "print one effective setting",

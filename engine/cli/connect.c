@@ -7,7 +7,7 @@
 #include <string.h>
 #include <termios.h>
 
-enum { ANSWER_BYTES = 512 };
+enum { ANSWER_BYTES = 4096 }; /* a terminal takes no longer line */
 
 #define NOT_ANSWERED                                                                               \
 	"the questions were not answered; `agent6 connect --help` lists the options that do"
@@ -50,15 +50,18 @@ static char *read_hidden(char answer[ANSWER_BYTES])
 	return got;
 }
 
-/* One line from standard input; empty: the default. -1 at its end. */
-static int ask(const char *question, const char *otherwise, char answer[ANSWER_BYTES], bool secret)
+/* One line from standard input; empty: the default. */
+static int ask(const char *question, const char *otherwise, char answer[ANSWER_BYTES], bool secret,
+	struct err *e)
 {
 	fprintf(stderr, "%s%s%s%s: ", question, *otherwise ? " [" : "", otherwise,
 		*otherwise ? "]" : "");
 	bool hide = secret && isatty(STDIN_FILENO);
-	if (!(hide ? read_hidden(answer) : fgets(answer, ANSWER_BYTES, stdin)) ||
-		(!strchr(answer, '\n') && !feof(stdin)))
-		return -1; /* the end, or a line that is too long */
+	if (!(hide ? read_hidden(answer) : fgets(answer, ANSWER_BYTES, stdin)))
+		return err_set(e, NOT_ANSWERED);
+	if (!strchr(answer, '\n') && !feof(stdin))
+		return err_set(
+			e, "an answer has at most %d bytes; nothing was stored", ANSWER_BYTES - 2);
 	answer[strcspn(answer, "\r\n")] = '\0';
 	if (!*answer)
 		snprintf(answer, ANSWER_BYTES, "%s", otherwise);
@@ -104,8 +107,8 @@ static int answer(
 	if (given)
 		snprintf(out, ANSWER_BYTES, "%s", given);
 	for (;;) {
-		if (!given && ask(q->text, q->otherwise, out, false))
-			return err_set(e, NOT_ANSWERED);
+		if (!given && ask(q->text, q->otherwise, out, false, e))
+			return -1;
 		fault = q->fault(out);
 		if (!fault || given || !isatty(STDIN_FILENO))
 			return fault ? err_set(e, "%s", fault) : 0;
@@ -129,8 +132,8 @@ static int ask_all(const struct call *c, struct answers *a, struct err *e)
 	const struct question model = {"model", "Model for agent states", "", model_fault};
 	if (answer(c, &url, a->url, e) || answer(c, &model, a->model, e))
 		return -1;
-	if (ask("API key, not shown; empty for none", "", a->key, true))
-		return err_set(e, NOT_ANSWERED);
+	if (ask("API key, not shown; empty for none", "", a->key, true, e))
+		return -1;
 	return config_check_key(a->name, a->key, e);
 }
 

@@ -19,6 +19,8 @@ setup() {
 	grep -qE '^sandbox.profile +"strict" +global$' <<<"$output"
 	need jq
 	agent6 config show --json | jq -e '."sandbox.profile" == {value: "strict", layer: "global"}'
+	agent6 config get sandbox.profile --json | jq -e '. == {value: "strict", layer: "global"}'
+	agent6 config get --json agent.max_iterations | jq -e '.layer == "default" and (.value | type) == "number"'
 }
 
 @test "null takes back what an earlier layer set; a forgotten value does not" {
@@ -279,6 +281,15 @@ setup() {
 	[[ ! -e $file && ! -e $SCRATCH/config/agent6/secrets.yaml ]]
 	run --separate-stderr agent6 connect --name far --format openai --base-url http://api.example.com --model x <<<sk-1
 	[[ $status -eq 0 && $stderr == *"agent6: the key of"*far*"api.example.com unencrypted"*"write https://"* ]]
+}
+
+@test "connect: a token of thousands of bytes is a key, a longer line is said to be too long" {
+	local token
+	token=$(head -c 3000 /dev/zero | tr '\0' k)
+	run --separate-stderr agent6 connect --name big --format openai --base-url https://api.example.com --model x <<<"$token$token"
+	[[ $status -eq 2 && $stderr == *"an answer has at most 4094 bytes"*"nothing was stored"* && ! -e $file ]]
+	agent6 connect --name big --format openai --base-url https://api.example.com --model x <<<"$token"
+	grep -q "$token" "$SCRATCH/config/agent6/secrets.yaml"
 }
 
 @test "a key pasted into the file is not shown again, whatever is wrong with it" {
