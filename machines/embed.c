@@ -121,6 +121,9 @@ int main(int argc, char **argv)
 		print_summary(root[i]);
 		puts(" \\");
 	}
+	puts("\t\"\"\n#define STOCK_NAMES \\");
+	for (int i = 0; i < count; i++)
+		printf("\t\" %s\" \\\n", names[i]->d_name);
 	puts("\t\"\"");
 	return ferror(stdout) || fflush(stdout);
 }

@@ -1,4 +1,5 @@
 /* Shell completions, written from the table of verbs. */
+#include "cli/stock.h"
 #include "cli/verb.h"
 
 #include <stdio.h>
@@ -67,7 +68,7 @@ static bool has_choices(const struct verb_option *o)
 }
 
 /* A command that prints what may stand for `metavariable`, in the syntax of all three shells. NULL:
- * file names do. */
+ * file names do, as they do for whatever holds a slash. */
 static const char *source(const char *metavariable)
 {
 	static const char instances[] = "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\"";
@@ -75,7 +76,8 @@ static const char *source(const char *metavariable)
 	static const struct {
 		const char *metavariable, *command;
 	} known[] = {{"ID", instances}, {"[ID...]", instances}, {"KEY", settings},
-		{"KEY VALUE", settings}, {"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""}};
+		{"KEY VALUE", settings}, {"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""},
+		{"TEMPLATE", stock_lister}};
 	for (size_t i = 0; metavariable && i < ARRAY_LEN(known); i++)
 		if (!strcmp(metavariable, known[i].metavariable))
 			return known[i].command;
@@ -145,7 +147,8 @@ static void bash(void)
 	each_source("words=\"$(", ") \"");
 	puts("\tesac\n"
 	     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-	     "\t[[ ${#COMPREPLY[@]} -gt 0 || -n $words ]] || mapfile -t COMPREPLY < <(compgen -f "
+	     "\t[[ ${#COMPREPLY[@]} -gt 0 || ( -n $words && $cur != */* ) ]] || mapfile -t "
+	     "COMPREPLY < <(compgen -f "
 	     "-- \"$cur\")\n"
 	     "}\n"
 	     "complete -o filenames -F _agent6 agent6");
@@ -188,7 +191,9 @@ static void zsh(void)
 	     "\tif (( ! $#options )) && [[ ${words[CURRENT]} != -* ]]; then\n"
 	     "\tcase \"${words[2]} ${words[3]} ${words[CURRENT-1]}\" in");
 	each_source("options=($(", ")); (( $#options )) || return");
-	puts("\tesac\n\tfi\n\tif (( $#options )); then compadd -- $options; else _files; fi\n}\n"
+	puts("\tesac\n\tfi\n"
+	     "\tif (( $#options )) && [[ ${words[CURRENT]} != */* ]]; then compadd -- $options; "
+	     "else _files; fi\n}\n"
 	     "_agent6 \"$@\"");
 }
 

@@ -8,6 +8,8 @@ const char stock_details[] = "TEMPLATE is a bundle of any form, or the name of o
 			     "the program:\n" STOCK_DETAILS "\n\n"
 			     "The new bundle is a whole copy under its own name, yours to change.";
 
+const char stock_lister[] = "echo" STOCK_NAMES " | tr \" \" \"\\n\"";
+
 const struct stock *stock_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(stock_bundles); i++)

@@ -21,6 +21,8 @@ struct stock {
 
 /* NULL: there is none of that name. */
 const struct stock *stock_find(const char *name);
+/* A command that prints their names, a line each. */
+extern const char stock_lister[];
 /* For --help: each one's name and summary, a line each. */
 extern const char stock_details[];
 #endif

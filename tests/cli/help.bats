@@ -169,6 +169,8 @@ load ../kit/common
 	[ "$(complete_words agent6 machine run fl)" = flow.asm.yaml ]
 	[ "$(complete_words agent6 config get sandbox.prof)" = sandbox.profile ]
 	[ "$(complete_words agent6 completions z)" = zsh ]
+	[[ $(complete_words agent6 machine new x --from '') == "agent "*review* ]]
+	[ "$(complete_words agent6 machine new x --from ./fl)" = ./flow.asm.yaml ]
 }
 
 # The instances `one` and `other` of flow.asm.yaml, in the directory that is entered.
@@ -200,6 +202,8 @@ some_instances() {
 	[[ $(completed agent6 machine status --) == *--json* ]]
 	[ "$(completed agent6 machine run '')" = files ]
 	[[ $(completed agent6 config get '') == *sandbox.profile* ]]
+	[[ $(completed agent6 machine new x --from '') == "agent "* ]]
+	[ "$(completed agent6 machine new x --from ./)" = files ]
 }
 
 @test "zsh and fish read their completions" {
@@ -234,6 +238,7 @@ some_instances() {
 	[ "$(completed 'agent6 machine run --id ot')" = "other " ]
 	[ "$(completed 'agent6 machine replay one --with fl')" = "flow.asm.yaml " ]
 	[ "$(completed 'agent6 completions z')" = "zsh " ]
+	[ "$(completed 'agent6 machine new x --from re')" = "review " ]
 }
 
 @test "agent6-agent and agent6-cassette say what they take" {
