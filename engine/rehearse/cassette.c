@@ -71,6 +71,14 @@ static int check_usage(const json_t *usage, struct err *e)
 	return check_fields(usage, fields, ARRAY_LEN(fields), e) ? err_wrap(e, "reply.usage") : 0;
 }
 
+static int check_match(const json_t *match, struct err *e)
+{
+	static const struct field fields[] = {TEXT("model"), TEXT("system"), TEXT("prompt"),
+		TEXT("last"), COUNT("turn"), {"tools", "a list", JSON_ARRAY, 0, 0},
+		{"messages", "a list", JSON_ARRAY, 0, 0}};
+	return check_fields(match, fields, ARRAY_LEN(fields), e) ? err_wrap(e, "match") : 0;
+}
+
 static int check_reply(const json_t *reply, struct err *e)
 {
 	static const struct field fields[] = {TEXT("text"),
@@ -117,7 +125,8 @@ static int check_exchange(const json_t *value, struct err *e)
 		return err_set(e, "\"state\" must name a state");
 	if (json_object_get(value, "poke"))
 		return check_poke(value, e);
-	if (check_fields(value, fields, ARRAY_LEN(fields), e))
+	if (check_fields(value, fields, ARRAY_LEN(fields), e) ||
+		check_match(json_object_get(value, "match"), e))
 		return -1;
 	if (!json_object_get(value, "reply"))
 		return err_set(e, "\"reply\" must be an object");

@@ -37,6 +37,10 @@ static void test_refused(void)
 	refused("{\"reply\":{}}\n", "\"state\" must name a state");
 	refused("{\"state\":\"a\",\"reply\":{},\"mach\":{}}\n", "unknown key \"mach\"");
 	refused("{\"state\":\"a\",\"reply\":{\"txt\":\"x\"}}\n", "unknown key \"txt\"");
+	refused("{\"state\":\"a\",\"match\":{\"promt\":\"x\"},\"reply\":{}}\n",
+		"match: unknown key \"promt\"");
+	refused("{\"state\":\"a\",\"match\":{\"prompt\":1},\"reply\":{}}\n",
+		"match: \"prompt\" must be text");
 	refused("{\"state\":\"a\",\"reply\":{\"tool_calls\":[{\"name\":\"x\"}]}}\n",
 		"reply.tool_calls");
 	refused("{\"state\":\"a\",\"reply\":{\"delay_ms\":-1}}\n", "delay_ms");
