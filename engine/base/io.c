@@ -153,13 +153,13 @@ static int replace_in(int dir_fd, const char *temp, const char *name, const stru
 	AUTO_FD int fd =
 		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
-		return err_errno(e, "cannot create %s", temp);
+		return err_errno(e, "cannot create %s", name);
 	if (io_write(fd, bytes->data, bytes->len))
-		return err_errno(e, "cannot write %s", temp);
+		return err_errno(e, "cannot write %s", name);
 	if (fsync(fd))
-		return err_errno(e, "cannot sync %s", temp);
+		return err_errno(e, "cannot sync %s", name);
 	if (renameat(dir_fd, temp, dir_fd, name))
-		return err_errno(e, "cannot rename %s to %s", temp, name);
+		return err_errno(e, "cannot put %s in its place", name);
 	return fsync(dir_fd) ? err_errno(e, "cannot sync the directory of %s", name) : 0;
 }
 

@@ -119,6 +119,9 @@ balanced() {
 	run --separate-stderr agent6 machine report flow -o nowhere/page.html
 	[ "$status" -eq 2 ]
 	[[ $stderr == *nowhere* ]]
+	run --separate-stderr bash -c "ulimit -f 1; exec '$AGENT6_BIN/agent6' machine report flow -o small.html"
+	[[ $status -eq 2 && $stderr == "agent6: cannot write small.html: File too large" ]]
+	[ "$(find . -name '*.tmp' -o -name 'small*')" = "" ]
 }
 
 # A run with everything that a page has to show: long names, a retry, failures, notices,
