@@ -102,7 +102,7 @@ static int parse_options(int argc, char **argv, int fds[FDS], struct err *e)
 {
 	static const char usage[] =
 		"usage: agent6-jail [serve --socket-fd N] [--policy FILE | --policy-fd N] "
-		"[--status-fd N]";
+		"[--status-fd N], each value a word of its own";
 	bool serve = argc > 1 && !strcmp(argv[1], "serve");
 	for (int i = 1 + serve; i < argc; i += 2) {
 		const char *value = argv[i + 1] ? argv[i + 1] : "";
@@ -115,7 +115,7 @@ static int parse_options(int argc, char **argv, int fds[FDS], struct err *e)
 			return err_errno(e, "cannot open %s", value);
 		if (n == FDS || fds[n] >= 0 || (!file && num_int(value, strlen(value), &fd)) ||
 			fd < 0 || fd > 1 << 20 || fcntl((int)fd, F_GETFD) < 0)
-			return err_set(e, "%s (at %s)", usage, argv[i]);
+			return err_set(e, "%s is not taken; %s", argv[i], usage);
 		fds[n] = (int)fd;
 	}
 	return serve == (fds[SOCKET_FD] >= 0) ? 0 : err_set(e, "%s", usage);
