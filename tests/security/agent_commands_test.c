@@ -175,7 +175,7 @@ static void too_long_to_ask(void)
 			i ? "" : "{\\\"argv\\\":[\\\"echo\\\",\\\"", i < PIECES ? piece : "\\\"]}");
 	buf_adds(&reply, KIT_END("tool_use"));
 	AUTO_KIT k = {.replies = {{reply.data, 0, 0}, {KIT_FINISH, 0, 0}},
-		.limits = json_pack("{s:i}", "timeout_secs", 10)};
+		.limits = json_pack("{s:i}", "timeout_secs", 60)};
 	prepare(&k, "yes", false);
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "a command of 5 MB is not waited for: %s", kit_reason(&k));
