@@ -8,10 +8,9 @@ const char options_usage[] =
 	"                     [--control FD] [--max-bytes N] [--upstream-proxy URL]\n"
 	"       agent6-broker --proxy FD=HOST:PORT[,HOST:PORT ...] ...\n\n"
 	"Connects a confined agent to fixed endpoints. FD is one end of an AF_UNIX stream\n"
-	"socketpair: each byte sent on the other end is answered with one byte and one connected\n"
-	"AF_UNIX descriptor that leads to HOST:PORT.\n\n"
-	"  --channel         an endpoint; local: on the loopback interface, private: its name may\n"
-	"                    resolve to a private address\n"
+	"socketpair: a byte sent on the other end brings a descriptor that leads to HOST:PORT.\n\n"
+	"  --channel         an endpoint (local: on loopback; private: its address may be "
+	"private)\n"
 	"  --proxy           FD is a connected AF_UNIX stream socket that brings one listening\n"
 	"                    socket; HTTP CONNECT and SOCKS5 are served on it for these HOST:PORT\n"
 	"                    (\"*.NAME\": its subdomains) until FD's other end is closed\n"
@@ -80,7 +79,7 @@ static int decode_rules(struct options *o, char *value, struct err *e)
 	return 0;
 }
 
-static int decode_max_bytes(struct options *o, char *value, struct err *e)
+static int decode_max_bytes(struct options *o, const char *value, struct err *e)
 {
 	int64_t number;
 	if (num_int(value, strlen(value), &number) < 0 || number < 0)
@@ -91,7 +90,7 @@ static int decode_max_bytes(struct options *o, char *value, struct err *e)
 
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
  * the TLS session with the proxy. */
-static int decode_upstream(struct options *o, char *value, struct err *e)
+static int decode_upstream(struct options *o, const char *value, struct err *e)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
 		     strncmp(value, "socks5h://", 10) == 0;
@@ -103,29 +102,22 @@ static int decode_upstream(struct options *o, char *value, struct err *e)
 	return o->upstream_proxy ? 0 : err_set(e, "out of memory");
 }
 
-static int decode_control(struct options *o, char *value, struct err *e)
+static int decode_option(struct options *o, const char *name, char *value, struct err *e)
 {
-	return decode_fd(o, value, &o->control_fd, e);
+	if (strcmp(name, "--channel") == 0)
+		return decode_channel(o, value, e);
+	if (strcmp(name, "--proxy") == 0)
+		return decode_rules(o, value, e);
+	if (strcmp(name, "--control") == 0)
+		return decode_fd(o, value, &o->control_fd, e);
+	if (strcmp(name, "--max-bytes") == 0)
+		return decode_max_bytes(o, value, e);
+	if (strcmp(name, "--upstream-proxy") == 0)
+		return decode_upstream(o, value, e);
+	return err_set(e, "there is no such option");
 }
 
-typedef int decode_fn(struct options *o, char *value, struct err *e);
-
-/* NULL: there is no such option. */
-static decode_fn *decoder_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		decode_fn *decode;
-	} known[] = {{"--channel", decode_channel}, {"--proxy", decode_rules},
-		{"--control", decode_control}, {"--max-bytes", decode_max_bytes},
-		{"--upstream-proxy", decode_upstream}};
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (strcmp(name, known[i].name) == 0)
-			return known[i].decode;
-	return NULL;
-}
-
-/* `--name value` or `--name=value`. */
+/* `--name value` or `--name=value`; a value that is missing is empty, which no option takes. */
 int options_decode(struct options *o, int argc, char **argv, struct err *e)
 {
 	*o = (struct options){.control_fd = -1,
@@ -136,17 +128,13 @@ int options_decode(struct options *o, int argc, char **argv, struct err *e)
 	for (int i = 1; i < argc; i++) {
 		char *value = strncmp(argv[i], "--", 2) == 0 ? argv[i] : NULL;
 		const char *name = value ? strsep(&value, "=") : argv[i];
-		decode_fn *decode = decoder_of(name);
-		if (!decode)
-			return err_set(e, "%.32s: there is no such option", name);
-		if (!value && !(value = argv[++i]))
-			return err_set(e, "%.32s: a value is missing", name);
+		value = value ? value : i + 1 < argc ? argv[++i] : strchr(argv[i], '\0');
 		AUTO_FREE char *own = strdup(value);
 		/* It may hold a password, and anyone may read a command line. */
 		if (strcmp(name, "--upstream-proxy") == 0)
 			explicit_bzero(value, strlen(value));
-		if (!own || decode(o, own, e) < 0)
-			return err_wrap(e, "%.32s %s", name, value);
+		if (!own || decode_option(o, name, own, e) < 0)
+			return err_wrap(e, "%.32s%s%s", name, *value ? " " : "", value);
 	}
 	if (o->channel_count == 0 && o->proxy_fd < 0)
 		return err_set(e, "--channel or --proxy is missing: there is nothing to do");

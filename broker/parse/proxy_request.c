@@ -1,6 +1,7 @@
 #include "broker/parse/proxy_request.h"
 
 #include "broker/parse/cursor.h"
+#include "broker/parse/pin.h"
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -39,22 +40,23 @@ static enum proxy_step decode_socks(struct proxy_request *r, struct cursor *c)
 	return PROXY_CONNECT;
 }
 
-/* CONNECT target HTTP/1.x. The headers say nothing that matters. */
+/* CONNECT target HTTP/1.x. The headers say nothing that matters. Of a plain request for an http://
+ * URL, which is refused, the host is kept: for the fact. */
 static enum proxy_step decode_connect(struct proxy_request *r, struct cursor *c)
 {
-	static const char method[] = "CONNECT ";
 	char line[sizeof("CONNECT  HTTP/1.x") + HOST_PORT_BYTES - 1];
-	size_t len = cursor_left(c), method_len = sizeof(method) - 1;
-	if (memcmp(c->at, method, len < method_len ? len : method_len) != 0)
-		return PROXY_BAD;
+	size_t len = cursor_left(c);
 	const uint8_t *end = memmem(c->at, len, "\r\n\r\n", 4);
 	if (!end)
-		return len < PROXY_REQUEST_MAX_BYTES ? PROXY_MORE : PROXY_BAD;
-	const uint8_t *line_end = memmem(c->at, len, "\r\n", 2);
-	snprintf(line, sizeof(line), "%.*s", (int)(line_end - c->at), (const char *)c->at);
+		return len < PROXY_REQUEST_MAX_BYTES && c->at[0] >= 'A' ? PROXY_MORE : PROXY_BAD;
+	snprintf(line, sizeof(line), "%.*s", (int)(end - c->at), (const char *)c->at);
 	c->at = end + 4;
-	char *version = line + method_len, *target = strsep(&version, " ");
-	if (!version || strlen(version) != 8 || strncmp(version, "HTTP/1.", 7) != 0)
+	char *version = line, *method = strsep(&version, " "), *target = strsep(&version, " ");
+	const char *url = target ? strstr(target, "//") : NULL;
+	if (url)
+		snprintf(r->target, HOST_BYTES, "%.*s", (int)strcspn(url + 2, "/:@"), url + 2);
+	if (strcmp(method, "CONNECT") != 0 || !version || strcspn(version, "\r") != 8 ||
+		strncmp(version, "HTTP/1.", 7) != 0)
 		return PROXY_BAD;
 	snprintf(r->target, sizeof(r->target), "%s", target);
 	return PROXY_CONNECT;
@@ -80,19 +82,22 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 	return step;
 }
 
-/* SOCKS, 0: succeeded, 2: not allowed by ruleset; the bound address is of no use to anyone. */
+/* SOCKS, 0: succeeded, 2: not allowed by ruleset, 4: host unreachable; the bound address is of no
+ * use to anyone. Before the greeting is answered the second byte says a method: 255, none. */
 size_t proxy_answer(
 	const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_MAX_BYTES])
 {
+	bool dead = refused && strcmp(refused, REFUSED_DIAL) == 0;
 	if (r->socks) {
-		const char reply[10] = {5, refused ? 2 : 0, 0, 1};
-		memcpy(out, reply, sizeof(reply));
-		return sizeof(reply);
+		const uint8_t code = !refused ? 0 : !r->greeted ? 255 : dead ? 4 : 2;
+		memcpy(out, (const uint8_t[10]){SOCKS_VERSION, code, 0, SOCKS_IPV4}, 10);
+		return 10;
 	}
 	if (!refused)
 		return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES, "HTTP/1.1 200 OK\r\n\r\n");
+	/* Most clients show the status line, and a plain request's the body. */
 	return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES,
-		"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
-		"Connection: close\r\n\r\nagent6: refused: %s\n",
-		strlen(refused) + 18, refused);
+		"HTTP/1.1 %d agent6 refused: %s\r\nConnection: close\r\n\r\n"
+		"agent6 refused: %s; see allow_network, and http:// goes by CONNECT only\n",
+		dead ? 502 : 403, refused, refused);
 }

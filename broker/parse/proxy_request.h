@@ -7,7 +7,7 @@
 #define BROKER_PARSE_PROXY_REQUEST_H
 #include "broker/parse/endpoint.h"
 
-enum { PROXY_REQUEST_MAX_BYTES = 8 * 1024, PROXY_REPLY_MAX_BYTES = 160 };
+enum { PROXY_REQUEST_MAX_BYTES = 8 * 1024, PROXY_REPLY_MAX_BYTES = 200 };
 
 enum proxy_step {
 	PROXY_MORE,  /* not whole yet */

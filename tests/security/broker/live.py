@@ -981,7 +981,8 @@ def test_channel_on_stdin():
 
 
 OPENED = {"connect": b"HTTP/1.1 200 OK", "socks": b"\5\0"}
-CLOSED = {"connect": b"HTTP/1.1 403 Forbidden", "socks": b"\5\2"}
+CLOSED = {"connect": b"HTTP/1.1 403 agent6 refused: %s", "socks": b"\5\2"}
+DEAD = {"connect": b"HTTP/1.1 502 agent6 refused: dial", "socks": b"\5\4"}
 
 
 def test_list():
@@ -1009,7 +1010,8 @@ def test_list():
         for host, at, why in refused:
             conn, answer = broker.through(f"{host}:{at}", kind)
             if kind == "socks" or " " not in host:
-                tap.equal(answer, CLOSED[kind], f"{kind} {host!r}:{at - port} is refused")
+                want = DEAD[kind] if why == "dial" else CLOSED[kind].replace(b"%s", why.encode())
+                tap.equal(answer, want, f"{kind} {host!r}:{at - port} is refused, and the client told why")
             conn.close()
             tap.equal(broker.fact()["refused"], why, f"{kind} {host!r}: the fact")
     tap.equal(canary.connections, 0, "the canary is silent")
@@ -1024,14 +1026,24 @@ def test_list():
     conn, _ = broker.through(f"api.test:{port}", first=hello("evil.test"))
     tap.equal(end_of(conn), b"", "TLS with another name is closed")
     tap.equal(broker.fact()["refused"], "sni", "and said")
-    for name, sent in (("a plain request", b"GET http://api.test/ HTTP/1.1\r\nHost: api.test\r\n\r\n"),
-                       ("SOCKS4", b"\4\1\0\x50\1\2\3\4\0"), ("SOCKS5 BIND", b"\5\1\0\5\2\0\1\1\2\3\4\0\x50"),
-                       ("SOCKS5 with a password", b"\5\1\2"), ("an endless head", b"CONNECT " + b"a" * 9000)):
+    plain = b" HTTP/1.1\r\nHost: api.test\r\n\r\n"
+    refused = b"HTTP/1.1 403 agent6 refused: host"
+    for name, sent, wanted, answer in (
+            ("a plain request", b"GET http://api.test/x" + plain, "api.test", refused),
+            ("one with a port and a secret", b"PUT http://API.test:81/?key=1" + plain, "API.test", refused),
+            ("one for no URL", b"GET /" + plain, "", refused),
+            ("TLS to the proxy", hello("api.test"), "", refused),
+            ("SOCKS4", b"\4\1\0\x50\1\2\3\4\0", "", refused),
+            ("SOCKS5 BIND", b"\5\1\0\5\2\0\1\1\2\3\4\0\x50", "", b"\5\0\5\2"),
+            ("SOCKS5 with a password", b"\5\1\2", "", b"\5\xff"),
+            ("an endless head", b"CONNECT " + b"a" * 9000, "", refused)):
         conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
         conn.settimeout(20)
         conn.sendall(sent)
-        tap.ok(end_of(conn) != "still open", f"{name} is refused")
-        tap.equal(broker.fact()["refused"], "host", f"{name}: the fact")
+        got = end_of(conn)
+        tap.equal(got[:len(answer)], answer, f"{name} is refused")
+        fact = broker.fact()
+        tap.equal((fact["refused"], fact["endpoint"]), ("host", wanted), f"{name}: the fact")
         conn.close()
     for cut in range(1, 20, 3):
         conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
