@@ -20,8 +20,7 @@ enum { PROXY_PORT = 61080 };
 
 static int open_proxy(struct policy *p, struct err *e)
 {
-	static const char http[] = "http://" PROXY_AT, socks[] = "socks5h://" PROXY_AT;
-	static const char own[] = "localhost,127.0.0.1,::1";
+	static const char http[] = "http://" PROXY_AT, own[] = "localhost,127.0.0.1,::1";
 	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const struct sockaddr_in at = {.sin_family = AF_INET,
 		.sin_port = htons(PROXY_PORT),
@@ -30,10 +29,13 @@ static int open_proxy(struct policy *p, struct err *e)
 		return err_errno(e, "cannot open the proxy's listener");
 	if (pass_send((int)p->proxy_fd, "L", 1, &fd, 1))
 		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
+	/* ALL_PROXY is HTTP, too: httpx and aria2 stop at a scheme that they do not know, used or
+	 * not. Node.js looks at these when it is told to. */
 	return policy_add_env(p,
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY", http,
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY", http,
 			"http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
-			socks, "all_proxy", socks, "NO_PROXY", own, "no_proxy", own),
+			http, "all_proxy", http, "NO_PROXY", own, "no_proxy", own,
+			"NODE_USE_ENV_PROXY", "1"),
 		e);
 }
 

@@ -454,5 +454,5 @@ with_both() { # CHECK: for both kinds of user
 		sed 's/7777/PROXY_FD/' >"$SCRATCH/policy.json"
 	run perl "$SCRATCH/broker.pl" "$AGENT6_BIN/agent6-jail" "$SCRATCH/policy.json"
 	echo "$output"
-	[[ $status -eq 0 && $output == *"http://127.0.0.1:"*" socks5h://127.0.0.1:"* && $output == *got* ]]
+	[[ $status -eq 0 && $output == *"http://127.0.0.1:"*" http://127.0.0.1:"* && $output == *got* ]]
 }

@@ -27,12 +27,15 @@ at=%(port)d
 try() { local name=$1; shift; timeout 10 "$@" >"out.$name" 2>"err.$name" </dev/null; echo "$name $?"; }
 get="curl --silent --fail --max-time 8"
 try connect $get https://api.allowed.test:$at/hello
-try socks $get --proxy "$ALL_PROXY" https://api.allowed.test:$at/hello
+try socks $get --proxy "socks5h://${ALL_PROXY#*//}" https://api.allowed.test:$at/hello
 try git git ls-remote https://git.allowed.test:$at/repo.git
 command -v npm >/dev/null && try npm npm view probe version --cache "$HOME/npm" \\
 	--registry https://npm.allowed.test:$at/ --cafile "$PWD/ca.pem" --no-update-notifier --fetch-retries 0
 command -v pip3 >/dev/null && try pip pip3 download --no-deps --no-cache-dir --disable-pip-version-check \\
 	--index-url https://pypi.allowed.test:$at/simple --cert "$PWD/ca.pem" --dest "$HOME/pip" probe
+try for_all env -u HTTPS_PROXY -u https_proxy $get https://api.allowed.test:$at/hello
+/usr/bin/python3 -c 'import httpx' 2>/dev/null && try httpx /usr/bin/python3 -c "import httpx
+httpx.get('https://api.allowed.test:$at/hello', verify='ca.pem').raise_for_status()"
 try other_host $get https://evil.test:$at/hello
 try other_port $get https://api.allowed.test:$((at + 1))/hello
 try suffix_itself $get https://allowed.test:$at/hello
@@ -49,7 +52,7 @@ try lookup getent ahosts api.allowed.test
 try listener bash -c 'exec 3<>/dev/tcp/127.0.0.1/'"${HTTPS_PROXY##*:}"'; printf "GET http://evil.test/ HTTP/1.1\\r\\n\\r\\n" >&3; read -r line <&3; [[ $line == *200* ]]'
 env | grep -i _proxy | sort
 """
-PASS = ["connect", "socks", "git", "npm", "pip"]
+PASS = ["connect", "socks", "git", "npm", "pip", "for_all", "httpx"]
 FAIL = ["other_host", "other_port", "suffix_itself", "address", "loopback", "rebound", "metadata",
         "other_name", "direct", "direct_host", "tcp", "lookup", "listener"]
 
@@ -158,7 +161,7 @@ def test_list():
         tap.ok(not UDP.recv(10), "the UDP canary is silent")
     except socket.timeout:
         tap.ok(True, "the UDP canary is silent")
-    tap.ok("HTTPS_PROXY=http://127.0.0.1:" in out and "ALL_PROXY=socks5h://" in out, "the clients are told", out)
+    tap.ok("HTTPS_PROXY=http://127.0.0.1:" in out and "NODE_USE_ENV_PROXY=1" in out, "the clients are told", out)
     egress = {line["endpoint"]: line for line in lines if line.get("t") == "egress"}
     api = egress.get(f"api.allowed.test:{PORT}", {})
     tap.ok(api.get("connections", 0) >= 2 and api.get("up", 0) > 0, "what passed is journaled", egress)
