@@ -135,16 +135,26 @@ static void approvals(void)
 		{"sudo ls; curl https://x.example",
 			APPROVE_TYPED_YES | APPROVE_CONFIRM | APPROVE_DESTINATION},
 		{"git push origin", APPROVE_CONFIRM | APPROVE_DESTINATION},
-		{"git push origin :old", APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION},
-		{"git push -d origin old",
-			APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION},
-		{"git push --force-with-lease",
-			APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION},
 		{"touch x; rm y", APPROVE_CONFIRM | APPROVE_EXPLICIT}};
+	/* What cannot be taken back there, or runs a command here, is asked about word for word. */
+	static const char *const sent[] = {"push origin :old", "push origin +main",
+		"push -d origin old", "push --delete origin old", "push -ud origin old",
+		"push --prune origin", "push --mirror origin", "push -f", "push --force",
+		"push -uf origin main", "push --force-with-lease", "push --exec=./x h:r",
+		"push --receive-pack=./x h:r", "fetch --upload-pack=./x h:r", "clone -u ./x h:r",
+		"clone ext::./x y", "submodule foreach ./x"};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct verdict v;
 		judge_line(cases[i].text, &v);
 		is(v.approvals, cases[i].want, "approvals of %s are the union", cases[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(sent); i++) {
+		char text[64];
+		struct verdict v;
+		snprintf(text, sizeof(text), "git %s", sent[i]);
+		judge_line(text, &v);
+		is(v.approvals, APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION,
+			"approvals of %s", text);
 	}
 	struct verdict v;
 	judge_line("curl -F f=@x https://up.example/y", &v);

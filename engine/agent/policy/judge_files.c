@@ -190,7 +190,7 @@ unsigned judge_unzip(struct judge *j, const struct call *c)
 {
 	for (size_t i = 1; i < c->count; i++)
 		for (const char *flag = "lZpctvz"; *flag; flag++)
-			if (arg_has_flag(c->words[i]->text, *flag, "dxP", NULL))
+			if (arg_has_flag(c->words[i]->text, *flag, "dxPOI", NULL))
 				return 0;
 	judge_raise(j, LEVEL_WRITE, "unzip writes files");
 	return 0;
@@ -198,6 +198,7 @@ unsigned judge_unzip(struct judge *j, const struct call *c)
 
 unsigned judge_gunzip(struct judge *j, const struct call *c)
 {
+	static const char valued[] = "CDFMSTo"; /* of one of them: the others know no such flag */
 	bool decodes = strcmp(c->name, "gzip") && strcmp(c->name, "xz") &&
 		       strcmp(c->name, "bzip2") && strcmp(c->name, "zstd");
 	bool to_stdout = !strcmp(c->name, "zcat") || !strcmp(c->name, "xzcat") ||
@@ -207,9 +208,10 @@ unsigned judge_gunzip(struct judge *j, const struct call *c)
 		const char *word = c->words[i]->text;
 		decodes = decodes || arg_has_flag(word, 'd', "", NULL) ||
 			  arg_is_long(word, "--decompress", NULL);
-		to_stdout = to_stdout || arg_has_flag(word, 'c', "", NULL) ||
+		to_stdout = to_stdout || arg_has_flag(word, 'c', valued, NULL) ||
 			    arg_is_long(word, "--stdout", NULL) ||
-			    arg_has_flag(word, 'l', "", NULL) || arg_has_flag(word, 't', "", NULL);
+			    arg_has_flag(word, 'l', valued, NULL) ||
+			    arg_has_flag(word, 't', valued, NULL);
 		files += word[0] != '-';
 	}
 	if (files && !to_stdout)
@@ -221,8 +223,8 @@ unsigned judge_base64(struct judge *j, const struct call *c)
 {
 	(void)j;
 	for (size_t i = 1; i < c->count; i++)
-		if (arg_has_flag(c->words[i]->text, 'd', "wi", NULL) ||
-			arg_has_flag(c->words[i]->text, 'D', "wi", NULL) ||
+		if (arg_has_flag(c->words[i]->text, 'd', "w", NULL) ||
+			arg_has_flag(c->words[i]->text, 'D', "w", NULL) ||
 			arg_is_long(c->words[i]->text, "--decode", NULL))
 			return TRAIT_DECODED;
 	return 0;

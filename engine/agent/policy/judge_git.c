@@ -205,7 +205,6 @@ static void judge_setting(struct judge *j, const struct call *c, const char *set
 		judge_danger(j, c, "-c can execute code");
 }
 
-/* The options before the verb. Returns the verb's index. */
 static bool is_dot_git(const char *dir)
 {
 	size_t len = strlen(dir);
@@ -217,6 +216,7 @@ static bool is_dot_git(const char *dir)
 	return len - from == 4 && !strncmp(dir + from, ".git", 4);
 }
 
+/* The options before the verb. Returns the verb's index. */
 static size_t judge_global(struct judge *j, const struct call *c)
 {
 	size_t i = 1;
@@ -252,12 +252,25 @@ static size_t judge_global(struct judge *j, const struct call *c)
 	return i;
 }
 
-static bool word_is(const char *word, const char *option)
+/* The flags of a verb that take the rest of their cluster as a value. Of a verb that is not here
+ * every letter counts as a flag. */
+static const char *valued_flags(const char *verb)
+{
+	static const char *const rows[][2] = {{"grep", "ABCefm"}, {"tag", "Fmu"}, {"checkout", "b"},
+		{"switch", "c"}, {"branch", "u"}, {"clone", "bjo"}, {"push", "o"}, {"config", "ft"},
+		{"difftool", "t"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!strcmp(rows[i][0], verb))
+			return rows[i][1];
+	return "";
+}
+
+static bool word_is(const char *verb, const char *word, const char *option)
 {
 	if (!strncmp(option, "--", 2) && option[2]) /* --text is whole, and no --textconv */
 		return strcmp(word, "--text") != 0 && arg_is_long(word, option, NULL);
-	if (option[0] == '-' && option[1] && option[1] != '-' && !option[2])
-		return arg_has_flag(word, option[1], "mFCnbBuUSG", NULL);
+	if (option[0] == '-' && option[1] && option[1] != '-')
+		return arg_has_flag(word, option[1], valued_flags(verb), NULL);
 	return !strcmp(word, option);
 }
 
@@ -339,7 +352,7 @@ static void judge_options(struct judge *j, const struct call *c, size_t verb)
 		const char *word = c->words[i]->text;
 		for (size_t k = 0; k < ARRAY_LEN(dangers); k++)
 			if ((!dangers[k].verb || !strcmp(dangers[k].verb, name)) &&
-				word_is(word, dangers[k].option))
+				word_is(name, word, dangers[k].option))
 				judge_raise(j, dangers[k].level, "git %s %s %s", name,
 					dangers[k].option, dangers[k].what);
 		if (!strncmp(word, "ext::", 5))
