@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+/* Every other verb writes. */
 static const struct {
 	const char *name;
 	enum level level;
@@ -42,33 +43,7 @@ static const struct {
 	{"cherry", LEVEL_READ_ONLY},
 	{"range-diff", LEVEL_READ_ONLY},
 	{"verify-commit", LEVEL_READ_ONLY},
-	{"hash-object", LEVEL_WRITE},
-	{"add", LEVEL_WRITE},
-	{"commit", LEVEL_WRITE},
-	{"mv", LEVEL_WRITE},
-	{"init", LEVEL_WRITE},
-	{"merge", LEVEL_WRITE},
-	{"cherry-pick", LEVEL_WRITE},
-	{"revert", LEVEL_WRITE},
-	{"apply", LEVEL_WRITE},
-	{"am", LEVEL_WRITE},
-	{"switch", LEVEL_WRITE},
-	{"checkout", LEVEL_WRITE},
-	{"branch", LEVEL_WRITE},
-	{"tag", LEVEL_WRITE},
-	{"stash", LEVEL_WRITE},
-	{"config", LEVEL_WRITE},
-	{"worktree", LEVEL_WRITE},
-	{"notes", LEVEL_WRITE},
-	{"remote", LEVEL_WRITE},
-	{"format-patch", LEVEL_WRITE},
-	{"archive", LEVEL_WRITE},
-	{"bundle", LEVEL_WRITE},
-	{"sparse-checkout", LEVEL_WRITE},
 	{"reflog", LEVEL_READ_ONLY},
-	{"bisect", LEVEL_WRITE},
-	{"difftool", LEVEL_WRITE},
-	{"mergetool", LEVEL_WRITE},
 	{"rm", LEVEL_DESTRUCTIVE},
 	{"reset", LEVEL_DESTRUCTIVE},
 	{"clean", LEVEL_DESTRUCTIVE},
@@ -76,7 +51,6 @@ static const struct {
 	{"rebase", LEVEL_DESTRUCTIVE},
 	{"filter-branch", LEVEL_DESTRUCTIVE},
 	{"filter-repo", LEVEL_DESTRUCTIVE},
-	{"gc", LEVEL_WRITE},
 	{"prune", LEVEL_DESTRUCTIVE},
 	{"read-tree", LEVEL_DESTRUCTIVE},
 	{"update-ref", LEVEL_DESTRUCTIVE},
