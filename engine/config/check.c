@@ -176,14 +176,13 @@ static void check_network(const struct check *k)
 
 static void check_never_honoured(const struct check *k)
 {
-	static const char *const keys[] = {
-		"git.allow_push", "git.allow_force", "git.allow_history_rewrite"};
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+	for (size_t i = 0; i < config_key_count; i++) {
 		enum config_layer layer;
-		const struct doc_node *node = config_find_key(k->c, keys[i], &layer);
-		if (node && node->boolean)
+		const char *name = config_keys[i].name;
+		const struct doc_node *node = config_find_key(k->c, name, &layer);
+		if (config_keys[i].kind == KEY_NEVER && node && node->boolean)
 			finding_add(k->f, RULE_CONFIG_NEVER_HONOURED, doc_of(k, layer), node,
-				"`%s` is never honoured", keys[i]);
+				"`%s` is never honoured", name);
 	}
 }
 

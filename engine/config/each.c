@@ -81,6 +81,8 @@ static void give_key(const struct each *each, const struct key *key)
 	const char *proxy = each->c->sandbox.upstream_proxy;
 	bool secret = proxy && !strcmp(key->name, "sandbox.upstream_proxy");
 	config_find_key(each->c, key->name, &layer);
+	if (key->kind == KEY_NEVER)
+		layer = LAYER_DEFAULT;
 	give(each, key->name, secret ? without_user(proxy) : key_json(key, each->c), layer);
 }
 

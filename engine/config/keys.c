@@ -86,6 +86,7 @@ void key_store(
 	case KEY_FLAG: *(bool *)field = node && node->boolean; return;
 	case KEY_CHOICE: *(unsigned *)field = node ? choice_of(key->name, node->text) : 0; return;
 	case KEY_LIST: *(struct config_list *)field = list_of(c, node); return;
+	case KEY_NEVER: return;
 	}
 }
 
@@ -116,6 +117,7 @@ json_t *key_json(const struct key *key, const void *base)
 	case KEY_FLAG: return json_boolean(*(const bool *)field);
 	case KEY_CHOICE: return json_string(config_word(key->name, *(const unsigned *)field));
 	case KEY_LIST: return list_json(field);
+	case KEY_NEVER: return json_false();
 	}
 	return NULL;
 }

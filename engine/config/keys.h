@@ -12,7 +12,8 @@ enum key_kind {
 	KEY_USD,   /* USD in the file, micro-USD in the field; a limit too */
 	KEY_FLAG,
 	KEY_CHOICE, /* an enum; keys.c has its words */
-	KEY_LIST
+	KEY_LIST,
+	KEY_NEVER /* accepted, never honoured: false, whatever a file says */
 };
 
 struct key {

@@ -16,7 +16,7 @@ static void check_lower(const struct config *c, const struct key *key, const str
 	if (!limit || number_of(wanted) <= number_of(limit))
 		return;
 	struct finding *it = finding_add(f, RULE_CONFIG_ONLY_LOWER, d, wanted,
-		"`%s` may only be lowered: the operator's limit is %g (%s)", key->name,
+		"`%s` may only be lowered: the operator's limit is %.15g (%s)", key->name,
 		number_of(limit), config_layer_name(layer));
 	finding_help(f, it, "lower it, or raise `%s` in the operator's configuration", key->name);
 }

@@ -23,6 +23,26 @@ setup() {
 	agent6 config get --json agent.max_iterations | jq -e '.layer == "default" and (.value | type) == "number"'
 }
 
+@test "show: every key of the schema with its default, those never honoured too" {
+	need jq
+	# Whatever has a fixed name: a name of one's own choice stands below additionalProperties.
+	jq -S '[paths(type == "object" and (has("type") or has("enum") or has("$ref"))
+			and (has("properties") | not))
+		as $p | select($p | index("additionalProperties") == null and index("items") == null)
+		| {key: ($p | map(select(. != "properties")) | join(".")), value: getpath($p).default}]
+		| map(select(.key | test("^(providers|sandbox.secrets|models|\\$defs|agent6)") | not))
+		| from_entries' "$AGENT6_SRC/schema/config.schema.json" >published
+	agent6 config show --json | jq -S 'with_entries(select(.key | test("^(models|agent6)") | not)
+		| .value |= .value)' >shown
+	diff published shown
+	[ "$(jq length shown)" -gt 40 ]
+
+	agent6 config set git.allow_push true
+	[ "$(agent6 config get git.allow_push)" = false ]
+	run agent6 config show
+	grep -qE '^git.allow_push +false +default$' <<<"$output"
+}
+
 @test "null takes back what an earlier layer set; a forgotten value does not" {
 	agent6 config set budget.max_usd 5
 	agent6 config set sandbox.upstream_proxy socks5://proxy:1080
@@ -40,6 +60,17 @@ setup() {
 	[[ $status -eq 2 && $output == *"and it is null"* ]]
 	agent6 config set sandbox.upstream_proxy null
 	[ "$(agent6 config get sandbox.upstream_proxy)" = null ]
+}
+
+@test "a limit that a machine would raise is named in full" {
+	agent6 config set budget.max_input_tokens 1234567
+	cat >greedy.asm.json <<-'END'
+		{"machine": "greedy", "version": 1, "initial": "done", "budget": {"max_transitions": 3},
+		 "config": {"budget": {"max_input_tokens": 1234568}},
+		 "states": {"done": {"kind": "terminal", "status": "ok", "reason": "fine"}}}
+	END
+	run agent6 machine check greedy.asm.json
+	[[ $status -eq 2 && $output == *"the operator's limit is 1234567 (global)"* ]]
 }
 
 @test "in a home directory, where nothing can be started, settings and trail are shown, and machines checked" {
