@@ -387,7 +387,7 @@ static bool open_journal(struct drive *d)
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	d->journal.committed = line_committed;
 	d->journal.ctx = (void *)(uintptr_t)d->live.listener;
-	if (!take_up(d))
+	if (!take_up(d) || !check_parameters(d))
 		return false;
 	d->result->already_ended = d->at.ended;
 	return !d->at.ended;
@@ -405,9 +405,8 @@ static void run_instance(struct drive *d)
 	if (!check_root(d) || !check_workspace(d) || !open_record(d) || !check_drift(d, &begun) ||
 		!open_journal(d))
 		return;
-	if (!open_data(d, data, sizeof(data)) || !open_audit(d) || !check_parameters(d) ||
-		!find_profile(d) || !open_workspace(d) || !check_confinement(d) ||
-		!begin_workspace(d))
+	if (!open_data(d, data, sizeof(data)) || !open_audit(d) || !find_profile(d) ||
+		!open_workspace(d) || !check_confinement(d) || !begin_workspace(d))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);
@@ -424,7 +423,7 @@ static void fill_result(const struct drive *d, struct drive_result *out)
 	out->seq = d->at.seq;
 	out->totals = d->at.totals;
 	out->wake_unix_us = d->at.wake_us;
-	if (!d->at.ended)
+	if (!d->at.ended || out->status == RUN_REFUSED)
 		return;
 	out->status = d->at.ended_ok ? RUN_OK : failed[d->at.cause];
 	memcpy(out->reason, d->at.reason, sizeof(out->reason));

@@ -112,6 +112,15 @@ waiting() {
 	run --separate-stderr agent6 machine poke flow
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"has ended"* ]]
+	# A value that it did not run with is not taken for granted.
+	agent6 machine run ../flow --quiet --set times=1
+	for with in "--set times=7" "--set times=7 --quiet" "--set times=7 --json"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr agent6 machine run ../flow $with
+		[[ $status -eq 2 && -z $output && $stderr == *"another value of times"* ]]
+	done
+	run --separate-stderr agent6 machine run ../flow --quiet
+	[ "$status" -eq 0 ]
 }
 
 @test "parameters: --params, then --set; checked; recorded" {
