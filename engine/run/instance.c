@@ -15,6 +15,7 @@ enum {
 	ID_BYTES_MAX = 64,
 	HOLDER_BYTES = 256,
 	HOST_BYTES = sizeof(((struct holder *)0)->host),
+	SPACE_BYTES = sizeof(((struct holder *)0)->space),
 	LOCK_STEP_MS = 10,
 	LOCK_ALIVE_MS = 300,
 	LOCK_GONE_MS = 5000,
@@ -141,7 +142,15 @@ static struct flock whole_file(short type)
 	return (struct flock){.l_type = type, .l_whence = SEEK_SET};
 }
 
-/* "PID HOST\n", advisory: the lock itself is the kernel's. */
+static void take_word(char **rest, char *out, size_t bytes)
+{
+	*rest += **rest == ' ';
+	size_t len = strcspn(*rest, " \n");
+	snprintf(out, bytes, "%.*s", (int)len, *rest);
+	*rest += len;
+}
+
+/* "PID HOST SPACE\n", advisory: the lock itself is the kernel's. */
 static void read_holder(int fd, struct holder *out)
 {
 	char text[HOLDER_BYTES] = "";
@@ -152,8 +161,8 @@ static void read_holder(int fd, struct holder *out)
 	char *rest;
 	long pid = strtol(text, &rest, 10);
 	out->pid = pid > 0 ? (pid_t)pid : 0;
-	rest += *rest == ' ';
-	snprintf(out->host, sizeof(out->host), "%.*s", (int)strcspn(rest, "\n"), rest);
+	take_word(&rest, out->host, sizeof(out->host));
+	take_word(&rest, out->space, sizeof(out->space));
 }
 
 static void host_name(char out[HOST_BYTES])
@@ -162,21 +171,36 @@ static void host_name(char out[HOST_BYTES])
 	gethostname(out, HOST_BYTES - 1);
 }
 
-/* Of another host's processes nothing is known here. */
+/* Containers often have their host's name, and hosts each other's: "BOOT-NAMESPACE". */
+static void pid_space(char out[SPACE_BYTES])
+{
+	enum { BOOT_BYTES = 36 };
+	struct stat ns;
+	char boot[BOOT_BYTES];
+	AUTO_FD int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	*out = '\0';
+	if (fd >= 0 && read(fd, boot, sizeof(boot)) == BOOT_BYTES &&
+		!stat("/proc/self/ns/pid", &ns))
+		snprintf(out, SPACE_BYTES, "%.*s-%llu", BOOT_BYTES, boot,
+			(unsigned long long)ns.st_ino);
+}
+
+/* Of processes that have other numbers than ours nothing is known here. */
 static bool is_gone(const struct holder *who)
 {
-	char host[HOST_BYTES];
+	char space[SPACE_BYTES];
 	if (who->pid <= 0)
 		return false;
-	host_name(host);
-	return !strcmp(who->host, host) && kill(who->pid, 0) && errno == ESRCH;
+	pid_space(space);
+	return *space && !strcmp(who->space, space) && kill(who->pid, 0) && errno == ESRCH;
 }
 
 static int write_holder(int fd, struct err *e)
 {
-	char text[HOLDER_BYTES], host[HOST_BYTES];
+	char text[HOLDER_BYTES], host[HOST_BYTES], space[SPACE_BYTES];
 	host_name(host);
-	int n = snprintf(text, sizeof(text), "%d %s\n", (int)getpid(), host);
+	pid_space(space);
+	int n = snprintf(text, sizeof(text), "%d %s %s\n", (int)getpid(), host, space);
 	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
 		return err_errno(e, "cannot write the lock file");
 	return 0;

@@ -60,6 +60,7 @@ int instance_sweep(const struct place *p, struct err *e);
 struct holder {
 	pid_t pid;
 	char host[65];
+	char space[65]; /* whose process numbers its own is one of; "": not to be known */
 };
 int instance_holder(const struct instance *i, struct holder *out, struct err *e);
 

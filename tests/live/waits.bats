@@ -253,6 +253,22 @@ on_host() { # NAME CMD...
 	run -0 on_host beta "$AGENT6_BIN/agent6" machine run --exit-on-wait "$SCRATCH/loop"
 }
 
+# Its processes have numbers of their own, of which the host has none.
+in_container() { # CMD...
+	unshare --pid --fork --mount-proc sh -c 'echo $(($(cat /proc/sys/kernel/pid_max) - 99)) \
+		>/proc/sys/kernel/ns_last_pid && "$@"' sh "$@"
+}
+
+@test "a run in a container that has its host's name is seen and stopped from the host" {
+	need_root
+	in_container "$AGENT6_BIN/agent6" machine run "$SCRATCH/loop" >"$SCRATCH/output" 2>&1 3>&- &
+	local container=$!
+	eventually armed loop 1
+	[[ $(agent6 machine status loop --json | jq -r '"\(.status) \(.holder.host)"') == "waiting $(hostname)" ]]
+	agent6 machine stop loop
+	wait "$container"
+}
+
 @test "a file system without locks is refused with what to do" {
 	need strace
 	agent6 machine run --quiet --exit-on-wait "$SCRATCH/loop"

@@ -72,6 +72,36 @@ static int lock_named(const char *id)
 	return fstat(i.dir_fd, &ours) || ours.st_ino != found.st_ino || !i.made ? 3 : 0;
 }
 
+/* Has the lock file name process `pid`, with `more` behind what it says of where that one is. */
+static void rename_holder(const struct instance *i, pid_t pid, const char *more)
+{
+	char was[256] = "", text[512];
+	ok(pread(i->lock_fd, was, sizeof(was) - 1, 0) > 0, "the holder has written itself");
+	int n = snprintf(text, sizeof(text), "%d%.*s%s\n", (int)pid,
+		(int)strcspn(strchr(was, ' '), "\n"), strchr(was, ' '), more);
+	is(ftruncate(i->lock_fd, 0), 0, "its name is taken off");
+	is(pwrite(i->lock_fd, text, (size_t)n, 0), n, "and another's written");
+}
+
+/* A container may have its host's name, and has processes of which the host has no numbers. */
+static void test_holder_elsewhere(void)
+{
+	struct instance i = INSTANCE_NONE;
+	struct err e = ERR_NONE;
+	struct holder who;
+	is(instance_lock(&place, "c", &i, &e), 0, "an instance is held %s", e.text);
+	pid_t gone = fork();
+	if (!gone)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	rename_holder(&i, gone, "");
+	ok(!instance_holder(&i, &who, &e) && !who.pid, "by one who is gone: by nobody %s", e.text);
+	rename_holder(&i, gone, "1");
+	ok(!instance_holder(&i, &who, &e) && who.pid == gone,
+		"a process of another container is not known to be gone %s", e.text);
+	instance_done(&i);
+}
+
 static void test_lock_of_removed(void)
 {
 	struct instance i = INSTANCE_NONE;
@@ -83,11 +113,7 @@ static void test_lock_of_removed(void)
 	if (!gone)
 		_exit(0);
 	waitpid(gone, NULL, 0);
-	char text[128], host[65] = "";
-	gethostname(host, sizeof(host) - 1);
-	int n = snprintf(text, sizeof(text), "%d %s\n", (int)gone, host);
-	is(ftruncate(i.lock_fd, 0), 0, "the holder's name is taken off");
-	is(pwrite(i.lock_fd, text, (size_t)n, 0), n, "and a dead one's written");
+	rename_holder(&i, gone, "");
 	pid_t second = fork();
 	if (!second) {
 		/* Its own copies of the locks have to go, and the numbers not be had by the next.
@@ -110,6 +136,7 @@ int main(void)
 	if (place_find("/usr", tap_scratch(), &place, &e)) /* no run writes there */
 		bail("%s", e.text);
 	test_lock();
+	test_holder_elsewhere();
 	test_lock_of_removed();
 	place_done(&place);
 	return tap_done();
