@@ -40,6 +40,10 @@ int io_memory_file(const char *name, const void *bytes, size_t len, struct err *
 /* Replaces `name` in `dir_fd` durably: temporary file, write, fsync, rename, directory fsync. */
 int io_replace_file(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
+/* The same for a file that several processes may replace at once: the last one wins, whole. What
+ * one that is killed leaves behind has a name of its own, so nobody takes it away. */
+int io_replace_shared(
+	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
 /* The same for a path that a person named as output. What is there and is no regular file, or is a
  * link to such a thing, is not replaced; of a link to a regular file it is the link that is. "-",
  * which means standard output elsewhere, is refused. */

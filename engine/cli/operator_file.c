@@ -52,9 +52,26 @@ static int check_alone(const char *dir, struct err *e)
 	return 0;
 }
 
+static int make_dir(const char *dir, struct err *e)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s", dir);
+	for (char *slash = path + 1;; *slash++ = '/') {
+		slash = strchrnul(slash, '/');
+		bool last = !*slash;
+		*slash = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST)
+			return err_errno(e, "cannot create %s", path);
+		if (last)
+			break;
+	}
+	return 0;
+}
+
 int operator_file_config(struct operator_file *f, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
+	make_dir(dir, NULL); /* of two that write it first, one would not see the other */
 	*f = (struct operator_file){.lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	/* Where locks are not to be had it is as before: the last one wins. */
 	while (f->lock_fd >= 0 && flock(f->lock_fd, LOCK_EX) && errno == EINTR)
@@ -263,16 +280,5 @@ int operator_file_try(const struct operator_file *f, const struct config_paths *
 
 int operator_file_save(const struct operator_file *f, struct err *e)
 {
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s", f->dir);
-	for (char *slash = path + 1;; *slash++ = '/') {
-		slash = strchrnul(slash, '/');
-		bool last = !*slash;
-		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST)
-			return err_errno(e, "cannot create %s", path);
-		if (last)
-			break;
-	}
-	return write_into(f->dir, f, f->name, e);
+	return make_dir(f->dir, e) ? -1 : write_into(f->dir, f, f->name, e);
 }

@@ -248,5 +248,5 @@ int ask_answer(const struct instance *i, const struct question *q, struct err *e
 	AUTO_FREE char *text = json_text(answer);
 	if (!text)
 		return err_set(e, "out of memory");
-	return io_replace_file(i->dir_fd, "answer.json", text, strlen(text), 0600, e);
+	return io_replace_shared(i->dir_fd, "answer.json", text, strlen(text), 0600, e);
 }

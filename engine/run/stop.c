@@ -11,7 +11,7 @@ int stop_ask(const struct instance *i, struct err *e)
 		return -1;
 	if (!who.pid)
 		return err_set(e, "instance %s is not running", i->id);
-	return io_replace_file(i->dir_fd, "stop", "", 0, 0600, e);
+	return io_replace_shared(i->dir_fd, "stop", "", 0, 0600, e);
 }
 
 bool stop_asked(const struct instance *i)

@@ -156,9 +156,9 @@ setup() {
 	agent6 check config
 }
 
-@test "set: of many at once none is lost" {
-	agent6 config set sandbox.profile strict
+@test "set: of many at once none is lost, the first ones included" {
 	local key
+	rm -rf "${file%/*}"
 	for key in memory_mb cpu_secs processes open_files file_mb tmp_mb output_kb; do
 		agent6 config set "sandbox.limits.$key" 99 3>&- &
 	done

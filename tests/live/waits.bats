@@ -91,6 +91,23 @@ armed() { # NAME COUNT
 	[[ $(jq -r .t "$SCRATCH/lines" | tr '\n' ' ') == "step wait.armed " ]]
 }
 
+@test "all who ask for a stop at once are heard" {
+	local n asked=()
+	launch parked
+	eventually armed parked 1
+	kill -STOP "$RUNNER"
+	for n in {1..8}; do
+		agent6 machine stop parked 3>&- &
+		asked+=($!)
+	done
+	for n in "${asked[@]}"; do
+		wait "$n"
+	done
+	kill -CONT "$RUNNER"
+	finish
+	[[ $code -eq 0 && -z $(find "$(instance parked)" -name '*.tmp') ]]
+}
+
 @test "wait.json says what is armed, whenever the runner was killed" {
 	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
 	local file

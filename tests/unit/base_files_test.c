@@ -54,6 +54,36 @@ static void test_files(int dir)
 	is(errno, ENOSPC, "says so");
 }
 
+/* Writers of one file at once: each succeeds, and nobody ever sees a part of what one wrote. */
+static void test_shared(int dir)
+{
+	enum { WRITERS = 4, TIMES = 100, BYTES = 50000 };
+	static char bytes[BYTES];
+	int failed = 0, torn = 0, looks = 0, running = WRITERS, status;
+	for (int n = 0; n < WRITERS; n++) {
+		if (fork())
+			continue;
+		memset(bytes, 'a' + n, BYTES);
+		for (int times = 0; times < TIMES; times++)
+			failed += io_replace_shared(dir, "shared", bytes, BYTES, 0600, NULL) != 0;
+		_exit(failed);
+	}
+	while (running) {
+		AUTO_FREE char *text = NULL;
+		size_t len = 0;
+		if (!io_read_file(dir, "shared", BYTES, &text, &len, NULL)) {
+			looks++;
+			torn += len != BYTES || memcmp(text, text + 1, BYTES - 1) != 0;
+		}
+		if (waitpid(-1, &status, WNOHANG) > 0) {
+			running--;
+			failed += !!status;
+		}
+	}
+	is(failed, 0, "no writer fails");
+	ok(looks > 0 && !torn, "%d of %d looks saw a part", torn, looks);
+}
+
 /* What a person names as output may be anything. */
 static void test_publish(int dir)
 {
@@ -279,6 +309,7 @@ int main(void)
 	test_close_others();
 	AUTO_FD int dir = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	test_files(dir);
+	test_shared(dir);
 	test_publish(dir);
 	test_beneath(dir);
 	test_place(dir);
