@@ -5,6 +5,7 @@
 #include "tests/kit/tap.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -377,6 +378,30 @@ static void test_decode(void)
 #undef TAIL
 }
 
+/* A runner cuts the room off as it ends, and the next one makes some, while others look. */
+static void test_last_meanwhile(void)
+{
+	enum { LOOKS = 20000 };
+	struct journal j;
+	struct err e = ERR_NONE;
+	int missed = 0;
+	fresh(&j);
+	append(&j, 1);
+	int64_t end = j.end.offset, room = j.room;
+	pid_t writer = fork();
+	while (!writer)
+		if (ftruncate(j.fd, end) || ftruncate(j.fd, room))
+			_exit(1);
+	for (int n = 0; n < LOOKS; n++) {
+		json_auto_t *last = journal_last(j.fd, &e);
+		missed += !last;
+	}
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	is(missed, 0, "the last line is seen while the room behind it comes and goes: %s", e.text);
+	journal_close(&j);
+}
+
 int main(void)
 {
 	dir_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY);
@@ -392,5 +417,6 @@ int main(void)
 	test_hole();
 	test_room();
 	test_decode();
+	test_last_meanwhile();
 	return tap_done();
 }
