@@ -393,7 +393,8 @@ int position_apply(struct position *p, const json_t *event, struct err *e)
 		if (p->ended)
 			return err_set(e, "%s after the end", type);
 		if (p->begun != (i != 0))
-			return err_set(e, "%s where begin belongs", type);
+			return err_set(
+				e, p->begun ? "a second %s" : "%s where begin belongs", type);
 		if (!json_is_integer(seq) || json_integer_value(seq) != due)
 			return err_set(e, "%s: seq is not %lld", type, (long long)due);
 		if (clock_parse(ts, strlen(ts), &p->updated_us))
@@ -403,7 +404,8 @@ int position_apply(struct position *p, const json_t *event, struct err *e)
 			       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
 			       : 0;
 	}
-	return err_set(e, "no line has the type \"%s\"", type);
+	return err_set(e,
+		"no line has the type \"%s\"; a newer version of agent6 may have written it", type);
 }
 
 void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES])

@@ -357,6 +357,18 @@ static void other_seq(json_t *event)
 		json_object_set_new(event, "seq", json_integer(7));
 }
 
+static void begin_again(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "t", json_string("begin"));
+}
+
+static void other_type(json_t *event)
+{
+	if (is_step(event, 2))
+		json_object_set_new(event, "t", json_string("novel"));
+}
+
 static void no_time(json_t *event)
 {
 	if (is_step(event, 2))
@@ -393,6 +405,8 @@ static void test_divergence(void)
 		{other_clause, "seq 1: clause 1 is recorded"},
 		{other_state, "seq 2: it is about state nowhere"},
 		{other_seq, "step: seq is not 2"},
+		{begin_again, ": a second begin"},
+		{other_type, "type \"novel\"; a newer version of agent6 may have written it"},
 		{no_time, "seq 2: ts is not an instant"},
 		{other_board, "blackboard"},
 		{other_parameters, "nobody"},
