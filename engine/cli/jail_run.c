@@ -4,6 +4,7 @@
 #include "cli/held.h"
 #include "cli/jail_call.h"
 #include "cli/layers.h"
+#include "cli/mounts.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "launch/ending.h"
@@ -13,10 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024, PLACES_MAX = 4096, PATH_WIDTH = 42 };
+enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024 };
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
@@ -80,107 +79,6 @@ static json_t *make_policy(const struct call *c, struct setup *s, const struct s
 
 /* --- what could be seen ----------------------------------------------------------------------- */
 
-struct mounted {
-	char *path, *flags, *type, *device;
-};
-
-/* A blank, tab, line break or backslash is written as three octal digits. */
-static void unescape(char *path)
-{
-	unsigned code;
-	char *to = path;
-	for (const char *at = path; *at; *to++ = (char)code) {
-		bool escaped = sscanf(at, "\\%3o", &code) == 1;
-		code = escaped ? code : (unsigned char)*at;
-		at += escaped ? 4 : 1;
-	}
-	*to = '\0';
-}
-
-/* A line of /proc/self/mountinfo (proc(5)): the third word is the device, the fifth where, the
- * sixth how, and behind " - " what. Words end at blanks. */
-static bool read_line(char *line, struct mounted *m)
-{
-	char *save = NULL, *type = strstr(line, " - ");
-	if (!type)
-		return false;
-	*type = '\0';
-	m->type = strtok_r(type + 3, " ", &save);
-	for (int word = 1; word <= 6; word++) {
-		char *text = strtok_r(word == 1 ? line : NULL, " ", &save);
-		if (word == 3)
-			m->device = text;
-		if (word == 5)
-			m->path = text;
-		m->flags = text;
-	}
-	if (m->path)
-		unescape(m->path);
-	return m->path && m->flags && m->type;
-}
-
-/* A tmpfs of the jail's own has a device number that this path does not have outside. */
-static bool is_private_memory(const struct mounted *m)
-{
-	struct stat st;
-	char outside[32];
-	if (strcmp(m->type, "tmpfs") != 0)
-		return false;
-	if (stat(m->path, &st))
-		return true;
-	snprintf(outside, sizeof(outside), "%u:%u", major(st.st_dev), minor(st.st_dev));
-	return strcmp(m->device, outside) != 0;
-}
-
-static bool has_flag(const char *flags, const char *flag)
-{
-	size_t len = strlen(flag);
-	for (; flags; flags = strchr(flags, ',') ? strchr(flags, ',') + 1 : NULL)
-		if (!strncmp(flags, flag, len) && (!flags[len] || flags[len] == ','))
-			return true;
-	return false;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct mounted *)a)->path, ((const struct mounted *)b)->path);
-}
-
-static void show_mounted(const struct mounted *all, size_t at)
-{
-	const struct mounted *m = &all[at];
-	AUTO_BUF line;
-	buf_init(&line, 4 * PATH_MAX);
-	for (size_t i = 0; i < at; i++)
-		if (strcmp(all[i].path, "/") != 0 && path_is_below(m->path, all[i].path))
-			buf_adds(&line, "  ");
-	text_clean(&line, m->path, PATH_MAX);
-	text_pad(&line, 0, PATH_WIDTH);
-	bool memory = is_private_memory(m), device = !strcmp(m->type, "devtmpfs");
-	buf_adds(&line, memory                     ? "private memory, "
-			: device                   ? "device, "
-			: !strcmp(m->type, "proc") ? "its own processes, "
-						   : "of this host, ");
-	buf_adds(&line, has_flag(m->flags, "ro") ? "read-only" : "writable");
-	if (!has_flag(m->flags, "noexec"))
-		buf_adds(&line, ", programs run");
-	printf("%s\n", line.data);
-}
-
-static void show_mounts(char *text)
-{
-	AUTO_FREE struct mounted *all = calloc(PLACES_MAX, sizeof(*all));
-	size_t count = 0;
-	char *save = NULL;
-	for (char *line = strtok_r(text, "\n", &save); all && line && count < PLACES_MAX;
-		line = strtok_r(NULL, "\n", &save))
-		count += read_line(line, &all[count]);
-	if (count)
-		qsort(all, count, sizeof(*all), by_path);
-	for (size_t i = 0; i < count; i++)
-		show_mounted(all, i);
-}
-
 /* Asks a real jail: what is printed is what the kernel has mounted there. */
 static int explain(json_t *policy, struct err *e)
 {
@@ -196,15 +94,16 @@ static int explain(json_t *policy, struct err *e)
 	buf_init(&text, MOUNTS_BYTES_MAX);
 	if (code || lseek(seen, 0, SEEK_SET) < 0 || io_read_all(seen, &text, "the mounts", e))
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
-	AUTO_BUF title, layers;
+	AUTO_BUF title, layers, shown;
 	buf_init(&title, MOUNTS_BYTES_MAX);
 	text_clean(&title, text_of(policy, "cwd"), PATH_MAX);
 	buf_init(&layers, MOUNTS_BYTES_MAX);
+	buf_init(&shown, 4 * MOUNTS_BYTES_MAX);
 	buf_adds(&layers, "in force: ");
 	layers_text(&layers, json_object_get(status, "layers"), 2);
 	printf("%s in %s\n\n", text_of(policy, "profile"), title.data);
-	if (!strcmp(text_of(policy, "profile"), "strict"))
-		show_mounts(text.data);
+	if (!strcmp(text_of(policy, "profile"), "strict") && text.len)
+		printf("%s", mounts_text(&shown, text.data) ? "" : shown.data);
 	else
 		printf("the host's own tree; Landlock lets through: the workspace, the system's "
 		       "directories, and what is granted\n");
