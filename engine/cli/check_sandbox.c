@@ -203,9 +203,10 @@ static json_t *hardened_limits(const struct checking *k)
 	static const char *const always[] = {
 		"hide the names, sizes and other metadata of the host's files",
 		"hide what /proc says: processes with their arguments, network connections",
-		("protect .git, the bundle, the configuration, agent6 itself or sandbox.protect "
-		 "paths from a command that may write the directory around them, or hide anything "
-		 "(sandbox.hide is refused)"),
+		("protect .git and the bundle from a command that may write the directory around "
+		 "them"),
+		("protect or hide anything else there (agent6 itself, its configuration and what "
+		 "it starts on the host, sandbox.protect, sandbox.hide: refused)"),
 		"keep a command from changing mode, owner, times, attributes of its files outside",
 		"give a tool a list of hosts (allow_network as a list is refused)"};
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static void add(struct held *h, const char *list[HELD_MAX], size_t *count, const char *path)
+/* Room: beside what machine.notify.on_event names. */
+enum { ROOM = 32, LINKS_MAX = 40 };
+
+static void add(struct held *h, const char **list, size_t *count, const char *path)
 {
 	char real[PATH_MAX];
 	if (!realpath(path, real))
@@ -17,7 +21,7 @@ static void add(struct held *h, const char *list[HELD_MAX], size_t *count, const
 	for (size_t i = 0; i < *count; i++)
 		if (!strcmp(list[i], real))
 			return;
-	if (*count < HELD_MAX)
+	if (*count < h->room)
 		list[(*count)++] = arena_copy(h->arena, real, strlen(real));
 }
 
@@ -25,6 +29,68 @@ void held_protect(struct held *h, const char *path)
 {
 	add(h, h->protect, &h->protect_count, path);
 }
+
+/* --- the way to a path ------------------------------------------------------------------------ */
+
+/* Whether a command may make and replace what lies in `dir`, a real path. */
+static bool in_reach(const struct held *h, const char *dir)
+{
+	const struct config_sandbox *s = &h->config->sandbox;
+	for (size_t i = 0; i < h->protect_count; i++)
+		if (path_is_within(dir, h->protect[i]))
+			return false;
+	return !confine_granted(dir, &s->protect) &&
+	       (path_is_within(dir, h->workspace) || confine_granted(dir, &s->write) ||
+		       confine_granted(dir, &h->writes));
+}
+
+/* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is
+ * the link that it may turn, or what is yet to come. */
+static bool is_steered(const struct held *h, const char *path, int links, char at[PATH_MAX])
+{
+	char before[PATH_MAX], dir[PATH_MAX], target[PATH_MAX] = "", next[2 * PATH_MAX];
+	size_t end = 0;
+	while (links < LINKS_MAX && path[end += strspn(path + end, "/")]) {
+		snprintf(before, sizeof(before), "%.*s", (int)end, path);
+		end += strcspn(path + end, "/");
+		if (!realpath(*before ? before : ".", dir) ||
+			snprintf(at, PATH_MAX, "%.*s", (int)end, path) >= PATH_MAX)
+			return false;
+		struct stat st;
+		bool there = !lstat(at, &st);
+		if (there && !S_ISLNK(st.st_mode))
+			continue;
+		if (!there || in_reach(h, dir))
+			return in_reach(h, dir);
+		ssize_t len = readlink(at, target, sizeof(target) - 1);
+		target[len < 0 ? 0 : len] = '\0';
+		snprintf(next, sizeof(next), "%s%s%s", *target == '/' ? "" : dir,
+			*target == '/' ? "" : "/", target);
+		if (is_steered(h, next, links + 1, at))
+			return true;
+	}
+	return false;
+}
+
+static int check_way(const struct held *h, const char *what, const char *path, struct err *e)
+{
+	char at[PATH_MAX];
+	struct stat st;
+	if (!is_steered(h, path, 0, at))
+		return 0;
+	return lstat(at, &st)
+		       ? err_set(e,
+				 "%s: %s is not there, and a command could put it there: make it "
+				 "before the run begins, or name a place where commands may not "
+				 "write",
+				 what, path)
+		       : err_set(e,
+				 "%s: %s is a link that a command could turn: name what it leads "
+				 "to, or put its directory into sandbox.protect",
+				 what, at);
+}
+
+/* --- what is held ----------------------------------------------------------------------------- */
 
 /* The directory, which stays what it is when a file in it is replaced on the host; but not all of
  * the workspace. */
@@ -45,72 +111,78 @@ static void protect_programs(struct held *h, const char *workspace)
 }
 
 /* What the operator has run on the host may be a script that an argument names. */
-static void protect_file(struct held *h, const char *path)
+static int hold_hook(struct held *h, struct err *e)
 {
+	const struct config_list *argv = &h->config->machine.on_event;
 	struct stat st;
-	if (path && !stat(path, &st) && S_ISREG(st.st_mode))
-		held_protect(h, path);
-}
-
-static void hold_configuration(struct held *h, const char *dir)
-{
-	char path[PATH_MAX];
-	held_protect(h, dir);
-	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
-		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
-		add(h, h->hide, &h->hide_count, path);
-	}
-}
-
-/* Whether a command may turn what lies on the way to `path`, or put something there. */
-static bool in_reach(const struct config *config, const char *path, const char *workspace)
-{
-	char above[PATH_MAX], real[PATH_MAX], *slash;
-	snprintf(above, sizeof(above), "%s", path);
-	while ((slash = strrchr(above, '/')) && slash != above) {
-		*slash = '\0';
-		if ((realpath(above, real) && path_is_within(real, workspace)) ||
-			confine_granted(above, &config->sandbox.write))
-			return true;
-	}
-	return *path != '/';
-}
-
-int held_settle(struct arena *arena, struct config *config, const char *workspace, struct err *e)
-{
-	const struct config_list *argv = &config->machine.on_event;
-	const char **settled = arena_array(arena, argv->count + 1, sizeof(*settled));
 	for (size_t i = 0; i < argv->count; i++) {
-		char real[PATH_MAX];
-		struct stat st;
-		const char *word = settled[i] = argv->items[i];
-		if ((i == 0 && !strchr(word, '/')) || !in_reach(config, word, workspace))
-			continue;
-		if (realpath(word, real) && !stat(real, &st) && S_ISREG(st.st_mode))
-			settled[i] = arena_copy(arena, real, strlen(real));
-		else if (i == 0)
-			return err_set(e,
-				"machine.notify.on_event: %s is not there, and a command could put "
-				"it there: make it before the run begins, or name a program "
-				"outside the workspace",
-				word);
+		const char *word = argv->items[i];
+		bool file = !stat(word, &st) && S_ISREG(st.st_mode);
+		bool named = i ? file : strchr(word, '/') != NULL;
+		if (named && check_way(h, "machine.notify.on_event", word, e))
+			return -1;
+		if (file)
+			held_protect(h, word);
 	}
-	config->machine.on_event.items = settled;
 	return 0;
 }
 
-void held_init(struct held *h, struct arena *arena, const struct config *config,
-	const struct config_paths *paths, const char *workspace)
+static int hold_file(struct held *h, const char *what, const char *path, struct err *e)
 {
-	const struct config_list *argv = &config->machine.on_event;
-	*h = (struct held){.arena = arena};
-	protect_programs(h, workspace);
+	struct stat st;
+	if (!path)
+		return 0;
+	if (check_way(h, what, path, e))
+		return -1;
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		held_protect(h, path);
+	return 0;
+}
+
+/* Each of the files, too: it may be a link to where others keep theirs. */
+static int hold_files_in(struct held *h, const char *dir, struct err *e)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
+		snprintf(path, sizeof(path), "%s/config.%s", dir, config_suffixes[i]);
+		if (!lstat(path, &st) && hold_file(h, "the configuration", path, e))
+			return -1;
+		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
+		add(h, h->hide, &h->hide_count, path);
+	}
+	return 0;
+}
+
+static int hold_configuration(struct held *h, const struct config_paths *paths, struct err *e)
+{
+	char path[PATH_MAX];
+	if (paths->config_dir) {
+		if (check_way(h, "the configuration directory", paths->config_dir, e))
+			return -1;
+		held_protect(h, paths->config_dir);
+		if (hold_files_in(h, paths->config_dir, e))
+			return -1;
+	}
+	if (paths->repo_id) {
+		snprintf(path, sizeof(path), "%s/%s", h->config->state_dir, paths->repo_id);
+		if (hold_files_in(h, path, e))
+			return -1;
+	}
+	return hold_file(h, "--config", paths->file, e);
+}
+
+int held_init(struct held *h, const struct config_paths *paths, struct err *e)
+{
+	h->room = ROOM + h->config->machine.on_event.count;
+	h->protect = arena_array(h->arena, h->room, sizeof(*h->protect));
+	h->hide = arena_array(h->arena, h->room, sizeof(*h->hide));
+	h->protect_count = h->hide_count = 0;
+	protect_programs(h, h->workspace);
 	h->program_count = h->protect_count;
-	for (size_t i = 0; i < argv->count; i++)
-		protect_file(h, argv->items[i]);
-	protect_file(h, config->machine.allowed_signers);
-	if (paths && paths->file)
-		held_protect(h, paths->file);
-	if (paths && paths->config_dir)
-		hold_configuration(h, paths->config_dir);
+	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) ||
+		hold_file(h, "machine.allowed_signers", h->config->machine.allowed_signers, e))
+		return -1;
+	h->core_count = h->protect_count;
+	return 0;
 }

@@ -8,24 +8,22 @@
 #include "config/config.h"
 #include <stddef.h>
 
-enum { HELD_MAX = 24 };
-
-/* For struct confine: real paths, in the arena. */
 struct held {
-	struct arena *arena; /* borrowed */
-	const char *protect[HELD_MAX], *hide[HELD_MAX];
-	size_t protect_count, program_count, hide_count;
+	/* The caller's, borrowed. Commands may write in the workspace, which is the working
+	 * directory, in what `config` grants, and in `writes`. */
+	struct arena *arena;
+	const struct config *config;
+	const char *workspace;
+	struct config_list writes;
+	/* For struct confine: real paths, in the arena. */
+	const char **protect, **hide;
+	size_t room, protect_count, program_count, core_count, hide_count;
 };
 
-/* `paths`: where `config` comes from; NULL: from nobody's files. The workspace is the working
- * directory. */
-void held_init(struct held *h, struct arena *arena, const struct config *config,
-	const struct config_paths *paths, const char *workspace);
-/* Names by its real path what machine.notify.on_event reaches through a place where commands may
- * write: they could turn a link there. An error where its program is yet to come. The list is
- * then `arena`'s: it goes back before that does. */
-int held_settle(struct arena *arena, struct config *config, const char *workspace,
-	struct err *e) MUST_CHECK;
+/* `paths`: where `config` comes from; NULL: from nobody's files. An error where a command could
+ * turn a link on the way to one of these, or make one that is yet to come: the next run would take
+ * what it then finds. */
+int held_init(struct held *h, const struct config_paths *paths, struct err *e) MUST_CHECK;
 /* Adds what lies at `path`, if something does. */
 void held_protect(struct held *h, const char *path);
 #endif

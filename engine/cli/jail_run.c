@@ -17,6 +17,14 @@
 
 enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024 };
 
+struct jailing {
+	const struct call *call;
+	struct setup setup;
+	struct state state;
+	struct held held;
+	struct confine confine;
+};
+
 /* --- the policy ------------------------------------------------------------------------------- */
 
 /* Real paths, because the jail takes no other; heap strings. */
@@ -52,29 +60,55 @@ static json_t *command(const struct call *c)
 }
 
 /* The policy of a tool state with these grants, without a bundle and a data directory. */
-static json_t *make_policy(const struct call *c, struct setup *s, const struct state *state)
+static json_t *make_policy(const struct jailing *g)
 {
-	struct held held;
-	held_init(&held, &s->arena, s->config, &s->paths, s->paths.workspace);
-	struct confine confine = {.config = s->config,
+	json_t *policy = confine_policy(&g->confine, &g->state);
+	json_t *write = json_object_get(policy, "write");
+	json_array_remove(write, json_array_size(write) - 1);
+	json_object_del(policy, "bundle");
+	const char *network = call_value(g->call, "network");
+	json_object_set_new(policy, "network", json_string(network ? network : "none"));
+	json_object_set_new(policy, "argv", command(g->call));
+	json_object_set_new(policy, "env", environment());
+	return policy;
+}
+
+/* What a run is refused for. */
+static int check_grants(const struct jailing *g, struct err *e)
+{
+	const struct tool_state *t = &g->state.tool;
+	for (size_t i = 0; i < t->read_count; i++)
+		if (confine_check_grant("--read", t->reads[i], false, g->setup.place.state_dir, e))
+			return -1;
+	for (size_t i = 0; i < t->write_count; i++)
+		if (confine_check_grant("--write", t->writes[i], true, g->setup.place.state_dir, e))
+			return -1;
+	return 0;
+}
+
+static int settle(struct jailing *g, struct err *e)
+{
+	struct setup *s = &g->setup;
+	const struct tool_state *t = &g->state.tool;
+	g->held = (struct held){.arena = &s->arena,
+		.config = s->config,
+		.workspace = s->paths.workspace,
+		.writes = {t->writes, t->write_count}};
+	if (confine_check_root(call_has(g->call, "allow-root"), e) || check_grants(g, e) ||
+		held_init(&g->held, &s->paths, e))
+		return -1;
+	g->confine = (struct confine){.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
 		.bundle = s->paths.workspace,
 		.data_dir = s->paths.workspace,
-		.protect = held.protect,
-		.protect_count = held.protect_count,
-		.hide = held.hide,
-		.hide_count = held.hide_count,
-		.allow_root_jail = call_has(c, "allow-root-jail")};
-	json_t *policy = confine_policy(&confine, state);
-	json_t *write = json_object_get(policy, "write");
-	json_array_remove(write, json_array_size(write) - 1);
-	json_object_del(policy, "bundle");
-	const char *network = call_value(c, "network");
-	json_object_set_new(policy, "network", json_string(network ? network : "none"));
-	json_object_set_new(policy, "argv", command(c));
-	json_object_set_new(policy, "env", environment());
-	return policy;
+		.protect = g->held.protect,
+		.protect_count = g->held.protect_count,
+		.core_count = g->held.core_count,
+		.hide = g->held.hide,
+		.hide_count = g->held.hide_count,
+		.allow_root_jail = call_has(g->call, "allow-root-jail")};
+	return confine_check_held(&g->confine, &g->state, e);
 }
 
 /* --- what could be seen ----------------------------------------------------------------------- */
@@ -113,55 +147,60 @@ static int explain(json_t *policy, struct err *e)
 
 /* --- the verb --------------------------------------------------------------------------------- */
 
-static int run_command(const struct setup *s, json_t *policy, struct err *e)
+static int run_command(struct jailing *g, json_t *policy, struct err *e)
 {
 	static const int stdio[] = {0, 1, 2};
 	json_auto_t *status = NULL;
 	int code = jail_call(policy, stdio, &status, e);
 	/* What is wrong with the policy itself is wrong in either profile. */
 	if (code < 0 || ending_of(status, NULL) != ENDING_UNMADE ||
-		s->config->sandbox.profile != PROFILE_AUTO)
+		g->setup.config->sandbox.profile != PROFILE_AUTO)
 		return code;
 	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
+	g->confine.profile = "hardened";
+	if (confine_check_held(&g->confine, &g->state, e))
+		return -1;
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);
 	status = NULL;
 	return jail_call(policy, stdio, &status, e);
 }
 
-static int run_jail(const struct call *c, struct setup *s, struct state *state, struct err *e)
+static int run_jail(struct jailing *g, struct err *e)
 {
+	const struct call *c = g->call;
 	long secs = 0, range[] = {1, 366l * 24 * 3600};
 	if (!call_has(c, "explain") && !c->argument_count)
 		return err_set(e, "a command is missing: agent6 jail -- CMD [ARG...]");
 	if (call_value(c, "timeout") && call_int(c, "timeout", range, &secs, e))
 		return -1;
-	state->timeout_secs = secs ? secs : 24l * 3600;
-	state->tool.workspace = call_has(c, "read-only") ? WORKSPACE_READ : WORKSPACE_WRITE;
-	json_auto_t *policy = make_policy(c, s, state);
-	return call_has(c, "explain") ? explain(policy, e) : run_command(s, policy, e);
+	g->state.timeout_secs = secs ? secs : 24l * 3600;
+	g->state.tool.workspace = call_has(c, "read-only") ? WORKSPACE_READ : WORKSPACE_WRITE;
+	if (settle(g, e))
+		return -1;
+	json_auto_t *policy = make_policy(g);
+	return call_has(c, "explain") ? explain(policy, e) : run_command(g, policy, e);
 }
 
 static int run(const struct call *c)
 {
-	struct setup setup;
+	struct jailing g = {.call = c, .state = {.name = "jail", .kind = KIND_TOOL}};
+	struct tool_state *t = &g.state.tool;
 	struct err e = ERR_NONE;
 	const char *reads[GRANTS_MAX], *writes[GRANTS_MAX];
-	struct state state = {.name = "jail", .kind = KIND_TOOL};
-	if (setup_open(&setup, c))
+	if (setup_open(&g.setup, c))
 		return EXIT_REFUSED;
+	t->reads = reads;
+	t->writes = writes;
 	int code = -1;
-	if (!read_grants(c, "read", reads, &state.tool.read_count, &e) &&
-		!read_grants(c, "write", writes, &state.tool.write_count, &e)) {
-		state.tool.reads = reads;
-		state.tool.writes = writes;
-		code = run_jail(c, &setup, &state, &e);
-	}
-	for (size_t i = 0; i < state.tool.read_count; i++)
+	if (!read_grants(c, "read", reads, &t->read_count, &e) &&
+		!read_grants(c, "write", writes, &t->write_count, &e))
+		code = run_jail(&g, &e);
+	for (size_t i = 0; i < t->read_count; i++)
 		free((char *)(uintptr_t)reads[i]);
-	for (size_t i = 0; i < state.tool.write_count; i++)
+	for (size_t i = 0; i < t->write_count; i++)
 		free((char *)(uintptr_t)writes[i]);
-	setup_done(&setup);
+	setup_done(&g.setup);
 	return code < 0 ? fail(EXIT_REFUSED, &e) : code;
 }
 
@@ -173,6 +212,7 @@ static const struct verb_option options[] = {
 	{"timeout", "SECS", "kill it after so long (a day)", false},
 	{"explain", NULL, "run nothing; show what a command could see", false},
 	{"config", "FILE", "configuration on top of the usual files", false},
+	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
 	{"allow-root-jail", NULL, "let root's command be root where ids cannot be mapped", false},
 	{NULL, NULL, NULL, false},
 };

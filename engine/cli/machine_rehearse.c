@@ -145,8 +145,13 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		place_done(&place);
 		return -1;
 	}
+	struct config_paths paths;
+	struct arena arena;
+	arena_init(&arena);
+	bool known = !config_paths_init(&paths, &arena, NULL);
 	struct start start = {.place = &place,
 		.config = config,
+		.paths = known ? &paths : NULL, /* not read: held, where --config grants it */
 		.authored = r->loaded,
 		.id = r->loaded->machine->name,
 		.parameters = parameters,
@@ -163,6 +168,7 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.ctx = r};
 	start_run(&start, &listener, out);
 	add_up(r, &place, start.id);
+	arena_done(&arena);
 	config_free(config);
 	place_done(&place);
 	return 0;

@@ -95,7 +95,8 @@ static void add_mounted(struct buf *out, const struct mounted *all, size_t at)
 	buf_adds(&line, has_flag(m->flags, "ro") ? "read-only" : "writable");
 	if (!has_flag(m->flags, "noexec"))
 		buf_adds(&line, ", programs run");
-	buf_addf(out, "%s\n", line.failed ? "a place whose name is too long to be shown" : line.data);
+	buf_addf(out, "%s\n",
+		line.failed ? "a place whose name is too long to be shown" : line.data);
 }
 
 int mounts_text(struct buf *out, char *text)

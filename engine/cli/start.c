@@ -20,6 +20,7 @@ struct starting {
 	struct findings findings;
 	struct loaded copy;
 	struct arena arena;
+	struct held held;
 };
 
 static int refuse(struct drive_result *out, enum run_status status, const char *reason)
@@ -143,18 +144,17 @@ static json_t *without_secrets(const json_t *secrets, const json_t *value)
 static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
 {
 	const struct start *s = g->start;
-	struct held held;
-	held_init(&held, &g->arena, s->config, s->paths, s->place->workspace);
-	protect_authored(&held, s->authored);
+	const struct held *held = &g->held;
 	struct drive_request q = {.machine = g->copy.machine,
 		.config = s->config,
 		.bundle_digest = g->copy.bundle->digest,
 		.workspace = s->place->workspace,
-		.protect = held.protect,
-		.protect_count = held.protect_count,
-		.program_count = held.program_count,
-		.hide = held.hide,
-		.hide_count = held.hide_count,
+		.protect = held->protect,
+		.protect_count = held->protect_count,
+		.program_count = held->program_count,
+		.core_count = held->core_count,
+		.hide = held->hide,
+		.hide_count = held->hide_count,
 		.parameters = s->parameters,
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
@@ -165,6 +165,17 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.auto_approve = s->auto_approve,
 		.exit_on_wait = s->exit_on_wait};
 	drive_run(&g->instance, &q, l, out);
+}
+
+static int hold(struct starting *g, struct err *e)
+{
+	const struct start *s = g->start;
+	g->held = (struct held){
+		.arena = &g->arena, .config = s->config, .workspace = s->place->workspace};
+	if (held_init(&g->held, s->paths, e))
+		return -1;
+	protect_authored(&g->held, s->authored);
+	return 0;
 }
 
 static int prepare(struct starting *g, struct drive_result *out, struct err *e)
@@ -184,8 +195,7 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 			g->instance.path);
 	if (*e->text)
 		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
-	if (check_host(g, e) || apply_overlay(g, e) ||
-		held_settle(&g->arena, g->start->config, g->start->place->workspace, e))
+	if (check_host(g, e) || apply_overlay(g, e) || hold(g, e))
 		return refuse(out, RUN_REFUSED, e->text);
 	return 0;
 }
@@ -208,7 +218,6 @@ void start_run(const struct start *s, const struct drive_listener *l, struct dri
 {
 	struct starting g = {.start = s, .instance = INSTANCE_NONE};
 	struct err e = ERR_NONE;
-	const struct config_list on_event = s->config->machine.on_event; /* settled in g.arena */
 	*out = (struct drive_result){0};
 	arena_init(&g.arena);
 	findings_init(&g.findings);
@@ -218,6 +227,5 @@ void start_run(const struct start *s, const struct drive_listener *l, struct dri
 	leave_nothing(&g, out);
 	instance_done(&g.instance);
 	findings_done(&g.findings);
-	s->config->machine.on_event = on_event;
 	arena_done(&g.arena);
 }

@@ -8,7 +8,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct network_row *confine_network_row(const struct confine *c, const struct state *s)
 {
@@ -35,6 +37,16 @@ static void refuse(struct refusals *r, const char *state, const char *why)
 	buf_adds(r->out, why);
 	buf_addc(r->out, '\n');
 	r->count++;
+}
+
+int confine_check_root(bool allowed, struct err *e)
+{
+	const char *variable = getenv("AGENT6_ALLOW_ROOT");
+	if (geteuid() || allowed || (variable && !strcmp(variable, "1")))
+		return 0;
+	return err_set(e,
+		"running as root is refused: a fault in the confinement would have the whole host; "
+		"run as an ordinary user, or say --allow-root (AGENT6_ALLOW_ROOT=1)");
 }
 
 bool confine_granted(const char *path, const struct config_list *grants)
@@ -159,33 +171,54 @@ static void check_agent_network(struct refusals *r, const struct confine *c)
 	}
 }
 
-/* A grant that contains agent6's own state would let a jailed command rewrite journals. */
+int confine_check_grant(
+	const char *setting, const char *path, bool write, const char *state, struct err *e)
+{
+	char grant[PATH_MAX], own[PATH_MAX];
+	if (!realpath(path, grant) || !realpath(state, own))
+		return 0;
+	if (path_is_within(own, grant))
+		return err_set(e,
+			"%s grants %s, which holds agent6's own state directory; grant narrower "
+			"directories",
+			setting, grant);
+	return write && path_is_below(grant, own)
+		       ? err_set(e,
+				 "%s grants %s, which lies in agent6's own state directory; grant "
+				 "a directory elsewhere",
+				 setting, grant)
+		       : 0;
+}
+
 static void check_grants(struct refusals *r, const struct confine *c)
 {
 	const struct config_list *lists[] = {&c->config->sandbox.read, &c->config->sandbox.write};
-	char grant[PATH_MAX], own[PATH_MAX], why[2 * PATH_MAX];
-	if (!realpath(c->data_dir, own))
-		return;
+	const char *const own[] = {c->config->state_dir, c->data_dir};
 	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++) {
-			if (!realpath(lists[l]->items[i], grant) || !path_is_within(own, grant))
-				continue;
-			snprintf(why, sizeof(why),
-				"sandbox.%s grants %s, which holds agent6's own state directory; "
-				"grant narrower directories",
-				l ? "write" : "read", grant);
-			refuse(r, NULL, why);
+			const char *setting = l ? "sandbox.write" : "sandbox.read";
+			struct err why = ERR_NONE;
+			for (size_t o = 0; o < ARRAY_LEN(own); o++)
+				if (own[o] && confine_check_grant(
+						      setting, lists[l]->items[i], l, own[o], &why))
+					break;
+			if (*why.text)
+				refuse(r, NULL, why.text);
 		}
+}
+
+static bool state_runs_commands(const struct state *s, const struct config *c)
+{
+	bool agents =
+		c->sandbox.run_commands != RUN_COMMANDS_NO || c->workflow.verify_command.count;
+	return s->kind == KIND_TOOL ||
+	       (s->kind == KIND_AGENT && s->agent.mode == MODE_RUN && agents);
 }
 
 static bool runs_commands(const struct machine *m, const struct config *c)
 {
-	bool agents =
-		c->sandbox.run_commands != RUN_COMMANDS_NO || c->workflow.verify_command.count;
 	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_TOOL ||
-			(m->states[i].kind == KIND_AGENT && m->states[i].agent.mode == MODE_RUN &&
-				agents))
+		if (state_runs_commands(&m->states[i], c))
 			return true;
 	return false;
 }
@@ -232,6 +265,9 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 	bool agents = false;
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];
+		struct err why = ERR_NONE;
+		if (confine_check_held(c, s, &why))
+			refuse(&r, s->name, why.text);
 		if (s->kind == KIND_TOOL)
 			check_tool(&r, s, c);
 		if (s->kind != KIND_AGENT)
@@ -298,6 +334,33 @@ json_t *confine_hidden(const struct confine *c)
 	add_held(list, c, c->hide, c->hide_count);
 	add_held(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
 	return list;
+}
+
+static bool may_write(const struct confine *c, const struct state *s, const char *path)
+{
+	const struct config_list grants = {s->tool.writes, s->tool.write_count};
+	bool workspace = s->kind != KIND_TOOL || s->tool.workspace == WORKSPACE_WRITE;
+	return (workspace && path_is_within(path, c->workspace)) ||
+	       (s->kind == KIND_TOOL && confine_granted(path, &grants));
+}
+
+int confine_check_held(const struct confine *c, const struct state *s, struct err *e)
+{
+	size_t i;
+	json_t *path;
+	if (strcmp(c->profile, "hardened") != 0 || !state_runs_commands(s, c->config))
+		return 0;
+	json_auto_t *held = json_array();
+	add_texts(held, c->protect, c->core_count);
+	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
+	json_array_foreach (held, i, path)
+		if (may_write(c, s, json_string_value(path)))
+			return err_set(e,
+				"%s is not to be written, and lies where commands may write, which "
+				"sandbox.profile hardened cannot keep from them; move it "
+				"elsewhere, give them less to write, or use sandbox.profile strict",
+				json_string_value(path));
+	return 0;
 }
 
 /* A state may only go lower. */

@@ -16,6 +16,7 @@ struct confine {
 	const char *const *protect; /* beyond .git and sandbox.protect */
 	size_t protect_count;
 	size_t program_count;    /* the first of them are agent6 itself */
+	size_t core_count;       /* the first of them are what every confinement rests on */
 	const char *const *hide; /* beyond sandbox.hide */
 	size_t hide_count;
 	bool allow_root_jail;
@@ -31,6 +32,16 @@ const struct network_row *confine_network_row(const struct confine *c, const str
 /* One line per reason why this machine cannot start here: state, setting, reason, fix. Returns how
  * many there are. Looks at the file system (grants are compared by their real paths). */
 size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out);
+
+/* Refuses root, unless the operator has allowed it. */
+int confine_check_root(bool allowed, struct err *e) MUST_CHECK;
+/* Refuses, of what agent6 keeps in `state`, that a command may read or change it: `path` is granted
+ * by `setting`. */
+int confine_check_grant(const char *setting, const char *path, bool write, const char *state,
+	struct err *e) MUST_CHECK;
+/* Landlock cannot take a part out of what it has granted: refuses a state whose commands could
+ * write on hardened what every confinement rests on, or sandbox.protect. */
+int confine_check_held(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
 
 /* The jail policy of a tool state, complete but for argv and env. New reference. */
 json_t *confine_policy(const struct confine *c, const struct state *s);

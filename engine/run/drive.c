@@ -36,15 +36,12 @@ int run_status_exit(enum run_status status)
 
 static bool check_root(struct drive *d)
 {
-	const char *allowed = getenv("AGENT6_ALLOW_ROOT");
-	if (geteuid() != 0)
-		return true;
-	if (!d->request->allow_root && (!allowed || strcmp(allowed, "1") != 0))
-		return drive_end(d, RUN_REFUSED,
-			"running as root is refused: a fault in the confinement would have the "
-			"whole "
-			"host; run as an ordinary user, or say --allow-root (AGENT6_ALLOW_ROOT=1)");
-	live_notice(&d->live, "RUNNING AS ROOT, as allowed: use an ordinary user where you can");
+	struct err e = ERR_NONE;
+	if (confine_check_root(d->request->allow_root, &e))
+		return drive_end(d, RUN_REFUSED, "%s", e.text);
+	if (!geteuid())
+		live_notice(&d->live,
+			"RUNNING AS ROOT, as allowed: use an ordinary user where you can");
 	return true;
 }
 
@@ -367,6 +364,7 @@ static struct plan_env env_of(const struct drive *d, const char *bundle, const c
 			.protect = q->protect,
 			.protect_count = q->protect_count,
 			.program_count = q->program_count,
+			.core_count = q->core_count,
 			.hide = q->hide,
 			.hide_count = q->hide_count,
 			.allow_root_jail = q->allow_root_jail},

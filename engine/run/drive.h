@@ -31,6 +31,7 @@ struct drive_request {
 	const char *const *protect;    /* authoring bundle, configuration: absolute paths */
 	size_t protect_count;
 	size_t program_count;    /* the first of them are agent6 itself */
+	size_t core_count;       /* the first of them are more than the bundle */
 	const char *const *hide; /* the secrets file: absolute paths */
 	size_t hide_count;
 	const json_t *parameters;    /* object NAME: value; NULL: none given */

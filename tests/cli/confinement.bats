@@ -105,16 +105,32 @@ check_escape() {
 	cmp .config/agent6/config.yaml "$SCRATCH/before"
 }
 
+# A machine of one tool state, $SCRATCH/does, whose command is the script on standard input.
+does() {
+	mkdir -p "$SCRATCH/does/scripts"
+	cat >"$SCRATCH/does/scripts/do"
+	cat >"$SCRATCH/does/machine.yaml" <<-'END'
+		machine: does
+		version: 1
+		initial: do
+		budget: {max_transitions: 5}
+		states:
+		  do: {kind: tool, command: [sh, scripts/do], timeout_secs: 10, on: {ok: done, nonzero: bad, timeout: bad}}
+		  done: {kind: terminal, status: ok, reason: did}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+}
+
 @test "what later confinements rest on is not for commands: configuration, keys, signers, agent6 itself" {
 	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
 	cd "$SCRATCH/repo"
-	mkdir -p .config/agent6 tools "$SCRATCH/peek/scripts"
+	mkdir -p .config/agent6 tools
 	cp "$AGENT6_BIN"/agent6* tools
 	printf '%s\n' 'sandbox: {profile: strict}' "machine: {allowed_signers: $SCRATCH/repo/signers}" >.config/agent6/config.yaml
 	echo 'me ssh-ed25519 AAAA' | tee signers >"$SCRATCH/signers"
 	echo 'providers = {p = "sk-the-secret"}' >.config/agent6/secrets.toml
 	chmod 600 .config/agent6/secrets.toml
-	cat >"$SCRATCH/peek/scripts/peek" <<-'END'
+	does <<-'END'
 		cat .config/agent6/secrets.* >seen
 		echo x >.config/agent6/config.yaml
 		echo x >>signers
@@ -125,25 +141,15 @@ check_escape() {
 		cp /bin/true tools/new
 		true
 	END
-	cat >"$SCRATCH/peek/machine.yaml" <<-'END'
-		machine: peek
-		version: 1
-		initial: look
-		budget: {max_transitions: 5}
-		states:
-		  look: {kind: tool, command: [sh, scripts/peek], timeout_secs: 10, on: {ok: done, nonzero: bad, timeout: bad}}
-		  done: {kind: terminal, status: ok, reason: looked}
-		  bad: {kind: terminal, status: failed, reason: bad}
-	END
 	cp -r .config tools "$SCRATCH"
-	tools/agent6 machine run "$SCRATCH/peek"
+	tools/agent6 machine run "$SCRATCH/does"
 	untouched
-	tools/agent6 jail -- sh -c "$(<"$SCRATCH/peek/scripts/peek")"
+	tools/agent6 jail -- sh -c "$(<"$SCRATCH/does/scripts/do")"
 	untouched
 	run -0 tools/agent6 jail --read "$SCRATCH/repo/.config" -- cat .config/agent6/secrets.toml
 	[[ -z $output ]]
 	mkdir "$SCRATCH/elsewhere"
-	(cd "$SCRATCH/elsewhere" && ../repo/tools/agent6 jail --write "$SCRATCH/repo" -- sh -c "cd '$SCRATCH/repo'; $(<"$SCRATCH/peek/scripts/peek")")
+	(cd "$SCRATCH/elsewhere" && ../repo/tools/agent6 jail --write "$SCRATCH/repo" -- sh -c "cd '$SCRATCH/repo'; $(<"$SCRATCH/does/scripts/do")")
 	untouched
 }
 
@@ -153,4 +159,132 @@ untouched() {
 	diff -r .config "$SCRATCH/.config"
 	cmp signers "$SCRATCH/signers"
 	diff -r tools "$SCRATCH/tools"
+}
+
+@test "no command makes what the next run trusts, nor turns a link on the way there" {
+	local config=$SCRATCH/config/agent6
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	cd "$SCRATCH/repo"
+	does <<<'touch made'
+	mkdir -p "$config"
+	refused() { # what is said
+		run --separate-stderr -2 agent6 machine run "${options[@]}" "$SCRATCH/does"
+		[[ $stderr == *"$1"* && ! -e made ]] || { echo "$stderr"; false; }
+		run --separate-stderr -2 agent6 jail "${options[@]}" -- touch made
+		[[ $stderr == *"$1"* && ! -e made ]]
+	}
+	local options=()
+	echo "machine: {allowed_signers: $SCRATCH/repo/signers}" >"$config/config.yaml"
+	refused "machine.allowed_signers: $SCRATCH/repo/signers is not there, and a command could put it there"
+	echo 'me ssh-ed25519 AAAA' >real
+	ln -s real signers
+	refused "machine.allowed_signers: $SCRATCH/repo/signers is a link that a command could turn"
+	rm signers "$config/config.yaml"
+	ln -s "$SCRATCH/repo/link.yaml" "$config/config.yaml"
+	ln -s settings link.yaml
+	echo 'sandbox: {profile: strict}' >settings
+	refused "the configuration: $SCRATCH/repo/link.yaml is a link that a command could turn"
+	rm "$config/config.yaml"
+	options=(--config link.yaml)
+	refused "--config: link.yaml is a link that a command could turn"
+	options=()
+	mv "$SCRATCH/config" .
+	ln -s "$SCRATCH/repo/moved" "$SCRATCH/config"
+	refused "the configuration directory: $SCRATCH/config/agent6 is not there, and a command could put it there"
+	ln -s config moved
+	refused "the configuration directory: $SCRATCH/repo/moved is a link that a command could turn"
+}
+
+@test "a configuration that is kept in the workspace and linked to is not for commands" {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	cd "$SCRATCH/repo"
+	mkdir -p "$SCRATCH/config/agent6"
+	echo 'sandbox: {profile: strict}' | tee settings >"$SCRATCH/settings"
+	echo 'me ssh-ed25519 AAAA' | tee signers >"$SCRATCH/signers"
+	ln -s "$SCRATCH/repo/settings" "$SCRATCH/config/agent6/config.yaml"
+	does <<<'touch made; for file in settings signers; do echo x >>$file; mv $file away; done; true'
+	agent6 machine run "$SCRATCH/does"
+	cmp settings "$SCRATCH/settings"
+	mv away signers
+	cp signers "$SCRATCH/signers"
+	local own=("$AGENT6_STATE_HOME"/repo-*)
+	mv "$SCRATCH/config/agent6/config.yaml" "${own[0]}"
+	run agent6 machine run --id linked "$SCRATCH/does"
+	cmp settings "$SCRATCH/settings"
+	mv away signers
+	ssh-keygen -q -t ed25519 -N '' -f "$SCRATCH/key"
+	echo "me namespaces=\"agent6-bundle\" $(<"$SCRATCH/key.pub")" | tee signers >"$SCRATCH/signers"
+	agent6 machine sign --key "$SCRATCH/key" "$SCRATCH/does"
+	agent6 machine run --id signed --allowed-signers signers "$SCRATCH/does"
+	cmp signers "$SCRATCH/signers"
+}
+
+@test "no grant reaches agent6's own state, and no rehearsal the keys" {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	mkdir -p "$SCRATCH/config/agent6"
+	cd "$SCRATCH/repo"
+	does <<<"cat '$SCRATCH/config/agent6/secrets.yaml' >seen; cat seen"
+	echo 'providers: {p: sk-the-secret}' >"$SCRATCH/config/agent6/secrets.yaml"
+	chmod 600 "$SCRATCH/config/agent6/secrets.yaml"
+	echo "sandbox: {read: [$SCRATCH/config]}" >"$SCRATCH/settings.yaml"
+	agent6 machine rehearse --config "$SCRATCH/settings.yaml" --dir "$SCRATCH/stage" "$SCRATCH/does"
+	[[ -e $SCRATCH/stage/workspace/seen && ! -s $SCRATCH/stage/workspace/seen ]]
+	agent6 machine run "$SCRATCH/does" || true
+	local state other
+	state=$(realpath "$AGENT6_STATE_HOME")
+	other=$(realpath "$state"/repo-*)
+	for option in read write; do
+		run -2 agent6 jail --$option "$SCRATCH" -- touch made
+		[[ $output == "agent6: --$option grants $SCRATCH, which holds agent6's own state directory"* ]]
+		run -2 agent6 jail --$option "$state" -- touch made
+	done
+	run -2 agent6 jail --write "$other" -- touch made
+	[[ $output == *"--write grants $other, which lies in agent6's own state directory"* && ! -e made ]]
+	echo "sandbox: {write: [$other/machines/does/states]}" >"$SCRATCH/config/agent6/config.yaml"
+	run -2 agent6 machine run --id other "$SCRATCH/does"
+	[[ $output == *"sandbox.write grants $other/machines/does/states, which lies in agent6's own state directory"* ]]
+}
+
+@test "on hardened no state starts that could write what every confinement rests on" {
+	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
+	cd "$SCRATCH/repo"
+	mkdir -p .config/agent6 tools
+	cp "$AGENT6_BIN"/agent6* tools
+	echo 'sandbox: {profile: hardened}' >.config/agent6/config.yaml
+	[[ $(id -u) -ne 0 ]] || chown -R nobody .
+	does <<<'touch made'
+	refused() { # what may not be written
+		run --separate-stderr -2 "$@" machine run --allow-root-jail "$SCRATCH/does"
+		[[ $stderr == *"state do: $held is not to be written, and lies where commands may write"*"use sandbox.profile strict"* ]]
+		run --separate-stderr -2 "$@" jail -- touch made
+		[[ $stderr == *"$held is not to be written"* && ! -e made ]]
+	}
+	held=$SCRATCH/repo/tools
+	refused tools/agent6
+	held=$SCRATCH/repo/.config/agent6
+	refused agent6
+	mkdir "$SCRATCH/elsewhere"
+	(cd "$SCRATCH/elsewhere" && held=$SCRATCH/repo/.config/agent6 && run -2 agent6 jail --write "$SCRATCH/repo" -- true && [[ $output == *"$held is not to be written"* ]])
+	mv .config "$SCRATCH"
+	export XDG_CONFIG_HOME=$SCRATCH/.config
+	echo "sandbox: {profile: hardened, protect: [$SCRATCH/repo/kept]}" >"$XDG_CONFIG_HOME/agent6/config.yaml"
+	held=$SCRATCH/repo/kept
+	refused agent6
+	agent6 jail --read-only -- true
+	sed -i 's/command:/workspace: read, &/' "$SCRATCH/does/machine.yaml"
+	run --separate-stderr agent6 machine run --allow-root-jail --id reads "$SCRATCH/does"
+	echo "$output" "$stderr"
+	[[ $status -eq 1 && $output == *"failed: bad"* && ! -e made ]]
+	echo 'sandbox: {profile: hardened}' >"$XDG_CONFIG_HOME/agent6/config.yaml"
+	agent6 jail -- touch made
+	[[ -e made ]]
+}
+
+@test "agent6 jail as root asks for what a run asks for" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	cd "$SCRATCH/repo"
+	AGENT6_ALLOW_ROOT='' run -2 "$AGENT6_BIN/agent6" jail -- touch made
+	[[ $output == *"running as root is refused"*"--allow-root"* && ! -e made ]]
+	AGENT6_ALLOW_ROOT='' "$AGENT6_BIN/agent6" jail --allow-root -- touch made
+	[[ -e made ]]
 }

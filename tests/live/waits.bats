@@ -350,27 +350,35 @@ END
 	[[ $(<"$SCRATCH/heard") == $'right\nright\nright' ]]
 }
 
-@test "what notify runs is what its path led to when the run began" {
-	local link program put="rm -f own gone script $SCRATCH/grant/own"
-	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/grant"
+@test "what notify runs is not what a command makes or a link that it turns" {
+	local how link=$SCRATCH/hook program
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/grant/kept"
 	printf '#!/bin/sh\necho right >>%s/heard\n' "$SCRATCH" >"$SCRATCH/hook"
 	chmod +x "$SCRATCH/hook"
-	put+="; echo \"echo wrong >>$SCRATCH/heard\" | tee own gone script >$SCRATCH/grant/own; chmod +x own gone script $SCRATCH/grant/own"
-	tool_machine told "[sh, -c, '$put']"
+	tool_machine told "[sh, -c, 'ln -sfn evil $SCRATCH/grant/kept/own; echo evil >kept; true']"
 	sed -i "s|timeout_secs: 20|&\n    writes: [$SCRATCH/grant]|" "$SCRATCH/told/machine.yaml"
-	for program in ./own 'sh, script' "$SCRATCH/grant/own"; do
-		for link in own script "$SCRATCH/grant/own"; do ln -sfn "$SCRATCH/hook" "$link"; done
-		printf '%s\n' "machine: {notify: {on_event: [$program]}}" "sandbox: {write: [$SCRATCH/grant]}" >"$SCRATCH/config/agent6/config.yaml"
-		agent6 machine run --id "told${#program}" "$SCRATCH/told"
-		[[ $(<own) == *wrong* && ! -L own ]]
-		cmp own "$SCRATCH/grant/own"
-		rm own gone script "$SCRATCH/grant/own"
+	settings() { # program
+		printf '%s\n' "machine: {notify: {on_event: [$1]}}" "sandbox: {write: [$SCRATCH/grant], protect: [$SCRATCH/grant/kept]}" >"$SCRATCH/config/agent6/config.yaml"
+	}
+	ln -s "$SCRATCH" up
+	ln -s hook "$SCRATCH/beside"
+	for link in own script "$SCRATCH/grant/own" "$SCRATCH/grant/kept/own"; do ln -s "$SCRATCH/beside" "$link"; done
+	ln -s "$PWD/own" "$SCRATCH/through"
+	for how in ./own=./own 'sh, script=script' "$SCRATCH/grant/own=$SCRATCH/grant/own" up/hook=up "$SCRATCH/through=$PWD/own"; do
+		settings "${how%=*}"
+		run -2 agent6 machine run --id refused "$SCRATCH/told"
+		[[ $output == *"machine.notify.on_event: ${how#*=} is a link that a command could turn: name what"* ]]
 	done
-	[[ $(<"$SCRATCH/heard") == $'right\nright\nright' ]]
-	echo "machine: {notify: {on_event: [./gone]}}" >"$SCRATCH/config/agent6/config.yaml"
-	run -2 agent6 machine run --id gone "$SCRATCH/told"
+	settings ./gone
+	run -2 agent6 machine run --id refused "$SCRATCH/told"
 	[[ $output == *"machine.notify.on_event: ./gone is not there, and a command could put it there"* ]]
-	[[ ! -e gone ]]
+	[[ ! -e kept && ! -e $SCRATCH/heard ]]
+	# Nobody turns a link outside, or in a directory that is protected.
+	for program in "$SCRATCH/beside" "$SCRATCH/grant/kept/own"; do
+		settings "$program"
+		agent6 machine run --id "told${#program}" "$SCRATCH/told"
+	done
+	[[ $(<"$SCRATCH/heard") == $'right\nright' && $(<kept) == evil ]]
 }
 
 @test "a wait that another run began is shown with its own time" {
