@@ -129,7 +129,7 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 	snprintf(path, sizeof(path), "%s/audit.jsonl", s->config->state_dir);
 	if (s->config->audit.path)
 		snprintf(path, sizeof(path), "%s", s->config->audit.path);
-	if (audit_open(path, NULL, &a, &e))
+	if (audit_open(path, &a, &e))
 		return e.number == ENOENT ? EXIT_OK : fail(EXIT_REFUSED, &e);
 	int failed = audit_read(&a, &r, &e);
 	audit_done(&a);

@@ -172,6 +172,24 @@ static int hold_configuration(struct held *h, const struct config_paths *paths, 
 	return hold_file(h, "--config", paths->file, e);
 }
 
+/* Its files are the host's own, and rotated beside it: there is nothing to carve out of a grant. */
+static int check_audit(const struct held *h, struct err *e)
+{
+	const char *path = h->config->audit.path;
+	char dir[PATH_MAX], real[PATH_MAX];
+	if (!path || snprintf(dir, sizeof(dir), "%s", path) >= PATH_MAX || !strrchr(dir, '/'))
+		return 0;
+	strrchr(dir, '/')[1] = '\0';
+	if (check_way(h, "audit.path", dir, e))
+		return -1;
+	return realpath(dir, real) && in_reach(h, real)
+		       ? err_set(e,
+				 "audit.path lies in %s, where commands can write; name a place "
+				 "where they cannot",
+				 real)
+		       : 0;
+}
+
 int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 {
 	h->room = ROOM + h->config->machine.on_event.count;
@@ -180,7 +198,8 @@ int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 	h->protect_count = h->hide_count = 0;
 	protect_programs(h, h->workspace);
 	h->program_count = h->protect_count;
-	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) ||
+	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) || check_audit(h, e) ||
+		check_way(h, "the state directory", h->config->state_dir, e) ||
 		hold_file(h, "machine.allowed_signers", h->config->machine.allowed_signers, e))
 		return -1;
 	h->core_count = h->protect_count;

@@ -290,7 +290,7 @@ void text_bytes(struct buf *out, int64_t bytes)
 
 void text_pad(struct buf *out, size_t from, size_t width)
 {
-	size_t used = utf8_count(out->data + from, out->len - from);
+	size_t used = out->len > from ? utf8_count(out->data + from, out->len - from) : 0;
 	do
 		buf_addc(out, ' ');
 	while (++used < width);

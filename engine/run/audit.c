@@ -32,7 +32,7 @@ enum audit_type audit_type_find(const char *name)
 	return (enum audit_type)i;
 }
 
-int audit_open(const char *path, const char *workspace, struct audit *out, struct err *e)
+int audit_open(const char *path, struct audit *out, struct err *e)
 {
 	char dir[PATH_MAX], real[PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -42,10 +42,6 @@ int audit_open(const char *path, const char *workspace, struct audit *out, struc
 	snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	if (!realpath(dir, real))
 		return err_errno(e, "the audit trail's directory %.400s", dir);
-	if (workspace && path_is_within(real, workspace))
-		return err_set(e,
-			"audit.path lies inside the workspace %.400s, where commands can write",
-			workspace);
 	AUTO_FD int fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(e, "cannot open %.400s", real);

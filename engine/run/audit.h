@@ -45,9 +45,8 @@ const char *audit_type_name(enum audit_type type);
 /* AUDIT_TYPE_COUNT: there is none of that name. */
 enum audit_type audit_type_find(const char *name);
 
-/* `path`: absolute. `workspace` (NULL: any): a trail inside of it is refused, for its commands
- * could write there. Nothing is created. */
-int audit_open(const char *path, const char *workspace, struct audit *out, struct err *e);
+/* `path`: absolute. Nothing is created. */
+int audit_open(const char *path, struct audit *out, struct err *e);
 void audit_done(struct audit *a);
 /* Appends one line per object of `lines` (each with `t`, `seq` and what belongs to it; `ts` is put
  * in), durably, after rotating when the day has changed. -1: none of them is there. A file whose

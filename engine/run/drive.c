@@ -281,7 +281,7 @@ static bool open_audit(struct drive *d)
 	char path[PATH_MAX];
 	struct err e = ERR_NONE;
 	audit_path(d, path);
-	if (audit_open(path, d->request->workspace, &d->live.audit, &e))
+	if (audit_open(path, &d->live.audit, &e))
 		return drive_end(d, RUN_REFUSED, "%s", e.text);
 	if (audit_retain(&d->live.audit, c->audit.retain_days, &e))
 		live_notice(&d->live, "%s", e.text);

@@ -188,6 +188,13 @@ untouched() {
 	options=(--config link.yaml)
 	refused "--config: link.yaml is a link that a command could turn"
 	options=()
+	mkdir "$SCRATCH/grant"
+	ln -s "$SCRATCH/state" "$SCRATCH/grant/state"
+	echo "sandbox: {write: [$SCRATCH/grant]}" >"$config/config.yaml"
+	AGENT6_STATE_HOME=$SCRATCH/grant/state refused "the state directory: $SCRATCH/grant/state is a link that a command could turn"
+	printf '%s\n' "sandbox: {write: [$SCRATCH/grant]}" "audit: {path: $SCRATCH/grant/audit.jsonl}" >"$config/config.yaml"
+	refused "audit.path lies in $SCRATCH/grant, where commands can write"
+	rm "$config/config.yaml"
 	mv "$SCRATCH/config" .
 	ln -s "$SCRATCH/repo/moved" "$SCRATCH/config"
 	refused "the configuration directory: $SCRATCH/config/agent6 is not there, and a command could put it there"

@@ -333,7 +333,7 @@ shows() { # TEXT
 	model "$(calls '["ls"]')" "$(said 'file')"
 	agent6 config set audit.path "$SCRATCH/ws/audit.jsonl"
 	run -2 "${RUN[@]}" "$SCRATCH/coder"
-	[[ $output == *"audit.path lies inside the workspace"* ]]
+	[[ $output == *"audit.path lies in $SCRATCH/ws, where commands can write"* ]]
 }
 
 @test "secrets and markers in what commands print are in the trail by kind alone" {
