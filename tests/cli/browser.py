@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-WIDTHS = (1280, 1024, 390)
+WIDTHS = (1280, 1181, 1024, 390)
 SCHEMES = ("light", "dark")
 
 # Every text as it is seen: its boxes, its colour and what is painted behind it.

@@ -185,15 +185,29 @@ browser() { # PAGE [OPTION...]: what it found, in found.json
 	timeout 100 python3 "$AGENT6_SRC/tests/cli/browser.py" "$@" >found.json
 }
 
+seen_well() { # PAGE
+	browser "$1"
+	jq .views found.json
+	[ "$(jq '.views | length' found.json)" -eq 8 ]
+	jq -e 'all(.views[]; .texts > 200 and .wide == 0 and (.faint + .outside + .overlap + .sideways == []))' found.json
+}
+
 @test "in a browser, wide and narrow, light and dark: nothing overlaps or leaves the screen, all can be read" {
 	eventful
 	balanced page.html
 	# The widest that a run's quarters become.
 	sed -i '/lane axis/s/<i>[^<]*</<i>59 min 59 s</g' page.html
-	browser page.html
-	jq .views found.json
-	[ "$(jq '.views | length' found.json)" -eq 6 ]
-	jq -e 'all(.views[]; .texts > 200 and .wide == 0 and (.faint + .outside + .overlap + .sideways == []))' found.json
+	seen_well page.html
+}
+
+@test "in a browser: what models cost has room, in every width, whatever it was" {
+	agent6 machine rehearse --dir "$SCRATCH/kept" "$AGENT6_SRC/examples/code-fixer" >/dev/null
+	cd "$SCRATCH/kept/workspace"
+	AGENT6_STATE_HOME=$SCRATCH/kept/state agent6 machine report code-fixer -o page.html
+	grep -q '>208<' page.html
+	sed -i 's/>5,060</>12,345,678</g; s/>208</>12,345,678</g; s/>\$0.0061</>$1234.56</g' page.html
+	[ "$(grep -o '12,345,678' page.html | wc -l)" -ge 2 ]
+	seen_well page.html
 }
 
 @test "in a browser: a machine of 200 states is no page of 20,000 pixels, and on paper nothing is hidden" {
