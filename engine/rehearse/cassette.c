@@ -34,6 +34,15 @@ static bool fits(const json_t *value, const struct field *f)
 	       (json_integer_value(value) >= f->least && json_integer_value(value) <= f->most);
 }
 
+static int unknown_key(const char *key, const struct field *fields, size_t count, struct err *e)
+{
+	AUTO_BUF names;
+	buf_init(&names, 1024);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&names, "%s\"%s\"", i ? ", " : "", fields[i].name);
+	return err_set(e, "unknown key \"%.100s\"; those there are: %s", key, names.data);
+}
+
 static int check_fields(
 	const json_t *object, const struct field *fields, size_t count, struct err *e)
 {
@@ -44,7 +53,7 @@ static int check_fields(
 		while (i < count && strcmp(key, fields[i].name))
 			i++;
 		if (i == count)
-			return err_set(e, "unknown key \"%s\"", key);
+			return unknown_key(key, fields, count, e);
 		if (!fits(value, &fields[i]))
 			return err_set(e, "\"%s\" must be %s", key, fields[i].must_be);
 	}

@@ -38,7 +38,7 @@ static void test_refused(void)
 	refused("{\"state\":\"a\",\"reply\":{},\"mach\":{}}\n", "unknown key \"mach\"");
 	refused("{\"state\":\"a\",\"reply\":{\"txt\":\"x\"}}\n", "unknown key \"txt\"");
 	refused("{\"state\":\"a\",\"match\":{\"promt\":\"x\"},\"reply\":{}}\n",
-		"match: unknown key \"promt\"");
+		"match: unknown key \"promt\"; those there are: \"model\", \"system\", \"prompt\"");
 	refused("{\"state\":\"a\",\"match\":{\"prompt\":1},\"reply\":{}}\n",
 		"match: \"prompt\" must be text");
 	refused("{\"state\":\"a\",\"reply\":{\"tool_calls\":[{\"name\":\"x\"}]}}\n",
