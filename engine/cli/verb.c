@@ -110,8 +110,10 @@ static void unknown_verb(char **argv, struct err *e)
 	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
 		two_words ? argv[1] : "");
 	const char *near = near_word(word, names, ARRAY_LEN(names));
-	if (!near)
+	if (!near) {
+		snprintf(word, sizeof(word), "%.150s", argv[0]);
 		near = near_word(argv[0], names, ARRAY_LEN(names));
+	}
 	if (!near)
 		near = without_group(argv[0]);
 	if (!near)

@@ -63,6 +63,10 @@ load ../kit/common
 	run --separate-stderr agent6 frobnicate
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"there is no command 'frobnicate'"* ]]
+	run --separate-stderr agent6 graph ./flow
+	[[ $stderr == "agent6: there is no command 'graph'; did you mean 'agent6 machine graph'?" ]]
+	run --separate-stderr agent6 machine run ./flow --var a=b
+	[[ $stderr == *"has no option --var; did you mean --set?" ]]
 	run --separate-stderr agent6 machine zzz
 	[[ $stderr == *"there is no command 'machine zzz'; \`agent6 machine --help\` lists them" ]]
 	run --separate-stderr agent6 config providers
