@@ -74,6 +74,12 @@ static int megabytes_of(const char *text, int64_t *mb)
 	return 0;
 }
 
+static bool ends_in(const char *key, const char *ending)
+{
+	size_t len = strlen(key), n = strlen(ending);
+	return len > n && !strcmp(key + len - n, ending);
+}
+
 /* What a key counts, by the end of its name: how people write that otherwise. */
 static int amount_of(const char *key, const char *text, int64_t *amount)
 {
@@ -81,19 +87,20 @@ static int amount_of(const char *key, const char *text, int64_t *amount)
 		const char *ending;
 		int (*read)(const char *text, int64_t *amount);
 	} units[] = {{"_secs", clock_length}, {"_mb", megabytes_of}, {"_bytes", size_of}};
-	size_t len = strlen(key);
-	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		size_t n = strlen(units[i].ending);
-		if (len > n && !strcmp(key + len - n, units[i].ending))
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (ends_in(key, units[i].ending))
 			return units[i].read(text, amount);
-	}
 	return -1;
 }
 
-static bool counts_seconds(const char *key)
+/* "$0.50" or "0.50 USD" without the currency. Its length; 0: it is no amount of dollars. */
+static size_t dollars_in(const char **text)
 {
-	size_t len = strlen(key);
-	return len > 5 && !strcmp(key + len - 5, "_secs");
+	double number;
+	*text += strspn(*text, "$ ");
+	size_t len = strspn(*text, "0123456789."), blanks = strspn(*text + len, " ");
+	const char *unit = *text + len + blanks;
+	return num_float(*text, len, &number) || (*unit && strcasecmp(unit, "usd")) ? 0 : len;
 }
 
 /* `text` where a number belongs. */
@@ -102,13 +109,17 @@ static void advise_number(struct findings *f, struct finding *it, const struct s
 {
 	int64_t integer;
 	double number;
+	const char *amount = text->text;
+	size_t len;
 	if (!num_int(text->text, text->count, &integer) ||
 		!num_float(text->text, text->count, &number))
 		finding_help(f, it, "write it without quotes");
 	else if (key && !amount_of(key, text->text, &integer) && (double)integer >= s->minimum &&
 		 (double)integer <= s->maximum)
 		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
-	else if (key && counts_seconds(key))
+	else if (key && ends_in(key, "_usd") && (len = dollars_in(&amount)))
+		finding_help(f, it, "write `%s: %.*s`", key, (int)len, amount);
+	else if (key && ends_in(key, "_secs"))
 		finding_help(f, it, "write the seconds as a number, such as 300");
 	else
 		finding_help(f, it, "write the number alone");

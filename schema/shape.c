@@ -291,7 +291,7 @@ static uint64_t report_unknown(struct walk *w, const struct shape *s, const stru
 	if (near && s->keys[meant].shape->refused)
 		help(w, it, s->keys[meant].shape);
 	else if (near && doc_pair(w->d, map, near))
-		finding_help(w->f, it, "remove it: `%s` is there already", near);
+		finding_help(w->f, it, "`%s` is there already: keep one of the two", near);
 	else if (near || !it->help)
 		advise_word(w->f, it, key->text, names, usable_keys(s, names));
 	return near ? UINT64_C(1) << meant : 0;

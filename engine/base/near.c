@@ -58,12 +58,20 @@ static const struct {
 	{"task", "tool"}, {"activity", "tool"}, {"if", "branch"}, {"condition", "branch"},
 	{"human", "wait"}, {"approval", "wait"}, {"succeed", "terminal"}, {"fail", "terminal"},
 	{"fail", "nonzero"}, {"fail", "failed"}, {"succeed", "ok"}, {"pass", "ok"},
-	{"passed", "ok"}, {"done", "ok"}, {"completed", "ok"},
+	{"passed", "ok"}, {"done", "ok"}, {"completed", "ok"}, {"name", "machine"},
+	{"id", "machine"}, {"entry_point", "initial"}, {"entrypoint", "initial"},
+	{"entry", "initial"}, {"start", "initial"}, {"start_at", "initial"}, {"default", "else"},
+	{"pids", "processes"}, {"nofile", "open_files"}, {"allow", "host"}, {"block", "none"},
 	/* commands */
 	{"start", "run"}, {"resume", "run"}, {"init", "new"}, {"create", "new"}, {"lint", "check"},
 	{"validate", "check"}, {"ls", "list"}, {"ps", "list"}, {"logs", "report"},
 	{"log", "report"}, {"history", "replay"}, {"signal", "poke"}, {"cancel", "stop"},
-	{"kill", "stop"}, {"rm", "prune"}, {"delete", "prune"}, {"remove", "prune"}};
+	{"kill", "stop"}, {"rm", "prune"}, {"delete", "prune"}, {"remove", "prune"},
+	{"draw", "graph"}, {"visualize", "graph"}, {"plot", "graph"}, {"describe", "inspect"},
+	{"info", "inspect"}, {"export", "pack"},
+	/* options */
+	{"var", "set"}, {"vars", "set"}, {"param", "set"}, {"input", "set"}, {"env", "set"},
+	{"provider", "name"}, {"url", "base-url"}, {"endpoint", "base-url"}, {"out", "output"}};
 
 static const char *habit(const char *word, const char *const *names, size_t count)
 {

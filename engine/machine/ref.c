@@ -55,6 +55,25 @@ static size_t variables_of(const struct scope *scope, const char **names)
 	return count;
 }
 
+/* What other tools begin a reference with, and how it is read here. */
+static const char *advice_on(const char *name)
+{
+	static const char bare[] = "variables are read by their bare name, whoever owns them",
+			  captured[] = "what a state found is captured into a variable, and "
+				       "read by that one's name",
+			  secret[] = "no text holds a secret: a tool state names it in `secrets`";
+	static const struct {
+		const char *name, *advice;
+	} habits[] = {{"vars", bare}, {"operator", bare}, {"code", bare}, {"agent", bare},
+		{"inputs", bare}, {"params", bare}, {"state", bare}, {"states", captured},
+		{"steps", captured}, {"needs", captured}, {"jobs", captured}, {"outputs", captured},
+		{"secrets", secret}};
+	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
+		if (!strcmp(name, habits[i].name))
+			return habits[i].advice;
+	return NULL;
+}
+
 static int unknown_root(
 	const struct scope *scope, const struct site *site, size_t at, const char *name)
 {
@@ -68,12 +87,10 @@ static int unknown_root(
 	}
 	struct finding *f = site_report_at(site, RULE_UNKNOWN_VARIABLE, at, strlen(name),
 		"no variable \"%s\" is declared", name);
-	static const char *const owners[] = {"vars", "operator", "code", "agent"};
-	for (size_t i = 0; i < ARRAY_LEN(owners); i++)
-		if (strcmp(name, owners[i]) == 0)
-			site_help(site, f,
-				"variables are read by their bare name, whoever owns them");
-	if (!f->help) {
+	const char *advice = advice_on(name);
+	if (advice) {
+		site_help(site, f, "%s", advice);
+	} else {
 		const char *names[CANDIDATES_MAX];
 		site_did_you_mean(site, f, name, names, variables_of(scope, names));
 	}
