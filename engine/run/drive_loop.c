@@ -283,6 +283,8 @@ static bool arm_wait(struct drive *d)
 	clock_text(wake_us, wake);
 	json_object_set_new(
 		event, "wake", d->at.state->wait.timed ? json_string(wake) : json_null());
+	/* As in an end: who lists instances reads no further than the last line. */
+	json_object_set_new(event, "totals", totals_encode(&d->at.totals));
 	if (!drive_commit(d, event))
 		return false;
 	drive_show_wait(d);

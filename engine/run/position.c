@@ -273,6 +273,14 @@ static int apply_retry(struct position *p, const json_t *event, struct err *e)
 	return 0;
 }
 
+static int check_totals(const struct position *p, const json_t *event, struct err *e)
+{
+	json_auto_t *totals = totals_encode(&p->totals);
+	return json_equal(totals, json_object_get(event, "totals"))
+		       ? 0
+		       : err_set(e, "its totals are not the sum of the steps");
+}
+
 static int apply_armed(struct position *p, const json_t *event, struct err *e)
 {
 	const char *wake = json_string_value(json_object_get(event, "wake"));
@@ -282,6 +290,8 @@ static int apply_armed(struct position *p, const json_t *event, struct err *e)
 		return err_set(e, "state %s cannot be armed so", p->state->name);
 	if (wake && clock_parse(wake, strlen(wake), &p->wake_us))
 		return err_set(e, "wake is not an instant");
+	if (json_object_get(event, "totals") && check_totals(p, event, e)) /* old lines lack it */
+		return -1;
 	p->armed = true;
 	return 0;
 }
@@ -352,12 +362,11 @@ static int apply_end(struct position *p, const json_t *event, struct err *e)
 		return -1;
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(p, digest);
-	json_auto_t *totals = totals_encode(&p->totals);
 	if (!p->foreign && strcmp(text_of(event, "blackboard"), digest) != 0)
 		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
 			text_of(event, "blackboard"), digest);
-	if (!json_equal(totals, json_object_get(event, "totals")))
-		return err_set(e, "its totals are not the sum of the steps");
+	if (check_totals(p, event, e))
+		return -1;
 	p->ended = true;
 	p->ended_ok = !strcmp(text_of(event, "status"), "ok");
 	p->cause = (enum end_cause)cause;

@@ -119,6 +119,43 @@ static void test_snapshots(void)
 		position_done(&again);
 }
 
+#define PARK                                                                                       \
+	"machine: m\nversion: 1\ninitial: park\nbudget: {max_transitions: 9}\n"                    \
+	"states:\n  park: {kind: wait, on: {signal: done}}\n"                                      \
+	"  done: {kind: terminal, status: ok, reason: done}\n"
+#define ARMED                                                                                      \
+	"{\"t\":\"wait.armed\",\"ts\":\"2026-11-21T00:00:00Z\",\"seq\":1,"                         \
+	"\"state\":\"park\",\"wake\":null}"
+
+/* Whoever lists instances believes the totals in such a line, so a run must not go on from others.
+ */
+static void test_armed(void)
+{
+	static const struct {
+		json_int_t transitions; /* -1: a line from before it had totals */
+		int verdict;
+	} cases[] = {{0, 0}, {-1, 0}, {1, -1}};
+	struct fixture waits;
+	fixture_init(&waits, PARK);
+	seq = 0;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct position p;
+		position_init(&p, waits.m);
+		apply(&p, "{\"t\":\"begin\",\"machine\":\"m\",\"format\":1,\"parameters\":{}}",
+			NULL);
+		json_auto_t *event = json_loads(ARMED, 0, NULL);
+		p.totals.transitions = cases[i].transitions;
+		if (cases[i].transitions >= 0)
+			json_object_set_new(event, "totals", totals_encode(&p.totals));
+		p.totals.transitions = 0;
+		is(position_apply(&p, event, NULL), cases[i].verdict,
+			"a wait after no step, and %jd in its totals",
+			(intmax_t)cases[i].transitions);
+		position_done(&p);
+	}
+	fixture_done(&waits);
+}
+
 int main(void)
 {
 	fixture_init(&f, yaml);
@@ -127,6 +164,7 @@ int main(void)
 			f.findings.count ? f.findings.items[0].message : "?");
 	test_failure();
 	test_snapshots();
+	test_armed();
 	fixture_done(&f);
 	return tap_done();
 }
