@@ -95,17 +95,20 @@ bool utf8_add(struct buf *out, const char *bytes, size_t len)
 
 void utf8_escape(struct buf *out, const char *text, size_t len, bool (*odd)(uint32_t code))
 {
-	for (size_t step; len; text += step, len -= step) {
+	size_t from = 0;
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
 		uint32_t code = 0;
-		size_t n = utf8_step(text, len, &code);
-		step = n ? n : 1;
+		n = utf8_step(text + at, len - at, &code);
 		if (n && !odd(code))
-			buf_add(out, text, n);
-		else if (n && code >= 0x80)
+			continue;
+		buf_add(out, text + from, at - from);
+		from = at + (n ? n : 1);
+		if (n && code >= 0x80)
 			buf_addf(out, "\\u{%x}", code);
 		else
-			buf_addf(out, "\\x%02x", (unsigned char)*text);
+			buf_addf(out, "\\x%02x", (unsigned char)text[at]);
 	}
+	buf_add(out, text + from, len - from);
 }
 
 void utf8_show(struct buf *out, const char *name)

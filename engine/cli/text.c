@@ -15,20 +15,18 @@ enum {
 
 void text_clean(struct buf *out, const char *text, size_t columns)
 {
-	size_t len = strlen(text);
-	for (size_t step; len; text += step, len -= step) {
-		uint32_t code = 0;
-		size_t n = utf8_step(text, len, &code);
-		step = n ? n : 1;
-		if (!columns--) {
-			buf_adds(out, "...");
-			return;
-		}
-		if (strchr("\n\r\t", *text))
-			buf_addc(out, ' ');
-		else
-			utf8_escape(out, text, step, utf8_is_odd);
+	size_t len = strlen(text), from = 0, at = 0;
+	for (size_t n; at < len && columns; at += n ? n : 1, columns--) {
+		n = utf8_step(text + at, len - at, NULL);
+		if (text[at] != '\n' && text[at] != '\r' && text[at] != '\t')
+			continue;
+		utf8_escape(out, text + from, at - from, utf8_is_odd);
+		buf_addc(out, ' ');
+		from = at + 1;
 	}
+	utf8_escape(out, text + from, at - from, utf8_is_odd);
+	if (at < len)
+		buf_adds(out, "...");
 }
 
 /* Before anything is cut: half of a secret is one that nothing recognises. */
