@@ -36,21 +36,13 @@ enum column { COLUMNS(X) COLUMN_COUNT };
 static const char *const heads[] = {COLUMNS(X)};
 #undef X
 
-/* A machine file and what it says: that of a hundred instances of one machine is parsed once. */
-struct described {
-	const char *file; /* NULL: none yet */
-	char *text;
-	size_t len;
-	json_t *description, *initial; /* texts; null: there is none */
-};
-
 /* A table is as wide as what stands in it, so its rows are kept until the last one is known: as
  * text, of which ten thousand take less than a megabyte. */
 struct listing {
 	json_t *rows;     /* for --json, else NULL */
 	struct buf cells; /* for people: each cell and a NUL, row by row */
 	size_t widths[COLUMN_COUNT];
-	struct described last;
+	json_t *described; /* by the digest of a bundle, which a hundred instances may run */
 };
 
 static json_t *text_at(const struct doc *doc, const char *key)
@@ -59,69 +51,52 @@ static json_t *text_at(const struct doc *doc, const char *key)
 	return node && node->kind == DOC_STR ? json_string(node->text) : json_null();
 }
 
-static void described_parse(struct described *d)
+/* {description, initial}: texts, or null. */
+static json_t *describe(const char *file, const char *text, size_t len)
 {
 	struct doc doc;
 	struct findings ignored;
 	findings_init(&ignored);
-	doc_read(&doc, d->file, d->text, d->len, &ignored);
+	doc_read(&doc, file, text, len, &ignored);
 	json_auto_t *description = text_at(&doc, "description");
-	d->description = text_hidden_json(json_string_value(description));
-	d->initial = text_at(&doc, "initial");
+	json_t *said = json_pack("{s:o,s:o}", "description",
+		text_hidden_json(json_string_value(description)), "initial",
+		text_at(&doc, "initial"));
 	doc_done(&doc);
 	findings_done(&ignored);
+	return said;
 }
 
-static void described_done(struct described *d)
-{
-	free(d->text);
-	json_decref(d->description);
-	json_decref(d->initial);
-}
-
-/* The same bytes under the same name say the same. */
-static void describe(struct described *last, struct described *read)
-{
-	if (last->file == read->file && last->len == read->len &&
-		!memcmp(last->text, read->text, read->len)) {
-		free(read->text);
-		return;
-	}
-	described_parse(read);
-	described_done(last);
-	*last = *read;
-}
-
-/* Whether *last is what the instance's own copy of its bundle says it is; the copy was checked when
- * it was made. */
-static bool is_described(int machines, const char *id, struct described *last)
+/* By the instance's own copy of its bundle, which was checked when it was made. */
+static json_t *read_description(int machines, const char *id)
 {
 	static const char *const files[] = {
 		"machine.yaml", "machine.yml", "machine.json", "machine.toml"};
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		char path[NAME_MAX + sizeof("/bundle/machine.yaml")];
-		struct described read = {.file = files[i]};
-		struct stat st;
+		AUTO_FREE char *text = NULL;
+		size_t len;
 		snprintf(path, sizeof(path), "%s/bundle/%s", id, files[i]);
-		if (!io_read_file(machines, path, DOC_BYTES_MAX, &read.text, &read.len, NULL)) {
-			describe(last, &read);
-			return true;
-		}
-		*strrchr(path, '/') = '\0';
-		if (fstatat(machines, path, &st, 0)) /* of a start that was refused */
-			break;
+		if (!io_read_file(machines, path, DOC_BYTES_MAX, &text, &len, NULL))
+			return describe(files[i], text, len);
 	}
-	return false;
+	return json_object();
 }
 
 /* The state as well of a run that has begun and whose journal names none yet. */
-static void add_described(json_t *status, int machines, struct described *last)
+static void add_described(json_t *status, int machines, json_t *all)
 {
-	bool known = is_described(machines, text_of(status, "id"), last);
-	bool begun = json_is_string(json_object_get(status, "updated"));
-	if (known && begun && json_is_null(json_object_get(status, "state")))
-		json_object_set(status, "state", last->initial);
-	json_object_set(status, "description", known ? last->description : json_null());
+	const char *bundle = text_of(status, "bundle");
+	json_auto_t *said = json_incref(json_object_get(all, bundle));
+	if (!said)
+		said = read_description(machines, text_of(status, "id"));
+	if (*bundle && json_object_size(said))
+		json_object_set(all, bundle, said);
+	json_t *description = json_object_get(said, "description"),
+	       *initial = json_object_get(said, "initial");
+	if (*bundle && initial && json_is_null(json_object_get(status, "state")))
+		json_object_set(status, "state", initial);
+	json_object_set(status, "description", description ? description : json_null());
 }
 
 /* What stands in column `c` of an instance's row; "": nothing. */
@@ -207,7 +182,7 @@ static void print_table(const struct listing *l)
 static void each(void *ctx, int machines, json_t *status)
 {
 	struct listing *l = ctx;
-	add_described(status, machines, &l->last);
+	add_described(status, machines, l->described);
 	if (l->rows) {
 		json_array_append(l->rows, status);
 		return;
@@ -224,7 +199,8 @@ static int run(const struct call *c)
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
 	json_auto_t *rows = call_has(c, "json") ? json_array() : NULL;
-	struct listing l = {.rows = rows};
+	json_auto_t *described = json_object();
+	struct listing l = {.rows = rows, .described = described};
 	buf_init(&l.cells, CELLS_BYTES_MAX);
 	int code = EXIT_OK;
 	if (status_each(&setup.place, each, &l, &e)) {
@@ -240,7 +216,6 @@ static int run(const struct call *c)
 		text_complain("no instance of this repository or directory yet; `agent6 machine "
 			      "run` starts one");
 	}
-	described_done(&l.last);
 	buf_done(&l.cells);
 	setup_done(&setup);
 	return code;

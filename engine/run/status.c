@@ -176,29 +176,43 @@ static json_t *spent(const struct instance *i, int journal)
 /* Whoever reads them need not ask which keys there are. */
 static json_t *bare(const char *id, const char *status, const char *reason)
 {
-	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:s?,s:n,s:n}", "id", id, "status", status, "asks",
-		false, "state", "seq", "reason", reason, "updated", "totals");
+	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:s?,s:n,s:n,s:n}", "id", id, "status", status,
+		"asks", false, "state", "seq", "reason", reason, "updated", "totals", "bundle");
 }
 
-/* Whether somebody holds it is asked where the answer says something. */
+/* The digest in the first line, in front of which is nothing but who wrote it, and when. */
+static json_t *bundle(int journal)
+{
+	static const char key[] = "\"bundle\":\"";
+	char text[512];
+	ssize_t n = pread(journal, text, sizeof(text), 0);
+	const char *end = text + (n > 0 ? n : 0);
+	const char *from = memmem(text, (size_t)(end - text), key, sizeof(key) - 1);
+	from = from ? from + sizeof(key) - 1 : end;
+	const char *to = memchr(from, '"', (size_t)(end - from));
+	return to ? json_stringn(from, (size_t)(to - from)) : NULL;
+}
+
+/* Nobody is asked by one that has ended or waits, and such a last line has the totals. Whether
+ * somebody holds another one is asked where the answer says something. */
 static json_t *tell(int machines, const char *id, int journal, const json_t *last)
 {
 	const char *type = text_of(last, "t"), *status;
 	json_int_t seq = int_of(last, "seq");
 	const json_t *reason = json_object_get(last, "reason");
 	json_t *told = json_object_get(last, "totals");
-	bool step = !strcmp(type, "step"), ended = !strcmp(type, "end");
-	AUTO_FD int dir = ended ? -1 : enter(machines, id);
+	bool step = !strcmp(type, "step");
+	AUTO_FD int dir = told ? -1 : enter(machines, id);
 	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
-	bool asked = !ended && asks(&i);
-	bool live = !ended && (asked || strcmp(type, "wait.armed")) && held(&i);
+	bool asked = !told && asks(&i);
+	bool live = !told && (asked || strcmp(type, "wait.armed")) && held(&i);
 	status = status_of(last, live);
-	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?,s:o}", "id", id, "status",
+	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?,s:o,s:o?}", "id", id, "status",
 		status ? status : "damaged", "asks", asked && live, "state",
 		json_object_get(last, step ? "goto" : "state"), "seq", seq - (!step && seq > 0),
 		"reason", json_string_length(reason) ? reason : NULL, "updated",
 		json_object_get(last, "ts"), "totals",
-		told ? json_incref(told) : spent(&i, journal));
+		told ? json_incref(told) : spent(&i, journal), "bundle", bundle(journal));
 }
 
 /* A start that was refused; or was it? */
