@@ -1,7 +1,6 @@
 #include "provider/stream.h"
 
 #include "base/json.h"
-#include <strings.h>
 
 /* Anthropic Messages, https://docs.anthropic.com/en/api/messages and .../messages-streaming. */
 
@@ -167,27 +166,13 @@ static int encode(const struct wire_request *r, struct buf *out)
 	return buf_adds(out, "}");
 }
 
-static enum wire_stop stop_of(const char *reason)
-{
-	static const struct {
-		const char *reason;
-		enum wire_stop stop;
-	} stops[] = {{"tool_use", WIRE_STOP_TOOLS}, {"max_tokens", WIRE_STOP_LENGTH},
-		{"model_context_window_exceeded", WIRE_STOP_CONTEXT},
-		{"pause_turn", WIRE_STOP_PAUSE}, {"refusal", WIRE_STOP_REFUSAL}};
-	for (size_t i = 0; i < ARRAY_LEN(stops); i++)
-		if (!strcmp(stops[i].reason, reason))
-			return stops[i].stop;
-	return WIRE_STOP_END;
-}
-
 static void read_stop(struct wire_stream *s, const json_t *holder)
 {
 	const char *reason = json_string_value(json_object_get(holder, "stop_reason"));
 	const json_t *details = json_object_get(holder, "stop_details");
 	const char *category = json_string_value(json_object_get(details, "category"));
 	if (reason)
-		s->stop = stop_of(reason);
+		s->stop = stream_stop(reason);
 	if (category)
 		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s", category);
 }

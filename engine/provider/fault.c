@@ -72,7 +72,8 @@ static bool says_too_long(const char *message)
 	static const char *const phrases[] = {"prompt is too long", "input is too long",
 		"maximum prompt length", "context window", "context size", "context length",
 		"context limit", "token limit", "maximum number of tokens",
-		"reduce the length of the messages"};
+		"more than max tokens allowed", "prompt token count", "range of input length",
+		"too many tokens", "reduce the length of the messages"};
 	for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
 		if (strcasestr(message, phrases[i]))
 			return true;

@@ -275,22 +275,33 @@ static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f
 	return 0;
 }
 
-/* A gateway whose model broke down in the middle says so here: what came is not an answer. */
+/* Who breaks down in the middle says so here: what came is not an answer. Besides gateways those
+ * are DeepSeek and Z.ai. */
+static bool is_breakdown(const char *reason)
+{
+	static const char *const reasons[] = {
+		"error", "insufficient_system_resource", "network_error"};
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		if (!strcasecmp(reasons[i], reason))
+			return true;
+	return false;
+}
+
+/* Calls are known by their presence. */
 static int read_stop(struct wire_stream *s, const json_t *choice, struct fault *f)
 {
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
 	if (!reason)
 		return 0;
-	if (!strcasecmp(reason, "error"))
-		return fault_set(f, FAULT_RETRY, "the provider ended its answer with an error");
+	if (is_breakdown(reason))
+		return fault_set(
+			f, FAULT_RETRY, "the provider ended its answer with an error: %s", reason);
 	s->complete = true;
-	if (!strcasecmp(reason, "length"))
-		s->stop = WIRE_STOP_LENGTH;
-	if (strcasecmp(reason, "content_filter") != 0)
-		return 0;
-	s->stop = WIRE_STOP_REFUSAL;
-	if (!s->stop_detail[0])
-		snprintf(s->stop_detail, sizeof(s->stop_detail), "content_filter");
+	enum wire_stop stop = stream_stop(reason);
+	if (stop != WIRE_STOP_END && stop != WIRE_STOP_TOOLS)
+		s->stop = stop;
+	if (stop == WIRE_STOP_REFUSAL && !s->stop_detail[0])
+		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s", reason);
 	return 0;
 }
 

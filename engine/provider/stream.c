@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include <strings.h>
 
 enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6, NAME_BYTES_MAX = 64, ID_BYTES_MAX = 200 };
 
@@ -222,6 +223,23 @@ void stream_metered(struct wire_stream *s)
 bool stream_is_blank(const struct buf *text)
 {
 	return !text->len || strspn(text->data, " \t\r\n") == text->len;
+}
+
+enum wire_stop stream_stop(const char *reason)
+{
+	static const struct {
+		const char *reason;
+		enum wire_stop stop;
+	} stops[] = {{"tool_use", WIRE_STOP_TOOLS}, {"tool_calls", WIRE_STOP_TOOLS},
+		{"max_tokens", WIRE_STOP_LENGTH}, {"length", WIRE_STOP_LENGTH},
+		{"model_context_window_exceeded", WIRE_STOP_CONTEXT},
+		{"model_length", WIRE_STOP_CONTEXT}, {"pause_turn", WIRE_STOP_PAUSE},
+		{"refusal", WIRE_STOP_REFUSAL}, {"content_filter", WIRE_STOP_REFUSAL},
+		{"sensitive", WIRE_STOP_REFUSAL}};
+	for (size_t i = 0; i < ARRAY_LEN(stops); i++)
+		if (!strcasecmp(stops[i].reason, reason))
+			return stops[i].stop;
+	return WIRE_STOP_END;
 }
 
 bool stream_learn(bool *quirk)

@@ -65,6 +65,9 @@ bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known
 void stream_metered(struct wire_stream *s);
 /* Whether a text says nothing. */
 bool stream_is_blank(const struct buf *text);
+/* What a stop reason says, whoever's: gateways pass on their upstream's. An unknown one is an end.
+ */
+enum wire_stop stream_stop(const char *reason);
 /* Sets a quirk; whether it was not yet. */
 bool stream_learn(bool *quirk);
 #endif

@@ -73,6 +73,20 @@ static const struct {
 	{400, "{\"error\":{\"message\":\"Please reduce the length of the messages.\"}}", -1,
 		FAULT_CONTEXT},
 	{422, "{\"detail\":\"the prompt exceeds the context window\"}", -1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"tokens in request more than max tokens allowed\"}}", -1,
+		FAULT_CONTEXT},
+	{400,
+		"{\"error\":{\"message\":\"prompt token count of 168929 exceeds the limit of "
+		"168000\",\"code\":\"model_max_prompt_tokens_exceeded\"}}",
+		-1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"Range of input length should be [1, 202745]\"}}", -1,
+		FAULT_CONTEXT},
+	{400,
+		"{\"message\":\"too many tokens: total number of tokens in the prompt cannot "
+		"exceed 4\"}",
+		-1, FAULT_CONTEXT},
+	{400, "{\"error\":{\"message\":\"Range of max_tokens should be [1, 8192]\"}}", -1,
+		FAULT_FATAL},
 	{413,
 		"{\"error\":{\"message\":\"Request too large for model m on tokens per minute "
 		"(TPM): Limit 6000, Requested 8000\",\"code\":\"rate_limit_exceeded\"}}",
