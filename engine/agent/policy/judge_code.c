@@ -549,13 +549,30 @@ unsigned judge_sqlite(struct judge *j, const struct call *c)
 	return 0;
 }
 
+/* gdb takes each of its options behind one dash or two, and shortened. */
+static bool gdb_runs(const char *name)
+{
+	static const char *const options[] = {"x", "command", "ex", "eval-command", "ix",
+		"init-command", "iex", "init-eval-command", "eix", "early-init-command", "eiex",
+		"early-init-eval-command"};
+	size_t len = strcspn(name, "=");
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		if (!strncmp(name, options[i], len) && (len > 1 || !strcmp(options[i], "x")))
+			return len;
+	return false;
+}
+
 unsigned judge_gdb(struct judge *j, const struct call *c)
 {
-	if (arg_find(c, "-ex", "--eval-command") || arg_find(c, "-iex", "--init-eval-command") ||
-		arg_find(c, "-x", "--command"))
-		judge_danger(j, c, "a debugger command can run a shell");
-	size_t at = arg_find(c, "--args", NULL);
-	return at ? judge_words(j, c->words + at + 1, c->count - at - 1, NULL) : 0;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		size_t dashes = strspn(word, "-");
+		if (dashes && !strcmp(word + dashes, "args"))
+			return judge_words(j, c->words + i + 1, c->count - i - 1, NULL);
+		if (dashes && gdb_runs(word + dashes))
+			judge_danger(j, c, "a debugger command can run a shell");
+	}
+	return 0;
 }
 
 unsigned judge_kill(struct judge *j, const struct call *c)
