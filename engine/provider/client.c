@@ -155,13 +155,13 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 }
 
 /* A stream that broke before it told its usage, be it with all of the turn, was paid for all the
- * same: it is estimated, so that a budget still binds. So is the half that a reply does not tell,
- * or tells as what is no count; it stays unknown. A server that counts nothing is not guessed at:
- * it may be free. */
+ * same: it is estimated, so that a budget still binds. So is a request that a model was at when
+ * time was over, and the half that a reply does not tell, or tells as what is no count; that stays
+ * unknown. A server that counts nothing is not guessed at: it may be free. */
 static void bill_attempt(const struct client *c, const struct attempt *a, bool replied)
 {
 	struct usage u = *wire_stream_usage(a->stream), none = {.known = true};
-	if (!is_ok(&a->head)) {
+	if (!is_ok(&a->head) && !a->head.is_unanswered) {
 		c->open(c->context, &none, &none);
 		return;
 	}

@@ -34,7 +34,8 @@ struct client {
 };
 
 /* Asks once, with retries, until `deadline_ms` (clock_monotonic_ms). Returns 0 with *out owned by
- * the caller, or -1 with *f. `bill` is called once per attempt that was answered with 2xx. */
+ * the caller, or -1 with *f. `bill` is called once per attempt that was answered with 2xx, or
+ * that had been sent and was not answered in time. */
 int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
 	struct wire_reply *out, struct fault *f);
 #endif

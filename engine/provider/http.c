@@ -402,6 +402,15 @@ static CURLcode perform(struct http *h)
 	return curl_easy_perform(h->curl);
 }
 
+/* Of a time-out: whether a whole request waits for its answer on the other side. */
+static bool unanswered(const struct http *h, CURLcode rc)
+{
+	curl_off_t sent = 0;
+	curl_easy_getinfo(h->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+	return (rc == CURLE_ABORTED_BY_CALLBACK || rc == CURLE_OPERATION_TIMEDOUT) &&
+	       !h->head->status && sent >= (curl_off_t)h->post->body_len;
+}
+
 int http_post(struct http *h, const struct http_post *post, struct http_head *head, struct fault *f)
 {
 	AUTO_FREE char *url = NULL;
@@ -433,6 +442,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	wipe_headers(headers);
 	int result = rc && !h->ended_ms ? failed(h, rc, f) : 0;
 	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &head->status);
+	head->is_unanswered = unanswered(h, rc);
 	h->post = NULL;
 	return result;
 }

@@ -24,6 +24,7 @@ struct http_head {
 	long status;
 	bool is_stream;         /* text/event-stream */
 	bool is_encoded;        /* compressed, which is never asked for */
+	bool is_unanswered;     /* no status came in time, and all of the request had gone out */
 	int should_retry;       /* x-should-retry: 1, 0, -1 not sent */
 	int64_t retry_after_ms; /* -1 not sent */
 	char request_id[80];

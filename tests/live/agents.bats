@@ -121,7 +121,28 @@ END
 	hello late 30000 "" 2
 	run agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/late"
 	[[ $status -eq 1 ]]
-	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "step") | "\(.label) \(.fact.outcome) \(.fact.input_tokens)"') == "timeout timeout 600" ]]
+	# The second request had gone out whole: a model was at it, whoever waits no more.
+	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "step") | "\(.label) \(.fact.outcome) \(.fact.input_tokens > 1000)"') == "timeout timeout true" ]]
+}
+
+@test "requests that nobody answered in time use up a budget" {
+	hello unanswered 30000 "max_input_tokens: 1000" 2
+	sed -i 's/^    timeout_secs/    retry: {on: [timeout], max: 3, backoff_secs: 0}\n&/' "$SCRATCH/unanswered/machine.yaml"
+	run agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/unanswered"
+	echo "$output"
+	[[ $(rehearsed "$SCRATCH/dir" 'select(.fact) | "\(.t) \(.label)"' | tr '\n' ' ') == "retry timeout step budget_exhausted " ]]
+}
+
+@test "a request that never went out costs nothing" {
+	hello refused 0
+	mkdir -p "$SCRATCH/config/agent6"
+cat >"$SCRATCH/config/agent6/config.yaml" <<-END
+		providers: {p: {api_format: openai, base_url: "http://127.0.0.1:9", max_retries: 1, prices: {m: {input: 1, output: 1}}}}
+		models: {worker: {model: m}}
+	END
+	run agent6 machine run --quiet "$SCRATCH/refused"
+	[ "$status" -eq 1 ]
+	[ "$(journal refused | jq -r 'select(.t == "end") | .totals.input_tokens')" -eq 0 ]
 }
 
 @test "attempts share their state's budget" {
