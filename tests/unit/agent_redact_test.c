@@ -85,7 +85,10 @@ static const struct {
 	{"API_KEY=$OTHER", NULL},
 	{"API_KEY=", NULL},
 	{"API_KEY=<your key>", NULL},
+	{"API_KEY=%API_KEY%", NULL},
 	{"API_KEY=xxxx", NULL},
+	{"DB_PASSWORD=changeme", NULL},
+	{"\"password\": \"string\"", NULL},
 	{"api_key = os.environ['API_KEY']", NULL},
 	{"api_key: str", NULL},
 	{"password = getpass.getpass()", NULL},
@@ -274,14 +277,22 @@ static void configured(void)
 		AUTO_FREE char *got = redacted(&r, text, NULL);
 		is_str(got, "a[REDACTED:key]b", "the key as %s", forms[i]);
 	}
+	/* The digits of the second are those in which the two alphabets differ. */
 	static const char *const around[] = {"", "x", "xy", "xyz", "user:"};
-	for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+	static const char *const keys[] = {key, ">?~>?~>?~>?~"};
+	redact_add(&r, keys[1]);
+	for (size_t i = 0; i < 2 * ARRAY_LEN(around); i++) {
 		char text[200];
-		snprintf(text, sizeof(text), "%s%stail", around[i], key);
+		size_t before = i / 2;
+		snprintf(text, sizeof(text), "%s%stail", around[before], keys[i % 2]);
 		AUTO_FREE char *coded = base64(text);
 		AUTO_FREE char *got = redacted(&r, coded, NULL);
-		has_str(got, "[REDACTED:key]", "the key in base64 behind %zu bytes",
-			strlen(around[i]));
+		has_str(got, "[REDACTED:key]", "%s in base64 behind %zu bytes", keys[i % 2],
+			strlen(around[before]));
+		for (char *c = coded; *c; c++)
+			*c = (char)(*c == '+' ? '-' : *c == '/' ? '_' : *c);
+		AUTO_FREE char *url = redacted(&r, coded, NULL);
+		has_str(url, "[REDACTED:key]", "and in that of URLs");
 	}
 	AUTO_FREE char *text = redacted(&r, "a short word", NULL);
 	is_str(text, "a short word", "a short secret would match everywhere");
