@@ -9,6 +9,7 @@
 #include "cli/text.h"
 #include "launch/ending.h"
 #include "run/confine.h"
+#include "run/profile.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -147,6 +148,18 @@ static int explain(json_t *policy, struct err *e)
 
 /* --- the verb --------------------------------------------------------------------------------- */
 
+/* Another jail than the one that could not be made: what was in its way may be a command's doing.
+ */
+static bool strict_works(const struct jailing *g)
+{
+	json_auto_t *status = NULL;
+	json_auto_t *policy =
+		profile_probe("strict", g->confine.allow_root_jail, json_pack("[s]", "/bin/true"));
+	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int stdio[] = {nothing, nothing, nothing};
+	return nothing < 0 || !jail_call(policy, stdio, &status, NULL);
+}
+
 static int run_command(struct jailing *g, json_t *policy, struct err *e)
 {
 	static const int stdio[] = {0, 1, 2};
@@ -154,7 +167,7 @@ static int run_command(struct jailing *g, json_t *policy, struct err *e)
 	int code = jail_call(policy, stdio, &status, e);
 	/* What is wrong with the policy itself is wrong in either profile. */
 	if (code < 0 || ending_of(status, NULL) != ENDING_UNMADE ||
-		g->setup.config->sandbox.profile != PROFILE_AUTO)
+		g->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(g))
 		return code;
 	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
 	g->confine.profile = "hardened";

@@ -8,7 +8,7 @@
 /* The probe is this program, which takes what memory it needs. */
 enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
 
-static json_t *policy(const char *profile, bool allow_root_jail, json_t *argv)
+json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv)
 {
 	return json_pack("{s:i,s:s,s:o,s:s,s:{s:s,s:s},s:i,s:b,s:{s:i}}", "version", 1, "profile",
 		profile, "argv", argv, "cwd", "/tmp", "workspace", "path", "/tmp", "access", "none",
@@ -30,8 +30,8 @@ static json_t *try_jail(struct live *w, json_t *taken, struct err *e)
 
 static int probe_strict(struct live *w, bool allow_root_jail, struct err *e)
 {
-	json_auto_t *fact =
-		try_jail(w, policy("strict", allow_root_jail, json_pack("[s]", "/bin/true")), e);
+	json_auto_t *fact = try_jail(
+		w, profile_probe("strict", allow_root_jail, json_pack("[s]", "/bin/true")), e);
 	if (!fact)
 		return -1;
 	const json_t *code = json_object_get(fact, "exit");
@@ -48,7 +48,7 @@ static int probe_hardened(struct live *w, bool allow_root_jail, struct err *e)
 	AUTO_FREE char *directory = NULL;
 	int rc = offline_open(&target, e) ? -1 : offline_command(&target, &argv, &directory, e);
 	if (!rc) {
-		json_t *taken = policy("hardened", allow_root_jail, argv);
+		json_t *taken = profile_probe("hardened", allow_root_jail, argv);
 		json_object_set_new(taken, "bundle", json_string(directory));
 		json_auto_t *fact = try_jail(w, taken, e);
 		rc = fact ? offline_judge(&target, fact, e) : -1;

@@ -66,6 +66,25 @@ open_launcher() {
 	[[ $output == *"auto      nothing"* ]]
 }
 
+@test "agent6 jail takes the weaker profile only where the host makes no strict jail" {
+	local works
+	for works in true false; do
+		rm -rf "$SCRATCH/bin"
+		open_launcher <<-END
+			#!/bin/bash
+			case \$(jq -r '"\(.profile) \(.argv[0])"' <&3) in
+			"strict /bin/true") $works && exit 0 ;;
+			hardened*) exec echo weaker ;;
+			esac
+			echo '{"exit":125,"stage":"grants","error":"it was replaced","layers":{}}' >&4
+			exit 125
+		END
+		run "$SCRATCH/bin/agent6" jail -- echo ran
+		[[ $works == true || ($status -eq 0 && $output == *"trying the hardened profile"*weaker) ]]
+		[[ $works == false || ($status -eq 125 && $output != *weaker*) ]]
+	done
+}
+
 @test "installing the AppArmor profile needs AppArmor and root" {
 	[[ ! -e /sys/module/apparmor/parameters/enabled ]] || skip "this kernel has AppArmor"
 	run agent6 check sandbox --install-apparmor
