@@ -404,7 +404,7 @@ static void run_instance(struct drive *d)
 		!open_journal(d))
 		return;
 	if (!open_data(d, data, sizeof(data)) || !open_audit(d) || !find_profile(d) ||
-		!open_workspace(d) || !check_confinement(d) || !begin_workspace(d))
+		!open_workspace(d) || !check_confinement(d) || (!begun && !begin_workspace(d)))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);

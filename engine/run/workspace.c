@@ -52,8 +52,9 @@ static bool mark_decode(const json_t *from, struct workspace_mark *out)
 
 static int record_write(const struct workspace *w, int instance_fd, struct err *e)
 {
-	json_auto_t *record = json_pack("{s:i,s:s,s:o,s:o}", "version", 1, "base", w->base, "at",
-		mark_encode(&w->at), "next", w->has_next ? mark_encode(&w->next) : json_null());
+	json_auto_t *record = json_pack("{s:i,s:s,s:s?,s:o,s:o}", "version", 1, "base", w->base,
+		"made", w->makes ? w->tip : NULL, "at", mark_encode(&w->at), "next",
+		w->has_next ? mark_encode(&w->next) : json_null());
 	AUTO_FREE char *text = json_text(record);
 	if (!text)
 		return err_set(e, "out of memory");
@@ -65,18 +66,20 @@ static int record_read(struct workspace *w, int instance_fd, struct err *e)
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	const char *base;
-	json_t *at, *next;
+	json_t *at, *next, *made = NULL; /* as in a record of before it was noted */
 	int version;
 	if (io_read_file(instance_fd, record_name, RECORD_BYTES_MAX, &text, &len, e))
 		return -1;
 	json_auto_t *record = json_read(text, len, RECORD_BYTES_MAX, e);
 	if (!record ||
-		json_unpack(record, "{s:i,s:s,s:o,s:o !}", "version", &version, "base", &base, "at",
-			&at, "next", &next) ||
+		json_unpack(record, "{s:i,s:s,s?o,s:o,s:o !}", "version", &version, "base", &base,
+			"made", &made, "at", &at, "next", &next) ||
 		version != 1 || !mark_decode(at, &w->at) ||
 		(!json_is_null(next) && !mark_decode(next, &w->next)))
 		return err_set(e, "it is damaged");
 	w->has_next = !json_is_null(next);
+	w->makes = json_is_string(made);
+	snprintf(w->tip, sizeof(w->tip), "%s", w->makes ? json_string_value(made) : "");
 	snprintf(w->base, sizeof(w->base), "%s", base);
 	return 0;
 }
@@ -197,13 +200,24 @@ static int read_settings(struct workspace *w, const struct config *c, struct err
 				    "user.email in git's");
 }
 
+/* Whether a start that was killed before it ran anything has made the branch: it is where that one
+ * was to begin, or where another one before it was. */
+static bool made_before(const struct workspace *w, int instance_fd)
+{
+	struct workspace before = {0};
+	struct err none = ERR_NONE; /* this is the first, or that one did not get to write it */
+	return !record_read(&before, instance_fd, &none) && before.makes &&
+	       (!strcmp(w->tip, before.base) || !strcmp(w->tip, before.tip));
+}
+
 /* A new instance begins at the branch's tip, or will make the branch at HEAD. */
 static int start(struct workspace *w, int instance_fd, struct err *e)
 {
-	if (git_branch_tip(&w->origin, w->branch, w->base, e))
+	if (git_branch_tip(&w->origin, w->branch, w->tip, e))
 		return -1;
-	w->unnamed = !*w->base;
-	if (w->unnamed && git_head(&w->origin, w->base, e))
+	w->makes = !*w->tip || made_before(w, instance_fd);
+	memcpy(w->base, w->tip, sizeof(w->base));
+	if (w->makes && git_head(&w->origin, w->base, e))
 		return -1;
 	w->at = (struct workspace_mark){0};
 	snprintf(w->at.tree, sizeof(w->at.tree), "%s", w->base);
@@ -274,11 +288,11 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 
 int workspace_begin(struct workspace *w, struct err *e)
 {
-	if (w->unnamed &&
-		git_branch_move(&w->origin, &(struct git_move){w->branch, "", w->base}, e))
-		return err_wrap(e, "cannot make branch %s", w->branch);
-	w->unnamed = false;
-	return 0;
+	return strcmp(w->tip, w->base) != 0 &&
+			       git_branch_move(&w->origin,
+				       &(struct git_move){w->branch, w->tip, w->base}, e)
+		       ? err_wrap(e, "cannot make branch %s", w->branch)
+		       : 0;
 }
 
 void workspace_done(struct workspace *w)

@@ -30,8 +30,9 @@ struct workspace {
 	bool run_hooks; /* the operator's, for each commit */
 	char branch[96];
 	char base[GIT_OID_BYTES]; /* where the instance began */
+	char tip[GIT_OID_BYTES];  /* where its branch was before that; "": there was none */
 	struct workspace_mark at, next;
-	bool unnamed;  /* it begins at `base`, where its branch is still to be made */
+	bool makes;    /* it begins at `base`, and its branch is of its making */
 	bool has_next; /* `next` is recorded; it counts once its step is committed */
 	bool sent;     /* the operator's repository has next.commit, which no branch names yet */
 };
@@ -58,8 +59,9 @@ struct workspace_branch {
 bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_branch *out);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
 int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
-/* Makes the branch of an instance that begins, where there is none: the first that the operator's
- * repository has of it, once nothing refuses the start any more. */
+/* Makes the branch of an instance that begins, where there is none but that of a start which was
+ * killed: the first that the operator's repository has of it, once nothing refuses the start any
+ * more. */
 int workspace_begin(struct workspace *w, struct err *e);
 /* Those of `paths` (absolute) that would lie in the clone and do not: what is not there cannot be
  * held in a jail, neither read-only nor out of sight. */

@@ -1,6 +1,7 @@
 /* Kills the runner at, and injects faults into, each of its system calls from the moment it opens
  * the journal; resumes it untouched, and checks that nothing committed was lost or repeated and
- * that the run ends as an undisturbed one does.
+ * that the run ends as an undisturbed one does. A start that was killed before it began has left
+ * nothing that the next one would go by: it begins at what was committed in between.
  *
  * AGENT6_FAULTS=all goes through every call (`make torture`); by default a random one in so many is
  * taken for each mode, so that every run of the suite visits other places. */
@@ -31,13 +32,14 @@ enum mode { KILL_BEFORE, KILL_AFTER, FAIL_ENOSPC, FAIL_EIO, FAIL_EINTR, SHORT_WR
 static const char *const mode_names[] = {
 	"kill before", "kill after", "ENOSPC", "EIO", "EINTR", "a short write"};
 
-/* What a run that is only counted is given. */
-enum { NEVER = -1 };
+/* What a run that is only counted is given; the call that writes the begin line. */
+enum { NEVER = -1, AT_BEGIN = -2 };
 
 struct scenario {
 	const char *name;
 	const char *bundle; /* below scratch */
 	const char *verb;   /* run or rehearse */
+	bool writes;        /* in a repository; only its start is gone through */
 };
 
 struct traced {
@@ -92,6 +94,14 @@ static bool opens_journal(pid_t pid, const struct user_regs_struct *r)
 	return !strncmp(path, "journal.jsonl", 14);
 }
 
+static bool writes_begin(pid_t pid, const struct user_regs_struct *r)
+{
+	long word = is_write((long)r->orig_rax)
+			    ? ptrace(PTRACE_PEEKDATA, pid, (void *)(uintptr_t)r->rsi, NULL)
+			    : 0;
+	return !memcmp(&word, "{\"t\":\"be", sizeof(word));
+}
+
 static void inject_entry(pid_t pid, enum mode mode, struct user_regs_struct r)
 {
 	if (mode == KILL_BEFORE)
@@ -116,10 +126,13 @@ static void inject_exit(pid_t pid, enum mode mode, struct user_regs_struct r)
 	}
 }
 
-static struct traced step_through(pid_t pid, enum mode mode, int at)
+static pid_t start(const struct scenario *s, bool traced);
+
+static struct traced step_through(const struct scenario *s, enum mode mode, int at)
 {
 	struct traced t = {0};
-	bool inside = false, begun = false, now = false;
+	bool inside = false, begun = false, over = false, now = false;
+	pid_t pid = start(s, true);
 	int deliver = 0;
 	waitpid(pid, &t.status, 0);
 	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
@@ -139,9 +152,10 @@ static struct traced step_through(pid_t pid, enum mode mode, int at)
 		if (!inside)
 			continue;
 		begun = begun || opens_journal(pid, &r);
-		if (!begun || !counts(mode, &r))
+		if (!begun || over || !counts(mode, &r))
 			continue;
-		now = t.calls++ == at;
+		over = s->writes && writes_begin(pid, &r);
+		now = t.calls++ == at || (over && at == AT_BEGIN);
 		if (now) {
 			t.reached = true;
 			t.nr = (long)r.orig_rax;
@@ -199,13 +213,36 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-static void fresh(void)
+/* Makes the repository that the machine writes to one commit longer. */
+static void commit_there(void)
+{
+	static const char script[] =
+		"cd \"$1\" && git init -q -b main && exec git -c user.name=op -c "
+		"user.email=op@host commit -q --allow-empty -m more";
+	char path[2 * PATH_BYTES];
+	int status;
+	snprintf(path, sizeof(path), "%s/kept/workspace", dir);
+	pid_t pid = fork();
+	if (!pid)
+		execl("/bin/sh", "sh", "-c", script, "sh", path, NULL);
+	if (waitpid(pid, &status, 0) != pid || status)
+		bail("cannot commit in %s", path);
+}
+
+static void fresh(const struct scenario *s)
 {
 	char path[2 * PATH_BYTES];
 	nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	mkdir(dir, 0755);
 	snprintf(path, sizeof(path), "%s/ws", dir);
 	mkdir(path, 0755);
+	if (!s->writes)
+		return;
+	snprintf(path, sizeof(path), "%s/kept", dir);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/kept/workspace", dir);
+	mkdir(path, 0755);
+	commit_there();
 }
 
 /* A file of the only instance; NULL: there is none yet. */
@@ -267,41 +304,61 @@ static int repeated(const char *committed, const char *before, const char *after
 /* --- one fault -------------------------------------------------------------------------------- */
 
 struct tally {
-	int tried, lost, repeated, differs, failed;
+	int tried, lost, repeated, differs, failed, stale;
 };
+
+/* Whether the instance did not begin at the last commit. */
+static bool is_stale(const struct scenario *s)
+{
+	char path[2 * PATH_BYTES];
+	size_t len;
+	AUTO_FREE char *record = instance_file(s, "workspace.json", &len);
+	AUTO_FREE char *tip = NULL;
+	snprintf(path, sizeof(path), "%s/kept/workspace/.git/refs/heads/main", dir);
+	if (io_read_file(AT_FDCWD, path, 128, &tip, &len, NULL))
+		return true;
+	tip[strcspn(tip, "\n")] = '\0';
+	const char *base = record ? strstr(record, "\"base\":\"") : NULL;
+	return !base || strncmp(base + 8, tip, strlen(tip)) != 0;
+}
 
 static void one_fault(
 	const struct scenario *s, enum mode mode, int at, const char *want, struct tally *sum)
 {
 	size_t len;
-	fresh();
-	struct traced t = step_through(start(s, true), mode, at);
+	fresh(s);
+	struct traced t = step_through(s, mode, at);
 	if (!t.reached)
 		return;
 	sum->tried++;
 	AUTO_FREE char *committed = whole_lines(instance_file(s, "journal.jsonl", &len));
 	AUTO_FREE char *before = instance_file(s, "data/executions", &len);
+	char got[128];
+	if (s->writes && !(committed && strstr(committed, "{\"t\":\"begin\"")))
+		commit_there();
 	int code = run_untouched(s);
 	AUTO_FREE char *journal = instance_file(s, "journal.jsonl", &len);
 	AUTO_FREE char *after = instance_file(s, "data/executions", &len);
-	char got[128];
 	blackboard_of(journal, got);
+	bool stale = s->writes && is_stale(s);
 	bool lost = committed && (!journal || strncmp(committed, journal, strlen(committed)) != 0);
 	int again = repeated(committed, before, after);
-	if (code || lost || again || strcmp(got, want) != 0)
-		diag("%s: %s at call %d (system call %ld): exit %d, lost %d, repeated %d, %s",
-			s->name, mode_names[mode], at, t.nr, code, lost, again, got);
+	if (code || lost || again || stale || strcmp(got, want) != 0)
+		diag("%s: %s at call %d (system call %ld): exit %d, lost %d, repeated %d, stale "
+		     "%d, %s",
+			s->name, mode_names[mode], at, t.nr, code, lost, again, stale, got);
 	sum->lost += lost;
 	sum->repeated += again != 0;
 	sum->differs += strcmp(got, want) != 0;
 	sum->failed += code != 0;
+	sum->stale += stale;
 }
 
 static int count_calls(const struct scenario *s, enum mode mode, char want[128])
 {
 	size_t len;
-	fresh();
-	struct traced t = step_through(start(s, true), mode, NEVER);
+	fresh(s);
+	struct traced t = step_through(s, mode, NEVER);
 	AUTO_FREE char *journal = instance_file(s, "journal.jsonl", &len);
 	AUTO_FREE char *output = NULL;
 	char path[2 * PATH_BYTES];
@@ -324,11 +381,15 @@ static void test_mode(const struct scenario *s, enum mode mode, bool all)
 		noise = 0;
 	for (int at = (int)(noise % (unsigned)stride); at < calls; at += stride)
 		one_fault(s, mode, at, want, &sum);
+	/* Right before, the branch is made. */
+	if (s->writes)
+		one_fault(s, mode, AT_BEGIN, want, &sum);
 	ok(sum.tried > 0, "%s: %s at %d of %d calls", s->name, mode_names[mode], sum.tried, calls);
 	is(sum.lost, 0, "nothing committed is lost");
 	is(sum.repeated, 0, "nothing committed is repeated");
 	is(sum.differs, 0, "the blackboard is that of an undisturbed run");
 	is(sum.failed, 0, "and the resumed run ends ok");
+	is(sum.stale, 0, "it begins at what is committed then");
 }
 
 static const char *const every_kind =
@@ -354,21 +415,34 @@ static const char *const step_sh =
 	"if [ \"$2\" = once ] && [ ! -e tried ]; then touch tried; exit 1; fi\n"
 	"echo \"{\\\"n\\\": $1}\"\n";
 
-static void write_bundle(const char *name)
+static const char *const writer =
+	"machine: writer\nversion: 1\ninitial: edit\nbudget: {max_transitions: 20, max_usd: 5.0}\n"
+	"config: {workflow: {verify_command: ['true']}}\n"
+	"schemas: {note: {text: str}}\n"
+	"states:\n"
+	"  edit: {kind: agent, mode: run, prompt: Edit it., output_schema: note, \n"
+	"    timeout_secs: 60,\n"
+	"    on: {ok: done, failed: bad, budget_exhausted: bad, timeout: bad}}\n"
+	"  done: {kind: terminal, status: ok, reason: done}\n"
+	"  bad: {kind: terminal, status: failed, reason: bad}\n";
+
+static const char *const replies =
+	"{\"state\":\"edit\",\"match\":{\"turn\":0},\"reply\":{\"tool_calls\":["
+	"{\"name\":\"apply_edit\",\"arguments\":{\"path\":\"new\",\"edits\":["
+	"{\"kind\":\"create\",\"new_string\":\"x\"}]}}]}}\n"
+	"{\"state\":\"edit\",\"match\":{\"turn\":1},\"reply\":{\"tool_calls\":["
+	"{\"name\":\"finish_run\",\"arguments\":{\"text\":\"done\"}}]}}\n";
+
+static void write_file(const char *bundle, const char *below, const char *name, const char *text)
 {
 	char path[2 * PATH_BYTES];
-	snprintf(path, sizeof(path), "%s/%s", tap_scratch(), name);
+	snprintf(path, sizeof(path), "%s/%s", tap_scratch(), bundle);
 	mkdir(path, 0755);
-	int at = open(path, O_RDONLY | O_DIRECTORY);
-	mkdirat(at, "scripts", 0755);
-	if (io_replace_file(at, "machine.yaml", every_kind, strlen(every_kind), 0644, NULL))
-		bail("cannot write the bundle");
-	close(at);
-	snprintf(path, sizeof(path), "%s/%s/scripts", tap_scratch(), name);
-	at = open(path, O_RDONLY | O_DIRECTORY);
-	if (io_replace_file(at, "step.sh", step_sh, strlen(step_sh), 0755, NULL))
-		bail("cannot write the script");
-	close(at);
+	snprintf(path, sizeof(path), "%s/%s/%s", tap_scratch(), bundle, below);
+	mkdir(path, 0755);
+	AUTO_FD int at = open(path, O_RDONLY | O_DIRECTORY);
+	if (io_replace_file(at, name, text, strlen(text), 0755, NULL))
+		bail("cannot write %s/%s", path, name);
 }
 
 int main(void)
@@ -380,16 +454,21 @@ int main(void)
 		bail("AGENT6_BIN and AGENT6_SRC are not set: run tests/run");
 	snprintf(agent6, sizeof(agent6), "%s/agent6", bin);
 	snprintf(dir, sizeof(dir), "%s/instance", tap_scratch());
-	write_bundle("kinds");
+	write_file("kinds", ".", "machine.yaml", every_kind);
+	write_file("kinds", "scripts", "step.sh", step_sh);
+	write_file("writer", ".", "machine.yaml", writer);
+	write_file("writer", "rehearsal", "a.jsonl", replies);
 	char hello[2 * PATH_BYTES], link[2 * PATH_BYTES];
 	snprintf(hello, sizeof(hello), "%s/examples/hello", src);
 	snprintf(link, sizeof(link), "%s/hello", tap_scratch());
 	if (symlink(hello, link))
 		bail("cannot link the example");
 	static const struct scenario scenarios[] = {
-		{"tool, branch, wait, retry, end", "kinds", "run"}, {"agent", "hello", "rehearse"}};
+		{"tool, branch, wait, retry, end", "kinds", "run", false},
+		{"agent", "hello", "rehearse", false}, {"the start", "writer", "rehearse", true}};
 	for (size_t i = 0; i < ARRAY_LEN(scenarios); i++)
-		for (enum mode m = KILL_BEFORE; m < MODE_COUNT; m++)
+		for (enum mode m = KILL_BEFORE;
+			m <= (scenarios[i].writes ? KILL_AFTER : SHORT_WRITE); m++)
 			test_mode(&scenarios[i], m, all);
 	return tap_done();
 }
