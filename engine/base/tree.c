@@ -44,17 +44,25 @@ static int open_directory(int at, const char *name)
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* The same of a directory that its owner may not read. Named once: what is opened up is what was
- * found there, whatever the name leads to by then. */
-static int open_up(int at, const char *name)
+/* Gives the owner `mode` of what is found there, once named, whatever the name leads to by then. */
+static int permit(int at, const char *name, int flags, mode_t mode)
 {
 	char own[32];
+	struct stat st;
+	AUTO_FD int found = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", found);
+	if (found < 0 || fstat(found, &st))
+		return -1;
+	return (st.st_mode & mode) == mode ? 0 : chmod(own, (st.st_mode & 0777) | mode);
+}
+
+/* The same of a directory that its owner may not read. */
+static int open_up(int at, const char *name)
+{
 	int fd = open_directory(at, name);
 	if (fd >= 0 || errno != EACCES)
 		return fd;
-	AUTO_FD int found = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	snprintf(own, sizeof(own), "/proc/self/fd/%d", found);
-	return found < 0 || chmod(own, 0700) ? -1 : open_directory(found, ".");
+	return permit(at, name, O_DIRECTORY, 0700) ? -1 : open_directory(at, name);
 }
 
 struct removal {
@@ -130,6 +138,34 @@ int tree_remove(int dir_fd, const char *name, struct err *e)
 	struct removal r = {.top_fd = -1};
 	int left = remove_plain(dir_fd, name, e);
 	return left > 0 ? remove_directory(&r, dir_fd, name, TREE_DEPTH_MAX, e) : left;
+}
+
+/* --- permissions ------------------------------------------------------------------------------ */
+
+static int open_up_below(int fd, const char *except, int depth, struct err *e)
+{
+	AUTO_DIR *dir = list(fd, e);
+	const char *name;
+	struct stat st;
+	if (!dir)
+		return -1;
+	while ((name = next_name(dir))) {
+		if (!strcmp(name, except) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		bool below = S_ISDIR(st.st_mode);
+		if ((below || S_ISREG(st.st_mode)) &&
+			permit(fd, name, below ? O_DIRECTORY : 0, below ? 0700 : 0400))
+			return err_errno(e, "cannot open up %s", name);
+		AUTO_FD int sub = below && depth ? open_directory(fd, name) : -1;
+		if (sub >= 0 && open_up_below(sub, "", depth - 1, e))
+			return -1;
+	}
+	return 0;
+}
+
+int tree_open_up(int dir_fd, struct err *e)
+{
+	return open_up_below(dir_fd, ".git", TREE_DEPTH_MAX, e);
 }
 
 /* --- copy ------------------------------------------------------------------------------------- */

@@ -12,6 +12,10 @@ enum { TREE_DEPTH_MAX = 128 };
  * not there, or is removed by somebody else meanwhile, is no error. */
 int tree_remove(int dir_fd, const char *name, struct err *e);
 
+/* Lets the owner read all below `dir_fd`, and list and change its directories; `.git` at the top is
+ * left as it is. */
+int tree_open_up(int dir_fd, struct err *e);
+
 struct tree_cap {
 	uint64_t files, bytes; /* counted down */
 };

@@ -186,10 +186,12 @@ static int run_in(const json_t *policy, const struct git_call *call, struct buf 
 	return 0;
 }
 
+static const char unread[] = "warning: could not open directory ";
+
 /* git warns, and gives hints, before it says what stopped it. */
 static const char *telling_line(const char *text)
 {
-	static const char *const marks[] = {"fatal: ", "error: ", "warning: unable to "};
+	static const char *const marks[] = {"fatal: ", "error: ", "warning: unable to ", unread};
 	const char *first = text;
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		for (size_t i = 0; i < ARRAY_LEN(marks); i++)
@@ -229,7 +231,8 @@ static int run(const struct git_repo *r, const struct git_call *call, const stru
 		return err_set(e, "%s was not run, its %s jail could not be set up, %s%s%s",
 			call->hook ? "a hook" : "git", profile, ended.why.text,
 			*unstrict.text ? "; a strict one neither, " : "", unstrict.text);
-	return ended.code ? report(call, out, &words, e) : 0;
+	bool failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
+	return failed ? report(call, out, &words, e) : 0;
 }
 
 /* The launcher is what is asked, not git. */

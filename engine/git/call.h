@@ -19,6 +19,7 @@ struct git_call {
 	const struct git_identity *as; /* who commits; NULL: the call makes no commit */
 	bool write;                    /* it changes the repository or its work tree */
 	bool no_tree;                  /* it needs no work tree, and sees none */
+	bool whole;                    /* a directory that it could not read is an error */
 	bool borrowed;                 /* it reads no objects but those that a clone borrows */
 };
 

@@ -255,17 +255,25 @@ static int refill(const struct git_repo *clone, const char *tree, const char *co
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static int changed_paths(
-	const struct git_repo *clone, struct buf *paths, size_t *left_out, struct err *e)
+static void own_changes(struct changes *c)
+{
+	buf_done(&c->there);
+	buf_done(&c->gone);
+}
+#define AUTO_CHANGES __attribute__((cleanup(own_changes))) struct changes
+
+static int find_changes(const struct git_repo *clone, struct changes *out, struct err *e)
 {
 	static const char *const args[] = {"status", "--porcelain=v1", "-z",
 		"--untracked-files=all", "--ignore-submodules=all", "--no-renames"};
-	AUTO_BUF out;
-	buf_init(&out, GIT_OUTPUT_MAX);
-	if (git_call(
-		    clone, &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)}, &out, e))
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	buf_init(&out->there, GIT_OUTPUT_MAX);
+	buf_init(&out->gone, GIT_OUTPUT_MAX);
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .whole = true};
+	if (git_call(clone, &call, &list, e))
 		return -1;
-	return parse_changes(&out, paths, left_out) ? err_set(e, "too many files were changed") : 0;
+	return parse_changes(&list, out) ? err_set(e, "too many files were changed") : 0;
 }
 
 /* What a file is to a commit. NULL: nothing that can be compared. New reference. */
@@ -290,19 +298,17 @@ static json_t *file_as_is(int tree_fd, const char *path)
 static int note_untouched(struct git_repo *clone, struct err *e)
 {
 	struct err unread = ERR_NONE;
-	size_t left_out;
-	AUTO_BUF paths;
-	buf_init(&paths, GIT_OUTPUT_MAX);
+	AUTO_CHANGES found;
 	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int failed = find_changes(clone, &found, &unread);
 	if (fd < 0)
 		return err_errno(e, "cannot open %s", clone->work_tree);
 	json_decref(clone->untouched);
 	clone->untouched = json_object();
-	if (changed_paths(clone, &paths, &left_out, &unread))
-		return 0;
-	for (size_t at = 0; at < paths.len; at += strlen(paths.data + at) + 1)
-		json_object_set_new_nocheck(
-			clone->untouched, paths.data + at, file_as_is(fd, paths.data + at));
+	for (size_t at = 0; !failed && at < found.there.len;
+		at += strlen(found.there.data + at) + 1)
+		json_object_set_new_nocheck(clone->untouched, found.there.data + at,
+			file_as_is(fd, found.there.data + at));
 	return 0;
 }
 
@@ -311,20 +317,16 @@ int git_clone_checkout(struct git_repo *clone, const char *tree, const char *com
 	return refill(clone, tree, commit, e) || note_untouched(clone, e) ? -1 : 0;
 }
 
-/* The changed paths without those that nobody has changed. What was changed once may be changed
- * back: that is a change. */
+/* Leaves out of `all` what nobody has changed. What was changed once may be changed back: that is a
+ * change. */
 static int touched_paths(
-	const struct git_repo *clone, struct buf *paths, size_t *left_out, struct err *e)
+	const struct git_repo *clone, const struct buf *all, struct buf *paths, struct err *e)
 {
-	AUTO_BUF all;
-	buf_init(&all, GIT_OUTPUT_MAX);
 	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(e, "cannot open %s", clone->work_tree);
-	if (changed_paths(clone, &all, left_out, e))
-		return -1;
-	for (size_t at = 0, len; at < all.len; at += len) {
-		const char *path = all.data + at;
+	for (size_t at = 0, len; at < all->len; at += len) {
+		const char *path = all->data + at;
 		json_t *was = json_object_get(clone->untouched, path);
 		json_auto_t *is = was ? file_as_is(fd, path) : NULL;
 		len = strlen(path) + 1;
@@ -336,27 +338,63 @@ static int touched_paths(
 	return paths->failed ? err_set(e, "out of memory") : 0;
 }
 
-static int stage_paths(const struct git_repo *clone, const struct buf *paths, struct err *e)
+/* What is gone has a call of its own: where a link has taken a directory's place, git finds the
+ * files that were there behind it, and refuses them. */
+static int stage_paths(const struct git_repo *clone, const struct buf *there,
+	const struct buf *gone, struct err *e)
 {
-	static const char *const args[] = {
-		"add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"};
-	return call_quietly(clone,
-		&(struct git_call){
-			.args = args, .arg_count = ARRAY_LEN(args), .input = paths, .write = true},
-		e);
+	static const char *const add[] = {"add", "--all", "--pathspec-from-file=-",
+		"--pathspec-file-nul"},
+				 *const drop[] = {
+					 "update-index", "--force-remove", "-z", "--stdin"};
+	const struct git_call calls[] = {
+		{.args = drop, .arg_count = ARRAY_LEN(drop), .input = gone, .write = true},
+		{.args = add, .arg_count = ARRAY_LEN(add), .input = there, .write = true}};
+	int failed = 0;
+	for (size_t i = 0; !failed && i < ARRAY_LEN(calls); i++)
+		failed = calls[i].input->len && call_quietly(clone, &calls[i], e);
+	return failed;
+}
+
+static int stage(const struct git_repo *clone, size_t *left_out, struct err *e)
+{
+	AUTO_CHANGES found;
+	AUTO_BUF paths;
+	buf_init(&paths, GIT_OUTPUT_MAX);
+	if (find_changes(clone, &found, e) || touched_paths(clone, &found.there, &paths, e) ||
+		stage_paths(clone, &paths, &found.gone, e))
+		return -1;
+	for (size_t at = 0; at < found.gone.len; at += strlen(found.gone.data + at) + 1)
+		json_object_del(clone->untouched, found.gone.data + at);
+	*left_out = found.left_out;
+	return 0;
+}
+
+/* Whether git was not allowed to read what a state has left: those are its last words. */
+static bool is_locked(const struct err *e)
+{
+	const char *words = strerror(EACCES);
+	size_t len = strlen(e->text), n = strlen(words);
+	return len >= n && !strcmp(e->text + len - n, words);
+}
+
+/* A commit has no permission but to execute: what may not be read is opened up, and is in it. */
+static int open_up(const struct git_repo *clone, struct err *e)
+{
+	AUTO_FD int fd = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*e = ERR_NONE;
+	return fd < 0 ? err_errno(e, "cannot open %s", clone->work_tree) : tree_open_up(fd, e);
 }
 
 int git_clone_stage(
 	const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out, struct err *e)
 {
 	static const char *const write[] = {"write-tree"};
-	AUTO_BUF paths;
-	buf_init(&paths, GIT_OUTPUT_MAX);
-	if (touched_paths(clone, &paths, left_out, e) ||
-		(paths.len && stage_paths(clone, &paths, e)))
-		return -1;
-	return call_for_oid(
-		clone, &(struct git_call){.args = write, .arg_count = 1, .write = true}, tree, e);
+	struct git_call call = {.args = write, .arg_count = 1, .write = true};
+	int failed = stage(clone, left_out, e);
+	if (failed && is_locked(e))
+		failed = open_up(clone, e) || stage(clone, left_out, e);
+	return failed ? -1 : call_for_oid(clone, &call, tree, e);
 }
 
 /* --- commits ---------------------------------------------------------------------------------- */

@@ -51,20 +51,20 @@ const char *parse_checkout(const struct buf *list, const char *ref)
 
 /* Entries are "XY PATH"; Y says what the work tree has and the index has not. A path that ends in a
  * slash is a repository of its own. */
-int parse_changes(const struct buf *list, struct buf *paths, size_t *left_out)
+int parse_changes(const struct buf *list, struct changes *out)
 {
 	const char *entry;
-	*left_out = 0;
+	out->left_out = 0;
 	for (size_t at = 0; (entry = next_part(list, &at));) {
 		size_t len = strlen(entry);
 		if (len < 4 || entry[1] == ' ')
 			continue;
 		if (entry[len - 1] == '/')
-			++*left_out;
+			out->left_out++;
 		else
-			buf_add(paths, entry + 3, len - 2);
+			buf_add(entry[1] == 'D' ? &out->gone : &out->there, entry + 3, len - 2);
 	}
-	return paths->failed ? -1 : 0;
+	return out->there.failed || out->gone.failed ? -1 : 0;
 }
 
 /* PATH, "filter", VALUE, each ended by NUL. */

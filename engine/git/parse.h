@@ -13,9 +13,14 @@ int parse_oid(const char *text, char oid[GIT_OID_BYTES]);
 int parse_ref(const struct buf *list, const char *ref, char oid[GIT_OID_BYTES]);
 /* Of `worktree list --porcelain -z`: where `ref` is checked out; NULL: nowhere. */
 const char *parse_checkout(const struct buf *list, const char *ref);
-/* Of `status --porcelain=v1 -z --no-renames`: the paths that the work tree has otherwise than the
- * index, each ended by NUL, appended to `paths`; repositories in it are left out and counted. */
-int parse_changes(const struct buf *list, struct buf *paths, size_t *left_out);
+/* The paths that the work tree has otherwise than the index, each ended by NUL, by whether it still
+ * has them; repositories in it are left out and counted. */
+struct changes {
+	struct buf there, gone;
+	size_t left_out;
+};
+/* Of `status --porcelain=v1 -z --no-renames`; the buffers have their limits. */
+int parse_changes(const struct buf *list, struct changes *out);
 /* Of `check-attr -z filter`: the next path with a filter behind *at, which moves on. NULL: none. */
 const char *parse_filter(const struct buf *list, size_t *at, const char **filter);
 /* Of `config --list --show-scope -z`: "KEY\nVALUE\0" entries but for our own ("command") to `out`.

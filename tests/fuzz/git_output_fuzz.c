@@ -12,17 +12,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void check_paths(const struct buf *list)
 {
-	size_t left_out, at = 0;
+	size_t at = 0;
 	const char *filter = NULL, *path;
-	struct buf paths;
-	buf_init(&paths, 1 << 20);
-	parse_changes(list, &paths, &left_out);
-	if (paths.len > list->len || left_out > list->len)
+	struct changes found;
+	buf_init(&found.there, 1 << 20);
+	buf_init(&found.gone, 1 << 20);
+	parse_changes(list, &found);
+	if (found.there.len + found.gone.len > list->len || found.left_out > list->len)
 		abort();
 	while ((path = parse_filter(list, &at, &filter)))
 		if (path < list->data || filter >= list->data + list->len)
 			abort();
-	buf_done(&paths);
+	buf_done(&found.there);
+	buf_done(&found.gone);
 }
 
 static void check_names(const struct buf *list)

@@ -368,6 +368,25 @@ $FINISH"
 	[[ $(git -C "$WS" cat-file blob agent6/machine-fixer:link) == /etc/passwd ]]
 }
 
+@test "a directory that became a link, and what may not be read: both are committed" {
+	repository
+	mkdir "$WS/d"
+	echo x >"$WS/d/f"
+	git -C "$WS" add d
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm d
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'mv d e && ln -s e d && mkdir shut && echo s >shut/s && echo t >shut/t && chmod 0 shut/t shut && echo u >u && chmod 0 u'], timeout_secs: 20, on: {ok: again, nonzero: bad, timeout: bad}}
+  again: {kind: tool, command: [sh, -c, 'rm d e/f && rmdir e && mkdir d && echo x >d/f && chmod 200 file'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	git -C "$WS" log --no-renames --format=%s --name-status main..agent6/machine-fixer | tr '\t\n' ' ,' >"$SCRATCH/names"
+	cat "$SCRATCH/names"
+	[[ $(cat "$SCRATCH/names") == \
+		"fixer: again,,D d,A d/f,D e/f,fixer: after,,A d,D d/f,A e/f,A shut/s,A shut/t,A u,fixer: edit,,M file,A new," ]]
+	git -C "$WS" fsck --strict
+}
+
 @test "what git would normalise is committed where a state has changed it, and not by itself" {
 	repository
 	local name

@@ -1,4 +1,4 @@
-/* base: directory trees removed and copied within limits. */
+/* base: directory trees removed, opened up, and copied within limits. */
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/tree.h"
@@ -197,6 +197,39 @@ static void test_copy(void)
 	expect_copy(from, "a file too few", (struct tree_cap){3, 100}, -1);
 }
 
+static mode_t mode_of(int at, const char *name)
+{
+	struct stat st;
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) ? 0 : st.st_mode & 07777;
+}
+
+static void test_open_up(void)
+{
+	AUTO_FD int tree = make(top, "opened");
+	AUTO_FD int own = make(tree, ".git");
+	AUTO_FD int sub = make(tree, "sub");
+	AUTO_FD int deep = make(sub, "deep");
+	put(top, "not-below", "x", 0);
+	put(own, "kept", "x", 0);
+	put(deep, "shut", "x", 0);
+	put(sub, "tool", "x", 0311);
+	put(tree, "plain", "x", 0640);
+	is(symlinkat("../not-below", tree, "out"), 0, "a link out");
+	mkfifoat(tree, "pipe", 0);
+	fchmod(deep, 0);
+	fchmod(sub, 0100);
+	struct err e = ERR_NONE;
+	is(tree_open_up(tree, &e), 0, "a tree is opened up");
+	is(mode_of(tree, "sub"), 0700, "a directory");
+	is(mode_of(tree, "sub/deep"), 0700, "one below it");
+	is(mode_of(tree, "sub/deep/shut"), 0400, "a file there");
+	is(mode_of(tree, "sub/tool"), 0711, "what may be executed may be still");
+	is(mode_of(tree, "plain"), 0640, "what can be read is as it was");
+	is(mode_of(top, "not-below"), 0, "so is what a link leads to");
+	is(mode_of(tree, "pipe"), 0, "and what is no file");
+	is(mode_of(tree, ".git/kept"), 0, "and the repository");
+}
+
 int main(void)
 {
 	umask(022);
@@ -208,5 +241,6 @@ int main(void)
 	test_remove_busy();
 	test_deep();
 	test_copy();
+	test_open_up();
 	return tap_done();
 }

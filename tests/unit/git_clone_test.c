@@ -311,14 +311,15 @@ static void reasons(struct git_repo *clone)
 	char name[100], tree[GIT_OID_BYTES];
 	size_t left_out;
 	fine(git_clone_checkout(clone, head, head, e));
-	put(clone->work_tree, ".gitattributes", "* text eol=crlf\n", 0644);
+	put(clone->work_tree, ".gitattributes",
+		"* text eol=crlf\nwide working-tree-encoding=UTF-16\n", 0644);
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "a%d-with-a-name-that-makes-its-warning-longer", i);
 		put(clone->work_tree, name, "one\n", 0644);
 	}
-	put(clone->work_tree, "unreadable", "one\n", 0000);
+	put(clone->work_tree, "wide", "one\n", 0000);
 	refused(git_clone_stage(clone, tree, &left_out, e),
-		"git add failed: error: open(\"unreadable\"): Permission denied");
+		"git add failed: fatal: BOM is required in 'wide'");
 }
 
 int main(int argc, char **argv)

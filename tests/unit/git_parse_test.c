@@ -52,19 +52,24 @@ static void checkouts(void)
 
 static void changes(void)
 {
-	size_t left_out;
-	AUTO_BUF paths;
-	buf_init(&paths, 1024);
-	const struct buf *list = LIST(" M a\0M  staged\0?? b c\0 D -n\n\0?? inner/\0MM d\0 \0");
-	is(parse_changes(list, &paths, &left_out), 0, "changes");
-	is(paths.len, sizeof("a\0b c\0-n\n\0d"), "four of them");
-	ok(!memcmp(paths.data, "a\0b c\0-n\n\0d", sizeof("a\0b c\0-n\n\0d")),
+	static const char there[] = "a\0b c\0d", gone[] = "-n\n\0e/f";
+	struct changes found;
+	buf_init(&found.there, 1024);
+	buf_init(&found.gone, 1024);
+	const struct buf *list =
+		LIST(" M a\0M  staged\0?? b c\0 D -n\n\0?? inner/\0MM d\0MD e/f\0D  done\0 \0");
+	is(parse_changes(list, &found), 0, "changes");
+	is(found.there.len, sizeof(there), "three that are there");
+	ok(!memcmp(found.there.data, there, sizeof(there)),
 		"names as they are; what is staged already is not among them");
-	is(left_out, 1, "a repository inside is left out");
-	struct buf small;
-	buf_init(&small, 2);
-	is(parse_changes(list, &small, &left_out), -1, "more than there is room for");
-	buf_done(&small);
+	is(found.gone.len, sizeof(gone), "two that are gone");
+	ok(!memcmp(found.gone.data, gone, sizeof(gone)), "and which");
+	is(found.left_out, 1, "a repository inside is left out");
+	buf_done(&found.there);
+	buf_init(&found.there, 2);
+	is(parse_changes(list, &found), -1, "more than there is room for");
+	buf_done(&found.there);
+	buf_done(&found.gone);
 }
 
 static void filters(void)
