@@ -24,7 +24,9 @@ bool path_is_within(const char *path, const char *dir);
 #define PATH_SYSTEM_FILES                                                                          \
 	"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs",               \
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",                 \
-		"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release"
+		"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release",           \
+		"/etc/java-11-openjdk", "/etc/java-17-openjdk", "/etc/java-21-openjdk",            \
+		"/etc/java-25-openjdk", "/etc/maven/m2.conf", "/etc/maven/logging"
 #define PATH_HARDENED_FILES                                                                        \
 	"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"
 #endif

@@ -144,6 +144,11 @@ except PermissionError: print("refused")'
 	run_npm hardened
 }
 
+@test "toolchains work inside: javac, java and mvn" {
+	need_in_usr javac
+	build_java hardened
+}
+
 @test "toolchains work inside: cargo builds, runs and tests a crate" {
 	need_in_usr cargo
 	build_crate hardened

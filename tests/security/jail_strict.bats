@@ -399,6 +399,11 @@ with_both() { # CHECK: for both kinds of user
 	with_both run_npm
 }
 
+@test "toolchains work inside: javac, java and mvn" {
+	need_in_usr javac
+	with_both build_java
+}
+
 @test "toolchains work inside: cargo builds, runs and tests a crate" {
 	need_in_usr cargo
 	with_both build_crate

@@ -43,6 +43,16 @@ build_crate() {
 	[[ $status -eq 0 && ${lines[0]} == "Hello, world!" && $output == *"test result: ok. 1 passed"* ]]
 }
 
+# Debian's JDK and Maven have links in /usr that lead to /etc.
+build_java() {
+	rm -rf "${WS:?}"/*
+	echo 'public class A { public static void main(String[] a) { System.out.println(6 * 7); } }' >"$WS/A.java"
+	chmod a+r "$WS/A.java"
+	run "$1" -- sh -ec 'javac A.java && java A; ! command -v mvn >/dev/null || mvn --version >/dev/null'
+	echo "$output"
+	[[ $status -eq 0 && ${lines[0]} == 42 ]]
+}
+
 need_in_usr() { # a jail without grants has nothing else
 	local cmd
 	for cmd in "$@"; do
