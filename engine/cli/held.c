@@ -192,16 +192,20 @@ static int check_audit(const struct held *h, struct err *e)
 
 int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 {
-	h->room = ROOM + h->config->machine.on_event.count;
+	const struct config *c = h->config;
+	h->room = ROOM + c->machine.on_event.count + c->provider_count;
 	h->protect = arena_array(h->arena, h->room, sizeof(*h->protect));
 	h->hide = arena_array(h->arena, h->room, sizeof(*h->hide));
 	h->protect_count = h->hide_count = 0;
 	protect_programs(h, h->workspace);
 	h->program_count = h->protect_count;
 	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) || check_audit(h, e) ||
-		check_way(h, "the state directory", h->config->state_dir, e) ||
-		hold_file(h, "machine.allowed_signers", h->config->machine.allowed_signers, e))
+		check_way(h, "the state directory", c->state_dir, e) ||
+		hold_file(h, "machine.allowed_signers", c->machine.allowed_signers, e))
 		return -1;
+	for (size_t i = 0; i < c->provider_count; i++)
+		if (hold_file(h, "a provider's ca_file", c->providers[i].ca_file, e))
+			return -1;
 	h->core_count = h->protect_count;
 	return 0;
 }

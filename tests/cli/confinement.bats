@@ -219,6 +219,13 @@ untouched() {
 	run agent6 machine run --id linked "$SCRATCH/does"
 	cmp settings "$SCRATCH/settings"
 	mv away signers
+	cp settings root.pem
+	printf '%s\n' 'sandbox: {profile: strict}' "providers: {p: {api_format: openai, base_url: 'http://127.0.0.1:9', ca_file: $SCRATCH/repo/root.pem}}" >"$SCRATCH/config/agent6/config.yaml"
+	rm "${own[0]}/config.yaml"
+	does <<<'for file in signers root.pem; do echo x >>$file; mv $file away; done; true'
+	run agent6 machine run --id pinned "$SCRATCH/does"
+	cmp settings root.pem
+	mv away signers
 	ssh-keygen -q -t ed25519 -N '' -f "$SCRATCH/key"
 	echo "me namespaces=\"agent6-bundle\" $(<"$SCRATCH/key.pub")" | tee signers >"$SCRATCH/signers"
 	agent6 machine sign --key "$SCRATCH/key" "$SCRATCH/does"
