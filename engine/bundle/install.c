@@ -98,7 +98,9 @@ int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct 
 	if (root < 0)
 		return err_errno(e, "cannot open %s", temp);
 	int failed = fill(b, root, e);
-	if (!failed && renameat2(dir_fd, temp, dir_fd, name, RENAME_NOREPLACE))
+	/* A directory takes the place of no file, and of no directory that holds something;
+	 * RENAME_NOREPLACE is not to be had on NFS and most of FUSE. */
+	if (!failed && renameat(dir_fd, temp, dir_fd, name))
 		failed = err_errno(e, "cannot put the bundle's copy at %s", name);
 	if (!failed && fsync(dir_fd))
 		failed = err_errno(e, "cannot sync the directory of %s", name);

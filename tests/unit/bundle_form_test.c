@@ -132,7 +132,7 @@ static void test_install(const char *dir)
 	stat(tree_path(dir, "copy/scripts"), &st);
 	is(st.st_mode & 07777, 0755, "a directory is its owner's to remove");
 	is(bundle_install(b, at, "copy", &e), -1, "what is there is not replaced");
-	is(e.number, EEXIST, "and said so");
+	is(e.number, ENOTEMPTY, "and said so");
 	e = ERR_NONE;
 	is(bundle_uninstall(at, "copy", &e), 0, "is removed %s", e.text);
 	is(access(tree_path(dir, "copy"), F_OK), -1, "whole");
