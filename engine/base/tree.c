@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 static void own_closedir(DIR **dir)
 {
@@ -115,20 +116,27 @@ static int empty(struct removal *r, int fd, int depth, struct err *e)
 	return 0;
 }
 
+enum { PATIENCE = 2000 /* ms */ };
+
 /* Until it stays empty: what was moved up comes there behind the list, and so does what somebody
- * writes who was killed and has not yet noticed. */
+ * writes who was killed and has not yet noticed. Not for ever: some file systems (FUSE) give what
+ * is removed while it is open another name, each time anew. */
 static int remove_directory(struct removal *r, int at, const char *name, int depth, struct err *e)
 {
 	AUTO_FD int fd = open_up(at, name);
 	int failed = fd < 0;
 	if (r->top_fd < 0)
 		r->top_fd = fd;
-	while (!failed) {
+	for (int waited = 0; !failed; waited++) {
+		unsigned moved = r->moved;
+		if (waited)
+			nanosleep(&(struct timespec){0, 1000000}, NULL);
 		if (empty(r, fd, depth, e))
 			return -1;
 		if (!unlinkat(at, name, AT_REMOVEDIR))
 			return 0;
-		failed = errno != ENOTEMPTY;
+		failed = errno != ENOTEMPTY || waited == PATIENCE;
+		waited = moved == r->moved ? waited : 0;
 	}
 	return errno == ENOENT ? 0 : err_errno(e, "cannot remove %s", name);
 }

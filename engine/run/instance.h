@@ -51,8 +51,8 @@ int instance_lost(const struct instance *i, const char *name, const char *how, s
  * runs it and, but for `unfinished`, while it could still go on. It vanishes whole or not at all.
  */
 int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e);
-/* The same for one that the caller has locked, whatever it holds. */
-int instance_discard(const struct place *p, const struct instance *i, struct err *e);
+/* The same for one that the caller has locked, whatever it holds; the lock goes with it. */
+int instance_discard(const struct place *p, struct instance *i, struct err *e);
 /* Removes what is left of those whose removal was cut short, which no id leads to any more. */
 int instance_sweep(const struct place *p, struct err *e);
 

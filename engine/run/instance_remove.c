@@ -36,7 +36,7 @@ static int open_machines(const struct place *p, struct err *e)
 }
 
 /* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
-int instance_discard(const struct place *p, const struct instance *i, struct err *e)
+int instance_discard(const struct place *p, struct instance *i, struct err *e)
 {
 	char gone[128];
 	snprintf(gone, sizeof(gone), ".%s" REMOVED, i->id);
@@ -45,6 +45,8 @@ int instance_discard(const struct place *p, const struct instance *i, struct err
 		return -1;
 	if (tree_remove(machines, gone, e) || renameat(machines, i->id, machines, gone))
 		return err_errno(e, "cannot remove instance %s", i->id);
+	/* Nobody finds it any more, and an open file keeps its directory on NFS and FUSE. */
+	own_close(&i->lock_fd);
 	return tree_remove(machines, gone, e);
 }
 

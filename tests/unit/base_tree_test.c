@@ -15,6 +15,17 @@
 #include <unistd.h>
 
 static int top;
+static bool never_empty;
+
+/* Every unlinkat of this program: as FUSE has it with a directory of which a file is open. */
+int unlinkat(int at, const char *name, int flags)
+{
+	if (never_empty && flags == AT_REMOVEDIR) {
+		errno = ENOTEMPTY;
+		return -1;
+	}
+	return (int)syscall(SYS_unlinkat, at, name, flags);
+}
 
 static int make(int at, const char *name)
 {
@@ -130,6 +141,17 @@ static void test_remove_busy(void)
 	is(failed, 0, "one in which somebody still writes is removed whole %s", e.text);
 }
 
+static void test_remove_never_empty(void)
+{
+	struct err e = ERR_NONE;
+	AUTO_FD int tree = make(top, "stays");
+	never_empty = true;
+	is(tree_remove(top, "stays", &e), -1, "one that never gets empty is given up");
+	never_empty = false;
+	has_str(e.text, "cannot remove stays: Directory not empty", "and named");
+	is(tree_remove(top, "stays", &e), 0, "until it does");
+}
+
 static void test_deep(void)
 {
 	AUTO_FD int at = make(top, "deep");
@@ -239,6 +261,7 @@ int main(void)
 	test_remove_shut();
 	test_remove_refused();
 	test_remove_busy();
+	test_remove_never_empty();
 	test_deep();
 	test_copy();
 	test_open_up();
