@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { CAP_BYTES = 1 << 20 };
@@ -232,6 +233,30 @@ static void files(void)
 	is_str(same, "one\n2\n", "one bad edit and none is applied");
 }
 
+static bool no_flags;
+
+/* Every renameat2 of this program: NFS and most of FUSE know none of its flags. */
+int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+	if (no_flags && flags) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
+}
+
+static void remote_files(void)
+{
+	int rc;
+	no_flags = true;
+	has_str(call(CREATE("remote.txt", "hi\\n"), &rc), "was created",
+		"a file is created on NFS");
+	AUTO_FREE char *made = content("remote.txt");
+	is_str(made, "hi\n", "whole");
+	refused(CREATE("remote.txt", "x"), "exists already");
+	no_flags = false;
+}
+
 static void walls(void)
 {
 	refused(REPLACE("link", "one", "x"), "leads through a link");
@@ -309,6 +334,7 @@ int main(void)
 	ends(blanks, "long lines of blanks are not compared for ever");
 	set_up();
 	files();
+	remote_files();
 	walls();
 	free(workspace);
 	return tap_done();

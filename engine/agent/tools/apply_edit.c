@@ -148,6 +148,18 @@ static int write_temp(int dir_fd, const char *temp, const struct buf *text, mode
 		       : 0;
 }
 
+/* NFS and most of FUSE know no RENAME_NOREPLACE: there an empty file takes the name first. */
+static int put_new(int dir_fd, const char *temp, const char *name)
+{
+	if (!renameat2(dir_fd, temp, dir_fd, name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	AUTO_FD int fd =
+		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -1 : renameat(dir_fd, temp, dir_fd, name);
+}
+
 /* All or nothing: a temporary file under a name nobody can have planted, then a rename. */
 static int replace(const struct target *to, const struct buf *text, mode_t mode, bool create)
 {
@@ -158,9 +170,9 @@ static int replace(const struct target *to, const struct buf *text, mode_t mode,
 	snprintf(temp, sizeof(temp), ".agent6-edit-%016llx", (unsigned long long)nonce);
 	/* O_PATH descriptors take the *at calls but no fsync. */
 	AUTO_FD int dir_fd = openat(to->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	unsigned flags = create ? RENAME_NOREPLACE : 0;
 	if (dir_fd < 0 || write_temp(dir_fd, temp, text, mode) ||
-		renameat2(dir_fd, temp, dir_fd, to->name, flags)) {
+		(create ? put_new(dir_fd, temp, to->name)
+			: renameat(dir_fd, temp, dir_fd, to->name))) {
 		int saved = errno;
 		unlinkat(to->dir_fd, temp, 0);
 		errno = saved;
