@@ -35,7 +35,10 @@ static int add_needle(struct redact *r, struct buf *text)
 		return -1;
 	r->needles = grown;
 	grown[r->count] = buf_take(text, NULL);
-	return grown[r->count] ? (r->count++, 0) : -1;
+	if (!grown[r->count])
+		return -1;
+	r->begins[(unsigned char)*grown[r->count++]] = true;
+	return 0;
 }
 
 /* The digits of `secret` that do not depend on what stands before and behind it when `shift` bytes
@@ -160,7 +163,8 @@ static size_t needle_len(const char *needle, const char *text, size_t len)
 static bool match_key(const struct redact *r, struct place p, struct match *out)
 {
 	size_t longest = 0;
-	for (size_t i = 0; r && i < r->count; i++) {
+	size_t count = r && r->begins[(unsigned char)p.text[p.at]] ? r->count : 0;
+	for (size_t i = 0; i < count; i++) {
 		const char *needle = r->needles[i];
 		if (needle[0] != p.text[p.at])
 			continue;
@@ -172,6 +176,13 @@ static bool match_key(const struct redact *r, struct place p, struct match *out)
 }
 
 enum { VAGUE_KINDS = 1U << REDACT_VALUE | 1U << REDACT_ENTROPY };
+
+/* Nothing but a known secret begins at a space or within a word: most of a text. */
+static bool is_dull(struct place p)
+{
+	unsigned char c = (unsigned char)p.text[p.at];
+	return isspace(c) || (isalnum(c) && p.at && isalnum((unsigned char)p.text[p.at - 1]));
+}
 
 /* The first recogniser that fits wins; the order is from the surest to the vaguest. */
 static bool match_any(const struct redact *r, unsigned ignored_kinds, struct place p,
@@ -186,6 +197,8 @@ static bool match_any(const struct redact *r, unsigned ignored_kinds, struct pla
 	*kind = REDACT_KEY;
 	if (match_key(r, p, m))
 		return true;
+	if (is_dull(p))
+		return false;
 	for (size_t i = 0; i < ARRAY_LEN(matchers); i++)
 		if (!(ignored_kinds & 1U << matchers[i].kind) && matchers[i].match(p, m)) {
 			*kind = matchers[i].kind;

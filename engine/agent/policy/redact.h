@@ -9,6 +9,7 @@
 #ifndef POLICY_REDACT_H
 #define POLICY_REDACT_H
 #include "base/buf.h"
+#include <limits.h>
 #include <stdbool.h>
 
 /* kind, name shown in [REDACTED:name] */
@@ -34,6 +35,7 @@ enum redact_kind {
 struct redact {
 	char **needles;
 	size_t count;
+	bool begins[UCHAR_MAX + 1]; /* by byte: whether one of them begins with it */
 };
 
 struct redact_tally {

@@ -33,8 +33,16 @@ static size_t left(struct place p)
 	return p.len - p.at;
 }
 
+/* Asked of every byte of every text: most answers need no call. */
+static bool same_letter(char a, char b)
+{
+	return !((a ^ b) & ~0x20);
+}
+
 static bool starts(struct place p, const char *with)
 {
+	if (!left(p) || !same_letter(*here(p), *with))
+		return false;
 	size_t n = strlen(with);
 	return left(p) >= n && !strncasecmp(here(p), with, n);
 }
@@ -159,9 +167,11 @@ bool match_header(struct place p, struct match *out)
 	static const char *const names[] = {"authorization:", "proxy-authorization:", "x-api-key:",
 		"api-key:", "cookie:", "set-cookie:"};
 	static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest "};
-	if (at_word(p) && *here(p) == '-' && match_curl(p, out))
+	if (!at_word(p) || !is_word(*here(p)))
+		return false;
+	if (*here(p) == '-' && match_curl(p, out))
 		return true;
-	for (size_t i = 0; at_word(p) && i < ARRAY_LEN(names); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (!starts(p, names[i]))
 			continue;
 		struct place v = p;
@@ -228,7 +238,8 @@ static bool in_name(char c)
 static bool ends_with(const char *name, size_t len, const char *suffix)
 {
 	size_t n = strlen(suffix);
-	return len >= n && !strncasecmp(name + len - n, suffix, n);
+	return len >= n && same_letter(name[len - 1], suffix[n - 1]) &&
+	       !strncasecmp(name + len - n, suffix, n);
 }
 
 /* NAMES_LIKE_THIS are environment variables; other spellings are code, where "primary_key = id" is
@@ -410,13 +421,16 @@ static bool match_jwt(struct place p, struct match *out)
 
 bool match_token(struct place p, struct match *out)
 {
-	if (!at_word(p))
+	if (!at_word(p) || !in_alnum(*here(p)))
 		return false;
 	if (left(p) > 3 && !memcmp(here(p), "eyJ", 3))
 		return match_jwt(p, out);
 	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
-		size_t n = strlen(shapes[i].prefix);
-		if (left(p) <= n || memcmp(here(p), shapes[i].prefix, n))
+		const char *prefix = shapes[i].prefix;
+		if (*here(p) != *prefix)
+			continue;
+		size_t n = strlen(prefix);
+		if (left(p) <= n || memcmp(here(p), prefix, n))
 			continue;
 		const char *tail = here(p) + n;
 		size_t len = run_of(tail, left(p) - n, shapes[i].in);
