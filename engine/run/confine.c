@@ -111,15 +111,24 @@ static const char *unpriced(
 	return reviewer_model;
 }
 
+/* Whose limit in USD it is, and what to do about it where it is set. */
+struct usd_limit {
+	const char *name, *way_out;
+};
+static const struct usd_limit of_state = {"max_usd", "use best_effort_usd_limit"},
+			      of_config = {"budget.max_usd of the configuration",
+				      "take that limit away there"},
+			      of_machine = {"the machine's budget.max_usd",
+				      "use budget.best_effort_usd_limit"};
+
 static void refuse_unpriced(struct refusals *r, const struct state *s,
-	const struct config_provider *p, const char *model, bool of_machine)
+	const struct config_provider *p, const char *model, const struct usd_limit *limit)
 {
 	char why[512];
 	snprintf(why, sizeof(why),
 		"model %s has no price, so %s cannot be enforced; set providers.%s.prices.%s "
-		"({input: 0, output: 0} where it costs nothing), or use %sbest_effort_usd_limit",
-		model, of_machine ? "the machine's budget.max_usd" : "max_usd", p->name, model,
-		of_machine ? "budget." : "");
+		"({input: 0, output: 0} where it costs nothing), or %s",
+		model, limit->name, p->name, model, limit->way_out);
 	refuse(r, s->name, why);
 }
 
@@ -133,9 +142,10 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 			   *name = own ? own : c->config->models.worker.provider;
 		const char *before = name ? "the provider " : "no model provider";
 		snprintf(why, sizeof(why),
-			"%s%s is %sconfigured; `agent6 connect` adds one, and "
-			"models.worker.provider says which is used",
-			before, name ? name : "", name ? "not " : "");
+			"%s%s is %sconfigured; `agent6 connect` adds one, and %s says which is "
+			"used",
+			before, name ? name : "", name ? "not " : "",
+			own ? "the state's `provider`" : "models.worker.provider");
 		refuse(r, s->name, why);
 		return;
 	}
@@ -144,14 +154,16 @@ static void check_agent(struct refusals *r, const struct state *s, const struct 
 	if (!model)
 		refuse(r, s->name,
 			"no model is set; set models.worker.model in your configuration");
-	else if (bare && (s->agent.max_usd.present || c->config->budget.max_microusd >= 0))
-		refuse_unpriced(r, s, p, bare, false);
+	else if (bare && s->agent.max_usd.present)
+		refuse_unpriced(r, s, p, bare, &of_state);
+	else if (bare && c->config->budget.max_microusd >= 0)
+		refuse_unpriced(r, s, p, bare, &of_config);
 	else if (bare && fallback->present && !fallback->value)
 		refuse(r, s->name,
 			"its model has no price, and max_tokens_fallback is 0, which refuses to "
 			"run unmetered");
 	if (bare && r->machine->max_usd.present)
-		refuse_unpriced(r, s, p, bare, true);
+		refuse_unpriced(r, s, p, bare, &of_machine);
 }
 
 static void check_agent_network(struct refusals *r, const struct confine *c)

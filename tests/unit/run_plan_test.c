@@ -318,6 +318,10 @@ static void test_unmetered(void)
 	is(confine_refusals(g.m, &env.confine, &why), 0, "with a price it may start");
 	ok(confine_refusals(g.m, &without.confine, &why) > 0, "without one it may not");
 	has_str(why.data, "state two: its model has no price, and max_tokens_fallback is 0", "why");
+	unpriced.budget.max_microusd = 1000000;
+	ok(confine_refusals(g.m, &without.confine, &why) > 0, "nor under the operator's ceiling");
+	has_str(why.data, "budget.max_usd of the configuration cannot be enforced", "whose it is");
+	has_str(why.data, "or take that limit away there", "and what to do there");
 	position_done(&p);
 	fixture_done(&g);
 }
