@@ -65,6 +65,8 @@ static void test_garbage(void)
 {
 	static const char *const lines[] = {"nonsense\n", "[]\n", "{'event':5}\n", "{}\n", "\n",
 		"{'event':'turn','input_tokens':-1,'output_tokens':0,'cached_tokens':0}\n",
+		"{'event':'turn','input_tokens':0,'output_tokens':-1,'cached_tokens':0}\n",
+		"{'event':'turn','input_tokens':0,'output_tokens':0,'cached_tokens':-1}\n",
 		"{'event':'turn','input_tokens':1.5,'output_tokens':0,'cached_tokens':0}\n",
 		"{'event':'turn'}\n", "{'event':'result','outcome':'nonzero'}\n",
 		"{'event':'result','outcome':7}\n", "{'event':'result'}\n",
