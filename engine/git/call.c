@@ -110,7 +110,8 @@ enum { POLICY_FD, STATUS_FD, MORE_FDS };
 
 /* How a call's jail came back. */
 struct ended {
-	int code; /* the exit status of what it ran */
+	int code;  /* the exit status of what it ran */
+	bool late; /* it was killed at its deadline */
 	enum ending ending;
 	struct err why; /* set: the jail was not set up, and nothing ran */
 };
@@ -129,6 +130,7 @@ static int judge(int status_fd, int code, struct ended *out, struct err *e)
 {
 	json_auto_t *status = read_status(status_fd);
 	out->code = code;
+	out->late = json_is_true(json_object_get(status, "timed_out"));
 	out->why = ERR_NONE;
 	out->ending = ending_of(status, &out->why);
 	return out->ending == ENDING_LOST ? err_set(e, "git was lost: %s", out->why.text) : 0;
@@ -204,14 +206,22 @@ static const char *telling_line(const char *text)
 	return first;
 }
 
-static int report(
-	const struct git_call *call, const struct buf *out, const struct buf *words, struct err *e)
+static int report(const struct git_call *call, const struct ended *ended, const struct buf *out,
+	const struct buf *words, struct err *e)
 {
 	const struct buf *said = words->len || !call->hook ? words : out;
 	const char *name = call->hook ? strrchr(call->hook, '/') + 1 : call->args[0];
 	const char *line = said->len ? telling_line(said->data) : "without a word.";
-	return err_set(e, "%s %s failed: %.*s", call->hook ? "the hook" : "git", name,
-		(int)strcspn(line, "\n"), line);
+	const char *what = call->hook ? "the hook" : "git";
+	size_t len = strcspn(line, "\n");
+	if (ended->late)
+		return err_set(
+			e, "%s %s did not end within %d seconds", what, name, deadline_secs(call));
+	/* What it names is on a line of its own, as an extension that this git does not know. */
+	int more = len && !strncmp(line + len - 1, ":\n\t", 3) ? (int)strcspn(line + len + 2, "\n")
+							       : 0;
+	return err_set(e, "%s %s failed: %.*s%s%.*s", what, name, (int)len, line, more ? " " : "",
+		more, more ? line + len + 2 : "");
 }
 
 static int run(const struct git_repo *r, const struct git_call *call, const struct buf *names,
@@ -232,7 +242,7 @@ static int run(const struct git_repo *r, const struct git_call *call, const stru
 			call->hook ? "a hook" : "git", profile, ended.why.text,
 			*unstrict.text ? "; a strict one neither, " : "", unstrict.text);
 	bool failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
-	return failed ? report(call, out, &words, e) : 0;
+	return failed ? report(call, &ended, out, &words, e) : 0;
 }
 
 /* The launcher is what is asked, not git. */

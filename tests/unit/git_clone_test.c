@@ -300,6 +300,9 @@ static void jails(const struct git_repo *r)
 	put(dir, "agent6-jail.says",
 		"{\"exit\":125,\"stage\":\"wait\",\"error\":\"the child is gone\"}\n", 0644);
 	refused(git_head(r, oid, e), "git was lost: the child is gone");
+	put(dir, "agent6-jail.left", "1\n", 0644);
+	put(dir, "agent6-jail.says", "{\"exit\":null,\"signal\":9,\"timed_out\":true}\n", 0644);
+	refused(git_head(r, oid, e), "git config did not end within 120 seconds");
 	if (io_read_file(fd, "agent6-jail.log", 65536, &log, &len, NULL))
 		bail("the stand-in was not called");
 	ok(len && !strstr(log, "other"), "no call is confined with less than what was found");
