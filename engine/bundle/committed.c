@@ -95,7 +95,7 @@ static int check_repo(const struct bundle *b, const struct git_repo *r, bool nea
 	if (!failed && (nearest || tracked.len))
 		failed = git_status(r, asked.paths, asked.count, &status, e) ||
 			 add_hidden(b, prefix_in(b, r->work_tree), &tracked, &status);
-	if (failed)
+	if (failed && git_explain(r, e))
 		err_wrap(e, "cannot tell whether the bundle is committed in %s", r->work_tree);
 	else if (status.len)
 		failed = refuse_changes(&status, e);

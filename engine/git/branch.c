@@ -18,6 +18,16 @@ int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e)
 	return parse_oid(out.data, oid) ? err_set(e, "%s", no_name) : 0;
 }
 
+bool git_unborn(const struct git_repo *r)
+{
+	static const char *const args[] = {"rev-parse", "--verify", "HEAD"};
+	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	struct err why = ERR_NONE;
+	AUTO_BUF out;
+	buf_init(&out, 4096);
+	return git_call(r, &call, &out, &why) && strstr(why.text, "Needed a single revision");
+}
+
 int git_branch_tip(
 	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e)
 {

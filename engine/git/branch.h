@@ -8,6 +8,8 @@
 
 /* The commit that HEAD leads to. Not having one yet is an error. */
 int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e);
+/* Whether HEAD leads to a branch that has no commit yet. */
+bool git_unborn(const struct git_repo *r);
 /* The tip of refs/heads/<branch>; "" where there is no such branch. */
 int git_branch_tip(
 	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e);

@@ -88,12 +88,10 @@ static int borrow(const struct git_repo *from, const struct git_repo *clone, str
 	AUTO_FD int to = git_dir_open(clone->git_dir, ".");
 	if (own < 0 || to < 0)
 		return err_errno(e, "cannot open %s", own < 0 ? from->common_dir : clone->git_dir);
-	if (!faccessat(own, "objects/info/alternates", F_OK, 0))
-		return err_set(e,
-			"%s borrows objects from another repository (objects/info/alternates), "
-			"which a clone in a jail cannot follow; run `git repack -a -d` and remove "
-			"that file",
-			from->work_tree);
+	if (!faccessat(own, "objects/info/alternates", F_OK, AT_SYMLINK_NOFOLLOW)) {
+		err_set(e, "it cannot be cloned");
+		return git_explain(from, e);
+	}
 	int n = asprintf(&text, "%s\n", clone->borrowed);
 	AUTO_FD int info = git_dir_open(clone->git_dir, "objects/info");
 	if (n < 0 || info < 0)

@@ -3,6 +3,7 @@
 #include "base/beneath.h"
 #include "base/io.h"
 #include "git/call.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -153,6 +154,38 @@ void git_dir_unlink(const char *git_dir, const char *below, const char *name)
 	AUTO_FD int dir = git_dir_open(git_dir, below);
 	if (dir >= 0)
 		unlinkat(dir, name, 0);
+}
+
+/* A pack that git fetched from where it can fetch the rest. */
+static bool is_partial(const struct git_repo *r)
+{
+	int fd = git_dir_open(r->common_dir, "objects/pack");
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool found = false;
+	for (const struct dirent *d; dir && !found && (d = readdir(dir));)
+		found = strstr(d->d_name, ".promisor") != NULL;
+	if (dir)
+		closedir(dir);
+	else
+		own_close(&fd);
+	return found;
+}
+
+int git_explain(const struct git_repo *r, struct err *e)
+{
+	AUTO_FD int objects = git_dir_open(r->common_dir, "objects");
+	if (objects >= 0 && !faccessat(objects, "info/alternates", F_OK, AT_SYMLINK_NOFOLLOW))
+		return err_wrap(e,
+			"%s borrows objects from another repository (objects/info/alternates), "
+			"which git in a jail cannot follow; run `git repack -a -d` there and "
+			"remove that file",
+			r->work_tree);
+	if (is_partial(r))
+		return err_wrap(e,
+			"%s is a partial clone, and nothing is fetched for it here; run `git "
+			"fetch --refetch --no-filter` there",
+			r->work_tree);
+	return -1;
 }
 
 void git_repo_done(struct git_repo *r)

@@ -40,6 +40,9 @@ const char *git_profile(struct err *why);
  * git_dir stays NULL. A `.git` that cannot be understood is one. */
 int git_find(const char *path, struct git_repo *out, struct err *e);
 void git_repo_done(struct git_repo *r);
+/* Puts in front of why a call failed what would explain it, and what to do: git finds objects in
+ * the repository alone, and fetches none. Always returns -1. */
+int git_explain(const struct git_repo *r, struct err *e);
 /* Opens a directory of the repository itself ("." for all of it), or unlinks a file there, without
  * following a link: whoever could write a repository may have put one anywhere. */
 int git_dir_open(const char *git_dir, const char *below);

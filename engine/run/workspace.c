@@ -166,12 +166,16 @@ static int find_origin(struct workspace *w, const struct workspace_ask *ask, str
 			ask->directory);
 	w->origin.profile = ask->profile;
 	w->origin.allow_root_jail = ask->allow_root_jail;
-	if (!ask->begun && git_head(&w->origin, head, e))
+	if (ask->begun || !git_head(&w->origin, head, e))
+		return 0;
+	if (git_unborn(&w->origin))
 		return err_wrap(e,
 			"the machine has a state with mode: run, which begins at the last commit "
 			"of %s, and there is none; commit first",
 			w->origin.work_tree);
-	return 0;
+	err_wrap(e, "the last commit of %s cannot be read; `git fsck` there says more",
+		w->origin.work_tree);
+	return git_explain(&w->origin, e);
 }
 
 /* Whom git's configuration names, and which filters it defines where the operator lets them run. */
@@ -281,7 +285,7 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 	if (!w->path || (ask->begun ? take_up(w, ask, e) : start(w, fd, e)))
 		return -1;
 	if (git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e))
-		return -1;
+		return git_explain(&w->origin, e);
 	free(TAKE_PTR(w->path));
 	return find_path(w, ask->directory, e);
 }

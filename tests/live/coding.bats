@@ -337,6 +337,40 @@ $FINISH"
 	[[ $status -eq 2 && $output == *"branch agent6/machine-fixer is at"*"move it back"* ]]
 }
 
+@test "what keeps git from the last commit is said, with what to do" {
+	local commit
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	refused() { # WORDS...
+		local words
+		run rehearse fixer
+		echo "$output"
+		[[ $status -eq 2 ]]
+		for words; do
+			[[ $output == *"$words"* ]] || return 1
+		done
+		rm -rf "$WS"
+	}
+	repository
+	commit=$(git -C "$WS" rev-parse main)
+	rm -f "$WS/.git/objects/${commit:0:2}/${commit:2}"
+	refused "cannot be read; \`git fsck\` there says more"
+	repository
+	git -C "$WS" config core.repositoryFormatVersion 1
+	git -C "$WS" config extensions.noSuch true
+	refused "unknown repository extension found: nosuch"
+	[[ $output != *"commit first"* ]]
+	repository "$SCRATCH/up"
+	git clone -q -s "$SCRATCH/up" "$WS"
+	refused "borrows objects from another repository" "\`git repack -a -d\` there"
+	git -C "$SCRATCH/up" config uploadpack.allowFilter true
+	git clone -q --no-checkout --filter=blob:none "file://$SCRATCH/up" "$WS"
+	refused "is a partial clone" "\`git fetch --refetch --no-filter\` there" "unable to read"
+	git clone -q --no-checkout --filter=blob:none "file://$SCRATCH/up" "$WS"
+	git -C "$WS" fetch -q --refetch --no-filter
+	rehearse fixer
+}
+
 @test "ignored files, links, odd names and a repository inside: what is committed and what is not" {
 	repository
 	printf 'ignored\n' >"$WS/.gitignore"
