@@ -310,9 +310,72 @@ static int note_untouched(struct git_repo *clone, struct err *e)
 	return 0;
 }
 
+static int find_submodules(const struct git_repo *clone, struct buf *list, struct err *e)
+{
+	char file[PATH_MAX];
+	const char *args[] = {"config", "--file", file, "-z", "--get-regexp", "[.]path$"};
+	snprintf(file, sizeof(file), "%s/.gitmodules", clone->work_tree);
+	return faccessat(AT_FDCWD, file, F_OK, AT_SYMLINK_NOFOLLOW)
+		       ? 0
+		       : git_call(clone,
+				 &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)},
+				 list, e);
+}
+
+static bool is_empty_directory(int tree_fd, const char *path)
+{
+	AUTO_FD int fd =
+		beneath_open(tree_fd, path, O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t entries = 0;
+	if (!dir)
+		return false;
+	(void)TAKE_FD(fd);
+	while (readdir(dir))
+		entries++;
+	closedir(dir);
+	return entries == 2;
+}
+
+/* A checkout makes no empty directory but of a submodule. What is put there git says nothing of. A
+ * .gitmodules that cannot be read names none. */
+static int note_submodules(struct git_repo *clone, struct err *e)
+{
+	struct err unread = ERR_NONE;
+	AUTO_BUF list;
+	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, "cannot open %s", clone->work_tree);
+	json_decref(clone->submodules);
+	clone->submodules = json_array();
+	if (find_submodules(clone, &list, &unread))
+		return 0;
+	for (size_t at = 0; at < list.len; at += strlen(list.data + at) + 1) {
+		const char *path = strchr(list.data + at, '\n');
+		if (path && is_empty_directory(fd, path + 1))
+			json_array_append_new(clone->submodules, json_string_nocheck(path + 1));
+	}
+	return 0;
+}
+
+/* Those whose places are no longer empty directories. */
+static size_t changed_submodules(const struct git_repo *clone)
+{
+	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t i, count = 0;
+	const json_t *path;
+	json_array_foreach (clone->submodules, i, path)
+		count += !is_empty_directory(fd, json_string_value(path));
+	return count;
+}
+
 int git_clone_checkout(struct git_repo *clone, const char *tree, const char *commit, struct err *e)
 {
-	return refill(clone, tree, commit, e) || note_untouched(clone, e) ? -1 : 0;
+	return refill(clone, tree, commit, e) || note_submodules(clone, e) ||
+			       note_untouched(clone, e)
+		       ? -1
+		       : 0;
 }
 
 /* Leaves out of `all` what nobody has changed. What was changed once may be changed back: that is a
@@ -364,7 +427,7 @@ static int stage(const struct git_repo *clone, size_t *left_out, struct err *e)
 		return -1;
 	for (size_t at = 0; at < found.gone.len; at += strlen(found.gone.data + at) + 1)
 		json_object_del(clone->untouched, found.gone.data + at);
-	*left_out = found.left_out;
+	*left_out = found.left_out + changed_submodules(clone);
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct git_repo {
 	char *common_dir;    /* git_dir, or for a linked work tree the repository it belongs to */
 	char *borrowed;      /* a clone's: the directory of objects that it shares; NULL: none */
 	struct buf filters;  /* a clone's: settings of the content filters that its calls run */
+	json_t *submodules;  /* a clone's: paths of empty directories in it; NULL: none */
 	json_t *untouched;   /* a clone's: {path: file}, see git_clone_checkout; NULL: none */
 	const char *profile; /* of its calls' jails: strict, hardened; NULL: as git_profile says */
 	bool traced; /* reading calls may write, too: a proof that nothing runs needs a trace */

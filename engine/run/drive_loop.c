@@ -122,8 +122,8 @@ static void tell_of_clone(struct drive *d, const struct workspace_step *s)
 {
 	if (s->left_out)
 		live_notice(&d->live,
-			"state %s left %zu git repositories inside the workspace; they are in no "
-			"commit",
+			"state %s left %zu git repositories inside the workspace, or changes where "
+			"a submodule belongs; they are in no commit",
 			s->state->name, s->left_out);
 	if (*s->uncommitted.text)
 		live_notice(&d->live, "state %s: its changes are in no commit yet: %s",

@@ -73,7 +73,7 @@ struct workspace_step {
 	int attempt;
 	bool ok;
 	const json_t *absent;   /* what was, before the state, and must not have come of it */
-	size_t left_out;        /* set: repositories inside the work tree, which no commit has */
+	size_t left_out;        /* set: places in the work tree which no commit has: repositories */
 	struct err uncommitted; /* set: why a tool state's changes wait for a later commit */
 };
 /* Records what the state has left before step `seq` is journaled: of a state that is `ok` a commit.

@@ -371,6 +371,21 @@ $FINISH"
 	rehearse fixer
 }
 
+@test "what a state puts where a submodule belongs is said, and is in no commit" {
+	repository
+	repository "$SCRATCH/part"
+	git -C "$WS" -c protocol.file.allow=always submodule --quiet add "$SCRATCH/part" part
+	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm part
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'ls part | wc -l | grep 0 && echo x >x'], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
+  more: {kind: tool, command: [sh, -c, 'echo y >part/y'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && $output != *"state after left"* ]]
+	[[ $output == *"state more left 1 git repositories inside the workspace, or changes where a submodule belongs; they are in no commit"* ]]
+	[[ $(git -C "$WS" diff --name-only main agent6/machine-fixer | tr '\n' ' ') == "file new x " ]]
+}
+
 @test "ignored files, links, odd names and a repository inside: what is committed and what is not" {
 	repository
 	printf 'ignored\n' >"$WS/.gitignore"
