@@ -33,7 +33,7 @@ void text_clean(struct buf *out, const char *text, size_t columns)
 static const char *hide(struct buf *hidden, const char *text)
 {
 	buf_init(hidden, FINDINGS_BYTES_MAX);
-	redact_text(NULL, text, strlen(text), hidden, NULL);
+	redact_own(NULL, text, strlen(text), hidden, NULL);
 	return hidden->data ? hidden->data : "";
 }
 

@@ -1,6 +1,7 @@
 /* Secrets go, everything else stays: labelled texts, and every encoding of a configured key. */
 #include "agent/policy/redact.h"
 #include "agent/policy/scrub.h"
+#include "agent/policy/wording.h"
 #include "tests/kit/tap.h"
 
 #include <string.h>
@@ -199,6 +200,42 @@ static void over(void)
 		"every place outside of secrets stays where it was");
 }
 
+/* Of what somebody wrote, the names stay: random words are none. */
+static void own(void)
+{
+	static const char *const names[] = {"scripts/Build-And-Publish-Docker-Image-for-amd64",
+		"parseHTTPResponse2WithRetriesAndBackoffPolicy",
+		"buildAndPublishDockerImageForQuayRegistryV2x"};
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	enum { WORDS = 50000, WORD_BYTES = 40 };
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_BUF shown, told;
+		buf_init(&shown, CAP_BYTES);
+		buf_init(&told, CAP_BYTES);
+		redact_own(NULL, names[i], strlen(names[i]), &shown, NULL);
+		redact_text(NULL, names[i], strlen(names[i]), &told, NULL);
+		is_str(shown.data, names[i], "a name");
+		is_str(told.data, "[REDACTED:high-entropy]", "which no model is told");
+	}
+	size_t taken = 0;
+	uint64_t seed = 42;
+	for (size_t i = 0; i < WORDS; i++) {
+		char word[WORD_BYTES];
+		for (size_t k = 0; k < WORD_BYTES; k++) {
+			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			word[k] = letters[seed >> 58];
+		}
+		taken += wording_is(word, WORD_BYTES);
+	}
+	is(taken, 0, "of %d random words none is a name", WORDS);
+	AUTO_BUF shown;
+	buf_init(&shown, CAP_BYTES);
+	static const char key[] = "kJ8sQ2mZx7Lp4Rt9Vb3Nc6Hd1Fg5Yw0Ua8Ei2Op7As";
+	redact_own(NULL, key, sizeof(key) - 1, &shown, NULL);
+	is_str(shown.data, "[REDACTED:high-entropy]", "and a key is hidden");
+}
+
 static void numbered(void)
 {
 	static const struct {
@@ -366,6 +403,7 @@ int main(void)
 	configured();
 	as_json();
 	over();
+	own();
 	numbered();
 	cut();
 	nested();

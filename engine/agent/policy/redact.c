@@ -1,7 +1,7 @@
 #include "agent/policy/redact.h"
 
 #include "agent/policy/redact_match.h"
-
+#include "agent/policy/wording.h"
 #include "base/secret_name.h"
 
 #include <ctype.h>
@@ -220,6 +220,7 @@ struct replacing {
 	struct redact_tally *tally;
 	unsigned ignored_kinds;
 	bool over;       /* its length and its line breaks stay */
+	bool own;        /* names stay */
 	size_t begun;    /* what stands before it is written */
 	struct span due; /* found with words in front of it that are kept, and may hold others */
 };
@@ -263,6 +264,11 @@ static void put_off(struct replacing *x, struct span s)
 	x->due.to = s.to > x->due.to ? s.to : x->due.to;
 }
 
+static bool is_name(const struct replacing *x, size_t at, struct match m, enum redact_kind kind)
+{
+	return x->own && kind == REDACT_ENTROPY && wording_is(x->all.text + at + m.keep, m.secret);
+}
+
 static int replace(struct replacing x)
 {
 	const struct place all = x.all;
@@ -270,8 +276,10 @@ static int replace(struct replacing x)
 		struct match m;
 		struct span s = x.due;
 		bool found = x.due.to && i == x.due.from;
-		if (!found && match_any(x.r, x.ignored_kinds, (struct place){all.text, all.len, i},
-				      &m, &s.kind)) {
+		if (!found &&
+			match_any(x.r, x.ignored_kinds, (struct place){all.text, all.len, i}, &m,
+				&s.kind) &&
+			!is_name(&x, i, m, s.kind)) {
 			s.from = i + m.keep;
 			s.to = s.from + m.secret;
 			found = !m.keep;
@@ -302,11 +310,22 @@ int redact_known(const struct redact *r, const char *text, size_t len, struct bu
 		.ignored_kinds = VAGUE_KINDS});
 }
 
-int redact_over(const struct redact *r, const char *text, size_t len, struct buf *out,
+int redact_own(const struct redact *r, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
 	return replace((struct replacing){
-		.r = r, .all = {text, len, 0}, .out = out, .tally = tally, .over = true});
+		.r = r, .all = {text, len, 0}, .out = out, .tally = tally, .own = true});
+}
+
+int redact_over(const struct redact *r, const char *text, size_t len, struct buf *out,
+	struct redact_tally *tally)
+{
+	return replace((struct replacing){.r = r,
+		.all = {text, len, 0},
+		.out = out,
+		.tally = tally,
+		.over = true,
+		.own = true});
 }
 
 /* The secret across `at`, or several where one begins in another, with the words that make one of

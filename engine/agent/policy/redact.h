@@ -57,7 +57,10 @@ redact_fn redact_text;
 /* The same where the text goes on being used: what only looks like a secret, a long word or what
  * stands behind `password:`, is left as it is. */
 redact_fn redact_known;
-/* redact_text where places in the text are known: a secret gives way to as many `*`, but for its
+/* redact_text where somebody reads what they wrote: a long word that is spelt with words is a name
+ * there, and stays. */
+redact_fn redact_own;
+/* redact_own where places in the text are known: a secret gives way to as many `*`, but for its
  * line breaks. */
 redact_fn redact_over;
 /* Where to cut `text` instead of at `at`, for half of a secret is none that is found: before the
