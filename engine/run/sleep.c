@@ -78,6 +78,10 @@ int sleep_wait(struct sleep *s, struct err *e)
 	int64_t end_ms = clock_monotonic_ms() + s->most_ms;
 	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	AUTO_FD int notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (notify < 0 && errno == EMFILE)
+		return err_set(e, "cannot wait: so many runs of this user wait already that the "
+				  "limit fs.inotify.max_user_instances is reached; raise it, or "
+				  "let runs leave at their waits (--exit-on-wait)");
 	if (timer < 0 || notify < 0)
 		return err_errno(e, "cannot prepare a wait");
 	if (watch(notify, s, e))

@@ -294,6 +294,13 @@ in_container() { # CMD...
 	[[ $output == *"cannot lock instance loop: No locks available; its file system has to offer locks"* ]]
 }
 
+@test "more waits than the host watches files for are refused with what to do" {
+	need strace
+	run -5 strace -o /dev/null -e trace=inotify_init1 -e inject=inotify_init1:error=EMFILE \
+		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
+	[[ $output == *"fs.inotify.max_user_instances is reached; raise it, or"* ]]
+}
+
 @test "a long wait makes no system call and keeps little memory" {
 	need strace
 	launch parked
