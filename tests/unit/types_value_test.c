@@ -3,7 +3,6 @@
 #include "tests/kit/tap.h"
 #include "types/types.h"
 #include <string.h>
-#include <strings.h>
 
 static const char *const labels[] = {"urgent", "normal"};
 static const struct field detail_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
@@ -101,38 +100,6 @@ static void special(void)
 	has_str(problems.data, "and 10 more problems\n", "fifty are shown");
 }
 
-/* Stands in front of the C library's, so that the looking for near names is counted. */
-static size_t compares;
-int strcasecmp(const char *a, const char *b)
-{
-	compares++;
-	return strcmp(a, b);
-}
-
-static size_t compares_of_unknown(int count)
-{
-	AUTO_BUF problems;
-	buf_init(&problems, 1 << 16);
-	json_auto_t *value = json_object();
-	for (int i = 0; i < count; i++) {
-		char name[32];
-		snprintf(name, sizeof(name), "unknown_%d", i);
-		json_object_set_new(value, name, json_true());
-	}
-	compares = 0;
-	is(value_check(verdict_type, value, VALUE_PARTIAL, "v", &problems), -1, "%d unknown fields",
-		count);
-	return compares;
-}
-
-/* What is not shown is not looked for either. */
-static void suggestions(void)
-{
-	size_t shown = compares_of_unknown(50);
-	ok(shown > 0, "a near name is looked for");
-	is(compares_of_unknown(500), shown, "for as many as are shown");
-}
-
 int main(void)
 {
 	struct arena arena;
@@ -142,7 +109,6 @@ int main(void)
 	scalars();
 	records();
 	special();
-	suggestions();
 	arena_done(&arena);
 	return tap_done();
 }
