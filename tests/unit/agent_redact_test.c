@@ -229,11 +229,16 @@ static void own(void)
 		taken += wording_is(word, WORD_BYTES);
 	}
 	is(taken, 0, "of %d random words none is a name", WORDS);
-	AUTO_BUF shown;
-	buf_init(&shown, CAP_BYTES);
-	static const char key[] = "kJ8sQ2mZx7Lp4Rt9Vb3Nc6Hd1Fg5Yw0Ua8Ei2Op7As";
-	redact_own(NULL, key, sizeof(key) - 1, &shown, NULL);
-	is_str(shown.data, "[REDACTED:high-entropy]", "and a key is hidden");
+	static const char *const keys[] = {"kJ8sQ2mZx7Lp4Rt9Vb3Nc6Hd1Fg5Yw0Ua8Ei2Op7As",
+		"my-company-production-service-account-token-DNoCAEpPU3T-G74BAY0HeA",
+		"vK3yWpuUd3f1FZ935WFvz8cJ-internalBillingServiceProductionDatabase"};
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		AUTO_BUF shown;
+		buf_init(&shown, CAP_BYTES);
+		redact_own(NULL, keys[i], strlen(keys[i]), &shown, NULL);
+		is_str(shown.data, "[REDACTED:high-entropy]",
+			"a key is hidden, words beside it or not");
+	}
 }
 
 static void numbered(void)
