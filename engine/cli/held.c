@@ -32,16 +32,40 @@ void held_protect(struct held *h, const char *path)
 
 /* --- the way to a path ------------------------------------------------------------------------ */
 
+struct reach {
+	bool workspace, grants; /* may be written as part of */
+};
+
+static struct reach reach_of(const struct held *h, const char *path)
+{
+	return (struct reach){path_is_within(path, h->workspace),
+		confine_granted(path, &h->config->sandbox.write) ||
+			confine_granted(path, &h->writes)};
+}
+
+/* What is protected is taken out of what it lies in, not out of what lies in it: agent6 may be
+ * above the workspace. */
+static void take_out(const struct held *h, const char *place, const char *dir, struct reach *r)
+{
+	struct reach of_place = reach_of(h, place);
+	if (!path_is_within(dir, place))
+		return;
+	r->workspace = r->workspace && !of_place.workspace;
+	r->grants = r->grants && !of_place.grants;
+}
+
 /* Whether a command may make and replace what lies in `dir`, a real path. */
 static bool in_reach(const struct held *h, const char *dir)
 {
-	const struct config_sandbox *s = &h->config->sandbox;
+	const struct config_list *own = &h->config->sandbox.protect;
+	struct reach r = reach_of(h, dir);
+	char real[PATH_MAX];
 	for (size_t i = 0; i < h->protect_count; i++)
-		if (path_is_within(dir, h->protect[i]))
-			return false;
-	return !confine_granted(dir, &s->protect) &&
-	       (path_is_within(dir, h->workspace) || confine_granted(dir, &s->write) ||
-		       confine_granted(dir, &h->writes));
+		take_out(h, h->protect[i], dir, &r);
+	for (size_t i = 0; i < own->count; i++)
+		if (realpath(own->items[i], real))
+			take_out(h, real, dir, &r);
+	return r.workspace || r.grants;
 }
 
 /* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is

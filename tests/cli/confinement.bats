@@ -202,6 +202,31 @@ untouched() {
 	refused "the configuration directory: $SCRATCH/repo/moved is a link that a command could turn"
 }
 
+@test "that agent6 or sandbox.protect lies above the workspace keeps no command from what is in it" {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	cd "$SCRATCH/repo"
+	does <<<'touch made'
+	mkdir -p "$SCRATCH/config/agent6"
+	cp "$AGENT6_BIN"/agent6* "$SCRATCH"
+	echo 'sandbox: {profile: strict}' >settings
+	ln -s settings link.yaml
+	run --separate-stderr -2 "$SCRATCH/agent6" machine run --config link.yaml "$SCRATCH/does"
+	[[ $stderr == *"--config: link.yaml is a link that a command could turn"* && ! -e made ]]
+	run --separate-stderr -2 "$SCRATCH/agent6" jail --config link.yaml -- touch made
+	[[ $stderr == *"--config: link.yaml is a link that a command could turn"* && ! -e made ]]
+	echo "audit: {path: $SCRATCH/repo/audit.jsonl}" >"$SCRATCH/config/agent6/config.yaml"
+	run --separate-stderr -2 "$SCRATCH/agent6" machine run "$SCRATCH/does"
+	[[ $stderr == *"audit.path lies in $SCRATCH/repo, where commands can write"* && ! -e made ]]
+	echo "sandbox: {protect: [$SCRATCH]}" >"$SCRATCH/config/agent6/config.yaml"
+	run --separate-stderr -2 agent6 machine run --config link.yaml "$SCRATCH/does"
+	[[ $stderr == *"--config: link.yaml is a link that a command could turn"* && ! -e made ]]
+	echo "sandbox: {protect: [$SCRATCH/repo/kept]}" >"$SCRATCH/config/agent6/config.yaml"
+	mkdir kept
+	mv link.yaml settings kept
+	agent6 machine run --config kept/link.yaml "$SCRATCH/does"
+	[[ -e made ]]
+}
+
 @test "a configuration that is kept in the workspace and linked to is not for commands" {
 	export XDG_CONFIG_HOME=$SCRATCH/config
 	cd "$SCRATCH/repo"
