@@ -147,7 +147,8 @@ static size_t on_header(char *line, size_t one, size_t len, void *context)
 			HEAD_CAP_BYTES / 1024);
 		return 0;
 	}
-	read_header(h->head, line, len);
+	if (!h->raw_bytes) /* behind a body come trailers, which change nothing of it */
+		read_header(h->head, line, len);
 	return len;
 }
 

@@ -178,6 +178,23 @@ static void compressed(void)
 	is(kit_count(k.requests, "POST "), 1, "and not asked for again");
 }
 
+/* What stands behind a body says nothing about it any more. */
+static void trailers(void)
+{
+	static const char turn[] = SIZED_CALL("finish_run", "{\"summary\":\"x\"}");
+	char reply[2000];
+	snprintf(reply, sizeof(reply),
+		"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+		"transfer-encoding: chunked\r\n\r\n%zx\r\n%s\r\n0\r\n"
+		"content-type: application/json\r\ncontent-encoding: gzip\r\n\r\n",
+		strlen(turn), turn);
+	AUTO_KIT k = {.format = "anthropic",
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{reply, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "trailers turn no reply around: %s", kit_reason(&k));
+}
+
 /* Between what ends the turn and what it cost. */
 static void broken_before_usage(void)
 {
@@ -237,6 +254,7 @@ int main(void)
 	unnamed_stream();
 	misnamed_charset();
 	compressed();
+	trailers();
 	broken_before_usage();
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
