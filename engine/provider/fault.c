@@ -98,8 +98,7 @@ static bool is_too_long(const char *message, long status, enum fault_kind kind)
 	return (!status || is_bad_request(status)) && kind != FAULT_RETRY && says_too_long(message);
 }
 
-/* At most `bytes` with the NUL; what could move a cursor is a space. */
-static void shown(char *out, size_t bytes, const char *text, size_t len)
+void fault_show(char *out, size_t bytes, const char *text, size_t len)
 {
 	size_t n = 0;
 	uint32_t code;
@@ -155,7 +154,7 @@ static void name_error(char *out, size_t bytes, const json_t *error, long status
 	const json_t *named = json_is_string(type) ? type : code;
 	*out = '\0';
 	if (json_is_string(named))
-		shown(out, bytes, json_string_value(named), json_string_length(named));
+		fault_show(out, bytes, json_string_value(named), json_string_length(named));
 	else if (json_is_integer(named) && !status)
 		snprintf(out, bytes, "%lld", (long long)json_integer_value(named));
 }
@@ -168,9 +167,10 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 	char text[SHOWN_BYTES + 1], type[TYPE_BYTES + 1];
 	name_error(type, sizeof(type), error, status);
 	if (json_is_string(message))
-		shown(text, sizeof(text), json_string_value(message), json_string_length(message));
+		fault_show(text, sizeof(text), json_string_value(message),
+			json_string_length(message));
 	else
-		shown(text, sizeof(text), body, len);
+		fault_show(text, sizeof(text), body, len);
 	enum fault_kind kind = classify(error, text, status);
 	if (kind != FAULT_CONTEXT && should_retry >= 0)
 		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
@@ -190,7 +190,7 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 int fault_malformed(struct fault *f, const char *why, const char *body, size_t len)
 {
 	char text[SHOWN_BYTES + 1];
-	shown(text, sizeof(text), body, len);
+	fault_show(text, sizeof(text), body, len);
 	if (!text[strspn(text, " ")])
 		return fault_set(f, FAULT_RETRY, "the provider's reply is empty");
 	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", why, text);

@@ -34,6 +34,9 @@ struct fault {
 
 /* Fills kind and text; the first cause wins. Always returns -1. */
 int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...) PRINTF(3, 4);
+/* What a server said, for a fault's text: at most `bytes` with the NUL; what could move a cursor is
+ * a space. */
+void fault_show(char *out, size_t bytes, const char *text, size_t len);
 /* Classifies an error reply: `status` (0 for an in-stream error) and its body in either vendor's
  * shape, HTML or anything else. `should_retry` is the x-should-retry header: 1, 0, -1 unset.
  * Always returns -1. */

@@ -28,8 +28,9 @@ struct http {
 	struct http_head *head;
 	struct fault *fault;
 	int64_t active_ms, raw_bytes, head_bytes;
-	int64_t ended_ms; /* since when the reply is whole; 0: it is not */
-	curl_off_t sent;  /* of the request, as far as is known */
+	int64_t ended_ms;             /* since when the reply is whole; 0: it is not */
+	curl_off_t sent;              /* of the request, as far as is known */
+	char broken[CURL_ERROR_SIZE]; /* libcurl's own words, where it has any */
 };
 
 int http_global(struct err *e)
@@ -270,6 +271,7 @@ static CURLcode set_options(struct http *h, const struct http_options *o)
 	SET(CURLOPT_XFERINFOFUNCTION, on_progress);
 	SET(CURLOPT_XFERINFODATA, h);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
+	SET(CURLOPT_ERRORBUFFER, h->broken);
 	SET(CURLOPT_USERAGENT, "agent6/" AGENT6_VERSION);
 #undef SET
 	return rc;
@@ -340,23 +342,41 @@ static struct curl_slist *make_headers(const char *const *headers, struct fault 
 	return list;
 }
 
+/* X.509's own numbers for an issuer that nobody vouches for. */
+static bool is_strange(const struct http *h)
+{
+	enum { SELF_SIGNED = 18, LAST = 21 };
+	long verdict = 0;
+	curl_easy_getinfo(h->curl, CURLINFO_SSL_VERIFYRESULT, &verdict);
+	return verdict >= SELF_SIGNED && verdict <= LAST;
+}
+
 static int failed(const struct http *h, CURLcode rc, struct fault *f)
 {
 	if (f->kind != FAULT_NONE)
 		return -1;
+	char why[CURL_ERROR_SIZE];
+	const char *words = h->broken[0] ? h->broken : curl_easy_strerror(rc);
+	fault_show(why, sizeof(why), words, strlen(words));
+	enum { TOO_LARGE = 100 }; /* since 8.6 */
 	switch ((int)rc) {
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_ISSUER_ERROR:
-		return fault_set(f, FAULT_FATAL, "the provider's certificate is not accepted: %s",
-			curl_easy_strerror(rc));
+		return fault_set(f, FAULT_FATAL, "the provider's certificate is not accepted: %s%s",
+			why, is_strange(h) ? "; its ca_file says whom else to trust" : "");
 	case CURLE_URL_MALFORMAT:
-		return fault_set(f, FAULT_FATAL, "the provider's base_url cannot be used: %s",
-			curl_easy_strerror(rc));
+		return fault_set(f, FAULT_FATAL, "the provider's base_url cannot be used: %s", why);
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return fault_set(f, FAULT_FATAL,
 			"what answers at the provider's base_url does not "
 			"speak HTTP");
+	case TOO_LARGE:
+	case CURLE_OUT_OF_MEMORY: /* which libcurl before 8.6 says of it */
+		if (!h->raw_bytes)
+			return fault_set(f, FAULT_FATAL,
+				"a header of the provider's reply is too long, or memory is full");
+		break;
 	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect, */
 	case CURLE_SEND_ERROR:  /* sometimes before the request is written */
 	case CURLE_COULDNT_CONNECT:
@@ -364,13 +384,12 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 		return fault_set(f, FAULT_RETRY,
 			"no answer from the provider (%s); look whether base_url is right "
 			"and something answers there",
-			curl_easy_strerror(rc));
+			why);
 	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
 		if (clock_monotonic_ms() >= h->post->deadline_ms - ROUNDING_MS)
 			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");
 	}
-	return fault_set(
-		f, FAULT_RETRY, "the connection to the provider broke: %s", curl_easy_strerror(rc));
+	return fault_set(f, FAULT_RETRY, "the connection to the provider broke: %s", why);
 }
 
 /* curl's own copy of the headers holds the key. */

@@ -123,6 +123,8 @@ static void tls(void)
 		.replies = {{KIT_FINISH, 0, 0}}};
 	kit_run(&wrong);
 	has_str(kit_reason(&wrong), "certificate is not accepted", "another host's certificate");
+	has_str(kit_reason(&wrong), "host name", "and what is wrong with it");
+	ok(!strstr(kit_reason(&wrong), "ca_file"), "which no authority mends");
 	ok(!strstr(wrong.requests, "POST"), "gets no request");
 	AUTO_KIT unknown = {.format = "anthropic",
 		.ca_file = "/etc/ssl/certs/ca-certificates.crt",
@@ -130,6 +132,8 @@ static void tls(void)
 		.replies = {{KIT_FINISH, 0, 0}}};
 	kit_run(&unknown);
 	has_str(kit_reason(&unknown), "certificate is not accepted", "an unknown authority's");
+	has_str(kit_reason(&unknown), "issuer certificate", "and that it is unknown");
+	has_str(kit_reason(&unknown), "; its ca_file", "and where it is named");
 }
 
 struct store {

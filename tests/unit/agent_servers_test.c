@@ -195,6 +195,17 @@ static void trailers(void)
 	is_str(kit_outcome(&k), "ok", "trailers turn no reply around: %s", kit_reason(&k));
 }
 
+/* More than libcurl takes of one header. */
+static void long_header(void)
+{
+	static char reply[200 * 1024] = "HTTP/1.1 200 OK\r\nx: ";
+	memset(reply + strlen(reply), 'x', sizeof(reply) - 1 - strlen(reply));
+	AUTO_KIT k = {.format = "openai", .replies = {{reply, 0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "a header of the provider's reply is too long", "a long header");
+	is(kit_count(k.requests, "POST "), 1, "is not asked for again");
+}
+
 /* Between what ends the turn and what it cost. */
 static void broken_before_usage(void)
 {
@@ -255,6 +266,7 @@ int main(void)
 	misnamed_charset();
 	compressed();
 	trailers();
+	long_header();
 	broken_before_usage();
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
