@@ -11,6 +11,7 @@ struct attempt {
 	const struct wire_request *request;
 	size_t sent_bytes;
 	struct wire_stream *stream;
+	bool fed;         /* the stream has begun */
 	bool begun;       /* it has told its usage, and that was passed on */
 	struct buf whole; /* an error's body, or a reply that does not stream */
 	struct http_head head;
@@ -40,6 +41,7 @@ static void open_bill(const struct attempt *a)
 
 static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *f)
 {
+	a->fed = true;
 	int rc = wire_stream_feed(a->stream, bytes, len, f);
 	const struct usage *u = wire_stream_usage(a->stream);
 	if (u->input && rc != 2 && !a->begun) {
@@ -49,6 +51,12 @@ static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *
 	return rc;
 }
 
+/* Some gateways call everything a stream; none begins like this. */
+static bool is_document(const char *body)
+{
+	return *body == '{' || *body == '[' || *body == '<';
+}
+
 static int on_body(
 	void *context, const struct http_head *head, const char *bytes, size_t len, struct fault *f)
 {
@@ -56,6 +64,8 @@ static int on_body(
 	if (is_ok(head) && head->is_encoded)
 		return fault_set(f, FAULT_FATAL,
 			"the provider compressed its answer, which it was not asked to do");
+	if (!a->fed && !a->whole.len && is_document(bytes))
+		a->head.is_stream = false;
 	if (is_ok(head) && head->is_stream)
 		return feed(a, bytes, len, f);
 	size_t cap = is_ok(head) ? WIRE_CONTENT_CAP_BYTES : ERROR_CAP_BYTES;

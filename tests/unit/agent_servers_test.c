@@ -206,6 +206,28 @@ static void long_header(void)
 	is(kit_count(k.requests, "POST "), 1, "is not asked for again");
 }
 
+/* Some gateways call everything a stream that answers a request for one. */
+static void misnamed_whole(void)
+{
+	AUTO_KIT refused = {.format = "openai",
+		.replies = {{KIT_STREAM "{\"error\":{\"message\":\"no credit left\","
+					"\"type\":\"insufficient_quota\"}}\n",
+			0, 0}}};
+	kit_run(&refused);
+	has_str(kit_reason(&refused), "(insufficient_quota): no credit left",
+		"an error that is called a stream");
+	is(kit_count(refused.requests, "POST "), 1, "is not asked for again");
+	AUTO_KIT whole = {.format = "openai",
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{KIT_STREAM "{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":\"c\","
+					"\"function\":{\"name\":\"finish_run\",\"arguments\":"
+					"\"{\\\"summary\\\":\\\"x\\\"}\"}}]},"
+					"\"finish_reason\":\"tool_calls\"}]}",
+			0, 0}}};
+	kit_run(&whole);
+	is_str(kit_outcome(&whole), "ok", "and so is a reply: %s", kit_reason(&whole));
+}
+
 /* Between what ends the turn and what it cost. */
 static void broken_before_usage(void)
 {
@@ -267,6 +289,7 @@ int main(void)
 	compressed();
 	trailers();
 	long_header();
+	misnamed_whole();
 	broken_before_usage();
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
