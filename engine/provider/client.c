@@ -110,7 +110,9 @@ static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 	const char *body = a->whole.data ? a->whole.data : "";
 	if (!is_ok(&a->head)) {
 		f->retry_after_ms = a->head.retry_after_ms;
-		fault_reply(f, a->head.status, body, a->whole.len, a->head.should_retry);
+		if (a->head.is_encoded)
+			body = "(compressed)";
+		fault_reply(f, a->head.status, body, strlen(body), a->head.should_retry);
 		name_request(f, a->head.request_id);
 		return -1;
 	}

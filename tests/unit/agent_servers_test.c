@@ -178,6 +178,17 @@ static void compressed(void)
 	is(kit_count(k.requests, "POST "), 1, "and not asked for again");
 }
 
+static void compressed_error(void)
+{
+	AUTO_KIT k = {.format = "openai",
+		.replies = {{"HTTP/1.1 400 No\r\ncontent-type: application/json\r\n"
+			     "content-encoding: gzip\r\nconnection: close\r\n\r\n\x1f\x8bKNOT",
+			0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "answered 400: (compressed)", "an error nobody can read says so");
+	ok(!strstr(kit_reason(&k), "KNOT"), "and shows no bytes of it");
+}
+
 /* What stands behind a body says nothing about it any more. */
 static void trailers(void)
 {
@@ -287,6 +298,7 @@ int main(void)
 	unnamed_stream();
 	misnamed_charset();
 	compressed();
+	compressed_error();
 	trailers();
 	long_header();
 	misnamed_whole();
