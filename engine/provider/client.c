@@ -160,10 +160,12 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 	if (auth)
 		explicit_bzero(auth, strlen(auth));
 	free(auth);
+	if (!rc || f->kind != FAULT_TIMEOUT || own_ms >= deadline_ms)
+		return rc;
 	/* The provider's own time-out is passing; only the caller's ends everything. */
-	if (rc && f->kind == FAULT_TIMEOUT && own_ms < deadline_ms)
-		f->kind = FAULT_RETRY;
-	return rc;
+	*f = FAULT_INIT;
+	return fault_set(f, FAULT_RETRY, "the call took longer than its timeout_secs, %lld",
+		(long long)(c->call_timeout_ms / 1000));
 }
 
 /* A stream that broke before it told its usage, be it with all of the turn, was paid for all the

@@ -239,6 +239,17 @@ static void misnamed_whole(void)
 	is_str(kit_outcome(&whole), "ok", "and so is a reply: %s", kit_reason(&whole));
 }
 
+/* Which of the two times was over. */
+static void own_time(void)
+{
+	AUTO_KIT k = {.format = "openai",
+		.provider = json_pack("{s:i, s:i}", "timeout_secs", 1, "max_retries", 0),
+		.replies = {{"HTTP/1.1 200 OK\r\n", 20, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "took longer than its timeout_secs", "the provider's own time-out");
+	ok(kit_usage(&k, "input_tokens") > 100, "and what was asked was paid for");
+}
+
 /* Between what ends the turn and what it cost. */
 static void broken_before_usage(void)
 {
@@ -302,6 +313,7 @@ int main(void)
 	trailers();
 	long_header();
 	misnamed_whole();
+	own_time();
 	broken_before_usage();
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
