@@ -93,8 +93,8 @@ static int check_reply(const json_t *reply, struct err *e)
 	static const struct field fields[] = {TEXT("text"),
 		{"tool_calls", "a list", JSON_ARRAY, 0, 0}, TEXT("thinking"), OBJECT("usage"),
 		TEXT("stop"), {"delay_ms", "an integer from 0 to 600000", JSON_INTEGER, 0, 600000},
-		{"status", "an HTTP status, 200 to 599", JSON_INTEGER, 200, 599},
-		{"error", NULL, JSON_NULL, 0, 0}, COUNT("retry_after_secs")};
+		{"status", "an HTTP status, 200 to 599", JSON_INTEGER, 200, 599}, TEXT("error"),
+		COUNT("retry_after_secs")};
 	static const struct field call_fields[] = {TEXT("name"), OBJECT("arguments")};
 	size_t i;
 	json_t *call;

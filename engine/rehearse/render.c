@@ -162,7 +162,7 @@ static void anthropic_stream(const struct rendering *r, struct buf *b)
 {
 	struct usage u = usage_of(r);
 	json_auto_t *content = anthropic_content(r);
-	const json_t *error = json_object_get(r->reply, "error");
+	const char *error = neutral_string(r->reply, "error");
 	size_t i;
 	json_t *block;
 	event(b, "message_start",
@@ -174,7 +174,7 @@ static void anthropic_stream(const struct rendering *r, struct buf *b)
 	if (error) {
 		event(b, "error",
 			json_pack("{s:{s:s, s:s}}", "error", "type", "overloaded_error", "message",
-				json_is_string(error) ? json_string_value(error) : "Overloaded"));
+				error));
 		return;
 	}
 	event(b, "message_delta",
@@ -289,7 +289,7 @@ static void openai_stream(const struct rendering *r, struct buf *b)
 {
 	struct stream s = {r, b, 0};
 	const char *text = neutral_string(r->reply, "text");
-	const json_t *error = json_object_get(r->reply, "error");
+	const char *error = neutral_string(r->reply, "error");
 	size_t i;
 	json_t *call;
 	chunk(&s, json_pack("{s:s, s:s}", "role", "assistant", "content", ""), NULL);
@@ -299,9 +299,7 @@ static void openai_stream(const struct rendering *r, struct buf *b)
 	json_array_foreach (json_object_get(r->reply, "tool_calls"), i, call)
 		stream_call(&s, i, call);
 	if (error) {
-		data_line(b, json_pack("{s:{s:i, s:s}}", "error", "code", 502, "message",
-				     json_is_string(error) ? json_string_value(error)
-							   : "upstream failed"));
+		data_line(b, json_pack("{s:{s:i, s:s}}", "error", "code", 502, "message", error));
 		return;
 	}
 	chunk(&s, json_object(), openai_stop(r->reply));
@@ -349,12 +347,11 @@ void render_error(enum wire wire, int status, const char *message, struct render
 
 void render_reply(const struct rendering *r, struct rendered *out)
 {
-	const json_t *error = json_object_get(r->reply, "error");
+	const char *error = neutral_string(r->reply, "error");
 	const json_t *retry = json_object_get(r->reply, "retry_after_secs");
 	int status = (int)int_of(r->reply, "status");
 	if (status >= 300) {
-		render_error(r->wire, status,
-			json_is_string(error) ? json_string_value(error) : "rehearsed error", out);
+		render_error(r->wire, status, error ? error : "rehearsed error", out);
 	} else {
 		*out = (struct rendered){.status = 200, .retry_after_secs = -1};
 		out->stream = json_is_true(json_object_get(r->request, "stream"));

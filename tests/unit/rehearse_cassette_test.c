@@ -55,6 +55,8 @@ static void test_refused(void)
 	refused("{\"state\":\"a\",\"reply\":{\"usage\":{\"input_tokens\":-1}}}\n",
 		"\"input_tokens\" must be an integer of 0 or more");
 	refused("{\"state\":\"a\",\"reply\":{\"stop\":true}}\n", "\"stop\" must be text");
+	refused("{\"state\":\"a\",\"reply\":{\"status\":429,\"error\":{\"mesage\":\"x\"}}}\n",
+		"\"error\" must be text");
 	refused("{\"state\":\"a\",\"match\":[],\"reply\":{}}\n", "\"match\" must be an object");
 	refused("{\"state\":\"a\",\"poke\":{\"message\":1}}\n", "\"message\" must be text");
 	refused("{\"state\":\"a\",\"poke\":{\"message\":\"x\",\"data\":1}}\n", "\"poke\" takes");
