@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include <string.h>
 
-enum { REQUEST_DEPTH_MAX = 256 };
+enum { REQUEST_DEPTH_MAX = 256, LAST_BYTES_MAX = 400 };
 
 static void tell(const struct player *p, json_t *line)
 {
@@ -80,6 +80,20 @@ static char *describe(const struct exchange *x, const json_t *differences)
 	return buf_take(&text, NULL);
 }
 
+/* With what the model would have to answer now: that a finish_run is due, or why one was refused.
+ */
+static char *describe_end(const json_t *request)
+{
+	const char *last = text_of(request, "last");
+	size_t len = utf8_prefix(last, LAST_BYTES_MAX);
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	buf_addf(&text,
+		"the cassette has no further exchange for this state, which asks:\n  %.*s%s",
+		(int)len, last, last[len] ? "..." : "");
+	return buf_take(&text, NULL);
+}
+
 static void note_position(const struct player *p, const struct asker *who, const struct exchange *x)
 {
 	char line[200];
@@ -95,17 +109,12 @@ static void play(struct player *p, const struct asker *who, const json_t *reques
 	struct rendering *r, struct rendered *out)
 {
 	struct exchange *x = cassette_next(&p->cassette, who);
-	if (!x) {
-		const char *text = "the cassette has no further exchange for this state";
-		tell_failure(p, who, "exhausted", text);
-		render_error(r->wire, 400, text, out);
-		return;
-	}
-	json_auto_t *differences = cassette_differences(x->match, request);
-	if (json_array_size(differences)) {
-		AUTO_FREE char *text = describe(x, differences);
-		tell_failure(p, who, "mismatch", text ? text : "the request does not match");
-		render_error(r->wire, 400, text ? text : "the request does not match", out);
+	json_auto_t *differences = x ? cassette_differences(x->match, request) : NULL;
+	if (!x || json_array_size(differences)) {
+		AUTO_FREE char *text = x ? describe(x, differences) : describe_end(request);
+		const char *told = text ? text : "the request does not match";
+		tell_failure(p, who, x ? "mismatch" : "exhausted", told);
+		render_error(r->wire, 400, told, out);
 		return;
 	}
 	r->reply = x->reply;

@@ -94,6 +94,15 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $stderr == *"no further exchange for this state"* ]]
 }
 
+@test "where a cassette runs out, what the model is asked for is shown" {
+	echo '{"state":"greet","reply":{"text":"Good to see you."}}' >talks.jsonl
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette talks.jsonl --quiet
+	[[ $status -eq 1 && $stderr == *"no further exchange"*"asks:"*"end by calling finish_run."* ]]
+	echo '{"state":"greet","reply":{"tool_calls":[{"name":"finish_run","arguments":{"nam":"Ada"}}]}}' >wrong.jsonl
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette wrong.jsonl --quiet
+	[[ $status -eq 1 && $stderr == *"no further exchange"*"asks:"*nam* ]]
+}
+
 @test "an agent without a cassette is refused before anything runs" {
 	cp -r "$AGENT6_SRC/examples/hello" .
 	rm hello/rehearsal/*.jsonl
