@@ -123,7 +123,7 @@ int grants_open_as_root(struct jail *j, struct err *e)
 		return failed;
 	if (!j->policy.allow_root_jail)
 		return err_wrap(e, "this file system cannot map ids, so root's command would run "
-				   "as root; run as an ordinary user or set \"allow_root_jail\"");
+				   "as root; " NOT_AS_ROOT);
 	*e = ERR_NONE;
 	o.map = false;
 	j->report->layers.uid = "root";

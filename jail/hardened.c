@@ -23,8 +23,8 @@ static int choose_user(struct jail *j, struct err *e)
 	j->report->layers.uid = st.st_uid ? "owner" : "root";
 	if (!st.st_uid && !j->policy.allow_root_jail)
 		return err_set(e,
-			"root started this and owns %s, so the command would run as root; "
-			"run as an ordinary user or set \"allow_root_jail\"",
+			"root started this and owns %s, so the command would run as "
+			"root; " NOT_AS_ROOT,
 			j->policy.workspace);
 	return 0;
 }

@@ -21,6 +21,11 @@ enum { JAIL_ID = 1000, DISK_IDS = 65536, MIB = 1024 * 1024 };
 /* Unused host ids for the jails of root, just below 2^31: nothing allocates there. */
 enum { HOST_IDS_BASE = 0x7ffd0000, HOST_ID = 0x7ffdffff };
 
+/* What to do where a command would be root. */
+#define NOT_AS_ROOT                                                                                \
+	"run as an ordinary user, or set \"allow_root_jail\" (--allow-root-jail of machine run "   \
+	"and jail)"
+
 /* How far this process's uid 0 reaches. In a user namespace (a rootless container) root is somebody
  * else outside: an ordinary user to the host, unless the namespace maps 0 to 0. */
 enum root_kind { ROOT_NOT, ROOT_HOST, ROOT_CONFINED };

@@ -15,7 +15,7 @@ int privileges_fix(struct jail *j, struct err *e)
 		if (!j->policy.allow_root_jail)
 			return err_set(e,
 				"this is root in a namespace that cannot give its command another "
-				"id; run as an ordinary user or set \"allow_root_jail\"");
+				"id; " NOT_AS_ROOT);
 	}
 	if (!LAYER_ON("no_new_privs"))
 		return 0;
