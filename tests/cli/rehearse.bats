@@ -50,6 +50,27 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $output == *"outcome       ok"* ]]
 }
 
+@test "what hardened leaves out is said in words" {
+	give_user "$SCRATCH"
+	agent6 machine new flow --from tool
+	echo 'sandbox: {profile: hardened}' >hardened.yaml
+	run --separate-stderr -0 as_user "$AGENT6_BIN/agent6" machine rehearse flow --config hardened.yaml
+	echo "$output" "$stderr"
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ $output == *"profile hardened"*"no namespaces"*"no protected paths"*"no limit on user namespaces"* ]]
+	[[ $output != *null* && $output != *": false"* ]]
+}
+
+@test "root is told of the option that lets its commands be root, not of a policy's word alone" {
+	need_root
+	agent6 machine new flow --from tool
+	echo 'sandbox: {profile: hardened}' >hardened.yaml
+	mkdir work && cd work
+	run --separate-stderr agent6 machine run ../flow --config ../hardened.yaml --allow-uncommitted
+	echo "$output" "$stderr"
+	[[ $status -eq 125 && $stderr == *"run as an ordinary user"*"--allow-root-jail"* ]]
+}
+
 @test "an attempt that the machine repeats goes on in the cassette, and its time begins behind the pause" {
 	mkdir flow flow/rehearsal
 	cat >flow/machine.yaml <<-'END'
