@@ -3,6 +3,7 @@
 #include "cli/show.h"
 #include "cli/text.h"
 #include "run/replay.h"
+#include <limits.h>
 #include <string.h>
 
 /* What is done with every line of a replay. */
@@ -60,8 +61,11 @@ static int replay(const struct asked *a, const struct machine *m)
 		return fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
 	}
 	if ((uint64_t)a->to > result.seq) {
-		err_set(&e, "instance %s has %ju step%s", r->instance.id, (uintmax_t)result.seq,
-			result.seq == 1 ? "" : "s");
+		err_set(&e,
+			"--to %ld: instance %s has %ju step%s; `agent6 machine replay %s` lists "
+			"them",
+			a->to, r->instance.id, (uintmax_t)result.seq, result.seq == 1 ? "" : "s",
+			r->instance.id);
 		return fail(EXIT_REFUSED, &e);
 	}
 	if (a->to && replaying.show.mode != SHOW_QUIET)
@@ -81,7 +85,7 @@ static int run(const struct call *c)
 	struct asked a = {.call = c};
 	struct err e = ERR_NONE;
 	const char *with = call_value(c, "with");
-	if (call_int(c, "to", (long[]){1, 1L << 60}, &a.to, &e))
+	if (call_int(c, "to", (long[]){1, LONG_MAX}, &a.to, &e))
 		return fail(EXIT_REFUSED, &e);
 	int code = resting_open(&a.resting, c, true);
 	if (code)

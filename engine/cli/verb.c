@@ -3,6 +3,7 @@
 #include "base/near.h"
 #include "base/num.h"
 #include "cli/text.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -290,8 +291,11 @@ int call_int(const struct call *c, const char *option, long range[2], long *valu
 	if (!text)
 		return 0;
 	if (num_int(text, strlen(text), &number) || number < range[0] || number > range[1])
-		return err_set(e, "--%s takes an integer from %ld to %ld, not '%s'", option,
-			range[0], range[1], text);
+		return range[1] == LONG_MAX
+			       ? err_set(e, "--%s takes an integer of at least %ld, not '%s'",
+					 option, range[0], text)
+			       : err_set(e, "--%s takes an integer from %ld to %ld, not '%s'",
+					 option, range[0], range[1], text);
 	*value = (long)number;
 	return 0;
 }
