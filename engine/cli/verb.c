@@ -105,8 +105,13 @@ static void unknown_verb(char **argv, struct err *e)
 		unknown_in_group(argv[0], two_words ? argv[1] : NULL, e);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		names[i] = table[i]->path;
+		if (!strcmp(names[i], argv[0])) {
+			err_set(e, "'%s' is one word here: leave out the quotes round it", argv[0]);
+			return;
+		}
+	}
 	two_words = two_words && strlen(argv[0]) > 4;
 	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
 		two_words ? argv[1] : "");

@@ -53,6 +53,13 @@ load ../kit/common
 	[[ $stderr == *"usage: agent6"* ]]
 }
 
+@test "two words in one are told apart" {
+	run --separate-stderr -2 agent6 manual "machine run"
+	[[ $stderr == *"'machine run' is one word here: leave out the quotes round it"* ]]
+	run --separate-stderr -2 agent6 "machine run" flow
+	[[ $stderr == *"leave out the quotes"* && $stderr != *"did you mean"* ]]
+}
+
 @test "misspelt words are answered with the nearest" {
 	run --separate-stderr agent6 machine rehaerse x
 	[ "$status" -eq 2 ]
