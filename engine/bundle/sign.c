@@ -103,15 +103,18 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 			e, "the bundle is not signed (`agent6 machine sign` does it): %s", path);
 	if (check_file(path, e) || check_file(allowed_signers, e))
 		return -1;
+	if (access(allowed_signers, R_OK))
+		return err_errno(
+			e, "cannot read %s, which says whose signatures count", allowed_signers);
 	const char *const find[] = {
 		"-Y", "find-principals", "-s", path, "-f", allowed_signers, NULL};
 	if (keygen(b, find, &found, e))
-		return err_wrap(e, "%s is by nobody in %s", path, allowed_signers);
+		return err_wrap(e, "%s is by nobody whom %s accepts", path, allowed_signers);
 	snprintf(principal, SIGN_PRINCIPAL_BYTES, "%.*s", (int)strcspn(found.data, "\r\n"),
 		found.data);
 	const char *const verify[] = {"-Y", "verify", "-n", "agent6-bundle", "-I", principal, "-s",
 		path, "-f", allowed_signers, NULL};
 	return keygen(b, verify, &verdict, e)
-		       ? err_wrap(e, "%s is not a signature of this bundle", path)
+		       ? err_wrap(e, "%s does not vouch for this bundle", path)
 		       : 0;
 }

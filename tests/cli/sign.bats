@@ -41,13 +41,13 @@ setup() {
 	agent6 machine sign --key stranger flow.asm
 	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"by nobody in allowed"* ]]
+	[[ $stderr == *"by nobody whom allowed accepts"* ]]
 	agent6 machine sign --key key flow.asm
 	echo "# changed" >>flow/machine.yaml
 	agent6 machine pack flow -o flow.asm
 	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"not a signature of this bundle"* ]]
+	[[ $stderr == *"does not vouch for this bundle"* ]]
 	digest=$(agent6 machine inspect --json flow.asm | grep -o 'sha256:[0-9a-f]*' | head -n 1)
 	printf %s "$digest" | ssh-keygen -q -Y sign -f key -n git >flow.asm.sig
 	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
@@ -90,6 +90,32 @@ setup() {
 	[ "$status" -eq 0 ]
 	run --separate-stderr agent6 machine run ../flow.asm --quiet
 	[ "$status" -eq 0 ]
+}
+
+@test "a signer's restrictions are named for what they are, and so is a list that is not there" {
+	agent6 machine sign --key key flow.asm
+	echo "ada namespaces=\"git\" $(cat key.pub)" >allowed
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[[ $status -eq 2 && $stderr == *"does not vouch for this bundle"*namespace* ]]
+	echo "ada valid-before=\"20200101\" $(cat key.pub)" >allowed
+	run --separate-stderr agent6 machine check --allowed-signers allowed flow.asm
+	[[ $status -eq 2 && $stderr == *"by nobody whom allowed accepts"*expired* ]]
+	run --separate-stderr agent6 machine check --allowed-signers nowhere flow.asm
+	[[ $status -eq 2 && $stderr == *"cannot read nowhere, which says whose signatures count"* ]]
+}
+
+@test "inspect believes whom the configuration names, and looks into what nobody signed" {
+	agent6 config set machine.require_signature true
+	run --separate-stderr -0 agent6 machine inspect --json flow.asm
+	[[ $(jq -c '[.form, .signed_by]' <<<"$output") == '["packed",null]' ]]
+	agent6 config set machine.allowed_signers "$SCRATCH/allowed"
+	agent6 machine sign --key key flow.asm
+	run --separate-stderr -0 agent6 machine inspect --json flow.asm
+	[[ $(jq -r .signed_by <<<"$output") == ada@example.org ]]
+	ssh-keygen -q -t ed25519 -N '' -f other
+	agent6 machine sign --key other flow.asm
+	run --separate-stderr -2 agent6 machine inspect --json flow.asm
+	[[ -z $output && $stderr == *"by nobody whom $SCRATCH/allowed accepts"* ]]
 }
 
 @test "sign needs a key" {
