@@ -1,4 +1,5 @@
 #include "cli/load.h"
+#include "cli/setup.h"
 #include "cli/text.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
@@ -20,9 +21,10 @@ static json_t *members_json(const struct bundle *b)
 	return all;
 }
 
+static const char *const forms[] = {"packed", "directory", "loose"};
+
 static void inspect_text(const struct loaded *l, const char *principal, struct buf *out)
 {
-	static const char *const forms[] = {"packed", "directory", "loose"};
 	const struct bundle *b = l->bundle;
 	const size_t columns = text_columns(STDOUT_FILENO);
 	AUTO_BUF what;
@@ -51,20 +53,35 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 	}
 }
 
+/* An unsigned bundle may be looked into, whatever the configuration asks of those that run. */
+static int find_signer(
+	const struct call *c, const struct bundle *b, char principal[SIGN_PRINCIPAL_BYTES])
+{
+	struct setup setup;
+	struct err e = ERR_NONE;
+	bool asked = !call_value(c, "allowed-signers") && sign_exists(b);
+	if (asked && setup_read(&setup, c))
+		return EXIT_REFUSED;
+	int failed = trust_check(c, asked ? setup.config : NULL, b, principal, &e);
+	if (asked)
+		setup_done(&setup);
+	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+}
+
 static int inspect(void *ctx, const struct loaded *l)
 {
 	const struct call *c = ctx;
-	struct err e = ERR_NONE;
 	char principal[SIGN_PRINCIPAL_BYTES];
 	AUTO_BUF out;
 	buf_init(&out, INSPECT_BYTES_MAX);
-	if (trust_check(c, NULL, l->bundle, principal, &e))
-		return fail(EXIT_REFUSED, &e);
+	int code = find_signer(c, l->bundle, principal);
+	if (code)
+		return code;
 	if (call_has(c, "json")) {
-		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s?, s:o}", "machine",
+		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s, s:s?, s:o}", "machine",
 			l->machine->name, "description", text_hidden_json(l->machine->description),
-			"digest", l->bundle->digest, "signed_by", *principal ? principal : NULL,
-			"members", members_json(l->bundle));
+			"form", forms[l->bundle->form], "digest", l->bundle->digest, "signed_by",
+			*principal ? principal : NULL, "members", members_json(l->bundle));
 		text_json_line(all);
 		return EXIT_OK;
 	}
