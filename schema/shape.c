@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "schema/advice.h"
+#include "schema/missing.h"
 #include "schema/table.h"
 #include <string.h>
 
@@ -297,18 +298,12 @@ static uint64_t report_unknown(struct walk *w, const struct shape *s, const stru
 	return near ? UINT64_C(1) << meant : 0;
 }
 
-/* `s`: of the key's value. */
-static void report_missing(struct walk *w, const struct doc_node *map, const struct place *at,
-	const char *name, const struct shape *s)
+/* `name`: room for the map's. */
+static struct lacking lacking(const struct walk *w, const struct doc_node *map,
+	const struct place *at, char name[PLACE_BYTES])
 {
-	char place[PLACE_BYTES];
-	const struct doc_node *where = at->key && !at->item ? at->key : map;
-	if (doc_is_partial(w->d, map) ||
-		advise_nested(w->f, w->d, map, place_text(at, place), name))
-		return;
-	struct finding *it = finding_add(
-		w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key `%s`", place, name);
-	advise_key(w->f, it, name, s);
+	return (struct lacking){
+		w->f, w->d, map, at->key && !at->item ? at->key : map, place_text(at, name)};
 }
 
 /* The keys of a map: those that are known, and how many are not and resemble none. */
@@ -434,10 +429,12 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 	const struct place *at, const struct keys_seen *seen)
 {
 	const struct shape_key *missing = NULL;
+	uint64_t bits = 0;
 	size_t count = 0;
 	for (size_t i = 0; i < s->key_count; i++)
 		if (s->keys[i].required && !(seen->present >> i & 1)) {
 			missing = &s->keys[i];
+			bits |= UINT64_C(1) << i;
 			count++;
 		}
 	if (count == 1 && seen->strange == 1) {
@@ -450,9 +447,9 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 			seen->worded->key.text, missing->name, seen->worded->value.text);
 		return;
 	}
-	for (size_t i = 0; count && i < s->key_count; i++)
-		if (s->keys[i].required && !(seen->present >> i & 1))
-			report_missing(w, node, at, s->keys[i].name, s->keys[i].shape);
+	char place[PLACE_BYTES];
+	struct lacking l = lacking(w, node, at, place);
+	missing_keys(&l, s, bits);
 }
 
 static void check_map(
@@ -507,8 +504,9 @@ static void report_no_selector(struct walk *w, const struct shape_choice *c,
 		advise_word(w->f, it, key->text, &c->selector, 1);
 		return;
 	}
-	report_missing(w, node, at, c->selector,
-		&(struct shape){.values = c->values, .value_count = c->count});
+	char place[PLACE_BYTES];
+	struct lacking l = lacking(w, node, at, place);
+	missing_key(&l, c->selector, &(struct shape){.values = c->values, .value_count = c->count});
 }
 
 static void check_by_selector(
