@@ -60,7 +60,7 @@ static bool writes(const struct state *s, const struct variable *v)
 }
 
 /* Whether the text knows the name otherwise: as a reference, by the end of a tag, in a script that
- * sets it. */
+ * sets it. A `{name}` in prose is a slip all the same: nothing there fills it. */
 static bool is_known(const struct text *t, const struct variable *v)
 {
 	size_t len = strlen(v->name);
@@ -128,7 +128,8 @@ static size_t look_once(const struct text *t, const char *at, size_t *seen)
 	*seen += v != NULL;
 	if (v && dollar && !is_amount(v))
 		report(t, &p, "is a reference behind a `$`, which stays", way_of(t));
-	else if (v && !dollar && !writes(t->s, v) && !is_set(t->s, v->name) && !is_known(t, v))
+	else if (v && !dollar && !writes(t->s, v) && !is_set(t->s, v->name) &&
+		 (*p.at == '{' || !is_known(t, v)))
 		report(t, &p, plain, way_of(t));
 	return p.len;
 }
