@@ -64,18 +64,15 @@ static const char *newest_text(const struct wire_talk *talk)
 
 json_t *neutral_request(const struct wire_request *r)
 {
-	json_t *tools = json_array(), *messages = json_array();
+	json_t *tools = json_array();
 	size_t turn = 0;
 	for (size_t i = 0; i < json_array_size(r->tools); i++)
 		json_array_append(tools, json_object_get(json_array_get(r->tools, i), "name"));
-	for (size_t i = 0; i < r->talk->count; i++) {
+	for (size_t i = 0; i < r->talk->count; i++)
 		turn += r->talk->turns[i].role == WIRE_ASSISTANT;
-		json_array_append_new(messages, neutral_message(&r->talk->turns[i], NULL));
-	}
 	const char *prompt = r->talk->count ? r->talk->turns[0].text : "";
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "model", r->model, "system",
-		r->system, "prompt", prompt, "last", newest_text(r->talk), "turn", (json_int_t)turn,
-		"tools", tools, "messages", messages);
+	return json_pack("{s:s, s:s, s:I, s:o}", "prompt", prompt, "last", newest_text(r->talk),
+		"turn", (json_int_t)turn, "tools", tools);
 }
 
 json_t *neutral_reply(const struct wire_turn *turn, const struct usage *u)

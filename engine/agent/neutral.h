@@ -7,10 +7,11 @@
 #include "agent/policy/redact.h"
 #include "provider/wire.h"
 
-/* {role: "user"|"assistant"|"tool", text | tool_results, tool_calls?}; with `kept`, its secrets,
- * every text as the transcript has it. */
+/* {role: "user"|"assistant"|"tool", text | tool_results, tool_calls?}, every text as the transcript
+ * has it: without the secrets in `kept`. */
 json_t *neutral_message(const struct wire_turn *t, const struct redact *kept);
-/* {model, system, prompt, last, turn, tools, messages}. */
+/* {prompt, last, turn, tools}: what a rehearsal will ask again, of a size that does not grow with
+ * the conversation. */
 json_t *neutral_request(const struct wire_request *r);
 /* {text, tool_calls, usage}. */
 json_t *neutral_reply(const struct wire_turn *turn, const struct usage *u);

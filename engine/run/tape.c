@@ -46,8 +46,7 @@ static void add(struct buf *lines, json_t *line)
 	json_decref(line);
 }
 
-/* What a rehearsal will ask again: the model is the operator's choice, and the messages repeat what
- * `prompt`, `last` and `turn` say. */
+/* What a rehearsal will ask again, and nothing else that an agent process may say. */
 static json_t *recorded_match(const json_t *request)
 {
 	static const char *const kept[] = {"prompt", "last", "turn", "tools"};
