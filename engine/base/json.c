@@ -106,7 +106,7 @@ int json_write_string(struct buf *out, const char *text, size_t len)
 			['"'] = '"',
 			['\\'] = '\\'};
 		if (named[c])
-			buf_addf(out, "\\%c", named[c]);
+			buf_add(out, (char[]){'\\', named[c]}, 2);
 		else
 			buf_addf(out, "\\u%04x", c);
 	}

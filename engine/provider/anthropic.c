@@ -85,7 +85,9 @@ static bool write_said(struct buf *out, const struct wire_turn *t, bool with_tho
 	const char *content = with_thoughts ? t->raw : without;
 	if (!content)
 		return false;
-	buf_addf(out, "{\"role\":\"assistant\",\"content\":%s}", content);
+	buf_adds(out, "{\"role\":\"assistant\",\"content\":");
+	buf_adds(out, content);
+	buf_addc(out, '}');
 	return true;
 }
 
