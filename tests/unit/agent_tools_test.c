@@ -387,7 +387,13 @@ static void ignoring(void)
 		{"a/**/x", "b/x", false, false}, {"a/**", "a/b/c", false, true},
 		{"*\n!k", "k", false, false}, {"# c\n\\#x", "#x", false, true},
 		{"x  ", "x", false, true}, {"\xef\xbb\xbfx", "x", false, true},
-		{"x\r", "x", false, true}, {"", "x", false, false}};
+		{"x\r", "x", false, true}, {"", "x", false, false}, {"*.o", "o", false, false},
+		{"*.o", "b.oo", false, false}, {"*.o", ".o", false, true}, {"*", "x", false, true},
+		{"ab", "b", false, false}, {"ab", "abc", false, false}, {"a*", "ab", false, true},
+		{"*b?", "xbc", false, true}, {"x\\*", "x*", false, true},
+		{"x\\*", "xy", false, false}, {"*[0-9]", "a7", false, true},
+		{"a/*.c", "a/.cc", false, false}, {"ab/c", "a/c", false, false},
+		{"a/c", "a/cd", false, false}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct ignore g;
 		ignore_init(&g, NULL, 0, cases[i].rules);

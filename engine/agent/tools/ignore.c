@@ -58,9 +58,15 @@ void ignore_done(struct ignore *i)
 	free(i->rules);
 }
 
-/* Component by component, because fnmatch knows no double star. */
+/* A pattern and a name may be parts of paths: fnmatch knows no double star, so it is asked
+ * component by component. Most rules are a plain name or a star and the end of one, and every rule
+ * meets every file: these are settled by their bytes. */
 static bool match_one(const char *pattern, size_t pattern_len, const char *name, size_t name_len)
 {
+	size_t star = pattern_len && *pattern == '*', plain = pattern_len - star;
+	if (strcspn(pattern + star, "*?[\\") >= plain)
+		return (star ? name_len >= plain : name_len == plain) &&
+		       !memcmp(pattern + star, name + name_len - plain, plain);
 	AUTO_FREE char *p = strndup(pattern, pattern_len);
 	AUTO_FREE char *n = strndup(name, name_len);
 	return p && n && !fnmatch(p, n, 0);
@@ -99,8 +105,8 @@ static bool rule_matches(const struct ignore_rule *r, const char *path, bool is_
 		return false;
 	if (r->anchored)
 		return ignore_glob(r->pattern, path);
-	const char *base = strrchr(path, '/');
-	return !fnmatch(r->pattern, base ? base + 1 : path, 0);
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	return match_one(r->pattern, strlen(r->pattern), base, strlen(base));
 }
 
 bool ignore_match(const struct ignore *i, const char *path, bool is_directory)
