@@ -108,7 +108,7 @@ static int add_held(struct layout *l, const char *path, enum place_kind kind, st
 	bool shown = above && (above->kind == PLACE_WRITE ||
 				      (kind == PLACE_HIDE && above->kind == PLACE_READ));
 	struct stat st;
-	for (size_t i = 0; kind == PLACE_READ && !above && i < l->count; i++)
+	for (size_t i = 0; kind == PLACE_READ && !shown && i < l->count; i++)
 		if (l->place[i].kind == PLACE_WRITE && path_is_within(l->place[i].path, path))
 			return err_set(e, "%s is protected and %s is writable inside it", path,
 				l->place[i].path);

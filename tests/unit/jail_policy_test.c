@@ -258,7 +258,11 @@ static void test_layout_refusals(void)
 		{",\"read\":[\"/run\"]", "/run cannot be granted as a whole"},
 		{",\"write\":[\"/usr\"]", "/usr cannot be writable"},
 		{",\"protect\":[\"/srv/a\"],\"write\":[\"/srv/a/b\"]",
-			"/srv/a is protected and /srv/a/b is writable inside it"}};
+			"/srv/a is protected and /srv/a/b is writable inside it"},
+		{",\"protect\":[\"/srv/a\"],\"read\":[\"/srv\"],\"write\":[\"/srv/a/b\"]",
+			"/srv/a is protected and /srv/a/b is writable inside it"},
+		{",\"protect\":[\"/tmp/a\"],\"write\":[\"/tmp/a/b\"]",
+			"/tmp/a is protected and /tmp/a/b is writable inside it"}};
 	static const char *const held[] = {"protect", "hide"};
 	AUTO_FREE char *link = in(tap_scratch(), "/link");
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
