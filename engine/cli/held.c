@@ -116,8 +116,8 @@ static int check_way(const struct held *h, const char *what, const char *path, s
 
 /* --- what is held ----------------------------------------------------------------------------- */
 
-/* The directory, which stays what it is when a file in it is replaced on the host; but not all of
- * the workspace. */
+/* The directory, which stays what it is when a file in it is replaced on the host, but not all of
+ * the workspace; and each, which a state may pick alone. */
 static void protect_programs(struct held *h, const char *workspace)
 {
 	static const char *const programs[] = {
@@ -128,8 +128,9 @@ static void protect_programs(struct held *h, const char *workspace)
 		if (!slash)
 			continue;
 		*slash = '\0';
-		if (!strcmp(path, workspace))
-			*slash = '/';
+		if (strcmp(path, workspace) != 0)
+			held_protect(h, path);
+		*slash = '/';
 		held_protect(h, path);
 	}
 }

@@ -356,10 +356,34 @@ static bool may_write(const struct confine *c, const struct state *s, const char
 	       (s->kind == KIND_TOOL && confine_granted(path, &grants));
 }
 
+/* A jail lets through what is granted inside of what is protected. agent6's own directories may
+ * hold anything else: of them it is the programs that are protected. */
+static int check_picked(const struct confine *c, const struct state *s, struct err *e)
+{
+	char real[PATH_MAX];
+	size_t k;
+	json_t *path;
+	json_auto_t *held = json_array();
+	json_array_append_new(held, json_sprintf("%s/.git", c->workspace));
+	if (c->origin)
+		json_array_append_new(held, json_sprintf("%s/.git", c->origin));
+	add_texts(held, c->protect + c->program_count, c->protect_count - c->program_count);
+	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
+	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.write_count; i++)
+		json_array_foreach (held, k, path)
+			if (realpath(s->tool.writes[i], real) &&
+				path_is_below(real, json_string_value(path)))
+				return err_set(e, "%s lies in %s, which no command may write", real,
+					json_string_value(path));
+	return 0;
+}
+
 int confine_check_held(const struct confine *c, const struct state *s, struct err *e)
 {
 	size_t i;
 	json_t *path;
+	if (check_picked(c, s, e))
+		return -1;
 	if (strcmp(c->profile, "hardened") != 0 || !state_runs_commands(s, c->config))
 		return 0;
 	json_auto_t *held = json_array();

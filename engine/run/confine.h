@@ -39,8 +39,9 @@ int confine_check_root(bool allowed, struct err *e) MUST_CHECK;
  * by `setting`. */
 int confine_check_grant(const char *setting, const char *path, bool write, const char *state,
 	struct err *e) MUST_CHECK;
-/* Landlock cannot take a part out of what it has granted: refuses a state whose commands could
- * write on hardened what every confinement rests on, or sandbox.protect. */
+/* Refuses a state that picks a part of what is protected; and, as Landlock cannot take a part out
+ * of what it has granted, one whose commands could write on hardened what every confinement rests
+ * on, or sandbox.protect. */
 int confine_check_held(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
 
 /* The jail policy of a tool state, complete but for argv and env. New reference. */

@@ -202,6 +202,25 @@ untouched() {
 	refused "the configuration directory: $SCRATCH/repo/moved is a link that a command could turn"
 }
 
+@test "no state picks a part of what is protected" {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	cd "$SCRATCH/repo"
+	mkdir -p "$SCRATCH/config/agent6/more" "$SCRATCH/kept/in" "$SCRATCH/bin"
+	cp "$AGENT6_BIN"/agent6* "$SCRATCH/bin"
+	echo "sandbox: {protect: [$SCRATCH/kept]}" >"$SCRATCH/config/agent6/config.yaml"
+	local place
+	for place in "$SCRATCH/repo/.git/hooks" "$SCRATCH/kept/in" "$SCRATCH/config/agent6/more"; do
+		run --separate-stderr -2 "$SCRATCH/bin/agent6" jail --write "$place" -- touch "$place/made"
+		[[ $stderr == *"$place lies in ${place%/*}, which no command may write"* && ! -e $place/made ]]
+		run --separate-stderr -2 "$SCRATCH/bin/agent6" jail --write "${place%/*}" --write "$place" -- touch "$place/made"
+		[[ $stderr == *"$place lies in ${place%/*}, which no command may write"* && ! -e $place/made ]]
+	done
+	run "$SCRATCH/bin/agent6" jail --write "$SCRATCH/bin/agent6-agent" -- sh -c "echo x >>'$SCRATCH/bin/agent6-agent'"
+	cmp "$SCRATCH/bin/agent6-agent" "$AGENT6_BIN/agent6-agent"
+	"$SCRATCH/bin/agent6" jail -- touch made
+	[[ -e made ]]
+}
+
 @test "that agent6 or sandbox.protect lies above the workspace keeps no command from what is in it" {
 	export XDG_CONFIG_HOME=$SCRATCH/config
 	cd "$SCRATCH/repo"
