@@ -9,7 +9,9 @@ enum { REPORT_COLUMNS = 80, INDENT_COLUMNS = 15 };
 #define ALWAYS                                                                                     \
 	"Every tool also has a private /tmp and its data directory, PATH HOME LANG LC_ALL TERM "   \
 	"TZ and AGENT6_* in its environment, and the read-only system directories; an agent's "    \
-	"command has the same but the data directory. Nothing else."
+	"command has the same but the data directory. Nothing else, on the strict profile; "       \
+	"hardened keeps neither .git nor the bundle's source from what may write around them, "    \
+	"and hides less: see `agent6 check sandbox`."
 
 static void add_words(struct buf *out, const char *label, const char *text)
 {

@@ -43,6 +43,12 @@ against() {
 	run ! grep -E '^.{81,}' <<<"${output//"$AGENT6_SRC"/}"
 }
 
+@test "--report: .git is promised for strict alone" {
+	run --separate-stderr -0 agent6 machine check --report ../old
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ $output == *"strict profile; hardened keeps neither .git nor the bundle's source"* ]]
+}
+
 @test "--report: where a word of a command begins and ends cannot be made up" {
 	sed -i "s/command: .*/command: [rm, \"a' 'b\", \"c\\\\nd\", 'e']/" ../old/machine.yaml
 	run --separate-stderr agent6 machine check --report ../old
