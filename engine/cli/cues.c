@@ -16,6 +16,10 @@ static int add(struct cues *c, const struct machine *m, const json_t *line, stru
 	json_t *poke = json_object_get(line, "poke");
 	const char *name = text_of(line, "state");
 	const struct state *s = machine_state(m, name);
+	if (!poke && json_object_get(line, "reply") && (!s || s->kind != KIND_AGENT))
+		return err_set(e,
+			"\"reply\" needs an agent state, and the machine has none called \"%.64s\"",
+			name);
 	if (!poke)
 		return 0;
 	if (!s || s->kind != KIND_WAIT)

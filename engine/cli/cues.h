@@ -17,7 +17,8 @@ struct cues {
 
 enum cue { CUE_NONE, CUE_GIVEN };
 
-/* Reads the cassettes; lines that answer an agent are passed over. The error names the line. */
+/* Reads the cassettes; of lines that answer an agent only the state is looked at. The error names
+ * the line. */
 int cues_read(
 	struct cues *c, const struct machine *m, char *const *cassettes, int count, struct err *e);
 void cues_done(struct cues *c);

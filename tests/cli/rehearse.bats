@@ -124,6 +124,16 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $status -eq 1 && $stderr == *"no further exchange"*"asks:"*nam* ]]
 }
 
+@test "a reply for a state that no agent is would never be asked for, and is refused" {
+	local state
+	for state in gret greeted; do
+		echo '{"state":"'$state'","reply":{"text":"x"}}' >other.jsonl
+		run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette other.jsonl
+		[[ $status -eq 2 && -z $output ]]
+		[[ $stderr == *"other.jsonl:1: \"reply\" needs an agent state, and the machine has none called \"$state\""* ]]
+	done
+}
+
 @test "an agent without a cassette is refused before anything runs" {
 	cp -r "$AGENT6_SRC/examples/hello" .
 	rm hello/rehearsal/*.jsonl
