@@ -85,12 +85,12 @@ static char *describe(const struct exchange *x, const json_t *differences)
 static char *describe_end(const json_t *request)
 {
 	const char *last = text_of(request, "last");
-	size_t len = utf8_prefix(last, LAST_BYTES_MAX);
+	char shown[LAST_BYTES_MAX + 1];
+	utf8_copy(shown, sizeof(shown), last);
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
-	buf_addf(&text,
-		"the cassette has no further exchange for this state, which asks:\n  %.*s%s",
-		(int)len, last, last[len] ? "..." : "");
+	buf_addf(&text, "the cassette has no further exchange for this state, which asks:\n  %s%s",
+		shown, strlen(last) > LAST_BYTES_MAX ? "..." : "");
 	return buf_take(&text, NULL);
 }
 

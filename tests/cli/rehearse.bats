@@ -118,7 +118,7 @@ triage-14 junk inbox/003-offer.txt" ]
 @test "where a cassette runs out, what the model is asked for is shown" {
 	echo '{"state":"greet","reply":{"text":"Good to see you."}}' >talks.jsonl
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette talks.jsonl --quiet
-	[[ $status -eq 1 && $stderr == *"no further exchange"*"asks:"*"end by calling finish_run."* ]]
+	[[ $status -eq 1 && $stderr == *"no further exchange"*"asks:"*"end by calling finish_run." ]]
 	echo '{"state":"greet","reply":{"tool_calls":[{"name":"finish_run","arguments":{"nam":"Ada"}}]}}' >wrong.jsonl
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette wrong.jsonl --quiet
 	[[ $status -eq 1 && $stderr == *"no further exchange"*"asks:"*nam* ]]
