@@ -144,9 +144,9 @@ except PermissionError: print("refused")'
 	run_npm hardened
 }
 
-@test "toolchains work inside: javac, java and mvn" {
-	need_in_usr javac
-	build_java hardened
+@test "toolchains work inside: keytool, javac, java and mvn" {
+	need_in_usr keytool
+	run_java hardened
 }
 
 @test "toolchains work inside: cargo builds, runs and tests a crate" {

@@ -399,9 +399,9 @@ with_both() { # CHECK: for both kinds of user
 	with_both run_npm
 }
 
-@test "toolchains work inside: javac, java and mvn" {
-	need_in_usr javac
-	with_both build_java
+@test "toolchains work inside: keytool, javac, java and mvn" {
+	need_in_usr keytool
+	with_both run_java
 }
 
 @test "toolchains work inside: cargo builds, runs and tests a crate" {

@@ -43,14 +43,19 @@ build_crate() {
 	[[ $status -eq 0 && ${lines[0]} == "Hello, world!" && $output == *"test result: ok. 1 passed"* ]]
 }
 
-# Debian's JDK and Maven have links in /usr that lead to /etc.
-build_java() {
+# Debian's Java and Maven have links in /usr that lead to /etc. The runtime, which has keytool, is a
+# third of the JDK to install; what compiles is tried where it is there.
+run_java() {
 	rm -rf "${WS:?}"/*
 	echo 'public class A { public static void main(String[] a) { System.out.println(6 * 7); } }' >"$WS/A.java"
 	chmod a+r "$WS/A.java"
-	run "$1" -- sh -ec 'javac A.java && java A; ! command -v mvn >/dev/null || mvn --version >/dev/null'
+	run "$1" -- sh -ec '
+		keytool -genkeypair -alias a -dname CN=a -keyalg EC -keystore keys -storepass changeit
+		test -s keys
+		if command -v javac; then javac A.java && test "$(java A)" = 42; fi
+		if command -v mvn; then mvn --version; fi'
 	echo "$output"
-	[[ $status -eq 0 && ${lines[0]} == 42 ]]
+	[[ $status -eq 0 ]]
 }
 
 need_in_usr() { # a jail without grants has nothing else
