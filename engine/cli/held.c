@@ -3,6 +3,7 @@
 #include "base/child.h"
 #include "base/path.h"
 #include "run/confine.h"
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,56 +33,52 @@ void held_protect(struct held *h, const char *path)
 
 /* --- the way to a path ------------------------------------------------------------------------ */
 
-struct reach {
-	bool workspace, grants; /* may be written as part of */
-};
-
-static struct reach reach_of(const struct held *h, const char *path)
+/* Whether `paths` have one around `dir` that lies in `grant`: nothing else is carved out of it. */
+static bool carved_out(const char *dir, const char *grant, const struct config_list *paths)
 {
-	return (struct reach){path_is_within(path, h->workspace),
-		confine_granted(path, &h->config->sandbox.write) ||
-			confine_granted(path, &h->writes)};
-}
-
-/* What is protected is taken out of what it lies in, not out of what lies in it: agent6 may be
- * above the workspace. */
-static void take_out(const struct held *h, const char *place, const char *dir, struct reach *r)
-{
-	struct reach of_place = reach_of(h, place);
-	if (!path_is_within(dir, place))
-		return;
-	r->workspace = r->workspace && !of_place.workspace;
-	r->grants = r->grants && !of_place.grants;
+	char real[PATH_MAX];
+	for (size_t i = 0; i < paths->count; i++)
+		if (realpath(paths->items[i], real) && path_is_within(dir, real) &&
+			path_is_within(real, grant))
+			return true;
+	return false;
 }
 
 /* Whether a command may make and replace what lies in `dir`, a real path. */
 static bool in_reach(const struct held *h, const char *dir)
 {
-	const struct config_list *own = &h->config->sandbox.protect;
-	struct reach r = reach_of(h, dir);
-	char real[PATH_MAX];
-	for (size_t i = 0; i < h->protect_count; i++)
-		take_out(h, h->protect[i], dir, &r);
-	for (size_t i = 0; i < own->count; i++)
-		if (realpath(own->items[i], real))
-			take_out(h, real, dir, &r);
-	return r.workspace || r.grants;
+	const struct config_sandbox *s = &h->config->sandbox;
+	const struct config_list own = {h->protect, h->protect_count},
+				 all[] = {{&h->workspace, 1}, s->write, h->writes};
+	char grant[PATH_MAX];
+	for (size_t l = 0; l < ARRAY_LEN(all); l++)
+		for (size_t i = 0; i < all[l].count; i++)
+			if (realpath(all[l].items[i], grant) && path_is_within(dir, grant) &&
+				!carved_out(dir, grant, &own) &&
+				!carved_out(dir, grant, &s->protect))
+				return true;
+	return false;
 }
 
 /* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is
- * the link that it may turn, or what is yet to come. */
+ * the link that it may turn, the way out of a directory in whose place it may put one, or what is
+ * yet to come. */
 static bool is_steered(const struct held *h, const char *path, int links, char at[PATH_MAX])
 {
 	char before[PATH_MAX], dir[PATH_MAX], target[PATH_MAX] = "", next[2 * PATH_MAX];
 	size_t end = 0;
 	while (links < LINKS_MAX && path[end += strspn(path + end, "/")]) {
-		snprintf(before, sizeof(before), "%.*s", (int)end, path);
+		size_t from = end;
+		snprintf(before, sizeof(before), "%.*s", (int)from, path);
 		end += strcspn(path + end, "/");
 		if (!realpath(*before ? before : ".", dir) ||
 			snprintf(at, PATH_MAX, "%.*s", (int)end, path) >= PATH_MAX)
 			return false;
 		struct stat st;
 		bool there = !lstat(at, &st);
+		if (there && *before && !strcmp(at + from, "..") && in_reach(h, dir) &&
+			in_reach(h, dirname(dir)))
+			return true;
 		if (there && !S_ISLNK(st.st_mode))
 			continue;
 		if (!there || in_reach(h, dir))
@@ -102,16 +99,16 @@ static int check_way(const struct held *h, const char *what, const char *path, s
 	struct stat st;
 	if (!is_steered(h, path, 0, at))
 		return 0;
-	return lstat(at, &st)
-		       ? err_set(e,
-				 "%s: %s is not there, and a command could put it there: make it "
-				 "before the run begins, or name a place where commands may not "
-				 "write",
-				 what, path)
-		       : err_set(e,
-				 "%s: %s is a link that a command could turn: name what it leads "
-				 "to, or put its directory into sandbox.protect",
-				 what, at);
+	if (lstat(at, &st))
+		return err_set(e,
+			"%s: %s is not there, and a command could put it there: make it before the "
+			"run begins, or name a place where commands may not write",
+			what, path);
+	return err_set(e,
+		"%s: %s %s: name what it leads to, or put its directory into sandbox.protect", what,
+		at,
+		S_ISLNK(st.st_mode) ? "is a link that a command could turn"
+				    : "leads out of a directory that a command could replace");
 }
 
 /* --- what is held ----------------------------------------------------------------------------- */
@@ -135,7 +132,14 @@ static void protect_programs(struct held *h, const char *workspace)
 	}
 }
 
-/* What the operator has run on the host may be a script that an argument names. */
+/* Other words of a command line may hold a "/", too. */
+static bool is_path(const char *word)
+{
+	return *word == '/' || !strncmp(word, "./", 2) || !strncmp(word, "../", 3);
+}
+
+/* What the operator has run on the host may be a script that an argument names, or write to a file
+ * of which a command could make a link. */
 static int hold_hook(struct held *h, struct err *e)
 {
 	const struct config_list *argv = &h->config->machine.on_event;
@@ -143,7 +147,7 @@ static int hold_hook(struct held *h, struct err *e)
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *word = argv->items[i];
 		bool file = !stat(word, &st) && S_ISREG(st.st_mode);
-		bool named = i ? file : strchr(word, '/') != NULL;
+		bool named = i ? file || is_path(word) : strchr(word, '/') != NULL;
 		if (named && check_way(h, "machine.notify.on_event", word, e))
 			return -1;
 		if (file)

@@ -187,6 +187,13 @@ untouched() {
 	rm "$config/config.yaml"
 	options=(--config link.yaml)
 	refused "--config: link.yaml is a link that a command could turn"
+	mkdir sub
+	echo "sandbox: {profile: strict, protect: [$SCRATCH/repo/sub]}" >plain.yaml
+	ln -s ../plain.yaml sub/link.yaml
+	agent6 jail --config sub/link.yaml -- true
+	echo 'sandbox: {profile: strict}' >plain.yaml
+	options=(--config sub/../plain.yaml)
+	refused "--config: sub/.. leads out of a directory that a command could replace"
 	options=()
 	mkdir "$SCRATCH/grant"
 	ln -s "$SCRATCH/state" "$SCRATCH/grant/state"
@@ -194,6 +201,12 @@ untouched() {
 	AGENT6_STATE_HOME=$SCRATCH/grant/state refused "the state directory: $SCRATCH/grant/state is a link that a command could turn"
 	printf '%s\n' "sandbox: {write: [$SCRATCH/grant]}" "audit: {path: $SCRATCH/grant/audit.jsonl}" >"$config/config.yaml"
 	refused "audit.path lies in $SCRATCH/grant, where commands can write"
+	for word in "$SCRATCH/repo/hook" ./hook ../repo/hook; do
+		echo "machine: {notify: {on_event: [sh, $word]}}" >"$config/config.yaml"
+		refused "machine.notify.on_event: $word is not there, and a command could put it there"
+	done
+	echo 'machine: {notify: {on_event: [echo, a/b, hook, "https://example.com/hook"]}}' >"$config/config.yaml"
+	agent6 jail -- true
 	rm "$config/config.yaml"
 	mv "$SCRATCH/config" .
 	ln -s "$SCRATCH/repo/moved" "$SCRATCH/config"
@@ -244,6 +257,13 @@ untouched() {
 	mv link.yaml settings kept
 	agent6 machine run --config kept/link.yaml "$SCRATCH/does"
 	[[ -e made ]]
+	# Nor does what lies in one grant keep them from another one in it.
+	mkdir -p "$SCRATCH/grant/bin/inner"
+	cp "$AGENT6_BIN"/agent6* "$SCRATCH/grant/bin"
+	printf '%s\n' "sandbox: {write: [$SCRATCH/grant, $SCRATCH/grant/bin/inner]}" \
+		"audit: {path: $SCRATCH/grant/bin/inner/audit.jsonl}" >"$SCRATCH/config/agent6/config.yaml"
+	run --separate-stderr -2 "$SCRATCH/grant/bin/agent6" jail -- true
+	[[ $stderr == *"audit.path lies in $SCRATCH/grant/bin/inner, where commands can write"* ]]
 }
 
 @test "a configuration that is kept in the workspace and linked to is not for commands" {
