@@ -78,6 +78,11 @@ static json_t *make_policy(const struct jailing *g)
 static int check_grants(const struct jailing *g, struct err *e)
 {
 	const struct tool_state *t = &g->state.tool;
+	const struct config_list *shown = &g->setup.config->sandbox.read;
+	for (size_t i = 0; i < shown->count; i++)
+		if (confine_check_grant(
+			    "sandbox.read", shown->items[i], false, g->setup.place.state_dir, e))
+			return -1;
 	for (size_t i = 0; i < t->read_count; i++)
 		if (confine_check_grant("--read", t->reads[i], false, g->setup.place.state_dir, e))
 			return -1;

@@ -318,6 +318,9 @@ untouched() {
 	done
 	run -2 agent6 jail --write "$other" -- touch made
 	[[ $output == *"--write grants $other, which lies in agent6's own state directory"* && ! -e made ]]
+	echo "sandbox: {read: [$SCRATCH]}" >"$SCRATCH/config/agent6/config.yaml"
+	run -2 agent6 jail -- touch made
+	[[ $output == *"sandbox.read grants $SCRATCH, which holds agent6's own state directory"* && ! -e made ]]
 	echo "sandbox: {write: [$other/machines/does/states]}" >"$SCRATCH/config/agent6/config.yaml"
 	run -2 agent6 machine run --id other "$SCRATCH/does"
 	[[ $output == *"sandbox.write grants $other/machines/does/states, which lies in agent6's own state directory"* ]]
