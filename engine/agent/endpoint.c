@@ -12,6 +12,7 @@ int endpoint_open(const struct task_provider *p, int channel_fd, struct client *
 		.any_version = format == &openai_format,
 		.ca_file = p->ca_file,
 		.channel_fd = channel_fd,
+		.proxied = p->proxied,
 		.connect_timeout_ms = p->connect_timeout_secs * 1000,
 		.idle_timeout_ms = p->idle_timeout_secs * 1000};
 	struct http *http = http_open(&o, e);

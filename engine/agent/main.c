@@ -66,10 +66,13 @@ static int work(struct agent *a, struct err *e)
 	int channel = channels_find(&a->channels, &a->order, a->task.provider.name);
 	if (channel < 0)
 		return err_set(e, "provider %s has no channel", a->task.provider.name);
-	const struct task_reviewer *by = a->task.reviewer;
+	struct task_reviewer *by = a->task.reviewer;
 	int reviewer = by ? channels_find(&a->channels, &a->order, by->provider.name) : -1;
 	if (by && reviewer < 0)
 		return err_set(e, "provider %s has no channel", by->provider.name);
+	a->task.provider.proxied = a->order.upstream_proxy != NULL;
+	if (by)
+		by->provider.proxied = a->task.provider.proxied;
 	struct loop_world world = {.channels = &a->channels,
 		.channel_fd = channel,
 		.reviewer_fd = reviewer,

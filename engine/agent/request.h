@@ -54,6 +54,7 @@ struct task {
 		char *key;           /* NULL: none; wiped by task_done */
 		const struct prices *prices;
 		int64_t connect_timeout_secs, idle_timeout_secs, timeout_secs, max_retries;
+		bool proxied; /* as the order has it: the broker goes through a proxy */
 	} provider;
 	struct task_reviewer {
 		struct task_provider provider;

@@ -21,7 +21,7 @@ struct http {
 	size_t skip; /* bytes of every path that the base holds already */
 	int channel_fd;
 	int64_t connect_timeout_ms, idle_timeout_ms;
-	bool broker_gone;
+	bool proxied, broker_gone;
 	bool by_name; /* authorities are looked up in a directory; the file was not read yet */
 	/* of the call in progress */
 	const struct http_post *post;
@@ -283,6 +283,7 @@ struct http *http_open(const struct http_options *o, struct err *e)
 	if (h && !set_base(h, o)) {
 		h->curl = curl_easy_init();
 		h->channel_fd = o->channel_fd;
+		h->proxied = o->proxied;
 		h->connect_timeout_ms = o->connect_timeout_ms;
 		h->idle_timeout_ms = o->idle_timeout_ms;
 	}
@@ -382,9 +383,11 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_SSL_CONNECT_ERROR:
 		return fault_set(f, FAULT_RETRY,
-			"no answer from the provider (%s); look whether base_url is right "
-			"and something answers there",
-			why);
+			"no answer from the provider (%s); look whether base_url is right and %s",
+			why,
+			h->proxied ? "sandbox.upstream_proxy runs, takes its credentials and lets "
+				     "this through"
+				   : "something answers there");
 	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
 		if (clock_monotonic_ms() >= h->post->deadline_ms - ROUNDING_MS)
 			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");

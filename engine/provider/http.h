@@ -17,6 +17,7 @@ struct http_options {
 	bool any_version;     /* another version in its path stands for "/v1" */
 	const char *ca_file;  /* NULL: the system's store */
 	int channel_fd;       /* borrowed */
+	bool proxied;         /* what is behind it was dialled through a proxy */
 	int64_t connect_timeout_ms, idle_timeout_ms;
 };
 

@@ -239,6 +239,19 @@ static void misnamed_whole(void)
 	is_str(kit_outcome(&whole), "ok", "and so is a reply: %s", kit_reason(&whole));
 }
 
+/* The broker says of both that nothing was reached. */
+static void unreached(const char *proxy, const char *want)
+{
+	AUTO_KIT k = {.format = "openai",
+		.order = json_pack("{s:s?}", "upstream_proxy", proxy),
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{"", 0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), want, "where to look when nothing answers %s",
+		proxy ? "behind a proxy" : "");
+	is(kit_count(k.output, "proxy"), proxy != NULL, "which is named where there is one");
+}
+
 /* Which of the two times was over. */
 static void own_time(void)
 {
@@ -314,6 +327,9 @@ int main(void)
 	long_header();
 	misnamed_whole();
 	own_time();
+	unreached(NULL, "is right and something answers there");
+	unreached(
+		"http://user:word@127.0.0.1:1", "is right and sandbox.upstream_proxy runs, takes");
 	broken_before_usage();
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
