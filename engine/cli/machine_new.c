@@ -8,8 +8,10 @@
 #include "schema/read.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SUMMARY_BYTES = 1600 };
 
@@ -88,18 +90,33 @@ static int add_bundle(const struct draft *n, const struct bundle *b, struct err 
 	return 0;
 }
 
-/* Whole or not at all: a bundle that could not be finished is taken away again. */
+static int fill(const struct draft *n, const struct stock *s, const struct bundle *b, struct err *e)
+{
+	mode_t mask = umask(0);
+	umask(mask);
+	if (n->dir_fd < 0 || fchmod(n->dir_fd, 0777 & ~mask))
+		return err_errno(e, "cannot open the directory for %s", n->name);
+	return s ? add_stock(n, s, e) : add_bundle(n, b, e);
+}
+
+/* Whole or not at all: it takes its name when it is finished, so that neither an error nor a kill
+ * leaves half of one there. */
 static int begin(const char *name, const struct stock *s, const struct bundle *b, struct err *e)
 {
-	struct draft n = {.name = name, .dir_fd = -1};
-	if (mkdir(name, 0777))
+	char temp[128];
+	snprintf(temp, sizeof(temp), ".%s.XXXXXX", name);
+	if (!faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
 		return err_errno(e, "cannot create %s", name);
-	AUTO_FD int dir = n.dir_fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int failed = dir < 0 ? err_errno(e, "cannot open %s", name)
-		     : s     ? add_stock(&n, s, e)
-			     : add_bundle(&n, b, e);
+	}
+	if (!mkdtemp(temp))
+		return err_errno(e, "cannot create %s", name);
+	AUTO_FD int dir = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int failed = fill(&(struct draft){name, dir}, s, b, e);
+	if (!failed && rename(temp, name))
+		failed = err_errno(e, "cannot create %s", name);
 	if (failed)
-		tree_remove(AT_FDCWD, name, NULL);
+		tree_remove(AT_FDCWD, temp, NULL);
 	return failed;
 }
 

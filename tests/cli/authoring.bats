@@ -52,6 +52,17 @@ setup() {
 	[[ $stderr == *"no bundle nothing comes with agent6"*"./nothing"* ]]
 }
 
+@test "machine new that is killed leaves nothing under the name, and works again" {
+	need strace
+	run strace -o trace -e inject=mkdirat:signal=KILL:when=1 \
+		"$AGENT6_BIN/agent6" machine new killed --from agent
+	[ "$status" -eq 137 ]
+	[ ! -e killed ]
+	(umask 027 && agent6 machine new killed --from agent)
+	[ "$(stat -c %a killed)" = 750 ]
+	agent6 machine check killed
+}
+
 @test "machine new renames a machine however its name is written, and cleans its description" {
 	mkdir old
 	for name in '>-\n  old' '|-\n    old\n' "'old'" '"o\\u006cd" # c' '\n  old'; do
