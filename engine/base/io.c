@@ -161,7 +161,11 @@ static int replace_in(int dir_fd, const char *temp, const char *name, const stru
 		return err_errno(e, "cannot sync %s", name);
 	if (renameat(dir_fd, temp, dir_fd, name))
 		return err_errno(e, "cannot put %s in its place", name);
-	return fsync(dir_fd) ? err_errno(e, "cannot sync the directory of %s", name) : 0;
+	return fsync(dir_fd) ? err_errno(e,
+				       "%s is written, but a power failure may undo that: cannot "
+				       "sync its directory",
+				       name)
+			     : 0;
 }
 
 /* `mark`: what the temporary file's name has that no other one's has. */

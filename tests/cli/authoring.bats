@@ -63,6 +63,15 @@ setup() {
 	agent6 machine check killed
 }
 
+@test "machine pack says that the file is there when only its directory cannot be synced" {
+	need strace
+	agent6 machine new unsynced --from tool
+	run -2 strace -o trace -e inject=fsync:error=EIO:when=2 \
+		"$AGENT6_BIN/agent6" machine pack unsynced
+	[[ $output == *"unsynced.asm is written, but a power failure may undo that: cannot sync its directory: Input/output error"* ]]
+	agent6 machine check unsynced.asm
+}
+
 @test "machine new renames a machine however its name is written, and cleans its description" {
 	mkdir old
 	for name in '>-\n  old' '|-\n    old\n' "'old'" '"o\\u006cd" # c' '\n  old'; do
