@@ -3,6 +3,7 @@
 #include "cli/text.h"
 #include "run/ask.h"
 #include "run/journal.h"
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -88,10 +89,18 @@ static void show_active(struct watching *w)
 		show_live(&w->show, who.pid ? w->active : "nobody runs it at the moment");
 }
 
-/* Blocks until something happens in the instance; forgets what has been told. */
+/* Blocks until something happens in the instance; forgets what has been told. 1: nobody is left who
+ * reads what is printed, and who is not there answers no question either. */
 static int wait_for_change(int watch, struct err *e)
 {
 	char events[4096];
+	struct pollfd fds[] = {{watch, POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
+	if (ferror(stdout))
+		return 1;
+	if (poll(fds, ARRAY_LEN(fds), -1) < 0)
+		return errno == EINTR ? 0 : err_errno(e, "cannot watch the journal");
+	if (fds[1].revents)
+		return 1;
 	ssize_t n = read(watch, events, sizeof(events));
 	return n < 0 && errno != EINTR ? err_errno(e, "cannot watch the journal") : 0;
 }
@@ -130,7 +139,7 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 		if (!failed && !w->ended)
 			failed = wait_for_change(watch, e);
 	}
-	return failed;
+	return failed < 0 ? -1 : 0;
 }
 
 static int run(const struct call *c)

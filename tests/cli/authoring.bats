@@ -181,6 +181,19 @@ setup() {
 	[ "$packed" = "$(jq -r .digest <<<"$output")" ]
 }
 
+@test "watch ends when nobody reads what it prints, though nothing happens any more" {
+	need timeout
+	agent6 machine new w --from tool
+	sed -i 's/initial: look/initial: pause/; s/^states:/states:\n  pause: {kind: wait, on: {signal: look}}/' w/machine.yaml
+	mkdir work
+	cd work
+	agent6 machine run ../w --quiet --exit-on-wait
+	run -2 bash -c 'timeout 10 "$AGENT6_BIN/agent6" machine watch w --json >/dev/full'
+	run -0 bash -c 'timeout 10 "$AGENT6_BIN/agent6" machine watch w --json | head -n 1
+		exit $((PIPESTATUS[0] == 124))'
+	[[ $output == '{"t":"begin"'* ]]
+}
+
 @test "watch follows an instance that another process runs, to its end" {
 	agent6 machine new w --from tool
 	sed -i 's/initial: look/initial: pause/; s/^states:/states:\n  pause: {kind: wait, on: {signal: look}}/' w/machine.yaml
