@@ -1,6 +1,7 @@
 /* The read-only tools: what they show, what they refuse, and that nothing outside is reached. */
 #include "agent/policy/redact.h"
 #include "agent/tools/ignore.h"
+#include "agent/tools/search.h"
 #include "agent/tools/tool.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
@@ -14,6 +15,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { OUT_CAP_BYTES = 1 << 20 };
 static struct tool_context context;
@@ -374,6 +377,38 @@ static void hostile_pattern(void)
 		"and the agent lives on");
 }
 
+/* The kernel ends a search that takes too long: it cannot hand over what it has at its end. */
+static void found_before_the_end(void)
+{
+	char found[100] = "";
+	int ends[2], status = 0;
+	struct search s = {.pattern = "first|(.*).*.*.*.*.*\\1.*\\1.*\\1x",
+		.prefix = "late",
+		.tools = &context};
+	mkdirat(context.workspace_fd, "late", 0755);
+	puts_in("late/a", "first\n");
+	AUTO_BUF slow;
+	buf_init(&slow, 1 << 20);
+	for (int i = 0; i < 10000; i++)
+		buf_addc(&slow, 'y');
+	put("late/b", slow.data, slow.len);
+	int dir = openat(context.workspace_fd, "late", O_RDONLY | O_DIRECTORY);
+	if (dir < 0 || pipe(ends))
+		bail("cannot set up a search");
+	pid_t pid = fork();
+	if (!pid) {
+		alarm(1);
+		_exit(search_run(&s, dir, ends[1]));
+	}
+	close(ends[1]);
+	waitpid(pid, &status, 0);
+	ok(read(ends[0], found, sizeof(found) - 1) > 0, "a search that was ended has told");
+	is_str(found, "late/a:1: first\n", "what it had found");
+	is(WIFSIGNALED(status), 1, "before it was ended");
+	close(ends[0]);
+	close(dir);
+}
+
 static void ignoring(void)
 {
 	static const struct {
@@ -475,6 +510,7 @@ int main(void)
 	listing();
 	hiding();
 	hostile_pattern();
+	found_before_the_end();
 	ignoring();
 	globs();
 	racing();

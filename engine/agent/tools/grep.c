@@ -24,11 +24,7 @@ static void child(const struct search *s, int dir_fd, int out_fd)
 	setrlimit(RLIMIT_AS, &memory);
 #endif
 	alarm(SEARCH_SECS);
-	AUTO_BUF out;
-	buf_init(&out, TOOL_TEXT_CAP_BYTES);
-	int rc = search_run(s, dir_fd, &out);
-	io_write(out_fd, out.data ? out.data : "", out.len);
-	_exit(rc ? SEARCH_BAD : SEARCH_OK);
+	_exit(search_run(s, dir_fd, out_fd) ? SEARCH_BAD : SEARCH_OK);
 }
 
 static int collect(pid_t pid, int from_fd, struct buf *out)

@@ -26,7 +26,8 @@ enum {
 struct walk {
 	const struct search *search;
 	regex_t regex;
-	struct buf *out;
+	struct buf *out; /* what out_fd has not got yet */
+	int out_fd;
 	size_t hits, files, skipped;
 	char path[PATH_MAX]; /* of the entry at hand, relative to the workspace */
 	size_t start;        /* where in it what lies below the starting point begins */
@@ -74,6 +75,13 @@ static void search_text(struct walk *w, const char *text, size_t len)
 	}
 }
 
+static void flush(struct walk *w)
+{
+	if (w->out->len)
+		io_write(w->out_fd, w->out->data, w->out->len);
+	buf_clear(w->out);
+}
+
 /* Binary files (a NUL, or not UTF-8) hold no lines to show. */
 static void search_fd(struct walk *w, int fd)
 {
@@ -90,6 +98,7 @@ static void search_fd(struct walk *w, int fd)
 	if (text.len && !memchr(text.data, 0, text.len) &&
 		utf8_prefix(text.data, text.len) == text.len)
 		search_text(w, text.data, text.len);
+	flush(w);
 }
 
 static bool fits_glob(const struct walk *w, const char *glob, const char *name)
@@ -289,16 +298,21 @@ static int compile(struct walk *w, struct buf *out)
 	return rc;
 }
 
-int search_run(const struct search *s, int fd, struct buf *out)
+int search_run(const struct search *s, int fd, int out_fd)
 {
-	struct walk w = {.search = s, .out = out};
-	if (compile(&w, out))
+	AUTO_BUF out;
+	buf_init(&out, TOOL_TEXT_CAP_BYTES);
+	struct walk w = {.search = s, .out = &out, .out_fd = out_fd};
+	if (compile(&w, &out)) {
+		flush(&w);
 		return -1;
+	}
 	if (s->is_file)
 		search_fd(&w, fd);
 	else
 		search_tree(&w, fd);
 	conclude(&w);
+	flush(&w);
 	regfree(&w.regex);
 	return 0;
 }

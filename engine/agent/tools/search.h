@@ -3,7 +3,7 @@
  */
 #ifndef TOOLS_SEARCH_H
 #define TOOLS_SEARCH_H
-#include "base/buf.h"
+#include <stdbool.h>
 
 enum { SEARCH_HITS_MAX = 200 };
 
@@ -16,6 +16,7 @@ struct search {
 	const struct tool_context *tools; /* says what is hidden */
 };
 
-/* Appends `PATH:LINE: TEXT` per hit and a closing remark. -1 with a message: a bad pattern. */
-int search_run(const struct search *s, int fd, struct buf *out);
+/* Writes `PATH:LINE: TEXT` per hit, file by file, so that what was found is not lost with a process
+ * that is ended, and a closing remark. -1 with a message: a bad pattern. */
+int search_run(const struct search *s, int fd, int out_fd);
 #endif
