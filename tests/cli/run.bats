@@ -28,6 +28,15 @@ flow() {
 	END
 }
 
+# A run in the middle of its only state; $! is its runner.
+asleep() {
+	flow went
+	sed -i 's/\["true"\]/[sh, -c, "echo >begun; sleep 30"]/; s/timeout_secs: 10/timeout_secs: 60/
+		s/kind: tool/&\n    workspace: write/' ../flow/machine.yaml
+	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
+	until [ -e begun ]; do sleep 0.05; done
+}
+
 # A machine that waits to be poked, then shows what the poke brought.
 waiting() {
 	cat >"$SCRATCH/flow/machine.yaml" <<-'END'
@@ -400,10 +409,7 @@ committed_flow() {
 }
 
 @test "what was asked of a run that cannot do it yet is said" {
-	flow went
-	sed -i 's/\["true"\]/[sleep, "30"]/; s/timeout_secs: 10/timeout_secs: 60/' ../flow/machine.yaml
-	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
-	until agent6 machine list 2>/dev/null | grep -q running; do sleep 0.05; done
+	asleep
 	agent6 machine stop flow
 	run agent6 machine status flow
 	kill -KILL $!
@@ -416,10 +422,7 @@ committed_flow() {
 
 @test "list names the state that a run began in" {
 	need jq
-	flow went
-	sed -i 's/\["true"\]/[sleep, "30"]/; s/timeout_secs: 10/timeout_secs: 60/' ../flow/machine.yaml
-	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
-	until agent6 machine list 2>/dev/null | grep -q running; do sleep 0.05; done
+	asleep
 	run --separate-stderr agent6 machine list --json
 	kill -KILL $!
 	jq -e '.[0] | .state == "work" and .seq == 0' <<<"$output"
