@@ -28,13 +28,9 @@ machine() {
 instance() { echo "$scratch"/state/*/machines/"$1"; }
 
 # Peak resident KiB and seconds of processor time of a command.
+${CC:-gcc} -O2 -D_GNU_SOURCE -o "$scratch/usage" "$root/tests/bench/usage.c"
 measure() {
-	/usr/bin/env python3 - "$@" <<'END'
-import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_maxrss, round(used.ru_utime + used.ru_stime, 3))
-END
+	"$scratch/usage" "$@" 2>/dev/null
 }
 
 # --- durable transitions -----------------------------------------------------------------------
@@ -153,7 +149,7 @@ for i in range(5000):
             copy_function=os.link, ignore=shutil.ignore_patterns("states"))
 END
 "$bin/agent6" machine list >/dev/null
-read -r kib secs < <(measure "$bin/agent6" machine list)
+read -r _ secs < <(for _ in 1 2 3 4 5; do measure "$bin/agent6" machine list; done | sort -k 2n | sed -n 3p)
 report 'list of 10,000 instances' "$(awk -v s="$secs" 'BEGIN { print s * 1000 }')" '<' 200 ms
 
 exit "$failed"
