@@ -2,7 +2,6 @@
 
 #include "base/child.h"
 #include "base/path.h"
-#include "run/confine.h"
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,34 +10,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Room: beside what machine.notify.on_event names. */
-enum { ROOM = 32, LINKS_MAX = 40 };
+enum { LINKS_MAX = 40 };
 
-static void add(struct held *h, const char **list, size_t *count, const char *path)
+/* What is protected may have to be hidden as well. */
+void held_add(struct held *h, enum held_as as, const char *path)
 {
 	char real[PATH_MAX];
+	struct held_path **at = &h->paths;
 	if (!realpath(path, real))
 		return;
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp(list[i], real))
+	for (; *at; at = &(*at)->next)
+		if (!strcmp((*at)->path, real) && ((*at)->as == HELD_SECRET) == (as == HELD_SECRET))
 			return;
-	if (*count < h->room)
-		list[(*count)++] = arena_copy(h->arena, real, strlen(real));
-}
-
-void held_protect(struct held *h, const char *path)
-{
-	add(h, h->protect, &h->protect_count, path);
+	struct held_path *added = arena_alloc(h->arena, sizeof(*added));
+	*added = (struct held_path){arena_copy(h->arena, real, strlen(real)), as, NULL};
+	*at = added;
 }
 
 /* --- the way to a path ------------------------------------------------------------------------ */
 
-/* Whether `paths` have one around `dir` that lies in `grant`: nothing else is carved out of it. */
-static bool carved_out(const char *dir, const char *grant, const struct config_list *paths)
+/* Whether something around `dir` is held that lies in `grant`: nothing else is carved out of it. */
+static bool carved_out(const struct held *h, const char *dir, const char *grant)
 {
 	char real[PATH_MAX];
-	for (size_t i = 0; i < paths->count; i++)
-		if (realpath(paths->items[i], real) && path_is_within(dir, real) &&
+	const struct config_list *own = &h->config->sandbox.protect;
+	for (const struct held_path *p = h->paths; p; p = p->next)
+		if (p->as != HELD_SECRET && path_is_within(dir, p->path) &&
+			path_is_within(p->path, grant))
+			return true;
+	for (size_t i = 0; i < own->count; i++)
+		if (realpath(own->items[i], real) && path_is_within(dir, real) &&
 			path_is_within(real, grant))
 			return true;
 	return false;
@@ -47,15 +48,12 @@ static bool carved_out(const char *dir, const char *grant, const struct config_l
 /* Whether a command may make and replace what lies in `dir`, a real path. */
 static bool in_reach(const struct held *h, const char *dir)
 {
-	const struct config_sandbox *s = &h->config->sandbox;
-	const struct config_list own = {h->protect, h->protect_count},
-				 all[] = {{&h->workspace, 1}, s->write, h->writes};
+	const struct config_list all[] = {{&h->workspace, 1}, h->config->sandbox.write, h->writes};
 	char grant[PATH_MAX];
 	for (size_t l = 0; l < ARRAY_LEN(all); l++)
 		for (size_t i = 0; i < all[l].count; i++)
 			if (realpath(all[l].items[i], grant) && path_is_within(dir, grant) &&
-				!carved_out(dir, grant, &own) &&
-				!carved_out(dir, grant, &s->protect))
+				!carved_out(h, dir, grant))
 				return true;
 	return false;
 }
@@ -115,7 +113,7 @@ static int check_way(const struct held *h, const char *what, const char *path, s
 
 /* The directory, which stays what it is when a file in it is replaced on the host, but not all of
  * the workspace; and each, which a state may pick alone. */
-static void protect_programs(struct held *h, const char *workspace)
+static void hold_programs(struct held *h)
 {
 	static const char *const programs[] = {
 		"agent6", "agent6-agent", "agent6-broker", "agent6-cassette", "agent6-jail"};
@@ -125,10 +123,10 @@ static void protect_programs(struct held *h, const char *workspace)
 		if (!slash)
 			continue;
 		*slash = '\0';
-		if (strcmp(path, workspace) != 0)
-			held_protect(h, path);
+		if (strcmp(path, h->workspace) != 0)
+			held_add(h, HELD_PROGRAM, path);
 		*slash = '/';
-		held_protect(h, path);
+		held_add(h, HELD_PROGRAM, path);
 	}
 }
 
@@ -151,7 +149,7 @@ static int hold_hook(struct held *h, struct err *e)
 		if (named && check_way(h, "machine.notify.on_event", word, e))
 			return -1;
 		if (file)
-			held_protect(h, word);
+			held_add(h, HELD_SETTING, word);
 	}
 	return 0;
 }
@@ -164,7 +162,7 @@ static int hold_file(struct held *h, const char *what, const char *path, struct 
 	if (check_way(h, what, path, e))
 		return -1;
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
-		held_protect(h, path);
+		held_add(h, HELD_SETTING, path);
 	return 0;
 }
 
@@ -178,7 +176,7 @@ static int hold_files_in(struct held *h, const char *dir, struct err *e)
 		if (!lstat(path, &st) && hold_file(h, "the configuration", path, e))
 			return -1;
 		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
-		add(h, h->hide, &h->hide_count, path);
+		held_add(h, HELD_SECRET, path);
 	}
 	return 0;
 }
@@ -189,7 +187,7 @@ static int hold_configuration(struct held *h, const struct config_paths *paths, 
 	if (paths->config_dir) {
 		if (check_way(h, "the configuration directory", paths->config_dir, e))
 			return -1;
-		held_protect(h, paths->config_dir);
+		held_add(h, HELD_SETTING, paths->config_dir);
 		if (hold_files_in(h, paths->config_dir, e))
 			return -1;
 	}
@@ -222,12 +220,7 @@ static int check_audit(const struct held *h, struct err *e)
 int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 {
 	const struct config *c = h->config;
-	h->room = ROOM + c->machine.on_event.count + c->provider_count;
-	h->protect = arena_array(h->arena, h->room, sizeof(*h->protect));
-	h->hide = arena_array(h->arena, h->room, sizeof(*h->hide));
-	h->protect_count = h->hide_count = 0;
-	protect_programs(h, h->workspace);
-	h->program_count = h->protect_count;
+	hold_programs(h);
 	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) || check_audit(h, e) ||
 		check_way(h, "the state directory", c->state_dir, e) ||
 		hold_file(h, "machine.allowed_signers", c->machine.allowed_signers, e))
@@ -235,6 +228,5 @@ int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 	for (size_t i = 0; i < c->provider_count; i++)
 		if (hold_file(h, "a provider's ca_file", c->providers[i].ca_file, e))
 			return -1;
-	h->core_count = h->protect_count;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #define CLI_HELD_H
 #include "base/arena.h"
 #include "config/config.h"
-#include <stddef.h>
+#include "run/confine.h"
 
 struct held {
 	/* The caller's, borrowed. Commands may write in the workspace, which is the working
@@ -15,15 +15,13 @@ struct held {
 	const struct config *config;
 	const char *workspace;
 	struct config_list writes;
-	/* For struct confine: real paths, in the arena. */
-	const char **protect, **hide;
-	size_t room, protect_count, program_count, core_count, hide_count;
+	struct held_path *paths; /* for struct confine; in the arena */
 };
 
 /* `paths`: where `config` comes from; NULL: from nobody's files. An error where a command could
  * turn a link on the way to one of these, or make one that is yet to come: the next run would take
  * what it then finds. */
 int held_init(struct held *h, const struct config_paths *paths, struct err *e) MUST_CHECK;
-/* Adds what lies at `path`, if something does. */
-void held_protect(struct held *h, const char *path);
+/* Adds what lies at `path`, if something does and was not added before. */
+void held_add(struct held *h, enum held_as as, const char *path);
 #endif

@@ -108,11 +108,7 @@ static int settle(struct jailing *g, struct err *e)
 		.workspace = s->paths.workspace,
 		.bundle = s->paths.workspace,
 		.data_dir = s->paths.workspace,
-		.protect = g->held.protect,
-		.protect_count = g->held.protect_count,
-		.core_count = g->held.core_count,
-		.hide = g->held.hide,
-		.hide_count = g->held.hide_count,
+		.held = g->held.paths,
 		.allow_root_jail = call_has(g->call, "allow-root-jail")};
 	return confine_check_held(&g->confine, &g->state, e);
 }

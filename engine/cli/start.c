@@ -48,19 +48,19 @@ static int check_digest(const struct start *s, const char *recorded, struct err 
 }
 
 /* The bundle as its author has it. */
-static void protect_authored(struct held *h, const struct loaded *authored)
+static void hold_authored(struct held *h, const struct loaded *authored)
 {
 	static const char *const folders[] = {"scripts", "prompts", "rehearsal"};
 	const struct bundle *b = authored->bundle;
 	char path[2 * PATH_MAX];
 	if (b->form != BUNDLE_LOOSE) {
-		held_protect(h, b->root);
+		held_add(h, HELD_BUNDLE, b->root);
 	} else {
 		snprintf(path, sizeof(path), "%s/%s", b->root, b->machine->source);
-		held_protect(h, path);
+		held_add(h, HELD_BUNDLE, path);
 		for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 			snprintf(path, sizeof(path), "%s/%s", b->root, folders[i]);
-			held_protect(h, path);
+			held_add(h, HELD_BUNDLE, path);
 		}
 	}
 }
@@ -144,17 +144,11 @@ static json_t *without_secrets(const json_t *secrets, const json_t *value)
 static void drive(struct starting *g, const struct drive_listener *l, struct drive_result *out)
 {
 	const struct start *s = g->start;
-	const struct held *held = &g->held;
 	struct drive_request q = {.machine = g->copy.machine,
 		.config = s->config,
 		.bundle_digest = g->copy.bundle->digest,
 		.workspace = s->place->workspace,
-		.protect = held->protect,
-		.protect_count = held->protect_count,
-		.program_count = held->program_count,
-		.core_count = held->core_count,
-		.hide = held->hide,
-		.hide_count = held->hide_count,
+		.held = g->held.paths,
 		.parameters = s->parameters,
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
@@ -174,7 +168,7 @@ static int hold(struct starting *g, struct err *e)
 		.arena = &g->arena, .config = s->config, .workspace = s->place->workspace};
 	if (held_init(&g->held, s->paths, e))
 		return -1;
-	protect_authored(&g->held, s->authored);
+	hold_authored(&g->held, s->authored);
 	return 0;
 }
 

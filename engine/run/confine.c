@@ -330,12 +330,15 @@ json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 	json_t *list = json_array();
 	const struct config_list grants = {t ? t->writes : NULL, t ? t->write_count : 0};
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
-	for (size_t i = 0; i < c->protect_count; i++)
-		if (path_is_within(c->protect[i], c->workspace) ||
-			confine_granted(c->protect[i], &grants))
-			json_array_append_new(list, json_string(c->protect[i]));
-	/* Nothing runs agent6 from a clone, and a clone of its repository is to be built in. */
-	add_cloned(list, c, c->protect + c->program_count, c->protect_count - c->program_count);
+	for (const struct held_path *h = c->held; h; h = h->next) {
+		if (h->as != HELD_SECRET && (path_is_within(h->path, c->workspace) ||
+						    confine_granted(h->path, &grants)))
+			add_texts(list, &h->path, 1);
+		/* Nothing runs agent6 from a clone, and a clone of its repository is to be built
+		 * in. */
+		if (h->as == HELD_SETTING || h->as == HELD_BUNDLE)
+			add_cloned(list, c, &h->path, 1);
+	}
 	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	return list;
 }
@@ -343,7 +346,9 @@ json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 json_t *confine_hidden(const struct confine *c)
 {
 	json_t *list = json_array();
-	add_held(list, c, c->hide, c->hide_count);
+	for (const struct held_path *h = c->held; h; h = h->next)
+		if (h->as == HELD_SECRET)
+			add_held(list, c, &h->path, 1);
 	add_held(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
 	return list;
 }
@@ -367,7 +372,9 @@ static int check_picked(const struct confine *c, const struct state *s, struct e
 	json_array_append_new(held, json_sprintf("%s/.git", c->workspace));
 	if (c->origin)
 		json_array_append_new(held, json_sprintf("%s/.git", c->origin));
-	add_texts(held, c->protect + c->program_count, c->protect_count - c->program_count);
+	for (const struct held_path *h = c->held; h; h = h->next)
+		if (h->as == HELD_SETTING || h->as == HELD_BUNDLE)
+			add_texts(held, &h->path, 1);
 	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.write_count; i++)
 		json_array_foreach (held, k, path)
@@ -387,7 +394,9 @@ int confine_check_held(const struct confine *c, const struct state *s, struct er
 	if (strcmp(c->profile, "hardened") != 0 || !state_runs_commands(s, c->config))
 		return 0;
 	json_auto_t *held = json_array();
-	add_texts(held, c->protect, c->core_count);
+	for (const struct held_path *h = c->held; h; h = h->next)
+		if (h->as == HELD_PROGRAM || h->as == HELD_SETTING)
+			add_texts(held, &h->path, 1);
 	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	json_array_foreach (held, i, path)
 		if (may_write(c, s, json_string_value(path)))

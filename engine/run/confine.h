@@ -8,17 +8,25 @@
 #include "config/network.h"
 #include "machine/machine.h"
 
+/* A path that no command may write, or see. */
+enum held_as {
+	HELD_PROGRAM, /* agent6 itself */
+	HELD_SETTING, /* whatever else every confinement rests on */
+	HELD_BUNDLE,  /* as its author has it */
+	HELD_SECRET   /* to be hidden */
+};
+struct held_path {
+	const char *path; /* absolute and real */
+	enum held_as as;
+	struct held_path *next;
+};
+
 /* The fixed facts of one start. Paths are absolute; everything is borrowed. */
 struct confine {
 	const struct config *config;
 	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
 	const char *workspace, *bundle, *data_dir;
-	const char *const *protect; /* beyond .git and sandbox.protect */
-	size_t protect_count;
-	size_t program_count;    /* the first of them are agent6 itself */
-	size_t core_count;       /* the first of them are what every confinement rests on */
-	const char *const *hide; /* beyond sandbox.hide */
-	size_t hide_count;
+	const struct held_path *held; /* beyond .git, sandbox.protect and sandbox.hide */
 	bool allow_root_jail;
 	/* A machine that writes code works in a clone (run/workspace.h); all NULL: it does not. */
 	const char *origin, *clone; /* the repository's work tree, and where the clone has it */
@@ -53,9 +61,9 @@ json_t *confine_command_policy(const struct confine *c);
  * leads out of it is not granted. */
 bool confine_granted(const char *path, const struct config_list *grants);
 /* What nothing may write in the workspace or what `t` may write (NULL: nothing more): .git,
- * `protect`, sandbox.protect. */
+ * what is held, sandbox.protect. */
 json_t *confine_protected(const struct confine *c, const struct tool_state *t);
-/* What nothing may see: `hide` and sandbox.hide. */
+/* What nothing may see: the held secrets and sandbox.hide. */
 json_t *confine_hidden(const struct confine *c);
 /* The agent's first line (agent6-agent): everything it needs to confine itself, no secret.
  * `providers`: whom it asks; a NULL and one that was named before are passed over. */

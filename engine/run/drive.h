@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct config;
+struct held_path;
 
 enum { DRIVE_NAME_BYTES = 65 };
 
@@ -28,13 +29,8 @@ struct drive_request {
 	const struct config *config;   /* effective, the machine's overlay included */
 	const char *bundle_digest;     /* "sha256:HEX" */
 	const char *workspace;         /* absolute, real */
-	const char *const *protect;    /* authoring bundle, configuration: absolute paths */
-	size_t protect_count;
-	size_t program_count;    /* the first of them are agent6 itself */
-	size_t core_count;       /* the first of them are more than the bundle */
-	const char *const *hide; /* the secrets file: absolute paths */
-	size_t hide_count;
-	const json_t *parameters;    /* object NAME: value; NULL: none given */
+	const struct held_path *held;  /* what is kept from its commands */
+	const json_t *parameters;      /* object NAME: value; NULL: none given */
 	const json_t *overrides;     /* array of strings such as "allow-uncommitted"; NULL: none */
 	const char *record_dir;      /* run --record, NULL: none */
 	drive_hide *without_secrets; /* of what is recorded; needed with record_dir */

@@ -232,6 +232,10 @@ untouched() {
 	cmp "$SCRATCH/bin/agent6-agent" "$AGENT6_BIN/agent6-agent"
 	"$SCRATCH/bin/agent6" jail -- touch made
 	[[ -e made ]]
+	# What else lies beside the programs is nobody's business, in either verb.
+	mkdir "$SCRATCH/bin/other"
+	"$SCRATCH/bin/agent6" jail --write "$SCRATCH/bin/other" -- touch "$SCRATCH/bin/other/made"
+	[[ -e $SCRATCH/bin/other/made ]]
 }
 
 @test "that agent6 or sandbox.protect lies above the workspace keeps no command from what is in it" {

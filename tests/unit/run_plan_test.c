@@ -328,8 +328,9 @@ static void test_unmetered(void)
 
 int main(void)
 {
-	static const char *const protect[] = {"/ws/machines/m", "/elsewhere"};
-	static const char *const hide[] = {"/ws/secret"};
+	static struct held_path secret = {"/ws/secret", HELD_SECRET, NULL},
+				      elsewhere = {"/elsewhere", HELD_BUNDLE, &secret},
+				      held = {"/ws/machines/m", HELD_BUNDLE, &elsewhere};
 	static const char *const providers[] = {"local"};
 	static const struct named_text host[] = {{"LANG", "C"}, {"TZ", "UTC"}};
 	fixture_init(&f, yaml);
@@ -341,10 +342,7 @@ int main(void)
 					.workspace = "/ws",
 					.bundle = "/i/bundle",
 					.data_dir = "/i/data",
-					.protect = protect,
-					.protect_count = 2,
-					.hide = hide,
-					.hide_count = 1},
+					.held = &held},
 		.instance_id = "id",
 		.instance_path = "/i",
 		.host_env = host,
