@@ -329,8 +329,8 @@ static void test_unmetered(void)
 int main(void)
 {
 	static struct held_path secret = {"/ws/secret", HELD_SECRET, NULL},
-				      elsewhere = {"/elsewhere", HELD_BUNDLE, &secret},
-				      held = {"/ws/machines/m", HELD_BUNDLE, &elsewhere};
+				elsewhere = {"/elsewhere", HELD_BUNDLE, &secret},
+				held = {"/ws/machines/m", HELD_BUNDLE, &elsewhere};
 	static const char *const providers[] = {"local"};
 	static const struct named_text host[] = {{"LANG", "C"}, {"TZ", "UTC"}};
 	fixture_init(&f, yaml);
