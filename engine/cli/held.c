@@ -48,7 +48,8 @@ static bool carved_out(const struct held *h, const char *dir, const char *grant)
 /* Whether a command may make and replace what lies in `dir`, a real path. */
 static bool in_reach(const struct held *h, const char *dir)
 {
-	const struct config_list all[] = {{&h->workspace, 1}, h->config->sandbox.write, h->writes};
+	const struct config_list all[] = {
+		{&h->workspace, !h->only_read}, h->config->sandbox.write, h->writes};
 	char grant[PATH_MAX];
 	for (size_t l = 0; l < ARRAY_LEN(all); l++)
 		for (size_t i = 0; i < all[l].count; i++)

@@ -10,10 +10,11 @@
 
 struct held {
 	/* The caller's, borrowed. Commands may write in the workspace, which is the working
-	 * directory, in what `config` grants, and in `writes`. */
+	 * directory, unless all of them only read it, in what `config` grants, and in `writes`. */
 	struct arena *arena;
 	const struct config *config;
 	const char *workspace;
+	bool only_read;
 	struct config_list writes;
 	struct held_path *paths; /* for struct confine; in the arena */
 };

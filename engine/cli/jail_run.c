@@ -99,6 +99,7 @@ static int settle(struct jailing *g, struct err *e)
 	g->held = (struct held){.arena = &s->arena,
 		.config = s->config,
 		.workspace = s->paths.workspace,
+		.only_read = !confine_writes(&g->state),
 		.writes = {t->writes, t->write_count}};
 	if (confine_check_root(call_has(g->call, "allow-root"), e) || check_grants(g, e) ||
 		held_init(&g->held, &s->paths, e))

@@ -164,8 +164,13 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 static int hold(struct starting *g, struct err *e)
 {
 	const struct start *s = g->start;
-	g->held = (struct held){
-		.arena = &g->arena, .config = s->config, .workspace = s->place->workspace};
+	const struct machine *m = g->copy.machine;
+	g->held = (struct held){.arena = &g->arena,
+		.config = s->config,
+		.workspace = s->place->workspace,
+		.only_read = true};
+	for (size_t i = 0; i < m->state_count; i++)
+		g->held.only_read &= !confine_writes(&m->states[i]);
 	if (held_init(&g->held, s->paths, e))
 		return -1;
 	hold_authored(&g->held, s->authored);

@@ -353,11 +353,16 @@ json_t *confine_hidden(const struct confine *c)
 	return list;
 }
 
+bool confine_writes(const struct state *s)
+{
+	return s->kind == KIND_TOOL ? s->tool.workspace == WORKSPACE_WRITE
+				    : s->kind == KIND_AGENT && s->agent.mode == MODE_RUN;
+}
+
 static bool may_write(const struct confine *c, const struct state *s, const char *path)
 {
 	const struct config_list grants = {s->tool.writes, s->tool.write_count};
-	bool workspace = s->kind != KIND_TOOL || s->tool.workspace == WORKSPACE_WRITE;
-	return (workspace && path_is_within(path, c->workspace)) ||
+	return (confine_writes(s) && path_is_within(path, c->workspace)) ||
 	       (s->kind == KIND_TOOL && confine_granted(path, &grants));
 }
 

@@ -52,6 +52,8 @@ int confine_check_grant(const char *setting, const char *path, bool write, const
  * on, or sandbox.protect. */
 int confine_check_held(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
 
+/* Whether what `s` runs or edits may change the workspace. */
+bool confine_writes(const struct state *s);
 /* The jail policy of a tool state, complete but for argv and env. New reference. */
 json_t *confine_policy(const struct confine *c, const struct state *s);
 /* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the

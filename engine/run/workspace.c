@@ -4,10 +4,10 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "config/config.h"
 #include "git/branch.h"
 #include "git/hooks.h"
 #include "git/settings.h"
+#include "run/confine.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -309,12 +309,6 @@ void workspace_done(struct workspace *w)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static bool may_change(const struct state *s)
-{
-	return s->kind == KIND_TOOL ? s->tool.workspace == WORKSPACE_WRITE
-				    : s->kind == KIND_AGENT && s->agent.mode == MODE_RUN;
-}
-
 /* They may change what is to be committed. */
 static int run_hooks(
 	struct workspace *w, struct workspace_step *s, struct buf *message, struct err *e)
@@ -397,7 +391,7 @@ static int check_absent(const struct workspace *w, const json_t *absent, struct 
 int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e)
 {
 	s->left_out = 0;
-	if (!w->path || !may_change(s->state))
+	if (!w->path || !confine_writes(s->state))
 		return 0;
 	bool runs = s->state->kind == KIND_AGENT;
 	if (runs && !s->ok)

@@ -187,6 +187,12 @@ untouched() {
 	rm "$config/config.yaml"
 	options=(--config link.yaml)
 	refused "--config: link.yaml is a link that a command could turn"
+	# Who only reads the workspace turns no link in it.
+	agent6 jail --read-only --config link.yaml -- true
+	sed 's/command:/workspace: read, &/' "$SCRATCH/does/machine.yaml" >reads.asm.yaml
+	cp -r "$SCRATCH/does/scripts" .
+	run -1 agent6 machine run --id reads --allow-uncommitted --config link.yaml reads.asm.yaml
+	[[ $output == *"failed"* && ! -e made ]]
 	mkdir sub
 	echo "sandbox: {profile: strict, protect: [$SCRATCH/repo/sub]}" >plain.yaml
 	ln -s ../plain.yaml sub/link.yaml
