@@ -11,7 +11,6 @@
 
 #define LIBARCHIVE_CALLS(X)                                                                        \
 	X(error_string)                                                                            \
-	X(filter_code)                                                                             \
 	X(filter_count)                                                                            \
 	X(set_error)                                                                               \
 	X(entry_new)                                                                               \
