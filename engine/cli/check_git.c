@@ -287,8 +287,7 @@ static void tell(const struct proof *p, const struct err *e, bool json)
 	json_auto_t *doc = json_pack("{s:b,s:s,s:i,s:o,s:o,s:s}", "proved", !*e->text, "profile",
 		profile, "planted", (int)p->planted, "plain_git", names_of(&p->plain), "ours",
 		names_of(&p->ours), "reason", e->text);
-	AUTO_FREE char *text = json_text(doc);
-	puts(text ? text : "");
+	text_json_line(doc);
 }
 
 static int run(const struct call *c)

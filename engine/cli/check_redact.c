@@ -1,6 +1,7 @@
 #include "agent/policy/filter.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 #include <stdio.h>
 #include <string.h>
@@ -49,10 +50,9 @@ static int filter_line(const struct filter *f, const char *line, size_t len)
 		return -1;
 	json_auto_t *answer = json_pack("{s:s%, s:o, s:I}", "text", out.data, out.len, "redacted",
 		tally_json(&seen.tally), "markers", (json_int_t)seen.markers);
-	AUTO_FREE char *shown = answer ? json_text(answer) : NULL;
-	if (shown)
-		puts(shown);
-	return shown ? 0 : -1;
+	if (answer)
+		text_json_line(answer);
+	return answer ? 0 : -1;
 }
 
 static int filter_lines(const struct filter *f)

@@ -305,8 +305,7 @@ static void show_json(const struct checking *k, json_t *fixes, json_t *limits)
 		k->landlock_abi > 0 ? k->landlock_abi : 0, "auto", automatic(k), "strict",
 		describe_trial(k, &k->trials[0]), "hardened", describe_trial(k, &k->trials[1]),
 		"fixes", fixes, "hardened_cannot", limits);
-	AUTO_FREE char *text = json_text(all);
-	printf("%s\n", text);
+	text_json_line(all);
 }
 
 /* --- the verb --------------------------------------------------------------------------------- */

@@ -7,21 +7,18 @@ enum { SHOWN_BYTES_MAX = 4 * 1024 * 1024, KEY_COLUMNS = 36, VALUE_COLUMNS = 34 }
 
 struct showing {
 	struct buf out;
-	bool json;
+	json_t *all; /* --json, else NULL */
 };
 
 static void each(void *ctx, const char *key, const json_t *value, enum config_layer layer)
 {
 	struct showing *s = ctx;
-	AUTO_FREE char *text = json_text(value);
-	if (s->json) {
-		json_auto_t *line =
-			json_pack("{s:O, s:s}", "value", value, "layer", config_layer_name(layer));
-		AUTO_FREE char *entry = json_text(line);
-		buf_addf(&s->out, "%s\"%s\":%s", s->out.len ? "," : "{", key,
-			entry ? entry : "null");
+	if (s->all) {
+		json_object_set_new(s->all, key,
+			json_pack("{s:O, s:s}", "value", value, "layer", config_layer_name(layer)));
 		return;
 	}
+	AUTO_FREE char *text = json_text(value);
 	size_t at = s->out.len;
 	buf_adds(&s->out, key);
 	text_pad(&s->out, at, KEY_COLUMNS);
@@ -34,12 +31,17 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 static int run(const struct call *c)
 {
 	struct setup setup;
-	struct showing s = {.json = call_has(c, "json")};
+	struct showing s = {0};
 	if (setup_read(&setup, c))
 		return EXIT_REFUSED;
+	json_auto_t *all = call_has(c, "json") ? json_object() : NULL;
+	s.all = all;
 	buf_init(&s.out, SHOWN_BYTES_MAX);
 	config_each(setup.config, each, &s);
-	printf("%s%s", s.out.data ? s.out.data : "", s.json ? "}\n" : "");
+	if (all)
+		text_json_line(all);
+	else
+		fwrite(s.out.data, 1, s.out.len, stdout);
 	buf_done(&s.out);
 	setup_done(&setup);
 	return EXIT_OK;

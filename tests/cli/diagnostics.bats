@@ -185,6 +185,13 @@ configs() {
 	run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
 	run script -qec "$(printf '%q ' "$AGENT6_BIN/agent6" check command -- "$odd")" /dev/null </dev/null
 	run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
+	echo "sandbox: {read: [\"/$text\"], protect: [\"/$text\"]}" >"$SCRATCH/odd.yaml"
+	prints config show --json --config "$SCRATCH/odd.yaml"
+	printf '{"text": "%s"}\n' "${odd//$'\033'/}" | tr -d '\007' >"$SCRATCH/texts"
+	run script -qec "'$AGENT6_BIN/agent6' check redact --stdin-jsonl <'$SCRATCH/texts'" /dev/null </dev/null
+	echo "$output"
+	[[ $output == *'"markers":0'* ]]
+	run ! env LC_ALL=C grep -qE "$bad" <<<"$output"
 	agent6 machine report odd -o page.html
 	[ -s page.html ]
 	run ! env LC_ALL=C grep -qE "$bad" page.html
