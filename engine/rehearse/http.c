@@ -74,27 +74,15 @@ static long answer(int *status, int code)
 	return -1;
 }
 
-/* The head is parsed again for every piece of a body that arrives: it was cut up in place before,
- * so the first look only measures. */
-static int64_t announced_length(const char *bytes, const char *end)
+/* The value of the last header `name`; NULL: there is none. The head is parsed for every piece of
+ * a body that arrives, and parsing cuts it up in place, so the first look only measures. */
+static const char *announced(const char *bytes, const char *end, const char *name)
 {
-	int64_t len = 0;
-	for (const char *line = strstr(bytes, "\r\n") + 2; line < end;
-		line = strstr(line, "\r\n") + 2) {
-		const char *value = header(line, "content-length");
-		if (value && num_int(value, strcspn(value, " \t\r"), &len))
-			return 0;
-	}
-	return len;
-}
-
-static bool announces_expect(const char *bytes, const char *end)
-{
+	const char *value = NULL;
 	for (const char *line = strstr(bytes, "\r\n") + 2; line < end;
 		line = strstr(line, "\r\n") + 2)
-		if (header(line, "expect"))
-			return true;
-	return false;
+		value = header(line, name) ? header(line, name) : value;
+	return value;
 }
 
 long http_parse(char *bytes, size_t len, struct http_request *out, int *status, bool *expects)
@@ -105,13 +93,16 @@ long http_parse(char *bytes, size_t len, struct http_request *out, int *status, 
 	if (!end)
 		return len > HTTP_HEAD_MAX ? answer(status, 431) : 0;
 	size_t head_len = (size_t)(end - bytes) + 4;
-	int64_t body_len = announced_length(bytes, end);
+	const char *length = announced(bytes, end, "content-length");
+	int64_t body_len = 0;
+	if (length) /* read_head refuses what is no number */
+		num_int(length, strcspn(length, " \t\r"), &body_len);
 	if (head_len > HTTP_HEAD_MAX)
 		return answer(status, 431);
 	if (body_len > HTTP_BODY_MAX)
 		return answer(status, 413);
 	if (body_len > 0 && len - head_len < (size_t)body_len) {
-		*expects = len == head_len && announces_expect(bytes, end);
+		*expects = len == head_len && announced(bytes, end, "expect");
 		return 0;
 	}
 	*out = (struct http_request){0};
