@@ -10,10 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#ifndef RESOLVE_NO_SYMLINKS
-#include <linux/openat2.h>
-#endif
-
 static bool has_suffix(const char *text, const char *suffix)
 {
 	size_t len = strlen(text), n = strlen(suffix);

@@ -5,12 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#ifndef RESOLVE_NO_SYMLINKS
-#include <linux/openat2.h>
-#endif
 
 /* A directory on the way down, so that a link back up is seen as the loop it is. */
 struct level {

@@ -5,7 +5,7 @@
  * A state: {"state", "kind", "does" (its command or prompt source), "ranks": {"workspace", "mode"},
  * "sets": {"reads", "writes", "egress", "env", "secrets"}, "limits": {NAME: number|null}}. In
  * limits null means unlimited. An agent of mode `run` has "verify" and "commands" as well: texts.
- * Ranks are ordered words, lowest first, in exposure_ranks.
+ * Ranks are ordered words.
  */
 #ifndef CLI_EXPOSURE_H
 #define CLI_EXPOSURE_H
@@ -22,7 +22,7 @@
  * touch nothing (branch, wait, terminal) are left out. New reference. */
 json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace);
 
-/* The place of `word` in its order (none < read < write; agent < run); -1: unknown. */
+/* The place of `word` in its order (none < read < write; tool < agent < run); -1: unknown. */
 int exposure_rank(const char *what, const char *word);
 
 /* Adds one finding per widening (a warning) and per narrowing (a note) from `old` to `now`, at the

@@ -1,5 +1,5 @@
 /*
- * What the verb table says to people: --help, manual pages, shell completions.
+ * What --help says, from the verb table.
  */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H

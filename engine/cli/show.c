@@ -109,7 +109,7 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 /* The same where there is little room: "  1,204+88 tokens, $0.0012". */
 static void add_spend(struct buf *line, const struct totals *t)
 {
-	if (!t->input_tokens && !t->output_tokens)
+	if (spent_nothing(t))
 		return;
 	buf_adds(line, "  ");
 	text_count(line, t->input_tokens);
@@ -196,9 +196,10 @@ static void retry_line(struct show *s, struct buf *line, const json_t *fields, i
 
 static void begin_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	(void)elapsed_ms;
 	size_t i;
 	json_t *override;
+	(void)s;
+	(void)elapsed_ms;
 	AUTO_BUF text;
 	buf_init(&text, LINE_BYTES_MAX);
 	buf_addf(&text, "machine %s, %.*s, profile %s", text_of(fields, "machine"), DIGEST_COLUMNS,
@@ -207,7 +208,6 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 		if (json_is_string(override))
 			buf_addf(&text, ", %s", json_string_value(override));
 	text_clean(line, text.data, SIZE_MAX);
-	(void)s;
 }
 
 static void armed_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)

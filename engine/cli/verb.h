@@ -88,7 +88,8 @@ bool call_has(const struct call *c, const char *option);
 const char *call_value(const struct call *c, const char *option);
 /* The value number `at` of a repeating option, NULL behind the last. */
 const char *call_value_at(const struct call *c, const char *option, size_t at);
-/* An integer within [min, max]; absent: `fallback`. -1: not one; the message is complete. */
+/* An integer within range[0] to range[1]; absent: *value stays as it is. -1: not one; the message
+ * is complete. */
 int call_int(const struct call *c, const char *option, long range[2], long *value, struct err *e);
 
 /* Parses argv behind the verb's path. Choices, missing values, unknown and repeated options, and

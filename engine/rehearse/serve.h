@@ -10,7 +10,7 @@
 struct player {
 	struct cassette cassette;
 	int report_fd;    /* one JSON line per failure, and one at the end; -1: none */
-	int positions_fd; /* one line "SEQ STATE INDEX" per exchange; -1: none */
+	int positions_fd; /* one line "SEQ ATTEMPT STATE INDEX" per exchange; -1: none */
 	size_t requests;
 };
 

@@ -71,9 +71,8 @@ static json_t *result_of(const struct state *s, unsigned variant, const json_t *
 	return dry_value(t, variant, hints);
 }
 
-static json_t *tool_fact(const struct state *s, enum outcome label, json_t *result)
+static json_t *tool_fact(enum outcome label, json_t *result)
 {
-	(void)s;
 	AUTO_FREE char *text = result ? json_text(result) : NULL;
 	return json_pack("{s:i, s:n, s:b, s:s, s:s, s:i, s:i}", "exit", label != OUTCOME_OK,
 		"signal", "timed_out", label == OUTCOME_TIMEOUT, "stdout", text ? text : "",
@@ -94,5 +93,5 @@ json_t *dry_fact(const struct state *s, enum outcome label, unsigned variant, co
 		return json_pack("{s:n, s:s, s:n}", "wake", "woke_by",
 			label == OUTCOME_TICK ? "timer" : "poke", "payload");
 	json_auto_t *result = label == OUTCOME_OK ? result_of(s, variant, hints) : NULL;
-	return s->kind == KIND_TOOL ? tool_fact(s, label, result) : agent_fact(label, result);
+	return s->kind == KIND_TOOL ? tool_fact(label, result) : agent_fact(label, result);
 }
