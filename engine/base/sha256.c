@@ -126,3 +126,11 @@ void sha256_end_hex(struct sha256 *s, char out[SHA256_HEX + 1])
 	}
 	out[SHA256_HEX] = '\0';
 }
+
+void sha256_hex(const void *bytes, size_t len, char out[SHA256_HEX + 1])
+{
+	struct sha256 s;
+	sha256_init(&s);
+	sha256_add(&s, bytes, len);
+	sha256_end_hex(&s, out);
+}

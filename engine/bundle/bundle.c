@@ -188,10 +188,7 @@ int bundle_read(const struct bundle *b, const char *path, char **text, size_t *l
 	} else if (read_source(b, m, &read, &read_len, e)) {
 		return -1;
 	}
-	struct sha256 s;
-	sha256_init(&s);
-	sha256_add(&s, read, read_len);
-	sha256_end_hex(&s, hex);
+	sha256_hex(read, read_len, hex);
 	if (strcmp(hex, m->sha256))
 		return err_set(e, "%s changed after it was checked", path);
 	*text = TAKE_PTR(read);

@@ -118,10 +118,7 @@ static bool take_bytes(struct intake *in, struct archive *a, struct member *m)
 		free(m->bytes);
 		return refuse_archive(in, a, "the archive is truncated"), false;
 	}
-	struct sha256 s;
-	sha256_init(&s);
-	sha256_add(&s, m->bytes, m->size);
-	sha256_end_hex(&s, m->sha256);
+	sha256_hex(m->bytes, m->size, m->sha256);
 	return true;
 }
 

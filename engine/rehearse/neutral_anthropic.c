@@ -116,12 +116,9 @@ static int read_call(struct reading *r, const json_t *block)
 static int read_thinking(struct reading *r, const json_t *block)
 {
 	char expected[SHA256_HEX + 1];
-	struct sha256 s;
 	const char *text = neutral_string(block, "thinking"),
 		   *signature = neutral_string(block, "signature");
-	sha256_init(&s);
-	sha256_add(&s, text ? text : "", text ? strlen(text) : 0);
-	sha256_end_hex(&s, expected);
+	sha256_hex(text, text ? strlen(text) : 0, expected);
 	if (!text || !signature || strcmp(signature, expected))
 		return err_set(
 			r->e, "messages: a thinking block was modified: its signature is invalid");

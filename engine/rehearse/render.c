@@ -63,14 +63,6 @@ static const char *anthropic_stop(const json_t *reply)
 	return json_array_size(json_object_get(reply, "tool_calls")) ? "tool_use" : "end_turn";
 }
 
-static void signature_of(const char *thinking, char out[SHA256_HEX + 1])
-{
-	struct sha256 s;
-	sha256_init(&s);
-	sha256_add(&s, thinking, strlen(thinking));
-	sha256_end_hex(&s, out);
-}
-
 /* The content blocks, whole. */
 static json_t *anthropic_content(const struct rendering *r)
 {
@@ -81,7 +73,7 @@ static json_t *anthropic_content(const struct rendering *r)
 	json_t *call;
 	if (thinking) {
 		char signature[SHA256_HEX + 1];
-		signature_of(thinking, signature);
+		sha256_hex(thinking, strlen(thinking), signature);
 		json_array_append_new(
 			content, json_pack("{s:s, s:s, s:s}", "type", "thinking", "thinking",
 					 thinking, "signature", signature));

@@ -52,10 +52,7 @@ char *place_repo_id(const char *workspace, struct err *e)
 	memcpy(top, path, sizeof(top));
 	const char *of = cut_to_repository(top) ? top : path;
 	slug_of(of, slug);
-	struct sha256 s;
-	sha256_init(&s);
-	sha256_add(&s, of, strlen(of));
-	sha256_end_hex(&s, hex);
+	sha256_hex(of, strlen(of), hex);
 	char *id = NULL;
 	if (asprintf(&id, "%s-%.*s", slug, HASH_DIGITS, hex) < 0)
 		err_set(e, "out of memory");

@@ -422,11 +422,8 @@ void position_blackboard_digest(const struct position *p, char out[POSITION_DIGE
 	AUTO_BUF text;
 	buf_init(&text, SIZE_MAX / 4);
 	json_write(&text, p->blackboard);
-	struct sha256 s;
-	sha256_init(&s);
-	sha256_add(&s, text.data, text.len);
 	char hex[SHA256_HEX + 1];
-	sha256_end_hex(&s, hex);
+	sha256_hex(text.data, text.len, hex);
 	snprintf(out, POSITION_DIGEST_BYTES, "sha256:%s", hex);
 }
 

@@ -24,19 +24,11 @@ struct head {
 	size_t len;
 };
 
-static void sum_of(const char *text, size_t len, char out[SHA256_HEX + 1])
-{
-	struct sha256 s;
-	sha256_init(&s);
-	sha256_add(&s, text, len);
-	sha256_end_hex(&s, out);
-}
-
 /* What follows the `len` bytes of a head without its closing brace. */
 static size_t end_of_head(const char *head, size_t len, char out[HEAD_BYTES_MAX])
 {
 	char sum[SHA256_HEX + 1];
-	sum_of(head, len, sum);
+	sha256_hex(head, len, sum);
 	return (size_t)snprintf(out, HEAD_BYTES_MAX, ",\"sha256\":\"%s\",\"position\":", sum);
 }
 
@@ -58,7 +50,7 @@ int snapshot_write(const struct instance *i, const struct position *p,
 	json_auto_t *position = position_encode(p);
 	if (!position || json_write(&body, position))
 		return err_set(e, "the snapshot is larger than 256 MiB");
-	sum_of(body.data, body.len, sum);
+	sha256_hex(body.data, body.len, sum);
 	json_auto_t *head = head_of(at, position, sum);
 	if (!head || json_write(&text, head))
 		return err_set(e, "out of memory");
@@ -125,7 +117,7 @@ static json_t *body_decode(const char *text, size_t len, const struct head *h)
 	size_t tail = sizeof(end) - 1;
 	if (len < h->len + tail || memcmp(text + len - tail, end, tail) != 0)
 		return NULL;
-	sum_of(text + h->len, len - tail - h->len, sum);
+	sha256_hex(text + h->len, len - tail - h->len, sum);
 	return strcmp(sum, h->sum)
 		       ? NULL
 		       : json_read_nested(text + h->len, len - tail - h->len, cap, NULL);
