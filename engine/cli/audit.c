@@ -9,6 +9,9 @@
 
 enum { LINE_BYTES_MAX = 1024 * 1024, DAY_SECS = 86400 };
 
+#define X(type, name) " " name
+#define TYPE_NAMES    AUDIT_TYPES(X)
+
 struct filter {
 	int64_t since_us;
 	const char *type, *id;
@@ -112,11 +115,7 @@ static int read_options(const struct call *c, struct filter *f, struct err *e)
 		.json = call_has(c, "json"),
 		.quiet = call_has(c, "verify")};
 	if (f->type && audit_type_find(f->type) == AUDIT_TYPE_COUNT)
-		return err_set(e,
-			"--type %s: there are proposed, approved, denied, blocked, "
-			"executed, failed, sandbox_violation, secret_filtered, injection_detected, "
-			"egress_refused and opened",
-			f->type);
+		return err_set(e, "--type %s: the types are" TYPE_NAMES, f->type);
 	return since ? parse_since(since, &f->since_us, e) : 0;
 }
 
@@ -176,9 +175,7 @@ const struct verb verb_audit = {.path = "audit",
 	.details = "One trail for all instances of the state directory, chained line to line and "
 		   "file to file; reading it checks the chain. Files begin anew each day and are "
 		   "kept for audit.retain_days.\n"
-		   "Types: proposed, approved, denied, blocked, executed, failed, "
-		   "sandbox_violation, secret_filtered, injection_detected, egress_refused, "
-		   "opened (a file).\n"
+		   "Types (opened: a file):" TYPE_NAMES ".\n"
 		   "Exit status: 0 whole; 2 refused; 5 damaged, with the file and line.",
 	.options = options,
 	.run = run};
