@@ -121,13 +121,11 @@ static int read_options(const struct call *c, struct filter *f, struct err *e)
 
 static int show(const struct call *c, const struct setup *s, struct filter *f)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	struct audit a;
 	struct err e = ERR_NONE;
 	struct audit_reader r = {.line = on_line, .ctx = f};
-	snprintf(path, sizeof(path), "%s/audit.jsonl", s->config->state_dir);
-	if (s->config->audit.path)
-		snprintf(path, sizeof(path), "%s", s->config->audit.path);
+	audit_path(s->config, path);
 	if (audit_open(path, &a, &e))
 		return e.number == ENOENT ? EXIT_OK : fail(EXIT_REFUSED, &e);
 	int failed = audit_read(&a, &r, &e);

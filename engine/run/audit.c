@@ -2,12 +2,11 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/path.h"
+#include "config/config.h"
 #include "run/audit_files.h"
 #include "run/journal.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -30,6 +29,14 @@ enum audit_type audit_type_find(const char *name)
 	while (i < ARRAY_LEN(names) && strcmp(names[i], name) != 0)
 		i++;
 	return (enum audit_type)i;
+}
+
+void audit_path(const struct config *c, char path[PATH_MAX])
+{
+	if (c->audit.path)
+		snprintf(path, PATH_MAX, "%s", c->audit.path);
+	else
+		snprintf(path, PATH_MAX, "%s/audit.jsonl", c->state_dir);
 }
 
 int audit_open(const char *path, struct audit *out, struct err *e)

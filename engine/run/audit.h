@@ -11,6 +11,7 @@
 #define RUN_AUDIT_H
 #include "base/err.h"
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,6 +37,8 @@ enum audit_type {
 
 enum { AUDIT_NAME_BYTES = 256 };
 
+struct config;
+
 struct audit {
 	int dir_fd;                  /* of the directory that holds the file; owned */
 	char name[AUDIT_NAME_BYTES]; /* "audit.jsonl" */
@@ -45,6 +48,8 @@ const char *audit_type_name(enum audit_type type);
 /* AUDIT_TYPE_COUNT: there is none of that name. */
 enum audit_type audit_type_find(const char *name);
 
+/* Where it lies: audit.path, or in the state directory. */
+void audit_path(const struct config *c, char path[PATH_MAX]);
 /* `path`: absolute. Nothing is created. */
 int audit_open(const char *path, struct audit *out, struct err *e);
 void audit_done(struct audit *a);

@@ -261,26 +261,12 @@ static bool open_record(struct drive *d)
 	       drive_end(d, RUN_REFUSED, "cannot open %s: %s", dir, strerror(errno));
 }
 
-/* Beside the instances of all workspaces: three levels above this one. */
-static void audit_path(const struct drive *d, char path[PATH_MAX])
-{
-	const char *set = d->request->config->audit.path, *own = d->instance->path;
-	size_t len = strlen(own);
-	for (int up = 0; up < 3; up++)
-		while (len && own[--len] != '/')
-			continue;
-	if (set)
-		snprintf(path, PATH_MAX, "%s", set);
-	else
-		snprintf(path, PATH_MAX, "%.*s/audit.jsonl", (int)len, own);
-}
-
 static bool open_audit(struct drive *d)
 {
 	const struct config *c = d->request->config;
 	char path[PATH_MAX];
 	struct err e = ERR_NONE;
-	audit_path(d, path);
+	audit_path(c, path);
 	if (audit_open(path, &d->live.audit, &e))
 		return drive_end(d, RUN_REFUSED, "%s", e.text);
 	if (audit_retain(&d->live.audit, c->audit.retain_days, &e))
