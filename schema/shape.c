@@ -408,9 +408,10 @@ static void note_strange(
 static void note_worded(const struct walk *w, const struct shape *s, const struct doc_pair *pair,
 	size_t before, struct keys_seen *seen)
 {
-	int index = key_index(s, pair->key.text);
-	if (index < 0 || s->keys[index].shape->boolean != 1 || pair->value.kind != DOC_STR ||
-		w->f->count == before)
+	int index = w->f->count == before || pair->value.kind != DOC_STR
+			    ? -1
+			    : key_index(s, pair->key.text);
+	if (index < 0 || s->keys[index].shape->boolean != 1)
 		return;
 	seen->worded = pair;
 	seen->worded_finding = before;
@@ -437,6 +438,8 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 			bits |= UINT64_C(1) << i;
 			count++;
 		}
+	if (!count)
+		return;
 	if (count == 1 && seen->strange == 1) {
 		finding_help(
 			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);

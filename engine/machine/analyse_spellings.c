@@ -30,8 +30,8 @@ struct spelt {
 static const struct variable *variable_of(const struct machine *m, const struct spelt *p)
 {
 	char name[80];
-	size_t len = strcspn(p->name, ".");
-	len = len < p->name_len ? len : p->name_len;
+	const char *dot = memchr(p->name, '.', p->name_len);
+	size_t len = dot ? (size_t)(dot - p->name) : p->name_len;
 	snprintf(name, sizeof(name), "%.*s", len < sizeof(name) ? (int)len : 0, p->name);
 	return machine_variable(m, name);
 }
@@ -43,7 +43,7 @@ static bool take(const char *at, const char *open, const char *close, struct spe
 	if (strncmp(at, open, len) != 0)
 		return false;
 	const char *name = at + len + strspn(at + len, " ");
-	size_t name_len = ref_span(name, 0, strlen(name));
+	size_t name_len = ref_span(name, 0, SIZE_MAX);
 	const char *end = name + name_len + strspn(name + name_len, " ");
 	if (!name_len || strncmp(end, close, strlen(close)) != 0)
 		return false;
@@ -137,7 +137,8 @@ static size_t look_once(const struct text *t, const char *at, size_t *seen)
 static void look_through(const struct text *t)
 {
 	size_t seen = 0;
-	for (const char *at = t->source; *at && seen < SEEN_MAX;)
+	const char *at = t->source;
+	while (*(at += strcspn(at, "${<")) && seen < SEEN_MAX)
 		at += look_once(t, at, &seen);
 }
 

@@ -125,8 +125,9 @@ static int unknown_field(
 /* A name of the reference as a string of its own. One that is too long to be declared is cut. */
 static void name_at(const struct site *site, size_t at, size_t len, char out[NAME_BYTES])
 {
-	snprintf(out, NAME_BYTES, "%.*s", len < NAME_BYTES ? (int)len : NAME_BYTES - 1,
-		site->node->text + at);
+	len = len < NAME_BYTES ? len : NAME_BYTES - 1;
+	memcpy(out, site->node->text + at, len);
+	out[len] = '\0';
 }
 
 static int resolve_root(
