@@ -45,6 +45,15 @@ static json_t *outside(const struct git_repo *r, const char *top, const char *pr
 	return list;
 }
 
+/* What is granted is searched for sockets: where there is no repository, the tree is only a place
+ * to stand in, and may hold all that is installed. */
+static const char *access_of(const struct git_repo *r, const struct git_call *call)
+{
+	if (call->write || r->traced)
+		return "write";
+	return r->git_dir ? "read" : "none";
+}
+
 static int deadline_secs(const struct git_call *call)
 {
 	return call->hook ? GIT_HOOK_DEADLINE_SECS : GIT_DEADLINE_SECS;
@@ -95,9 +104,8 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(r->borrowed));
 	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
 		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
-		"none", "workspace", "path", top, "access",
-		call->write || r->traced ? "write" : "read", "read", outside(r, top, profile),
-		"timeout_secs", deadline_secs(call), "allow_root_jail",
+		"none", "workspace", "path", top, "access", access_of(r, call), "read",
+		outside(r, top, profile), "timeout_secs", deadline_secs(call), "allow_root_jail",
 		(!call->write && !r->filters.len) || r->allow_root_jail);
 	if (!policy)
 		err_set(e, "a path of the repository is not UTF-8");

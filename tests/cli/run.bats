@@ -348,6 +348,19 @@ committed_flow() {
 	agent6 machine list --json | jq -e 'map(keys) | unique | length == 1' # one shape, whatever became of it
 }
 
+@test "a start looks through the workspace and through nothing that is installed" {
+	need git strace
+	flow committed
+	git init -q
+	cp -r ../flow .
+	git add flow
+	git -c user.name=n -c user.email=e@e commit -qm flow
+	strace -f -qq -e trace=openat -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run flow --quiet
+	grep -qF '"flow"' "$SCRATCH/trace"
+	# Directories that are read: the bundle's, the instance's, a few of each jail and git.
+	[ "$(grep -c O_DIRECTORY "$SCRATCH/trace")" -lt 500 ]
+}
+
 @test "list reads each instance once, and takes none for another" {
 	flow went
 	need strace jq
