@@ -2,7 +2,6 @@
 #include "base/near.h"
 #include "types/types.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
@@ -95,8 +94,6 @@ static void check_leaf(struct check *c, const json_t *value, const struct place 
 {
 	if (json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value))
 		problem(c, p, "the string holds a NUL character");
-	if (json_is_real(value) && !isfinite(json_real_value(value)))
-		problem(c, p, "NaN and infinities are not values");
 }
 
 static bool too_deep(struct check *c, const json_t *value, const struct place *p)
@@ -136,8 +133,9 @@ static void check_enum(
 	if (!list.failed)
 		problem(c, p, "\"%.*s\" is not one of %s", SHOWN_BYTES, word, list.data);
 	else
-		problem(c, p, "\"%.*s\" is not one of the %zu allowed values%s%s", SHOWN_BYTES,
-			word, f->value_count, near ? "; did you mean " : "", near ? near : "");
+		problem(c, p, "\"%.*s\" is not one of the %zu allowed values%s%s%s", SHOWN_BYTES,
+			word, f->value_count, near ? "; did you mean \"" : "", near ? near : "",
+			near ? "\"?" : "");
 }
 
 static void check_typed(struct check *c, struct type t, const json_t *value, const struct place *p);

@@ -50,6 +50,30 @@ static void scalars(void)
 	check(boolean, "null", VALUE_WHOLE, "v: expected true or false (bool), got null\n");
 }
 
+/* A list of alternatives too long to be shown. */
+static void many_alternatives(void)
+{
+	static const char *const colours[] = {"carmine", "vermilion", "ochre", "saffron",
+		"viridian", "cerulean", "ultramarine", "mauve", "sepia", "umber", "sienna",
+		"indigo", "magenta", "turquoise", "chartreuse", "burgundy", "aquamarine",
+		"periwinkle", "terracotta", "champagne", "eggshell", "gunmetal", "alabaster",
+		"celadon", "cinnabar"};
+	static const struct field field[] = {{.name = "colour",
+		.type = {.kind = TYPE_STR},
+		.values = colours,
+		.value_count = ARRAY_LEN(colours)}};
+	const struct field *const by_name[] = {field};
+	const struct record paint = {
+		.name = "paint", .fields = field, .field_count = 1, .by_name = by_name};
+	struct type t = {.kind = TYPE_RECORD, .record = &paint};
+	check(t, "{\"colour\":\"cinnabar\"}", VALUE_WHOLE, "");
+	check(t, "{\"colour\":\"sienne\"}", VALUE_WHOLE,
+		"v.colour: \"sienne\" is not one of the 25 allowed values; did you mean "
+		"\"sienna\"?\n");
+	check(t, "{\"colour\":\"of a dog\"}", VALUE_WHOLE,
+		"v.colour: \"of a dog\" is not one of the 25 allowed values\n");
+}
+
 static void records(void)
 {
 	check(verdict_type, "{\"label\":\"urgent\",\"score\":1,\"tags\":[1,2]}", VALUE_WHOLE, "");
@@ -108,6 +132,7 @@ int main(void)
 	record_sort(&verdict, &arena);
 	scalars();
 	records();
+	many_alternatives();
 	special();
 	arena_done(&arena);
 	return tap_done();
