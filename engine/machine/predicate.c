@@ -80,7 +80,7 @@ static bool numeric(const struct value *v)
 	return v->kind == VALUE_INT || v->kind == VALUE_FLOAT;
 }
 
-static bool json_equal_exact(const json_t *a, const json_t *b)
+bool predicate_equal(const json_t *a, const json_t *b)
 {
 	struct value x = value_of_json(a), y = value_of_json(b);
 	return value_equal(&x, &y);
@@ -90,7 +90,7 @@ static bool arrays_equal(const json_t *a, const json_t *b)
 {
 	size_t n = json_array_size(a);
 	for (size_t i = 0; i < n; i++)
-		if (!json_equal_exact(json_array_get(a, i), json_array_get(b, i)))
+		if (!predicate_equal(json_array_get(a, i), json_array_get(b, i)))
 			return false;
 	return true;
 }
@@ -101,7 +101,7 @@ static bool objects_equal(const json_t *a, const json_t *b)
 	json_t *item;
 	json_object_foreach ((json_t *)(uintptr_t)a, key, item) {
 		const json_t *other = json_object_get(b, key);
-		if (!other || !json_equal_exact(item, other))
+		if (!other || !predicate_equal(item, other))
 			return false;
 	}
 	return true;

@@ -3,6 +3,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "machine/blackboard.h"
+#include "machine/predicate.h"
 #include "run/drive_inside.h"
 #include "run/owner.h"
 #include "run/pokes.h"
@@ -98,7 +99,7 @@ static bool check_parameters(struct drive *d)
 	if (!d->at.begun)
 		return true;
 	json_object_foreach (given, name, value)
-		if (!json_equal(value, json_object_get(d->at.blackboard, name)))
+		if (!predicate_equal(value, json_object_get(d->at.blackboard, name)))
 			return drive_end(d, RUN_REFUSED,
 				"instance %s began with another value of %s; parameters stay as "
 				"they "

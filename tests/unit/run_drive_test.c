@@ -93,7 +93,8 @@ static const char *const short_wait = HEAD
 	"  b: {kind: branch, when: [{else: true, goto: done}]}\n" DONE;
 
 static const char *const parked =
-	HEAD "vars: {operator: {n: {type: int, value: 3}}}\nstates:\n"
+	HEAD "vars: {operator: {n: {type: int, value: 3}, f: {type: 'list[float]', value: []}}}\n"
+	     "states:\n"
 	     "  a: {kind: wait, on: {signal: b}}\n"
 	     "  b: {kind: wait, every_secs: 3600, on: {tick: done, signal: done}}\n" DONE;
 
@@ -139,6 +140,24 @@ static void test_parameters(void)
 	is(go(&t), RUN_REFUSED, "nor with another bundle");
 	has_str(t.result.reason, "sha256:one", "which is named");
 	has_str(t.result.reason, "sha256:two", "both ways");
+	trial_done(&t);
+}
+
+/* A float may be given as an integer, and then is the same float. */
+static void test_float_parameter(void)
+{
+	struct trial t;
+	json_auto_t *whole = json_pack("{s:[i,i]}", "f", 1, 2);
+	json_auto_t *same = json_pack("{s:[f,i]}", "f", 1.0, 2);
+	json_auto_t *other = json_pack("{s:[f,i]}", "f", 1.5, 2);
+	trial_init(&t, parked);
+	t.request.exit_on_wait = true;
+	t.request.parameters = whole;
+	is(go(&t), RUN_WAITING, "a machine begun with an integer");
+	t.request.parameters = same;
+	is(go(&t), RUN_WAITING, "goes on with the same number as a float");
+	t.request.parameters = other;
+	is(go(&t), RUN_REFUSED, "and not with another");
 	trial_done(&t);
 }
 
@@ -537,6 +556,7 @@ int main(void)
 		bail("%s", e.text);
 	test_run();
 	test_parameters();
+	test_float_parameter();
 	test_waits();
 	test_poke_once();
 	test_persisted_instant();
