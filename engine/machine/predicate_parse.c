@@ -327,7 +327,7 @@ static struct node *parse_has(struct parser *p, size_t at)
 	advance(p);
 	struct node *n = sign(p, ")") ? ref_node(p, &name, NODE_HAS) : NULL;
 	if (!n)
-		return p->l->failed ? NULL : unexpected(p, "`)`: has() takes one name");
+		return p->l->failed ? NULL : unexpected(p, "`)` behind the one name of has()");
 	n->at = (uint32_t)at;
 	close_node(n, p->token.at + p->token.len);
 	advance(p);
