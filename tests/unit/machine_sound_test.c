@@ -1,7 +1,7 @@
 /*
  * Soundness of the analyses over 10,000 random machines, each run many times on random facts: one
- * without a maybe-unset warning never halts on a missing field, and a clause that is said never to
- * fire never does. SOUND_SEED=N tries others.
+ * without a maybe-unset warning never halts on a missing field, a clause that is said never to fire
+ * never does, and one that is said to hold always does. SOUND_SEED=N tries others.
  */
 #include "base/buf.h"
 #include "machine/analyse.h"
@@ -58,8 +58,9 @@ static void add_head(struct buf *b)
 		    "vars:\n");
 	buf_addf(b, "  operator: {po: {type: rec, value: %s}}\n", random_default());
 	buf_addf(b,
-		"  code:\n    n: {type: int, default: %u}\n    t: {type: bool, default: false}\n",
-		below(4));
+		"  code:\n    n: {type: int, default: %u}\n    t: {type: bool, default: %s}\n"
+		"    f: {type: float, default: %s}\n",
+		below(4), PICK("false", "true"), PICK("0.5", "1", "1.5"));
 	buf_addf(b, "    c1: {type: rec, default: %s}\n    c2: {type: rec, default: %s}\n",
 		random_default(), random_default());
 	buf_addf(b, "    d: {type: deep, default: %s}\n", PICK("{}", "{x: q}", "{x: q, y: 1}"));
@@ -93,7 +94,14 @@ static void add_condition(struct buf *b, int depth)
 	switch (below(depth ? 12 : 9)) {
 	case 0:
 	case 1: buf_addf(b, "n %s %u", PICK("==", "!=", "<", ">", "<=", ">="), below(4)); return;
-	case 2: buf_addf(b, "%s", PICK("t", "d.y == 1", "has(d.x)", "has(p.two)", "not t")); return;
+	case 2:
+		buf_addf(b, "%s",
+			PICK("t", "d.y == 1", "has(d.x)", "has(p.two)", "not t", "t == true",
+				"false != t", "n in [1, 3]", "n not in [1.0, 7]", "n in [2]",
+				"n in []", "f < 1.5", "1.0 <= f", "f == n", "n < 1.5 <= f",
+				"-1 > -n", "not -n", "len(s) == 1", "len(s)", "s in ['', 'x']",
+				"s in ['x']", "s != 'x'", "'x' in s", "c1 == c2"));
+		return;
 	case 3:
 		buf_addf(b, "has(%s.%s)", random_record(), PICK("a", "b", "inner", "inner.y"));
 		return;
@@ -101,7 +109,9 @@ static void add_condition(struct buf *b, int depth)
 	case 5:
 	case 6: add_guarded(b); return;
 	case 7:
-		buf_addf(b, "%s.b %s '%s'", random_record(), PICK("==", "!="), PICK("u", "v", "w"));
+		buf_addf(b, "%s.b %s", random_record(),
+			PICK("== 'u'", "!= 'u'", "== 'v'", "!= 'w'", "in ['u', 'w']", "in ['w']",
+				"not in ['v']", "not in ['u', 'v']", "in ['u', 'v']", "< 'v'"));
 		return;
 	case 8:
 		buf_addf(b, "%u < %s.c <= %u and len(%s.inner.x) > 1", below(3), random_record(),
@@ -167,9 +177,10 @@ static void add_tool(struct buf *b, uint32_t i, uint32_t states)
 		break;
 	case 2:
 		buf_addf(b,
-			"    output_schema: rec\n    capture: {set: {n: '{{ %s }}', c2: '{{ %s "
+			"    output_schema: rec\n    capture: {set: {%s: '{{ %s }}', c2: '{{ %s "
 			"}}'}}\n",
-			PICK("result.c", "c1.c", "g1.inner.y"), random_record());
+			PICK("n", "n", "f"), PICK("result.c", "c1.c", "g1.inner.y"),
+			random_record());
 		break;
 	case 3:
 		buf_addf(b,
@@ -268,7 +279,7 @@ static json_t *random_value(struct type t, const struct field *f)
 }
 
 struct tally {
-	size_t accepted, quiet, halts, quiet_halts, silent_fired, silent_clauses;
+	size_t accepted, quiet, halts, quiet_halts, contradicted, silent_clauses;
 };
 
 struct run {
@@ -288,14 +299,15 @@ static void render(struct run *r, const struct template *t)
 		r->halted = true;
 }
 
-static bool said_silent(const struct findings *f, const struct clause *c)
+/* Whether something else was said of the clause than what it just did. */
+static bool said_otherwise(const struct findings *f, const struct clause *c, bool holds)
 {
 	for (size_t i = 0; c->node && i < f->count; i++) {
 		const struct finding *it = &f->items[i];
-		bool constant =
-			it->rule == RULE_CONSTANT_BRANCH && strstr(it->message, "never hold");
-		if ((constant || it->rule == RULE_SHADOWED_CLAUSE) &&
-			it->pos.line == c->node->pos.line)
+		bool always = it->rule == RULE_CONSTANT_BRANCH && strstr(it->message, "always");
+		bool never = it->rule == RULE_SHADOWED_CLAUSE ||
+			     (it->rule == RULE_CONSTANT_BRANCH && !always);
+		if ((holds ? never : always) && it->pos.line == c->node->pos.line)
 			return true;
 	}
 	return false;
@@ -311,13 +323,12 @@ static const struct state *run_branch(struct run *r, const struct state *s)
 			r->halted = true;
 			return NULL;
 		}
-		if (!holds)
-			continue;
-		if (said_silent(r->findings, c)) {
-			r->tally->silent_fired++;
-			diag("fired: %s", c->text);
+		if (said_otherwise(r->findings, c, holds)) {
+			r->tally->contradicted++;
+			diag("%s: %s", holds ? "fired" : "did not hold", c->text);
 		}
-		return c->target;
+		if (holds)
+			return c->target;
 	}
 	return NULL;
 }
@@ -412,7 +423,8 @@ int main(void)
 		tries, tally.accepted, tally.quiet, tally.halts, tally.silent_clauses);
 	is(tally.accepted, MACHINES, "machines");
 	is(tally.quiet_halts, 0, "no machine without maybe-unset halts on a missing field");
-	is(tally.silent_fired, 0, "no clause fires that was said never to");
+	is(tally.contradicted, 0,
+		"no clause fires that was said never to, and none fails that always holds");
 	/* Otherwise the two above would hold of nothing. */
 	ok(tally.quiet > MACHINES / 20, "enough machines have no warning");
 	ok(tally.halts > MACHINES / 20, "enough machines do halt");
