@@ -27,6 +27,9 @@ static const char head[] = "machine: m\nversion: 1\ninitial: s\nbudget: {max_tra
 			   "    v: {type: rec, default: {label: a, inner: {why: w}}}\n"
 			   "    w: {type: rec, default: {label: a, inner: {why: w}}}\n"
 			   "    is: {type: int, default: 1}\n"
+			   "    x: {type: rec, default: {label: a, inner: {why: other}}}\n"
+			   "    y: {type: rec, default: {label: a, note: w}}\n"
+			   "    z: {type: rec, default: {label: a}}\n"
 			   "schemas:\n"
 			   "  rec: {label: str, note: {type: str, optional: true}, inner: {type: "
 			   "deep, optional: true}}\n"
@@ -74,6 +77,9 @@ static const struct {
 	{"n < 1e300", 1},
 	{"-n == -3 and +n == 3 and --n == 3", 1},
 	{"f == 0.5 and f < 1 and 0 < f", 1},
+	{"f > 0.75 or f >= 0.75 or 0.25 > f or f < 0.5 or f > 0.5 or f != 0.5", 0},
+	{"f < 0.75 and f <= 0.5 and f >= 0.5 and 0.25 < f", 1},
+	{"n < 3 or n > 3 or n < 2.5 or n > 3.5 or n == 2.5", 0},
 	{"3 > f", 1},
 	{"not t", 0},
 	{"not not t", 1},
@@ -87,10 +93,13 @@ static const struct {
 	{"has(v.label) and has(v) and has(v.inner.why)", 1},
 	{"has(v.inner.more)", 0},
 	{"v.inner.more == ''", -1},
-	{"s == 'caf\\u00e9' and s == \"caf\\xe9\"", 1},
+	{"s == 'caf\\u00e9' and s == \"caf\\xe9\" and s == 'caf\\xE9'", 1},
+	{"'\\ud7ff\\ue000\\uABCD\\x7E' == '\xed\x9f\xbf\xee\x80\x80\xea\xaf\x8d~'", 1},
 	{"len(s) == 4 and len(empty) == 0 and len('ab') == 2", 1},
 	{"'af' in s and '' in s and 'x' not in s", 1},
 	{"s < 'd' and s > 'cafe' and 'a' < 'ab'", 1},
+	{"'ab' > 'a' and 'a' <= 'a' and 'a' >= 'a' and 'b' > 'ab' and '' < 'a'", 1},
+	{"'ab' < 'a' or 'a' < 'a' or 'a' > 'a' or 'ab' > 'b' or '' > 'a'", 0},
 	{"'a' in l and 'c' not in l", 1},
 	{"s in ('caf\\u00e9', 'x') and n in (1, 3,) and n not in [-3, +4]", 1},
 	{"n in []", 0},
@@ -102,6 +111,8 @@ static const struct {
 	{"-f == -0.5 and -f < 0", 1},
 	{"len(l) == 2 and len([1, 2, 3]) == 3 and len(v) == 2", 1},
 	{"v == w", 1},
+	{"v == x or v == y or v == z or z == y", 0},
+	{"v != x and x != y and y != z and z != x", 1},
 	{"'k' in j and 'z' not in j", 1},
 	{"1 in arr and 'two' in arr and null in arr and 2 not in arr", 1},
 	{"'s' in num", 0},
@@ -147,6 +158,11 @@ static void evaluate(void)
 		if (!strcmp(table[i].condition, "v.note == 'x'"))
 			is_str(e.text, "\"v.note\" was read, but its field \"note\" is not set",
 				"why it halts");
+		if (!strcmp(table[i].condition, "len(num) == 1"))
+			is_str(e.text,
+				"len() was asked of \"num\", which is neither text, list nor "
+				"object",
+				"and of what");
 	}
 	fixture_done(&f);
 }

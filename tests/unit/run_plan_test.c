@@ -118,6 +118,7 @@ static void test_policy(void)
 	part_is(step.policy, "timeout_secs", "7");
 	part_is(json_object_get(step.policy, "limits"), "memory_mb", "99");
 	part_is(json_object_get(step.policy, "limits"), "processes", "256");
+	is(step.execution, 1, "the first execution");
 	is_str(step.dir, "states/5-tool", "its directory");
 	step_done(&step);
 	stand_in("none");
@@ -169,6 +170,59 @@ static void test_agent(void)
 	ok(!limits && step.fact, "with nothing left no provider is asked");
 	part_is(step.fact, "outcome", "\"budget_exhausted\"");
 	step_done(&step);
+}
+
+/* Every owner's cap binds by itself, less what was spent of it, and is used up by all of it. */
+static void test_caps(void)
+{
+	struct agent_state *own = &((struct state *)(uintptr_t)machine_state(f.m, "coder"))->agent;
+	struct opt_float of_machine = f.m->max_usd;
+	const struct {
+		const char *limit;
+		int64_t *spent, *set; /* one of the three is set */
+		struct opt_int *count;
+		struct opt_float *usd;
+	} rows[] = {
+		{"max_input_tokens", &at.totals.input_tokens, &config->budget.max_input_tokens,
+			NULL, NULL},
+		{"max_input_tokens", &at.step.input_tokens, NULL, &own->max_input_tokens, NULL},
+		{"max_output_tokens", &at.totals.output_tokens, &config->budget.max_output_tokens,
+			NULL, NULL},
+		{"max_output_tokens", &at.step.output_tokens, NULL, &own->max_output_tokens, NULL},
+		{"max_microusd", &at.totals.microusd, &config->budget.max_microusd, NULL, NULL},
+		{"max_microusd", &at.totals.microusd, NULL, NULL, &f.m->max_usd},
+		{"max_microusd", &at.step.microusd, NULL, NULL, &own->max_usd},
+		{"best_effort_microusd", &at.totals.microusd, NULL, NULL, &f.m->best_effort_usd},
+		{"best_effort_microusd", &at.step.microusd, NULL, NULL, &own->best_effort_usd},
+	};
+	f.m->max_usd.present = false;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct step step;
+		stand_in("coder");
+		part_is(agent_limits(&step), rows[i].limit, "null");
+		step_done(&step);
+		if (rows[i].set)
+			*rows[i].set = 1000;
+		else if (rows[i].count)
+			*rows[i].count = (struct opt_int){true, 1000};
+		else
+			*rows[i].usd = (struct opt_float){true, 0.001};
+		*rows[i].spent = 999;
+		part_is(agent_limits(&step), rows[i].limit, "1");
+		step_done(&step);
+		for (*rows[i].spent = 1000; *rows[i].spent < 1002; ++*rows[i].spent) {
+			ok(!agent_limits(&step) && step.fact, "%s, row %zu: used up", rows[i].limit,
+				i);
+			step_done(&step);
+		}
+		if (rows[i].set)
+			*rows[i].set = -1;
+		else if (rows[i].count)
+			rows[i].count->present = false;
+		else
+			rows[i].usd->present = false;
+	}
+	f.m->max_usd = of_machine;
 }
 
 /* Only an agent that may write gets to run commands, and never outside its workspace. */
@@ -353,6 +407,7 @@ int main(void)
 	test_chosen_program();
 	test_chosen_in_root();
 	test_agent();
+	test_caps();
 	test_commands();
 	test_budget();
 	test_wake();

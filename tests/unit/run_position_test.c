@@ -217,6 +217,9 @@ static void test_books(void)
 		ok(p.totals.input_tokens == 14 && p.totals.output_tokens == 6 &&
 				p.totals.cached_tokens == 4,
 			"its tokens are summed");
+		ok(p.step.input_tokens == 14 && p.step.output_tokens == 6 &&
+				p.step.microusd == p.totals.microusd && p.executions == 2,
+			"also as the state's own, by executions");
 		is(p.totals.microusd, good[i].microusd, "what it cost");
 		is(p.totals.unpriced, good[i].unpriced, "whether that is all");
 		is(p.totals.unmetered, good[i].unmetered, "whether every call was counted");
@@ -287,7 +290,8 @@ static void test_refused(void)
 	struct err e = ERR_NONE;
 	begin_at(&p, "work");
 	apply(&p, ABOUT("retry", "work") ",\"label\":\"timeout\"" UNTIL(SOON), LATE);
-	ok(p.attempt == 2 && p.totals.transitions == 1, "an attempt is a transition");
+	ok(p.attempt == 2 && p.executions == 1 && p.totals.transitions == 1,
+		"an attempt is an execution and a transition");
 	is(try(&p,
 		   "{\"t\":\"retry\",\"state\":\"work\",\"attempt\":2,\"label\":\"timeout\"" UNTIL(
 			   SOON),

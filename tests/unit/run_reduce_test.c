@@ -226,12 +226,15 @@ static void test_words(void)
 		reduce_words(fact, words);
 		is_str(words, rows[i].words, "what %s says", rows[i].fact);
 	}
-	AUTO_FREE char *text = malloc(4000);
-	memset(text, 'x', 3999);
-	text[3999] = '\0';
-	json_auto_t *fact = json_pack("{s:i,s:s}", "exit", 1, "stderr_tail", text);
-	reduce_words(fact, words);
-	is(strlen(words), REDUCE_REASON_BYTES - 1, "a line without an end is cut");
+	static const size_t lengths[] = {REDUCE_REASON_BYTES - 1, REDUCE_REASON_BYTES, 3999};
+	char text[4000];
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		json_auto_t *fact =
+			json_pack("{s:i,s:s%}", "exit", 1, "stderr_tail", text, lengths[i]);
+		reduce_words(fact, words);
+		is(strlen(words), REDUCE_REASON_BYTES - 1, "a line of %zu is cut", lengths[i]);
+	}
 }
 
 int main(void)
