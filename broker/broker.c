@@ -83,11 +83,11 @@ static int control_open(struct broker *b, int fd, struct err *e)
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-int broker_open(struct broker *b, const struct options *options, uint64_t fd_limit, struct err *e)
+int broker_open(struct broker *b, const struct options *options, struct err *e)
 {
 	*b = (struct broker){.options = options,
 		.up_left = options->max_bytes,
-		.fd_limit = fd_limit,
+		.fd_limit = b->fd_limit,
 		.agent.fd = -1,
 		.listener.fd = -1,
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),

@@ -53,16 +53,15 @@ struct broker {
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
 	unsigned live_count;
-	uint64_t up_left; /* bytes that may still leave */
-	uint64_t fd_limit;
+	uint64_t up_left;        /* bytes that may still leave */
+	uint64_t fd_limit;       /* how many descriptors it may have */
 	int64_t wake_at_ms;      /* when the next sweep is due, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
 };
 
-/* Opens everything that needs the host; `options` is borrowed. After this the process confines
- * itself. `fd_limit`: how many descriptors it may have. */
-int broker_open(struct broker *b, const struct options *options, uint64_t fd_limit,
-	struct err *e) MUST_CHECK;
+/* Opens everything that needs the host; `options` is borrowed, and b->fd_limit is set. After this
+ * the process confines itself. */
+int broker_open(struct broker *b, const struct options *options, struct err *e) MUST_CHECK;
 /* Serves until the agent is gone: 0; or until its facts cannot be delivered: -1. */
 int broker_serve(struct broker *b, struct err *e) MUST_CHECK;
 

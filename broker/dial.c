@@ -47,6 +47,8 @@ void dialer_turn(struct dialer *d)
 		if (message->data.result == CURLE_OK) {
 			curl_easy_getinfo(a->easy, CURLINFO_ACTIVESOCKET, &a->fd);
 			curl_easy_getinfo(a->easy, CURLINFO_PRIMARY_IP, &address);
+		} else {
+			curl_easy_getinfo(a->easy, CURLINFO_HTTP_CONNECTCODE, &a->proxy_status);
 		}
 		snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
 		dialer_cancel(d, a);
@@ -96,8 +98,7 @@ bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpo
 	a->easy = d->spare ? TAKE_PTR(d->spare) : curl_easy_init();
 	d->under_way++;
 	if (a->easy && configure(a->easy, a, d->proxy) &&
-		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK &&
-		curl_multi_perform(d->multi, &(int){0}) == CURLM_OK)
+		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK)
 		return true;
 	dialer_cancel(d, a);
 	return false;

@@ -20,6 +20,7 @@ struct dial {
 	const struct endpoint *endpoint;
 	bool tried, dropped; /* an address that may be reached, one that may not */
 	int fd;              /* what libcurl is to leave open */
+	long proxy_status;   /* what the proxy answered instead of connecting; or 0 */
 	char address[DIAL_ADDRESS_BYTES];
 };
 

@@ -20,16 +20,14 @@ int main(int argc, char **argv)
 	static struct options options;
 	static struct broker broker;
 	const char *weakness = NULL;
-	uint64_t fd_limit;
 	struct err e = ERR_NONE;
 	if (argc == 2 && strcmp(argv[1], "--help") == 0)
 		return fputs(options_usage, stdout) < 0;
 	if (options_decode(&options, argc, argv, &e) < 0)
 		return fail(&e, EXIT_REFUSED);
 	signal(SIGPIPE, SIG_IGN);
-	if (restrain_descriptors(&options, &fd_limit, &e) < 0 ||
-		broker_open(&broker, &options, fd_limit, &e) < 0 ||
-		restrain(&options, &weakness, &e) < 0)
+	if (restrain_descriptors(&options, &broker.fd_limit, &e) < 0 ||
+		broker_open(&broker, &options, &e) < 0 || restrain(&options, &weakness, &e) < 0)
 		return fail(&e, EXIT_SANDBOX);
 	if (weakness) {
 		fprintf(stderr, "agent6-broker: %s\n", weakness);

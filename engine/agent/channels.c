@@ -144,6 +144,7 @@ static void report_line(struct channels *c, const char *line, size_t len)
 		return;
 	}
 	snprintf(c->refused, sizeof(c->refused), "%s", refused ? refused : "");
+	c->proxy_status = int_of(report, "proxy");
 	if (json_is_object(report))
 		emit("egress", report);
 	else
@@ -198,7 +199,14 @@ const char *channels_refusal(struct channels *c)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (!strcmp(known[i].refused, c->refused))
 			return known[i].words;
-	return NULL;
+	if (!c->proxy_status)
+		return NULL;
+	snprintf(c->words, sizeof(c->words), "sandbox.upstream_proxy answers %lld; look whether %s",
+		(long long)c->proxy_status,
+		c->proxy_status == 407
+			? "it has the right credentials, as http://USER:PASSWORD@PROXY:PORT"
+			: "it lets this host through and reaches it");
+	return c->words;
 }
 
 void channels_stop(struct channels *c)

@@ -13,6 +13,8 @@ struct channels {
 	int control_fd;    /* the broker's report of closed connections, JSON lines */
 	struct buf report; /* a line whose end has not arrived yet */
 	char refused[16];  /* why the connection that was closed last was refused; "": it was not */
+	int64_t proxy_status; /* and the upstream proxy's own answer to it; 0: none */
+	char words[160];      /* what channels_refusal says */
 	pid_t broker;
 };
 

@@ -43,9 +43,15 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 	add_count(sum, "up", json_object_get(line, "up"));
 	add_count(sum, "down", json_object_get(line, "down"));
 	const char *refused = json_string_value(json_object_get(line, "refused"));
+	char proxied[64] = "";
+	json_int_t status = int_of(line, "proxy");
+	if (status >= 100 && status < 600)
+		snprintf(
+			proxied, sizeof(proxied), "sandbox.upstream_proxy answers %d", (int)status);
 	for (size_t i = 0; refused && i < ARRAY_LEN(reasons); i++)
 		if (!strcmp(refused, reasons[i]))
-			add_count(json_object_get(sum, "refusals"), refused, one);
+			add_count(json_object_get(sum, "refusals"), *proxied ? proxied : refused,
+				one);
 }
 
 json_t *egress_lines(const json_t *by_endpoint, const char *state)

@@ -40,8 +40,10 @@ static bool kit_read_request(int fd, int log_fd)
 		buf_add(&b, chunk, (size_t)n);
 		const char *end = strstr(b.data, "\r\n\r\n");
 		const char *length = strcasestr(b.data, "content-length:");
-		if (end && length)
-			want = (size_t)(end - b.data) + 4 + strtoul(length + 15, NULL, 10);
+		bool proxied = !strncmp(b.data, "CONNECT ", 8);
+		if (end && (length || proxied))
+			want = (size_t)(end - b.data) + 4 +
+			       (proxied ? 0 : strtoul(length + 15, NULL, 10));
 	}
 	buf_addc(&b, '\n');
 	io_write(log_fd, b.data, b.len);
@@ -128,6 +130,8 @@ static json_t *kit_order(const struct kit *k, int port)
 		"providers", "workspace", k->workspace, "state_dir", k->workspace, "channels",
 		"name", "p", "endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private",
 		0, "ca_file", k->ca_file, "max_egress_bytes", "upstream_proxy");
+	if (k->proxies)
+		json_object_set_new(order, "upstream_proxy", json_sprintf("http://%s", endpoint));
 	json_object_update(order, k->order);
 	return order;
 }

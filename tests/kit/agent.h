@@ -26,6 +26,7 @@ struct kit {
 	const char *base;  /* the path of base_url; NULL: "/v1" */
 	bool deaf;         /* the server reads nothing of a request */
 	int keep;          /* requests that the server answers on one connection; 0: one */
+	bool proxies;      /* it is the upstream proxy, too */
 	bool slams;        /* it closes behind them when the next has begun to come */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
 	json_t *order;                    /* the same for the first */

@@ -944,6 +944,16 @@ def test_proxy():
     broker.close()
 
 
+def test_proxy_refuses():
+    """What the operator's proxy answers is in the fact: somebody has to mend its credentials or its rules."""
+    for answer in (b"407 Proxy Authentication Required", b"502 Bad Gateway"):
+        server = Server(lambda conn: (conn.recv(1000), conn.sendall(b"HTTP/1.1 " + answer + b"\r\n\r\n")), OTHER_PUBLIC)
+        broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"http://{OTHER_PUBLIC}:{server.port}"])
+        fact = refusal(broker, 0, broker.connect(), "dial", f"a proxy that answers {answer[:3]}")
+        tap.equal(fact.get("proxy"), int(answer[:3]), "the fact has its status")
+        broker.close()
+
+
 def test_socks_proxy():
     """The same through SOCKS5, which is told the name and not an address."""
     asked = []
@@ -1114,5 +1124,5 @@ if __name__ == "__main__":
              test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
              test_back_pressure, test_bulk, test_out_of_memory, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
-             test_proxy, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
+             test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
     tap.done()
