@@ -110,11 +110,11 @@ static const struct known_function *function_find(const struct judge *j, const c
 static bool only_asks(const struct call *c, enum level level)
 {
 	/* Where -v asks for no more words on the way, but for the version. */
-	static const char *const tell[] = {"node", "perl", "ruby", "php", "lua", "npm", "yarn"};
+	static const char *const tell[] = {
+		"node", "perl", "ruby", "php", "lua", "npm", "yarn", NULL};
 	const char *word = call_text(c, 1);
-	bool asks = !strcmp(word, "--version") || !strcmp(word, "--help");
-	for (size_t i = 0; i < ARRAY_LEN(tell); i++)
-		asks = asks || (!strcmp(c->name, tell[i]) && !strcmp(word, "-v"));
+	bool asks = word_in(word, WORDS("--version", "--help")) ||
+		    (!strcmp(word, "-v") && word_in(c->name, tell));
 	return asks && c->count == 2 && level != LEVEL_PRIVILEGED && level != LEVEL_DENIED;
 }
 
@@ -215,10 +215,7 @@ static unsigned judge_redirects(struct judge *j, const struct sh_node *n)
 static void judge_assigns(struct judge *j, const struct sh_node *n)
 {
 	/* What splits the line that is read is gone behind it. */
-	static const char *const readers[] = {"read", "mapfile", "readarray"};
-	bool reads = false;
-	for (size_t i = 0; n->words && i < ARRAY_LEN(readers); i++)
-		reads = reads || !strcmp(n->words->text, readers[i]);
+	bool reads = n->words && word_in(n->words->text, WORDS("read", "mapfile", "readarray"));
 	for (const struct sh_word *w = n->assigns; w; w = w->next) {
 		const struct sh_word *words[] = {w, w};
 		if (reads && !strncmp(w->text, "IFS=", 4))

@@ -52,14 +52,23 @@ unsigned judge_script(struct judge *j, const char *text);
 
 typedef unsigned judge_fn(struct judge *j, const struct call *c);
 
+/* Programs that are judged alike. */
 struct program {
-	const char *name;
 	enum level level;
 	judge_fn *judge; /* NULL: the level is all there is to say */
+	const char *const *names;
 };
 
-/* NULL: not known. `mkfs.ext4` finds `mkfs`, `python3.11` finds `python`. */
+/* The name without its version: `python` of `python3.11`, `mkfs` of `mkfs.ext4`. */
+const char *program_base(const char *name);
+/* NULL: not known, under this name or without its version. */
 const struct program *program_find(const char *name);
+
+/* --- words --------------------------------------------------------------------------------- */
+
+/* A list of texts for word_in. */
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+bool word_in(const char *word, const char *const *list);
 
 /* --- arguments ----------------------------------------------------------------------------- */
 
@@ -75,6 +84,11 @@ bool arg_is_long(const char *word, const char *option, const char **value);
 /* Whether a cluster like -xzf holds `flag`; `with_value` are the flags whose value ends the
  * cluster. *value: what is attached behind the flag, "" when nothing is. */
 bool arg_has_flag(const char *word, char flag, const char *with_value, const char **value);
+/* What the word at `at` gives the option that is `flag` in a cluster, or the long `option` (NULL:
+ * there is none): what is attached, else the next word, "" where there is none. NULL: the word is
+ * none of it. */
+const char *arg_given(
+	const struct call *c, size_t at, char flag, const char *with_value, const char *option);
 /* The index of the first operand behind options; `with_value` short flags and `long_with_value`
  * (NULL-terminated, may be NULL) take a separate word. */
 size_t arg_skip_options(const struct call *c, size_t from, const char *with_value,

@@ -4,6 +4,13 @@
 
 enum { PREFIX_MIN = 3 };
 
+bool word_in(const char *word, const char *const *list)
+{
+	while (*list && strcmp(*list, word) != 0)
+		list++;
+	return *list;
+}
+
 /* GNU programs and git accept any unambiguous prefix. Which ones are unambiguous depends on the
  * other options; every prefix counts, which errs on the careful side. */
 bool arg_is_long(const char *word, const char *option, const char **value)
@@ -31,6 +38,16 @@ bool arg_has_flag(const char *word, char flag, const char *with_value, const cha
 			return false;
 	}
 	return false;
+}
+
+const char *arg_given(
+	const struct call *c, size_t at, char flag, const char *with_value, const char *option)
+{
+	const char *word = call_text(c, at), *value = NULL;
+	if (!(option && arg_is_long(word, option, &value)) &&
+		!arg_has_flag(word, flag, with_value, &value))
+		return NULL;
+	return value && *value ? value : call_text(c, at + 1);
 }
 
 /* Whether the last flag of a cluster takes the next word as its value. */

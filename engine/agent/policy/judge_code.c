@@ -263,19 +263,15 @@ unsigned judge_make(struct judge *j, const struct call *c)
 
 unsigned judge_cmake(struct judge *j, const struct call *c)
 {
-	static const char *const runs[] = {"env", "time", "rm"};
-	static const char *const removes[] = {"remove", "remove_directory"};
 	size_t at = arg_find(c, "-E", NULL);
 	const char *verb = call_text(c, at + 1);
 	if (at || arg_find(c, "-P", NULL))
 		judge_raise(j, LEVEL_WRITE, "cmake runs a script or a command");
-	for (size_t i = 0; at && i < ARRAY_LEN(removes); i++)
-		if (!strcmp(verb, removes[i]))
-			judge_danger(j, c, "-E removes files");
-	for (size_t i = 0; at && i < ARRAY_LEN(runs); i++)
-		if (!strcmp(verb, runs[i]))
-			return judge_words(j, c->words + at + 1, c->count - at - 1, NULL);
-	return 0;
+	if (at && word_in(verb, WORDS("remove", "remove_directory")))
+		judge_danger(j, c, "-E removes files");
+	return at && word_in(verb, WORDS("env", "time", "rm"))
+		       ? judge_words(j, c->words + at + 1, c->count - at - 1, NULL)
+		       : 0;
 }
 
 /* verb -> level for tools with subcommands; the fallback is the tool's own. */

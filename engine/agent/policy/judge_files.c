@@ -362,11 +362,8 @@ static bool is_option(const char *word, const char *option, const char *with_val
 
 unsigned judge_flags(struct judge *j, const struct call *c)
 {
-	static const char *const compilers[] = {"gcc", "g++", "cc", "c++", "clang", "clang++"};
-	const char *name = program_find(c->name)->name;
-	bool compiles = false;
-	for (size_t i = 0; i < ARRAY_LEN(compilers); i++)
-		compiles = compiles || !strcmp(name, compilers[i]);
+	const char *name = program_base(c->name);
+	bool compiles = word_in(name, WORDS("gcc", "g++", "cc", "c++", "clang", "clang++"));
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		bool linker = !strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3);

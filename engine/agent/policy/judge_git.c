@@ -261,11 +261,10 @@ static bool nothing_else(const struct call *c, size_t verb)
 
 static bool only_looks(const struct call *c, size_t verb)
 {
-	static const char *const scopes[] = {"--global", "--local", "--system", "--worktree"};
+	static const char *const scopes[] = {"--global", "--local", "--system", "--worktree", NULL};
 	bool config = !strcmp(c->words[verb]->text, "config");
 	size_t at = verb + 1;
-	for (size_t i = 0; config && i < ARRAY_LEN(scopes); i++)
-		at += at == verb + 1 && !strcmp(call_text(c, at), scopes[i]);
+	at += config && word_in(call_text(c, at), scopes);
 	const char *first = call_text(c, at);
 	for (size_t i = 0; i < ARRAY_LEN(lookers); i++) {
 		if (strcmp(lookers[i].verb, c->words[verb]->text))

@@ -30,14 +30,10 @@ void path_normalise(const char *path, char out[POLICY_PATH_BYTES])
 /* A trailing wildcard for everything in a directory is the directory, for who deletes it. */
 static void normalise_tree(const char *path, char out[POLICY_PATH_BYTES])
 {
-	static const char *const all[] = {"*", ".*", "{*,.*}", "..?*", ".[!.]*"};
 	path_normalise(path, out);
 	char *base = strrchr(out, '/');
-	for (size_t i = 0; base && i < ARRAY_LEN(all); i++)
-		if (!strcmp(base + 1, all[i])) {
-			base[base == out] = '\0';
-			return;
-		}
+	if (base && word_in(base + 1, WORDS("*", ".*", "{*,.*}", "..?*", ".[!.]*")))
+		base[base == out] = '\0';
 }
 
 bool path_is_root(const char *path)
@@ -102,11 +98,7 @@ bool path_is_outside(const struct judge *j, const char *path)
 
 bool path_is_stdin(const char *path)
 {
-	static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(path, names[i]))
-			return true;
-	return false;
+	return word_in(path, WORDS("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"));
 }
 
 bool path_is_sensitive(const char *path)
@@ -140,15 +132,13 @@ bool path_is_socket(const char *path)
 bool path_is_device(const char *path)
 {
 	static const char *const sinks[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/stdout",
-		"/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom"};
+		"/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom", NULL};
 	char p[POLICY_PATH_BYTES];
 	path_normalise(path, p);
-	for (size_t i = 0; i < ARRAY_LEN(sinks); i++)
-		if (!strcmp(p, sinks[i]))
-			return false;
-	if (!strncmp(p, "/dev/fd/", 8) || !strncmp(p, "/dev/shm/", 9) || path_is_socket(p))
+	if (word_in(p, sinks) || !strncmp(p, "/dev/fd/", 8) || !strncmp(p, "/dev/shm/", 9) ||
+		path_is_socket(p))
 		return false;
 	return !strcmp(p, "/dev") || !strncmp(p, "/dev/", 5) || !strncmp(p, "/proc/sys", 9) ||
-	       !strncmp(p, "/sys/", 5) || !strcmp(p, "/etc/passwd") || !strcmp(p, "/etc/shadow") ||
-	       !strcmp(p, "/etc/sudoers");
+	       !strncmp(p, "/sys/", 5) ||
+	       word_in(p, WORDS("/etc/passwd", "/etc/shadow", "/etc/sudoers"));
 }

@@ -355,32 +355,24 @@ static bool finds_everything(const struct judge *j, const struct call *c)
 /* Expression tokens, not options: the commands after -exec end at ; or +. */
 unsigned judge_find(struct judge *j, const struct call *c)
 {
-	static const char *const runs[] = {"-exec", "-execdir", "-ok", "-okdir"};
-	static const char *const writes[] = {"-fls", "-fprint", "-fprint0", "-fprintf"};
 	static const char *const remover[] = {"rm", "*/rm"};
 	unsigned traits = 0;
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		for (size_t k = 0; k < ARRAY_LEN(runs); k++) {
+		if (word_in(word, WORDS("-exec", "-execdir", "-ok", "-okdir"))) {
 			size_t end = i + 1;
-			if (strcmp(word, runs[k]))
-				continue;
-			while (end < c->count && strcmp(c->words[end]->text, ";") &&
-				strcmp(c->words[end]->text, "+"))
+			while (end < c->count && !word_in(c->words[end]->text, WORDS(";", "+")))
 				end++;
 			traits |= judge_words(j, c->words + i + 1, end - i - 1, NULL);
 			if (matches(remover, ARRAY_LEN(remover), call_text(c, i + 1)) &&
 				finds_everything(j, c))
 				judge_raise(j, LEVEL_DENIED, "find removes everything there is");
 			i = end;
-			break;
 		}
-		for (size_t k = 0; k < ARRAY_LEN(writes); k++)
-			if (!strcmp(word, writes[k]))
-				judge_raise(j,
-					path_is_device(call_text(c, i + 1)) ? LEVEL_DENIED
-									    : LEVEL_WRITE,
-					"find: %s writes a file", word);
+		if (word_in(word, WORDS("-fls", "-fprint", "-fprint0", "-fprintf")))
+			judge_raise(j,
+				path_is_device(call_text(c, i + 1)) ? LEVEL_DENIED : LEVEL_WRITE,
+				"find: %s writes a file", word);
 		if (!strcmp(word, "-delete")) {
 			judge_danger(j, c, "-delete removes what it finds");
 			if (finds_everything(j, c))
