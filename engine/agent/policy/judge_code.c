@@ -274,69 +274,109 @@ unsigned judge_cmake(struct judge *j, const struct call *c)
 		       : 0;
 }
 
-/* verb -> level for tools with subcommands; the fallback is the tool's own. */
-struct subcommand {
-	const char *verb;
-	enum level level;
-};
+/* --- tools with verbs ---------------------------------------------------------------------- */
 
-static enum level subcommand_level(
-	const struct subcommand *list, const char *verb, enum level other)
+enum level verb_level(const struct verbs *list, const char *verb)
 {
-	for (; list->verb; list++)
-		if (!strcmp(list->verb, verb))
-			return list->level;
-	return other;
+	while (list->names && !word_in(verb, list->names))
+		list++;
+	return list->level;
 }
 
-/* The options before the verb that take a word of their own. */
-static const struct {
-	const char *name, *with_value, *long_with_value[7];
-} tools[] = {
-	{"cargo", "CZ", {"--color", "--config"}},
-	{"go", "C", {NULL}},
-	{"npm", "wC", {"--prefix", "--registry", "--workspace", "--loglevel", "--userconfig"}},
-	{"yarn", "", {"--cwd", "--registry"}},
-	{"pnpm", "CF", {"--dir", "--filter", "--registry", "--loglevel"}},
-	{"pip", "", {"--log", "--proxy", "--python", "--timeout", "--cert", "--cache-dir"}},
-	{"docker", "cHl", {"--config", "--context", "--host", "--log-level", "--tlscacert"}},
-	{"podman", "cHl", {"--connection", "--url", "--log-level", "--root"}},
-	{"systemctl", "HMnopPst", {"--host", "--machine", "--type", "--property", "--root"}},
-	{"hostnamectl", "HM", {"--host", "--machine"}},
+static const struct verbs npm_verbs[] = {
+	{LEVEL_BUILD, WORDS("", "install", "ci", "update", "rebuild", "i", "test", "t", "run",
+			      "build", "start", "add")},
+	{LEVEL_NETWORK, WORDS("outdated", "info", "show", "publish", "login", "adduser", "exec",
+				"x", "dlx", "create", "unpublish", "audit", "view", "search")},
+	{LEVEL_READ_ONLY, WORDS("ls", "list")},
+	{LEVEL_WRITE, NULL},
 };
 
-static void judge_subcommand(
-	struct judge *j, const struct call *c, const struct subcommand *list, enum level other)
+static const struct verbs pip_verbs[] = {
+	{LEVEL_BUILD, WORDS("install", "sync", "lock", "wheel")},
+	{LEVEL_READ_ONLY, WORDS("list", "show", "freeze", "check")},
+	{LEVEL_NETWORK, WORDS("index", "publish", "download", "run")},
+	{LEVEL_DESTRUCTIVE, WORDS("uninstall")},
+	{LEVEL_WRITE, NULL},
+};
+
+static const struct verbs cargo_verbs[] = {
+	{LEVEL_NETWORK, WORDS("publish", "login", "owner", "yank", "search", "install", "fetch")},
+	{LEVEL_DESTRUCTIVE, WORDS("clean")},
+	{LEVEL_WRITE, WORDS("add", "remove", "new", "init", "fmt", "fix")},
+	{LEVEL_READ_ONLY, WORDS("metadata", "tree")},
+	{LEVEL_BUILD, NULL},
+};
+
+static const struct verbs go_verbs[] = {
+	{LEVEL_NETWORK, WORDS("get")},
+	{LEVEL_DESTRUCTIVE, WORDS("clean")},
+	{LEVEL_WRITE, WORDS("fmt", "mod", "generate")},
+	{LEVEL_READ_ONLY, WORDS("env", "list", "version", "doc")},
+	{LEVEL_BUILD, NULL},
+};
+
+static const struct verbs docker_verbs[] = {
+	{LEVEL_WRITE, WORDS("ps", "images", "logs", "inspect")},
+	{LEVEL_READ_ONLY, WORDS("version")},
+	{LEVEL_NETWORK, WORDS("push", "pull", "login")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
+static const struct verbs systemctl_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("status", "show", "list-units", "is-active", "is-enabled", "cat",
+				  "", "list-timers")},
+	{LEVEL_DENIED,
+		WORDS("reboot", "poweroff", "halt", "kexec", "soft-reboot", "rescue", "emergency")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
+static const struct verbs hostname_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("", "status")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
+/* The options before the verb that take a word of their own, and the verbs. */
+static const struct tool {
+	const char *name, *with_value;
+	const char *const *long_with_value;
+	const struct verbs *verbs;
+} tools[] = {
+	{"cargo", "CZ", WORDS("--color", "--config"), cargo_verbs}, {"go", "C", NULL, go_verbs},
+	{"npm", "wC", WORDS("--prefix", "--registry", "--workspace", "--loglevel", "--userconfig"),
+		npm_verbs},
+	{"yarn", "", WORDS("--cwd", "--registry"), npm_verbs},
+	{"pnpm", "CF", WORDS("--dir", "--filter", "--registry", "--loglevel"), npm_verbs},
+	{"pip", "", WORDS("--log", "--proxy", "--python", "--timeout", "--cert", "--cache-dir"),
+		pip_verbs},
+	{"docker", "cHl", WORDS("--config", "--context", "--host", "--log-level", "--tlscacert"),
+		docker_verbs},
+	{"podman", "cHl", WORDS("--connection", "--url", "--log-level", "--root"), docker_verbs},
+	{"systemctl", "HMnopPst", WORDS("--host", "--machine", "--type", "--property", "--root"),
+		systemctl_verbs},
+	{"hostnamectl", "HM", WORDS("--host", "--machine"), hostname_verbs},
+	{"hostname", "", NULL, hostname_verbs}, /* without one it shows the name */
+	{"", "", NULL, pip_verbs},              /* pipx, uv */
+};
+
+unsigned judge_verb(struct judge *j, const struct call *c)
 {
-	size_t at = 1, tool = 0;
-	while (tool < ARRAY_LEN(tools) && strcmp(tools[tool].name, c->name) != 0)
-		tool++;
-	if (tool < ARRAY_LEN(tools))
-		at = arg_skip_options(c, 1, tools[tool].with_value, tools[tool].long_with_value);
-	else
-		at = arg_skip_options(c, 1, "", NULL);
+	const char *base = program_base(c->name);
+	const struct tool *t = tools;
+	while (*t->name && strcmp(t->name, base) != 0)
+		t++;
+	size_t at = arg_skip_options(c, 1, t->with_value, t->long_with_value);
 	/* The version of a tool chain: cargo +nightly build. */
 	if (!strcmp(c->name, "cargo") && *call_text(c, at) == '+')
-		at = arg_skip_options(
-			c, at + 1, tools[tool].with_value, tools[tool].long_with_value);
+		at = arg_skip_options(c, at + 1, t->with_value, t->long_with_value);
 	const char *verb = call_text(c, at);
-	judge_raise(j, subcommand_level(list, verb, other), "%s %.60s", c->name, verb);
+	judge_raise(j, verb_level(t->verbs, verb), "%s %.60s", c->name, verb);
+	return 0;
 }
 
 /* npm, yarn, pnpm, npx, bunx */
 unsigned judge_npm(struct judge *j, const struct call *c)
 {
-	static const struct subcommand verbs[] = {{"", LEVEL_BUILD}, {"install", LEVEL_BUILD},
-		{"ci", LEVEL_BUILD}, {"update", LEVEL_BUILD}, {"rebuild", LEVEL_BUILD},
-		{"outdated", LEVEL_NETWORK}, {"info", LEVEL_NETWORK}, {"show", LEVEL_NETWORK},
-		{"i", LEVEL_BUILD}, {"test", LEVEL_BUILD}, {"t", LEVEL_BUILD}, {"run", LEVEL_BUILD},
-		{"build", LEVEL_BUILD}, {"start", LEVEL_BUILD}, {"add", LEVEL_BUILD},
-		{"ls", LEVEL_READ_ONLY}, {"list", LEVEL_READ_ONLY}, {"publish", LEVEL_NETWORK},
-		{"login", LEVEL_NETWORK}, {"adduser", LEVEL_NETWORK}, {"exec", LEVEL_NETWORK},
-		{"x", LEVEL_NETWORK}, {"dlx", LEVEL_NETWORK}, {"create", LEVEL_NETWORK},
-		{"init", LEVEL_WRITE}, {"unpublish", LEVEL_NETWORK}, {"audit", LEVEL_NETWORK},
-		{"view", LEVEL_NETWORK}, {"search", LEVEL_NETWORK}, {"uninstall", LEVEL_WRITE},
-		{NULL, LEVEL_WRITE}};
 	/* Behind the package's name they are its own options. */
 	const struct call own = {c->name, c->words, arg_skip_options(c, 1, "", NULL), c->node};
 	if (!strcmp(c->name, "npx") &&
@@ -345,7 +385,7 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 	else if (!strcmp(c->name, "npx") || !strcmp(c->name, "bunx") || !strcmp(c->name, "uvx"))
 		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);
 	else
-		judge_subcommand(j, c, verbs, LEVEL_WRITE);
+		judge_verb(j, c);
 	if (arg_find(c, NULL, "--script-shell"))
 		judge_danger(j, c, "--script-shell changes what runs");
 	return 0;
@@ -353,19 +393,13 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 
 unsigned judge_pip(struct judge *j, const struct call *c)
 {
-	static const struct subcommand verbs[] = {{"install", LEVEL_BUILD},
-		{"list", LEVEL_READ_ONLY}, {"show", LEVEL_READ_ONLY}, {"freeze", LEVEL_READ_ONLY},
-		{"check", LEVEL_READ_ONLY}, {"index", LEVEL_NETWORK}, {"sync", LEVEL_BUILD},
-		{"lock", LEVEL_BUILD}, {"publish", LEVEL_NETWORK}, {"download", LEVEL_NETWORK},
-		{"wheel", LEVEL_BUILD}, {"uninstall", LEVEL_DESTRUCTIVE}, {"run", LEVEL_NETWORK},
-		{"config", LEVEL_WRITE}, {NULL, LEVEL_WRITE}};
 	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "run"))
 		return judge_runner(j, c);
 	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "pip")) {
 		struct call pip = {"pip", c->words + 1, c->count - 1, c->node};
 		return judge_pip(j, &pip);
 	}
-	judge_subcommand(j, c, verbs, LEVEL_WRITE);
+	judge_verb(j, c);
 	if (arg_find(c, "-i", "--index-url") || arg_find(c, NULL, "--extra-index-url"))
 		judge_danger(j, c, "another package index");
 	for (size_t i = 2; i < c->count; i++)
@@ -377,14 +411,7 @@ unsigned judge_pip(struct judge *j, const struct call *c)
 
 unsigned judge_cargo(struct judge *j, const struct call *c)
 {
-	static const struct subcommand verbs[] = {{"publish", LEVEL_NETWORK},
-		{"login", LEVEL_NETWORK}, {"owner", LEVEL_NETWORK}, {"yank", LEVEL_NETWORK},
-		{"search", LEVEL_NETWORK}, {"install", LEVEL_NETWORK}, {"fetch", LEVEL_NETWORK},
-		{"clean", LEVEL_DESTRUCTIVE}, {"add", LEVEL_WRITE}, {"remove", LEVEL_WRITE},
-		{"new", LEVEL_WRITE}, {"init", LEVEL_WRITE}, {"fmt", LEVEL_WRITE},
-		{"fix", LEVEL_WRITE}, {"metadata", LEVEL_READ_ONLY}, {"tree", LEVEL_READ_ONLY},
-		{NULL, LEVEL_BUILD}};
-	judge_subcommand(j, c, verbs, LEVEL_BUILD);
+	judge_verb(j, c);
 	if (arg_find(c, NULL, "--config"))
 		judge_danger(j, c, "--config can change what runs");
 	return 0;
@@ -409,12 +436,7 @@ static bool names_linker(const char *word)
 
 unsigned judge_go(struct judge *j, const struct call *c)
 {
-	static const struct subcommand verbs[] = {{"get", LEVEL_NETWORK}, {"install", LEVEL_BUILD},
-		{"clean", LEVEL_DESTRUCTIVE}, {"fmt", LEVEL_WRITE}, {"mod", LEVEL_WRITE},
-		{"env", LEVEL_READ_ONLY}, {"list", LEVEL_READ_ONLY}, {"version", LEVEL_READ_ONLY},
-		{"doc", LEVEL_READ_ONLY}, {"generate", LEVEL_WRITE}, {"run", LEVEL_BUILD},
-		{NULL, LEVEL_BUILD}};
-	judge_subcommand(j, c, verbs, LEVEL_BUILD);
+	judge_verb(j, c);
 	static const char *const runs[] = {"exec", "toolexec", "overlay", "vettool"};
 	for (size_t i = 1; i < c->count; i++) {
 		/* One dash or two, the value in the same word or the next. */
@@ -431,29 +453,6 @@ unsigned judge_go(struct judge *j, const struct call *c)
 
 /* --- the rest ------------------------------------------------------------------------------ */
 
-unsigned judge_docker(struct judge *j, const struct call *c)
-{
-	static const struct subcommand verbs[] = {{"ps", LEVEL_WRITE}, {"images", LEVEL_WRITE},
-		{"logs", LEVEL_WRITE}, {"inspect", LEVEL_WRITE}, {"version", LEVEL_READ_ONLY},
-		{"push", LEVEL_NETWORK}, {"pull", LEVEL_NETWORK}, {"login", LEVEL_NETWORK},
-		{NULL, LEVEL_PRIVILEGED}};
-	judge_subcommand(j, c, verbs, LEVEL_PRIVILEGED);
-	return 0;
-}
-
-unsigned judge_systemctl(struct judge *j, const struct call *c)
-{
-	static const struct subcommand verbs[] = {{"status", LEVEL_READ_ONLY},
-		{"show", LEVEL_READ_ONLY}, {"list-units", LEVEL_READ_ONLY},
-		{"is-active", LEVEL_READ_ONLY}, {"is-enabled", LEVEL_READ_ONLY},
-		{"cat", LEVEL_READ_ONLY}, {"", LEVEL_READ_ONLY}, {"list-timers", LEVEL_READ_ONLY},
-		{"reboot", LEVEL_DENIED}, {"poweroff", LEVEL_DENIED}, {"halt", LEVEL_DENIED},
-		{"kexec", LEVEL_DENIED}, {"soft-reboot", LEVEL_DENIED}, {"rescue", LEVEL_DENIED},
-		{"emergency", LEVEL_DENIED}, {NULL, LEVEL_PRIVILEGED}};
-	judge_subcommand(j, c, verbs, LEVEL_PRIVILEGED);
-	return 0;
-}
-
 unsigned judge_init(struct judge *j, const struct call *c)
 {
 	const char *to = call_text(c, 1);
@@ -462,16 +461,18 @@ unsigned judge_init(struct judge *j, const struct call *c)
 	return 0;
 }
 
+static const struct verbs ip_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("", "show", "list", "ls", "get")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
 /* An object, and what is done with it: looking at it is what is left out. */
 unsigned judge_ip(struct judge *j, const struct call *c)
 {
-	static const struct subcommand shows[] = {{"", LEVEL_READ_ONLY}, {"show", LEVEL_READ_ONLY},
-		{"list", LEVEL_READ_ONLY}, {"ls", LEVEL_READ_ONLY}, {"get", LEVEL_READ_ONLY},
-		{NULL, LEVEL_PRIVILEGED}};
 	static const char *const with_value[] = {"-family", "-netns", "-batch", NULL};
 	size_t object = arg_skip_options(c, 1, "nbf", with_value);
-	judge_raise(j, subcommand_level(shows, call_text(c, object + 1), LEVEL_PRIVILEGED),
-		"ip %.60s", call_text(c, object));
+	judge_raise(j, verb_level(ip_verbs, call_text(c, object + 1)), "ip %.60s",
+		call_text(c, object));
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		word += !strncmp(word, "--", 2);
@@ -481,34 +482,24 @@ unsigned judge_ip(struct judge *j, const struct call *c)
 	return 0;
 }
 
+static const struct verbs package_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("list", "show", "search", "policy", "depends", "rdepends", "-l",
+				  "-L", "-s", "-S", "--list", "--listfiles", "--status", "--search",
+				  "--print-architecture")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
 /* apt, apt-cache, dpkg: what a package is, without settings of their own. */
 unsigned judge_packages(struct judge *j, const struct call *c)
 {
-	static const struct subcommand shows[] = {{"list", LEVEL_READ_ONLY},
-		{"show", LEVEL_READ_ONLY}, {"search", LEVEL_READ_ONLY}, {"policy", LEVEL_READ_ONLY},
-		{"depends", LEVEL_READ_ONLY}, {"rdepends", LEVEL_READ_ONLY},
-		{"-l", LEVEL_READ_ONLY}, {"-L", LEVEL_READ_ONLY}, {"-s", LEVEL_READ_ONLY},
-		{"-S", LEVEL_READ_ONLY}, {"--list", LEVEL_READ_ONLY},
-		{"--listfiles", LEVEL_READ_ONLY}, {"--status", LEVEL_READ_ONLY},
-		{"--search", LEVEL_READ_ONLY}, {"--print-architecture", LEVEL_READ_ONLY},
-		{NULL, LEVEL_PRIVILEGED}};
 	const char *verb = call_text(c, 1);
-	judge_raise(j, subcommand_level(shows, verb, LEVEL_PRIVILEGED), "%s %.60s", c->name, verb);
+	judge_raise(j, verb_level(package_verbs, verb), "%s %.60s", c->name, verb);
 	for (size_t i = 2; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		if (arg_has_flag(word, 'o', "", NULL) || arg_has_flag(word, 'c', "", NULL) ||
 			!strncmp(word, "--opt", 5) || !strncmp(word, "--conf", 6))
 			judge_raise(j, LEVEL_PRIVILEGED, "%s with other settings", c->name);
 	}
-	return 0;
-}
-
-/* Both show the name, and set it when they are given one. */
-unsigned judge_hostname(struct judge *j, const struct call *c)
-{
-	static const struct subcommand shows[] = {
-		{"", LEVEL_READ_ONLY}, {"status", LEVEL_READ_ONLY}, {NULL, LEVEL_PRIVILEGED}};
-	judge_subcommand(j, c, shows, LEVEL_PRIVILEGED);
 	return 0;
 }
 

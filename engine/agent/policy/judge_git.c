@@ -5,70 +5,20 @@
 #include <string.h>
 #include <strings.h>
 
-/* Every other verb writes. */
-static const struct {
-	const char *name;
-	enum level level;
-} verbs[] = {
-	{"status", LEVEL_READ_ONLY},
-	{"log", LEVEL_READ_ONLY},
-	{"diff", LEVEL_READ_ONLY},
-	{"show", LEVEL_READ_ONLY},
-	{"rev-parse", LEVEL_READ_ONLY},
-	{"ls-files", LEVEL_READ_ONLY},
-	{"blame", LEVEL_READ_ONLY},
-	{"annotate", LEVEL_READ_ONLY},
-	{"grep", LEVEL_READ_ONLY},
-	{"describe", LEVEL_READ_ONLY},
-	{"shortlog", LEVEL_READ_ONLY},
-	{"cat-file", LEVEL_READ_ONLY},
-	{"ls-tree", LEVEL_READ_ONLY},
-	{"rev-list", LEVEL_READ_ONLY},
-	{"name-rev", LEVEL_READ_ONLY},
-	{"merge-base", LEVEL_READ_ONLY},
-	{"for-each-ref", LEVEL_READ_ONLY},
-	{"show-ref", LEVEL_READ_ONLY},
-	{"show-branch", LEVEL_READ_ONLY},
-	{"var", LEVEL_READ_ONLY},
-	{"version", LEVEL_READ_ONLY},
-	{"help", LEVEL_READ_ONLY},
-	{"whatchanged", LEVEL_READ_ONLY},
-	{"count-objects", LEVEL_READ_ONLY},
-	{"check-ignore", LEVEL_READ_ONLY},
-	{"check-attr", LEVEL_READ_ONLY},
-	{"fsck", LEVEL_READ_ONLY},
-	{"diff-tree", LEVEL_READ_ONLY},
-	{"diff-index", LEVEL_READ_ONLY},
-	{"diff-files", LEVEL_READ_ONLY},
-	{"cherry", LEVEL_READ_ONLY},
-	{"range-diff", LEVEL_READ_ONLY},
-	{"verify-commit", LEVEL_READ_ONLY},
-	{"reflog", LEVEL_READ_ONLY},
-	{"rm", LEVEL_DESTRUCTIVE},
-	{"reset", LEVEL_DESTRUCTIVE},
-	{"clean", LEVEL_DESTRUCTIVE},
-	{"restore", LEVEL_DESTRUCTIVE},
-	{"rebase", LEVEL_DESTRUCTIVE},
-	{"filter-branch", LEVEL_DESTRUCTIVE},
-	{"filter-repo", LEVEL_DESTRUCTIVE},
-	{"prune", LEVEL_DESTRUCTIVE},
-	{"read-tree", LEVEL_DESTRUCTIVE},
-	{"update-ref", LEVEL_DESTRUCTIVE},
-	{"replace", LEVEL_DESTRUCTIVE},
-	{"push", LEVEL_NETWORK},
-	{"clone", LEVEL_NETWORK},
-	{"fetch", LEVEL_NETWORK},
-	{"pull", LEVEL_NETWORK},
-	{"ls-remote", LEVEL_NETWORK},
-	{"submodule", LEVEL_NETWORK},
-	{"send-email", LEVEL_NETWORK},
-	{"svn", LEVEL_NETWORK},
-	{"lfs", LEVEL_NETWORK},
-	{"daemon", LEVEL_NETWORK},
-	{"send-pack", LEVEL_NETWORK},
-	{"fetch-pack", LEVEL_NETWORK},
-	{"request-pull", LEVEL_NETWORK},
-	{"p4", LEVEL_NETWORK},
+static const struct verbs git_verbs[] = {
+	{LEVEL_READ_ONLY,
+		WORDS("status", "log", "diff", "show", "rev-parse", "ls-files", "blame", "annotate",
+			"grep", "describe", "shortlog", "cat-file", "ls-tree", "rev-list",
+			"name-rev", "merge-base", "for-each-ref", "show-ref", "show-branch", "var",
+			"version", "help", "whatchanged", "count-objects", "check-ignore",
+			"check-attr", "fsck", "diff-tree", "diff-index", "diff-files", "cherry",
+			"range-diff", "verify-commit", "reflog")},
+	{LEVEL_DESTRUCTIVE, WORDS("rm", "reset", "clean", "restore", "rebase", "filter-branch",
+				    "filter-repo", "prune", "read-tree", "update-ref", "replace")},
+	{LEVEL_NETWORK,
+		WORDS("push", "clone", "fetch", "pull", "ls-remote", "submodule", "send-email",
+			"svn", "lfs", "daemon", "send-pack", "fetch-pack", "request-pull", "p4")},
+	{LEVEL_WRITE, NULL},
 };
 
 /* Which verbs only look when they are given nothing, or only such options. */
@@ -341,10 +291,7 @@ unsigned judge_git(struct judge *j, const struct call *c)
 {
 	size_t verb = judge_global(j, c);
 	const char *name = call_text(c, verb);
-	enum level level = *name ? LEVEL_WRITE : LEVEL_READ_ONLY;
-	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-		if (!strcmp(verbs[i].name, name))
-			level = verbs[i].level;
+	enum level level = verb_level(git_verbs, name);
 	if (verb >= c->count)
 		return 0;
 	if (only_looks(c, verb))
