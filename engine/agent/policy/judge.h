@@ -126,13 +126,13 @@ bool path_is_device(const char *path);
 /* /dev/tcp/..., /dev/udp/... of bash. */
 bool path_is_socket(const char *path);
 
-judge_fn judge_wrapper, judge_env, judge_xargs, judge_find, judge_shell, judge_eval, judge_source,
-	judge_trap, judge_sudo, judge_busybox, judge_git, judge_tar, judge_curl, judge_wget,
-	judge_rsync, judge_ssh, judge_rm, judge_dd, judge_chmod, judge_sed, judge_awk, judge_sort,
-	judge_split, judge_python, judge_inline, judge_make, judge_npm, judge_pip, judge_cargo,
-	judge_go, judge_verb, judge_openssl, judge_base64, judge_xxd, judge_gunzip, judge_tee,
-	judge_copy, judge_mount, judge_init, judge_assign, judge_builtin, judge_printf, judge_vim,
-	judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network, judge_reader, judge_kill,
-	judge_crontab, judge_truncate, judge_names, judge_unzip, judge_flags, judge_uniq,
-	judge_runner, judge_later, judge_setter, judge_ip, judge_packages;
+judge_fn judge_wrapper, judge_string_option, judge_env, judge_xargs, judge_find, judge_shell,
+	judge_eval, judge_source, judge_trap, judge_sudo, judge_busybox, judge_git, judge_tar,
+	judge_curl, judge_wget, judge_rsync, judge_ssh, judge_rm, judge_dd, judge_chmod, judge_sed,
+	judge_awk, judge_sort, judge_split, judge_python, judge_inline, judge_make, judge_npm,
+	judge_pip, judge_cargo, judge_go, judge_verb, judge_openssl, judge_base64, judge_xxd,
+	judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign, judge_builtin,
+	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
+	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
+	judge_flags, judge_uniq, judge_runner, judge_later, judge_setter, judge_ip, judge_packages;
 #endif

@@ -57,36 +57,29 @@ static unsigned judge_inline_code(struct judge *j, const struct call *c, const s
 }
 
 /* interpreter, flags whose value is code, other flags with a value, those of them whose value may
- * be the next word */
+ * be the next word; of all others only long options have code */
 static const struct interpreter {
 	const char *name, *code, *with_value, *separate;
 } interpreters[] = {
 	{"python", "c", "mWX", "WX"},
+	{"pypy", "c", "mWX", "WX"},
 	{"perl", "eE", "ICDFiMmVx", "I"},
 	{"ruby", "e", "ICEFIKrTW", "CEIr"},
 	{"node", "ep", "rC", "rC"},
-	{"deno", "", "", ""},
+	{"nodejs", "ep", "rC", "rC"},
 	{"bun", "e", "", ""},
 	{"php", "rBRE", "cdfFSzt", "cdzt"},
 	{"lua", "e", "l", "l"},
 	{"luajit", "e", "l", "l"},
-	{"tclsh", "", "", ""},
 	{"expect", "c", "f", ""},
 	{"Rscript", "e", "", ""},
 	{"R", "e", "f", ""},
 	{"gnuplot", "e", "", ""},
-	{"octave", "", "", ""},
 	{"guile", "c", "els", "l"},
-	{"emacs", "", "", ""},
 	{"julia", "eE", "", ""},
-	{"ghci", "e", "", ""},
 	{"osascript", "e", "", ""},
-	{"m4", "", "", ""},
 	{"dc", "e", "", ""},
-	{"ed", "", "", ""},
-	{"psql", "c", "dhpUfvLoFPRT", "dhpUvLoFPRT"},
-	{"mysql", "e", "hPuDS", "D"},
-	{"tex", "", "", ""},
+	{"", "", "", ""},
 };
 
 static const char *const long_code[] = {
@@ -94,12 +87,11 @@ static const char *const long_code[] = {
 
 static const struct interpreter *interpreter_find(const char *name)
 {
-	static const struct interpreter other = {"", "", "", ""};
-	const struct interpreter *found = &other;
-	for (size_t i = 0; i < ARRAY_LEN(interpreters); i++)
-		if (!strncmp(name, interpreters[i].name, strlen(interpreters[i].name)))
-			found = &interpreters[i];
-	return found;
+	const char *base = program_base(name);
+	const struct interpreter *in = interpreters;
+	while (*in->name && strcmp(in->name, base) != 0)
+		in++;
+	return in;
 }
 
 /* Whether the option's value is the next word. */
@@ -182,7 +174,7 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		if (word[0] != '-' || arg_has_flag(word, 'c', "mWX", NULL))
 			break;
 		if (!arg_has_flag(word, 'm', "cWX", &value)) {
-			i += takes_next(word, interpreter_find("python"));
+			i += takes_next(word, interpreter_find(c->name));
 			continue;
 		}
 		const char *module = *value ? value : call_text(c, i + 1);
@@ -469,8 +461,7 @@ static const struct verbs ip_verbs[] = {
 /* An object, and what is done with it: looking at it is what is left out. */
 unsigned judge_ip(struct judge *j, const struct call *c)
 {
-	static const char *const with_value[] = {"-family", "-netns", "-batch", NULL};
-	size_t object = arg_skip_options(c, 1, "nbf", with_value);
+	size_t object = arg_skip_options(c, 1, "nbf", WORDS("-family", "-netns", "-batch"));
 	judge_raise(j, verb_level(ip_verbs, call_text(c, object + 1)), "ip %.60s",
 		call_text(c, object));
 	for (size_t i = 1; i < c->count; i++) {

@@ -228,9 +228,9 @@ static bool only_looks(const struct call *c, size_t verb)
 
 static bool is_local_clone(const struct call *c, size_t verb)
 {
-	static const char *const with_value[] = {"--branch", "--depth", "--origin", "--template",
-		"--reference", "--config", "--jobs", NULL};
-	size_t at = arg_skip_options(c, verb + 1, "bcouj", with_value);
+	size_t at = arg_skip_options(c, verb + 1, "bcouj",
+		WORDS("--branch", "--depth", "--origin", "--template", "--reference", "--config",
+			"--jobs"));
 	const char *from = call_text(c, at);
 	return *from && !strstr(from, "://") && !strchr(from, '@') &&
 	       (*from == '/' || *from == '.' || !strchr(from, ':'));

@@ -6,88 +6,66 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const no_long[] = {NULL};
-static const char *const time_long[] = {"--format", "--output", NULL};
-static const char *const timeout_long[] = {"--kill-after", "--signal", NULL};
-static const char *const stdbuf_long[] = {"--input", "--output", "--error", NULL};
-static const char *const nice_long[] = {"--adjustment", "--class", "--classdata", "--pid", NULL};
-static const char *const watch_long[] = {"--interval", "--equexit", NULL};
-static const char *const parallel_long[] = {"--jobs", "--max-args", "--max-procs", "--colsep",
-	"--arg-file", "--delimiter", "--joblog", "--results", "--retries", "--timeout", "--tmpdir",
-	NULL};
-static const char *const loader_long[] = {
-	"--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath", NULL};
-static const char *const perf_long[] = {"--event", "--output", "--pid", "--freq", "--repeat", NULL};
-static const char *const setpriv_long[] = {"--reuid", "--regid", "--groups", "--inh-caps",
-	"--bounding-set", "--ambient-caps", "--securebits", NULL};
-static const char *const systemd_long[] = {
-	"--unit", "--property", "--slice", "--uid", "--gid", "--setenv", NULL};
-static const char *const flock_long[] = {"--wait", "--timeout", "--conflict-exit-code", NULL};
-static const char *const chrt_long[] = {
-	"--sched-runtime", "--sched-period", "--sched-deadline", "--pid", NULL};
-static const char *const chroot_long[] = {"--userspec", "--groups", NULL};
-static const char *const unshare_long[] = {"--map-user", "--map-group", "--map-users",
-	"--map-groups", "--setuid", "--setgid", "--root", "--wd", "--propagation", "--setgroups",
-	"--monotonic", "--boottime", NULL};
-static const char *const strace_long[] = {"--output", "--attach", "--user", "--trace",
-	"--trace-path", "--signal", "--status", "--string-limit", "--columns", "--env", NULL};
-static const char *const nsenter_long[] = {"--target", "--wd", "--setuid", "--setgid", NULL};
-
-/* name, short options with a value, long ones, operands before the command */
+/* name, operands before the command, short options with a value, long ones; of all others nothing
+ * stands before it but options */
 static const struct wrapper {
-	const char *name, *with_value;
-	const char *const *long_with_value;
+	const char *name;
 	size_t operands;
+	const char *with_value;
+	const char *const *long_with_value;
 } wrappers[] = {
-	{"nice", "n", nice_long, 0},
-	{"ionice", "cnpPu", nice_long, 0},
-	{"chrt", "TPDp", chrt_long, 1},
-	{"taskset", "", no_long, 1},
-	{"nohup", "", no_long, 0},
-	{"setsid", "", no_long, 0},
-	{"stdbuf", "ioe", stdbuf_long, 0},
-	{"timeout", "ks", timeout_long, 1},
-	{"time", "fo", time_long, 0},
-	{"watch", "nq", watch_long, 0},
-	{"flock", "wE", flock_long, 1},
-	{"prlimit", "p", no_long, 0},
-	{"setarch", "", no_long, 1},
-	{"unbuffer", "", no_long, 0},
-	{"strace", "aeEIopPsSuUX", strace_long, 0},
-	{"ltrace", "aAeFlnopsuxw", strace_long, 0},
-	{"valgrind", "", no_long, 0},
-	{"chroot", "", chroot_long, 1},
-	{"unshare", "RGSlw", unshare_long, 0},
-	{"nsenter", "tSGrw", nsenter_long, 0},
-	{"setpriv", "", setpriv_long, 0},
-	{"runuser", "ugG", no_long, 0},
-	{"systemd-run", "pEuHM", systemd_long, 0},
-	{"xvfb-run", "efnps", no_long, 0},
-	{"dbus-run-session", "", no_long, 0},
-	{"fakeroot", "lsib", no_long, 0},
-	{"faketime", "", no_long, 1},
-	{"catchsegv", "", no_long, 0},
-	{"start-stop-daemon", "npxcugrdNPIkaR", no_long, 0},
-	{"parallel", "jaINLnsPS", parallel_long, 0},
-	{"command", "", no_long, 0},
-	{"builtin", "", no_long, 0},
-	{"exec", "a", no_long, 0},
-	{"perf", "eopFCtGrID", perf_long, 1},
-	{"ld-linux-x86-64.so.2", "", loader_long, 0},
-	{"ld.so", "", loader_long, 0},
-	{"linux64", "", no_long, 0},
-	{"eatmydata", "", no_long, 0},
-	{"chronic", "", no_long, 0},
-	{"ccache", "", no_long, 0},
-	{"rlwrap", "", no_long, 0},
+	{"nice", 0, "n", WORDS("--adjustment", "--class", "--classdata", "--pid")},
+	{"ionice", 0, "cnpPu", WORDS("--adjustment", "--class", "--classdata", "--pid")},
+	{"chrt", 1, "TPDp",
+		WORDS("--sched-runtime", "--sched-period", "--sched-deadline", "--pid")},
+	{"taskset", 1, "", NULL},
+	{"stdbuf", 0, "ioe", WORDS("--input", "--output", "--error")},
+	{"timeout", 1, "ks", WORDS("--kill-after", "--signal")},
+	{"time", 0, "fo", WORDS("--format", "--output")},
+	{"watch", 0, "nq", WORDS("--interval", "--equexit")},
+	{"flock", 1, "wE", WORDS("--wait", "--timeout", "--conflict-exit-code")},
+	{"prlimit", 0, "p", NULL},
+	{"setarch", 1, "", NULL},
+	{"strace", 0, "aeEIopPsSuUX",
+		WORDS("--output", "--attach", "--user", "--trace", "--trace-path", "--signal",
+			"--status", "--string-limit", "--columns", "--env")},
+	{"ltrace", 0, "aAeFlnopsuxw",
+		WORDS("--output", "--attach", "--user", "--trace", "--trace-path", "--signal",
+			"--status", "--string-limit", "--columns", "--env")},
+	{"chroot", 1, "", WORDS("--userspec", "--groups")},
+	{"unshare", 0, "RGSlw",
+		WORDS("--map-user", "--map-group", "--map-users", "--map-groups", "--setuid",
+			"--setgid", "--root", "--wd", "--propagation", "--setgroups", "--monotonic",
+			"--boottime")},
+	{"nsenter", 0, "tSGrw", WORDS("--target", "--wd", "--setuid", "--setgid")},
+	{"setpriv", 0, "",
+		WORDS("--reuid", "--regid", "--groups", "--inh-caps", "--bounding-set",
+			"--ambient-caps", "--securebits")},
+	{"systemd-run", 0, "pEuHM",
+		WORDS("--unit", "--property", "--slice", "--uid", "--gid", "--setenv")},
+	{"xvfb-run", 0, "efnps", NULL},
+	{"fakeroot", 0, "lsib", NULL},
+	{"faketime", 1, "", NULL},
+	{"start-stop-daemon", 0, "npxcugrdNPIkaR", NULL},
+	{"parallel", 0, "jaINLnsPS",
+		WORDS("--jobs", "--max-args", "--max-procs", "--colsep", "--arg-file",
+			"--delimiter", "--joblog", "--results", "--retries", "--timeout",
+			"--tmpdir")},
+	{"exec", 0, "a", NULL},
+	{"perf", 1, "eopFCtGrID", WORDS("--event", "--output", "--pid", "--freq", "--repeat")},
+	{"ld-linux-x86-64.so.2", 0, "",
+		WORDS("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath")},
+	{"ld.so", 0, "",
+		WORDS("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath")},
+	{"", 0, "", NULL},
 };
 
 static const struct wrapper *wrapper_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-		if (!strcmp(wrappers[i].name, name))
-			return &wrappers[i];
-	return NULL;
+	const struct wrapper *w = wrappers;
+	while (*w->name && strcmp(w->name, name) != 0)
+		w++;
+	return w;
 }
 
 static unsigned judge_rest(struct judge *j, const struct call *c, size_t from)
@@ -109,7 +87,7 @@ static const char *join(struct judge *j, const char *first, const struct call *c
 }
 
 /* -c STRING of flock, script, su and friends. */
-static unsigned judge_string_option(struct judge *j, const struct call *c)
+unsigned judge_string_option(struct judge *j, const struct call *c)
 {
 	const char *with_value = !strcmp(c->name, "flock")    ? "wE"
 				 : !strcmp(c->name, "script") ? "EIOBmTo"
@@ -138,8 +116,6 @@ static unsigned judge_scripts(struct judge *j, const struct call *c, size_t from
 unsigned judge_wrapper(struct judge *j, const struct call *c)
 {
 	const struct wrapper *w = wrapper_find(c->name);
-	if (!w)
-		return judge_string_option(j, c);
 	size_t from = arg_skip_options(c, 1, w->with_value, w->long_with_value);
 	if (!strcmp(c->name, "command") && (arg_find(c, "-v", NULL) || arg_find(c, "-V", NULL)))
 		return 0;
@@ -231,8 +207,7 @@ unsigned judge_assign(struct judge *j, const struct call *c)
 
 unsigned judge_env(struct judge *j, const struct call *c)
 {
-	static const char *const with_value[] = {"--unset", "--chdir", "--argv0", NULL};
-	size_t at = arg_skip_options(c, 1, "uCa", with_value);
+	size_t at = arg_skip_options(c, 1, "uCa", WORDS("--unset", "--chdir", "--argv0"));
 	for (size_t i = 1; i < at; i++) {
 		const char *value = NULL, *word = c->words[i]->text;
 		if (!arg_is_long(word, "--split-string", &value) &&
@@ -277,10 +252,10 @@ static const char *replaced(const struct call *c, size_t options)
 
 unsigned judge_xargs(struct judge *j, const struct call *c)
 {
-	static const char *const with_value[] = {"--arg-file", "--delimiter", "--max-lines",
-		"--max-args", "--max-procs", "--max-chars", "--process-slot-var", NULL};
 	static const struct sh_word read = {.text = "$input", .dynamic = true};
-	size_t from = arg_skip_options(c, 1, "adEILnPs", with_value);
+	size_t from = arg_skip_options(c, 1, "adEILnPs",
+		WORDS("--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs",
+			"--max-chars", "--process-slot-var"));
 	const char *mark = replaced(c, from);
 	unsigned traits = judge_rest(j, c, from);
 	/* The same with a word of what it reads. */
@@ -316,12 +291,12 @@ unsigned judge_runner(struct judge *j, const struct call *c)
 
 unsigned judge_sudo(struct judge *j, const struct call *c)
 {
-	static const char *const with_value[] = {"--user", "--group", "--host", "--prompt",
-		"--chdir", "--close-from", "--role", "--type", NULL};
 	bool named = arg_find(c, "-u", "--user");
 	if (!strcmp(c->name, "su") || (!strcmp(c->name, "runuser") && !named))
 		return judge_string_option(j, c);
-	size_t from = arg_skip_options(c, 1, "ughpCDRrtU", with_value);
+	size_t from = arg_skip_options(c, 1, "ughpCDRrtU",
+		WORDS("--user", "--group", "--host", "--prompt", "--chdir", "--close-from",
+			"--role", "--type"));
 	while (from < c->count && strchr(c->words[from]->text, '='))
 		from++;
 	return judge_rest(j, c, from);

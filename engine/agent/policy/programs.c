@@ -88,7 +88,8 @@ static const struct program programs[] = {
 		WORDS("mkdir", "touch", "patch", "nano", "code", "clang-format", "black",
 			"prettier", "isort", "mktemp", "mkfifo", "csplit", "strip")},
 	{LEVEL_WRITE, NULL, WORDS("ldd")}, /* it may start what it looks at */
-	{LEVEL_WRITE, judge_wrapper, WORDS("script", "ld-linux-x86-64.so.2", "ld.so")},
+	{LEVEL_WRITE, judge_string_option, WORDS("script")},
+	{LEVEL_WRITE, judge_wrapper, WORDS("ld-linux-x86-64.so.2", "ld.so")},
 	{LEVEL_WRITE, judge_gdb, WORDS("gdb", "lldb")},
 	{LEVEL_WRITE, judge_inline,
 		WORDS("perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit",
