@@ -88,14 +88,17 @@ const char *call_fed(const struct call *c);
 /* Whether `word` is the long option `option` or an unambiguous-looking prefix of it, with or
  * without "=value". *value: behind the "=", else NULL. */
 bool arg_is_long(const char *word, const char *option, const char **value);
-/* Whether a cluster like -xzf holds `flag`; `with_value` are the flags whose value ends the
- * cluster. *value: what is attached behind the flag, "" when nothing is. */
+/* Whether a cluster like -xzf holds `flag`; `with_value` are the flags, it may be one of them,
+ * whose value ends the cluster. *value: what is attached behind the flag, "" when nothing is. */
 bool arg_has_flag(const char *word, char flag, const char *with_value, const char **value);
 /* What the word at `at` gives the option that is `flag` in a cluster, or the long `option` (NULL:
  * there is none): what is attached, else the next word, "" where there is none. NULL: the word is
  * none of it. */
 const char *arg_given(
 	const struct call *c, size_t at, char flag, const char *with_value, const char *option);
+/* The same, and *at moves on to the next word where that is the value. */
+const char *arg_take(
+	const struct call *c, size_t *at, char flag, const char *with_value, const char *option);
 /* The index of the first operand behind options; `with_value` short flags and `long_with_value`
  * (NULL-terminated, may be NULL) take a separate word. */
 size_t arg_skip_options(const struct call *c, size_t from, const char *with_value,

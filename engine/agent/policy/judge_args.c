@@ -50,6 +50,14 @@ const char *arg_given(
 	return value && *value ? value : call_text(c, at + 1);
 }
 
+const char *arg_take(
+	const struct call *c, size_t *at, char flag, const char *with_value, const char *option)
+{
+	const char *given = arg_given(c, *at, flag, with_value, option);
+	*at += given && given == call_text(c, *at + 1);
+	return given;
+}
+
 /* Whether the last flag of a cluster takes the next word as its value. */
 static bool wants_next(const char *word, const char *with_value)
 {

@@ -170,16 +170,15 @@ unsigned judge_python(struct judge *j, const struct call *c)
 	if (!strcmp(call_text(c, 1), "-V"))
 		return 0;
 	for (size_t i = 1; i < c->count; i++) {
-		const char *value = NULL, *word = c->words[i]->text;
+		const char *word = c->words[i]->text;
 		if (word[0] != '-' || arg_has_flag(word, 'c', "mWX", NULL))
 			break;
-		if (!arg_has_flag(word, 'm', "cWX", &value)) {
+		const char *module = arg_take(c, &i, 'm', "cWX", NULL);
+		if (!module) {
 			i += takes_next(word, interpreter_find(c->name));
 			continue;
 		}
-		const char *module = *value ? value : call_text(c, i + 1);
-		size_t at = *value ? i : i + 1;
-		struct call run = {"pip", c->words + at, c->count - at, c->node};
+		struct call run = {"pip", c->words + i, c->count - i, c->node};
 		return strcmp(module, "pip") ? judge_module(j, &run, module) : judge_pip(j, &run);
 	}
 	return judge_inline(j, c);
@@ -187,14 +186,7 @@ unsigned judge_python(struct judge *j, const struct call *c)
 
 /* --- build tools --------------------------------------------------------------------------- */
 
-/* What the word at `i` gives its option, attached or as the next word; NULL: it is another one. */
-static const char *make_operand(const struct call *c, size_t i, char flag, const char *name)
-{
-	const char *word = c->words[i]->text, *value = NULL;
-	bool given =
-		arg_has_flag(word, flag, "CEfIjloW", &value) || arg_is_long(word, name, &value);
-	return !given ? NULL : value && *value ? value : call_text(c, i + 1);
-}
+static const char make_values[] = "CEfIjloW";
 
 static bool assigns_command(const char *word)
 {
@@ -231,11 +223,11 @@ unsigned judge_make(struct judge *j, const struct call *c)
 {
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		const char *file = make_operand(c, i, 'f', "--file");
-		const char *dir = make_operand(c, i, 'C', "--directory");
+		const char *file = arg_given(c, i, 'f', make_values, "--file");
+		const char *dir = arg_given(c, i, 'C', make_values, "--directory");
 		if (!file)
-			file = make_operand(c, i, 'f', "--makefile");
-		if (arg_is_long(word, "--eval", NULL) || arg_has_flag(word, 'E', "CfIjloW", NULL))
+			file = arg_given(c, i, 'f', make_values, "--makefile");
+		if (arg_given(c, i, 'E', make_values, "--eval"))
 			judge_danger(j, c, "--eval runs its text");
 		if (!strncmp(word, "SHELL=", 6) || !strncmp(word, "MAKEFLAGS=", 10) ||
 			!strncmp(word, ".SHELLFLAGS=", 12))

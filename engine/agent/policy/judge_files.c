@@ -71,13 +71,9 @@ unsigned judge_truncate(struct judge *j, const struct call *c)
 /* cp, mv, install, ln: the destination comes last, or with -t */
 unsigned judge_copy(struct judge *j, const struct call *c)
 {
-	const char *value = NULL;
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text;
-		bool target = arg_is_long(word, "--target-directory", &value) ||
-			      arg_has_flag(word, 't', "", &value);
-		const char *to = !target ? "" : value && *value ? value : call_text(c, i + 1);
-		if (*to && path_is_device(to))
+		const char *to = arg_given(c, i, 't', "", "--target-directory");
+		if (to && path_is_device(to))
 			judge_raise(j, LEVEL_DENIED, "%s writes to %.80s", c->name, to);
 	}
 	const char *last = call_text(c, c->count - 1);
@@ -247,15 +243,12 @@ unsigned judge_xxd(struct judge *j, const struct call *c)
 unsigned judge_sort(struct judge *j, const struct call *c)
 {
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		if (arg_is_long(word, "--compress-program", NULL))
+		const char *to = arg_given(c, i, 'o', "kStTS", "--output");
+		if (arg_is_long(c->words[i]->text, "--compress-program", NULL))
 			judge_danger(j, c, "--compress-program runs a command");
-		if (arg_has_flag(word, 'o', "kStTS", &value) ||
-			arg_is_long(word, "--output", &value)) {
-			const char *to = value && *value ? value : call_text(c, i + 1);
+		if (to)
 			judge_raise(j, path_is_device(to) ? LEVEL_DENIED : LEVEL_WRITE,
 				"sort writes %.80s", to);
-		}
 	}
 	return 0;
 }

@@ -79,22 +79,15 @@ static const char curl_values[] = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
 
 static void judge_curl_word(struct judge *j, const struct call *c, size_t at)
 {
-	const char *word = c->words[at]->text, *value;
 	for (size_t k = 0; k < ARRAY_LEN(curl_dangers); k++) {
-		char letter[2] = {curl_dangers[k].letter, '\0'};
-		value = NULL;
-		bool hit = arg_is_long(word, curl_dangers[k].option, &value) ||
-			   (letter[0] && arg_has_flag(word, letter[0], curl_values, &value));
-		const char *given = value && *value ? value : call_text(c, at + 1);
-		if (hit && (!curl_dangers[k].needs_at || strchr(given, '@')))
+		const char *given = arg_given(
+			c, at, curl_dangers[k].letter, curl_values, curl_dangers[k].option);
+		if (given && (!curl_dangers[k].needs_at || strchr(given, '@')))
 			judge_danger(j, c, curl_dangers[k].what);
 	}
-	value = NULL;
-	if (arg_has_flag(word, 'o', curl_values, &value) || arg_is_long(word, "--output", &value)) {
-		const char *to = value && *value ? value : call_text(c, at + 1);
-		if (path_is_outside(j, to))
-			judge_danger(j, c, "-o writes outside the workspace");
-	}
+	const char *to = arg_given(c, at, 'o', curl_values, "--output");
+	if (to && path_is_outside(j, to))
+		judge_danger(j, c, "-o writes outside the workspace");
 }
 
 unsigned judge_curl(struct judge *j, const struct call *c)
@@ -113,48 +106,48 @@ unsigned judge_curl(struct judge *j, const struct call *c)
 	return traits;
 }
 
+static const char wget_values[] = "OPaoieUQtTwl";
+
 unsigned judge_wget(struct judge *j, const struct call *c)
 {
 	static const char *const dangers[] = {"--post-file", "--body-file", "--input-file",
 		"--execute", "--use-askpass", "--config", "--load-cookies"};
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
+		const char *word = c->words[i]->text;
+		const char *to = arg_given(c, i, 'O', wget_values, "--output-document");
 		for (size_t k = 0; k < ARRAY_LEN(dangers); k++)
 			if (arg_is_long(word, dangers[k], NULL))
 				judge_danger(j, c, dangers[k]);
-		if (arg_has_flag(word, 'i', "OPaoeUQtTwl", NULL) ||
-			arg_has_flag(word, 'e', "OPaoiUQtTwl", NULL))
+		if (arg_has_flag(word, 'i', wget_values, NULL) ||
+			arg_has_flag(word, 'e', wget_values, NULL))
 			judge_danger(j, c, "-i or -e takes orders from elsewhere");
-		if (arg_has_flag(word, 'O', "PaoieUQtTwl", &value) ||
-			arg_is_long(word, "--output-document", &value)) {
-			const char *to = value && *value ? value : call_text(c, i + 1);
-			if (strcmp(to, "-") && path_is_outside(j, to))
-				judge_danger(j, c, "-O writes outside the workspace");
-		}
+		if (to && strcmp(to, "-") && path_is_outside(j, to))
+			judge_danger(j, c, "-O writes outside the workspace");
 		if (!is_option(word) && strstr(word, "://"))
 			name_destination(j, c, word);
 	}
 	return TRAIT_NETWORK;
 }
 
+static const char ssh_values[] = "BbcDEeFIiJLlmOopQRSWw";
+
 unsigned judge_ssh(struct judge *j, const struct call *c)
 {
 	static const char *const keys[] = {"proxycommand", "localcommand", "knownhostscommand",
 		"pkcs11provider", "securitykeyprovider", "match", "proxyusefdpass", "include"};
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		bool option = arg_has_flag(word, 'o', "BbcDEeFIiJLlmOpQRSWw", &value);
-		const char *setting = !option ? "" : *value ? value : call_text(c, i + 1);
-		setting += strspn(setting, " \t\"");
+		const char *word = c->words[i]->text;
+		const char *setting = arg_given(c, i, 'o', ssh_values, NULL);
+		setting = setting ? setting + strspn(setting, " \t\"") : "";
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			if (!strncasecmp(setting, keys[k], strlen(keys[k])))
 				judge_danger(j, c, "an -o setting that runs a local command");
-		if (arg_has_flag(word, 'F', "BbcDEeIiJLlmOopQRSWw", NULL) ||
-			arg_has_flag(word, 'E', "BbcDeFIiJLlmOopQRSWw", NULL) ||
-			arg_has_flag(word, 'S', "BbcDEeFIiJLlmOopQRWw", NULL))
+		if (arg_has_flag(word, 'F', ssh_values, NULL) ||
+			arg_has_flag(word, 'E', ssh_values, NULL) ||
+			arg_has_flag(word, 'S', ssh_values, NULL))
 			judge_danger(j, c, "-F, -E or -S names a local file");
 	}
-	size_t at = arg_skip_options(c, 1, "BbcDEeFIiJLlmOopQRSWw", NULL);
+	size_t at = arg_skip_options(c, 1, ssh_values, NULL);
 	if (at < c->count)
 		name_destination(j, c, c->words[at]->text);
 	return TRAIT_NETWORK;

@@ -66,24 +66,22 @@ static unsigned program_file(const char *file)
 	return path_is_stdin(file) ? TRAIT_RUNS_INPUT | TRAIT_CODE : TRAIT_CODE;
 }
 
+static const char sed_values[] = "efil";
+
 unsigned judge_sed(struct judge *j, const struct call *c)
 {
 	bool given = false;
 	unsigned traits = 0;
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		if (arg_has_flag(word, 'i', "efl", NULL) || arg_is_long(word, "--in-place", NULL))
+		const char *word = c->words[i]->text, *value;
+		if (arg_given(c, i, 'i', sed_values, "--in-place"))
 			judge_raise(j, LEVEL_WRITE, "sed -i changes files");
-		if (arg_is_long(word, "--expression", &value) ||
-			arg_has_flag(word, 'e', "fl", &value)) {
-			judge_sed_script(j, c, value && *value ? value : call_text(c, i + 1));
-			i += !(value && *value);
+		if ((value = arg_take(c, &i, 'e', sed_values, "--expression"))) {
+			judge_sed_script(j, c, value);
 			given = true;
-		} else if (arg_is_long(word, "--file", &value) ||
-			   arg_has_flag(word, 'f', "el", &value)) {
+		} else if ((value = arg_take(c, &i, 'f', sed_values, "--file"))) {
 			judge_raise(j, LEVEL_WRITE, "sed -f runs a script file");
-			traits |= program_file(value && *value ? value : call_text(c, i + 1));
-			i += !(value && *value);
+			traits |= program_file(value);
 			given = true;
 		} else if (word[0] != '-' && !given) {
 			judge_sed_script(j, c, word);
@@ -225,31 +223,21 @@ unsigned judge_awk(struct judge *j, const struct call *c)
 	bool given = false;
 	unsigned traits = 0;
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		if (arg_has_flag(word, 'f', "vFeilEopd", &value) ||
-			arg_has_flag(word, 'E', "vFeilfopd", &value) ||
-			arg_is_long(word, "--file", &value) ||
-			arg_is_long(word, "--exec", &value)) {
+		const char *word = c->words[i]->text, *value;
+		if ((value = arg_take(c, &i, 'f', "vFeilEopd", "--file")) ||
+			(value = arg_take(c, &i, 'E', "vFeilfopd", "--exec"))) {
 			judge_raise(j, LEVEL_WRITE, "%s -f runs a program file", c->name);
-			traits |= program_file(value && *value ? value : call_text(c, i + 1));
-			i += !(value && *value);
+			traits |= program_file(value);
 			given = true;
-		} else if (arg_has_flag(word, 'i', "vFefl", &value) ||
-			   arg_is_long(word, "--include", &value)) {
-			const char *file = value && *value ? value : call_text(c, i + 1);
-			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, file);
-			i += !(value && *value);
-		} else if (arg_has_flag(word, 'l', "vFefi", &value) ||
-			   arg_is_long(word, "--load", &value)) {
+		} else if ((value = arg_take(c, &i, 'i', "vFefl", "--include"))) {
+			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, value);
+		} else if (arg_given(c, i, 'l', "vFefi", "--load")) {
 			judge_danger(j, c, "-l runs native code");
-		} else if (arg_has_flag(word, 'e', "vFfil", &value) ||
-			   arg_is_long(word, "--source", &value)) {
-			judge_awk_program(j, c, value && *value ? value : call_text(c, i + 1));
-			i += !(value && *value);
+		} else if ((value = arg_take(c, &i, 'e', "vFfil", "--source"))) {
+			judge_awk_program(j, c, value);
 			given = true;
-		} else if (arg_has_flag(word, 'v', "", &value) ||
-			   arg_has_flag(word, 'F', "", &value)) {
-			i += !*value;
+		} else if (arg_take(c, &i, 'v', "", NULL) || arg_take(c, &i, 'F', "", NULL)) {
+			continue;
 		} else if (awk_writes(word)) {
 			judge_raise(j, LEVEL_WRITE, "%s %.40s writes a file", c->name, word);
 		} else if (word[0] != '-' && !given) {

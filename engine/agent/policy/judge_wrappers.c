@@ -93,13 +93,11 @@ unsigned judge_string_option(struct judge *j, const struct call *c)
 				 : !strcmp(c->name, "script") ? "EIOBmTo"
 							      : "gGuswT";
 	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value = NULL;
-		if (!strcmp(word, "--"))
+		const char *script = arg_given(c, i, 'c', with_value, "--command");
+		if (!strcmp(c->words[i]->text, "--"))
 			break;
-		if (!arg_is_long(word, "--command", &value) &&
-			!arg_has_flag(word, 'c', with_value, &value))
-			continue;
-		return judge_script(j, value && *value ? value : call_text(c, i + 1)) | TRAIT_CODE;
+		if (script)
+			return judge_script(j, script) | TRAIT_CODE;
 	}
 	return 0;
 }
@@ -120,11 +118,8 @@ unsigned judge_wrapper(struct judge *j, const struct call *c)
 	if (!strcmp(c->name, "command") && (arg_find(c, "-v", NULL) || arg_find(c, "-V", NULL)))
 		return 0;
 	for (size_t i = 1; i < from; i++) {
-		const char *value = NULL, *word = c->words[i]->text;
-		bool output = arg_is_long(word, "--output", &value) ||
-			      arg_has_flag(word, 'o', "", &value);
-		if (!strcmp(c->name, "strace") && output &&
-			*(value && *value ? value : call_text(c, i + 1)) == '|')
+		const char *output = arg_given(c, i, 'o', "", "--output");
+		if (!strcmp(c->name, "strace") && output && *output == '|')
 			judge_danger(j, c, "-o '|command' runs a command");
 	}
 	/* The architecture may be left out. */
@@ -209,12 +204,9 @@ unsigned judge_env(struct judge *j, const struct call *c)
 {
 	size_t at = arg_skip_options(c, 1, "uCa", WORDS("--unset", "--chdir", "--argv0"));
 	for (size_t i = 1; i < at; i++) {
-		const char *value = NULL, *word = c->words[i]->text;
-		if (!arg_is_long(word, "--split-string", &value) &&
-			!arg_has_flag(word, 'S', "uCa", &value))
+		const char *text = arg_take(c, &i, 'S', "uCa", "--split-string");
+		if (!text)
 			continue;
-		bool own = value && *value;
-		const char *text = own ? value : call_text(c, ++i);
 		if (strstr(text, "\\_"))
 			judge_raise(j, LEVEL_DESTRUCTIVE, "env -S splits at escapes");
 		/* Its words are arguments of env: options and settings may be among them. */
@@ -241,8 +233,9 @@ static const char *replaced(const struct call *c, size_t options)
 	const char *mark = NULL, *value = NULL;
 	for (size_t i = 1; i < options; i++) {
 		const char *word = c->words[i]->text;
-		if (arg_has_flag(word, 'I', "adEelLnPs", &value))
-			mark = *value ? value : call_text(c, i + 1);
+		const char *given = arg_given(c, i, 'I', "adEelLnPs", NULL);
+		if (given)
+			mark = given;
 		else if (arg_has_flag(word, 'i', "adEelLnPs", &value) ||
 			 arg_is_long(word, "--replace", &value))
 			mark = value && *value ? value : "{}";
