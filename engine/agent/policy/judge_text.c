@@ -23,41 +23,43 @@ static const char *behind_argument(const char *at, char letter)
 	return strchr("aic", letter) ? behind(at, '\n') : at + strcspn(at, "\n");
 }
 
+/* The file of a sed's w: the rest of the line. Returns what is behind it. */
+static const char *judge_sed_write(struct judge *j, const char *at)
+{
+	at += strspn(at, " \t");
+	size_t len = strcspn(at, "\n");
+	const char *file = arena_copy(&j->arena, at, len);
+	if (path_is_device(file))
+		judge_raise(j, LEVEL_DENIED, "sed: the command w writes to %.80s", file);
+	else
+		judge_raise(j, LEVEL_WRITE, "sed: the command w writes a file");
+	return at + len;
+}
+
 /* The command letters of a sed script at places where a command may stand: a rough walk that skips
- * addresses and s/// bodies. Returns 'e', 'w' or 0. */
-static char sed_runs(const char *script)
+ * addresses and s/// bodies. Flags of an s that run or write something are read like commands. */
+static void judge_sed_script(struct judge *j, const struct call *c, const char *script)
 {
 	for (const char *at = script; *at;) {
 		at += strspn(at, " \t\n;{}!,$+~0123456789");
 		char letter = *at, stop = letter ? at[1] : '\0';
-		if (letter == 'e' || letter == 'w' || letter == 'W')
-			return letter;
-		if (letter == '/') {
+		if (letter == 'w' || letter == 'W') {
+			at = judge_sed_write(j, at + 1);
+		} else if (letter == '/') {
 			at = behind(at + 1, '/');
 		} else if (letter == '\\' && stop) {
 			at = behind(at + 2, stop);
 		} else if ((letter == 's' || letter == 'y') && stop) {
 			at = behind(behind(at + 2, stop), stop);
-			size_t flags = strcspn(at, ";}\n "), runs = strcspn(at, "ew;}\n ");
-			if (letter == 's' && runs < flags)
-				return at[runs];
-			at += flags;
+			at += strcspn(at, letter == 's' ? "ew;}\n " : ";}\n ");
 		} else if (letter && strchr("aicrRbtT:#", letter)) {
 			at = behind_argument(at + 1, letter);
 		} else if (letter) {
+			if (letter == 'e')
+				judge_danger(j, c, "the command e runs a shell");
 			at++;
 		}
 	}
-	return 0;
-}
-
-static void judge_sed_script(struct judge *j, const struct call *c, const char *script)
-{
-	char runs = sed_runs(script);
-	if (runs == 'e')
-		judge_danger(j, c, "the command e runs a shell");
-	else if (runs)
-		judge_raise(j, LEVEL_WRITE, "sed: the command w writes a file");
 }
 
 /* A program that is read from the input runs what is there. */
