@@ -249,7 +249,10 @@ unsigned judge_cmake(struct judge *j, const struct call *c)
 {
 	size_t at = arg_find(c, "-E", NULL);
 	const char *verb = call_text(c, at + 1);
-	if (at || arg_find(c, "-P", NULL))
+	bool runs = at;
+	for (size_t i = 1; i < c->count && strcmp(c->words[i]->text, "--"); i++)
+		runs = runs || !strncmp(c->words[i]->text, "-P", 2);
+	if (runs)
 		judge_raise(j, LEVEL_WRITE, "cmake runs a script or a command");
 	if (at && word_in(verb, WORDS("remove", "remove_directory")))
 		judge_danger(j, c, "-E removes files");
