@@ -262,84 +262,51 @@ unsigned judge_split(struct judge *j, const struct call *c)
 
 /* Harmless programs with options that start others, load code, or write. How an option is spelled
  * says how it is found: "--long", "-x" in a cluster, "-word", or "~text" anywhere. */
+#define COMPILERS WORDS("gcc", "g++", "cc", "c++", "clang", "clang++")
 static const struct {
-	const char *program, *option, *with_value;
+	const char *const *programs;
+	const char *with_value;
 	enum level level;
-} options[] = {
-	{"rg", "--pre", "", LEVEL_DESTRUCTIVE},
-	{"rg", "--hostname-bin", "", LEVEL_DESTRUCTIVE},
-	{"fd", "--exec", "", LEVEL_DESTRUCTIVE},
-	{"fd", "--exec-batch", "", LEVEL_DESTRUCTIVE},
-	{"fd", "-x", "cdeEgjoStT", LEVEL_DESTRUCTIVE},
-	{"fd", "-X", "cdeEgjoStT", LEVEL_DESTRUCTIVE},
-	{"ag", "--pager", "", LEVEL_DESTRUCTIVE},
-	{"man", "--pager", "", LEVEL_DESTRUCTIVE},
-	{"man", "-P", "CEeLMmprRSs", LEVEL_DESTRUCTIVE},
-	{"man", "-H", "CEeLMmprRSs", LEVEL_DESTRUCTIVE},
-	{"man", "--html", "", LEVEL_DESTRUCTIVE},
-	{"less", "--lesskey-src", "", LEVEL_DESTRUCTIVE},
-	{"less", "-k", "bDhjoOpPtTxyz", LEVEL_DESTRUCTIVE},
-	{"less", "-o", "bDhjkOpPtTxyz", LEVEL_WRITE},
-	{"less", "-O", "bDhjkopPtTxyz", LEVEL_WRITE},
-	{"less", "--log-file", "", LEVEL_WRITE},
-	{"less", "--LOG-FILE", "", LEVEL_WRITE},
-	{"file", "-C", "eFfmP", LEVEL_WRITE},
-	{"file", "--compile", "", LEVEL_WRITE},
-	{"date", "-s", "dfIr", LEVEL_PRIVILEGED},
-	{"date", "--set", "", LEVEL_PRIVILEGED},
-	{"less", "~+!", "", LEVEL_DESTRUCTIVE},
-	{"less", "~+|", "", LEVEL_DESTRUCTIVE},
-	{"tree", "-o", "LPIHT", LEVEL_DESTRUCTIVE},
-	{"diff", "--diff-program", "", LEVEL_DESTRUCTIVE},
-	{"nm", "--plugin", "", LEVEL_DESTRUCTIVE},
-	{"ar", "--plugin", "", LEVEL_DESTRUCTIVE},
-	{"size", "--plugin", "", LEVEL_DESTRUCTIVE},
-	{"objdump", "--plugin", "", LEVEL_DESTRUCTIVE},
-	{"cloc", "--extract-with", "", LEVEL_DESTRUCTIVE},
-	{"prove", "--exec", "", LEVEL_DESTRUCTIVE},
-	{"prove", "-e", "IPMaj", LEVEL_DESTRUCTIVE},
-	{"rustc", "~linker=", "", LEVEL_DESTRUCTIVE},
-	{"shuf", "--output", "", LEVEL_WRITE},
-	{"shuf", "-o", "in", LEVEL_WRITE},
-	{"yq", "--inplace", "", LEVEL_WRITE},
-	{"yq", "-i", "", LEVEL_WRITE},
-	{"xmllint", "--output", "", LEVEL_WRITE},
-	{"xmllint", "--shell", "", LEVEL_WRITE},
-	{"xmllint", "~://", "", LEVEL_NETWORK},
-	{"getent", "~hosts", "", LEVEL_NETWORK},
-	{"man", "-C", "EeLMmprRSs", LEVEL_DESTRUCTIVE},
-	{"man", "--config-file", "", LEVEL_DESTRUCTIVE},
-	{"gofmt", "-w", "r", LEVEL_WRITE},
-	{"ruff", "~format", "", LEVEL_WRITE},
-	{"ruff", "--fix", "", LEVEL_WRITE},
-	{"eslint", "--fix", "", LEVEL_WRITE},
-	{"eslint", "-o", "cf", LEVEL_WRITE},
-	{"eslint", "--output-file", "", LEVEL_WRITE},
-	{"ss", "-K", "fAFD", LEVEL_DESTRUCTIVE},
-	{"ss", "--kill", "", LEVEL_DESTRUCTIVE},
-	{"ss", "-D", "fAF", LEVEL_WRITE},
-	{"ss", "--diag", "", LEVEL_WRITE},
-	{"journalctl", "--cursor-file", "", LEVEL_WRITE},
-	{"journalctl", "~--vacuum", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--rotate", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--flush", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--sync", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--relinquish-var", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--smart-relinquish-var", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--setup-keys", "", LEVEL_PRIVILEGED},
-	{"journalctl", "--update-catalog", "", LEVEL_PRIVILEGED},
-	{"dmesg", "-C", "fFlns", LEVEL_PRIVILEGED},
-	{"dmesg", "-c", "fFlns", LEVEL_PRIVILEGED},
-	{"dmesg", "-D", "fFlns", LEVEL_PRIVILEGED},
-	{"dmesg", "-E", "fFlns", LEVEL_PRIVILEGED},
-	{"dmesg", "-n", "fFls", LEVEL_PRIVILEGED},
-	{"dmesg", "--clear", "", LEVEL_PRIVILEGED},
-	{"dmesg", "--read-clear", "", LEVEL_PRIVILEGED},
-	{"dmesg", "~--console", "", LEVEL_PRIVILEGED},
+	const char *const *options;
+} flags[] = {
+	{WORDS("rg"), "", LEVEL_DESTRUCTIVE, WORDS("--pre", "--hostname-bin")},
+	{WORDS("fd"), "cdEegjoSTt", LEVEL_DESTRUCTIVE, WORDS("--exec", "--exec-batch", "-x", "-X")},
+	{WORDS("ag"), "", LEVEL_DESTRUCTIVE, WORDS("--pager")},
+	{WORDS("man"), "CEeLMmpRrSs", LEVEL_DESTRUCTIVE,
+		WORDS("--pager", "-P", "-H", "--html", "-C", "--config-file")},
+	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_DESTRUCTIVE,
+		WORDS("--lesskey-src", "-k", "~+!", "~+|")},
+	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_WRITE,
+		WORDS("-o", "-O", "--log-file", "--LOG-FILE")},
+	{WORDS("file"), "eFfmP", LEVEL_WRITE, WORDS("-C", "--compile")},
+	{WORDS("date"), "dfIr", LEVEL_PRIVILEGED, WORDS("-s", "--set")},
+	{WORDS("tree"), "HILPT", LEVEL_DESTRUCTIVE, WORDS("-o")},
+	{WORDS("diff"), "", LEVEL_DESTRUCTIVE, WORDS("--diff-program")},
+	{WORDS("nm", "ar", "size", "objdump"), "", LEVEL_DESTRUCTIVE, WORDS("--plugin")},
+	{WORDS("cloc"), "", LEVEL_DESTRUCTIVE, WORDS("--extract-with")},
+	{WORDS("prove"), "aIjMP", LEVEL_DESTRUCTIVE, WORDS("--exec", "-e")},
+	{WORDS("rustc"), "", LEVEL_DESTRUCTIVE, WORDS("~linker=")},
+	{WORDS("shuf"), "in", LEVEL_WRITE, WORDS("--output", "-o")},
+	{WORDS("yq"), "", LEVEL_WRITE, WORDS("--inplace", "-i")},
+	{WORDS("xmllint"), "", LEVEL_WRITE, WORDS("--output", "--shell")},
+	{WORDS("xmllint"), "", LEVEL_NETWORK, WORDS("~://")},
+	{WORDS("getent"), "", LEVEL_NETWORK, WORDS("~hosts")},
+	{WORDS("gofmt"), "r", LEVEL_WRITE, WORDS("-w")},
+	{WORDS("ruff"), "", LEVEL_WRITE, WORDS("~format", "--fix")},
+	{WORDS("eslint"), "cf", LEVEL_WRITE, WORDS("--fix", "-o", "--output-file")},
+	{WORDS("ss"), "ADFf", LEVEL_DESTRUCTIVE, WORDS("-K", "--kill")},
+	{WORDS("ss"), "ADFf", LEVEL_WRITE, WORDS("-D", "--diag")},
+	{WORDS("journalctl"), "", LEVEL_WRITE, WORDS("--cursor-file")},
+	{WORDS("journalctl"), "", LEVEL_PRIVILEGED,
+		WORDS("~--vacuum", "--rotate", "--flush", "--sync", "--relinquish-var",
+			"--smart-relinquish-var", "--setup-keys", "--update-catalog")},
+	{WORDS("dmesg"), "Fflns", LEVEL_PRIVILEGED,
+		WORDS("-C", "-c", "-D", "-E", "-n", "--clear", "--read-clear", "~--console")},
+	{COMPILERS, "DIULWfOmloxstdgpnc", LEVEL_DESTRUCTIVE,
+		WORDS("-wrapper", "-fplugin", "-fpass-plugin", "-plugin", "--plugin", "~,-plugin",
+			"~,--plugin", "~,@", "-specs", "--specs", "-B", "-load", "~-fuse-ld=/",
+			"~-fuse-ld=.")},
 };
-static const char *const compiler_options[] = {"-wrapper", "-fplugin", "-fpass-plugin", "-plugin",
-	"--plugin", "~,-plugin", "~,--plugin", "~,@", "-specs", "--specs", "-B", "-load",
-	"~-fuse-ld=/", "~-fuse-ld=."};
 
 static bool is_option(const char *word, const char *option, const char *with_value)
 {
@@ -353,22 +320,25 @@ static bool is_option(const char *word, const char *option, const char *with_val
 	return !strncmp(word, option, len) && (!word[len] || word[len] == '=');
 }
 
+static void judge_flag(struct judge *j, const struct call *c, size_t row, const char *word)
+{
+	for (const char *const *o = flags[row].options; *o; o++)
+		if (is_option(word, *o, flags[row].with_value))
+			judge_raise(j, flags[row].level, "%.60s: %s", c->name, *o + (**o == '~'));
+}
+
 unsigned judge_flags(struct judge *j, const struct call *c)
 {
 	const char *name = program_base(c->name);
-	bool compiles = word_in(name, WORDS("gcc", "g++", "cc", "c++", "clang", "clang++"));
+	bool compiles = word_in(name, COMPILERS);
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		bool linker = !strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3);
-		for (size_t k = 0; k < ARRAY_LEN(options); k++)
-			if (!strcmp(name, options[k].program) &&
-				is_option(word, options[k].option, options[k].with_value))
-				judge_raise(j, options[k].level, "%s: %s", name,
-					options[k].option + (*options[k].option == '~'));
-		for (size_t k = 0; compiles && !linker && k < ARRAY_LEN(compiler_options); k++)
-			if (is_option(word, compiler_options[k], "DIULWfOmloxstdgpnc"))
-				judge_danger(
-					j, c, compiler_options[k] + (*compiler_options[k] == '~'));
+		/* -Bstatic and its kin name no directory of programs. */
+		if (compiles && (!strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3)))
+			continue;
+		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
+			if (word_in(name, flags[k].programs))
+				judge_flag(j, c, k, word);
 		if (compiles && *word == '@')
 			judge_danger(j, c, "a file of options");
 	}

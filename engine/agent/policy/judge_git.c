@@ -33,78 +33,54 @@ static const struct {
 	{"config", "get"}, {"config", "list"}, {"tag", "-n"}, {"tag", "--contains"},
 	{"tag", "--merged"}, {"branch", "--merged"}, {"branch", "--no-merged"}};
 
-/* verb (NULL: any), option or operand, what it does */
+/* verb (NULL: any), options or operands, what they do */
 static const struct {
-	const char *verb, *option, *what;
+	const char *verb;
+	const char *const *options;
+	const char *what;
 	enum level level;
 } dangers[] = {
-	{"grep", "--open-files-in-pager", "starts a pager", LEVEL_DESTRUCTIVE},
-	{"grep", "-O", "starts a pager", LEVEL_DESTRUCTIVE},
-	{"rebase", "--exec", "runs a command", LEVEL_DESTRUCTIVE},
-	{"rebase", "-x", "runs a command", LEVEL_DESTRUCTIVE},
-	{NULL, "--upload-pack", "runs a command", LEVEL_DESTRUCTIVE},
-	{"clone", "-u", "runs a command", LEVEL_DESTRUCTIVE},
-	{NULL, "--receive-pack", "runs a command", LEVEL_DESTRUCTIVE},
-	{"push", "--exec", "runs a command", LEVEL_DESTRUCTIVE},
-	{"archive", "--exec", "runs a command", LEVEL_DESTRUCTIVE},
-	{"archive", "--remote", "connects to another host", LEVEL_NETWORK},
-	{"difftool", "--extcmd", "runs a command", LEVEL_DESTRUCTIVE},
-	{"difftool", "-x", "runs a command", LEVEL_DESTRUCTIVE},
-	{"submodule", "foreach", "runs a command", LEVEL_DESTRUCTIVE},
-	{"bisect", "run", "runs a command", LEVEL_DESTRUCTIVE},
-	{NULL, "--ext-diff", "runs a configured command", LEVEL_DESTRUCTIVE},
-	{NULL, "--textconv", "runs a configured command", LEVEL_DESTRUCTIVE},
-	{NULL, "--output", "writes a file", LEVEL_DESTRUCTIVE},
-	{"clone", "--template", "installs hooks", LEVEL_DESTRUCTIVE},
-	{"init", "--template", "installs hooks", LEVEL_DESTRUCTIVE},
-	{"clone", "--config", "can execute code", LEVEL_DESTRUCTIVE},
-	{"clone", "-c", "can execute code", LEVEL_DESTRUCTIVE},
-	{"checkout", "--", "discards changes", LEVEL_DESTRUCTIVE},
-	{"checkout", ".", "discards changes", LEVEL_DESTRUCTIVE},
-	{"checkout", "--force", "discards changes", LEVEL_DESTRUCTIVE},
-	{"checkout", "-f", "discards changes", LEVEL_DESTRUCTIVE},
-	{"switch", "--discard-changes", "discards changes", LEVEL_DESTRUCTIVE},
-	{"switch", "--force", "discards changes", LEVEL_DESTRUCTIVE},
-	{"switch", "-f", "discards changes", LEVEL_DESTRUCTIVE},
-	{"switch", "-C", "moves a branch", LEVEL_DESTRUCTIVE},
-	{"switch", "--force-create", "moves a branch", LEVEL_DESTRUCTIVE},
-	{"checkout", "-B", "moves a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "-D", "deletes a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "-d", "deletes a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "--delete", "deletes a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "-f", "moves a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "--force", "moves a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "-M", "moves a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "-C", "overwrites a branch", LEVEL_DESTRUCTIVE},
-	{"branch", "--move", "moves a branch", LEVEL_WRITE},
-	{"branch", "--copy", "makes a branch", LEVEL_WRITE},
-	{"cat-file", "--filters", "runs a configured command", LEVEL_DESTRUCTIVE},
-	{"fsck", "--lost-found", "writes files", LEVEL_WRITE},
-	{"config", "--edit", "starts an editor", LEVEL_DESTRUCTIVE},
-	{"config", "-e", "starts an editor", LEVEL_DESTRUCTIVE},
-	{"config", "edit", "starts an editor", LEVEL_DESTRUCTIVE},
-	{"tag", "-d", "deletes a tag", LEVEL_DESTRUCTIVE},
-	{"tag", "--delete", "deletes a tag", LEVEL_DESTRUCTIVE},
-	{"stash", "drop", "deletes a stash", LEVEL_DESTRUCTIVE},
-	{"stash", "clear", "deletes every stash", LEVEL_DESTRUCTIVE},
-	{"reflog", "expire", "deletes history", LEVEL_DESTRUCTIVE},
-	{"reflog", "delete", "deletes history", LEVEL_DESTRUCTIVE},
-	{"gc", "--prune", "deletes objects", LEVEL_DESTRUCTIVE},
-	{"worktree", "remove", "deletes a worktree", LEVEL_DESTRUCTIVE},
-	{"tag", "-f", "moves a tag", LEVEL_DESTRUCTIVE},
-	{"tag", "--force", "moves a tag", LEVEL_DESTRUCTIVE},
-	{"apply", "--unsafe-paths", "leaves the workspace", LEVEL_DESTRUCTIVE},
-	{"commit", "--amend", "rewrites history", LEVEL_DESTRUCTIVE},
-	{"push", "--force", "rewrites remote history", LEVEL_DESTRUCTIVE},
-	{"push", "-f", "rewrites remote history", LEVEL_DESTRUCTIVE},
-	{"push", "--delete", "deletes remotely", LEVEL_DESTRUCTIVE},
-	{"push", "-d", "deletes remotely", LEVEL_DESTRUCTIVE},
-	{"push", "--prune", "deletes remotely", LEVEL_DESTRUCTIVE},
-	{"push", "--force-with-lease", "rewrites remote history", LEVEL_DESTRUCTIVE},
-	{"push", "--mirror", "rewrites remote history", LEVEL_DESTRUCTIVE},
-	{"remote", "update", "connects to another host", LEVEL_NETWORK},
-	{"remote", "show", "connects to another host", LEVEL_NETWORK},
-	{"remote", "prune", "connects to another host", LEVEL_NETWORK},
+	{"grep", WORDS("--open-files-in-pager", "-O"), "starts a pager", LEVEL_DESTRUCTIVE},
+	{"rebase", WORDS("--exec", "-x"), "runs a command", LEVEL_DESTRUCTIVE},
+	{NULL, WORDS("--upload-pack", "--receive-pack"), "runs a command", LEVEL_DESTRUCTIVE},
+	{"clone", WORDS("-u"), "runs a command", LEVEL_DESTRUCTIVE},
+	{"push", WORDS("--exec"), "runs a command", LEVEL_DESTRUCTIVE},
+	{"archive", WORDS("--exec"), "runs a command", LEVEL_DESTRUCTIVE},
+	{"archive", WORDS("--remote"), "connects to another host", LEVEL_NETWORK},
+	{"difftool", WORDS("--extcmd", "-x"), "runs a command", LEVEL_DESTRUCTIVE},
+	{"submodule", WORDS("foreach"), "runs a command", LEVEL_DESTRUCTIVE},
+	{"bisect", WORDS("run"), "runs a command", LEVEL_DESTRUCTIVE},
+	{NULL, WORDS("--ext-diff", "--textconv"), "runs a configured command", LEVEL_DESTRUCTIVE},
+	{NULL, WORDS("--output"), "writes a file", LEVEL_DESTRUCTIVE},
+	{"clone", WORDS("--template"), "installs hooks", LEVEL_DESTRUCTIVE},
+	{"init", WORDS("--template"), "installs hooks", LEVEL_DESTRUCTIVE},
+	{"clone", WORDS("--config", "-c"), "can execute code", LEVEL_DESTRUCTIVE},
+	{"checkout", WORDS("--", ".", "--force", "-f"), "discards changes", LEVEL_DESTRUCTIVE},
+	{"switch", WORDS("--discard-changes", "--force", "-f"), "discards changes",
+		LEVEL_DESTRUCTIVE},
+	{"switch", WORDS("-C", "--force-create"), "moves a branch", LEVEL_DESTRUCTIVE},
+	{"checkout", WORDS("-B"), "moves a branch", LEVEL_DESTRUCTIVE},
+	{"branch", WORDS("-D", "-d", "--delete"), "deletes a branch", LEVEL_DESTRUCTIVE},
+	{"branch", WORDS("-f", "--force", "-M"), "moves a branch", LEVEL_DESTRUCTIVE},
+	{"branch", WORDS("-C"), "overwrites a branch", LEVEL_DESTRUCTIVE},
+	{"branch", WORDS("--move"), "moves a branch", LEVEL_WRITE},
+	{"branch", WORDS("--copy"), "makes a branch", LEVEL_WRITE},
+	{"cat-file", WORDS("--filters"), "runs a configured command", LEVEL_DESTRUCTIVE},
+	{"fsck", WORDS("--lost-found"), "writes files", LEVEL_WRITE},
+	{"config", WORDS("--edit", "-e", "edit"), "starts an editor", LEVEL_DESTRUCTIVE},
+	{"tag", WORDS("-d", "--delete"), "deletes a tag", LEVEL_DESTRUCTIVE},
+	{"stash", WORDS("drop"), "deletes a stash", LEVEL_DESTRUCTIVE},
+	{"stash", WORDS("clear"), "deletes every stash", LEVEL_DESTRUCTIVE},
+	{"reflog", WORDS("expire", "delete"), "deletes history", LEVEL_DESTRUCTIVE},
+	{"gc", WORDS("--prune"), "deletes objects", LEVEL_DESTRUCTIVE},
+	{"worktree", WORDS("remove"), "deletes a worktree", LEVEL_DESTRUCTIVE},
+	{"tag", WORDS("-f", "--force"), "moves a tag", LEVEL_DESTRUCTIVE},
+	{"apply", WORDS("--unsafe-paths"), "leaves the workspace", LEVEL_DESTRUCTIVE},
+	{"commit", WORDS("--amend"), "rewrites history", LEVEL_DESTRUCTIVE},
+	{"push", WORDS("--force", "-f", "--force-with-lease", "--mirror"),
+		"rewrites remote history", LEVEL_DESTRUCTIVE},
+	{"push", WORDS("--delete", "-d", "--prune"), "deletes remotely", LEVEL_DESTRUCTIVE},
+	{"remote", WORDS("update", "show", "prune"), "connects to another host", LEVEL_NETWORK},
 };
 
 static bool is_harmless_key(const char *setting)
@@ -268,16 +244,22 @@ static bool overwrites(const struct call *c, size_t verb)
 	return operands > 1;
 }
 
+static void judge_option(struct judge *j, const char *verb, size_t row, const char *word)
+{
+	for (const char *const *o = dangers[row].options; *o; o++)
+		if (word_is(verb, word, *o))
+			judge_raise(
+				j, dangers[row].level, "git %s %s %s", verb, *o, dangers[row].what);
+}
+
 static void judge_options(struct judge *j, const struct call *c, size_t verb)
 {
 	const char *name = c->words[verb]->text;
 	for (size_t i = verb + 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		for (size_t k = 0; k < ARRAY_LEN(dangers); k++)
-			if ((!dangers[k].verb || !strcmp(dangers[k].verb, name)) &&
-				word_is(name, word, dangers[k].option))
-				judge_raise(j, dangers[k].level, "git %s %s %s", name,
-					dangers[k].option, dangers[k].what);
+			if (!dangers[k].verb || !strcmp(dangers[k].verb, name))
+				judge_option(j, name, k, word);
 		if (!strncmp(word, "ext::", 5))
 			judge_danger(j, c, "an ext:: address runs a command");
 		if (!strcmp(name, "push") && word[0] == '+')
