@@ -333,8 +333,8 @@ unsigned judge_flags(struct judge *j, const struct call *c)
 	bool compiles = word_in(name, COMPILERS);
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		/* -Bstatic and its kin name no directory of programs. */
-		if (compiles && (!strncmp(word, "-Bs", 3) || !strncmp(word, "-Bd", 3)))
+		/* These are the linker's, and no directory of programs. */
+		if (compiles && word_in(word, WORDS("-Bstatic", "-Bdynamic", "-Bsymbolic")))
 			continue;
 		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
 			if (word_in(name, flags[k].programs))
