@@ -25,6 +25,11 @@ enum {
 	BUNDLE_DIGEST_BYTES = 7 + SHA256_HEX + 1
 };
 
+/* What holds a bundle's members beside the machine file, and what that one may be called. */
+enum { BUNDLE_FOLDERS = 3, BUNDLE_MACHINES = 4 };
+extern const char *const bundle_folders[BUNDLE_FOLDERS];
+extern const char *const bundle_machines[BUNDLE_MACHINES];
+
 /* An entry that is no member, because a finding says what is wrong with it. */
 struct refused {
 	const char *path; /* "scripts" stands for all below it, "" for whatever was not read */
@@ -77,8 +82,6 @@ int bundle_read_member(void *bundle, const char *path, char **text, size_t *len,
  * 0755, synced, then renamed into place, so that it is there whole or not at all. What is there
  * already is an error (EEXIST in e->number). */
 int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e);
-/* Removes an installed copy. */
-int bundle_uninstall(int dir_fd, const char *name, struct err *e);
 
 /* Writes the packed form to `path` (replaced in one step): a pax tar, zstd-compressed. The same
  * members and libzstd give the same bytes. */

@@ -34,9 +34,8 @@ static void ask_bundle(struct asked *a, const struct bundle *b, const char *work
 {
 	const char *prefix = prefix_in(b, work_tree);
 	a->count = 0;
-	ask(a, prefix, "scripts");
-	ask(a, prefix, "prompts");
-	ask(a, prefix, "rehearsal");
+	for (size_t i = 0; i < BUNDLE_FOLDERS; i++)
+		ask(a, prefix, bundle_folders[i]);
 	for (size_t i = 0; i < b->count; i++)
 		if (!strchr(b->members[i].source, '/'))
 			ask(a, prefix, b->members[i].source);

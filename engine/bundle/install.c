@@ -72,11 +72,6 @@ static int seal(int dir, struct err *e)
 	return fchmod(dir, 0755) || fsync(dir) ? err_errno(e, "cannot seal the bundle's copy") : 0;
 }
 
-int bundle_uninstall(int dir_fd, const char *name, struct err *e)
-{
-	return tree_remove(dir_fd, name, e);
-}
-
 static int fill(const struct bundle *b, int root, struct err *e)
 {
 	for (size_t i = 0; i < b->count; i++)
@@ -90,7 +85,7 @@ int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct 
 	char temp[300];
 	if (snprintf(temp, sizeof(temp), ".%s.tmp", name) >= (int)sizeof(temp))
 		return err_set(e, "the name %s is too long", name);
-	if (bundle_uninstall(dir_fd, temp, e))
+	if (tree_remove(dir_fd, temp, e))
 		return -1;
 	if (mkdirat(dir_fd, temp, 0700))
 		return err_errno(e, "cannot create %s", temp);
@@ -105,6 +100,6 @@ int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct 
 	if (!failed && fsync(dir_fd))
 		failed = err_errno(e, "cannot sync the directory of %s", name);
 	if (failed)
-		bundle_uninstall(dir_fd, temp, NULL);
+		tree_remove(dir_fd, temp, NULL);
 	return failed ? -1 : 0;
 }

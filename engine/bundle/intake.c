@@ -1,12 +1,13 @@
 #include "bundle/inside.h"
 
+#include "base/path.h"
 #include "base/utf8.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const folders[] = {"scripts/", "prompts/", "rehearsal/"};
-static const char *const machines[] = {
+const char *const bundle_folders[] = {"scripts", "prompts", "rehearsal"};
+const char *const bundle_machines[] = {
 	"machine.yaml", "machine.yml", "machine.json", "machine.toml"};
 
 const char *intake_shown(struct intake *in, const char *path)
@@ -51,16 +52,16 @@ void intake_refuse(struct intake *in, enum rule rule, const char *path, const ch
 
 bool member_path_is_machine(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_LEN(machines); i++)
-		if (!strcmp(path, machines[i]))
+	for (size_t i = 0; i < BUNDLE_MACHINES; i++)
+		if (!strcmp(path, bundle_machines[i]))
 			return true;
 	return false;
 }
 
 bool member_path_allowed(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-		if (!strncmp(path, folders[i], strlen(folders[i])))
+	for (size_t i = 0; i < BUNDLE_FOLDERS; i++)
+		if (path_is_below(path, bundle_folders[i]))
 			return true;
 	if (strchr(path, '/'))
 		return false;

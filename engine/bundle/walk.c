@@ -83,7 +83,10 @@ static int by_name(const void *a, const void *b)
 
 static bool is_folder(const char *name)
 {
-	return !strcmp(name, "scripts") || !strcmp(name, "prompts") || !strcmp(name, "rehearsal");
+	for (size_t i = 0; i < BUNDLE_FOLDERS; i++)
+		if (!strcmp(name, bundle_folders[i]))
+			return true;
+	return false;
 }
 
 /* What a bundle can hold at its top; anything else there is the repository's. */

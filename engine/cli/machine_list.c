@@ -70,15 +70,13 @@ static json_t *describe(const char *file, const char *text, size_t len)
 /* By the instance's own copy of its bundle, which was checked when it was made. */
 static json_t *read_description(int machines, const char *id)
 {
-	static const char *const files[] = {
-		"machine.yaml", "machine.yml", "machine.json", "machine.toml"};
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+	for (size_t i = 0; i < BUNDLE_MACHINES; i++) {
 		char path[NAME_MAX + sizeof("/bundle/machine.yaml")];
 		AUTO_FREE char *text = NULL;
 		size_t len;
-		snprintf(path, sizeof(path), "%s/bundle/%s", id, files[i]);
+		snprintf(path, sizeof(path), "%s/bundle/%s", id, bundle_machines[i]);
 		if (!io_read_file(machines, path, DOC_BYTES_MAX, &text, &len, NULL))
-			return describe(files[i], text, len);
+			return describe(bundle_machines[i], text, len);
 	}
 	return json_object();
 }

@@ -1,6 +1,7 @@
 #include "cli/start.h"
 
 #include "agent/policy/redact_json.h"
+#include "base/tree.h"
 #include "cli/check_commands.h"
 #include "cli/held.h"
 #include "cli/text.h"
@@ -50,7 +51,6 @@ static int check_digest(const struct start *s, const char *recorded, struct err 
 /* The bundle as its author has it. */
 static void hold_authored(struct held *h, const struct loaded *authored)
 {
-	static const char *const folders[] = {"scripts", "prompts", "rehearsal"};
 	const struct bundle *b = authored->bundle;
 	char path[2 * PATH_MAX];
 	if (b->form != BUNDLE_LOOSE) {
@@ -58,8 +58,8 @@ static void hold_authored(struct held *h, const struct loaded *authored)
 	} else {
 		snprintf(path, sizeof(path), "%s/%s", b->root, b->machine->source);
 		held_add(h, HELD_BUNDLE, path);
-		for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-			snprintf(path, sizeof(path), "%s/%s", b->root, folders[i]);
+		for (size_t i = 0; i < BUNDLE_FOLDERS; i++) {
+			snprintf(path, sizeof(path), "%s/%s", b->root, bundle_folders[i]);
 			held_add(h, HELD_BUNDLE, path);
 		}
 	}
@@ -73,7 +73,7 @@ static int install(struct starting *g, struct err *e)
 	if (g->start->gate && bundle_check_committed(b, profile, e))
 		return -1;
 	/* A start that died between the copy and its first journal line left one behind. */
-	if (bundle_uninstall(g->instance.dir_fd, "bundle", e))
+	if (tree_remove(g->instance.dir_fd, "bundle", e))
 		return -1;
 	return bundle_install(b, g->instance.dir_fd, "bundle", e);
 }

@@ -2,6 +2,7 @@
 #include "bundle/bundle.h"
 
 #include "base/io.h"
+#include "base/tree.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
 #include <fcntl.h>
@@ -134,7 +135,7 @@ static void test_install(const char *dir)
 	is(bundle_install(b, at, "copy", &e), -1, "what is there is not replaced");
 	is(e.number, ENOTEMPTY, "and said so");
 	e = ERR_NONE;
-	is(bundle_uninstall(at, "copy", &e), 0, "is removed %s", e.text);
+	is(tree_remove(at, "copy", &e), 0, "is removed %s", e.text);
 	is(access(tree_path(dir, "copy"), F_OK), -1, "whole");
 	bundle_free(b);
 	bundle_free(copy);
