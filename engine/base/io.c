@@ -10,24 +10,32 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-int io_write(int fd, const void *bytes, size_t len)
+/* `offset` -1: where the descriptor stands. */
+static int write_all(int fd, const char *bytes, size_t len, int64_t offset)
 {
-	const char *p = bytes;
-	while (len) {
-		ssize_t n = write(fd, p, len);
-		if (n < 0) {
-			if (errno == EINTR)
-				continue;
-			return -1;
-		}
-		if (!n) { /* only a full device answers 0 to a non-empty write */
+	for (size_t done = 0; done < len;) {
+		const char *p = bytes + done;
+		ssize_t n = offset < 0 ? write(fd, p, len - done)
+				       : pwrite(fd, p, len - done, offset + (int64_t)done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (!n) /* only a full device answers 0 to a non-empty write */
 			errno = ENOSPC;
+		if (n <= 0)
 			return -1;
-		}
-		p += n;
-		len -= (size_t)n;
+		done += (size_t)n;
 	}
 	return 0;
+}
+
+int io_write(int fd, const void *bytes, size_t len)
+{
+	return write_all(fd, bytes, len, -1);
+}
+
+int io_write_at(int fd, const void *bytes, size_t len, int64_t offset)
+{
+	return write_all(fd, bytes, len, offset);
 }
 
 int io_put(const char *path, const char *text, struct err *e)

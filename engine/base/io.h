@@ -13,6 +13,8 @@
 
 /* Writes all of it. -1 with errno. */
 int io_write(int fd, const void *bytes, size_t len);
+/* The same at `offset`, wherever the descriptor stands. */
+int io_write_at(int fd, const void *bytes, size_t len, int64_t offset);
 /* Writes `text` in one piece to a file that the kernel keeps (below /proc, /sys). */
 int io_put(const char *path, const char *text, struct err *e);
 /* Appends up to EOF to `b`; crossing b->cap_bytes is an error that names `what`. */

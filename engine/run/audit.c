@@ -141,15 +141,8 @@ static int begin(const struct audit *a, const char *now, char chain[SHA256_HEX +
 
 static int write_lines(int fd, int64_t at, const struct buf *text, const char *name, struct err *e)
 {
-	size_t done = 0;
-	while (done < text->len) {
-		ssize_t n = pwrite(fd, text->data + done, text->len - done, at + (int64_t)done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return err_errno(e, "cannot write %s", name);
-		done += (size_t)n;
-	}
+	if (io_write_at(fd, text->data, text->len, at))
+		return err_errno(e, "cannot write %s", name);
 	return fdatasync(fd) ? err_errno(e, "cannot sync %s", name) : 0;
 }
 

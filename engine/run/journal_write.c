@@ -58,23 +58,6 @@ int journal_begin(struct journal *j, const struct journal_mark *at, struct err *
 	return 0;
 }
 
-static int write_at(int fd, const char *bytes, size_t len, int64_t offset)
-{
-	while (len) {
-		ssize_t n = pwrite(fd, bytes, len, offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n == 0)
-			errno = ENOSPC;
-		if (n <= 0)
-			return -1;
-		bytes += n;
-		len -= (size_t)n;
-		offset += n;
-	}
-	return 0;
-}
-
 static int pad(struct journal *j, int64_t to)
 {
 	static char spaces[ROOM_FIRST];
@@ -82,7 +65,7 @@ static int pad(struct journal *j, int64_t to)
 		memset(spaces, ' ', sizeof(spaces));
 	for (int64_t at = j->room; at < to; at += ROOM_FIRST) {
 		int64_t n = to - at < ROOM_FIRST ? to - at : ROOM_FIRST;
-		if (write_at(j->fd, spaces, (size_t)n, at))
+		if (io_write_at(j->fd, spaces, (size_t)n, at))
 			return -1;
 	}
 	j->room = to;
@@ -109,7 +92,7 @@ static int write_pending(struct journal *j, struct err *e)
 {
 	if (make_room(j, j->pending.len, e))
 		return -1;
-	if (write_at(j->fd, j->pending.data, j->pending.len, j->end.offset))
+	if (io_write_at(j->fd, j->pending.data, j->pending.len, j->end.offset))
 		return err_errno(e, "cannot write journal.jsonl");
 	if (sync_data(j->fd))
 		return err_errno(e, "cannot sync journal.jsonl");
