@@ -6,12 +6,6 @@ static int try_and_save(struct operator_file *f, const struct config_paths *path
 	struct findings findings;
 	findings_init(&findings);
 	int failed = operator_file_try(f, paths, &findings, e);
-	for (size_t i = 0; i < findings.count; i++) {
-		const struct finding *it = &findings.items[i];
-		if (it->severity == SEVERITY_ERROR)
-			failed = err_set(e, "it would not be valid: %s%s%s", it->message,
-				it->help ? "; " : "", it->help ? it->help : "");
-	}
 	findings_done(&findings);
 	return failed ? -1 : operator_file_save(f, e);
 }

@@ -191,9 +191,6 @@ static int store(const struct answers *a, const struct config_paths *paths, stru
 	findings_init(&findings);
 	int failed = operator_file_config(&f, paths->config_dir, e) || set_provider(&f, a, e) ||
 		     operator_file_try(&f, paths, &findings, e);
-	for (size_t i = 0; i < findings.count; i++)
-		if (findings.items[i].severity == SEVERITY_ERROR)
-			failed = err_set(e, "it would not be valid: %s", findings.items[i].message);
 	if (!failed)
 		failed = set_key(a, paths->config_dir, e) || operator_file_save(&f, e);
 	for (size_t i = 0; !failed && i < findings.count; i++)

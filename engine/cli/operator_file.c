@@ -42,11 +42,10 @@ int operator_file_open(struct operator_file *f, const char *dir, const char *nam
 /* Beside a file of another syntax a config.yaml would make both unreadable. */
 static int check_alone(const char *dir, struct err *e)
 {
-	static const char *const others[] = {"config.yml", "config.toml", "config.json"};
 	char path[PATH_MAX];
-	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, others[i]);
-		if (!access(path, F_OK))
+	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
+		snprintf(path, sizeof(path), "%s/config.%s", dir, config_suffixes[i]);
+		if (strcmp(config_suffixes[i], "yaml") != 0 && !access(path, F_OK))
 			return err_set(e, "the configuration is in %s: change it by hand", path);
 	}
 	return 0;
@@ -275,6 +274,12 @@ int operator_file_try(const struct operator_file *f, const struct config_paths *
 		config_free(config_load(&trial, findings));
 	}
 	tree_remove(AT_FDCWD, dir, NULL);
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *it = &findings->items[i];
+		if (it->severity == SEVERITY_ERROR)
+			failed = err_set(e, "it would not be valid: %s%s%s", it->message,
+				it->help ? "; " : "", it->help ? it->help : "");
+	}
 	return failed;
 }
 
