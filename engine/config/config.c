@@ -136,6 +136,18 @@ void config_decode(struct config *c)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
+void config_set_layer(struct config *c, enum config_layer layer, const char *name, const char *json)
+{
+	struct config_source *s = &c->store->layers[layer];
+	struct findings none;
+	findings_init(&none);
+	if (json && !doc_read_json(&s->own, name, json, strlen(json), &none)) {
+		s->doc = &s->own;
+		s->root = s->own.root;
+	}
+	findings_done(&none);
+}
+
 struct config *config_new(void)
 {
 	struct config *c = calloc(1, sizeof(*c));
@@ -146,14 +158,7 @@ struct config *config_new(void)
 	}
 	arena_init(&store->arena);
 	c->store = store;
-	struct findings none;
-	findings_init(&none);
-	struct config_source *s = &store->layers[LAYER_DEFAULT];
-	doc_read_json(
-		&s->own, "defaults", shape_config_defaults, strlen(shape_config_defaults), &none);
-	s->doc = &s->own;
-	s->root = s->own.root;
-	findings_done(&none);
+	config_set_layer(c, LAYER_DEFAULT, "defaults", shape_config_defaults);
 	return c;
 }
 

@@ -1,7 +1,6 @@
 /* The configuration of a rehearsal: built in, so that the same bundle rehearses the same
  * everywhere. */
 #include "config/store.h"
-#include "schema/read.h"
 #include <string.h>
 
 /* Prices that make budgets bind and totals visible without being anyone's. */
@@ -35,24 +34,12 @@ static char *rehearsal_text(const char *const *providers, size_t count, enum api
 	return json_dumps(root, 0);
 }
 
-static void set_layer(struct config *c, enum config_layer layer, const char *text)
-{
-	struct config_source *s = &c->store->layers[layer];
-	struct findings none;
-	findings_init(&none);
-	if (text && !doc_read_json(&s->own, "rehearsal", text, strlen(text), &none)) {
-		s->doc = &s->own;
-		s->root = s->own.root;
-	}
-	findings_done(&none);
-}
-
 struct config *config_rehearsal(const char *const *providers, size_t count, enum api_format format,
 	const char *base_url, const char *state_dir)
 {
 	struct config *c = config_new();
 	AUTO_FREE char *text = rehearsal_text(providers, count, format, base_url, state_dir);
-	set_layer(c, LAYER_FILE, text);
+	config_set_layer(c, LAYER_FILE, "rehearsal", text);
 	c->store->state_home = arena_copy(&c->store->arena, state_dir, strlen(state_dir));
 	config_decode(c);
 	return c;
@@ -68,7 +55,7 @@ void config_rehearsal_settings(
 	json_auto_t *roles = json_pack("{s{so so}}", "models", "reviewer", role_json(provider),
 		"planner", role_json(provider));
 	AUTO_FREE char *text = roles ? json_dumps(roles, 0) : NULL;
-	set_layer(c, LAYER_REPOSITORY, text);
+	config_set_layer(c, LAYER_REPOSITORY, "rehearsal", text);
 	config_read_layer(c, LAYER_GLOBAL, file, f);
 	config_decode(c);
 	if (f->errors == before)

@@ -20,6 +20,9 @@ struct config_store {
 };
 
 struct config *config_new(void);
+/* A layer of our own making, which findings call `name`; NULL: it stays as it is. */
+void config_set_layer(
+	struct config *c, enum config_layer layer, const char *name, const char *json);
 /* Reads a layer's file; decoding comes after. */
 void config_read_layer(
 	struct config *c, enum config_layer layer, const char *path, struct findings *f);
