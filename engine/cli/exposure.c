@@ -70,18 +70,6 @@ static json_t *env_names(const struct tool_state *t)
 	return list;
 }
 
-/* The policy's list without the data directory, which every tool has. */
-static json_t *without(json_t *list, const char *path)
-{
-	size_t i;
-	json_t *item;
-	json_t *out = json_array();
-	json_array_foreach (list, i, item)
-		if (strcmp(json_string_value(item), path))
-			json_array_append(out, item);
-	return out;
-}
-
 static json_t *tool_exposure(const struct state *s, const struct confine *c)
 {
 	const struct tool_state *t = &s->tool;
@@ -89,13 +77,13 @@ static json_t *tool_exposure(const struct state *s, const struct confine *c)
 	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
 	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
 	bool refused = network_refusal(confine_network_row(c, s)->tool) != NULL;
-	return json_pack("{s:s, s:s, s:o, s:{s:O, s:s}, s:{s:O, s:o, s:o, s:o, s:o}, s:o, s:b}",
+	return json_pack("{s:s, s:s, s:o, s:{s:O, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
 		"state", s->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
 		"sets", "reads", json_object_get(policy, "read"), "writes",
-		without(json_object_get(policy, "write"), c->data_dir), "egress", tool_egress(t),
-		"env", env_names(t), "secrets", texts(t->secrets, t->secret_count), "limits",
-		limits, "egress_refused", refused);
+		json_object_get(policy, "write"), "egress", tool_egress(t), "env", env_names(t),
+		"secrets", texts(t->secrets, t->secret_count), "limits", limits, "egress_refused",
+		refused);
 }
 
 /* --- agents ----------------------------------------------------------------------------------- */
@@ -269,12 +257,9 @@ static json_t *most_usd(const struct machine *m, const struct config *config)
 
 json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace)
 {
-	/* The data directory's name does not matter: it is taken out again. */
 	struct confine c = {.config = config,
 		.profile = config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
-		.workspace = workspace,
-		.bundle = "/bundle",
-		.data_dir = "/data"};
+		.workspace = workspace};
 	json_t *states = json_array();
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];

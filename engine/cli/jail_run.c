@@ -60,13 +60,10 @@ static json_t *command(const struct call *c)
 	return argv;
 }
 
-/* The policy of a tool state with these grants, without a bundle and a data directory. */
+/* The policy of a tool state with these grants. */
 static json_t *make_policy(const struct jailing *g)
 {
 	json_t *policy = confine_policy(&g->confine, &g->state);
-	json_t *write = json_object_get(policy, "write");
-	json_array_remove(write, json_array_size(write) - 1);
-	json_object_del(policy, "bundle");
 	const char *network = call_value(g->call, "network");
 	json_object_set_new(policy, "network", json_string(network ? network : "none"));
 	json_object_set_new(policy, "argv", command(g->call));
@@ -107,8 +104,6 @@ static int settle(struct jailing *g, struct err *e)
 	g->confine = (struct confine){.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
-		.bundle = s->paths.workspace,
-		.data_dir = s->paths.workspace,
 		.held = g->held.paths,
 		.allow_root_jail = call_has(g->call, "allow-root-jail")};
 	return confine_check_held(&g->confine, &g->state, e);

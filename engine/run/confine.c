@@ -443,9 +443,10 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 	if (c->objects && t->workspace != WORKSPACE_NONE)
 		add_texts(read, &c->objects, 1);
 	add_texts(write, t->writes, t->write_count);
-	json_array_append_new(write, json_string(c->data_dir));
-	return json_pack("{s:i,s:s,s:s,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:b}", "version",
-		1, "profile", c->profile, "cwd",
+	if (c->data_dir)
+		json_array_append_new(write, json_string(c->data_dir));
+	return json_pack("{s:i,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:I,s:o,s:b}",
+		"version", 1, "profile", c->profile, "cwd",
 		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network", network,
 		"workspace", "path", c->workspace, "access", access[t->workspace], "read", read,
 		"write", write, "protect", confine_protected(c, t), "hide", confine_hidden(c),

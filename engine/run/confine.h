@@ -25,8 +25,9 @@ struct held_path {
 struct confine {
 	const struct config *config;
 	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
-	const char *workspace, *bundle, *data_dir;
-	const struct held_path *held; /* beyond .git, sandbox.protect and sandbox.hide */
+	const char *workspace;
+	const char *bundle, *data_dir; /* NULL: there is none */
+	const struct held_path *held;  /* beyond .git, sandbox.protect and sandbox.hide */
 	bool allow_root_jail;
 	/* A machine that writes code works in a clone (run/workspace.h); all NULL: it does not. */
 	const char *origin, *clone; /* the repository's work tree, and where the clone has it */
