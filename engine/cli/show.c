@@ -404,13 +404,11 @@ static void on_prompt(void *ctx, const char *text)
 	fcntl(s->terminal_fd, F_SETFL, O_NONBLOCK);
 }
 
-/* The terminal under its own name: its mode is then ours alone. Reading from the background would
- * stop us; it fails instead. */
+/* The terminal under its own name: its mode is then ours alone. */
 void show_terminal(struct show *s)
 {
 	if (!isatty(STDIN_FILENO))
 		return;
-	signal(SIGTTIN, SIG_IGN);
 	s->terminal_fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 

@@ -81,6 +81,7 @@ static void show_prompt(struct asking *a)
 {
 	const struct drive_listener *l = a->live->listener;
 	AUTO_BUF text;
+	a->seen = a->live->interrupts.seen;
 	buf_init(&text, QUESTION_BYTES_MAX);
 	question_prompt(&a->question, &text);
 	if (!text.failed) {
@@ -91,14 +92,23 @@ static void show_prompt(struct asking *a)
 	finish(a, ASK_PERSON);
 }
 
+/* Ctrl-D is an answer; a terminal that has gone is none, and leaves the question to who watches. */
+static void take_end(struct asking *a)
+{
+	bool person = has_terminal(a);
+	if (!person && ask_approver(a))
+		return;
+	question_deny(&a->question);
+	finish(a, person ? ASK_PERSON : ASK_NOBODY);
+}
+
 static void take_typed(void *ctx, const char *bytes, size_t len)
 {
 	struct asking *a = ctx;
 	if (!a->doc || a->pump->draining)
 		return;
-	if (!len) { /* the terminal has gone, or its user said so */
-		question_deny(&a->question);
-		finish(a, ASK_PERSON);
+	if (!len) {
+		take_end(a);
 		return;
 	}
 	buf_add(&a->typed, bytes, len);
@@ -227,6 +237,16 @@ int ask_open(struct asking *a, json_t *doc, struct err *e)
 	if (a->pump->streams[a->first_stream + TERMINAL].fd >= 0)
 		show_prompt(a);
 	return 0;
+}
+
+void ask_tick(struct asking *a)
+{
+	if (!a->doc || a->seen == a->live->interrupts.seen || !has_terminal(a) ||
+		a->pump->streams[a->first_stream + TERMINAL].fd < 0)
+		return;
+	tcflush(a->live->listener->terminal_fd, TCIFLUSH);
+	buf_clear(&a->typed);
+	show_prompt(a);
 }
 
 json_t *ask_read(const struct instance *i, struct err *e)

@@ -12,7 +12,7 @@
 #include "run/pump.h"
 #include "run/question.h"
 
-enum ask_by { ASK_PERSON, ASK_TIMEOUT };
+enum ask_by { ASK_PERSON, ASK_TIMEOUT, ASK_NOBODY };
 
 struct asking {
 	struct live *live;
@@ -21,6 +21,7 @@ struct asking {
 	json_t *doc;      /* the open question; NULL: none */
 	struct question question;
 	struct buf typed; /* a line of the terminal that is not whole yet */
+	int seen;         /* of the live world's signals, when it was last shown */
 	/* The question has its answers (booleans in its order, borrowed). */
 	void (*answered)(void *ctx, const json_t *answers, enum ask_by by);
 	void *ctx;
@@ -33,6 +34,8 @@ void ask_done(struct asking *a);
 bool ask_approver(const struct asking *a);
 /* Opens a question; takes `doc` ({state, step, commands}). -1: it cannot be asked. */
 int ask_open(struct asking *a, json_t *doc, struct err *e);
+/* After a signal, which may have come with other lines: shows the open question again. */
+void ask_tick(struct asking *a);
 
 /* For the other side. Marks this process as watching until the descriptor is closed. */
 int ask_watch(const struct instance *i, struct err *e);

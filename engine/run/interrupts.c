@@ -4,15 +4,16 @@
 
 int interrupts_init(struct interrupts *i, struct err *e)
 {
-	sigset_t both;
-	sigemptyset(&both);
-	sigaddset(&both, SIGINT);
-	sigaddset(&both, SIGTERM);
+	sigset_t ours;
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGCONT);
 	*i = (struct interrupts){.fd = -1};
-	if (sigprocmask(SIG_BLOCK, &both, &i->before))
+	if (sigprocmask(SIG_BLOCK, &ours, &i->before))
 		return err_errno(e, "cannot block signals");
 	i->pipe_before = signal(SIGPIPE, SIG_IGN);
-	i->fd = signalfd(-1, &both, SFD_CLOEXEC | SFD_NONBLOCK);
+	i->fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (i->fd >= 0)
 		return 0;
 	err_errno(e, "cannot receive signals");
@@ -32,6 +33,9 @@ void interrupts_read(struct interrupts *i)
 {
 	struct signalfd_siginfo got;
 	while (i->fd >= 0 && read(i->fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
+		i->seen++;
+		if (got.ssi_signo == SIGCONT)
+			continue;
 		if (!i->first)
 			i->first = (int)got.ssi_signo;
 		i->count++;

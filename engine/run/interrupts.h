@@ -1,6 +1,6 @@
 /*
  * SIGINT and SIGTERM as a descriptor: the first asks for a stop at the next boundary, the second
- * kills the running state.
+ * kills the running state. SIGCONT as well: who was stopped may have lost what was on the screen.
  */
 #ifndef RUN_INTERRUPTS_H
 #define RUN_INTERRUPTS_H
@@ -12,11 +12,12 @@ struct interrupts {
 	int fd;    /* readable when one arrived; owned */
 	int first; /* the first signal, 0: none yet */
 	int count;
+	int seen; /* of all three */
 	sigset_t before;
 	void (*pipe_before)(int);
 };
 
-/* Blocks both (and ignores SIGPIPE) until interrupts_done. */
+/* Blocks them (and ignores SIGPIPE) until interrupts_done. */
 int interrupts_init(struct interrupts *i, struct err *e);
 void interrupts_done(struct interrupts *i);
 /* Takes what has arrived, without blocking. */

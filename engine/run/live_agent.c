@@ -209,13 +209,20 @@ static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struc
 	return LIVE_FACT;
 }
 
+static void on_tick(void *ctx)
+{
+	struct talk *t = ctx;
+	live_tick(t->live);
+	ask_tick(&t->proposals.asking);
+}
+
 static enum live_end converse(struct talk *t, json_t **fact, json_t **egress, struct err *e)
 {
 	t->pump.child = &t->child;
 	t->pump.interrupts = &t->live->interrupts;
 	t->pump.tick_ms = t->live->listener->tick_ms;
-	t->pump.tick = live_tick;
-	t->pump.ctx = t->live;
+	t->pump.tick = on_tick;
+	t->pump.ctx = t;
 	t->pump.deadline_ms = clock_monotonic_ms() + CONFINE_MS;
 	if (start_agent(t, e)) {
 		for (int i = 0; i < t->pump.stream_count; i++)

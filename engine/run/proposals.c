@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#define NO_APPROVER "no_approver: nobody is there to approve it"
+
 enum { DECIDED_RUN, DECIDED_ASK, DECIDED_DENY, DECIDED_BLOCK, DECIDED_UNKNOWN };
 
 static const enum audit_type recorded_as[] = {[DECIDED_RUN] = AUDIT_APPROVED,
@@ -129,8 +131,11 @@ static void on_answered(void *ctx, const json_t *granted, enum ask_by by)
 	char late[80];
 	snprintf(late, sizeof(late), "nobody answered within %lld seconds",
 		(long long)p->live->config->approval.timeout_secs);
-	spread(p, granted, by == ASK_TIMEOUT ? "timeout" : "human",
-		by == ASK_TIMEOUT ? late : "a person said no");
+	switch (by) {
+	case ASK_PERSON: spread(p, granted, "human", "a person said no"); break;
+	case ASK_TIMEOUT: spread(p, granted, "timeout", late); break;
+	case ASK_NOBODY: spread(p, granted, "policy", NO_APPROVER); break;
+	}
 	if (conclude(p, &e)) {
 		live_notice(p->live, "%s", e.text);
 		p->asking.pump->stop = true;
@@ -179,7 +184,7 @@ static bool awaits_person(struct proposals *p)
 	bool any = json_array_size(json_object_get(question, "commands")) > 0;
 	if (!any || !ask_approver(&p->asking)) {
 		json_decref(question);
-		spread(p, NULL, "policy", "no_approver: nobody is there to approve it");
+		spread(p, NULL, "policy", NO_APPROVER);
 		return false;
 	}
 	p->asking.answered = on_answered;

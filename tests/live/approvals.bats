@@ -112,6 +112,59 @@ on_branch() { # FILE
 	done
 }
 
+# shell TERMINAL-ARGS...: a shell with job control on a terminal, told to end at last.
+shell() {
+	terminal "$@" '$ ' exit -- env PS1='$ ' bash --norc --noprofile -i
+}
+
+@test "stopped with Ctrl-Z and brought back, it asks again; what was typed meanwhile answers nothing" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' 'sleep 1; fg' \
+		'sleep 1; fg' n 'touch made' '' 'Run it?' y ': done' ''
+	on_branch made
+}
+
+@test "sent to the background while it asks, it waits to be brought back, and nobody has said no" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg '$ ' true \
+		'$ ' 'until jobs | grep Stopped; do sleep 0.1; done' '$ ' fg 'Run it?' y ': done' ''
+	on_branch made
+}
+
+@test "interrupted while it asks, it says what that does and asks again" {
+	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
+	run -130 terminal 'Run it?' ^C 'once more kills it now' '' 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
+}
+
+# In $asker, a terminal whose hang-up its program survives, once the question is there.
+asks_under_nohup() {
+	python3 "$AGENT6_SRC/tests/live/terminal.py" -- sh -c 'trap "" HUP; exec "$@"' - "${RUN[@]}" \
+		"$SCRATCH/coder" >/dev/null 3>&- 8>&- &
+	asker=$!
+	eventually compgen -G "$SCRATCH/state/*/machines/coder/question.json"
+}
+
+@test "a terminal that hangs up is nobody, not a person who says no" {
+	model "$(calls '["touch","made"]')" "$(said 'no_approver')"
+	asks_under_nohup
+	kill "$asker"
+	eventually journal_has coder '"t":"end"'
+	[[ $(trail 'select(.t == "denied") | "\(.method) \(.reason)"') == "policy no_approver: nobody is there to approve it" ]]
+}
+
+@test "a terminal that hangs up while somebody watches leaves the question to them" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	asks_under_nohup
+	agent6 machine watch coder >"$SCRATCH/watch" 3>&- 8>&- &
+	watcher=$!
+	eventually grep -q 'Answer it:' "$SCRATCH/watch"
+	kill "$asker"
+	sleep 0.3
+	agent6 machine approve coder --yes
+	wait "$watcher"
+	on_branch made
+}
+
 @test "what is typed before the question answers nothing" {
 	model "$(calls '["touch","made"]' | jq -c '.reply.delay_ms = 1500')" "$(said 'a person said no')"
 	terminal 'machine coder' y 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"

@@ -3,7 +3,7 @@
 
 terminal.py [EXPECT SEND]... -- CMD...: waits for each EXPECT (a plain string) in what is printed
 since the last one, then types SEND. Prints everything that was on the screen; ends with the
-program's exit status. SEND "^D" is end of file, "" is nothing; EXPECT may be empty.
+program's exit status. SEND "^D" is end of file, and so any "^X"; "" is nothing; EXPECT may be empty.
 """
 import os
 import pty
@@ -21,7 +21,8 @@ while True:
     while at < len(script) and (found := screen.find(script[at].encode(), seen)) >= 0:
         seen = found + len(script[at].encode())
         if script[at + 1]:
-            os.write(fd, b"\x04" if script[at + 1] == "^D" else script[at + 1].encode() + b"\r")
+            send = script[at + 1].encode()
+            os.write(fd, bytes([send[1] & 31]) if send[:1] == b"^" else send + b"\r")
         at += 2
     ready, _, _ = select.select([fd], [], [], max(0, end - time.monotonic()))
     try:
