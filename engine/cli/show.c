@@ -38,9 +38,18 @@ static void paint(const struct show *s, struct buf *out, const char *code, const
 		buf_adds(out, "\033[0m");
 }
 
+/* The line that the cursor is on is then somebody else's, who may be typing there. */
+static bool in_background(void)
+{
+	pid_t front = tcgetpgrp(STDOUT_FILENO);
+	return front >= 0 && front != getpgrp();
+}
+
 /* A terminal that was made narrower since has broken the line into several. */
 static void erase_live(struct show *s)
 {
+	if (in_background())
+		s->live_columns = 0;
 	size_t rows = s->live_columns ? (s->live_columns - 1) / text_columns(STDOUT_FILENO) : 0;
 	if (rows)
 		printf("\033[%zuA", rows);
@@ -361,6 +370,8 @@ void show_live(struct show *s, const char *text)
 	buf_init(&clipped, LINE_BYTES_MAX);
 	buf_adds(&clipped, "");
 	erase_live(s);
+	if (in_background())
+		return;
 	text_clean(&clipped, text, live_columns());
 	fwrite(clipped.data, 1, clipped.len, stdout);
 	s->live_columns = utf8_count(clipped.data, clipped.len);

@@ -97,6 +97,42 @@ live_at() {
 	[ "$(pane | grep -c 'work *tool')" -eq 0 ]
 }
 
+# One quick step, then one that ends when its data directory has a file `go`.
+held_machine() {
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: begin
+		budget: {max_transitions: 20}
+		states:
+		  begin: {kind: tool, command: ["true"], timeout_secs: 60, on: {ok: work, nonzero: done, timeout: done}}
+		  work:
+		    kind: tool
+		    command: [sh, -c, 'until [ -e $AGENT6_MACHINE_DATA_DIR/go ]; do sleep 0.05; done']
+		    timeout_secs: 60
+		    on: {ok: done, nonzero: done, timeout: done}
+		  done: {kind: terminal, status: ok, reason: finished}
+	END
+}
+
+@test "a run in the background draws nothing over what is typed, and does so again after fg" {
+	held_machine
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 100 -y 24 \
+		"PATH=$AGENT6_BIN:$PATH PS1='$ ' bash --norc --noprofile -i"
+	tmux -S "$SCRATCH/tmux" send-keys 'agent6 machine run ../flow &' Enter
+	shows '1  begin  *ok -> work'
+	tmux -S "$SCRATCH/tmux" send-keys 'echo ty'
+	shows 'echo ty'
+	sleep 0.5
+	pane | grep -q 'echo ty$'
+	run ! grep 'work  *tool' <(pane)
+	tmux -S "$SCRATCH/tmux" send-keys 'ped; fg' Enter
+	shows '^typed'
+	shows '^ *2  work  *tool [0-9]'
+	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
+	shows '^ok: finished'
+}
+
 @test "a terminal made smaller while it runs: the live line fits" {
 	screen 120
 	shows '^ *1 .*waits to'
@@ -151,20 +187,7 @@ watching() {
 }
 
 @test "watch shows what goes on, in one line that gives way" {
-	cat >../flow/machine.yaml <<-'END'
-		machine: flow
-		version: 1
-		initial: begin
-		budget: {max_transitions: 20}
-		states:
-		  begin: {kind: tool, command: ["true"], timeout_secs: 60, on: {ok: work, nonzero: done, timeout: done}}
-		  work:
-		    kind: tool
-		    command: [sh, -c, 'until [ -e $AGENT6_MACHINE_DATA_DIR/go ]; do sleep 0.05; done']
-		    timeout_secs: 60
-		    on: {ok: done, nonzero: done, timeout: done}
-		  done: {kind: terminal, status: ok, reason: finished}
-	END
+	held_machine
 	agent6 machine run ../flow --quiet 3>&- &
 	local runner=$!
 	for _ in $(seq 200); do agent6 machine replay flow --quiet 2>/dev/null && break; sleep 0.05; done
