@@ -346,7 +346,8 @@ static void add_activity(const struct show *s, struct buf *line, const struct ac
 {
 	struct totals spent = {.input_tokens = now->input_tokens,
 		.output_tokens = now->output_tokens,
-		.microusd = now->microusd};
+		.microusd = now->microusd,
+		.unpriced = now->unpriced};
 	buf_addf(line, "%5ju  ", (uintmax_t)now->seq);
 	size_t at = line->len;
 	buf_adds(line, now->state);

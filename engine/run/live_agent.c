@@ -131,6 +131,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		w->now.input_tokens = t->events.spend.input_tokens;
 		w->now.output_tokens = t->events.spend.output_tokens;
 		w->now.microusd = t->events.spend.microusd;
+		w->now.unpriced = t->events.spend.unpriced;
 		live_tick(w);
 	}
 	log_add(strcmp(event, "message") ? &t->events_log : &t->transcript, line);

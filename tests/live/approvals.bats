@@ -176,6 +176,7 @@ asks_under_nohup() {
 	run -0 terminal 'Run all of them? [y]es, [n]o, [s]tep by step: ' y \
 		'Run it all the same? [y]es, [n]o: ' y -- "${RUN[@]}" "$SCRATCH/coder"
 	[[ $output == *"wants to run commands (level destructive)"* ]]
+	[[ $output == *" tokens"* && $output != *'$0.0'* ]] # nobody has said what they cost
 	[[ $output == *"What this does cannot be undone:"*"2. [destructive] rm -f file"* ]]
 	on_branch made
 	run ! on_branch file
