@@ -9,6 +9,9 @@ static void test_values(void)
 	expect_json(
 		"a.json", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\"", "\"\\\"\\\\/\\b\\f\\n\\r\\tA\"");
 	expect_json("a.json", "\"\\ud83d\\ude00 \\u00e9 😀\"", "\"😀 é 😀\"");
+	/* The ends of the surrogates, and what stands beside them. */
+	expect_json("a.json", "\"\\ud800\\udc00 \\udbff\\udfff \\ud7ff\\ue000\"",
+		"\"\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf \xed\x9f\xbf\xee\x80\x80\"");
 	expect_json("a.json", "\xef\xbb\xbf[1]", "[1]");
 	expect_json("a.json", "9223372036854775807", "9223372036854775807");
 }
@@ -64,6 +67,12 @@ static void test_refusals(void)
 	expect_findings("a.json", "[9223372036854775808]", "1:2-1:21 integer-range");
 	expect_findings("a.json", "[1e999]", "1:2-1:7 not-finite");
 	expect_findings("a.json", "[\"\\ud800\"]", "1:2-1:10 lone-surrogate");
+	expect_findings("a.json", "[\"\\udbff\"]", "1:2-1:10 lone-surrogate");
+	expect_findings("a.json", "[\"\\udc00\"]", "1:2-1:10 lone-surrogate");
+	expect_findings("a.json", "[\"\\udfff\"]", "1:2-1:10 lone-surrogate");
+	expect_findings("a.json", "[\"\\ud800\\udbff\"]", "1:2-1:16 lone-surrogate");
+	expect_findings("a.json", "[\"\\ud800\\ue000\"]", "1:2-1:16 lone-surrogate");
+	expect_findings("a.json", "[\"\\ud800\\n\"]", "1:2-1:12 lone-surrogate");
 	expect_findings("a.json", "[\"\\ude00\\ud83d\"]", "1:2-1:16 lone-surrogate");
 	expect_findings("a.json", "[\"\\ud83d\\u0041\"]", "1:2-1:16 lone-surrogate");
 	expect_findings("a.json", "[\"\\u0000\"]", "1:2-1:10 nul-character");

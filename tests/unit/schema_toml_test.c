@@ -61,8 +61,11 @@ static void test_refusals(void)
 		"1:6-1:9 not-finite\n1:11-1:15 not-finite\n1:17-1:22 not-finite");
 	expect_findings("a.toml", "a = 9223372036854775808\nb = 0xffffffffffffffff\n",
 		"1:5-1:24 integer-range\n2:5-2:23 integer-range");
-	expect_findings("a.toml", "a = \"\\u0000\"\nb = \"\\ud800\"",
-		"1:5-1:13 nul-character\n2:5-2:13 lone-surrogate");
+	expect_findings("a.toml", "a = \"\\u0000\"\nb = \"\\ud800\"\nc = \"\\U0000dfff\"",
+		"1:5-1:13 nul-character\n2:5-2:13 lone-surrogate\n3:5-3:17 lone-surrogate");
+	expect_json("a.toml", "a = \"\\ud7ff\\ue000\\U0010FFFF\"",
+		"{\"a\":\"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\"}");
+	expect_findings("a.toml", "a = \"\\U00110000\"", "1:16-1:17 toml-syntax");
 }
 
 static void test_syntax(void)
