@@ -205,6 +205,87 @@ static void whole_bodies(void)
 	}
 }
 
+/* The reply to one event of text, or of a call with this name and id, as JSON. */
+static json_t *reply_to(const char *member, const char *value)
+{
+	AUTO_BUF event;
+	buf_init(&event, 4096);
+	buf_addf(&event, "data: {\"choices\":[{\"delta\":{%s%s}}]}\n\ndata: [DONE]\n\n", member,
+		value);
+	return play(&openai_format, event.data, event.len, event.len, 1);
+}
+
+/* Half a surrogate pair and NUL become the sign for what cannot be shown, and nothing else does. */
+static void half_characters(void)
+{
+	static const char *const rows[][2] = {{"\\ud800", "\xef\xbf\xbd"},
+		{"\\udbff", "\xef\xbf\xbd"}, {"\\udc00", "\xef\xbf\xbd"},
+		{"\\udfff", "\xef\xbf\xbd"}, {"\\u0000", "\xef\xbf\xbd"},
+		{"\\ud7ff", "\xed\x9f\xbf"}, {"\\ue000", "\xee\x80\x80"}, {"\\u0001", "\x01"},
+		{"\\ud800\\udc00", "\xf0\x90\x80\x80"}, {"\\uDBFF\\uDFFF", "\xf4\x8f\xbf\xbf"},
+		{"\\ud800\\ue000", "\xef\xbf\xbd\xee\x80\x80"},
+		{"\\ud800\\ud7ff", "\xef\xbf\xbd\xed\x9f\xbf"},
+		{"\\ud800\\ud800\\udc00", "\xef\xbf\xbd\xf0\x90\x80\x80"},
+		{"\\udc00\\ud800", "\xef\xbf\xbd\xef\xbf\xbd"}, {"\\ud800\\n", "\xef\xbf\xbd\n"},
+		{"\\ud800x\\udc00", "\xef\xbf\xbdx\xef\xbf\xbd"}, {"\\\\u0000", "\\u0000"},
+		{"\\\\\\u0000", "\\\xef\xbf\xbd"}, {"\\ud800\\\\udc00", "\xef\xbf\xbd\\udc00"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_FREE char *value = NULL;
+		if (asprintf(&value, "\"%s\"", rows[i][0]) < 0)
+			bail("out of memory");
+		json_auto_t *got = reply_to("\"content\":", value);
+		is_str(json_string_value(json_object_get(got, "text")), rows[i][1], "%s",
+			rows[i][0]);
+	}
+}
+
+/* What a name and an id become that no API would take back. */
+static void odd_names(void)
+{
+	char name[67], id[204];
+	memset(name, 'n', sizeof(name));
+	memset(id, 'i', sizeof(id));
+	static const struct {
+		int name_len;
+		const char *name; /* NULL: that many letters */
+		int id_len;
+		const char *id;
+		bool own;
+		const char *want;
+	} rows[] = {
+		{0, "ls-1_A", 0, "call_1", true, "ls-1_A"},
+		{0, "a.b c/\xc3\xa9", 0, "!~", true, "a_b_c___"},
+		{0, "ls", 0, "a b", false, "ls"},
+		{0, "ls", 0, "\xc3\xa9", false, "ls"},
+		{0, "ls", 0, "", false, "ls"},
+		{64, NULL, 200, NULL, true, NULL},
+		{65, NULL, 201, NULL, false, NULL},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_FREE char *call = NULL;
+		const char *own = rows[i].id ? rows[i].id : id;
+		int own_len = rows[i].id ? (int)strlen(rows[i].id) : rows[i].id_len;
+		if (asprintf(&call,
+			    "[{\"id\":\"%.*s\",\"function\":{\"name\":\"%.*s\",\"arguments\":\"\"}}"
+			    "]",
+			    own_len, own,
+			    rows[i].name ? (int)strlen(rows[i].name) : rows[i].name_len,
+			    rows[i].name ? rows[i].name : name) < 0)
+			bail("out of memory");
+		json_auto_t *got = reply_to("\"tool_calls\":", call);
+		const json_t *one = json_array_get(json_object_get(got, "calls"), 0);
+		const char *said = json_string_value(json_object_get(one, "name"));
+		const char *told = json_string_value(json_object_get(one, "id"));
+		if (rows[i].want)
+			is_str(said, rows[i].want, "the name, row %zu", i);
+		else
+			is(said ? strlen(said) : 0, 64, "as much of a name as is taken");
+		is(told && (int)strlen(told) == own_len && !strncmp(told, own, (size_t)own_len),
+			rows[i].own, "its own id, row %zu: %s", i, told ? told : "none");
+		ok(told && *told, "there is one");
+	}
+}
+
 /* An event of `bytes` bytes of text, and then what the parser says. */
 static void big_event(size_t bytes, enum fault_kind want)
 {
@@ -319,6 +400,8 @@ int main(void)
 	run_format(&anthropic_format);
 	run_format(&openai_format);
 	whole_bodies();
+	half_characters();
+	odd_names();
 	big_event(900 * 1024, FAULT_NONE);
 	big_event(2 * 1024 * 1024, FAULT_FATAL);
 	endless();
