@@ -193,7 +193,7 @@ static void status_text(const json_t *status, struct buf *out)
 	add_question(out, status);
 }
 
-static int show(const struct call *c, const struct resting *r)
+static int show(const struct resting *r, const struct call *c)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF text;
@@ -212,13 +212,7 @@ static int show(const struct call *c, const struct resting *r)
 
 static int run(const struct call *c)
 {
-	struct resting r;
-	int code = resting_open(&r, c, true);
-	if (code)
-		return code;
-	code = show(c, &r);
-	resting_done(&r);
-	return code;
+	return resting_with(c, true, show);
 }
 
 static const struct verb_option options[] = {

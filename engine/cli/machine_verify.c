@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int verify(const struct call *c, const struct resting *r)
+static int verify(const struct resting *r, const struct call *c)
 {
 	struct err e = ERR_NONE;
 	uint64_t lines = 0;
@@ -19,13 +19,7 @@ static int verify(const struct call *c, const struct resting *r)
 
 static int run(const struct call *c)
 {
-	struct resting r;
-	int code = resting_open(&r, c, false);
-	if (code)
-		return code;
-	code = verify(c, &r);
-	resting_done(&r);
-	return code;
+	return resting_with(c, false, verify);
 }
 
 static const struct verb_option options[] = {

@@ -124,7 +124,6 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 			IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR) < 0)
 		return err_errno(e, "cannot watch %s", r->instance.path);
 	struct journal_mark at = journal_start();
-	w->instance = &r->instance;
 	int failed = 0;
 	while (!failed && !w->ended) {
 		journal_reader_init(&w->reader, fd, &at);
@@ -142,20 +141,18 @@ static int follow(struct watching *w, const struct resting *r, struct err *e)
 	return failed < 0 ? -1 : 0;
 }
 
+static int watch(const struct resting *r, const struct call *c)
+{
+	struct err e = ERR_NONE;
+	struct watching w = {.instance = &r->instance};
+	show_init(&w.show, c);
+	w.show.id = r->instance.id;
+	return follow(&w, r, &e) ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
+}
+
 static int run(const struct call *c)
 {
-	struct resting r;
-	struct err e = ERR_NONE;
-	struct watching w = {0};
-	int code = resting_open(&r, c, false);
-	if (code)
-		return code;
-	show_init(&w.show, c);
-	w.show.id = r.instance.id;
-	if (follow(&w, &r, &e))
-		code = fail(EXIT_DAMAGED, &e);
-	resting_done(&r);
-	return code;
+	return resting_with(c, false, watch);
 }
 
 static const struct verb_option options[] = {

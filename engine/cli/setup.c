@@ -175,6 +175,17 @@ void resting_done(struct resting *r)
 	findings_done(&r->findings);
 }
 
+int resting_with(const struct call *c, bool with_machine, resting_use *use)
+{
+	struct resting r;
+	int code = resting_open(&r, c, with_machine);
+	if (code)
+		return code;
+	code = use(&r, c);
+	resting_done(&r);
+	return code;
+}
+
 int resting_tell(const struct call *c, resting_fn *tell)
 {
 	struct resting r;

@@ -41,6 +41,10 @@ struct resting {
  * EXIT_OK when it is open. */
 int resting_open(struct resting *r, const struct call *c, bool with_machine);
 void resting_done(struct resting *r);
+/* For a verb that does one thing with it: opens it, calls, closes. Returns what `use` does, an exit
+ * code, or why it cannot be opened. */
+typedef int resting_use(const struct resting *r, const struct call *c);
+int resting_with(const struct call *c, bool with_machine, resting_use *use);
 /* For a verb that tells an instance something: opens it, calls, and refuses with the reason where
  * that fails. The exit code. */
 typedef int resting_fn(const struct resting *r, const struct call *c, struct err *e);
