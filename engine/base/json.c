@@ -189,3 +189,8 @@ json_int_t int_of(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
+
+void int_add(json_t *object, const char *key, json_int_t more)
+{
+	json_object_set_new(object, key, json_integer(int_of(object, key) + more));
+}

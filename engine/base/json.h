@@ -38,4 +38,6 @@ int json_write_string(struct buf *out, const char *text, size_t len);
 const char *text_of(const json_t *object, const char *key);
 /* The integer at `key`; 0 where there is none. */
 json_int_t int_of(const json_t *object, const char *key);
+/* Adds to it. */
+void int_add(json_t *object, const char *key, json_int_t more);
 #endif

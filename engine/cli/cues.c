@@ -79,7 +79,7 @@ static void count_woken(void *ctx, const json_t *fields)
 	const char *state = text_of(fields, "state");
 	const json_t *fact = json_object_get(fields, "fact");
 	if (!strcmp(text_of(fields, "t"), "step") && !strcmp(text_of(fact, "woke_by"), "poke"))
-		json_object_set_new(c->woken, state, json_integer(int_of(c->woken, state) + 1));
+		int_add(c->woken, state, 1);
 }
 
 int cues_give(

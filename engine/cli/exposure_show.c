@@ -25,14 +25,6 @@ static void add_words(struct buf *out, const char *label, const char *text)
 	buf_addc(out, '\n');
 }
 
-static void join(struct buf *out, const json_t *set)
-{
-	size_t i;
-	json_t *item;
-	json_array_foreach (set, i, item)
-		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(item));
-}
-
 /* "timeout_secs=60, memory_mb=2048, ..." */
 static void join_limits(struct buf *out, const json_t *limits)
 {
@@ -78,7 +70,7 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 		const json_t *set = json_object_get(json_object_get(state, "sets"), sets[i]);
 		bool egress = !strcmp(sets[i], "egress");
 		buf_clear(&text);
-		join(&text, set);
+		text_join(&text, set);
 		if (egress && !json_array_size(set))
 			buf_adds(&text, "none");
 		if (egress && json_is_true(json_object_get(state, "egress_refused")))
@@ -103,7 +95,7 @@ static void union_lines(const json_t *exposure,
 		if (json_is_string(value))
 			buf_adds(&text, json_string_value(value));
 		else
-			join(&text, value);
+			text_join(&text, value);
 		if (text.len)
 			line(out, name, text.data);
 	}

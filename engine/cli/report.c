@@ -40,11 +40,6 @@ void report_done(struct report *r)
 
 /* --- collecting ------------------------------------------------------------------------------ */
 
-static void add_number(json_t *object, const char *key, json_int_t more)
-{
-	json_object_set_new(object, key, json_integer(int_of(object, key) + more));
-}
-
 static void add_egress(struct report *r, const json_t *fields)
 {
 	const char *endpoint = text_of(fields, "endpoint"), *why;
@@ -53,11 +48,11 @@ static void add_egress(struct report *r, const json_t *fields)
 		sum = json_pack("{s:{}}", "refused");
 		json_object_set_new(r->egress, endpoint, sum);
 	}
-	add_number(sum, "connections", int_of(fields, "connections"));
-	add_number(sum, "up", int_of(fields, "up"));
-	add_number(sum, "down", int_of(fields, "down"));
+	int_add(sum, "connections", int_of(fields, "connections"));
+	int_add(sum, "up", int_of(fields, "up"));
+	int_add(sum, "down", int_of(fields, "down"));
 	json_object_foreach (json_object_get(fields, "refusals"), why, count)
-		add_number(json_object_get(sum, "refused"), why, json_integer_value(count));
+		int_add(json_object_get(sum, "refused"), why, json_integer_value(count));
 }
 
 bool report_went_well(const json_t *fields)
@@ -97,7 +92,7 @@ void report_line(struct report *r, const json_t *fields, const json_t *blackboar
 		char key[160];
 		snprintf(key, sizeof(key), "%s\n%s", text_of(fields, "state"),
 			text_of(fields, "goto"));
-		add_number(r->edges, key, 1);
+		int_add(r->edges, key, 1);
 	}
 	if (step || !strcmp(type, "retry"))
 		add_span(r, fields);
@@ -223,14 +218,6 @@ static void add_when(struct buf *out, const char *term, int64_t unix_us)
 	html_term(out, term, text.data);
 }
 
-static void join(struct buf *out, const json_t *words)
-{
-	size_t i;
-	json_t *word;
-	json_array_foreach (words, i, word)
-		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(word));
-}
-
 static void add_about(const struct report *r, struct buf *out)
 {
 	AUTO_BUF overrides, check;
@@ -238,7 +225,7 @@ static void add_about(const struct report *r, struct buf *out)
 	AUTO_FREE char *parameters = json_object_size(given) ? json_text(given) : NULL;
 	buf_init(&overrides, 1024);
 	buf_init(&check, 256);
-	join(&overrides, json_object_get(r->begin, "overrides"));
+	text_join(&overrides, json_object_get(r->begin, "overrides"));
 	buf_addf(&check, "agent6 machine verify %s", r->id);
 	buf_adds(out, "<dl class=\"terms\">\n");
 	html_term(out, "machine", r->machine->name);

@@ -34,12 +34,6 @@ void summary_done(struct summary *s)
 	json_decref(s->agent_layers);
 }
 
-static void add_number(json_t *object, const char *key, int64_t more)
-{
-	json_int_t sum = int_of(object, key) + more;
-	json_object_set_new(object, key, json_integer(sum));
-}
-
 static json_t *state_of(struct summary *s, const char *name)
 {
 	json_t *state = json_object_get(s->states, name);
@@ -63,9 +57,9 @@ static int64_t began_us(const struct summary *s, const json_t *fact, int64_t now
 static void add_spend(json_t *state, const json_t *spent)
 {
 	const json_t *usd = json_object_get(spent, "usd");
-	add_number(state, "input_tokens", int_of(spent, "input_tokens"));
-	add_number(state, "output_tokens", int_of(spent, "output_tokens"));
-	add_number(state, "microusd", num_microusd(json_number_value(usd)));
+	int_add(state, "input_tokens", int_of(spent, "input_tokens"));
+	int_add(state, "output_tokens", int_of(spent, "output_tokens"));
+	int_add(state, "microusd", num_microusd(json_number_value(usd)));
 }
 
 /* The newest failure of each state is kept, whatever came of it afterwards. */
@@ -87,10 +81,10 @@ static void add_execution(struct summary *s, const json_t *fields)
 	s->from_us = began_us(s, fact, s->end_us);
 	s->mark_us = s->end_us;
 	clock_parse(until, strlen(until), &s->mark_us);
-	add_number(state, "times", 1);
-	add_number(state, "ms", (s->end_us - s->from_us) / 1000);
+	int_add(state, "times", 1);
+	int_add(state, "ms", (s->end_us - s->from_us) / 1000);
 	add_spend(state, fact);
-	add_number(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
+	int_add(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
 	note_failure(state, fields);
 }
 

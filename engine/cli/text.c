@@ -228,6 +228,14 @@ void text_markdown(struct buf *out, const char *text)
 		buf_addf(out, "%s%c", strchr("|\\`*_<>[]&~$", *p) ? "\\" : "", *p);
 }
 
+void text_join(struct buf *out, const json_t *list)
+{
+	size_t i;
+	const json_t *item;
+	json_array_foreach (list, i, item)
+		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(item));
+}
+
 void text_duration(struct buf *out, int64_t ms)
 {
 	int64_t secs = ms / 1000;

@@ -46,6 +46,8 @@ typedef void findings_fn(const struct findings *f, struct buf *out);
 void text_findings_as(struct findings *f, findings_fn *write);
 /* text_clean at any length, with what Markdown would read as markup escaped. */
 void text_markdown(struct buf *out, const char *text);
+/* The texts of a list, as they are, ", " between them. */
+void text_join(struct buf *out, const json_t *list);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
 void text_duration(struct buf *out, int64_t ms);
 /* An RFC 3339 instant of the journal as "2026-11-21 22:15:36 UTC"; "" stays "". */
