@@ -1,6 +1,7 @@
 /*
  * References in the spelling of another language: `{ name }`, `${name}`, `<name>` for a declared
- * variable, which are plain text here, and a reference where there are none.
+ * variable, which are plain text here, a reference where there are none, and a prompt that is the
+ * name of a file.
  */
 #include "machine/analyse.h"
 #include "machine/site.h"
@@ -162,6 +163,22 @@ static void look_at_env(struct text t)
 	}
 }
 
+/* A `prompt` that is the name of a file asks the model exactly that. */
+static void look_at_prompt(const struct text *t)
+{
+	const struct template *prompt = t->s->agent.prompt;
+	const char *path = prompt ? template_literal(prompt) : NULL;
+	if (!path || strncmp(path, "prompts/", 8) != 0 || strpbrk(path, " \t\n"))
+		return;
+	struct site site = {.findings = t->findings, .doc = t->m->doc, .state = t->s->name};
+	site.node = doc_get(t->m->doc, t->s->node, "prompt");
+	struct finding *f = site.node
+				    ? site_report(&site, RULE_PROMPT_IS_PATH,
+					      "the model is asked \"%s\", and shown no file", path)
+				    : NULL;
+	site_help(&site, f, "write `prompt_file: %s`", path);
+}
+
 void analyse_spellings(const struct machine *m, struct findings *findings)
 {
 	for (size_t i = 0; i < m->state_count; i++) {
@@ -170,8 +187,10 @@ void analyse_spellings(const struct machine *m, struct findings *findings)
 		look_at(t, s->notify, false);
 		for (size_t k = 0; k < s->capture.set_count; k++)
 			look_at(t, s->capture.set[k].value, false);
-		if (s->kind == KIND_AGENT)
+		if (s->kind == KIND_AGENT) {
 			look_at(t, s->agent.prompt, false);
+			look_at_prompt(&t);
+		}
 		if (s->kind == KIND_TERMINAL)
 			look_at(t, s->terminal.reason, false);
 		if (s->kind != KIND_TOOL)
