@@ -103,6 +103,27 @@ static size_t dollars_in(const char **text)
 	return num_float(*text, len, &number) || (*unit && strcasecmp(unit, "usd")) ? 0 : len;
 }
 
+/* "1_000", "1,000", "64k" as integers. */
+static int count_of(const char *text, int64_t *count)
+{
+	char digits[24];
+	size_t used = 0;
+	for (; used < sizeof(digits) - 4; text++) {
+		bool separator = used && (*text == '_' || *text == ',');
+		if (separator && strspn(text + 1, "0123456789") != 3)
+			return -1;
+		if (!separator && !isdigit((unsigned char)*text))
+			break;
+		if (!separator)
+			digits[used++] = *text;
+	}
+	size_t zeros = !*text ? 0 : !strcasecmp(text, "k") ? 3 : !strcasecmp(text, "m") ? 6 : 9;
+	if (zeros > 6 || used + zeros >= sizeof(digits))
+		return -1;
+	memset(digits + used, '0', zeros);
+	return num_int(digits, used + zeros, count);
+}
+
 /* `text` where a number belongs. */
 static void advise_number(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *text, const char *key)
@@ -111,11 +132,15 @@ static void advise_number(struct findings *f, struct finding *it, const struct s
 	double number;
 	const char *amount = text->text;
 	size_t len;
-	if (!num_int(text->text, text->count, &integer) ||
-		!num_float(text->text, text->count, &number))
+	if (key && s->minimum == s->maximum)
+		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)s->minimum);
+	else if (!num_int(text->text, text->count, &integer) ||
+		 !num_float(text->text, text->count, &number))
 		finding_help(f, it, "write it without quotes");
 	else if (key && !amount_of(key, text->text, &integer) && (double)integer >= s->minimum &&
 		 (double)integer <= s->maximum)
+		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
+	else if (key && s->kinds == 1u << DOC_INT && !count_of(amount, &integer))
 		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
 	else if (key && ends_in(key, "_usd") && (len = dollars_in(&amount)))
 		finding_help(f, it, "write `%s: %.*s`", key, (int)len, amount);
@@ -125,12 +150,47 @@ static void advise_number(struct findings *f, struct finding *it, const struct s
 		finding_help(f, it, "write the number alone");
 }
 
-/* A text that does not begin with a plain word shows no item. */
-static void advise_list(struct findings *f, struct finding *it, const char *text)
+/* The next item of a list that was written as one text: what stands between blanks (and commas,
+ * where these are not an argument's own), templates whole. False: there is none. */
+static bool next_item(const char **at, const char *separators, const char **item, size_t *len)
 {
-	size_t len = strcspn(text, " ,\"'{}[]");
-	if (len && (!text[len] || strchr(" ,", text[len])))
-		finding_help(f, it, "write `[%.*s, ...]`, each item by itself", (int)len, text);
+	const char *end = *item = *at + strspn(*at, separators);
+	while (*end && !strchr(separators, *end)) {
+		const char *close = strncmp(end, "{{", 2) ? NULL : strstr(end, "}}");
+		end = close ? close + 2 : end + 1;
+	}
+	*len = (size_t)(end - *item);
+	*at = end;
+	return *len > 0;
+}
+
+bool advice_list(const char *text, const char *separators, struct buf *out)
+{
+	const char *item;
+	size_t len;
+	if (strpbrk(text, "\n'\"\\[]"))
+		return false;
+	while (next_item(&text, separators, &item, &len))
+		buf_addf(out, "%s\"%.*s\"", out->len ? ", " : "[", (int)len, item);
+	if (out->len)
+		buf_adds(out, "]");
+	return out->len && !out->failed;
+}
+
+/* What a shell would have had to read first is no list yet. */
+static void advise_list(
+	struct findings *f, struct finding *it, const struct shape *s, const struct doc_node *node)
+{
+	bool arguments = s->title && !strcmp(s->title, "a list of arguments");
+	AUTO_BUF list;
+	buf_init(&list, 1024);
+	if (arguments && strpbrk(node->text, "|&;<>$`()*?#\n'\"\\"))
+		finding_help(f, it,
+			"no shell reads it: write a list, `[...]`, each item by itself, and what "
+			"needs a shell as a script below scripts/");
+	else if ((arguments || !strchr(node->text, '{')) &&
+		 advice_list(node->text, arguments ? " " : ", ", &list))
+		finding_help(f, it, "write `%s`", list.data);
 	else
 		finding_help(f, it, "write a list, `[...]`, each item by itself");
 }
@@ -154,7 +214,7 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	if (text && kinds & numbers)
 		advise_number(f, it, s, node, key);
 	else if (text && kinds & 1u << DOC_LIST)
-		advise_list(f, it, node->text);
+		advise_list(f, it, s, node);
 	else if (words)
 		advise_word(f, it,
 			node->kind != DOC_BOOL ? ""

@@ -132,9 +132,9 @@ static struct token read_sign(struct predicate_lexer *l)
 	/* Longest first. Signs that mean nothing here are read too, so that the parser can say what
 	 * to write instead. */
 	static const char *const signs[] = {"===", "!==", "**", "//", "<<", ">>", ":=", "&&", "||",
-		"==", "!=", "<=", ">=", "=>", "=<", "<>", "{{", "}}", "<", ">", "=", "+", "-", "*",
-		"/", "%", "&", "|", "^", "~", "!", "?", ":", ";", "(", ")", "[", "]", "{", "}", ",",
-		".", "@", "$"};
+		"=~", "==", "!=", "<=", ">=", "=>", "=<", "<>", "{{", "}}", "<", ">", "=", "+", "-",
+		"*", "/", "%", "&", "|", "^", "~", "!", "?", ":", ";", "(", ")", "[", "]", "{", "}",
+		",", ".", "@", "$"};
 	size_t left = l->len - l->next;
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
 		size_t len = strlen(signs[i]);

@@ -86,9 +86,12 @@ static const struct {
 	{"=<", RULE_PREDICATE_SYNTAX, "write <="},
 	{"?", RULE_PREDICATE_SYNTAX, "write one clause for each case"},
 	{"{{", RULE_PREDICATE_SYNTAX, "in a condition a name is written bare, without braces"},
+	{"$", RULE_PREDICATE_SYNTAX, "in a condition a name is written bare, without `$`"},
 	{"is", RULE_PREDICATE_SYNTAX, "write ==, or has(name.field) to ask whether a field is set"},
 	{"if", RULE_PREDICATE_SYNTAX, "write one clause for each case"},
 	{"contains", RULE_PREDICATE_SYNTAX, "write `item in list`"},
+	{"matches", RULE_PREDICATE_SYNTAX, "there are no patterns; let a tool match"},
+	{"=~", RULE_PREDICATE_SYNTAX, "there are no patterns; let a tool match"},
 };
 
 static void arithmetic(struct parser *p)

@@ -58,7 +58,13 @@ static void check_whole(const struct reader *r, const struct doc_node *node, con
 	struct finding *f = site_report(&site, RULE_CAPTURE_TYPE,
 		"\"%s\" is of type %s, but %s yields %s", v->name, type_name(v->type),
 		s->kind == KIND_TOOL ? "stdout_json" : "finish_json", type_name(wanted));
-	if (s->kind == KIND_TOOL)
+	if (s->kind == KIND_TOOL && v->type.kind == TYPE_RECORD)
+		site_help(&site, f,
+			"declare it as json, or write `set: {%s: \"{{ result }}\"}`, with %s as "
+			"the "
+			"output_schema",
+			v->name, type_name(v->type));
+	else if (s->kind == KIND_TOOL)
 		site_help(&site, f, "declare it as json, or use `set` with an output_schema");
 	else
 		site_help(

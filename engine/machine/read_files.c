@@ -1,5 +1,6 @@
 #include "machine/reader.h"
 
+#include "schema/advice.h"
 #include "schema/build.h"
 #include <string.h>
 
@@ -72,12 +73,39 @@ static char *label_of(const struct doc *d, const char *path)
 	return buf_take(&b, NULL);
 }
 
+/* `scripts/x.sh --all` as one item. Whether it is that, and said. */
+static bool help_split(const struct site *site, struct finding *f, const char *text)
+{
+	AUTO_BUF list;
+	buf_init(&list, 1024);
+	if (!advice_list(text, " ", &list) || !strstr(list.data, "\", \""))
+		return false;
+	site_help(site, f, "each argument is an item by itself: %s", list.data);
+	return true;
+}
+
 static void report_missing(const struct site *site, const char *path)
 {
 	AUTO_FREE char *label = label_of(site->doc, path);
 	struct finding *f =
 		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
-	site_help(site, f, "it belongs at %s", label ? label : path);
+	if (!help_split(site, f, path))
+		site_help(site, f, "it belongs at %s", label ? label : path);
+}
+
+/* What an interpreter is called, by what its scripts are. */
+static const char *first_line(const char *path)
+{
+	static const struct {
+		const char *ending, *line;
+	} lines[] = {{".py", "#!/usr/bin/env python3"}, {".js", "#!/usr/bin/env node"},
+		{".mjs", "#!/usr/bin/env node"}, {".rb", "#!/usr/bin/env ruby"},
+		{".pl", "#!/usr/bin/env perl"}, {".bash", "#!/bin/bash"}};
+	const char *ending = strrchr(path, '.');
+	for (size_t i = 0; ending && i < ARRAY_LEN(lines); i++)
+		if (!strcmp(ending, lines[i].ending))
+			return lines[i].line;
+	return "#!/bin/sh";
 }
 
 static void check_script_mode(const struct site *site, const char *path, int flags)
@@ -97,12 +125,12 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 	} else if (flags & MEMBER_RELATIVE) {
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"the first line of \"%s\" names no interpreter by an absolute path", path);
-		site_help(site, f, "write a first line such as #!/bin/sh");
+		site_help(site, f, "write a first line such as %s", first_line(path));
 	} else if (!(flags & MEMBER_RUNNABLE)) {
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"\"%s\" is run as a program but is neither an ELF file nor begins with #!",
 			path);
-		site_help(site, f, "add a first line such as #!/bin/sh");
+		site_help(site, f, "add a first line such as %s", first_line(path));
 	}
 }
 
@@ -130,7 +158,9 @@ static void check_script(
 		f = site_report(site, RULE_SCRIPT_PATH,
 			"a script must be named literally, but \"%s\" holds a reference",
 			template_source(t));
-		site_help(site, f, "name the script literally, and branch where there are several");
+		if (!help_split(site, f, template_source(t)))
+			site_help(site, f,
+				"name the script literally, and branch where there are several");
 	} else if (!reader_path_clean(path)) {
 		site_report(site, RULE_SCRIPT_PATH,
 			"\"%s\" is not a clean path below scripts/: no `.`, `..` or doubled slash",
@@ -165,6 +195,10 @@ static void check_program(const struct site *site, const char *program)
 		return;
 	struct finding *f = site_report(site, RULE_PROGRAM,
 		*program ? "\"%s\" %s" : "the program's name %s%s", program, fault);
+	if (!strncmp(program, "./scripts/", 10)) {
+		site_help(site, f, "write `%s`", program + 2);
+		return;
+	}
 	bool relative = *program && *program != '/' && strchr(program, '/');
 	site_help(site, f,
 		"name a program on /usr/local/bin:/usr/bin:/bin, an absolute path, or a "

@@ -34,6 +34,7 @@ static const struct state *target_of(
 	for (size_t i = 0; i < count; i++)
 		names[i] = r->m->states[i].name;
 	site_did_you_mean(&site, f, node->text, names, count);
+	site_say_known(&site, f, names, count);
 	return NULL;
 }
 

@@ -67,6 +67,8 @@ void reader_unknown_schema(
 		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
 	const char *names[CANDIDATES_MAX];
 	site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
+	if (!f->help)
+		site_help(&site, f, "declare it under `schemas`");
 }
 
 /* `properties: {NAME: {...}}`, which no field is. */

@@ -118,7 +118,9 @@ static int unknown_field(
 	struct finding *f = site_report_at(site, RULE_UNKNOWN_FIELD, at, strlen(field),
 		"schema \"%s\" has no field \"%s\"", r->name, field);
 	const char *names[CANDIDATES_MAX];
-	site_did_you_mean(site, f, field, names, fields_of(r, names));
+	size_t count = fields_of(r, names);
+	site_did_you_mean(site, f, field, names, count);
+	site_say_known(site, f, names, count);
 	return -1;
 }
 

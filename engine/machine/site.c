@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100, NARROW_LINES = 200 };
+enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100, NARROW_LINES = 200, KNOWN_MAX = 12 };
 
 struct finding *site_report(const struct site *s, enum rule rule, const char *format, ...)
 {
@@ -122,4 +122,14 @@ void site_did_you_mean(const struct site *s, struct finding *f, const char *word
 		s->findings->errors > SUGGESTIONS_MAX ? NULL : near_word(word, names, count);
 	if (near)
 		finding_help(s->findings, f, "did you mean \"%s\"?", near);
+}
+
+void site_say_known(const struct site *s, struct finding *f, const char *const *names, size_t count)
+{
+	AUTO_BUF all;
+	buf_init(&all, 1024);
+	for (size_t i = 0; i < count && count <= KNOWN_MAX; i++)
+		buf_addf(&all, "%s\"%s\"", i ? ", " : "", names[i]);
+	if (f && f->message && !f->help && all.len && !all.failed)
+		finding_help(s->findings, f, count > 1 ? "use one of %s" : "use %s", all.data);
 }

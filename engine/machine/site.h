@@ -27,4 +27,7 @@ void site_help(const struct site *s, struct finding *f, const char *format, ...)
 /* "did you mean "X"?" when one of the names is close. */
 void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
 	const char *const *names, size_t count);
+/* The names themselves, when they are few and `f` has no help yet. */
+void site_say_known(
+	const struct site *s, struct finding *f, const char *const *names, size_t count);
 #endif

@@ -179,7 +179,10 @@ static void check_typed(struct check *c, struct type t, const json_t *value, con
 	if (!type_known(t))
 		return;
 	if (!kind_fits(t, value)) {
-		problem(c, p, "expected %s (%s), got %s", wanted(t), type_name(t), kind_of(value));
+		bool unset =
+			t.kind == TYPE_RECORD && json_is_null(value) && c->mode == VALUE_PARTIAL;
+		problem(c, p, "expected %s (%s), got %s%s", wanted(t), type_name(t), kind_of(value),
+			unset ? "; {} is one that holds nothing yet" : "");
 		return;
 	}
 	if (t.kind == TYPE_JSON) {
