@@ -108,8 +108,13 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 			e, "cannot read %s, which says whose signatures count", allowed_signers);
 	const char *const find[] = {
 		"-Y", "find-principals", "-s", path, "-f", allowed_signers, NULL};
-	if (keygen(b, find, &found, e))
-		return err_wrap(e, "%s is by nobody whom %s accepts", path, allowed_signers);
+	if (keygen(b, find, &found, e)) {
+		bool bare = strstr(e->text, "invalid key") != NULL; /* a line without its name */
+		return err_wrap(e, "%s is by nobody whom %s accepts%s", path, allowed_signers,
+			bare ? ", whose lines are NAME KEY, as `ada@example.org ssh-ed25519 "
+			       "AAAA...`"
+			     : "");
+	}
 	snprintf(principal, SIGN_PRINCIPAL_BYTES, "%.*s", (int)strcspn(found.data, "\r\n"),
 		found.data);
 	const char *const verify[] = {"-Y", "verify", "-n", "agent6-bundle", "-I", principal, "-s",

@@ -253,6 +253,10 @@ static void findings_markdown(const struct findings *f, struct buf *out)
 			buf_addf(out, ":%u", it->pos.line);
 		buf_adds(out, " | ");
 		text_markdown(out, it->message);
+		if (it->help) {
+			buf_adds(out, "<br>");
+			text_markdown(out, it->help);
+		}
 		buf_adds(out, " |\n");
 	}
 }

@@ -6,6 +6,7 @@
 #include "run/workspace.h"
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static json_t *overrides_of(const struct call *c)
 {
@@ -84,14 +85,33 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	return run_status_exit(result.status);
 }
 
+/* An instance's id where its bundle belongs. */
+static int refuse_id(const struct setup *s, const char *named, struct err *e)
+{
+	struct instance i = INSTANCE_NONE;
+	struct err none = ERR_NONE;
+	if (!access(named, F_OK) || !instance_id_valid(named) ||
+		instance_open(&s->place, named, &i, &none))
+		return 0;
+	err_set(e,
+		"there is no bundle %s, but an instance: name the bundle that it began with, or "
+		"let it go on with its own copy: agent6 machine run --id %s %s/bundle",
+		named, named, i.path);
+	instance_done(&i);
+	return -1;
+}
+
 static int run(const struct call *c)
 {
 	struct running r = {.call = c};
+	struct err e = ERR_NONE;
 	if (setup_open(&r.setup, c))
 		return EXIT_REFUSED;
 	if (!call_has(c, "quiet"))
 		setup_tell(&r.setup);
-	int code = loaded_with(c->arguments[0], run_loaded, &r);
+	int code = refuse_id(&r.setup, c->arguments[0], &e)
+			   ? fail(EXIT_REFUSED, &e)
+			   : loaded_with(c->arguments[0], run_loaded, &r);
 	setup_done(&r.setup);
 	return code;
 }

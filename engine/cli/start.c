@@ -31,13 +31,22 @@ static int refuse(struct drive_result *out, enum run_status status, const char *
 	return -1;
 }
 
-static int check_digest(const struct start *s, const char *recorded, struct err *e)
+static int check_digest(const struct starting *g, const char *recorded, struct err *e)
 {
+	const struct start *s = g->start;
 	const char *digest = s->authored->bundle->digest;
 	if (s->digest && strcmp(s->digest, digest))
 		return err_set(e, "the bundle's digest is %s, not the %s that --digest asks for",
 			digest, s->digest);
-	if (recorded && strcmp(recorded, digest))
+	bool changed = recorded && strcmp(recorded, digest) != 0;
+	if (changed && instance_ended(&g->instance))
+		return err_set(e,
+			"instance %s has ended, and ran the bundle %.*s; to run this one, %.*s, "
+			"give "
+			"it another --id, or remove the old instance first: agent6 machine prune "
+			"%s",
+			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id);
+	if (changed)
 		return err_set(e,
 			"instance %s runs the bundle %.*s, and this one is %.*s: an instance keeps "
 			"running what it recorded; start the changed bundle under another --id, "
@@ -185,7 +194,7 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 		return refuse(out, RUN_REFUSED, e->text);
 	if (recover_begun(&g->instance, &begun, digest, e))
 		return refuse(out, RUN_DAMAGED, e->text);
-	if (check_digest(g->start, begun ? digest : NULL, e) || (!begun && install(g, e)))
+	if (check_digest(g, begun ? digest : NULL, e) || (!begun && install(g, e)))
 		return refuse(out, RUN_REFUSED, e->text);
 	if (open_copy(g, e) && begun)
 		err_wrap(e,

@@ -4,8 +4,11 @@
 #include "config/keys.h"
 #include "config/network.h"
 #include "config/url.h"
+#include "schema/advice.h"
 #include <string.h>
 #include <unistd.h>
+
+enum { NAMES_SHOWN_MAX = 20 };
 
 struct check {
 	const struct config *c;
@@ -90,6 +93,18 @@ static void check_provider(const struct check *k, const struct config_provider *
 		check_path(k, file, layer);
 }
 
+static void unknown_provider(
+	const struct check *k, const struct doc *d, const struct doc_node *name)
+{
+	const char *names[NAMES_SHOWN_MAX];
+	size_t count = 0;
+	for (; count < k->c->provider_count && count < NAMES_SHOWN_MAX; count++)
+		names[count] = k->c->providers[count].name;
+	struct finding *it = finding_add(
+		k->f, RULE_CONFIG_PROVIDER, d, name, "no provider is called `%.64s`", name->text);
+	advise_word(k->f, it, name->text, names, count);
+}
+
 static void check_role(const struct check *k, const char *role)
 {
 	const char *path[] = {"models", role, "provider"};
@@ -100,8 +115,7 @@ static void check_role(const struct check *k, const char *role)
 		return;
 	check_has(k, path, 2, "model");
 	if (name && !config_provider(k->c, name->text))
-		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, layer), name,
-			"no provider is called `%.64s`", name->text);
+		unknown_provider(k, doc_of(k, layer), name);
 	if (!name && k->c->provider_count != 1)
 		finding_add(k->f, RULE_CONFIG_PROVIDER, doc_of(k, own), entry,
 			"`models.%s` must name its provider, because %zu are configured", role,

@@ -23,7 +23,12 @@ static bool granted_to(const struct config_secret *s, const char *machine)
 int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e)
 {
 	const struct config_secret *s = find(c, secret);
-	if (!s || !granted_to(s, machine))
+	if (s && !granted_to(s, machine))
+		return err_set(e,
+			"the secret %s is not granted to machine %s; add %s to "
+			"sandbox.secrets.%s.machines in your configuration",
+			secret, machine, machine, secret);
+	if (!s)
 		return err_set(e,
 			"the secret %s is not granted to machine %s; grant it with "
 			"sandbox.secrets.%s: "

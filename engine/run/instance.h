@@ -47,6 +47,8 @@ int instance_kept(const struct instance *i, struct err *e);
 /* -1: says what was done to `name` ("": the directory), and that the run is over. */
 int instance_lost(const struct instance *i, const char *name, const char *how, struct err *e);
 
+/* Whether nothing is left to run: it has ended, or never began. */
+bool instance_ended(const struct instance *i);
 /* Removes an instance that has ended, or never began, with everything in it. Refused while somebody
  * runs it and, but for `unfinished`, while it could still go on. It vanishes whole or not at all.
  */

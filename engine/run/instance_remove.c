@@ -27,6 +27,12 @@ static int check_ended(const struct instance *i, struct err *e)
 					      i->id);
 }
 
+bool instance_ended(const struct instance *i)
+{
+	struct err e = ERR_NONE;
+	return !check_ended(i, &e);
+}
+
 static int open_machines(const struct place *p, struct err *e)
 {
 	char path[PATH_MAX];

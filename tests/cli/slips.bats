@@ -1,0 +1,84 @@
+# What people type at first, and whether what they are told is enough to go on.
+load ../kit/common
+load flow
+
+# ends: a machine in ../flow that ends at once
+ends() {
+	flow_setup <<-'END'
+		machine: flow
+		version: 1
+		initial: look
+		budget: {max_transitions: 5}
+		states:
+		  look: {kind: wait, on: {signal: done}}
+		  done: {kind: terminal, status: ok, reason: went}
+	END
+}
+
+@test "run with an instance's id names its bundle's copy, and what it says to type goes on" {
+	ends
+	agent6 machine run ../flow --id monday --exit-on-wait --quiet
+	run -2 --separate-stderr agent6 machine run monday
+	[[ $stderr == *"there is no bundle monday, but an instance: "* ]]
+	agent6 machine poke monday 2>said
+	run -0 --separate-stderr eval "${stderr##*own copy: }"
+	[[ $output == *"ok: went"* ]]
+	run -2 --separate-stderr agent6 machine run tuesday
+	[[ $stderr == *"cannot open tuesday: No such file"* ]]
+}
+
+@test "a changed bundle under the id of an instance that has ended is told so, and how to run it" {
+	ends
+	agent6 machine poke flow 2>said || :
+	agent6 machine run ../flow --exit-on-wait --quiet
+	agent6 machine poke flow 2>said
+	agent6 machine run ../flow --quiet
+	echo '# changed' >>../flow/machine.yaml
+	run -2 --separate-stderr agent6 machine run ../flow
+	[[ $stderr == *"instance flow has ended, and ran the bundle sha256:"* && $stderr != *"own copy"* ]]
+	eval "${stderr##*first: }"
+	agent6 machine run ../flow --exit-on-wait --quiet
+}
+
+@test "a provider that is not there is told those that are" {
+	ends
+	mkdir "$SCRATCH/.config" "$SCRATCH/.config/agent6"
+	cat >"$SCRATCH/.config/agent6/config.yaml" <<-'END'
+		providers: {local: {api_format: openai, base_url: "http://127.0.0.1:9"}}
+		models: {worker: {provider: locl, model: m}, reviewer: {provider: other, model: m}}
+	END
+	run -2 --separate-stderr agent6 check config
+	echo "$stderr"
+	[[ $stderr == *"no provider is called \`locl\`"*'did you mean `local`?'*"no provider is called \`other\`"*'use `local`'* ]]
+}
+
+@test "a secret that others may have is granted by one more name, not anew" {
+	ends
+	sed -i 's/look: .*/look: {kind: tool, command: [ls], secrets: [token], timeout_secs: 5, on: {ok: done, nonzero: done, timeout: done}}/' ../flow/machine.yaml
+	echo 'sandbox: {secrets: {token: {env: TOKEN, machines: [letter]}}}' >../config.yaml
+	run -2 --separate-stderr agent6 machine run ../flow --config ../config.yaml
+	echo "$stderr"
+	[[ $stderr == *"not granted to machine flow; add flow to sandbox.secrets.token.machines in your configuration"* ]]
+	run -2 --separate-stderr agent6 machine run ../flow
+	[[ $stderr == *"grant it with sandbox.secrets.token: {env: VARIABLE, machines: [flow]}"* ]]
+}
+
+@test "a comment in Markdown holds the help, too" {
+	ends
+	sed -i 's/kind: wait/kind: wiat/' ../flow/machine.yaml
+	run -2 --separate-stderr agent6 machine check --format markdown ../flow
+	echo "$output"
+	[[ $output == *'cannot be \`wiat\`<br>did you mean \`wait\`? |'* ]]
+}
+
+@test "a list of signers that is only a key is told what a line holds" {
+	need ssh-keygen
+	ends
+	ssh-keygen -q -t ed25519 -N '' -f ../key
+	agent6 machine pack ../flow -o ../flow.asm
+	agent6 machine sign --key ../key ../flow.asm
+	run -2 --separate-stderr agent6 machine check --allowed-signers ../key.pub ../flow.asm
+	[[ $stderr == *"whose lines are NAME KEY"* ]]
+	echo "ada@example.org $(cat ../key.pub)" >../signers
+	agent6 machine check --allowed-signers ../signers ../flow.asm
+}
