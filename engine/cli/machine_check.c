@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "cli/check_commands.h"
+#include "cli/commands.h"
 #include "cli/exposure.h"
 #include "cli/load.h"
 #include "cli/setup.h"
@@ -29,7 +29,7 @@ static void look_closer(const struct loaded *l, struct findings *findings)
 {
 	AUTO_FREE char *workspace = getcwd(NULL, 0);
 	machine_analyse(l->machine, findings);
-	check_commands(l, workspace ? workspace : "/", findings);
+	commands_check(l, workspace ? workspace : "/", findings);
 }
 
 /* About a bundle as a whole. */

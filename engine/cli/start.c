@@ -2,7 +2,7 @@
 
 #include "agent/policy/redact_json.h"
 #include "base/tree.h"
-#include "cli/check_commands.h"
+#include "cli/commands.h"
 #include "cli/held.h"
 #include "cli/text.h"
 #include "run/recover.h"
@@ -124,7 +124,7 @@ static int findings_reason(struct starting *g, struct err *e)
 /* What `machine check` refuses about commands on this host is not started either. */
 static int check_host(struct starting *g, struct err *e)
 {
-	check_commands(g->start->authored, g->start->place->workspace, &g->findings);
+	commands_check(g->start->authored, g->start->place->workspace, &g->findings);
 	return g->findings.errors ? findings_reason(g, e) : 0;
 }
 

@@ -43,7 +43,7 @@
 	X(config_set) \
 	X(connect) \
 	X(audit) \
-	X(jail_run) \
+	X(jail) \
 	X(completions) \
 	X(manual)
 /* clang-format on */

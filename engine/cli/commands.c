@@ -1,4 +1,4 @@
-#include "cli/check_commands.h"
+#include "cli/commands.h"
 
 #include "agent/policy/classify.h"
 #include "base/path.h"
@@ -254,7 +254,7 @@ static void check_risk(const struct commands *c, const struct state *s)
 		       : "make sure that this is meant; `agent6 check command` shows every reason");
 }
 
-void check_commands(const struct loaded *l, const char *workspace, struct findings *findings)
+void commands_check(const struct loaded *l, const char *workspace, struct findings *findings)
 {
 	const struct machine *m = l->machine;
 	struct commands c = {.bundle = l->bundle,

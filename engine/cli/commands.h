@@ -2,8 +2,8 @@
  * What a machine's commands mean on this host: the part of `machine check` that looks outside the
  * bundle.
  */
-#ifndef CLI_CHECK_COMMANDS_H
-#define CLI_CHECK_COMMANDS_H
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
 #include "cli/load.h"
 
 /* Programs that the jail's PATH does not have here, and absolute ones that lie in `workspace`,
@@ -11,5 +11,5 @@
  * first state that names it.
  * Then the classifier's level of every command that is known before it runs, from destructive up.
  */
-void check_commands(const struct loaded *l, const char *workspace, struct findings *findings);
+void commands_check(const struct loaded *l, const char *workspace, struct findings *findings);
 #endif

@@ -227,7 +227,7 @@ static const struct verb_option options[] = {
 	{NULL, NULL, NULL, false},
 };
 
-const struct verb verb_jail_run = {
+const struct verb verb_jail = {
 	.path = "jail",
 	.summary = "run a command in the jail of a tool state",
 	.arguments = "[--] CMD [ARG...]",
