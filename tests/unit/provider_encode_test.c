@@ -474,7 +474,7 @@ static void bodies(void)
 		{&anthropic_format,
 			"{\"content\":[{\"type\":\"thinking\",\"thinking\":\"" ODD
 			"\",\"signature\":\"" SIG "\"},{\"type\":\"redacted_thinking\",\"data\":"
-						  "\"Zg==\"},{\"type\":\"text\",\"text\":"
+			"\"Zg==\"},{\"type\":\"text\",\"text\":"
 			"\"hi\",\"citations\":null},{\"type\":\"tool_use\",\"id\":\"a\",\"name\":"
 			"\"ls\",\"input\":"
 			"{\"n\":1.0}}],\"stop_reason\":\"tool_use\"}",
