@@ -81,24 +81,11 @@ static int last_chain(const struct audit *a, char chain[SHA256_HEX + 1], struct 
 	return rc;
 }
 
-static int rotated_name(const struct audit *a, const char *day, char *out, size_t bytes)
-{
-	size_t len = strlen(a->name),
-	       stem = len > 6 && !strcmp(a->name + len - 6, ".jsonl") ? len - 6 : len;
-	snprintf(out, bytes, "%.*s-%s.jsonl", (int)stem, a->name, day);
-	for (int n = 1; !faccessat(a->dir_fd, out, F_OK, AT_SYMLINK_NOFOLLOW); n++) {
-		if (n > 9999)
-			return -1;
-		snprintf(out, bytes, "%.*s-%s-%04d.jsonl", (int)stem, a->name, day, n);
-	}
-	return 0;
-}
-
 /* Renames a file that began on an earlier day. A clock that went back rotates nothing. */
 static int rotate(const struct audit *a, int *fd, const char *now, struct err *e)
 {
 	char prev[SHA256_HEX + 1], began[AUDIT_DAY_BYTES], today[AUDIT_DAY_BYTES];
-	char name[AUDIT_NAME_BYTES + 32];
+	char name[AUDIT_ROTATED_BYTES];
 	struct stat st;
 	if (fstat(*fd, &st) || !st.st_size)
 		return 0;
@@ -107,8 +94,7 @@ static int rotate(const struct audit *a, int *fd, const char *now, struct err *e
 		return -1;
 	if (strcmp(began, today) >= 0)
 		return 0;
-	if (rotated_name(a, began, name, sizeof(name)) ||
-		renameat(a->dir_fd, a->name, a->dir_fd, name))
+	if (audit_file_name(a, began, name) || renameat(a->dir_fd, a->name, a->dir_fd, name))
 		return err_errno(e, "cannot rename %s to %s", a->name, name);
 	own_close(fd);
 	*fd = openat(a->dir_fd, a->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -32,6 +32,18 @@ static int stem_len(const struct audit *a)
 	return (int)(len > 6 && !strcmp(a->name + len - 6, ".jsonl") ? len - 6 : len);
 }
 
+int audit_file_name(const struct audit *a, const char *day, char out[AUDIT_ROTATED_BYTES])
+{
+	int stem = stem_len(a);
+	snprintf(out, AUDIT_ROTATED_BYTES, "%.*s-%s.jsonl", stem, a->name, day);
+	for (int n = 1; !faccessat(a->dir_fd, out, F_OK, AT_SYMLINK_NOFOLLOW); n++) {
+		if (n > 9999)
+			return -1;
+		snprintf(out, AUDIT_ROTATED_BYTES, "%.*s-%s-%04d.jsonl", stem, a->name, day, n);
+	}
+	return 0;
+}
+
 /* STEM-YYYYMMDD.jsonl, or STEM-YYYYMMDD-N.jsonl when a day has more than one. */
 static bool is_rotated(const struct audit *a, const char *name)
 {

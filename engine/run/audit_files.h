@@ -6,11 +6,15 @@
 #include "base/sha256.h"
 #include "run/audit.h"
 
-enum { AUDIT_DAY_BYTES = 9 /* YYYYMMDD */, AUDIT_FILES_MAX = 4096 };
+enum {
+	AUDIT_DAY_BYTES = 9, /* YYYYMMDD */
+	AUDIT_ROTATED_BYTES = AUDIT_NAME_BYTES + 32,
+	AUDIT_FILES_MAX = 4096
+};
 
 /* Rotated files in the order they were written. */
 struct audit_files {
-	char (*names)[AUDIT_NAME_BYTES + 32];
+	char (*names)[AUDIT_ROTATED_BYTES];
 	size_t count;
 };
 
@@ -18,6 +22,8 @@ struct audit_files {
 int audit_lock(const struct audit *a, int how, struct err *e);
 int audit_files_list(const struct audit *a, struct audit_files *out, struct err *e);
 void audit_files_done(struct audit_files *f);
+/* The name that a file of that day takes; -1: a day has no more. */
+int audit_file_name(const struct audit *a, const char *day, char out[AUDIT_ROTATED_BYTES]);
 /* The day in a rotated file's name. */
 void audit_file_day(const struct audit *a, const char *name, char day[AUDIT_DAY_BYTES]);
 /* The day of an RFC 3339 instant. */
