@@ -322,9 +322,9 @@ static void hear(
 	struct fault f = FAULT_INIT;
 	struct wire_stream *w = wire_stream_new(s->format, 1);
 	snprintf(text[0], sizeof(text[0]), "%.*s", (int)cut, ODD);
-	snprintf(text[1], sizeof(text[1]), "%s", ODD + cut);
+	snprintf(text[1], sizeof(text[1]), "%s", &ODD[cut]);
 	snprintf(text[2], sizeof(text[2]), "%.*s", (int)cut_sign, SIG);
-	snprintf(text[3], sizeof(text[3]), "%s", SIG + cut_sign);
+	snprintf(text[3], sizeof(text[3]), "%s", &SIG[cut_sign]);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	if (asprintf(&stream, s->stream, text[0], text[1], text[2], text[3]) < 0)
