@@ -28,6 +28,7 @@ static bool parse(struct ignore_rule *rule, char *line)
 	rule->anchored = slash;
 	if (*at == '/')
 		at++;
+	rule->pattern_len = strlen(at);
 	rule->pattern = *at ? strdup(at) : NULL;
 	return rule->pattern;
 }
@@ -58,11 +59,21 @@ void ignore_done(struct ignore *i)
 	free(i->rules);
 }
 
+/* Whether the last byte of a pattern, which stands for itself, is another one than the name's. */
+static bool ends_otherwise(const char *pattern, size_t pattern_len, const char *name, size_t len)
+{
+	char last = pattern_len ? pattern[pattern_len - 1] : '*';
+	bool plain = last != '*' && last != '?' && last != ']' && last != '\\';
+	return plain && (!len || name[len - 1] != last);
+}
+
 /* A pattern and a name may be parts of paths: fnmatch knows no double star, so it is asked
- * component by component. Most rules are a plain name or a star and the end of one, and every rule
- * meets every file: these are settled by their bytes. */
+ * component by component. Every rule meets every file, and most are a plain name or a star and the
+ * end of one: these are settled by their bytes. */
 static bool match_one(const char *pattern, size_t pattern_len, const char *name, size_t name_len)
 {
+	if (ends_otherwise(pattern, pattern_len, name, name_len))
+		return false;
 	size_t star = pattern_len && *pattern == '*', plain = pattern_len - star;
 	if (strcspn(pattern + star, "*?[\\") >= plain)
 		return (star ? name_len >= plain : name_len == plain) &&
@@ -79,7 +90,8 @@ bool ignore_glob(const char *pattern, const char *path)
 	const char *behind = NULL, *taken = NULL; /* of the last double star; what it leaves */
 	for (;;) {
 		size_t len = strcspn(pattern, "/"), name = strcspn(path, "/");
-		bool last = !pattern[len], star = len > 1 && strspn(pattern, "*") == len;
+		bool last = !pattern[len];
+		bool star = len > 1 && *pattern == '*' && strspn(pattern, "*") == len;
 		bool fits = star || (last == !path[name] && match_one(pattern, len, path, name));
 		if (fits && last)
 			return true;
@@ -99,21 +111,18 @@ bool ignore_glob(const char *pattern, const char *path)
 	}
 }
 
-static bool rule_matches(const struct ignore_rule *r, const char *path, bool is_directory)
-{
-	if (r->directories_only && !is_directory)
-		return false;
-	if (r->anchored)
-		return ignore_glob(r->pattern, path);
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	return match_one(r->pattern, strlen(r->pattern), base, strlen(base));
-}
-
 bool ignore_match(const struct ignore *i, const char *path, bool is_directory)
 {
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t base_len = strlen(base);
 	for (; i; i = i->parent)
-		for (size_t n = i->count; n > 0; n--)
-			if (rule_matches(&i->rules[n - 1], path + i->prefix_len, is_directory))
-				return !i->rules[n - 1].negated;
+		for (size_t n = i->count; n > 0; n--) {
+			const struct ignore_rule *r = &i->rules[n - 1];
+			if (r->directories_only && !is_directory)
+				continue;
+			if (r->anchored ? ignore_glob(r->pattern, path + i->prefix_len)
+					: match_one(r->pattern, r->pattern_len, base, base_len))
+				return !r->negated;
+		}
 	return false;
 }

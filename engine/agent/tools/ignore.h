@@ -8,6 +8,7 @@
 
 struct ignore_rule {
 	char *pattern;
+	size_t pattern_len;
 	bool negated, directories_only, anchored; /* anchored: matched against the whole path */
 };
 
