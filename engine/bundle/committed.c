@@ -82,7 +82,7 @@ static int add_hidden(
 	return failed;
 }
 
-static int check_repo(const struct bundle *b, const struct git_repo *r, bool nearest, struct err *e)
+static int check_repo(const struct bundle *b, struct git_repo *r, bool nearest, struct err *e)
 {
 	struct asked asked = {.count = 0};
 	AUTO_BUF tracked, status;
@@ -90,7 +90,7 @@ static int check_repo(const struct bundle *b, const struct git_repo *r, bool nea
 	buf_init(&status, STATUS_BYTES_MAX);
 	arena_init(&asked.arena);
 	ask_bundle(&asked, b, r->work_tree);
-	int failed = git_tracked(r, asked.paths, asked.count, &tracked, e);
+	int failed = git_learn(r, e) || git_tracked(r, asked.paths, asked.count, &tracked, e);
 	if (!failed && (nearest || tracked.len))
 		failed = git_status(r, asked.paths, asked.count, &status, e) ||
 			 add_hidden(b, prefix_in(b, r->work_tree), &tracked, &status);

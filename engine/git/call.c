@@ -277,21 +277,32 @@ const char *git_profile(struct err *why)
 	return found;
 }
 
-int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
+/* An include may lie in the work tree. */
+static int list_settings(const struct git_repo *r, bool no_tree, struct buf *names, struct err *e)
 {
-	static const char *const list[] = {"config", "--includes", "--list", "--name-only", "-z"};
-	struct git_call listing = {.args = list, .arg_count = ARRAY_LEN(list)};
-	AUTO_BUF names, none;
+	static const char *const args[] = {"config", "--includes", "--list", "--name-only", "-z"};
+	struct git_call listing = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = no_tree};
 	/* Our own settings must not pass for the repository's. */
 	struct git_repo unfiltered = *r;
 	unfiltered.filters = (struct buf){0};
-	buf_init(&names, GIT_OUTPUT_MAX);
+	AUTO_BUF none;
 	buf_init(&none, 1);
+	return r->git_dir ? run(&unfiltered, &listing, &none, names, e) : 0;
+}
+
+int git_learn(struct git_repo *r, struct err *e)
+{
+	buf_init(&r->settings, GIT_OUTPUT_MAX);
+	return list_settings(r, false, &r->settings, e);
+}
+
+int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
+{
+	AUTO_BUF names;
+	buf_init(&names, GIT_OUTPUT_MAX);
 	if (call->arg_count + call->path_count > GIT_ARGS_MAX)
 		return err_set(e, "too many paths for git");
-	/* An include may lie in the work tree. */
-	listing.no_tree = call->no_tree;
-	if (r->git_dir && run(&unfiltered, &listing, &none, &names, e))
+	if (!r->settings.len && list_settings(r, call->no_tree, &names, e))
 		return -1;
-	return run(r, call, &names, out, e);
+	return run(r, call, r->settings.len ? &r->settings : &names, out, e);
 }

@@ -195,6 +195,7 @@ void git_repo_done(struct git_repo *r)
 	free(r->common_dir);
 	free(r->borrowed);
 	buf_done(&r->filters);
+	buf_done(&r->settings);
 	json_decref(r->submodules);
 	json_decref(r->untouched);
 	*r = (struct git_repo){0};

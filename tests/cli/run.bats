@@ -355,10 +355,12 @@ committed_flow() {
 	cp -r ../flow .
 	git add flow
 	git -c user.name=n -c user.email=e@e commit -qm flow
-	strace -f -qq -e trace=openat -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run flow --quiet
+	strace -f -qq -e trace=openat,execve -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run flow --quiet
 	grep -qF '"flow"' "$SCRATCH/trace"
 	# Directories that are read: the bundle's, the instance's, a few of each jail and git.
 	[ "$(grep -c O_DIRECTORY "$SCRATCH/trace")" -lt 500 ]
+	# Which jail works, the names of the settings, what is tracked, what is changed.
+	[ "$(grep -c 'execve(.*/git", .* = 0$' "$SCRATCH/trace")" -le 4 ]
 }
 
 @test "list reads each instance once, and takes none for another" {
