@@ -120,7 +120,7 @@ static void see_field(struct head *h, const struct host_port *p, const char *lin
 		h->bad |= !names_endpoint(p, value, value_len);
 	} else if (is_field(line, name_len, "content-length")) {
 		h->lengths++;
-		h->bad |= value_len == 0 || !isdigit((unsigned char)*value) ||
+		h->bad |= !isdigit((unsigned char)*value) || /* the end of the line, too */
 			  num_int(value, value_len, &h->length) < 0;
 	} else {
 		h->bad |= is_field(line, name_len, "transfer-encoding") ||

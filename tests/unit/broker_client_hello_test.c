@@ -171,6 +171,52 @@ static void test_garbage(void)
 	refuse("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9, "an empty message");
 }
 
+/* A hello without names whose fields are as long as said; `left_out`: of an extension block that is
+ * announced and not there. */
+static enum hello_answer odd(size_t version, size_t session, size_t ciphers, size_t left_out)
+{
+	static const uint8_t zeros[64];
+	struct hello_bytes message = {.len = 0}, h = {.len = 0};
+	struct client_hello found;
+	put(&message, 1, 1);
+	put(&message, 2 + 32 + 1 + session + 2 + ciphers + 2 + (left_out ? 2 : 0), 3);
+	put(&message, version, 2);
+	put_bytes(&message, zeros, 32);
+	put(&message, session, 1);
+	put_bytes(&message, zeros, session);
+	put(&message, ciphers, 2);
+	put_bytes(&message, zeros, ciphers);
+	put(&message, 0x0100, 2);
+	if (left_out)
+		put(&message, left_out, 2);
+	put_records(&h, &message, 16384);
+	return decode(&h, &found);
+}
+
+static void test_fields(void)
+{
+	is(odd(0x0303, 32, 2, 0), HELLO_WHOLE, "a hello of nothing but what must be there");
+	is(odd(0x0203, 32, 2, 0), HELLO_BAD, "another protocol's version");
+	is(odd(0x0303, 33, 2, 0), HELLO_BAD, "a session id of 33 bytes");
+	is(odd(0x0303, 0, 0, 0), HELLO_BAD, "no cipher");
+	is(odd(0x0303, 0, 3, 0), HELLO_BAD, "a cipher and a half");
+	is(odd(0x0303, 0, 2, 5), HELLO_BAD, "extensions that are announced and not there");
+	char name[257];
+	memset(name, 'a', sizeof(name) - 1);
+	name[256] = '\0';
+	struct client_hello found;
+	struct hello_bytes h = hello_for(name), other = {.len = 0};
+	is(decode(&h, &found), HELLO_BAD, "a name of 256 bytes");
+	h = hello_for(name + 1);
+	is(decode(&h, &found), HELLO_WHOLE, "one of 255");
+	is_str(found.server_name, name + 1, "is told whole");
+	put_extension(&other, 0, "\0\6\1\0\3api", 8);
+	h = with_extensions(&other, 16384);
+	is(decode(&h, &found), HELLO_WHOLE, "a name of another type than a host's");
+	is_str(found.server_name, "", "is not taken for one");
+	is(found.name_count, 1, "and is counted");
+}
+
 /* Every length field, one off in both directions: each must be noticed or harmless. */
 static void test_damage(void)
 {
@@ -202,6 +248,8 @@ static void test_size(void)
 	put_extension(&extensions, 21, padding, 16000);
 	struct hello_bytes h = with_extensions(&extensions, 16384);
 	is(decode(&h, &found), HELLO_WHOLE, "a hello of %zu bytes", h.len);
+	h = with_extensions(&extensions, 100);
+	is(decode(&h, &found), HELLO_BAD, "the same in records whose headers are too many");
 	put_extension(&extensions, 21, padding, 400);
 	h = with_extensions(&extensions, 16384);
 	is(decode(&h, &found), HELLO_BAD, "a hello of %zu bytes", h.len);
@@ -219,6 +267,7 @@ int main(void)
 	test_grease();
 	test_grease_hidden();
 	test_garbage();
+	test_fields();
 	test_damage();
 	test_size();
 	return tap_done();

@@ -68,6 +68,11 @@ static void test_first(void)
 	refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 with prior knowledge");
 	refused("GET / HTTP/1.1\nHost: api.test\n\n", "bare line feeds");
 	refused("GET / HTTP/1.1\r\nHost: api.test\r\n evil.test\r\n\r\n", "a folded line");
+	refused("GET / HTTP/1.1\r\nHost: api.test\r\nx\n\r\n", "a line of one letter, as if empty");
+	refused("GET / HTTP/1.1\r\nHost: api.test\r\n: evil.test\r\n\r\n",
+		"a header without a name");
+	passes("GET / HTTP/1.1\r\nDate: x\r\nHost: api.test\r\nReferer: y\r\n\r\n",
+		"names as long as those that matter");
 	refused("GET / HTTP/1.1\r\nHost : api.test\r\n\r\n", "a blank before the colon");
 	refused("GET / HTTP/1.1\r\nHost: api.test\rHost: b\r\n\r\n", "a bare carriage return");
 	refused("GET  / HTTP/1.1\r\nHost: api.test\r\n\r\n", "two blanks");
@@ -108,6 +113,9 @@ static void test_framing(void)
 	refused(GET("api.test") "GET /\r\n", "the same without a host");
 	refused(GET("api.test") "\rGET http://evil.test/\n", "and as lax servers read it");
 	refused(GET("api.test") "M-POST /\r\nHost: evil.test\r\n\r\n", "no version, but headers");
+	refused(GET("api.test") "OPTIONS *\r\nHost: evil.test\r\n\r\n",
+		"the server itself as target");
+	refused(GET("api.test") "CONNECT evil.test:80\r\n\r\n", "and a host with a port");
 	static const char cut[] = GET("api.test") "GET /secret HTTP/1.1\r\nA: b\r\n";
 	for (size_t piece = 1; piece < sizeof(cut); piece *= 2)
 		is(feed(cut, sizeof(cut) - 1, piece), strlen(GET("api.test") "GET "),
@@ -128,6 +136,7 @@ static void test_framing(void)
 	waits("", "nothing");
 	refused("POST / HTTP/1.1\r\nHost: api.test\r\nContent-Length: -1\r\n\r\n",
 		"a negative length");
+	refused("POST / HTTP/1.1\r\nHost: api.test\r\nContent-Length: \r\n\r\n", "no length");
 	refused("POST / HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0x5\r\n\r\n", "a hex length");
 }
 
