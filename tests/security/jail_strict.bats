@@ -220,6 +220,50 @@ check_identity() {
 	[[ -e $WS/.agent6/state/data/made && $(find "$WS/.agent6" -name made | wc -l) -eq 1 ]]
 }
 
+# Of what /proc/self/mountinfo says: the mounts whose options are not as they should be. One that lies
+# beneath another at the same path, which comes later, is out of reach.
+odd_mounts() {
+	awk -v ws="$WS" '
+	{options[$5] = "," $6 ","}
+	END {
+		for (path in options) {
+			device = path ~ /^\/dev\/(null|zero|full|random|urandom)$/
+			writable = device || path ~ /^(\/tmp|\/dev\/shm)$/ || path == ws || path == ws "/below"
+			programs = path ~ /^\/(usr|bin|sbin|lib|lib64|tmp)(\/|$)/ && index(path, "/tmp/") != 1 ||
+				path == ws || index(path, ws "/") == 1
+			if (options[path] !~ /,nosuid,/ || (!device && options[path] !~ /,nodev,/) ||
+				(!programs && options[path] !~ /,noexec,/) || (!writable && options[path] !~ /,ro,/))
+				print path, options[path]
+		}
+		if (NR < 12)
+			print NR " mounts"
+	}'
+}
+
+# As root, so that it can be mounted; ordinary users meet the same on any host with such mounts.
+@test "every mount is nosuid and nodev, what is below it too, and only where programs belong is there exec" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	mkdir "$WS/below" "$WS/.git/below" "$SCRATCH/grant" && mkdir "$SCRATCH/grant/below"
+	mount -t tmpfs -o mode=777 none "$WS/below"
+	mount -t tmpfs -o mode=777 none "$WS/.git/below"
+	mount -t tmpfs -o mode=777 none "$SCRATCH/grant/below"
+	chmod 777 "$WS" "$WS/.git"
+	mknod -m 666 "$WS/zero" c 1 5
+	mknod -m 666 "$WS/below/zero" c 1 5
+	local who
+	for who in jail user_jail; do
+		run $who "read=[\"$SCRATCH/grant\"]" -- cat /proc/self/mountinfo
+		[[ $status -eq 0 && $output == *" $SCRATCH/grant/below "* && $output == *" $WS/.git/below "* ]]
+		[[ -z $(odd_mounts <<<"$output") ]]
+		run $who "read=[\"$SCRATCH/grant\"]" -- sh -c "touch below/made; touch .git/below/made
+			touch $SCRATCH/grant/below/made; head -c 1 zero; head -c 1 below/zero"
+		[[ $(grep -c 'Read-only' <<<"$output") -eq 2 && $(grep -c 'Permission denied' <<<"$output") -eq 2 ]]
+		[[ -e $WS/below/made && ! -e $WS/.git/below/made && ! -e $SCRATCH/grant/below/made ]]
+		rm "$WS/below/made"
+	done
+	umount "$WS/below" "$WS/.git/below" "$SCRATCH/grant/below"
+}
+
 @test "the environment is the policy's" {
 	SECRET_KEY=leak LD_PRELOAD_X=leak run jail 'env={"LANG":"C","MINE":"yes"}' -- env
 	[[ $output != *leak* && $output == *MINE=yes* && $output == *LANG=C* && $output == *HOME=/tmp/home* ]]
