@@ -40,6 +40,20 @@ static char *in(const char *dir, const char *name)
 	return made;
 }
 
+/* None of it is for a command to see. */
+static void odd_world(void)
+{
+	sigset_t blocked;
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	umask(0);
+	if (chdir("/") || setenv("ODD", "leak", 1) || fcntl(STDERR_FILENO, F_DUPFD, 20) < 0)
+		_exit(1);
+}
+
 static void start(struct server *s, const char *name, uid_t uid)
 {
 	int pair[2];
@@ -57,6 +71,7 @@ static void start(struct server *s, const char *name, uid_t uid)
 		bail("cannot set up the server: %s", strerror(errno));
 	s->pid = fork();
 	if (!s->pid) {
+		odd_world();
 		if ((uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
 				    setresuid(uid, uid, uid))) ||
 			dup2(pair[1], 9) < 0)
@@ -239,6 +254,76 @@ static void test_side_by_side(const struct server *s)
 	reply_done(&b);
 }
 
+/* What a command can see of itself and around it, but for numbers that are its own: process ids and
+ * times, mounts, how much memory and how often it ran. */
+static const char world[] =
+	"umask; ulimit -a; env | sort; id; hostname; cd /proc/self\n"
+	"awk '!/^(Pid|Tgid|PPid|NS|Vm|Rss|SigQ|State)|ctxt/' /proc/self/status\n"
+	"cat limits cgroup uid_map gid_map setgroups oom_score_adj coredump_filter\n"
+	"awk '{print $7, $8, $19, $40, $41}' stat\n"
+	"sed 's/^[0-9]* [0-9]* [0-9:]* //' mountinfo | sort\n"
+	"for fd in 0 1 2; do grep flags fdinfo/$fd; done; ls -d /proc/self/fd/*\n"
+	"for dir in / /dev /etc /tmp /dev/shm /tmp/home; do ls -lnA $dir | awk '{print $1, $3, "
+	"$4, $9, $11}'; done\n"
+	"ls -d /proc/[0-9]*; grep -E 'Cap|NoNew|Seccomp|Umask|[UG]id' /proc/1/status "
+	"2>&1\n"
+	"cat /proc/net/dev /proc/net/unix /proc/sys/user/max_user_namespaces\n";
+
+/* As `order`, from a launcher for this command alone. */
+static char *launch(const struct server *s, const char *const argv[2], uid_t uid)
+{
+	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");
+	AUTO_FREE char *from = in(s->ws, "../policy.json"), *to = in(s->ws, "../alone.json");
+	json_auto_t *policy = json_load_file(from, 0, NULL);
+	json_object_set_new(policy, "argv", json_pack("[s,s]", argv[0], argv[1]));
+	AUTO_FD int out = memfd_create("out", MFD_CLOEXEC);
+	AUTO_BUF text;
+	buf_init(&text, BYTES_MAX);
+	if (!policy || json_dump_file(policy, to, 0) || chmod(to, 0644) || out < 0)
+		bail("cannot write %s", to);
+	pid_t pid = fork();
+	if (!pid) {
+		int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (dup2(nothing, 0) || dup2(out, 1) != 1 || dup2(out, 2) != 2 ||
+			(uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
+					setresuid(uid, uid, uid))))
+			_exit(1);
+		execl(program, "agent6-jail", "--policy", to, NULL);
+		_exit(1);
+	}
+	if (waitpid(pid, NULL, 0) != pid || lseek(out, 0, SEEK_SET) ||
+		io_read_all(out, &text, "output", NULL))
+		bail("no output of %s", program);
+	return buf_take(&text, NULL);
+}
+
+/* The first line in which they differ is told. */
+static void same_lines(const char *got, const char *want, const char *name)
+{
+	while (*got && *got == *want)
+		got++, want++;
+	ok(!*got && !*want, "%s", name);
+	if (*got || *want)
+		diag("got \"%.60s\", not \"%.60s\"", got, want);
+}
+
+static void test_same_world(const struct server *s, uid_t uid)
+{
+	static const char *const argv[] = {"sh", "world"};
+	tree_file(s->ws, "world", world, 0644);
+	AUTO_FREE char *alone = launch(s, argv, uid);
+	ok(strlen(alone) > 4000, "a command launched alone sees %zu bytes", strlen(alone));
+	for (int i = 0; i < 2; i++) {
+		struct reply before = order(s,
+			SH("umask 0; ulimit -n 99; cd /tmp; touch left; trap '' TERM; exec 1>&-"));
+		struct reply r = order(s, "{\"argv\":[\"sh\",\"world\"]}");
+		same_lines(
+			r.out, alone, "a command of an order sees the same, whoever was before it");
+		reply_done(&before);
+		reply_done(&r);
+	}
+}
+
 static void test_nothing_stays(struct server *s)
 {
 	struct reply r = order(s, SH("(setsid sleep 6543 &) ; exit 0"));
@@ -266,6 +351,7 @@ static void test_all(const char *name, uid_t uid)
 	test_bad_orders(&s);
 	test_stale(&s);
 	test_side_by_side(&s);
+	test_same_world(&s, uid);
 	test_nothing_stays(&s);
 }
 
