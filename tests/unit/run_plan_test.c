@@ -22,7 +22,9 @@ static const char *const yaml =
 	"  none: {kind: tool, command: [a], timeout_secs: 7, workspace: none,\n"
 	"    on: {ok: agent, nonzero: wait, timeout: chosen}}\n"
 	"  chosen: {kind: tool, command: ['{{ program }}', x], timeout_secs: 7,\n"
-	"    on: {ok: agent, nonzero: wait, timeout: until}}\n"
+	"    on: {ok: agent, nonzero: wait, timeout: script}}\n"
+	"  script: {kind: tool, command: [scripts/x, scripts/y], stdin: 'n={{ n }}',\n"
+	"    timeout_secs: 7, on: {ok: agent, nonzero: wait, timeout: until}}\n"
 	"  agent: {kind: agent, prompt: 'n is {{ n }}', timeout_secs: 60, output_schema: r,\n"
 	"    capture: {finish_json: v}, max_usd: 0.5, max_output_tokens: 100, thinking: low,\n"
 	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: bad}}\n"
@@ -129,6 +131,49 @@ static void test_policy(void)
 	step_done(&step);
 }
 
+/* A bundle's own script, what it reads, and the message it was woken by. */
+static void test_script(void)
+{
+	struct step step;
+	json_auto_t *poke = json_pack("{s:s}", "message", "hi");
+	stand_in("script");
+	at.poke = json_incref(poke);
+	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a script is planned")) {
+		part_is(step.policy, "argv", "[\"/i/bundle/scripts/x\",\"/i/bundle/scripts/y\"]");
+		is_mem(step.stdin_text, step.stdin_len, "n=0", 3, "its input");
+		ok(step.poke == poke, "its message");
+		step_done(&step);
+	}
+}
+
+static void refused_command(const char *why)
+{
+	struct step step;
+	if (!ok(plan_step(&env, &at, &step, NULL) == 0, "a long command"))
+		return;
+	const char *said = json_string_value(json_object_get(step.fact, "not_run"));
+	is_str(said ? said : "", why, "is refused exactly beyond what is taken");
+	step_done(&step);
+}
+
+static void test_long_commands(void)
+{
+	static const char *const many = "the command rendered to more than 4096 arguments";
+	for (size_t items = 4094; items <= 4095; items++) {
+		json_t *list = json_array();
+		stand_in("tool");
+		for (size_t i = 0; i < items; i++)
+			json_array_append_new(list, json_integer(1));
+		json_object_set_new(at.blackboard, "list", list);
+		refused_command(items == 4094 ? "" : many);
+	}
+	static char program[256 * 1024] = "/bin/";
+	memset(program + 5, 'x', sizeof(program) - 6);
+	stand_in("chosen");
+	json_object_set_new(at.blackboard, "program", json_string(program));
+	refused_command("the command rendered to more than 192 KiB");
+}
+
 static json_t *agent_limits(struct step *step)
 {
 	if (plan_step(&env, &at, step, NULL))
@@ -223,6 +268,43 @@ static void test_caps(void)
 			rows[i].usd->present = false;
 	}
 	f.m->max_usd = of_machine;
+}
+
+/* What a request takes from its state, and where that says nothing, from the configuration. */
+static void test_request(void)
+{
+	static const char *const verify[] = {"make", "test"};
+	struct agent_state *own = &((struct state *)(uintptr_t)machine_state(f.m, "agent"))->agent;
+	struct config as_it_was = *config;
+	struct step step;
+	config->agent.max_iterations = 11;
+	config->agent.max_iterations_run = 22;
+	config->models.reviewer = (struct config_role){.provider = "local", .model = "small"};
+	config->workflow.verify_command = (struct config_list){verify, 2};
+	stand_in("coder");
+	part_is(agent_limits(&step), "max_iterations", "22");
+	part_is(step.request, "mode", "\"run\"");
+	part_is(step.request, "temperature", "null");
+	part_is(step.request, "reviewer", "null");
+	part_is(json_object_get(step.confine, "commands"), "verify", "[\"make\",\"test\"]");
+	part_is(json_object_get(json_object_get(step.confine, "commands"), "policy"), "env",
+		"{\"AGENT6_BUNDLE_DIR\":\"/i/bundle\",\"LANG\":\"C\",\"TZ\":\"UTC\"}");
+	step_done(&step);
+	stand_in("agent");
+	part_is(agent_limits(&step), "max_iterations", "11");
+	part_is(step.request, "mode", "\"agent\"");
+	part_is(step.request, "result",
+		"{\"fields\":[{\"name\":\"n\",\"type\":\"int\"}],\"name\":\"r\"}");
+	step_done(&step);
+	own->max_iterations = (struct opt_int){true, 3};
+	own->temperature = (struct opt_float){true, 0.25};
+	config->agent.summarise = SUMMARISE_MODEL;
+	part_is(agent_limits(&step), "max_iterations", "3");
+	part_is(step.request, "temperature", "0.25");
+	part_is(json_object_get(step.request, "reviewer"), "model", "\"small\"");
+	step_done(&step);
+	own->max_iterations.present = own->temperature.present = false;
+	*config = as_it_was;
 }
 
 /* Only an agent that may write gets to run commands, and never outside its workspace. */
@@ -406,8 +488,11 @@ int main(void)
 	test_policy();
 	test_chosen_program();
 	test_chosen_in_root();
+	test_script();
+	test_long_commands();
 	test_agent();
 	test_caps();
+	test_request();
 	test_commands();
 	test_budget();
 	test_wake();

@@ -107,9 +107,7 @@ static void special(void)
 	buf_clear(&problems);
 	json_auto_t *deep = json_integer(1);
 	for (int i = 0; i < 65; i++) {
-		json_t *outer = json_array();
-		json_array_append_new(outer, deep);
-		deep = outer;
+		deep = i % 2 ? json_pack("[o]", deep) : json_pack("{s:o}", "k", deep);
 		if (i == 63)
 			is(value_check(json, deep, VALUE_WHOLE, "v", &problems), 0, "64 levels");
 	}
