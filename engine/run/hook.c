@@ -53,8 +53,11 @@ static int start(struct live *w, const char *program, const json_t *event, struc
 	struct err *e)
 {
 	AUTO_BUF line;
+	json_auto_t *whose =
+		json_pack("{s:s, s:s}", "instance", w->instance->id, "machine", w->machine);
 	buf_init(&line, EVENT_BYTES_MAX);
-	if (json_write(&line, event) || buf_addc(&line, '\n'))
+	if (json_object_update_missing(whose, (json_t *)(uintptr_t)event) ||
+		json_write(&line, whose) || buf_addc(&line, '\n'))
 		return err_set(e, "the event is larger than 8 MiB");
 	AUTO_FD int in = io_memory_file("event", line.data, line.len, e);
 	AUTO_FD int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

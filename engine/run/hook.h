@@ -1,6 +1,7 @@
 /*
  * The operator's machine.notify.on_event program: host side, never from a bundle, told of each
- * notify and end by one JSON line on its stdin. Its failure is reported and changes nothing.
+ * notify and end by one JSON line on its stdin, the event with its instance and machine. Its
+ * failure is reported and changes nothing.
  */
 #ifndef RUN_HOOK_H
 #define RUN_HOOK_H

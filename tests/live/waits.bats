@@ -334,6 +334,9 @@ END
 	go told --exit-on-wait
 	[[ $(jq -r '.t' "$SCRATCH/heard" | tr '\n' ' ') == "notify end " ]]
 	[[ $(jq -r 'select(.t == "notify") | "\(.level) \(.message)"' "$SCRATCH/heard") == 'warn hello a "b"' ]]
+	# One program hears of all that run here.
+	agent6 machine run "$SCRATCH/told" --id monday --exit-on-wait
+	[[ $(jq -r '"\(.t) \(.instance) \(.machine)"' "$SCRATCH/heard") == $'notify told told\nend told told\nnotify monday told' ]]
 }
 
 @test "no command chooses what notify runs: neither by its file nor by a name in PATH" {
