@@ -156,7 +156,7 @@ static bool is_for_shell(const char *text)
 {
 	static const char *const operators[] = {
 		"&&", "||", "|", "|&", ">", ">>", "<", "<<", "2>", "2>&1", "&>", "&", NULL};
-	static const char *const variables[] = {"$AGENT6_", "${AGENT6_", "$HOME", "${HOME}"};
+	static const char *const variables[] = {"$AGENT6_", "${AGENT6_", "$HOME", "${HOME}", "~/"};
 	size_t len = strlen(text);
 	if (is_listed(text, operators) || (!strncmp(text, "$(", 2) && text[len - 1] == ')'))
 		return true;

@@ -73,7 +73,7 @@ bundle() { # COMMAND
 @test "a word for a shell that no shell reads is a warning, once for a command" {
 	local command
 	for command in '[make, "&&", make, test]' '[ls, "|", wc, ">", out]' '[grep, a, f, "|", wc]' '[ls, --all, "&&", ls]' \
-		'[cat, "$AGENT6_MACHINE_DATA_DIR/poke.json"]' '[echo, "$(date)"]'; do
+		'[cat, "$AGENT6_MACHINE_DATA_DIR/poke.json"]' '[echo, "$(date)"]' '[ls, "~/data"]'; do
 		bundle "$command"
 		run -0 agent6 machine check "$SCRATCH/b"
 		echo "$output"
