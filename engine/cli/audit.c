@@ -119,6 +119,13 @@ static int read_options(const struct call *c, struct filter *f, struct err *e)
 	return since ? parse_since(since, &f->since_us, e) : 0;
 }
 
+static void complain_of_none(const char *path)
+{
+	struct err none = ERR_NONE;
+	err_set(&none, "%s: nothing was recorded yet", path);
+	text_complain(none.text);
+}
+
 static int show(const struct call *c, const struct setup *s, struct filter *f)
 {
 	char path[PATH_MAX];
@@ -126,10 +133,12 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 	struct err e = ERR_NONE;
 	struct audit_reader r = {.line = on_line, .ctx = f};
 	audit_path(s->config, path);
-	if (audit_open(path, &a, &e))
-		return e.number == ENOENT ? EXIT_OK : fail(EXIT_REFUSED, &e);
-	int failed = audit_read(&a, &r, &e);
-	audit_done(&a);
+	bool none = audit_open(path, &a, &e);
+	if (none && e.number != ENOENT)
+		return fail(EXIT_REFUSED, &e);
+	int failed = !none && audit_read(&a, &r, &e);
+	if (!none)
+		audit_done(&a);
 	fflush(stdout);
 	if (failed)
 		return fail(EXIT_DAMAGED, &e);
@@ -142,6 +151,8 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 	else if (call_has(c, "verify"))
 		printf("%s: lines %" PRIu64 ", files %" PRIu64 ", the chain is whole\n", path,
 			r.lines, r.files);
+	else if (!r.lines)
+		complain_of_none(path);
 	return EXIT_OK;
 }
 

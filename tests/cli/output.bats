@@ -53,6 +53,16 @@ setup() {
 	agent6 machine verify full
 }
 
+@test "an audit trail that has no line yet says so, and is whole" {
+	local state
+	for state in "$AGENT6_STATE_HOME" "$SCRATCH/missing"; do
+		run --separate-stderr -0 env AGENT6_STATE_HOME="$state" "$AGENT6_BIN/agent6" audit
+		[[ -z $output && $stderr == *"$state/audit.jsonl: nothing was recorded yet" ]]
+		run --separate-stderr -0 env AGENT6_STATE_HOME="$state" "$AGENT6_BIN/agent6" audit --verify --json
+		[[ -z $stderr && $output == '{"files":0,"lines":0,"ok":true}' ]]
+	done
+}
+
 @test "with its standard descriptors closed a run writes no line into its own files" {
 	agent6 machine run ../flow --id closed --json 0<&- >&- 2>&-
 	agent6 machine verify closed
