@@ -41,9 +41,12 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 	buf_addf(out, "%s%s\n", columns < LABEL_COLUMNS + DIGEST_WIDTH ? "\n  " : " ", b->digest);
 	buf_addf(out, "members      %zu, ", b->count);
 	text_bytes(out, (int64_t)b->bytes);
-	if (*principal) {
+	if (sign_exists(b)) {
 		buf_adds(out, "\nsigned by    ");
-		text_clean(out, principal, 200);
+		text_clean(out,
+			*principal ? principal
+				   : "somebody; not checked, which needs --allowed-signers FILE",
+			200);
 	}
 	buf_adds(out, "\n\n");
 	for (size_t i = 0; i < b->count; i++) {

@@ -104,6 +104,14 @@ setup() {
 	[[ $status -eq 2 && $stderr == *"cannot read nowhere, which says whose signatures count"* ]]
 }
 
+@test "inspect names a signature that it could not check" {
+	run --separate-stderr -0 agent6 machine inspect flow.asm
+	[[ $output != *"signed by"* ]]
+	agent6 machine sign --key key flow.asm
+	run --separate-stderr -0 agent6 machine inspect flow.asm
+	[[ $output == *"signed by    somebody; not checked, which needs --allowed-signers FILE"* ]]
+}
+
 @test "inspect believes whom the configuration names, and looks into what nobody signed" {
 	agent6 config set machine.require_signature true
 	run --separate-stderr -0 agent6 machine inspect --json flow.asm
