@@ -95,7 +95,7 @@ char *child_sibling(const char *program, struct err *e)
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n < 0) {
-		err_errno(e, "cannot find this program's own directory");
+		err_errno(e, "cannot find this program's own directory from /proc/self/exe");
 		return NULL;
 	}
 	self[n] = '\0';
