@@ -29,6 +29,12 @@ void interrupts_done(struct interrupts *i)
 	sigprocmask(SIG_SETMASK, &i->before, NULL);
 }
 
+bool interrupts_stop(struct interrupts *i)
+{
+	interrupts_read(i);
+	return i->count > 0;
+}
+
 void interrupts_read(struct interrupts *i)
 {
 	struct signalfd_siginfo got;

@@ -22,6 +22,9 @@ int interrupts_init(struct interrupts *i, struct err *e);
 void interrupts_done(struct interrupts *i);
 /* Takes what has arrived, without blocking. */
 void interrupts_read(struct interrupts *i);
+/* Whether a stop was asked for, just now included: the end of a session or service sends SIGTERM to
+ * every process of it, and what that ended has not failed. */
+bool interrupts_stop(struct interrupts *i);
 /* Whether what runs is to be killed. */
 static inline bool interrupts_kill(const struct interrupts *i)
 {

@@ -185,9 +185,16 @@ static json_t *agent_fact(const struct talk *t)
 	return fact;
 }
 
+/* The agent itself ends by no signal. */
+static bool was_stopped(struct talk *t)
+{
+	return !t->events.result && WIFSIGNALED(t->pump.status) &&
+	       WTERMSIG(t->pump.status) == SIGTERM && interrupts_stop(&t->live->interrupts);
+}
+
 static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struct err *e)
 {
-	if (t->pump.interrupted)
+	if (t->pump.interrupted || was_stopped(t))
 		return LIVE_INTERRUPTED;
 	if (*t->why.text)
 		return err_set(e, "%s", t->why.text), LIVE_BROKEN;

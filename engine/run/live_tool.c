@@ -235,6 +235,8 @@ static enum live_end judge(struct run *r, const struct state *s, json_t **fact, 
 		*fact = tool_fact(r, s, status);
 		return LIVE_FACT;
 	}
+	if (ending == ENDING_LOST && interrupts_stop(r->pump.interrupts))
+		return LIVE_INTERRUPTED;
 	r->unmade = ending != ENDING_LOST;
 	err_set(e, "%s%s",
 		r->unmade ? "the jail could not be set up, " : "the command was lost: ", why.text);

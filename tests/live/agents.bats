@@ -62,6 +62,19 @@ rehearsed() { # DIR FILTER
 	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "end") | .totals.usd > 0') == true ]]
 }
 
+@test "an agent that is stopped with its whole session has not failed: its state runs again" {
+	hello stopped 3000
+	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/stopped" 3>&- &
+	local runner=$! code=0
+	asks() { grep -q '"output_tokens":8232,' "$SCRATCH"/dir/state/*/machines/stopped/states/1-greet/spend; }
+	eventually asks
+	terminate_all "$runner"
+	wait "$runner" || code=$?
+	[[ $code -eq 143 ]]
+	[[ -z $(rehearsed "$SCRATCH/dir" 'select(.t == "step")') ]]
+	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/stopped"
+}
+
 @test "what is spent is on the disk, in directories that are, before it can be lost to a power cut" {
 	need strace
 	hello synced 0

@@ -172,6 +172,19 @@ END
 	"$SCRATCH/go" "$SCRATCH/during"
 }
 
+@test "a command that is stopped with its whole session is not committed, and parks as any stop does" {
+	tool_machine ends "[sh, -c, 'touch up; until [ -e go ]; do sleep 0.02; done']" 60
+	"$SCRATCH/go" "$SCRATCH/ends" 3>&- &
+	local run=$! code=0
+	eventually test -e up
+	terminate_all "$run"
+	wait "$run" || code=$?
+	[[ $code -eq 143 && $(steps ends) -eq 0 ]]
+	nothing_left
+	touch go
+	"$SCRATCH/go" "$SCRATCH/ends"
+}
+
 @test "a stop, a wait and an agent state find no launcher" {
 	machine_file parks <<'END'
 initial: a

@@ -72,6 +72,15 @@ eventually() {
 	return 1
 }
 
+# SIGTERM to a process and all below it, the eldest first: what the end of a session or service does.
+terminate_all() { # PID
+	local all=("$1") at
+	for ((at = 0; at < ${#all[@]}; at++)); do
+		mapfile -t -O "${#all[@]}" all < <(pgrep -P "${all[at]}")
+	done
+	kill -TERM "${all[@]}"
+}
+
 journal_has() { # NAME TEXT
 	journal "$1" | grep -qF "$2"
 }
