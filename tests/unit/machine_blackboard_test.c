@@ -71,6 +71,8 @@ static void parameters(const struct machine *m)
 	parameter(
 		m, "pause", "soon", "'soon' is not of type int; all but a str is written as JSON");
 	parameter(m, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
+	parameter(m, "when", "{}",
+		"when: the field \"until\" is missing, which the declared value has");
 	parameter(m, "n", "1", "\"n\" belongs to `code`");
 	parameter(m, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
 	parameter(m, "name", "\xff", "not valid UTF-8");
