@@ -1,7 +1,9 @@
 #include "launch/output.h"
 
-#include <stdlib.h>
+#include "base/buf.h"
 #include <string.h>
+
+static const char mark[] = "[REDACTED:key]";
 
 void output_init(struct output *c, size_t cap_bytes)
 {
@@ -22,6 +24,7 @@ static void drop_middle(struct output *c)
 	memmove(c->bytes + head, c->bytes + c->len - tail, tail);
 	c->dropped += c->len - c->cap_bytes;
 	c->len = c->cap_bytes;
+	c->head = head;
 }
 
 void output_take(void *ctx, const char *bytes, size_t len)
@@ -51,19 +54,45 @@ void output_take(void *ctx, const char *bytes, size_t len)
 void output_close(struct output *c)
 {
 	drop_middle(c);
+	c->head = c->head ? c->head : c->len;
+}
+
+/* The mark is as long for every secret. */
+static void add_redacted(struct buf *out, const char *text, size_t len, const char *secret)
+{
+	const char *end = text + len;
+	for (const char *at; (at = memmem(text, (size_t)(end - text), secret, strlen(secret)));
+		text = at + strlen(secret)) {
+		buf_add(out, text, (size_t)(at - text));
+		buf_adds(out, mark);
+	}
+	buf_add(out, text, (size_t)(end - text));
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
 }
 
 void output_redact(struct output *c, const char *secret)
 {
-	size_t n = strlen(secret);
-	char *at = c->bytes;
-	if (!c->len || !n)
+	size_t near = c->dropped && *secret ? strlen(secret) - 1 : 0;
+	size_t most = c->dropped ? c->cap_bytes / 2 : SIZE_MAX;
+	AUTO_BUF head, tail;
+	buf_init(&head, c->len * sizeof(mark) + 1);
+	buf_init(&tail, c->len * sizeof(mark) + 1);
+	if (!c->len || !*secret)
 		return;
-	while ((at = memmem(at, c->len - (size_t)(at - c->bytes), secret, n))) {
-		memset(at, '*', n);
-		at += n;
+	add_redacted(&head, c->bytes, c->head, secret);
+	add_redacted(&tail, c->bytes + c->head, c->len - c->head, secret);
+	c->head = head.len = least(head.len - least(near, head.len), most);
+	size_t kept = least(tail.len - least(near, tail.len), most);
+	buf_add(&head, tail.len ? tail.data + tail.len - kept : "", kept);
+	free(c->bytes);
+	c->bytes = tail.failed ? NULL : buf_take(&head, &c->len);
+	if (!c->bytes) {
+		c->dropped += c->len;
+		c->head = c->len = 0;
 	}
-	size_t cut = c->cap_bytes / 2, near = n - 1 < cut ? n - 1 : cut;
-	if (c->dropped)
-		memset(c->bytes + cut - near, '*', 2 * near);
+	drop_middle(c);
 }

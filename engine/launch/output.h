@@ -11,7 +11,8 @@
 struct output {
 	char *bytes; /* owned; NULL: none came */
 	size_t len, cap_bytes;
-	uint64_t total, dropped; /* dropped: between the first cap/2 bytes and the rest */
+	uint64_t total, dropped; /* dropped: between the first `head` bytes and the rest */
+	size_t head;             /* once it is closed; all of them where nothing was dropped */
 	bool no_memory;
 };
 
@@ -22,7 +23,8 @@ void output_take(void *ctx, const char *bytes, size_t len);
 /* Ends the capture: trims to the cap. */
 void output_close(struct output *c);
 
-/* After output_close: takes every occurrence of `secret` out, and what may be part of one beside
- * the bytes that were left out. */
+/* After output_close: [REDACTED:key] for every occurrence of `secret`. What may be part of one
+ * beside the bytes that were left out is left out as well; so is all of it where there is no
+ * memory. */
 void output_redact(struct output *c, const char *secret);
 #endif

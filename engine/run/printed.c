@@ -25,9 +25,10 @@ json_t *printed_tail(const struct output *c, size_t most)
 /* Nothing can be captured from output over the cap, so its edges are enough for the journal. */
 static json_t *edges(const struct output *c, uint64_t *left_out, bool *clean)
 {
-	size_t edge = c->len < 2 * FACT_EDGE_BYTES ? c->len / 2 : FACT_EDGE_BYTES;
-	size_t head = utf8_cut_end(c->bytes, edge);
-	size_t tail = utf8_cut_start(c->bytes, c->len, c->len - edge);
+	size_t first = c->head < FACT_EDGE_BYTES ? c->head : FACT_EDGE_BYTES;
+	size_t last = c->len - c->head < FACT_EDGE_BYTES ? c->len - c->head : FACT_EDGE_BYTES;
+	size_t head = utf8_cut_end(c->bytes, first);
+	size_t tail = utf8_cut_start(c->bytes, c->len, c->len - last);
 	AUTO_BUF text;
 	buf_init(&text, 3 * FACT_EDGE_BYTES);
 	*left_out = c->total - head - (c->len - tail);

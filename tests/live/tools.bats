@@ -257,7 +257,7 @@ END
 	run go holder
 	[[ $status -eq 2 && $output == *"DEPLOY_TOKEN"*"not set"* ]]
 	DEPLOY_TOKEN=s3cr3t-abcdefg go holder
-	[[ $(fact holder .stdout) == "token: **************." && $(fact holder .stderr_tail) == "**************" ]]
+	[[ $(fact holder .stdout) == "token: [REDACTED:key]." && $(fact holder .stderr_tail) == "[REDACTED:key]" ]]
 	[[ -z $(grep -r s3cr3t "$SCRATCH/state") ]]
 }
 

@@ -110,23 +110,30 @@ static void test_redaction(void)
 {
 	redacted("", "");
 	redacted("nothing", "nothing");
-	redacted("sesame42", "********");
-	redacted("a sesame42, sesame42sesame42.", "a ********, ****************.");
-	redacted("sesame4 sesame42", "sesame4 ********");
+	redacted("sesame42", "[REDACTED:key]");
+	redacted(
+		"a sesame42, sesame42sesame42.", "a [REDACTED:key], [REDACTED:key][REDACTED:key].");
+	redacted("sesame4 sesame42", "sesame4 [REDACTED:key]");
 	struct output o;
 	for (size_t at = 0; at < 48; at++) {
 		char text[64];
 		memset(text, 'x', sizeof(text));
-		memcpy(text + at, "sesame42", 8);
+		memcpy(text + at, "48z7w9u6", 8);
 		text[sizeof(text) - 1] = '\0';
 		fill(&o, 40, text);
-		output_redact(&o, "sesame42");
+		output_redact(&o, "48z7w9u6");
 		int left = 0;
 		for (size_t i = 0; i < o.len; i++)
-			left += o.bytes[i] != 'x' && o.bytes[i] != '*';
+			left += strchr("48z7w9u6", o.bytes[i]) != NULL;
 		is(left, 0, "no part of it is left, at %zu", at);
+		ok(o.head <= 20 && o.len <= 40, "and the cap is kept, at %zu", at);
 		output_done(&o);
 	}
+	fill(&o, 16, "sesame42sesame42");
+	output_redact(&o, "sesame42");
+	is_mem(o.bytes, o.len, "[REDACTETED:key]", 16, "marks longer than the cap are cut to it");
+	ok(o.dropped > 0 && o.head == 8, "which is said");
+	output_done(&o);
 }
 
 int main(void)

@@ -120,12 +120,11 @@ static void add_clean(struct buf *out, const char *text, size_t len)
 
 void jailed_text(const struct output *c, struct buf *out)
 {
-	size_t head = c->dropped && c->len > c->cap_bytes / 2 ? c->cap_bytes / 2 : c->len;
 	if (!c->total)
 		return;
-	add_clean(out, c->bytes, head);
+	add_clean(out, c->bytes, c->head);
 	if (c->dropped)
 		buf_addf(out, "\n[... %llu bytes dropped here ...]\n",
 			(unsigned long long)c->dropped);
-	add_clean(out, c->bytes + head, c->len - head);
+	add_clean(out, c->bytes + c->head, c->len - c->head);
 }
