@@ -319,6 +319,20 @@ static void searching(void)
 		"what a link leads to outside is no list of patterns");
 	AUTO_BUF b;
 	buf_init(&b, 1 << 20);
+	for (int i = 0; i <= 4096; i++)
+		buf_adds(&b, "E77\n");
+	puts_in("src/deep/.gitignore", b.data);
+	has_str(call("grep", "{\"pattern\":\"E43\"}", NULL),
+		"src/deep/found:1: E43\n(1 .gitignore files could not be respected whole: at most "
+		"256 KiB and 4096 rules of one are read)\n",
+		"rules that are left out are told");
+	while (b.len <= 256 * 1024)
+		buf_adds(&b, "# E77\n");
+	puts_in("src/deep/.gitignore", b.data);
+	has_str(call("grep", "{\"pattern\":\"E43\"}", NULL), "\n(1 .gitignore files could not",
+		"so is a file that is not read");
+	puts_in("src/deep/.gitignore", "");
+	buf_clear(&b);
 	for (int i = 0; i < 500; i++)
 		buf_adds(&b, "needle\n");
 	put("hay", b.data, b.len);

@@ -3,8 +3,6 @@
 #include "base/own.h"
 #include <fnmatch.h>
 
-enum { RULES_MAX = 4096 };
-
 static char *take_line(const char *text, size_t len)
 {
 	if (len && text[len - 1] == '\r')
@@ -38,7 +36,7 @@ void ignore_init(struct ignore *i, const struct ignore *parent, size_t prefix_le
 	static const char bom[] = "\xef\xbb\xbf";
 	*i = (struct ignore){.parent = parent, .prefix_len = prefix_len};
 	text += strncmp(text, bom, strlen(bom)) ? 0 : strlen(bom);
-	while (*text && i->count < RULES_MAX) {
+	while (*text && i->count < IGNORE_RULES_MAX) {
 		size_t len = strcspn(text, "\n");
 		char *line = take_line(text, len);
 		struct ignore_rule *grown =
@@ -50,6 +48,7 @@ void ignore_init(struct ignore *i, const struct ignore *parent, size_t prefix_le
 		free(line);
 		text += len + (text[len] == '\n');
 	}
+	i->cut = *text;
 }
 
 void ignore_done(struct ignore *i)

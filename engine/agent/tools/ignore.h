@@ -18,9 +18,12 @@ struct ignore {
 	size_t prefix_len; /* of this directory in the paths asked about, slash included */
 	struct ignore_rule *rules;
 	size_t count;
+	bool cut; /* there were more */
 };
 
-/* Parses a file's text. Rules beyond 4096 are left out. */
+enum { IGNORE_RULES_MAX = 4096 };
+
+/* Parses a file's text. Rules beyond IGNORE_RULES_MAX are left out. */
 void ignore_init(
 	struct ignore *i, const struct ignore *parent, size_t prefix_len, const char *text);
 void ignore_done(struct ignore *i);

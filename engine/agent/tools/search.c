@@ -29,6 +29,7 @@ struct walk {
 	struct buf *out; /* what out_fd has not got yet */
 	int out_fd;
 	size_t hits, files, skipped;
+	size_t cut_lists;    /* .gitignore files whose rules are not all here */
 	char path[PATH_MAX]; /* of the entry at hand, relative to the workspace */
 	size_t start;        /* where in it what lies below the starting point begins */
 	size_t depth;
@@ -126,14 +127,17 @@ static bool is_wanted(const struct walk *w, const char *name)
 	return !glob || fits_glob(w, glob, name);
 }
 
-static void load_ignore(int dir_fd, const struct ignore *parent, size_t prefix, struct ignore *out)
+/* The rules of the directory that the path at hand leads to. */
+static void load_ignore(struct walk *w, int dir_fd, const struct ignore *parent, struct ignore *out)
 {
+	static const char name[] = ".gitignore";
 	AUTO_FREE char *text = NULL;
-	size_t len;
-	if (io_read_plain(dir_fd, ".gitignore", IGNORE_CAP_BYTES, &text, &len, NULL))
-		ignore_init(out, parent, prefix, "");
-	else
-		ignore_init(out, parent, prefix, text);
+	size_t len, before = strlen(w->path);
+	struct stat st;
+	bool unread = io_read_plain(dir_fd, name, IGNORE_CAP_BYTES, &text, &len, NULL);
+	ignore_init(out, parent, before + (before > 0), unread ? "" : text);
+	w->cut_lists += out->cut || (unread && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+					    S_ISREG(st.st_mode));
 }
 
 static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent);
@@ -180,7 +184,7 @@ static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent)
 		return;
 	}
 	struct ignore ignore;
-	load_ignore(dir_fd, parent, w->path[0] ? strlen(w->path) + 1 : 0, &ignore);
+	load_ignore(w, dir_fd, parent, &ignore);
 	int n = scandirat(dir_fd, ".", &entries, no_dots, by_name);
 	for (int i = 0; i < n; i++) {
 		if (!is_over(w))
@@ -214,6 +218,11 @@ static void conclude(const struct walk *w)
 	if (w->skipped)
 		buf_addf(w->out, "(%zu files over %d MiB were not searched)\n", w->skipped,
 			FILE_CAP_BYTES / (1024 * 1024));
+	if (w->cut_lists)
+		buf_addf(w->out,
+			"(%zu .gitignore files could not be respected whole: at most %d KiB and "
+			"%d rules of one are read)\n",
+			w->cut_lists, IGNORE_CAP_BYTES / 1024, IGNORE_RULES_MAX);
 }
 
 /* Down to the starting point, for the rules on the way. Takes `at_fd`. */
@@ -228,7 +237,7 @@ static void walk_down(
 		return;
 	}
 	struct ignore ignore;
-	load_ignore(fd, parent, before ? before + 1 : 0, &ignore);
+	load_ignore(w, fd, parent, &ignore);
 	snprintf(w->path + before, sizeof(w->path) - before, "%s%.*s", before ? "/" : "", (int)len,
 		rest);
 	int next = openat(fd, w->path + before + (before > 0),
