@@ -160,6 +160,7 @@ static const char *const harmless[] = {"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=c
 	"GIT_EDITOR=true", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=true",
 	"GIT_SEQUENCE_EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
 	"GIT_OPTIONAL_LOCKS=*", "GIT_MERGE_AUTOEDIT=*", "CARGO_TARGET_DIR=*", "CARGO_BUILD_JOBS=*",
+	"NODE_OPTIONS=", "NODE_OPTIONS=--max-old-space-size=[1-9][0-9][0-9][0-9]",
 	"npm_config_loglevel=*", "npm_config_yes=*", "npm_config_cache=*", "NPM_CONFIG_CACHE=*",
 	"LESS=", "LESS=-R", "LESS=-FRX", "LESS=FRX", "GOFLAGS=", "GOFLAGS=-count=[0-9]",
 	"GOFLAGS=-mod=mod", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor",
