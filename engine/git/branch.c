@@ -9,8 +9,8 @@ static const char no_name[] = "git did not answer with an object's name";
 
 int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e)
 {
-	static const char *const args[] = {"rev-parse", "--verify", "HEAD^{commit}"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	struct git_call call = {
+		.args = GIT_ARGS("rev-parse", "--verify", "HEAD^{commit}"), .no_tree = true};
 	AUTO_BUF out;
 	buf_init(&out, 4096);
 	if (git_call(r, &call, &out, e))
@@ -20,8 +20,7 @@ int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e)
 
 bool git_unborn(const struct git_repo *r)
 {
-	static const char *const args[] = {"rev-parse", "--verify", "HEAD"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	struct git_call call = {.args = GIT_ARGS("rev-parse", "--verify", "HEAD"), .no_tree = true};
 	struct err why = ERR_NONE;
 	AUTO_BUF out;
 	buf_init(&out, 4096);
@@ -32,8 +31,9 @@ int git_branch_tip(
 	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e)
 {
 	char ref[256];
-	const char *args[] = {"for-each-ref", "--format=%(refname) %(objectname)", ref};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	struct git_call call = {
+		.args = GIT_ARGS("for-each-ref", "--format=%(refname) %(objectname)", ref),
+		.no_tree = true};
 	AUTO_BUF out;
 	buf_init(&out, GIT_OUTPUT_MAX);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
@@ -44,8 +44,8 @@ int git_branch_tip(
 
 int git_branch_check(const struct git_repo *r, const char *branch, struct err *e)
 {
-	static const char *const args[] = {"worktree", "list", "--porcelain", "-z"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	struct git_call call = {
+		.args = GIT_ARGS("worktree", "list", "--porcelain", "-z"), .no_tree = true};
 	char ref[256];
 	AUTO_BUF out;
 	buf_init(&out, GIT_OUTPUT_MAX);
@@ -67,9 +67,9 @@ int git_branch_move(const struct git_repo *r, const struct git_move *m, struct e
 	static const char none[] =
 		"0000000000000000000000000000000000000000000000000000000000000000";
 	char from[GIT_OID_BYTES];
-	const char *args[] = {"update-ref", "--no-deref", ref, m->to, from};
-	struct git_call call = {
-		.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true, .write = true};
+	struct git_call call = {.args = GIT_ARGS("update-ref", "--no-deref", ref, m->to, from),
+		.no_tree = true,
+		.write = true};
 	AUTO_BUF out;
 	buf_init(&out, 4096);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", m->branch);

@@ -69,8 +69,8 @@ static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
 		json_array_append_new(argv, json_sprintf("--git-dir=%s", r->git_dir));
 	if (!call->hook && r->git_dir && !call->no_tree)
 		json_array_append_new(argv, json_sprintf("--work-tree=%s", r->work_tree));
-	for (size_t i = 0; i < call->arg_count; i++)
-		json_array_append_new(argv, json_string(call->args[i]));
+	for (const char *const *arg = call->args; *arg; arg++)
+		json_array_append_new(argv, json_string(*arg));
 	if (call->path_count)
 		json_array_append_new(argv, json_string("--"));
 	for (size_t i = 0; i < call->path_count; i++)
@@ -258,9 +258,8 @@ const char *git_profile(struct err *why)
 {
 	static const char *found;
 	static struct err unstrict;
-	static const char *const args[] = {"version"};
 	if (!found) {
-		struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+		struct git_call call = {.args = GIT_ARGS("version")};
 		char top[] = "/usr";
 		struct git_repo none = {.work_tree = top};
 		struct buf names = {0};
@@ -280,8 +279,9 @@ const char *git_profile(struct err *why)
 /* An include may lie in the work tree. */
 static int list_settings(const struct git_repo *r, bool no_tree, struct buf *names, struct err *e)
 {
-	static const char *const args[] = {"config", "--includes", "--list", "--name-only", "-z"};
-	struct git_call listing = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = no_tree};
+	struct git_call listing = {
+		.args = GIT_ARGS("config", "--includes", "--list", "--name-only", "-z"),
+		.no_tree = no_tree};
 	/* Our own settings must not pass for the repository's. */
 	struct git_repo unfiltered = *r;
 	unfiltered.filters = (struct buf){0};
@@ -300,7 +300,7 @@ int git_call(const struct git_repo *r, const struct git_call *call, struct buf *
 {
 	AUTO_BUF names;
 	buf_init(&names, GIT_OUTPUT_MAX);
-	if (call->arg_count + call->path_count > GIT_ARGS_MAX)
+	if (call->path_count > GIT_PATHS_MAX)
 		return err_set(e, "too many paths for git");
 	if (!r->settings.len && list_settings(r, call->no_tree, &names, e))
 		return -1;

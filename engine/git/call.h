@@ -6,13 +6,15 @@
 #define GIT_CALL_H
 #include "git/git.h"
 
-enum { GIT_ARGS_MAX = 1000, GIT_OUTPUT_MAX = 16 * 1024 * 1024 };
+enum { GIT_PATHS_MAX = 990, GIT_OUTPUT_MAX = 16 * 1024 * 1024 };
 enum { GIT_DEADLINE_SECS = 120, GIT_HOOK_DEADLINE_SECS = 600 };
+
+/* What stands behind "git" and the options for its repository. */
+#define GIT_ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 struct git_call {
 	const char *hook; /* run instead of git, with the environment of a hook; NULL: git is run */
-	const char *const *args;
-	size_t arg_count;
+	const char *const *args;  /* GIT_ARGS */
 	const char *const *paths; /* literal, behind a "--" */
 	size_t path_count;
 	const struct buf *input;       /* stdin; NULL: nothing */

@@ -55,8 +55,8 @@ static int describe(const struct git_repo *from, const char *dir, struct git_rep
 /* SHA-1 or SHA-256, as the repository that the objects come from. */
 static int object_format(const struct git_repo *from, char *option, size_t bytes, struct err *e)
 {
-	static const char *const args[] = {"rev-parse", "--show-object-format"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .no_tree = true};
+	struct git_call call = {
+		.args = GIT_ARGS("rev-parse", "--show-object-format"), .no_tree = true};
 	AUTO_BUF out;
 	buf_init(&out, OID_OUTPUT_BYTES);
 	if (git_call(from, &call, &out, e))
@@ -68,8 +68,8 @@ static int object_format(const struct git_repo *from, char *option, size_t bytes
 static int init(const struct git_repo *repo, const char *branch, const char *format, struct err *e)
 {
 	char initial[300];
-	const char *args[] = {"init", "--quiet", "--template=", initial, format};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .write = true};
+	struct git_call call = {
+		.args = GIT_ARGS("init", "--quiet", "--template=", initial, format), .write = true};
 	/* Not one yet. */
 	struct git_repo none = {.work_tree = repo->work_tree,
 		.profile = repo->profile,
@@ -214,23 +214,21 @@ static int empty(const struct git_repo *clone, struct err *e)
 
 int git_clone_advance(const struct git_repo *clone, const char *commit, struct err *e)
 {
-	const char *args[] = {"update-ref", "HEAD", commit};
-	return call_quietly(
-		clone, &(struct git_call){.args = args, .arg_count = 3, .write = true}, e);
+	struct git_call call = {.args = GIT_ARGS("update-ref", "HEAD", commit), .write = true};
+	return call_quietly(clone, &call, e);
 }
 
 static int fill(const struct git_repo *clone, const char *tree, const char *commit, bool borrowed,
 	struct err *e)
 {
-	const char *move[] = {"update-ref", "HEAD", commit}, *read[] = {"read-tree", tree};
-	static const char *const write[] = {"checkout-index", "--all", "--quiet"};
-	const struct git_call calls[] = {
-		{.args = move, .arg_count = 3, .write = true, .borrowed = borrowed},
-		{.args = read, .arg_count = 2, .write = true, .borrowed = borrowed},
-		{.args = write, .arg_count = 3, .write = true, .borrowed = borrowed}};
+	const char *const *const steps[] = {GIT_ARGS("update-ref", "HEAD", commit),
+		GIT_ARGS("read-tree", tree), GIT_ARGS("checkout-index", "--all", "--quiet")};
+	struct git_call call = {.write = true, .borrowed = borrowed};
 	int failed = empty(clone, e);
-	for (size_t i = 0; !failed && i < ARRAY_LEN(calls); i++)
-		failed = call_quietly(clone, &calls[i], e);
+	for (size_t i = 0; !failed && i < ARRAY_LEN(steps); i++) {
+		call.args = steps[i];
+		failed = call_quietly(clone, &call, e);
+	}
 	return failed;
 }
 
@@ -262,13 +260,14 @@ static void own_changes(struct changes *c)
 
 static int find_changes(const struct git_repo *clone, struct changes *out, struct err *e)
 {
-	static const char *const args[] = {"status", "--porcelain=v1", "-z",
-		"--untracked-files=all", "--ignore-submodules=all", "--no-renames"};
+	struct git_call call = {
+		.args = GIT_ARGS("status", "--porcelain=v1", "-z", "--untracked-files=all",
+			"--ignore-submodules=all", "--no-renames"),
+		.whole = true};
 	AUTO_BUF list;
 	buf_init(&list, GIT_OUTPUT_MAX);
 	buf_init(&out->there, GIT_OUTPUT_MAX);
 	buf_init(&out->gone, GIT_OUTPUT_MAX);
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .whole = true};
 	if (git_call(clone, &call, &list, e))
 		return -1;
 	return parse_changes(&list, out) ? err_set(e, "too many files were changed") : 0;
@@ -313,13 +312,12 @@ static int note_untouched(struct git_repo *clone, struct err *e)
 static int find_submodules(const struct git_repo *clone, struct buf *list, struct err *e)
 {
 	char file[PATH_MAX];
-	const char *args[] = {"config", "--file", file, "-z", "--get-regexp", "[.]path$"};
+	struct git_call call = {
+		.args = GIT_ARGS("config", "--file", file, "-z", "--get-regexp", "[.]path$")};
 	snprintf(file, sizeof(file), "%s/.gitmodules", clone->work_tree);
 	return faccessat(AT_FDCWD, file, F_OK, AT_SYMLINK_NOFOLLOW)
 		       ? 0
-		       : git_call(clone,
-				 &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)},
-				 list, e);
+		       : git_call(clone, &call, list, e);
 }
 
 static bool is_empty_directory(int tree_fd, const char *path)
@@ -404,13 +402,13 @@ static int touched_paths(
 static int stage_paths(const struct git_repo *clone, const struct buf *there,
 	const struct buf *gone, struct err *e)
 {
-	static const char *const add[] = {"add", "--all", "--pathspec-from-file=-",
-		"--pathspec-file-nul"},
-				 *const drop[] = {
-					 "update-index", "--force-remove", "-z", "--stdin"};
 	const struct git_call calls[] = {
-		{.args = drop, .arg_count = ARRAY_LEN(drop), .input = gone, .write = true},
-		{.args = add, .arg_count = ARRAY_LEN(add), .input = there, .write = true}};
+		{.args = GIT_ARGS("update-index", "--force-remove", "-z", "--stdin"),
+			.input = gone,
+			.write = true},
+		{.args = GIT_ARGS("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
+			.input = there,
+			.write = true}};
 	int failed = 0;
 	for (size_t i = 0; !failed && i < ARRAY_LEN(calls); i++)
 		failed = calls[i].input->len && call_quietly(clone, &calls[i], e);
@@ -450,8 +448,7 @@ static int open_up(const struct git_repo *clone, struct err *e)
 int git_clone_stage(
 	const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out, struct err *e)
 {
-	static const char *const write[] = {"write-tree"};
-	struct git_call call = {.args = write, .arg_count = 1, .write = true};
+	struct git_call call = {.args = GIT_ARGS("write-tree"), .write = true};
 	int failed = stage(clone, left_out, e);
 	if (failed && is_locked(e))
 		failed = open_up(clone, e) || stage(clone, left_out, e);
@@ -462,8 +459,8 @@ int git_clone_stage(
 
 static int check_filters(const struct git_repo *clone, const struct buf *paths, struct err *e)
 {
-	static const char *const args[] = {"check-attr", "-z", "--stdin", "filter"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args), .input = paths};
+	struct git_call call = {
+		.args = GIT_ARGS("check-attr", "-z", "--stdin", "filter"), .input = paths};
 	const char *path, *filter;
 	AUTO_BUF out;
 	buf_init(&out, 2 * GIT_OUTPUT_MAX);
@@ -486,10 +483,10 @@ static int check_filters(const struct git_repo *clone, const struct buf *paths, 
 static int changed_between(const struct git_repo *clone, const char *parent, const char *tree,
 	struct buf *paths, struct err *e)
 {
-	const char *args[] = {"diff-tree", "-r", "-z", "--name-only", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", parent, tree};
-	return git_call(
-		clone, &(struct git_call){.args = args, .arg_count = ARRAY_LEN(args)}, paths, e);
+	struct git_call call = {
+		.args = GIT_ARGS("diff-tree", "-r", "-z", "--name-only", "--no-renames",
+			"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", parent, tree)};
+	return git_call(clone, &call, paths, e);
 }
 
 int git_clone_differs(const struct git_repo *clone, const char *parent, const char *tree,
@@ -506,7 +503,6 @@ int git_clone_differs(const struct git_repo *clone, const char *parent, const ch
 int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 	char oid[GIT_OID_BYTES], struct err *e)
 {
-	const char *make[] = {"commit-tree", c->tree, "-p", c->parent, "-F", "-"};
 	AUTO_BUF changed, message;
 	buf_init(&changed, GIT_OUTPUT_MAX);
 	buf_init(&message, GIT_OUTPUT_MAX);
@@ -517,8 +513,8 @@ int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 		return 0;
 	if (check_filters(clone, &changed, e) || buf_adds(&message, c->message))
 		return -1;
-	struct git_call call = {.args = make,
-		.arg_count = ARRAY_LEN(make),
+	struct git_call call = {
+		.args = GIT_ARGS("commit-tree", c->tree, "-p", c->parent, "-F", "-"),
 		.input = &message,
 		.as = c->as,
 		.write = true};
@@ -528,27 +524,22 @@ int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 int git_clone_send(const struct git_repo *clone, const struct git_repo *to, const char *base,
 	const char *commit, struct err *e)
 {
-	static const char *const pack[] = {
-		"pack-objects", "--revs", "--stdout", "--thin", "--quiet"};
-	static const char *const unpack[] = {"unpack-objects", "-q", "--strict"};
 	AUTO_BUF wanted, objects;
+	struct git_call pack = {
+		.args = GIT_ARGS("pack-objects", "--revs", "--stdout", "--thin", "--quiet"),
+		.input = &wanted};
+	struct git_call unpack = {.args = GIT_ARGS("unpack-objects", "-q", "--strict"),
+		.input = &objects,
+		.write = true,
+		.no_tree = true};
 	buf_init(&wanted, OID_OUTPUT_BYTES);
 	buf_init(&objects, PACK_BYTES_MAX);
 	buf_addf(&wanted, "%s\n^%s\n", commit, base);
-	if (git_call(clone,
-		    &(struct git_call){
-			    .args = pack, .arg_count = ARRAY_LEN(pack), .input = &wanted},
-		    &objects, e))
+	if (git_call(clone, &pack, &objects, e))
 		return objects.failed ? err_wrap(e, "a commit may hold %d MiB of changes",
 						PACK_BYTES_MAX / (1024 * 1024))
 				      : -1;
-	return call_quietly(to,
-		&(struct git_call){.args = unpack,
-			.arg_count = ARRAY_LEN(unpack),
-			.input = &objects,
-			.write = true,
-			.no_tree = true},
-		e);
+	return call_quietly(to, &unpack, e);
 }
 
 /* --- a repository from nothing ---------------------------------------------------------------- */
@@ -556,12 +547,13 @@ int git_clone_send(const struct git_repo *clone, const struct git_repo *to, cons
 static int first_commit(const struct git_repo *r, const struct git_identity *as, struct err *e)
 {
 	char tree[GIT_OID_BYTES], oid[GIT_OID_BYTES];
-	const char *args[] = {"commit-tree", tree, "-m", "The workspace as it was prepared"};
 	size_t left_out;
 	if (git_clone_stage(r, tree, &left_out, e))
 		return -1;
 	struct git_call call = {
-		.args = args, .arg_count = ARRAY_LEN(args), .as = as, .write = true};
+		.args = GIT_ARGS("commit-tree", tree, "-m", "The workspace as it was prepared"),
+		.as = as,
+		.write = true};
 	return call_for_oid(r, &call, oid, e) || git_clone_advance(r, oid, e) ? -1 : 0;
 }
 

@@ -204,25 +204,18 @@ void git_repo_done(struct git_repo *r)
 int git_status(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
 	struct err *e)
 {
-	static const char *const args[] = {"status", "--porcelain=v1", "-z",
-		"--untracked-files=all", "--ignored=traditional", "--ignore-submodules=all",
-		"--no-renames"};
-	return git_call(r,
-		&(struct git_call){.args = args,
-			.arg_count = ARRAY_LEN(args),
-			.paths = paths,
-			.path_count = count},
-		out, e);
+	struct git_call call = {
+		.args = GIT_ARGS("status", "--porcelain=v1", "-z", "--untracked-files=all",
+			"--ignored=traditional", "--ignore-submodules=all", "--no-renames"),
+		.paths = paths,
+		.path_count = count};
+	return git_call(r, &call, out, e);
 }
 
 int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
 	struct err *e)
 {
-	static const char *const args[] = {"ls-files", "-z", "-v"};
-	return git_call(r,
-		&(struct git_call){.args = args,
-			.arg_count = ARRAY_LEN(args),
-			.paths = paths,
-			.path_count = count},
-		out, e);
+	struct git_call call = {
+		.args = GIT_ARGS("ls-files", "-z", "-v"), .paths = paths, .path_count = count};
+	return git_call(r, &call, out, e);
 }

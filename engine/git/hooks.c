@@ -127,21 +127,18 @@ static int run_hook(const struct run *r, const char *name, const char *const *ar
 		!(st.st_mode & S_IXUSR))
 		return 0;
 	struct git_call call = {.hook = path, .args = args, .as = r->as, .write = true};
-	while (args[call.arg_count])
-		call.arg_count++;
 	return git_call(r->clone, &call, &out, e);
 }
 
 static int run_message_hooks(const struct run *r, struct buf *message, struct err *e)
 {
 	char path[PATH_MAX];
-	const char *const prepare[] = {path, "message", NULL}, *const check[] = {path, NULL};
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	snprintf(path, sizeof(path), "%s/%s", r->clone->git_dir, message_name);
 	if (io_replace_file(r->git_dir, message_name, message->data, message->len, 0644, e) ||
-		run_hook(r, "prepare-commit-msg", prepare, e) ||
-		run_hook(r, "commit-msg", check, e) ||
+		run_hook(r, "prepare-commit-msg", GIT_ARGS(path, "message"), e) ||
+		run_hook(r, "commit-msg", GIT_ARGS(path), e) ||
 		io_read_plain(r->git_dir, message_name, MESSAGE_BYTES_MAX, &text, &len, e))
 		return -1;
 	if (strlen(text) != len || strspn(text, " \t\r\n") == len)

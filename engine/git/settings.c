@@ -9,8 +9,8 @@
  * alone is "KEY\0". Each has its scope before it here, and "command" are our own overrides. */
 static int list_repository(const struct git_repo *r, struct buf *out, struct err *e)
 {
-	static const char *const args[] = {"config", "--includes", "--list", "--show-scope", "-z"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+	struct git_call call = {
+		.args = GIT_ARGS("config", "--includes", "--list", "--show-scope", "-z")};
 	AUTO_BUF list;
 	buf_init(&list, GIT_OUTPUT_MAX);
 	if (git_call(r, &call, &list, e))
@@ -23,8 +23,8 @@ static int list_repository(const struct git_repo *r, struct buf *out, struct err
 /* One file is all that git sees: what it includes lies elsewhere. */
 static int list_file(const struct git_repo *r, const char *file, struct buf *out, struct err *e)
 {
-	const char *args[] = {"config", "--no-includes", "--file", file, "--list", "-z"};
-	struct git_call call = {.args = args, .arg_count = ARRAY_LEN(args)};
+	struct git_call call = {
+		.args = GIT_ARGS("config", "--no-includes", "--file", file, "--list", "-z")};
 	char top[] = "/usr", path[4096];
 	struct git_repo nowhere = {.work_tree = top, .borrowed = path, .profile = r->profile};
 	snprintf(path, sizeof(path), "%s", file);
