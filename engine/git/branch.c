@@ -5,26 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char no_name[] = "git did not answer with an object's name";
-
 int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("rev-parse", "--verify", "HEAD^{commit}"), .no_tree = true};
-	AUTO_BUF out;
-	buf_init(&out, 4096);
-	if (git_call(r, &call, &out, e))
-		return -1;
-	return parse_oid(out.data, oid) ? err_set(e, "%s", no_name) : 0;
+	return git_call_oid(r, &call, oid, e);
 }
 
 bool git_unborn(const struct git_repo *r)
 {
 	struct git_call call = {.args = GIT_ARGS("rev-parse", "--verify", "HEAD"), .no_tree = true};
 	struct err why = ERR_NONE;
-	AUTO_BUF out;
-	buf_init(&out, 4096);
-	return git_call(r, &call, &out, &why) && strstr(why.text, "Needed a single revision");
+	return git_call_quietly(r, &call, &why) && strstr(why.text, "Needed a single revision");
 }
 
 int git_branch_tip(
@@ -39,7 +31,7 @@ int git_branch_tip(
 	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
 	if (git_call(r, &call, &out, e))
 		return -1;
-	return parse_ref(&out, ref, oid) ? err_set(e, "%s", no_name) : 0;
+	return parse_ref(&out, ref, oid) ? err_set(e, "git did not name the commit of %s", ref) : 0;
 }
 
 int git_branch_check(const struct git_repo *r, const char *branch, struct err *e)
@@ -70,11 +62,9 @@ int git_branch_move(const struct git_repo *r, const struct git_move *m, struct e
 	struct git_call call = {.args = GIT_ARGS("update-ref", "--no-deref", ref, m->to, from),
 		.no_tree = true,
 		.write = true};
-	AUTO_BUF out;
-	buf_init(&out, 4096);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", m->branch);
 	snprintf(from, sizeof(from), "%.*s", (int)strlen(m->to), *m->from ? m->from : none);
-	return git_branch_check(r, m->branch, e) || git_call(r, &call, &out, e) ? -1 : 0;
+	return git_branch_check(r, m->branch, e) || git_call_quietly(r, &call, e) ? -1 : 0;
 }
 
 void git_branch_unlock(const struct git_repo *r, const char *branch)

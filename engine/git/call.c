@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "git/environment.h"
+#include "git/parse.h"
 #include "launch/ending.h"
 #include <stdint.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 
 enum { POLICY_BYTES_MAX = 256 * 1024, STATUS_BYTES_MAX = 64 * 1024, GRACE_MS = 10000 };
+enum { OID_OUTPUT_BYTES = 4096 };
 
 static const char *find_git(void)
 {
@@ -305,4 +307,23 @@ int git_call(const struct git_repo *r, const struct git_call *call, struct buf *
 	if (!r->settings.len && list_settings(r, call->no_tree, &names, e))
 		return -1;
 	return run(r, call, r->settings.len ? &r->settings : &names, out, e);
+}
+
+int git_call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)
+{
+	AUTO_BUF out;
+	buf_init(&out, GIT_OUTPUT_MAX);
+	return git_call(r, call, &out, e);
+}
+
+int git_call_oid(const struct git_repo *r, const struct git_call *call, char oid[GIT_OID_BYTES],
+	struct err *e)
+{
+	AUTO_BUF out;
+	buf_init(&out, OID_OUTPUT_BYTES);
+	if (git_call(r, call, &out, e))
+		return -1;
+	return parse_oid(out.data, oid)
+		       ? err_set(e, "git %s did not answer with an object's name", call->args[0])
+		       : 0;
 }

@@ -30,4 +30,8 @@ struct git_call {
  * hook that says nothing there: of stdout). Where r has no git_dir the call is made in its work
  * tree without a repository. */
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e);
+/* The same where nothing that it prints counts, and where that is the name of an object. */
+int git_call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e);
+int git_call_oid(const struct git_repo *r, const struct git_call *call, char oid[GIT_OID_BYTES],
+	struct err *e);
 #endif

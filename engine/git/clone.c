@@ -17,26 +17,6 @@
 
 enum { OID_OUTPUT_BYTES = 4096, PACK_BYTES_MAX = 256 * 1024 * 1024, SHALLOW_BYTES_MAX = 1 << 20 };
 
-/* One call whose whole output is an object's name. */
-static int call_for_oid(const struct git_repo *r, const struct git_call *call,
-	char oid[GIT_OID_BYTES], struct err *e)
-{
-	AUTO_BUF out;
-	buf_init(&out, OID_OUTPUT_BYTES);
-	if (git_call(r, call, &out, e))
-		return -1;
-	return parse_oid(out.data, oid)
-		       ? err_set(e, "git %s did not answer with an object's name", call->args[0])
-		       : 0;
-}
-
-static int call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)
-{
-	AUTO_BUF out;
-	buf_init(&out, GIT_OUTPUT_MAX);
-	return git_call(r, call, &out, e);
-}
-
 /* --- making it -------------------------------------------------------------------------------- */
 
 static int describe(const struct git_repo *from, const char *dir, struct git_repo *out)
@@ -75,7 +55,7 @@ static int init(const struct git_repo *repo, const char *branch, const char *for
 		.profile = repo->profile,
 		.allow_root_jail = repo->allow_root_jail};
 	snprintf(initial, sizeof(initial), "--initial-branch=%s", branch);
-	return call_quietly(&none, &call, e);
+	return git_call_quietly(&none, &call, e);
 }
 
 /* Where to look for objects, and where history ends when the repository is shallow. */
@@ -215,7 +195,7 @@ static int empty(const struct git_repo *clone, struct err *e)
 int git_clone_advance(const struct git_repo *clone, const char *commit, struct err *e)
 {
 	struct git_call call = {.args = GIT_ARGS("update-ref", "HEAD", commit), .write = true};
-	return call_quietly(clone, &call, e);
+	return git_call_quietly(clone, &call, e);
 }
 
 static int fill(const struct git_repo *clone, const char *tree, const char *commit, bool borrowed,
@@ -227,7 +207,7 @@ static int fill(const struct git_repo *clone, const char *tree, const char *comm
 	int failed = empty(clone, e);
 	for (size_t i = 0; !failed && i < ARRAY_LEN(steps); i++) {
 		call.args = steps[i];
-		failed = call_quietly(clone, &call, e);
+		failed = git_call_quietly(clone, &call, e);
 	}
 	return failed;
 }
@@ -411,7 +391,7 @@ static int stage_paths(const struct git_repo *clone, const struct buf *there,
 			.write = true}};
 	int failed = 0;
 	for (size_t i = 0; !failed && i < ARRAY_LEN(calls); i++)
-		failed = calls[i].input->len && call_quietly(clone, &calls[i], e);
+		failed = calls[i].input->len && git_call_quietly(clone, &calls[i], e);
 	return failed;
 }
 
@@ -452,7 +432,7 @@ int git_clone_stage(
 	int failed = stage(clone, left_out, e);
 	if (failed && is_locked(e))
 		failed = open_up(clone, e) || stage(clone, left_out, e);
-	return failed ? -1 : call_for_oid(clone, &call, tree, e);
+	return failed ? -1 : git_call_oid(clone, &call, tree, e);
 }
 
 /* --- commits ---------------------------------------------------------------------------------- */
@@ -518,7 +498,7 @@ int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 		.input = &message,
 		.as = c->as,
 		.write = true};
-	return call_for_oid(clone, &call, oid, e);
+	return git_call_oid(clone, &call, oid, e);
 }
 
 int git_clone_send(const struct git_repo *clone, const struct git_repo *to, const char *base,
@@ -539,7 +519,7 @@ int git_clone_send(const struct git_repo *clone, const struct git_repo *to, cons
 		return objects.failed ? err_wrap(e, "a commit may hold %d MiB of changes",
 						PACK_BYTES_MAX / (1024 * 1024))
 				      : -1;
-	return call_quietly(to, &unpack, e);
+	return git_call_quietly(to, &unpack, e);
 }
 
 /* --- a repository from nothing ---------------------------------------------------------------- */
@@ -554,7 +534,7 @@ static int first_commit(const struct git_repo *r, const struct git_identity *as,
 		.args = GIT_ARGS("commit-tree", tree, "-m", "The workspace as it was prepared"),
 		.as = as,
 		.write = true};
-	return call_for_oid(r, &call, oid, e) || git_clone_advance(r, oid, e) ? -1 : 0;
+	return git_call_oid(r, &call, oid, e) || git_clone_advance(r, oid, e) ? -1 : 0;
 }
 
 int git_make(const char *dir, const struct git_identity *as, struct err *e)
