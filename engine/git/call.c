@@ -96,8 +96,7 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 	const struct buf *names, const char *profile, struct err *e)
 {
 	const char *top = top_of(r, call);
-	struct environment_ask ask = {.names = names, .filters = &r->filters, .as = call->as};
-	json_t *env = environment_new(&ask, e);
+	json_t *env = environment_new(names, &r->filters, call->as, e);
 	if (!env)
 		return NULL;
 	if (call->hook)

@@ -137,27 +137,32 @@ static int set_filters(struct environment *env, const struct buf *filters, struc
 	return 0;
 }
 
-static int fill(struct environment *env, const struct environment_ask *ask, struct err *e)
+static int fill_fixed(struct environment *env, struct err *e)
 {
-	char count[16];
 	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
 		if (add(env, fixed_env[i].key, fixed_env[i].value, e))
 			return -1;
 	for (size_t i = 0; i < ARRAY_LEN(fixed_settings); i++)
 		if (set(env, fixed_settings[i].key, fixed_settings[i].value, e))
 			return -1;
-	/* The last value of a key is the one that counts. */
-	if (override_names(env, ask->names, e) || set_filters(env, ask->filters, e) ||
-		(ask->as && name_people(env, ask->as, e)))
-		return -1;
+	return 0;
+}
+
+static int add_count(struct environment *env, struct err *e)
+{
+	char count[16];
 	snprintf(count, sizeof(count), "%d", env->settings);
 	return add(env, "GIT_CONFIG_COUNT", count, e);
 }
 
-json_t *environment_new(const struct environment_ask *ask, struct err *e)
+/* The last value of a key is the one that counts. */
+json_t *environment_new(const struct buf *names, const struct buf *filters,
+	const struct git_identity *as, struct err *e)
 {
 	struct environment env = {.all = json_object()};
-	if (env.all && !fill(&env, ask, e))
+	if (env.all && !fill_fixed(&env, e) && !override_names(&env, names, e) &&
+		!set_filters(&env, filters, e) && (!as || !name_people(&env, as, e)) &&
+		!add_count(&env, e))
 		return env.all;
 	json_decref(env.all);
 	return NULL;

@@ -8,14 +8,9 @@
 #include "git/git.h"
 #include <jansson.h>
 
-/* What a call's environment is made of. */
-struct environment_ask {
-	const struct buf *names;       /* what `git config --list --name-only -z` printed */
-	const struct buf *filters;     /* the only filters that run: entries "KEY\nVALUE\0" */
-	const struct git_identity *as; /* who commits; NULL: nobody does */
-};
-
-/* The environment of one call as {NAME: VALUE}, a new reference; NULL with the reason. Every name
- * gets its overrides. */
-json_t *environment_new(const struct environment_ask *ask, struct err *e) MUST_CHECK;
+/* The environment of one call as {NAME: VALUE}, a new reference; NULL with the reason. Each of
+ * `names`, as `git config --list --name-only -z` prints them, gets its overrides. `filters`,
+ * entries "KEY\nVALUE\0", are the only ones that run. `as` commits; NULL: nobody does. */
+json_t *environment_new(const struct buf *names, const struct buf *filters,
+	const struct git_identity *as, struct err *e) MUST_CHECK;
 #endif

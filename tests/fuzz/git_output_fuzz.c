@@ -61,8 +61,7 @@ static void check_environment(const struct buf *list)
 	struct err e = ERR_NONE;
 	buf_init(&none, 1);
 	buf_init(&settings, 1 << 20);
-	json_auto_t *env =
-		environment_new(&(struct environment_ask){.names = list, .filters = &none}, &e);
+	json_auto_t *env = environment_new(list, &none, NULL, &e);
 	for (size_t at = 0; env && at < list->len; at += strlen(list->data + at) + 1) {
 		const char *key = list->data + at;
 		size_t n = strlen(key);

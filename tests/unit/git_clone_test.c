@@ -90,8 +90,7 @@ static void environment(void)
 	static char allowed[] = "filter.x.y.smudge\ncat\0filter.x.y.required\ntrue";
 	const struct buf list = {.data = names, .len = sizeof(names)};
 	const struct buf filters = {.data = allowed, .len = sizeof(allowed)}, none = {0};
-	struct environment_ask ask = {&list, &none, NULL};
-	json_auto_t *env = environment_new(&ask, NULL);
+	json_auto_t *env = environment_new(&list, &none, NULL, NULL);
 	is_str(setting(env, "filter.a=b.clean"), "", "a filter is blank, a name with = included");
 	is_str(setting(env, "filter.x.y.required"), "false", "and not required");
 	is_str(setting(env, "merge.m.driver"), "/bin/false", "a merge driver fails");
@@ -102,8 +101,7 @@ static void environment(void)
 	is_str(setting(env, "core.hooksPath"), "/dev/null", "no hooks");
 	is_str(json_string_value(json_object_get(env, "GIT_NO_LAZY_FETCH")), "1", "no fetching");
 	ok(!json_object_get(env, "GIT_AUTHOR_NAME"), "nobody commits");
-	ask = (struct environment_ask){&list, &filters, &as};
-	json_auto_t *more = environment_new(&ask, NULL);
+	json_auto_t *more = environment_new(&list, &filters, &as, NULL);
 	is_str(setting(more, "filter.x.y.smudge"), "cat", "an allowed filter runs");
 	is_str(setting(more, "filter.x.y.required"), "true", "and must not fail");
 	is_str(setting(more, "filter.a=b.clean"), "", "the other one does not");
