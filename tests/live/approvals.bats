@@ -136,12 +136,27 @@ shell() {
 	run -130 terminal 'Run it?' ^C 'once more kills it now' '' 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
 }
 
-# In $asker, a terminal whose hang-up its program survives, once the question is there.
-asks_under_nohup() {
-	python3 "$AGENT6_SRC/tests/live/terminal.py" -- sh -c 'trap "" HUP; exec "$@"' - "${RUN[@]}" \
-		"$SCRATCH/coder" >/dev/null 3>&- 8>&- &
+# In $asker, a terminal with a run, once the question is there.
+asks() { # [COMMAND that runs it]
+	python3 "$AGENT6_SRC/tests/live/terminal.py" -- "$@" "${RUN[@]}" "$SCRATCH/coder" \
+		>/dev/null 3>&- 8>&- &
 	asker=$!
 	eventually compgen -G "$SCRATCH/state/*/machines/coder/question.json"
+}
+
+asks_under_nohup() {
+	asks sh -c 'trap "" HUP; exec "$@"' -
+}
+
+@test "a terminal that closes takes the run with it, and the next start asks again" {
+	model "$(calls '["touch","made"]')" "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	asks
+	kill "$asker"
+	gone() { [[ $(agent6 machine status coder --json | jq -c '[.status, .question]') == '["stopped",null]' ]]; }
+	eventually gone
+	[[ $(types) == "opened proposed " ]]
+	terminal 'Run it?' y -- "${RUN[@]}" "$SCRATCH/coder"
+	on_branch made
 }
 
 @test "a terminal that hangs up is nobody, not a person who says no" {
