@@ -171,13 +171,13 @@ static void serve_one(struct jail *j, int socket_fd)
 	}
 	bool begun = !rc && hand_over(j, ready_fd, &o); /* first of all: somebody waits */
 	sched_yield(); /* the command's turn, where both are on one processor */
-	own_close(&ready_fd);
 	say(j, SAYS_TAKEN);
 	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* what is said of the jail goes there */
 	if (rc)
 		refuse(j, &e);
 	else
 		carry_out(j, begun, &o);
+	own_close(&ready_fd); /* not before the reason is there: the jail would give its own */
 	supervise(j, o.with.fds[3]);
 	close(STDERR_FILENO);
 	for (int fd = 0; fd < 3; fd++) /* readers see the end here */

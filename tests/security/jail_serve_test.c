@@ -95,7 +95,7 @@ static void send_order(int socket_fd, const char *order, const int *fds, size_t 
 {
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(FDS * sizeof(int))];
+		char space[CMSG_SPACE((FDS + 1) * sizeof(int))];
 	} control = {.space = {0}};
 	struct iovec data = {(void *)(uintptr_t)order, strlen(order)};
 	struct msghdr message = {.msg_iov = &data,
@@ -209,6 +209,19 @@ static void test_bad_orders(const struct server *s)
 		is_str(json_string_value(json_object_get(r.status, "stage")), "order", "by name");
 		reply_done(&r);
 	}
+	unsigned told = 0;
+	for (int i = 0; i < 20; i++) {
+		int ends[2], out = memfd_create("out", MFD_CLOEXEC);
+		if (pipe2(ends, O_CLOEXEC) || out < 0)
+			bail("cannot make descriptors");
+		send_order(s->socket, SH("true"), (int[]){out, out, out, ends[1], out}, FDS + 1);
+		close(ends[1]);
+		struct reply r = finish(ends[0], out);
+		const char *why = json_string_value(json_object_get(r.status, "error"));
+		told += why && strstr(why, "and 4 descriptors");
+		reply_done(&r);
+	}
+	is(told, 20, "one descriptor too many is refused for that, and for nothing else");
 	int one = STDERR_FILENO;
 	send_order(s->socket, SH("touch lone"), &one, 1);
 	struct reply r = order(s, SH("ls"));
