@@ -206,6 +206,13 @@ check_identity() {
 	[[ $(wc -l <"$SCRATCH/lib/tool") -eq 2 ]]
 }
 
+@test "a grant that is not there is refused, not passed over" {
+	run jail "read=[\"$SCRATCH/absent\"]" -- true
+	[[ $status -eq 125 && $output == *"cannot open $SCRATCH/absent"* ]]
+	run user_jail "write=[\"$SCRATCH/absent\"]" -- true
+	[[ $status -eq 125 && $output == *"cannot open $SCRATCH/absent"* ]]
+}
+
 @test "the workspace can be read-only or absent" {
 	run jail "workspace={\"path\":\"$WS\",\"access\":\"read\"}" -- sh -c 'cat .git/config; touch made'
 	[[ $status -eq 1 && $output == original* && ! -e $WS/made ]]
