@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -176,13 +175,9 @@ static int replace_in(int dir_fd, const char *temp, const char *name, const stru
 			     : 0;
 }
 
-/* `mark`: what the temporary file's name has that no other one's has. */
-static int replace_marked(int dir_fd, const char *name, const char *mark, const struct buf *bytes,
+int io_replace_through(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
 	mode_t mode, struct err *e)
 {
-	char temp[300];
-	if (snprintf(temp, sizeof(temp), ".%s%s.tmp", name, mark) >= (int)sizeof(temp))
-		return err_set(e, "the file name %s is too long", name);
 	if (!replace_in(dir_fd, temp, name, bytes, mode, e))
 		return 0;
 	unlinkat(dir_fd, temp, 0);
@@ -192,36 +187,11 @@ static int replace_marked(int dir_fd, const char *name, const char *mark, const 
 int io_replace_file(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e)
 {
+	char temp[IO_TEMP_BYTES];
 	struct buf view = {.data = (char *)(uintptr_t)bytes, .len = len};
-	return replace_marked(dir_fd, name, "", &view, mode, e);
-}
-
-int io_replace_shared(
-	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e)
-{
-	uint32_t noise;
-	char mark[16];
-	struct buf view = {.data = (char *)(uintptr_t)bytes, .len = len};
-	if (getrandom(&noise, sizeof(noise), 0) != (ssize_t)sizeof(noise))
-		return err_errno(e, "cannot name a temporary file");
-	snprintf(mark, sizeof(mark), ".%08x", noise);
-	return replace_marked(dir_fd, name, mark, &view, mode, e);
-}
-
-int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e)
-{
-	char dir[PATH_MAX];
-	struct stat st;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	if (!*name || !strcmp(path, "-") || strlen(path) >= sizeof(dir))
-		return err_set(e, "'%.100s' names no file to write", path);
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return err_set(e, "%s is there and is not a regular file", path);
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return err_errno(e, "cannot open %s", dir);
-	return io_replace_shared(at, name, bytes, len, mode, e);
+	if (snprintf(temp, sizeof(temp), ".%s.tmp", name) >= (int)sizeof(temp))
+		return err_set(e, "the file name %s is too long", name);
+	return io_replace_through(dir_fd, temp, name, &view, mode, e);
 }
 
 int io_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ms)

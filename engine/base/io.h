@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+enum { IO_TEMP_BYTES = 300 };
+
 /* Writes all of it. -1 with errno. */
 int io_write(int fd, const void *bytes, size_t len);
 /* The same at `offset`, wherever the descriptor stands. */
@@ -42,6 +44,9 @@ int io_memory_file(const char *name, const void *bytes, size_t len, struct err *
 /* Replaces `name` in `dir_fd` durably: temporary file, write, fsync, rename, directory fsync. */
 int io_replace_file(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
+/* The same with `temp` as the temporary file's name; what stands there is removed. */
+int io_replace_through(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
+	mode_t mode, struct err *e);
 /* The same for a file that several processes may replace at once: the last one wins, whole. What
  * one that is killed leaves behind has a name of its own, so nobody takes it away. */
 int io_replace_shared(
@@ -50,6 +55,10 @@ int io_replace_shared(
  * link to such a thing, is not replaced; of a link to a regular file it is the link that is. "-",
  * which means standard output elsewhere, is refused. */
 int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e);
+/* The name beside `name` under which a file or a directory is begun. Who gets the lock of `dir_fd`,
+ * and has it until that is closed, finds what a killed one before left under always the same name,
+ * which is removed; beside somebody who works there, a name that no other one has. */
+int io_temp_name(int dir_fd, const char *name, char temp[IO_TEMP_BYTES], struct err *e);
 /* poll(2), EINTR retried, until clock_monotonic_ms() is `deadline_ms`: 0 from then on, whatever is
  * ready, so that who never stops writing holds nobody up. -1 with errno. */
 int io_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ms);

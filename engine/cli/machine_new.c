@@ -103,13 +103,15 @@ static int fill(const struct draft *n, const struct stock *s, const struct bundl
  * leaves half of one there. */
 static int begin(const char *name, const struct stock *s, const struct bundle *b, struct err *e)
 {
-	char temp[128];
-	snprintf(temp, sizeof(temp), ".%s.XXXXXX", name);
+	char temp[IO_TEMP_BYTES];
+	AUTO_FD int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
 		errno = EEXIST;
 		return err_errno(e, "cannot create %s", name);
 	}
-	if (!mkdtemp(temp))
+	if (io_temp_name(here, name, temp, e))
+		return -1;
+	if (mkdir(temp, 0700))
 		return err_errno(e, "cannot create %s", name);
 	AUTO_FD int dir = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int failed = fill(&(struct draft){name, dir}, s, b, e);

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -103,6 +104,14 @@ static void test_publish(int dir)
 	is(io_publish_file("to-pipe", "x", 1, 0644, &e), -1, "so does a link to one");
 	ok(!lstat("pipe", &st) && S_ISFIFO(st.st_mode), "it is still there");
 	ok(!lstat("to-pipe", &st) && S_ISLNK(st.st_mode), "as is the link");
+	ok(!mkdir(".out.agent6.tmp", 0700) && !io_publish_file("out", "z", 1, 0644, NULL) &&
+			access(".out.agent6.tmp", F_OK),
+		"what a killed one left goes with the next");
+	AUTO_FD int busy = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ok(!flock(busy, LOCK_EX) && !mkfifo(".out.agent6.tmp", 0600) &&
+			!io_publish_file("out", "z", 1, 0644, NULL) &&
+			!access(".out.agent6.tmp", F_OK),
+		"but not what somebody who still works has there");
 	is(io_publish_file("", "x", 1, 0644, &e), -1, "no name");
 	is(io_publish_file("-", "x", 1, 0644, &e), -1, "standard output");
 	is(io_publish_file("none/", "x", 1, 0644, &e), -1, "no file name");
