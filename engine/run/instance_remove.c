@@ -53,7 +53,12 @@ int instance_discard(const struct place *p, struct instance *i, struct err *e)
 		return err_errno(e, "cannot remove instance %s", i->id);
 	/* Nobody finds it any more, and an open file keeps its directory on NFS and FUSE. */
 	own_close(&i->lock_fd);
-	return tree_remove(machines, gone, e);
+	return tree_remove(machines, gone, e)
+		       ? err_wrap(e,
+				 "instance %s is removed, but some of its files are still there "
+				 "until the next `agent6 machine prune`",
+				 i->id)
+		       : 0;
 }
 
 static int is_rest(const struct dirent *entry)
