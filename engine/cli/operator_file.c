@@ -1,7 +1,6 @@
 #include "cli/operator_file.h"
 
 #include "base/io.h"
-#include "base/tree.h"
 #include "base/utf8.h"
 #include "schema/read.h"
 #include <fcntl.h>
@@ -250,30 +249,14 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static int write_into(
-	const char *dir, const struct operator_file *f, const char *name, struct err *e)
-{
-	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return err_errno(e, "cannot open %s", dir);
-	return io_replace_file(at, name, f->text.data, f->text.len, 0600, e);
-}
-
 int operator_file_try(const struct operator_file *f, const struct config_paths *paths,
 	struct findings *findings, struct err *e)
 {
-	char dir[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
-	snprintf(dir, sizeof(dir), "%s/agent6-config-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
-		return err_errno(e, "cannot create %s", dir);
-	int failed = write_into(dir, f, "config.yaml", e);
-	if (!failed) {
-		struct config_paths trial = *paths;
-		trial.config_dir = dir;
-		config_free(config_load(&trial, findings));
-	}
-	tree_remove(AT_FDCWD, dir, NULL);
+	int failed = 0;
+	struct config_paths trial = *paths;
+	trial.config_dir = NULL;
+	trial.config_text = &f->text;
+	config_free(config_load(&trial, findings));
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *it = &findings->items[i];
 		if (it->severity == SEVERITY_ERROR)
@@ -285,5 +268,12 @@ int operator_file_try(const struct operator_file *f, const struct config_paths *
 
 int operator_file_save(const struct operator_file *f, struct err *e)
 {
-	return make_dir(f->dir, e) ? -1 : write_into(f->dir, f, f->name, e);
+	if (make_dir(f->dir, e))
+		return -1;
+	AUTO_FD int at = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return err_errno(e, "cannot open %s", f->dir);
+	return io_replace_file(at, f->name, f->text.data, f->text.len, 0600, e)
+		       ? err_wrap(e, "%s", f->dir)
+		       : 0;
 }

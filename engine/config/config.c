@@ -234,28 +234,36 @@ static void check_mode(const char *path, struct findings *f)
 			"chmod go-w %s", path);
 }
 
-void config_read_layer(
-	struct config *c, enum config_layer layer, const char *path, struct findings *f)
+static void take_layer(struct config *c, enum config_layer layer, const char *path,
+	const struct buf *text, struct findings *f)
 {
 	struct config_source *s = &c->store->layers[layer];
-	AUTO_FREE char *text = NULL;
-	size_t len, before = f->errors;
-	struct err e = ERR_NONE;
-	if (io_read_file(AT_FDCWD, path, DOC_BYTES_MAX, &text, &len, &e)) {
-		report_file(f, path, e.text);
-		return;
-	}
-	check_mode(path, f);
+	size_t before = f->errors;
 	s->doc = &s->own;
-	if (is_blank(text)) {
+	if (is_blank(text->data)) {
 		s->own.file = keep(c, path);
 		return;
 	}
 	/* A value that the reader refused has no shape, and none of the kinds that decoding
 	 * expects. */
-	if (!doc_read(&s->own, path, text, len, f) &&
+	if (!doc_read(&s->own, path, text->data, text->len, f) &&
 		!shape_check(shape_config, &s->own, s->own.root, f) && f->errors == before)
 		s->root = s->own.root;
+}
+
+void config_read_layer(
+	struct config *c, enum config_layer layer, const char *path, struct findings *f)
+{
+	AUTO_FREE char *text = NULL;
+	struct buf view = {0};
+	struct err e = ERR_NONE;
+	if (io_read_file(AT_FDCWD, path, DOC_BYTES_MAX, &text, &view.len, &e)) {
+		report_file(f, path, e.text);
+		return;
+	}
+	view.data = text;
+	check_mode(path, f);
+	take_layer(c, layer, path, &view, f);
 }
 
 /* The one config.* file in `dir`; two of them would hide one another. */
@@ -308,7 +316,9 @@ struct config *config_load(const struct config_paths *paths, struct findings *f)
 	c->store->state_home = keep(c, paths->state_home);
 	c->store->state_dir_default = keep(c, paths->state_dir);
 	size_t before = f->errors;
-	if (paths->config_dir)
+	if (paths->config_text)
+		take_layer(c, LAYER_GLOBAL, "config.yaml", paths->config_text, f);
+	else if (paths->config_dir)
 		read_directory(c, LAYER_GLOBAL, paths->config_dir, f);
 	if (paths->file)
 		config_read_layer(c, LAYER_FILE, paths->file, f);

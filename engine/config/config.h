@@ -29,12 +29,13 @@ const char *config_layer_name(enum config_layer layer);
 
 /* Where to look. Directories are absolute, files may be; NULL: there is none. */
 struct config_paths {
-	const char *config_dir; /* holds config.yaml (.yml .toml .json) and secrets.yaml */
-	const char *state_home; /* AGENT6_STATE_HOME: wins over agent6.state_dir */
-	const char *state_dir;  /* the default of agent6.state_dir */
-	const char *repo_id;    /* names the repository's directory below the state directory */
-	const char *workspace;  /* the state directory must not lie inside */
-	const char *file;       /* --config */
+	const char *config_dir;        /* holds config.yaml (.yml .toml .json) and secrets.yaml */
+	const struct buf *config_text; /* what config.yaml there would be, without a directory */
+	const char *state_home;        /* AGENT6_STATE_HOME: wins over agent6.state_dir */
+	const char *state_dir;         /* the default of agent6.state_dir */
+	const char *repo_id;   /* names the repository's directory below the state directory */
+	const char *workspace; /* the state directory must not lie inside */
+	const char *file;      /* --config */
 };
 
 /* What config.* and secrets.* may end with, in the order in which they are looked for. */
