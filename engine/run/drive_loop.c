@@ -296,19 +296,19 @@ static bool commit_woken(struct drive *d, struct sleep *s)
 	char wake[CLOCK_TEXT_BYTES];
 	struct err e = ERR_NONE;
 	bool poked = s->woke == WOKE_POKE;
-	json_auto_t *payload = poked ? json_incref(s->payload) : NULL;
 	clock_text(d->at.wake_us, wake);
 	json_t *fact = json_pack("{s:o,s:s,s:o}", "wake",
 		d->at.state->wait.timed ? json_string(wake) : json_null(), "woke_by",
 		poked ? "poke" : "timer", "payload", poked ? s->payload : json_null());
 	if (poked)
 		json_object_set_new(fact, "poke", json_string(s->poke));
-	const char *state = d->at.state->name;
+	/* Recorded twice when a kill comes between, which a rehearsal does not mind; one that is
+	 * missing would keep it waiting. */
+	if (poked)
+		tape_poke(&d->live, d->at.state->name, s->payload);
 	if (!commit_fact(d, fact, false))
 		return false;
 	drive_show_wait(d);
-	if (poked)
-		tape_poke(&d->live, state, payload);
 	if (poked && pokes_remove(d->instance, s->poke, &e))
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	return true;

@@ -8,18 +8,37 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 /* The directory may lie where commands can write: a link or a pipe in the cassette's place would
  * lead our writing elsewhere. */
 static int open_cassette(const struct live *w, const char *name, struct err *e)
 {
 	struct stat st;
-	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_WRONLY | O_CREAT | O_APPEND, e);
+	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_RDWR | O_CREAT | O_APPEND, e);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) || st.st_nlink != 1)
 		return err_set(e, "%s has other names, too", name);
 	return TAKE_FD(fd);
+}
+
+/* Whether its last line has no end: whoever wrote it was killed, or a person left it so. */
+static bool ends_torn(int fd)
+{
+	char last;
+	off_t end = lseek(fd, 0, SEEK_END);
+	return end > 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n';
+}
+
+/* The `n` bytes just written, unless another instance that records here has gone on behind them. */
+static int take_back(int fd, ssize_t n, struct err *e)
+{
+	struct stat st;
+	off_t end = lseek(fd, 0, SEEK_CUR);
+	return fstat(fd, &st) || st.st_size != end || ftruncate(fd, end - n)
+		       ? err_wrap(e, "half of it is there")
+		       : -1;
 }
 
 /* All of them or, where there is no room, none: half a line would spoil the next one. */
@@ -31,11 +50,16 @@ static int append(const struct live *w, const struct buf *lines, struct err *e)
 			e, "out of memory, or it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
 	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
 	AUTO_FD int fd = open_cassette(w, name, e);
-	off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	if (fd >= 0 && !io_write(fd, lines->data, lines->len))
+	if (fd < 0)
+		return -1;
+	struct iovec parts[] = {
+		{(char *)(uintptr_t) "\n", ends_torn(fd)}, {lines->data, lines->len}};
+	ssize_t n = writev(fd, parts, ARRAY_LEN(parts));
+	if (n == (ssize_t)(parts[0].iov_len + lines->len))
 		return 0;
+	errno = n < 0 ? errno : ENOSPC;
 	err_errno(e, "cannot write %s", name);
-	return fd >= 0 && ftruncate(fd, end) ? err_wrap(e, "half of it is there") : -1;
+	return n > 0 ? take_back(fd, n, e) : -1;
 }
 
 /* Takes `line`. */

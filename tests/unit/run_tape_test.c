@@ -1,11 +1,17 @@
 /* What is kept of a run for its rehearsal, and who takes the secrets out of it. */
+#include "base/io.h"
 #include "run/secret.h"
 #include "run/tape.h"
 #include "tests/kit/agent.h"
 #include "tests/kit/tap.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/uio.h>
+
+static int tape_fd;
 
 static void kept(void)
 {
@@ -59,8 +65,58 @@ static void apart(void)
 	has_str(e.text, "killed", "which is said");
 }
 
+static ssize_t room = SSIZE_MAX;
+static const char *meanwhile = "";
+
+/* Every writev of this program: on a disk with little room, while another one writes there, too. */
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+	AUTO_BUF all;
+	buf_init(&all, 4096);
+	for (int i = 0; i < count; i++)
+		buf_add(&all, parts[i].iov_base, parts[i].iov_len);
+	ssize_t n = write(fd, all.data, (ssize_t)all.len < room ? all.len : (size_t)room);
+	AUTO_FD int other = openat(tape_fd, "m.jsonl", O_WRONLY | O_APPEND | O_CLOEXEC);
+	return io_write(other, meanwhile, strlen(meanwhile)) ? -1 : n;
+}
+
+/* Keeps a line where `before` is; what the cassette then holds. */
+static char *keep(const char *before)
+{
+	AUTO_BUF line;
+	char *text = NULL;
+	size_t len;
+	struct drive_listener nobody = {0};
+	struct live w = {
+		.listener = &nobody, .record_fd = tape_fd, .record_dir = "tapes", .machine = "m"};
+	buf_init(&line, 100);
+	buf_adds(&line, "{\"ours\":1}\n");
+	unlinkat(tape_fd, "m.jsonl", 0);
+	if (io_create_file(tape_fd, "m.jsonl", before, strlen(before), 0600, NULL))
+		bail("no cassette");
+	tape_keep(&w, "ask", &line);
+	io_read_file(tape_fd, "m.jsonl", 4096, &text, &len, NULL);
+	return text;
+}
+
+static void appended(void)
+{
+	tape_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *plain = keep("{}\n"), *torn = keep("{}\n{\"to");
+	is_str(plain, "{}\n{\"ours\":1}\n", "behind the last line");
+	is_str(torn, "{}\n{\"to\n{\"ours\":1}\n", "and not in one that a kill cut short");
+	room = 4;
+	AUTO_FREE char *half = keep("{}\n");
+	is_str(half, "{}\n", "of what there is no room for nothing stays");
+	meanwhile = "{\"other\":1}\n";
+	AUTO_FREE char *shared = keep("{}\n");
+	has_str(shared, meanwhile, "but what another instance wrote meanwhile");
+	own_close(&tape_fd);
+}
+
 int main(void)
 {
+	appended();
 	kept();
 	told();
 	apart();
