@@ -79,6 +79,9 @@ int sign_write(const struct bundle *b, const char *key_file, struct err *e)
 	buf_init(&signature, SIGN_BYTES_MAX);
 	if (check_file(key_file, e) || keygen(b, args, &signature, e))
 		return -1;
+	/* It exits 0 as well where nobody took what it printed. */
+	if (!signature.len || !strstr(signature.data, "\n-----END SSH SIGNATURE-----\n"))
+		return err_set(e, "ssh-keygen did not print a whole signature");
 	signature_path(b, path);
 	return io_publish_file(path, signature.data, signature.len, 0644, e);
 }

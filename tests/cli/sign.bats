@@ -14,6 +14,19 @@ setup() {
 	mkdir work
 }
 
+@test "a signature that ssh-keygen printed to nobody, or half of one, is none" {
+	need_root
+	local words
+	for words in '' '-----BEGIN SSH SIGNATURE-----'; do
+		printf '#!/bin/sh\necho "%s"\n' "$words" >keygen
+		chmod 755 keygen
+		# shellcheck disable=SC2016
+		run -2 unshare -m sh -ec 'mount --bind keygen /usr/bin/ssh-keygen
+			"$1" machine sign --key key flow.asm' _ "$AGENT6_BIN/agent6"
+		[[ $output == *"ssh-keygen did not print a whole signature"* && ! -e flow.asm.sig ]]
+	done
+}
+
 @test "a signed bundle is accepted and says who signed" {
 	run --separate-stderr agent6 machine sign --key key flow.asm
 	echo "$stderr"
