@@ -233,7 +233,7 @@ static void files(void)
 	is_str(same, "one\n2\n", "one bad edit and none is applied");
 }
 
-static bool no_flags;
+static bool no_flags, full;
 
 /* Every renameat2 of this program: NFS and most of FUSE know none of its flags. */
 int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
@@ -245,6 +245,16 @@ int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned
 	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
 }
 
+/* Every renameat of this program, on a disk that has become full before it. */
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	if (full) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
 static void remote_files(void)
 {
 	int rc;
@@ -254,7 +264,11 @@ static void remote_files(void)
 	AUTO_FREE char *made = content("remote.txt");
 	is_str(made, "hi\n", "whole");
 	refused(CREATE("remote.txt", "x"), "exists already");
-	no_flags = false;
+	full = true;
+	refused(CREATE("unmade.txt", "x"), "No space left");
+	AUTO_FREE char *unmade = content("unmade.txt");
+	is_str(unmade, "(missing)", "what could not be created is not there, empty");
+	full = no_flags = false;
 }
 
 static void walls(void)

@@ -157,7 +157,13 @@ static int put_new(int dir_fd, const char *temp, const char *name)
 		return -1;
 	AUTO_FD int fd =
 		openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -1 : renameat(dir_fd, temp, dir_fd, name);
+	if (fd < 0)
+		return -1;
+	int failed = renameat(dir_fd, temp, dir_fd, name), saved = errno;
+	if (failed)
+		unlinkat(dir_fd, name, 0);
+	errno = saved;
+	return failed;
 }
 
 /* All or nothing: a temporary file under a name nobody can have planted, then a rename. */
