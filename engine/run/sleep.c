@@ -73,17 +73,26 @@ static void keep_below(struct sleep *s, int64_t end_ms)
 		s->until_us = most_us;
 }
 
+/* EMFILE stands for two limits: where there is still a descriptor, it is inotify's. */
+static int refuse(int timer, struct err *e)
+{
+	int number = errno;
+	AUTO_FD int spare = timer < 0 ? -1 : fcntl(timer, F_DUPFD_CLOEXEC, 0);
+	if (number == EMFILE && spare >= 0)
+		return err_set(e, "cannot wait: so many runs of this user wait already that the "
+				  "limit fs.inotify.max_user_instances is reached; raise it, or "
+				  "let runs leave at their waits (--exit-on-wait)");
+	errno = number;
+	return err_errno(e, "cannot prepare a wait");
+}
+
 int sleep_wait(struct sleep *s, struct err *e)
 {
 	int64_t end_ms = clock_monotonic_ms() + s->most_ms;
 	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	AUTO_FD int notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (notify < 0 && errno == EMFILE)
-		return err_set(e, "cannot wait: so many runs of this user wait already that the "
-				  "limit fs.inotify.max_user_instances is reached; raise it, or "
-				  "let runs leave at their waits (--exit-on-wait)");
 	if (timer < 0 || notify < 0)
-		return err_errno(e, "cannot prepare a wait");
+		return refuse(timer, e);
 	if (watch(notify, s, e))
 		return -1;
 	for (;;) {
