@@ -26,11 +26,15 @@ static int add_profile(struct buf *out, const char *name, struct err *e)
 		name, path, name);
 }
 
-static int load(const char *path, struct err *e)
+/* From memory: a file that this AppArmor cannot read would keep its service from starting. */
+static int load(const struct buf *text, struct err *e)
 {
-	char *argv[] = {"apparmor_parser", "--replace", (char *)(uintptr_t)path, NULL};
+	AUTO_FD int in = io_memory_file("the profile", text->data, text->len, e);
+	if (in < 0)
+		return -1;
+	char *argv[] = {"apparmor_parser", "--replace", NULL};
 	char *env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
-	int fds[] = {-1, 2, 2};
+	int fds[] = {in, 2, 2};
 	struct child_spec spec = {.path = "/usr/sbin/apparmor_parser",
 		.argv = argv,
 		.env = env,
@@ -42,7 +46,8 @@ static int load(const char *path, struct err *e)
 	int status = child_wait(&child);
 	return WIFEXITED(status) && !WEXITSTATUS(status)
 		       ? 0
-		       : err_set(e, "apparmor_parser refused %s", path);
+		       : err_set(e, "apparmor_parser refused the profile, so nothing was "
+				    "installed; it needs AppArmor 4.0 or newer");
 }
 
 int apparmor_install(struct err *e)
@@ -62,7 +67,12 @@ int apparmor_install(struct err *e)
 	AUTO_FD int dir = open("/etc/apparmor.d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return err_errno(e, "cannot open /etc/apparmor.d");
-	if (text.failed || io_replace_file(dir, "agent6", text.data, text.len, 0644, e))
+	if (text.failed)
+		return err_set(e, "out of memory");
+	if (load(&text, e))
 		return -1;
-	return load("/etc/apparmor.d/agent6", e);
+	return io_replace_file(dir, "agent6", text.data, text.len, 0644, e)
+		       ? err_wrap(e, "the profile is loaded until the next boot, but not "
+				     "installed: /etc/apparmor.d")
+		       : 0;
 }

@@ -91,6 +91,24 @@ open_launcher() {
 	[[ $status -eq 2 && ! -e /etc/apparmor.d/agent6 ]]
 }
 
+@test "an AppArmor that refuses the profile keeps nothing of it, one that takes it all" {
+	need_root
+	# shellcheck disable=SC2016
+	run -0 unshare -m sh -ec 'mount -t tmpfs tmpfs "$2"
+		over() { mkdir -p "$3/$1" "$3/$1.work" && mount -t overlay -o "lowerdir=$2,upperdir=$3/$1,workdir=$3/$1.work" overlay "$2"; }
+		over etc /etc "$2" && over sbin /usr/sbin "$2" && mkdir -p /etc/apparmor.d
+		mount -t tmpfs tmpfs /sys/kernel/security && mkdir /sys/kernel/security/apparmor
+		for code in 1 0; do
+			printf "#!/bin/sh\\ncat >$2/given\\nexit %s\\n" $code >/usr/sbin/apparmor_parser
+			chmod 755 /usr/sbin/apparmor_parser
+			"$1" check sandbox --install-apparmor || true
+			cmp "$2/given" /etc/apparmor.d/agent6 || echo differs
+		done
+		grep -c userns /etc/apparmor.d/agent6' _ "$AGENT6_BIN/agent6" "$SCRATCH"
+	[[ $output == *"refused the profile, so nothing was installed"*differs*$'\n'2 ]]
+	[[ $output != *differs*differs* ]]
+}
+
 @test "agent6 jail runs a command in the working directory" {
 	run -0 agent6 jail -- sh -c 'echo new >made; cat made; echo evil >>.git/config; true'
 	[[ ${lines[0]} == new && $(cat made) == new && $(cat .git/config) == original ]]
