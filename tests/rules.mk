@@ -57,8 +57,8 @@ test-bare:
 # random places.
 crash: all
 	@AGENT6_KILLS=50 tests/run --config $(CONFIG) tests/crash/kill.bats
-torture: all $(out)/tests/crash/faults_test
-	@TEST_TIMEOUT_SECS=7200 AGENT6_FAULTS=all AGENT6_POKES=100 tests/run --config $(CONFIG) tests/crash/faults_test.c \
+torture: all $(out)/tests/crash/faults_test $(out)/tests/crash/verbs_test
+	@TEST_TIMEOUT_SECS=7200 AGENT6_FAULTS=all AGENT6_POKES=100 tests/run --config $(CONFIG) tests/crash/*_test.c \
 		tests/live/waits.bats
 
 # Needs GitHub, which `make test` does not.

@@ -7,16 +7,14 @@
  * taken for each mode, so that every run of the suite visits other places. */
 #include "base/io.h"
 #include "base/json.h"
+#include "tests/kit/stepper.h"
 #include "tests/kit/tap.h"
 
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,13 +26,6 @@
 
 enum { PATH_BYTES = 4096, SAMPLES = 5 };
 
-enum mode { KILL_BEFORE, KILL_AFTER, FAIL_ENOSPC, FAIL_EIO, FAIL_EINTR, SHORT_WRITE, MODE_COUNT };
-static const char *const mode_names[] = {
-	"kill before", "kill after", "ENOSPC", "EIO", "EINTR", "a short write"};
-
-/* What a run that is only counted is given; the call that writes the begin line. */
-enum { NEVER = -1, AT_BEGIN = -2 };
-
 struct scenario {
 	const char *name;
 	const char *bundle; /* below scratch */
@@ -42,127 +33,26 @@ struct scenario {
 	bool writes;        /* in a repository; only its start is gone through */
 };
 
-struct traced {
-	int calls;    /* seen in all */
-	int status;   /* wait status of the runner */
-	bool reached; /* the fault was injected */
-	long nr;      /* into this call */
-};
-
 static char agent6[PATH_BYTES], dir[PATH_BYTES];
-
-/* --- the stepper ------------------------------------------------------------------------------ */
-
-/* Calls that can fail for want of space or a broken disk, and those that make a child. */
-static bool can_fail(long nr)
-{
-	static const long calls[] = {SYS_write, SYS_pwrite64, SYS_fsync, SYS_fdatasync,
-		SYS_ftruncate, SYS_openat, SYS_mkdirat, SYS_mkdir, SYS_rename, SYS_renameat,
-		SYS_unlinkat, SYS_unlink, SYS_memfd_create, SYS_pipe2};
-	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-		if (calls[i] == nr)
-			return true;
-	return false;
-}
-
-static bool is_write(long nr)
-{
-	return nr == SYS_write || nr == SYS_pwrite64;
-}
-
-/* Whether this entry counts as a place for `mode`. */
-static bool counts(enum mode mode, const struct user_regs_struct *r)
-{
-	if (mode == SHORT_WRITE)
-		return is_write((long)r->orig_rax) && r->rdx > 1;
-	/* Standard output and error are not the runner's to keep. */
-	if (mode >= FAIL_ENOSPC)
-		return can_fail((long)r->orig_rax) && !(is_write((long)r->orig_rax) && r->rdi <= 2);
-	return true;
-}
 
 /* The runner has begun when it creates the journal. */
 static bool opens_journal(pid_t pid, const struct user_regs_struct *r)
 {
-	char path[16] = "";
+	char path[24];
 	if ((long)r->orig_rax != SYS_openat || !(r->rdx & O_CREAT))
 		return false;
-	for (size_t i = 0; i < sizeof(path); i += sizeof(long)) {
-		long word = ptrace(PTRACE_PEEKDATA, pid, (void *)(uintptr_t)(r->rsi + i), NULL);
-		memcpy(path + i, &word, sizeof(word));
-	}
-	return !strncmp(path, "journal.jsonl", 14);
+	stepper_peek(pid, r->rsi, path, sizeof(path));
+	return !strcmp(path, "journal.jsonl");
 }
 
+/* Right before, the branch is made. */
 static bool writes_begin(pid_t pid, const struct user_regs_struct *r)
 {
-	long word = is_write((long)r->orig_rax)
-			    ? ptrace(PTRACE_PEEKDATA, pid, (void *)(uintptr_t)r->rsi, NULL)
-			    : 0;
-	return !memcmp(&word, "{\"t\":\"be", sizeof(word));
-}
-
-static void inject_entry(pid_t pid, enum mode mode, struct user_regs_struct r)
-{
-	if (mode == KILL_BEFORE)
-		kill(pid, SIGKILL);
-	if (mode >= FAIL_ENOSPC && mode <= FAIL_EINTR)
-		r.orig_rax = (unsigned long long)-1;
-	if (mode == SHORT_WRITE)
-		r.rdx /= 2;
-	if (mode >= FAIL_ENOSPC)
-		ptrace(PTRACE_SETREGS, pid, NULL, &r);
-}
-
-static void inject_exit(pid_t pid, enum mode mode, struct user_regs_struct r)
-{
-	static const int errors[] = {
-		[FAIL_ENOSPC] = ENOSPC, [FAIL_EIO] = EIO, [FAIL_EINTR] = EINTR};
-	if (mode == KILL_AFTER)
-		kill(pid, SIGKILL);
-	if (mode >= FAIL_ENOSPC && mode <= FAIL_EINTR) {
-		r.rax = (unsigned long long)-errors[mode];
-		ptrace(PTRACE_SETREGS, pid, NULL, &r);
-	}
-}
-
-static pid_t start(const struct scenario *s, bool traced);
-
-static struct traced step_through(const struct scenario *s, enum mode mode, int at)
-{
-	struct traced t = {0};
-	bool inside = false, begun = false, over = false, now = false;
-	pid_t pid = start(s, true);
-	int deliver = 0;
-	waitpid(pid, &t.status, 0);
-	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-	while (!ptrace(PTRACE_SYSCALL, pid, NULL, deliver) && waitpid(pid, &t.status, 0) == pid &&
-		WIFSTOPPED(t.status)) {
-		struct user_regs_struct r;
-		deliver = 0;
-		if (WSTOPSIG(t.status) != (SIGTRAP | 0x80)) {
-			deliver = WSTOPSIG(t.status) == SIGTRAP ? 0 : WSTOPSIG(t.status);
-			continue;
-		}
-		ptrace(PTRACE_GETREGS, pid, NULL, &r);
-		inside = !inside;
-		if (!inside && now)
-			inject_exit(pid, mode, r);
-		now = false;
-		if (!inside)
-			continue;
-		begun = begun || opens_journal(pid, &r);
-		if (!begun || over || !counts(mode, &r))
-			continue;
-		over = s->writes && writes_begin(pid, &r);
-		now = t.calls++ == at || (over && at == AT_BEGIN);
-		if (now) {
-			t.reached = true;
-			t.nr = (long)r.orig_rax;
-			inject_entry(pid, mode, r);
-		}
-	}
-	return t;
+	char text[16];
+	if (r->orig_rax != SYS_pwrite64)
+		return false;
+	stepper_peek(pid, r->rsi, text, sizeof(text));
+	return !strncmp(text, "{\"t\":\"be", 8);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -190,12 +80,19 @@ static pid_t start(const struct scenario *s, bool traced)
 	bool rehearse = !strcmp(s->verb, "rehearse");
 	char *argv[] = {agent6, "machine", (char *)(uintptr_t)s->verb, bundle,
 		rehearse ? "--dir" : NULL, path, NULL};
-	if (traced) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		raise(SIGSTOP);
-	}
+	if (traced)
+		stepper_traced();
 	execv(agent6, argv);
 	_exit(98);
+}
+
+static struct stepped step_through(const struct scenario *s, enum stepper_fault fault, int at)
+{
+	return stepper_run(&(struct stepper){.pid = start(s, true),
+		.fault = fault,
+		.at = at,
+		.first = opens_journal,
+		.last = s->writes ? writes_begin : NULL});
 }
 
 static int run_untouched(const struct scenario *s)
@@ -322,12 +219,12 @@ static bool is_stale(const struct scenario *s)
 	return !base || strncmp(base + 8, tip, strlen(tip)) != 0;
 }
 
-static void one_fault(
-	const struct scenario *s, enum mode mode, int at, const char *want, struct tally *sum)
+static void one_fault(const struct scenario *s, enum stepper_fault mode, int at, const char *want,
+	struct tally *sum)
 {
 	size_t len;
 	fresh(s);
-	struct traced t = step_through(s, mode, at);
+	struct stepped t = step_through(s, mode, at);
 	if (!t.reached)
 		return;
 	sum->tried++;
@@ -346,7 +243,7 @@ static void one_fault(
 	if (code || lost || again || stale || strcmp(got, want) != 0)
 		diag("%s: %s at call %d (system call %ld): exit %d, lost %d, repeated %d, stale "
 		     "%d, %s",
-			s->name, mode_names[mode], at, t.nr, code, lost, again, stale, got);
+			s->name, stepper_says(mode), at, t.nr, code, lost, again, stale, got);
 	sum->lost += lost;
 	sum->repeated += again != 0;
 	sum->differs += strcmp(got, want) != 0;
@@ -354,11 +251,11 @@ static void one_fault(
 	sum->stale += stale;
 }
 
-static int count_calls(const struct scenario *s, enum mode mode, char want[128])
+static int count_calls(const struct scenario *s, enum stepper_fault mode, char want[128])
 {
 	size_t len;
 	fresh(s);
-	struct traced t = step_through(s, mode, NEVER);
+	struct stepped t = step_through(s, mode, STEPPER_NEVER);
 	AUTO_FREE char *journal = instance_file(s, "journal.jsonl", &len);
 	AUTO_FREE char *output = NULL;
 	char path[2 * PATH_BYTES];
@@ -370,7 +267,7 @@ static int count_calls(const struct scenario *s, enum mode mode, char want[128])
 	return t.calls;
 }
 
-static void test_mode(const struct scenario *s, enum mode mode, bool all)
+static void test_mode(const struct scenario *s, enum stepper_fault mode, bool all)
 {
 	char want[128];
 	int calls = count_calls(s, mode, want);
@@ -381,10 +278,10 @@ static void test_mode(const struct scenario *s, enum mode mode, bool all)
 		noise = 0;
 	for (int at = (int)(noise % (unsigned)stride); at < calls; at += stride)
 		one_fault(s, mode, at, want, &sum);
-	/* Right before, the branch is made. */
 	if (s->writes)
-		one_fault(s, mode, AT_BEGIN, want, &sum);
-	ok(sum.tried > 0, "%s: %s at %d of %d calls", s->name, mode_names[mode], sum.tried, calls);
+		one_fault(s, mode, STEPPER_AT_LAST, want, &sum);
+	ok(sum.tried > 0, "%s: %s at %d of %d calls", s->name, stepper_says(mode), sum.tried,
+		calls);
 	is(sum.lost, 0, "nothing committed is lost");
 	is(sum.repeated, 0, "nothing committed is repeated");
 	is(sum.differs, 0, "the blackboard is that of an undisturbed run");
@@ -467,7 +364,7 @@ int main(void)
 		{"tool, branch, wait, retry, end", "kinds", "run", false},
 		{"agent", "hello", "rehearse", false}, {"the start", "writer", "rehearse", true}};
 	for (size_t i = 0; i < ARRAY_LEN(scenarios); i++)
-		for (enum mode m = KILL_BEFORE;
+		for (enum stepper_fault m = KILL_BEFORE;
 			m <= (scenarios[i].writes ? KILL_AFTER : SHORT_WRITE); m++)
 			test_mode(&scenarios[i], m, all);
 	return tap_done();
