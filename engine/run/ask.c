@@ -111,6 +111,12 @@ static void take_typed(void *ctx, const char *bytes, size_t len)
 		take_end(a);
 		return;
 	}
+	/* Reading from the background stopped us: this was typed for somebody else since. */
+	interrupts_read(&a->live->interrupts);
+	if (a->seen != a->live->interrupts.seen) {
+		a->pump->tick(a->pump->ctx);
+		return;
+	}
 	buf_add(&a->typed, bytes, len);
 	while (a->doc && (a->typed.failed || memchr(a->typed.data, '\n', a->typed.len))) {
 		char *end = a->typed.failed ? NULL : memchr(a->typed.data, '\n', a->typed.len);

@@ -131,6 +131,13 @@ shell() {
 	on_branch made
 }
 
+@test "stopped because it read in the background, it takes nothing that was typed before fg" {
+	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg '$ ' true \
+		'$ ' 'until jobs | grep Stopped; do sleep 0.1; done' '$ ' 'sleep 1; fg' \
+		'sleep 1; fg' y 'touch made' '' 'Run it?' n ': done' ''
+}
+
 @test "interrupted while it asks, it says what that does and asks again" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
 	run -130 terminal 'Run it?' ^C 'once more kills it now' '' 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
