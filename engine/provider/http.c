@@ -248,6 +248,7 @@ static CURLcode set_options(struct http *h, const struct http_options *o)
 	SET(CURLOPT_PROXY, "");
 	SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(CURLOPT_SSL_VERIFYPEER, 1L);
 	SET(CURLOPT_SSL_VERIFYHOST, 2L);
 	if (o->ca_file) {
@@ -352,6 +353,13 @@ static bool is_strange(const struct http *h)
 	return verdict >= SELF_SIGNED && verdict <= LAST;
 }
 
+/* Of a handshake: "unsupported protocol", "alert protocol version", and "wrong version number" of a
+ * server without TLS. */
+static bool speaks_other(const char *why)
+{
+	return strstr(why, "protocol") || strstr(why, "version number");
+}
+
 static int failed(const struct http *h, CURLcode rc, struct fault *f)
 {
 	if (f->kind != FAULT_NONE)
@@ -359,6 +367,11 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 	char why[CURL_ERROR_SIZE];
 	const char *words = h->broken[0] ? h->broken : curl_easy_strerror(rc);
 	fault_show(why, sizeof(why), words, strlen(words));
+	if (rc == CURLE_SSL_CONNECT_ERROR && speaks_other(why))
+		return fault_set(f, FAULT_FATAL,
+			"what answers at the provider's base_url speaks no TLS 1.2 or 1.3 (%s); "
+			"is it https, and up to date?",
+			why);
 	enum { TOO_LARGE = 100 }; /* since 8.6 */
 	switch ((int)rc) {
 	case CURLE_PEER_FAILED_VERIFICATION:

@@ -126,6 +126,15 @@ static void tls(void)
 	has_str(kit_reason(&wrong), "host name", "and what is wrong with it");
 	ok(!strstr(kit_reason(&wrong), "ca_file"), "which no authority mends");
 	ok(!strstr(wrong.requests, "POST"), "gets no request");
+	char old[400];
+	snprintf(old, sizeof(old), "%s,openssl-max-proto-version=TLS1.0,cipher=ALL:@SECLEVEL=0",
+		good);
+	AUTO_KIT aged = {.format = "anthropic",
+		.ca_file = ca,
+		.tls_pem = old,
+		.replies = {{KIT_FINISH, 0, 0}}};
+	kit_run(&aged);
+	has_str(kit_reason(&aged), "speaks no TLS 1.2 or 1.3 (", "a server of TLS 1.0 is named");
 	AUTO_KIT unknown = {.format = "anthropic",
 		.ca_file = "/etc/ssl/certs/ca-certificates.crt",
 		.tls_pem = good,
