@@ -282,6 +282,28 @@ static bool refuses_more(const struct loop *l, const struct fault *f)
 	       (f->kind == FAULT_CONTEXT || strcasestr(f->text, "tokens"));
 }
 
+/* The provider's words say what is wrong; this says whose they are and where to look. */
+static int provider_failed(struct loop *l, const struct fault *f)
+{
+	const struct task *t = l->task;
+	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
+	const char *name = t->provider.name, *about = "";
+	if (f->status == 402)
+		about = "; pay in at the provider, or name another one in models.worker";
+	else if (f->status == 403)
+		about = "; its account, or the region, may lack the model, or the key be wrong";
+	else if (f->status == 404)
+		about = "; the model is the state's, else that of models.worker";
+	if (f->status == 401 || f->status == 403)
+		return end(l, OUTCOME_FAILED,
+			"provider %s, model %s: %s%s; its key is that of the variable in "
+			"providers.%s.api_key_env, or else of secrets.yaml, where `agent6 connect "
+			"--name %s` puts another",
+			name, t->model, f->text, about, name, name);
+	return end(l, OUTCOME_FAILED, "provider %s, model %s: %s%s", name, t->model,
+		refusal ? refusal : f->text, about);
+}
+
 static int call_failed(struct loop *l, const struct fault *f)
 {
 	if (refuses_more(l, f)) {
@@ -305,15 +327,7 @@ static int call_failed(struct loop *l, const struct fault *f)
 	case FAULT_RETRY:
 	case FAULT_FATAL: break;
 	}
-	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
-	const char *name = l->task->provider.name;
-	if (f->status == 401 || f->status == 403)
-		return end(l, OUTCOME_FAILED,
-			"provider %s: %s; its key is that of the variable in "
-			"providers.%s.api_key_env, or else of secrets.yaml, where `agent6 connect "
-			"--name %s` puts another",
-			name, f->text, name, name);
-	return end(l, OUTCOME_FAILED, "provider %s: %s", name, refusal ? refusal : f->text);
+	return provider_failed(l, f);
 }
 
 static int on_reply(struct loop *l, struct wire_reply *reply)

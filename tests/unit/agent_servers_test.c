@@ -318,6 +318,27 @@ static void counts_under_way(void)
 		"what a server counts while it answers is told at once");
 }
 
+static void advises(void)
+{
+	static const struct {
+		struct kit_reply reply;
+		const char *want;
+	} table[] = {
+		{{KIT_REFUSED("402", "no credit"), 0, 0}, "name another one in models.worker"},
+		{{KIT_REFUSED("403", "not in your region"), 0, 0},
+			"the region, may lack the model"},
+		{{KIT_REFUSED("404", "no such model"), 0, 0}, "else that of models.worker"},
+		{{KIT_REFUSED("401", "no such key"), 0, 0}, "api_key_env"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO_KIT k = {.format = "openai", .replies = {table[i].reply}};
+		kit_run(&k);
+		has_str(kit_reason(&k), "provider p, model test-model: the provider answered 40",
+			"a refusal says whose it is");
+		has_str(kit_reason(&k), table[i].want, "and what to look at");
+	}
+}
+
 int main(void)
 {
 	openai_quirks();
@@ -350,5 +371,6 @@ int main(void)
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);
 	held_open("anthropic", KIT_FINISH);
+	advises();
 	return tap_done();
 }
