@@ -287,3 +287,30 @@ good() {
 		[[ $output == *REDACTED* && $output != *unter1* ]] || { echo "$format shows $output"; return 1; }
 	done
 }
+
+@test "a key in a machine file is warned of wherever it stands, and not shown" {
+	local key=ghp_0123456789abcdefghijABCDEFGHIJ012345 format
+	machine keyed <<-END
+		machine: keyed
+		version: 1
+		initial: go
+		budget: {max_transitions: 5}
+		states:
+		  go:
+		    kind: tool
+		    command: [ls, "--header=x $key"]
+		    env: {GITHUB: $key, COMMIT: 0123456789abcdef0123456789abcdef01234567}
+		    timeout_secs: 5
+		    on: {ok: done, nonzero: done, timeout: done}
+		  done: {kind: terminal, status: ok, reason: x}
+	END
+	for format in text json sarif github; do
+		run agent6 machine check --format $format "$SCRATCH/keyed"
+		echo "$output"
+		[[ $status -eq 0 && $output != *"$key"* ]]
+		[[ $(grep -o 'a key stands here' <<<"$output" | wc -l) -eq 2 ]]
+	done
+	run -0 agent6 machine check "$SCRATCH/keyed"
+	[[ $output == *"machine.yaml:8:"*"warning[literal-secret]"*"machine.yaml:9:"*"warning[literal-secret]"* ]]
+	run -2 agent6 machine check --strict "$SCRATCH/keyed"
+}

@@ -72,6 +72,7 @@ commands() {
 	good_machine 'no-such-program' | text machine.yaml
 	good_machine 'ls, "&&", ls' | text machine.yaml
 	good_machine 'rm, -r, build' | text machine.yaml
+	good_machine 'ls, ghp_0123456789abcdefghijABCDEFGHIJ012345' | text machine.yaml
 	good_machine 'rm, -rf, /' | text machine.yaml
 	good_machine "$SCRATCH/repo/x" >"$SCRATCH/b/machine.yaml"
 	touch "$SCRATCH/repo/x"
