@@ -62,12 +62,27 @@ static const struct template *read_prompt(const struct reader *r, const struct s
 	return node ? template_compile(&r->scope, &site, TEMPLATE_PROMPT) : NULL;
 }
 
+/* No provider takes a message without text. */
+static void check_prompt(const struct reader *r, const struct state *s)
+{
+	const struct agent_state *a = &s->agent;
+	const char *text = a->prompt ? template_literal(a->prompt) : NULL;
+	if (!text || text[strspn(text, " \t\r\n")])
+		return;
+	struct site site = reader_site(
+		r, reader_value(r, s->node, a->prompt_file ? "prompt_file" : "prompt"), s);
+	struct finding *f = site_report(
+		&site, RULE_OUT_OF_RANGE, "the prompt is empty: no model can be asked nothing");
+	site_help(&site, f, "say what the agent is to do");
+}
+
 void read_agent(struct reader *r, struct state *s)
 {
 	struct agent_state *a = &s->agent;
 	const char *mode = reader_text(r, s->node, "mode");
 	a->prompt_file = reader_text(r, s->node, "prompt_file");
 	a->prompt = a->prompt_file ? read_prompt_file(r, s) : read_prompt(r, s);
+	check_prompt(r, s);
 	a->mode = mode && strcmp(mode, "run") == 0 ? MODE_RUN : MODE_AGENT;
 	a->provider = inherited(reader_text(r, s->node, "provider"));
 	a->model = inherited(reader_text(r, s->node, "model"));

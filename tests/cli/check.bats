@@ -314,3 +314,24 @@ good() {
 	[[ $output == *"machine.yaml:8:"*"warning[literal-secret]"*"machine.yaml:9:"*"warning[literal-secret]"* ]]
 	run -2 agent6 machine check --strict "$SCRATCH/keyed"
 }
+
+@test "an agent that is asked nothing is a mistake" {
+	local prompt
+	for prompt in 'prompt: ""' 'prompt: " \n"' 'prompt_file: prompts/blank.txt'; do
+		machine mute <<-END
+			machine: mute
+			version: 1
+			initial: go
+			budget: {max_transitions: 5}
+			schemas: {said: {text: str}}
+			states:
+			  go: {kind: agent, mode: agent, $prompt, output_schema: said, timeout_secs: 5, on: {ok: done, failed: done, timeout: done, budget_exhausted: done}}
+			  done: {kind: terminal, status: ok, reason: x}
+		END
+		mkdir -p "$SCRATCH/mute/prompts"
+		echo >"$SCRATCH/mute/prompts/blank.txt"
+		run agent6 machine check "$SCRATCH/mute"
+		echo "$output"
+		[[ $status -eq 2 && $output == *"the prompt is empty"* ]]
+	done
+}
