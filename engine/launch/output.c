@@ -85,8 +85,10 @@ void output_redact(struct output *c, const char *secret)
 		return;
 	add_redacted(&head, c->bytes, c->head, secret);
 	add_redacted(&tail, c->bytes + c->head, c->len - c->head, secret);
-	c->head = head.len = least(head.len - least(near, head.len), most);
+	size_t first = least(head.len - least(near, head.len), most);
 	size_t kept = least(tail.len - least(near, tail.len), most);
+	c->dropped += head.len - first + tail.len - kept;
+	c->head = head.len = first;
 	buf_add(&head, tail.len ? tail.data + tail.len - kept : "", kept);
 	free(c->bytes);
 	c->bytes = tail.failed ? NULL : buf_take(&head, &c->len);

@@ -31,7 +31,7 @@ static json_t *edges(const struct output *c, uint64_t *left_out, bool *clean)
 	size_t tail = utf8_cut_start(c->bytes, c->len, c->len - last);
 	AUTO_BUF text;
 	buf_init(&text, 3 * FACT_EDGE_BYTES);
-	*left_out = c->total - head - (c->len - tail);
+	*left_out = c->dropped + (tail - head);
 	buf_add(&text, c->bytes, head);
 	buf_addf(&text, "\n[%llu bytes left out]\n", (unsigned long long)*left_out);
 	buf_add(&text, c->bytes + tail, c->len - tail);

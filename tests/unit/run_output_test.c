@@ -1,4 +1,5 @@
 /* Captured output: bounded memory, edges, replacement characters, redaction. */
+#include "base/json.h"
 #include "run/printed.h"
 #include "tests/kit/tap.h"
 
@@ -133,6 +134,14 @@ static void test_redaction(void)
 	output_redact(&o, "sesame42");
 	is_mem(o.bytes, o.len, "[REDACTETED:key]", 16, "marks longer than the cap are cut to it");
 	ok(o.dropped > 0 && o.head == 8, "which is said");
+	output_done(&o);
+	fill(&o, 12, "sesame42ab");
+	output_redact(&o, "sesame42");
+	struct sha256 whole;
+	sha256_init(&whole);
+	json_auto_t *fact = json_object();
+	printed_fact(&o, &whole, fact);
+	is(int_of(fact, "stdout_dropped"), 4, "as what is left out, where more is left than came");
 	output_done(&o);
 }
 
