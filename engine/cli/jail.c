@@ -1,7 +1,6 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "cli/held.h"
 #include "cli/jail_call.h"
 #include "cli/layers.h"
 #include "cli/mounts.h"
@@ -9,6 +8,7 @@
 #include "cli/text.h"
 #include "launch/ending.h"
 #include "run/confine.h"
+#include "run/held.h"
 #include "run/profile.h"
 #include <fcntl.h>
 #include <limits.h>

@@ -3,8 +3,8 @@
 #include "agent/policy/redact_json.h"
 #include "base/tree.h"
 #include "cli/commands.h"
-#include "cli/held.h"
 #include "cli/text.h"
+#include "run/held.h"
 #include "run/recover.h"
 #include <fcntl.h>
 #include <limits.h>

@@ -2,8 +2,8 @@
  * What no jail may write or see wherever it lies, because every later confinement rests on it: the
  * operator's configuration, the keys beside it, this program and those it starts on the host.
  */
-#ifndef CLI_HELD_H
-#define CLI_HELD_H
+#ifndef RUN_HELD_H
+#define RUN_HELD_H
 #include "base/arena.h"
 #include "config/config.h"
 #include "run/confine.h"

@@ -1,4 +1,4 @@
-#include "cli/held.h"
+#include "run/held.h"
 
 #include "base/child.h"
 #include "base/path.h"
