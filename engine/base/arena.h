@@ -14,6 +14,8 @@ struct arena {
 	size_t used_bytes; /* handed out so far */
 };
 
+#define AUTO_ARENA __attribute__((cleanup(arena_done))) struct arena
+
 void arena_init(struct arena *a);
 void arena_done(struct arena *a);
 void *arena_alloc(struct arena *a, size_t bytes);

@@ -28,6 +28,7 @@ struct refusals {
 	const struct machine *machine;
 	struct buf *out;
 	size_t count;
+	struct config_list read, write; /* the operator's grants: real paths */
 };
 
 static void refuse(struct refusals *r, const char *state, const char *why)
@@ -49,26 +50,37 @@ int confine_check_root(bool allowed, struct err *e)
 		"run as an ordinary user, or say --allow-root (AGENT6_ALLOW_ROOT=1)");
 }
 
+struct config_list confine_real(struct arena *a, const struct config_list *paths)
+{
+	char real[PATH_MAX];
+	size_t count = 0;
+	if (!paths->count)
+		return *paths;
+	const char **items = arena_array(a, paths->count + 1, sizeof(*items));
+	for (size_t i = 0; i < paths->count; i++)
+		if (realpath(paths->items[i], real))
+			items[count++] = arena_copy(a, real, strlen(real));
+	return (struct config_list){items, count};
+}
+
 bool confine_granted(const char *path, const struct config_list *grants)
 {
-	char real[PATH_MAX], grant[PATH_MAX];
-	if (!realpath(path, real))
+	char real[PATH_MAX];
+	if (!grants->count || !realpath(path, real))
 		return false;
 	for (size_t i = 0; i < grants->count; i++)
-		if (realpath(grants->items[i], grant) && path_is_within(real, grant))
+		if (path_is_within(real, grants->items[i]))
 			return true;
 	return false;
 }
 
-static void check_paths(
-	struct refusals *r, const struct state *s, const struct config_sandbox *sandbox)
+static void check_paths(struct refusals *r, const struct state *s)
 {
 	const struct tool_state *t = &s->tool;
 	for (size_t i = 0; i < t->read_count + t->write_count; i++) {
 		bool write = i >= t->read_count;
 		const char *path = write ? t->writes[i - t->read_count] : t->reads[i];
-		if (confine_granted(path, &sandbox->write) ||
-			(!write && confine_granted(path, &sandbox->read)))
+		if (confine_granted(path, &r->write) || (!write && confine_granted(path, &r->read)))
 			continue;
 		char why[PATH_MAX + 256];
 		snprintf(why, sizeof(why),
@@ -81,7 +93,6 @@ static void check_paths(
 
 static void check_tool(struct refusals *r, const struct state *s, const struct confine *c)
 {
-	const struct config_sandbox *sandbox = &c->config->sandbox;
 	const struct network_refusal *refusal = network_refusal(confine_network_row(c, s)->tool);
 	if (refusal) {
 		char why[512];
@@ -93,7 +104,7 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 		if (grants_check(c->config, r->machine->name, s->tool.secrets[i], &why))
 			refuse(r, s->name, why.text);
 	}
-	check_paths(r, s, sandbox);
+	check_paths(r, s);
 }
 
 /* The model that a state may ask and that has no price: its own, or the reviewer's. Sets *p to its
@@ -248,7 +259,6 @@ static bool is_system(const char *path)
 /* Landlock cannot take a part out of what it has granted. */
 static void check_hidden(struct refusals *r, const struct confine *c)
 {
-	const struct config_sandbox *s = &c->config->sandbox;
 	char why[PATH_MAX + 256];
 	size_t i;
 	json_t *path;
@@ -257,8 +267,8 @@ static void check_hidden(struct refusals *r, const struct confine *c)
 	json_auto_t *hidden = confine_hidden(c);
 	json_array_foreach (hidden, i, path) {
 		const char *text = json_string_value(path);
-		if (!path_is_within(text, c->workspace) && !confine_granted(text, &s->read) &&
-			!confine_granted(text, &s->write) && !is_system(text))
+		if (!path_is_within(text, c->workspace) && !confine_granted(text, &r->read) &&
+			!confine_granted(text, &r->write) && !is_system(text))
 			continue;
 		snprintf(why, sizeof(why),
 			"%s is to be hidden, and lies where commands may read, which "
@@ -271,7 +281,12 @@ static void check_hidden(struct refusals *r, const struct confine *c)
 
 size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out)
 {
-	struct refusals r = {m, out, 0};
+	AUTO_ARENA arena;
+	arena_init(&arena);
+	struct refusals r = {.machine = m,
+		.out = out,
+		.read = confine_real(&arena, &c->config->sandbox.read),
+		.write = confine_real(&arena, &c->config->sandbox.write)};
 	check_grants(&r, c);
 	check_hidden(&r, c);
 	bool agents = false;
@@ -325,10 +340,18 @@ static void add_held(json_t *list, const struct confine *c, const char *const *i
 		}
 }
 
+/* By their real paths, in `a`, which is begun. */
+static struct config_list real_writes(struct arena *a, const struct tool_state *t)
+{
+	arena_init(a);
+	return confine_real(a, &(struct config_list){t ? t->writes : NULL, t ? t->write_count : 0});
+}
+
 json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 {
 	json_t *list = json_array();
-	const struct config_list grants = {t ? t->writes : NULL, t ? t->write_count : 0};
+	AUTO_ARENA arena;
+	const struct config_list grants = real_writes(&arena, t);
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
 	for (const struct held_path *h = c->held; h; h = h->next) {
 		if (h->as != HELD_SECRET && (path_is_within(h->path, c->workspace) ||
@@ -357,13 +380,6 @@ bool confine_writes(const struct state *s)
 {
 	return s->kind == KIND_TOOL ? s->tool.workspace == WORKSPACE_WRITE
 				    : s->kind == KIND_AGENT && s->agent.mode == MODE_RUN;
-}
-
-static bool may_write(const struct confine *c, const struct state *s, const char *path)
-{
-	const struct config_list grants = {s->tool.writes, s->tool.write_count};
-	return (confine_writes(s) && path_is_within(path, c->workspace)) ||
-	       (s->kind == KIND_TOOL && confine_granted(path, &grants));
 }
 
 /* A jail lets through what is granted inside of what is protected. agent6's own directories may
@@ -398,13 +414,17 @@ int confine_check_held(const struct confine *c, const struct state *s, struct er
 		return -1;
 	if (strcmp(c->profile, "hardened") != 0 || !state_runs_commands(s, c->config))
 		return 0;
+	AUTO_ARENA arena;
+	const struct config_list grants =
+		real_writes(&arena, s->kind == KIND_TOOL ? &s->tool : NULL);
 	json_auto_t *held = json_array();
 	for (const struct held_path *h = c->held; h; h = h->next)
 		if (h->as == HELD_PROGRAM || h->as == HELD_SETTING)
 			add_texts(held, &h->path, 1);
 	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	json_array_foreach (held, i, path)
-		if (may_write(c, s, json_string_value(path)))
+		if ((confine_writes(s) && path_is_within(json_string_value(path), c->workspace)) ||
+			confine_granted(json_string_value(path), &grants))
 			return err_set(e,
 				"%s is not to be written, and lies where commands may write, which "
 				"sandbox.profile hardened cannot keep from them; move it "

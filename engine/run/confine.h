@@ -4,6 +4,7 @@
  */
 #ifndef RUN_CONFINE_H
 #define RUN_CONFINE_H
+#include "base/arena.h"
 #include "config/config.h"
 #include "config/network.h"
 #include "machine/machine.h"
@@ -60,8 +61,10 @@ json_t *confine_policy(const struct confine *c, const struct state *s);
 /* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
  * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
 json_t *confine_command_policy(const struct confine *c);
-/* Whether `path` is there and lies in one of `grants`, by real paths: a link inside a grant that
- * leads out of it is not granted. */
+/* The real paths of those of `paths` that are there; in `a`. */
+struct config_list confine_real(struct arena *a, const struct config_list *paths);
+/* Whether `path` is there and lies in one of `grants`, which are real paths: a link inside a grant
+ * that leads out of it is not granted. */
 bool confine_granted(const char *path, const struct config_list *grants);
 /* What nothing may write in the workspace or what `t` may write (NULL: nothing more): .git,
  * what is held, sandbox.protect. */

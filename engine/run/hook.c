@@ -23,11 +23,14 @@ static void leave_writable_out(const struct config_list *grants)
 	AUTO_FREE char *list = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
 	char *save = NULL;
 	AUTO_BUF kept;
+	AUTO_ARENA arena;
 	buf_init(&kept, EVENT_BYTES_MAX);
+	arena_init(&arena);
+	const struct config_list granted = confine_real(&arena, grants);
 	bool known = list && realpath(".", here);
 	for (char *rest = list, *dir; known && (dir = strtok_r(rest, ":", &save)); rest = NULL)
 		if (*dir == '/' && realpath(dir, real) && !path_is_within(dir, here) &&
-			!path_is_within(real, here) && !confine_granted(real, grants))
+			!path_is_within(real, here) && !confine_granted(real, &granted))
 			buf_addf(&kept, "%s%s", kept.len ? ":" : "", dir);
 	setenv("PATH", kept.len ? kept.data : "/usr/bin:/bin", 1);
 }

@@ -394,6 +394,22 @@ END
 	[[ $(<"$SCRATCH/heard") == $'right\nright' && $(<kept) == evil ]]
 }
 
+@test "what may be written is looked up once for an event, not for each directory of PATH" {
+	need strace
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/grant" "$SCRATCH"/bin{1..9}
+	tool_machine told "['true']"
+	printf '%s\n' "machine: {notify: {on_event: ['true']}}" "sandbox: {write: [$SCRATCH/grant]}" >"$SCRATCH/config/agent6/config.yaml"
+	looked_up() { # how often, with these directories in PATH
+		local path
+		printf -v path '%s:' "$@"
+		PATH=$path$PATH strace -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run --id "told$#" "$SCRATCH/told" >/dev/null 2>&1 || true
+		grep -c "readlink.*\"$SCRATCH/grant\"" "$SCRATCH/trace"
+	}
+	local once
+	once=$(looked_up "$SCRATCH/bin1")
+	[[ $once -gt 0 && $(looked_up "$SCRATCH"/bin{1..9}) -eq $once ]]
+}
+
 @test "a wait that another run began is shown with its own time" {
 	parked
 	sleep 1.2
