@@ -12,6 +12,8 @@
 
 enum { LINKS_MAX = 40 };
 
+static bool is_steered(const struct held *h, const char *path, int links, char at[PATH_MAX]);
+
 /* What is protected may have to be hidden as well. */
 void held_add(struct held *h, enum held_as as, const char *path)
 {
@@ -32,15 +34,13 @@ void held_add(struct held *h, enum held_as as, const char *path)
 /* Whether something around `dir` is held that lies in `grant`: nothing else is carved out of it. */
 static bool carved_out(const struct held *h, const char *dir, const char *grant)
 {
-	char real[PATH_MAX];
-	const struct config_list *own = &h->config->sandbox.protect;
 	for (const struct held_path *p = h->paths; p; p = p->next)
 		if (p->as != HELD_SECRET && path_is_within(dir, p->path) &&
 			path_is_within(p->path, grant))
 			return true;
-	for (size_t i = 0; i < own->count; i++)
-		if (realpath(own->items[i], real) && path_is_within(dir, real) &&
-			path_is_within(real, grant))
+	for (size_t i = 0; i < h->protect.count; i++)
+		if (path_is_within(dir, h->protect.items[i]) &&
+			path_is_within(h->protect.items[i], grant))
 			return true;
 	return false;
 }
@@ -48,15 +48,34 @@ static bool carved_out(const struct held *h, const char *dir, const char *grant)
 /* Whether a command may make and replace what lies in `dir`, a real path. */
 static bool in_reach(const struct held *h, const char *dir)
 {
-	const struct config_list all[] = {
-		{&h->workspace, !h->only_read}, h->config->sandbox.write, h->writes};
-	char grant[PATH_MAX];
-	for (size_t l = 0; l < ARRAY_LEN(all); l++)
-		for (size_t i = 0; i < all[l].count; i++)
-			if (realpath(all[l].items[i], grant) && path_is_within(dir, grant) &&
-				!carved_out(h, dir, grant))
+	for (size_t l = 0; l < ARRAY_LEN(h->grants); l++)
+		for (size_t i = 0; i < h->grants[l].count; i++)
+			if (path_is_within(dir, h->grants[l].items[i]) &&
+				!carved_out(h, dir, h->grants[l].items[i]))
 				return true;
 	return false;
+}
+
+/* Whether a command decides where the link `at` leads to, which lies in `dir`. Its own way is
+ * written to `at`. */
+static bool is_turned(const struct held *h, const char *dir, int links, char at[PATH_MAX])
+{
+	char target[PATH_MAX] = "", next[2 * PATH_MAX];
+	if (in_reach(h, dir))
+		return true;
+	ssize_t len = readlink(at, target, sizeof(target) - 1);
+	target[len < 0 ? 0 : len] = '\0';
+	snprintf(next, sizeof(next), "%s%s%s", *target == '/' ? "" : dir, *target == '/' ? "" : "/",
+		target);
+	return is_steered(h, next, links + 1, at);
+}
+
+/* Goes from `dir`, a real path, to what is called `name` in it. */
+static bool enter(char dir[PATH_MAX], const char *name)
+{
+	size_t len = strlen(dir), room = PATH_MAX - len;
+	return !strcmp(name, ".") ||
+	       snprintf(dir + len, room, "%s%s", len > 1 ? "/" : "", name) < (int)room;
 }
 
 /* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is
@@ -64,30 +83,29 @@ static bool in_reach(const struct held *h, const char *dir)
  * yet to come. */
 static bool is_steered(const struct held *h, const char *path, int links, char at[PATH_MAX])
 {
-	char before[PATH_MAX], dir[PATH_MAX], target[PATH_MAX] = "", next[2 * PATH_MAX];
+	char dir[PATH_MAX]; /* where the way has come to: its real path */
 	size_t end = 0;
-	while (links < LINKS_MAX && path[end += strspn(path + end, "/")]) {
+	bool known = realpath(*path == '/' ? "/" : ".", dir);
+	while (known && links < LINKS_MAX && path[end += strspn(path + end, "/")]) {
 		size_t from = end;
-		snprintf(before, sizeof(before), "%.*s", (int)from, path);
-		end += strcspn(path + end, "/");
-		if (!realpath(*before ? before : ".", dir) ||
-			snprintf(at, PATH_MAX, "%.*s", (int)end, path) >= PATH_MAX)
-			return false;
 		struct stat st;
-		bool there = !lstat(at, &st);
-		if (there && *before && !strcmp(at + from, "..") && in_reach(h, dir) &&
-			in_reach(h, dirname(dir)))
-			return true;
-		if (there && !S_ISLNK(st.st_mode))
-			continue;
-		if (!there || in_reach(h, dir))
+		end += strcspn(path + end, "/");
+		if (snprintf(at, PATH_MAX, "%.*s", (int)end, path) >= PATH_MAX)
+			return false;
+		if (lstat(at, &st))
 			return in_reach(h, dir);
-		ssize_t len = readlink(at, target, sizeof(target) - 1);
-		target[len < 0 ? 0 : len] = '\0';
-		snprintf(next, sizeof(next), "%s%s%s", *target == '/' ? "" : dir,
-			*target == '/' ? "" : "/", target);
-		if (is_steered(h, next, links + 1, at))
+		if (!strcmp(at + from, "..")) {
+			bool reached = from && in_reach(h, dir);
+			if (in_reach(h, dirname(dir)) && reached)
+				return true;
+		} else if (!S_ISLNK(st.st_mode)) {
+			known = enter(dir, at + from);
+		} else if (is_turned(h, dir, links, at)) {
 			return true;
+		} else {
+			snprintf(at, PATH_MAX, "%.*s", (int)end, path);
+			known = realpath(at, dir);
+		}
 	}
 	return false;
 }
@@ -177,7 +195,8 @@ static int hold_files_in(struct held *h, const char *dir, struct err *e)
 		if (!lstat(path, &st) && hold_file(h, "the configuration", path, e))
 			return -1;
 		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
-		held_add(h, HELD_SECRET, path);
+		if (!lstat(path, &st))
+			held_add(h, HELD_SECRET, path);
 	}
 	return 0;
 }
@@ -221,6 +240,11 @@ static int check_audit(const struct held *h, struct err *e)
 int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 {
 	const struct config *c = h->config;
+	const struct config_list own = {&h->workspace, !h->only_read};
+	h->grants[0] = confine_real(h->arena, &own);
+	h->grants[1] = confine_real(h->arena, &c->sandbox.write);
+	h->grants[2] = confine_real(h->arena, &h->writes);
+	h->protect = confine_real(h->arena, &c->sandbox.protect);
 	hold_programs(h);
 	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) || check_audit(h, e) ||
 		check_way(h, "the state directory", c->state_dir, e) ||

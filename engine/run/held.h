@@ -16,7 +16,9 @@ struct held {
 	const char *workspace;
 	bool only_read;
 	struct config_list writes;
-	struct held_path *paths; /* for struct confine; in the arena */
+	/* Made by held_init, in the arena. */
+	struct held_path *paths;               /* for struct confine */
+	struct config_list grants[3], protect; /* all by their real paths */
 };
 
 /* `paths`: where `config` comes from; NULL: from nobody's files. An error where a command could
