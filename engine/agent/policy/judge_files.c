@@ -261,8 +261,8 @@ unsigned judge_split(struct judge *j, const struct call *c)
 }
 
 /* Harmless programs with options that start others, load code, or write. How an option is spelled
- * says how it is found: "--long", "-x" in a cluster, "-word", or "~text" anywhere. */
-#define COMPILERS WORDS("gcc", "g++", "cc", "c++", "clang", "clang++")
+ * says how it is found: "--long", "-x" in a cluster, "-word", "@file" of more options, or "~text"
+ * anywhere. */
 static const struct {
 	const char *const *programs;
 	const char *with_value;
@@ -275,17 +275,17 @@ static const struct {
 	{WORDS("man"), "CEeLMmpRrSs", LEVEL_DESTRUCTIVE,
 		WORDS("--pager", "-P", "-H", "--html", "-C", "--config-file")},
 	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_DESTRUCTIVE,
-		WORDS("--lesskey-src", "-k", "~+!", "~+|")},
+		WORDS("--lesskey-src", "--lesskey-file", "--lesskey-content", "-k", "~+!", "~+|")},
 	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_WRITE,
 		WORDS("-o", "-O", "--log-file", "--LOG-FILE")},
 	{WORDS("file"), "eFfmP", LEVEL_WRITE, WORDS("-C", "--compile")},
 	{WORDS("date"), "dfIr", LEVEL_PRIVILEGED, WORDS("-s", "--set")},
 	{WORDS("tree"), "HILPT", LEVEL_DESTRUCTIVE, WORDS("-o")},
 	{WORDS("diff"), "", LEVEL_DESTRUCTIVE, WORDS("--diff-program")},
-	{WORDS("nm", "ar", "size", "objdump"), "", LEVEL_DESTRUCTIVE, WORDS("--plugin")},
+	{WORDS("nm", "ar", "size", "objdump"), "", LEVEL_DESTRUCTIVE, WORDS("--plugin", "@file")},
 	{WORDS("cloc"), "", LEVEL_DESTRUCTIVE, WORDS("--extract-with")},
 	{WORDS("prove"), "aIjMP", LEVEL_DESTRUCTIVE, WORDS("--exec", "-e")},
-	{WORDS("rustc"), "", LEVEL_DESTRUCTIVE, WORDS("~linker=")},
+	{WORDS("rustc"), "", LEVEL_DESTRUCTIVE, WORDS("~linker=", "@file")},
 	{WORDS("shuf"), "in", LEVEL_WRITE, WORDS("--output", "-o")},
 	{WORDS("yq"), "", LEVEL_WRITE, WORDS("--inplace", "-i")},
 	{WORDS("xmllint"), "", LEVEL_WRITE, WORDS("--output", "--shell")},
@@ -302,10 +302,11 @@ static const struct {
 			"--smart-relinquish-var", "--setup-keys", "--update-catalog")},
 	{WORDS("dmesg"), "Fflns", LEVEL_PRIVILEGED,
 		WORDS("-C", "-c", "-D", "-E", "-n", "--clear", "--read-clear", "~--console")},
-	{COMPILERS, "DIULWfOmloxstdgpnc", LEVEL_DESTRUCTIVE,
+	{WORDS("gcc", "g++", "cc", "c++", "clang", "clang++"), "DIULWfOmloxstdgpnc",
+		LEVEL_DESTRUCTIVE,
 		WORDS("-wrapper", "-fplugin", "-fpass-plugin", "-plugin", "--plugin", "~,-plugin",
-			"~,--plugin", "~,@", "-specs", "--specs", "-B", "-load", "~-fuse-ld=/",
-			"~-fuse-ld=.")},
+			"~,--plugin", "~,@", "@file", "-specs", "--specs", "-B", "--prefix",
+			"--config", "-load", "--ld-path", "~-fuse-ld=/", "~-fuse-ld=.")},
 };
 
 static bool is_option(const char *word, const char *option, const char *with_value)
@@ -313,6 +314,8 @@ static bool is_option(const char *word, const char *option, const char *with_val
 	size_t len = strlen(option);
 	if (*option == '~')
 		return strstr(word, option + 1);
+	if (*option == '@')
+		return *word == '@';
 	if (option[1] == '-')
 		return arg_is_long(word, option, NULL);
 	if (len == 2)
@@ -330,17 +333,11 @@ static void judge_flag(struct judge *j, const struct call *c, size_t row, const 
 unsigned judge_flags(struct judge *j, const struct call *c)
 {
 	const char *name = program_base(c->name);
-	bool compiles = word_in(name, COMPILERS);
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		/* These are the linker's, and no directory of programs. */
-		if (compiles && word_in(word, WORDS("-Bstatic", "-Bdynamic", "-Bsymbolic")))
-			continue;
 		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
 			if (word_in(name, flags[k].programs))
 				judge_flag(j, c, k, word);
-		if (compiles && *word == '@')
-			judge_danger(j, c, "a file of options");
 	}
 	return judge_reader(j, c);
 }

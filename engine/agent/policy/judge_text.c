@@ -85,6 +85,8 @@ unsigned judge_sed(struct judge *j, const struct call *c)
 			judge_raise(j, LEVEL_WRITE, "sed -f runs a script file");
 			traits |= program_file(value);
 			given = true;
+		} else if (arg_take(c, &i, 'l', sed_values, "--line-length")) {
+			continue;
 		} else if (word[0] != '-' && !given) {
 			judge_sed_script(j, c, word);
 			given = true;
@@ -207,6 +209,8 @@ static void judge_awk_program(struct judge *j, const struct call *c, const char 
 		judge_raise(j, LEVEL_NETWORK, "awk opens /inet");
 }
 
+static const char awk_values[] = "DEFLWdefilopv";
+
 /* gawk's options that leave a file behind: their value, where they have one, is in the same word.
  */
 static bool awk_writes(const char *word)
@@ -216,7 +220,7 @@ static bool awk_writes(const char *word)
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		writes = writes || arg_is_long(word, options[i], NULL);
 	for (const char *flag = "opd"; *flag; flag++)
-		writes = writes || arg_has_flag(word, *flag, "vFefilEopd", NULL);
+		writes = writes || arg_has_flag(word, *flag, awk_values, NULL);
 	return writes;
 }
 
@@ -226,20 +230,31 @@ unsigned judge_awk(struct judge *j, const struct call *c)
 	unsigned traits = 0;
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text, *value;
-		if ((value = arg_take(c, &i, 'f', "vFeilEopd", "--file")) ||
-			(value = arg_take(c, &i, 'E', "vFeilfopd", "--exec"))) {
+		if (!strcmp(word, "--")) {
+			if (!given)
+				judge_awk_program(j, c, call_text(c, i + 1));
+			break;
+		}
+		if ((value = arg_take(c, &i, 'f', awk_values, "--file")) ||
+			(value = arg_take(c, &i, 'E', awk_values, "--exec"))) {
 			judge_raise(j, LEVEL_WRITE, "%s -f runs a program file", c->name);
 			traits |= program_file(value);
 			given = true;
-		} else if ((value = arg_take(c, &i, 'i', "vFefl", "--include"))) {
+		} else if ((value = arg_take(c, &i, 'i', awk_values, "--include"))) {
 			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, value);
-		} else if (arg_given(c, i, 'l', "vFefi", "--load")) {
+		} else if (arg_take(c, &i, 'l', awk_values, "--load")) {
 			judge_danger(j, c, "-l runs native code");
-		} else if ((value = arg_take(c, &i, 'e', "vFfil", "--source"))) {
+		} else if ((value = arg_take(c, &i, 'e', awk_values, "--source"))) {
 			judge_awk_program(j, c, value);
 			given = true;
-		} else if (arg_take(c, &i, 'v', "", NULL) || arg_take(c, &i, 'F', "", NULL)) {
+		} else if (arg_take(c, &i, 'v', awk_values, "--assign") ||
+			   arg_take(c, &i, 'F', awk_values, "--field-separator")) {
 			continue;
+		} else if (arg_take(c, &i, 'W', awk_values, NULL)) {
+			judge_danger(j, c, "-W gives any other option");
+		} else if (arg_has_flag(word, 'D', awk_values, NULL) ||
+			   arg_is_long(word, "--debug", NULL)) {
+			judge_danger(j, c, "the debugger runs what a file says");
 		} else if (awk_writes(word)) {
 			judge_raise(j, LEVEL_WRITE, "%s %.40s writes a file", c->name, word);
 		} else if (word[0] != '-' && !given) {
