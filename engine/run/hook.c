@@ -52,6 +52,15 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
+bool hook_is_there(const struct config *c)
+{
+	if (!c->machine.on_event.count)
+		return true;
+	leave_writable_out(&c->sandbox.write);
+	AUTO_FREE char *program = find_program(c->machine.on_event.items[0]);
+	return program && !access(program, X_OK);
+}
+
 static int start(struct live *w, const char *program, const json_t *event, struct child *child,
 	struct err *e)
 {

@@ -9,4 +9,7 @@
 
 /* Nothing is done when no program is configured. */
 void hook_run(struct live *w, const json_t *event);
+/* Whether there is a program for hook_run to run, or none is set. Leaves in PATH only what it would
+ * be looked for in. */
+bool hook_is_there(const struct config *c);
 #endif

@@ -251,6 +251,19 @@ setup() {
 	[[ $output == *"its mode is 0644 and must be 0600"* ]]
 }
 
+@test "check config names what it is to use and is not there; the configuration is valid all the same" {
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/data"
+	echo "{sandbox: {read: [$SCRATCH/data, $SCRATCH/gone]}, machine: {notify: {on_event: [no-such-program]}}}" >"$file"
+	run -0 --separate-stderr agent6 check config
+	echo "$output"
+	[[ $output == *"sandbox.read: $SCRATCH/gone: No such file or directory; no command runs without it"*"machine.notify.on_event: there is no program no-such-program"* ]]
+	[[ $output != *"$SCRATCH/data"* ]]
+	mkdir "$SCRATCH/gone"
+	echo "{sandbox: {read: [$SCRATCH/gone]}, machine: {notify: {on_event: [cat]}}}" >"$file"
+	run -0 --separate-stderr agent6 check config
+	[[ $output != *sandbox.read* && $output != *on_event* ]]
+}
+
 @test "a limit that the configuration takes is one that a jail's policy takes" {
 	need jq
 	limits() { jq -c "$1 | with_entries(.value |= .maximum)" "$AGENT6_SRC/schema/$2.schema.json"; }
