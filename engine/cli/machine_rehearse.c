@@ -190,15 +190,27 @@ static void print_failures(const json_t *failures)
 	}
 }
 
-static void print_report(const struct rehearsal *r, const struct drive_result *out, int64_t unused)
+/* Exchanges for another path are no mistake, but a graph that no longer comes to its agent leaves
+ * them, too: who reads no report is told on stderr. */
+static void print_unused(const struct rehearsal *r, int64_t unused)
+{
+	char text[120];
+	if (!unused)
+		return;
+	snprintf(text, sizeof(text), "%jd exchange%s of the cassette %s not asked for",
+		(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
+	if (show_tells(&r->show))
+		printf("%-14s%s\n", "left over", text);
+	else if (r->show.mode == SHOW_JSON)
+		text_complain(text);
+}
+
+static void print_report(const struct rehearsal *r, const struct drive_result *out)
 {
 	AUTO_BUF text;
 	buf_init(&text, REPORT_BYTES_MAX);
 	summary_text(&r->summary, r->loaded->machine, out, &text);
 	printf("\n%s", text.data ? text.data : "");
-	if (unused)
-		printf("%-14s%jd exchange%s of the cassette %s not asked for\n", "left over",
-			(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
 	if (!r->stage.throwaway)
 		printf("%-14s%s\n", "kept in", r->stage.dir);
 }
@@ -233,7 +245,9 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	print_failures(failures);
 	print_unanswered(r->unanswered);
 	if (ran && show_tells(&r->show))
-		print_report(r, out, unused);
+		print_report(r, out);
+	if (ran)
+		print_unused(r, unused);
 	int code = run_status_exit(out->status);
 	bool missed = json_array_size(failures) || *r->unanswered;
 	return code == EXIT_OK && missed ? EXIT_FAILED : code;

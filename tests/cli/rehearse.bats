@@ -172,6 +172,17 @@ triage-14 junk inbox/003-offer.txt" ]
 	cmp lines kept/state/*/machines/hello/journal.jsonl
 }
 
+@test "what a cassette holds and nobody asked for is said, and fails nothing" {
+	cat "$AGENT6_SRC"/examples/hello/rehearsal/*.jsonl >long.jsonl
+	tail -n 1 long.jsonl >last && cat last last >>long.jsonl
+	run --separate-stderr -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette long.jsonl
+	[[ $output == *"left over     2 exchanges of the cassette were not asked for"* ]]
+	run --separate-stderr -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette long.jsonl --json
+	[[ $stderr == *"2 exchanges of the cassette were not asked for"* && $output != *cassette* ]]
+	run -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette long.jsonl --quiet
+	[[ $output != *cassette* ]]
+}
+
 @test "parameters reach the machine" {
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --set pause_secs=2 \
 		--exit-on-wait --json
