@@ -1,5 +1,6 @@
 #include "agent/policy/redact.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "cli/commands.h"
 #include "cli/exposure.h"
 #include "cli/load.h"
@@ -7,6 +8,7 @@
 #include "cli/text.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
+#include "git/git.h"
 #include "machine/analyse.h"
 #include <limits.h>
 #include <stdio.h>
@@ -289,6 +291,39 @@ static void findings_markdown(const struct findings *f, struct buf *out)
 	}
 }
 
+/* A file as its repository calls it; NULL: it lies in none, or is no file. */
+static char *name_in_repository(const char *file)
+{
+	struct git_repo r;
+	struct err e = ERR_NONE;
+	AUTO_FREE char *real = realpath(file, NULL), *dir = real ? strdup(real) : NULL;
+	if (!dir || !strrchr(dir, '/'))
+		return NULL;
+	*strrchr(dir, '/') = '\0';
+	if (git_find(dir, &r, &e))
+		return NULL;
+	const char *below =
+		r.git_dir && path_is_below(real, r.work_tree) ? real + strlen(r.work_tree) : NULL;
+	char *name = below ? strdup(below + (*below == '/')) : NULL;
+	git_repo_done(&r);
+	return name;
+}
+
+/* Code scanning and annotations know files by these names, wherever the check was started. */
+static void name_files(struct findings *f)
+{
+	const char *last = "", *named = "";
+	for (size_t i = 0; i < f->count; i++) {
+		struct finding *it = &f->items[i];
+		if (strcmp(it->file, last) != 0) {
+			AUTO_FREE char *name = name_in_repository(it->file);
+			last = it->file;
+			named = name ? arena_copy(&f->arena, name, strlen(name)) : it->file;
+		}
+		it->file = named;
+	}
+}
+
 static void show(const struct call *c, struct checking *k, const char *format)
 {
 	findings_fn *write = findings_writer(format);
@@ -302,6 +337,8 @@ static void show(const struct call *c, struct checking *k, const char *format)
 					    : "Nothing found.");
 		return;
 	}
+	if (write == findings_sarif || write == findings_github)
+		name_files(&k->findings);
 	if (write) {
 		text_findings_as(&k->findings, write);
 		return;

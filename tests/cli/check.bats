@@ -335,3 +335,21 @@ good() {
 		[[ $status -eq 2 && $output == *"the prompt is empty"* ]]
 	done
 }
+
+@test "annotations and SARIF name files as their repository does, wherever the check is started" {
+	need git
+	git init -q "$SCRATCH/repo"
+	mkdir -p "$SCRATCH/repo/sub/deeper" "$SCRATCH/alone"
+	good repo/sub/flow
+	good alone/flow
+	sed -i 's/reason: fine/raeson: fine/' "$SCRATCH"/{repo/sub,alone}/flow/machine.yaml
+	cd "$SCRATCH/repo/sub/deeper"
+	run -2 agent6 machine check --format github ../flow
+	[[ $output == *"file=sub/flow/machine.yaml,line="* ]]
+	run -2 agent6 machine check --format sarif ../flow
+	[[ $output == *'"uri":"sub/flow/machine.yaml"'* ]]
+	run -2 agent6 machine check --format json ../flow
+	[[ $output == *'"file":"../flow/machine.yaml"'* ]]
+	run -2 agent6 machine check --format github "$SCRATCH/alone/flow"
+	[[ $output == *"file=$SCRATCH/alone/flow/machine.yaml,"* ]]
+}
