@@ -111,7 +111,10 @@ static void check_assignment(const struct reader *r, const struct doc_node *node
 		const char *text = template_literal(a->value);
 		bool bare = text && !strncmp(text, "result", 6) &&
 			    ref_span(text, 0, strlen(text)) == strlen(text);
-		site_help(&site, f, "%s%s%s", bare ? "write \"{{ " : "",
+		site_help(&site, f, "%s%s%s",
+			bare   ? "write \"{{ "
+			: text ? "a constant is a variable's default: declare one, which "
+			       : "",
 			bare ? text : "a lone {{ reference }} without a filter",
 			bare ? " }}\"" : " assigns the value itself");
 	}

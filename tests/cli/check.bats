@@ -353,3 +353,21 @@ good() {
 	run -2 agent6 machine check --format github "$SCRATCH/alone/flow"
 	[[ $output == *"file=$SCRATCH/alone/flow/machine.yaml,"* ]]
 }
+
+@test "a constant that a capture cannot set leads to the default of a variable" {
+	machine constant <<-'END'
+		machine: constant
+		version: 1
+		initial: go
+		budget: {max_transitions: 5}
+		vars: {code: {n: {type: int, default: 0}, five: {type: int, default: 5}}}
+		states:
+		  go: {kind: tool, command: [ls], timeout_secs: 1, capture: {set: {n: "5"}}, on: {ok: done, nonzero: done, timeout: done}}
+		  done: {kind: terminal, status: ok, reason: "{{ n }}"}
+	END
+	run -2 agent6 machine check "$SCRATCH/constant"
+	[[ $output == *"a constant is a variable's default: declare one, which a lone {{ reference }} without a filter assigns"* ]]
+	sed -i 's/n: "5"/n: "{{ five }}"/' "$SCRATCH/constant/machine.yaml"
+	run -0 agent6 machine check "$SCRATCH/constant"
+	[[ $output != *capture* ]]
+}
