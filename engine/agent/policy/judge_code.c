@@ -389,10 +389,14 @@ unsigned judge_pip(struct judge *j, const struct call *c)
 	judge_verb(j, c);
 	if (arg_find(c, "-i", "--index-url") || arg_find(c, NULL, "--extra-index-url"))
 		judge_danger(j, c, "another package index");
-	for (size_t i = 2; i < c->count; i++)
-		if (strstr(c->words[i]->text, "://"))
-			judge_raise(
-				j, LEVEL_NETWORK, "%s fetches %.100s", c->name, c->words[i]->text);
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (i > 1 && strstr(word, "://"))
+			judge_raise(j, LEVEL_NETWORK, "%s fetches %.100s", c->name, word);
+		if (arg_is_long(word, "--python", &value) &&
+			strchr(value ? value : call_text(c, i + 1), '/'))
+			judge_raise(j, LEVEL_WRITE, "%s runs the Python that it is given", c->name);
+	}
 	return 0;
 }
 
@@ -425,9 +429,13 @@ unsigned judge_go(struct judge *j, const struct call *c)
 {
 	judge_verb(j, c);
 	static const char *const runs[] = {"exec", "toolexec", "overlay", "vettool"};
+	bool env = false;
 	for (size_t i = 1; i < c->count; i++) {
 		/* One dash or two, the value in the same word or the next. */
 		const char *word = c->words[i]->text;
+		env = env || !strcmp(word, "env");
+		if (env && word_in(word, WORDS("-w", "--w", "-u", "--u")))
+			judge_danger(j, c, "env -w can change what runs");
 		size_t dashes = strspn(word, "-"), len = strcspn(word + dashes, "=");
 		for (size_t k = 0; dashes && k < ARRAY_LEN(runs); k++)
 			if (strlen(runs[k]) == len && !strncmp(word + dashes, runs[k], len))

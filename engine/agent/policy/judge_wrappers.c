@@ -43,16 +43,25 @@ static const struct wrapper {
 			"--ambient-caps", "--securebits")},
 	{"systemd-run", 0, "pEuHM",
 		WORDS("--unit", "--property", "--slice", "--uid", "--gid", "--setenv")},
-	{"xvfb-run", 0, "efnps", NULL},
+	{"xvfb-run", 0, "efnpsw",
+		WORDS("--error-file", "--auth-file", "--server-num", "--xauth-protocol",
+			"--server-args", "--wait")},
 	{"fakeroot", 0, "lsib", NULL},
 	{"faketime", 1, "", NULL},
 	{"start-stop-daemon", 0, "npxcugrdNPIkaR", NULL},
 	{"parallel", 0, "jaINLnsPS",
 		WORDS("--jobs", "--max-args", "--max-procs", "--colsep", "--arg-file",
 			"--delimiter", "--joblog", "--results", "--retries", "--timeout",
-			"--tmpdir")},
+			"--tmpdir", "--tagstring", "--workdir", "--halt", "--delay", "--nice",
+			"--load", "--memfree", "--env", "--block", "--recstart", "--recend")},
 	{"exec", 0, "a", NULL},
-	{"perf", 1, "eopFCtGrID", WORDS("--event", "--output", "--pid", "--freq", "--repeat")},
+	{"perf", 1, "eopFCtGrIDx",
+		WORDS("--event", "--output", "--pid", "--freq", "--repeat", "--field-separator")},
+	{"rlwrap", 0, "bCDefgHlMOPqsStw",
+		WORDS("--break-chars", "--command-name", "--history-no-dupes", "--file",
+			"--forget-matching", "--history-filename", "--logfile", "--multi-line-ext",
+			"--pre-given", "--quote-characters", "--histsize", "--substitute-prompt",
+			"--set-term-name", "--wait-before-prompt")},
 	{"ld-linux-x86-64.so.2", 0, "",
 		WORDS("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath")},
 	{"ld.so", 0, "",
@@ -111,17 +120,27 @@ static unsigned judge_scripts(struct judge *j, const struct call *c, size_t from
 	return traits;
 }
 
+static void judge_strace(
+	struct judge *j, const struct call *c, const char *with_value, size_t options)
+{
+	for (size_t i = 1; i < options; i++) {
+		const char *output = arg_given(c, i, 'o', with_value, "--output");
+		const char *sets = arg_given(c, i, 'E', with_value, "--env");
+		if (output && *output == '|')
+			judge_danger(j, c, "-o '|command' runs a command");
+		if (sets)
+			judge_name(j, sets);
+	}
+}
+
 unsigned judge_wrapper(struct judge *j, const struct call *c)
 {
 	const struct wrapper *w = wrapper_find(c->name);
 	size_t from = arg_skip_options(c, 1, w->with_value, w->long_with_value);
 	if (!strcmp(c->name, "command") && (arg_find(c, "-v", NULL) || arg_find(c, "-V", NULL)))
 		return 0;
-	for (size_t i = 1; i < from; i++) {
-		const char *output = arg_given(c, i, 'o', "", "--output");
-		if (!strcmp(c->name, "strace") && output && *output == '|')
-			judge_danger(j, c, "-o '|command' runs a command");
-	}
+	if (!strcmp(c->name, "strace"))
+		judge_strace(j, c, w->with_value, from);
 	/* The architecture may be left out. */
 	bool named = strcmp(c->name, "setarch") != 0 ||
 		     (from + 1 < c->count && !program_find(call_text(c, from)));
