@@ -193,7 +193,7 @@ struct arg_rule {
 	X(wait4) X(waitid) X(write) X(writev) SECCOMP_HOST_IPC(X) \
 	S(cachestat, 451) S(map_shadow_stack, 453) \
 	S(futex_wake, 454) S(futex_wait, 455) S(futex_requeue, 456) S(mseal, 462) \
-	S(getxattrat, 464) S(listxattrat, 465)
+	S(setxattrat, 463) S(getxattrat, 464) S(listxattrat, 465) S(removexattrat, 466)
 
 /* Answer EPERM although the kernel has them: a program that asks should learn that it may not. */
 #define SECCOMP_REFUSED(X, S) \
@@ -209,8 +209,7 @@ struct arg_rule {
 	X(setdomainname) X(sethostname) X(setns) X(settimeofday) X(swapoff) X(swapon) \
 	X(sysfs) X(syslog) X(umount2) X(userfaultfd) X(uselib) X(ustat) X(vhangup) \
 	S(statmount, 457) S(listmount, 458) S(lsm_get_self_attr, 459) \
-	S(lsm_set_self_attr, 460) S(lsm_list_modules, 461) S(setxattrat, 463) \
-	S(removexattrat, 466) S(open_tree_attr, 467)
+	S(lsm_set_self_attr, 460) S(lsm_list_modules, 461) S(open_tree_attr, 467)
 
 /* Known to the kernel, and answered as absent on purpose: their arguments lie in memory, where a
  * filter cannot look, or programs fall back only from ENOSYS. */
