@@ -205,7 +205,7 @@ static void test_fields(void)
 	memset(name, 'a', sizeof(name) - 1);
 	name[256] = '\0';
 	struct client_hello found;
-	struct hello_bytes h = hello_for(name), other = {.len = 0};
+	struct hello_bytes h = hello_for(name), other = {.len = 0}, extensions = {.len = 0};
 	is(decode(&h, &found), HELLO_BAD, "a name of 256 bytes");
 	h = hello_for(name + 1);
 	is(decode(&h, &found), HELLO_WHOLE, "one of 255");
@@ -215,25 +215,54 @@ static void test_fields(void)
 	is(decode(&h, &found), HELLO_WHOLE, "a name of another type than a host's");
 	is_str(found.server_name, "", "is not taken for one");
 	is(found.name_count, 1, "and is counted");
+	other.len = 0;
+	put_extension(&other, 0, "\0\6\0\0\3api\0", 9);
+	h = with_extensions(&other, 16384);
+	is(decode(&h, &found), HELLO_BAD, "a byte behind the list of names");
+	other.len = 0;
+	put_extension(&other, 0, "\0\7\0\0\4api\0", 9);
+	h = with_extensions(&other, 16384);
+	is(decode(&h, &found), HELLO_BAD, "a name that would be told only up to its zero byte");
+	struct hello_bytes message = {.len = 0}, longer = {.len = 0};
+	put_message(&message, &extensions);
+	message.data[3]++;
+	put(&message, 0, 1);
+	put_records(&longer, &message, 16384);
+	is(decode(&longer, &found), HELLO_BAD, "a byte behind the extensions");
 }
 
-/* Every length field, one off in both directions: each must be noticed or harmless. */
+/* Each byte of a hello, one off in both directions: what is compared with something else must be
+ * noticed; what is not, by offset, may be anything. */
 static void test_damage(void)
 {
+	static const struct {
+		size_t first, last;
+	} open[] = {{2, 2}, /* the record's minor version */
+		{10, 42},   /* the hello's, and the random bytes */
+		{44, 75},   /* the session id */
+		{78, 81},   /* the ciphers */
+		{83, 83},   /* the compression */
+		{86, 87},   /* the GREASE extension's type */
+		{114, 115}, /* supported_versions' */
+		{118, 122}, /* and its content */
+		{SIZE_MAX, SIZE_MAX}};
 	struct hello_bytes good = hello_for("api.example.com");
 	struct client_hello found;
-	unsigned kept = 0;
-	for (size_t at = 0; at < good.len; at++)
+	unsigned wrong = 0;
+	for (size_t at = 0, range = 0; at < good.len; at++) {
+		range += at > open[range].last;
 		for (int by = -1; by <= 1; by += 2) {
 			struct hello_bytes h = good;
 			h.data[at] = (uint8_t)(h.data[at] + by);
-			kept += decode(&h, &found) == HELLO_WHOLE &&
-				strcmp(found.server_name, "api.example.com") == 0;
+			bool kept = decode(&h, &found) == HELLO_WHOLE && found.name_count == 1 &&
+				    strcmp(found.server_name, "api.example.com") == 0;
+			if (kept != (at >= open[range].first) && ++wrong)
+				diag("byte %zu, %+d: %s", at, by, kept ? "not noticed" : "refused");
 		}
-	ok(kept < 2 * good.len, "damage is noticed (%u of %zu changes keep the name)", kept,
-		2 * good.len);
+	}
+	is(good.len, 123, "a hello of so many bytes");
+	is(wrong, 0, "one byte changed is noticed where it is compared, and only there");
 	struct hello_bytes h = good;
-	put(&h, 0, 0);
 	h.data[4]++; /* the record is one byte longer than the message in it */
 	put(&h, 0, 1);
 	is(decode(&h, &found), HELLO_BAD, "a second message in the hello's record");
