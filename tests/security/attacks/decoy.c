@@ -323,6 +323,9 @@ static void open_terminal(struct decoy *d)
 static void open_objects(struct decoy *d)
 {
 	mode_t mask = umask(0);
+	/* A run of this number that was killed has left its own. */
+	unlink(d->shm);
+	mq_unlink(d->mq);
 	int fd = open(d->shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	mqd_t queue = mq_open(d->mq, O_RDWR | O_CREAT | O_EXCL, 0666, NULL);
 	if (fd < 0 || write(fd, "x", 1) != 1 || queue < 0 ||
