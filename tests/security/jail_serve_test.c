@@ -8,6 +8,7 @@
 #include "tests/kit/tree.h"
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20 };
+enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000 };
 
 struct server {
 	pid_t pid;
@@ -230,14 +231,39 @@ static void test_bad_orders(const struct server *s)
 	reply_done(&r);
 }
 
+/* Only the descriptor for the status is not there. */
+static void test_no_status(const struct server *s)
+{
+	int ends[2];
+	AUTO_BUF said;
+	buf_init(&said, BYTES_MAX);
+	if (pipe2(ends, O_CLOEXEC))
+		bail("cannot make descriptors");
+	send_order(s->socket, SH("echo ran"), (int[]){ends[1], ends[1], ends[1]}, FDS - 1);
+	close(ends[1]);
+	io_read_all(ends[0], &said, "what was said", NULL);
+	close(ends[0]);
+	is_str(said.data,
+		"agent6-jail: order: an order has at most 196608 bytes, and 4 descriptors\n",
+		"one descriptor too few is refused where the command's errors go, and nothing "
+		"runs");
+}
+
 /* The jail was built before any of this happened. */
 static void test_stale(const struct server *s)
 {
 	AUTO_FREE char *later = in(s->ws, ".hg"), *pipe_at = in(s->ws, "pipe");
+	/* Enough to look through that a command which did not wait for it would be first. */
+	for (int i = 0; i < WIDE; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "wide/%d/file", i);
+		tree_file(s->ws, name, "", 0644);
+	}
 	if (mkdir(later, 0777) || chmod(later, 0777))
 		bail("cannot make %s", later);
 	struct reply r = order(s, SH("echo evil >.hg/hgrc; ls -A .hg"));
 	has_str(r.out, "Read-only", "a protected directory that appeared is protected");
+	ok(!strstr(r.out, "hgrc\n"), "no command has begun in the jail that was ready before");
 	reply_done(&r);
 	if (rmdir(later) || mkfifo(pipe_at, 0666))
 		bail("cannot change %s", s->ws);
@@ -355,6 +381,27 @@ static void test_nothing_stays(struct server *s)
 		"what still ran ended with the server, and that is told");
 }
 
+/* Its client lives on; what it keeps ready has the pipe, too. */
+static void test_killed(const char *name, uid_t uid)
+{
+	struct server s;
+	int ends[2];
+	if (pipe(ends) || fcntl(ends[0], F_SETFD, FD_CLOEXEC))
+		bail("cannot make a pipe");
+	start(&s, name, uid);
+	close(ends[1]);
+	struct reply r = order(&s, SH("true"));
+	reply_done(&r);
+	kill(s.pid, SIGKILL);
+	waitpid(s.pid, NULL, 0);
+	struct pollfd held = {.fd = ends[0]};
+	ok(poll(&held, 1, 20000) == 1 && held.revents == POLLHUP,
+		"what a killed server kept ready ends with it");
+	close(ends[0]);
+	close(s.socket);
+	free(s.ws);
+}
+
 static void test_all(const char *name, uid_t uid)
 {
 	struct server s;
@@ -362,10 +409,12 @@ static void test_all(const char *name, uid_t uid)
 	start(&s, name, uid);
 	test_orders(&s);
 	test_bad_orders(&s);
+	test_no_status(&s);
 	test_stale(&s);
 	test_side_by_side(&s);
 	test_same_world(&s, uid);
 	test_nothing_stays(&s);
+	test_killed(name, uid);
 }
 
 int main(void)
