@@ -117,6 +117,8 @@ hardened() {
 	run jail 'profile="hardened"' -- sh -c 'id -u; touch made; cat /etc/shadow'
 	[[ ${lines[0]} -eq $(id -u "$TEST_USER") && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
 	[[ $(status .layers.uid) == owner ]]
+	run run_jail "setpriv --groups=4,24" 'profile="hardened"' -- id -G
+	[[ $output == "$(id -g "$TEST_USER")" ]]
 }
 
 @test "toolchains work inside: gcc, make, git, perl" {

@@ -134,7 +134,9 @@ check_identity() {
 
 @test "no capability, no new privileges, an unused id (root)" {
 	need_root
-	check_identity jail
+	in_groups() { run_jail "setpriv --groups=4,24" "$@"; }
+	check_identity in_groups
+	[[ ${lines[-1]} == 1000 ]]
 	read -r _ host _ <<<"${lines[1]}"
 	[[ $host -gt 1000000 && $(status .layers.uid) == mapped ]]
 }
@@ -388,6 +390,39 @@ odd_mounts() {
 	jail -- true # a killed launcher's cgroup goes with the next jail
 }
 
+@test "a signal that the caller blocks or ignores ends the launcher all the same, and reaches the command" {
+	local how
+	run_jail 'env --block-signal --ignore-signal=INT,TERM,PIPE,CHLD' -- grep -E '^Sig(Blk|Ign)' /proc/self/status >"$SCRATCH/signals"
+	[[ $(grep -c '0000000000000000$' "$SCRATCH/signals") -eq 2 ]]
+	for how in --block-signal --ignore-signal; do
+		rm -f "$WS/ready"
+		run_jail "env $how=TERM" -- sh -c 'touch ready; sleep 5' &
+		local jail=$!
+		until [[ -e $WS/ready ]]; do sleep 0.05; done
+		pkill -TERM -P "$jail" agent6-jail || kill -TERM "$jail"
+		wait "$jail" && status=0 || status=$?
+		[[ $status -eq 143 ]]
+	done
+}
+
+@test "the command leads a session of its own, and the reaper keeps nothing but its end of the pipe" {
+	run user_jail -- awk '{print $1 == $5, $1 == $6}' /proc/self/stat
+	[[ $output == "1 1" ]]
+	run user_jail 'profile="hardened"' -- awk '{print $1 == $5, $1 == $6}' /proc/self/stat
+	[[ $output == "1 1" ]]
+	need_root # it cannot be inspected, by its own user neither
+	chown root: "$WS"
+	jail -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.05; done' 3<"$WS" 8>"$SCRATCH/held" &
+	local jail=$! launcher reaper
+	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
+	reaper=$(pgrep -P "$launcher")
+	run ls -l "/proc/$reaper/fd"
+	touch "$WS/go"
+	wait "$jail"
+	[[ $(grep -c -- '->' <<<"$output") -eq 1 && $output == *" 0 -> socket:"* ]]
+}
+
 @test "limits: processes, files, memory, file size, temporary space" {
 	run jail 'limits={"processes":20}' -- sh -c 'i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done; jobs | wc -l'
 	[[ $output == *[Ff]ork* || $output == *"Resource temporarily"* ]]
@@ -399,6 +434,27 @@ odd_mounts() {
 	[[ $output == *"No space left"* ]]
 	run jail 'limits={"memory_mb":64}' -- perl -e '$x = "a" x (200 * 1024 * 1024); print "had it\n"'
 	[[ $status -ne 0 && $output != *"had it"* ]]
+}
+
+@test "limits: each is the policy's, or the caller's where that is lower, and cannot be raised" {
+	local who
+	give_user "$WS"
+	for who in env as_user; do
+		run run_jail "$who prlimit --nofile=99:99" \
+			'limits={"cpu_secs":100,"file_mb":2,"open_files":640,"processes":30}' -- \
+			sed -nE '/data|resident|address|msgq|locks|timeout/d; s/  +/ /gp' /proc/self/limits
+		[[ $status -eq 0 && $(sed 's/ [A-Za-z]* *$//' <<<"$output") == "Limit Soft Limit Hard Limit
+Max cpu time 100 100
+Max file size 2097152 2097152
+Max stack size 67108864 67108864
+Max core file size 1 1
+Max processes 30 30
+Max open files 99 99
+Max locked memory 65536 65536
+Max pending signals 4096 4096
+Max nice priority 0 0
+Max realtime priority 0 0" ]]
+	done
 }
 
 @test "require: met, not met, unknown" {
