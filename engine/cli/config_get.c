@@ -30,7 +30,8 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 static int refuse(const struct getting *g)
 {
 	struct err e = ERR_NONE;
-	const char *near = near_word(g->wanted, g->keys, g->count);
+	const char *ending = config_key_ending(g->wanted);
+	const char *near = ending ? ending : near_word(g->wanted, g->keys, g->count);
 	if (near)
 		err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted, near);
 	else

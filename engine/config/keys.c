@@ -121,3 +121,17 @@ json_t *key_json(const struct key *key, const void *base)
 	}
 	return NULL;
 }
+
+const char *config_key_ending(const char *part)
+{
+	const char *found = NULL;
+	size_t len = strlen(part);
+	for (size_t i = 0; i < config_key_count; i++) {
+		const char *name = config_keys[i].name, *dot = strrchr(name, '.');
+		if (!strncmp(name, part, len) && (!name[len] || name[len] == '.'))
+			return NULL;
+		if (!found && dot && !strcmp(dot + 1, part))
+			found = name;
+	}
+	return found;
+}

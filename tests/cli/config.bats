@@ -264,6 +264,14 @@ setup() {
 	[[ $output != *sandbox.read* && $output != *on_event* ]]
 }
 
+@test "the last part of a key is answered with the key" {
+	run -2 agent6 config set max_usd 5
+	[[ $output == *"there is no setting 'max_usd'; did you mean 'budget.max_usd'?" ]]
+	run -2 agent6 config get max_usd
+	[[ $output == *"there is no setting 'max_usd'; did you mean 'budget.max_usd'?" ]]
+	[ ! -s "$file" ]
+}
+
 @test "a limit that the configuration takes is one that a jail's policy takes" {
 	need jq
 	limits() { jq -c "$1 | with_entries(.value |= .maximum)" "$AGENT6_SRC/schema/$2.schema.json"; }
