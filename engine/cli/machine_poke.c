@@ -38,6 +38,12 @@ static int poke(const struct resting *r, const struct call *c, struct err *e)
 
 static int run(const struct call *c)
 {
+	struct err e = ERR_NONE;
+	if (c->argument_count > 1) {
+		err_set(&e, "what to do with '%s'? A text is handed over as --message TEXT",
+			c->arguments[1]);
+		return fail(EXIT_REFUSED, &e);
+	}
 	return resting_tell(c, poke);
 }
 
@@ -49,7 +55,7 @@ const struct verb verb_machine_poke = {.path = "machine poke",
 	.summary = "wake an instance's wait, now or when it comes to one",
 	.arguments = "ID",
 	.min_arguments = 1,
-	.max_arguments = 1,
+	.max_arguments = 2, /* the second one is refused in words */
 	.acts = true,
 	.details =
 		"Pokes are a durable queue, first in first out, 64 deep; each wakes one wait. An "

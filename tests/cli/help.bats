@@ -113,6 +113,9 @@ load ../kit/common
 	run --separate-stderr agent6 machine run a b
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"does not take the argument 'b'"* ]]
+	run --separate-stderr agent6 machine poke id hello
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"'hello'"*"--message TEXT"* ]]
 	run --separate-stderr agent6 machine check -s x
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"two dashes"* ]]
