@@ -82,29 +82,22 @@ static int add_workspace(struct layout *l, const struct policy *p, struct err *e
 	return 0;
 }
 
-typedef bool lies_fn(const char *path, const char *dir);
-
-/* The deepest place, pins aside, in which `path` lies. */
-static const struct place *deepest(const struct layout *l, const char *path, lies_fn *lies)
+/* The deepest place in which `path` lies. */
+static const struct place *deepest(const struct layout *l, const char *path)
 {
 	const struct place *found = NULL;
 	for (const struct place *p = l->place; p < l->place + l->count; p++)
-		if (p->kind != PLACE_PIN && lies(path, p->path) &&
+		if (path_is_within(path, p->path) &&
 			(!found || path_is_below(p->path, found->path)))
 			found = p;
 	return found;
-}
-
-const struct place *layout_above(const struct layout *l, const char *path)
-{
-	return deepest(l, path, path_is_below);
 }
 
 /* A path that is not visible through any place needs neither protection nor hiding; nor does one
  * behind a link of the host's own (/lib on a merged-/usr host), which has another name. */
 static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
-	const struct place *above = deepest(l, path, path_is_within);
+	const struct place *above = deepest(l, path);
 	bool shown = above && (above->kind == PLACE_WRITE ||
 				      (kind == PLACE_HIDE && above->kind == PLACE_READ));
 	struct stat st;
@@ -140,7 +133,7 @@ static int by_path(const void *left, const void *right)
 }
 
 /* Sorts, keeps of two places at one path the stricter, and drops what lies below a hidden one: it
- * is hidden with it. */
+ * is hidden with it. What contains a place is the one before it, or contains that. */
 static void sort(struct layout *l)
 {
 	size_t kept = 0;
@@ -154,6 +147,9 @@ static void sort(struct layout *l)
 		if (again || (hidden && path_is_below(p->path, hidden)))
 			continue;
 		hidden = p->kind == PLACE_HIDE ? p->path : hidden;
+		while (last && (last->kind == PLACE_PIN || !path_is_below(p->path, last->path)))
+			last = last->above;
+		p->above = last;
 		l->place[kept++] = *p;
 	}
 	l->count = kept;
@@ -164,7 +160,7 @@ static int add_pins(struct layout *l, struct err *e)
 	static const struct place pin = {.kind = PLACE_PIN, .exec = true, .grant = true};
 	size_t count = l->count;
 	for (size_t i = 0; i < count; i++) {
-		const struct place *held = &l->place[i], *above = layout_above(l, held->path);
+		const struct place *held = &l->place[i], *above = held->above;
 		if ((held->kind != PLACE_READ && held->kind != PLACE_HIDE) || !above ||
 			above->kind != PLACE_WRITE)
 			continue;
@@ -210,7 +206,7 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 		return -1;
 	sort(l);
 	for (size_t i = 0, count = l->count; scan && LAYER_ON("mask") && i < count; i++) {
-		const struct place *grant = &l->place[i], *above = layout_above(l, grant->path);
+		const struct place *grant = &l->place[i], *above = grant->above;
 		if (grant->grant && grant->kind >= PLACE_READ && !(above && above->grant))
 			scan_tree(l, grant->path);
 	}

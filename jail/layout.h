@@ -31,6 +31,8 @@ struct place {
 	bool link;         /* it is a symbolic link on the host: made, not mounted */
 	int tree_fd;       /* detached tree to put there, or -1; owned */
 	uint64_t dev, ino; /* of a grant: when it was laid out; else when it was opened */
+	/* The deepest that strictly contains it, pins aside; NULL: the new root itself. */
+	struct place *above;
 };
 
 enum { LAYOUT_PLACES_MAX = 4096, LAYOUT_TEXT_MAX = 1024 * 1024 };
@@ -51,8 +53,6 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 /* Closes the trees. */
 void layout_done(struct layout *l);
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e);
-/* The deepest place that strictly contains `path`, pins aside; NULL: the new root itself. */
-const struct place *layout_above(const struct layout *l, const char *path);
 /* Whether both describe the same places with the same files at them: a jail built for one is right
  * for the other. */
 bool layout_same(const struct layout *a, const struct layout *b);

@@ -39,10 +39,9 @@ static int make(const char *path, const struct place *p, struct err *e)
 }
 
 /* The place exists already where a host tree contains it; else it is made. */
-static int attach(const struct jail *j, const struct place *p, int tree, struct err *e)
+static int attach(const struct place *p, int tree, struct err *e)
 {
-	const struct place *above = layout_above(&j->layout, p->path);
-	bool ours = !above || above->kind == PLACE_TMPFS;
+	bool ours = !p->above || p->above->kind == PLACE_TMPFS;
 	AUTO_FD int fd = AT_FDCWD;
 	struct stat st;
 	if (ours && make(p->path + 1, p, e))
@@ -60,7 +59,7 @@ static int attach(const struct jail *j, const struct place *p, int tree, struct 
 	return gone ? 0 : err_errno(e, "cannot mount %s", p->path);
 }
 
-static int place_cover(const struct jail *j, const struct place *p, struct err *e)
+static int place_cover(const struct place *p, struct err *e)
 {
 	static const char dir[] = ".empty/directory", file[] = ".empty/file";
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -72,7 +71,7 @@ static int place_cover(const struct jail *j, const struct place *p, struct err *
 		(int)syscall(SYS_open_tree, AT_FDCWD, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
 		return err_errno(e, "cannot prepare a cover for %s", p->path);
-	return attach(j, p, tree, e);
+	return attach(p, tree, e);
 }
 
 /* A kernel whose own /proc is partly covered (a container) refuses a new one: then there is none.
@@ -99,12 +98,12 @@ static int place_new(const struct jail *j, const struct place *p, struct err *e)
 static int place_any(const struct jail *j, const struct place *p, struct err *e)
 {
 	if (p->kind == PLACE_HIDE || p->kind == PLACE_MASK)
-		return place_cover(j, p, e);
+		return place_cover(p, e);
 	if (p->kind == PLACE_TMPFS || p->kind == PLACE_PROC)
 		return place_new(j, p, e);
 	if (p->link)
 		return make(p->path + 1, p, e);
-	return p->tree_fd < 0 ? 0 : attach(j, p, p->tree_fd, e);
+	return p->tree_fd < 0 ? 0 : attach(p, p->tree_fd, e);
 }
 
 /* What the policy grants of the host's own stays. */

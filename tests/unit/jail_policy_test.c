@@ -2,6 +2,7 @@
  * The policy reader: every field, every refusal with the field's name; and the layout that comes of
  * a policy.
  */
+#include "base/path.h"
 #include "jail/layout.h"
 #include "jail/policy.h"
 #include "tests/kit/tap.h"
@@ -175,6 +176,16 @@ static char *in(const char *dir, const char *rest)
 	return asprintf(&path, "%s%s", dir, rest) < 0 ? NULL : path;
 }
 
+static const struct place *deepest_above(const struct layout *l, const char *path)
+{
+	const struct place *found = NULL;
+	for (size_t i = 0; i < l->count; i++)
+		if (l->place[i].kind != PLACE_PIN && path_is_below(path, l->place[i].path) &&
+			(!found || strlen(l->place[i].path) > strlen(found->path)))
+			found = &l->place[i];
+	return found;
+}
+
 static void decode_layout(
 	const char *ws, const char *more, struct policy *p, struct layout *l, struct err *e)
 {
@@ -213,7 +224,11 @@ static void test_layout(void)
 	for (size_t i = 1; i < l.count; i++)
 		if (strcmp(l.place[i - 1].path, l.place[i].path) >= 0)
 			bail("places are out of order");
-	is_str(layout_above(&l, fifo)->path, ws, "what contains a place");
+	is_str(find(&l, fifo)->above->path, ws, "what contains a place");
+	size_t wrong = 0;
+	for (size_t i = 0; i < l.count; i++)
+		wrong += l.place[i].above != deepest_above(&l, l.place[i].path);
+	is(wrong, 0, "the deepest place around each, pins aside");
 	layout_done(&l);
 }
 
