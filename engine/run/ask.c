@@ -92,6 +92,14 @@ static void show_prompt(struct asking *a)
 	finish(a, ASK_PERSON);
 }
 
+static int open_terminal(const struct asking *a)
+{
+	if (!has_terminal(a))
+		return -1;
+	tcflush(a->live->listener->terminal_fd, TCIFLUSH);
+	return fcntl(a->live->listener->terminal_fd, F_DUPFD_CLOEXEC, 0);
+}
+
 /* Ctrl-D is an answer; a terminal that has gone is none, and leaves the question to who watches. */
 static void take_end(struct asking *a)
 {
@@ -107,14 +115,16 @@ static void take_typed(void *ctx, const char *bytes, size_t len)
 	struct asking *a = ctx;
 	if (!a->doc || a->pump->draining)
 		return;
-	if (!len) {
-		take_end(a);
+	/* Who was stopped, perhaps for this very reading, gets what was typed for somebody else. */
+	interrupts_read(&a->live->interrupts);
+	if (a->seen != a->live->interrupts.seen && has_terminal(a)) {
+		if (!len)
+			a->pump->streams[a->first_stream + TERMINAL].fd = open_terminal(a);
+		a->pump->tick(a->pump->ctx);
 		return;
 	}
-	/* Reading from the background stopped us: this was typed for somebody else since. */
-	interrupts_read(&a->live->interrupts);
-	if (a->seen != a->live->interrupts.seen) {
-		a->pump->tick(a->pump->ctx);
+	if (!len) {
+		take_end(a);
 		return;
 	}
 	buf_add(&a->typed, bytes, len);
@@ -185,14 +195,6 @@ static int open_timer(const struct asking *a, struct err *e)
 	if (fd < 0 || timerfd_settime(fd, 0, &at, NULL))
 		return err_errno(e, "cannot set the timer of a question");
 	return TAKE_FD(fd);
-}
-
-static int open_terminal(const struct asking *a)
-{
-	if (!has_terminal(a))
-		return -1;
-	tcflush(a->live->listener->terminal_fd, TCIFLUSH);
-	return fcntl(a->live->listener->terminal_fd, F_DUPFD_CLOEXEC, 0);
 }
 
 static int open_streams(struct asking *a, struct err *e)

@@ -68,15 +68,14 @@ static int pump_once(struct pump *p, struct err *e)
 		p->tick(p->ctx);
 	if (ready <= 0)
 		return 0;
-	/* The signal first: what was typed while we were stopped was for somebody else. */
+	for (int i = 0; i < n; i++)
+		if (fds[i].revents && p->streams[i].fd == fds[i].fd)
+			take_some(&p->streams[i]);
 	if (fds[n + 1].revents) {
 		interrupts_read(p->interrupts);
 		if (p->tick)
 			p->tick(p->ctx);
 	}
-	for (int i = 0; i < n; i++)
-		if (fds[i].revents && p->streams[i].fd == fds[i].fd)
-			take_some(&p->streams[i]);
 	return fds[n].revents || p->ended;
 }
 

@@ -138,6 +138,14 @@ shell() {
 		'sleep 1; fg' y 'touch made' '' 'Run it?' n ': done' ''
 }
 
+@test "an end of file that was typed while it was stopped is no answer" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg '$ ' true \
+		'$ ' 'until jobs | grep Stopped; do sleep 0.1; done' '$ ' 'sleep 1; fg' \
+		'sleep 1; fg' ^D 'touch made' '' 'Run it?' y ': done' ''
+	on_branch made
+}
+
 @test "interrupted while it asks, it says what that does and asks again" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
 	run -130 terminal 'Run it?' ^C 'once more kills it now' '' 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
