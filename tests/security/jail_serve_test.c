@@ -276,6 +276,36 @@ static void test_stale(const struct server *s)
 	rmdir(later);
 }
 
+/* The same names stand for something else than when the jail was built, and nothing else differs.
+ */
+static void test_replaced(const struct server *s)
+{
+	AUTO_FREE char *git = in(s->ws, ".git"), *moved = in(s->ws, "moved");
+	AUTO_FREE char *pipe_at = in(s->ws, "pipe"), *other = in(s->ws, "other");
+	struct reply r;
+	if (mkfifo(pipe_at, 0666))
+		bail("cannot make %s", pipe_at);
+	for (int i = 0; i < 4; i++) { /* those that were ready before it */
+		r = order(s, SH("true"));
+		reply_done(&r);
+	}
+	if (mkfifo(other, 0666) || rename(other, pipe_at))
+		bail("cannot replace %s", pipe_at);
+	r = order(s, SH("test -p pipe && echo pipe"));
+	is_str(r.out, "", "a pipe that was replaced is masked");
+	reply_done(&r);
+	unlink(pipe_at);
+	for (int i = 0; i < 4; i++) {
+		r = order(s, SH("true"));
+		reply_done(&r);
+	}
+	if (rename(git, moved) || mkdir(git, 0777) || chmod(git, 0777))
+		bail("cannot replace %s", git);
+	r = order(s, SH("echo evil >.git/config"));
+	has_str(r.out, "Read-only", "a protected directory that was replaced is protected");
+	reply_done(&r);
+}
+
 static void test_side_by_side(const struct server *s)
 {
 	int first_out, second_out;
@@ -411,6 +441,7 @@ static void test_all(const char *name, uid_t uid)
 	test_bad_orders(&s);
 	test_no_status(&s);
 	test_stale(&s);
+	test_replaced(&s);
 	test_side_by_side(&s);
 	test_same_world(&s, uid);
 	test_nothing_stays(&s);

@@ -87,6 +87,9 @@ check_protected() {
 	echo key >"$WS/.env"
 	run jail "hide=[\"$WS/secret\",\"$WS/.env\"]" -- sh -c 'cat .env; ls -A secret; mv secret other; cat secret/key'
 	[[ $output != *$'\nkey'* && $output != key* && -d $WS/secret ]]
+	mkdir "$WS/secret/below" # what is protected in it is hidden with it
+	run jail "hide=[\"$WS/secret\"]" "protect=[\"$WS/secret/below\"]" -- ls -A secret
+	[[ $status -eq 0 && -z $output ]]
 }
 
 @test "what is hidden of the host's system directories is empty, too" {
