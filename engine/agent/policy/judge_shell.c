@@ -176,9 +176,13 @@ unsigned judge_names(struct judge *j, const struct call *c)
 	const char *subscript = fed && !strcmp(c->name, "read") ? strchr(fed, '[') : NULL;
 	if (subscript && shell_holds_code(subscript))
 		judge_danger(j, c, "a quoted substitution, which may be evaluated");
-	for (size_t i = 1; i < c->count; i++)
-		if (shell_holds_code(c->words[i]->text))
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *inside = strchr(word, '[');
+		if (shell_holds_code(word))
 			judge_danger(j, c, "a quoted substitution, which is evaluated");
+		if (inside)
+			judge_name(j, inside);
+	}
 	return 0;
 }
 

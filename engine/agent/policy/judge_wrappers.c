@@ -1,6 +1,7 @@
 /* Programs that run another one: the judgement is that of what they run. */
 #include "agent/policy/judge.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,13 +194,27 @@ static bool matches(const char *const *patterns, size_t count, const char *text)
 	return count;
 }
 
-void judge_name(struct judge *j, const char *word)
+static void judge_set(struct judge *j, const char *word)
 {
 	size_t len = strcspn(word, "=+[");
 	const char *name = arena_copy(&j->arena, word, len);
 	if (matches(dangerous, ARRAY_LEN(dangerous), name) &&
 		!matches(harmless, ARRAY_LEN(harmless), word))
 		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.40s, which can run code", name);
+}
+
+/* A subscript, and a value that is taken for arithmetic, may set other names: a[PATH=1]=, x=PATH=1.
+ */
+void judge_name(struct judge *j, const char *word)
+{
+	judge_set(j, word);
+	for (const char *at = strchr(word, '='); at; at = strchr(at + 1, '=')) {
+		const char *name = at;
+		while (name > word && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+			name--;
+		if (name > word)
+			judge_set(j, name);
+	}
 }
 
 /* Words of the form NAME=VALUE: of env, of export and its kin, and before a command. */

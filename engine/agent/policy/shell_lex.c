@@ -138,6 +138,11 @@ static int find_close(struct sh_reader *r, char close, unsigned where, size_t *l
 	return end < r->len ? 0 : sh_fail(r, "an unclosed bracket");
 }
 
+static bool is_name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
 bool sh_is_arithmetic(const struct sh_reader *r, size_t *len)
 {
 	size_t end = find_end(r, r->at, ')', ARITHMETIC, 0);
@@ -181,6 +186,19 @@ void sh_add_assign(struct sh_reader *r, const char *name, size_t len)
 	n->assigns->text = text;
 	n->next = r->subs;
 	r->subs = n;
+}
+
+void sh_add_names(struct sh_reader *r, const char *text, size_t len)
+{
+	for (size_t at = 0, n; at < len; at += n + !n) {
+		for (n = 0; at + n < len && is_name_char(text[at + n]);)
+			n++;
+		size_t op = at + n;
+		while (op < len && strchr(" \t+-*/%&|^<>", text[op]))
+			op++;
+		if (n && op + 1 < len && text[op] == '=' && text[op + 1] != '=')
+			sh_add_assign(r, text + at, n);
+	}
 }
 
 /* `...` with its own backslash rules. */
@@ -245,6 +263,7 @@ static int read_parenthesis(struct sh_reader *r, struct draft *d)
 		r->at++;
 		if (sh_is_arithmetic(r, &n)) {
 			r->at += n + 2;
+			sh_add_names(r, text + 1, n);
 			return sh_read_inside(r, text + 1, n);
 		}
 		r->at--;
@@ -268,10 +287,12 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	if ((prompt || indirect) && sh_add_eval(r))
 		return -1;
 	size_t name = 0;
-	while (name < n && (isalnum((unsigned char)text[name]) || text[name] == '_'))
+	while (name < n && is_name_char(text[name]))
 		name++;
 	if (name && name < n && text[name + (text[name] == ':')] == '=')
 		sh_add_assign(r, text, name);
+	if (name < n && strchr(":[", text[name])) /* an offset, a subscript */
+		sh_add_names(r, text + name, n - name);
 	r->at += n + 1;
 	bool splits = !quoted && n == 3 && !memcmp(text, "IFS", 3);
 	d->split = d->split || splits;
@@ -296,7 +317,10 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	size_t n = 0;
 	const char *name = r->text + r->at;
 	size_t left = r->len - r->at;
-	while (n < left && (isalnum((unsigned char)name[n]) || name[n] == '_'))
+	const char *close = left && *name == '[' ? memchr(name, ']', left) : NULL;
+	if (close) /* $[...], the older $((...)) */
+		sh_add_names(r, name, (size_t)(close - name));
+	while (n < left && is_name_char(name[n]))
 		n++;
 	if (!n && left && strchr("@*#?$!-", name[0]))
 		n = 1;

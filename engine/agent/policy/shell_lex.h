@@ -36,4 +36,6 @@ struct sh_node *sh_read_list(struct sh_reader *r);
 int sh_add_eval(struct sh_reader *r);
 /* Adds what sets the variable `name` in another way than NAME=VALUE, as a substitution. */
 void sh_add_assign(struct sh_reader *r, const char *name, size_t len);
+/* The same for every name that is assigned to in a text which may be taken for arithmetic. */
+void sh_add_names(struct sh_reader *r, const char *text, size_t len);
 #endif

@@ -366,6 +366,7 @@ static int read_arithmetic(struct sh_reader *r)
 		return sh_fail(r, "an unclosed ((");
 	const char *text = r->text + r->at;
 	r->at += len + 2;
+	sh_add_names(r, text, len);
 	return sh_read_inside(r, text, len);
 }
 
@@ -440,6 +441,8 @@ static int read_test(struct sh_reader *r)
 			r->at++;
 		else if (sh_read_word(r, &w) || (shell_holds_code(w->text) && sh_add_eval(r)))
 			return -1;
+		else
+			sh_add_names(r, w->text, strlen(w->text));
 	}
 }
 
