@@ -396,7 +396,8 @@ odd_mounts() {
 @test "a signal that the caller blocks or ignores ends the launcher all the same, and reaches the command" {
 	local how
 	run_jail 'env --block-signal --ignore-signal=INT,TERM,PIPE,CHLD' -- grep -E '^Sig(Blk|Ign)' /proc/self/status >"$SCRATCH/signals"
-	[[ $(grep -c '0000000000000000$' "$SCRATCH/signals") -eq 2 ]]
+	# C libraries keep 32 to 34 to themselves; what glibc's posix_spawn starts ignores two of them.
+	[[ $(grep -c '[08]0000000$' "$SCRATCH/signals") -eq 2 ]]
 	for how in --block-signal --ignore-signal; do
 		rm -f "$WS/ready"
 		run_jail "env $how=TERM" -- sh -c 'touch ready; sleep 5' &
