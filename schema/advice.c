@@ -137,10 +137,10 @@ static void advise_number(struct findings *f, struct finding *it, const struct s
 	else if (!num_int(text->text, text->count, &integer) ||
 		 !num_float(text->text, text->count, &number))
 		finding_help(f, it, "write it without quotes");
-	else if (key && !amount_of(key, text->text, &integer) && (double)integer >= s->minimum &&
-		 (double)integer <= s->maximum)
-		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
-	else if (key && s->kinds == 1u << DOC_INT && !count_of(amount, &integer))
+	else if (key &&
+		 (!amount_of(key, amount, &integer) ||
+			 (s->kinds == 1u << DOC_INT && !count_of(amount, &integer))) &&
+		 (double)integer >= s->minimum && (double)integer <= s->maximum)
 		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
 	else if (key && ends_in(key, "_usd") && (len = dollars_in(&amount)))
 		finding_help(f, it, "write `%s: %.*s`", key, (int)len, amount);
