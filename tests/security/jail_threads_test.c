@@ -155,13 +155,17 @@ static void launcher_goes_first(void)
 	pid_t launcher = launch("hardened", "[\"touch\",\"ran\"]"), command = 0, pid;
 	char temp_dir[TEMP_DIR_BYTES] = "", ran[PATH_MAX];
 	int status, last = -1;
+	bool gone = false; /* the launcher, which may be before its command was seen */
 	while ((pid = waitpid(-1, &status, __WALL)) > 0) {
-		if (pid == launcher && !WIFSTOPPED(status))
+		bool first = pid != launcher && !command;
+		command = first ? pid : command;
+		if (pid == launcher && !WIFSTOPPED(status)) {
+			gone = true;
 			ptrace(PTRACE_SYSCALL, command, NULL, 0);
-		else if (pid == launcher && !is_killed(pid, temp_dir))
+		} else if (pid == launcher && !is_killed(pid, temp_dir))
 			go_on(pid, status);
-		else if (pid != launcher && !command)
-			command = pid;
+		else if (first && !gone)
+			; /* until then */
 		else if (pid == command && WIFSTOPPED(status))
 			go_on(pid, status);
 		else if (pid == command)
