@@ -10,6 +10,7 @@
 #include "cli/verb.h"
 #include "git/git.h"
 #include "machine/analyse.h"
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,19 @@ struct checking {
 	size_t count;
 	size_t widened;
 };
+
+/* The shortest token has as many bytes in a row: other texts need no closer look, which would cost
+ * more than all the rest of a check. */
+static bool may_hold_key(const struct doc_node *node)
+{
+	enum { TOKEN_BYTES_MIN = 20 };
+	size_t run = 0;
+	if (node->count < TOKEN_BYTES_MIN)
+		return false;
+	for (const char *at = node->text; *at && run < TOKEN_BYTES_MIN; at++)
+		run = isalnum((unsigned char)*at) || strchr("_-.", *at) ? run + 1 : 0;
+	return run == TOKEN_BYTES_MIN || strstr(node->text, "-----BEGIN");
+}
 
 static void check_literal(const struct doc *doc, const struct doc_node *node, struct findings *f)
 {
@@ -45,7 +59,7 @@ static void check_literal(const struct doc *doc, const struct doc_node *node, st
 /* Whatever it is for: a machine file is committed, packed and shared. */
 static void check_literals(const struct doc *doc, const struct doc_node *node, struct findings *f)
 {
-	if (node->kind == DOC_STR)
+	if (node->kind == DOC_STR && may_hold_key(node))
 		check_literal(doc, node, f);
 	for (uint32_t i = 0; node->kind == DOC_LIST && i < node->count; i++)
 		check_literals(doc, &node->items[i], f);
