@@ -124,24 +124,27 @@ shell() {
 	on_branch made
 }
 
+# For what runs in the background: a line that the shell does not read itself, and the stop it causes.
+STOPPED_BY_READING=('$ ' "while echo wait''ing; ! jobs | grep Stopped; do sleep 0.1; done" waiting true)
+
 @test "sent to the background while it asks, it waits to be brought back, and nobody has said no" {
 	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
-	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg '$ ' true \
-		'$ ' 'until jobs | grep Stopped; do sleep 0.1; done' '$ ' fg 'Run it?' y ': done' ''
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg \
+		"${STOPPED_BY_READING[@]}" '$ ' fg 'Run it?' y ': done' ''
 	on_branch made
 }
 
 @test "stopped because it read in the background, it takes nothing that was typed before fg" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
-	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg '$ ' true \
-		'$ ' 'until jobs | grep Stopped; do sleep 0.1; done' '$ ' 'sleep 1; fg' \
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg \
+		"${STOPPED_BY_READING[@]}" '$ ' 'sleep 1; fg' \
 		'sleep 1; fg' y 'touch made' '' 'Run it?' n ': done' ''
 }
 
 @test "an end of file that was typed while it was stopped is no answer" {
 	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
-	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg '$ ' true \
-		'$ ' 'until jobs | grep Stopped; do sleep 0.1; done' '$ ' 'sleep 1; fg' \
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg \
+		"${STOPPED_BY_READING[@]}" '$ ' 'sleep 1; fg' \
 		'sleep 1; fg' ^D 'touch made' '' 'Run it?' y ': done' ''
 	on_branch made
 }
