@@ -1,7 +1,7 @@
 #include "run/audit.h"
 #include "base/clock.h"
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/question.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "agent/policy/classify.h"
 #include "base/json.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

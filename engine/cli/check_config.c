@@ -1,5 +1,5 @@
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/hook.h"
 #include <errno.h>
 #include <stdarg.h>

@@ -8,11 +8,11 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/tree.h"
-#include "cli/text.h"
 #include "cli/verb.h"
 #include "git/branch.h"
 #include "git/clone.h"
 #include "git/settings.h"
+#include "report/text.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>

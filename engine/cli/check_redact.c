@@ -1,8 +1,8 @@
 #include "agent/policy/filter.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "cli/jail_call.h"
 #include "cli/probe.h"
 #include "cli/probe_target.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include "run/live.h"
 #include "run/offline.h"
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "base/near.h"
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include <stdio.h>
 
 enum { SHOWN_BYTES_MAX = 4 * 1024 * 1024, KEY_COLUMNS = 36, VALUE_COLUMNS = 34 };

@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "cli/operator_file.h"
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
-#include "cli/summary.h"
+#include "report/summary.h"
 #include "run/pokes.h"
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "cli/help.h"
 
 #include "base/own.h"
-#include "cli/text.h"
+#include "report/text.h"
 
 #include <string.h>
 

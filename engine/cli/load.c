@@ -1,7 +1,7 @@
 #include "cli/load.h"
 
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include "schema/read.h"
 
 int loaded_open(struct loaded *l, const char *path, struct findings *f, struct err *e)

@@ -2,14 +2,14 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "cli/commands.h"
-#include "cli/exposure.h"
 #include "cli/load.h"
 #include "cli/setup.h"
-#include "cli/text.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
 #include "git/git.h"
 #include "machine/analyse.h"
+#include "report/exposure.h"
+#include "report/text.h"
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>

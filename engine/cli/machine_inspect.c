@@ -1,8 +1,8 @@
 #include "cli/load.h"
 #include "cli/setup.h"
-#include "cli/text.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include <stdio.h>
 #include <unistd.h>
 

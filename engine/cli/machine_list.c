@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/setup.h"
-#include "cli/show.h"
-#include "cli/text.h"
+#include "report/show.h"
+#include "report/text.h"
 #include "run/status.h"
 #include "schema/read.h"
 #include <limits.h>

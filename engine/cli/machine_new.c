@@ -2,8 +2,8 @@
 #include "base/tree.h"
 #include "cli/load.h"
 #include "cli/stock.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include "run/instance.h"
 #include "schema/read.h"
 #include <fcntl.h>

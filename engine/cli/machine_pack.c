@@ -1,6 +1,6 @@
 #include "cli/load.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 
 static int pack(void *ctx, const struct loaded *l)
 {

@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/pokes.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "cli/setup.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/status.h"
 
 #include <stdio.h>

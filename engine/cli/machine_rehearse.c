@@ -1,10 +1,10 @@
 #include "cli/cues.h"
 #include "cli/parameters.h"
-#include "cli/show.h"
 #include "cli/stage.h"
 #include "cli/start.h"
-#include "cli/summary.h"
-#include "cli/text.h"
+#include "report/show.h"
+#include "report/summary.h"
+#include "report/text.h"
 #include "run/stop.h"
 #include "run/workspace.h"
 
@@ -287,7 +287,7 @@ static int run(const struct call *c)
 {
 	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
 	summary_init(&r.summary);
-	show_init(&r.show, c);
+	show_init(&r.show, call_has(c, "json"), call_has(c, "quiet"));
 	r.show.thrown_away = !call_has(c, "dir");
 	int code = loaded_with(c->arguments[0], rehearse, &r);
 	stage_done(&r.stage);

@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "cli/setup.h"
-#include "cli/show.h"
-#include "cli/text.h"
+#include "report/show.h"
+#include "report/text.h"
 #include "run/replay.h"
 #include <limits.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int replay(const struct asked *a, const struct machine *m)
 	struct replaying replaying = {.silent = a->to};
 	struct drive_result result;
 	json_auto_t *blackboard = NULL;
-	show_init(&replaying.show, c);
+	show_init(&replaying.show, call_has(c, "json"), call_has(c, "quiet"));
 	struct replay_request q = {.machine = m,
 		.foreign = m != r->loaded.machine,
 		.to_seq = (uint64_t)a->to,

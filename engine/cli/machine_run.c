@@ -1,8 +1,8 @@
 #include "cli/parameters.h"
 #include "cli/setup.h"
-#include "cli/show.h"
 #include "cli/start.h"
 #include "cli/trust.h"
+#include "report/show.h"
 #include "run/workspace.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 		.allow_root_jail = call_has(c, "allow-root-jail"),
 		.auto_approve = call_has(c, "auto-approve"),
 		.exit_on_wait = call_has(c, "exit-on-wait")};
-	show_init(&show, c);
+	show_init(&show, call_has(c, "json"), call_has(c, "quiet"));
 	show.id = start.id;
 	show_terminal(&show);
 	struct drive_listener listener = show_listener(&show);

@@ -1,7 +1,7 @@
 #include "bundle/sign.h"
 #include "cli/load.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 
 static int sign(void *ctx, const struct loaded *l)
 {

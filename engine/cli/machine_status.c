@@ -1,8 +1,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/setup.h"
-#include "cli/show.h"
-#include "cli/text.h"
+#include "report/show.h"
+#include "report/text.h"
 #include "run/status.h"
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "cli/load.h"
-#include "cli/text.h"
 #include "cli/verb.h"
+#include "report/text.h"
 #include "run/dry.h"
 #include "schema/read.h"
 #include <fcntl.h>

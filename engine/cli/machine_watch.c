@@ -1,6 +1,6 @@
 #include "cli/setup.h"
-#include "cli/show.h"
-#include "cli/text.h"
+#include "report/show.h"
+#include "report/text.h"
 #include "run/ask.h"
 #include "run/journal.h"
 #include <poll.h>
@@ -145,7 +145,7 @@ static int watch(const struct resting *r, const struct call *c)
 {
 	struct err e = ERR_NONE;
 	struct watching w = {.instance = &r->instance};
-	show_init(&w.show, c);
+	show_init(&w.show, call_has(c, "json"), call_has(c, "quiet"));
 	w.show.id = r->instance.id;
 	return follow(&w, r, &e) ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }

@@ -1,7 +1,7 @@
 #include "cli/setup.h"
 
 #include "base/utf8.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/recover.h"
 
 #include <fcntl.h>

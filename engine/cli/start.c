@@ -3,7 +3,7 @@
 #include "agent/policy/redact_json.h"
 #include "base/tree.h"
 #include "cli/commands.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/held.h"
 #include "run/recover.h"
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "base/near.h"
 #include "base/num.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

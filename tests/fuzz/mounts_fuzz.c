@@ -1,7 +1,7 @@
 /* Any text as a jail's mountinfo: at most a line for each of its own, and nothing in them that a
  * terminal would act on. */
 #include "base/utf8.h"
-#include "cli/mounts.h"
+#include "report/mounts.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
-#include "cli/summary.h"
+#include "report/summary.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/num.h"
-#include "cli/layers.h"
-#include "cli/show.h"
-#include "cli/text.h"
+#include "report/layers.h"
+#include "report/show.h"
+#include "report/text.h"
 #include "run/journal.h"
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /*
  * What a jail has mounted, as people read it.
  */
-#ifndef CLI_MOUNTS_H
-#define CLI_MOUNTS_H
+#ifndef REPORT_MOUNTS_H
+#define REPORT_MOUNTS_H
 #include "base/buf.h"
 #include "base/own.h"
 

@@ -1,6 +1,6 @@
-#include "cli/exposure.h"
-#include "cli/html.h"
-#include "cli/text.h"
+#include "report/exposure.h"
+#include "report/html.h"
+#include "report/text.h"
 #include <string.h>
 
 enum { REPORT_COLUMNS = 80, INDENT_COLUMNS = 15 };

@@ -1,9 +1,9 @@
 #include "base/json.h"
-#include "cli/exposure.h"
-#include "cli/html.h"
-#include "cli/layers.h"
-#include "cli/report.h"
-#include "cli/text.h"
+#include "report/exposure.h"
+#include "report/html.h"
+#include "report/layers.h"
+#include "report/report.h"
+#include "report/text.h"
 #include <string.h>
 
 enum { VALUE_BYTES = 64 * 1024, LABEL_BYTES = 100 };

@@ -1,8 +1,8 @@
 #include "base/utf8.h"
-#include "cli/html.h"
-#include "cli/report.h"
-#include "cli/text.h"
 #include "machine/graph.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "report/text.h"
 #include <string.h>
 
 /*

@@ -1,5 +1,5 @@
 # The report's style sheet is part of the program, one C string a line.
-$(out)/gen/cli/report_style.h: engine/cli/report.css $(out)/flags
+$(out)/gen/report/report_style.h: engine/report/report.css $(out)/flags
 	@mkdir -p $(@D)
 	@sed 's/[\\"]/\\&/g; s/^[[:space:]]*//; s/.*/"&\\n"/' $< >$@
-$(out)/obj/engine/cli/report.o: $(out)/gen/cli/report_style.h
+$(out)/obj/engine/report/report.o: $(out)/gen/report/report_style.h

@@ -1,5 +1,5 @@
 /* Small texts for people: where lines break, and what refused connections are called. */
-#include "cli/text.h"
+#include "report/text.h"
 #include "tests/kit/tap.h"
 
 static void wraps(const char *begun, const char *text, const char *expected, const char *name)

@@ -1,8 +1,8 @@
 /*
  * HTML text: everything that is not ours is escaped here.
  */
-#ifndef CLI_HTML_H
-#define CLI_HTML_H
+#ifndef REPORT_HTML_H
+#define REPORT_HTML_H
 #include "base/buf.h"
 #include <jansson.h>
 

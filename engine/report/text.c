@@ -1,4 +1,4 @@
-#include "cli/text.h"
+#include "report/text.h"
 
 #include "agent/policy/redact.h"
 #include "base/utf8.h"

@@ -7,8 +7,8 @@
  * limits null means unlimited. An agent of mode `run` has "verify" and "commands" as well: texts.
  * Ranks are ordered words.
  */
-#ifndef CLI_EXPOSURE_H
-#define CLI_EXPOSURE_H
+#ifndef REPORT_EXPOSURE_H
+#define REPORT_EXPOSURE_H
 #include "config/config.h"
 #include "machine/machine.h"
 

@@ -1,7 +1,7 @@
-#include "cli/html.h"
+#include "report/html.h"
 
 #include "base/utf8.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include <string.h>
 
 enum { TERM_BYTES_MAX = 4000 };

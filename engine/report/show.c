@@ -1,10 +1,10 @@
-#include "cli/show.h"
+#include "report/show.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/num.h"
 #include "base/utf8.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include "run/journal.h"
 #include "run/question.h"
 #include <fcntl.h>
@@ -19,10 +19,10 @@ enum {
 	REASON_COLUMNS = 200
 };
 
-void show_init(struct show *s, const struct call *c)
+void show_init(struct show *s, bool json, bool quiet)
 {
-	*s = (struct show){.mode = call_has(c, "json")               ? SHOW_JSON
-				   : call_has(c, "quiet")            ? SHOW_QUIET
+	*s = (struct show){.mode = json                              ? SHOW_JSON
+				   : quiet                           ? SHOW_QUIET
 				   : text_is_terminal(STDOUT_FILENO) ? SHOW_LIVE
 								     : SHOW_PLAIN,
 		.colour = text_has_colour(STDOUT_FILENO),

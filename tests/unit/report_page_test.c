@@ -1,5 +1,5 @@
 /* The report of a very long run: every step counts, the first and the last are shown. */
-#include "cli/report.h"
+#include "report/report.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 

@@ -1,8 +1,8 @@
 #include "base/json.h"
 #include "base/num.h"
-#include "cli/html.h"
-#include "cli/report.h"
-#include "cli/text.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "report/text.h"
 #include <string.h>
 
 /* A page of steps is laid out only when it is looked at. */

@@ -5,11 +5,11 @@
  * It is made in one pass over the journal's lines; what grows with the run (the steps and the bars
  * of the timeline) is HTML from the start.
  */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 #include "base/buf.h"
-#include "cli/summary.h"
 #include "machine/machine.h"
+#include "report/summary.h"
 #include "run/drive.h"
 
 /* Everything a report is made from. */

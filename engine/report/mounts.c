@@ -1,7 +1,7 @@
-#include "cli/mounts.h"
+#include "report/mounts.h"
 
 #include "base/path.h"
-#include "cli/text.h"
+#include "report/text.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,9 @@
  * The same lines serve `machine run`, `rehearse`, `watch` and `replay`: whatever is shown comes
  * from journal lines, so that it reads the same live and afterwards.
  */
-#ifndef CLI_SHOW_H
-#define CLI_SHOW_H
+#ifndef REPORT_SHOW_H
+#define REPORT_SHOW_H
 #include "base/buf.h"
-#include "cli/verb.h"
 #include "run/drive.h"
 #include <stdio.h>
 
@@ -23,8 +22,8 @@ struct show {
 	bool thrown_away;    /* nothing is left of it to be continued */
 };
 
-/* From --json, --quiet, NO_COLOR, TERM and whether stdout is a terminal. */
-void show_init(struct show *s, const struct call *c);
+/* From what was asked for, NO_COLOR, TERM and whether stdout is a terminal. */
+void show_init(struct show *s, bool json, bool quiet);
 /* Whether a person reads along: neither --json nor --quiet was asked for. */
 static inline bool show_tells(const struct show *s)
 {

@@ -1,8 +1,8 @@
 /*
  * Small texts for people: durations, amounts, and foreign text made safe for a terminal.
  */
-#ifndef CLI_TEXT_H
-#define CLI_TEXT_H
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
 #include "base/json.h"
 #include "schema/finding.h"
 #include "schema/wrap.h"

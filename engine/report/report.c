@@ -1,17 +1,17 @@
-#include "cli/report.h"
+#include "report/report.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/num.h"
-#include "cli/html.h"
-#include "cli/show.h"
-#include "cli/text.h"
+#include "report/html.h"
+#include "report/show.h"
+#include "report/text.h"
 #include <string.h>
 
 enum { ROWS_BYTES_MAX = 512 * 1024 * 1024 };
 
 static const char style[] =
-#include "cli/report_style.h"
+#include "report/report_style.h"
 	;
 
 void report_init(struct report *r, const struct machine *m, const char *id)

@@ -2,8 +2,8 @@
  * What happened in a run, added up from its journal lines: the path, and per state how often, how
  * long, with which outcomes and tokens.
  */
-#ifndef CLI_SUMMARY_H
-#define CLI_SUMMARY_H
+#ifndef REPORT_SUMMARY_H
+#define REPORT_SUMMARY_H
 #include "base/buf.h"
 #include "machine/machine.h"
 #include "run/drive.h"

@@ -1,5 +1,5 @@
-#include "cli/report.h"
-#include "cli/text.h"
+#include "report/report.h"
+#include "report/text.h"
 
 /* One lane a state, one path a lane: however long the run was, the drawing stays small. Bars that
  * could not be told apart are one bar. */

@@ -1,4 +1,4 @@
-#include "cli/exposure.h"
+#include "report/exposure.h"
 
 #include "base/host.h"
 #include "base/json.h"

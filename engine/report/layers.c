@@ -1,6 +1,6 @@
-#include "cli/layers.h"
+#include "report/layers.h"
 
-#include "cli/text.h"
+#include "report/text.h"
 #include <string.h>
 
 enum { COLUMNS = 80, LAYERS_BYTES_MAX = 16 * 1024 * 1024 };

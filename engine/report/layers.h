@@ -2,8 +2,8 @@
  * The layers of a confinement in words, as the program that applied them reported them: the jail
  * (jail/report.h), or the agent in its `confined` event.
  */
-#ifndef CLI_LAYERS_H
-#define CLI_LAYERS_H
+#ifndef REPORT_LAYERS_H
+#define REPORT_LAYERS_H
 #include "base/buf.h"
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 #include "base/io.h"
 #include "base/json.h"
-#include "cli/html.h"
-#include "cli/report.h"
+#include "report/html.h"
+#include "report/report.h"
 #include <limits.h>
 #include <string.h>
 

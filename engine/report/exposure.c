@@ -1,8 +1,8 @@
-#include "cli/exposure.h"
+#include "report/exposure.h"
 
 #include "agent/policy/redact.h"
-#include "cli/text.h"
 #include "machine/template.h"
+#include "report/text.h"
 #include "run/plan.h"
 #include "run/question.h"
 #include <string.h>
