@@ -1,5 +1,5 @@
-#include "cli/operator_file.h"
 #include "cli/setup.h"
+#include "config/operator_file.h"
 
 static int try_and_save(struct operator_file *f, const struct config_paths *paths, struct err *e)
 {

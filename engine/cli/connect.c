@@ -1,6 +1,6 @@
 #include "base/json.h"
-#include "cli/operator_file.h"
 #include "cli/setup.h"
+#include "config/operator_file.h"
 #include "report/text.h"
 #include <signal.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * The operator's own YAML files, config.yaml and secrets.yaml: one value set at a time, everything
  * else, comments too, left as it is.
  */
-#ifndef CLI_OPERATOR_FILE_H
-#define CLI_OPERATOR_FILE_H
+#ifndef CONFIG_OPERATOR_FILE_H
+#define CONFIG_OPERATOR_FILE_H
 #include "base/buf.h"
 #include "base/err.h"
 #include "config/config.h"

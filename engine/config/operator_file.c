@@ -1,4 +1,4 @@
-#include "cli/operator_file.h"
+#include "config/operator_file.h"
 
 #include "base/io.h"
 #include "base/utf8.h"
