@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/setup.h"
-#include "cli/trust.h"
+#include "cli/signers.h"
 #include "cli/verb.h"
 #include "git/git.h"
 #include "machine/analyse.h"
@@ -89,7 +89,7 @@ static void check_signature(const struct call *c, const struct config *config,
 {
 	struct err e = ERR_NONE;
 	char principal[SIGN_PRINCIPAL_BYTES];
-	if (!trust_check(c, config, b, principal, &e))
+	if (!signers_check(c, config, b, principal, &e))
 		return;
 	add_finding(f, RULE_BUNDLE_SIGNATURE, b->named, &e);
 }

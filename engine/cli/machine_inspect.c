@@ -1,6 +1,6 @@
 #include "cli/load.h"
 #include "cli/setup.h"
-#include "cli/trust.h"
+#include "cli/signers.h"
 #include "cli/verb.h"
 #include "report/text.h"
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int find_signer(
 	bool asked = !call_value(c, "allowed-signers") && sign_exists(b);
 	if (asked && setup_read(&setup, c))
 		return EXIT_REFUSED;
-	int failed = trust_check(c, asked ? setup.config : NULL, b, principal, &e);
+	int failed = signers_check(c, asked ? setup.config : NULL, b, principal, &e);
 	if (asked)
 		setup_done(&setup);
 	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;

@@ -1,7 +1,7 @@
 #include "cli/parameters.h"
 #include "cli/setup.h"
+#include "cli/signers.h"
 #include "cli/start.h"
-#include "cli/trust.h"
 #include "report/show.h"
 #include "run/workspace.h"
 #include <string.h>
@@ -47,7 +47,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	struct show show;
 	char principal[SIGN_PRINCIPAL_BYTES];
 	const char *id = call_value(c, "id");
-	if (trust_check(c, r->setup.config, l->bundle, principal, &e))
+	if (signers_check(c, r->setup.config, l->bundle, principal, &e))
 		return fail(EXIT_REFUSED, &e);
 	const char *record = call_value(c, "record");
 	if (record && mkdir(record, 0700) && errno != EEXIST) {

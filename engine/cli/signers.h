@@ -1,8 +1,8 @@
 /*
  * Who vouches for a bundle: --allowed-signers, machine.require_signature, machine.allowed_signers.
  */
-#ifndef CLI_TRUST_H
-#define CLI_TRUST_H
+#ifndef CLI_SIGNERS_H
+#define CLI_SIGNERS_H
 #include "bundle/sign.h"
 #include "cli/verb.h"
 #include "config/config.h"
@@ -10,6 +10,6 @@
 /* Verifies the signature where one is asked for (by the option, or by configuration for a packed
  * bundle) or is there and can be judged. `config` may be NULL. `principal` is empty when nobody was
  * asked. -1: the bundle is not to be trusted. */
-int trust_check(const struct call *c, const struct config *config, const struct bundle *b,
+int signers_check(const struct call *c, const struct config *config, const struct bundle *b,
 	char principal[SIGN_PRINCIPAL_BYTES], struct err *e);
 #endif

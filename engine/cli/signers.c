@@ -1,6 +1,6 @@
-#include "cli/trust.h"
+#include "cli/signers.h"
 
-int trust_check(const struct call *c, const struct config *config, const struct bundle *b,
+int signers_check(const struct call *c, const struct config *config, const struct bundle *b,
 	char principal[SIGN_PRINCIPAL_BYTES], struct err *e)
 {
 	const char *option = call_value(c, "allowed-signers");
