@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/report_inside.h"
 
 #include "base/clock.h"
 #include "base/json.h"

@@ -14,11 +14,13 @@
 
 /* Everything a report is made from. */
 struct report {
+	/* Borrowed. */
 	const struct machine *machine;
 	const char *id;
-	const char *digest;
+	const char *digest;     /* of the bundle */
 	const json_t *exposure; /* exposure_of */
-	int dir_fd;             /* the instance's, for what its models said; borrowed; -1: none */
+	int dir_fd;             /* the instance's, for what its models said; -1: none */
+	/* Owned. */
 	struct summary summary;
 	json_t *begin;   /* the journal's first line */
 	json_t *edges;   /* "FROM\nTO": how often it was taken */
@@ -34,26 +36,13 @@ struct report {
 	char commits[256]; /* where those of a machine that writes code are; "": it made none */
 };
 
+/* A run of `m` that has no lines yet; the rest of what is borrowed is the caller's to set. */
 void report_init(struct report *r, const struct machine *m, const char *id);
 void report_done(struct report *r);
 /* Adds a journal line of any type and the blackboard behind it. */
 void report_line(struct report *r, const json_t *fields, const json_t *blackboard);
+/* Adds what goes on in an agent state behind the last line of a run that has not ended. */
+void report_unfinished(struct report *r);
 /* The page. */
 void report_html(const struct report *r, struct buf *out);
-
-/* Its parts. Whether a line's label is neither a failure nor a time-out. */
-bool report_went_well(const json_t *fields);
-/* "exit 2: make: *** [all] Error 2" of such a line. */
-void report_reason(struct buf *out, const json_t *fields);
-/* What the model was told and said in an execution that left a transcript; else nothing. */
-void report_talk(struct report *r, uint64_t seq, const char *state);
-/* What goes on in an agent state behind the last line of a run that has not ended. */
-void report_unfinished(struct report *r);
-void report_row(struct report *r, const json_t *fields, const json_t *blackboard);
-void report_graph(const struct report *r, struct buf *out);
-void report_timeline(const struct report *r, struct buf *out);
-void report_states(const struct report *r, struct buf *out);
-void report_blackboard(const struct report *r, struct buf *out);
-void report_egress(const struct report *r, struct buf *out);
-void report_confinement(const struct report *r, struct buf *out);
 #endif

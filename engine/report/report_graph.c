@@ -1,7 +1,7 @@
 #include "base/utf8.h"
 #include "machine/graph.h"
 #include "report/html.h"
-#include "report/report.h"
+#include "report/report_inside.h"
 #include "report/text.h"
 #include <string.h>
 

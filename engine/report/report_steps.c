@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "report/html.h"
-#include "report/report.h"
+#include "report/report_inside.h"
 #include "report/text.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "report/exposure.h"
 #include "report/html.h"
 #include "report/layers.h"
-#include "report/report.h"
+#include "report/report_inside.h"
 #include "report/text.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "report/html.h"
-#include "report/report.h"
+#include "report/report_inside.h"
 #include <limits.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/report_inside.h"
 #include "report/text.h"
 
 /* One lane a state, one path a lane: however long the run was, the drawing stays small. Bars that
