@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "base/pass.h"
+#include "base/fdpass.h"
 #include "broker/broker.h"
 #include <fcntl.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static bool channel_answer(struct channel *c)
 		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
 	AUTO_FD int ours = pair[0], theirs = pair[1];
 	setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &(int){ROOM_BYTES}, sizeof(int));
-	if (pass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
+	if (fdpass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
 		return false;
 	connection_begin(c, TAKE_FD(ours));
 	return true;
@@ -119,8 +119,8 @@ static void lifeline_wake(struct watch *w)
 {
 	struct channel *c = w->owner;
 	char byte;
-	struct passed came;
-	ssize_t got = pass_receive(w->fd, &byte, 1, &came);
+	struct fdpass came;
+	ssize_t got = fdpass_receive(w->fd, &byte, 1, &came);
 	struct watch *listener = &c->broker->listener;
 	bool fits = listener->fd < 0 && came.count == 1 &&
 		    is_socket(came.fds[0], SO_ACCEPTCONN, 1) &&

@@ -5,7 +5,7 @@
  * Attack: any connection that the policy does not name. There is no route; the only way out is a
  * listening socket whose accepting end is held by the broker, and no process inside bridges it.
  */
-#include "base/pass.h"
+#include "base/fdpass.h"
 #include "jail/jail.h"
 #include <arpa/inet.h>
 #include <linux/sockios.h>
@@ -27,7 +27,7 @@ static int open_proxy(struct policy *p, struct err *e)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof(at)) || listen(fd, 64))
 		return err_errno(e, "cannot open the proxy's listener");
-	if (pass_send((int)p->proxy_fd, "L", 1, &fd, 1))
+	if (fdpass_send((int)p->proxy_fd, "L", 1, &fd, 1))
 		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
 	/* ALL_PROXY is HTTP, too: httpx and aria2 stop at a scheme that they do not know, used or
 	 * not. Node.js looks at these when it is told to. */

@@ -13,7 +13,7 @@ $(out)/obj/jail/seccomp.o $(out)/obj/tests/unit/jail_seccomp_test.o: $(out)/gen/
 # The release jail with musl for its C library. glibc begins by asking the processor about its caches,
 # which traps in a virtual machine: of a jailed /usr/bin/true that is a twelfth.
 ifneq ($(musl),)
-musl_base    := beneath buf caps clock err fields io json landlock num pass path tree utf8
+musl_base    := beneath buf caps clock err fdpass fields io json landlock num path tree utf8
 musl_objects := $(patsubst %.c,$(out)/musl/%.o,$(wildcard jail/*.c jail/musl/*.c) $(musl_base:%=engine/base/%.c))
 # Its header files' own macros convert; the code is warned about where it is built with glibc.
 musl_headers := -nostdinc -isystem $(musl:/usr/lib/%=/usr/include/%) -idirafter /usr/include \

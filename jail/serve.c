@@ -12,7 +12,7 @@
  * replaced, a new socket in the workspace) is thrown away and built again before the command is let
  * in.
  */
-#include "base/pass.h"
+#include "base/fdpass.h"
 #include "jail/jail.h"
 #include <poll.h>
 #include <sched.h>
@@ -24,13 +24,13 @@ enum { ORDER_BYTES_MAX = 192 * 1024, ORDER_FDS = 4, READY = 2, SHORT_MS = 10 };
 struct order {
 	char text[ORDER_BYTES_MAX];
 	size_t len;
-	struct passed with;
+	struct fdpass with;
 };
 
 /* Waits for one. 0: there is one; 1: the other side is gone; -1: it is not an order. */
 static int receive(int socket_fd, struct order *o, int count, struct err *e)
 {
-	ssize_t len = pass_receive(socket_fd, o->text, sizeof(o->text), &o->with);
+	ssize_t len = fdpass_receive(socket_fd, o->text, sizeof(o->text), &o->with);
 	if (len < 0)
 		return err_errno(e, "cannot receive an order");
 	if (!len)
@@ -105,7 +105,7 @@ static void discard(struct jail *j)
  * the jail has ended, and its own reason is already in the report. */
 static bool hand_over(const struct jail *j, int ready_fd, const struct order *o)
 {
-	return !pass_send(ready_fd, o->text, o->len, o->with.fds, 3) && !is_stale(j, true) &&
+	return !fdpass_send(ready_fd, o->text, o->len, o->with.fds, 3) && !is_stale(j, true) &&
 	       send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
 }
 

@@ -1,9 +1,9 @@
 #include "launch/launcher.h"
 
 #include "base/clock.h"
+#include "base/fdpass.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "base/pass.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -64,7 +64,7 @@ int launcher_order(struct launcher *l, const char *order, size_t len, const int 
 	if (len > LAUNCHER_ORDER_BYTES_MAX)
 		return err_set(e, "the command and its environment are longer than %d KiB",
 			LAUNCHER_ORDER_BYTES_MAX / 1024);
-	if (!pass_send(l->socket_fd, order, len, fds, LAUNCHER_FDS))
+	if (!fdpass_send(l->socket_fd, order, len, fds, LAUNCHER_FDS))
 		return 0;
 	return errno == EPIPE || errno == ECONNRESET
 		       ? 1

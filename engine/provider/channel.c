@@ -1,8 +1,8 @@
 #include "provider/channel.h"
 
 #include "base/clock.h"
+#include "base/fdpass.h"
 #include "base/io.h"
-#include "base/pass.h"
 #include <string.h>
 #include <sys/socket.h>
 
@@ -23,8 +23,8 @@ bool channel_gone(int channel_fd, int patience_ms)
 static int receive_fd(int channel_fd)
 {
 	char byte;
-	struct passed passed;
-	ssize_t n = pass_receive(channel_fd, &byte, 1, &passed);
+	struct fdpass passed;
+	ssize_t n = fdpass_receive(channel_fd, &byte, 1, &passed);
 	if (n == 1 && passed.count == 1)
 		return passed.fds[0];
 	for (int i = 0; i < passed.count; i++)

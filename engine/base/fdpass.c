@@ -1,4 +1,4 @@
-#include "base/pass.h"
+#include "base/fdpass.h"
 
 #include "base/own.h"
 #include <stdint.h>
@@ -7,23 +7,23 @@
 
 union control {
 	struct cmsghdr header;
-	char space[CMSG_SPACE(PASS_FDS_MAX * sizeof(int))];
+	char space[CMSG_SPACE(FDPASS_MAX * sizeof(int))];
 };
 
 /* Every descriptor that came, expected or not, so that none stays open unseen. */
-static void take(struct msghdr *message, struct passed *p)
+static void take(struct msghdr *message, struct fdpass *p)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
 		size_t bytes = c->cmsg_len - CMSG_LEN(0);
-		for (size_t i = 0; i + sizeof(int) <= bytes && p->count < PASS_FDS_MAX;
+		for (size_t i = 0; i + sizeof(int) <= bytes && p->count < FDPASS_MAX;
 			i += sizeof(int))
 			memcpy(&p->fds[p->count++], CMSG_DATA(c) + i, sizeof(int));
 	}
 }
 
-ssize_t pass_receive(int socket_fd, void *bytes, size_t size, struct passed *p)
+ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *p)
 {
 	union control control;
 	struct iovec data = {.iov_base = bytes, .iov_len = size};
@@ -32,7 +32,7 @@ ssize_t pass_receive(int socket_fd, void *bytes, size_t size, struct passed *p)
 		.msg_control = control.space,
 		.msg_controllen = sizeof(control.space)};
 	ssize_t len;
-	*p = (struct passed){.fds = {-1, -1, -1, -1}};
+	*p = (struct fdpass){.fds = {-1, -1, -1, -1}};
 	do
 		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
 	while (len < 0 && errno == EINTR);
@@ -43,7 +43,7 @@ ssize_t pass_receive(int socket_fd, void *bytes, size_t size, struct passed *p)
 	return len;
 }
 
-int pass_send(int socket_fd, const void *bytes, size_t len, const int *fds, int count)
+int fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, int count)
 {
 	union control control = {.space = {0}};
 	size_t fds_bytes = (size_t)count * sizeof(int);

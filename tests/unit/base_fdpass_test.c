@@ -1,6 +1,6 @@
 /* base: descriptors that come with a message. */
+#include "base/fdpass.h"
 #include "base/own.h"
-#include "base/pass.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int open_count(void)
 	return count;
 }
 
-static void drop(struct passed *p)
+static void drop(struct fdpass *p)
 {
 	for (int i = 0; i < p->count; i++)
 		own_close(&p->fds[i]);
@@ -25,39 +25,39 @@ static void drop(struct passed *p)
 int main(void)
 {
 	char text[8];
-	struct passed p;
-	int ends[2], many[PASS_FDS_MAX];
+	struct fdpass p;
+	int ends[2], many[FDPASS_MAX];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) || pipe(ends))
 		bail("no sockets");
 	int before = open_count();
 
-	is(pass_send(pair[0], "one", 3, &ends[1], 1), 0, "a message with a descriptor is sent");
-	is(pass_receive(pair[1], text, sizeof(text), &p), 3, "and comes");
+	is(fdpass_send(pair[0], "one", 3, &ends[1], 1), 0, "a message with a descriptor is sent");
+	is(fdpass_receive(pair[1], text, sizeof(text), &p), 3, "and comes");
 	ok(p.count == 1 && !p.cut && p.fds[1] == -1, "with it");
 	is(fcntl(p.fds[0], F_GETFD), FD_CLOEXEC, "which no program inherits");
 	ok(write(p.fds[0], "x", 1) == 1 && read(ends[0], text, 1) == 1, "and is that one");
 	drop(&p);
 
-	for (int i = 0; i < PASS_FDS_MAX; i++)
+	for (int i = 0; i < FDPASS_MAX; i++)
 		many[i] = ends[0];
-	is(pass_send(pair[0], "four", 4, many, PASS_FDS_MAX), 0, "as many as there can be");
-	is(pass_receive(pair[1], text, sizeof(text), &p), 4, "come");
-	ok(p.count == PASS_FDS_MAX && !p.cut, "all of them");
+	is(fdpass_send(pair[0], "four", 4, many, FDPASS_MAX), 0, "as many as there can be");
+	is(fdpass_receive(pair[1], text, sizeof(text), &p), 4, "come");
+	ok(p.count == FDPASS_MAX && !p.cut, "all of them");
 	drop(&p);
 
-	pass_send(pair[0], "a longer one", 12, ends, 2);
-	pass_receive(pair[1], text, sizeof(text), &p);
+	fdpass_send(pair[0], "a longer one", 12, ends, 2);
+	fdpass_receive(pair[1], text, sizeof(text), &p);
 	ok(p.cut && p.count == 2, "what is cut says so, and its descriptors can be closed");
 	drop(&p);
 
 	is(send(pair[0], "bare", 4, 0), 4, "a message without");
-	ok(pass_receive(pair[1], text, sizeof(text), &p) == 4 && !p.count, "has none");
+	ok(fdpass_receive(pair[1], text, sizeof(text), &p) == 4 && !p.count, "has none");
 	is(open_count(), before, "nothing stays open");
 
 	close(pair[1]);
-	is(pass_receive(pair[0], text, sizeof(text), &p), 0, "the other side is gone");
+	is(fdpass_receive(pair[0], text, sizeof(text), &p), 0, "the other side is gone");
 	is(p.count, 0, "and brought nothing");
-	is(pass_send(pair[0], "x", 1, ends, 1), -1, "nobody to send to, and no signal");
+	is(fdpass_send(pair[0], "x", 1, ends, 1), -1, "nobody to send to, and no signal");
 	is(errno, EPIPE, "by name");
 	return tap_done();
 }
