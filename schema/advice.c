@@ -1,8 +1,8 @@
 #include "schema/advice.h"
 
 #include "base/clock.h"
-#include "base/near.h"
 #include "base/num.h"
+#include "base/suggest.h"
 #include "schema/table.h"
 #include <ctype.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void advise_word(struct findings *f, struct finding *it, const char *word, const
 {
 	if (!it->message)
 		return; /* not kept: nobody will read it */
-	const char *near = near_word(word, names, count);
+	const char *near = suggest_word(word, names, count);
 	if (near) {
 		finding_help(f, it, "did you mean `%s`?", near);
 		return;

@@ -1,7 +1,7 @@
 #include "schema/shape.h"
 
-#include "base/near.h"
 #include "base/num.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "schema/advice.h"
 #include "schema/missing.h"
@@ -126,8 +126,7 @@ static bool is_value(const struct shape *s, const char *text)
 
 /* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. An address is
  * meant for another place, and may hold a password. */
-static void suggest_name(
-	struct walk *w, const struct shape *s, struct finding *it, const char *text)
+static void help_spell(struct walk *w, const struct shape *s, struct finding *it, const char *text)
 {
 	enum { NAME_BYTES = 65 };
 	char name[NAME_BYTES];
@@ -158,7 +157,7 @@ static void check_string(
 	if (s->pattern && node->count && !pattern_matches(s->pattern, node->text, node->count)) {
 		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "`%.80s` is not %s", node->text,
 			expected(s));
-		suggest_name(w, s, it, node->text);
+		help_spell(w, s, it, node->text);
 		return;
 	}
 	if (s->pattern && !node->count && !pattern_matches(s->pattern, "", 0)) {
@@ -287,7 +286,7 @@ static uint64_t report_unknown(struct walk *w, const struct shape *s, const stru
 	if (!it->message)
 		return 0;
 	help(w, it, s->rest);
-	const char *near = near_word(key->text, names, s->key_count);
+	const char *near = suggest_word(key->text, names, s->key_count);
 	int meant = near ? key_index(s, near) : -1;
 	if (near && s->keys[meant].shape->refused)
 		help(w, it, s->keys[meant].shape);
@@ -499,7 +498,7 @@ static void report_no_selector(struct walk *w, const struct shape_choice *c,
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_node *key = &node->pairs[i].key;
-		if (!near_word(key->text, &c->selector, 1))
+		if (!suggest_word(key->text, &c->selector, 1))
 			continue;
 		char place[PLACE_BYTES];
 		struct finding *it = finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "cli/setup.h"
 #include "report/text.h"
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int refuse(const struct getting *g)
 {
 	struct err e = ERR_NONE;
 	const char *ending = config_key_ending(g->wanted);
-	const char *near = ending ? ending : near_word(g->wanted, g->keys, g->count);
+	const char *near = ending ? ending : suggest_word(g->wanted, g->keys, g->count);
 	if (near)
 		err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted, near);
 	else

@@ -1,7 +1,7 @@
 #include "cli/verb.h"
 
-#include "base/near.h"
 #include "base/num.h"
+#include "base/suggest.h"
 #include "report/text.h"
 #include <limits.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const char *near_in_group(const char *group, const char *word)
 		bool inside = !strncmp(path, group, len) && path[len] == ' ';
 		seconds[i] = inside ? path + len + 1 : NULL;
 	}
-	const char *near = near_word(word, seconds, ARRAY_LEN(seconds));
+	const char *near = suggest_word(word, seconds, ARRAY_LEN(seconds));
 	return near ? near - len - 1 : NULL;
 }
 
@@ -115,10 +115,10 @@ static void unknown_verb(char **argv, struct err *e)
 	two_words = two_words && strlen(argv[0]) > 4;
 	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
 		two_words ? argv[1] : "");
-	const char *near = near_word(word, names, ARRAY_LEN(names));
+	const char *near = suggest_word(word, names, ARRAY_LEN(names));
 	if (!near) {
 		snprintf(word, sizeof(word), "%.150s", argv[0]);
-		near = near_word(argv[0], names, ARRAY_LEN(names));
+		near = suggest_word(argv[0], names, ARRAY_LEN(names));
 	}
 	if (!near)
 		near = without_group(argv[0]);
@@ -163,7 +163,7 @@ static int unknown_option(const struct verb *v, const char *name, size_t len, st
 		name);
 	for (const struct verb_option *o = v->options; o && o->name && count < NAMES_MAX; o++)
 		names[count++] = o->name;
-	const char *near = near_word(word, names, count);
+	const char *near = suggest_word(word, names, count);
 	if (near)
 		return err_set(e, "'agent6 %s' has no option --%s; did you mean --%s?", v->path,
 			word, near);

@@ -1,7 +1,7 @@
 #include "machine/blackboard.h"
 
 #include "base/json.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "machine/reader.h"
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int no_parameter(const struct machine *m, const char *name, struct err *e
 	AUTO_FREE const char **names = calloc(map ? map->count + 1 : 1, sizeof(*names));
 	for (uint32_t i = 0; names && map && i < map->count; i++)
 		names[i] = map->pairs[i].key.text;
-	const char *near = names && map ? near_name(name, names, map->count) : NULL;
+	const char *near = names && map ? suggest_name(name, names, map->count) : NULL;
 	return err_set(e, "machine \"%s\" has no operator variable \"%s\"%s%s%s", m->name, name,
 		near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }

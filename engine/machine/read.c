@@ -1,7 +1,7 @@
 #include "machine/reader.h"
 #include "machine/trust.h"
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "schema/shape.h"
 #include <string.h>
 
@@ -78,7 +78,7 @@ bool reader_misspelt(const struct reader *r, const struct doc_node *map, const c
 	if (doc_is_partial(r->doc, map))
 		return true; /* the key that the reader refused */
 	for (uint32_t i = 0; i < map->count; i++)
-		if (near_word(map->pairs[i].key.text, &key, 1))
+		if (suggest_word(map->pairs[i].key.text, &key, 1))
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 #include "machine/reader.h"
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include <string.h>
 
 /* An expanded schema is shown to a model and checked field by field: a few lines of nested records
@@ -141,7 +141,7 @@ static void advise_record(const struct reader *r, const struct doc_pair *schema,
 	for (uint32_t i = 0; i < fields->count; i++) {
 		const struct doc_pair *field = &fields->pairs[i];
 		const char *type = reader_text(r, &field->value, "type");
-		const char *near = type ? near_word(type, names, TYPE_NAME_COUNT) : NULL;
+		const char *near = type ? suggest_word(type, names, TYPE_NAME_COUNT) : NULL;
 		buf_addf(&shown, "%s%s: %s", i ? ", " : "", field->key.text, near ? near : "json");
 	}
 	site_help(site, f,

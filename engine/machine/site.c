@@ -1,6 +1,6 @@
 #include "machine/site.h"
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include <stdarg.h>
 #include <string.h>
@@ -119,7 +119,7 @@ void site_did_you_mean(const struct site *s, struct finding *f, const char *word
 {
 	/* Looking for the nearest name is dear, and nobody reads the hundredth suggestion. */
 	const char *near =
-		s->findings->errors > SUGGESTIONS_MAX ? NULL : near_word(word, names, count);
+		s->findings->errors > SUGGESTIONS_MAX ? NULL : suggest_word(word, names, count);
 	if (near)
 		finding_help(s->findings, f, "did you mean \"%s\"?", near);
 }

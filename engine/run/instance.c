@@ -1,7 +1,7 @@
 #include "run/instance.h"
 
 #include "base/io.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "run/stop.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static int refuse_unknown(const struct place *p, const char *id, struct err *e)
 	DIR *all = asprintf(&path, "%s/machines", p->repo_dir) < 0 ? NULL : opendir(path);
 	while (all && (entry = readdir(all))) {
 		const char *const pair[] = {best, entry->d_name};
-		const char *near = near_name(id, pair, ARRAY_LEN(pair));
+		const char *near = suggest_name(id, pair, ARRAY_LEN(pair));
 		if (near == entry->d_name) {
 			free(best);
 			best = strdup(near);

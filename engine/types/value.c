@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "types/types.h"
 
 #include <stdarg.h>
@@ -129,7 +129,7 @@ static void check_enum(
 			return;
 		buf_addf(&list, "%s\"%s\"", i ? ", " : "", f->values[i]);
 	}
-	const char *near = near_name(word, f->values, f->value_count);
+	const char *near = suggest_name(word, f->values, f->value_count);
 	if (!list.failed)
 		problem(c, p, "\"%.*s\" is not one of %s", SHOWN_BYTES, word, list.data);
 	else
@@ -148,7 +148,7 @@ static void unknown_field(struct check *c, const struct record *r, const struct 
 		names = calloc(r->field_count + 1, sizeof(*names));
 	for (size_t i = 0; names && i < r->field_count; i++)
 		names[i] = r->fields[i].name;
-	const char *near = names ? near_name(p->name, names, r->field_count) : NULL;
+	const char *near = names ? suggest_name(p->name, names, r->field_count) : NULL;
 	problem(c, p, "%s has no such field%s%s%s", r->name, near ? "; did you mean \"" : "",
 		near ? near : "", near ? "\"?" : "");
 }

@@ -21,15 +21,15 @@ rebuilt() { # CMD...: what make compiles, sorted
 	run -0 make -j2 CONFIG=debug "$lib"
 	run -0 make -q CONFIG=debug "$lib"
 	sleep 0.1
-	touch engine/base/near.h
-	[[ $(rebuilt make CONFIG=debug "$lib") == "engine/base/near.c " ]]
+	touch engine/base/suggest.h
+	[[ $(rebuilt make CONFIG=debug "$lib") == "engine/base/suggest.c " ]]
 	run -0 make -q CONFIG=debug "$lib"
 	[[ $(rebuilt make -j2 CONFIG=debug EXTRA_CFLAGS=-DOTHER "$lib" | wc -w) -eq $(ls engine/base/*.c | wc -l) ]]
 	make -j2 CONFIG=debug "$lib" >/dev/null
 	sleep 0.1
-	rm engine/base/near.c
+	rm engine/base/suggest.c
 	make CONFIG=debug "$lib" >/dev/null
-	[[ $(ar t "$lib") != *near.o* ]]
+	[[ $(ar t "$lib") != *suggest.o* ]]
 }
 
 @test "an unknown CONFIG is refused with the list" {

@@ -1,6 +1,6 @@
 /* base: UTF-8, instants, near names. */
 #include "base/clock.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "tests/kit/tap.h"
 #include <string.h>
@@ -222,15 +222,16 @@ static void test_near(void)
 		{"knid", "kind"}, {"zzz", NULL}, {"", NULL}, {"success", "ok"},
 		{"failure", "failed"}, {"Fail", "failed"}, {"string", NULL}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *got = near_word(cases[i].word, names, ARRAY_LEN(names));
+		const char *got = suggest_word(cases[i].word, names, ARRAY_LEN(names));
 		is_str(got, cases[i].near, "%s", cases[i].word);
 	}
-	is_str(near_name("success", names, ARRAY_LEN(names)), NULL, "what others say, in a name");
-	is_str(near_name("budgets", names, ARRAY_LEN(names)), "budget", "a name misspelt");
+	is_str(suggest_name("success", names, ARRAY_LEN(names)), NULL,
+		"what others say, in a name");
+	is_str(suggest_name("budgets", names, ARRAY_LEN(names)), "budget", "a name misspelt");
 	char longest[100];
 	memset(longest, 'a', sizeof(longest));
 	longest[99] = '\0';
-	is_str(near_name(longest, names, ARRAY_LEN(names)), NULL, "a very long word");
+	is_str(suggest_name(longest, names, ARRAY_LEN(names)), NULL, "a very long word");
 }
 
 int main(void)

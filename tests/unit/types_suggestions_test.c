@@ -1,6 +1,6 @@
 /* What a wrong value costs: a near name is looked for only where the problem is shown. */
 #include "base/json.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "tests/kit/tap.h"
 #include "types/types.h"
 
@@ -8,9 +8,9 @@ static const struct field fields[] = {{.name = "label", .type = {.kind = TYPE_ST
 static struct record verdict = {
 	.name = "verdict", .fields = fields, .field_count = ARRAY_LEN(fields)};
 
-/* Stands in the place of base/near.c, so that the looking is counted. */
+/* Stands in the place of base/suggest.c, so that the looking is counted. */
 static size_t looks;
-const char *near_name(const char *word, const char *const *names, size_t count)
+const char *suggest_name(const char *word, const char *const *names, size_t count)
 {
 	(void)word;
 	looks++;

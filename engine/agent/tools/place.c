@@ -2,8 +2,8 @@
 
 #include "base/beneath.h"
 #include "base/io.h"
-#include "base/near.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static char *nearest(DIR *dir, const char *name)
 	size_t count = 0;
 	for (const struct dirent *d; count < NAMES_MAX && (d = readdir(dir));)
 		names[count++] = strdup(d->d_name);
-	const char *near = near_name(name, (const char *const *)names, count);
+	const char *near = suggest_name(name, (const char *const *)names, count);
 	if (near)
 		found = strdup(near);
 	while (count)

@@ -1,4 +1,4 @@
-#include "base/near.h"
+#include "base/suggest.h"
 
 #include "base/own.h"
 
@@ -96,7 +96,7 @@ static const char *habit(const char *word, const char *const *names, size_t coun
 	return NULL;
 }
 
-const char *near_name(const char *word, const char *const *names, size_t count)
+const char *suggest_name(const char *word, const char *const *names, size_t count)
 {
 	size_t len = strlen(word), best = len / 3 + 1;
 	const char *found = NULL;
@@ -115,8 +115,8 @@ const char *near_name(const char *word, const char *const *names, size_t count)
 	return found;
 }
 
-const char *near_word(const char *word, const char *const *names, size_t count)
+const char *suggest_word(const char *word, const char *const *names, size_t count)
 {
 	const char *usual = habit(word, names, count);
-	return usual ? usual : near_name(word, names, count);
+	return usual ? usual : suggest_name(word, names, count);
 }
