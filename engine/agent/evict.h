@@ -1,5 +1,5 @@
 /*
- * Room in the context window: the oldest tool results give way first, in batches, so that the
+ * Eviction from a conversation: the oldest tool results give way first, in batches, so that the
  * cached prefix is not rebuilt every turn.
  */
 #ifndef AGENT_EVICT_H

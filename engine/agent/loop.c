@@ -1,14 +1,14 @@
 #include "agent/loop.h"
 
-#include "agent/ask.h"
 #include "agent/dispatch.h"
 #include "agent/emit.h"
 #include "agent/endpoint.h"
 #include "agent/ledger.h"
 #include "agent/neutral.h"
 #include "agent/policy/redact_json.h"
-#include "agent/room.h"
+#include "agent/supervisor.h"
 #include "agent/tools/permit.h"
+#include "agent/window.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "launch/launcher.h"
@@ -33,7 +33,7 @@ struct loop {
 	struct dispatch dispatch;
 	struct ledger ledger;
 	struct wire_talk talk;
-	struct room room;
+	struct window window;
 	json_t *declarations;
 	char *system;
 	int64_t deadline_ms, output_cap;
@@ -317,7 +317,7 @@ static int call_failed(struct loop *l, const struct fault *f)
 		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
 			(long long)l->task->limits.timeout_secs, f->text);
 	case FAULT_CONTEXT:
-		if (room_refused(&l->room)) {
+		if (window_refused(&l->window)) {
 			emit_notice("%s; what is old was dropped", f->text);
 			return 0;
 		}
@@ -343,7 +343,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 		return call_failed(l, &f);
 	}
 	l->doubled = l->told_cut = false;
-	room_answered(&l->room, l->counted);
+	window_answered(&l->window, l->counted);
 	if (!*reply->turn.raw)
 		return on_quiet(l, true);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
@@ -358,7 +358,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 
 static int step(struct loop *l)
 {
-	if (may_call(l) || (room_keep(&l->room) && may_call(l)))
+	if (may_call(l) || (window_keep(&l->window) && may_call(l)))
 		return -1;
 	int64_t wanted =
 		l->task->limits.max_output_tokens_per_call * (l->doubled && !l->no_more ? 2 : 1);
@@ -374,7 +374,7 @@ static int step(struct loop *l)
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	l->call = USAGE_NONE;
-	room_sent(&l->room);
+	window_sent(&l->window);
 	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, &f);
 	l->out->turns++;
 	report_turn(l, &r, rc ? NULL : &reply.turn);
@@ -420,7 +420,8 @@ static json_t *on_propose(void *ctx, const json_t *commands)
 {
 	struct loop *l = ctx;
 	json_t *shown = redact_json(redact_text, &l->redact, commands, NULL);
-	return shown ? ask("proposal", json_pack("{s:o}", "commands", shown), l->deadline_ms)
+	return shown ? supervisor_ask(
+			       "proposal", json_pack("{s:o}", "commands", shown), l->deadline_ms)
 		     : NULL;
 }
 
@@ -486,7 +487,7 @@ static int begin(struct loop *l, struct err *e)
 		.deadline_ms = l->deadline_ms,
 		.results_bytes = (size_t)t->limits.context_tokens * RESULTS_BYTES_PER_TOKEN,
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
-	l->room = (struct room){.talk = &l->talk,
+	l->window = (struct window){.talk = &l->talk,
 		.digest = &l->dispatch.digest,
 		.summary = &l->summary,
 		.context_tokens = t->limits.context_tokens,

@@ -1,4 +1,4 @@
-#include "agent/ask.h"
+#include "agent/supervisor.h"
 
 #include "agent/emit.h"
 #include "base/buf.h"
@@ -19,7 +19,7 @@ static int read_line(struct buf *line, int64_t deadline_ms)
 	return 0;
 }
 
-json_t *ask(const char *name, json_t *members, int64_t deadline_ms)
+json_t *supervisor_ask(const char *name, json_t *members, int64_t deadline_ms)
 {
 	static json_int_t last;
 	json_int_t id = ++last;
