@@ -119,6 +119,14 @@ deps() {
 	grep -q fresh build/release/tap/*a_test.tap
 }
 
+@test "a test file that hangs is ended, and what it was at is told" {
+	mkdir "$SCRATCH/tap"
+	printf 'echo ok 1 - before\nsleep 7654\necho 1..1\n' >"$SCRATCH/hangs.sh"
+	TEST_TIMEOUT_SECS=1 TAP_DIR=$SCRATCH/tap run -124 "$AGENT6_SRC/tests/kit/run-one" "$SCRATCH/hangs.sh"
+	[[ $output == "ok 1 - before"*"# not at its end after 1 s"*" sleep 7654" ]]
+	grep -rq '^not ok 9999 - .*hangs.sh ran to its end (exit status 124)' "$SCRATCH/tap"
+}
+
 @test "a test file that leaves a mount behind fails, and the mount goes with it" {
 	need_root
 	unshare --mount true 2>/dev/null || skip "this host gives nobody mounts of their own"
