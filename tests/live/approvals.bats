@@ -36,6 +36,7 @@ setup() {
 teardown() {
 	tmux -S "$SCRATCH/tmux" kill-server 2>/dev/null || true
 	exec 8>&-
+	[[ -z ${provider-} ]] || kill -CONT "$provider" 2>/dev/null || true
 	[[ -z ${runner-} ]] || kill "$runner" "$watcher" 2>/dev/null || true
 }
 
@@ -44,6 +45,7 @@ model() {
 	printf '%s\n' "$@" >"$SCRATCH/tape.jsonl"
 	"$AGENT6_BIN/agent6-cassette" --cassette "$SCRATCH/tape.jsonl" --ready-fd 7 --report-fd 9 \
 		<"$SCRATCH/end" 7>"$SCRATCH/ready" 9>"$SCRATCH/report" 3>&- &
+	provider=$!
 	exec 8>"$SCRATCH/end"
 	read -r port <"$SCRATCH/ready"
 	agent6 connect --name local --format anthropic --base-url "http://127.0.0.1:$port" \
@@ -117,10 +119,13 @@ shell() {
 	terminal "$@" '$ ' exit -- env PS1='$ ' bash --norc --noprofile -i
 }
 
+# For what is stopped: it is brought back once the next line that is typed is there to be read.
+FG_ONCE_TYPED=('$ ' "echo he''ld; until read -t 0; do sleep 0.1; done; fg" held)
+
 @test "stopped with Ctrl-Z and brought back, it asks again; what was typed meanwhile answers nothing" {
 	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
-	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' 'sleep 1; fg' \
-		'sleep 1; fg' n 'touch made' '' 'Run it?' y ': done' ''
+	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' \
+		"${FG_ONCE_TYPED[@]}" n 'touch made' '' 'Run it?' y ': done' ''
 	on_branch made
 }
 
@@ -137,15 +142,13 @@ STOPPED_BY_READING=('$ ' "while echo wait''ing; ! jobs | grep Stopped; do sleep 
 @test "stopped because it read in the background, it takes nothing that was typed before fg" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
 	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg \
-		"${STOPPED_BY_READING[@]}" '$ ' 'sleep 1; fg' \
-		'sleep 1; fg' y 'touch made' '' 'Run it?' n ': done' ''
+		"${STOPPED_BY_READING[@]}" "${FG_ONCE_TYPED[@]}" y 'touch made' '' 'Run it?' n ': done' ''
 }
 
 @test "an end of file that was typed while it was stopped is no answer" {
 	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
 	shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg \
-		"${STOPPED_BY_READING[@]}" '$ ' 'sleep 1; fg' \
-		'sleep 1; fg' ^D 'touch made' '' 'Run it?' y ': done' ''
+		"${STOPPED_BY_READING[@]}" "${FG_ONCE_TYPED[@]}" ^D 'touch made' '' 'Run it?' y ': done' ''
 	on_branch made
 }
 
@@ -199,8 +202,11 @@ asks_under_nohup() {
 }
 
 @test "what is typed before the question answers nothing" {
-	model "$(calls '["touch","made"]' | jq -c '.reply.delay_ms = 1500')" "$(said 'a person said no')"
-	terminal 'machine coder' y 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
+	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
+	kill -STOP "$provider" # until it is there
+	terminal 'machine coder' y 'Run it?' n -- bash -c \
+		'( { until read -t 0; do sleep 0.1; done; kill -CONT "$0"; } </dev/tty & ); exec "$@"' \
+		"$provider" "${RUN[@]}" "$SCRATCH/coder"
 	run ! on_branch made
 }
 
