@@ -49,9 +49,9 @@ for_format() {
 	local killed
 	cp -r "$AGENT6_SRC/examples/hello" hello
 	cp -r hello/rehearsal/workspace work
-	jq -c 'if .match.turn == 1 then .reply.delay_ms = 3000 else . end' hello/rehearsal/hello.jsonl >slow.jsonl
+	jq -c 'if .match.turn == 1 then .reply.delay_ms = 100000 else . end' hello/rehearsal/hello.jsonl >slow.jsonl
 	for killed in true false; do
-		provider anthropic slow.jsonl
+		if $killed; then provider anthropic slow.jsonl; else provider anthropic; fi
 		(cd work && exec "$AGENT6_BIN/agent6" machine run --quiet ../hello --record ../tapes) 3>&- 8>&- &
 		if $killed; then
 			until grep -qs '"event":"turn"' state/*/machines/hello/states/1-greet/events.jsonl; do sleep 0.05; done

@@ -5,6 +5,7 @@
 #   AGENT6_KILLS=N   how many kills (default 12; `make crash` takes 50)
 
 load ../kit/common
+load ../live/machine
 
 setup() {
 	# Every execution of a script leaves its step key and the moment it began.
@@ -30,6 +31,7 @@ rehearse_killed() { # DIR
 	sleep "0.$(printf %03d $((RANDOM % 1000)))"
 	kill -9 -- "-$group" 2>/dev/null || true
 	wait "$group" 2>/dev/null || true
+	let_go "$1"/state/*/machines/triage
 }
 
 # Lines without the padding that a killed writer leaves, and without a torn last line.

@@ -9,6 +9,9 @@ setup() {
 	live_setup
 }
 
+# Until somebody has killed the run; $SCRATCH/NAME.jsonl does not make wait.
+LONG_MS=100000
+
 # hello NAME DELAY_MS [LINE-OF-THE-STATE]: a turn that reads a file, then one that is DELAY_MS late
 hello() {
 	mkdir -p "$SCRATCH/$1/rehearsal/workspace"
@@ -24,7 +27,7 @@ states:
     prompt: Read note.txt and greet.
     output_schema: greeting
     capture: {finish_json: greeting}
-    timeout_secs: ${4-60}
+    timeout_secs: ${4-200}
     ${3-description: greets}
     on: {ok: good, failed: bad, budget_exhausted: poor, timeout: late}
   good: {kind: terminal, status: ok, reason: "{{ greeting.text }}"}
@@ -36,6 +39,7 @@ END
 {"state":"greet","match":{"turn":0},"reply":{"text":"reading","tool_calls":[{"name":"read_file","arguments":{"path":"note.txt"}}],"usage":{"input_tokens":600,"output_tokens":40}}}
 {"state":"greet","match":{"turn":1},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"hello"}}],"usage":{"input_tokens":700,"output_tokens":30},"delay_ms":$2}}
 END
+	sed 's/,"delay_ms":[0-9]*//' "$SCRATCH/$1/rehearsal/a.jsonl" >"$SCRATCH/$1.jsonl"
 }
 
 rehearsed() { # DIR FILTER
@@ -43,7 +47,7 @@ rehearsed() { # DIR FILTER
 }
 
 @test "what a killed attempt spent is booked once, however often it is killed" {
-	hello killed 1500
+	hello killed $LONG_MS
 	local i
 	for i in 1 2; do
 		agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/killed" >/dev/null 2>&1 3>&- &
@@ -53,8 +57,9 @@ rehearsed() { # DIR FILTER
 		eventually spent
 		kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/killed/lock)"
 		wait "$runner" || true
+		let_go "$SCRATCH"/dir/state/*/machines/killed
 	done
-	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/killed"
+	agent6 machine rehearse --dir "$SCRATCH/dir" --cassette "$SCRATCH/killed.jsonl" "$SCRATCH/killed"
 	rehearsed "$SCRATCH/dir" 'select(.t == "spend")'
 	# A call that nobody saw the end of is booked at the most it can have come to.
 	[[ $(rehearsed "$SCRATCH/dir" 'select(.t == "spend") | .input_tokens > 700 and .input_tokens < 5000 and .output_tokens == 8232' | tr '\n' ' ') == "true true " ]]
@@ -63,7 +68,7 @@ rehearsed() { # DIR FILTER
 }
 
 @test "an agent that is stopped with its whole session has not failed: its state runs again" {
-	hello stopped 3000
+	hello stopped $LONG_MS
 	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/stopped" 3>&- &
 	local runner=$! code=0
 	asks() { grep -q '"output_tokens":8232,' "$SCRATCH"/dir/state/*/machines/stopped/states/1-greet/spend; }
@@ -72,7 +77,7 @@ rehearsed() { # DIR FILTER
 	wait "$runner" || code=$?
 	[[ $code -eq 143 ]]
 	[[ -z $(rehearsed "$SCRATCH/dir" 'select(.t == "step")') ]]
-	agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/stopped"
+	agent6 machine rehearse --dir "$SCRATCH/dir" --cassette "$SCRATCH/stopped.jsonl" "$SCRATCH/stopped"
 }
 
 @test "what is spent is on the disk, in directories that are, before it can be lost to a power cut" {
@@ -131,7 +136,7 @@ END
 }
 
 @test "a time-out is an outcome, and what was spent before it counts" {
-	hello late 30000 "" 2
+	hello late $LONG_MS "" 10
 	run agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/late"
 	[[ $status -eq 1 ]]
 	# The second request had gone out whole: a model was at it, whoever waits no more.
@@ -139,7 +144,7 @@ END
 }
 
 @test "requests that nobody answered in time use up a budget" {
-	hello unanswered 30000 "max_input_tokens: 1000" 2
+	hello unanswered $LONG_MS "max_input_tokens: 1000" 10
 	sed -i 's/^    timeout_secs/    retry: {on: [timeout], max: 3, backoff_secs: 0}\n&/' "$SCRATCH/unanswered/machine.yaml"
 	run agent6 machine rehearse --dir "$SCRATCH/dir" "$SCRATCH/unanswered"
 	echo "$output"

@@ -191,7 +191,8 @@ $FINISH"
 @test "killed in a run state, resumed: its edits are gone, and there is one commit" {
 	repository
 	coder fixer "$CHECK" <<<"$EDITS
-${FINISH/\"reply\":\{/\"reply\":\{\"delay_ms\":3000,}"
+${FINISH/\"reply\":\{/\"reply\":\{\"delay_ms\":50000,}"
+	printf '%s\n' "$EDITS" "$FINISH" >"$SCRATCH/quick.jsonl"
 	local before i
 	before=$(operator "$WS")
 	for i in 1 2; do
@@ -201,9 +202,10 @@ ${FINISH/\"reply\":\{/\"reply\":\{\"delay_ms\":3000,}"
 		eventually edited
 		kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/fixer/lock)"
 		wait "$runner" || true
+		let_go "$SCRATCH"/dir/state/*/machines/fixer
 		[[ $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
 	done
-	run rehearse fixer
+	run rehearse fixer --cassette "$SCRATCH/quick.jsonl"
 	echo "$output"
 	[[ $status -eq 0 ]]
 	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer) == "fixer: edit" ]]
@@ -227,6 +229,7 @@ $FINISH
 		sleep "0.$(printf %03d $((300 + RANDOM % 700)))"
 		kill -9 -- "-$group" 2>/dev/null || true
 		wait "$group" || true
+		let_go "$SCRATCH"/dir/state/*/machines/fixer
 	done
 	run rehearse fixer
 	echo "$output"
@@ -267,7 +270,7 @@ $FINISH"
 
 @test "what a failed attempt wrote is there for the next one, killed in between or not" {
 	repository
-	coder fixer "  after: {kind: tool, command: [sh, -c, 'test -e first || { echo >first; exit 1; }'], timeout_secs: 20, retry: {on: [nonzero], max: 1, backoff_secs: 3}, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'test -e first || { echo >first; exit 1; }'], timeout_secs: 20, retry: {on: [nonzero], max: 1, backoff_secs: 10}, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
 $FINISH"
 	rehearse fixer >/dev/null 2>&1 3>&- &
 	local runner=$!
@@ -275,6 +278,7 @@ $FINISH"
 	eventually retried
 	kill -9 "$(cut -d' ' -f1 "$SCRATCH"/dir/state/*/machines/fixer/lock)"
 	wait "$runner" || true
+	let_go "$SCRATCH"/dir/state/*/machines/fixer
 	run rehearse fixer
 	echo "$output"
 	[[ $status -eq 0 ]]

@@ -62,14 +62,20 @@ instance() { # NAME
 	echo "$SCRATCH"/state/*/machines/"$1"
 }
 
-# Waits (at most 20 s) until the command succeeds.
+# Waits (a hundred seconds: the machine may be busy) until the command succeeds.
 eventually() {
 	local tries
-	for ((tries = 0; tries < 400; tries++)); do
+	for ((tries = 0; tries < 2000; tries++)); do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.05
 	done
+	echo "never: $*"
 	return 1
+}
+
+# What a killed run has started notices a little later, and holds the instance until then.
+let_go() { # DIR: of the instance
+	[[ ! -d $1 ]] || eventually flock --nonblock "$1" true
 }
 
 # SIGTERM to a process and all below it, the eldest first: what the end of a session or service does.
