@@ -116,7 +116,7 @@ END
 		grep -qF "$key\":\"\\u001b" "$file"
 		for line in 'replay told' 'watch told' 'status told' list 'report told -o page.html' 'verify told'; do
 			read -ra words <<<"$line"
-			run timeout 5 "$AGENT6_BIN/agent6" machine "${words[@]}"
+			run timeout 60 "$AGENT6_BIN/agent6" machine "${words[@]}"
 			echo "$key, $line: $status $output"
 			run ! env LC_ALL=C grep -qE $'\033|\007|\302\233|\342\200\256|\r' <<<"$output"
 		done
@@ -132,14 +132,14 @@ END
 		mkfifo "$dir/$file"
 		for verb in verify replay status watch poke 'report -o page.html' prune; do
 			read -ra verb <<<"$verb"
-			run timeout 5 "$AGENT6_BIN/agent6" machine "${verb[0]}" counter "${verb[@]:1}" </dev/null
+			run timeout 60 "$AGENT6_BIN/agent6" machine "${verb[0]}" counter "${verb[@]:1}" </dev/null
 			echo "$file, ${verb[*]}: $status $output"
 			[[ $status -ne 124 ]]
 			[[ $file != journal.jsonl || ${verb[0]} == prune || $output == *"journal.jsonl is not a regular file"* ]]
 		done
-		run timeout 5 "$AGENT6_BIN/agent6" machine list
+		run timeout 60 "$AGENT6_BIN/agent6" machine list
 		[[ $status -eq 0 ]]
-		run timeout 5 "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/counter"
+		run timeout 60 "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/counter"
 		[[ $status -eq 5 || $status -eq 2 ]]
 		[[ $output == *"$file is not a regular file"* ]]
 		rm "$dir/$file"
@@ -239,7 +239,7 @@ END
 
 @test "whoever watches an instance is told that it was removed" {
 	parked
-	timeout 20 "$AGENT6_BIN/agent6" machine watch parked >"$SCRATCH/seen" 2>&1 3>&- &
+	timeout 100 "$AGENT6_BIN/agent6" machine watch parked >"$SCRATCH/seen" 2>&1 3>&- &
 	local watcher=$! status=0
 	eventually grep -q "waits to be poked" "$SCRATCH/seen"
 	agent6 machine prune --unfinished parked

@@ -90,7 +90,8 @@ killed_engine() { # PROFILE
 	tool_machine "$1" "[sh, -c, 'sleep $marker & echo \$HOME >up; sleep $marker']" 300
 	as_user "$SCRATCH/go" "$SCRATCH/$1" 3>&- &
 	eventually test -s "$SCRATCH/ws/up"
-	[[ $(pgrep -cfx "sleep $marker") -eq 2 ]]
+	both() { [[ $(pgrep -cfx "sleep $marker") -eq 2 ]]; }
+	eventually both # the shell says that it is up before it runs them
 	kill -9 "$(pgrep -fx "$AGENT6_BIN/agent6 machine run --quiet $SCRATCH/$1")"
 	eventually nothing_left
 	wait $! || true

@@ -138,6 +138,8 @@ END
 	launch slow
 	eventually journal_has slow '"label":"signal"'
 	kill -9 "$RUNNER"
+	finish
+	let_go "$(instance slow)"
 	cp "$SCRATCH/first" "$file" # killed behind the journal's line
 	launch slow
 	gone() { [[ ! -e $file ]]; }
@@ -167,7 +169,7 @@ with open(sys.argv[1], "w") as out:
         out.write(body + ',"h":"' + chain + '"}\n')
 END
 	journal_has retry '"until":"2099'
-	run timeout 10 "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/retry"
+	run timeout 100 "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/retry"
 	[[ $status -eq 1 ]]
 }
 
@@ -310,10 +312,16 @@ in_container() { # CMD...
 	eventually armed parked 1
 	agent6 machine poke parked
 	eventually armed parked 2
-	timeout 2 strace -f -p "$RUNNER" -o "$SCRATCH/trace" 2>/dev/null || true
-	grep -vE 'strace|attached|detached' "$SCRATCH/trace" >"$SCRATCH/calls" || true
-	cat "$SCRATCH/calls"
-	[[ $(wc -l <"$SCRATCH/calls") -le 1 ]]
+	quiet() { # for two seconds: no more than the call that it waits in
+		env strace -f -p "$RUNNER" -o "$SCRATCH/trace" 2>"$SCRATCH/attached" 3>&- &
+		local tracer=$!
+		eventually grep -q attached "$SCRATCH/attached"
+		sleep 2
+		kill "$tracer"
+		wait "$tracer" || true
+		[[ $(wc -l <"$SCRATCH/trace") -le 1 ]]
+	}
+	quiet || quiet || { cat "$SCRATCH/trace" && false; } # the first time it may not have lain down yet
 	# The sanitizers' own memory is not the supervisor's.
 	[[ ${AGENT6_CONFIG-release} != release ]] || [[ $(awk '/^VmRSS/ { print $2 }' "/proc/$RUNNER/status") -lt 4096 ]]
 }
