@@ -40,7 +40,7 @@ $(attack): $(wildcard tests/security/attacks/[!d]*.c) tests/security/attacks/att
 		-static -o $@ $(filter %.c,$^)
 
 decoy := $(patsubst %.c,$(out)/obj/%.o,$(wildcard tests/security/attacks/decoy*.c))
-$(patsubst %,$(out)/tests/security/jail_%_test,attacks faults ioctls oracle): $(decoy)
+$(patsubst %,$(out)/tests/security/jail_%_test,attacks faults ioctls oracle): $(decoy) | $(attack)
 test-programs: $(attack)
 
 # `make teeth`: the same jail, compiled so that the environment can leave layers out, and one program
