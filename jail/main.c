@@ -134,15 +134,16 @@ static int read_policy(int fd, struct policy *p, struct err *e)
 
 static int settle(struct err *e)
 {
-	sigset_t none;
+	/* To the kernel a mask without a signal, and a signal's default. A C library would keep
+	 * some signals as the caller left them. */
+	static const uint64_t nothing[4];
 	/* What is opened or received shall not land where the command's own descriptors belong. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			return err_errno(e, "cannot fill descriptor %d", fd);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, nothing, NULL, sizeof(nothing[0]));
 	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL);
+		syscall(SYS_rt_sigaction, number, nothing, NULL, sizeof(nothing[0]));
 	umask(077);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return 0;
