@@ -114,8 +114,8 @@ hardened() {
 
 @test "root's command becomes the workspace's owner" {
 	need_root
-	run jail 'profile="hardened"' -- sh -c 'id -u; touch made; cat /etc/shadow'
-	[[ ${lines[0]} -eq $(id -u "$TEST_USER") && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
+	run jail 'profile="hardened"' -- sh -c 'id -u; echo mine >"$TMPDIR/made" && cat "$TMPDIR/made"; touch made; cat /etc/shadow'
+	[[ ${lines[0]} -eq $(id -u "$TEST_USER") && ${lines[1]} == mine && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
 	[[ $(status .layers.uid) == owner ]]
 	run run_jail "setpriv --groups=4,24" 'profile="hardened"' -- id -G
 	[[ $output == "$(id -g "$TEST_USER")" ]]

@@ -115,6 +115,71 @@ check_protected() {
 	[[ $status -ne 0 && $output != *reached* ]]
 }
 
+# What the search said, whether unix sockets can be made then, and how much it found.
+searched() { # RUNNER FIELDS...
+	"$@" -- perl -MSocket -e 'print "made" if socket(my $s, AF_UNIX, SOCK_STREAM, 0)' >"$SCRATCH/answer" &&
+		echo "$(status '.layers | "\(.scan) \(.unix_sockets) \(.masked)"')" "$(cat "$SCRATCH/answer")"
+}
+
+@test "where the search for sockets ends early, because there is too much, no unix socket can be made" {
+	mkdir -p "$SCRATCH/a" "$WS"/wide{1..200} "$WS/$(printf 'd/%.0s' {1..127})"
+	find "$WS/d" -type d -empty -exec mkfifo {}/pipe \;
+	mkfifo "$SCRATCH/a/pipe"
+	run searched jail "read=[\"$SCRATCH/a\",\"$AGENT6_BIN/agent6-jail\"]"
+	[[ $output == "whole open 2 made" ]]
+	# As deep, in the first of two trees: what the second one holds makes it no less.
+	mkdir -p "$SCRATCH/a/$(printf 'd/%.0s' {1..128})"
+	run searched jail "read=[\"$SCRATCH/a\"]"
+	[[ $output == "cut closed "?" " ]]
+	rm -rf "$WS/d"
+	(cd "$WS" && perl -e '$name = "n" x 250; mkdir $name, chdir $name for 1 .. 17; mkdir "last"')
+	run searched jail
+	[[ $output == "cut closed 0 " ]]
+	rm -rf "$WS"/n* "$WS"/wide*
+	(cd "$WS" && mkfifo pipe{1..1024})
+	run searched jail
+	[[ $output == "whole open 1024 made" ]]
+	mkfifo "$WS/pipe"
+	run searched jail
+	[[ $output == "cut closed 1024 " ]]
+	rm "$WS"/pipe*
+}
+
+@test "where the search for sockets ends early, because of 200,000 entries, no unix socket can be made" {
+	need_root
+	local trees
+	mkdir "$WS/many" "$WS"/tree{1..50}
+	(cd "$WS/many" && perl -e 'open my $file, ">", $_ for 1 .. 4000')
+	many_times() { # LAST COMMAND...
+		unshare --mount --propagation private sh -c 'for i in $(seq "$1"); do mount --bind "$0/many" "$0/tree$i" || exit; done
+			shift; exec "$@"' "$WS" "$@"
+	}
+	for trees in 48:whole\ open 50:cut\ closed; do
+		run searched run_jail "many_times ${trees%%:*}"
+		[[ $output == "${trees#*:} 0 "* ]]
+	done
+}
+
+@test "where a directory cannot be searched for sockets, no unix socket can be made" {
+	mkdir -m 0 "$WS/closed"
+	run searched user_jail
+	[[ $output == "cut closed 0 " ]]
+}
+
+@test "sockets are found where the file system does not say what its entries are" {
+	need_root
+	need mkfs.ext2
+	truncate -s 1M "$SCRATCH/image"
+	mkfs.ext2 -q -O ^filetype "$SCRATCH/image"
+	mkdir -p "$WS/there"
+	mount -o loop "$SCRATCH/image" "$WS/there" 2>/dev/null || skip "nothing can be mounted here"
+	mkdir "$WS/there/below"
+	mkfifo "$WS/there/below/pipe"
+	run searched jail 'workspace={"path":"'"$WS"'","access":"read"}'
+	umount "$WS/there"
+	[[ $output == "whole open 1 made" ]]
+}
+
 @test "a pipe that comes and goes keeps no jail from being built" {
 	while mkfifo "$WS/pipe"; do rm "$WS/pipe"; done &
 	local churn=$! runs
@@ -149,21 +214,43 @@ check_identity() {
 	[[ $(status .layers.uid) == same ]]
 }
 
-@test "root's workspace of another owner stays that owner's" {
+@test "root's workspace stays its owner's, and the files of others in it are what their modes say" {
+	need_root
+	local owner
+	for owner in 0:0 3000:61235 65535:65535 70000:70001; do
+		rm -f "$WS/made"
+		echo x | tee "$WS/low" "$WS/high" >/dev/null
+		chmod 666 "$WS/low" "$WS/high"
+		chown -R "$owner" "$WS"
+		chown 1:1 "$WS/low"
+		chown 65000:65000 "$WS/high"
+		run jail -- sh -c 'touch made; echo x >>low && echo x >>high && rm low high && chmod 600 made'
+		echo "$owner: $output"
+		[[ $status -eq 0 && $(stat -c %u:%g "$WS/made") == "$owner" ]]
+	done
+}
+
+@test "a user's group stays the user's" {
 	need_root
 	ensure_user
 	chown -R "$TEST_USER:" "$WS"
-	run jail -- touch made
-	[[ $status -eq 0 && $(stat -c %U "$WS/made") == "$TEST_USER" ]]
+	in_another_group() { setpriv --reuid="$TEST_USER" --regid=61235 --clear-groups "$@"; }
+	local profile
+	for profile in strict hardened; do
+		run run_jail in_another_group "profile=\"$profile\"" -- touch "$profile"
+		[[ $status -eq 0 && $(stat -c %U:%g "$WS/$profile") == "$TEST_USER:61235" ]]
+	done
 }
 
 @test "a grant may have another owner than the workspace" {
 	need_root
 	ensure_user
-	mkdir "$SCRATCH/data"
+	mkdir "$SCRATCH/data" "$SCRATCH/group"
 	chown "$TEST_USER:" "$SCRATCH/data"
-	run jail "write=[\"$SCRATCH/data\"]" -- sh -c "touch made $SCRATCH/data/made"
-	[[ $status -eq 0 && $(stat -c %U "$WS/made") == root && $(stat -c %U "$SCRATCH/data/made") == "$TEST_USER" ]]
+	chown 0:61235 "$SCRATCH/group"
+	run jail "write=[\"$SCRATCH/data\",\"$SCRATCH/group\"]" -- touch made "$SCRATCH/data/made" "$SCRATCH/group/made"
+	[[ $status -eq 0 && $(stat -c %u:%g "$WS/made") == 0:0 && $(stat -c %U "$SCRATCH/data/made") == "$TEST_USER" ]]
+	[[ $(stat -c %u:%g "$SCRATCH/group/made") == 0:61235 ]]
 }
 
 @test "root of a namespace is an ordinary user to the host, or refused" {
