@@ -104,7 +104,7 @@ static bool divides(const char *program, size_t len)
 			      (program[len - 1] == '\n' && len > 1 && program[len - 2] == '\\')))
 		len -= program[len - 1] == '\n' ? 2 : 1;
 	size_t begin = len;
-	while (begin && (isalnum((unsigned char)program[begin - 1]) || program[begin - 1] == '_'))
+	while (begin && shell_in_name(program[begin - 1]))
 		begin--;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (len - begin == strlen(words[i]) &&

@@ -1,7 +1,6 @@
 /* Programs that run another one: the judgement is that of what they run. */
 #include "agent/policy/judge.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -210,7 +209,7 @@ void judge_name(struct judge *j, const char *word)
 	judge_set(j, word);
 	for (const char *at = strchr(word, '='); at; at = strchr(at + 1, '=')) {
 		const char *name = at;
-		while (name > word && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+		while (name > word && shell_in_name(name[-1]))
 			name--;
 		if (name > word)
 			judge_set(j, name);

@@ -41,6 +41,9 @@ struct sh_node {
 	bool background;
 };
 
+/* What the names of variables are made of. */
+bool shell_in_name(char c);
+
 /* Whether a word's text holds a substitution that was quoted and is evaluated later all the same:
  * in a subscript, an arithmetic expression, a variable that one of these names. */
 bool shell_holds_code(const char *text);

@@ -138,7 +138,7 @@ static int find_close(struct sh_reader *r, char close, unsigned where, size_t *l
 	return end < r->len ? 0 : sh_fail(r, "an unclosed bracket");
 }
 
-static bool is_name_char(char c)
+bool shell_in_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -191,7 +191,7 @@ void sh_add_assign(struct sh_reader *r, const char *name, size_t len)
 void sh_add_names(struct sh_reader *r, const char *text, size_t len)
 {
 	for (size_t at = 0, n; at < len; at += n + !n) {
-		for (n = 0; at + n < len && is_name_char(text[at + n]);)
+		for (n = 0; at + n < len && shell_in_name(text[at + n]);)
 			n++;
 		size_t op = at + n;
 		while (op < len && strchr(" \t+-*/%&|^<>", text[op]))
@@ -287,7 +287,7 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	if ((prompt || indirect) && sh_add_eval(r))
 		return -1;
 	size_t name = 0;
-	while (name < n && is_name_char(text[name]))
+	while (name < n && shell_in_name(text[name]))
 		name++;
 	if (name && name < n && text[name + (text[name] == ':')] == '=')
 		sh_add_assign(r, text, name);
@@ -320,7 +320,7 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	const char *close = left && *name == '[' ? memchr(name, ']', left) : NULL;
 	if (close) /* $[...], the older $((...)) */
 		sh_add_names(r, name, (size_t)(close - name));
-	while (n < left && is_name_char(name[n]))
+	while (n < left && shell_in_name(name[n]))
 		n++;
 	if (!n && left && strchr("@*#?$!-", name[0]))
 		n = 1;

@@ -78,8 +78,7 @@ static size_t redirect_prefix(const struct sh_reader *r)
 	while (i < r->len && isdigit((unsigned char)r->text[i]))
 		i++;
 	if (i == r->at && r->text[i] == '{') {
-		while (i < r->len &&
-			(isalnum((unsigned char)r->text[i]) || strchr("{_", r->text[i])))
+		for (i++; i < r->len && shell_in_name(r->text[i]);)
 			i++;
 		i = i < r->len && r->text[i] == '}' ? i + 1 : r->at;
 	}
@@ -162,9 +161,9 @@ static int read_redirect(struct sh_reader *r, struct sh_node *n)
 static bool is_assignment(const struct sh_word *w)
 {
 	const char *c = w->text;
-	if (!isalpha((unsigned char)*c) && *c != '_')
+	if (!shell_in_name(*c) || isdigit((unsigned char)*c))
 		return false;
-	while (isalnum((unsigned char)*c) || *c == '_')
+	while (shell_in_name(*c))
 		c++;
 	if (*c == '[')
 		while (*c && *c != '=')
