@@ -99,6 +99,25 @@ const char *arg_given(
 /* The same, and *at moves on to the next word where that is the value. */
 const char *arg_take(
 	const struct call *c, size_t *at, char flag, const char *with_value, const char *option);
+/* The options of a program, short and long; a list may be NULL. */
+struct arg_options {
+	const char *plain, *with_value; /* with_value: what follows them is theirs */
+	const char *const *long_plain, *const *long_with_value;
+};
+enum { ARG_PLACES_MAX = 4 };
+/* Where the operands may begin. One place, unless an option is not known, which may take the next
+ * word or not: then `*unknown` is the first such option. Returns how many there are, which may be
+ * more than are told. */
+size_t arg_places(const struct call *c, size_t from, const struct arg_options *o,
+	size_t places[ARG_PLACES_MAX], const char **unknown);
+/* A program that runs another one. */
+struct wrapper {
+	const char *name;
+	size_t operands; /* between its options and the command */
+	struct arg_options options;
+};
+/* One that knows no option, where there is none of that name. */
+const struct wrapper *wrapper_find(const char *name);
 /* The index of the first operand behind options; `with_value` short flags and `long_with_value`
  * (NULL-terminated, may be NULL) take a separate word. */
 size_t arg_skip_options(const struct call *c, size_t from, const char *with_value,
@@ -137,5 +156,6 @@ judge_fn judge_wrapper, judge_string_option, judge_env, judge_xargs, judge_find,
 	judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign, judge_builtin,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
-	judge_flags, judge_uniq, judge_runner, judge_later, judge_setter, judge_ip, judge_packages;
+	judge_flags, judge_date, judge_uniq, judge_runner, judge_later, judge_setter, judge_ip,
+	judge_packages;
 #endif

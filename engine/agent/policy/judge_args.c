@@ -90,6 +90,62 @@ size_t arg_skip_options(const struct call *c, size_t from, const char *with_valu
 	return i < c->count ? i : c->count;
 }
 
+enum taking { TAKES_NONE, TAKES_NEXT, TAKES_UNKNOWN };
+
+static bool is_any(const char *word, const char *const *list)
+{
+	while (list && *list && !arg_is_long(word, *list, NULL))
+		list++;
+	return list && *list;
+}
+
+static enum taking long_takes(const char *word, const struct arg_options *o)
+{
+	bool attached = strchr(word, '=');
+	if (is_any(word, o->long_with_value))
+		return attached ? TAKES_NONE : TAKES_NEXT;
+	return is_any(word, o->long_plain) ? TAKES_NONE : TAKES_UNKNOWN;
+}
+
+static enum taking cluster_takes(const char *word, const struct arg_options *o)
+{
+	for (const char *at = word + 1; *at; at++) {
+		if (strchr(o->with_value, *at))
+			return at[1] ? TAKES_NONE : TAKES_NEXT;
+		if (!strchr(o->plain, *at))
+			return TAKES_UNKNOWN;
+	}
+	return TAKES_NONE;
+}
+
+size_t arg_places(const struct call *c, size_t from, const struct arg_options *o,
+	size_t places[ARG_PLACES_MAX], const char **unknown)
+{
+	/* Whether an option or the operands may stand here, at the next word, and at the one
+	 * behind it. */
+	bool here = true, next = false, after = false;
+	size_t count = 0;
+	for (size_t i = from; i <= c->count && (here || next);
+		i++, here = next, next = after, after = false) {
+		const char *word = call_text(c, i);
+		bool ends = !strcmp(word, "--");
+		if (!here)
+			continue;
+		if (ends || word[0] != '-' || !word[1]) {
+			if (count < ARG_PLACES_MAX)
+				places[count] = i + ends;
+			count++;
+			continue;
+		}
+		enum taking takes = word[1] == '-' ? long_takes(word, o) : cluster_takes(word, o);
+		next = next || takes != TAKES_NEXT;
+		after = takes == TAKES_NEXT || (takes == TAKES_UNKNOWN && !strchr(word, '='));
+		if (takes == TAKES_UNKNOWN && !*unknown)
+			*unknown = word;
+	}
+	return count;
+}
+
 size_t arg_find(const struct call *c, const char *short_option, const char *long_option)
 {
 	for (size_t i = 1; i < c->count; i++) {

@@ -108,6 +108,7 @@ static const struct {
 	{"--new-volume-script", "--new-volume-script runs a command"},
 	{"--rsh-command", "--rsh-command runs a command"},
 	{"--rmt-command", "--rmt-command runs a command"},
+	{"--index-file", "--index-file writes a file"},
 	{"--absolute-names", "--absolute-names leaves the directory"},
 };
 
@@ -208,11 +209,11 @@ unsigned judge_gunzip(struct judge *j, const struct call *c)
 			    arg_is_long(word, "--stdout", NULL) ||
 			    arg_has_flag(word, 'l', valued, NULL) ||
 			    arg_has_flag(word, 't', valued, NULL);
-		files += word[0] != '-';
+		files += word[0] != '-' || arg_is_long(word, "--files0", NULL);
 	}
 	if (files && !to_stdout)
 		judge_raise(j, LEVEL_WRITE, "%s replaces its file", c->name);
-	return decodes ? TRAIT_DECODED : 0;
+	return judge_flags(j, c) | (decodes ? TRAIT_DECODED : 0u);
 }
 
 unsigned judge_base64(struct judge *j, const struct call *c)
@@ -258,88 +259,6 @@ unsigned judge_split(struct judge *j, const struct call *c)
 	if (arg_find(c, NULL, "--filter"))
 		judge_danger(j, c, "--filter runs a command");
 	return 0;
-}
-
-/* Harmless programs with options that start others, load code, or write. How an option is spelled
- * says how it is found: "--long", "-x" in a cluster, "-word", "@file" of more options, or "~text"
- * anywhere. */
-static const struct {
-	const char *const *programs;
-	const char *with_value;
-	enum level level;
-	const char *const *options;
-} flags[] = {
-	{WORDS("rg"), "", LEVEL_DESTRUCTIVE, WORDS("--pre", "--hostname-bin")},
-	{WORDS("fd"), "cdEegjoSTt", LEVEL_DESTRUCTIVE, WORDS("--exec", "--exec-batch", "-x", "-X")},
-	{WORDS("ag"), "", LEVEL_DESTRUCTIVE, WORDS("--pager")},
-	{WORDS("man"), "CEeLMmpRrSs", LEVEL_DESTRUCTIVE,
-		WORDS("--pager", "-P", "-H", "--html", "-C", "--config-file")},
-	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_DESTRUCTIVE,
-		WORDS("--lesskey-src", "--lesskey-file", "--lesskey-content", "-k", "~+!", "~+|")},
-	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_WRITE,
-		WORDS("-o", "-O", "--log-file", "--LOG-FILE")},
-	{WORDS("file"), "eFfmP", LEVEL_WRITE, WORDS("-C", "--compile")},
-	{WORDS("date"), "dfIr", LEVEL_PRIVILEGED, WORDS("-s", "--set")},
-	{WORDS("tree"), "HILPT", LEVEL_DESTRUCTIVE, WORDS("-o")},
-	{WORDS("diff"), "", LEVEL_DESTRUCTIVE, WORDS("--diff-program")},
-	{WORDS("nm", "ar", "size", "objdump"), "", LEVEL_DESTRUCTIVE, WORDS("--plugin", "@file")},
-	{WORDS("cloc"), "", LEVEL_DESTRUCTIVE, WORDS("--extract-with")},
-	{WORDS("prove"), "aIjMP", LEVEL_DESTRUCTIVE, WORDS("--exec", "-e")},
-	{WORDS("rustc"), "", LEVEL_DESTRUCTIVE, WORDS("~linker=", "@file")},
-	{WORDS("shuf"), "in", LEVEL_WRITE, WORDS("--output", "-o")},
-	{WORDS("yq"), "", LEVEL_WRITE, WORDS("--inplace", "-i")},
-	{WORDS("xmllint"), "", LEVEL_WRITE, WORDS("--output", "--shell")},
-	{WORDS("xmllint"), "", LEVEL_NETWORK, WORDS("~://")},
-	{WORDS("getent"), "", LEVEL_NETWORK, WORDS("~hosts")},
-	{WORDS("gofmt"), "r", LEVEL_WRITE, WORDS("-w")},
-	{WORDS("ruff"), "", LEVEL_WRITE, WORDS("~format", "--fix")},
-	{WORDS("eslint"), "cf", LEVEL_WRITE, WORDS("--fix", "-o", "--output-file")},
-	{WORDS("ss"), "ADFf", LEVEL_DESTRUCTIVE, WORDS("-K", "--kill")},
-	{WORDS("ss"), "ADFf", LEVEL_WRITE, WORDS("-D", "--diag")},
-	{WORDS("journalctl"), "", LEVEL_WRITE, WORDS("--cursor-file")},
-	{WORDS("journalctl"), "", LEVEL_PRIVILEGED,
-		WORDS("~--vacuum", "--rotate", "--flush", "--sync", "--relinquish-var",
-			"--smart-relinquish-var", "--setup-keys", "--update-catalog")},
-	{WORDS("dmesg"), "Fflns", LEVEL_PRIVILEGED,
-		WORDS("-C", "-c", "-D", "-E", "-n", "--clear", "--read-clear", "~--console")},
-	{WORDS("gcc", "g++", "cc", "c++", "clang", "clang++"), "DIULWfOmloxstdgpnc",
-		LEVEL_DESTRUCTIVE,
-		WORDS("-wrapper", "-fplugin", "-fpass-plugin", "-plugin", "--plugin", "~,-plugin",
-			"~,--plugin", "~,@", "@file", "-specs", "--specs", "-B", "--prefix",
-			"--config", "-load", "--ld-path", "~-fuse-ld=/", "~-fuse-ld=.")},
-};
-
-static bool is_option(const char *word, const char *option, const char *with_value)
-{
-	size_t len = strlen(option);
-	if (*option == '~')
-		return strstr(word, option + 1);
-	if (*option == '@')
-		return *word == '@';
-	if (option[1] == '-')
-		return arg_is_long(word, option, NULL);
-	if (len == 2)
-		return arg_has_flag(word, option[1], with_value, NULL);
-	return !strncmp(word, option, len) && (!word[len] || word[len] == '=');
-}
-
-static void judge_flag(struct judge *j, const struct call *c, size_t row, const char *word)
-{
-	for (const char *const *o = flags[row].options; *o; o++)
-		if (is_option(word, *o, flags[row].with_value))
-			judge_raise(j, flags[row].level, "%.60s: %s", c->name, *o + (**o == '~'));
-}
-
-unsigned judge_flags(struct judge *j, const struct call *c)
-{
-	const char *name = program_base(c->name);
-	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text;
-		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
-			if (word_in(name, flags[k].programs))
-				judge_flag(j, c, k, word);
-	}
-	return judge_reader(j, c);
 }
 
 unsigned judge_uniq(struct judge *j, const struct call *c)

@@ -177,14 +177,6 @@ unsigned judge_rsync(struct judge *j, const struct call *c)
 
 unsigned judge_openssl(struct judge *j, const struct call *c)
 {
-	const char *verb = call_text(c, 1);
-	if (!strcmp(verb, "s_client") || !strcmp(verb, "s_server") || !strcmp(verb, "ocsp"))
-		judge_raise(j, LEVEL_NETWORK, "openssl %s", verb);
-	if (!strcmp(verb, "engine") || arg_find(c, "-engine", NULL) ||
-		arg_find(c, "-provider", NULL))
-		judge_danger(j, c, "loads native code");
-	bool decodes = arg_find(c, "-d", NULL) && (!strcmp(verb, "enc") || !strcmp(verb, "base64"));
-	if (arg_find(c, "-out", NULL))
-		judge_raise(j, LEVEL_WRITE, "openssl writes a file");
-	return decodes ? TRAIT_DECODED : 0;
+	bool decodes = arg_find(c, "-d", NULL) && word_in(call_text(c, 1), WORDS("enc", "base64"));
+	return judge_flags(j, c) | (decodes ? TRAIT_DECODED : 0u);
 }

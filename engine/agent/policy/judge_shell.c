@@ -142,19 +142,7 @@ unsigned judge_trap(struct judge *j, const struct call *c)
 /* Builtins that run code by one particular option. */
 unsigned judge_builtin(struct judge *j, const struct call *c)
 {
-	static const struct {
-		const char *name;
-		char flag;
-	} risky[] = {{"enable", 'f'}, {"hash", 'p'}, {"mapfile", 'C'}, {"readarray", 'C'},
-		{"complete", 'C'}, {"complete", 'F'}, {"compgen", 'C'}, {"bind", 'x'}, {"fc", 'e'},
-		{"fc", 's'}, {"jobs", 'x'}, {"history", 's'}};
-	const char *value;
-	for (size_t i = 1; i < c->count; i++)
-		for (size_t k = 0; k < ARRAY_LEN(risky); k++)
-			if (!strcmp(c->name, risky[k].name) &&
-				arg_has_flag(c->words[i]->text, risky[k].flag, "", &value))
-				judge_danger(j, c, "an option that runs code");
-	return judge_setter(j, c);
+	return judge_flags(j, c) | judge_setter(j, c);
 }
 
 /* printf -v 'a[$(...)]' evaluates the subscript, and arithmetic what is in the variable. */

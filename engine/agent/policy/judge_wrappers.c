@@ -6,80 +6,39 @@
 #include <string.h>
 #include <strings.h>
 
-/* name, operands before the command, short options with a value, long ones; of all others nothing
- * stands before it but options */
-static const struct wrapper {
-	const char *name;
-	size_t operands;
-	const char *with_value;
-	const char *const *long_with_value;
-} wrappers[] = {
-	{"nice", 0, "n", WORDS("--adjustment", "--class", "--classdata", "--pid")},
-	{"ionice", 0, "cnpPu", WORDS("--adjustment", "--class", "--classdata", "--pid")},
-	{"chrt", 1, "TPDp",
-		WORDS("--sched-runtime", "--sched-period", "--sched-deadline", "--pid")},
-	{"taskset", 1, "", NULL},
-	{"stdbuf", 0, "ioe", WORDS("--input", "--output", "--error")},
-	{"timeout", 1, "ks", WORDS("--kill-after", "--signal")},
-	{"time", 0, "fo", WORDS("--format", "--output")},
-	{"watch", 0, "nq", WORDS("--interval", "--equexit")},
-	{"flock", 1, "wE", WORDS("--wait", "--timeout", "--conflict-exit-code")},
-	{"prlimit", 0, "p", NULL},
-	{"setarch", 1, "", NULL},
-	{"strace", 0, "aeEIopPsSuUX",
-		WORDS("--output", "--attach", "--user", "--trace", "--trace-path", "--signal",
-			"--status", "--string-limit", "--columns", "--env")},
-	{"ltrace", 0, "aAeFlnopsuxw",
-		WORDS("--output", "--attach", "--user", "--trace", "--trace-path", "--signal",
-			"--status", "--string-limit", "--columns", "--env")},
-	{"chroot", 1, "", WORDS("--userspec", "--groups")},
-	{"unshare", 0, "RGSlw",
-		WORDS("--map-user", "--map-group", "--map-users", "--map-groups", "--setuid",
-			"--setgid", "--root", "--wd", "--propagation", "--setgroups", "--monotonic",
-			"--boottime")},
-	{"nsenter", 0, "tSGrw", WORDS("--target", "--wd", "--setuid", "--setgid")},
-	{"setpriv", 0, "",
-		WORDS("--reuid", "--regid", "--groups", "--inh-caps", "--bounding-set",
-			"--ambient-caps", "--securebits")},
-	{"systemd-run", 0, "pEuHM",
-		WORDS("--unit", "--property", "--slice", "--uid", "--gid", "--setenv")},
-	{"xvfb-run", 0, "efnpsw",
-		WORDS("--error-file", "--auth-file", "--server-num", "--xauth-protocol",
-			"--server-args", "--wait")},
-	{"fakeroot", 0, "lsib", NULL},
-	{"faketime", 1, "", NULL},
-	{"start-stop-daemon", 0, "npxcugrdNPIkaR", NULL},
-	{"parallel", 0, "jaINLnsPS",
-		WORDS("--jobs", "--max-args", "--max-procs", "--colsep", "--arg-file",
-			"--delimiter", "--joblog", "--results", "--retries", "--timeout",
-			"--tmpdir", "--tagstring", "--workdir", "--halt", "--delay", "--nice",
-			"--load", "--memfree", "--env", "--block", "--recstart", "--recend")},
-	{"exec", 0, "a", NULL},
-	{"perf", 1, "eopFCtGrIDx",
-		WORDS("--event", "--output", "--pid", "--freq", "--repeat", "--field-separator")},
-	{"rlwrap", 0, "bCDefgHlMOPqsStw",
-		WORDS("--break-chars", "--command-name", "--history-no-dupes", "--file",
-			"--forget-matching", "--history-filename", "--logfile", "--multi-line-ext",
-			"--pre-given", "--quote-characters", "--histsize", "--substitute-prompt",
-			"--set-term-name", "--wait-before-prompt")},
-	{"ld-linux-x86-64.so.2", 0, "",
-		WORDS("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath")},
-	{"ld.so", 0, "",
-		WORDS("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath")},
-	{"", 0, "", NULL},
-};
-
-static const struct wrapper *wrapper_find(const char *name)
-{
-	const struct wrapper *w = wrappers;
-	while (*w->name && strcmp(w->name, name) != 0)
-		w++;
-	return w;
-}
-
 static unsigned judge_rest(struct judge *j, const struct call *c, size_t from)
 {
 	return from < c->count ? judge_words(j, c->words + from, c->count - from, c->node) : 0;
+}
+
+/* Where what a program runs may begin, behind its own options. */
+struct places {
+	size_t count, at[ARG_PLACES_MAX], last;
+};
+
+/* An option that nobody knows may hide the command behind it: each reading counts. */
+static struct places places_of(
+	struct judge *j, const struct call *c, size_t from, const struct arg_options *o)
+{
+	struct places p = {.last = c->count};
+	const char *unknown = NULL;
+	p.count = arg_places(c, from, o, p.at, &unknown);
+	if (unknown)
+		judge_raise(j, LEVEL_WRITE, "%s: the option %.60s is not known", c->name, unknown);
+	if (p.count > ARG_PLACES_MAX) {
+		judge_raise(j, LEVEL_DESTRUCTIVE, "%s: too many options are not known", c->name);
+		p.count = ARG_PLACES_MAX;
+	}
+	if (p.count)
+		p.last = p.at[p.count - 1];
+	return p;
+}
+
+/* Their dangers: what stands behind them has its own. */
+static void judge_own(struct judge *j, const struct call *c, const struct places *p)
+{
+	const struct call own = {c->name, c->words, p->last, c->node};
+	judge_flags(j, &own);
 }
 
 /* `first` (may be "") and the words behind it as one text. */
@@ -108,7 +67,10 @@ unsigned judge_string_option(struct judge *j, const struct call *c)
 		if (script)
 			return judge_script(j, script) | TRAIT_CODE;
 	}
-	return 0;
+	/* Some take the command as words behind the file, or in its place behind --. */
+	size_t at = arg_skip_options(c, 1, with_value, NULL);
+	at += strcmp(call_text(c, at - 1), "--") ? 1 : 0;
+	return strcmp(c->name, "script") ? 0 : judge_rest(j, c, at);
 }
 
 /* Each word is a command of its own. */
@@ -120,43 +82,102 @@ static unsigned judge_scripts(struct judge *j, const struct call *c, size_t from
 	return traits;
 }
 
-static void judge_strace(
-	struct judge *j, const struct call *c, const char *with_value, size_t options)
+static void judge_strace(struct judge *j, const struct call *c, const char *with_value)
 {
-	for (size_t i = 1; i < options; i++) {
+	for (size_t i = 1; i < c->count; i++) {
 		const char *output = arg_given(c, i, 'o', with_value, "--output");
 		const char *sets = arg_given(c, i, 'E', with_value, "--env");
-		if (output && *output == '|')
+		if (output && *output && strchr("|!", *output))
 			judge_danger(j, c, "-o '|command' runs a command");
 		if (sets)
 			judge_name(j, sets);
 	}
 }
 
-unsigned judge_wrapper(struct judge *j, const struct call *c)
+/* The command with its argument in the place of {}, or behind it, as the shell gets it. */
+static unsigned judge_filled(
+	struct judge *j, const char *command, const char *argument, const char *quote)
 {
-	const struct wrapper *w = wrapper_find(c->name);
-	size_t from = arg_skip_options(c, 1, w->with_value, w->long_with_value);
-	if (!strcmp(c->name, "command") && (arg_find(c, "-v", NULL) || arg_find(c, "-V", NULL)))
-		return 0;
-	if (!strcmp(c->name, "strace"))
-		judge_strace(j, c, w->with_value, from);
-	/* The architecture may be left out. */
-	bool named = strcmp(c->name, "setarch") != 0 ||
-		     (from + 1 < c->count && !program_find(call_text(c, from)));
-	from += named ? w->operands : 0;
-	if (!strcmp(c->name, "perf"))
-		from = arg_skip_options(c, from, w->with_value, w->long_with_value);
-	if (!strcmp(c->name, "parallel") && from >= c->count)
-		return TRAIT_RUNS_INPUT | TRAIT_CODE;
-	if (!strcmp(c->name, "parallel") && !strncmp(call_text(c, from), ":::", 3))
-		return judge_scripts(j, c, from + 1);
-	if (!strcmp(c->name, "watch") || !strcmp(c->name, "parallel"))
-		return from < c->count ? judge_script(j, join(j, "", c, from)) : 0;
+	const char *hole = strstr(command, "{}");
+	int before = hole ? (int)(hole - command) : (int)strlen(command);
+	char *text;
+	size_t len = strlen(command) + strlen(argument) + 4;
+	text = arena_alloc(&j->arena, len);
+	snprintf(text, len, "%.*s%s%s%s%s", before, command, quote, argument, quote,
+		hole ? hole + strlen("{}") : "");
+	return judge_script(j, text);
+}
+
+/* Arguments behind ::: fill the command, or are commands; without them the input does. */
+static unsigned judge_parallel(struct judge *j, const struct call *c, size_t from)
+{
+	size_t end = from;
+	while (end < c->count && strncmp(c->words[end]->text, ":::", 3))
+		end++;
+	const struct call template = {c->name, c->words, end, c->node};
+	if (from == end)
+		return end < c->count ? judge_scripts(j, c, end + 1)
+				      : TRAIT_RUNS_INPUT | TRAIT_CODE;
+	const char *command = join(j, "", &template, from);
+	unsigned traits = judge_script(j, command);
+	for (size_t i = end + 1; i < c->count; i++) {
+		traits |= judge_filled(j, command, c->words[i]->text, "");
+		traits |= judge_filled(j, command, c->words[i]->text, "'");
+	}
+	if (strstr(command, "{="))
+		judge_danger(j, c, "{= runs Perl");
+	bool runs = (traits & TRAIT_CODE) || !strncmp(call_text(c, from), "{", 1);
+	return traits | (runs && end == c->count ? TRAIT_RUNS_INPUT | TRAIT_CODE : 0u);
+}
+
+static unsigned judge_wrapped(struct judge *j, const struct call *c, size_t from)
+{
 	const char *word = call_text(c, from);
-	if (!strcmp(c->name, "flock") && (!strcmp(word, "-c") || !strcmp(word, "--command")))
+	if (!strcmp(c->name, "parallel"))
+		return judge_parallel(j, c, from);
+	if (!strcmp(c->name, "watch"))
+		return from < c->count ? judge_script(j, join(j, "", c, from)) : 0;
+	if (!strcmp(c->name, "flock") && word_in(word, WORDS("-c", "--command")))
 		return judge_string_option(j, c);
 	return judge_rest(j, c, from);
+}
+
+/* What may stand at the wrapper's operands: where a program does, they may have been left out. */
+static unsigned judge_operands(
+	struct judge *j, const struct call *c, const struct wrapper *w, size_t at)
+{
+	bool perf = !strcmp(c->name, "perf");
+	unsigned traits = 0;
+	if (w->operands && !perf && program_find(call_text(c, at)))
+		traits = judge_wrapped(j, c, at);
+	if (!perf && strcmp(c->name, "setarch"))
+		return traits | judge_wrapped(j, c, at + w->operands);
+	/* They have options behind their operand, too. */
+	struct places p = places_of(j, c, at + w->operands, &w->options);
+	judge_own(j, c, &p);
+	for (size_t i = 0; i < p.count; i++)
+		traits |= judge_wrapped(j, c, p.at[i]);
+	return traits;
+}
+
+unsigned judge_wrapper(struct judge *j, const struct call *c)
+{
+	const struct wrapper *w = wrapper_find(program_base(c->name));
+	struct places p = places_of(j, c, 1, &w->options);
+	const struct call own = {c->name, c->words, p.last, c->node};
+	unsigned traits = 0;
+	judge_flags(j, &own);
+	for (size_t i = 1; i < p.last; i++) {
+		const char *word = c->words[i]->text;
+		if (!strcmp(c->name, "command") &&
+			(arg_has_flag(word, 'v', "", NULL) || arg_has_flag(word, 'V', "", NULL)))
+			return 0;
+	}
+	if (!strcmp(c->name, "strace"))
+		judge_strace(j, &own, w->options.with_value);
+	for (size_t i = 0; i < p.count; i++)
+		traits |= judge_operands(j, c, w, p.at[i]);
+	return traits;
 }
 
 /* Variables that make a program load or run what they name, or read its settings elsewhere. */
@@ -167,20 +188,24 @@ static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_
 	"LUA_INIT*", "LUA_PATH*", "LUA_CPATH*", "PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS",
 	"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "DOTNET_STARTUP_HOOKS", "TAR_OPTIONS", "MAKEFLAGS",
 	"GNUMAKEFLAGS", "MAKEFILES", "GOFLAGS", "RUSTC", "RUSTC_*WRAPPER", "RUSTFLAGS", "RUSTDOC",
-	"CARGO_HOME", "CARGO_BUILD_*", "CARGO_TARGET_*", "npm_config_*", "NPM_CONFIG_*", "PAGER",
-	"DPKG_PAGER", "SYSTEMD_PAGER", "APT_CONFIG", "GCC_EXEC_PREFIX", "COMPILER_PATH",
-	"PYTHONUSERBASE", "EDITOR", "VISUAL", "MANPAGER", "MANOPT", "BROWSER", "LESS", "LESSOPEN",
-	"LESSCLOSE", "LESSKEYIN", "RIPGREP_CONFIG_PATH", "AWKPATH", "AWKLIBPATH", "VIMINIT",
-	"EXINIT", "RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS", "SUDO_ASKPASS", "GCONV_PATH",
-	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "CMAKE_*_LAUNCHER"};
+	"CARGO_HOME", "CARGO_BUILD_*", "CARGO_TARGET_*", "npm_config_*", "NPM_CONFIG_*", "*PAGER",
+	"TERMINFO*", "DBUS_*_ADDRESS", "PARALLEL", "PARALLEL_SHELL", "PARALLEL_SSH", "RUSTFMT",
+	"PIP_*", "GREP", "GOROOT", "GOENV", "GOAUTH", "GOCACHEPROG", "PYTEST_ADDOPTS",
+	"PYTEST_PLUGINS", "CCACHE_COMPILER", "CCACHE_PREFIX*", "CCACHE_CONFIGPATH", "HARNESS_PERL*",
+	"MANROFF*", "VALGRIND_OPTS", "APT_CONFIG", "GCC_EXEC_PREFIX", "COMPILER_PATH",
+	"PYTHONUSERBASE", "*EDITOR", "VISUAL", "MANOPT", "BROWSER", "LESS*", "RIPGREP_CONFIG_PATH",
+	"AWKPATH", "AWKLIBPATH", "VIMINIT", "EXINIT", "RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS",
+	"SUDO_ASKPASS", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
+	"CMAKE_*_LAUNCHER"};
 /* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
-static const char *const harmless[] = {"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat",
-	"SYSTEMD_PAGER=cat", "SYSTEMD_PAGER=", "PAGER=", "GIT_PAGER=", "EDITOR=true",
-	"GIT_EDITOR=true", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=true",
-	"GIT_SEQUENCE_EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
+static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
+	"*EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
 	"GIT_OPTIONAL_LOCKS=*", "GIT_MERGE_AUTOEDIT=*", "CARGO_TARGET_DIR=*", "CARGO_BUILD_JOBS=*",
 	"NODE_OPTIONS=", "NODE_OPTIONS=--max-old-space-size=[1-9][0-9][0-9][0-9]",
 	"npm_config_loglevel=*", "npm_config_yes=*", "npm_config_cache=*", "NPM_CONFIG_CACHE=*",
+	"PARALLEL=[0-9]", "PARALLEL=[0-9][0-9]", "LESSCHARSET=*", "LESSOPEN=", "GOENV=off",
+	"GOROOT=", "PIP_NO_*=*", "PIP_DISABLE_PIP_VERSION_CHECK=*", "PIP_CACHE_DIR=*",
+	"PIP_ROOT_USER_ACTION=*", "PIP_BREAK_SYSTEM_PACKAGES=*", "PIP_PROGRESS_BAR=*",
 	"LESS=", "LESS=-R", "LESS=-FRX", "LESS=FRX", "GOFLAGS=", "GOFLAGS=-count=[0-9]",
 	"GOFLAGS=-mod=mod", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor",
 	"RUSTFLAGS=", "RUSTFLAGS=-[AD]warnings", "RUSTFLAGS=-[AD] warnings",
@@ -234,21 +259,8 @@ unsigned judge_assign(struct judge *j, const struct call *c)
 	return 0;
 }
 
-unsigned judge_env(struct judge *j, const struct call *c)
+static unsigned judge_env_command(struct judge *j, const struct call *c, size_t at)
 {
-	size_t at = arg_skip_options(c, 1, "uCa", WORDS("--unset", "--chdir", "--argv0"));
-	for (size_t i = 1; i < at; i++) {
-		const char *text = arg_take(c, &i, 'S', "uCa", "--split-string");
-		if (!text)
-			continue;
-		if (strstr(text, "\\_"))
-			judge_raise(j, LEVEL_DESTRUCTIVE, "env -S splits at escapes");
-		/* Its words are arguments of env: options and settings may be among them. */
-		const struct sh_word self = {.text = join(j, text, c, i + 1)};
-		const struct sh_word *words[] = {&self};
-		const struct call split = {c->name, words, 1, NULL};
-		return judge_script(j, join(j, "env", &split, 0));
-	}
 	at += !strcmp(call_text(c, at), "-");
 	size_t from = at;
 	while (from < c->count && strchr(c->words[from]->text, '='))
@@ -259,6 +271,29 @@ unsigned judge_env(struct judge *j, const struct call *c)
 		judge_assign(j, &assigns);
 	}
 	return judge_rest(j, c, from);
+}
+
+unsigned judge_env(struct judge *j, const struct call *c)
+{
+	const struct arg_options *options = &wrapper_find("env")->options;
+	struct places p = places_of(j, c, 1, options);
+	unsigned traits = 0;
+	judge_own(j, c, &p);
+	for (size_t i = 1; i < p.last; i++) {
+		const char *text = arg_take(c, &i, 'S', options->with_value, "--split-string");
+		if (!text)
+			continue;
+		if (strstr(text, "\\_"))
+			judge_raise(j, LEVEL_DESTRUCTIVE, "env -S splits at escapes");
+		/* Its words are arguments of env: options and settings may be among them. */
+		const struct sh_word self = {.text = join(j, text, c, i + 1)};
+		const struct sh_word *words[] = {&self};
+		const struct call split = {c->name, words, 1, NULL};
+		return judge_script(j, join(j, "env", &split, 0));
+	}
+	for (size_t i = 0; i < p.count; i++)
+		traits |= judge_env_command(j, c, p.at[i]);
+	return traits;
 }
 
 /* What xargs puts in the place of its replace string; NULL: it appends what it reads. */
@@ -277,15 +312,13 @@ static const char *replaced(const struct call *c, size_t options)
 	return mark;
 }
 
-unsigned judge_xargs(struct judge *j, const struct call *c)
+/* The command, and the same with a word of what it reads. */
+static unsigned judge_read(struct judge *j, const struct call *c, size_t from, const char *mark)
 {
 	static const struct sh_word read = {.text = "$input", .dynamic = true};
-	size_t from = arg_skip_options(c, 1, "adEILnPs",
-		WORDS("--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs",
-			"--max-chars", "--process-slot-var"));
-	const char *mark = replaced(c, from);
+	if (from >= c->count)
+		return 0;
 	unsigned traits = judge_rest(j, c, from);
-	/* The same with a word of what it reads. */
 	const struct sh_word **words = arena_array(&j->arena, c->count - from + 1, sizeof(*words));
 	size_t count = c->count - from;
 	for (size_t i = 0; i < count; i++)
@@ -293,17 +326,25 @@ unsigned judge_xargs(struct judge *j, const struct call *c)
 			mark && strstr(c->words[from + i]->text, mark) ? &read : c->words[from + i];
 	if (!mark)
 		words[count++] = &read;
-	if (from < c->count)
-		traits |= judge_words(j, words, count, c->node);
+	return traits | judge_words(j, words, count, c->node);
+}
+
+unsigned judge_xargs(struct judge *j, const struct call *c)
+{
+	struct places p = places_of(j, c, 1, &wrapper_find("xargs")->options);
+	const char *mark = replaced(c, p.last);
+	unsigned traits = 0;
+	for (size_t i = 0; i < p.count; i++)
+		traits |= judge_read(j, c, p.at[i], mark);
 	/* What it reads becomes a part of the code. */
 	return traits | (mark && (traits & TRAIT_CODE) ? TRAIT_RUNS_INPUT : 0u);
 }
 
-/* poetry run, bundle exec, uv run: programs of a project's own environment. */
-unsigned judge_runner(struct judge *j, const struct call *c)
+static unsigned judge_run(
+	struct judge *j, const struct call *c, const struct arg_options *options, size_t at)
 {
-	size_t at = arg_skip_options(c, 1, "", NULL);
 	const char *verb = call_text(c, at);
+	unsigned traits = 0;
 	if (strcmp(verb, "run") != 0 && strcmp(verb, "exec") != 0) {
 		judge_raise(j,
 			!strcmp(verb, "install")   ? LEVEL_BUILD
@@ -313,20 +354,37 @@ unsigned judge_runner(struct judge *j, const struct call *c)
 		return 0;
 	}
 	judge_raise(j, LEVEL_BUILD, "%s %s", c->name, verb);
-	return judge_rest(j, c, arg_skip_options(c, at + 1, "", NULL));
+	struct places p = places_of(j, c, at + 1, options);
+	for (size_t i = 0; i < p.count; i++)
+		traits |= judge_rest(j, c, p.at[i]);
+	return traits;
+}
+
+/* poetry run, bundle exec, uv run: programs of a project's own environment. */
+unsigned judge_runner(struct judge *j, const struct call *c)
+{
+	const struct arg_options *options = &wrapper_find(c->name)->options;
+	struct places p = places_of(j, c, 1, options);
+	unsigned traits = 0;
+	for (size_t i = 0; i < p.count; i++)
+		traits |= judge_run(j, c, options, p.at[i]);
+	return traits;
 }
 
 unsigned judge_sudo(struct judge *j, const struct call *c)
 {
 	bool named = arg_find(c, "-u", "--user");
+	unsigned traits = 0;
 	if (!strcmp(c->name, "su") || (!strcmp(c->name, "runuser") && !named))
 		return judge_string_option(j, c);
-	size_t from = arg_skip_options(c, 1, "ughpCDRrtU",
-		WORDS("--user", "--group", "--host", "--prompt", "--chdir", "--close-from",
-			"--role", "--type"));
-	while (from < c->count && strchr(c->words[from]->text, '='))
-		from++;
-	return judge_rest(j, c, from);
+	struct places p = places_of(j, c, 1, &wrapper_find(c->name)->options);
+	for (size_t i = 0; i < p.count; i++) {
+		size_t from = p.at[i];
+		while (from < c->count && strchr(c->words[from]->text, '='))
+			from++;
+		traits |= judge_rest(j, c, from);
+	}
+	return traits;
 }
 
 unsigned judge_busybox(struct judge *j, const struct call *c)

@@ -1,0 +1,163 @@
+#include "agent/policy/judge.h"
+
+#include <string.h>
+
+/* Harmless programs with options that start others, load code, or write. How an option is spelled
+ * says how it is found: "--long", "-x" in a cluster, "-word" behind one dash or two, "@file" of
+ * more options, "word" as it is, or "~text" anywhere. */
+static const struct {
+	const char *const *programs;
+	const char *with_value;
+	enum level level;
+	const char *const *options;
+} flags[] = {
+	{WORDS("fakeroot"), "sib", LEVEL_DESTRUCTIVE, WORDS("-l", "--lib", "-f", "--faked")},
+	{WORDS("fakeroot"), "lib", LEVEL_WRITE, WORDS("-s")},
+	{WORDS("dbus-run-session"), "", LEVEL_DESTRUCTIVE, WORDS("--dbus-daemon", "--config-file")},
+	{WORDS("env"), "uCSa", LEVEL_DESTRUCTIVE,
+		WORDS("-P")}, /* BSD: where to look for programs */
+	{WORDS("rlwrap"), "bCDefgHlMOPqsStw", LEVEL_DESTRUCTIVE, WORDS("-z", "--filter")},
+	{WORDS("rlwrap"), "bCDefgMOPqsStwz", LEVEL_WRITE, WORDS("-l", "--logfile", "-H")},
+	{WORDS("time"), "f", LEVEL_WRITE, WORDS("-o", "--output")},
+	{WORDS("strace"), "abeEIpPsSuUXO", LEVEL_WRITE, WORDS("-o", "--output")},
+	{WORDS("ltrace"), "aAelnpsuwxD", LEVEL_WRITE, WORDS("-o", "--output", "-F", "--config")},
+	{WORDS("valgrind"), "", LEVEL_WRITE, WORDS("~-file=")},
+	{WORDS("valgrind"), "", LEVEL_DESTRUCTIVE, WORDS("--db-command")},
+	{WORDS("valgrind"), "", LEVEL_NETWORK, WORDS("--log-socket")},
+	{WORDS("perf"), "", LEVEL_DESTRUCTIVE, WORDS("--exec-path", "--objdump", "--addr2line")},
+	{WORDS("perf"), "eopFCtGrIDxm", LEVEL_WRITE,
+		WORDS("record", "script", "-c", "-o", "--output")},
+	{WORDS("ccache"), "", LEVEL_WRITE,
+		WORDS("-C", "-c", "-F", "-M", "-z", "--clear", "--cleanup", "--evict", "--zero")},
+	{WORDS("ccache"), "", LEVEL_DESTRUCTIVE, WORDS("-o", "--set-config", "--config-path")},
+	{WORDS("parallel"), "jaINLnsPECw", LEVEL_DESTRUCTIVE,
+		WORDS("--rpl", "--limit", "--compress-program", "--decompress-program", "--profile",
+			"-J", "--tmux", "--shebang", "--embed", "--filter", "--session")},
+	{WORDS("parallel"), "", LEVEL_WRITE, WORDS("--joblog", "--results")},
+	{WORDS("parallel"), "jaINLnsPECwJ", LEVEL_NETWORK,
+		WORDS("-S", "--sshlogin", "--sshloginfile", "--slf", "--ssh", "--onall", "--nonall",
+			"--sql", "--transfer", "--basefile")},
+	{WORDS("openssl"), "", LEVEL_DESTRUCTIVE,
+		WORDS("engine", "-engine", "-engine_impl", "-provider", "-provider-path", "-config",
+			"-load", "~engine:", "~pkcs11:")},
+	{WORDS("openssl"), "", LEVEL_WRITE,
+		WORDS("-out", "-keyout", "-outdir", "-writerand", "-CAcreateserial", "-msg",
+			"-signerout", "-certsout", "-sess_out", "-gendelta", "ca", "rehash")},
+	{WORDS("openssl"), "", LEVEL_NETWORK,
+		WORDS("s_client", "s_server", "s_time", "ocsp", "cmp", "~http:")},
+	{WORDS("npm", "npx", "yarn", "pnpm"), "", LEVEL_DESTRUCTIVE,
+		WORDS("--script-shell", "--node-options", "--shell", "--git", "--editor",
+			"--viewer", "--browser", "--onload-script", "--node-gyp", "--python",
+			"--init-module", "~--globalconfig", "~--config.")},
+	{WORDS("hostname"), "", LEVEL_PRIVILEGED, WORDS("-F", "--file", "-b", "--boot")},
+	{WORDS("systemctl", "hostnamectl"), "npPst", LEVEL_NETWORK, WORDS("-H", "--host")},
+	{WORDS("systemctl", "hostnamectl"), "nopPst", LEVEL_PRIVILEGED, WORDS("-M", "--machine")},
+	{WORDS("docker", "podman"), "l", LEVEL_NETWORK,
+		WORDS("-H", "--host", "-c", "--context", "--connection", "--url", "--config")},
+	{WORDS("rg"), "", LEVEL_DESTRUCTIVE, WORDS("--pre", "--hostname-bin")},
+	{WORDS("fd"), "cdEegjoSTt", LEVEL_DESTRUCTIVE, WORDS("--exec", "--exec-batch", "-x", "-X")},
+	{WORDS("ag"), "", LEVEL_DESTRUCTIVE, WORDS("--pager")},
+	{WORDS("man"), "CEeLMmpRrSs", LEVEL_DESTRUCTIVE,
+		WORDS("--pager", "-P", "-H", "--html", "-C", "--config-file")},
+	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_DESTRUCTIVE,
+		WORDS("--lesskey-src", "--lesskey-file", "--lesskey-content", "-k", "~+!", "~+|")},
+	{WORDS("less"), "bDhjkOoPpTtxyz", LEVEL_WRITE,
+		WORDS("-o", "-O", "--log-file", "--LOG-FILE")},
+	{WORDS("file"), "eFfmP", LEVEL_WRITE, WORDS("-C", "--compile")},
+	{WORDS("date"), "dfIr", LEVEL_PRIVILEGED, WORDS("-s", "--set")},
+	{WORDS("tree"), "HILPT", LEVEL_DESTRUCTIVE, WORDS("-o")},
+	{WORDS("diff"), "", LEVEL_DESTRUCTIVE, WORDS("--diff-program")},
+	{WORDS("nm", "ar", "size", "objdump", "ranlib", "strip", "ld"), "", LEVEL_DESTRUCTIVE,
+		WORDS("-plugin", "--plugin", "@file")},
+	{WORDS("pip"), "", LEVEL_WRITE, WORDS("--python", "--log")},
+	{WORDS("diffstat"), "DefnNprSw", LEVEL_WRITE, WORDS("-o")},
+	{WORDS("yq"), "", LEVEL_DESTRUCTIVE, WORDS("--security-enable-system-operator")},
+	{WORDS("zstd", "zstdcat", "unzstd"), "DMTB", LEVEL_WRITE,
+		WORDS("-o", "--output-dir-flat", "--output-dir-mirror", "--trace", "~--train")},
+	{WORDS("zstd", "zstdcat", "unzstd"), "", LEVEL_DESTRUCTIVE, WORDS("--rm")},
+	{WORDS("enable"), "", LEVEL_DESTRUCTIVE, WORDS("-f")},
+	{WORDS("hash"), "", LEVEL_DESTRUCTIVE, WORDS("-p")},
+	{WORDS("mapfile", "readarray"), "", LEVEL_DESTRUCTIVE, WORDS("-C")},
+	{WORDS("complete", "compgen"), "", LEVEL_DESTRUCTIVE, WORDS("-C", "-F")},
+	{WORDS("bind", "jobs"), "", LEVEL_DESTRUCTIVE, WORDS("-x")},
+	{WORDS("fc"), "", LEVEL_DESTRUCTIVE, WORDS("-e", "-s")},
+	{WORDS("history"), "", LEVEL_DESTRUCTIVE, WORDS("-s")},
+	{WORDS("history"), "", LEVEL_WRITE, WORDS("-w", "-a")},
+	{WORDS("pytest"), "", LEVEL_DESTRUCTIVE, WORDS("~--basetemp")}, /* which it removes */
+	{WORDS("tox"), "ec", LEVEL_DESTRUCTIVE, WORDS("-x", "--override", "exec", "devenv")},
+	{WORDS("pylint"), "", LEVEL_DESTRUCTIVE, WORDS("--init-hook")},
+	{WORDS("mypy"), "", LEVEL_DESTRUCTIVE, WORDS("--python-executable")},
+	{WORDS("meson"), "", LEVEL_DESTRUCTIVE, WORDS("devenv", "--wrapper", "--gdb-path")},
+	{WORDS("bazel"), "", LEVEL_DESTRUCTIVE,
+		WORDS("~--run_under", "~--workspace_status_command", "~--shell_executable")},
+	{WORDS("mvn"), "", LEVEL_DESTRUCTIVE, WORDS("~exec:", "~-Dexec.")},
+	{WORDS("ghc"), "", LEVEL_DESTRUCTIVE, WORDS("-e", "~-pgm", "~-fplugin", "@file")},
+	{WORDS("javac"), "", LEVEL_DESTRUCTIVE, WORDS("~-J-")},
+	{WORDS("cloc"), "", LEVEL_DESTRUCTIVE, WORDS("--extract-with")},
+	{WORDS("prove"), "aIjMP", LEVEL_DESTRUCTIVE, WORDS("--exec", "-e")},
+	{WORDS("rustc"), "", LEVEL_DESTRUCTIVE, WORDS("~linker=", "@file")},
+	{WORDS("shuf"), "in", LEVEL_WRITE, WORDS("--output", "-o")},
+	{WORDS("yq"), "", LEVEL_WRITE, WORDS("--inplace", "-i", "--split-exp", "-s")},
+	{WORDS("xmllint"), "", LEVEL_WRITE, WORDS("--output", "--shell")},
+	{WORDS("xmllint"), "", LEVEL_NETWORK, WORDS("~://")},
+	{WORDS("getent"), "", LEVEL_NETWORK, WORDS("~hosts")},
+	{WORDS("gofmt"), "r", LEVEL_WRITE, WORDS("-w")},
+	{WORDS("ruff"), "", LEVEL_WRITE, WORDS("~format", "--fix")},
+	{WORDS("eslint"), "cf", LEVEL_WRITE, WORDS("--fix", "-o", "--output-file")},
+	{WORDS("ss"), "ADFf", LEVEL_DESTRUCTIVE, WORDS("-K", "--kill")},
+	{WORDS("ss"), "ADFf", LEVEL_WRITE, WORDS("-D", "--diag")},
+	{WORDS("journalctl"), "", LEVEL_WRITE, WORDS("--cursor-file")},
+	{WORDS("journalctl"), "", LEVEL_PRIVILEGED,
+		WORDS("~--vacuum", "--rotate", "--flush", "--sync", "--relinquish-var",
+			"--smart-relinquish-var", "--setup-keys", "--update-catalog")},
+	{WORDS("dmesg"), "Fflns", LEVEL_PRIVILEGED,
+		WORDS("-C", "-c", "-D", "-E", "-n", "--clear", "--read-clear", "~--console")},
+	{WORDS("gcc", "g++", "cc", "c++", "clang", "clang++", "cpp"), "DIULWfOmloxstdgpnc",
+		LEVEL_DESTRUCTIVE,
+		WORDS("-wrapper", "-fplugin", "-fpass-plugin", "-plugin", "~,-plugin", "~,--plugin",
+			"~,@", "@file", "-specs", "-B", "--prefix", "--config", "-load",
+			"--ld-path", "~-fuse-ld=/", "~-fuse-ld=.")},
+};
+
+static bool is_option(const char *word, const char *option, const char *with_value)
+{
+	size_t len = strlen(option);
+	if (*option == '~')
+		return strstr(word, option + 1);
+	if (*option == '@')
+		return *word == '@';
+	if (option[1] == '-')
+		return arg_is_long(word, option, NULL);
+	if (len == 2 && *option == '-')
+		return arg_has_flag(word, option[1], with_value, NULL);
+	word += *option == '-' && !strncmp(word, "--", 2);
+	return !strncmp(word, option, len) && (!word[len] || word[len] == '=');
+}
+
+static void judge_flag(struct judge *j, const struct call *c, size_t row, const char *word)
+{
+	for (const char *const *o = flags[row].options; *o; o++)
+		if (is_option(word, *o, flags[row].with_value))
+			judge_raise(j, flags[row].level, "%.60s: %s", c->name, *o + (**o == '~'));
+}
+
+unsigned judge_flags(struct judge *j, const struct call *c)
+{
+	const char *name = program_base(c->name);
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
+			if (word_in(name, flags[k].programs))
+				judge_flag(j, c, k, word);
+	}
+	return judge_reader(j, c);
+}
+
+/* What it is given that is no format is the time to set. */
+unsigned judge_date(struct judge *j, const struct call *c)
+{
+	size_t at = arg_skip_options(c, 1, "dfrI", WORDS("--date", "--file", "--reference"));
+	if (at < c->count && *c->words[at]->text != '+')
+		judge_raise(j, LEVEL_PRIVILEGED, "date sets the clock");
+	return judge_flags(j, c);
+}

@@ -1,0 +1,244 @@
+/* Tools whose level is their verb's. */
+#include "agent/policy/judge.h"
+
+#include <string.h>
+
+enum level verb_level(const struct verbs *list, const char *verb)
+{
+	while (list->names && !word_in(verb, list->names))
+		list++;
+	return list->level;
+}
+
+static const struct verbs npm_verbs[] = {
+	{LEVEL_BUILD, WORDS("", "install", "ci", "update", "rebuild", "i", "test", "t", "run",
+			      "build", "start", "add")},
+	{LEVEL_NETWORK, WORDS("outdated", "info", "show", "publish", "login", "adduser", "exec",
+				"x", "dlx", "create", "unpublish", "audit", "view", "search")},
+	{LEVEL_READ_ONLY, WORDS("ls", "list")},
+	{LEVEL_WRITE, NULL},
+};
+
+static const struct verbs pip_verbs[] = {
+	{LEVEL_BUILD, WORDS("install", "sync", "lock", "wheel")},
+	{LEVEL_READ_ONLY, WORDS("list", "show", "freeze", "check")},
+	{LEVEL_NETWORK, WORDS("index", "publish", "download", "run")},
+	{LEVEL_DESTRUCTIVE, WORDS("uninstall")},
+	{LEVEL_WRITE, NULL},
+};
+
+static const struct verbs cargo_verbs[] = {
+	{LEVEL_NETWORK, WORDS("publish", "login", "owner", "yank", "search", "install", "fetch")},
+	{LEVEL_DESTRUCTIVE, WORDS("clean")},
+	{LEVEL_WRITE, WORDS("add", "remove", "new", "init", "fmt", "fix")},
+	{LEVEL_READ_ONLY, WORDS("metadata", "tree")},
+	{LEVEL_BUILD, NULL},
+};
+
+static const struct verbs go_verbs[] = {
+	{LEVEL_NETWORK, WORDS("get")},
+	{LEVEL_DESTRUCTIVE, WORDS("clean")},
+	{LEVEL_WRITE, WORDS("fmt", "mod", "generate")},
+	{LEVEL_READ_ONLY, WORDS("env", "list", "version", "doc")},
+	{LEVEL_BUILD, NULL},
+};
+
+static const struct verbs docker_verbs[] = {
+	{LEVEL_WRITE, WORDS("ps", "images", "logs", "inspect")},
+	{LEVEL_READ_ONLY, WORDS("version")},
+	{LEVEL_NETWORK, WORDS("push", "pull", "login")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
+static const struct verbs systemctl_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("status", "show", "list-units", "is-active", "is-enabled", "cat",
+				  "", "list-timers")},
+	{LEVEL_DENIED,
+		WORDS("reboot", "poweroff", "halt", "kexec", "soft-reboot", "rescue", "emergency")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
+static const struct verbs hostname_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("", "status")},
+	{LEVEL_PRIVILEGED, NULL},
+};
+
+/* The options before the verb, and the verbs. */
+static const struct tool {
+	const char *name;
+	struct arg_options options;
+	const struct verbs *verbs;
+} tools[] = {
+	{"cargo",
+		{"qv", "CZ",
+			WORDS("--quiet", "--verbose", "--offline", "--locked", "--frozen",
+				"--list"),
+			WORDS("--color", "--config", "--explain")},
+		cargo_verbs},
+	{"go", {"", "C", NULL, NULL}, go_verbs},
+	{"npm",
+		{"sqdglLpfy", "wC",
+			WORDS("--silent", "--quiet", "--verbose", "--no-audit", "--no-fund",
+				"--offline", "--prefer-offline", "--global", "--json", "--long",
+				"--parseable", "--yes", "--force", "--if-present", "--workspaces",
+				"--include-workspace-root", "--ignore-scripts",
+				"--legacy-peer-deps", "--no-save", "--no-progress"),
+			WORDS("--prefix", "--registry", "--workspace", "--loglevel", "--userconfig",
+				"--cache", "--tag")},
+		npm_verbs},
+	{"yarn",
+		{"sv", "",
+			WORDS("--silent", "--verbose", "--offline", "--json", "--frozen-lockfile",
+				"--ignore-scripts", "--non-interactive", "--no-progress"),
+			WORDS("--cwd", "--registry", "--cache-folder", "--modules-folder")},
+		npm_verbs},
+	{"pnpm",
+		{"rwsg", "CF",
+			WORDS("--recursive", "--workspace-root", "--silent", "--global",
+				"--parallel", "--stream", "--offline", "--if-present", "--no-bail"),
+			WORDS("--dir", "--filter", "--registry", "--loglevel", "--filter-prod")},
+		npm_verbs},
+	{"pip",
+		{"qvh", "",
+			WORDS("--quiet", "--verbose", "--isolated", "--no-input", "--no-color",
+				"--disable-pip-version-check", "--no-cache-dir",
+				"--require-virtualenv", "--debug", "--no-python-version-warning"),
+			WORDS("--log", "--proxy", "--python", "--timeout", "--cert", "--cache-dir",
+				"--retries", "--exists-action", "--trusted-host", "--client-cert",
+				"--use-feature", "--use-deprecated")},
+		pip_verbs},
+	{"docker",
+		{"D", "cHl", WORDS("--debug", "--tls", "--tlsverify"),
+			WORDS("--config", "--context", "--host", "--log-level", "--tlscacert",
+				"--tlscert", "--tlskey")},
+		docker_verbs},
+	{"podman",
+		{"r", "cHl", WORDS("--remote"),
+			WORDS("--connection", "--url", "--log-level", "--root")},
+		docker_verbs},
+	{"systemctl",
+		{"qalTrfi", "HMnopPst",
+			WORDS("--user", "--system", "--no-pager", "--quiet", "--all", "--full",
+				"--failed", "--plain", "--no-legend", "--recursive",
+				"--no-ask-password", "--now"),
+			WORDS("--host", "--machine", "--type", "--property", "--root", "--state",
+				"--lines", "--output")},
+		systemctl_verbs},
+	{"hostnamectl",
+		{"", "HM", WORDS("--static", "--transient", "--pretty", "--no-ask-password"),
+			WORDS("--host", "--machine")},
+		hostname_verbs},
+	{"hostname", {"adfiIsAy", "F", NULL, WORDS("--file")}, hostname_verbs}, /* shows the name */
+	{"",
+		{"qvn", "",
+			WORDS("--quiet", "--verbose", "--offline", "--no-cache", "--no-config",
+				"--no-progress", "--native-tls"),
+			WORDS("--directory", "--project", "--python", "--cache-dir",
+				"--config-file", "--color")},
+		pip_verbs}, /* pipx, uv */
+};
+
+unsigned judge_verb(struct judge *j, const struct call *c)
+{
+	const char *base = program_base(c->name), *unknown = NULL;
+	const struct tool *t = tools;
+	size_t at[ARG_PLACES_MAX], from = 1;
+	while (*t->name && strcmp(t->name, base) != 0)
+		t++;
+	/* The version of a tool chain: cargo +nightly build. */
+	if (!strcmp(c->name, "cargo") && *call_text(c, 1) == '+')
+		from++;
+	size_t count = arg_places(c, from, &t->options, at, &unknown);
+	if (count > ARG_PLACES_MAX)
+		judge_raise(j, LEVEL_WRITE, "%s: too many options are not known", c->name);
+	for (size_t i = 0; i < count && i < ARG_PLACES_MAX; i++)
+		judge_raise(j, verb_level(t->verbs, call_text(c, at[i])), "%s %.60s", c->name,
+			call_text(c, at[i]));
+	return judge_flags(j, c);
+}
+
+/* npm, yarn, pnpm, npx, bunx */
+unsigned judge_npm(struct judge *j, const struct call *c)
+{
+	/* Behind the package's name, or a --, they are the options of what runs. */
+	struct call own = {c->name, c->words, arg_skip_options(c, 1, "", NULL), c->node};
+	if (!strcmp(c->name, "npx") &&
+		(arg_find(&own, NULL, "--no-install") || arg_find(&own, NULL, "--no"))) {
+		judge_raise(j, LEVEL_BUILD, "npx runs an installed package");
+	} else if (word_in(c->name, WORDS("npx", "bunx", "uvx"))) {
+		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);
+	} else {
+		while (own.count < c->count && strcmp(c->words[own.count]->text, "--") != 0)
+			own.count++;
+		return judge_verb(j, &own);
+	}
+	return judge_flags(j, &own);
+}
+
+unsigned judge_pip(struct judge *j, const struct call *c)
+{
+	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "run"))
+		return judge_runner(j, c);
+	if (!strcmp(c->name, "uv") && !strcmp(call_text(c, 1), "pip")) {
+		struct call pip = {"pip", c->words + 1, c->count - 1, c->node};
+		return judge_pip(j, &pip);
+	}
+	judge_verb(j, c);
+	if (arg_find(c, "-i", "--index-url") || arg_find(c, NULL, "--extra-index-url"))
+		judge_danger(j, c, "another package index");
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = NULL;
+		if (i > 1 && strstr(word, "://"))
+			judge_raise(j, LEVEL_NETWORK, "%s fetches %.100s", c->name, word);
+		if (arg_is_long(word, "--python", &value) &&
+			strchr(value ? value : call_text(c, i + 1), '/'))
+			judge_raise(j, LEVEL_WRITE, "%s runs the Python that it is given", c->name);
+	}
+	return 0;
+}
+
+unsigned judge_cargo(struct judge *j, const struct call *c)
+{
+	judge_verb(j, c);
+	if (arg_find(c, NULL, "--config"))
+		judge_danger(j, c, "--config can change what runs");
+	return 0;
+}
+
+/* -extld is a program, and -extldflags can name more of them; -static is what is asked for. */
+static bool names_linker(const char *word)
+{
+	for (const char *at = word; (at = strstr(at, "-extld"));) {
+		at += strlen("-extld");
+		size_t len = strcspn(at, " =");
+		const char *flag = at + len + (at[len] != '\0');
+		bool quoted = *flag == '\'' || *flag == '"';
+		const char *end = flag + quoted + strlen("-static");
+		if (len != strlen("flags") || strncmp(at, "flags", len) ||
+			strncmp(flag + quoted, "-static", strlen("-static")) ||
+			(quoted ? *end != *flag : *end && *end != ' '))
+			return true;
+	}
+	return false;
+}
+
+unsigned judge_go(struct judge *j, const struct call *c)
+{
+	judge_verb(j, c);
+	static const char *const runs[] = {"exec", "toolexec", "overlay", "vettool"};
+	bool env = false;
+	for (size_t i = 1; i < c->count; i++) {
+		/* One dash or two, the value in the same word or the next. */
+		const char *word = c->words[i]->text;
+		env = env || !strcmp(word, "env");
+		if (env && word_in(word, WORDS("-w", "--w", "-u", "--u")))
+			judge_danger(j, c, "env -w can change what runs");
+		size_t dashes = strspn(word, "-"), len = strcspn(word + dashes, "=");
+		for (size_t k = 0; dashes && k < ARRAY_LEN(runs); k++)
+			if (strlen(runs[k]) == len && !strncmp(word + dashes, runs[k], len))
+				judge_danger(j, c, "an option that runs a command");
+		if (names_linker(word))
+			judge_danger(j, c, "-extld runs a command");
+	}
+	return 0;
+}
