@@ -61,6 +61,8 @@ struct program {
 
 /* The name without its version: `python` of `python3.11`, `mkfs` of `mkfs.ext4`. */
 const char *program_base(const char *name);
+/* Whether a formatter's options have it look only. */
+bool formatter_looks(const struct call *c);
 /* NULL: not known, under this name or without its version. */
 const struct program *program_find(const char *name);
 
@@ -156,6 +158,6 @@ judge_fn judge_wrapper, judge_string_option, judge_env, judge_xargs, judge_find,
 	judge_gunzip, judge_tee, judge_copy, judge_mount, judge_init, judge_assign, judge_builtin,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
-	judge_flags, judge_date, judge_uniq, judge_runner, judge_later, judge_setter, judge_ip,
-	judge_packages;
+	judge_flags, judge_formatter, judge_date, judge_uniq, judge_runner, judge_later,
+	judge_setter, judge_ip, judge_packages;
 #endif

@@ -55,7 +55,8 @@ static const struct {
 	{WORDS("docker", "podman"), "l", LEVEL_NETWORK,
 		WORDS("-H", "--host", "-c", "--context", "--connection", "--url", "--config")},
 	{WORDS("rg"), "", LEVEL_DESTRUCTIVE, WORDS("--pre", "--hostname-bin")},
-	{WORDS("fd"), "cdEegjoSTt", LEVEL_DESTRUCTIVE, WORDS("--exec", "--exec-batch", "-x", "-X")},
+	{WORDS("fd", "fdfind"), "cdEegjoSTt", LEVEL_DESTRUCTIVE,
+		WORDS("--exec", "--exec-batch", "-x", "-X")},
 	{WORDS("ag"), "", LEVEL_DESTRUCTIVE, WORDS("--pager")},
 	{WORDS("man"), "CEeLMmpRrSs", LEVEL_DESTRUCTIVE,
 		WORDS("--pager", "-P", "-H", "--html", "-C", "--config-file")},
@@ -102,7 +103,7 @@ static const struct {
 	{WORDS("xmllint"), "", LEVEL_NETWORK, WORDS("~://")},
 	{WORDS("getent"), "", LEVEL_NETWORK, WORDS("~hosts")},
 	{WORDS("gofmt"), "r", LEVEL_WRITE, WORDS("-w")},
-	{WORDS("ruff"), "", LEVEL_WRITE, WORDS("~format", "--fix")},
+	{WORDS("ruff"), "", LEVEL_WRITE, WORDS("~--fix")},
 	{WORDS("eslint"), "cf", LEVEL_WRITE, WORDS("--fix", "-o", "--output-file")},
 	{WORDS("ss"), "ADFf", LEVEL_DESTRUCTIVE, WORDS("-K", "--kill")},
 	{WORDS("ss"), "ADFf", LEVEL_WRITE, WORDS("-D", "--diag")},
@@ -159,5 +160,51 @@ unsigned judge_date(struct judge *j, const struct call *c)
 	size_t at = arg_skip_options(c, 1, "dfrI", WORDS("--date", "--file", "--reference"));
 	if (at < c->count && *c->words[at]->text != '+')
 		judge_raise(j, LEVEL_PRIVILEGED, "date sets the clock");
+	return judge_flags(j, c);
+}
+
+/* Programs that rewrite files, unless an option has them look only, and what takes that back. */
+static const struct {
+	const char *name;
+	const char *const *looks, *const *writes;
+} formatters[] = {
+	{"black", WORDS("--check", "--diff"), NULL},
+	{"isort", WORDS("--check", "--check-only", "--diff", "-c"), NULL},
+	{"prettier", WORDS("--check", "--list-different", "-c", "-l"), WORDS("--write", "-w")},
+	{"clang-format", WORDS("--dry-run", "-n"), WORDS("-i", "--i", "@file")},
+	{"ruff", WORDS("--check", "--diff"), NULL},
+	{"cargo", WORDS("--check"), NULL},
+	{"patch", WORDS("--dry-run"), NULL},
+};
+
+bool formatter_looks(const struct call *c)
+{
+	/* An option before it might take it for its value, but for these. */
+	static const char *const alone[] = {"--", "--all", "--quiet", "-q", "--check", "--diff",
+		"--verbose", "-v", "--dry-run", NULL};
+	size_t row = 0;
+	bool looks = false, cargo = !strcmp(c->name, "cargo");
+	while (strcmp(formatters[row].name, program_base(c->name)) != 0)
+		row++;
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *before = c->words[i - 1]->text;
+		if (!strcmp(word, "--") && !cargo)
+			break;
+		for (const char *const *o = formatters[row].writes; o && *o; o++)
+			if (is_option(word, *o, "="))
+				return false;
+		looks = looks || (word_in(word, formatters[row].looks) &&
+					 (*before != '-' || word_in(before, alone)));
+	}
+	return looks;
+}
+
+unsigned judge_formatter(struct judge *j, const struct call *c)
+{
+	bool formats = strcmp(c->name, "ruff") != 0;
+	for (size_t i = 1; i < c->count; i++)
+		formats = formats || !strcmp(c->words[i]->text, "format");
+	if (formats && !formatter_looks(c))
+		judge_raise(j, LEVEL_WRITE, "%s changes files", c->name);
 	return judge_flags(j, c);
 }

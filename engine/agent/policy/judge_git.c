@@ -31,7 +31,10 @@ static const struct {
 	{"config", "-l"}, {"config", "--get-all"}, {"worktree", "list"}, {"notes", "list"},
 	{"notes", "show"}, {"sparse-checkout", "list"}, {"remote", "get-url"}, {"bundle", "verify"},
 	{"config", "get"}, {"config", "list"}, {"tag", "-n"}, {"tag", "--contains"},
-	{"tag", "--merged"}, {"branch", "--merged"}, {"branch", "--no-merged"}};
+	{"tag", "--merged"}, {"clean", "-n"}, {"clean", "-nd"}, {"clean", "-ndx"},
+	{"clean", "-nfd"}, {"clean", "--dry-run"}, {"apply", "--check"}, {"apply", "--stat"},
+	{"apply", "--numstat"}, {"apply", "--summary"}, {"branch", "--merged"},
+	{"branch", "--no-merged"}};
 
 /* verb (NULL: any), options or operands, what they do */
 static const struct {
@@ -77,6 +80,9 @@ static const struct {
 	{"gc", WORDS("--prune"), "deletes objects", LEVEL_DESTRUCTIVE},
 	{"worktree", WORDS("remove"), "deletes a worktree", LEVEL_DESTRUCTIVE},
 	{"tag", WORDS("-f", "--force"), "moves a tag", LEVEL_DESTRUCTIVE},
+	{"clean", WORDS("--no-dry-run"), "removes files", LEVEL_DESTRUCTIVE},
+	{"apply", WORDS("--apply", "--no-check", "--no-stat", "--no-numstat", "--no-summary"),
+		"writes files", LEVEL_WRITE},
 	{"apply", WORDS("--unsafe-paths"), "leaves the workspace", LEVEL_DESTRUCTIVE},
 	{"commit", WORDS("--amend"), "rewrites history", LEVEL_DESTRUCTIVE},
 	{"push", WORDS("--force", "-f", "--force-with-lease", "--mirror"),

@@ -199,7 +199,10 @@ unsigned judge_pip(struct judge *j, const struct call *c)
 
 unsigned judge_cargo(struct judge *j, const struct call *c)
 {
-	judge_verb(j, c);
+	if (!strcmp(call_text(c, 1), "fmt") && formatter_looks(c))
+		judge_raise(j, LEVEL_BUILD, "cargo fmt looks only");
+	else
+		judge_verb(j, c);
 	if (arg_find(c, NULL, "--config"))
 		judge_danger(j, c, "--config can change what runs");
 	return 0;
