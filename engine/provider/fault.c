@@ -15,24 +15,25 @@ enum { BASE_MS = 1000, BACKOFF_MAX_MS = 30000, WISH_MAX_MS = 120000 };
 static const struct {
 	const char *type;
 	enum fault_kind kind;
+	long status; /* that says the same; 0: nothing follows from it */
 } types[] = {
-	{"overloaded_error", FAULT_RETRY},
-	{"api_error", FAULT_RETRY},
-	{"timeout_error", FAULT_RETRY},
-	{"rate_limit_error", FAULT_RETRY},
-	{"server_error", FAULT_RETRY},
-	{"rate_limit_exceeded", FAULT_RETRY},
-	{"invalid_request_error", FAULT_FATAL},
-	{"authentication_error", FAULT_FATAL},
-	{"billing_error", FAULT_FATAL},
-	{"permission_error", FAULT_FATAL},
-	{"not_found_error", FAULT_FATAL},
-	{"insufficient_quota", FAULT_FATAL},
-	{"invalid_api_key", FAULT_FATAL},
-	{"model_not_found", FAULT_FATAL},
-	{"request_too_large", FAULT_CONTEXT},
-	{"context_length_exceeded", FAULT_CONTEXT},
-	{"exceed_context_size_error", FAULT_CONTEXT},
+	{"overloaded_error", FAULT_RETRY, 0},
+	{"api_error", FAULT_RETRY, 0},
+	{"timeout_error", FAULT_RETRY, 0},
+	{"rate_limit_error", FAULT_RETRY, 0},
+	{"server_error", FAULT_RETRY, 0},
+	{"rate_limit_exceeded", FAULT_RETRY, 0},
+	{"invalid_request_error", FAULT_FATAL, 0},
+	{"authentication_error", FAULT_FATAL, 401},
+	{"billing_error", FAULT_FATAL, 402},
+	{"permission_error", FAULT_FATAL, 403},
+	{"not_found_error", FAULT_FATAL, 404},
+	{"insufficient_quota", FAULT_FATAL, 402},
+	{"invalid_api_key", FAULT_FATAL, 401},
+	{"model_not_found", FAULT_FATAL, 404},
+	{"request_too_large", FAULT_CONTEXT, 0},
+	{"context_length_exceeded", FAULT_CONTEXT, 0},
+	{"exceed_context_size_error", FAULT_CONTEXT, 0},
 };
 
 int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...)
@@ -57,13 +58,20 @@ static enum fault_kind by_status(long status)
 	return status >= 200 && status < 300 ? FAULT_RETRY : FAULT_FATAL;
 }
 
-static enum fault_kind by_type(const json_t *name)
+static int find_type(const json_t *name)
 {
 	const char *text = json_string_value(name);
 	for (size_t i = 0; text && i < ARRAY_LEN(types); i++)
 		if (!strcmp(types[i].type, text))
-			return types[i].kind;
-	return FAULT_NONE;
+			return (int)i;
+	return -1;
+}
+
+/* OpenAI names the cause in `code`, Anthropic in `type`. -1: it is not known. */
+static int type_of(const json_t *error)
+{
+	int code = find_type(json_object_get(error, "code"));
+	return code >= 0 ? code : find_type(json_object_get(error, "type"));
 }
 
 /* Servers word this differently and send it as a plain 400. */
@@ -114,21 +122,32 @@ void fault_show(char *out, size_t bytes, const char *text, size_t len)
 	out[n] = '\0';
 }
 
-/* Type before status: OpenAI names the cause in `code`, Anthropic in `type`, gateways put the HTTP
- * status of their upstream into a numeric `code`. */
+/* Type before status; gateways put the HTTP status of their upstream into a numeric `code`. */
 static enum fault_kind classify(const json_t *error, const char *text, long status)
 {
-	const json_t *code = json_object_get(error, "code");
-	enum fault_kind kind = by_type(code);
-	if (kind == FAULT_NONE)
-		kind = by_type(json_object_get(error, "type"));
+	int type = type_of(error);
+	long code = (long)int_of(error, "code");
+	enum fault_kind kind = type < 0 ? FAULT_NONE : types[type].kind;
 	if (is_too_long(text, status, kind))
 		return FAULT_CONTEXT;
 	if (kind == FAULT_FATAL && status >= 500)
 		kind = FAULT_RETRY;
-	if (kind == FAULT_NONE && json_is_integer(code))
-		kind = by_status((long)json_integer_value(code));
+	if (kind == FAULT_NONE && code)
+		kind = by_status(code);
 	return kind == FAULT_NONE ? by_status(status ? status : 500) : kind;
+}
+
+/* What the operator is to be advised about: a quota that is used up is no rate, and Google and xAI
+ * call a wrong key a bad request. */
+static long stands_for(const json_t *error, const char *text, long status)
+{
+	int type = type_of(error);
+	long code = (long)int_of(error, "code");
+	if (type >= 0 && types[type].status)
+		return types[type].status;
+	if (is_bad_request(status) && strcasestr(text, "API key"))
+		return 401;
+	return status ? status : code >= 400 && code < 600 ? code : 0;
 }
 
 /* Google sends a list of one; what stands behind other gateways is the error itself. */
@@ -174,7 +193,7 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 	enum fault_kind kind = classify(error, text, status);
 	if (kind != FAULT_CONTEXT && should_retry >= 0)
 		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
-	f->status = status;
+	f->status = stands_for(error, text, status);
 	const char *colon = text[0] ? ": " : "",
 		   *hint = status / 100 == 3
 				   ? ", a redirect, which is not followed; is base_url right?"

@@ -21,7 +21,7 @@ enum fault_kind {
 
 struct fault {
 	enum fault_kind kind;
-	long status;            /* HTTP status; 0: none was received, or the error came in-stream */
+	long status; /* HTTP status that says the same; 0: nothing was received that does */
 	int64_t retry_after_ms; /* as the provider asked; -1: it did not */
 	char text[512];         /* one sentence, safe to show */
 };

@@ -329,11 +329,14 @@ static void advises(void)
 			"the region, may lack the model"},
 		{{KIT_REFUSED("404", "no such model"), 0, 0}, "else that of models.worker"},
 		{{KIT_REFUSED("401", "no such key"), 0, 0}, "api_key_env"},
+		{{KIT_STREAM "data: {\"error\":{\"message\":\"no credit\",\"code\":402}}\n\n", 0,
+			 0},
+			"name another one in models.worker"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO_KIT k = {.format = "openai", .replies = {table[i].reply}};
 		kit_run(&k);
-		has_str(kit_reason(&k), "provider p, model test-model: the provider answered 40",
+		has_str(kit_reason(&k), "provider p, model test-model: the provider ",
 			"a refusal says whose it is");
 		has_str(kit_reason(&k), table[i].want, "and what to look at");
 	}

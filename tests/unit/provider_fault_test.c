@@ -171,6 +171,39 @@ static void in_stream(void)
 	is_str(f.text, "the provider's reply is empty", "and called what it is");
 }
 
+/* The status whose advice the operator needs, wherever it stands. */
+static void stands_for(void)
+{
+	static const struct {
+		long status, want;
+		const char *body;
+	} table[] = {
+		{402, 402, "{\"error\":{\"message\":\"No credits\"}}"},
+		{0, 402, "{\"error\":{\"message\":\"No credits\",\"code\":402}}"},
+		{0, 401, "{\"error\":{\"message\":\"bad\",\"code\":\"invalid_api_key\"}}"},
+		{0, 403, "{\"type\":\"error\",\"error\":{\"type\":\"permission_error\"}}"},
+		{0, 400, "{\"error\":{\"message\":\"no temperature\",\"code\":400}}"},
+		{0, 0, "{\"error\":{\"message\":\"busy\",\"code\":1302}}"},
+		{0, 0, "{\"error\":\"busy\"}"},
+		{429, 402, "{\"error\":{\"code\":\"insufficient_quota\"}}"},
+		{429, 429, "{\"error\":{\"type\":\"rate_limit_error\"}}"},
+		{400, 404, "{\"error\":{\"code\":\"model_not_found\"}}"},
+		{400, 401,
+			"[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a "
+			"valid "
+			"API key.\",\"status\":\"INVALID_ARGUMENT\"}}]"},
+		{400, 401,
+			"{\"code\":\"invalid argument\",\"error\":\"Incorrect API key provided: "
+			"x\"}"},
+		{500, 500, "{\"error\":{\"message\":\"our API key store is down\"}}"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct fault f = FAULT_INIT;
+		fault_reply(&f, table[i].status, table[i].body, strlen(table[i].body), -1);
+		is(f.status, table[i].want, "%ld %s", table[i].status, table[i].body);
+	}
+}
+
 static void waits(void)
 {
 	is(fault_retry_after("2", false, 0), 2000, "seconds");
@@ -246,6 +279,7 @@ int main(void)
 	shown_clean();
 	classes();
 	in_stream();
+	stands_for();
 	waits();
 	counts();
 	return tap_done();
