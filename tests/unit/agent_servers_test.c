@@ -217,6 +217,42 @@ static void long_header(void)
 	is(kit_count(k.requests, "POST "), 1, "is not asked for again");
 }
 
+#define FAILED(headers) "HTTP/1.1 500 No\r\nconnection: close\r\n" headers "\r\n"
+
+/* What of a reply's headers is heard, and what is not. */
+static const struct {
+	const char *reply, *reason;
+	size_t requests;
+} heads_sent[] = {
+	{"HTTP/1.1 103 Early Hints\r\ncontent-type: application/json\r\n"
+	 "content-encoding: gzip\r\n\r\n" KIT_FINISH,
+		"finish_run", 1},
+	{FAILED("x-should-retry: false\r\n"), "answered 500", 1},
+	{FAILED("retry-after: 999\r\n"), "999 s", 1},
+	{FAILED("retry-after-ms: 5\r\nretry-after: 999\r\n"), "finish_run", 2},
+	{FAILED("retry-after: 999\r\nretry-after-ms: 5\r\n"), "finish_run", 2},
+	{KIT_HEAD("200 OK", "text/event-stream\r\ncontent-encodings: gzip") KIT_BEGIN KIT_CALL(
+		 0, "t", "finish_run", "{\"summary\":\"x\"}") KIT_END("tool_use"),
+		"finish_run", 1},
+	{FAILED("x-should-retry: false\r\nx-request-id: r-7.b\r\n"), "(request r-7.b)", 1},
+	{FAILED("x-should-retry: false\r\nrequest-id: a b\r\n"), "answered 500", 1},
+};
+
+static void heads(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(heads_sent); i++) {
+		AUTO_KIT k = {
+			.format = "anthropic", .provider = json_pack("{s:i}", "max_retries", 1)};
+		k.replies[0] = (struct kit_reply){heads_sent[i].reply, 0, 0};
+		k.replies[1] = (struct kit_reply){KIT_FINISH, 0, 0};
+		kit_run(&k);
+		has_str(kit_reason(&k), heads_sent[i].reason, "what follows from head %zu", i);
+		ok(!strstr(kit_reason(&k), "a b"), "with no id that is none");
+		is(kit_count(k.requests, "POST "), (int64_t)heads_sent[i].requests,
+			"which is so many");
+	}
+}
+
 /* Some gateways call everything a stream that answers a request for one. */
 static void misnamed_whole(void)
 {
@@ -361,6 +397,7 @@ int main(void)
 	compressed_error();
 	trailers();
 	long_header();
+	heads();
 	misnamed_whole();
 	own_time();
 	unreached(NULL, "is right and something answers there");
