@@ -1,7 +1,6 @@
 #include "provider/thoughts.h"
 
 #include "base/json.h"
-#include <strings.h>
 
 /* OpenAI Chat Completions as OpenAI, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp serve it,
  * https://platform.openai.com/docs/api-reference/chat. */
@@ -276,13 +275,13 @@ static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f
 }
 
 /* Who breaks down in the middle says so here: what came is not an answer. Besides gateways those
- * are DeepSeek and Z.ai. */
+ * are DeepSeek, Z.ai, and Google where the model wrote no proper call. */
 static bool is_breakdown(const char *reason)
 {
-	static const char *const reasons[] = {
-		"error", "insufficient_system_resource", "network_error"};
+	static const char *const reasons[] = {"error", "insufficient_system_resource",
+		"network_error", "function_call_filter", "malformed_function_call"};
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-		if (!strcasecmp(reasons[i], reason))
+		if (stream_reason(reason, reasons[i]))
 			return true;
 	return false;
 }

@@ -225,6 +225,12 @@ bool stream_is_blank(const struct buf *text)
 	return !text->len || strspn(text->data, " \t\r\n") == text->len;
 }
 
+bool stream_reason(const char *reason, const char *name)
+{
+	size_t len = strcspn(reason, ":");
+	return len == strlen(name) && !strncasecmp(reason, name, len);
+}
+
 enum wire_stop stream_stop(const char *reason)
 {
 	static const struct {
@@ -235,9 +241,11 @@ enum wire_stop stream_stop(const char *reason)
 		{"model_context_window_exceeded", WIRE_STOP_CONTEXT},
 		{"model_length", WIRE_STOP_CONTEXT}, {"pause_turn", WIRE_STOP_PAUSE},
 		{"refusal", WIRE_STOP_REFUSAL}, {"content_filter", WIRE_STOP_REFUSAL},
-		{"sensitive", WIRE_STOP_REFUSAL}};
+		{"sensitive", WIRE_STOP_REFUSAL}, {"safety", WIRE_STOP_REFUSAL},
+		{"recitation", WIRE_STOP_REFUSAL}, {"blocklist", WIRE_STOP_REFUSAL},
+		{"prohibited_content", WIRE_STOP_REFUSAL}, {"spii", WIRE_STOP_REFUSAL}};
 	for (size_t i = 0; i < ARRAY_LEN(stops); i++)
-		if (!strcasecmp(stops[i].reason, reason))
+		if (stream_reason(reason, stops[i].reason))
 			return stops[i].stop;
 	return WIRE_STOP_END;
 }

@@ -65,6 +65,8 @@ bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known
 void stream_metered(struct wire_stream *s);
 /* Whether a text says nothing. */
 bool stream_is_blank(const struct buf *text);
+/* Whether a stop reason has this name, in whatever case; Google says more behind a colon. */
+bool stream_reason(const char *reason, const char *name);
 /* What a stop reason says, whoever's: gateways pass on their upstream's. An unknown one is an end.
  */
 enum wire_stop stream_stop(const char *reason);
