@@ -29,7 +29,6 @@ static int receive_fd(int channel_fd)
 		return passed.fds[0];
 	for (int i = 0; i < passed.count; i++)
 		own_close(&passed.fds[i]);
-	errno = n < 0 ? errno : ECONNRESET;
 	return -1;
 }
 
@@ -40,5 +39,5 @@ int channel_connect(int channel_fd, int64_t timeout_ms, struct err *e)
 	if (wait_readable(channel_fd, timeout_ms, e))
 		return -1;
 	int fd = receive_fd(channel_fd);
-	return fd < 0 ? err_errno(e, "the broker has ended") : fd;
+	return fd < 0 ? err_set(e, "the broker gave no connection") : fd;
 }

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A connected AF_UNIX stream descriptor, owned by the caller. -1 with an error: e->number is
- * ETIMEDOUT when the broker is merely slow, anything else means that it is gone. */
+/* A connected AF_UNIX stream descriptor, owned by the caller. -1 with an error: the broker is slow,
+ * or gone. */
 int channel_connect(int channel_fd, int64_t timeout_ms, struct err *e);
 /* Whether the broker has ended, or does within `patience_ms`. */
 bool channel_gone(int channel_fd, int patience_ms);

@@ -21,7 +21,7 @@ struct http {
 	size_t skip; /* bytes of every path that the base holds already */
 	int channel_fd;
 	int64_t connect_timeout_ms, idle_timeout_ms;
-	bool proxied, broker_gone;
+	bool proxied;
 	bool by_name; /* authorities are looked up in a directory; the file was not read yet */
 	/* of the call in progress */
 	const struct http_post *post;
@@ -46,10 +46,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	struct http *h = context;
 	struct err e = ERR_NONE;
 	int fd = channel_connect(h->channel_fd, h->connect_timeout_ms, &e);
-	if (fd < 0 && e.text[0]) {
-		h->broker_gone = e.number != ETIMEDOUT;
-		fault_set(h->fault, h->broker_gone ? FAULT_FATAL : FAULT_RETRY, "%s", e.text);
-	}
+	if (fd < 0)
+		fault_set(h->fault, FAULT_RETRY, "%s", e.text);
 	return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
@@ -313,10 +311,9 @@ void http_close(struct http *h)
 }
 
 /* An end closes the relayed connection and the channel, in any order. */
-bool http_broker_gone(struct http *h)
+bool http_broker_gone(const struct http *h)
 {
-	h->broker_gone = h->broker_gone || channel_gone(h->channel_fd, BROKER_END_MS);
-	return h->broker_gone;
+	return channel_gone(h->channel_fd, BROKER_END_MS);
 }
 
 static bool is_clean(const char *header)
@@ -450,8 +447,6 @@ static bool unanswered(const struct http *h, CURLcode rc)
 int http_post(struct http *h, const struct http_post *post, struct http_head *head, struct fault *f)
 {
 	AUTO_FREE char *url = NULL;
-	if (h->broker_gone)
-		return fault_set(f, FAULT_FATAL, "the broker has ended");
 	if (asprintf(&url, "%s%s", h->base, post->path + h->skip) < 0)
 		return fault_set(f, FAULT_FATAL, "out of memory");
 	struct curl_slist *headers = make_headers(post->headers, f);

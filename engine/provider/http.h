@@ -56,10 +56,10 @@ int http_global(struct err *e);
 struct http *http_open(const struct http_options *o, struct err *e);
 void http_close(struct http *h);
 /* Whether a connection broke because the broker has ended. */
-bool http_broker_gone(struct http *h);
+bool http_broker_gone(const struct http *h);
 /* Sends it and passes the whole reply to on_body, whatever its status. 0, or -1 with *f: a header
- * value outside TAB and printable ASCII, a dead broker and a failed certificate are FATAL; the
- * deadline is TIMEOUT; everything else that breaks a connection is RETRY. */
+ * value outside TAB and printable ASCII and a failed certificate are FATAL; the deadline is
+ * TIMEOUT; everything else that breaks a connection is RETRY. */
 int http_post(
 	struct http *h, const struct http_post *post, struct http_head *head, struct fault *f);
 #endif
