@@ -95,9 +95,9 @@ size_t proxy_answer(
 	}
 	if (!refused)
 		return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES, "HTTP/1.1 200 OK\r\n\r\n");
-	/* Most clients show the status line, and a plain request's the body. */
+		/* Most clients show the status line, some the body. */
+#define REFUSAL "agent6 refused: %s; see allow_network, and http:// goes by CONNECT only"
 	return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES,
-		"HTTP/1.1 %d agent6 refused: %s\r\nConnection: close\r\n\r\n"
-		"agent6 refused: %s; see allow_network, and http:// goes by CONNECT only\n",
+		"HTTP/1.1 %d " REFUSAL "\r\nConnection: close\r\n\r\n" REFUSAL "\n",
 		dead ? 502 : 403, refused, refused);
 }

@@ -990,9 +990,10 @@ def test_channel_on_stdin():
     tap.equal(process.wait(10), 0, "and its end")
 
 
+HINT = b"; see allow_network, and http:// goes by CONNECT only"
 OPENED = {"connect": b"HTTP/1.1 200 OK", "socks": b"\5\0"}
-CLOSED = {"connect": b"HTTP/1.1 403 agent6 refused: %s", "socks": b"\5\2"}
-DEAD = {"connect": b"HTTP/1.1 502 agent6 refused: dial", "socks": b"\5\4"}
+CLOSED = {"connect": b"HTTP/1.1 403 agent6 refused: %s" + HINT, "socks": b"\5\2"}
+DEAD = {"connect": b"HTTP/1.1 502 agent6 refused: dial" + HINT, "socks": b"\5\4"}
 
 
 def test_list():
@@ -1037,7 +1038,7 @@ def test_list():
     tap.equal(end_of(conn), b"", "TLS with another name is closed")
     tap.equal(broker.fact()["refused"], "sni", "and said")
     plain = b" HTTP/1.1\r\nHost: api.test\r\n\r\n"
-    refused = b"HTTP/1.1 403 agent6 refused: host"
+    refused = CLOSED["connect"] % b"host"
     for name, sent, wanted, answer in (
             ("a plain request", b"GET http://api.test/x" + plain, "api.test", refused),
             ("one with a port and a secret", b"PUT http://API.test:81/?key=1" + plain, "API.test", refused),
