@@ -1,4 +1,4 @@
-#include "rehearse/neutral.h"
+#include "rehearse/neutral_inside.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ void neutral_begin(struct neutral *n, const json_t *body)
 	json_object_set_new(n->object, "messages", n->messages);
 }
 
-void neutral_message(struct neutral *n, const char *role)
+void neutral_speaker(struct neutral *n, const char *role)
 {
 	n->turns += !strcmp(role, "assistant");
 	json_t *last = json_array_get(n->messages, json_array_size(n->messages) - 1);

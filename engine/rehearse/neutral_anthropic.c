@@ -1,5 +1,5 @@
 /* Anthropic Messages: the neutral form, and the rules the API enforces with 400. */
-#include "rehearse/neutral.h"
+#include "rehearse/neutral_inside.h"
 
 #include "base/sha256.h"
 #include <string.h>
@@ -176,7 +176,7 @@ static int read_assistant(struct reading *r, const json_t *content)
 {
 	size_t i;
 	json_t *block;
-	neutral_message(&r->n, "assistant");
+	neutral_speaker(&r->n, "assistant");
 	if (json_array_size(content) == 0)
 		return err_set(r->e, "messages: an assistant message must have content");
 	r->open = NULL;
@@ -213,7 +213,7 @@ static int read_user(struct reading *r, const json_t *content)
 	size_t i;
 	json_t *block;
 	bool other = false;
-	neutral_message(&r->n, "user");
+	neutral_speaker(&r->n, "user");
 	if (json_array_size(content) == 0)
 		return err_set(r->e, "messages: a user message must have content");
 	if (check_answered(r, content))

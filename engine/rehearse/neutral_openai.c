@@ -1,5 +1,5 @@
 /* OpenAI-compatible Chat Completions: the neutral form, and what strict servers refuse. */
-#include "rehearse/neutral.h"
+#include "rehearse/neutral_inside.h"
 
 #include "base/json.h"
 #include <string.h>
@@ -101,7 +101,7 @@ static int read_assistant(struct reading *r, const json_t *message)
 	const json_t *calls = json_object_get(message, "tool_calls");
 	size_t i;
 	json_t *call;
-	neutral_message(&r->n, "assistant");
+	neutral_speaker(&r->n, "assistant");
 	if (!json_array_size(calls) && !json_is_string(json_object_get(message, "content")))
 		return err_set(r->e, "an assistant message needs content or tool_calls, not null");
 	if (calls && !json_array_size(calls))
@@ -120,7 +120,7 @@ static int read_tool(struct reading *r, const json_t *message)
 			"messages with role 'tool' must follow the tool_calls they answer; '%s' is "
 			"none",
 			id ? id : "");
-	neutral_message(&r->n, "user");
+	neutral_speaker(&r->n, "user");
 	const json_t *content = json_object_get(message, "content");
 	if (json_is_string(content) && !*json_string_value(content))
 		neutral_result(&r->n, "");
@@ -133,8 +133,7 @@ static int check_answered(const struct reading *r)
 	return !id ? 0
 		   : err_set(r->e,
 			     "an assistant message with 'tool_calls' must be followed by tool "
-			     "messages "
-			     "responding to each 'tool_call_id'; missing: %s",
+			     "messages responding to each 'tool_call_id'; missing: %s",
 			     id);
 }
 
@@ -153,7 +152,7 @@ static int read_message(struct reading *r, const json_t *message)
 		return read_content(r, message, neutral_system);
 	if (strcmp(role, "user"))
 		return err_set(r->e, "'%s' is not a role", role);
-	neutral_message(&r->n, "user");
+	neutral_speaker(&r->n, "user");
 	return read_content(r, message, neutral_text);
 }
 
