@@ -12,33 +12,56 @@ const struct key config_keys[] = {
 #undef SECTION
 const size_t config_key_count = ARRAY_LEN(config_keys);
 
+/* clang-format off */
 #define KEY(kind, name) {KEY_##kind, #name, offsetof(struct config_provider, name)},
-const struct key config_provider_keys[] = {KEY(CHOICE, api_format) KEY(TEXT, base_url) KEY(
-	TEXT, api_key_env) KEY(CHOICE, auth) KEY(TEXT, api_version) KEY(TEXT, ca_file)
-		KEY(INT, connect_timeout_secs) KEY(INT, idle_timeout_secs) KEY(INT, timeout_secs)
-			KEY(INT, max_retries) KEY(FLAG, private_network)};
+const struct key config_provider_keys[] = {
+	KEY(CHOICE, api_format)
+	KEY(TEXT, base_url)
+	KEY(TEXT, api_key_env)
+	KEY(CHOICE, auth)
+	KEY(TEXT, api_version)
+	KEY(TEXT, ca_file)
+	KEY(INT, connect_timeout_secs)
+	KEY(INT, idle_timeout_secs)
+	KEY(INT, timeout_secs)
+	KEY(INT, max_retries)
+	KEY(FLAG, private_network)
+};
 #undef KEY
+/* clang-format on */
 const size_t config_provider_key_count = ARRAY_LEN(config_provider_keys);
 
-/* The words of a CHOICE key, NULL-terminated, in the order of its enum. */
+/* The words of a CHOICE key by the number of its enum, NULL behind the last. */
+/* clang-format off */
+static const struct {
+	const char *name;
+	const char *const words[4];
+} choices[] = {
+	{"api_format", {[API_ANTHROPIC] = "anthropic", [API_OPENAI] = "openai"}},
+	{"auth", {[AUTH_X_API_KEY] = "x-api-key", [AUTH_BEARER] = "bearer", [AUTH_NONE] = "none"}},
+	{"agent.summarise", {[SUMMARISE_DIGEST] = "digest", [SUMMARISE_MODEL] = "model"}},
+	{"sandbox.profile", {
+		[PROFILE_AUTO] = "auto", [PROFILE_STRICT] = "strict", [PROFILE_HARDENED] = "hardened"}},
+	{"sandbox.agent_network", {
+		[AGENT_NETWORK_PROVIDERS] = "providers",
+		[AGENT_NETWORK_LOCAL] = "local",
+		[AGENT_NETWORK_OPEN] = "open"}},
+	{"sandbox.tool_network", {
+		[TOOL_NETWORK_BLOCK] = "block",
+		[TOOL_NETWORK_ONLY_EXPLICIT] = "only_explicit_states",
+		[TOOL_NETWORK_ALLOW] = "allow"}},
+	{"sandbox.run_commands", {
+		[RUN_COMMANDS_NO] = "no", [RUN_COMMANDS_ASK] = "ask", [RUN_COMMANDS_YES] = "yes"}},
+	{"approval.default", {
+		[APPROVAL_AUTO] = "auto", [APPROVAL_CONFIRM] = "confirm", [APPROVAL_STEP] = "step"}},
+};
+/* clang-format on */
+
 static const char *const *key_choices(const char *name)
 {
-	static const struct {
-		const char *name;
-		const char *const texts[4];
-	} choices[] = {
-		{"api_format", {"anthropic", "openai"}},
-		{"auth", {"x-api-key", "bearer", "none"}},
-		{"agent.summarise", {"digest", "model"}},
-		{"sandbox.profile", {"auto", "strict", "hardened"}},
-		{"sandbox.agent_network", {"providers", "local", "open"}},
-		{"sandbox.tool_network", {"block", "only_explicit_states", "allow"}},
-		{"sandbox.run_commands", {"no", "ask", "yes"}},
-		{"approval.default", {"auto", "confirm", "step"}},
-	};
 	for (size_t i = 0; i < ARRAY_LEN(choices); i++)
 		if (!strcmp(choices[i].name, name))
-			return choices[i].texts;
+			return choices[i].words;
 	return NULL;
 }
 
@@ -49,11 +72,11 @@ const char *config_word(const char *key, unsigned value)
 
 static unsigned choice_of(const char *name, const char *text)
 {
-	const char *const *choices = key_choices(name);
+	const char *const *words = key_choices(name);
 	unsigned i = 0;
-	while (choices && choices[i] && strcmp(choices[i], text))
+	while (words && words[i] && strcmp(words[i], text))
 		i++;
-	return choices && choices[i] ? i : 0;
+	return words && words[i] ? i : 0;
 }
 
 static struct config_list list_of(const struct config *c, const struct doc_node *node)
