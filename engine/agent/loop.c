@@ -536,7 +536,10 @@ void loop_result_done(struct loop_result *r)
 
 json_t *loop_result_json(const struct loop_result *r)
 {
-	static const char *const names[] = {"ok", "failed", "budget_exhausted", "timeout"};
+	static const char *const names[] = {[OUTCOME_OK] = "ok",
+		[OUTCOME_FAILED] = "failed",
+		[OUTCOME_BUDGET] = "budget_exhausted",
+		[OUTCOME_TIMEOUT] = "timeout"};
 	json_t *usage = ledger_json(&r->ledger);
 	json_object_set_new(usage, "turns", json_integer((json_int_t)r->turns));
 	json_t *payload = r->payload ? json_incref(r->payload) : json_null();

@@ -39,7 +39,8 @@ static json_t *results_of(const struct wire_turn *t, const struct redact *kept)
 
 json_t *neutral_message(const struct wire_turn *t, const struct redact *kept)
 {
-	static const char *const roles[] = {"user", "assistant", "tool"};
+	static const char *const roles[] = {
+		[WIRE_USER] = "user", [WIRE_ASSISTANT] = "assistant", [WIRE_RESULTS] = "tool"};
 	json_t *m = json_pack("{s:s}", "role", roles[t->role]);
 	if (t->role == WIRE_RESULTS)
 		json_object_set_new(m, "tool_results", results_of(t, kept));

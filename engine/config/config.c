@@ -12,8 +12,12 @@
 
 const char *config_layer_name(enum config_layer layer)
 {
-	static const char *const names[] = {
-		"default", "global", "repository", "--config", "machine", "environment"};
+	static const char *const names[] = {[LAYER_DEFAULT] = "default",
+		[LAYER_GLOBAL] = "global",
+		[LAYER_REPOSITORY] = "repository",
+		[LAYER_FILE] = "--config",
+		[LAYER_MACHINE] = "machine",
+		[LAYER_ENVIRONMENT] = "environment"};
 	return names[layer];
 }
 

@@ -42,7 +42,8 @@ unsigned outcomes_of(enum state_kind kind, bool timed)
 
 const char *owner_name(enum owner owner)
 {
-	static const char *const names[] = {"operator", "code", "agent"};
+	static const char *const names[] = {
+		[OWNER_OPERATOR] = "operator", [OWNER_CODE] = "code", [OWNER_AGENT] = "agent"};
 	return names[owner];
 }
 

@@ -100,7 +100,8 @@ static void read_retry(struct reader *r, struct state *s)
 
 static void read_notify(struct reader *r, struct state *s)
 {
-	static const char *const levels[] = {"info", "warn", "error"};
+	static const char *const levels[] = {
+		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
 	const struct doc_node *notify = reader_value(r, s->node, "notify");
 	if (!notify)
 		return;

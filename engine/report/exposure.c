@@ -7,6 +7,7 @@
 #include "run/question.h"
 #include <string.h>
 
+const char *const exposure_sets[EXPOSURE_SETS] = {"reads", "writes", "egress", "env", "secrets"};
 static const char *const workspace_ranks[] = {"none", "read", "write", NULL};
 static const char *const mode_ranks[] = {"tool", "agent", "run", NULL};
 
@@ -212,20 +213,19 @@ static void join_set(json_t *into, const json_t *set)
 /* The most any state may do. */
 static json_t *union_of(const json_t *states)
 {
-	static const char *const sets[] = {"reads", "writes", "egress", "env", "secrets"};
 	json_t *out = json_pack("{s:s}", "workspace", "none");
 	size_t i;
 	json_t *state;
-	for (size_t k = 0; k < ARRAY_LEN(sets); k++)
-		json_object_set_new(out, sets[k], json_array());
+	for (size_t k = 0; k < EXPOSURE_SETS; k++)
+		json_object_set_new(out, exposure_sets[k], json_array());
 	json_array_foreach (states, i, state) {
 		const char *workspace = text_of(json_object_get(state, "ranks"), "workspace");
 		if (exposure_rank("workspace", workspace) >
 			exposure_rank("workspace", text_of(out, "workspace")))
 			json_object_set_new(out, "workspace", json_string(workspace));
-		for (size_t k = 0; k < ARRAY_LEN(sets); k++)
-			join_set(json_object_get(out, sets[k]),
-				json_object_get(json_object_get(state, "sets"), sets[k]));
+		for (size_t k = 0; k < EXPOSURE_SETS; k++)
+			join_set(json_object_get(out, exposure_sets[k]),
+				json_object_get(json_object_get(state, "sets"), exposure_sets[k]));
 	}
 	return out;
 }

@@ -12,6 +12,10 @@
 #include "config/config.h"
 #include "machine/machine.h"
 
+/* The names of the sets. */
+enum { EXPOSURE_SETS = 5 };
+extern const char *const exposure_sets[EXPOSURE_SETS];
+
 /* The one item of a set "egress" that has no bounds. */
 #define EXPOSURE_ANY_HOST "any host"
 

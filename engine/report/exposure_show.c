@@ -54,7 +54,6 @@ static const char *workspace_words(const json_t *state)
 static void state_lines(const json_t *state, void (*line)(struct buf *, const char *, const char *),
 	struct buf *out)
 {
-	static const char *const sets[] = {"reads", "writes", "egress", "env", "secrets"};
 	static const struct {
 		const char *key, *label;
 	} words[] = {{"verify", "verifies"}, {"commands", "commands"}};
@@ -66,9 +65,10 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (*text_of(state, words[i].key))
 			line(out, words[i].label, text_of(state, words[i].key));
-	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
-		const json_t *set = json_object_get(json_object_get(state, "sets"), sets[i]);
-		bool egress = !strcmp(sets[i], "egress");
+	for (size_t i = 0; i < EXPOSURE_SETS; i++) {
+		const json_t *set =
+			json_object_get(json_object_get(state, "sets"), exposure_sets[i]);
+		bool egress = !strcmp(exposure_sets[i], "egress");
 		buf_clear(&text);
 		text_join(&text, set);
 		if (egress && !json_array_size(set))
@@ -76,7 +76,7 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 		if (egress && json_is_true(json_object_get(state, "egress_refused")))
 			buf_adds(&text, " (refused under these settings)");
 		if (text.len)
-			line(out, sets[i], text.data);
+			line(out, exposure_sets[i], text.data);
 	}
 	buf_clear(&text);
 	join_limits(&text, json_object_get(state, "limits"));

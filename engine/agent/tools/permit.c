@@ -14,7 +14,10 @@ bool permit_is_argv(const json_t *argv)
 /* {argv, level, approvals, reasons, decision, why} */
 static json_t *judge(const struct tool_context *t, json_t *argv)
 {
-	static const char *const decisions[] = {"run", "ask", "deny", "block"};
+	static const char *const decisions[] = {[DECIDE_RUN] = "run",
+		[DECIDE_ASK] = "ask",
+		[DECIDE_DENY] = "deny",
+		[DECIDE_BLOCK] = "block"};
 	const char *words[PERMIT_ARGC_MAX], *why;
 	size_t argc = json_array_size(argv);
 	struct classify_world world = {.workspace = t->workspace};

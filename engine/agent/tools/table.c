@@ -27,7 +27,8 @@ void tool_names(unsigned mode, struct buf *out)
 
 static json_t *arg_schema(const struct tool_arg *a)
 {
-	static const char *const types[] = {"string", "integer", "array"};
+	static const char *const types[] = {
+		[ARG_STR] = "string", [ARG_INT] = "integer", [ARG_LIST] = "array"};
 	json_t *schema =
 		json_pack("{s:s, s:s}", "type", types[a->kind], "description", a->description);
 	if (a->kind == ARG_LIST)
@@ -89,8 +90,9 @@ static void say_taken(const struct tool *tool, struct buf *out)
 /* As models get it wrong: a list or a number in quotes. */
 static const char *kind_name(enum tool_arg_kind kind, const json_t *value)
 {
-	static const char *const kinds[] = {
-		"a string", "an integer, a number without quotes", "a list"};
+	static const char *const kinds[] = {[ARG_STR] = "a string",
+		[ARG_INT] = "an integer, a number without quotes",
+		[ARG_LIST] = "a list"};
 	bool quoted = kind == ARG_LIST && json_is_string(value);
 	return quoted ? "a list, not a string that holds one" : kinds[kind];
 }
