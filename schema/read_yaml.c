@@ -181,8 +181,7 @@ static bool refuse_properties(struct reader *r, const yaml_event_t *event,
 			pos, "the anchor `&%s` is refused", (const char *)anchor);
 		finding_help(r->build.findings, it,
 			"write the value out where it is used; put quotes around a text that "
-			"begins "
-			"with &");
+			"begins with &");
 	}
 	if (!tag)
 		return false;

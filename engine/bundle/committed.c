@@ -58,8 +58,7 @@ static int refuse_changes(const struct buf *status, struct err *e)
 	}
 	return err_set(e,
 		"the bundle holds files that are not committed: %s%s; commit them, so that what "
-		"runs is "
-		"what was reviewed, or pass --allow-uncommitted",
+		"runs is what was reviewed, or pass --allow-uncommitted",
 		listed, count > LISTED_MAX ? ", and more" : "");
 }
 

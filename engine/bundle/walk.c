@@ -165,8 +165,7 @@ static bool link_stays(struct intake *in, const char *path)
 	else if (!place || (!member_path_allowed(place) && !is_folder(place)))
 		intake_refuse(in, RULE_BUNDLE_LINK, path,
 			"the symbolic link leaves the bundle: links stay inside the member folders "
-			"and "
-			"are relative");
+			"and are relative");
 	else
 		return true;
 	return false;

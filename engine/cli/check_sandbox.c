@@ -363,8 +363,7 @@ static const struct verb_option options[] = {
 	{"inside", NULL, "make the probes' attempts here and print what came of them", false},
 	{"offline", "NAME",
 		"make those here that a command without a network must fail at; NAME is an "
-		"abstract "
-		"socket of the host",
+		"abstract socket of the host",
 		false},
 	{NULL, NULL, NULL, false},
 };

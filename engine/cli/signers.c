@@ -12,7 +12,6 @@ int signers_check(const struct call *c, const struct config *config, const struc
 		return 0;
 	if (!allowed)
 		return err_set(e, "machine.require_signature is set, but machine.allowed_signers "
-				  "names no file: "
-				  "set it, or pass --allowed-signers FILE");
+				  "names no file: set it, or pass --allowed-signers FILE");
 	return sign_verify(b, allowed, principal, e);
 }

@@ -42,9 +42,8 @@ static int check_digest(const struct starting *g, const char *recorded, struct e
 	if (changed && instance_ended(&g->instance))
 		return err_set(e,
 			"instance %s has ended, and ran the bundle %.*s; to run this one, %.*s, "
-			"give "
-			"it another --id, or remove the old instance first: agent6 machine prune "
-			"%s",
+			"give it another --id, or remove the old instance first: agent6 machine "
+			"prune %s",
 			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id);
 	if (changed)
 		return err_set(e,

@@ -61,8 +61,7 @@ static void check_whole(const struct reader *r, const struct doc_node *node, con
 	if (s->kind == KIND_TOOL && v->type.kind == TYPE_RECORD)
 		site_help(&site, f,
 			"declare it as json, or write `set: {%s: \"{{ result }}\"}`, with %s as "
-			"the "
-			"output_schema",
+			"the output_schema",
 			v->name, type_name(v->type));
 	else if (s->kind == KIND_TOOL)
 		site_help(&site, f, "declare it as json, or use `set` with an output_schema");

@@ -102,8 +102,7 @@ static bool check_parameters(struct drive *d)
 		if (!predicate_equal(value, json_object_get(d->at.blackboard, name)))
 			return drive_end(d, RUN_REFUSED,
 				"instance %s began with another value of %s; parameters stay as "
-				"they "
-				"were: give the new value to a run with another --id",
+				"they were: give the new value to a run with another --id",
 				d->instance->id, name);
 	return true;
 }

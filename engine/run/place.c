@@ -112,16 +112,14 @@ int place_find(const char *workspace, const char *state_dir, struct place *out, 
 	if (path_is_within(state, real))
 		return err_set(e,
 			"the state directory %s lies inside the workspace %s, where jailed "
-			"commands "
-			"could write it; set agent6.state_dir or AGENT6_STATE_HOME to a directory "
-			"outside, or start from a directory below",
+			"commands could write it; set agent6.state_dir or AGENT6_STATE_HOME to a "
+			"directory outside, or start from a directory below",
 			state, real);
 	/* It would hold other instances, and the configuration of some repository. */
 	if (path_is_within(real, state))
 		return err_set(e,
 			"the workspace %s lies inside the state directory %s, which jailed "
-			"commands "
-			"must not write; start from a directory outside",
+			"commands must not write; start from a directory outside",
 			real, state);
 	char *repo = NULL;
 	if (asprintf(&repo, "%s/%s", state, id) < 0)

@@ -125,9 +125,8 @@ static int bring_branch(
 			       ? -1
 			       : err_wrap(e,
 					 "there is no branch %s, and it cannot be made again "
-					 "behind "
-					 "%.12s, where this instance began; start anew under "
-					 "another --id",
+					 "behind %.12s, where this instance began; start anew "
+					 "under another --id",
 					 w->branch, w->base);
 	return git_branch_move(&w->origin, &(struct git_move){w->branch, tip, to}, e);
 }
