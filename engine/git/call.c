@@ -288,24 +288,20 @@ static int list_settings(const struct git_repo *r, bool no_tree, struct buf *nam
 	unfiltered.filters = (struct buf){0};
 	AUTO_BUF none;
 	buf_init(&none, 1);
-	return r->git_dir ? run(&unfiltered, &listing, &none, names, e) : 0;
-}
-
-int git_learn(struct git_repo *r, struct err *e)
-{
-	buf_init(&r->settings, GIT_OUTPUT_MAX);
-	return list_settings(r, false, &r->settings, e);
+	buf_init(names, GIT_OUTPUT_MAX);
+	return run(&unfiltered, &listing, &none, names, e);
 }
 
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
 {
-	AUTO_BUF names;
-	buf_init(&names, GIT_OUTPUT_MAX);
+	AUTO_BUF listed = {0};
+	struct buf *names = r->names ? &r->names[call->no_tree] : &listed;
 	if (call->path_count > GIT_PATHS_MAX)
 		return err_set(e, "too many paths for git");
-	if (!r->settings.len && list_settings(r, call->no_tree, &names, e))
+	bool known = !r->git_dir || call->lists || names->len;
+	if (!known && list_settings(r, call->no_tree, names, e))
 		return -1;
-	return run(r, call, r->settings.len ? &r->settings : &names, out, e);
+	return run(r, call, names, out, e);
 }
 
 int git_call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)

@@ -23,6 +23,7 @@ struct git_call {
 	bool no_tree;                  /* it needs no work tree, and sees none */
 	bool whole;                    /* a directory that it could not read is an error */
 	bool borrowed;                 /* it reads no objects but those that a clone borrows */
+	bool lists; /* it prints settings, for which none of them has to be switched off */
 };
 
 /* Runs `git [fixed options for r] args... [-- paths...]` and appends its stdout to `out`. A

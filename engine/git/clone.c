@@ -542,7 +542,7 @@ int git_make(const char *dir, const struct git_identity *as, struct err *e)
 	struct git_repo r;
 	int failed = describe(NULL, dir, &r) ? err_set(e, "out of memory")
 					     : init(&r, "main", "--object-format=sha1", e) ||
-						       first_commit(&r, as, e);
+						       git_learn(&r, e) || first_commit(&r, as, e);
 	git_repo_done(&r);
 	return failed ? -1 : 0;
 }

@@ -188,6 +188,22 @@ int git_explain(const struct git_repo *r, struct err *e)
 	return -1;
 }
 
+enum { KNOWN = 2 }; /* by git_call's no_tree */
+
+static void forget_names(struct git_repo *r)
+{
+	for (size_t i = 0; r->names && i < KNOWN; i++)
+		buf_done(&r->names[i]);
+	free(TAKE_PTR(r->names));
+}
+
+int git_learn(struct git_repo *r, struct err *e)
+{
+	forget_names(r);
+	r->names = calloc(KNOWN, sizeof(*r->names));
+	return r->names ? 0 : err_set(e, "out of memory");
+}
+
 void git_repo_done(struct git_repo *r)
 {
 	free(r->git_dir);
@@ -195,7 +211,7 @@ void git_repo_done(struct git_repo *r)
 	free(r->common_dir);
 	free(r->borrowed);
 	buf_done(&r->filters);
-	buf_done(&r->settings);
+	forget_names(r);
 	json_decref(r->submodules);
 	json_decref(r->untouched);
 	*r = (struct git_repo){0};

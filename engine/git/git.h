@@ -24,7 +24,7 @@ struct git_repo {
 	struct buf filters;  /* a clone's: settings of the content filters that its calls run */
 	json_t *submodules;  /* a clone's: paths of empty directories in it; NULL: none */
 	json_t *untouched;   /* a clone's: {path: file}, see git_clone_checkout; NULL: none */
-	struct buf settings; /* the names of its own, see git_learn; empty: not known */
+	struct buf *names;   /* of its settings, see git_learn; NULL: listed for each call */
 	const char *profile; /* of its calls' jails: strict, hardened; NULL: as git_profile says */
 	bool traced; /* reading calls may write, too: a proof that nothing runs needs a trace */
 	bool allow_root_jail; /* calls that write may do so as root where nothing else works */
@@ -43,7 +43,9 @@ const char *git_profile(struct err *why);
 int git_find(const char *path, struct git_repo *out, struct err *e);
 void git_repo_done(struct git_repo *r);
 /* For calls that follow one another while nothing that is confined can change the configuration:
- * what it holds, each key of which may have to be switched off, is listed once for all of them. */
+ * what it holds, each key of which may have to be switched off, is listed once for those of them
+ * that see the work tree, where an include may lie, and once for those that do not; anew when this
+ * is called again. */
 int git_learn(struct git_repo *r, struct err *e);
 /* Puts in front of why a call failed what would explain it, and what to do: git finds objects in
  * the repository alone, and fetches none. Always returns -1. */

@@ -10,7 +10,8 @@
 static int list_repository(const struct git_repo *r, struct buf *out, struct err *e)
 {
 	struct git_call call = {
-		.args = GIT_ARGS("config", "--includes", "--list", "--show-scope", "-z")};
+		.args = GIT_ARGS("config", "--includes", "--list", "--show-scope", "-z"),
+		.lists = true};
 	AUTO_BUF list;
 	buf_init(&list, GIT_OUTPUT_MAX);
 	if (git_call(r, &call, &list, e))

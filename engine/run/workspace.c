@@ -150,11 +150,20 @@ int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e
 	return 0;
 }
 
+/* Strict commands can write nothing of the operator's repository that calls without its work tree
+ * see, and of the clone the work tree alone, where an include may lie: none of them is left while
+ * the calls behind a state follow one another. But hooks and filters run in git's own jail, where
+ * they can write to the clone's configuration. */
+static int learn(const struct workspace *w, struct git_repo *r, struct err *e)
+{
+	bool runs = r == &w->clone && (w->run_hooks || r->filters.len);
+	return runs || strcmp(r->profile, "strict") != 0 ? 0 : git_learn(r, e);
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static int find_origin(struct workspace *w, const struct workspace_ask *ask, struct err *e)
 {
-	char head[GIT_OID_BYTES];
 	if (git_find(ask->directory, &w->origin, e))
 		return -1;
 	if (!w->origin.git_dir)
@@ -165,7 +174,9 @@ static int find_origin(struct workspace *w, const struct workspace_ask *ask, str
 			ask->directory);
 	w->origin.profile = ask->profile;
 	w->origin.allow_root_jail = ask->allow_root_jail;
-	if (ask->begun || !git_head(&w->origin, head, e))
+	if (learn(w, &w->origin, e))
+		return -1;
+	if (ask->begun || !git_head(&w->origin, w->base, e))
 		return 0;
 	if (git_unborn(&w->origin))
 		return err_wrap(e,
@@ -219,9 +230,8 @@ static int start(struct workspace *w, int instance_fd, struct err *e)
 	if (git_branch_tip(&w->origin, w->branch, w->tip, e))
 		return -1;
 	w->makes = !*w->tip || made_before(w, instance_fd);
-	memcpy(w->base, w->tip, sizeof(w->base));
-	if (w->makes && git_head(&w->origin, w->base, e))
-		return -1;
+	if (!w->makes)
+		memcpy(w->base, w->tip, sizeof(w->base));
 	w->at = (struct workspace_mark){0};
 	snprintf(w->at.tree, sizeof(w->at.tree), "%s", w->base);
 	snprintf(w->at.commit, sizeof(w->at.commit), "%s", w->base);
@@ -276,7 +286,7 @@ int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct 
 		return err_set(e, "out of memory");
 	if (find_origin(w, ask, e) || git_branch_check(&w->origin, w->branch, e) ||
 		git_clone_open(&w->origin, dir, w->branch, &w->clone, e) ||
-		read_settings(w, ask->config, e))
+		read_settings(w, ask->config, e) || learn(w, &w->clone, e))
 		return -1;
 	git_branch_unlock(&w->origin, w->branch);
 	/* workspace_land, which a resume may need, does nothing without a path. */
@@ -392,6 +402,8 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	s->left_out = 0;
 	if (!w->path || !confine_writes(s->state))
 		return 0;
+	if (learn(w, &w->origin, e) || learn(w, &w->clone, e))
+		return -1;
 	bool runs = s->state->kind == KIND_AGENT;
 	if (runs && !s->ok)
 		return git_clone_mend(&w->origin, &w->clone, w->branch, e) ||

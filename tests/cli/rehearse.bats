@@ -224,6 +224,17 @@ triage-14 junk inbox/003-offer.txt" ]
 	(cd kept/workspace && sh test.sh)
 }
 
+@test "a repository's settings are listed once for the git calls that follow one another" {
+	need git strace
+	strace -f -qq -e trace=execve -o "$SCRATCH/trace" \
+		"$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/code-fixer" --quiet
+	# To make the repository, to begin in it, for the clone at its start and behind each of three
+	# states, and for the commit that goes back.
+	local calls
+	calls=$(grep 'execve(.*/git", .* = 0$' "$SCRATCH/trace")
+	[[ $(wc -l <<<"$calls") -gt 20 && $(grep -c -- '"--name-only", "-z"\]' <<<"$calls") -le 7 ]]
+}
+
 @test "code-fixer, over the other wire format, as an ordinary user" {
 	need git
 	give_user "$SCRATCH"

@@ -214,6 +214,20 @@ $FINISH"
 	[[ -z $(git -C "$WS" status --porcelain --untracked-files=no | grep -v ' file$') ]]
 }
 
+@test "what a hook writes into the clone's configuration runs nothing behind it" {
+	WS=$SCRATCH/ws HOOKS=$WS/.git/hooks
+	repository
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	# The filter would run when the hook's change is added, where it can write to the clone as well.
+	# shellcheck disable=SC2016 # the hook's own words
+	hook pre-commit 'printf "[filter \"own\"]\n\tclean = touch $PWD/.git/ran; cat\n" >>.git/config
+		mkdir -p .git/info; echo "new filter=own" >.git/info/attributes; echo formatted >>new'
+	live fixer git.run_repo_hooks true
+	[[ -s $(echo "$SCRATCH"/state/*/machines/fixer/workspace/.git/info/attributes) ]]
+	[[ -z $(find "$SCRATCH/state" -name ran) ]]
+}
+
 @test "a hook that refuses is the state's failure; one outside of the repository, or a model's, is none" {
 	WS=$SCRATCH/ws HOOKS=$WS/.githooks
 	repository
