@@ -86,10 +86,11 @@ static void add_described(json_t *status, int machines, json_t *all)
 {
 	const char *bundle = text_of(status, "bundle");
 	json_auto_t *said = json_incref(json_object_get(all, bundle));
-	if (!said)
+	if (!said) {
 		said = read_description(machines, text_of(status, "id"));
-	if (*bundle && json_object_size(said))
-		json_object_set(all, bundle, said);
+		if (*bundle && json_object_size(said))
+			json_object_set(all, bundle, said);
+	}
 	json_t *description = json_object_get(said, "description"),
 	       *initial = json_object_get(said, "initial");
 	if (*bundle && initial && json_is_null(json_object_get(status, "state")))
@@ -107,9 +108,10 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 	case COLUMN_ID: text_clean(out, text_of(status, "id"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STATUS:
 		/* Who has many instances looks for the one that waits for them. */
-		buf_adds(out, json_is_true(json_object_get(status, "asks"))
-				      ? "asks you"
-				      : text_of(status, "status"));
+		text_clean(out,
+			json_is_true(json_object_get(status, "asks")) ? "asks you"
+								      : text_of(status, "status"),
+			NAME_MAX_COLUMNS);
 		break;
 	case COLUMN_STATE: text_clean(out, text_of(status, "state"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STEPS:
@@ -172,8 +174,9 @@ static void print_table(const struct listing *l)
 		while (line.len && line.data[line.len - 1] == ' ')
 			line.data[--line.len] = '\0';
 		bool fits = utf8_count(line.data, line.len) <= columns;
-		text_clean(&shown, line.data, fits ? columns : columns - 3);
-		puts(shown.data);
+		if (!fits)
+			text_clean(&shown, line.data, columns - 3);
+		puts(fits ? line.data : shown.data);
 	}
 }
 

@@ -348,6 +348,14 @@ committed_flow() {
 	agent6 machine list --json | jq -e 'map(keys) | unique | length == 1' # one shape, whatever became of it
 }
 
+@test "list shows what stands in a journal without its control characters" {
+	flow went
+	agent6 machine run ../flow --quiet
+	sed -i '$s/"status":"ok"/"status":"\\u001b[31mok"/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run agent6 machine list
+	[[ $output == *'  \x1b[31mok  '* && $output != *$'\033'* ]]
+}
+
 @test "a start looks through the workspace and through nothing that is installed" {
 	need git strace
 	flow committed
