@@ -24,20 +24,24 @@ static void extend(struct extent *x, char c)
 	}
 }
 
+/* Where the string ends that begins behind a quote, just before `at`. */
+static size_t string_end(const char *text, size_t len, size_t at)
+{
+	while (at < len && text[at] != '"')
+		at += text[at] == '\\' ? 2 : 1;
+	return at;
+}
+
 /* jansson's own nesting limit is 2048: fine for its stack, too deep for ours. Brackets inside
  * strings are skipped; malformed text is left for jansson to refuse. */
 static struct extent extent_of(const char *text, size_t len)
 {
 	struct extent x = {0};
-	bool quoted = false;
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++)
 		if (text[i] == '"')
-			quoted = !quoted;
-		else if (!quoted)
+			i = string_end(text, len, i + 1);
+		else
 			extend(&x, text[i]);
-		else if (text[i] == '\\')
-			i++;
-	}
 	return x;
 }
 
