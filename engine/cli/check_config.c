@@ -1,7 +1,7 @@
 #include "cli/setup.h"
 #include "report/text.h"
+#include "run/confine.h"
 #include "run/hook.h"
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,13 +41,14 @@ static void tell_keys(const struct config *config)
 
 /* What is named and not there. It may be by the time of a run, which fails without the one and goes
  * on without the other. */
-static void tell_missing(const struct config *config)
+static void tell_missing(const struct config *config, const char *state)
 {
 	const struct config_list *read = &config->sandbox.read;
-	for (size_t i = 0; i < read->count; i++)
-		if (access(read->items[i], F_OK))
-			tell_problem("sandbox.read: %s: %s; no command runs without it",
-				read->items[i], strerror(errno));
+	for (size_t i = 0; i < read->count; i++) {
+		struct err e = ERR_NONE;
+		if (confine_check_grant("sandbox.read", read->items[i], false, state, &e))
+			tell_problem("%s", e.text);
+	}
 	if (!hook_is_there(config))
 		tell_problem("machine.notify.on_event: there is no program %s to run",
 			config->machine.on_event.items[0]);
@@ -65,7 +66,7 @@ static int tell(const struct call *c)
 		puts("no provider is configured: agent states cannot run; `agent6 connect` adds "
 		     "one");
 	tell_keys(setup.config);
-	tell_missing(setup.config);
+	tell_missing(setup.config, setup.place.state_dir);
 	setup_done(&setup);
 	return EXIT_OK;
 }

@@ -6,6 +6,7 @@
 #include "run/grants.h"
 #include "run/plan.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,7 +199,10 @@ int confine_check_grant(
 	const char *setting, const char *path, bool write, const char *state, struct err *e)
 {
 	char grant[PATH_MAX], own[PATH_MAX];
-	if (!realpath(path, grant) || !realpath(state, own))
+	if (!realpath(path, grant))
+		return err_set(e, "%s: %s: %s; no command runs without it", setting, path,
+			strerror(errno));
+	if (!realpath(state, own))
 		return 0;
 	if (path_is_within(own, grant))
 		return err_set(e,
@@ -211,23 +215,6 @@ int confine_check_grant(
 				 "a directory elsewhere",
 				 setting, grant)
 		       : 0;
-}
-
-static void check_grants(struct refusals *r, const struct confine *c)
-{
-	const struct config_list *lists[] = {&c->config->sandbox.read, &c->config->sandbox.write};
-	const char *const own[] = {c->config->state_dir, c->data_dir};
-	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
-		for (size_t i = 0; i < lists[l]->count; i++) {
-			const char *setting = l ? "sandbox.write" : "sandbox.read";
-			struct err why = ERR_NONE;
-			for (size_t o = 0; o < ARRAY_LEN(own); o++)
-				if (own[o] && confine_check_grant(
-						      setting, lists[l]->items[i], l, own[o], &why))
-					break;
-			if (*why.text)
-				refuse(r, NULL, why.text);
-		}
 }
 
 static bool state_runs_commands(const struct state *s, const struct config *c)
@@ -244,6 +231,26 @@ static bool runs_commands(const struct machine *m, const struct config *c)
 		if (state_runs_commands(&m->states[i], c))
 			return true;
 	return false;
+}
+
+static void check_grants(struct refusals *r, const struct confine *c)
+{
+	const struct config_list *lists[] = {&c->config->sandbox.read, &c->config->sandbox.write};
+	const char *const own[] = {c->config->state_dir, c->data_dir};
+	const bool commands = runs_commands(r->machine, c->config);
+	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++) {
+			const char *setting = l ? "sandbox.write" : "sandbox.read";
+			struct err why = ERR_NONE;
+			if ((l || !commands) && access(lists[l]->items[i], F_OK))
+				continue; /* only what every command gets has to be there */
+			for (size_t o = 0; o < ARRAY_LEN(own); o++)
+				if (own[o] && confine_check_grant(
+						      setting, lists[l]->items[i], l, own[o], &why))
+					break;
+			if (*why.text)
+				refuse(r, NULL, why.text);
+		}
 }
 
 static bool is_system(const char *path)

@@ -45,8 +45,8 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 
 /* Refuses root, unless the operator has allowed it. */
 int confine_check_root(bool allowed, struct err *e) MUST_CHECK;
-/* Refuses, of what agent6 keeps in `state`, that a command may read or change it: `path` is granted
- * by `setting`. */
+/* `path` is granted by `setting`. Refuses one that is not there, and, of what agent6 keeps in
+ * `state`, that a command may read or change it. */
 int confine_check_grant(const char *setting, const char *path, bool write, const char *state,
 	struct err *e) MUST_CHECK;
 /* Refuses a state that picks a part of what is protected; and, as Landlock cannot take a part out

@@ -336,6 +336,24 @@ untouched() {
 	[[ $output == *"sandbox.write grants $other/machines/does/states, which lies in agent6's own state directory"* ]]
 }
 
+@test "a path of sandbox.read that is not there is refused by that name before a command needs it" {
+	local why="sandbox.read: $SCRATCH/gone: No such file or directory; no command runs without it"
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	mkdir -p "$SCRATCH/config/agent6"
+	cd "$SCRATCH/repo"
+	does <<<true
+	echo "sandbox: {read: [$SCRATCH/gone], write: [$SCRATCH/gone]}" | tee "$SCRATCH/settings.yaml" >"$SCRATCH/config/agent6/config.yaml"
+	run -2 agent6 jail -- true
+	[[ $output == "agent6: $why" ]]
+	run -2 agent6 machine run "$SCRATCH/does"
+	echo "$output"
+	[[ $output == *"agent6: $why" ]]
+	agent6 machine list --json | jq -e '. == []'
+	agent6 machine check --report --json "$SCRATCH/does" | jq -e --arg why "$why" '.[0].refusals == [$why]'
+	# Where no state runs a command, nobody misses it.
+	agent6 machine rehearse --quiet --config "$SCRATCH/settings.yaml" "$AGENT6_SRC/examples/hello"
+}
+
 @test "on hardened no state starts that could write what every confinement rests on" {
 	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
 	cd "$SCRATCH/repo"

@@ -230,17 +230,20 @@ END
 	echo "sandbox: {read: [$SCRATCH/granted]}" >"$SCRATCH/config/agent6/config.yaml"
 	mv "$AGENT6_BIN/agent6-jail" "$AGENT6_BIN/agent6-jail-own"
 	# The third launcher finds what the first two did not; the very first is the probe's.
+	mkdir "$SCRATCH/granted"
 	cat >"$AGENT6_BIN/agent6-jail" <<END
 #!/bin/sh
 echo >>"$SCRATCH/starts"
-[ "\$(wc -l <"$SCRATCH/starts")" -ne \$(cat "$SCRATCH/when") ] || mkdir "$SCRATCH/granted"
+nth=\$(wc -l <"$SCRATCH/starts")
+[ "\$nth" -ne 2 ] || rmdir "$SCRATCH/granted"
+[ "\$nth" -ne \$(cat "$SCRATCH/when") ] || mkdir "$SCRATCH/granted"
 exec "$AGENT6_BIN/agent6-jail-own" "\$@"
 END
 	chmod 755 "$AGENT6_BIN/agent6-jail"
 	echo 4 >"$SCRATCH/when"
 	go late
 	[[ $(cat ran) == once ]]
-	rm -r "$SCRATCH/granted" "$SCRATCH/starts"
+	rm "$SCRATCH/starts"
 	echo 5 >"$SCRATCH/when"
 	mkdir -p "$(dirname "$(instance late)")/never"
 	touch "$(dirname "$(instance late)")/never/states" # nothing ran, so there is nothing to keep
