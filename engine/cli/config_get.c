@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_MAX = 1024 };
+enum { KEYS_MAX = 1024, KEYS_BYTES_MAX = 4096 };
 
 struct getting {
 	const char *wanted;
@@ -30,9 +30,12 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 static int refuse(const struct getting *g)
 {
 	struct err e = ERR_NONE;
-	const char *ending = config_key_ending(g->wanted);
-	const char *near = ending ? ending : suggest_word(g->wanted, g->keys, g->count);
-	if (near)
+	const char *near = suggest_word(g->wanted, g->keys, g->count);
+	AUTO_BUF meant;
+	buf_init(&meant, KEYS_BYTES_MAX);
+	if (config_keys_ending(g->wanted, &meant))
+		err_set(&e, "there is no setting '%s'; did you mean %s?", g->wanted, meant.data);
+	else if (near)
 		err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted, near);
 	else
 		err_set(&e, "there is no setting '%s'; `agent6 config show` lists them", g->wanted);

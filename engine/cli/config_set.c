@@ -1,6 +1,8 @@
 #include "cli/setup.h"
 #include "config/operator_file.h"
 
+enum { KEYS_BYTES_MAX = 4096 };
+
 static int try_and_save(struct operator_file *f, const struct config_paths *paths, struct err *e)
 {
 	struct findings findings;
@@ -13,10 +15,11 @@ static int try_and_save(struct operator_file *f, const struct config_paths *path
 static int set(const struct call *c, const struct config_paths *paths, struct err *e)
 {
 	struct operator_file f;
-	const char *meant = config_key_ending(c->arguments[0]);
-	if (meant)
-		return err_set(
-			e, "there is no setting '%s'; did you mean '%s'?", c->arguments[0], meant);
+	AUTO_BUF meant;
+	buf_init(&meant, KEYS_BYTES_MAX);
+	if (config_keys_ending(c->arguments[0], &meant))
+		return err_set(e, "there is no setting '%s'; did you mean %s?", c->arguments[0],
+			meant.data);
 	int failed = operator_file_config(&f, paths->config_dir, e) ||
 		     operator_file_set(&f, c->arguments[0], c->arguments[1], e) ||
 		     try_and_save(&f, paths, e);

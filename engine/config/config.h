@@ -84,9 +84,9 @@ int config_check_key(const char *provider, const char *key, struct err *e);
  * "auth"): the inverse of what its enum was read from. */
 const char *config_word(const char *key, unsigned value);
 
-/* The first key of a fixed name whose last part is `part`, as budget.max_usd is for max_usd. NULL:
- * none, or keys begin with `part`. */
-const char *config_key_ending(const char *part);
+/* The keys whose last part is `part`, as budget.max_usd is for max_usd: each in quotes, with " or "
+ * between them. False: none, or keys begin with `part`. */
+bool config_keys_ending(const char *part, struct buf *out);
 
 /* Every effective key in the order of keys.def, `value` as JSON (null: none), and who set it. */
 typedef void config_each_fn(

@@ -145,16 +145,24 @@ json_t *key_json(const struct key *key, const void *base)
 	return NULL;
 }
 
-const char *config_key_ending(const char *part)
+/* Another of the settings that may be meant, below `section` if that is no part of its name. */
+static void add_ending(struct buf *out, const char *section, const char *name)
 {
-	const char *found = NULL;
+	buf_addf(out, "%s'%s%s'", out->len ? " or " : "", section, name);
+}
+
+bool config_keys_ending(const char *part, struct buf *out)
+{
 	size_t len = strlen(part);
 	for (size_t i = 0; i < config_key_count; i++) {
 		const char *name = config_keys[i].name, *dot = strrchr(name, '.');
 		if (!strncmp(name, part, len) && (!name[len] || name[len] == '.'))
-			return NULL;
-		if (!found && dot && !strcmp(dot + 1, part))
-			found = name;
+			return false;
+		if (dot && !strcmp(dot + 1, part))
+			add_ending(out, "", name);
 	}
-	return found;
+	for (size_t i = 0; i < config_provider_key_count; i++)
+		if (!strcmp(config_provider_keys[i].name, part))
+			add_ending(out, "providers.NAME.", part);
+	return out->len && !out->failed;
 }

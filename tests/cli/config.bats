@@ -264,11 +264,15 @@ setup() {
 	[[ $output != *sandbox.read* && $output != *on_event* ]]
 }
 
-@test "the last part of a key is answered with the key" {
+@test "the last part of a key is answered with every key that ends in it" {
 	run -2 agent6 config set max_usd 5
 	[[ $output == *"there is no setting 'max_usd'; did you mean 'budget.max_usd'?" ]]
 	run -2 agent6 config get max_usd
 	[[ $output == *"there is no setting 'max_usd'; did you mean 'budget.max_usd'?" ]]
+	run -2 agent6 config get max_output_tokens
+	[[ $output == *"did you mean 'agent.max_output_tokens' or 'budget.max_output_tokens'?" ]]
+	run -2 agent6 config set timeout_secs 5
+	[[ $output == *"did you mean 'approval.timeout_secs' or 'providers.NAME.timeout_secs'?" ]]
 	[ ! -s "$file" ]
 }
 
