@@ -89,6 +89,25 @@ static void read_whole(
 	site_help(&site, f, "remove output_schema, or capture fields with `set`");
 }
 
+#define CONSTANT                                                                                   \
+	"a constant is a variable's default: declare a variable, and let a lone {{ reference }} "  \
+	"assign it"
+
+/* Quotes, which the shape of a template asks for, would not do: what is in them is a str. */
+static void check_constant(
+	const struct reader *r, const struct doc_pair *pair, const struct state *s, struct type to)
+{
+	enum doc_kind kind = pair->value.kind;
+	struct site site = reader_site(r, &pair->value, s);
+	if (kind == DOC_NULL || !type_known(to) || to.kind == TYPE_STR ||
+		!findings_drop(r->findings, r->doc, &pair->value.pos))
+		return;
+	struct finding *f = site_report(&site, RULE_CAPTURE_TYPE,
+		"this is %s, and a capture assigns only texts and what they refer to",
+		doc_kind_name(kind));
+	site_help(&site, f, CONSTANT);
+}
+
 static void check_assignment(const struct reader *r, const struct doc_node *node,
 	const struct state *s, const struct assignment *a)
 {
@@ -102,7 +121,11 @@ static void check_assignment(const struct reader *r, const struct doc_node *node
 			"\"%s\" is of type %s and cannot be assigned to \"%s\" of type %s",
 			template_lone(a->value)->path, type_name(from), a->target->name,
 			type_name(to));
-		site_help(&site, f, "the two types must be the same");
+		if (to.kind == TYPE_STR)
+			site_help(&site, f, "write \"{{ %s | json }}\" for it as a text",
+				template_lone(a->value)->path);
+		else
+			site_help(&site, f, "the two types must be the same");
 	} else {
 		f = site_report(&site, RULE_CAPTURE_TYPE,
 			"this renders to a str and cannot be assigned to \"%s\" of type %s",
@@ -110,12 +133,13 @@ static void check_assignment(const struct reader *r, const struct doc_node *node
 		const char *text = template_literal(a->value);
 		bool bare = text && !strncmp(text, "result", 6) &&
 			    ref_span(text, 0, strlen(text)) == strlen(text);
-		site_help(&site, f, "%s%s%s",
-			bare   ? "write \"{{ "
-			: text ? "a constant is a variable's default: declare one, which "
-			       : "",
-			bare ? text : "a lone {{ reference }} without a filter",
-			bare ? " }}\"" : " assigns the value itself");
+		if (bare)
+			site_help(&site, f, "write \"{{ %s }}\"", text);
+		else if (text)
+			site_help(&site, f, CONSTANT);
+		else
+			site_help(&site, f,
+				"a lone {{ reference }} without a filter assigns the value itself");
 	}
 }
 
@@ -140,6 +164,8 @@ static void read_set(struct reader *r, struct state *s, const struct doc_node *m
 			set[i].target = target_of(r, &pair->key, s);
 		if (pair->value.kind == DOC_STR)
 			set[i].value = template_compile(&scope, &site, TEMPLATE_ASSIGN);
+		else if (set[i].target)
+			check_constant(r, pair, s, set[i].target->type);
 		if (set[i].value)
 			template_references(set[i].value, note_result, &s->capture.reads_result);
 		if (set[i].target && set[i].value)

@@ -366,7 +366,7 @@ good() {
 		  done: {kind: terminal, status: ok, reason: "{{ n }}"}
 	END
 	run -2 agent6 machine check "$SCRATCH/constant"
-	[[ $output == *"a constant is a variable's default: declare one, which a lone {{ reference }} without a filter assigns"* ]]
+	[[ $output == *"a constant is a variable's default: declare a variable, and let a lone {{ reference }} assign it"* ]]
 	sed -i 's/n: "5"/n: "{{ five }}"/' "$SCRATCH/constant/machine.yaml"
 	run -0 agent6 machine check "$SCRATCH/constant"
 	[[ $output != *capture* ]]
