@@ -309,6 +309,7 @@ static struct lacking lacking(const struct walk *w, const struct doc_node *map,
 struct keys_seen {
 	uint64_t present;
 	size_t strange, finding;       /* the finding about the last of these */
+	unsigned strange_kind;         /* what it holds, 1u << DOC_* */
 	const struct doc_pair *worded; /* a key that is only ever true, with a word; NULL: none */
 	size_t worded_finding;
 };
@@ -394,14 +395,16 @@ static uint64_t check_pair(struct walk *w, const struct shape *s, const struct d
 }
 
 static void note_strange(
-	const struct walk *w, const struct doc_node *key, size_t before, struct keys_seen *seen)
+	const struct walk *w, const struct doc_pair *pair, size_t before, struct keys_seen *seen)
 {
+	const struct doc_node *key = &pair->key;
 	const struct finding *it = w->f->count == before ? NULL : &w->f->items[before];
 	if (!it || it->rule != RULE_UNKNOWN_KEY || it->pos.line != key->pos.line ||
 		it->pos.column != key->pos.column)
 		return;
 	seen->strange++;
 	seen->finding = before;
+	seen->strange_kind = 1u << pair->value.kind;
 }
 
 static void note_worded(const struct walk *w, const struct shape *s, const struct doc_pair *pair,
@@ -424,6 +427,16 @@ static bool is_word_for(const struct shape *s, const struct doc_pair *worded)
 	       (!s->pattern || pattern_matches(s->pattern, word->text, word->count));
 }
 
+/* Whether a value of the kinds `kinds` may be meant for `s`: a text may be for anything. */
+static bool could_hold(const struct shape *s, unsigned kinds)
+{
+	const unsigned unknown = 1u << DOC_NULL | 1u << DOC_BROKEN | 1u << DOC_STR;
+	unsigned taken = s->kinds;
+	for (size_t i = 0; s->choice && !s->choice->selector && i < s->choice->count; i++)
+		taken |= s->choice->branches[i]->kinds;
+	return !taken || kinds & (taken | unknown);
+}
+
 /* One key too many and one too few are most likely one mistake. */
 static void check_required(struct walk *w, const struct shape *s, const struct doc_node *node,
 	const struct place *at, const struct keys_seen *seen)
@@ -439,7 +452,7 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 		}
 	if (!count)
 		return;
-	if (count == 1 && seen->strange == 1) {
+	if (count == 1 && seen->strange == 1 && could_hold(missing->shape, seen->strange_kind)) {
 		finding_help(
 			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);
 		return;
@@ -468,7 +481,7 @@ static void check_map(
 		size_t before = w->f->count;
 		uint64_t key = check_pair(w, s, node, pair, at);
 		if (!key)
-			note_strange(w, &pair->key, before, &seen);
+			note_strange(w, pair, before, &seen);
 		note_worded(w, s, pair, before, &seen);
 		seen.present |= key;
 		for (; node == w->states && first < w->f->count; first++)
