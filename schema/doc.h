@@ -76,6 +76,8 @@ bool doc_is_partial(const struct doc *d, const struct doc_node *map);
 const char *doc_kind_name(enum doc_kind kind);
 /* The same value for jansson, positions gone. New reference; NULL when out of memory. */
 json_t *doc_json(const struct doc_node *node);
+/* The file `path` beside the document's own, as findings name it. Heap; NULL when out of memory. */
+char *doc_beside(const struct doc *d, const char *path);
 /* The source line `line` (1-based) without its newline, for carets. */
 const char *doc_line(const struct doc *d, uint32_t line, size_t *len);
 /* The bytes of its first `columns` characters. */

@@ -1,7 +1,7 @@
-#include "agent/policy/redact.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "cli/commands.h"
+#include "cli/literals.h"
 #include "cli/load.h"
 #include "cli/setup.h"
 #include "cli/signers.h"
@@ -10,7 +10,6 @@
 #include "machine/analyse.h"
 #include "report/exposure.h"
 #include "report/text.h"
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,51 +27,12 @@ struct checking {
 	size_t widened;
 };
 
-/* The shortest token has as many bytes in a row: other texts need no closer look, which would cost
- * more than all the rest of a check. */
-static bool may_hold_key(const struct doc_node *node)
-{
-	enum { TOKEN_BYTES_MIN = 20 };
-	size_t run = 0;
-	if (node->count < TOKEN_BYTES_MIN)
-		return false;
-	for (const char *at = node->text; *at && run < TOKEN_BYTES_MIN; at++)
-		run = isalnum((unsigned char)*at) || strchr("_-.", *at) ? run + 1 : 0;
-	return run == TOKEN_BYTES_MIN || strstr(node->text, "-----BEGIN");
-}
-
-static void check_literal(const struct doc *doc, const struct doc_node *node, struct findings *f)
-{
-	struct redact_tally tally = {0};
-	AUTO_BUF out;
-	buf_init(&out, CHECK_BYTES_MAX);
-	if (redact_known(NULL, node->text, node->count, &out, &tally) ||
-		!(tally.of[REDACT_TOKEN] || tally.of[REDACT_PEM]))
-		return;
-	struct finding *it = finding_add(f, RULE_LITERAL_SECRET, doc, node,
-		"a key stands here for everybody who reads the bundle");
-	finding_help(f, it,
-		"withdraw it; a tool gets the next one by its name in `secrets`, from a "
-		"variable that the operator names in sandbox.secrets");
-}
-
-/* Whatever it is for: a machine file is committed, packed and shared. */
-static void check_literals(const struct doc *doc, const struct doc_node *node, struct findings *f)
-{
-	if (node->kind == DOC_STR && may_hold_key(node))
-		check_literal(doc, node, f);
-	for (uint32_t i = 0; node->kind == DOC_LIST && i < node->count; i++)
-		check_literals(doc, &node->items[i], f);
-	for (uint32_t i = 0; node->kind == DOC_MAP && i < node->count; i++)
-		check_literals(doc, &node->pairs[i].value, f);
-}
-
 /* What breaks no rule, and yet a reviewer should know. */
 static void look_closer(const struct loaded *l, struct findings *findings)
 {
 	AUTO_FREE char *workspace = getcwd(NULL, 0);
 	machine_analyse(l->machine, findings);
-	check_literals(&l->doc, l->doc.root, findings);
+	literals_check(l, findings);
 	commands_check(l, workspace ? workspace : "/", findings);
 }
 

@@ -62,17 +62,6 @@ static int look_at(struct reader *r, const char *path)
 	return flags;
 }
 
-/* A file beside the machine file, as findings name it. */
-static char *label_of(const struct doc *d, const char *path)
-{
-	const char *slash = strrchr(d->file, '/');
-	AUTO_BUF b;
-	buf_init(&b, 64 * 1024);
-	buf_add(&b, d->file, slash ? (size_t)(slash - d->file) + 1 : 0);
-	buf_adds(&b, path);
-	return buf_take(&b, NULL);
-}
-
 /* `scripts/x.sh --all` as one item. Whether it is that, and said. */
 static bool help_split(const struct site *site, struct finding *f, const char *text)
 {
@@ -86,7 +75,7 @@ static bool help_split(const struct site *site, struct finding *f, const char *t
 
 static void report_missing(const struct site *site, const char *path)
 {
-	AUTO_FREE char *label = label_of(site->doc, path);
+	AUTO_FREE char *label = doc_beside(site->doc, path);
 	struct finding *f =
 		site_report(site, RULE_MISSING_FILE, "the bundle has no file \"%s\"", path);
 	if (!help_split(site, f, path))
@@ -114,7 +103,7 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 	if (!(flags & MEMBER_EXECUTABLE)) {
 		f = site_report(site, RULE_SCRIPT_MODE,
 			"\"%s\" is run as a program but has no execute bit", path);
-		AUTO_FREE char *label = label_of(site->doc, path);
+		AUTO_FREE char *label = doc_beside(site->doc, path);
 		site_help(site, f, "chmod +x %s", label ? label : path);
 	} else if (flags & MEMBER_CARRIAGE) {
 		f = site_report(site, RULE_SCRIPT_MODE,
@@ -257,7 +246,7 @@ static const struct doc *prompt_doc(struct reader *r, const struct site *site, c
 		report_missing(site, path);
 	if (found)
 		return NULL;
-	AUTO_FREE char *label = label_of(r->doc, path);
+	AUTO_FREE char *label = doc_beside(r->doc, path);
 	struct doc *d = new_doc(r->prompts);
 	if (doc_scan(d, label, text, len, r->findings))
 		return NULL;

@@ -315,6 +315,32 @@ good() {
 	run -2 agent6 machine check --strict "$SCRATCH/keyed"
 }
 
+@test "a key in any other text of a bundle is warned of in its place" {
+	local key=ghp_0123456789abcdefghijABCDEFGHIJ012345 form
+	cd "$SCRATCH"
+	agent6 machine new lit --from review
+	cd lit
+	printf 'über %s and %s too\r\n' "$key" "$key" >>prompts/read.md
+	printf 'TOKEN=%s\n' "$key" >>scripts/write.sh
+	printf -- '-----BEGIN OPENSSH PRIVATE %s-----\nAAAA\n-----END OPENSSH PRIVATE %s-----\n' KEY KEY >rehearsal/workspace/id
+	printf 'bin\0ary %s\n' "$key" >rehearsal/workspace/blob
+	printf '%s' "$key" >rehearsal/whole
+	agent6 machine pack "$SCRATCH/lit" -o "$SCRATCH/lit.asm"
+	for form in lit lit.asm; do
+		run -0 agent6 machine check "$SCRATCH/$form"
+		echo "$output"
+		[[ $output != *"$key"* && $(grep -c literal-secret <<<"$output") -eq 4 ]]
+		run -0 agent6 machine check --json "$SCRATCH/$form"
+		jq -r '.[] | "\(.file | ltrimstr("'"$SCRATCH/$form"'/")) \(.line):\(.column)-\(.end_column)"' <<<"$output" >found
+		diff found - <<-END
+			prompts/read.md $(wc -l <prompts/read.md):6-91
+			rehearsal/whole 1:1-41
+			rehearsal/workspace/id 1:1-36
+			scripts/write.sh $(wc -l <scripts/write.sh):7-47
+		END
+	done
+}
+
 @test "an agent that is asked nothing is a mistake" {
 	local prompt
 	for prompt in 'prompt: ""' 'prompt: " \n"' 'prompt_file: prompts/blank.txt'; do
