@@ -210,7 +210,7 @@ static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struc
 					    : "it ended without a reason");
 		return LIVE_NO_SANDBOX;
 	}
-	tape_keep(t->live, t->step->state->name, &t->recorded);
+	tape_keep(t->live, t->step, t->dir_fd, &t->recorded);
 	*fact = agent_fact(t);
 	*egress = egress_lines(t->events.egress, t->step->state->name);
 	trail_egress(t->live, t->step, *egress);

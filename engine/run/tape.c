@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "run/secret.h"
 
 #include <fcntl.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+
+enum { NOTE_BYTES_MAX = 1024 };
 
 /* The directory may lie where commands can write: a link or a pipe in the cassette's place would
  * lead our writing elsewhere. */
@@ -41,8 +44,58 @@ static int take_back(int fd, ssize_t n, struct err *e)
 		       : -1;
 }
 
+/* --- what was never committed ----------------------------------------------------------------- */
+
+/* Who runs an attempt, which may be killed before it is committed and then runs again. */
+struct taker {
+	int dir_fd, attempt;
+};
+
+/* The attempt's last `bytes` of the cassette, as they were when they were noted. */
+static bool is_still_there(int fd, const json_t *note, int64_t from, int64_t bytes)
+{
+	char hex[SHA256_HEX + 1];
+	AUTO_FREE char *text = malloc((size_t)bytes + 1);
+	if (!text || pread(fd, text, (size_t)bytes, from) != bytes)
+		return false;
+	sha256_hex(text, (size_t)bytes, hex);
+	return !strcmp(hex, text_of(note, "sha256"));
+}
+
+/* An execution that finds a note of its own attempt repeats one that nobody committed. What another
+ * instance has recorded behind it, or a person has changed, stays as it is. */
+static int take_uncommitted(int fd, const struct taker *t, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	struct stat st;
+	if (io_read_plain(t->dir_fd, "taped", NOTE_BYTES_MAX, &text, &len, NULL))
+		return 0;
+	json_auto_t *note = json_read(text, len, NOTE_BYTES_MAX, NULL);
+	int64_t from = int_of(note, "from"), bytes = int_of(note, "bytes");
+	if (!note || int_of(note, "attempt") != t->attempt || from < 0 || bytes < 0 ||
+		bytes > TAPE_BYTES_MAX || fstat(fd, &st) || st.st_size - bytes != from ||
+		!is_still_there(fd, note, from, bytes))
+		return 0;
+	return ftruncate(fd, from) ? err_errno(e, "cannot take back what was not committed") : 0;
+}
+
+static int note_place(const struct taker *t, int64_t from, const struct buf *lines, struct err *e)
+{
+	char hex[SHA256_HEX + 1];
+	sha256_hex(lines->len ? lines->data : "", lines->len, hex);
+	json_auto_t *note = json_pack("{s:i,s:I,s:I,s:s}", "attempt", t->attempt, "from",
+		(json_int_t)from, "bytes", (json_int_t)lines->len, "sha256", hex);
+	AUTO_FREE char *text = json_text(note);
+	return text ? io_replace_file(t->dir_fd, "taped", text, strlen(text), 0600, e)
+		    : err_set(e, "out of memory");
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
 /* All of them or, where there is no room, none: half a line would spoil the next one. */
-static int append(const struct live *w, const struct buf *lines, struct err *e)
+static int append(
+	const struct live *w, const struct taker *t, const struct buf *lines, struct err *e)
 {
 	char name[DRIVE_NAME_BYTES + 8];
 	if (lines->failed)
@@ -50,10 +103,12 @@ static int append(const struct live *w, const struct buf *lines, struct err *e)
 			e, "out of memory, or it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
 	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
 	AUTO_FD int fd = open_cassette(w, name, e);
-	if (fd < 0)
+	if (fd < 0 || (t && take_uncommitted(fd, t, e)))
 		return -1;
-	struct iovec parts[] = {
-		{(char *)(uintptr_t) "\n", ends_torn(fd)}, {lines->data, lines->len}};
+	bool torn = ends_torn(fd);
+	if (t && note_place(t, lseek(fd, 0, SEEK_END) + torn, lines, e))
+		return -1;
+	struct iovec parts[] = {{(char *)(uintptr_t) "\n", torn}, {lines->data, lines->len}};
 	ssize_t n = writev(fd, parts, ARRAY_LEN(parts));
 	if (n == (ssize_t)(parts[0].iov_len + lines->len))
 		return 0;
@@ -88,12 +143,13 @@ void tape_exchange(struct buf *lines, const char *state, const json_t *exchange)
 			   json_object_get(exchange, "reply")));
 }
 
-void tape_keep(const struct live *w, const char *state, const struct buf *lines)
+void tape_keep(const struct live *w, const struct step *s, int dir_fd, const struct buf *lines)
 {
 	struct err e = ERR_NONE;
-	if (w->record_fd >= 0 && (lines->len || lines->failed) && append(w, lines, &e))
-		live_notice(w, "what state %s was answered is not recorded in %s: %s", state,
-			w->record_dir, e.text);
+	struct taker t = {dir_fd, s->attempt};
+	if (w->record_fd >= 0 && append(w, &t, lines, &e))
+		live_notice(w, "what state %s was answered is not recorded in %s: %s",
+			s->state->name, w->record_dir, e.text);
 }
 
 struct poke {
@@ -109,7 +165,7 @@ static int add_poke(void *ctx, const json_t *secrets, struct err *e)
 	buf_init(&line, TAPE_BYTES_MAX);
 	add(&line, json_pack("{s:s,s:o}", "state", p->state, "poke",
 			   p->live->without_secrets(secrets, p->payload)));
-	return append(p->live, &line, e);
+	return append(p->live, NULL, &line, e);
 }
 
 void tape_poke(const struct live *w, const char *state, const json_t *payload)

@@ -13,9 +13,10 @@ void tape_exchange(struct buf *lines, const char *state, const json_t *exchange)
 
 /* Both are nothing where nothing is recorded; what cannot be written is told as a notice. */
 
-/* The exchanges of an execution that has ended: all or none. Those of one that was killed will come
- * again, and a cassette that has them twice does not rehearse. */
-void tape_keep(const struct live *w, const char *state, const struct buf *lines);
+/* The exchanges of an execution that has ended: all or none. Those of one that was killed come
+ * again, and a cassette that has them twice does not rehearse: a note in the execution's directory,
+ * `dir_fd`, says which they are, so that the next execution of the same attempt replaces them. */
+void tape_keep(const struct live *w, const struct step *s, int dir_fd, const struct buf *lines);
 /* The payload that woke a wait. A person typed it: secrets leave it in a process of its own, which
  * the keys end with. */
 void tape_poke(const struct live *w, const char *state, const json_t *payload);

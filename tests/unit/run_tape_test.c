@@ -80,23 +80,32 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
 	return io_write(other, meanwhile, strlen(meanwhile)) ? -1 : n;
 }
 
-/* Keeps a line where `before` is; what the cassette then holds. */
-static char *keep(const char *before)
+/* Keeps `added` of an attempt at one step; what the cassette then holds. */
+static char *keep_of(int attempt, const char *added)
 {
-	AUTO_BUF line;
+	static const struct state ask = {.name = "ask"};
+	AUTO_BUF lines;
 	char *text = NULL;
 	size_t len;
 	struct drive_listener nobody = {0};
 	struct live w = {
 		.listener = &nobody, .record_fd = tape_fd, .record_dir = "tapes", .machine = "m"};
-	buf_init(&line, 100);
-	buf_adds(&line, "{\"ours\":1}\n");
+	struct step step = {.state = &ask, .attempt = attempt};
+	buf_init(&lines, 100);
+	buf_adds(&lines, added);
+	tape_keep(&w, &step, tape_fd, &lines);
+	io_read_file(tape_fd, "m.jsonl", 4096, &text, &len, NULL);
+	return text;
+}
+
+/* The same of a first attempt, where `before` is and nothing is noted. */
+static char *keep(const char *before)
+{
+	unlinkat(tape_fd, "taped", 0);
 	unlinkat(tape_fd, "m.jsonl", 0);
 	if (io_create_file(tape_fd, "m.jsonl", before, strlen(before), 0600, NULL))
 		bail("no cassette");
-	tape_keep(&w, "ask", &line);
-	io_read_file(tape_fd, "m.jsonl", 4096, &text, &len, NULL);
-	return text;
+	return keep_of(1, "{\"ours\":1}\n");
 }
 
 static void appended(void)
@@ -114,9 +123,40 @@ static void appended(void)
 	own_close(&tape_fd);
 }
 
+/* Whatever kept an execution from being committed, it runs again as the same attempt. */
+static void repeated(void)
+{
+	tape_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	room = SSIZE_MAX;
+	meanwhile = "";
+	AUTO_FREE char *first = keep("{}\n"), *again = keep_of(1, "{\"ours\":2}\n");
+	is_str(first, "{}\n{\"ours\":1}\n", "what an attempt was answered");
+	is_str(again, "{}\n{\"ours\":2}\n", "gives way to what it is answered when it is repeated");
+	AUTO_FREE char *next = keep_of(2, "{\"ours\":3}\n");
+	is_str(next, "{}\n{\"ours\":2}\n{\"ours\":3}\n", "and stays before the next attempt");
+	AUTO_FREE char *silent = keep_of(2, "");
+	is_str(silent, "{}\n{\"ours\":2}\n", "a repetition that asked nothing leaves nothing");
+	AUTO_FREE char *torn = keep("{\"to"), *mended = keep_of(1, "{\"ours\":2}\n");
+	is_str(torn, "{\"to\n{\"ours\":1}\n", "behind a line that was cut short");
+	is_str(mended, "{\"to\n{\"ours\":2}\n", "it is the same");
+	meanwhile = "{\"other\":1}\n";
+	AUTO_FREE char *shared = keep("{}\n");
+	meanwhile = "";
+	AUTO_FREE char *both = keep_of(1, "{\"ours\":2}\n");
+	is_str(both, "{}\n{\"ours\":1}\n{\"other\":1}\n{\"ours\":2}\n",
+		"nothing is taken from under what another instance wrote");
+	AUTO_FREE char *kept = keep("{}\n");
+	AUTO_FD int cassette = openat(tape_fd, "m.jsonl", O_WRONLY | O_CLOEXEC);
+	io_write_at(cassette, "{\"mine\"", 7, 3);
+	AUTO_FREE char *edited = keep_of(1, "{\"ours\":2}\n");
+	is_str(edited, "{}\n{\"mine\":1}\n{\"ours\":2}\n", "nor what a person changed");
+	own_close(&tape_fd);
+}
+
 int main(void)
 {
 	appended();
+	repeated();
 	kept();
 	told();
 	apart();
