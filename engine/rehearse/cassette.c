@@ -281,6 +281,18 @@ void cassette_served(struct cassette *c, const struct asker *who, struct exchang
 		(struct played){who->seq, who->attempt, strdup(who->state), at, at, !settles(x)};
 }
 
+const struct exchange *cassette_unsettled(const struct cassette *c, const struct asker *who)
+{
+	const struct played *step = who->state ? find_step(c, who) : NULL;
+	return step && step->unsettled ? &c->items[step->last] : NULL;
+}
+
+void cassette_restart(struct cassette *c)
+{
+	for (size_t i = 0; i < c->step_count; i++)
+		c->steps[i].unsettled = false;
+}
+
 size_t cassette_unused(const struct cassette *c)
 {
 	size_t unused = 0;

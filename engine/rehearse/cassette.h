@@ -50,6 +50,11 @@ void cassette_done(struct cassette *c);
  * changes before cassette_served. */
 struct exchange *cassette_next(struct cassette *c, const struct asker *who);
 void cassette_served(struct cassette *c, const struct asker *who, struct exchange *x);
+/* What `who` was served last, where a client asks the same again: an error, or a reply that was
+ * cut. NULL: it was neither. */
+const struct exchange *cassette_unsettled(const struct cassette *c, const struct asker *who);
+/* Whoever was served so far has gone: attempts start over, whatever they were told last. */
+void cassette_restart(struct cassette *c);
 /* Exchanges that nothing asked for. */
 size_t cassette_unused(const struct cassette *c);
 

@@ -80,17 +80,21 @@ static char *describe(const struct exchange *x, const json_t *differences)
 	return buf_take(&text, NULL);
 }
 
-/* With what the model would have to answer now: that a finish_run is due, or why one was refused.
- */
-static char *describe_end(const json_t *request)
+/* With what the model would have to answer now: that a finish_run is due, why one was refused, or
+ * the same as before. */
+static char *describe_end(const json_t *request, const struct exchange *before)
 {
 	const char *last = text_of(request, "last");
 	char shown[LAST_BYTES_MAX + 1];
 	utf8_copy(shown, sizeof(shown), last);
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
-	buf_addf(&text, "the cassette has no further exchange for this state, which asks:\n  %s%s",
-		shown, strlen(last) > LAST_BYTES_MAX ? "..." : "");
+	buf_adds(&text, "the cassette has no further exchange for this state, which asks");
+	if (before)
+		buf_addf(&text, " again what %s:%zu answered with %s", before->file, before->line,
+			json_object_get(before->reply, "stop") ? "a reply that is cut"
+							       : "an error");
+	buf_addf(&text, ":\n  %s%s", shown, strlen(last) > LAST_BYTES_MAX ? "..." : "");
 	return buf_take(&text, NULL);
 }
 
@@ -111,7 +115,9 @@ static void play(struct player *p, const struct asker *who, const json_t *reques
 	struct exchange *x = cassette_next(&p->cassette, who);
 	json_auto_t *differences = x ? cassette_differences(x->match, request) : NULL;
 	if (!x || json_array_size(differences)) {
-		AUTO_FREE char *text = x ? describe(x, differences) : describe_end(request);
+		AUTO_FREE char *text =
+			x ? describe(x, differences)
+			  : describe_end(request, cassette_unsettled(&p->cassette, who));
 		const char *told = text ? text : "the request does not match";
 		tell_failure(p, who, x ? "mismatch" : "exhausted", told);
 		render_error(r->wire, 400, told, out);
@@ -156,9 +162,11 @@ int player_resume(struct player *p, const char *text, struct err *e)
 		char state[65];
 		int used = 0;
 		if (sscanf(text, "%ju %ju %64s %zu%n", &seq, &attempt, state, &index, &used) != 4 ||
-			text[used] != '\n')
-			return *strchrnul(text, '\n') ? err_set(e, "the positions file is damaged")
-						      : 0;
+			text[used] != '\n') {
+			if (*strchrnul(text, '\n'))
+				return err_set(e, "the positions file is damaged");
+			break;
+		}
 		if (index >= p->cassette.count)
 			return err_set(e, "the positions file belongs to another cassette");
 		cassette_served(&p->cassette,
@@ -166,6 +174,7 @@ int player_resume(struct player *p, const char *text, struct err *e)
 			&p->cassette.items[index]);
 		text += used + 1;
 	}
+	cassette_restart(&p->cassette);
 	return 0;
 }
 

@@ -112,6 +112,10 @@ static void test_errors_are_asked_again(void)
 	is(serve(1, "a", 0), 2, "the same turn again is no new start");
 	is(serve(1, "a", 0), 3, "nor behind a reply that was cut");
 	is(serve(1, "a", 0), 1, "behind a reply it is");
+	is((int64_t)cassette_unsettled(&tape, &(struct asker){1, 1, "a", 0})->line, 1,
+		"what was not settled is told");
+	cassette_restart(&tape);
+	is(serve(1, "a", 0), 1, "and to who was killed behind an error, that is a new start");
 }
 
 static void test_without_state(void)
