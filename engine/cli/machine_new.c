@@ -99,8 +99,8 @@ static int fill(const struct draft *n, const struct stock *s, const struct bundl
 	return s ? add_stock(n, s, e) : add_bundle(n, b, e);
 }
 
-/* Whole or not at all: it takes its name when it is finished, so that neither an error nor a kill
- * leaves half of one there. */
+/* Whole or not at all: it takes its name when it is finished and on the disk, so that neither an
+ * error nor a kill nor a power failure leaves half of one there. */
 static int begin(const char *name, const struct stock *s, const struct bundle *b, struct err *e)
 {
 	char temp[IO_TEMP_BYTES];
@@ -115,11 +115,17 @@ static int begin(const char *name, const struct stock *s, const struct bundle *b
 		return err_errno(e, "cannot create %s", name);
 	AUTO_FD int dir = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int failed = fill(&(struct draft){name, dir}, s, b, e);
+	if (!failed && syncfs(dir))
+		failed = err_errno(e, "cannot sync %s", name);
 	if (!failed && rename(temp, name))
 		failed = err_errno(e, "cannot create %s", name);
 	if (failed)
-		tree_remove(AT_FDCWD, temp, NULL);
-	return failed;
+		return tree_remove(AT_FDCWD, temp, NULL), -1;
+	return fsync(here) ? err_errno(e,
+				     "%s is written, but a power failure may undo that: cannot "
+				     "sync its directory",
+				     name)
+			   : 0;
 }
 
 static int finish(const char *name, const struct stock *s, const struct loaded *l)

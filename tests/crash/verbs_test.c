@@ -28,6 +28,7 @@ struct verb {
 	int again;           /* exit code of the second one once the first has done it all */
 	bool kills;          /* alone: of what fails it speaks and goes on */
 	bool adds;           /* the second one does it twice */
+	bool removes;        /* alone: nothing is lost when that is undone */
 	bool held;           /* while somebody runs the instance `waiting` */
 };
 
@@ -66,7 +67,8 @@ static const struct verb verbs[] = {
 	{.argv = {"machine", "prune", "ended"},
 		.view = "cd ../state/*/machines/ended && "
 			"find . -type f ! -name lock | sort | xargs cat | sha256sum",
-		.again = 2},
+		.again = 2,
+		.removes = true},
 	{.argv = {"machine", "poke", "waiting", "--message", "hello"},
 		.view = "cat ../state/*/machines/waiting/pokes/*.json",
 		.adds = true},
@@ -332,6 +334,72 @@ static void test_verb(const struct verb *v, enum stepper_fault fault, bool all)
 	is(sum.left, 0, "and leaves nothing else");
 }
 
+/* --- the power -------------------------------------------------------------------------------- */
+
+enum { WRITTEN_MAX = 32 };
+
+/* What a power failure would take: files that were written and not synced since, and a name that
+ * was given and whose directory was not. */
+static struct {
+	char files[WRITTEN_MAX][PATH_BYTES];
+	size_t count;
+	bool early; /* a file got its name before its bytes were safe */
+	bool named;
+} unsafe;
+
+static bool is_lock(const char *path)
+{
+	size_t len = strlen(path);
+	return len > 4 && !strcmp(path + len - 4, "lock");
+}
+
+static void forget(const char *path)
+{
+	for (size_t i = 0; i < unsafe.count; i++)
+		if (!strcmp(unsafe.files[i], path))
+			memmove(unsafe.files[i], unsafe.files[--unsafe.count], PATH_BYTES);
+}
+
+/* Sees all of them, and counts none. */
+static bool watch(pid_t pid, const struct user_regs_struct *r)
+{
+	char link[64], path[PATH_BYTES];
+	long nr = (long)r->orig_rax;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)r->rdi);
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+	path[len < 0 ? 0 : len] = '\0';
+	bool ours = !strncmp(path, dir, strlen(dir)) && r->rdi > 2 && !is_lock(path);
+	if ((nr == SYS_write || nr == SYS_pwrite64 || nr == SYS_writev) && ours) {
+		forget(path);
+		if (unsafe.count == WRITTEN_MAX)
+			bail("too many files");
+		snprintf(unsafe.files[unsafe.count++], PATH_BYTES, "%s", path);
+	} else if (nr == SYS_fsync || nr == SYS_fdatasync) {
+		forget(path);
+		unsafe.named = false;
+	} else if (nr == SYS_syncfs) {
+		unsafe.count = 0;
+		unsafe.named = false;
+	} else if (nr == SYS_rename || nr == SYS_renameat || nr == SYS_renameat2) {
+		unsafe.early = unsafe.early || unsafe.count;
+		unsafe.named = true;
+	}
+	return false;
+}
+
+static void test_power(const struct verb *v)
+{
+	memset(&unsafe, 0, sizeof(unsafe));
+	fresh();
+	AUTO_FD int lock = hold(v);
+	struct stepped t = stepper_run(&(struct stepper){.pid = start(v, true), .first = watch});
+	ok(!t.status && !unsafe.early, "%s %s: no name before its bytes are safe", v->argv[0],
+		v->argv[1]);
+	if (!ok(!unsafe.count && !unsafe.named, "and nothing is at stake when it says so"))
+		diag("%zu files, such as %s; a name: %d", unsafe.count, unsafe.files[0],
+			unsafe.named);
+}
+
 int main(void)
 {
 	static char out[VIEW_BYTES];
@@ -350,6 +418,8 @@ int main(void)
 			skip("ssh-keygen is not there");
 			continue;
 		}
+		if (!verbs[i].kills && !verbs[i].removes)
+			test_power(&verbs[i]);
 		for (enum stepper_fault f = 0; f < STEPPER_FAULT_COUNT; f++)
 			if (!verbs[i].kills || is_kill(f))
 				test_verb(&verbs[i], f, all);
