@@ -48,7 +48,7 @@ int io_replace_file(
 int io_replace_through(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
 	mode_t mode, struct err *e);
 /* The same for a file that several processes may replace at once: the last one wins, whole. What
- * one that is killed leaves behind has a name of its own, so nobody takes it away. */
+ * one that is killed leaves behind, ".NAME.*", is the caller's to remove. */
 int io_replace_shared(
 	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
 /* The same for a path that a person named as output. What is there and is no regular file, or is a

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/json.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -14,6 +15,24 @@
 
 enum { FILES, TIMER, TERMINAL, STREAMS, TYPED_BYTES_MAX = 4096 };
 
+/* What was answered, and what somebody was killed over who meant to; who is about to comes too
+ * late. */
+static int is_answer(const struct dirent *d)
+{
+	return !strcmp(d->d_name, "answer.json") || !strncmp(d->d_name, ".answer.json.", 13);
+}
+
+static void remove_answers(int dir_fd)
+{
+	struct dirent **entries = NULL;
+	int n = scandirat(dir_fd, ".", &entries, is_answer, NULL);
+	for (int at = 0; at < n; at++) {
+		unlinkat(dir_fd, entries[at]->d_name, 0);
+		free(entries[at]);
+	}
+	free(entries);
+}
+
 static void ask_close(struct asking *a)
 {
 	const struct instance *i = a->live->instance;
@@ -21,7 +40,7 @@ static void ask_close(struct asking *a)
 	a->doc = NULL;
 	a->live->asking = false;
 	unlinkat(i->dir_fd, "question.json", 0);
-	unlinkat(i->dir_fd, "answer.json", 0);
+	remove_answers(i->dir_fd);
 	for (int n = 0; a->first_stream >= 0 && n < STREAMS; n++)
 		own_close(&a->pump->streams[a->first_stream + n].fd);
 }

@@ -350,8 +350,10 @@ watched() { # starts an unattended run that somebody watches
 	run -2 agent6 machine approve coder --yes --no
 	run -2 agent6 machine approve coder </dev/null
 	[[ $output == *"say --yes or --no"* ]]
+	echo '{"id":' >"$(instance coder)/.answer.json.0123abcd.tmp" # as who was killed leaves it
 	run -0 terminal 'Run it?' y -- "$AGENT6_BIN/agent6" machine approve coder
 	wait "$runner" "$watcher"
+	[[ -z $(find "$(instance coder)" -name '*answer*') ]]
 	on_branch made
 	run -2 agent6 machine approve coder --yes
 	[[ $output == *"is not running"* ]]
