@@ -13,7 +13,7 @@
 #include <sys/timerfd.h>
 #include <termios.h>
 
-enum { FILES, TIMER, TERMINAL, STREAMS, TYPED_BYTES_MAX = 4096 };
+enum { FILES, TIMER, TERMINAL, STREAMS, TYPED_BYTES_MAX = 4096, TICK_MS = 200 };
 
 /* What was answered, and what somebody was killed over who meant to; who is about to comes too
  * late. */
@@ -39,6 +39,7 @@ static void ask_close(struct asking *a)
 	json_decref(a->doc);
 	a->doc = NULL;
 	a->live->asking = false;
+	a->pump->tick_ms = a->live->listener->tick_ms;
 	unlinkat(i->dir_fd, "question.json", 0);
 	remove_answers(i->dir_fd);
 	for (int n = 0; a->first_stream >= 0 && n < STREAMS; n++)
@@ -137,8 +138,6 @@ static void take_typed(void *ctx, const char *bytes, size_t len)
 	/* Who was stopped, perhaps for this very reading, gets what was typed for somebody else. */
 	interrupts_read(&a->live->interrupts);
 	if (a->seen != a->live->interrupts.seen && has_terminal(a)) {
-		if (!len)
-			a->pump->streams[a->first_stream + TERMINAL].fd = open_terminal(a);
 		a->pump->tick(a->pump->ctx);
 		return;
 	}
@@ -261,19 +260,32 @@ int ask_open(struct asking *a, json_t *doc, struct err *e)
 		return -1;
 	}
 	a->live->asking = true;
+	if (a->live->listener->prompt)
+		a->pump->tick_ms = TICK_MS;
 	if (a->pump->streams[a->first_stream + TERMINAL].fd >= 0)
 		show_prompt(a);
 	return 0;
 }
 
+/* A shell that brings a running job to the foreground sends it nothing: only a look shows. */
 void ask_tick(struct asking *a)
 {
-	if (!a->doc || a->seen == a->live->interrupts.seen || !has_terminal(a) ||
-		a->pump->streams[a->first_stream + TERMINAL].fd < 0)
+	if (!a->doc || !has_terminal(a))
 		return;
+	int *fd = &a->pump->streams[a->first_stream + TERMINAL].fd;
+	bool come_back = *fd < 0;
+	if (!come_back && a->seen == a->live->interrupts.seen)
+		return;
+	if (take_answer(a)) {
+		finish(a, ASK_PERSON);
+		return;
+	}
 	tcflush(a->live->listener->terminal_fd, TCIFLUSH);
 	buf_clear(&a->typed);
-	show_prompt(a);
+	if (come_back)
+		*fd = open_terminal(a);
+	if (*fd >= 0)
+		show_prompt(a);
 }
 
 json_t *ask_read(const struct instance *i, struct err *e)

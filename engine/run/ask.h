@@ -4,7 +4,8 @@
  *
  * A question is `question.json` in the instance's directory for as long as it is open, and
  * `answer.json` ends it; both are replaced whole, and an answer names its question. inotify and a
- * timer wake the pump; nothing polls. Neither the agent nor a jailed command can write there.
+ * timer wake the pump; only for the foreground of a terminal there is nothing to wait for. Neither
+ * the agent nor a jailed command can write there.
  */
 #ifndef RUN_ASK_H
 #define RUN_ASK_H
@@ -34,7 +35,8 @@ void ask_done(struct asking *a);
 bool ask_approver(const struct asking *a);
 /* Opens a question; takes `doc` ({state, step, commands}). -1: it cannot be asked. */
 int ask_open(struct asking *a, json_t *doc, struct err *e);
-/* After a signal, which may have come with other lines: shows the open question again. */
+/* Shows the open question again after a signal, which may have come with other lines, and to who
+ * has brought us to the foreground since; not where somebody has answered it elsewhere. */
 void ask_tick(struct asking *a);
 
 /* For the other side. Marks this process as watching until the descriptor is closed. */

@@ -152,6 +152,52 @@ STOPPED_BY_READING=('$ ' "while echo wait''ing; ! jobs | grep Stopped; do sleep 
 	on_branch made
 }
 
+# holds: coder begins with a wait, so that somebody can watch before it asks
+holds() {
+	sed -i -e 's/^initial: edit/initial: hold/' \
+		-e 's/^states:/&\n  hold: {kind: wait, on: {signal: edit}}/' "$SCRATCH/coder/machine.yaml"
+}
+
+# opens: has it ask, once somebody watches it
+opens() {
+	eventually journal_has coder wait.armed
+	agent6 machine watch coder >"$SCRATCH/watch" 2>&1 3>&- 8>&- &
+	watcher=$!
+	eventually test -e "$(instance coder)/watchers"
+	agent6 machine poke coder
+	eventually grep -q 'Answer it:' "$SCRATCH/watch"
+}
+
+@test "what it came to ask in the background is asked when it is brought back" {
+	local mode
+	holds
+	for mode in '' --quiet; do
+		model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+		mkfifo "$SCRATCH/opened"
+		shell '$ ' "${RUN[*]} $mode $SCRATCH/coder & cat $SCRATCH/opened" 'it is open' '' \
+			'$ ' fg 'Run it?' y 3>&- >"$SCRATCH/screen" &
+		local asker=$!
+		opens
+		echo it is open >"$SCRATCH/opened"
+		wait "$asker"
+		wait "$watcher"
+		on_branch made
+		exec 8>&-
+		rm -r "$SCRATCH/state" "$SCRATCH/opened"
+		git branch -qD agent6/machine-coder
+	done
+}
+
+@test "answered from elsewhere while it is stopped, it asks no more" {
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	run -0 shell '$ ' "${RUN[*]} $SCRATCH/coder" 'Run it?' ^Z Stopped '' '$ ' bg \
+		"${STOPPED_BY_READING[@]}" '$ ' "$AGENT6_BIN/agent6 machine approve coder --yes" \
+		'yes' '' '$ ' 'sleep 1; fg' 'sleep 1; fg' y ': done' ''
+	echo "$output"
+	on_branch made
+	[[ $(grep -c 'Run it?' <<<"$output") -eq 2 ]] # it asked, and so did who answered
+}
+
 @test "interrupted while it asks, it says what that does and asks again" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
 	run -130 terminal 'Run it?' ^C 'once more kills it now' '' 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
@@ -323,16 +369,10 @@ asks_under_nohup() {
 }
 
 watched() { # starts an unattended run that somebody watches
-	sed -i -e 's/^initial: edit/initial: hold/' \
-		-e 's/^states:/&\n  hold: {kind: wait, on: {signal: edit}}/' "$SCRATCH/coder/machine.yaml"
+	holds
 	"${RUN[@]}" --quiet "$SCRATCH/coder" </dev/null >"$SCRATCH/out" 2>&1 3>&- 8>&- &
 	runner=$!
-	eventually journal_has coder wait.armed
-	agent6 machine watch coder >"$SCRATCH/watch" 2>&1 3>&- 8>&- &
-	watcher=$!
-	eventually test -e "$(instance coder)/watchers"
-	agent6 machine poke coder
-	eventually grep -q 'Answer it:' "$SCRATCH/watch"
+	opens
 }
 
 @test "a watched run asks, and another terminal answers" {
