@@ -41,8 +41,33 @@ static void ask_bundle(struct asked *a, const struct bundle *b, const char *work
 			ask(a, prefix, b->members[i].source);
 }
 
+/* The member at `path`, as git names it; NULL: it is none. */
+static const struct member *member_at(const struct bundle *b, const char *prefix, const char *path)
+{
+	size_t len = strlen(prefix);
+	path += len + (len > 0);
+	for (size_t i = 0; i < b->count; i++)
+		if (!strcmp(b->members[i].source, path))
+			return &b->members[i];
+	return NULL;
+}
+
+/* Whether a changed file has the line ends that git makes by core.autocrlf. */
+static bool has_crlf(const struct bundle *b, const char *prefix, const struct buf *status)
+{
+	bool found = false;
+	for (size_t at = 0; at < status->len && !found; at += strlen(status->data + at) + 1) {
+		const char *entry = status->data + at;
+		const struct member *m = entry[1] == 'M' ? member_at(b, prefix, entry + 3) : NULL;
+		AUTO_FREE char *text = NULL;
+		size_t len;
+		found = m && !bundle_read(b, m->path, &text, &len, NULL) && strstr(text, "\r\n");
+	}
+	return found;
+}
+
 /* Entries of `status -z` are "XY PATH"; "hh" are our own. */
-static int refuse_changes(const struct buf *status, struct err *e)
+static int refuse_changes(const struct buf *status, bool crlf, struct err *e)
 {
 	char listed[700] = "";
 	size_t used = 0, count = 0;
@@ -58,25 +83,25 @@ static int refuse_changes(const struct buf *status, struct err *e)
 	}
 	return err_set(e,
 		"the bundle holds files that are not committed: %s%s; commit them, so that what "
-		"runs is what was reviewed, or pass --allow-uncommitted",
-		listed, count > LISTED_MAX ? ", and more" : "");
+		"runs is what was reviewed, or pass --allow-uncommitted%s",
+		listed, count > LISTED_MAX ? ", and more" : "",
+		crlf ? ". If only their line ends (CR LF) differ, because core.autocrlf is set in "
+		       "your own git configuration, which is not read here: set it in the "
+		       "repository, `git config core.autocrlf true`"
+		     : "");
 }
 
 /* Adds to `status` what the index is told not to look at, where the bundle holds it. */
 static int add_hidden(
 	const struct bundle *b, const char *prefix, const struct buf *tracked, struct buf *status)
 {
-	size_t len = strlen(prefix);
 	int failed = 0;
 	for (size_t at = 0; at < tracked->len; at += strlen(tracked->data + at) + 1) {
-		const char *entry = tracked->data + at, *path = entry + 2;
-		if (!islower((unsigned char)*entry) && *entry != 'S')
-			continue;
-		path += len + (len > 0);
-		for (size_t i = 0; i < b->count; i++)
-			if (!strcmp(b->members[i].source, path))
-				failed |= buf_add(status, "hh ", 3) ||
-					  buf_add(status, entry + 2, strlen(entry + 2) + 1);
+		const char *entry = tracked->data + at;
+		bool hidden = islower((unsigned char)*entry) || *entry == 'S';
+		if (hidden && member_at(b, prefix, entry + 2))
+			failed |= buf_add(status, "hh ", 3) ||
+				  buf_add(status, entry + 2, strlen(entry + 2) + 1);
 	}
 	return failed;
 }
@@ -96,7 +121,8 @@ static int check_repo(const struct bundle *b, struct git_repo *r, bool nearest, 
 	if (failed && git_explain(r, e))
 		err_wrap(e, "cannot tell whether the bundle is committed in %s", r->work_tree);
 	else if (status.len)
-		failed = refuse_changes(&status, e);
+		failed = refuse_changes(
+			&status, has_crlf(b, prefix_in(b, r->work_tree), &status), e);
 	arena_done(&asked.arena);
 	return failed;
 }

@@ -232,6 +232,22 @@ committed_flow() {
 	git -C .. commit -qm flow
 }
 
+@test "line ends that only the operator's own git settings explain are named, with what to do" {
+	committed_flow
+	rm ../flow/machine.yaml
+	git -C .. -c core.autocrlf=true checkout -q flow
+	[[ -z $(git -C .. -c core.autocrlf=true status --short flow) ]]
+	run -2 --separate-stderr agent6 machine run ../flow
+	[[ $stderr == *"flow/machine.yaml (changed)"*'`git config core.autocrlf true`'* ]]
+	git -C .. config core.autocrlf true
+	run -0 agent6 machine run ../flow --quiet
+	echo '# more' >>../flow/machine.yaml
+	git -C .. config core.autocrlf false
+	tr -d '\r' <../flow/machine.yaml >plain && mv plain ../flow/machine.yaml
+	run -2 --separate-stderr agent6 machine run ../flow --id second
+	[[ $stderr == *"flow/machine.yaml (changed)"* && $stderr != *autocrlf* ]]
+}
+
 @test "uncommitted bundles are refused in a repository, and --allow-uncommitted is recorded" {
 	need git
 	flow went
