@@ -108,6 +108,10 @@ static int open_old(struct loaded *l, const char *path, struct err *e)
 	struct findings ignored;
 	findings_init(&ignored);
 	int failed = loaded_open(l, path, &ignored, e);
+	if (failed && e->number == ENOENT)
+		err_wrap(e,
+			"--against names an older bundle by its path; of a revision, check out a "
+			"copy first (git worktree add -q ../before REV)");
 	if (!failed && !l->machine)
 		failed = err_set(e,
 			"%s, which --against names, is not a valid bundle; check it by itself",

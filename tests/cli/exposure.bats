@@ -76,6 +76,11 @@ against() {
 	[[ $output == *"::notice file=../old/machine.yaml,line=7,"*"title=confinement-report::fetch: runs true"* ]]
 }
 
+@test "--against takes a path, and says how a revision becomes one" {
+	run -2 --separate-stderr agent6 machine check ../new --against HEAD~1
+	[[ $stderr == *"(git worktree add -q ../before REV): cannot open HEAD~1: No such file"* ]]
+}
+
 @test "--against as Markdown is a table for a review's comment" {
 	run --separate-stderr agent6 machine check ../old --against ../old --format markdown
 	[ "$status" -eq 0 ]
