@@ -208,11 +208,11 @@ struct arg_rule {
 	X(quotactl_fd) X(reboot) X(request_key) X(set_mempolicy) X(set_mempolicy_home_node) \
 	X(setdomainname) X(sethostname) X(setns) X(settimeofday) X(swapoff) X(swapon) \
 	X(sysfs) X(syslog) X(umount2) X(userfaultfd) X(uselib) X(ustat) X(vhangup) \
-	S(statmount, 457) S(listmount, 458) S(lsm_get_self_attr, 459) \
-	S(lsm_set_self_attr, 460) S(lsm_list_modules, 461) S(open_tree_attr, 467)
+	S(lsm_set_self_attr, 460) S(open_tree_attr, 467)
 
 /* Known to the kernel, and answered as absent on purpose: their arguments lie in memory, where a
- * filter cannot look, or programs fall back only from ENOSYS. */
+ * filter cannot look, or programs fall back only from ENOSYS. So do those that ask for mounts and
+ * for security modules (statmount, listmount, lsm_get_self_attr, lsm_list_modules): to /proc. */
 #define SECCOMP_ABSENT(X) \
 	X(clone3) X(openat2) X(io_uring_setup) X(io_uring_enter) X(io_uring_register)
 

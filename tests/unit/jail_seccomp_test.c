@@ -312,6 +312,13 @@ static void test_known(void)
 	is(call_number(466), allow, "removexattrat, which replaces it");
 	is(call_number(468), absent, "file_getattr is absent, for the ioctl that is allowed");
 	is(call_number(469), absent, "file_setattr is absent");
+	is(call_number(457), absent, "statmount is absent, for what /proc says of mounts");
+	is(call_number(458), absent, "listmount is absent");
+	is(call_number(459), absent, "lsm_get_self_attr is absent, for /proc/self/attr");
+	is(call_number(461), absent, "lsm_list_modules is absent");
+	is(call_number(460), deny, "lsm_set_self_attr");
+	is(call_number(467), deny, "open_tree_attr");
+	is(call_number(470), absent, "listns is absent");
 }
 
 /* What the kernel itself answers: each number that is refused or absent whatever its arguments is
