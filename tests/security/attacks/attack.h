@@ -29,8 +29,7 @@ enum {
 	X(fs_read_secret, BY_ANY, (ENOENT), (EACCES), "read a private key outside")                \
 	X(fs_list_outside, BY_ANY, (ENOENT), (EACCES), "list a directory outside")                 \
 	X(fs_symlink, BY_ANY, (ENOENT), (EACCES), "read through a link that leads outside")        \
-	X(fs_symlink_race, BY_ANY, (ENOENT), (EACCES),                                             \
-		"swap a directory for a link while writing")                                       \
+	X(fs_symlink_race, BY_ANY, (ENOENT), (EACCES), "make a directory a link while writing")    \
 	X(fs_hardlink, BY_ANY, (ENOENT), (EACCES, EXDEV), "link a file from outside")              \
 	X(fs_rename_out, BY_ANY, (ENOENT), (EACCES, EXDEV), "move a file outside")                 \
 	X(fs_rename_in, BY_ANY, (ENOENT), (EACCES, EXDEV), "move a file from outside")             \
@@ -41,6 +40,7 @@ enum {
 	X(fs_utimes, BY_ANY, (ENOENT), (0), "change the times of a file outside")                  \
 	X(fs_setxattr, BY_ANY, (ENOENT), (0), "set an attribute of a file outside")                \
 	X(fs_stat, BY_ANY, (ENOENT), (0), "look at the metadata of a file outside")                \
+	X(fs_watch, BY_ANY, (ENOENT), (0), "watch the names that come and go outside")             \
 	X(fs_handle, BY_ROOT, (EPERM), (EPERM), "open a file by its handle")                       \
 	X(fs_handle_name, BY_ANY, (EPERM), (EPERM), "learn the handle of a file, to guess others") \
 	X(fs_mount, BY_ROOT, (EPERM), (EPERM), "mount a file system")                              \
@@ -95,6 +95,8 @@ enum {
 	X(proc_fd_reopen, BY_ANY, (EROFS), (EACCES), "reopen a read-only descriptor for writing")  \
 	X(proc_kernel_memory, BY_ROOT, (EACCES), (0), "read the kernel's memory")                  \
 	X(proc_uid_map, BY_ANY, (EROFS), (EACCES), "open the own uid_map for writing")             \
+	X(proc_self_files, BY_ANY, (EROFS), (EACCES), "open any own file of /proc for writing")    \
+	X(proc_stdin, BY_ANY, (EACCES), (EACCES), "open the inherited terminal once more")         \
 	X(proc_parent_environ, BY_ROOT, (EACCES, ENOENT), (EACCES),                                \
 		"read the parent's environment")                                                   \
 	X(sys_read, BY_ANY, (ENOENT), (EACCES), "read /sys")                                       \
@@ -102,9 +104,12 @@ enum {
 	X(ptrace_victim, BY_ANY, (EPERM), (EPERM), "trace a process outside")                      \
 	X(ptrace_child, BY_ANY, (EPERM), (EPERM), "trace a child")                                 \
 	X(vm_read, BY_ANY, (EPERM), (EPERM), "read another process's memory")                      \
+	X(vm_advise, BY_ANY, (EPERM), (EPERM), "have a process's memory swapped out")              \
+	X(vm_move, BY_ANY, (EPERM), (EPERM), "see where a process's memory lies")                  \
 	X(kcmp_victim, BY_ANY, (EPERM), (EPERM), "compare with another process")                   \
 	X(pidfd_getfd, BY_ANY, (EPERM), (EPERM), "take a child's descriptor")                      \
 	X(signal_victim, BY_ANY, (ESRCH), (EPERM), "signal a process outside")                     \
+	X(signal_launcher, BY_ANY, (ANYTHING), (EPERM), "signal the launcher")                     \
 	X(signal_pidfd, BY_ANY, (ESRCH), (EPERM), "signal it by pidfd")                            \
 	X(signal_queue, BY_ANY, (ESRCH), (EPERM), "signal it by sigqueue")                         \
 	X(signal_owner, BY_ANY, (ESRCH), (ANYTHING), "have the kernel signal it for a pipe")       \
@@ -131,8 +136,10 @@ enum {
 	X(call_bpf, BY_ROOT, (EPERM), (EPERM), "bpf")                                              \
 	X(call_perf, BY_ANY, (EPERM), (EPERM), "perf_event_open")                                  \
 	X(call_fanotify, BY_ROOT, (EPERM), (EPERM), "fanotify_init")                               \
+	X(call_fanotify_own, BY_ANY, (EPERM), (EPERM), "fanotify_init as anybody may call it")     \
 	X(call_keyctl, BY_ANY, (EPERM), (EPERM), "keyctl")                                         \
 	X(call_add_key, BY_ANY, (EPERM), (EPERM), "add_key")                                       \
+	X(call_request_key, BY_ANY, (EPERM), (EPERM), "have root's helper fetch a key")            \
 	X(keyring_read, BY_ANY, (EPERM), (EPERM), "read a key of the caller's session")            \
 	X(call_kexec, BY_ROOT, (EPERM), (EPERM), "kexec_load")                                     \
 	X(call_module, BY_ROOT, (EPERM), (EPERM), "init_module")                                   \
@@ -147,6 +154,8 @@ enum {
 	X(call_mempolicy, BY_ANY, (EPERM), (EPERM), "set_mempolicy")                               \
 	X(call_memfd_secret, BY_ANY, (EPERM), (EPERM), "memfd_secret")                             \
 	X(call_sched_fifo, BY_ROOT, (EPERM), (EPERM), "real-time scheduling")                      \
+	X(call_sched_attr, BY_ROOT, (EPERM), (EPERM), "the same by sched_setattr")                 \
+	X(call_io_priority, BY_ROOT, (EPERM), (EPERM), "real-time input and output")               \
 	X(call_prctl_mm, BY_ANY, (EPERM), (EPERM), "PR_SET_MM")                                    \
 	X(caps_left, BY_ROOT, (EPERM), (EPERM), "have any capability")                             \
 	X(caps_raise, BY_ROOT, (EPERM), (EPERM), "raise an ambient capability")                    \

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -171,6 +172,11 @@ int fs_stat(void)
 {
 	struct stat st;
 	return answer(stat(outside("victim"), &st));
+}
+
+int fs_watch(void)
+{
+	return answer(inotify_add_watch(inotify_init(), target("OUTSIDE"), IN_CREATE | IN_OPEN));
 }
 
 int fs_handle(void)

@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,11 @@ int call_fanotify(void)
 	return answer(syscall(SYS_fanotify_init, 0, 0));
 }
 
+int call_fanotify_own(void)
+{
+	return answer(syscall(SYS_fanotify_init, 0x200 /* FAN_REPORT_FID */, 0));
+}
+
 int call_keyctl(void)
 {
 	return reached(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_PROCESS_KEYRING, 1));
@@ -158,6 +164,11 @@ int call_add_key(void)
 {
 	return answer(
 		syscall(SYS_add_key, "user", "agent6-attack", "x", 1, KEY_SPEC_PROCESS_KEYRING));
+}
+
+int call_request_key(void)
+{
+	return reached(syscall(SYS_request_key, "user", "agent6-attack", NULL, 0));
 }
 
 int keyring_read(void)
@@ -237,6 +248,24 @@ int call_sched_fifo(void)
 {
 	struct sched_param param = {.sched_priority = 1};
 	return answer(sched_setscheduler(0, SCHED_FIFO, &param));
+}
+
+int call_sched_attr(void)
+{
+	const struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t rest[3];
+	} fifo = {.size = 48, .policy = SCHED_FIFO, .priority = 1};
+	return answer(syscall(SYS_sched_setattr, 0, &fifo, 0));
+}
+
+int call_io_priority(void)
+{
+	enum { WHO_PROCESS = 1, CLASS_REAL_TIME = 1 << 13 };
+	return answer(syscall(SYS_ioprio_set, WHO_PROCESS, 0, CLASS_REAL_TIME));
 }
 
 int call_prctl_mm(void)

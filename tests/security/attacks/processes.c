@@ -166,6 +166,28 @@ int proc_uid_map(void)
 	return open_for_write("/proc/self/uid_map");
 }
 
+/* One of these is enough. */
+int proc_self_files(void)
+{
+	static const char *const names[] = {"attr/current", "autogroup", "clear_refs", "comm",
+		"coredump_filter", "gid_map", "loginuid", "projid_map", "sched", "setgroups",
+		"timens_offsets", "timerslack_ns"};
+	int result = ENODEV;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[64];
+		snprintf(path, sizeof(path), "/proc/self/%s", names[i]);
+		if (!open_for_write(path))
+			return 0;
+		result = errno == ENOENT ? result : errno;
+	}
+	return result;
+}
+
+int proc_stdin(void)
+{
+	return answer(open("/proc/self/fd/0", O_RDWR | O_NOCTTY));
+}
+
 int sys_read(void)
 {
 	return answer(open("/sys/kernel", O_RDONLY | O_DIRECTORY));
@@ -209,6 +231,20 @@ int vm_read(void)
 	return result;
 }
 
+int vm_advise(void)
+{
+	enum { ADVISE_PAGEOUT = 21 };
+	static char here[4096] __attribute__((aligned(4096)));
+	const struct iovec all = {here, sizeof(here)};
+	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	return answer(syscall(SYS_process_madvise, pidfd, &all, 1, ADVISE_PAGEOUT, 0));
+}
+
+int vm_move(void)
+{
+	return answer(syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0));
+}
+
 int kcmp_victim(void)
 {
 	pid_t pid = sleeper();
@@ -229,6 +265,12 @@ int pidfd_getfd(void)
 int signal_victim(void)
 {
 	return answer(kill(victim(), SIGSTOP));
+}
+
+/* Above the command is its launcher; in a PID namespace, the first process there. */
+int signal_launcher(void)
+{
+	return answer(kill(getppid(), SIGCONT));
 }
 
 int signal_pidfd(void)
