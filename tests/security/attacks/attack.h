@@ -77,6 +77,7 @@ enum {
 	X(git_parent, BY_ANY, (EBUSY), (0), "move the parent of a nested .git away")               \
 	X(git_hardlink, BY_ANY, (EXDEV, EROFS), (0), "link .git/config and write the link")        \
 	X(git_chmod, BY_ANY, (EROFS), (0), "change the mode of .git/config")                       \
+	X(git_lease, BY_ANY, (EPERM), (EPERM), "keep the host from writing .git/config")           \
 	X(bundle_write, BY_ANY, (EROFS), (EACCES), "write into the bundle")                        \
 	X(bundle_chmod, BY_ANY, (EROFS), (0), "change the mode of a bundle's file")                \
 	X(linger, BY_ANY, (ANYTHING), (ANYTHING), "leave a daemon behind")                         \

@@ -445,6 +445,12 @@ int git_config(void)
 	return scribble(".git/config", O_APPEND);
 }
 
+/* Whoever opens it for writing waits until the lease is broken, most of a minute, each time. */
+int git_lease(void)
+{
+	return answer(fcntl(open(".git/config", O_RDONLY), F_SETLEASE, F_RDLCK));
+}
+
 int git_rename(void)
 {
 	return answer(rename(".git", "moved"));
