@@ -30,7 +30,10 @@ $(fuzz_replays): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o $(out)/obj/tests
 $(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 	$(test_link) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(test_libs)
 
-test-programs: all $(test_programs)
+test-programs: all test-helpers $(test_programs)
+	@:
+# What a script of tests/security lets loose, by the rules beside it.
+test-helpers:
 	@:
 fuzz-replays: $(fuzz_replays)
 	@:
@@ -66,4 +69,4 @@ deepce: all
 	@tests/peers/fetch-deepce
 	@tests/run tests/peers/deepce.bats
 
-.PHONY: test test-programs fuzz-replays fuzzers fuzz test-bare crash torture deepce
+.PHONY: test test-programs test-helpers fuzz-replays fuzzers fuzz test-bare crash torture deepce

@@ -119,6 +119,23 @@ deps() {
 	grep -q fresh build/release/tap/*a_test.tap
 }
 
+@test "tests/run builds the programs that a script of tests/security lets loose" {
+	local helpers
+	mkdir -p "$SCRATCH/src/tests/security" "$SCRATCH/src/build/release"
+	cd "$SCRATCH/src"
+	cp -r "$AGENT6_SRC/tests/run" "$AGENT6_SRC/tests/kit" tests/
+	printf '#!/bin/sh\necho "ok 1 - $(cat built)"; echo 1..1\n' >tests/security/a_test.sh
+	unset MAKEFLAGS MAKELEVEL
+	printf '.PHONY: all test-helpers\nall:\n\t@:\ntest-helpers:\n\t@echo helped >built\n' >GNUmakefile
+	run -0 tests/run tests/security/a_test.sh
+	grep -q helped build/release/tap/*a_test.sh.tap
+	cd "$AGENT6_SRC"
+	helpers=$(make -nB CONFIG="$AGENT6_CONFIG" test-helpers)
+	for program in egress/attempt egress/agent; do
+		[[ $helpers == *"/tests/security/$program "* ]]
+	done
+}
+
 @test "a test file that hangs is ended, and what it was at is told" {
 	mkdir "$SCRATCH/tap"
 	printf 'echo ok 1 - before\nsleep 7654\necho 1..1\n' >"$SCRATCH/hangs.sh"

@@ -10,7 +10,7 @@ $(attempts:%=$(out)/obj/%.o): CFLAGS += -Wno-conversion -Wno-sign-conversion
 $(egress)/agent: $(out)/obj/tests/security/egress/agent.o $(attempts:%=$(out)/obj/%.o) $(extra.agent6-agent) $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 
-test-programs: $(egress)/attempt $(egress)/agent
+test-helpers: $(egress)/attempt $(egress)/agent
 
 # `make teeth`: the same agent, but the environment can leave layers of its confinement out.
 $(out)/teeth/agent: $(out)/obj/tests/security/egress/agent.o $(out)/obj/tests/security/egress/agent_layers.o \
