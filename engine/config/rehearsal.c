@@ -6,9 +6,8 @@
 /* Prices that make budgets bind and totals visible without being anyone's. */
 static json_t *provider_json(enum api_format format, const char *base_url)
 {
-	return json_pack("{ss ss ss s{s{si si}}}", "api_format",
-		format == API_ANTHROPIC ? "anthropic" : "openai", "base_url", base_url, "auth",
-		"none", "prices", "*", "input", 1, "output", 5);
+	return json_pack("{ss ss ss s{s{si si}}}", "api_format", config_word("api_format", format),
+		"base_url", base_url, "auth", "none", "prices", "*", "input", 1, "output", 5);
 }
 
 static json_t *role_json(const char *provider)
