@@ -53,9 +53,12 @@ static bool kit_read_request(int fd, int log_fd)
 static void kit_reply(const struct kit *k, size_t *at, int fd)
 {
 	const struct kit_reply *r = &k->replies[*at];
-	for (size_t n = 0; n <= r->repeat; n++)
+	for (size_t n = 0; n <= r->repeat; n++) {
+		if (n && k->pause_ms)
+			poll(NULL, 0, k->pause_ms);
 		if (r->text && io_write(fd, r->text, strlen(r->text)))
 			break;
+	}
 	if (r->stall_secs)
 		sleep((unsigned)r->stall_secs);
 	*at += *at + 1 < KIT_REPLIES_MAX && k->replies[*at + 1].text;

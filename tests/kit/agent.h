@@ -24,6 +24,7 @@ struct kit {
 		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
 	const char *trace; /* strace's log of every socket call */
 	const char *base;  /* the path of base_url; NULL: "/v1" */
+	int pause_ms;      /* of the server, before it says a text again */
 	bool deaf;         /* the server reads nothing of a request */
 	int keep;          /* requests that the server answers on one connection; 0: one */
 	bool proxies;      /* it is the upstream proxy, too */

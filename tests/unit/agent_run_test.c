@@ -392,7 +392,8 @@ static void clocks(void)
 	is_str(kit_outcome(&slow), "timeout", "timeout_secs ends a stalled call");
 	AUTO_KIT chatty = {.format = "anthropic",
 		.provider = json_pack("{s:i, s:i}", "idle_timeout_secs", 1, "max_retries", 0),
-		.replies = {{KIT_STREAM ": still here\n\n", 20, 0}}};
+		.pause_ms = 100,
+		.replies = {{KIT_STREAM ": still here\n\n", 0, 100}}};
 	kit_run(&chatty);
 	has_str(kit_reason(&chatty), "sent nothing for 1 s", "comments are no activity");
 }
