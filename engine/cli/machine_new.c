@@ -153,6 +153,14 @@ static int run(const struct call *c)
 	const char *from = call_value(c, "from");
 	const struct stock *s = stock_find(from ? from : "agent");
 	struct err e = ERR_NONE;
+	const char *slash = strrchr(name, '/');
+	if (slash && instance_id_valid(slash + 1)) {
+		err_set(&e,
+			"a new bundle lies in the working directory: cd %.*s && agent6 machine new "
+			"%s",
+			(int)(slash - name), name, slash + 1);
+		return fail(EXIT_REFUSED, &e);
+	}
 	if (!instance_id_valid(name))
 		return fail(EXIT_REFUSED,
 			&(struct err){.text = "a machine's name is lower-case letters, "

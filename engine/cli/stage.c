@@ -28,7 +28,8 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 		snprintf(path, sizeof(path), "%s/agent6-rehearsal-XXXXXX",
 			tmp && *tmp ? tmp : "/tmp");
 	if (dir ? mkdir(path, 0700) && errno != EEXIST : !mkdtemp(path))
-		return err_errno(e, "cannot create %s", path);
+		return err_set(e, "cannot create %s: %s%s", path, strerror(errno),
+			dir ? "" : "; TMPDIR chooses another place");
 	s->dir = realpath(path, NULL);
 	s->dir_fd = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (s->dir_fd < 0)

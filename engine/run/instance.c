@@ -22,6 +22,8 @@ enum {
 	LOCK_TRIES = 16,
 };
 
+#define ELSEWHERE "AGENT6_STATE_HOME or agent6.state_dir chooses another place"
+
 bool instance_id_valid(const char *id)
 {
 	size_t n = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_-");
@@ -120,11 +122,15 @@ static int open_in(
 	AUTO_FD int dir = open_path(path, create ? &made : NULL, &why);
 	if (dir < 0 && !create && why.number == ENOENT)
 		return refuse_unknown(p, id, e);
-	if (dir < 0) {
+	if (dir < 0 && create) {
+		err_set(e, "%s; instances are kept there: " ELSEWHERE, why.text);
 		if (e)
-			*e = why;
-		return -1;
+			e->number = why.number;
+	} else if (dir < 0 && e) {
+		*e = why;
 	}
+	if (dir < 0)
+		return -1;
 	char *name = check_own(dir, path, e) ? NULL : strdup(id);
 	if (!name)
 		return err_set(e, "out of memory");
@@ -195,14 +201,15 @@ static bool is_gone(const struct holder *who)
 	return *space && !strcmp(who->space, space) && kill(who->pid, 0) && errno == ESRCH;
 }
 
-static int write_holder(int fd, struct err *e)
+static int write_holder(const struct instance *i, struct err *e)
 {
 	char text[HOLDER_BYTES], host[HOST_BYTES], space[SPACE_BYTES];
 	host_name(host);
 	pid_space(space);
 	int n = snprintf(text, sizeof(text), "%d %s %s\n", (int)getpid(), host, space);
-	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
-		return err_errno(e, "cannot write the lock file");
+	errno = ENOSPC; /* what a short write is about */
+	if (ftruncate(i->lock_fd, 0) || pwrite(i->lock_fd, text, (size_t)n, 0) != n)
+		return err_errno(e, "cannot write %s/lock", i->path);
 	return 0;
 }
 
@@ -263,8 +270,8 @@ static int take_lock(struct instance *i, struct err *e)
 	if (set_lock(i, fd)) {
 		if (errno != EWOULDBLOCK)
 			return err_set(e,
-				"cannot lock instance %s: %s; its file system has to offer locks: "
-				"AGENT6_STATE_HOME or agent6.state_dir chooses another place",
+				"cannot lock instance %s: %s; its file system has to offer "
+				"locks: " ELSEWHERE,
 				i->id, strerror(errno));
 		return refuse_running(i, fd, e);
 	}
@@ -294,7 +301,11 @@ static int try_lock(
 		return err_set(
 			e, "instance %s was removed while it was being opened; start it again", id);
 	/* What was asked of the runner before; from here on it is asked of this one. */
-	return stop_clear(i, e) || write_holder(i->lock_fd, e) ? -1 : 0;
+	if (!stop_clear(i, e) && !write_holder(i, e))
+		return 0;
+	if (i->made) /* nobody else can have written here */
+		instance_discard(p, i, NULL);
+	return -1;
 }
 
 int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e)

@@ -88,6 +88,15 @@ setup() {
 	done
 }
 
+@test "what cannot be made where it was asked for says where it can" {
+	mkdir sub
+	run -2 agent6 machine new sub/flow
+	[[ $output == "agent6: a new bundle lies in the working directory: cd sub && agent6 machine new flow" ]]
+	agent6 machine new flow
+	TMPDIR=$PWD/none run -2 agent6 machine rehearse flow
+	[[ $output == *"cannot create $PWD/none/agent6-rehearsal-"*": No such file or directory; TMPDIR chooses another place" ]]
+}
+
 @test "a rehearsal does not copy the working directory into itself" {
 	agent6 machine new t --from tool
 	rm -r t/rehearsal

@@ -52,6 +52,18 @@ teardown() {
 	[[ $(journal filler | grep -c '"state":"work"') -ge $before ]]
 }
 
+@test "a disk that is full before the start is named, and no instance is left on it" {
+	mkdir "$SCRATCH/state/elsewhere"
+	tool_machine quick '[touch, ran]'
+	go quick # makes the directories above an instance's own
+	rm -r "$SCRATCH"/state/*/machines/*
+	head -c 2M /dev/zero >"$SCRATCH/state/elsewhere/fill" || true
+	run go filler
+	echo "$output"
+	[[ $status -eq 2 && $output == "agent6: cannot write $(echo "$SCRATCH"/state/*/machines)/filler/lock: No space left on device" ]]
+	agent6 machine list --json | jq -e '. == []'
+}
+
 @test "a limit of file sizes stops the machine the same way" {
 	run bash -c "ulimit -f 64; exec '$AGENT6_BIN/agent6' machine run --quiet '$SCRATCH/filler'"
 	echo "$output"

@@ -516,5 +516,5 @@ END
 
 @test "a place for instances that cannot be made is named" {
 	AGENT6_STATE_HOME=/proc/agent6 run go parked
-	[[ $status -eq 2 && $output == *"/proc/agent6"*"cannot create the directory"* ]]
+	[[ $status -eq 2 && $output == *"/proc/agent6"*"cannot create the directory"*"; instances are kept there: AGENT6_STATE_HOME or agent6.state_dir chooses another place" ]]
 }
