@@ -88,6 +88,18 @@ setup() {
 	done
 }
 
+@test "the review says what a shallow clone lacks" {
+	agent6 machine new review --from review
+	git init -q -b topic lone
+	cd lone
+	git -c user.name=a -c user.email=a@example.invalid commit -q --allow-empty -m one
+	run -1 --separate-stderr ../review/scripts/changes.sh main
+	[[ -z $output && $stderr == "no history leads from main to HEAD here: fetch all of it, or name another --set base=" ]]
+	git branch main
+	run -0 --separate-stderr ../review/scripts/changes.sh main
+	[[ $output == '{"files":0,"diff":""}' ]]
+}
+
 @test "what cannot be made where it was asked for says where it can" {
 	mkdir sub
 	run -2 agent6 machine new sub/flow

@@ -4,6 +4,10 @@
 set -eu
 text=$(mktemp)
 if git rev-parse --git-dir >/dev/null 2>&1; then
+	git merge-base "$1" HEAD >/dev/null 2>&1 || {
+		echo "no history leads from $1 to HEAD here: fetch all of it, or name another --set base=" >&2
+		exit 1
+	}
 	git diff --no-ext-diff --no-textconv --no-color "$1...HEAD" >"$text"
 else
 	cp changes.diff "$text"
