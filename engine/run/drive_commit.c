@@ -94,7 +94,10 @@ bool drive_commit(struct drive *d, json_t *event)
 			e.text);
 	}
 	adopt(d, &trial);
-	if (clock_monotonic_ms() - d->snapshot_ms >= SNAPSHOT_MS)
+	int64_t now_ms = clock_monotonic_ms();
+	if (!d->snapshot_ms)
+		d->snapshot_ms = now_ms; /* two syncs, for one line */
+	else if (now_ms - d->snapshot_ms >= SNAPSHOT_MS)
 		drive_snapshot(d);
 	return true;
 }

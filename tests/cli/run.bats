@@ -364,6 +364,14 @@ committed_flow() {
 	agent6 machine list --json | jq -e 'map(keys) | unique | length == 1' # one shape, whatever became of it
 }
 
+@test "a run writes no snapshot of its first line alone" {
+	need strace
+	flow went
+	strace -o "$SCRATCH/trace" -e trace=pwrite64,rename,renameat,renameat2 "$AGENT6_BIN/agent6" machine run ../flow --quiet
+	[[ $(grep -A 1 '"{\\"t\\":\\"begin' "$SCRATCH/trace") == *'"{\"t\":\"step'* ]]
+	grep -q '"snapshot.json"' "$SCRATCH/trace"
+}
+
 @test "list shows what stands in a journal without its control characters" {
 	flow went
 	agent6 machine run ../flow --quiet
