@@ -57,16 +57,20 @@ void output_close(struct output *c)
 	c->head = c->head ? c->head : c->len;
 }
 
-/* The mark is as long for every secret. */
-static void add_redacted(struct buf *out, const char *text, size_t len, const char *secret)
+/* Where one secret begins in another they have one mark. */
+static void add_redacted(struct buf *out, const char *text, size_t len, const struct known *secrets)
 {
-	const char *end = text + len;
-	for (const char *at; (at = memmem(text, (size_t)(end - text), secret, strlen(secret)));
-		text = at + strlen(secret)) {
-		buf_add(out, text, (size_t)(at - text));
+	size_t begun = 0;
+	for (size_t at = 0, end; at<len; at = end> at ? end : at + 1) {
+		end = at + known_match(secrets, text + at, len - at);
+		if (end == at)
+			continue;
+		end = known_end(secrets, text, len, at, end);
+		buf_add(out, text + begun, at - begun);
 		buf_adds(out, mark);
+		begun = end;
 	}
-	buf_add(out, text, (size_t)(end - text));
+	buf_add(out, text + begun, len - begun);
 }
 
 static size_t least(size_t a, size_t b)
@@ -74,27 +78,43 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-void output_redact(struct output *c, const char *secret)
+static void drop_all(struct output *c)
 {
-	size_t near = c->dropped && *secret ? strlen(secret) - 1 : 0;
+	free(c->bytes);
+	c->bytes = NULL;
+	c->dropped += c->len;
+	c->head = c->len = 0;
+}
+
+void output_redact(struct output *c, const struct known *secrets)
+{
+	if (!secrets)
+		drop_all(c);
+	if (!c->len || !secrets->count)
+		return;
+	size_t near = c->dropped ? secrets->longest - 1 : 0;
 	size_t most = c->dropped ? c->cap_bytes / 2 : SIZE_MAX;
 	AUTO_BUF head, tail;
 	buf_init(&head, c->len * sizeof(mark) + 1);
 	buf_init(&tail, c->len * sizeof(mark) + 1);
-	if (!c->len || !*secret)
+	add_redacted(&head, c->bytes, c->head, secrets);
+	add_redacted(&tail, c->bytes + c->head, c->len - c->head, secrets);
+	if (head.failed || tail.failed) {
+		drop_all(c);
 		return;
-	add_redacted(&head, c->bytes, c->head, secret);
-	add_redacted(&tail, c->bytes + c->head, c->len - c->head, secret);
+	}
 	size_t first = least(head.len - least(near, head.len), most);
 	size_t kept = least(tail.len - least(near, tail.len), most);
 	c->dropped += head.len - first + tail.len - kept;
 	c->head = head.len = first;
 	buf_add(&head, tail.len ? tail.data + tail.len - kept : "", kept);
-	free(c->bytes);
-	c->bytes = tail.failed ? NULL : buf_take(&head, &c->len);
-	if (!c->bytes) {
-		c->dropped += c->len;
-		c->head = c->len = 0;
+	char *joined = buf_take(&head, NULL);
+	if (!joined) {
+		drop_all(c);
+		return;
 	}
+	free(c->bytes);
+	c->bytes = joined;
+	c->len = first + kept;
 	drop_middle(c);
 }

@@ -4,6 +4,7 @@
  */
 #ifndef LAUNCH_OUTPUT_H
 #define LAUNCH_OUTPUT_H
+#include "base/known.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +24,8 @@ void output_take(void *ctx, const char *bytes, size_t len);
 /* Ends the capture: trims to the cap. */
 void output_close(struct output *c);
 
-/* After output_close: [REDACTED:key] for every occurrence of `secret`. What may be part of one
- * beside the bytes that were left out is left out as well; so is all of it where there is no
- * memory. */
-void output_redact(struct output *c, const char *secret);
+/* After output_close: [REDACTED:key] for each of the secrets, however it is encoded. What may be
+ * part of one beside the bytes that were left out is left out as well; so is all of it where there
+ * is no memory, or the secrets are NULL. */
+void output_redact(struct output *c, const struct known *secrets);
 #endif

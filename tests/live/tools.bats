@@ -261,6 +261,22 @@ END
 	[[ -z $(grep -r s3cr3t "$SCRATCH/state") ]]
 }
 
+@test "of a secret that begins like another nothing is left, nor of one as JSON writes it" {
+	tool_machine holder "[sh, -c, 'printf %s \"b\\\\u0026w-beg\" \"ins\"; echo \"\$LONG_TOKEN\" >&2']"
+	sed -i '/timeout_secs/s/^/    secrets: [short, long, odd]\n/' "$SCRATCH/holder/machine.yaml"
+	mkdir -p "$SCRATCH/config/agent6"
+	cat >"$SCRATCH/config/agent6/config.yaml" <<-'END'
+		sandbox:
+		  secrets:
+		    short: {env: SHORT_TOKEN, machines: [holder]}
+		    long: {env: LONG_TOKEN, machines: [holder]}
+		    odd: {env: ODD_TOKEN, machines: [holder]}
+	END
+	SHORT_TOKEN=s3cr3t-a LONG_TOKEN=s3cr3t-and-more ODD_TOKEN='b&w-begins' go holder
+	[[ $(fact holder .stderr_tail) == "[REDACTED:key]" && $(fact holder .stdout) == "[REDACTED:key]" ]]
+	[[ -z $(grep -rE 'nd-more|w-begins' "$SCRATCH/state") ]]
+}
+
 @test "the operator's keys are hidden wherever a grant would show them" {
 	mkdir -p "$SCRATCH/config/agent6"
 	printf 'providers: {p: sk-very-secret}\n' >"$SCRATCH/config/agent6/secrets.yaml"

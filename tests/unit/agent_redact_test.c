@@ -294,10 +294,12 @@ static void cut(void)
 /* As JSON has it: slashes escaped or not, line ends as letters. */
 static void as_json(void)
 {
-	static const char *const forms[] = {
-		"say \\\"a/b\\\"\\nand c", "say \\\"a\\/b\\\"\\nand c", "say \"a/b\"\nand c"};
+	static const char *const forms[] = {"say \\\"a/b\\\"\\nand c", "say \\\"a\\/b\\\"\\nand c",
+		"say \"a/b\"\nand c", "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b",
+		"gr\\u00fc\\u00DF-\\ud83d\\ude42-a\\\\b"};
 	struct redact r = {0};
 	redact_add(&r, "say \"a/b\"\nand c");
+	redact_add(&r, "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b");
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		AUTO_FREE char *got = redacted(&r, forms[i], NULL);
 		is_str(got, "[REDACTED:key]", "%s", forms[i]);
@@ -312,7 +314,9 @@ static void configured(void)
 	redact_add(&r, key);
 	redact_add(&r, "short");
 	static const char *const forms[] = {"topsecret/value+1", "topsecret\\/value+1",
-		"topsecret%2Fvalue%2B1", "746f707365637265742f76616c75652b31"};
+		"topsecret%2Fvalue%2B1", "topsecret/value%2b1", "topsecret/value\\u002b1",
+		"\\u0074opsecret\\/value\\u002B1", "746f707365637265742f76616c75652b31",
+		"746F707365637265742F76616C75652B31"};
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		char text[200];
 		snprintf(text, sizeof(text), "a%sb", forms[i]);

@@ -98,11 +98,21 @@ static void test_fact_edges(void)
 	}
 }
 
+static void hide(struct output *o, const char *const *secrets)
+{
+	struct known known = {0};
+	for (; *secrets; secrets++)
+		if (known_add(&known, *secrets))
+			bail("no memory");
+	output_redact(o, &known);
+	known_done(&known);
+}
+
 static void redacted(const char *text, const char *want)
 {
 	struct output o;
 	fill(&o, 1000, text);
-	output_redact(&o, "sesame42");
+	hide(&o, (const char *const[]){"sesame42", NULL});
 	is_mem(o.bytes ? o.bytes : "", o.len, want, strlen(want), "%s", want);
 	output_done(&o);
 }
@@ -115,6 +125,8 @@ static void test_redaction(void)
 	redacted(
 		"a sesame42, sesame42sesame42.", "a [REDACTED:key], [REDACTED:key][REDACTED:key].");
 	redacted("sesame4 sesame42", "sesame4 [REDACTED:key]");
+	redacted("sesame4\\u0032 c2VzYW1lNDI= sesame%342", "[REDACTED:key] [REDACTED:key]I= "
+							   "[REDACTED:key]");
 	struct output o;
 	for (size_t at = 0; at < 48; at++) {
 		char text[64];
@@ -122,7 +134,7 @@ static void test_redaction(void)
 		memcpy(text + at, "48z7w9u6", 8);
 		text[sizeof(text) - 1] = '\0';
 		fill(&o, 40, text);
-		output_redact(&o, "48z7w9u6");
+		hide(&o, (const char *const[]){"48z7w9u6", NULL});
 		int left = 0;
 		for (size_t i = 0; i < o.len; i++)
 			left += strchr("48z7w9u6", o.bytes[i]) != NULL;
@@ -131,17 +143,41 @@ static void test_redaction(void)
 		output_done(&o);
 	}
 	fill(&o, 16, "sesame42sesame42");
-	output_redact(&o, "sesame42");
+	hide(&o, (const char *const[]){"sesame42", NULL});
 	is_mem(o.bytes, o.len, "[REDACTETED:key]", 16, "marks longer than the cap are cut to it");
 	ok(o.dropped > 0 && o.head == 8, "which is said");
 	output_done(&o);
 	fill(&o, 12, "sesame42ab");
-	output_redact(&o, "sesame42");
+	hide(&o, (const char *const[]){"sesame42", NULL});
 	struct sha256 whole;
 	sha256_init(&whole);
 	json_auto_t *fact = json_object();
 	printed_fact(&o, &whole, fact);
 	is(int_of(fact, "stdout_dropped"), 4, "as what is left out, where more is left than came");
+	output_done(&o);
+}
+
+/* In whichever order they are known: of one that begins like another, or in it, nothing is left. */
+static void test_several(void)
+{
+	static const char *const sets[][3] = {{"sesame42", "sesame42-and-more"},
+		{"sesame42-and-more", "sesame42"}, {"sesame42", "me42-and-more"},
+		{"me42-and-more", "sesame42"}};
+	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		struct output o;
+		fill(&o, 1000, "a sesame42-and-more b sesame42 c");
+		hide(&o, sets[i]);
+		o.bytes = realloc(o.bytes, o.len + 1);
+		o.bytes[o.len] = '\0';
+		is_str(o.bytes, "a [REDACTED:key] b [REDACTED:key] c", "%s, %s", sets[i][0],
+			sets[i][1]);
+		output_done(&o);
+	}
+	struct output o;
+	fill(&o, 1000, "sesame42");
+	output_redact(&o, NULL);
+	is(o.len, 0, "where they are not known nothing is kept");
+	is(o.dropped, 8, "which is said");
 	output_done(&o);
 }
 
@@ -152,5 +188,6 @@ int main(void)
 	ends(no_text, "a mebibyte of bytes that are no characters is replaced one by one");
 	test_fact_edges();
 	test_redaction();
+	test_several();
 	return tap_done();
 }

@@ -7,11 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { SECRET_MIN_BYTES = 8, SECRET_MAX_BYTES = 8192 };
-
-static const char base64_digits[] =
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+enum { SECRET_MAX_BYTES = 8192 };
 
 const char *redact_kind_name(enum redact_kind kind)
 {
@@ -23,92 +19,9 @@ const char *redact_kind_name(enum redact_kind kind)
 	return names[kind];
 }
 
-static int add_needle(struct redact *r, struct buf *text)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (text->data && !strcmp(r->needles[i], text->data)) {
-			buf_clear(text);
-			return 0;
-		}
-	char **grown = reallocarray(r->needles, r->count + 1, sizeof(*grown));
-	if (!grown || text->failed)
-		return -1;
-	r->needles = grown;
-	grown[r->count] = buf_take(text, NULL);
-	if (!grown[r->count])
-		return -1;
-	r->begins[(unsigned char)*grown[r->count++]] = true;
-	return 0;
-}
-
-/* The digits of `secret` that do not depend on what stands before and behind it when `shift` bytes
- * of something else precede it in its group of three. */
-static void base64_core(
-	struct buf *out, const char *secret, size_t len, size_t shift, const char *digits)
-{
-	size_t first = shift ? shift + 1 : 0;
-	for (size_t d = first; d * 6 + 6 <= (shift + len) * 8; d++) {
-		unsigned value = 0;
-		for (size_t bit = d * 6; bit < d * 6 + 6; bit++) {
-			unsigned char byte = (unsigned char)secret[bit / 8 - shift];
-			value = value << 1 | ((unsigned)(byte >> (7 - bit % 8)) & 1U);
-		}
-		buf_addc(out, digits[value]);
-	}
-}
-
-static int add_base64(struct redact *r, const char *secret, size_t len, struct buf *b)
-{
-	for (size_t shift = 0; shift < 3; shift++) {
-		base64_core(b, secret, len, shift, base64_digits);
-		if (add_needle(r, b))
-			return -1;
-		base64_core(b, secret, len, shift, url_digits);
-		if (add_needle(r, b))
-			return -1;
-	}
-	return 0;
-}
-
-/* As a JSON string holds it. Few encoders escape slashes, too. */
-static int add_json(struct redact *r, const char *secret, const char *escaped, struct buf *b)
-{
-	static const char controls[] = "\n\t\r\b\f", letters[] = "ntrbf";
-	for (const char *c = secret; *c; c++) {
-		const char *control = strchr(controls, *c);
-		if (control)
-			buf_addf(b, "\\%c", letters[control - controls]);
-		else
-			buf_addf(b, strchr(escaped, *c) ? "\\%c" : "%c", *c);
-	}
-	return add_needle(r, b);
-}
-
-static int add_escaped(struct redact *r, const char *secret, struct buf *b)
-{
-	if (add_json(r, secret, "\"\\", b) || add_json(r, secret, "\"\\/", b))
-		return -1;
-	for (const char *c = secret; *c; c++)
-		buf_addf(b, isalnum((unsigned char)*c) || strchr("-_.~", *c) ? "%c" : "%%%02X",
-			(unsigned char)*c);
-	if (add_needle(r, b))
-		return -1;
-	for (const char *c = secret; *c; c++)
-		buf_addf(b, "%02x", (unsigned char)*c);
-	return add_needle(r, b);
-}
-
 int redact_add(struct redact *r, const char *secret)
 {
-	size_t len = strlen(secret);
-	if (len < SECRET_MIN_BYTES || len > SECRET_MAX_BYTES)
-		return 0;
-	AUTO_BUF b;
-	buf_init(&b, 4 * SECRET_MAX_BYTES);
-	buf_add(&b, secret, len);
-	if (add_needle(r, &b) || add_escaped(r, secret, &b) || add_base64(r, secret, len, &b))
-		return -1;
-	return 0;
+	return known_add(&r->known, secret);
 }
 
 int redact_add_environment(struct redact *r, char *const *environment)
@@ -124,55 +37,14 @@ int redact_add_environment(struct redact *r, char *const *environment)
 
 void redact_done(struct redact *r)
 {
-	for (size_t i = 0; i < r->count; i++) {
-		explicit_bzero(r->needles[i], strlen(r->needles[i]));
-		free(r->needles[i]);
-	}
-	free(r->needles);
-	*r = (struct redact){0};
+	known_done(&r->known);
 }
 
-/* What read_file puts in front of a line: its number and a tab. */
-static size_t number_len(const char *text, size_t len)
-{
-	size_t n = 0;
-	while (n < len && isdigit((unsigned char)text[n]))
-		n++;
-	return n && n < len && text[n] == '\t' ? n + 1 : 0;
-}
-
-/* The bytes of `text` that are `needle`, its lines numbered or not; 0: they are not. */
-static size_t needle_len(const char *needle, const char *text, size_t len)
-{
-	size_t whole = strlen(needle), at = 0;
-	if (whole <= len && !memcmp(text, needle, whole))
-		return whole;
-	if (!strchr(needle, '\n'))
-		return 0;
-	for (; *needle; needle++) {
-		if (at == len || text[at] != *needle)
-			return 0;
-		at++;
-		if (*needle == '\n')
-			at += number_len(text + at, len - at);
-	}
-	return at;
-}
-
-/* The longest: where one secret begins like another, the rest of it is secret as well. */
 static bool match_key(const struct redact *r, struct place p, struct match *out)
 {
-	size_t longest = 0;
-	size_t count = r && r->begins[(unsigned char)p.text[p.at]] ? r->count : 0;
-	for (size_t i = 0; i < count; i++) {
-		const char *needle = r->needles[i];
-		if (needle[0] != p.text[p.at])
-			continue;
-		size_t len = needle_len(needle, p.text + p.at, p.len - p.at);
-		longest = len > longest ? len : longest;
-	}
-	*out = (struct match){0, longest};
-	return longest;
+	size_t len = r ? known_match(&r->known, p.text + p.at, p.len - p.at) : 0;
+	*out = (struct match){0, len};
+	return len;
 }
 
 enum { VAGUE_KINDS = 1U << REDACT_VALUE | 1U << REDACT_ENTROPY };
@@ -235,11 +107,8 @@ static void write_over(struct buf *out, const char *secret, size_t len)
  */
 static void put_mark(struct replacing *x, struct span s)
 {
-	for (struct place p = {x->all.text, x->all.len, s.from}; p.at < s.to; p.at++) {
-		struct match m;
-		if (match_key(x->r, p, &m) && p.at + m.secret > s.to)
-			s.to = p.at + m.secret;
-	}
+	if (x->r)
+		s.to = known_end(&x->r->known, x->all.text, x->all.len, s.from, s.to);
 	buf_add(x->out, x->all.text + x->begun, s.from - x->begun);
 	if (x->over)
 		write_over(x->out, x->all.text + s.from, s.to - s.from);

@@ -9,7 +9,7 @@
 #ifndef POLICY_REDACT_H
 #define POLICY_REDACT_H
 #include "base/buf.h"
-#include <limits.h>
+#include "base/known.h"
 #include <stdbool.h>
 
 /* kind, name shown in [REDACTED:name] */
@@ -31,11 +31,9 @@ enum redact_kind {
 
 #define REDACT_MARK "[REDACTED:"
 
-/* The configured secrets, in every encoding looked for. */
+/* The configured secrets. */
 struct redact {
-	char **needles;
-	size_t count;
-	bool begins[UCHAR_MAX + 1]; /* by byte: whether one of them begins with it */
+	struct known known;
 };
 
 struct redact_tally {
@@ -43,8 +41,7 @@ struct redact_tally {
 };
 
 const char *redact_kind_name(enum redact_kind kind);
-/* Looks for `secret` from now on: as it is, JSON-escaped, percent-encoded, in hex, and in base64 at
- * every alignment. Secrets under 8 bytes are ignored: they would match everywhere. */
+/* Looks for `secret` from now on, however it is encoded (base/known.h). */
 int redact_add(struct redact *r, const char *secret);
 /* The values of those NAME=VALUE strings (NULL-terminated) whose names say that they are secret. */
 int redact_add_environment(struct redact *r, char *const *environment);

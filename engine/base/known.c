@@ -1,0 +1,217 @@
+#include "base/known.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include <ctype.h>
+#include <string.h>
+
+static const char base64_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static int add_needle(struct known *k, struct buf *text)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (text->data && !strcmp(k->needles[i], text->data)) {
+			buf_clear(text);
+			return 0;
+		}
+	char **grown = reallocarray(k->needles, k->count + 1, sizeof(*grown));
+	if (!grown || text->failed)
+		return -1;
+	size_t len = KNOWN_GROWTH * text->len;
+	k->needles = grown;
+	grown[k->count] = buf_take(text, NULL);
+	if (!grown[k->count])
+		return -1;
+	k->longest = len > k->longest ? len : k->longest;
+	k->begins[(unsigned char)*grown[k->count++]] = true;
+	k->begins['\\'] = k->begins['%'] = true;
+	return 0;
+}
+
+/* The digits of `secret` that do not depend on what stands before and behind it when `shift` bytes
+ * of something else precede it in its group of three. */
+static void base64_core(
+	struct buf *out, const char *secret, size_t len, size_t shift, const char *digits)
+{
+	size_t first = shift ? shift + 1 : 0;
+	for (size_t d = first; d * 6 + 6 <= (shift + len) * 8; d++) {
+		unsigned value = 0;
+		for (size_t bit = d * 6; bit < d * 6 + 6; bit++) {
+			unsigned char byte = (unsigned char)secret[bit / 8 - shift];
+			value = value << 1 | ((unsigned)(byte >> (7 - bit % 8)) & 1U);
+		}
+		buf_addc(out, digits[value]);
+	}
+}
+
+static int add_base64(struct known *k, const char *secret, size_t len, struct buf *b)
+{
+	for (size_t shift = 0; shift < 3; shift++) {
+		base64_core(b, secret, len, shift, base64_digits);
+		if (add_needle(k, b))
+			return -1;
+		base64_core(b, secret, len, shift, url_digits);
+		if (add_needle(k, b))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_hex(struct known *k, const char *secret, const char *digits, struct buf *b)
+{
+	for (const char *c = secret; *c; c++) {
+		buf_addc(b, digits[(unsigned char)*c >> 4]);
+		buf_addc(b, digits[*c & 15]);
+	}
+	return add_needle(k, b);
+}
+
+int known_add(struct known *k, const char *secret)
+{
+	size_t len = strlen(secret);
+	AUTO_BUF b;
+	buf_init(&b, 2 * len + 1);
+	if (len < KNOWN_BYTES_MIN)
+		return 0;
+	buf_add(&b, secret, len);
+	return add_needle(k, &b) || add_hex(k, secret, "0123456789abcdef", &b) ||
+			       add_hex(k, secret, "0123456789ABCDEF", &b) ||
+			       add_base64(k, secret, len, &b)
+		       ? -1
+		       : 0;
+}
+
+void known_done(struct known *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		explicit_bzero(k->needles[i], strlen(k->needles[i]));
+		free(k->needles[i]);
+	}
+	free(k->needles);
+	*k = (struct known){0};
+}
+
+/* What read_file puts in front of a line: its number and a tab. */
+static size_t number_len(const char *text, size_t len)
+{
+	size_t n = 0;
+	while (n < len && isdigit((unsigned char)text[n]))
+		n++;
+	return n && n < len && text[n] == '\t' ? n + 1 : 0;
+}
+
+/* The bytes of `text` that are `needle`, its lines numbered or not; 0: they are not. */
+static size_t plain_len(const char *needle, const char *text, size_t len)
+{
+	size_t whole = strlen(needle), at = 0;
+	if (whole <= len && !memcmp(text, needle, whole))
+		return whole;
+	if (!strchr(needle, '\n'))
+		return 0;
+	for (; *needle; needle++) {
+		if (at == len || text[at] != *needle)
+			return 0;
+		at++;
+		if (*needle == '\n')
+			at += number_len(text + at, len - at);
+	}
+	return at;
+}
+
+/* The number of so many hexadecimal digits; -1: there are fewer. */
+static long take_hex(const char *text, size_t len, size_t digits)
+{
+	long value = 0;
+	if (len < digits)
+		return -1;
+	for (size_t i = 0; i < digits; i++) {
+		int c = tolower((unsigned char)text[i]);
+		if (!isxdigit(c))
+			return -1;
+		value = value * 16 + (isdigit(c) ? c - '0' : c - 'a' + 10);
+	}
+	return value;
+}
+
+/* \uXXXX, or two for one character. */
+static size_t unicode_len(const char *text, size_t len, char out[4], size_t *bytes)
+{
+	long code = take_hex(text + 2, len - 2, 4), low = -1;
+	size_t used = 6;
+	if (code >= 0xd800 && code < 0xdc00 && len > 8 && text[6] == '\\' && text[7] == 'u')
+		low = take_hex(text + 8, len - 8, 4);
+	if (low >= 0xdc00 && low < 0xe000) {
+		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+		used = 12;
+	}
+	if (code <= 0 || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	*bytes = utf8_put((uint32_t)code, out);
+	return used;
+}
+
+/* The bytes of `text` that stand for others, of JSON's escapes or a URL's; 0: they stand for
+ * themselves. */
+static size_t escape_len(const char *text, size_t len, char out[4], size_t *bytes)
+{
+	static const char letters[] = "ntrbf\"\\/", controls[] = "\n\t\r\b\f\"\\/";
+	long code = *text == '%' ? take_hex(text + 1, len - 1, 2) : -1;
+	*bytes = 1;
+	if (code > 0) {
+		out[0] = (char)code;
+		return 3;
+	}
+	if (*text != '\\' || len < 2)
+		return 0;
+	if (text[1] == 'u')
+		return unicode_len(text, len, out, bytes);
+	const char *letter = text[1] ? strchr(letters, text[1]) : NULL;
+	out[0] = letter ? controls[letter - letters] : '\0';
+	return letter ? 2 : 0;
+}
+
+/* The same where any of its letters may be escaped. */
+static size_t escaped_len(const char *needle, const char *text, size_t len)
+{
+	size_t at = 0;
+	while (*needle && at < len) {
+		char out[4];
+		size_t bytes, used = escape_len(text + at, len - at, out, &bytes);
+		if (used && !strncmp(needle, out, bytes)) {
+			needle += bytes;
+			at += used;
+		} else if (text[at] == *needle) {
+			needle++;
+			at++;
+		} else {
+			return 0;
+		}
+	}
+	return *needle ? 0 : at;
+}
+
+size_t known_match(const struct known *k, const char *text, size_t len)
+{
+	size_t longest = 0;
+	size_t count = len && k->begins[(unsigned char)*text] ? k->count : 0;
+	for (size_t i = 0; i < count; i++) {
+		const char *needle = k->needles[i];
+		if (*needle != *text && *text != '\\' && *text != '%')
+			continue;
+		size_t plain = plain_len(needle, text, len);
+		size_t found = plain ? plain : escaped_len(needle, text, len);
+		longest = found > longest ? found : longest;
+	}
+	return longest;
+}
+
+size_t known_end(const struct known *k, const char *text, size_t len, size_t from, size_t to)
+{
+	for (size_t at = from; at < to; at++) {
+		size_t found = known_match(k, text + at, len - at);
+		to = at + found > to ? at + found : to;
+	}
+	return to;
+}
