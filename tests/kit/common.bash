@@ -29,10 +29,11 @@ agent6() {
 
 ensure_user() {
 	[[ $(id -u) -eq 0 ]] || return 0
-	# Tests run side by side: two may find the user missing, and one may lose the race.
-	id "$TEST_USER" >/dev/null 2>&1 ||
-		useradd --system --no-create-home --home-dir /nonexistent --shell /bin/sh "$TEST_USER" ||
-		id "$TEST_USER" >/dev/null
+	# Tests run side by side: the second to make it would give it another number. Its group comes last.
+	# shellcheck disable=SC2016 # expanded inside
+	getent group "$TEST_USER" >/dev/null ||
+		flock /etc/passwd sh -c 'id "$0" >/dev/null 2>&1 ||
+			useradd --system --no-create-home --home-dir /nonexistent --shell /bin/sh "$0"' "$TEST_USER"
 }
 
 as_user() {
