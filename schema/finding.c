@@ -140,46 +140,11 @@ size_t findings_drop(struct findings *f, const struct doc *d, const struct doc_p
 	return count - kept;
 }
 
-/* Takes the repetitions of item `at` out of the list. */
-static void merge_into(struct findings *f, size_t at)
-{
-	enum { LINES_BYTES_MAX = 60 };
-	struct finding *first = &f->items[at];
-	uint32_t last = first->pos.line;
-	size_t kept = at + 1;
-	AUTO_BUF lines;
-	buf_init(&lines, LINES_BYTES_MAX);
-	for (size_t i = at + 1; i < f->count; i++) {
-		struct finding *it = &f->items[i];
-		bool same = it->rule == first->rule && !strcmp(it->message, first->message) &&
-			    !strcmp(it->file, first->file);
-		if (!same) {
-			f->items[kept++] = *it;
-			continue;
-		}
-		uint32_t line = it->pos.line;
-		if (is_before(&it->pos, &first->pos)) {
-			line = first->pos.line;
-			first->pos = it->pos;
-			first->state = it->state;
-		}
-		if (line != last)
-			buf_addf(&lines, "%s%u", lines.len ? ", " : "", line);
-		last = line;
-		f->errors--;
-	}
-	f->count = kept;
-	if (!lines.len)
-		return;
-	finding_help(f, first, "%s%snamed again on line %s%s", first->help ? first->help : "",
-		first->help ? "; " : "", lines.data, lines.failed ? ", ..." : "");
-}
-
 /* Files rank by where they were first mentioned. */
-static size_t file_rank(const struct findings *f, const char *file)
+static size_t file_rank(const struct finding *items, const char *file)
 {
 	size_t i = 0;
-	while (strcmp(f->items[i].file, file))
+	while (strcmp(items[i].file, file))
 		i++;
 	return i;
 }
@@ -201,25 +166,62 @@ static int by_place(const void *a_, const void *b_)
 	return a->item.order < b->item.order ? -1 : 1;
 }
 
-void findings_sort(struct findings *f)
+static void sort_items(struct finding *items, size_t count)
 {
-	AUTO_FREE struct ranked *ranked = calloc(f->count + 1, sizeof(*ranked));
+	AUTO_FREE struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
 	if (!ranked)
 		return;
-	for (size_t i = 0; i < f->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct ranked *before = i ? &ranked[i - 1] : NULL;
-		bool same = before && !strcmp(before->item.file, f->items[i].file);
-		ranked[i].item = f->items[i];
-		ranked[i].rank = same ? before->rank : file_rank(f, f->items[i].file);
+		bool same = before && !strcmp(before->item.file, items[i].file);
+		ranked[i].item = items[i];
+		ranked[i].rank = same ? before->rank : file_rank(items, items[i].file);
 	}
-	qsort(ranked, f->count, sizeof(*ranked), by_place);
-	for (size_t i = 0; i < f->count; i++)
-		f->items[i] = ranked[i].item;
+	qsort(ranked, count, sizeof(*ranked), by_place);
+	for (size_t i = 0; i < count; i++)
+		items[i] = ranked[i].item;
+}
+
+void findings_sort(struct findings *f)
+{
+	if (f->count)
+		sort_items(f->items, f->count);
+}
+
+/* Takes the repetitions of item `at` out of the list. */
+static void merge_into(struct findings *f, size_t at)
+{
+	enum { LINES_BYTES_MAX = 60 };
+	struct finding *first = &f->items[at];
+	uint32_t last = first->pos.line;
+	size_t kept = at + 1;
+	AUTO_BUF lines;
+	buf_init(&lines, LINES_BYTES_MAX);
+	for (size_t i = at + 1; i < f->count; i++) {
+		struct finding *it = &f->items[i];
+		bool same = it->rule == first->rule && !strcmp(it->message, first->message) &&
+			    !strcmp(it->file, first->file);
+		if (!same) {
+			f->items[kept++] = *it;
+			continue;
+		}
+		if (it->pos.line != last)
+			buf_addf(&lines, "%s%u", lines.len ? ", " : "", it->pos.line);
+		last = it->pos.line;
+		f->errors--;
+	}
+	f->count = kept;
+	if (!lines.len)
+		return;
+	finding_help(f, first, "%s%snamed again on line %s%s", first->help ? first->help : "",
+		first->help ? "; " : "", lines.data, lines.failed ? ", ..." : "");
 }
 
 void findings_merge(struct findings *f, size_t from)
 {
 	enum { MERGED_MAX = 500 };
+	if (from < f->count)
+		sort_items(f->items + from, f->count - from);
 	for (size_t i = from; i < f->count && i < from + MERGED_MAX; i++)
 		if (is_repeatable(&f->items[i]))
 			merge_into(f, i);
