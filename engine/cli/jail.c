@@ -42,16 +42,6 @@ static int read_grants(
 	return 0;
 }
 
-static json_t *environment(void)
-{
-	static const char *const kept[] = {"LANG", "LC_ALL", "TERM", "TZ"};
-	json_t *env = json_object();
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		if (getenv(kept[i]))
-			json_object_set_new(env, kept[i], json_string(getenv(kept[i])));
-	return env;
-}
-
 static json_t *command(const struct call *c)
 {
 	json_t *argv = json_array();
@@ -67,7 +57,7 @@ static json_t *make_policy(const struct jailing *g)
 	const char *network = call_value(g->call, "network");
 	json_object_set_new(policy, "network", json_string(network ? network : "none"));
 	json_object_set_new(policy, "argv", command(g->call));
-	json_object_set_new(policy, "env", environment());
+	json_object_set_new(policy, "env", confine_environment());
 	return policy;
 }
 

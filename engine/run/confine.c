@@ -493,6 +493,18 @@ json_t *confine_command_policy(const struct confine *c)
 	return policy;
 }
 
+json_t *confine_environment(void)
+{
+	static const char *const names[] = {"LANG", "LC_ALL", "TERM", "TZ"};
+	json_t *out = json_object();
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+		if (value && *value)
+			json_object_set_new(out, names[i], json_string(value));
+	}
+	return out;
+}
+
 static bool has_channel(const json_t *list, const char *name)
 {
 	size_t i;

@@ -61,6 +61,9 @@ json_t *confine_policy(const struct confine *c, const struct state *s);
 /* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
  * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
 json_t *confine_command_policy(const struct confine *c);
+/* What a command is given of this process's own environment: LANG, LC_ALL, TERM, TZ, those that are
+ * set. New reference. */
+json_t *confine_environment(void);
 /* The real paths of those of `paths` that are there; in `a`. */
 struct config_list confine_real(struct arena *a, const struct config_list *paths);
 /* Whether `path` is there and lies in one of `grants`, which are real paths: a link inside a grant

@@ -318,18 +318,6 @@ static bool resume(struct drive *d)
 	return book_unfinished(d);
 }
 
-static size_t host_environment(struct named_text *out)
-{
-	static const char *const names[] = {"LANG", "LC_ALL", "TERM", "TZ"};
-	size_t n = 0;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *value = getenv(names[i]);
-		if (value && *value)
-			out[n++] = (struct named_text){names[i], value};
-	}
-	return n;
-}
-
 static void line_committed(void *ctx, const char *line, size_t len)
 {
 	const struct drive_listener *l = ctx;
@@ -338,8 +326,8 @@ static void line_committed(void *ctx, const char *line, size_t len)
 }
 
 /* `bundle`, `data` and `host` live as long as the run. */
-static struct plan_env env_of(const struct drive *d, const char *bundle, const char *data,
-	const struct named_text host[4])
+static struct plan_env env_of(
+	const struct drive *d, const char *bundle, const char *data, const json_t *host)
 {
 	const struct drive_request *q = d->request;
 	return (struct plan_env){
@@ -375,12 +363,11 @@ static bool open_journal(struct drive *d)
 static void run_instance(struct drive *d)
 {
 	char data[PATH_MAX], bundle[PATH_MAX];
-	struct named_text host[4];
+	json_auto_t *host = confine_environment();
 	bool begun = false;
 	struct err gone = ERR_NONE;
 	snprintf(bundle, sizeof(bundle), "%s/bundle", d->instance->path);
 	d->env = env_of(d, bundle, data, host);
-	d->env.host_env_count = host_environment(host);
 	if (!check_root(d) || !check_workspace(d) || !open_record(d) || !check_drift(d, &begun) ||
 		!open_journal(d))
 		return;

@@ -13,11 +13,10 @@ struct plan_env {
 	struct confine confine;
 	const char *instance_id;
 	const char *instance_path;
-	const struct named_text *host_env; /* LANG, LC_ALL, TERM, TZ as the host has them */
-	size_t host_env_count;
-	bool rehearsal;    /* providers answer below /step/SEQ/ATTEMPT/STATE */
-	bool auto_approve; /* commands up to level `write` need nobody's approval */
-	bool record;       /* the agent reports every exchange */
+	const json_t *host_env; /* confine_environment */
+	bool rehearsal;         /* providers answer below /step/SEQ/ATTEMPT/STATE */
+	bool auto_approve;      /* commands up to level `write` need nobody's approval */
+	bool record;            /* the agent reports every exchange */
 };
 
 /* What to execute for a tool or agent state. */

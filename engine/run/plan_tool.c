@@ -77,9 +77,7 @@ static const char *argv_fault(const json_t *argv)
 
 json_t *plan_environment(const struct plan_env *env)
 {
-	json_t *out = json_object();
-	for (size_t i = 0; i < env->host_env_count; i++)
-		json_object_set_new(out, env->host_env[i].name, json_string(env->host_env[i].text));
+	json_t *out = json_copy((json_t *)(uintptr_t)env->host_env);
 	json_object_set_new(out, "AGENT6_BUNDLE_DIR", json_string(env->confine.bundle));
 	return out;
 }

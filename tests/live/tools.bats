@@ -117,10 +117,12 @@ states:
   good: {kind: terminal, status: ok, reason: good}
   bad: {kind: terminal, status: failed, reason: bad}
 END
-	SECRET=s3cret go env
+	SECRET=s3cret TZ=Asia/Tokyo TERM="" go env
 	journal env | jq -r 'select(.fact) | .fact.stdout' >"$SCRATCH/env-out"
 	[[ $(grep -c '^AGENT6_STEP_KEY=env-1$' "$SCRATCH/env-out") -eq 2 ]]
 	grep -qx MINE=1 "$SCRATCH/env-out"
+	grep -qx TZ=Asia/Tokyo "$SCRATCH/env-out"
+	run ! grep ^TERM= "$SCRATCH/env-out"
 	[[ -z $(grep s3cret "$SCRATCH/env-out") ]]
 	[[ -z $(cut -d= -f1 "$SCRATCH/env-out" | sort -u | grep -vxE 'PATH|HOME|PWD|OLDPWD|SHLVL|_|LANG|LC_ALL|TERM|TZ|TMPDIR|MINE|AGENT6_[A-Z_]+') ]]
 	[[ $(journal env | jq -r 'select(.t == "retry") | .attempt') == 1 ]]

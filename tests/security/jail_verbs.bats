@@ -117,6 +117,8 @@ open_launcher() {
 	run -127 agent6 jail -- /nonexistent
 	run -0 agent6 jail -- cat <<<"from stdin"
 	[[ $output == "from stdin" ]]
+	TZ=Asia/Tokyo SECRET=s3cret run -0 agent6 jail -- sh -c 'echo "$TZ$SECRET"'
+	[[ $output == Asia/Tokyo ]]
 	run agent6 jail
 	[[ $status -eq 2 && $output == *"a command is missing"* ]]
 }

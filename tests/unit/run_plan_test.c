@@ -468,7 +468,7 @@ int main(void)
 				elsewhere = {"/elsewhere", HELD_BUNDLE, &secret},
 				held = {"/ws/machines/m", HELD_BUNDLE, &elsewhere};
 	static const char *const providers[] = {"local"};
-	static const struct named_text host[] = {{"LANG", "C"}, {"TZ", "UTC"}};
+	json_auto_t *host = json_pack("{s:s, s:s}", "LANG", "C", "TZ", "UTC");
 	fixture_init(&f, yaml);
 	if (!f.m)
 		bail("the fixture is wrong: %s", f.findings.items[0].message);
@@ -482,7 +482,6 @@ int main(void)
 		.instance_id = "id",
 		.instance_path = "/i",
 		.host_env = host,
-		.host_env_count = 2,
 		.rehearsal = true};
 	position_init(&at, f.m);
 	test_policy();
