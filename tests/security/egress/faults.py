@@ -37,7 +37,7 @@ MISSED = ("landlock_restrict_self:retval=0", "unshare:retval=0", "seccomp:retval
 # How a kernel without it answers.
 NO_LANDLOCK = ("landlock_create_ruleset:error=ENOSYS", "landlock_create_ruleset:retval=0")
 STATUS = ("Cap", "NoNewPrivs", "Seccomp", "Uid", "Gid", "Groups")
-ENDED, LEAVES, USER = 20, 5, 61234
+ENDED, LEAVES, USER = 100, 100, 61234
 
 
 def order(profile, port):

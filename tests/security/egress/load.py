@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "broker"))
-from kit import BROKER, SCRATCH, Broker, Names, Server, Sink, black_hole, echo, head, hello, tap
+from kit import BROKER, DRAIN_SECS, SCRATCH, Broker, Names, Server, Sink, black_hole, echo, head, hello, is_gone, tap, wait_until
 
 PUBLIC = "93.184.216.34"
 BIN = os.environ["AGENT6_BIN"]
@@ -20,7 +20,6 @@ HOME = os.path.join(SCRATCH, f"load-{os.getpid()}")
 ROOM_KIB = 2048 if os.environ.get("AGENT6_CONFIG", "release") == "release" else 64 * 1024
 BIG = bytes(4 << 20)
 RESET = b"\1\0\0\0\0\0\0\0"
-DRAIN_SECS = 40
 
 
 class Witness:
@@ -52,13 +51,6 @@ class Witness:
         tap.ok(self.broken is None and self.rounds > 10, f"{name}: another connection is not disturbed",
                self.broken, self.rounds)
         self.conn.close()
-
-
-def wait_until(what):
-    until = time.monotonic() + DRAIN_SECS
-    while not what() and time.monotonic() < until:
-        time.sleep(0.02)
-    return what()
 
 
 class Watched:
@@ -264,14 +256,6 @@ for number in range(180):
 print(broker.pid, flush=True)
 time.sleep(600)
 """
-
-
-def is_gone(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(") ")[2][0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 def test_killed_under_load():
