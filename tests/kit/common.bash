@@ -5,6 +5,7 @@
 #   as_user CMD...    runs CMD as an ordinary user whose HOME is $USER_HOME; files given to it must be
 #                     readable, see give_user
 #   give_user PATH... makes PATH (in $SCRATCH) belong to that user
+#   eventually CMD... waits until CMD succeeds, at most a hundred seconds: the machine may be busy
 #   need CMD...       skips with a reason when a program is missing; on CI that fails the run
 #   need_root         the same for a test that only root can run
 bats_require_minimum_version 1.5.0
@@ -50,6 +51,16 @@ as_user() {
 give_user() {
 	ensure_user || return 1
 	[[ $(id -u) -ne 0 ]] || chown -R "$TEST_USER:" "$@"
+}
+
+eventually() {
+	local tries
+	for ((tries = 0; tries < 2000; tries++)); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	echo "never: $*"
+	return 1
 }
 
 # What is traced cannot trace itself, as the sanitizers' leak check would.

@@ -62,17 +62,6 @@ instance() { # NAME
 	echo "$SCRATCH"/state/*/machines/"$1"
 }
 
-# Waits (a hundred seconds: the machine may be busy) until the command succeeds.
-eventually() {
-	local tries
-	for ((tries = 0; tries < 2000; tries++)); do
-		"$@" >/dev/null 2>&1 && return 0
-		sleep 0.05
-	done
-	echo "never: $*"
-	return 1
-}
-
 # What a killed run has started notices a little later, and holds the instance until then.
 let_go() { # DIR: of the instance
 	[[ ! -d $1 ]] || eventually flock --nonblock "$1" true

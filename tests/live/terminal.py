@@ -16,7 +16,7 @@ script, command = sys.argv[1:split], sys.argv[split + 1:]
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(command[0], command)
-screen, seen, at, end = b"", 0, 0, time.monotonic() + 60
+screen, seen, at, end = b"", 0, 0, time.monotonic() + 240
 while True:
     while at < len(script) and (found := screen.find(script[at].encode(), seen)) >= 0:
         seen = found + len(script[at].encode())

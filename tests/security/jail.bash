@@ -27,14 +27,9 @@ ours_in_tmp() {
 
 # A test that runs beside this one has some of its own for a moment.
 nothing_left() {
-	local dir tries
+	local dir
 	for dir in $(ours_in_tmp | grep -vxFf "$SCRATCH/before"); do
-		for ((tries = 0; tries < 400; tries++)); do
-			[[ -e $dir ]] || continue 2
-			sleep 0.05
-		done
-		echo "left behind: $dir"
-		return 1
+		eventually test ! -e "$dir" || return
 	done
 }
 
@@ -47,7 +42,7 @@ policy() {
 	done
 	shift
 	jq -nc --arg ws "$WS" "${fields[@]}" '{version: 1, profile: "strict", argv: $ARGS.positional, cwd: $ws,
-		workspace: {path: $ws, access: "write"}, protect: ["\($ws)/.git"], timeout_secs: 20} | '"$assign" \
+		workspace: {path: $ws, access: "write"}, protect: ["\($ws)/.git"], timeout_secs: 100} | '"$assign" \
 		--args -- "$@"
 }
 

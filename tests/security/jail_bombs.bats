@@ -4,8 +4,11 @@
 # Should the jail not hold, the outer bounds do: seconds, file size, descriptors.
 load jail
 
-OUTER=(timeout -k 5 60 prlimit --fsize=134217728 --nofile=8192)
+OUTER=(timeout -k 5 200 prlimit --fsize=134217728 --nofile=8192)
 PROCESSES=40 MEMORY_MB=64 FILES=64 FILE_MB=8 TMP_MB=16 TRIED=200
+
+# Another test's processes are not counted with a bomb's, nor a bomb's with theirs.
+TEST_USER=agent6-test-bombs
 
 setup() {
 	need stress-ng

@@ -79,11 +79,11 @@ hardened() {
 }
 
 @test "the process limit is the command's own, however much its user runs" {
-	as_user sh -c 'i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i + 1)); done; echo "$$" >"$HOME/ready"; wait' 3>&- &
+	as_user sh -c 'i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i + 1)); done; echo "$$" >"$HOME/ready"; wait' 3>&- &
 	until [[ -s $USER_HOME/ready ]]; do sleep 0.05; done
 	local limit='limits={"processes":30}' few many
 	few=$(hardened "$limit" -- sh -c 'true & wait; echo forked') || true
-	many=$(hardened "$limit" -- sh -c 'i=0; while [ $i -lt 80 ]; do sleep 5 & i=$((i+1)); done; echo all' 2>&1) || true
+	many=$(hardened "$limit" -- sh -c 'i=0; while [ $i -lt 80 ]; do sleep 90 & i=$((i+1)); done; echo all' 2>&1) || true
 	pkill -P "$(cat "$USER_HOME/ready")"
 	echo "few: $few, many: $many"
 	[[ $few == forked && $many != *all ]]
@@ -91,11 +91,12 @@ hardened() {
 }
 
 @test "daemons are killed with the command and with its time" {
-	run hardened -- sh -c '(setsid sleep 5432 &); (setsid sh -c "trap \"\" TERM HUP; sleep 5432" &); exit 3'
+	local marker=$((BASHPID + 10000000))
+	run hardened -- sh -c "(setsid sleep $marker &); (setsid sh -c 'trap \"\" TERM HUP; sleep $marker' &); exit 3"
 	[[ $status -eq 3 ]]
-	run hardened timeout_secs=1 -- sh -c '(setsid sleep 5432 &); sleep 5432'
+	run hardened timeout_secs=1 -- sh -c "(setsid sleep $marker &); sleep $marker"
 	[[ $status -eq 124 ]]
-	run pgrep -f 'sleep 5432'
+	run pgrep -f "sleep $marker"
 	[[ $status -eq 1 ]]
 }
 

@@ -11,7 +11,7 @@ setup() {
 # this one: their processes do not carry our policy's name. What the kernel is still taking down is
 # given a moment.
 census() {
-	for _ in $(seq 100); do
+	for _ in $(seq 2000); do
 		pgrep -f "^[^ ]*agent6-jail --policy $SCRATCH/policy.json" >/dev/null || break
 		sleep 0.05
 	done
@@ -113,7 +113,7 @@ with_abi() {
 	need perl
 	local abi here network listener name=agent6-test-$$
 	perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un("\0$ARGV[0]")) && listen($s, 8) or die;
-		open(my $f, ">", $ARGV[1]); close $f; alarm 60; accept(my $c, $s) while 1' "$name" "$SCRATCH/listens" 3>&- &
+		open(my $f, ">", $ARGV[1]); close $f; alarm 600; accept(my $c, $s) while 1' "$name" "$SCRATCH/listens" 3>&- &
 	listener=$!
 	until [[ -e $SCRATCH/listens ]]; do sleep 0.05; done
 	cat >"$WS/ask" <<-'END'
