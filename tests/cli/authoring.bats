@@ -209,8 +209,8 @@ setup() {
 	mkdir work
 	cd work
 	agent6 machine run ../w --quiet --exit-on-wait
-	run -2 bash -c 'timeout 10 "$AGENT6_BIN/agent6" machine watch w --json >/dev/full'
-	run -0 bash -c 'timeout 10 "$AGENT6_BIN/agent6" machine watch w --json | head -n 1
+	run -2 bash -c 'timeout 100 "$AGENT6_BIN/agent6" machine watch w --json >/dev/full'
+	run -0 bash -c 'timeout 100 "$AGENT6_BIN/agent6" machine watch w --json | head -n 1
 		exit $((PIPESTATUS[0] == 124))'
 	[[ $output == '{"t":"begin"'* ]]
 }

@@ -70,12 +70,12 @@ setup() {
 @test "a pipe in the place of a key, a signature or the signers is refused, not waited for" {
 	agent6 machine sign --key key flow.asm
 	mkfifo pipe
-	run timeout 5 "$AGENT6_BIN/agent6" machine sign --key pipe flow.asm
+	run timeout 100 "$AGENT6_BIN/agent6" machine sign --key pipe flow.asm
 	[[ $status -eq 2 && $output == *"pipe is not a regular file"* ]]
-	run timeout 5 "$AGENT6_BIN/agent6" machine check --allowed-signers pipe flow.asm
+	run timeout 100 "$AGENT6_BIN/agent6" machine check --allowed-signers pipe flow.asm
 	[[ $status -eq 2 && $output == *"pipe is not a regular file"* ]]
 	mv pipe flow.asm.sig
-	run timeout 5 "$AGENT6_BIN/agent6" machine check --allowed-signers allowed flow.asm
+	run timeout 100 "$AGENT6_BIN/agent6" machine check --allowed-signers allowed flow.asm
 	[[ $status -eq 2 && $output == *"flow.asm.sig is not a regular file"* ]]
 }
 

@@ -35,7 +35,7 @@ pane() {
 }
 
 shows() {
-	for _ in $(seq 200); do
+	for _ in $(seq 2000); do
 		pane | grep -q -- "$1" && return
 		sleep 0.05
 	done
@@ -86,11 +86,11 @@ live_at() {
 	shows '^ *1  work  *tool [0-9]'
 	first=$(pane | grep '^ *1  work')
 	changed() { [ "$(pane | grep '^ *1  work')" != "$first" ]; }
-	for _ in $(seq 200); do changed && break; sleep 0.05; done
+	for _ in $(seq 2000); do changed && break; sleep 0.05; done
 	changed
 	tmux -S "$SCRATCH/tmux" resize-window -x 24 -y 24
 	first=$(pane | grep '^ *1  work')
-	for _ in $(seq 200); do changed && break; sleep 0.05; done
+	for _ in $(seq 2000); do changed && break; sleep 0.05; done
 	[ "$(pane | grep -c '^ *1  work')" -eq 1 ]
 	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
 	shows 'exit 0'
@@ -190,7 +190,7 @@ watching() {
 	held_machine
 	agent6 machine run ../flow --quiet 3>&- &
 	local runner=$!
-	for _ in $(seq 200); do agent6 machine replay flow --quiet 2>/dev/null && break; sleep 0.05; done
+	for _ in $(seq 2000); do agent6 machine replay flow --quiet 2>/dev/null && break; sleep 0.05; done
 	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 80 -y 24 \
 		"'$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat" 3>&-
 	shows '^ *2  work since 20..-..-.. ..:..:.. UTC$'
@@ -218,7 +218,7 @@ watching() {
 			--base-url http://127.0.0.1:1 --model m; echo exit \$?; cat"
 	tty=$(tmux -S "$SCRATCH/tmux" display-message -p '#{pane_tty}')
 	echoes() { stty -F "$tty" -a | grep -q ' echo '; }
-	for _ in $(seq 200); do
+	for _ in $(seq 2000); do
 		echoes || break
 		sleep 0.05
 	done

@@ -146,7 +146,7 @@ words() {
 	pid=$!
 	until find "$SCRATCH/state" -name on | grep -q .; do sleep 0.05; done
 	kill -INT "$pid"
-	for _ in $(seq 200); do [ -s said ] && break; sleep 0.05; done
+	for _ in $(seq 2000); do [ -s said ] && break; sleep 0.05; done
 	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
 	code=0
 	wait "$pid" || code=$?
