@@ -50,10 +50,14 @@ static int watch(int notify, const struct sleep *s, struct err *e)
 	/* A request, or that nobody finds it here any more. */
 	uint32_t events =
 		IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF | IN_ONLYDIR;
-	if (inotify_add_watch(notify, s->instance->path, events) < 0 ||
-		(s->pokes && inotify_add_watch(notify, pokes, IN_MOVED_TO | IN_ONLYDIR) < 0))
-		return err_errno(e, "cannot watch %s for pokes", s->instance->path);
-	return 0;
+	if (inotify_add_watch(notify, s->instance->path, events) >= 0 &&
+		(!s->pokes || inotify_add_watch(notify, pokes, IN_MOVED_TO | IN_ONLYDIR) >= 0))
+		return 0;
+	int number = errno;
+	if (instance_kept(s->instance, e))
+		return -1;
+	errno = number;
+	return err_errno(e, "cannot watch %s for pokes", s->instance->path);
 }
 
 /* Empties a descriptor that woke us; what happened is looked up, not read from it. ECANCELED from

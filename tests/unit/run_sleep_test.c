@@ -23,7 +23,7 @@ static struct {
 	int64_t offset_us; /* of the calendar from the kernel's */
 	int fd, clock, flags, polls;
 	struct itimerspec at;
-	bool cancelled, stuck;
+	bool cancelled, stuck, moved;
 	void (*actions[ACTIONS_MAX])(void);
 	size_t next;
 } world;
@@ -46,8 +46,11 @@ static void set_timer(int64_t after_us)
 	syscall(SYS_timerfd_settime, world.fd, 0, &at, NULL);
 }
 
+/* The first thing that a sleeper does. */
 int timerfd_create(int clock, int flags)
 {
+	if (world.moved && rename(dir, tree_path(dir, "../elsewhere")))
+		bail("cannot move the instance");
 	world.clock = clock;
 	world.fd = (int)syscall(SYS_timerfd_create, CLOCK_MONOTONIC, flags);
 	return world.fd;
@@ -162,19 +165,33 @@ struct trial {
 	int64_t most_ms;
 };
 
-static void run_trial(const struct trial *t)
+static struct instance begin(struct interrupts *interrupts)
 {
 	struct err e = ERR_NONE;
-	struct interrupts interrupts;
-	char id[] = "one";
+	static char id[] = "one";
 	struct instance i = {.id = id, .path = dir, .lock_fd = -1};
 	i.dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	i.lock_fd = openat(i.dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	memset(&world, 0, sizeof(world));
-	memcpy(world.actions, t->actions, sizeof(world.actions));
 	if (i.dir_fd < 0 || pokes_init(&i, &e) || stop_clear(&i, &e) ||
-		interrupts_init(&interrupts, &e))
+		interrupts_init(interrupts, &e))
 		bail("%s", e.text);
+	return i;
+}
+
+static void end(const struct instance *i, struct interrupts *interrupts)
+{
+	interrupts_done(interrupts);
+	close(i->lock_fd);
+	close(i->dir_fd);
+}
+
+static void run_trial(const struct trial *t)
+{
+	struct err e = ERR_NONE;
+	struct interrupts interrupts;
+	struct instance i = begin(&interrupts);
+	memcpy(world.actions, t->actions, sizeof(world.actions));
 	int64_t until = t->until_secs ? clock_realtime_us() + t->until_secs * SECOND : 0;
 	struct sleep s = {.instance = &i,
 		.interrupts = &interrupts,
@@ -190,9 +207,20 @@ static void run_trial(const struct trial *t)
 	if (until)
 		is(world.flags, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
 			"the timer is absolute and told when the clock is set");
-	interrupts_done(&interrupts);
-	close(i.lock_fd);
-	close(i.dir_fd);
+	end(&i, &interrupts);
+}
+
+/* Between its last look and the watch. */
+static void run_moved(void)
+{
+	struct err e = ERR_NONE;
+	struct interrupts interrupts;
+	struct instance i = begin(&interrupts);
+	struct sleep s = {.instance = &i, .interrupts = &interrupts, .pokes = true};
+	world.moved = true;
+	is(sleep_wait(&s, &e), -1, "a run whose directory is moved just before it sleeps ends");
+	has_str(e.text, " was moved or removed while instance one was running", "and says why");
+	end(&i, &interrupts);
 }
 
 int main(void)
@@ -208,15 +236,17 @@ int main(void)
 		{"suspended until behind it", HOUR, {suspend}, WOKE_TIMER, 1, false, 0},
 		{"a retry, with the clock set back and on", HOUR / 2, {backwards, forwards},
 			WOKE_TIMER, 2, true, 0},
-		{"a retry, with the clock set back", 1, {backwards}, WOKE_TIMER, 2, true, 1000},
+		{"a retry, with the clock set back", 2, {backwards}, WOKE_TIMER, 2, true, 2000},
 		{"a retry after the clock was set back", HOUR, {NULL}, WOKE_TIMER, 1, true, 500},
 		{"a stop behind a clock step", HOUR, {backwards, ask_stop}, WOKE_STOP, 2, false, 0},
 		{"no timer, the clock is set, then a stop", 0, {forwards, ask_stop}, WOKE_STOP, 1,
 			false, 0},
 	};
-	dir = strdup(tap_scratch());
+	tree_dir(tap_scratch(), "one");
+	dir = strdup(tree_path(tap_scratch(), "one"));
 	for (size_t i = 0; i < ARRAY_LEN(trials); i++)
 		run_trial(&trials[i]);
+	run_moved();
 	free(dir);
 	return tap_done();
 }
