@@ -93,9 +93,22 @@ static int kit_listen(int *port)
 	return fd;
 }
 
-/* TLS in front of `port`, by a program that is not ours. Returns its pid; *port becomes its port.
- */
-static pid_t kit_tls(const struct kit *k, int *port)
+/* Whether `pid` listens there: it does at last, or it ends, because another one had the port. */
+static bool kit_listens(pid_t pid, int port)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr = {htonl(INADDR_LOOPBACK)}};
+	while (!waitpid(pid, NULL, WNOHANG)) {
+		AUTO_FD int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (!connect(probe, (struct sockaddr *)&a, sizeof(a)))
+			return true;
+		poll(NULL, 0, 20);
+	}
+	return false;
+}
+
+static pid_t kit_start_tls(const struct kit *k, int *port)
 {
 	char listen_on[600], forward[64];
 	int own, fd = kit_listen(&own);
@@ -110,17 +123,23 @@ static pid_t kit_tls(const struct kit *k, int *port)
 		execlp("socat", "socat", "-lf/dev/null", listen_on, forward, (char *)NULL);
 		_exit(127);
 	}
-	struct sockaddr_in a = {.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)own),
-		.sin_addr = {htonl(INADDR_LOOPBACK)}};
-	for (int tries = 0; tries < 200; tries++) {
-		AUTO_FD int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (!connect(probe, (struct sockaddr *)&a, sizeof(a)))
-			break;
-		poll(NULL, 0, 20);
-	}
 	*port = own;
 	return pid;
+}
+
+/* TLS in front of `port`, by a program that is not ours. Returns its pid; *port becomes its port.
+ */
+static pid_t kit_tls(const struct kit *k, int *port)
+{
+	for (int tries = 0; tries < 5; tries++) {
+		int at = *port;
+		pid_t pid = kit_start_tls(k, &at);
+		if (kit_listens(pid, at)) {
+			*port = at;
+			return pid;
+		}
+	}
+	bail("socat does not listen");
 }
 
 static json_t *kit_order(const struct kit *k, int port)
@@ -149,11 +168,11 @@ static json_t *kit_task(struct kit *k, int port)
 		"name", "p", "api_format", k->format, "base_url", url, "auth",
 		strcmp(k->format, "openai") ? "x-api-key" : "bearer", "api_version", "ca_file",
 		k->ca_file, "key", k->key ? k->key : "sk-test-key-0123456789",
-		"connect_timeout_secs", 5, "idle_timeout_secs", 20, "timeout_secs", 60,
+		"connect_timeout_secs", 60, "idle_timeout_secs", 100, "timeout_secs", 200,
 		"max_retries", 2, "prices", "input", 3.0, "output", 15.0, "cache_read", 0.3,
 		"cache_write", 3.75);
 	json_t *limits = json_pack("{s:i, s:i, s:i, s:i, s:i, s:n, s:n, s:n, s:n}", "timeout_secs",
-		30, "max_iterations", 10, "max_output_tokens_per_call", 1000, "context_tokens",
+		200, "max_iterations", 10, "max_output_tokens_per_call", 1000, "context_tokens",
 		100000, "max_calls_per_turn", 4, "max_input_tokens", "max_output_tokens",
 		"max_microusd", "best_effort_microusd");
 	json_object_update(provider, k->provider);

@@ -124,7 +124,7 @@ static void says_why(void)
 static void endless(void)
 {
 	AUTO_KIT k = {.replies = {{RUN("a", "echo begun; sleep 60"), 0, 0}, {KIT_FINISH, 0, 0}},
-		.limits = json_pack("{s:i}", "timeout_secs", 12)};
+		.limits = json_pack("{s:i}", "timeout_secs", 24)};
 	prepare(&k, "yes", false);
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "the step goes on behind it: %s", kit_reason(&k));
@@ -207,8 +207,11 @@ static pid_t start_killer(const char *sign)
 	pid_t pid = fork();
 	if (pid)
 		return pid;
-	for (int i = 0; i < 10000 && access(sign, F_OK); i++)
+	for (int i = 0; access(sign, F_OK); i++) {
+		if (i == 50000)
+			_exit(1);
 		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	}
 	pid_t launcher = child_named(child_named(getppid(), "agent6-agent"), "agent6-jail");
 	_exit(launcher > 0 && !kill(launcher, SIGKILL) ? 0 : 1);
 }

@@ -217,7 +217,7 @@ static pid_t broker_killer(void)
 	pid_t parent = getpid(), pid = fork();
 	if (pid)
 		return pid;
-	for (int tries = 0; tries < 400; tries++, poll(NULL, 0, 10)) {
+	for (int tries = 0; tries < 6000; tries++, poll(NULL, 0, 10)) {
 		pid_t agent = child_named(parent, "agent6-agent");
 		pid_t broker = agent > 0 ? child_named(agent, "agent6-broker") : -1;
 		if (broker > 0) {

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { WAIT_SECS = 20, NOT_CONFINED = 240, NO_CONNECTION = 241, WRONG_ANSWER = 242 };
+enum { WAIT_SECS = 100, NOT_CONFINED = 240, NO_CONNECTION = 241, WRONG_ANSWER = 242 };
 
 struct world {
 	struct order order;

@@ -65,7 +65,7 @@ static void start(struct server *s, const char *name, uid_t uid)
 	AUTO_FREE char *git = in(s->ws, ".git"), *later = in(s->ws, ".hg");
 	json_auto_t *policy = json_pack("{s:i,s:s,s:[s],s:s,s:{s:s,s:s},s:i,s:[s,s]}", "version", 1,
 		"profile", "strict", "argv", "true", "cwd", s->ws, "workspace", "path", s->ws,
-		"access", "write", "timeout_secs", 20, "protect", git, later);
+		"access", "write", "timeout_secs", 100, "protect", git, later);
 	if (chmod(tap_scratch(), 0755) || json_dump_file(policy, file, 0) || chmod(file, 0644) ||
 		(uid && chown(s->ws, uid, uid)) ||
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -174,7 +174,7 @@ static void test_orders(const struct server *s)
 	ok(json_is_true(json_object_get(json_object_get(r.status, "layers"), "capabilities")),
 		"all layers");
 	reply_done(&r);
-	r = order(s, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":5}");
+	r = order(s, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":50}");
 	has_str(r.out, "MINE=yes", "the order's environment");
 	has_str(r.out, "HOME=/tmp/home", "on top of the policy's");
 	reply_done(&r);
@@ -400,7 +400,7 @@ static void test_nothing_stays(struct server *s)
 	int out_fd;
 	AUTO_FD int status = begin(s, SH("touch running; sleep 6543"), &out_fd);
 	AUTO_FREE char *running = in(s->ws, "running");
-	for (int i = 0; access(running, F_OK) && i < 5000; i++)
+	for (int i = 0; access(running, F_OK) && i < 100000; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	close(out_fd);
 	stop(s);
@@ -425,7 +425,7 @@ static void test_killed(const char *name, uid_t uid)
 	kill(s.pid, SIGKILL);
 	waitpid(s.pid, NULL, 0);
 	struct pollfd held = {.fd = ends[0]};
-	ok(poll(&held, 1, 20000) == 1 && held.revents == POLLHUP,
+	ok(poll(&held, 1, 100000) == 1 && held.revents == POLLHUP,
 		"what a killed server kept ready ends with it");
 	close(ends[0]);
 	close(s.socket);

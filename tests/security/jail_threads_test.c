@@ -116,7 +116,7 @@ static pid_t launch(const char *profile, const char *argv)
 	FILE *policy = tmpfile();
 	fprintf(policy,
 		"{\"version\":1,\"profile\":\"%s\",\"argv\":%s,\"cwd\":\"%s/ws\",\"workspace\":"
-		"{\"path\":\"%s/ws\",\"access\":\"write\"},\"timeout_secs\":10}",
+		"{\"path\":\"%s/ws\",\"access\":\"write\"},\"timeout_secs\":100}",
 		profile, argv, scratch, scratch);
 	rewind(policy);
 	dup2(fileno(policy), STDIN_FILENO);

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { USER = 61235, SOON_MS = 20 * 1000, BYTES_MAX = 1 << 20 };
+enum { USER = 61235, SOON_MS = 100 * 1000, BYTES_MAX = 1 << 20 };
 
 static char ws[PATH_MAX];
 

@@ -304,7 +304,7 @@ static void refused_by_proxy(const char *reply, const char *want, const char *ne
 static void own_time(void)
 {
 	AUTO_KIT k = {.format = "openai",
-		.provider = json_pack("{s:i, s:i}", "timeout_secs", 1, "max_retries", 0),
+		.provider = json_pack("{s:i, s:i}", "timeout_secs", 5, "max_retries", 0),
 		.replies = {{"HTTP/1.1 200 OK\r\n", 20, 0}}};
 	kit_run(&k);
 	has_str(kit_reason(&k), "took longer than its timeout_secs", "the provider's own time-out");
