@@ -23,6 +23,14 @@ check_sandbox() { # as whom
 	check_sandbox as_user
 }
 
+@test "check sandbox proves hardened for the root of a user namespace of one id" {
+	run --separate-stderr as_user unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh \
+		env AGENT6_ALLOW_ROOT=1 HOME="$SCRATCH" "$AGENT6_BIN/agent6" check sandbox --json
+	echo "$output"
+	[[ $status -eq 0 ]]
+	jq -e '.auto == "hardened" and .strict.works == false and .hardened.works == true' <<<"$output"
+}
+
 @test "check sandbox as text names the profile and what hardened cannot do" {
 	run -0 agent6 check sandbox
 	[[ $output == *$'\nauto      strict\n'* && $output == *"  held     trace a process"* ]]
