@@ -1,6 +1,5 @@
 #include "base/io.h"
 #include "base/json.h"
-#include "base/path.h"
 #include "cli/jail_call.h"
 #include "cli/setup.h"
 #include "launch/ending.h"

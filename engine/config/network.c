@@ -1,7 +1,5 @@
 #include "config/network.h"
 
-#include "base/err.h"
-
 #define CASE(p, a, t, n)                                                                           \
 	{                                                                                          \
 		NETWORK_ON_##p, AGENT_NETWORK_##a, TOOL_NETWORK_##t, NETWORK_##n                   \

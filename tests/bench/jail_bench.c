@@ -8,7 +8,6 @@
  *
  * PEER... is the command line that starts bubblewrap.
  */
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "launch/launcher.h"

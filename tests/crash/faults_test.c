@@ -6,7 +6,6 @@
  * AGENT6_FAULTS=all goes through every call (`make torture`); by default a random one in so many is
  * taken for each mode, so that every run of the suite visits other places. */
 #include "base/io.h"
-#include "base/json.h"
 #include "tests/kit/stepper.h"
 #include "tests/kit/tap.h"
 

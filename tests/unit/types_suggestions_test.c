@@ -1,5 +1,4 @@
 /* What a wrong value costs: a near name is looked for only where the problem is shown. */
-#include "base/json.h"
 #include "base/suggest.h"
 #include "tests/kit/tap.h"
 #include "types/types.h"
