@@ -270,14 +270,25 @@ static json_t *file_as_is(int tree_fd, const char *path)
 	return n ? NULL : json_sprintf("%o %s", st.st_mode & 0100, hex);
 }
 
+/* Notes the times of the files in the index: without them, each later look at the work tree reads
+ * all of it. -1: some differ. */
+static int note_times(const struct git_repo *clone)
+{
+	struct git_call call = {
+		.args = GIT_ARGS("update-index", "--ignore-submodules", "--refresh"),
+		.write = true};
+	struct err differ = ERR_NONE;
+	return git_call_quietly(clone, &call, &differ);
+}
+
 /* Nobody has been there yet: what differs differs because of how git reads it. Where git cannot
  * read it (a filter fails), it says so when there is something to commit. */
 static int note_untouched(struct git_repo *clone, struct err *e)
 {
 	struct err unread = ERR_NONE;
-	AUTO_CHANGES found;
+	AUTO_CHANGES found = {0};
 	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int failed = find_changes(clone, &found, &unread);
+	int failed = note_times(clone) && find_changes(clone, &found, &unread);
 	if (fd < 0)
 		return err_errno(e, "cannot open %s", clone->work_tree);
 	json_decref(clone->untouched);

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/tree.h"
 #include "git/branch.h"
+#include "git/call.h"
 #include "git/environment.h"
 #include "git/hooks.h"
 #include "git/settings.h"
@@ -171,6 +172,18 @@ static void foreign(const struct git_repo *r, const char *dir)
 		bail("cannot remove a work tree");
 }
 
+/* Whether a file is in the index without when it was changed: then git reads it to compare it. */
+static bool has_no_times(const struct git_repo *clone)
+{
+	struct git_call call = {.args = GIT_ARGS("ls-files", "--debug")};
+	struct err e = ERR_NONE;
+	AUTO_BUF out;
+	buf_init(&out, 65536);
+	if (git_call(clone, &call, &out, &e) || !out.len)
+		bail("no files are listed: %s", e.text);
+	return strstr(out.data, "mtime: 0:0\n");
+}
+
 static void commits(const struct git_repo *r, struct git_repo *clone, const char *dir)
 {
 	char tree[GIT_OID_BYTES] = "", oid[GIT_OID_BYTES] = "", tip[GIT_OID_BYTES];
@@ -178,6 +191,7 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	bool differs = true;
 	fine(git_clone_open(r, dir, "work", clone, e));
 	fine(git_clone_checkout(clone, head, head, e));
+	ok(!has_no_times(clone), "the index knows the times of what was checked out");
 	fine(git_clone_stage(clone, tree, &left_out, e));
 	fine(git_clone_differs(clone, head, tree, &differs, e));
 	ok(!differs, "nothing has changed");
