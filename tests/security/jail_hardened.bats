@@ -19,7 +19,9 @@ hardened() {
 		echo temporary >\$TMPDIR/file && cat \$HOME/file; ls /tmp >/dev/null; cat /etc/hosts >/dev/null"
 	[[ ${lines[0]} == new && $output == *$'\ntemporary'* && $output != *secret* ]]
 	[[ $(cat "$WS/made") == new && $(cat "$SCRATCH/outside") == secret ]]
-	[[ $(status '.layers | "\(.profile) \(.protect) \(.landlock > 2)"') == "hardened false true" ]]
+	[[ $(status '.layers | "\(.profile) \(.protect) \(.landlock > 2) \(.uid) \(.network)"') == "hardened false true same none" ]]
+	run hardened 'network="host"' -- true
+	[[ $status -eq 0 && $(status .layers.network) == host ]]
 }
 
 @test "a grant that a command has made a link leads nowhere" {
@@ -111,6 +113,8 @@ hardened() {
 	chown root: "$WS"
 	run jail 'profile="hardened"' -- touch made
 	[[ $status -eq 125 && $output == *"would run as root"* && ! -e $WS/made ]]
+	run jail 'profile="hardened"' allow_root_jail=true -- id -u
+	[[ $status -eq 0 && $output == 0 && $(status .layers.uid) == root ]]
 }
 
 @test "root's command becomes the workspace's owner" {

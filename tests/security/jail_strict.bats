@@ -415,7 +415,9 @@ odd_mounts() {
 	run jail -- sh -c 'kill -TERM $$'
 	[[ $status -eq 143 && $(status '"\(.exit) \(.signal)"') == "null 15" ]]
 	run jail timeout_secs=1 -- sleep 20
-	[[ $status -eq 124 && $(status '"\(.exit) \(.timed_out)"') == "null true" ]]
+	[[ $status -eq 124 && $(status '"\(.exit) \(.timed_out) \(.wall_ms >= 1000)"') == "null true true" ]]
+	run -127 jail -- .git/config/not-below-a-file
+	[[ $(status .exit) -eq 127 ]]
 	run -127 jail -- /nonexistent
 	[[ $status -eq 127 && $(status '"\(.exit) \(.errno) \(.stage)"') == "127 2 null" ]]
 	run -127 jail -- nonexistent
@@ -431,6 +433,18 @@ odd_mounts() {
 	[[ $status -eq 126 ]]
 	run jail 'cwd="/nowhere"' -- true
 	[[ $status -eq 125 && $(status '"\(.stage) \(.errno)"') == "cwd 2" ]]
+}
+
+@test "a jail whose first process is killed, as for want of memory, has been killed, and its command with it" {
+	jail -- sh -c 'touch ready; exec sleep 4322' &
+	local jail=$! launcher
+	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
+	pkill -KILL -P "$launcher"
+	wait "$jail" && status=0 || status=$?
+	[[ $status -eq 137 && $(status '"\(.exit) \(.signal) \(.timed_out) \(.max_rss_kib > 0)"') == "137 null false true" ]]
+	run pgrep -f 'sleep 4322'
+	[[ $status -eq 1 ]]
 }
 
 @test "a script without a first line is the shell's; one that nobody may execute runs nothing" {
