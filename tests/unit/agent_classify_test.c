@@ -222,6 +222,12 @@ static void limits(void)
 		buf_adds(&deep, "a ");
 	judge_line(deep.data, &v);
 	ok(v.level >= LEVEL_DESTRUCTIVE, "so are too many words");
+	static const char *const odd[] = {
+		"$\\\n(rm x)", "x=rm; $\\\nx y", "ls $[1 #]; rm x", "ls $[`rm x`]"};
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		judge_line(odd[i], &v);
+		ok(v.level >= LEVEL_DESTRUCTIVE, "so is %s", odd[i]);
+	}
 	judge_line("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", &v);
 	ok(v.level >= LEVEL_DESTRUCTIVE, "and brace lists that explode");
 	classify_argv(&world, NULL, 0, &v);

@@ -18,6 +18,7 @@ struct sh_word {
 	const char *text; /* expansions are left as written: $x, ${x}, $() for a substitution */
 	bool dynamic;     /* holds an expansion whose value is not known here */
 	bool globbed;     /* holds an unquoted *, ? or [ */
+	bool assigns;     /* begins with NAME= or its like, and nothing of that was quoted */
 };
 
 enum sh_redirect_kind { SH_READ, SH_WRITE, SH_APPEND, SH_DUP, SH_HERE_DOC, SH_HERE_STRING };

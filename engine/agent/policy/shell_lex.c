@@ -4,14 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { BRACE_WORDS_MAX = 64 };
-
-/* A word while it grows: one mask byte per text byte, so that only unquoted braces expand. */
-struct draft {
-	struct buf text, mask;
-	bool dynamic, globbed, any, split; /* split: an unquoted $IFS separates fields */
-};
-
 int sh_fail(struct sh_reader *r, const char *what)
 {
 	return err_set(r->e, "shell text: %s at byte %zu", what, r->at);
@@ -303,9 +295,29 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	return sh_read_inside(r, text, n);
 }
 
+/* $[...], the older $((...)), where nothing in it needs a closer look. */
+static int read_bracketed(struct sh_reader *r, struct draft *d)
+{
+	const char *text = r->text + r->at + 1;
+	size_t left = r->len - r->at - 1, n = 0;
+	while (n < left && !strchr("]\n#;|&()<>[\"'\\`{", text[n]))
+		n++;
+	if (n == left || text[n] != ']')
+		return sh_fail(r, "a $[ that is not understood");
+	sh_add_names(r, text, n);
+	put_all(d, "$[]", 3, true);
+	d->dynamic = true;
+	r->at += n + 2;
+	return 0;
+}
+
 static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 {
 	r->at++;
+	if (sh_looking_at(r, "\\\n"))
+		return sh_fail(r, "a line's end behind a $");
+	if (sh_looking_at(r, "["))
+		return read_bracketed(r, d);
 	if (sh_looking_at(r, "(")) {
 		r->at++;
 		return read_parenthesis(r, d);
@@ -317,9 +329,6 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	size_t n = 0;
 	const char *name = r->text + r->at;
 	size_t left = r->len - r->at;
-	const char *close = left && *name == '[' ? memchr(name, ']', left) : NULL;
-	if (close) /* $[...], the older $((...)) */
-		sh_add_names(r, name, (size_t)(close - name));
 	while (n < left && shell_in_name(name[n]))
 		n++;
 	if (!n && left && strchr("@*#?$!-", name[0]))
@@ -327,6 +336,7 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	bool splits = !quoted && n == 3 && !memcmp(name, "IFS", 3);
 	d->split = d->split || splits;
 	d->dynamic = d->dynamic || (n && !splits);
+	d->dollar = d->dollar || !n;
 	put(d, '$', true);
 	put_all(d, name, n, true);
 	r->at += n;
@@ -457,7 +467,10 @@ static int read_piece(struct sh_reader *r, struct draft *d)
 	if (c == '\'')
 		return read_single(r, d);
 	if (c == '\\') {
-		if (r->at < r->len && r->text[r->at] != '\n')
+		/* One at the very end stands for itself. */
+		if (r->at == r->len)
+			put(d, c, true);
+		else if (r->text[r->at] != '\n')
 			put(d, r->text[r->at], true);
 		r->at += r->at < r->len;
 		return 0;
@@ -467,109 +480,19 @@ static int read_piece(struct sh_reader *r, struct draft *d)
 	return 0;
 }
 
-static struct sh_word *make_word(
-	struct sh_reader *r, const char *text, size_t len, const struct draft *d)
+/* As it is written, before anything in it is expanded: nothing of the name is quoted. */
+static bool is_assignment(const char *text, size_t len)
 {
-	struct sh_word *w = arena_alloc(r->arena, sizeof(*w));
-	w->text = arena_copy(r->arena, text, len);
-	w->dynamic = d->dynamic;
-	w->globbed = d->globbed && strcmp(w->text, "[");
-	return w;
-}
-
-/* {a,b}: the first unquoted list of a word, expanded; what follows is expanded in turn. */
-static bool find_brace(const char *text, const char *mask, size_t len, size_t *open, size_t *close)
-{
-	for (*open = 0; *open < len; ++*open) {
-		bool comma = false;
-		int depth = 0;
-		if (text[*open] != '{' || mask[*open] != 'u')
-			continue;
-		for (*close = *open; *close < len; ++*close) {
-			char c = mask[*close] == 'u' ? text[*close] : 'x';
-			depth += (c == '{') - (c == '}');
-			comma = comma || (c == ',' && depth == 1);
-			if (depth == 0)
-				break;
-		}
-		if (*close < len && comma)
-			return true;
-	}
-	return false;
-}
-
-/* {a..z}: a list that is not written out. */
-static bool has_sequence(const char *text, const char *mask, size_t len)
-{
-	const char *open = memchr(text, '{', len);
-	for (; open; open = memchr(open + 1, '{', len - (size_t)(open + 1 - text))) {
-		size_t left = len - (size_t)(open - text);
-		const char *dots = memmem(open, left, "..", 2), *end = memchr(open, '}', left);
-		if (mask[open - text] == 'u' && dots && end && dots < end)
-			return true;
-	}
-	return false;
-}
-
-struct expansion {
-	struct sh_reader *reader;
-	const struct draft *draft;
-	struct sh_word **tail;
-	size_t made;
-};
-
-static int expand(struct expansion *x, const char *text, const char *mask, size_t len, int depth)
-{
-	size_t open, close;
-	if (x->made >= BRACE_WORDS_MAX || depth > 8)
-		return sh_fail(x->reader, "a brace list too large");
-	if (!find_brace(text, mask, len, &open, &close)) {
-		*x->tail = make_word(x->reader, text, len, x->draft);
-		(*x->tail)->dynamic = x->draft->dynamic || has_sequence(text, mask, len);
-		x->tail = &(*x->tail)->next;
-		x->made++;
-		return 0;
-	}
-	int nested = 0;
-	for (size_t from = open + 1, i = from; i <= close; i++) {
-		char c = mask[i] == 'u' ? text[i] : 'x';
-		if (!((c == ',' && nested == 0) || i == close)) {
-			nested += (c == '{') - (c == '}');
-			continue;
-		}
-		size_t item = i - from, rest = len - close - 1, all = open + item + rest;
-		char *joined = arena_alloc(x->reader->arena, all + 1);
-		char *joined_mask = arena_alloc(x->reader->arena, all + 1);
-		const char *source[] = {text, mask};
-		char *target[] = {joined, joined_mask};
-		for (int k = 0; k < 2; k++) {
-			memcpy(target[k], source[k], open);
-			memcpy(target[k] + open, source[k] + from, item);
-			memcpy(target[k] + open + item, source[k] + close + 1, rest);
-		}
-		if (expand(x, joined, joined_mask, all, depth + 1))
-			return -1;
-		from = i + 1;
-	}
-	return 0;
-}
-
-/* An unquoted $IFS between letters is a blank in disguise. */
-static int split_fields(struct expansion *x, char *text, char *mask, size_t len)
-{
-	size_t begun = 0;
-	for (size_t i = 0; i <= len; i++) {
-		size_t n = !strncmp(text + i, "${IFS}", 6) ? 6
-			   : !strncmp(text + i, "$IFS", 4) ? 4
-							   : 0;
-		if (!n && i < len)
-			continue;
-		if (i > begun && expand(x, text + begun, mask + begun, i - begun, 0))
-			return -1;
-		begun = i + n;
-		i += n ? n - 1 : 0;
-	}
-	return 0;
+	size_t n = 0;
+	while (n < len && shell_in_name(text[n]))
+		n++;
+	if (!n || isdigit((unsigned char)*text))
+		return false;
+	if (n < len && text[n] == '[')
+		while (n < len && text[n] != '=')
+			n++;
+	n += n < len && text[n] == '+';
+	return n < len && text[n] == '=';
 }
 
 int sh_read_word(struct sh_reader *r, struct sh_word **out)
@@ -578,6 +501,7 @@ int sh_read_word(struct sh_reader *r, struct sh_word **out)
 	buf_init(&d.text, SHELL_CAP_BYTES);
 	buf_init(&d.mask, SHELL_CAP_BYTES);
 	int rc = 0;
+	size_t begun = r->at;
 	while (!rc && r->at < r->len &&
 		(!sh_is_meta(r->text[r->at]) || sh_looking_at(r, "<(") || sh_looking_at(r, ">(")))
 		rc = read_piece(r, &d);
@@ -586,13 +510,9 @@ int sh_read_word(struct sh_reader *r, struct sh_word **out)
 		rc = sh_fail(r, "too many words");
 	if (!rc && !d.any)
 		rc = sh_fail(r, "a word is missing");
-	struct expansion x = {.reader = r, .draft = &d, .tail = out};
-	if (!rc && d.split)
-		rc = split_fields(&x, d.text.data, d.mask.data, d.text.len);
-	else if (!rc && d.text.len)
-		rc = expand(&x, d.text.data, d.mask.data, d.text.len, 0);
-	else if (!rc)
-		*out = make_word(r, "", 0, &d);
+	d.assigns = is_assignment(r->text + begun, r->at - begun);
+	d.dynamic = d.dynamic || (d.split && d.dollar); /* bash does not split such a one */
+	rc = rc ? rc : sh_expand(r, &d, out);
 	buf_done(&d.text);
 	buf_done(&d.mask);
 	return rc || !*out ? -1 : 0;

@@ -18,6 +18,13 @@ struct sh_reader {
 	struct sh_redirect *waiting; /* here-documents whose bodies begin at the next line */
 };
 
+/* A word while it grows: one mask byte per text byte, so that only unquoted braces expand. */
+struct draft {
+	struct buf text, mask;
+	bool dynamic, globbed, any, split; /* split: an unquoted $IFS separates fields */
+	bool assigns, dollar;              /* dollar: one stands for itself */
+};
+
 int sh_fail(struct sh_reader *r, const char *what);
 /* Blanks, line continuations and comments. */
 void sh_skip_blank(struct sh_reader *r);
@@ -26,6 +33,8 @@ bool sh_is_meta(char c);
 /* Behind "((": whether its end are two brackets that stand together, `len` bytes on. Otherwise it
  * is a subshell in a subshell. */
 bool sh_is_arithmetic(const struct sh_reader *r, size_t *len);
+/* The words that one makes: as many as its brace lists and fields. */
+int sh_expand(struct sh_reader *r, const struct draft *d, struct sh_word **out);
 /* Reads one word (brace lists make several). -1: there is none here, or it is not understood. */
 int sh_read_word(struct sh_reader *r, struct sh_word **out);
 /* Substitutions inside text that is otherwise data: here-documents, arithmetic. */

@@ -158,19 +158,6 @@ static int read_redirect(struct sh_reader *r, struct sh_node *n)
 
 /* --- simple commands ----------------------------------------------------------------------- */
 
-static bool is_assignment(const struct sh_word *w)
-{
-	const char *c = w->text;
-	if (!shell_in_name(*c) || isdigit((unsigned char)*c))
-		return false;
-	while (shell_in_name(*c))
-		c++;
-	if (*c == '[')
-		while (*c && *c != '=')
-			c++;
-	return *c == '=' || (*c == '+' && c[1] == '=');
-}
-
 /* NAME=(...): the parentheses hold words. */
 static int read_array(struct sh_reader *r)
 {
@@ -191,14 +178,19 @@ static int add_word(struct sh_reader *r, struct sh_node *n)
 	struct sh_word *w;
 	if (sh_read_word(r, &w))
 		return -1;
-	bool assigns = !n->words && is_assignment(w);
+	bool assigns = !n->words && w->assigns;
 	struct sh_word **tail = assigns ? &n->assigns : &n->words;
 	while (*tail)
 		tail = &(*tail)->next;
 	*tail = w;
 	size_t len = strlen(w->text);
-	bool array = is_assignment(w) && w->text[len - 1] == '=' && sh_looking_at(r, "(");
-	return array ? read_array(r) : 0;
+	if (!w->assigns || w->text[len - 1] != '=' || !sh_looking_at(r, "("))
+		return 0;
+	if (read_array(r))
+		return -1;
+	/* What touches it belongs to it; what follows that is the command. */
+	bool ends = r->at == r->len || sh_is_meta(r->text[r->at]);
+	return ends ? 0 : sh_read_word(r, &w);
 }
 
 static bool ends_command(const struct sh_reader *r)
@@ -233,6 +225,8 @@ static size_t peek(const struct sh_reader *r, char out[16])
 		out[n] = r->text[r->at + n];
 		n++;
 	}
+	/* One that goes on behind a quote is no reserved word. */
+	n = r->at + n < r->len && !sh_is_meta(r->text[r->at + n]) ? 0 : n;
 	out[n] = '\0';
 	return n;
 }
