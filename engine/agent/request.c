@@ -1,8 +1,6 @@
 #include "agent/request.h"
 
-#include "base/fields.h"
 #include "base/json.h"
-#include <limits.h>
 
 enum { LINE_CAP_BYTES = 16 * 1024 * 1024, ENVELOPE_LEVELS = 16 };
 
@@ -54,36 +52,39 @@ static const char *keep(struct arena *a, const char *text)
 	return text ? arena_copy(a, text, strlen(text)) : NULL;
 }
 
-#define CHANNEL(kind, name, needed, what)                                                          \
-	{                                                                                          \
-#name, FIELD_##kind, needed, offsetof(struct order_channel, name), 0, PATH_MAX,    \
-			what, NULL                                                                 \
-	}
-static const struct fields_row channel_fields[] = {CHANNEL(TEXT, name, true, "a text"),
-	CHANNEL(TEXT, endpoint, true, "a text"), CHANNEL(TEXT, ca_file, false, "a text"),
-	CHANNEL(FLAG, tls, true, "true or false"), CHANNEL(FLAG, local, true, "true or false"),
-	CHANNEL(FLAG, private, true, "true or false"), {.name = ""}};
+static int read_channel(struct arena *a, struct order_channel *c, json_t *from, struct err *e)
+{
+	const char *name, *endpoint, *ca_file = NULL;
+	int tls, local, private;
+	json_error_t why;
+	int rc = json_unpack_ex(from, &why, JSON_STRICT, "{s:s, s:s, s?s, s:b, s:b, s:b}", "name",
+		&name, "endpoint", &endpoint, "ca_file", &ca_file, "tls", &tls, "local", &local,
+		"private", &private);
+	if (unpacked(rc, &why, e))
+		return -1;
+	*c = (struct order_channel){.name = keep(a, name),
+		.endpoint = keep(a, endpoint),
+		.ca_file = keep(a, ca_file),
+		.tls = tls,
+		.local = local,
+		.private = private};
+	return 0;
+}
 
 static int read_channels(struct order *o, json_t *list, struct err *e)
 {
 	o->channel_count = json_array_size(list);
 	o->channels = arena_array(&o->arena, o->channel_count, sizeof(*o->channels));
-	for (size_t i = 0; i < o->channel_count; i++) {
-		struct order_channel *c = &o->channels[i];
-		*c = (struct order_channel){.ca_file = NULL};
-		if (fields_read(channel_fields, json_array_get(list, i), c, e))
-			return err_wrap(e, "the request is not understood: channel %zu", i + 1);
-		c->name = keep(&o->arena, c->name);
-		c->endpoint = keep(&o->arena, c->endpoint);
-		c->ca_file = keep(&o->arena, c->ca_file);
-	}
+	for (size_t i = 0; i < o->channel_count; i++)
+		if (read_channel(&o->arena, &o->channels[i], json_array_get(list, i), e))
+			return -1;
 	return 0;
 }
 
 static int optional_int(const json_t *value, const char *name, int64_t *out, struct err *e)
 {
 	*out = -1;
-	if (!value || json_is_null(value))
+	if (json_is_null(value))
 		return 0;
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return err_set(e, "the request is not understood: %s is not a count", name);
@@ -168,33 +169,20 @@ void order_done(struct order *o)
 
 static int read_limits(struct limits *l, json_t *from, struct err *e)
 {
-	static const struct {
-		const char *name;
-		size_t at;
-		bool required;
-	} members[] = {
-#define LIMIT(name, required) {#name, offsetof(struct limits, name), required}
-		LIMIT(timeout_secs, true),
-		LIMIT(max_iterations, true),
-		LIMIT(max_output_tokens_per_call, true),
-		LIMIT(context_tokens, true),
-		LIMIT(max_calls_per_turn, true),
-		LIMIT(max_input_tokens, false),
-		LIMIT(max_output_tokens, false),
-		LIMIT(max_microusd, false),
-		LIMIT(best_effort_microusd, false),
-#undef LIMIT
-	};
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		const json_t *value = json_object_get(from, members[i].name);
-		int64_t *to = (int64_t *)(void *)((char *)l + members[i].at);
-		if (optional_int(value, members[i].name, to, e))
-			return -1;
-		if (members[i].required && *to < 1)
-			return err_set(e, "the request is not understood: %s must be at least 1",
-				members[i].name);
-	}
-	return 0;
+	json_t *input, *output, *hard, *soft;
+	json_error_t why;
+	int rc = json_unpack_ex(from, &why, JSON_STRICT,
+		"{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "timeout_secs", &l->timeout_secs,
+		"max_iterations", &l->max_iterations, "max_output_tokens_per_call",
+		&l->max_output_tokens_per_call, "context_tokens", &l->context_tokens,
+		"max_calls_per_turn", &l->max_calls_per_turn, "max_input_tokens", &input,
+		"max_output_tokens", &output, "max_microusd", &hard, "best_effort_microusd", &soft);
+	bool bad = unpacked(rc, &why, e) ||
+		   optional_int(input, "max_input_tokens", &l->max_input_tokens, e) ||
+		   optional_int(output, "max_output_tokens", &l->max_output_tokens, e) ||
+		   optional_int(hard, "max_microusd", &l->max_microusd, e) ||
+		   optional_int(soft, "best_effort_microusd", &l->best_effort_microusd, e);
+	return bad ? -1 : 0;
 }
 
 static int read_prices(struct arena *a, struct task_provider *to, json_t *from, struct err *e)

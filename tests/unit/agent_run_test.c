@@ -532,6 +532,11 @@ static void bad_requests(void)
 		.replies = {{KIT_FINISH, 0, 0}}};
 	kit_run(&extra);
 	has_str(kit_reason(&extra), "surprise", "an unknown member is refused");
+	AUTO_KIT limit = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "surprise", 1),
+		.replies = {{KIT_FINISH, 0, 0}}};
+	kit_run(&limit);
+	has_str(kit_reason(&limit), "surprise", "a limit, too");
 }
 
 /* 64 MiB of small events must neither be kept nor stop the agent from saying what was wrong. */
