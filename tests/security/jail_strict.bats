@@ -436,14 +436,15 @@ odd_mounts() {
 }
 
 @test "a jail whose first process is killed, as for want of memory, has been killed, and its command with it" {
-	jail -- sh -c 'touch ready; exec sleep 4322' &
-	local jail=$! launcher
+	local marker=$((BASHPID + 10000000)) jail launcher
+	jail -- sh -c "touch ready; exec sleep $marker" &
+	jail=$!
 	until [[ -e $WS/ready ]]; do sleep 0.05; done
 	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
 	pkill -KILL -P "$launcher"
 	wait "$jail" && status=0 || status=$?
 	[[ $status -eq 137 && $(status '"\(.exit) \(.signal) \(.timed_out) \(.max_rss_kib > 0)"') == "137 null false true" ]]
-	run pgrep -f 'sleep 4322'
+	run pgrep -f "sleep $marker"
 	[[ $status -eq 1 ]]
 }
 
@@ -487,7 +488,6 @@ odd_mounts() {
 	wait "$jail" || true
 	none() { ! pgrep -f "sleep $marker"; }
 	eventually none # nobody is left to wait for it
-	jail -- true # a killed launcher's cgroup goes with the next jail
 }
 
 # As the kernel counts them: C libraries keep 32 to 34 to themselves, and what glibc's posix_spawn starts ignores two of those.
@@ -630,12 +630,50 @@ with_both() { # CHECK: for both kinds of user
 	need_root
 	need_cgroup memory
 	need_cgroup processes
+	# Where each has a group of its own, what nobody asked for stays what it was, and is told so.
+	run jail 'require={"processes":"cgroup"}' -- true
+	[[ -e /sys/fs/cgroup/cgroup.controllers || $(status .layers.memory) == rlimit ]]
 	run jail 'require={"memory":"cgroup"}' 'limits={"memory_mb":64}' -- perl -e 'fork; fork; $x = "a" x (40 * 1024 * 1024); sleep 1; print "had it\n"'
 	[[ $(grep -c "had it" <<<"$output") -lt 4 ]]
 	local group
 	for group in $(find /sys/fs/cgroup -name "agent6-jail-*" -newer "$SCRATCH/policy.json"); do
 		eventually test ! -e "$group" # a test beside this one has some, too
 	done
+}
+
+@test "a cgroup has the policy's limits, and one that a killed launcher left goes with the next jail (root)" {
+	need_root
+	need_cgroup memory
+	need_cgroup processes
+	local required='require={"memory":"cgroup","processes":"cgroup"}' marker=$((BASHPID + 10000000)) jail launcher groups
+	jail "$required" 'limits={"memory_mb":64,"processes":20}' -- \
+		sh -c "touch ready; while [ $marker -gt 0 -a ! -e go ]; do sleep 0.05; done" &
+	jail=$!
+	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
+	mapfile -t groups < <(find /sys/fs/cgroup -name "agent6-jail-$launcher")
+	run cat "${groups[@]/%//memory.max}" "${groups[@]/%//memory.limit_in_bytes}"
+	[[ $output == *67108864* ]]
+	run cat "${groups[@]/%//pids.max}"
+	[[ $'\n'$output$'\n' == *$'\n20\n'* ]]
+	run cat "${groups[@]/%//cgroup.procs}"
+	[[ $(grep -cx "$(pgrep -f "$marker")" <<<"$output") -eq ${#groups[@]} ]]
+	touch "$WS/go"
+	wait "$jail"
+	[[ ! -d ${groups[0]} && ! -d ${groups[-1]} ]]
+	jail "$required" -- sh -c "touch again; exec sleep $marker" &
+	jail=$!
+	until [[ -e $WS/again ]]; do sleep 0.05; done
+	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
+	mapfile -t groups < <(find /sys/fs/cgroup -name "agent6-jail-$launcher")
+	[[ -d ${groups[0]} ]]
+	kill -KILL "$launcher"
+	wait "$jail" || true
+	for _ in $(seq 100); do # its last process is on its way, and the kernel lets go of the group after that
+		jail "$required" -- true
+		[[ -d ${groups[0]} || -d ${groups[-1]} ]] || break
+	done
+	[[ ! -d ${groups[0]} && ! -d ${groups[-1]} ]]
 }
 
 @test "a cgroup that is required and cannot be had is refused by name, and nothing runs" {
