@@ -527,14 +527,10 @@ static void bad_requests(void)
 	kit_run(&k);
 	is(k.exit, 125, "an unknown profile is refused");
 	has_str(kit_reason(&k), "none", "by name");
-	AUTO_KIT extra = {.format = "anthropic",
-		.task = json_pack("{s:i}", "surprise", 1),
-		.replies = {{KIT_FINISH, 0, 0}}};
+	AUTO_KIT extra = {.format = "anthropic", .task = json_pack("{s:i}", "surprise", 1)};
 	kit_run(&extra);
 	has_str(kit_reason(&extra), "surprise", "an unknown member is refused");
-	AUTO_KIT limit = {.format = "anthropic",
-		.limits = json_pack("{s:i}", "surprise", 1),
-		.replies = {{KIT_FINISH, 0, 0}}};
+	AUTO_KIT limit = {.format = "anthropic", .limits = json_pack("{s:i}", "surprise", 1)};
 	kit_run(&limit);
 	has_str(kit_reason(&limit), "surprise", "a limit, too");
 }
