@@ -150,6 +150,9 @@ static void repeated(void)
 	io_write_at(cassette, "{\"mine\"", 7, 3);
 	AUTO_FREE char *edited = keep_of(1, "{\"ours\":2}\n");
 	is_str(edited, "{}\n{\"mine\":1}\n{\"ours\":2}\n", "nor what a person changed");
+	ok(!linkat(tape_fd, "m.jsonl", tape_fd, "other", 0), "a second name");
+	AUTO_FREE char *linked = keep_of(3, "{\"ours\":3}\n");
+	is_str(linked, edited, "what somebody may have linked there takes nothing");
 	own_close(&tape_fd);
 }
 
