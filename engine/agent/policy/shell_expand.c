@@ -95,7 +95,7 @@ static int expand(struct expansion *x, const char *text, const char *mask, size_
 	if (!find_brace(text, mask, len, &open, &close)) {
 		if (x->draft->split)
 			split_fields(x, text, mask, len);
-		else
+		else if (len) /* nothing of a list is no word */
 			make_next(x, text, mask, len);
 		return 0;
 	}
