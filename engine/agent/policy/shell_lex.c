@@ -365,6 +365,11 @@ static size_t read_escape(struct sh_reader *r, char out[4])
 	const char *named = c ? strchr(from, c) : NULL;
 	bool any = false, braced = c == 'x' && sh_looking_at(r, "{");
 	out[0] = named ? to[named - from] : c;
+	if (!named && !strchr("xuUc01234567\\'\"?", c)) { /* none: both stay */
+		out[0] = '\\';
+		out[1] = c;
+		return 2;
+	}
 	if (c == 'x') {
 		r->at += braced;
 		out[0] = (char)take_digits(r, braced ? 8 : 2, 16, &any);
