@@ -35,8 +35,9 @@ setup() {
 
 teardown() {
 	tmux -S "$SCRATCH/tmux" kill-server 2>/dev/null || true
+	# Before it is told to end: then it would lose the stop by which the sanitizer's leak check waits.
+	[[ -z ${held-} ]] || kill -CONT "$held" 2>/dev/null || true
 	exec 8>&-
-	[[ -z ${provider-} ]] || kill -CONT "$provider" 2>/dev/null || true
 	[[ -z ${runner-} ]] || kill "$runner" "$watcher" 2>/dev/null || true
 }
 
@@ -249,10 +250,11 @@ asks_under_nohup() {
 
 @test "what is typed before the question answers nothing" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
-	kill -STOP "$provider" # until it is there
+	held=$provider # until it is there
+	kill -STOP "$held"
 	terminal 'machine coder' y 'Run it?' n -- bash -c \
 		'( { until read -t 0; do sleep 0.1; done; kill -CONT "$0"; } </dev/tty & ); exec "$@"' \
-		"$provider" "${RUN[@]}" "$SCRATCH/coder"
+		"$held" "${RUN[@]}" "$SCRATCH/coder"
 	run ! on_branch made
 }
 
