@@ -277,7 +277,8 @@ const char *git_profile(struct err *why)
 	return found;
 }
 
-/* An include may lie in the work tree. */
+/* An include may lie in the work tree. Half of a listing would leave a key as it is, where a call
+ * that failed is followed by another: it is none. */
 static int list_settings(const struct git_repo *r, bool no_tree, struct buf *names, struct err *e)
 {
 	struct git_call listing = {
@@ -289,7 +290,10 @@ static int list_settings(const struct git_repo *r, bool no_tree, struct buf *nam
 	AUTO_BUF none;
 	buf_init(&none, 1);
 	buf_init(names, GIT_OUTPUT_MAX);
-	return run(&unfiltered, &listing, &none, names, e);
+	if (!run(&unfiltered, &listing, &none, names, e))
+		return 0;
+	buf_done(names);
+	return -1;
 }
 
 int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)

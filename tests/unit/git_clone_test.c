@@ -278,6 +278,7 @@ static void stand_in(const char *dir, const char *jail)
 		    "if [ $left -gt 0 ]; then\n"
 		    "  echo $((left - 1)) >$0.left\n"
 		    "  cat $0.says >&4\n"
+		    "  echo half\n"
 		    "  exit 125\n"
 		    "fi\n"
 		    "exec %s --policy /proc/self/fd/3 --status-fd 4\n",
@@ -293,8 +294,9 @@ static void jails(const struct git_repo *r)
 	char jail[PATH_MAX], oid[GIT_OID_BYTES];
 	AUTO_FREE char *log = NULL;
 	size_t len;
-	struct git_repo strict = *r;
+	struct git_repo strict = *r, learnt;
 	strict.profile = "strict";
+	fine(git_find(r->work_tree, &learnt, e));
 	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(jail, sizeof(jail), "%s/agent6-jail", getenv("AGENT6_BIN"));
 	stand_in(dir, jail);
@@ -315,6 +317,12 @@ static void jails(const struct git_repo *r)
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	put(dir, "agent6-jail.says", "{\"exit\":null,\"signal\":9,\"timed_out\":true}\n", 0644);
 	refused(git_head(r, oid, e), "git config did not end within 120 seconds");
+	put(dir, "agent6-jail.left", "1\n", 0644);
+	fine(git_learn(&learnt, e));
+	refused(git_head(&learnt, oid, e), "git config did not end within 120 seconds");
+	is((int64_t)learnt.names[true].len + (int64_t)learnt.names[false].len, 0,
+		"half a listing is none");
+	git_repo_done(&learnt);
 	if (io_read_file(fd, "agent6-jail.log", 65536, &log, &len, NULL))
 		bail("the stand-in was not called");
 	ok(len && !strstr(log, "other"), "no call is confined with less than what was found");
