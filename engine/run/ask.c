@@ -112,6 +112,13 @@ static void show_prompt(struct asking *a)
 	finish(a, ASK_PERSON);
 }
 
+/* While it is shown, all that can come wakes the pump by itself. */
+static void look_again(const struct asking *a, bool shown)
+{
+	const struct drive_listener *l = a->live->listener;
+	a->pump->tick_ms = l->prompt && !shown ? TICK_MS : l->tick_ms;
+}
+
 static int open_terminal(const struct asking *a)
 {
 	if (!has_terminal(a))
@@ -260,9 +267,9 @@ int ask_open(struct asking *a, json_t *doc, struct err *e)
 		return -1;
 	}
 	a->live->asking = true;
-	if (a->live->listener->prompt)
-		a->pump->tick_ms = TICK_MS;
-	if (a->pump->streams[a->first_stream + TERMINAL].fd >= 0)
+	bool shown = a->pump->streams[a->first_stream + TERMINAL].fd >= 0;
+	look_again(a, shown);
+	if (shown)
 		show_prompt(a);
 	return 0;
 }
@@ -270,12 +277,16 @@ int ask_open(struct asking *a, json_t *doc, struct err *e)
 /* A shell that brings a running job to the foreground sends it nothing: only a look shows. */
 void ask_tick(struct asking *a)
 {
-	if (!a->doc || !has_terminal(a))
+	if (!a->doc)
 		return;
 	int *fd = &a->pump->streams[a->first_stream + TERMINAL].fd;
 	bool come_back = *fd < 0;
 	if (!come_back && a->seen == a->live->interrupts.seen)
 		return;
+	if (!has_terminal(a)) {
+		look_again(a, false);
+		return;
+	}
 	if (take_answer(a)) {
 		finish(a, ASK_PERSON);
 		return;
@@ -284,6 +295,7 @@ void ask_tick(struct asking *a)
 	buf_clear(&a->typed);
 	if (come_back)
 		*fd = open_terminal(a);
+	look_again(a, *fd >= 0);
 	if (*fd >= 0)
 		show_prompt(a);
 }

@@ -4,8 +4,8 @@
  *
  * A question is `question.json` in the instance's directory for as long as it is open, and
  * `answer.json` ends it; both are replaced whole, and an answer names its question. inotify and a
- * timer wake the pump; only for the foreground of a terminal there is nothing to wait for. Neither
- * the agent nor a jailed command can write there.
+ * timer wake the pump; only for the foreground of a terminal, where it is not shown yet, there is
+ * nothing to wait for. Neither the agent nor a jailed command can write there.
  */
 #ifndef RUN_ASK_H
 #define RUN_ASK_H

@@ -199,6 +199,16 @@ opens() {
 	[[ $(grep -c 'Run it?' <<<"$output") -eq 2 ]] # it asked, and so did who answered
 }
 
+@test "while a question is shown, nothing is looked at for it" {
+	need strace
+	model "$(calls '["touch","made"]')" "$(said 'exit 0')"
+	terminal 'Run it?' y -- env ASAN_OPTIONS=detect_leaks=0 strace -o "$SCRATCH/trace" -e trace=poll \
+		"${RUN[@]}" --quiet "$SCRATCH/coder"
+	on_branch made
+	grep -q '^poll(.*, [0-9]\{4,\})' "$SCRATCH/trace"
+	run ! grep '^poll(.*, [0-9]\{1,3\})' "$SCRATCH/trace"
+}
+
 @test "interrupted while it asks, it says what that does and asks again" {
 	model "$(calls '["touch","made"]')" "$(said 'a person said no')"
 	run -130 terminal 'Run it?' ^C 'once more kills it now' '' 'Run it?' n -- "${RUN[@]}" "$SCRATCH/coder"
