@@ -156,9 +156,8 @@ static int run(const struct call *c)
 	const char *slash = strrchr(name, '/');
 	if (slash && instance_id_valid(slash + 1)) {
 		err_set(&e,
-			"a new bundle lies in the working directory: cd %.*s && agent6 machine new "
-			"%s",
-			(int)(slash - name), name, slash + 1);
+			"a new bundle lies in the working directory: go to %.*s, and name it %s",
+			(int)(slash - name) + 1, name, slash + 1);
 		return fail(EXIT_REFUSED, &e);
 	}
 	if (!instance_id_valid(name))

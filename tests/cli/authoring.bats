@@ -103,7 +103,9 @@ setup() {
 @test "what cannot be made where it was asked for says where it can" {
 	mkdir sub
 	run -2 agent6 machine new sub/flow
-	[[ $output == "agent6: a new bundle lies in the working directory: cd sub && agent6 machine new flow" ]]
+	[[ $output == "agent6: a new bundle lies in the working directory: go to sub/, and name it flow" ]]
+	run -2 agent6 machine new --from review /flow
+	[[ $output == "agent6: a new bundle lies in the working directory: go to /, and name it flow" ]]
 	agent6 machine new flow
 	TMPDIR=$PWD/none run -2 agent6 machine rehearse flow
 	[[ $output == *"cannot create $PWD/none/agent6-rehearsal-"*": No such file or directory; TMPDIR chooses another place" ]]
