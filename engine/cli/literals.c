@@ -5,7 +5,11 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LINE_BYTES_MAX = 4 * BUNDLE_MEMBER_BYTES_MAX };
+enum {
+	LINE_BYTES_MAX = 4 * BUNDLE_MEMBER_BYTES_MAX,
+	BODY_BYTES_MIN = 40,
+	BODY_WITHIN_BYTES = 1024
+};
 
 static const char message[] = "a key stands here for everybody who reads the bundle";
 
@@ -31,19 +35,77 @@ static bool may_hold_key(const char *text, size_t len)
 	return len >= TOKEN_BYTES_MIN && memmem(text, len, "-----BEGIN", 10);
 }
 
-/* `out` is the text without it. */
-static bool holds_key(const char *text, size_t len, struct buf *out)
+/* A line of `len` bytes, or a text that is looked at as one, and what of the text follows it. */
+struct line {
+	const char *text;
+	size_t len, more;
+};
+
+/* The first byte of it that gave way, and the one behind the last. */
+struct span {
+	size_t from, to;
+};
+
+static bool in_body(char c)
+{
+	return isalnum((unsigned char)c) || c == '+' || c == '/';
+}
+
+/* Programs that read keys, and pages about them, name the line that one begins with. */
+static bool has_body(const struct line *l)
+{
+	static const char head[] = "PRIVATE KEY";
+	size_t run = 0, until = 0, n = sizeof(head) - 1, whole = l->len + l->more;
+	for (size_t at = 0; at < whole && (at < l->len || at < until); at++) {
+		if (at > l->len && whole - at > 5 && !memcmp(l->text + at, "-----", 5))
+			break; /* the end, or another one */
+		bool begins = l->len > at + n && !memcmp(l->text + at, head, n);
+		until = begins ? at + BODY_WITHIN_BYTES : until;
+		run = !begins && in_body(l->text[at]) ? run + 1 : 0;
+		if (at < until && run >= BODY_BYTES_MIN)
+			return true;
+	}
+	return false;
+}
+
+static struct span gone(const struct line *l, const struct buf *without)
+{
+	size_t from = 0, behind = 0, least = l->len < without->len ? l->len : without->len;
+	while (from < least && l->text[from] == without->data[from])
+		from++;
+	while (behind < least - from &&
+		l->text[l->len - 1 - behind] == without->data[without->len - 1 - behind])
+		behind++;
+	return (struct span){from, l->len - behind};
+}
+
+/* The keys of AWS's own pages end so; another does once in 36 to the 7th. */
+static bool is_example(const struct line *l, struct span s)
+{
+	static const char end[] = "EXAMPLE";
+	size_t n = sizeof(end) - 1;
+	for (size_t i = s.from; i < s.to; i++)
+		if (!isalnum((unsigned char)l->text[i]))
+			return false;
+	return s.to - s.from > n && !memcmp(l->text + s.to - n, end, n);
+}
+
+static bool holds_key(const struct line *l, struct span *where)
 {
 	struct redact_tally tally = {0};
-	buf_init(out, LINE_BYTES_MAX);
-	return !redact_known(NULL, text, len, out, &tally) &&
-	       (tally.of[REDACT_TOKEN] || tally.of[REDACT_PEM]);
+	AUTO_BUF without;
+	buf_init(&without, LINE_BYTES_MAX);
+	if (redact_known(NULL, l->text, l->len, &without, &tally))
+		return false;
+	*where = gone(l, &without);
+	return (tally.of[REDACT_TOKEN] && !is_example(l, *where)) ||
+	       (tally.of[REDACT_PEM] && has_body(l));
 }
 
 static void check_literal(const struct doc *doc, const struct doc_node *node, struct findings *f)
 {
-	AUTO_BUF out;
-	if (holds_key(node->text, node->count, &out))
+	struct span where;
+	if (holds_key(&(struct line){node->text, node->count, 0}, &where))
 		finding_help(f, finding_add(f, RULE_LITERAL_SECRET, doc, node, "%s", message),
 			"withdraw it; a tool gets the next one by its name in `secrets`, from a "
 			"variable that the operator names in sandbox.secrets");
@@ -59,20 +121,14 @@ static void check_node(const struct doc *doc, const struct doc_node *node, struc
 		check_node(doc, &node->pairs[i].value, f);
 }
 
-/* The finding is from the first byte that gave way to the last. */
 static void check_line(
-	const struct doc *file, uint32_t line, const char *text, size_t len, struct findings *f)
+	const struct doc *file, uint32_t line, const struct line *l, struct findings *f)
 {
-	AUTO_BUF out;
-	if (!holds_key(text, len, &out))
+	struct span where;
+	if (!holds_key(l, &where))
 		return;
-	size_t from = 0, behind = 0, least = len < out.len ? len : out.len;
-	while (from < least && text[from] == out.data[from])
-		from++;
-	while (behind < least - from && text[len - 1 - behind] == out.data[out.len - 1 - behind])
-		behind++;
-	struct doc_pos pos = {line, (uint32_t)utf8_count(text, from) + 1, line,
-		(uint32_t)utf8_count(text, len - behind) + 1};
+	struct doc_pos pos = {line, (uint32_t)utf8_count(l->text, where.from) + 1, line,
+		(uint32_t)utf8_count(l->text, where.to) + 1};
 	finding_help(f, finding_at(f, RULE_LITERAL_SECRET, file, pos, "%s", message),
 		"withdraw it, and take it out of the file");
 }
@@ -84,7 +140,8 @@ static void check_text(const struct doc *file, const char *text, size_t len, str
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t bytes = end ? (size_t)(end - text) - at : len - at;
 		if (may_hold_key(text + at, bytes))
-			check_line(file, line, text + at, bytes, f);
+			check_line(
+				file, line, &(struct line){text + at, bytes, len - at - bytes}, f);
 		at += bytes + 1;
 	}
 }

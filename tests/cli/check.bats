@@ -322,7 +322,7 @@ good() {
 	cd lit
 	printf 'über %s and %s too\r\n' "$key" "$key" >>prompts/read.md
 	printf 'TOKEN=%s\n' "$key" >>scripts/write.sh
-	printf -- '-----BEGIN OPENSSH PRIVATE %s-----\nAAAA\n-----END OPENSSH PRIVATE %s-----\n' KEY KEY >rehearsal/workspace/id
+	printf -- '-----BEGIN OPENSSH PRIVATE %s-----\n%s\n-----END OPENSSH PRIVATE %s-----\n' KEY "$(seq -s '' 40)" KEY >rehearsal/workspace/id
 	printf 'bin\0ary %s\n' "$key" >rehearsal/workspace/blob
 	printf '%s' "$key" >rehearsal/whole
 	agent6 machine pack "$SCRATCH/lit" -o "$SCRATCH/lit.asm"
@@ -339,6 +339,34 @@ good() {
 			scripts/write.sh $(wc -l <scripts/write.sh):7-47
 		END
 	done
+}
+
+@test "what keys look like is no key" {
+	cd "$SCRATCH"
+	agent6 machine new lit --from review
+	cat >>lit/prompts/read.md <<-END
+		Look for AKIAIOSFODNN7EXAMPLE, and for
+		-----BEGIN RSA PRIVATE KEY-----
+		XXXX
+		-----END RSA PRIVATE KEY-----
+		or "-----BEGIN PRIVATE KEY-----\\nXXXX\\n-----END PRIVATE KEY-----".
+	END
+	sed -i 's/^description: .*/description: finds -----BEGIN EC PRIVATE KEY----- and AKIAI44QH8DHBEXAMPLE/' lit/machine.yaml
+	run -0 agent6 machine check --strict lit
+	echo "$output"
+	[[ $output != *literal-secret* ]]
+	printf 'AKIA%s AKIAIOSFODNN7EXAMPLE\n' IOSFODNN7EXAMPLF >>lit/prompts/read.md
+	run -2 agent6 machine check --strict lit
+	[[ $output == *read.md*literal-secret* ]]
+	# One behind the other: far from what looks like a key there may be one.
+	{
+		printf 'description: "finds -----BEGIN EC PRIVATE %s-----\\n' KEY
+		printf 'word %.0s' {1..400}
+		printf -- '-----BEGIN EC PRIVATE %s-----\\n%s"\n' KEY "$(seq -s '' 40)"
+	} >description
+	sed -i -e '/^description: /{r description' -e 'd}' lit/machine.yaml
+	run -2 agent6 machine check --strict lit
+	[[ $output == *machine.yaml*literal-secret*read.md*literal-secret* ]]
 }
 
 @test "an agent that is asked nothing is a mistake" {
