@@ -83,7 +83,7 @@ static int take_uncommitted(int fd, const struct taker *t, struct err *e)
 static int note_place(const struct taker *t, int64_t from, const struct buf *lines, struct err *e)
 {
 	char hex[SHA256_HEX + 1];
-	sha256_hex(lines->len ? lines->data : "", lines->len, hex);
+	sha256_hex(lines->data, lines->len, hex);
 	json_auto_t *note = json_pack("{s:i,s:I,s:I,s:s}", "attempt", t->attempt, "from",
 		(json_int_t)from, "bytes", (json_int_t)lines->len, "sha256", hex);
 	AUTO_FREE char *text = json_text(note);
@@ -105,6 +105,8 @@ static int append(
 	AUTO_FD int fd = open_cassette(w, name, e);
 	if (fd < 0 || (t && take_uncommitted(fd, t, e)))
 		return -1;
+	if (!lines->len)
+		return 0;
 	bool torn = ends_torn(fd);
 	if (t && note_place(t, lseek(fd, 0, SEEK_END) + torn, lines, e))
 		return -1;

@@ -139,6 +139,11 @@ static void repeated(void)
 	AUTO_FREE char *torn = keep("{\"to"), *mended = keep_of(1, "{\"ours\":2}\n");
 	is_str(torn, "{\"to\n{\"ours\":1}\n", "behind a line that was cut short");
 	is_str(mended, "{\"to\n{\"ours\":2}\n", "it is the same");
+	unlinkat(tape_fd, "m.jsonl", 0);
+	if (io_create_file(tape_fd, "m.jsonl", "{\"to", 4, 0600, NULL))
+		bail("no cassette");
+	AUTO_FREE char *alone = keep_of(3, "");
+	is_str(alone, "{\"to", "who asked nothing ends nobody's line");
 	meanwhile = "{\"other\":1}\n";
 	AUTO_FREE char *shared = keep("{}\n");
 	meanwhile = "";
