@@ -1,6 +1,7 @@
 #include "base/known.h"
 
 #include "base/buf.h"
+#include "base/own.h"
 #include "base/utf8.h"
 #include <ctype.h>
 #include <string.h>
@@ -26,7 +27,6 @@ static int add_needle(struct known *k, struct buf *text)
 		return -1;
 	k->longest = len > k->longest ? len : k->longest;
 	k->begins[(unsigned char)*grown[k->count++]] = true;
-	k->begins['\\'] = k->begins['%'] = true;
 	return 0;
 }
 
@@ -172,13 +172,15 @@ static size_t escape_len(const char *text, size_t len, char out[4], size_t *byte
 	return letter ? 2 : 0;
 }
 
-/* The same where any of its letters may be escaped. */
-static size_t escaped_len(const char *needle, const char *text, size_t len)
+/* The same where any of its letters may be escaped, by what begins with one of `marks`. */
+static size_t escaped_len(const char *needle, const char *text, size_t len, const char *marks)
 {
 	size_t at = 0;
 	while (*needle && at < len) {
 		char out[4];
-		size_t bytes, used = escape_len(text + at, len - at, out, &bytes);
+		size_t bytes, used = text[at] && strchr(marks, text[at])
+					     ? escape_len(text + at, len - at, out, &bytes)
+					     : 0;
 		if (used && !strncmp(needle, out, bytes)) {
 			needle += bytes;
 			at += used;
@@ -192,16 +194,28 @@ static size_t escaped_len(const char *needle, const char *text, size_t len)
 	return *needle ? 0 : at;
 }
 
+/* A mark may be the secret's own: %25 in one that is JSON-escaped. */
+static size_t needle_len(const char *needle, const char *text, size_t len)
+{
+	static const char *const marks[] = {"\\%", "\\", "%"};
+	size_t found = plain_len(needle, text, len);
+	for (size_t i = 0; !found && i < ARRAY_LEN(marks); i++)
+		found = escaped_len(needle, text, len, marks[i]);
+	return found;
+}
+
 size_t known_match(const struct known *k, const char *text, size_t len)
 {
-	size_t longest = 0;
-	size_t count = len && k->begins[(unsigned char)*text] ? k->count : 0;
-	for (size_t i = 0; i < count; i++) {
+	size_t longest = 0, bytes;
+	char first[4] = {len ? *text : '\0'};
+	bool escaped = len && escape_len(text, len, first, &bytes);
+	if (!len || (!k->begins[(unsigned char)*text] && !k->begins[(unsigned char)*first]))
+		return 0;
+	for (size_t i = 0; i < k->count; i++) {
 		const char *needle = k->needles[i];
-		if (*needle != *text && *text != '\\' && *text != '%')
+		if (*needle != *text && !(escaped && *needle == *first))
 			continue;
-		size_t plain = plain_len(needle, text, len);
-		size_t found = plain ? plain : escaped_len(needle, text, len);
+		size_t found = needle_len(needle, text, len);
 		longest = found > longest ? found : longest;
 	}
 	return longest;

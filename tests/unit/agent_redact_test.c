@@ -296,10 +296,14 @@ static void as_json(void)
 {
 	static const char *const forms[] = {"say \\\"a/b\\\"\\nand c", "say \\\"a\\/b\\\"\\nand c",
 		"say \"a/b\"\nand c", "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b",
-		"gr\\u00fc\\u00DF-\\ud83d\\ude42-a\\\\b"};
+		"gr\\u00fc\\u00DF-\\ud83d\\ude42-a\\\\b", "its own %25 and \\\"quotes\\\"",
+		"its%20own%20%2525%20and%20\"quotes\""};
 	struct redact r = {0};
 	redact_add(&r, "say \"a/b\"\nand c");
 	redact_add(&r, "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b");
+	redact_add(&r, "its own %25 and \"quotes\"");
+	ok(!r.known.begins['%'] && !r.known.begins['\\'],
+		"a text of escapes is looked at as any other");
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		AUTO_FREE char *got = redacted(&r, forms[i], NULL);
 		is_str(got, "[REDACTED:key]", "%s", forms[i]);
