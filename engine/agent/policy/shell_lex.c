@@ -20,6 +20,13 @@ bool sh_is_meta(char c)
 	return c == '\0' || strchr(" \t\n;&|<>()", c);
 }
 
+size_t sh_joined(const struct sh_reader *r, size_t at)
+{
+	while (r->len - at > 1 && !memcmp(r->text + at, "\\\n", 2))
+		at += 2;
+	return at;
+}
+
 void sh_skip_blank(struct sh_reader *r)
 {
 	while (r->at < r->len) {
@@ -485,19 +492,21 @@ static int read_piece(struct sh_reader *r, struct draft *d)
 	return 0;
 }
 
-/* As it is written, before anything in it is expanded: nothing of the name is quoted. */
-static bool is_assignment(const char *text, size_t len)
+/* The word from `at` to where the reader is, as it is written, before anything in it is expanded:
+ * nothing of the name is quoted. */
+static bool is_assignment(const struct sh_reader *r, size_t at)
 {
-	size_t n = 0;
-	while (n < len && shell_in_name(text[n]))
-		n++;
-	if (!n || isdigit((unsigned char)*text))
-		return false;
-	if (n < len && text[n] == '[')
-		while (n < len && text[n] != '=')
-			n++;
-	n += n < len && text[n] == '+';
-	return n < len && text[n] == '=';
+	at = sh_joined(r, at);
+	bool named =
+		at < r->at && !isdigit((unsigned char)r->text[at]) && shell_in_name(r->text[at]);
+	while (at < r->at && shell_in_name(r->text[at]))
+		at = sh_joined(r, at + 1);
+	if (at < r->at && r->text[at] == '[')
+		while (at < r->at && r->text[at] != '=')
+			at++;
+	if (at < r->at && r->text[at] == '+')
+		at = sh_joined(r, at + 1);
+	return named && at < r->at && r->text[at] == '=';
 }
 
 int sh_read_word(struct sh_reader *r, struct sh_word **out)
@@ -515,7 +524,7 @@ int sh_read_word(struct sh_reader *r, struct sh_word **out)
 		rc = sh_fail(r, "too many words");
 	if (!rc && !d.any)
 		rc = sh_fail(r, "a word is missing");
-	d.assigns = is_assignment(r->text + begun, r->at - begun);
+	d.assigns = is_assignment(r, begun);
 	d.dynamic = d.dynamic || (d.split && d.dollar); /* bash does not split such a one */
 	rc = rc ? rc : sh_expand(r, &d, out);
 	buf_done(&d.text);

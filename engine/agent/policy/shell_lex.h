@@ -26,6 +26,8 @@ struct draft {
 };
 
 int sh_fail(struct sh_reader *r, const char *what);
+/* Where the text goes on at `at`: behind line ends that a backslash takes away. */
+size_t sh_joined(const struct sh_reader *r, size_t at);
 /* Blanks, line continuations and comments. */
 void sh_skip_blank(struct sh_reader *r);
 bool sh_looking_at(const struct sh_reader *r, const char *text);

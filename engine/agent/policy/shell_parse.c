@@ -74,13 +74,14 @@ static bool take(struct sh_reader *r, const char *token)
 /* Digits or {name} directly before < or >. */
 static size_t redirect_prefix(const struct sh_reader *r)
 {
-	size_t i = r->at;
+	size_t begun = sh_joined(r, r->at), i = begun;
 	while (i < r->len && isdigit((unsigned char)r->text[i]))
-		i++;
-	if (i == r->at && r->text[i] == '{') {
-		for (i++; i < r->len && shell_in_name(r->text[i]);)
-			i++;
-		i = i < r->len && r->text[i] == '}' ? i + 1 : r->at;
+		i = sh_joined(r, i + 1);
+	if (i == begun && i < r->len && r->text[i] == '{') {
+		i = sh_joined(r, i + 1);
+		while (i < r->len && shell_in_name(r->text[i]))
+			i = sh_joined(r, i + 1);
+		i = i < r->len && r->text[i] == '}' ? sh_joined(r, i + 1) : begun;
 	}
 	return i < r->len && (r->text[i] == '<' || r->text[i] == '>') ? i - r->at : 0;
 }
@@ -216,34 +217,35 @@ static int read_tail(struct sh_reader *r, struct sh_node *n)
 
 /* --- compound commands --------------------------------------------------------------------- */
 
-/* The bare word ahead, for reserved words; "" when there is none. */
+/* The bare word ahead, for reserved words; "" when there is none. Returns its bytes. */
 static size_t peek(const struct sh_reader *r, char out[16])
 {
-	size_t n = 0;
-	while (r->at + n < r->len && n < 15 && !sh_is_meta(r->text[r->at + n]) &&
-		!strchr("'\"\\$`", r->text[r->at + n])) {
-		out[n] = r->text[r->at + n];
-		n++;
+	size_t n = 0, at = sh_joined(r, r->at);
+	while (at < r->len && n < 15 && !sh_is_meta(r->text[at]) &&
+		!strchr("'\"\\$`", r->text[at])) {
+		out[n++] = r->text[at];
+		at = sh_joined(r, at + 1);
 	}
 	/* One that goes on behind a quote is no reserved word. */
-	n = r->at + n < r->len && !sh_is_meta(r->text[r->at + n]) ? 0 : n;
+	n = at < r->len && !sh_is_meta(r->text[at]) ? 0 : n;
 	out[n] = '\0';
-	return n;
+	return at - r->at;
 }
 
-static bool next_is(struct sh_reader *r, const char *word)
+/* The bytes of `word`, if it is ahead. */
+static size_t next_is(struct sh_reader *r, const char *word)
 {
 	char ahead[16];
 	sh_skip_blank(r);
-	return peek(r, ahead) == strlen(word) && !strcmp(ahead, word);
+	size_t bytes = peek(r, ahead);
+	return strcmp(ahead, word) ? 0 : bytes;
 }
 
 static bool take_word(struct sh_reader *r, const char *word)
 {
-	if (!next_is(r, word))
-		return false;
-	r->at += strlen(word);
-	return true;
+	size_t bytes = next_is(r, word);
+	r->at += bytes;
+	return bytes;
 }
 
 static void adopt(struct sh_node *parent, struct sh_node *child)
@@ -269,8 +271,7 @@ static struct sh_node *read_pipeline(struct sh_reader *r)
 {
 	struct sh_node *pipeline = make(r, SH_PIPELINE);
 	while (take_word(r, "!") || take_word(r, "time"))
-		if (next_is(r, "-p"))
-			r->at += 2;
+		take_word(r, "-p");
 	for (;;) {
 		struct sh_node *stage = read_command(r);
 		if (!stage)
