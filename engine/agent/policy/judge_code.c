@@ -132,10 +132,11 @@ unsigned judge_inline(struct judge *j, const struct call *c)
 		}
 		if (!strcmp(word, "-") || word[0] != '-')
 			break;
-		tests = tests || !strcmp(word, "--test");
+		tests = strcmp(word, "--no-test") && (tests || !strcmp(word, "--test"));
 		i += takes_next(word, in);
 	}
-	if (tests && i == c->count) /* node looks for them itself */
+	/* node looks for them itself */
+	if (tests && i == c->count && !strncmp(c->name, "node", strlen("node")))
 		return TRAIT_CODE;
 	if (i < c->count && !path_is_stdin(c->words[i]->text)) {
 		judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, c->words[i]->text);

@@ -70,6 +70,7 @@ unsigned judge_string_option(struct judge *j, const struct call *c)
 	/* Some take the command as words behind the file, or in its place behind --. */
 	size_t at = arg_skip_options(c, 1, with_value, NULL);
 	at += strcmp(call_text(c, at - 1), "--") ? 1 : 0;
+	at += !strcmp(call_text(c, at), "--");
 	return strcmp(c->name, "script") ? 0 : judge_rest(j, c, at);
 }
 
@@ -218,12 +219,21 @@ static bool matches(const char *const *patterns, size_t count, const char *text)
 	return count;
 }
 
+/* `value` with its =. The pattern's is the first one: PAGER='./x; PAGER=cat' is no cat. */
+static bool is_harmless(const char *word, const char *value)
+{
+	size_t i = 0;
+	while (i < ARRAY_LEN(harmless) &&
+		(fnmatch(harmless[i], word, 0) || fnmatch(strchr(harmless[i], '='), value, 0)))
+		i++;
+	return i < ARRAY_LEN(harmless);
+}
+
 static void judge_set(struct judge *j, const char *word)
 {
 	size_t len = strcspn(word, "=+[");
 	const char *name = arena_copy(&j->arena, word, len);
-	if (matches(dangerous, ARRAY_LEN(dangerous), name) &&
-		!matches(harmless, ARRAY_LEN(harmless), word))
+	if (matches(dangerous, ARRAY_LEN(dangerous), name) && !is_harmless(word, word + len))
 		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.40s, which can run code", name);
 }
 
