@@ -103,7 +103,9 @@ static const struct {
 	{WORDS("xmllint"), "", LEVEL_NETWORK, WORDS("~://")},
 	{WORDS("getent"), "", LEVEL_NETWORK, WORDS("~hosts")},
 	{WORDS("gofmt"), "r", LEVEL_WRITE, WORDS("-w")},
-	{WORDS("ruff"), "", LEVEL_WRITE, WORDS("~--fix")},
+	{WORDS("ruff"), "", LEVEL_WRITE,
+		WORDS("~--fix", "--add-noqa", "-o", "--output-file", "@file")},
+	{WORDS("eslint", "prettier"), "", LEVEL_WRITE, WORDS("~--cache-location", "~--cache-file")},
 	{WORDS("eslint"), "cf", LEVEL_WRITE, WORDS("--fix", "-o", "--output-file")},
 	{WORDS("ss"), "ADFf", LEVEL_DESTRUCTIVE, WORDS("-K", "--kill")},
 	{WORDS("ss"), "ADFf", LEVEL_WRITE, WORDS("-D", "--diag")},
@@ -173,8 +175,8 @@ static const struct {
 	{"prettier", WORDS("--check", "--list-different", "-c", "-l"), WORDS("--write", "-w")},
 	{"clang-format", WORDS("--dry-run", "-n"), WORDS("-i", "--i", "@file")},
 	{"ruff", WORDS("--check", "--diff"), NULL},
-	{"cargo", WORDS("--check"), NULL},
-	{"patch", WORDS("--dry-run"), NULL},
+	{"cargo", WORDS("--check"), WORDS("--config", "--print-config", "--emit")},
+	{"patch", WORDS("--dry-run"), WORDS("-o", "--output")},
 };
 
 bool formatter_looks(const struct call *c)
