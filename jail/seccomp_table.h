@@ -105,7 +105,7 @@ struct arg_rule {
 	X(ioctl, DENY, IS(1, WHOLE, 0x400454cau))              /* TUNSETIFF */ \
 	X(ioctl, DENY, IS(1, 0xffffff00u, 0x4c00u))            /* LOOP_* */ \
 	/* Whoever opens a leased file for writing waits for it, most of a minute each time. */ \
-	X(fcntl, DENY, IS(1, WHOLE, 1024))                     /* F_SETLEASE */ \
+	X(fcntl, DENY, IS(1, 0xffffffefu, 1024))               /* F_SETLEASE, F_SETDELEG */ \
 	X(prctl, DENY, IS(0, WHOLE, 35))                       /* PR_SET_MM */ \
 	X(prctl, DENY, IS(0, WHOLE, 28))                       /* PR_SET_SECUREBITS */ \
 	X(prctl, DENY, IS(0, WHOLE, 47), IS(1, WHOLE, 2))      /* PR_CAP_AMBIENT_RAISE */ \

@@ -299,6 +299,10 @@ static void test_known(void)
 	is(call("ioctl", 0, 0x5412, 0, 0), deny, "TIOCSTI");
 	is(call("ioctl", 0, 0x100005412ull, 0, 0), deny, "TIOCSTI with bit 32");
 	is(call("ioctl", 0, 0x5401, 0, 0), allow, "TCGETS");
+	is(call("fcntl", 0, 1024, 0, 0), deny, "F_SETLEASE");
+	is(call("fcntl", 0, 1040, 0, 0), deny, "F_SETDELEG");
+	is(call("fcntl", 0, 1039, 0, 0), allow, "F_GETDELEG");
+	is(call("fcntl", 0, 1030, 0, 0), allow, "F_DUPFD_CLOEXEC");
 	is(call("sendto", 0, 0, 0, 0x20000000), deny, "MSG_FASTOPEN");
 	is(call("personality", 0xffffffff, 0, 0, 0), allow, "personality query");
 	is(call("personality", 0x400000, 0, 0, 0), deny, "READ_IMPLIES_EXEC");
