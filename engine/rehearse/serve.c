@@ -156,6 +156,7 @@ void player_serve(struct player *p, const struct http_request *q, struct rendere
 
 int player_resume(struct player *p, const char *text, struct err *e)
 {
+	const char *begin = text;
 	while (*text) {
 		uintmax_t seq, attempt;
 		size_t index;
@@ -165,6 +166,8 @@ int player_resume(struct player *p, const char *text, struct err *e)
 			text[used] != '\n') {
 			if (*strchrnul(text, '\n'))
 				return err_set(e, "the positions file is damaged");
+			if (ftruncate(p->positions_fd, text - begin))
+				return err_errno(e, "cannot cut the positions file");
 			break;
 		}
 		if (index >= p->cassette.count)

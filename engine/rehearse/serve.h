@@ -16,7 +16,8 @@ struct player {
 
 /* Fills `out`; the caller owns out->body. */
 void player_serve(struct player *p, const struct http_request *q, struct rendered *out);
-/* Takes up where an earlier process stopped: the lines of its positions file. */
+/* Takes up where an earlier process stopped: the lines of its positions file, from which one that
+ * was cut short is taken. */
 int player_resume(struct player *p, const char *text, struct err *e);
 /* {"kind":"end","requests":N,"unused":N} */
 void player_end(const struct player *p);

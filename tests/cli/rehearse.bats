@@ -201,6 +201,14 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$(grep -c '"t":"begin"' kept/state/*/machines/triage/journal.jsonl)" -eq 1 ]
 }
 
+@test "how far it came is known behind a line that a kill or a full disk cut short" {
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
+	printf '9 1 cla' >>kept/positions
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --quiet
+	cat kept/positions
+	[ "$(grep -cxE '[0-9]+ 1 [a-z]+ [0-9]+' kept/positions)" -eq 6 ]
+}
+
 @test "a rehearsal continued in its directory is reported as a whole" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept
