@@ -116,9 +116,12 @@ static unsigned judge_parallel(struct judge *j, const struct call *c, size_t fro
 	while (end < c->count && strncmp(c->words[end]->text, ":::", 3))
 		end++;
 	const struct call template = {c->name, c->words, end, c->node};
+	bool reads = end == c->count;
+	for (size_t i = end + 1; i < c->count; i++) /* :::: - */
+		reads = reads || path_is_stdin(c->words[i]->text);
+	unsigned input = reads ? TRAIT_RUNS_INPUT | TRAIT_CODE : 0u;
 	if (from == end)
-		return end < c->count ? judge_scripts(j, c, end + 1)
-				      : TRAIT_RUNS_INPUT | TRAIT_CODE;
+		return input | judge_scripts(j, c, end + 1);
 	const char *command = join(j, "", &template, from);
 	unsigned traits = judge_script(j, command);
 	for (size_t i = end + 1; i < c->count; i++) {
@@ -128,7 +131,7 @@ static unsigned judge_parallel(struct judge *j, const struct call *c, size_t fro
 	if (strstr(command, "{="))
 		judge_danger(j, c, "{= runs Perl");
 	bool runs = (traits & TRAIT_CODE) || !strncmp(call_text(c, from), "{", 1);
-	return traits | (runs && end == c->count ? TRAIT_RUNS_INPUT | TRAIT_CODE : 0u);
+	return traits | (runs ? input : 0u);
 }
 
 static unsigned judge_wrapped(struct judge *j, const struct call *c, size_t from)
