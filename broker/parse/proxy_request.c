@@ -82,6 +82,9 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 	return step;
 }
 
+/* Most clients show the status line, some the body. */
+#define REFUSAL "agent6 refused: %s; see allow_network, and http:// goes by CONNECT only"
+
 /* SOCKS, 0: succeeded, 2: not allowed by ruleset, 4: host unreachable; the bound address is of no
  * use to anyone. Before the greeting is answered the second byte says a method: 255, none. */
 size_t proxy_answer(
@@ -95,8 +98,6 @@ size_t proxy_answer(
 	}
 	if (!refused)
 		return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES, "HTTP/1.1 200 OK\r\n\r\n");
-		/* Most clients show the status line, some the body. */
-#define REFUSAL "agent6 refused: %s; see allow_network, and http:// goes by CONNECT only"
 	return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES,
 		"HTTP/1.1 %d " REFUSAL "\r\nConnection: close\r\n\r\n" REFUSAL "\n",
 		dead ? 502 : 403, refused, refused);

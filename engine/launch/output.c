@@ -60,15 +60,16 @@ void output_close(struct output *c)
 /* Where one secret begins in another they have one mark. */
 static void add_redacted(struct buf *out, const char *text, size_t len, const struct known *secrets)
 {
-	size_t begun = 0;
-	for (size_t at = 0, end; at<len; at = end> at ? end : at + 1) {
-		end = at + known_match(secrets, text + at, len - at);
-		if (end == at)
+	size_t begun = 0, at = 0;
+	while (at < len) {
+		size_t found = known_match(secrets, text + at, len - at);
+		if (!found) {
+			at++;
 			continue;
-		end = known_end(secrets, text, len, at, end);
+		}
 		buf_add(out, text + begun, at - begun);
 		buf_adds(out, mark);
-		begun = end;
+		begun = at = known_end(secrets, text, len, at, at + found);
 	}
 	buf_add(out, text + begun, len - begun);
 }
