@@ -269,6 +269,19 @@ static bool long_script(void)
 	return judged("s/a/b/;", "") && judged("s/a/b/;", "s/a/b/e");
 }
 
+/* Each option that is not known doubles what may follow, and each argument is filled in. */
+static bool many_readings(void)
+{
+	enum { NESTED = 8, ARGUMENTS = 20000 };
+	static const char *argv[2 * NESTED + 2 + ARGUMENTS];
+	struct verdict v;
+	for (size_t i = 0; i < ARRAY_LEN(argv); i++)
+		argv[i] = i >= 2 * NESTED ? "x" : i % 2 ? "-Q" : "parallel";
+	argv[2 * NESTED + 1] = ":::";
+	classify_argv(&world, argv, ARRAY_LEN(argv), &v);
+	return v.level == LEVEL_DESTRUCTIVE;
+}
+
 int main(void)
 {
 	size_t count = each_line(check_level);
@@ -279,6 +292,7 @@ int main(void)
 	limits();
 	memory();
 	ends(long_script, "two mebibytes of sed");
+	ends(many_readings, "options that are not known, before many arguments");
 	each_line(check_oracle);
 	is(disagreements, 0, "bash -n agrees about what can be parsed");
 	return tap_done();

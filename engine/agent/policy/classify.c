@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 8 };
+enum { DEPTH_MAX = 8, WORK_MAX = 4 * 1024 * 1024, WORK_WORD = 8, WORK_SCRIPT = 64 };
 
 const char *level_name(enum level level)
 {
@@ -151,11 +151,19 @@ static unsigned sensitive_words(const struct call *c)
 	return 0;
 }
 
+bool judge_afford(struct judge *j, size_t work)
+{
+	j->work += work;
+	if (j->work > WORK_MAX)
+		judge_raise(j, LEVEL_DESTRUCTIVE, "it can be read in too many ways");
+	return j->work <= WORK_MAX;
+}
+
 unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t count,
 	const struct sh_node *node)
 {
 	struct call c = {.words = words, .count = count, .node = node};
-	if (!count)
+	if (!count || !judge_afford(j, WORK_WORD * count))
 		return 0;
 	if (++j->depth > DEPTH_MAX) {
 		judge_raise(j, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
@@ -381,7 +389,10 @@ static unsigned judge_node(struct judge *j, const struct sh_node *n)
 unsigned judge_script(struct judge *j, const char *text)
 {
 	struct err e = ERR_NONE;
-	const struct sh_node *list = shell_parse(text, strlen(text), &j->arena, &e);
+	size_t len = strlen(text);
+	if (!judge_afford(j, WORK_SCRIPT + len))
+		return 0;
+	const struct sh_node *list = shell_parse(text, len, &j->arena, &e);
 	unsigned traits = 0;
 	if (list)
 		traits = judge_node(j, list);

@@ -27,6 +27,7 @@ struct judge {
 		unsigned traits;
 	} * functions;
 	int depth;
+	size_t work;    /* about the bytes that were looked at, each time they were */
 	bool connected; /* exec has opened a socket */
 };
 
@@ -42,6 +43,9 @@ struct call {
 PRINTF(3, 4) void judge_raise(struct judge *j, enum level level, const char *format, ...);
 /* A dangerous argument of a harmless program: named, and at least destructive. */
 void judge_danger(struct judge *j, const struct call *c, const char *what);
+/* Whether so much more may be looked at. Readings multiply, of options that are not known and of
+ * what fills a command: past a limit it is destructive, and nobody looks any more. */
+bool judge_afford(struct judge *j, size_t work);
 /* Judges words[0..count) as a command. Returns its traits. */
 unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t count,
 	const struct sh_node *node);

@@ -124,7 +124,7 @@ static unsigned judge_parallel(struct judge *j, const struct call *c, size_t fro
 		return input | judge_scripts(j, c, end + 1);
 	const char *command = join(j, "", &template, from);
 	unsigned traits = judge_script(j, command);
-	for (size_t i = end + 1; i < c->count; i++) {
+	for (size_t i = end + 1; i < c->count && judge_afford(j, 0); i++) {
 		traits |= judge_filled(j, command, c->words[i]->text, "");
 		traits |= judge_filled(j, command, c->words[i]->text, "'");
 	}
