@@ -367,7 +367,7 @@ committed_flow() {
 @test "a run writes no snapshot of its first line alone" {
 	need strace
 	flow went
-	strace -o "$SCRATCH/trace" -e trace=pwrite64,rename,renameat,renameat2 "$AGENT6_BIN/agent6" machine run ../flow --quiet
+	strace -qq -e signal=none -o "$SCRATCH/trace" -e trace=pwrite64,rename,renameat,renameat2 "$AGENT6_BIN/agent6" machine run ../flow --quiet
 	[[ $(grep -A 1 '"{\\"t\\":\\"begin' "$SCRATCH/trace") == *'"{\"t\":\"step'* ]]
 	grep -q '"snapshot.json"' "$SCRATCH/trace"
 }
