@@ -234,6 +234,7 @@ triage-14 junk inbox/003-offer.txt" ]
 
 @test "a repository's settings are listed once for the git calls that follow one another" {
 	need git strace
+	need_root # another user's tracer cannot read what a jail's processes are called with
 	strace -f -qq -e trace=execve -o "$SCRATCH/trace" \
 		"$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/code-fixer" --quiet
 	# To make the repository, to begin in it, for the clone at its start and behind each of three
