@@ -144,7 +144,7 @@ static void report_line(struct channels *c, const char *line, size_t len)
 		return;
 	}
 	snprintf(c->refused, sizeof(c->refused), "%s", refused ? refused : "");
-	c->proxy_status = int_of(report, "proxy");
+	c->proxy_status = json_get_int(report, "proxy");
 	if (json_is_object(report))
 		emit("egress", report);
 	else

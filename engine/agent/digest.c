@@ -58,7 +58,7 @@ void digest_note(
 		snprintf(d->failure, sizeof(d->failure), "%s: %s", name, line);
 	if (!d->done[kind])
 		d->done[kind] = json_object();
-	json_int_t before = int_of(d->done[kind], what);
+	json_int_t before = json_get_int(d->done[kind], what);
 	if (before || json_object_size(d->done[kind]) < ENTRIES_MAX)
 		json_object_set_new(d->done[kind], what, json_integer(before + 1));
 }

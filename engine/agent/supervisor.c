@@ -33,7 +33,7 @@ json_t *supervisor_ask(const char *name, json_t *members, int64_t deadline_ms)
 		if (read_line(&line, deadline_ms))
 			return NULL;
 		json_t *answer = json_read(line.data, line.len, ANSWER_CAP_BYTES, NULL);
-		if (int_of(answer, "id") == id)
+		if (json_get_int(answer, "id") == id)
 			return answer;
 		json_decref(answer); /* to a question that was given up */
 	}

@@ -183,18 +183,18 @@ char *json_text(const json_t *value)
 	return json_write(&b, value) ? NULL : buf_take(&b, NULL);
 }
 
-const char *text_of(const json_t *object, const char *key)
+const char *json_get_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : "";
 }
 
-json_int_t int_of(const json_t *object, const char *key)
+json_int_t json_get_int(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
-void int_add(json_t *object, const char *key, json_int_t more)
+void json_add_int(json_t *object, const char *key, json_int_t more)
 {
-	json_object_set_new(object, key, json_integer(int_of(object, key) + more));
+	json_object_set_new(object, key, json_integer(json_get_int(object, key) + more));
 }

@@ -35,9 +35,9 @@ char *json_text(const json_t *value);
 int json_write_string(struct buf *out, const char *text, size_t len);
 
 /* The string at `key`, which lives as long as it does; "" where there is none. */
-const char *text_of(const json_t *object, const char *key);
+const char *json_get_text(const json_t *object, const char *key);
 /* The integer at `key`; 0 where there is none. */
-json_int_t int_of(const json_t *object, const char *key);
+json_int_t json_get_int(const json_t *object, const char *key);
 /* Adds to it. */
-void int_add(json_t *object, const char *key, json_int_t more);
+void json_add_int(json_t *object, const char *key, json_int_t more);
 #endif

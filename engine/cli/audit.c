@@ -20,11 +20,11 @@ struct filter {
 
 static bool wanted(const struct filter *f, const json_t *fields)
 {
-	const char *ts = text_of(fields, "ts");
+	const char *ts = json_get_text(fields, "ts");
 	int64_t at_us;
-	if (f->type && strcmp(f->type, text_of(fields, "t")) != 0)
+	if (f->type && strcmp(f->type, json_get_text(fields, "t")) != 0)
 		return false;
-	if (f->id && strcmp(f->id, text_of(fields, "id")) != 0)
+	if (f->id && strcmp(f->id, json_get_text(fields, "id")) != 0)
 		return false;
 	return !f->since_us || clock_parse(ts, strlen(ts), &at_us) || at_us >= f->since_us;
 }
@@ -47,18 +47,18 @@ static void print_line(const json_t *fields)
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
 	char when[20];
-	snprintf(when, sizeof(when), "%s", text_of(fields, "ts"));
+	snprintf(when, sizeof(when), "%s", json_get_text(fields, "ts"));
 	text_clean(&line, when, SIZE_MAX);
 	buf_adds(&line, "Z  ");
 	size_t at = line.len;
-	text_clean(&line, text_of(fields, "t"), 64);
+	text_clean(&line, json_get_text(fields, "t"), 64);
 	text_pad(&line, at, 19);
-	text_clean(&line, text_of(fields, "id"), 64);
+	text_clean(&line, json_get_text(fields, "id"), 64);
 	buf_adds(&line, "/");
-	text_clean(&line, text_of(fields, "state"), 64);
-	if (*text_of(fields, "level")) {
+	text_clean(&line, json_get_text(fields, "state"), 64);
+	if (*json_get_text(fields, "level")) {
 		buf_adds(&line, "  [");
-		text_clean(&line, text_of(fields, "level"), 64);
+		text_clean(&line, json_get_text(fields, "level"), 64);
 		buf_addc(&line, ']');
 	}
 	if (json_object_get(fields, "argv")) {
@@ -73,7 +73,7 @@ static void print_line(const json_t *fields)
 static int on_line(void *ctx, const char *text, size_t len, const json_t *fields)
 {
 	const struct filter *f = ctx;
-	bool opened = !strcmp(text_of(fields, "t"), "opened") && !f->type;
+	bool opened = !strcmp(json_get_text(fields, "t"), "opened") && !f->type;
 	if (f->quiet || !wanted(f, fields))
 		return 0;
 	if (f->json) {

@@ -135,7 +135,7 @@ static enum holding judge(const struct checking *k, const struct trial *t, const
 	const json_t *inside = json_object_get(t->answers, probe);
 	if (!json_is_integer(inside) || !json_integer_value(inside))
 		return OPEN;
-	return int_of(k->outside, probe) ? UNTRIED : HELD;
+	return json_get_int(k->outside, probe) ? UNTRIED : HELD;
 }
 
 static size_t count_open(const struct checking *k, const struct trial *t)
@@ -233,8 +233,8 @@ static void show_probes(const struct checking *k, const struct trial *t)
 		[HELD] = "held", [OPEN] = "OPEN", [UNTRIED] = "untried"};
 #define PROBE_SHOW(name, says)                                                                     \
 	buf_addf(&out, "  %-8s %-42s ", words[judge(k, t, #name)], says);                          \
-	wrap_text(                                                                                 \
-		&out, strerror((int)int_of(t->answers, #name)), ANSWER_COLUMNS, SANDBOX_COLUMNS);  \
+	wrap_text(&out, strerror((int)json_get_int(t->answers, #name)), ANSWER_COLUMNS,            \
+		SANDBOX_COLUMNS);                                                                  \
 	buf_addc(&out, '\n');
 	AUTO_BUF out;
 	buf_init(&out, 1 << 16);

@@ -14,7 +14,7 @@ enum { CASSETTE_BYTES_MAX = 32 * 1024 * 1024 };
 static int add(struct cues *c, const struct machine *m, const json_t *line, struct err *e)
 {
 	json_t *poke = json_object_get(line, "poke");
-	const char *name = text_of(line, "state");
+	const char *name = json_get_text(line, "state");
 	const struct state *s = machine_state(m, name);
 	if (!poke && json_object_get(line, "reply") && (!s || s->kind != KIND_AGENT))
 		return err_set(e,
@@ -76,10 +76,11 @@ void cues_done(struct cues *c)
 static void count_woken(void *ctx, const json_t *fields)
 {
 	struct cues *c = ctx;
-	const char *state = text_of(fields, "state");
+	const char *state = json_get_text(fields, "state");
 	const json_t *fact = json_object_get(fields, "fact");
-	if (!strcmp(text_of(fields, "t"), "step") && !strcmp(text_of(fact, "woke_by"), "poke"))
-		int_add(c->woken, state, 1);
+	if (!strcmp(json_get_text(fields, "t"), "step") &&
+		!strcmp(json_get_text(fact, "woke_by"), "poke"))
+		json_add_int(c->woken, state, 1);
 }
 
 int cues_give(
@@ -90,8 +91,8 @@ int cues_give(
 		return 0;
 	if (summary_read(i, &c->read, count_woken, c, e))
 		return -1;
-	const json_t *payload =
-		json_array_get(json_object_get(c->pokes, state), (size_t)int_of(c->woken, state));
+	const json_t *payload = json_array_get(
+		json_object_get(c->pokes, state), (size_t)json_get_int(c->woken, state));
 	if (!payload)
 		return 0;
 	*out = CUE_GIVEN;

@@ -117,13 +117,13 @@ static int explain(json_t *policy, struct err *e)
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
 	AUTO_BUF title, layers, shown;
 	buf_init(&title, MOUNTS_BYTES_MAX);
-	text_clean(&title, text_of(policy, "cwd"), PATH_MAX);
+	text_clean(&title, json_get_text(policy, "cwd"), PATH_MAX);
 	buf_init(&layers, MOUNTS_BYTES_MAX);
 	buf_init(&shown, 4 * MOUNTS_BYTES_MAX);
 	buf_adds(&layers, "in force: ");
 	layers_text(&layers, json_object_get(status, "layers"), 2);
-	printf("%s in %s\n\n", text_of(policy, "profile"), title.data);
-	if (!strcmp(text_of(policy, "profile"), "strict") && text.len)
+	printf("%s in %s\n\n", json_get_text(policy, "profile"), title.data);
+	if (!strcmp(json_get_text(policy, "profile"), "strict") && text.len)
 		printf("%s", mounts_text(&shown, text.data) ? "" : shown.data);
 	else
 		printf("the host's own tree; Landlock lets through: the workspace, the system's "

@@ -12,13 +12,13 @@ static json_t *open_question(const struct resting *r, const struct call *c, stru
 	if (instance_holder(&r->instance, &who, e))
 		return NULL;
 	json_t *doc = who.pid ? ask_read(&r->instance, e) : NULL;
-	if (doc && (!wanted || !strcmp(wanted, text_of(doc, "id"))))
+	if (doc && (!wanted || !strcmp(wanted, json_get_text(doc, "id"))))
 		return doc;
 	if (!who.pid)
 		err_set(e, "instance %s is not running", r->instance.id);
 	else if (doc)
 		err_set(e, "question %s is no longer open; the open one is %s", wanted,
-			text_of(doc, "id"));
+			json_get_text(doc, "id"));
 	else
 		err_set(e, "instance %s asks nothing at the moment", r->instance.id);
 	json_decref(doc);

@@ -84,10 +84,10 @@ static json_t *read_description(int machines, const char *id)
 /* The state as well of a run that has begun and whose journal names none yet. */
 static void add_described(json_t *status, int machines, json_t *all)
 {
-	const char *bundle = text_of(status, "bundle");
+	const char *bundle = json_get_text(status, "bundle");
 	json_auto_t *said = json_incref(json_object_get(all, bundle));
 	if (!said) {
-		said = read_description(machines, text_of(status, "id"));
+		said = read_description(machines, json_get_text(status, "id"));
 		if (*bundle && json_object_size(said))
 			json_object_set(all, bundle, said);
 	}
@@ -105,15 +105,16 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 	struct totals totals;
 	buf_adds(out, "");
 	switch (c) {
-	case COLUMN_ID: text_clean(out, text_of(status, "id"), NAME_MAX_COLUMNS); break;
+	case COLUMN_ID: text_clean(out, json_get_text(status, "id"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STATUS:
 		/* Who has many instances looks for the one that waits for them. */
 		text_clean(out,
-			json_is_true(json_object_get(status, "asks")) ? "asks you"
-								      : text_of(status, "status"),
+			json_is_true(json_object_get(status, "asks"))
+				? "asks you"
+				: json_get_text(status, "status"),
 			NAME_MAX_COLUMNS);
 		break;
-	case COLUMN_STATE: text_clean(out, text_of(status, "state"), NAME_MAX_COLUMNS); break;
+	case COLUMN_STATE: text_clean(out, json_get_text(status, "state"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STEPS:
 		if (json_is_integer(seq))
 			buf_addf(out, "%jd", (intmax_t)json_integer_value(seq));
@@ -122,9 +123,10 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 		totals = show_totals(json_object_get(status, "totals"));
 		show_cost(out, &totals);
 		break;
-	case COLUMN_UPDATED: text_when(out, text_of(status, "updated")); break;
+	case COLUMN_UPDATED: text_when(out, json_get_text(status, "updated")); break;
 	case COLUMN_DESCRIPTION:
-		text_clean(out, text_of(status, json_is_integer(seq) ? "description" : "reason"),
+		text_clean(out,
+			json_get_text(status, json_is_integer(seq) ? "description" : "reason"),
 			DESCRIPTION_COLUMNS);
 		break;
 	case COLUMN_COUNT: break;

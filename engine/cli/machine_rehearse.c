@@ -183,8 +183,8 @@ static void print_failures(const json_t *failures)
 		AUTO_BUF line;
 		buf_init(&line, FAILURE_BYTES_MAX);
 		buf_addf(&line, "rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
-			(intmax_t)int_of(failure, "seq"), (intmax_t)int_of(failure, "turn"),
-			text_of(failure, "text"));
+			(intmax_t)json_get_int(failure, "seq"),
+			(intmax_t)json_get_int(failure, "turn"), json_get_text(failure, "text"));
 		text_complain(
 			line.failed ? "rehearsal: a failure too long to be shown" : line.data);
 	}

@@ -19,7 +19,7 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 	if (r->silent)
 		return;
 	if (r->show.mode == SHOW_JSON) {
-		if (strcmp(text_of(fields, "t"), "step"))
+		if (strcmp(json_get_text(fields, "t"), "step"))
 			return;
 		text_json_line(fields);
 	} else if (r->show.mode != SHOW_QUIET) {

@@ -22,7 +22,7 @@ static uint64_t count_steps(const struct instance *i)
 	struct err e = ERR_NONE;
 	AUTO_FD int fd = instance_journal(i, &e);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
-	return (uint64_t)int_of(last, "seq");
+	return (uint64_t)json_get_int(last, "seq");
 }
 
 static int collect(struct report *r, const struct resting *i, struct err *e)

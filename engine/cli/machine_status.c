@@ -51,21 +51,21 @@ static void add_failure(struct buf *out, const json_t *status)
 {
 	static const char *const numbers[] = {"exit", "signal"};
 	const json_t *f = json_object_get(status, "failure"), *value;
-	json_int_t attempt = int_of(f, "attempt");
+	json_int_t attempt = json_get_int(f, "attempt");
 	AUTO_BUF text;
 	buf_init(&text, 4096);
 	if (!json_is_object(f))
 		return;
-	buf_addf(&text, "step %jd, %s: %s", (intmax_t)int_of(f, "seq"), text_of(f, "state"),
-		text_of(f, "label"));
+	buf_addf(&text, "step %jd, %s: %s", (intmax_t)json_get_int(f, "seq"),
+		json_get_text(f, "state"), json_get_text(f, "label"));
 	if (attempt > 1)
 		buf_addf(&text, " in attempt %jd", (intmax_t)attempt);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (json_is_integer(value = json_object_get(f, numbers[i])))
 			buf_addf(
 				&text, ", %s %jd", numbers[i], (intmax_t)json_integer_value(value));
-	if (*text_of(f, "words"))
-		buf_addf(&text, ": %s", text_of(f, "words"));
+	if (*json_get_text(f, "words"))
+		buf_addf(&text, ": %s", json_get_text(f, "words"));
 	add(out, "failed", text.data);
 }
 
@@ -76,7 +76,7 @@ static void add_way_on(struct buf *out, const json_t *status)
 		add(out, "stopping",
 			"it parks as soon as this state has ended; two SIGTERM to its process kill "
 			"the state, uncommitted");
-	if (strcmp(text_of(status, "status"), "stopped") != 0)
+	if (strcmp(json_get_text(status, "status"), "stopped") != 0)
 		return;
 	if (json_is_true(json_object_get(status, "cut_off")))
 		add(out, "cut off",
@@ -93,14 +93,14 @@ static void add_holder(struct buf *out, const json_t *status)
 	char text[128];
 	if (!json_is_object(holder))
 		return;
-	snprintf(text, sizeof(text), "pid %jd on %s", (intmax_t)int_of(holder, "pid"),
-		text_of(holder, "host"));
+	snprintf(text, sizeof(text), "pid %jd on %s", (intmax_t)json_get_int(holder, "pid"),
+		json_get_text(holder, "host"));
 	add(out, "run by", text);
 }
 
 static void add_steps(struct buf *out, const json_t *status)
 {
-	int64_t steps = int_of(status, "seq");
+	int64_t steps = json_get_int(status, "seq");
 	struct totals totals = show_totals(json_object_get(status, "totals"));
 	AUTO_BUF text;
 	buf_init(&text, 128);
@@ -145,8 +145,8 @@ static void add_branch(struct buf *out, const json_t *status)
 	char text[160];
 	if (!json_is_object(b))
 		return;
-	snprintf(text, sizeof(text), "%s, %.12s..%.12s", text_of(b, "name"), text_of(b, "base"),
-		text_of(b, "tip"));
+	snprintf(text, sizeof(text), "%s, %.12s..%.12s", json_get_text(b, "name"),
+		json_get_text(b, "base"), json_get_text(b, "tip"));
 	add(out, "branch", text);
 }
 
@@ -156,38 +156,38 @@ static void add_question(struct buf *out, const json_t *status)
 	const json_t *doc = json_object_get(status, "question");
 	AUTO_BUF text;
 	buf_init(&text, STATUS_BYTES_MAX);
-	if (json_is_object(doc) && !show_question(&text, text_of(status, "id"), doc))
+	if (json_is_object(doc) && !show_question(&text, json_get_text(status, "id"), doc))
 		buf_addf(out, "\n%s", text.data);
 }
 
 /* A digest is too wide to stand behind its label on 80 columns. */
 static void add_bundle(struct buf *out, const json_t *status)
 {
-	if (*text_of(status, "bundle"))
-		buf_addf(out, "  bundle\n    %s\n", text_of(status, "bundle"));
+	if (*json_get_text(status, "bundle"))
+		buf_addf(out, "  bundle\n    %s\n", json_get_text(status, "bundle"));
 }
 
 static void status_text(const json_t *status, struct buf *out)
 {
 	char steps[64];
-	bool empty = !strcmp(text_of(status, "status"), "empty");
-	buf_addf(out, "%s: %s", text_of(status, "id"), text_of(status, "status"));
+	bool empty = !strcmp(json_get_text(status, "status"), "empty");
+	buf_addf(out, "%s: %s", json_get_text(status, "id"), json_get_text(status, "status"));
 	buf_addf(out, empty ? ", nothing has run yet\n" : " in state %s\n",
-		text_of(status, "state"));
+		json_get_text(status, "state"));
 	add_steps(out, status);
-	add(out, "reason", text_of(status, "reason"));
+	add(out, "reason", json_get_text(status, "reason"));
 	add_way_on(out, status);
-	add(out, "says", text_of(status, "says"));
+	add(out, "says", json_get_text(status, "says"));
 	add_failure(out, status);
-	add_when(out, "wakes", text_of(status, "wake"));
-	snprintf(steps, sizeof(steps), "%jd", (intmax_t)int_of(status, "pokes"));
+	add_when(out, "wakes", json_get_text(status, "wake"));
+	snprintf(steps, sizeof(steps), "%jd", (intmax_t)json_get_int(status, "pokes"));
 	add(out, "pokes", steps[0] == '0' ? "" : steps);
 	add_holder(out, status);
-	add_when(out, "started", text_of(status, "started"));
-	add_when(out, "updated", text_of(status, "updated"));
+	add_when(out, "started", json_get_text(status, "started"));
+	add_when(out, "updated", json_get_text(status, "updated"));
 	add_totals(out, status);
 	add_branch(out, status);
-	add(out, "profile", text_of(status, "profile"));
+	add(out, "profile", json_get_text(status, "profile"));
 	add_bundle(out, status);
 	add_blackboard(out, json_object_get(status, "blackboard"));
 	add_question(out, status);

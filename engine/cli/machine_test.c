@@ -35,14 +35,14 @@ static void end_line(struct showing *s, size_t indent)
 /* One line for each state: "scan            ok -> route, nonzero -> done". */
 static void show_state(struct showing *s, const json_t *event)
 {
-	const char *state = text_of(event, "state");
+	const char *state = json_get_text(event, "state");
 	if (strcmp(s->state, state) != 0) {
 		end_line(s, WIDTH + 1);
 		buf_addf(&s->line, "%-*s ", WIDTH, state);
 	} else {
 		buf_adds(&s->line, ", ");
 	}
-	buf_addf(&s->line, "%s -> %s", text_of(event, "label"), text_of(event, "goto"));
+	buf_addf(&s->line, "%s -> %s", json_get_text(event, "label"), json_get_text(event, "goto"));
 	snprintf(s->state, sizeof(s->state), "%s", state);
 }
 
@@ -50,16 +50,16 @@ static void show_branch(struct showing *s, const json_t *event)
 {
 	size_t i;
 	json_t *clause;
-	const char *to = text_of(event, "goto");
-	buf_addf(&s->line, "%-*s %s%s", WIDTH, text_of(event, "state"),
+	const char *to = json_get_text(event, "goto");
+	buf_addf(&s->line, "%-*s %s%s", WIDTH, json_get_text(event, "state"),
 		*to ? "-> " : "not decided yet", to);
 	end_line(s, WIDTH + 1);
 	json_array_foreach (json_object_get(event, "clauses"), i, clause) {
 		const json_t *value = json_object_get(clause, "value");
 		buf_addf(&s->line, "%-*s   ", WIDTH, "");
-		text_clean(&s->line, text_of(clause, "if"), LABEL_COLUMNS);
+		text_clean(&s->line, json_get_text(clause, "if"), LABEL_COLUMNS);
 		buf_addf(&s->line, ": %s",
-			!json_is_boolean(value) ? text_of(clause, "why")
+			!json_is_boolean(value) ? json_get_text(clause, "why")
 			: json_is_true(value)   ? "true"
 						: "false");
 		end_line(s, WIDTH + 5);
@@ -71,7 +71,8 @@ static void show_failure(struct showing *s, const json_t *event)
 	size_t i;
 	json_t *name;
 	const json_t *path = json_object_get(event, "path");
-	buf_addf(&s->line, "FAILED %s: %s", text_of(event, "state"), text_of(event, "why"));
+	buf_addf(&s->line, "FAILED %s: %s", json_get_text(event, "state"),
+		json_get_text(event, "why"));
 	end_line(s, HANG);
 	if (json_array_size(path))
 		buf_addf(&s->line, "%*spath:", HANG, "");
@@ -83,18 +84,18 @@ static void show_failure(struct showing *s, const json_t *event)
 static void show_missed(struct showing *s, const json_t *event)
 {
 	buf_adds(&s->line, "never taken: ");
-	text_clean(&s->line, text_of(event, "state"), LABEL_COLUMNS);
+	text_clean(&s->line, json_get_text(event, "state"), LABEL_COLUMNS);
 	buf_adds(&s->line, " [");
-	text_clean(&s->line, text_of(event, "label"), LABEL_COLUMNS);
+	text_clean(&s->line, json_get_text(event, "label"), LABEL_COLUMNS);
 	buf_adds(&s->line, "] -> ");
-	text_clean(&s->line, text_of(event, "goto"), LABEL_COLUMNS);
+	text_clean(&s->line, json_get_text(event, "goto"), LABEL_COLUMNS);
 	end_line(s, HANG + 6);
 }
 
 static void show(void *ctx, const json_t *event)
 {
 	struct showing *s = ctx;
-	const char *type = text_of(event, "t");
+	const char *type = json_get_text(event, "t");
 	if (s->events) {
 		json_array_append(s->events, (json_t *)(uintptr_t)event);
 		return;

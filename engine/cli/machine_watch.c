@@ -26,9 +26,9 @@ static void note_active(struct watching *w, const char *type, const json_t *fiel
 	buf_init(&text, sizeof(w->active));
 	buf_adds(&text, "");
 	if (step || !strcmp(type, "retry")) {
-		buf_addf(&text, "%5jd  %s since ", (intmax_t)int_of(fields, "seq") + step,
-			text_of(fields, step ? "goto" : "state"));
-		text_when(&text, text_of(fields, "ts"));
+		buf_addf(&text, "%5jd  %s since ", (intmax_t)json_get_int(fields, "seq") + step,
+			json_get_text(fields, step ? "goto" : "state"));
+		text_when(&text, json_get_text(fields, "ts"));
 	}
 	snprintf(w->active, sizeof(w->active), "%s", text.failed ? "" : text.data);
 }
@@ -37,7 +37,7 @@ static void show_line(struct watching *w, const char *line, size_t len)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *fields = journal_decode(line, len, &e);
-	const char *type = text_of(fields, "t");
+	const char *type = json_get_text(fields, "t");
 	w->ended = !strcmp(type, "end");
 	note_active(w, type, fields);
 	show_live(&w->show, "");
@@ -48,7 +48,7 @@ static void show_line(struct watching *w, const char *line, size_t len)
 		show_end(&w->show, w->instance->id, fields);
 	} else if (!strcmp(type, "stop")) {
 		printf("stopped in state %s; running it again continues it\n",
-			text_of(fields, "state"));
+			json_get_text(fields, "state"));
 	} else if (fields) {
 		show_event(&w->show, fields);
 	}
@@ -70,7 +70,7 @@ static void tell_question(struct watching *w)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *doc = ask_read(w->instance, &e);
-	const char *id = text_of(doc, "id");
+	const char *id = json_get_text(doc, "id");
 	AUTO_BUF text;
 	buf_init(&text, 2 * QUESTION_BYTES_MAX);
 	if (!doc || w->show.mode == SHOW_JSON || !strcmp(id, w->question) ||

@@ -265,7 +265,7 @@ static int read_report(struct stage *s, json_t *failures, int64_t *unused, struc
 		if (!kind)
 			return err_set(e, "agent6-cassette reported nothing readable");
 		if (!strcmp(kind, "end")) {
-			*unused = int_of(value, "unused");
+			*unused = json_get_int(value, "unused");
 			json_decref(value);
 		} else {
 			json_array_append_new(failures, value);

@@ -300,7 +300,7 @@ static bool is_kept(const char *type, const json_t *event)
 
 static int on_block(struct wire_stream *s, const char *type, const json_t *event, struct fault *f)
 {
-	json_int_t index = int_of(event, "index");
+	json_int_t index = json_get_int(event, "index");
 	size_t at = index >= 0 ? (size_t)index : SIZE_MAX;
 	if (!strcmp(type, "content_block_start"))
 		return start_block(s, at, json_object_get(event, "content_block"), f);

@@ -126,7 +126,7 @@ void fault_show(char *out, size_t bytes, const char *text, size_t len)
 static enum fault_kind classify(const json_t *error, const char *text, long status)
 {
 	int type = type_of(error);
-	long code = (long)int_of(error, "code");
+	long code = (long)json_get_int(error, "code");
 	enum fault_kind kind = type < 0 ? FAULT_NONE : types[type].kind;
 	if (is_too_long(text, status, kind))
 		return FAULT_CONTEXT;
@@ -142,7 +142,7 @@ static enum fault_kind classify(const json_t *error, const char *text, long stat
 static long stands_for(const json_t *error, const char *text, long status)
 {
 	int type = type_of(error);
-	long code = (long)int_of(error, "code");
+	long code = (long)json_get_int(error, "code");
 	if (type >= 0 && types[type].status)
 		return types[type].status;
 	if (is_bad_request(status) && strcasestr(text, "API key"))

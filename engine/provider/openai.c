@@ -188,10 +188,10 @@ static bool is_whole(struct block *b)
  * does that without ids, so that a name behind whole arguments is the next call's. */
 static bool is_next(struct block *b, const json_t *piece)
 {
-	const char *id = text_of(piece, "id");
+	const char *id = json_get_text(piece, "id");
 	if (*id && b->id)
 		return strcmp(id, b->id);
-	return *text_of(json_object_get(piece, "function"), "name") && b->name && is_whole(b);
+	return *json_get_text(json_object_get(piece, "function"), "name") && b->name && is_whole(b);
 }
 
 static struct block *find_call(struct wire_stream *s, const json_t *piece, int64_t *index)
@@ -242,7 +242,7 @@ static int add_content(struct wire_stream *s, const json_t *content, struct faul
 	if (!b || add_text(s, &b->text, content, f))
 		return -1;
 	json_array_foreach (content, i, part)
-		if (!strcmp(text_of(part, "type"), "text") &&
+		if (!strcmp(json_get_text(part, "type"), "text") &&
 			add_text(s, &b->text, json_object_get(part, "text"), f))
 			return -1;
 	return 0;
@@ -308,7 +308,7 @@ static int read_stop(struct wire_stream *s, const json_t *choice, struct fault *
 static bool has_error(const json_t *doc)
 {
 	const json_t *error = json_object_get(doc, "error");
-	return (error && !json_is_null(error)) || !strcmp(text_of(doc, "object"), "error");
+	return (error && !json_is_null(error)) || !strcmp(json_get_text(doc, "object"), "error");
 }
 
 static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)

@@ -51,7 +51,7 @@ static int add_plain(struct wire_stream *s, struct block *b, const json_t *delta
 /* The member of a piece that grows; NULL: it comes whole. */
 static const char *growing(const json_t *piece)
 {
-	const char *type = text_of(piece, "type");
+	const char *type = json_get_text(piece, "type");
 	if (!strcmp(type, "reasoning.text"))
 		return "text";
 	return strcmp(type, "reasoning.summary") ? NULL : "summary";
@@ -69,7 +69,8 @@ static bool continues(const struct block *b, const json_t *piece)
 {
 	const json_t *mine = json_object_get(b->skeleton, "index"),
 		     *its = json_object_get(piece, "index");
-	return growing(piece) && !strcmp(text_of(b->skeleton, "type"), text_of(piece, "type")) &&
+	return growing(piece) &&
+	       !strcmp(json_get_text(b->skeleton, "type"), json_get_text(piece, "type")) &&
 	       (mine == its || json_equal(mine, its));
 }
 

@@ -252,7 +252,7 @@ struct exchange *cassette_next(struct cassette *c, const struct asker *who)
 static bool settles(const struct exchange *x)
 {
 	const char *stop = json_string_value(json_object_get(x->reply, "stop"));
-	json_int_t status = int_of(x->reply, "status");
+	json_int_t status = json_get_int(x->reply, "status");
 	return status < 300 && !json_object_get(x->reply, "error") &&
 	       (!stop || strcmp(stop, "max_tokens"));
 }

@@ -22,7 +22,7 @@ static struct usage usage_of(const struct rendering *r)
 	const json_t *output = json_object_get(given, "output_tokens");
 	u.input = input ? json_integer_value(input) : u.input;
 	u.output = output ? json_integer_value(output) : u.output;
-	u.cached = int_of(given, "cached_tokens");
+	u.cached = json_get_int(given, "cached_tokens");
 	return u;
 }
 
@@ -341,7 +341,7 @@ void render_reply(const struct rendering *r, struct rendered *out)
 {
 	const char *error = neutral_string(r->reply, "error");
 	const json_t *retry = json_object_get(r->reply, "retry_after_secs");
-	int status = (int)int_of(r->reply, "status");
+	int status = (int)json_get_int(r->reply, "status");
 	if (status >= 300) {
 		render_error(r->wire, status, error ? error : "rehearsed error", out);
 	} else {
@@ -361,6 +361,6 @@ void render_reply(const struct rendering *r, struct rendered *out)
 			openai_whole(r, &out->body);
 		}
 	}
-	out->delay_ms = (long)int_of(r->reply, "delay_ms");
+	out->delay_ms = (long)json_get_int(r->reply, "delay_ms");
 	out->retry_after_secs = retry ? (long)json_integer_value(retry) : -1;
 }

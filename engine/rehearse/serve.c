@@ -84,7 +84,7 @@ static char *describe(const struct exchange *x, const json_t *differences)
  * the same as before. */
 static char *describe_end(const json_t *request, const struct exchange *before)
 {
-	const char *last = text_of(request, "last");
+	const char *last = json_get_text(request, "last");
 	char shown[LAST_BYTES_MAX + 1];
 	utf8_copy(shown, sizeof(shown), last);
 	AUTO_BUF text;
@@ -149,7 +149,7 @@ void player_serve(struct player *p, const struct http_request *q, struct rendere
 		render_error(wire, 400, e.text, out);
 		return;
 	}
-	who.turn = (long)int_of(request, "turn");
+	who.turn = (long)json_get_int(request, "turn");
 	struct rendering r = {.wire = wire, .request = body, .request_bytes = q->body_len};
 	play(p, &who, request, &r, out);
 }

@@ -219,9 +219,9 @@ static json_t *union_of(const json_t *states)
 	for (size_t k = 0; k < EXPOSURE_SETS; k++)
 		json_object_set_new(out, exposure_sets[k], json_array());
 	json_array_foreach (states, i, state) {
-		const char *workspace = text_of(json_object_get(state, "ranks"), "workspace");
+		const char *workspace = json_get_text(json_object_get(state, "ranks"), "workspace");
 		if (exposure_rank("workspace", workspace) >
-			exposure_rank("workspace", text_of(out, "workspace")))
+			exposure_rank("workspace", json_get_text(out, "workspace")))
 			json_object_set_new(out, "workspace", json_string(workspace));
 		for (size_t k = 0; k < EXPOSURE_SETS; k++)
 			join_set(json_object_get(out, exposure_sets[k]),

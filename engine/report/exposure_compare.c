@@ -77,7 +77,7 @@ static void compare_ranks(struct comparing *c, const json_t *old, const json_t *
 	const char *name;
 	json_t *word;
 	json_object_foreach ((json_t *)(uintptr_t)now, name, word) {
-		const char *before = text_of(old, name), *after = json_string_value(word);
+		const char *before = json_get_text(old, name), *after = json_string_value(word);
 		int step = exposure_rank(name, after) - exposure_rank(name, before);
 		char what[128];
 		snprintf(what, sizeof(what), "%s was %s and is %s", name, before, after);
@@ -122,7 +122,7 @@ static const json_t *find_state(const json_t *exposure, const char *name)
 	size_t i;
 	json_t *state;
 	json_array_foreach (json_object_get(exposure, "states"), i, state)
-		if (!strcmp(text_of(state, "state"), name))
+		if (!strcmp(json_get_text(state, "state"), name))
 			return state;
 	return NULL;
 }
@@ -131,7 +131,7 @@ static const json_t *find_state(const json_t *exposure, const char *name)
 static void compare_verify(struct comparing *c, const json_t *old, const json_t *now)
 {
 	char what[400];
-	const char *before = text_of(old, "verify"), *after = text_of(now, "verify");
+	const char *before = json_get_text(old, "verify"), *after = json_get_text(now, "verify");
 	if (!*before == !*after)
 		return;
 	snprintf(what, sizeof(what), "%s a verify command: %.300s",
@@ -142,10 +142,10 @@ static void compare_verify(struct comparing *c, const json_t *old, const json_t 
 static void compare_state(struct comparing *c, const json_t *old, const json_t *now)
 {
 	char what[400];
-	c->state = text_of(now, "state");
-	if (!old || strcmp(text_of(old, "kind"), text_of(now, "kind"))) {
-		snprintf(what, sizeof(what), "a new %s state: %.300s", text_of(now, "kind"),
-			text_of(now, "does"));
+	c->state = json_get_text(now, "state");
+	if (!old || strcmp(json_get_text(old, "kind"), json_get_text(now, "kind"))) {
+		snprintf(what, sizeof(what), "a new %s state: %.300s", json_get_text(now, "kind"),
+			json_get_text(now, "does"));
 		tell(c, true, what);
 		return;
 	}
@@ -163,14 +163,14 @@ size_t exposure_compare(
 	json_t *state;
 	compare_limits(&c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 	json_array_foreach (json_object_get(now, "states"), i, state)
-		compare_state(&c, find_state(old, text_of(state, "state")), state);
+		compare_state(&c, find_state(old, json_get_text(state, "state")), state);
 	c.state = NULL;
 	json_array_foreach (json_object_get(old, "states"), i, state) {
 		char what[160];
-		if (find_state(now, text_of(state, "state")))
+		if (find_state(now, json_get_text(state, "state")))
 			continue;
-		snprintf(what, sizeof(what), "the %s state %s is gone", text_of(state, "kind"),
-			text_of(state, "state"));
+		snprintf(what, sizeof(what), "the %s state %s is gone",
+			json_get_text(state, "kind"), json_get_text(state, "state"));
 		tell(&c, false, what);
 	}
 	return c.widened;

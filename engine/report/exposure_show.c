@@ -42,8 +42,8 @@ static void join_limits(struct buf *out, const json_t *limits)
 static const char *workspace_words(const json_t *state)
 {
 	const json_t *ranks = json_object_get(state, "ranks");
-	const char *access = text_of(ranks, "workspace");
-	if (!strcmp(text_of(ranks, "mode"), "run"))
+	const char *access = json_get_text(ranks, "workspace");
+	if (!strcmp(json_get_text(ranks, "mode"), "run"))
 		return "a private clone: reads, edits, commits to its own branch";
 	if (!strcmp(access, "write"))
 		return "reads and writes, but .git, the bundle and protected paths";
@@ -59,12 +59,12 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	} words[] = {{"verify", "verifies"}, {"commands", "commands"}};
 	AUTO_BUF text;
 	buf_init(&text, 1 << 16);
-	line(out, !strcmp(text_of(state, "kind"), "tool") ? "runs" : "asks",
-		text_of(state, "does"));
+	line(out, !strcmp(json_get_text(state, "kind"), "tool") ? "runs" : "asks",
+		json_get_text(state, "does"));
 	line(out, "workspace", workspace_words(state));
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (*text_of(state, words[i].key))
-			line(out, words[i].label, text_of(state, words[i].key));
+		if (*json_get_text(state, words[i].key))
+			line(out, words[i].label, json_get_text(state, words[i].key));
 	for (size_t i = 0; i < EXPOSURE_SETS; i++) {
 		const json_t *set =
 			json_object_get(json_object_get(state, "sets"), exposure_sets[i]);
@@ -108,10 +108,11 @@ void exposure_text(const json_t *exposure, struct buf *out)
 {
 	size_t i;
 	json_t *state;
-	buf_addf(out, "\n%s, all states together\n", text_of(exposure, "machine"));
+	buf_addf(out, "\n%s, all states together\n", json_get_text(exposure, "machine"));
 	union_lines(exposure, add_words, out);
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
-		buf_addf(out, "\n%s (%s)\n", text_of(state, "state"), text_of(state, "kind"));
+		buf_addf(out, "\n%s (%s)\n", json_get_text(state, "state"),
+			json_get_text(state, "kind"));
 		state_lines(state, add_words, out);
 	}
 	json_array_foreach (json_object_get(exposure, "refusals"), i, state) {
@@ -143,10 +144,10 @@ void exposure_markdown(const json_t *exposure, struct buf *out)
 {
 	size_t i;
 	json_t *state;
-	add_heading(out, 2, text_of(exposure, "machine"), "");
+	add_heading(out, 2, json_get_text(exposure, "machine"), "");
 	union_lines(exposure, add_markdown, out);
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
-		add_heading(out, 3, text_of(state, "state"), text_of(state, "kind"));
+		add_heading(out, 3, json_get_text(state, "state"), json_get_text(state, "kind"));
 		state_lines(state, add_markdown, out);
 	}
 }
@@ -168,11 +169,11 @@ void exposure_html(const json_t *exposure, struct buf *out)
 	buf_adds(out, "<h3>What today's settings allow</h3><p class=\"soft\">Worked out from the "
 		      "settings as they were when this page was written; while it ran, the machine "
 		      "may have had others. " ALWAYS "</p><div class=\"cards\">\n");
-	begin_card(out, text_of(exposure, "machine"), "all states together");
+	begin_card(out, json_get_text(exposure, "machine"), "all states together");
 	union_lines(exposure, html_term, out);
 	buf_adds(out, "</dl></div>\n");
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
-		begin_card(out, text_of(state, "state"), text_of(state, "kind"));
+		begin_card(out, json_get_text(state, "state"), json_get_text(state, "kind"));
 		state_lines(state, html_term, out);
 		buf_adds(out, "</dl></div>\n");
 	}
@@ -196,7 +197,7 @@ void exposure_findings(const json_t *exposure, const struct machine *m, struct f
 	union_lines(exposure, add_clause, &text);
 	finding_add(f, RULE_CONFINEMENT_REPORT, m->doc, NULL, "all states together: %s", text.data);
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
-		const struct state *s = machine_state(m, text_of(state, "state"));
+		const struct state *s = machine_state(m, json_get_text(state, "state"));
 		buf_clear(&text);
 		state_lines(state, add_clause, &text);
 		finding_add(

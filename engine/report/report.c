@@ -42,17 +42,17 @@ void report_done(struct report *r)
 
 static void add_egress(struct report *r, const json_t *fields)
 {
-	const char *endpoint = text_of(fields, "endpoint"), *why;
+	const char *endpoint = json_get_text(fields, "endpoint"), *why;
 	json_t *sum = json_object_get(r->egress, endpoint), *count;
 	if (!sum) {
 		sum = json_pack("{s:{}}", "refused");
 		json_object_set_new(r->egress, endpoint, sum);
 	}
-	int_add(sum, "connections", int_of(fields, "connections"));
-	int_add(sum, "up", int_of(fields, "up"));
-	int_add(sum, "down", int_of(fields, "down"));
+	json_add_int(sum, "connections", json_get_int(fields, "connections"));
+	json_add_int(sum, "up", json_get_int(fields, "up"));
+	json_add_int(sum, "down", json_get_int(fields, "down"));
 	json_object_foreach (json_object_get(fields, "refusals"), why, count)
-		int_add(json_object_get(sum, "refused"), why, json_integer_value(count));
+		json_add_int(json_object_get(sum, "refused"), why, json_integer_value(count));
 }
 
 bool report_went_well(const json_t *fields)
@@ -61,14 +61,14 @@ bool report_went_well(const json_t *fields)
 	const json_t *fact = json_object_get(fields, "fact");
 	bool observed = !json_object_get(fact, "clause");
 	for (size_t i = 0; observed && i < ARRAY_LEN(bad); i++)
-		if (!strcmp(text_of(fields, "label"), bad[i]))
+		if (!strcmp(json_get_text(fields, "label"), bad[i]))
 			return false;
 	return true;
 }
 
 static void add_span(struct report *r, const json_t *fields)
 {
-	const char *state = text_of(fields, "state");
+	const char *state = json_get_text(fields, "state");
 	json_t *spans = json_object_get(r->spans, state);
 	if (!spans) {
 		spans = json_array();
@@ -81,7 +81,7 @@ static void add_span(struct report *r, const json_t *fields)
 
 void report_line(struct report *r, const json_t *fields, const json_t *blackboard)
 {
-	const char *type = text_of(fields, "t");
+	const char *type = json_get_text(fields, "t");
 	bool step = !strcmp(type, "step");
 	summary_add(&r->summary, fields);
 	if (!strcmp(type, "begin"))
@@ -90,9 +90,9 @@ void report_line(struct report *r, const json_t *fields, const json_t *blackboar
 		add_egress(r, fields);
 	if (step) {
 		char key[160];
-		snprintf(key, sizeof(key), "%s\n%s", text_of(fields, "state"),
-			text_of(fields, "goto"));
-		int_add(r->edges, key, 1);
+		snprintf(key, sizeof(key), "%s\n%s", json_get_text(fields, "state"),
+			json_get_text(fields, "goto"));
+		json_add_int(r->edges, key, 1);
 	}
 	if (step || !strcmp(type, "retry"))
 		add_span(r, fields);
@@ -174,14 +174,14 @@ static void add_paragraph(struct buf *out, const char *look, const char *text)
 static void add_why(const struct report *r, struct buf *out)
 {
 	const json_t *f = r->failure;
-	json_int_t seq = int_of(f, "seq");
+	json_int_t seq = json_get_int(f, "seq");
 	if (!f || (r->result.status != RUN_FAILED && r->result.status != RUN_BUDGET))
 		return;
 	buf_addf(out, "<p class=\"why\">Last to go wrong: <a href=\"#step-%jd-%jd\">step %jd, ",
-		(intmax_t)seq, (intmax_t)int_of(f, "attempt"), (intmax_t)seq);
-	html_text(out, text_of(f, "state"), 64);
+		(intmax_t)seq, (intmax_t)json_get_int(f, "attempt"), (intmax_t)seq);
+	html_text(out, json_get_text(f, "state"), 64);
 	buf_adds(out, "</a>, ");
-	html_text(out, text_of(f, "label"), 64);
+	html_text(out, json_get_text(f, "label"), 64);
 	buf_adds(out, ". <span>");
 	report_reason(out, f);
 	buf_adds(out, "</span></p>\n");
@@ -237,7 +237,7 @@ static void add_about(const struct report *r, struct buf *out)
 		html_term(out, "commits", r->commits);
 	html_term(out, "parameters", parameters ? parameters : "the machine's own");
 	html_term(out, "allowed by hand", overrides.len ? overrides.data : "nothing");
-	html_term(out, "agent6", text_of(r->begin, "agent6"));
+	html_term(out, "agent6", json_get_text(r->begin, "agent6"));
 	html_term(out, "check its journal", check.data);
 	buf_adds(out, "</dl>\n");
 }

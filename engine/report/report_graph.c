@@ -51,13 +51,13 @@ static long taken(const struct report *r, const char *from, const char *to)
 {
 	char key[160];
 	snprintf(key, sizeof(key), "%s\n%s", from, to);
-	return (long)int_of(r->edges, key);
+	return (long)json_get_int(r->edges, key);
 }
 
 static long visited(const struct report *r, const struct state *s)
 {
 	const json_t *sums = json_object_get(r->summary.states, s->name);
-	long times = (long)int_of(sums, "times");
+	long times = (long)json_get_int(sums, "times");
 	bool here = !strcmp(r->result.state, s->name);
 	return times + (here && s->kind == KIND_TERMINAL && r->result.already_ended);
 }

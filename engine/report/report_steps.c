@@ -103,7 +103,7 @@ static void add_fact(struct buf *out, const json_t *fields)
 {
 	const char *key;
 	json_t *value, *fact = json_object_get(fields, "fact");
-	json_int_t attempt = int_of(fields, "attempt");
+	json_int_t attempt = json_get_int(fields, "attempt");
 	buf_adds(out, "<p class=\"facts\">");
 	add_short(out, "at", json_object_get(fields, "ts"));
 	if (attempt > 1)
@@ -236,15 +236,15 @@ void report_reason(struct buf *out, const json_t *fields)
 static void add_row(struct report *r, const json_t *fields, const char *tag)
 {
 	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
-	const char *to = text_of(fields, "goto");
+	const char *to = json_get_text(fields, "goto");
 	char tags[128];
 	struct buf *out = &r->rows;
 	bool well = report_went_well(fields);
 	snprintf(tags, sizeof(tags), "%s<span class=\"n\">%jd</span><b>", tag,
-		(intmax_t)int_of(fields, "seq"));
-	begin_row(r, tags, text_of(fields, "state"));
+		(intmax_t)json_get_int(fields, "seq"));
+	begin_row(r, tags, json_get_text(fields, "state"));
 	buf_adds(out, well ? "<span>" : "<span class=\"off\">");
-	html_text(out, text_of(fields, "label"), 200);
+	html_text(out, json_get_text(fields, "label"), 200);
 	buf_adds(out, *to ? " \xe2\x86\x92 " : ", again");
 	html_text(out, to, SHORT_BYTES);
 	if (!well) {
@@ -272,13 +272,15 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 	char tag[96] = "<details><summary>";
 	if (!report_went_well(fields))
 		snprintf(tag, sizeof(tag), "<details id=\"step-%jd-%jd\"><summary>",
-			(intmax_t)int_of(fields, "seq"), (intmax_t)int_of(fields, "attempt"));
+			(intmax_t)json_get_int(fields, "seq"),
+			(intmax_t)json_get_int(fields, "attempt"));
 	add_row(r, fields, tag);
 	buf_adds(&r->rows, "</summary><div class=\"body\">");
 	add_fact(&r->rows, fields);
 	add_changes(r, blackboard);
-	if (!strcmp(text_of(fields, "t"), "step"))
-		report_talk(r, (uint64_t)int_of(fields, "seq"), text_of(fields, "state"));
+	if (!strcmp(json_get_text(fields, "t"), "step"))
+		report_talk(
+			r, (uint64_t)json_get_int(fields, "seq"), json_get_text(fields, "state"));
 	buf_adds(&r->rows, "</div></details>\n");
 }
 
@@ -301,7 +303,7 @@ static void add_event(struct report *r, const json_t *fields, const char *look, 
 {
 	char tags[128];
 	snprintf(tags, sizeof(tags), "<p class=\"event %s\"><span></span><b>", look);
-	begin_row(r, tags, text_of(fields, "state"));
+	begin_row(r, tags, json_get_text(fields, "state"));
 	buf_adds(&r->rows, "<span>");
 	html_text(&r->rows, says, BLOCK_BYTES);
 	buf_adds(&r->rows, "</span></p>\n");
@@ -309,15 +311,15 @@ static void add_event(struct report *r, const json_t *fields, const char *look, 
 
 static void add_notify(struct report *r, const json_t *fields)
 {
-	const char *level = text_of(fields, "level");
+	const char *level = json_get_text(fields, "level");
 	bool error = !strcmp(level, "error");
 	add_event(r, fields, error || !strcmp(level, "warn") ? error ? "bad" : "warn" : "",
-		text_of(fields, "message"));
+		json_get_text(fields, "message"));
 }
 
 static void add_stop(struct report *r, const json_t *fields)
 {
-	const char *by = text_of(fields, "by");
+	const char *by = json_get_text(fields, "by");
 	AUTO_BUF says;
 	buf_init(&says, 256);
 	buf_addf(&says, "stopped here by %s", !strcmp(by, "request") ? "agent6 machine stop" : by);
@@ -329,9 +331,9 @@ static void add_unfinished(struct report *r, const json_t *fields)
 	AUTO_BUF says;
 	buf_init(&says, 256);
 	buf_adds(&says, "an attempt never finished; it counts as ");
-	text_count(&says, int_of(fields, "input_tokens"));
+	text_count(&says, json_get_int(fields, "input_tokens"));
 	buf_adds(&says, " tokens in, ");
-	text_count(&says, int_of(fields, "output_tokens"));
+	text_count(&says, json_get_int(fields, "output_tokens"));
 	buf_adds(&says, " out");
 	add_event(r, fields, "warn", says.data);
 }
@@ -343,7 +345,8 @@ static void add_refusals(struct report *r, const json_t *fields)
 	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
 		AUTO_BUF says;
 		buf_init(&says, 1024);
-		text_refusal(&says, text_of(fields, "endpoint"), why, json_integer_value(count));
+		text_refusal(
+			&says, json_get_text(fields, "endpoint"), why, json_integer_value(count));
 		add_event(r, fields, "warn", says.len ? says.data : why);
 	}
 }
@@ -351,7 +354,7 @@ static void add_refusals(struct report *r, const json_t *fields)
 /* Nobody reads a million rows, and no browser shows them. */
 static bool is_left_out(const struct report *r, const json_t *fields)
 {
-	uint64_t seq = (uint64_t)int_of(fields, "seq");
+	uint64_t seq = (uint64_t)json_get_int(fields, "seq");
 	return r->steps > 2 * EDGE_STEPS && seq > EDGE_STEPS && seq <= r->steps - EDGE_STEPS;
 }
 
@@ -386,7 +389,7 @@ void report_row(struct report *r, const json_t *fields, const json_t *blackboard
 		void (*add)(struct report *r, const json_t *fields);
 	} events[] = {{"notify", add_notify}, {"stop", add_stop}, {"spend", add_unfinished},
 		{"egress", add_refusals}};
-	const char *type = text_of(fields, "t");
+	const char *type = json_get_text(fields, "t");
 	bool step = !strcmp(type, "step") || !strcmp(type, "retry"),
 	     shown = !is_left_out(r, fields);
 	if (!shown)

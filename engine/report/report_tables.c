@@ -44,18 +44,18 @@ enum { STATE_WORDS = 3, STATE_PLAIN = 5 };
 
 static void add_spend(const json_t *sums, struct buf *out)
 {
-	json_int_t input = int_of(sums, "input_tokens");
+	json_int_t input = json_get_int(sums, "input_tokens");
 	begin_cell(out, state_heads[STATE_PLAIN], true);
 	if (input)
 		text_count(out, input);
 	buf_adds(out, "</td>");
 	begin_cell(out, state_heads[STATE_PLAIN + 1], true);
 	if (input)
-		text_count(out, int_of(sums, "output_tokens"));
+		text_count(out, json_get_int(sums, "output_tokens"));
 	buf_adds(out, "</td>");
 	begin_cell(out, state_heads[STATE_PLAIN + 2], true);
 	if (input)
-		text_money(out, int_of(sums, "microusd"));
+		text_money(out, json_get_int(sums, "microusd"));
 	buf_adds(out, "</td>");
 }
 
@@ -70,9 +70,9 @@ static void add_state(const struct report *r, const struct state *s, struct buf 
 	add_counts(out, json_object_get(sums, "outcomes"));
 	buf_adds(out, "</td>");
 	begin_cell(out, "times", true);
-	buf_addf(out, "%jd</td>", (intmax_t)int_of(sums, "times"));
+	buf_addf(out, "%jd</td>", (intmax_t)json_get_int(sums, "times"));
 	begin_cell(out, "time", true);
-	text_duration(out, int_of(sums, "ms"));
+	text_duration(out, json_get_int(sums, "ms"));
 	buf_adds(out, "</td>");
 	if (r->result.totals.input_tokens)
 		add_spend(sums, out);
@@ -134,12 +134,12 @@ static void add_endpoint(const char *endpoint, const json_t *sum, struct buf *ou
 	add_counts(out, refused);
 	buf_adds(out, "</td>");
 	begin_cell(out, "connections", true);
-	buf_addf(out, "%jd</td>", (intmax_t)int_of(sum, "connections"));
+	buf_addf(out, "%jd</td>", (intmax_t)json_get_int(sum, "connections"));
 	begin_cell(out, "sent", true);
-	text_bytes(out, int_of(sum, "up"));
+	text_bytes(out, json_get_int(sum, "up"));
 	buf_adds(out, "</td>");
 	begin_cell(out, "received", true);
-	text_bytes(out, int_of(sum, "down"));
+	text_bytes(out, json_get_int(sum, "down"));
 	buf_adds(out, "</td></tr>\n");
 }
 

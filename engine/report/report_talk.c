@@ -28,18 +28,19 @@ static void add_words(struct buf *out, const char *who, const char *what, const 
 
 static void add_message(struct buf *out, const json_t *message)
 {
-	bool told = !strcmp(text_of(message, "role"), "user");
+	bool told = !strcmp(json_get_text(message, "role"), "user");
 	size_t i;
 	json_t *call, *result;
-	add_words(out, told ? "told the model" : "the model said", "", text_of(message, "text"));
+	add_words(out, told ? "told the model" : "the model said", "",
+		json_get_text(message, "text"));
 	json_array_foreach (json_object_get(message, "tool_calls"), i, call) {
 		AUTO_FREE char *arguments = html_json(json_object_get(call, "arguments"));
-		add_words(out, "it called ", text_of(call, "name"), arguments);
+		add_words(out, "it called ", json_get_text(call, "name"), arguments);
 	}
 	json_array_foreach (json_object_get(message, "tool_results"), i, result) {
 		bool failed = json_is_true(json_object_get(result, "failed"));
-		add_words(out, text_of(result, "name"), failed ? " was refused" : " gave",
-			text_of(result, "text"));
+		add_words(out, json_get_text(result, "name"), failed ? " was refused" : " gave",
+			json_get_text(result, "text"));
 	}
 }
 

@@ -51,7 +51,7 @@ static void add_lane(const struct report *r, const struct state *s, struct buf *
 	buf_adds(out, "\"/><path class=\"bad\" d=\"");
 	add_bars(r, spans, true, out);
 	buf_adds(out, "\"/></svg><span class=\"n\">");
-	text_duration(out, int_of(sums, "ms"));
+	text_duration(out, json_get_int(sums, "ms"));
 	buf_adds(out, "</span></div>\n");
 }
 

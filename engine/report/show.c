@@ -110,8 +110,8 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 	buf_addf(out,
 		"Answer it: agent6 machine approve %s [--yes|--no] --question %s\n"
 		"Without an answer it is denied at ",
-		id, text_of(doc, "id"));
-	text_when(out, text_of(doc, "until"));
+		id, json_get_text(doc, "id"));
+	text_when(out, json_get_text(doc, "until"));
 	return buf_adds(out, ".\n");
 }
 
@@ -135,12 +135,12 @@ void show_failure(struct buf *out, const json_t *fields)
 	const json_t *fact = json_object_get(fields, "fact");
 	char words[REDUCE_REASON_BYTES];
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		json_int_t n = int_of(fact, numbers[i]);
+		json_int_t n = json_get_int(fact, numbers[i]);
 		if (n)
 			buf_addf(out, "  %s %jd", numbers[i], (intmax_t)n);
 	}
 	reduce_words(fact, words);
-	if (*words && strcmp(text_of(fields, "label"), outcome_name(OUTCOME_OK)) != 0) {
+	if (*words && strcmp(json_get_text(fields, "label"), outcome_name(OUTCOME_OK)) != 0) {
 		buf_adds(out, "  ");
 		text_clean(out, words, REASON_COLUMNS);
 	}
@@ -149,8 +149,8 @@ void show_failure(struct buf *out, const json_t *fields)
 static void add_fact(struct buf *line, const json_t *fields)
 {
 	const json_t *fact = json_object_get(fields, "fact"), *usd = json_object_get(fact, "usd");
-	struct totals spent = {.input_tokens = int_of(fact, "input_tokens"),
-		.output_tokens = int_of(fact, "output_tokens"),
+	struct totals spent = {.input_tokens = json_get_int(fact, "input_tokens"),
+		.output_tokens = json_get_int(fact, "output_tokens"),
 		.microusd = num_microusd(json_number_value(usd)),
 		.unpriced =
 			!json_is_number(usd) || json_is_true(json_object_get(fact, "unmetered"))};
@@ -171,10 +171,10 @@ static void add_fact(struct buf *line, const json_t *fields)
 static void begin_step(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");
-	const char *label = text_of(fields, "label"), *to = text_of(fields, "goto");
-	buf_addf(line, "%5jd  ", (intmax_t)int_of(fields, "seq"));
+	const char *label = json_get_text(fields, "label"), *to = json_get_text(fields, "goto");
+	buf_addf(line, "%5jd  ", (intmax_t)json_get_int(fields, "seq"));
 	size_t at = line->len;
-	text_clean(line, text_of(fields, "state"), 64);
+	text_clean(line, json_get_text(fields, "state"), 64);
 	text_pad(line, at, NAME_COLUMNS);
 	at = line->len;
 	text_clean(line, label, 40);
@@ -198,8 +198,8 @@ static void step_line(struct show *s, struct buf *line, const json_t *fields, in
 static void retry_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	begin_step(s, line, fields, elapsed_ms);
-	buf_addf(line, "  attempt %d, again after ", (int)int_of(fields, "attempt"));
-	text_duration(line, int_of(fields, "delay_ms"));
+	buf_addf(line, "  attempt %d, again after ", (int)json_get_int(fields, "attempt"));
+	text_duration(line, json_get_int(fields, "delay_ms"));
 	add_fact(line, fields);
 }
 
@@ -211,8 +211,8 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 	(void)elapsed_ms;
 	AUTO_BUF text;
 	buf_init(&text, LINE_BYTES_MAX);
-	buf_addf(&text, "machine %s, %.*s, profile %s", text_of(fields, "machine"), DIGEST_COLUMNS,
-		text_of(fields, "bundle"), text_of(fields, "profile"));
+	buf_addf(&text, "machine %s, %.*s, profile %s", json_get_text(fields, "machine"),
+		DIGEST_COLUMNS, json_get_text(fields, "bundle"), json_get_text(fields, "profile"));
 	json_array_foreach (json_object_get(fields, "overrides"), i, override)
 		if (json_is_string(override))
 			buf_addf(&text, ", %s", json_string_value(override));
@@ -221,12 +221,12 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 
 static void armed_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	const char *wake = text_of(fields, "wake"), *ts = text_of(fields, "ts");
+	const char *wake = json_get_text(fields, "wake"), *ts = json_get_text(fields, "ts");
 	int64_t from_us = 0, until_us = 0;
 	(void)elapsed_ms;
 	buf_adds(line, "       ");
 	size_t at = line->len;
-	text_clean(line, text_of(fields, "state"), 64);
+	text_clean(line, json_get_text(fields, "state"), 64);
 	text_pad(line, at, NAME_COLUMNS);
 	if (clock_parse(wake, strlen(wake), &until_us) || clock_parse(ts, strlen(ts), &from_us)) {
 		paint(s, line, "2", "waits to be poked");
@@ -240,7 +240,7 @@ static void armed_line(struct show *s, struct buf *line, const json_t *fields, i
 
 static void notify_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	const char *level = text_of(fields, "level");
+	const char *level = json_get_text(fields, "level");
 	(void)elapsed_ms;
 	buf_adds(line, "       ");
 	paint(s, line,
@@ -249,7 +249,7 @@ static void notify_line(struct show *s, struct buf *line, const json_t *fields, 
 					 : "36",
 		level);
 	buf_adds(line, ": ");
-	text_clean(line, text_of(fields, "message"), 1000);
+	text_clean(line, json_get_text(fields, "message"), 1000);
 }
 
 /* Only what was refused: the rest is in the journal and the report. */
@@ -261,7 +261,8 @@ static void egress_line(struct show *s, struct buf *line, const json_t *fields, 
 	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
 		AUTO_BUF text;
 		buf_init(&text, 1024);
-		text_refusal(&text, text_of(fields, "endpoint"), why, json_integer_value(count));
+		text_refusal(
+			&text, json_get_text(fields, "endpoint"), why, json_integer_value(count));
 		buf_addf(line, "%s       ", line->len ? "\n" : "");
 		paint(s, line, "33", text.data);
 	}
@@ -283,8 +284,8 @@ static bool is_boundary(const char *type)
 
 void show_event(struct show *s, const json_t *fields)
 {
-	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
-	const char *until = text_of(fields, "until"); /* a retry's: nothing runs before */
+	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
+	const char *until = json_get_text(fields, "until"); /* a retry's: nothing runs before */
 	int64_t now_us = s->last_us;
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
@@ -543,20 +544,20 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 struct totals show_totals(const json_t *totals)
 {
 	const json_t *usd = json_object_get(totals, "usd");
-	return (struct totals){.transitions = int_of(totals, "transitions"),
-		.input_tokens = int_of(totals, "input_tokens"),
-		.output_tokens = int_of(totals, "output_tokens"),
+	return (struct totals){.transitions = json_get_int(totals, "transitions"),
+		.input_tokens = json_get_int(totals, "input_tokens"),
+		.output_tokens = json_get_int(totals, "output_tokens"),
 		.microusd = num_microusd(json_number_value(usd)),
 		.unpriced = json_is_true(json_object_get(totals, "unpriced"))};
 }
 
 void show_end(struct show *s, const char *id, const json_t *fields)
 {
-	bool good = !strcmp(text_of(fields, "status"), "ok");
+	bool good = !strcmp(json_get_text(fields, "status"), "ok");
 	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,
 		/* The end carries the number of the step that did not come. */
-		.seq = (uint64_t)int_of(fields, "seq") - 1,
+		.seq = (uint64_t)json_get_int(fields, "seq") - 1,
 		.totals = show_totals(json_object_get(fields, "totals"))};
-	snprintf(r.reason, sizeof(r.reason), "%s", text_of(fields, "reason"));
+	snprintf(r.reason, sizeof(r.reason), "%s", json_get_text(fields, "reason"));
 	show_result(s, id, &r);
 }

@@ -57,9 +57,9 @@ static int64_t began_us(const struct summary *s, const json_t *fact, int64_t now
 static void add_spend(json_t *state, const json_t *spent)
 {
 	const json_t *usd = json_object_get(spent, "usd");
-	int_add(state, "input_tokens", int_of(spent, "input_tokens"));
-	int_add(state, "output_tokens", int_of(spent, "output_tokens"));
-	int_add(state, "microusd", num_microusd(json_number_value(usd)));
+	json_add_int(state, "input_tokens", json_get_int(spent, "input_tokens"));
+	json_add_int(state, "output_tokens", json_get_int(spent, "output_tokens"));
+	json_add_int(state, "microusd", num_microusd(json_number_value(usd)));
 }
 
 /* The newest failure of each state is kept, whatever came of it afterwards. */
@@ -70,28 +70,29 @@ static void note_failure(json_t *state, const json_t *fields)
 	show_failure(&why, fields);
 	if (why.len)
 		json_object_set_new(state, "failure",
-			json_sprintf("step %jd%s", (intmax_t)int_of(fields, "seq"), why.data));
+			json_sprintf(
+				"step %jd%s", (intmax_t)json_get_int(fields, "seq"), why.data));
 }
 
 static void add_execution(struct summary *s, const json_t *fields)
 {
 	const json_t *fact = json_object_get(fields, "fact");
-	const char *until = text_of(fields, "until");
-	json_t *state = state_of(s, text_of(fields, "state"));
+	const char *until = json_get_text(fields, "until");
+	json_t *state = state_of(s, json_get_text(fields, "state"));
 	s->from_us = began_us(s, fact, s->end_us);
 	s->mark_us = s->end_us;
 	clock_parse(until, strlen(until), &s->mark_us);
-	int_add(state, "times", 1);
-	int_add(state, "ms", (s->end_us - s->from_us) / 1000);
+	json_add_int(state, "times", 1);
+	json_add_int(state, "ms", (s->end_us - s->from_us) / 1000);
 	add_spend(state, fact);
-	int_add(json_object_get(state, "outcomes"), text_of(fields, "label"), 1);
+	json_add_int(json_object_get(state, "outcomes"), json_get_text(fields, "label"), 1);
 	note_failure(state, fields);
 }
 
 /* What an attempt cost that never finished; the next one begins here. */
 static void add_unfinished(struct summary *s, const json_t *fields)
 {
-	add_spend(state_of(s, text_of(fields, "state")), fields);
+	add_spend(state_of(s, json_get_text(fields, "state")), fields);
 	s->mark_us = s->end_us;
 }
 
@@ -99,20 +100,20 @@ static void add_egress(struct summary *s, const json_t *fields)
 {
 	const char *why;
 	json_t *count;
-	s->egress_up += int_of(fields, "up");
-	s->egress_down += int_of(fields, "down");
+	s->egress_up += json_get_int(fields, "up");
+	s->egress_down += json_get_int(fields, "down");
 	json_object_foreach (json_object_get(fields, "refusals"), why, count)
 		s->egress_refused += json_integer_value(count);
 }
 
 void summary_add(struct summary *s, const json_t *fields)
 {
-	const char *type = text_of(fields, "t"), *ts = text_of(fields, "ts");
+	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
 	clock_parse(ts, strlen(ts), &s->end_us);
 	if (!s->begun_us)
 		s->begun_us = s->mark_us = s->end_us;
 	if (!strcmp(type, "begin"))
-		snprintf(s->profile, sizeof(s->profile), "%s", text_of(fields, "profile"));
+		snprintf(s->profile, sizeof(s->profile), "%s", json_get_text(fields, "profile"));
 	else if (!strcmp(type, "egress"))
 		add_egress(s, fields);
 	else if (!strcmp(type, "stop"))
@@ -182,8 +183,8 @@ static void add_path(const struct summary *s, struct buf *out)
 
 static void add_state(const struct state *state, const json_t *sums, struct buf *out)
 {
-	struct totals spent = {.input_tokens = int_of(sums, "input_tokens"),
-		.output_tokens = int_of(sums, "output_tokens"),
+	struct totals spent = {.input_tokens = json_get_int(sums, "input_tokens"),
+		.output_tokens = json_get_int(sums, "output_tokens"),
 		.unpriced = true};
 	const char *label;
 	json_t *count;
@@ -194,8 +195,8 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 	buf_adds(out, state_kind_name(state->kind));
 	text_pad(out, at, 9);
 	at = out->len;
-	buf_addf(out, "%5jdx  ", (intmax_t)int_of(sums, "times"));
-	text_duration(out, int_of(sums, "ms"));
+	buf_addf(out, "%5jdx  ", (intmax_t)json_get_int(sums, "times"));
+	text_duration(out, json_get_int(sums, "ms"));
 	text_pad(out, at, 18);
 	at = out->len;
 	json_object_foreach (json_object_get(sums, "outcomes"), label, count) {
@@ -210,9 +211,9 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 		text_count(out, spent.output_tokens);
 		buf_adds(out, " out");
 	}
-	if (*text_of(sums, "failure")) {
+	if (*json_get_text(sums, "failure")) {
 		buf_addf(out, "\n%*s", STATE_COLUMNS, "");
-		text_clean(out, text_of(sums, "failure"), REPORT_COLUMNS - STATE_COLUMNS - 3);
+		text_clean(out, json_get_text(sums, "failure"), REPORT_COLUMNS - STATE_COLUMNS - 3);
 	}
 	buf_addc(out, '\n');
 }

@@ -171,7 +171,7 @@ static void explore_branch(struct dry *d, size_t at)
 		fail(d, n.state, e.text, path_to(d, at));
 		return;
 	}
-	size_t clause = (size_t)int_of(fact, "clause");
+	size_t clause = (size_t)json_get_int(fact, "clause");
 	take_edge(d, n.state, clause);
 	reach(d, n.state->branch.clauses[clause].target, json_incref(n.blackboard), at);
 }

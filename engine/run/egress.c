@@ -15,7 +15,7 @@ enum { ENDPOINT_BYTES = 300, LINE_BYTES_MAX = 4096, LAST_FACTS_MS = 3000, ARGV_M
 static void add_count(json_t *to, const char *key, const json_t *more)
 {
 	int64_t value = json_is_integer(more) ? json_integer_value(more) : -1, sum;
-	if (value < 0 || __builtin_add_overflow(int_of(to, key), value, &sum))
+	if (value < 0 || __builtin_add_overflow(json_get_int(to, key), value, &sum))
 		return;
 	json_object_set_new(to, key, json_integer((json_int_t)sum));
 }
@@ -44,7 +44,7 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 	add_count(sum, "down", json_object_get(line, "down"));
 	const char *refused = json_string_value(json_object_get(line, "refused"));
 	char proxied[64] = "";
-	json_int_t status = int_of(line, "proxy");
+	json_int_t status = json_get_int(line, "proxy");
 	if (status >= 100 && status < 600)
 		snprintf(
 			proxied, sizeof(proxied), "sandbox.upstream_proxy answers %d", (int)status);

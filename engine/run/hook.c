@@ -93,7 +93,7 @@ void hook_run(struct live *w, const json_t *event)
 	if (interrupts_kill(&w->interrupts)) {
 		live_notice(w,
 			"machine.notify.on_event: %s is not told of this %s: a second signal came",
-			argv->items[0], text_of(event, "t"));
+			argv->items[0], json_get_text(event, "t"));
 		return;
 	}
 	leave_writable_out(&w->config->sandbox.write);

@@ -111,18 +111,18 @@ static int apply_begin(struct position *p, const json_t *event, struct err *e)
 {
 	if (p->begun)
 		return err_set(e, "a second begin");
-	if (!p->foreign && strcmp(text_of(event, "machine"), p->machine->name) != 0)
+	if (!p->foreign && strcmp(json_get_text(event, "machine"), p->machine->name) != 0)
 		return err_set(e, "it is a journal of machine %s, not of %s",
-			text_of(event, "machine"), p->machine->name);
-	if (int_of(event, "format") != 1)
+			json_get_text(event, "machine"), p->machine->name);
+	if (json_get_int(event, "format") != 1)
 		return err_set(e, "its format is not 1: it was written by another version");
 	const char *name;
 	json_t *value, *parameters = json_object_get(event, "parameters");
 	json_object_foreach (parameters, name, value)
 		if (blackboard_set_parameter(p->machine, p->blackboard, name, value, e))
 			return -1;
-	snprintf(p->digest, sizeof(p->digest), "%s", text_of(event, "bundle"));
-	snprintf(p->profile, sizeof(p->profile), "%s", text_of(event, "profile"));
+	snprintf(p->digest, sizeof(p->digest), "%s", json_get_text(event, "bundle"));
+	snprintf(p->profile, sizeof(p->profile), "%s", json_get_text(event, "profile"));
 	p->begun = true;
 	p->started_us = p->updated_us;
 	return 0;
@@ -131,20 +131,20 @@ static int apply_begin(struct position *p, const json_t *event, struct err *e)
 /* The line must be about the state and attempt that are active. */
 static int same_place(const struct position *p, const json_t *event, bool attempted, struct err *e)
 {
-	if (strcmp(text_of(event, "state"), p->state->name) != 0)
+	if (strcmp(json_get_text(event, "state"), p->state->name) != 0)
 		return err_set(e, "it is about state %s while the machine is in %s",
-			text_of(event, "state"), p->state->name);
-	if (attempted && int_of(event, "attempt") != p->attempt)
+			json_get_text(event, "state"), p->state->name);
+	if (attempted && json_get_int(event, "attempt") != p->attempt)
 		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
-			(long long)int_of(event, "attempt"), p->state->name, p->attempt);
+			(long long)json_get_int(event, "attempt"), p->state->name, p->attempt);
 	return 0;
 }
 
 static int same_label(const json_t *event, const struct verdict *v, struct err *e)
 {
-	if (strcmp(text_of(event, "label"), v->label) != 0)
+	if (strcmp(json_get_text(event, "label"), v->label) != 0)
 		return err_set(e, "label %s is recorded, but the fact means %s%s%s",
-			text_of(event, "label"), v->label, *v->reason ? ": " : "", v->reason);
+			json_get_text(event, "label"), v->label, *v->reason ? ": " : "", v->reason);
 	return 0;
 }
 
@@ -158,12 +158,12 @@ static int apply_woken(struct position *p, const json_t *fact, struct err *e)
 		return err_set(e, "wake is not an instant");
 	if (at != p->wake_us)
 		return err_set(e, "the wait was armed for another instant");
-	if (strcmp(text_of(fact, "woke_by"), "poke") != 0)
+	if (strcmp(json_get_text(fact, "woke_by"), "poke") != 0)
 		return 0;
 	json_t *payload = json_object_get(fact, "payload");
 	json_decref(p->poke);
 	p->poke = json_is_object(payload) ? json_incref(payload) : NULL;
-	snprintf(p->poke_name, sizeof(p->poke_name), "%s", text_of(fact, "poke"));
+	snprintf(p->poke_name, sizeof(p->poke_name), "%s", json_get_text(fact, "poke"));
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static void note_failure(struct position *p, const json_t *fact, const struct ve
 {
 	char words[REDUCE_REASON_BYTES];
 	const char *name = p->state->name;
-	bool same = !strcmp(text_of(p->failure, "state"), name);
+	bool same = !strcmp(json_get_text(p->failure, "state"), name);
 	if (p->state->kind != KIND_TOOL && p->state->kind != KIND_AGENT)
 		return;
 	if (v->outcome == OUTCOME_OK && !same)
@@ -234,10 +234,11 @@ static int apply_step(struct position *p, const json_t *event, struct err *e)
 		return -1;
 	if (position_retries(p, &v))
 		return err_set(e, "edge %s -> %s is recorded, but it would have tried again",
-			v.label, text_of(event, "goto"));
-	if (strcmp(text_of(event, "goto"), v.target->name) != 0)
+			v.label, json_get_text(event, "goto"));
+	if (strcmp(json_get_text(event, "goto"), v.target->name) != 0)
 		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
-			text_of(event, "label"), text_of(event, "goto"), v.label, v.target->name);
+			json_get_text(event, "label"), json_get_text(event, "goto"), v.label,
+			v.target->name);
 	if (s->kind == KIND_AGENT && book(p, fact, e))
 		return -1;
 	if (s->kind == KIND_WAIT && apply_woken(p, fact, e))
@@ -254,7 +255,7 @@ static int apply_step(struct position *p, const json_t *event, struct err *e)
 static int apply_retry(struct position *p, const json_t *event, struct err *e)
 {
 	const json_t *fact = json_object_get(event, "fact");
-	const char *until = text_of(event, "until");
+	const char *until = json_get_text(event, "until");
 	struct verdict v;
 	if (same_place(p, event, true, e) || may_go_on(p, e) ||
 		reduce(p->state, fact, p->blackboard, &v, e) || same_label(event, &v, e))
@@ -330,9 +331,9 @@ static int check_terminal(const struct position *p, const json_t *event, struct 
 		return err_set(e, "state %s is not terminal", p->state->name);
 	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
 		return -1;
-	if (strcmp(text_of(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||
+	if (strcmp(json_get_text(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||
 		(!p->foreign &&
-			strcmp(text_of(event, "reason"), reason.len ? reason.data : "") != 0))
+			strcmp(json_get_text(event, "reason"), reason.len ? reason.data : "") != 0))
 		return err_set(e, "terminal %s says something else", p->state->name);
 	return 0;
 }
@@ -353,24 +354,24 @@ static int apply_end(struct position *p, const json_t *event, struct err *e)
 		return -1;
 	size_t cause = 0;
 	while (cause < END_CAUSE_COUNT &&
-		strcmp(text_of(event, "cause"), end_cause_name((enum end_cause)cause)) != 0)
+		strcmp(json_get_text(event, "cause"), end_cause_name((enum end_cause)cause)) != 0)
 		cause++;
 	if (cause == END_CAUSE_COUNT)
 		return err_set(e, "it has no known cause");
 	if ((cause == END_TERMINAL && check_terminal(p, event, e)) ||
-		(cause == END_BUDGET && check_budget(p, text_of(event, "reason"), e)))
+		(cause == END_BUDGET && check_budget(p, json_get_text(event, "reason"), e)))
 		return -1;
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(p, digest);
-	if (!p->foreign && strcmp(text_of(event, "blackboard"), digest) != 0)
+	if (!p->foreign && strcmp(json_get_text(event, "blackboard"), digest) != 0)
 		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
-			text_of(event, "blackboard"), digest);
+			json_get_text(event, "blackboard"), digest);
 	if (check_totals(p, event, e))
 		return -1;
 	p->ended = true;
-	p->ended_ok = !strcmp(text_of(event, "status"), "ok");
+	p->ended_ok = !strcmp(json_get_text(event, "status"), "ok");
 	p->cause = (enum end_cause)cause;
-	utf8_copy(p->reason, sizeof(p->reason), text_of(event, "reason"));
+	utf8_copy(p->reason, sizeof(p->reason), json_get_text(event, "reason"));
 	return 0;
 }
 
@@ -393,7 +394,7 @@ static const struct {
 
 int position_apply(struct position *p, const json_t *event, struct err *e)
 {
-	const char *type = text_of(event, "t"), *ts = text_of(event, "ts");
+	const char *type = json_get_text(event, "t"), *ts = json_get_text(event, "ts");
 	const json_t *seq = json_object_get(event, "seq");
 	for (size_t i = 0; i < ARRAY_LEN(appliers); i++) {
 		if (strcmp(type, appliers[i].type) != 0)

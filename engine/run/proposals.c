@@ -19,7 +19,7 @@ static int decision(const json_t *command)
 {
 	static const char *const names[] = {"run", "ask", "deny", "block"};
 	int d = 0;
-	while (d < DECIDED_UNKNOWN && strcmp(names[d], text_of(command, "decision")) != 0)
+	while (d < DECIDED_UNKNOWN && strcmp(names[d], json_get_text(command, "decision")) != 0)
 		d++;
 	return d;
 }
@@ -36,7 +36,7 @@ static json_t *line_of(const struct proposals *p, size_t at, enum audit_type typ
 {
 	const json_t *c = json_array_get(p->commands, at);
 	json_t *fields = trail_argv(json_object_get(c, "argv"));
-	json_object_set_new(fields, "level", json_string(text_of(c, "level")));
+	json_object_set_new(fields, "level", json_string(json_get_text(c, "level")));
 	return trail_line(p->live, p->step, type, fields);
 }
 
@@ -74,7 +74,7 @@ static int record_decisions(const struct proposals *p, struct err *e)
 		bool run = json_is_true(json_object_get(answer, "run"));
 		json_t *line = line_of(p, i, run ? AUDIT_APPROVED : recorded_as[d]);
 		json_object_set(line, "reason", json_object_get(answer, "why"));
-		json_object_set_new(line, "method", json_string(text_of(answer, "method")));
+		json_object_set_new(line, "method", json_string(json_get_text(answer, "method")));
 		json_array_append_new(lines, line);
 	}
 	return audit_append(&p->live->audit, lines, e);
@@ -149,7 +149,7 @@ static bool is_understood(const json_t *commands)
 	size_t i, k;
 	const json_t *c, *word;
 	json_array_foreach (commands, i, c) {
-		if (!json_array_size(json_object_get(c, "argv")) || !*text_of(c, "level") ||
+		if (!json_array_size(json_object_get(c, "argv")) || !*json_get_text(c, "level") ||
 			decision(c) == DECIDED_UNKNOWN)
 			return false;
 		json_array_foreach (json_object_get(c, "argv"), k, word)
@@ -204,7 +204,7 @@ static void decide(struct proposals *p)
 	json_array_foreach (p->commands, i, c)
 		json_array_append_new(
 			p->answers, json_pack("{s:b, s:s, s:s}", "run", decision(c) == DECIDED_RUN,
-					    "why", text_of(c, "why"), "method", "policy"));
+					    "why", json_get_text(c, "why"), "method", "policy"));
 }
 
 int proposals_take(struct proposals *p, const json_t *event, struct err *e)
@@ -215,7 +215,7 @@ int proposals_take(struct proposals *p, const json_t *event, struct err *e)
 		return err_set(e, "it proposes while an answer is awaited");
 	if (!is_understood(commands) || !json_is_integer(json_object_get(event, "id")))
 		return err_set(e, "a proposal is not understood");
-	p->id = int_of(event, "id");
+	p->id = json_get_int(event, "id");
 	p->commands = json_incref((json_t *)(uintptr_t)commands);
 	decide(p);
 	if (record_proposed(p, &unwritten)) {

@@ -94,7 +94,7 @@ static void show_command(const struct question *q, size_t at, struct buf *out)
 	const json_t *c = command(q, at), *reason;
 	size_t i;
 	buf_addf(out, "  %zu. [", at + 1);
-	utf8_escape(out, text_of(c, "level"), strlen(text_of(c, "level")), is_hidden);
+	utf8_escape(out, json_get_text(c, "level"), strlen(json_get_text(c, "level")), is_hidden);
 	buf_adds(out, "] ");
 	show_whole(out, json_object_get(c, "argv"));
 	buf_addc(out, '\n');
@@ -113,7 +113,7 @@ static const char *highest(const struct question *q)
 	const char *most = "unknown";
 	for (size_t l = 0; l < ARRAY_LEN(levels); l++)
 		for (size_t i = q->from; i < q->to; i++)
-			if (!strcmp(text_of(command(q, i), "level"), levels[l]))
+			if (!strcmp(json_get_text(command(q, i), "level"), levels[l]))
 				most = levels[l];
 	return most;
 }
@@ -122,7 +122,8 @@ void question_show(const struct question *q, struct buf *out)
 {
 	size_t n = q->to - q->from;
 	buf_adds(out, "The agent of state ");
-	utf8_escape(out, text_of(q->doc, "state"), strlen(text_of(q->doc, "state")), is_hidden);
+	utf8_escape(out, json_get_text(q->doc, "state"), strlen(json_get_text(q->doc, "state")),
+		is_hidden);
 	buf_addf(out, " wants to run %s (level %s):\n", n == 1 ? "a command" : "commands",
 		highest(q));
 	for (size_t i = q->from; i < q->to; i++)
@@ -150,7 +151,7 @@ int question_init(struct question *q, const json_t *doc, struct err *e)
 	if (!count || count > QUESTION_COMMANDS_MAX)
 		return err_set(e, "a question has 1 to %d commands", QUESTION_COMMANDS_MAX);
 	json_array_foreach (commands, i, one)
-		if (!json_array_size(json_object_get(one, "argv")) || !*text_of(one, "level"))
+		if (!json_array_size(json_object_get(one, "argv")) || !*json_get_text(one, "level"))
 			return err_set(e, "a command of a question has no argv or no level");
 	struct question made = {.doc = doc, .count = count, .to = count};
 	if (check_shown(&made, e))

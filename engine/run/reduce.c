@@ -193,7 +193,7 @@ static int reduce_clause(const struct state *s, const json_t *fact, const json_t
 	json_auto_t *wins = reduce_branch(s, blackboard, e);
 	if (!wins)
 		return -1;
-	json_int_t at = int_of(wins, "clause");
+	json_int_t at = json_get_int(wins, "clause");
 	const json_t *said = json_object_get(fact, "clause");
 	if (!json_is_integer(said))
 		return err_set(e, "the fact is not that of a branch");

@@ -111,7 +111,7 @@ json_t *states_read_spend(const struct instance *i, const char *dir, int executi
 		return NULL;
 	json_t *note = json_read(text, len, NOTE_BYTES, NULL);
 	struct spend s;
-	if (!note || int_of(note, "execution") != execution || spend_decode(note, &s, NULL)) {
+	if (!note || json_get_int(note, "execution") != execution || spend_decode(note, &s, NULL)) {
 		json_decref(note);
 		return NULL;
 	}

@@ -151,7 +151,7 @@ static void add_line(struct totals *t, const char *line, size_t len)
 	if (!memmem(line, len, tokens, sizeof(tokens) - 1))
 		return;
 	json_auto_t *event = journal_decode(line, len, NULL);
-	bool spend = !strcmp(text_of(event, "t"), "spend");
+	bool spend = !strcmp(json_get_text(event, "t"), "spend");
 	const json_t *from = spend ? event : json_object_get(event, "fact");
 	if (json_object_get(from, "input_tokens") && !spend_decode(from, &s, NULL))
 		totals_add(t, &s);
@@ -197,8 +197,8 @@ static json_t *bundle(int journal)
  * somebody holds another one is asked where the answer says something. */
 static json_t *tell(int machines, const char *id, int journal, const json_t *last)
 {
-	const char *type = text_of(last, "t"), *status;
-	json_int_t seq = int_of(last, "seq");
+	const char *type = json_get_text(last, "t"), *status;
+	json_int_t seq = json_get_int(last, "seq");
 	const json_t *reason = json_object_get(last, "reason");
 	json_t *told = json_object_get(last, "totals");
 	bool step = !strcmp(type, "step");

@@ -59,7 +59,7 @@ static bool is_still_there(int fd, const json_t *note, int64_t from, int64_t byt
 	if (!text || pread(fd, text, (size_t)bytes, from) != bytes)
 		return false;
 	sha256_hex(text, (size_t)bytes, hex);
-	return !strcmp(hex, text_of(note, "sha256"));
+	return !strcmp(hex, json_get_text(note, "sha256"));
 }
 
 /* An execution that finds a note of its own attempt repeats one that nobody committed. What another
@@ -72,8 +72,8 @@ static int take_uncommitted(int fd, const struct taker *t, struct err *e)
 	if (io_read_plain(t->dir_fd, "taped", NOTE_BYTES_MAX, &text, &len, NULL))
 		return 0;
 	json_auto_t *note = json_read(text, len, NOTE_BYTES_MAX, NULL);
-	int64_t from = int_of(note, "from"), bytes = int_of(note, "bytes");
-	if (!note || int_of(note, "attempt") != t->attempt || from < 0 || bytes < 0 ||
+	int64_t from = json_get_int(note, "from"), bytes = json_get_int(note, "bytes");
+	if (!note || json_get_int(note, "attempt") != t->attempt || from < 0 || bytes < 0 ||
 		bytes > TAPE_BYTES_MAX || fstat(fd, &st) || st.st_size - bytes != from ||
 		!is_still_there(fd, note, from, bytes))
 		return 0;

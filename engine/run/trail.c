@@ -81,7 +81,7 @@ void trail_take(struct live *w, const struct step *s, const json_t *event)
 
 void trail_tool(struct live *w, const struct step *s, const json_t *fact)
 {
-	if (int_of(fact, "signal") == SIGSYS)
+	if (json_get_int(fact, "signal") == SIGSYS)
 		note(w, s, AUDIT_SANDBOX_VIOLATION, json_pack("{s:s}", "what", "system call"));
 }
 

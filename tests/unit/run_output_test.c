@@ -153,7 +153,8 @@ static void test_redaction(void)
 	sha256_init(&whole);
 	json_auto_t *fact = json_object();
 	printed_fact(&o, &whole, fact);
-	is(int_of(fact, "stdout_dropped"), 4, "as what is left out, where more is left than came");
+	is(json_get_int(fact, "stdout_dropped"), 4,
+		"as what is left out, where more is left than came");
 	output_done(&o);
 }
 

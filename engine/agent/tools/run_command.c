@@ -99,7 +99,7 @@ static bool add_status(struct buf *out, const json_t *status, int64_t timeout_se
 static void report(const struct tool_context *t, const json_t *argv, const json_t *status)
 {
 	const json_t *error = json_object_get(status, "error");
-	if (int_of(status, "signal") == SIGSYS)
+	if (json_get_int(status, "signal") == SIGSYS)
 		audit(t, "sandbox_violation", argv, json_pack("{s:s}", "what", "system call"));
 	audit(t, error ? "failed" : "executed", argv,
 		json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "exit", json_object_get(status, "exit"),
@@ -112,8 +112,8 @@ static void report(const struct tool_context *t, const json_t *argv, const json_
 static void explain_missing(struct buf *out, const json_t *argv, const json_t *status)
 {
 	const char *name = json_string_value(json_array_get(argv, 0));
-	if (int_of(status, "exit") != EXIT_ABSENT || !*text_of(status, "error") ||
-		*text_of(status, "stage"))
+	if (json_get_int(status, "exit") != EXIT_ABSENT || !*json_get_text(status, "error") ||
+		*json_get_text(status, "stage"))
 		return;
 	if (!strcmp(name, "cd"))
 		buf_adds(out,
