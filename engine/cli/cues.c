@@ -2,7 +2,6 @@
 
 #include "base/io.h"
 #include "base/json.h"
-#include "report/summary.h"
 #include "run/pokes.h"
 #include <fcntl.h>
 #include <string.h>
@@ -89,7 +88,8 @@ int cues_give(
 	*out = pokes_count(i) ? CUE_GIVEN : CUE_NONE;
 	if (*out == CUE_GIVEN)
 		return 0;
-	if (summary_read(i, &c->read, count_woken, c, e))
+	AUTO_FD int fd = instance_journal(i, e);
+	if (fd < 0 || journal_each(fd, &c->read, count_woken, c, e))
 		return -1;
 	const json_t *payload = json_array_get(
 		json_object_get(c->pokes, state), (size_t)json_get_int(c->woken, state));

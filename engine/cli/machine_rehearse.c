@@ -69,7 +69,9 @@ static void add_up(struct rehearsal *r, const struct place *place, const char *i
 	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
 	if (instance_open(place, id, &instance, &e))
 		return;
-	summary_read(&instance, &at, on_line, &r->summary, &e);
+	AUTO_FD int fd = instance_journal(&instance, &e);
+	if (fd >= 0)
+		journal_each(fd, &at, on_line, &r->summary, &e);
 	summary_read_layers(&r->summary, &instance);
 	instance_done(&instance);
 }

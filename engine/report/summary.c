@@ -7,7 +7,6 @@
 #include "report/layers.h"
 #include "report/show.h"
 #include "report/text.h"
-#include "run/journal.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -124,28 +123,6 @@ void summary_add(struct summary *s, const json_t *fields)
 		add_execution(s, fields);
 	if (!strcmp(type, "step") || !strcmp(type, "end"))
 		json_array_append(s->path, json_object_get(fields, "state"));
-}
-
-int summary_read(const struct instance *i, struct journal_mark *at,
-	void (*each)(void *ctx, const json_t *fields), void *ctx, struct err *e)
-{
-	AUTO_FD int fd = instance_journal(i, e);
-	struct journal_reader reader;
-	const char *line;
-	size_t len;
-	int got;
-	if (fd < 0)
-		return -1;
-	journal_reader_init(&reader, fd, at);
-	reader.patience_ms = JOURNAL_PATIENCE_MS;
-	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
-		json_auto_t *fields = journal_decode(line, len, e);
-		if (fields)
-			each(ctx, fields);
-	}
-	*at = reader.mark;
-	journal_reader_done(&reader);
-	return got;
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

@@ -26,9 +26,6 @@ void summary_init(struct summary *s);
 void summary_done(struct summary *s);
 /* Adds a decoded journal line. */
 void summary_add(struct summary *s, const json_t *fields);
-/* Gives every line of an instance's journal from `*at` on, decoded, to `each`; *at moves behind. */
-int summary_read(const struct instance *i, struct journal_mark *at,
-	void (*each)(void *ctx, const json_t *fields), void *ctx, struct err *e);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
 void summary_read_layers(struct summary *s, const struct instance *i);
 /* The report in plain text, 80 columns wide where its words allow. */

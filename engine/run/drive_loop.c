@@ -78,7 +78,7 @@ static bool commit_fact(struct drive *d, json_t *fact, bool ride)
 {
 	json_auto_t *owned = fact;
 	const struct state *s = d->at.state;
-	struct verdict v;
+	struct reduced v;
 	struct err e = ERR_NONE;
 	json_auto_t *blackboard = json_copy(d->at.blackboard);
 	if (reduce(s, owned, blackboard, &v, &e))
@@ -134,7 +134,7 @@ static void tell_of_clone(struct drive *d, const struct workspace_step *s)
  * is a run state's failure; anything else is ours, a disk that takes no more included. */
 static bool settle(struct drive *d, const struct step *step, const json_t *absent, json_t *fact)
 {
-	struct verdict v;
+	struct reduced v;
 	struct err e = ERR_NONE;
 	json_auto_t *blackboard = json_copy(d->at.blackboard);
 	struct workspace *w = &d->workspace;

@@ -65,7 +65,7 @@ static void fail(struct dry *d, const struct state *s, const char *why, json_t *
 static void try_label(struct dry *d, const struct state *s, enum outcome label)
 {
 	struct err e = ERR_NONE;
-	struct verdict v;
+	struct reduced v;
 	json_auto_t *fact = dry_fact(s, label, 0, NULL), *board = json_deep_copy(d->start);
 	if (reduce(s, fact, board, &v, &e))
 		fail(d, s, e.text, json_array());
@@ -181,7 +181,7 @@ static void explore_label(struct dry *d, size_t at, enum outcome label)
 	const struct node n = d->nodes[at];
 	bool varies = label == OUTCOME_OK && n.state->capture.reads_result;
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
-		struct verdict v;
+		struct reduced v;
 		struct err e = ERR_NONE;
 		json_auto_t *fact = dry_fact(n.state, label, variant, d->hints);
 		json_t *board = json_deep_copy(n.blackboard);

@@ -58,6 +58,9 @@ json_t *journal_last(int fd, struct err *e);
 
 /* The line as an object, `h` left out. NULL with the reason. */
 json_t *journal_decode(const char *line, size_t len, struct err *e);
+/* Gives every line from `*at` on, decoded, to `each`; somebody may be writing. *at moves behind. */
+int journal_each(int fd, struct journal_mark *at, void (*each)(void *ctx, const json_t *fields),
+	void *ctx, struct err *e);
 /* Appends the line of `event` (an object with t, ts and seq) and its newline; `chain` moves on. */
 int journal_encode(const json_t *event, char chain[SHA256_HEX + 1], struct buf *out, struct err *e);
 

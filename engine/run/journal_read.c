@@ -294,6 +294,25 @@ json_t *journal_last(int fd, struct err *e)
 	return NULL;
 }
 
+int journal_each(int fd, struct journal_mark *at, void (*each)(void *ctx, const json_t *fields),
+	void *ctx, struct err *e)
+{
+	struct journal_reader reader;
+	const char *line;
+	size_t len;
+	int got;
+	journal_reader_init(&reader, fd, at);
+	reader.patience_ms = JOURNAL_PATIENCE_MS;
+	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
+		json_auto_t *fields = journal_decode(line, len, e);
+		if (fields)
+			each(ctx, fields);
+	}
+	*at = reader.mark;
+	journal_reader_done(&reader);
+	return got;
+}
+
 static void encode_line(const json_t *event, json_t *own, struct buf *out)
 {
 	static const char *const first[] = {"t", "ts", "seq"};

@@ -140,7 +140,7 @@ static int same_place(const struct position *p, const json_t *event, bool attemp
 	return 0;
 }
 
-static int same_label(const json_t *event, const struct verdict *v, struct err *e)
+static int same_label(const json_t *event, const struct reduced *v, struct err *e)
 {
 	if (strcmp(json_get_text(event, "label"), v->label) != 0)
 		return err_set(e, "label %s is recorded, but the fact means %s%s%s",
@@ -168,7 +168,7 @@ static int apply_woken(struct position *p, const json_t *fact, struct err *e)
 }
 
 /* Of work only: a branch and a wait do not fail. */
-static void note_failure(struct position *p, const json_t *fact, const struct verdict *v)
+static void note_failure(struct position *p, const json_t *fact, const struct reduced *v)
 {
 	char words[REDUCE_REASON_BYTES];
 	const char *name = p->state->name;
@@ -216,7 +216,7 @@ static json_t *fact_of(const struct position *p, const json_t *event, struct err
 	return fact ? json_incref(fact) : json_null();
 }
 
-bool position_retries(const struct position *p, const struct verdict *v)
+bool position_retries(const struct position *p, const struct reduced *v)
 {
 	const struct retry *r = &p->state->retry;
 	return v->outcome != OUTCOME_COUNT && r->on & 1u << v->outcome && p->attempt <= r->max;
@@ -225,7 +225,7 @@ bool position_retries(const struct position *p, const struct verdict *v)
 static int apply_step(struct position *p, const json_t *event, struct err *e)
 {
 	const struct state *s = p->state;
-	struct verdict v;
+	struct reduced v;
 	if (same_place(p, event, true, e) || may_go_on(p, e))
 		return -1;
 	json_auto_t *fact = fact_of(p, event, e);
@@ -256,7 +256,7 @@ static int apply_retry(struct position *p, const json_t *event, struct err *e)
 {
 	const json_t *fact = json_object_get(event, "fact");
 	const char *until = json_get_text(event, "until");
-	struct verdict v;
+	struct reduced v;
 	if (same_place(p, event, true, e) || may_go_on(p, e) ||
 		reduce(p->state, fact, p->blackboard, &v, e) || same_label(event, &v, e))
 		return -1;

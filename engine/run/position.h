@@ -68,7 +68,7 @@ void position_copy(struct position *to, const struct position *from);
 int position_apply(struct position *p, const json_t *event, struct err *e);
 
 /* Whether what was observed in the present state is tried again instead of taken. */
-bool position_retries(const struct position *p, const struct verdict *v);
+bool position_retries(const struct position *p, const struct reduced *v);
 
 /* SHA-256 of the canonical blackboard, as `end` records it. */
 void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES]);

@@ -46,7 +46,7 @@ void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES])
 		last_line(out, said);
 }
 
-static void not_ok(struct verdict *out, enum outcome outcome, const char *reason)
+static void not_ok(struct reduced *out, enum outcome outcome, const char *reason)
 {
 	out->outcome = outcome;
 	first_line(out->reason, reason);
@@ -54,7 +54,7 @@ static void not_ok(struct verdict *out, enum outcome outcome, const char *reason
 
 /* An ok result that does not conform, or cannot be bound, is not ok. */
 static void bind(const struct state *s, const json_t *result, json_t *blackboard, const char *path,
-	struct verdict *out)
+	struct reduced *out)
 {
 	enum outcome otherwise = s->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED;
 	AUTO_BUF problems;
@@ -102,7 +102,7 @@ static json_t *parse_stdout(const json_t *fact, struct err *e)
 }
 
 static void reduce_output(
-	const struct state *s, const json_t *fact, json_t *blackboard, struct verdict *out)
+	const struct state *s, const json_t *fact, json_t *blackboard, struct reduced *out)
 {
 	struct err why = ERR_NONE;
 	json_auto_t *result = NULL;
@@ -117,7 +117,7 @@ static void reduce_output(
 }
 
 static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackboard,
-	struct verdict *out, struct err *e)
+	struct reduced *out, struct err *e)
 {
 	const char *not_run = json_string_value(json_object_get(fact, "not_run"));
 	if (not_run) {
@@ -139,7 +139,7 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 }
 
 static int reduce_agent(const struct state *s, const json_t *fact, json_t *blackboard,
-	struct verdict *out, struct err *e)
+	struct reduced *out, struct err *e)
 {
 	const char *label = json_string_value(json_object_get(fact, "outcome"));
 	int outcome = label ? outcome_parse(label) : -1;
@@ -158,7 +158,7 @@ static int reduce_agent(const struct state *s, const json_t *fact, json_t *black
 }
 
 static int reduce_wait(
-	const struct state *s, const json_t *fact, struct verdict *out, struct err *e)
+	const struct state *s, const json_t *fact, struct reduced *out, struct err *e)
 {
 	const char *by = json_string_value(json_object_get(fact, "woke_by"));
 	if (by && !strcmp(by, "timer") && s->wait.timed)
@@ -188,7 +188,7 @@ json_t *reduce_branch(const struct state *s, const json_t *blackboard, struct er
 
 /* The clause is recomputed: a journal whose clause is not the one that wins has diverged. */
 static int reduce_clause(const struct state *s, const json_t *fact, const json_t *blackboard,
-	struct verdict *out, struct err *e)
+	struct reduced *out, struct err *e)
 {
 	json_auto_t *wins = reduce_branch(s, blackboard, e);
 	if (!wins)
@@ -207,10 +207,10 @@ static int reduce_clause(const struct state *s, const json_t *fact, const json_t
 	return 0;
 }
 
-int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct verdict *out,
+int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct reduced *out,
 	struct err *e)
 {
-	*out = (struct verdict){.outcome = OUTCOME_OK};
+	*out = (struct reduced){.outcome = OUTCOME_OK};
 	int failed = -1;
 	switch (s->kind) {
 	case KIND_BRANCH: return reduce_clause(s, fact, blackboard, out, e);

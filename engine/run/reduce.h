@@ -16,7 +16,7 @@
 
 enum { REDUCE_REASON_BYTES = 512, REDUCE_STDOUT_MAX = 1024 * 1024 };
 
-struct verdict {
+struct reduced {
 	enum outcome outcome;             /* OUTCOME_COUNT for a branch */
 	const char *label;                /* the outcome's name, or the clause's text */
 	const struct state *target;       /* the edge */
@@ -25,7 +25,7 @@ struct verdict {
 
 /* Applies a capture to `blackboard` only when the outcome is ok. -1: the fact is not one of this
  * state's kind. Output that does not conform is an outcome, not an error. */
-int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct verdict *out,
+int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct reduced *out,
 	struct err *e);
 /* The clause that wins, as a fact. NULL: a predicate read an absent field, and the machine halts.
  */

@@ -42,7 +42,7 @@ static struct fixture f;
 
 struct outcome_of {
 	int result;
-	struct verdict v;
+	struct reduced v;
 	json_t *blackboard;
 	struct err e;
 };
