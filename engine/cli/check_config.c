@@ -61,12 +61,12 @@ static int tell(const struct call *c)
 		return EXIT_REFUSED;
 	setup_tell(&setup);
 	printf("the configuration is valid\n  settings  %s/config.yaml\n  state     %s\n",
-		setup.paths.config_dir, setup.place.state_dir);
+		setup.paths.config_dir, setup.statedir.root);
 	if (!setup.config->provider_count)
 		puts("no provider is configured: agent states cannot run; `agent6 connect` adds "
 		     "one");
 	tell_keys(setup.config);
-	tell_missing(setup.config, setup.place.state_dir);
+	tell_missing(setup.config, setup.statedir.root);
 	setup_done(&setup);
 	return EXIT_OK;
 }

@@ -7,8 +7,8 @@
 #include "report/mounts.h"
 #include "report/text.h"
 #include "run/confine.h"
-#include "run/held.h"
 #include "run/profile.h"
+#include "run/reserved.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct jailing {
 	const struct call *call;
 	struct setup setup;
 	struct state state;
-	struct held held;
+	struct reserved reserved;
 	struct confine confine;
 };
 
@@ -67,13 +67,13 @@ static int check_grants(const struct jailing *g, struct err *e)
 	const struct config_list *shown = &g->setup.config->sandbox.read;
 	for (size_t i = 0; i < shown->count; i++)
 		if (confine_check_grant(
-			    "sandbox.read", shown->items[i], false, g->setup.place.state_dir, e))
+			    "sandbox.read", shown->items[i], false, g->setup.statedir.root, e))
 			return -1;
 	for (size_t i = 0; i < t->read_count; i++)
-		if (confine_check_grant("--read", t->reads[i], false, g->setup.place.state_dir, e))
+		if (confine_check_grant("--read", t->reads[i], false, g->setup.statedir.root, e))
 			return -1;
 	for (size_t i = 0; i < t->write_count; i++)
-		if (confine_check_grant("--write", t->writes[i], true, g->setup.place.state_dir, e))
+		if (confine_check_grant("--write", t->writes[i], true, g->setup.statedir.root, e))
 			return -1;
 	return 0;
 }
@@ -82,20 +82,20 @@ static int settle(struct jailing *g, struct err *e)
 {
 	struct setup *s = &g->setup;
 	const struct tool_state *t = &g->state.tool;
-	g->held = (struct held){.arena = &s->arena,
+	g->reserved = (struct reserved){.arena = &s->arena,
 		.config = s->config,
 		.workspace = s->paths.workspace,
 		.only_read = !confine_writes(&g->state),
 		.writes = {t->writes, t->write_count}};
 	if (confine_check_root(call_has(g->call, "allow-root"), e) || check_grants(g, e) ||
-		held_init(&g->held, &s->paths, e))
+		reserved_init(&g->reserved, &s->paths, e))
 		return -1;
 	g->confine = (struct confine){.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
-		.held = g->held.paths,
+		.reserved = g->reserved.paths,
 		.allow_root_jail = call_has(g->call, "allow-root-jail")};
-	return confine_check_held(&g->confine, &g->state, e);
+	return confine_check_reserved(&g->confine, &g->state, e);
 }
 
 /* --- what could be seen ----------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static int run_command(struct jailing *g, json_t *policy, struct err *e)
 		return code;
 	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
 	g->confine.profile = "hardened";
-	if (confine_check_held(&g->confine, &g->state, e))
+	if (confine_check_reserved(&g->confine, &g->state, e))
 		return -1;
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);

@@ -206,7 +206,7 @@ static int run(const struct call *c)
 	struct listing l = {.rows = rows, .described = described};
 	buf_init(&l.cells, CELLS_BYTES_MAX);
 	int code = EXIT_OK;
-	if (status_each(&setup.place, each, &l, &e)) {
+	if (status_each(&setup.statedir, each, &l, &e)) {
 		code = fail(EXIT_REFUSED, &e);
 	} else if (rows) {
 		text_json_line(rows);

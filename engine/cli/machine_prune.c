@@ -9,7 +9,7 @@
 enum { DAY_SECS = 86400, IDS_BYTES_MAX = 64 * 1024 * 1024 };
 
 struct pruning {
-	const struct place *place;
+	const struct statedir *statedir;
 	int64_t before_us; /* ended earlier than this */
 	struct buf ids;    /* each ended by a NUL */
 	json_t *told;      /* --json: the ids that were or would be removed */
@@ -41,7 +41,7 @@ static void tell(const struct pruning *p, const char *what, const char *id)
 static int remove_one(const struct pruning *p, const char *id, bool unfinished)
 {
 	struct err e = ERR_NONE;
-	if (instance_remove(p->place, id, unfinished, &e))
+	if (instance_remove(p->statedir, id, unfinished, &e))
 		return fail(EXIT_REFUSED, &e);
 	tell(p, "removed", id);
 	return EXIT_OK;
@@ -51,7 +51,7 @@ static int remove_old(struct pruning *p, bool dry_run)
 {
 	struct err e = ERR_NONE;
 	int code = EXIT_OK;
-	if (status_each(p->place, consider, p, &e))
+	if (status_each(p->statedir, consider, p, &e))
 		return fail(EXIT_REFUSED, &e);
 	for (size_t at = 0; at < p->ids.len; at += strlen(p->ids.data + at) + 1) {
 		const char *id = p->ids.data + at;
@@ -85,11 +85,11 @@ static int run(const struct call *c)
 		return fail(EXIT_REFUSED, &e);
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
-	struct pruning p = {.place = &setup.place,
+	struct pruning p = {.statedir = &setup.statedir,
 		.before_us = clock_realtime_us() - (int64_t)days * DAY_SECS * 1000000,
 		.told = call_has(c, "json") ? json_array() : NULL};
 	buf_init(&p.ids, IDS_BYTES_MAX);
-	if (!call_has(c, "dry-run") && instance_sweep(p.place, &e))
+	if (!call_has(c, "dry-run") && instance_sweep(p.statedir, &e))
 		code = fail(EXIT_REFUSED, &e);
 	for (int i = 0; i < c->argument_count; i++)
 		if (remove_one(&p, c->arguments[i], call_has(c, "unfinished")))

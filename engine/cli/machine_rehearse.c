@@ -19,7 +19,7 @@ struct rehearsal {
 	struct stage stage;
 	struct cues cues;
 	struct drive_listener shown;
-	const struct place *place;
+	const struct statedir *statedir;
 	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
 	struct show show;
 	struct summary summary;
@@ -62,12 +62,12 @@ static void on_line(void *ctx, const json_t *fields)
 }
 
 /* The whole run, also what an earlier call of a rehearsal that is kept did. */
-static void add_up(struct rehearsal *r, const struct place *place, const char *id)
+static void add_up(struct rehearsal *r, const struct statedir *statedir, const char *id)
 {
 	struct instance instance = INSTANCE_NONE;
 	struct journal_mark at = journal_start();
 	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
-	if (instance_open(place, id, &instance, &e))
+	if (instance_open(statedir, id, &instance, &e))
 		return;
 	AUTO_FD int fd = instance_journal(&instance, &e);
 	if (fd >= 0)
@@ -96,7 +96,7 @@ static void on_activity(void *ctx, const struct activity *now)
 	r->shown.activity(r->shown.ctx, now);
 	if (!now->state || strcmp(now->kind, "wait") != 0)
 		return;
-	if (instance_open(r->place, r->loaded->machine->name, &instance, &e) ||
+	if (instance_open(r->statedir, r->loaded->machine->name, &instance, &e) ||
 		cues_give(&r->cues, &instance, now->state, &cue, &e))
 		fail(EXIT_FAILED, &e);
 	else if (cue == CUE_NONE)
@@ -136,22 +136,22 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 {
 	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
 	bool openai = format && !strcmp(format, "openai");
-	struct place place;
+	struct statedir statedir;
 	json_auto_t *parameters = parameters_read(r->call, r->loaded->machine, e);
-	if (!parameters || place_find(r->stage.workspace, r->stage.state, &place, e))
+	if (!parameters || statedir_find(r->stage.workspace, r->stage.state, &statedir, e))
 		return -1;
 	struct config *config = config_rehearsal(names, providers_of(r->loaded, names),
 		openai ? API_OPENAI : API_ANTHROPIC, r->stage.url, r->stage.state);
 	if (take_settings(r, config, e)) {
 		config_free(config);
-		place_done(&place);
+		statedir_done(&statedir);
 		return -1;
 	}
 	struct config_paths paths;
 	struct arena arena;
 	arena_init(&arena);
 	bool known = !config_paths_init(&paths, &arena, NULL);
-	struct start start = {.place = &place,
+	struct start start = {.statedir = &statedir,
 		.config = config,
 		.paths = known ? &paths : NULL, /* not read: held, where --config grants it */
 		.authored = r->loaded,
@@ -160,7 +160,7 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.rehearsal_url = r->stage.url,
 		.allow_root = call_has(r->call, "allow-root"),
 		.exit_on_wait = call_has(r->call, "exit-on-wait")};
-	r->place = &place;
+	r->statedir = &statedir;
 	r->shown = show_listener(&r->show);
 	struct drive_listener listener = {.line = on_journal,
 		.activity = on_activity,
@@ -169,10 +169,10 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.tick_ms = r->shown.tick_ms,
 		.ctx = r};
 	start_run(&start, &listener, out);
-	add_up(r, &place, start.id);
+	add_up(r, &statedir, start.id);
 	arena_done(&arena);
 	config_free(config);
-	place_done(&place);
+	statedir_done(&statedir);
 	return 0;
 }
 

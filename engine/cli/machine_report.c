@@ -60,7 +60,7 @@ static int write_page(const struct resting *i, struct buf *page, struct err *e)
 	findings_init(&ignored);
 	config_overlay(i->setup.config, &i->loaded.doc, m->config, &ignored);
 	findings_done(&ignored);
-	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.place.workspace);
+	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.statedir.workspace);
 	/* About the run that was, not about one that would be started now. */
 	json_object_del(exposure, "refusals");
 	report_init(&r, m, i->instance.id);

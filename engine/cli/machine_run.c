@@ -31,7 +31,7 @@ static void tell_branch(
 	struct instance i = INSTANCE_NONE;
 	struct workspace_branch b;
 	struct err e = ERR_NONE;
-	if (!show_tells(show) || !*r->state || instance_open(start->place, start->id, &i, &e))
+	if (!show_tells(show) || !*r->state || instance_open(start->statedir, start->id, &i, &e))
 		return;
 	if (workspace_branch(&i, r->seq, &b))
 		printf("Its commits: %s\n", b.log);
@@ -60,7 +60,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	json_auto_t *parameters = parameters_read(c, l->machine, &e);
 	if (!parameters)
 		return fail(EXIT_REFUSED, &e);
-	struct start start = {.place = &r->setup.place,
+	struct start start = {.statedir = &r->setup.statedir,
 		.config = r->setup.config,
 		.authored = l,
 		.id = id ? id : l->machine->name,
@@ -91,7 +91,7 @@ static int refuse_id(const struct setup *s, const char *named, struct err *e)
 	struct instance i = INSTANCE_NONE;
 	struct err none = ERR_NONE;
 	if (!access(named, F_OK) || !instance_id_valid(named) ||
-		instance_open(&s->place, named, &i, &none))
+		instance_open(&s->statedir, named, &i, &none))
 		return 0;
 	err_set(e,
 		"there is no bundle %s, but an instance: name the bundle that it began with, or "

@@ -36,7 +36,7 @@ static int find_all(struct setup *s, const struct call *c, bool starts, struct e
 		return -1;
 	if (config_paths_init(&s->paths, &s->arena, e))
 		return -1;
-	AUTO_FREE char *repo_id = place_repo_id(cwd, e);
+	AUTO_FREE char *repo_id = statedir_repo_id(cwd, e);
 	if (!repo_id)
 		return -1;
 	s->paths.repo_id = arena_copy(&s->arena, repo_id, strlen(repo_id));
@@ -72,7 +72,7 @@ static int open_for(struct setup *s, const struct call *c, bool starts)
 	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
 		failed = -fail(EXIT_REFUSED, &e);
 	if (!failed && starts &&
-		place_find(s->paths.workspace, s->config->state_dir, &s->place, &e))
+		statedir_find(s->paths.workspace, s->config->state_dir, &s->statedir, &e))
 		failed = -fail(EXIT_REFUSED, &e);
 	if (failed)
 		setup_done(s);
@@ -96,7 +96,7 @@ int setup_load(struct setup *s, const struct call *c)
 
 void setup_done(struct setup *s)
 {
-	place_done(&s->place);
+	statedir_done(&s->statedir);
 	config_free(s->config);
 	findings_done(&s->findings);
 	arena_done(&s->arena);
@@ -156,7 +156,7 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	int code = EXIT_OK;
 	if (setup_open(&r->setup, c))
 		code = EXIT_REFUSED;
-	else if (instance_open(&r->setup.place, id, &r->instance, &e))
+	else if (instance_open(&r->setup.statedir, id, &r->instance, &e))
 		code = fail(EXIT_REFUSED, &e);
 	else
 		code = check_begun(&r->instance);

@@ -13,14 +13,14 @@ struct setup {
 	struct findings findings; /* about the configuration */
 	struct config *config;
 	struct config_paths paths;
-	struct place place;
+	struct statedir statedir;
 };
 
 /* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
  * Errors are printed; -1: the verb ends with EXIT_REFUSED. */
 int setup_open(struct setup *s, const struct call *c);
 /* The same for a verb that only reads, and no instance: where it is called is no workspace, and the
- * state directory may lie below, as it does in a home directory. `place` is left out. */
+ * state directory may lie below, as it does in a home directory. `statedir` is left out. */
 int setup_read(struct setup *s, const struct call *c);
 /* Its first half: the configuration with its findings, not yet printed or judged. */
 int setup_load(struct setup *s, const struct call *c);

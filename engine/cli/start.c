@@ -4,8 +4,8 @@
 #include "base/tree.h"
 #include "cli/commands.h"
 #include "report/text.h"
-#include "run/held.h"
 #include "run/recover.h"
+#include "run/reserved.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct starting {
 	struct findings findings;
 	struct loaded copy;
 	struct arena arena;
-	struct held held;
+	struct reserved reserved;
 };
 
 static int refuse(struct drive_result *out, enum run_status status, const char *reason)
@@ -52,23 +52,23 @@ static int check_digest(const struct starting *g, const char *recorded, struct e
 			"remove this instance: agent6 machine prune %s --unfinished, or let it go "
 			"on with its own copy: agent6 machine run --id %s %s/machines/%s/bundle",
 			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id, s->id,
-			s->place->repo_dir, s->id);
+			s->statedir->repo, s->id);
 	return 0;
 }
 
 /* The bundle as its author has it. */
-static void hold_authored(struct held *h, const struct loaded *authored)
+static void reserve_authored(struct reserved *h, const struct loaded *authored)
 {
 	const struct bundle *b = authored->bundle;
 	char path[2 * PATH_MAX];
 	if (b->form != BUNDLE_LOOSE) {
-		held_add(h, HELD_BUNDLE, b->root);
+		reserved_add(h, RESERVED_BUNDLE, b->root);
 	} else {
 		snprintf(path, sizeof(path), "%s/%s", b->root, b->machine->source);
-		held_add(h, HELD_BUNDLE, path);
+		reserved_add(h, RESERVED_BUNDLE, path);
 		for (size_t i = 0; i < BUNDLE_FOLDERS; i++) {
 			snprintf(path, sizeof(path), "%s/%s", b->root, bundle_folders[i]);
-			held_add(h, HELD_BUNDLE, path);
+			reserved_add(h, RESERVED_BUNDLE, path);
 		}
 	}
 }
@@ -123,7 +123,7 @@ static int findings_reason(struct starting *g, struct err *e)
 /* What `machine check` refuses about commands on this host is not started either. */
 static int check_host(struct starting *g, struct err *e)
 {
-	commands_check(g->start->authored, g->start->place->workspace, &g->findings);
+	commands_check(g->start->authored, g->start->statedir->workspace, &g->findings);
 	return g->findings.errors ? findings_reason(g, e) : 0;
 }
 
@@ -155,8 +155,8 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 	struct drive_request q = {.machine = g->copy.machine,
 		.config = s->config,
 		.bundle_digest = g->copy.bundle->digest,
-		.workspace = s->place->workspace,
-		.held = g->held.paths,
+		.workspace = s->statedir->workspace,
+		.reserved = g->reserved.paths,
 		.parameters = s->parameters,
 		.overrides = s->overrides,
 		.record_dir = s->record_dir,
@@ -169,19 +169,19 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 	drive_run(&g->instance, &q, l, out);
 }
 
-static int hold(struct starting *g, struct err *e)
+static int reserve(struct starting *g, struct err *e)
 {
 	const struct start *s = g->start;
 	const struct machine *m = g->copy.machine;
-	g->held = (struct held){.arena = &g->arena,
+	g->reserved = (struct reserved){.arena = &g->arena,
 		.config = s->config,
-		.workspace = s->place->workspace,
+		.workspace = s->statedir->workspace,
 		.only_read = true};
 	for (size_t i = 0; i < m->state_count; i++)
-		g->held.only_read &= !confine_writes(&m->states[i]);
-	if (held_init(&g->held, s->paths, e))
+		g->reserved.only_read &= !confine_writes(&m->states[i]);
+	if (reserved_init(&g->reserved, s->paths, e))
 		return -1;
-	hold_authored(&g->held, s->authored);
+	reserve_authored(&g->reserved, s->authored);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 {
 	char digest[POSITION_DIGEST_BYTES];
 	bool begun;
-	if (instance_lock(g->start->place, g->start->id, &g->instance, e))
+	if (instance_lock(g->start->statedir, g->start->id, &g->instance, e))
 		return refuse(out, RUN_REFUSED, e->text);
 	if (recover_begun(&g->instance, &begun, digest, e))
 		return refuse(out, RUN_DAMAGED, e->text);
@@ -202,7 +202,7 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 			g->instance.path);
 	if (*e->text)
 		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
-	if (check_host(g, e) || apply_overlay(g, e) || hold(g, e))
+	if (check_host(g, e) || apply_overlay(g, e) || reserve(g, e))
 		return refuse(out, RUN_REFUSED, e->text);
 	return 0;
 }
@@ -218,7 +218,7 @@ static void leave_nothing(struct starting *g, const struct drive_result *out)
 		return;
 	int missing = fstatat(g->instance.dir_fd, "journal.jsonl", &st, AT_SYMLINK_NOFOLLOW);
 	if (missing ? errno == ENOENT : S_ISREG(st.st_mode) && !st.st_size)
-		instance_discard(g->start->place, &g->instance, NULL);
+		instance_discard(g->start->statedir, &g->instance, NULL);
 }
 
 void start_run(const struct start *s, const struct drive_listener *l, struct drive_result *out)

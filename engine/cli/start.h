@@ -9,7 +9,7 @@
 #include "run/drive.h"
 
 struct start {
-	const struct place *place;
+	const struct statedir *statedir;
 	struct config *config;         /* the machine's overlay is applied to it */
 	const struct loaded *authored; /* the bundle as it was named, checked */
 	const char *id;

@@ -300,7 +300,7 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];
 		struct err why = ERR_NONE;
-		if (confine_check_held(c, s, &why))
+		if (confine_check_reserved(c, s, &why))
 			refuse(&r, s->name, why.text);
 		if (s->kind == KIND_TOOL)
 			check_tool(&r, s, c);
@@ -333,8 +333,8 @@ static void add_cloned(
 }
 
 /* The jail finds no path behind a link that leads into what it grants, so where each of them leads
- * is held by that name, too. */
-static void add_held(json_t *list, const struct confine *c, const char *const *items, size_t count)
+ * is added by that name, too. */
+static void add_paths(json_t *list, const struct confine *c, const char *const *items, size_t count)
 {
 	char real[PATH_MAX];
 	const char *const place = real;
@@ -360,26 +360,26 @@ json_t *confine_protected(const struct confine *c, const struct tool_state *t)
 	AUTO_ARENA arena;
 	const struct config_list grants = real_writes(&arena, t);
 	json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
-	for (const struct held_path *h = c->held; h; h = h->next) {
-		if (h->as != HELD_SECRET && (path_is_within(h->path, c->workspace) ||
-						    confine_granted(h->path, &grants)))
+	for (const struct reserved_path *h = c->reserved; h; h = h->next) {
+		if (h->as != RESERVED_SECRET && (path_is_within(h->path, c->workspace) ||
+							confine_granted(h->path, &grants)))
 			add_texts(list, &h->path, 1);
 		/* Nothing runs agent6 from a clone, and a clone of its repository is to be built
 		 * in. */
-		if (h->as == HELD_SETTING || h->as == HELD_BUNDLE)
+		if (h->as == RESERVED_SETTING || h->as == RESERVED_BUNDLE)
 			add_cloned(list, c, &h->path, 1);
 	}
-	add_held(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
+	add_paths(list, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	return list;
 }
 
 json_t *confine_hidden(const struct confine *c)
 {
 	json_t *list = json_array();
-	for (const struct held_path *h = c->held; h; h = h->next)
-		if (h->as == HELD_SECRET)
-			add_held(list, c, &h->path, 1);
-	add_held(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
+	for (const struct reserved_path *h = c->reserved; h; h = h->next)
+		if (h->as == RESERVED_SECRET)
+			add_paths(list, c, &h->path, 1);
+	add_paths(list, c, c->config->sandbox.hide.items, c->config->sandbox.hide.count);
 	return list;
 }
 
@@ -396,16 +396,16 @@ static int check_picked(const struct confine *c, const struct state *s, struct e
 	char real[PATH_MAX];
 	size_t k;
 	json_t *path;
-	json_auto_t *held = json_array();
-	json_array_append_new(held, json_sprintf("%s/.git", c->workspace));
+	json_auto_t *protected = json_array();
+	json_array_append_new(protected, json_sprintf("%s/.git", c->workspace));
 	if (c->origin)
-		json_array_append_new(held, json_sprintf("%s/.git", c->origin));
-	for (const struct held_path *h = c->held; h; h = h->next)
-		if (h->as == HELD_SETTING || h->as == HELD_BUNDLE)
-			add_texts(held, &h->path, 1);
-	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
+		json_array_append_new(protected, json_sprintf("%s/.git", c->origin));
+	for (const struct reserved_path *h = c->reserved; h; h = h->next)
+		if (h->as == RESERVED_SETTING || h->as == RESERVED_BUNDLE)
+			add_texts(protected, &h->path, 1);
+	add_paths(protected, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
 	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.write_count; i++)
-		json_array_foreach (held, k, path)
+		json_array_foreach (protected, k, path)
 			if (realpath(s->tool.writes[i], real) &&
 				path_is_below(real, json_string_value(path)))
 				return err_set(e, "%s lies in %s, which no command may write", real,
@@ -413,7 +413,7 @@ static int check_picked(const struct confine *c, const struct state *s, struct e
 	return 0;
 }
 
-int confine_check_held(const struct confine *c, const struct state *s, struct err *e)
+int confine_check_reserved(const struct confine *c, const struct state *s, struct err *e)
 {
 	size_t i;
 	json_t *path;
@@ -424,12 +424,12 @@ int confine_check_held(const struct confine *c, const struct state *s, struct er
 	AUTO_ARENA arena;
 	const struct config_list grants =
 		real_writes(&arena, s->kind == KIND_TOOL ? &s->tool : NULL);
-	json_auto_t *held = json_array();
-	for (const struct held_path *h = c->held; h; h = h->next)
-		if (h->as == HELD_PROGRAM || h->as == HELD_SETTING)
-			add_texts(held, &h->path, 1);
-	add_held(held, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
-	json_array_foreach (held, i, path)
+	json_auto_t *protected = json_array();
+	for (const struct reserved_path *h = c->reserved; h; h = h->next)
+		if (h->as == RESERVED_PROGRAM || h->as == RESERVED_SETTING)
+			add_texts(protected, &h->path, 1);
+	add_paths(protected, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
+	json_array_foreach (protected, i, path)
 		if ((confine_writes(s) && path_is_within(json_string_value(path), c->workspace)) ||
 			confine_granted(json_string_value(path), &grants))
 			return err_set(e,

@@ -10,16 +10,16 @@
 #include "machine/machine.h"
 
 /* A path that no command may write, or see. */
-enum held_as {
-	HELD_PROGRAM, /* agent6 itself */
-	HELD_SETTING, /* whatever else every confinement rests on */
-	HELD_BUNDLE,  /* as its author has it */
-	HELD_SECRET   /* to be hidden */
+enum reserved_as {
+	RESERVED_PROGRAM, /* agent6 itself */
+	RESERVED_SETTING, /* whatever else every confinement rests on */
+	RESERVED_BUNDLE,  /* as its author has it */
+	RESERVED_SECRET   /* to be hidden */
 };
-struct held_path {
+struct reserved_path {
 	const char *path; /* absolute and real */
-	enum held_as as;
-	struct held_path *next;
+	enum reserved_as as;
+	struct reserved_path *next;
 };
 
 /* The fixed facts of one start. Paths are absolute; everything is borrowed. */
@@ -27,8 +27,8 @@ struct confine {
 	const struct config *config;
 	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
 	const char *workspace;
-	const char *bundle, *data_dir; /* NULL: there is none */
-	const struct held_path *held;  /* beyond .git, sandbox.protect and sandbox.hide */
+	const char *bundle, *data_dir;        /* NULL: there is none */
+	const struct reserved_path *reserved; /* beyond .git, sandbox.protect and sandbox.hide */
 	bool allow_root_jail;
 	/* A machine that writes code works in a clone (run/workspace.h); all NULL: it does not. */
 	const char *origin, *clone; /* the repository's work tree, and where the clone has it */
@@ -52,7 +52,8 @@ int confine_check_grant(const char *setting, const char *path, bool write, const
 /* Refuses a state that picks a part of what is protected; and, as Landlock cannot take a part out
  * of what it has granted, one whose commands could write on hardened what every confinement rests
  * on, or sandbox.protect. */
-int confine_check_held(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
+int confine_check_reserved(
+	const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
 
 /* Whether what `s` runs or edits may change the workspace. */
 bool confine_writes(const struct state *s);
@@ -70,9 +71,9 @@ struct config_list confine_real(struct arena *a, const struct config_list *paths
  * that leads out of it is not granted. */
 bool confine_granted(const char *path, const struct config_list *grants);
 /* What nothing may write in the workspace or what `t` may write (NULL: nothing more): .git,
- * what is held, sandbox.protect. */
+ * what is reserved, sandbox.protect. */
 json_t *confine_protected(const struct confine *c, const struct tool_state *t);
-/* What nothing may see: the held secrets and sandbox.hide. */
+/* What nothing may see: the reserved secrets and sandbox.hide. */
 json_t *confine_hidden(const struct confine *c);
 /* The agent's first line (agent6-agent): everything it needs to confine itself, no secret.
  * `providers`: whom it asks; a NULL and one that was named before are passed over. */

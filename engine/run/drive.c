@@ -335,7 +335,7 @@ static struct plan_env env_of(
 			.workspace = q->workspace,
 			.bundle = bundle,
 			.data_dir = data,
-			.held = q->held,
+			.reserved = q->reserved,
 			.allow_root_jail = q->allow_root_jail},
 		.instance_id = d->instance->id,
 		.instance_path = d->instance->path,

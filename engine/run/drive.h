@@ -2,7 +2,7 @@
  * The drive: takes an instance from where its journal stands to its end, a stop or a parked wait.
  * The verbs of the command line call this and print; they decide nothing.
  *
- * The order of a start: place_find, instance_lock, recover_begun; when it has not begun, install
+ * The order of a start: statedir_find, instance_lock, recover_begun; when it has not begun, install
  * the bundle's private copy as <instance>/bundle; read the machine from that copy; drive_run.
  */
 #ifndef RUN_DRIVE_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct config;
-struct held_path;
+struct reserved_path;
 
 enum { DRIVE_NAME_BYTES = 65 };
 
@@ -25,12 +25,12 @@ typedef json_t *drive_hide(const json_t *secrets, const json_t *value);
 
 /* What was asked for. Everything is borrowed. */
 struct drive_request {
-	const struct machine *machine; /* as read from <instance>/bundle */
-	const struct config *config;   /* effective, the machine's overlay included */
-	const char *bundle_digest;     /* "sha256:HEX" */
-	const char *workspace;         /* absolute, real */
-	const struct held_path *held;  /* what is kept from its commands */
-	const json_t *parameters;      /* object NAME: value; NULL: none given */
+	const struct machine *machine;        /* as read from <instance>/bundle */
+	const struct config *config;          /* effective, the machine's overlay included */
+	const char *bundle_digest;            /* "sha256:HEX" */
+	const char *workspace;                /* absolute, real */
+	const struct reserved_path *reserved; /* what is kept from its commands */
+	const json_t *parameters;             /* object NAME: value; NULL: none given */
 	const json_t *overrides;     /* array of strings such as "allow-uncommitted"; NULL: none */
 	const char *record_dir;      /* run --record, NULL: none */
 	drive_hide *without_secrets; /* of what is recorded; needed with record_dir */

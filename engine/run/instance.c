@@ -74,12 +74,12 @@ static int open_path(const char *path, bool *made, struct err *e)
 }
 
 /* With the id that was most likely meant, if there is one like it. */
-static int refuse_unknown(const struct place *p, const char *id, struct err *e)
+static int refuse_unknown(const struct statedir *p, const char *id, struct err *e)
 {
 	const struct dirent *entry;
 	AUTO_FREE char *path = NULL;
 	AUTO_FREE char *best = NULL;
-	DIR *all = asprintf(&path, "%s/machines", p->repo_dir) < 0 ? NULL : opendir(path);
+	DIR *all = asprintf(&path, "%s/machines", p->repo) < 0 ? NULL : opendir(path);
 	while (all && (entry = readdir(all))) {
 		const char *const pair[] = {best, entry->d_name};
 		const char *near = suggest_name(id, pair, ARRAY_LEN(pair));
@@ -110,12 +110,12 @@ static int check_own(int dir, const char *path, struct err *e)
 }
 
 static int open_in(
-	const struct place *p, const char *id, bool create, struct instance *out, struct err *e)
+	const struct statedir *p, const char *id, bool create, struct instance *out, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
 	if (check_id(id, e))
 		return -1;
-	if (asprintf(&path, "%s/machines/%s", p->repo_dir, id) < 0)
+	if (asprintf(&path, "%s/machines/%s", p->repo, id) < 0)
 		return err_set(e, "out of memory");
 	struct err why = ERR_NONE;
 	bool made = false;
@@ -138,7 +138,7 @@ static int open_in(
 	return 0;
 }
 
-int instance_open(const struct place *p, const char *id, struct instance *out, struct err *e)
+int instance_open(const struct statedir *p, const char *id, struct instance *out, struct err *e)
 {
 	return open_in(p, id, false, out, e);
 }
@@ -287,7 +287,7 @@ bool instance_is_named(const struct instance *i)
 
 /* *away: it is not there any more, and what went wrong may have come of that. */
 static int try_lock(
-	const struct place *p, const char *id, struct instance *i, bool *away, struct err *e)
+	const struct statedir *p, const char *id, struct instance *i, bool *away, struct err *e)
 {
 	int failed = open_in(p, id, true, i, e);
 	*away = failed && e->number == ENOENT;
@@ -308,7 +308,7 @@ static int try_lock(
 	return -1;
 }
 
-int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e)
+int instance_lock(const struct statedir *p, const char *id, struct instance *out, struct err *e)
 {
 	struct err why;
 	bool away = true;
@@ -391,10 +391,10 @@ static int is_instance(const struct dirent *entry)
 }
 
 int instance_list(
-	const struct place *p, int (*each)(void *ctx, const char *id), void *ctx, struct err *e)
+	const struct statedir *p, int (*each)(void *ctx, const char *id), void *ctx, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
-	if (asprintf(&path, "%s/machines", p->repo_dir) < 0)
+	if (asprintf(&path, "%s/machines", p->repo) < 0)
 		return err_set(e, "out of memory");
 	struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_instance, alphasort), failed = 0;

@@ -7,7 +7,7 @@
  */
 #ifndef RUN_INSTANCE_H
 #define RUN_INSTANCE_H
-#include "run/place.h"
+#include "run/statedir.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -32,10 +32,10 @@ int instance_journal(const struct instance *i, struct err *e);
 /* A machine's name or --id: ^[a-z][a-z0-9_-]*$, at most 64 bytes. */
 bool instance_id_valid(const char *id);
 /* Opens <repo_dir>/machines/<id> for reading. e->number ENOENT: there is none. */
-int instance_open(const struct place *p, const char *id, struct instance *out, struct err *e);
+int instance_open(const struct statedir *p, const char *id, struct instance *out, struct err *e);
 /* Creates what is missing (durably) and takes the lock. e->number EWOULDBLOCK: another runner holds
  * it, named with its pid and host. */
-int instance_lock(const struct place *p, const char *id, struct instance *out, struct err *e);
+int instance_lock(const struct statedir *p, const char *id, struct instance *out, struct err *e);
 void instance_done(struct instance *i);
 /* Whether its path still leads to it: it may have been removed, and another made of that name. */
 bool instance_is_named(const struct instance *i);
@@ -52,11 +52,11 @@ bool instance_ended(const struct instance *i);
 /* Removes an instance that has ended, or never began, with everything in it. Refused while somebody
  * runs it and, but for `unfinished`, while it could still go on. It vanishes whole or not at all.
  */
-int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e);
+int instance_remove(const struct statedir *p, const char *id, bool unfinished, struct err *e);
 /* The same for one that the caller has locked, whatever it holds; the lock goes with it. */
-int instance_discard(const struct place *p, struct instance *i, struct err *e);
+int instance_discard(const struct statedir *p, struct instance *i, struct err *e);
 /* Removes what is left of those whose removal was cut short, which no id leads to any more. */
-int instance_sweep(const struct place *p, struct err *e);
+int instance_sweep(const struct statedir *p, struct err *e);
 
 /* Who runs it now: pid 0 when nobody does. */
 struct holder {
@@ -66,7 +66,7 @@ struct holder {
 };
 int instance_holder(const struct instance *i, struct holder *out, struct err *e);
 
-/* Calls `each` for every instance id of the place, in name order. */
+/* Calls `each` for every instance id, in name order. */
 int instance_list(
-	const struct place *p, int (*each)(void *ctx, const char *id), void *ctx, struct err *e);
+	const struct statedir *p, int (*each)(void *ctx, const char *id), void *ctx, struct err *e);
 #endif

@@ -33,16 +33,16 @@ bool instance_ended(const struct instance *i)
 	return !check_ended(i, &e);
 }
 
-static int open_machines(const struct place *p, struct err *e)
+static int open_machines(const struct statedir *p, struct err *e)
 {
 	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/machines", p->repo_dir);
+	snprintf(path, sizeof(path), "%s/machines", p->repo);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? err_errno(e, "cannot open %s", path) : fd;
 }
 
 /* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
-int instance_discard(const struct place *p, struct instance *i, struct err *e)
+int instance_discard(const struct statedir *p, struct instance *i, struct err *e)
 {
 	char gone[128];
 	snprintf(gone, sizeof(gone), ".%s" REMOVED, i->id);
@@ -67,7 +67,7 @@ static int is_rest(const struct dirent *entry)
 	return entry->d_name[0] == '.' && len > end && !strcmp(entry->d_name + len - end, REMOVED);
 }
 
-int instance_sweep(const struct place *p, struct err *e)
+int instance_sweep(const struct statedir *p, struct err *e)
 {
 	struct dirent **entries = NULL;
 	struct err why = ERR_NONE;
@@ -76,7 +76,7 @@ int instance_sweep(const struct place *p, struct err *e)
 		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
 	int n = scandirat(machines, ".", &entries, is_rest, NULL), failed = 0;
 	if (n < 0)
-		return err_errno(e, "cannot list %s/machines", p->repo_dir);
+		return err_errno(e, "cannot list %s/machines", p->repo);
 	for (int at = 0; at < n; at++) {
 		failed = tree_remove(machines, entries[at]->d_name, e) ? -1 : failed;
 		free(entries[at]);
@@ -85,7 +85,7 @@ int instance_sweep(const struct place *p, struct err *e)
 	return failed;
 }
 
-int instance_remove(const struct place *p, const char *id, bool unfinished, struct err *e)
+int instance_remove(const struct statedir *p, const char *id, bool unfinished, struct err *e)
 {
 	struct instance i = INSTANCE_NONE;
 	if (instance_open(p, id, &i, e))

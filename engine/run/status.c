@@ -105,7 +105,7 @@ json_t *status_run(const struct instance *i, const struct machine *machine, stru
 	return status;
 }
 
-/* --- every instance of a place ---------------------------------------------------------------- */
+/* --- every instance of a workspace ------------------------------------------------------------ */
 
 /* The statuses of a list: from the last line and whether somebody holds the lock. */
 static const char *status_of(const json_t *last, bool held)
@@ -258,10 +258,10 @@ static int list_one(void *ctx, const char *id)
 	return 0;
 }
 
-int status_each(const struct place *p, status_each_fn *each, void *ctx, struct err *e)
+int status_each(const struct statedir *p, status_each_fn *each, void *ctx, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
-	if (asprintf(&path, "%s/machines", p->repo_dir) < 0)
+	if (asprintf(&path, "%s/machines", p->repo) < 0)
 		return err_set(e, "out of memory");
 	AUTO_FD int machines = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (machines < 0)

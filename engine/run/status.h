@@ -15,11 +15,11 @@
  */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 
-/* The same in brief for every instance of a place, in name order, from its last journal line:
+/* The same in brief for every instance of a workspace, in name order, from its last journal line:
  * {id, asks, status, state, seq, reason, updated, totals, bundle}; status "damaged" when that
  * cannot be read. The totals of what neither has ended nor waits are the newest snapshot's and what
  * later lines add; bundle is the digest of what it runs. `each` borrows the status, to which it may
  * add, and the directory that the instances lie in. */
 typedef void status_each_fn(void *ctx, int machines, json_t *status);
-int status_each(const struct place *p, status_each_fn *each, void *ctx, struct err *e);
+int status_each(const struct statedir *p, status_each_fn *each, void *ctx, struct err *e);
 #endif

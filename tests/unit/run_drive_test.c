@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 
 static struct config *config;
-static struct place place;
+static struct statedir statedir;
 static int instances;
 
 struct trial {
@@ -53,12 +53,12 @@ static void trial_init(struct trial *t, const char *yaml)
 	if (!t->fixture.m)
 		bail("the fixture is wrong: %s", t->fixture.findings.items[0].message);
 	snprintf(id, sizeof(id), "i%d", ++instances);
-	if (instance_lock(&place, id, &t->instance, &e))
+	if (instance_lock(&statedir, id, &t->instance, &e))
 		bail("%s", e.text);
 	t->request = (struct drive_request){.machine = t->fixture.m,
 		.config = config,
 		.bundle_digest = "sha256:one",
-		.workspace = place.workspace,
+		.workspace = statedir.workspace,
 		.allow_root = true};
 }
 
@@ -242,7 +242,7 @@ static void test_stop(void)
 	AUTO_FD int stale = openat(t.instance.dir_fd, "stop", O_CREAT | O_WRONLY, 0600);
 	ok(stale >= 0, "a stop request from before the start");
 	instance_done(&t.instance);
-	is(instance_lock(&place, id, &t.instance, &e), 0, "%s", e.text);
+	is(instance_lock(&statedir, id, &t.instance, &e), 0, "%s", e.text);
 	t.request.exit_on_wait = true;
 	is(go(&t), RUN_WAITING, "does not stop it");
 	is(stop_ask(&t.instance, &e), 0, "one that was accepted before it ran %s", e.text);
@@ -542,17 +542,20 @@ int main(void)
 	snprintf(state, sizeof(state), "%s/state", tap_scratch());
 	mkdir(workspace, 0700);
 	config = config_rehearsal(NULL, 0, API_ANTHROPIC, "http://127.0.0.1:1", state);
-	ok(place_find(workspace, workspace, &place, &e) < 0, "a state directory in the workspace");
+	ok(statedir_find(workspace, workspace, &statedir, &e) < 0,
+		"a state directory in the workspace");
 	e = ERR_NONE;
 	AUTO_FREE char *above = strdup(workspace);
 	*strrchr(above, '/') = '\0';
-	ok(place_find(workspace, above, &place, &e) < 0, "a workspace in the state directory");
+	ok(statedir_find(workspace, above, &statedir, &e) < 0,
+		"a workspace in the state directory");
 	has_str(e.text, "lies inside the state directory", "which is said");
 	e = ERR_NONE;
-	if (ok(!place_find(workspace, "/agent6-none/state", &place, &e), "one that is not there"))
-		is_str(place.state_dir, "/agent6-none/state", "and nothing of it: its place");
-	place_done(&place);
-	if (place_find(workspace, state, &place, &e))
+	if (ok(!statedir_find(workspace, "/agent6-none/state", &statedir, &e),
+		    "one that is not there"))
+		is_str(statedir.root, "/agent6-none/state", "and nothing of it: its place");
+	statedir_done(&statedir);
+	if (statedir_find(workspace, state, &statedir, &e))
 		bail("%s", e.text);
 	test_run();
 	test_parameters();
@@ -566,7 +569,7 @@ int main(void)
 	test_long_reason();
 	test_divergence();
 	test_snapshot();
-	place_done(&place);
+	statedir_done(&statedir);
 	config_free(config);
 	return tap_done();
 }

@@ -12,15 +12,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static struct place place;
+static struct statedir statedir;
 
 static void test_lock(void)
 {
 	struct instance i = INSTANCE_NONE, again;
 	struct err e = ERR_NONE;
 	struct holder who;
-	is(instance_lock(&place, "a", &i, &e), 0, "a free one is had %s", e.text);
-	is(instance_lock(&place, "a", &again, &e), -1, "a second runner is refused");
+	is(instance_lock(&statedir, "a", &i, &e), 0, "a free one is had %s", e.text);
+	is(instance_lock(&statedir, "a", &again, &e), -1, "a second runner is refused");
 	is(e.number, EWOULDBLOCK, "as such");
 	char pid[16];
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
@@ -28,11 +28,12 @@ static void test_lock(void)
 	ok(instance_holder(&i, &who, NULL) == 0 && who.pid == getpid(), "readers see it");
 	is(unlinkat(i.dir_fd, "lock", 0), 0, "its lock file may be deleted");
 	e = ERR_NONE;
-	is(instance_lock(&place, "a", &again, &e), -1, "a second runner is refused all the same");
+	is(instance_lock(&statedir, "a", &again, &e), -1,
+		"a second runner is refused all the same");
 	is(e.number, EWOULDBLOCK, "as such");
 	has_str(e.text, "does not say by whom", "and told why nobody is named");
 	instance_done(&i);
-	ok(instance_lock(&place, "a", &again, NULL) == 0, "a released lock is free");
+	ok(instance_lock(&statedir, "a", &again, NULL) == 0, "a released lock is free");
 	instance_done(&again);
 	ok(!instance_id_valid("") && !instance_id_valid("../x") && !instance_id_valid("A") &&
 			!instance_id_valid("1") && instance_id_valid("a-1_b"),
@@ -65,7 +66,7 @@ static int lock_named(const char *id)
 {
 	struct instance i = INSTANCE_NONE;
 	struct stat ours, found;
-	if (instance_lock(&place, id, &i, NULL))
+	if (instance_lock(&statedir, id, &i, NULL))
 		return 1;
 	if (stat(i.path, &found))
 		return 2;
@@ -89,7 +90,7 @@ static void test_holder_elsewhere(void)
 	struct instance i = INSTANCE_NONE;
 	struct err e = ERR_NONE;
 	struct holder who;
-	is(instance_lock(&place, "c", &i, &e), 0, "an instance is held %s", e.text);
+	is(instance_lock(&statedir, "c", &i, &e), 0, "an instance is held %s", e.text);
 	pid_t gone = fork();
 	if (!gone)
 		_exit(0);
@@ -107,7 +108,7 @@ static void test_lock_of_removed(void)
 	struct instance i = INSTANCE_NONE;
 	struct err e = ERR_NONE;
 	int status = -1;
-	is(instance_lock(&place, "b", &i, &e), 0, "a first runner %s", e.text);
+	is(instance_lock(&statedir, "b", &i, &e), 0, "a first runner %s", e.text);
 	/* For one who is gone the other waits seconds. */
 	pid_t gone = fork();
 	if (!gone)
@@ -124,7 +125,7 @@ static void test_lock_of_removed(void)
 	}
 	while (!has_lock_open(second, &i) && !waitpid(second, &status, WNOHANG))
 		nanosleep(&(struct timespec){0, 1000000L}, NULL);
-	is(instance_discard(&place, &i, &e), 0, "the first takes it away %s", e.text);
+	is(instance_discard(&statedir, &i, &e), 0, "the first takes it away %s", e.text);
 	is(i.lock_fd, -1, "and keeps none of its files open: on NFS and FUSE it would stay");
 	instance_done(&i);
 	waitpid(second, &status, 0);
@@ -134,11 +135,11 @@ static void test_lock_of_removed(void)
 int main(void)
 {
 	struct err e = ERR_NONE;
-	if (place_find("/usr", tap_scratch(), &place, &e)) /* no run writes there */
+	if (statedir_find("/usr", tap_scratch(), &statedir, &e)) /* no run writes there */
 		bail("%s", e.text);
 	test_lock();
 	test_holder_elsewhere();
 	test_lock_of_removed();
-	place_done(&place);
+	statedir_done(&statedir);
 	return tap_done();
 }

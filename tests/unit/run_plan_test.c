@@ -464,9 +464,9 @@ static void test_unmetered(void)
 
 int main(void)
 {
-	static struct held_path secret = {"/ws/secret", HELD_SECRET, NULL},
-				elsewhere = {"/elsewhere", HELD_BUNDLE, &secret},
-				held = {"/ws/machines/m", HELD_BUNDLE, &elsewhere};
+	static struct reserved_path secret = {"/ws/secret", RESERVED_SECRET, NULL},
+				    elsewhere = {"/elsewhere", RESERVED_BUNDLE, &secret},
+				    held = {"/ws/machines/m", RESERVED_BUNDLE, &elsewhere};
 	static const char *const providers[] = {"local"};
 	json_auto_t *host = json_pack("{s:s, s:s}", "LANG", "C", "TZ", "UTC");
 	fixture_init(&f, yaml);
@@ -478,7 +478,7 @@ int main(void)
 					.workspace = "/ws",
 					.bundle = "/i/bundle",
 					.data_dir = "/i/data",
-					.held = &held},
+					.reserved = &held},
 		.instance_id = "id",
 		.instance_path = "/i",
 		.host_env = host,

@@ -1,6 +1,6 @@
 #include "agent/tools/edit.h"
 #include "agent/tools/list.h"
-#include "agent/tools/place.h"
+#include "agent/tools/lookup.h"
 
 #include "agent/policy/redact.h"
 #include "base/beneath.h"
@@ -118,7 +118,7 @@ static int find_target(const struct tool_context *t, const char *path, bool make
 	struct buf *out)
 {
 	char clean[PATH_MAX];
-	const char *relative = place_relative(t, path, out);
+	const char *relative = lookup_relative(t, path, out);
 	*to = (struct target){.path = path, .dir_fd = fcntl(t->workspace_fd, F_DUPFD_CLOEXEC, 0)};
 	if (!relative)
 		return -1;
@@ -225,7 +225,7 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 		return refuse_component(out, path, ELOOP);
 	if (!S_ISREG(st->st_mode)) {
 		utf8_show(out, path);
-		buf_addf(out, " is %s, not a file.", place_kind(st->st_mode));
+		buf_addf(out, " is %s, not a file.", lookup_kind(st->st_mode));
 		return -1;
 	}
 	AUTO_FD int fd = openat(

@@ -1,5 +1,5 @@
 #include "agent/tools/list.h"
-#include "agent/tools/place.h"
+#include "agent/tools/lookup.h"
 #include "agent/tools/search.h"
 
 #include "base/io.h"
@@ -74,15 +74,15 @@ static int grep(const struct tool_context *t, const json_t *arguments, struct bu
 		buf_addf(out, "The pattern must have 1 to %d bytes.", PATTERN_MAX);
 		return -1;
 	}
-	const char *relative = place_relative(t, path, out);
+	const char *relative = lookup_relative(t, path, out);
 	if (!relative)
 		return -1;
 	/* A file is searched alone, by way of its directory's rules not at all. */
 	struct stat st;
 	AUTO_BUF unused;
 	buf_init(&unused, TOOL_TEXT_CAP_BYTES);
-	AUTO_FD int file = place_open_file(t, path, &st, &unused);
-	AUTO_FD int dir = file < 0 ? place_open_dir(t, path, out) : -1;
+	AUTO_FD int file = lookup_open_file(t, path, &st, &unused);
+	AUTO_FD int dir = file < 0 ? lookup_open_dir(t, path, out) : -1;
 	if (file < 0 && dir < 0)
 		return -1;
 	s.is_file = file >= 0;

@@ -1,5 +1,5 @@
 #include "agent/tools/list.h"
-#include "agent/tools/place.h"
+#include "agent/tools/lookup.h"
 
 #include "base/utf8.h"
 
@@ -58,7 +58,7 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 	char target[256];
 	ssize_t n = S_ISLNK(st.st_mode) ? readlinkat(dir_fd, name, target, sizeof(target) - 1) : -1;
 	utf8_show(out, name);
-	if (place_is_hidden(t, &st)) {
+	if (lookup_is_hidden(t, &st)) {
 		buf_adds(out, "\thidden by the operator\n");
 	} else if (S_ISDIR(st.st_mode)) {
 		buf_adds(out, "/\n");
@@ -70,13 +70,13 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 		utf8_show(out, target);
 		buf_addc(out, '\n');
 	} else {
-		buf_addf(out, "\t%s\n", place_kind(st.st_mode));
+		buf_addf(out, "\t%s\n", lookup_kind(st.st_mode));
 	}
 }
 
 static int list_dir(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
-	int fd = place_open_dir(t, tool_path(arguments), out);
+	int fd = lookup_open_dir(t, tool_path(arguments), out);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);

@@ -1,6 +1,6 @@
 #include "agent/policy/redact.h"
 #include "agent/tools/list.h"
-#include "agent/tools/place.h"
+#include "agent/tools/lookup.h"
 
 #include "base/utf8.h"
 
@@ -136,7 +136,7 @@ static int read_file(const struct tool_context *t, const json_t *arguments, stru
 		return -1;
 	}
 	struct stat st;
-	AUTO_FD int fd = place_open_file(t, path, &st, out);
+	AUTO_FD int fd = lookup_open_file(t, path, &st, out);
 	if (fd < 0)
 		return -1;
 	int64_t scanned = 0;

@@ -2,7 +2,7 @@
 
 #include "agent/policy/redact.h"
 #include "agent/tools/ignore.h"
-#include "agent/tools/place.h"
+#include "agent/tools/lookup.h"
 
 #include "base/beneath.h"
 #include "base/io.h"
@@ -154,7 +154,7 @@ static void visit(struct walk *w, int dir_fd, const char *name, const struct ign
 		bool is_dir = S_ISDIR(st.st_mode);
 		bool wanted = is_dir || (S_ISREG(st.st_mode) && is_wanted(w, name));
 		/* O_NOFOLLOW: a link is not searched; its target is, where it lies. */
-		if (wanted && !place_is_hidden(w->search->tools, &st)) {
+		if (wanted && !lookup_is_hidden(w->search->tools, &st)) {
 			AUTO_FD int fd = openat(dir_fd, name,
 				O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 			if (fd >= 0 && is_dir)

@@ -1,4 +1,4 @@
-#include "run/place.h"
+#include "run/statedir.h"
 
 #include "base/path.h"
 #include "base/sha256.h"
@@ -41,7 +41,7 @@ static void slug_of(const char *path, char slug[SLUG_BYTES + 1])
 		snprintf(slug, SLUG_BYTES + 1, "root");
 }
 
-char *place_repo_id(const char *workspace, struct err *e)
+char *statedir_repo_id(const char *workspace, struct err *e)
 {
 	char path[PATH_MAX], slug[SLUG_BYTES + 1], hex[SHA256_HEX + 1];
 	if (!realpath(workspace, path)) {
@@ -100,13 +100,13 @@ static char *real_or_future(const char *path, struct err *e)
 	return NULL;
 }
 
-int place_find(const char *workspace, const char *state_dir, struct place *out, struct err *e)
+int statedir_find(const char *workspace, const char *state_dir, struct statedir *out, struct err *e)
 {
 	AUTO_FREE char *real = realpath(workspace, NULL);
 	if (!real)
 		return err_errno(e, "cannot find the workspace %s", workspace);
 	AUTO_FREE char *state = real_or_future(state_dir, e);
-	AUTO_FREE char *id = state ? place_repo_id(real, e) : NULL;
+	AUTO_FREE char *id = state ? statedir_repo_id(real, e) : NULL;
 	if (!id)
 		return -1;
 	if (path_is_within(state, real))
@@ -124,14 +124,14 @@ int place_find(const char *workspace, const char *state_dir, struct place *out, 
 	char *repo = NULL;
 	if (asprintf(&repo, "%s/%s", state, id) < 0)
 		return err_set(e, "out of memory");
-	*out = (struct place){TAKE_PTR(state), repo, TAKE_PTR(real)};
+	*out = (struct statedir){TAKE_PTR(state), repo, TAKE_PTR(real)};
 	return 0;
 }
 
-void place_done(struct place *p)
+void statedir_done(struct statedir *s)
 {
-	free(p->state_dir);
-	free(p->repo_dir);
-	free(p->workspace);
-	*p = (struct place){0};
+	free(s->root);
+	free(s->repo);
+	free(s->workspace);
+	*s = (struct statedir){0};
 }

@@ -1,4 +1,4 @@
-#include "agent/tools/place.h"
+#include "agent/tools/lookup.h"
 
 #include "base/beneath.h"
 #include "base/io.h"
@@ -11,7 +11,7 @@
 
 enum { NAMES_MAX = 1000 };
 
-const char *place_kind(mode_t mode)
+const char *lookup_kind(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG: return "a file";
@@ -23,7 +23,7 @@ const char *place_kind(mode_t mode)
 	}
 }
 
-const char *place_relative(const struct tool_context *t, const char *path, struct buf *out)
+const char *lookup_relative(const struct tool_context *t, const char *path, struct buf *out)
 {
 	const char *rest = path;
 	if (*path == '/') {
@@ -55,7 +55,7 @@ static int refuse(struct buf *out, const char *path, int number)
 	return -1;
 }
 
-bool place_is_hidden(const struct tool_context *t, const struct stat *st)
+bool lookup_is_hidden(const struct tool_context *t, const struct stat *st)
 {
 	for (size_t i = 0; i < t->hide_count; i++) {
 		struct stat own;
@@ -104,7 +104,7 @@ static int refuse_name(const struct tool_context *t, const char *path, struct bu
 	buf_init(&ignored, TOOL_TEXT_CAP_BYTES);
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	AUTO_FREE char *parent = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
-	int fd = parent ? place_open_dir(t, parent, &ignored) : -1;
+	int fd = parent ? lookup_open_dir(t, parent, &ignored) : -1;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	AUTO_FREE char *near = dir ? nearest(dir, name) : NULL;
 	refuse(out, path, ENOENT);
@@ -134,7 +134,7 @@ static const char *other_tool(mode_t there, mode_t wanted)
 static int open_kind(const struct tool_context *t, const char *path, mode_t kind, struct stat *st,
 	struct buf *out)
 {
-	const char *relative = place_relative(t, path, out);
+	const char *relative = lookup_relative(t, path, out);
 	if (!relative)
 		return -1;
 	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
@@ -142,14 +142,14 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 		return refuse_name(t, path, out);
 	if (look < 0 || fstat(look, st))
 		return refuse(out, path, errno);
-	if (place_is_hidden(t, st) || lies_hidden(t, look)) {
+	if (lookup_is_hidden(t, st) || lies_hidden(t, look)) {
 		utf8_show(out, path);
 		buf_adds(out, " is hidden by the operator.");
 		return -1;
 	}
 	if ((st->st_mode & S_IFMT) != kind) {
 		utf8_show(out, path);
-		buf_addf(out, " is %s, not %s%s", place_kind(st->st_mode), place_kind(kind),
+		buf_addf(out, " is %s, not %s%s", lookup_kind(st->st_mode), lookup_kind(kind),
 			other_tool(st->st_mode, kind));
 		return -1;
 	}
@@ -166,13 +166,13 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	return TAKE_FD(fd);
 }
 
-int place_open_file(
+int lookup_open_file(
 	const struct tool_context *t, const char *path, struct stat *st, struct buf *out)
 {
 	return open_kind(t, path, S_IFREG, st, out);
 }
 
-int place_open_dir(const struct tool_context *t, const char *path, struct buf *out)
+int lookup_open_dir(const struct tool_context *t, const char *path, struct buf *out)
 {
 	struct stat st;
 	return open_kind(t, path, S_IFDIR, &st, out);

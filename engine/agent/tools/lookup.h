@@ -5,22 +5,22 @@
  * component swapped while we look can leave. FIFOs, devices and sockets are refused before they are
  * opened.
  */
-#ifndef TOOLS_PLACE_H
-#define TOOLS_PLACE_H
+#ifndef TOOLS_LOOKUP_H
+#define TOOLS_LOOKUP_H
 #include "agent/tools/tool.h"
 #include <sys/stat.h>
 
 /* The part of `path` below the workspace ("." for itself). NULL with a message when it lies
  * outside. Points into `path` or to a constant. */
-const char *place_relative(const struct tool_context *t, const char *path, struct buf *out);
+const char *lookup_relative(const struct tool_context *t, const char *path, struct buf *out);
 /* A regular file for reading; -1 with a message in `out`. */
-int place_open_file(
+int lookup_open_file(
 	const struct tool_context *t, const char *path, struct stat *st, struct buf *out);
 /* A directory for reading; -1 with a message in `out`. */
-int place_open_dir(const struct tool_context *t, const char *path, struct buf *out);
+int lookup_open_dir(const struct tool_context *t, const char *path, struct buf *out);
 /* Whether this is one of the paths that the operator hides, under whatever name, or what a link of
  * them leads to. */
-bool place_is_hidden(const struct tool_context *t, const struct stat *st);
+bool lookup_is_hidden(const struct tool_context *t, const struct stat *st);
 /* "a directory", "a named pipe" ... */
-const char *place_kind(mode_t mode);
+const char *lookup_kind(mode_t mode);
 #endif

@@ -1,4 +1,4 @@
-#include "run/held.h"
+#include "run/reserved.h"
 
 #include "base/child.h"
 #include "base/path.h"
@@ -12,30 +12,32 @@
 
 enum { LINKS_MAX = 40 };
 
-static bool is_steered(const struct held *h, const char *path, int links, char at[PATH_MAX]);
+static bool is_steered(const struct reserved *h, const char *path, int links, char at[PATH_MAX]);
 
 /* What is protected may have to be hidden as well. */
-void held_add(struct held *h, enum held_as as, const char *path)
+void reserved_add(struct reserved *h, enum reserved_as as, const char *path)
 {
 	char real[PATH_MAX];
-	struct held_path **at = &h->paths;
+	struct reserved_path **at = &h->paths;
 	if (!realpath(path, real))
 		return;
 	for (; *at; at = &(*at)->next)
-		if (!strcmp((*at)->path, real) && ((*at)->as == HELD_SECRET) == (as == HELD_SECRET))
+		if (!strcmp((*at)->path, real) &&
+			((*at)->as == RESERVED_SECRET) == (as == RESERVED_SECRET))
 			return;
-	struct held_path *added = arena_alloc(h->arena, sizeof(*added));
-	*added = (struct held_path){arena_copy(h->arena, real, strlen(real)), as, NULL};
+	struct reserved_path *added = arena_alloc(h->arena, sizeof(*added));
+	*added = (struct reserved_path){arena_copy(h->arena, real, strlen(real)), as, NULL};
 	*at = added;
 }
 
 /* --- the way to a path ------------------------------------------------------------------------ */
 
-/* Whether something around `dir` is held that lies in `grant`: nothing else is carved out of it. */
-static bool carved_out(const struct held *h, const char *dir, const char *grant)
+/* Whether something around `dir` is reserved that lies in `grant`: nothing else is carved out of
+ * it. */
+static bool carved_out(const struct reserved *h, const char *dir, const char *grant)
 {
-	for (const struct held_path *p = h->paths; p; p = p->next)
-		if (p->as != HELD_SECRET && path_is_within(dir, p->path) &&
+	for (const struct reserved_path *p = h->paths; p; p = p->next)
+		if (p->as != RESERVED_SECRET && path_is_within(dir, p->path) &&
 			path_is_within(p->path, grant))
 			return true;
 	for (size_t i = 0; i < h->protect.count; i++)
@@ -46,7 +48,7 @@ static bool carved_out(const struct held *h, const char *dir, const char *grant)
 }
 
 /* Whether a command may make and replace what lies in `dir`, a real path. */
-static bool in_reach(const struct held *h, const char *dir)
+static bool in_reach(const struct reserved *h, const char *dir)
 {
 	for (size_t l = 0; l < ARRAY_LEN(h->grants); l++)
 		for (size_t i = 0; i < h->grants[l].count; i++)
@@ -58,7 +60,7 @@ static bool in_reach(const struct held *h, const char *dir)
 
 /* Whether a command decides where the link `at` leads to, which lies in `dir`. Its own way is
  * written to `at`. */
-static bool is_turned(const struct held *h, const char *dir, int links, char at[PATH_MAX])
+static bool is_turned(const struct reserved *h, const char *dir, int links, char at[PATH_MAX])
 {
 	char target[PATH_MAX] = "", next[2 * PATH_MAX];
 	if (in_reach(h, dir))
@@ -81,7 +83,7 @@ static bool enter(char dir[PATH_MAX], const char *name)
 /* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is
  * the link that it may turn, the way out of a directory in whose place it may put one, or what is
  * yet to come. */
-static bool is_steered(const struct held *h, const char *path, int links, char at[PATH_MAX])
+static bool is_steered(const struct reserved *h, const char *path, int links, char at[PATH_MAX])
 {
 	char dir[PATH_MAX]; /* where the way has come to: its real path */
 	size_t end = 0;
@@ -110,7 +112,7 @@ static bool is_steered(const struct held *h, const char *path, int links, char a
 	return false;
 }
 
-static int check_way(const struct held *h, const char *what, const char *path, struct err *e)
+static int check_way(const struct reserved *h, const char *what, const char *path, struct err *e)
 {
 	char at[PATH_MAX];
 	struct stat st;
@@ -128,11 +130,11 @@ static int check_way(const struct held *h, const char *what, const char *path, s
 				    : "leads out of a directory that a command could replace");
 }
 
-/* --- what is held ----------------------------------------------------------------------------- */
+/* --- what is reserved ------------------------------------------------------------------------- */
 
 /* The directory, which stays what it is when a file in it is replaced on the host, but not all of
  * the workspace; and each, which a state may pick alone. */
-static void hold_programs(struct held *h)
+static void reserve_programs(struct reserved *h)
 {
 	static const char *const programs[] = {
 		"agent6", "agent6-agent", "agent6-broker", "agent6-cassette", "agent6-jail"};
@@ -143,9 +145,9 @@ static void hold_programs(struct held *h)
 			continue;
 		*slash = '\0';
 		if (strcmp(path, h->workspace) != 0)
-			held_add(h, HELD_PROGRAM, path);
+			reserved_add(h, RESERVED_PROGRAM, path);
 		*slash = '/';
-		held_add(h, HELD_PROGRAM, path);
+		reserved_add(h, RESERVED_PROGRAM, path);
 	}
 }
 
@@ -157,7 +159,7 @@ static bool is_path(const char *word)
 
 /* What the operator has run on the host may be a script that an argument names, or write to a file
  * of which a command could make a link. */
-static int hold_hook(struct held *h, struct err *e)
+static int reserve_hook(struct reserved *h, struct err *e)
 {
 	const struct config_list *argv = &h->config->machine.on_event;
 	struct stat st;
@@ -168,12 +170,12 @@ static int hold_hook(struct held *h, struct err *e)
 		if (named && check_way(h, "machine.notify.on_event", word, e))
 			return -1;
 		if (file)
-			held_add(h, HELD_SETTING, word);
+			reserved_add(h, RESERVED_SETTING, word);
 	}
 	return 0;
 }
 
-static int hold_file(struct held *h, const char *what, const char *path, struct err *e)
+static int reserve_file(struct reserved *h, const char *what, const char *path, struct err *e)
 {
 	struct stat st;
 	if (!path)
@@ -181,46 +183,47 @@ static int hold_file(struct held *h, const char *what, const char *path, struct 
 	if (check_way(h, what, path, e))
 		return -1;
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
-		held_add(h, HELD_SETTING, path);
+		reserved_add(h, RESERVED_SETTING, path);
 	return 0;
 }
 
 /* Each of the files, too: it may be a link to where others keep theirs. */
-static int hold_files_in(struct held *h, const char *dir, struct err *e)
+static int reserve_files_in(struct reserved *h, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
 	struct stat st;
 	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
 		snprintf(path, sizeof(path), "%s/config.%s", dir, config_suffixes[i]);
-		if (!lstat(path, &st) && hold_file(h, "the configuration", path, e))
+		if (!lstat(path, &st) && reserve_file(h, "the configuration", path, e))
 			return -1;
 		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
 		if (!lstat(path, &st))
-			held_add(h, HELD_SECRET, path);
+			reserved_add(h, RESERVED_SECRET, path);
 	}
 	return 0;
 }
 
-static int hold_configuration(struct held *h, const struct config_paths *paths, struct err *e)
+static int reserve_configuration(
+	struct reserved *h, const struct config_paths *paths, struct err *e)
 {
 	char path[PATH_MAX];
 	if (paths->config_dir) {
 		if (check_way(h, "the configuration directory", paths->config_dir, e))
 			return -1;
-		held_add(h, HELD_SETTING, paths->config_dir);
-		if (hold_files_in(h, paths->config_dir, e))
+		reserved_add(h, RESERVED_SETTING, paths->config_dir);
+		if (reserve_files_in(h, paths->config_dir, e))
 			return -1;
 	}
 	if (paths->repo_id) {
 		snprintf(path, sizeof(path), "%s/%s", h->config->state_dir, paths->repo_id);
-		if (hold_files_in(h, path, e))
+		if (reserve_files_in(h, path, e))
 			return -1;
 	}
-	return hold_file(h, "--config", paths->file, e);
+	return reserve_file(h, "--config", paths->file, e);
 }
 
 /* Its files are the host's own, and rotated beside it: there is nothing to carve out of a grant. */
-static int check_audit(const struct held *h, struct err *e)
+static int check_audit(const struct reserved *h, struct err *e)
 {
 	const char *path = h->config->audit.path;
 	char dir[PATH_MAX], real[PATH_MAX];
@@ -237,7 +240,7 @@ static int check_audit(const struct held *h, struct err *e)
 		       : 0;
 }
 
-int held_init(struct held *h, const struct config_paths *paths, struct err *e)
+int reserved_init(struct reserved *h, const struct config_paths *paths, struct err *e)
 {
 	const struct config *c = h->config;
 	const struct config_list own = {&h->workspace, !h->only_read};
@@ -245,13 +248,13 @@ int held_init(struct held *h, const struct config_paths *paths, struct err *e)
 	h->grants[1] = confine_real(h->arena, &c->sandbox.write);
 	h->grants[2] = confine_real(h->arena, &h->writes);
 	h->protect = confine_real(h->arena, &c->sandbox.protect);
-	hold_programs(h);
-	if ((paths && hold_configuration(h, paths, e)) || hold_hook(h, e) || check_audit(h, e) ||
-		check_way(h, "the state directory", c->state_dir, e) ||
-		hold_file(h, "machine.allowed_signers", c->machine.allowed_signers, e))
+	reserve_programs(h);
+	if ((paths && reserve_configuration(h, paths, e)) || reserve_hook(h, e) ||
+		check_audit(h, e) || check_way(h, "the state directory", c->state_dir, e) ||
+		reserve_file(h, "machine.allowed_signers", c->machine.allowed_signers, e))
 		return -1;
 	for (size_t i = 0; i < c->provider_count; i++)
-		if (hold_file(h, "a provider's ca_file", c->providers[i].ca_file, e))
+		if (reserve_file(h, "a provider's ca_file", c->providers[i].ca_file, e))
 			return -1;
 	return 0;
 }
