@@ -211,56 +211,60 @@ static void judge_awk_program(struct judge *j, const struct call *c, const char 
 
 static const char awk_values[] = "DEFLWdefilopv";
 
-/* gawk's options that leave a file behind: their value, where they have one, is in the same word.
- */
-static bool awk_writes(const char *word)
+/* What an option of awk gives: `next`: its value may be the next word; the others have one in the
+ * same word only. */
+static const struct awk_option {
+	char flag;
+	bool next;
+	enum { AWK_NOTHING, AWK_PROGRAM, AWK_FILE } gives;
+	enum level level;
+	const char *option, *what; /* what it does at that level */
+} awk_options[] = {
+	{'v', true, AWK_NOTHING, LEVEL_READ_ONLY, "--assign", "sets a variable"},
+	{'F', true, AWK_NOTHING, LEVEL_READ_ONLY, "--field-separator", "separates fields"},
+	{'e', true, AWK_PROGRAM, LEVEL_READ_ONLY, "--source", "has the program"},
+	{'f', true, AWK_FILE, LEVEL_WRITE, "--file", "runs a program file"},
+	{'E', true, AWK_FILE, LEVEL_WRITE, "--exec", "runs a program file"},
+	{'i', true, AWK_NOTHING, LEVEL_WRITE, "--include", "runs a library"},
+	{'l', true, AWK_NOTHING, LEVEL_DESTRUCTIVE, "--load", "runs native code"},
+	{'W', true, AWK_NOTHING, LEVEL_DESTRUCTIVE, NULL, "gives any other option"},
+	{'D', false, AWK_NOTHING, LEVEL_DESTRUCTIVE, "--debug", "runs what a file says"},
+	{'o', false, AWK_NOTHING, LEVEL_WRITE, "--pretty-print", "writes a file"},
+	{'p', false, AWK_NOTHING, LEVEL_WRITE, "--profile", "writes a file"},
+	{'d', false, AWK_NOTHING, LEVEL_WRITE, "--dump-variables", "writes a file"},
+};
+
+/* NULL: none of them. */
+static const struct awk_option *awk_option(const struct call *c, size_t at)
 {
-	static const char *const options[] = {"--pretty-print", "--profile", "--dump-variables"};
-	bool writes = false;
-	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		writes = writes || arg_is_long(word, options[i], NULL);
-	for (const char *flag = "opd"; *flag; flag++)
-		writes = writes || arg_has_flag(word, *flag, awk_values, NULL);
-	return writes;
+	for (size_t i = 0; i < ARRAY_LEN(awk_options); i++)
+		if (arg_given(c, at, awk_options[i].flag, awk_values, awk_options[i].option))
+			return &awk_options[i];
+	return NULL;
 }
 
 unsigned judge_awk(struct judge *j, const struct call *c)
 {
-	bool given = false;
+	bool given = false, ends = false;
 	unsigned traits = 0;
-	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text, *value;
-		if (!strcmp(word, "--")) {
-			if (!given)
-				judge_awk_program(j, c, call_text(c, i + 1));
-			break;
-		}
-		if ((value = arg_take(c, &i, 'f', awk_values, "--file")) ||
-			(value = arg_take(c, &i, 'E', awk_values, "--exec"))) {
-			judge_raise(j, LEVEL_WRITE, "%s -f runs a program file", c->name);
-			traits |= program_file(value);
-			given = true;
-		} else if ((value = arg_take(c, &i, 'i', awk_values, "--include"))) {
-			judge_raise(j, LEVEL_WRITE, "%s -i %.40s", c->name, value);
-		} else if (arg_take(c, &i, 'l', awk_values, "--load")) {
-			judge_danger(j, c, "-l runs native code");
-		} else if ((value = arg_take(c, &i, 'e', awk_values, "--source"))) {
-			judge_awk_program(j, c, value);
-			given = true;
-		} else if (arg_take(c, &i, 'v', awk_values, "--assign") ||
-			   arg_take(c, &i, 'F', awk_values, "--field-separator")) {
-			continue;
-		} else if (arg_take(c, &i, 'W', awk_values, NULL)) {
-			judge_danger(j, c, "-W gives any other option");
-		} else if (arg_has_flag(word, 'D', awk_values, NULL) ||
-			   arg_is_long(word, "--debug", NULL)) {
-			judge_danger(j, c, "the debugger runs what a file says");
-		} else if (awk_writes(word)) {
-			judge_raise(j, LEVEL_WRITE, "%s %.40s writes a file", c->name, word);
-		} else if (word[0] != '-' && !given) {
+	for (size_t i = 1; i < c->count && !(ends && given); i++) {
+		const char *word = c->words[i]->text;
+		const struct awk_option *o = ends ? NULL : awk_option(c, i);
+		if (!o && !given && (ends || word[0] != '-')) {
 			judge_awk_program(j, c, word);
 			given = true;
 		}
+		ends = ends || !strcmp(word, "--");
+		if (!o)
+			continue;
+		judge_raise(j, o->level, "%s: %.40s %s", c->name, word, o->what);
+		const char *value =
+			o->next ? arg_take(c, &i, o->flag, awk_values, o->option) : NULL;
+		if (o->gives == AWK_PROGRAM)
+			judge_awk_program(j, c, value);
+		if (o->gives == AWK_FILE)
+			traits |= program_file(value);
+		given = given || o->gives;
 	}
 	return traits;
 }
