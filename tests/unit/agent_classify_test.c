@@ -223,7 +223,7 @@ static void limits(void)
 	judge_line(deep.data, &v);
 	ok(v.level >= LEVEL_DESTRUCTIVE, "so are too many words");
 	static const char *const odd[] = {
-		"$\\\n(rm x)", "x=rm; $\\\nx y", "ls $[1 #]; rm x", "ls $[`rm x`]"};
+		"$\\\n(rm x)", "x=rm; $\\\nx y", "ls $[1 #]; rm x", "ls $[`rm x`]", "$'rm\\c@z' x"};
 	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
 		judge_line(odd[i], &v);
 		ok(v.level >= LEVEL_DESTRUCTIVE, "so is %s", odd[i]);

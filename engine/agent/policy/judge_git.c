@@ -36,7 +36,7 @@ static const struct {
 	{"apply", "--numstat"}, {"apply", "--summary"}, {"branch", "--merged"},
 	{"branch", "--no-merged"}};
 
-/* verb (NULL: any), options or operands, what they do */
+/* verb (NULL: any), options or operands ("~text": anywhere in a word), what they do */
 static const struct {
 	const char *verb;
 	const char *const *options;
@@ -54,7 +54,8 @@ static const struct {
 	{"submodule", WORDS("foreach"), "runs a command", LEVEL_DESTRUCTIVE},
 	{"bisect", WORDS("run"), "runs a command", LEVEL_DESTRUCTIVE},
 	{NULL, WORDS("--ext-diff", "--textconv"), "runs a configured command", LEVEL_DESTRUCTIVE},
-	{NULL, WORDS("--show-signature"), "runs a configured command", LEVEL_DESTRUCTIVE},
+	{NULL, WORDS("--show-signature", "~%G", "~%+G", "~%-G", "~% G", "~%(signature"),
+		"runs a configured command", LEVEL_DESTRUCTIVE},
 	{"help", WORDS("-w", "--web", "-i", "--info"), "starts a viewer", LEVEL_DESTRUCTIVE},
 	{NULL, WORDS("--output"), "writes a file", LEVEL_DESTRUCTIVE},
 	{"clone", WORDS("--template"), "installs hooks", LEVEL_DESTRUCTIVE},
@@ -177,6 +178,8 @@ static const char *valued_flags(const char *verb)
 
 static bool word_is(const char *verb, const char *word, const char *option)
 {
+	if (*option == '~')
+		return strstr(word, option + 1);
 	if (!strncmp(option, "--", 2) && option[2]) /* --text is whole, and no --textconv */
 		return strcmp(word, "--text") != 0 && arg_is_long(word, option, NULL);
 	if (option[0] == '-' && option[1] && option[1] != '-')
@@ -258,8 +261,8 @@ static void judge_option(struct judge *j, const char *verb, size_t row, const ch
 {
 	for (const char *const *o = dangers[row].options; *o; o++)
 		if (word_is(verb, word, *o))
-			judge_raise(
-				j, dangers[row].level, "git %s %s %s", verb, *o, dangers[row].what);
+			judge_raise(j, dangers[row].level, "git %s %s %s", verb, *o + (**o == '~'),
+				dangers[row].what);
 }
 
 static void judge_options(struct judge *j, const struct call *c, size_t verb)

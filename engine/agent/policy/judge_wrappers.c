@@ -67,11 +67,13 @@ unsigned judge_string_option(struct judge *j, const struct call *c)
 		if (script)
 			return judge_script(j, script) | TRAIT_CODE;
 	}
-	/* Some take the command as words behind the file, or in its place behind --. */
+	/* Of script, words behind the file or behind a -- are the command, too. */
+	unsigned traits = 0;
 	size_t at = arg_skip_options(c, 1, with_value, NULL);
-	at += strcmp(call_text(c, at - 1), "--") ? 1 : 0;
-	at += !strcmp(call_text(c, at), "--");
-	return strcmp(c->name, "script") ? 0 : judge_rest(j, c, at);
+	for (size_t i = at; !strcmp(c->name, "script") && i < c->count; i++)
+		if (i == at + 1 || !strcmp(call_text(c, i - 1), "--"))
+			traits |= judge_script(j, join(j, "", c, i)) | judge_rest(j, c, i);
+	return traits;
 }
 
 /* Each word is a command of its own. */
@@ -200,7 +202,7 @@ static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_
 	"PYTHONUSERBASE", "*EDITOR", "VISUAL", "MANOPT", "BROWSER", "LESS*", "RIPGREP_CONFIG_PATH",
 	"AWKPATH", "AWKLIBPATH", "VIMINIT", "EXINIT", "RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS",
 	"SUDO_ASKPASS", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
-	"CMAKE_*_LAUNCHER"};
+	"CMAKE_*_LAUNCHER", "POSIXLY_CORRECT"};
 /* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
 static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
 	"*EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
@@ -237,7 +239,7 @@ static void judge_set(struct judge *j, const char *word)
 	size_t len = strcspn(word, "=+[");
 	const char *name = arena_copy(&j->arena, word, len);
 	if (matches(dangerous, ARRAY_LEN(dangerous), name) && !is_harmless(word, word + len))
-		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.40s, which can run code", name);
+		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.40s, which can change what runs", name);
 }
 
 /* A subscript, and a value that is taken for arithmetic, may set other names: a[PATH=1]=, x=PATH=1.

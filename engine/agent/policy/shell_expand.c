@@ -70,12 +70,12 @@ static void split_fields(struct expansion *x, const char *text, const char *mask
 {
 	size_t begun = 0;
 	struct sh_word **first = x->tail;
-	bool longer = false; /* what a brace list makes of $IFS{a,b} is the name of another */
+	bool longer = false; /* what braces make of $IFS{a,b} is the name of another */
 	for (size_t i = 0; i <= len; i++) {
 		size_t n = len - i >= 6 && !strncmp(text + i, "${IFS}", 6) ? 6
 			   : len - i >= 4 && !strncmp(text + i, "$IFS", 4) ? 4
 									   : 0;
-		longer = longer || (n == 4 && shell_in_name(text[i + 4]));
+		longer = longer || (n == 4 && (shell_in_name(text[i + 4]) || text[i + 4] == '{'));
 		if (!n && i < len)
 			continue;
 		if (i > begun)

@@ -372,7 +372,7 @@ static size_t read_escape(struct sh_reader *r, char out[4])
 	const char *named = c ? strchr(from, c) : NULL;
 	bool any = false, braced = c == 'x' && sh_looking_at(r, "{");
 	out[0] = named ? to[named - from] : c;
-	if (!named && !strchr("xuUc01234567\\'\"?", c)) { /* none: both stay */
+	if (!named && !strchr("xuU01234567\\'\"?", c)) { /* none: both stay */
 		out[0] = '\\';
 		out[1] = c;
 		return 2;
@@ -398,6 +398,8 @@ static int read_ansi(struct sh_reader *r, struct draft *d)
 {
 	bool ended = false;
 	while (r->at < r->len && r->text[r->at] != '\'') {
+		if (sh_looking_at(r, "\\c"))
+			return sh_fail(r, "a control character");
 		char bytes[4] = {r->text[r->at++]};
 		size_t n = bytes[0] == '\\' && r->at < r->len ? read_escape(r, bytes) : 1;
 		ended = ended || !bytes[0];
