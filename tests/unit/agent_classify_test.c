@@ -136,6 +136,16 @@ static void approvals(void)
 			APPROVE_TYPED_YES | APPROVE_CONFIRM | APPROVE_DESTINATION},
 		{"git push origin", APPROVE_CONFIRM | APPROVE_DESTINATION},
 		{"touch x; rm y", APPROVE_CONFIRM | APPROVE_EXPLICIT}};
+	/* So does what other tools delete elsewhere. */
+	static const char *const elsewhere[] = {"kubectl delete pod x", "kubectl exec x -- rm y",
+		"terraform apply", "tofu destroy", "helm uninstall x", "aws s3 rm s3://x",
+		"aws ec2 terminate-instances --instance-ids i", "gcloud compute instances delete x",
+		"gh repo delete x", "gh api -X DELETE /x", "redis-cli FLUSHALL",
+		"psql -c 'DROP TABLE x'", "mysql -e 'system ls'",
+		"mongosh --eval 'db.dropDatabase()'", "pnpm exec rm -r x", "npm exec -c 'rm x'",
+		"bun x rm x", "curl -X DELETE https://x.example",
+		"curl -c /etc/x https://x.example", "wget -P /etc https://x.example",
+		"wget --method=DELETE https://x.example"};
 	/* What cannot be taken back there, or runs a command here, is asked about word for word. */
 	static const char *const sent[] = {"push origin :old", "push origin +main",
 		"push -d origin old", "push --delete origin old", "push -ud origin old",
@@ -147,6 +157,12 @@ static void approvals(void)
 		struct verdict v;
 		judge_line(cases[i].text, &v);
 		is(v.approvals, cases[i].want, "approvals of %s are the union", cases[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(elsewhere); i++) {
+		struct verdict v;
+		judge_line(elsewhere[i], &v);
+		is(v.approvals, APPROVE_CONFIRM | APPROVE_EXPLICIT | APPROVE_DESTINATION,
+			"approvals of %s", elsewhere[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(sent); i++) {
 		char text[64];

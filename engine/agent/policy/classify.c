@@ -63,6 +63,13 @@ void judge_raise(struct judge *j, enum level level, const char *format, ...)
 		memcpy(v->reasons[v->reason_count++], text, sizeof(text));
 }
 
+void judge_adopt(struct judge *j, const struct verdict *own)
+{
+	for (size_t i = 0; i < own->reason_count; i++)
+		judge_raise(j, own->level, "%s", own->reasons[i]);
+	j->verdict->approvals |= own->approvals;
+}
+
 void judge_danger(struct judge *j, const struct call *c, const char *what)
 {
 	judge_raise(j, LEVEL_DESTRUCTIVE, "%.60s: %s", c->name, what);

@@ -43,6 +43,8 @@ struct call {
 PRINTF(3, 4) void judge_raise(struct judge *j, enum level level, const char *format, ...);
 /* A dangerous argument of a harmless program: named, and at least destructive. */
 void judge_danger(struct judge *j, const struct call *c, const char *what);
+/* Takes over a judgement that was made aside. */
+void judge_adopt(struct judge *j, const struct verdict *own);
 /* Whether so much more may be looked at. Readings multiply, of options that are not known and of
  * what fills a command: past a limit it is destructive, and nobody looks any more. */
 bool judge_afford(struct judge *j, size_t work);
@@ -163,5 +165,5 @@ judge_fn judge_wrapper, judge_string_option, judge_env, judge_xargs, judge_find,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
 	judge_flags, judge_formatter, judge_date, judge_uniq, judge_runner, judge_later,
-	judge_setter, judge_ip, judge_packages;
+	judge_setter, judge_ip, judge_packages, judge_bun;
 #endif

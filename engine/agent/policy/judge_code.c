@@ -163,6 +163,9 @@ static unsigned judge_module(struct judge *j, const struct call *c, const char *
 		i++;
 	if (i == ARRAY_LEN(modules)) {
 		judge_raise(j, LEVEL_WRITE, "python -m %.60s", module);
+		for (size_t k = 1; k < c->count; k++) /* timeit's code, and whoever has some, too */
+			if (has_any(c->words[k]->text, exec_marks))
+				judge_inline_code(j, c, c->words[k]);
 		return 0;
 	}
 	bool output = !strcmp(module, "json.tool") && c->count > 2;
@@ -183,8 +186,9 @@ unsigned judge_python(struct judge *j, const struct call *c)
 			i += takes_next(word, interpreter_find(c->name));
 			continue;
 		}
-		struct call run = {"pip", c->words + i, c->count - i, c->node};
-		return strcmp(module, "pip") ? judge_module(j, &run, module) : judge_pip(j, &run);
+		bool pip = !strcmp(module, "pip");
+		struct call run = {pip ? "pip" : c->name, c->words + i, c->count - i, c->node};
+		return pip ? judge_pip(j, &run) : judge_module(j, &run, module);
 	}
 	return judge_inline(j, c);
 }
@@ -219,9 +223,7 @@ static void judge_value(struct judge *j, const struct call *c, const char *word)
 	if (own.level <= LEVEL_WRITE)
 		return;
 	judge_danger(j, c, "an assignment that holds a command");
-	for (size_t i = 0; i < own.reason_count; i++)
-		judge_raise(j, own.level, "%s", own.reasons[i]);
-	whole->approvals |= own.approvals;
+	judge_adopt(j, &own);
 }
 
 unsigned judge_make(struct judge *j, const struct call *c)
@@ -338,16 +340,43 @@ unsigned judge_vim(struct judge *j, const struct call *c)
 	return 0;
 }
 
+/* Commands of the shells of databases, which stand first on a line and are taken shortened. */
+static bool runs_command(const char *text)
+{
+	static const char *const commands[] = {
+		".sh", ".sy", ".lo", "system", "pager", "source", "\\."};
+	while (*text) {
+		text += strspn(text, " \t\n;");
+		for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+			if (!strncmp(text, commands[i], strlen(commands[i])))
+				return true;
+		size_t len = strcspn(text, "\n;");
+		if (strchr(".\\", *text) && memchr(text, '|', len)) /* .once |x, \o |x */
+			return true;
+		text += len;
+	}
+	return false;
+}
+
+static void judge_statement(struct judge *j, const struct call *c, const char *text)
+{
+	static const char *const runs[] = {
+		"load_extension", "to program", "from program", "edit(", "\\!", NULL};
+	static const char *const deletes[] = {"drop ", "truncate ", "delete from", NULL};
+	if (has_any(text, runs) || runs_command(text))
+		judge_danger(j, c, "a statement that runs a command");
+	if (has_any(text, deletes))
+		judge_danger(j, c, "a statement that deletes");
+}
+
 unsigned judge_sqlite(struct judge *j, const struct call *c)
 {
-	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text;
-		if (strstr(word, ".shell") || strstr(word, ".system") || strstr(word, ".load") ||
-			strcasestr(word, "load_extension") || strstr(word, "\\!") ||
-			strcasestr(word, "to program"))
-			judge_danger(j, c, "a statement that runs a command");
-	}
-	return 0;
+	const char *fed = call_fed(c);
+	if (fed)
+		judge_statement(j, c, fed);
+	for (size_t i = 1; i < c->count; i++)
+		judge_statement(j, c, c->words[i]->text);
+	return judge_flags(j, c);
 }
 
 /* gdb takes each of its options behind one dash or two, and shortened. */

@@ -62,9 +62,11 @@ unsigned judge_chmod(struct judge *j, const struct call *c)
 
 unsigned judge_truncate(struct judge *j, const struct call *c)
 {
-	for (size_t i = 1; i < c->count; i++)
-		if (path_is_device(c->words[i]->text))
-			judge_raise(j, LEVEL_DENIED, "%s on %.80s", c->name, c->words[i]->text);
+	for (size_t i = 1; i < c->count; i++) {
+		const char *word = c->words[i]->text, *value = strchr(word, '=');
+		if (path_is_device(word) || (value && path_is_device(value + 1)))
+			judge_raise(j, LEVEL_DENIED, "%s on %.80s", c->name, word);
+	}
 	return 0;
 }
 
@@ -171,16 +173,17 @@ unsigned judge_tar(struct judge *j, const struct call *c)
 	}
 	bool lists = tar_mode(c, 't', "--list") && !tar_mode(c, 'x', "--extract") &&
 		     !tar_mode(c, 'c', "--create");
-	if (!lists)
-		judge_raise(j, LEVEL_WRITE, "tar writes files");
-	return 0;
+	if (lists)
+		return 0;
+	judge_raise(j, LEVEL_WRITE, "tar writes files");
+	return judge_truncate(j, c);
 }
 
 unsigned judge_zip(struct judge *j, const struct call *c)
 {
 	if (arg_find(c, "-TT", "--unzip-command") || arg_find(c, "-I", "--rsh-command"))
 		judge_danger(j, c, "an option that runs a command");
-	return 0;
+	return judge_truncate(j, c);
 }
 
 unsigned judge_unzip(struct judge *j, const struct call *c)

@@ -15,9 +15,9 @@ static const struct verbs git_verbs[] = {
 			"range-diff", "reflog")},
 	{LEVEL_DESTRUCTIVE, WORDS("rm", "reset", "clean", "restore", "rebase", "filter-branch",
 				    "filter-repo", "prune", "read-tree", "update-ref", "replace")},
-	{LEVEL_NETWORK,
-		WORDS("push", "clone", "fetch", "pull", "ls-remote", "submodule", "send-email",
-			"svn", "lfs", "daemon", "send-pack", "fetch-pack", "request-pull", "p4")},
+	{LEVEL_NETWORK, WORDS("push", "clone", "fetch", "pull", "ls-remote", "submodule",
+				"send-email", "svn", "lfs", "daemon", "send-pack", "fetch-pack",
+				"request-pull", "p4", "imap-send")},
 	{LEVEL_WRITE, NULL},
 };
 
@@ -91,7 +91,10 @@ static const struct {
 	{"push", WORDS("--force", "-f", "--force-with-lease", "--mirror"),
 		"rewrites remote history", LEVEL_DESTRUCTIVE},
 	{"push", WORDS("--delete", "-d", "--prune"), "deletes remotely", LEVEL_DESTRUCTIVE},
-	{"remote", WORDS("update", "show", "prune"), "connects to another host", LEVEL_NETWORK},
+	{"maintenance", WORDS("start", "register"), "plants commands that run later",
+		LEVEL_DESTRUCTIVE},
+	{"remote", WORDS("update", "show", "prune", "-f"), "connects to another host",
+		LEVEL_NETWORK},
 };
 
 static bool is_harmless_key(const char *setting)

@@ -45,6 +45,7 @@ unsigned judge_network(struct judge *j, const struct call *c)
 		if (!is_option(word) && !c->words[i]->dynamic && strpbrk(word, ".:@"))
 			name_destination(j, c, word);
 	}
+	judge_flags(j, c);
 	if (arg_find(c, "-e", "--exec") || arg_find(c, "-c", "--sh-exec"))
 		judge_danger(j, c, "an option that runs a command");
 	for (size_t i = 1; i < c->count; i++)
@@ -54,27 +55,77 @@ unsigned judge_network(struct judge *j, const struct call *c)
 	return TRAIT_NETWORK;
 }
 
-/* option (short letter or 0, long), whether its value must begin with '@' or hold one */
+/* option (short letter or 0, long), what its value must hold (NULL: anything) */
 static const struct {
 	char letter;
-	const char *option, *what;
-	bool needs_at;
+	const char *option, *what, *holds;
 } curl_dangers[] = {
-	{'F', "--form", "-F sends files", false},
-	{0, "--form-string", "--form-string sends a form", false},
-	{'d', "--data", "-d @file sends a file", true},
-	{0, "--data-binary", "--data-binary @file sends a file", true},
-	{0, "--data-ascii", "--data-ascii @file sends a file", true},
-	{0, "--data-raw", "--data-raw sends data", true},
-	{0, "--data-urlencode", "--data-urlencode @file sends a file", true},
-	{0, "--json", "--json @file sends a file", true},
-	{'T', "--upload-file", "-T sends a file", false},
-	{'K', "--config", "-K reads options from a file", false},
-	{0, "--unix-socket", "--unix-socket talks to a local service", false},
-	{0, "--abstract-unix-socket", "--abstract-unix-socket talks to a local service", false},
-	{'x', "--proxy", "-x goes through a proxy", false},
-	{0, "--socks5", "--socks5 goes through a proxy", false},
+	{'F', "--form", "-F sends files", NULL},
+	{0, "--form-string", "--form-string sends a form", NULL},
+	{'d', "--data", "-d @file sends a file", "@"},
+	{0, "--data-binary", "--data-binary @file sends a file", "@"},
+	{0, "--data-ascii", "--data-ascii @file sends a file", "@"},
+	{0, "--data-raw", "--data-raw sends data", "@"},
+	{0, "--data-urlencode", "--data-urlencode @file sends a file", "@"},
+	{0, "--json", "--json @file sends a file", "@"},
+	{'T', "--upload-file", "-T sends a file", NULL},
+	{'K', "--config", "-K reads options from a file", NULL},
+	{0, "--unix-socket", "--unix-socket talks to a local service", NULL},
+	{0, "--abstract-unix-socket", "--abstract-unix-socket talks to a local service", NULL},
+	{'x', "--proxy", "-x goes through a proxy", NULL},
+	{0, "--socks5", "--socks5 goes through a proxy", NULL},
+	{0, "--socks5-hostname", "--socks5 goes through a proxy", NULL},
+	{0, "--socks4", "--socks4 goes through a proxy", NULL},
+	{0, "--preproxy", "--preproxy goes through a proxy", NULL},
+	{'H', "--header", "-H @file sends a file", "@"},
+	{0, "--variable", "--variable sends a file or what the environment holds", NULL},
+	{0, "--engine", "--engine loads a library", NULL},
+	{'Q', "--quote", "-Q gives orders to the server", NULL},
+	{'X', "--request", "-X DELETE deletes there", "DELETE"},
+	{'w', "--write-out", "-w writes files", "%output"},
 };
+
+/* Of curl and wget: options that name a file or a directory that is written. */
+static const struct {
+	const char *program;
+	char letter;
+	const char *option;
+} written[] = {
+	{"curl", 'o', "--output"},
+	{"curl", 0, "--output-dir"},
+	{"curl", 'c', "--cookie-jar"},
+	{"curl", 'D', "--dump-header"},
+	{"curl", 0, "--trace"},
+	{"curl", 0, "--trace-ascii"},
+	{"curl", 0, "--stderr"},
+	{"curl", 0, "--libcurl"},
+	{"curl", 0, "--etag-save"},
+	{"curl", 0, "--hsts"},
+	{"curl", 0, "--alt-svc"},
+	{"wget", 'O', "--output-document"},
+	{"wget", 'P', "--directory-prefix"},
+	{"wget", 'o', "--output-file"},
+	{"wget", 'a', "--append-output"},
+	{"wget", 0, "--save-cookies"},
+	{"wget", 0, "--warc-file"},
+	{"wget", 0, "--hsts-file"},
+	{"wget", 0, "--rejected-log"},
+};
+
+static void judge_written(struct judge *j, const struct call *c, size_t at, const char *with_value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(written); i++) {
+		if (strncmp(c->name, written[i].program, strlen(written[i].program)))
+			continue;
+		const char *to = arg_given(c, at, written[i].letter, with_value, written[i].option);
+		if (to && strcmp(to, "-") && path_is_device(to))
+			judge_raise(j, LEVEL_DENIED, "%s writes to %.80s", c->name, to);
+		else if (to && strcmp(to, "-") && path_is_outside(j, to))
+			judge_raise(j, LEVEL_DESTRUCTIVE, "%s: %s writes outside the workspace",
+				c->name, written[i].option);
+	}
+}
+
 static const char curl_values[] = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
 
 static void judge_curl_word(struct judge *j, const struct call *c, size_t at)
@@ -82,12 +133,10 @@ static void judge_curl_word(struct judge *j, const struct call *c, size_t at)
 	for (size_t k = 0; k < ARRAY_LEN(curl_dangers); k++) {
 		const char *given = arg_given(
 			c, at, curl_dangers[k].letter, curl_values, curl_dangers[k].option);
-		if (given && (!curl_dangers[k].needs_at || strchr(given, '@')))
+		if (given && (!curl_dangers[k].holds || strstr(given, curl_dangers[k].holds)))
 			judge_danger(j, c, curl_dangers[k].what);
 	}
-	const char *to = arg_given(c, at, 'o', curl_values, "--output");
-	if (to && path_is_outside(j, to))
-		judge_danger(j, c, "-o writes outside the workspace");
+	judge_written(j, c, at, curl_values);
 }
 
 unsigned judge_curl(struct judge *j, const struct call *c)
@@ -114,15 +163,15 @@ unsigned judge_wget(struct judge *j, const struct call *c)
 		"--execute", "--use-askpass", "--config", "--load-cookies"};
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
-		const char *to = arg_given(c, i, 'O', wget_values, "--output-document");
+		judge_written(j, c, i, wget_values);
 		for (size_t k = 0; k < ARRAY_LEN(dangers); k++)
 			if (arg_is_long(word, dangers[k], NULL))
 				judge_danger(j, c, dangers[k]);
 		if (arg_has_flag(word, 'i', wget_values, NULL) ||
 			arg_has_flag(word, 'e', wget_values, NULL))
 			judge_danger(j, c, "-i or -e takes orders from elsewhere");
-		if (to && strcmp(to, "-") && path_is_outside(j, to))
-			judge_danger(j, c, "-O writes outside the workspace");
+		if (arg_is_long(word, "--method", NULL) && strstr(word, "DELETE"))
+			judge_danger(j, c, "--method=DELETE deletes there");
 		if (!is_option(word) && strstr(word, "://"))
 			name_destination(j, c, word);
 	}
@@ -148,8 +197,11 @@ unsigned judge_ssh(struct judge *j, const struct call *c)
 			judge_danger(j, c, "-F, -E or -S names a local file");
 	}
 	size_t at = arg_skip_options(c, 1, ssh_values, NULL);
-	if (at < c->count)
-		name_destination(j, c, c->words[at]->text);
+	char host[128];
+	bool copies = !strcmp(c->name, "scp");
+	for (size_t i = at; i < (copies ? c->count : at + 1) && i < c->count; i++)
+		if (!copies || remote_host(c->words[i]->text, host))
+			name_destination(j, c, c->words[i]->text);
 	return TRAIT_NETWORK;
 }
 

@@ -15,14 +15,46 @@ static const struct verbs npm_verbs[] = {
 			      "build", "start", "add")},
 	{LEVEL_NETWORK, WORDS("outdated", "info", "show", "publish", "login", "adduser", "exec",
 				"x", "dlx", "create", "unpublish", "audit", "view", "search")},
-	{LEVEL_READ_ONLY, WORDS("ls", "list")},
+	{LEVEL_READ_ONLY, WORDS("ls", "list", "ll", "la", "explain", "why", "root", "prefix", "bin",
+				  "query", "help")},
 	{LEVEL_WRITE, NULL},
 };
 
+/* yarn and pnpm: what is no verb is a script of the project's. */
+static const struct verbs yarn_verbs[] = {
+	{LEVEL_NETWORK,
+		WORDS("outdated", "info", "publish", "login", "logout", "exec", "x", "dlx",
+			"create", "audit", "npm", "view", "search", "owner", "tag", "team")},
+	{LEVEL_READ_ONLY, WORDS("ls", "list", "why", "root", "bin")},
+	{LEVEL_WRITE,
+		WORDS("remove", "rm", "uninstall", "un", "link", "ln", "unlink", "init", "version",
+			"pack", "cache", "config", "c", "set", "get", "plugin", "import",
+			"policies", "patch", "patch-commit", "patch-remove", "global", "node",
+			"env", "setup", "store", "deploy", "prune", "self-update", "autoclean",
+			"unplug", "server", "workspace", "workspaces", "constraints", "stage",
+			"upgrade-interactive", "generate-lock-entry", "check", "dedupe", "pkg",
+			"approve-builds", "runtime", "completion", "help")},
+	{LEVEL_BUILD, NULL},
+};
+
+static const struct verbs dotnet_verbs[] = {
+	{LEVEL_BUILD, WORDS("", "build", "test", "run", "restore", "publish", "clean", "msbuild",
+			      "pack", "watch", "vstest", "list")},
+	{LEVEL_NETWORK, WORDS("nuget", "tool", "workload")},
+	{LEVEL_WRITE, NULL},
+};
+
+static const struct verbs terraform_verbs[] = {
+	{LEVEL_READ_ONLY, WORDS("", "version", "help")},
+	{LEVEL_BUILD, WORDS("validate")},
+	{LEVEL_WRITE, WORDS("fmt")},
+	{LEVEL_NETWORK, NULL},
+};
+
 static const struct verbs pip_verbs[] = {
-	{LEVEL_BUILD, WORDS("install", "sync", "lock", "wheel")},
-	{LEVEL_READ_ONLY, WORDS("list", "show", "freeze", "check")},
-	{LEVEL_NETWORK, WORDS("index", "publish", "download", "run")},
+	{LEVEL_BUILD, WORDS("install", "sync", "lock", "wheel", "build", "tree", "export")},
+	{LEVEL_READ_ONLY, WORDS("list", "show", "freeze", "check", "inspect", "help")},
+	{LEVEL_NETWORK, WORDS("index", "publish", "download", "run", "tool")},
 	{LEVEL_DESTRUCTIVE, WORDS("uninstall")},
 	{LEVEL_WRITE, NULL},
 };
@@ -30,7 +62,8 @@ static const struct verbs pip_verbs[] = {
 static const struct verbs cargo_verbs[] = {
 	{LEVEL_NETWORK, WORDS("publish", "login", "owner", "yank", "search", "install", "fetch")},
 	{LEVEL_DESTRUCTIVE, WORDS("clean")},
-	{LEVEL_WRITE, WORDS("add", "remove", "new", "init", "fmt", "fix")},
+	{LEVEL_WRITE,
+		WORDS("add", "remove", "rm", "uninstall", "vendor", "new", "init", "fmt", "fix")},
 	{LEVEL_READ_ONLY, WORDS("metadata", "tree")},
 	{LEVEL_BUILD, NULL},
 };
@@ -38,7 +71,7 @@ static const struct verbs cargo_verbs[] = {
 static const struct verbs go_verbs[] = {
 	{LEVEL_NETWORK, WORDS("get")},
 	{LEVEL_DESTRUCTIVE, WORDS("clean")},
-	{LEVEL_WRITE, WORDS("fmt", "mod", "generate")},
+	{LEVEL_WRITE, WORDS("fmt", "mod", "generate", "fix", "work", "telemetry")},
 	{LEVEL_READ_ONLY, WORDS("env", "list", "version", "doc")},
 	{LEVEL_BUILD, NULL},
 };
@@ -91,13 +124,17 @@ static const struct tool {
 			WORDS("--silent", "--verbose", "--offline", "--json", "--frozen-lockfile",
 				"--ignore-scripts", "--non-interactive", "--no-progress"),
 			WORDS("--cwd", "--registry", "--cache-folder", "--modules-folder")},
-		npm_verbs},
+		yarn_verbs},
 	{"pnpm",
 		{"rwsg", "CF",
 			WORDS("--recursive", "--workspace-root", "--silent", "--global",
 				"--parallel", "--stream", "--offline", "--if-present", "--no-bail"),
 			WORDS("--dir", "--filter", "--registry", "--loglevel", "--filter-prod")},
-		npm_verbs},
+		yarn_verbs},
+	{"dotnet", {"d", "", WORDS("--info", "--version", "--list-sdks", "--list-runtimes"), NULL},
+		dotnet_verbs},
+	{"terraform", {"", "", NULL, NULL}, terraform_verbs},
+	{"tofu", {"", "", NULL, NULL}, terraform_verbs},
 	{"pip",
 		{"qvh", "",
 			WORDS("--quiet", "--verbose", "--isolated", "--no-input", "--no-color",
@@ -157,7 +194,35 @@ unsigned judge_verb(struct judge *j, const struct call *c)
 	return judge_flags(j, c);
 }
 
-/* npm, yarn, pnpm, npx, bunx */
+static const struct arg_options executing = {"yqs", "cpw",
+	WORDS("--yes", "--no", "--no-install", "--quiet", "--silent", "--offline",
+		"--prefer-offline", "--ignore-existing", "--shell-mode", "--parallel",
+		"--recursive"),
+	WORDS("--call", "--package", "--prefix", "--workspace", "--registry", "--cache",
+		"--userconfig", "--filter", "--from", "--with", "--python")};
+
+/* What npx, npm exec and their kin are told to run is no package where it is the system's. */
+static unsigned judge_executed(struct judge *j, const struct call *c, size_t from)
+{
+	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
+	size_t at[ARG_PLACES_MAX], count;
+	const char *unknown = NULL, *script;
+	unsigned traits = 0;
+	count = arg_places(c, from, &executing, at, &unknown);
+	count = count < ARG_PLACES_MAX ? count : ARG_PLACES_MAX;
+	j->verdict = &own;
+	for (size_t i = 0; i < count && at[i] < c->count; i++)
+		traits |= judge_words(j, c->words + at[i], c->count - at[i], c->node);
+	for (size_t i = from; i < (count ? at[count - 1] : c->count); i++)
+		if ((script = arg_given(c, i, 'c', executing.with_value, "--call")))
+			traits |= judge_script(j, script) | TRAIT_CODE;
+	j->verdict = whole;
+	if (own.level > LEVEL_WRITE)
+		judge_adopt(j, &own);
+	return traits;
+}
+
+/* npm, yarn, pnpm, npx, bunx, uvx */
 unsigned judge_npm(struct judge *j, const struct call *c)
 {
 	/* Behind the package's name, or a --, they are the options of what runs. */
@@ -168,11 +233,39 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 	} else if (word_in(c->name, WORDS("npx", "bunx", "uvx"))) {
 		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);
 	} else {
+		unsigned traits = 0;
 		while (own.count < c->count && strcmp(c->words[own.count]->text, "--") != 0)
 			own.count++;
-		return judge_verb(j, &own);
+		for (size_t i = 1; i < own.count && !traits; i++)
+			if (word_in(c->words[i]->text, WORDS("exec", "x", "dlx")))
+				traits = judge_executed(j, c, i + 1) | TRAIT_CODE;
+		return traits | judge_verb(j, &own);
 	}
-	return judge_flags(j, &own);
+	return judge_executed(j, c, 1) | judge_flags(j, &own);
+}
+
+static const struct verbs bun_verbs[] = {
+	{LEVEL_BUILD, WORDS("install", "i", "ci", "test", "build", "add", "a", "update", "check",
+			      "lint", "bench", "task", "cache", "doc", "info")},
+	{LEVEL_NETWORK, WORDS("x", "create", "c", "publish", "outdated", "audit", "upgrade")},
+	{LEVEL_WRITE, NULL},
+};
+
+/* bun and deno, of which each is an interpreter as well. */
+unsigned judge_bun(struct judge *j, const struct call *c)
+{
+	const char *verb = call_text(c, 1), *what = call_text(c, 2);
+	bool script = !strcmp(verb, "run") && *what && !strpbrk(what, "-./:");
+	enum level level = script ? LEVEL_BUILD : verb_level(bun_verbs, verb);
+	judge_raise(j, level, "%s %.60s", c->name, verb);
+	for (size_t i = 1; i < c->count; i++)
+		if (strstr(c->words[i]->text, "://"))
+			judge_raise(j, LEVEL_NETWORK, "%s runs %.100s", c->name, c->words[i]->text);
+	if (!strcmp(verb, "x"))
+		return judge_executed(j, c, 2);
+	bool runs = !strcmp(verb, "run");
+	const struct call code = {c->name, c->words + runs, c->count - runs, c->node};
+	return level == LEVEL_WRITE ? judge_inline(j, &code) : 0;
 }
 
 unsigned judge_pip(struct judge *j, const struct call *c)
@@ -240,6 +333,8 @@ unsigned judge_go(struct judge *j, const struct call *c)
 		for (size_t k = 0; dashes && k < ARRAY_LEN(runs); k++)
 			if (strlen(runs[k]) == len && !strncmp(word + dashes, runs[k], len))
 				judge_danger(j, c, "an option that runs a command");
+		if (i > 1 && word_in(call_text(c, 1), WORDS("run", "install")) && strchr(word, '@'))
+			judge_raise(j, LEVEL_NETWORK, "go fetches %.100s", word);
 		if (names_linker(word))
 			judge_danger(j, c, "-extld runs a command");
 	}

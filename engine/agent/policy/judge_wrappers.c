@@ -355,17 +355,20 @@ unsigned judge_xargs(struct judge *j, const struct call *c)
 	return traits | (mark && (traits & TRAIT_CODE) ? TRAIT_RUNS_INPUT : 0u);
 }
 
+static const struct verbs runner_verbs[] = {
+	{LEVEL_BUILD, WORDS("install", "update", "lock", "build", "sync", "show", "list", "info",
+			      "check", "graph")},
+	{LEVEL_NETWORK, WORDS("publish", "outdated", "search")},
+	{LEVEL_WRITE, NULL},
+};
+
 static unsigned judge_run(
 	struct judge *j, const struct call *c, const struct arg_options *options, size_t at)
 {
 	const char *verb = call_text(c, at);
 	unsigned traits = 0;
 	if (strcmp(verb, "run") != 0 && strcmp(verb, "exec") != 0) {
-		judge_raise(j,
-			!strcmp(verb, "install")   ? LEVEL_BUILD
-			: !strcmp(verb, "publish") ? LEVEL_NETWORK
-						   : LEVEL_WRITE,
-			"%s %.60s", c->name, verb);
+		judge_raise(j, verb_level(runner_verbs, verb), "%s %.60s", c->name, verb);
 		return 0;
 	}
 	judge_raise(j, LEVEL_BUILD, "%s %s", c->name, verb);
