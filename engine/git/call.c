@@ -224,8 +224,11 @@ static int report(const struct git_call *call, const struct ended *ended, const 
 	const char *what = call->hook ? "the hook" : "git";
 	size_t len = strcspn(line, "\n");
 	if (ended->late)
-		return err_set(
-			e, "%s %s did not end within %d seconds", what, name, deadline_secs(call));
+		return err_set(e, "%s %s did not end within %d seconds; %s", what, name,
+			deadline_secs(call),
+			call->hook ? "make it faster, or set git.run_repo_hooks to false"
+				   : "try again when the host has less to do, and have .gitignore "
+				     "name large directories that no commit needs");
 	/* What it names is on a line of its own, as an extension that this git does not know. */
 	int more = len && !strncmp(line + len - 1, ":\n\t", 3) ? (int)strcspn(line + len + 2, "\n")
 							       : 0;

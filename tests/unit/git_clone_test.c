@@ -316,7 +316,7 @@ static void jails(const struct git_repo *r)
 	refused(git_head(r, oid, e), "git was lost: the child is gone");
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	put(dir, "agent6-jail.says", "{\"exit\":null,\"signal\":9,\"timed_out\":true}\n", 0644);
-	refused(git_head(r, oid, e), "git config did not end within 120 seconds");
+	refused(git_head(r, oid, e), "git config did not end within 120 seconds; try again when");
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	fine(git_learn(&learnt, e));
 	refused(git_head(&learnt, oid, e), "git config did not end within 120 seconds");
