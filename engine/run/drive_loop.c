@@ -130,8 +130,25 @@ static void tell_of_clone(struct drive *d, const struct workspace_step *s)
 			s->state->name, s->uncommitted.text);
 }
 
-/* What the state did to the private clone is recorded with its step. A commit that cannot be made
- * is a run state's failure; anything else is ours, a disk that takes no more included. */
+/* What cannot be recorded is the state's failure, and dropped. */
+static void fail_fact(const struct step *step, struct err *why, json_t *fact)
+{
+	char reason[POSITION_REASON_BYTES];
+	bool tool = step->state->kind == KIND_TOOL;
+	if (tool)
+		err_wrap(why, "what the state left in the clone cannot be kept");
+	utf8_copy(reason, sizeof(reason), why->text); /* git names files as they are named */
+	if (tool) {
+		json_object_set_new(fact, "not_kept", json_string(reason));
+		return;
+	}
+	json_object_set_new(fact, "outcome", json_string("failed"));
+	json_object_set_new(fact, "reason", json_string(reason));
+	json_object_set_new(fact, "payload", json_null());
+}
+
+/* What the state did to the private clone is recorded with its step. That this cannot be done is
+ * the state's failure, but for a disk that takes no more: that is ours. */
 static bool settle(struct drive *d, const struct step *step, const json_t *absent, json_t *fact)
 {
 	struct reduced v;
@@ -140,22 +157,19 @@ static bool settle(struct drive *d, const struct step *step, const json_t *absen
 	struct workspace *w = &d->workspace;
 	if (!w->path || reduce(step->state, fact, blackboard, &v, &e))
 		return true; /* a fact that is none is refused in a moment */
+	bool ok = v.outcome == OUTCOME_OK;
 	struct workspace_step s = {.machine = d->request->machine->name,
 		.instance = d->instance->id,
 		.state = step->state,
 		.seq = step->seq,
 		.attempt = step->attempt,
-		.ok = v.outcome == OUTCOME_OK,
+		.ok = ok,
+		.dropped = step->state->kind == KIND_AGENT && !ok,
 		.absent = absent};
-	bool runs = step->state->kind == KIND_AGENT && s.ok;
 	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
-	if (failed && runs && !workspace_no_disk(&e)) {
-		char reason[POSITION_REASON_BYTES];
-		utf8_copy(reason, sizeof(reason), e.text); /* git names files as they are named */
-		json_object_set_new(fact, "outcome", json_string("failed"));
-		json_object_set_new(fact, "reason", json_string(reason));
-		json_object_set_new(fact, "payload", json_null());
-		s.ok = false;
+	if (failed && !s.dropped && !workspace_no_disk(&e)) {
+		fail_fact(step, &e, fact);
+		s.dropped = true;
 		e = ERR_NONE;
 		failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
 	}

@@ -34,7 +34,7 @@ static void last_line(char *out, const char *text)
 
 void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES])
 {
-	static const char *const reasons[] = {"reason", "not_run"};
+	static const char *const reasons[] = {"reason", "not_run", "not_kept"};
 	const json_t *code = json_object_get(fact, "exit");
 	const char *said = json_string_value(json_object_get(fact, "stderr_tail"));
 	*out = '\0';
@@ -120,6 +120,7 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 	struct reduced *out, struct err *e)
 {
 	const char *not_run = json_string_value(json_object_get(fact, "not_run"));
+	const char *not_kept = json_string_value(json_object_get(fact, "not_kept"));
 	if (not_run) {
 		not_ok(out, OUTCOME_NONZERO, not_run);
 		return 0;
@@ -133,6 +134,8 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 		out->outcome = OUTCOME_TIMEOUT;
 	else if (json_is_integer(sig) || json_integer_value(code) != 0)
 		out->outcome = OUTCOME_NONZERO;
+	else if (not_kept)
+		not_ok(out, OUTCOME_NONZERO, not_kept);
 	else
 		reduce_output(s, fact, blackboard, out);
 	return 0;

@@ -405,7 +405,7 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	if (learn(w, &w->origin, e) || learn(w, &w->clone, e))
 		return -1;
 	bool runs = s->state->kind == KIND_AGENT;
-	if (runs && !s->ok)
+	if (s->dropped)
 		return git_clone_mend(&w->origin, &w->clone, w->branch, e) ||
 				       git_clone_checkout(&w->clone, w->at.tree, w->at.commit, e)
 			       ? -1

@@ -71,14 +71,13 @@ struct workspace_step {
 	const struct state *state;
 	uint64_t seq;
 	int attempt;
-	bool ok;
+	bool ok, dropped;       /* dropped: the clone is to be as it was before the state */
 	const json_t *absent;   /* what was, before the state, and must not have come of it */
 	size_t left_out;        /* set: places in the work tree which no commit has: repositories */
 	struct err uncommitted; /* set: why a tool state's changes wait for a later commit */
 };
-/* Records what the state has left before step `seq` is journaled: of a state that is `ok` a commit.
- * Of a run state that is not, nothing: its edits are discarded. -1 for a run state also means that
- * no commit can be made of its work. */
+/* Records what the state has left before step `seq` is journaled, of a state that is `ok` in a
+ * commit; or drops it. -1 also means that git does not take it: drop it then. */
 int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e);
 /* Whether that came of the disk: git's own last words say so. */
 bool workspace_no_disk(const struct err *e);

@@ -142,6 +142,24 @@ $FINISH"
 	[[ -z $(git -C "$WS" ls-tree agent6/machine-fixer spoilt) ]]
 }
 
+@test "a tool state that leaves what git does not take is nonzero, and the clone is as it was before" {
+	repository
+	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo spoilt >file; echo x >git~1; exit \$(cat code)'], timeout_secs: 20, on: {ok: bad, nonzero: look, timeout: bad}}
+  look: {kind: tool, command: [sh, -c, 'grep -x two file && ! test -e git~1 && echo 3 >code'], timeout_secs: 20, on: {ok: again, nonzero: bad, timeout: bad}}
+  again: {kind: tool, command: [sh, -c, 'echo spoilt >file; echo x >git~1; exit 3'], timeout_secs: 20, on: {ok: bad, nonzero: last, timeout: bad}}
+  last: {kind: tool, command: [grep, -x, two, file], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 ]]
+	step() { jq -r "select(.state == \"$1\" and .t == \"step\") | $2" "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl; }
+	[[ $(step after '"\(.fact.exit) \(.label) \(.fact.reason)"') == "0 nonzero what the state left in the clone cannot be kept: git add failed: "*"'git~1'"* ]]
+	[[ $(step again '"\(.fact.exit) \(.label) \(.fact.not_kept)"') == "3 nonzero what the state left in the clone cannot be kept: git add failed: "*"'git~1'"* ]]
+	[[ $output == *"nonzero -> last"*"what the state left in the clone cannot be kept: git add failed: "* ]]
+	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: look,fixer: edit," ]]
+	(cd "$WS" && AGENT6_STATE_HOME=$SCRATCH/dir/state agent6 machine replay fixer)
+}
+
 @test "why no commit can be made is the failure's reason, whatever a file is called" {
 	repository
 	echo 'caf* filter=absent' >"$WS/.gitattributes"

@@ -102,6 +102,9 @@ static void refused(const char *state, const char *text)
 
 #define TOOL(exit, out) "{'exit':" exit ",'signal':null,'timed_out':false,'stdout':" out "}"
 
+#define KEPT_NOT(exit)                                                                             \
+	"{'exit':" exit ",'signal':null,'timed_out':false,'stdout':'{}','not_kept':'git says no'}"
+
 static void test_tool(void)
 {
 	leads("plain", TOOL("0", "'anything'"), "ok", "typed", NULL);
@@ -112,6 +115,13 @@ static void test_tool(void)
 	leads("plain", "{'exit':null,'signal':9,'timed_out':true,'stdout':''}", "timeout", "late",
 		NULL);
 	leads("plain", "{'not_run':'no arguments'}", "nonzero", "bad", "no arguments");
+	/* What it did to the clone is dropped, whatever else it did; nothing of it is bound. */
+	leads("json", KEPT_NOT("0"), "nonzero", "bad", "git says no");
+	binds("json", KEPT_NOT("0"), "whole", "null");
+	leads("plain", KEPT_NOT("1"), "nonzero", "bad", NULL);
+	leads("plain",
+		"{'exit':null,'signal':9,'timed_out':true,'stdout':'','not_kept':'git says no'}",
+		"timeout", "late", NULL);
 	refused("plain", "{'outcome':'ok'}");
 	refused("plain", "{'exit':null,'signal':null,'timed_out':false,'stdout':''}");
 }
@@ -219,6 +229,7 @@ static void test_words(void)
 		{"{'exit':2,'stderr_tail':' \\n\\r '}", ""}, {"{'exit':2,'stderr_tail':''}", ""},
 		{"{'exit':0,'stderr_tail':'a warning'}", ""},
 		{"{'exit':0,'stderr_tail':'x','reason':'no JSON\\nat all'}", "no JSON"},
+		{"{'exit':2,'stderr_tail':'x','not_kept':'git says no'}", "git says no"},
 		{"{'not_run':'no arguments'}", "no arguments"}, {"{'clause':1}", ""}};
 	char words[REDUCE_REASON_BYTES];
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
