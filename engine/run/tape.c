@@ -15,10 +15,10 @@ enum { NOTE_BYTES_MAX = 1024 };
 
 /* The directory may lie where commands can write: a link or a pipe in the cassette's place would
  * lead our writing elsewhere. */
-static int open_cassette(const struct live *w, const char *name, struct err *e)
+static int open_cassette(const struct live *w, const char *name, int flags, struct err *e)
 {
 	struct stat st;
-	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_RDWR | O_CREAT | O_APPEND, e);
+	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_RDWR | O_APPEND | flags, e);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) || st.st_nlink != 1)
@@ -102,8 +102,13 @@ static int append(
 		return err_set(
 			e, "out of memory, or it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
 	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
-	AUTO_FD int fd = open_cassette(w, name, e);
-	if (fd < 0 || (t && take_uncommitted(fd, t, e)))
+	struct err why = ERR_NONE;
+	AUTO_FD int fd = open_cassette(w, name, lines->len ? O_CREAT : 0, &why);
+	if (fd < 0 && !lines->len && why.number == ENOENT)
+		return 0; /* an agent that asked nothing makes no cassette */
+	if (fd < 0)
+		return err_set(e, "%s", why.text);
+	if (t && take_uncommitted(fd, t, e))
 		return -1;
 	if (!lines->len)
 		return 0;

@@ -136,6 +136,9 @@ static void repeated(void)
 	is_str(next, "{}\n{\"ours\":2}\n{\"ours\":3}\n", "and stays before the next attempt");
 	AUTO_FREE char *silent = keep_of(2, "");
 	is_str(silent, "{}\n{\"ours\":2}\n", "a repetition that asked nothing leaves nothing");
+	unlinkat(tape_fd, "m.jsonl", 0);
+	AUTO_FREE char *none = keep_of(3, "");
+	ok(!none, "an agent that asks nothing makes no cassette");
 	AUTO_FREE char *torn = keep("{\"to"), *mended = keep_of(1, "{\"ours\":2}\n");
 	is_str(torn, "{\"to\n{\"ours\":1}\n", "behind a line that was cut short");
 	is_str(mended, "{\"to\n{\"ours\":2}\n", "it is the same");
