@@ -244,13 +244,15 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	if (out->ungranted)
 		text_complain("a rehearsal does not read your configuration: put such settings "
 			      "into a file, and name it with --config");
-	print_failures(failures);
-	print_unanswered(r->unanswered);
-	if (ran && show_tells(&r->show))
-		print_report(r, out);
-	if (ran)
-		print_unused(r, unused);
 	int code = run_status_exit(out->status);
+	if (!ran)
+		return code;
+	print_failures(failures);
+	stage_told(&r->stage);
+	print_unanswered(r->unanswered);
+	if (show_tells(&r->show))
+		print_report(r, out);
+	print_unused(r, unused);
 	bool missed = json_array_size(failures) || *r->unanswered;
 	return code == EXIT_OK && missed ? EXIT_FAILED : code;
 }

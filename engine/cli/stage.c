@@ -13,6 +13,8 @@
 
 enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024 };
 
+/* What no call has told yet: one that was killed left it for the next. */
+static const char failures_name[] = "failures.jsonl";
 static const char workspace_prefix[] = "rehearsal/workspace/";
 
 /* --- the directory ---------------------------------------------------------------------------- */
@@ -218,8 +220,8 @@ static int start_provider(struct stage *s, char *const *argv, struct err *e)
 {
 	static char *const env[] = {NULL};
 	int in[2], ready[2];
-	AUTO_FD int report = openat(s->dir_fd, "failures.jsonl",
-		O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	AUTO_FD int report =
+		openat(s->dir_fd, failures_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (report < 0 || pipe2(in, O_CLOEXEC))
 		return err_errno(e, "cannot set up the loopback provider");
 	AUTO_FD int in_read = in[0];
@@ -257,13 +259,13 @@ static int read_report(struct stage *s, json_t *failures, int64_t *unused, struc
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	if (io_read_file(s->dir_fd, "failures.jsonl", REPORT_BYTES_MAX, &text, &len, e))
+	if (io_read_file(s->dir_fd, failures_name, REPORT_BYTES_MAX, &text, &len, e))
 		return -1;
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		json_t *value = json_read(line, (size_t)(end - line), REPORT_BYTES_MAX, e);
 		const char *kind = json_string_value(json_object_get(value, "kind"));
 		if (!kind)
-			return err_set(e, "agent6-cassette reported nothing readable");
+			return err_set(e, "%s/%s is damaged; remove it", s->dir, failures_name);
 		if (!strcmp(kind, "end")) {
 			*unused = json_get_int(value, "unused");
 			json_decref(value);
@@ -289,6 +291,11 @@ int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e
 	}
 	*failures = all;
 	return 0;
+}
+
+void stage_told(const struct stage *s)
+{
+	unlinkat(s->dir_fd, failures_name, 0);
 }
 
 void stage_done(struct stage *s)

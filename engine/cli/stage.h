@@ -40,7 +40,8 @@ int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e);
 /* Starts agent6-cassette. */
 int stage_play(struct stage *s, struct err *e);
 /* Ends it; `failures` receives what did not match, an array of {kind, state, seq, turn, text}, and
- * `unused` how many exchanges nothing asked for. */
+ * `unused` how many exchanges nothing asked for. Until stage_told, a later call has them again. */
 int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e);
+void stage_told(const struct stage *s);
 void stage_done(struct stage *s);
 #endif

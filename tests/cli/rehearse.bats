@@ -201,6 +201,38 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$(grep -c '"t":"begin"' kept/state/*/machines/triage/journal.jsonl)" -eq 1 ]
 }
 
+@test "what did not match before a kill fails the rehearsal when it goes on, once" {
+	mkdir -p bundle/rehearsal work
+	cat >bundle/machine.yaml <<-'END'
+		machine: asker
+		version: 1
+		initial: ask
+		budget: {max_transitions: 9}
+		schemas: {note: {text: str}}
+		states:
+		  ask: {kind: agent, prompt: Well?, output_schema: note, timeout_secs: 60, on: {ok: bad, failed: park, budget_exhausted: bad, timeout: bad}}
+		  park: {kind: wait, on: {signal: good}}
+		  good: {kind: terminal, status: ok, reason: good}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+	echo '{"state":"ask","match":{"prompt":"another question"},"reply":{"text":"no"}}' >bundle/rehearsal/a.jsonl
+	{
+		cat bundle/rehearsal/a.jsonl
+		echo '{"state":"park","poke":{}}'
+	} >poked.jsonl
+	cd work
+	"$AGENT6_BIN/agent6" machine rehearse ../bundle --dir ../kept --quiet 3>&- &
+	local runner=$!
+	eventually sh -c 'test -e ../kept/state/*/machines/asker/wait.json'
+	kill -9 "$runner"
+	wait "$runner" || true
+	run --separate-stderr agent6 machine rehearse ../bundle --dir ../kept --quiet --exit-on-wait
+	echo "$output" "$stderr"
+	[[ $status -eq 1 && $stderr == *"rehearsal: state ask, step 1, turn 0: the request does not match a.jsonl:1"* ]]
+	run -0 --separate-stderr agent6 machine rehearse ../bundle --dir ../kept --quiet --cassette ../poked.jsonl
+	[[ $stderr != *"does not match"* ]]
+}
+
 @test "how far it came is known behind a line that a kill or a full disk cut short" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
 	printf '9 1 cla' >>kept/positions
