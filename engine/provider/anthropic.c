@@ -173,10 +173,12 @@ static void read_stop(struct wire_stream *s, const json_t *holder)
 	const char *reason = json_string_value(json_object_get(holder, "stop_reason"));
 	const json_t *details = json_object_get(holder, "stop_details");
 	const char *category = json_string_value(json_object_get(details, "category"));
+	const char *why = json_string_value(json_object_get(details, "explanation"));
 	if (reason)
 		s->stop = stream_stop(reason);
-	if (category)
-		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s", category);
+	if (category || why)
+		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s%s%s", category ? category : "",
+			category && why ? ": " : "", why ? why : "");
 }
 
 /* `input_tokens` is the fresh part only. */

@@ -31,7 +31,7 @@ struct wire_stream {
 	struct usage usage;
 	bool input_known, output_known; /* of usage: that half was reported */
 	enum wire_stop stop;
-	char stop_detail[128];
+	char stop_detail[256];
 	bool complete, dispatched;
 	bool ended;          /* its last event has come: there is nothing more to wait for */
 	struct fault *fault; /* of the feed in progress */

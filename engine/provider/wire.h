@@ -81,7 +81,7 @@ enum wire_stop {
 struct wire_reply {
 	struct wire_turn turn; /* ASSISTANT */
 	enum wire_stop stop;
-	char stop_detail[128]; /* of a refusal */
+	char stop_detail[256]; /* of a refusal */
 };
 
 struct wire_stream;
