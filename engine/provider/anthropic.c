@@ -250,14 +250,13 @@ static int start_block(struct wire_stream *s, size_t at, json_t *skeleton, struc
 
 /* A whole block's input arrives in the skeleton; a streamed one starts as {} and grows by deltas.
  */
-static int settle_input(struct wire_stream *s, struct block *b, struct fault *f)
+static void settle_input(struct wire_stream *s, struct block *b)
 {
 	const json_t *input = json_object_get(b->skeleton, "input");
 	if (b->kind != BLOCK_CALL || b->text.len || !json_object_size(input))
-		return 0;
-	AUTO_FREE char *text = json_text(input);
-	return text ? stream_append(s, &b->text, text, strlen(text), f)
-		    : fault_set(f, FAULT_FATAL, "out of memory");
+		return;
+	json_write(&b->text, input);
+	s->written_bytes += b->text.len;
 }
 
 static int apply_delta(struct wire_stream *s, struct block *b, const json_t *delta, struct fault *f)
@@ -306,16 +305,11 @@ static int on_block(struct wire_stream *s, const char *type, const json_t *event
 	size_t at = index >= 0 ? (size_t)index : SIZE_MAX;
 	if (!strcmp(type, "content_block_start"))
 		return start_block(s, at, json_object_get(event, "content_block"), f);
-	if (!strcmp(type, "content_block_delta"))
-		return on_delta(s, at, event, f);
-	return at < s->block_count && s->blocks[at].skeleton ? settle_input(s, &s->blocks[at], f)
-							     : 0;
+	return strcmp(type, "content_block_delta") ? 0 : on_delta(s, at, event, f);
 }
 
 static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)
 {
-	if (s->complete)
-		return 0;
 	json_auto_t *doc = stream_parse(data, len, f);
 	if (!doc)
 		return -1;
@@ -345,8 +339,7 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 	if (!json_is_array(content))
 		return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: no content");
 	for (size_t i = 0; i < json_array_size(content); i++)
-		if (start_block(s, i, json_array_get(content, i), f) ||
-			settle_input(s, &s->blocks[i], f))
+		if (start_block(s, i, json_array_get(content, i), f))
 			return -1;
 	read_stop(s, body);
 	read_usage(s, json_object_get(body, "usage"), true);
@@ -415,6 +408,8 @@ static int finish(struct wire_stream *s, struct buf *raw)
 {
 	bool first = true;
 	size_t count = said_count(s);
+	for (size_t i = 0; i < s->block_count; i++)
+		settle_input(s, &s->blocks[i]);
 	if (stream_settle_calls(s))
 		return -1;
 	if (!count)

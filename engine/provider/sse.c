@@ -42,6 +42,8 @@ static int end_line(struct sse *s, struct err *e)
 	size_t len = s->line.len;
 	if (len >= 4 && !memcmp(text, "data", 4) && (len == 4 || text[4] == ':')) {
 		size_t skip = len == 4 ? 4 : len > 5 && text[5] == ' ' ? 6 : 5;
+		if (memchr(text, 0, len))
+			return err_set(e, "the stream holds a NUL byte");
 		if (s->has_data)
 			buf_addc(&s->data, '\n');
 		if (buf_add(&s->data, text + skip, len - skip))
@@ -50,6 +52,11 @@ static int end_line(struct sse *s, struct err *e)
 	}
 	buf_clear(&s->line);
 	return 0;
+}
+
+int sse_end(struct sse *s, struct err *e)
+{
+	return s->line.len && end_line(s, e) ? -1 : dispatch(s, e);
 }
 
 /* Bytes up to the next line end, at least one; a comment's text is not kept. */
@@ -82,8 +89,6 @@ static size_t skip_bom(struct sse *s, const char *bytes, size_t len)
 
 int sse_feed(struct sse *s, const char *bytes, size_t len, struct err *e)
 {
-	if (memchr(bytes, 0, len))
-		return err_set(e, "the stream holds a NUL byte");
 	size_t at = s->bom_bytes < 3 ? skip_bom(s, bytes, len) : 0;
 	while (at < len) {
 		char c = bytes[at];

@@ -2,7 +2,7 @@
  * Server-sent events (WHATWG HTML, 9.2.6): bytes in, events out, at any chunk boundary.
  *
  * Lines end with LF, CRLF or CR; a byte-order mark at the start is skipped; comments and unknown
- * fields are ignored; an event that the stream does not finish with a blank line is dropped.
+ * fields are ignored; an event that the stream does not finish with a blank line waits for sse_end.
  */
 #ifndef PROVIDER_SSE_H
 #define PROVIDER_SSE_H
@@ -25,6 +25,10 @@ struct sse {
 /* `cap_bytes` bounds one event, and one line. */
 void sse_init(struct sse *s, size_t cap_bytes, sse_event_fn *event, void *context);
 void sse_done(struct sse *s);
-/* -1: an event over the limit, a NUL byte, or the callback's error. The parser is then spent. */
+/* -1: an event over the limit, one with a NUL byte, or the callback's error. The parser is then
+ * spent. */
 int sse_feed(struct sse *s, const char *bytes, size_t len, struct err *e);
+/* Passes on what has come of an event that the stream did not finish: its caller can tell whether
+ * that is all of it. */
+int sse_end(struct sse *s, struct err *e);
 #endif

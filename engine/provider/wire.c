@@ -51,6 +51,8 @@ static int on_event(void *context, const char *data, size_t len, struct err *e)
 {
 	struct wire_stream *s = context;
 	s->dispatched = true;
+	if (s->ended)
+		return 0;
 	if (s->format->event(s, data, len, s->fault))
 		return err_set(e, "%s", s->fault->text);
 	return 0;
@@ -90,7 +92,7 @@ int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struc
 	struct err e = ERR_NONE;
 	s->dispatched = false;
 	s->fault = f;
-	int rc = sse_feed(&s->sse, bytes, len, &e);
+	int rc = s->ended ? 0 : sse_feed(&s->sse, bytes, len, &e);
 	s->fault = NULL;
 	if (rc)
 		return fault_set(f, FAULT_FATAL, "%s", e.text);
@@ -160,8 +162,22 @@ static char *collect_text(struct wire_stream *s)
 	return buf_take(&text, NULL);
 }
 
+/* Not every server ends its last event with a blank line. Half an event is malformed JSON, which
+ * says no more than that the stream was cut. */
+static void finish_event(struct wire_stream *s, struct fault *f)
+{
+	struct err e = ERR_NONE;
+	struct fault last = FAULT_INIT;
+	s->fault = &last;
+	if (sse_end(&s->sse, &e) && !s->complete && last.kind > FAULT_RETRY)
+		*f = last;
+	s->fault = NULL;
+}
+
 int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f)
 {
+	if (!s->ended)
+		finish_event(s, f);
 	if (!s->complete)
 		return fault_set(
 			f, FAULT_RETRY, "the provider's stream ended before its last event");

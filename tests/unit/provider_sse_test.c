@@ -104,6 +104,8 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		events(rows[i][0], strlen(rows[i][0]), rows[i][1]);
 	events("data: a\0\n\n", 10, "refused");
+	events("data\0: a\n\n", 10, "");
+	events(": \0\nx: \0\ndata: a\n\n", 18, "<a>");
 	/* The limit is that of a line, and of an event's lines together. */
 	events("data" LONG "\n\ndata: a\n\n", 75, "<a>");
 	events("data: x" LONG "\n\n", 69, "refused");

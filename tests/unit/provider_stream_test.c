@@ -395,10 +395,70 @@ static void named_pieces(void)
 	wire_stream_free(s);
 }
 
+static void is_text(
+	const struct wire_format *format, const char *stream, size_t len, const char *what)
+{
+	bool all = true;
+	for (size_t at = 1; at <= len && all; at++) {
+		json_auto_t *got = play(format, stream, len, at, len);
+		const char *text = json_string_value(json_object_get(got, "text"));
+		all = text && !strcmp(text, "hi");
+		if (!all)
+			diag("split at %zu", at), show(got);
+	}
+	ok(all, "%s: %s", format->name, what);
+}
+
+#define SAID(text)                                                                                 \
+	"data: "                                                                                   \
+	"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\","      \
+	"\"text\":\"" text "\"}}\n\n"
+#define CHUNK(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
+
+/* How a stream may end, and what may stand behind its end. */
+static void endings(void)
+{
+	static const char padded[] = SAID("hi") "data: {\"type\":\"message_stop\"}\n\n\0\0\n\0";
+	static const char done[] = CHUNK("hi") "data: [DONE]\n\ndata: [DONE]\n\n\0data: x\n\n";
+	is_text(&anthropic_format, padded, sizeof(padded) - 1, "nothing behind the end is read");
+	is_text(&openai_format, done, sizeof(done) - 1, "nothing behind the end is read");
+	static const char *const last[] = {"", "\n", "\r\n", "\r"};
+	for (size_t i = 0; i < ARRAY_LEN(last); i++) {
+		AUTO_BUF a, o;
+		buf_init(&a, 1000);
+		buf_init(&o, 1000);
+		buf_addf(&a, SAID("hi") "event: message_stop\ndata: {\"type\":\"message_stop\"}%s",
+			last[i]);
+		buf_addf(&o, CHUNK("hi") "data: [DONE]%s", last[i]);
+		is_text(&anthropic_format, a.data, a.len, "the last event without a blank line");
+		is_text(&openai_format, o.data, o.len, "the last event without a blank line");
+	}
+	static const char error[] = "data: {\"type\":\"error\",\"error\":{\"type\":"
+				    "\"authentication_error\",\"message\":\"no\"}}";
+	json_auto_t *got = play(&anthropic_format, error, sizeof(error) - 1, 1, 7);
+	has_str(json_string_value(json_object_get(got, "says")), "authentication_error",
+		"an error without one is told, too");
+}
+
+/* Some gateways send a call whole and never end the block. */
+static void unended_call(void)
+{
+	static const char stream[] =
+		"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
+		"\"tool_use\",\"id\":\"t\",\"name\":\"n\",\"input\":{\"a\":1}}}\n\n"
+		"data: {\"type\":\"message_stop\"}\n\n";
+	json_auto_t *got = play(&anthropic_format, stream, sizeof(stream) - 1, 1, 50);
+	const json_t *call = json_array_get(json_object_get(got, "calls"), 0);
+	is_str(json_string_value(json_object_get(call, "arguments")), "{\"a\":1}",
+		"the input of a call whose block never ends");
+}
+
 int main(void)
 {
 	run_format(&anthropic_format);
 	run_format(&openai_format);
+	endings();
+	unended_call();
 	whole_bodies();
 	half_characters();
 	odd_names();
