@@ -51,10 +51,17 @@ static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *
 	return rc;
 }
 
-/* Some gateways call everything a stream; none begins like this. */
-static bool is_document(const char *body)
+/* A byte-order mark, which says nothing before JSON: RFC 8259, 8.1. */
+static size_t mark_bytes(const char *body, size_t len)
 {
-	return *body == '{' || *body == '[' || *body == '<';
+	return len > 3 && !memcmp(body, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+/* Some gateways call everything a stream; none begins like this. */
+static bool is_document(const char *body, size_t len)
+{
+	char first = body[mark_bytes(body, len)];
+	return first == '{' || first == '[' || first == '<';
 }
 
 static int on_body(
@@ -64,7 +71,7 @@ static int on_body(
 	if (is_ok(head) && head->is_encoded)
 		return fault_set(f, FAULT_FATAL,
 			"the provider compressed its answer, which it was not asked to do");
-	if (!a->fed && !a->whole.len && is_document(bytes))
+	if (!a->fed && !a->whole.len && is_document(bytes, len))
 		a->head.is_stream = false;
 	if (is_ok(head) && head->is_stream)
 		return feed(a, bytes, len, f);
@@ -107,6 +114,7 @@ static int take_whole(struct attempt *a, const char *body, struct fault *f)
 
 static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 {
+	buf_drop(&a->whole, mark_bytes(a->whole.data, a->whole.len));
 	const char *body = a->whole.data ? a->whole.data : "";
 	if (!is_ok(&a->head)) {
 		f->retry_after_ms = a->head.retry_after_ms;

@@ -208,11 +208,13 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 
 int fault_malformed(struct fault *f, const char *why, const char *body, size_t len)
 {
-	char text[SHOWN_BYTES + 1];
+	char text[SHOWN_BYTES + 1], shown[SHOWN_BYTES / 2];
 	fault_show(text, sizeof(text), body, len);
+	fault_show(shown, sizeof(shown), why, strlen(why));
 	if (!text[strspn(text, " ")])
 		return fault_set(f, FAULT_RETRY, "the provider's reply is empty");
-	return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", why, text);
+	return fault_set(
+		f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", shown, text);
 }
 
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)

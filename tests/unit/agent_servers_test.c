@@ -275,6 +275,21 @@ static void misnamed_whole(void)
 	is_str(kit_outcome(&whole), "ok", "and so is a reply: %s", kit_reason(&whole));
 }
 
+#define MARK "\xef\xbb\xbf"
+#define WHOLE                                                                                      \
+	"{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":"        \
+	"\"finish_run\",\"arguments\":\"{\\\"summary\\\":\\\"x\\\"}\"}}]}}]}"
+
+/* A byte-order mark before JSON says nothing (RFC 8259, 8.1). */
+static void marked(const char *reply, const char *want)
+{
+	AUTO_KIT k = {.format = "openai",
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{reply, 0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), want, "behind a mark: %s", want);
+}
+
 /* The broker says of both that nothing was reached. */
 static void unreached(const char *proxy, const char *want)
 {
@@ -399,6 +414,11 @@ int main(void)
 	long_header();
 	heads();
 	misnamed_whole();
+	marked(KIT_HEAD("200 OK", "application/json") MARK WHOLE, "finish_run");
+	marked(KIT_HEAD("200 OK", "text/plain") MARK WHOLE, "finish_run");
+	marked(KIT_STREAM MARK WHOLE, "finish_run");
+	marked(KIT_HEAD("400 No", "text/plain") MARK "{\"error\":{\"message\":\"no flag\"}}",
+		"answered 400: no flag");
 	own_time();
 	unreached(NULL, "is right and something answers there");
 	unreached(

@@ -272,6 +272,9 @@ static void shown_clean(void)
 		"the provider answered 500  [2Jover x: a b ]0; "
 		"c",
 		"no control character of a provider reaches a terminal");
+	f = FAULT_INIT;
+	stream_parse("\xef\xbb\xbf{}", 5, &f);
+	has_str(f.text, "invalid token near ' ':  {}", "and nothing unseen, within quotes either");
 }
 
 int main(void)
