@@ -312,12 +312,23 @@ json_t *ask_read(const struct instance *i, struct err *e)
 	return json_read(text, len, QUESTION_BYTES_MAX, e);
 }
 
+/* Whoever closes a question removes the answers that are on their way, too. */
 int ask_answer(const struct instance *i, const struct question *q, struct err *e)
 {
-	json_auto_t *answer = json_pack(
-		"{s:O, s:o}", "id", json_object_get(q->doc, "id"), "approve", question_answers(q));
+	const json_t *id = json_object_get(q->doc, "id");
+	struct err why = ERR_NONE;
+	json_auto_t *open = ask_read(i, &why);
+	json_auto_t *answer = json_pack("{s:O, s:o}", "id", id, "approve", question_answers(q));
 	AUTO_FREE char *text = json_text(answer);
 	if (!text)
 		return err_set(e, "out of memory");
-	return io_replace_shared(i->dir_fd, "answer.json", text, strlen(text), 0600, e);
+	if (!*why.text && json_equal(json_object_get(open, "id"), id) &&
+		!io_replace_shared(i->dir_fd, "answer.json", text, strlen(text), 0600, &why))
+		return 0;
+	return *why.text && why.number != ENOENT
+		       ? err_set(e, "%s", why.text)
+		       : err_set(e,
+				 "question %s is closed: somebody else has answered it, or its "
+				 "time is over; this answer decides nothing",
+				 json_string_value(id));
 }

@@ -43,6 +43,6 @@ void ask_tick(struct asking *a);
 int ask_watch(const struct instance *i, struct err *e);
 /* The open question. NULL with e empty: there is none. New reference. */
 json_t *ask_read(const struct instance *i, struct err *e);
-/* Leaves the answer to a question. */
+/* Leaves the answer to a question. -1 also when that is not open any more. */
 int ask_answer(const struct instance *i, const struct question *q, struct err *e);
 #endif

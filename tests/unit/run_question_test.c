@@ -1,8 +1,12 @@
 /* The dialogue about proposed commands: what is shown, and which answers are a yes. */
-#include "run/question.h"
+#include "base/io.h"
+#include "run/ask.h"
 #include "tests/kit/tap.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 enum { MAX = 8 };
 
@@ -188,8 +192,46 @@ static void whole(void)
 	json_decref(d);
 }
 
+static bool closing; /* the question is closed while its answer is put into place */
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	if (closing)
+		unlinkat(from_fd, from, 0);
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+/* Whoever is asked thinks for as long as it takes. */
+static void answered(void)
+{
+	static const char closed[] = "question 0123456789abcdef is closed";
+	struct instance i = {.dir_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	json_auto_t *d = doc(false, json_pack("[o]", command("touch", "write", "confirm")));
+	AUTO_FREE char *text = json_dumps(d, 0);
+	struct question q;
+	struct err e = ERR_NONE;
+	if (question_init(&q, d, &e) ||
+		io_replace_file(i.dir_fd, "question.json", text, strlen(text), 0600, &e))
+		bail("%s", e.text);
+	is(ask_answer(&i, &q, &e), 0, "the open question is answered");
+	closing = true;
+	is(ask_answer(&i, &q, &e), -1, "one that closes meanwhile is not");
+	has_str(e.text, closed, "which is said");
+	closing = false;
+	unlinkat(i.dir_fd, "question.json", 0);
+	e = ERR_NONE;
+	is(ask_answer(&i, &q, &e), -1, "nor is one that was closed before");
+	has_str(e.text, closed, "which is said");
+	e = ERR_NONE;
+	io_replace_file(i.dir_fd, "question.json", "{\"id\":\"other\"}", 14, 0600, &e);
+	is(ask_answer(&i, &q, &e), -1, "nor by the answer to another");
+	has_str(e.text, closed, "which is said");
+	own_close(&i.dir_fd);
+}
+
 int main(void)
 {
+	answered();
 	one_command();
 	needs();
 	visible();
