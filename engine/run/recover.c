@@ -60,6 +60,7 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	if (end == RECOVER_DONE && !resumed &&
 		recover_whole(r->instance, r->fd, reader.mark.lines, e))
 		end = RECOVER_DAMAGED;
+	r->read_bytes = reader.mark.offset - r->at.offset;
 	r->at = reader.mark;
 	r->torn_bytes = reader.torn_bytes;
 	journal_reader_done(&reader);

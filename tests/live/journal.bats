@@ -35,6 +35,34 @@ END
 	[[ $(journal counter | wc -l) -eq 62 ]]
 }
 
+@test "a start that has read much of a journal writes a snapshot, however soon it is killed" {
+	local print='{kind: tool, command: [sh, -c, "head -c 700000 /dev/zero | tr \\\\0 x"], timeout_secs: 20'
+	machine_file long <<END
+initial: one
+budget: {max_transitions: 9}
+states:
+  one: $print, on: {ok: two, nonzero: bad, timeout: bad}}
+  two: $print, on: {ok: hang, nonzero: bad, timeout: bad}}
+  hang: {kind: tool, command: [sleep, "1000"], timeout_secs: 2000, on: {ok: bad, nonzero: bad, timeout: bad}}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	local start
+	for start in 1 2; do
+		go long --allow-uncommitted 3>&- &
+		local runner=$! dir
+		if [[ $start == 1 ]]; then
+			eventually journal_has long '"state":"two"'
+			dir=$(instance long)
+		else
+			eventually test -e "$dir/snapshot.json"
+		fi
+		kill -9 "$(cut -d' ' -f1 "$dir/lock")"
+		wait "$runner" || true
+		let_go "$dir"
+		[[ $start == 2 ]] || rm -f "$dir/snapshot.json"
+	done
+}
+
 @test "damage is refused with its line, by a start, a replay and a verify" {
 	go counter
 	local file
