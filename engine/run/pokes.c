@@ -42,7 +42,7 @@ static int scan(const struct instance *i, struct queue *out, struct err *e)
 		own_close(&fd);
 		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s/pokes", i->path);
 	}
-	for (const struct dirent *d; (d = readdir(dir));) {
+	for (const struct dirent *d; errno = 0, (d = readdir(dir));) {
 		if (!is_poke(d->d_name))
 			continue;
 		if (!out->count++ || strcmp(d->d_name, out->first) < 0)
@@ -50,8 +50,9 @@ static int scan(const struct instance *i, struct queue *out, struct err *e)
 		if (strcmp(d->d_name, out->last) > 0)
 			snprintf(out->last, sizeof(out->last), "%.63s", d->d_name);
 	}
+	int failed = errno ? err_errno(e, "cannot list %s/pokes", i->path) : 0;
 	closedir(dir);
-	return 0;
+	return failed;
 }
 
 int pokes_count(const struct instance *i)
@@ -60,14 +61,29 @@ int pokes_count(const struct instance *i)
 	return scan(i, &q, NULL) ? 0 : q.count;
 }
 
-static json_t *read_poke(const struct instance *i, const char *name)
+/* Whether it will be no better the next time, as it is for want of a descriptor or of memory. */
+static bool is_bad(const struct err *e)
 {
+	static const int own[] = {0, ENOENT, EACCES, ELOOP, ENXIO};
+	bool bad = false;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		bad |= e->number == own[i];
+	return bad;
+}
+
+/* NULL with e empty: it is none. New reference. */
+static json_t *read_poke(const struct instance *i, const char *name, struct err *e)
+{
+	struct err why = ERR_NONE;
 	char path[POSITION_NAME_BYTES + 8];
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	snprintf(path, sizeof(path), "pokes/%s", name);
-	if (io_read_file(i->dir_fd, path, POKE_BYTES_MAX, &text, &len, NULL))
+	if (io_read_file(i->dir_fd, path, POKE_BYTES_MAX, &text, &len, &why)) {
+		if (!is_bad(&why) && e)
+			*e = why;
 		return NULL;
+	}
 	struct json_cap cap = {POKE_BYTES_MAX, JSON_DEPTH_MAX + 1, SIZE_MAX};
 	json_t *payload = json_read_nested(text, len, cap, NULL);
 	if (json_is_object(payload))
@@ -79,6 +95,7 @@ static json_t *read_poke(const struct instance *i, const char *name)
 int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t **payload,
 	char bad[POSITION_NAME_BYTES], struct err *e)
 {
+	struct err why = ERR_NONE;
 	bad[0] = '\0';
 	for (;;) {
 		struct queue q;
@@ -86,7 +103,9 @@ int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t
 			return -1;
 		if (!q.count)
 			return 0;
-		*payload = read_poke(i, q.first);
+		*payload = read_poke(i, q.first, &why);
+		if (*why.text)
+			return err_set(e, "%s", why.text);
 		if (*payload) {
 			memcpy(name, q.first, POSITION_NAME_BYTES);
 			return 1;
@@ -94,7 +113,7 @@ int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t
 		char from[POSITION_NAME_BYTES + 8], to[POSITION_NAME_BYTES + 16];
 		snprintf(from, sizeof(from), "pokes/%s", q.first);
 		snprintf(to, sizeof(to), "pokes/%s.bad", q.first);
-		if (renameat(i->dir_fd, from, i->dir_fd, to))
+		if (renameat(i->dir_fd, from, i->dir_fd, to) && errno != ENOENT)
 			return err_errno(e, "cannot set the unreadable poke %s aside", q.first);
 		memcpy(bad, q.first, POSITION_NAME_BYTES);
 	}

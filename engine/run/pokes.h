@@ -16,8 +16,8 @@ int pokes_init(const struct instance *i, struct err *e);
 /* Queues a poke durably (`payload`: {"data": ...} or {"message": ...}); refused by an ended
  * instance and when POKES_MAX wait already. */
 int pokes_add(const struct instance *i, const json_t *payload, struct err *e);
-/* The oldest poke: 1 with its name and payload (new reference), 0: none. One that cannot be read is
- * set aside as NAME.bad and named in `bad` (may stay empty). */
+/* The oldest poke: 1 with its name and payload (new reference), 0: none. One that is none is
+ * set aside as NAME.bad and named in `bad` (may stay empty). -1: it cannot be read now. */
 int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t **payload,
 	char bad[POSITION_NAME_BYTES], struct err *e);
 /* Removes a consumed poke, durably. It need not be there any more. */
