@@ -3,6 +3,7 @@
 #include "base/own.h"
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 union control {
@@ -43,6 +44,22 @@ ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *p
 	return len;
 }
 
+/* The kernel counts what is on its way over all that the user runs, and compares it with the soft
+ * limit of who sends, 1,024 for most. A jailed command is that user, too: it could leave so many
+ * that no other program of the user sends any more. */
+static ssize_t send_past(int socket_fd, const struct msghdr *message)
+{
+	struct rlimit own;
+	if (getrlimit(RLIMIT_NOFILE, &own))
+		return -1;
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){own.rlim_max, own.rlim_max});
+	ssize_t sent = sendmsg(socket_fd, message, MSG_NOSIGNAL);
+	int number = errno;
+	setrlimit(RLIMIT_NOFILE, &own);
+	errno = number;
+	return sent;
+}
+
 int fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, int count)
 {
 	union control control = {.space = {0}};
@@ -61,5 +78,7 @@ int fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, in
 	do
 		sent = sendmsg(socket_fd, &message, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
+	if (sent < 0 && errno == ETOOMANYREFS)
+		sent = send_past(socket_fd, &message);
 	return sent == (ssize_t)len ? 0 : -1;
 }

@@ -4,7 +4,11 @@
 #include "tests/kit/tap.h"
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+enum { USER = 61234, FEW = 16 };
 
 static int pair[2];
 
@@ -20,6 +24,27 @@ static void drop(struct fdpass *p)
 {
 	for (int i = 0; i < p->count; i++)
 		own_close(&p->fds[i]);
+}
+
+/* A jailed command counts as its user, and may leave more on their way than that user's other
+ * programs may. */
+static void test_many_on_their_way(void)
+{
+	struct rlimit own = {0, 0};
+	int sent = 0, crowd[2];
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, crowd) ||
+		(!geteuid() && setresuid(USER, USER, USER)) || getrlimit(RLIMIT_NOFILE, &own))
+		bail("cannot become an ordinary user: %s", strerror(errno));
+	int many[FDPASS_MAX] = {crowd[0], crowd[0], crowd[0], crowd[0]};
+	while (sent <= FEW && !fdpass_send(crowd[0], "x", 1, many, FDPASS_MAX))
+		sent += FDPASS_MAX;
+	own.rlim_cur = FEW;
+	if (sent <= FEW || setrlimit(RLIMIT_NOFILE, &own))
+		bail("cannot send as many as it takes: %s", strerror(errno));
+	is(fdpass_send(crowd[0], "x", 1, many, 1), 0, "more are on their way than the soft limit");
+	ok(!getrlimit(RLIMIT_NOFILE, &own) && own.rlim_cur == FEW, "which stays what it was");
+	close(crowd[0]);
+	close(crowd[1]);
 }
 
 int main(void)
@@ -54,6 +79,7 @@ int main(void)
 	ok(fdpass_receive(pair[1], text, sizeof(text), &p) == 4 && !p.count, "has none");
 	is(open_count(), before, "nothing stays open");
 
+	test_many_on_their_way();
 	close(pair[1]);
 	is(fdpass_receive(pair[0], text, sizeof(text), &p), 0, "the other side is gone");
 	is(p.count, 0, "and brought nothing");
