@@ -63,7 +63,7 @@ int idmap_open(uid_t uid, gid_t gid, struct err *e)
 	pid_t holder =
 		clone(leave, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
 	if (holder < 0)
-		return err_errno(e, "cannot make a user namespace for the id map");
+		return err_errno(e, "cannot make an id map (see user.max_user_namespaces)");
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)holder);
 	if (!write_map(holder, "uid_map", uid, e) && !write_map(holder, "gid_map", gid, e) &&
 		(fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)

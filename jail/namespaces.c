@@ -66,7 +66,10 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->alive_fd = alive[j->child != 0];
 	close(alive[j->child == 0]);
 	if (j->child < 0)
-		return err_errno(e, "cannot make the namespaces (see agent6 check sandbox)");
+		return err_errno(e, "cannot make the namespaces (%s)",
+			errno == ENOSPC   ? "end other jails, or raise user.max_*_namespaces"
+			: errno == EAGAIN ? "ulimit -u allows no more processes"
+					  : "see agent6 check sandbox");
 	if (!j->child)
 		return 0;
 	if (cgroup_enter(j, j->child, e) || write_maps(j, e))

@@ -49,7 +49,7 @@ static struct {
 static int make(void)
 {
 	if (unshare(CLONE_NEWNET))
-		return err_errno(&made.why, "cannot make a network namespace");
+		return err_errno(&made.why, "cannot make a network (see user.max_net_namespaces)");
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))

@@ -93,6 +93,22 @@ open_launcher() {
 	done
 }
 
+# Fewer than the jail needs of something, as the host counts it.
+scarce() { # NAMESPACES CMD...: none of these
+	as_user unshare --user --map-current-user --keep-caps sh -c \
+		'echo 0 >"/proc/sys/user/max_$1_namespaces" && shift && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
+}
+
+@test "a limit of the host that is reached is told as one, not as a full disk" {
+	give_user "$WS"
+	run -125 run_jail "scarce user" -- true
+	[[ $output == *"(end other jails, or raise user.max_*_namespaces): No space left on device" ]]
+	run -125 run_jail "scarce net" -- true
+	[[ $output == *"(see user.max_net_namespaces): No space left on device" ]]
+	run -125 run_jail "as_user prlimit --nproc=1" -- true
+	[[ $output == *"(ulimit -u allows no more processes): Resource temporarily unavailable" ]]
+}
+
 @test "installing the AppArmor profile needs AppArmor and root" {
 	[[ ! -e /sys/module/apparmor/parameters/enabled ]] || skip "this kernel has AppArmor"
 	run agent6 check sandbox --install-apparmor
