@@ -49,11 +49,9 @@ int serve_take(struct jail *j, struct err *e)
 	if (j->order_fd < 0)
 		return 0;
 	int failed = receive(j->order_fd, &o, 3, e);
-	for (int fd = 0; fd < 3; fd++) {
+	for (int fd = 0; fd < 3; fd++)
 		if (!failed && dup2(o.with.fds[fd], fd) < 0)
 			failed = err_errno(e, "cannot use the order's descriptors");
-		own_close(&o.with.fds[fd]);
-	}
 	failed = failed || policy_order(&j->policy, o.text, o.len, e);
 	return failed ? err_set(e, "the launcher has ended") : 0;
 }
@@ -177,7 +175,6 @@ static void serve_one(struct jail *j, int socket_fd)
 		refuse(j, &e);
 	else
 		carry_out(j, begun, &o);
-	own_close(&ready_fd); /* not before the reason is there: the jail would give its own */
 	supervise(j, o.with.fds[3]);
 	close(STDERR_FILENO);
 	for (int fd = 0; fd < 3; fd++) /* readers see the end here */

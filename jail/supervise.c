@@ -34,7 +34,6 @@ static int collect(struct jail *j)
 		if (errno != EINTR)
 			return -1;
 	j->child = -1; /* so that nobody signals its number */
-	own_close(&j->child_pidfd);
 	return status;
 }
 
