@@ -306,6 +306,37 @@ static void test_replaced(const struct server *s)
 	reply_done(&r);
 }
 
+/* Up to three of a process's children. */
+static int children(pid_t pid, pid_t out[3])
+{
+	AUTO_FREE char *text = NULL;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	if (io_read_file(AT_FDCWD, path, 4096, &text, NULL, NULL))
+		return 0;
+	return sscanf(text, "%d %d %d", &out[0], &out[1], &out[2]);
+}
+
+/* As many as are kept ready, so that the order meets one of them. */
+static void test_died(const struct server *s)
+{
+	pid_t launchers[3], first[2][3];
+	int ready = 0;
+	for (int i = 0; ready < 2 && i < 100000; i++) {
+		ready = children(s->pid, launchers) == 2 && children(launchers[0], first[0]) > 0 &&
+					children(launchers[1], first[1]) > 0
+				? 2
+				: 0;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	is(ready, 2, "two jails are kept ready");
+	for (int i = 0; i < ready; i++)
+		kill(first[i][0], SIGKILL);
+	struct reply r = order(s, SH("echo here"));
+	is_str(r.out, "here\n", "where they died, the order's is made again");
+	reply_done(&r);
+}
+
 static void test_side_by_side(const struct server *s)
 {
 	int first_out, second_out;
@@ -442,6 +473,7 @@ static void test_all(const char *name, uid_t uid)
 	test_no_status(&s);
 	test_stale(&s);
 	test_replaced(&s);
+	test_died(&s);
 	test_side_by_side(&s);
 	test_same_world(&s, uid);
 	test_nothing_stays(&s);
