@@ -8,6 +8,7 @@
 
 static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+enum { ESCAPE_BYTES_MAX = 12 }; /* \ud83d\ude42 */
 static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 static int add_needle(struct known *k, struct buf *text)
@@ -20,12 +21,10 @@ static int add_needle(struct known *k, struct buf *text)
 	char **grown = reallocarray(k->needles, k->count + 1, sizeof(*grown));
 	if (!grown || text->failed)
 		return -1;
-	size_t len = KNOWN_GROWTH * text->len;
 	k->needles = grown;
 	grown[k->count] = buf_take(text, NULL);
 	if (!grown[k->count])
 		return -1;
-	k->longest = len > k->longest ? len : k->longest;
 	k->begins[(unsigned char)*grown[k->count++]] = true;
 	return 0;
 }
@@ -75,6 +74,7 @@ int known_add(struct known *k, const char *secret)
 	buf_init(&b, 2 * len + 1);
 	if (len < KNOWN_BYTES_MIN)
 		return 0;
+	k->longest = KNOWN_GROWTH * len > k->longest ? KNOWN_GROWTH * len : k->longest;
 	buf_add(&b, secret, len);
 	return add_needle(k, &b) || add_hex(k, secret, "0123456789abcdef", &b) ||
 			       add_hex(k, secret, "0123456789ABCDEF", &b) ||
@@ -168,19 +168,48 @@ static size_t escape_len(const char *text, size_t len, char out[4], size_t *byte
 	if (text[1] == 'u')
 		return unicode_len(text, len, out, bytes);
 	const char *letter = text[1] ? strchr(letters, text[1]) : NULL;
-	out[0] = letter ? controls[letter - letters] : '\0';
+	if (letter)
+		out[0] = controls[letter - letters];
 	return letter ? 2 : 0;
 }
 
-/* The same where any of its letters may be escaped, by what begins with one of `marks`. */
-static size_t escaped_len(const char *needle, const char *text, size_t len, const char *marks)
+/* What begins an escape, and how many times over: JSON in JSON, or in a URL, is twice. */
+struct coding {
+	const char *marks;
+	int times;
+};
+
+/* The bytes of `text` that are its first character when what is escaped is resolved that often. */
+static size_t first_len(struct coding c, const char *text, size_t len, char out[4], size_t *bytes)
+{
+	char ahead[ESCAPE_BYTES_MAX] = "", next[4];
+	size_t ends[ESCAPE_BYTES_MAX], count = 0, at = 0, width = 1, most = ESCAPE_BYTES_MAX;
+	out[0] = *text;
+	*bytes = 1;
+	if (!c.times || !*text || !strchr(c.marks, *text))
+		return 1;
+	c.times--;
+	size_t first = first_len(c, text, len, out, bytes);
+	if (*bytes > 1 || !out[0] || !strchr(c.marks, out[0]))
+		return first;
+	while (width == 1 && count < most && at < len) {
+		at += first_len(c, text + at, len - at, next, &width);
+		ends[count] = at;
+		ahead[count] = next[0];
+		count += width == 1;
+		most = ahead[0] == '%' ? 3 : ahead[1] && ahead[1] != 'u' ? 2 : most;
+	}
+	size_t used = escape_len(ahead, count, out, bytes);
+	return used ? ends[used - 1] : first;
+}
+
+/* The same where any of its letters may be escaped. */
+static size_t escaped_len(const char *needle, const char *text, size_t len, struct coding c)
 {
 	size_t at = 0;
 	while (*needle && at < len) {
 		char out[4];
-		size_t bytes, used = text[at] && strchr(marks, text[at])
-					     ? escape_len(text + at, len - at, out, &bytes)
-					     : 0;
+		size_t bytes, used = first_len(c, text + at, len - at, out, &bytes);
 		if (used && !strncmp(needle, out, bytes)) {
 			needle += bytes;
 			at += used;
@@ -197,23 +226,27 @@ static size_t escaped_len(const char *needle, const char *text, size_t len, cons
 /* A mark may be the secret's own: %25 in one that is JSON-escaped. */
 static size_t needle_len(const char *needle, const char *text, size_t len)
 {
-	static const char *const marks[] = {"\\%", "\\", "%"};
+	static const struct coding codings[] = {
+		{"\\%", 1}, {"\\", 1}, {"%", 1}, {"\\%", 2}, {"\\", 2}, {"%", 2}};
 	size_t found = plain_len(needle, text, len);
-	for (size_t i = 0; !found && i < ARRAY_LEN(marks); i++)
-		found = escaped_len(needle, text, len, marks[i]);
+	for (size_t i = 0; !found && i < ARRAY_LEN(codings); i++)
+		found = escaped_len(needle, text, len, codings[i]);
 	return found;
 }
 
 size_t known_match(const struct known *k, const char *text, size_t len)
 {
 	size_t longest = 0, bytes;
-	char first[4] = {len ? *text : '\0'};
-	bool escaped = len && escape_len(text, len, first, &bytes);
-	if (!len || (!k->begins[(unsigned char)*text] && !k->begins[(unsigned char)*first]))
+	char first[2][4];
+	if (!len)
 		return 0;
-	for (size_t i = 0; i < k->count; i++) {
+	for (int i = 0; i < 2; i++)
+		first_len((struct coding){"\\%", i + 1}, text, len, first[i], &bytes);
+	bool begins = k->begins[(unsigned char)*text] || k->begins[(unsigned char)first[0][0]] ||
+		      k->begins[(unsigned char)first[1][0]];
+	for (size_t i = 0; begins && i < k->count; i++) {
 		const char *needle = k->needles[i];
-		if (*needle != *text && !(escaped && *needle == *first))
+		if (*needle != *text && *needle != first[0][0] && *needle != first[1][0])
 			continue;
 		size_t found = needle_len(needle, text, len);
 		longest = found > longest ? found : longest;

@@ -1,6 +1,6 @@
 /*
  * Secrets that are known, found in a text in every usual encoding: as they are, JSON-escaped or
- * percent-encoded in any part, in hex, and in base64 at every alignment.
+ * percent-encoded in any part and up to twice, in hex, and in base64 at every alignment.
  */
 #ifndef BASE_KNOWN_H
 #define BASE_KNOWN_H

@@ -285,6 +285,13 @@ static void cut(void)
 			diag("at %zu: %s", at, seen.data);
 	}
 	ok(whole, "at every place");
+	enum { LONG_BYTES = 20000 };
+	AUTO_BUF far;
+	buf_init(&far, CAP_BYTES);
+	for (size_t i = 0; i < LONG_BYTES / 5; i++)
+		buf_addf(&far, "%05zu", i);
+	redact_add(&r, far.data);
+	is(redact_cut(&r, far.data, far.len, LONG_BYTES - 5, false), 0, "and of a long one");
 	is(redact_cut(&r, text, strlen(text), 10, false), 7, "before it");
 	is(redact_cut(&r, text, strlen(text), 10, true), 19, "behind it");
 	is(redact_cut(&r, text, strlen(text), 3, true), 3, "and where none is, where it was");
@@ -297,7 +304,13 @@ static void as_json(void)
 	static const char *const forms[] = {"say \\\"a/b\\\"\\nand c", "say \\\"a\\/b\\\"\\nand c",
 		"say \"a/b\"\nand c", "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b",
 		"gr\\u00fc\\u00DF-\\ud83d\\ude42-a\\\\b", "its own %25 and \\\"quotes\\\"",
-		"its%20own%20%2525%20and%20\"quotes\""};
+		"its%20own%20%2525%20and%20\"quotes\"",
+		/* JSON in JSON, in a URL, a URL in another */
+		"say \\\\\\\"a/b\\\\\\\"\\\\nand c", "say \\\\\\\"a\\\\/b\\\\\\\"\\\\nand c",
+		"gr\xc3\xbc\\\\u00DF-\\\\ud83d\\\\ude42-a\\\\\\\\b",
+		"gr\xc3\xbc\\u00df-\\ud83d\\ude42-a\\\\\\\\b", "say%20%5C%22a%2Fb%5C%22%5Cnand%20c",
+		"say%2520%2522a%252Fb%2522%250Aand%2520c",
+		"its own %25 and \\\\\\\"quotes\\\\\\\""};
 	struct redact r = {0};
 	redact_add(&r, "say \"a/b\"\nand c");
 	redact_add(&r, "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b");

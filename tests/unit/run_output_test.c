@@ -142,6 +142,13 @@ static void test_redaction(void)
 		ok(o.head <= 20 && o.len <= 40, "and the cap is kept, at %zu", at);
 		output_done(&o);
 	}
+	enum { LETTERS = 6 }; /* of one that is escaped */
+	AUTO_FREE char *much = calloc(1, 1001);
+	memset(much, 'x', 1000);
+	fill(&o, 400, much);
+	hide(&o, (const char *const[]){"sesame42", NULL});
+	is(o.len, 400 - 2 * (LETTERS * 8 - 1), "no more is left out than one takes at most");
+	output_done(&o);
 	fill(&o, 16, "sesame42sesame42");
 	hide(&o, (const char *const[]){"sesame42", NULL});
 	is_mem(o.bytes, o.len, "[REDACTETED:key]", 16, "marks longer than the cap are cut to it");

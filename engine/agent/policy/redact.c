@@ -202,7 +202,9 @@ int redact_over(const struct redact *r, const char *text, size_t len, struct buf
 static struct span across(const struct redact *r, struct place p, size_t at)
 {
 	struct span s = {0};
-	p.at = at > SECRET_MAX_BYTES ? at - SECRET_MAX_BYTES : 0;
+	size_t back =
+		r && r->known.longest > SECRET_MAX_BYTES ? r->known.longest : SECRET_MAX_BYTES;
+	p.at = at > back ? at - back : 0;
 	for (; p.at < p.len && (p.at < at || p.at < s.to); p.at++) {
 		struct match m;
 		bool inside = p.at < s.to;
