@@ -1,5 +1,6 @@
 #include "agent/emit.h"
 
+#include "agent/policy/redact_json.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -10,10 +11,18 @@ enum { LINE_CAP_BYTES = 4 * 1024 * 1024 };
 /* What an event may hold beside the value that it is about. */
 enum { BESIDE_BYTES = 8 * 1024, BESIDE_VALUES = 64 };
 
+static const struct redact *hidden;
+
+void emit_hide(const struct redact *secrets)
+{
+	hidden = secrets;
+}
+
 int emit(const char *name, json_t *members)
 {
-	json_t *event = members ? members : json_object();
-	json_object_set_new(event, "event", json_string(name));
+	json_auto_t *said = members ? members : json_object();
+	json_object_set_new(said, "event", json_string(name));
+	json_t *event = hidden ? redact_json(redact_known, hidden, said, NULL) : json_incref(said);
 	AUTO_BUF line;
 	buf_init(&line, LINE_CAP_BYTES);
 	json_write(&line, event);

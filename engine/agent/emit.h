@@ -3,10 +3,14 @@
  */
 #ifndef AGENT_EMIT_H
 #define AGENT_EMIT_H
+#include "agent/policy/redact.h"
 #include "base/buf.h"
 #include "base/own.h"
 #include <jansson.h>
 
+/* From now on no event holds any of these (NULL: none are known), whoever said it: the model, the
+ * provider, a file. Borrowed. */
+void emit_hide(const struct redact *secrets);
 /* Writes {"event": name, ...members}; takes `members` (NULL: none). A line over the supervisor's
  * limit is replaced by a notice that says so: -1. Without a reader there is nobody left to work
  * for: the process ends. */

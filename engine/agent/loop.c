@@ -388,9 +388,21 @@ static int hide_keys(struct loop *l)
 	for (size_t i = 0; i < l->task->secret_count; i++)
 		if (redact_add(&l->redact, l->task->secrets[i]))
 			return -1;
+	emit_hide(&l->redact);
 	return (own && redact_add(&l->redact, own)) || (others && redact_add(&l->redact, others))
 		       ? -1
 		       : 0;
+}
+
+/* The reason goes out when they are known no more. */
+static void forget_keys(struct loop *l)
+{
+	AUTO_BUF reason;
+	buf_init(&reason, PROMPT_CAP_BYTES);
+	redact_known(&l->redact, l->out->reason, strlen(l->out->reason), &reason, NULL);
+	utf8_copy(l->out->reason, sizeof(l->out->reason), reason.data ? reason.data : "");
+	emit_hide(NULL);
+	redact_done(&l->redact);
 }
 
 /* The prompt may carry what a tool printed, by way of the blackboard. */
@@ -518,7 +530,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	endpoint_close(&l.client);
 	summary_close(&l.summary);
 	digest_done(&l.dispatch.digest);
-	redact_done(&l.redact);
+	forget_keys(&l);
 	permit_forget(&l.permits);
 	wire_talk_done(&l.talk);
 	json_decref(l.declarations);
