@@ -76,7 +76,6 @@ static const struct {
 	{WORDS("zstd", "zstdcat", "unzstd"), "DMTB", LEVEL_WRITE,
 		WORDS("-o", "--output-dir-flat", "--output-dir-mirror", "--trace", "~--train")},
 	{WORDS("zstd", "zstdcat", "unzstd"), "", LEVEL_DESTRUCTIVE, WORDS("--rm")},
-	{WORDS("enable"), "", LEVEL_DESTRUCTIVE, WORDS("-f")},
 	{WORDS("hash"), "", LEVEL_DESTRUCTIVE, WORDS("-p")},
 	{WORDS("mapfile", "readarray"), "", LEVEL_DESTRUCTIVE, WORDS("-C")},
 	{WORDS("complete", "compgen"), "", LEVEL_DESTRUCTIVE, WORDS("-C", "-F")},

@@ -202,7 +202,13 @@ static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_
 	"PYTHONUSERBASE", "*EDITOR", "VISUAL", "MANOPT", "BROWSER", "LESS*", "RIPGREP_CONFIG_PATH",
 	"AWKPATH", "AWKLIBPATH", "VIMINIT", "EXINIT", "RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS",
 	"SUDO_ASKPASS", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
-	"CMAKE_*_LAUNCHER", "POSIXLY_CORRECT"};
+	"CMAKE_*_LAUNCHER", "POSIXLY_CORRECT", "*_OPTS", "MAVEN_ARGS", "JAVA_HOME",
+	"YARN_YARN_PATH", "YARN_PLUGINS", "YARN_RC_FILENAME", "COREPACK_*", "BUN_OPTIONS",
+	"TF_CLI_*", "GROFF_*", "SYSTEMD_*", "PYTHONWARNINGS", "TAPE", "ZIPOPT",
+	"RSYNC_CONNECT_PROG", "UV_*INDEX*", "UV_CONFIG_FILE", "GOPROXY", "GONOSUM*", "GOINSECURE",
+	"CGO_*FLAGS*", "GEM_PATH", "RUBYGEMS_GEMDEPS", "RUSTUP_*", "CURL_HOME", "WGETRC",
+	"SYSTEM_WGETRC", "PSQLRC", "MYSQL_HOME", "KUBECONFIG", "HELM_PLUGINS", "ANSIBLE_*",
+	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_PYTHON*", "GH_CONFIG_DIR"};
 /* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
 static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
 	"*EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
@@ -215,7 +221,13 @@ static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
 	"LESS=", "LESS=-R", "LESS=-FRX", "LESS=FRX", "GOFLAGS=", "GOFLAGS=-count=[0-9]",
 	"GOFLAGS=-mod=mod", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor",
 	"RUSTFLAGS=", "RUSTFLAGS=-[AD]warnings", "RUSTFLAGS=-[AD] warnings",
-	"RUSTFLAGS=-Ctarget-cpu=native", "RUSTFLAGS=-C target-cpu=native"};
+	"RUSTFLAGS=-Ctarget-cpu=native", "RUSTFLAGS=-C target-cpu=native",
+	"*_OPTS=", "*_OPTS=-Xmx[1-9][gG]", "*_OPTS=-Xmx[1-9][0-9][0-9][mM]",
+	"*_OPTS=-Xmx[1-9][0-9][0-9][0-9][mM]", "COREPACK_ENABLE_*=[01]", "SYSTEMD_COLORS=[01]",
+	"PYTHONWARNINGS=ignore", "PYTHONWARNINGS=default", "PYTHONWARNINGS=error",
+	"PYTHONWARNINGS=always", "GOPROXY=off", "GOPROXY=direct",
+	"GOPROXY=https://proxy.golang.org,direct", "RUSTUP_TOOLCHAIN=stable",
+	"RUSTUP_TOOLCHAIN=beta", "RUSTUP_TOOLCHAIN=nightly"};
 
 static bool matches(const char *const *patterns, size_t count, const char *text)
 {
