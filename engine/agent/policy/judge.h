@@ -165,5 +165,5 @@ judge_fn judge_wrapper, judge_string_option, judge_env, judge_xargs, judge_find,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
 	judge_flags, judge_formatter, judge_date, judge_uniq, judge_runner, judge_later,
-	judge_setter, judge_ip, judge_packages, judge_bun;
+	judge_setter, judge_ip, judge_packages, judge_bun, judge_terminal;
 #endif

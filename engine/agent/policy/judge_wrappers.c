@@ -85,6 +85,12 @@ static unsigned judge_scripts(struct judge *j, const struct call *c, size_t from
 	return traits;
 }
 
+/* tmux, screen: a command may be any of their words, in one or in several. */
+unsigned judge_terminal(struct judge *j, const struct call *c)
+{
+	return judge_scripts(j, c, 1);
+}
+
 static void judge_strace(struct judge *j, const struct call *c, const char *with_value)
 {
 	for (size_t i = 1; i < c->count; i++) {
