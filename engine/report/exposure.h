@@ -29,8 +29,8 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 /* The place of `word` in its order (none < read < write; tool < agent < run); -1: unknown. */
 int exposure_rank(const char *what, const char *word);
 
-/* Adds one finding per widening (a warning) and per narrowing (a note) from `old` to `now`, at the
- * state in `m`, the newer machine. Returns how many widened. */
+/* Adds one finding per widening (a warning) and per narrowing (a note) from `old` to `now`, at what
+ * says so in `m`, the newer machine, else at the state. Returns how many widened. */
 size_t exposure_compare(
 	const json_t *old, const json_t *now, const struct machine *m, struct findings *f);
 

@@ -12,13 +12,54 @@ struct comparing {
 	size_t widened;
 };
 
-static void tell(struct comparing *c, bool wider, const char *what)
+/* What is compared, and the keys that decide it where they have another name: the first that is
+ * there. */
+static const char *const deciding[][2] = {{"workspace", "workspace"}, {"workspace", "mode"},
+	{"egress", "allow_network"}, {"egress", "network"}, {"egress", "provider"},
+	{"turns", "max_iterations"}, {"turns", "mode"}, {"input_tokens", "max_input_tokens"},
+	{"output_tokens", "max_output_tokens"}, {"usd", "max_usd"},
+	{EXPOSURE_BEST_EFFORT, "best_effort_usd_limit"}, {EXPOSURE_BEST_EFFORT, "max_usd"},
+	{"unmetered_tokens", "max_tokens_fallback"}, {"transitions", "max_transitions"}};
+
+static const struct doc_pair *deciding_pair(
+	const struct doc *d, const struct doc_node *map, const char *name)
+{
+	const struct doc_pair *pair = doc_pair(d, map, name);
+	for (size_t i = 0; i < ARRAY_LEN(deciding) && !pair; i++)
+		if (!strcmp(deciding[i][0], name))
+			pair = doc_pair(d, map, deciding[i][1]);
+	return pair ? pair : doc_pair(d, doc_get(d, map, "limits"), name);
+}
+
+/* Where the newer machine says it: `item` (or NULL) of what decides about `name`, the key of that,
+ * or, where it left that out, the state or `budget`. */
+static const struct doc_node *place_of(
+	const struct comparing *c, const struct state *s, const char *name, const char *item)
+{
+	const struct doc *d = c->machine->doc;
+	const struct doc_pair *budget = doc_pair(d, d->root, "budget");
+	const struct doc_node *whole = s ? s->key : name ? &budget->key : NULL;
+	const struct doc_pair *pair =
+		name ? deciding_pair(d, s ? s->node : &budget->value, name) : NULL;
+	if (!pair)
+		return whole;
+	const struct doc_pair *named = item ? doc_pair(d, &pair->value, item) : NULL;
+	for (uint32_t i = 0; item && pair->value.kind == DOC_LIST && i < pair->value.count; i++) {
+		const struct doc_node *one = &pair->value.items[i];
+		if (one->kind == DOC_STR && !strcmp(one->text, item))
+			return one;
+	}
+	return named ? &named->key : &pair->key;
+}
+
+/* `name`, `item`: what is compared, for its place; NULL: the state itself. */
+static void tell(
+	struct comparing *c, bool wider, const char *name, const char *item, const char *what)
 {
 	const struct state *s = c->state ? machine_state(c->machine, c->state) : NULL;
-	const struct doc_node *at = s ? s->key : NULL;
 	struct finding *f = finding_add(c->findings,
-		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED, c->machine->doc, at,
-		"%s%s%s", c->state ? c->state : "the machine", ": ", what);
+		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED, c->machine->doc,
+		place_of(c, s, name, item), "%s: %s", c->state ? c->state : "the machine", what);
 	f->state = s ? s->name : NULL;
 	c->widened += wider;
 }
@@ -58,7 +99,7 @@ static void tell_missing(
 			continue;
 		snprintf(what, sizeof(what), "%s %s %.500s", name,
 			wider ? "now include" : "no longer include", json_string_value(item));
-		tell(c, wider, what);
+		tell(c, wider, name, json_string_value(item), what);
 	}
 }
 
@@ -82,7 +123,7 @@ static void compare_ranks(struct comparing *c, const json_t *old, const json_t *
 		char what[128];
 		snprintf(what, sizeof(what), "%s was %s and is %s", name, before, after);
 		if (step)
-			tell(c, step > 0, what);
+			tell(c, step > 0, name, NULL, what);
 	}
 }
 
@@ -113,7 +154,7 @@ static void compare_limits(struct comparing *c, const json_t *old, const json_t 
 			     (!json_is_null(before) &&
 				     json_number_value(limit) > json_number_value(before));
 		snprintf(what, sizeof(what), "limit %s was %s and is %s", name, was, is);
-		tell(c, wider, what);
+		tell(c, wider, name, NULL, what);
 	}
 }
 
@@ -136,7 +177,7 @@ static void compare_verify(struct comparing *c, const json_t *old, const json_t 
 		return;
 	snprintf(what, sizeof(what), "%s a verify command: %.300s",
 		*after ? "now has" : "no longer has", *after ? after : before);
-	tell(c, *after, what);
+	tell(c, *after, NULL, NULL, what);
 }
 
 static void compare_state(struct comparing *c, const json_t *old, const json_t *now)
@@ -146,7 +187,7 @@ static void compare_state(struct comparing *c, const json_t *old, const json_t *
 	if (!old || strcmp(json_get_text(old, "kind"), json_get_text(now, "kind"))) {
 		snprintf(what, sizeof(what), "a new %s state: %.300s", json_get_text(now, "kind"),
 			json_get_text(now, "does"));
-		tell(c, true, what);
+		tell(c, true, NULL, NULL, what);
 		return;
 	}
 	compare_ranks(c, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
@@ -171,7 +212,7 @@ size_t exposure_compare(
 			continue;
 		snprintf(what, sizeof(what), "the %s state %s is gone",
 			json_get_text(state, "kind"), json_get_text(state, "state"));
-		tell(&c, false, what);
+		tell(&c, false, NULL, NULL, what);
 	}
 	return c.widened;
 }

@@ -88,7 +88,7 @@ against() {
 	sed 's/workspace: read/workspace: write/' ../old/machine.yaml >../new/machine.yaml
 	against --format markdown
 	[ "$status" -eq 4 ]
-	[[ ${lines[2]} == '| warning `confinement-widened` | ../new/machine.yaml:7 | fetch: workspace was read and is write |' ]]
+	[[ ${lines[2]} == '| warning `confinement-widened` | ../new/machine.yaml:10 | fetch: workspace was read and is write |' ]]
 }
 
 @test "Markdown without a report is a table of the findings" {
@@ -118,7 +118,24 @@ against() {
 	done
 	sed 's/workspace: read/workspace: write/' ../old/machine.yaml >../new/machine.yaml
 	against
-	[[ $stderr == *"machine.yaml:7:3: warning[confinement-widened]: fetch: workspace was read and is write"* ]]
+	[[ $stderr == *"machine.yaml:10:5: warning[confinement-widened]: fetch: workspace was read and is write"* ]]
+}
+
+@test "--against points at what says so: the key, the item, or the state that leaves it out" {
+	local row
+	for row in 's/_mb: 100/_mb: 200/|12:14: *: fetch: limit memory_mb was 100' \
+		's/{MODE: fast}/{MODE: fast, DEBUG: "1"}/|13:23: *: fetch: env now include DEBUG' \
+		's/workspace: read/allow_network: ["a.example:443"]/|10:21: *: fetch: egress now include a.example:443' \
+		's/workspace: read/secrets: [x, deploy]/|10:18: *: fetch: secrets now include deploy' \
+		's/    workspace: read//|7:3: *: fetch: workspace was read and is write' \
+		's/workspace: read/allow_network: allow/|10:5: *: fetch: egress now include any host' \
+		's/max_usd: 1.0/max_usd: 2.0/|4:31: *: the machine: limit usd was 1' \
+		's/, max_usd: 1.0//|4:1: *: the machine: limit usd was 1'; do
+		sed "${row%%|*}" ../old/machine.yaml >../new/machine.yaml
+		against
+		echo "$row"
+		[[ $stderr == *"machine.yaml:"${row#*|}* ]]
+	done
 }
 
 @test "a new state that runs something is a widening; one that is gone is a narrowing" {
@@ -179,7 +196,7 @@ against() {
 	sed 's/workspace: read/workspace: write/' ../old/machine.yaml >../new/machine.yaml
 	against --format json
 	[ "$status" -eq 4 ]
-	jq -e '.[] | select(.rule == "confinement-widened") | .state == "fetch" and .line == 7' <<<"$output"
+	jq -e '.[] | select(.rule == "confinement-widened") | .state == "fetch" and .line == 10' <<<"$output"
 }
 
 @test "an old bundle that is none, and too many bundles" {
