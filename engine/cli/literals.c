@@ -68,38 +68,45 @@ static bool has_body(const struct line *l)
 	return false;
 }
 
-static struct span gone(const struct line *l, const struct buf *without)
+static struct span gone(const struct buf *text, const struct buf *without)
 {
-	size_t from = 0, behind = 0, least = l->len < without->len ? l->len : without->len;
-	while (from < least && l->text[from] == without->data[from])
+	size_t from = 0, behind = 0, least = text->len < without->len ? text->len : without->len;
+	while (from < least && text->data[from] == without->data[from])
 		from++;
 	while (behind < least - from &&
-		l->text[l->len - 1 - behind] == without->data[without->len - 1 - behind])
+		text->data[text->len - 1 - behind] == without->data[without->len - 1 - behind])
 		behind++;
-	return (struct span){from, l->len - behind};
+	return (struct span){from, text->len - behind};
 }
 
 /* The keys of AWS's own pages end so; another does once in 36 to the 7th. */
-static bool is_example(const struct line *l, struct span s)
+static void blank_examples(char *text, size_t len)
 {
 	static const char end[] = "EXAMPLE";
 	size_t n = sizeof(end) - 1;
-	for (size_t i = s.from; i < s.to; i++)
-		if (!isalnum((unsigned char)l->text[i]))
-			return false;
-	return s.to - s.from > n && !memcmp(l->text + s.to - n, end, n);
+	for (size_t at = 0, to; at < len; at = to + 1) {
+		bool word = true;
+		for (to = at; to < len && in_token(text[to]) && text[to] != '.'; to++)
+			word = word && isalnum((unsigned char)text[to]);
+		if (word && to - at > n && !memcmp(text + to - n, end, n))
+			memset(text + at, ' ', to - at);
+	}
 }
 
 static bool holds_key(const struct line *l, struct span *where)
 {
 	struct redact_tally tally = {0};
+	AUTO_BUF text;
 	AUTO_BUF without;
+	buf_init(&text, LINE_BYTES_MAX);
 	buf_init(&without, LINE_BYTES_MAX);
-	if (redact_known(NULL, l->text, l->len, &without, &tally))
+	if (buf_add(&text, l->text, l->len))
 		return false;
-	*where = gone(l, &without);
-	return (tally.of[REDACT_TOKEN] && !is_example(l, *where)) ||
-	       (tally.of[REDACT_PEM] && has_body(l));
+	blank_examples(text.data, text.len);
+	if (redact_known(NULL, text.data, text.len, &without, &tally))
+		return false;
+	*where = gone(&text, &without);
+	return tally.of[REDACT_TOKEN] || (tally.of[REDACT_PEM] && has_body(l));
 }
 
 static void check_literal(const struct doc *doc, const struct doc_node *node, struct findings *f)

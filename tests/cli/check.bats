@@ -351,13 +351,22 @@ good() {
 		-----END RSA PRIVATE KEY-----
 		or "-----BEGIN PRIVATE KEY-----\\nXXXX\\n-----END PRIVATE KEY-----".
 	END
-	sed -i 's/^description: .*/description: finds -----BEGIN EC PRIVATE KEY----- and AKIAI44QH8DHBEXAMPLE/' lit/machine.yaml
+	sed -i 's/^description: .*/description: finds -----BEGIN EC PRIVATE KEY----- and AKIAI44QH8DHBEXAMPLE, AKIAIOSFODNN7EXAMPLE/' lit/machine.yaml
+	printf 'AKIAIOSFODNN7EXAMPLE, AKIAI44QH8DHBEXAMPLE.\n' >>lit/prompts/read.md
 	run -0 agent6 machine check --strict lit
 	echo "$output"
 	[[ $output != *literal-secret* ]]
 	printf 'AKIA%s AKIAIOSFODNN7EXAMPLE\n' IOSFODNN7EXAMPLF >>lit/prompts/read.md
 	run -2 agent6 machine check --strict lit
-	[[ $output == *read.md*literal-secret* ]]
+	[[ $output == *read.md:*:1:*literal-secret* ]]
+	sed -i '$s/.*/AKIAIOSFODNN7EXAMPLE, ghp_%sEXAMPLE/' lit/prompts/read.md
+	sed -i "\$s/%s/$(printf 'aB3%.0s' {1..10})/" lit/prompts/read.md
+	run -2 agent6 machine check --strict lit
+	[[ $output == *read.md:*:23:*literal-secret* ]]
+	sed -i '$d' lit/prompts/read.md
+	printf 'AKIAIOSFODNN7EXAMPLE then AKIA%s\n' IOSFODNN7EXAMPLF >>lit/prompts/read.md
+	run -2 agent6 machine check --strict lit
+	[[ $output == *read.md:*:27:*literal-secret* ]]
 	# One behind the other: far from what looks like a key there may be one.
 	{
 		printf 'description: "finds -----BEGIN EC PRIVATE %s-----\\n' KEY
