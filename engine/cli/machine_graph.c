@@ -4,6 +4,7 @@
 #include "cli/verb.h"
 #include "machine/graph.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { GRAPH_BYTES_MAX = 256 * 1024 * 1024, DRAW_DEADLINE_MS = 600000 };
@@ -41,6 +42,18 @@ static int draw_svg(struct buf *picture, struct err *e)
 			  : status;
 }
 
+/* What the locale says, as setlocale would ask it: whether or not this host has that locale. */
+static bool reads_utf8(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+		if (value && *value)
+			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+	}
+	return false;
+}
+
 static int draw(void *ctx, const struct loaded *l)
 {
 	const struct call *c = ctx;
@@ -49,7 +62,7 @@ static int draw(void *ctx, const struct loaded *l)
 	AUTO_BUF out;
 	buf_init(&out, GRAPH_BYTES_MAX);
 	if (!format || !strcmp(format, "text"))
-		graph_text(l->machine, &out);
+		(reads_utf8() ? graph_text : graph_ascii)(l->machine, &out);
 	else if (!strcmp(format, "mermaid"))
 		graph_mermaid(l->machine, &out);
 	else

@@ -13,8 +13,10 @@
 int graph_mermaid(const struct machine *m, struct buf *out);
 int graph_dot(const struct machine *m, struct buf *out);
 /* At most 100 columns: one line for each state in the order of the likely way through, its further
- * edges beside it, a downward arrow where the way goes on. */
+ * edges beside it, a downward arrow where the way goes on; the second one for terminals without
+ * UTF-8. */
 int graph_text(const struct machine *m, struct buf *out);
+int graph_ascii(const struct machine *m, struct buf *out);
 
 /* One edge as it is drawn: where to, and its label without line breaks. */
 struct graph_edge {

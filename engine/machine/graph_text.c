@@ -3,6 +3,13 @@
 #include "base/utf8.h"
 #include <string.h>
 
+struct glyphs {
+	const char *first, *state, *self, *up, *down, *bar, *dash, *on;
+};
+static const struct glyphs lines = {
+	"\u25b6", "\u25cf", "\u21ba", "\u2191", "\u2193", "\u2502", "\u2500", "\u25bc"};
+static const struct glyphs ascii = {">", "*", "@", "^", "v", "|", "-", "v"};
+
 /*
  * The way through is drawn straight down: from each state on to the likely next one that is not
  * drawn yet. Its other edges stand beside the line, with an arrow that says whether their state is
@@ -10,6 +17,7 @@
  */
 struct drawing {
 	const struct machine *m;
+	const struct glyphs *use;
 	struct buf *out;
 	struct arena arena;
 	size_t *line;  /* by state: its place in the order of drawing, from 1 */
@@ -70,7 +78,7 @@ static void arrange(struct drawing *d)
 
 static void draw_head(struct drawing *d, const struct state *s)
 {
-	buf_addf(d->out, "%s %s", s == d->m->initial ? "\u25b6" : "\u25cf", s->name);
+	buf_addf(d->out, "%s %s", s == d->m->initial ? d->use->first : d->use->state, s->name);
 	if (s->kind == KIND_TERMINAL)
 		buf_addf(d->out, "  (end: %s)\n", s->terminal.ok ? "ok" : "failed");
 	else
@@ -80,13 +88,13 @@ static void draw_head(struct drawing *d, const struct state *s)
 static void draw_side(
 	struct drawing *d, const struct state *s, const struct graph_edge *edge, size_t width)
 {
-	const char *where = edge->to == s                                  ? "\u21ba"
-			    : d->line[edge->to->index] < d->line[s->index] ? "\u2191"
-									   : "\u2193";
-	buf_addf(d->out, "\u2502   %s ", edge->label);
+	const char *where = edge->to == s                                  ? d->use->self
+			    : d->line[edge->to->index] < d->line[s->index] ? d->use->up
+									   : d->use->down;
+	buf_addf(d->out, "%s   %s ", d->use->bar, edge->label);
 	for (size_t i = utf8_count(edge->label, strlen(edge->label)); i < width; i++)
-		buf_adds(d->out, "\u2500");
-	buf_addf(d->out, "\u2500\u2500 %s %s\n", where, edge->to->name);
+		buf_adds(d->out, d->use->dash);
+	buf_addf(d->out, "%s%s %s %s\n", d->use->dash, d->use->dash, where, edge->to->name);
 }
 
 static void draw_state(struct drawing *d, const struct state *s)
@@ -106,14 +114,14 @@ static void draw_state(struct drawing *d, const struct state *s)
 		if (i != on)
 			draw_side(d, s, &edges[i], width);
 	if (on < count)
-		buf_addf(d->out, "\u25bc %s\n", edges[on].label);
+		buf_addf(d->out, "%s %s\n", d->use->on, edges[on].label);
 	else
 		buf_adds(d->out, "\n");
 }
 
-int graph_text(const struct machine *m, struct buf *out)
+static int draw(const struct machine *m, const struct glyphs *use, struct buf *out)
 {
-	struct drawing d = {.m = m, .out = out};
+	struct drawing d = {.m = m, .use = use, .out = out};
 	arena_init(&d.arena);
 	d.line = arena_array(&d.arena, m->state_count, sizeof(size_t));
 	d.order = arena_array(&d.arena, m->state_count, sizeof(size_t));
@@ -125,4 +133,14 @@ int graph_text(const struct machine *m, struct buf *out)
 		draw_state(&d, &m->states[d.order[i]]);
 	arena_done(&d.arena);
 	return out->failed ? -1 : 0;
+}
+
+int graph_text(const struct machine *m, struct buf *out)
+{
+	return draw(m, &lines, out);
+}
+
+int graph_ascii(const struct machine *m, struct buf *out)
+{
+	return draw(m, &ascii, out);
 }

@@ -38,6 +38,10 @@ GOLDEN=$AGENT6_SRC/tests/golden/good
 @test "machine graph draws Mermaid, DOT, text and, where Graphviz is, SVG" {
 	run -0 agent6 machine graph "$GOLDEN/triage"
 	[[ $output == "triage: 7 states"*"▶ scan  (tool)"* ]]
+	LC_ALL=C run -0 agent6 machine graph "$GOLDEN/triage"
+	[[ $output == "triage: 7 states"*"> scan  (tool)"* ]]
+	LC_ALL='' LANG=C LC_CTYPE=en_US.utf8 run -0 agent6 machine graph "$GOLDEN/triage"
+	[[ $output == *"▶ scan  (tool)"* ]]
 	run -0 agent6 machine graph --format mermaid "$GOLDEN/triage"
 	[[ $output == "flowchart TD"* ]]
 	run -0 agent6 machine graph --format dot "$GOLDEN/triage"

@@ -89,6 +89,20 @@ int main(void)
 		"▼ signal\n"
 		"● end  (end: failed)\n"
 		"\n");
+	draw(f.m, graph_ascii,
+		"m: 4 states\n"
+		"\n"
+		"> look  (tool)\n"
+		"|   timeout, nonzero -- v end\n"
+		"v ok\n"
+		"* choose  (branch)\n"
+		"|   s == '\"]; n0 --> evil[x]' or s == \"<b>`\\\\|#\" -- ^ look\n"
+		"|   s ==  'a�[31m�&lt;' --------------------------- @ choose\n"
+		"v else\n"
+		"* rest  (wait)\n"
+		"v signal\n"
+		"* end  (end: failed)\n"
+		"\n");
 	fixture_done(&f);
 	return tap_done();
 }
