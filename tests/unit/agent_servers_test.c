@@ -391,6 +391,12 @@ static void advises(void)
 			"a refusal says whose it is");
 		has_str(kit_reason(&k), table[i].want, "and what to look at");
 	}
+	AUTO_KIT keyless = {.format = "openai",
+		.provider = json_pack("{s:s, s:n}", "auth", "none", "key"),
+		.replies = {{KIT_REFUSED("401", "who are you"), 0, 0}}};
+	kit_run(&keyless);
+	has_str(kit_reason(&keyless), "no key is sent: providers.p.auth is none",
+		"no key is looked for where none is configured");
 }
 
 int main(void)
