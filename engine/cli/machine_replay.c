@@ -70,6 +70,7 @@ static int replay(const struct asked *a, const struct machine *m)
 	}
 	if (a->to && replaying.show.mode != SHOW_QUIET)
 		return print_blackboard(blackboard);
+	result.already_ended = false; /* a replay tells it from the beginning */
 	show_result(&replaying.show, r->instance.id, &result);
 	return EXIT_OK;
 }

@@ -123,6 +123,8 @@ static void add_blackboard(struct buf *out, const json_t *blackboard)
 	const char *name;
 	json_t *value;
 	size_t columns = text_columns(STDOUT_FILENO);
+	if (!json_object_size(blackboard))
+		return;
 	/* On a terminal one line each; elsewhere as much as anyone reads. */
 	size_t room = columns == WRAP_NEVER         ? VALUE_COLUMNS
 		      : columns > VALUE_INDENT + 23 ? columns - VALUE_INDENT - 3

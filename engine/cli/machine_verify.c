@@ -13,7 +13,8 @@ static int verify(const struct resting *r, const struct call *c)
 		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":true}\n", r->instance.id,
 			lines);
 	else
-		printf("%s: %" PRIu64 " lines, the chain is whole\n", r->instance.id, lines);
+		printf("%s: %" PRIu64 " line%s, the chain is whole\n", r->instance.id, lines,
+			lines == 1 ? "" : "s");
 	return EXIT_OK;
 }
 

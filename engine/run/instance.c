@@ -249,7 +249,7 @@ static int refuse_running(const struct instance *i, int fd, struct err *e)
 	if (who.pid)
 		err_set(e,
 			"instance %s is already running: process %d on %s holds it; stop it with "
-			"\"agent6 machine stop %s\", or give this run another --id",
+			"\"agent6 machine stop %s\"; a run beside it needs another --id",
 			i->id, (int)who.pid, who.host, i->id);
 	else
 		err_set(e,

@@ -5,15 +5,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Behind what is wrong with a line. */
+#define HOW_ON "; bring the file back from a copy, or begin again under another --id"
+
 static enum recover_end apply_lines(
 	struct recovery *r, struct journal_reader *reader, struct err *e)
 {
 	for (;;) {
 		const char *line;
 		size_t len;
-		int got = journal_next(reader, &line, &len, e);
-		if (got < 0)
-			return e && e->number ? RECOVER_BROKEN : RECOVER_DAMAGED;
+		struct err why = ERR_NONE;
+		int got = journal_next(reader, &line, &len, &why);
+		if (got < 0) {
+			err_set(e, "%s%s", why.text, why.number ? "" : HOW_ON);
+			return why.number ? RECOVER_BROKEN : RECOVER_DAMAGED;
+		}
 		if (got == 0)
 			return RECOVER_DONE;
 		json_auto_t *event = journal_decode(line, len, e);

@@ -118,6 +118,8 @@ waiting() {
 	run --separate-stderr agent6 machine run ../flow
 	[ "$status" -eq 0 ]
 	[[ $output == *"flow had ended before: ok"* ]]
+	run --separate-stderr -0 agent6 machine replay flow
+	[[ $output != *"had ended before"* && ${lines[-1]} == "ok: "* ]]
 	run --separate-stderr agent6 machine poke flow
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"has ended"* ]]
@@ -576,6 +578,8 @@ committed_flow() {
 	[[ $stderr == *"line 2"* ]]
 	run --separate-stderr agent6 machine replay flow
 	[ "$status" -eq 5 ]
+	run --separate-stderr -5 agent6 machine run ../flow
+	[[ $stderr == *"line 2"*"bring the file back from a copy, or begin again under another --id" ]]
 }
 
 @test "verify finds whole lines that are missing at the end: 5" {
