@@ -194,7 +194,8 @@ static void zsh(void)
 	puts("\tesac\n\tfi\n"
 	     "\tif (( $#options )) && [[ ${words[CURRENT]} != */* ]]; then compadd -- $options; "
 	     "else _files; fi\n}\n"
-	     "_agent6 \"$@\"");
+	     "if [[ ${funcstack[1]} == _agent6 ]]; then _agent6 \"$@\"; else compdef _agent6 "
+	     "agent6; fi");
 }
 
 static void fish_first(const char *word, int len)
@@ -285,4 +286,7 @@ const struct verb verb_completions = {.path = "completions",
 	.arguments = "SHELL",
 	.min_arguments = 1,
 	.max_arguments = 1,
+	.details = "`make install` puts them where each shell looks. Without it, in bash's or "
+		   "zsh's own file (there behind compinit): source <(agent6 completions bash); in "
+		   "fish's: agent6 completions fish | source.",
 	.run = run};

@@ -3,7 +3,7 @@
 #include "report/text.h"
 #include <stdio.h>
 
-enum { SHOWN_BYTES_MAX = 4 * 1024 * 1024, KEY_COLUMNS = 36, VALUE_COLUMNS = 34 };
+enum { SHOWN_BYTES_MAX = 4 * 1024 * 1024, KEY_COLUMNS = 40, VALUE_COLUMNS = 34 };
 
 struct showing {
 	struct buf out;

@@ -209,6 +209,7 @@ some_instances() {
 	agent6 completions zsh >"$SCRATCH/_agent6"
 	completed() { # WORDS: what is offered for the last of them
 		PATH=$AGENT6_BIN:$PATH zsh -fc 'compadd() { shift; print -r -- $*; }; _files() { print files; }
+			compdef() { $1; }
 			words=("$@"); CURRENT=$#words; set --; . "$0"' "$SCRATCH/_agent6" "$@"
 	}
 	[ "$(completed agent6 machine status '')" = "one other" ]
