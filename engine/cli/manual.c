@@ -18,7 +18,7 @@ static void roff(FILE *out, const char *text)
 			fputs("\\e", out);
 		else if (*text == '-')
 			fputs("\\-", out);
-		else if (*text == '\n' && text[1] > ' ')
+		else if (*text == '\n' && text[1] > ' ' && !line_start)
 			fputs("\n.br\n", out);
 		else
 			fputc(*text, out);
@@ -71,7 +71,7 @@ static void verb_page(FILE *out, const struct verb *v)
 	page_name(v, page, sizeof(page));
 	head(out, page, v->summary);
 	fprintf(out, ".B agent6 %s\n", v->path);
-	fprintf(out, "[\\fIOPTION\\fR...] ");
+	fprintf(out, "[\\fIOPTION\\fR...]%s", v->arguments ? " " : "");
 	roff(out, v->arguments ? v->arguments : "");
 	fputs("\n", out);
 	if (v->details) {

@@ -93,9 +93,9 @@ static void add_block(struct buf *out, const char *key, const json_t *value)
 {
 	size_t m = member(key);
 	AUTO_FREE char *text = json_is_string(value) ? NULL : html_json(value);
-	buf_adds(out, "<h4>");
+	buf_adds(out, "<h3>");
 	html_text(out, m < ARRAY_LEN(members) ? members[m].name : key, SHORT_BYTES);
-	buf_adds(out, "</h4>");
+	buf_adds(out, "</h3>");
 	html_block(out, text ? text : json_string_value(value), BLOCK_BYTES);
 }
 
@@ -204,9 +204,9 @@ static void add_changes(struct report *r, const json_t *blackboard)
 		if (!r->before || old == value || json_equal(old, value))
 			continue;
 		AUTO_FREE char *was = html_json(old), *is = html_json(value);
-		buf_adds(&r->rows, "<h4>changed: ");
+		buf_adds(&r->rows, "<h3>changed: ");
 		html_text(&r->rows, name, SHORT_BYTES);
-		buf_adds(&r->rows, "</h4>");
+		buf_adds(&r->rows, "</h3>");
 		add_difference(&r->rows, was, is);
 	}
 }

@@ -18,10 +18,10 @@ static void add_words(struct buf *out, const char *who, const char *what, const 
 {
 	if (!*text)
 		return;
-	buf_adds(out, "<h4>");
+	buf_adds(out, "<h3>");
 	html_text(out, who, NAME_BYTES);
 	html_text(out, what, NAME_BYTES);
-	buf_adds(out, "</h4><pre>");
+	buf_adds(out, "</h3><pre>");
 	html_text(out, text, TEXT_BYTES);
 	buf_adds(out, "</pre>");
 }

@@ -147,6 +147,7 @@ load ../kit/common
 		run --separate-stderr env MANROFFSEQ= LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
 		[ -z "$stderr" ]
 	done
+	run ! grep -nE '[[:blank:]]$' "$SCRATCH"/man/*.1
 	run agent6 manual
 	[[ $output == *".SH EXIT STATUS"*".SH ENVIRONMENT"*AGENT6_ALLOW_ROOT*".SH FILES"*config.yaml* ]]
 	run agent6 manual machine run

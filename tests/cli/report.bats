@@ -46,7 +46,7 @@ setup() {
 	grep -q 'Nothing left the machine' page.html
 	grep -q '<dt>workspace</dt><dd>reads and writes' page.html
 	grep -qE '<h3>In force around tools</h3>.*no new privileges' page.html
-	grep -q '<h4>changed: text</h4>.*<del>null</del><ins>&quot;&lt;/pre&gt;' page.html
+	grep -q '<h3>changed: text</h3>.*<del>null</del><ins>&quot;&lt;/pre&gt;' page.html
 }
 
 @test "what is allowed is said to follow the settings of the moment, not those of the run" {
@@ -288,10 +288,10 @@ seen_well() { # PAGE
 	cd kept/workspace
 	AGENT6_STATE_HOME=$SCRATCH/kept/state agent6 machine report hello -o page.html
 	tr '\n' ' ' <page.html >line
-	grep -q '<h4>told the model</h4><pre>[^<]*note.txt' line
-	grep -q '<h4>the model said</h4><pre>I &lt;b&gt;look&lt;/b&gt;.</pre><h4>it called read_file</h4>' line
-	grep -q '<h4>read_file gave</h4><pre>[^<]*Ada' line
-	grep -q '<h4>read_file was refused</h4><pre>[^<]*none.txt' line
+	grep -q '<h3>told the model</h3><pre>[^<]*note.txt' line
+	grep -q '<h3>the model said</h3><pre>I &lt;b&gt;look&lt;/b&gt;.</pre><h3>it called read_file</h3>' line
+	grep -q '<h3>read_file gave</h3><pre>[^<]*Ada' line
+	grep -q '<h3>read_file was refused</h3><pre>[^<]*none.txt' line
 	balanced page.html
 
 	cd "$SCRATCH"
@@ -303,6 +303,6 @@ seen_well() { # PAGE
 	kill -TERM $! && sleep 0.3 && kill -TERM $!
 	wait $! || true
 	tr '\n' ' ' <page.html >line
-	grep -q '<span>not finished</span>.*<h4>it called read_file</h4>' line
+	grep -q '<span>not finished</span>.*<h3>it called read_file</h3>' line
 	balanced page.html
 }
