@@ -62,9 +62,6 @@ struct finding_look {
  * documents whose lines may be shown. Control characters in any text come out as escapes. */
 void findings_show(const struct findings *f, const struct doc *const *docs, size_t n_docs,
 	const struct finding_look *look, struct buf *out);
-/* The same for a file or a pipe. */
-void findings_text(
-	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out);
 /* An array of objects: severity rule message file line column end_line end_column help state. */
 void findings_json(const struct findings *f, struct buf *out);
 /* One SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0), for code scanning. */

@@ -172,12 +172,6 @@ void findings_show(const struct findings *f, const struct doc *const *docs, size
 		buf_addf(out, "... and %zu more\n", f->dropped);
 }
 
-void findings_text(
-	const struct findings *f, const struct doc *const *docs, size_t n_docs, struct buf *out)
-{
-	findings_show(f, docs, n_docs, &(struct finding_look){.columns = WRAP_NEVER}, out);
-}
-
 void findings_json(const struct findings *f, struct buf *out)
 {
 	buf_addc(out, '[');

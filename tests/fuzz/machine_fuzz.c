@@ -2,6 +2,7 @@
 #include "machine/analyse.h"
 #include "machine/graph.h"
 #include "schema/read.h"
+#include "schema/wrap.h"
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	const struct doc *docs[] = {&doc};
 	findings_sort(&findings);
-	findings_text(&findings, docs, 1, &out);
+	findings_show(&findings, docs, 1, &(struct finding_look){.columns = WRAP_NEVER}, &out);
 	machine_free(m);
 	doc_done(&doc);
 	findings_done(&findings);

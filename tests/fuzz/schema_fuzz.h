@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "schema/read.h"
 #include "schema/shape.h"
+#include "schema/wrap.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static inline void fuzz_read(
 	const struct doc *docs[] = {&d};
 	AUTO_BUF out;
 	buf_init(&out, 1 << 26);
-	findings_text(&f, docs, 1, &out);
+	findings_show(&f, docs, 1, &(struct finding_look){.columns = WRAP_NEVER}, &out);
 	findings_json(&f, &out);
 	fuzz_require(!out.failed);
 	findings_done(&f);

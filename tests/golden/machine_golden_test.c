@@ -7,6 +7,7 @@
 #include "machine/analyse.h"
 #include "machine/machine.h"
 #include "schema/read.h"
+#include "schema/wrap.h"
 #include "tests/kit/tap.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -62,7 +63,7 @@ static void check(int dir_fd, const char *file, struct buf *out)
 	for (size_t i = 0; i < prompts.count && count < ARRAY_LEN(docs); i++)
 		docs[count++] = prompts.items[i];
 	findings_sort(&findings);
-	findings_text(&findings, docs, count, out);
+	findings_show(&findings, docs, count, &(struct finding_look){.columns = WRAP_NEVER}, out);
 	machine_free(m);
 	doc_done(&doc);
 	prompt_docs_done(&prompts);

@@ -1,5 +1,6 @@
 /* Findings: order, limits, how they are shown. */
 #include "base/json.h"
+#include "schema/wrap.h"
 #include "schema_kit.h"
 
 static const char *shown(struct reading *r, struct buf *out)
@@ -7,7 +8,7 @@ static const char *shown(struct reading *r, struct buf *out)
 	const struct doc *docs[] = {&r->doc};
 	findings_sort(&r->findings);
 	buf_init(out, 1 << 20);
-	findings_text(&r->findings, docs, 1, out);
+	findings_show(&r->findings, docs, 1, &(struct finding_look){.columns = WRAP_NEVER}, out);
 	return out->data;
 }
 
@@ -219,7 +220,7 @@ static void test_flood(void)
 	is(f.errors, FINDINGS_MAX + 5, "what is counted is not");
 	AUTO_BUF out;
 	buf_init(&out, 1 << 22);
-	findings_text(&f, NULL, 0, &out);
+	findings_show(&f, NULL, 0, &(struct finding_look){.columns = WRAP_NEVER}, &out);
 	has_str(out.data, "... and 5 more", "and it is said");
 	findings_done(&f);
 }
