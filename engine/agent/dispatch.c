@@ -1,6 +1,7 @@
 #include "agent/dispatch.h"
 
 #include "agent/emit.h"
+#include "agent/finish.h"
 #include "agent/policy/filter.h"
 #include "agent/policy/redact_json.h"
 #include "agent/tools/permit.h"

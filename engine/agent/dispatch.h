@@ -4,7 +4,6 @@
 #ifndef AGENT_DISPATCH_H
 #define AGENT_DISPATCH_H
 #include "agent/digest.h"
-#include "agent/finish.h"
 #include "agent/guard.h"
 #include "agent/policy/redact.h"
 #include "agent/tools/tool.h"

@@ -3,6 +3,7 @@
 #include "agent/dispatch.h"
 #include "agent/emit.h"
 #include "agent/endpoint.h"
+#include "agent/finish.h"
 #include "agent/ledger.h"
 #include "agent/neutral.h"
 #include "agent/policy/redact_json.h"

@@ -6,7 +6,6 @@
  */
 #include "base/capture.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "base/tree.h"
 #include "cli/verb.h"
 #include "git/branch.h"

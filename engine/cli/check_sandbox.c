@@ -8,7 +8,6 @@
 #include "cli/probe_target.h"
 #include "cli/verb.h"
 #include "report/text.h"
-#include "run/live.h"
 #include "run/offline.h"
 #include <fcntl.h>
 #include <stdio.h>

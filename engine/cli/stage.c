@@ -186,7 +186,7 @@ int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
 
 /* --- the provider ----------------------------------------------------------------------------- */
 
-enum { STAGE_READY_FD = 3, STAGE_REPORT_FD = 4, STAGE_ARGS_MAX = 16 + 2 * STAGE_CASSETTES_MAX };
+enum { STAGE_ARGS_MAX = 16 + 2 * STAGE_CASSETTES_MAX };
 
 static size_t build_argv(const struct stage *s, char *program, char **argv, char **owned)
 {
@@ -229,6 +229,7 @@ static int start_provider(struct stage *s, char *const *argv, struct err *e)
 	if (pipe2(ready, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int ready_read = ready[0], ready_write = ready[1];
+	/* The last two as build_argv numbers them. */
 	int fds[] = {in_read, STDERR_FILENO, STDERR_FILENO, ready_write, report};
 	struct child_spec spec = {.path = argv[0],
 		.argv = argv,

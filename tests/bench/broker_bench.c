@@ -6,7 +6,6 @@
  * 1 when one does not hold.
  */
 #include "base/child.h"
-#include "base/io.h"
 #include "provider/channel.h"
 #include <fcntl.h>
 #include <netinet/in.h>

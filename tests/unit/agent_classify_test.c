@@ -5,7 +5,6 @@
 #include "tests/kit/tap.h"
 
 #include "base/io.h"
-#include "base/json.h"
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* The lock of an instance: one runner at a time, of the directory that the id names. */
-#include "base/io.h"
 #include "run/instance.h"
 #include "tests/kit/tap.h"
 

@@ -1,6 +1,5 @@
 /* The network matrix, row by row, against the rules it is to follow: what is loaded, what starts,
  * what the policies say, and that following a refusal's advice helps. */
-#include "base/json.h"
 #include "config/network.h"
 #include "run/confine.h"
 #include "tests/kit/machine.h"

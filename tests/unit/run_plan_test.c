@@ -1,5 +1,4 @@
 /* Plans: jail policies, commands, agents' requests, budgets and wakes. */
-#include "base/json.h"
 #include "run/plan.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
