@@ -58,18 +58,19 @@ void output_close(struct output *c)
 }
 
 /* Where one secret begins in another they have one mark. */
-static void add_redacted(struct buf *out, const char *text, size_t len, const struct known *secrets)
+static void add_redacted(
+	struct buf *out, const char *text, size_t len, const struct secrets *secrets)
 {
 	size_t begun = 0, at = 0;
 	while (at < len) {
-		size_t found = known_match(secrets, text + at, len - at);
+		size_t found = secrets_match(secrets, text + at, len - at);
 		if (!found) {
 			at++;
 			continue;
 		}
 		buf_add(out, text + begun, at - begun);
 		buf_adds(out, mark);
-		begun = at = known_end(secrets, text, len, at, at + found);
+		begun = at = secrets_end(secrets, text, len, at, at + found);
 	}
 	buf_add(out, text + begun, len - begun);
 }
@@ -87,7 +88,7 @@ static void drop_all(struct output *c)
 	c->head = c->len = 0;
 }
 
-void output_redact(struct output *c, const struct known *secrets)
+void output_redact(struct output *c, const struct secrets *secrets)
 {
 	if (!secrets)
 		drop_all(c);

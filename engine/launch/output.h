@@ -4,7 +4,7 @@
  */
 #ifndef LAUNCH_OUTPUT_H
 #define LAUNCH_OUTPUT_H
-#include "base/known.h"
+#include "base/secrets.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +27,5 @@ void output_close(struct output *c);
 /* After output_close: [REDACTED:key] for each of the secrets, however it is encoded. What may be
  * part of one beside the bytes that were left out is left out as well; so is all of it where there
  * is no memory, or the secrets are NULL. */
-void output_redact(struct output *c, const struct known *secrets);
+void output_redact(struct output *c, const struct secrets *secrets);
 #endif

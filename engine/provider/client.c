@@ -1,7 +1,7 @@
 #include "provider/client.h"
 
 #include "base/clock.h"
-#include "base/known.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 #include <poll.h>
 
@@ -254,12 +254,12 @@ static int pause_for(
 static void hide_key(const char *key, struct fault *f)
 {
 	size_t len = key ? strlen(key) : 0;
-	struct known own = {0};
+	struct secrets own = {0};
 	AUTO_BUF out;
 	buf_init(&out, 2 * sizeof(f->text));
-	known_add(&own, key ? key : "");
+	secrets_add(&own, key ? key : "");
 	for (const char *at = f->text; *at;) {
-		size_t same = known_match(&own, at, strlen(at));
+		size_t same = secrets_match(&own, at, strlen(at));
 		for (size_t i = 0; i < len && at[i] == key[i]; i++)
 			same = i + 1 > same ? i + 1 : same;
 		if (same >= KEY_PART_BYTES) {
@@ -270,7 +270,7 @@ static void hide_key(const char *key, struct fault *f)
 		}
 	}
 	utf8_copy(f->text, sizeof(f->text), out.data ? out.data : "");
-	known_done(&own);
+	secrets_done(&own);
 }
 
 static void tell_learned(const struct client *c, const char *why)

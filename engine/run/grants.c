@@ -79,13 +79,13 @@ char *grants_order(const struct config *c, const struct step *s, struct err *e)
 
 void grants_redact(const struct config *c, const struct state *s, struct output *o)
 {
-	struct known secrets = {0};
+	struct secrets secrets = {0};
 	int failed = 0;
 	for (size_t i = 0; i < s->tool.secret_count; i++) {
 		const struct config_secret *secret = find(c, s->tool.secrets[i]);
 		const char *value = secret ? getenv(secret->env) : NULL;
-		failed |= value ? known_add(&secrets, value) : 0;
+		failed |= value ? secrets_add(&secrets, value) : 0;
 	}
 	output_redact(o, failed ? NULL : &secrets);
-	known_done(&secrets);
+	secrets_done(&secrets);
 }

@@ -7,13 +7,13 @@
  */
 #ifndef RUN_GRANTS_H
 #define RUN_GRANTS_H
-#include "base/known.h"
+#include "base/secrets.h"
 #include "launch/output.h"
 #include "run/plan.h"
 
 /* Shorter ones would be found in innocent output, and could be guessed from what redaction hides.
  */
-enum { GRANT_BYTES_MIN = KNOWN_BYTES_MIN };
+enum { GRANT_BYTES_MIN = SECRETS_BYTES_MIN };
 
 /* Whether `machine` may have the secret, and there is one. The message names the setting. */
 int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e);

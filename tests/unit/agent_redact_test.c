@@ -315,7 +315,7 @@ static void as_json(void)
 	redact_add(&r, "say \"a/b\"\nand c");
 	redact_add(&r, "gr\xc3\xbc\xc3\x9f-\xf0\x9f\x99\x82-a\\b");
 	redact_add(&r, "its own %25 and \"quotes\"");
-	ok(!r.known.begins['%'] && !r.known.begins['\\'],
+	ok(!r.secrets.begins['%'] && !r.secrets.begins['\\'],
 		"a text of escapes is looked at as any other");
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		AUTO_FREE char *got = redacted(&r, forms[i], NULL);

@@ -98,14 +98,14 @@ static void test_fact_edges(void)
 	}
 }
 
-static void hide(struct output *o, const char *const *secrets)
+static void hide(struct output *o, const char *const *texts)
 {
-	struct known known = {0};
-	for (; *secrets; secrets++)
-		if (known_add(&known, *secrets))
+	struct secrets secrets = {0};
+	for (; *texts; texts++)
+		if (secrets_add(&secrets, *texts))
 			bail("no memory");
-	output_redact(o, &known);
-	known_done(&known);
+	output_redact(o, &secrets);
+	secrets_done(&secrets);
 }
 
 static void redacted(const char *text, const char *want)

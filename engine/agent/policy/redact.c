@@ -21,7 +21,7 @@ const char *redact_kind_name(enum redact_kind kind)
 
 int redact_add(struct redact *r, const char *secret)
 {
-	return known_add(&r->known, secret);
+	return secrets_add(&r->secrets, secret);
 }
 
 int redact_add_environment(struct redact *r, char *const *environment)
@@ -37,12 +37,12 @@ int redact_add_environment(struct redact *r, char *const *environment)
 
 void redact_done(struct redact *r)
 {
-	known_done(&r->known);
+	secrets_done(&r->secrets);
 }
 
 static bool match_key(const struct redact *r, struct place p, struct match *out)
 {
-	size_t len = r ? known_match(&r->known, p.text + p.at, p.len - p.at) : 0;
+	size_t len = r ? secrets_match(&r->secrets, p.text + p.at, p.len - p.at) : 0;
 	*out = (struct match){0, len};
 	return len;
 }
@@ -108,7 +108,7 @@ static void write_over(struct buf *out, const char *secret, size_t len)
 static void put_mark(struct replacing *x, struct span s)
 {
 	if (x->r)
-		s.to = known_end(&x->r->known, x->all.text, x->all.len, s.from, s.to);
+		s.to = secrets_end(&x->r->secrets, x->all.text, x->all.len, s.from, s.to);
 	buf_add(x->out, x->all.text + x->begun, s.from - x->begun);
 	if (x->over)
 		write_over(x->out, x->all.text + s.from, s.to - s.from);
@@ -203,7 +203,7 @@ static struct span across(const struct redact *r, struct place p, size_t at)
 {
 	struct span s = {0};
 	size_t back =
-		r && r->known.longest > SECRET_MAX_BYTES ? r->known.longest : SECRET_MAX_BYTES;
+		r && r->secrets.longest > SECRET_MAX_BYTES ? r->secrets.longest : SECRET_MAX_BYTES;
 	p.at = at > back ? at - back : 0;
 	for (; p.at < p.len && (p.at < at || p.at < s.to); p.at++) {
 		struct match m;

@@ -9,7 +9,7 @@
 #ifndef POLICY_REDACT_H
 #define POLICY_REDACT_H
 #include "base/buf.h"
-#include "base/known.h"
+#include "base/secrets.h"
 #include <stdbool.h>
 
 /* kind, name shown in [REDACTED:name] */
@@ -33,7 +33,7 @@ enum redact_kind {
 
 /* The configured secrets. */
 struct redact {
-	struct known known;
+	struct secrets secrets;
 };
 
 struct redact_tally {
@@ -41,7 +41,7 @@ struct redact_tally {
 };
 
 const char *redact_kind_name(enum redact_kind kind);
-/* Looks for `secret` from now on, however it is encoded (base/known.h). */
+/* Looks for `secret` from now on, however it is encoded (base/secrets.h). */
 int redact_add(struct redact *r, const char *secret);
 /* The values of those NAME=VALUE strings (NULL-terminated) whose names say that they are secret. */
 int redact_add_environment(struct redact *r, char *const *environment);

@@ -1,4 +1,4 @@
-#include "base/known.h"
+#include "base/secrets.h"
 
 #include "base/buf.h"
 #include "base/own.h"
@@ -11,21 +11,21 @@ static const char base64_digits[] =
 enum { ESCAPE_BYTES_MAX = 12 }; /* \ud83d\ude42 */
 static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static int add_needle(struct known *k, struct buf *text)
+static int add_needle(struct secrets *s, struct buf *text)
 {
-	for (size_t i = 0; i < k->count; i++)
-		if (text->data && !strcmp(k->needles[i], text->data)) {
+	for (size_t i = 0; i < s->count; i++)
+		if (text->data && !strcmp(s->needles[i], text->data)) {
 			buf_clear(text);
 			return 0;
 		}
-	char **grown = reallocarray(k->needles, k->count + 1, sizeof(*grown));
+	char **grown = reallocarray(s->needles, s->count + 1, sizeof(*grown));
 	if (!grown || text->failed)
 		return -1;
-	k->needles = grown;
-	grown[k->count] = buf_take(text, NULL);
-	if (!grown[k->count])
+	s->needles = grown;
+	grown[s->count] = buf_take(text, NULL);
+	if (!grown[s->count])
 		return -1;
-	k->begins[(unsigned char)*grown[k->count++]] = true;
+	s->begins[(unsigned char)*grown[s->count++]] = true;
 	return 0;
 }
 
@@ -45,52 +45,52 @@ static void base64_core(
 	}
 }
 
-static int add_base64(struct known *k, const char *secret, size_t len, struct buf *b)
+static int add_base64(struct secrets *s, const char *secret, size_t len, struct buf *b)
 {
 	for (size_t shift = 0; shift < 3; shift++) {
 		base64_core(b, secret, len, shift, base64_digits);
-		if (add_needle(k, b))
+		if (add_needle(s, b))
 			return -1;
 		base64_core(b, secret, len, shift, url_digits);
-		if (add_needle(k, b))
+		if (add_needle(s, b))
 			return -1;
 	}
 	return 0;
 }
 
-static int add_hex(struct known *k, const char *secret, const char *digits, struct buf *b)
+static int add_hex(struct secrets *s, const char *secret, const char *digits, struct buf *b)
 {
 	for (const char *c = secret; *c; c++) {
 		buf_addc(b, digits[(unsigned char)*c >> 4]);
 		buf_addc(b, digits[*c & 15]);
 	}
-	return add_needle(k, b);
+	return add_needle(s, b);
 }
 
-int known_add(struct known *k, const char *secret)
+int secrets_add(struct secrets *s, const char *secret)
 {
 	size_t len = strlen(secret);
 	AUTO_BUF b;
 	buf_init(&b, 2 * len + 1);
-	if (len < KNOWN_BYTES_MIN)
+	if (len < SECRETS_BYTES_MIN)
 		return 0;
-	k->longest = KNOWN_GROWTH * len > k->longest ? KNOWN_GROWTH * len : k->longest;
+	s->longest = SECRETS_GROWTH * len > s->longest ? SECRETS_GROWTH * len : s->longest;
 	buf_add(&b, secret, len);
-	return add_needle(k, &b) || add_hex(k, secret, "0123456789abcdef", &b) ||
-			       add_hex(k, secret, "0123456789ABCDEF", &b) ||
-			       add_base64(k, secret, len, &b)
+	return add_needle(s, &b) || add_hex(s, secret, "0123456789abcdef", &b) ||
+			       add_hex(s, secret, "0123456789ABCDEF", &b) ||
+			       add_base64(s, secret, len, &b)
 		       ? -1
 		       : 0;
 }
 
-void known_done(struct known *k)
+void secrets_done(struct secrets *s)
 {
-	for (size_t i = 0; i < k->count; i++) {
-		explicit_bzero(k->needles[i], strlen(k->needles[i]));
-		free(k->needles[i]);
+	for (size_t i = 0; i < s->count; i++) {
+		explicit_bzero(s->needles[i], strlen(s->needles[i]));
+		free(s->needles[i]);
 	}
-	free(k->needles);
-	*k = (struct known){0};
+	free(s->needles);
+	*s = (struct secrets){0};
 }
 
 /* What read_file puts in front of a line: its number and a tab. */
@@ -234,7 +234,7 @@ static size_t needle_len(const char *needle, const char *text, size_t len)
 	return found;
 }
 
-size_t known_match(const struct known *k, const char *text, size_t len)
+size_t secrets_match(const struct secrets *s, const char *text, size_t len)
 {
 	size_t longest = 0, bytes;
 	char first[2][4];
@@ -242,10 +242,10 @@ size_t known_match(const struct known *k, const char *text, size_t len)
 		return 0;
 	for (int i = 0; i < 2; i++)
 		first_len((struct coding){"\\%", i + 1}, text, len, first[i], &bytes);
-	bool begins = k->begins[(unsigned char)*text] || k->begins[(unsigned char)first[0][0]] ||
-		      k->begins[(unsigned char)first[1][0]];
-	for (size_t i = 0; begins && i < k->count; i++) {
-		const char *needle = k->needles[i];
+	bool begins = s->begins[(unsigned char)*text] || s->begins[(unsigned char)first[0][0]] ||
+		      s->begins[(unsigned char)first[1][0]];
+	for (size_t i = 0; begins && i < s->count; i++) {
+		const char *needle = s->needles[i];
 		if (*needle != *text && *needle != first[0][0] && *needle != first[1][0])
 			continue;
 		size_t found = needle_len(needle, text, len);
@@ -254,10 +254,10 @@ size_t known_match(const struct known *k, const char *text, size_t len)
 	return longest;
 }
 
-size_t known_end(const struct known *k, const char *text, size_t len, size_t from, size_t to)
+size_t secrets_end(const struct secrets *s, const char *text, size_t len, size_t from, size_t to)
 {
 	for (size_t at = from; at < to; at++) {
-		size_t found = known_match(k, text + at, len - at);
+		size_t found = secrets_match(s, text + at, len - at);
 		to = at + found > to ? at + found : to;
 	}
 	return to;
