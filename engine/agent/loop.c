@@ -70,7 +70,7 @@ static const char quiet_text[] = "You have answered three times without calling 
 
 /* The end of the run; the first verdict stands. Returns -1, "stop". */
 PRINTF(3, 4)
-static int end(struct loop *l, enum outcome outcome, const char *format, ...)
+static int end(struct loop *l, enum loop_outcome outcome, const char *format, ...)
 {
 	if (l->out->reason[0])
 		return -1;
@@ -92,7 +92,7 @@ static int tell(struct loop *l, const char *format, ...)
 	if (last->role == WIRE_ASSISTANT && (last = wire_talk_add(&l->talk, WIRE_USER)))
 		last->text = strdup("");
 	if (!last)
-		return end(l, OUTCOME_FAILED, "out of memory");
+		return end(l, LOOP_FAILED, "out of memory");
 	char **text = last->role == WIRE_RESULTS ? &last->results[last->result_count - 1].text
 						 : &last->text;
 	AUTO_FREE char *notice = NULL;
@@ -102,7 +102,7 @@ static int tell(struct loop *l, const char *format, ...)
 	int rc = vasprintf(&notice, format, args);
 	va_end(args);
 	if (rc < 0 || !*text || asprintf(&joined, "%s\n[agent6: %s]", *text, notice) < 0)
-		return end(l, OUTCOME_FAILED, "out of memory");
+		return end(l, LOOP_FAILED, "out of memory");
 	free(*text);
 	*text = joined;
 	return 0;
@@ -152,7 +152,7 @@ static int check_metered(struct loop *l)
 {
 	if (!l->ledger.unmetered || !ledger_is_hard(&l->ledger))
 		return 0;
-	return end(l, OUTCOME_FAILED,
+	return end(l, LOOP_FAILED,
 		"the provider did not report both input and output tokens, so the budget cannot be "
 		"held; a budget needs a provider that reports its usage");
 }
@@ -165,12 +165,12 @@ static int may_call(struct loop *l)
 	if (check_metered(l))
 		return -1;
 	if (used_up)
-		return end(l, OUTCOME_BUDGET, "%s", used_up);
+		return end(l, LOOP_BUDGET, "%s", used_up);
 	if (clock_monotonic_ms() >= l->deadline_ms)
-		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is over",
-			(long long)m->timeout_secs);
+		return end(
+			l, LOOP_TIMEOUT, "timeout_secs (%lld) is over", (long long)m->timeout_secs);
 	if (l->out->turns >= (size_t)m->max_iterations)
-		return end(l, OUTCOME_FAILED, "iteration limit: %lld turns without finish_run",
+		return end(l, LOOP_FAILED, "iteration limit: %lld turns without finish_run",
 			(long long)m->max_iterations);
 	return 0;
 }
@@ -181,7 +181,7 @@ static int on_quiet(struct loop *l, bool silent)
 {
 	enum guard_verdict v = guard_turn(&l->dispatch.guard, true);
 	if (v == GUARD_STOP)
-		return end(l, OUTCOME_FAILED,
+		return end(l, LOOP_FAILED,
 			"no progress: the model stopped without calling finish_run");
 	const char *text = v == GUARD_WARN ? quiet_text : go_on_text;
 	if (silent)
@@ -190,7 +190,7 @@ static int on_quiet(struct loop *l, bool silent)
 	if (say)
 		say->text = strdup(text);
 	if (!say || !say->text)
-		return end(l, OUTCOME_FAILED, "out of memory");
+		return end(l, LOOP_FAILED, "out of memory");
 	keep(l, say);
 	return 0;
 }
@@ -199,7 +199,7 @@ static int on_quiet(struct loop *l, bool silent)
 static int on_pause(struct loop *l)
 {
 	return guard_turn(&l->dispatch.guard, true) == GUARD_STOP
-		       ? end(l, OUTCOME_FAILED, "no progress: the model paused again and again")
+		       ? end(l, LOOP_FAILED, "no progress: the model paused again and again")
 		       : 0;
 }
 
@@ -231,17 +231,17 @@ static int on_calls(struct loop *l, size_t at)
 	guard_turn(&l->dispatch.guard, false);
 	struct wire_turn *results = wire_talk_add(&l->talk, WIRE_RESULTS);
 	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results) || advise(l))
-		return end(l, OUTCOME_FAILED, "out of memory");
+		return end(l, LOOP_FAILED, "out of memory");
 	keep(l, results);
 	if (l->dispatch.payload)
-		return end(l, OUTCOME_OK, "finish_run");
+		return end(l, LOOP_OK, "finish_run");
 	if (launcher_gone(l->world->launcher))
-		return end(l, OUTCOME_FAILED, "the jail's launcher has ended: no command can run");
+		return end(l, LOOP_FAILED, "the jail's launcher has ended: no command can run");
 	if (l->dispatch.gave_up)
-		return end(l, OUTCOME_FAILED, "finish_run did not conform after %d repairs: %s",
+		return end(l, LOOP_FAILED, "finish_run did not conform after %d repairs: %s",
 			FINISH_REPAIRS_MAX, l->dispatch.problems);
 	if (l->dispatch.verdict == GUARD_STOP)
-		return end(l, OUTCOME_FAILED,
+		return end(l, LOOP_FAILED,
 			"no progress: the same call gave the same result again after a notice");
 	return 0;
 }
@@ -251,9 +251,9 @@ static int on_calls(struct loop *l, size_t at)
 static int on_cut(struct loop *l)
 {
 	if (l->capped)
-		return end(l, OUTCOME_BUDGET, "what is left of the budget cut the answer short");
+		return end(l, LOOP_BUDGET, "what is left of the budget cut the answer short");
 	if (l->told_cut)
-		return end(l, OUTCOME_FAILED,
+		return end(l, LOOP_FAILED,
 			"the answer was cut again and again at max_output_tokens (%lld%s)",
 			(long long)l->task->limits.max_output_tokens_per_call,
 			l->no_more ? "" : ", then double");
@@ -294,16 +294,16 @@ static int provider_failed(struct loop *l, const struct fault *f)
 	else if (f->status == 404)
 		about = "; the model is the state's, else that of models.worker";
 	if ((f->status == 401 || f->status == 403) && !t->provider.key)
-		return end(l, OUTCOME_FAILED,
+		return end(l, LOOP_FAILED,
 			"provider %s, model %s: %s; no key is sent: providers.%s.auth is none",
 			name, t->model, f->text, name);
 	if (f->status == 401 || f->status == 403)
-		return end(l, OUTCOME_FAILED,
+		return end(l, LOOP_FAILED,
 			"provider %s, model %s: %s%s; its key is that of the variable in "
 			"providers.%s.api_key_env, else of secrets.yaml (`agent6 connect --name "
 			"%s`)",
 			name, t->model, f->text, about, name, name);
-	return end(l, OUTCOME_FAILED, "provider %s, model %s: %s%s", name, t->model,
+	return end(l, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model,
 		refusal ? refusal : f->text, about);
 }
 
@@ -317,15 +317,14 @@ static int call_failed(struct loop *l, const struct fault *f)
 	}
 	switch (f->kind) {
 	case FAULT_TIMEOUT:
-		return end(l, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
+		return end(l, LOOP_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
 			(long long)l->task->limits.timeout_secs, f->text);
 	case FAULT_CONTEXT:
 		if (window_refused(&l->window)) {
 			emit_notice("%s; what is old was dropped", f->text);
 			return 0;
 		}
-		return end(
-			l, OUTCOME_FAILED, "the conversation does not fit the model: %s", f->text);
+		return end(l, LOOP_FAILED, "the conversation does not fit the model: %s", f->text);
 	case FAULT_NONE:
 	case FAULT_RETRY:
 	case FAULT_FATAL: break;
@@ -336,7 +335,7 @@ static int call_failed(struct loop *l, const struct fault *f)
 static int on_reply(struct loop *l, struct wire_reply *reply)
 {
 	if (reply->stop == WIRE_STOP_REFUSAL)
-		return end(l, OUTCOME_FAILED, "the model refused%s%s",
+		return end(l, LOOP_FAILED, "the model refused%s%s",
 			reply->stop_detail[0] ? ": " : "", reply->stop_detail);
 	if (reply->stop == WIRE_STOP_LENGTH)
 		return on_cut(l);
@@ -351,7 +350,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 		return on_quiet(l, true);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
 	if (!turn)
-		return end(l, OUTCOME_FAILED, "out of memory");
+		return end(l, LOOP_FAILED, "out of memory");
 	*turn = reply->turn;
 	reply->turn = (struct wire_turn){0};
 	if (turn->call_count)
@@ -525,7 +524,7 @@ static int begin(struct loop *l, struct err *e)
 int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e)
 {
-	*out = (struct loop_result){.outcome = OUTCOME_FAILED};
+	*out = (struct loop_result){.outcome = LOOP_FAILED};
 	struct loop l = {.task = task, .world = world, .out = out};
 	int rc = begin(&l, e);
 	while (!rc && !step(&l))
@@ -551,10 +550,10 @@ void loop_result_done(struct loop_result *r)
 
 json_t *loop_result_json(const struct loop_result *r)
 {
-	static const char *const names[] = {[OUTCOME_OK] = "ok",
-		[OUTCOME_FAILED] = "failed",
-		[OUTCOME_BUDGET] = "budget_exhausted",
-		[OUTCOME_TIMEOUT] = "timeout"};
+	static const char *const names[] = {[LOOP_OK] = "ok",
+		[LOOP_FAILED] = "failed",
+		[LOOP_BUDGET] = "budget_exhausted",
+		[LOOP_TIMEOUT] = "timeout"};
 	json_t *usage = ledger_json(&r->ledger);
 	json_object_set_new(usage, "turns", json_integer((json_int_t)r->turns));
 	json_t *payload = r->payload ? json_incref(r->payload) : json_null();
@@ -564,7 +563,7 @@ json_t *loop_result_json(const struct loop_result *r)
 
 json_t *loop_failure(const char *reason)
 {
-	struct loop_result r = {.outcome = OUTCOME_FAILED};
+	struct loop_result r = {.outcome = LOOP_FAILED};
 	utf8_copy(r.reason, sizeof(r.reason), reason);
 	return loop_result_json(&r);
 }

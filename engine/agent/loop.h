@@ -8,7 +8,7 @@
 #include "agent/ledger.h"
 #include "agent/request.h"
 
-enum outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_BUDGET, OUTCOME_TIMEOUT };
+enum loop_outcome { LOOP_OK, LOOP_FAILED, LOOP_BUDGET, LOOP_TIMEOUT };
 
 struct loop_world {
 	struct channels *channels; /* for the broker's reports */
@@ -21,9 +21,9 @@ struct loop_world {
 };
 
 struct loop_result {
-	enum outcome outcome;
+	enum loop_outcome outcome;
 	char reason[1024];
-	json_t *payload; /* OUTCOME_OK */
+	json_t *payload; /* LOOP_OK */
 	struct ledger ledger;
 	size_t turns;
 };
