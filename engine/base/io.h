@@ -47,14 +47,13 @@ int io_replace_file(
 /* The same with `temp` as the temporary file's name; what stands there is removed. */
 int io_replace_through(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
 	mode_t mode, struct err *e);
-/* The same for a file that several processes may replace at once: the last one wins, whole. What
- * one that is killed leaves behind, ".NAME.*", is the caller's to remove. */
-int io_replace_shared(
-	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e);
-/* The same for a path that a person named as output. What is there and is no regular file, or is a
- * link to such a thing, is not replaced; of a link to a regular file it is the link that is. "-",
- * which means standard output elsewhere, is refused. */
-int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e);
+/* The same, 0600, for a file that several processes may replace at once: the last one wins, whole.
+ * What one that is killed leaves behind, ".NAME.*", is the caller's to remove. */
+int io_replace_shared(int dir_fd, const char *name, const void *bytes, size_t len, struct err *e);
+/* The same, 0644, for a path that a person named as output. What is there and is no regular file,
+ * or is a link to such a thing, is not replaced; of a link to a regular file it is the link that
+ * is. "-", which means standard output elsewhere, is refused. */
+int io_publish_file(const char *path, const void *bytes, size_t len, struct err *e);
 /* The name beside `name` under which a file or a directory is begun. Who gets the lock of `dir_fd`,
  * and has it until that is closed, finds what a killed one before left under always the same name,
  * which is removed; beside somebody who works there, a name that no other one has. */

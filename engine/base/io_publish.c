@@ -34,17 +34,16 @@ int io_temp_name(int dir_fd, const char *name, char temp[IO_TEMP_BYTES], struct 
 	return name_random(name, temp, e);
 }
 
-int io_replace_shared(
-	int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode, struct err *e)
+int io_replace_shared(int dir_fd, const char *name, const void *bytes, size_t len, struct err *e)
 {
 	char temp[IO_TEMP_BYTES];
 	struct buf view = {.data = (char *)(uintptr_t)bytes, .len = len};
-	return name_random(name, temp, e) || io_replace_through(dir_fd, temp, name, &view, mode, e)
+	return name_random(name, temp, e) || io_replace_through(dir_fd, temp, name, &view, 0600, e)
 		       ? -1
 		       : 0;
 }
 
-int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e)
+int io_publish_file(const char *path, const void *bytes, size_t len, struct err *e)
 {
 	char dir[PATH_MAX], temp[IO_TEMP_BYTES];
 	struct stat st;
@@ -58,7 +57,7 @@ int io_publish_file(const char *path, const void *bytes, size_t len, mode_t mode
 	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
 		return err_errno(e, "cannot open %s", dir);
-	return io_temp_name(at, name, temp, e) || io_replace_through(at, temp, name, &view, mode, e)
+	return io_temp_name(at, name, temp, e) || io_replace_through(at, temp, name, &view, 0644, e)
 		       ? -1
 		       : 0;
 }

@@ -64,5 +64,5 @@ int bundle_pack(const struct bundle *b, const char *path, struct err *e)
 	buf_init(&packed, PACKED_BYTES_MAX);
 	if (libarchive_load(e) || put_members(&tar, b, e) || compress(&tar, &packed, e))
 		return -1;
-	return io_publish_file(path, packed.data, packed.len, 0644, e);
+	return io_publish_file(path, packed.data, packed.len, e);
 }

@@ -83,7 +83,7 @@ int sign_write(const struct bundle *b, const char *key_file, struct err *e)
 	if (!signature.len || !strstr(signature.data, "\n-----END SSH SIGNATURE-----\n"))
 		return err_set(e, "ssh-keygen did not print a whole signature");
 	signature_path(b, path);
-	return io_publish_file(path, signature.data, signature.len, 0644, e);
+	return io_publish_file(path, signature.data, signature.len, e);
 }
 
 bool sign_exists(const struct bundle *b)

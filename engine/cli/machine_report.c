@@ -49,7 +49,7 @@ static int save(const struct buf *page, const char *path, struct err *e)
 		fwrite(page->data, 1, page->len, stdout);
 		return 0;
 	}
-	return io_publish_file(path, page->data, page->len, 0644, e);
+	return io_publish_file(path, page->data, page->len, e);
 }
 
 static int write_page(const struct resting *i, struct buf *page, struct err *e)

@@ -323,7 +323,7 @@ int ask_answer(const struct instance *i, const struct question *q, struct err *e
 	if (!text)
 		return err_set(e, "out of memory");
 	if (!*why.text && json_equal(json_object_get(open, "id"), id) &&
-		!io_replace_shared(i->dir_fd, "answer.json", text, strlen(text), 0600, &why))
+		!io_replace_shared(i->dir_fd, "answer.json", text, strlen(text), &why))
 		return 0;
 	return *why.text && why.number != ENOENT
 		       ? err_set(e, "%s", why.text)

@@ -143,11 +143,6 @@ int instance_open(const struct statedir *p, const char *id, struct instance *out
 	return open_in(p, id, false, out, e);
 }
 
-static struct flock whole_file(short type)
-{
-	return (struct flock){.l_type = type, .l_whence = SEEK_SET};
-}
-
 static void take_word(char **rest, char *out, size_t bytes)
 {
 	*rest += **rest == ' ';
@@ -217,7 +212,7 @@ static int write_holder(const struct instance *i, struct err *e)
  * file system locks no directories, the file has to do. */
 static int try_both(const struct instance *i, int fd)
 {
-	struct flock lock = whole_file(F_WRLCK);
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* all of the file */
 	if (fcntl(fd, F_OFD_SETLK, &lock))
 		return -1;
 	return flock(i->dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -1 : 0;
@@ -369,7 +364,7 @@ int instance_holder(const struct instance *i, struct holder *out, struct err *e)
 	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDONLY, &why);
 	if (fd < 0)
 		return why.number == ENOENT ? 0 : err_set(e, "instance %s: %s", i->id, why.text);
-	struct flock lock = whole_file(F_WRLCK);
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* all of the file */
 	if (fcntl(fd, F_OFD_GETLK, &lock))
 		return err_errno(e, "cannot examine the lock of instance %s", i->id);
 	if (lock.l_type != F_UNLCK)

@@ -54,12 +54,12 @@ static int record_proposed(const struct proposals *p, struct err *e)
 	return audit_append(&p->live->audit, lines, e);
 }
 
-static void answer_all(struct proposals *p, bool run, const char *why)
+static void refuse_all(struct proposals *p, const char *why)
 {
 	size_t i;
 	json_t *answer;
 	json_array_foreach (p->answers, i, answer) {
-		json_object_set_new(answer, "run", json_boolean(run));
+		json_object_set_new(answer, "run", json_false());
 		json_object_set_new(answer, "why", json_string(why));
 	}
 }
@@ -100,7 +100,7 @@ static int conclude(struct proposals *p, struct err *e)
 {
 	struct err unwritten = ERR_NONE;
 	if (record_decisions(p, &unwritten))
-		answer_all(p, false, unwritten.text);
+		refuse_all(p, unwritten.text);
 	int failed = send_answers(p, e);
 	json_decref(p->commands);
 	json_decref(p->answers);
@@ -219,7 +219,7 @@ int proposals_take(struct proposals *p, const json_t *event, struct err *e)
 	p->commands = json_incref((json_t *)(uintptr_t)commands);
 	decide(p);
 	if (record_proposed(p, &unwritten)) {
-		answer_all(p, false, unwritten.text);
+		refuse_all(p, unwritten.text);
 		live_notice(p->live, "a command is not run: %.900s", unwritten.text);
 	} else if (awaits_person(p)) {
 		return 0;

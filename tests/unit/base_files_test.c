@@ -66,7 +66,7 @@ static void test_shared(int dir)
 			continue;
 		memset(bytes, 'a' + n, BYTES);
 		for (int times = 0; times < TIMES; times++)
-			failed += io_replace_shared(dir, "shared", bytes, BYTES, 0600, NULL) != 0;
+			failed += io_replace_shared(dir, "shared", bytes, BYTES, NULL) != 0;
 		_exit(failed);
 	}
 	while (running) {
@@ -93,29 +93,28 @@ static void test_publish(int dir)
 	AUTO_FD int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (before < 0 || fchdir(dir))
 		bail("cannot enter the scratch directory");
-	ok(!io_publish_file("out", "x", 1, 0644, &e), "a new file %s", e.text);
-	ok(!io_publish_file("./out", "y", 1, 0644, &e), "an old one %s", e.text);
+	ok(!io_publish_file("out", "x", 1, &e), "a new file %s", e.text);
+	ok(!io_publish_file("./out", "y", 1, &e), "an old one %s", e.text);
 	ok(!symlink("nowhere", "dangling"), "a link");
-	ok(!io_publish_file("dangling", "y", 1, 0644, &e), "a link to nothing %s", e.text);
+	ok(!io_publish_file("dangling", "y", 1, &e), "a link to nothing %s", e.text);
 	mkfifo("pipe", 0600);
 	ok(!symlink("pipe", "to-pipe"), "a link to a FIFO");
-	is(io_publish_file("pipe", "x", 1, 0644, &e), -1, "a FIFO stays");
+	is(io_publish_file("pipe", "x", 1, &e), -1, "a FIFO stays");
 	has_str(e.text, "pipe is there and is not a regular file", "and is named");
-	is(io_publish_file("to-pipe", "x", 1, 0644, &e), -1, "so does a link to one");
+	is(io_publish_file("to-pipe", "x", 1, &e), -1, "so does a link to one");
 	ok(!lstat("pipe", &st) && S_ISFIFO(st.st_mode), "it is still there");
 	ok(!lstat("to-pipe", &st) && S_ISLNK(st.st_mode), "as is the link");
-	ok(!mkdir(".out.agent6.tmp", 0700) && !io_publish_file("out", "z", 1, 0644, NULL) &&
+	ok(!mkdir(".out.agent6.tmp", 0700) && !io_publish_file("out", "z", 1, NULL) &&
 			access(".out.agent6.tmp", F_OK),
 		"what a killed one left goes with the next");
 	AUTO_FD int busy = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ok(!flock(busy, LOCK_EX) && !mkfifo(".out.agent6.tmp", 0600) &&
-			!io_publish_file("out", "z", 1, 0644, NULL) &&
-			!access(".out.agent6.tmp", F_OK),
+			!io_publish_file("out", "z", 1, NULL) && !access(".out.agent6.tmp", F_OK),
 		"but not what somebody who still works has there");
-	is(io_publish_file("", "x", 1, 0644, &e), -1, "no name");
-	is(io_publish_file("-", "x", 1, 0644, &e), -1, "standard output");
-	is(io_publish_file("none/", "x", 1, 0644, &e), -1, "no file name");
-	is(io_publish_file("none/x", "x", 1, 0644, &e), -1, "no directory");
+	is(io_publish_file("", "x", 1, &e), -1, "no name");
+	is(io_publish_file("-", "x", 1, &e), -1, "standard output");
+	is(io_publish_file("none/", "x", 1, &e), -1, "no file name");
+	is(io_publish_file("none/x", "x", 1, &e), -1, "no directory");
 	if (fchdir(before))
 		bail("cannot go back");
 }
