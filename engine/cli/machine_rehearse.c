@@ -153,7 +153,7 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 	bool known = !config_paths_init(&paths, &arena, NULL);
 	struct start start = {.statedir = &statedir,
 		.config = config,
-		.paths = known ? &paths : NULL, /* not read: held, where --config grants it */
+		.paths = known ? &paths : NULL, /* not read: reserved, where --config grants it */
 		.authored = r->loaded,
 		.id = r->loaded->machine->name,
 		.parameters = parameters,

@@ -54,7 +54,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 		err_errno(&e, "cannot create %s", record);
 		return fail(EXIT_REFUSED, &e);
 	}
-	if (call_value(c, "allowed-signers")) /* held like the one that the configuration names */
+	if (call_value(c, "allowed-signers")) /* reserved like the configured one */
 		r->setup.config->machine.allowed_signers = call_value(c, "allowed-signers");
 	json_auto_t *overrides = overrides_of(c);
 	json_auto_t *parameters = parameters_read(c, l->machine, &e);

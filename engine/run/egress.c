@@ -108,7 +108,7 @@ static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
 
 int egress_start(struct egress *g, const struct egress_ask *ask, struct err *e)
 {
-	*g = (struct egress){.broker.pid = -1, .jail_fd = -1, .life_fd = -1, .facts_fd = -1};
+	*g = EGRESS_NONE;
 	buf_init(&g->line, LINE_BYTES_MAX);
 	g->by_endpoint = json_object();
 	if (start(g, ask, e) == 0)

@@ -22,8 +22,13 @@ struct egress {
 	int life_fd;         /* the broker lives as long as this is open; owned */
 	int facts_fd;        /* a pipe with the broker's facts; owned */
 	struct buf line;     /* a fact that is not whole yet */
-	json_t *by_endpoint; /* owned */
+	json_t *by_endpoint; /* the sums; the caller's to release, after egress_done */
 };
+#define EGRESS_NONE                                                                                \
+	(struct egress)                                                                            \
+	{                                                                                          \
+		.broker.pid = -1, .jail_fd = -1, .life_fd = -1, .facts_fd = -1                     \
+	}
 
 struct egress_ask {
 	const char *const *hosts; /* HOST:PORT, a leading "*." allowed */
@@ -35,7 +40,7 @@ struct egress_ask {
 int egress_start(struct egress *g, const struct egress_ask *ask, struct err *e);
 /* Takes facts as they come (the taker of a pump's stream). */
 void egress_take(void *ctx, const char *bytes, size_t len);
-/* Once the jail has ended: lets the broker finish, takes its last facts, reaps it. Safe on a zeroed
- * value whose broker.pid is -1. */
+/* Once the jail has ended: lets the broker finish, takes its last facts, reaps it. Safe on
+ * EGRESS_NONE. */
 void egress_done(struct egress *g);
 #endif

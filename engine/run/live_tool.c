@@ -277,9 +277,7 @@ static enum live_end run_jail(
 enum live_end live_jail(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
-	struct run r = {.fds = {-1, -1, -1, -1},
-		.own = LAUNCHER_NONE,
-		.egress = {.broker.pid = -1, .jail_fd = -1, .life_fd = -1, .facts_fd = -1}};
+	struct run r = {.fds = {-1, -1, -1, -1}, .own = LAUNCHER_NONE, .egress = EGRESS_NONE};
 	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
 	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
 	output_init(&r.err, r.out.cap_bytes);
@@ -289,12 +287,12 @@ enum live_end live_jail(
 	if (end != LIVE_FACT || r.through == &r.own)
 		drop_launcher(w, &r);
 	egress_done(&r.egress);
-	if (end == LIVE_FACT && egress && r.egress.by_endpoint)
-		*egress = egress_lines(r.egress.by_endpoint, s->state->name);
 	if (end == LIVE_FACT)
 		trail_tool(w, s, *fact);
-	if (end == LIVE_FACT && egress && *egress)
+	if (end == LIVE_FACT && egress && r.egress.by_endpoint) {
+		*egress = egress_lines(r.egress.by_endpoint, s->state->name);
 		trail_egress(w, s, *egress);
+	}
 	json_decref(r.egress.by_endpoint);
 	output_done(&r.out);
 	output_done(&r.err);

@@ -15,9 +15,9 @@ enum recover_end { RECOVER_DONE, RECOVER_DAMAGED, RECOVER_BROKEN };
 
 /* Applies every line of the journal `fd`, or those behind the snapshot where the journal in front
  * of it is at least `snapshot_bytes` long (-1: the snapshot is not used). `each` (may be NULL) sees
- * the position after each line; true ends the reading there. *p is to be released in any case; *at
- * is where the next line goes, `read_bytes` what was read up to there, `torn_bytes` what lies
- * behind it. */
+ * the position after each line; true ends the reading there. `position` is to be released in
+ * any case; `at` is where the next line goes, `read_bytes` what was read up to there, `torn_bytes`
+ * what lies behind it. */
 struct recovery {
 	const struct instance *instance;
 	const struct machine *machine;
