@@ -75,6 +75,7 @@ static const struct {
 		"https://[REDACTED:token]:[REDACTED:url-password]@host/a"},
 	{"https://host:8080/x@y", NULL},
 	{"https://user:$PASS@host/", NULL},
+	{"https://user:PASSWORD@host/", NULL},
 	{"https://user:p@ssw\xc3\xb6rd@host/x@y", "https://user:[REDACTED:url-password]@host/x@y"},
 	/* names */
 	{"AWS_SECRET_ACCESS_KEY=abc/def", "AWS_SECRET_ACCESS_KEY=[REDACTED:credential]"},

@@ -106,6 +106,8 @@ static bool is_placeholder(const char *value, size_t len)
 {
 	if (len >= sizeof(REDACT_MARK) - 1 && !memcmp(value, REDACT_MARK, sizeof(REDACT_MARK) - 1))
 		return true;
+	if (len == 8 && !memcmp(value, "PASSWORD", 8)) /* as our own advice writes it */
+		return true;
 	return !len || value[0] == '$' || value[0] == '<' || value[0] == '{' || value[0] == '%' ||
 	       !strncmp(value, "...", len < 3 ? len : 3);
 }
