@@ -110,7 +110,6 @@ static void listener_wake(struct watch *w)
 		return;
 	}
 	connection_begin(c, fd);
-	channel_arm(c);
 }
 
 /* The listener comes once, after that only the end. Who sends it is not asked: the jail's launcher

@@ -263,8 +263,6 @@ static bool answer(struct connection *c)
 static void close_side(struct connection *c, struct side *s)
 {
 	int fd = s->watch.fd;
-	if (c->refused && fd >= 0)
-		shutdown(fd, SHUT_WR);
 	for (int i = 0; c->refused && fd >= 0 && hold(s) && i < DRAIN_ROUNDS_MAX; i++)
 		if (recv(fd, s->block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
 			break;

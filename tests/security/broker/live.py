@@ -1,16 +1,20 @@
 """agent6-broker against real sockets: every refusal, every way a connection can go."""
+import fcntl
 import os
 import random
 import resource
+import select
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
-from kit import (BROKER, ENVIRONMENT, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of,
+from kit import (BROKER, DRAIN_SECS, ENVIRONMENT, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of,
                  extension, head, hello, is_gone, tap, wait_until)
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
@@ -210,9 +214,25 @@ def test_dial():
     free = socket.create_server((PUBLIC, 0))
     port = free.getsockname()[1]
     free.close()
-    broker = Broker(f"api.test:{port},plain", "unknown.test:80,plain")
+    broker = Broker(f"api.test:{port},plain", "unknown.test:80,plain", f"mixed.test:{port},plain")
     refusal(broker, 0, broker.connect(0), "dial", "a closed port")
     refusal(broker, 1, broker.connect(1), "dial", "a name that does not exist")
+    refusal(broker, 2, broker.connect(2), "dial", "a closed port beside addresses that are not allowed")
+    broker.close()
+
+
+def test_stuck_resolver():
+    """A lookup that nobody waits for any more holds nobody up: the resolver would take minutes."""
+    server = Server(echo, PUBLIC)
+    broker = Broker("stall.test:80,plain", f"api.test:{server.port},plain")
+    conn = broker.connect(0)
+    wait_until(lambda: NAMES.asked.get("stall.test"))
+    conn.close()
+    other = broker.connect(1)
+    other.sendall(head("api.test"))
+    tap.equal(other.recv(100), head("api.test"), "who has given up is served elsewhere meanwhile")
+    tap.equal(broker.fact()["close"], "agent", "and the lookup has ended")
+    other.close()
     broker.close()
 
 
@@ -573,11 +593,27 @@ def test_refused_with_bytes_unread():
     server = Server(echo, PUBLIC)
     broker = Broker(f"api.test:{server.port},tls")
     conn = broker.connect()
+    conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     os.kill(broker.process.pid, signal.SIGSTOP)
-    conn.sendall(b"no hello" * 12000)
+    conn.sendall(b"no hello" * 20000)
     os.kill(broker.process.pid, signal.SIGCONT)
     tap.equal(end_of(conn), b"", "an end, and no reset")
     tap.equal(broker.fact()["refused"], "hello", "and the fact")
+    broker.close()
+
+
+def test_silent_server():
+    """An agent that is gone is not kept for a server that says nothing."""
+    over = threading.Event()
+    server = Server(lambda conn: (conn.recv(1000), over.wait(DRAIN_SECS)), PUBLIC)
+    broker = Broker(f"api.test:{server.port},plain")
+    conn = broker.connect()
+    conn.sendall(head("api.test"))
+    wait_until(lambda: server.connections)
+    conn.close()
+    tap.ok(select.select([broker.control], [], [], 20)[0], "the connection ends with its agent")
+    over.set()
+    tap.equal(broker.fact()["close"], "agent", "and says so")
     broker.close()
 
 
@@ -1143,6 +1179,66 @@ def test_control():
     broker = Broker(f"127.0.0.1:{server.port},plain")
     for _ in range(1500):
         conn = broker.connect()
+def test_answers_wait():
+    """Who does not take its descriptors gets them all later, the last one too."""
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    channel, asked = broker.channels[0], 0
+
+    def waiting():
+        return struct.unpack("i", fcntl.ioctl(channel, termios.FIONREAD, b"1234"))[0]
+
+    while waiting() == asked and asked < 2000:
+        broker.ask()
+        asked += 1
+        for _ in range(50):
+            if waiting() == asked:
+                break
+            time.sleep(0.01)
+    taken = [broker.take() for _ in range(asked)]
+    tap.ok(asked < 2000 and all(taken), f"{asked} requests, one more than there is room for: as many descriptors")
+    for conn in taken:
+        conn.close()
+    broker.close()
+
+
+def test_one_of_two():
+    """What ends one channel ends no other, though another process holds the same socket."""
+    server = Server(echo, PUBLIC)
+    at = f"api.test:{server.port}"
+    broker = Broker(f"{at},plain", f"{at},plain", f"{at},plain", rules=at, held=True)
+    for number in (0, 1):
+        broker.channels[number].close()
+    conn = broker.connect(2)
+    conn.sendall(head("api.test"))
+    tap.equal(conn.recv(100), head("api.test"), "the third channel serves")
+    conn.close()
+    conn, answered = broker.through(at)
+    tap.equal(answered, OPENED["connect"], "and so does the proxy")
+    conn.close()
+    broker.life.close()
+    conn = broker.connect(2)
+    conn.sendall(head("api.test"))
+    tap.equal(conn.recv(100), head("api.test"), "one behind the proxy's end, too")
+    tap.ok(wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", broker.proxy_port))), "which listens no more")
+    broker.close()
+
+
+def test_control_full():
+    """Facts that cannot be written end it, whatever they are written to."""
+    mine, other = socket.socketpair()
+    with open("/dev/full", "w") as full:
+        process = subprocess.Popen([BROKER, f"--channel={other.fileno()}=127.0.0.1:1,plain",
+                                    f"--control={full.fileno()}"], pass_fds=(other.fileno(), full.fileno()),
+                                   env=ENVIRONMENT, stderr=subprocess.PIPE)
+    other.close()
+    mine.send(b"?")
+    tap.equal(process.wait(20), 1, "a full disk ends the broker")
+    tap.ok(b"--control" in process.stderr.read(), "and it says why")
+    process.stderr.close()
+    mine.close()
+
+
         conn.sendall(head("127.0.0.1"))
         conn.recv(100)
         conn.close()
@@ -1166,8 +1262,8 @@ def test_usage():
 
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
-             test_dial, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
-             test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_dial, test_stuck_resolver, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
+             test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_silent_server, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
-             test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_control, test_time_limits])
+             test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_answers_wait, test_one_of_two, test_control_full, test_control, test_time_limits])
     tap.done()
