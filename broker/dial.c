@@ -49,6 +49,8 @@ void dialer_turn(struct dialer *d)
 			curl_easy_getinfo(a->easy, CURLINFO_PRIMARY_IP, &address);
 		} else {
 			curl_easy_getinfo(a->easy, CURLINFO_HTTP_CONNECTCODE, &a->proxy_status);
+			if (!a->proxy_status)
+				curl_easy_getinfo(a->easy, CURLINFO_PROXY_ERROR, &a->proxy_status);
 		}
 		snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
 		dialer_cancel(d, a);

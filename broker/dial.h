@@ -20,7 +20,9 @@ struct dial {
 	const struct endpoint *endpoint;
 	bool tried, dropped; /* an address that may be reached, one that may not */
 	int fd;              /* what libcurl is to leave open */
-	long proxy_status;   /* what the proxy answered instead of connecting; or 0 */
+	/* What the proxy answered instead of connecting: HTTP's status, libcurl's number below 100
+	 * for what was wrong with SOCKS; or 0. */
+	long proxy_status;
 	char address[DIAL_ADDRESS_BYTES];
 };
 

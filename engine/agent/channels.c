@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include <curl/curl.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -183,6 +184,23 @@ void channels_report(struct channels *c)
 		own_close(&c->control_fd);
 }
 
+/* HTTP's status, or libcurl's number of a SOCKS error. */
+static const char *proxy_words(struct channels *c)
+{
+	bool socks = c->proxy_status < 100;
+	bool keys =
+		socks ? c->proxy_status == CURLPX_NO_AUTH || c->proxy_status == CURLPX_USER_REJECTED
+		      : c->proxy_status == 407;
+	char answer[32] = "with a SOCKS error";
+	if (!socks)
+		snprintf(answer, sizeof(answer), "%lld", (long long)c->proxy_status);
+	snprintf(c->words, sizeof(c->words),
+		"sandbox.upstream_proxy answers %s; look whether it %s%s%s", answer,
+		keys ? "has the right credentials, as " : "lets this host through and reaches it",
+		keys ? socks ? "socks5h" : "http" : "", keys ? "://USER:PASSWORD@PROXY:PORT" : "");
+	return c->words;
+}
+
 const char *channels_refusal(struct channels *c)
 {
 	static const struct {
@@ -199,14 +217,7 @@ const char *channels_refusal(struct channels *c)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (!strcmp(known[i].refused, c->refused))
 			return known[i].words;
-	if (!c->proxy_status)
-		return NULL;
-	snprintf(c->words, sizeof(c->words), "sandbox.upstream_proxy answers %lld; look whether %s",
-		(long long)c->proxy_status,
-		c->proxy_status == 407
-			? "it has the right credentials, as http://USER:PASSWORD@PROXY:PORT"
-			: "it lets this host through and reaches it");
-	return c->words;
+	return c->proxy_status ? proxy_words(c) : NULL;
 }
 
 void channels_stop(struct channels *c)

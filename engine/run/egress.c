@@ -45,7 +45,10 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 	const char *refused = json_string_value(json_object_get(line, "refused"));
 	char proxied[64] = "";
 	json_int_t status = json_get_int(line, "proxy");
-	if (status >= 100 && status < 600)
+	if (status > 0 && status < 100) /* what libcurl numbers so */
+		snprintf(proxied, sizeof(proxied),
+			"sandbox.upstream_proxy answers with a SOCKS error");
+	else if (status >= 100 && status < 600)
 		snprintf(
 			proxied, sizeof(proxied), "sandbox.upstream_proxy answers %d", (int)status);
 	for (size_t i = 0; refused && i < ARRAY_LEN(reasons); i++)

@@ -153,7 +153,8 @@ static json_t *kit_order(const struct kit *k, int port)
 		"name", "p", "endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private",
 		0, "ca_file", k->ca_file, "max_egress_bytes", "upstream_proxy");
 	if (k->proxies)
-		json_object_set_new(order, "upstream_proxy", json_sprintf("http://%s", endpoint));
+		json_object_set_new(
+			order, "upstream_proxy", json_sprintf("%s://%s", k->proxies, endpoint));
 	json_object_update(order, k->order);
 	return order;
 }

@@ -21,14 +21,14 @@ struct kit {
 	struct kit_reply replies[KIT_REPLIES_MAX];
 	const char *format, *profile, *key;
 	const char *ca_file,
-		*tls_pem;  /* both: TLS is put in front, with this certificate and key */
-	const char *trace; /* strace's log of every socket call */
-	const char *base;  /* the path of base_url; NULL: "/v1" */
-	int pause_ms;      /* of the server, before it says a text again */
-	bool deaf;         /* the server reads nothing of a request */
-	int keep;          /* requests that the server answers on one connection; 0: one */
-	bool proxies;      /* it is the upstream proxy, too */
-	bool slams;        /* it closes behind them when the next has begun to come */
+		*tls_pem;    /* both: TLS is put in front, with this certificate and key */
+	const char *proxies; /* it is the upstream proxy, too, of this scheme */
+	const char *trace;   /* strace's log of every socket call */
+	const char *base;    /* the path of base_url; NULL: "/v1" */
+	int pause_ms;        /* of the server, before it says a text again */
+	bool deaf;           /* the server reads nothing of a request */
+	int keep;            /* requests that the server answers on one connection; 0: one */
+	bool slams;          /* it closes behind them when the next has begun to come */
 	json_t *task, *limits, *provider; /* members to merge into the second line; taken */
 	json_t *order;                    /* the same for the first */
 	char workspace[256];

@@ -304,12 +304,14 @@ static void unreached(const char *proxy, const char *want)
 }
 
 /* Who runs the proxy can mend that, and nobody else. */
-static void refused_by_proxy(const char *reply, const char *want, const char *next)
+static void refused_by_proxy(
+	const char *scheme, const char *reply, const char *want, const char *next)
 {
 	AUTO_KIT k = {.format = "openai",
-		.proxies = true,
+		.proxies = scheme,
+		.deaf = !strcmp(scheme, "socks5h"),
 		.provider = json_pack("{s:i}", "max_retries", 0),
-		.replies = {{reply, 0, 0}}};
+		.replies = {{reply, strcmp(scheme, "http") ? 60 : 0, 0}}};
 	kit_run(&k);
 	has_str(kit_reason(&k), want, "a proxy's own answer is told");
 	has_str(kit_reason(&k), next, "and what to do next");
@@ -429,10 +431,12 @@ int main(void)
 	unreached(NULL, "is right and something answers there");
 	unreached(
 		"http://user:word@127.0.0.1:1", "is right and sandbox.upstream_proxy runs, takes");
-	refused_by_proxy("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
+	refused_by_proxy("http", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
 		"sandbox.upstream_proxy answers 407", "http://USER:PASSWORD@PROXY:PORT");
-	refused_by_proxy("HTTP/1.1 502 Bad Gateway\r\n\r\n", "sandbox.upstream_proxy answers 502",
-		"lets this host through and reaches it");
+	refused_by_proxy("http", "HTTP/1.1 502 Bad Gateway\r\n\r\n",
+		"sandbox.upstream_proxy answers 502", "lets this host through and reaches it");
+	refused_by_proxy("socks5h", "\5\xff", "sandbox.upstream_proxy answers with a SOCKS error",
+		"as socks5h://USER:PASSWORD@PROXY:PORT");
 	broken_before_usage();
 	counts_under_way();
 	held_open("openai", OPENAI_FINISH);

@@ -164,13 +164,16 @@ static void test_egress(void)
 		say(&a, "{'event':'egress','endpoint':'h:1','up':2,'down':3,'refused':'sni'}\n");
 	say(&a, "{'event':'egress','endpoint':'h:1','up':-2,'down':3,'refused':'made up'}\n");
 	say(&a, "{'event':'egress','endpoint':'h:1','refused':'dial','proxy':407}\n");
+	say(&a, "{'event':'egress','endpoint':'h:1','refused':'dial','proxy':23}\n");
 	say(&a, "{'event':'egress','endpoint':'h:1','refused':'dial','proxy':77777}\n");
 	const json_t *sum = json_object_get(a.egress, "h:1");
-	is(json_integer_value(json_object_get(sum, "connections")), 6, "connections are counted");
+	is(json_integer_value(json_object_get(sum, "connections")), 7, "connections are counted");
 	is(json_integer_value(json_object_get(sum, "up")), 6, "bytes are added, negative ones not");
 	AUTO_FREE char *text =
 		json_dumps(json_object_get(sum, "refusals"), JSON_COMPACT | JSON_SORT_KEYS);
-	is_str(text, "{\"dial\":1,\"sandbox.upstream_proxy answers 407\":1,\"sni\":3}",
+	is_str(text,
+		"{\"dial\":1,\"sandbox.upstream_proxy answers 407\":1,"
+		"\"sandbox.upstream_proxy answers with a SOCKS error\":1,\"sni\":3}",
 		"refusals by known reasons, and by what the operator's proxy answers");
 	char line[128];
 	for (int i = 0; i < 100; i++) {

@@ -1032,6 +1032,12 @@ def test_proxy_refuses():
         fact = refusal(broker, 0, broker.connect(), "dial", f"a proxy that answers {answer[:3]}")
         tap.equal(fact.get("proxy"), int(answer[:3]), "the fact has its status")
         broker.close()
+    for name, answers, want in (("no method", [b"\5\xff"], 12), ("not allowed", [b"\5\0", b"\5\2\0\1" + bytes(6)], 23)):
+        server = Server(lambda conn: [conn.recv(300) and conn.sendall(answer) for answer in answers], OTHER_PUBLIC)
+        broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"socks5h://{OTHER_PUBLIC}:{server.port}"])
+        fact = refusal(broker, 0, broker.connect(), "dial", f"a SOCKS proxy that answers: {name}")
+        tap.equal(fact.get("proxy"), want, "the fact has libcurl's number of it")
+        broker.close()
 
 
 def test_socks_proxy():
@@ -1173,12 +1179,6 @@ def test_list_receives_once():
     broker.close()
 
 
-def test_control():
-    """A reader that sleeps stalls nothing; one that is gone ends the broker."""
-    server = Server(echo)
-    broker = Broker(f"127.0.0.1:{server.port},plain")
-    for _ in range(1500):
-        conn = broker.connect()
 def test_answers_wait():
     """Who does not take its descriptors gets them all later, the last one too."""
     server = Server(echo)
@@ -1239,6 +1239,12 @@ def test_control_full():
     mine.close()
 
 
+def test_control():
+    """A reader that sleeps stalls nothing; one that is gone ends the broker."""
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    for _ in range(1500):
+        conn = broker.connect()
         conn.sendall(head("127.0.0.1"))
         conn.recv(100)
         conn.close()
