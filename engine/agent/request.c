@@ -182,7 +182,12 @@ static int read_limits(struct limits *l, json_t *from, struct err *e)
 		   optional_int(output, "max_output_tokens", &l->max_output_tokens, e) ||
 		   optional_int(hard, "max_microusd", &l->max_microusd, e) ||
 		   optional_int(soft, "best_effort_microusd", &l->best_effort_microusd, e);
-	return bad ? -1 : 0;
+	if (bad)
+		return -1;
+	if (l->timeout_secs < 1 || l->max_iterations < 1 || l->max_output_tokens_per_call < 1 ||
+		l->context_tokens < 1 || l->max_calls_per_turn < 1)
+		return err_set(e, "the request is not understood: one of limits is below 1");
+	return 0;
 }
 
 static int read_prices(struct arena *a, struct task_provider *to, json_t *from, struct err *e)

@@ -533,16 +533,18 @@ static void bad_requests(void)
 	AUTO_KIT limit = {.format = "anthropic", .limits = json_pack("{s:i}", "surprise", 1)};
 	kit_run(&limit);
 	has_str(kit_reason(&limit), "surprise", "a limit, too");
+	AUTO_KIT none = {.format = "anthropic", .limits = json_pack("{s:i}", "max_iterations", 0)};
+	kit_run(&none);
+	has_str(kit_reason(&none), "is below 1", "and one that leaves nothing");
 }
 
 /* 64 MiB of small events must neither be kept nor stop the agent from saying what was wrong. */
 static void memory(void)
 {
-	static char pings[65536];
 	static const char ping[] = "event: ping\ndata: {\"type\":\"ping\"}\n\n";
-	size_t at = 0;
-	while (at + sizeof(ping) < sizeof(pings))
-		at += (size_t)snprintf(pings + at, sizeof(pings) - at, "%s", ping);
+	static char pings[65536];
+	for (size_t at = 0; at + sizeof(ping) < sizeof(pings); at += sizeof(ping) - 1)
+		memcpy(pings + at, ping, sizeof(ping));
 	AUTO_KIT k = {.format = "anthropic",
 		.replies = {{NULL, 0, 0}},
 		.limits = json_pack("{s:i}", "timeout_secs", 250), /* a busy machine is slow */
@@ -572,8 +574,7 @@ static void deaf_server(void)
 		.provider = json_pack("{s:i, s:i}", "idle_timeout_secs", 1, "max_retries", 0),
 		.replies = {{NULL, 20, 0}}};
 	kit_run(&deaf);
-	has_str(kit_reason(&deaf), "sent nothing for 1 s",
-		"a request that is stuck is no activity");
+	has_str(kit_reason(&deaf), "sent nothing for 1 s", "a stuck request is no activity");
 }
 
 int main(void)
