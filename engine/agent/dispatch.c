@@ -100,6 +100,7 @@ static bool run_call(struct dispatch *d, const struct wire_call *call, struct bu
 			"The arguments of this call are not usable: %s. Give one JSON object and "
 			"nothing beside it.",
 			e.text);
+		utf8_copy(d->problems, sizeof(d->problems), e.text);
 		return false;
 	}
 	bool ok = !finish_named(call->name) ? run_tool(d, call->name, arguments, out)
@@ -235,6 +236,7 @@ int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_
 		return -1;
 	bool told = d->guard.warned;
 	d->verdict = GUARD_GO_ON;
+	d->problems[0] = '\0';
 	d->turn_bytes = d->results_bytes;
 	propose_batch(d, turn);
 	for (size_t i = 0; i < turn->call_count; i++) {

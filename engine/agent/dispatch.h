@@ -24,7 +24,7 @@ struct dispatch {
 	enum guard_verdict verdict; /* of the last turn */
 	json_t *payload;            /* owned: the accepted result; NULL: not finished */
 	bool gave_up;               /* one non-conforming finish_run too many */
-	char problems[512];         /* of that last one */
+	char problems[512];         /* of that, or of arguments in the last turn; "": none */
 };
 
 /* Fills `results` with one answer per call of `turn`. -1: out of memory. */

@@ -242,7 +242,8 @@ static int on_calls(struct loop *l, size_t at)
 			FINISH_REPAIRS_MAX, l->dispatch.problems);
 	if (l->dispatch.verdict == GUARD_STOP)
 		return end(l, LOOP_FAILED,
-			"no progress: the same call gave the same result again after a notice");
+			"no progress: the same call gave the same result again after a notice%s%s",
+			*l->dispatch.problems ? ": " : "", l->dispatch.problems);
 	return 0;
 }
 

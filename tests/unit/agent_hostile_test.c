@@ -72,6 +72,19 @@ static void calls(void)
 		"and with arguments that are an object");
 }
 
+/* Half a character is not one, and a model that keeps to it is told why, as is the user. */
+static void half_character(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN BROKEN(0, "a", "read_file",
+				     "{\\\"path\\\": \\\"\\\\ud800\\\"}") KIT_END("tool_use"),
+			0, 0}}};
+	kit_run(&k);
+	has_str(k.requests, "not usable: not valid JSON at line 1, column ", "the model hears it");
+	has_str(kit_reason(&k), "after a notice: not valid JSON at line 1, column ",
+		"and the user");
+}
+
 static void deep(void)
 {
 	char levels[201];
@@ -302,6 +315,7 @@ static void headers(void)
 int main(void)
 {
 	calls();
+	half_character();
 	deep();
 	results();
 	thoughts();
