@@ -49,6 +49,7 @@ struct report {
 	struct layers layers;
 	const char *stage;    /* of the step that failed, NULL: none did */
 	struct err why;       /* its cause */
+	bool moved;           /* a socket or pipe was gone when it was to be covered */
 	uint64_t users_tasks; /* hardened: what the command's user ran before it, once it is */
 	uint32_t told;        /* a futex: how many things are done that somebody waits for */
 	bool set_up;          /* every step held; what follows is the command's own doing */

@@ -38,25 +38,24 @@ static int make(const char *path, const struct place *p, struct err *e)
 	return make(parent, &(struct place){.directory = true}, e) || make(path, p, e) ? -1 : 0;
 }
 
-/* The place exists already where a host tree contains it; else it is made. */
+/* The place exists already where a host tree contains it; else it is made. 1: what was to be
+ * covered is not there any more. */
 static int attach(const struct place *p, int tree, struct err *e)
 {
-	bool ours = !p->above || p->above->kind == PLACE_TMPFS;
+	bool ours = !p->above || p->above->kind == PLACE_TMPFS, mask = p->kind == PLACE_MASK;
 	AUTO_FD int fd = AT_FDCWD;
 	struct stat st;
 	if (ours && make(p->path + 1, p, e))
 		return -1;
 	if (!ours)
 		fd = beneath_open(AT_FDCWD, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
-	bool known = !ours && fd >= 0 && (p->grant || p->tree_fd >= 0);
+	bool known = !ours && fd >= 0 && (mask || p->grant || p->tree_fd >= 0);
 	if (known && (fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
-		return err_set(e, "%s was replaced while the jail was built", p->path);
+		return mask ? 1 : err_set(e, "%s was replaced while the jail was built", p->path);
 	if ((ours || fd >= 0) && !syscall(SYS_move_mount, tree, "", fd, ours ? p->path + 1 : "",
 					 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
 		return 0;
-	/* Removed since: there is nothing left to cover. */
-	bool gone = errno == ENOENT && p->kind == PLACE_MASK;
-	return gone ? 0 : err_errno(e, "cannot mount %s", p->path);
+	return mask && errno == ENOENT ? 1 : err_errno(e, "cannot mount %s", p->path);
 }
 
 static int place_cover(const struct place *p, struct err *e)
@@ -126,22 +125,24 @@ int rootfs_build(struct jail *j, struct err *e)
 	static const struct place etc = {.directory = true};
 	umask(022);
 	if (syscall(SYS_mount, "tmpfs", stand, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		    "mode=755,size=4m,nr_inodes=16384"))
+		    "mode=755,size=4m,nr_inodes=16384") ||
+		chdir(stand))
 		return err_errno(e, "cannot mount the new root");
-	if (chdir(stand))
-		return err_errno(e, "cannot enter the new root");
-	for (struct place *p = j->layout.place; p < j->layout.place + j->layout.count; p++)
-		if (place_any(j, p, e))
+	for (struct place *p = j->layout.place; p < j->layout.place + j->layout.count; p++) {
+		int rc = place_any(j, p, e);
+		if (rc < 0)
 			return -1;
+		/* Removed, or only moved: it may be back before the command begins. */
+		j->layout.scan_cut |= j->report->moved |= rc;
+	}
 	if (make("etc", &etc, e) || write_files(e))
 		return -1;
 	unlink(".empty/file");
 	rmdir(".empty/directory");
 	rmdir(".empty");
-	struct layers *layers = &j->report->layers;
-	layers->protect = true;
-	layers->pinned = layout_count(&j->layout, PLACE_PIN);
-	layers->masked = layout_count(&j->layout, PLACE_MASK);
+	j->report->layers.protect = true;
+	j->report->layers.pinned = layout_count(&j->layout, PLACE_PIN);
+	j->report->layers.masked = layout_count(&j->layout, PLACE_MASK);
 	return 0;
 }
 

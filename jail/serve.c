@@ -88,7 +88,8 @@ static int prepare(struct jail *j, bool ordered)
 static bool is_stale(const struct jail *j, bool scan)
 {
 	static struct layout now;
-	return layout_init(&now, &j->policy, scan && !seccomp_closes_unix(j), NULL) ||
+	return j->report->moved ||
+	       layout_init(&now, &j->policy, scan && !seccomp_closes_unix(j), NULL) ||
 	       !layout_same(&now, &j->layout);
 }
 

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000 };
+enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, PROGRAM_BYTES_MAX = 64 << 20, WIDE = 3000 };
 
 struct server {
 	pid_t pid;
@@ -337,6 +337,96 @@ static void test_died(const struct server *s)
 	reply_done(&r);
 }
 
+static const struct sockaddr_un service = {.sun_family = AF_UNIX, .sun_path = "there/socket"};
+
+static int knock(void)
+{
+	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	bool reached = !connect(fd, (const struct sockaddr *)&service, sizeof(service));
+	puts(reached ? "reached" : "closed");
+	return 0;
+}
+
+/* While the jails of the commands behind it are built it has the directory of the socket elsewhere,
+ * over and over, each second time with another in its place, and puts it back before it ends. */
+static int move(void)
+{
+	mkdir("decoy", 0777);
+	close(open("decoy/socket", O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+	for (int i = 0; access("enough", F_OK); i++) {
+		rename("there", "moved");
+		if (i % 2)
+			rename("decoy", "there");
+		usleep(100);
+		if (i % 2)
+			rename("there", "decoy");
+		rename("moved", "there");
+		usleep(100);
+		if (!i)
+			close(open("moving", O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+	}
+	return unlink("enough") || unlink("moving");
+}
+
+/* This program again, which the commands' user can read in the workspace. */
+static void copy_self(const char *path)
+{
+	AUTO_BUF program;
+	buf_init(&program, PROGRAM_BYTES_MAX);
+	AUTO_FD int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	AUTO_FD int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	if (io_read_all(from, &program, path, NULL) || io_write(to, program.data, program.len) ||
+		fchmod(to, 0755))
+		bail("cannot make %s", path);
+}
+
+static void await_file(const char *path)
+{
+	for (int i = 0; access(path, F_OK) && i < 100000; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Whether the socket is reached from a jail that was built while it moved. */
+static bool reaches(const struct server *s, const char *mover, const char *knocker)
+{
+	int out_fd, status_fd = begin(s, mover, &out_fd);
+	struct reply r;
+	await_file("moving");
+	for (int i = 0; i < 2; i++) { /* those that were ready before it */
+		r = order(s, SH("true"));
+		reply_done(&r);
+	}
+	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	tree_file(s->ws, "enough", "", 0666);
+	r = finish(status_fd, out_fd);
+	is(number(&r, "exit"), 0, "the mover ends");
+	reply_done(&r);
+	r = order(s, knocker);
+	bool reached = strcmp(r.out, "closed\n") != 0;
+	reply_done(&r);
+	return reached;
+}
+
+static void test_moved(const struct server *s)
+{
+	AUTO_FREE char *program = in(s->ws, "program"), *mover = NULL, *knocker = NULL;
+	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int reached = 0;
+	if (asprintf(&mover, "{\"argv\":[\"%s\",\"move\"]}", program) < 0 ||
+		asprintf(&knocker, "{\"argv\":[\"%s\",\"knock\"]}", program) < 0)
+		bail("out of memory");
+	copy_self(program);
+	if (chdir(s->ws) || mkdir("there", 0777) || chmod("there", 0777) ||
+		bind(fd, (const struct sockaddr *)&service, sizeof(service)) ||
+		chmod(service.sun_path, 0777) || listen(fd, SOMAXCONN))
+		bail("cannot make a socket in %s: %s", s->ws, strerror(errno));
+	for (int i = 0; i < 20 && !reached; i++)
+		reached = reaches(s, mover, knocker);
+	is(reached, 0, "a socket that was elsewhere when it was to be masked is not reached");
+	if (unlink(service.sun_path) || chdir("/"))
+		bail("cannot tidy %s", s->ws);
+}
+
 static void test_side_by_side(const struct server *s)
 {
 	int first_out, second_out;
@@ -471,6 +561,7 @@ static void test_all(const char *name, uid_t uid)
 	test_orders(&s);
 	test_bad_orders(&s);
 	test_no_status(&s);
+	test_moved(&s); /* while little is to be looked through */
 	test_stale(&s);
 	test_replaced(&s);
 	test_died(&s);
@@ -480,8 +571,10 @@ static void test_all(const char *name, uid_t uid)
 	test_killed(name, uid);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 2)
+		return strcmp(argv[1], "move") ? knock() : move();
 	if (!getenv("AGENT6_BIN"))
 		bail("AGENT6_BIN says where the programs are");
 	signal(SIGPIPE, SIG_IGN);
