@@ -40,8 +40,8 @@ $(attack): $(wildcard tests/security/attacks/[!d]*.c) tests/security/attacks/att
 		-static -o $@ $(filter %.c,$^)
 
 decoy := $(patsubst %.c,$(out)/obj/%.o,$(wildcard tests/security/attacks/decoy*.c))
-$(patsubst %,$(out)/tests/security/jail_%_test,attacks faults ioctls oracle): $(decoy) | $(attack)
-test-programs: $(attack)
+$(patsubst %,$(out)/tests/security/jail_%_test,attacks faults ioctls oracle): $(decoy)
+test-helpers: $(attack)
 
 # `make teeth`: the same jail, compiled so that the environment can leave layers out, and one program
 # without the seccomp table and one without each group of it. Never installed, never linked into anything.

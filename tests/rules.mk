@@ -32,7 +32,8 @@ $(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 
 test-programs: all test-helpers $(test_programs)
 	@:
-# What a script of tests/security lets loose, by the rules beside it.
+# What a test of tests/security lets loose: a rule of the test's own would not make it again, once
+# the test is there, where it is missing.
 test-helpers:
 	@:
 fuzz-replays: $(fuzz_replays)

@@ -119,19 +119,24 @@ deps() {
 	grep -q fresh build/release/tap/*a_test.tap
 }
 
-@test "tests/run builds the programs that a script of tests/security lets loose" {
-	local helpers
+@test "tests/run builds the programs that a test of tests/security lets loose" {
+	local helpers kind
 	mkdir -p "$SCRATCH/src/tests/security" "$SCRATCH/src/build/release"
 	cd "$SCRATCH/src"
 	cp -r "$AGENT6_SRC/tests/run" "$AGENT6_SRC/tests/kit" tests/
-	printf '#!/bin/sh\necho "ok 1 - $(cat built)"; echo 1..1\n' >tests/security/a_test.sh
+	mkdir build/release/tests && ln -s ../../../tests/security build/release/tests/security
 	unset MAKEFLAGS MAKELEVEL
 	printf '.PHONY: all test-helpers\nall:\n\t@:\ntest-helpers:\n\t@echo helped >built\n' >GNUmakefile
-	run -0 tests/run tests/security/a_test.sh
-	grep -q helped build/release/tap/*a_test.sh.tap
+	for kind in .sh .c; do
+		printf '#!/bin/sh\necho "ok 1 - $(cat built)"; echo 1..1\n' >"tests/security/a_test${kind%.c}"
+		chmod +x "tests/security/a_test${kind%.c}"
+		run -0 tests/run "tests/security/a_test$kind"
+		grep -q helped build/release/tap/*a_test*.tap
+		rm built
+	done
 	cd "$AGENT6_SRC"
 	helpers=$(make -nB CONFIG="$AGENT6_CONFIG" test-helpers)
-	for program in egress/attempt egress/agent; do
+	for program in egress/attempt egress/agent attacks/attack; do
 		[[ $helpers == *"/tests/security/$program "* ]]
 	done
 }
