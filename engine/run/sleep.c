@@ -43,6 +43,10 @@ static int arm(int timer, int64_t until_us, struct err *e)
 	return 0;
 }
 
+#define TOO_MANY_WAITS                                                                             \
+	"cannot wait: so many runs of this user wait already that the limit fs.inotify.%s is "     \
+	"reached; raise it, or let runs leave at their waits (--exit-on-wait)"
+
 static int watch(int notify, const struct sleep *s, struct err *e)
 {
 	char pokes[PATH_MAX];
@@ -57,7 +61,9 @@ static int watch(int notify, const struct sleep *s, struct err *e)
 	if (instance_kept(s->instance, e))
 		return -1;
 	errno = number;
-	return err_errno(e, "cannot watch %s for pokes", s->instance->path);
+	/* It speaks of no disk. */
+	return number == ENOSPC ? err_set(e, TOO_MANY_WAITS, "max_user_watches")
+				: err_errno(e, "cannot watch %s for pokes", s->instance->path);
 }
 
 /* Empties a descriptor that woke us; what happened is looked up, not read from it. ECANCELED from
@@ -83,9 +89,7 @@ static int refuse(int timer, struct err *e)
 	int number = errno;
 	AUTO_FD int spare = timer < 0 ? -1 : fcntl(timer, F_DUPFD_CLOEXEC, 0);
 	if (number == EMFILE && spare >= 0)
-		return err_set(e, "cannot wait: so many runs of this user wait already that the "
-				  "limit fs.inotify.max_user_instances is reached; raise it, or "
-				  "let runs leave at their waits (--exit-on-wait)");
+		return err_set(e, TOO_MANY_WAITS, "max_user_instances");
 	errno = number;
 	return err_errno(e, "cannot prepare a wait");
 }

@@ -301,6 +301,9 @@ in_container() { # CMD...
 	run -5 strace -o /dev/null -e trace=inotify_init1 -e inject=inotify_init1:error=EMFILE \
 		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
 	[[ $output == *"fs.inotify.max_user_instances is reached; raise it, or"* ]]
+	run -5 strace -o /dev/null -e trace=inotify_add_watch -e inject=inotify_add_watch:error=ENOSPC \
+		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
+	[[ $output == *"fs.inotify.max_user_watches is reached; raise it, or"* ]]
 	run -5 strace -o /dev/null -e trace=inotify_init1,timerfd_create \
 		-e inject=inotify_init1,timerfd_create:error=EMFILE "$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
 	[[ $output == *"cannot prepare a wait: Too many open files"* ]]
