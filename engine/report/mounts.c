@@ -18,11 +18,11 @@ struct mounted {
 /* A blank, tab, line break or backslash is written as three octal digits. */
 static void unescape(char *path)
 {
-	unsigned code;
 	char *to = path;
-	for (const char *at = path; *at; *to++ = (char)code) {
-		bool escaped = sscanf(at, "\\%3o", &code) == 1;
-		code = escaped ? code : (unsigned char)*at;
+	for (const char *at = path; *at; to++) {
+		bool escaped = *at == '\\' && strspn(at + 1, "01234567") >= 3;
+		int code = escaped ? at[1] << 6 | (at[2] & 7) << 3 | (at[3] & 7) : *at;
+		*to = (char)(code & 0xff);
 		at += escaped ? 4 : 1;
 	}
 	*to = '\0';
