@@ -6,11 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What ends in a number is an address to resolvers and to libcurl: 127.1, 0x7f000001. */
+static bool is_number(const char *label)
+{
+	bool hex = !strncmp(label, "0x", 2);
+	return !label[2 * hex + strspn(label + 2 * hex, hex ? "0123456789abcdef" : "0123456789")];
+}
+
 static bool is_name(const char *host)
 {
 	size_t len = strlen(host);
+	const char *dot = strrchr(host, '.');
 	return len > 0 && host[0] != '.' && host[len - 1] != '.' && !strstr(host, "..") &&
-	       strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == len;
+	       strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == len &&
+	       !is_number(dot ? dot + 1 : host);
 }
 
 int host_port_decode(struct host_port *out, const char *text, struct err *e)
@@ -29,7 +38,8 @@ int host_port_decode(struct host_port *out, const char *text, struct err *e)
 		p.host[i] = (char)tolower((unsigned char)text[i + bracketed]);
 	if (address_decode(&p.address, p.host) && p.address.family == AF_INET6)
 		inet_ntop(AF_INET6, &p.address.in6.sin6_addr, p.host, sizeof(p.host));
-	if (bracketed ? p.address.family != AF_INET6 : !is_name(p.host))
+	if (bracketed ? p.address.family != AF_INET6
+		      : p.address.family != AF_INET && !is_name(p.host))
 		return err_set(e,
 			"\"%s\" is neither a host name, an IPv4 address nor an IPv6 address in "
 			"brackets",

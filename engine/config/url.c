@@ -45,8 +45,10 @@ int url_parse(const char *text, struct url *out, struct err *e)
 	else if (strncmp(text, "http://", 7))
 		return err_set(e, "it must begin with http:// or https://");
 	text += u.tls ? 8 : 7;
-	if (strpbrk(text, "?#@\\ \t\r\n"))
-		return err_set(e, "it must have no user, query, fragment or space");
+	for (const char *at = text; *at; at++)
+		if (*at <= ' ' || *at > '~' || strchr("?#@\\", *at))
+			return err_set(e, "it must be printable ASCII without a user, query, "
+					  "fragment or space");
 	if (set_authority(&u, text, strcspn(text, "/"), e))
 		return -1;
 	*out = u;

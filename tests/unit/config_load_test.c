@@ -394,8 +394,11 @@ static void test_refusals(void)
 	expect_global("providers: {a: {api_format: openai, base_url: 'http://u:p@h'}, "
 		      "b: {api_format: openai, base_url: 'https://h:99999'}, "
 		      "c: {api_format: openai, base_url: 'https://[::1'}, "
-		      "d: {api_format: openai, base_url: 'https://h/?q'}}\n",
-		"1:47 config-url\n1:98 config-url\n1:152 config-url\n1:203 config-url");
+		      "d: {api_format: openai, base_url: 'https://h/?q'}, "
+		      "e: {api_format: openai, base_url: \"https://h/\\x05\"}, "
+		      "f: {api_format: openai, base_url: 'http://127.1'}}\n",
+		"1:47 config-url\n1:98 config-url\n1:152 config-url\n1:203 config-url\n1:254 "
+		"config-url\n1:307 config-url");
 	expect_global("providers: {a: {api_format: openai}}\n", "1:16 missing-key");
 	expect_global("providers: {a: {api_format: openai, base_url: 'http://127.0.0.1:1'}}\n"
 		      "models: {worker: {provider: a}}\nsandbox: {secrets: {s: {env: S}}}\n",
