@@ -1,7 +1,6 @@
 #include "config/operator_file.h"
 
 #include "base/io.h"
-#include "base/utf8.h"
 #include "schema/read.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -92,13 +91,16 @@ void operator_file_done(struct operator_file *f)
 
 /* --- one edit --------------------------------------------------------------------------------- */
 
-struct key_path {
+/* What is set where, in the document that the file was. */
+struct change {
+	const struct doc *doc;
+	const char *value;
 	char text[KEY_BYTES_MAX];
 	const char *parts[KEY_DEPTH_MAX];
 	size_t depth;
 };
 
-static int split_key(const char *key, struct key_path *out, struct err *e)
+static int split_key(const char *key, struct change *out, struct err *e)
 {
 	char *rest = out->text, *save = NULL;
 	if (strlen(key) >= sizeof(out->text))
@@ -112,36 +114,31 @@ static int split_key(const char *key, struct key_path *out, struct err *e)
 	return out->depth ? 0 : err_set(e, "'%s' is not a key", key);
 }
 
-/* Byte offset of a document position; columns count code points. */
-static size_t offset_of(const char *text, size_t len, uint32_t line, uint32_t column)
+/* Byte offset in the file, of which a byte order mark is no part of the document. */
+static size_t offset_of(
+	const struct operator_file *f, const struct doc *d, uint32_t line, uint32_t column)
 {
-	size_t at = 0;
-	for (; line > 1 && at < len; at++)
-		line -= text[at] == '\n';
-	for (; column > 1 && at < len; column--) {
-		size_t step = utf8_step(text + at, len - at, NULL);
-		at += step ? step : 1;
-	}
-	return at;
+	size_t len;
+	const char *text = doc_line(d, line, &len);
+	return f->text.len - d->len + (size_t)(text - d->text) + doc_bytes(text, len, column - 1);
 }
 
 /* "a:\n  b:\n    c: value\n" below `indent` blanks. */
-static void add_block(
-	struct buf *out, const struct key_path *k, size_t from, size_t indent, const char *value)
+static void add_block(struct buf *out, const struct change *c, size_t from, size_t indent)
 {
-	for (size_t i = from; i < k->depth; i++, indent += 2) {
-		bool last = i + 1 == k->depth;
-		buf_addf(out, "%*s%s:%s%s\n", (int)indent, "", k->parts[i], last ? " " : "",
-			last ? value : "");
+	for (size_t i = from; i < c->depth; i++, indent += 2) {
+		bool last = i + 1 == c->depth;
+		buf_addf(out, "%*s%s:%s%s\n", (int)indent, "", c->parts[i], last ? " " : "",
+			last ? c->value : "");
 	}
 }
 
 /* "a: {b: {c: value}}" */
-static void add_flow(struct buf *out, const struct key_path *k, size_t from, const char *value)
+static void add_flow(struct buf *out, const struct change *c, size_t from)
 {
-	for (size_t i = from; i < k->depth; i++)
-		buf_addf(out, "%s: %s", k->parts[i], i + 1 < k->depth ? "{" : value);
-	for (size_t i = from; i + 1 < k->depth; i++)
+	for (size_t i = from; i < c->depth; i++)
+		buf_addf(out, "%s: %s", c->parts[i], i + 1 < c->depth ? "{" : c->value);
+	for (size_t i = from; i + 1 < c->depth; i++)
 		buf_addc(out, '}');
 }
 
@@ -161,53 +158,59 @@ static int replace_range(
 }
 
 /* A key that is missing from the map `node`. */
-static int insert(struct operator_file *f, const struct doc_node *node, const struct key_path *k,
-	size_t from, const char *value, struct err *e)
+static int insert(struct operator_file *f, const struct doc_node *node, const struct change *c,
+	size_t from, struct err *e)
 {
 	AUTO_BUF middle;
 	buf_init(&middle, FILE_BYTES_MAX);
-	size_t at = offset_of(f->text.data, f->text.len, node->pos.line, node->pos.column);
-	if (f->text.data[at] == '{') {
-		add_flow(&middle, k, from, value);
+	size_t at = offset_of(f, c->doc, node->pos.line, node->pos.column);
+	if (!doc_is_partial(c->doc, node) && f->text.data[at] == '{') {
+		add_flow(&middle, c, from);
 		buf_adds(&middle, node->count ? ", " : "");
 		return replace_range(f, at + 1, at + 1, &middle, e);
 	}
-	const struct doc_pos *first = &node->pairs[0].key.pos;
-	at = offset_of(f->text.data, f->text.len, first->line, 1);
-	add_block(&middle, k, from, first->column - 1, value);
+	/* Not behind "? " or ": " of a key above, and no key that was refused. */
+	const struct doc_pos *first = node->count ? &node->pairs[0].key.pos : &node->pos;
+	at = offset_of(f, c->doc, first->line, 1);
+	if (!node->count || first->line != node->pos.line || first->column != node->pos.column ||
+		strspn(f->text.data + at, " ") + 1 != first->column)
+		return err_set(e,
+			"%s/%s: the keys beside %s do not stand on lines of their own; change it "
+			"by hand",
+			f->dir, f->name, c->parts[from]);
+	add_block(&middle, c, from, first->column - 1);
 	return replace_range(f, at, at, &middle, e);
 }
 
-static int replace(struct operator_file *f, const struct doc_node *node, const char *key,
-	const char *value, struct err *e)
+static int replace(
+	struct operator_file *f, const struct doc_node *node, const struct change *c, struct err *e)
 {
 	AUTO_BUF middle;
 	buf_init(&middle, FILE_BYTES_MAX);
-	size_t from = offset_of(f->text.data, f->text.len, node->pos.line, node->pos.column);
-	size_t to = offset_of(f->text.data, f->text.len, node->pos.end_line, node->pos.end_column);
-	bool many_lines = node->pos.line != node->pos.end_line;
-	if (many_lines || to <= from || memchr(f->text.data + from, '\n', to - from))
+	size_t from = offset_of(f, c->doc, node->pos.line, node->pos.column), to = from;
+	if (node->pos.line == node->pos.end_line)
+		to = offset_of(f, c->doc, node->pos.end_line, node->pos.end_column);
+	if (to <= from)
 		return err_set(e, "%s/%s: %s is written over several lines; change it by hand",
-			f->dir, f->name, key);
-	buf_adds(&middle, value);
+			f->dir, f->name, c->parts[c->depth - 1]);
+	buf_adds(&middle, c->value);
 	return replace_range(f, from, to, &middle, e);
 }
 
-static int set_in(struct operator_file *f, const struct doc *d, const struct key_path *k,
-	const char *value, struct err *e)
+static int set_in(struct operator_file *f, const struct change *c, struct err *e)
 {
-	const struct doc_node *node = d->root;
-	for (size_t i = 0; i < k->depth; i++) {
+	const struct doc_node *node = c->doc->root;
+	for (size_t i = 0; i < c->depth; i++) {
 		if (node->kind != DOC_MAP)
 			return err_set(e,
 				"%s/%s: what stands above %s is not a map; change it by hand",
-				f->dir, f->name, k->parts[i]);
-		const struct doc_pair *pair = doc_pair(d, node, k->parts[i]);
+				f->dir, f->name, c->parts[i]);
+		const struct doc_pair *pair = doc_pair(c->doc, node, c->parts[i]);
 		if (!pair)
-			return insert(f, node, k, i, value, e);
+			return insert(f, node, c, i, e);
 		node = &pair->value;
 	}
-	return replace(f, node, k->parts[k->depth - 1], value, e);
+	return replace(f, node, c, e);
 }
 
 static bool is_blank(const struct buf *text)
@@ -224,15 +227,15 @@ static bool is_blank(const struct buf *text)
 
 int operator_file_set(struct operator_file *f, const char *key, const char *value, struct err *e)
 {
-	struct key_path k = {.depth = 0};
 	struct doc d;
+	struct change c = {.doc = &d, .value = value};
 	struct findings findings;
-	if (split_key(key, &k, e))
+	if (split_key(key, &c, e))
 		return -1;
 	if (strpbrk(value, "\n\r"))
 		return err_set(e, "the value of %s must be on one line", key);
 	if (is_blank(&f->text)) {
-		add_block(&f->text, &k, 0, 0, value);
+		add_block(&f->text, &c, 0, 0);
 		return f->text.failed ? err_set(e, "out of memory") : 0;
 	}
 	findings_init(&findings);
@@ -241,7 +244,7 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 		err_set(e, "%s/%s cannot be read: %s", f->dir, f->name,
 			findings.count ? findings.items[0].message : "it is not YAML");
 	else
-		failed = set_in(f, &d, &k, value, e);
+		failed = set_in(f, &c, e);
 	doc_done(&d);
 	findings_done(&findings);
 	return failed ? -1 : 0;
