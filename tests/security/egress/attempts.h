@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { ANSWER_MS = 3000 };
+enum { ANSWER_MS = 30000 };
 
 /* id; NET: the host's network, where a state was given it; NEVER: under no setting; the profile,
  * and the layers of the jail without which a command gets through there; what is tried. The broker

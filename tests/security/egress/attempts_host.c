@@ -190,7 +190,7 @@ static int by_proxy(const char *port, const char *id)
 		"CONNECT 127.0.0.1:%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n", port, port);
 	ssize_t n = send(fd, text, (size_t)len, MSG_NOSIGNAL);
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	n = n == len && poll(&p, 1, 3000) > 0 ? recv(fd, text, sizeof(text) - 1, 0) : -1;
+	n = n == len && poll(&p, 1, ANSWER_MS) > 0 ? recv(fd, text, sizeof(text) - 1, 0) : -1;
 	int got = n > 12 && !memcmp(text + 9, "200", 3) ? egress_say(fd, id) : EACCES;
 	close(fd);
 	return got;
