@@ -344,7 +344,8 @@ unsigned judge_vim(struct judge *j, const struct call *c)
 static bool runs_command(const char *text)
 {
 	static const char *const commands[] = {
-		".sh", ".sy", ".lo", "system", "pager", "source", "\\."};
+		".sh", ".sy", ".lo", "system ", "pager ", "source ", "system\t", "pager\t",
+		"source\t", "\\."};
 	while (*text) {
 		text += strspn(text, " \t\n;");
 		for (size_t i = 0; i < ARRAY_LEN(commands); i++)
