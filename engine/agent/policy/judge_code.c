@@ -343,9 +343,8 @@ unsigned judge_vim(struct judge *j, const struct call *c)
 /* Commands of the shells of databases, which stand first on a line and are taken shortened. */
 static bool runs_command(const char *text)
 {
-	static const char *const commands[] = {
-		".sh", ".sy", ".lo", "system ", "pager ", "source ", "system\t", "pager\t",
-		"source\t", "\\."};
+	static const char *const commands[] = {".sh", ".sy", ".lo", "system ", "pager ", "source ",
+		"system\t", "pager\t", "source\t", "\\."};
 	while (*text) {
 		text += strspn(text, " \t\n;");
 		for (size_t i = 0; i < ARRAY_LEN(commands); i++)
