@@ -97,8 +97,8 @@ static void tell_missing(
 		char what[600];
 		if (holds(name, in, item))
 			continue;
-		snprintf(what, sizeof(what), "%s %s %.500s", name,
-			wider ? "now include" : "no longer include", json_string_value(item));
+		snprintf(what, sizeof(what), "%.500s is %s in %s", json_string_value(item),
+			wider ? "new" : "no longer", name);
 		tell(c, wider, name, json_string_value(item), what);
 	}
 }

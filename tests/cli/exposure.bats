@@ -124,11 +124,11 @@ against() {
 @test "--against points at what says so: the key, the item, or the state that leaves it out" {
 	local row
 	for row in 's/_mb: 100/_mb: 200/|12:14: *: fetch: limit memory_mb was 100' \
-		's/{MODE: fast}/{MODE: fast, DEBUG: "1"}/|13:23: *: fetch: env now include DEBUG' \
-		's/workspace: read/allow_network: ["a.example:443"]/|10:21: *: fetch: egress now include a.example:443' \
-		's/workspace: read/secrets: [x, deploy]/|10:18: *: fetch: secrets now include deploy' \
+		's/{MODE: fast}/{MODE: fast, DEBUG: "1"}/|13:23: *: fetch: DEBUG is new in env' \
+		's/workspace: read/allow_network: ["a.example:443"]/|10:21: *: fetch: a.example:443 is new in egress' \
+		's/workspace: read/secrets: [x, deploy]/|10:18: *: fetch: deploy is new in secrets' \
 		's/    workspace: read//|7:3: *: fetch: workspace was read and is write' \
-		's/workspace: read/allow_network: allow/|10:5: *: fetch: egress now include any host' \
+		's/workspace: read/allow_network: allow/|10:5: *: fetch: any host is new in egress' \
 		's/max_usd: 1.0/max_usd: 2.0/|4:31: *: the machine: limit usd was 1' \
 		's/, max_usd: 1.0//|4:1: *: the machine: limit usd was 1'; do
 		sed "${row%%|*}" ../old/machine.yaml >../new/machine.yaml
@@ -160,9 +160,9 @@ against() {
 	sed 's/best_effort_usd_limit: 2.0/max_usd: 2.0/; s/writes:/reads:/' ../old/machine.yaml >../new/machine.yaml
 	against
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"limit usd was unlimited and is 2"*"fetch: writes no longer include /srv/a"* ]]
+	[[ $stderr == *"limit usd was unlimited and is 2"*"fetch: /srv/a is no longer in writes"* ]]
 	run -4 --separate-stderr agent6 machine check ../old --against ../new
-	[[ $stderr == *"limit usd was 2 and is unlimited"*"fetch: writes now include /srv/a"* && $stderr != *narrowed* ]]
+	[[ $stderr == *"limit usd was 2 and is unlimited"*"fetch: /srv/a is new in writes"* && $stderr != *narrowed* ]]
 }
 
 @test "--against: fewer of the hosts that could be reached are a narrowing, however they are written" {
@@ -225,7 +225,7 @@ against() {
 	[[ $stderr == *"two.example.org:443"* ]]
 	# Where nobody has configured a provider, as in a pipeline, its name stands for it.
 	run -4 --separate-stderr agent6 machine check chooses --against plain
-	[[ $stderr == *"egress now include provider two (not configured)"* ]]
+	[[ $stderr == *"provider two (not configured) is new in egress"* ]]
 	sed -i '$d' chooses/machine.yaml
 	cp -r chooses spends
 	sed -i 's/timeout_secs:/max_tokens_fallback: 100\n    &/' chooses/machine.yaml
