@@ -316,8 +316,8 @@ static bool commit_woken(struct drive *d, struct sleep *s)
 		poked ? "poke" : "timer", "payload", poked ? s->payload : json_null());
 	if (poked)
 		json_object_set_new(fact, "poke", json_string(s->poke));
-	/* Recorded twice when a kill comes between, which a rehearsal does not mind; one that is
-	 * missing would keep it waiting. */
+	/* Recorded twice when a kill comes between: a rehearsal then has the same poke for the
+	 * state's next wait as well. One that is missing would keep it waiting. */
 	if (poked)
 		tape_poke(&d->live, d->at.state->name, s->payload);
 	if (!commit_fact(d, fact, false))
