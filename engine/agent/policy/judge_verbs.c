@@ -175,13 +175,19 @@ static const struct tool {
 		pip_verbs}, /* pipx, uv */
 };
 
+static const struct tool *tool_find(const struct call *c)
+{
+	const struct tool *t = tools;
+	while (*t->name && strcmp(t->name, program_base(c->name)) != 0)
+		t++;
+	return t;
+}
+
 unsigned judge_verb(struct judge *j, const struct call *c)
 {
-	const char *base = program_base(c->name), *unknown = NULL;
-	const struct tool *t = tools;
+	const char *unknown = NULL;
+	const struct tool *t = tool_find(c);
 	size_t at[ARG_PLACES_MAX], from = 1;
-	while (*t->name && strcmp(t->name, base) != 0)
-		t++;
 	/* The version of a tool chain: cargo +nightly build. */
 	if (!strcmp(c->name, "cargo") && *call_text(c, 1) == '+')
 		from++;
@@ -201,24 +207,44 @@ static const struct arg_options executing = {"yqs", "cpw",
 	WORDS("--call", "--package", "--prefix", "--workspace", "--registry", "--cache",
 		"--userconfig", "--filter", "--from", "--with", "--python")};
 
-/* What npx, npm exec and their kin are told to run is no package where it is the system's. */
+/* What npx, npm exec and their kin are told to run is no package, and no script of the project's,
+ * where it is the system's. */
 static unsigned judge_executed(struct judge *j, const struct call *c, size_t from)
 {
 	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
 	size_t at[ARG_PLACES_MAX], count;
 	const char *unknown = NULL, *script;
 	unsigned traits = 0;
+	bool known = false;
 	count = arg_places(c, from, &executing, at, &unknown);
 	count = count < ARG_PLACES_MAX ? count : ARG_PLACES_MAX;
 	j->verdict = &own;
-	for (size_t i = 0; i < count && at[i] < c->count; i++)
+	for (size_t i = 0; i < count && at[i] < c->count; i++) {
 		traits |= judge_words(j, c->words + at[i], c->count - at[i], c->node);
+		known = known || program_find(call_text(c, at[i]));
+	}
 	for (size_t i = from; i < (count ? at[count - 1] : c->count); i++)
 		if ((script = arg_given(c, i, 'c', executing.with_value, "--call")))
 			traits |= judge_script(j, script) | TRAIT_CODE;
 	j->verdict = whole;
-	if (own.level > LEVEL_WRITE)
+	if (known || own.level > LEVEL_WRITE)
 		judge_adopt(j, &own);
+	return traits;
+}
+
+/* yarn and pnpm run what is no verb of theirs: a script, a package's program, and pnpm any. */
+static unsigned judge_unlisted(struct judge *j, const struct call *c)
+{
+	const struct tool *t = tool_find(c);
+	size_t at[ARG_PLACES_MAX], count;
+	const char *unknown = NULL;
+	unsigned traits = 0;
+	count = t->verbs == yarn_verbs ? arg_places(c, 1, &t->options, at, &unknown) : 0;
+	for (size_t i = 0; i < count && i < ARG_PLACES_MAX; i++) {
+		const char *verb = call_text(c, at[i]);
+		if (verb_level(yarn_verbs, verb) == LEVEL_BUILD && strcmp(verb, "install") != 0)
+			traits |= judge_executed(j, c, at[i]);
+	}
 	return traits;
 }
 
@@ -239,7 +265,7 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 		for (size_t i = 1; i < own.count && !traits; i++)
 			if (word_in(c->words[i]->text, WORDS("exec", "x", "dlx")))
 				traits = judge_executed(j, c, i + 1) | TRAIT_CODE;
-		return traits | judge_verb(j, &own);
+		return traits | judge_unlisted(j, c) | judge_verb(j, &own);
 	}
 	return judge_executed(j, c, 1) | judge_flags(j, &own);
 }
@@ -261,11 +287,16 @@ unsigned judge_bun(struct judge *j, const struct call *c)
 	for (size_t i = 1; i < c->count; i++)
 		if (strstr(c->words[i]->text, "://"))
 			judge_raise(j, LEVEL_NETWORK, "%s runs %.100s", c->name, c->words[i]->text);
-	if (!strcmp(verb, "x"))
-		return judge_executed(j, c, 2);
+	unsigned traits = 0;
+	for (size_t i = 1; i + 1 < c->count; i++) {
+		if (word_in(c->words[i]->text, WORDS("x", "run")))
+			traits |= judge_executed(j, c, i + 1);
+		if (!strcmp(c->words[i]->text, "exec"))
+			traits |= judge_script(j, c->words[i + 1]->text) | TRAIT_CODE;
+	}
 	bool runs = !strcmp(verb, "run");
 	const struct call code = {c->name, c->words + runs, c->count - runs, c->node};
-	return level == LEVEL_WRITE ? judge_inline(j, &code) : 0;
+	return level == LEVEL_WRITE ? traits | judge_inline(j, &code) : traits;
 }
 
 unsigned judge_pip(struct judge *j, const struct call *c)
