@@ -214,7 +214,8 @@ static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_
 	"RSYNC_CONNECT_PROG", "UV_*INDEX*", "UV_CONFIG_FILE", "GOPROXY", "GONOSUM*", "GOINSECURE",
 	"CGO_*FLAGS*", "GEM_PATH", "RUBYGEMS_GEMDEPS", "RUSTUP_*", "CURL_HOME", "WGETRC",
 	"SYSTEM_WGETRC", "PSQLRC", "MYSQL_HOME", "KUBECONFIG", "HELM_PLUGINS", "ANSIBLE_*",
-	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_PYTHON*", "GH_CONFIG_DIR"};
+	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_PYTHON*", "GH_CONFIG_DIR",
+	"TURBO_BINARY_PATH", "ESBUILD_BINARY_PATH"};
 /* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
 static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
 	"*EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
