@@ -93,7 +93,7 @@ static const char overview_rest[] =
 	".TP\n2\nrefused, nothing ran\n"
 	".TP\n3\na budget ended it\n"
 	".TP\n4\na widening was found\n"
-	".TP\n5\njournal or state damaged\n"
+	".TP\n5\njournal or state damaged, or the host gave out under a run\n"
 	".TP\n125\nthe sandbox could not be set up\n"
 	".TP\n130, 143\ninterrupted\n"
 	".SH ENVIRONMENT\n"
