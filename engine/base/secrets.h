@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A letter takes so many bytes at most: \u002b. */
+/* A letter that is escaped once takes so many bytes at most: \u002b. */
 enum { SECRETS_BYTES_MIN = 8, SECRETS_GROWTH = 6 };
 
 struct secrets {
