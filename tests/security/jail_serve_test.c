@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -330,8 +331,11 @@ static void test_died(const struct server *s)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 	is(ready, 2, "two jails are kept ready");
-	for (int i = 0; i < ready; i++)
-		kill(first[i][0], SIGKILL);
+	for (int i = 0; i < ready; i++) { /* until it is dead it would take the order */
+		AUTO_FD int fd = (int)syscall(SYS_pidfd_open, first[i][0], 0);
+		if (!kill(first[i][0], SIGKILL) && fd >= 0)
+			poll(&(struct pollfd){fd, POLLIN, 0}, 1, -1);
+	}
 	struct reply r = order(s, SH("echo here"));
 	is_str(r.out, "here\n", "where they died, the order's is made again");
 	reply_done(&r);
