@@ -200,10 +200,10 @@ static json_t *absent_paths(const struct drive *d)
 {
 	if (d->at.state->kind != KIND_AGENT)
 		return NULL;
-	json_auto_t *held = confine_protected(&d->env.confine, NULL);
+	json_auto_t *paths = confine_protected(&d->env.confine, NULL);
 	json_auto_t *hidden = confine_hidden(&d->env.confine);
-	json_array_extend(held, hidden);
-	return workspace_absent(&d->workspace, held);
+	json_array_extend(paths, hidden);
+	return workspace_absent(&d->workspace, paths);
 }
 
 static bool execute(struct drive *d, const struct step *step)
