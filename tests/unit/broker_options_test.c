@@ -59,6 +59,9 @@ static void test_channels(void)
 	refuses("5=::1:443,tls", "neither a host name");
 	refuses("5=[127.0.0.1]:443,tls", "neither a host name");
 	refuses("5=[fe80::1%eth0]:443,tls", "neither a host name");
+	refuses("5=127.1:443,tls", "neither a host name");
+	refuses("5=0x7f.1:443,tls", "neither a host name");
+	refuses("5=2130706433:443,tls", "neither a host name");
 	refuses("x=api.example.com:443,tls", "descriptor");
 	refuses("-1=api.example.com:443,tls", "descriptor");
 }

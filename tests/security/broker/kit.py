@@ -199,7 +199,7 @@ ENVIRONMENT = {} if os.environ.get("AGENT6_CONFIG", "release") == "release" else
 class Broker:
     """A broker whose agent is this process. Channels are numbered in the order of `endpoints`."""
 
-    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=(), rules=None, held=False):
+    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=(), rules=None, held=False, env=()):
         self.channels, theirs, argv = [], [], [*prefix, BROKER]
         for endpoint in endpoints:
             mine, other = socket.socketpair()
@@ -219,7 +219,7 @@ class Broker:
             self.proxy_port = listener.getsockname()[1]
             socket.send_fds(self.life, [b"L"], [listener.fileno()])
             listener.close()
-        self.process = subprocess.Popen(argv, pass_fds=fds, env=ENVIRONMENT, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(argv, pass_fds=fds, env={**ENVIRONMENT, **dict(env)}, stderr=subprocess.PIPE)
         for other in theirs if not held else ():
             other.close()
         self.theirs = theirs  # held by this process, too
