@@ -260,9 +260,9 @@ unsigned judge_awk(struct judge *j, const struct call *c)
 		judge_raise(j, o->level, "%s: %.40s %s", c->name, word, o->what);
 		const char *value =
 			o->next ? arg_take(c, &i, o->flag, awk_values, o->option) : NULL;
-		if (o->gives == AWK_PROGRAM)
+		if (value && o->gives == AWK_PROGRAM)
 			judge_awk_program(j, c, value);
-		if (o->gives == AWK_FILE)
+		if (value && o->gives == AWK_FILE)
 			traits |= program_file(value);
 		given = given || o->gives;
 	}
