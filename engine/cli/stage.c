@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024 };
@@ -37,12 +36,6 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 	s->dir_fd = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (s->dir_fd < 0)
 		return err_errno(e, "cannot open %s", path);
-	/* As of an instance: where the file system locks no directories, that has to do. */
-	if (flock(s->dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return err_set(e,
-			"%s is in use by another rehearsal; wait for its end, or name another "
-			"directory with --dir",
-			s->dir);
 	if (asprintf(&s->workspace, "%s/workspace", s->dir) < 0 ||
 		asprintf(&s->state, "%s/state", s->dir) < 0)
 		return err_set(e, "out of memory");

@@ -28,9 +28,9 @@ struct stage {
 	}
 
 /* Sets it up. `dir` NULL: a throwaway directory; otherwise one that is made, or continued when it
- * was a stage before; refused while another call has it. The workspace is a copy of the bundle's
- * rehearsal/workspace, else of the working directory, and a git repository with one commit of all
- * of it where `repository` asks for one. `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
+ * was a stage before. The workspace is a copy of the bundle's rehearsal/workspace, else of the
+ * working directory, and a git repository with one commit of all of it where `repository` asks for
+ * one. `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
 struct stage_ask {
 	const struct bundle *bundle;
 	const char *dir, *cassette;
