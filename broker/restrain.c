@@ -16,7 +16,7 @@ int restrain_descriptors(const struct options *o, uint64_t *limit, struct err *e
 	for (int fd = 0; fd < 2; fd++)
 		if (!options_names(o, fd) && dup2(null_fd, fd) < 0)
 			return err_errno(e, "cannot open /dev/null");
-	if (io_close_others(3, o->fds, o->fd_count) < 0)
+	if (io_close_others(o->fds, o->fd_count) < 0)
 		return err_errno(e, "cannot close inherited descriptors");
 	getrlimit(RLIMIT_NOFILE, &own);
 	struct rlimit raised = {own.rlim_max, own.rlim_max};

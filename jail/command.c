@@ -23,7 +23,7 @@ int command_close(struct jail *j, struct err *e)
 {
 	/* Not left to execve, which looks for the program first: /proc/self/fd is a way there. What
 	 * an order comes over is a socket, leads nowhere, and ends with execve. */
-	if (LAYER_ON("descriptors") && io_close_others(3, &j->order_fd, 1))
+	if (LAYER_ON("descriptors") && io_close_others(&j->order_fd, 1))
 		return err_errno(e, "cannot close descriptors");
 	return 0;
 }

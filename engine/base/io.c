@@ -51,11 +51,11 @@ bool io_is_same(const struct stat *a, const struct stat *b)
 }
 
 /* From one that is kept to the next. */
-int io_close_others(int first, const int *keep, size_t count)
+int io_close_others(const int *keep, size_t count)
 {
-	int next = first - 1;
+	int next = STDERR_FILENO;
 	do {
-		first = next + 1;
+		int first = next + 1;
 		next = INT_MAX;
 		for (size_t i = 0; i < count; i++)
 			if (keep[i] >= first && keep[i] < next)

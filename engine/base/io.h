@@ -23,8 +23,8 @@ int io_put(const char *path, const char *text, struct err *e);
 int io_read_all(int fd, struct buf *b, const char *what, struct err *e);
 /* Whether both are of one file. */
 bool io_is_same(const struct stat *a, const struct stat *b);
-/* Closes every descriptor from `first` on that is not one of `keep`. -1 with errno. */
-int io_close_others(int first, const int *keep, size_t count);
+/* Closes every descriptor behind stderr that is not one of `keep`. -1 with errno. */
+int io_close_others(const int *keep, size_t count);
 /* The regular file `name` beneath `dir_fd` (AT_FDCWD works), at most `cap_bytes`, into heap memory
  * with a NUL behind it. FIFOs, devices and directories are refused without blocking. */
 int io_read_file(

@@ -1,7 +1,7 @@
 #include "base/json.h"
 
 #include "base/num.h"
-#include <stdint.h>
+#include "base/utf8.h"
 #include <string.h>
 
 /* What jansson allocates for an empty list or object, in those for a number. */
@@ -197,4 +197,17 @@ json_int_t json_get_int(const json_t *object, const char *key)
 void json_add_int(json_t *object, const char *key, json_int_t more)
 {
 	json_object_set_new(object, key, json_integer(json_get_int(object, key) + more));
+}
+
+int json_length(const json_t *value, int64_t *out)
+{
+	if (json_is_string(value))
+		*out = (int64_t)utf8_count(json_string_value(value), json_string_length(value));
+	else if (json_is_array(value))
+		*out = (int64_t)json_array_size(value);
+	else if (json_is_object(value))
+		*out = (int64_t)json_object_size(value);
+	else
+		return -1;
+	return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include <jansson.h>
+#include <stdint.h>
 
 /* JSON_VALUES_MAX: as many take up to 90 MB, where 10 MiB of `{},` would take 800. */
 enum { JSON_DEPTH_MAX = 64, JSON_VALUES_MAX = 512 * 1024 };
@@ -40,4 +41,6 @@ const char *json_get_text(const json_t *object, const char *key);
 json_int_t json_get_int(const json_t *object, const char *key);
 /* Adds to it. */
 void json_add_int(json_t *object, const char *key, json_int_t more);
+/* How many code points, items or members it has. -1: it has no length. */
+int json_length(const json_t *value, int64_t *out);
 #endif

@@ -6,9 +6,10 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { ESCAPE_BYTES_MAX = 12 }; /* \ud83d\ude42 */
+
 static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-enum { ESCAPE_BYTES_MAX = 12 }; /* \ud83d\ude42 */
 static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 static int add_needle(struct secrets *s, struct buf *text)

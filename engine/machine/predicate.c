@@ -1,6 +1,6 @@
+#include "base/json.h"
 #include "base/utf8.h"
 #include "machine/predicate_node.h"
-#include "machine/template.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/sha256.h"
-#include "base/utf8.h"
 #include <string.h>
 
 /* Twenty mistakes in one text are enough to read. */
@@ -270,19 +269,6 @@ void template_references(const struct template *t, ref_visitor *each, void *ctx)
 	for (size_t i = 0; t && i < t->count; i++)
 		if (!t->parts[i].text)
 			each(ctx, t->parts[i].ref, t->source);
-}
-
-int json_length(const json_t *value, int64_t *out)
-{
-	if (json_is_string(value))
-		*out = (int64_t)utf8_count(json_string_value(value), json_string_length(value));
-	else if (json_is_array(value))
-		*out = (int64_t)json_array_size(value);
-	else if (json_is_object(value))
-		*out = (int64_t)json_object_size(value);
-	else
-		return -1;
-	return 0;
 }
 
 /* An int kept where a float is declared is shown as the float it stands for. */

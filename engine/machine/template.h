@@ -49,6 +49,4 @@ int template_render_item(const struct template *t, const json_t *item, struct bu
 const char *template_source(const struct template *t);
 /* Calls `each` once per reference, in order. */
 void template_references(const struct template *t, ref_visitor *each, void *ctx);
-/* Length as the `len` filter and predicate count it: code points, items or members. -1: none. */
-int json_length(const json_t *value, int64_t *out);
 #endif

@@ -96,7 +96,7 @@ static _Noreturn void secret_main(const struct errand *a, int error_fd)
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int keep[] = {a->fd, error_fd};
-	io_close_others(3, keep, ARRAY_LEN(keep));
+	io_close_others(keep, ARRAY_LEN(keep));
 	if (run_errand(a, &e))
 		io_write(error_fd, e.text, strlen(e.text));
 	_exit(e.number);

@@ -257,7 +257,7 @@ static int closed_in_child(const int *keep, size_t count, const int *gone, size_
 {
 	pid_t pid = fork();
 	if (pid == 0) {
-		int wrong = io_close_others(3, keep, count) < 0;
+		int wrong = io_close_others(keep, count) < 0;
 		for (size_t i = 0; i < count; i++)
 			wrong |= keep[i] >= 0 && fcntl(keep[i], F_GETFD) < 0;
 		for (size_t i = 0; i < gone_count; i++)

@@ -50,10 +50,10 @@ static void put(struct draft *d, char c, bool quoted)
 	d->any = true;
 }
 
-static void put_all(struct draft *d, const char *text, size_t len, bool quoted)
+static void put_quoted(struct draft *d, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		put(d, text[i], quoted);
+		put(d, text[i], true);
 }
 
 /* What a bracket's partner is looked for in: double quotes, where a single one is a letter;
@@ -215,7 +215,7 @@ static int read_backticks(struct sh_reader *r, struct draft *d)
 		code[n++] = r->text[r->at];
 	}
 	r->at++;
-	put_all(d, "$()", 3, true);
+	put_quoted(d, "$()", 3);
 	d->dynamic = true;
 	return add_sub(r, code, n);
 }
@@ -256,7 +256,7 @@ static int read_parenthesis(struct sh_reader *r, struct draft *d)
 {
 	size_t n;
 	const char *text = r->text + r->at;
-	put_all(d, "$()", 3, true);
+	put_quoted(d, "$()", 3);
 	d->dynamic = true;
 	if (sh_looking_at(r, "(")) {
 		r->at++;
@@ -296,8 +296,8 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	bool splits = !quoted && n == 3 && !memcmp(text, "IFS", 3);
 	d->split = d->split || splits;
 	d->dynamic = d->dynamic || !splits;
-	put_all(d, "${", 2, true);
-	put_all(d, text, n, true);
+	put_quoted(d, "${", 2);
+	put_quoted(d, text, n);
 	put(d, '}', true);
 	return sh_read_inside(r, text, n);
 }
@@ -312,7 +312,7 @@ static int read_bracketed(struct sh_reader *r, struct draft *d)
 	if (n == left || text[n] != ']')
 		return sh_fail(r, "a $[ that is not understood");
 	sh_add_names(r, text, n);
-	put_all(d, "$[]", 3, true);
+	put_quoted(d, "$[]", 3);
 	d->dynamic = true;
 	r->at += n + 2;
 	return 0;
@@ -345,7 +345,7 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	d->dynamic = d->dynamic || (n && !splits);
 	d->dollar = d->dollar || !n;
 	put(d, '$', true);
-	put_all(d, name, n, true);
+	put_quoted(d, name, n);
 	r->at += n;
 	return 0;
 }
@@ -403,7 +403,7 @@ static int read_ansi(struct sh_reader *r, struct draft *d)
 		char bytes[4] = {r->text[r->at++]};
 		size_t n = bytes[0] == '\\' && r->at < r->len ? read_escape(r, bytes) : 1;
 		ended = ended || !bytes[0];
-		put_all(d, bytes, ended ? 0 : n, true);
+		put_quoted(d, bytes, ended ? 0 : n);
 	}
 	d->any = true;
 	if (r->at >= r->len)
@@ -443,7 +443,7 @@ static int read_single(struct sh_reader *r, struct draft *d)
 	if (!end)
 		return sh_fail(r, "an unclosed quote");
 	d->any = true;
-	put_all(d, r->text + r->at, (size_t)(end - r->text) - r->at, true);
+	put_quoted(d, r->text + r->at, (size_t)(end - r->text) - r->at);
 	r->at = (size_t)(end - r->text) + 1;
 	return 0;
 }
@@ -457,7 +457,7 @@ static int read_process(struct sh_reader *r, struct draft *d)
 	if (find_close(r, ')', 0, &n))
 		return -1;
 	r->at += n + 1;
-	put_all(d, "/dev/fd/$()", 11, true);
+	put_quoted(d, "/dev/fd/$()", 11);
 	d->dynamic = true;
 	return add_sub(r, text, n);
 }
