@@ -19,7 +19,8 @@ struct rehearsal {
 	struct stage stage;
 	struct cues cues;
 	struct drive_listener shown;
-	const struct statedir *statedir;
+	struct statedir statedir; /* the stage's */
+	struct instance instance; /* locked as long as what lies in the stage is written or read */
 	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
 	struct show show;
 	struct summary summary;
@@ -62,12 +63,12 @@ static void on_line(void *ctx, const json_t *fields)
 }
 
 /* The whole run, also what an earlier call of a rehearsal that is kept did. */
-static void add_up(struct rehearsal *r, const struct statedir *statedir, const char *id)
+static void add_up(struct rehearsal *r, const char *id)
 {
 	struct instance instance = INSTANCE_NONE;
 	struct journal_mark at = journal_start();
 	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
-	if (instance_open(statedir, id, &instance, &e))
+	if (instance_open(&r->statedir, id, &instance, &e))
 		return;
 	AUTO_FD int fd = instance_journal(&instance, &e);
 	if (fd >= 0)
@@ -96,7 +97,7 @@ static void on_activity(void *ctx, const struct activity *now)
 	r->shown.activity(r->shown.ctx, now);
 	if (!now->state || strcmp(now->kind, "wait") != 0)
 		return;
-	if (instance_open(r->statedir, r->loaded->machine->name, &instance, &e) ||
+	if (instance_open(&r->statedir, r->loaded->machine->name, &instance, &e) ||
 		cues_give(&r->cues, &instance, now->state, &cue, &e))
 		fail(EXIT_FAILED, &e);
 	else if (cue == CUE_NONE)
@@ -136,31 +137,29 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 {
 	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
 	bool openai = format && !strcmp(format, "openai");
-	struct statedir statedir;
 	json_auto_t *parameters = parameters_read(r->call, r->loaded->machine, e);
-	if (!parameters || statedir_find(r->stage.workspace, r->stage.state, &statedir, e))
+	if (!parameters)
 		return -1;
 	struct config *config = config_rehearsal(names, providers_of(r->loaded, names),
 		openai ? API_OPENAI : API_ANTHROPIC, r->stage.url, r->stage.state);
 	if (take_settings(r, config, e)) {
 		config_free(config);
-		statedir_done(&statedir);
 		return -1;
 	}
 	struct config_paths paths;
 	struct arena arena;
 	arena_init(&arena);
 	bool known = !config_paths_init(&paths, &arena, NULL);
-	struct start start = {.statedir = &statedir,
+	struct start start = {.statedir = &r->statedir,
 		.config = config,
 		.paths = known ? &paths : NULL, /* not read: reserved, where --config grants it */
 		.authored = r->loaded,
 		.id = r->loaded->machine->name,
+		.locked = &r->instance,
 		.parameters = parameters,
 		.rehearsal_url = r->stage.url,
 		.allow_root = call_has(r->call, "allow-root"),
 		.exit_on_wait = call_has(r->call, "exit-on-wait")};
-	r->statedir = &statedir;
 	r->shown = show_listener(&r->show);
 	struct drive_listener listener = {.line = on_journal,
 		.activity = on_activity,
@@ -169,10 +168,9 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.tick_ms = r->shown.tick_ms,
 		.ctx = r};
 	start_run(&start, &listener, out);
-	add_up(r, &statedir, start.id);
+	add_up(r, start.id);
 	arena_done(&arena);
 	config_free(config);
-	statedir_done(&statedir);
 	return 0;
 }
 
@@ -270,6 +268,22 @@ static int check_cassettes(const struct rehearsal *r, struct err *e)
 	return 0;
 }
 
+/* Nobody finds the instance that stands in the way to stop it. */
+static int lock(struct rehearsal *r, struct err *e)
+{
+	struct err why = ERR_NONE;
+	if (statedir_find(r->stage.workspace, r->stage.state, &r->statedir, e))
+		return -1;
+	if (!instance_lock(&r->statedir, r->loaded->machine->name, &r->instance, &why))
+		return 0;
+	if (why.number != EWOULDBLOCK)
+		return err_set(e, "%s", why.text);
+	return err_set(e,
+		"%s is in use by another rehearsal; wait for its end, or name another directory "
+		"with --dir",
+		r->stage.dir);
+}
+
 static int rehearse(void *ctx, const struct loaded *l)
 {
 	struct rehearsal *r = ctx;
@@ -280,7 +294,8 @@ static int rehearse(void *ctx, const struct loaded *l)
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
 		.repository = l->machine && workspace_needed(l->machine)};
-	if (stage_open(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
+	if (stage_open(&r->stage, &ask, &e) || lock(r, &e) || stage_load(&r->stage, &ask, &e) ||
+		check_cassettes(r, &e) ||
 		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return fail(EXIT_REFUSED, &e);
@@ -289,12 +304,14 @@ static int rehearse(void *ctx, const struct loaded *l)
 
 static int run(const struct call *c)
 {
-	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
+	struct rehearsal r = {.call = c, .stage = STAGE_NONE, .instance = INSTANCE_NONE};
 	summary_init(&r.summary);
 	show_init(&r.show, call_has(c, "json"), call_has(c, "quiet"));
 	r.show.thrown_away = !call_has(c, "dir");
 	int code = loaded_with(c->arguments[0], rehearse, &r);
+	instance_done(&r.instance); /* first: an open file keeps its directory on NFS and FUSE */
 	stage_done(&r.stage);
+	statedir_done(&r.statedir);
 	cues_done(&r.cues);
 	summary_done(&r.summary);
 	return code;

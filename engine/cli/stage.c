@@ -175,8 +175,12 @@ static int copy_named_cassette(struct stage *s, const char *path, struct err *e)
 
 int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
 {
-	if (make_dir(s, ask->dir, e) || make_workspace(s, ask, e) ||
-		tree_remove(s->dir_fd, "cassettes", e))
+	return make_dir(s, ask->dir, e) ? -1 : make_workspace(s, ask, e);
+}
+
+int stage_load(struct stage *s, const struct stage_ask *ask, struct err *e)
+{
+	if (tree_remove(s->dir_fd, "cassettes", e))
 		return -1;
 	if (mkdirat(s->dir_fd, "cassettes", 0700))
 		return err_errno(e, "cannot create cassettes/");

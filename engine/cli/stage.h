@@ -27,16 +27,20 @@ struct stage {
 		.dir_fd = -1, .end_fd = -1, .provider = {.pid = -1, .pidfd = -1 }                  \
 	}
 
-/* Sets it up. `dir` NULL: a throwaway directory; otherwise one that is made, or continued when it
- * was a stage before. The workspace is a copy of the bundle's rehearsal/workspace, else of the
- * working directory, and a git repository with one commit of all of it where `repository` asks for
- * one. `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
+/* Its directory and the workspace. `dir` NULL: a throwaway directory; otherwise one that is made,
+ * or continued when it was a stage before. The workspace is a copy of the bundle's
+ * rehearsal/workspace, else of the working directory, and a git repository with one commit of all
+ * of it where `repository` asks for one. */
 struct stage_ask {
 	const struct bundle *bundle;
 	const char *dir, *cassette;
 	bool repository;
 };
 int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e);
+/* The cassettes in place of those there; `cassette` NULL: the bundle's rehearsal/ *.jsonl. From
+ * here on the caller has the lock of the instance in `state`: no other call reads or writes them.
+ */
+int stage_load(struct stage *s, const struct stage_ask *ask, struct err *e);
 /* Starts agent6-cassette. */
 int stage_play(struct stage *s, struct err *e);
 /* Ends it; `failures` receives what did not match, an array of {kind, state, seq, turn, text}, and

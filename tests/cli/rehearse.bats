@@ -233,6 +233,31 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $stderr != *"does not match"* ]]
 }
 
+@test "a second rehearsal in a directory in use is refused, and changes nothing there" {
+	mkdir -p bundle/rehearsal work
+	cat >bundle/machine.yaml <<-'END'
+		machine: parked
+		version: 1
+		initial: park
+		budget: {max_transitions: 9}
+		states:
+		  park: {kind: wait, on: {signal: good}}
+		  good: {kind: terminal, status: ok, reason: good}
+	END
+	echo '{"state":"park","poke":{}}' >other.jsonl
+	cd work
+	"$AGENT6_BIN/agent6" machine rehearse ../bundle --dir ../kept --quiet 3>&- &
+	local runner=$!
+	eventually sh -c 'test -e ../kept/state/*/machines/parked/wait.json'
+	run --separate-stderr agent6 machine rehearse ../bundle --dir ../kept --quiet --cassette ../other.jsonl
+	kill -9 "$runner"
+	wait "$runner" || true
+	echo "$status $stderr"
+	[[ $status -eq 2 && $stderr == *"kept is in use by another rehearsal; "*"--dir"* ]]
+	[[ ! -e ../kept/cassettes/other.jsonl ]]
+	run -0 --separate-stderr agent6 machine rehearse ../bundle --dir ../kept --quiet --cassette ../other.jsonl
+}
+
 @test "how far it came is known behind a line that a kill or a full disk cut short" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
 	printf '9 1 cla' >>kept/positions
