@@ -200,26 +200,6 @@ static void check_never_honoured(const struct check *k)
 	}
 }
 
-/* The real path of `path`, whose last components need not exist yet. Heap text. */
-static char *real_path(const char *path)
-{
-	char head[4096];
-	if (snprintf(head, sizeof(head), "%s", path) >= (int)sizeof(head))
-		return NULL;
-	for (size_t len = strlen(head); len; len--) {
-		if (head[len] && head[len] != '/')
-			continue;
-		head[len] = '\0';
-		AUTO_FREE char *real = realpath(head, NULL);
-		char *whole = NULL;
-		if (real && asprintf(&whole, "%s%s", real, path + len) < 0)
-			whole = NULL;
-		if (real)
-			return whole;
-	}
-	return strdup(path);
-}
-
 static void check_state_dir(const struct check *k, const struct config_paths *paths)
 {
 	enum config_layer layer;
@@ -230,23 +210,11 @@ static void check_state_dir(const struct check *k, const struct config_paths *pa
 			      : node                  ? doc_of(k, layer)
 						      : &environment;
 	const struct doc_node *at = d == &environment ? NULL : node;
-	const char *dir = k->c->state_dir;
-	if (!dir || !is_clean(dir)) {
-		finding_add(k->f, RULE_CONFIG_PATH, d, at,
-			"the state directory must be a plain absolute path");
-		return;
-	}
-	AUTO_FREE char *real = real_path(dir);
 	AUTO_FREE char *workspace = paths->workspace ? realpath(paths->workspace, NULL) : NULL;
-	if (workspace &&
-		(path_is_within(dir, workspace) || (real && path_is_within(real, workspace))))
-		finding_help(k->f,
-			finding_add(k->f, RULE_CONFIG_PATH, d, at,
-				"the state directory %.200s lies in the workspace, where a jailed "
-				"command could write it",
-				dir),
-			"start from a directory below, or set agent6.state_dir or "
-			"AGENT6_STATE_HOME to a directory outside");
+	struct err e = ERR_NONE;
+	free(config_state_dir(k->c->state_dir, workspace, &e));
+	if (*e.text)
+		finding_add(k->f, RULE_CONFIG_PATH, d, at, "%s", e.text);
 }
 
 /* The first of `list` that is there and lies below `path`; *within: one of them holds it. */

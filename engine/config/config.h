@@ -49,6 +49,10 @@ int config_paths_init(struct config_paths *paths, struct arena *arena, struct er
 /* Reads and checks all layers. Always returns a configuration, whose documents the findings' carets
  * need; it may be used only when findings hold no error. config_free releases it. */
 struct config *config_load(const struct config_paths *paths, struct findings *f);
+/* The real path of the effective agent6.state_dir, whose last components need not exist yet. Heap;
+ * NULL with the reason: it lies in the workspace (a real path; NULL: only the form is looked at,
+ * and no link followed) or has that in it. */
+char *config_state_dir(const char *state_dir, const char *workspace, struct err *e);
 /* The built-in configuration of a rehearsal: one loopback provider per name, each with `format` and
  * `base_url` and a price for every model; everything else is the default. */
 struct config *config_rehearsal(const char *const *providers, size_t count, enum api_format format,

@@ -16,7 +16,7 @@ struct statedir {
  * `.git`, else of `workspace` itself. Heap; NULL with the reason. */
 char *statedir_repo_id(const char *workspace, struct err *e);
 /* `workspace`: the directory the run is for. `state_dir`: the effective agent6.state_dir. Creates
- * nothing. Refused: a state directory inside the workspace, links followed. */
+ * nothing. Refused: as config_state_dir does. */
 int statedir_find(
 	const char *workspace, const char *state_dir, struct statedir *out, struct err *e);
 void statedir_done(struct statedir *s);

@@ -98,6 +98,10 @@ setup() {
 		echo "$verb: $status $output"
 		[[ $status -eq 2 && $output == *"state directory"*"lies in the workspace"* ]]
 	done
+	mkdir -p "$XDG_STATE_HOME/agent6/below"
+	cd "$XDG_STATE_HOME/agent6/below" || return
+	run agent6 check config
+	[[ $status -eq 2 && $output == *"the workspace"*"lies in the state directory"* ]]
 }
 
 @test "get: a value, or the nearest key" {

@@ -549,7 +549,7 @@ int main(void)
 	*strrchr(above, '/') = '\0';
 	ok(statedir_find(workspace, above, &statedir, &e) < 0,
 		"a workspace in the state directory");
-	has_str(e.text, "lies inside the state directory", "which is said");
+	has_str(e.text, "lies in the state directory", "which is said");
 	e = ERR_NONE;
 	if (ok(!statedir_find(workspace, "/agent6-none/state", &statedir, &e),
 		    "one that is not there"))

@@ -1,0 +1,62 @@
+/* The state directory's real place, which nothing that a jail lets a command write may hold. */
+#include "base/path.h"
+#include "config/config.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cuts `head` back to what exists, and follows that. -1 with errno. */
+static int follow_existing(char head[PATH_MAX], char real[PATH_MAX])
+{
+	while (!realpath(head, real)) {
+		char *slash = strrchr(head, '/');
+		if (errno != ENOENT || !slash[1])
+			return -1;
+		slash[slash == head] = '\0';
+	}
+	return 0;
+}
+
+static char *real_or_future(const char *path, struct err *e)
+{
+	char head[PATH_MAX], real[PATH_MAX], *out = NULL;
+	snprintf(head, sizeof(head), "%s", path);
+	if (follow_existing(head, real)) {
+		err_errno(e, "cannot follow the state directory %s", path);
+		return NULL;
+	}
+	/* Of "/" nothing but the slash is there. */
+	const char *rest = path + (head[1] ? strlen(head) : 0);
+	if (asprintf(&out, "%s%s", strcmp(real, "/") ? real : "", rest) < 0)
+		return err_set(e, "out of memory"), NULL;
+	return out;
+}
+
+char *config_state_dir(const char *state_dir, const char *workspace, struct err *e)
+{
+	if (!state_dir || (strcmp(state_dir, "/") && !path_is_normal(state_dir)))
+		return err_set(e, "the state directory must be a plain absolute path"), NULL;
+	AUTO_FREE char *real = workspace ? real_or_future(state_dir, e) : strdup(state_dir);
+	if (!real || !workspace)
+		return TAKE_PTR(real);
+	/* As it is spelled, too: a link there could be led elsewhere. */
+	if (path_is_within(state_dir, workspace) || path_is_within(real, workspace)) {
+		err_set(e,
+			"the state directory %s lies in the workspace %s, where a jailed command "
+			"could write it; start from a directory below, or set agent6.state_dir or "
+			"AGENT6_STATE_HOME to a directory outside",
+			state_dir, workspace);
+		return NULL;
+	}
+	/* It would hold other instances, and the configuration of some repository. */
+	if (path_is_within(workspace, real)) {
+		err_set(e,
+			"the workspace %s lies in the state directory %s, which a jailed command "
+			"must not write; start from a directory outside",
+			workspace, state_dir);
+		return NULL;
+	}
+	return TAKE_PTR(real);
+}
