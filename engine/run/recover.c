@@ -22,10 +22,11 @@ static enum recover_end apply_lines(
 		}
 		if (got == 0)
 			return RECOVER_DONE;
-		json_auto_t *event = journal_decode(line, len, e);
-		if (!event || position_apply(&r->position, event, e)) {
-			err_wrap(e, "journal.jsonl, line %llu",
-				(unsigned long long)reader->mark.lines);
+		json_auto_t *event = journal_decode(line, len, &why);
+		if (!event || position_apply(&r->position, event, &why)) {
+			err_set(e, "journal.jsonl, line %llu: %s%s",
+				(unsigned long long)reader->mark.lines, why.text,
+				r->foreign ? "" : HOW_ON);
 			return RECOVER_DAMAGED;
 		}
 		if (r->each && r->each(r->ctx, event, &r->position))

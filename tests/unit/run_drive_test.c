@@ -445,6 +445,9 @@ static void test_divergence(void)
 		else
 			ok(board != NULL, "and replays when nothing was changed");
 		is(go(&t), cases[i].says ? RUN_DAMAGED : RUN_OK, "and so does a start");
+		if (cases[i].says)
+			has_str(t.result.reason, "; bring the file back from a copy",
+				"with what to do about it");
 		trial_done(&t);
 	}
 }
