@@ -148,7 +148,8 @@ static void fail_fact(const struct step *step, struct err *why, json_t *fact)
 }
 
 /* What the state did to the private clone is recorded with its step. That this cannot be done is
- * the state's failure, but for a disk that takes no more: that is ours. */
+ * the state's failure, but for a disk that takes no more, or a process that is not to be had: that
+ * is ours. */
 static bool settle(struct drive *d, const struct step *step, const json_t *absent, json_t *fact)
 {
 	struct reduced v;
@@ -167,7 +168,7 @@ static bool settle(struct drive *d, const struct step *step, const json_t *absen
 		.dropped = step->state->kind == KIND_AGENT && !ok,
 		.absent = absent};
 	int failed = workspace_settle(w, d->instance->dir_fd, &s, &e);
-	if (failed && !s.dropped && !workspace_no_disk(&e)) {
+	if (failed && !s.dropped && !workspace_host_failed(&e)) {
 		fail_fact(step, &e, fact);
 		s.dropped = true;
 		e = ERR_NONE;

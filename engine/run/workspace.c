@@ -121,7 +121,7 @@ static int bring_branch(
 			"back (git branch -f %s %.12s), or start anew under another --id",
 			w->branch, tip, to, w->branch, to);
 	if (!w->sent && git_clone_send(&w->clone, &w->origin, *tip ? tip : w->base, to, e))
-		return *tip || workspace_no_disk(e)
+		return *tip || workspace_host_failed(e)
 			       ? -1
 			       : err_wrap(e,
 					 "there is no branch %s, and it cannot be made again "
@@ -426,9 +426,10 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	return record_write(w, instance_fd, e);
 }
 
-bool workspace_no_disk(const struct err *e)
+bool workspace_host_failed(const struct err *e)
 {
-	static const int numbers[] = {ENOSPC, EDQUOT, EIO, EROFS};
+	/* The last two: no process is to be had. */
+	static const int numbers[] = {ENOSPC, EDQUOT, EIO, EROFS, EAGAIN, ENOMEM};
 	size_t len = strlen(e->text);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		const char *words = strerror(numbers[i]);

@@ -79,8 +79,8 @@ struct workspace_step {
 /* Records what the state has left before step `seq` is journaled, of a state that is `ok` in a
  * commit; or drops it. -1 also means that git does not take it: drop it then. */
 int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e);
-/* Whether that came of the disk: git's own last words say so. */
-bool workspace_no_disk(const struct err *e);
+/* Whether this host, its disk or a lack of processes, is at fault: git's own last words say so. */
+bool workspace_host_failed(const struct err *e);
 /* Once `seq` steps are durable, and all attempts at the next one before `attempt`: the commit that
  * belongs to them goes onto the operator's branch. */
 int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e);

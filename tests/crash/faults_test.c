@@ -29,7 +29,7 @@ struct scenario {
 	const char *name;
 	const char *bundle; /* below scratch */
 	const char *verb;   /* run or rehearse */
-	bool writes;        /* in a repository; only its start is gone through */
+	bool writes;        /* in a repository; killed only at its start */
 };
 
 static char agent6[PATH_BYTES], dir[PATH_BYTES];
@@ -364,7 +364,7 @@ int main(void)
 		{"agent", "hello", "rehearse", false}, {"the start", "writer", "rehearse", true}};
 	for (size_t i = 0; i < ARRAY_LEN(scenarios); i++)
 		for (enum stepper_fault m = KILL_BEFORE;
-			m <= (scenarios[i].writes ? KILL_AFTER : SHORT_WRITE); m++)
+			m <= (scenarios[i].writes ? FAIL_EAGAIN : SHORT_WRITE); m++)
 			test_mode(&scenarios[i], m, all);
 	return tap_done();
 }

@@ -47,7 +47,7 @@ static bool is_in(long nr, const long *calls, size_t count)
 	return i < count;
 }
 
-/* Of a disk that is full or broken, and for want of a descriptor. */
+/* Of a disk that is full or broken, and for want of a descriptor or of a process. */
 static bool can_fail(enum stepper_fault fault, long nr)
 {
 	static const long disk[] = {SYS_write, SYS_pwrite64, SYS_fsync, SYS_fdatasync, SYS_syncfs,
@@ -57,6 +57,9 @@ static bool can_fail(enum stepper_fault fault, long nr)
 	static const long descriptor[] = {SYS_openat, SYS_openat2, SYS_memfd_create, SYS_pipe2,
 		SYS_dup, SYS_fcntl, SYS_timerfd_create, SYS_inotify_init1, SYS_signalfd4,
 		SYS_eventfd2, SYS_socket, SYS_socketpair, SYS_pidfd_open};
+	static const long process[] = {SYS_clone, SYS_clone3, SYS_fork, SYS_vfork};
+	if (fault == FAIL_EAGAIN)
+		return is_in(nr, process, ARRAY_LEN(process));
 	return fault == FAIL_EMFILE ? is_in(nr, descriptor, ARRAY_LEN(descriptor))
 				    : is_in(nr, disk, ARRAY_LEN(disk));
 }

@@ -11,6 +11,7 @@
 #define STEPPER_FAULTS(X)                                                                          \
 	X(KILL_BEFORE, "kill before", 0)                                                           \
 	X(KILL_AFTER, "kill after", 0)                                                             \
+	X(FAIL_EAGAIN, "EAGAIN", EAGAIN)                                                           \
 	X(FAIL_ENOSPC, "ENOSPC", ENOSPC)                                                           \
 	X(FAIL_EIO, "EIO", EIO)                                                                    \
 	X(FAIL_EINTR, "EINTR", EINTR)                                                              \
