@@ -442,7 +442,8 @@ static void ignoring(void)
 		{"*.o", "b.oo", false, false}, {"*.o", ".o", false, true}, {"*", "x", false, true},
 		{"ab", "b", false, false}, {"ab", "abc", false, false}, {"a*", "ab", false, true},
 		{"*b?", "xbc", false, true}, {"x\\*", "x*", false, true},
-		{"x\\*", "xy", false, false}, {"*[0-9]", "a7", false, true},
+		{"x\\*", "xy", false, false}, {"x\\ ", "x ", false, true},
+		{"x\\\\ ", "x\\", false, true}, {"*[0-9]", "a7", false, true},
 		{"a/*.c", "a/.cc", false, false}, {"ab/c", "a/c", false, false},
 		{"a/c", "a/cd", false, false}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -8,9 +8,13 @@ static char *take_line(const char *text, size_t len)
 	if (len && text[len - 1] == '\r')
 		len--;
 	/* Trailing spaces count only when escaped. */
-	while (len && text[len - 1] == ' ' && !(len > 1 && text[len - 2] == '\\'))
-		len--;
-	return len && text[0] != '#' ? strndup(text, len) : NULL;
+	size_t kept = 0;
+	for (size_t i = 0; i < len; i++) {
+		bool plain = text[i] != ' ';
+		i += text[i] == '\\' && i + 1 < len;
+		kept = plain ? i + 1 : kept;
+	}
+	return kept && text[0] != '#' ? strndup(text, kept) : NULL;
 }
 
 static bool parse(struct ignore_rule *rule, char *line)
