@@ -113,11 +113,15 @@ struct arg_options {
 	const char *const *long_plain, *const *long_with_value;
 };
 enum { ARG_PLACES_MAX = 4 };
+struct places {
+	size_t count, at[ARG_PLACES_MAX];
+	size_t last;         /* of them; the end of the call where there are none */
+	const char *unknown; /* the first option that is not known, or NULL */
+};
 /* Where the operands may begin. One place, unless an option is not known, which may take the next
- * word or not: then `*unknown` is the first such option. Returns how many there are, which may be
- * more than are told. */
-size_t arg_places(const struct call *c, size_t from, const struct arg_options *o,
-	size_t places[ARG_PLACES_MAX], const char **unknown);
+ * word or not; what would be behind more places than are told counts as destructive. */
+struct places arg_places(
+	struct judge *j, const struct call *c, size_t from, const struct arg_options *o);
 /* A program that runs another one. */
 struct wrapper {
 	const char *name;

@@ -118,13 +118,13 @@ static enum taking cluster_takes(const char *word, const struct arg_options *o)
 	return TAKES_NONE;
 }
 
-size_t arg_places(const struct call *c, size_t from, const struct arg_options *o,
-	size_t places[ARG_PLACES_MAX], const char **unknown)
+struct places arg_places(
+	struct judge *j, const struct call *c, size_t from, const struct arg_options *o)
 {
+	struct places p = {.last = c->count};
 	/* Whether an option or the operands may stand here, at the next word, and at the one
 	 * behind it. */
 	bool here = true, next = false, after = false;
-	size_t count = 0;
 	for (size_t i = from; i <= c->count && (here || next);
 		i++, here = next, next = after, after = false) {
 		const char *word = call_text(c, i);
@@ -132,18 +132,20 @@ size_t arg_places(const struct call *c, size_t from, const struct arg_options *o
 		if (!here)
 			continue;
 		if (ends || word[0] != '-' || !word[1]) {
-			if (count < ARG_PLACES_MAX)
-				places[count] = i + ends;
-			count++;
+			if (p.count < ARG_PLACES_MAX)
+				p.last = p.at[p.count++] = i + ends;
+			else
+				judge_raise(j, LEVEL_DESTRUCTIVE,
+					"%s: too many options are not known", c->name);
 			continue;
 		}
 		enum taking takes = word[1] == '-' ? long_takes(word, o) : cluster_takes(word, o);
 		next = next || takes != TAKES_NEXT;
 		after = takes == TAKES_NEXT || (takes == TAKES_UNKNOWN && !strchr(word, '='));
-		if (takes == TAKES_UNKNOWN && !*unknown)
-			*unknown = word;
+		if (takes == TAKES_UNKNOWN && !p.unknown)
+			p.unknown = word;
 	}
-	return count;
+	return p;
 }
 
 size_t arg_find(const struct call *c, const char *short_option, const char *long_option)

@@ -185,18 +185,15 @@ static const struct tool *tool_find(const struct call *c)
 
 unsigned judge_verb(struct judge *j, const struct call *c)
 {
-	const char *unknown = NULL;
 	const struct tool *t = tool_find(c);
-	size_t at[ARG_PLACES_MAX], from = 1;
+	size_t from = 1;
 	/* The version of a tool chain: cargo +nightly build. */
 	if (!strcmp(c->name, "cargo") && *call_text(c, 1) == '+')
 		from++;
-	size_t count = arg_places(c, from, &t->options, at, &unknown);
-	if (count > ARG_PLACES_MAX)
-		judge_raise(j, LEVEL_WRITE, "%s: too many options are not known", c->name);
-	for (size_t i = 0; i < count && i < ARG_PLACES_MAX; i++)
-		judge_raise(j, verb_level(t->verbs, call_text(c, at[i])), "%s %.60s", c->name,
-			call_text(c, at[i]));
+	struct places p = arg_places(j, c, from, &t->options);
+	for (size_t i = 0; i < p.count; i++)
+		judge_raise(j, verb_level(t->verbs, call_text(c, p.at[i])), "%s %.60s", c->name,
+			call_text(c, p.at[i]));
 	return judge_flags(j, c);
 }
 
@@ -212,18 +209,16 @@ static const struct arg_options executing = {"yqs", "cpw",
 static unsigned judge_executed(struct judge *j, const struct call *c, size_t from)
 {
 	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
-	size_t at[ARG_PLACES_MAX], count;
-	const char *unknown = NULL, *script;
+	const char *script;
 	unsigned traits = 0;
 	bool known = false;
-	count = arg_places(c, from, &executing, at, &unknown);
-	count = count < ARG_PLACES_MAX ? count : ARG_PLACES_MAX;
+	struct places p = arg_places(j, c, from, &executing);
 	j->verdict = &own;
-	for (size_t i = 0; i < count && at[i] < c->count; i++) {
-		traits |= judge_words(j, c->words + at[i], c->count - at[i], c->node);
-		known = known || program_find(call_text(c, at[i]));
+	for (size_t i = 0; i < p.count && p.at[i] < c->count; i++) {
+		traits |= judge_words(j, c->words + p.at[i], c->count - p.at[i], c->node);
+		known = known || program_find(call_text(c, p.at[i]));
 	}
-	for (size_t i = from; i < (count ? at[count - 1] : c->count); i++)
+	for (size_t i = from; i < p.last; i++)
 		if ((script = arg_given(c, i, 'c', executing.with_value, "--call")))
 			traits |= judge_script(j, script) | TRAIT_CODE;
 	j->verdict = whole;
@@ -236,14 +231,14 @@ static unsigned judge_executed(struct judge *j, const struct call *c, size_t fro
 static unsigned judge_unlisted(struct judge *j, const struct call *c)
 {
 	const struct tool *t = tool_find(c);
-	size_t at[ARG_PLACES_MAX], count;
-	const char *unknown = NULL;
 	unsigned traits = 0;
-	count = t->verbs == yarn_verbs ? arg_places(c, 1, &t->options, at, &unknown) : 0;
-	for (size_t i = 0; i < count && i < ARG_PLACES_MAX; i++) {
-		const char *verb = call_text(c, at[i]);
+	if (t->verbs != yarn_verbs)
+		return 0;
+	struct places p = arg_places(j, c, 1, &t->options);
+	for (size_t i = 0; i < p.count; i++) {
+		const char *verb = call_text(c, p.at[i]);
 		if (verb_level(yarn_verbs, verb) == LEVEL_BUILD && strcmp(verb, "install") != 0)
-			traits |= judge_executed(j, c, at[i]);
+			traits |= judge_executed(j, c, p.at[i]);
 	}
 	return traits;
 }

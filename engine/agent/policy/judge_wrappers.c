@@ -11,26 +11,15 @@ static unsigned judge_rest(struct judge *j, const struct call *c, size_t from)
 	return from < c->count ? judge_words(j, c->words + from, c->count - from, c->node) : 0;
 }
 
-/* Where what a program runs may begin, behind its own options. */
-struct places {
-	size_t count, at[ARG_PLACES_MAX], last;
-};
-
-/* An option that nobody knows may hide the command behind it: each reading counts. */
+/* Where what a program runs may begin, behind its own options. An option that nobody knows may hide
+ * the command behind it: each reading counts. */
 static struct places places_of(
 	struct judge *j, const struct call *c, size_t from, const struct arg_options *o)
 {
-	struct places p = {.last = c->count};
-	const char *unknown = NULL;
-	p.count = arg_places(c, from, o, p.at, &unknown);
-	if (unknown)
-		judge_raise(j, LEVEL_WRITE, "%s: the option %.60s is not known", c->name, unknown);
-	if (p.count > ARG_PLACES_MAX) {
-		judge_raise(j, LEVEL_DESTRUCTIVE, "%s: too many options are not known", c->name);
-		p.count = ARG_PLACES_MAX;
-	}
-	if (p.count)
-		p.last = p.at[p.count - 1];
+	struct places p = arg_places(j, c, from, o);
+	if (p.unknown)
+		judge_raise(
+			j, LEVEL_WRITE, "%s: the option %.60s is not known", c->name, p.unknown);
 	return p;
 }
 
