@@ -350,18 +350,19 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	return 0;
 }
 
-/* The number's digits; 0 with `*any` unset: there is none. */
-static unsigned take_digits(struct sh_reader *r, size_t max, int base, bool *any)
+/* Puts the number's digits into `*out`; 0: there is none. */
+static size_t take_digits(struct sh_reader *r, size_t max, unsigned base, unsigned *out)
 {
-	char digits[9] = "";
+	static const char all[] = "0123456789abcdef";
+	const char *digit;
 	size_t n = 0;
-	static const char all[] = "01234567abcdefABCDEF89";
-	while (n < max && r->at < r->len && r->text[r->at] &&
-		(base == 16 ? isxdigit((unsigned char)r->text[r->at]) != 0
-			    : memchr(all, r->text[r->at], 8) != NULL))
-		digits[n++] = r->text[r->at++];
-	*any = n;
-	return (unsigned)strtoul(digits, NULL, base);
+	for (*out = 0; n < max && r->at < r->len; n++, r->at++) {
+		digit = memchr(all, tolower((unsigned char)r->text[r->at]), base);
+		if (!digit)
+			break;
+		*out = *out * base + (unsigned)(digit - all);
+	}
+	return n;
 }
 
 /* What stands behind a backslash in $'...', as bytes. Returns how many. */
@@ -370,27 +371,27 @@ static size_t read_escape(struct sh_reader *r, char out[4])
 	static const char from[] = "abefnrtvE", to[] = "\a\b\033\f\n\r\t\v\033";
 	char c = r->text[r->at++];
 	const char *named = c ? strchr(from, c) : NULL;
-	bool any = false, braced = c == 'x' && sh_looking_at(r, "{");
+	bool braced = c == 'x' && sh_looking_at(r, "{"), wide = c == 'u' || c == 'U';
+	bool octal = !wide && c != 'x';
+	size_t most = c == 'U' ? 8 : c == 'u' ? 4 : braced ? r->len : octal ? 3 : 2;
+	unsigned code;
 	out[0] = named ? to[named - from] : c;
-	if (!named && !strchr("xuU01234567\\'\"?", c)) { /* none: both stay */
+	if (named || strchr("\\'\"?", c))
+		return 1;
+	r->at += braced;
+	r->at -= octal;
+	size_t digits = take_digits(r, most, octal ? 8 : 16, &code);
+	r->at += braced && sh_looking_at(r, "}");
+	if (!digits && !braced) { /* no escape: both stay */
+		r->at += octal;
 		out[0] = '\\';
 		out[1] = c;
 		return 2;
 	}
-	if (c == 'x') {
-		r->at += braced;
-		out[0] = (char)take_digits(r, braced ? 8 : 2, 16, &any);
-		r->at += braced && sh_looking_at(r, "}");
-	} else if (c == 'u' || c == 'U') {
-		unsigned code = take_digits(r, c == 'u' ? 4 : 8, 16, &any);
-		bool fits = code && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-		out[0] = '\0';
-		return any && fits ? utf8_put(code, out) : 1;
-	} else if (c >= '0' && c <= '7') {
-		r->at--;
-		out[0] = (char)take_digits(r, 3, 8, &any);
-	}
-	return 1;
+	out[0] = (char)code;
+	/* What is no character is some bytes all the same, and never the end of the text. */
+	bool fits = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+	return wide && code ? utf8_put(fits ? code : 0xfffd, out) : 1;
 }
 
 /* $'...'; a NUL ends it early. */
