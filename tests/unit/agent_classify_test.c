@@ -113,7 +113,7 @@ static void check_oracle(const char *level, const char *text)
 	(void)level;
 	struct arena arena;
 	arena_init(&arena);
-	bool ours = shell_parse(text, strlen(text), &arena, NULL);
+	bool ours = shell_parse(text, strlen(text), false, &arena, NULL);
 	bool theirs = !bash_status(text);
 	arena_done(&arena);
 	if (!strncmp(text, "[\"", 2) || ours == theirs)

@@ -393,19 +393,37 @@ static unsigned judge_node(struct judge *j, const struct sh_node *n)
 	return traits;
 }
 
-unsigned judge_script(struct judge *j, const char *text)
+static unsigned judge_reading(struct judge *j, const char *text, bool posix)
 {
 	struct err e = ERR_NONE;
 	size_t len = strlen(text);
 	if (!judge_afford(j, WORK_SCRIPT + len))
 		return 0;
-	const struct sh_node *list = shell_parse(text, len, &j->arena, &e);
+	const struct sh_node *list = shell_parse(text, len, posix, &j->arena, &e);
 	unsigned traits = 0;
 	if (list)
 		traits = judge_node(j, list);
 	else
 		judge_raise(j, LEVEL_DESTRUCTIVE, "not analysable: %s", e.text);
 	return traits;
+}
+
+unsigned judge_bash_script(struct judge *j, const char *text, bool bash)
+{
+	bool outer = j->bash;
+	bool differs = strstr(text, "$'") || strstr(text, "$[") || strstr(text, "((") ||
+		       strstr(text, "[[");
+	j->bash = bash;
+	unsigned traits = judge_reading(j, text, false);
+	if (!bash && differs)
+		traits |= judge_reading(j, text, true);
+	j->bash = outer;
+	return traits;
+}
+
+unsigned judge_script(struct judge *j, const char *text)
+{
+	return judge_bash_script(j, text, false);
 }
 
 void classify_argv(const struct classify_world *world, const char *const *argv, size_t argc,

@@ -28,6 +28,7 @@ struct judge {
 	} * functions;
 	int depth;
 	size_t work;    /* about the bytes that were looked at, each time they were */
+	bool bash;      /* the text comes to bash, or a shell that reads it as bash does */
 	bool connected; /* exec has opened a socket */
 };
 
@@ -53,8 +54,11 @@ unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t
 	const struct sh_node *node);
 /* A variable that is set, as NAME or NAME=VALUE: some make a program run what they name. */
 void judge_name(struct judge *j, const char *word);
-/* Judges shell text: unknown text is destructive, text that cannot be parsed too. */
+/* Judges shell text: unknown text is destructive, text that cannot be parsed too. Which shell `sh`
+ * is, nobody knows here: text that shells read differently counts as the worse of the two. */
 unsigned judge_script(struct judge *j, const char *text);
+/* The same where the shell is known: `bash` or the like, and no other. */
+unsigned judge_bash_script(struct judge *j, const char *text, bool bash);
 
 typedef unsigned judge_fn(struct judge *j, const struct call *c);
 

@@ -15,6 +15,11 @@ const char *call_fed(const struct call *c)
 	return NULL;
 }
 
+static bool is_bash(const struct call *c)
+{
+	return word_in(c->name, WORDS("bash", "rbash", "ksh", "zsh"));
+}
+
 /* The script behind -c: the first operand behind all options. */
 static unsigned judge_command_string(struct judge *j, const struct call *c, size_t operand)
 {
@@ -23,7 +28,7 @@ static unsigned judge_command_string(struct judge *j, const struct call *c, size
 	const struct sh_word *script = c->words[operand];
 	if (script->dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "%s -c runs text that is computed", c->name);
-	return judge_script(j, script->text) | TRAIT_CODE;
+	return judge_bash_script(j, script->text, is_bash(c)) | TRAIT_CODE;
 }
 
 /* What the options of a shell ask for. */
@@ -81,7 +86,8 @@ static struct shell_options read_options(const struct call *c)
 static unsigned judge_input(struct judge *j, const struct call *c)
 {
 	const char *fed = call_fed(c);
-	return fed ? judge_script(j, fed) | TRAIT_CODE : TRAIT_RUNS_INPUT | TRAIT_CODE;
+	return fed ? judge_bash_script(j, fed, is_bash(c)) | TRAIT_CODE
+		   : TRAIT_RUNS_INPUT | TRAIT_CODE;
 }
 
 unsigned judge_shell(struct judge *j, const struct call *c)
@@ -117,7 +123,7 @@ unsigned judge_eval(struct judge *j, const struct call *c)
 		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
 	if (dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "eval runs text that is computed");
-	return judge_script(j, text) | TRAIT_CODE | (dynamic ? TRAIT_RUNS_INPUT : 0u);
+	return judge_bash_script(j, text, j->bash) | TRAIT_CODE | (dynamic ? TRAIT_RUNS_INPUT : 0u);
 }
 
 unsigned judge_source(struct judge *j, const struct call *c)
@@ -136,7 +142,7 @@ unsigned judge_trap(struct judge *j, const struct call *c)
 		return 0;
 	if (c->words[at]->dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "trap runs text that is computed");
-	return judge_script(j, c->words[at]->text) | TRAIT_CODE;
+	return judge_bash_script(j, c->words[at]->text, j->bash) | TRAIT_CODE;
 }
 
 /* Builtins that run code by one particular option. */

@@ -28,7 +28,7 @@ static const struct program programs[] = {
 			"tree", "diff", "diffstat")},
 	{LEVEL_READ_ONLY, judge_date, WORDS("date")},
 	{LEVEL_READ_ONLY, judge_uniq, WORDS("uniq")},
-	{LEVEL_READ_ONLY, judge_names, WORDS("test", "[", "set")},
+	{LEVEL_READ_ONLY, judge_names, WORDS("test", "[", "[[", "set")},
 	{LEVEL_READ_ONLY, judge_ip, WORDS("ip")},
 	{LEVEL_READ_ONLY, judge_find, WORDS("find")},
 	{LEVEL_READ_ONLY, judge_sort, WORDS("sort")},

@@ -49,6 +49,8 @@ bool shell_in_name(char c);
  * in a subscript, an arithmetic expression, a variable that one of these names. */
 bool shell_holds_code(const char *text);
 
-/* Parses `text` into `arena`. NULL with an error: not understood, or over a limit. */
-struct sh_node *shell_parse(const char *text, size_t len, struct arena *arena, struct err *e);
+/* Parses `text` into `arena`; `posix`: as a shell does for which $'..', $[..], ((..)) and [[..]]
+ * are nothing special, as dash. NULL with an error: not understood, or over a limit. */
+struct sh_node *shell_parse(
+	const char *text, size_t len, bool posix, struct arena *arena, struct err *e);
 #endif

@@ -11,7 +11,7 @@ static struct sh_word *make_word(
 	struct sh_word *w = arena_alloc(r->arena, sizeof(*w));
 	w->text = arena_copy(r->arena, text, len);
 	w->dynamic = d->dynamic;
-	w->globbed = d->globbed && strcmp(w->text, "[");
+	w->globbed = d->globbed && w->text[strspn(w->text, "[")];
 	w->assigns = d->assigns;
 	return w;
 }

@@ -96,7 +96,7 @@ static size_t find_end(const struct sh_reader *r, size_t at, char close, unsigne
 	bool command = close == ')' && !(where & ARITHMETIC);
 	for (size_t i = at; i < len && depth < SHELL_DEPTH_MAX; i++) {
 		char c = text[i], next = i + 1 < len ? text[i + 1] : '\0';
-		bool ansi = c == '$' && next == '\'' && !(where & QUOTED);
+		bool ansi = c == '$' && next == '\'' && !(where & QUOTED) && !r->posix;
 		if (c == close) {
 			return i;
 		} else if (c == '\\') {
@@ -155,6 +155,7 @@ static int add_sub(struct sh_reader *r, const char *text, size_t len)
 	struct sh_reader inner = {.text = text,
 		.len = len,
 		.depth = r->depth + 1,
+		.posix = r->posix,
 		.words = r->words,
 		.arena = r->arena,
 		.e = r->e};
@@ -323,7 +324,7 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 	r->at++;
 	if (sh_looking_at(r, "\\\n"))
 		return sh_fail(r, "a line's end behind a $");
-	if (sh_looking_at(r, "["))
+	if (!r->posix && sh_looking_at(r, "["))
 		return read_bracketed(r, d);
 	if (sh_looking_at(r, "(")) {
 		r->at++;
@@ -468,7 +469,7 @@ static int read_piece(struct sh_reader *r, struct draft *d)
 	char c = r->text[r->at];
 	if (sh_looking_at(r, "<(") || sh_looking_at(r, ">("))
 		return read_process(r, d);
-	if (sh_looking_at(r, "$'"))
+	if (!r->posix && sh_looking_at(r, "$'"))
 		return r->at += 2, read_ansi(r, d);
 	if (sh_looking_at(r, "$\""))
 		return r->at += 2, read_double(r, d);

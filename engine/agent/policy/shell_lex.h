@@ -11,6 +11,7 @@ struct sh_reader {
 	const char *text;
 	size_t len, at;
 	int depth;
+	bool posix; /* see shell_parse */
 	size_t words;
 	struct arena *arena;
 	struct err *e;

@@ -453,7 +453,7 @@ static int read_group(struct sh_reader *r, struct sh_node *n, const char *close)
 static int read_compound(struct sh_reader *r, struct sh_node *n)
 {
 	n->kind = SH_LIST;
-	if (take(r, "((")) {
+	if (!r->posix && take(r, "((")) {
 		size_t len;
 		if (sh_is_arithmetic(r, &len))
 			return read_arithmetic(r) ? -1 : 1;
@@ -463,7 +463,7 @@ static int read_compound(struct sh_reader *r, struct sh_node *n)
 		return read_group(r, n, ")") ? -1 : 1;
 	if (take_word(r, "{"))
 		return read_group(r, n, "}") ? -1 : 1;
-	if (take_word(r, "[["))
+	if (!r->posix && take_word(r, "[["))
 		return read_test(r) ? -1 : 1;
 	if (take_word(r, "if"))
 		return read_if(r, n) ? -1 : 1;
@@ -578,9 +578,10 @@ struct sh_node *sh_read_list(struct sh_reader *r)
 	return list;
 }
 
-struct sh_node *shell_parse(const char *text, size_t len, struct arena *arena, struct err *e)
+struct sh_node *shell_parse(
+	const char *text, size_t len, bool posix, struct arena *arena, struct err *e)
 {
-	struct sh_reader r = {.text = text, .len = len, .arena = arena, .e = e};
+	struct sh_reader r = {.text = text, .len = len, .posix = posix, .arena = arena, .e = e};
 	if (len > SHELL_CAP_BYTES || memchr(text, 0, len)) {
 		err_set(e, "shell text: over %d bytes, or with a NUL", SHELL_CAP_BYTES);
 		return NULL;
