@@ -28,7 +28,7 @@ json_t *drive_event(const struct drive *d, const char *type)
 void drive_snapshot(struct drive *d)
 {
 	struct err e = ERR_NONE;
-	if (d->journal.broken || d->journal.pending.len || !d->journal.end.lines)
+	if (d->journal.broken || d->journal.pending.len)
 		return; /* the position is ahead of what is durable */
 	d->snapshot_ms = clock_monotonic_ms();
 	if (snapshot_write(d->instance, &d->at, &d->journal.end, &e))

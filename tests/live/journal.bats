@@ -340,6 +340,7 @@ END
 		(cd "$at" && eval "$how")
 		journal "$id" >"$SCRATCH/lines"
 		bytes=$(stat -c %s "$at/journal.jsonl")
+		rm -f "$at/snapshot.json"
 		agent6 machine poke "$id"
 		status=0
 		wait "$pid" || status=$?
@@ -347,7 +348,7 @@ END
 		[[ $status -eq 5 && $(stat -c %s "$at/journal.jsonl") -eq $bytes ]] # nor cuts off another's lines
 		grep -q "/$file was [rc].* while instance $id was running; this run records nothing more" "$SCRATCH/said"
 		journal "$id" | cmp - "$SCRATCH/lines"
-		[[ ! -e ran ]]
+		[[ ! -e ran && ! -e $at/snapshot.json ]]
 	done
 }
 

@@ -412,6 +412,36 @@ static void unchanged(json_t *event)
 	(void)event;
 }
 
+static const char *const branches =
+	"machine: m\nversion: 1\ninitial: a\nbudget: {max_transitions: 3000}\n"
+	"vars: {operator: {n: {type: int, value: 3}}}\nstates:\n"
+	"  a: {kind: branch, when: [{if: 'n == 0', goto: done}, {else: true, goto: b}]}\n"
+	"  b: {kind: branch, when: [{else: true, goto: a}]}\n" DONE;
+
+/* Whether the end is there when the first step is told. */
+static void look_for_end(void *ctx, const char *line, size_t len)
+{
+	struct trial *t = ctx;
+	AUTO_FREE char *text = NULL;
+	if (t->lines++ != 1)
+		return;
+	(void)line;
+	if (io_read_file(t->instance.dir_fd, "journal.jsonl", 1 << 24, &text, &len, NULL))
+		bail("no journal");
+	t->lines += strstr(text, "\n{\"t\":\"end\"") ? 1 << 20 : 0;
+}
+
+/* They ride with the next commit, which would outgrow every limit. */
+static void test_many_branches(void)
+{
+	struct trial t;
+	trial_init(&t, branches);
+	t.listener.line = look_for_end;
+	is(go(&t), RUN_BUDGET, "branches go on until the budget ends them");
+	is(t.lines, 3002, "each is told, in more than one piece");
+	trial_done(&t);
+}
+
 static void test_divergence(void)
 {
 	static const struct {
@@ -570,6 +600,7 @@ int main(void)
 	test_budgets();
 	test_halt();
 	test_long_reason();
+	test_many_branches();
 	test_divergence();
 	test_snapshot();
 	statedir_done(&statedir);

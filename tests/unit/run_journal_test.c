@@ -10,9 +10,19 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static int dir_fd, patience_ms;
+
+static bool unsynced; /* a disk that fails */
+
+int fdatasync(int fd)
+{
+	errno = EIO;
+	return unsynced ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
 
 static json_t *event(int seq)
 {
@@ -272,6 +282,26 @@ static void test_ride(void)
 	is(read_all().mark.lines, 2, "a queued line is not written by closing");
 }
 
+/* Its pages read back as written. */
+static void test_unsynced(void)
+{
+	struct journal j;
+	fresh(&j);
+	append(&j, 1);
+	unsynced = true;
+	is(append(&j, 2), -1, "a line that does not reach the disk is not committed");
+	unsynced = false;
+	is(read_all().mark.lines, 1, "and not there to be believed");
+	is(append(&j, 3), -1, "nothing is behind it");
+	journal_close(&j);
+	is(read_all().mark.lines, 1, "what was there before still is");
+	fresh(&j);
+	append(&j, 1);
+	journal_abandon(&j);
+	is(append(&j, 2), -1, "nor in one that was abandoned");
+	journal_close(&j);
+}
+
 /* Readers take no lock: what they see of a line that is being written is no damage. */
 static void test_together(void)
 {
@@ -412,6 +442,7 @@ int main(void)
 	test_padding();
 	test_sectors();
 	test_ride();
+	test_unsynced();
 	test_together();
 	test_has();
 	test_hole();

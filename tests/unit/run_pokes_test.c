@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
+#define FORMER "00000000000000000000-00000000.json"
 #define FIRST  "00000000000000000001-00000000.json"
 #define SECOND "00000000000000000002-00000000.json"
 
@@ -64,6 +66,13 @@ static void set_aside(const struct instance *i)
 	is_str(bad, FIRST, "and named");
 	tree_link(i->path, "pokes/" FIRST, FIRST);
 	is(first(i), 1, "nor one that leads to itself");
+	is(mkdirat(i->dir_fd, "pokes/" FORMER, 0700), 0, "a directory of that name");
+	is(first(i), 1, "is none");
+	is_str(bad, FORMER, "and set aside");
+	is(unlinkat(i->dir_fd, "pokes/" FORMER ".bad", AT_REMOVEDIR), 0, "as it is");
+	is(mknodat(i->dir_fd, "pokes/" FORMER, S_IFSOCK | 0600, 0), 0, "a socket");
+	is(first(i), 1, "is none");
+	is_str(bad, FORMER, "and set aside");
 }
 
 /* A disk that fails, or a host that is short of something, makes no poke a bad one. */
@@ -76,6 +85,12 @@ static void unread(const struct instance *i)
 	is(first(i), 1, "and it is still there");
 	is_str(name, SECOND, "as it was");
 	is_str(bad, "", "and none was set aside");
+	tree_file(i->path, "pokes/" FORMER, "{}", 0600);
+	refusal = EACCES;
+	first(i);
+	refusal = 0;
+	ok(!faccessat(i->dir_fd, "pokes/" FORMER ".bad", F_OK, 0), "what nobody may read is");
+	tree_file(i->path, "pokes/" SECOND, "{\"message\":\"x\"}", 0600);
 }
 
 static void listed(const struct instance *i)
