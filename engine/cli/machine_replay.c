@@ -68,7 +68,9 @@ static int replay(const struct asked *a, const struct machine *m)
 			r->instance.id);
 		return fail(EXIT_REFUSED, &e);
 	}
-	if (a->to && replaying.show.mode != SHOW_QUIET)
+	if (replaying.show.mode == SHOW_QUIET)
+		return EXIT_OK; /* how the run ended is no error of its replay */
+	if (a->to)
 		return print_blackboard(blackboard);
 	result.already_ended = false; /* a replay tells it from the beginning */
 	show_result(&replaying.show, r->instance.id, &result);

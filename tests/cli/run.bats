@@ -551,8 +551,8 @@ committed_flow() {
 @test "replay --to shows the blackboard there; --with finds where another bundle goes elsewhere" {
 	flow went
 	agent6 machine run ../flow --set times=3 --quiet
-	run --separate-stderr agent6 machine replay flow --to 1 --quiet
-	[ "$status" -eq 0 ]
+	run -0 agent6 machine replay flow --to 1 --quiet
+	[ -z "$output" ]
 	run --separate-stderr -2 agent6 machine replay flow --to 99
 	[[ $stderr == *"--to 99: instance flow has "*" step"*"replay flow"* ]]
 	run --separate-stderr -2 agent6 machine replay flow --to 0
@@ -565,6 +565,13 @@ committed_flow() {
 	run --separate-stderr agent6 machine replay flow --with ../flow
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"seq 1"*"other"* ]]
+}
+
+@test "replay --quiet has nothing to say of a run that failed" {
+	flow went failed
+	run -1 agent6 machine run ../flow --quiet
+	run -0 agent6 machine replay flow --quiet
+	[ -z "$output" ]
 }
 
 @test "verify finds a changed byte: 5" {
