@@ -392,7 +392,7 @@ static void fill_result(const struct drive *d, struct drive_result *out)
 	out->seq = d->at.seq;
 	out->totals = d->at.totals;
 	out->wake_unix_us = d->at.wake_us;
-	if (!d->at.ended || out->status == RUN_REFUSED)
+	if (!d->at.ended || *out->reason) /* drive_end() said what is in the way */
 		return;
 	out->status = d->at.ended_ok ? RUN_OK : failed[d->at.cause];
 	memcpy(out->reason, d->at.reason, sizeof(out->reason));

@@ -263,6 +263,14 @@ static int read_back(int fd, int64_t end, struct buf *out)
 	}
 }
 
+static json_t *decode_last(const char *line, size_t len, struct err *e)
+{
+	json_t *event = journal_decode(line, len, e);
+	if (!event)
+		err_wrap(e, "journal.jsonl, its last line");
+	return event;
+}
+
 json_t *journal_last(int fd, struct err *e)
 {
 	AUTO_BUF line;
@@ -286,10 +294,10 @@ json_t *journal_last(int fd, struct err *e)
 		const char *before = memrchr(chunk, '\n', (size_t)(nl - chunk));
 		const char *start = before ? before + 1 : chunk;
 		if (before || !from)
-			return journal_decode(start, (size_t)(nl - start), e);
+			return decode_last(start, (size_t)(nl - start), e);
 		if (read_back(fd, end, &line))
 			return err_set(e, "cannot read the last line of journal.jsonl"), NULL;
-		return journal_decode(line.data, line.len, e);
+		return decode_last(line.data, line.len, e);
 	}
 	return NULL;
 }

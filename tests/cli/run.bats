@@ -623,6 +623,18 @@ committed_flow() {
 	run -0 agent6 machine run ../flow
 }
 
+@test "what stands behind an end damages it: 5" {
+	flow went
+	agent6 machine run ../flow --quiet
+	echo garbage >>"$(echo "$SCRATCH"/state/*/machines/flow/journal.jsonl)"
+	for verb in "run ../flow" "status flow" "verify flow"; do
+		run --separate-stderr -5 agent6 machine $verb
+		[[ $stderr == *"it is not a journal line"* ]]
+	done
+	run --separate-stderr -2 agent6 machine poke flow
+	[[ $stderr == *"journal.jsonl, its last line: not valid JSON"* ]]
+}
+
 @test "a start that lost its journal is listed as damaged" {
 	need jq
 	waiting
