@@ -82,8 +82,9 @@ static bool take_up(struct drive *d)
 	if (r.torn_bytes)
 		live_notice(&d->live, "dropped an unfinished last line of %lld bytes",
 			(long long)r.torn_bytes);
-	/* One that is killed again and again, a line each time, reads no more with every start. */
-	if (r.read_bytes >= RECOVER_SNAPSHOT_BYTES)
+	/* One that is killed again and again, a line each time, reads no more with every start; and
+	 * a snapshot that counted a dropped line would miss it the next time. */
+	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES)
 		drive_snapshot(d);
 	return true;
 }

@@ -64,8 +64,9 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	journal_reader_init(&reader, r->fd, &r->at);
 	reader.patience_ms = r->patience_ms;
 	enum recover_end end = apply_lines(r, &reader, e);
-	if (end == RECOVER_DONE && !resumed &&
-		recover_whole(r->instance, r->fd, reader.mark.lines, e))
+	/* A torn last line is dropped, counted or not: the snapshot is only an optimisation. */
+	uint64_t lines = reader.mark.lines + (reader.torn_bytes > 0);
+	if (end == RECOVER_DONE && !resumed && recover_whole(r->instance, r->fd, lines, e))
 		end = RECOVER_DAMAGED;
 	r->read_bytes = reader.mark.offset - r->at.offset;
 	r->at = reader.mark;

@@ -108,7 +108,7 @@ int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
 	/* While a runner holds the instance an unfinished last line is one being written. */
 	if (got || who.pid)
 		return got;
-	if (recover_whole(i, fd, *lines, e))
+	if (recover_whole(i, fd, *lines + (torn > 0), e))
 		return -1;
 	return torn ? err_set(e,
 			      "journal.jsonl, line %llu: unfinished, %lld bytes; resuming the "

@@ -83,9 +83,6 @@ END
 	agent6 machine verify counter
 	head -c -1 "$SCRATCH/whole" >"$file"
 	run agent6 machine verify counter
-	[[ $status -eq 5 && $output == *"ends at line 61, and had 62"* ]]
-	rm "${file%/*}/snapshot.json"
-	run agent6 machine verify counter
 	[[ $status -eq 5 && $output == *"unfinished"* ]]
 	go counter
 	agent6 machine verify counter
