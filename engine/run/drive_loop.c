@@ -290,9 +290,9 @@ void drive_show_wait(struct drive *d)
 static bool arm_wait(struct drive *d)
 {
 	struct err e = ERR_NONE;
-	int64_t wake_us;
+	int64_t wake_us = d->at.wake_us;
 	char wake[CLOCK_TEXT_BYTES];
-	if (plan_wake(&d->at, clock_realtime_us(), &wake_us, &e))
+	if (!d->at.armed && plan_wake(&d->at, clock_realtime_us(), &wake_us, &e))
 		return halt(d, &e);
 	json_t *event = drive_event(d, "wait.armed");
 	clock_text(wake_us, wake);
@@ -332,7 +332,8 @@ static bool commit_woken(struct drive *d, struct sleep *s)
 static bool take_wait(struct drive *d)
 {
 	struct err e = ERR_NONE;
-	if (!d->at.armed && !arm_wait(d))
+	/* By the last line whoever looks tells one that waits from one that is parked. */
+	if ((!d->at.armed || stop_is_last(d->journal.fd)) && !arm_wait(d))
 		return false;
 	tell(d);
 	struct sleep s = {.instance = d->instance,

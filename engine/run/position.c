@@ -285,14 +285,18 @@ static int check_totals(const struct position *p, const json_t *event, struct er
 static int apply_armed(struct position *p, const json_t *event, struct err *e)
 {
 	const char *wake = json_string_value(json_object_get(event, "wake"));
+	int64_t at = 0;
 	if (same_place(p, event, false, e))
 		return -1;
-	if (p->state->kind != KIND_WAIT || p->armed || p->state->wait.timed != (wake != NULL))
+	if (p->state->kind != KIND_WAIT || p->state->wait.timed != (wake != NULL))
 		return err_set(e, "state %s cannot be armed so", p->state->name);
-	if (wake && clock_parse(wake, strlen(wake), &p->wake_us))
+	if (wake && clock_parse(wake, strlen(wake), &at))
 		return err_set(e, "wake is not an instant");
+	if (p->armed && at != p->wake_us) /* one that was stopped goes on as it was */
+		return err_set(e, "the wait was armed for another instant");
 	if (json_object_get(event, "totals") && check_totals(p, event, e)) /* old lines lack it */
 		return -1;
+	p->wake_us = at;
 	p->armed = true;
 	return 0;
 }

@@ -17,13 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool was_stopped(int journal)
-{
-	json_auto_t *last = journal_last(journal, NULL);
-	const char *type = json_string_value(json_object_get(last, "t"));
-	return type && !strcmp(type, "stop");
-}
-
 /* What the last line says about a run that nobody holds. */
 static const char *resting(const struct position *p, int journal)
 {
@@ -31,7 +24,7 @@ static const char *resting(const struct position *p, int journal)
 		return p->ended_ok ? "ok" : "failed";
 	if (!p->begun)
 		return "empty";
-	return p->armed && !was_stopped(journal) ? "waiting" : "stopped";
+	return p->armed && !stop_is_last(journal) ? "waiting" : "stopped";
 }
 
 static json_t *instant(int64_t unix_us)
@@ -85,7 +78,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		instant(p->started_us), "updated", instant(p->updated_us), "pokes", pokes_count(i),
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
 		p->failure, "branch", branch(i, p->seq), "cut_off",
-		!strcmp(status, "stopped") && !was_stopped(r->fd), "stopping",
+		!strcmp(status, "stopped") && !stop_is_last(r->fd), "stopping",
 		who->pid && stop_asked(i), "directory", i->path, "says", says(p));
 }
 

@@ -1,8 +1,11 @@
 #include "run/stop.h"
 
 #include "base/io.h"
+#include "base/json.h"
+#include "run/journal.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 int stop_ask(const struct instance *i, struct err *e)
 {
@@ -19,6 +22,12 @@ int stop_ask(const struct instance *i, struct err *e)
 bool stop_asked(const struct instance *i)
 {
 	return faccessat(i->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool stop_is_last(int journal)
+{
+	json_auto_t *last = journal_last(journal, NULL);
+	return !strcmp(json_get_text(last, "t"), "stop");
 }
 
 int stop_clear(const struct instance *i, struct err *e)

@@ -548,6 +548,23 @@ committed_flow() {
 	[[ $output == *'{"message":"go"}'* ]]
 }
 
+@test "a wait that was stopped waits again, for status and list, when it is gone on with" {
+	need jq
+	waiting
+	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
+	pid=$!
+	until grep -qs wait.armed lines; do sleep 0.05; done
+	run -0 agent6 machine stop flow
+	wait "$pid"
+	[ "$(agent6 machine status flow --json | jq -r .status)" = stopped ]
+	[ "$(agent6 machine list --json | jq -r '.[].status')" = stopped ]
+	run -0 agent6 machine run ../flow --exit-on-wait
+	[[ $output == *"It waits in state pause"* ]]
+	[ "$(agent6 machine status flow --json | jq -r .status)" = waiting ]
+	[ "$(agent6 machine list --json | jq -r '.[].status')" = waiting ]
+	run -0 agent6 machine replay flow --quiet
+}
+
 @test "replay --to shows the blackboard there; --with finds where another bundle goes elsewhere" {
 	flow went
 	agent6 machine run ../flow --set times=3 --quiet

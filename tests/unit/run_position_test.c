@@ -303,6 +303,10 @@ static void test_refused(void)
 	is(try(&p, ABOUT("step", "rest") ",\"label\":\"tick\",\"goto\":\"done\"}",
 		   "{\"woke_by\":\"timer\",\"wake\":\"" SOON "\"}", NULL),
 		-1, "a wait that ended at another instant than it was armed for");
+	is(try(&p, ABOUT("wait.armed", "rest") ",\"wake\":\"" SOON "\"}", NULL, NULL), -1,
+		"one that goes on until another instant");
+	is(try(&p, ABOUT("wait.armed", "rest") ",\"wake\":\"2030-01-01T00:00:00Z\"}", NULL, NULL),
+		0, "and one that goes on as it was");
 	seq = 2;
 	is(try(&p, ABOUT("stop", "rest") "}", NULL, NULL), -1, "a line out of its order");
 	position_done(&p);
