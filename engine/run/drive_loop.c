@@ -402,8 +402,7 @@ static bool take_step(struct drive *d)
 {
 	char reason[POSITION_REASON_BYTES];
 	enum state_kind kind = d->at.state->kind;
-	if (kind != KIND_TERMINAL &&
-		plan_exhausted(&d->at, d->request->config, reason, sizeof(reason)))
+	if (plan_exhausted(&d->at, d->request->config, reason, sizeof(reason)))
 		return finish(d, END_BUDGET, false, reason);
 	if (!announce(d))
 		return false;

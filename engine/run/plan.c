@@ -79,7 +79,9 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 	const struct machine *m = p->machine;
 	const struct totals *t = &p->totals;
 	const int64_t most_microusd = c ? c->budget.max_microusd : -1;
-	if (t->transitions >= m->max_transitions)
+	/* A terminal takes nothing of what is left: only what was crossed ends it there. */
+	const bool last = p->state->kind == KIND_TERMINAL;
+	if (t->transitions - last >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
 			       (long long)m->max_transitions, p->state->name) > 0;
 	const struct {
@@ -100,12 +102,12 @@ bool plan_exhausted(const struct position *p, const struct config *c, char *reas
 			c ? c->budget.max_output_tokens : -1, 1, t->unmetered},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-		if (limits[i].limit >= 0 && limits[i].unknown)
+		if (limits[i].limit >= 0 && limits[i].unknown && !last)
 			return snprintf(reason, bytes,
 				       "%s cannot be held before state %s: a provider did not "
 				       "report what was used",
 				       limits[i].name, p->state->name) > 0;
-		if (over(limits[i].spent, limits[i].limit))
+		if (over(limits[i].spent - last, limits[i].limit))
 			return snprintf(reason, bytes,
 				       "%s (%.10g) is used up (%.10g) before state %s",
 				       limits[i].name, (double)limits[i].limit / limits[i].scale,

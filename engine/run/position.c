@@ -333,6 +333,8 @@ static int check_terminal(const struct position *p, const json_t *event, struct 
 	buf_init(&reason, POSITION_REASON_RENDERED);
 	if (p->state->kind != KIND_TERMINAL)
 		return err_set(e, "state %s is not terminal", p->state->name);
+	if (may_go_on(p, e))
+		return -1;
 	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
 		return -1;
 	if (strcmp(json_get_text(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||

@@ -167,6 +167,23 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $stderr == *' broken.jsonl:2: unknown key "repply"'* ]]
 }
 
+@test "what crossed the machine's budget ends it with exit 3, wherever it would have gone" {
+	agent6 machine new flow
+	sed -i 's/max_usd: 0.50/max_usd: 0.001/; s/status: failed/status: ok/' flow/machine.yaml
+	cat >read.jsonl <<-'END'
+		{"state":"judge","match":{},"reply":{"tool_calls":[{"name":"list_dir","arguments":{"path":"."}}],"usage":{"input_tokens":5000,"output_tokens":1000}}}
+	END
+	cat >done.jsonl <<-'END'
+		{"state":"judge","match":{},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"topic":"work","why":"w"}}],"usage":{"input_tokens":5000,"output_tokens":1000}}}
+	END
+	run -3 agent6 machine rehearse flow --cassette read.jsonl
+	[[ $output == *"budget_exhausted -> gave_up"*"failed: budget.max_usd of the machine (0.001) is used up (0.01) before state gave_up"* ]]
+	run -3 agent6 machine rehearse flow --cassette done.jsonl
+	[[ $output == *"ok -> done"*"failed: budget.max_usd of the machine"* ]]
+	sed -i 's/max_usd: 0.001/max_usd: 0.01/' flow/machine.yaml
+	run -0 agent6 machine rehearse flow --cassette done.jsonl --quiet
+}
+
 @test "--json prints exactly the journal" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/hello" --json --dir kept >lines
 	cmp lines kept/state/*/machines/hello/journal.jsonl

@@ -359,6 +359,12 @@ static void test_budget(void)
 	f.m->max_usd = own;
 	at.totals = (struct totals){.transitions = 9};
 	ok(plan_exhausted(&at, config, why, sizeof(why)), "so are transitions");
+	stand_in("bad");
+	at.totals = (struct totals){.transitions = 9, .microusd = 1000000};
+	ok(!plan_exhausted(&at, config, why, sizeof(why)), "a terminal takes nothing of it");
+	at.totals.microusd++;
+	ok(plan_exhausted(&at, config, why, sizeof(why)), "and does not hide what was crossed");
+	at.totals = (struct totals){0};
 }
 
 static void test_wake(void)
