@@ -109,7 +109,7 @@ static void check_interpreter(const struct commands *c, const struct site *site,
 	if (bundle_read(c->bundle, script, &text, &len, NULL) || strncmp(text, "#!", 2) != 0)
 		return;
 	char *name = text + 2 + strspn(text + 2, " \t");
-	name[strcspn(name, " \t\n")] = '\0';
+	name[strcspn(name, " \t\r\n")] = '\0';
 	if (*name != '/' || runnable(name))
 		return;
 	struct finding *f = site_report(site, RULE_PROGRAM_MISSING,
@@ -254,16 +254,26 @@ static void check_risk(const struct commands *c, const struct state *s)
 		       : "make sure that this is meant; `agent6 check command` shows every reason");
 }
 
+/* Of a machine with errors: what was refused has been spoken of. */
+static bool is_whole(const struct tool_state *t)
+{
+	for (size_t i = 0; i < t->command_count; i++)
+		if (!t->command[i])
+			return false;
+	const char *program = t->command_count ? template_literal(t->command[0]) : "";
+	return !program || !strncmp(program, "scripts/", 8) || !program_fault(program);
+}
+
 void commands_check(const struct loaded *l, const char *workspace, struct findings *findings)
 {
-	const struct machine *m = l->machine;
+	const struct machine *m = l->draft;
 	struct commands c = {.bundle = l->bundle,
 		.m = m,
 		.findings = findings,
 		.workspace = workspace,
 		.seen = json_object()};
 	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_TOOL) {
+		if (m->states[i].kind == KIND_TOOL && is_whole(&m->states[i].tool)) {
 			check_program(&c, &m->states[i]);
 			check_shell_words(&c, &m->states[i]);
 			check_risk(&c, &m->states[i]);

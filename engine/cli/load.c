@@ -24,14 +24,16 @@ int loaded_open(struct loaded *l, const char *path, struct findings *f, struct e
 	int unreadable = doc_read(&l->doc, b->machine_label, text, len, f);
 	/* The document has its own copy. */
 	free(TAKE_PTR(text));
+	bool whole = false;
 	if (!unreadable)
-		l->machine = machine_read(&l->doc, &files, f);
+		l->draft = machine_draft(&l->doc, &files, f, &whole);
+	l->machine = whole ? l->draft : NULL;
 	return 0;
 }
 
 void loaded_done(struct loaded *l)
 {
-	machine_free(l->machine);
+	machine_free(l->draft);
 	if (l->has_doc)
 		doc_done(&l->doc);
 	prompt_docs_done(&l->prompts);

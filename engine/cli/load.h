@@ -11,7 +11,8 @@ struct loaded {
 	struct doc doc;
 	bool has_doc;
 	struct prompt_docs prompts;
-	struct machine *machine; /* NULL: findings hold an error */
+	struct machine *draft;         /* what could be read of it; NULL: nothing */
+	const struct machine *machine; /* the same; NULL: findings hold an error */
 };
 
 /* Opens and checks everything. -1: there is no bundle at `path`; otherwise what is wrong is among

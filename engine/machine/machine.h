@@ -232,6 +232,10 @@ struct member_files {
 /* NULL when findings hold an error about it. `files` NULL: names of files are not checked. */
 struct machine *machine_read(
 	const struct doc *doc, const struct member_files *files, struct findings *findings);
+/* What there is of a machine that has errors, too: nothing but its states can be relied on, and of
+ * these only what is there. NULL: not even that. `*whole`: there is no error about it. */
+struct machine *machine_draft(const struct doc *doc, const struct member_files *files,
+	struct findings *findings, bool *whole);
 void machine_free(struct machine *m);
 
 /* Why a command that begins with `program` is not run, "is a relative path"; NULL: it may be a

@@ -143,11 +143,12 @@ static bool unreadable(const struct findings *findings, const struct doc *doc)
 	return !doc->root || findings->dropped;
 }
 
-struct machine *machine_read(
-	const struct doc *doc, const struct member_files *files, struct findings *findings)
+struct machine *machine_draft(const struct doc *doc, const struct member_files *files,
+	struct findings *findings, bool *whole)
 {
 	bool refused = unreadable(findings, doc);
 	size_t errors = findings->errors, before = findings->count;
+	*whole = false;
 	if (!doc->root || read_states_elsewhere(doc, findings))
 		return NULL;
 	shape_check(shape_machine, doc, doc->root, findings);
@@ -172,10 +173,19 @@ struct machine *machine_read(
 	findings_merge(findings, before);
 	json_decref(r.members);
 	prompt_docs_done(&own);
-	if (!refused && findings->errors == errors) {
+	*whole = !refused && findings->errors == errors;
+	if (*whole)
 		mark_untrusted(&r);
+	return m;
+}
+
+struct machine *machine_read(
+	const struct doc *doc, const struct member_files *files, struct findings *findings)
+{
+	bool whole;
+	struct machine *m = machine_draft(doc, files, findings, &whole);
+	if (whole)
 		return m;
-	}
 	machine_free(m);
 	return NULL;
 }

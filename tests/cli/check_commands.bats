@@ -132,6 +132,31 @@ bundle() { # COMMAND
 	[[ $output == *"error[command-denied]"* ]]
 }
 
+@test "what commands mean is said in one go with the errors of the machine" {
+	bundle '[rm, -rf, /]'
+	tool() { # NAME COMMAND NEXT
+		echo "  $1: {kind: tool, command: $2, timeout_secs: 5, on: {ok: $3, nonzero: end, timeout: end}}"
+	}
+	sed -i '/^  two:/d' "$SCRATCH/b/machine.yaml"
+	{
+		tool two 'no such program' shell
+		tool shell '[./no/such]' none
+		tool none '[]' gone
+		tool gone '[nosuchprogram, "{{ x }}"]' far
+		tool far '[nosuchprogram]' nowhere
+	} >>"$SCRATCH/b/machine.yaml"
+	run -2 agent6 machine check --json "$SCRATCH/b"
+	diff -u - <(jq -r '.[] | "\(.state) \(.rule)"' <<<"$output") <<-'END'
+		one command-denied
+		two wrong-type
+		shell program
+		none out-of-range
+		gone unknown-variable
+		far program-missing
+		far unknown-state
+	END
+}
+
 @test "what check refuses on this host is not started" {
 	bundle '[rm, -rf, /]'
 	mkdir -p "$SCRATCH/ws"
