@@ -295,19 +295,21 @@ static struct node *call_refused(struct parser *p, const struct token *name)
 	return NULL;
 }
 
-/* A name that nothing is like, alone, was most likely meant as a text, unless it is a shouted word.
- */
+/* A name that nothing is like, alone, was most likely meant as a text, unless it is a shouted word
+ * of the language. */
 static void help_unquoted(struct parser *p, const struct token *name)
 {
 	struct findings *all = p->l->site->findings;
 	struct finding *f = all->count ? &all->items[all->count - 1] : NULL;
 	if (!f || f->rule != RULE_UNKNOWN_VARIABLE || f->help || name->len >= 60)
 		return;
-	if (name->len == 3 && !strncmp(p->l->text + name->at, "NOT", 3))
-		site_help(p->l->site, f, "write `not`");
-	else
-		site_help(p->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len,
-			p->l->text + name->at);
+	static const char *const words[] = {"not", "true", "false", "null"};
+	const char *text = p->l->text + name->at;
+	for (size_t i = 0; i < ARRAY_LEN(words) && !f->help; i++)
+		if (strlen(words[i]) == name->len && !strncasecmp(text, words[i], name->len))
+			site_help(p->l->site, f, "write `%s`", words[i]);
+	if (!f->help)
+		site_help(p->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len, text);
 }
 
 static struct node *ref_node(struct parser *p, const struct token *name, enum node_kind kind)

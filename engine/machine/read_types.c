@@ -66,7 +66,13 @@ void reader_unknown_schema(
 	struct finding *f =
 		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
 	const char *names[CANDIDATES_MAX];
-	site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
+	struct type type;
+	if (type_scalar(node->text, &type))
+		site_help(&site, f,
+			"a type is no schema: declare one under `schemas`, with a field of that "
+			"type");
+	else
+		site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
 	if (!f->help)
 		site_help(&site, f, "declare it under `schemas`");
 }
