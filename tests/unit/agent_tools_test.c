@@ -96,6 +96,7 @@ static void set_up(void)
 	tree_link(workspace, "up", "..");
 	tree_link(workspace, "inside", "a.txt");
 	tree_link(workspace, "zero", "/dev/zero");
+	tree_link(workspace, "src/dangling", "gone");
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", workspace);
 	int s = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -148,6 +149,8 @@ static void reading(void)
 	refused("read_file", "{\"path\":\"src/n.c\"}", "does not exist. Did you mean src/m.c?");
 	refused("read_file", "{\"path\":\"atxt\"}", "Did you mean a.txt?");
 	refused("read_file", "{\"path\":\"zebra.txt\"}", "zebra.txt does not exist.");
+	refused("read_file", "{\"path\":\"src/dangling\"}",
+		"not exist. A link of that name leads to nothing.");
 	refused("read_file", "{\"path\":\"up/secre\"}", "leads out of the workspace");
 	has_str(call("list_dir", "{}", NULL), "a.txt\t13 bytes", "the root needs no name");
 	const struct tool *edit = tool_find("apply_edit", TOOL_IN_RUN);
@@ -170,13 +173,17 @@ static void pages(void)
 	text = call("read_file", "{\"path\":\"long\",\"start_line\":4001}", NULL);
 	has_str(text, "4500\tline 4500\n", "the last page");
 	ok(!strstr(text, "continue"), "ends");
+	put("full", b.data, (size_t)(strstr(b.data, "line 2001\n") - b.data));
+	text = call("read_file", "{\"path\":\"full\"}", NULL);
+	is_str(strstr(text, "2000\t"), "2000\tline 2000\n", "a full page with nothing behind it");
 	buf_clear(&b);
 	for (int i = 0; i < 200000; i++)
 		buf_adds(&b, "ä€");
 	put("wide", b.data, b.len);
 	text = call("read_file", "{\"path\":\"wide\"}", NULL);
 	ok(strlen(text) < 257 * 1024, "a long line is cut at the page");
-	has_str(text, "was cut", "and it is said");
+	has_str(text, "was cut)\n", "and it is said");
+	ok(!strstr(text, "continue"), "no line is offered behind the last one");
 	json_t *s = json_string(text);
 	ok(s, "on a character boundary");
 	json_decref(s);

@@ -108,7 +108,9 @@ static int refuse_name(const struct tool_context *t, const char *path, struct bu
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	AUTO_FREE char *near = dir ? nearest(dir, name) : NULL;
 	refuse(out, path, ENOENT);
-	if (near) {
+	if (near && !strcmp(near, name)) {
+		buf_adds(out, " A link of that name leads to nothing.");
+	} else if (near) {
 		buf_adds(out, " Did you mean ");
 		utf8_show(out, slash ? parent : "");
 		utf8_show(out, near);

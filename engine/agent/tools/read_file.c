@@ -116,7 +116,7 @@ static void conclude(struct page *p, int64_t scanned)
 	if (p->cut)
 		buf_addf(p->out, "(a line is longer than a page of %d KiB and was cut)\n",
 			PAGE_BYTES / 1024);
-	if (p->next)
+	if (p->next && p->next <= lines)
 		buf_addf(p->out, "(%s%lld lines; continue with start_line %lld)\n",
 			all ? "" : "more than ", (long long)lines, (long long)p->next);
 }
