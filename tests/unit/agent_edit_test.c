@@ -207,6 +207,9 @@ static void files(void)
 	AUTO_FREE char *c = content("new/dir/c.txt");
 	is_str(c, "hi\n", "a file is created with its directories");
 	refused(CREATE("a.txt", "x"), "exists already");
+	refused(CREATE("src", "x"), "src is a directory, not a file");
+	refused(CREATE("pipe", "x"), "is a named pipe, not a file");
+	refused(CREATE("a.txt/c.txt", "x"), "a part of the path is not a directory");
 	put("empty", "");
 	has_str(call(CREATE("empty", "hi\\n"), &rc), "was created", "an empty file can be filled");
 	AUTO_FREE char *filled = content("empty");
@@ -265,7 +268,7 @@ static void remote_files(void)
 	is_str(made, "hi\n", "whole");
 	refused(CREATE("remote.txt", "x"), "exists already");
 	full = true;
-	refused(CREATE("unmade.txt", "x"), "No space left");
+	refused(CREATE("unmade.txt", "x"), "unmade.txt cannot be edited: No space left");
 	AUTO_FREE char *unmade = content("unmade.txt");
 	is_str(unmade, "(missing)", "what could not be created is not there, empty");
 	full = no_flags = false;
@@ -274,6 +277,7 @@ static void remote_files(void)
 static void walls(void)
 {
 	refused(REPLACE("link", "one", "x"), "leads through a link");
+	refused(CREATE("link", "x"), "leads through a link");
 	refused(REPLACE("alias/machine.yaml", "x", "y"), "leads through a link");
 	refused(CREATE("up/escape", "x"), "leads through a link");
 	refused(CREATE("../escape", "x"), "spelled without");

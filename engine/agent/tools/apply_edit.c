@@ -28,6 +28,13 @@ static int say(struct buf *out, const char *path, const char *what)
 	return -1;
 }
 
+static int cannot(struct buf *out, const char *path, int number)
+{
+	utf8_show(out, path);
+	buf_addf(out, " cannot be edited: %s.", strerror(number));
+	return -1;
+}
+
 /* Compared by identity, not by spelling: a protected directory stays protected under any name, and
  * on a file system that ignores case. */
 static bool is_protected(const struct tool_context *t, const struct stat *st)
@@ -89,7 +96,21 @@ static int refuse_component(struct buf *out, const char *path, int number)
 		return say(out, path, "leads out of the workspace.");
 	if (number == ENOENT)
 		return say(out, path, "does not exist; the first edit of a new file is create.");
-	return say(out, path, strerror(number));
+	if (number == ENOTDIR)
+		return say(out, path, "cannot be there: a part of the path is not a directory.");
+	return cannot(out, path, number);
+}
+
+/* Whether it could be edited, whoever may. */
+static int check_kind(mode_t mode, const char *path, struct buf *out)
+{
+	if (S_ISLNK(mode))
+		return refuse_component(out, path, ELOOP);
+	if (S_ISREG(mode))
+		return 0;
+	utf8_show(out, path);
+	buf_addf(out, " is %s, not a file.", lookup_kind(mode));
+	return -1;
 }
 
 /* "./a//b" -> "a/b": one spelling, or the names that are protected would have several. */
@@ -206,11 +227,16 @@ static int create_file(
 			out, path, "was not created: the text holds a [REDACTED:...] placeholder.");
 	if (fills && is_protected(t, &st))
 		return refuse_component(out, path, EPERM);
-	if (replace(to, &view, fills ? st.st_mode & 0777 : 0644, !fills))
-		return errno == EEXIST ? say(out, path,
-						 "exists already; change it with replace, where "
-						 "old_string is what now stands there.")
-				       : say(out, path, strerror(errno));
+	if (replace(to, &view, fills ? st.st_mode & 0777 : 0644, !fills)) {
+		if (errno != EEXIST)
+			return cannot(out, path, errno);
+		if (!fstatat(to->dir_fd, to->name, &st, AT_SYMLINK_NOFOLLOW) &&
+			check_kind(st.st_mode, path, out))
+			return -1;
+		return say(out, path,
+			"exists already; change it with replace, where old_string is what now "
+			"stands there.");
+	}
 	utf8_show(out, path);
 	buf_addf(out, " was created (%zu bytes).\n", view.len);
 	return 0;
@@ -221,13 +247,8 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 {
 	if (fstatat(to->dir_fd, to->name, st, AT_SYMLINK_NOFOLLOW))
 		return refuse_component(out, path, errno);
-	if (S_ISLNK(st->st_mode))
-		return refuse_component(out, path, ELOOP);
-	if (!S_ISREG(st->st_mode)) {
-		utf8_show(out, path);
-		buf_addf(out, " is %s, not a file.", lookup_kind(st->st_mode));
+	if (check_kind(st->st_mode, path, out))
 		return -1;
-	}
 	AUTO_FD int fd = openat(
 		to->dir_fd, to->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct err e = ERR_NONE;
@@ -258,7 +279,7 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 	if (edit_apply(text.data ? text.data : "", edits, count, &edited, out))
 		return -1;
 	if (replace(to, &edited, st.st_mode & 0777, false))
-		return say(out, path, strerror(errno));
+		return cannot(out, path, errno);
 	utf8_show(out, path);
 	buf_addf(out, " was changed by %zu edit%s.\n", count, count == 1 ? "" : "s");
 	return 0;
