@@ -294,16 +294,17 @@ static int provider_failed(struct loop *l, const struct fault *f)
 		about = "; its account, or the region, may lack the model, or the key be wrong";
 	else if (f->status == 404)
 		about = "; the model is the state's, else that of models.worker";
-	if ((f->status == 401 || f->status == 403) && !t->provider.key)
+	if ((f->status == 401 || f->status == 403) && !strcmp(t->provider.auth, "none"))
 		return end(l, LOOP_FAILED,
 			"provider %s, model %s: %s; no key is sent: providers.%s.auth is none",
 			name, t->model, f->text, name);
 	if (f->status == 401 || f->status == 403)
 		return end(l, LOOP_FAILED,
-			"provider %s, model %s: %s%s; its key is that of the variable in "
+			"provider %s, model %s: %s%s; %s that of the variable in "
 			"providers.%s.api_key_env, else of secrets.yaml (`agent6 connect --name "
 			"%s`)",
-			name, t->model, f->text, about, name, name);
+			name, t->model, f->text, about,
+			t->provider.key ? "its key is" : "no key is sent; it would be", name, name);
 	return end(l, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model,
 		refusal ? refusal : f->text, about);
 }

@@ -393,12 +393,17 @@ static void advises(void)
 			"a refusal says whose it is");
 		has_str(kit_reason(&k), table[i].want, "and what to look at");
 	}
-	AUTO_KIT keyless = {.format = "openai",
-		.provider = json_pack("{s:s, s:n}", "auth", "none", "key"),
-		.replies = {{KIT_REFUSED("401", "who are you"), 0, 0}}};
-	kit_run(&keyless);
-	has_str(kit_reason(&keyless), "no key is sent: providers.p.auth is none",
-		"no key is looked for where none is configured");
+	static const char *const keyless[][2] = {
+		{"none", "no key is sent: providers.p.auth is none"},
+		{"bearer", "no key is sent; it would be that of the variable in providers.p"}};
+	for (size_t i = 0; i < ARRAY_LEN(keyless); i++) {
+		AUTO_KIT k = {.format = "openai",
+			.provider = json_pack("{s:s, s:n}", "auth", keyless[i][0], "key"),
+			.replies = {{KIT_REFUSED("401", "who are you"), 0, 0}}};
+		kit_run(&k);
+		has_str(kit_reason(&k), keyless[i][1],
+			"a key that is not wanted is not one that is nowhere");
+	}
 }
 
 int main(void)
