@@ -95,7 +95,10 @@ static int settle(struct jailing *g, struct err *e)
 		.workspace = s->paths.workspace,
 		.reserved = g->reserved.paths,
 		.allow_root_jail = call_has(g->call, "allow-root-jail")};
-	return confine_check_reserved(&g->confine, &g->state, e);
+	return confine_check_reserved(&g->confine, &g->state, e) ||
+			       confine_check_found(&g->confine, &g->state, e)
+		       ? -1
+		       : 0;
 }
 
 /* --- what could be seen ----------------------------------------------------------------------- */

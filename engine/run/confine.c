@@ -5,6 +5,7 @@
 #include "launch/launcher.h"
 #include "run/grants.h"
 #include "run/plan.h"
+#include "run/workspace.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -300,7 +301,9 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];
 		struct err why = ERR_NONE;
-		if (confine_check_reserved(c, s, &why))
+		if (confine_check_reserved(c, s, &why) ||
+			(s->kind == KIND_TOOL && !workspace_needed(m) &&
+				confine_check_found(c, s, &why)))
 			refuse(&r, s->name, why.text);
 		if (s->kind == KIND_TOOL)
 			check_tool(&r, s, c);
@@ -438,6 +441,42 @@ int confine_check_reserved(const struct confine *c, const struct state *s, struc
 				"elsewhere, give them less to write, or use sandbox.profile strict",
 				json_string_value(path));
 	return 0;
+}
+
+/* Of `paths`, what a jail of `s` can neither find nor keep from being made or turned. */
+static int check_found(const char *setting, const struct config_list *paths,
+	const struct confine *c, const struct state *s, struct err *e)
+{
+	const bool keeps = !strcmp(setting, "sandbox.protect");
+	const bool shown = keeps ? confine_writes(s) : s->tool.workspace != WORKSPACE_NONE;
+	char real[PATH_MAX];
+	AUTO_ARENA arena;
+	const struct config_list grants = real_writes(&arena, &s->tool);
+	for (size_t i = 0; i < paths->count; i++) {
+		const char *path = paths->items[i];
+		const bool here = shown && path_is_within(path, c->workspace);
+		if (!here && !(keeps && confine_granted(path, &grants)))
+			continue;
+		const char *led = realpath(path, real);
+		if (!led && keeps)
+			return err_set(e,
+				"%s: %s: %s; a command could make it: make it first, or take it "
+				"out of %s",
+				setting, path, strerror(errno), setting);
+		if (led && here && strcmp(led, path) != 0)
+			return err_set(e, "%s: %s leads through a link; name %s itself", setting,
+				path, led);
+	}
+	return 0;
+}
+
+int confine_check_found(const struct confine *c, const struct state *s, struct err *e)
+{
+	const struct config_sandbox *sandbox = &c->config->sandbox;
+	return check_found("sandbox.protect", &sandbox->protect, c, s, e) ||
+			       check_found("sandbox.hide", &sandbox->hide, c, s, e)
+		       ? -1
+		       : 0;
 }
 
 /* A state may only go lower. */

@@ -54,6 +54,10 @@ int confine_check_grant(const char *setting, const char *path, bool write, const
  * on, or sandbox.protect. */
 int confine_check_reserved(
 	const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
+/* Refuses a tool state whose jail would not find what sandbox.protect names, so that a command
+ * could make it, or would find a link where sandbox.protect or sandbox.hide names a path. In a
+ * clone it is the commit that is refused. */
+int confine_check_found(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
 
 /* Whether what `s` runs or edits may change the workspace. */
 bool confine_writes(const struct state *s);

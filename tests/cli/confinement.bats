@@ -276,6 +276,31 @@ untouched() {
 	[[ $stderr == *"audit.path lies in $SCRATCH/grant/bin/inner, where commands can write"* ]]
 }
 
+@test "what sandbox.protect or sandbox.hide names is there, and no link, before a command could make or turn it" {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	local file=$SCRATCH/config/agent6/config.yaml
+	mkdir -p "$SCRATCH/config/agent6"
+	cd "$SCRATCH/repo"
+	does <<<'touch kept made'
+	echo "sandbox: {profile: strict, protect: [$SCRATCH/repo/kept]}" >"$file"
+	run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
+	[[ $stderr == *"state do: sandbox.protect: $SCRATCH/repo/kept: No such file"* && ! -e made ]]
+	run --separate-stderr -2 agent6 jail -- touch kept
+	[[ $stderr == *"sandbox.protect: $SCRATCH/repo/kept: No such file"* && ! -e kept ]]
+	agent6 jail --read-only -- true
+	mkdir real
+	ln -s real kept
+	for key in protect hide; do
+		echo "sandbox: {profile: strict, $key: [$SCRATCH/repo/kept]}" >"$file"
+		run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
+		[[ $stderr == *"state do: sandbox.$key: $SCRATCH/repo/kept leads through a link; name $SCRATCH/repo/real itself"* ]]
+	done
+	# What no command of this run could make is nobody's business.
+	echo "sandbox: {profile: strict, protect: [$SCRATCH/none, $SCRATCH/repo/real], hide: [$SCRATCH/repo/none]}" >"$file"
+	agent6 jail -- touch made
+	[[ -e made ]]
+}
+
 @test "a configuration that is kept in the workspace and linked to is not for commands" {
 	export XDG_CONFIG_HOME=$SCRATCH/config
 	cd "$SCRATCH/repo"
