@@ -10,16 +10,18 @@
 
 enum { VARIANTS = 14, HINTS_MAX = 64, PATH_MAX_SHOWN = 20 };
 
-/* A pair of state and blackboard that a path reaches. */
+/* A pair of state and blackboard that a path reaches. Thousands of them differ in few values, so
+ * that a blackboard is a number for each variable: that of its value among the distinct ones. */
 struct node {
 	const struct state *state;
-	json_t *blackboard;
+	uint32_t *values;
 	size_t parent, depth;
 };
 
 struct dry {
 	const struct machine *m;
-	const json_t *start;
+	json_t *board;                 /* of what is being tried */
+	json_t *distinct, *numbers;    /* values by their number, and numbers by a value's text */
 	json_t *hints, *seen, *failed; /* seen: digests; failed: what was told */
 	struct node *nodes;
 	size_t count;
@@ -60,27 +62,80 @@ static void fail(struct dry *d, const struct state *s, const char *why, json_t *
 			"path", owned));
 }
 
+/* --- blackboards ------------------------------------------------------------------------------ */
+
+static uint32_t number_of(struct dry *d, const char *variable)
+{
+	json_t *value = json_object_get(d->board, variable);
+	AUTO_FREE char *text = json_text(value);
+	if (!text)
+		abort();
+	const json_t *known = json_object_get(d->numbers, text);
+	if (known)
+		return (uint32_t)json_integer_value(known);
+	size_t number = json_array_size(d->distinct);
+	json_array_append(d->distinct, value);
+	json_object_set_new(d->numbers, text, json_integer((json_int_t)number));
+	return (uint32_t)number;
+}
+
+static void show(struct dry *d, const struct variable *v, const uint32_t *values)
+{
+	json_object_set(
+		d->board, v->name, json_array_get(d->distinct, values[v - d->m->variables]));
+}
+
+static const struct variable *captured(const struct state *s, size_t i)
+{
+	if (s->capture.whole)
+		return i ? NULL : s->capture.whole;
+	return i < s->capture.set_count ? s->capture.set[i].target : NULL;
+}
+
+static uint32_t *copy_values(const struct dry *d, const uint32_t *values)
+{
+	uint32_t *copy = calloc(d->m->variable_count + 1, sizeof(*copy));
+	if (!copy)
+		abort();
+	if (values)
+		memcpy(copy, values, d->m->variable_count * sizeof(*copy));
+	return copy;
+}
+
+/* The blackboard that a step of `s` made of `values`, and leaves as it was before. */
+static uint32_t *take_board(struct dry *d, const struct state *s, const uint32_t *values)
+{
+	uint32_t *after = copy_values(d, values);
+	const struct variable *v;
+	for (size_t i = 0; (v = captured(s, i)); i++) {
+		after[v - d->m->variables] = number_of(d, v->name);
+		show(d, v, values);
+	}
+	return after;
+}
+
 /* --- each state by itself --------------------------------------------------------------------- */
 
 static void try_label(struct dry *d, const struct state *s, enum outcome label)
 {
 	struct err e = ERR_NONE;
 	struct reduced v;
-	json_auto_t *fact = dry_fact(s, label, 0, NULL), *board = json_deep_copy(d->start);
-	if (reduce(s, fact, board, &v, &e))
+	json_auto_t *fact = dry_fact(s, label, 0, NULL);
+	if (reduce(s, fact, d->board, &v, &e))
 		fail(d, s, e.text, json_array());
 	else if (v.outcome != label)
 		fail(d, s, v.reason, json_array());
 	else
 		tell(d, json_pack("{s:s, s:s, s:s, s:s}", "t", "state", "state", s->name, "label",
 				v.label, "goto", v.target->name));
+	free(take_board(d, s, d->nodes[0].values));
 }
 
 static json_t *try_clause(const struct dry *d, const struct clause *c, bool *wins)
 {
 	struct err e = ERR_NONE;
 	*wins = !c->condition;
-	if (c->condition && predicate_eval(c->condition, d->start, wins, &e)) {
+	if (c->condition && predicate_eval(c->condition, d->board, wins, &e)) {
 		*wins = false;
 		return json_pack("{s:s, s:n, s:s}", "if", c->text, "value", "why", e.text);
 	}
@@ -117,30 +172,29 @@ static void try_states(struct dry *d)
 
 /* --- every path ------------------------------------------------------------------------------- */
 
-static bool is_new(struct dry *d, const struct state *s, const json_t *blackboard)
+static bool is_new(struct dry *d, const struct state *s, const uint32_t *values)
 {
-	AUTO_FREE char *text = json_text(blackboard);
 	struct sha256 hash;
 	char key[SHA256_HEX + 1];
 	sha256_init(&hash);
 	sha256_add(&hash, s->name, strlen(s->name) + 1);
-	sha256_add(&hash, text ? text : "", text ? strlen(text) : 0);
+	sha256_add(&hash, values, d->m->variable_count * sizeof(*values));
 	sha256_end_hex(&hash, key);
 	return !json_object_get(d->seen, key) && !json_object_set_new(d->seen, key, json_true());
 }
 
-/* Takes over `blackboard`. */
-static void reach(struct dry *d, const struct state *s, json_t *blackboard, size_t parent)
+/* Takes over `values`. */
+static void reach(struct dry *d, const struct state *s, uint32_t *values, size_t parent)
 {
 	size_t depth = d->count ? d->nodes[parent].depth + 1 : 0;
-	if (is_new(d, s, blackboard)) {
+	if (is_new(d, s, values)) {
 		if (d->count < DRY_VISITS_MAX && depth <= DRY_DEPTH_MAX) {
-			d->nodes[d->count++] = (struct node){s, blackboard, parent, depth};
+			d->nodes[d->count++] = (struct node){s, values, parent, depth};
 			return;
 		}
 		d->result->bounded = true;
 	}
-	json_decref(blackboard);
+	free(values);
 }
 
 static void take_edge(struct dry *d, const struct state *s, size_t edge)
@@ -166,14 +220,14 @@ static void explore_branch(struct dry *d, size_t at)
 {
 	const struct node n = d->nodes[at];
 	struct err e = ERR_NONE;
-	json_auto_t *fact = reduce_branch(n.state, n.blackboard, &e);
+	json_auto_t *fact = reduce_branch(n.state, d->board, &e);
 	if (!fact) {
 		fail(d, n.state, e.text, path_to(d, at));
 		return;
 	}
 	size_t clause = (size_t)json_get_int(fact, "clause");
 	take_edge(d, n.state, clause);
-	reach(d, n.state->branch.clauses[clause].target, json_incref(n.blackboard), at);
+	reach(d, n.state->branch.clauses[clause].target, copy_values(d, n.values), at);
 }
 
 static void explore_label(struct dry *d, size_t at, enum outcome label)
@@ -184,21 +238,21 @@ static void explore_label(struct dry *d, size_t at, enum outcome label)
 		struct reduced v;
 		struct err e = ERR_NONE;
 		json_auto_t *fact = dry_fact(n.state, label, variant, d->hints);
-		json_t *board = json_deep_copy(n.blackboard);
-		if (reduce(n.state, fact, board, &v, &e)) {
+		if (reduce(n.state, fact, d->board, &v, &e)) {
 			fail(d, n.state, e.text, path_to(d, at));
-			json_decref(board);
 			continue;
 		}
 		take_edge(d, n.state, v.outcome);
-		reach(d, v.target, board, at);
+		reach(d, v.target, take_board(d, n.state, n.values), at);
 	}
 }
 
 static void explore(struct dry *d, size_t at)
 {
 	const struct state *s = d->nodes[at].state;
-	struct entry entry = {.blackboard = d->nodes[at].blackboard};
+	struct entry entry = {.blackboard = d->board};
+	for (size_t i = 0; i < d->m->variable_count; i++)
+		show(d, &d->m->variables[i], d->nodes[at].values);
 	state_entry_refs(s, check_ref, &entry);
 	if (entry.e.text[0]) {
 		fail(d, s, entry.e.text, path_to(d, at));
@@ -261,6 +315,8 @@ static void dry_init(struct dry *d)
 {
 	size_t edges = 0;
 	d->hints = hints_of(d->m);
+	d->distinct = json_array();
+	d->numbers = json_object();
 	d->seen = json_object();
 	d->failed = json_object();
 	d->nodes = calloc(DRY_VISITS_MAX, sizeof(*d->nodes));
@@ -280,7 +336,10 @@ static void dry_init(struct dry *d)
 static void dry_done(struct dry *d)
 {
 	for (size_t i = 0; i < d->count; i++)
-		json_decref(d->nodes[i].blackboard);
+		free(d->nodes[i].values);
+	json_decref(d->board);
+	json_decref(d->distinct);
+	json_decref(d->numbers);
 	json_decref(d->hints);
 	json_decref(d->seen);
 	json_decref(d->failed);
@@ -292,16 +351,19 @@ static void dry_done(struct dry *d)
 void dry_run(const struct machine *m, const json_t *blackboard, dry_listener *listener, void *ctx,
 	struct dry_result *out)
 {
-	json_auto_t *declared = blackboard_new(m);
 	*out = (struct dry_result){0};
 	struct dry d = {.m = m,
-		.start = blackboard ? blackboard : declared,
+		.board =
+			blackboard ? json_copy((json_t *)(uintptr_t)blackboard) : blackboard_new(m),
 		.tell = listener,
 		.ctx = ctx,
 		.result = out};
 	dry_init(&d);
+	uint32_t *start = copy_values(&d, NULL);
+	for (size_t i = 0; i < m->variable_count; i++)
+		start[i] = number_of(&d, m->variables[i].name);
+	reach(&d, m->initial, start, 0);
 	try_states(&d);
-	reach(&d, m->initial, json_deep_copy(d.start), 0);
 	for (size_t at = 0; at < d.count; at++)
 		explore(&d, at);
 	out->visited = d.count;

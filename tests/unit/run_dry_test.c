@@ -136,6 +136,52 @@ static void fixtures(void)
 	fixture_done(&f);
 }
 
+static size_t allocations;
+
+static void *count_allocation(size_t size)
+{
+	allocations++;
+	return malloc(size);
+}
+
+static void ignore(void *ctx, const json_t *event)
+{
+	(void)ctx;
+	(void)event;
+}
+
+/* What exploring the good machine allocates for JSON, with `more` variables that nothing touches.
+ */
+static size_t allocations_with(unsigned more)
+{
+	struct fixture f;
+	struct dry_result result;
+	AUTO_BUF yaml;
+	buf_init(&yaml, 1 << 16);
+	buf_adds(&yaml, head);
+	buf_adds(&yaml, good);
+	char *at = strstr(yaml.data, "  agent:\n");
+	AUTO_FREE char *rest = strdup(at);
+	yaml.len = (size_t)(at - yaml.data);
+	for (unsigned i = 0; i < more; i++)
+		buf_addf(&yaml, "    more%u: {type: int, default: 0}\n", i);
+	buf_adds(&yaml, rest);
+	fixture_init(&f, yaml.data);
+	size_t before = allocations;
+	dry_run(f.m, NULL, ignore, NULL, &result);
+	fixture_done(&f);
+	return allocations - before;
+}
+
+static void variables(void)
+{
+	json_set_alloc_funcs(count_allocation, free);
+	size_t few = allocations_with(0), many = allocations_with(400);
+	ok(many < few + 400L * 10, "a path costs no allocation for what it leaves alone: %zu, %zu",
+		few, many);
+	json_set_alloc_funcs(malloc, free);
+}
+
 int main(void)
 {
 	run(good, 0, "untaken judge [text == 'never captured']\n");
@@ -147,5 +193,6 @@ int main(void)
 	run(answers, 0, "");
 	values();
 	fixtures();
+	variables();
 	return tap_done();
 }
