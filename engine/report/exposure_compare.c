@@ -158,14 +158,14 @@ static void compare_limits(struct comparing *c, const json_t *old, const json_t 
 	}
 }
 
-static const json_t *find_state(const json_t *exposure, const char *name)
+static json_t *states_by_name(const json_t *exposure)
 {
+	json_t *names = json_object();
 	size_t i;
 	json_t *state;
 	json_array_foreach (json_object_get(exposure, "states"), i, state)
-		if (!strcmp(json_get_text(state, "state"), name))
-			return state;
-	return NULL;
+		json_object_set(names, json_get_text(state, "state"), state);
+	return names;
 }
 
 /* It runs whenever the model likes, and nobody is asked. */
@@ -200,15 +200,16 @@ size_t exposure_compare(
 	const json_t *old, const json_t *now, const struct machine *m, struct findings *f)
 {
 	struct comparing c = {.findings = f, .machine = m};
+	json_auto_t *before = states_by_name(old), *after = states_by_name(now);
 	size_t i;
 	json_t *state;
 	compare_limits(&c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 	json_array_foreach (json_object_get(now, "states"), i, state)
-		compare_state(&c, find_state(old, json_get_text(state, "state")), state);
+		compare_state(&c, json_object_get(before, json_get_text(state, "state")), state);
 	c.state = NULL;
 	json_array_foreach (json_object_get(old, "states"), i, state) {
 		char what[160];
-		if (find_state(now, json_get_text(state, "state")))
+		if (json_object_get(after, json_get_text(state, "state")))
 			continue;
 		snprintf(what, sizeof(what), "the %s state %s is gone",
 			json_get_text(state, "kind"), json_get_text(state, "state"));

@@ -65,11 +65,14 @@ echo "check of 10,000 states ($bytes bytes): $secs s, libyaml alone $alone s, pe
 report 'check of 10,000 states over libyaml alone' "$(awk -v a="$secs" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')" '<=' 2 x
 report 'its peak memory over the input' "$(awk -v a="$kib" -v b="$bytes" 'BEGIN { printf "%.1f", a * 1024 / b }')" '<' 12 x
 
-# growth WHAT SIZE...: what a check costs at each size, and the last over the one before.
+# growth WHAT SIZE...: what a check costs at each size, and the last over the one before; tools: against
+# themselves.
 growth() {
-	local what=$1 size times=()
+	local what=$1 size against times=()
 	for size in "${@:2}"; do
-		read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "$TMPDIR/$what.$size.asm.yaml")
+		against=()
+		[[ $what != tools ]] || against=(--against "$TMPDIR/$what.$size.asm.yaml")
+		read -r kib secs < <(least "$AGENT6_BIN/agent6" machine check "${against[@]}" "$TMPDIR/$what.$size.asm.yaml")
 		times+=("$secs")
 		echo "check of $size $what: $secs s, peak $kib KiB"
 	done
@@ -77,6 +80,8 @@ growth() {
 }
 for size in 100 1000 10000 100000; do many_states "$size" >"$TMPDIR/states.$size.asm.yaml"; done
 for size in 100 1000 10000; do many_fields "$size" >"$TMPDIR/fields.$size.asm.yaml"; done
+for size in 1000 10000; do large_machine "$size" >"$TMPDIR/tools.$size.asm.yaml"; done
 growth states 100 1000 10000 100000
 growth fields 100 1000 10000
+growth tools 1000 10000
 exit "$failed"
