@@ -14,19 +14,28 @@ static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 
 static int add_needle(struct secrets *s, struct buf *text)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (text->data && !strcmp(s->needles[i], text->data)) {
+	size_t at = 0, end = s->count;
+	while (at < end && text->data) {
+		size_t middle = at + (end - at) / 2;
+		int order = strcmp(s->needles[middle], text->data);
+		if (!order) {
 			buf_clear(text);
 			return 0;
 		}
+		at = order < 0 ? middle + 1 : at;
+		end = order < 0 ? end : middle;
+	}
 	char **grown = reallocarray(s->needles, s->count + 1, sizeof(*grown));
 	if (!grown || text->failed)
 		return -1;
 	s->needles = grown;
-	grown[s->count] = buf_take(text, NULL);
-	if (!grown[s->count])
+	char *needle = buf_take(text, NULL);
+	if (!needle)
 		return -1;
-	s->begins[(unsigned char)*grown[s->count++]] = true;
+	memmove(grown + at + 1, grown + at, (s->count - at) * sizeof(*grown));
+	grown[at] = needle;
+	s->count++;
+	s->begins[(unsigned char)*needle] = true;
 	return 0;
 }
 
@@ -235,22 +244,61 @@ static size_t needle_len(const char *needle, const char *text, size_t len)
 	return found;
 }
 
-size_t secrets_match(const struct secrets *s, const char *text, size_t len)
+/* Of needles[*from, *to), which are alike before `at`: those with the character `c` there. */
+static void narrow(const struct secrets *s, size_t *from, size_t *to, size_t at, unsigned char c)
+{
+	for (unsigned which = 0; which < 2; which++) {
+		size_t low = *from, high = *to;
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+			bool below = (unsigned char)s->needles[middle][at] < c + which;
+			low = below ? middle + 1 : low;
+			high = below ? high : middle;
+		}
+		*(which ? to : from) = low;
+	}
+}
+
+/* Whether more than one spelling of a secret may go on at `at`: an escape begins, or a number in
+ * front of a line. */
+static bool is_ambiguous(const char *text, size_t at)
+{
+	return text[at] == '\\' || text[at] == '%' ||
+	       (at && text[at - 1] == '\n' && isdigit((unsigned char)text[at]));
+}
+
+static size_t longest_of(
+	const struct secrets *s, size_t from, size_t to, const char *text, size_t len)
 {
 	size_t longest = 0, bytes;
 	char first[2][4];
-	if (!len)
-		return 0;
 	for (int i = 0; i < 2; i++)
 		first_len((struct coding){"\\%", i + 1}, text, len, first[i], &bytes);
 	bool begins = s->begins[(unsigned char)*text] || s->begins[(unsigned char)first[0][0]] ||
 		      s->begins[(unsigned char)first[1][0]];
-	for (size_t i = 0; begins && i < s->count; i++) {
+	for (size_t i = from; begins && i < to; i++) {
 		const char *needle = s->needles[i];
 		if (*needle != *text && *needle != first[0][0] && *needle != first[1][0])
 			continue;
 		size_t found = needle_len(needle, text, len);
 		longest = found > longest ? found : longest;
+	}
+	return longest;
+}
+
+size_t secrets_match(const struct secrets *s, const char *text, size_t len)
+{
+	size_t longest = 0, from = 0, to = s->count;
+	for (size_t at = 0; at < len && text[at] && from < to; at++) {
+		if (is_ambiguous(text, at)) {
+			size_t found = longest_of(s, from, to, text, len);
+			return found > longest ? found : longest;
+		}
+		if (!at && !s->begins[(unsigned char)*text])
+			return 0;
+		narrow(s, &from, &to, at, (unsigned char)text[at]);
+		if (from < to && !s->needles[from][at + 1])
+			longest = at + 1;
 	}
 	return longest;
 }

@@ -12,7 +12,7 @@
 enum { SECRETS_BYTES_MIN = 8, SECRETS_GROWTH = 6 };
 
 struct secrets {
-	char **needles;
+	char **needles;             /* in the order of strcmp: a text is looked up in them */
 	size_t count, longest;      /* longest: of what they are found as */
 	bool begins[UCHAR_MAX + 1]; /* by byte: whether one of them may begin with it */
 };

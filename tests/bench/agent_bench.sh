@@ -74,4 +74,16 @@ ${CC:-gcc} -O2 -D_GNU_SOURCE -o "$scratch/usage" "$(dirname "$0")/usage.c"
 wait
 grep -q '"outcome":"ok"' "$scratch/events"
 report "agent: peak memory, a turn of 64 MiB" "$(cut -d' ' -f1 "$scratch/used")" KiB $((24 * 1024))
+
+# 1 MB that goes on as a hundred secrets begin.
+head -c 1000000 /dev/zero | tr '\0' a >"$scratch/alike"
+secrets=()
+for i in {100..199}; do secrets+=("S${i}_KEY=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$i"); done
+redacting() {
+	for _ in 1 2 3; do
+		env "$@" "$scratch/usage" "$AGENT6_BIN/agent6" check redact --as file <"$scratch/alike"
+	done | sort -k 2n | head -n 1 | cut -d' ' -f2
+}
+one=$(redacting "${secrets[0]}") all=$(redacting "${secrets[@]}")
+report "redacting with 100 secrets that begin alike, over 1" "$(awk -v a="$all" -v b="$one" 'BEGIN { printf "%d", a / b * 100 }')" % 500
 exit "$failed"

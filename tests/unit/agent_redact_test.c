@@ -165,6 +165,30 @@ static void nested(void)
 	redact_done(&r);
 }
 
+/* However many secrets begin alike, each is found by all of it, and by no less. */
+static void alike(void)
+{
+	static const char beginning[] = "the same/for all of them ";
+	struct redact r = {0};
+	char secret[64], text[64];
+	for (unsigned i = 300; i-- > 100;) {
+		snprintf(secret, sizeof(secret), "%s%u", beginning, i * 7919 % 10000);
+		redact_add(&r, secret);
+	}
+	size_t found = 0;
+	for (unsigned i = 100; i < 300; i++)
+		for (unsigned escaped = 0; escaped < 2; escaped++) {
+			snprintf(text, sizeof(text), "the%ssame%sfor all of them %u",
+				escaped ? "%20" : " ", escaped ? "\\/" : "/", i * 7919 % 10000);
+			AUTO_FREE char *got = redacted(&r, text, NULL);
+			found += !strcmp(got, "[REDACTED:key]");
+		}
+	is(found, 400, "each of 200 secrets that begin alike, as it is and escaped");
+	AUTO_FREE char *rest = redacted(&r, beginning, NULL);
+	is_str(rest, beginning, "and what they begin with is none");
+	redact_done(&r);
+}
+
 /* What looks like a secret begins or ends in the middle of one that is known. */
 static void overlapping(void)
 {
@@ -434,6 +458,7 @@ int main(void)
 	numbered();
 	cut();
 	nested();
+	alike();
 	overlapping();
 	markers();
 	return tap_done();
