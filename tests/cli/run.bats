@@ -622,12 +622,16 @@ committed_flow() {
 	agent6 machine run ../flow --exit-on-wait --quiet
 	agent6 machine poke flow
 	cp -r "$SCRATCH"/state/*/machines/flow whole
+	cp -r ../flow ../changed
+	echo '# Other bytes.' >>../changed/machine.yaml
 	local dir damage
 	dir=$(echo "$SCRATCH"/state/*/machines/flow)
 	for damage in "rm journal.jsonl" "truncate -s 0 journal.jsonl" "sed -i \$d journal.jsonl"; do
 		rm -r "$dir"
 		cp -r whole "$dir"
 		(cd "$dir" && $damage)
+		run ! agent6 machine run ../changed
+		diff -r whole/bundle "$dir/bundle"
 		for verb in "run ../flow" "status flow" "verify flow" "replay flow"; do
 			run --separate-stderr agent6 machine $verb
 			echo "$damage, $verb: $status $output $stderr"

@@ -530,8 +530,8 @@ static char *parked_snapshot(struct trial *t)
 
 static void test_snapshot(void)
 {
-	static const char *const fallen[] = {
-		"\"chain\":\"", "\"transitions\":", "\"position_sha256\":\"", "\"started_us\":"};
+	static const char *const fallen[] = {"\"chain\":\"",
+		"\"transitions\":", "\"position_sha256\":\"", "\"digest\":\"sha256:"};
 	static const char *const damaged[] = {"", "{", "{}", "[1]", "{\"version\":1}",
 		"{\"version\":1,\"journal\":{\"offset\":-1,\"lines\":0,\"chain\":\"\"}}"};
 	struct trial t, another;
