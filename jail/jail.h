@@ -21,6 +21,9 @@ enum { JAIL_ID = 1000, DISK_IDS = 65536, MIB = 1024 * 1024 };
 /* Unused host ids for the jails of root, just below 2^31: nothing allocates there. */
 enum { HOST_IDS_BASE = 0x7ffd0000, HOST_ID = 0x7ffdffff };
 
+/* Out of memory, the kernel ends what is jailed before any other program, its launcher's too. */
+#define OOM_FIRST "oom_score_adj", "1000"
+
 /* What to do where a command would be root. */
 #define NOT_AS_ROOT                                                                                \
 	"run as an ordinary user, or set \"allow_root_jail\" (--allow-root-jail of machine run "   \
@@ -95,7 +98,7 @@ int jail_command(void *jail);
  * below DISK_IDS is an unused one of its own. */
 int idmap_open(uid_t uid, gid_t gid, struct err *e);
 enum root_kind idmap_root(void);
-/* Writes a whole map file of /proc/PID (uid_map, gid_map, setgroups). */
+/* Writes a whole file of /proc/PID (uid_map, gid_map, setgroups, oom_score_adj). */
 int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
 
 /* --- seccomp.c ------------------------------------------------------------------------------ */

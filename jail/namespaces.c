@@ -72,7 +72,7 @@ int namespaces_enter(struct jail *j, struct err *e)
 					  : "see agent6 check sandbox");
 	if (!j->child)
 		return 0;
-	if (cgroup_enter(j, j->child, e) || write_maps(j, e))
+	if (cgroup_enter(j, j->child, e) || idmap_write(j->child, OOM_FIRST, e) || write_maps(j, e))
 		return -1;
 	return write(j->alive_fd, "", 1) == 1 ? 0 : err_errno(e, "cannot release the jail");
 }

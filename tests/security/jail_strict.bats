@@ -566,6 +566,22 @@ Max realtime priority 0 0" ]]
 	done
 }
 
+@test "out of memory, the host ends what is jailed first, and not its launcher" {
+	local how
+	give_user "$WS"
+	for how in strict hardened; do
+		user_jail "profile=\"$how\"" -- sh -c 'cat /proc/self/oom_score_adj; echo 0 >/proc/self/oom_score_adj
+			touch ready; while [ -e ready ]; do sleep 0.05; done' >"$SCRATCH/score" &
+		local jail=$!
+		until [[ -e $WS/ready ]]; do sleep 0.05; done
+		pgrep -P "$jail" agent6-jail >"$SCRATCH/launcher" || echo "$jail" >"$SCRATCH/launcher"
+		run cat "/proc/$(<"$SCRATCH/launcher")/oom_score_adj"
+		rm "$WS/ready"
+		wait "$jail"
+		[[ $(<"$SCRATCH/score") == 1000 && $output == "$(</proc/self/oom_score_adj)" ]]
+	done
+}
+
 @test "require: met, not met, unknown" {
 	run jail 'require={"landlock":1,"reaper":true,"network":"none"}' -- true
 	[[ $status -eq 0 ]]
