@@ -61,7 +61,7 @@ int serve_begin(struct jail *j, struct err *e)
 {
 	char byte;
 	bool begins = j->order_fd < 0 || read(j->order_fd, &byte, 1) == 1;
-	return begins ? 0 : err_set(e, "the launcher has ended");
+	return begins ? 0 : err_set(e, "the policy's paths keep changing while jails are built");
 }
 
 /* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
@@ -81,6 +81,7 @@ static int prepare(struct jail *j, bool ordered)
 	j->order_fd = pair[1];
 	prctl(PR_SET_DUMPABLE, 1); /* an ordinary user's id maps need it */
 	jail_start(j);
+	layout_done(&j->layout); /* the jail has them, and an order's descriptors need room here */
 	own_close(&j->order_fd);
 	return pair[0];
 }
@@ -122,12 +123,9 @@ static void carry_out(struct jail *j, bool begun, const struct order *o)
 	if (!begun) {
 		discard(j);
 		AUTO_FD int ready_fd = prepare(j, true);
-		err_set(&e, "the jail does not take it");
-		if (!hand_over(j, ready_fd, o) && !j->report->stage)
-			refuse(j, &e);
+		hand_over(j, ready_fd, o); /* or ready_fd hangs up, and serve_begin says why */
 	}
 	/* Read here too, for the time: the command is on its way meanwhile. */
-	e = ERR_NONE;
 	if (policy_order(&j->policy, o->text, o->len, &e))
 		refuse(j, &e);
 }

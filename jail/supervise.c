@@ -171,5 +171,4 @@ void supervise_clean(struct jail *j)
 	if (j->temp_dir && rmdir(j->temp_dir)) /* most often it is empty */
 		tree_remove(AT_FDCWD, j->temp_dir, NULL);
 	free(TAKE_PTR(j->temp_dir));
-	layout_done(&j->layout);
 }

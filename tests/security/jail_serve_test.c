@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -277,6 +278,15 @@ static void test_stale(const struct server *s)
 	rmdir(later);
 }
 
+/* What was made ready before, or while, the host was changed. */
+static void use_up(const struct server *s)
+{
+	for (int i = 0; i < 4; i++) {
+		struct reply r = order(s, SH("true"));
+		reply_done(&r);
+	}
+}
+
 /* The same names stand for something else than when the jail was built, and nothing else differs.
  */
 static void test_replaced(const struct server *s)
@@ -286,25 +296,30 @@ static void test_replaced(const struct server *s)
 	struct reply r;
 	if (mkfifo(pipe_at, 0666))
 		bail("cannot make %s", pipe_at);
-	for (int i = 0; i < 4; i++) { /* those that were ready before it */
-		r = order(s, SH("true"));
-		reply_done(&r);
-	}
+	use_up(s);
 	if (mkfifo(other, 0666) || rename(other, pipe_at))
 		bail("cannot replace %s", pipe_at);
 	r = order(s, SH("test -p pipe && echo pipe"));
 	is_str(r.out, "", "a pipe that was replaced is masked");
 	reply_done(&r);
 	unlink(pipe_at);
-	for (int i = 0; i < 4; i++) {
-		r = order(s, SH("true"));
-		reply_done(&r);
-	}
+	use_up(s);
 	if (rename(git, moved) || mkdir(git, 0777) || chmod(git, 0777))
 		bail("cannot replace %s", git);
 	r = order(s, SH("echo evil >.git/config"));
 	has_str(r.out, "Read-only", "a protected directory that was replaced is protected");
 	reply_done(&r);
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void await_file(const char *path)
+{
+	for (int i = 0; access(path, F_OK) && i < 100000; i++, nap())
+		;
 }
 
 /* Up to three of a process's children. */
@@ -318,26 +333,54 @@ static int children(pid_t pid, pid_t out[3])
 	return sscanf(text, "%d %d %d", &out[0], &out[1], &out[2]);
 }
 
+/* Its PID 1 has started the command's process. */
+static bool has_jail(pid_t launcher, pid_t first[3])
+{
+	pid_t command[3];
+	return children(launcher, first) == 1 && children(first[0], command) == 1;
+}
+
 /* As many as are kept ready, so that the order meets one of them. */
 static void test_died(const struct server *s)
 {
 	pid_t launchers[3], first[2][3];
-	int ready = 0;
-	for (int i = 0; ready < 2 && i < 100000; i++) {
-		ready = children(s->pid, launchers) == 2 && children(launchers[0], first[0]) > 0 &&
-					children(launchers[1], first[1]) > 0
-				? 2
-				: 0;
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	}
-	is(ready, 2, "two jails are kept ready");
-	for (int i = 0; i < ready; i++) { /* until it is dead it would take the order */
+	bool ready = false;
+	use_up(s);
+	for (int i = 0; !ready && i < 100000; i++, nap())
+		ready = children(s->pid, launchers) == 2 && has_jail(launchers[0], first[0]) &&
+			has_jail(launchers[1], first[1]);
+	ok(ready, "two jails are kept ready");
+	for (int i = 0; ready && i < 2; i++) { /* until it is dead it would take the order */
 		AUTO_FD int fd = (int)syscall(SYS_pidfd_open, first[i][0], 0);
 		if (!kill(first[i][0], SIGKILL) && fd >= 0)
 			poll(&(struct pollfd){fd, POLLIN, 0}, 1, -1);
 	}
 	struct reply r = order(s, SH("echo here"));
 	is_str(r.out, "here\n", "where they died, the order's is made again");
+	reply_done(&r);
+}
+
+/* Of two jails that one launcher built for an order, only the second is left. */
+static void test_thrown_away(const struct server *s)
+{
+	AUTO_FREE char *later = in(s->ws, ".hg"), *running = in(s->ws, "running");
+	pid_t launchers[3], first[3];
+	int out_fd, most = 2;
+	if (mkdir(later, 0777))
+		bail("cannot make %s", later);
+	int status_fd =
+		begin(s, SH("touch running; while [ -e running ]; do sleep 0.02; done"), &out_fd);
+	await_file(running);
+	for (int i = 0; most > 1 && i < 10000; i++, nap()) { /* others are being built */
+		most = 0;
+		for (int n = children(s->pid, launchers); n-- > 0;)
+			most = MAX(most, children(launchers[n], first));
+	}
+	is(most, 1, "a jail that was thrown away ends before the command begins in another one");
+	if (unlink(running) || rmdir(later))
+		bail("cannot tidy %s", s->ws);
+	struct reply r = finish(status_fd, out_fd);
+	is(number(&r, "exit"), 0, "and that command ends as always");
 	reply_done(&r);
 }
 
@@ -359,12 +402,6 @@ static const char knocker[] = SH("perl -MSocket -e '"
 				 "socket(S, AF_UNIX, SOCK_STREAM, 0) &&"
 				 "connect(S, sockaddr_un(q(there/socket))) and die q(reached);"
 				 "print q(closed)'");
-
-static void await_file(const char *path)
-{
-	for (int i = 0; access(path, F_OK) && i < 100000; i++)
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
 
 /* Whether the socket is reached from a jail that was built while it moved. */
 static bool reaches(const struct server *s)
@@ -496,8 +533,7 @@ static void test_nothing_stays(struct server *s)
 	int out_fd;
 	AUTO_FD int status = begin(s, SH("touch running; sleep 6543"), &out_fd);
 	AUTO_FREE char *running = in(s->ws, "running");
-	for (int i = 0; access(running, F_OK) && i < 100000; i++)
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	await_file(running);
 	close(out_fd);
 	stop(s);
 	AUTO_BUF rest;
@@ -540,6 +576,7 @@ static void test_all(const char *name, uid_t uid)
 	test_stale(&s);
 	test_replaced(&s);
 	test_died(&s);
+	test_thrown_away(&s);
 	test_side_by_side(&s);
 	test_same_world(&s, uid);
 	test_nothing_stays(&s);

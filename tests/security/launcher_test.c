@@ -307,6 +307,45 @@ static void test_sizes(void)
 	launcher_stop(&l);
 }
 
+static long first_child(long pid)
+{
+	char path[64];
+	AUTO_FREE char *text = NULL;
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", pid, pid);
+	return pid > 0 && !io_read_file(AT_FDCWD, path, 4096, &text, NULL, NULL)
+		       ? strtol(text, NULL, 10)
+		       : 0;
+}
+
+static bool holds(long pid, const char *tree)
+{
+	char path[64], to[PATH_MAX];
+	bool found = false;
+	for (int fd = 0; !found && fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
+		ssize_t len = readlink(path, to, sizeof(to) - 1);
+		to[len < 0 ? 0 : len] = '\0';
+		found = !strcmp(to, tree);
+	}
+	return found;
+}
+
+/* The trees that a jail was built of have gone with it: an order's descriptors need room. */
+static void test_room(void)
+{
+	struct launcher l = start("strict");
+	int64_t until = clock_monotonic_ms() + SOON_MS;
+	long ready = 0;
+	while (clock_monotonic_ms() < until &&
+		(!first_child(first_child(ready)) || holds(ready, "/usr"))) {
+		pause_ms(2);
+		ready = first_child(l.child.pid);
+	}
+	ok(first_child(first_child(ready)), "a jail is ready");
+	ok(!holds(ready, "/usr"), "and its launcher has closed what was mounted there");
+	launcher_stop(&l);
+}
+
 static void test_bad_policy(void)
 {
 	struct launcher l = LAUNCHER_NONE;
@@ -394,6 +433,7 @@ static void test_all(const char *who, uid_t uid)
 	}
 	test_directories(geteuid() ? geteuid() : owner);
 	test_sizes();
+	test_room();
 	test_bad_policy();
 	test_many();
 }
