@@ -214,7 +214,9 @@ static int read_port(struct stage *s, int ready, struct err *e)
 	size_t len = 0;
 	for (ssize_t n; len < sizeof(text) - 1 && !memchr(text, '\n', len); len += (size_t)n)
 		if ((n = read(ready, text + len, sizeof(text) - 1 - len)) <= 0)
-			return err_set(e, "agent6-cassette did not start");
+			return err_set(e,
+				"agent6-cassette, which plays the provider, did not start: what it "
+				"said stands above");
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%s", text);
 	return 0;
@@ -287,7 +289,9 @@ int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e
 	int status = child_wait(&s->provider);
 	s->provider.pid = -1;
 	if (status)
-		return err_set(e, "agent6-cassette failed");
+		return err_set(e,
+			"agent6-cassette, which plays the provider, failed: what it said stands "
+			"above");
 	json_t *all = json_array();
 	*unused = 0;
 	if (read_report(s, all, unused, e)) {

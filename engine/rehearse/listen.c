@@ -160,21 +160,21 @@ static bool ended(int fd)
 
 static int turn(struct listening *l, int listener, int end_fd, struct err *e)
 {
-	struct pollfd watched[CONNECTIONS_MAX + 2];
+	struct pollfd watched[2 + CONNECTIONS_MAX] = {{listener, POLLIN, 0}, {end_fd, POLLIN, 0}};
 	int64_t now = clock_monotonic_ms();
 	int timeout_ms = -1;
+	nfds_t count = 2; /* more than RLIMIT_NOFILE are refused, unused ones too */
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		short events = l->all[i].fd < 0 ? 0 : wanted(&l->all[i], now, &timeout_ms);
-		watched[i] = (struct pollfd){l->all[i].fd, events, 0};
+		watched[2 + i] = (struct pollfd){l->all[i].fd, events, 0};
+		count = l->all[i].fd < 0 ? count : 3 + i;
 	}
-	watched[CONNECTIONS_MAX] = (struct pollfd){listener, POLLIN, 0};
-	watched[CONNECTIONS_MAX + 1] = (struct pollfd){end_fd, POLLIN, 0};
-	if (poll(watched, CONNECTIONS_MAX + 2, timeout_ms) < 0)
+	if (poll(watched, count, timeout_ms) < 0)
 		return errno == EINTR ? 1 : err_errno(e, "cannot poll");
-	serve_ready(l, watched);
-	if (watched[CONNECTIONS_MAX].revents)
+	serve_ready(l, watched + 2);
+	if (watched[0].revents)
 		accept_one(l, listener);
-	return !(watched[CONNECTIONS_MAX + 1].revents && ended(end_fd));
+	return !(watched[1].revents && ended(end_fd));
 }
 
 int listen_run(int listener, int end_fd, struct player *player, struct err *e)

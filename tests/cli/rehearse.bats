@@ -42,6 +42,12 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $output == *"17  decide"*"empty"* ]]
 }
 
+@test "fewer descriptors than connections can be are enough" {
+	run --separate-stderr prlimit --nofile=60:60 "$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello"
+	echo "$output" "$stderr"
+	[[ $status -eq 0 && $output == *"outcome       ok"* ]]
+}
+
 @test "an ordinary user rehearses too" {
 	give_user "$SCRATCH"
 	run --separate-stderr as_user "$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello"
