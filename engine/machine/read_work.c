@@ -118,7 +118,8 @@ static void read_network(struct reader *r, struct state *s)
 	struct tool_state *t = &s->tool;
 	const char *word = reader_text(r, s->node, "allow_network");
 	const char *other = reader_text(r, s->node, "network");
-	note_spelling(r, s, "network", "allow_network", "`allow_network`");
+	note_spelling(r, s, "network", "allow_network",
+		"`allow_network`, where `host` is `allow` and `none` is `block`");
 	if (word)
 		t->network = !strcmp(word, "allow")   ? NETWORK_ALLOW
 			     : !strcmp(word, "block") ? NETWORK_BLOCK
