@@ -181,6 +181,8 @@ static void status_text(const json_t *status, struct buf *out)
 	add_way_on(out, status);
 	add(out, "says", json_get_text(status, "says"));
 	add_failure(out, status);
+	add(out, "notice", json_get_text(status, "notice"));
+	add_when(out, "retries", json_get_text(status, "retry_at"));
 	add_when(out, "wakes", json_get_text(status, "wake"));
 	snprintf(steps, sizeof(steps), "%jd", (intmax_t)json_get_int(status, "pokes"));
 	add(out, "pokes", steps[0] == '0' ? "" : steps);

@@ -61,15 +61,56 @@ static json_t *says(const struct position *p)
 	return said ? json_stringn(text.data, text.len) : json_null();
 }
 
+/* The last notice among the agent's events in `text` that no turn has followed. */
+static json_t *last_notice(const char *text, const char *end)
+{
+	json_t *said = NULL;
+	for (const char *next; text < end; text = next) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		next = newline ? newline + 1 : end;
+		json_auto_t *line =
+			json_read(text, (size_t)(next - text), (size_t)(next - text), NULL);
+		const char *event = json_get_text(line, "event");
+		bool notice = !strcmp(event, "notice");
+		if (!notice && strcmp(event, "turn") != 0 && strcmp(event, "confined") != 0)
+			continue;
+		json_decref(said);
+		said = notice ? json_string(json_get_text(line, "text")) : NULL;
+	}
+	return said;
+}
+
+/* What the agent at work has to say of the turn that goes on, such as why its call is repeated. */
+static json_t *notice(const struct instance *i, const struct position *p, bool running)
+{
+	enum { TAIL_BYTES = 64 * 1024 };
+	char path[NAME_MAX];
+	struct stat st;
+	if (!running || p->state->kind != KIND_AGENT)
+		return json_null();
+	snprintf(path, sizeof(path), "states/%ju-%s/events.jsonl", (uintmax_t)p->seq + 1,
+		p->state->name);
+	AUTO_FD int fd = io_open_plain(i->dir_fd, path, O_RDONLY, NULL);
+	AUTO_FREE char *tail = malloc(TAIL_BYTES);
+	if (fd < 0 || !tail || fstat(fd, &st))
+		return json_null();
+	ssize_t n =
+		pread(fd, tail, TAIL_BYTES, st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0);
+	json_t *said = n > 0 ? last_notice(tail, tail + n) : NULL;
+	return said ? said : json_null();
+}
+
 static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
 {
 	const struct position *p = &r->position;
 	const char *status =
 		who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p, r->fd);
+	bool running = !strcmp(status, "running");
+	bool pausing = running && p->retry_at_us > clock_realtime_us();
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
-			 "o,s:O?,s:o,s:b,s:b,s:s,s:o}",
+			 "o,s:O?,s:o,s:b,s:b,s:s,s:o,s:o,s:o}",
 		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
 		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
 		p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
@@ -79,7 +120,8 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
 		p->failure, "branch", branch(i, p->seq), "cut_off",
 		!strcmp(status, "stopped") && !stop_is_last(r->fd), "stopping",
-		who->pid && stop_asked(i), "directory", i->path, "says", says(p));
+		who->pid && stop_asked(i), "directory", i->path, "says", says(p), "retry_at",
+		instant(pausing ? p->retry_at_us : 0), "notice", notice(i, p, running && !pausing));
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

@@ -77,9 +77,10 @@ triage-14 junk inbox/003-offer.txt" ]
 	[[ $status -eq 125 && $stderr == *"run as an ordinary user"*"--allow-root-jail"* ]]
 }
 
-@test "an attempt that the machine repeats goes on in the cassette, and its time begins behind the pause" {
-	mkdir flow flow/rehearsal
-	cat >flow/machine.yaml <<-'END'
+# An agent that is asked again, once, after so many seconds.
+asks_again() { # SECONDS
+	mkdir -p flow/rehearsal
+	cat >flow/machine.yaml <<-END
 		machine: flow
 		version: 1
 		initial: ask
@@ -87,12 +88,16 @@ triage-14 junk inbox/003-offer.txt" ]
 		schemas: {r: {n: int}}
 		states:
 		  ask:
-		    {kind: agent, prompt: p, output_schema: r, timeout_secs: 60, max_iterations: 1,
-		    retry: {on: [failed], max: 1, backoff_secs: 2},
+		    {kind: agent, prompt: p, output_schema: r, timeout_secs: 900, max_iterations: 1,
+		    retry: {on: [failed], max: 1, backoff_secs: $1},
 		    on: {ok: done, failed: lost, budget_exhausted: lost, timeout: lost}}
 		  done: {kind: terminal, status: ok, reason: second}
 		  lost: {kind: terminal, status: failed, reason: both}
 	END
+}
+
+@test "an attempt that the machine repeats goes on in the cassette, and its time begins behind the pause" {
+	asks_again 2
 	cat >flow/rehearsal/flow.jsonl <<-'END'
 		{"state":"ask","reply":{"text":"I cannot"}}
 		{"state":"ask","reply":{"tool_calls":[{"name":"finish_run","arguments":{"n":1}}]}}
@@ -102,6 +107,30 @@ triage-14 junk inbox/003-offer.txt" ]
 	[ "$status" -eq 0 ]
 	[[ $output == *"outcome       ok: second"* ]]
 	[[ $output =~ $'\n    1  ask             ok -> done '\ +([0-9]+\ ms|1\.[0-9]\ s)\  ]]
+}
+
+@test "status says what a run that does not move is waiting for, while somebody runs it" {
+	asks_again 900
+	mkdir flow/rehearsal/workspace
+	: >flow/rehearsal/workspace/file
+	stands() {
+		(cd "$1/workspace" && AGENT6_STATE_HOME=$SCRATCH/$1/state agent6 machine status flow "${@:3}" | grep -q -- "$2")
+	}
+	echo '{"state":"ask","reply":{"status":429,"error":"slow down","retry_after_secs":100}}' \
+		>flow/rehearsal/flow.jsonl
+	"$AGENT6_BIN/agent6" machine rehearse flow --dir called >/dev/null 2>&1 3>&- &
+	eventually stands called '^  notice      retry 1 of 4 in 100.0 s: the provider answered 429.*slow down'
+	stands called '"retry_at":null' --json
+	kill -KILL $!
+	wait $! || true
+	eventually stands called '"notice":null' --json
+	echo '{"state":"ask","reply":{"text":"I cannot"}}' >flow/rehearsal/flow.jsonl
+	"$AGENT6_BIN/agent6" machine rehearse flow --dir paused >/dev/null 2>&1 3>&- &
+	eventually stands paused '^  retries     20.* UTC, in 1[0-9] min'
+	stands paused '"notice":null.*"retry_at":"20' --json
+	kill -KILL $!
+	wait $! || true
+	eventually stands paused '"retry_at":null' --json
 }
 
 @test "a request that does not match fails the rehearsal with a difference" {
