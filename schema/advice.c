@@ -195,6 +195,13 @@ static void advise_list(
 		finding_help(f, it, "write a list, `[...]`, each item by itself");
 }
 
+bool advice_is_item(
+	const struct shape *list, const struct shape *words, const struct doc_node *text)
+{
+	return list->kinds == 1u << DOC_LIST && text->kind == DOC_STR && words->value_count &&
+	       strpbrk(text->text, ".:");
+}
+
 /* The shape among those of `s` whose words a text must be one of; NULL: there is none. */
 static const struct shape *words_of(const struct shape *s)
 {

@@ -18,6 +18,10 @@ void advise_key(struct findings *f, struct finding *it, const char *name, const 
  * none's. */
 void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *node, const char *key);
+/* Whether a text where one of `words` belongs, or `list`, is rather an item of that: no word holds
+ * a dot or a colon, as hosts do. */
+bool advice_is_item(
+	const struct shape *list, const struct shape *words, const struct doc_node *text);
 /* Whether the key that `map` (`place`, in words) needs stands too far in, inside another of its
  * keys: then that is said instead of whatever was said about it there. */
 bool advise_nested(struct findings *f, const struct doc *d, const struct doc_node *map,

@@ -130,11 +130,13 @@ static void help_spell(struct walk *w, const struct shape *s, struct finding *it
 {
 	enum { NAME_BYTES = 65 };
 	char name[NAME_BYTES];
+	bool dashes = pattern_matches(s->pattern, "a-", 2);
 	size_t len = 0;
 	for (; text[len] && len + 1 < sizeof(name); len++) {
 		char c = text[len];
 		bool upper = c >= 'A' && c <= 'Z';
-		bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+		bool kept =
+			(c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && dashes);
 		name[len] = upper ? (char)(c + 'a' - 'A') : kept ? c : '_';
 	}
 	name[len] = '\0';
@@ -496,13 +498,16 @@ static void check_map(
 static void check_by_kind(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
 {
-	const struct shape_choice *c = s->choice;
-	for (size_t i = 0; i < c->count; i++)
-		if (c->branches[i]->kinds & 1u << node->kind) {
-			check_node(w, c->branches[i], node, at);
-			return;
-		}
-	report_type(w, s, node, at);
+	const struct shape *meant = NULL;
+	for (size_t i = 0; i < s->choice->count; i++) {
+		const struct shape *b = s->choice->branches[i];
+		if (b->kinds & 1u << node->kind || (meant && advice_is_item(b, meant, node)))
+			meant = b;
+	}
+	if (meant)
+		check_node(w, meant, node, at);
+	else
+		report_type(w, s, node, at);
 }
 
 /* Without its selector a map's other keys mean nothing, so only that is reported. */

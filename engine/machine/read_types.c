@@ -19,6 +19,20 @@ static size_t add_schema_names(const struct reader *r, const char **names, size_
 	return count;
 }
 
+/* "list[dep]" */
+static bool is_list_of_records(const struct reader *r, const char *text)
+{
+	const struct doc_node *map = r->m->schemas_map;
+	size_t len = strlen(text);
+	for (uint32_t i = 0; map && i < map->count; i++) {
+		const struct doc_node *key = &map->pairs[i].key;
+		if (len == key->count + strlen("list[]") && !strncmp(text, "list[", 5) &&
+			!strncmp(text + 5, key->text, key->count))
+			return true;
+	}
+	return false;
+}
+
 static void unknown_type(const struct reader *r, const struct doc_node *node)
 {
 	struct site site = reader_site(r, node, NULL);
@@ -27,6 +41,10 @@ static void unknown_type(const struct reader *r, const struct doc_node *node)
 	size_t len = strlen(node->text);
 	if ((len && node->text[len - 1] == '?') || strncasecmp(node->text, "optional", 8) == 0)
 		site_help(&site, f, "write {type: ..., optional: true}");
+	else if (is_list_of_records(r, node->text))
+		site_help(&site, f,
+			"lists hold str, int, float or bool; a list of records is a `json`, or "
+			"goes one record at a time");
 	const char *names[CANDIDATES_MAX] = {TYPE_NAMES};
 	if (!f->help)
 		site_did_you_mean(
