@@ -117,9 +117,10 @@ static int bring_branch(
 		return 0;
 	if (*tip && strcmp(tip, before) != 0)
 		return err_set(e,
-			"branch %s is at %.12s, and this instance's last commit is %.12s; move it "
-			"back (git branch -f %s %.12s), or start anew under another --id",
-			w->branch, tip, to, w->branch, to);
+			"branch %s is at %.12s, and this instance's last commit is %.12s; name "
+			"what is there (git branch NAME %.12s) and move it back (git branch -f %s "
+			"%.12s), or start anew under another --id",
+			w->branch, tip, to, tip, w->branch, to);
 	if (!w->sent && git_clone_send(&w->clone, &w->origin, *tip ? tip : w->base, to, e))
 		return *tip || workspace_host_failed(e)
 			       ? -1

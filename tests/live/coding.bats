@@ -93,8 +93,11 @@ $FINISH"
 		echo "$output"
 		[[ $status -eq 2 && $output == *"$1"* ]]
 	}
+	local theirs
 	git -C "$WS" update-ref $branch "$(git -C "$WS" -c user.name=op -c user.email=op@host commit-tree -m other main^{tree})"
-	refused "this instance's last commit is ${own:0:12}; move it back (git branch -f agent6/machine-fixer ${own:0:12})"
+	theirs=$(tip fixer)
+	refused "this instance's last commit is ${own:0:12}; name what is there (git branch NAME ${theirs:0:12}) and \
+move it back (git branch -f agent6/machine-fixer ${own:0:12})"
 	git -C "$WS" branch -f agent6/machine-fixer "${own:0:12}"
 	mv "$record" "$SCRATCH/record"
 	refused "workspace.json of instance fixer, which says what is on its branch, cannot be used; bring it back"
