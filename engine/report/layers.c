@@ -2,8 +2,9 @@
 
 #include "report/text.h"
 #include <string.h>
+#include <unistd.h>
 
-enum { COLUMNS = 80, LAYERS_BYTES_MAX = 16 * 1024 * 1024 };
+enum { LAYERS_BYTES_MAX = 16 * 1024 * 1024 };
 
 /* "" where a value says nothing to anybody. */
 static const struct {
@@ -98,6 +99,6 @@ void layers_text(struct buf *out, const json_t *layers, size_t indent)
 			buf_addf(&all, "%s%s", all.len ? ", " : "", layer.data);
 	}
 	text_clean(&clean, all.len ? all.data : "none", SIZE_MAX);
-	wrap_text(out, clean.data, indent, COLUMNS);
+	wrap_text(out, clean.data, indent, text_page_columns(STDOUT_FILENO));
 	buf_addc(out, '\n');
 }

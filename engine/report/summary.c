@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	REPORT_COLUMNS = 80,
@@ -137,7 +138,7 @@ static void add_label(struct buf *out, const char *label)
 /* The states in order, wrapped below the first. */
 static void add_path(const struct summary *s, struct buf *out)
 {
-	size_t column = LABEL_COLUMNS, i;
+	size_t column = LABEL_COLUMNS, columns = text_page_columns(STDOUT_FILENO), i;
 	json_t *name;
 	add_label(out, "path");
 	json_array_foreach (s->path, i, name) {
@@ -146,7 +147,7 @@ static void add_path(const struct summary *s, struct buf *out)
 			buf_addf(out, " ... and %zu more", json_array_size(s->path) - i);
 			break;
 		}
-		if (i && column + width > REPORT_COLUMNS) {
+		if (i && column + width > columns) {
 			out->len--; /* the blank behind the last name */
 			buf_addf(out, "\n%*s", LABEL_COLUMNS, "");
 			column = LABEL_COLUMNS;
@@ -257,7 +258,7 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 		buf_init(&reason, 4096);
 		text_clean(&reason, r->reason, 400);
 		buf_adds(out, ": ");
-		wrap_text(out, reason.data, LABEL_COLUMNS, REPORT_COLUMNS);
+		wrap_text(out, reason.data, LABEL_COLUMNS, text_page_columns(STDOUT_FILENO));
 	}
 	buf_addc(out, '\n');
 	add_path(s, out);

@@ -60,6 +60,13 @@ size_t text_columns(int fd)
 	return size.ws_col > COLUMNS_MIN ? size.ws_col : COLUMNS_MIN;
 }
 
+size_t text_page_columns(int fd)
+{
+	enum { COLUMNS_PAGE = 80 };
+	size_t columns = text_columns(fd);
+	return columns < COLUMNS_PAGE ? columns : COLUMNS_PAGE;
+}
+
 bool text_is_terminal(int fd)
 {
 	const char *term = getenv("TERM");

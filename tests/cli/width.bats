@@ -99,6 +99,20 @@ words() {
 	[[ $shown == *"had ended before: failed"*"Run it again: "*"agent6 machine prune flow"* ]]
 }
 
+@test "what is laid out for a page of 80 columns is narrower where the terminal is" {
+	narrow() { # PATTERN: what is shown has it, and no line is too wide that could be broken
+		echo "$shown"
+		[[ $shown == *$1* ]]
+		awk 'length > 50 && !/sha256:|nowhere/ { print "too wide: " $0; bad = 1 } END { exit bad }' <<<"$shown"
+	}
+	sed -i '/^  ask:/s/on: {/every_secs: 1, on: {tick: hear, /' ../flow/machine.yaml
+	at 50 machine check --report ../flow
+	narrow $'\n  limits       memory_mb=2048, *\nEvery tool '
+	at 50 machine rehearse ../flow
+	shown=$(sed -n '/^outcome/,/^states/p; /^confinement/,$p' <<<"$shown")
+	narrow $'\npath          work -> *\n              tools: '
+}
+
 @test "list is as wide as what it lists; a description is cut at the edge" {
 	agent6 machine run ../flow --exit-on-wait --quiet
 	at 80 machine list
