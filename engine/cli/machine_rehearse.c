@@ -201,7 +201,7 @@ static void print_unused(const struct rehearsal *r, int64_t unused)
 		(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
 	if (show_tells(&r->show))
 		printf("%-14s%s\n", "left over", text);
-	else if (r->show.mode == SHOW_JSON)
+	else if (!r->show.quiet)
 		text_complain(text);
 }
 

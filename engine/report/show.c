@@ -25,6 +25,7 @@ void show_init(struct show *s, bool json, bool quiet)
 				   : quiet                           ? SHOW_QUIET
 				   : text_is_terminal(STDOUT_FILENO) ? SHOW_LIVE
 								     : SHOW_PLAIN,
+		.quiet = quiet,
 		.colour = text_has_colour(STDOUT_FILENO),
 		.terminal_fd = -1};
 }
@@ -398,7 +399,7 @@ static void on_notice(void *ctx, const char *text)
 	struct show *s = ctx;
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
-	if (s->mode == SHOW_QUIET)
+	if (s->quiet)
 		return;
 	text_clean(&line, text, 2000);
 	erase_live(s);

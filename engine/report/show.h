@@ -14,6 +14,7 @@ enum show_mode { SHOW_PLAIN, SHOW_LIVE, SHOW_JSON, SHOW_QUIET };
 
 struct show {
 	enum show_mode mode;
+	bool quiet; /* no notices; with SHOW_JSON the lines are all there is */
 	bool colour;
 	int64_t last_us;     /* time stamp of the newest line */
 	size_t live_columns; /* of the live line, which is the terminal's last; 0: there is none */

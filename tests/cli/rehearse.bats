@@ -231,8 +231,10 @@ asks_again() { # SECONDS
 	[[ $output == *"left over     2 exchanges of the cassette were not asked for"* ]]
 	run --separate-stderr -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette long.jsonl --json
 	[[ $stderr == *"2 exchanges of the cassette were not asked for"* && $output != *cassette* ]]
-	run -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette long.jsonl --quiet
-	[[ $output != *cassette* ]]
+	for quiet in --quiet "--quiet --json"; do
+		run --separate-stderr -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette long.jsonl $quiet
+		[[ -z $stderr && $output != *cassette* ]]
+	done
 }
 
 @test "parameters reach the machine" {
