@@ -126,7 +126,7 @@ static void complain_of_none(const char *path)
 	text_complain(none.text);
 }
 
-static int show(const struct call *c, const struct setup *s, struct filter *f)
+static int show(const struct setup *s, struct filter *f)
 {
 	char path[PATH_MAX];
 	struct audit a;
@@ -139,19 +139,19 @@ static int show(const struct call *c, const struct setup *s, struct filter *f)
 	int failed = !none && audit_read(&a, &r, &e);
 	if (!none)
 		audit_done(&a);
+	if (f->quiet && f->json)
+		printf("{\"files\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"ok\":%s}\n", r.files,
+			r.lines, failed ? "false" : "true");
 	fflush(stdout);
 	if (failed)
 		return fail(EXIT_DAMAGED, &e);
 	if (r.torn_bytes)
 		fprintf(stderr, "agent6: the last line is unfinished (%" PRId64 " bytes)\n",
 			r.torn_bytes);
-	if (call_has(c, "verify") && f->json)
-		printf("{\"files\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"ok\":true}\n", r.files,
-			r.lines);
-	else if (call_has(c, "verify"))
+	if (f->quiet && !f->json)
 		printf("%s: lines %" PRIu64 ", files %" PRIu64 ", the chain is whole\n", path,
 			r.lines, r.files);
-	else if (!r.lines)
+	else if (!f->quiet && !r.lines)
 		complain_of_none(path);
 	return EXIT_OK;
 }
@@ -165,7 +165,7 @@ static int run(const struct call *c)
 		return fail(EXIT_REFUSED, &e);
 	if (setup_read(&s, c))
 		return EXIT_REFUSED;
-	int code = show(c, &s, &f);
+	int code = show(&s, &f);
 	setup_done(&s);
 	return code;
 }

@@ -7,15 +7,14 @@ static int verify(const struct resting *r, const struct call *c)
 {
 	struct err e = ERR_NONE;
 	uint64_t lines = 0;
-	if (replay_verify(&r->instance, &lines, &e))
-		return fail(EXIT_DAMAGED, &e);
+	bool damaged = replay_verify(&r->instance, &lines, &e);
 	if (call_has(c, "json"))
-		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":true}\n", r->instance.id,
-			lines);
-	else
+		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":%s}\n", r->instance.id, lines,
+			damaged ? "false" : "true");
+	else if (!damaged)
 		printf("%s: %" PRIu64 " line%s, the chain is whole\n", r->instance.id, lines,
 			lines == 1 ? "" : "s");
-	return EXIT_OK;
+	return damaged ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
 static int run(const struct call *c)

@@ -61,6 +61,10 @@ setup() {
 		run --separate-stderr -0 env AGENT6_STATE_HOME="$state" "$AGENT6_BIN/agent6" audit --verify --json
 		[[ -z $stderr && $output == '{"files":0,"lines":0,"ok":true}' ]]
 	done
+	mkdir -p "$AGENT6_STATE_HOME"
+	echo spoilt >"$AGENT6_STATE_HOME/audit.jsonl"
+	run --separate-stderr -5 agent6 audit --verify --json
+	[[ $stderr == *"audit.jsonl, line 1"* && $output == '{"files":0,"lines":0,"ok":false}' ]]
 }
 
 @test "with its standard descriptors closed a run writes no line into its own files" {

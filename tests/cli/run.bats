@@ -600,6 +600,8 @@ committed_flow() {
 	run --separate-stderr agent6 machine verify flow
 	[ "$status" -eq 5 ]
 	[[ $stderr == *"line 2"* ]]
+	run --separate-stderr -5 agent6 machine verify flow --json
+	[[ $stderr == *"line 2"* && $output == '{"id":"flow","lines":1,"ok":false}' ]]
 	run --separate-stderr agent6 machine replay flow
 	[ "$status" -eq 5 ]
 	run --separate-stderr -5 agent6 machine run ../flow
