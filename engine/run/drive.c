@@ -177,8 +177,9 @@ static bool find_profile(struct drive *d)
 		d->request->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict";
 	if (tools || agents) {
 		d->live.agent = agents ? child_sibling("agent6-agent", &e) : NULL;
-		c->profile =
-			*e.text ? NULL : profile_resolve(&d->live, d->request->allow_root_jail, &e);
+		c->profile = *e.text ? NULL
+				     : profile_resolve(&d->live, d->request->workspace,
+					       d->request->allow_root_jail, &e);
 		if (!c->profile)
 			return drive_end(d, RUN_NO_SANDBOX, "%s", e.text);
 	}

@@ -40,8 +40,10 @@ static int probe_strict(struct live *w, bool allow_root_jail, struct err *e)
 	return 0;
 }
 
-/* A jail that starts is not enough: no namespace stands behind its filter. */
-static int probe_hardened(struct live *w, bool allow_root_jail, struct err *e)
+/* A jail that starts is not enough: no namespace stands behind its filter. Root's command is who
+ * owns the workspace, so it is that one. */
+static int probe_hardened(
+	struct live *w, const char *workspace, bool allow_root_jail, struct err *e)
 {
 	struct offline target = {.listen_fd = -1};
 	json_t *argv = NULL;
@@ -50,6 +52,8 @@ static int probe_hardened(struct live *w, bool allow_root_jail, struct err *e)
 	if (!rc) {
 		json_t *taken = profile_probe("hardened", allow_root_jail, argv);
 		json_object_set_new(taken, "bundle", json_string(directory));
+		json_object_set_new(
+			json_object_get(taken, "workspace"), "path", json_string(workspace));
 		json_auto_t *fact = try_jail(w, taken, e);
 		rc = fact ? offline_judge(&target, fact, e) : -1;
 	}
@@ -57,11 +61,12 @@ static int probe_hardened(struct live *w, bool allow_root_jail, struct err *e)
 	return rc ? err_wrap(e, "sandbox.profile hardened does not hold here") : 0;
 }
 
-const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e)
+const char *profile_resolve(
+	struct live *w, const char *workspace, bool allow_root_jail, struct err *e)
 {
 	enum sandbox_profile wanted = w->config->sandbox.profile;
 	if (wanted == PROFILE_HARDENED)
-		return probe_hardened(w, allow_root_jail, e) ? NULL : "hardened";
+		return probe_hardened(w, workspace, allow_root_jail, e) ? NULL : "hardened";
 	struct err why = ERR_NONE;
 	if (probe_strict(w, allow_root_jail, &why) == 0)
 		return "strict";
@@ -70,7 +75,7 @@ const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e)
 		return NULL;
 	}
 	struct err other = ERR_NONE;
-	if (probe_hardened(w, allow_root_jail, &other)) {
+	if (probe_hardened(w, workspace, allow_root_jail, &other)) {
 		bool same = strstr(other.text, why.text);
 		err_set(e, "neither profile works here: %s%s%s%s", same ? "" : "strict: ", why.text,
 			same ? "" : ": ", same ? "" : other.text);

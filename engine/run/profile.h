@@ -7,7 +7,8 @@
 
 /* "strict" or "hardened"; NULL: the configured one does not work here, and why. With `auto` and
  * hardened as the answer, a notice says why it is not strict. */
-const char *profile_resolve(struct live *w, bool allow_root_jail, struct err *e);
+const char *profile_resolve(
+	struct live *w, const char *workspace, bool allow_root_jail, struct err *e);
 /* The policy of a command that nothing but the host can keep from running; takes `argv`. New
  * reference. */
 json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv);

@@ -51,9 +51,14 @@ without_userns() {
 	profile hardened
 	run go tool
 	echo "$output"
-	[[ $status -eq 125 && $output == *"ordinary user"* ]]
+	[[ $status -eq 125 && $output == *"owns $SCRATCH/ws,"*"ordinary user"* ]]
 	go tool --allow-root-jail
 	[[ $(journal tool | jq -c 'select(.t == "begin") | .overrides') == *allow-root-jail* ]]
+	# In a user's directory they run as that user, and nobody has to say so.
+	give_user "$SCRATCH/ws"
+	tool_machine users "[id, -u]"
+	go users
+	[[ $(fact users .stdout) == "$(id -u agent6-test)" ]]
 }
 
 @test "root of a namespace is told once why there is no jail" {
