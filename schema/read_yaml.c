@@ -323,6 +323,18 @@ static const struct complaint *complaint_of(const yaml_parser_t *p)
 	return NULL;
 }
 
+/* A text that goes on behind what its first character began; `before` bytes of the line stand
+ * before the fault. NULL: it is none. */
+static const char *begun_otherwise(const char *line, size_t before)
+{
+	while (before && line[before - 1] == ' ')
+		before--;
+	char last = before ? line[before - 1] : ' ';
+	return strchr("'\"", last) ? "a text that begins with a quote ends with it: quote all of it"
+	       : strchr("]}", last) ? "a text that begins with [ or { needs quotes around all of it"
+				    : NULL;
+}
+
 /* With what only the line itself shows; `before` bytes of it stand before the fault. */
 static struct complaint read_line(
 	const yaml_parser_t *p, const char *line, size_t len, size_t before)
@@ -336,19 +348,17 @@ static struct complaint read_line(
 	} else if (p->problem && !strcmp(p->problem, "did not find expected key")) {
 		c.message = first ? "this is indented like nothing that it could belong to"
 				  : "here a new line and a key are expected";
-		c.help = first ? NULL
-			       : "a text that begins with a quote ends with it: quote all of it";
+		c.help = first ? NULL : begun_otherwise(line, before);
 	} else if (!c.help && p->context_mark.line == p->problem_mark.line) {
 		bool braces = memmem(line, before + 2 < len ? before + 2 : len, "{{", 2);
-		bool colon = before < len && line[before] == ':';
-		bool bracket =
-			before < len && before && line[before] == '[' && line[before - 1] != ' ';
-		c.help = braces  ? "put a text that holds {{ in quotes"
-			 : colon ? "put a text that holds `: ` in quotes"
-			 : bracket
-				 ? "between braces or brackets, a text that holds [ needs quotes: "
-				   "\"list[str]\""
-				 : NULL;
+		char at = before < len ? line[before] : '\n';
+		const char *begun = begun_otherwise(line, before);
+		c.help = braces                ? "put a text that holds {{ in quotes"
+			 : at == ':'           ? "put a text that holds `: ` in quotes"
+			 : at == '[' && !begun ? "between braces or brackets, a text that holds [ "
+						 "needs quotes: \"list[str]\", \"n in [1, 2]\""
+			 : strchr("[{'\"", at) ? NULL
+					       : begun;
 	}
 	return c;
 }

@@ -64,6 +64,17 @@ static void test_syntax(void)
 			"put a text that holds `: ` in quotes"},
 		{"a: {b: list[str], c: 1}\n", "1:12: error[yaml-syntax]: a `,` or `}` is missing",
 			"needs quotes: \"list[str]\""},
+		{"a: [{if: b in [1], c: d}]\n", "1:15: error[yaml-syntax]: a `,` or `}` is missing",
+			"\"n in [1, 2]\""},
+		{"a: {if: 'b' in c}\n", "1:13: error[yaml-syntax]: a `,` or `}` is missing",
+			"quote all of it"},
+		{"a: [{b: c} {d: e}]\n",
+			"1:12: error[yaml-syntax]: a `,` or `]` is missing before this\n"
+			"     1 | a: [{b: c} {d: e}]\n"
+			"       |            ^\n",
+			NULL},
+		{"a: [1] == b\n", "1:8: error[yaml-syntax]: here a new line and a key are expected",
+			"begins with [ or { needs quotes"},
 		{"a: [1,\nb: 2\n", "error[yaml-syntax]: ", "began on line 1"},
 		{"a: - 1\n", "1:4: error[yaml-syntax]: no item of a list can stand here",
 			"on the line below its key"},
