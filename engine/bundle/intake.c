@@ -104,8 +104,6 @@ bool intake_path(struct intake *in, const char *path)
 		if (!path[at + len])
 			break;
 	}
-	if (!problem && strlen(path) >= PATH_MAX)
-		problem = "the path is too long";
 	if (problem)
 		intake_refuse(in, depth > BUNDLE_DEPTH_MAX ? RULE_BUNDLE_LIMIT : RULE_BUNDLE_NAME,
 			path, "%s", problem);

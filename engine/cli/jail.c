@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { GRANTS_MAX = 256, MOUNTS_BYTES_MAX = 1024 * 1024 };
+enum { MOUNTS_BYTES_MAX = 1024 * 1024 };
 
 struct jailing {
 	const struct call *call;
@@ -32,8 +32,6 @@ static int read_grants(
 	const struct call *c, const char *option, const char *paths[], size_t *count, struct err *e)
 {
 	for (const char *given; (given = call_value_at(c, option, *count)); (*count)++) {
-		if (*count == GRANTS_MAX)
-			return err_set(e, "more than %d times --%s", GRANTS_MAX, option);
 		paths[*count] = realpath(given, NULL);
 		if (!paths[*count])
 			return err_errno(e, "--%s %s", option, given);
@@ -189,7 +187,7 @@ static int run(const struct call *c)
 	struct jailing g = {.call = c, .state = {.name = "jail", .kind = KIND_TOOL}};
 	struct tool_state *t = &g.state.tool;
 	struct err e = ERR_NONE;
-	const char *reads[GRANTS_MAX], *writes[GRANTS_MAX];
+	const char *reads[CALL_OPTIONS_MAX], *writes[CALL_OPTIONS_MAX];
 	if (setup_open(&g.setup, c))
 		return EXIT_REFUSED;
 	t->reads = reads;
