@@ -241,8 +241,9 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 	findings_init(&findings);
 	int failed = doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
 	if (failed)
-		err_set(e, "%s/%s cannot be read: %s", f->dir, f->name,
-			findings.count ? findings.items[0].message : "it is not YAML");
+		err_set(e, "%s/%s:%u:%u: %s; mend it by hand first", f->dir, f->name,
+			findings.items->pos.line, findings.items->pos.column,
+			findings.items->message);
 	else
 		failed = set_in(f, &c, e);
 	doc_done(&d);

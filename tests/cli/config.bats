@@ -183,6 +183,9 @@ setup() {
 	run --separate-stderr agent6 config set sandbox.profile '{'
 	[ "$status" -eq 2 ]
 	cmp "$file" before
+	printf 'sandbox:\n  profile: "strict\n' >"$file"
+	run -2 --separate-stderr agent6 config set sandbox.profile auto
+	[[ $stderr == *"$file:2:12: this quote is never closed; mend it by hand first" ]]
 }
 
 @test "check config: 0, or 2 with file, line and column" {
