@@ -15,6 +15,22 @@ GOLDEN=$AGENT6_SRC/tests/golden/good
 	[[ $output == *"path: scan -> act"* ]]
 }
 
+@test "machine test lists the edges that no path takes" {
+	cat >"$SCRATCH/m.asm.yaml" <<-'EOF'
+		machine: m
+		version: 1
+		initial: choose
+		budget: {max_transitions: 3}
+		vars: {operator: {f: {type: float, value: 0.5}}}
+		states:
+		  choose: {kind: branch, when: [{if: f < 0.25, goto: low}, {else: true, goto: high}]}
+		  low: {kind: terminal, status: ok, reason: low}
+		  high: {kind: terminal, status: ok, reason: high}
+	EOF
+	run -0 agent6 machine test "$SCRATCH/m.asm.yaml"
+	[[ $output == *"never taken: choose [f < 0.25] -> low"*"1 of 2 edges taken in 2 situations; 0 failures" ]]
+}
+
 @test "machine test --json is one object" {
 	run -1 agent6 machine test --json "$GOLDEN/maybe-unset"
 	[[ $(jq -r '.failures, (.events[] | select(.t == "failure") | .state)' <<<"$output" | head -2) == $'3\nact' ]]

@@ -407,6 +407,29 @@ static void test_refusals(void)
 	expect_global("a: [\n", "2:1 yaml-syntax");
 }
 
+/* What the files that are there make. */
+static struct config *load_valid(const char *what)
+{
+	struct findings f;
+	findings_init(&f);
+	struct config_paths paths = places();
+	struct config *c = config_load(&paths, &f);
+	is(f.errors, 0, "%s", what);
+	findings_done(&f);
+	return c;
+}
+
+static void test_only_provider(void)
+{
+	put("config/config.yaml",
+		"providers: {a: {api_format: openai, base_url: 'http://127.0.0.1:1'}}\n"
+		"models: {worker: {model: m}, planner: {model: p}}\n");
+	struct config *c = load_valid("a role need not name the only provider");
+	is_str(c->models.worker.provider, "a", "which is the worker's");
+	is_str(c->models.planner.provider, "a", "and of every role with a model of its own");
+	config_free(c);
+}
+
 /* Every key of an entry by itself, also of one that a lower layer has made. */
 static void test_layers_of_entries(void)
 {
@@ -416,18 +439,13 @@ static void test_layers_of_entries(void)
 		"models: {worker: {provider: a, model: m}}\n");
 	put("state/repo/config.yaml",
 		"providers: {a: {timeout_secs: 7}}\nmodels: {worker: {provider: b}}\n");
-	struct findings f;
-	findings_init(&f);
-	struct config_paths paths = places();
-	struct config *c = config_load(&paths, &f);
-	is(f.errors, 0, "a layer may set single keys of an entry");
+	struct config *c = load_valid("a layer may set single keys of an entry");
 	const struct config_provider *a = config_provider(c, "a");
 	is(a->timeout_secs, 7, "which win");
 	is(a->max_retries, 1, "over what stays");
 	is_str(c->models.worker.provider, "b", "a role's provider");
 	is_str(c->models.worker.model, "m", "and its model");
 	config_free(c);
-	findings_done(&f);
 	unlinkat(scratch, "state/repo/config.yaml", 0);
 }
 
@@ -511,6 +529,7 @@ int main(void)
 	test_unreadable();
 	test_layers();
 	test_refusals();
+	test_only_provider();
 	test_layers_of_entries();
 	test_places();
 	test_show();
