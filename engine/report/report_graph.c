@@ -173,7 +173,8 @@ static void draw_edge(const struct drawing *d, const struct card *c, size_t k)
  * it fit into `width`. */
 static void add_short(const struct drawing *d, int y, const char *text, int width)
 {
-	enum { NARROW = 8, USUAL = 11 }; /* per character: what nearly always fits, and always */
+	/* Per character: what most take, what nearly always fits, and always. */
+	enum { MEAN = 7, NARROW = 8, USUAL = 11 };
 	AUTO_BUF clean;
 	buf_init(&clean, 4096);
 	text_clean(&clean, text, (size_t)(width / NARROW));
@@ -181,7 +182,7 @@ static void add_short(const struct drawing *d, int y, const char *text, int widt
 	buf_addf(d->out, " x=\"%d\" y=\"%d\"", d->left + PAD, y);
 	if (chars > (size_t)(width / USUAL))
 		buf_addf(d->out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
-			(int)chars * NARROW < width ? (int)chars * NARROW : width);
+			(int)chars * MEAN);
 	buf_adds(d->out, "><title>");
 	html_text(d->out, text, 400);
 	buf_adds(d->out, "</title>");
