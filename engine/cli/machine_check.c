@@ -341,7 +341,9 @@ static int check_exposure(const struct call *c, struct checking *k, const char *
 	int code = EXIT_OK;
 	check_signatures(c, k, setup.config);
 	if (against && c->argument_count != 1)
-		code = fail(EXIT_REFUSED, &(struct err){.text = "--against compares one bundle"});
+		code = fail(
+			EXIT_REFUSED, &(struct err){.text = "--against compares one bundle with an "
+							    "older one: run it once for each"});
 	else
 		find_exposures(c, k, &setup);
 	if (!code && against && compare(c, k, &setup, &e))

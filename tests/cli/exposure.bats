@@ -204,7 +204,7 @@ against() {
 	[ "$status" -eq 2 ]
 	run --separate-stderr agent6 machine check ../new ../old --against ../old
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"compares one bundle"* ]]
+	[[ $stderr == *"compares one bundle with an older one: run it once for each"* ]]
 }
 
 @test "what a machine's own configuration changes is part of the report and of the comparison" {
