@@ -83,6 +83,12 @@ static void all_edges(const struct machine *m, struct buf *out,
 	arena_done(&arena);
 }
 
+/* What is behind a state's name: a failed end is told apart without colours, too. */
+static const char *ending(const struct state *s)
+{
+	return s->kind == KIND_TERMINAL && !s->terminal.ok ? ": failed" : "";
+}
+
 /* --- Mermaid ---------------------------------------------------------------------------------- */
 
 /* Inside its quotes Mermaid still reads markup; characters by number are text for sure. */
@@ -124,7 +130,7 @@ int graph_mermaid(const struct machine *m, struct buf *out)
 		const struct state *s = &m->states[i];
 		buf_addf(out, "    n%zu%s", i, shapes[s->kind].open);
 		add_mermaid_text(out, s->name);
-		buf_addf(out, "%s\n", shapes[s->kind].close);
+		buf_addf(out, "%s%s\n", ending(s), shapes[s->kind].close);
 	}
 	all_edges(m, out, mermaid_edge);
 	return out->failed ? -1 : 0;
@@ -133,13 +139,13 @@ int graph_mermaid(const struct machine *m, struct buf *out)
 /* --- DOT -------------------------------------------------------------------------------------- */
 
 /* Graphviz reads a label's entities as HTML's: "&#27;" would be drawn as what it names. */
-static void add_dot_text(struct buf *out, const char *text, const char *around)
+static void add_dot_text(struct buf *out, const char *before, const char *text, const char *behind)
 {
-	buf_addf(out, "\"%s", around);
+	buf_addf(out, "\"%s", before);
 	for (; *text; text++)
 		buf_addf(out, "%s%c%s", strchr("\"\\", *text) ? "\\" : "", *text,
 			*text == '&' ? "amp;" : "");
-	buf_addf(out, "%s\"", around);
+	buf_addf(out, "%s\"", behind);
 }
 
 /* Blanks around the label keep it off the line and off its neighbours. What goes well is kept
@@ -147,7 +153,7 @@ static void add_dot_text(struct buf *out, const char *text, const char *around)
 static void dot_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
 {
 	buf_addf(out, "\tn%zu -> n%zu [label=", from->index, edge->to->index);
-	add_dot_text(out, edge->label, " ");
+	add_dot_text(out, " ", edge->label, " ");
 	buf_addf(out, ", %s];\n",
 		edge->off ? "weight=0, style=dashed, color=\"#9aa5b0\"" : "weight=8");
 }
@@ -171,7 +177,7 @@ static const char *dot_style(const struct state *s)
 int graph_dot(const struct machine *m, struct buf *out)
 {
 	buf_adds(out, "digraph ");
-	add_dot_text(out, m->name, "");
+	add_dot_text(out, "", m->name, "");
 	buf_adds(out, " {\n\tgraph [pad=0.2, nodesep=0.4, ranksep=0.5];\n"
 		      "\tnode [shape=box, style=filled, fontname=\"sans-serif\", fontsize=12];\n"
 		      "\tedge [fontname=\"sans-serif\", fontsize=10, color=\"#56616d\", "
@@ -179,7 +185,7 @@ int graph_dot(const struct machine *m, struct buf *out)
 	buf_addf(out, "\tstart -> n%zu;\n", m->initial->index);
 	for (size_t i = 0; i < m->state_count; i++) {
 		buf_addf(out, "\tn%zu [label=", i);
-		add_dot_text(out, m->states[i].name, "");
+		add_dot_text(out, "", m->states[i].name, ending(&m->states[i]));
 		buf_addf(out, ", %s];\n", dot_style(&m->states[i]));
 	}
 	all_edges(m, out, dot_edge);

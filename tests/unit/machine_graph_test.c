@@ -42,7 +42,7 @@ int main(void)
 	draw(f.m, graph_mermaid,
 		"flowchart TD\n"
 		"    start((\" \")) --> n1\n"
-		"    n0[[\"end\"]]\n"
+		"    n0[[\"end: failed\"]]\n"
 		"    n1[\"look\"]\n"
 		"    n2{\"choose\"}\n"
 		"    n3{{\"rest\"}}\n"
@@ -60,7 +60,8 @@ int main(void)
 		"\tedge [fontname=\"sans-serif\", fontsize=10, color=\"#56616d\", arrowsize=0.7];\n"
 		"\tstart [shape=point];\n"
 		"\tstart -> n1;\n"
-		"\tn0 [label=\"end\", style=\"filled,rounded\", peripheries=2, color=\"#b3261e\", "
+		"\tn0 [label=\"end: failed\", style=\"filled,rounded\", peripheries=2, "
+		"color=\"#b3261e\", "
 		"fillcolor=\"#fbe9e7\"];\n"
 		"\tn1 [label=\"look\", color=\"#0a7550\", fillcolor=\"#e4f3ec\"];\n"
 		"\tn2 [label=\"choose\", shape=diamond, color=\"#2f6fb0\", "
