@@ -41,18 +41,17 @@ static int check_digest(const struct starting *g, const char *recorded, struct e
 	bool changed = recorded && strcmp(recorded, digest) != 0;
 	if (changed && instance_ended(g->instance))
 		return err_set(e,
-			"instance %s has ended, and ran the bundle %.*s; to run this one, %.*s, "
+			"instance %s has ended, and ran the bundle %s; to run this one, %s, "
 			"give it another --id, or remove the old instance first: agent6 machine "
 			"prune %s",
-			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id);
+			s->id, recorded, digest, s->id);
 	if (changed)
 		return err_set(e,
-			"instance %s runs the bundle %.*s, and this one is %.*s: an instance keeps "
+			"instance %s runs the bundle %s, and this one is %s: an instance keeps "
 			"running what it recorded; start the changed bundle under another --id, "
 			"remove this instance: agent6 machine prune %s --unfinished, or let it go "
 			"on with its own copy: agent6 machine run --id %s %s/machines/%s/bundle",
-			s->id, DIGEST_COLUMNS, recorded, DIGEST_COLUMNS, digest, s->id, s->id,
-			s->statedir->repo, s->id);
+			s->id, recorded, digest, s->id, s->id, s->statedir->repo, s->id);
 	return 0;
 }
 

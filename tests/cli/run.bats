@@ -170,7 +170,7 @@ waiting() {
 	new=$(agent6 machine inspect ../flow --json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
 	run --separate-stderr agent6 machine run ../flow --exit-on-wait
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"${old:0:19}, "*"${new:0:19}: "*"agent6 machine prune flow --unfinished"* ]]
+	[[ $stderr == *"$old, "*"$new: "*"agent6 machine prune flow --unfinished"* ]]
 	# What it says to type goes on.
 	agent6 machine poke flow
 	run -0 --separate-stderr eval "${stderr##*own copy: } --exit-on-wait"
