@@ -386,7 +386,7 @@ static void on_activity(void *ctx, const struct activity *now)
 	struct show *s = ctx;
 	AUTO_BUF line;
 	buf_init(&line, LINE_BYTES_MAX);
-	buf_adds(&line, "");
+	buf_adds(&line, now->preparing ? now->preparing : "");
 	if (!s->last_us) /* the first of this run, which may go on from another */
 		s->last_us = now->began_unix_us;
 	if (now->state)

@@ -212,6 +212,14 @@ static bool check_workspace(struct drive *d)
 	return true;
 }
 
+/* In a large repository it takes minutes. */
+static void tell_preparing(const struct drive *d, const char *what)
+{
+	const struct drive_listener *l = d->live.listener;
+	if (l->activity)
+		l->activity(l->ctx, &(struct activity){.preparing = what});
+}
+
 /* A machine that writes code does it in a clone of its own. */
 static bool open_workspace(struct drive *d)
 {
@@ -223,7 +231,10 @@ static bool open_workspace(struct drive *d)
 		d->at.attempt, d->at.begun, q->allow_root_jail};
 	if (!workspace_needed(q->machine))
 		return true;
-	if (workspace_open(w, &ask, &e))
+	tell_preparing(d, "getting the private clone of the repository ready");
+	int failed = workspace_open(w, &ask, &e);
+	tell_preparing(d, NULL);
+	if (failed)
 		return drive_end(d, RUN_REFUSED, "%s", e.text);
 	c->workspace = w->path;
 	c->origin = w->origin.work_tree;

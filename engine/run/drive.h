@@ -42,6 +42,7 @@ struct drive_request {
 /* What is going on right now, for a live line. */
 struct activity {
 	const char *state, *kind; /* NULL state: between states */
+	const char *preparing;    /* what there has to be before the first; or NULL */
 	uint64_t seq;
 	int attempt;
 	int64_t started_monotonic_ms;

@@ -175,6 +175,37 @@ watching() {
 	pane -J | grep -q '^ok: finished'
 }
 
+@test "while the private clone is made, the live line says so" {
+	need script git
+	git init -q .
+	git config user.name a
+	git config user.email a@b
+	git commit -q --allow-empty -m first
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: work
+		budget: {max_transitions: 20}
+		schemas: {out: {summary: str}}
+		states:
+		  done: {kind: terminal, status: ok, reason: finished}
+		  work:
+		    kind: agent
+		    mode: run
+		    prompt: work
+		    output_schema: out
+		    timeout_secs: 1
+		    on: {ok: done, failed: done, budget_exhausted: done, timeout: done}
+	END
+	cat >"$SCRATCH/config.yaml" <<-'END'
+		providers: {none: {api_format: openai, base_url: "http://127.0.0.1:1", auth: none}}
+		models: {worker: {provider: none, model: m}}
+	END
+	TERM=xterm script -qec "'$AGENT6_BIN/agent6' machine run ../flow --config '$SCRATCH/config.yaml'" \
+		"$SCRATCH/seen" >/dev/null </dev/null
+	grep -q $'getting the private clone of the repository ready\r\033\\[Jmachine flow' "$SCRATCH/seen"
+}
+
 @test "watch at 80 and 200 columns and while the terminal is made smaller" {
 	watching 80
 	tmux -S "$SCRATCH/tmux" kill-server
