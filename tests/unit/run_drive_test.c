@@ -319,8 +319,26 @@ static void test_long_reason(void)
 
 /* --- journals that were changed and chained anew ---------------------------------------------- */
 
-/* Line by line: `change` may edit the event. */
-static void rewrite(struct trial *t, void (*change)(json_t *event))
+/* What becomes of one event: `type` and `seq` (0: any) say of which, `value` is JSON. */
+struct edit {
+	const char *type;
+	int seq;
+	const char *within, *key, *value;
+};
+
+static void change(json_t *event, const struct edit *e)
+{
+	const char *type = json_string_value(json_object_get(event, "t"));
+	if (!e->type || strcmp(type, e->type) != 0 ||
+		(e->seq && json_integer_value(json_object_get(event, "seq")) != e->seq))
+		return;
+	json_t *map = e->within ? json_object_get(event, e->within) : event;
+	if (json_object_set_new(map, e->key, json_loads(e->value, JSON_DECODE_ANY, NULL)))
+		bail("cannot change %s", e->key);
+}
+
+/* Line by line. */
+static void rewrite(struct trial *t, const struct edit *edit)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
@@ -332,84 +350,12 @@ static void rewrite(struct trial *t, void (*change)(json_t *event))
 	for (char *at = text, *nl; *at; at = nl + 1) {
 		nl = strchr(at, '\n');
 		json_auto_t *event = journal_decode(at, (size_t)(nl - at), NULL);
-		change(event);
+		change(event, edit);
 		if (journal_encode(event, mark.chain, &out, NULL))
 			bail("cannot encode");
 	}
 	if (io_replace_file(t->instance.dir_fd, "journal.jsonl", out.data, out.len, 0600, NULL))
 		bail("cannot write");
-}
-
-static bool is_step(const json_t *event, int seq)
-{
-	return !strcmp(json_string_value(json_object_get(event, "t")), "step") &&
-	       json_integer_value(json_object_get(event, "seq")) == seq;
-}
-
-static void other_label(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "label", json_string("signal"));
-}
-
-static void other_goto(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "goto", json_string("done"));
-}
-
-static void other_clause(json_t *event)
-{
-	if (is_step(event, 1))
-		json_object_set_new(json_object_get(event, "fact"), "clause", json_integer(1));
-}
-
-static void other_state(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "state", json_string("nowhere"));
-}
-
-static void other_seq(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "seq", json_integer(7));
-}
-
-static void begin_again(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "t", json_string("begin"));
-}
-
-static void other_type(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "t", json_string("novel"));
-}
-
-static void no_time(json_t *event)
-{
-	if (is_step(event, 2))
-		json_object_set_new(event, "ts", json_string("noon"));
-}
-
-static void other_board(json_t *event)
-{
-	if (json_object_get(event, "blackboard"))
-		json_object_set_new(event, "blackboard", json_string("sha256:0"));
-}
-
-static void other_parameters(json_t *event)
-{
-	json_t *parameters = json_object_get(event, "parameters");
-	if (parameters)
-		json_object_set_new(parameters, "nobody", json_integer(1));
-}
-
-static void unchanged(json_t *event)
-{
-	(void)event;
 }
 
 static const char *const branches =
@@ -445,20 +391,21 @@ static void test_many_branches(void)
 static void test_divergence(void)
 {
 	static const struct {
-		void (*change)(json_t *event);
+		struct edit edit;
 		const char *says;
 	} cases[] = {
-		{unchanged, NULL},
-		{other_label, "seq 2: label signal is recorded"},
-		{other_goto, "seq 2: edge tick -> done is recorded"},
-		{other_clause, "seq 1: clause 1 is recorded"},
-		{other_state, "seq 2: it is about state nowhere"},
-		{other_seq, "step: seq is not 2"},
-		{begin_again, ": a second begin"},
-		{other_type, "type \"novel\"; a newer version of agent6 may have written it"},
-		{no_time, "seq 2: ts is not an instant"},
-		{other_board, "blackboard"},
-		{other_parameters, "nobody"},
+		{{0}, NULL},
+		{{"step", 2, NULL, "label", "\"signal\""}, "seq 2: label signal is recorded"},
+		{{"step", 2, NULL, "goto", "\"done\""}, "seq 2: edge tick -> done is recorded"},
+		{{"step", 1, "fact", "clause", "1"}, "seq 1: clause 1 is recorded"},
+		{{"step", 2, NULL, "state", "\"nowhere\""}, "seq 2: it is about state nowhere"},
+		{{"step", 2, NULL, "seq", "7"}, "step: seq is not 2"},
+		{{"step", 2, NULL, "t", "\"begin\""}, ": a second begin"},
+		{{"step", 2, NULL, "t", "\"novel\""},
+			"type \"novel\"; a newer version of agent6 may have written it"},
+		{{"step", 2, NULL, "ts", "\"noon\""}, "seq 2: ts is not an instant"},
+		{{"end", 0, NULL, "blackboard", "\"sha256:0\""}, "blackboard"},
+		{{"begin", 0, "parameters", "nobody", "1"}, "nobody"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct trial t;
@@ -466,7 +413,7 @@ static void test_divergence(void)
 		trial_init(&t, short_wait);
 		go(&t);
 		unlinkat(t.instance.dir_fd, "snapshot.json", 0);
-		rewrite(&t, cases[i].change);
+		rewrite(&t, &cases[i].edit);
 		uint64_t lines;
 		is(replay_verify(&t.instance, &lines, NULL), 0, "a journal chained anew verifies");
 		json_auto_t *board = blackboard_of(&t, &e);
