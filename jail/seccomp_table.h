@@ -97,6 +97,10 @@ struct arg_rule {
 	X(ioctl, DENY, IS(1, WHOLE, 0x40086602u))              /* FS_IOC_SETFLAGS: immutable */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x40046602u))              /* the same, 32-bit form */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x401c5820u))              /* FS_IOC_FSSETXATTR */ \
+	/* Keys of the user's that lie in a whole file system: who takes his last claim on one away \
+	 * locks what is encrypted with it. Nobody needs a capability for that. */ \
+	X(ioctl, DENY, IS(1, WHOLE, 0xc0506617u))              /* FS_IOC_ADD_ENCRYPTION_KEY */ \
+	X(ioctl, DENY, IS(1, WHOLE, 0xc0406618u))              /* FS_IOC_REMOVE_ENCRYPTION_KEY */ \
 	/* A snapshot of the workspace shows what is hidden in it, below Linux 6.7 all of its \
 	 * volume; a volume made read-only stays when its owner removes it. */ \
 	X(ioctl, DENY, IS(1, 0xffffff00u, 0x50009400u))        /* btrfs: snapshots, volumes */ \

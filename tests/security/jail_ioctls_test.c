@@ -27,6 +27,8 @@ enum { KIND_BYTES = 32, ANSWERS_MAX = 200000 };
 	X(0x40086602, ~0u, "FS_IOC_SETFLAGS: make a file immutable")                               \
 	X(0x40046602, ~0u, "its 32-bit form")                                                      \
 	X(0x401c5820, ~0u, "FS_IOC_FSSETXATTR: the same by another way")                           \
+	X(0xc0506617, ~0u, "FS_IOC_ADD_ENCRYPTION_KEY: leave keys of the user's behind")           \
+	X(0xc0406618, ~0u, "FS_IOC_REMOVE_ENCRYPTION_KEY: lock the user's encrypted files")        \
 	X(0x50009400, 0xffffff00, "BTRFS_IOC_*: show in a snapshot what is hidden")                \
 	X(0x4008941a, ~0u, "BTRFS_IOC_SUBVOL_SETFLAGS: make what cannot be removed")               \
 	X(0x4020bc10, ~1u, "BCH_IOCTL_SUBVOLUME_*: a snapshot by another file system")             \

@@ -135,7 +135,7 @@ static void try_ways(const struct place *p, unsigned long number, unsigned long 
 static void sweep(FILE *out, const char *kind, int fd)
 {
 	static const unsigned sizes[] = {
-		1, 8, 12, 16, 24, 28, 32, 40, 56, 64, 72, 104, 128, 136, 4096};
+		1, 8, 12, 16, 24, 28, 32, 40, 56, 64, 72, 80, 104, 128, 136, 4096};
 	static const unsigned char types[] = {
 		'f', 'X', 'T', 'v', 'R', 'u', 'r', 0x12, 0x89, 0x94, 0xb7, 0xbc, 0xff};
 	struct place p = {out, kind, fd, fd < 0 ? 0 : ask(fd, 0xdeadbeef)};
