@@ -6,6 +6,27 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static time_t today; /* 0: as the clock has it */
+
+int clock_gettime(clockid_t clock, struct timespec *at)
+{
+	int rc = (int)syscall(SYS_clock_gettime, clock, at);
+	if (today && clock == CLOCK_REALTIME)
+		at->tv_sec = today;
+	return rc;
+}
+
+static bool unsynced; /* a disk that fails */
+
+int fdatasync(int fd)
+{
+	errno = EIO;
+	return unsynced ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
 
 static char dir[256];
 
@@ -123,6 +144,51 @@ static void rotates(void)
 	audit_done(&a);
 }
 
+enum { DAY_SECS = 86400, TENTH = 20463 * DAY_SECS /* of January 2026 */ };
+
+static void clock_was_set(void)
+{
+	struct err e = ERR_NONE;
+	struct audit_reader r;
+	int seen;
+	fresh("clock");
+	struct audit a = opened();
+	today = TENTH;
+	append(&a, "proposed", 1, &e);
+	today = TENTH - 3 * DAY_SECS;
+	append(&a, "proposed", 2, &e);
+	is(read_all(&a, &seen, &r, &e), 0, "a clock that went back: %s", e.text);
+	is((int)r.files, 1, "rotates nothing");
+	today = TENTH + DAY_SECS;
+	append(&a, "proposed", 3, &e);
+	ok(!access(path_of("audit-20260110.jsonl"), F_OK), "the next day does");
+	is(audit_retain(&a, 1, &e), 0, "retention: %s", e.text);
+	is(read_all(&a, &seen, &r, &e), 0, "keeps the oldest day: %s", e.text);
+	is(seen, 3, "and all of it");
+	today = 0;
+	audit_done(&a);
+}
+
+/* Days enough that no directory lists them in order by itself. */
+static void two_of_a_day(void)
+{
+	enum { DAYS = 8 };
+	struct err e = ERR_NONE;
+	struct audit_reader r;
+	int seen;
+	fresh("two");
+	struct audit a = opened();
+	for (int i = 0; i < 2 * DAYS; i++) {
+		char day[16];
+		snprintf(day, sizeof(day), "2026011%d%s", i / 2, i % 2 ? "-0001" : "");
+		append(&a, "proposed", 1 + i, &e);
+		rename_day(day);
+	}
+	is(read_all(&a, &seen, &r, &e), 0, "a day's files are in their order: %s", e.text);
+	is(seen, 2 * DAYS, "all of them");
+	audit_done(&a);
+}
+
 /* A file whose first line is of an earlier day is rotated by the next line. */
 static void rotates_by_day(void)
 {
@@ -157,7 +223,7 @@ static void check_damage(const char *what, const char *file, const char *where)
 static void tampering(void)
 {
 	struct err e = ERR_NONE;
-	size_t len, today_len;
+	size_t len, newest_len;
 	fresh("tamper");
 	struct audit a = opened();
 	for (int i = 1; i <= 3; i++)
@@ -166,25 +232,37 @@ static void tampering(void)
 	for (int i = 4; i <= 6; i++)
 		append(&a, "denied", i, &e);
 	AUTO_FREE char *old = text_of_file("audit-20260104.jsonl", &len);
-	AUTO_FREE char *today = text_of_file("audit.jsonl", &today_len);
+	AUTO_FREE char *newest = text_of_file("audit.jsonl", &newest_len);
 
-	char *changed = strndup(today, today_len);
+	char *changed = strndup(newest, newest_len);
 	strstr(changed, "\"seq\":5")[6] = '7';
-	put_file("audit.jsonl", changed, today_len);
+	put_file("audit.jsonl", changed, newest_len);
 	check_damage("a changed byte", "audit.jsonl", "audit.jsonl, line 3");
 	free(changed);
 
-	const char *second = strchr(today, '\n') + 1, *third = strchr(second, '\n') + 1;
+	const char *second = strchr(newest, '\n') + 1, *third = strchr(second, '\n') + 1;
 	AUTO_FREE char *removed = NULL;
-	int n = asprintf(&removed, "%.*s%s", (int)(second - today), today, third);
+	int n = asprintf(&removed, "%.*s%s", (int)(second - newest), newest, third);
 	put_file("audit.jsonl", removed, (size_t)n);
 	check_damage("a removed line", "audit.jsonl", "audit.jsonl, line 2");
 
-	put_file("audit.jsonl", today, today_len);
+	put_file("audit.jsonl", newest, newest_len);
 	const char *last = memrchr(old, '\n', len - 1);
 	put_file("audit-20260104.jsonl", old, (size_t)(last + 1 - old));
 	check_damage(
 		"the end cut off an older file", "audit-20260104.jsonl", "audit.jsonl, line 1");
+
+	AUTO_FREE char *torn = NULL;
+	n = asprintf(&torn, "%sxyz", old);
+	put_file("audit-20260104.jsonl", torn, (size_t)n);
+	check_damage("an unfinished line of", "audit-20260104.jsonl", "an unfinished line");
+
+	char *tail = strndup(newest, newest_len);
+	tail[newest_len - 10] = 'x';
+	put_file("audit.jsonl", tail, newest_len);
+	is(append(&a, "denied", 7, &e), -1, "behind what is no hash nothing is added");
+	put_file("audit.jsonl", newest, newest_len);
+	free(tail);
 
 	put_file("audit-20260104.jsonl", old, len);
 	struct audit_reader r;
@@ -210,6 +288,22 @@ static void unfinished(void)
 	is(append(&a, "proposed", 3, &e), 0, "and gives way to the next: %s", e.text);
 	is(read_all(&a, &seen, &r, &e), 0, "which is whole: %s", e.text);
 	is(seen, 2, "two lines");
+	AUTO_FREE char *more = NULL;
+	int n = asprintf(&more, "%s%4000s", text, "torn");
+	put_file("audit.jsonl", more, (size_t)n);
+	is(append(&a, "proposed", 3, &e), 0, "one that is longer, too: %s", e.text);
+	is(read_all(&a, &seen, &r, &e), 0, "all of it: %s", e.text);
+	is((int)r.torn_bytes, 0, "nothing of it is left");
+	struct stat before, after;
+	ok(!stat(path_of("audit.jsonl"), &before), "a disk that fails");
+	unsynced = true;
+	is(append(&a, "proposed", 4, &e), -1, "takes no line");
+	unsynced = false;
+	ok(!stat(path_of("audit.jsonl"), &after) && after.st_size == before.st_size,
+		"and nothing of it stays");
+	put_file("audit.jsonl", "torn", 4);
+	is(read_all(&a, &seen, &r, &e), 0, "a first line that is unfinished is no damage");
+	is((int)r.torn_bytes, 4, "but told");
 	put_file("audit.jsonl", "something else\n", 15);
 	is(append(&a, "proposed", 4, &e), -1, "to a foreign file nothing is added");
 	has_str(e.text, "audit trail: audit.jsonl", "and it is named");
@@ -242,6 +336,8 @@ int main(void)
 	goes_on();
 	rotates();
 	rotates_by_day();
+	clock_was_set();
+	two_of_a_day();
 	tampering();
 	unfinished();
 	unwritable();

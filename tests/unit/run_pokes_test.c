@@ -106,6 +106,16 @@ static void listed(const struct instance *i)
 	taken = false;
 }
 
+/* A journal says which one is to go, and may have come from elsewhere. */
+static void removed(const struct instance *i)
+{
+	tree_file(i->path, "kept", "x", 0600);
+	is(pokes_remove(i, "../kept", &e), 0, "what is no poke's name is of none");
+	ok(!faccessat(i->dir_fd, "kept", F_OK, 0), "and nothing is removed for it");
+	is(pokes_remove(i, SECOND, &e), 0, "a poke");
+	ok(faccessat(i->dir_fd, "pokes/" SECOND, F_OK, 0), "is removed");
+}
+
 int main(void)
 {
 	AUTO_FREE char *dir = strdup(tap_scratch());
@@ -117,6 +127,7 @@ int main(void)
 	set_aside(&i);
 	unread(&i);
 	listed(&i);
+	removed(&i);
 	own_close(&i.dir_fd);
 	return tap_done();
 }
