@@ -476,6 +476,17 @@ shows() { # TEXT
 	run ! on_branch made
 }
 
+@test "a command whose approval cannot be recorded is not run" {
+	model "$(calls '["touch","made"]')" "$(said 'Not run (write): audit trail')"
+	watched
+	mv "$SCRATCH/state/audit.jsonl" "$SCRATCH/trail"
+	mkdir "$SCRATCH/state/audit.jsonl"
+	agent6 machine approve coder --yes
+	wait "$runner" # 0: the model was told
+	wait "$watcher"
+	run ! on_branch made
+}
+
 @test "a trail inside the workspace is refused" {
 	model "$(calls '["ls"]')" "$(said 'file')"
 	agent6 config set audit.path "$SCRATCH/ws/audit.jsonl"
