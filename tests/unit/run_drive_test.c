@@ -522,19 +522,6 @@ int main(void)
 	snprintf(state, sizeof(state), "%s/state", tap_scratch());
 	mkdir(workspace, 0700);
 	config = config_rehearsal(NULL, 0, API_ANTHROPIC, "http://127.0.0.1:1", state);
-	ok(statedir_find(workspace, workspace, &statedir, &e) < 0,
-		"a state directory in the workspace");
-	e = ERR_NONE;
-	AUTO_FREE char *above = strdup(workspace);
-	*strrchr(above, '/') = '\0';
-	ok(statedir_find(workspace, above, &statedir, &e) < 0,
-		"a workspace in the state directory");
-	has_str(e.text, "lies in the state directory", "which is said");
-	e = ERR_NONE;
-	if (ok(!statedir_find(workspace, "/agent6-none/state", &statedir, &e),
-		    "one that is not there"))
-		is_str(statedir.root, "/agent6-none/state", "and nothing of it: its place");
-	statedir_done(&statedir);
 	if (statedir_find(workspace, state, &statedir, &e))
 		bail("%s", e.text);
 	test_run();

@@ -131,9 +131,25 @@ static void test_lock_of_removed(void)
 	is(status, 0, "whoever waited has the lock of the directory that it made");
 }
 
+static void test_statedir(void)
+{
+	struct statedir s;
+	struct err e = ERR_NONE;
+	ok(statedir_find("/usr", "/usr/lib", &s, &e) < 0, "a state directory in the workspace");
+	e = ERR_NONE;
+	ok(statedir_find("/usr/lib", "/usr", &s, &e) < 0, "a workspace in the state directory");
+	has_str(e.text, "lies in the state directory", "which is said");
+	e = ERR_NONE;
+	if (!ok(!statedir_find("/usr", "/agent6-none/state", &s, &e), "one that is not there"))
+		return;
+	is_str(s.root, "/agent6-none/state", "and nothing of it: its place");
+	statedir_done(&s);
+}
+
 int main(void)
 {
 	struct err e = ERR_NONE;
+	test_statedir();
 	if (statedir_find("/usr", tap_scratch(), &statedir, &e)) /* no run writes there */
 		bail("%s", e.text);
 	test_lock();
