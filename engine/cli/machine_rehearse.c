@@ -294,8 +294,10 @@ static int rehearse(void *ctx, const struct loaded *l)
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
 		.repository = l->machine && workspace_needed(l->machine)};
-	if (stage_open(&r->stage, &ask, &e) || lock(r, &e) || stage_load(&r->stage, &ask, &e) ||
-		check_cassettes(r, &e) ||
+	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
+	int failed = stage_open(&r->stage, &ask, &e);
+	show_live(&r->show, "");
+	if (failed || lock(r, &e) || stage_load(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
 		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return fail(EXIT_REFUSED, &e);

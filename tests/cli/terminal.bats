@@ -206,6 +206,13 @@ watching() {
 	grep -q $'getting the private clone of the repository ready\r\033\\[Jmachine flow' "$SCRATCH/seen"
 }
 
+@test "while a rehearsal copies its workspace, the live line says so" {
+	need script
+	TERM=xterm script -qec "'$AGENT6_BIN/agent6' machine rehearse '$AGENT6_SRC/examples/hello'" "$SCRATCH/seen" \
+		>/dev/null </dev/null
+	grep -q $'copying the workspace\r\033\\[J' "$SCRATCH/seen"
+}
+
 @test "watch at 80 and 200 columns and while the terminal is made smaller" {
 	watching 80
 	tmux -S "$SCRATCH/tmux" kill-server
