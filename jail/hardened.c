@@ -69,9 +69,8 @@ int hardened_start(struct jail *j, struct err *e)
 	if (!j->child)
 		_exit(jail_command(j));
 	j->child_pidfd = (int)syscall(SYS_pidfd_open, j->child, 0);
-	if (j->child_pidfd < 0)
-		return err_errno(e, "cannot watch the command");
-	return idmap_write(j->child, OOM_FIRST, e); /* it waits for the Landlock rules */
+	idmap_write(j->child, OOM_FIRST, NULL); /* it waits for the Landlock rules */
+	return j->child_pidfd < 0 ? err_errno(e, "cannot watch the command") : 0;
 }
 
 /* In the command's process. The kernel forgets the death signal when ids change, so it is asked for

@@ -102,6 +102,18 @@ hardened() {
 	[[ $status -eq 1 ]]
 }
 
+# As in a container that has nothing of the kernel's written.
+proc_shut() {
+	as_user unshare --user --map-current-user --keep-caps --mount sh -c \
+		'mount -o remount,bind,ro /proc && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
+}
+
+@test "a /proc that is closed to writing keeps no command from running" {
+	run run_jail proc_shut 'profile="hardened"' -- echo ran
+	echo "$output"
+	[[ $status -eq 0 && $output == ran ]]
+}
+
 @test "what it cannot do is refused: hiding" {
 	echo x >"$WS/secret"
 	run hardened "hide=[\"$WS/secret\"]" -- true
