@@ -443,42 +443,6 @@ int confine_check_reserved(const struct confine *c, const struct state *s, struc
 	return 0;
 }
 
-/* Of `paths`, what a jail of `s` can neither find nor keep from being made or turned. */
-static int check_found(const char *setting, const struct config_list *paths,
-	const struct confine *c, const struct state *s, struct err *e)
-{
-	const bool keeps = !strcmp(setting, "sandbox.protect");
-	const bool shown = keeps ? confine_writes(s) : s->tool.workspace != WORKSPACE_NONE;
-	char real[PATH_MAX];
-	AUTO_ARENA arena;
-	const struct config_list grants = real_writes(&arena, &s->tool);
-	for (size_t i = 0; i < paths->count; i++) {
-		const char *path = paths->items[i];
-		const bool here = shown && path_is_within(path, c->workspace);
-		if (!here && !(keeps && confine_granted(path, &grants)))
-			continue;
-		const char *led = realpath(path, real);
-		if (!led && keeps)
-			return err_set(e,
-				"%s: %s: %s; a command could make it: make it first, or take it "
-				"out of %s",
-				setting, path, strerror(errno), setting);
-		if (led && here && strcmp(led, path) != 0)
-			return err_set(e, "%s: %s leads through a link; name %s itself", setting,
-				path, led);
-	}
-	return 0;
-}
-
-int confine_check_found(const struct confine *c, const struct state *s, struct err *e)
-{
-	const struct config_sandbox *sandbox = &c->config->sandbox;
-	return check_found("sandbox.protect", &sandbox->protect, c, s, e) ||
-			       check_found("sandbox.hide", &sandbox->hide, c, s, e)
-		       ? -1
-		       : 0;
-}
-
 /* A state may only go lower. */
 static json_int_t lower(struct opt_int asked, int64_t ceiling)
 {

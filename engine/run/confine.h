@@ -54,9 +54,9 @@ int confine_check_grant(const char *setting, const char *path, bool write, const
  * on, or sandbox.protect. */
 int confine_check_reserved(
 	const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
-/* Refuses a tool state whose jail would not find what sandbox.protect names, so that a command
- * could make it, or would find a link where sandbox.protect or sandbox.hide names a path. In a
- * clone it is the commit that is refused. */
+/* Refuses a tool state whose commands could make what sandbox.protect names, in the workspace or in
+ * one of its `writes`, or whose jail would find a link where sandbox.protect or sandbox.hide names
+ * a path of the workspace. In a clone it is the commit that is refused. */
 int confine_check_found(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
 
 /* Whether what `s` runs or edits may change the workspace. */

@@ -295,6 +295,18 @@ untouched() {
 		run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
 		[[ $stderr == *"state do: sandbox.$key: $SCRATCH/repo/kept leads through a link; name $SCRATCH/repo/real itself"* ]]
 	done
+	# Nor by another name of the workspace, in what a state may write, or where the link leads nowhere.
+	ln -s "$SCRATCH/repo" "$SCRATCH/alias"
+	mkdir "$SCRATCH/grant"
+	for path in "$SCRATCH/alias/none" "$SCRATCH/grant/none/deep"; do
+		echo "sandbox: {profile: strict, write: [$SCRATCH/grant], protect: [$path]}" >"$file"
+		run --separate-stderr -2 agent6 jail --write "$SCRATCH/grant" -- true
+		[[ $stderr == *"sandbox.protect: $path: No such file"* ]]
+	done
+	ln -sfn nowhere kept
+	echo "sandbox: {profile: strict, hide: [$SCRATCH/repo/kept]}" >"$file"
+	run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
+	[[ $stderr == *"state do: sandbox.hide: $SCRATCH/repo/kept is a link that leads nowhere"* ]]
 	# What no command of this run could make is nobody's business.
 	echo "sandbox: {profile: strict, protect: [$SCRATCH/none, $SCRATCH/repo/real], hide: [$SCRATCH/repo/none]}" >"$file"
 	agent6 jail -- touch made
