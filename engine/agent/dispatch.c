@@ -46,6 +46,9 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 	}
 	const char *text = problems.data ? problems.data : "";
 	utf8_copy(d->problems, sizeof(d->problems), text);
+	char *last = strrchr(d->problems, '\n');
+	if (last && !last[1])
+		*last = '\0';
 	d->gave_up = d->repairs++ >= FINISH_REPAIRS_MAX;
 	buf_addf(out, "Not accepted. Call %s again with these problems repaired:\n%s", FINISH_NAME,
 		text);
