@@ -22,6 +22,7 @@ static int set(const struct call *c, const struct config_paths *paths, struct er
 			meant.data);
 	int failed = operator_file_config(&f, paths->config_dir, e) ||
 		     operator_file_set(&f, c->arguments[0], c->arguments[1], e) ||
+		     operator_file_whole(&f, c->arguments[0], c->arguments[1], e) ||
 		     try_and_save(&f, paths, e);
 	operator_file_done(&f);
 	return failed ? -1 : 0;

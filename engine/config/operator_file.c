@@ -251,6 +251,31 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 	return failed ? -1 : 0;
 }
 
+int operator_file_whole(
+	const struct operator_file *f, const char *key, const char *value, struct err *e)
+{
+	struct doc d;
+	struct change c = {.doc = &d};
+	struct findings findings;
+	if (split_key(key, &c, e))
+		return -1;
+	findings_init(&findings);
+	doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
+	const struct doc_node *node = d.root;
+	for (size_t i = 0; node && i < c.depth; i++)
+		node = doc_get(&d, node, c.parts[i]);
+	bool whole = !node || findings.errors ||
+		     offset_of(f, &d, node->pos.end_line, node->pos.end_column) ==
+			     offset_of(f, &d, node->pos.line, node->pos.column) + strlen(value);
+	doc_done(&d);
+	findings_done(&findings);
+	return whole ? 0
+		     : err_set(e,
+			       "YAML takes only a part of `%.200s` as the value; a text with ` #`, "
+			       "a comma or blanks round it needs quotes of its own: \"'%.200s'\"",
+			       value, value);
+}
+
 /* --- the file --------------------------------------------------------------------------------- */
 
 int operator_file_try(const struct operator_file *f, const struct config_paths *paths,

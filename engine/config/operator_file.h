@@ -26,6 +26,10 @@ void operator_file_done(struct operator_file *f);
 /* Sets `key` ("sandbox.profile") to `value`, YAML on one line. What cannot be done without
  * rewriting more than that value is an error that says so. */
 int operator_file_set(struct operator_file *f, const char *key, const char *value, struct err *e);
+/* Whether all of `value`, which was set, is the value: a comment or a comma in it is an error that
+ * says so. What is no YAML is left to operator_file_try. */
+int operator_file_whole(
+	const struct operator_file *f, const char *key, const char *value, struct err *e);
 /* Whether the configuration would be valid with this text as the global file; the error says why
  * not. `findings`: all there is to say about it. */
 int operator_file_try(const struct operator_file *f, const struct config_paths *paths,

@@ -188,6 +188,22 @@ setup() {
 	[[ $stderr == *"$file:2:12: this quote is never closed; mend it by hand first" ]]
 }
 
+@test "set: a value of which YAML takes only a part is refused" {
+	agent6 config set git.commit.name 'Ann, B'
+	cp "$file" before
+	for value in 'A # x' "'A' # x" ' A' 'A ' '|'; do
+		run -2 --separate-stderr agent6 config set git.commit.name "$value"
+		[[ $stderr == *"takes only a part of \`$value\`"*"needs quotes of its own: \"'$value'\"" ]]
+	done
+	cmp "$file" before
+	agent6 config set git.commit.name "'A # x'"
+	[ "$(agent6 config get git.commit.name)" = 'A # x' ]
+	agent6 config set sandbox.read '[/opt, "/srv"]'
+	echo 'git: {commit: {name: A}}' >"$file"
+	run -2 agent6 config set git.commit.name 'B, email: c@d'
+	[ "$(<"$file")" = 'git: {commit: {name: A}}' ]
+}
+
 @test "check config: 0, or 2 with file, line and column" {
 	run --separate-stderr agent6 check config
 	[ "$status" -eq 0 ]
