@@ -203,8 +203,8 @@ int confine_check_grant(
 	if (!realpath(path, grant))
 		return err_set(e, "%s: %s: %s; no command runs without it", setting, path,
 			strerror(errno));
-	if (!realpath(state, own))
-		return 0;
+	if (!realpath(state, own)) /* a first run makes it */
+		snprintf(own, sizeof(own), "%s", state);
 	if (path_is_within(own, grant))
 		return err_set(e,
 			"%s grants %s, which holds agent6's own state directory; grant narrower "

@@ -348,6 +348,8 @@ untouched() {
 	export XDG_CONFIG_HOME=$SCRATCH/config
 	mkdir -p "$SCRATCH/config/agent6"
 	cd "$SCRATCH/repo"
+	run -2 agent6 jail --read / -- true
+	[[ $output == "agent6: --read grants /, which holds agent6's own state directory"* ]]
 	does <<<"cat '$SCRATCH/config/agent6/secrets.yaml' >seen; cat seen"
 	echo 'providers: {p: sk-the-secret}' >"$SCRATCH/config/agent6/secrets.yaml"
 	chmod 600 "$SCRATCH/config/agent6/secrets.yaml"
