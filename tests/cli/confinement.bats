@@ -307,6 +307,11 @@ untouched() {
 	echo "sandbox: {profile: strict, hide: [$SCRATCH/repo/kept]}" >"$file"
 	run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
 	[[ $stderr == *"state do: sandbox.hide: $SCRATCH/repo/kept is a link that leads nowhere"* ]]
+	echo "sandbox: {profile: strict, hide: [$SCRATCH/repo]}" >"$file"
+	run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
+	[[ $stderr == *"state do: sandbox.hide: $SCRATCH/repo is the whole workspace; name what"* ]]
+	run --separate-stderr -2 agent6 jail --read-only -- true
+	[[ $stderr == *"sandbox.hide: $SCRATCH/repo is the whole workspace; name what"* ]]
 	# What no command of this run could make is nobody's business.
 	echo "sandbox: {profile: strict, protect: [$SCRATCH/none, $SCRATCH/repo/real], hide: [$SCRATCH/repo/none]}" >"$file"
 	agent6 jail -- touch made
