@@ -457,12 +457,22 @@ committed_flow() {
 	[ "$(head -n 1 "$SCRATCH/bytes")" -lt 8192 ]
 }
 
+stopping() {
+	[[ $(agent6 machine status flow --json) == *'"stopping":true'* ]]
+}
+
 @test "what was asked of a run that cannot do it yet is said" {
 	asleep
 	agent6 machine stop flow
 	run agent6 machine status flow
 	kill -KILL $!
 	[[ $output == *"stopping    it parks as soon as this state has ended"* ]]
+	wait $! || true
+	rm begun
+	asleep
+	kill -TERM $!
+	eventually stopping
+	kill -KILL $!
 	wait $! || true
 	[ -s "$(agent6 machine status flow --json | grep -o '"directory":"[^"]*' | cut -c14-)/journal.jsonl" ]
 	run agent6 machine poke flow
