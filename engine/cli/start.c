@@ -188,8 +188,13 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 {
 	char digest[POSITION_DIGEST_BYTES];
 	bool begun;
-	if (!g->start->locked && instance_lock(g->start->statedir, g->start->id, &g->own, e))
+	if (!g->start->locked && instance_lock(g->start->statedir, g->start->id, &g->own, e)) {
+		size_t len = strlen(e->text);
+		if (e->number == EWOULDBLOCK)
+			snprintf(e->text + len, sizeof(e->text) - len,
+				"; a run beside it needs another --id");
 		return refuse(out, RUN_REFUSED, e->text);
+	}
 	if (recover_begun(g->instance, &begun, digest, e))
 		return refuse(out, RUN_DAMAGED, e->text);
 	if (check_digest(g, begun ? digest : NULL, e) || (!begun && install(g, e)))

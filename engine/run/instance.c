@@ -244,13 +244,12 @@ static int refuse_running(const struct instance *i, int fd, struct err *e)
 	if (who.pid)
 		err_set(e,
 			"instance %s is already running: process %d on %s holds it; stop it with "
-			"\"agent6 machine stop %s\"; a run beside it needs another --id",
+			"\"agent6 machine stop %s\"",
 			i->id, (int)who.pid, who.host, i->id);
 	else
 		err_set(e,
 			"instance %s is already running, and its lock file does not say by whom: "
-			"that run began a moment ago, or the file was removed; try again, or give "
-			"this run another --id",
+			"that run began a moment ago, or the file was removed; try again",
 			i->id);
 	if (e)
 		e->number = EWOULDBLOCK;

@@ -512,7 +512,9 @@ stopping() {
 	until grep -qs wait.armed lines; do sleep 0.05; done
 	run --separate-stderr agent6 machine run ../flow
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"$pid"* ]]
+	[[ $stderr == *"$pid"*"machine stop flow\"; a run beside it needs another --id" ]]
+	run --separate-stderr -2 agent6 machine prune --unfinished flow
+	[[ $stderr == *"$pid"*"machine stop flow\"" ]]
 	run --separate-stderr agent6 machine list
 	[[ $output == *"flow"*"waiting"*"pause"* ]]
 	agent6 machine stop flow
