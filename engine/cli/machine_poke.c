@@ -13,7 +13,9 @@ static json_t *payload_of(const struct call *c, struct err *e)
 		return NULL;
 	}
 	if (data) {
-		json_t *value = json_read(data, strlen(data), POKE_BYTES_MAX, e);
+		/* What a tool is handed, and may print, is one level deeper. */
+		struct json_cap cap = {POKE_BYTES_MAX, JSON_DEPTH_MAX - 1, JSON_VALUES_MAX};
+		json_t *value = json_read_nested(data, strlen(data), cap, e);
 		if (!value)
 			err_wrap(e, "--data is not JSON");
 		return value ? json_pack("{s:o}", "data", value) : NULL;

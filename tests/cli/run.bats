@@ -338,6 +338,8 @@ committed_flow() {
 	[[ $(agent6 machine status flow --json) == *'"says":null'* ]]
 	run --separate-stderr agent6 machine poke flow --data '{"n": [1, 2'
 	[ "$status" -eq 2 ]
+	run --separate-stderr -2 agent6 machine poke flow --data "$(perl -e 'print "[" x 64, "]" x 64')"
+	[[ $stderr == *"nests deeper than 63 levels"* ]]
 	agent6 machine poke flow --data '{"n": [1, 2]}'
 	run --separate-stderr agent6 machine run ../flow
 	echo "$output" "$stderr"
