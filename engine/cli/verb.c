@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "report/text.h"
 #include <limits.h>
 #include <stdio.h>
@@ -159,8 +160,9 @@ static int unknown_option(const struct verb *v, const char *name, size_t len, st
 	char word[80];
 	const char *names[NAMES_MAX];
 	size_t count = 0;
-	snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word) - 1),
-		name);
+	if (len >= sizeof(word))
+		len = utf8_cut_end(name, sizeof(word) - 1);
+	snprintf(word, sizeof(word), "%.*s", (int)len, name);
 	for (const struct verb_option *o = v->options; o && o->name && count < NAMES_MAX; o++)
 		names[count++] = o->name;
 	const char *near = suggest_word(word, names, count);
@@ -190,7 +192,9 @@ static int give(struct call *c, const struct verb_option *o, const char *value, 
 	if (!o->repeats && call_has(c, o->name))
 		return err_set(e, "--%s may be given only once", o->name);
 	if (c->given_count == CALL_OPTIONS_MAX)
-		return err_set(e, "more than %d options", CALL_OPTIONS_MAX);
+		return err_set(e, "more than %d options%s", CALL_OPTIONS_MAX,
+			option_find(c->verb, "params", 6) ? "; a file for --params holds any number"
+							  : "");
 	if (o->value && strchr(o->value, '|') && !is_choice(o->value, value))
 		return err_set(e, "--%s takes %s, not '%s'", o->name, o->value, value);
 	if (o->value && !*value && strcmp(o->value, "TEXT") != 0)

@@ -74,6 +74,14 @@ load ../kit/common
 	[[ $stderr == "agent6: there is no command 'graph'; did you mean 'agent6 machine graph'?" ]]
 	run --separate-stderr agent6 machine run ./flow --var a=b
 	[[ $stderr == *"has no option --var; did you mean --set?" ]]
+	run --separate-stderr agent6 machine run "--$(printf 'x%.0s' {1..78})é"
+	[[ $stderr == *"has no option --$(printf 'x%.0s' {1..78}); "* ]]
+	local many
+	mapfile -t many < <(printf -- '--set=a=%d\n' {0..256})
+	run --separate-stderr -2 agent6 machine run ./flow "${many[@]}"
+	[[ $stderr == *"more than 256 options; a file for --params holds any number" ]]
+	run --separate-stderr -2 agent6 jail "${many[@]/#--set=a=*/--read=/}" -- true
+	[[ $stderr == *"more than 256 options" ]]
 	run --separate-stderr agent6 machine zzz
 	[[ $stderr == *"there is no command 'machine zzz'; \`agent6 machine --help\` lists them" ]]
 	run --separate-stderr agent6 config providers
