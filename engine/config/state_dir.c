@@ -37,7 +37,9 @@ static char *real_or_future(const char *path, struct err *e)
 char *config_state_dir(const char *state_dir, const char *workspace, struct err *e)
 {
 	if (!state_dir || (strcmp(state_dir, "/") && !path_is_normal(state_dir)))
-		return err_set(e, "the state directory must be a plain absolute path"), NULL;
+		return err_set(e, "the state directory must be a plain absolute path, without `.`, "
+				  "`..`, doubled or trailing slashes"),
+		       NULL;
 	AUTO_FREE char *real = workspace ? real_or_future(state_dir, e) : strdup(state_dir);
 	if (!real || !workspace)
 		return TAKE_PTR(real);

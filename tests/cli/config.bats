@@ -98,6 +98,9 @@ setup() {
 		echo "$verb: $status $output"
 		[[ $status -eq 2 && $output == *"state directory"*"lies in the workspace"* ]]
 	done
+	echo 'agent6: {state_dir: /x/}' >slash.yaml
+	run -2 agent6 check config --config slash.yaml
+	[[ $output == *"must be a plain absolute path, without"*"trailing slashes"* ]]
 	mkdir -p "$XDG_STATE_HOME/agent6/below"
 	cd "$XDG_STATE_HOME/agent6/below" || return
 	run agent6 check config
