@@ -26,7 +26,8 @@ struct drawing {
 	size_t count;
 };
 
-/* The edge an author thinks of first: ok, tick, or the last clause. */
+/* The edge an author thinks of first: ok, tick, or the last clause; a failed end is thought of
+ * last. */
 static const struct state *likely(const struct drawing *d, const struct state *s)
 {
 	static const enum outcome wishes[] = {OUTCOME_OK, OUTCOME_TICK, OUTCOME_SIGNAL,
@@ -38,9 +39,12 @@ static const struct state *likely(const struct drawing *d, const struct state *s
 				found = s->branch.clauses[i].target;
 		return found;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(wishes) && !found; i++)
-		if (s->on[wishes[i]] && !d->line[s->on[wishes[i]]->index])
-			found = s->on[wishes[i]];
+	for (size_t i = 0; i < 2 * ARRAY_LEN(wishes) && !found; i++) {
+		const struct state *to = s->on[wishes[i % ARRAY_LEN(wishes)]];
+		bool fails = to && to->kind == KIND_TERMINAL && !to->terminal.ok;
+		if (to && !d->line[to->index] && (!fails || i >= ARRAY_LEN(wishes)))
+			found = to;
+	}
 	return found;
 }
 

@@ -126,6 +126,13 @@ setup() {
 	run --separate-stderr agent6 machine graph g
 	[ "$status" -eq 0 ]
 	[[ $output == *"look  (tool)"*"decide  (branch)"* ]]
+	# Who waits to be poked does not think of the end that comes when nobody does.
+	printf '%s\n' 'machine: w' 'version: 1' 'initial: rest' 'budget: {max_transitions: 9}' 'states:' \
+		'  rest: {kind: wait, every_secs: 9, on: {tick: late, signal: good}}' \
+		'  late: {kind: terminal, status: failed, reason: r}' \
+		'  good: {kind: terminal, status: ok, reason: r}' >w.asm.yaml
+	LC_ALL=C run --separate-stderr agent6 machine graph w.asm.yaml
+	[[ $output == *"tick ---- v late"*$'\n'"v signal"$'\n'"* good"* ]]
 	run --separate-stderr agent6 machine graph g --format mermaid
 	[[ ${lines[0]} == "flowchart TD" ]]
 	run --separate-stderr agent6 machine graph g --format dot
