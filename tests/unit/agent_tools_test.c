@@ -373,6 +373,11 @@ static void hiding(void)
 	refused("read_file", "{\"path\":\"led\"}", "is hidden by the operator");
 	refused("read_file", "{\"path\":\"vault/deep/key\"}", "is hidden by the operator");
 	refused("read_file", "{\"path\":\"src/../vault/deep/key\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"vault/none\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"vault/none/deeper\"}", "is hidden by the operator");
+	refused("list_dir", "{\"path\":\"vault/none\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\".env/under\"}", "is hidden by the operator");
+	refused("read_file", "{\"path\":\"none/deeper\"}", "does not exist");
 	refused("list_dir", "{\"path\":\"vault\"}", "is hidden by the operator");
 	refused("list_dir", "{\"path\":\"vault/deep\"}", "is hidden by the operator");
 	refused("grep", "{\"pattern\":\"E99\",\"path\":\"vault\"}", "is hidden by the operator");

@@ -82,6 +82,27 @@ static bool lies_hidden(const struct tool_context *t, int fd)
 	return false;
 }
 
+/* Whether the deepest directory that is there on the way to `path`, which is not, is hidden. */
+static bool leads_hidden(const struct tool_context *t, const char *path)
+{
+	AUTO_FREE char *above = strdup(path);
+	for (char *slash; above && (slash = strrchr(above, '/'));) {
+		*slash = '\0';
+		struct stat st;
+		AUTO_FD int fd = beneath_open(t->workspace_fd, above, O_PATH, 0, 0);
+		if (fd >= 0)
+			return fstat(fd, &st) || lookup_is_hidden(t, &st) || lies_hidden(t, fd);
+	}
+	return !above;
+}
+
+static int refuse_hidden(struct buf *out, const char *path)
+{
+	utf8_show(out, path);
+	buf_adds(out, " is hidden by the operator.");
+	return -1;
+}
+
 /* The name in `dir` that is most like `name`. Heap; NULL: none is. */
 static char *nearest(DIR *dir, const char *name)
 {
@@ -140,15 +161,15 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 	if (!relative)
 		return -1;
 	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
-	if (look < 0 && errno == ENOENT && kind == S_IFREG)
+	int number = errno;
+	if (look < 0 && leads_hidden(t, relative))
+		return refuse_hidden(out, path);
+	if (look < 0 && number == ENOENT && kind == S_IFREG)
 		return refuse_name(t, path, out);
 	if (look < 0 || fstat(look, st))
-		return refuse(out, path, errno);
-	if (lookup_is_hidden(t, st) || lies_hidden(t, look)) {
-		utf8_show(out, path);
-		buf_adds(out, " is hidden by the operator.");
-		return -1;
-	}
+		return refuse(out, path, look < 0 ? number : errno);
+	if (lookup_is_hidden(t, st) || lies_hidden(t, look))
+		return refuse_hidden(out, path);
 	if ((st->st_mode & S_IFMT) != kind) {
 		utf8_show(out, path);
 		buf_addf(out, " is %s, not %s%s", lookup_kind(st->st_mode), lookup_kind(kind),

@@ -112,7 +112,8 @@ static void conclude(struct page *p, int64_t scanned)
 	if (!lines && all)
 		buf_adds(p->out, "(the file is empty)\n");
 	else if (p->first > lines)
-		buf_addf(p->out, "(the file ends at line %lld)\n", (long long)lines);
+		buf_addf(p->out, "(the file %s line %lld)\n",
+			all ? "ends at" : "is not read beyond", (long long)lines);
 	if (p->cut)
 		buf_addf(p->out, "(a line is longer than a page of %d KiB and was cut)\n",
 			PAGE_BYTES / 1024);
