@@ -10,18 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a command could make `path`, which is not there: what there is of its way, links followed,
- * ends where commands may write. */
-static bool can_be_made(
-	const char *path, const char *workspace, const struct config_list *grants)
+/* Whether a command could make `path`, which is not there: what there is of its way, links
+ * followed, ends where commands may write. */
+static bool can_be_made(const char *path, const char *workspace, const struct config_list *grants)
 {
 	char head[PATH_MAX], real[PATH_MAX];
 	snprintf(head, sizeof(head), "%s", path);
 	do
 		*strrchr(head, '/') = '\0';
 	while (*head && !realpath(head, real));
-	return *head && ((workspace && path_is_within(real, workspace)) ||
-				confine_granted(real, grants));
+	return *head &&
+	       ((workspace && path_is_within(real, workspace)) || confine_granted(real, grants));
 }
 
 static int check_protected(const struct confine *c, const struct state *s, struct err *e)
@@ -30,8 +29,8 @@ static int check_protected(const struct confine *c, const struct state *s, struc
 	const char *workspace = confine_writes(s) ? c->workspace : NULL;
 	AUTO_ARENA arena;
 	arena_init(&arena);
-	const struct config_list grants = confine_real(
-		&arena, &(struct config_list){s->tool.writes, s->tool.write_count});
+	const struct config_list grants =
+		confine_real(&arena, &(struct config_list){s->tool.writes, s->tool.write_count});
 	for (size_t i = 0; i < paths->count; i++) {
 		struct stat st;
 		const char *path = paths->items[i];
