@@ -5,22 +5,20 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a command could make `path`, which is not there: what there is of its way, links
- * followed, ends where commands may write. */
+/* Whether a command could make `path`, which is not there: its way, links followed, ends where
+ * commands may write. */
 static bool can_be_made(const char *path, const char *workspace, const struct config_list *grants)
 {
-	char head[PATH_MAX], real[PATH_MAX];
-	snprintf(head, sizeof(head), "%s", path);
-	do
-		*strrchr(head, '/') = '\0';
-	while (*head && !realpath(head, real));
-	return *head &&
-	       ((workspace && path_is_within(real, workspace)) || confine_granted(real, grants));
+	char missing[PATH_MAX] = "";
+	if (realpath(path, missing) || !*missing) /* glibc: the first that is not found */
+		return false;
+	*strrchr(missing, '/') = '\0';
+	return (workspace && path_is_within(missing, workspace)) ||
+	       confine_granted(missing, grants);
 }
 
 static int check_protected(const struct confine *c, const struct state *s, struct err *e)
@@ -56,9 +54,6 @@ static int check_links(const char *setting, const struct config_list *paths,
 		const char *path = paths->items[i];
 		if (!path_is_within(path, c->workspace))
 			continue;
-		if (paths == &c->config->sandbox.hide && !strcmp(path, c->workspace))
-			return err_set(e, "%s: %s is the whole workspace; name what lies in it",
-				setting, path);
 		const char *led = realpath(path, real);
 		if (led && strcmp(led, path) != 0)
 			return err_set(e, "%s: %s leads through a link; name %s itself", setting,

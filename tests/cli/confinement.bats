@@ -295,10 +295,11 @@ untouched() {
 		run --separate-stderr -2 agent6 machine run "$SCRATCH/does"
 		[[ $stderr == *"state do: sandbox.$key: $SCRATCH/repo/kept leads through a link; name $SCRATCH/repo/real itself"* ]]
 	done
-	# Nor by another name of the workspace, in what a state may write, or where the link leads nowhere.
+	# Nor by another name in the workspace, in what a state may write, or where the link leads nowhere.
 	ln -s "$SCRATCH/repo" "$SCRATCH/alias"
+	ln -s repo/none "$SCRATCH/ahead"
 	mkdir "$SCRATCH/grant"
-	for path in "$SCRATCH/alias/none" "$SCRATCH/grant/none/deep"; do
+	for path in "$SCRATCH/alias/none" "$SCRATCH/alias/none/deep" "$SCRATCH/ahead" "$SCRATCH/grant/none/deep"; do
 		echo "sandbox: {profile: strict, write: [$SCRATCH/grant], protect: [$path]}" >"$file"
 		run --separate-stderr -2 agent6 jail --write "$SCRATCH/grant" -- true
 		[[ $stderr == *"sandbox.protect: $path: No such file"* ]]
