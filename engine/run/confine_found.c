@@ -54,6 +54,9 @@ static int check_links(const char *setting, const struct config_list *paths,
 		const char *path = paths->items[i];
 		if (!path_is_within(path, c->workspace))
 			continue;
+		if (paths == &c->config->sandbox.hide && !strcmp(path, c->workspace))
+			return err_set(e, "%s: %s is the whole workspace; name what lies in it",
+				setting, path);
 		const char *led = realpath(path, real);
 		if (led && strcmp(led, path) != 0)
 			return err_set(e, "%s: %s leads through a link; name %s itself", setting,
