@@ -297,13 +297,12 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 		.write = confine_real(&arena, &c->config->sandbox.write)};
 	check_grants(&r, c);
 	check_hidden(&r, c);
-	bool agents = false;
+	bool agents = false, cloned = workspace_needed(m);
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];
 		struct err why = ERR_NONE;
 		if (confine_check_reserved(c, s, &why) ||
-			(s->kind == KIND_TOOL && !workspace_needed(m) &&
-				confine_check_found(c, s, &why)))
+			(s->kind == KIND_TOOL && !cloned && confine_check_found(c, s, &why)))
 			refuse(&r, s->name, why.text);
 		if (s->kind == KIND_TOOL)
 			check_tool(&r, s, c);
