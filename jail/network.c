@@ -42,28 +42,29 @@ static int open_proxy(struct policy *p, struct err *e)
 /* What the helper below leaves behind. */
 static struct {
 	bool begun;
-	int fd; /* of the new namespace */
-	struct err why;
-} made = {.fd = -1};
+	int fd; /* of the new namespace; -1: there is none */
+} made;
 
-static int make(void)
+/* The new namespace's descriptor. */
+static int make(struct err *e)
 {
 	if (unshare(CLONE_NEWNET))
-		return err_errno(&made.why, "cannot make a network (see user.max_net_namespaces)");
+		return err_errno(e, "cannot make a network (see user.max_net_namespaces)");
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
-		return err_errno(&made.why, "cannot bring up the loopback device");
-	made.fd = ioctl(fd, SIOCGSKNS);
+		return err_errno(e, "cannot bring up the loopback device");
+	int net = ioctl(fd, SIOCGSKNS);
 	close(fd); /* AUTO_FD would write errno, which is the other process's too */
-	return made.fd < 0 ? err_errno(&made.why, "cannot open the network namespace") : 0;
+	return net < 0 ? err_errno(e, "cannot open the network namespace") : net;
 }
 
 static int help(void *report)
 {
-	make();
-	if (report_tell(report, &made.why)) { /* PID 1 would sleep for ever */
-		report_fail(report, "network", &made.why);
+	struct err e = ERR_NONE;
+	made.fd = make(NULL);
+	if (report_tell(report, &e)) { /* PID 1 would sleep for ever */
+		report_fail(report, "network", &e);
 		_exit(125);
 	}
 	return 0;
@@ -83,8 +84,8 @@ static void send_elsewhere(pid_t thread)
 }
 
 /* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
- * meanwhile, a thread that allocates nothing and, unless it fails and the jail with it, leaves
- * errno alone: a process would take as long again to collect as to start. */
+ * meanwhile, a thread that allocates nothing and, unless it fails, leaves errno alone: a process
+ * would take as long again to collect as to start. */
 int network_begin(struct jail *j, struct err *e)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
@@ -106,8 +107,10 @@ int network_enter(struct jail *j, struct err *e)
 	if (!made.begun)
 		return 0;
 	report_await(j->report, 2);
-	*e = made.why;
-	if (made.fd < 0 || setns(made.fd, CLONE_NEWNET))
+	/* Why it failed only one alone can say: the two have one errno. */
+	if (made.fd < 0 && (made.fd = make(e)) < 0)
+		return -1;
+	if (setns(made.fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
 	return j->policy.network == NETWORK_PROXY ? open_proxy(&j->policy, e) : 0;
 }
