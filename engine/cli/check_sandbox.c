@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { PROBE_SECS = 20, ANSWER_BYTES_MAX = 64 * 1024, NOBODY = 65534 };
 
@@ -254,8 +253,7 @@ static void show_list(const char *title, const json_t *list)
 		AUTO_BUF out;
 		buf_init(&out, 1 << 16);
 		buf_adds(&out, "  - ");
-		wrap_text(&out, json_string_value(item), ITEM_COLUMNS,
-			text_page_columns(STDOUT_FILENO));
+		wrap_text(&out, json_string_value(item), ITEM_COLUMNS, text_page_columns());
 		puts(out.data);
 	}
 }
@@ -272,7 +270,7 @@ static void show_text(const struct checking *k, const json_t *fixes, const json_
 		text_clean(&why, t->why.text, sizeof(t->why.text));
 		buf_addf(&line, "%-9s %s", t->profile, t->works ? "works" : "does not work here: ");
 		if (!t->works && why.len)
-			wrap_text(&line, why.data, NAME_COLUMNS, text_page_columns(STDOUT_FILENO));
+			wrap_text(&line, why.data, NAME_COLUMNS, text_page_columns());
 		puts(line.data);
 		if (t->works)
 			show_probes(k, t);

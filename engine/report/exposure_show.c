@@ -2,7 +2,6 @@
 #include "report/html.h"
 #include "report/text.h"
 #include <string.h>
-#include <unistd.h>
 
 enum { INDENT_COLUMNS = 15 };
 
@@ -22,8 +21,7 @@ static void add_words(struct buf *out, const char *label, const char *text)
 	text_clean(&clean, text, 4000);
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, INDENT_COLUMNS);
-	wrap_text(out, clean.data ? clean.data : "", INDENT_COLUMNS,
-		text_page_columns(STDOUT_FILENO));
+	wrap_text(out, clean.data ? clean.data : "", INDENT_COLUMNS, text_page_columns());
 	buf_addc(out, '\n');
 }
 
@@ -123,7 +121,7 @@ void exposure_text(const json_t *exposure, struct buf *out)
 		add_words(out, "", json_string_value(state));
 	}
 	buf_addc(out, '\n');
-	wrap_text(out, ALWAYS, 0, text_page_columns(STDOUT_FILENO));
+	wrap_text(out, ALWAYS, 0, text_page_columns());
 	buf_addc(out, '\n');
 }
 

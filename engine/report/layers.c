@@ -2,7 +2,6 @@
 
 #include "report/text.h"
 #include <string.h>
-#include <unistd.h>
 
 enum { LAYERS_BYTES_MAX = 16 * 1024 * 1024 };
 
@@ -99,6 +98,6 @@ void layers_text(struct buf *out, const json_t *layers, size_t indent)
 			buf_addf(&all, "%s%s", all.len ? ", " : "", layer.data);
 	}
 	text_clean(&clean, all.len ? all.data : "none", SIZE_MAX);
-	wrap_text(out, clean.data, indent, text_page_columns(STDOUT_FILENO));
+	wrap_text(out, clean.data, indent, text_page_columns());
 	buf_addc(out, '\n');
 }

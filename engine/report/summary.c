@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	REPORT_COLUMNS = 80,
@@ -138,7 +137,7 @@ static void add_label(struct buf *out, const char *label)
 /* The states in order, wrapped below the first. */
 static void add_path(const struct summary *s, struct buf *out)
 {
-	size_t column = LABEL_COLUMNS, columns = text_page_columns(STDOUT_FILENO), i;
+	size_t column = LABEL_COLUMNS, columns = text_page_columns(), i;
 	json_t *name;
 	add_label(out, "path");
 	json_array_foreach (s->path, i, name) {
@@ -258,7 +257,7 @@ void summary_text(const struct summary *s, const struct machine *m, const struct
 		buf_init(&reason, 4096);
 		text_clean(&reason, r->reason, 400);
 		buf_adds(out, ": ");
-		wrap_text(out, reason.data, LABEL_COLUMNS, text_page_columns(STDOUT_FILENO));
+		wrap_text(out, reason.data, LABEL_COLUMNS, text_page_columns());
 	}
 	buf_addc(out, '\n');
 	add_path(s, out);

@@ -60,10 +60,10 @@ size_t text_columns(int fd)
 	return size.ws_col > COLUMNS_MIN ? size.ws_col : COLUMNS_MIN;
 }
 
-size_t text_page_columns(int fd)
+size_t text_page_columns(void)
 {
 	enum { COLUMNS_PAGE = 80 };
-	size_t columns = text_columns(fd);
+	size_t columns = text_columns(STDOUT_FILENO);
 	return columns < COLUMNS_PAGE ? columns : COLUMNS_PAGE;
 }
 

@@ -21,8 +21,8 @@ void text_clean_hidden(struct buf *out, const char *text, size_t columns);
 json_t *text_hidden_json(const char *text);
 /* How wide the terminal at `fd` is; WRAP_NEVER: it is none. */
 size_t text_columns(int fd);
-/* How wide a table or a paragraph is there: 80, or what the terminal has when that is less. */
-size_t text_page_columns(int fd);
+/* How wide a table or a paragraph is on stdout: 80, or what a terminal has when that is less. */
+size_t text_page_columns(void);
 /* Whether a person can be shown more than plain lines at `fd`, and whether in colours. */
 bool text_is_terminal(int fd);
 bool text_has_colour(int fd);
