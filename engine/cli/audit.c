@@ -1,4 +1,4 @@
-#include "run/audit.h"
+#include "audit/audit.h"
 #include "base/clock.h"
 #include "cli/setup.h"
 #include "report/text.h"

@@ -1,6 +1,6 @@
 #include "cli/setup.h"
+#include "confine/confine.h"
 #include "report/text.h"
-#include "run/confine.h"
 #include "run/hook.h"
 #include <stdarg.h>
 #include <stdio.h>

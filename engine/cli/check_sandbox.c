@@ -7,8 +7,8 @@
 #include "cli/probe.h"
 #include "cli/probe_target.h"
 #include "cli/verb.h"
+#include "confine/offline.h"
 #include "report/text.h"
-#include "run/offline.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
-#include "run/pokes.h"
+#include "instance/pokes.h"
 #include <fcntl.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
  */
 #ifndef CLI_CUES_H
 #define CLI_CUES_H
+#include "instance/instance.h"
+#include "journal/journal.h"
 #include "machine/machine.h"
-#include "run/instance.h"
-#include "run/journal.h"
 #include <jansson.h>
 
 struct cues {

@@ -2,13 +2,13 @@
 #include "base/json.h"
 #include "cli/jail_call.h"
 #include "cli/setup.h"
+#include "confine/confine.h"
+#include "confine/reserved.h"
 #include "launch/ending.h"
 #include "report/layers.h"
 #include "report/mounts.h"
 #include "report/text.h"
-#include "run/confine.h"
 #include "run/profile.h"
-#include "run/reserved.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "cli/load.h"
 #include "cli/stock.h"
 #include "cli/verb.h"
+#include "instance/instance.h"
 #include "report/text.h"
-#include "run/instance.h"
 #include "schema/read.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "cli/setup.h"
+#include "instance/pokes.h"
 #include "report/text.h"
-#include "run/pokes.h"
 #include <string.h>
 
 /* NULL with the reason. */

@@ -2,11 +2,10 @@
 #include "cli/parameters.h"
 #include "cli/stage.h"
 #include "cli/start.h"
+#include "instance/stop.h"
 #include "report/show.h"
 #include "report/summary.h"
 #include "report/text.h"
-#include "run/stop.h"
-#include "run/workspace.h"
 
 #include <string.h>
 
@@ -293,7 +292,7 @@ static int rehearse(void *ctx, const struct loaded *l)
 	struct stage_ask ask = {.bundle = l->bundle,
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
-		.repository = l->machine && workspace_needed(l->machine)};
+		.repository = l->machine && machine_writes_code(l->machine)};
 	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
 	int failed = stage_open(&r->stage, &ask, &e);
 	show_live(&r->show, "");

@@ -1,9 +1,9 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "cli/setup.h"
+#include "journal/journal.h"
 #include "report/exposure.h"
 #include "report/report.h"
-#include "run/journal.h"
 #include "run/replay.h"
 #include "run/workspace.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "cli/setup.h"
-#include "run/stop.h"
+#include "instance/stop.h"
 
 static int stop(const struct resting *r, const struct call *c, struct err *e)
 {

@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "cli/load.h"
 #include "cli/verb.h"
+#include "dry/dry.h"
 #include "report/text.h"
-#include "run/dry.h"
 #include "schema/read.h"
 #include <fcntl.h>
 #include <stdio.h>

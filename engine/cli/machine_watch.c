@@ -1,8 +1,8 @@
 #include "cli/setup.h"
+#include "journal/journal.h"
 #include "report/show.h"
 #include "report/text.h"
 #include "run/ask.h"
-#include "run/journal.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

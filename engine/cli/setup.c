@@ -1,8 +1,8 @@
 #include "cli/setup.h"
 
 #include "base/utf8.h"
+#include "instance/recover.h"
 #include "report/text.h"
-#include "run/recover.h"
 
 #include <fcntl.h>
 #include <limits.h>

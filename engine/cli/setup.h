@@ -6,7 +6,7 @@
 #include "cli/load.h"
 #include "cli/verb.h"
 #include "config/config.h"
-#include "run/instance.h"
+#include "instance/instance.h"
 
 struct setup {
 	struct arena arena;

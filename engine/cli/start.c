@@ -3,9 +3,9 @@
 #include "agent/policy/redact_json.h"
 #include "base/tree.h"
 #include "cli/commands.h"
+#include "confine/reserved.h"
+#include "instance/recover.h"
 #include "report/text.h"
-#include "run/recover.h"
-#include "run/reserved.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

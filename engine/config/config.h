@@ -14,6 +14,8 @@
 #include "config/values.h"
 #include "schema/finding.h"
 
+struct state;
+
 enum config_layer {
 	LAYER_DEFAULT,
 	LAYER_GLOBAL,
@@ -74,6 +76,11 @@ size_t config_docs(const struct config *c, const struct doc *out[LAYER_COUNT]);
 
 /* NULL: not configured. A NULL name means the only provider, when there is exactly one. */
 const struct config_provider *config_provider(const struct config *c, const char *name);
+/* The provider and model of an agent state; NULL: not configured. */
+const struct config_provider *config_agent_provider(
+	const struct config *c, const struct state *s, const char **model);
+/* Who summarises for an agent whose turns give way; NULL: nobody is to. */
+const struct config_provider *config_reviewer(const struct config *c, const char **model);
 /* NULL: unpriced. The operator's prices win over the built-in table; "*" prices every model. */
 const struct config_price *config_price(const struct config_provider *p, const char *model);
 /* The provider's key: its api_key_env, else secrets.yaml (a regular file, mode 0600, owned by the

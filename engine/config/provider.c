@@ -1,6 +1,7 @@
 /* Providers: entries with free names, their addresses and their prices. */
 #include "config/keys.h"
 #include "config/url.h"
+#include "machine/machine.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -85,6 +86,23 @@ const struct config_provider *config_provider(const struct config *c, const char
 		if (!strcmp(c->providers[i].name, name))
 			return &c->providers[i];
 	return NULL;
+}
+
+const struct config_provider *config_agent_provider(
+	const struct config *c, const struct state *s, const char **model)
+{
+	const struct config_role *worker = &c->models.worker;
+	*model = s->agent.model ? s->agent.model : worker->model;
+	return config_provider(c, s->agent.provider ? s->agent.provider : worker->provider);
+}
+
+const struct config_provider *config_reviewer(const struct config *c, const char **model)
+{
+	const struct config_role *reviewer = &c->models.reviewer;
+	*model = reviewer->model;
+	if (c->agent.summarise != SUMMARISE_MODEL || !reviewer->model)
+		return NULL;
+	return config_provider(c, reviewer->provider);
 }
 
 static double number_at(

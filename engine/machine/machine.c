@@ -83,3 +83,11 @@ void prompt_docs_done(struct prompt_docs *p)
 	free(p->items);
 	*p = (struct prompt_docs){0};
 }
+
+bool machine_writes_code(const struct machine *m)
+{
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.mode == MODE_RUN)
+			return true;
+	return false;
+}

@@ -237,6 +237,8 @@ struct machine *machine_read(
 struct machine *machine_draft(const struct doc *doc, const struct member_files *files,
 	struct findings *findings, bool *whole);
 void machine_free(struct machine *m);
+/* Whether a state of it writes code, for which its states work in a clone. */
+bool machine_writes_code(const struct machine *m);
 
 /* Why a command that begins with `program` is not run, "is a relative path"; NULL: it may be a
  * program (scripts/... is the reader's to judge). */

@@ -1,9 +1,9 @@
 #include "report/exposure.h"
 
 #include "agent/policy/redact.h"
+#include "confine/confine.h"
 #include "machine/template.h"
 #include "report/text.h"
-#include "run/plan.h"
 #include "run/question.h"
 #include <string.h>
 
@@ -127,7 +127,7 @@ static json_t *agent_does(const struct agent_state *a)
 static json_t *agent_egress(const struct state *s, const struct config *config)
 {
 	const char *model;
-	const struct config_provider *p = plan_provider(config, s, &model);
+	const struct config_provider *p = config_agent_provider(config, s, &model);
 	const struct config_list *more = &config->sandbox.allow_urls;
 	json_t *list = texts(more->items, more->count);
 	const char *name = s->agent.provider ? s->agent.provider : config->models.worker.provider;
@@ -135,7 +135,7 @@ static json_t *agent_egress(const struct state *s, const struct config *config)
 		p ? json_string(p->endpoint)
 		  : json_sprintf("provider %s (not configured)",
 			    name ? name : "of the operator's choice"));
-	const struct config_provider *by = plan_reviewer(config, &model);
+	const struct config_provider *by = config_reviewer(config, &model);
 	if (by && (!p || strcmp(by->endpoint, p->endpoint) != 0))
 		json_array_append_new(list, json_string(by->endpoint));
 	return list;

@@ -4,8 +4,8 @@
 #include "base/io.h"
 #include "base/num.h"
 #include "base/utf8.h"
+#include "journal/journal.h"
 #include "report/text.h"
-#include "run/journal.h"
 #include "run/question.h"
 #include <fcntl.h>
 #include <signal.h>

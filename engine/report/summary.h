@@ -5,9 +5,9 @@
 #ifndef REPORT_SUMMARY_H
 #define REPORT_SUMMARY_H
 #include "base/buf.h"
+#include "journal/journal.h"
 #include "machine/machine.h"
 #include "run/drive.h"
-#include "run/journal.h"
 
 struct summary {
 	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, failure?, input_tokens,

@@ -7,7 +7,7 @@
 #ifndef RUN_AGENT_EVENTS_H
 #define RUN_AGENT_EVENTS_H
 #include "base/buf.h"
-#include "run/position.h"
+#include "instance/position.h"
 
 enum { AGENT_LINE_MAX = 4 * 1024 * 1024 };
 

@@ -2,16 +2,16 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "instance/owner.h"
+#include "instance/pokes.h"
+#include "instance/recover.h"
+#include "instance/states.h"
 #include "machine/blackboard.h"
 #include "machine/predicate.h"
 #include "run/drive_inside.h"
-#include "run/owner.h"
-#include "run/pokes.h"
 #include "run/profile.h"
-#include "run/recover.h"
 #include "run/secret.h"
 #include "run/sleep.h"
-#include "run/states.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -138,12 +138,13 @@ static bool check_needed(struct drive *d, const struct err *why)
 	for (size_t i = 0; i < m->state_count; i++) {
 		if (m->states[i].kind != KIND_AGENT)
 			continue;
-		const struct err *e = &why[plan_provider(c, &m->states[i], &model) - c->providers];
+		const struct err *e =
+			&why[config_agent_provider(c, &m->states[i], &model) - c->providers];
 		if (*e->text)
 			return drive_end(
 				d, RUN_REFUSED, "state %s: %s", m->states[i].name, e->text);
 	}
-	const struct config_provider *p = plan_reviewer(c, &model);
+	const struct config_provider *p = config_reviewer(c, &model);
 	if (p && *why[p - c->providers].text)
 		return drive_end(d, RUN_REFUSED, "agent.summarise: %s", why[p - c->providers].text);
 	return true;
@@ -229,7 +230,7 @@ static bool open_workspace(struct drive *d)
 	struct err e = ERR_NONE;
 	struct workspace_ask ask = {d->instance, q->config, q->workspace, c->profile, d->at.seq,
 		d->at.attempt, d->at.begun, q->allow_root_jail};
-	if (!workspace_needed(q->machine))
+	if (!machine_writes_code(q->machine))
 		return true;
 	tell_preparing(d, "getting the private clone of the repository ready");
 	int failed = workspace_open(w, &ask, &e);

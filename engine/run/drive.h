@@ -9,9 +9,9 @@
 #define RUN_DRIVE_H
 #include "base/buf.h"
 #include "base/exit.h"
+#include "instance/instance.h"
+#include "instance/position.h"
 #include "machine/machine.h"
-#include "run/instance.h"
-#include "run/position.h"
 #include <stdint.h>
 
 struct config;

@@ -1,6 +1,6 @@
 #include "base/clock.h"
+#include "instance/snapshot.h"
 #include "run/drive_inside.h"
-#include "run/snapshot.h"
 
 #include <stdarg.h>
 #include <stdio.h>

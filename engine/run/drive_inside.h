@@ -4,9 +4,9 @@
  */
 #ifndef RUN_DRIVE_INSIDE_H
 #define RUN_DRIVE_INSIDE_H
-#include "run/journal.h"
+#include "instance/position.h"
+#include "journal/journal.h"
 #include "run/live.h"
-#include "run/position.h"
 #include "run/workspace.h"
 
 struct drive {

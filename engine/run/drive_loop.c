@@ -4,11 +4,12 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "instance/budget.h"
+#include "instance/pokes.h"
+#include "instance/stop.h"
 #include "machine/template.h"
 #include "run/hook.h"
-#include "run/pokes.h"
 #include "run/sleep.h"
-#include "run/stop.h"
 #include "run/tape.h"
 
 #include <stdio.h>
@@ -402,7 +403,7 @@ static bool take_step(struct drive *d)
 {
 	char reason[POSITION_REASON_BYTES];
 	enum state_kind kind = d->at.state->kind;
-	if (plan_exhausted(&d->at, d->request->config, reason, sizeof(reason)))
+	if (budget_exhausted(&d->at, d->request->config, reason, sizeof(reason)))
 		return finish(d, END_BUDGET, false, reason);
 	if (!announce(d))
 		return false;

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "run/confine.h"
+#include "confine/confine.h"
 #include "run/pump.h"
 
 #include <fcntl.h>

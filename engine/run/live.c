@@ -1,6 +1,6 @@
 #include "run/live.h"
 
-#include "run/stop.h"
+#include "instance/stop.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  */
 #ifndef RUN_LIVE_H
 #define RUN_LIVE_H
-#include "run/audit.h"
+#include "audit/audit.h"
 #include "run/drive.h"
 #include "run/interrupts.h"
 #include "run/jails.h"

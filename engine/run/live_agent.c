@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "instance/states.h"
 #include "launch/output.h"
 #include "run/agent_events.h"
 #include "run/egress.h"
@@ -8,7 +9,6 @@
 #include "run/proposals.h"
 #include "run/pump.h"
 #include "run/secret.h"
-#include "run/states.h"
 #include "run/tape.h"
 #include "run/trail.h"
 

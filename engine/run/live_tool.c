@@ -1,13 +1,13 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "confine/grants.h"
+#include "instance/states.h"
 #include "launch/ending.h"
 #include "run/egress.h"
-#include "run/grants.h"
 #include "run/live.h"
 #include "run/printed.h"
 #include "run/pump.h"
-#include "run/states.h"
 #include "run/trail.h"
 
 #include <fcntl.h>
@@ -152,7 +152,7 @@ static void close_after(struct live *w, const struct step *s, struct run *r)
  * well, its own words are the judge's. */
 static int give_order(struct live *w, const struct step *s, struct run *r, struct err *e)
 {
-	AUTO_FREE char *order = grants_order(w->config, s, e);
+	AUTO_FREE char *order = grants_order(w->config, &s->state->tool, s->policy, e);
 	json_auto_t *policy = fixed_part(s->policy);
 	int rc = order ? 1 : -1;
 	for (int starts = 0; rc == 1 && starts < 2; starts++) {

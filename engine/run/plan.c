@@ -64,59 +64,6 @@ int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct
 	return 0;
 }
 
-static bool over(int64_t spent, int64_t limit)
-{
-	return limit >= 0 && spent >= limit;
-}
-
-static int64_t microusd(struct opt_float usd)
-{
-	return usd.present ? num_microusd(usd.value) : -1;
-}
-
-bool plan_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes)
-{
-	const struct machine *m = p->machine;
-	const struct totals *t = &p->totals;
-	const int64_t most_microusd = c ? c->budget.max_microusd : -1;
-	/* A terminal takes nothing of what is left: only what was crossed ends it there. */
-	const bool last = p->state->kind == KIND_TERMINAL;
-	if (t->transitions - last >= m->max_transitions)
-		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
-			       (long long)m->max_transitions, p->state->name) > 0;
-	const struct {
-		const char *name;
-		int64_t spent, limit;
-		double scale;
-		bool unknown; /* `spent` is a lower bound, and the limit must hold */
-	} limits[] = {
-		{"budget.max_usd of the machine", t->microusd, microusd(m->max_usd), 1e6,
-			t->unpriced},
-		{"budget.best_effort_usd_limit of the machine", t->microusd,
-			microusd(m->best_effort_usd), 1e6, false},
-		{"budget.max_usd of the configuration", t->microusd, most_microusd, 1e6,
-			t->unpriced},
-		{"budget.max_input_tokens of the configuration", t->input_tokens,
-			c ? c->budget.max_input_tokens : -1, 1, t->unmetered},
-		{"budget.max_output_tokens of the configuration", t->output_tokens,
-			c ? c->budget.max_output_tokens : -1, 1, t->unmetered},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-		if (limits[i].limit >= 0 && limits[i].unknown && !last)
-			return snprintf(reason, bytes,
-				       "%s cannot be held before state %s: a provider did not "
-				       "report what was used",
-				       limits[i].name, p->state->name) > 0;
-		if (over(limits[i].spent - last, limits[i].limit))
-			return snprintf(reason, bytes,
-				       "%s (%.10g) is used up (%.10g) before state %s",
-				       limits[i].name, (double)limits[i].limit / limits[i].scale,
-				       (double)limits[i].spent / limits[i].scale,
-				       p->state->name) > 0;
-	}
-	return false;
-}
-
 int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter)
 {
 	const struct retry *r = &s->retry;
@@ -128,23 +75,6 @@ int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter)
 		secs *= 1 - jitter / 2;
 	double most = (double)WAIT_SECS_MAX;
 	return (int64_t)((secs < most ? secs : most) * 1000);
-}
-
-const struct config_provider *plan_provider(
-	const struct config *c, const struct state *s, const char **model)
-{
-	const struct config_role *worker = &c->models.worker;
-	*model = s->agent.model ? s->agent.model : worker->model;
-	return config_provider(c, s->agent.provider ? s->agent.provider : worker->provider);
-}
-
-const struct config_provider *plan_reviewer(const struct config *c, const char **model)
-{
-	const struct config_role *reviewer = &c->models.reviewer;
-	*model = reviewer->model;
-	if (c->agent.summarise != SUMMARISE_MODEL || !reviewer->model)
-		return NULL;
-	return config_provider(c, reviewer->provider);
 }
 
 void step_done(struct step *s)

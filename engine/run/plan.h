@@ -5,8 +5,8 @@
  */
 #ifndef RUN_PLAN_H
 #define RUN_PLAN_H
-#include "run/confine.h"
-#include "run/position.h"
+#include "confine/confine.h"
+#include "instance/position.h"
 
 /* The fixed facts of one start. Everything is borrowed. */
 struct plan_env {
@@ -40,16 +40,8 @@ struct step {
 int plan_step(
 	const struct plan_env *env, const struct position *p, struct step *out, struct err *e);
 void step_done(struct step *s);
-/* The provider and model of an agent state; NULL: not configured. */
-const struct config_provider *plan_provider(
-	const struct config *c, const struct state *s, const char **model);
-/* Who summarises for an agent whose turns give way; NULL: nobody is to. */
-const struct config_provider *plan_reviewer(const struct config *c, const char **model);
 /* When a wait that is armed at `now_us` ends by itself: 0: never. */
 int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct err *e);
-/* Why the next state may not begin: a budget is used up. False: it may. `c` NULL: the machine's own
- * budget alone. */
-bool plan_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes);
 /* The delay before attempt p->attempt + 1; `jitter` in [0, 1) shortens it by up to half. */
 int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter);
 #endif

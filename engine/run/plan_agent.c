@@ -1,4 +1,4 @@
-#include "base/num.h"
+#include "instance/budget.h"
 #include "machine/template.h"
 #include "run/plan_kinds.h"
 
@@ -15,11 +15,6 @@ static void lower(int64_t *least, int64_t allowed, int64_t spent)
 	int64_t left = allowed > spent ? allowed - spent : 0;
 	if (*least < 0 || left < *least)
 		*least = left;
-}
-
-static int64_t microusd(struct opt_float usd)
-{
-	return usd.present ? num_microusd(usd.value) : -1;
 }
 
 static int64_t count(struct opt_int n)
@@ -45,11 +40,12 @@ static struct caps caps_left(const struct position *p, const struct config *c, b
 		lower(&left.input_tokens, count(a->max_tokens_fallback), p->step.input_tokens);
 		lower(&left.output_tokens, count(a->max_tokens_fallback), p->step.output_tokens);
 	}
-	lower(&left.hard_microusd, microusd(a->max_usd), p->step.microusd);
-	lower(&left.hard_microusd, microusd(p->machine->max_usd), p->totals.microusd);
+	lower(&left.hard_microusd, budget_microusd(a->max_usd), p->step.microusd);
+	lower(&left.hard_microusd, budget_microusd(p->machine->max_usd), p->totals.microusd);
 	lower(&left.hard_microusd, c->budget.max_microusd, p->totals.microusd);
-	lower(&left.soft_microusd, microusd(a->best_effort_usd), p->step.microusd);
-	lower(&left.soft_microusd, microusd(p->machine->best_effort_usd), p->totals.microusd);
+	lower(&left.soft_microusd, budget_microusd(a->best_effort_usd), p->step.microusd);
+	lower(&left.soft_microusd, budget_microusd(p->machine->best_effort_usd),
+		p->totals.microusd);
 	return left;
 }
 
@@ -102,7 +98,7 @@ static json_t *provider(const struct plan_env *env, const struct step *step,
 static json_t *reviewer(const struct plan_env *env, const struct step *step)
 {
 	const char *model;
-	const struct config_provider *p = plan_reviewer(env->confine.config, &model);
+	const struct config_provider *p = config_reviewer(env->confine.config, &model);
 	return p ? json_pack("{s:s,s:o}", "model", model, "provider", provider(env, step, p, model))
 		 : json_null();
 }
@@ -169,7 +165,7 @@ int plan_agent(
 	buf_init(&prompt, PROMPT_BYTES_MAX);
 	if (template_render(p->state->agent.prompt, p->blackboard, NULL, &prompt, e))
 		return err_wrap(e, "state %s, prompt", p->state->name);
-	out->provider = plan_provider(env->confine.config, p->state, &out->model);
+	out->provider = config_agent_provider(env->confine.config, p->state, &out->model);
 	if (!out->provider || !out->model)
 		return err_set(
 			e, "state %s: its provider or model is not configured", p->state->name);
@@ -185,7 +181,7 @@ int plan_agent(
 		return err_set(e, "the instance's path is too long");
 	const char *unused;
 	const struct config_provider *const providers[] = {
-		out->provider, plan_reviewer(env->confine.config, &unused)};
+		out->provider, config_reviewer(env->confine.config, &unused)};
 	out->confine = confine_agent(&env->confine, providers, ARRAY_LEN(providers), dir);
 	if (p->state->agent.mode == MODE_RUN)
 		json_object_set_new(out->confine, "commands", commands(env, p->state));

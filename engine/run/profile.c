@@ -1,6 +1,6 @@
 #include "run/profile.h"
 
-#include "run/offline.h"
+#include "confine/offline.h"
 #include "run/plan.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "run/replay.h"
 
-#include "run/recover.h"
-#include "run/snapshot.h"
+#include "instance/recover.h"
+#include "instance/snapshot.h"
 
 #include <string.h>
 

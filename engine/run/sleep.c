@@ -1,9 +1,9 @@
 #include "run/sleep.h"
 
 #include "base/clock.h"
-#include "run/pokes.h"
+#include "instance/pokes.h"
+#include "instance/stop.h"
 #include "run/shrink.h"
-#include "run/stop.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -4,9 +4,9 @@
  */
 #ifndef RUN_SLEEP_H
 #define RUN_SLEEP_H
-#include "run/instance.h"
+#include "instance/instance.h"
+#include "instance/position.h"
 #include "run/interrupts.h"
-#include "run/position.h"
 
 enum woke { WOKE_NOT, WOKE_TIMER, WOKE_POKE, WOKE_STOP };
 

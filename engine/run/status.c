@@ -3,12 +3,12 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "instance/pokes.h"
+#include "instance/recover.h"
+#include "instance/snapshot.h"
+#include "instance/stop.h"
 #include "machine/template.h"
 #include "run/ask.h"
-#include "run/pokes.h"
-#include "run/recover.h"
-#include "run/snapshot.h"
-#include "run/stop.h"
 #include "run/workspace.h"
 
 #include <fcntl.h>

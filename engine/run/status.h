@@ -3,8 +3,8 @@
  */
 #ifndef RUN_STATUS_H
 #define RUN_STATUS_H
+#include "instance/instance.h"
 #include "machine/machine.h"
-#include "run/instance.h"
 
 /* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
  * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,

@@ -3,7 +3,7 @@
  */
 #ifndef RUN_TRAIL_H
 #define RUN_TRAIL_H
-#include "run/audit.h"
+#include "audit/audit.h"
 #include "run/live.h"
 
 /* A line of this step; takes `fields` (NULL: none). New reference. */

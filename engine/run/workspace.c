@@ -4,10 +4,10 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "confine/confine.h"
 #include "git/branch.h"
 #include "git/hooks.h"
 #include "git/settings.h"
-#include "run/confine.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -18,14 +18,6 @@
 enum { RECORD_BYTES_MAX = 4096, MESSAGE_BYTES = 1024 };
 
 static const char record_name[] = "workspace.json";
-
-bool workspace_needed(const struct machine *m)
-{
-	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.mode == MODE_RUN)
-			return true;
-	return false;
-}
 
 /* --- the record ------------------------------------------------------------------------------- */
 

@@ -10,8 +10,8 @@
 #ifndef RUN_WORKSPACE_H
 #define RUN_WORKSPACE_H
 #include "git/clone.h"
+#include "instance/instance.h"
 #include "machine/machine.h"
-#include "run/instance.h"
 #include <jansson.h>
 
 struct config;
@@ -48,7 +48,6 @@ struct workspace_ask {
 	bool begun, allow_root_jail;
 };
 
-bool workspace_needed(const struct machine *m);
 /* Where the commits of an instance are. */
 struct workspace_branch {
 	char name[96], base[GIT_OID_BYTES], tip[GIT_OID_BYTES];

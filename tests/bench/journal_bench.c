@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "run/journal.h"
+#include "journal/journal.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Journals: any bytes are lines, a tear or damage; any chained events apply or are refused. */
 #include "base/io.h"
 #include "base/json.h"
-#include "run/journal.h"
-#include "run/position.h"
+#include "instance/position.h"
+#include "journal/journal.h"
 #include "tests/fuzz/run_fuzz.h"
 
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* Snapshots: any JSON is a position of this machine, and then a whole one, or it is refused. */
 #include "base/json.h"
-#include "run/position.h"
+#include "instance/position.h"
 #include "tests/fuzz/run_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,8 +9,8 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "config/config.h"
+#include "confine/confine.h"
 #include "provider/channel.h"
-#include "run/confine.h"
 #include "tests/kit/tap.h"
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * through where nothing stands in its way.
  */
 #include "base/io.h"
-#include "run/offline.h"
+#include "confine/offline.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
 

@@ -52,9 +52,10 @@ nothing() { # prints and fails on any output of CMD
 	[[ $output == *"f: parameters 6"* && $output == *"f: lines 88"* && $output == *"nesting 4"* ]]
 }
 
-@test "schema, types, machine, plan, reduce, the wire formats and what the broker parses touch no file, clock or environment" {
+@test "schema, types, machine, plan, reduce, position, budget, the dry run, the wire formats and what the broker parses touch no file, clock or environment" {
 	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{types,machine},broker/parse}/*.o \
-		"$OUT"/obj/engine/run/{plan,reduce}*.o "$OUT"/obj/engine/provider/wire*.o 2>/dev/null)
+		"$OUT"/obj/engine/run/plan*.o "$OUT"/obj/engine/instance/{reduce,budget,position}*.o "$OUT"/obj/engine/dry/*.o \
+		"$OUT"/obj/engine/provider/wire*.o 2>/dev/null)
 	[[ ${#pure[@]} -gt 10 ]]
 	nothing awk -f tests/structure/purity.awk <(nm -A "$OUT"/obj/engine/base/*.o) <(nm -A "${pure[@]}")
 }

@@ -1,7 +1,7 @@
 /* The network matrix, row by row, against the rules it is to follow: what is loaded, what starts,
  * what the policies say, and that following a refusal's advice helps. */
 #include "config/network.h"
-#include "run/confine.h"
+#include "confine/confine.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 

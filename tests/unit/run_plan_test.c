@@ -1,4 +1,5 @@
 /* Plans: jail policies, commands, agents' requests, budgets and wakes. */
+#include "instance/budget.h"
 #include "run/plan.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
@@ -334,36 +335,37 @@ static void test_budget(void)
 {
 	char why[256];
 	stand_in("tool");
-	ok(!plan_exhausted(&at, config, why, sizeof(why)), "nothing is used up at first");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nothing is used up at first");
 	at.totals.microusd = 999999;
-	ok(!plan_exhausted(&at, config, why, sizeof(why)), "nor just below");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nor just below");
 	at.totals.microusd = 1000000;
-	ok(plan_exhausted(&at, config, why, sizeof(why)), "max_usd is used up");
+	ok(budget_exhausted(&at, config, why, sizeof(why)), "max_usd is used up");
 	has_str(why, "max_usd of the machine (1) is used up (1)", "and said");
 	at.totals = (struct totals){.unpriced = true};
-	ok(plan_exhausted(&at, config, why, sizeof(why)), "nor goes on what nobody counted");
+	ok(budget_exhausted(&at, config, why, sizeof(why)), "nor goes on what nobody counted");
 	has_str(why, "cannot be held", "which is said");
 	struct opt_float own = f.m->max_usd;
 	f.m->max_usd.present = false;
-	ok(!plan_exhausted(&at, config, why, sizeof(why)), "without a limit in USD it goes on");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "without a limit in USD it goes on");
 	config->budget.max_microusd = 5000000;
-	ok(plan_exhausted(&at, config, why, sizeof(why)), "the operator's limit stops it as well");
+	ok(budget_exhausted(&at, config, why, sizeof(why)),
+		"the operator's limit stops it as well");
 	has_str(why, "budget.max_usd of the configuration cannot be held", "by its name");
 	config->budget.max_microusd = -1;
 	config->budget.max_output_tokens = 5000;
-	ok(!plan_exhausted(&at, config, why, sizeof(why)), "tokens are known without a price");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "tokens are known without a price");
 	at.totals.unmetered = true;
-	ok(plan_exhausted(&at, config, why, sizeof(why)), "and not without usage");
+	ok(budget_exhausted(&at, config, why, sizeof(why)), "and not without usage");
 	has_str(why, "budget.max_output_tokens of the configuration cannot be held", "by its name");
 	config->budget.max_output_tokens = -1;
 	f.m->max_usd = own;
 	at.totals = (struct totals){.transitions = 9};
-	ok(plan_exhausted(&at, config, why, sizeof(why)), "so are transitions");
+	ok(budget_exhausted(&at, config, why, sizeof(why)), "so are transitions");
 	stand_in("bad");
 	at.totals = (struct totals){.transitions = 9, .microusd = 1000000};
-	ok(!plan_exhausted(&at, config, why, sizeof(why)), "a terminal takes nothing of it");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "a terminal takes nothing of it");
 	at.totals.microusd++;
-	ok(plan_exhausted(&at, config, why, sizeof(why)), "and does not hide what was crossed");
+	ok(budget_exhausted(&at, config, why, sizeof(why)), "and does not hide what was crossed");
 	at.totals = (struct totals){0};
 }
 

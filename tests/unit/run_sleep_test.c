@@ -3,9 +3,9 @@
  * Nobody sets this machine's clock: the calls that ask it are this program's own, on a calendar
  * that can be moved. poll moves it, according to a script, once the sleeper sleeps. */
 #include "base/clock.h"
-#include "run/pokes.h"
+#include "instance/pokes.h"
+#include "instance/stop.h"
 #include "run/sleep.h"
-#include "run/stop.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
 

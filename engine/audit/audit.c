@@ -1,0 +1,186 @@
+#include "audit/audit.h"
+
+#include "audit/files.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "config/config.h"
+#include "journal/journal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum { APPEND_BYTES_MAX = 4 * 1024 * 1024 };
+
+#define X(type, name) name,
+static const char *const names[] = {AUDIT_TYPES(X)};
+#undef X
+
+const char *audit_type_name(enum audit_type type)
+{
+	return names[type];
+}
+
+enum audit_type audit_type_find(const char *name)
+{
+	size_t i = 0;
+	while (i < ARRAY_LEN(names) && strcmp(names[i], name) != 0)
+		i++;
+	return (enum audit_type)i;
+}
+
+void audit_path(const struct config *c, char path[PATH_MAX])
+{
+	if (c->audit.path)
+		snprintf(path, PATH_MAX, "%s", c->audit.path);
+	else
+		snprintf(path, PATH_MAX, "%s/audit.jsonl", c->state_dir);
+}
+
+int audit_open(const char *path, struct audit *out, struct err *e)
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	if (!slash || !slash[1] || strlen(slash + 1) >= AUDIT_NAME_BYTES ||
+		slash - path >= (ptrdiff_t)sizeof(dir))
+		return err_set(e, "audit.path %.200s is not the absolute path of a file", path);
+	snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	if (!realpath(dir, real))
+		return err_errno(e, "the audit trail's directory %.400s", dir);
+	AUTO_FD int fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, "cannot open %.400s", real);
+	*out = (struct audit){.dir_fd = TAKE_FD(fd)};
+	snprintf(out->name, sizeof(out->name), "%s", slash + 1);
+	return 0;
+}
+
+void audit_done(struct audit *a)
+{
+	own_close(&a->dir_fd);
+}
+
+/* The chain value a new file goes on from: the newest rotated file's, else zeros. */
+static int last_chain(const struct audit *a, char chain[SHA256_HEX + 1], struct err *e)
+{
+	struct audit_files f;
+	struct journal_mark start = journal_start();
+	int64_t end;
+	memcpy(chain, start.chain, SHA256_HEX + 1);
+	if (audit_files_list(a, &f, e))
+		return -1;
+	int rc = 0;
+	if (f.count) {
+		const char *name = f.names[f.count - 1];
+		AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDONLY, e);
+		rc = fd < 0 ? -1 : audit_end(fd, name, &end, chain, e);
+	}
+	audit_files_done(&f);
+	return rc;
+}
+
+/* Renames a file that began on an earlier day. A clock that went back rotates nothing. */
+static int rotate(const struct audit *a, int *fd, const char *now, struct err *e)
+{
+	char prev[SHA256_HEX + 1], began[AUDIT_DAY_BYTES], today[AUDIT_DAY_BYTES];
+	char name[AUDIT_ROTATED_BYTES];
+	struct stat st;
+	if (fstat(*fd, &st) || !st.st_size)
+		return 0;
+	audit_day(now, today);
+	if (audit_first(*fd, a->name, prev, began, e))
+		return -1;
+	if (strcmp(began, today) >= 0)
+		return 0;
+	if (audit_file_name(a, began, name) || renameat(a->dir_fd, a->name, a->dir_fd, name))
+		return err_errno(e, "cannot rename %s to %s", a->name, name);
+	own_close(fd);
+	*fd = openat(a->dir_fd, a->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return *fd < 0 ? err_errno(e, "cannot create %s", a->name) : 0;
+}
+
+static int encode(
+	json_t *lines, const char *now, char chain[SHA256_HEX + 1], struct buf *out, struct err *e)
+{
+	size_t i;
+	json_t *line;
+	json_array_foreach (lines, i, line) {
+		json_object_set_new(line, "ts", json_string(now));
+		if (journal_encode(line, chain, out, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* The first line of a file, which ties it to the one before. */
+static int begin(const struct audit *a, const char *now, char chain[SHA256_HEX + 1],
+	struct buf *out, struct err *e)
+{
+	if (last_chain(a, chain, e))
+		return -1;
+	json_auto_t *line = json_pack(
+		"{s:s, s:s, s:i, s:s}", "t", "opened", "ts", now, "seq", 0, "prev", chain);
+	return journal_encode(line, chain, out, e);
+}
+
+static int write_lines(int fd, int64_t at, const struct buf *text, const char *name, struct err *e)
+{
+	if (io_write_at(fd, text->data, text->len, at))
+		return err_errno(e, "cannot write %s", name);
+	return fdatasync(fd) ? err_errno(e, "cannot sync %s", name) : 0;
+}
+
+static int append_locked(const struct audit *a, json_t *lines, struct err *e)
+{
+	char now[CLOCK_TEXT_BYTES], chain[SHA256_HEX + 1];
+	int64_t end = 0;
+	AUTO_BUF text;
+	buf_init(&text, APPEND_BYTES_MAX);
+	clock_text(clock_realtime_us(), now);
+	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDWR | O_CREAT, e);
+	if (fd < 0)
+		return -1;
+	if (rotate(a, &fd, now, e) || audit_end(fd, a->name, &end, chain, e))
+		return -1;
+	bool fresh = !end;
+	if ((fresh && begin(a, now, chain, &text, e)) || encode(lines, now, chain, &text, e))
+		return -1;
+	/* What is behind the last whole line was never acknowledged. */
+	if (ftruncate(fd, end) || write_lines(fd, end, &text, a->name, e)) {
+		err_errno(e, "cannot write %s", a->name);
+		if (ftruncate(fd, end))
+			err_wrap(e, "and what was written of it could not be taken back");
+		return -1;
+	}
+	return fresh && fsync(a->dir_fd) ? err_errno(e, "cannot sync the directory of %s", a->name)
+					 : 0;
+}
+
+int audit_append(const struct audit *a, json_t *lines, struct err *e)
+{
+	AUTO_FD int lock = audit_lock(a, LOCK_EX, e);
+	if (lock < 0 || append_locked(a, lines, e))
+		return err_wrap(e, "audit trail");
+	return 0;
+}
+
+int audit_retain(const struct audit *a, int64_t days, struct err *e)
+{
+	char oldest[CLOCK_TEXT_BYTES], day[AUDIT_DAY_BYTES], limit[AUDIT_DAY_BYTES];
+	struct audit_files f;
+	clock_text(clock_realtime_us() - days * 86400 * 1000000, oldest);
+	audit_day(oldest, limit);
+	AUTO_FD int lock = audit_lock(a, LOCK_EX, e);
+	if (lock < 0 || audit_files_list(a, &f, e))
+		return err_wrap(e, "audit trail");
+	int rc = 0;
+	for (size_t i = 0; i < f.count && !rc; i++) {
+		audit_file_day(a, f.names[i], day);
+		if (strcmp(day, limit) < 0 && unlinkat(a->dir_fd, f.names[i], 0))
+			rc = err_errno(e, "cannot remove %s", f.names[i]);
+	}
+	audit_files_done(&f);
+	return rc;
+}

@@ -1,0 +1,38 @@
+/*
+ * The files of an audit trail: their names, order, locks and ends. Private to audit*.c.
+ */
+#ifndef AUDIT_FILES_H
+#define AUDIT_FILES_H
+#include "audit/audit.h"
+#include "base/sha256.h"
+
+enum {
+	AUDIT_DAY_BYTES = 9, /* YYYYMMDD */
+	AUDIT_ROTATED_BYTES = AUDIT_NAME_BYTES + 32,
+	AUDIT_FILES_MAX = 4096
+};
+
+/* Rotated files in the order they were written. */
+struct audit_files {
+	char (*names)[AUDIT_ROTATED_BYTES];
+	size_t count;
+};
+
+/* `how`: LOCK_EX or LOCK_SH. Released by close. */
+int audit_lock(const struct audit *a, int how, struct err *e);
+int audit_files_list(const struct audit *a, struct audit_files *out, struct err *e);
+void audit_files_done(struct audit_files *f);
+/* The name that a file of that day takes; -1: a day has no more. */
+int audit_file_name(const struct audit *a, const char *day, char out[AUDIT_ROTATED_BYTES]);
+/* The day in a rotated file's name. */
+void audit_file_day(const struct audit *a, const char *name, char day[AUDIT_DAY_BYTES]);
+/* The day of an RFC 3339 instant. */
+void audit_day(const char *instant, char day[AUDIT_DAY_BYTES]);
+
+/* Where the whole lines of a file end, and the chain value there. An empty file: 0 and `chain`
+ * untouched. -1: its end is not a line of ours. */
+int audit_end(int fd, const char *name, int64_t *end, char chain[SHA256_HEX + 1], struct err *e);
+/* `prev` and `ts` of a file's first line. -1: it has none. */
+int audit_first(int fd, const char *name, char prev[SHA256_HEX + 1], char day[AUDIT_DAY_BYTES],
+	struct err *e);
+#endif

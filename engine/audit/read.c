@@ -1,0 +1,89 @@
+#include "audit/files.h"
+#include "base/io.h"
+#include "journal/journal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static int read_lines(struct audit_reader *r, struct journal_reader *j, struct err *e)
+{
+	const char *line;
+	size_t len;
+	int got;
+	while ((got = journal_next(j, &line, &len, e)) > 0) {
+		json_auto_t *fields = journal_decode(line, len, e);
+		if (!fields)
+			return err_wrap(
+				e, "%s, line %llu", j->name, (unsigned long long)j->mark.lines);
+		r->lines++;
+		if (r->line && r->line(r->ctx, line, len, fields))
+			return -1;
+	}
+	r->torn_bytes = j->torn_bytes;
+	return got;
+}
+
+/* `chain`: behind the file before; empty: this is the oldest there is. */
+static int read_file(
+	int fd, const char *name, char chain[SHA256_HEX + 1], struct audit_reader *r, struct err *e)
+{
+	char prev[SHA256_HEX + 1], end_chain[SHA256_HEX + 1], day[AUDIT_DAY_BYTES];
+	int64_t end;
+	if (r->torn_bytes)
+		return err_set(e, "the file before %s ends in an unfinished line", name);
+	if (!audit_end(fd, name, &end, end_chain, NULL) && !end) {
+		r->torn_bytes = lseek(fd, 0, SEEK_END);
+		return 0;
+	}
+	if (audit_first(fd, name, prev, day, e))
+		return -1;
+	if (*chain && strcmp(chain, prev) != 0)
+		return err_set(e,
+			"%s, line 1: it does not go on from the end of the file before it: lines "
+			"or whole files were changed or removed",
+			name);
+	struct journal_mark from = journal_start();
+	memcpy(from.chain, prev, SHA256_HEX + 1);
+	struct journal_reader j;
+	journal_reader_init(&j, fd, &from);
+	j.name = name;
+	int rc = read_lines(r, &j, e);
+	memcpy(chain, j.mark.chain, SHA256_HEX + 1);
+	journal_reader_done(&j);
+	r->files++;
+	return rc;
+}
+
+static int read_rotated(const struct audit *a, const struct audit_files *f,
+	char chain[SHA256_HEX + 1], struct audit_reader *r, struct err *e)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		AUTO_FD int fd = io_open_plain(a->dir_fd, f->names[i], O_RDONLY, e);
+		if (fd < 0 || read_file(fd, f->names[i], chain, r, e))
+			return -1;
+	}
+	return 0;
+}
+
+int audit_read(const struct audit *a, struct audit_reader *r, struct err *e)
+{
+	char chain[SHA256_HEX + 1] = "";
+	struct audit_files f;
+	/* Held only until it is known what there is: a slow reader must not hold up a command. */
+	AUTO_FD int lock = audit_lock(a, LOCK_SH, e);
+	if (lock < 0 || audit_files_list(a, &f, e))
+		return -1;
+	struct err why = ERR_NONE;
+	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDONLY, &why);
+	int rc = fd < 0 && why.number != ENOENT ? err_set(e, "%s", why.text) : 0;
+	own_close(&lock);
+	if (!rc)
+		rc = read_rotated(a, &f, chain, r, e);
+	if (!rc && fd >= 0)
+		rc = read_file(fd, a->name, chain, r, e);
+	audit_files_done(&f);
+	return rc;
+}

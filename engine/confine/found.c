@@ -1,0 +1,83 @@
+/* What a jail could not hold for the operator: a path that a command could make, or turn. */
+#include "confine/confine.h"
+
+#include "base/path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Whether a command could make `path`, which is not there: its way, links followed, ends where
+ * commands may write. */
+static bool can_be_made(const char *path, const char *workspace, const struct config_list *grants)
+{
+	char missing[PATH_MAX] = "";
+	if (realpath(path, missing) || !*missing) /* glibc: the first that is not found */
+		return false;
+	*strrchr(missing, '/') = '\0';
+	return (workspace && path_is_within(missing, workspace)) ||
+	       confine_granted(missing, grants);
+}
+
+static int check_protected(const struct confine *c, const struct state *s, struct err *e)
+{
+	const struct config_list *paths = &c->config->sandbox.protect;
+	const char *workspace = confine_writes(s) ? c->workspace : NULL;
+	AUTO_ARENA arena;
+	arena_init(&arena);
+	const struct config_list grants =
+		confine_real(&arena, &(struct config_list){s->tool.writes, s->tool.write_count});
+	for (size_t i = 0; i < paths->count; i++) {
+		struct stat st;
+		const char *path = paths->items[i];
+		if (!stat(path, &st))
+			continue;
+		const char *why = strerror(errno);
+		if (can_be_made(path, workspace, &grants))
+			return err_set(e,
+				"sandbox.protect: %s: %s; a command could make it: make it first, "
+				"or take it out of sandbox.protect",
+				path, why);
+	}
+	return 0;
+}
+
+/* The jail takes no link for a name of what lies in the workspace. */
+static int check_links(const char *setting, const struct config_list *paths,
+	const struct confine *c, struct err *e)
+{
+	char real[PATH_MAX];
+	for (size_t i = 0; i < paths->count; i++) {
+		struct stat st;
+		const char *path = paths->items[i];
+		if (!path_is_within(path, c->workspace))
+			continue;
+		if (paths == &c->config->sandbox.hide && !strcmp(path, c->workspace))
+			return err_set(e, "%s: %s is the whole workspace; name what lies in it",
+				setting, path);
+		const char *led = realpath(path, real);
+		if (led && strcmp(led, path) != 0)
+			return err_set(e, "%s: %s leads through a link; name %s itself", setting,
+				path, led);
+		if (!led && (errno == ELOOP || (!lstat(path, &st) && S_ISLNK(st.st_mode))))
+			return err_set(e,
+				"%s: %s is a link that leads nowhere; remove it, or take it out "
+				"of %s",
+				setting, path, setting);
+	}
+	return 0;
+}
+
+int confine_check_found(const struct confine *c, const struct state *s, struct err *e)
+{
+	const struct config_sandbox *sandbox = &c->config->sandbox;
+	bool seen = s->tool.workspace != WORKSPACE_NONE;
+	return check_protected(c, s, e) ||
+			       (confine_writes(s) &&
+				       check_links("sandbox.protect", &sandbox->protect, c, e)) ||
+			       (seen && check_links("sandbox.hide", &sandbox->hide, c, e))
+		       ? -1
+		       : 0;
+}

@@ -1,0 +1,90 @@
+#include "confine/grants.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+static const struct config_secret *find(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->sandbox.secret_count; i++)
+		if (!strcmp(c->sandbox.secrets[i].name, name))
+			return &c->sandbox.secrets[i];
+	return NULL;
+}
+
+static bool granted_to(const struct config_secret *s, const char *machine)
+{
+	for (size_t i = 0; i < s->machines.count; i++)
+		if (!strcmp(s->machines.items[i], machine))
+			return true;
+	return false;
+}
+
+int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e)
+{
+	const struct config_secret *s = find(c, secret);
+	if (s && !granted_to(s, machine))
+		return err_set(e,
+			"the secret %s is not granted to machine %s; add %s to "
+			"sandbox.secrets.%s.machines in your configuration",
+			secret, machine, machine, secret);
+	if (!s)
+		return err_set(e,
+			"the secret %s is not granted to machine %s; grant it with "
+			"sandbox.secrets.%s: "
+			"{env: VARIABLE, machines: [%s]} in your configuration",
+			secret, machine, secret, machine);
+	const char *value = getenv(s->env);
+	if (!value || strlen(value) < GRANT_BYTES_MIN)
+		return err_set(e,
+			"the secret %s comes from the variable %s, which is %s; set it where "
+			"agent6 is "
+			"started",
+			secret, s->env, value ? "shorter than 8 bytes" : "not set");
+	return 0;
+}
+
+static void wipe(json_t *env, const struct config *c, const struct tool_state *t)
+{
+	for (size_t i = 0; i < t->secret_count; i++) {
+		json_t *value = json_object_get(env, find(c, t->secrets[i])->env);
+		explicit_bzero(
+			(char *)(uintptr_t)json_string_value(value), json_string_length(value));
+	}
+}
+
+char *grants_order(
+	const struct config *c, const struct tool_state *t, const json_t *policy, struct err *e)
+{
+	json_auto_t *env = json_object();
+	json_object_update(env, json_object_get(policy, "env"));
+	for (size_t i = 0; i < t->secret_count; i++) {
+		const struct config_secret *secret = find(c, t->secrets[i]);
+		const char *value = secret ? getenv(secret->env) : NULL;
+		if (!value) {
+			err_set(e, "the secret %s is gone", t->secrets[i]);
+			return NULL;
+		}
+		json_object_set_new(env, secret->env, json_string(value));
+	}
+	json_auto_t *order = json_pack("{s:O, s:O, s:O}", "argv", json_object_get(policy, "argv"),
+		"env", env, "timeout_secs", json_object_get(policy, "timeout_secs"));
+	char *text = order ? json_text(order) : NULL;
+	wipe(env, c, t);
+	if (!text)
+		err_set(e, "the command cannot be written");
+	return text;
+}
+
+void grants_redact(const struct config *c, const struct state *s, struct output *o)
+{
+	struct secrets secrets = {0};
+	int failed = 0;
+	for (size_t i = 0; i < s->tool.secret_count; i++) {
+		const struct config_secret *secret = find(c, s->tool.secrets[i]);
+		const char *value = secret ? getenv(secret->env) : NULL;
+		failed |= value ? secrets_add(&secrets, value) : 0;
+	}
+	output_redact(o, failed ? NULL : &secrets);
+	secrets_done(&secrets);
+}

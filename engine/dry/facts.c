@@ -1,0 +1,97 @@
+#include "base/json.h"
+#include "dry/dry.h"
+#include "instance/reduce.h"
+
+static json_t *any_number(unsigned variant, const json_t *hints, bool whole)
+{
+	size_t n = json_array_size(hints);
+	for (size_t i = 0; variant > 1 && i < n; i++) {
+		const json_t *hint = json_array_get(hints, (variant + i) % n);
+		if (json_is_integer(hint) || (!whole && json_is_real(hint)))
+			return json_copy((json_t *)(uintptr_t)hint);
+	}
+	return whole ? json_integer(variant) : json_real(variant / 2.0);
+}
+
+static json_t *any_text(unsigned variant, const json_t *hints)
+{
+	size_t n = json_array_size(hints);
+	for (size_t i = 0; variant > 1 && i < n; i++) {
+		const json_t *hint = json_array_get(hints, (variant + i) % n);
+		if (json_is_string(hint))
+			return json_copy((json_t *)(uintptr_t)hint);
+	}
+	return json_string(variant ? "text" : "");
+}
+
+static json_t *any_record(const struct record *r, unsigned variant, const json_t *hints)
+{
+	json_t *out = json_object();
+	for (size_t i = 0; i < r->field_count; i++) {
+		const struct field *f = &r->fields[i];
+		/* Fields take different values of one variant, so that they can differ. */
+		unsigned own = variant < 2 ? variant : 2 + (variant + (unsigned)i) % 16;
+		bool there = !f->optional || variant == 1 || (variant > 1 && own % 2);
+		/* What is there in odd variants only must still take the even ones' values. */
+		if (f->optional && variant > 1)
+			own = 2 + own / 2;
+		if (there && f->values)
+			json_object_set_new(
+				out, f->name, json_string(f->values[own % f->value_count]));
+		else if (there)
+			json_object_set_new(out, f->name, dry_value(f->type, own, hints));
+	}
+	return out;
+}
+
+json_t *dry_value(struct type t, unsigned variant, const json_t *hints)
+{
+	switch (t.kind) {
+	case TYPE_STR: return any_text(variant, hints);
+	case TYPE_INT: return any_number(variant, hints, true);
+	case TYPE_FLOAT: return any_number(variant, hints, false);
+	case TYPE_BOOL: return json_boolean(variant % 2);
+	case TYPE_RECORD: return any_record(t.record, variant, hints);
+	case TYPE_JSON: return json_object();
+	case TYPE_LIST: break;
+	}
+	json_t *list = json_array();
+	if (variant % 2)
+		json_array_append_new(list, dry_value(type_item(t), variant, hints));
+	return list;
+}
+
+static json_t *result_of(const struct state *s, unsigned variant, const json_t *hints)
+{
+	if (!reduce_wants_output(s))
+		return NULL;
+	struct type t = {.kind = TYPE_JSON};
+	if (s->output_schema)
+		t = (struct type){.kind = TYPE_RECORD, .record = s->output_schema};
+	return dry_value(t, variant, hints);
+}
+
+static json_t *tool_fact(enum outcome label, json_t *result)
+{
+	AUTO_FREE char *text = result ? json_text(result) : NULL;
+	return json_pack("{s:i, s:n, s:b, s:s, s:s, s:i, s:i}", "exit", label != OUTCOME_OK,
+		"signal", "timed_out", label == OUTCOME_TIMEOUT, "stdout", text ? text : "",
+		"stderr_tail", "", "wall_ms", 0, "max_rss_kib", 0);
+}
+
+static json_t *agent_fact(enum outcome label, json_t *result)
+{
+	return json_pack("{s:s, s:s, s:O?, s:s, s:s, s:n, s:i, s:i, s:i, s:i}", "outcome",
+		outcome_name(label), "reason", "", "payload", label == OUTCOME_OK ? result : NULL,
+		"provider", "", "model", "", "usd", "input_tokens", 0, "output_tokens", 0,
+		"cached_tokens", 0, "turns", 0);
+}
+
+json_t *dry_fact(const struct state *s, enum outcome label, unsigned variant, const json_t *hints)
+{
+	if (s->kind == KIND_WAIT)
+		return json_pack("{s:n, s:s, s:n}", "wake", "woke_by",
+			label == OUTCOME_TICK ? "timer" : "poke", "payload");
+	json_auto_t *result = label == OUTCOME_OK ? result_of(s, variant, hints) : NULL;
+	return s->kind == KIND_TOOL ? tool_fact(label, result) : agent_fact(label, result);
+}

@@ -1,0 +1,15 @@
+/*
+ * Budgets of a run: the machine's own limits and the operator's, against what the journal says was
+ * spent. Pure.
+ */
+#ifndef INSTANCE_BUDGET_H
+#define INSTANCE_BUDGET_H
+#include "config/config.h"
+#include "instance/position.h"
+
+/* Why the next state may not begin: a budget is used up. False: it may. `c` NULL: the machine's own
+ * budget alone. */
+bool budget_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes);
+/* Micro-USD; -1: no limit. */
+int64_t budget_microusd(struct opt_float usd);
+#endif

@@ -1,0 +1,448 @@
+#include "instance/position.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "instance/budget.h"
+#include "machine/blackboard.h"
+#include "machine/template.h"
+
+#include <math.h>
+#include <string.h>
+
+void position_init(struct position *p, const struct machine *m)
+{
+	*p = (struct position){.machine = m, .state = m->initial, .attempt = 1};
+	p->blackboard = blackboard_new(m);
+}
+
+void position_done(struct position *p)
+{
+	json_decref(p->blackboard);
+	json_decref(p->poke);
+	json_decref(p->failure);
+	p->blackboard = p->poke = p->failure = NULL;
+}
+
+void position_copy(struct position *to, const struct position *from)
+{
+	*to = *from;
+	to->blackboard = json_copy(from->blackboard);
+	to->poke = json_incref(from->poke);
+	to->failure = json_incref(from->failure);
+}
+
+const char *end_cause_name(enum end_cause cause)
+{
+#define X(name, text) text,
+	static const char *const names[] = {END_CAUSES(X)};
+#undef X
+	return cause < END_CAUSE_COUNT ? names[cause] : "?";
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int count_decode(const json_t *from, const char *key, int64_t *out, struct err *e)
+{
+	const json_t *value = json_object_get(from, key);
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return err_set(e, "%s is not a count", key);
+	*out = json_integer_value(value);
+	return 0;
+}
+
+int spend_decode(const json_t *from, struct spend *out, struct err *e)
+{
+	struct spend s = {0};
+	if (count_decode(from, "input_tokens", &s.input_tokens, e) ||
+		count_decode(from, "output_tokens", &s.output_tokens, e) ||
+		count_decode(from, "cached_tokens", &s.cached_tokens, e))
+		return -1;
+	const json_t *usd = json_object_get(from, "usd");
+	s.unpriced = !usd || json_is_null(usd);
+	if (!s.unpriced && (!json_is_number(usd) || !(json_number_value(usd) >= 0) ||
+				   json_number_value(usd) > 1e12))
+		return err_set(e, "usd is not an amount");
+	s.microusd = s.unpriced ? 0 : llround(json_number_value(usd) * 1e6);
+	s.unmetered = json_is_true(json_object_get(from, "unmetered"));
+	*out = s;
+	return 0;
+}
+
+json_t *spend_encode(const struct spend *s)
+{
+	json_t *usd = s->unpriced ? json_null() : json_real((double)s->microusd / 1e6);
+	json_t *spent = json_pack("{s:I,s:I,s:I,s:o}", "input_tokens", (json_int_t)s->input_tokens,
+		"output_tokens", (json_int_t)s->output_tokens, "cached_tokens",
+		(json_int_t)s->cached_tokens, "usd", usd);
+	if (s->unmetered)
+		json_object_set_new(spent, "unmetered", json_true());
+	return spent;
+}
+
+void totals_add(struct totals *t, const struct spend *s)
+{
+	t->input_tokens = add(t->input_tokens, s->input_tokens);
+	t->output_tokens = add(t->output_tokens, s->output_tokens);
+	t->cached_tokens = add(t->cached_tokens, s->cached_tokens);
+	t->microusd = add(t->microusd, s->microusd);
+	t->unpriced |= s->unpriced || s->unmetered;
+	t->unmetered |= s->unmetered;
+}
+
+static int book(struct position *p, const json_t *from, struct err *e)
+{
+	struct spend s;
+	if (spend_decode(from, &s, e))
+		return -1;
+	totals_add(&p->totals, &s);
+	p->step.input_tokens = add(p->step.input_tokens, s.input_tokens);
+	p->step.output_tokens = add(p->step.output_tokens, s.output_tokens);
+	p->step.microusd = add(p->step.microusd, s.microusd);
+	return 0;
+}
+
+static int apply_begin(struct position *p, const json_t *event, struct err *e)
+{
+	if (p->begun)
+		return err_set(e, "a second begin");
+	if (!p->foreign && strcmp(json_get_text(event, "machine"), p->machine->name) != 0)
+		return err_set(e, "it is a journal of machine %s, not of %s",
+			json_get_text(event, "machine"), p->machine->name);
+	if (json_get_int(event, "format") != 1)
+		return err_set(e, "its format is not 1: it was written by another version");
+	const char *name;
+	json_t *value, *parameters = json_object_get(event, "parameters");
+	json_object_foreach (parameters, name, value)
+		if (blackboard_set_parameter(p->machine, p->blackboard, name, value, e))
+			return -1;
+	snprintf(p->digest, sizeof(p->digest), "%s", json_get_text(event, "bundle"));
+	snprintf(p->profile, sizeof(p->profile), "%s", json_get_text(event, "profile"));
+	p->begun = true;
+	p->started_us = p->updated_us;
+	return 0;
+}
+
+/* The line must be about the state and attempt that are active. */
+static int same_place(const struct position *p, const json_t *event, bool attempted, struct err *e)
+{
+	if (strcmp(json_get_text(event, "state"), p->state->name) != 0)
+		return err_set(e, "it is about state %s while the machine is in %s",
+			json_get_text(event, "state"), p->state->name);
+	if (attempted && json_get_int(event, "attempt") != p->attempt)
+		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
+			(long long)json_get_int(event, "attempt"), p->state->name, p->attempt);
+	return 0;
+}
+
+static int same_label(const json_t *event, const struct reduced *v, struct err *e)
+{
+	if (strcmp(json_get_text(event, "label"), v->label) != 0)
+		return err_set(e, "label %s is recorded, but the fact means %s%s%s",
+			json_get_text(event, "label"), v->label, *v->reason ? ": " : "", v->reason);
+	return 0;
+}
+
+static int apply_woken(struct position *p, const json_t *fact, struct err *e)
+{
+	if (!p->armed)
+		return err_set(e, "state %s woke before its wait was armed", p->state->name);
+	const char *wake = json_string_value(json_object_get(fact, "wake"));
+	int64_t at = 0;
+	if (wake && clock_parse(wake, strlen(wake), &at))
+		return err_set(e, "wake is not an instant");
+	if (at != p->wake_us)
+		return err_set(e, "the wait was armed for another instant");
+	if (strcmp(json_get_text(fact, "woke_by"), "poke") != 0)
+		return 0;
+	json_t *payload = json_object_get(fact, "payload");
+	json_decref(p->poke);
+	p->poke = json_is_object(payload) ? json_incref(payload) : NULL;
+	snprintf(p->poke_name, sizeof(p->poke_name), "%s", json_get_text(fact, "poke"));
+	return 0;
+}
+
+/* Of work only: a branch and a wait do not fail. */
+static void note_failure(struct position *p, const json_t *fact, const struct reduced *v)
+{
+	char words[REDUCE_REASON_BYTES];
+	const char *name = p->state->name;
+	bool same = !strcmp(json_get_text(p->failure, "state"), name);
+	if (p->state->kind != KIND_TOOL && p->state->kind != KIND_AGENT)
+		return;
+	if (v->outcome == OUTCOME_OK && !same)
+		return;
+	json_decref(TAKE_PTR(p->failure));
+	if (v->outcome == OUTCOME_OK)
+		return;
+	reduce_words(fact, words);
+	p->failure = json_pack("{s:s,s:I,s:i,s:s,s:s,s:O?,s:O?}", "state", name, "seq",
+		(json_int_t)p->seq + 1, "attempt", p->attempt, "label", v->label, "words",
+		*v->reason ? v->reason : words, "exit", json_object_get(fact, "exit"), "signal",
+		json_object_get(fact, "signal"));
+}
+
+static void enter(struct position *p, const struct state *s)
+{
+	p->state = s;
+	p->seq++;
+	p->totals.transitions = add(p->totals.transitions, 1);
+	p->attempt = 1;
+	p->executions = 0;
+	p->notified = p->armed = false;
+	p->wake_us = p->retry_at_us = 0;
+	p->step = (struct spend){0};
+}
+
+/* Another machine may have less to spend: then it would have ended before this. */
+static int may_go_on(const struct position *p, struct err *e)
+{
+	char why[POSITION_REASON_BYTES];
+	return p->foreign && budget_exhausted(p, NULL, why, sizeof(why)) ? err_set(e, "%s", why)
+									 : 0;
+}
+
+/* What was observed. A branch observes nothing: another machine's clauses have their own numbers.
+ */
+static json_t *fact_of(const struct position *p, const json_t *event, struct err *e)
+{
+	if (p->foreign && p->state->kind == KIND_BRANCH)
+		return reduce_branch(p->state, p->blackboard, e);
+	json_t *fact = json_object_get(event, "fact");
+	return fact ? json_incref(fact) : json_null();
+}
+
+bool position_retries(const struct position *p, const struct reduced *v)
+{
+	const struct retry *r = &p->state->retry;
+	return v->outcome != OUTCOME_COUNT && r->on & 1u << v->outcome && p->attempt <= r->max;
+}
+
+static int apply_step(struct position *p, const json_t *event, struct err *e)
+{
+	const struct state *s = p->state;
+	struct reduced v;
+	if (same_place(p, event, true, e) || may_go_on(p, e))
+		return -1;
+	json_auto_t *fact = fact_of(p, event, e);
+	if (!fact || reduce(s, fact, p->blackboard, &v, e) ||
+		(!p->foreign && same_label(event, &v, e)))
+		return -1;
+	if (position_retries(p, &v))
+		return err_set(e, "edge %s -> %s is recorded, but it would have tried again",
+			v.label, json_get_text(event, "goto"));
+	if (strcmp(json_get_text(event, "goto"), v.target->name) != 0)
+		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
+			json_get_text(event, "label"), json_get_text(event, "goto"), v.label,
+			v.target->name);
+	if (s->kind == KIND_AGENT && book(p, fact, e))
+		return -1;
+	if (s->kind == KIND_WAIT && apply_woken(p, fact, e))
+		return -1;
+	if (s->kind == KIND_TOOL && p->poke) {
+		json_decref(p->poke);
+		p->poke = NULL;
+	}
+	note_failure(p, fact, &v);
+	enter(p, v.target);
+	return 0;
+}
+
+static int apply_retry(struct position *p, const json_t *event, struct err *e)
+{
+	const json_t *fact = json_object_get(event, "fact");
+	const char *until = json_get_text(event, "until");
+	struct reduced v;
+	if (same_place(p, event, true, e) || may_go_on(p, e) ||
+		reduce(p->state, fact, p->blackboard, &v, e) || same_label(event, &v, e))
+		return -1;
+	if (!position_retries(p, &v))
+		return err_set(e, "state %s does not retry on %s after attempt %d", p->state->name,
+			v.label, p->attempt);
+	if (clock_parse(until, strlen(until), &p->retry_at_us))
+		return err_set(e, "until is not an instant");
+	if (p->state->kind == KIND_AGENT && book(p, fact, e))
+		return -1;
+	note_failure(p, fact, &v);
+	p->totals.transitions = add(p->totals.transitions, 1);
+	p->attempt++;
+	p->executions++;
+	return 0;
+}
+
+static int check_totals(const struct position *p, const json_t *event, struct err *e)
+{
+	json_auto_t *totals = totals_encode(&p->totals);
+	return json_equal(totals, json_object_get(event, "totals"))
+		       ? 0
+		       : err_set(e, "its totals are not the sum of the steps");
+}
+
+static int apply_armed(struct position *p, const json_t *event, struct err *e)
+{
+	const char *wake = json_string_value(json_object_get(event, "wake"));
+	int64_t at = 0;
+	if (same_place(p, event, false, e))
+		return -1;
+	if (p->state->kind != KIND_WAIT || p->state->wait.timed != (wake != NULL))
+		return err_set(e, "state %s cannot be armed so", p->state->name);
+	if (wake && clock_parse(wake, strlen(wake), &at))
+		return err_set(e, "wake is not an instant");
+	if (p->armed && at != p->wake_us) /* one that was stopped goes on as it was */
+		return err_set(e, "the wait was armed for another instant");
+	if (json_object_get(event, "totals") && check_totals(p, event, e)) /* old lines lack it */
+		return -1;
+	p->wake_us = at;
+	p->armed = true;
+	return 0;
+}
+
+static int apply_notify(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, false, e))
+		return -1;
+	if (p->notified || !p->state->notify)
+		return err_set(e, "state %s has nothing to notify", p->state->name);
+	p->notified = true;
+	return 0;
+}
+
+static int apply_spend(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, true, e))
+		return -1;
+	if (p->state->kind != KIND_AGENT)
+		return err_set(e, "state %s spends nothing", p->state->name);
+	p->executions++;
+	return book(p, event, e);
+}
+
+static int apply_note(struct position *p, const json_t *event, struct err *e)
+{
+	return same_place(p, event, false, e);
+}
+
+/* What a terminal says is recomputed like every edge; another machine may say it otherwise. */
+static int check_terminal(const struct position *p, const json_t *event, struct err *e)
+{
+	AUTO_BUF reason;
+	buf_init(&reason, POSITION_REASON_RENDERED);
+	if (p->state->kind != KIND_TERMINAL)
+		return err_set(e, "state %s is not terminal", p->state->name);
+	if (may_go_on(p, e))
+		return -1;
+	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
+		return -1;
+	if (strcmp(json_get_text(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||
+		(!p->foreign &&
+			strcmp(json_get_text(event, "reason"), reason.len ? reason.data : "") != 0))
+		return err_set(e, "terminal %s says something else", p->state->name);
+	return 0;
+}
+
+/* An end by the machine's own budget must be this machine's as well; the operator's is not here. */
+static int check_budget(const struct position *p, const char *reason, struct err *e)
+{
+	char why[POSITION_REASON_BYTES];
+	bool own = !strncmp(reason, "max_transitions ", 16) || strstr(reason, " of the machine ");
+	if (!p->foreign || !own || budget_exhausted(p, NULL, why, sizeof(why)))
+		return 0;
+	return err_set(e, "%s, and this machine would have gone on", reason);
+}
+
+static int apply_end(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, false, e))
+		return -1;
+	size_t cause = 0;
+	while (cause < END_CAUSE_COUNT &&
+		strcmp(json_get_text(event, "cause"), end_cause_name((enum end_cause)cause)) != 0)
+		cause++;
+	if (cause == END_CAUSE_COUNT)
+		return err_set(e, "it has no known cause");
+	if ((cause == END_TERMINAL && check_terminal(p, event, e)) ||
+		(cause == END_BUDGET && check_budget(p, json_get_text(event, "reason"), e)))
+		return -1;
+	char digest[POSITION_DIGEST_BYTES];
+	position_blackboard_digest(p, digest);
+	if (!p->foreign && strcmp(json_get_text(event, "blackboard"), digest) != 0)
+		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
+			json_get_text(event, "blackboard"), digest);
+	if (check_totals(p, event, e))
+		return -1;
+	p->ended = true;
+	p->ended_ok = !strcmp(json_get_text(event, "status"), "ok");
+	p->cause = (enum end_cause)cause;
+	utf8_copy(p->reason, sizeof(p->reason), json_get_text(event, "reason"));
+	return 0;
+}
+
+/* Lines about the active step carry its number: one more than the steps committed. */
+static const struct {
+	const char *type;
+	int (*apply)(struct position *p, const json_t *event, struct err *e);
+	int ahead; /* seq minus position.seq */
+} appliers[] = {
+	{"begin", apply_begin, 0},
+	{"step", apply_step, 1},
+	{"retry", apply_retry, 1},
+	{"wait.armed", apply_armed, 1},
+	{"notify", apply_notify, 1},
+	{"egress", apply_note, 1},
+	{"spend", apply_spend, 1},
+	{"stop", apply_note, 1},
+	{"end", apply_end, 1},
+};
+
+int position_apply(struct position *p, const json_t *event, struct err *e)
+{
+	const char *type = json_get_text(event, "t"), *ts = json_get_text(event, "ts");
+	const json_t *seq = json_object_get(event, "seq");
+	for (size_t i = 0; i < ARRAY_LEN(appliers); i++) {
+		if (strcmp(type, appliers[i].type) != 0)
+			continue;
+		int64_t due = (int64_t)p->seq + appliers[i].ahead;
+		if (p->ended)
+			return err_set(e, "%s after the end", type);
+		if (p->begun != (i != 0))
+			return err_set(
+				e, p->begun ? "a second %s" : "%s where begin belongs", type);
+		if (!json_is_integer(seq) || json_integer_value(seq) != due)
+			return err_set(e, "%s: seq is not %lld", type, (long long)due);
+		if (clock_parse(ts, strlen(ts), &p->updated_us))
+			return err_set(
+				e, "%s, seq %lld: ts is not an instant", type, (long long)due);
+		return appliers[i].apply(p, event, e)
+			       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
+			       : 0;
+	}
+	return err_set(e,
+		"no line has the type \"%s\"; a newer version of agent6 may have written it", type);
+}
+
+void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES])
+{
+	AUTO_BUF text;
+	buf_init(&text, SIZE_MAX / 4);
+	json_write(&text, p->blackboard);
+	char hex[SHA256_HEX + 1];
+	sha256_hex(text.data, text.len, hex);
+	snprintf(out, POSITION_DIGEST_BYTES, "sha256:%s", hex);
+}
+
+json_t *totals_encode(const struct totals *t)
+{
+	json_t *totals =
+		json_pack("{s:I,s:I,s:I,s:I,s:f,s:b}", "transitions", (json_int_t)t->transitions,
+			"input_tokens", (json_int_t)t->input_tokens, "output_tokens",
+			(json_int_t)t->output_tokens, "cached_tokens", (json_int_t)t->cached_tokens,
+			"usd", (double)t->microusd / 1e6, "unpriced", t->unpriced);
+	if (t->unmetered)
+		json_object_set_new(totals, "unmetered", json_true());
+	return totals;
+}

@@ -1,0 +1,114 @@
+#include "base/utf8.h"
+#include "instance/position.h"
+
+#include <math.h>
+#include <string.h>
+
+json_t *position_encode(const struct position *p)
+{
+	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
+			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?}",
+		"state", p->state->name, "blackboard", p->blackboard, "seq", (json_int_t)p->seq,
+		"attempt", p->attempt, "executions", p->executions, "retry_at_us",
+		(json_int_t)p->retry_at_us, "totals", totals_encode(&p->totals), "begun", p->begun,
+		"notified", p->notified, "armed", p->armed, "wake_us", (json_int_t)p->wake_us,
+		"poke", p->poke, "poke_name", p->poke_name, "digest", p->digest, "profile",
+		p->profile, "started_us", (json_int_t)p->started_us, "updated_us",
+		(json_int_t)p->updated_us, "ended", p->ended, "ended_ok", p->ended_ok, "cause",
+		(int)p->cause, "reason", p->reason, "step", "input_tokens",
+		(json_int_t)p->step.input_tokens, "output_tokens",
+		(json_int_t)p->step.output_tokens, "microusd", (json_int_t)p->step.microusd,
+		"failure", p->failure);
+}
+
+int totals_decode(json_t *data, struct totals *out)
+{
+	json_int_t transitions, input, output, cached;
+	double usd;
+	int unpriced, unmetered = 0;
+	if (json_unpack_ex(data, NULL, JSON_STRICT, "{s:I,s:I,s:I,s:I,s:f,s:b,s?b}", "transitions",
+		    &transitions, "input_tokens", &input, "output_tokens", &output, "cached_tokens",
+		    &cached, "usd", &usd, "unpriced", &unpriced, "unmetered", &unmetered) ||
+		!(usd >= 0 && usd < 9e12))
+		return -1;
+	*out = (struct totals){
+		transitions, input, output, cached, llround(usd * 1e6), unpriced, unmetered};
+	return 0;
+}
+
+static int failure_check(json_t *data)
+{
+	const char *state, *label, *words;
+	json_int_t seq;
+	json_t *code, *signal;
+	int attempt;
+	if (!data || json_is_null(data))
+		return 0;
+	return json_unpack_ex(data, NULL, JSON_STRICT, "{s:s,s:I,s:i,s:s,s:s,s:o,s:o}", "state",
+		&state, "seq", &seq, "attempt", &attempt, "label", &label, "words", &words, "exit",
+		&code, "signal", &signal);
+}
+
+/* The blackboard of another machine, or one that was tampered with, is not taken over. */
+static int blackboard_conforms(const struct machine *m, const json_t *blackboard)
+{
+	AUTO_BUF problems;
+	buf_init(&problems, 4096);
+	if (json_object_size(blackboard) != m->variable_count)
+		return -1;
+	for (size_t i = 0; i < m->variable_count; i++) {
+		const struct variable *v = &m->variables[i];
+		const json_t *value = json_object_get(blackboard, v->name);
+		if (!value || value_check(v->type, value, VALUE_PARTIAL, v->name, &problems))
+			return -1;
+	}
+	return 0;
+}
+
+int position_decode(
+	const struct machine *m, const json_t *data, struct position *out, struct err *e)
+{
+	struct position p = {.machine = m};
+	const char *state, *poke_name, *digest, *profile, *reason;
+	json_t *blackboard, *totals, *poke, *failure = NULL;
+	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
+	int begun, notified, armed, ended, ended_ok, cause;
+	if (json_unpack_ex((json_t *)(uintptr_t)data, NULL, JSON_STRICT,
+		    "{s:s,s:o,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:o,s:s,s:s,s:s,s:I,s:I,"
+		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o}",
+		    "state", &state, "blackboard", &blackboard, "seq", &seq, "attempt", &p.attempt,
+		    "executions", &p.executions, "retry_at_us", &retry_at, "totals", &totals,
+		    "begun", &begun, "notified", &notified, "armed", &armed, "wake_us", &wake,
+		    "poke", &poke, "poke_name", &poke_name, "digest", &digest, "profile", &profile,
+		    "started_us", &started, "updated_us", &updated, "ended", &ended, "ended_ok",
+		    &ended_ok, "cause", &cause, "reason", &reason, "step", "input_tokens", &input,
+		    "output_tokens", &output, "microusd", &microusd, "failure", &failure) ||
+		totals_decode(totals, &p.totals) || failure_check(failure))
+		return err_set(e, "it does not have the shape of a snapshot");
+	p.state = machine_state(m, state);
+	if (!p.state || seq < 0 || p.attempt < 1 || cause < 0 || cause >= END_CAUSE_COUNT ||
+		blackboard_conforms(m, blackboard))
+		return err_set(e, "it does not fit the machine");
+	p.seq = (uint64_t)seq;
+	p.retry_at_us = retry_at;
+	p.wake_us = wake;
+	p.started_us = started;
+	p.updated_us = updated;
+	p.step = (struct spend){
+		.input_tokens = input, .output_tokens = output, .microusd = microusd};
+	p.begun = begun;
+	p.notified = notified;
+	p.armed = armed;
+	p.ended = ended;
+	p.ended_ok = ended_ok;
+	p.cause = (enum end_cause)cause;
+	utf8_copy(p.reason, sizeof(p.reason), reason);
+	snprintf(p.poke_name, sizeof(p.poke_name), "%s", poke_name);
+	snprintf(p.digest, sizeof(p.digest), "%s", digest);
+	snprintf(p.profile, sizeof(p.profile), "%s", profile);
+	p.blackboard = json_copy(blackboard);
+	p.poke = json_is_null(poke) ? NULL : json_incref(poke);
+	p.failure = json_is_null(failure) ? NULL : json_incref(failure);
+	*out = p;
+	return 0;
+}

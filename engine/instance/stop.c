@@ -1,0 +1,38 @@
+#include "instance/stop.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include "journal/journal.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+int stop_ask(const struct instance *i, struct err *e)
+{
+	struct holder who;
+	if (instance_holder(i, &who, e))
+		return -1;
+	if (!who.pid)
+		return err_set(e, "instance %s is not running", i->id);
+	/* It says all by being there, as long as that runner is. */
+	AUTO_FD int fd = io_open_plain(i->dir_fd, "stop", O_WRONLY | O_CREAT, e);
+	return fd < 0 ? -1 : 0;
+}
+
+bool stop_asked(const struct instance *i)
+{
+	return faccessat(i->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool stop_is_last(int journal)
+{
+	json_auto_t *last = journal_last(journal, NULL);
+	return !strcmp(json_get_text(last, "t"), "stop");
+}
+
+int stop_clear(const struct instance *i, struct err *e)
+{
+	if (unlinkat(i->dir_fd, "stop", 0) && errno != ENOENT)
+		return err_errno(e, "cannot remove %s/stop", i->path);
+	return 0;
+}

@@ -1,0 +1,357 @@
+#include "base/json.h"
+#include "journal/journal.h"
+
+#include <string.h>
+#include <sys/types.h>
+
+enum {
+	READ_BYTES = 64 * 1024,
+	SECTOR_BYTES = 512,
+	BLANK_MIN = 32, /* a line never holds that many spaces where a sector was left unwritten */
+	/* Two lines of a write that was cut short, and the room that was made for them. */
+	UNENDED_MAX = 3 * JOURNAL_LINE_MAX,
+	TAIL_BYTES = 6 + SHA256_HEX + 2, /* ,"h":"..."} */
+};
+
+struct journal_mark journal_start(void)
+{
+	struct journal_mark m = {0};
+	memset(m.chain, '0', SHA256_HEX);
+	return m;
+}
+
+void journal_reader_init(struct journal_reader *r, int fd, const struct journal_mark *from)
+{
+	*r = (struct journal_reader){.fd = fd, .mark = *from, .name = "journal.jsonl"};
+	buf_init(&r->window, JOURNAL_LINE_MAX + READ_BYTES);
+}
+
+void journal_reader_done(struct journal_reader *r)
+{
+	buf_done(&r->window);
+}
+
+static int fill(struct journal_reader *r, struct err *e)
+{
+	buf_drop(&r->window, r->at);
+	r->at = 0;
+	char chunk[READ_BYTES];
+	int64_t from = r->mark.offset + (int64_t)r->window.len;
+	ssize_t n;
+	do
+		n = pread(r->fd, chunk, sizeof(chunk), from);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return err_errno(e, "cannot read %s", r->name);
+	r->at_eof = n == 0;
+	return buf_add(&r->window, chunk, (size_t)n) ? err_set(e, "%s: out of memory", r->name) : 0;
+}
+
+static bool blank(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] != ' ')
+			return false;
+	return true;
+}
+
+/* A write that was cut short by a power failure may lack any of its sectors, not only the last. */
+static bool lacks_sector(const char *line, size_t len, int64_t offset)
+{
+	for (size_t i = 0; i < len;) {
+		size_t part = SECTOR_BYTES - (size_t)((offset + (int64_t)i) % SECTOR_BYTES);
+		if (part > len - i)
+			part = len - i;
+		if (part >= BLANK_MIN && blank(line + i, part))
+			return true;
+		i += part;
+	}
+	return false;
+}
+
+static void chain_step(
+	const char *prev, const char *line, size_t body_len, char out[SHA256_HEX + 1])
+{
+	struct sha256 s;
+	sha256_init(&s);
+	sha256_add(&s, prev, SHA256_HEX);
+	sha256_add(&s, line, body_len);
+	sha256_add(&s, "}", 1);
+	sha256_end_hex(&s, out);
+}
+
+static bool has_tail(const char *line, size_t len)
+{
+	return len >= TAIL_BYTES + 2 && !memcmp(line + len - TAIL_BYTES, ",\"h\":\"", 6) &&
+	       !memcmp(line + len - 2, "\"}", 2);
+}
+
+/* NULL: whole and chained; `chain` moves on. Else what is wrong with it. */
+static const char *line_fault(const char *line, size_t len, char chain[SHA256_HEX + 1])
+{
+	if (!has_tail(line, len) || memcmp(line, "{\"t\":\"", 6))
+		return "it is not a journal line";
+	char want[SHA256_HEX + 1];
+	chain_step(chain, line, len - TAIL_BYTES, want);
+	if (memcmp(want, line + len - TAIL_BYTES + 6, SHA256_HEX) != 0)
+		return "its hash does not continue the chain: the line, or one before it, was "
+		       "changed, moved or removed";
+	memcpy(chain, want, sizeof(want));
+	return NULL;
+}
+
+/* Everything behind the window is padding. */
+static int rest_blank(struct journal_reader *r, size_t from, struct err *e)
+{
+	if (!blank(r->window.data + r->at + from, r->window.len - r->at - from))
+		return 0;
+	struct journal_reader ahead;
+	struct journal_mark mark = r->mark;
+	mark.offset += (int64_t)(r->window.len - r->at);
+	journal_reader_init(&ahead, r->fd, &mark);
+	int verdict = 1;
+	while (verdict == 1 && !ahead.at_eof) {
+		ahead.mark.offset += (int64_t)ahead.window.len;
+		buf_clear(&ahead.window);
+		if (fill(&ahead, e))
+			verdict = -1;
+		else if (!blank(ahead.window.data, ahead.window.len))
+			verdict = 0;
+	}
+	journal_reader_done(&ahead);
+	return verdict;
+}
+
+static int end_of_lines(struct journal_reader *r)
+{
+	size_t len = r->window.len - r->at;
+	const char *text = len ? r->window.data + r->at : "";
+	while (len && text[len - 1] == ' ')
+		len--;
+	r->torn_bytes = (int64_t)len;
+	return 0;
+}
+
+/* A megabyte of it lies behind a long journal, and who follows a run comes to it after every line.
+ */
+static bool is_room(const struct journal_reader *r, size_t have)
+{
+	return have >= READ_BYTES && blank(r->window.data + r->at, have);
+}
+
+/* Finds the newline of the next line; 0: there is none in the rest of the file. */
+static int find_line(struct journal_reader *r, size_t *len, struct err *e)
+{
+	size_t seen = 0;
+	for (;;) {
+		size_t have = r->window.len - r->at;
+		const char *nl = have > seen
+					 ? memchr(r->window.data + r->at + seen, '\n', have - seen)
+					 : NULL;
+		if (nl) {
+			*len = (size_t)(nl - r->window.data) - r->at;
+			return 1;
+		}
+		if (r->at_eof || (r->patience_ms && is_room(r, have)))
+			return 0;
+		if (have > JOURNAL_LINE_MAX) {
+			/* Padding may be longer than any line. */
+			if (!blank(r->window.data + r->at, have))
+				return err_set(e,
+					"%s, line %llu: longer than the limit of %d bytes", r->name,
+					(unsigned long long)r->mark.lines + 1, JOURNAL_LINE_MAX);
+			return 0;
+		}
+		seen = have;
+		if (fill(r, e))
+			return -1;
+	}
+}
+
+/* A reader without the lock may look while a line is being written, and more behind it. */
+static bool look_again(struct journal_reader *r)
+{
+	if (!r->patience_ms || r->looked_at == r->mark.offset + 1)
+		return false;
+	r->looked_at = r->mark.offset + 1;
+	nanosleep(&(struct timespec){0, r->patience_ms * 1000000L}, NULL);
+	buf_clear(&r->window);
+	r->at = 0;
+	r->at_eof = false;
+	return true;
+}
+
+static int faulty(struct journal_reader *r, size_t len, const char *fault, struct err *e)
+{
+	const char *text = r->window.data + r->at;
+	int last = lacks_sector(text, len, r->mark.offset) ? rest_blank(r, len + 1, e) : 0;
+	if (last < 0)
+		return -1;
+	r->torn_bytes = (int64_t)len + 1;
+	if (last)
+		return 0;
+	return err_set(
+		e, "%s, line %llu: %s", r->name, (unsigned long long)r->mark.lines + 1, fault);
+}
+
+int journal_next(struct journal_reader *r, const char **line, size_t *len, struct err *e)
+{
+	size_t n = 0;
+	int found = find_line(r, &n, e);
+	if (found < 0)
+		return -1;
+	if (!found)
+		return end_of_lines(r);
+	const char *text = r->window.data + r->at;
+	const char *fault = line_fault(text, n, r->mark.chain);
+	if (fault)
+		return look_again(r) ? journal_next(r, line, len, e) : faulty(r, n, fault, e);
+	*line = text;
+	*len = n;
+	r->at += n + 1;
+	r->mark.offset += (int64_t)n + 1;
+	r->mark.lines++;
+	return 1;
+}
+
+bool journal_has(int fd, const struct journal_mark *mark)
+{
+	char tail[SHA256_HEX + 3];
+	struct journal_mark start = journal_start();
+	if (mark->offset == 0)
+		return mark->lines == 0 && !strcmp(mark->chain, start.chain);
+	if (mark->offset < TAIL_BYTES || strlen(mark->chain) != SHA256_HEX)
+		return false;
+	ssize_t n = pread(fd, tail, sizeof(tail), mark->offset - (int64_t)sizeof(tail));
+	return n == (ssize_t)sizeof(tail) && !memcmp(tail, mark->chain, SHA256_HEX) &&
+	       !memcmp(tail + SHA256_HEX, "\"}\n", 3);
+}
+
+/* Of a short line the hash is a third, and nobody asks for it. */
+json_t *journal_decode(const char *line, size_t len, struct err *e)
+{
+	struct json_cap cap = {JOURNAL_LINE_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
+	AUTO_BUF bare;
+	buf_init(&bare, JOURNAL_LINE_MAX);
+	bool hashed = has_tail(line, len);
+	if (hashed && (buf_add(&bare, line, len - TAIL_BYTES) || buf_addc(&bare, '}')))
+		return err_set(e, "out of memory"), NULL;
+	json_auto_t *event = hashed ? json_read_nested(bare.data, bare.len, cap, e)
+				    : json_read_nested(line, len, cap, e);
+	if (!json_is_object(event) || (hashed && json_object_get(event, "h")))
+		return err_set(e, "it is not a journal line"), NULL;
+	json_object_del(event, "h");
+	return json_incref(event);
+}
+
+/* The line that ends before `end`, which is just behind its newline; -1: it has no start here. */
+static int read_back(int fd, int64_t end, struct buf *out)
+{
+	for (int64_t span = 4096;; span *= 4) {
+		int64_t from = end > span ? end - span : 0;
+		buf_clear(out);
+		AUTO_FREE char *bytes = malloc((size_t)(end - from));
+		if (!bytes || pread(fd, bytes, (size_t)(end - from), from) != end - from)
+			return -1;
+		const char *nl = memrchr(bytes, '\n', (size_t)(end - from - 1));
+		if (nl || from == 0) {
+			const char *start = nl ? nl + 1 : bytes;
+			return buf_add(out, start, (size_t)(bytes + (end - from) - start) - 1);
+		}
+		if (span > JOURNAL_LINE_MAX)
+			return -1;
+	}
+}
+
+static json_t *decode_last(const char *line, size_t len, struct err *e)
+{
+	json_t *event = journal_decode(line, len, e);
+	if (!event)
+		err_wrap(e, "journal.jsonl, its last line");
+	return event;
+}
+
+json_t *journal_last(int fd, struct err *e)
+{
+	AUTO_BUF line;
+	buf_init(&line, JOURNAL_LINE_MAX);
+	char chunk[4096];
+	int64_t end = lseek(fd, 0, SEEK_END), stop = end - UNENDED_MAX;
+	while (end > 0) {
+		if (end < stop)
+			return err_set(e, "journal.jsonl: no line ends in its last %d MiB",
+				       UNENDED_MAX >> 20),
+			       NULL;
+		int64_t from = end > (int64_t)sizeof(chunk) ? end - (int64_t)sizeof(chunk) : 0;
+		ssize_t n = pread(fd, chunk, (size_t)(end - from), from);
+		if (n < 0)
+			return err_errno(e, "cannot read journal.jsonl"), NULL;
+		/* Fewer bytes than there were: a runner has cut off the room behind its lines. */
+		const char *nl = memrchr(chunk, '\n', (size_t)n);
+		end = nl ? from + (nl - chunk) + 1 : from;
+		if (!nl)
+			continue;
+		const char *before = memrchr(chunk, '\n', (size_t)(nl - chunk));
+		const char *start = before ? before + 1 : chunk;
+		if (before || !from)
+			return decode_last(start, (size_t)(nl - start), e);
+		if (read_back(fd, end, &line))
+			return err_set(e, "cannot read the last line of journal.jsonl"), NULL;
+		return decode_last(line.data, line.len, e);
+	}
+	return NULL;
+}
+
+int journal_each(int fd, struct journal_mark *at, void (*each)(void *ctx, const json_t *fields),
+	void *ctx, struct err *e)
+{
+	struct journal_reader reader;
+	const char *line;
+	size_t len;
+	int got;
+	journal_reader_init(&reader, fd, at);
+	reader.patience_ms = JOURNAL_PATIENCE_MS;
+	while ((got = journal_next(&reader, &line, &len, e)) > 0) {
+		json_auto_t *fields = journal_decode(line, len, e);
+		if (fields)
+			each(ctx, fields);
+	}
+	*at = reader.mark;
+	journal_reader_done(&reader);
+	return got;
+}
+
+static void encode_line(const json_t *event, json_t *own, struct buf *out)
+{
+	static const char *const first[] = {"t", "ts", "seq"};
+	for (size_t i = 0; i < ARRAY_LEN(first); i++) {
+		buf_addf(out, "%c\"%s\":", i ? ',' : '{', first[i]);
+		json_write(out, json_object_get(event, first[i]));
+		json_object_del(own, first[i]);
+	}
+	size_t brace = out->len;
+	if (json_write(out, own) == 0)
+		out->data[brace] = json_object_size(own) ? ',' : ' ';
+}
+
+int journal_encode(const json_t *event, char chain[SHA256_HEX + 1], struct buf *out, struct err *e)
+{
+	size_t start = out->len;
+	json_auto_t *own = json_copy((json_t *)(uintptr_t)event);
+	if (!json_object_get(own, "t") || !json_object_get(own, "ts") ||
+		!json_object_get(own, "seq"))
+		return err_set(e, "a journal line needs t, ts and seq");
+	encode_line(event, own, out);
+	if (!out->failed) { /* the closing brace gives way to the chain value */
+		size_t body = out->len - 1 - (json_object_size(own) ? 0 : 1);
+		char next[SHA256_HEX + 1];
+		chain_step(chain, out->data + start, body - start, next);
+		out->len = body;
+		if (buf_addf(out, ",\"h\":\"%s\"}\n", next) == 0) {
+			memcpy(chain, next, sizeof(next));
+			return 0;
+		}
+	}
+	out->len = start;
+	return err_set(e, "a journal line would cross the limit of %d bytes", JOURNAL_LINE_MAX);
+}

@@ -1,0 +1,334 @@
+/* Where a run stands: the failure that a person asks about, from journal lines and snapshots; what
+ * was spent; and lines that no run of the machine writes. */
+#include "instance/position.h"
+#include "tests/kit/machine.h"
+#include "tests/kit/tap.h"
+#include <string.h>
+
+static const char *const yaml =
+	"machine: m\nversion: 1\ninitial: work\nbudget: {max_transitions: 99}\n"
+	"schemas: {r: {n: int}}\n"
+	"states:\n"
+	"  work: {kind: tool, command: [x], timeout_secs: 1, retry: {max: 1, on: [timeout]},\n"
+	"    on: {ok: choose, nonzero: other, timeout: other}}\n"
+	"  other: {kind: tool, command: [x], timeout_secs: 1,\n"
+	"    on: {ok: work, nonzero: ask, timeout: done}}\n"
+	"  choose:\n"
+	"    kind: branch\n"
+	"    when: [{else: true, goto: work}]\n"
+	"  ask: {kind: agent, prompt: p, timeout_secs: 1, output_schema: r,\n"
+	"    on: {ok: rest, failed: done, budget_exhausted: done, timeout: done}}\n"
+	"  rest: {kind: wait, until: '2030-01-01', on: {tick: done, signal: ask}}\n"
+	"  done: {kind: terminal, status: ok, reason: done}\n";
+
+static struct fixture f;
+static int seq;
+
+static int try(struct position *p, const char *fields, const char *fact, struct err *e)
+{
+	json_auto_t *event = json_loads(fields, 0, NULL);
+	if (!event)
+		bail("not JSON: %s", fields);
+	json_object_set_new(event, "seq", json_integer(seq));
+	json_object_set_new(event, "ts", json_string("2026-11-21T00:00:00Z"));
+	if (fact)
+		json_object_set_new(event, "fact", json_loads(fact, 0, NULL));
+	return position_apply(p, event, e);
+}
+
+static void apply(struct position *p, const char *fields, const char *fact)
+{
+	struct err e = ERR_NONE;
+	if (try(p, fields, fact, &e))
+		bail("%s", e.text);
+}
+
+/* {"label":L,"goto":G,"state":S} */
+static void step(struct position *p, const char *fields, const char *fact)
+{
+	seq++;
+	json_auto_t *event = json_loads(fields, 0, NULL);
+	json_object_set_new(event, "t", json_string("step"));
+	json_object_set_new(event, "attempt", json_integer(p->attempt));
+	AUTO_FREE char *text = json_dumps(event, 0);
+	apply(p, text, fact);
+}
+
+#define WORKED                                                                                     \
+	"{\"exit\":0,\"signal\":null,\"timed_out\":false,\"stdout\":\"\",\"stderr_tail\":\"odd\"}"
+#define BROKE                                                                                      \
+	"{\"exit\":2,\"signal\":null,\"timed_out\":false,\"stdout\":\"\",\"stderr_tail\":"         \
+	"\"a\\nb\"}"
+#define LATE "{\"exit\":null,\"signal\":9,\"timed_out\":true,\"stdout\":\"\",\"stderr_tail\":\"\"}"
+
+#define BEGIN(machine)                                                                             \
+	"{\"t\":\"begin\",\"machine\":\"" machine "\",\"format\":1,\"parameters\":{}}"
+
+/* A run that has come to `state`; the next line is one about it. */
+static void begin_at(struct position *p, const char *state)
+{
+	position_init(p, f.m);
+	seq = 0;
+	apply(p, BEGIN("m"), NULL);
+	p->state = machine_state(f.m, state);
+	seq = 1;
+}
+
+/* The failure, also by way of a snapshot, is `want`. */
+static void failed(struct position *p, const char *want, const char *name)
+{
+	struct position again;
+	struct err e = ERR_NONE;
+	AUTO_FREE char *text =
+		p->failure ? json_dumps(p->failure, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+	is_str(text, want, "%s", name);
+	json_auto_t *snapshot = position_encode(p);
+	if (!ok(!position_decode(f.m, snapshot, &again, &e), "%s: a snapshot keeps it", name))
+		return;
+	ok(p->failure ? json_equal(p->failure, again.failure) : !again.failure, "%s: as it is",
+		name);
+	position_done(&again);
+}
+
+static void test_failure(void)
+{
+	struct position p, copy;
+	begin_at(&p, "work");
+	seq = 0;
+	failed(&p, NULL, "nothing at first");
+	step(&p, "{\"state\":\"work\",\"label\":\"nonzero\",\"goto\":\"other\"}", BROKE);
+	failed(&p,
+		"{\"attempt\":1,\"exit\":2,\"label\":\"nonzero\",\"seq\":1,\"signal\":null,"
+		"\"state\":\"work\",\"words\":\"b\"}",
+		"a command that failed, and its last line");
+	position_copy(&copy, &p);
+	step(&p, "{\"state\":\"other\",\"label\":\"ok\",\"goto\":\"work\"}", WORKED);
+	ok(p.failure != NULL, "another state's success does not mend it");
+	step(&p, "{\"state\":\"work\",\"label\":\"ok\",\"goto\":\"choose\"}", WORKED);
+	failed(&p, NULL, "its own does");
+	ok(copy.failure != NULL, "and a copy has its own");
+	position_done(&copy);
+	step(&p, "{\"state\":\"choose\",\"label\":\"else\",\"goto\":\"work\"}", "{\"clause\":0}");
+	seq++;
+	apply(&p,
+		"{\"t\":\"retry\",\"state\":\"work\",\"label\":\"timeout\",\"attempt\":1,"
+		"\"delay_ms\":0,\"until\":\"2026-11-21T00:00:00Z\"}",
+		LATE);
+	seq--;
+	failed(&p,
+		"{\"attempt\":1,\"exit\":null,\"label\":\"timeout\",\"seq\":5,\"signal\":9,"
+		"\"state\":\"work\",\"words\":\"\"}",
+		"one that is tried again");
+	position_done(&p);
+}
+
+#define NO_NUMBER                                                                                  \
+	"{\"attempt\":\"1\",\"exit\":2,\"label\":\"x\",\"seq\":1,\"signal\":null,\"state\":"       \
+	"\"work\","                                                                                \
+	"\"words\":\"b\"}"
+
+static void test_snapshots(void)
+{
+	static const char *const bad[] = {"1", "[]", "{}", "{\"state\":\"work\"}", (NO_NUMBER)};
+	struct position p, again;
+	struct err e = ERR_NONE;
+	position_init(&p, f.m);
+	json_auto_t *snapshot = position_encode(&p);
+	position_done(&p);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		json_object_set_new(snapshot, "failure", json_loads(bad[i], JSON_DECODE_ANY, NULL));
+		is(position_decode(f.m, snapshot, &again, NULL), -1, "refused: %s", bad[i]);
+	}
+	json_object_del(snapshot, "failure");
+	if (ok(!position_decode(f.m, snapshot, &again, &e), "one from before there was any"))
+		position_done(&again);
+}
+
+#define PARK                                                                                       \
+	"machine: m\nversion: 1\ninitial: park\nbudget: {max_transitions: 9}\n"                    \
+	"states:\n  park: {kind: wait, on: {signal: done}}\n"                                      \
+	"  done: {kind: terminal, status: ok, reason: done}\n"
+#define ARMED                                                                                      \
+	"{\"t\":\"wait.armed\",\"ts\":\"2026-11-21T00:00:00Z\",\"seq\":1,"                         \
+	"\"state\":\"park\",\"wake\":null}"
+
+/* Whoever lists instances believes the totals in such a line, so a run must not go on from others.
+ */
+static void test_armed(void)
+{
+	static const struct {
+		json_int_t transitions; /* -1: a line from before it had totals */
+		int verdict;
+	} cases[] = {{0, 0}, {-1, 0}, {1, -1}};
+	struct fixture waits;
+	fixture_init(&waits, PARK);
+	seq = 0;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct position p;
+		position_init(&p, waits.m);
+		apply(&p, "{\"t\":\"begin\",\"machine\":\"m\",\"format\":1,\"parameters\":{}}",
+			NULL);
+		json_auto_t *event = json_loads(ARMED, 0, NULL);
+		p.totals.transitions = cases[i].transitions;
+		if (cases[i].transitions >= 0)
+			json_object_set_new(event, "totals", totals_encode(&p.totals));
+		p.totals.transitions = 0;
+		is(position_apply(&p, event, NULL), cases[i].verdict,
+			"a wait after no step, and %jd in its totals",
+			(intmax_t)cases[i].transitions);
+		position_done(&p);
+	}
+	fixture_done(&waits);
+}
+
+#define TOKENS "\"input_tokens\":7,\"output_tokens\":3,\"cached_tokens\":2"
+
+/* Twice `spent`, in a state that spends. */
+static int spend_twice(struct position *p, const char *spent)
+{
+	AUTO_FREE char *line = NULL;
+	struct err e = ERR_NONE;
+	if (asprintf(&line, "{\"t\":\"spend\",\"state\":\"ask\",\"attempt\":1,%s}", spent) < 0)
+		bail("out of memory");
+	begin_at(p, "ask");
+	return try(p, line, NULL, &e) || try(p, line, NULL, &e) ? -1 : 0;
+}
+
+static void test_books(void)
+{
+	static const struct {
+		const char *spent;
+		int64_t microusd;
+		bool unpriced, unmetered;
+	} good[] = {{TOKENS ",\"usd\":0.25", 500000, false, false},
+		{TOKENS ",\"usd\":0", 0, false, false}, {TOKENS ",\"usd\":null", 0, true, false},
+		{TOKENS, 0, true, false},
+		{TOKENS ",\"usd\":1e12", 2000000000000000000, false, false},
+		{TOKENS ",\"usd\":1,\"unmetered\":true", 2000000, true, true}};
+	static const char *const bad[] = {TOKENS ",\"usd\":-0.01", TOKENS ",\"usd\":true",
+		TOKENS ",\"usd\":\"1\"", TOKENS ",\"usd\":1e13",
+		"\"input_tokens\":-1,\"output_tokens\":3,\"cached_tokens\":2,\"usd\":0",
+		"\"input_tokens\":1,\"output_tokens\":0.5,\"cached_tokens\":2,\"usd\":0",
+		"\"input_tokens\":1,\"output_tokens\":3,\"cached_tokens\":true,\"usd\":0",
+		"\"input_tokens\":1,\"output_tokens\":3,\"usd\":0", "\"usd\":0"};
+	struct position p;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		is(spend_twice(&p, good[i].spent), 0, "%s", good[i].spent);
+		ok(p.totals.input_tokens == 14 && p.totals.output_tokens == 6 &&
+				p.totals.cached_tokens == 4,
+			"its tokens are summed");
+		ok(p.step.input_tokens == 14 && p.step.output_tokens == 6 &&
+				p.step.microusd == p.totals.microusd && p.executions == 2,
+			"also as the state's own, by executions");
+		is(p.totals.microusd, good[i].microusd, "what it cost");
+		is(p.totals.unpriced, good[i].unpriced, "whether that is all");
+		is(p.totals.unmetered, good[i].unmetered, "whether every call was counted");
+		position_done(&p);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		is(spend_twice(&p, bad[i]), -1, "no amount: %s", bad[i]);
+		ok(!p.totals.input_tokens && !p.totals.microusd, "nothing is booked");
+		position_done(&p);
+	}
+	is(spend_twice(&p, "\"input_tokens\":9223372036854775807,\"output_tokens\":3,"
+			   "\"cached_tokens\":2,\"usd\":0"),
+		0, "more tokens than can be counted");
+	is(p.totals.input_tokens, INT64_MAX, "are the most, and not below zero");
+	position_done(&p);
+}
+
+#define ABOUT(type, state) "{\"t\":\"" type "\",\"state\":\"" state "\",\"attempt\":1"
+#define UNTIL(instant)     ",\"delay_ms\":0,\"until\":\"" instant "\"}"
+#define SOON               "2026-11-21T00:00:00Z"
+
+/* A journal is data that anybody may have edited. */
+static void test_refused(void)
+{
+	static const struct {
+		const char *state, *line, *fact, *why;
+	} rows[] = {
+		{"work", ABOUT("spend", "work") "," TOKENS ",\"usd\":0}", NULL, "spends nothing"},
+		{"ask", ABOUT("spend", "work") "," TOKENS ",\"usd\":0}", NULL, "ask"},
+		{"work", ABOUT("retry", "work") ",\"label\":\"nonzero\"" UNTIL(SOON), BROKE,
+			"does not retry"},
+		{"work", ABOUT("retry", "work") ",\"label\":\"timeout\"" UNTIL("soon"), LATE,
+			"until is not an instant"},
+		{"work", ABOUT("step", "work") ",\"label\":\"timeout\",\"goto\":\"other\"}", LATE,
+			"would have tried again"},
+		{"work", ABOUT("step", "work") ",\"label\":\"ok\",\"goto\":\"other\"}", WORKED,
+			"leads to choose"},
+		{"work", ABOUT("step", "work") ",\"label\":\"nonzero\",\"goto\":\"other\"}", WORKED,
+			"nonzero"},
+		{"ask", ABOUT("step", "ask") ",\"label\":\"failed\",\"goto\":\"done\"}",
+			"{\"outcome\":\"failed\"}", "input_tokens is not a count"},
+		{"rest", ABOUT("wait.armed", "rest") "}", NULL, "cannot be armed so"},
+		{"rest", ABOUT("wait.armed", "rest") ",\"wake\":\"soon\"}", NULL,
+			"wake is not an instant"},
+		{"work", ABOUT("wait.armed", "work") ",\"wake\":\"" SOON "\"}", NULL,
+			"cannot be armed so"},
+		{"rest", ABOUT("step", "rest") ",\"label\":\"tick\",\"goto\":\"done\"}",
+			"{\"woke_by\":\"timer\",\"wake\":\"" SOON "\"}", "before its wait"},
+		{"rest", ABOUT("step", "rest") ",\"label\":\"tick\",\"goto\":\"done\"}", "{}",
+			"not that of this wait"},
+		{"work", ABOUT("notify", "work") "}", NULL, "nothing to notify"},
+		{"work", ABOUT("end", "work") ",\"cause\":\"tired\"}", NULL, "no known cause"},
+		{"work", ABOUT("end", "work") ",\"cause\":\"terminal\"}", NULL, "is not terminal"},
+		{"done",
+			ABOUT("end", "done") ",\"cause\":\"terminal\",\"status\":\"failed\","
+					     "\"reason\":\"done\"}",
+			NULL, "says something else"},
+		{"work", ABOUT("dance", "work") "}", NULL, "no line has the type"},
+	};
+	struct position p;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err e = ERR_NONE;
+		begin_at(&p, rows[i].state);
+		is(try(&p, rows[i].line, rows[i].fact, &e), -1, "refused: %s", rows[i].line);
+		has_str(e.text, rows[i].why, "because %s", rows[i].why);
+		position_done(&p);
+	}
+	struct err e = ERR_NONE;
+	begin_at(&p, "work");
+	apply(&p, ABOUT("retry", "work") ",\"label\":\"timeout\"" UNTIL(SOON), LATE);
+	ok(p.attempt == 2 && p.executions == 1 && p.totals.transitions == 1,
+		"an attempt is an execution and a transition");
+	is(try(&p,
+		   "{\"t\":\"retry\",\"state\":\"work\",\"attempt\":2,\"label\":\"timeout\"" UNTIL(
+			   SOON),
+		   LATE, &e),
+		-1, "more of them than the state has are refused");
+	position_done(&p);
+	begin_at(&p, "rest");
+	apply(&p, ABOUT("wait.armed", "rest") ",\"wake\":\"2030-01-01T00:00:00Z\"}", NULL);
+	is(try(&p, ABOUT("step", "rest") ",\"label\":\"tick\",\"goto\":\"done\"}",
+		   "{\"woke_by\":\"timer\",\"wake\":\"" SOON "\"}", NULL),
+		-1, "a wait that ended at another instant than it was armed for");
+	is(try(&p, ABOUT("wait.armed", "rest") ",\"wake\":\"" SOON "\"}", NULL, NULL), -1,
+		"one that goes on until another instant");
+	is(try(&p, ABOUT("wait.armed", "rest") ",\"wake\":\"2030-01-01T00:00:00Z\"}", NULL, NULL),
+		0, "and one that goes on as it was");
+	seq = 2;
+	is(try(&p, ABOUT("stop", "rest") "}", NULL, NULL), -1, "a line out of its order");
+	position_done(&p);
+	position_init(&p, f.m);
+	seq = 0;
+	is(try(&p, BEGIN("n"), NULL, NULL), -1, "another machine's begin");
+	seq = 1;
+	is(try(&p, ABOUT("notify", "work") "}", NULL, NULL), -1, "a line in front of begin");
+	position_done(&p);
+}
+
+int main(void)
+{
+	fixture_init(&f, yaml);
+	if (!f.m)
+		bail("the fixture is wrong: %s",
+			f.findings.count ? f.findings.items[0].message : "?");
+	test_failure();
+	test_snapshots();
+	test_armed();
+	test_books();
+	test_refused();
+	fixture_done(&f);
+	return tap_done();
+}

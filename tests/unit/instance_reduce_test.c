@@ -1,0 +1,266 @@
+/* What facts mean: outcomes, captures and edges, and output that does not conform. */
+#include "instance/reduce.h"
+#include "tests/kit/machine.h"
+#include "tests/kit/tap.h"
+
+static const char *const yaml =
+	"machine: m\nversion: 1\ninitial: plain\nbudget: {max_transitions: 9}\n"
+	"schemas:\n"
+	"  r: {n: int, label: {type: str, enum: [a, b]}, note: {type: str, optional: true}}\n"
+	"vars:\n"
+	"  code:\n"
+	"    n: {type: int, default: 0}\n"
+	"    whole: {type: json, default: null}\n"
+	"    note: {type: str, default: none}\n"
+	"  agent:\n"
+	"    verdict: {type: r, default: {}}\n"
+	"states:\n"
+	"  plain: {kind: tool, command: [x], timeout_secs: 1,\n"
+	"    on: {ok: typed, nonzero: bad, timeout: late}}\n"
+	"  typed: {kind: tool, command: [x], timeout_secs: 1, output_schema: r,\n"
+	"    capture: {set: {n: '{{ result.n }}'}},\n"
+	"    on: {ok: optional, nonzero: bad, timeout: late}}\n"
+	"  optional: {kind: tool, command: [x], timeout_secs: 1, output_schema: r,\n"
+	"    capture: {set: {note: '{{ result.note }}'}},\n"
+	"    on: {ok: json, nonzero: bad, timeout: late}}\n"
+	"  json: {kind: tool, command: [x], timeout_secs: 1, capture: {stdout_json: whole},\n"
+	"    on: {ok: discard, nonzero: bad, timeout: late}}\n"
+	"  discard: {kind: tool, command: [x], timeout_secs: 1, output_schema: r,\n"
+	"    on: {ok: agent, nonzero: bad, timeout: late}}\n"
+	"  agent: {kind: agent, prompt: p, timeout_secs: 1, output_schema: r,\n"
+	"    capture: {finish_json: verdict},\n"
+	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: late}}\n"
+	"  wait: {kind: wait, every_secs: 5, on: {tick: choose, signal: park}}\n"
+	"  park: {kind: wait, on: {signal: choose}}\n"
+	"  choose:\n"
+	"    kind: branch\n"
+	"    when: [{if: 'n > 2', goto: late}, {else: true, goto: bad}]\n"
+	"  bad: {kind: terminal, status: failed, reason: bad}\n"
+	"  late: {kind: terminal, status: failed, reason: late}\n";
+
+static struct fixture f;
+
+struct outcome_of {
+	int result;
+	struct reduced v;
+	json_t *blackboard;
+	struct err e;
+};
+
+/* JSON with ' for ". */
+static json_t *unquoted(const char *text)
+{
+	AUTO_FREE char *json = strdup(text);
+	for (char *c = json; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	json_t *decoded = json_loads(json, JSON_ALLOW_NUL, NULL);
+	if (!decoded)
+		bail("not JSON: %s", text);
+	return decoded;
+}
+
+static struct outcome_of fact(const char *state, const char *text)
+{
+	struct outcome_of o = {.e = ERR_NONE};
+	json_auto_t *decoded = unquoted(text);
+	o.blackboard = json_pack("{s:i,s:n,s:s,s:{}}", "n", 0, "whole", "note", "none", "verdict");
+	o.result = reduce(machine_state(f.m, state), decoded, o.blackboard, &o.v, &o.e);
+	return o;
+}
+
+static void leads(const char *state, const char *text, const char *label, const char *target,
+	const char *reason)
+{
+	struct outcome_of o = fact(state, text);
+	if (is(o.result, 0, "%s: %.60s", state, text)) {
+		is_str(o.v.label, label, "is %s", label);
+		is_str(o.v.target->name, target, "and leads to %s", target);
+		if (reason)
+			has_str(o.v.reason, reason, "because %s", reason);
+	} else {
+		diag("%s", o.e.text);
+	}
+	json_decref(o.blackboard);
+}
+
+static void binds(const char *state, const char *text, const char *name, const char *want)
+{
+	struct outcome_of o = fact(state, text);
+	AUTO_FREE char *got = json_dumps(json_object_get(o.blackboard, name),
+		JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+	is_str(got, want, "%s: %.50s sets %s", state, text, name);
+	json_decref(o.blackboard);
+}
+
+static void refused(const char *state, const char *text)
+{
+	struct outcome_of o = fact(state, text);
+	ok(o.result < 0 && *o.e.text, "%s: %s is no fact of it", state, text);
+	json_decref(o.blackboard);
+}
+
+#define TOOL(exit, out) "{'exit':" exit ",'signal':null,'timed_out':false,'stdout':" out "}"
+
+#define KEPT_NOT(exit)                                                                             \
+	"{'exit':" exit ",'signal':null,'timed_out':false,'stdout':'{}','not_kept':'git says no'}"
+
+static void test_tool(void)
+{
+	leads("plain", TOOL("0", "'anything'"), "ok", "typed", NULL);
+	leads("plain", TOOL("1", "''"), "nonzero", "bad", NULL);
+	leads("plain", TOOL("124", "''"), "nonzero", "bad", NULL); /* the command's own 124 */
+	leads("plain", "{'exit':null,'signal':9,'timed_out':false,'stdout':''}", "nonzero", "bad",
+		NULL);
+	leads("plain", "{'exit':null,'signal':9,'timed_out':true,'stdout':''}", "timeout", "late",
+		NULL);
+	leads("plain", "{'not_run':'no arguments'}", "nonzero", "bad", "no arguments");
+	/* What it did to the clone is dropped, whatever else it did; nothing of it is bound. */
+	leads("json", KEPT_NOT("0"), "nonzero", "bad", "git says no");
+	binds("json", KEPT_NOT("0"), "whole", "null");
+	leads("plain", KEPT_NOT("1"), "nonzero", "bad", NULL);
+	leads("plain",
+		"{'exit':null,'signal':9,'timed_out':true,'stdout':'','not_kept':'git says no'}",
+		"timeout", "late", NULL);
+	refused("plain", "{'outcome':'ok'}");
+	refused("plain", "{'exit':null,'signal':null,'timed_out':false,'stdout':''}");
+}
+
+static void test_output(void)
+{
+	static const char *const good = TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"a\\\"}\\n'");
+	leads("typed", good, "ok", "optional", NULL);
+	binds("typed", good, "n", "7");
+	leads("discard", good, "ok", "agent", NULL);
+	leads("typed", TOOL("0", "''"), "nonzero", "bad", "blank");
+	leads("typed", TOOL("0", "' \\n'"), "nonzero", "bad", "blank");
+	leads("discard", TOOL("0", "''"), "nonzero", "bad", "blank");
+	leads("json", TOOL("0", "''"), "nonzero", "bad", "blank");
+	leads("typed", TOOL("0", "'{\\\"n\\\":7}'"), "nonzero", "bad", "label");
+	leads("typed", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"c\\\"}'"), "nonzero", "bad",
+		"label");
+	leads("typed", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"a\\\",\\\"x\\\":1}'"), "nonzero",
+		"bad", "x");
+	leads("typed", TOOL("0", "'{\\\"n\\\":99999999999999999999,\\\"label\\\":\\\"a\\\"}'"),
+		"nonzero", "bad", "stdout");
+	leads("typed", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"\\\\ud800\\\"}'"), "nonzero",
+		"bad", "stdout");
+	leads("json", TOOL("0", "'{\\\"a\\\":1,\\\"a\\\":2}'"), "nonzero", "bad", "stdout");
+	leads("json", TOOL("0", "'[NaN]'"), "nonzero", "bad", "stdout");
+	leads("json", "{'exit':0,'signal':null,'timed_out':false,'stdout':'1','not_utf8':true}",
+		"nonzero", "bad", "UTF-8");
+	leads("json", "{'exit':0,'signal':null,'timed_out':false,'stdout':'1','stdout_dropped':5}",
+		"nonzero", "bad", "larger");
+	leads("json",
+		"{'exit':0,'signal':null,'timed_out':false,'stdout':'1','too_many_values':true}",
+		"nonzero", "bad", "values");
+	binds("json", TOOL("0", "'[1,{\\\"b\\\":2.5}]'"), "whole", "[1,{\"b\":2.5}]");
+	binds("typed", TOOL("0", "'{\\\"n\\\":7}'"), "n", "0");
+	leads("optional", good, "nonzero", "bad", "note");
+	binds("optional", good, "note", "\"none\"");
+}
+
+static void test_depth(void)
+{
+	AUTO_BUF text;
+	buf_init(&text, 4096);
+	for (int depth = 64; depth <= 65; depth++) {
+		buf_clear(&text);
+		buf_adds(&text, "{'exit':0,'signal':null,'timed_out':false,'stdout':'");
+		for (int i = 0; i < depth; i++)
+			buf_addc(&text, '[');
+		for (int i = 0; i < depth; i++)
+			buf_addc(&text, ']');
+		buf_adds(&text, "'}");
+		leads("json", text.data, depth == 64 ? "ok" : "nonzero",
+			depth == 64 ? "discard" : "bad", NULL);
+	}
+}
+
+/* A journal from before there was a limit replays. */
+static void test_values(void)
+{
+	AUTO_BUF text;
+	buf_init(&text, 1 << 20);
+	buf_adds(&text, "{'exit':0,'signal':null,'timed_out':false,'stdout':'[0");
+	for (int i = 0; i < 150000; i++)
+		buf_adds(&text, ",{}");
+	buf_adds(&text, "]'}");
+	leads("json", text.data, "ok", "discard", NULL);
+}
+
+static void test_agent(void)
+{
+	leads("agent", "{'outcome':'ok','payload':{'n':1,'label':'b'}}", "ok", "wait", NULL);
+	binds("agent", "{'outcome':'ok','payload':{'n':1,'label':'b'}}", "verdict",
+		"{\"label\":\"b\",\"n\":1}");
+	leads("agent", "{'outcome':'ok','payload':{'n':1}}", "failed", "bad", "label");
+	leads("agent", "{'outcome':'ok','payload':null}", "failed", "bad", "without a result");
+	leads("agent", "{'outcome':'timeout','payload':{'n':1,'label':'b'}}", "timeout", "late",
+		NULL);
+	binds("agent", "{'outcome':'timeout','payload':{'n':1,'label':'b'}}", "verdict", "{}");
+	refused("agent", "{'outcome':'nonzero'}");
+	refused("agent", "{}");
+}
+
+static void test_wait_and_branch(void)
+{
+	leads("wait", "{'woke_by':'timer'}", "tick", "choose", NULL);
+	leads("wait", "{'woke_by':'poke'}", "signal", "park", NULL);
+	refused("park", "{'woke_by':'timer'}");
+	refused("wait", "{'woke_by':'stop'}");
+	leads("choose", "{'clause':1}", "else", "bad", NULL);
+	refused("choose", "{'clause':0}");
+	refused("choose", "{}");
+	json_auto_t *board = json_pack("{s:i}", "n", 3);
+	json_auto_t *wins = reduce_branch(machine_state(f.m, "choose"), board, NULL);
+	is(json_integer_value(json_object_get(wins, "clause")), 0, "the first clause wins");
+	refused("bad", "{}");
+}
+
+static void test_words(void)
+{
+	static const struct {
+		const char *fact, *words;
+	} rows[] = {{"{'exit':2,'stderr_tail':'one\\ntwo\\n\\n'}", "two"},
+		{"{'exit':2,'stderr_tail':'10%\\r50%\\rno space left\\r\\n'}", "no space left"},
+		{"{'exit':2,'stderr_tail':'only \\u001b[31mone'}", "only \033[31mone"},
+		{"{'exit':null,'signal':9,'stderr_tail':'killed'}", "killed"},
+		{"{'exit':2,'stderr_tail':' \\n\\r '}", ""}, {"{'exit':2,'stderr_tail':''}", ""},
+		{"{'exit':0,'stderr_tail':'a warning'}", ""},
+		{"{'exit':0,'stderr_tail':'x','reason':'no JSON\\nat all'}", "no JSON"},
+		{"{'exit':2,'stderr_tail':'x','not_kept':'git says no'}", "git says no"},
+		{"{'not_run':'no arguments'}", "no arguments"}, {"{'clause':1}", ""}};
+	char words[REDUCE_REASON_BYTES];
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *fact = unquoted(rows[i].fact);
+		reduce_words(fact, words);
+		is_str(words, rows[i].words, "what %s says", rows[i].fact);
+	}
+	static const size_t lengths[] = {REDUCE_REASON_BYTES - 1, REDUCE_REASON_BYTES, 3999};
+	char text[4000];
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		json_auto_t *fact =
+			json_pack("{s:i,s:s%}", "exit", 1, "stderr_tail", text, lengths[i]);
+		reduce_words(fact, words);
+		is(strlen(words), REDUCE_REASON_BYTES - 1, "a line of %zu is cut", lengths[i]);
+	}
+}
+
+int main(void)
+{
+	fixture_init(&f, yaml);
+	if (!f.m)
+		bail("the fixture is wrong: %s",
+			f.findings.count ? f.findings.items[0].message : "?");
+	test_tool();
+	test_output();
+	test_depth();
+	test_values();
+	test_agent();
+	test_wait_and_branch();
+	test_words();
+	fixture_done(&f);
+	return tap_done();
+}
