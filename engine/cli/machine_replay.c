@@ -36,7 +36,7 @@ static int print_blackboard(const json_t *blackboard)
 struct asked {
 	const struct call *call;
 	struct resting resting;
-	long to; /* 0: to the end */
+	long to; /* -1: to the end */
 };
 
 /* `m`: the instance's own machine, or the one it is compared with. */
@@ -45,7 +45,7 @@ static int replay(const struct asked *a, const struct machine *m)
 	const struct call *c = a->call;
 	const struct resting *r = &a->resting;
 	struct err e = ERR_NONE;
-	struct replaying replaying = {.silent = a->to};
+	struct replaying replaying = {.silent = a->to >= 0};
 	struct drive_result result;
 	json_auto_t *blackboard = NULL;
 	show_init(&replaying.show, call_has(c, "json"), call_has(c, "quiet"));
@@ -60,7 +60,7 @@ static int replay(const struct asked *a, const struct machine *m)
 			other ? call_value(c, "with") : r->instance.id);
 		return fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
 	}
-	if ((uint64_t)a->to > result.seq) {
+	if (a->to > (long)result.seq) {
 		err_set(&e,
 			"--to %ld: instance %s has %ju step%s; `agent6 machine replay %s` lists "
 			"them",
@@ -70,7 +70,7 @@ static int replay(const struct asked *a, const struct machine *m)
 	}
 	if (replaying.show.mode == SHOW_QUIET)
 		return EXIT_OK; /* how the run ended is no error of its replay */
-	if (a->to)
+	if (a->to >= 0)
 		return print_blackboard(blackboard);
 	result.already_ended = false; /* a replay tells it from the beginning */
 	show_result(&replaying.show, r->instance.id, &result);
@@ -85,10 +85,10 @@ static int replay_with(void *ctx, const struct loaded *l)
 
 static int run(const struct call *c)
 {
-	struct asked a = {.call = c};
+	struct asked a = {.call = c, .to = -1};
 	struct err e = ERR_NONE;
 	const char *with = call_value(c, "with");
-	if (call_int(c, "to", (long[]){1, LONG_MAX}, &a.to, &e))
+	if (call_int(c, "to", (long[]){0, LONG_MAX}, &a.to, &e))
 		return fail(EXIT_REFUSED, &e);
 	int code = resting_open(&a.resting, c, true);
 	if (code)
@@ -99,7 +99,9 @@ static int run(const struct call *c)
 }
 
 static const struct verb_option options[] = {
-	{"to", "SEQ", "stop behind step SEQ and print the blackboard as JSON", false},
+	{"to", "SEQ",
+		"stop behind step SEQ, 0: in front of the first, and print the blackboard as JSON",
+		false},
 	{"with", "BUNDLE", "feed the recorded facts to another bundle", false},
 	{"json", NULL, "print one JSON object per step", false},
 	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};

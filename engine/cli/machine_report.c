@@ -28,7 +28,8 @@ static uint64_t count_steps(const struct instance *i)
 static int collect(struct report *r, const struct resting *i, struct err *e)
 {
 	json_auto_t *blackboard = NULL;
-	struct replay_request q = {.machine = i->loaded.machine, .line = on_line, .ctx = r};
+	struct replay_request q = {
+		.machine = i->loaded.machine, .to_seq = UINT64_MAX, .line = on_line, .ctx = r};
 	r->steps = count_steps(&i->instance);
 	r->dir_fd = i->instance.dir_fd;
 	summary_read_layers(&r->summary, &i->instance);

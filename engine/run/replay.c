@@ -28,10 +28,9 @@ static bool each_line(void *ctx, const json_t *event, const struct position *p)
 	const char *type = json_string_value(json_object_get(event, "t"));
 	if (r->request->line)
 		r->request->line(r->request->ctx, event, p->blackboard);
-	if (!type || strcmp(type, "step") != 0)
-		return false;
-	compare(r, p);
-	return *r->fault || (r->request->to_seq && p->seq >= r->request->to_seq);
+	if (type && !strcmp(type, "step"))
+		compare(r, p);
+	return *r->fault || p->seq >= r->request->to_seq;
 }
 
 static enum run_status status_of(const struct position *p)

@@ -9,7 +9,7 @@ struct replay_request {
 	const struct machine *machine;
 	bool foreign; /* not the one that was run: the first step that goes elsewhere is the error
 		       */
-	uint64_t to_seq; /* stop after this step; 0: to the end */
+	uint64_t to_seq; /* stop behind this step; 0: in front of the first; UINT64_MAX: never */
 	/* May be NULL: every line in order, with the blackboard behind it. */
 	void (*line)(void *ctx, const json_t *fields, const json_t *blackboard);
 	void *ctx;

@@ -82,3 +82,14 @@ ends() {
 	echo "ada@example.org $(cat ../key.pub)" >../signers
 	agent6 machine check --allowed-signers ../signers ../flow.asm
 }
+
+@test "the blackboard in front of the first step can be asked for" {
+	ends
+	agent6 machine run ../flow --exit-on-wait --quiet
+	run -0 --separate-stderr agent6 machine replay flow --to 0
+	[ "$output" = '{}' ]
+	agent6 machine poke flow 2>said
+	agent6 machine run ../flow --quiet
+	run -0 --separate-stderr agent6 machine replay flow --to 0
+	[ "$output" = '{}' ]
+}

@@ -77,7 +77,7 @@ static enum run_status go(struct trial *t)
 
 static json_t *blackboard_of(struct trial *t, struct err *e)
 {
-	struct replay_request q = {.machine = t->fixture.m};
+	struct replay_request q = {.machine = t->fixture.m, .to_seq = UINT64_MAX};
 	struct drive_result result;
 	json_t *board = NULL;
 	return replay_run(&t->instance, &q, &result, &board, e) ? NULL : board;
