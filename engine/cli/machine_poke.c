@@ -17,7 +17,7 @@ static json_t *payload_of(const struct call *c, struct err *e)
 		struct json_cap cap = {POKE_BYTES_MAX, JSON_DEPTH_MAX - 1, JSON_VALUES_MAX};
 		json_t *value = json_read_nested(data, strlen(data), cap, e);
 		if (!value)
-			err_wrap(e, "--data is not JSON");
+			err_wrap(e, "--data takes JSON, --message a text");
 		return value ? json_pack("{s:o}", "data", value) : NULL;
 	}
 	json_t *text = json_string(message ? message : "");

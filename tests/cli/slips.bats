@@ -93,3 +93,13 @@ ends() {
 	run -0 --separate-stderr agent6 machine replay flow --to 0
 	[ "$output" = '{}' ]
 }
+
+@test "data that nests too deeply is told so, and is JSON all the same" {
+	ends
+	agent6 machine run ../flow --exit-on-wait --quiet
+	run -2 --separate-stderr agent6 machine poke flow --data "$(printf '[%.0s' {1..70})$(printf ']%.0s' {1..70})"
+	echo "$stderr"
+	[[ $stderr == *"--data takes JSON, --message a text: the JSON text nests deeper than 63 levels"* ]]
+	run -2 --separate-stderr agent6 machine poke flow --data yes
+	[[ $stderr == *"--message a text: not valid JSON at line 1"* ]]
+}
