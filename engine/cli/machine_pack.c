@@ -1,6 +1,19 @@
 #include "cli/load.h"
 #include "cli/verb.h"
 #include "report/text.h"
+#include <string.h>
+
+/* Other commands know a packed bundle by its name. */
+static int check_name(const char *output, struct err *e)
+{
+	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+	const char *dot = strrchr(base, '.');
+	if (dot && !strcmp(dot, ".asm"))
+		return 0;
+	size_t stem = dot > base ? (size_t)(dot - output) : strlen(output);
+	return err_set(
+		e, "a packed bundle's name must end in .asm: -o %.*s.asm", (int)stem, output);
+}
 
 static int pack(void *ctx, const struct loaded *l)
 {
@@ -10,7 +23,7 @@ static int pack(void *ctx, const struct loaded *l)
 	const char *output = call_value(c, "output");
 	snprintf(name, sizeof(name), "%s.asm", l->machine->name);
 	output = output ? output : name;
-	if (bundle_pack(l->bundle, output, &e))
+	if (check_name(output, &e) || bundle_pack(l->bundle, output, &e))
 		return fail(EXIT_REFUSED, &e);
 	AUTO_BUF line;
 	buf_init(&line, 1 << 16);

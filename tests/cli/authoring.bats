@@ -188,14 +188,15 @@ setup() {
 
 @test "pack writes files only: what stands there and is none stays" {
 	agent6 machine new p
-	mkfifo pipe
-	run --separate-stderr agent6 machine pack p -o pipe
+	mkfifo pipe.asm
+	run --separate-stderr agent6 machine pack p -o pipe.asm
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"pipe is there and is not a regular file" ]]
-	[ -p pipe ]
-	run --separate-stderr agent6 machine pack p -o p
+	[[ $stderr == *"pipe.asm is there and is not a regular file" ]]
+	[ -p pipe.asm ]
+	mkdir taken.asm
+	run --separate-stderr agent6 machine pack p -o taken.asm
 	[ "$status" -eq 2 ]
-	[ -f p/machine.yaml ]
+	[ -d taken.asm ]
 	run --separate-stderr agent6 machine pack p -o ''
 	[ "$status" -eq 2 ]
 }

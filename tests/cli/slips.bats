@@ -103,3 +103,12 @@ ends() {
 	run -2 --separate-stderr agent6 machine poke flow --data yes
 	[[ $stderr == *"--message a text: not valid JSON at line 1"* ]]
 }
+
+@test "a packed bundle has a name that other commands open" {
+	ends
+	run -2 --separate-stderr agent6 machine pack ../flow -o flow.zip
+	echo "$stderr"
+	[[ $stderr == *"must end in .asm"*"-o flow.asm"* && ! -e flow.zip ]]
+	eval "agent6 machine pack ../flow ${stderr##*: }"
+	agent6 machine check flow.asm
+}
