@@ -27,6 +27,37 @@ void advise_word(struct findings *f, struct finding *it, const char *word, const
 		finding_help(f, it, count > 1 ? "use one of %s" : "use %s", all);
 }
 
+/* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. An address is
+ * meant for another place, and may hold a password. */
+static void advise_name(
+	struct findings *f, struct finding *it, const struct shape_pattern *p, const char *text)
+{
+	enum { NAME_BYTES = 65 };
+	char name[NAME_BYTES];
+	bool dashes = shape_pattern_matches(p, "a-", 2);
+	size_t len = 0;
+	for (; text[len] && len + 1 < sizeof(name); len++) {
+		char c = text[len];
+		bool upper = c >= 'A' && c <= 'Z';
+		bool kept =
+			(c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && dashes);
+		name[len] = upper ? (char)(c + 'a' - 'A') : kept ? c : '_';
+	}
+	name[len] = '\0';
+	if (!text[len] && !strpbrk(text, ":@") && shape_pattern_matches(p, name, len) &&
+		!shape_pattern_matches(p, "A", 1))
+		finding_help(f, it, "write `%s`", name);
+}
+
+void advise_spelling(
+	struct findings *f, struct finding *it, const struct shape_pattern *p, const char *text)
+{
+	if (strstr(text, "{{"))
+		finding_help(f, it, "it is taken as it stands here: no template is filled in");
+	else
+		advise_name(f, it, p, text);
+}
+
 void advise_key(struct findings *f, struct finding *it, const char *name, const struct shape *s)
 {
 	AUTO_BUF keys;

@@ -5,12 +5,17 @@
 #define SCHEMA_ADVICE_H
 #include "schema/shape.h"
 
+struct shape_pattern;
+
 /* "did you mean `x`?", or all that is known when that is little. */
 void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
 	size_t count);
 /* `[...]` of what stands between the separators in `text`, in a form that every syntax reads, or
  * nothing where that is not plain. Whether it is there. */
 bool advice_list(const char *text, const char *separators, struct buf *out);
+/* How a text that `p` does not match would be spelled so that it does, or why it cannot. */
+void advise_spelling(
+	struct findings *f, struct finding *it, const struct shape_pattern *p, const char *text);
 /* What to write for a key that is missing: `on: {nonzero: ..., ok: ..., timeout: ...}`, or what its
  * value may be. */
 void advise_key(struct findings *f, struct finding *it, const char *name, const struct shape *s);

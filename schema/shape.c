@@ -73,29 +73,6 @@ static void report_type(
 
 /* --- scalars ---------------------------------------------------------------------------------- */
 
-static bool step_takes(const struct shape_step *s, uint32_t code)
-{
-	return code < 128 ? s->ascii[code / 64] >> code % 64 & 1 : s->other;
-}
-
-static bool pattern_matches(const struct shape_pattern *p, const char *text, size_t len)
-{
-	size_t at = 0;
-	for (size_t i = 0; i < p->count; i++) {
-		const struct shape_step *s = &p->steps[i];
-		uint32_t code = 0, taken = 0;
-		size_t n;
-		while (taken < s->most && (n = utf8_step(text + at, len - at, &code)) &&
-			step_takes(s, code)) {
-			at += n;
-			taken++;
-		}
-		if (taken < s->least)
-			return false;
-	}
-	return !p->whole || at == len;
-}
-
 static void check_size(struct walk *w, const struct shape *s, const struct doc_node *node,
 	const struct place *at, size_t size)
 {
@@ -124,27 +101,6 @@ static bool is_value(const struct shape *s, const char *text)
 	return !s->value_count;
 }
 
-/* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. An address is
- * meant for another place, and may hold a password. */
-static void help_spell(struct walk *w, const struct shape *s, struct finding *it, const char *text)
-{
-	enum { NAME_BYTES = 65 };
-	char name[NAME_BYTES];
-	bool dashes = pattern_matches(s->pattern, "a-", 2);
-	size_t len = 0;
-	for (; text[len] && len + 1 < sizeof(name); len++) {
-		char c = text[len];
-		bool upper = c >= 'A' && c <= 'Z';
-		bool kept =
-			(c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && dashes);
-		name[len] = upper ? (char)(c + 'a' - 'A') : kept ? c : '_';
-	}
-	name[len] = '\0';
-	if (!text[len] && !strpbrk(text, ":@") && pattern_matches(s->pattern, name, len) &&
-		!pattern_matches(s->pattern, "A", 1))
-		finding_help(w->f, it, "write `%s`", name);
-}
-
 static void check_string(
 	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
 {
@@ -154,15 +110,17 @@ static void check_string(
 		it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s cannot be `%.80s`",
 			place_text(at, place), node->text);
 		advise_word(w->f, it, node->text, s->values, s->value_count);
+		help(w, it, s);
 		return;
 	}
-	if (s->pattern && node->count && !pattern_matches(s->pattern, node->text, node->count)) {
+	if (s->pattern && node->count &&
+		!shape_pattern_matches(s->pattern, node->text, node->count)) {
 		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "`%.80s` is not %s", node->text,
 			expected(s));
-		help_spell(w, s, it, node->text);
+		advise_spelling(w->f, it, s->pattern, node->text);
 		return;
 	}
-	if (s->pattern && !node->count && !pattern_matches(s->pattern, "", 0)) {
+	if (s->pattern && !node->count && !shape_pattern_matches(s->pattern, "", 0)) {
 		finding_add(w->f, RULE_BAD_NAME, w->d, node, "%s must be %s, and it is empty",
 			place_text(at, place), expected(s));
 		return;
@@ -412,21 +370,25 @@ static void note_strange(
 static void note_worded(const struct walk *w, const struct shape *s, const struct doc_pair *pair,
 	size_t before, struct keys_seen *seen)
 {
-	int index = w->f->count == before || pair->value.kind != DOC_STR
-			    ? -1
-			    : key_index(s, pair->key.text);
+	int index = w->f->count == before ? -1 : key_index(s, pair->key.text);
 	if (index < 0 || s->keys[index].shape->boolean != 1)
 		return;
 	seen->worded = pair;
 	seen->worded_finding = before;
 }
 
-/* `else: done` is `else: true, goto: done`. */
-static bool is_word_for(const struct shape *s, const struct doc_pair *worded)
+/* `else: done`, as well as `else: {goto: done}`, is `else: true, goto: done`. NULL: it is not. */
+static const char *word_for(
+	const struct doc *d, const struct shape_key *key, const struct doc_pair *worded)
 {
+	const struct shape *s = key->shape;
 	const struct doc_node *word = worded ? &worded->value : NULL;
-	return word && s->kinds == 1u << DOC_STR && is_value(s, word->text) &&
-	       (!s->pattern || pattern_matches(s->pattern, word->text, word->count));
+	if (word && word->kind == DOC_MAP)
+		word = doc_get(d, word, key->name);
+	bool fits = word && word->kind == DOC_STR && s->kinds == 1u << DOC_STR &&
+		    is_value(s, word->text) &&
+		    (!s->pattern || shape_pattern_matches(s->pattern, word->text, word->count));
+	return fits ? word->text : NULL;
 }
 
 /* Whether a value of the kinds `kinds` may be meant for `s`: a text may be for anything. */
@@ -459,9 +421,10 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);
 		return;
 	}
-	if (count == 1 && is_word_for(missing->shape, seen->worded)) {
+	const char *word = count == 1 ? word_for(w->d, missing, seen->worded) : NULL;
+	if (word) {
 		finding_help(w->f, &w->f->items[seen->worded_finding], "write `%s: true, %s: %s`",
-			seen->worded->key.text, missing->name, seen->worded->value.text);
+			seen->worded->key.text, missing->name, word);
 		return;
 	}
 	char place[PLACE_BYTES];
@@ -561,10 +524,7 @@ static void check_node(
 	if (node->kind == DOC_BROKEN)
 		return;
 	if (s->choice) {
-		if (s->choice->selector)
-			check_by_selector(w, s, node, at);
-		else
-			check_by_kind(w, s, node, at);
+		(s->choice->selector ? check_by_selector : check_by_kind)(w, s, node, at);
 		return;
 	}
 	if (!s->kinds)

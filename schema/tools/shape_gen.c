@@ -490,7 +490,8 @@ static void print_shape(const json_t *schema, const struct parts *parts, int id,
 		fail(place, "`not` must be {} (nothing is right) or in allOf");
 	printf("static const struct shape %s_%d = {\n", prefix, id);
 	print_text("title", json_object_get(schema, "title"));
-	if (refused)
+	/* Of one value more is to be said than itself. */
+	if (refused || json_array_size(json_object_get(schema, "enum")) == 1)
 		print_help(json_string_value(json_object_get(schema, "description")));
 	printf("\t.refused = %s,\n\t.kinds = 0x%xu,\n", refused ? "true" : "false",
 		kinds_of(schema, place));

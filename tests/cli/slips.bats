@@ -104,6 +104,60 @@ ends() {
 	[[ $stderr == *"--message a text: not valid JSON at line 1"* ]]
 }
 
+# decides CLAUSE...: a branch of these lines in ../flow.
+decides() {
+	ends
+	{
+		sed '/^states/,$d' ../flow/machine.yaml
+		printf '%s\n' 'vars: {operator: {n: {type: str, value: ""}}}' 'states:' '  look:' '    kind: branch' '    when:'
+		printf '      %s\n' "$@"
+		echo '  done: {kind: terminal, status: ok, reason: went}'
+	} >said
+	mv said ../flow/machine.yaml
+	agent6 machine check ../flow
+}
+
+@test "an else with a map behind it is one mistake, and is told how it is written" {
+	run -2 --separate-stderr decides '- {if: n == "a", goto: done}' '- else: {goto: done}'
+	echo "$stderr"
+	[[ $stderr == *'write `else: true, goto: done`'* ]]
+	[ "$(grep -c 'error\[' <<<"$stderr")" -eq 1 ]
+}
+
+@test "a condition that ends in a comment of YAML is told so" {
+	run -2 --separate-stderr decides '- if: n == "a # b"' '  goto: done' '- {else: true, goto: done}'
+	echo "$stderr"
+	[[ $stderr == *'this string is never closed'*'help: in YAML a comment begins at " #": put the whole condition in quotes'* ]]
+	run -2 --separate-stderr decides '- if: n == "a' '  goto: done' '- {else: true, goto: done}'
+	[[ $stderr == *'this string is never closed'* && $stderr != *comment* ]]
+}
+
+@test "a directory that holds a loose bundle is told its name" {
+	ends
+	mkdir ../team
+	mv ../flow/machine.yaml ../team/flow.asm.yaml
+	run -2 --separate-stderr agent6 machine check ../team
+	echo "$stderr"
+	[[ $stderr == *"name it: ../team/flow.asm.yaml"* ]]
+	eval "agent6 machine check ${stderr##*name it: }"
+}
+
+@test "what only an operator may choose of a setting is told who may" {
+	ends
+	echo 'config: {agent: {summarise: model}}' >>../flow/machine.yaml
+	run -2 --separate-stderr agent6 machine check ../flow
+	echo "$stderr"
+	[[ $stderr == *'the operator'* ]]
+}
+
+@test "a template where a path belongs is told that it is none" {
+	ends
+	sed -i 's/look: .*/look: {kind: tool, command: [ls], reads: ["{{ p }}", p], timeout_secs: 5, on: {ok: done, nonzero: done, timeout: done}}/' ../flow/machine.yaml
+	run -2 --separate-stderr agent6 machine check ../flow
+	echo "$stderr"
+	[[ $stderr == *'`{{ p }}` is not an absolute path'*'it is taken as it stands here: no template is filled in'*'`p` is not'* ]]
+}
+
 @test "a packed bundle has a name that other commands open" {
 	ends
 	run -2 --separate-stderr agent6 machine pack ../flow -o flow.zip
