@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "bundle/inside.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -20,6 +21,21 @@ static bool is_loose_name(const char *name)
 {
 	return has_suffix(name, ".asm.yaml") || has_suffix(name, ".asm.yml") ||
 	       has_suffix(name, ".asm.json") || has_suffix(name, ".asm.toml");
+}
+
+const char *bundle_loose_name(const struct intake *in)
+{
+	const char *found = NULL;
+	int fd = openat(in->bundle->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		own_close(&fd);
+	for (const struct dirent *d; dir && !found && (d = readdir(dir));)
+		if (is_loose_name(d->d_name))
+			found = intake_shown(in, d->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 /* What a path that is no bundle most likely was meant to be. */

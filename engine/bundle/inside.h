@@ -18,7 +18,7 @@ struct intake {
 void intake_refuse(struct intake *in, enum rule rule, const char *path, const char *format, ...)
 	PRINTF(4, 5);
 /* A path as utf8_show has it. Lives in the arena. */
-const char *intake_shown(struct intake *in, const char *path);
+const char *intake_shown(const struct intake *in, const char *path);
 
 /* Whether `path` ("machine.yaml", "README.md", "scripts/x") is one a bundle may hold. */
 bool member_path_allowed(const char *path);
@@ -30,6 +30,9 @@ bool intake_path(struct intake *in, const char *path);
 bool intake_limits(struct intake *in, const char *path, uint64_t bytes);
 /* Files it. `path` and `source` are copied; `m.bytes` is taken over. */
 void intake_add(struct intake *in, const struct member *m);
+/* The name of a loose bundle's machine file in the bundle's directory; lives in the arena. NULL:
+ * there is none. */
+const char *bundle_loose_name(const struct intake *in);
 /* Sorts, finds clashes of names and the machine file, and computes the digest. */
 void intake_end(struct intake *in);
 

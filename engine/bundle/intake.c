@@ -10,7 +10,7 @@ const char *const bundle_folders[] = {"scripts", "prompts", "rehearsal"};
 const char *const bundle_machines[] = {
 	"machine.yaml", "machine.yml", "machine.json", "machine.toml"};
 
-const char *intake_shown(struct intake *in, const char *path)
+const char *intake_shown(const struct intake *in, const char *path)
 {
 	AUTO_BUF out;
 	buf_init(&out, 4 * strlen(path) + 1);
@@ -268,7 +268,14 @@ static void find_machine(struct intake *in)
 		b->machine = NULL; /* whichever is not meant need not be right */
 		return;
 	}
-	if (!b->machine && !in->full && !in->machine_refused)
+	if (b->machine || in->full || in->machine_refused)
+		return;
+	const char *loose = b->form == BUNDLE_DIRECTORY ? bundle_loose_name(in) : NULL;
+	if (loose)
+		intake_refuse(in, RULE_BUNDLE_MACHINE, "",
+			"there is no machine.yaml, but a loose bundle; name it: %s/%s", b->named,
+			loose);
+	else
 		intake_refuse(in, RULE_BUNDLE_MACHINE, "",
 			"there is no machine file: a bundle holds machine.yaml (or .yml, .json, "
 			".toml)");
