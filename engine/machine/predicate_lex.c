@@ -79,7 +79,12 @@ static struct token read_string(struct predicate_lexer *l)
 		i += step;
 	}
 	if (i >= l->len) {
-		predicate_fail(l, RULE_PREDICATE_SYNTAX, start, 1, "this string is never closed");
+		struct finding *f = predicate_fail(
+			l, RULE_PREDICATE_SYNTAX, start, 1, "this string is never closed");
+		if (site_ends_at_comment(l->site))
+			site_help(l->site, f,
+				"in YAML a comment begins at \" #\": put the whole condition in "
+				"quotes");
 		return (struct token){.kind = TOKEN_BAD};
 	}
 	l->next = i + 1;

@@ -63,6 +63,18 @@ static size_t offset_of(const char *source, size_t len, uint32_t column)
 	return at;
 }
 
+bool site_ends_at_comment(const struct site *s)
+{
+	size_t len;
+	const struct doc_node *n = s->node;
+	const char *source = doc_line(s->doc, n->pos.end_line, &len);
+	size_t end = offset_of(source, len, n->pos.end_column);
+	size_t blanks = strspn(source + end, " \t");
+	/* What is quoted ends with the quote. */
+	bool plain = end && n->count && source[end - 1] == n->text[n->count - 1];
+	return plain && blanks && source[end + blanks] == '#';
+}
+
 /* The same for folded or escaped text: the bytes themselves, if they stand there just once. */
 static void narrow_by_word(const struct doc *d, struct doc_node *node, size_t at, size_t len)
 {

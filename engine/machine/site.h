@@ -22,6 +22,8 @@ struct finding *site_report(const struct site *s, enum rule rule, const char *fo
  * scalar where the source shows the same text, else at the whole node. */
 struct finding *site_report_at(const struct site *s, enum rule rule, size_t at, size_t len,
 	const char *format, ...) PRINTF(5, 6);
+/* Whether the node's text was written without quotes and ends where a comment begins. */
+bool site_ends_at_comment(const struct site *s);
 /* `f` NULL: nothing. */
 void site_help(const struct site *s, struct finding *f, const char *format, ...) PRINTF(3, 4);
 /* "did you mean "X"?" when one of the names is close. */
