@@ -95,6 +95,12 @@ struct finding *finding_at(struct findings *f, enum rule rule, const struct doc 
 	return it;
 }
 
+void finding_whole(struct findings *f, struct finding *item, const char *text)
+{
+	if (item != &f->spare)
+		item->message = arena_copy(&f->arena, text, strlen(text));
+}
+
 void finding_help(struct findings *f, struct finding *item, const char *format, ...)
 {
 	va_list args;

@@ -43,6 +43,9 @@ struct finding *finding_add(struct findings *f, enum rule rule, const struct doc
 /* The same at a position that is no node's. */
 struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
 	struct doc_pos pos, const char *format, ...) PRINTF(5, 6);
+/* The whole of `text` as its message, which is cut at 1 KiB otherwise: where nobody may be left
+ * without what stands at its end. */
+void finding_whole(struct findings *f, struct finding *item, const char *text);
 void finding_help(struct findings *f, struct finding *item, const char *format, ...) PRINTF(3, 4);
 /* Takes out what was said lately about that stretch of `d`; returns how many findings that were. */
 size_t findings_drop(struct findings *f, const struct doc *d, const struct doc_pos *stretch);

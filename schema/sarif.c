@@ -43,11 +43,10 @@ static json_t *location_json(const struct finding *it)
 
 static json_t *result_json(const struct finding *it, int rule_index)
 {
-	char text[2200];
-	snprintf(text, sizeof(text), "%s%s%s", it->message, it->help ? "\n" : "",
-		it->help ? it->help : "");
+	json_t *text =
+		json_sprintf("%s%s%s", it->message, it->help ? "\n" : "", it->help ? it->help : "");
 	json_t *result =
-		json_pack("{s:s, s:i, s:s, s:{s:s}, s:[o]}", "ruleId", rule_info(it->rule)->id,
+		json_pack("{s:s, s:i, s:s, s:{s:o}, s:[o]}", "ruleId", rule_info(it->rule)->id,
 			"ruleIndex", rule_index, "level", severity_name(it->severity), "message",
 			"text", text, "locations", location_json(it));
 	if (it->state)

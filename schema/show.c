@@ -11,7 +11,8 @@ enum {
 	SOURCE_FRAME = 9 + 3 + 3, /* "    84 | ", "..." before and behind */
 	HANG_COLUMNS = 7,
 	HELP_COLUMNS = HANG_COLUMNS + 6,
-	FILE_BYTES_MAX = 64 * 1024
+	FILE_BYTES_MAX = 64 * 1024,
+	WORDS_BYTES_MAX = 256 * 1024 * 1024
 };
 
 static uint32_t source_room(const struct finding_look *look)
@@ -131,7 +132,7 @@ static void add_words(
 	struct buf *out, const struct finding_look *look, const char *text, size_t indent)
 {
 	AUTO_BUF clean;
-	buf_init(&clean, FILE_BYTES_MAX);
+	buf_init(&clean, WORDS_BYTES_MAX);
 	buf_adds(&clean, ": ");
 	utf8_escape(&clean, text, strlen(text), is_odd);
 	wrap_text(out, clean.data, indent, look->columns);

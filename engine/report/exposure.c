@@ -32,7 +32,7 @@ static void add_word(struct buf *out, const char *word)
 static json_t *words_json(const struct buf *words)
 {
 	AUTO_BUF shown;
-	buf_init(&shown, 1 << 21);
+	buf_init(&shown, EXPOSURE_BYTES_MAX);
 	redact_text(NULL, words->data ? words->data : "", words->len, &shown, NULL);
 	return json_stringn(shown.data ? shown.data : "", shown.len);
 }
@@ -40,7 +40,7 @@ static json_t *words_json(const struct buf *words)
 static json_t *command_text(const struct tool_state *t)
 {
 	AUTO_BUF text;
-	buf_init(&text, 1 << 20);
+	buf_init(&text, EXPOSURE_BYTES_MAX);
 	for (size_t i = 0; i < t->command_count; i++)
 		add_word(&text, template_source(t->command[i]));
 	return words_json(&text);
@@ -145,7 +145,7 @@ static json_t *verify_text(const struct config *config)
 {
 	const struct config_list *argv = &config->workflow.verify_command;
 	AUTO_BUF text;
-	buf_init(&text, 1 << 20);
+	buf_init(&text, EXPOSURE_BYTES_MAX);
 	for (size_t i = 0; i < argv->count; i++)
 		add_word(&text, argv->items[i]);
 	return words_json(&text);
@@ -235,7 +235,7 @@ static json_t *refusals_of(const struct machine *m, const struct confine *c)
 {
 	json_t *out = json_array();
 	AUTO_BUF text;
-	buf_init(&text, 1 << 20);
+	buf_init(&text, EXPOSURE_BYTES_MAX);
 	if (!confine_refusals(m, c, &text) || !text.len)
 		return out;
 	for (const char *line = text.data; *line;) {

@@ -12,6 +12,9 @@
 #include "config/config.h"
 #include "machine/machine.h"
 
+/* Whatever a bundle may hold, spelt out: a reviewer is shown all of it. */
+enum { EXPOSURE_BYTES_MAX = 256 * 1024 * 1024 };
+
 /* The names of the sets. */
 enum { EXPOSURE_SETS = 5 };
 extern const char *const exposure_sets[EXPOSURE_SETS];

@@ -59,7 +59,11 @@ static void tell(
 	const struct state *s = c->state ? machine_state(c->machine, c->state) : NULL;
 	struct finding *f = finding_add(c->findings,
 		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED, c->machine->doc,
-		place_of(c, s, name, item), "%s: %s", c->state ? c->state : "the machine", what);
+		place_of(c, s, name, item), "%s", "");
+	AUTO_BUF text;
+	buf_init(&text, EXPOSURE_BYTES_MAX);
+	buf_addf(&text, "%s: %s", c->state ? c->state : "the machine", what);
+	finding_whole(c->findings, f, text.data);
 	f->state = s ? s->name : NULL;
 	c->widened += wider;
 }
@@ -94,12 +98,13 @@ static void tell_missing(
 	size_t i;
 	json_t *item;
 	json_array_foreach (json_object_get(from, name), i, item) {
-		char what[600];
 		if (holds(name, in, item))
 			continue;
-		snprintf(what, sizeof(what), "%.500s is %s in %s", json_string_value(item),
+		AUTO_BUF what;
+		buf_init(&what, EXPOSURE_BYTES_MAX);
+		buf_addf(&what, "%s is %s in %s", json_string_value(item),
 			wider ? "new" : "no longer", name);
-		tell(c, wider, name, json_string_value(item), what);
+		tell(c, wider, name, json_string_value(item), what.data);
 	}
 }
 
@@ -171,23 +176,25 @@ static json_t *states_by_name(const json_t *exposure)
 /* It runs whenever the model likes, and nobody is asked. */
 static void compare_verify(struct comparing *c, const json_t *old, const json_t *now)
 {
-	char what[400];
 	const char *before = json_get_text(old, "verify"), *after = json_get_text(now, "verify");
 	if (!*before == !*after)
 		return;
-	snprintf(what, sizeof(what), "%s a verify command: %.300s",
-		*after ? "now has" : "no longer has", *after ? after : before);
-	tell(c, *after, NULL, NULL, what);
+	AUTO_BUF what;
+	buf_init(&what, EXPOSURE_BYTES_MAX);
+	buf_addf(&what, "%s a verify command: %s", *after ? "now has" : "no longer has",
+		*after ? after : before);
+	tell(c, *after, NULL, NULL, what.data);
 }
 
 static void compare_state(struct comparing *c, const json_t *old, const json_t *now)
 {
-	char what[400];
 	c->state = json_get_text(now, "state");
 	if (!old || strcmp(json_get_text(old, "kind"), json_get_text(now, "kind"))) {
-		snprintf(what, sizeof(what), "a new %s state: %.300s", json_get_text(now, "kind"),
+		AUTO_BUF what;
+		buf_init(&what, EXPOSURE_BYTES_MAX);
+		buf_addf(&what, "a new %s state: %s", json_get_text(now, "kind"),
 			json_get_text(now, "does"));
-		tell(c, true, NULL, NULL, what);
+		tell(c, true, NULL, NULL, what.data);
 		return;
 	}
 	compare_ranks(c, json_object_get(old, "ranks"), json_object_get(now, "ranks"));

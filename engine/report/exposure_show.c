@@ -17,8 +17,8 @@ static void add_words(struct buf *out, const char *label, const char *text)
 {
 	size_t at = out->len;
 	AUTO_BUF clean;
-	buf_init(&clean, 1 << 16);
-	text_clean(&clean, text, 4000);
+	buf_init(&clean, EXPOSURE_BYTES_MAX);
+	text_clean(&clean, text, SIZE_MAX);
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, INDENT_COLUMNS);
 	wrap_text(out, clean.data ? clean.data : "", INDENT_COLUMNS, text_page_columns());
@@ -58,7 +58,7 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 		const char *key, *label;
 	} words[] = {{"verify", "verifies"}, {"commands", "commands"}};
 	AUTO_BUF text;
-	buf_init(&text, 1 << 16);
+	buf_init(&text, EXPOSURE_BYTES_MAX);
 	line(out, !strcmp(json_get_text(state, "kind"), "tool") ? "runs" : "asks",
 		json_get_text(state, "does"));
 	line(out, "workspace", workspace_words(state));
@@ -89,7 +89,7 @@ static void union_lines(const json_t *exposure,
 	const char *name;
 	json_t *value;
 	AUTO_BUF text;
-	buf_init(&text, 1 << 16);
+	buf_init(&text, EXPOSURE_BYTES_MAX);
 	json_object_foreach (json_object_get(exposure, "union"), name, value) {
 		buf_clear(&text);
 		if (json_is_string(value))
@@ -185,7 +185,20 @@ void exposure_html(const json_t *exposure, struct buf *out)
 static void add_clause(struct buf *out, const char *label, const char *text)
 {
 	buf_addf(out, "%s%s ", out->len ? "; " : "", label);
-	text_clean(out, text, 4000);
+	text_clean(out, text, SIZE_MAX);
+}
+
+/* `s`: NULL: the machine. */
+static void add_note(
+	struct findings *f, const struct machine *m, const struct state *s, const char *clauses)
+{
+	AUTO_BUF text;
+	buf_init(&text, EXPOSURE_BYTES_MAX);
+	buf_addf(&text, "%s: %s", s ? s->name : "all states together", clauses);
+	struct finding *note =
+		finding_add(f, RULE_CONFINEMENT_REPORT, m->doc, s ? s->key : NULL, "%s", "");
+	finding_whole(f, note, text.data);
+	note->state = s ? s->name : NULL;
 }
 
 void exposure_findings(const json_t *exposure, const struct machine *m, struct findings *f)
@@ -193,15 +206,13 @@ void exposure_findings(const json_t *exposure, const struct machine *m, struct f
 	size_t i;
 	json_t *state;
 	AUTO_BUF text;
-	buf_init(&text, 1 << 16);
+	buf_init(&text, EXPOSURE_BYTES_MAX);
 	union_lines(exposure, add_clause, &text);
-	finding_add(f, RULE_CONFINEMENT_REPORT, m->doc, NULL, "all states together: %s", text.data);
+	add_note(f, m, NULL, text.data);
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
 		const struct state *s = machine_state(m, json_get_text(state, "state"));
 		buf_clear(&text);
 		state_lines(state, add_clause, &text);
-		finding_add(
-			f, RULE_CONFINEMENT_REPORT, m->doc, s->key, "%s: %s", s->name, text.data)
-			->state = s->name;
+		add_note(f, m, s, text.data);
 	}
 }

@@ -229,7 +229,7 @@ void text_findings_as(struct findings *f, findings_fn *write)
 void text_markdown(struct buf *out, const char *text)
 {
 	AUTO_BUF clean;
-	buf_init(&clean, 1 << 16);
+	buf_init(&clean, FINDINGS_BYTES_MAX);
 	text_clean(&clean, text, SIZE_MAX);
 	for (const char *p = clean.data ? clean.data : ""; *p; p++)
 		buf_addf(out, "%s%c", strchr("|\\`*_<>[]&~$", *p) ? "\\" : "", *p);

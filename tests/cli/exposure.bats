@@ -55,6 +55,24 @@ against() {
 	[[ $output == *"runs         rm 'a'\\'' '\\''b' 'c\\x0ad' e"* ]]
 }
 
+@test "a report and a comparison leave nothing out, however long the command before it is" {
+	local long format
+	printf -v long '%*s' 70000 ''
+	sed "s/command: .*/command: [sh, -c, \"true ${long// /x}; last\"]/; s/workspace: read/allow_network: allow/" \
+		../old/machine.yaml >../new/machine.yaml
+	for format in text markdown json sarif github; do
+		run --separate-stderr -0 agent6 machine check --report --format "$format" ../new
+		echo "$format: ${output: -2000}"
+		[[ $output == *"last'"*"any host"* ]]
+	done
+	sed -i 's/  fetch:/  other:/; s/initial: fetch/initial: other/' ../new/machine.yaml
+	for format in text markdown json sarif github; do
+		run --separate-stderr -4 agent6 machine check --format "$format" ../new --against ../old
+		echo "$format: ${output: -2000}"
+		[[ $output$stderr == *"other: a new tool state: sh -c "*"last'"* ]]
+	done
+}
+
 @test "--report as JSON and as Markdown" {
 	need jq
 	run --separate-stderr agent6 machine check --report --format json ../old
