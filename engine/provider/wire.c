@@ -50,9 +50,10 @@ const struct wire_format *wire_format(const char *name)
 static int on_event(void *context, const char *data, size_t len, struct err *e)
 {
 	struct wire_stream *s = context;
-	s->dispatched = true;
-	if (s->ended)
+	/* Without data it is one more way to keep a connection open: no more than a comment. */
+	if (s->ended || !data[strspn(data, " \t\r\n")])
 		return 0;
+	s->dispatched = true;
 	if (s->format->event(s, data, len, s->fault))
 		return err_set(e, "%s", s->fault->text);
 	return 0;
