@@ -1,9 +1,32 @@
 #include "agent/endpoint.h"
 
+#include "agent/emit.h"
 #include "base/clock.h"
 #include <sys/random.h>
 
-int endpoint_open(const struct task_provider *p, int channel_fd, struct client *out, struct err *e)
+static void on_notice(void *context, const char *text)
+{
+	const struct endpoint *p = context;
+	emit_notice("%s%s", p->about, text);
+}
+
+static void on_bill(void *context, const struct usage *u)
+{
+	struct endpoint *p = context;
+	ledger_add(p->ledger, u, p->prices);
+	usage_add(&p->spent, u);
+	p->counted = u->known ? u->input : 0;
+	emit("spent", ledger_json(p->ledger));
+}
+
+static void on_open(void *context, const struct usage *told, const struct usage *most)
+{
+	const struct endpoint *p = context;
+	ledger_open(p->ledger, told, most, p->prices);
+}
+
+int endpoint_open(struct endpoint *out, const struct task_provider *p, int channel_fd,
+	int64_t deadline_ms, struct err *e)
 {
 	const struct wire_format *format = wire_format(p->api_format);
 	if (!format)
@@ -21,19 +44,32 @@ int endpoint_open(const struct task_provider *p, int channel_fd, struct client *
 	uint64_t seed = 1;
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed) || !seed)
 		seed = (uint64_t)clock_monotonic_ms() | 1;
-	*out = (struct client){.format = format,
+	out->prices = p->prices;
+	out->client = (struct client){.format = format,
 		.http = http,
 		.auth = p->auth,
 		.key = p->key,
 		.api_version = p->api_version ? p->api_version : "2023-06-01",
 		.call_timeout_ms = p->timeout_secs * 1000,
+		.deadline_ms = deadline_ms,
 		.max_retries = p->max_retries,
-		.seed = seed};
+		.seed = seed,
+		.notice = on_notice,
+		.bill = on_bill,
+		.open = on_open,
+		.context = out};
 	return 0;
 }
 
-void endpoint_close(struct client *c)
+void endpoint_close(struct endpoint *p)
 {
-	http_close(c->http);
-	c->http = NULL;
+	http_close(p->client.http);
+	p->client.http = NULL;
+}
+
+int endpoint_ask(struct endpoint *p, const struct wire_request *r, size_t serial,
+	struct wire_reply *out, struct fault *f)
+{
+	p->spent = USAGE_NONE;
+	return client_call(&p->client, r, serial, out, f);
 }

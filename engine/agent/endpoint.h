@@ -1,12 +1,27 @@
 /*
- * A provider as the task describes it, ready to be asked over its channel.
+ * A provider as the task describes it, ready to be asked over its channel; what its calls cost goes
+ * into a ledger.
  */
 #ifndef AGENT_ENDPOINT_H
 #define AGENT_ENDPOINT_H
-#include "agent/request.h"
+#include "agent/ledger.h"
 #include "provider/client.h"
 
-/* Fills *out but for its callbacks. What `p` says is borrowed. */
-int endpoint_open(const struct task_provider *p, int channel_fd, struct client *out, struct err *e);
-void endpoint_close(struct client *c);
+struct endpoint {
+	struct client client;
+	const struct prices *prices; /* NULL: unpriced */
+	struct ledger *ledger;
+	const char *about;  /* how its notices begin */
+	struct usage spent; /* on the newest question, all attempts */
+	int64_t counted;    /* its input tokens, as the last attempt had them; 0: unknown */
+};
+
+/* Opens *out, whose `ledger` and `about` are set and which then stays where it is. What `p` says is
+ * borrowed. Nothing is asked beyond `deadline_ms` (clock_monotonic_ms). */
+int endpoint_open(struct endpoint *out, const struct task_provider *p, int channel_fd,
+	int64_t deadline_ms, struct err *e);
+void endpoint_close(struct endpoint *p);
+/* client_call; what it costs and what a person should know go out as events. */
+int endpoint_ask(struct endpoint *p, const struct wire_request *r, size_t serial,
+	struct wire_reply *out, struct fault *f);
 #endif

@@ -25,7 +25,7 @@ struct loop {
 	const struct task *task;
 	const struct loop_world *world;
 	struct loop_result *out;
-	struct client client;
+	struct endpoint worker;
 	struct summary summary;
 	struct tool_context tools;
 	struct tool_commands commands;
@@ -38,13 +38,11 @@ struct loop {
 	json_t *declarations;
 	char *system;
 	int64_t deadline_ms, output_cap;
-	bool capped;       /* output_cap was lowered by a budget */
-	bool doubled;      /* output_cap was doubled after a cut turn */
-	bool no_more;      /* the provider refused the doubled one */
-	bool told_cut;     /* the model was told to write less */
-	bool told_budget;  /* the model was told that its budget nears its end */
-	struct usage call; /* of the call in progress, all attempts */
-	int64_t counted;   /* its input tokens as the last attempt had them; 0: unknown */
+	bool capped;      /* output_cap was lowered by a budget */
+	bool doubled;     /* output_cap was doubled after a cut turn */
+	bool no_more;     /* the provider refused the doubled one */
+	bool told_cut;    /* the model was told to write less */
+	bool told_budget; /* the model was told that its budget nears its end */
 };
 
 static const char system_text[] =
@@ -108,27 +106,6 @@ static int tell(struct loop *l, const char *format, ...)
 	return 0;
 }
 
-static void on_notice(void *context, const char *text)
-{
-	(void)context;
-	emit_notice("%s", text);
-}
-
-static void on_bill(void *context, const struct usage *u)
-{
-	struct loop *l = context;
-	ledger_add(&l->ledger, u, l->task->provider.prices);
-	usage_add(&l->call, u);
-	l->counted = u->known ? u->input : 0;
-	emit("spent", ledger_json(&l->ledger));
-}
-
-static void on_open(void *context, const struct usage *told, const struct usage *most)
-{
-	const struct loop *l = context;
-	ledger_open(&l->ledger, told, most, l->task->provider.prices);
-}
-
 static void keep(const struct loop *l, const struct wire_turn *t)
 {
 	emit("message", neutral_message(t, &l->redact));
@@ -143,7 +120,7 @@ static void report_turn(struct loop *l, const struct wire_request *r, const stru
 		keep(l, turn);
 	if (l->task->record && turn)
 		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(r), "reply",
-					 neutral_reply(turn, &l->call)));
+					 neutral_reply(turn, &l->worker.spent)));
 	channels_report(l->world->channels);
 }
 
@@ -347,7 +324,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 		return call_failed(l, &f);
 	}
 	l->doubled = l->told_cut = false;
-	window_answered(&l->window, l->counted);
+	window_answered(&l->window, l->worker.counted);
 	if (!*reply->turn.raw)
 		return on_quiet(l, true);
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
@@ -377,9 +354,8 @@ static int step(struct loop *l)
 		.temperature = l->task->temperature};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
-	l->call = USAGE_NONE;
 	window_sent(&l->window);
-	int rc = client_call(&l->client, &r, l->out->turns, l->deadline_ms, &reply, &f);
+	int rc = endpoint_ask(&l->worker, &r, l->out->turns, &reply, &f);
 	l->out->turns++;
 	report_turn(l, &r, rc ? NULL : &reply.turn);
 	rc = rc ? call_failed(l, &f) : check_metered(l) ? -1 : on_reply(l, &reply);
@@ -506,20 +482,17 @@ static int begin(struct loop *l, struct err *e)
 	l->window = (struct window){.talk = &l->talk,
 		.digest = &l->dispatch.digest,
 		.summary = &l->summary,
-		.context_tokens = t->limits.context_tokens,
-		.deadline_ms = l->deadline_ms};
+		.context_tokens = t->limits.context_tokens};
 	l->declarations = tool_declarations(l->dispatch.mode);
 	json_array_append_new(l->declarations, finish_declaration(t->result));
 	l->system = system_for(l, run);
 	if (!l->system || hide_keys(l) || say_prompt(l))
 		return err_set(e, "out of memory");
-	if (endpoint_open(&t->provider, l->world->channel_fd, &l->client, e) ||
-		summary_open(&l->summary, t, l->world->reviewer_fd, &l->ledger, e))
+	l->worker = (struct endpoint){.ledger = &l->ledger, .about = ""};
+	l->summary = (struct summary){.reviewer = {.ledger = &l->ledger, .about = "summary: "}};
+	if (endpoint_open(&l->worker, &t->provider, l->world->channel_fd, l->deadline_ms, e) ||
+		summary_open(&l->summary, t, l->world->reviewer_fd, l->deadline_ms, e))
 		return -1;
-	l->client.notice = on_notice;
-	l->client.bill = on_bill;
-	l->client.open = on_open;
-	l->client.context = l;
 	return 0;
 }
 
@@ -533,7 +506,7 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 		;
 	out->ledger = l.ledger;
 	out->payload = l.dispatch.payload;
-	endpoint_close(&l.client);
+	endpoint_close(&l.worker);
 	summary_close(&l.summary);
 	digest_done(&l.dispatch.digest);
 	forget_keys(&l);

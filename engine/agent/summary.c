@@ -17,47 +17,24 @@ static const char user_text[] =
 	"changed and decided, and why; what failed; what is left to do. Write nothing else.\n\n"
 	"The assistant's task was:\n";
 
-static void on_notice(void *context, const char *text)
-{
-	(void)context;
-	emit_notice("summary: %s", text);
-}
-
-static void on_bill(void *context, const struct usage *u)
-{
-	struct summary *s = context;
-	ledger_add(s->ledger, u, s->task->reviewer->provider.prices);
-	emit("spent", ledger_json(s->ledger));
-}
-
-static void on_open(void *context, const struct usage *told, const struct usage *most)
-{
-	const struct summary *s = context;
-	ledger_open(s->ledger, told, most, s->task->reviewer->provider.prices);
-}
-
-int summary_open(struct summary *s, const struct task *task, int channel_fd, struct ledger *ledger,
+int summary_open(struct summary *s, const struct task *task, int channel_fd, int64_t deadline_ms,
 	struct err *e)
 {
-	if (!task->reviewer)
+	const struct task_reviewer *by = task->reviewer;
+	if (!by)
 		return 0;
-	*s = (struct summary){.ledger = ledger};
-	if (task->limits.max_microusd >= 0 && !task->reviewer->provider.prices)
-		return err_set(e, "max_usd is set, but the reviewer's model %s has no price",
-			task->reviewer->model);
-	if (endpoint_open(&task->reviewer->provider, channel_fd, &s->client, e))
+	if (task->limits.max_microusd >= 0 && !by->provider.prices)
+		return err_set(
+			e, "max_usd is set, but the reviewer's model %s has no price", by->model);
+	if (endpoint_open(&s->reviewer, &by->provider, channel_fd, deadline_ms, e))
 		return -1;
-	s->client.notice = on_notice;
-	s->client.bill = on_bill;
-	s->client.open = on_open;
-	s->client.context = s;
 	s->task = task;
 	return 0;
 }
 
 void summary_close(struct summary *s)
 {
-	endpoint_close(&s->client);
+	endpoint_close(&s->reviewer);
 }
 
 /* --- what it is given ------------------------------------------------------------------------- */
@@ -122,7 +99,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 /* --- asking ----------------------------------------------------------------------------------- */
 
 /* Not recorded: a rehearsal makes do with the digest. */
-static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadline_ms)
+static char *ask(struct summary *s, const struct wire_talk *stage)
 {
 	size_t most_bytes = (size_t)s->task->limits.context_tokens * 7 / 16;
 	const struct task_reviewer *by = s->task->reviewer;
@@ -132,11 +109,11 @@ static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadl
 		.system = system_text,
 		.talk = stage,
 		.tools = tools,
-		.max_tokens = ledger_output_cap(s->ledger, by->provider.prices,
+		.max_tokens = ledger_output_cap(s->reviewer.ledger, by->provider.prices,
 			s->task->limits.max_output_tokens_per_call)};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
-	int failed = client_call(&s->client, &r, 0, deadline_ms, &reply, &f);
+	int failed = endpoint_ask(&s->reviewer, &r, 0, &reply, &f);
 	char *text = NULL;
 	if (failed)
 		emit_notice("no summary was written: %s", f.text);
@@ -150,19 +127,18 @@ static char *ask(struct summary *s, const struct wire_talk *stage, int64_t deadl
 	return text;
 }
 
-char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range,
-	int64_t deadline_ms)
+char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range)
 {
 	if (!s->task)
 		return NULL;
-	if (ledger_reached(s->ledger))
+	if (ledger_reached(s->reviewer.ledger))
 		return NULL; /* the loop says so in a moment */
 	AUTO_FREE char *text =
 		transcript(talk, range, (size_t)s->task->limits.context_tokens * 7 / 4);
 	struct wire_talk stage = {0};
 	char *written = NULL;
-	if (text && !set_stage(s->client.format, talk, text, &stage))
-		written = ask(s, &stage, deadline_ms);
+	if (text && !set_stage(s->reviewer.client.format, talk, text, &stage))
+		written = ask(s, &stage);
 	wire_talk_done(&stage);
 	return written;
 }

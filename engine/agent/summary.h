@@ -6,20 +6,17 @@
 #define AGENT_SUMMARY_H
 #include "agent/endpoint.h"
 #include "agent/evict.h"
-#include "agent/ledger.h"
 
 struct summary {
 	const struct task *task; /* NULL: nobody writes one */
-	struct ledger *ledger;
-	struct client client;
+	struct endpoint reviewer;
 };
 
-/* Does nothing where the task names no reviewer. */
-int summary_open(struct summary *s, const struct task *task, int channel_fd, struct ledger *ledger,
+/* As endpoint_open, of s->reviewer. Does nothing where the task names no reviewer. */
+int summary_open(struct summary *s, const struct task *task, int channel_fd, int64_t deadline_ms,
 	struct err *e);
 void summary_close(struct summary *s);
 /* The text, heap, at most an eighth of the context; NULL: there is none, and where one was wanted a
  * notice has said why. */
-char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range,
-	int64_t deadline_ms);
+char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range);
 #endif

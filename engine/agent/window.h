@@ -11,7 +11,7 @@ struct window {
 	struct wire_talk *talk;      /* borrowed, as is all the caller sets */
 	const struct digest *digest; /* of what was done in turns that go */
 	struct summary *summary;
-	int64_t context_tokens, deadline_ms;
+	int64_t context_tokens;
 	/* The rest is zero at first. */
 	int64_t sent;  /* tokens of the last request, as they were estimated */
 	int64_t scale; /* thousandths of an estimate that the provider counts; 0: not known yet */

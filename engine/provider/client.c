@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include <poll.h>
 
-enum { HEADERS_MAX = 8, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
+enum { HEADERS_MAX = 5, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
 
 struct attempt {
 	const struct client *client;
@@ -130,33 +130,23 @@ static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 	return wire_stream_end(a->stream, out, f);
 }
 
-static int add_headers(const struct client *c, const char *headers[HEADERS_MAX], char **auth)
+static int post(const struct client *c, const struct buf *body, struct attempt *a, struct fault *f)
 {
-	size_t n = 0;
+	char version[64];
+	AUTO_FREE char *auth = NULL;
 	bool bearer = !strcmp(c->auth, "bearer");
-	headers[n++] = "content-type: application/json";
-	headers[n++] = "accept: text/event-stream";
+	const char *headers[HEADERS_MAX] = {
+		"content-type: application/json", "accept: text/event-stream"};
+	size_t n = 2;
+	snprintf(version, sizeof(version), "anthropic-version: %s", c->api_version);
 	if (c->format == &anthropic_format)
-		headers[n++] = c->version_header;
+		headers[n++] = version;
 	if (c->key && (bearer || !strcmp(c->auth, "x-api-key"))) {
-		if (asprintf(auth, "%s%s",
+		if (asprintf(&auth, "%s%s",
 			    bearer ? "authorization: Bearer " : "x-api-key: ", c->key) < 0)
-			return -1;
-		headers[n++] = *auth;
+			return fault_set(f, FAULT_FATAL, "out of memory");
+		headers[n] = auth;
 	}
-	headers[n] = NULL;
-	return 0;
-}
-
-static int post(struct client *c, const struct buf *body, int64_t deadline_ms, struct attempt *a,
-	struct fault *f)
-{
-	const char *headers[HEADERS_MAX];
-	char *auth = NULL;
-	snprintf(c->version_header, sizeof(c->version_header), "anthropic-version: %s",
-		c->api_version);
-	if (add_headers(c, headers, &auth))
-		return fault_set(f, FAULT_FATAL, "out of memory");
 	int64_t own_ms = clock_monotonic_ms() + c->call_timeout_ms;
 	struct http_post p = {.path = c->format->path,
 		.headers = headers,
@@ -164,12 +154,11 @@ static int post(struct client *c, const struct buf *body, int64_t deadline_ms, s
 		.body_len = body->len,
 		.on_body = on_body,
 		.context = a,
-		.deadline_ms = own_ms < deadline_ms ? own_ms : deadline_ms};
+		.deadline_ms = own_ms < c->deadline_ms ? own_ms : c->deadline_ms};
 	int rc = http_post(c->http, &p, &a->head, f);
 	if (auth)
 		explicit_bzero(auth, strlen(auth));
-	free(auth);
-	if (!rc || f->kind != FAULT_TIMEOUT || own_ms >= deadline_ms)
+	if (!rc || f->kind != FAULT_TIMEOUT || own_ms >= c->deadline_ms)
 		return rc;
 	/* The provider's own time-out is passing; only the caller's ends everything. */
 	*f = FAULT_INIT;
@@ -198,7 +187,7 @@ static void bill_attempt(const struct client *c, const struct attempt *a, bool r
 }
 
 static int attempt(struct client *c, const struct wire_request *r, size_t serial,
-	int64_t deadline_ms, struct wire_reply *out, struct fault *f)
+	struct wire_reply *out, struct fault *f)
 {
 	AUTO_BUF body;
 	buf_init(&body, HTTP_RAW_CAP_BYTES);
@@ -215,7 +204,7 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 		return fault_set(f, FAULT_FATAL, "out of memory");
 	open_bill(&a);
 	struct fault broken = FAULT_INIT, ended = FAULT_INIT;
-	int rc = post(c, &body, deadline_ms, &a, &broken);
+	int rc = post(c, &body, &a, &broken);
 	/* A connection that breaks behind the terminal event has delivered the whole turn. */
 	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
 	bill_attempt(c, &a, !settled && !rc);
@@ -230,14 +219,13 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 	return settled;
 }
 
-static int pause_for(
-	struct client *c, const struct fault *why, int tried, int64_t deadline_ms, struct fault *f)
+static int pause_for(struct client *c, const struct fault *why, int tried, struct fault *f)
 {
 	int64_t wait_ms = fault_delay_ms(why, tried, &c->seed);
 	if (wait_ms < 0)
 		return fault_set(f, FAULT_FATAL, "%s; it asks to wait %lld s, more than 120 s",
 			why->text, (long long)(why->retry_after_ms / 1000));
-	int64_t left_ms = deadline_ms - clock_monotonic_ms();
+	int64_t left_ms = c->deadline_ms - clock_monotonic_ms();
 	if (wait_ms >= left_ms)
 		return fault_set(f, FAULT_TIMEOUT, "a retry in %.1f s would come too late: %s",
 			(double)wait_ms / 1000, why->text);
@@ -280,12 +268,12 @@ static void tell_learned(const struct client *c, const char *why)
 	c->notice(c->context, text);
 }
 
-int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
+int client_call(struct client *c, const struct wire_request *r, size_t serial,
 	struct wire_reply *out, struct fault *f)
 {
 	for (int tried = 0;;) {
 		struct fault why = FAULT_INIT;
-		if (!attempt(c, r, serial, deadline_ms, out, &why))
+		if (!attempt(c, r, serial, out, &why))
 			return 0;
 		hide_key(c->key, &why);
 		if (fault_blames_request(&why) && c->format->adapt(&c->quirks, why.text)) {
@@ -296,7 +284,7 @@ int client_call(struct client *c, const struct wire_request *r, size_t serial, i
 			*f = why;
 			return -1;
 		}
-		if (pause_for(c, &why, tried, deadline_ms, f))
+		if (pause_for(c, &why, tried, f))
 			return -1;
 		tried++;
 	}

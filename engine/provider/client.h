@@ -23,19 +23,19 @@ struct client {
 	const char *key;         /* NULL with "none"; borrowed */
 	const char *api_version; /* anthropic */
 	int64_t call_timeout_ms;
+	int64_t deadline_ms; /* clock_monotonic_ms; of everything that is asked */
 	int64_t max_retries;
 	uint64_t seed; /* of the retries' jitter, not 0 */
 	struct wire_quirks quirks;
-	char version_header[64];
 	client_notice_fn *notice;
 	client_bill_fn *bill;
 	client_open_fn *open;
 	void *context;
 };
 
-/* Asks once, with retries, until `deadline_ms` (clock_monotonic_ms). Returns 0 with *out owned by
- * the caller, or -1 with *f. `bill` is called once per attempt that was answered with 2xx, or
- * that had been sent and was not answered in time. */
-int client_call(struct client *c, const struct wire_request *r, size_t serial, int64_t deadline_ms,
+/* Asks once, with retries. Returns 0 with *out owned by the caller, or -1 with *f. `bill` is called
+ * once per attempt that was answered with 2xx, or that had been sent and was not answered in time.
+ */
+int client_call(struct client *c, const struct wire_request *r, size_t serial,
 	struct wire_reply *out, struct fault *f);
 #endif
