@@ -36,7 +36,7 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 	AUTO_BUF problems;
 	buf_init(&problems, TOOL_TEXT_CAP_BYTES);
 	struct redact_tally tally = {{0}};
-	json_auto_t *safe = redact_json(redact_known, d->redact, arguments, &tally);
+	json_auto_t *safe = redact_json(redact_known, d->tools->redact, arguments, &tally);
 	json_auto_t *payload = finish_check(d->record, safe, &problems);
 	if (payload && !emit_check(payload, &problems)) {
 		d->payload = json_incref(payload);
@@ -58,7 +58,7 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 static void add_data(
 	struct dispatch *d, const struct tool *tool, const struct buf *said, struct buf *out)
 {
-	struct filter f = {d->redact, tool->is_command};
+	struct filter f = {d->tools->redact, tool->is_command};
 	struct filtered seen;
 	buf_adds(out, TOOL_DATA_MARK);
 	filter_text(&f, said->data, said->len, out, &seen);

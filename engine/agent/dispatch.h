@@ -5,13 +5,11 @@
 #define AGENT_DISPATCH_H
 #include "agent/digest.h"
 #include "agent/guard.h"
-#include "agent/policy/redact.h"
 #include "agent/tools/tool.h"
 #include "provider/wire.h"
 
 struct dispatch {
 	const struct tool_context *tools;
-	const struct redact *redact; /* the configured secrets */
 	const struct record *record; /* of finish_run; NULL: any object */
 	unsigned mode;               /* TOOL_IN_AGENT or TOOL_IN_RUN */
 	size_t max_calls;            /* per turn */

@@ -38,8 +38,7 @@ struct loop {
 	json_t *declarations;
 	char *system;
 	int64_t deadline_ms, output_cap;
-	bool capped;      /* output_cap was lowered by a budget */
-	bool doubled;     /* output_cap was doubled after a cut turn */
+	bool doubled;     /* twice as much was asked for after a cut turn */
 	bool no_more;     /* the provider refused the doubled one */
 	bool told_cut;    /* the model was told to write less */
 	bool told_budget; /* the model was told that its budget nears its end */
@@ -224,11 +223,18 @@ static int on_calls(struct loop *l, size_t at)
 	return 0;
 }
 
+/* The output tokens of the next call, where no budget has less left. */
+static int64_t wanted_tokens(const struct loop *l)
+{
+	int64_t usual = l->task->limits.max_output_tokens_per_call;
+	return l->doubled && !l->no_more ? 2 * usual : usual;
+}
+
 /* A turn cut by the output limit is never acted on: its last call may be half a call. It is asked
  * for again with twice the room, then with a word to the model. */
 static int on_cut(struct loop *l)
 {
-	if (l->capped)
+	if (l->output_cap < wanted_tokens(l))
 		return end(l, LOOP_BUDGET, "what is left of the budget cut the answer short");
 	if (l->told_cut)
 		return end(l, LOOP_FAILED,
@@ -290,8 +296,7 @@ static int call_failed(struct loop *l, const struct fault *f)
 {
 	if (refuses_more(l, f)) {
 		l->no_more = true;
-		l->capped = false;
-		l->output_cap = l->task->limits.max_output_tokens_per_call;
+		l->output_cap = wanted_tokens(l);
 		return on_cut(l);
 	}
 	switch (f->kind) {
@@ -341,10 +346,7 @@ static int step(struct loop *l)
 {
 	if (may_call(l) || (window_keep(&l->window) && may_call(l)))
 		return -1;
-	int64_t wanted =
-		l->task->limits.max_output_tokens_per_call * (l->doubled && !l->no_more ? 2 : 1);
-	l->output_cap = ledger_output_cap(&l->ledger, l->task->provider.prices, wanted);
-	l->capped = l->output_cap < wanted;
+	l->output_cap = ledger_output_cap(&l->ledger, l->task->provider.prices, wanted_tokens(l));
 	struct wire_request r = {.model = l->task->model,
 		.system = l->system,
 		.talk = &l->talk,
@@ -473,7 +475,6 @@ static int begin(struct loop *l, struct err *e)
 		return err_set(e, "max_usd is set, but model %s has no price", t->model);
 	unsigned mode = set_up_tools(l, run);
 	l->dispatch = (struct dispatch){.tools = &l->tools,
-		.redact = &l->redact,
 		.record = t->result,
 		.mode = mode,
 		.deadline_ms = l->deadline_ms,

@@ -44,7 +44,7 @@ struct tool_context {
 	size_t protect_count;
 	const char *const *hide; /* absolute paths no tool may show, nor what is below them */
 	size_t hide_count;
-	const struct redact *redact;          /* what a text must not be cut in the middle of */
+	const struct redact *redact;          /* the configured secrets */
 	const struct tool_commands *commands; /* NULL: there are none */
 	tool_audit_fn *audit;
 	tool_propose_fn *propose;
