@@ -35,6 +35,8 @@ int summary_open(struct summary *s, const struct task *task, int channel_fd, int
 void summary_close(struct summary *s)
 {
 	endpoint_close(&s->reviewer);
+	free(s->newest);
+	s->newest = NULL;
 }
 
 /* --- what it is given ------------------------------------------------------------------------- */
@@ -59,14 +61,18 @@ static void add_turn(struct buf *out, const struct wire_turn *t)
 		add_part(out, "RESULT:", t->results[i].text);
 }
 
-/* The oldest first; what goes beyond half of the window is left out. */
-static char *transcript(const struct wire_talk *talk, struct evict_range r, size_t cap_bytes)
+/* The oldest first; what goes beyond half of the window is left out. In front of the range stand
+ * the first results, or the digest that took their place with the summary behind it. */
+static char *transcript(const struct summary *s, const struct wire_talk *talk, struct evict_range r)
 {
 	AUTO_BUF text;
-	buf_init(&text, cap_bytes);
+	buf_init(&text, (size_t)s->task->limits.context_tokens * 7 / 4);
 	buf_adds(&text, TOOL_DATA_MARK);
-	add_turn(&text, &talk->turns[r.from - 1]);
-	for (size_t i = r.from; i < r.to && !text.failed; i++)
+	if (s->newest)
+		add_part(&text, "SUMMARY OF WHAT WAS BEFORE:", s->newest);
+	else
+		add_turn(&text, &talk->turns[r.from - 1]);
+	for (size_t i = r.from; i < r.to; i++)
 		add_turn(&text, &talk->turns[i]);
 	text.failed = false;
 	return buf_take(&text, NULL);
@@ -127,18 +133,20 @@ static char *ask(struct summary *s, const struct wire_talk *stage)
 	return text;
 }
 
-char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range)
+const char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range)
 {
-	if (!s->task)
-		return NULL;
-	if (ledger_reached(s->reviewer.ledger))
-		return NULL; /* the loop says so in a moment */
-	AUTO_FREE char *text =
-		transcript(talk, range, (size_t)s->task->limits.context_tokens * 7 / 4);
+	/* Where the budget is used up, the loop says so in a moment. */
+	if (!s->task || ledger_reached(s->reviewer.ledger))
+		return s->newest;
+	AUTO_FREE char *text = transcript(s, talk, range);
 	struct wire_talk stage = {0};
 	char *written = NULL;
 	if (text && !set_stage(s->reviewer.client.format, talk, text, &stage))
 		written = ask(s, &stage);
 	wire_talk_done(&stage);
-	return written;
+	if (written) {
+		free(s->newest);
+		s->newest = written;
+	}
+	return s->newest;
 }

@@ -49,7 +49,7 @@ static bool compact(struct window *w, int64_t keep_tokens)
 	buf_init(&text, DIGEST_CAP_BYTES);
 	if (range.from >= range.to)
 		return false;
-	AUTO_FREE char *summary = summary_write(w->summary, w->talk, range);
+	const char *summary = summary_write(w->summary, w->talk, range);
 	buf_addf(&text,
 		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
 			       "done until now:]\n",

@@ -1,7 +1,12 @@
 /* What gives way when a conversation grows: results, then whole exchanges, and what is left. */
 #include "agent/digest.h"
 #include "agent/evict.h"
+#include "agent/window.h"
+#include "tests/kit/agent.h"
 #include "tests/kit/tap.h"
+
+#include "base/buf.h"
+#include "base/own.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,10 +107,68 @@ static void done(void)
 	digest_done(&d);
 }
 
+/* Estimates are corrected by what was counted: never downwards, and not beyond all measure. */
+static void scales(void)
+{
+	static const struct {
+		size_t exchanges;
+		int64_t counted, scale;
+	} rows[] = {{10, 0, 0}, {10, 20001, 1000}, {10, 10001, 1000}, {10, 40002, 2000},
+		{10, 200010, 4000}, {4, 16002, 0}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct wire_talk t;
+		talk_init(&t, rows[i].exchanges, 3500);
+		struct window w = {.talk = &t};
+		window_sent(&w);
+		window_answered(&w, rows[i].counted);
+		is(w.scale, rows[i].scale, "%d tokens counted of about %d", (int)rows[i].counted,
+			(int)w.sent);
+		wire_talk_done(&t);
+	}
+}
+
+#define LINE                                                                                       \
+	"a hundred bytes of an answer, so that few of them fill a small context, which then has "  \
+	"to give way. "
+#define THOUSAND LINE LINE LINE LINE LINE LINE LINE LINE LINE LINE
+#define LONG_TURN(n)                                                                               \
+	{                                                                                          \
+		KIT_STREAM KIT_BEGIN KIT_TEXT(THOUSAND THOUSAND THOUSAND)                          \
+			KIT_CALL(1, "t" n, "read_file", "{\"path\":\"f" n "\"}")                   \
+				KIT_END("tool_use"),                                               \
+			0, 0                                                                       \
+	}
+
+/* The second time there is no new summary: what was remembered before is not forgotten for that. */
+static void summaries(void)
+{
+	json_t *reviewer =
+		json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:n, s:n, s:s, s:i, s:i, s:i, s:i, s:n}}",
+			"model", "r", "provider", "name", "p", "api_format", "anthropic",
+			"base_url", "http://127.0.0.1", "auth", "x-api-key", "api_version",
+			"ca_file", "key", "k", "connect_timeout_secs", 9, "idle_timeout_secs", 9,
+			"timeout_secs", 9, "max_retries", 0, "prices");
+	AUTO_KIT k = {.format = "anthropic",
+		.task = json_pack("{s:o}", "reviewer", reviewer),
+		.limits = json_pack("{s:i}", "context_tokens", 4000),
+		.replies = {LONG_TURN("1"), LONG_TURN("2"), LONG_TURN("3"), LONG_TURN("4"),
+			{KIT_STREAM KIT_BEGIN KIT_TEXT("f1 is missing") KIT_END("end_turn"), 0, 0},
+			LONG_TURN("5"), LONG_TURN("6"), {KIT_REFUSED("400", "no"), 0, 0},
+			{KIT_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "a conversation gives way twice");
+	is(kit_count(k.output, "older messages were replaced"), 2, "to a digest each time");
+	is(kit_count(k.output, "no summary was written"), 1, "but to no second summary");
+	is(kit_count(k.requests, "written by a model:]\\nf1 is missing"), 3, "the first one stays");
+	is(kit_count(k.requests, "WAS BEFORE: f1 is missing"), 1, "and the reviewer has seen it");
+}
+
 int main(void)
 {
 	results();
 	turns();
 	done();
+	scales();
+	summaries();
 	return tap_done();
 }
