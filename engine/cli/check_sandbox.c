@@ -224,17 +224,35 @@ static json_t *hardened_limits(const struct checking *k)
 
 /* --- showing ---------------------------------------------------------------------------------- */
 
-enum { SANDBOX_COLUMNS = 80, ANSWER_COLUMNS = 54, ITEM_COLUMNS = 4, NAME_COLUMNS = 10 };
+enum {
+	TABLE_COLUMNS = 72,
+	SAYS_COLUMNS = 11,
+	ANSWER_COLUMNS = 54,
+	ITEM_COLUMNS = 4,
+	NAME_COLUMNS = 10
+};
 
-static void show_probes(const struct checking *k, const struct trial *t)
+/* On a narrow terminal the answer stands below what it is an answer to. */
+static void add_probe(struct buf *out, enum holding verdict, const char *says, int64_t answer)
 {
 	static const char *const words[] = {
 		[HELD] = "held", [OPEN] = "OPEN", [UNTRIED] = "untried"};
+	size_t at = out->len, columns = text_page_columns();
+	bool below = columns < TABLE_COLUMNS;
+	buf_addf(out, "  %-8s ", words[verdict]);
+	wrap_text(out, says, SAYS_COLUMNS, columns);
+	if (below)
+		buf_addf(out, "\n%*s", SAYS_COLUMNS, "");
+	else
+		text_pad(out, at, ANSWER_COLUMNS);
+	wrap_text(out, strerror((int)answer), below ? SAYS_COLUMNS : ANSWER_COLUMNS, columns);
+	buf_addc(out, '\n');
+}
+
+static void show_probes(const struct checking *k, const struct trial *t)
+{
 #define PROBE_SHOW(name, says)                                                                     \
-	buf_addf(&out, "  %-8s %-42s ", words[judge(k, t, #name)], says);                          \
-	wrap_text(&out, strerror((int)json_get_int(t->answers, #name)), ANSWER_COLUMNS,            \
-		SANDBOX_COLUMNS);                                                                  \
-	buf_addc(&out, '\n');
+	add_probe(&out, judge(k, t, #name), says, json_get_int(t->answers, #name));
 	AUTO_BUF out;
 	buf_init(&out, 1 << 16);
 	PROBES(PROBE_SHOW)

@@ -11,7 +11,7 @@ static bool in_group(const struct verb *v, const char *group)
 	return !group || (!strncmp(v->path, group, len) && v->path[len] == ' ');
 }
 
-enum { HELP_COLUMNS = 80, VERB_COLUMNS = 21, OPTION_COLUMNS = 29, LIST_COLUMNS = 12 };
+enum { VERB_COLUMNS = 21, OPTION_COLUMNS = 29, LIST_COLUMNS = 12 };
 
 /* "  left      right, wrapped below itself"; a left that is too long has a line of its own. */
 static void add_row(struct buf *out, const char *left, const char *right, size_t indent)
@@ -22,7 +22,7 @@ static void add_row(struct buf *out, const char *left, const char *right, size_t
 		buf_addf(out, "\n%*s", (int)indent, "");
 	else
 		text_pad(out, at, indent);
-	wrap_text(out, right, indent, HELP_COLUMNS);
+	wrap_text(out, right, indent, text_page_columns());
 	buf_addc(out, '\n');
 }
 
@@ -45,7 +45,8 @@ void help_overview(FILE *out, const char *group)
 {
 	size_t count;
 	const struct verb *const *all = verbs(&count);
-	AUTO_BUF rows;
+	AUTO_BUF text, rows;
+	buf_init(&text, 1 << 16);
 	buf_init(&rows, 1 << 16);
 	for (size_t i = 0; i < count; i++) {
 		if (!in_group(all[i], group))
@@ -53,11 +54,15 @@ void help_overview(FILE *out, const char *group)
 		add_head(&rows, all[i]);
 		add_row(&rows, all[i]->path, all[i]->summary, VERB_COLUMNS);
 	}
-	fprintf(out,
+	wrap_text(&text,
 		"agent6 runs agent state machines: a fixed graph, typed data, confined steps.\n\n"
-		"usage: agent6 COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n"
-		"`agent6 COMMAND --help` explains one. `agent6 --version` prints the version.\n",
-		rows.data);
+		"usage: agent6 COMMAND [OPTION...] [ARGUMENT...]\n\n",
+		0, text_page_columns());
+	buf_adds(&text, rows.data);
+	wrap_text(&text,
+		"\n`agent6 COMMAND --help` explains one. `agent6 --version` prints the version.\n",
+		0, text_page_columns());
+	fputs(text.data, out);
 }
 
 static void add_option(struct buf *out, const struct verb_option *o)
@@ -74,7 +79,8 @@ static void add_details(struct buf *out, const char *details)
 {
 	for (const char *line = details; *line;) {
 		AUTO_FREE char *one = strndup(line, strcspn(line, "\n"));
-		wrap_text(out, one ? one : "", *line == ' ' ? LIST_COLUMNS : 0, HELP_COLUMNS);
+		wrap_text(
+			out, one ? one : "", *line == ' ' ? LIST_COLUMNS : 0, text_page_columns());
 		buf_addc(out, '\n');
 		line += strcspn(line, "\n");
 		line += *line == '\n';
@@ -85,8 +91,9 @@ void help_verb(FILE *out, const struct verb *v)
 {
 	AUTO_BUF text;
 	buf_init(&text, 1 << 16);
-	buf_addf(&text, "usage: agent6 %s%s%s%s\n\n%s\n", v->path, v->options ? " [OPTION...]" : "",
-		v->arguments ? " " : "", v->arguments ? v->arguments : "", v->summary);
+	buf_addf(&text, "usage: agent6 %s%s%s%s\n\n", v->path, v->options ? " [OPTION...]" : "",
+		v->arguments ? " " : "", v->arguments ? v->arguments : "");
+	add_details(&text, v->summary);
 	if (v->details) {
 		buf_addc(&text, '\n');
 		add_details(&text, v->details);

@@ -16,6 +16,7 @@ enum {
 	LABEL_COLUMNS = 14,
 	STATE_COLUMNS = 18,
 	PATH_SHOWN_MAX = 200,
+	ROW_BYTES_MAX = 64 * 1024,
 	LAYERS_BYTES_MAX = 16 * 1024 * 1024,
 	SETUP_US = 5000000 /* what a command's confinement may take at most */
 };
@@ -137,25 +138,16 @@ static void add_label(struct buf *out, const char *label)
 /* The states in order, wrapped below the first. */
 static void add_path(const struct summary *s, struct buf *out)
 {
-	size_t column = LABEL_COLUMNS, columns = text_page_columns(), i;
+	size_t i;
 	json_t *name;
 	add_label(out, "path");
 	json_array_foreach (s->path, i, name) {
-		size_t width = strlen(json_string_value(name)) + 4;
 		if (i == PATH_SHOWN_MAX) {
 			buf_addf(out, " ... and %zu more", json_array_size(s->path) - i);
 			break;
 		}
-		if (i && column + width > columns) {
-			out->len--; /* the blank behind the last name */
-			buf_addf(out, "\n%*s", LABEL_COLUMNS, "");
-			column = LABEL_COLUMNS;
-		}
-		buf_addf(out, "%s%s", i ? "-> " : "", json_string_value(name));
-		buf_adds(out, i + 1 < json_array_size(s->path) ? " " : "");
-		column += width;
+		buf_addf(out, "%s%s", i ? " -> " : "", json_string_value(name));
 	}
-	buf_addc(out, '\n');
 }
 
 static void add_state(const struct state *state, const json_t *sums, struct buf *out)
@@ -192,7 +184,6 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 		buf_addf(out, "\n%*s", STATE_COLUMNS, "");
 		text_clean(out, json_get_text(sums, "failure"), REPORT_COLUMNS - STATE_COLUMNS - 3);
 	}
-	buf_addc(out, '\n');
 }
 
 static void add_layers(const char *who, const json_t *layers, struct buf *out)
@@ -209,13 +200,17 @@ static void add_confinement(const struct summary *s, struct buf *out)
 	buf_addf(out, "profile %s\n", s->profile);
 	add_layers("tools", s->tool_layers, out);
 	add_layers("agents", s->agent_layers, out);
-	if (s->egress_up || s->egress_refused) {
-		buf_addf(out, "%*sbroker: ", LABEL_COLUMNS, "");
-		text_bytes(out, s->egress_up);
-		buf_adds(out, " up, ");
-		text_bytes(out, s->egress_down);
-		buf_addf(out, " down, %jd refused\n", (intmax_t)s->egress_refused);
-	}
+}
+
+static void add_broker(const struct summary *s, struct buf *out)
+{
+	if (!s->egress_up && !s->egress_refused)
+		return;
+	buf_addf(out, "%*sbroker: ", LABEL_COLUMNS, "");
+	text_bytes(out, s->egress_up);
+	buf_adds(out, " up, ");
+	text_bytes(out, s->egress_down);
+	buf_addf(out, " down, %jd refused", (intmax_t)s->egress_refused);
 }
 
 /* The member "layers" of the first line of a file of one execution. New reference or NULL. */
@@ -247,33 +242,56 @@ void summary_read_layers(struct summary *s, const struct instance *i)
 	closedir(dir);
 }
 
-void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
-	struct buf *out)
+/* `row` behind what `out` holds, and a line break; what is broken goes on behind `indent`. */
+static void end_row(struct buf *out, struct buf *row, size_t indent)
+{
+	wrap_text(out, row->len ? row->data : "", indent, text_page_columns());
+	buf_addc(out, '\n');
+	buf_clear(row);
+}
+
+static void add_outcome(const struct drive_result *r, struct buf *out)
 {
 	add_label(out, "outcome");
 	buf_adds(out, run_status_name(r->status));
-	if (*r->reason && r->status != RUN_WAITING) {
-		AUTO_BUF reason;
-		buf_init(&reason, 4096);
-		text_clean(&reason, r->reason, 400);
-		buf_adds(out, ": ");
-		wrap_text(out, reason.data, LABEL_COLUMNS, text_page_columns());
-	}
-	buf_addc(out, '\n');
-	add_path(s, out);
+	if (!*r->reason || r->status == RUN_WAITING)
+		return;
+	buf_adds(out, ": ");
+	text_clean(out, r->reason, 400);
+}
+
+static void add_took(const struct summary *s, const struct drive_result *r, struct buf *out)
+{
 	add_label(out, "took");
 	text_duration(out, (s->end_us - s->begun_us) / 1000);
 	buf_addf(out, ", %ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
-	if (r->totals.input_tokens) {
-		buf_adds(out, ", ");
-		show_spend(out, &r->totals);
-	}
-	buf_addc(out, '\n');
+	if (!r->totals.input_tokens)
+		return;
+	buf_adds(out, ", ");
+	show_spend(out, &r->totals);
+}
+
+void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
+	struct buf *out)
+{
+	AUTO_BUF row;
+	buf_init(&row, ROW_BYTES_MAX);
+	add_outcome(r, &row);
+	end_row(out, &row, LABEL_COLUMNS);
+	add_path(s, &row);
+	end_row(out, &row, LABEL_COLUMNS);
+	add_took(s, r, &row);
+	end_row(out, &row, LABEL_COLUMNS);
 	buf_adds(out, "states\n");
 	for (size_t i = 0; i < m->state_count; i++) {
 		const json_t *sums = json_object_get(s->states, m->states[i].name);
-		if (sums)
-			add_state(&m->states[i], sums, out);
+		if (!sums)
+			continue;
+		add_state(&m->states[i], sums, &row);
+		end_row(out, &row, STATE_COLUMNS);
 	}
 	add_confinement(s, out);
+	add_broker(s, &row);
+	if (row.len)
+		end_row(out, &row, LABEL_COLUMNS + 2);
 }

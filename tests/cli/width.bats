@@ -109,8 +109,14 @@ words() {
 	at 50 machine check --report ../flow
 	narrow $'\n  limits       memory_mb=2048, *\nEvery tool '
 	at 50 machine rehearse ../flow
-	shown=$(sed -n '/^outcome/,/^states/p; /^confinement/,$p' <<<"$shown")
-	narrow $'\npath          work -> *\n              tools: '
+	shown=$(sed -n '/^outcome/,$p' <<<"$shown")
+	narrow $'\npath          work -> *\nstates\n  work            tool         1x  *\n                  *\n              tools: '
+	at 50 --help
+	narrow $'\n  machine check      say all that is wrong with a\n                     bundle'
+	at 50 machine run --help
+	narrow $'\n  --id ID                    name the instance\n'
+	at 50 check sandbox
+	narrow $'\n  held     write a file outside the workspace\n           No such file or directory\n'
 }
 
 @test "list is as wide as what it lists; a description is cut at the edge" {
