@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* When what the pages say was last gone through. */
+#define DATED "2026-11-23"
+
 /* Text for roff: backslashes and leading dots and quotes are not requests, hyphens are hyphens, a
  * line break is one. */
 static void roff(FILE *out, const char *text)
@@ -58,7 +61,7 @@ static void head(FILE *out, const char *page, const char *summary)
 	fputs(".TH ", out);
 	for (const char *p = page; *p; p++)
 		fputc(toupper((unsigned char)*p), out);
-	fputs(" 1 \"\" \"agent6 " AGENT6_VERSION "\" \"agent6\"\n.SH NAME\n", out);
+	fputs(" 1 \"" DATED "\" \"agent6 " AGENT6_VERSION "\" \"agent6\"\n.SH NAME\n", out);
 	roff(out, page);
 	fputs(" \\- ", out);
 	roff(out, summary);

@@ -156,6 +156,7 @@ load ../kit/common
 		[ -z "$stderr" ]
 	done
 	run ! grep -nE '[[:blank:]]$' "$SCRATCH"/man/*.1
+	[ -z "$(grep -LE '^\.TH [A-Z0-9-]+ 1 "[0-9]{4}-[0-9]{2}-[0-9]{2}" ' "$SCRATCH"/man/*.1)" ]
 	run agent6 manual
 	[[ $output == *".SH EXIT STATUS"*".SH ENVIRONMENT"*AGENT6_ALLOW_ROOT*".SH FILES"*config.yaml* ]]
 	run agent6 manual machine run
