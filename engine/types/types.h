@@ -62,8 +62,8 @@ enum value_mode { VALUE_WHOLE, VALUE_PARTIAL };
 
 /* Checks `value` strictly against `t`: kinds, enums, required and unknown fields, depth at most 64,
  * no NUL in strings (that no number is NaN or infinite, jansson sees to). An int is accepted where
- * a float is declared, and stays an int. Every problem (the first 50) is appended to `problems` as
- * one line `PATH: what is wrong`
+ * a float is declared, and stays an int. Every problem (the first 50, as far as they fit) is
+ * appended to `problems`, which has room for 32 KiB at least, as one line `PATH: what is wrong`
  * ("verdict.label: ..."); returns 0 when there is none, else -1. `path` names the value itself, ""
  * when it has no name. */
 int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,

@@ -1,12 +1,14 @@
 #include "base/json.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "types/types.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { PROBLEMS_MAX = 50, SHOWN_BYTES = 60 };
+/* No identifier is longer than NAME_BYTES; what data calls a field may be anything. */
+enum { PROBLEMS_MAX = 50, SHOWN_BYTES = 60, NAME_BYTES = 64, LINE_BYTES_MAX = 32 * 1024 };
 
 /* Where we are: a chain of stack frames, so that a path costs nothing until it is printed. */
 struct place {
@@ -22,14 +24,18 @@ struct check {
 	size_t count;
 };
 
-static void add_place(struct buf *out, size_t start, const struct place *p)
+static void add_place(struct buf *out, const struct place *p)
 {
+	char name[NAME_BYTES + 1];
 	if (p->parent)
-		add_place(out, start, p->parent);
-	if (!p->name)
+		add_place(out, p->parent);
+	if (!p->name) {
 		buf_addf(out, "[%zu]", p->index);
-	else if (*p->name)
-		buf_addf(out, "%s%s", out->len > start ? "." : "", p->name);
+	} else if (*p->name) {
+		utf8_copy(name, sizeof(name), p->name);
+		buf_adds(out, out->len ? "." : "");
+		utf8_show(out, name);
+	}
 }
 
 static void PRINTF(3, 4) problem(struct check *c, const struct place *p, const char *format, ...)
@@ -41,9 +47,15 @@ static void PRINTF(3, 4) problem(struct check *c, const struct place *p, const c
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	size_t start = c->problems->len;
-	add_place(c->problems, start, p);
-	buf_addf(c->problems, "%s%s\n", c->problems->len > start ? ": " : "", text);
+	/* What is quoted may have been cut inside a character. */
+	utf8_copy(text, sizeof(text), text);
+	AUTO_BUF line;
+	buf_init(&line, LINE_BYTES_MAX);
+	add_place(&line, p);
+	buf_adds(&line, line.len ? ": " : "");
+	utf8_show(&line, text);
+	buf_addc(&line, '\n');
+	buf_add(c->problems, line.data, line.len);
 }
 
 static const char *kind_of(const json_t *value)

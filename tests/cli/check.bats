@@ -237,6 +237,20 @@ good() {
 	[[ $output != *"help: "* ]]
 }
 
+@test "a field may be called whatever, and is said to be none" {
+	local name
+	name=$(head -c 70000 /dev/zero | tr '\0' b)
+	mkdir "$SCRATCH/long"
+	cat >"$SCRATCH/long/machine.json" <<-END
+		{"machine": "long", "version": 1, "initial": "done", "budget": {"max_transitions": 1},
+		"schemas": {"pair": {"left": "str"}},
+		"vars": {"operator": {"both": {"type": "pair", "value": {"$name": 1}}}},
+		"states": {"done": {"kind": "terminal", "status": "ok", "reason": "{{ both | json }}"}}}
+	END
+	run -2 agent6 machine check "$SCRATCH/long"
+	[[ $output == *"machine.json:3:"*": error[value-type]: both.bbb"*": pair has no such field"* ]]
+}
+
 @test "a secret pasted into a machine is in no format, and in no line that is quoted" {
 	local key filler format
 	filler=$(printf 'a%.0s' {1..60})

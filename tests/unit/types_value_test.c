@@ -122,6 +122,27 @@ static void special(void)
 	has_str(problems.data, "and 10 more problems\n", "fifty are shown");
 }
 
+/* What a field is called is anybody's: however long, it leaves a line that can be read. */
+static void foreign_names(void)
+{
+	AUTO_BUF text, want;
+	buf_init(&text, 1 << 20);
+	buf_init(&want, 1 << 20);
+	buf_adds(&text, "{\"label\":\"urgent\",\"score\":1,\"tags\":[],\"");
+	buf_adds(&want, "v.");
+	for (int i = 0; i < 70000; i++) {
+		buf_addc(&text, 'b');
+		buf_adds(&want, i < 64 ? "b" : "");
+	}
+	buf_adds(&text, "\":1}");
+	buf_adds(&want, ": verdict has no such field\n");
+	check(verdict_type, text.data, VALUE_WHOLE, want.data);
+	check(verdict_type, "{\"a\\nb\":1}", VALUE_PARTIAL,
+		"v.a\\x0ab: verdict has no such field\n");
+	check(verdict_type, "{\"label\":\"a\\nb\"}", VALUE_PARTIAL,
+		"v.label: \"a\\x0ab\" is not one of \"urgent\", \"normal\"\n");
+}
+
 int main(void)
 {
 	struct arena arena;
@@ -132,6 +153,7 @@ int main(void)
 	records();
 	many_alternatives();
 	special();
+	foreign_names();
 	arena_done(&arena);
 	return tap_done();
 }
