@@ -277,7 +277,7 @@ static const struct doc_pair *nested(struct findings *f, const struct doc *d,
 	const struct doc_node *map, const char *key, const char **inside)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
-		const struct doc_pair *pair = doc_pair(d, &map->pairs[i].value, key);
+		const struct doc_pair *pair = doc_pair(&map->pairs[i].value, key);
 		struct doc_pos all = pair ? pair->key.pos : (struct doc_pos){0};
 		*inside = map->pairs[i].key.text;
 		if (!pair)

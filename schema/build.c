@@ -174,22 +174,14 @@ static void check_keys(struct doc_build *b, const struct doc_pair *pairs, size_t
 	}
 }
 
-static void note_partial(struct doc *d, const struct doc_pair *pairs)
+static void map_finish(
+	struct doc_build *b, struct doc_pair *pairs, size_t count, struct doc_node *map)
 {
-	struct doc_partial *p = arena_alloc(&d->arena, sizeof(*p));
-	*p = (struct doc_partial){pairs, d->partial};
-	d->partial = p;
-}
-
-static const struct doc_pair *map_finish(struct doc_build *b, struct doc_pair *pairs, size_t *count)
-{
-	check_keys(b, pairs, *count);
-	size_t n = drop_broken(pairs, *count);
+	check_keys(b, pairs, count);
+	size_t n = drop_broken(pairs, count);
 	size_t each = sizeof(struct doc_pair) + (n > MAP_LINEAR_MAX ? sizeof(struct map_slot) : 0);
-	/* Never nothing: the address tells maps apart. */
-	struct doc_pair *out = arena_alloc(&b->doc->arena, n ? n * each : 1);
-	if (n != *count)
-		note_partial(b->doc, out);
+	struct doc_pair *out = arena_alloc(&b->doc->arena, n * each);
+	map->partial = n != count;
 	if (n <= MAP_LINEAR_MAX) {
 		find_duplicates_linear(b, pairs, n);
 		n = drop_broken(pairs, n);
@@ -204,8 +196,8 @@ static const struct doc_pair *map_finish(struct doc_build *b, struct doc_pair *p
 	}
 	if (n)
 		memcpy(out, pairs, n * sizeof(*out));
-	*count = n;
-	return out;
+	map->pairs = out;
+	map->count = (uint32_t)n;
 }
 
 int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
@@ -220,15 +212,14 @@ int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
 		report_bare_template(b, node.pos);
 		node.kind = DOC_BROKEN;
 	} else if (o->kind == DOC_MAP) {
-		count /= 2;
-		node.pairs = map_finish(b, (struct doc_pair *)children, &count);
+		map_finish(b, (struct doc_pair *)children, count / 2, &node);
 	} else {
 		struct doc_node *items = arena_array(&b->doc->arena, count, sizeof(*items));
 		if (count)
 			memcpy(items, children, count * sizeof(*items));
 		node.items = items;
+		node.count = (uint32_t)count;
 	}
-	node.count = (uint32_t)count;
 	b->count = o->start;
 	push(b, &node);
 	return 0;

@@ -48,9 +48,8 @@ static const struct doc_pair *pair_indexed(const struct doc_node *map, const cha
 	return NULL;
 }
 
-const struct doc_pair *doc_pair(const struct doc *d, const struct doc_node *map, const char *key)
+const struct doc_pair *doc_pair(const struct doc_node *map, const char *key)
 {
-	(void)d;
 	if (!map || map->kind != DOC_MAP)
 		return NULL;
 	size_t len = strlen(key);
@@ -58,18 +57,10 @@ const struct doc_pair *doc_pair(const struct doc *d, const struct doc_node *map,
 					   : pair_linear(map, key, len);
 }
 
-const struct doc_node *doc_get(const struct doc *d, const struct doc_node *map, const char *key)
+const struct doc_node *doc_get(const struct doc_node *map, const char *key)
 {
-	const struct doc_pair *p = doc_pair(d, map, key);
+	const struct doc_pair *p = doc_pair(map, key);
 	return p ? &p->value : NULL;
-}
-
-bool doc_is_partial(const struct doc *d, const struct doc_node *map)
-{
-	const struct doc_partial *p = d->partial;
-	while (p && p->pairs != map->pairs)
-		p = p->next;
-	return p != NULL;
 }
 
 const char *doc_kind_name(enum doc_kind kind)

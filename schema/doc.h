@@ -28,7 +28,8 @@ struct doc_pos {
 };
 
 struct doc_node {
-	enum doc_kind kind;
+	enum doc_kind kind : 8;
+	bool partial;   /* a map of which pairs were refused: what is missing has been said */
 	uint32_t count; /* bytes of a string, items of a list, pairs of a map */
 	struct doc_pos pos;
 	union {
@@ -54,24 +55,15 @@ struct doc {
 	uint32_t line_count;
 	const struct doc_node *root; /* NULL when the text could not be read */
 	size_t nodes;
-	const struct doc_partial *partial;
-};
-
-/* A map of which the reader dropped pairs it had to refuse: what is missing in it has been said. */
-struct doc_partial {
-	const struct doc_pair *pairs;
-	const struct doc_partial *next;
 };
 
 void doc_done(struct doc *d);
 
 /* The pair named `key` of a map, NULL when absent or `map` is no map. Logarithmic at worst,
  * whatever the keys. */
-const struct doc_pair *doc_pair(const struct doc *d, const struct doc_node *map, const char *key);
+const struct doc_pair *doc_pair(const struct doc_node *map, const char *key);
 /* Its value, NULL when absent. */
-const struct doc_node *doc_get(const struct doc *d, const struct doc_node *map, const char *key);
-/* Whether the reader refused some of the map's pairs. */
-bool doc_is_partial(const struct doc *d, const struct doc_node *map);
+const struct doc_node *doc_get(const struct doc_node *map, const char *key);
 /* "a string", "an integer", ... for messages. */
 const char *doc_kind_name(enum doc_kind kind);
 /* The same value for jansson, positions gone. New reference; NULL when out of memory. */

@@ -21,7 +21,7 @@ static void report_one(const struct lacking *l, const char *name, const struct s
 
 void missing_key(const struct lacking *l, const char *name, const struct shape *s)
 {
-	if (!doc_is_partial(l->d, l->map) && !is_nested(l, name))
+	if (!l->map->partial && !is_nested(l, name))
 		report_one(l, name, s);
 }
 
@@ -57,7 +57,7 @@ static void report_group(const struct lacking *l, const struct shape *s, uint64_
 
 void missing_keys(const struct lacking *l, const struct shape *s, uint64_t missing)
 {
-	if (doc_is_partial(l->d, l->map))
+	if (l->map->partial)
 		return;
 	for (size_t i = 0; i < s->key_count; i++)
 		if (missing >> i & 1 && is_nested(l, s->keys[i].name))

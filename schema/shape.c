@@ -82,7 +82,7 @@ static void check_size(struct walk *w, const struct shape *s, const struct doc_n
 		return;
 	char place[PLACE_BYTES];
 	bool few = size < s->least;
-	if (few && node->kind == DOC_MAP && doc_is_partial(w->d, node))
+	if (few && node->partial)
 		return; /* what is not there has been refused as a key */
 	if (!size)
 		finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node, "%s must not be empty",
@@ -250,7 +250,7 @@ static uint64_t report_unknown(struct walk *w, const struct shape *s, const stru
 	int meant = near ? key_index(s, near) : -1;
 	if (near && s->keys[meant].shape->refused)
 		help(w, it, s->keys[meant].shape);
-	else if (near && doc_pair(w->d, map, near))
+	else if (near && doc_pair(map, near))
 		finding_help(w->f, it, "`%s` is there already: keep one of the two", near);
 	else if (near || !it->help)
 		advise_word(w->f, it, key->text, names, usable_keys(s, names));
@@ -304,7 +304,7 @@ static void report_none_of(struct walk *w, const struct doc_node *map, const str
 {
 	char place[PLACE_BYTES], names[200] = "";
 	size_t used = 0;
-	if (doc_is_partial(w->d, map))
+	if (map->partial)
 		return;
 	for (size_t i = 0; i < g->count && used < sizeof(names); i++)
 		used += (size_t)snprintf(
@@ -378,13 +378,12 @@ static void note_worded(const struct walk *w, const struct shape *s, const struc
 }
 
 /* `else: done`, as well as `else: {goto: done}`, is `else: true, goto: done`. NULL: it is not. */
-static const char *word_for(
-	const struct doc *d, const struct shape_key *key, const struct doc_pair *worded)
+static const char *word_for(const struct shape_key *key, const struct doc_pair *worded)
 {
 	const struct shape *s = key->shape;
 	const struct doc_node *word = worded ? &worded->value : NULL;
 	if (word && word->kind == DOC_MAP)
-		word = doc_get(d, word, key->name);
+		word = doc_get(word, key->name);
 	bool fits = word && word->kind == DOC_STR && s->kinds == 1u << DOC_STR &&
 		    is_value(s, word->text) &&
 		    (!s->pattern || shape_pattern_matches(s->pattern, word->text, word->count));
@@ -421,7 +420,7 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);
 		return;
 	}
-	const char *word = count == 1 ? word_for(w->d, missing, seen->worded) : NULL;
+	const char *word = count == 1 ? word_for(missing, seen->worded) : NULL;
 	if (word) {
 		finding_help(w->f, &w->f->items[seen->worded_finding], "write `%s: true, %s: %s`",
 			seen->worded->key.text, missing->name, word);
@@ -500,7 +499,7 @@ static void check_by_selector(
 		report_type(w, s, node, at);
 		return;
 	}
-	const struct doc_pair *pair = doc_pair(w->d, node, c->selector);
+	const struct doc_pair *pair = doc_pair(node, c->selector);
 	if (!pair) {
 		report_no_selector(w, c, node, at);
 		return;
@@ -554,7 +553,7 @@ int shape_check(const struct shape *shape, const struct doc *d, const struct doc
 	struct place at = {NULL, 0};
 	size_t before = f->errors;
 	if (shape == shape_machine)
-		w.states = doc_get(d, node, "states");
+		w.states = doc_get(node, "states");
 	check_node(&w, shape, node, &at);
 	return f->errors == before ? 0 : -1;
 }

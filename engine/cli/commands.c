@@ -120,7 +120,7 @@ static void check_interpreter(const struct commands *c, const struct site *site,
 static void check_program(const struct commands *c, const struct state *s)
 {
 	const char *program = template_literal(s->tool.command[0]);
-	const struct doc_node *list = doc_get(c->m->doc, s->node, "command");
+	const struct doc_node *list = doc_get(s->node, "command");
 	struct site site = {.findings = c->findings,
 		.doc = c->m->doc,
 		.node = &list->items[0],
@@ -197,7 +197,7 @@ static bool has_operators(const char *word)
 /* One is said of a command: whoever wrote it thought of a shell throughout. */
 static void check_shell_words(const struct commands *c, const struct state *s)
 {
-	const struct doc_node *list = doc_get(c->m->doc, s->node, "command");
+	const struct doc_node *list = doc_get(s->node, "command");
 	for (size_t i = 0; i < s->tool.command_count; i++) {
 		const char *text = template_literal(s->tool.command[i]);
 		if (text && has_operators(text))
@@ -244,7 +244,7 @@ static void check_risk(const struct commands *c, const struct state *s)
 	bool denied = verdict.level == LEVEL_DENIED;
 	struct site site = {.findings = c->findings,
 		.doc = c->m->doc,
-		.node = doc_get(c->m->doc, s->node, "command"),
+		.node = doc_get(s->node, "command"),
 		.state = s->name};
 	struct finding *f = site_report(&site, denied ? RULE_COMMAND_DENIED : RULE_COMMAND_RISK,
 		"the command's level is %s%s%s", level_name(verdict.level),

@@ -47,7 +47,7 @@ struct listing {
 
 static json_t *text_at(const struct doc *doc, const char *key)
 {
-	const struct doc_node *node = doc_get(doc, doc->root, key);
+	const struct doc_node *node = doc_get(doc->root, key);
 	return node && node->kind == DOC_STR ? json_string(node->text) : json_null();
 }
 

@@ -40,7 +40,7 @@ static int rename_machine(
 	struct doc d;
 	findings_init(&f);
 	int unreadable = doc_read(&d, file, text, len, &f);
-	const struct doc_node *old = unreadable ? NULL : doc_get(&d, d.root, "machine");
+	const struct doc_node *old = unreadable ? NULL : doc_get(d.root, "machine");
 	if (old) {
 		const char *from = source_at(&d, old->pos.line, old->pos.column);
 		const char *to = source_at(&d, old->pos.end_line, old->pos.end_column);

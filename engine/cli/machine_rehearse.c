@@ -39,12 +39,10 @@ static size_t providers_of(const struct loaded *l, const char **names)
 {
 	static const char *const roles[] = {"worker", "reviewer", "planner"};
 	const struct machine *m = l->machine;
-	const struct doc_node *models = m->config ? doc_get(&l->doc, m->config, "models") : NULL;
+	const struct doc_node *models = doc_get(m->config, "models");
 	size_t count = 0;
-	for (size_t i = 0; models && models->kind == DOC_MAP && i < ARRAY_LEN(roles); i++) {
-		const struct doc_node *role = doc_get(&l->doc, models, roles[i]);
-		const struct doc_node *name =
-			role && role->kind == DOC_MAP ? doc_get(&l->doc, role, "provider") : NULL;
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+		const struct doc_node *name = doc_get(doc_get(models, roles[i]), "provider");
 		if (name && name->kind == DOC_STR)
 			add_provider(names, &count, name->text);
 	}

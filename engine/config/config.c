@@ -29,9 +29,9 @@ static const struct doc_node *find_in(
 	const struct config_source *s = &c->store->layers[layer];
 	const struct doc_node *node = s->root;
 	for (size_t i = 0; node && i < depth; i++) {
-		const struct doc_node *inner = doc_get(s->doc, node, path[i]);
+		const struct doc_node *inner = doc_get(node, path[i]);
 		if (!inner && layer == LAYER_DEFAULT)
-			inner = doc_get(s->doc, node, "*");
+			inner = doc_get(node, "*");
 		node = inner;
 	}
 	return node;
@@ -303,9 +303,7 @@ static void read_repository(struct config *c, const struct config_paths *paths, 
 	snprintf(dir, sizeof(dir), "%s/%s", c->state_dir, paths->repo_id);
 	read_directory(c, LAYER_REPOSITORY, dir, f);
 	const struct config_source *s = &c->store->layers[LAYER_REPOSITORY];
-	const struct doc_pair *section = s->root ? doc_pair(s->doc, s->root, "agent6") : NULL;
-	const struct doc_pair *key =
-		section ? doc_pair(s->doc, &section->value, "state_dir") : NULL;
+	const struct doc_pair *key = doc_pair(doc_get(s->root, "agent6"), "state_dir");
 	if (key) {
 		struct finding *it = finding_add(f, RULE_CONFIG_LAYER, s->doc, &key->key,
 			"the state directory cannot be set in a file that lies in it");

@@ -164,7 +164,7 @@ static int insert(struct operator_file *f, const struct doc_node *node, const st
 	AUTO_BUF middle;
 	buf_init(&middle, FILE_BYTES_MAX);
 	size_t at = offset_of(f, c->doc, node->pos.line, node->pos.column);
-	if (!doc_is_partial(c->doc, node) && f->text.data[at] == '{') {
+	if (!node->partial && f->text.data[at] == '{') {
 		add_flow(&middle, c, from);
 		buf_adds(&middle, node->count ? ", " : "");
 		return replace_range(f, at + 1, at + 1, &middle, e);
@@ -205,7 +205,7 @@ static int set_in(struct operator_file *f, const struct change *c, struct err *e
 			return err_set(e,
 				"%s/%s: what stands above %s is not a map; change it by hand",
 				f->dir, f->name, c->parts[i]);
-		const struct doc_pair *pair = doc_pair(c->doc, node, c->parts[i]);
+		const struct doc_pair *pair = doc_pair(node, c->parts[i]);
 		if (!pair)
 			return insert(f, node, c, i, e);
 		node = &pair->value;
@@ -263,7 +263,7 @@ int operator_file_whole(
 	doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
 	const struct doc_node *node = d.root;
 	for (size_t i = 0; node && i < c.depth; i++)
-		node = doc_get(&d, node, c.parts[i]);
+		node = doc_get(node, c.parts[i]);
 	bool whole = !node || findings.errors ||
 		     offset_of(f, &d, node->pos.end_line, node->pos.end_column) ==
 			     offset_of(f, &d, node->pos.line, node->pos.column) + strlen(value);

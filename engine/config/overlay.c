@@ -38,10 +38,10 @@ static void check_limits(const struct config *before, const struct config *after
 static void check_roles(const struct config *c, const struct doc *d, const struct doc_node *overlay,
 	struct findings *f)
 {
-	const struct doc_node *models = doc_get(d, overlay, "models");
+	const struct doc_node *models = doc_get(overlay, "models");
 	for (uint32_t i = 0; models && c->provider_count && i < models->count; i++) {
 		const struct doc_node *role = &models->pairs[i].value;
-		const struct doc_node *name = doc_get(d, role, "provider");
+		const struct doc_node *name = doc_get(role, "provider");
 		const char *path[] = {"models", models->pairs[i].key.text, "provider"};
 		if (name && !config_provider(c, name->text))
 			finding_add(f, RULE_CONFIG_PROVIDER, d, name,

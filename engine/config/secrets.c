@@ -41,7 +41,7 @@ static int open_secrets(const char *path, int *out, struct err *e)
 static void wipe(const struct doc *d)
 {
 	explicit_bzero((char *)(uintptr_t)d->text, d->len);
-	const struct doc_node *map = d->root ? doc_get(d, d->root, "providers") : NULL;
+	const struct doc_node *map = doc_get(d->root, "providers");
 	for (uint32_t i = 0; map && map->kind == DOC_MAP && i < map->count; i++)
 		if (map->pairs[i].value.kind == DOC_STR)
 			explicit_bzero((char *)(uintptr_t)map->pairs[i].value.text,
@@ -50,7 +50,7 @@ static void wipe(const struct doc *d)
 
 static int key_in(const struct doc *d, const char *provider, char **out)
 {
-	const struct doc_node *key = doc_get(d, doc_get(d, d->root, "providers"), provider);
+	const struct doc_node *key = doc_get(doc_get(d->root, "providers"), provider);
 	*out = key ? strdup(key->text) : NULL;
 	return 0;
 }

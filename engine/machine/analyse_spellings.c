@@ -171,7 +171,7 @@ static void look_at_prompt(const struct text *t)
 	if (!path || strncmp(path, "prompts/", 8) != 0 || strpbrk(path, " \t\n"))
 		return;
 	struct site site = {.findings = t->findings, .doc = t->m->doc, .state = t->s->name};
-	site.node = doc_get(t->m->doc, t->s->node, "prompt");
+	site.node = doc_get(t->s->node, "prompt");
 	struct finding *f = site.node
 				    ? site_report(&site, RULE_PROMPT_IS_PATH,
 					      "the model is asked \"%s\", and shown no file", path)

@@ -53,14 +53,13 @@ static void visit_state(struct uses *u, const struct state *s)
 }
 
 /* Where the state's capture names the variable. */
-static const struct doc_node *capture_node(
-	const struct machine *m, const struct state *s, const struct variable *v)
+static const struct doc_node *capture_node(const struct state *s, const struct variable *v)
 {
-	const struct doc_node *capture = doc_get(m->doc, s->node, "capture");
-	const struct doc_pair *target = doc_pair(m->doc, doc_get(m->doc, capture, "set"), v->name);
+	const struct doc_node *capture = doc_get(s->node, "capture");
+	const struct doc_pair *target = doc_pair(doc_get(capture, "set"), v->name);
 	if (target)
 		return &target->key;
-	return doc_get(m->doc, capture, s->kind == KIND_AGENT ? "finish_json" : "stdout_json");
+	return doc_get(capture, s->kind == KIND_AGENT ? "finish_json" : "stdout_json");
 }
 
 static void report_variable(struct uses *u, size_t i)
@@ -76,7 +75,7 @@ static void report_variable(struct uses *u, size_t i)
 		return;
 	}
 	site.state = u->written[i]->name;
-	site.node = capture_node(u->m, u->written[i], v);
+	site.node = capture_node(u->written[i], v);
 	struct finding *f = site_report(&site, RULE_UNREAD_CAPTURE,
 		"\"%s\" is captured, but nothing ever reads it", v->name);
 	site_help(&site, f, "remove the capture, or use the variable");

@@ -49,14 +49,14 @@ const char *owner_name(enum owner owner)
 
 const struct state *machine_state(const struct machine *m, const char *name)
 {
-	const struct doc_pair *pair = doc_pair(m->doc, m->states_map, name);
+	const struct doc_pair *pair = doc_pair(m->states_map, name);
 	return pair ? &m->states[pair - m->states_map->pairs] : NULL;
 }
 
 const struct variable *machine_variable(const struct machine *m, const char *name)
 {
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
-		const struct doc_pair *pair = doc_pair(m->doc, m->vars_map[o], name);
+		const struct doc_pair *pair = doc_pair(m->vars_map[o], name);
 		if (pair)
 			return &m->variables[m->first_of[o] +
 					     (size_t)(pair - m->vars_map[o]->pairs)];

@@ -22,7 +22,7 @@ const struct doc_pair *reader_pair(
 		for (uint32_t i = 0; i < map->count; i++)
 			l->present |= 1u << (map->pairs[i].key.text[0] & 31);
 	}
-	return l->present >> (key[0] & 31) & 1 ? doc_pair(r->doc, map, key) : NULL;
+	return l->present >> (key[0] & 31) & 1 ? doc_pair(map, key) : NULL;
 }
 
 const struct doc_node *reader_value(
@@ -71,11 +71,11 @@ const struct template *reader_template(
 	return template_compile(&r->scope, &site, TEMPLATE_TEXT);
 }
 
-bool reader_misspelt(const struct reader *r, const struct doc_node *map, const char *key)
+bool reader_misspelt(const struct doc_node *map, const char *key)
 {
-	if (!map || map->kind != DOC_MAP || doc_pair(r->doc, map, key))
+	if (!map || map->kind != DOC_MAP || doc_pair(map, key))
 		return false;
-	if (doc_is_partial(r->doc, map))
+	if (map->partial)
 		return true; /* the key that the reader refused */
 	for (uint32_t i = 0; i < map->count; i++)
 		if (suggest_word(map->pairs[i].key.text, &key, 1))
@@ -99,7 +99,7 @@ const char *const *reader_texts(
 
 static void read_budget(struct reader *r)
 {
-	const struct doc_node *budget = doc_get(r->doc, r->doc->root, "budget");
+	const struct doc_node *budget = doc_get(r->doc->root, "budget");
 	r->m->max_transitions = reader_int(r, budget, "max_transitions").value;
 	r->m->max_usd = reader_float(r, budget, "max_usd");
 	r->m->best_effort_usd = reader_float(r, budget, "best_effort_usd_limit");
@@ -110,7 +110,7 @@ static void read_header(struct reader *r)
 	const struct doc_node *root = r->doc->root;
 	r->m->name = reader_text(r, root, "machine");
 	r->m->description = reader_text(r, root, "description");
-	r->m->config = doc_get(r->doc, root, "config");
+	r->m->config = doc_get(root, "config");
 	read_budget(r);
 }
 

@@ -42,7 +42,7 @@ static struct type result_type(const struct reader *r, const struct state *s)
 {
 	struct type t = {.kind = TYPE_RECORD, .record = s->output_schema};
 	if (!s->output_schema && !reader_pair(r, s->node, "output_schema") &&
-		!reader_misspelt(r, s->node, "output_schema") && s->kind == KIND_TOOL)
+		!reader_misspelt(s->node, "output_schema") && s->kind == KIND_TOOL)
 		t.kind = TYPE_JSON;
 	return t;
 }

@@ -41,15 +41,15 @@ static const struct state *target_of(
 /* The shape has seen to missing and foreign labels; only `tick` depends on more than the kind. */
 static void check_tick(struct reader *r, const struct state *s, const struct doc_pair *on)
 {
-	const struct doc_pair *tick = doc_pair(r->doc, &on->value, "tick");
+	const struct doc_pair *tick = doc_pair(&on->value, "tick");
 	if (on->value.kind != DOC_MAP || s->wait.timed == (tick != NULL) ||
 		reader_value(r, s->node, "cron"))
 		return;
 	if (!tick)
 		r->loose[s->index] = true;
-	bool signal = doc_pair(r->doc, &on->value, "signal") != NULL; /* the only other label */
-	if (tick ? reader_misspelt(r, s->node, "every_secs") || reader_misspelt(r, s->node, "until")
-		 : doc_is_partial(r->doc, &on->value) || on->value.count > signal)
+	bool signal = doc_pair(&on->value, "signal") != NULL; /* the only other label */
+	if (tick ? reader_misspelt(s->node, "every_secs") || reader_misspelt(s->node, "until")
+		 : on->value.partial || on->value.count > signal)
 		return;
 	struct site site = reader_site(r, tick ? &tick->key : &on->key, s);
 	struct finding *f =
@@ -72,10 +72,10 @@ static void read_edges(struct reader *r, struct state *s)
 		check_tick(r, s, on);
 	/* A `tick` without its timer still says what its author wants to reach. */
 	unsigned labels =
-		outcomes_of(s->kind, s->kind == KIND_WAIT && doc_pair(r->doc, &on->value, "tick"));
+		outcomes_of(s->kind, s->kind == KIND_WAIT && doc_pair(&on->value, "tick"));
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		if (labels & 1u << i)
-			s->on[i] = target_of(r, doc_get(r->doc, &on->value, outcome_name(i)), s);
+			s->on[i] = target_of(r, doc_get(&on->value, outcome_name(i)), s);
 }
 
 static void read_retry(struct reader *r, struct state *s)
@@ -120,7 +120,7 @@ static void read_output_schema(struct reader *r, struct state *s)
 	const struct doc_node *node = reader_get(r, s->node, "output_schema", DOC_STR);
 	if (!node)
 		return;
-	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
+	const struct doc_pair *pair = doc_pair(r->m->schemas_map, node->text);
 	if (!pair)
 		reader_unknown_schema(r, node, s);
 	else
@@ -136,10 +136,10 @@ static void read_work(struct reader *r, struct state *s)
 }
 
 /* The first clause with `else`; the count of them when none has. */
-static uint32_t first_else(const struct reader *r, const struct doc_node *when)
+static uint32_t first_else(const struct doc_node *when)
 {
 	uint32_t i = 0;
-	while (i < when->count && !doc_pair(r->doc, &when->items[i], "else"))
+	while (i < when->count && !doc_pair(&when->items[i], "else"))
 		i++;
 	return i;
 }
@@ -150,11 +150,10 @@ static void check_else(
 	struct reader *r, const struct state *s, const struct doc_node *when, uint32_t i)
 {
 	const struct doc_node *clause = &when->items[i];
-	bool last = i + 1 == when->count, is_else = doc_pair(r->doc, clause, "else") != NULL;
+	bool last = i + 1 == when->count, is_else = doc_pair(clause, "else") != NULL;
 	if (clause->kind != DOC_MAP || last == is_else)
 		return;
-	if (is_else == (doc_pair(r->doc, clause, "if") != NULL) ||
-		(last && first_else(r, when) < when->count))
+	if (is_else == (doc_pair(clause, "if") != NULL) || (last && first_else(when) < when->count))
 		return;
 	struct site site = reader_site(r, clause, s);
 	if (last) {
@@ -164,7 +163,7 @@ static void check_else(
 		r->loose[s->index] = true;
 		return;
 	}
-	site.node = &doc_pair(r->doc, clause, "else")->key;
+	site.node = &doc_pair(clause, "else")->key;
 	struct finding *f = site_report(
 		&site, RULE_MISPLACED_ELSE, "`else` always fires, so no clause behind it ever can");
 	site_help(&site, f, "move it to the end, and keep only one");
@@ -186,7 +185,7 @@ static void read_branch(struct reader *r, struct state *s)
 		clauses[i].node = condition;
 		if (condition)
 			clauses[i].condition = predicate_compile(&r->scope, &site);
-		clauses[i].target = target_of(r, doc_get(r->doc, &when->items[i], "goto"), s);
+		clauses[i].target = target_of(r, doc_get(&when->items[i], "goto"), s);
 	}
 	s->branch.clauses = clauses;
 	s->branch.clause_count = when->count;
@@ -220,9 +219,9 @@ static void read_state(struct reader *r, struct state *s)
 	read_edges(r, s);
 }
 
-static enum state_kind read_kind(const struct doc *d, const struct doc_node *state)
+static enum state_kind read_kind(const struct doc_node *state)
 {
-	const struct doc_node *kind = doc_get(d, state, "kind");
+	const struct doc_node *kind = doc_get(state, "kind");
 	enum state_kind k = 0;
 	while (k < KIND_COUNT &&
 		(!kind || kind->kind != DOC_STR || strcmp(kind->text, state_kind_name(k)) != 0))
@@ -231,10 +230,10 @@ static enum state_kind read_kind(const struct doc *d, const struct doc_node *sta
 }
 
 /* The first state in that map. */
-static const struct doc_node *state_in(const struct doc *d, const struct doc_node *map)
+static const struct doc_node *state_in(const struct doc_node *map)
 {
 	for (uint32_t i = 0; map && map->kind == DOC_MAP && i < map->count; i++)
-		if (read_kind(d, &map->pairs[i].value) != KIND_COUNT)
+		if (read_kind(&map->pairs[i].value) != KIND_COUNT)
 			return &map->pairs[i].key;
 	return NULL;
 }
@@ -242,11 +241,11 @@ static const struct doc_node *state_in(const struct doc *d, const struct doc_nod
 bool read_states_elsewhere(const struct doc *d, struct findings *f)
 {
 	static const char *const sections[] = {"budget", "config", "schemas", "vars"};
-	if (doc_get(d, d->root, "states") || doc_is_partial(d, d->root))
+	if (doc_get(d->root, "states") || d->root->partial)
 		return false;
-	const struct doc_node *state = state_in(d, d->root);
+	const struct doc_node *state = state_in(d->root);
 	for (size_t i = 0; !state && i < ARRAY_LEN(sections); i++)
-		state = state_in(d, doc_get(d, d->root, sections[i]));
+		state = state_in(doc_get(d->root, sections[i]));
 	if (!state)
 		return false;
 	struct finding *it = finding_add(f, RULE_MISSING_KEY, d, state,
@@ -260,19 +259,19 @@ void read_states(struct reader *r)
 	struct machine *m = r->m;
 	m->states_map = reader_get(r, r->doc->root, "states", DOC_MAP);
 	m->state_count = m->states_map ? m->states_map->count : 0;
-	m->states_broken = !m->state_count || doc_is_partial(r->doc, m->states_map);
+	m->states_broken = !m->state_count || m->states_map->partial;
 	r->states = arena_array(&m->arena, m->state_count, sizeof(*r->states));
 	r->loose = arena_array(&m->arena, m->state_count + 1, sizeof(*r->loose));
 	m->states = r->states;
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct doc_pair *pair = &m->states_map->pairs[i];
 		r->states[i] = (struct state){.name = pair->key.text,
-			.kind = read_kind(r->doc, &pair->value),
+			.kind = read_kind(&pair->value),
 			.index = i,
 			.node = &pair->value,
 			.key = &pair->key};
 	}
 	for (size_t i = 0; i < m->state_count; i++)
 		read_state(r, &r->states[i]);
-	m->initial = target_of(r, doc_get(r->doc, r->doc->root, "initial"), NULL);
+	m->initial = target_of(r, doc_get(r->doc->root, "initial"), NULL);
 }

@@ -96,10 +96,9 @@ void reader_unknown_schema(
 }
 
 /* `properties: {NAME: {...}}`, which no field is. */
-static const struct doc_pair *json_schema(const struct reader *r, const struct doc_node *map)
+static const struct doc_pair *json_schema(const struct doc_node *map)
 {
-	const struct doc_pair *pair =
-		map->kind == DOC_MAP ? doc_pair(r->doc, map, "properties") : NULL;
+	const struct doc_pair *pair = doc_pair(map, "properties");
 	return pair && pair->value.kind == DOC_MAP && pair->value.count &&
 			       pair->value.pairs[0].value.kind == DOC_MAP
 		       ? pair
@@ -108,7 +107,7 @@ static const struct doc_pair *json_schema(const struct reader *r, const struct d
 
 const struct record *reader_record(const struct reader *r, const struct doc_pair *pair)
 {
-	return pair->value.kind == DOC_MAP && !json_schema(r, &pair->value)
+	return pair->value.kind == DOC_MAP && !json_schema(&pair->value)
 		       ? &r->records[pair - r->m->schemas_map->pairs]
 		       : NULL;
 }
@@ -119,7 +118,7 @@ static struct type read_type(const struct reader *r, const struct doc_node *node
 	struct type t = {.kind = TYPE_RECORD};
 	if (!node || node->kind != DOC_STR || type_scalar(node->text, &t))
 		return t;
-	const struct doc_pair *pair = doc_pair(r->doc, r->m->schemas_map, node->text);
+	const struct doc_pair *pair = doc_pair(r->m->schemas_map, node->text);
 	if (pair)
 		t.record = reader_record(r, pair);
 	else if (!r->m->schemas_broken)
@@ -178,7 +177,7 @@ static void read_field(const struct reader *r, const struct doc_pair *pair, stru
 {
 	const struct doc_node *node = &pair->value;
 	bool map = node->kind == DOC_MAP;
-	const struct doc_pair *properties = json_schema(r, node);
+	const struct doc_pair *properties = json_schema(node);
 	f->name = pair->key.text;
 	f->type = (struct type){.kind = TYPE_RECORD};
 	if (properties) {
@@ -187,7 +186,7 @@ static void read_field(const struct reader *r, const struct doc_pair *pair, stru
 			"declare `%s` as a schema of its own, and name that as the type", f->name);
 		return;
 	}
-	f->type = read_type(r, map ? doc_get(r->doc, node, "type") : node);
+	f->type = read_type(r, map ? doc_get(node, "type") : node);
 	if (!map)
 		return;
 	const struct doc_node *optional = reader_get(r, node, "optional", DOC_BOOL);
@@ -206,7 +205,7 @@ static void read_record(struct reader *r, const struct doc_pair *pair, struct re
 			"a schema cannot have the name of a type, \"%s\"", record->name);
 		site_help(&site, f, "choose another name");
 	}
-	const struct doc_pair *properties = json_schema(r, &pair->value);
+	const struct doc_pair *properties = json_schema(&pair->value);
 	if (properties) {
 		site = reader_site(r, &properties->key, NULL);
 		advise_record(r, pair, &properties->value, &site,
@@ -350,11 +349,11 @@ void read_schemas(struct reader *r)
 {
 	struct machine *m = r->m;
 	m->schemas_map = reader_get(r, r->doc->root, "schemas", DOC_MAP);
-	m->schemas_broken = !m->schemas_map && (doc_get(r->doc, r->doc->root, "schemas") ||
-						       reader_misspelt(r, r->doc->root, "schemas"));
+	m->schemas_broken = !m->schemas_map && (doc_get(r->doc->root, "schemas") ||
+						       reader_misspelt(r->doc->root, "schemas"));
 	if (!m->schemas_map)
 		return;
-	m->schemas_broken = doc_is_partial(r->doc, m->schemas_map);
+	m->schemas_broken = m->schemas_map->partial;
 	m->record_count = m->schemas_map->count;
 	r->records = arena_array(&m->arena, m->record_count, sizeof(*r->records));
 	const struct record **list = arena_array(&m->arena, m->record_count, sizeof(*list));
@@ -375,8 +374,7 @@ void read_schemas(struct reader *r)
 
 /* The node that a problem's path ("verdict.tags[2]: ...") leads to, as far down as it can be
  * followed. */
-static const struct doc_node *locate(
-	const struct reader *r, const struct doc_node *node, const char *path, size_t len)
+static const struct doc_node *locate(const struct doc_node *node, const char *path, size_t len)
 {
 	while (len) {
 		size_t skip = *path == '.' || *path == '[';
@@ -387,7 +385,7 @@ static const struct doc_node *locate(
 		snprintf(segment, sizeof(segment), "%.*s", (int)n, path + skip);
 		const struct doc_node *next = NULL;
 		if (node->kind == DOC_MAP && *path != '[')
-			next = doc_get(r->doc, node, segment);
+			next = doc_get(node, segment);
 		else if (node->kind == DOC_LIST && *path == '[')
 			next = strtoul(segment, NULL, 10) < node->count
 				       ? &node->items[strtoul(segment, NULL, 10)]
@@ -409,7 +407,7 @@ static void report_values(
 		size_t len = strcspn(line, "\n");
 		const char *path = line + name_len, *colon = memmem(line, len, ": ", 2);
 		size_t path_len = colon && colon > path ? (size_t)(colon - path) : 0;
-		const struct doc_node *at = locate(r, node, path, path_len);
+		const struct doc_node *at = locate(node, path, path_len);
 		if (at->kind == DOC_BROKEN)
 			continue; /* it has been reported as that */
 		struct site site = reader_site(r, at, NULL);
@@ -444,7 +442,7 @@ static void check_name(const struct reader *r, const struct doc_node *key, enum 
 		site_report(&site, RULE_RESERVED_NAME,
 			"\"%s\" is a reserved word and cannot name a variable", key->text);
 	for (enum owner o = 0; o < owner; o++) {
-		const struct doc_pair *other = doc_pair(r->doc, r->m->vars_map[o], key->text);
+		const struct doc_pair *other = doc_pair(r->m->vars_map[o], key->text);
 		if (!other)
 			continue;
 		struct finding *f = site_report(&site, RULE_DUPLICATE_VARIABLE,
@@ -464,10 +462,10 @@ static void read_owner(struct reader *r, enum owner owner, struct variable *list
 		v->name = pair->key.text;
 		v->owner = owner;
 		v->node = &pair->key;
-		v->type = read_type(r, doc_get(r->doc, &pair->value, "type"));
+		v->type = read_type(r, doc_get(&pair->value, "type"));
 		check_name(r, &pair->key, owner);
-		const struct doc_node *value = doc_get(
-			r->doc, &pair->value, owner == OWNER_OPERATOR ? "value" : "default");
+		const struct doc_node *value =
+			doc_get(&pair->value, owner == OWNER_OPERATOR ? "value" : "default");
 		if (value)
 			read_value(r, value, v);
 	}
@@ -476,20 +474,19 @@ static void read_owner(struct reader *r, enum owner owner, struct variable *list
 void read_variables(struct reader *r)
 {
 	struct machine *m = r->m;
-	const struct doc_node *vars = doc_get(r->doc, r->doc->root, "vars");
-	m->vars_broken = vars ? vars->kind != DOC_MAP : reader_misspelt(r, r->doc->root, "vars");
+	const struct doc_node *vars = doc_get(r->doc->root, "vars");
+	m->vars_broken = vars ? vars->kind != DOC_MAP : reader_misspelt(r->doc->root, "vars");
 	uint32_t owners = 0;
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
 		m->vars_map[o] = reader_get(r, vars, owner_name(o), DOC_MAP);
-		m->vars_broken |= m->vars_map[o] ? doc_is_partial(r->doc, m->vars_map[o])
-						 : doc_get(r->doc, vars, owner_name(o)) != NULL;
+		m->vars_broken |= m->vars_map[o] ? m->vars_map[o]->partial
+						 : doc_get(vars, owner_name(o)) != NULL;
 		owners += m->vars_map[o] != NULL;
 		m->first_of[o] = m->variable_count;
 		m->variable_count += m->vars_map[o] ? m->vars_map[o]->count : 0;
 	}
 	/* Under a key that is no owner there are declarations that nobody counts. */
-	m->vars_broken |= vars && vars->kind == DOC_MAP &&
-			  (vars->count > owners || doc_is_partial(r->doc, vars));
+	m->vars_broken |= vars && vars->kind == DOC_MAP && (vars->count > owners || vars->partial);
 	r->variables = arena_array(&m->arena, m->variable_count, sizeof(*r->variables));
 	m->variables = r->variables;
 	for (enum owner o = 0; o < OWNER_COUNT; o++)

@@ -44,7 +44,7 @@ const struct doc_node *reader_value(
 const struct doc_node *reader_get(
 	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind);
 /* `key` is not there, and a key that is was most likely meant to be it: that has been reported. */
-bool reader_misspelt(const struct reader *r, const struct doc_node *map, const char *key);
+bool reader_misspelt(const struct doc_node *map, const char *key);
 /* The string value of `key`, NULL when absent or no string. */
 const char *reader_text(const struct reader *r, const struct doc_node *map, const char *key);
 struct opt_int reader_int(const struct reader *r, const struct doc_node *map, const char *key);

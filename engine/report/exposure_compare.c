@@ -21,14 +21,13 @@ static const char *const deciding[][2] = {{"workspace", "workspace"}, {"workspac
 	{EXPOSURE_BEST_EFFORT, "best_effort_usd_limit"}, {EXPOSURE_BEST_EFFORT, "max_usd"},
 	{"unmetered_tokens", "max_tokens_fallback"}, {"transitions", "max_transitions"}};
 
-static const struct doc_pair *deciding_pair(
-	const struct doc *d, const struct doc_node *map, const char *name)
+static const struct doc_pair *deciding_pair(const struct doc_node *map, const char *name)
 {
-	const struct doc_pair *pair = doc_pair(d, map, name);
+	const struct doc_pair *pair = doc_pair(map, name);
 	for (size_t i = 0; i < ARRAY_LEN(deciding) && !pair; i++)
 		if (!strcmp(deciding[i][0], name))
-			pair = doc_pair(d, map, deciding[i][1]);
-	return pair ? pair : doc_pair(d, doc_get(d, map, "limits"), name);
+			pair = doc_pair(map, deciding[i][1]);
+	return pair ? pair : doc_pair(doc_get(map, "limits"), name);
 }
 
 /* Where the newer machine says it: `item` (or NULL) of what decides about `name`, the key of that,
@@ -36,14 +35,13 @@ static const struct doc_pair *deciding_pair(
 static const struct doc_node *place_of(
 	const struct comparing *c, const struct state *s, const char *name, const char *item)
 {
-	const struct doc *d = c->machine->doc;
-	const struct doc_pair *budget = doc_pair(d, d->root, "budget");
+	const struct doc_pair *budget = doc_pair(c->machine->doc->root, "budget");
 	const struct doc_node *whole = s ? s->key : name ? &budget->key : NULL;
 	const struct doc_pair *pair =
-		name ? deciding_pair(d, s ? s->node : &budget->value, name) : NULL;
+		name ? deciding_pair(s ? s->node : &budget->value, name) : NULL;
 	if (!pair)
 		return whole;
-	const struct doc_pair *named = item ? doc_pair(d, &pair->value, item) : NULL;
+	const struct doc_pair *named = item ? doc_pair(&pair->value, item) : NULL;
 	for (uint32_t i = 0; item && pair->value.kind == DOC_LIST && i < pair->value.count; i++) {
 		const struct doc_node *one = &pair->value.items[i];
 		if (one->kind == DOC_STR && !strcmp(one->text, item))

@@ -251,6 +251,14 @@ good() {
 	[[ $output == *"machine.json:3:"*": error[value-type]: both.bbb"*": pair has no such field"* ]]
 }
 
+@test "a file full of keys that are refused is answered as soon as any other" {
+	mkdir "$SCRATCH/full"
+	{ printf 'states:\n' && seq -f '  s%.0f: {1: 1}' 160000; } >"$SCRATCH/full/machine.yaml"
+	ulimit -t 8
+	run -2 agent6 machine check "$SCRATCH/full"
+	[[ $output == *"and 150"*" more" ]]
+}
+
 @test "a secret pasted into a machine is in no format, and in no line that is quoted" {
 	local key filler format
 	filler=$(printf 'a%.0s' {1..60})

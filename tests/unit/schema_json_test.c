@@ -84,7 +84,7 @@ static void test_positions(void)
 {
 	struct reading r;
 	reading_init(&r, "a.json", "{\"é\": [1,\r\n \"üü\", 22]}");
-	const struct doc_node *list = doc_get(&r.doc, r.doc.root, "é");
+	const struct doc_node *list = doc_get(r.doc.root, "é");
 	if (!ok(list && list->count == 3, "the list is there"))
 		return;
 	is(list->pos.column, 7, "columns count code points");

@@ -93,12 +93,12 @@ static void test_large_map(void)
 	for (int i = 0; i < 50000; i++) {
 		char key[16];
 		snprintf(key, sizeof(key), "k%d", i);
-		const struct doc_node *v = doc_get(&r.doc, r.doc.root, key);
+		const struct doc_node *v = doc_get(r.doc.root, key);
 		found += v && (i == 17 ? v->kind == DOC_BROKEN
 				       : v->kind == DOC_INT && v->integer * 7919 % 50000 == i);
 	}
 	is(found, 50000, "every key is found with its own value, the doubtful one without");
-	ok(!doc_get(&r.doc, r.doc.root, "k50000"), "and no other");
+	ok(!doc_get(r.doc.root, "k50000"), "and no other");
 	reading_done(&r);
 }
 
@@ -117,7 +117,7 @@ static void test_colliding_keys(void)
 	reading_bytes(&r, "a.yaml", b.data, b.len);
 	is_str(reading_lines(&r), "12:1-12:7 duplicate-key", "only the same key is a duplicate");
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		const struct doc_node *v = doc_get(&r.doc, r.doc.root, keys[i]);
+		const struct doc_node *v = doc_get(r.doc.root, keys[i]);
 		is(v ? v->integer : -1, (int64_t)i, "%s", keys[i]);
 	}
 	reading_done(&r);

@@ -120,17 +120,17 @@ static void test_positions(void)
 {
 	struct reading r;
 	reading_init(&r, "a.toml", "[key.\"ü\"]\nx = [ 'é', 2 ]\n[[l]]\n[l.m]\n");
-	const struct doc_pair *outer = doc_pair(&r.doc, r.doc.root, "key");
-	const struct doc_pair *inner = outer ? doc_pair(&r.doc, &outer->value, "ü") : NULL;
-	const struct doc_node *x = inner ? doc_get(&r.doc, &inner->value, "x") : NULL;
+	const struct doc_pair *outer = doc_pair(r.doc.root, "key");
+	const struct doc_pair *inner = outer ? doc_pair(&outer->value, "ü") : NULL;
+	const struct doc_node *x = inner ? doc_get(&inner->value, "x") : NULL;
 	if (!ok(x && x->count == 2, "the list is there"))
 		return;
 	is(inner->key.pos.column, 6, "a header's part");
 	is(inner->key.pos.end_column, 9, "and its end");
 	is(x->items[1].pos.column, 12, "columns count code points");
-	const struct doc_node *list = doc_get(&r.doc, r.doc.root, "l");
+	const struct doc_node *list = doc_get(r.doc.root, "l");
 	is(list->items[0].pos.line, 3, "a table of a list");
-	is(doc_pair(&r.doc, &list->items[0], "m")->key.pos.line, 4, "a table below it");
+	is(doc_pair(&list->items[0], "m")->key.pos.line, 4, "a table below it");
 	reading_done(&r);
 }
 

@@ -101,19 +101,19 @@ static void test_positions(void)
 {
 	struct reading r;
 	reading_init(&r, "a.yaml", "ключ: [a, {b: \"ü\"}]\nx:\n  - |\n    text\n  - y\n");
-	const struct doc_pair *p = doc_pair(&r.doc, r.doc.root, "ключ");
+	const struct doc_pair *p = doc_pair(r.doc.root, "ключ");
 	if (!ok(p != NULL, "a non-ASCII key is found"))
 		return;
 	is(p->key.pos.end_column, 5, "columns count code points");
 	is(p->value.pos.column, 7, "the value's column");
-	const struct doc_node *inner = doc_get(&r.doc, &p->value.items[1], "b");
+	const struct doc_node *inner = doc_get(&p->value.items[1], "b");
 	is(inner->pos.column, 15, "a nested value's column");
 	is(inner->pos.end_column, 18, "and its end");
-	const struct doc_node *list = doc_get(&r.doc, r.doc.root, "x");
+	const struct doc_node *list = doc_get(r.doc.root, "x");
 	is(list->items[0].pos.line, 3, "a block scalar's line");
 	is(list->items[1].pos.line, 5, "the next item's line");
-	ok(!doc_get(&r.doc, r.doc.root, "nothing"), "an absent key");
-	ok(!doc_get(&r.doc, list, "x"), "a list has no keys");
+	ok(!doc_get(r.doc.root, "nothing"), "an absent key");
+	ok(!doc_get(list, "x"), "a list has no keys");
 	reading_done(&r);
 }
 
