@@ -91,9 +91,10 @@ int recover_begun(
 	size_t len;
 	int got = journal_next(&reader, &line, &len, e);
 	json_auto_t *event = got > 0 ? journal_decode(line, len, e) : NULL;
+	uint64_t torn = reader.torn_bytes > 0;
 	journal_reader_done(&reader);
 	if (got == 0)
-		return recover_whole(i, fd, 0, e);
+		return recover_whole(i, fd, torn, e);
 	const char *text = json_string_value(json_object_get(event, "bundle"));
 	if (!text)
 		return err_set(e, "journal.jsonl, line 1: it is not a begin");

@@ -78,8 +78,10 @@ struct journal {
 
 /* Opens `journal.jsonl` in `dir_fd` for writing, creating it durably. Nothing is read. */
 int journal_open(int dir_fd, struct journal *out, struct err *e);
-/* Makes what was read up to `at` the durable end: cuts off a torn line and padding, and syncs. */
+/* Makes what was read up to `at` the durable end. journal_cut() is next. */
 int journal_begin(struct journal *j, const struct journal_mark *at, struct err *e);
+/* Cuts off what is behind the durable end: a torn line, padding. */
+int journal_cut(struct journal *j, struct err *e);
 /* A line that rides with the next commit. */
 int journal_queue(struct journal *j, const json_t *event, struct err *e);
 /* Queues `event`, then makes everything queued durable: one write, one fdatasync. On failure the

@@ -46,8 +46,6 @@ int journal_open(int dir_fd, struct journal *out, struct err *e)
 
 int journal_begin(struct journal *j, const struct journal_mark *at, struct err *e)
 {
-	if (cut(j->fd, at->offset))
-		return err_errno(e, "cannot cut journal.jsonl back to its last whole line");
 	/* What was read may never have reached the disk: the runner before us may have died
 	 * between its write and its sync. */
 	if (sync_data(j->fd))
@@ -56,6 +54,14 @@ int journal_begin(struct journal *j, const struct journal_mark *at, struct err *
 	j->room = at->offset;
 	memcpy(j->chain, at->chain, sizeof(j->chain));
 	return 0;
+}
+
+/* The next commit's sync takes the cut along: what it writes is behind that. */
+int journal_cut(struct journal *j, struct err *e)
+{
+	return cut(j->fd, j->end.offset)
+		       ? err_errno(e, "cannot cut journal.jsonl back to its last whole line")
+		       : 0;
 }
 
 static int pad(struct journal *j, int64_t to)

@@ -79,13 +79,15 @@ static bool take_up(struct drive *d)
 	if (end != RECOVER_DONE)
 		return drive_end(
 			d, end == RECOVER_DAMAGED ? RUN_DAMAGED : RUN_BROKEN, "%s", e.text);
+	/* One that is killed again and again, a line each time, reads no more with every start; and
+	 * a snapshot that counted a torn line would miss it once that is cut off. */
+	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES)
+		drive_snapshot(d);
+	if (journal_cut(&d->journal, &e))
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	if (r.torn_bytes)
 		live_notice(&d->live, "dropped an unfinished last line of %lld bytes",
 			(long long)r.torn_bytes);
-	/* One that is killed again and again, a line each time, reads no more with every start; and
-	 * a snapshot that counted a dropped line would miss it the next time. */
-	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES)
-		drive_snapshot(d);
 	return true;
 }
 

@@ -681,6 +681,48 @@ stopping() {
 	[[ $stderr == *"what is missing was committed"* ]]
 }
 
+@test "a start that is killed while it drops a torn line is taken up" {
+	need strace
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	local dir call n
+	dir=$(echo "$SCRATCH"/state/*/machines/flow)
+	truncate -s -20 "$dir/journal.jsonl"
+	cp -r "$dir" whole
+	for call in ftruncate renameat; do
+		for n in 1 2; do
+			rm -r "$dir"
+			cp -r whole "$dir"
+			run ! strace -qq -e signal=none -o trace -e trace="$call" -e inject="$call:signal=KILL:when=$n" \
+				"$AGENT6_BIN/agent6" machine run ../flow --exit-on-wait
+			run -0 agent6 machine run ../flow --exit-on-wait
+			run -0 agent6 machine verify flow
+		done
+	done
+}
+
+@test "a torn first line that the snapshot counted is dropped" {
+	local round pid dir
+	flow went
+	sed -i 's/\["true"\]/[sh, -c, "touch begun; sleep 60"]/; s/timeout_secs: 10/timeout_secs: 100/' ../flow/machine.yaml
+	for round in 1 2; do # the second drops what is behind `begin`, and then writes a snapshot
+		rm -f begun
+		"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
+		pid=$!
+		eventually test -e begun
+		kill -9 "$pid"
+		wait "$pid" || true
+		dir=$(echo "$SCRATCH"/state/*/machines/flow)
+		eventually flock --nonblock "$dir" true
+		printf torn >>"$dir/journal.jsonl"
+	done
+	grep -q '"lines":1,' "$dir/snapshot.json"
+	truncate -s $(($(head -n 1 "$dir/journal.jsonl" | wc -c) - 20)) "$dir/journal.jsonl"
+	sed -i 's/sleep 60/true/' ../flow/machine.yaml
+	run -0 agent6 machine run ../flow
+	run -0 agent6 machine verify flow
+}
+
 @test "what stands behind an end damages it: 5" {
 	flow went
 	agent6 machine run ../flow --quiet

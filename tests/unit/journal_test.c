@@ -136,7 +136,8 @@ static void test_torn(void)
 		if (cut % 16 && cut + 1 != len)
 			continue; /* reading is cheap, syncing is not */
 		struct journal j;
-		if (journal_open(dir_fd, &j, NULL) || journal_begin(&j, &s.mark, NULL))
+		if (journal_open(dir_fd, &j, NULL) || journal_begin(&j, &s.mark, NULL) ||
+			journal_cut(&j, NULL))
 			bail("cannot heal");
 		append(&j, 3);
 		journal_close(&j);
