@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Up to here each file is synced for itself: then nothing of what others write is waited for. */
+enum { SYNCED_ALONE_MAX = 64 };
+
 /* The directory that holds `path`, made where it is missing; `*base` is the last component. */
 static int open_parent(int root, const char *path, const char **base, struct err *e)
 {
@@ -28,7 +31,8 @@ static int open_parent(int root, const char *path, const char **base, struct err
 	return TAKE_FD(at);
 }
 
-static int install_member(const struct bundle *b, const struct member *m, int root, struct err *e)
+static int install_member(
+	const struct bundle *b, const struct member *m, int root, bool alone, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
@@ -42,14 +46,14 @@ static int install_member(const struct bundle *b, const struct member *m, int ro
 		openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(e, "cannot create %s", m->path);
-	if (io_write(fd, text, len) || fchmod(fd, m->mode & 0555) || fsync(fd))
+	if (io_write(fd, text, len) || fchmod(fd, m->mode & 0555) || (alone && fsync(fd)))
 		return err_errno(e, "cannot write %s", m->path);
 	return 0;
 }
 
-/* Makes the directory and all below it durable, deepest first. They stay their owner's to remove:
- * the files are what is read-only. */
-static int seal(int dir, struct err *e)
+/* Gives the directory and all below it their mode, and with `alone` syncs them, deepest first. They
+ * stay their owner's to remove: the files are what is read-only. */
+static int seal(int dir, bool alone, struct err *e)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -64,20 +68,25 @@ static int seal(int dir, struct err *e)
 		AUTO_FD int sub =
 			openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub >= 0)
-			failed = seal(sub, e);
+			failed = seal(sub, alone, e);
 	}
 	closedir(list);
 	if (failed)
 		return -1;
-	return fchmod(dir, 0755) || fsync(dir) ? err_errno(e, "cannot seal the bundle's copy") : 0;
+	return fchmod(dir, 0755) || (alone && fsync(dir))
+		       ? err_errno(e, "cannot seal the bundle's copy")
+		       : 0;
 }
 
 static int fill(const struct bundle *b, int root, struct err *e)
 {
+	bool alone = b->count <= SYNCED_ALONE_MAX;
 	for (size_t i = 0; i < b->count; i++)
-		if (install_member(b, &b->members[i], root, e))
+		if (install_member(b, &b->members[i], root, alone, e))
 			return -1;
-	return seal(root, e);
+	if (seal(root, alone, e))
+		return -1;
+	return alone || !syncfs(root) ? 0 : err_errno(e, "cannot sync the bundle's copy");
 }
 
 int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e)

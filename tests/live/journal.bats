@@ -35,6 +35,19 @@ END
 	[[ $(journal counter | wc -l) -eq 62 ]]
 }
 
+@test "a large bundle is made durable at once, before its copy has its name" {
+	need strace
+	mkdir "$SCRATCH/counter/prompts"
+	local n
+	for n in {1..200}; do echo "$n" >"$SCRATCH/counter/prompts/$n.md"; done
+	ASAN_OPTIONS=detect_leaks=0 strace -qq -e trace=fsync,syncfs,renameat -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/counter"
+	[[ $(grep -c fsync "$SCRATCH/trace") -lt 50 ]]
+	[[ $(grep -B 1 '"bundle")' "$SCRATCH/trace") == syncfs* ]]
+	run -2 strace -qq -e inject=syncfs:error=EIO -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run --id other --quiet "$SCRATCH/counter"
+	[[ $output == *"cannot sync the bundle's copy: Input/output error"* ]]
+	[[ ! -e $(instance other) ]]
+}
+
 @test "a start that has read much of a journal writes a snapshot, however soon it is killed" {
 	local print='{kind: tool, command: [sh, -c, "head -c 700000 /dev/zero | tr \\\\0 x"], timeout_secs: 20'
 	machine_file long <<END
