@@ -34,13 +34,60 @@ const struct variable *trust_input(struct trust *t, const struct state *s)
 	return t->taken;
 }
 
+void trust_reach(struct trust *t, const bool *sources, bool past_people, const struct state **by)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < t->m->state_count; i++) {
+		by[i] = NULL;
+		if (sources[i])
+			t->queue[count++] = &t->m->states[i];
+	}
+	for (size_t at = 0; at < count; at++) {
+		const struct state *s = t->queue[at];
+		for (size_t e = 0; e < state_edge_count(s); e++) {
+			const struct state *next = state_edge(s, e);
+			if (!next || by[next->index] ||
+				(!past_people && next->kind == KIND_WAIT && !next->wait.timed))
+				continue;
+			by[next->index] = sources[s->index] ? s : by[s->index];
+			if (!sources[next->index])
+				t->queue[count++] = next;
+		}
+	}
+}
+
+const struct state *trust_left(const struct trust *t, const struct state *s)
+{
+	bool sees = s->kind == KIND_TOOL && s->tool.workspace != WORKSPACE_NONE;
+	return sees ? t->left[s->index] : NULL;
+}
+
+/* Who writes into the workspace what a model wrote, or what it was given from there. */
+static void spread_files(struct trust *t)
+{
+	bool more = false;
+	for (size_t i = 0; i < t->m->state_count; i++) {
+		const struct state *s = &t->m->states[i];
+		bool writes = s->kind == KIND_AGENT
+				      ? s->agent.mode == MODE_RUN
+				      : s->kind == KIND_TOOL &&
+						s->tool.workspace == WORKSPACE_WRITE &&
+						trust_input(t, s);
+		more |= writes && !t->leaves[i];
+		t->leaves[i] |= writes;
+	}
+	if (more)
+		trust_reach(t, t->leaves, true, t->left);
+	t->changed |= more;
+}
+
 static void distrust(struct trust *t, const struct variable *v, const struct state *writer,
 	const struct variable *because)
 {
 	struct origin *o = &t->from[v - t->m->variables];
 	if (o->writer)
 		return;
-	*o = (struct origin){writer, because};
+	*o = (struct origin){writer, because, because ? NULL : trust_left(t, writer)};
 	t->changed = true;
 }
 
@@ -51,7 +98,7 @@ static void spread_assignment(struct trust *t, const struct state *s, const stru
 	t->taken = NULL;
 	template_references(a->value, find_taken, t);
 	if (source || input)
-		distrust(t, a->target, s, source ? NULL : input);
+		distrust(t, a->target, s, input);
 	else if (t->taken)
 		distrust(t, a->target, s, t->taken);
 }
@@ -59,9 +106,10 @@ static void spread_assignment(struct trust *t, const struct state *s, const stru
 static void spread(struct trust *t, const struct state *s)
 {
 	bool source = s->kind == KIND_AGENT || trust_networked(s);
-	const struct variable *input = trust_input(t, s);
+	const struct variable *input = source ? NULL : trust_input(t, s);
+	source |= !input && trust_left(t, s);
 	if (s->capture.whole && (source || input))
-		distrust(t, s->capture.whole, s, source ? NULL : input);
+		distrust(t, s->capture.whole, s, input);
 	for (size_t i = 0; i < s->capture.set_count; i++)
 		spread_assignment(t, s, &s->capture.set[i], source, input);
 }
@@ -79,8 +127,12 @@ void trust_init(struct trust *t, const struct machine *m)
 	*t = (struct trust){.m = m, .changed = has_source(m)};
 	arena_init(&t->arena);
 	t->from = arena_array(&t->arena, m->variable_count, sizeof(*t->from));
+	t->leaves = arena_array(&t->arena, m->state_count, sizeof(*t->leaves));
+	t->left = arena_array(&t->arena, m->state_count, sizeof(struct state *));
+	t->queue = arena_array(&t->arena, m->state_count, sizeof(struct state *));
 	for (int pass = 0; t->changed && pass < PASSES_MAX; pass++) {
 		t->changed = false;
+		spread_files(t);
 		for (size_t i = 0; i < m->state_count; i++)
 			spread(t, &m->states[pass % 2 ? m->state_count - 1 - i : i]);
 	}
