@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* The end of the year 9999 in UTC: a later one has no text that could be read again. */
+/* The years 1 to 9999 in UTC: what lies outside has no text that could be read again. */
+#define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 
 void clock_text(int64_t unix_us, char out[CLOCK_TEXT_BYTES])
@@ -20,7 +21,7 @@ void clock_text(int64_t unix_us, char out[CLOCK_TEXT_BYTES])
 	}
 	struct tm tm;
 	gmtime_r(&seconds, &tm);
-	size_t n = strftime(out, CLOCK_TEXT_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+	size_t n = strftime(out, CLOCK_TEXT_BYTES, "%04Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(out + n, CLOCK_TEXT_BYTES - n, ".%06dZ", (int)us);
 }
 
@@ -109,7 +110,7 @@ int clock_parse(const char *text, size_t len, int64_t *unix_us)
 	tm.tm_mon = month - 1;
 	tm.tm_mday = day;
 	int64_t seconds = (int64_t)timegm(&tm) - zone;
-	if (seconds > SECONDS_MAX)
+	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
 		return -1;
 	*unix_us = seconds * 1000000 + us;
 	return 0;
