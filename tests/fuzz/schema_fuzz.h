@@ -46,6 +46,27 @@ static inline void fuzz_node(const struct doc *d, const struct doc_node *node, i
 	}
 }
 
+/* Every finding, in the formats that other programs read. */
+static inline void fuzz_formats(const struct findings *f)
+{
+	AUTO_BUF text;
+	buf_init(&text, 1 << 26);
+	findings_json(f, &text);
+	json_auto_t *list = json_loadb(text.data, text.len, 0, NULL);
+	fuzz_require(json_array_size(list) == f->count);
+	buf_clear(&text);
+	findings_sarif(f, &text);
+	json_auto_t *log = json_loadb(text.data, text.len, 0, NULL);
+	const json_t *run = json_array_get(json_object_get(log, "runs"), 0);
+	fuzz_require(json_array_size(json_object_get(run, "results")) == f->count);
+	buf_clear(&text);
+	findings_github(f, &text);
+	size_t lines = 0;
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.data[i] == '\n';
+	fuzz_require(!text.failed && lines == f->count);
+}
+
 static inline void fuzz_read(
 	const char *file, const uint8_t *data, size_t len, const struct shape *shape)
 {
@@ -65,8 +86,8 @@ static inline void fuzz_read(
 	AUTO_BUF out;
 	buf_init(&out, 1 << 26);
 	findings_show(&f, docs, 1, &(struct finding_look){.columns = WRAP_NEVER}, &out);
-	findings_json(&f, &out);
 	fuzz_require(!out.failed);
+	fuzz_formats(&f);
 	findings_done(&f);
 	doc_done(&d);
 }
