@@ -196,7 +196,7 @@ json_int_t json_get_int(const json_t *object, const char *key)
 
 void json_add_int(json_t *object, const char *key, json_int_t more)
 {
-	json_object_set_new(object, key, json_integer(json_get_int(object, key) + more));
+	json_object_set_new(object, key, json_integer(num_add(json_get_int(object, key), more)));
 }
 
 int json_length(const json_t *value, int64_t *out)

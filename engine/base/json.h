@@ -39,7 +39,7 @@ int json_write_string(struct buf *out, const char *text, size_t len);
 const char *json_get_text(const json_t *object, const char *key);
 /* The integer at `key`; 0 where there is none. */
 json_int_t json_get_int(const json_t *object, const char *key);
-/* Adds to it. */
+/* Adds to it as num_add does. */
 void json_add_int(json_t *object, const char *key, json_int_t more);
 /* How many code points, items or members it has. -1: it has no length. */
 int json_length(const json_t *value, int64_t *out);

@@ -85,11 +85,21 @@ size_t num_float_text(double value, char out[NUM_FLOAT_BYTES])
 	return (size_t)snprintf(out, NUM_FLOAT_BYTES, "%.*f", decimals > 0 ? decimals : 1, value);
 }
 
+int64_t num_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
 int64_t num_microusd(double usd)
 {
 	double micro = usd * 1e6;
+	if (!(usd > 0))
+		return 0;
 	if (micro >= 9e18)
 		return INT64_MAX;
 	int64_t nearest = (int64_t)(micro + 0.5);
-	return nearest || usd <= 0 ? nearest : 1;
+	return nearest ? nearest : 1;
 }

@@ -22,6 +22,9 @@ enum { NUM_FLOAT_BYTES = 32 };
  * 1e+16, 1.5e-07. Exponents are used below 1e-4 and from 1e16. Returns the length. */
 size_t num_float_text(double value, char out[NUM_FLOAT_BYTES]);
 
+/* The sum, or the outermost number where 64 bits do not hold it. */
+int64_t num_add(int64_t a, int64_t b);
+
 /* An amount of USD that is not negative, in millionths: the nearest, the largest for what is more,
  * and one for what would round to nothing, since a limit of 0 means something else. */
 int64_t num_microusd(double usd);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "instance/budget.h"
@@ -39,12 +40,6 @@ const char *end_cause_name(enum end_cause cause)
 	static const char *const names[] = {END_CAUSES(X)};
 #undef X
 	return cause < END_CAUSE_COUNT ? names[cause] : "?";
-}
-
-static int64_t add(int64_t a, int64_t b)
-{
-	int64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 static int count_decode(const json_t *from, const char *key, int64_t *out, struct err *e)
@@ -87,10 +82,10 @@ json_t *spend_encode(const struct spend *s)
 
 void totals_add(struct totals *t, const struct spend *s)
 {
-	t->input_tokens = add(t->input_tokens, s->input_tokens);
-	t->output_tokens = add(t->output_tokens, s->output_tokens);
-	t->cached_tokens = add(t->cached_tokens, s->cached_tokens);
-	t->microusd = add(t->microusd, s->microusd);
+	t->input_tokens = num_add(t->input_tokens, s->input_tokens);
+	t->output_tokens = num_add(t->output_tokens, s->output_tokens);
+	t->cached_tokens = num_add(t->cached_tokens, s->cached_tokens);
+	t->microusd = num_add(t->microusd, s->microusd);
 	t->unpriced |= s->unpriced || s->unmetered;
 	t->unmetered |= s->unmetered;
 }
@@ -101,9 +96,9 @@ static int book(struct position *p, const json_t *from, struct err *e)
 	if (spend_decode(from, &s, e))
 		return -1;
 	totals_add(&p->totals, &s);
-	p->step.input_tokens = add(p->step.input_tokens, s.input_tokens);
-	p->step.output_tokens = add(p->step.output_tokens, s.output_tokens);
-	p->step.microusd = add(p->step.microusd, s.microusd);
+	p->step.input_tokens = num_add(p->step.input_tokens, s.input_tokens);
+	p->step.output_tokens = num_add(p->step.output_tokens, s.output_tokens);
+	p->step.microusd = num_add(p->step.microusd, s.microusd);
 	return 0;
 }
 
@@ -191,7 +186,7 @@ static void enter(struct position *p, const struct state *s)
 {
 	p->state = s;
 	p->seq++;
-	p->totals.transitions = add(p->totals.transitions, 1);
+	p->totals.transitions = num_add(p->totals.transitions, 1);
 	p->attempt = 1;
 	p->executions = 0;
 	p->notified = p->armed = false;
@@ -269,7 +264,7 @@ static int apply_retry(struct position *p, const json_t *event, struct err *e)
 	if (p->state->kind == KIND_AGENT && book(p, fact, e))
 		return -1;
 	note_failure(p, fact, &v);
-	p->totals.transitions = add(p->totals.transitions, 1);
+	p->totals.transitions = num_add(p->totals.transitions, 1);
 	p->attempt++;
 	p->executions++;
 	return 0;

@@ -23,7 +23,10 @@ static void add_ms(struct buf *out, const json_t *value)
 
 static void add_kib(struct buf *out, const json_t *value)
 {
-	text_bytes(out, json_integer_value(value) * 1024);
+	int64_t bytes;
+	if (__builtin_mul_overflow(json_integer_value(value), 1024, &bytes))
+		bytes = INT64_MAX;
+	text_bytes(out, bytes);
 }
 
 static void add_usd(struct buf *out, const json_t *value)
@@ -38,7 +41,10 @@ static void add_count(struct buf *out, const json_t *value)
 
 static void add_instant(struct buf *out, const json_t *value)
 {
-	text_when(out, json_string_value(value) ? json_string_value(value) : "");
+	AUTO_BUF text;
+	buf_init(&text, SHORT_BYTES);
+	text_when(&text, json_string_value(value) ? json_string_value(value) : "");
+	html_text(out, text.len ? text.data : "", SHORT_BYTES);
 }
 
 static void add_plain(struct buf *out, const json_t *value)

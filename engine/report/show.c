@@ -70,7 +70,7 @@ static void print_line(struct show *s, const struct buf *line)
 
 void show_retries(struct buf *out, const struct totals *t, uint64_t steps)
 {
-	int64_t retries = t->transitions - (int64_t)steps;
+	int64_t retries = num_add(t->transitions, -(int64_t)steps);
 	if (retries > 0)
 		buf_addf(out, ", %jd %s", (intmax_t)retries, retries == 1 ? "retry" : "retries");
 }
@@ -555,9 +555,10 @@ struct totals show_totals(const json_t *totals)
 void show_end(struct show *s, const char *id, const json_t *fields)
 {
 	bool good = !strcmp(json_get_text(fields, "status"), "ok");
+	json_int_t seq = json_get_int(fields, "seq");
 	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,
 		/* The end carries the number of the step that did not come. */
-		.seq = (uint64_t)json_get_int(fields, "seq") - 1,
+		.seq = seq > 0 ? (uint64_t)seq - 1 : 0,
 		.totals = show_totals(json_object_get(fields, "totals"))};
 	snprintf(r.reason, sizeof(r.reason), "%s", json_get_text(fields, "reason"));
 	show_result(s, id, &r);

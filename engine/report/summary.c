@@ -49,7 +49,8 @@ static json_t *state_of(struct summary *s, const char *name)
 static int64_t began_us(const struct summary *s, const json_t *fact, int64_t now_us)
 {
 	const json_t *wall = json_object_get(fact, "wall_ms");
-	int64_t own_us = json_integer_value(wall) * 1000;
+	int64_t own_ms = json_integer_value(wall);
+	int64_t own_us = own_ms > 0 && own_ms < now_us / 1000 ? own_ms * 1000 : 0;
 	bool known = s->mark_us && (!wall || now_us - s->mark_us < own_us + SETUP_US);
 	return known ? s->mark_us : now_us - own_us;
 }

@@ -12,12 +12,11 @@
 
 enum { ENDPOINT_BYTES = 300, LINE_BYTES_MAX = 4096, LAST_FACTS_MS = 3000, ARGV_MAX = 12 };
 
-static void add_count(json_t *to, const char *key, const json_t *more)
+static void add_bytes(json_t *sum, const char *key, const json_t *line)
 {
-	int64_t value = json_is_integer(more) ? json_integer_value(more) : -1, sum;
-	if (value < 0 || __builtin_add_overflow(json_get_int(to, key), value, &sum))
-		return;
-	json_object_set_new(to, key, json_integer((json_int_t)sum));
+	json_int_t more = json_get_int(line, key);
+	if (more > 0)
+		json_add_int(sum, key, more);
 }
 
 void egress_add(json_t *by_endpoint, const json_t *line)
@@ -29,7 +28,6 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 	size_t len = strlen(text);
 	json_auto_t *name =
 		json_stringn(text, len > ENDPOINT_BYTES ? utf8_prefix(text, ENDPOINT_BYTES) : len);
-	json_auto_t *one = json_integer(1);
 	const char *endpoint = json_string_value(name);
 	json_t *sum = json_object_get(by_endpoint, endpoint);
 	if (!sum && json_object_size(by_endpoint) >= EGRESS_ENDPOINTS_MAX)
@@ -39,9 +37,9 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 			"{s:i,s:i,s:i,s:{}}", "connections", 0, "up", 0, "down", 0, "refusals");
 		json_object_set_new(by_endpoint, endpoint, sum);
 	}
-	add_count(sum, "connections", one);
-	add_count(sum, "up", json_object_get(line, "up"));
-	add_count(sum, "down", json_object_get(line, "down"));
+	json_add_int(sum, "connections", 1);
+	add_bytes(sum, "up", line);
+	add_bytes(sum, "down", line);
 	const char *refused = json_string_value(json_object_get(line, "refused"));
 	char proxied[64] = "";
 	json_int_t status = json_get_int(line, "proxy");
@@ -53,8 +51,8 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 			proxied, sizeof(proxied), "sandbox.upstream_proxy answers %d", (int)status);
 	for (size_t i = 0; refused && i < ARRAY_LEN(reasons); i++)
 		if (!strcmp(refused, reasons[i]))
-			add_count(json_object_get(sum, "refusals"), *proxied ? proxied : refused,
-				one);
+			json_add_int(
+				json_object_get(sum, "refusals"), *proxied ? proxied : refused, 1);
 }
 
 json_t *egress_lines(const json_t *by_endpoint, const char *state)

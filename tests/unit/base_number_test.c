@@ -120,7 +120,7 @@ static void test_money(void)
 		double usd;
 		int64_t micro;
 	} rows[] = {{0, 0}, {1, 1000000}, {8.3, 8300000}, {4.03, 4030000}, {0.0000015, 2},
-		{1e-9, 1}, {9e12, INT64_MAX}, {1e300, INT64_MAX}};
+		{1e-9, 1}, {9e12, INT64_MAX}, {1e300, INT64_MAX}, {-1e300, 0}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		is(num_microusd(rows[i].usd), rows[i].micro, "%g USD", rows[i].usd);
 }

@@ -1,0 +1,119 @@
+/*
+ * Journal lines as people see them. Whatever a line says, what `watch` prints of it holds nothing
+ * that a terminal would act on; of lines that a run can have, the summary does not either, and the
+ * page holds no markup but its own.
+ */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "instance/position.h"
+#include "report/report.h"
+#include "report/show.h"
+#include "tests/fuzz/run_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool held)
+{
+	if (!held)
+		abort();
+}
+
+static void check_text(const char *text, size_t len)
+{
+	for (size_t at = 0, step; at < len; at += step) {
+		uint32_t code = 0;
+		step = utf8_step(text + at, len - at, &code);
+		require(step && (code == '\n' || !utf8_is_odd(code)));
+	}
+}
+
+/* Of ours, each `<` begins a tag, no quote in one is left open, and each that opens is closed. */
+static void check_page(const char *text)
+{
+	const char *page = strstr(text, "</style>");
+	int depth = 3; /* html, head, style */
+	for (require(page); (page = strchr(page, '<')); page++) {
+		bool closes = page[1] == '/', quoted = false;
+		page += 1 + closes;
+		require(*page >= 'a' && *page <= 'z');
+		for (; *page != '>' || quoted; page++) {
+			require(*page && *page != '<');
+			quoted ^= *page == '"';
+		}
+		depth += closes ? -1 : page[-1] == '/' ? 0 : 1;
+	}
+	require(!depth);
+}
+
+static void show(const json_t *line)
+{
+	static char *text;
+	static size_t len;
+	static FILE *memory;
+	FILE *real = stdout;
+	struct show s = {.mode = SHOW_PLAIN, .terminal_fd = -1};
+	if (!memory)
+		memory = open_memstream(&text, &len);
+	require(memory && !fseeko(memory, 0, SEEK_SET));
+	stdout = memory;
+	show_event(&s, line);
+	show_end(&s, "id", line);
+	stdout = real;
+	fflush(memory);
+	check_text(text, len);
+}
+
+static void check_report(struct report *r, const struct position *p)
+{
+	AUTO_BUF out;
+	buf_init(&out, 1 << 26);
+	r->result.totals = p->totals;
+	r->result.seq = p->seq;
+	r->result.status = p->ended ? p->ended_ok ? RUN_OK : RUN_FAILED : RUN_RUNNING;
+	snprintf(r->result.reason, sizeof(r->result.reason), "%s", p->reason);
+	summary_text(&r->summary, p->machine, &r->result, &out);
+	check_text(out.data, out.len);
+	buf_clear(&out);
+	report_html(r, &out);
+	check_text(out.data, out.len);
+	check_page(out.data);
+}
+
+/* A line that cannot follow is left out. */
+static void take(struct report *r, struct position *p, const json_t *line)
+{
+	struct position trial;
+	position_copy(&trial, p);
+	if (position_apply(&trial, line, NULL)) {
+		position_done(&trial);
+		return;
+	}
+	position_done(p);
+	*p = trial;
+	report_line(r, line, p->blackboard);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct machine *m = run_fuzz_machine();
+	struct position p;
+	struct report r;
+	json_auto_t *exposure = json_object();
+	position_init(&p, m);
+	report_init(&r, m, "id");
+	r.digest = "sha256:0";
+	r.exposure = exposure;
+	for (size_t at = 0, len; at < size; at += len + 1) {
+		const uint8_t *nl = memchr(data + at, '\n', size - at);
+		len = nl ? (size_t)(nl - data) - at : size - at;
+		json_auto_t *line = json_read((const char *)data + at, len, 1 << 20, NULL);
+		if (!json_is_object(line))
+			continue;
+		show(line);
+		take(&r, &p, line);
+	}
+	check_report(&r, &p);
+	report_done(&r);
+	position_done(&p);
+	return 0;
+}
