@@ -213,16 +213,11 @@ static int set_in(struct operator_file *f, const struct change *c, struct err *e
 	return replace(f, node, c, e);
 }
 
-static bool is_blank(const struct buf *text)
+/* Nothing is there, or comments are. */
+static bool is_blank(const struct doc *d, const struct findings *findings)
 {
-	for (size_t at = 0; at < text->len;) {
-		const char *line = text->data + at;
-		size_t start = strspn(line, " \t");
-		if (line[start] != '\n' && line[start] != '#' && line[start])
-			return false;
-		at += strcspn(line, "\n") + 1;
-	}
-	return true;
+	return d->root ? d->root->kind == DOC_NULL && !d->root->boolean
+		       : findings->items->rule == RULE_EMPTY_DOCUMENT;
 }
 
 int operator_file_set(struct operator_file *f, const char *key, const char *value, struct err *e)
@@ -234,18 +229,19 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 		return -1;
 	if (strpbrk(value, "\n\r"))
 		return err_set(e, "the value of %s must be on one line", key);
-	if (is_blank(&f->text)) {
-		add_block(&f->text, &c, 0, 0);
-		return f->text.failed ? err_set(e, "out of memory") : 0;
-	}
 	findings_init(&findings);
-	int failed = doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
-	if (failed)
+	int failed =
+		doc_read_yaml(&d, f->name, f->text.len ? f->text.data : "", f->text.len, &findings);
+	if (is_blank(&d, &findings)) {
+		add_block(&f->text, &c, 0, 0);
+		failed = f->text.failed ? err_set(e, "the file would be too large") : 0;
+	} else if (failed) {
 		err_set(e, "%s/%s:%u:%u: %s; mend it by hand first", f->dir, f->name,
 			findings.items->pos.line, findings.items->pos.column,
 			findings.items->message);
-	else
+	} else {
 		failed = set_in(f, &c, e);
+	}
 	doc_done(&d);
 	findings_done(&findings);
 	return failed ? -1 : 0;

@@ -148,6 +148,17 @@ setup() {
 	[[ $stderr == *"change it by hand"* ]]
 }
 
+@test "set: a file that says nothing yet keeps what it has" {
+	local text
+	mkdir -p "$SCRATCH/config/agent6"
+	for text in '' '# mine\n' '# mine\r\n\r\n' '\xef\xbb\xbf' '# mine\n---\n# more'; do
+		printf '%b' "$text" >"$file"
+		agent6 config set agent.max_iterations 7
+		[ "$(agent6 config get agent.max_iterations)" = 7 ]
+		cmp -n "$(printf '%b' "$text" | wc -c)" "$file" <(printf '%b' "$text")
+	done
+}
+
 @test "set and connect: a link stays one, and beside a configuration of another syntax none is made" {
 	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/dotfiles"
 	echo 'agent: {max_iterations: 3}' >"$SCRATCH/dotfiles/agent6"
