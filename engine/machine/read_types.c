@@ -22,15 +22,11 @@ static size_t add_schema_names(const struct reader *r, const char **names, size_
 /* "list[dep]" */
 static bool is_list_of_records(const struct reader *r, const char *text)
 {
-	const struct doc_node *map = r->m->schemas_map;
-	size_t len = strlen(text);
-	for (uint32_t i = 0; map && i < map->count; i++) {
-		const struct doc_node *key = &map->pairs[i].key;
-		if (len == key->count + strlen("list[]") && !strncmp(text, "list[", 5) &&
-			!strncmp(text + 5, key->text, key->count))
-			return true;
-	}
-	return false;
+	char name[80];
+	if (strncmp(text, "list[", 5) != 0)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text + 5, "]"), text + 5);
+	return doc_pair(r->m->schemas_map, name);
 }
 
 static void unknown_type(const struct reader *r, const struct doc_node *node)

@@ -259,6 +259,14 @@ good() {
 	[[ $output == *"and 150"*" more" ]]
 }
 
+@test "a file full of types that are none is answered as soon as any other" {
+	mkdir "$SCRATCH/full"
+	{ printf 'schemas:\n' && seq -f '  r%.0f: {a: none}' 160000; } >"$SCRATCH/full/machine.yaml"
+	ulimit -t 8
+	run -2 agent6 machine check "$SCRATCH/full"
+	[[ $output == *"and 150"*" more" ]]
+}
+
 @test "a secret pasted into a machine is in no format, and in no line that is quoted" {
 	local key filler format
 	filler=$(printf 'a%.0s' {1..60})
