@@ -1,5 +1,6 @@
 #include "audit/files.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "journal/journal.h"
 
@@ -141,14 +142,15 @@ int audit_first(int fd, const char *name, char prev[SHA256_HEX + 1], char day[AU
 	struct err *e)
 {
 	char line[FIRST_LINE_BYTES];
+	int64_t began_us;
 	ssize_t n = pread(fd, line, sizeof(line), 0);
 	const char *nl = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
 	json_auto_t *first = nl ? journal_decode(line, (size_t)(nl - line), NULL) : NULL;
 	const char *type = json_string_value(json_object_get(first, "t"));
 	const char *ts = json_string_value(json_object_get(first, "ts"));
 	const char *from = json_string_value(json_object_get(first, "prev"));
-	if (!type || strcmp(type, "opened") || !ts || strlen(ts) < 10 || !from ||
-		strlen(from) != SHA256_HEX)
+	if (!type || strcmp(type, "opened") || !ts || clock_parse(ts, strlen(ts), &began_us) ||
+		!from || strlen(from) != SHA256_HEX)
 		return err_set(e, "%s, line 1: it is not the first line of an audit trail", name);
 	memcpy(prev, from, SHA256_HEX + 1);
 	audit_day(ts, day);

@@ -209,6 +209,22 @@ static void rotates_by_day(void)
 	audit_done(&a);
 }
 
+/* Under a name that is no day's it would be out of sight, with all its lines. */
+static void rotates_no_other(void)
+{
+	struct err e = ERR_NONE;
+	size_t len;
+	fresh("no-day");
+	struct audit a = opened();
+	append(&a, "proposed", 1, &e);
+	AUTO_FREE char *text = text_of_file("audit.jsonl", &len);
+	memcpy(strstr(text, "\"ts\":\"") + 6, "1x", 2);
+	put_file("audit.jsonl", text, len);
+	is(append(&a, "proposed", 2, &e), -1, "a file that began on no day is left alone");
+	has_str(e.text, "audit.jsonl, line 1", "and named");
+	audit_done(&a);
+}
+
 static void check_damage(const char *what, const char *file, const char *where)
 {
 	struct err e = ERR_NONE;
@@ -336,6 +352,7 @@ int main(void)
 	goes_on();
 	rotates();
 	rotates_by_day();
+	rotates_no_other();
 	clock_was_set();
 	two_of_a_day();
 	tampering();
