@@ -66,7 +66,7 @@ static void overlay(struct config *c, const char *text, struct findings *f)
 		return;
 	}
 	json_auto_t *before = shown(c);
-	int rc = config_overlay(c, &d, doc_get(&d, d.root, "config"), f);
+	int rc = config_overlay(c, &d, doc_get(d.root, "config"), f);
 	json_auto_t *after = shown(c);
 	if (!rc != !f->errors || (rc && !json_equal(before, after)))
 		abort();
