@@ -57,7 +57,7 @@ static int source_columns(const char *text, size_t len, size_t *step)
 static void add_columns(struct buf *out, const char *text, size_t len, uint32_t count)
 {
 	for (size_t at = 0, step; at < len && count; count--, at += step)
-		if (source_columns(text + at, len - at, &step) < 0)
+		if (source_columns(text + at, len - at, &step) < 0 || utf8_is_order(text, len, at))
 			buf_addc(out, '?');
 		else
 			buf_add(out, text + at, step);

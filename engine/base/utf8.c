@@ -93,13 +93,28 @@ bool utf8_add(struct buf *out, const char *bytes, size_t len)
 	return clean;
 }
 
+/* Sources: docs.github.com, "Workflow commands"; learn.microsoft.com, "Logging commands"; the
+ * runners read them behind blanks, and "##" anywhere in a line. */
+bool utf8_is_order(const char *text, size_t len, size_t at)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
+	size_t word = at + 1, end;
+	if (text[at] == ':' && (!at || strchr(" \t\r\n", text[at - 1])))
+		return len - at > 2 && text[word] == ':' && strchr(letters, text[word + 1]);
+	if (text[at] != '#' || !at || text[at - 1] != '#')
+		return false;
+	for (end = word; end < len && strchr(letters, text[end]);)
+		end++;
+	return end < len && text[end] == '[';
+}
+
 void utf8_escape(struct buf *out, const char *text, size_t len, bool (*odd)(uint32_t code))
 {
 	size_t from = 0;
 	for (size_t at = 0, n; at < len; at += n ? n : 1) {
 		uint32_t code = 0;
 		n = utf8_step(text + at, len - at, &code);
-		if (n && !odd(code))
+		if (n && !odd(code) && !utf8_is_order(text, len, at))
 			continue;
 		buf_add(out, text + from, at - from);
 		from = at + (n ? n : 1);

@@ -22,8 +22,12 @@ size_t utf8_cut_start(const char *text, size_t len, size_t at);
 void utf8_copy(char *to, size_t size, const char *from);
 /* Appends bytes as text: what is no character, and NUL, becomes U+FFFD. Whether nothing did. */
 bool utf8_add(struct buf *out, const char *bytes, size_t len);
-/* Appends text that must not drive the terminal it is shown on: a character that is `odd` becomes
- * \xHH or, from U+0080 on, \u{HHHH}, and a byte that is none \xHH. */
+/* Whether what a build service that reads its log takes for an order hangs on the character at
+ * `at`: the second # of "##word[", or the first : of a word "::word". */
+bool utf8_is_order(const char *text, size_t len, size_t at);
+/* Appends text that must drive neither the terminal it is shown on nor the service that keeps it: a
+ * character that is `odd` or makes an order becomes \xHH or, from U+0080 on, \u{HHHH}, and a byte
+ * that is none \xHH. */
 void utf8_escape(struct buf *out, const char *text, size_t len, bool (*odd)(uint32_t code));
 /* What makes a text look like another to a person: a control character, what some readers take for
  * a line break, what turns text around, and tags, which spell words that nobody sees. No document

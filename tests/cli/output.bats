@@ -94,3 +94,23 @@ setup() {
 		[[ $stderr == *"working directory is not valid UTF-8"* ]]
 	done
 }
+
+@test "what a bundle says gives a build service that reads the log no orders" {
+	local verb
+	sed -i 's/reason: .*/reason: "##vso[task.setvariable variable=a]b ::add-mask::c ##[error]d", reasons: 1}/' \
+		../flow/machine.yaml
+	sed -i '1i description: "::stop-commands::e"' ../flow/machine.yaml
+	run agent6 machine check ../flow
+	echo "$output"
+	[[ $output == *"unknown-key"* ]]
+	run ! grep -E '##[a-z]*\[|(^|[[:blank:]])::[a-z]' <<<"$output"
+	sed -i 's/, reasons: 1//' ../flow/machine.yaml
+	for verb in "check --report" "graph" "graph --format text" "run --allow-uncommitted" "status" "replay" "watch" "list"; do
+		# shellcheck disable=SC2086
+		case $verb in status | replay | watch) run agent6 machine $verb flow ;;
+		list) run agent6 machine list ;;
+		*) run agent6 machine $verb ../flow ;; esac
+		echo "$verb: $output"
+		run ! grep -E '##[a-z]*\[|(^|[[:blank:]])::[a-z]' <<<"$output"
+	done
+}

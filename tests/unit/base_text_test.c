@@ -121,6 +121,23 @@ static void test_utf8_show(void)
 	}
 }
 
+static void test_utf8_escape(void)
+{
+	static const char *const rows[][2] = {{"", ""}, {"a\033\xff", "a\\x1b\\xff"},
+		{"##vso[a]b", "#\\x23vso[a]b"}, {"a ###[error]", "a ##\\x23[error]"},
+		{"##teamCity[x", "#\\x23teamCity[x"},
+		{"## a [b] #[c] ##a b[", "## a [b] #[c] ##a b["}, {"::error::x", "\\x3a:error::x"},
+		{"a ::add-mask::b", "a \\x3a:add-mask::b"},
+		{"std::string a:: ::1 :::", "std::string a:: ::1 :::"}, {"##", "##"}, {"::", "::"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_BUF out;
+		buf_init(&out, 100);
+		buf_adds(&out, "");
+		utf8_escape(&out, rows[i][0], strlen(rows[i][0]), utf8_is_odd);
+		is_str(out.data, rows[i][1], "row %zu, escaped", i);
+	}
+}
+
 static void test_utf8_cuts(void)
 {
 	static const struct {
@@ -242,6 +259,7 @@ int main(void)
 	test_utf8_oddness();
 	test_utf8_add();
 	test_utf8_show();
+	test_utf8_escape();
 	test_utf8_cuts();
 	test_utf8_copies();
 	test_instants();
