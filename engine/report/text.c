@@ -2,6 +2,7 @@
 
 #include "agent/policy/redact.h"
 #include "base/utf8.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -231,8 +232,11 @@ void text_markdown(struct buf *out, const char *text)
 	AUTO_BUF clean;
 	buf_init(&clean, FINDINGS_BYTES_MAX);
 	text_clean(&clean, text, SIZE_MAX);
-	for (const char *p = clean.data ? clean.data : ""; *p; p++)
-		buf_addf(out, "%s%c", strchr("|\\`*_<>[]&~$", *p) ? "\\" : "", *p);
+	for (const char *p = clean.data ? clean.data : ""; *p; p++) {
+		bool calls = strchr("@#", *p) && isalnum((unsigned char)p[1]);
+		buf_addf(out, "%s%c%s", strchr("|\\`*_<>[]&~$@#!%^", *p) ? "\\" : "", *p,
+			calls ? "<!-- -->" : "");
+	}
 }
 
 void text_join(struct buf *out, const json_t *list)

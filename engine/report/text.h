@@ -46,7 +46,8 @@ void text_findings(struct findings *f, const struct doc *const *docs, size_t n_d
 /* The same in another format, on stdout. */
 typedef void findings_fn(const struct findings *f, struct buf *out);
 void text_findings_as(struct findings *f, findings_fn *write);
-/* text_clean at any length, with what Markdown would read as markup escaped. */
+/* text_clean at any length, with what Markdown would read as markup escaped; a code host is told of
+ * no person or issue in it either. */
 void text_markdown(struct buf *out, const char *text);
 /* The texts of a list, as they are, ", " between them. */
 void text_join(struct buf *out, const json_t *list);

@@ -94,6 +94,12 @@ against() {
 	[[ $output == *"::notice file=../old/machine.yaml,line=7,"*"title=confinement-report::fetch: runs true"* ]]
 }
 
+@test "a report as a review's comment calls nobody and links nothing" {
+	sed -i 's/command: .*/command: [npm, i, "@scope\/a@1", "fixes #12", "!3 a@b %x"]/' ../old/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report --format markdown ../old
+	[[ $output == *"npm i \\@<!-- -->scope/a\\@<!-- -->1 'fixes \\#<!-- -->12' '\\!3 a\\@<!-- -->b \\%x' |"* ]]
+}
+
 @test "--against takes a path, and says how a revision becomes one" {
 	run -2 --separate-stderr agent6 machine check ../new --against HEAD~1
 	[[ $stderr == *"(git worktree add -q ../before REV): cannot open HEAD~1: No such file"* ]]
