@@ -18,8 +18,7 @@ struct rehearsal {
 	struct stage stage;
 	struct cues cues;
 	struct drive_listener shown;
-	struct statedir statedir; /* the stage's */
-	struct instance instance; /* locked as long as what lies in the stage is written or read */
+	struct statedir statedir;          /* the stage's */
 	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
 	struct show show;
 	struct summary summary;
@@ -152,7 +151,6 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 		.paths = known ? &paths : NULL, /* not read: reserved, where --config grants it */
 		.authored = r->loaded,
 		.id = r->loaded->machine->name,
-		.locked = &r->instance,
 		.parameters = parameters,
 		.rehearsal_url = r->stage.url,
 		.allow_root = call_has(r->call, "allow-root"),
@@ -265,22 +263,6 @@ static int check_cassettes(const struct rehearsal *r, struct err *e)
 	return 0;
 }
 
-/* Nobody finds the instance that stands in the way to stop it. */
-static int lock(struct rehearsal *r, struct err *e)
-{
-	struct err why = ERR_NONE;
-	if (statedir_find(r->stage.workspace, r->stage.state, &r->statedir, e))
-		return -1;
-	if (!instance_lock(&r->statedir, r->loaded->machine->name, &r->instance, &why))
-		return 0;
-	if (why.number != EWOULDBLOCK)
-		return err_set(e, "%s", why.text);
-	return err_set(e,
-		"%s is in use by another rehearsal; wait for its end, or name another directory "
-		"with --dir",
-		r->stage.dir);
-}
-
 static int rehearse(void *ctx, const struct loaded *l)
 {
 	struct rehearsal *r = ctx;
@@ -288,13 +270,15 @@ static int rehearse(void *ctx, const struct loaded *l)
 	struct drive_result out = {0};
 	r->loaded = l;
 	struct stage_ask ask = {.bundle = l->bundle,
+		.machine = l->machine->name,
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
 		.repository = l->machine && machine_writes_code(l->machine)};
 	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
 	int failed = stage_open(&r->stage, &ask, &e);
 	show_live(&r->show, "");
-	if (failed || lock(r, &e) || stage_load(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
+	if (failed || statedir_find(r->stage.workspace, r->stage.state, &r->statedir, &e) ||
+		stage_load(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
 		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return fail(EXIT_REFUSED, &e);
@@ -303,12 +287,11 @@ static int rehearse(void *ctx, const struct loaded *l)
 
 static int run(const struct call *c)
 {
-	struct rehearsal r = {.call = c, .stage = STAGE_NONE, .instance = INSTANCE_NONE};
+	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
 	summary_init(&r.summary);
 	show_init(&r.show, call_has(c, "json"), call_has(c, "quiet"));
 	r.show.thrown_away = !call_has(c, "dir");
 	int code = loaded_with(c->arguments[0], rehearse, &r);
-	instance_done(&r.instance); /* first: an open file keeps its directory on NFS and FUSE */
 	stage_done(&r.stage);
 	statedir_done(&r.statedir);
 	cues_done(&r.cues);

@@ -9,12 +9,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* What no call has told yet: one that was killed left it for the next. */
-static const char failures_name[] = "failures.jsonl";
 static const char workspace_prefix[] = "rehearsal/workspace/";
 
 /* --- the directory ---------------------------------------------------------------------------- */
@@ -36,10 +35,28 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 	s->dir_fd = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (s->dir_fd < 0)
 		return err_errno(e, "cannot open %s", path);
-	if (asprintf(&s->workspace, "%s/workspace", s->dir) < 0 ||
-		asprintf(&s->state, "%s/state", s->dir) < 0)
-		return err_set(e, "out of memory");
 	return 0;
+}
+
+/* What lies in it is one call's to write. Some file systems lock no directories; two runs of one
+ * instance its own lock keeps apart. */
+static int take_dir(const struct stage *s, struct err *e)
+{
+	if (!flock(s->dir_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	return err_set(e,
+		"%s is in use by another rehearsal; wait for its end, or name another directory "
+		"with --dir",
+		s->dir);
+}
+
+static int name_parts(struct stage *s, const char *machine, struct err *e)
+{
+	bool failed = asprintf(&s->workspace, "%s/workspace", s->dir) < 0 ||
+		      asprintf(&s->state, "%s/state", s->dir) < 0 ||
+		      asprintf(&s->positions, "%s/positions-%s", s->dir, machine) < 0 ||
+		      asprintf(&s->failures, "%s/failures-%s.jsonl", s->dir, machine) < 0;
+	return failed ? err_set(e, "out of memory") : 0;
 }
 
 static int write_member(
@@ -175,7 +192,10 @@ static int copy_named_cassette(struct stage *s, const char *path, struct err *e)
 
 int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
 {
-	return make_dir(s, ask->dir, e) ? -1 : make_workspace(s, ask, e);
+	return make_dir(s, ask->dir, e) || take_dir(s, e) || name_parts(s, ask->machine, e) ||
+			       make_workspace(s, ask, e)
+		       ? -1
+		       : 0;
 }
 
 int stage_load(struct stage *s, const struct stage_ask *ask, struct err *e)
@@ -200,7 +220,7 @@ static size_t build_argv(const struct stage *s, char *program, char **argv, char
 		if (asprintf(&owned[held], "--cassette=%s", s->cassettes[i]) > 0)
 			argv[n++] = owned[held++];
 	}
-	if (asprintf(&owned[held], "--positions=%s/positions", s->dir) > 0)
+	if (asprintf(&owned[held], "--positions=%s", s->positions) > 0)
 		argv[n++] = owned[held++];
 	argv[n++] = (char *)(uintptr_t) "--ready-fd=3";
 	argv[n++] = (char *)(uintptr_t) "--report-fd=4";
@@ -226,8 +246,7 @@ static int start_provider(struct stage *s, char *const *argv, struct err *e)
 {
 	static char *const env[] = {NULL};
 	int in[2], ready[2];
-	AUTO_FD int report =
-		openat(s->dir_fd, failures_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	AUTO_FD int report = open(s->failures, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (report < 0 || pipe2(in, O_CLOEXEC))
 		return err_errno(e, "cannot set up the loopback provider");
 	AUTO_FD int in_read = in[0];
@@ -266,13 +285,13 @@ static int read_report(struct stage *s, json_t *failures, int64_t *unused, struc
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	if (io_read_file(s->dir_fd, failures_name, REPORT_BYTES_MAX, &text, &len, e))
+	if (io_read_file(AT_FDCWD, s->failures, REPORT_BYTES_MAX, &text, &len, e))
 		return -1;
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		json_t *value = json_read(line, (size_t)(end - line), REPORT_BYTES_MAX, e);
 		const char *kind = json_string_value(json_object_get(value, "kind"));
 		if (!kind)
-			return err_set(e, "%s/%s is damaged; remove it", s->dir, failures_name);
+			return err_set(e, "%s is damaged; remove it", s->failures);
 		if (!strcmp(kind, "end")) {
 			*unused = json_get_int(value, "unused");
 			json_decref(value);
@@ -304,7 +323,7 @@ int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e
 
 void stage_told(const struct stage *s)
 {
-	unlinkat(s->dir_fd, failures_name, 0);
+	unlink(s->failures);
 }
 
 void stage_done(struct stage *s)
@@ -320,5 +339,7 @@ void stage_done(struct stage *s)
 	free(s->dir);
 	free(s->workspace);
 	free(s->state);
+	free(s->positions);
+	free(s->failures);
 	*s = STAGE_NONE;
 }

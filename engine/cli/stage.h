@@ -17,8 +17,9 @@ struct stage {
 	char *cassettes[STAGE_CASSETTES_MAX]; /* the copies that are played; heap, absolute */
 	int cassette_count;
 	struct child provider;
-	int end_fd;   /* the provider serves until it is closed */
-	char url[64]; /* "http://127.0.0.1:PORT" */
+	int end_fd;                 /* the provider serves until it is closed */
+	char url[64];               /* "http://127.0.0.1:PORT" */
+	char *positions, *failures; /* what is kept of this machine's calls, below `dir`; heap */
 };
 
 #define STAGE_NONE                                                                                 \
@@ -30,16 +31,15 @@ struct stage {
 /* Its directory and the workspace. `dir` NULL: a throwaway directory; otherwise one that is made,
  * or continued when it was a stage before. The workspace is a copy of the bundle's
  * rehearsal/workspace, else of the working directory, and a git repository with one commit of all
- * of it where `repository` asks for one. */
+ * of it where `repository` asks for one. It is this call's alone until stage_done; one machine may
+ * be rehearsed there after another, each with cassettes of its own. */
 struct stage_ask {
 	const struct bundle *bundle;
-	const char *dir, *cassette;
+	const char *machine, *dir, *cassette;
 	bool repository;
 };
 int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e);
-/* The cassettes in place of those there; `cassette` NULL: the bundle's rehearsal/ *.jsonl. From
- * here on the caller has the lock of the instance in `state`: no other call reads or writes them.
- */
+/* The cassettes in place of those there; `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
 int stage_load(struct stage *s, const struct stage_ask *ask, struct err *e);
 /* Starts agent6-cassette. */
 int stage_play(struct stage *s, struct err *e);

@@ -17,7 +17,7 @@ enum { FINDINGS_BYTES = POSITION_REASON_BYTES - 64 };
 
 struct starting {
 	const struct start *start;
-	struct instance own, *instance;
+	struct instance instance;
 	struct findings findings;
 	struct loaded copy;
 	struct arena arena;
@@ -39,7 +39,7 @@ static int check_digest(const struct starting *g, const char *recorded, struct e
 		return err_set(e, "the bundle's digest is %s, not the %s that --digest asks for",
 			digest, s->digest);
 	bool changed = recorded && strcmp(recorded, digest) != 0;
-	if (changed && instance_ended(g->instance))
+	if (changed && instance_ended(&g->instance))
 		return err_set(e,
 			"instance %s has ended, and ran the bundle %s; to run this one, %s, "
 			"give it another --id, or remove the old instance first: agent6 machine "
@@ -80,16 +80,16 @@ static int install(struct starting *g, struct err *e)
 	if (g->start->gate && bundle_check_committed(b, profile, e))
 		return -1;
 	/* A start that died between the copy and its first journal line left one behind. */
-	if (tree_remove(g->instance->dir_fd, "bundle", e))
+	if (tree_remove(g->instance.dir_fd, "bundle", e))
 		return -1;
-	return bundle_install(b, g->instance->dir_fd, "bundle", e);
+	return bundle_install(b, g->instance.dir_fd, "bundle", e);
 }
 
 /* From here on the private copy is the bundle. */
 static int open_copy(struct starting *g, struct err *e)
 {
 	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/bundle", g->instance->path);
+	snprintf(path, sizeof(path), "%s/bundle", g->instance.path);
 	if (loaded_open(&g->copy, path, &g->findings, e))
 		return -1;
 	if (!g->copy.machine || g->findings.errors)
@@ -165,7 +165,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.allow_root_jail = s->allow_root_jail,
 		.auto_approve = s->auto_approve,
 		.exit_on_wait = s->exit_on_wait};
-	drive_run(g->instance, &q, l, out);
+	drive_run(&g->instance, &q, l, out);
 }
 
 static int reserve(struct starting *g, struct err *e)
@@ -188,14 +188,14 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 {
 	char digest[POSITION_DIGEST_BYTES];
 	bool begun;
-	if (!g->start->locked && instance_lock(g->start->statedir, g->start->id, &g->own, e)) {
+	if (instance_lock(g->start->statedir, g->start->id, &g->instance, e)) {
 		size_t len = strlen(e->text);
 		if (e->number == EWOULDBLOCK)
 			snprintf(e->text + len, sizeof(e->text) - len,
 				"; a run beside it needs another --id");
 		return refuse(out, RUN_REFUSED, e->text);
 	}
-	if (recover_begun(g->instance, &begun, digest, e))
+	if (recover_begun(&g->instance, &begun, digest, e))
 		return refuse(out, RUN_DAMAGED, e->text);
 	if (check_digest(g, begun ? digest : NULL, e) || (!begun && install(g, e)))
 		return refuse(out, RUN_REFUSED, e->text);
@@ -203,7 +203,7 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 		err_wrap(e,
 			"put the bundle's files back into %s/bundle, or start anew under another "
 			"--id",
-			g->instance->path);
+			g->instance.path);
 	if (*e->text)
 		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
 	if (check_host(g, e) || apply_overlay(g, e) || reserve(g, e))
@@ -218,26 +218,25 @@ static void leave_nothing(struct starting *g, const struct drive_result *out)
 {
 	struct stat st;
 	bool refused = out->status == RUN_REFUSED || out->status == RUN_NO_SANDBOX;
-	if (!refused || !g->instance->made)
+	if (!refused || !g->instance.made)
 		return;
-	int missing = fstatat(g->instance->dir_fd, "journal.jsonl", &st, AT_SYMLINK_NOFOLLOW);
+	int missing = fstatat(g->instance.dir_fd, "journal.jsonl", &st, AT_SYMLINK_NOFOLLOW);
 	if (missing ? errno == ENOENT : S_ISREG(st.st_mode) && !st.st_size)
-		instance_discard(g->start->statedir, g->instance, NULL);
+		instance_discard(g->start->statedir, &g->instance, NULL);
 }
 
 void start_run(const struct start *s, const struct drive_listener *l, struct drive_result *out)
 {
-	struct starting g = {.start = s, .own = INSTANCE_NONE};
+	struct starting g = {.start = s, .instance = INSTANCE_NONE};
 	struct err e = ERR_NONE;
 	*out = (struct drive_result){0};
-	g.instance = s->locked ? s->locked : &g.own;
 	arena_init(&g.arena);
 	findings_init(&g.findings);
 	if (!prepare(&g, out, &e))
 		drive(&g, l, out);
 	loaded_done(&g.copy);
 	leave_nothing(&g, out);
-	instance_done(&g.own);
+	instance_done(&g.instance);
 	findings_done(&g.findings);
 	arena_done(&g.arena);
 }

@@ -13,7 +13,6 @@ struct start {
 	struct config *config;         /* the machine's overlay is applied to it */
 	const struct loaded *authored; /* the bundle as it was named, checked */
 	const char *id;
-	struct instance *locked;          /* borrowed; NULL: locked here, for as long as it runs */
 	const char *digest;               /* --digest: refuse anything else; NULL: any */
 	bool gate;                        /* refuse uncommitted bundles */
 	json_t *parameters;               /* object, borrowed; NULL: none given */

@@ -250,7 +250,7 @@ asks_again() { # SECONDS
 @test "killed and started again, no exchange and no step is repeated" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --quiet
-	[ "$(wc -l <kept/positions)" -eq 6 ]
+	[ "$(wc -l <kept/positions-triage)" -eq 6 ]
 	[ "$(wc -l <kept/workspace/sorted/log.txt)" -eq 3 ]
 	[ "$(grep -c '"t":"begin"' kept/state/*/machines/triage/journal.jsonl)" -eq 1 ]
 }
@@ -312,12 +312,50 @@ asks_again() { # SECONDS
 	run -0 --separate-stderr agent6 machine rehearse ../bundle --dir ../kept --quiet --cassette ../other.jsonl
 }
 
+@test "two first rehearsals at once in a new directory: one is told that it is in use" {
+	mkdir work bundle
+	cd work
+	local n
+	for n in {1..3000}; do echo "$n" >"$n"; done
+	cat >../bundle/machine.yaml <<-'END'
+		machine: quick
+		version: 1
+		initial: good
+		budget: {max_transitions: 9}
+		states:
+		  good: {kind: terminal, status: ok, reason: good}
+	END
+	"$AGENT6_BIN/agent6" machine rehearse ../bundle --dir ../kept --quiet 3>&- &
+	local first=$!
+	eventually test -e ../kept/workspace.tmp
+	run --separate-stderr -2 agent6 machine rehearse ../bundle --dir ../kept --quiet
+	[[ $stderr == *"kept is in use by another rehearsal; "* ]]
+	wait "$first"
+}
+
+@test "what is refused before it begins leaves no instance in a kept directory" {
+	run -2 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --dir kept --set no=such
+	run -2 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --dir kept --cassette missing.jsonl
+	[[ -e kept/workspace && -z $(find kept -path '*/machines/*') ]]
+}
+
+@test "another machine in the same directory begins its own cassette" {
+	agent6 machine rehearse "$AGENT6_SRC/examples/hello" --dir kept --quiet
+	cp -r "$AGENT6_SRC/examples/hello" other
+	sed -i 's/^machine: .*/machine: other/' other/machine.yaml
+	rm other/rehearsal/*.jsonl
+	echo '{"state":"greet","match":{},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"name":"Ada","text":"Hi."}}]}}' >other/rehearsal/a.jsonl
+	run -0 agent6 machine rehearse other --dir kept
+	[[ $output == *"ok: Hi."* ]]
+	run -0 agent6 machine rehearse "$AGENT6_SRC/examples/hello" --dir kept # which has ended
+}
+
 @test "how far it came is known behind a line that a kill or a full disk cut short" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
-	printf '9 1 cla' >>kept/positions
+	printf '9 1 cla' >>kept/positions-triage
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --quiet
-	cat kept/positions
-	[ "$(grep -cxE '[0-9]+ 1 [a-z]+ [0-9]+' kept/positions)" -eq 6 ]
+	cat kept/positions-triage
+	[ "$(grep -cxE '[0-9]+ 1 [a-z]+ [0-9]+' kept/positions-triage)" -eq 6 ]
 }
 
 @test "a rehearsal continued in its directory is reported as a whole" {

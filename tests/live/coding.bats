@@ -72,7 +72,7 @@ $FINISH
 	[[ $(cat "$SCRATCH"/dir/state/*/machines/fixer/states/2-after/stdout) -eq 2 ]]
 	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: more,fixer: after,fixer: edit," ]]
 	[[ $(git -C "$WS" log --name-only --format= main..agent6/machine-fixer | tr '\n' ,) == "new,made,file,new," ]]
-	rm -r "$SCRATCH/dir/state" "$SCRATCH/dir/positions"
+	rm -r "$SCRATCH/dir/state" "$SCRATCH"/dir/positions-*
 	run rehearse fixer
 	echo "$output"
 	[[ $status -eq 1 && $output == *"does not match"* ]] # the tree has `new` already
