@@ -201,6 +201,19 @@ static void compare_state(struct comparing *c, const json_t *old, const json_t *
 	compare_limits(c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 }
 
+/* What the operator grants to a machine is another's when it takes that name. */
+static void compare_name(struct comparing *c, const json_t *old, const json_t *now)
+{
+	const char *before = json_get_text(old, "machine"), *after = json_get_text(now, "machine");
+	char what[240];
+	if (!strcmp(before, after) ||
+		!json_array_size(json_object_get(json_object_get(now, "union"), "secrets")))
+		return;
+	snprintf(what, sizeof(what), "its name was %s and is %s, and secrets are granted by name",
+		before, after);
+	tell(c, true, NULL, NULL, what);
+}
+
 size_t exposure_compare(
 	const json_t *old, const json_t *now, const struct machine *m, struct findings *f)
 {
@@ -208,6 +221,7 @@ size_t exposure_compare(
 	json_auto_t *before = states_by_name(old), *after = states_by_name(now);
 	size_t i;
 	json_t *state;
+	compare_name(&c, old, now);
 	compare_limits(&c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 	json_array_foreach (json_object_get(now, "states"), i, state)
 		compare_state(&c, json_object_get(before, json_get_text(state, "state")), state);

@@ -145,6 +145,17 @@ against() {
 	[[ $stderr == *"machine.yaml:10:5: warning[confinement-widened]: fetch: workspace was read and is write"* ]]
 }
 
+@test "another name is a widening where secrets are granted by it" {
+	sed 's/machine: demo/machine: deploy/' ../old/machine.yaml >../new/machine.yaml
+	against
+	[ "$status" -eq 0 ]
+	sed -i 's/workspace: read/secrets: [token]/' ../old/machine.yaml
+	sed 's/machine: demo/machine: deploy/' ../old/machine.yaml >../new/machine.yaml
+	against
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"the machine: its name was demo and is deploy, and secrets are granted by name"* ]]
+}
+
 @test "--against points at what says so: the key, the item, or the state that leaves it out" {
 	local row
 	for row in 's/_mb: 100/_mb: 200/|12:14: *: fetch: limit memory_mb was 100' \
