@@ -259,6 +259,11 @@ ${FINISH/created/.githooks}"
 	live fixer git.run_repo_hooks true
 	[[ $status -eq 1 && $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
 	grep -q "core.hooksPath leads to $SCRATCH/elsewhere" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
+	git -C "$WS" config core.hooksPath .githooks
+	cp "$WS/tools/check" "$SCRATCH/elsewhere" && ln -s "$SCRATCH/elsewhere/check" "$HOOKS/pre-commit"
+	live fixer git.run_repo_hooks true
+	[[ $status -eq 1 && $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
+	grep -q "the hook $HOOKS/pre-commit leads to $SCRATCH/elsewhere/check, outside" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
 }
 
 @test "a hook that refuses a tool state's changes leaves them for the next commit" {

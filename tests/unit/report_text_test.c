@@ -1,4 +1,4 @@
-/* Small texts for people: where lines break, and what refused connections are called. */
+/* Small texts for people: numbers, where lines break, and what refused connections are called. */
 #include "report/text.h"
 #include "tests/kit/tap.h"
 
@@ -58,8 +58,37 @@ static void test_refusal(void)
 	refusal("new\nword", 1, "egress refused: h:443, new word");
 }
 
+static void number(void write(struct buf *out, int64_t n), int64_t n, const char *expected)
+{
+	AUTO_BUF out;
+	buf_init(&out, 100);
+	write(&out, n);
+	is_str(out.data, expected, "%s", expected);
+}
+
+static void test_numbers(void)
+{
+	static const struct {
+		int64_t ms;
+		const char *expected;
+	} durations[] = {{INT64_MIN, "0 ms"}, {999, "999 ms"}, {1000, "1.0 s"}, {59999, "59.9 s"},
+		{60000, "1 min 0 s"}, {3599999, "59 min 59 s"}, {3600000, "1 h 0 min"},
+		{86399999, "23 h 59 min"}, {187200000, "2 d 4 h"}};
+	for (size_t i = 0; i < ARRAY_LEN(durations); i++)
+		number(text_duration, durations[i].ms, durations[i].expected);
+	number(text_count, 999, "999");
+	number(text_count, -1234567, "-1,234,567");
+	number(text_count, INT64_MIN, "-9,223,372,036,854,775,808");
+	number(text_bytes, 1023, "1023 B");
+	number(text_bytes, 12595, "12.3 KiB");
+	number(text_bytes, INT64_MAX, "8388608.0 TiB");
+	number(text_money, 1200, "$0.0012");
+	number(text_money, 3400000, "$3.40");
+}
+
 int main(void)
 {
+	test_numbers();
 	test_wrap();
 	test_unwrapped();
 	test_refusal();
