@@ -93,6 +93,10 @@ void jail_start(struct jail *j);
  */
 int jail_command(void *jail);
 
+/* --- network.c ------------------------------------------------------------------------------ */
+/* Once a step in PID 1 has failed: the report says why there is no network, where there is none. */
+void network_explain(struct jail *j);
+
 /* --- idmap.c -------------------------------------------------------------------------------- */
 /* A descriptor of a user namespace in which the disk's `uid`:`gid` is HOST_ID and every other id
  * below DISK_IDS is an unused one of its own. */

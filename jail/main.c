@@ -87,7 +87,8 @@ void jail_start(struct jail *j)
 	layers->memory = layers->processes = "rlimit";
 	int failed = run(j, launcher);
 	if (!failed && !j->child) { /* only the strict profile returns in the child */
-		run(j, inside);
+		if (run(j, inside))
+			network_explain(j);
 		_exit(125);
 	}
 	prctl(PR_SET_DUMPABLE, 0);

@@ -40,10 +40,8 @@ static int open_proxy(struct policy *p, struct err *e)
 }
 
 /* What the helper below leaves behind. */
-static struct {
-	bool begun;
-	int fd; /* of the new namespace; -1: there is none */
-} made;
+static bool begun;
+static int made_fd; /* of the new namespace; -1: there is none */
 
 /* The new namespace's descriptor. */
 static int make(struct err *e)
@@ -61,12 +59,9 @@ static int make(struct err *e)
 
 static int help(void *report)
 {
-	struct err e = ERR_NONE;
-	made.fd = make(NULL);
-	if (report_tell(report, &e)) { /* PID 1 would sleep for ever */
-		report_fail(report, "network", &e);
-		_exit(125);
-	}
+	made_fd = make(NULL);
+	if (report_tell(report, NULL))
+		_exit(125); /* PID 1 would sleep for ever */
 	return 0;
 }
 
@@ -98,19 +93,30 @@ int network_begin(struct jail *j, struct err *e)
 	if (helper < 0)
 		return err_errno(e, "cannot start the network's helper");
 	send_elsewhere(helper);
-	made.begun = true;
+	begun = true;
 	return 0;
 }
 
 int network_enter(struct jail *j, struct err *e)
 {
-	if (!made.begun)
+	if (!begun)
 		return 0;
 	report_await(j->report, 2);
-	/* Why it failed only one alone can say: the two have one errno. */
-	if (made.fd < 0 && (made.fd = make(e)) < 0)
-		return -1;
-	if (setns(made.fd, CLONE_NEWNET))
+	if (setns(made_fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
 	return j->policy.network == NETWORK_PROXY ? open_proxy(&j->policy, e) : 0;
+}
+
+/* The helper's errno is this process's, too: a step may have failed by it, or have taken it for its
+ * own. Where there is no network that is the cause, and why there is none only one alone can say.
+ */
+void network_explain(struct jail *j)
+{
+	struct err e = ERR_NONE;
+	if (begun)
+		report_await(j->report, 1); /* of the two the helper's: the step's own is missing */
+	if (begun && made_fd < 0 && make(&e) < 0) {
+		j->report->stage = NULL;
+		report_fail(j->report, "network", &e);
+	}
 }

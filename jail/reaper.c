@@ -60,14 +60,13 @@ int reaper_run(struct jail *j, struct err *e)
 	if (seccomp_enter(FILTER_REAPER))
 		return err_errno(e, "cannot confine the reaper");
 	struct pollfd alive = {.fd = 0};
-	struct report *report = j->report;
 	bool left = false;
-	while (!report->ended) {
+	while (!j->report->ended) {
 		/* The signal is open only inside ppoll, so none is lost between looking and
 		 * waiting. */
 		if (ppoll(&alive, 1, NULL, &none) > 0)
 			_exit(125);
-		left = reap(report, command);
+		left = reap(j->report, command);
 	}
 	/* The launcher may tell the outcome as soon as nothing else is left: what follows is only
 	 * the kernel taking the namespaces down. Who has no children has no descendants either, and
@@ -76,7 +75,7 @@ int reaper_run(struct jail *j, struct err *e)
 		kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
-	getrusage(RUSAGE_CHILDREN, &report->used);
+	getrusage(RUSAGE_CHILDREN, &j->report->used);
 	close(alive.fd);
 	sched_yield(); /* the launcher tells before the kernel takes this apart */
 	_exit(0);

@@ -63,8 +63,7 @@ static int place_cover(const struct place *p, struct err *e)
 	static const char dir[] = ".empty/directory", file[] = ".empty/file";
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	const char *name = p->directory ? dir : file;
-	struct place made = {.directory = p->directory};
-	if (make(name, &made, e))
+	if (make(name, p, e))
 		return -1;
 	AUTO_FD int tree =
 		(int)syscall(SYS_open_tree, AT_FDCWD, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);

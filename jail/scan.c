@@ -51,8 +51,7 @@ static void walk(struct walk *w, int at_fd, const char *name)
 	AUTO_FD int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	ssize_t len = 0;
 	/* A granted file is looked at where it is mounted; what is missing fails there. */
-	if (fd < 0)
-		w->cut |= errno != ENOTDIR && errno != ENOENT;
+	w->cut |= fd < 0 && errno != ENOTDIR && errno != ENOENT;
 	w->cut |= ++w->depth > DEPTH_MAX;
 	while (fd >= 0 && !w->cut && (len = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
 		for (ssize_t at = 0; at < len && !w->cut;) {

@@ -17,7 +17,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 enum { ORDER_BYTES_MAX = 192 * 1024, ORDER_FDS = 4, READY = 2, SHORT_MS = 10 };
 

@@ -30,9 +30,8 @@ static int wait_until(const struct jail *j, int64_t deadline_ms)
 static int collect(struct jail *j)
 {
 	int status = 0;
-	while (j->child > 0 && waitpid(j->child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
+	if (j->child > 0 && waitpid(j->child, &status, 0) < 0) /* no signal is handled here */
+		return -1;
 	j->child = -1; /* so that nobody signals its number */
 	return status;
 }

@@ -105,6 +105,9 @@ scarce() { # NAMESPACES CMD...: none of these
 	[[ $output == *"(end other jails, or raise user.max_*_namespaces): No space left on device" ]]
 	run -125 run_jail "scarce net" -- true
 	[[ $output == *"(see user.max_net_namespaces): No space left on device" ]]
+	# What fails beside that may have seen the errno of it: what is told is the cause.
+	run -125 run_jail "scarce net" 'read=["/nonexistent"]' -- true
+	[[ $output == *"(see user.max_net_namespaces): No space left on device" ]]
 	run -125 run_jail "as_user prlimit --nproc=1" -- true
 	[[ $output == *"(ulimit -u allows no more processes): Resource temporarily unavailable" ]]
 }
