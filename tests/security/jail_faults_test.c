@@ -75,10 +75,9 @@ struct trace {
 /* What one run came to. */
 struct end {
 	int status;
-	bool ran;         /* the command printed its facts */
-	char *facts;      /* heap, never NULL */
-	json_t *line;     /* the status line, NULL: there was none */
-	bool left_behind; /* processes */
+	bool ran;     /* the command printed its facts */
+	char *facts;  /* heap, never NULL */
+	json_t *line; /* the status line, NULL: there was none */
 };
 
 /* --- the tracer ------------------------------------------------------------------------------- */

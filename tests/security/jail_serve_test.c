@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000 };
+enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000, CHILDREN_MAX = 64 };
 
 struct server {
 	pid_t pid;
@@ -322,28 +322,32 @@ static void await_file(const char *path)
 		;
 }
 
-/* Up to three of a process's children. */
-static int children(pid_t pid, pid_t out[3])
+/* How many children a process has, and which. */
+static int children(pid_t pid, pid_t out[CHILDREN_MAX])
 {
 	AUTO_FREE char *text = NULL;
-	char path[64];
+	char path[64], *at;
+	int count = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
 	if (io_read_file(AT_FDCWD, path, 4096, &text, NULL, NULL))
 		return 0;
-	return sscanf(text, "%d %d %d", &out[0], &out[1], &out[2]);
+	at = text;
+	while (count < CHILDREN_MAX && (out[count] = (pid_t)strtol(at, &at, 10)) > 0)
+		count++;
+	return count;
 }
 
 /* Its PID 1 has started the command's process. */
-static bool has_jail(pid_t launcher, pid_t first[3])
+static bool has_jail(pid_t launcher, pid_t first[CHILDREN_MAX])
 {
-	pid_t command[3];
+	pid_t command[CHILDREN_MAX];
 	return children(launcher, first) == 1 && children(first[0], command) == 1;
 }
 
 /* As many as are kept ready, so that the order meets one of them. */
 static void test_died(const struct server *s)
 {
-	pid_t launchers[3], first[2][3];
+	pid_t launchers[CHILDREN_MAX], first[2][CHILDREN_MAX];
 	bool ready = false;
 	use_up(s);
 	for (int i = 0; !ready && i < 100000; i++, nap())
@@ -364,7 +368,7 @@ static void test_died(const struct server *s)
 static void test_thrown_away(const struct server *s)
 {
 	AUTO_FREE char *later = in(s->ws, ".hg"), *running = in(s->ws, "running");
-	pid_t launchers[3], first[3];
+	pid_t launchers[CHILDREN_MAX], first[CHILDREN_MAX];
 	int out_fd, most = 2;
 	if (mkdir(later, 0777))
 		bail("cannot make %s", later);
@@ -386,13 +390,13 @@ static void test_thrown_away(const struct server *s)
 
 static const struct sockaddr_un service = {.sun_family = AF_UNIX, .sun_path = "there/socket"};
 
-/* While the jails of the commands behind it are built it has the directory of the socket elsewhere,
+/* While the jails of the commands behind it are built it has the directory of socket and pipe away,
  * over and over, each second time with another in its place, and puts it back before it ends. */
 static const char mover[] =
 	SH("perl -e '"
 	   "sub pause { select undef, undef, undef, 0.0001 }"
 	   "sub touch { open my $f, q(>), shift }"
-	   "mkdir q(decoy); touch q(decoy/socket);"
+	   "mkdir q(decoy); touch q(decoy/socket); touch q(decoy/pipe);"
 	   "for (my $i = 0; !-e q(enough); $i++) {"
 	   "rename q(there), q(moved); rename q(decoy), q(there) if $i % 2; pause;"
 	   "rename q(there), q(decoy) if $i % 2; rename q(moved), q(there); pause;"
@@ -401,9 +405,10 @@ static const char mover[] =
 static const char knocker[] = SH("perl -MSocket -e '"
 				 "socket(S, AF_UNIX, SOCK_STREAM, 0) &&"
 				 "connect(S, sockaddr_un(q(there/socket))) and die q(reached);"
+				 "-p q(there/pipe) and die q(open);"
 				 "print q(closed)'");
 
-/* Whether the socket is reached from a jail that was built while it moved. */
+/* Whether either is reached from a jail that was built while it moved. */
 static bool reaches(const struct server *s)
 {
 	int out_fd, status_fd = begin(s, mover, &out_fd);
@@ -430,12 +435,12 @@ static void test_moved(const struct server *s)
 	int reached = 0;
 	if (chdir(s->ws) || mkdir("there", 0777) || chmod("there", 0777) ||
 		bind(fd, (const struct sockaddr *)&service, sizeof(service)) ||
-		chmod(service.sun_path, 0777) || listen(fd, SOMAXCONN))
-		bail("cannot make a socket in %s: %s", s->ws, strerror(errno));
+		chmod(service.sun_path, 0777) || listen(fd, 64) || mkfifo("there/pipe", 0666))
+		bail("cannot make a socket and a pipe in %s: %s", s->ws, strerror(errno));
 	for (int i = 0; i < 20 && !reached; i++)
 		reached = reaches(s);
-	is(reached, 0, "a socket that was elsewhere when it was to be masked is not reached");
-	if (unlink(service.sun_path) || chdir("/"))
+	is(reached, 0, "what was elsewhere when it was to be masked is not reached");
+	if (unlink(service.sun_path) || unlink("there/pipe") || chdir("/"))
 		bail("cannot tidy %s", s->ws);
 }
 

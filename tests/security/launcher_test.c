@@ -330,7 +330,8 @@ static bool holds(long pid, const char *tree)
 	return found;
 }
 
-/* The trees that a jail was built of have gone with it: an order's descriptors need room. */
+/* The trees that a jail was built of have gone with it: an order's descriptors need room. An
+ * ordinary user's are opened by PID 1, and its launcher would not show what it holds. */
 static void test_room(void)
 {
 	struct launcher l = start("strict");
@@ -433,7 +434,8 @@ static void test_all(const char *who, uid_t uid)
 	}
 	test_directories(geteuid() ? geteuid() : owner);
 	test_sizes();
-	test_room();
+	if (geteuid() == 0)
+		test_room();
 	test_bad_policy();
 	test_many();
 }
