@@ -49,6 +49,10 @@ steps() { # NAME: how many are committed
 	journal "$1" 2>/dev/null | grep -c '"t":"step"' || true
 }
 
+has_steps() { # NAME COUNT
+	[[ $(steps "$1") -ge $2 ]]
+}
+
 most_descriptors() { # PID: the most of ten looks
 	local most=0 now
 	for _ in {1..10}; do
@@ -74,10 +78,10 @@ END
 	mounts=$(wc -l </proc/self/mountinfo)
 	"$SCRATCH/go" "$SCRATCH/many" 2>"$SCRATCH/said" 3>&- &
 	pid=$!
-	until [[ $(steps many) -ge $((count / 20)) ]]; do sleep 0.05; done
+	eventually has_steps many $((count / 20))
 	early=$(most_descriptors "$pid")
 	[[ $(launchers "$pid") -le 2 ]]
-	until [[ $(steps many) -ge $((count * 4 / 5)) ]]; do sleep 0.05; done
+	eventually has_steps many $((count * 4 / 5))
 	late=$(most_descriptors "$pid")
 	local code=0
 	wait "$pid" || code=$?
@@ -123,7 +127,7 @@ END
 	for round in 1 2 3 4 5; do
 		"$SCRATCH/go" "$SCRATCH/loop" 3>&- &
 		pid=$!
-		until [[ $(steps loop) -ge $((round * 20)) ]]; do sleep 0.02; done
+		eventually has_steps loop $((round * 20))
 		kill -9 "$pid"
 		wait "$pid" || true
 		eventually nothing_left

@@ -82,7 +82,7 @@ hardened() {
 
 @test "the process limit is the command's own, however much its user runs" {
 	as_user sh -c 'i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i + 1)); done; echo "$$" >"$HOME/ready"; wait' 3>&- &
-	until [[ -s $USER_HOME/ready ]]; do sleep 0.05; done
+	eventually test -s "$USER_HOME/ready"
 	local limit='limits={"processes":30}' few many
 	few=$(hardened "$limit" -- sh -c 'true & wait; echo forked') || true
 	many=$(hardened "$limit" -- sh -c 'i=0; while [ $i -lt 80 ]; do sleep 90 & i=$((i+1)); done; echo all' 2>&1) || true

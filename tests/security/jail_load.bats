@@ -53,7 +53,7 @@ jails() { # COUNT at a time
 @test "jails side by side do not see each other" {
 	jail -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.02; done' &
 	local first=$!
-	until [[ -e $WS/ready ]]; do sleep 0.02; done
+	eventually test -e "$WS/ready"
 	run jail -- sh -c 'ls /proc | grep -c "^[0-9]"; kill -9 -1; touch go'
 	wait "$first"
 	[[ ${lines[0]} -le 5 && -e $WS/go ]]
@@ -115,7 +115,7 @@ with_abi() {
 	perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un("\0$ARGV[0]")) && listen($s, 8) or die;
 		open(my $f, ">", $ARGV[1]); close $f; alarm 600; accept(my $c, $s) while 1' "$name" "$SCRATCH/listens" 3>&- &
 	listener=$!
-	until [[ -e $SCRATCH/listens ]]; do sleep 0.05; done
+	eventually test -e "$SCRATCH/listens"
 	cat >"$WS/ask" <<-'END'
 		use Socket;
 		socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit;

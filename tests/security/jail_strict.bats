@@ -68,7 +68,7 @@ check_protected() {
 	jail timeout_secs=20 -- sh -c 'touch ready; while [ -e ready ]; do sleep 0.05; done
 		echo evil >.git/config; true' &
 	local jail=$!
-	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	eventually test -e "$WS/ready"
 	echo replaced >"$WS/.git/config.lock"
 	mv "$WS/.git/config.lock" "$WS/.git/config"
 	rm "$WS/ready"
@@ -99,6 +99,10 @@ check_protected() {
 	[[ $status -eq 0 && -n $output && $output != *GPL* && $output != *ELF* ]]
 }
 
+answers() { # SOCAT-ADDRESS
+	[[ $(socat -u "$1" -) == reached ]]
+}
+
 @test "sockets and pipes of the workspace are masked" {
 	need socat
 	mkdir -p "$WS/a/b"
@@ -106,7 +110,7 @@ check_protected() {
 	socat "UNIX-LISTEN:$WS/a/b/service,mode=777,fork" SYSTEM:"echo reached" &
 	local service=$!
 	# It is there before it listens.
-	until [[ $(socat -u "UNIX-CONNECT:$WS/a/b/service" - 2>/dev/null) == reached ]]; do sleep 0.05; done
+	eventually answers "UNIX-CONNECT:$WS/a/b/service"
 	run jail -- socat -u "UNIX-CONNECT:$WS/a/b/service" -
 	[[ $status -ne 0 && $output != *reached* && $(status .layers.masked) -eq 2 ]]
 	run jail -- sh -c 'rm -f a/b/service a/pipe; mv a c; socat -u UNIX-CONNECT:c/b/service -'
@@ -439,7 +443,7 @@ odd_mounts() {
 	local marker=$((BASHPID + 10000000)) jail launcher
 	jail -- sh -c "touch ready; exec sleep $marker" &
 	jail=$!
-	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	eventually test -e "$WS/ready"
 	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
 	pkill -KILL -P "$launcher"
 	wait "$jail" && status=0 || status=$?
@@ -483,7 +487,7 @@ odd_mounts() {
 	[[ $status -eq 1 ]]
 	jail -- sh -c "touch ready; (setsid sleep $marker &); sleep $marker" &
 	local jail=$!
-	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	eventually test -e "$WS/ready"
 	pkill -KILL -P "$jail" agent6-jail || kill -KILL "$jail"
 	wait "$jail" || true
 	none() { ! pgrep -f "sleep $marker"; }
@@ -507,7 +511,7 @@ ignoring_all() {
 		rm -f "$WS/ready"
 		run_jail "env $how=TERM" -- sh -c 'touch ready; sleep 90' &
 		local jail=$!
-		until [[ -e $WS/ready ]]; do sleep 0.05; done
+		eventually test -e "$WS/ready"
 		pkill -TERM -P "$jail" agent6-jail || kill -TERM "$jail"
 		wait "$jail" && status=0 || status=$?
 		[[ $status -eq 143 ]]
@@ -523,7 +527,7 @@ ignoring_all() {
 	chown root: "$WS"
 	jail -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.05; done' 3<"$WS" 8>"$SCRATCH/held" &
 	local jail=$! launcher reaper
-	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	eventually test -e "$WS/ready"
 	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
 	reaper=$(pgrep -P "$launcher")
 	run ls -l "/proc/$reaper/fd"
@@ -573,7 +577,7 @@ Max realtime priority 0 0" ]]
 		user_jail "profile=\"$how\"" -- sh -c 'cat /proc/self/oom_score_adj; echo 0 >/proc/self/oom_score_adj
 			touch ready; while [ -e ready ]; do sleep 0.05; done' >"$SCRATCH/score" &
 		local jail=$!
-		until [[ -e $WS/ready ]]; do sleep 0.05; done
+		eventually test -e "$WS/ready"
 		pgrep -P "$jail" agent6-jail >"$SCRATCH/launcher" || echo "$jail" >"$SCRATCH/launcher"
 		run cat "/proc/$(<"$SCRATCH/launcher")/oom_score_adj"
 		rm "$WS/ready"
@@ -591,13 +595,16 @@ Max realtime priority 0 0" ]]
 	[[ $status -eq 125 && $output == *magic* && ! -e $WS/made ]]
 }
 
+find_port() { # PID: sets `port` to where it listens
+	port=$(ss -Hltnp | sed -n "s/.*127.0.0.1:\([0-9]*\) .*pid=$1,.*/\1/p")
+	[[ -n $port ]]
+}
+
 @test "offline: no route, loopback works, host services are not there" {
 	need socat
 	socat TCP-LISTEN:0,bind=127.0.0.1,fork,reuseaddr SYSTEM:"echo reached" &
 	local service=$! port=
-	until [[ -n $port ]]; do
-		port=$(ss -Hltnp 2>/dev/null | sed -n "s/.*127.0.0.1:\([0-9]*\) .*pid=$service,.*/\1/p")
-	done
+	eventually find_port "$service"
 	run socat -u "TCP:127.0.0.1:$port" -
 	[[ $output == reached ]]
 	run jail -- socat -u "TCP:127.0.0.1:$port" -
@@ -665,7 +672,7 @@ with_both() { # CHECK: for both kinds of user
 	jail "$required" 'limits={"memory_mb":64,"processes":20}' -- \
 		sh -c "touch ready; while [ $marker -gt 0 -a ! -e go ]; do sleep 0.05; done" &
 	jail=$!
-	until [[ -e $WS/ready ]]; do sleep 0.05; done
+	eventually test -e "$WS/ready"
 	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
 	mapfile -t groups < <(find /sys/fs/cgroup -name "agent6-jail-$launcher")
 	run cat "${groups[@]/%//memory.max}" "${groups[@]/%//memory.limit_in_bytes}"
@@ -679,7 +686,7 @@ with_both() { # CHECK: for both kinds of user
 	[[ ! -d ${groups[0]} && ! -d ${groups[-1]} ]]
 	jail "$required" -- sh -c "touch again; exec sleep $marker" &
 	jail=$!
-	until [[ -e $WS/again ]]; do sleep 0.05; done
+	eventually test -e "$WS/again"
 	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
 	mapfile -t groups < <(find /sys/fs/cgroup -name "agent6-jail-$launcher")
 	[[ -d ${groups[0]} ]]
