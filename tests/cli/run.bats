@@ -586,8 +586,8 @@ stopping() {
 	[ -z "$output" ]
 	run --separate-stderr -2 agent6 machine replay flow --to 99
 	[[ $stderr == *"--to 99: instance flow has "*" step"*"replay flow"* ]]
-	run --separate-stderr -2 agent6 machine replay flow --to 0
-	[[ $stderr == *"--to takes an integer of at least 1, not '0'"* ]]
+	run --separate-stderr -2 agent6 machine replay flow --to -1
+	[[ $stderr == *"--to takes an integer of at least 0, not '-1'"* ]]
 	run --separate-stderr agent6 machine replay flow --to 1
 	[[ $output == *'{"times":3,"word":"plain"}'* ]]
 	run --separate-stderr agent6 machine replay flow --with ../flow
