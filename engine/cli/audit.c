@@ -119,13 +119,6 @@ static int read_options(const struct call *c, struct filter *f, struct err *e)
 	return since ? parse_since(since, &f->since_us, e) : 0;
 }
 
-static void complain_of_none(const char *path)
-{
-	struct err none = ERR_NONE;
-	err_set(&none, "%s: nothing was recorded yet", path);
-	text_complain(none.text);
-}
-
 static int show(const struct setup *s, struct filter *f)
 {
 	char path[PATH_MAX];
@@ -135,24 +128,22 @@ static int show(const struct setup *s, struct filter *f)
 	audit_path(s->config, path);
 	bool none = audit_open(path, &a, &e);
 	if (none && e.number != ENOENT)
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	int failed = !none && audit_read(&a, &r, &e);
 	if (!none)
 		audit_done(&a);
 	if (f->quiet && f->json)
 		printf("{\"files\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"ok\":%s}\n", r.files,
 			r.lines, failed ? "false" : "true");
-	fflush(stdout);
 	if (failed)
-		return fail(EXIT_DAMAGED, &e);
+		return verb_fail(EXIT_DAMAGED, &e);
 	if (r.torn_bytes)
-		fprintf(stderr, "agent6: the last line is unfinished (%" PRId64 " bytes)\n",
-			r.torn_bytes);
+		text_complain("the last line is unfinished (%" PRId64 " bytes)", r.torn_bytes);
 	if (f->quiet && !f->json)
 		printf("%s: lines %" PRIu64 ", files %" PRIu64 ", the chain is whole\n", path,
 			r.lines, r.files);
 	else if (!f->quiet && !r.lines)
-		complain_of_none(path);
+		text_complain("%s: nothing was recorded yet", path);
 	return EXIT_OK;
 }
 
@@ -162,7 +153,7 @@ static int run(const struct call *c)
 	struct filter f;
 	struct err e = ERR_NONE;
 	if (read_options(c, &f, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	if (setup_read(&s, c))
 		return EXIT_REFUSED;
 	int code = show(&s, &f);

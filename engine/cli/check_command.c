@@ -31,10 +31,8 @@ static int judge_line(const char *line, size_t len, long number)
 	for (size_t i = 0; !e.text[0] && i < argc; i++)
 		if (!(argv[i] = json_string_value(json_array_get(list, i))))
 			err_set(&e, "argument %zu is not a string", i);
-	if (e.text[0]) {
-		fprintf(stderr, "agent6: line %ld: %s\n", number, e.text);
-		return EXIT_REFUSED;
-	}
+	if (e.text[0])
+		return verb_refuse("line %ld: %s", number, e.text);
 	print_verdict(argv, argc);
 	return EXIT_OK;
 }
@@ -57,10 +55,9 @@ static int run(const struct call *c)
 	bool lines = call_has(c, "stdin");
 	if (lines && !c->argument_count)
 		return judge_lines();
-	if (lines == (c->argument_count > 0)) {
-		text_complain("say either `agent6 check command -- PROGRAM [ARG...]` or --stdin");
-		return EXIT_REFUSED;
-	}
+	if (lines == (c->argument_count > 0))
+		return verb_refuse(
+			"say either `agent6 check command -- PROGRAM [ARG...]` or --stdin");
 	print_verdict((const char *const *)c->arguments, (size_t)c->argument_count);
 	return EXIT_OK;
 }

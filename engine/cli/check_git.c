@@ -268,11 +268,9 @@ static void tell(const struct proof *p, const struct err *e, bool json)
 {
 	struct err unstrict = ERR_NONE;
 	const char *profile = git_profile(&unstrict);
-	if (!json && *unstrict.text) {
-		err_wrap(
-			&unstrict, "its jails are hardened here, a strict one could not be set up");
-		text_complain(unstrict.text);
-	}
+	if (!json && *unstrict.text)
+		text_complain("its jails are hardened here, a strict one could not be set up: %s",
+			unstrict.text);
 	if (!json && !*e->text) {
 		AUTO_BUF line;
 		buf_init(&line, 8192);
@@ -303,7 +301,7 @@ static int run(const struct call *c)
 	git_repo_done(&g.repo);
 	if (g.dir[0])
 		tree_remove(AT_FDCWD, g.dir, NULL);
-	return failed ? fail(EXIT_FAILED, &e) : EXIT_OK;
+	return failed ? verb_fail(EXIT_FAILED, &e) : EXIT_OK;
 }
 
 static const struct verb_option options[] = {

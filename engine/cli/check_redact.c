@@ -17,10 +17,8 @@ static int filter_whole(const struct filter *f)
 	buf_init(&out, INPUT_BYTES_MAX);
 	buf_adds(&in, "");
 	if (io_read_all(STDIN_FILENO, &in, "the text", &e) ||
-		filter_text(f, in.data, in.len, &out, &seen)) {
-		fprintf(stderr, "agent6: %s\n", e.text[0] ? e.text : "the text is too long");
-		return EXIT_REFUSED;
-	}
+		filter_text(f, in.data, in.len, &out, &seen))
+		return verb_refuse("%s", e.text[0] ? e.text : "the text is too long");
 	if (!f->command && seen.markers)
 		buf_addc(&out, '\n'); /* behind the word about them */
 	fwrite(out.data ? out.data : "", 1, out.len, stdout);
@@ -61,10 +59,8 @@ static int filter_lines(const struct filter *f)
 	size_t size = 0;
 	ssize_t len;
 	for (long number = 1; (len = getline(&line, &size, stdin)) > 0; number++)
-		if (filter_line(f, line, (size_t)len)) {
-			fprintf(stderr, "agent6: line %ld is not {\"text\": \"...\"}\n", number);
-			return EXIT_REFUSED;
-		}
+		if (filter_line(f, line, (size_t)len))
+			return verb_refuse("line %ld is not {\"text\": \"...\"}", number);
 	return EXIT_OK;
 }
 

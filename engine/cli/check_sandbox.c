@@ -352,11 +352,11 @@ static int run(const struct call *c)
 	if (call_has(c, "offline"))
 		return offline_attempt(call_value(c, "offline"));
 	if (call_has(c, "install-apparmor") && apparmor_install(&e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	struct checking k = {0};
 	if (check_all(&k, &e)) {
 		json_decref(k.outside);
-		return fail(EXIT_SANDBOX, &e);
+		return verb_fail(EXIT_SANDBOX, &e);
 	}
 	json_auto_t *fixes = find_fixes(&k), *limits = hardened_limits(&k);
 	if (call_has(c, "json"))

@@ -277,8 +277,7 @@ static int run(const struct call *c)
 			shells[i].print();
 			return EXIT_OK;
 		}
-	return fail(
-		EXIT_REFUSED, &(struct err){.text = "completions are made for bash, zsh and fish"});
+	return verb_refuse("completions are made for bash, zsh and fish");
 }
 
 const struct verb verb_completions = {.path = "completions",

@@ -29,17 +29,15 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 
 static int refuse(const struct getting *g)
 {
-	struct err e = ERR_NONE;
 	const char *near = suggest_word(g->wanted, g->keys, g->count);
 	AUTO_BUF meant;
 	buf_init(&meant, KEYS_BYTES_MAX);
 	if (config_keys_ending(g->wanted, &meant))
-		err_set(&e, "there is no setting '%s'; did you mean %s?", g->wanted, meant.data);
-	else if (near)
-		err_set(&e, "there is no setting '%s'; did you mean '%s'?", g->wanted, near);
-	else
-		err_set(&e, "there is no setting '%s'; `agent6 config show` lists them", g->wanted);
-	return fail(EXIT_REFUSED, &e);
+		return verb_refuse(
+			"there is no setting '%s'; did you mean %s?", g->wanted, meant.data);
+	if (near)
+		return verb_refuse("there is no setting '%s'; did you mean '%s'?", g->wanted, near);
+	return verb_refuse("there is no setting '%s'; `agent6 config show` lists them", g->wanted);
 }
 
 static int print(const struct getting *g, bool as_json)

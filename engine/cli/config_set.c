@@ -36,7 +36,7 @@ static int run(const struct call *c)
 	arena_init(&arena);
 	int failed = config_paths_init(&paths, &arena, &e) || set(c, &paths, &e);
 	arena_done(&arena);
-	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	return failed ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
 }
 
 const struct verb verb_config_set = {.path = "config set",

@@ -112,7 +112,7 @@ static int answer(
 		fault = q->fault(out);
 		if (!fault || given || !isatty(STDIN_FILENO))
 			return fault ? err_set(e, "%s", fault) : 0;
-		text_complain(fault);
+		text_complain("%s", fault);
 	}
 }
 
@@ -194,13 +194,8 @@ static int store(const struct answers *a, const struct config_paths *paths, stru
 	if (!failed)
 		failed = set_key(a, paths->config_dir, e) || operator_file_save(&f, e);
 	for (size_t i = 0; !failed && i < findings.count; i++)
-		if (findings.items[i].rule == RULE_CONFIG_CLEARTEXT) {
-			AUTO_BUF text;
-			buf_init(&text, 4096);
-			buf_addf(
-				&text, "%s: %s", findings.items[i].message, findings.items[i].help);
-			text_complain(text.data);
-		}
+		if (findings.items[i].rule == RULE_CONFIG_CLEARTEXT)
+			text_complain("%s: %s", findings.items[i].message, findings.items[i].help);
 	operator_file_done(&f);
 	findings_done(&findings);
 	return failed ? -1 : 0;
@@ -233,7 +228,7 @@ static int run(const struct call *c)
 		show_next(&a, paths.config_dir);
 	explicit_bzero(a.key, sizeof(a.key));
 	arena_done(&arena);
-	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	return failed ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
 }
 
 static const struct verb_option options[] = {

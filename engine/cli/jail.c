@@ -201,7 +201,7 @@ static int run(const struct call *c)
 	for (size_t i = 0; i < t->write_count; i++)
 		free((char *)(uintptr_t)writes[i]);
 	setup_done(&g.setup);
-	return code < 0 ? fail(EXIT_REFUSED, &e) : code;
+	return code < 0 ? verb_fail(EXIT_REFUSED, &e) : code;
 }
 
 static const struct verb_option options[] = {

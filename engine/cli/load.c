@@ -71,7 +71,7 @@ int loaded_with(const char *path, int (*use)(void *ctx, const struct loaded *l),
 	int code = EXIT_REFUSED;
 	findings_init(&findings);
 	if (loaded_open(&loaded, path, &findings, &e)) {
-		fail(EXIT_REFUSED, &e);
+		verb_fail(EXIT_REFUSED, &e);
 	} else {
 		if (!loaded_usable(&loaded, &findings))
 			code = use(ctx, &loaded);

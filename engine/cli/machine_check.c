@@ -341,13 +341,12 @@ static int check_exposure(const struct call *c, struct checking *k, const char *
 	int code = EXIT_OK;
 	check_signatures(c, k, setup.config);
 	if (against && c->argument_count != 1)
-		code = fail(
-			EXIT_REFUSED, &(struct err){.text = "--against compares one bundle with an "
-							    "older one: run it once for each"});
+		code = verb_refuse("--against compares one bundle with an older one: "
+				   "run it once for each");
 	else
 		find_exposures(c, k, &setup);
 	if (!code && against && compare(c, k, &setup, &e))
-		code = fail(EXIT_REFUSED, &e);
+		code = verb_fail(EXIT_REFUSED, &e);
 	if (!code && report && as_findings)
 		report_findings(k);
 	if (!code)
@@ -384,12 +383,11 @@ static int run(const struct call *c)
 	const char *format = call_value(c, "format") ? call_value(c, "format") : "text";
 	int code = EXIT_OK;
 	if (call_has(c, "json") && call_has(c, "format"))
-		return fail(EXIT_REFUSED, &(struct err){.text = "--json is --format json: give one "
-								"of them"});
+		return verb_refuse("--json is --format json: give one of them");
 	if (call_has(c, "json"))
 		format = "json";
 	if (!loaded || !accepted || !exposures)
-		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
+		return verb_refuse("out of memory");
 	findings_init(&k.findings);
 	open_all(c, &k);
 	if (needs_operator(c, &k))

@@ -68,9 +68,9 @@ static int draw(void *ctx, const struct loaded *l)
 	else
 		graph_dot(l->machine, &out);
 	if (out.failed)
-		return fail(EXIT_REFUSED, &(struct err){.text = "the picture would be too large"});
+		return verb_refuse("the picture would be too large");
 	if (format && !strcmp(format, "svg") && draw_svg(&out, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
 }

@@ -68,7 +68,7 @@ static int find_signer(
 	int failed = signers_check(c, asked ? setup.config : NULL, b, principal, &e);
 	if (asked)
 		setup_done(&setup);
-	return failed ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	return failed ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
 }
 
 static int inspect(void *ctx, const struct loaded *l)

@@ -207,12 +207,11 @@ static int run(const struct call *c)
 	buf_init(&l.cells, CELLS_BYTES_MAX);
 	int code = EXIT_OK;
 	if (status_each(&setup.statedir, each, &l, &e)) {
-		code = fail(EXIT_REFUSED, &e);
+		code = verb_fail(EXIT_REFUSED, &e);
 	} else if (rows) {
 		text_json_line(rows);
 	} else if (l.cells.failed) {
-		err_set(&e, "there are too many instances for one table; use --json");
-		code = fail(EXIT_REFUSED, &e);
+		code = verb_refuse("there are too many instances for one table; use --json");
 	} else if (l.cells.len) {
 		print_table(&l);
 	} else {

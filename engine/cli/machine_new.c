@@ -132,7 +132,7 @@ static int finish(const char *name, const struct stock *s, const struct loaded *
 {
 	struct err e = ERR_NONE;
 	if (begin(name, s, l ? l->bundle : NULL, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	AUTO_BUF summary;
 	buf_init(&summary, SUMMARY_BYTES);
 	const char *text = s ? s->summary : l->machine->description;
@@ -152,27 +152,20 @@ static int run(const struct call *c)
 	char *name = c->arguments[0];
 	const char *from = call_value(c, "from");
 	const struct stock *s = stock_find(from ? from : "agent");
-	struct err e = ERR_NONE;
 	const char *slash = strrchr(name, '/');
-	if (slash && instance_id_valid(slash + 1)) {
-		err_set(&e,
+	if (slash && instance_id_valid(slash + 1))
+		return verb_refuse(
 			"a new bundle lies in the working directory: go to %.*s, and name it %s",
 			(int)(slash - name) + 1, name, slash + 1);
-		return fail(EXIT_REFUSED, &e);
-	}
 	if (!instance_id_valid(name))
-		return fail(EXIT_REFUSED,
-			&(struct err){.text = "a machine's name is lower-case letters, "
-					      "digits, _ and -, a letter first, at most 64"});
+		return verb_refuse("a machine's name is lower-case letters, digits, "
+				   "_ and -, a letter first, at most 64");
 	if (s)
 		return finish(name, s, NULL);
-	if (!strpbrk(from, "./")) {
-		err_set(&e,
-			"no bundle %s comes with agent6 (--help lists them); for one of your "
-			"own, say ./%s",
+	if (!strpbrk(from, "./"))
+		return verb_refuse("no bundle %s comes with agent6 (--help lists them); for one of "
+				   "your own, say ./%s",
 			from, from);
-		return fail(EXIT_REFUSED, &e);
-	}
 	return loaded_with(from, copy, name);
 }
 

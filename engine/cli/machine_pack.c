@@ -24,7 +24,7 @@ static int pack(void *ctx, const struct loaded *l)
 	snprintf(name, sizeof(name), "%s.asm", l->machine->name);
 	output = output ? output : name;
 	if (check_name(output, &e) || bundle_pack(l->bundle, output, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	AUTO_BUF line;
 	buf_init(&line, 1 << 16);
 	buf_addf(&line, "%s: %zu member%s, %s", output, l->bundle->count,

@@ -40,12 +40,9 @@ static int poke(const struct resting *r, const struct call *c, struct err *e)
 
 static int run(const struct call *c)
 {
-	struct err e = ERR_NONE;
-	if (c->argument_count > 1) {
-		err_set(&e, "what to do with '%s'? A text is handed over as --message TEXT",
+	if (c->argument_count > 1)
+		return verb_refuse("what to do with '%s'? A text is handed over as --message TEXT",
 			c->arguments[1]);
-		return fail(EXIT_REFUSED, &e);
-	}
 	return resting_tell(c, poke);
 }
 

@@ -42,7 +42,7 @@ static int remove_one(const struct pruning *p, const char *id, bool unfinished)
 {
 	struct err e = ERR_NONE;
 	if (instance_remove(p->statedir, id, unfinished, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	tell(p, "removed", id);
 	return EXIT_OK;
 }
@@ -52,7 +52,7 @@ static int remove_old(struct pruning *p, bool dry_run)
 	struct err e = ERR_NONE;
 	int code = EXIT_OK;
 	if (status_each(p->statedir, consider, p, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	for (size_t at = 0; at < p->ids.len; at += strlen(p->ids.data + at) + 1) {
 		const char *id = p->ids.data + at;
 		if (dry_run)
@@ -82,7 +82,7 @@ static int run(const struct call *c)
 	long days = 0;
 	int code = EXIT_OK;
 	if (check_options(c, &days, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	if (setup_open(&setup, c))
 		return EXIT_REFUSED;
 	struct pruning p = {.statedir = &setup.statedir,
@@ -90,7 +90,7 @@ static int run(const struct call *c)
 		.told = call_has(c, "json") ? json_array() : NULL};
 	buf_init(&p.ids, IDS_BYTES_MAX);
 	if (!call_has(c, "dry-run") && instance_sweep(p.statedir, &e))
-		code = fail(EXIT_REFUSED, &e);
+		code = verb_fail(EXIT_REFUSED, &e);
 	for (int i = 0; i < c->argument_count; i++)
 		if (remove_one(&p, c->arguments[i], call_has(c, "unfinished")))
 			code = EXIT_REFUSED;

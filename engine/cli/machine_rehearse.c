@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20, FAILURE_BYTES_MAX = 64 * 1024 };
+enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20 };
 
 /* A rehearsal under way. */
 struct rehearsal {
@@ -81,7 +81,7 @@ static void stop_waiting(struct rehearsal *r, const struct instance *i, const st
 		return;
 	snprintf(r->unanswered, sizeof(r->unanswered), "%s", now->state);
 	if (stop_ask(i, &e))
-		fail(EXIT_FAILED, &e);
+		verb_fail(EXIT_FAILED, &e);
 }
 
 static void on_activity(void *ctx, const struct activity *now)
@@ -95,7 +95,7 @@ static void on_activity(void *ctx, const struct activity *now)
 		return;
 	if (instance_open(&r->statedir, r->loaded->machine->name, &instance, &e) ||
 		cues_give(&r->cues, &instance, now->state, &cue, &e))
-		fail(EXIT_FAILED, &e);
+		verb_fail(EXIT_FAILED, &e);
 	else if (cue == CUE_NONE)
 		stop_waiting(r, &instance, now);
 	instance_done(&instance);
@@ -175,13 +175,9 @@ static void print_failures(const json_t *failures)
 	json_t *failure;
 	json_array_foreach (failures, i, failure) {
 		const char *state = json_string_value(json_object_get(failure, "state"));
-		AUTO_BUF line;
-		buf_init(&line, FAILURE_BYTES_MAX);
-		buf_addf(&line, "rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
+		text_complain("rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
 			(intmax_t)json_get_int(failure, "seq"),
 			(intmax_t)json_get_int(failure, "turn"), json_get_text(failure, "text"));
-		text_complain(
-			line.failed ? "rehearsal: a failure too long to be shown" : line.data);
 	}
 }
 
@@ -197,7 +193,7 @@ static void print_unused(const struct rehearsal *r, int64_t unused)
 	if (show_tells(&r->show))
 		printf("%-14s%s\n", "left over", text);
 	else if (!r->show.quiet)
-		text_complain(text);
+		text_complain("%s", text);
 }
 
 static void print_report(const struct rehearsal *r, const struct drive_result *out)
@@ -212,16 +208,12 @@ static void print_report(const struct rehearsal *r, const struct drive_result *o
 
 static void print_unanswered(const char *state)
 {
-	AUTO_BUF line;
-	buf_init(&line, FAILURE_BYTES_MAX);
 	if (!*state)
 		return;
-	buf_addf(&line,
-		"rehearsal: state %s waits to be poked, and no cassette does it: add a line "
-		"{\"state\": \"%s\", \"poke\": {\"message\": \"...\"}}, or end there with "
-		"--exit-on-wait",
+	text_complain("rehearsal: state %s waits to be poked, and no cassette does it: add a line "
+		      "{\"state\": \"%s\", \"poke\": {\"message\": \"...\"}}, or end there with "
+		      "--exit-on-wait",
 		state, state);
-	text_complain(line.data);
 }
 
 static int report(struct rehearsal *r, const struct drive_result *out)
@@ -232,7 +224,7 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	bool ran = out->status != RUN_REFUSED && out->status != RUN_NO_SANDBOX;
 	show_result(&r->show, r->loaded->machine->name, out);
 	if (stage_end(&r->stage, &failures, &unused, &e))
-		return fail(EXIT_FAILED, &e);
+		return verb_fail(EXIT_FAILED, &e);
 	/* Setting what it names changes nothing here: see config_rehearsal. */
 	if (out->ungranted)
 		text_complain("a rehearsal does not read your configuration: put such settings "
@@ -281,7 +273,7 @@ static int rehearse(void *ctx, const struct loaded *l)
 		stage_load(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
 		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	return report(r, &out);
 }
 

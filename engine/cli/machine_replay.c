@@ -58,16 +58,14 @@ static int replay(const struct asked *a, const struct machine *m)
 		bool other = m != r->loaded.machine;
 		err_wrap(&e, other ? "with %s it would have gone elsewhere" : "replay of %s",
 			other ? call_value(c, "with") : r->instance.id);
-		return fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
+		return verb_fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
 	}
-	if (a->to > (long)result.seq) {
-		err_set(&e,
+	if (a->to > (long)result.seq)
+		return verb_refuse(
 			"--to %ld: instance %s has %ju step%s; `agent6 machine replay %s` lists "
 			"them",
 			a->to, r->instance.id, (uintmax_t)result.seq, result.seq == 1 ? "" : "s",
 			r->instance.id);
-		return fail(EXIT_REFUSED, &e);
-	}
 	if (replaying.show.mode == SHOW_QUIET)
 		return EXIT_OK; /* how the run ended is no error of its replay */
 	if (a->to >= 0)
@@ -89,7 +87,7 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	const char *with = call_value(c, "with");
 	if (call_int(c, "to", (long[]){0, LONG_MAX}, &a.to, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	int code = resting_open(&a.resting, c, true);
 	if (code)
 		return code;

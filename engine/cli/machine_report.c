@@ -81,18 +81,16 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	AUTO_BUF page;
 	buf_init(&page, PAGE_BYTES_MAX);
-	if (!path) {
-		const char *id = c->arguments[0];
-		err_set(&e, "say where to: agent6 machine report %s -o %s.html", id, id);
-		return fail(EXIT_REFUSED, &e);
-	}
+	if (!path)
+		return verb_refuse("say where to: agent6 machine report %s -o %s.html",
+			c->arguments[0], c->arguments[0]);
 	int code = resting_open(&r, c, true);
 	if (code)
 		return code;
 	if (write_page(&r, &page, &e))
-		code = fail(EXIT_DAMAGED, &e);
+		code = verb_fail(EXIT_DAMAGED, &e);
 	else if (save(&page, path, &e))
-		code = fail(EXIT_REFUSED, &e);
+		code = verb_fail(EXIT_REFUSED, &e);
 	resting_done(&r);
 	return code;
 }

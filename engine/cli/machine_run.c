@@ -51,18 +51,18 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	char principal[SIGN_PRINCIPAL_BYTES];
 	const char *id = call_value(c, "id");
 	if (signers_check(c, r->setup.config, l->bundle, principal, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	const char *record = call_value(c, "record");
 	if (record && mkdir(record, 0700) && errno != EEXIST) {
 		err_errno(&e, "cannot create %s", record);
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	}
 	if (call_value(c, "allowed-signers")) /* reserved like the configured one */
 		r->setup.config->machine.allowed_signers = call_value(c, "allowed-signers");
 	json_auto_t *overrides = overrides_of(c);
 	json_auto_t *parameters = parameters_read(c, l->machine, &e);
 	if (!parameters)
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	struct start start = {.statedir = &r->setup.statedir,
 		.config = r->setup.config,
 		.authored = l,
@@ -113,7 +113,7 @@ static int run(const struct call *c)
 	if (!call_has(c, "quiet"))
 		setup_tell(&r.setup);
 	int code = refuse_id(&r.setup, c->arguments[0], &e)
-			   ? fail(EXIT_REFUSED, &e)
+			   ? verb_fail(EXIT_REFUSED, &e)
 			   : loaded_with(c->arguments[0], run_loaded, &r);
 	setup_done(&r.setup);
 	return code;

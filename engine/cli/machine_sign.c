@@ -9,10 +9,9 @@ static int sign(void *ctx, const struct loaded *l)
 	const char *key = call_value(c, "key");
 	struct err e = ERR_NONE;
 	if (!key)
-		return fail(
-			EXIT_REFUSED, &(struct err){.text = "--key FILE is needed: an ssh key"});
+		return verb_refuse("--key FILE is needed: an ssh key");
 	if (sign_write(l->bundle, key, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	AUTO_BUF line;
 	buf_init(&line, 1 << 16);
 	buf_addf(&line, "%s.sig: %s", l->bundle->named, l->bundle->digest);

@@ -204,7 +204,7 @@ static int show(const struct resting *r, const struct call *c)
 	buf_init(&text, STATUS_BYTES_MAX);
 	json_auto_t *status = status_run(&r->instance, r->loaded.machine, &e);
 	if (!status)
-		return fail(EXIT_DAMAGED, &e);
+		return verb_fail(EXIT_DAMAGED, &e);
 	if (call_has(c, "json")) {
 		text_json_line(status);
 		return EXIT_OK;

@@ -120,7 +120,7 @@ static json_t *read_fixture(const char *path)
 	size_t len;
 	struct err e = ERR_NONE;
 	if (io_read_file(AT_FDCWD, path, FIXTURE_BYTES_MAX, &text, &len, &e)) {
-		fail(EXIT_REFUSED, &e);
+		verb_fail(EXIT_REFUSED, &e);
 		return NULL;
 	}
 	struct findings findings;
@@ -147,7 +147,7 @@ static json_t *start_values(const struct call *c, const struct machine *m, enum 
 	json_t *blackboard = fixture ? dry_blackboard(m, fixture, &e) : NULL;
 	if (fixture && !blackboard) {
 		err_wrap(&e, "%s", path);
-		fail(EXIT_REFUSED, &e);
+		verb_fail(EXIT_REFUSED, &e);
 	}
 	*code = blackboard ? EXIT_OK : EXIT_REFUSED;
 	return blackboard;

@@ -14,7 +14,7 @@ static int verify(const struct resting *r, const struct call *c)
 	else if (!damaged)
 		printf("%s: %" PRIu64 " line%s, the chain is whole\n", r->instance.id, lines,
 			lines == 1 ? "" : "s");
-	return damaged ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
+	return damaged ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
 static int run(const struct call *c)

@@ -147,7 +147,7 @@ static int watch(const struct resting *r, const struct call *c)
 	struct watching w = {.instance = &r->instance};
 	show_init(&w.show, call_has(c, "json"), call_has(c, "quiet"));
 	w.show.id = r->instance.id;
-	return follow(&w, r, &e) ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
+	return follow(&w, r, &e) ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
 static int run(const struct call *c)

@@ -62,13 +62,13 @@ static int run_verb(char **argv)
 	int words;
 	const struct verb *v = verb_find(argv, &words, &e);
 	if (!v)
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	if (wants_help(argv + words)) {
 		help_verb(stdout, v);
 		return end(EXIT_OK, false);
 	}
 	if (call_parse(&call, v, argv + words, &e))
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	return end(v->run(&call), v->acts);
 }
 

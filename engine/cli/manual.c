@@ -167,14 +167,14 @@ static int run(const struct call *c)
 	struct err e = ERR_NONE;
 	int words;
 	if (output)
-		return write_all(output, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+		return write_all(output, &e) ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
 	if (!c->argument_count) {
 		overview_page(stdout);
 		return EXIT_OK;
 	}
 	const struct verb *v = verb_find(c->arguments, &words, &e);
 	if (!v)
-		return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_REFUSED, &e);
 	verb_page(stdout, v);
 	return EXIT_OK;
 }

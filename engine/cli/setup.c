@@ -56,7 +56,7 @@ static int load(struct setup *s, const struct call *c, bool starts)
 	findings_init(&s->findings);
 	if (!find_all(s, c, starts, &e))
 		return 0;
-	fail(EXIT_REFUSED, &e);
+	verb_fail(EXIT_REFUSED, &e);
 	setup_done(s);
 	return -1;
 }
@@ -70,10 +70,10 @@ static int open_for(struct setup *s, const struct call *c, bool starts)
 	if (failed)
 		setup_tell(s);
 	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
-		failed = -fail(EXIT_REFUSED, &e);
+		failed = -verb_fail(EXIT_REFUSED, &e);
 	if (!failed && starts &&
 		statedir_find(s->paths.workspace, s->config->state_dir, &s->statedir, &e))
-		failed = -fail(EXIT_REFUSED, &e);
+		failed = -verb_fail(EXIT_REFUSED, &e);
 	if (failed)
 		setup_done(s);
 	return failed ? -1 : 0;
@@ -125,14 +125,14 @@ static int open_machine(struct resting *r, const char *id)
 	struct err e = ERR_NONE;
 	AUTO_FREE char *path = NULL;
 	if (asprintf(&path, "%s/bundle", r->instance.path) < 0)
-		return fail(EXIT_REFUSED, &(struct err){.text = "out of memory"});
+		return verb_refuse("out of memory");
 	if (loaded_open(&r->loaded, path, &r->findings, &e)) {
 		err_wrap(&e, "the bundle of instance %s", id);
-		return fail(EXIT_DAMAGED, &e);
+		return verb_fail(EXIT_DAMAGED, &e);
 	}
 	if (loaded_usable(&r->loaded, &r->findings))
 		return EXIT_DAMAGED;
-	return check_copy(r, id, &e) ? fail(EXIT_DAMAGED, &e) : EXIT_OK;
+	return check_copy(r, id, &e) ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
 /* A start that was refused leaves a directory and nothing to look at. */
@@ -142,9 +142,8 @@ static int check_begun(const struct instance *i)
 	if (!faccessat(i->dir_fd, "journal.jsonl", F_OK, AT_SYMLINK_NOFOLLOW))
 		return EXIT_OK;
 	if (recover_whole(i, -1, 0, &e))
-		return fail(EXIT_DAMAGED, &e);
-	err_set(&e, "instance %s has not begun: nothing has run yet", i->id);
-	return fail(EXIT_REFUSED, &e);
+		return verb_fail(EXIT_DAMAGED, &e);
+	return verb_refuse("instance %s has not begun: nothing has run yet", i->id);
 }
 
 int resting_open(struct resting *r, const struct call *c, bool with_machine)
@@ -157,7 +156,7 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	if (setup_open(&r->setup, c))
 		code = EXIT_REFUSED;
 	else if (instance_open(&r->setup.statedir, id, &r->instance, &e))
-		code = fail(EXIT_REFUSED, &e);
+		code = verb_fail(EXIT_REFUSED, &e);
 	else
 		code = check_begun(&r->instance);
 	if (!code && with_machine)
@@ -193,7 +192,7 @@ int resting_tell(const struct call *c, resting_fn *tell)
 	int code = resting_open(&r, c, false);
 	if (code)
 		return code;
-	code = tell(&r, c, &e) ? fail(EXIT_REFUSED, &e) : EXIT_OK;
+	code = tell(&r, c, &e) ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
 	resting_done(&r);
 	return code;
 }

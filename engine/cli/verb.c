@@ -309,8 +309,18 @@ int call_int(const struct call *c, const char *option, long range[2], long *valu
 	return 0;
 }
 
-int fail(enum exit_code code, const struct err *e)
+int verb_fail(enum exit_code code, const struct err *e)
 {
-	text_complain(e->text);
+	text_complain("%s", e->text);
 	return (int)code;
+}
+
+int verb_refuse(const char *format, ...)
+{
+	struct err e = ERR_NONE;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(e.text, sizeof(e.text), format, args);
+	va_end(args);
+	return verb_fail(EXIT_REFUSED, &e);
 }

@@ -104,7 +104,8 @@ bool verb_is_group(const char *word);
  * with a message that suggests the nearest. */
 const struct verb *verb_find(char **argv, int *words, struct err *e);
 
-/* "agent6: MESSAGE" on stderr; returns `code`, so that `return fail(EXIT_REFUSED, &e)` reads well.
- */
-int fail(enum exit_code code, const struct err *e);
+/* How a verb ends that cannot go on: "agent6: MESSAGE" on stderr; returns `code`, the second one
+ * EXIT_REFUSED. */
+int verb_fail(enum exit_code code, const struct err *e);
+int verb_refuse(const char *format, ...) PRINTF(1, 2);
 #endif

@@ -404,7 +404,7 @@ static void on_notice(void *ctx, const char *text)
 	text_clean(&line, text, 2000);
 	erase_live(s);
 	fflush(stdout);
-	text_complain(line.len ? line.data : "");
+	text_complain("%s", line.len ? line.data : "");
 }
 
 /* It waits for a terminal that is slower than we are: what is asked has to be read whole. */
@@ -512,7 +512,7 @@ static void complain_of_end(const char *id, const struct drive_result *r)
 		return;
 	buf_addf(&line, "%s %sended failed", id, r->already_ended ? "had " : "");
 	add_outcome(&line, r);
-	text_complain(line.data);
+	text_complain("%s", line.data);
 }
 
 void show_result(struct show *s, const char *id, const struct drive_result *r)
@@ -524,7 +524,7 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 		       r->status == RUN_DAMAGED || r->status == RUN_BROKEN;
 	if (refused) {
 		fflush(stdout);
-		text_complain(r->reason);
+		text_complain("%s", r->reason);
 		return;
 	}
 	if (s->mode == SHOW_QUIET)

@@ -112,25 +112,34 @@ void text_json_line(const json_t *value)
 	putchar('\n');
 }
 
-void text_complain(const char *text)
+void text_complain(const char *format, ...)
 {
 	static const char lead[] = "agent6: ";
+	AUTO_FREE char *told = NULL;
 	AUTO_BUF hidden, clean, shown;
+	va_list args;
 	buf_init(&hidden, COMPLAINT_BYTES_MAX);
 	buf_init(&clean, COMPLAINT_BYTES_MAX);
 	buf_init(&shown, COMPLAINT_BYTES_MAX);
-	redact_known(NULL, text, strlen(text), &hidden, NULL);
-	text = hidden.len ? hidden.data : "";
-	for (size_t len; *text; text += len + (text[len] == '\n')) {
-		len = strcspn(text, "\n");
-		AUTO_FREE char *line = strndup(text, len);
+	va_start(args, format);
+	int len = vasprintf(&told, format, args);
+	va_end(args);
+	if (len < 0)
+		told = NULL;
+	else
+		redact_known(NULL, told, (size_t)len, &hidden, NULL);
+	const char *text = hidden.len ? hidden.data : "";
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		AUTO_FREE char *line = strndup(text, n);
 		text_clean(&clean, line ? line : "", SIZE_MAX);
-		if (text[len])
+		if (text[n])
 			buf_addc(&clean, '\n');
 	}
 	buf_adds(&shown, lead);
 	wrap_text(
 		&shown, clean.len ? clean.data : "", sizeof(lead) - 1, text_columns(STDERR_FILENO));
+	fflush(stdout); /* what was said before stands before it */
 	fprintf(stderr, "%s\n", shown.data);
 }
 

@@ -34,9 +34,9 @@ void text_print(const char *text, size_t indent);
 void text_json(const char *json, size_t len);
 /* The value so, and a line break. */
 void text_json_line(const json_t *value);
-/* "agent6: TEXT" on stderr, each of its lines cleaned so and wrapped to a terminal; credentials
- * that it quotes are hidden. */
-void text_complain(const char *text);
+/* "agent6: TEXT" on stderr, behind what stdout was given, each of its lines cleaned so and wrapped
+ * to a terminal; credentials that it quotes are hidden. */
+void text_complain(const char *format, ...) PRINTF(1, 2);
 /* Findings in source order, as findings_show makes them. Neither they nor the lines they quote show
  * a secret that was pasted into a file. */
 void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *f,
