@@ -63,7 +63,6 @@ static void print_line(struct show *s, const struct buf *line)
 {
 	erase_live(s);
 	text_print(line->data, HANG_COLUMNS);
-	fflush(stdout);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -314,12 +313,12 @@ static void on_line(void *ctx, const char *line, size_t len)
 	if (s->mode == SHOW_JSON) {
 		text_json(line, len);
 		putchar('\n');
-		fflush(stdout);
-		return;
+	} else {
+		json_auto_t *fields = journal_decode(line, len, &e);
+		if (fields)
+			show_event(s, fields);
 	}
-	json_auto_t *fields = journal_decode(line, len, &e);
-	if (fields)
-		show_event(s, fields);
+	fflush(stdout); /* whoever reads along sees it when it is committed */
 }
 
 /* A line that reaches the edge would be two; "..." stands behind one that is cut. */
@@ -403,7 +402,6 @@ static void on_notice(void *ctx, const char *text)
 		return;
 	text_clean(&line, text, 2000);
 	erase_live(s);
-	fflush(stdout);
 	text_complain("%s", line.len ? line.data : "");
 }
 
@@ -523,7 +521,6 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 	bool refused = r->status == RUN_REFUSED || r->status == RUN_NO_SANDBOX ||
 		       r->status == RUN_DAMAGED || r->status == RUN_BROKEN;
 	if (refused) {
-		fflush(stdout);
 		text_complain("%s", r->reason);
 		return;
 	}

@@ -114,3 +114,29 @@ setup() {
 		run ! grep -E '##[a-z]*\[|(^|[[:blank:]])::[a-z]' <<<"$output"
 	done
 }
+
+@test "a replay writes as much at once as fits, a run each line when it is committed" {
+	need strace
+	SCRATCH+=/many && mkdir "$SCRATCH"
+	flow_setup <<-'END'
+		machine: flow
+		version: 1
+		initial: a
+		budget: {max_transitions: 200}
+		vars: {operator: {n: {type: int, value: 1}}}
+		states:
+		  a: {kind: branch, when: [{if: n == 1, goto: b}, {else: true, goto: done}]}
+		  b: {kind: branch, when: [{if: n == 1, goto: a}, {else: true, goto: done}]}
+		  done: {kind: terminal, status: ok, reason: went}
+	END
+	run -3 agent6 machine run ../flow
+	strace -f -o ../run -e trace=write "$AGENT6_BIN/agent6" machine run ../flow --id other >../out 2>&1 || :
+	[ "$(grep -c '^[0-9]* *write(1, ' ../run)" -gt 200 ]
+	strace -o ../replay -e trace=write "$AGENT6_BIN/agent6" machine replay flow >../out
+	[ "$(grep -c '^write(1, ' ../replay)" -lt 20 ]
+	[ "$(wc -l <../out)" -gt 200 ]
+	# What goes to the other descriptor still stands where it belongs.
+	sed -i '100s/"a"/"x"/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run -5 agent6 machine replay flow
+	[[ ${lines[-1]} == "agent6: replay of flow: "* && ${#lines[@]} -gt 50 ]]
+}
