@@ -79,8 +79,6 @@ static bool has_other_pred(const struct walk *w, size_t i)
 /* Those that nothing leads to come first, so that what hangs below them is not reported as well. */
 static void rule_unreachable(struct reader *r, struct walk *w)
 {
-	if (!r->m->initial || w->open)
-		return;
 	for (size_t i = 0; i < r->m->state_count; i++)
 		w->covered[i] = w->reached[i];
 	for (size_t i = 0; i < r->m->state_count; i++)
@@ -154,19 +152,14 @@ static void rule_trap(struct reader *r, struct walk *w)
 	}
 }
 
-static void (*const graph_rules[])(struct reader *r, struct walk *w) = {
-	rule_unreachable, rule_trap};
-
 void check_graph(struct reader *r)
 {
 	struct walk w;
 	walk_init(&w, r);
 	if (r->m->initial)
 		mark_from(&w, r->m->initial->index, w.reached);
-	bool open = w.open;
-	for (size_t i = 0; i < ARRAY_LEN(graph_rules); i++) {
-		w.open = open;
-		graph_rules[i](r, &w);
-	}
+	if (r->m->initial && !w.open)
+		rule_unreachable(r, &w);
+	rule_trap(r, &w);
 	arena_done(&w.arena);
 }

@@ -114,8 +114,7 @@ static void follow_timing(void *ctx, const struct ref *ref, const char *source)
 	const struct variable *v = ref->root;
 	uint32_t *root = v ? &s->root[v - s->m->variables] : NULL;
 	(void)source;
-	if (v && !*root && v->type.kind != TYPE_RECORD && v->owner != OWNER_OPERATOR &&
-		!is_timing(v->initial))
+	if (v && !*root && v->type.kind != TYPE_RECORD && !is_timing(v->initial))
 		*root = add_slot(s, (struct slot){.variable = v, .required = true});
 }
 

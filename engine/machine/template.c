@@ -244,8 +244,7 @@ const char *template_literal(const struct template *t)
 {
 	if (t->count == 0)
 		return "";
-	bool whole = t->count == 1 && t->parts[0].text == t->source;
-	return whole && !t->source[t->parts[0].len] ? t->source : NULL;
+	return t->count == 1 && t->parts[0].text == t->source ? t->source : NULL;
 }
 
 struct type template_type(const struct template *t)
