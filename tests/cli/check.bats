@@ -202,6 +202,8 @@ good() {
 	[ "$status" -eq 2 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output == "fine: ok: "* ]]
+	run -0 --separate-stderr agent6 machine check --strict "$AGENT6_SRC/tests/golden/good/rule-of-two-gated"
+	[[ $stderr == *": note[rule-of-two]: "* ]]
 }
 
 @test "the three forms check alike and have one digest" {

@@ -300,6 +300,13 @@ against() {
 	run -0 --separate-stderr agent6 machine check lower
 	run -2 --separate-stderr agent6 machine check --config low.yaml lower
 	[[ $stderr == *"lower/machine.yaml:"*"error[config-only-lower]"* ]]
+	sed -i '$d' lower/machine.yaml
+	printf 'config: {budget: {max_usd: 5.5}}\n' >>lower/machine.yaml
+	printf 'budget: {max_usd: 5.5}\n' >low.yaml
+	run -0 --separate-stderr agent6 machine check --config low.yaml lower
+	printf 'budget: {max_usd: 5.25}\n' >low.yaml
+	run -2 --separate-stderr agent6 machine check --config low.yaml lower
+	[[ $stderr == *"error[config-only-lower]"*"the operator's limit is 5.25 ("* ]]
 	run -2 --separate-stderr agent6 machine check --config nowhere.yaml ../old
 	[[ $stderr == *"nowhere.yaml: error[config-file]"* ]]
 	[ -z "$output" ]

@@ -430,6 +430,19 @@ static void test_only_provider(void)
 	config_free(c);
 }
 
+/* Who has an agreement with a vendor pays what that says, whatever the model. */
+static void test_price_of_all(void)
+{
+	put("config/config.yaml",
+		"providers:\n  far: {api_format: anthropic, base_url: 'https://api.anthropic.com', "
+		"prices: {'*': {input: 7, output: 8}, claude-opus-5: {input: 9, output: 9}}}\n");
+	struct config *c = load_valid("prices");
+	const struct config_provider *far = config_provider(c, "far");
+	is((int64_t)config_price(far, "claude-sonnet-5")->input, 7, "not the built-in price");
+	is((int64_t)config_price(far, "claude-opus-5")->input, 9, "a model's own price");
+	config_free(c);
+}
+
 /* Every key of an entry by itself, also of one that a lower layer has made. */
 static void test_layers_of_entries(void)
 {
@@ -530,6 +543,7 @@ int main(void)
 	test_layers();
 	test_refusals();
 	test_only_provider();
+	test_price_of_all();
 	test_layers_of_entries();
 	test_places();
 	test_show();

@@ -47,6 +47,7 @@ static void checkouts(void)
 	is_str(parse_checkout(list, "refs/heads/y"), "/b\nbranch refs/heads/x",
 		"a path may look like an attribute");
 	is_str(parse_checkout(list, "refs/heads/x"), NULL, "and is none");
+	is_str(parse_checkout(list, "refs/heads/mai"), NULL, "nor is the beginning of a name");
 	is_str(parse_checkout(LIST(""), "refs/heads/x"), NULL, "nothing is nowhere");
 }
 

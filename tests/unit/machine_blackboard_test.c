@@ -13,6 +13,7 @@ static const char yaml[] =
 	"    ratio: {type: float, value: 1}\n"
 	"    files: {type: 'list[str]', value: []}\n"
 	"    when: {type: span, value: {until: 2026-01-01}}\n"
+	"    whole: {type: outer, value: {inner: {until: x}}}\n"
 	"  code:\n"
 	"    n: {type: int, default: 0}\n"
 	"    old: {type: int, default: 7}\n"
@@ -20,6 +21,7 @@ static const char yaml[] =
 	"    all: {type: json, default: {}}\n"
 	"schemas:\n"
 	"  span: {until: str}\n"
+	"  outer: {inner: span}\n"
 	"  out: {n: int, note: {type: str, optional: true}}\n"
 	"states:\n"
 	"  look:\n"
@@ -73,6 +75,9 @@ static void parameters(const struct machine *m)
 	parameter(m, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
 	parameter(m, "when", "{}",
 		"when: the field \"until\" is missing, which the declared value has");
+	parameter(m, "whole", "{\"inner\":{\"until\":\"y\"}}", NULL);
+	parameter(m, "whole", "{\"inner\":{}}",
+		"whole: the field \"until\" is missing, which the declared value has");
 	parameter(m, "n", "1", "\"n\" belongs to `code`");
 	parameter(m, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
 	parameter(m, "name", "\xff", "not valid UTF-8");

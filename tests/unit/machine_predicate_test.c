@@ -97,6 +97,7 @@ static const struct {
 	{"'\\ud7ff\\ue000\\uABCD\\x7E' == '\xed\x9f\xbf\xee\x80\x80\xea\xaf\x8d~'", 1},
 	{"len(s) == 4 and len(empty) == 0 and len('ab') == 2", 1},
 	{"'af' in s and '' in s and 'x' not in s", 1},
+	{"'a' == 'ab' or 'ab' == 'a' or 'a' in ['ab'] or s == ''", 0},
 	{"s < 'd' and s > 'cafe' and 'a' < 'ab'", 1},
 	{"'ab' > 'a' and 'a' <= 'a' and 'a' >= 'a' and 'b' > 'ab' and '' < 'a'", 1},
 	{"'ab' < 'a' or 'a' < 'a' or 'a' > 'a' or 'ab' > 'b' or '' > 'a'", 0},
@@ -125,6 +126,7 @@ static const struct {
 	{"n", 1},
 	{"empty or 0 or 0.0 or null or []", 0},
 	{"j and arr and l and v", 1},
+	{"f and -f and -0.5 and not -0.0", 1},
 	{"'a' == 'a' == 'a'", 1},
 	{"'\\n\\t\\r\\\\\\'\\\"' == \"\\n\\t\\r\\\\'\\\"\"", 1},
 	{"is == 1 and v.label in ['a']", 1},
@@ -201,6 +203,7 @@ int main(void)
 	nested("- ", "", 65, false);
 	nested("not ", "", 20000, false);
 	nested("(", ")", 30000, false);
+	nested("(t) and ", "", 65, true);
 	nested("n == 3 and ", "", 5000, true);
 	nested("n == 3 and ", "", 7000, false);
 	return tap_done();
