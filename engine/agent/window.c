@@ -12,7 +12,7 @@ void window_sent(struct window *w)
 
 /* Estimates are corrected by what the provider counted last; never downwards, because a small
  * server that cuts a conversation silently counts what is left of it. */
-static void learn_scale(struct window *w, int64_t counted)
+void window_answered(struct window *w, int64_t counted)
 {
 	if (!counted || w->sent < ESTIMATE_TRUSTED_TOKENS)
 		return;
@@ -23,12 +23,6 @@ static void learn_scale(struct window *w, int64_t counted)
 	w->warned = w->warned || counted * 2 < w->sent;
 	int64_t scale = counted * 1000 / w->sent;
 	w->scale = scale < 1000 ? 1000 : scale > SCALE_MAX ? SCALE_MAX : scale;
-}
-
-void window_answered(struct window *w, int64_t counted)
-{
-	w->refusals = 0;
-	learn_scale(w, counted);
 }
 
 static int64_t scale_of(const struct window *w)
@@ -85,7 +79,5 @@ bool window_keep(struct window *w)
 /* The provider knows better how much is too much. What the model has asked for last goes last. */
 bool window_refused(struct window *w)
 {
-	if (!w->refusals++ && evict_results(w->talk, INT64_MAX))
-		return true;
-	return (w->refusals <= 2 && compact(w, 0)) || evict_newest(w->talk);
+	return evict_results(w->talk, INT64_MAX) || compact(w, 0) || evict_newest(w->talk);
 }

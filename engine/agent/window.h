@@ -16,7 +16,6 @@ struct window {
 	int64_t sent;  /* tokens of the last request, as they were estimated */
 	int64_t scale; /* thousandths of an estimate that the provider counts; 0: not known yet */
 	bool warned;   /* of a provider that counts too little */
-	int refusals;  /* in a row: how often the provider found the conversation too long */
 };
 
 /* A request goes out as the conversation is now. */

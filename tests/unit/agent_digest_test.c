@@ -125,6 +125,21 @@ static void scales(void)
 			(int)w.sent);
 		wire_talk_done(&t);
 	}
+	struct wire_talk t;
+	struct digest none = {0};
+	struct summary nobody = {.task = NULL};
+	talk_init(&t, 10, 3500);
+	struct window w = {.talk = &t,
+		.digest = &none,
+		.summary = &nobody,
+		.context_tokens = 10000,
+		.scale = 2000};
+	ok(window_keep(&w), "what counts twice as much gives way");
+	is(t.count, 5, "and one exchange of 2,000 beside the first makes up 40 %%");
+	ok(window_refused(&w), "where that is too much, the newest result goes");
+	has_str(t.turns[4].results->text, "ask for less", "which is said");
+	ok(!window_refused(&w), "and then there is nothing left");
+	wire_talk_done(&t);
 }
 
 #define LINE                                                                                       \
