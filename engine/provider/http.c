@@ -14,6 +14,9 @@
 #define CHANNEL_PATH "/agent6-broker-channel"
 
 enum { ROUNDING_MS = 20, BROKER_END_MS = 50, LINGER_MS = 1000, HEAD_CAP_BYTES = 256 * 1024 };
+enum { HEADER_BYTES = 256 };
+
+static const struct http_head no_head = {.should_retry = -1, .retry_after_ms = -1};
 
 struct http {
 	CURL *curl;
@@ -84,17 +87,6 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *len)
 	return 0;
 }
 
-static bool header_is(const char *line, size_t len, const char *name, const char **value)
-{
-	size_t n = strlen(name);
-	if (len <= n || strncasecmp(line, name, n) || line[n] != ':')
-		return false;
-	*value = line + n + 1;
-	while (*value < line + len && (**value == ' ' || **value == '\t'))
-		(*value)++;
-	return true;
-}
-
 /* Some servers give a charset here. */
 static bool compresses(const char *encodings)
 {
@@ -105,33 +97,34 @@ static bool compresses(const char *encodings)
 	return false;
 }
 
+/* Of a longer line only the beginning counts. */
 static void read_header(struct http_head *head, const char *line, size_t len)
 {
-	const char *value;
-	while (len && (line[len - 1] == '\r' || line[len - 1] == '\n'))
-		len--;
-	char text[sizeof(head->request_id)];
-#define VALUE (snprintf(text, sizeof(text), "%.*s", (int)(line + len - value), value), text)
-	if (len > 5 && !strncasecmp(line, "HTTP/", 5))
-		*head = (struct http_head){.should_retry = -1, .retry_after_ms = -1};
-	else if (header_is(line, len, "content-type", &value))
-		head->is_stream = !strncasecmp(VALUE, "text/event-stream", 17);
-	else if (header_is(line, len, "content-encoding", &value))
-		head->is_encoded = compresses(VALUE);
-	else if (header_is(line, len, "x-should-retry", &value))
-		head->should_retry = !strcasecmp(VALUE, "true")   ? 1
-				     : !strcasecmp(text, "false") ? 0
-								  : -1;
-	else if (header_is(line, len, "retry-after-ms", &value)) {
-		int64_t ms = fault_retry_after(VALUE, true, 0);
-		head->retry_after_ms = ms < 0 ? head->retry_after_ms : ms;
-	} else if (header_is(line, len, "retry-after", &value) && head->retry_after_ms < 0)
+	char name[HEADER_BYTES];
+	snprintf(name, sizeof(name), "%.*s", (int)len, line);
+	name[strcspn(name, "\r\n")] = '\0';
+	if (!strncasecmp(name, "HTTP/", 5))
+		*head = no_head;
+	char *value = strchr(name, ':');
+	if (!value)
+		return;
+	*value++ = '\0';
+	value += strspn(value, " \t");
+	if (!strcasecmp(name, "content-type"))
+		head->is_stream = !strncasecmp(value, "text/event-stream", 17);
+	else if (!strcasecmp(name, "content-encoding"))
+		head->is_encoded = compresses(value);
+	else if (!strcasecmp(name, "x-should-retry"))
+		head->should_retry = !strcasecmp(value, "true")    ? 1
+				     : !strcasecmp(value, "false") ? 0
+								   : -1;
+	else if (!strcasecmp(name, "retry-after-ms") && fault_retry_after(value, true, 0) >= 0)
+		head->retry_after_ms = fault_retry_after(value, true, 0);
+	else if (!strcasecmp(name, "retry-after") && head->retry_after_ms < 0)
 		head->retry_after_ms =
-			fault_retry_after(VALUE, false, clock_realtime_us() / 1000000);
-	else if (header_is(line, len, "request-id", &value) ||
-		 header_is(line, len, "x-request-id", &value))
-		snprintf(head->request_id, sizeof(head->request_id), "%s", VALUE);
-#undef VALUE
+			fault_retry_after(value, false, clock_realtime_us() / 1000000);
+	else if (!strcasecmp(name, "request-id") || !strcasecmp(name, "x-request-id"))
+		snprintf(head->request_id, sizeof(head->request_id), "%s", value);
 }
 
 static size_t on_header(char *line, size_t one, size_t len, void *context)
@@ -452,7 +445,7 @@ int http_post(struct http *h, const struct http_post *post, struct http_head *he
 	struct curl_slist *headers = make_headers(post->headers, f);
 	if (!headers)
 		return fault_set(f, FAULT_FATAL, "out of memory");
-	*head = (struct http_head){.should_retry = -1, .retry_after_ms = -1};
+	*head = no_head;
 	h->post = post;
 	h->head = head;
 	h->fault = f;
