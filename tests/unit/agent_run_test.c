@@ -5,6 +5,13 @@
 #include "tests/kit/tap.h"
 #include <fcntl.h>
 
+#define LIST(path)                                                                                 \
+	{                                                                                          \
+		KIT_TURN("list_dir", "{\"path\":\"" path "\"}"), 0, 0                              \
+	}
+
+#define CUT KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}") KIT_END("max_tokens")
+
 static void finishes(void)
 {
 	AUTO_KIT k = {.format = "anthropic",
@@ -307,25 +314,22 @@ static void budgets(void)
 {
 	AUTO_KIT out = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_output_tokens", 30),
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}}};
+		.replies = {LIST(".")}};
 	kit_run(&out);
 	is_str(kit_outcome(&out), "budget_exhausted", "max_output_tokens binds");
 	is(kit_usage(&out, "turns"), 2, "before the next call");
 	has_str(out.requests, "\"max_tokens\":10,", "and caps the last one");
 	AUTO_KIT nearly = {.format = "anthropic",
-		.limits = json_pack("{s:i}", "max_output_tokens", 100),
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
-			{KIT_TURN("list_dir", "{}"), 0, 0},
-			{KIT_TURN("list_dir", "{\"path\":\"x\"}"), 0, 0},
-			{KIT_TURN("list_dir", "{\"path\":\"y\"}"), 0, 0},
-			{KIT_TURN("finish_run", "{\"summary\":\"x\"}"), 0, 0}}};
+		.limits = json_pack("{s:i}", "max_output_tokens", 125),
+		.replies = {LIST("."), LIST("u"), LIST("v"), LIST("x"), LIST("y"), LIST("z"),
+			{KIT_FINISH, 0, 0}}};
 	kit_run(&nearly);
 	is_str(kit_outcome(&nearly), "ok", "what is left is enough to come to an end");
-	is(kit_count(nearly.requests, "[agent6: 80 % of this step's budget is used"), 1,
+	is(kit_count(nearly.output, " % of this step's budget is used"), 1,
 		"which the model is told in time, once");
 	AUTO_KIT money = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 1000),
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}}};
+		.replies = {LIST(".")}};
 	kit_run(&money);
 	is_str(kit_outcome(&money), "budget_exhausted", "max_usd binds");
 	AUTO_KIT soft = {.format = "anthropic",
@@ -333,8 +337,7 @@ static void budgets(void)
 		.replies = {{KIT_STREAM KIT_CALL(0, "t", "list_dir",
 				     "{\"path\":\".\"}") "data: {\"type\":\"message_stop\"}\n\n",
 				    0, 0},
-			{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
-			{KIT_TURN("read_file", "{\"path\":\"x\"}"), 0, 0}}};
+			LIST("."), {KIT_TURN("read_file", "{\"path\":\"x\"}"), 0, 0}}};
 	kit_run(&soft);
 	is_str(kit_outcome(&soft), "budget_exhausted",
 		"best_effort_usd_limit binds by what was counted, whatever was not");
@@ -349,7 +352,7 @@ static void budgets(void)
 	has_str(kit_reason(&blind), "not report both", "and says why");
 	AUTO_KIT some = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_microusd", 100000),
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
+		.replies = {LIST("."),
 			{KIT_STREAM KIT_CALL(0, "t", "list_dir",
 				 "{\"path\":\".\"}") "data: {\"type\":\"message_stop\"}\n\n",
 				0, 0}}};
@@ -428,17 +431,16 @@ static void circles(void)
 	is(kit_usage(&quiet, "turns"), 4, "after being asked three times");
 	AUTO_KIT cap = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_iterations", 2),
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0}}};
+		.replies = {LIST(".")}};
 	kit_run(&cap);
 	has_str(kit_reason(&cap), "iteration limit", "the turn cap is a reason of its own");
 	has_str(cap.requests, "at most 2 turns", "which the model knows from the beginning");
 	has_str(cap.requests, "[agent6: this is the last turn of this step", "and hears of again");
 	AUTO_KIT near = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_iterations", 7),
-		.replies = {{KIT_TURN("list_dir", "{\"path\":\".\"}"), 0, 0},
-			{KIT_TURN("list_dir", "{}"), 0, 0}, {KIT_FINISH, 0, 0}}};
+		.replies = {LIST("."), LIST("x"), LIST("y"), LIST("z"), {KIT_FINISH, 0, 0}}};
 	kit_run(&near);
-	is(kit_count(near.requests, "[agent6: 5 turns are left"), 1, "in time to come to an end");
+	is(kit_count(near.output, " turns are left"), 1, "in time to come to an end, once");
 	AUTO_KIT many = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_calls_per_turn", 1),
 		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "a", "list_dir", "{\"path\":\".\"}")
@@ -470,10 +472,7 @@ static void stops(void)
 			0, 0}}};
 	kit_run(&refused);
 	is_str(kit_reason(&refused), "the model refused: cyber", "a refusal ends it");
-	AUTO_KIT cut = {.format = "anthropic",
-		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}")
-				     KIT_END("max_tokens"),
-			0, 0}}};
+	AUTO_KIT cut = {.format = "anthropic", .replies = {{CUT, 0, 0}}};
 	kit_run(&cut);
 	has_str(kit_reason(&cut), "cut again and again", "a cut turn is asked again twice");
 	is(kit_usage(&cut, "turns"), 3, "and no more");
@@ -482,18 +481,14 @@ static void stops(void)
 		"the second time with a word about it");
 	is(kit_count(cut.output, "\"tool\""), 0, "and its calls never run");
 	AUTO_KIT small = {.format = "anthropic",
-		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}")
-					    KIT_END("max_tokens"),
-				    0, 0},
+		.replies = {{CUT, 0, 0},
 			{KIT_REFUSED("400", "max_tokens: 2000 > 1000, which is the maximum"), 0, 0},
 			{KIT_FINISH, 0, 0}}};
 	kit_run(&small);
 	is_str(kit_outcome(&small), "ok", "a model that cannot write more is told to write less");
 	has_str(small.requests, "[agent6: your answer was cut at 1000 output tokens", "at once");
 	AUTO_KIT window = {.format = "anthropic",
-		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}")
-					    KIT_END("max_tokens"),
-				    0, 0},
+		.replies = {{CUT, 0, 0},
 			{KIT_REFUSED("400",
 				 "max_tokens is too large: 2000. This model's maximum context "
 				 "length is 2048 tokens and your request has 100"),
@@ -504,20 +499,23 @@ static void stops(void)
 		kit_reason(&window));
 	AUTO_KIT little = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_output_tokens", 1500),
-		.replies = {{KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}")
-					    KIT_END("max_tokens"),
-				    0, 0},
+		.replies = {{CUT, 0, 0},
 			{KIT_REFUSED("400", "max_tokens: 1480 > 1000, which is the maximum"), 0, 0},
 			{KIT_FINISH, 0, 0}}};
 	kit_run(&little);
 	is_str(kit_outcome(&little), "ok", "where a budget left less than the double: %s",
 		kit_reason(&little));
+	AUTO_KIT least = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_output_tokens", 30),
+		.replies = {{CUT, 0, 0}}};
+	kit_run(&least);
+	has_str(kit_reason(&least), "what is left of the budget cut", "a budget that cuts ends it");
 	AUTO_KIT paused = {.format = "anthropic",
-		.replies = {{KIT_STREAM KIT_BEGIN KIT_END("pause_turn"), 0, 0},
-			{KIT_STREAM KIT_BEGIN KIT_END("max_tokens"), 0, 0},
-			{KIT_STREAM KIT_BEGIN KIT_END("max_tokens"), 0, 0}, {KIT_FINISH, 0, 0}}};
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_END("pause_turn"), 0, 0}, {CUT, 0, 0},
+			{CUT, 0, 0}, LIST("."), {CUT, 0, 0}, {CUT, 0, 0}, {KIT_FINISH, 0, 0}}};
 	kit_run(&paused);
-	is_str(kit_outcome(&paused), "ok", "behind a turn that paused: %s", kit_reason(&paused));
+	is_str(kit_outcome(&paused), "ok",
+		"behind a pause, and anew behind a turn that was not: %s", kit_reason(&paused));
 	has_str(paused.requests, "[agent6: your answer was cut at", "the word is not the model's");
 }
 
