@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The value of the header line at `line` when its name is `name`. */
+/* The value of the header line at `line` when its name is `name`; it ends where the line does. */
 static const char *header(const char *line, const char *name)
 {
 	size_t len = strlen(name);
@@ -15,57 +15,65 @@ static const char *header(const char *line, const char *name)
 }
 
 struct head {
-	struct http_request *out;
+	struct http_request request;
 	int64_t body_len; /* -1: not given */
-	bool chunked, bad;
+	bool chunked, expects, bad;
 };
 
-static void read_header(struct head *h, const char *line)
+static void read_header(struct head *h, const char *line, size_t len)
 {
 	const char *value;
 	if ((value = header(line, "content-length"))) {
-		int64_t given;
-		h->bad |= num_int(value, strcspn(value, " \t"), &given) || given < 0 ||
+		int64_t given = -1;
+		h->bad |= num_int(value, strcspn(value, " \t\r"), &given) || given < 0 ||
 			  (h->body_len >= 0 && h->body_len != given);
-		h->body_len = h->bad ? 0 : given;
+		h->body_len = given;
 	} else if ((value = header(line, "transfer-encoding"))) {
 		h->chunked = true;
+	} else if ((value = header(line, "expect"))) {
+		h->expects = true;
 	} else if ((value = header(line, "content-type"))) {
-		h->out->content_type = value;
+		h->request.content_type = value;
 	} else if ((value = header(line, "anthropic-version"))) {
-		h->out->anthropic_version = value;
+		h->request.anthropic_version = value;
 	} else if ((value = header(line, "connection"))) {
-		h->out->close = !strcasecmp(value, "close");
+		h->request.close = !strncasecmp(value, "close\r", 6);
 	}
-	h->bad |= !strchr(line, ':');
+	h->bad |= !memchr(line, ':', len) || memchr(line, '\r', len);
 }
 
 /* "METHOD TARGET HTTP/1.1" */
-static bool read_request_line(char *line, struct http_request *out)
+static bool read_request_line(const char *line, struct http_request *out)
 {
-	char *target = strchr(line, ' ');
-	char *version = target ? strchr(target + 1, ' ') : NULL;
-	if (!version || strcmp(version + 1, "HTTP/1.1"))
-		return false;
-	*target = *version = '\0';
+	const char *target = line + strcspn(line, " \r") + 1;
+	const char *version = target + strcspn(target, " \r") + 1;
 	out->method = line;
-	out->target = target + 1;
-	return true;
+	out->target = target;
+	return target[-1] == ' ' && version[-1] == ' ' && !strncmp(version, "HTTP/1.1\r", 9);
 }
 
-static bool read_head(char *bytes, const char *end, struct head *h)
+/* The lines up to `end`, the last one's. They are not cut up yet: the head is read again with every
+ * piece of a body that arrives. */
+static bool read_head(const char *bytes, const char *end, struct head *h)
 {
-	char *line = bytes;
-	for (bool first = true; line < end; first = false) {
-		char *next = strstr(line, "\r\n");
-		*next = '\0';
-		if (!first)
-			read_header(h, line);
-		else if (!read_request_line(line, h->out))
-			return false;
-		line = next + 2;
+	if (!read_request_line(bytes, &h->request))
+		return false;
+	for (const char *at = strstr(bytes, "\r\n"); at < end && !h->bad;) {
+		const char *line = at + 2;
+		at = strstr(line, "\r\n");
+		read_header(h, line, (size_t)(at - line));
 	}
 	return !h->bad;
+}
+
+/* Ends every part of the head with a NUL. */
+static void cut_up(char *bytes, const char *end)
+{
+	char *at = strstr(bytes, "\r\n");
+	for (char *part = bytes; part < at; part++)
+		*part = *part == ' ' ? '\0' : *part;
+	for (; at <= end; at = strstr(at + 2, "\r\n"))
+		*at = '\0';
 }
 
 static long answer(int *status, int code)
@@ -74,47 +82,32 @@ static long answer(int *status, int code)
 	return -1;
 }
 
-/* The value of the last header `name`; NULL: there is none. The head is parsed for every piece of
- * a body that arrives, and parsing cuts it up in place, so the first look only measures. */
-static const char *announced(const char *bytes, const char *end, const char *name)
-{
-	const char *value = NULL;
-	for (const char *line = strstr(bytes, "\r\n") + 2; line < end;
-		line = strstr(line, "\r\n") + 2)
-		value = header(line, name) ? header(line, name) : value;
-	return value;
-}
-
 long http_parse(char *bytes, size_t len, struct http_request *out, int *status, bool *expects)
 {
-	char *end = len ? strstr(bytes, "\r\n\r\n") : NULL;
-	struct head h = {.out = out, .body_len = -1};
+	const char *end = len ? strstr(bytes, "\r\n\r\n") : NULL;
+	size_t head_len = end ? (size_t)(end - bytes) + 4 : len;
+	struct head h = {.body_len = -1};
 	*expects = false;
-	if (!end)
-		return len > HTTP_HEAD_MAX ? answer(status, 431) : 0;
-	size_t head_len = (size_t)(end - bytes) + 4;
-	const char *length = announced(bytes, end, "content-length");
-	int64_t body_len = 0;
-	if (length) /* read_head refuses what is no number */
-		num_int(length, strcspn(length, " \t\r"), &body_len);
 	if (head_len > HTTP_HEAD_MAX)
 		return answer(status, 431);
-	if (body_len > HTTP_BODY_MAX)
+	if (!end)
+		return 0;
+	if (!read_head(bytes, end, &h))
+		return answer(status, 400);
+	if (h.chunked || (h.body_len < 0 && !strncmp(bytes, "POST ", 5)))
+		return answer(status, 411);
+	if (h.body_len > HTTP_BODY_MAX)
 		return answer(status, 413);
-	if (body_len > 0 && len - head_len < (size_t)body_len) {
-		*expects = len == head_len && announced(bytes, end, "expect");
+	size_t body_len = h.body_len > 0 ? (size_t)h.body_len : 0;
+	if (len - head_len < body_len) {
+		*expects = len == head_len && h.expects;
 		return 0;
 	}
-	*out = (struct http_request){0};
-	if (!read_head(bytes, end + 2, &h))
-		return answer(status, 400);
-	if (h.chunked || (h.body_len < 0 && !strcmp(out->method, "POST")))
-		return answer(status, 411);
-	if (h.body_len > 0 && (size_t)h.body_len > len - head_len)
-		return answer(status, 400); /* two lengths that disagree */
+	cut_up(bytes, end);
+	*out = h.request;
 	out->body = bytes + head_len;
-	out->body_len = h.body_len > 0 ? (size_t)h.body_len : 0;
-	return (long)(head_len + out->body_len);
+	out->body_len = body_len;
+	return (long)(head_len + body_len);
 }
 
 static void write_chunks(struct buf *out, const struct buf *body)
