@@ -312,6 +312,17 @@ static void headers(void)
 		refused_headers(before[i], many);
 }
 
+/* As long as a stream's content may be, and no longer. */
+static void long_body(void)
+{
+	static char reply[64 * 1024] = KIT_HEAD("200 OK", "application/json") "{";
+	memset(reply + strlen(reply), ' ', sizeof(reply) - 1 - strlen(reply));
+	AUTO_KIT k = {.format = "openai", .replies = {{reply, 0, 170}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "more than 10 MiB of content", "a reply that does not stream");
+	is(kit_count(k.requests, "POST "), 1, "is not asked for again");
+}
+
 int main(void)
 {
 	calls();
@@ -324,5 +335,6 @@ int main(void)
 	bound();
 	always_thinking();
 	headers();
+	long_body();
 	return tap_done();
 }

@@ -10,7 +10,8 @@
 		KIT_TURN("list_dir", "{\"path\":\"" path "\"}"), 0, 0                              \
 	}
 
-#define CUT KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}") KIT_END("max_tokens")
+#define QUIET KIT_STREAM KIT_BEGIN KIT_TEXT("All good.") KIT_END("end_turn")
+#define CUT   KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}") KIT_END("max_tokens")
 
 static void finishes(void)
 {
@@ -422,13 +423,12 @@ static void circles(void)
 	is_str(kit_outcome(&at_once), "ok",
 		"the notice comes before the end, whatever a turn holds");
 	is(kit_count(at_once.requests, "this call has now given"), 1, "and comes once");
-	AUTO_KIT quiet = {.format = "anthropic",
-		.replies = {
-			{KIT_STREAM KIT_BEGIN KIT_TEXT("All good.") KIT_END("end_turn"), 0, 0}}};
+	AUTO_KIT quiet = {
+		.format = "anthropic", .replies = {{QUIET, 0, 0}, LIST("."), {QUIET, 0, 0}}};
 	kit_run(&quiet);
 	has_str(kit_reason(&quiet), "stopped without calling finish_run",
 		"a model that just stops fails");
-	is(kit_usage(&quiet, "turns"), 4, "after being asked three times");
+	is(kit_usage(&quiet, "turns"), 6, "after being asked three times in a row");
 	AUTO_KIT cap = {.format = "anthropic",
 		.limits = json_pack("{s:i}", "max_iterations", 2),
 		.replies = {LIST(".")}};
@@ -487,6 +487,7 @@ static void stops(void)
 	kit_run(&small);
 	is_str(kit_outcome(&small), "ok", "a model that cannot write more is told to write less");
 	has_str(small.requests, "[agent6: your answer was cut at 1000 output tokens", "at once");
+	is(kit_count(small.requests, "\"max_tokens\":2000,"), 1, "and not asked for more again");
 	AUTO_KIT window = {.format = "anthropic",
 		.replies = {{CUT, 0, 0},
 			{KIT_REFUSED("400",
