@@ -182,7 +182,7 @@ static void pages(void)
 	put("wide", b.data, b.len);
 	text = call("read_file", "{\"path\":\"wide\"}", NULL);
 	ok(strlen(text) < 257 * 1024, "a long line is cut at the page");
-	has_str(text, "was cut)\n", "and it is said");
+	has_str(text, "was cut; grep shows", "and it is said");
 	ok(!strstr(text, "continue"), "no line is offered behind the last one");
 	json_t *s = json_string(text);
 	ok(s, "on a character boundary");
@@ -257,7 +257,7 @@ static void listing(void)
 /* A secret that is cut is not found any more, and the rest of it would be shown. */
 static void long_lines(void)
 {
-	char line[400];
+	char line[500];
 	AUTO_BUF b;
 	buf_init(&b, 8 << 20);
 	struct redact r = {0};
@@ -267,6 +267,16 @@ static void long_lines(void)
 	puts_in("long", line);
 	const char *text = call("grep", "{\"pattern\":\"E77\"}", NULL);
 	ok(!strstr(text, "sesa") && strstr(text, " [...]"), "grep cuts a line before a secret");
+	static const char dots[] =
+		"...................................................................."
+		"..........................";
+	snprintf(line, sizeof(line), "%290ssesame;open1%sE78\xc3\xa9", "", dots);
+	puts_in("far", line);
+	AUTO_FREE char *found = NULL;
+	if (asprintf(&found, "far:1: [...] %sE78\xc3\xa9\n", dots) < 0)
+		bail("out of memory");
+	is_str(call("grep", "{\"pattern\":\"E78\"}", NULL), found,
+		"and shows what was found, wherever it stands, behind one");
 	for (int i = 0; i < 400000; i++)
 		buf_adds(&b, i == 256 * 1024 - 8 ? "sesame;open1" : "x");
 	put("wide", b.data, b.len);

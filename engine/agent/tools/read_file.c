@@ -115,7 +115,9 @@ static void conclude(struct page *p, int64_t scanned)
 		buf_addf(p->out, "(the file %s line %lld)\n",
 			all ? "ends at" : "is not read beyond", (long long)lines);
 	if (p->cut)
-		buf_addf(p->out, "(a line is longer than a page of %d KiB and was cut)\n",
+		buf_addf(p->out,
+			"(a line is longer than a page of %d KiB and was cut; grep shows what is "
+			"around a match in it)\n",
 			PAGE_BYTES / 1024);
 	if (p->next && p->next <= lines)
 		buf_addf(p->out, "(%s%lld lines; continue with start_line %lld)\n",

@@ -19,6 +19,7 @@ enum {
 	FILES_MAX = 100000,
 	FILE_CAP_BYTES = 16 * 1024 * 1024,
 	LINE_SHOWN_BYTES = 300,
+	LEAD_BYTES = 100, /* of them, what stands before a match far on in its line */
 	IGNORE_CAP_BYTES = 256 * 1024,
 	PATTERN_CAP_BYTES = 64 * 1024,
 };
@@ -46,19 +47,27 @@ static const char *below(const struct walk *w)
 	return w->path + w->start;
 }
 
-static void show_hit(struct walk *w, size_t number, const char *line, size_t len)
+/* Of a long line what is around the match. */
+static void show_hit(
+	struct walk *w, size_t number, const char *line, size_t len, const regmatch_t *match)
 {
 	const char *prefix = w->search->prefix, *path = below(w);
 	utf8_show(w->out, prefix);
 	if (*prefix && *path)
 		buf_addc(w->out, '/');
 	utf8_show(w->out, path);
-	size_t shown = len < LINE_SHOWN_BYTES ? len : LINE_SHOWN_BYTES;
-	shown = shown < len ? utf8_prefix(line, shown) : shown;
-	shown = redact_cut(w->search->tools->redact, line, len, shown, false);
-	buf_addf(w->out, ":%zu: ", number);
-	buf_add(w->out, line, shown);
-	buf_adds(w->out, shown < len ? " [...]\n" : "\n");
+	const struct redact *redact = w->search->tools->redact;
+	size_t begin = (size_t)match->rm_so, from = 0;
+	if (match->rm_eo > LINE_SHOWN_BYTES && begin > LEAD_BYTES)
+		from = redact_cut(
+			redact, line, len, utf8_cut_start(line, len, begin - LEAD_BYTES), true);
+	size_t end = len - from < LINE_SHOWN_BYTES ? len : from + LINE_SHOWN_BYTES;
+	if (end < len)
+		end = redact_cut(
+			redact, line, len, from + utf8_prefix(line + from, end - from), false);
+	buf_addf(w->out, ":%zu: %s", number, from ? "[...] " : "");
+	buf_add(w->out, line + from, end - from);
+	buf_adds(w->out, end < len ? " [...]\n" : "\n");
 	w->hits++;
 }
 
@@ -71,7 +80,7 @@ static void search_text(struct walk *w, const char *text, size_t len)
 		size_t seen = run && at[run - 1] == '\r' ? run - 1 : run;
 		regmatch_t span = {.rm_so = 0, .rm_eo = (regoff_t)seen};
 		if (!regexec(&w->regex, at, 1, &span, REG_STARTEND))
-			show_hit(w, number, at, seen);
+			show_hit(w, number, at, seen, &span);
 		at += run + 1;
 	}
 }
