@@ -95,6 +95,8 @@ static inline const char *call_text(const struct call *c, size_t at)
 {
 	return at < c->count ? c->words[at]->text : "";
 }
+/* `first` (may be "") and the words from `from` on as one text. */
+const char *words_join(struct judge *j, const char *first, const struct call *c, size_t from);
 /* The here-document or here-string that is the command's input. NULL: none. */
 const char *call_fed(const struct call *c);
 /* Whether `word` is the long option `option` or an unambiguous-looking prefix of it, with or

@@ -1,5 +1,6 @@
 #include "agent/policy/judge.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PREFIX_MIN = 3 };
@@ -9,6 +10,18 @@ bool word_in(const char *word, const char *const *list)
 	while (*list && strcmp(*list, word) != 0)
 		list++;
 	return *list;
+}
+
+const char *words_join(struct judge *j, const char *first, const struct call *c, size_t from)
+{
+	size_t len = strlen(first) + 2, at;
+	for (size_t i = from; i < c->count; i++)
+		len += strlen(c->words[i]->text) + 1;
+	char *text = arena_alloc(&j->arena, len);
+	at = (size_t)snprintf(text, len, "%s ", first);
+	for (size_t i = from; i < c->count; i++)
+		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
+	return text;
 }
 
 /* GNU programs and git accept any unambiguous prefix. Which ones are unambiguous depends on the

@@ -1,7 +1,6 @@
 /* Shells and what a shell runs by itself. */
 #include "agent/policy/judge.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *call_fed(const struct call *c)
@@ -112,18 +111,13 @@ unsigned judge_shell(struct judge *j, const struct call *c)
 
 unsigned judge_eval(struct judge *j, const struct call *c)
 {
-	size_t len = 1, at = 0;
 	bool dynamic = false;
-	for (size_t i = 1; i < c->count; i++) {
-		len += strlen(c->words[i]->text) + 1;
-		dynamic = dynamic || c->words[i]->dynamic;
-	}
-	char *text = arena_alloc(&j->arena, len);
 	for (size_t i = 1; i < c->count; i++)
-		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
+		dynamic = dynamic || c->words[i]->dynamic;
 	if (dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "eval runs text that is computed");
-	return judge_bash_script(j, text, j->bash) | TRAIT_CODE | (dynamic ? TRAIT_RUNS_INPUT : 0u);
+	return judge_bash_script(j, words_join(j, "", c, 1), j->bash) | TRAIT_CODE |
+	       (dynamic ? TRAIT_RUNS_INPUT : 0u);
 }
 
 unsigned judge_source(struct judge *j, const struct call *c)
@@ -154,12 +148,12 @@ unsigned judge_builtin(struct judge *j, const struct call *c)
 /* printf -v 'a[$(...)]' evaluates the subscript, and arithmetic what is in the variable. */
 unsigned judge_printf(struct judge *j, const struct call *c)
 {
-	size_t at = arg_find(c, "-v", NULL);
-	if (!at)
+	const char *name = arg_given(c, 1, 'v', "v", NULL);
+	if (!name)
 		return 0;
-	if (strchr(call_text(c, at + 1), '['))
+	if (strchr(name, '['))
 		judge_danger(j, c, "-v with a subscript, which is evaluated");
-	judge_name(j, call_text(c, at + 1));
+	judge_name(j, name);
 	return judge_names(j, c);
 }
 

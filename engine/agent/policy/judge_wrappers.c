@@ -30,19 +30,6 @@ static void judge_own(struct judge *j, const struct call *c, const struct places
 	judge_flags(j, &own);
 }
 
-/* `first` (may be "") and the words behind it as one text. */
-static const char *join(struct judge *j, const char *first, const struct call *c, size_t from)
-{
-	size_t len = strlen(first) + 2, at;
-	for (size_t i = from; i < c->count; i++)
-		len += strlen(c->words[i]->text) + 1;
-	char *text = arena_alloc(&j->arena, len);
-	at = (size_t)snprintf(text, len, "%s ", first);
-	for (size_t i = from; i < c->count; i++)
-		at += (size_t)snprintf(text + at, len - at, "%s ", c->words[i]->text);
-	return text;
-}
-
 /* -c STRING of flock, script, su and friends. */
 unsigned judge_string_option(struct judge *j, const struct call *c)
 {
@@ -61,7 +48,7 @@ unsigned judge_string_option(struct judge *j, const struct call *c)
 	size_t at = arg_skip_options(c, 1, with_value, NULL);
 	for (size_t i = at; !strcmp(c->name, "script") && i < c->count; i++)
 		if (i == at + 1 || !strcmp(call_text(c, i - 1), "--"))
-			traits |= judge_script(j, join(j, "", c, i)) | judge_rest(j, c, i);
+			traits |= judge_script(j, words_join(j, "", c, i)) | judge_rest(j, c, i);
 	return traits;
 }
 
@@ -119,7 +106,7 @@ static unsigned judge_parallel(struct judge *j, const struct call *c, size_t fro
 	unsigned input = reads ? TRAIT_RUNS_INPUT | TRAIT_CODE : 0u;
 	if (from == end)
 		return input | judge_scripts(j, c, end + 1);
-	const char *command = join(j, "", &template, from);
+	const char *command = words_join(j, "", &template, from);
 	unsigned traits = judge_script(j, command);
 	for (size_t i = end + 1; i < c->count && judge_afford(j, 0); i++) {
 		traits |= judge_filled(j, command, c->words[i]->text, "");
@@ -137,7 +124,7 @@ static unsigned judge_wrapped(struct judge *j, const struct call *c, size_t from
 	if (!strcmp(c->name, "parallel"))
 		return judge_parallel(j, c, from);
 	if (!strcmp(c->name, "watch"))
-		return from < c->count ? judge_script(j, join(j, "", c, from)) : 0;
+		return from < c->count ? judge_script(j, words_join(j, "", c, from)) : 0;
 	if (!strcmp(c->name, "flock") && word_in(word, WORDS("-c", "--command")))
 		return judge_string_option(j, c);
 	return judge_rest(j, c, from);
@@ -306,13 +293,14 @@ unsigned judge_env(struct judge *j, const struct call *c)
 		const char *text = arg_take(c, &i, 'S', options->with_value, "--split-string");
 		if (!text)
 			continue;
-		if (strstr(text, "\\_"))
-			judge_raise(j, LEVEL_DESTRUCTIVE, "env -S splits at escapes");
+		if (strpbrk(text, "\\#`()<>;&|{"))
+			judge_raise(
+				j, LEVEL_DESTRUCTIVE, "env -S: no shell reads this as env does");
 		/* Its words are arguments of env: options and settings may be among them. */
-		const struct sh_word self = {.text = join(j, text, c, i + 1)};
+		const struct sh_word self = {.text = words_join(j, text, c, i + 1)};
 		const struct sh_word *words[] = {&self};
 		const struct call split = {c->name, words, 1, NULL};
-		return judge_script(j, join(j, "env", &split, 0));
+		return judge_script(j, words_join(j, "env", &split, 0));
 	}
 	for (size_t i = 0; i < p.count; i++)
 		traits |= judge_env_command(j, c, p.at[i]);
@@ -438,7 +426,14 @@ static bool finds_everything(const struct judge *j, const struct call *c)
 	return all;
 }
 
-/* Expression tokens, not options: the commands after -exec end at ; or +. */
+/* A + is an argument like others, unless {} is before it. */
+static bool ends_exec(const struct call *c, size_t at)
+{
+	const char *word = c->words[at]->text;
+	return !strcmp(word, ";") || (!strcmp(word, "+") && !strcmp(call_text(c, at - 1), "{}"));
+}
+
+/* Expression tokens, not options: they end the commands after -exec. */
 unsigned judge_find(struct judge *j, const struct call *c)
 {
 	static const char *const remover[] = {"rm", "*/rm"};
@@ -447,7 +442,7 @@ unsigned judge_find(struct judge *j, const struct call *c)
 		const char *word = c->words[i]->text;
 		if (word_in(word, WORDS("-exec", "-execdir", "-ok", "-okdir"))) {
 			size_t end = i + 1;
-			while (end < c->count && !word_in(c->words[end]->text, WORDS(";", "+")))
+			while (end < c->count && !ends_exec(c, end))
 				end++;
 			traits |= judge_words(j, c->words + i + 1, end - i - 1, NULL);
 			if (matches(remover, ARRAY_LEN(remover), call_text(c, i + 1)) &&
