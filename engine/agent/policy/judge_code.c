@@ -197,33 +197,75 @@ unsigned judge_python(struct judge *j, const struct call *c)
 
 static const char make_values[] = "CEfIjloW";
 
-static bool assigns_command(const char *word)
+/* A function of make's that runs, writes or becomes something. */
+static bool calls_make(const char *text)
 {
-	return word[0] != '-' && strchr(word, '=') &&
-	       (strstr(word, "$(shell") || strstr(word, "${shell") || strstr(word, "!="));
+	static const char *const functions[] = {"shell", "file", "eval", "call", "guile"};
+	for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
+		for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+			if (at[1] && strchr("({", at[1]) &&
+				!strncmp(at + 2, functions[i], strlen(functions[i])))
+				return true;
+	return false;
 }
 
-/* What a recipe would run where it uses the value, also between quotes of its own, which the
- * value's would end: programs that nobody knows are no worse than the recipe's own. */
-static void judge_value(struct judge *j, const struct call *c, const char *word)
+/* What the shell gets of a value: `$$` is a dollar, and what make puts in the place of a variable
+ * is a word. `bare`: a recipe's own quotes end those of the value. */
+static const char *expanded(struct judge *j, const char *value, bool bare)
 {
-	const char *value = strchr(word, '=');
-	if (word[0] == '-' || !value || !strpbrk(value, "`;|&\n"))
-		return;
-	char *bare = arena_copy(&j->arena, value + 1, strlen(value + 1)), *to = bare;
-	for (const char *from = bare; *from; from++)
-		if (!strchr("'\"\\#", *from))
-			*to++ = *from;
+	char *text = arena_alloc(&j->arena, strlen(value) + 1), *to = text;
+	for (const char *from = value; *from; from++) {
+		if (bare && strchr("'\"\\#", *from))
+			continue;
+		bool dollar = *from == '$' && from[1];
+		from += dollar;
+		if (dollar && *from != '$' && strchr("({", *from))
+			from += strcspn(from, *from == '(' ? ")" : "}");
+		*to++ = dollar && *from != '$' ? 'x' : *from;
+		if (!*from)
+			break;
+	}
 	*to = '\0';
+	return text;
+}
+
+/* What a recipe would run where it uses the value, as an argument or as the command: programs that
+ * nobody knows are no worse than the recipe's own. */
+static void judge_value(struct judge *j, const struct call *c, const char *value)
+{
 	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
+	if (!strpbrk(value, " \t`;|&<>\n") && !strstr(value, "$$"))
+		return;
 	j->verdict = &own;
-	judge_script(j, value + 1);
-	judge_script(j, bare);
+	for (int bare = 0; bare < 2; bare++) {
+		struct sh_word argument = {.text = expanded(j, value, bare)};
+		const struct sh_word *words[] = {&argument};
+		const struct call behind = {.words = words, .count = 1};
+		if (*argument.text != '$')
+			judge_script(j, argument.text);
+		judge_script(j, words_join(j, ":", &behind, 0));
+	}
 	j->verdict = whole;
 	if (own.level <= LEVEL_WRITE)
 		return;
 	judge_danger(j, c, "an assignment that holds a command");
 	judge_adopt(j, &own);
+}
+
+/* NAME=VALUE, NAME := VALUE and their like. Recipes get it in their environment, too. */
+static void judge_variable(struct judge *j, const struct call *c, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	if (word[0] == '-' || !equals)
+		return;
+	char *plain = arena_copy(&j->arena, word, strlen(word));
+	memmove(plain + strcspn(word, ":+?!= \t"), equals, strlen(equals) + 1);
+	judge_name(j, plain);
+	if ((equals > word && equals[-1] == '!') || calls_make(equals))
+		judge_danger(j, c, "an assignment that holds a command");
+	if (!strncmp(plain, ".SHELLFLAGS=", strlen(".SHELLFLAGS=")))
+		judge_danger(j, c, "an assignment that changes what runs");
+	judge_value(j, c, equals + 1);
 }
 
 unsigned judge_make(struct judge *j, const struct call *c)
@@ -236,12 +278,7 @@ unsigned judge_make(struct judge *j, const struct call *c)
 			file = arg_given(c, i, 'f', make_values, "--makefile");
 		if (arg_given(c, i, 'E', make_values, "--eval"))
 			judge_danger(j, c, "--eval runs its text");
-		if (!strncmp(word, "SHELL=", 6) || !strncmp(word, "MAKEFLAGS=", 10) ||
-			!strncmp(word, ".SHELLFLAGS=", 12))
-			judge_danger(j, c, "an assignment that changes what runs");
-		if (assigns_command(word))
-			judge_danger(j, c, "an assignment that holds a command");
-		judge_value(j, c, word);
+		judge_variable(j, c, word);
 		if (file && (!strcmp(file, "-") || !strcmp(file, "/dev/stdin")))
 			return TRAIT_RUNS_INPUT | TRAIT_CODE;
 		if (file && path_is_outside(j, file))
