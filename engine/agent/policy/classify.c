@@ -300,44 +300,50 @@ static const char *echoed(struct judge *j, const struct sh_node *n)
 		return NULL;
 	if (strcmp(n->words->text, "echo") && strcmp(n->words->text, "printf"))
 		return NULL;
-	size_t len = 1;
-	for (const struct sh_word *w = n->words->next; w; w = w->next) {
+	for (const struct sh_word *w = n->words->next; w; w = w->next)
 		if (w->dynamic || *w->text == '-' || strpbrk(w->text, "\\%"))
 			return NULL;
-		len += strlen(w->text) + 1;
-	}
-	char *text = arena_alloc(&j->arena, len);
-	size_t at = 0;
-	for (const struct sh_word *w = n->words->next; w; w = w->next)
-		at += (size_t)snprintf(text + at, len - at, "%s ", w->text);
-	return text;
+	const struct sh_word **words;
+	size_t count = word_array(j, n, &words);
+	const struct call c = {.words = words, .count = count};
+	return words_join(j, "", &c, 1);
 }
 
-static void judge_fed(struct judge *j, const struct sh_node *before, const struct sh_node *stage,
-	unsigned upstream)
+static bool reads_elsewhere(const struct sh_node *n)
 {
-	judge_flow(j, upstream);
-	const struct sh_word shell = {.text = "sh"}, string = {.text = "-c"};
-	struct sh_word script = {.text = before->next == stage ? echoed(j, before) : NULL};
-	if (script.text)
-		judge_words(j, (const struct sh_word *const[]){&shell, &string, &script}, 3, NULL);
-	else
+	const struct sh_redirect *r = n->redirects;
+	while (r && r->kind != SH_READ && r->kind != SH_HERE_DOC && r->kind != SH_HERE_STRING)
+		r = r->next;
+	return r;
+}
+
+/* A stage behind another one: what that prints is its input, as a here-string's text is. */
+static unsigned judge_stage(struct judge *j, const struct sh_node *before,
+	const struct sh_node *stage, unsigned upstream)
+{
+	struct sh_word text = {.text = reads_elsewhere(stage) ? NULL : echoed(j, before)};
+	struct sh_redirect here = {
+		.kind = SH_HERE_STRING, .target = &text, .next = stage->redirects};
+	struct sh_node fed = *stage;
+	bool known = text.text && stage->kind == SH_SIMPLE;
+	if (known)
+		fed.redirects = &here;
+	unsigned own = judge_node(j, &fed);
+	if (own & (known ? TRAIT_RUNS_INPUT | TRAIT_CODE : TRAIT_RUNS_INPUT))
+		judge_flow(j, upstream);
+	if (own & TRAIT_RUNS_INPUT)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "runs commands that another one prints");
+	if ((own & TRAIT_NETWORK) && (upstream & TRAIT_SENSITIVE))
+		judge_raise(j, LEVEL_NETWORK, "sends a file that holds secrets");
+	return own;
 }
 
 static unsigned judge_pipeline(struct judge *j, const struct sh_node *n)
 {
-	unsigned upstream = 0, own = 0, first = 0;
-	const struct sh_node *before = NULL;
-	for (const struct sh_node *s = n->children; s; before = s, s = s->next) {
-		own = judge_node(j, s);
-		if (before && (own & TRAIT_RUNS_INPUT))
-			judge_fed(j, before, s, upstream);
-		if (before && (own & TRAIT_NETWORK) && (upstream & TRAIT_SENSITIVE))
-			judge_raise(j, LEVEL_NETWORK, "sends a file that holds secrets");
-		first = before ? first : own;
-		upstream |= own;
-	}
+	const struct sh_node *before = n->children;
+	unsigned first = judge_node(j, before), upstream = first;
+	for (const struct sh_node *s = before->next; s; before = s, s = s->next)
+		upstream |= judge_stage(j, before, s, upstream);
 	/* The first stage's input is that of the pipeline. */
 	return (upstream & ~(unsigned)TRAIT_RUNS_INPUT) | (first & TRAIT_RUNS_INPUT);
 }

@@ -60,6 +60,9 @@ unsigned judge_script(struct judge *j, const char *text);
 /* The same where the shell is known: `bash` or the like, and no other. */
 unsigned judge_bash_script(struct judge *j, const char *text, bool bash);
 
+/* Code of the interpreter that `c` calls. */
+unsigned judge_inline_code(struct judge *j, const struct call *c, const struct sh_word *code);
+
 typedef unsigned judge_fn(struct judge *j, const struct call *c);
 
 /* Programs that are judged alike. */

@@ -16,9 +16,10 @@ static const char *const exec_marks[] = {"os.system", "subprocess", "os.exec", "
 	"pty.spawn", "child_process", "execsync", "spawnsync", "system(", "system ", "exec(",
 	"exec ", "eval(", "eval ", "popen", "qx", "`", "%x", "system\"", "system'", "exec\"",
 	"exec'", "spawn(", "os.execute", "shell_exec", "passthru", "proc_open",
-	"runtime.getruntime", "__import__", NULL};
+	"runtime.getruntime", "__import__", "os.spawn", "open3", "deno.command", "deno.run(", NULL};
 static const char *const delete_marks[] = {"rmtree", "os.remove", "os.unlink", "unlink", "rmdir",
-	"rm_rf", "rm_r", "fileutils.rm", "rmsync", "fs.rm", "file.delete", "truncate", NULL};
+	"rm_rf", "rm_r", "fileutils.rm", "rmsync", "fs.rm", "file.delete", "file.remove",
+	"truncate", "deno.remove", ".rm(", NULL};
 static const char *const fetch_marks[] = {"urllib.request", "urllib2", "urllib3", "urlretrieve",
 	"requests.", "import requests", "httpx", "http.client", "urlopen", "fetch(", "axios",
 	"net/http", "open-uri", "lwp", "http::", "https.get", "http.get", "curl", "wget", "aiohttp",
@@ -37,11 +38,62 @@ static bool loads_any(const struct call *c, const char *const *marks)
 	return false;
 }
 
-/* Code on the command line. */
-static unsigned judge_inline_code(struct judge *j, const struct call *c, const struct sh_word *code)
+/* interpreter, flags whose value is code, other flags with a value, those of them whose value may
+ * be the next word, what runs or removes something in this language alone, whether `open` takes a
+ * pipe; of all others only long options have code */
+static const struct interpreter {
+	const char *name, *code, *with_value, *separate;
+	const char *const *runs;
+	bool opens;
+} interpreters[] = {
+	{"python", "c", "mWX", "WX", NULL, false},
+	{"pypy", "c", "mWX", "WX", NULL, false},
+	{"perl", "eE", "ICDFiMmVx", "I", NULL, true},
+	{"ruby", "e", "ICEFIKrTW", "CEIr", NULL, true},
+	{"node", "ep", "rC", "rC", NULL, false},
+	{"nodejs", "ep", "rC", "rC", NULL, false},
+	{"bun", "e", "", "", NULL, false},
+	{"php", "rBRE", "cdfFSzt", "cdzt", NULL, false},
+	{"lua", "e", "l", "l", NULL, false},
+	{"luajit", "e", "l", "l", NULL, false},
+	{"expect", "c", "f", "", WORDS("spawn ", "file delete"), true},
+	{"tclsh", "", "", "", WORDS("file delete"), true},
+	{"Rscript", "e", "", "", NULL, false},
+	{"R", "e", "f", "", NULL, false},
+	{"gnuplot", "e", "", "", WORDS("!"), false},
+	{"guile", "c", "els", "l", WORDS("system*", "delete-file"), false},
+	{"julia", "eE", "", "", WORDS("rm("), false},
+	{"osascript", "e", "", "", WORDS("shell script"), false},
+	{"dc", "e", "f", "", WORDS("!"), false},
+	{"ed", "", "p", "p", WORDS("!"), false},
+	{"m4", "", "DUI", "I", WORDS("syscmd"), false},
+	{"", "", "", "", NULL, false},
+};
+
+static const struct interpreter *interpreter_find(const char *name)
 {
+	const char *base = program_base(name);
+	const struct interpreter *in = interpreters;
+	while (*in->name && strcmp(in->name, base) != 0)
+		in++;
+	return in;
+}
+
+/* Whether a pipe may be what is opened: "|" alone, and no "or". */
+static bool opens_pipe(const char *code)
+{
+	const char *at = strcasestr(code, "open") ? strchr(code, '|') : NULL;
+	while (at && at[1] == '|')
+		at = strchr(at + 2, '|');
+	return at;
+}
+
+unsigned judge_inline_code(struct judge *j, const struct call *c, const struct sh_word *code)
+{
+	const struct interpreter *in = interpreter_find(c->name);
 	bool fetches = has_any(code->text, fetch_marks) || loads_any(c, fetch_marks);
-	bool runs = has_any(code->text, exec_marks);
+	bool runs = has_any(code->text, exec_marks) || (in->runs && has_any(code->text, in->runs));
+	runs = runs || (in->opens && opens_pipe(code->text));
 	if (fetches && runs)
 		judge_raise(j, LEVEL_DENIED, "%s fetches code and runs it", c->name);
 	else if (fetches || has_any(code->text, net_marks))
@@ -56,43 +108,8 @@ static unsigned judge_inline_code(struct judge *j, const struct call *c, const s
 	return TRAIT_CODE;
 }
 
-/* interpreter, flags whose value is code, other flags with a value, those of them whose value may
- * be the next word; of all others only long options have code */
-static const struct interpreter {
-	const char *name, *code, *with_value, *separate;
-} interpreters[] = {
-	{"python", "c", "mWX", "WX"},
-	{"pypy", "c", "mWX", "WX"},
-	{"perl", "eE", "ICDFiMmVx", "I"},
-	{"ruby", "e", "ICEFIKrTW", "CEIr"},
-	{"node", "ep", "rC", "rC"},
-	{"nodejs", "ep", "rC", "rC"},
-	{"bun", "e", "", ""},
-	{"php", "rBRE", "cdfFSzt", "cdzt"},
-	{"lua", "e", "l", "l"},
-	{"luajit", "e", "l", "l"},
-	{"expect", "c", "f", ""},
-	{"Rscript", "e", "", ""},
-	{"R", "e", "f", ""},
-	{"gnuplot", "e", "", ""},
-	{"guile", "c", "els", "l"},
-	{"julia", "eE", "", ""},
-	{"osascript", "e", "", ""},
-	{"dc", "e", "", ""},
-	{"", "", "", ""},
-};
-
 static const char *const long_code[] = {
 	"--eval", "--print", "--execute", "--command", "--run", NULL};
-
-static const struct interpreter *interpreter_find(const char *name)
-{
-	const char *base = program_base(name);
-	const struct interpreter *in = interpreters;
-	while (*in->name && strcmp(in->name, base) != 0)
-		in++;
-	return in;
-}
 
 /* Whether the option's value is the next word. */
 static bool takes_next(const char *word, const struct interpreter *in)
@@ -117,33 +134,58 @@ static bool takes_code(const char *word, const struct interpreter *flags, const 
 	return hit;
 }
 
+/* What the interpreter runs of its input: all of it, unless a here-document says what that is. */
+static unsigned judge_fed(struct judge *j, const struct call *c)
+{
+	struct sh_word fed = {.text = call_fed(c)};
+	return fed.text ? judge_inline_code(j, c, &fed) : TRAIT_RUNS_INPUT | TRAIT_CODE;
+}
+
+/* perl opens its operands, and a name with a pipe at one end is a command. */
+static void judge_opened(struct judge *j, const struct call *c, size_t from)
+{
+	for (size_t i = from; i < c->count && !strcmp(program_base(c->name), "perl"); i++) {
+		const char *word = c->words[i]->text + strspn(c->words[i]->text, " \t\n");
+		size_t len = strlen(word);
+		while (len && strchr(" \t\n", word[len - 1]))
+			len--;
+		if (len && (*word == '|' || word[len - 1] == '|'))
+			judge_danger(j, c, "a file name with a pipe runs a command");
+	}
+}
+
 unsigned judge_inline(struct judge *j, const struct call *c)
 {
 	const struct interpreter *in = interpreter_find(c->name);
-	bool tests = false;
+	bool tests = false, coded = false;
 	size_t i = 1;
-	for (; i < c->count; i++) {
+	for (; i < c->count && !(coded && in->code[0] == 'c'); i++) {
 		const char *word = c->words[i]->text, *value = NULL;
 		if (takes_code(word, in, &value)) {
 			struct sh_word own = {
 				.text = value ? value : "", .dynamic = c->words[i]->dynamic};
 			bool next = !*own.text && i + 1 < c->count;
-			return judge_inline_code(j, c, next ? c->words[i + 1] : &own);
+			i += next;
+			judge_inline_code(j, c, next ? c->words[i] : &own);
+			coded = true;
+			continue;
 		}
-		if (!strcmp(word, "-") || word[0] != '-')
+		if (!strcmp(word, "-") || word[0] != '-' || (coded && !strcmp(word, "--")))
 			break;
 		tests = strcmp(word, "--no-test") && (tests || !strcmp(word, "--test"));
 		i += takes_next(word, in);
 	}
+	judge_opened(j, c, i);
+	if (!strcmp(c->name, "ed"))
+		return judge_fed(j, c);
 	/* node looks for them itself */
-	if (tests && i == c->count && !strncmp(c->name, "node", strlen("node")))
+	if (coded || (tests && i == c->count && !strncmp(c->name, "node", strlen("node"))))
 		return TRAIT_CODE;
 	if (i < c->count && !path_is_stdin(c->words[i]->text)) {
 		judge_raise(j, LEVEL_WRITE, "%s runs %.80s", c->name, c->words[i]->text);
 		return TRAIT_CODE;
 	}
-	struct sh_word fed = {.text = call_fed(c)};
-	return fed.text ? judge_inline_code(j, c, &fed) : TRAIT_RUNS_INPUT | TRAIT_CODE;
+	return judge_fed(j, c);
 }
 
 /* `python -m MODULE`; the call is the module with what follows. */
@@ -164,7 +206,8 @@ static unsigned judge_module(struct judge *j, const struct call *c, const char *
 	if (i == ARRAY_LEN(modules)) {
 		judge_raise(j, LEVEL_WRITE, "python -m %.60s", module);
 		for (size_t k = 1; k < c->count; k++) /* timeit's code, and whoever has some, too */
-			if (has_any(c->words[k]->text, exec_marks))
+			if (has_any(c->words[k]->text, exec_marks) ||
+				has_any(c->words[k]->text, delete_marks))
 				judge_inline_code(j, c, c->words[k]);
 		return 0;
 	}
@@ -365,8 +408,11 @@ unsigned judge_mount(struct judge *j, const struct call *c)
 
 unsigned judge_vim(struct judge *j, const struct call *c)
 {
+	bool script = !strcmp(c->name, "ex");
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
+		script = script || arg_has_flag(word, 'e', "iSTuUwW", NULL) ||
+			 arg_has_flag(word, 'E', "iSTuUwW", NULL);
 		if (strstr(word, "://"))
 			judge_raise(j, LEVEL_NETWORK, "%s connects to %.100s", c->name, word);
 		if (word[0] == '+' || arg_has_flag(word, 'c', "", NULL) ||
@@ -374,6 +420,8 @@ unsigned judge_vim(struct judge *j, const struct call *c)
 			arg_has_flag(word, 's', "", NULL) || arg_is_long(word, "--eval", NULL))
 			judge_danger(j, c, "an option that runs editor commands");
 	}
+	if (script)
+		judge_danger(j, c, "the input is editor commands");
 	return 0;
 }
 
@@ -439,6 +487,8 @@ unsigned judge_gdb(struct judge *j, const struct call *c)
 		if (dashes && gdb_runs(word + dashes))
 			judge_danger(j, c, "a debugger command can run a shell");
 	}
+	if (call_fed(c))
+		judge_danger(j, c, "a debugger command can run a shell");
 	return 0;
 }
 

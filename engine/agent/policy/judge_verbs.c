@@ -289,7 +289,9 @@ unsigned judge_bun(struct judge *j, const struct call *c)
 		if (!strcmp(c->words[i]->text, "exec"))
 			traits |= judge_script(j, c->words[i + 1]->text) | TRAIT_CODE;
 	}
-	bool runs = !strcmp(verb, "run");
+	bool runs = !strcmp(verb, "run"), evaluates = !strcmp(verb, "eval");
+	for (size_t i = 2; evaluates && i < c->count; i++)
+		judge_inline_code(j, c, c->words[i]);
 	const struct call code = {c->name, c->words + runs, c->count - runs, c->node};
 	return level == LEVEL_WRITE ? traits | judge_inline(j, &code) : traits;
 }
