@@ -182,8 +182,8 @@ static bool is_option(const char *word, const char *option, const char *with_val
 		return strstr(word, option + 1);
 	if (*option == '@')
 		return *word == '@';
-	if (option[1] == '-')
-		return arg_is_long(word, option, NULL);
+	if (option[1] == '-') /* npm's --no is whole */
+		return strcmp(word, "--no") != 0 && arg_is_long(word, option, NULL);
 	if (len == 2 && *option == '-')
 		return arg_has_flag(word, option[1], with_value, NULL);
 	word += *option == '-' && !strncmp(word, "--", 2);
