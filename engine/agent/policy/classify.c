@@ -142,6 +142,8 @@ static unsigned judge_program(struct judge *j, struct call *c)
 		const struct known_function *f = own ? function_find(j, c->name) : NULL;
 		if (!f)
 			judge_raise(j, LEVEL_WRITE, "%.80s is not known", c->name);
+		for (size_t i = 1; f && i < c->count; i++)
+			value_add(j, "@", c->words[i]->text);
 		return f ? f->traits : 0;
 	}
 	if (only_asks(c, p->level))
@@ -185,6 +187,7 @@ unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t
 	} else {
 		traits = judge_program(j, &c);
 	}
+	traits |= judge_values(j, &c);
 	j->depth--;
 	return traits | sensitive_words(&c);
 }
@@ -298,10 +301,12 @@ static const char *echoed(struct judge *j, const struct sh_node *n)
 {
 	if (n->kind != SH_SIMPLE || !n->words || n->redirects || n->subs)
 		return NULL;
-	if (strcmp(n->words->text, "echo") && strcmp(n->words->text, "printf"))
+	bool formats = !strcmp(n->words->text, "printf");
+	if (!formats && strcmp(n->words->text, "echo"))
 		return NULL;
 	for (const struct sh_word *w = n->words->next; w; w = w->next)
-		if (w->dynamic || *w->text == '-' || strpbrk(w->text, "\\%"))
+		if (w->dynamic || strpbrk(w->text, "\\%") ||
+			(*w->text == '-' && (formats || !w->text[1 + strspn(w->text + 1, "neE")])))
 			return NULL;
 	const struct sh_word **words;
 	size_t count = word_array(j, n, &words);
@@ -407,10 +412,14 @@ static unsigned judge_reading(struct judge *j, const char *text, bool posix)
 		return 0;
 	const struct sh_node *list = shell_parse(text, len, posix, &j->arena, &e);
 	unsigned traits = 0;
-	if (list)
-		traits = judge_node(j, list);
-	else
+	size_t known = 0;
+	if (!list)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "not analysable: %s", e.text);
+	/* Once more where a variable was given something behind a command that names it. */
+	for (int pass = 0; list && pass < 2 && (!pass || j->value_count > known); pass++) {
+		known = j->value_count;
+		traits |= judge_node(j, list);
+	}
 	return traits;
 }
 

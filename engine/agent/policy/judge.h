@@ -26,6 +26,13 @@ struct judge {
 		const char *name;
 		unsigned traits;
 	} * functions;
+	/* What variables are given, the last one first; of one called "@", all arguments. */
+	const struct known_value {
+		const struct known_value *next;
+		const char *name, *text;
+	} * values;
+	size_t value_count;
+	int filled; /* how often values stand for variables in what is judged now */
 	int depth;
 	size_t work;    /* about the bytes that were looked at, each time they were */
 	bool bash;      /* the text comes to bash, or a shell that reads it as bash does */
@@ -54,6 +61,14 @@ unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t
 	const struct sh_node *node);
 /* A variable that is set, as NAME or NAME=VALUE: some make a program run what they name. */
 void judge_name(struct judge *j, const char *word);
+/* A text that the variable may hold from now on. */
+void value_add(struct judge *j, const char *name, const char *text);
+/* The same of NAME=VALUE, NAME+=VALUE or NAME[SUBSCRIPT]=VALUE; of another word: nothing. */
+void value_assign(struct judge *j, const char *word);
+/* A word that says what runs, and holds what nobody knows here, is a danger. */
+void judge_computed(struct judge *j, const struct call *c, size_t at, const char *what);
+/* Judges the command with what its variables may hold. */
+unsigned judge_values(struct judge *j, const struct call *c);
 /* Judges shell text: unknown text is destructive, text that cannot be parsed too. Which shell `sh`
  * is, nobody knows here: text that shells read differently counts as the worse of the two. */
 unsigned judge_script(struct judge *j, const char *text);
@@ -178,5 +193,5 @@ judge_fn judge_wrapper, judge_string_option, judge_env, judge_xargs, judge_find,
 	judge_printf, judge_vim, judge_zip, judge_sqlite, judge_gdb, judge_cmake, judge_network,
 	judge_reader, judge_kill, judge_crontab, judge_truncate, judge_names, judge_unzip,
 	judge_flags, judge_formatter, judge_date, judge_uniq, judge_runner, judge_later,
-	judge_setter, judge_ip, judge_packages, judge_bun, judge_terminal;
+	judge_setter, judge_positional, judge_ip, judge_packages, judge_bun, judge_terminal;
 #endif

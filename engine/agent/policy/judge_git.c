@@ -298,6 +298,7 @@ unsigned judge_git(struct judge *j, const struct call *c)
 	enum level level = verb_level(git_verbs, name);
 	if (verb >= c->count)
 		return 0;
+	judge_computed(j, c, verb, "the verb is computed");
 	if (only_looks(c, verb))
 		level = LEVEL_READ_ONLY;
 	if (!strcmp(name, "clone") && is_local_clone(c, verb))

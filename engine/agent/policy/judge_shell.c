@@ -27,6 +27,8 @@ static unsigned judge_command_string(struct judge *j, const struct call *c, size
 	const struct sh_word *script = c->words[operand];
 	if (script->dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "%s -c runs text that is computed", c->name);
+	for (size_t i = operand + 1; i < c->count; i++)
+		value_add(j, "@", c->words[i]->text);
 	return judge_bash_script(j, script->text, is_bash(c)) | TRAIT_CODE;
 }
 
@@ -182,5 +184,13 @@ unsigned judge_setter(struct judge *j, const struct call *c)
 	for (size_t i = 1; i < c->count; i++)
 		if (!unset || !strcmp(c->words[i]->text, "PATH"))
 			judge_name(j, c->words[i]->text);
+	return judge_names(j, c);
+}
+
+/* set: its operands are the arguments from now on. */
+unsigned judge_positional(struct judge *j, const struct call *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		value_add(j, "@", c->words[i]->text);
 	return judge_names(j, c);
 }

@@ -191,9 +191,11 @@ unsigned judge_verb(struct judge *j, const struct call *c)
 	if (!strcmp(c->name, "cargo") && *call_text(c, 1) == '+')
 		from++;
 	struct places p = arg_places(j, c, from, &t->options);
-	for (size_t i = 0; i < p.count; i++)
+	for (size_t i = 0; i < p.count; i++) {
+		judge_computed(j, c, p.at[i], "the verb is computed");
 		judge_raise(j, verb_level(t->verbs, call_text(c, p.at[i])), "%s %.60s", c->name,
 			call_text(c, p.at[i]));
+	}
 	return judge_flags(j, c);
 }
 

@@ -263,6 +263,7 @@ unsigned judge_assign(struct judge *j, const struct call *c)
 				"sets %.*s to a text with a substitution in it", (int)len, word);
 		if (word[0] != '-' && word[len])
 			judge_name(j, word);
+		value_assign(j, word);
 		if (names && word[len] == '=')
 			judge_name(j, word + len + 1);
 	}
@@ -329,6 +330,8 @@ static unsigned judge_read(struct judge *j, const struct call *c, size_t from, c
 	static const struct sh_word read = {.text = "$input", .dynamic = true};
 	if (from >= c->count)
 		return 0;
+	if (call_fed(c))
+		value_add(j, "input", call_fed(c));
 	unsigned traits = judge_rest(j, c, from);
 	const struct sh_word **words = arena_array(&j->arena, c->count - from + 1, sizeof(*words));
 	size_t count = c->count - from;

@@ -176,12 +176,13 @@ int sh_add_eval(struct sh_reader *r)
 	return add_sub(r, eval, strlen(eval));
 }
 
-void sh_add_assign(struct sh_reader *r, const char *name, size_t len)
+void sh_add_assign(struct sh_reader *r, const char *name, size_t len, const char *value)
 {
 	struct sh_node *n = arena_alloc(r->arena, sizeof(*n));
-	char *text = arena_alloc(r->arena, len + 2);
+	char *text = arena_alloc(r->arena, len + strlen(value) + 2);
 	memcpy(text, name, len);
 	text[len] = '=';
+	memcpy(text + len + 1, value, strlen(value));
 	n->assigns = arena_alloc(r->arena, sizeof(*n->assigns));
 	n->assigns->text = text;
 	n->next = r->subs;
@@ -197,7 +198,7 @@ void sh_add_names(struct sh_reader *r, const char *text, size_t len)
 		while (op < len && strchr(" \t+-*/%&|^<>", text[op]))
 			op++;
 		if (n && op + 1 < len && text[op] == '=' && text[op + 1] != '=')
-			sh_add_assign(r, text + at, n);
+			sh_add_assign(r, text + at, n, "");
 	}
 }
 
@@ -257,17 +258,18 @@ static int read_parenthesis(struct sh_reader *r, struct draft *d)
 {
 	size_t n;
 	const char *text = r->text + r->at;
-	put_quoted(d, "$()", 3);
 	d->dynamic = true;
 	if (sh_looking_at(r, "(")) {
 		r->at++;
 		if (sh_is_arithmetic(r, &n)) {
+			put(d, '0', true); /* some number */
 			r->at += n + 2;
 			sh_add_names(r, text + 1, n);
 			return sh_read_inside(r, text + 1, n);
 		}
 		r->at--;
 	}
+	put_quoted(d, "$()", 3);
 	if (find_close(r, ')', 0, &n))
 		return -1;
 	r->at += n + 1;
@@ -290,7 +292,7 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	while (name < n && shell_in_name(text[name]))
 		name++;
 	if (name && name < n && text[name + (text[name] == ':')] == '=')
-		sh_add_assign(r, text, name);
+		sh_add_assign(r, text, name, "");
 	if (name < n && strchr(":[", text[name])) /* an offset, a subscript */
 		sh_add_names(r, text + name, n - name);
 	r->at += n + 1;
@@ -313,7 +315,7 @@ static int read_bracketed(struct sh_reader *r, struct draft *d)
 	if (n == left || text[n] != ']')
 		return sh_fail(r, "a $[ that is not understood");
 	sh_add_names(r, text, n);
-	put_quoted(d, "$[]", 3);
+	put(d, '0', true);
 	d->dynamic = true;
 	r->at += n + 2;
 	return 0;

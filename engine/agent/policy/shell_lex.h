@@ -46,8 +46,9 @@ int sh_read_inside(struct sh_reader *r, const char *text, size_t len);
 struct sh_node *sh_read_list(struct sh_reader *r);
 /* Adds what is evaluated without being an eval to the current command, as a substitution. */
 int sh_add_eval(struct sh_reader *r);
-/* Adds what sets the variable `name` in another way than NAME=VALUE, as a substitution. */
-void sh_add_assign(struct sh_reader *r, const char *name, size_t len);
+/* Adds what sets the variable `name` in another way than NAME=VALUE, as a substitution that does.
+ * `value` may be "": it is not known. */
+void sh_add_assign(struct sh_reader *r, const char *name, size_t len, const char *value);
 /* The same for every name that is assigned to in a text which may be taken for arithmetic. */
 void sh_add_names(struct sh_reader *r, const char *text, size_t len);
 #endif

@@ -131,7 +131,7 @@ static int read_redirect(struct sh_reader *r, struct sh_node *n)
 	bool strip;
 	size_t prefix = redirect_prefix(r);
 	if (prefix > 2 && r->text[r->at] == '{')
-		sh_add_assign(r, r->text + r->at + 1, prefix - 2);
+		sh_add_assign(r, r->text + r->at + 1, prefix - 2, "");
 	r->at += prefix;
 	d->kind = take_operator(r, &strip);
 	sh_skip_blank(r);
@@ -160,7 +160,7 @@ static int read_redirect(struct sh_reader *r, struct sh_node *n)
 /* --- simple commands ----------------------------------------------------------------------- */
 
 /* NAME=(...): the parentheses hold words. */
-static int read_array(struct sh_reader *r)
+static int read_array(struct sh_reader *r, const char *name)
 {
 	r->at++;
 	for (;;) {
@@ -171,6 +171,8 @@ static int read_array(struct sh_reader *r)
 			return 0;
 		if (sh_read_word(r, &w))
 			return -1;
+		for (; w; w = w->next)
+			sh_add_assign(r, name, strcspn(name, "=+["), w->text);
 	}
 }
 
@@ -187,7 +189,7 @@ static int add_word(struct sh_reader *r, struct sh_node *n)
 	size_t len = strlen(w->text);
 	if (!w->assigns || w->text[len - 1] != '=' || !sh_looking_at(r, "("))
 		return 0;
-	if (read_array(r))
+	if (read_array(r, w->text))
 		return -1;
 	/* What touches it belongs to it; what follows that is the command. */
 	bool ends = r->at == r->len || sh_is_meta(r->text[r->at]);
@@ -383,12 +385,16 @@ static int read_for(struct sh_reader *r, struct sh_node *n)
 	}
 	if (sh_read_word(r, &w) || skip_newlines(r))
 		return -1;
-	sh_add_assign(r, w->text, strlen(w->text));
-	if (take_word(r, "in"))
-		for (sh_skip_blank(r); r->at < r->len && !strchr(";\n", r->text[r->at]);
-			sh_skip_blank(r))
-			if (sh_read_word(r, &w) || (shell_holds_code(w->text) && sh_add_eval(r)))
-				return -1;
+	const char *name = w->text;
+	sh_add_assign(r, name, strlen(name), "");
+	if (!take_word(r, "in"))
+		return read_do(r, n);
+	for (sh_skip_blank(r); r->at < r->len && !strchr(";\n", r->text[r->at]); sh_skip_blank(r)) {
+		if (sh_read_word(r, &w))
+			return -1;
+		for (; w; w = w->next)
+			sh_add_assign(r, name, strlen(name), w->text);
+	}
 	return read_do(r, n);
 }
 
