@@ -247,7 +247,7 @@ static void judge_assigns(struct judge *j, const struct sh_node *n)
 
 static unsigned judge_node(struct judge *j, const struct sh_node *n);
 
-static size_t word_array(struct judge *j, const struct sh_node *n, const struct sh_word ***out)
+size_t words_of(struct judge *j, const struct sh_node *n, const struct sh_word ***out)
 {
 	size_t count = 0;
 	for (const struct sh_word *w = n->words; w; w = w->next)
@@ -283,7 +283,7 @@ static void judge_flow(struct judge *j, unsigned from)
 static unsigned judge_simple(struct judge *j, const struct sh_node *n)
 {
 	const struct sh_word **words;
-	size_t count = word_array(j, n, &words);
+	size_t count = words_of(j, n, &words);
 	unsigned subs = judge_subs(j, n);
 	judge_assigns(j, n);
 	unsigned traits = judge_redirects(j, n);
@@ -309,7 +309,7 @@ static const char *echoed(struct judge *j, const struct sh_node *n)
 			(*w->text == '-' && (formats || !w->text[1 + strspn(w->text + 1, "neE")])))
 			return NULL;
 	const struct sh_word **words;
-	size_t count = word_array(j, n, &words);
+	size_t count = words_of(j, n, &words);
 	const struct call c = {.words = words, .count = count};
 	return words_join(j, "", &c, 1);
 }

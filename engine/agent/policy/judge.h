@@ -113,6 +113,8 @@ static inline const char *call_text(const struct call *c, size_t at)
 {
 	return at < c->count ? c->words[at]->text : "";
 }
+/* The words of a command as an array of the judge's. Returns how many. */
+size_t words_of(struct judge *j, const struct sh_node *n, const struct sh_word ***out);
 /* `first` (may be "") and the words from `from` on as one text. */
 const char *words_join(struct judge *j, const char *first, const struct call *c, size_t from);
 /* The here-document or here-string that is the command's input. NULL: none. */

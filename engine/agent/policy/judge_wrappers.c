@@ -284,6 +284,27 @@ static unsigned judge_env_command(struct judge *j, const struct call *c, size_t 
 	return judge_rest(j, c, from);
 }
 
+/* env -S TEXT: its words and what stands behind it are arguments of env, options and settings, too.
+ */
+static unsigned judge_env_string(
+	struct judge *j, const struct call *c, const char *text, size_t from)
+{
+	const struct sh_word self = {.text = text}, *one = &self;
+	const struct call split = {.words = &one, .count = 1};
+	const char *script = words_join(j, "env", &split, 0);
+	const struct sh_node *list = shell_parse(script, strlen(script), true, &j->arena, NULL);
+	const struct sh_word **words;
+	if (!list || strpbrk(text, "\\#`()<>;&|{\n")) {
+		judge_raise(j, LEVEL_DESTRUCTIVE, "env -S: no shell reads this as env does");
+		return judge_script(j, words_join(j, script, c, from));
+	}
+	size_t own = words_of(j, list->children->children, &words), rest = c->count - from;
+	const struct sh_word **all = arena_array(&j->arena, own + rest, sizeof(*all));
+	memcpy(all, words, own * sizeof(*all));
+	memcpy(all + own, c->words + from, rest * sizeof(*all));
+	return judge_words(j, all, own + rest, c->node);
+}
+
 unsigned judge_env(struct judge *j, const struct call *c)
 {
 	const struct arg_options *options = &wrapper_find("env")->options;
@@ -292,16 +313,8 @@ unsigned judge_env(struct judge *j, const struct call *c)
 	judge_own(j, c, &p);
 	for (size_t i = 1; i < p.last; i++) {
 		const char *text = arg_take(c, &i, 'S', options->with_value, "--split-string");
-		if (!text)
-			continue;
-		if (strpbrk(text, "\\#`()<>;&|{"))
-			judge_raise(
-				j, LEVEL_DESTRUCTIVE, "env -S: no shell reads this as env does");
-		/* Its words are arguments of env: options and settings may be among them. */
-		const struct sh_word self = {.text = words_join(j, text, c, i + 1)};
-		const struct sh_word *words[] = {&self};
-		const struct call split = {c->name, words, 1, NULL};
-		return judge_script(j, words_join(j, "env", &split, 0));
+		if (text)
+			return judge_env_string(j, c, text, i + 1);
 	}
 	for (size_t i = 0; i < p.count; i++)
 		traits |= judge_env_command(j, c, p.at[i]);

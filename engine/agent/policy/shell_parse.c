@@ -119,7 +119,7 @@ static void mark_delimiter(struct sh_reader *r, struct sh_word *w, bool strip, s
 	marked[0] = strip ? '-' : '=';
 	memcpy(marked + 1, w->text, len);
 	w->globbed = false;
-	for (size_t i = begun; i < r->at; i++)
+	for (size_t i = sh_joined(r, begun); i < r->at; i = sh_joined(r, i + 1))
 		w->globbed = w->globbed || strchr("'\"\\", r->text[i]);
 	w->text = marked;
 }
@@ -273,7 +273,8 @@ static struct sh_node *read_pipeline(struct sh_reader *r)
 {
 	struct sh_node *pipeline = make(r, SH_PIPELINE);
 	while (take_word(r, "!") || take_word(r, "time"))
-		take_word(r, "-p");
+		while (take_word(r, "-p") || take_word(r, "--"))
+			;
 	for (;;) {
 		struct sh_node *stage = read_command(r);
 		if (!stage)
