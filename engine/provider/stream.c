@@ -130,15 +130,18 @@ int stream_quote(struct buf *out, const char *text, size_t len)
 	return -1;
 }
 
-/* As both APIs accept it when it comes back to them. */
+/* As both APIs accept it when it comes back to them. Another is no tool's name and may be a secret,
+ * of which nothing recognises a part or another spelling: none of it is kept. */
 static void clean_name(char *name)
 {
 	static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_-";
 	size_t len = strlen(name);
-	name[len < NAME_BYTES_MAX ? len : NAME_BYTES_MAX] = '\0';
-	for (char *at = name; *(at += strspn(at, usual));)
-		*at = '_';
+	if (len <= NAME_BYTES_MAX && strspn(name, usual) == len)
+		return;
+	len = len < NAME_BYTES_MAX ? len : NAME_BYTES_MAX;
+	memset(name, '_', len);
+	name[len] = '\0';
 }
 
 static bool is_usable(const struct wire_stream *s, size_t at)

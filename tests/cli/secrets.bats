@@ -44,7 +44,8 @@ bundle() {
 		  bad: {kind: terminal, status: failed, reason: "{{ note.text }}"}
 	END
 	jq -Rsc '{state: "read", match: {turn: 0}, reply: {text: ., tool_calls: [
-			{name: "read_file", arguments: {path: "forms.txt"}}, {name: "read_file", arguments: {path: .}}]}},
+			{name: "read_file", arguments: {path: "forms.txt"}}, {name: "read_file", arguments: {path: .}},
+			{name: split("\n")[0], arguments: {}}, {name: ., arguments: {}}]}},
 		{state: "read", match: {}, reply: {text: ., tool_calls: [{name: "finish_run", arguments: {text: .}}]}},
 		{state: "refused", match: {}, reply: {status: 401, error: ("no such key: " + .)}}' work/forms.txt >held.jsonl
 }
