@@ -3,7 +3,7 @@
  */
 #ifndef CLI_LITERALS_H
 #define CLI_LITERALS_H
-#include "cli/load.h"
+#include "cli/loaded.h"
 
 /* A finding for each text of the machine file, and each line of the other members that are text,
  * that holds a token in a vendor's shape or a private key. None shows it. */

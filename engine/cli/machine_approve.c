@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "run/ask.h"
 #include <stdio.h>
 #include <string.h>

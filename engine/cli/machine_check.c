@@ -1,10 +1,10 @@
 #include "base/json.h"
 #include "base/path.h"
-#include "cli/commands.h"
 #include "cli/literals.h"
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "cli/setup.h"
 #include "cli/signers.h"
+#include "cli/tool_commands.h"
 #include "cli/verb.h"
 #include "git/git.h"
 #include "machine/analyse.h"
@@ -35,7 +35,7 @@ static void look_closer(const struct loaded *l, struct findings *findings)
 	if (l->machine)
 		machine_analyse(l->machine, findings);
 	literals_check(l, findings);
-	commands_check(l, workspace ? workspace : "/", findings);
+	tool_commands_check(l, workspace ? workspace : "/", findings);
 }
 
 /* About a bundle as a whole. */

@@ -1,6 +1,6 @@
 #include "base/capture.h"
 #include "base/io.h"
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "cli/verb.h"
 #include "machine/graph.h"
 #include <stdio.h>

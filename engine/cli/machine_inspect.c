@@ -1,4 +1,4 @@
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "cli/setup.h"
 #include "cli/signers.h"
 #include "cli/verb.h"

@@ -1,6 +1,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "bundle/bundle.h"
 #include "cli/setup.h"
 #include "report/show.h"
 #include "report/text.h"

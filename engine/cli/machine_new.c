@@ -1,6 +1,6 @@
 #include "base/io.h"
 #include "base/tree.h"
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "cli/stock.h"
 #include "cli/verb.h"
 #include "instance/instance.h"

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "report/show.h"
 #include "report/text.h"
 #include "run/replay.h"

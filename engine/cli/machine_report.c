@@ -1,6 +1,6 @@
 #include "base/io.h"
 #include "base/json.h"
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "journal/journal.h"
 #include "report/exposure.h"
 #include "report/report.h"

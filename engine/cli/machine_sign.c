@@ -1,5 +1,5 @@
 #include "bundle/sign.h"
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "cli/verb.h"
 #include "report/text.h"
 

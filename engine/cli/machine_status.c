@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "base/json.h"
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "report/show.h"
 #include "report/text.h"
 #include "run/status.h"

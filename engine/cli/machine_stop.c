@@ -1,4 +1,4 @@
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "instance/stop.h"
 
 static int stop(const struct resting *r, const struct call *c, struct err *e)

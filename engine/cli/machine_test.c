@@ -1,6 +1,6 @@
 #include "base/io.h"
 #include "base/json.h"
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "cli/verb.h"
 #include "dry/dry.h"
 #include "report/text.h"

@@ -1,4 +1,4 @@
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "run/replay.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "cli/setup.h"
+#include "cli/resting.h"
 #include "journal/journal.h"
 #include "report/show.h"
 #include "report/text.h"

@@ -3,7 +3,6 @@
  */
 #ifndef CLI_SETUP_H
 #define CLI_SETUP_H
-#include "cli/load.h"
 #include "cli/verb.h"
 #include "config/config.h"
 #include "instance/instance.h"
@@ -27,26 +26,4 @@ int setup_load(struct setup *s, const struct call *c);
 void setup_done(struct setup *s);
 /* Prints the findings about the configuration; where nothing is refused, warnings and notes. */
 void setup_tell(struct setup *s);
-
-/* An existing instance, opened for reading, and, where asked for, the machine from its own copy of
- * the bundle. */
-struct resting {
-	struct setup setup;
-	struct instance instance;
-	struct findings findings;
-	struct loaded loaded;
-};
-
-/* Opens the instance that the verb's first argument names. Problems are printed; the exit code,
- * EXIT_OK when it is open. */
-int resting_open(struct resting *r, const struct call *c, bool with_machine);
-void resting_done(struct resting *r);
-/* For a verb that does one thing with it: opens it, calls, closes. Returns what `use` does, an exit
- * code, or why it cannot be opened. */
-typedef int resting_use(const struct resting *r, const struct call *c);
-int resting_with(const struct call *c, bool with_machine, resting_use *use);
-/* For a verb that tells an instance something: opens it, calls, and refuses with the reason where
- * that fails. The exit code. */
-typedef int resting_fn(const struct resting *r, const struct call *c, struct err *e);
-int resting_tell(const struct call *c, resting_fn *tell);
 #endif

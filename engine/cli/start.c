@@ -2,7 +2,7 @@
 
 #include "agent/policy/redact_json.h"
 #include "base/tree.h"
-#include "cli/commands.h"
+#include "cli/tool_commands.h"
 #include "confine/reserved.h"
 #include "instance/recover.h"
 #include "report/text.h"
@@ -122,7 +122,7 @@ static int findings_reason(struct starting *g, struct err *e)
 /* What `machine check` refuses about commands on this host is not started either. */
 static int check_host(struct starting *g, struct err *e)
 {
-	commands_check(g->start->authored, g->start->statedir->workspace, &g->findings);
+	tool_commands_check(g->start->authored, g->start->statedir->workspace, &g->findings);
 	return g->findings.errors ? findings_reason(g, e) : 0;
 }
 

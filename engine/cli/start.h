@@ -4,7 +4,7 @@
  */
 #ifndef CLI_START_H
 #define CLI_START_H
-#include "cli/load.h"
+#include "cli/loaded.h"
 #include "config/config.h"
 #include "run/drive.h"
 

@@ -1,8 +1,8 @@
 /*
  * A bundle and the machine in it, as verbs open them.
  */
-#ifndef CLI_LOAD_H
-#define CLI_LOAD_H
+#ifndef CLI_LOADED_H
+#define CLI_LOADED_H
 #include "bundle/bundle.h"
 #include "machine/machine.h"
 

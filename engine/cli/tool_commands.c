@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "cli/tool_commands.h"
 
 #include "agent/policy/classify.h"
 #include "base/path.h"
@@ -264,7 +264,7 @@ static bool is_whole(const struct tool_state *t)
 	return !program || !strncmp(program, "scripts/", 8) || !program_fault(program);
 }
 
-void commands_check(const struct loaded *l, const char *workspace, struct findings *findings)
+void tool_commands_check(const struct loaded *l, const char *workspace, struct findings *findings)
 {
 	const struct machine *m = l->draft;
 	struct commands c = {.bundle = l->bundle,
