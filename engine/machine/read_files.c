@@ -278,5 +278,8 @@ const struct template *read_prompt_file(struct reader *r, struct state *s)
 		.pos = {1, 1, d->line_count, 1},
 		.text = arena_copy(&r->m->arena, d->text, d->len)};
 	struct site inside = {.findings = r->findings, .doc = d, .node = &text, .state = s->name};
-	return template_compile(&r->scope, &inside, TEMPLATE_PROMPT);
+	const struct template *t = template_compile(&r->scope, &inside, TEMPLATE_PROMPT);
+	if (!t) /* what is wrong with it has been said */
+		json_object_set_new(r->members, node->text, json_integer(-1));
+	return t;
 }
