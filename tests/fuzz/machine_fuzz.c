@@ -1,11 +1,41 @@
-/* Machines: any text is read or refused, and what is accepted can be analysed, drawn and tried. */
+/* Machines: any text is read or refused, and what is accepted can be analysed, drawn and shown. */
 #include "machine/analyse.h"
 #include "machine/graph.h"
+#include "report/exposure.h"
+#include "report/report.h"
 #include "schema/read.h"
 #include "schema/wrap.h"
+#include "tests/fuzz/shown_fuzz.h"
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void show(const struct machine *m)
+{
+	static struct config *config;
+	struct report r;
+	AUTO_BUF out;
+	buf_init(&out, 1 << 26);
+	if (!config)
+		config =
+			config_rehearsal(NULL, 0, API_OPENAI, "http://127.0.0.1:1", "/nonexistent");
+	json_auto_t *exposure = exposure_of(m, config, "/srv/ws");
+	graph_mermaid(m, &out);
+	graph_dot(m, &out);
+	graph_text(m, &out);
+	graph_ascii(m, &out);
+	exposure_text(exposure, &out);
+	exposure_markdown(exposure, &out);
+	shown_text(out.data, out.len);
+	report_init(&r, m, "id");
+	r.digest = "sha256:0";
+	r.exposure = exposure;
+	buf_clear(&out);
+	report_html(&r, &out);
+	shown_text(out.data, out.len);
+	shown_page(out.data);
+	report_done(&r);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,9 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (m) {
 		machine_analyse(m, &findings);
-		graph_mermaid(m, &out);
-		graph_dot(m, &out);
-		graph_text(m, &out);
+		show(m);
 	}
 	const struct doc *docs[] = {&doc};
 	findings_sort(&findings);

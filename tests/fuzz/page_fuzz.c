@@ -4,46 +4,13 @@
  * page holds no markup but its own.
  */
 #include "base/json.h"
-#include "base/utf8.h"
 #include "instance/position.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "tests/fuzz/run_fuzz.h"
+#include "tests/fuzz/shown_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool held)
-{
-	if (!held)
-		abort();
-}
-
-static void check_text(const char *text, size_t len)
-{
-	for (size_t at = 0, step; at < len; at += step) {
-		uint32_t code = 0;
-		step = utf8_step(text + at, len - at, &code);
-		require(step && (code == '\n' || !utf8_is_odd(code)));
-	}
-}
-
-/* Of ours, each `<` begins a tag, no quote in one is left open, and each that opens is closed. */
-static void check_page(const char *text)
-{
-	const char *page = strstr(text, "</style>");
-	int depth = 3; /* html, head, style */
-	for (require(page); (page = strchr(page, '<')); page++) {
-		bool closes = page[1] == '/', quoted = false;
-		page += 1 + closes;
-		require(*page >= 'a' && *page <= 'z');
-		for (; *page != '>' || quoted; page++) {
-			require(*page && *page != '<');
-			quoted ^= *page == '"';
-		}
-		depth += closes ? -1 : page[-1] == '/' ? 0 : 1;
-	}
-	require(!depth);
-}
 
 static void show(const json_t *line)
 {
@@ -54,13 +21,13 @@ static void show(const json_t *line)
 	struct show s = {.mode = SHOW_PLAIN, .terminal_fd = -1};
 	if (!memory)
 		memory = open_memstream(&text, &len);
-	require(memory && !fseeko(memory, 0, SEEK_SET));
+	shown_require(memory && !fseeko(memory, 0, SEEK_SET));
 	stdout = memory;
 	show_event(&s, line);
 	show_end(&s, "id", line);
 	stdout = real;
 	fflush(memory);
-	check_text(text, len);
+	shown_text(text, len);
 }
 
 static void check_report(struct report *r, const struct position *p)
@@ -72,11 +39,11 @@ static void check_report(struct report *r, const struct position *p)
 	r->result.status = p->ended ? p->ended_ok ? RUN_OK : RUN_FAILED : RUN_RUNNING;
 	snprintf(r->result.reason, sizeof(r->result.reason), "%s", p->reason);
 	summary_text(&r->summary, p->machine, &r->result, &out);
-	check_text(out.data, out.len);
+	shown_text(out.data, out.len);
 	buf_clear(&out);
 	report_html(r, &out);
-	check_text(out.data, out.len);
-	check_page(out.data);
+	shown_text(out.data, out.len);
+	shown_page(out.data);
 }
 
 /* A line that cannot follow is left out. */
