@@ -90,15 +90,21 @@ static enum place look_up(const struct commands *c, const struct tool_state *t, 
 	return PLACE_NONE;
 }
 
-static void report_missing(const struct site *site, const struct tool_state *t, const char *program)
+static void report_missing(const struct commands *c, const struct site *site,
+	const struct tool_state *t, const char *program)
 {
+	char script[PROGRAM_BYTES];
 	const char *own = own_path(t);
 	struct finding *f = program[0] == '/' ? site_report(site, RULE_PROGRAM_MISSING,
 							"this host has no program \"%s\"", program)
 					      : site_report(site, RULE_PROGRAM_MISSING,
 							"this host has no \"%s\" on %s", program,
 							own ? own : JAIL_PATH);
-	site_help(site, f, "%s", missing_help(program));
+	snprintf(script, sizeof(script), "scripts/%s", program);
+	if (bundle_member(c->bundle, script))
+		site_help(site, f, "write `%s`", script);
+	else
+		site_help(site, f, "%s", missing_help(program));
 }
 
 /* The kernel says of such a script that the script is not there. */
@@ -139,7 +145,7 @@ static void check_program(const struct commands *c, const struct state *s)
 			   : runnable(program)        ? PLACE_FOUND
 						      : PLACE_NONE;
 	if (place == PLACE_NONE)
-		report_missing(&site, &s->tool, program);
+		report_missing(c, &site, &s->tool, program);
 	if (place != PLACE_WORKSPACE)
 		return;
 	struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,

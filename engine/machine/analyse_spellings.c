@@ -1,7 +1,7 @@
 /*
- * References in the spelling of another language: `{ name }`, `${name}`, `<name>` for a declared
- * variable, which are plain text here, a reference where there are none, and a prompt that is the
- * name of a file.
+ * References in the spelling of another language: `{ name }`, `${name}`, `<name>`, an argument
+ * `$name` for a declared variable, which are plain text here, a reference where there are none, and
+ * a prompt that is the name of a file.
  */
 #include "machine/analyse.h"
 #include "machine/site.h"
@@ -122,7 +122,8 @@ static size_t look_once(const struct text *t, const char *at, size_t *seen)
 	const char *end = dollar || strncmp(at, "{{", 2) != 0 ? NULL : strstr(at, "}}");
 	if (end)
 		return (size_t)(end + 2 - at);
-	if (!dollar && !take(at, "${", "}", &p) &&
+	bool argument = t->code && at == t->source && take(at, "$", "", &p) && !at[p.len];
+	if (!dollar && !argument && !take(at, "${", "}", &p) &&
 		(t->code || (!take(at, "{", "}", &p) && !take(at, "<", ">", &p))))
 		return 1;
 	const struct variable *v = variable_of(t->m, &p);

@@ -88,8 +88,11 @@ static int unknown_root(
 	struct finding *f = site_report_at(site, RULE_UNKNOWN_VARIABLE, at, strlen(name),
 		"no variable \"%s\" is declared", name);
 	const char *advice = advice_on(name);
+	const struct type *result = scope->in_capture ? &scope->result : NULL;
 	if (advice) {
 		site_help(site, f, "%s", advice);
+	} else if (result && result->record && record_field(result->record, name)) {
+		site_help(site, f, "did you mean \"result.%s\"?", name);
 	} else {
 		const char *names[CANDIDATES_MAX];
 		site_did_you_mean(site, f, name, names, variables_of(scope, names));

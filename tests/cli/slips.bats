@@ -166,3 +166,28 @@ decides() {
 	eval "agent6 machine pack ../flow ${stderr##*: }"
 	agent6 machine check flow.asm
 }
+
+@test "a script named without its folder, and a variable as a shell has it, are told so" {
+	ends
+	mkdir ../flow/scripts
+	printf '#!/bin/sh\n' >../flow/scripts/count.sh
+	chmod +x ../flow/scripts/count.sh
+	sed -i 's/look: .*/look: {kind: tool, command: [count.sh, "$page"], timeout_secs: 5, on: {ok: done, nonzero: done, timeout: done}}/' ../flow/machine.yaml
+	echo 'vars: {operator: {page: {type: str, value: README.md}}}' >>../flow/machine.yaml
+	run -0 --separate-stderr agent6 machine check ../flow
+	echo "$stderr"
+	[[ $stderr == *'no "count.sh" on'*'help: write `scripts/count.sh`'* ]]
+	[[ $stderr == *'`$page` is plain text here, no reference'*'help: write {{ page }}'* && $stderr != *unused-variable* ]]
+	sed -i 's/"$page"/"-a", "$pages"/' ../flow/machine.yaml
+	run -0 --separate-stderr agent6 machine check ../flow
+	[[ $stderr != *plain-reference* ]]
+}
+
+@test "a capture that forgets the result is told where the field is" {
+	ends
+	sed -i 's/look: .*/look: {kind: tool, command: [ls], output_schema: tally, capture: {set: {n: "{{ count }}"}}, timeout_secs: 5, on: {ok: done, nonzero: done, timeout: done}}/' ../flow/machine.yaml
+	printf '%s\n' 'vars: {code: {n: {type: int, default: 0}}}' 'schemas: {tally: {count: int}}' >>../flow/machine.yaml
+	run -2 --separate-stderr agent6 machine check ../flow
+	echo "$stderr"
+	[[ $stderr == *'no variable "count" is declared'*'help: did you mean "result.count"?'* ]]
+}
