@@ -8,27 +8,15 @@ void doc_build_done(struct doc_build *b)
 	*b = (struct doc_build){0};
 }
 
-static void grow(struct doc_build *b, size_t room)
-{
-	struct doc_node *stack = reallocarray(b->stack, room, sizeof(*stack));
-	if (!stack) {
-		fputs("agent6: out of memory\n", stderr);
-		abort();
-	}
-	b->stack = stack;
-	b->room = room;
-}
-
 void doc_build_init(struct doc_build *b, struct doc *d, struct findings *f)
 {
 	*b = (struct doc_build){.doc = d, .findings = f};
-	grow(b, 256);
+	b->stack = own_room(NULL, 0, &b->room, sizeof(*b->stack));
 }
 
 static void push(struct doc_build *b, const struct doc_node *node)
 {
-	if (b->count == b->room)
-		grow(b, b->room * 2);
+	b->stack = own_room(b->stack, b->count, &b->room, sizeof(*b->stack));
 	b->stack[b->count++] = *node;
 }
 

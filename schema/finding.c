@@ -41,16 +41,7 @@ static struct finding *next_item(struct findings *f)
 		f->spare = (struct finding){0};
 		return &f->spare;
 	}
-	if (f->count == f->room) {
-		size_t room = f->room ? f->room * 2 : 16;
-		struct finding *items = reallocarray(f->items, room, sizeof(*items));
-		if (!items) {
-			fputs("agent6: out of memory\n", stderr);
-			abort();
-		}
-		f->items = items;
-		f->room = room;
-	}
+	f->items = own_room(f->items, f->count, &f->room, sizeof(*f->items));
 	f->items[f->count] = (struct finding){.order = f->count};
 	return &f->items[f->count];
 }

@@ -21,28 +21,16 @@ static const char *line_next(const char *p, const char *end)
 	return p + (p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 1);
 }
 
-static uint32_t *more_lines(uint32_t *lines, size_t room)
-{
-	lines = reallocarray(lines, room, sizeof(*lines));
-	if (!lines) {
-		fputs("agent6: out of memory\n", stderr);
-		abort();
-	}
-	return lines;
-}
-
 static void index_lines(struct doc *d)
 {
 	const char *end = d->text + d->len, *cr = memchr(d->text, '\r', d->len);
-	size_t room = d->len / 32 + 16;
-	AUTO_FREE uint32_t *found = more_lines(NULL, room);
+	AUTO_FREE uint32_t *found = NULL;
+	size_t room = 0;
 	uint32_t count = 0;
-	found[count++] = 0;
-	for (const char *p = d->text; (p = line_end(p, end, &cr)) < end;) {
-		p = line_next(p, end);
-		if (count == room)
-			found = more_lines(found, room *= 2);
+	for (const char *p = d->text; p; p = p < end ? line_next(p, end) : NULL) {
+		found = own_room(found, count, &room, sizeof(*found));
 		found[count++] = (uint32_t)(p - d->text);
+		p = line_end(p, end, &cr);
 	}
 	uint32_t *lines = arena_array(&d->arena, count, sizeof(*lines));
 	memcpy(lines, found, count * sizeof(*lines));

@@ -7,6 +7,7 @@
 #ifndef BASE_OWN_H
 #define BASE_OWN_H
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,6 +25,21 @@ static inline void own_close(int *fd)
 		errno = saved;
 	}
 	*fd = -1;
+}
+
+/* The heap array `items` with room for one more behind the `count` that are there, perhaps moved.
+ * Out of memory ends the process: what comes in is bounded before it is collected. */
+static inline void *own_room(void *items, size_t count, size_t *room, size_t item_bytes)
+{
+	if (count < *room)
+		return items;
+	*room = *room ? *room * 2 : 16;
+	items = reallocarray(items, *room, item_bytes);
+	if (!items) {
+		fputs("agent6: out of memory\n", stderr);
+		abort();
+	}
+	return items;
 }
 
 #define AUTO_FREE __attribute__((cleanup(own_free), unused))

@@ -320,7 +320,8 @@ struct step {
 struct search {
 	struct unset *u;
 	struct step *steps;
-	uint32_t count, room;
+	uint32_t count;
+	size_t room;
 	json_t *seen;                    /* "state/slot" */
 	uint32_t target, edge, slot, at; /* of the question asked of run_state */
 	bool unset, found;
@@ -359,12 +360,7 @@ static void add_step(struct search *q, struct step step)
 	if (step.slot && json_object_get(q->seen, key))
 		return;
 	json_object_set_new(q->seen, key, json_true());
-	if (q->count == q->room) {
-		q->room = q->room ? q->room * 2 : 64;
-		q->steps = reallocarray(q->steps, q->room, sizeof(*q->steps));
-		if (!q->steps)
-			abort();
-	}
+	q->steps = own_room(q->steps, q->count, &q->room, sizeof(*q->steps));
 	q->steps[q->count++] = step;
 }
 

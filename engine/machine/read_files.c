@@ -214,14 +214,7 @@ void read_command_files(struct reader *r, const struct state *s)
 
 static struct doc *new_doc(struct prompt_docs *docs)
 {
-	if (docs->count == docs->room) {
-		size_t room = docs->room ? docs->room * 2 : 8;
-		struct doc **items = reallocarray(docs->items, room, sizeof(struct doc *));
-		if (!items)
-			abort();
-		docs->items = items;
-		docs->room = room;
-	}
+	docs->items = own_room(docs->items, docs->count, &docs->room, sizeof(struct doc *));
 	struct doc *d = calloc(1, sizeof(*d));
 	if (!d)
 		abort();

@@ -8,12 +8,7 @@ enum { PASSES_MAX = 64 };
 
 static uint32_t add_slot(struct slots *s, struct slot slot)
 {
-	if (s->count == s->room) {
-		s->room = s->room ? s->room * 2 : 64;
-		s->items = reallocarray(s->items, s->room, sizeof(*s->items));
-		if (!s->items)
-			abort();
-	}
+	s->items = own_room(s->items, s->count, &s->room, sizeof(*s->items));
 	s->items[s->count] = slot;
 	return s->count++;
 }

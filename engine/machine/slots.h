@@ -24,7 +24,8 @@ struct slot {
 struct slots {
 	const struct machine *m;
 	struct slot *items; /* [0] is no slot */
-	uint32_t count, room;
+	uint32_t count;
+	size_t room;
 	uint32_t *root;   /* by variable: its own slot, 0: none */
 	uint32_t *of_ref; /* by ref id: what it reads, 0: something that is always there */
 };

@@ -146,12 +146,7 @@ static void check_type(struct compiler *c, const struct part *p, size_t from, si
 
 static void add_part(struct compiler *c, struct part p)
 {
-	if (c->count == c->room) {
-		c->room = c->room ? c->room * 2 : 8;
-		c->parts = reallocarray(c->parts, c->room, sizeof(*c->parts));
-		if (!c->parts)
-			abort();
-	}
+	c->parts = own_room(c->parts, c->count, &c->room, sizeof(*c->parts));
 	c->parts[c->count++] = p;
 }
 

@@ -149,14 +149,7 @@ static int add_exchange(
 		return 0;
 	if (c->count == CASSETTE_LINES_MAX)
 		return err_set(e, "more than %d exchanges", CASSETTE_LINES_MAX);
-	if (c->count == c->room) {
-		size_t room = c->room ? 2 * c->room : 64;
-		struct exchange *grown = reallocarray(c->items, room, sizeof(*grown));
-		if (!grown)
-			return err_set(e, "out of memory");
-		c->items = grown;
-		c->room = room;
-	}
+	c->items = own_room(c->items, c->count, &c->room, sizeof(*c->items));
 	c->items[c->count++] = (struct exchange){.file = file,
 		.line = line,
 		.state = json_string_value(json_object_get(value, "state")),
@@ -269,14 +262,7 @@ void cassette_served(struct cassette *c, const struct asker *who, struct exchang
 		step->unsettled = !settles(x);
 		return;
 	}
-	if (c->step_count == c->step_room) {
-		size_t room = c->step_room ? 2 * c->step_room : 64;
-		struct played *grown = reallocarray(c->steps, room, sizeof(*grown));
-		if (!grown)
-			abort();
-		c->steps = grown;
-		c->step_room = room;
-	}
+	c->steps = own_room(c->steps, c->step_count, &c->step_room, sizeof(*c->steps));
 	c->steps[c->step_count++] =
 		(struct played){who->seq, who->attempt, strdup(who->state), at, at, !settles(x)};
 }
