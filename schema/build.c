@@ -221,13 +221,17 @@ struct doc_node doc_build_string(
 	return node;
 }
 
-void doc_build_refuse_nul(struct doc_build *b, struct doc_node *node)
+void doc_check_string(struct doc_node *node, bool lone, const struct doc *d, struct findings *f)
 {
-	if (!memchr(node->text, '\0', node->count))
-		return;
-	finding_at(b->findings, RULE_NUL_CHARACTER, b->doc, node->pos,
-		"the string holds the character NUL (U+0000)");
-	node->kind = DOC_BROKEN;
+	bool nul = memchr(node->text, '\0', node->count);
+	if (lone)
+		finding_at(f, RULE_LONE_SURROGATE, d, node->pos,
+			"the string holds half of a surrogate pair");
+	if (nul)
+		finding_at(f, RULE_NUL_CHARACTER, d, node->pos,
+			"the string holds the character NUL (U+0000)");
+	if (lone || nul)
+		node->kind = DOC_BROKEN;
 }
 
 void doc_build_root(struct doc_build *b)

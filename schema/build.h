@@ -40,8 +40,9 @@ bool doc_build_at_key(const struct doc_build *b);
 /* A DOC_STR node whose text is copied. */
 struct doc_node doc_build_string(
 	struct doc_build *b, const char *text, size_t len, struct doc_pos pos);
-/* A NUL, which only an escape can have brought, is reported and the string broken. */
-void doc_build_refuse_nul(struct doc_build *b, struct doc_node *node);
+/* Reports what only an escape can have brought into a string, which is broken then: NUL, and where
+ * it is `lone`, half of a surrogate pair. */
+void doc_check_string(struct doc_node *node, bool lone, const struct doc *d, struct findings *f);
 /* The last step: the one node left becomes the root. */
 void doc_build_root(struct doc_build *b);
 

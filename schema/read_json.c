@@ -141,12 +141,7 @@ static int read_string(struct reader *r)
 	cursor_end(c, &node.pos);
 	node.text = text;
 	node.count = (uint32_t)len;
-	if (lone)
-		finding_at(r->build.findings, RULE_LONE_SURROGATE, r->build.doc, node.pos,
-			"the string holds half of a surrogate pair");
-	doc_build_refuse_nul(&r->build, &node);
-	if (lone)
-		node.kind = DOC_BROKEN;
+	doc_check_string(&node, lone, r->build.doc, r->build.findings);
 	return doc_build_add(&r->build, node);
 }
 

@@ -186,15 +186,7 @@ static int read_string(struct reader *r, struct doc_node *node, bool allow_lines
 	cursor_end(c, &s.pos);
 	*node = (struct doc_node){.kind = DOC_STR, .count = (uint32_t)len, .pos = s.pos};
 	node->text = s.text;
-	if (s.lone)
-		finding_at(r->tree.findings, RULE_LONE_SURROGATE, r->tree.doc, s.pos,
-			"the string holds half of a surrogate pair");
-	bool nul = memchr(s.text, '\0', len);
-	if (nul)
-		finding_at(r->tree.findings, RULE_NUL_CHARACTER, r->tree.doc, s.pos,
-			"the string holds the character NUL (U+0000)");
-	if (s.lone || nul)
-		node->kind = DOC_BROKEN;
+	doc_check_string(node, s.lone, r->tree.doc, r->tree.findings);
 	return 0;
 }
 

@@ -217,7 +217,7 @@ static int on_scalar(struct reader *r, const yaml_event_t *event)
 	if (!plain || !resolve(r, &node, text, len))
 		node = doc_build_string(&r->build, text, len, node.pos);
 	if (event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
-		doc_build_refuse_nul(&r->build, &node);
+		doc_check_string(&node, false, r->build.doc, r->build.findings);
 	return doc_build_add(&r->build, node);
 }
 
