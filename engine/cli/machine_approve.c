@@ -15,7 +15,10 @@ static json_t *open_question(const struct resting *r, const struct call *c, stru
 	if (doc && (!wanted || !strcmp(wanted, json_get_text(doc, "id"))))
 		return doc;
 	if (!who.pid)
-		err_set(e, "instance %s is not running", r->instance.id);
+		err_set(e,
+			"instance %s is not running, so it asks nothing; `agent6 machine status "
+			"%s` shows where it stands",
+			r->instance.id, r->instance.id);
 	else if (doc)
 		err_set(e, "question %s is no longer open; the open one is %s", wanted,
 			json_get_text(doc, "id"));

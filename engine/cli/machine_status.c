@@ -69,9 +69,16 @@ static void add_failure(struct buf *out, const json_t *status)
 	add(out, "failed", text.data);
 }
 
-/* What becomes of a run that was asked to stop, or that nobody runs though it could go on. */
+/* What becomes of a run that was asked to stop, that waits for somebody, or that nobody runs though
+ * it could go on. */
 static void add_way_on(struct buf *out, const json_t *status)
 {
+	char poke[128];
+	bool waits = !strcmp(json_get_text(status, "status"), "waiting") &&
+		     !*json_get_text(status, "wake") && !json_get_int(status, "pokes");
+	snprintf(poke, sizeof(poke), "to be poked: agent6 machine poke %s",
+		json_get_text(status, "id"));
+	add(out, "waits", waits ? poke : "");
 	if (json_is_true(json_object_get(status, "stopping")))
 		add(out, "stopping",
 			"it parks as soon as this state has ended; two SIGTERM to its process kill "

@@ -5,9 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Behind what is wrong with a line. */
-#define HOW_ON "; bring the file back from a copy, or begin again under another --id"
-
 static enum recover_end apply_lines(
 	struct recovery *r, struct journal_reader *reader, struct err *e)
 {
@@ -17,7 +14,7 @@ static enum recover_end apply_lines(
 		struct err why = ERR_NONE;
 		int got = journal_next(reader, &line, &len, &why);
 		if (got < 0) {
-			err_set(e, "%s%s", why.text, why.number ? "" : HOW_ON);
+			err_set(e, "%s%s", why.text, why.number ? "" : RECOVER_HOW_ON);
 			return why.number ? RECOVER_BROKEN : RECOVER_DAMAGED;
 		}
 		if (got == 0)
@@ -26,7 +23,7 @@ static enum recover_end apply_lines(
 		if (!event || position_apply(&r->position, event, &why)) {
 			err_set(e, "journal.jsonl, line %llu: %s%s",
 				(unsigned long long)reader->mark.lines, why.text,
-				r->foreign ? "" : HOW_ON);
+				r->foreign ? "" : RECOVER_HOW_ON);
 			return RECOVER_DAMAGED;
 		}
 		if (r->each && r->each(r->ctx, event, &r->position))

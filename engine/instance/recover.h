@@ -7,6 +7,9 @@
 #include "instance/position.h"
 #include "journal/journal.h"
 
+/* Behind what is wrong with a line. */
+#define RECOVER_HOW_ON "; bring the file back from a copy, or begin again under another --id"
+
 /* A journal shorter than this is replayed from its start, snapshot or not: that takes some tens of
  * milliseconds, and then damage anywhere in it is noticed. */
 enum { RECOVER_SNAPSHOT_BYTES = 1024 * 1024 };

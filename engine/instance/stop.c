@@ -13,7 +13,10 @@ int stop_ask(const struct instance *i, struct err *e)
 	if (instance_holder(i, &who, e))
 		return -1;
 	if (!who.pid)
-		return err_set(e, "instance %s is not running", i->id);
+		return err_set(e,
+			"instance %s is not running: there is nothing to stop; `agent6 machine "
+			"prune %s --unfinished` removes it",
+			i->id, i->id);
 	/* It says all by being there, as long as that runner is. */
 	AUTO_FD int fd = io_open_plain(i->dir_fd, "stop", O_WRONLY | O_CREAT, e);
 	return fd < 0 ? -1 : 0;

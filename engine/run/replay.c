@@ -92,6 +92,7 @@ int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
 	struct holder who;
+	struct err why = ERR_NONE;
 	if (fd < 0 || instance_holder(i, &who, e))
 		return -1;
 	journal_reader_init(&reader, fd, &start);
@@ -99,14 +100,16 @@ int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
 	const char *line;
 	size_t len;
 	int got;
-	while ((got = journal_next(&reader, &line, &len, e)) > 0)
+	while ((got = journal_next(&reader, &line, &len, &why)) > 0)
 		continue;
 	*lines = reader.mark.lines;
 	int64_t torn = reader.torn_bytes;
 	journal_reader_done(&reader);
 	/* While a runner holds the instance an unfinished last line is one being written. */
-	if (got || who.pid)
-		return got;
+	if (got)
+		return err_set(e, "%s%s", why.text, why.number ? "" : RECOVER_HOW_ON);
+	if (who.pid)
+		return 0;
 	if (recover_whole(i, fd, *lines + (torn > 0), e))
 		return -1;
 	return torn ? err_set(e,

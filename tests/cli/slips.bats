@@ -191,3 +191,19 @@ decides() {
 	echo "$stderr"
 	[[ $stderr == *'no variable "count" is declared'*'help: did you mean "result.count"?'* ]]
 }
+
+@test "an instance that nobody runs says what stop, approve, status and verify leave to be done" {
+	ends
+	agent6 machine run ../flow --exit-on-wait --quiet
+	run -2 --separate-stderr agent6 machine stop flow
+	[[ $stderr == *"instance flow is not running: there is nothing to stop; \`agent6 machine prune flow --unfinished\` removes it"* ]]
+	run -2 --separate-stderr agent6 machine approve flow
+	[[ $stderr == *"instance flow is not running, so it asks nothing; \`agent6 machine status flow\` shows where it stands"* ]]
+	run -0 --separate-stderr agent6 machine status flow
+	[[ $output == *"waits       to be poked: agent6 machine poke flow"* ]]
+	eval "$(sed -n "s,.*to be poked: ,,p" <<<"$output")" 2>said
+	sed -i '1s/"flow"/"flaw"/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run -5 --separate-stderr agent6 machine verify flow
+	echo "$stderr"
+	[[ $stderr == *"line 1: "*"; bring the file back from a copy, or begin again under another --id" ]]
+}
