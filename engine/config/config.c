@@ -230,7 +230,15 @@ static void check_mode(const char *path, struct findings *f)
 {
 	struct doc named = {.file = path};
 	struct stat st;
-	if (!stat(path, &st) && others_may_write(&st))
+	if (stat(path, &st))
+		return;
+	if (st.st_uid && !config_is_owner(st.st_uid))
+		finding_help(f,
+			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
+				"it belongs to user %u, who can change what machines are granted",
+				(unsigned)st.st_uid),
+			"chown it to yourself: %s", path);
+	if (others_may_write(&st))
 		finding_help(f,
 			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
 				"its mode is %04o: others can change what machines are granted",

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Under sudo the invoking user's file is the right one. */
-static bool is_owner(uid_t uid)
+bool config_is_owner(uid_t uid)
 {
 	const char *sudo = getenv("SUDO_UID");
 	return uid == geteuid() || (!geteuid() && sudo && (uid_t)strtoul(sudo, NULL, 10) == uid);
@@ -31,7 +30,7 @@ static int open_secrets(const char *path, int *out, struct err *e)
 		return err_set(e,
 			"%s is not read: its mode is %04o and must be 0600 (chmod 600 it)", path,
 			(unsigned)st.st_mode & 07777);
-	if (!is_owner(st.st_uid))
+	if (!config_is_owner(st.st_uid))
 		return err_set(e, "%s is not read: it belongs to another user", path);
 	*out = TAKE_FD(fd);
 	return 0;

@@ -254,6 +254,20 @@ setup() {
 	[[ -z $stderr ]]
 }
 
+@test "a configuration file of another user is warned of; of root, or of who called sudo, it is not" {
+	need_root
+	mkdir -p "$SCRATCH/config/agent6"
+	echo 'agent: {max_iterations: 9}' >"$file"
+	chown 12345 "$file"
+	run -0 --separate-stderr agent6 check config
+	[[ $stderr == *"config.yaml: warning[config-writable]: it belongs to user 12345"*"help: chown"*"$file"* ]]
+	run -0 --separate-stderr env SUDO_UID=12345 "$AGENT6_BIN/agent6" check config
+	[[ $stderr != *warning* ]]
+	chown 0 "$file"
+	run -0 --separate-stderr agent6 check config
+	[[ $stderr != *warning* ]]
+}
+
 @test "hiding a directory that no jail shows is said to hide nothing, with what to name instead" {
 	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/given/part"
 	local path
