@@ -236,6 +236,36 @@ static void files(void)
 	is_str(same, "one\n2\n", "one bad edit and none is applied");
 }
 
+/* A file as long as may be, and what is none of a text. */
+static void odd_files(void)
+{
+	enum { MOST = 8 * 1024 * 1024 };
+	struct stat st;
+	int rc, fd;
+	put("latin1", "x\xe9\n");
+	refused(REPLACE("latin1", "x", "y"), "latin1 is not UTF-8 text");
+	put("long", "one");
+	fd = openat(context.workspace_fd, "long", O_WRONLY);
+	AUTO_FREE char *blank = malloc(MOST);
+	memset(blank, ' ', MOST);
+	if (ftruncate(fd, 10))
+		bail("cannot lengthen a file");
+	refused(REPLACE("long", "one", "1"), "long is not UTF-8 text");
+	if (pwrite(fd, blank, MOST - 3, 3) != MOST - 3)
+		bail("cannot fill a file");
+	has_str(call(REPLACE("long", "one", "two"), &rc), "changed by 1 edit", "8 MiB are edited");
+	refused(REPLACE("long", "two", "three"), "would become too long");
+	fstatat(context.workspace_fd, "long", &st, 0);
+	is(st.st_size, MOST, "and nothing grows beyond what could be edited again");
+	close(fd);
+	fd = openat(context.workspace_fd, "long", O_WRONLY | O_APPEND);
+	io_write(fd, "x", 1);
+	close(fd);
+	refused(REPLACE("long", "two", "2"), "long is too long to be edited (8 MiB)");
+	refused(CREATE("ghost/c.txt", "[REDACTED:key]"), "ghost/c.txt was not created: the text");
+	ok(faccessat(context.workspace_fd, "ghost", F_OK, 0), "nor its directory");
+}
+
 static bool no_flags, full;
 
 /* Every renameat2 of this program: NFS and most of FUSE know none of its flags. */
@@ -352,6 +382,7 @@ int main(void)
 	ends(blanks, "long lines of blanks are not compared for ever");
 	set_up();
 	files();
+	odd_files();
 	remote_files();
 	walls();
 	free(workspace);

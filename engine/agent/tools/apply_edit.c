@@ -222,9 +222,6 @@ static int create_file(
 	struct buf view = {.data = (char *)(uintptr_t)text, .len = strlen(text)};
 	struct stat st;
 	bool fills = is_empty(to, &st);
-	if (redact_is_marked(text))
-		return say(
-			out, path, "was not created: the text holds a [REDACTED:...] placeholder.");
 	if (fills && is_protected(t, &st))
 		return refuse_component(out, path, EPERM);
 	if (replace(to, &view, fills ? st.st_mode & 0777 : 0644, !fills)) {
@@ -270,7 +267,7 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 	AUTO_BUF text, edited;
 	struct stat st;
 	buf_init(&text, FILE_CAP_BYTES);
-	buf_init(&edited, 2 * FILE_CAP_BYTES);
+	buf_init(&edited, FILE_CAP_BYTES);
 	buf_adds(&edited, "");
 	if (read_text(to, path, &st, &text, out))
 		return -1;
@@ -334,6 +331,9 @@ static int apply_edit(const struct tool_context *t, const json_t *arguments, str
 	int create = read_edits(list, edits, out);
 	if (create < 0)
 		return -1;
+	if (create && redact_is_marked(edits[0].new_text))
+		return say(
+			out, path, "was not created: the text holds a [REDACTED:...] placeholder.");
 	struct target to;
 	int rc = find_target(t, path, create, &to, out);
 	if (!rc && create)
