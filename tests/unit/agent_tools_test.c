@@ -254,6 +254,34 @@ static void listing(void)
 		"empty");
 }
 
+/* What a page leaves out is reached by its names. */
+static void many_entries(void)
+{
+	int rc;
+	mkdirat(context.workspace_fd, "many", 0755);
+	for (int i = 0; i < 1002; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "many/n%04d", i);
+		puts_in(name, "");
+	}
+	puts_in("many/[x]", "x");
+	const char *text = call("list_dir", "{\"path\":\"many\"}", NULL);
+	has_str(text,
+		"\nn0998\t0 bytes\n(1000 of 1003 entries; a path that ends in a pattern, as "
+		"DIR/ab*, lists what matches)\n",
+		"a long list is cut");
+	is_str(call("list_dir", "{\"path\":\"many/n10*\"}", NULL),
+		"n1000\t0 bytes\nn1001\t0 bytes\n", "a pattern reaches the rest of it");
+	is_str(call("list_dir", "{\"path\":\"man?\"}", NULL), "many/\n", "at the root, too");
+	is_str(call("list_dir", "{\"path\":\"many/z*\"}", NULL), "(nothing matches)\n", "nothing");
+	mkdirat(context.workspace_fd, "many/[y]", 0755);
+	is_str(call("list_dir", "{\"path\":\"many/[y]\"}", NULL), "(the directory is empty)\n",
+		"a directory of that name is no pattern");
+	refused("list_dir", "{\"path\":\"../*\"}", "leads out of the workspace");
+	call("list_dir", "{\"path\":\"none.c\"}", &rc);
+	ok(rc, "and what is neither is refused");
+}
+
 /* A secret that is cut is not found any more, and the rest of it would be shown. */
 static void long_lines(void)
 {
@@ -545,6 +573,7 @@ int main(void)
 	pages();
 	page_ends();
 	searching();
+	many_entries();
 	long_lines();
 	listing();
 	hiding();

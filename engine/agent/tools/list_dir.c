@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 
 enum { ENTRIES_MAX = 1000, SCANNED_MAX = 100000 };
 
@@ -39,11 +40,11 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int read_names(DIR *dir, struct names *names)
+static int read_names(DIR *dir, const char *pattern, struct names *names)
 {
 	for (const struct dirent *d; names->count < SCANNED_MAX && (d = readdir(dir));)
 		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
-			names_add(names, d->d_name))
+			!fnmatch(pattern, d->d_name, 0) && names_add(names, d->d_name))
 			return -1;
 	if (names->count)
 		qsort(names->at, names->count, sizeof(*names->at), by_name);
@@ -74,26 +75,46 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 	}
 }
 
+/* The directory at `path`, or the one in which its last part is a *pattern. */
+static int open_listed(
+	const struct tool_context *t, const char *path, const char **pattern, struct buf *out)
+{
+	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+	size_t before = out->len;
+	int fd = lookup_open_dir(t, path, out);
+	*pattern = "*";
+	if (fd >= 0 || !strpbrk(last, "*?["))
+		return fd;
+	AUTO_FREE char *parent = strndup(path, (size_t)(last - path));
+	out->len = before;
+	*pattern = last;
+	return lookup_open_dir(t, parent && *parent ? parent : ".", out);
+}
+
 static int list_dir(const struct tool_context *t, const json_t *arguments, struct buf *out)
 {
-	int fd = lookup_open_dir(t, tool_path(arguments), out);
+	const char *pattern;
+	int fd = open_listed(t, tool_path(arguments), &pattern, out);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);
 		return -1;
 	}
 	struct names names = {0};
-	int rc = read_names(dir, &names);
+	int rc = read_names(dir, pattern, &names);
 	size_t shown = names.count < ENTRIES_MAX ? names.count : ENTRIES_MAX;
 	for (size_t i = 0; i < shown; i++)
 		write_entry(t, dirfd(dir), names.at[i], out);
 	if (rc)
 		buf_adds(out, "(out of memory)");
 	else if (!names.count)
-		buf_adds(out, "(the directory is empty)\n");
+		buf_adds(out, strcmp(pattern, "*") ? "(nothing matches)\n"
+						   : "(the directory is empty)\n");
 	else if (shown < names.count)
-		buf_addf(out, "(%zu of %s%zu entries)\n", shown,
-			names.count == SCANNED_MAX ? "more than " : "", names.count);
+		buf_addf(out,
+			"(%zu of %s%zu entries; a path that ends in a pattern, as DIR/ab*, lists "
+			"what matches)\n",
+			shown, names.count == SCANNED_MAX ? "more than " : "", names.count);
 	names_done(&names);
 	closedir(dir);
 	return rc;
