@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include "base/sha256.h"
 #include "base/tree.h"
-#include "git/branch.h"
 #include "git/call.h"
 #include "git/parse.h"
 #include "git/settings.h"
@@ -86,15 +85,6 @@ static int borrow(const struct git_repo *from, const struct git_repo *clone, str
 		       : 0;
 }
 
-/* What a git that was killed leaves behind would stop every later one. */
-static void remove_locks(const struct git_repo *clone, const char *branch)
-{
-	static const char *const names[] = {"index.lock", "HEAD.lock", "config.lock"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		git_dir_unlink(clone->git_dir, ".", names[i]);
-	git_branch_unlock(clone, branch);
-}
-
 static int remove_all_but(int fd, const char *kept, struct err *e)
 {
 	AUTO_FD int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -128,7 +118,8 @@ static bool is_open(const struct git_repo *clone)
 	return clone->profile && !strcmp(clone->profile, "hardened");
 }
 
-/* Of what is there only objects are kept, which are known by their contents. */
+/* Of what is there only objects are kept, which are known by their contents: neither a command that
+ * wrote there, nor a git that was killed, nor a power failure leaves anything in the way. */
 static int purge(const struct git_repo *clone, struct err *e)
 {
 	AUTO_FD int tree = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -150,11 +141,8 @@ static int make(const struct git_repo *from, const struct git_repo *clone, const
 	struct err *e)
 {
 	char format[64];
-	if (is_open(clone) && purge(clone, e))
-		return -1;
-	remove_locks(clone, branch);
-	return object_format(from, format, sizeof(format), e) || init(clone, branch, format, e) ||
-			       borrow(from, clone, e)
+	return purge(clone, e) || object_format(from, format, sizeof(format), e) ||
+			       init(clone, branch, format, e) || borrow(from, clone, e)
 		       ? -1
 		       : 0;
 }

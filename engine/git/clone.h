@@ -7,13 +7,12 @@
 #define GIT_CLONE_H
 #include "git/git.h"
 
-/* Makes `dir` a clone of `from` whose HEAD is `branch`, without commits yet, or takes up one that
- * was made before. *out is to be released. */
+/* Makes `dir` a clone of `from` whose HEAD is `branch`, without commits yet. Of one that was made
+ * before it keeps the objects and the work tree. *out is to be released. */
 int git_clone_open(const struct git_repo *from, const char *dir, const char *branch,
 	struct git_repo *out, struct err *e);
 /* Makes a clone's .git anew but for its objects, where a command may have written to it: on the
- * hardened profile. What is on the branch is the caller's to restore. git_clone_open does it, too.
- */
+ * hardened profile. What is on the branch is the caller's to restore. */
 int git_clone_mend(const struct git_repo *from, const struct git_repo *clone, const char *branch,
 	struct err *e);
 /* An ordinary repository made of all the files in `dir`, in one commit. */

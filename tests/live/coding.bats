@@ -128,6 +128,24 @@ move it back (git branch -f agent6/machine-fixer ${own:0:12})"
 	[[ $(tip fixer) == "$own" ]]
 }
 
+@test "a clone of which a power failure left empty files is made anew" {
+	repository
+	coder fixer "  after: {kind: wait, on: {signal: look}}
+  look: {kind: tool, command: [sh, -c, 'grep two file && git log --oneline'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	rehearse fixer --exit-on-wait --quiet
+	local dir file
+	dir=$(echo "$SCRATCH"/dir/state/*/machines/fixer)
+	cp -r "$SCRATCH/dir" "$SCRATCH/parked"
+	for file in HEAD config index refs/heads/agent6/machine-fixer; do
+		rm -r "$SCRATCH/dir"
+		cp -r "$SCRATCH/parked" "$SCRATCH/dir"
+		: >"$dir/workspace/.git/$file"
+		(cd "$WS" && AGENT6_STATE_HOME=$SCRATCH/dir/state agent6 machine poke fixer)
+		rehearse fixer
+	done
+}
+
 @test "what tool states write behind the last run state is on the branch; what a failed one writes is not" {
 	repository
 	coder fixer "  after: {kind: tool, command: [sh, -c, 'echo tidy >tidy; sed -i s/two/three/ file'], timeout_secs: 20, on: {ok: spoil, nonzero: bad, timeout: bad}}
