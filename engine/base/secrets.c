@@ -112,15 +112,23 @@ static size_t number_len(const char *text, size_t len)
 	return n && n < len && text[n] == '\t' ? n + 1 : 0;
 }
 
-/* The bytes of `text` that are `needle`, its lines numbered or not; 0: they are not. */
+/* The end of a line and the number of the next one. */
+static size_t break_len(const char *text, size_t len)
+{
+	size_t n = len > 1 && !memcmp(text, "\r\n", 2) ? 2 : len && *text == '\n';
+	return n ? n + number_len(text + n, len - n) : 0;
+}
+
+/* The bytes of `text` that are `needle`, wrapped into lines or not, which are numbered or not; 0:
+ * they are not. */
 static size_t plain_len(const char *needle, const char *text, size_t len)
 {
 	size_t whole = strlen(needle), at = 0;
 	if (whole <= len && !memcmp(text, needle, whole))
 		return whole;
-	if (!strchr(needle, '\n'))
-		return 0;
 	for (; *needle; needle++) {
+		if (at && *needle != '\n')
+			at += break_len(text + at, len - at);
 		if (at == len || text[at] != *needle)
 			return 0;
 		at++;
@@ -226,6 +234,8 @@ static size_t escaped_len(const char *needle, const char *text, size_t len, stru
 		} else if (text[at] == *needle) {
 			needle++;
 			at++;
+		} else if (at && used && bytes == 1 && (out[0] == '\n' || out[0] == '\r')) {
+			at += used;
 		} else {
 			return 0;
 		}
@@ -259,11 +269,11 @@ static void narrow(const struct secrets *s, size_t *from, size_t *to, size_t at,
 	}
 }
 
-/* Whether more than one spelling of a secret may go on at `at`: an escape begins, or a number in
- * front of a line. */
+/* Whether more than one spelling of a secret may go on at `at`: an escape begins, a line ends in
+ * it, or the next one has a number. */
 static bool is_ambiguous(const char *text, size_t at)
 {
-	return text[at] == '\\' || text[at] == '%' ||
+	return text[at] == '\\' || text[at] == '%' || (at && strchr("\r\n", text[at])) ||
 	       (at && text[at - 1] == '\n' && isdigit((unsigned char)text[at]));
 }
 

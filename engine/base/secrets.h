@@ -1,6 +1,7 @@
 /*
  * Secrets that are known, found in a text in every usual encoding: as they are, JSON-escaped or
- * percent-encoded in any part and up to twice, in hex, and in base64 at every alignment.
+ * percent-encoded in any part and up to twice, in hex, and in base64 at every alignment; in one
+ * line or wrapped.
  */
 #ifndef BASE_SECRETS_H
 #define BASE_SECRETS_H

@@ -358,7 +358,11 @@ static void configured(void)
 	static const char *const forms[] = {"topsecret/value+1", "topsecret\\/value+1",
 		"topsecret%2Fvalue%2B1", "topsecret/value%2b1", "topsecret/value\\u002b1",
 		"\\u0074opsecret\\/value\\u002B1", "746f707365637265742f76616c75652b31",
-		"746F707365637265742F76616C75652B31"};
+		"746F707365637265742F76616C75652B31",
+		/* as base64, xxd -p and fold wrap it, in a file, a page of one, and JSON */
+		"dG9wc2VjcmV0\nL3ZhbHVlKz", "dG9wc2VjcmV0\r\nL3ZhbHVlKz",
+		"dG9wc2VjcmV0\\nL3ZhbHVlKz", "746f707365637265742f\n12\t76616c75652b31",
+		"topsecret/\nvalue\n+1"};
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		char text[200];
 		snprintf(text, sizeof(text), "a%sb", forms[i]);
