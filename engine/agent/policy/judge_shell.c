@@ -118,7 +118,8 @@ unsigned judge_eval(struct judge *j, const struct call *c)
 		dynamic = dynamic || c->words[i]->dynamic;
 	if (dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "eval runs text that is computed");
-	return judge_bash_script(j, words_join(j, "", c, 1), j->bash) | TRAIT_CODE |
+	size_t from = 1 + !strcmp(call_text(c, 1), "--");
+	return judge_bash_script(j, words_join(j, "", c, from), j->bash) | TRAIT_CODE |
 	       (dynamic ? TRAIT_RUNS_INPUT : 0u);
 }
 
