@@ -23,20 +23,31 @@ static const struct verbs git_verbs[] = {
 	{LEVEL_WRITE, NULL},
 };
 
-/* Which verbs only look when they are given nothing, or only such options. */
+/* Which verbs only look: with nothing but their name, with one operand, or with one of these words
+ * in front. */
 static const struct {
-	const char *verb, *looks; /* NULL: no operand at all */
-} lookers[] = {{"branch", NULL}, {"tag", NULL}, {"remote", NULL}, {"branch", "--list"},
-	{"tag", "--list"}, {"branch", "-a"}, {"branch", "-r"}, {"branch", "-v"}, {"branch", "-vv"},
-	{"branch", "--show-current"}, {"branch", "--contains"}, {"tag", "-l"}, {"remote", "-v"},
-	{"stash", "list"}, {"stash", "show"}, {"config", "--get"}, {"config", "--list"},
-	{"config", "-l"}, {"config", "--get-all"}, {"worktree", "list"}, {"notes", "list"},
-	{"notes", "show"}, {"sparse-checkout", "list"}, {"remote", "get-url"}, {"bundle", "verify"},
-	{"config", "get"}, {"config", "list"}, {"tag", "-n"}, {"tag", "--contains"},
-	{"tag", "--merged"}, {"clean", "-n"}, {"clean", "-nd"}, {"clean", "-ndx"},
-	{"clean", "-nfd"}, {"clean", "--dry-run"}, {"apply", "--check"}, {"apply", "--stat"},
-	{"apply", "--numstat"}, {"apply", "--summary"}, {"branch", "--merged"},
-	{"branch", "--no-merged"}};
+	const char *verb;
+	bool alone, with_one;
+	const char *const *looks;
+} lookers[] = {
+	{"branch", true, false,
+		WORDS("--list", "-a", "-r", "-v", "-vv", "--show-current", "--contains", "--merged",
+			"--no-merged", "--points-at")},
+	{"tag", true, false, WORDS("--list", "-l", "-n", "--contains", "--merged", "--points-at")},
+	{"remote", true, false, WORDS("-v", "get-url")},
+	{"stash", false, false, WORDS("list", "show")},
+	{"config", false, true,
+		WORDS("--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list")},
+	{"symbolic-ref", false, true, NULL},
+	{"worktree", false, false, WORDS("list")},
+	{"notes", false, false, WORDS("list", "show")},
+	{"sparse-checkout", false, false, WORDS("list")},
+	{"bundle", false, false, WORDS("verify")},
+	{"bisect", false, false, WORDS("log")},
+	{"submodule", true, false, WORDS("status")},
+	{"clean", false, false, WORDS("-n", "-nd", "-ndx", "-nfd", "--dry-run")},
+	{"apply", false, false, WORDS("--check", "--stat", "--numstat", "--summary")},
+};
 
 /* verb (NULL: any), options or operands ("~text": anywhere in a word), what they do */
 static const struct {
@@ -207,21 +218,33 @@ static bool nothing_else(const struct call *c, size_t verb)
 	return true;
 }
 
+/* What says where to look, or how it is shown. */
+static bool only_shows(const char *word)
+{
+	static const char *const options[] = {"--sort=", "--format=", "--color", "--no-color",
+		"--column", "--no-column", "--short", "--global", "--local", "--system",
+		"--worktree"};
+	size_t i = 0;
+	while (i < ARRAY_LEN(options) && strncmp(word, options[i], strlen(options[i])) != 0)
+		i++;
+	return i < ARRAY_LEN(options);
+}
+
 static bool only_looks(const struct call *c, size_t verb)
 {
-	static const char *const scopes[] = {"--global", "--local", "--system", "--worktree", NULL};
-	bool config = !strcmp(c->words[verb]->text, "config");
-	size_t at = verb + 1;
-	at += config && word_in(call_text(c, at), scopes);
+	size_t at = verb + 1, i = 0;
+	while (i < ARRAY_LEN(lookers) && strcmp(lookers[i].verb, c->words[verb]->text) != 0)
+		i++;
+	if (i == ARRAY_LEN(lookers))
+		return false;
+	while (only_shows(call_text(c, at)))
+		at++;
 	const char *first = call_text(c, at);
-	for (size_t i = 0; i < ARRAY_LEN(lookers); i++) {
-		if (strcmp(lookers[i].verb, c->words[verb]->text))
-			continue;
-		if (lookers[i].looks ? !strcmp(first, lookers[i].looks) : at == c->count)
-			return strspn(first, "-arv") != strlen(first) || nothing_else(c, verb);
-	}
-	/* `git config user.name` prints; with a value it sets. */
-	return config && at + 1 == c->count && first[0] != '-';
+	if (at == c->count)
+		return lookers[i].alone;
+	if (lookers[i].looks && word_in(first, lookers[i].looks))
+		return strspn(first, "-arv") != strlen(first) || nothing_else(c, verb);
+	return lookers[i].with_one && at + 1 == c->count && first[0] != '-';
 }
 
 static bool is_local_clone(const struct call *c, size_t verb)
@@ -303,9 +326,6 @@ unsigned judge_git(struct judge *j, const struct call *c)
 		level = LEVEL_READ_ONLY;
 	if (!strcmp(name, "clone") && is_local_clone(c, verb))
 		level = LEVEL_WRITE;
-	if (!strcmp(name, "submodule") &&
-		(verb + 1 == c->count || !strcmp(call_text(c, verb + 1), "status")))
-		level = LEVEL_READ_ONLY;
 	judge_raise(j, level, "git %.60s", name);
 	for (size_t i = verb + 1; level == LEVEL_NETWORK && i < c->count; i++)
 		if (strstr(c->words[i]->text, "://") || strchr(c->words[i]->text, '@'))
