@@ -20,6 +20,17 @@ bool sh_is_meta(char c)
 	return c == '\0' || strchr(" \t\n;&|<>()", c);
 }
 
+bool sh_hides_delimiter(
+	const struct sh_reader *r, const char *line, size_t len, const char *delimiter)
+{
+	size_t whole = strlen(delimiter), slashes = 0;
+	for (const char *at = line - 1; at > r->text && at[-1] == '\\'; at--)
+		slashes++;
+	for (; len && *line == '\t'; len--)
+		line++;
+	return slashes % 2 && len <= whole && !memcmp(line, delimiter + whole - len, len);
+}
+
 size_t sh_joined(const struct sh_reader *r, size_t at)
 {
 	while (r->len - at > 1 && !memcmp(r->text + at, "\\\n", 2))
@@ -65,19 +76,23 @@ enum { QUOTED = 1, ARITHMETIC = 2 };
 static size_t behind_document(const struct sh_reader *r, size_t at)
 {
 	const char *text = r->text;
-	char name[64];
+	char name[64] = "";
 	size_t n = 0, line = at + 2;
-	bool strip = line < r->len && text[line] == '-';
+	bool strip = line < r->len && text[line] == '-', quoted = false;
 	for (line += strip; line < r->len && strchr(" \t", text[line]); line++)
 		;
-	for (; line < r->len && !sh_is_meta(text[line]) && n < sizeof(name); line++)
+	for (; line < r->len && !sh_is_meta(text[line]) && n < sizeof(name) - 1; line++)
 		if (!strchr("'\"\\", text[line]))
 			name[n++] = text[line];
+		else
+			quoted = true;
 	const char *end = memchr(text + line, '\n', r->len - line);
 	while (end) {
 		const char *begin = end + 1;
 		end = memchr(begin, '\n', r->len - (size_t)(begin - text));
 		size_t length = (end ? (size_t)(end - text) : r->len) - (size_t)(begin - text);
+		if (!quoted && sh_hides_delimiter(r, begin, length, name))
+			return r->len;
 		for (; strip && length && *begin == '\t'; length--)
 			begin++;
 		if (length == n && !memcmp(begin, name, n))
@@ -235,6 +250,8 @@ int sh_read_inside(struct sh_reader *r, const char *text, size_t len)
 		size_t n;
 		if (text[inner.at] == '\\') {
 			inner.at += 2;
+		} else if (sh_looking_at(&inner, "$\\\n")) {
+			rc = sh_fail(&inner, "a line's end behind a $");
 		} else if (text[inner.at] == '`') {
 			rc = read_backticks(&inner, &scratch);
 		} else if (sh_looking_at(&inner, "$(")) {

@@ -33,6 +33,10 @@ size_t sh_joined(const struct sh_reader *r, size_t at);
 void sh_skip_blank(struct sh_reader *r);
 bool sh_looking_at(const struct sh_reader *r, const char *text);
 bool sh_is_meta(char c);
+/* Whether a backslash takes away the end of the line before `line`, and with what it leaves this
+ * one, of `len` bytes, may be the delimiter: shells disagree on when it is. */
+bool sh_hides_delimiter(
+	const struct sh_reader *r, const char *line, size_t len, const char *delimiter);
 /* Behind "((": whether its end are two brackets that stand together, `len` bytes on. Otherwise it
  * is a subshell in a subshell. */
 bool sh_is_arithmetic(const struct sh_reader *r, size_t *len);

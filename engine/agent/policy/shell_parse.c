@@ -33,6 +33,9 @@ static int read_bodies(struct sh_reader *r)
 			const char *line = r->text + r->at;
 			const char *end = memchr(line, '\n', r->len - r->at);
 			size_t len = end ? (size_t)(end - line) : r->len - r->at;
+			if (!h->target->globbed &&
+				sh_hides_delimiter(r, line, len, h->target->text + 1))
+				return sh_fail(r, "a line's end before a delimiter");
 			bool last = is_delimiter(line, len, h->target->text + 1, strip);
 			size_t body = r->at - begun;
 			r->at += len + (end != NULL);
