@@ -46,7 +46,8 @@ static const struct call_rule calls[] = {
 	CALL(recvfrom), CALL(recvmsg), CALL(recvmmsg), CALL(accept4), CALL(sendto), CALL(sendmsg),
 	CALL(sendmmsg), CALL(connect), CALL(bind), CALL(shutdown), CALL(getsockname),
 	CALL(getpeername), CALL(getsockopt), CALL(setsockopt),
-	WHEN(socketpair, 1, EQUAL(0, AF_UNIX)),
+	/* a datagram one could be connected to any name */
+	WHEN(socketpair, 2, EQUAL(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_STREAM)),
 	WHEN(socket, 3, INTERNET, MASKED(1, SOCKET_TYPE, SOCK_STREAM), EQUAL(2, IPPROTO_TCP)),
 	WHEN(socket, 3, INTERNET, MASKED(1, SOCKET_TYPE, SOCK_STREAM), EQUAL(2, 0)),
 	WHEN(socket, 3, INTERNET, MASKED(1, SOCKET_TYPE, SOCK_DGRAM), EQUAL(2, IPPROTO_UDP)),

@@ -132,7 +132,11 @@ struct arg_rule {
 	X(socket, FAMILY, IS(0, WHOLE, 10)) \
 	X(socket, FAMILY, IS(0, WHOLE, 16))
 
-#define SECCOMP_NO_UNIX_RULES(X) X(socket, FAMILY, IS(0, WHOLE, 1))
+/* Of a pair too, a datagram socket sends to and connects to any name; the others are connected for
+ * good. */
+#define SECCOMP_NO_UNIX_RULES(X) \
+	X(socket, FAMILY, IS(0, WHOLE, 1)) \
+	X(socketpair, FAMILY, IS(1, TYPE_BITS & ~1u, 2)) /* datagram, and raw, which is the same */
 
 /* Without namespaces there are other processes to name, and Landlock keeps only signals and traces
  * from them: a processor time of none kills as well. 0 is the caller itself; its own number, which

@@ -182,8 +182,8 @@ enum {
 	X(net_config, BY_ROOT, (EPERM), (EPERM, EAFNOSUPPORT), "bring an interface up or down")    \
 	X(unix_abstract, BY_ANY, (ECONNREFUSED, EPERM), (EAFNOSUPPORT), "an abstract socket")      \
 	X(unix_outside, BY_ANY, (ENOENT), (EAFNOSUPPORT), "a named socket outside")                \
-	X(unix_inside, BY_ANY, (ECONNREFUSED, EACCES), (EAFNOSUPPORT),                             \
-		"a named socket in the workspace")                                                 \
+	X(unix_pair, BY_ANY, (ENOENT), (EAFNOSUPPORT), "the same from a socket of a pair")         \
+	X(unix_inside, BY_ANY, (ECONNREFUSED, EACCES), (EAFNOSUPPORT), "one in the workspace")     \
 	X(unix_renamed, BY_ANY, (ECONNREFUSED, EACCES), (EAFNOSUPPORT), "the same, moved first")   \
 	X(ipc_shm, BY_ANY, (ENOENT), (EPERM), "System V shared memory of the host")                \
 	X(ipc_sem, BY_ANY, (ENOENT), (EPERM), "a System V semaphore of the host")                  \

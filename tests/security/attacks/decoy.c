@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { TCP4, TCP6, UDP, ABSTRACT, OUTSIDE, INSIDE };
+enum { TCP4, TCP6, UDP, ABSTRACT, OUTSIDE, DATAGRAMS, INSIDE };
 
 static char *text(const char *format, ...) PRINTF(1, 2);
 
@@ -63,7 +63,7 @@ static unsigned port_of(int fd)
 	return ntohs(at.sin6_port); /* at the same place for both families */
 }
 
-static int listen_named(const char *path, size_t skip)
+static int listen_named(int type, const char *path, size_t skip)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	size_t len = strlen(path);
@@ -71,7 +71,7 @@ static int listen_named(const char *path, size_t skip)
 		bail("%s is too long for a socket", path);
 	memcpy(at.sun_path + skip, path, len);
 	return listen_at(
-		SOCK_STREAM, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len));
+		type, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len));
 }
 
 static void open_canaries(struct decoy *d)
@@ -82,8 +82,8 @@ static void open_canaries(struct decoy *d)
 	d->canary[TCP4] = listen_at(SOCK_STREAM, &four, sizeof(four));
 	d->canary[UDP] = listen_at(SOCK_DGRAM, &four, sizeof(four));
 	d->canary[TCP6] = listen_at(SOCK_STREAM, &six, sizeof(six));
-	d->canary[ABSTRACT] = listen_named(d->mark, 1);
-	d->canary[OUTSIDE] = d->canary[INSIDE] = -1;
+	d->canary[ABSTRACT] = listen_named(SOCK_STREAM, d->mark, 1);
+	d->canary[OUTSIDE] = d->canary[DATAGRAMS] = d->canary[INSIDE] = -1;
 }
 
 /* The first listener that was reached, -1: none; all are emptied. */
@@ -95,8 +95,9 @@ static int reached_canary(struct decoy *d)
 		if (d->canary[i] < 0)
 			continue;
 		for (;;) {
-			int fd = i == UDP ? (recv(d->canary[i], &byte, 1, 0) < 0 ? -1 : dup(2))
-					  : accept(d->canary[i], NULL, NULL);
+			int fd = i == UDP || i == DATAGRAMS
+					 ? (recv(d->canary[i], &byte, 1, 0) < 0 ? -1 : dup(2))
+					 : accept(d->canary[i], NULL, NULL);
 			if (fd < 0)
 				break;
 			close(fd);
@@ -378,9 +379,11 @@ void decoy_fill(struct decoy *d)
 	tree_file(d->root, "o/secret", "a private key\n", 0600);
 	tree_file(d->root, "o/directory/file", "original\n", 0644);
 	tree_file(d->root, "b/file", "original\n", 0644);
-	AUTO_FREE char *out = text("%s/s", d->outside), *in = text("%s/services/s", d->workspace);
-	d->canary[OUTSIDE] = listen_named(out, 0);
-	d->canary[INSIDE] = listen_named(in, 0);
+	AUTO_FREE char *out = text("%s/s", d->outside), *in = text("%s/services/s", d->workspace),
+		       *datagrams = text("%s/d", d->outside);
+	d->canary[OUTSIDE] = listen_named(SOCK_STREAM, out, 0);
+	d->canary[DATAGRAMS] = listen_named(SOCK_DGRAM, datagrams, 0);
+	d->canary[INSIDE] = listen_named(SOCK_STREAM, in, 0);
 	walked = d;
 	if (nftw(d->root, give, 16, FTW_PHYS))
 		bail("cannot give the tree away");
@@ -402,6 +405,7 @@ void decoy_clear(struct decoy *d)
 	d->victim = 0;
 	end_orphans();
 	own_close(&d->canary[OUTSIDE]);
+	own_close(&d->canary[DATAGRAMS]);
 	own_close(&d->canary[INSIDE]);
 	reached_canary(d);
 	nftw(d->workspace, take_away, 16, FTW_PHYS | FTW_DEPTH);
@@ -416,7 +420,7 @@ void decoy_clear(struct decoy *d)
 char *decoy_harm(struct decoy *d)
 {
 	static const char *const canaries[] = {"TCP", "TCP over IPv6", "UDP", "abstract socket",
-		"socket outside", "socket in the workspace"};
+		"socket outside", "datagram socket outside", "socket in the workspace"};
 	AUTO_FREE char *after = manifest(d), *created = text("%s/created", d->root);
 	AUTO_FREE char *in_bundle = text("%s/created", d->bundle);
 	AUTO_FREE char *config = text("%s/config", d->git),

@@ -153,16 +153,21 @@ int net_config(void)
 	return fd < 0 ? errno : answer(ioctl(fd, SIOCSIFFLAGS, &lo));
 }
 
-static int connect_unix(const char *name, socklen_t skip)
+static int connect_at(int fd, const char *name, socklen_t skip)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	size_t len = strlen(name);
 	if (len + skip >= sizeof(at.sun_path))
 		return ENAMETOOLONG;
 	memcpy(at.sun_path + skip, name, len);
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len);
-	return fd < 0 ? errno : answer(connect(fd, (struct sockaddr *)&at, size));
+	return answer(connect(fd, (struct sockaddr *)&at, size));
+}
+
+static int connect_unix(const char *name, socklen_t skip)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	return fd < 0 ? errno : connect_at(fd, name, skip);
 }
 
 int unix_abstract(void)
@@ -173,6 +178,16 @@ int unix_abstract(void)
 int unix_outside(void)
 {
 	return connect_unix(outside("s"), 0);
+}
+
+/* One that is connected already, and for datagrams can be connected elsewhere. */
+int unix_pair(void)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
+		return errno;
+	int result = connect_at(pair[0], outside("d"), 0);
+	return result ? result : answer(send(pair[0], "x", 1, 0));
 }
 
 int unix_inside(void)
