@@ -16,9 +16,12 @@
 /* These tests only widen, so comparing all 64 bits is the strict way. */
 #define EQUAL(arg, value)  SCMP_CMP64(arg, SCMP_CMP_EQ, value, 0)
 #define WITHOUT(arg, bits) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, bits, 0)
+#define STREAM(arg)                                                                                \
+	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), SOCK_STREAM)
 static const struct call_rule rules[] = {
 #define CALL(name)            {#name, SCMP_ACT_ALLOW, 0, {{0}}},
 #define WHEN(name, test)      {#name, SCMP_ACT_ALLOW, 1, {test}},
+#define BOTH(name, one, two)  {#name, SCMP_ACT_ALLOW, 2, {one, two}},
 #define REFUSED(name, number) {#name, SCMP_ACT_ERRNO(number), 0, {{0}}},
 #include "agent/confine_calls.def"
 };

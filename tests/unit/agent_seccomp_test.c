@@ -35,6 +35,7 @@ static void read_list(void)
 		answers[i] = ENOSYS;
 #define CALL(name)            note(#name, ALLOWED);
 #define WHEN(name, ...)       note(#name, ALLOWED);
+#define BOTH(name, ...)       note(#name, ALLOWED);
 #define REFUSED(name, number) note(#name, number);
 #include "agent/confine_calls.def"
 	/* The kernel exempts these from filters and kills whoever calls them from elsewhere. */
@@ -118,6 +119,9 @@ static int arguments(void)
 	       ABSENT(SYS_clone, (unsigned long)CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0) +
 	       ABSENT(SYS_socketpair, AF_INET, SOCK_STREAM, 0, page) +
 	       ABSENT(SYS_socketpair, WIDE | AF_UNIX, SOCK_STREAM, 0, page) +
+	       ABSENT(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, page) +
+	       ABSENT(SYS_socketpair, AF_UNIX, SOCK_RAW | SOCK_CLOEXEC, 0, page) +
+	       ABSENT(SYS_socketpair, AF_UNIX, WIDE | SOCK_STREAM, 0, page) +
 	       ABSENT(SYS_ioctl, 0, TIOCSTI, "x") + ABSENT(SYS_ioctl, 0, WIDE | TCGETS, page) +
 	       ABSENT(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0) +
 	       ABSENT(SYS_prctl, PR_SET_SECCOMP, 1, 0, 0, 0) +
@@ -136,7 +140,8 @@ static int works(void)
 	AUTO_FD int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status || !big || fd < 0)
 		return 1;
-	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ? 1 : 0;
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
+	       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
 }
 
 #ifdef __x86_64__
