@@ -13,6 +13,7 @@
 #define CONFIG_CONFIG_H
 #include "config/values.h"
 #include "schema/finding.h"
+#include <sys/types.h>
 
 struct state;
 
@@ -88,6 +89,8 @@ const struct config_price *config_price(const struct config_provider *p, const c
  * with the place where a key was looked for, e->number ENOENT: it has none. */
 int config_provider_key(
 	const struct config *c, const struct config_provider *p, char **out, struct err *e);
+/* Whether that is us or, under sudo, who called it: theirs is the right file then. */
+bool config_is_owner(uid_t uid);
 /* Whether that text can be a key. */
 int config_check_key(const char *provider, const char *key, struct err *e);
 

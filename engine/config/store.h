@@ -4,7 +4,6 @@
 #ifndef CONFIG_STORE_H
 #define CONFIG_STORE_H
 #include "config/config.h"
-#include <sys/types.h>
 
 struct config_source {
 	struct doc own;              /* a file read for this configuration */
@@ -43,6 +42,4 @@ void config_check(const struct config *c, const struct config_paths *paths, stru
 /* The names of the entries of the map at `section`, over all layers. In the store's memory. */
 size_t config_names(
 	const struct config *c, const char *const *path, size_t depth, const char *const **out);
-/* Whether that is us or, under sudo, who called it: theirs is the right file then. */
-bool config_is_owner(uid_t uid);
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/suggest.h"
+#include "config/config.h"
 #include "instance/stop.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -109,6 +110,25 @@ static int check_own(int dir, const char *path, struct err *e)
 	return 0;
 }
 
+/* Whose directory it is decides what its journal says, and so what is run next. */
+static int check_keeper(int dir, const char *path, struct err *e)
+{
+	struct stat st;
+	if (fstat(dir, &st))
+		return err_errno(e, "cannot look at %s", path);
+	if (st.st_uid && !config_is_owner(st.st_uid))
+		return err_set(e,
+			"%s belongs to user %u, who could make this run do anything; if it is "
+			"yours, chown -R it to yourself, else give the run another --id",
+			path, (unsigned)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(e,
+			"%s: its mode is %04o, so that others could change what the run has done; "
+			"look at what it holds, then chmod 700 it",
+			path, (unsigned)st.st_mode & 07777);
+	return 0;
+}
+
 static int open_in(
 	const struct statedir *p, const char *id, bool create, struct instance *out, struct err *e)
 {
@@ -130,6 +150,8 @@ static int open_in(
 		*e = why;
 	}
 	if (dir < 0)
+		return -1;
+	if (create && check_keeper(dir, path, e))
 		return -1;
 	char *name = check_own(dir, path, e) ? NULL : strdup(id);
 	if (!name)

@@ -747,6 +747,26 @@ stopping() {
 	agent6 machine list --json | jq -e '.[0].status == "empty"'
 }
 
+@test "an instance that another user owns or may write is not gone on with" {
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	local dir
+	dir=$(echo "$SCRATCH"/state/*/machines/flow)
+	chmod 770 "$dir"
+	run -2 --separate-stderr agent6 machine run ../flow --exit-on-wait
+	[[ $stderr == *"$dir: its mode is 0770"*"chmod 700 it"* ]]
+	chmod 700 "$dir"
+	run -0 agent6 machine run ../flow --exit-on-wait
+	((!EUID)) || return 0
+	chown 12345 "$dir"
+	run -2 --separate-stderr agent6 machine run ../flow --exit-on-wait
+	[[ $stderr == *"$dir belongs to user 12345"*"chown -R it to yourself"* ]]
+	local user # who may call sudo has a home
+	user=$(id -u nobody)
+	chown "$user" "$dir"
+	run -0 env SUDO_UID="$user" "$AGENT6_BIN/agent6" machine run ../flow --exit-on-wait
+}
+
 @test "an instance whose copy of the bundle is damaged is refused with what to do: 5" {
 	waiting
 	agent6 machine run ../flow --exit-on-wait --quiet
