@@ -83,7 +83,8 @@ static bool take_up(struct drive *d)
 	 * a snapshot that counted a torn line would miss it once that is cut off. */
 	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES)
 		drive_snapshot(d);
-	if (journal_cut(&d->journal, &e))
+	if (recover_whole(d->instance, d->journal.fd, r.at.lines, &e) ||
+		journal_cut(&d->journal, &e))
 		return drive_end(d, RUN_BROKEN, "%s", e.text);
 	if (r.torn_bytes)
 		live_notice(&d->live, "dropped an unfinished last line of %lld bytes",

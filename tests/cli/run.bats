@@ -701,6 +701,22 @@ stopping() {
 	done
 }
 
+@test "a torn line that the snapshot counts stays until that can be written anew" {
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	local dir
+	dir=$(echo "$SCRATCH"/state/*/machines/flow)
+	truncate -s -20 "$dir/journal.jsonl"
+	cp "$dir/journal.jsonl" torn
+	mkdir -p "$dir/.snapshot.json.tmp/full"
+	run -5 agent6 machine run ../flow --exit-on-wait
+	[[ $output == *"cannot create snapshot.json"* && $output == *"ends at line 1, and had 2"* ]]
+	cmp torn "$dir/journal.jsonl"
+	rm -r "$dir/.snapshot.json.tmp"
+	run -0 agent6 machine run ../flow --exit-on-wait
+	run -0 agent6 machine verify flow
+}
+
 @test "a torn first line that the snapshot counted is dropped" {
 	local round pid dir
 	flow went
