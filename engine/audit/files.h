@@ -1,5 +1,5 @@
 /*
- * The files of an audit trail: their names, order, locks and ends. Private to audit*.c.
+ * The files of an audit trail: their names, order, locks and ends. Private to engine/audit.
  */
 #ifndef AUDIT_FILES_H
 #define AUDIT_FILES_H
