@@ -79,11 +79,18 @@ static const struct interpreter *interpreter_find(const char *name)
 	return in;
 }
 
-/* Whether a pipe may be what is opened: "|" alone, and no "or". */
+/* Between two words it is one of a pattern's, and with another one an "or". */
+static bool is_pipe(const char *code, const char *at)
+{
+	bool parts = at > code && shell_in_name(at[-1]) && shell_in_name(at[1]);
+	return at[1] != '|' && !parts;
+}
+
+/* Whether a pipe may be what is opened. */
 static bool opens_pipe(const char *code)
 {
 	const char *at = strcasestr(code, "open") ? strchr(code, '|') : NULL;
-	while (at && at[1] == '|')
+	while (at && !is_pipe(code, at))
 		at = strchr(at + 2, '|');
 	return at;
 }
