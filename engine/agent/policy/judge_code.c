@@ -279,6 +279,17 @@ static const char *expanded(struct judge *j, const char *value, bool bare)
 	return text;
 }
 
+/* What the shell gets of a recipe that is the value: make takes what says how to run it. NULL: a
+ * pattern of programs below the directory, which nobody knows. */
+static const char *as_recipe(const char *value)
+{
+	value += strspn(value, "@-+ \t");
+	size_t word = strcspn(value, " \t\n"), pattern = strcspn(value, "*?");
+	bool plain = strcspn(value, " \t\n'\"\\$`{}[]()<>|&;=~!#") == word;
+	bool below = *value != '/' && pattern < word && memchr(value, '/', pattern);
+	return plain && below && !strstr(value, "..") ? NULL : value;
+}
+
 /* What a recipe would run where it uses the value, as an argument or as the command: programs that
  * nobody knows are no worse than the recipe's own. */
 static void judge_value(struct judge *j, const struct call *c, const char *value)
@@ -291,8 +302,9 @@ static void judge_value(struct judge *j, const struct call *c, const char *value
 		struct sh_word argument = {.text = expanded(j, value, bare)};
 		const struct sh_word *words[] = {&argument};
 		const struct call behind = {.words = words, .count = 1};
-		if (*argument.text != '$')
-			judge_script(j, argument.text);
+		const char *recipe = as_recipe(argument.text);
+		if (recipe && *recipe != '$')
+			judge_script(j, recipe);
 		judge_script(j, words_join(j, ":", &behind, 0));
 	}
 	j->verdict = whole;
