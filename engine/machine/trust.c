@@ -2,7 +2,8 @@
 
 #include "machine/visit.h"
 
-/* Passes run forwards and backwards in turn: a chain of any length takes two. */
+/* Passes run forwards and backwards in turn: what is handed on along the states takes two, however
+ * far, and nobody writes what takes more than these. */
 enum { PASSES_MAX = 64 };
 
 bool trust_networked(const struct state *s)
@@ -114,6 +115,19 @@ static void spread(struct trust *t, const struct state *s)
 		spread_assignment(t, s, &s->capture.set[i], source, input);
 }
 
+/* What was not followed to its end may be anywhere by now. */
+static void distrust_all(struct trust *t)
+{
+	for (size_t i = 0; i < t->m->state_count; i++) {
+		const struct state *s = &t->m->states[i];
+		if (s->capture.whole)
+			distrust(t, s->capture.whole, s, NULL);
+		for (size_t k = 0; k < s->capture.set_count; k++)
+			distrust(t, s->capture.set[k].target, s, NULL);
+	}
+	spread_files(t);
+}
+
 static bool has_source(const struct machine *m)
 {
 	for (size_t i = 0; i < m->state_count; i++)
@@ -136,6 +150,8 @@ void trust_init(struct trust *t, const struct machine *m)
 		for (size_t i = 0; i < m->state_count; i++)
 			spread(t, &m->states[pass % 2 ? m->state_count - 1 - i : i]);
 	}
+	if (t->changed)
+		distrust_all(t);
 }
 
 void trust_done(struct trust *t)

@@ -206,6 +206,26 @@ good() {
 	[[ $stderr == *": note[rule-of-two]: "* ]]
 }
 
+@test "untrusted data that is handed to and fro through a hundred states stays untrusted" {
+	mkdir "$SCRATCH/long"
+	{
+		printf 'machine: long\nversion: 1\ninitial: ask\nbudget: {max_transitions: 200}\nschemas: {note: {text: str}}\n'
+		printf 'vars:\n  agent: {v0: {type: note, default: {text: ""}}}\n  code:\n'
+		seq -f '    v%.0f: {type: json, default: {}}' 100
+		printf 'states:\n  ask: {kind: agent, prompt: x, output_schema: note, capture: {finish_json: v0}, timeout_secs: 6, '
+		printf 'on: {ok: t0, failed: done, budget_exhausted: done, timeout: done}}\n'
+		local i
+		for i in $(seq 98 -2 0) $(seq 1 2 99); do # each hands on to the other side of those before
+			printf '  t%d: {kind: tool, command: [echo, "{{ v%d | json }}"], workspace: none, timeout_secs: 6, ' "$i" "$i"
+			printf 'capture: {stdout_json: v%d}, on: {ok: t%d, nonzero: done, timeout: done}}\n' $((i + 1)) $((i + 1))
+		done
+		printf '  t100: {kind: tool, command: [echo, "{{ v100 | json }}"], allow_network: allow, timeout_secs: 6, '
+		printf 'on: {ok: done, nonzero: done, timeout: done}}\n  done: {kind: terminal, status: ok, reason: r}\n'
+	} >"$SCRATCH/long/machine.yaml"
+	run -0 --separate-stderr agent6 machine check "$SCRATCH/long"
+	[[ $stderr == *'rule-of-two]: "t100" takes untrusted data'*"t99 -> v100 -> t100"* ]]
+}
+
 @test "the three forms check alike and have one digest" {
 	good form
 	cp "$SCRATCH/form/machine.yaml" "$SCRATCH/demo.asm.yaml"
