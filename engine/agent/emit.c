@@ -21,8 +21,8 @@ void emit_hide(const struct redact *secrets)
 int emit(const char *name, json_t *members)
 {
 	json_auto_t *said = members ? members : json_object();
-	json_object_set_new(said, "event", json_string(name));
-	json_t *event = hidden ? redact_json(redact_known, hidden, said, NULL) : json_incref(said);
+	json_t *event = hidden ? redact_values(redact_known, hidden, said) : json_incref(said);
+	json_object_set_new(event, "event", json_string(name));
 	AUTO_BUF line;
 	buf_init(&line, LINE_CAP_BYTES);
 	json_write(&line, event);

@@ -9,7 +9,8 @@
 #include <jansson.h>
 
 /* From now on no event holds any of these (NULL: none are known), whoever said it: the model, the
- * provider, a file. Borrowed. */
+ * provider, a file, but for the names of members: those of others leave with redact_json. Borrowed.
+ */
 void emit_hide(const struct redact *secrets);
 /* Writes {"event": name, ...members}; takes `members` (NULL: none). A line over the supervisor's
  * limit is replaced by a notice that says so: -1. Without a reader there is nobody left to work

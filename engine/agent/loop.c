@@ -119,7 +119,7 @@ static void report_turn(struct loop *l, const struct wire_request *r, const stru
 		keep(l, turn);
 	if (l->task->record && turn)
 		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(r), "reply",
-					 neutral_reply(turn, &l->worker.spent)));
+					 neutral_reply(turn, &l->worker.spent, &l->redact)));
 	channels_report(l->world->channels);
 }
 
@@ -406,14 +406,14 @@ static int say_prompt(struct loop *l)
 static void on_audit(void *ctx, json_t *line)
 {
 	struct loop *l = ctx;
-	emit("audit", redact_json(redact_text, &l->redact, line, NULL));
+	emit("audit", redact_values(redact_text, &l->redact, line));
 	json_decref(line);
 }
 
 static json_t *on_propose(void *ctx, const json_t *commands)
 {
 	struct loop *l = ctx;
-	json_t *shown = redact_json(redact_text, &l->redact, commands, NULL);
+	json_t *shown = redact_values(redact_text, &l->redact, commands);
 	return shown ? supervisor_ask(
 			       "proposal", json_pack("{s:o}", "commands", shown), l->deadline_ms)
 		     : NULL;

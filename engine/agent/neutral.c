@@ -6,24 +6,26 @@
 
 static json_t *kept_text(const char *text, const struct redact *kept)
 {
-	return !text ? json_string("") : kept ? transcript_text(kept, text) : json_string(text);
+	return text ? transcript_text(kept, text) : json_string("");
 }
 
-static json_t *arguments_of(const struct wire_call *c, const struct redact *kept)
+/* Their names are the model's, as nothing else in an event is. */
+static json_t *arguments_of(const struct wire_call *c, const struct redact *r, bool kept)
 {
 	size_t cap = kept ? TRANSCRIPT_END_BYTES : WIRE_CONTENT_CAP_BYTES;
 	json_auto_t *parsed = json_read(c->arguments, strlen(c->arguments), cap, NULL);
 	if (!parsed)
-		return kept_text(c->arguments, kept);
-	return kept ? redact_json(redact_text, kept, parsed, NULL) : json_incref(parsed);
+		return kept ? transcript_text(r, c->arguments) : json_string(c->arguments);
+	return redact_json(kept ? redact_text : redact_known, r, parsed, NULL);
 }
 
-static json_t *calls_of(const struct wire_turn *t, const struct redact *kept)
+static json_t *calls_of(const struct wire_turn *t, const struct redact *r, bool kept)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < t->call_count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:o}", "name", t->calls[i].name,
-						    "arguments", arguments_of(&t->calls[i], kept)));
+		json_array_append_new(
+			list, json_pack("{s:s, s:o}", "name", t->calls[i].name, "arguments",
+				      arguments_of(&t->calls[i], r, kept)));
 	return list;
 }
 
@@ -47,7 +49,7 @@ json_t *neutral_message(const struct wire_turn *t, const struct redact *kept)
 	else
 		json_object_set_new(m, "text", kept_text(t->text, kept));
 	if (t->role == WIRE_ASSISTANT)
-		json_object_set_new(m, "tool_calls", calls_of(t, kept));
+		json_object_set_new(m, "tool_calls", calls_of(t, kept, true));
 	return m;
 }
 
@@ -76,9 +78,10 @@ json_t *neutral_request(const struct wire_request *r)
 		"turn", (json_int_t)turn, "tools", tools);
 }
 
-json_t *neutral_reply(const struct wire_turn *turn, const struct usage *u)
+json_t *neutral_reply(
+	const struct wire_turn *turn, const struct usage *u, const struct redact *known)
 {
 	return json_pack("{s:s, s:o, s:{s:I, s:I, s:I}}", "text", turn->text, "tool_calls",
-		calls_of(turn, NULL), "usage", "input_tokens", (json_int_t)u->input,
+		calls_of(turn, known, false), "usage", "input_tokens", (json_int_t)u->input,
 		"output_tokens", (json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read);
 }

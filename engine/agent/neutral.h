@@ -13,6 +13,7 @@ json_t *neutral_message(const struct wire_turn *t, const struct redact *kept);
 /* {prompt, last, turn, tools}: what a rehearsal will ask again, of a size that does not grow with
  * the conversation. */
 json_t *neutral_request(const struct wire_request *r);
-/* {text, tool_calls, usage}. */
-json_t *neutral_reply(const struct wire_turn *turn, const struct usage *u);
+/* {text, tool_calls, usage}; what a model calls a tool with is without the secrets in `known`. */
+json_t *neutral_reply(
+	const struct wire_turn *turn, const struct usage *u, const struct redact *known);
 #endif

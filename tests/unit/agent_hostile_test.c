@@ -323,6 +323,26 @@ static void long_body(void)
 	is(kit_count(k.requests, "POST "), 1, "is not asked for again");
 }
 
+/* A secret may be a word of the agent's own: the supervisor goes by these names. */
+static void named_as_ours(const char *secret)
+{
+	AUTO_FREE char *call = NULL, *theirs = NULL;
+	if (asprintf(&call, KIT_TURN("list_dir", "{\"path\":\".\",\"%s\":77}"), secret) < 0 ||
+		asprintf(&theirs, "\"%s\":77", secret) < 0)
+		bail("out of memory");
+	AUTO_KIT k = {.format = "anthropic",
+		.key = secret,
+		.replies = {{call, 0, 0}, {KIT_FINISH, 0, 0}},
+		.task = json_pack("{s:b}", "record", 1)};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "%s is a key: the agent goes on", secret);
+	is(kit_count(k.output, "\"event\":\"exchange\""), 2, "its events have their names");
+	is(kit_count(k.output, "\"tool_calls\":["), 4, "and their members");
+	is(kit_count(k.output, "\"output_tokens\":"), 11, "which are counted");
+	is(kit_count(k.output, theirs), 0, "a name that a model says is hidden");
+	is(kit_count(k.output, "\"[REDACTED:key]\":77"), 2, "in its message and its exchange");
+}
+
 int main(void)
 {
 	calls();
@@ -336,5 +356,8 @@ int main(void)
 	always_thinking();
 	headers();
 	long_body();
+	named_as_ours("exchange");
+	named_as_ours("tool_calls");
+	named_as_ours("output_tokens");
 	return tap_done();
 }

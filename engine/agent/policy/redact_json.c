@@ -7,6 +7,7 @@ struct hiding {
 	redact_fn *how;
 	const struct redact *r;
 	struct redact_tally *tally;
+	bool names;
 };
 
 static json_t *without(const struct hiding *h, const json_t *value);
@@ -27,7 +28,7 @@ static json_t *in_object(const struct hiding *h, const json_t *value)
 	json_t *member;
 	json_auto_t *copy = json_object();
 	json_object_foreach ((json_t *)(uintptr_t)value, key, member) {
-		json_auto_t *name = in_text(h, key, strlen(key));
+		json_auto_t *name = h->names ? in_text(h, key, strlen(key)) : json_string(key);
 		if (!name || json_object_set_new(copy, json_string_value(name), without(h, member)))
 			return NULL;
 	}
@@ -57,5 +58,10 @@ static json_t *without(const struct hiding *h, const json_t *value)
 json_t *redact_json(
 	redact_fn *how, const struct redact *r, const json_t *value, struct redact_tally *tally)
 {
-	return without(&(struct hiding){how, r, tally}, value);
+	return without(&(struct hiding){how, r, tally, true}, value);
+}
+
+json_t *redact_values(redact_fn *how, const struct redact *r, const json_t *value)
+{
+	return without(&(struct hiding){how, r, NULL, false}, value);
 }
