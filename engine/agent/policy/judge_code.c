@@ -1,6 +1,7 @@
 /* Interpreters, build tools and whatever else runs code that its arguments bring along. */
 #include "agent/policy/judge.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -279,15 +280,40 @@ static const char *expanded(struct judge *j, const char *value, bool bare)
 	return text;
 }
 
-/* What the shell gets of a recipe that is the value: make takes what says how to run it. NULL: a
- * pattern of programs below the directory, which nobody knows. */
-static const char *as_recipe(const char *value)
+/* The bytes of a variable at `at` that may well be empty; 0: of anything else. */
+static size_t variable(const char *at)
+{
+	size_t braced = !strncmp(at, "${", 2), len = 1 + braced;
+	if (*at != '$')
+		return 0;
+	if (isdigit((unsigned char)at[len]) || (at[len] && strchr("@*", at[len])))
+		len++;
+	else
+		while (shell_in_name(at[len]))
+			len++;
+	return len > 1 + braced && (!braced || at[len] == '}') ? len + braced : 0;
+}
+
+/* What the shell gets of a recipe that is the value: make takes what says how to run it, and of
+ * variables that nobody knows nothing may be left. NULL: a pattern of programs below the directory,
+ * which nobody knows either. */
+static const char *as_recipe(struct judge *j, const char *value)
 {
 	value += strspn(value, "@-+ \t");
 	size_t word = strcspn(value, " \t\n"), pattern = strcspn(value, "*?");
 	bool plain = strcspn(value, " \t\n'\"\\$`{}[]()<>|&;=~!#") == word;
 	bool below = *value != '/' && pattern < word && memchr(value, '/', pattern);
-	return plain && below && !strstr(value, "..") ? NULL : value;
+	if (plain && below && !strstr(value, ".."))
+		return NULL;
+	char *text = arena_copy(&j->arena, value, strlen(value)), *to = text;
+	const char *end = value + word;
+	while (value < end)
+		if (variable(value))
+			value += variable(value);
+		else
+			*to++ = *value++;
+	memmove(to, value, strlen(value) + 1);
+	return text;
 }
 
 /* What a recipe would run where it uses the value, as an argument or as the command: programs that
@@ -302,8 +328,8 @@ static void judge_value(struct judge *j, const struct call *c, const char *value
 		struct sh_word argument = {.text = expanded(j, value, bare)};
 		const struct sh_word *words[] = {&argument};
 		const struct call behind = {.words = words, .count = 1};
-		const char *recipe = as_recipe(argument.text);
-		if (recipe && *recipe != '$')
+		const char *recipe = as_recipe(j, argument.text);
+		if (recipe && strncmp(recipe, "$(", 2) != 0)
 			judge_script(j, recipe);
 		judge_script(j, words_join(j, ":", &behind, 0));
 	}
