@@ -232,10 +232,11 @@ setup() {
 	cd work
 	"$AGENT6_BIN/agent6" machine run ../w --quiet 3>&- &
 	pid=$!
-	until agent6 machine list | grep -q waiting; do sleep 0.05; done
+	waits() { agent6 machine list | grep -q waiting; }
+	eventually waits
 	"$AGENT6_BIN/agent6" machine watch w --json >../seen 3>&- &
 	watcher=$!
-	until grep -qs wait.armed ../seen; do sleep 0.05; done
+	eventually grep wait.armed ../seen
 	agent6 machine poke w
 	wait "$watcher"
 	wait "$pid"

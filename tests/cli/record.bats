@@ -54,7 +54,8 @@ for_format() {
 		if $killed; then provider anthropic slow.jsonl; else provider anthropic; fi
 		(cd work && exec "$AGENT6_BIN/agent6" machine run --quiet ../hello --record ../tapes) 3>&- 8>&- &
 		if $killed; then
-			until grep -qs '"event":"turn"' state/*/machines/hello/states/1-greet/events.jsonl; do sleep 0.05; done
+			answered() { grep '"event":"turn"' state/*/machines/hello/states/1-greet/events.jsonl; }
+			eventually answered
 			kill -9 $!
 		fi
 		wait $! || $killed

@@ -297,7 +297,8 @@ seen_well() { # PAGE
 	cd "$SCRATCH"
 	sed -i '3s/"reply":{/&"delay_ms":60000,/' hello/rehearsal/hello.jsonl
 	"$AGENT6_BIN/agent6" machine rehearse hello --dir live --quiet 3>&- &
-	until grep -qs none.txt live/state/*/machines/hello/states/1-greet/transcript.jsonl; do sleep 0.05; done
+	refused() { grep none.txt live/state/*/machines/hello/states/1-greet/transcript.jsonl; }
+	eventually refused
 	cd live/workspace
 	AGENT6_STATE_HOME=$SCRATCH/live/state agent6 machine report hello -o page.html
 	kill -TERM $! && sleep 0.3 && kill -TERM $!

@@ -34,7 +34,7 @@ asleep() {
 	sed -i 's/\["true"\]/[sh, -c, "echo >begun; sleep 30"]/; s/timeout_secs: 10/timeout_secs: 60/
 		s/kind: tool/&\n    workspace: write/' ../flow/machine.yaml
 	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
-	until [ -e begun ]; do sleep 0.05; done
+	eventually test -e begun
 }
 
 # A machine that waits to be poked, then shows what the poke brought.
@@ -511,7 +511,7 @@ stopping() {
 	sed -i 's/kind: wait,/& notify: Go on?,/' ../flow/machine.yaml
 	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
 	pid=$!
-	until grep -qs wait.armed lines; do sleep 0.05; done
+	eventually grep wait.armed lines
 	run --separate-stderr agent6 machine run ../flow
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"$pid"*"machine stop flow\"; a run beside it needs another --id" ]]
@@ -538,11 +538,12 @@ stopping() {
 	sed -i 's/\["true"\]/[sh, -c, "touch begun; sleep 60"]/; s/timeout_secs: 10/timeout_secs: 100/' ../flow/machine.yaml
 	"$AGENT6_BIN/agent6" machine run ../flow --quiet 3>&- &
 	pid=$!
-	until [[ -e begun ]]; do sleep 0.05; done
+	eventually test -e begun
 	kill -9 "$pid"
 	wait "$pid" || true
 	# What it started ends with it, and holds the lock until then.
-	while [[ $(agent6 machine status flow) == "flow: running"* ]]; do sleep 0.05; done
+	ended() { [[ $(agent6 machine status flow) != "flow: running"* ]]; }
+	eventually ended
 	[[ $(agent6 machine status flow) == "flow: stopped in state work"*"cut off     it was killed, its host went down or its disk"* ]]
 	[[ $(agent6 machine status flow --json) == *'"cut_off":true'* ]]
 }
@@ -551,7 +552,7 @@ stopping() {
 	waiting
 	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
 	pid=$!
-	until grep -qs wait.armed lines; do sleep 0.05; done
+	eventually grep wait.armed lines
 	kill -TERM "$pid"
 	code=0
 	wait "$pid" || code=$?
@@ -567,7 +568,7 @@ stopping() {
 	waiting
 	"$AGENT6_BIN/agent6" machine run ../flow --json >lines 2>/dev/null 3>&- &
 	pid=$!
-	until grep -qs wait.armed lines; do sleep 0.05; done
+	eventually grep wait.armed lines
 	run -0 agent6 machine stop flow
 	wait "$pid"
 	[ "$(agent6 machine status flow --json | jq -r .status)" = stopped ]

@@ -228,7 +228,7 @@ watching() {
 	held_machine
 	agent6 machine run ../flow --quiet 3>&- &
 	local runner=$!
-	for _ in $(seq 2000); do agent6 machine replay flow --quiet 2>/dev/null && break; sleep 0.05; done
+	eventually agent6 machine replay flow --quiet
 	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 80 -y 24 \
 		"'$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat" 3>&-
 	shows '^ *2  work since 20..-..-.. ..:..:.. UTC$'

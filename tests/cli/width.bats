@@ -164,9 +164,10 @@ words() {
 	END
 	"$AGENT6_BIN/agent6" machine run ../flow 2>said 3>&- &
 	pid=$!
-	until find "$SCRATCH/state" -name on | grep -q .; do sleep 0.05; done
+	begun() { find "$SCRATCH/state" -name on | grep .; }
+	eventually begun
 	kill -INT "$pid"
-	for _ in $(seq 2000); do [ -s said ] && break; sleep 0.05; done
+	eventually test -s said
 	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
 	code=0
 	wait "$pid" || code=$?
