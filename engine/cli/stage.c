@@ -11,8 +11,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
-enum { COPY_FILES_MAX = 20000, REPORT_BYTES_MAX = 64 * 1024 * 1024 };
+enum {
+	COPY_FILES_MAX = 20000,
+	REPORT_BYTES_MAX = 64 * 1024 * 1024,
+	DIR_STEP_MS = 10,
+	DIR_PATIENCE_MS = 3000,
+};
 
 static const char workspace_prefix[] = "rehearsal/workspace/";
 
@@ -39,11 +45,15 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 }
 
 /* What lies in it is one call's to write. Some file systems lock no directories; two runs of one
- * instance its own lock keeps apart. */
+ * instance its own lock keeps apart. A call that was killed a moment ago may still be on its way
+ * out, or a child of its that was not yet another program. */
 static int take_dir(const struct stage *s, struct err *e)
 {
-	if (!flock(s->dir_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-		return 0;
+	for (int ms = 0; ms <= DIR_PATIENCE_MS; ms += DIR_STEP_MS) {
+		if (!flock(s->dir_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+			return 0;
+		nanosleep(&(struct timespec){0, DIR_STEP_MS * 1000000L}, NULL);
+	}
 	return err_set(e,
 		"%s is in use by another rehearsal; wait for its end, or name another directory "
 		"with --dir",

@@ -312,25 +312,30 @@ asks_again() { # SECONDS
 	run -0 --separate-stderr agent6 machine rehearse ../bundle --dir ../kept --quiet --cassette ../other.jsonl
 }
 
-@test "two first rehearsals at once in a new directory: one is told that it is in use" {
+@test "a second rehearsal at once in a kept directory is told that it is in use" {
 	mkdir work bundle
 	cd work
-	local n
-	for n in {1..3000}; do echo "$n" >"$n"; done
 	cat >../bundle/machine.yaml <<-'END'
-		machine: quick
+		machine: slow
 		version: 1
-		initial: good
+		initial: work
 		budget: {max_transitions: 9}
 		states:
+		  work:
+		    kind: tool
+		    workspace: write
+		    command: [sh, -c, 'echo >begun; exec sleep 60']
+		    timeout_secs: 90
+		    on: {ok: good, nonzero: good, timeout: good}
 		  good: {kind: terminal, status: ok, reason: good}
 	END
 	"$AGENT6_BIN/agent6" machine rehearse ../bundle --dir ../kept --quiet 3>&- &
 	local first=$!
-	eventually test -e ../kept/workspace.tmp
+	eventually test -e ../kept/workspace/begun
 	run --separate-stderr -2 agent6 machine rehearse ../bundle --dir ../kept --quiet
 	[[ $stderr == *"kept is in use by another rehearsal; "* ]]
-	wait "$first"
+	kill -KILL "$first"
+	wait "$first" || true
 }
 
 @test "what is refused before it begins leaves no instance in a kept directory" {
