@@ -27,10 +27,12 @@ static void index_lines(struct doc *d)
 	AUTO_FREE uint32_t *found = NULL;
 	size_t room = 0;
 	uint32_t count = 0;
-	for (const char *p = d->text; p; p = p < end ? line_next(p, end) : NULL) {
+	for (const char *p = d->text;; p = line_next(p, end)) {
 		found = own_room(found, count, &room, sizeof(*found));
 		found[count++] = (uint32_t)(p - d->text);
 		p = line_end(p, end, &cr);
+		if (p == end)
+			break;
 	}
 	uint32_t *lines = arena_array(&d->arena, count, sizeof(*lines));
 	memcpy(lines, found, count * sizeof(*lines));
