@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 int sh_fail(struct sh_reader *r, const char *what)
@@ -194,10 +195,9 @@ int sh_add_eval(struct sh_reader *r)
 void sh_add_assign(struct sh_reader *r, const char *name, size_t len, const char *value)
 {
 	struct sh_node *n = arena_alloc(r->arena, sizeof(*n));
-	char *text = arena_alloc(r->arena, len + strlen(value) + 2);
-	memcpy(text, name, len);
-	text[len] = '=';
-	memcpy(text + len + 1, value, strlen(value));
+	size_t bytes = len + strlen(value) + 2;
+	char *text = arena_alloc(r->arena, bytes);
+	snprintf(text, bytes, "%.*s=%s", (int)len, name, value);
 	n->assigns = arena_alloc(r->arena, sizeof(*n->assigns));
 	n->assigns->text = text;
 	n->next = r->subs;
