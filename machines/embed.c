@@ -1,7 +1,7 @@
 /*
  * Writes the bundles of a directory as a C table, for `machine new --from NAME`. A build tool.
  *
- *   embed DIR    struct stock initialisers of every bundle in DIR (cli/stock.h)
+ *   embed DIR    struct stock initialisers of every bundle in DIR (cli/bundle/stock.h)
  */
 #include <dirent.h>
 #include <stdio.h>

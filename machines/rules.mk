@@ -5,8 +5,8 @@ $(stock_gen): machines/embed.c $(out)/flags
 	@$(CC) -std=gnu17 -O1 $(warnings) $(CPPFLAGS) -o $@ $<
 
 # Directories too, so that a file taken away is noticed.
-$(out)/gen/cli/stock_bundles.h: $(stock_gen) $(shell find machines -mindepth 1)
+$(out)/gen/cli/bundle/stock_bundles.h: $(stock_gen) $(shell find machines -mindepth 1)
 	@mkdir -p $(@D)
 	@$(stock_gen) machines >$@.tmp && mv $@.tmp $@
 
-$(out)/obj/engine/cli/stock.o: $(out)/gen/cli/stock_bundles.h
+$(out)/obj/engine/cli/bundle/stock.o: $(out)/gen/cli/bundle/stock_bundles.h

@@ -1,6 +1,6 @@
 #include "audit/audit.h"
 #include "base/clock.h"
-#include "cli/setup.h"
+#include "cli/verb/setup.h"
 #include "report/text.h"
 #include "run/question.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Shell completions, written from the table of verbs. */
-#include "cli/stock.h"
-#include "cli/verb.h"
+#include "cli/bundle/stock.h"
+#include "cli/verbs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,12 +72,15 @@ static bool has_choices(const struct verb_option *o)
 static const char *source(const char *metavariable)
 {
 	static const char instances[] = "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\"";
-	static const char settings[] = "agent6 config show 2>/dev/null | sed \"s/ .*//\"";
+	/* A model's name, which is part of a key, is anybody's, and a shell expands what it offers.
+	 */
+	static const char settings[] =
+		"agent6 config show 2>/dev/null | sed -nE \"s/^([[:alnum:]._:@/-]+) .*/\\1/p\"";
 	static const struct {
 		const char *metavariable, *command;
-	} known[] = {{"ID", instances}, {"[ID...]", instances}, {"KEY", settings},
-		{"KEY VALUE", settings}, {"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""},
-		{"TEMPLATE", stock_lister}};
+	} known[] = {{"ID", instances}, {"ID|DIR", instances}, {"[ID...]", instances},
+		{"KEY", settings}, {"KEY VALUE", settings},
+		{"SHELL", "echo bash zsh fish | tr \" \" \"\\n\""}, {"TEMPLATE", stock_lister}};
 	for (size_t i = 0; metavariable && i < ARRAY_LEN(known); i++)
 		if (!strcmp(metavariable, known[i].metavariable))
 			return known[i].command;

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "cli/setup.h"
+#include "cli/verb/setup.h"
 #include "config/operator_file.h"
 #include "report/text.h"
 #include <signal.h>

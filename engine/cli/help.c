@@ -45,9 +45,7 @@ void help_overview(FILE *out, const char *group)
 {
 	size_t count;
 	const struct verb *const *all = verbs(&count);
-	AUTO_BUF text, rows;
-	buf_init(&text, 1 << 16);
-	buf_init(&rows, 1 << 16);
+	AUTO_BUF text = BUF_INIT(1 << 16), rows = BUF_INIT(1 << 16);
 	for (size_t i = 0; i < count; i++) {
 		if (!in_group(all[i], group))
 			continue;
@@ -89,8 +87,7 @@ static void add_details(struct buf *out, const char *details)
 
 void help_verb(FILE *out, const struct verb *v)
 {
-	AUTO_BUF text;
-	buf_init(&text, 1 << 16);
+	AUTO_BUF text = BUF_INIT(1 << 16);
 	buf_addf(&text, "usage: agent6 %s%s%s%s\n\n", v->path, v->options ? " [OPTION...]" : "",
 		v->arguments ? " " : "", v->arguments ? v->arguments : "");
 	add_details(&text, v->summary);

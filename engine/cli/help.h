@@ -3,7 +3,7 @@
  */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
-#include "cli/verb.h"
+#include "cli/verbs.h"
 #include <stdio.h>
 
 /* Every verb, or those of one group ("machine"). */

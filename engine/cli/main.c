@@ -1,5 +1,5 @@
 #include "cli/help.h"
-#include "cli/verb.h"
+#include "cli/verbs.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -60,7 +60,7 @@ static int run_verb(char **argv)
 	struct err e = ERR_NONE;
 	struct call call;
 	int words;
-	const struct verb *v = verb_find(argv, &words, &e);
+	const struct verb *v = verbs_find(argv, &words, &e);
 	if (!v)
 		return verb_fail(EXIT_REFUSED, &e);
 	if (wants_help(argv + words)) {
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 		puts("agent6 " AGENT6_VERSION);
 		return end(EXIT_OK, false);
 	}
-	if (argc == 3 && is_help(argv[2]) && verb_is_group(argv[1])) {
+	if (argc == 3 && is_help(argv[2]) && verbs_is_group(argv[1])) {
 		help_overview(stdout, argv[1]);
 		return end(EXIT_OK, false);
 	}

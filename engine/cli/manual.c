@@ -1,5 +1,5 @@
 /* Manual pages, written from the table of verbs: man-pages(7). */
-#include "cli/verb.h"
+#include "cli/verbs.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -172,7 +172,7 @@ static int run(const struct call *c)
 		overview_page(stdout);
 		return EXIT_OK;
 	}
-	const struct verb *v = verb_find(c->arguments, &words, &e);
+	const struct verb *v = verbs_find(c->arguments, &words, &e);
 	if (!v)
 		return verb_fail(EXIT_REFUSED, &e);
 	verb_page(stdout, v);

@@ -1,11 +1,11 @@
 /* Machines: any text is read or refused, and what is accepted can be analysed, drawn and shown. */
-#include "machine/analyse.h"
+#include "machine/analyse/analyse.h"
 #include "machine/graph.h"
 #include "report/exposure.h"
 #include "report/report.h"
-#include "schema/read.h"
 #include "schema/wrap.h"
 #include "tests/fuzz/shown_fuzz.h"
+#include "tests/kit/machine.h"
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,10 +4,9 @@
  * it are the bundle's members. GOLDEN_UPDATE=1 rewrites the expectations, to be read in a diff.
  */
 #include "base/io.h"
-#include "machine/analyse.h"
-#include "machine/machine.h"
-#include "schema/read.h"
+#include "machine/analyse/analyse.h"
 #include "schema/wrap.h"
+#include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 #include <dirent.h>
 #include <fcntl.h>

@@ -53,7 +53,7 @@ nothing() { # prints and fails on any output of CMD
 }
 
 @test "schema, types, machine, plan, reduce, position, budget, the dry run, the wire formats and what the broker parses touch no file, clock or environment" {
-	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{types,machine},broker/parse}/*.o \
+	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{types,machine,machine/analyse},broker/parse}/*.o \
 		"$OUT"/obj/engine/run/plan*.o "$OUT"/obj/engine/instance/{reduce,budget,position}*.o "$OUT"/obj/engine/dry/*.o \
 		"$OUT"/obj/engine/provider/wire*.o 2>/dev/null)
 	[[ ${#pure[@]} -gt 10 ]]
@@ -118,11 +118,11 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 	[[ $status -eq 1 ]]
 }
 
-@test "docs/architecture.md names every directory of code, every header of engine/run, and only files that exist" {
+@test "docs/architecture.md names every directory of code, every header of engine/run and engine/agent, and only files that exist" {
 	local dir file
 	while read -r file; do
 		grep -qF "\`$file\`" docs/architecture.md || { echo "not named: $file"; false; }
-	done < <(sources engine/run | sed -n 's/\.h$//p' | xargs -n 1 basename)
+	done < <(sources engine/run engine/agent | grep -v '^engine/agent/.*/' | sed -n 's/\.h$//p' | xargs -n 1 basename)
 	while read -r dir; do
 		grep -q "$dir/" docs/architecture.md || { echo "not named: $dir"; false; }
 	done < <(sources jail broker schema engine | grep '\.c$' | xargs -n 1 dirname | sort -u)

@@ -64,6 +64,12 @@ static void step(struct position *p, const char *fields, const char *fact)
 #define BEGIN(machine)                                                                             \
 	"{\"t\":\"begin\",\"machine\":\"" machine "\",\"format\":1,\"parameters\":{}}"
 
+#define TOKENS "\"input_tokens\":7,\"output_tokens\":3,\"cached_tokens\":2"
+
+#define ABOUT(type, state) "{\"t\":\"" type "\",\"state\":\"" state "\",\"attempt\":1"
+#define UNTIL(instant)     ",\"delay_ms\":0,\"until\":\"" instant "\"}"
+#define SOON               "2026-11-21T00:00:00Z"
+
 /* A run that has come to `state`; the next line is one about it. */
 static void begin_at(struct position *p, const char *state)
 {
@@ -181,8 +187,6 @@ static void test_armed(void)
 	fixture_done(&waits);
 }
 
-#define TOKENS "\"input_tokens\":7,\"output_tokens\":3,\"cached_tokens\":2"
-
 /* Twice `spent`, in a state that spends. */
 static int spend_twice(struct position *p, const char *spent)
 {
@@ -236,10 +240,6 @@ static void test_books(void)
 	is(p.totals.input_tokens, INT64_MAX, "are the most, and not below zero");
 	position_done(&p);
 }
-
-#define ABOUT(type, state) "{\"t\":\"" type "\",\"state\":\"" state "\",\"attempt\":1"
-#define UNTIL(instant)     ",\"delay_ms\":0,\"until\":\"" instant "\"}"
-#define SOON               "2026-11-21T00:00:00Z"
 
 /* A journal is data that anybody may have edited. */
 static void test_refused(void)

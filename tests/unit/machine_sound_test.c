@@ -4,7 +4,7 @@
  * never does, and one that is said to hold always does. SOUND_SEED=N tries others.
  */
 #include "base/buf.h"
-#include "machine/analyse.h"
+#include "machine/analyse/analyse.h"
 #include "machine/blackboard.h"
 #include "machine/predicate.h"
 #include "machine/template.h"

@@ -1,5 +1,5 @@
 /* References in another language's spelling: long texts full of what could be one. */
-#include "machine/analyse.h"
+#include "machine/analyse/analyse.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 

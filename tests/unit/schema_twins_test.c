@@ -3,8 +3,8 @@
  * checkout, are accepted and checked like their twins. */
 #include "base/io.h"
 #include "base/json.h"
-#include "machine/machine.h"
 #include "schema_kit.h"
+#include "tests/kit/machine.h"
 #include <fcntl.h>
 #include <ftw.h>
 

@@ -1,0 +1,175 @@
+#include "cli/bundle/literals.h"
+
+#include "agent/policy/redact.h"
+#include "base/utf8.h"
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	LINE_BYTES_MAX = 4 * BUNDLE_MEMBER_BYTES_MAX,
+	BODY_BYTES_MIN = 40,
+	BODY_WITHIN_BYTES = 1024
+};
+
+static const char message[] = "a key stands here for everybody who reads the bundle";
+
+static bool in_token(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* The shortest token has as many bytes in a row: other texts need no closer look, which would cost
+ * more than all the rest of a check. Each stretch is read from its end, so that most are left at
+ * once. */
+static bool may_hold_key(const char *text, size_t len)
+{
+	enum { TOKEN_BYTES_MIN = 20 };
+	for (size_t from = 0; from + TOKEN_BYTES_MIN <= len;) {
+		size_t at = from + TOKEN_BYTES_MIN;
+		while (at > from && in_token(text[at - 1]))
+			at--;
+		if (at == from)
+			return true;
+		from = at;
+	}
+	return len >= TOKEN_BYTES_MIN && memmem(text, len, "-----BEGIN", 10);
+}
+
+/* A line of `len` bytes, or a text that is looked at as one, and what of the text follows it. */
+struct line {
+	const char *text;
+	size_t len, more;
+};
+
+/* The first byte of it that gave way, and the one behind the last. */
+struct span {
+	size_t from, to;
+};
+
+static bool in_body(char c)
+{
+	return isalnum((unsigned char)c) || c == '+' || c == '/';
+}
+
+/* Programs that read keys, and pages about them, name the line that one begins with. */
+static bool has_body(const struct line *l)
+{
+	static const char head[] = "PRIVATE KEY";
+	size_t run = 0, until = 0, n = sizeof(head) - 1, whole = l->len + l->more;
+	for (size_t at = 0; at < whole && (at < l->len || at < until); at++) {
+		if (at > l->len && whole - at > 5 && !memcmp(l->text + at, "-----", 5))
+			break; /* the end, or another one */
+		bool begins = l->len > at + n && !memcmp(l->text + at, head, n);
+		until = begins ? at + BODY_WITHIN_BYTES : until;
+		run = !begins && in_body(l->text[at]) ? run + 1 : 0;
+		if (at < until && run >= BODY_BYTES_MIN)
+			return true;
+	}
+	return false;
+}
+
+static struct span gone(const struct buf *text, const struct buf *without)
+{
+	size_t from = 0, behind = 0, least = text->len < without->len ? text->len : without->len;
+	while (from < least && text->data[from] == without->data[from])
+		from++;
+	while (behind < least - from &&
+		text->data[text->len - 1 - behind] == without->data[without->len - 1 - behind])
+		behind++;
+	return (struct span){from, text->len - behind};
+}
+
+/* The keys of AWS's own pages end so; another does once in 36 to the 7th. */
+static void blank_examples(char *text, size_t len)
+{
+	static const char end[] = "EXAMPLE";
+	size_t n = sizeof(end) - 1;
+	for (size_t at = 0, to; at < len; at = to + 1) {
+		bool word = true;
+		for (to = at; to < len && in_token(text[to]) && text[to] != '.'; to++)
+			word = word && isalnum((unsigned char)text[to]);
+		if (word && to - at > n && !memcmp(text + to - n, end, n))
+			memset(text + at, ' ', to - at);
+	}
+}
+
+static bool holds_key(const struct line *l, struct span *where)
+{
+	struct redact_tally tally = {0};
+	AUTO_BUF text;
+	AUTO_BUF without;
+	buf_init(&text, LINE_BYTES_MAX);
+	buf_init(&without, LINE_BYTES_MAX);
+	if (buf_add(&text, l->text, l->len))
+		return false;
+	blank_examples(text.data, text.len);
+	if (redact_known(NULL, text.data, text.len, &without, &tally))
+		return false;
+	*where = gone(&text, &without);
+	return tally.of[REDACT_TOKEN] || (tally.of[REDACT_PEM] && has_body(l));
+}
+
+static void check_literal(const struct doc *doc, const struct doc_node *node, struct findings *f)
+{
+	struct span where;
+	if (holds_key(&(struct line){node->text, node->count, 0}, &where))
+		finding_help(f, finding_add(f, RULE_LITERAL_SECRET, doc, node, "%s", message),
+			"withdraw it; a tool gets the next one by its name in `secrets`, from a "
+			"variable that the operator names in sandbox.secrets");
+}
+
+static void check_node(const struct doc *doc, const struct doc_node *node, struct findings *f)
+{
+	if (node->kind == DOC_STR && may_hold_key(node->text, node->count))
+		check_literal(doc, node, f);
+	for (uint32_t i = 0; node->kind == DOC_LIST && i < node->count; i++)
+		check_node(doc, &node->items[i], f);
+	for (uint32_t i = 0; node->kind == DOC_MAP && i < node->count; i++)
+		check_node(doc, &node->pairs[i].value, f);
+}
+
+static void check_line(
+	const struct doc *file, uint32_t line, const struct line *l, struct findings *f)
+{
+	struct span where;
+	if (!holds_key(l, &where))
+		return;
+	struct doc_pos pos = {line, (uint32_t)utf8_count(l->text, where.from) + 1, line,
+		(uint32_t)utf8_count(l->text, where.to) + 1};
+	finding_help(f, finding_at(f, RULE_LITERAL_SECRET, file, pos, "%s", message),
+		"withdraw it, and take it out of the file");
+}
+
+static void check_text(const struct doc *file, const char *text, size_t len, struct findings *f)
+{
+	uint32_t line = 1;
+	for (size_t at = 0; at < len; line++) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t bytes = end ? (size_t)(end - text) - at : len - at;
+		if (may_hold_key(text + at, bytes))
+			check_line(
+				file, line, &(struct line){text + at, bytes, len - at - bytes}, f);
+		at += bytes + 1;
+	}
+}
+
+/* What cannot be read any more, a run refuses. */
+static void check_member(const struct loaded *l, const struct member *m, struct findings *f)
+{
+	struct err e = ERR_NONE;
+	AUTO_FREE char *text = NULL, *label = doc_beside(&l->doc, m->path);
+	size_t len;
+	if (!label || bundle_read(l->bundle, m->path, &text, &len, &e))
+		return;
+	if (!memchr(text, 0, len) && utf8_prefix(text, len) == len)
+		check_text(&(struct doc){.file = label}, text, len, f);
+}
+
+void literals_check(const struct loaded *l, struct findings *f)
+{
+	const struct bundle *b = l->bundle;
+	check_node(&l->doc, l->doc.root, f);
+	for (size_t i = 0; i < b->count; i++)
+		if (&b->members[i] != b->machine)
+			check_member(l, &b->members[i], f);
+}

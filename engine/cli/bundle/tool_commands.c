@@ -1,0 +1,288 @@
+#include "cli/bundle/tool_commands.h"
+
+#include "agent/policy/classify.h"
+#include "base/path.h"
+#include "machine/site.h"
+#include "machine/template.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PROGRAM_BYTES = 4200 };
+
+struct commands {
+	const struct bundle *bundle;
+	const struct machine *m;
+	struct findings *findings;
+	const char *workspace, *home;
+	json_t *seen; /* by program: looked up already */
+};
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111;
+}
+
+/* A link leads where it leads: both names are compared. What is not there yet may be by the time it
+ * runs, so its directory counts. Nothing runs with "/" as its workspace: who checks there will run
+ * it elsewhere. */
+static bool in_workspace(const struct commands *c, const char *path)
+{
+	if (!strcmp(c->workspace, "/"))
+		return false;
+	AUTO_FREE char *real = realpath(path, NULL), *dir = strdup(path);
+	for (char *slash; !real && dir && (slash = strrchr(dir, '/')) > dir;) {
+		*slash = '\0';
+		real = realpath(dir, NULL);
+	}
+	return path_is_within(path, c->workspace) || (real && path_is_within(real, c->workspace));
+}
+
+static bool is_listed(const char *text, const char *const *list)
+{
+	while (*list && strcmp(text, *list) != 0)
+		list++;
+	return *list;
+}
+
+/* What to do about a program that no directory holds. */
+static const char *missing_help(const char *program)
+{
+	static const char *const builtins[] = {
+		"cd", "export", "source", ".", "set", "unset", "umask", "ulimit", "exit", NULL};
+	if (strchr(program, ' '))
+		return "each argument is an item by itself: [make, test], not [make test]";
+	if (is_listed(program, builtins))
+		return "it is the shell's own: write [sh, -c, '...'] or a script below scripts/";
+	if (strchr(program, '='))
+		return "variables are set with `env`, a map beside `command`";
+	return "install it, or bring it along below scripts/";
+}
+
+/* The PATH that every jail has, but for a state whose `env` brings another. */
+#define JAIL_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static const char *own_path(const struct tool_state *t)
+{
+	for (size_t i = 0; i < t->env_count; i++)
+		if (!strcmp(t->env[i].name, "PATH"))
+			return t->env[i].text;
+	return NULL;
+}
+
+enum place { PLACE_NONE, PLACE_FOUND, PLACE_WORKSPACE };
+
+/* The jail's search; of a PATH that the state brings, no directory before the program's may lie in
+ * the workspace, and what is no absolute path leads there. */
+static enum place look_up(const struct commands *c, const struct tool_state *t, const char *program)
+{
+	char file[PROGRAM_BYTES];
+	const char *own = own_path(t), *next;
+	for (const char *dir = own ? own : JAIL_PATH; dir; dir = *next ? next + 1 : NULL) {
+		next = dir + strcspn(dir, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)(next - dir), dir, program);
+		if (own && (*dir != '/' || in_workspace(c, file)))
+			return PLACE_WORKSPACE;
+		if (runnable(file))
+			return PLACE_FOUND;
+	}
+	return PLACE_NONE;
+}
+
+static void report_missing(const struct commands *c, const struct site *site,
+	const struct tool_state *t, const char *program)
+{
+	char script[PROGRAM_BYTES];
+	const char *own = own_path(t);
+	struct finding *f = program[0] == '/' ? site_report(site, RULE_PROGRAM_MISSING,
+							"this host has no program \"%s\"", program)
+					      : site_report(site, RULE_PROGRAM_MISSING,
+							"this host has no \"%s\" on %s", program,
+							own ? own : JAIL_PATH);
+	snprintf(script, sizeof(script), "scripts/%s", program);
+	if (bundle_member(c->bundle, script))
+		site_help(site, f, "write `%s`", script);
+	else
+		site_help(site, f, "%s", missing_help(program));
+}
+
+/* The kernel says of such a script that the script is not there. */
+static void check_interpreter(const struct commands *c, const struct site *site, const char *script)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	if (bundle_read(c->bundle, script, &text, &len, NULL) || strncmp(text, "#!", 2) != 0)
+		return;
+	char *name = text + 2 + strspn(text + 2, " \t");
+	name[strcspn(name, " \t\r\n")] = '\0';
+	if (*name != '/' || runnable(name))
+		return;
+	struct finding *f = site_report(site, RULE_PROGRAM_MISSING,
+		"\"%s\" is to be run by \"%s\", which this host does not have", script, name);
+	site_help(site, f, "install it, or name another one in the first line");
+}
+
+static void check_program(const struct commands *c, const struct state *s)
+{
+	const char *program = template_literal(s->tool.command[0]);
+	const struct doc_node *list = doc_get(s->node, "command");
+	struct site site = {.findings = c->findings,
+		.doc = c->m->doc,
+		.node = &list->items[0],
+		.state = s->name};
+	bool own = own_path(&s->tool);
+	if (!program || (!own && json_object_get(c->seen, program)))
+		return;
+	if (!own)
+		json_object_set_new(c->seen, program, json_true());
+	if (strncmp(program, "scripts/", 8) == 0) {
+		check_interpreter(c, &site, program);
+		return;
+	}
+	enum place place = program[0] != '/'          ? look_up(c, &s->tool, program)
+			   : in_workspace(c, program) ? PLACE_WORKSPACE
+			   : runnable(program)        ? PLACE_FOUND
+						      : PLACE_NONE;
+	if (place == PLACE_NONE)
+		report_missing(c, &site, &s->tool, program);
+	if (place != PLACE_WORKSPACE)
+		return;
+	struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
+		program[0] == '/'
+			? "\"%s\" lies in the workspace, where whatever runs may replace it"
+			: "the state's PATH looks for \"%s\" in the workspace, where "
+			  "whatever runs may put one",
+		program);
+	site_help(&site, f, "bring it along below scripts/");
+}
+
+/* Whether an argument means something to a shell and is no usual argument of anything else. */
+static bool is_for_shell(const char *text)
+{
+	static const char *const operators[] = {
+		"&&", "||", "|", "|&", ">", ">>", "<", "<<", "2>", "2>&1", "&>", "&", NULL};
+	static const char *const variables[] = {"$AGENT6_", "${AGENT6_", "$HOME", "${HOME}", "~/"};
+	size_t len = strlen(text);
+	if (is_listed(text, operators) || (!strncmp(text, "$(", 2) && text[len - 1] == ')'))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+		if (!strncmp(text, variables[i], strlen(variables[i])))
+			return true;
+	return false;
+}
+
+/* Whether the argument is the pattern of a search or the separator of fields. */
+static bool is_data(const struct tool_state *t, size_t at)
+{
+	static const char *const searches[] = {
+		"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", NULL};
+	static const char *const separators[] = {"-d", "-F", "-s", "-t", "-separator",
+		"--delimiter", "--delimiters", "--separator", "--output-separator",
+		"--field-separator", "--table-separator", "--ifs", "--ofs", "--fs", NULL};
+	const char *before = template_literal(t->command[at - 1]);
+	if (before && strlen(template_literal(t->command[at])) == 1 &&
+		is_listed(before, separators))
+		return true;
+	while (--at && before && before[0] == '-')
+		before = template_literal(t->command[at - 1]);
+	return before && is_listed(before, searches);
+}
+
+/* Whether a shell, here or elsewhere, reads what comes behind the word, or a program with operators
+ * that look like a shell's. */
+static bool has_operators(const char *word)
+{
+	static const char *const programs[] = {
+		"expr", "test", "[", "tr", "ssh", "watch", "parallel", NULL};
+	size_t len = strlen(word);
+	return is_listed(word, programs) ||
+	       (word[0] == '-' && word[1] != '-' && word[len - 1] == 'c');
+}
+
+/* One is said of a command: whoever wrote it thought of a shell throughout. */
+static void check_shell_words(const struct commands *c, const struct state *s)
+{
+	const struct doc_node *list = doc_get(s->node, "command");
+	for (size_t i = 0; i < s->tool.command_count; i++) {
+		const char *text = template_literal(s->tool.command[i]);
+		if (text && has_operators(text))
+			return;
+		if (!i || !text || !is_for_shell(text) || is_data(&s->tool, i))
+			continue;
+		struct site site = {.findings = c->findings,
+			.doc = c->m->doc,
+			.node = &list->items[i],
+			.state = s->name};
+		struct finding *f = site_report(&site, RULE_SHELL_WORD,
+			"no shell reads a command: \"%s\" reaches the program as it stands here",
+			text);
+		site_help(&site, f,
+			"use a script below scripts/, [sh, -c, '...'], or a state for each "
+			"command");
+		return;
+	}
+}
+
+/* The command when all of it is known before it runs; the list is heap. NULL: not. */
+static const char **static_argv(const struct tool_state *t)
+{
+	const char **argv = calloc(t->command_count + 1, sizeof(*argv));
+	for (size_t i = 0; argv && i < t->command_count; i++) {
+		argv[i] = template_literal(t->command[i]);
+		if (!argv[i]) {
+			free(argv);
+			return NULL;
+		}
+	}
+	return argv;
+}
+
+static void check_risk(const struct commands *c, const struct state *s)
+{
+	AUTO_FREE const char **argv = static_argv(&s->tool);
+	struct classify_world world = {.workspace = c->workspace, .home = c->home};
+	struct verdict verdict = {.level = LEVEL_READ_ONLY};
+	if (argv)
+		classify_argv(&world, argv, s->tool.command_count, &verdict);
+	if (verdict.level < LEVEL_DESTRUCTIVE)
+		return;
+	bool denied = verdict.level == LEVEL_DENIED;
+	struct site site = {.findings = c->findings,
+		.doc = c->m->doc,
+		.node = doc_get(s->node, "command"),
+		.state = s->name};
+	struct finding *f = site_report(&site, denied ? RULE_COMMAND_DENIED : RULE_COMMAND_RISK,
+		"the command's level is %s%s%s", level_name(verdict.level),
+		verdict.reason_count ? ": " : "", verdict.reason_count ? verdict.reasons[0] : "");
+	site_help(&site, f,
+		denied ? "no approval makes such a command run; write a narrower one"
+		       : "make sure that this is meant; `agent6 check command` shows every reason");
+}
+
+/* Of a machine with errors: what was refused has been spoken of. */
+static bool is_whole(const struct tool_state *t)
+{
+	for (size_t i = 0; i < t->command_count; i++)
+		if (!t->command[i])
+			return false;
+	const char *program = t->command_count ? template_literal(t->command[0]) : "";
+	return !program || !strncmp(program, "scripts/", 8) || !program_fault(program);
+}
+
+void tool_commands_check(const struct loaded *l, const char *workspace, struct findings *findings)
+{
+	const struct machine *m = l->draft;
+	struct commands c = {.bundle = l->bundle,
+		.m = m,
+		.findings = findings,
+		.workspace = workspace,
+		.seen = json_object()};
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_TOOL && is_whole(&m->states[i].tool)) {
+			check_program(&c, &m->states[i]);
+			check_shell_words(&c, &m->states[i]);
+			check_risk(&c, &m->states[i]);
+		}
+	json_decref(c.seen);
+}

@@ -1,0 +1,103 @@
+#include "cli/verb/setup.h"
+#include "confine/confine.h"
+#include "report/text.h"
+#include "run/hook.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FINDINGS_BYTES_MAX = 16 * 1024 * 1024 };
+
+static void PRINTF(1, 2) tell_problem(const char *format, ...)
+{
+	AUTO_FREE char *problem = NULL;
+	AUTO_BUF text;
+	buf_init(&text, FINDINGS_BYTES_MAX);
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&problem, format, args) < 0)
+		problem = NULL;
+	va_end(args);
+	text_clean(&text, problem ? problem : "", SIZE_MAX);
+	text_print(text.data ? text.data : "", 2);
+}
+
+/* What an agent state would be refused for. The configuration can be valid all the same: the key
+ * may come from the environment of another shell, or of a service. */
+static void tell_keys(const struct config *config)
+{
+	for (size_t i = 0; i < config->provider_count; i++) {
+		struct err e = ERR_NONE;
+		char *key = NULL;
+		if (config_provider_key(config, &config->providers[i], &key, &e))
+			tell_problem("%s", e.text);
+		if (key)
+			explicit_bzero(key, strlen(key));
+		free(key);
+	}
+}
+
+/* What is named and not there. It may be by the time of a run, which fails without the one and goes
+ * on without the other. */
+static void tell_missing(const struct config *config, const char *state)
+{
+	const struct config_list *read = &config->sandbox.read;
+	for (size_t i = 0; i < read->count; i++) {
+		struct err e = ERR_NONE;
+		if (confine_check_grant("sandbox.read", read->items[i], false, state, &e))
+			tell_problem("%s", e.text);
+	}
+	if (!hook_is_there(config))
+		tell_problem("machine.notify.on_event: there is no program %s to run",
+			config->machine.on_event.items[0]);
+}
+
+static int tell(const struct call *c)
+{
+	struct setup setup;
+	if (setup_open(&setup, c))
+		return EXIT_REFUSED;
+	setup_tell(&setup);
+	printf("the configuration is valid\n  settings  %s/config.yaml\n  state     %s\n",
+		setup.paths.config_dir, setup.statedir.root);
+	if (!setup.config->provider_count)
+		puts("no provider is configured: agent states cannot run; `agent6 connect` adds "
+		     "one");
+	tell_keys(setup.config);
+	tell_missing(setup.config, setup.statedir.root);
+	setup_done(&setup);
+	return EXIT_OK;
+}
+
+static int list(const struct call *c)
+{
+	struct setup setup;
+	if (setup_load(&setup, c))
+		return EXIT_REFUSED;
+	text_findings_as(&setup.findings, findings_json);
+	int code = setup.findings.errors ? EXIT_REFUSED : EXIT_OK;
+	setup_done(&setup);
+	return code;
+}
+
+static int run(const struct call *c)
+{
+	return call_has(c, "json") ? list(c) : tell(c);
+}
+
+static const struct verb_option options[] = {
+	{"config", "FILE", "a configuration file on top of the operator's own", false},
+	{"json", NULL, "print the problems as one JSON array", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_check_config = {.path = "check config",
+	.summary = "check this directory's effective configuration",
+	.max_arguments = 0,
+	.details = "A provider whose key cannot be read is named, and is no fault of the "
+		   "configuration; neither is a path of sandbox.read or a program of "
+		   "machine.notify.on_event that is not there now.\n"
+		   "Exit status: 0 valid; 2 not, with the file, line and column of every "
+		   "problem.",
+	.options = options,
+	.run = run};

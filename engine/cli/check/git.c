@@ -1,0 +1,315 @@
+/*
+ * Proves, against the git that is installed, that our calls execute nothing a repository planted:
+ * builds a repository, poisons every setting that runs a program, and looks for what ran. The same
+ * repository is then shown to plain git, which must run some of it, or the proof would prove
+ * nothing.
+ */
+#include "base/capture.h"
+#include "base/io.h"
+#include "base/tree.h"
+#include "cli/verb/verb.h"
+#include "git/branch.h"
+#include "git/clone.h"
+#include "git/settings.h"
+#include "report/text.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { GIT_MS = 60000 };
+
+/* Each command leaves a file of its own name in the directory of markers. */
+static const struct {
+	const char *name, *setting; /* git config syntax; %s: the command */
+} poisons[] = {{"fsmonitor", "[core]\n\tfsmonitor = %s\n"}, {"pager", "[core]\n\tpager = %s\n"},
+	{"editor", "[core]\n\teditor = %s\n"}, {"ssh", "[core]\n\tsshCommand = %s\n"},
+	{"askpass", "[core]\n\taskPass = %s\n"}, {"refs", "[core]\n\talternateRefsCommand = %s\n"},
+	{"clean", "[filter \"poison\"]\n\tclean = %s\n"},
+	{"equals", "[filter \"a=b\"]\n\tclean = %s\n\trequired = true\n"},
+	{"process", "[filter \"p\"]\n\tprocess = %s\n"},
+	{"smudge", "[filter \"poison\"]\n\tsmudge = %s\n"},
+	{"textconv", "[diff \"poison\"]\n\ttextconv = %s\n"},
+	{"external", "[diff]\n\texternal = %s\n"},
+	{"gpg", "[log]\n\tshowSignature = true\n[gpg]\n\tprogram = %s\n"},
+	{"credential", "[credential]\n\thelper = %s\n"},
+	{"merge", "[merge \"poison\"]\n\tdriver = %s\n"},
+	{"command", "[diff \"poison\"]\n\tcommand = %s\n"},
+	{"sequence", "[sequence]\n\teditor = %s\n"}, {"proxy", "[core]\n\tgitProxy = %s\n"},
+	{"trailer", "[trailer \"t\"]\n\tcommand = %s\n"},
+	{"sign", "[commit]\n\tgpgSign = true\n[gpg \"ssh\"]\n\tdefaultKeyCommand = %s\n"},
+	{"pack", "[uploadpack]\n\tpackObjectsHook = %s\n"},
+	{"upload", "[remote \"o\"]\n\turl = ext::%s\n\tpromisor = true\n\tuploadpack = %1$s\n"}};
+
+/* Settings that are read from other files than .git/config. */
+static const char *const elsewhere[] = {"included", "worktree"};
+
+static const char *const hooks[] = {"post-index-change", "reference-transaction", "pre-commit",
+	"prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "pre-auto-gc"};
+
+struct ground {
+	char dir[PATH_MAX - 300];
+	struct git_repo repo;
+};
+
+static int write_file(
+	const struct ground *g, const char *path, const char *text, mode_t mode, struct err *e)
+{
+	char full[PATH_MAX];
+	snprintf(full, sizeof(full), "%s/%s", g->dir, path);
+	AUTO_FD int fd = open(full, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode);
+	return fd < 0 || io_write(fd, text, strlen(text)) ? err_errno(e, "cannot write %s", full)
+							  : 0;
+}
+
+static void command_for(const struct ground *g, const char *name, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "touch %s/tree/.git/markers/%s; false", g->dir, name);
+}
+
+/* Plain git, in a clean environment of its own but for what the repository says. */
+static int plain_git(const struct ground *g, const char *const *args, struct err *e)
+{
+	char tree[PATH_MAX],
+		*argv[16] = {(char *)(uintptr_t) "/usr/bin/git", (char *)(uintptr_t) "-C", tree};
+	static char *const env[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin",
+		(char *)(uintptr_t) "HOME=/nonexistent",
+		(char *)(uintptr_t) "GIT_CONFIG_NOSYSTEM=1",
+		(char *)(uintptr_t) "GIT_AUTHOR_NAME=a", (char *)(uintptr_t) "GIT_AUTHOR_EMAIL=a@b",
+		(char *)(uintptr_t) "GIT_COMMITTER_NAME=a",
+		(char *)(uintptr_t) "GIT_COMMITTER_EMAIL=a@b", NULL};
+	AUTO_BUF out, words;
+	buf_init(&out, 1 << 20);
+	buf_init(&words, 4096);
+	snprintf(tree, sizeof(tree), "%s/tree", g->dir);
+	for (size_t n = 3; *args; args++)
+		argv[n++] = (char *)(uintptr_t)*args;
+	struct capture_spec spec = {.argv = argv,
+		.env = env,
+		.stdin_fd = -1,
+		.deadline_ms = GIT_MS,
+		.own_session = true};
+	return capture_run(&spec, &out, &words, e);
+}
+
+static int build(struct ground *g, struct err *e)
+{
+	static const char *const init[] = {"init", "-q", NULL};
+	static const char *const add[] = {"add", ".", NULL};
+	static const char *const commit[] = {"commit", "-qm", "clean", NULL};
+	const char *tmp = getenv("TMPDIR");
+	char path[PATH_MAX];
+	snprintf(g->dir, sizeof(g->dir), "%s/agent6-git-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(g->dir))
+		return err_errno(e, "cannot create %s", g->dir);
+	snprintf(path, sizeof(path), "%s/tree", g->dir);
+	if (mkdir(path, 0700))
+		return err_errno(e, "cannot create %s", path);
+	if (write_file(g, "tree/a.txt", "one\n", 0644, e) ||
+		write_file(g, "tree/b.bin", "two\n", 0644, e) ||
+		write_file(g, "tree/c.txt", "three\n", 0644, e) ||
+		write_file(g, "tree/.gitattributes",
+			"a.txt filter=poison diff=poison merge=poison\nb.bin filter=a=b\n"
+			"c.txt filter=inc\nd.txt filter=wt\ne.txt filter=p\n",
+			0644, e))
+		return -1;
+	if (plain_git(g, init, e) || plain_git(g, add, e) || plain_git(g, commit, e))
+		return err_set(e, "git cannot make a repository in %s", path);
+	if (git_find(path, &g->repo, e))
+		return -1;
+	g->repo.traced = true;
+	snprintf(path, sizeof(path), "%s/tree/.git/markers", g->dir);
+	return mkdir(path, 0700) ? err_errno(e, "cannot create %s", path) : 0;
+}
+
+static int poison_elsewhere(const struct ground *g, struct err *e)
+{
+	char command[PATH_MAX], text[2 * PATH_MAX];
+	command_for(g, elsewhere[0], command);
+	snprintf(text, sizeof(text), "[filter \"inc\"]\n\tclean = \"%s\"\n", command);
+	if (write_file(g, "tree/.included", text, 0644, e) ||
+		write_file(g, "tree/.git/config",
+			"[include]\n\tpath = ../.included\n[extensions]\n\tworktreeConfig = true\n",
+			0644, e))
+		return -1;
+	command_for(g, elsewhere[1], command);
+	snprintf(text, sizeof(text), "[filter \"wt\"]\n\tclean = \"%s\"\n", command);
+	if (write_file(g, "tree/.git/config.worktree", text, 0644, e))
+		return -1;
+	return 0;
+}
+
+static int poison_hooks(const struct ground *g, struct err *e)
+{
+	char command[PATH_MAX], path[100], text[2 * PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(hooks); i++) {
+		command_for(g, hooks[i], command);
+		snprintf(path, sizeof(path), "tree/.git/hooks/%s", hooks[i]);
+		snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", command);
+		if (write_file(g, path, text, 0755, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int poison(const struct ground *g, struct err *e)
+{
+	char command[PATH_MAX], quoted[PATH_MAX + 8], text[3 * PATH_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(poisons); i++) {
+		const char *rest = poisons[i].setting, *mark;
+		size_t used = 0;
+		command_for(g, poisons[i].name, command);
+		snprintf(quoted, sizeof(quoted), "\"%s\"", command);
+		for (; (mark = strchr(rest, '%')); rest = mark + (mark[1] == '1' ? 4 : 2))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%.*s%s",
+				(int)(mark - rest), rest, quoted);
+		snprintf(text + used, sizeof(text) - used, "%s", rest);
+		if (write_file(g, "tree/.git/config", text, 0644, e))
+			return -1;
+	}
+	if (poison_elsewhere(g, e) || poison_hooks(g, e))
+		return -1;
+	/* Changed files, so that every filter has something to do. */
+	return write_file(g, "tree/a.txt", "more\n", 0644, e) ||
+			       write_file(g, "tree/b.bin", "more\n", 0644, e) ||
+			       write_file(g, "tree/c.txt", "more\n", 0644, e)
+		       ? -1
+		       : 0;
+}
+
+/* What ran: the names of the markers, which are taken away. */
+static size_t ran(const struct ground *g, struct buf *names)
+{
+	char path[PATH_MAX];
+	size_t count = 0;
+	snprintf(path, sizeof(path), "%s/tree/.git/markers", g->dir);
+	DIR *dir = opendir(path);
+	for (const struct dirent *d; dir && (d = readdir(dir));) {
+		if (d->d_name[0] == '.')
+			continue;
+		buf_addf(names, "%s%s", count++ ? ", " : "", d->d_name);
+		unlinkat(dirfd(dir), d->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* What a machine that writes code does with a repository: a clone, a commit, a branch. */
+static int work(const struct ground *g, struct err *e)
+{
+	static const struct git_identity as = {"agent6", "agent6@localhost"};
+	static const char branch[] = "agent6/check-git";
+	char head[GIT_OID_BYTES], tree[GIT_OID_BYTES], oid[GIT_OID_BYTES], dir[PATH_MAX];
+	struct git_identity found = {"", ""};
+	struct git_repo clone = {0};
+	size_t left_out;
+	snprintf(dir, sizeof(dir), "%s/clone", g->dir);
+	int failed = git_head(&g->repo, head, e) ||
+		     git_identity_find(&g->repo, &(struct git_files){0}, &found, e) ||
+		     git_branch_move(&g->repo, &(struct git_move){branch, "", head}, e) ||
+		     git_clone_open(&g->repo, dir, branch, &clone, e) ||
+		     git_clone_checkout(&clone, head, head, e) ||
+		     write_file(g, "clone/new.txt", "new\n", 0644, e) ||
+		     git_clone_stage(&clone, tree, &left_out, e);
+	struct git_commit c = {tree, head, "work\n", &as};
+	failed = failed || git_clone_commit(&clone, &c, oid, e) ||
+		 git_clone_advance(&clone, oid, e) ||
+		 git_clone_send(&clone, &g->repo, head, oid, e) ||
+		 git_branch_move(&g->repo, &(struct git_move){branch, head, oid}, e);
+	git_repo_done(&clone);
+	return failed ? -1 : 0;
+}
+
+/* What was tried and what of it ran, for whom; marker names separated by ", ". */
+struct proof {
+	size_t planted, plain_count, our_count;
+	struct buf plain, ours;
+};
+
+static int prove(const struct ground *g, struct proof *p, struct err *e)
+{
+	static const char *const plain[][6] = {{"status", NULL}, {"diff", NULL},
+		{"commit", "--allow-empty", "-m", "x", NULL}, {"checkout", "-b", "y", NULL}};
+	const char *const paths[] = {"."};
+	AUTO_BUF out;
+	buf_init(&out, 1 << 20);
+	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e) ||
+		work(g, e))
+		return err_wrap(e, "on the poisoned repository");
+	p->planted = ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere) + ARRAY_LEN(hooks);
+	p->our_count = ran(g, &p->ours);
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		if (plain_git(g, plain[i], e) < 0)
+			return -1;
+	p->plain_count = ran(g, &p->plain);
+	if (p->our_count)
+		return err_set(e, "git executed what the repository planted: %s", p->ours.data);
+	if (!p->plain_count)
+		return err_set(
+			e, "plain git executed nothing either: the proof does not work with it");
+	return 0;
+}
+
+static json_t *names_of(const struct buf *text)
+{
+	json_t *names = json_array();
+	for (const char *at = text->len ? text->data : ""; *at;) {
+		size_t len = strcspn(at, ",");
+		json_array_append_new(names, json_stringn(at, len));
+		at += len + strspn(at + len, ", ");
+	}
+	return names;
+}
+
+static void tell(const struct proof *p, const struct err *e, bool json)
+{
+	struct err unstrict = ERR_NONE;
+	const char *profile = git_profile(&unstrict);
+	if (!json && *unstrict.text)
+		text_complain("its jails are hardened here, a strict one could not be set up: %s",
+			unstrict.text);
+	if (!json && !*e->text) {
+		AUTO_BUF line;
+		buf_init(&line, 8192);
+		buf_addf(&line,
+			"%zu settings and hooks planted; plain git executed %zu (%s), ours none",
+			p->planted, p->plain_count, p->plain.data);
+		text_print(line.data, 2);
+	}
+	if (!json)
+		return;
+	json_auto_t *doc = json_pack("{s:b,s:s,s:i,s:o,s:o,s:s}", "proved", !*e->text, "profile",
+		profile, "planted", (int)p->planted, "plain_git", names_of(&p->plain), "ours",
+		names_of(&p->ours), "reason", e->text);
+	text_json_line(doc);
+}
+
+static int run(const struct call *c)
+{
+	struct ground g = {.dir = ""};
+	struct err e = ERR_NONE;
+	struct proof p = {0};
+	buf_init(&p.plain, 4096);
+	buf_init(&p.ours, 4096);
+	int failed = build(&g, &e) || poison(&g, &e) || prove(&g, &p, &e);
+	tell(&p, &e, call_has(c, "json"));
+	buf_done(&p.plain);
+	buf_done(&p.ours);
+	git_repo_done(&g.repo);
+	if (g.dir[0])
+		tree_remove(AT_FDCWD, g.dir, NULL);
+	return failed ? verb_fail(EXIT_FAILED, &e) : EXIT_OK;
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_check_git = {.path = "check git",
+	.summary = "prove that git executes nothing a repository planted",
+	.max_arguments = 0,
+	.details = "Exit status: 0 proved; 1 not, with what ran.",
+	.options = options,
+	.run = run};

@@ -1,0 +1,176 @@
+#include "cli/check/probe_target.h"
+
+#include "base/io.h"
+#include "cli/check/probe.h"
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+static const char original[] = "original\n";
+
+enum { TCP, UDP, ABSTRACT, NAMED };
+
+static int tell(struct probe_target *t, const char *name, char *value)
+{
+	int failed = !value || json_object_set_new(t->env, name, json_string(value));
+	free(value);
+	return failed;
+}
+
+static char *text(const char *format, ...) PRINTF(1, 2);
+
+static char *text(const char *format, ...)
+{
+	va_list args;
+	char *made = NULL;
+	va_start(args, format);
+	if (vasprintf(&made, format, args) < 0)
+		made = NULL;
+	va_end(args);
+	return made;
+}
+
+static int listen_at(int type, const void *at, socklen_t len)
+{
+	int family = ((const struct sockaddr *)at)->sa_family;
+	AUTO_FD int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, at, len) || (type == SOCK_STREAM && listen(fd, 8)))
+		return -1;
+	return TAKE_FD(fd);
+}
+
+static int listen_local(struct probe_target *t, int which, int type, const char *name)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	t->listeners[which] = listen_at(type, &at, len);
+	if (t->listeners[which] < 0 ||
+		getsockname(t->listeners[which], (struct sockaddr *)&at, &len))
+		return -1;
+	return tell(t, name, text("%u", ntohs(at.sin_port)));
+}
+
+static int listen_unix(struct probe_target *t, int which, const char *name, size_t skip)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	size_t len = strlen(name);
+	if (len + skip >= sizeof(at.sun_path))
+		return -1;
+	memcpy(at.sun_path + skip, name, len);
+	t->listeners[which] = listen_at(
+		SOCK_STREAM, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len));
+	return t->listeners[which] < 0;
+}
+
+/* This program, where every user can execute it. */
+static int copy_program(const char *to)
+{
+	struct stat st;
+	AUTO_FD int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	AUTO_FD int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (in < 0 || out < 0 || fstat(in, &st) || fchmod(out, 0755))
+		return -1;
+	for (off_t left = st.st_size; left > 0;) {
+		ssize_t n = sendfile(out, in, NULL, (size_t)left);
+		if (n <= 0)
+			return -1;
+		left -= n;
+	}
+	return 0;
+}
+
+static int make_tree(struct probe_target *t)
+{
+	AUTO_FREE char *bundle = text("%s/bundle", t->dir);
+	AUTO_FREE char *outside = text("%s/outside", t->dir);
+	t->workspace = text("%s/workspace", t->dir);
+	t->file = text("%s/file", outside);
+	t->named = text("%s/socket", outside);
+	t->program = text("%s/agent6", bundle);
+	if (chmod(t->dir, 0755) || mkdir(t->workspace, 0755) || mkdir(bundle, 0755) ||
+		mkdir(outside, 0755) || chmod(bundle, 0755) || chmod(outside, 0755))
+		return -1;
+	AUTO_FD int fd = open(t->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0 || io_write(fd, original, sizeof(original) - 1) || fchmod(fd, 0666))
+		return -1;
+	return copy_program(t->program);
+}
+
+static int start_victim(struct probe_target *t)
+{
+	t->victim = fork();
+	while (!t->victim)
+		pause();
+	return t->victim < 0 || tell(t, PROBE_ENV_PID, text("%d", (int)t->victim));
+}
+
+int probe_target_init(struct probe_target *t, struct err *e)
+{
+	char name[64], dir[] = "/tmp/agent6-check-XXXXXX";
+	*t = (struct probe_target){.listeners = {-1, -1, -1, -1}, .env = json_object()};
+	snprintf(name, sizeof(name), "agent6-check-%d", (int)getpid());
+	if (!mkdtemp(dir))
+		return err_errno(e, "cannot make a directory in /tmp");
+	t->dir = strdup(dir);
+	if (!t->dir || make_tree(t) || listen_local(t, TCP, SOCK_STREAM, PROBE_ENV_TCP) ||
+		listen_local(t, UDP, SOCK_DGRAM, PROBE_ENV_UDP) ||
+		listen_unix(t, ABSTRACT, name, 1) || listen_unix(t, NAMED, t->named, 0) ||
+		tell(t, PROBE_ENV_SOCKET, strdup(name)) ||
+		tell(t, PROBE_ENV_NAMED, strdup(t->named)) ||
+		tell(t, PROBE_ENV_FILE, strdup(t->file)) || start_victim(t)) {
+		err_errno(e, "cannot set up the targets of the probes in %s", dir);
+		probe_target_done(t);
+		return -1;
+	}
+	chmod(t->named, 0666); /* so that any user could connect */
+	return 0;
+}
+
+void probe_target_done(struct probe_target *t)
+{
+	char *files[] = {t->file, t->named, t->program, t->workspace};
+	static const char *const dirs[] = {"/bundle", "/outside", ""};
+	if (t->victim > 0) {
+		kill(t->victim, SIGKILL);
+		waitpid(t->victim, NULL, 0);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		if (files[i] && unlink(files[i]))
+			rmdir(files[i]);
+		free(files[i]);
+	}
+	for (size_t i = 0; t->dir && i < ARRAY_LEN(dirs); i++) {
+		AUTO_FREE char *path = text("%s%s", t->dir, dirs[i]);
+		rmdir(path);
+	}
+	for (int i = 0; i < PROBE_LISTENERS; i++)
+		own_close(&t->listeners[i]);
+	json_decref(t->env);
+	free(t->dir);
+}
+
+bool probe_target_hit(struct probe_target *t)
+{
+	struct stat st;
+	int status;
+	char byte;
+	bool hit = stat(t->file, &st) || st.st_size != (off_t)sizeof(original) - 1;
+	for (int i = 0; i < PROBE_LISTENERS; i++) {
+		int fd = i == UDP ? (int)recv(t->listeners[i], &byte, 1, 0) - 1
+				  : accept(t->listeners[i], NULL, NULL);
+		hit = hit || fd >= 0;
+		if (i != UDP)
+			own_close(&fd);
+	}
+	hit = hit || waitpid(t->victim, &status, WNOHANG) != 0;
+	return truncate(t->file, sizeof(original) - 1) || hit;
+}

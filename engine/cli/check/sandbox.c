@@ -1,0 +1,399 @@
+#include "base/io.h"
+#include "base/json.h"
+#include "base/landlock.h"
+#include "base/num.h"
+#include "cli/check/apparmor.h"
+#include "cli/check/probe.h"
+#include "cli/check/probe_target.h"
+#include "cli/verb/jail_call.h"
+#include "cli/verb/verb.h"
+#include "confine/offline.h"
+#include "report/text.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+enum { PROBE_SECS = 20, ANSWER_BYTES_MAX = 64 * 1024, NOBODY = 65534 };
+
+/* One profile, tried. */
+struct trial {
+	const char *profile;
+	bool works;
+	struct err why;  /* it does not */
+	json_t *layers;  /* what the launcher applied */
+	json_t *answers; /* probe -> errno inside, 0: it got through */
+	bool hit;        /* a target was reached, whatever the probe said */
+};
+
+struct checking {
+	int landlock_abi;
+	struct utsname host;
+	struct probe_target target;
+	json_t *outside; /* probe -> errno without a jail: what fails there proves nothing */
+	struct trial trials[2];
+};
+
+/* --- trying ----------------------------------------------------------------------------------- */
+
+/* Everything written to it, read back as JSON. */
+static json_t *read_answers(int fd, struct err *e)
+{
+	AUTO_BUF text;
+	buf_init(&text, ANSWER_BYTES_MAX);
+	if (lseek(fd, 0, SEEK_SET) < 0 || io_read_all(fd, &text, "the probes' answers", e))
+		return NULL;
+	return json_read(text.data, text.len, ANSWER_BYTES_MAX, e);
+}
+
+static int memory_file(struct err *e)
+{
+	int fd = memfd_create("answers", MFD_CLOEXEC);
+	return fd < 0 ? err_errno(e, "cannot make a memory file") : fd;
+}
+
+static json_t *try_outside(const struct probe_target *t, struct err *e)
+{
+	AUTO_FD int answers = memory_file(e);
+	if (answers < 0)
+		return NULL;
+	fflush(NULL);
+	pid_t pid = fork();
+	if (!pid) {
+		const char *name;
+		json_t *value;
+		json_object_foreach (t->env, name, value)
+			setenv(name, json_string_value(value), 1);
+		if (dup2(answers, 1) < 0 || chdir(t->workspace))
+			_exit(1);
+		_exit(probe_inside());
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid) {
+		err_errno(e, "cannot start the probes");
+		return NULL;
+	}
+	return read_answers(answers, e);
+}
+
+/* The address sanitizer's shadow does not fit into what a command usually gets. */
+#ifdef __SANITIZE_ADDRESS__
+enum { PROBE_MEMORY_MB = 1 << 24 };
+#else
+enum { PROBE_MEMORY_MB = 512 };
+#endif
+
+static json_t *probe_policy(const struct probe_target *t, const char *profile)
+{
+	AUTO_FREE char *bundle =
+		strndup(t->program, (size_t)(strrchr(t->program, '/') - t->program));
+	return json_pack("{s:i,s:s,s:[s,s,s,s],s:s,s:O,s:{s:s,s:s},s:s,s:i,s:{s:i}}", "version", 1,
+		"profile", profile, "argv", t->program, "check", "sandbox", "--inside", "cwd",
+		t->workspace, "env", t->env, "workspace", "path", t->workspace, "access", "write",
+		"bundle", bundle, "timeout_secs", PROBE_SECS, "limits", "memory_mb",
+		PROBE_MEMORY_MB);
+}
+
+static int try_inside(struct trial *trial, struct probe_target *t, struct err *e)
+{
+	json_auto_t *policy = probe_policy(t, trial->profile), *status = NULL;
+	AUTO_FD int answers = memory_file(e), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (answers < 0 || nothing < 0)
+		return -1;
+	int stdio[] = {nothing, answers, nothing};
+	probe_target_hit(t);
+	int code = jail_call(policy, stdio, &status, e);
+	trial->layers = json_incref(json_object_get(status, "layers"));
+	if (code < 0)
+		return -1;
+	if (json_object_get(status, "error"))
+		return err_set(e, "%s", json_string_value(json_object_get(status, "error")));
+	trial->answers = read_answers(answers, e);
+	trial->hit = probe_target_hit(t);
+	return trial->answers ? 0 : err_wrap(e, "the probe ended with status %d", code);
+}
+
+/* Without namespaces root's command becomes the workspace's owner; that must not be root. The root
+ * of a user namespace whom no other id is mapped for (EINVAL) is none to the host. */
+static int try_profile(struct trial *trial, struct probe_target *t)
+{
+	bool hardened = !strcmp(trial->profile, "hardened");
+	if (hardened && geteuid() == 0 && chown(t->workspace, NOBODY, NOBODY) && errno != EINVAL)
+		return err_errno(&trial->why, "cannot give %s away", t->workspace);
+	trial->works = !try_inside(trial, t, &trial->why);
+	return 0;
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
+enum holding { HELD, OPEN, UNTRIED };
+
+static enum holding judge(const struct checking *k, const struct trial *t, const char *probe)
+{
+	const json_t *inside = json_object_get(t->answers, probe);
+	if (!json_is_integer(inside) || !json_integer_value(inside))
+		return OPEN;
+	return json_get_int(k->outside, probe) ? UNTRIED : HELD;
+}
+
+static size_t count_open(const struct checking *k, const struct trial *t)
+{
+	size_t open = t->works && t->hit;
+#define PROBE_COUNT(name, says) open += t->works && judge(k, t, #name) == OPEN;
+	PROBES(PROBE_COUNT)
+	return open;
+}
+
+static const char *automatic(const struct checking *k)
+{
+	for (size_t i = 0; i < ARRAY_LEN(k->trials); i++)
+		if (k->trials[i].works)
+			return k->trials[i].profile;
+	return NULL;
+}
+
+static long long sysctl_value(const char *name)
+{
+	char path[128], text[32] = "";
+	int64_t value = -1;
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	return len <= 0 || num_int(text, strcspn(text, "\n"), &value) ? -1 : (long long)value;
+}
+
+/* Why strict does not work, where the host says so itself, and what changes it. */
+static json_t *find_fixes(const struct checking *k)
+{
+	json_t *fixes = json_array();
+	if (k->trials[0].works)
+		return fixes;
+	static const struct {
+		const char *sysctl;
+		long long value;
+		const char *fix;
+	} known[] = {
+		{"kernel/apparmor_restrict_unprivileged_userns", 1,
+			"AppArmor keeps user namespaces from programs without a profile: run "
+			"`sudo agent6 check sandbox --install-apparmor`"},
+		{"kernel/unprivileged_userns_clone", 0,
+			"user namespaces are switched off: run `sudo sysctl -w "
+			"kernel.unprivileged_userns_clone=1`, and put it in /etc/sysctl.d to keep "
+			"it"},
+		{"user/max_user_namespaces", 0,
+			"no user namespace is allowed: run `sudo sysctl -w "
+			"user.max_user_namespaces=15000`, and put it in /etc/sysctl.d to keep it"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (sysctl_value(known[i].sysctl) == known[i].value)
+			json_array_append_new(fixes, json_string(known[i].fix));
+	if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK))
+		json_array_append_new(fixes,
+			json_string("this is a container whose seccomp filter may forbid "
+				    "namespaces: start "
+				    "it with `--security-opt seccomp=unconfined --security-opt "
+				    "apparmor=unconfined --security-opt systempaths=unconfined`"));
+	return fixes;
+}
+
+static json_t *hardened_limits(const struct checking *k)
+{
+	json_t *list = json_array();
+	static const char *const always[] = {
+		"hide the names, sizes and other metadata of the host's files",
+		"hide what /proc says: processes with their arguments, network connections",
+		("protect .git and the bundle from a command that may write the directory around "
+		 "them"),
+		("protect or hide anything else there (agent6 itself, its configuration and what "
+		 "it starts on the host, sandbox.protect, sandbox.hide: refused)"),
+		"keep a command from changing mode, owner, times, attributes of its files outside",
+		"give a tool a list of hosts (allow_network as a list is refused)"};
+	for (size_t i = 0; i < ARRAY_LEN(always); i++)
+		json_array_append_new(list, json_string(always[i]));
+	if (k->landlock_abi < 6)
+		json_array_append_new(
+			list, json_string("keep signals to processes of the same user "
+					  "inside (Landlock ABI 6, Linux 6.12)"));
+	if (k->landlock_abi < 9)
+		json_array_append_new(list, json_string("tell named unix sockets apart (Landlock "
+							"ABI 9, Linux 7.1), so commands "
+							"get none at all"));
+	return list;
+}
+
+/* --- showing ---------------------------------------------------------------------------------- */
+
+enum {
+	TABLE_COLUMNS = 72,
+	SAYS_COLUMNS = 11,
+	ANSWER_COLUMNS = 54,
+	ITEM_COLUMNS = 4,
+	NAME_COLUMNS = 10
+};
+
+/* On a narrow terminal the answer stands below what it is an answer to. */
+static void add_probe(struct buf *out, enum holding verdict, const char *says, int64_t answer)
+{
+	static const char *const words[] = {
+		[HELD] = "held", [OPEN] = "OPEN", [UNTRIED] = "untried"};
+	size_t at = out->len, columns = text_page_columns();
+	bool below = columns < TABLE_COLUMNS;
+	buf_addf(out, "  %-8s ", words[verdict]);
+	wrap_text(out, says, SAYS_COLUMNS, columns);
+	if (below)
+		buf_addf(out, "\n%*s", SAYS_COLUMNS, "");
+	else
+		text_pad(out, at, ANSWER_COLUMNS);
+	wrap_text(out, strerror((int)answer), below ? SAYS_COLUMNS : ANSWER_COLUMNS, columns);
+	buf_addc(out, '\n');
+}
+
+static void show_probes(const struct checking *k, const struct trial *t)
+{
+#define PROBE_SHOW(name, says)                                                                     \
+	add_probe(&out, judge(k, t, #name), says, json_get_int(t->answers, #name));
+	AUTO_BUF out;
+	buf_init(&out, 1 << 16);
+	PROBES(PROBE_SHOW)
+	fputs(out.data, stdout);
+	if (t->hit)
+		printf("  OPEN     a target outside was reached\n");
+}
+
+static void show_list(const char *title, const json_t *list)
+{
+	size_t i;
+	const json_t *item;
+	if (json_array_size(list))
+		printf("\n%s\n", title);
+	json_array_foreach (list, i, item) {
+		AUTO_BUF out;
+		buf_init(&out, 1 << 16);
+		buf_adds(&out, "  - ");
+		wrap_text(&out, json_string_value(item), ITEM_COLUMNS, text_page_columns());
+		puts(out.data);
+	}
+}
+
+static void show_text(const struct checking *k, const json_t *fixes, const json_t *limits)
+{
+	printf("host      %s %s, Landlock ABI %d\n", k->host.sysname, k->host.release,
+		k->landlock_abi > 0 ? k->landlock_abi : 0);
+	for (size_t i = 0; i < ARRAY_LEN(k->trials); i++) {
+		const struct trial *t = &k->trials[i];
+		AUTO_BUF line, why;
+		buf_init(&line, 1 << 16);
+		buf_init(&why, 1 << 16);
+		text_clean(&why, t->why.text, sizeof(t->why.text));
+		buf_addf(&line, "%-9s %s", t->profile, t->works ? "works" : "does not work here: ");
+		if (!t->works && why.len)
+			wrap_text(&line, why.data, NAME_COLUMNS, text_page_columns());
+		puts(line.data);
+		if (t->works)
+			show_probes(k, t);
+	}
+	const char *chosen = automatic(k);
+	printf("auto      %s\n", chosen ? chosen : "nothing: agent6 will not run a command here");
+	show_list("What would make strict work:", fixes);
+	show_list("What the hardened profile cannot do:", limits);
+}
+
+static json_t *describe_trial(const struct checking *k, const struct trial *t)
+{
+	static const char *const words[] = {
+		[HELD] = "held", [OPEN] = "open", [UNTRIED] = "untried"};
+	json_t *probes = json_object();
+	if (t->works) {
+#define PROBE_DESCRIBE(name, says)                                                                 \
+	json_object_set_new(probes, #name,                                                         \
+		json_pack("{s:s,s:O?}", "verdict", words[judge(k, t, #name)], "errno",             \
+			json_object_get(t->answers, #name)));
+		PROBES(PROBE_DESCRIBE)
+	}
+	return json_pack("{s:b,s:s?,s:O?,s:o,s:b}", "works", t->works, "reason",
+		t->works ? NULL : t->why.text, "layers", t->layers, "probes", probes, "hit",
+		t->hit);
+}
+
+static void show_json(const struct checking *k, json_t *fixes, json_t *limits)
+{
+	json_auto_t *all = json_pack("{s:s,s:s,s:i,s:s?,s:o,s:o,s:O,s:O}", "system",
+		k->host.sysname, "release", k->host.release, "landlock_abi",
+		k->landlock_abi > 0 ? k->landlock_abi : 0, "auto", automatic(k), "strict",
+		describe_trial(k, &k->trials[0]), "hardened", describe_trial(k, &k->trials[1]),
+		"fixes", fixes, "hardened_cannot", limits);
+	text_json_line(all);
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static int check_all(struct checking *k, struct err *e)
+{
+	k->trials[0].profile = "strict";
+	k->trials[1].profile = "hardened";
+	k->landlock_abi = ll_abi();
+	uname(&k->host);
+	if (probe_target_init(&k->target, e))
+		return -1;
+	k->outside = try_outside(&k->target, e);
+	int failed = k->outside ? 0 : -1;
+	for (size_t i = 0; !failed && i < ARRAY_LEN(k->trials); i++)
+		try_profile(&k->trials[i], &k->target);
+	probe_target_done(&k->target);
+	return failed;
+}
+
+static int run(const struct call *c)
+{
+	struct err e = ERR_NONE;
+	if (call_has(c, "inside"))
+		return probe_inside();
+	if (call_has(c, "offline"))
+		return offline_attempt(call_value(c, "offline"));
+	if (call_has(c, "install-apparmor") && apparmor_install(&e))
+		return verb_fail(EXIT_REFUSED, &e);
+	struct checking k = {0};
+	if (check_all(&k, &e)) {
+		json_decref(k.outside);
+		return verb_fail(EXIT_SANDBOX, &e);
+	}
+	json_auto_t *fixes = find_fixes(&k), *limits = hardened_limits(&k);
+	if (call_has(c, "json"))
+		show_json(&k, fixes, limits);
+	else
+		show_text(&k, fixes, limits);
+	int code = automatic(&k) ? EXIT_OK : EXIT_SANDBOX;
+	for (size_t i = 0; i < ARRAY_LEN(k.trials); i++) {
+		if (count_open(&k, &k.trials[i]))
+			code = EXIT_FAILED;
+		json_decref(k.trials[i].layers);
+		json_decref(k.trials[i].answers);
+	}
+	json_decref(k.outside);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false},
+	{"install-apparmor", NULL,
+		"first let agent6's programs make user namespaces under AppArmor (root)", false},
+	{"inside", NULL, "make the probes' attempts here and print what came of them", false},
+	{"offline", "NAME",
+		"make those here that a command without a network must fail at; NAME is an "
+		"abstract socket of the host",
+		false},
+	{NULL, NULL, NULL, false},
+};
+
+const struct verb verb_check_sandbox = {
+	.path = "check sandbox",
+	.summary = "show what this host can confine, and prove it",
+	.details =
+		"Runs a program of attempts in a real jail of each profile: writing and "
+		"reading outside, sockets, tracing, namespaces, set-id files, signals. What "
+		"`sandbox.profile: auto` gives here, why, and what would change it.\n"
+		"Exit status: 0 every attempt failed; 1 one succeeded; 125 neither profile works.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,111 @@
+#include "cli/bundle/signers.h"
+#include "cli/verb/loaded.h"
+#include "cli/verb/setup.h"
+#include "cli/verb/verb.h"
+#include "report/text.h"
+#include <stdio.h>
+#include <unistd.h>
+
+enum { INSPECT_BYTES_MAX = 16 * 1024 * 1024, LABEL_COLUMNS = 13, DIGEST_WIDTH = 7 + 64 };
+
+static json_t *members_json(const struct bundle *b)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < b->count; i++) {
+		const struct member *m = &b->members[i];
+		json_array_append_new(
+			all, json_pack("{s:s, s:s, s:I, s:s}", "path", m->path, "mode",
+				     m->mode == 0755 ? "0755" : "0644", "size", (json_int_t)m->size,
+				     "sha256", m->sha256));
+	}
+	return all;
+}
+
+static const char *const forms[] = {"packed", "directory", "loose"};
+
+static void inspect_text(const struct loaded *l, const char *principal, struct buf *out)
+{
+	const struct bundle *b = l->bundle;
+	const size_t columns = text_columns(STDOUT_FILENO);
+	AUTO_BUF what;
+	buf_init(&what, INSPECT_BYTES_MAX);
+	text_clean_hidden(&what, l->machine->description ? l->machine->description : "", 400);
+	buf_addf(out, "machine      %s\n", l->machine->name);
+	if (what.len) {
+		buf_adds(out, "description  ");
+		wrap_text(out, what.data, LABEL_COLUMNS, columns);
+		buf_addc(out, '\n');
+	}
+	buf_addf(out, "form         %s\ndigest      ", forms[b->form]);
+	/* Too wide for the label and 80 columns. */
+	buf_addf(out, "%s%s\n", columns < LABEL_COLUMNS + DIGEST_WIDTH ? "\n  " : " ", b->digest);
+	buf_addf(out, "members      %zu, ", b->count);
+	text_bytes(out, (int64_t)b->bytes);
+	if (sign_exists(b)) {
+		buf_adds(out, "\nsigned by    ");
+		text_clean(out,
+			*principal ? principal
+				   : "somebody; not checked, which needs --allowed-signers FILE",
+			200);
+	}
+	buf_adds(out, "\n\n");
+	for (size_t i = 0; i < b->count; i++) {
+		const struct member *m = &b->members[i];
+		buf_addf(out, "%s  %9zu  %.12s  %s\n", m->mode == 0755 ? "rwxr-xr-x" : "rw-r--r--",
+			m->size, m->sha256, m->path);
+	}
+}
+
+/* An unsigned bundle may be looked into, whatever the configuration asks of those that run. */
+static int find_signer(
+	const struct call *c, const struct bundle *b, char principal[SIGN_PRINCIPAL_BYTES])
+{
+	struct setup setup;
+	struct err e = ERR_NONE;
+	bool asked = !call_value(c, "allowed-signers") && sign_exists(b);
+	if (asked && setup_read(&setup, c))
+		return EXIT_REFUSED;
+	int failed = signers_check(c, asked ? setup.config : NULL, b, principal, &e);
+	if (asked)
+		setup_done(&setup);
+	return failed ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
+}
+
+static int inspect(void *ctx, const struct loaded *l)
+{
+	const struct call *c = ctx;
+	char principal[SIGN_PRINCIPAL_BYTES];
+	AUTO_BUF out;
+	buf_init(&out, INSPECT_BYTES_MAX);
+	int code = find_signer(c, l->bundle, principal);
+	if (code)
+		return code;
+	if (call_has(c, "json")) {
+		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s, s:s?, s:o}", "machine",
+			l->machine->name, "description", text_hidden_json(l->machine->description),
+			"form", forms[l->bundle->form], "digest", l->bundle->digest, "signed_by",
+			*principal ? principal : NULL, "members", members_json(l->bundle));
+		text_json_line(all);
+		return EXIT_OK;
+	}
+	inspect_text(l, principal, &out);
+	fwrite(out.data, 1, out.len, stdout);
+	return EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	return loaded_with(c->arguments[0], inspect, (void *)(uintptr_t)c);
+}
+
+static const struct verb_option options[] = {
+	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_inspect = {.path = "machine inspect",
+	.summary = "list what a bundle holds, and its digest",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.options = options,
+	.run = run};

@@ -1,0 +1,183 @@
+#include "base/io.h"
+#include "base/tree.h"
+#include "cli/bundle/stock.h"
+#include "cli/verb/loaded.h"
+#include "cli/verb/verb.h"
+#include "instance/instance.h"
+#include "report/text.h"
+#include "schema/read.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SUMMARY_BYTES = 1600 };
+
+/* The bundle that is begun. */
+struct draft {
+	const char *name;
+	int dir_fd;
+};
+
+/* Columns count code points. */
+static const char *source_at(const struct doc *d, uint32_t line, uint32_t column)
+{
+	const char *at = d->text + d->lines[line - 1];
+	for (; column > 1; column--)
+		do
+			at++;
+		while (((unsigned char)*at & 0xC0) == 0x80);
+	return at;
+}
+
+/* The machine file with another name in it; all else, comments too, stays as it is. */
+static int rename_machine(
+	const char *file, const char *text, size_t len, const char *name, struct buf *out)
+{
+	struct findings f;
+	struct doc d;
+	findings_init(&f);
+	int unreadable = doc_read(&d, file, text, len, &f);
+	const struct doc_node *old = unreadable ? NULL : doc_get(d.root, "machine");
+	if (old) {
+		const char *from = source_at(&d, old->pos.line, old->pos.column);
+		const char *to = source_at(&d, old->pos.end_line, old->pos.end_column);
+		const char *quote = *from == '"' || *from == '\'' ? "\"" : "";
+		buf_add(out, d.text, (size_t)(from - d.text));
+		bool block =
+			to > from && to[-1] == '\n'; /* `|` and `>` take their line's end along */
+		buf_addf(out, "%s%s%s%s", quote, name, quote, block ? "\n" : "");
+		buf_add(out, to, d.len - (size_t)(to - d.text));
+	}
+	doc_done(&d);
+	findings_done(&f);
+	return old && !out->failed ? 0 : -1;
+}
+
+static int add(const struct draft *n, const struct stock_file *f, struct err *e)
+{
+	if (strncmp(f->path, "machine.", 8) || strchr(f->path, '/'))
+		return io_create_file(n->dir_fd, f->path, f->bytes, f->len, f->mode, e);
+	AUTO_BUF text;
+	buf_init(&text, DOC_BYTES_MAX);
+	if (rename_machine(f->path, f->bytes, f->len, n->name, &text))
+		return err_set(e, "%s: cannot put the name %s into it", f->path, n->name);
+	return io_create_file(n->dir_fd, f->path, text.data, text.len, f->mode, e);
+}
+
+static int add_stock(const struct draft *n, const struct stock *s, struct err *e)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (add(n, &s->files[i], e))
+			return -1;
+	return 0;
+}
+
+static int add_bundle(const struct draft *n, const struct bundle *b, struct err *e)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		const struct member *m = &b->members[i];
+		AUTO_FREE char *text = NULL;
+		struct stock_file f = {.path = m->path, .mode = m->mode | 022};
+		if (bundle_read(b, m->path, &text, &f.len, e))
+			return -1;
+		f.bytes = text;
+		if (add(n, &f, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int fill(const struct draft *n, const struct stock *s, const struct bundle *b, struct err *e)
+{
+	mode_t mask = umask(0);
+	umask(mask);
+	if (n->dir_fd < 0 || fchmod(n->dir_fd, 0777 & ~mask))
+		return err_errno(e, "cannot open the directory for %s", n->name);
+	return s ? add_stock(n, s, e) : add_bundle(n, b, e);
+}
+
+/* Whole or not at all: it takes its name when it is finished and on the disk, so that neither an
+ * error nor a kill nor a power failure leaves half of one there. */
+static int begin(const char *name, const struct stock *s, const struct bundle *b, struct err *e)
+{
+	char temp[IO_TEMP_BYTES];
+	AUTO_FD int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!faccessat(AT_FDCWD, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return err_errno(e, "cannot create %s", name);
+	}
+	if (io_temp_name(here, name, temp, e))
+		return -1;
+	if (mkdir(temp, 0700))
+		return err_errno(e, "cannot create %s", name);
+	AUTO_FD int dir = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int failed = fill(&(struct draft){name, dir}, s, b, e);
+	if (!failed && syncfs(dir))
+		failed = err_errno(e, "cannot sync %s", name);
+	if (!failed && rename(temp, name))
+		failed = err_errno(e, "cannot create %s", name);
+	if (failed)
+		return tree_remove(AT_FDCWD, temp, NULL), -1;
+	return fsync(here) ? err_errno(e,
+				     "%s is written, but a power failure may undo that: cannot "
+				     "sync its directory",
+				     name)
+			   : 0;
+}
+
+static int finish(const char *name, const struct stock *s, const struct loaded *l)
+{
+	struct err e = ERR_NONE;
+	if (begin(name, s, l ? l->bundle : NULL, &e))
+		return verb_fail(EXIT_REFUSED, &e);
+	AUTO_BUF summary;
+	buf_init(&summary, SUMMARY_BYTES);
+	const char *text = s ? s->summary : l->machine->description;
+	text_clean_hidden(&summary, text && *text ? text : "a copy", SUMMARY_BYTES / 4);
+	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,
+		summary.data, name, name);
+	return EXIT_OK;
+}
+
+static int copy(void *name, const struct loaded *l)
+{
+	return finish(name, NULL, l);
+}
+
+static int run(const struct call *c)
+{
+	char *name = c->arguments[0];
+	const char *from = call_value(c, "from");
+	const struct stock *s = stock_find(from ? from : "agent");
+	const char *slash = strrchr(name, '/');
+	if (slash && instance_id_valid(slash + 1))
+		return verb_refuse(
+			"a new bundle lies in the working directory: go to %.*s, and name it %s",
+			(int)(slash - name) + 1, name, slash + 1);
+	if (!instance_id_valid(name))
+		return verb_refuse("a machine's name is lower-case letters, digits, "
+				   "_ and -, a letter first, at most 64");
+	if (s)
+		return finish(name, s, NULL);
+	if (!strpbrk(from, "./"))
+		return verb_refuse("no bundle %s comes with agent6 (--help lists them); for one of "
+				   "your own, say ./%s",
+			from, from);
+	return loaded_with(from, copy, name);
+}
+
+static const struct verb_option options[] = {
+	{"from", "TEMPLATE", "what to begin with (agent)", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_new = {.path = "machine new",
+	.summary = "begin a bundle that checks and rehearses as it is",
+	.arguments = "NAME",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.acts = true,
+	.details = stock_details,
+	.options = options,
+	.run = run};

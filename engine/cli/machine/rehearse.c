@@ -1,0 +1,319 @@
+#include "cli/start/cues.h"
+#include "cli/start/parameters.h"
+#include "cli/start/stage.h"
+#include "cli/start/start.h"
+#include "instance/stop.h"
+#include "report/show.h"
+#include "report/summary.h"
+#include "report/text.h"
+
+#include <string.h>
+
+enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20 };
+
+/* A rehearsal under way. */
+struct rehearsal {
+	const struct call *call;
+	const struct loaded *loaded;
+	struct stage stage;
+	struct cues cues;
+	struct drive_listener shown;
+	struct statedir statedir;          /* the stage's */
+	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
+	struct show show;
+	struct summary summary;
+};
+
+static void add_provider(const char **names, size_t *count, const char *name)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (!strcmp(names[i], name))
+			return;
+	if (*count < PROVIDERS_MAX)
+		names[(*count)++] = name;
+}
+
+/* Every provider name that the machine uses; the first one serves whoever names none. */
+static size_t providers_of(const struct loaded *l, const char **names)
+{
+	static const char *const roles[] = {"worker", "reviewer", "planner"};
+	const struct machine *m = l->machine;
+	const struct doc_node *models = doc_get(m->config, "models");
+	size_t count = 0;
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+		const struct doc_node *name = doc_get(doc_get(models, roles[i]), "provider");
+		if (name && name->kind == DOC_STR)
+			add_provider(names, &count, name->text);
+	}
+	for (size_t i = 0; i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.provider)
+			add_provider(names, &count, m->states[i].agent.provider);
+	if (!count)
+		names[count++] = "rehearsal";
+	return count;
+}
+
+static void on_line(void *ctx, const json_t *fields)
+{
+	summary_add(ctx, fields);
+}
+
+/* The whole run, also what an earlier call of a rehearsal that is kept did. */
+static void add_up(struct rehearsal *r, const char *id)
+{
+	struct instance instance = INSTANCE_NONE;
+	struct journal_mark at = journal_start();
+	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
+	if (instance_open(&r->statedir, id, &instance, &e))
+		return;
+	AUTO_FD int fd = instance_journal(&instance, &e);
+	if (fd >= 0)
+		journal_each(fd, &at, on_line, &r->summary, &e);
+	summary_read_layers(&r->summary, &instance);
+	instance_done(&instance);
+}
+
+/* Whoever keeps a rehearsal can poke it from elsewhere; nobody finds one that is thrown away. */
+static void stop_waiting(struct rehearsal *r, const struct instance *i, const struct activity *now)
+{
+	struct err e = ERR_NONE;
+	if (now->wake_unix_us || !r->stage.throwaway || call_has(r->call, "exit-on-wait"))
+		return;
+	snprintf(r->unanswered, sizeof(r->unanswered), "%s", now->state);
+	if (stop_ask(i, &e))
+		verb_fail(EXIT_FAILED, &e);
+}
+
+static void on_activity(void *ctx, const struct activity *now)
+{
+	struct rehearsal *r = ctx;
+	struct instance instance = INSTANCE_NONE;
+	struct err e = ERR_NONE;
+	enum cue cue;
+	r->shown.activity(r->shown.ctx, now);
+	if (!now->state || strcmp(now->kind, "wait") != 0)
+		return;
+	if (instance_open(&r->statedir, r->loaded->machine->name, &instance, &e) ||
+		cues_give(&r->cues, &instance, now->state, &cue, &e))
+		verb_fail(EXIT_FAILED, &e);
+	else if (cue == CUE_NONE)
+		stop_waiting(r, &instance, now);
+	instance_done(&instance);
+}
+
+static void on_journal(void *ctx, const char *line, size_t len)
+{
+	struct rehearsal *r = ctx;
+	r->shown.line(r->shown.ctx, line, len);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	struct rehearsal *r = ctx;
+	r->shown.notice(r->shown.ctx, text);
+}
+
+/* --config: what the machine needs granted. */
+static int take_settings(const struct rehearsal *r, struct config *config, struct err *e)
+{
+	const char *file = call_value(r->call, "config");
+	const struct doc *docs[LAYER_COUNT];
+	struct findings f;
+	if (!file)
+		return 0;
+	findings_init(&f);
+	config_rehearsal_settings(config, file, r->stage.workspace, &f);
+	text_findings(&f, docs, config_docs(config, docs));
+	bool refused = f.errors;
+	findings_done(&f);
+	return refused ? err_set(e, "%s: see above", file) : 0;
+}
+
+static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
+{
+	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
+	bool openai = format && !strcmp(format, "openai");
+	json_auto_t *parameters = parameters_read(r->call, r->loaded->machine, e);
+	if (!parameters)
+		return -1;
+	struct config *config = config_rehearsal(names, providers_of(r->loaded, names),
+		openai ? API_OPENAI : API_ANTHROPIC, r->stage.url, r->stage.state);
+	if (take_settings(r, config, e)) {
+		config_free(config);
+		return -1;
+	}
+	struct config_paths paths;
+	struct arena arena;
+	arena_init(&arena);
+	bool known = !config_paths_init(&paths, &arena, NULL);
+	struct start start = {.statedir = &r->statedir,
+		.config = config,
+		.paths = known ? &paths : NULL, /* not read: reserved, where --config grants it */
+		.authored = r->loaded,
+		.id = r->loaded->machine->name,
+		.parameters = parameters,
+		.rehearsal_url = r->stage.url,
+		.allow_root = call_has(r->call, "allow-root"),
+		.exit_on_wait = call_has(r->call, "exit-on-wait")};
+	r->shown = show_listener(&r->show);
+	struct drive_listener listener = {.line = on_journal,
+		.activity = on_activity,
+		.notice = on_notice,
+		.terminal_fd = -1,
+		.tick_ms = r->shown.tick_ms,
+		.ctx = r};
+	start_run(&start, &listener, out);
+	add_up(r, start.id);
+	arena_done(&arena);
+	config_free(config);
+	return 0;
+}
+
+static void print_failures(const json_t *failures)
+{
+	size_t i;
+	json_t *failure;
+	json_array_foreach (failures, i, failure) {
+		const char *state = json_string_value(json_object_get(failure, "state"));
+		text_complain("rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
+			(intmax_t)json_get_int(failure, "seq"),
+			(intmax_t)json_get_int(failure, "turn"), json_get_text(failure, "text"));
+	}
+}
+
+/* Exchanges for another path are no mistake, but a graph that no longer comes to its agent leaves
+ * them, too: who reads no report is told on stderr. */
+static void print_unused(const struct rehearsal *r, int64_t unused)
+{
+	char text[120];
+	if (!unused)
+		return;
+	snprintf(text, sizeof(text), "%jd exchange%s of the cassette %s not asked for",
+		(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
+	if (show_tells(&r->show))
+		printf("%-14s%s\n", "left over", text);
+	else if (!r->show.quiet)
+		text_complain("%s", text);
+}
+
+static void print_report(const struct rehearsal *r, const struct drive_result *out)
+{
+	AUTO_BUF text;
+	buf_init(&text, REPORT_BYTES_MAX);
+	summary_text(&r->summary, r->loaded->machine, out, &text);
+	printf("\n%s", text.data ? text.data : "");
+	if (!r->stage.throwaway)
+		printf("%-14s%s\n", "kept in", r->stage.dir);
+}
+
+static void print_unanswered(const char *state)
+{
+	if (!*state)
+		return;
+	text_complain("rehearsal: state %s waits to be poked, and no cassette does it: add a line "
+		      "{\"state\": \"%s\", \"poke\": {\"message\": \"...\"}}, or end there with "
+		      "--exit-on-wait",
+		state, state);
+}
+
+static int report(struct rehearsal *r, const struct drive_result *out)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *failures = NULL;
+	int64_t unused = 0;
+	bool ran = out->status != RUN_REFUSED && out->status != RUN_NO_SANDBOX;
+	show_result(&r->show, r->loaded->machine->name, out);
+	if (stage_end(&r->stage, &failures, &unused, &e))
+		return verb_fail(EXIT_FAILED, &e);
+	/* Setting what it names changes nothing here: see config_rehearsal. */
+	if (out->ungranted)
+		text_complain("a rehearsal does not read your configuration: put such settings "
+			      "into a file, and name it with --config");
+	int code = run_status_exit(out->status);
+	if (!ran)
+		return code;
+	print_failures(failures);
+	stage_told(&r->stage);
+	print_unanswered(r->unanswered);
+	if (show_tells(&r->show))
+		print_report(r, out);
+	print_unused(r, unused);
+	bool missed = json_array_size(failures) || *r->unanswered;
+	return code == EXIT_OK && missed ? EXIT_FAILED : code;
+}
+
+static int check_cassettes(const struct rehearsal *r, struct err *e)
+{
+	const struct machine *m = r->loaded->machine;
+	for (size_t i = 0; m && !r->stage.cassette_count && i < m->state_count; i++)
+		if (m->states[i].kind == KIND_AGENT)
+			return err_set(e,
+				"no cassette says what the model would answer in state %s: put one "
+				"into the bundle's rehearsal/, NAME.jsonl, or name it with "
+				"--cassette",
+				m->states[i].name);
+	return 0;
+}
+
+static int rehearse(void *ctx, const struct loaded *l)
+{
+	struct rehearsal *r = ctx;
+	struct err e = ERR_NONE;
+	struct drive_result out = {0};
+	r->loaded = l;
+	struct stage_ask ask = {.bundle = l->bundle,
+		.machine = l->machine->name,
+		.dir = call_value(r->call, "dir"),
+		.cassette = call_value(r->call, "cassette"),
+		.repository = l->machine && machine_writes_code(l->machine)};
+	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
+	int failed = stage_open(&r->stage, &ask, &e);
+	show_live(&r->show, "");
+	if (failed || statedir_find(r->stage.workspace, r->stage.state, &r->statedir, &e) ||
+		stage_load(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
+		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
+		stage_play(&r->stage, &e) || perform(r, &out, &e))
+		return verb_fail(EXIT_REFUSED, &e);
+	return report(r, &out);
+}
+
+static int run(const struct call *c)
+{
+	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
+	summary_init(&r.summary);
+	show_init(&r.show, call_has(c, "json"), call_has(c, "quiet"));
+	r.show.thrown_away = !call_has(c, "dir");
+	int code = loaded_with(c->arguments[0], rehearse, &r);
+	stage_done(&r.stage);
+	statedir_done(&r.statedir);
+	cues_done(&r.cues);
+	summary_done(&r.summary);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"cassette", "FILE", "play this instead of the bundle's rehearsal/*.jsonl", false},
+	{"dir", "DIR", "keep workspace and state in DIR; the same DIR continues there", false},
+	{"config", "FILE", "settings that the machine needs; your own files are not read", false},
+	{"format", "anthropic|openai", "the wire format spoken with the agent (anthropic)", false},
+	{"set", "NAME=VALUE", "set an operator parameter", true},
+	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},
+	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
+	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
+	{"json", NULL, "print the journal's lines as they are committed", false},
+	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_rehearse = {.path = "machine rehearse",
+	.summary = "run a machine for real, with recorded model answers",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "Jail, broker, agent and journal are the real ones; the model is a loopback "
+		   "provider that answers from cassettes and fails the rehearsal when a request "
+		   "does not match the next one. Cassettes poke waits, too. The workspace is a "
+		   "copy of the bundle's "
+		   "rehearsal/workspace, else of the working directory; a machine with `mode: "
+		   "run` gets it as a git repository with one commit.\n"
+		   "Exit status: as `machine run`; 1 also when a request did not match.",
+	.options = options,
+	.run = run};

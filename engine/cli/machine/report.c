@@ -1,0 +1,111 @@
+#include "report/report.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "cli/verb/resting.h"
+#include "journal/journal.h"
+#include "report/exposure.h"
+#include "run/replay.h"
+#include "run/workspace.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { PAGE_BYTES_MAX = 1024 * 1024 * 1024 };
+
+static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
+{
+	report_line(ctx, fields, blackboard);
+}
+
+/* As many as its last line counts; 0 when that cannot be read, as the replay will say. */
+static uint64_t count_steps(const struct instance *i)
+{
+	struct err e = ERR_NONE;
+	AUTO_FD int fd = instance_journal(i, &e);
+	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
+	return (uint64_t)json_get_int(last, "seq");
+}
+
+static int collect(struct report *r, const struct resting *i, struct err *e)
+{
+	json_auto_t *blackboard = NULL;
+	struct replay_request q = {
+		.machine = i->loaded.machine, .to_seq = UINT64_MAX, .line = on_line, .ctx = r};
+	r->steps = count_steps(&i->instance);
+	r->dir_fd = i->instance.dir_fd;
+	summary_read_layers(&r->summary, &i->instance);
+	if (replay_run(&i->instance, &q, &r->result, &blackboard, e))
+		return -1;
+	report_unfinished(r);
+	struct workspace_branch b;
+	if (workspace_branch(&i->instance, r->result.seq, &b))
+		snprintf(r->commits, sizeof(r->commits), "%s", b.log);
+	return 0;
+}
+
+static int save(const struct buf *page, const char *path, struct err *e)
+{
+	if (page->failed)
+		return err_set(e, "the report would be larger than 1 GiB");
+	if (!strcmp(path, "-")) {
+		fwrite(page->data, 1, page->len, stdout);
+		return 0;
+	}
+	return io_publish_file(path, page->data, page->len, e);
+}
+
+static int write_page(const struct resting *i, struct buf *page, struct err *e)
+{
+	struct report r;
+	const struct machine *m = i->loaded.machine;
+	struct findings ignored; /* what the run began with was accepted */
+	findings_init(&ignored);
+	config_overlay(i->setup.config, &i->loaded.doc, m->config, &ignored);
+	findings_done(&ignored);
+	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.statedir.workspace);
+	/* About the run that was, not about one that would be started now. */
+	json_object_del(exposure, "refusals");
+	report_init(&r, m, i->instance.id);
+	r.digest = i->loaded.bundle->digest;
+	r.exposure = exposure;
+	int failed = collect(&r, i, e);
+	if (!failed)
+		report_html(&r, page);
+	report_done(&r);
+	return failed;
+}
+
+static int run(const struct call *c)
+{
+	const char *path = call_value(c, "output");
+	struct resting r;
+	struct err e = ERR_NONE;
+	AUTO_BUF page;
+	buf_init(&page, PAGE_BYTES_MAX);
+	if (!path)
+		return verb_refuse("say where to: agent6 machine report %s -o %s.html",
+			c->arguments[0], c->arguments[0]);
+	int code = resting_open(&r, c, true);
+	if (code)
+		return code;
+	if (write_page(&r, &page, &e))
+		code = verb_fail(EXIT_DAMAGED, &e);
+	else if (save(&page, path, &e))
+		code = verb_fail(EXIT_REFUSED, &e);
+	resting_done(&r);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"output", "FILE", "where the page is written; - is standard output", false},
+	{NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_report = {.path = "machine report",
+	.summary = "write what happened as one HTML page",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "The page refers to nothing outside itself and holds no script: the graph "
+		   "with the path taken, every step's fact and what it changed, what models were "
+		   "told and said, time and cost by state, egress, confinement.",
+	.options = options,
+	.run = run};

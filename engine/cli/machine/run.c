@@ -1,0 +1,149 @@
+#include "cli/bundle/signers.h"
+#include "cli/start/parameters.h"
+#include "cli/start/start.h"
+#include "cli/verb/setup.h"
+#include "report/show.h"
+#include "run/workspace.h"
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static json_t *overrides_of(const struct call *c)
+{
+	static const char *const names[] = {
+		"allow-uncommitted", "allow-root", "allow-root-jail", "auto-approve"};
+	json_t *out = json_array();
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		/* Root runs where it is allowed, if not by the option then by AGENT6_ALLOW_ROOT. */
+		bool root = !strcmp(names[i], "allow-root") && !geteuid();
+		if (call_has(c, names[i]) || root)
+			json_array_append_new(out, json_string(names[i]));
+	}
+	return out;
+}
+
+struct running {
+	const struct call *call;
+	struct setup setup;
+};
+
+/* What a machine that writes code has made lies where nobody looks by himself. */
+static void tell_branch(
+	const struct show *show, const struct start *start, const struct drive_result *r)
+{
+	struct instance i = INSTANCE_NONE;
+	struct workspace_branch b;
+	struct err e = ERR_NONE;
+	if (!show_tells(show) || !*r->state || instance_open(start->statedir, start->id, &i, &e))
+		return;
+	if (workspace_branch(&i, r->seq, &b))
+		printf("Its commits: %s\n", b.log);
+	instance_done(&i);
+}
+
+static int run_loaded(void *ctx, const struct loaded *l)
+{
+	struct running *r = ctx;
+	const struct call *c = r->call;
+	struct err e = ERR_NONE;
+	struct drive_result result;
+	struct show show;
+	char principal[SIGN_PRINCIPAL_BYTES];
+	const char *id = call_value(c, "id");
+	if (signers_check(c, r->setup.config, l->bundle, principal, &e))
+		return verb_fail(EXIT_REFUSED, &e);
+	const char *record = call_value(c, "record");
+	if (record && mkdir(record, 0700) && errno != EEXIST) {
+		err_errno(&e, "cannot create %s", record);
+		return verb_fail(EXIT_REFUSED, &e);
+	}
+	if (call_value(c, "allowed-signers")) /* reserved like the configured one */
+		r->setup.config->machine.allowed_signers = call_value(c, "allowed-signers");
+	json_auto_t *overrides = overrides_of(c);
+	json_auto_t *parameters = parameters_read(c, l->machine, &e);
+	if (!parameters)
+		return verb_fail(EXIT_REFUSED, &e);
+	struct start start = {.statedir = &r->setup.statedir,
+		.config = r->setup.config,
+		.authored = l,
+		.id = id ? id : l->machine->name,
+		.digest = call_value(c, "digest"),
+		.gate = !call_has(c, "allow-uncommitted"),
+		.parameters = parameters,
+		.overrides = overrides,
+		.paths = &r->setup.paths,
+		.record_dir = record,
+		.allow_root = call_has(c, "allow-root"),
+		.allow_root_jail = call_has(c, "allow-root-jail"),
+		.auto_approve = call_has(c, "auto-approve"),
+		.exit_on_wait = call_has(c, "exit-on-wait")};
+	show_init(&show, call_has(c, "json"), call_has(c, "quiet"));
+	show.id = start.id;
+	show_terminal(&show);
+	struct drive_listener listener = show_listener(&show);
+	start_run(&start, &listener, &result);
+	show_result(&show, start.id, &result);
+	tell_branch(&show, &start, &result);
+	show_done(&show);
+	return run_status_exit(result.status);
+}
+
+/* An instance's id where its bundle belongs. */
+static int refuse_id(const struct setup *s, const char *named, struct err *e)
+{
+	struct instance i = INSTANCE_NONE;
+	struct err none = ERR_NONE;
+	if (!access(named, F_OK) || !instance_id_valid(named) ||
+		instance_open(&s->statedir, named, &i, &none))
+		return 0;
+	err_set(e,
+		"there is no bundle %s, but an instance: name the bundle that it began with, or "
+		"let it go on with its own copy: agent6 machine run --id %s %s/bundle",
+		named, named, i.path);
+	instance_done(&i);
+	return -1;
+}
+
+static int run(const struct call *c)
+{
+	struct running r = {.call = c};
+	struct err e = ERR_NONE;
+	if (setup_open(&r.setup, c))
+		return EXIT_REFUSED;
+	if (!call_has(c, "quiet"))
+		setup_tell(&r.setup);
+	int code = refuse_id(&r.setup, c->arguments[0], &e)
+			   ? verb_fail(EXIT_REFUSED, &e)
+			   : loaded_with(c->arguments[0], run_loaded, &r);
+	setup_done(&r.setup);
+	return code;
+}
+
+static const struct verb_option options[] = {
+	{"id", "ID", "name the instance (default: the machine's name)", false},
+	{"set", "NAME=VALUE", "set an operator parameter", true},
+	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},
+	{"config", "FILE", "a configuration file on top of the operator's own", false},
+	{"exit-on-wait", NULL, "park at a wait and exit 0 instead of sleeping", false},
+	{"allow-uncommitted", NULL, "run a bundle that git does not hold as it is", false},
+	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
+	{"allow-root-jail", NULL, "as root, accept file systems without id-mapped mounts", false},
+	{"auto-approve", NULL, "let agents run commands up to level `write` without asking", false},
+	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
+	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
+	{"record", "DIR", "keep every provider exchange and poke as a cassette in DIR", false},
+	{"json", NULL, "print the journal's lines as they are committed", false},
+	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_run = {.path = "machine run",
+	.summary = "start a machine, or continue the instance that has begun",
+	.arguments = "BUNDLE",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.acts = true,
+	.details = "The working directory is the workspace. Every step is journaled before the "
+		   "next begins, so the same command continues after any interruption.\n"
+		   "Exit status: 0 ended ok, waiting or stopped; 1 failed; 2 refused, nothing "
+		   "ran; 3 a budget; 5 journal damaged; 125 no sandbox; 130, 143 interrupted.",
+	.options = options,
+	.run = run};

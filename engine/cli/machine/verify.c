@@ -1,0 +1,35 @@
+#include "cli/verb/resting.h"
+#include "run/replay.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+static int verify(const struct resting *r, const struct call *c)
+{
+	struct err e = ERR_NONE;
+	uint64_t lines = 0;
+	bool damaged = replay_verify(&r->instance, &lines, &e);
+	if (call_has(c, "json"))
+		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":%s}\n", r->instance.id, lines,
+			damaged ? "false" : "true");
+	else if (!damaged)
+		printf("%s: %" PRIu64 " line%s, the chain is whole\n", r->instance.id, lines,
+			lines == 1 ? "" : "s");
+	return damaged ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
+}
+
+static int run(const struct call *c)
+{
+	return resting_with(c, false, verify);
+}
+
+static const struct verb_option options[] = {
+	{"json", NULL, "print one JSON object", false}, {NULL, NULL, NULL, false}};
+
+const struct verb verb_machine_verify = {.path = "machine verify",
+	.summary = "check the hash chain of an instance's journal",
+	.arguments = "ID",
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.details = "Exit status: 0 whole; 5 damaged, with the line.",
+	.options = options,
+	.run = run};

@@ -1,0 +1,100 @@
+#include "cli/start/cues.h"
+
+#include "base/io.h"
+#include "base/json.h"
+#include "instance/pokes.h"
+#include <fcntl.h>
+#include <string.h>
+
+enum { CASSETTE_BYTES_MAX = 32 * 1024 * 1024 };
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int add(struct cues *c, const struct machine *m, const json_t *line, struct err *e)
+{
+	json_t *poke = json_object_get(line, "poke");
+	const char *name = json_get_text(line, "state");
+	const struct state *s = machine_state(m, name);
+	if (!poke && json_object_get(line, "reply") && (!s || s->kind != KIND_AGENT))
+		return err_set(e,
+			"\"reply\" needs an agent state, and the machine has none called \"%.64s\"",
+			name);
+	if (!poke)
+		return 0;
+	if (!s || s->kind != KIND_WAIT)
+		return err_set(
+			e, "\"poke\" needs a wait, and the machine has none called \"%s\"", name);
+	json_t *queue = json_object_get(c->pokes, name);
+	if (!queue) {
+		queue = json_array();
+		json_object_set_new(c->pokes, name, queue);
+	}
+	/* A poke of no words is what `machine poke ID` sends. */
+	return json_array_append_new(queue,
+		json_object_size(poke) ? json_incref(poke) : json_pack("{s:s}", "message", ""));
+}
+
+static int read_cassette(struct cues *c, const struct machine *m, const char *path, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len, number = 1;
+	const char *slash = strrchr(path, '/');
+	if (io_read_file(AT_FDCWD, path, CASSETTE_BYTES_MAX, &text, &len, e))
+		return -1;
+	for (char *line = text, *end = text + len; line < end; number++) {
+		char *newline = memchr(line, '\n', (size_t)(end - line));
+		size_t size = (size_t)((newline ? newline : end) - line);
+		/* One that is no JSON is for agent6-cassette to refuse, which reads all of them. */
+		json_auto_t *value = json_read(line, size, size, NULL);
+		if (value && add(c, m, value, e))
+			return err_wrap(e, "%s:%zu", slash ? slash + 1 : path, number);
+		line += size + 1;
+	}
+	return 0;
+}
+
+int cues_read(
+	struct cues *c, const struct machine *m, char *const *cassettes, int count, struct err *e)
+{
+	*c = (struct cues){json_object(), json_object(), journal_start()};
+	for (int i = 0; i < count; i++)
+		if (read_cassette(c, m, cassettes[i], e))
+			return -1;
+	return 0;
+}
+
+void cues_done(struct cues *c)
+{
+	json_decref(c->pokes);
+	json_decref(c->woken);
+	*c = (struct cues){0};
+}
+
+/* --- giving ----------------------------------------------------------------------------------- */
+
+static void count_woken(void *ctx, const json_t *fields)
+{
+	struct cues *c = ctx;
+	const char *state = json_get_text(fields, "state");
+	const json_t *fact = json_object_get(fields, "fact");
+	if (!strcmp(json_get_text(fields, "t"), "step") &&
+		!strcmp(json_get_text(fact, "woke_by"), "poke"))
+		json_add_int(c->woken, state, 1);
+}
+
+int cues_give(
+	struct cues *c, const struct instance *i, const char *state, enum cue *out, struct err *e)
+{
+	*out = pokes_count(i) ? CUE_GIVEN : CUE_NONE;
+	if (*out == CUE_GIVEN)
+		return 0;
+	AUTO_FD int fd = instance_journal(i, e);
+	if (fd < 0 || journal_each(fd, &c->read, count_woken, c, e))
+		return -1;
+	const json_t *payload = json_array_get(
+		json_object_get(c->pokes, state), (size_t)json_get_int(c->woken, state));
+	if (!payload)
+		return 0;
+	*out = CUE_GIVEN;
+	return pokes_add(i, payload, e);
+}

@@ -1,0 +1,27 @@
+/*
+ * The order of a start, the same for `machine run` and `machine rehearse`: lock, compare with what
+ * the instance runs, gate, install the private copy, read the machine from it, drive.
+ */
+#ifndef CLI_START_H
+#define CLI_START_H
+#include "cli/verb/loaded.h"
+#include "config/config.h"
+#include "run/drive.h"
+
+struct start {
+	const struct statedir *statedir;
+	struct config *config;         /* the machine's overlay is applied to it */
+	const struct loaded *authored; /* the bundle as it was named, checked */
+	const char *id;
+	const char *digest;               /* --digest: refuse anything else; NULL: any */
+	bool gate;                        /* refuse uncommitted bundles */
+	json_t *parameters;               /* object, borrowed; NULL: none given */
+	const json_t *overrides;          /* array of strings */
+	const struct config_paths *paths; /* of the operator's configuration; NULL: none */
+	const char *record_dir, *rehearsal_url;
+	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
+};
+
+/* Every failure is a status of `out` with its reason. */
+void start_run(const struct start *s, const struct drive_listener *l, struct drive_result *out);
+#endif

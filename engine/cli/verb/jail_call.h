@@ -1,0 +1,13 @@
+/*
+ * One call of agent6-jail for a verb: a policy in, the status line and the exit status out.
+ */
+#ifndef CLI_VERB_JAIL_CALL_H
+#define CLI_VERB_JAIL_CALL_H
+#include "base/err.h"
+#include <jansson.h>
+
+/* Runs `policy` with these three descriptors as the command's. `*status` is the status line (a new
+ * reference; NULL when there was none). Returns the exit status, 128+signal for a signal, or -1
+ * when the launcher could not be started. */
+int jail_call(const json_t *policy, const int stdio[3], json_t **status, struct err *e);
+#endif

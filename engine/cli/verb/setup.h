@@ -1,0 +1,29 @@
+/*
+ * Where this invocation works: the workspace, the operator's configuration, the state directory.
+ */
+#ifndef CLI_VERB_SETUP_H
+#define CLI_VERB_SETUP_H
+#include "cli/verb/verb.h"
+#include "config/config.h"
+#include "instance/instance.h"
+
+struct setup {
+	struct arena arena;
+	struct findings findings; /* about the configuration */
+	struct config *config;
+	struct config_paths paths;
+	struct statedir statedir;
+};
+
+/* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
+ * Errors are printed; -1: the verb ends with EXIT_REFUSED. */
+int setup_open(struct setup *s, const struct call *c);
+/* The same for a verb that only reads, and no instance: where it is called is no workspace, and the
+ * state directory may lie below, as it does in a home directory. `statedir` is left out. */
+int setup_read(struct setup *s, const struct call *c);
+/* Its first half: the configuration with its findings, not yet printed or judged. */
+int setup_load(struct setup *s, const struct call *c);
+void setup_done(struct setup *s);
+/* Prints the findings about the configuration; where nothing is refused, warnings and notes. */
+void setup_tell(struct setup *s);
+#endif

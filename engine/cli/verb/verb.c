@@ -1,0 +1,189 @@
+#include "cli/verb/verb.h"
+
+#include "base/num.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
+#include "report/text.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMES_MAX = 128 };
+
+static const struct verb_option *option_find(const struct verb *v, const char *name, size_t len)
+{
+	for (const struct verb_option *o = v->options; o && o->name; o++)
+		if (strlen(o->name) == len && !strncmp(o->name, name, len))
+			return o;
+	return NULL;
+}
+
+static int unknown_option(const struct verb *v, const char *name, size_t len, struct err *e)
+{
+	char word[80];
+	const char *names[NAMES_MAX];
+	size_t count = 0;
+	if (len >= sizeof(word))
+		len = utf8_cut_end(name, sizeof(word) - 1);
+	snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	for (const struct verb_option *o = v->options; o && o->name && count < NAMES_MAX; o++)
+		names[count++] = o->name;
+	const char *near = suggest_word(word, names, count);
+	if (near)
+		return err_set(e, "'agent6 %s' has no option --%s; did you mean --%s?", v->path,
+			word, near);
+	return err_set(e, "'agent6 %s' has no option --%s; `agent6 %s --help` lists them", v->path,
+		word, v->path);
+}
+
+/* `value` is one of the "a|b|c" in `choices`. */
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t len = strlen(value);
+	for (const char *c = choices;; c++) {
+		size_t n = strcspn(c, "|");
+		if (n == len && !strncmp(c, value, n))
+			return true;
+		c += n;
+		if (!*c)
+			return false;
+	}
+}
+
+static int give(struct call *c, const struct verb_option *o, const char *value, struct err *e)
+{
+	if (!o->repeats && call_has(c, o->name))
+		return err_set(e, "--%s may be given only once", o->name);
+	if (c->given_count == CALL_OPTIONS_MAX)
+		return err_set(e, "more than %d options%s", CALL_OPTIONS_MAX,
+			option_find(c->verb, "params", 6) ? "; a file for --params holds any number"
+							  : "");
+	if (o->value && strchr(o->value, '|') && !is_choice(o->value, value))
+		return err_set(e, "--%s takes %s, not '%s'", o->name, o->value, value);
+	if (o->value && !*value && strcmp(o->value, "TEXT") != 0)
+		return err_set(e, "--%s %s: the value is empty", o->name, o->value);
+	c->given[c->given_count].option = o;
+	c->given[c->given_count++].value = value;
+	return 0;
+}
+
+/* `-o` is the one short spelling, of --output. */
+static const struct verb_option *find_spelled(
+	const struct verb *v, const char *arg, size_t *len, struct err *e)
+{
+	const struct verb_option *o = NULL;
+	*len = strcspn(arg, "=");
+	if (!strcmp(arg, "-o"))
+		o = option_find(v, "output", 6);
+	if (!o && arg[1] != '-')
+		err_set(e, "'%s': options are written with two dashes; `--` ends them", arg);
+	else if (!o && !(o = option_find(v, arg + 2, *len - 2)))
+		unknown_option(v, arg + 2, *len - 2, e);
+	return o;
+}
+
+/* The option at argv[0]; returns how many arguments it took, -1 on error. */
+static int parse_option(struct call *c, char **argv, struct err *e)
+{
+	size_t len;
+	const struct verb_option *o = find_spelled(c->verb, argv[0], &len, e);
+	if (!o)
+		return -1;
+	bool inline_value = argv[0][len] == '=';
+	if (!o->value && inline_value)
+		return err_set(e, "--%s takes no value", o->name);
+	if (!o->value || inline_value)
+		return give(c, o, inline_value ? argv[0] + len + 1 : "", e) ? -1 : 1;
+	if (!argv[1])
+		return err_set(e, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+	return give(c, o, argv[1], e) ? -1 : 2;
+}
+
+static int check_count(const struct call *c, struct err *e)
+{
+	const struct verb *v = c->verb;
+	if (c->argument_count < v->min_arguments)
+		return err_set(e, "'agent6 %s' needs %s; see `agent6 %s --help`", v->path,
+			v->arguments, v->path);
+	if (v->max_arguments >= 0 && c->argument_count > v->max_arguments)
+		return err_set(e,
+			"'agent6 %s' does not take the argument '%s'; see `agent6 %s --help`",
+			v->path, c->arguments[v->max_arguments], v->path);
+	return 0;
+}
+
+int call_parse(struct call *c, const struct verb *v, char **argv, struct err *e)
+{
+	*c = (struct call){.verb = v, .arguments = argv};
+	char **out = argv;
+	bool options = true;
+	while (*argv) {
+		if (options && !strcmp(*argv, "--")) {
+			options = false;
+			argv++;
+		} else if (options && argv[0][0] == '-' && argv[0][1]) {
+			int took = parse_option(c, argv, e);
+			if (took < 0)
+				return -1;
+			argv += took;
+		} else {
+			*out++ = *argv++;
+			c->argument_count++;
+		}
+	}
+	*out = NULL;
+	return check_count(c, e);
+}
+
+const char *call_value(const struct call *c, const char *option)
+{
+	for (size_t i = c->given_count; i-- > 0;)
+		if (!strcmp(c->given[i].option->name, option))
+			return c->given[i].value;
+	return NULL;
+}
+
+bool call_has(const struct call *c, const char *option)
+{
+	return call_value(c, option) != NULL;
+}
+
+const char *call_value_at(const struct call *c, const char *option, size_t at)
+{
+	for (size_t i = 0; i < c->given_count; i++)
+		if (!strcmp(c->given[i].option->name, option) && !at--)
+			return c->given[i].value;
+	return NULL;
+}
+
+int call_int(const struct call *c, const char *option, long range[2], long *value, struct err *e)
+{
+	const char *text = call_value(c, option);
+	int64_t number;
+	if (!text)
+		return 0;
+	if (num_int(text, strlen(text), &number) || number < range[0] || number > range[1])
+		return range[1] == LONG_MAX
+			       ? err_set(e, "--%s takes an integer of at least %ld, not '%s'",
+					 option, range[0], text)
+			       : err_set(e, "--%s takes an integer from %ld to %ld, not '%s'",
+					 option, range[0], range[1], text);
+	*value = (long)number;
+	return 0;
+}
+
+int verb_fail(enum exit_code code, const struct err *e)
+{
+	text_complain("%s", e->text);
+	return (int)code;
+}
+
+int verb_refuse(const char *format, ...)
+{
+	struct err e = ERR_NONE;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(e.text, sizeof(e.text), format, args);
+	va_end(args);
+	return verb_fail(EXIT_REFUSED, &e);
+}

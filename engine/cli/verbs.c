@@ -1,0 +1,143 @@
+#include "cli/verbs.h"
+
+#include "base/own.h"
+#include "base/suggest.h"
+#include <stdio.h>
+#include <string.h>
+
+#define X(name) extern const struct verb verb_##name;
+VERBS(X)
+#undef X
+
+#define X(name) &verb_##name,
+static const struct verb *const table[] = {VERBS(X)};
+#undef X
+
+const struct verb *const *verbs(size_t *count)
+{
+	*count = ARRAY_LEN(table);
+	return table;
+}
+
+/* How many leading words of argv spell `path`; 0 when they do not. */
+static int words_match(const char *path, char **argv)
+{
+	int words = 0;
+	for (; *path; words++) {
+		size_t len = strcspn(path, " ");
+		if (!argv[words] || strlen(argv[words]) != len || strncmp(path, argv[words], len))
+			return 0;
+		path += len;
+		path += *path == ' ';
+	}
+	return words;
+}
+
+/* The verb whose second word is `word`: `run` for `machine run`. NULL: none. */
+static const char *without_group(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const char *second = strchr(table[i]->path, ' ');
+		if (second && !strcmp(second + 1, word))
+			return table[i]->path;
+	}
+	return NULL;
+}
+
+/* The verb of the group that `word` most resembles. NULL: none. */
+static const char *near_in_group(const char *group, const char *word)
+{
+	const char *seconds[ARRAY_LEN(table)];
+	size_t len = strlen(group);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const char *path = table[i]->path;
+		bool inside = !strncmp(path, group, len) && path[len] == ' ';
+		seconds[i] = inside ? path + len + 1 : NULL;
+	}
+	const char *near = suggest_word(word, seconds, ARRAY_LEN(seconds));
+	return near ? near - len - 1 : NULL;
+}
+
+bool verbs_is_group(const char *word)
+{
+	size_t len = strlen(word);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (!strncmp(table[i]->path, word, len) && table[i]->path[len] == ' ')
+			return true;
+	return false;
+}
+
+/* `check flow` leaves out the group that has most of the verbs; `check` is one, too. */
+static const char *without_machine(const char *word)
+{
+	const char *path = without_group(word);
+	return path && !strncmp(path, "machine ", 8) ? path : NULL;
+}
+
+/* The message for a group with no verb of it behind. */
+static void unknown_in_group(const char *group, const char *word, struct err *e)
+{
+	const char *near = word ? near_in_group(group, word) : NULL;
+	if (word && !near)
+		near = without_machine(group);
+	if (!word)
+		err_set(e, "'%s' needs a command behind it; `agent6 %s --help` lists them", group,
+			group);
+	else if (near)
+		err_set(e, "there is no command '%s %.80s'; did you mean 'agent6 %s'?", group, word,
+			near);
+	else
+		err_set(e, "there is no command '%s %.80s'; `agent6 %s --help` lists them", group,
+			word, group);
+}
+
+/* The message for words that name no verb: a misspelling is corrected. */
+static void unknown_verb(char **argv, struct err *e)
+{
+	const char *names[ARRAY_LEN(table)];
+	char word[160];
+	bool two_words = argv[1] && argv[1][0] != '-';
+	if (verbs_is_group(argv[0])) {
+		unknown_in_group(argv[0], two_words ? argv[1] : NULL, e);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		names[i] = table[i]->path;
+		if (!strcmp(names[i], argv[0])) {
+			err_set(e, "'%s' is one word here: leave out the quotes round it", argv[0]);
+			return;
+		}
+	}
+	two_words = two_words && strlen(argv[0]) > 4;
+	snprintf(word, sizeof(word), "%s%s%s", argv[0], two_words ? " " : "",
+		two_words ? argv[1] : "");
+	const char *near = suggest_word(word, names, ARRAY_LEN(names));
+	if (!near) {
+		snprintf(word, sizeof(word), "%.150s", argv[0]);
+		near = suggest_word(argv[0], names, ARRAY_LEN(names));
+	}
+	if (!near)
+		near = without_group(argv[0]);
+	if (!near)
+		near = near_in_group("machine", argv[0]);
+	if (near)
+		err_set(e, "there is no command '%s'; did you mean 'agent6 %s'?", word, near);
+	else
+		err_set(e, "there is no command '%s'; `agent6 --help` lists all of them", word);
+}
+
+const struct verb *verbs_find(char **argv, int *words, struct err *e)
+{
+	const struct verb *found = NULL;
+	*words = 0;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		int matched = words_match(table[i]->path, argv);
+		if (matched > *words) {
+			*words = matched;
+			found = table[i];
+		}
+	}
+	if (!found)
+		unknown_verb(argv, e);
+	return found;
+}

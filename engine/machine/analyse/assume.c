@@ -1,0 +1,393 @@
+#include "machine/analyse/assume.h"
+
+#include <string.h>
+
+static struct value int_value(int64_t i)
+{
+	return (struct value){.kind = VALUE_INT, .integer = i};
+}
+
+static void list_enum(struct fact *f, const struct ref *ref)
+{
+	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
+	if (!field || !field->values || field->value_count > FACT_TEXTS_MAX)
+		return;
+	f->listed = true;
+	for (size_t i = 0; i < field->value_count; i++)
+		f->texts[f->text_count++] = field->values[i];
+}
+
+/* The fact about a place, made from its type when there is none yet; NULL: no room. */
+static struct fact *fact_of(struct facts *facts, enum fact_kind kind, const struct ref *ref)
+{
+	for (uint32_t i = 0; i < facts->count; i++)
+		if (facts->items[i].kind == kind && !strcmp(facts->items[i].ref->path, ref->path))
+			return &facts->items[i];
+	if (facts->count == FACTS_MAX)
+		return NULL;
+	struct fact *f = &facts->items[facts->count++];
+	*f = (struct fact){.kind = kind, .ref = ref, .may_true = true, .may_false = true};
+	f->whole = kind == FACT_LENGTH || ref->type.kind == TYPE_INT;
+	if (kind == FACT_LENGTH)
+		f->low = (struct bound){.set = true, .at = int_value(0)};
+	if (kind == FACT_TEXT)
+		list_enum(f, ref);
+	if (kind == FACT_PRESENT && !ref->field_count)
+		f->may_false = false;
+	return f;
+}
+
+static bool truth_possible(struct fact *f, bool truth)
+{
+	if (!f)
+		return true;
+	f->may_true &= truth;
+	f->may_false &= !truth;
+	return f->may_true || f->may_false;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static bool is_hole(const struct fact *f, const struct value *v)
+{
+	for (uint32_t i = 0; i < f->hole_count; i++)
+		if (number_compare(&f->holes[i], v) == 0)
+			return true;
+	return false;
+}
+
+/* An integer above an open integer bound is at least the next one; holes at the edge are eaten. */
+static void settle(struct fact *f, struct bound *b, int direction)
+{
+	while (f->whole && b->set && b->at.kind == VALUE_INT && (b->open || is_hole(f, &b->at))) {
+		int64_t next;
+		if (__builtin_add_overflow(b->at.integer, direction, &next))
+			return;
+		b->at = int_value(next);
+		b->open = false;
+	}
+}
+
+static bool number_possible(struct fact *f)
+{
+	settle(f, &f->low, 1);
+	settle(f, &f->high, -1);
+	if (!f->low.set || !f->high.set)
+		return true;
+	int order = number_compare(&f->low.at, &f->high.at);
+	if (order > 0)
+		return false;
+	return order < 0 || (!f->low.open && !f->high.open && !is_hole(f, &f->low.at));
+}
+
+static void raise_low(struct fact *f, const struct value *v, bool open)
+{
+	int order = f->low.set ? number_compare(v, &f->low.at) : 1;
+	if (order > 0 || (order == 0 && open))
+		f->low = (struct bound){true, open, *v};
+}
+
+static void lower_high(struct fact *f, const struct value *v, bool open)
+{
+	int order = f->high.set ? number_compare(v, &f->high.at) : -1;
+	if (order < 0 || (order == 0 && open))
+		f->high = (struct bound){true, open, *v};
+}
+
+static bool assume_number(struct fact *f, enum compare_op op, const struct value *v)
+{
+	if (v->kind != VALUE_INT && v->kind != VALUE_FLOAT)
+		return true;
+	if (op == OP_EQ || op == OP_GE || op == OP_GT)
+		raise_low(f, v, op == OP_GT);
+	if (op == OP_EQ || op == OP_LE || op == OP_LT)
+		lower_high(f, v, op == OP_LT);
+	if (op == OP_EQ && is_hole(f, v))
+		return false;
+	if (op == OP_NE && f->hole_count < FACT_HOLES_MAX && !is_hole(f, v))
+		f->holes[f->hole_count++] = *v;
+	return number_possible(f);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static bool is_listed(const struct fact *f, const char *text)
+{
+	for (uint32_t i = 0; i < f->text_count; i++)
+		if (strcmp(f->texts[i], text) == 0)
+			return true;
+	return false;
+}
+
+static void remove_text(struct fact *f, const char *text)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < f->text_count; i++)
+		if (strcmp(f->texts[i], text) != 0)
+			f->texts[kept++] = f->texts[i];
+	f->text_count = kept;
+}
+
+static bool exclude_text(struct fact *f, const char *text)
+{
+	if (f->listed)
+		remove_text(f, text);
+	else if (f->text_count < FACT_TEXTS_MAX && !is_listed(f, text))
+		f->texts[f->text_count++] = text;
+	return !f->listed || f->text_count;
+}
+
+static bool assume_text(struct fact *f, enum compare_op op, const struct value *v)
+{
+	if (v->kind != VALUE_STR || strlen(v->text) != v->len)
+		return true;
+	if (op == OP_NE)
+		return exclude_text(f, v->text);
+	if (op != OP_EQ)
+		return true;
+	bool possible = is_listed(f, v->text) == f->listed;
+	f->listed = true;
+	f->text_count = 1;
+	f->texts[0] = v->text;
+	return possible;
+}
+
+/* --- comparisons ------------------------------------------------------------------------------ */
+
+static struct fact *fact_of_node(struct facts *facts, const struct node *n)
+{
+	if (n->kind == NODE_LEN && n->first->kind == NODE_REF)
+		return fact_of(facts, FACT_LENGTH, n->first->ref);
+	if (n->kind != NODE_REF)
+		return NULL;
+	switch (n->type.kind) {
+	case TYPE_BOOL: return fact_of(facts, FACT_BOOL, n->ref);
+	case TYPE_INT:
+	case TYPE_FLOAT: return fact_of(facts, FACT_NUMBER, n->ref);
+	case TYPE_STR: return fact_of(facts, FACT_TEXT, n->ref);
+	case TYPE_LIST:
+	case TYPE_JSON:
+	case TYPE_RECORD: break;
+	}
+	return NULL;
+}
+
+static bool assume_literal(struct fact *f, enum compare_op op, const struct value *v)
+{
+	switch (f->kind) {
+	case FACT_NUMBER:
+	case FACT_LENGTH: return assume_number(f, op, v);
+	case FACT_TEXT: return assume_text(f, op, v);
+	case FACT_BOOL:
+		if (v->kind != VALUE_BOOL || (op != OP_EQ && op != OP_NE))
+			return true;
+		return truth_possible(f, v->boolean == (op == OP_EQ));
+	case FACT_PRESENT: break;
+	}
+	return true;
+}
+
+/* `in` a literal list: one of the items must be possible by itself. */
+static bool assume_member(struct facts *facts, const struct node *a, const struct node *list)
+{
+	struct fact *f = fact_of_node(facts, a), first = {0};
+	uint32_t possible = 0;
+	if (!f)
+		return true;
+	struct fact texts = *f;
+	texts.listed = true;
+	texts.text_count = 0;
+	for (const struct node *item = list->first; item; item = item->next) {
+		struct fact one = *f;
+		if (!assume_literal(&one, OP_EQ, &item->value))
+			continue;
+		if (!possible++)
+			first = one;
+		if (item->value.kind == VALUE_STR && texts.text_count < FACT_TEXTS_MAX)
+			texts.texts[texts.text_count++] = item->value.text;
+	}
+	if (possible == 1)
+		*f = first;
+	else if (f->kind == FACT_TEXT && possible <= FACT_TEXTS_MAX)
+		*f = texts;
+	return possible > 0;
+}
+
+static bool assume_not_member(struct facts *facts, const struct node *a, const struct node *list)
+{
+	struct fact *f = fact_of_node(facts, a);
+	bool possible = true;
+	for (const struct node *item = list->first; f && item; item = item->next)
+		possible &= assume_literal(f, OP_NE, &item->value);
+	return possible;
+}
+
+static const enum compare_op negated[] = {[OP_EQ] = OP_NE,
+	[OP_NE] = OP_EQ,
+	[OP_LT] = OP_GE,
+	[OP_LE] = OP_GT,
+	[OP_GT] = OP_LE,
+	[OP_GE] = OP_LT,
+	[OP_IN] = OP_NOT_IN,
+	[OP_NOT_IN] = OP_IN};
+
+static const enum compare_op mirrored[] = {[OP_EQ] = OP_EQ,
+	[OP_NE] = OP_NE,
+	[OP_LT] = OP_GT,
+	[OP_LE] = OP_GE,
+	[OP_GT] = OP_LT,
+	[OP_GE] = OP_LE};
+
+/* Two enums without a common value. */
+static bool share_text(const struct fact *a, const struct fact *b)
+{
+	if (!a || !b || !a->listed || !b->listed)
+		return true;
+	for (uint32_t i = 0; i < a->text_count; i++)
+		if (is_listed(b, a->texts[i]))
+			return true;
+	return false;
+}
+
+static bool literals_hold(enum compare_op op, const struct node *a, const struct node *b)
+{
+	struct node left = *a, right = *b, chain = {.kind = NODE_COMPARE, .first = &left};
+	struct value out;
+	left.next = &right;
+	right.next = NULL;
+	right.op = op;
+	return node_eval(&chain, NULL, &out, NULL) || value_truth(&out);
+}
+
+static bool is_constant(const struct node *n)
+{
+	return n->kind == NODE_LITERAL || n->kind == NODE_LIST;
+}
+
+static bool assume_pair(
+	struct facts *facts, const struct node *a, enum compare_op op, const struct node *b)
+{
+	if (is_constant(a) && is_constant(b))
+		return literals_hold(op, a, b);
+	if (op == OP_IN && b->kind == NODE_LIST)
+		return assume_member(facts, a, b);
+	if (op == OP_NOT_IN && b->kind == NODE_LIST)
+		return assume_not_member(facts, a, b);
+	if (op == OP_IN || op == OP_NOT_IN)
+		return true;
+	if (b->kind == NODE_LITERAL) {
+		struct fact *f = fact_of_node(facts, a);
+		return !f || assume_literal(f, op, &b->value);
+	}
+	if (a->kind == NODE_LITERAL)
+		return assume_pair(facts, b, mirrored[op], a);
+	struct fact *left = fact_of_node(facts, a), *right = fact_of_node(facts, b);
+	return op != OP_EQ || share_text(left, right);
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+/* One of several must be so: when only one can, it is. */
+struct choice {
+	struct facts before, taken;
+	uint32_t possible;
+};
+
+static void choose(struct choice *c, const struct facts *result, bool possible)
+{
+	if (possible && !c->possible++)
+		facts_copy(&c->taken, result);
+}
+
+static bool chosen(const struct choice *c, struct facts *facts)
+{
+	if (c->possible == 1)
+		facts_copy(facts, &c->taken);
+	return c->possible > 0;
+}
+
+static bool assume_all(struct facts *facts, const struct node *n, bool truth)
+{
+	for (const struct node *child = n->first; child; child = child->next)
+		if (!assume(facts, child, truth))
+			return false;
+	return true;
+}
+
+static bool assume_any(struct facts *facts, const struct node *n, bool truth)
+{
+	struct choice c;
+	c.possible = 0;
+	facts_copy(&c.before, facts);
+	for (const struct node *child = n->first; child; child = child->next) {
+		struct facts trial;
+		facts_copy(&trial, &c.before);
+		bool possible = assume(&trial, child, truth);
+		choose(&c, &trial, possible);
+	}
+	return chosen(&c, facts);
+}
+
+static bool assume_chain(struct facts *facts, const struct node *n, bool truth)
+{
+	if (!truth && n->count == 2)
+		return assume_pair(facts, n->first, negated[n->first->next->op], n->first->next);
+	struct choice c;
+	c.possible = 0;
+	facts_copy(&c.before, facts);
+	for (const struct node *a = n->first; a->next; a = a->next) {
+		const struct node *b = a->next;
+		if (truth && !assume_pair(facts, a, b->op, b))
+			return false;
+		if (truth)
+			continue;
+		struct facts trial;
+		facts_copy(&trial, &c.before);
+		bool possible = assume_pair(&trial, a, negated[b->op], b);
+		choose(&c, &trial, possible);
+	}
+	return truth || chosen(&c, facts);
+}
+
+/* A value that stands as a condition: zero and empty are false. */
+static bool assume_value(struct facts *facts, const struct node *n, bool truth)
+{
+	static const struct value zero = {.kind = VALUE_INT},
+				  empty = {.kind = VALUE_STR, .text = ""};
+	if (n->kind == NODE_REF && (n->type.kind == TYPE_LIST || n->type.kind == TYPE_RECORD)) {
+		struct fact *length = fact_of(facts, FACT_LENGTH, n->ref);
+		return !length || assume_number(length, truth ? OP_NE : OP_EQ, &zero);
+	}
+	struct fact *f = fact_of_node(facts, n);
+	if (!f)
+		return true;
+	if (f->kind == FACT_BOOL)
+		return truth_possible(f, truth);
+	return assume_literal(f, truth ? OP_NE : OP_EQ, f->kind == FACT_TEXT ? &empty : &zero);
+}
+
+void facts_copy(struct facts *to, const struct facts *from)
+{
+	to->count = from->count;
+	memcpy(to->items, from->items, from->count * sizeof(struct fact));
+}
+
+bool assume(struct facts *facts, const struct node *n, bool truth)
+{
+	struct value constant;
+	switch (n->kind) {
+	case NODE_AND: return truth ? assume_all(facts, n, true) : assume_any(facts, n, false);
+	case NODE_OR: return truth ? assume_any(facts, n, true) : assume_all(facts, n, false);
+	case NODE_NOT: return assume(facts, n->first, !truth);
+	case NODE_COMPARE: return assume_chain(facts, n, truth);
+	case NODE_HAS: return truth_possible(fact_of(facts, FACT_PRESENT, n->ref), truth);
+	case NODE_LITERAL:
+	case NODE_LIST:
+		return node_eval(n, NULL, &constant, NULL) || value_truth(&constant) == truth;
+	case NODE_NEGATE:
+	case NODE_PLUS: return assume(facts, n->first, truth);
+	case NODE_LEN:
+	case NODE_REF: break;
+	}
+	return assume_value(facts, n, truth);
+}

@@ -1,0 +1,191 @@
+#include "machine/analyse/analyse.h"
+#include "machine/analyse/assume.h"
+#include "machine/site.h"
+#include <string.h>
+
+struct clauses {
+	const struct machine *m;
+	struct findings *findings;
+	const struct state *s;
+	struct facts before; /* what follows from no clause so far having fired */
+	bool exhausted;      /* nothing is left for those behind */
+	bool told;           /* and that was said */
+};
+
+static struct site clause_site(const struct clauses *c, size_t i)
+{
+	return (struct site){.findings = c->findings,
+		.doc = c->m->doc,
+		.node = c->s->branch.clauses[i].node,
+		.state = c->s->name};
+}
+
+/* Whether the condition can be `truth` after `before`; NULL: by itself. */
+static bool possible(const struct facts *before, const struct node *node, bool truth)
+{
+	struct facts facts;
+	facts.count = 0;
+	if (before)
+		facts_copy(&facts, before);
+	return assume(&facts, node, truth);
+}
+
+static bool same_node(const struct node *a, const struct node *b)
+{
+	if (a->kind != b->kind || a->op != b->op || a->count != b->count)
+		return false;
+	if ((a->kind == NODE_REF || a->kind == NODE_HAS) && strcmp(a->ref->path, b->ref->path) != 0)
+		return false;
+	if (a->kind == NODE_LITERAL &&
+		(a->value.kind != b->value.kind || !value_equal(&a->value, &b->value)))
+		return false;
+	const struct node *y = b->first;
+	for (const struct node *x = a->first; x; x = x->next, y = y->next)
+		if (!same_node(x, y))
+			return false;
+	return true;
+}
+
+static const struct node *root_of(const struct clauses *c, size_t i)
+{
+	return c->s->branch.clauses[i].condition->root;
+}
+
+/* Whether clause `earlier` alone takes every case of clause `i`. */
+static bool takes_all(const struct clauses *c, size_t earlier, size_t i)
+{
+	struct facts facts;
+	facts.count = 0;
+	if (same_node(root_of(c, earlier), root_of(c, i)))
+		return true;
+	return assume(&facts, root_of(c, earlier), false) && !assume(&facts, root_of(c, i), true);
+}
+
+/* Enough to find the culprit in any branch a person writes, and linear in a generated one. */
+enum { CULPRITS_MAX = 64 };
+
+static size_t find_culprit(const struct clauses *c, size_t i)
+{
+	size_t earlier = i > CULPRITS_MAX ? i - CULPRITS_MAX : 0;
+	while (earlier < i && !takes_all(c, earlier, i))
+		earlier++;
+	return earlier;
+}
+
+static void report_shadowed(struct clauses *c, size_t i, size_t culprit)
+{
+	struct site site = clause_site(c, i);
+	struct finding *f;
+	if (culprit < i)
+		f = site_report(&site, RULE_SHADOWED_CLAUSE,
+			"this clause never fires: `%s` before it takes every such case",
+			c->s->branch.clauses[culprit].text);
+	else
+		f = site_report(&site, RULE_SHADOWED_CLAUSE,
+			"this clause never fires: those before it take every such case");
+	site_help(&site, f, "remove it, or put the narrower condition first");
+}
+
+static const struct field *choice_of(const struct node *n)
+{
+	const struct ref *r = n->kind == NODE_REF ? n->ref : NULL;
+	const struct field *field = r && r->field_count ? r->fields[r->field_count - 1] : NULL;
+	return field && field->values ? field : NULL;
+}
+
+static bool is_choice(const struct field *field, const struct value *v)
+{
+	for (size_t i = 0; i < field->value_count; i++)
+		if (!strcmp(field->values[i], v->text))
+			return true;
+	return false;
+}
+
+/* The field with an enum that a comparison anywhere below holds against a text that is not in it;
+ * NULL: none. */
+static const struct ref *misspelt_choice(const struct node *n)
+{
+	const struct ref *found = NULL;
+	for (const struct node *a = n->first; a && !found; a = a->next) {
+		const struct node *b = a->next;
+		const struct field *field = choice_of(a);
+		bool text = b && b->kind == NODE_LITERAL && b->value.kind == VALUE_STR;
+		if (n->kind == NODE_COMPARE && field && text && !is_choice(field, &b->value))
+			found = a->ref;
+		else
+			found = misspelt_choice(a);
+	}
+	return found;
+}
+
+static void help_choice(const struct site *site, struct finding *f, const struct ref *ref)
+{
+	const struct field *field = ref->fields[ref->field_count - 1];
+	AUTO_BUF all;
+	buf_init(&all, 400);
+	for (size_t i = 0; i < field->value_count; i++)
+		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->values[i]);
+	site_help(site, f, "%s is one of %s", ref->path, all.len ? all.data : "");
+}
+
+static void report_constant(struct clauses *c, size_t i, bool holds)
+{
+	struct site site = clause_site(c, i);
+	struct finding *f = site_report(&site, RULE_CONSTANT_BRANCH,
+		holds ? "this condition always holds, so no clause behind it ever fires"
+		      : "this condition can never hold, given the types and enums");
+	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(c, i));
+	if (choice)
+		help_choice(&site, f, choice);
+	else
+		site_help(&site, f, "correct or remove it");
+}
+
+static void check_clause(struct clauses *c, size_t i)
+{
+	const struct node *root = root_of(c, i);
+	if (!possible(NULL, root, true)) {
+		report_constant(c, i, false);
+		return;
+	}
+	size_t culprit = find_culprit(c, i);
+	if (culprit < i || !possible(&c->before, root, true)) {
+		report_shadowed(c, i, culprit);
+		return;
+	}
+	if (!possible(NULL, root, false)) {
+		report_constant(c, i, true);
+		c->exhausted = c->told = true;
+		return;
+	}
+	c->exhausted = !assume(&c->before, root, false);
+}
+
+/* Nothing behind an exhausted clause is looked at: one mistake, one warning. */
+static void check_branch(struct clauses *c)
+{
+	for (size_t i = 0; i < c->s->branch.clause_count; i++) {
+		if (!c->s->branch.clauses[i].condition)
+			return;
+		if (!c->exhausted) {
+			check_clause(c, i);
+		} else if (!c->told) {
+			report_shadowed(c, i, i);
+			c->told = true;
+		}
+	}
+}
+
+void analyse_clauses(const struct machine *m, struct findings *findings)
+{
+	for (size_t i = 0; i < m->state_count; i++) {
+		struct clauses c;
+		c.m = m;
+		c.findings = findings;
+		c.s = &m->states[i];
+		c.before.count = 0;
+		c.exhausted = c.told = false;
+		if (c.s->kind == KIND_BRANCH)
+			check_branch(&c);
+	}
+}

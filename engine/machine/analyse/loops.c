@@ -1,0 +1,273 @@
+#include "machine/analyse/analyse.h"
+#include "machine/site.h"
+#include "machine/visit.h"
+
+/* A group of this many states or fewer is searched cycle by cycle, up to so many steps. */
+enum { SEARCHED_STATES = 64, SEARCH_STEPS = 20000, SHOWN_STATES = 12 };
+
+/* Walks over the states that neither wait nor think; `group` numbers the strongly connected
+ * groups among them (Tarjan), 0: none yet. */
+struct loops {
+	const struct machine *m;
+	struct findings *findings;
+	struct arena arena;
+	uint32_t *order, *low, *group, *next_edge; /* by state */
+	uint32_t *stack, *path;                    /* Tarjan's stacks */
+	bool *on_path;
+	uint32_t visited, groups;
+	uint32_t *read_by; /* by variable: the stamp of the search whose branches read it */
+	uint32_t stamp;
+};
+
+static bool busy(const struct state *s)
+{
+	return s->kind == KIND_TOOL || s->kind == KIND_BRANCH;
+}
+
+static bool captures(const struct state *s, size_t edge)
+{
+	return s->kind == KIND_TOOL && edge == OUTCOME_OK && s->capture.present;
+}
+
+static void stamp_read(void *ctx, const struct ref *ref, const char *source)
+{
+	struct loops *l = ctx;
+	(void)source;
+	if (ref->root)
+		l->read_by[ref->root - l->m->variables] = l->stamp;
+}
+
+/* Whether taking the edge writes a variable that the stamped branches read. */
+static bool writes_stamped(const struct loops *l, const struct state *s, size_t edge)
+{
+	if (!captures(s, edge))
+		return false;
+	const struct variable *whole = s->capture.whole;
+	bool hit = whole && l->read_by[whole - l->m->variables] == l->stamp;
+	for (size_t i = 0; i < s->capture.set_count; i++)
+		hit |= l->read_by[s->capture.set[i].target - l->m->variables] == l->stamp;
+	return hit;
+}
+
+static void close_group(struct loops *l, uint32_t root, uint32_t *depth)
+{
+	uint32_t member;
+	l->groups++;
+	do {
+		member = l->stack[--*depth];
+		l->group[member] = l->groups;
+	} while (member != root);
+}
+
+/* The next state below `at` that was not yet visited; those that were lower what is known of it. */
+static const struct state *next_below(struct loops *l, uint32_t at)
+{
+	const struct state *s = &l->m->states[at];
+	while (l->next_edge[at] < state_edge_count(s)) {
+		const struct state *to = state_edge(s, l->next_edge[at]++);
+		if (!to || !busy(to) || l->group[to->index])
+			continue;
+		if (!l->order[to->index])
+			return to;
+		if (l->order[to->index] < l->low[at])
+			l->low[at] = l->order[to->index];
+	}
+	return NULL;
+}
+
+/* Tarjan's algorithm without recursion: a machine may be one cycle of 100,000 states. */
+static void find_groups(struct loops *l, uint32_t start)
+{
+	uint32_t depth = 0, length = 0;
+	l->path[length++] = start;
+	while (length) {
+		uint32_t at = l->path[length - 1];
+		if (!l->order[at]) {
+			l->order[at] = l->low[at] = ++l->visited;
+			l->stack[depth++] = at;
+		}
+		const struct state *below = next_below(l, at);
+		if (below) {
+			l->path[length++] = (uint32_t)below->index;
+			continue;
+		}
+		if (l->low[at] == l->order[at])
+			close_group(l, at, &depth);
+		length--;
+		if (length && l->low[at] < l->low[l->path[length - 1]])
+			l->low[l->path[length - 1]] = l->low[at];
+	}
+}
+
+static void report(struct loops *l, const uint32_t *cycle, uint32_t length)
+{
+	uint32_t first = 0;
+	bool branches = false;
+	AUTO_BUF path;
+	buf_init(&path, 2048);
+	for (uint32_t i = 0; i < length; i++) {
+		first = cycle[i] < cycle[first] ? i : first;
+		branches |= l->m->states[cycle[i]].kind == KIND_BRANCH;
+	}
+	for (uint32_t i = 0; i < length && i < SHOWN_STATES; i++)
+		buf_addf(&path, "%s -> ", l->m->states[cycle[(first + i) % length]].name);
+	const struct state *s = &l->m->states[cycle[first]];
+	struct site site = {
+		.findings = l->findings, .doc = l->m->doc, .node = s->key, .state = s->name};
+	struct finding *f = site_report(&site, RULE_HOT_LOOP, "the cycle %s%s%s never waits%s",
+		path.data, length > SHOWN_STATES ? "... -> " : "", s->name,
+		branches ? " and changes nothing that its branches read" : "");
+	site_help(&site, f,
+		branches ? "capture what decides on the cycle, or pace it with a wait"
+			 : "pace it with a wait, or use `retry`, which backs off and ends");
+}
+
+/* The states of one group in source order. */
+struct group {
+	const uint32_t *members;
+	uint32_t count, id;
+};
+
+/* Depth first from `start`, whose states have the place on the path as their order. */
+static bool cycle_from(struct loops *l, const struct group *g, uint32_t start)
+{
+	uint32_t length = 1;
+	l->path[0] = start;
+	while (length) {
+		uint32_t at = l->path[length - 1], edge = l->next_edge[at]++;
+		const struct state *s = &l->m->states[at];
+		l->order[at] = length;
+		if (edge == state_edge_count(s)) {
+			l->order[at] = UINT32_MAX;
+			length--;
+			continue;
+		}
+		const struct state *to = state_edge(s, edge);
+		if (!to || l->group[to->index] != g->id || writes_stamped(l, s, edge))
+			continue;
+		uint32_t seen = l->order[to->index];
+		if (!seen) {
+			l->path[length++] = (uint32_t)to->index;
+		} else if (seen != UINT32_MAX) {
+			report(l, l->path + seen - 1, length - seen + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A cycle that avoids every write to what any branch of the group reads is hot for sure. A walk
+ * that leaves states behind for good meets itself again on the path. */
+static bool quick_cycle(struct loops *l, const struct group *g)
+{
+	l->stamp++;
+	for (uint32_t i = 0; i < g->count; i++) {
+		state_condition_refs(&l->m->states[g->members[i]], stamp_read, l);
+		l->next_edge[g->members[i]] = 0;
+		l->order[g->members[i]] = 0;
+	}
+	for (uint32_t i = 0; i < g->count; i++)
+		if (!l->order[g->members[i]] && cycle_from(l, g, g->members[i]))
+			return true;
+	return false;
+}
+
+/* Whether no edge of the cycle writes what its own branches read. edges[i] leads on from cycle[i].
+ */
+static bool is_hot(struct loops *l, const uint32_t *cycle, const uint32_t *edges, uint32_t length)
+{
+	l->stamp++;
+	for (uint32_t i = 0; i < length; i++)
+		state_condition_refs(&l->m->states[cycle[i]], stamp_read, l);
+	for (uint32_t i = 0; i < length; i++)
+		if (writes_stamped(l, &l->m->states[cycle[i]], edges[i]))
+			return false;
+	return true;
+}
+
+/* Every cycle through `start` and later members, within the steps that are left. */
+static bool search_from(struct loops *l, const struct group *g, uint32_t start, uint32_t *steps)
+{
+	uint32_t cycle[SEARCHED_STATES], edges[SEARCHED_STATES], length = 1;
+	cycle[0] = start;
+	edges[0] = 0;
+	l->on_path[start] = true;
+	bool found = false;
+	while (length && !found && *steps) {
+		const struct state *s = &l->m->states[cycle[length - 1]];
+		uint32_t edge = edges[length - 1];
+		--*steps;
+		if (edge == state_edge_count(s)) {
+			l->on_path[cycle[--length]] = false;
+			if (length)
+				edges[length - 1]++;
+			continue;
+		}
+		const struct state *to = state_edge(s, edge);
+		bool inside = to && l->group[to->index] == g->id && to->index >= start;
+		if (inside && to->index == start)
+			found = is_hot(l, cycle, edges, length);
+		if (inside && !l->on_path[to->index]) {
+			l->on_path[to->index] = true;
+			cycle[length] = (uint32_t)to->index;
+			edges[length++] = 0;
+		} else {
+			edges[length - 1]++;
+		}
+	}
+	for (uint32_t i = 0; i < length; i++)
+		l->on_path[cycle[i]] = false;
+	if (found)
+		report(l, cycle, length);
+	return found;
+}
+
+static void check_group(struct loops *l, const struct group *g)
+{
+	if (quick_cycle(l, g) || g->count > SEARCHED_STATES)
+		return;
+	uint32_t steps = SEARCH_STEPS;
+	for (uint32_t i = 0; i < g->count; i++)
+		if (search_from(l, g, g->members[i], &steps))
+			return;
+}
+
+/* Sorts the states by group, keeping source order, and looks at each group once. */
+static void check_groups(struct loops *l)
+{
+	size_t n = l->m->state_count;
+	uint32_t *start = arena_array(&l->arena, l->groups + 2u, sizeof(uint32_t));
+	uint32_t *members = arena_array(&l->arena, n, sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+		if (l->group[i])
+			start[l->group[i] + 1]++;
+	for (uint32_t g = 1; g <= l->groups + 1; g++)
+		start[g] += start[g - 1];
+	for (size_t i = 0; i < n; i++)
+		if (l->group[i])
+			members[start[l->group[i]]++] = (uint32_t)i;
+	for (uint32_t g = 1; g <= l->groups; g++) {
+		uint32_t from = start[g - 1];
+		check_group(l, &(struct group){members + from, start[g] - from, g});
+	}
+}
+
+void analyse_loops(const struct machine *m, struct findings *findings)
+{
+	struct loops l = {.m = m, .findings = findings};
+	size_t n = m->state_count;
+	arena_init(&l.arena);
+	l.order = arena_array(&l.arena, n, sizeof(uint32_t));
+	l.low = arena_array(&l.arena, n, sizeof(uint32_t));
+	l.group = arena_array(&l.arena, n, sizeof(uint32_t));
+	l.next_edge = arena_array(&l.arena, n, sizeof(uint32_t));
+	l.stack = arena_array(&l.arena, n, sizeof(uint32_t));
+	l.path = arena_array(&l.arena, n, sizeof(uint32_t));
+	l.on_path = arena_array(&l.arena, n, sizeof(bool));
+	l.read_by = arena_array(&l.arena, m->variable_count, sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+		if (busy(&m->states[i]) && !l.order[i])
+			find_groups(&l, (uint32_t)i);
+	check_groups(&l);
+	arena_done(&l.arena);
+}

@@ -1,0 +1,204 @@
+/*
+ * References in the spelling of another language: `{ name }`, `${name}`, `<name>`, an argument
+ * `$name` for a declared variable, which are plain text here, a reference where there are none, and
+ * a prompt that is the name of a file.
+ */
+#include "machine/analyse/analyse.h"
+#include "machine/site.h"
+#include "machine/visit.h"
+#include <string.h>
+
+/* In one text: whoever wrote more of them has seen the first. */
+enum { SEEN_MAX = 20 };
+
+/* A text of a state. */
+struct text {
+	const struct machine *m;
+	const struct state *s;
+	struct findings *findings;
+	const char *source;
+	bool code; /* a program reads it, whose own spelling { } and < > may be */
+};
+
+/* A name in braces, `len` bytes with them. */
+struct spelt {
+	const char *at;
+	size_t len;
+	const char *name;
+	size_t name_len;
+};
+
+static const struct variable *variable_of(const struct machine *m, const struct spelt *p)
+{
+	char name[80];
+	const char *dot = memchr(p->name, '.', p->name_len);
+	size_t len = dot ? (size_t)(dot - p->name) : p->name_len;
+	snprintf(name, sizeof(name), "%.*s", len < sizeof(name) ? (int)len : 0, p->name);
+	return machine_variable(m, name);
+}
+
+/* OPEN name CLOSE, with or without blanks inside. */
+static bool take(const char *at, const char *open, const char *close, struct spelt *out)
+{
+	size_t len = strlen(open);
+	if (strncmp(at, open, len) != 0)
+		return false;
+	const char *name = at + len + strspn(at + len, " ");
+	size_t name_len = ref_span(name, 0, SIZE_MAX);
+	const char *end = name + name_len + strspn(name + name_len, " ");
+	if (!name_len || strncmp(end, close, strlen(close)) != 0)
+		return false;
+	*out = (struct spelt){at, (size_t)(end - at) + strlen(close), name, name_len};
+	return true;
+}
+
+static bool writes(const struct state *s, const struct variable *v)
+{
+	bool found = s->capture.whole == v;
+	for (size_t i = 0; i < s->capture.set_count; i++)
+		found |= s->capture.set[i].target == v;
+	return found;
+}
+
+/* Whether the text knows the name otherwise: as a reference, by the end of a tag, in a script that
+ * sets it. A `{name}` in prose is a slip all the same: nothing there fills it. */
+static bool is_known(const struct text *t, const struct variable *v)
+{
+	size_t len = strlen(v->name);
+	for (const char *at = t->source; (at = strstr(at, v->name)); at += len) {
+		const char *before = at;
+		while (before > t->source && before[-1] == ' ')
+			before--;
+		char sign = before > t->source ? before[-1] : '\0';
+		bool referred = sign == '{' && before - 1 > t->source && before[-2] == '{';
+		if (referred || sign == '/' || (t->code && sign != '{' && sign != '$'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_set(const struct state *s, const char *name)
+{
+	bool found = false;
+	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.env_count; i++)
+		found |= !strcmp(s->tool.env[i].name, name);
+	return found;
+}
+
+/* `pass`: where what is told to be passed goes; NULL: it is written in its place. */
+static void report(const struct text *t, const struct spelt *p, const char *what, const char *pass)
+{
+	bool inside;
+	struct site site = {.findings = t->findings, .doc = t->m->doc, .state = t->s->name};
+	site.node = state_text_node(t->s, t->source, &inside);
+	/* That nothing reads the variable is the same mistake. */
+	findings_drop(t->findings, t->m->doc, &variable_of(t->m, p)->node->pos);
+	struct finding *f = site_report_at(&site, RULE_PLAIN_REFERENCE,
+		inside ? (size_t)(p->at - t->source) : 0, inside ? p->len : site.node->count,
+		"`%.*s` %s", p->len < 100 ? (int)p->len : 100, p->at, what);
+	site_help(&site, f, "%s {{ %.*s }}%s", pass ? "pass" : "write", (int)p->name_len, p->name,
+		pass ? pass : "");
+}
+
+/* A script is not to hold what somebody else may have written. */
+static const char *way_of(const struct text *t)
+{
+	return t->code && strpbrk(t->source, " ;\n") ? " as an argument of its own, a shell's $1"
+						     : NULL;
+}
+
+/* A text behind a dollar is no amount. */
+static bool is_amount(const struct variable *v)
+{
+	return v->type.kind != TYPE_STR && v->type.kind != TYPE_BOOL;
+}
+
+/* What stands at `at`, looked at if it is a name in braces. Returns its length. */
+static size_t look_once(const struct text *t, const char *at, size_t *seen)
+{
+	static const char plain[] = "is plain text here, no reference";
+	struct spelt p;
+	bool dollar = take(at, "${{", "}}", &p);
+	const char *end = dollar || strncmp(at, "{{", 2) != 0 ? NULL : strstr(at, "}}");
+	if (end)
+		return (size_t)(end + 2 - at);
+	bool argument = t->code && at == t->source && take(at, "$", "", &p) && !at[p.len];
+	if (!dollar && !argument && !take(at, "${", "}", &p) &&
+		(t->code || (!take(at, "{", "}", &p) && !take(at, "<", ">", &p))))
+		return 1;
+	const struct variable *v = variable_of(t->m, &p);
+	*seen += v != NULL;
+	if (v && dollar && !is_amount(v))
+		report(t, &p, "is a reference behind a `$`, which stays", way_of(t));
+	else if (v && !dollar && !writes(t->s, v) && !is_set(t->s, v->name) &&
+		 (*p.at == '{' || !is_known(t, v)))
+		report(t, &p, plain, way_of(t));
+	return p.len;
+}
+
+static void look_through(const struct text *t)
+{
+	size_t seen = 0;
+	const char *at = t->source;
+	while (*(at += strcspn(at, "${<")) && seen < SEEN_MAX)
+		at += look_once(t, at, &seen);
+}
+
+static void look_at(struct text t, const struct template *template, bool code)
+{
+	t.source = template ? template_source(template) : "";
+	t.code = code;
+	look_through(&t);
+}
+
+/* The values of `env` are literal. */
+static void look_at_env(struct text t)
+{
+	for (size_t i = 0; i < t.s->tool.env_count; i++) {
+		struct spelt p;
+		const char *at = strstr(t.s->tool.env[i].text, "{{");
+		t.source = t.s->tool.env[i].text;
+		if (at && take(at, "{{", "}}", &p) && variable_of(t.m, &p))
+			report(&t, &p, "is no reference: `env` is literal",
+				" as an argument, or on stdin");
+	}
+}
+
+/* A `prompt` that is the name of a file asks the model exactly that. */
+static void look_at_prompt(const struct text *t)
+{
+	const struct template *prompt = t->s->agent.prompt;
+	const char *path = prompt ? template_literal(prompt) : NULL;
+	if (!path || strncmp(path, "prompts/", 8) != 0 || strpbrk(path, " \t\n"))
+		return;
+	struct site site = {.findings = t->findings, .doc = t->m->doc, .state = t->s->name};
+	site.node = doc_get(t->s->node, "prompt");
+	struct finding *f = site.node
+				    ? site_report(&site, RULE_PROMPT_IS_PATH,
+					      "the model is asked \"%s\", and shown no file", path)
+				    : NULL;
+	site_help(&site, f, "write `prompt_file: %s`", path);
+}
+
+void analyse_spellings(const struct machine *m, struct findings *findings)
+{
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct state *s = &m->states[i];
+		struct text t = {.m = m, .s = s, .findings = findings};
+		look_at(t, s->notify, false);
+		for (size_t k = 0; k < s->capture.set_count; k++)
+			look_at(t, s->capture.set[k].value, false);
+		if (s->kind == KIND_AGENT) {
+			look_at(t, s->agent.prompt, false);
+			look_at_prompt(&t);
+		}
+		if (s->kind == KIND_TERMINAL)
+			look_at(t, s->terminal.reason, false);
+		if (s->kind != KIND_TOOL)
+			continue;
+		for (size_t k = 0; k < s->tool.command_count; k++)
+			look_at(t, s->tool.command[k], true);
+		look_at(t, s->tool.stdin_text, true);
+		look_at_env(t);
+	}
+}
