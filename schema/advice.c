@@ -60,8 +60,7 @@ void advise_spelling(
 
 void advise_key(struct findings *f, struct finding *it, const char *name, const struct shape *s)
 {
-	AUTO_BUF keys;
-	buf_init(&keys, 256);
+	AUTO_BUF keys = BUF_INIT(256);
 	for (size_t i = 0; i < s->key_count; i++)
 		if (s->keys[i].required)
 			buf_addf(&keys, "%s%s: ...", keys.len ? ", " : "", s->keys[i].name);
@@ -213,8 +212,7 @@ static void advise_list(
 	struct findings *f, struct finding *it, const struct shape *s, const struct doc_node *node)
 {
 	bool arguments = s->title && !strcmp(s->title, "a list of arguments");
-	AUTO_BUF list;
-	buf_init(&list, 1024);
+	AUTO_BUF list = BUF_INIT(1024);
 	if (arguments && strpbrk(node->text, "|&;<>$`()*?#\n'\"\\"))
 		finding_help(f, it,
 			"no shell reads it: write a list, `[...]`, each item by itself, and what "

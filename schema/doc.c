@@ -113,8 +113,7 @@ json_t *doc_json(const struct doc_node *node)
 char *doc_beside(const struct doc *d, const char *path)
 {
 	const char *slash = strrchr(d->file, '/');
-	AUTO_BUF b;
-	buf_init(&b, 64 * 1024);
+	AUTO_BUF b = BUF_INIT(64 * 1024);
 	buf_add(&b, d->file, slash ? (size_t)(slash - d->file) + 1 : 0);
 	buf_adds(&b, path);
 	return buf_take(&b, NULL);

@@ -192,8 +192,7 @@ static void merge_into(struct findings *f, size_t at)
 	struct finding *first = &f->items[at];
 	uint32_t last = first->pos.line;
 	size_t kept = at + 1;
-	AUTO_BUF lines;
-	buf_init(&lines, LINES_BYTES_MAX);
+	AUTO_BUF lines = BUF_INIT(LINES_BYTES_MAX);
 	for (size_t i = at + 1; i < f->count; i++) {
 		struct finding *it = &f->items[i];
 		bool same = it->rule == first->rule && !strcmp(it->message, first->message) &&

@@ -44,8 +44,7 @@ static uint64_t group(const struct shape *s, uint64_t missing, size_t i)
 
 static void report_group(const struct lacking *l, const struct shape *s, uint64_t same, size_t i)
 {
-	AUTO_BUF names;
-	buf_init(&names, NAMES_BYTES);
+	AUTO_BUF names = BUF_INIT(NAMES_BYTES);
 	buf_addf(&names, "`%s`", s->keys[i].name);
 	for (size_t k = i + 1; k < s->key_count; k++)
 		if (same >> k & 1)

@@ -11,8 +11,7 @@ static json_t *uri_of(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "/-._~";
-	AUTO_BUF b;
-	buf_init(&b, 65536);
+	AUTO_BUF b = BUF_INIT(65536);
 	buf_adds(&b, path[0] == '/' ? "file://" : "");
 	for (; *path; path++) {
 		if (strchr(plain, *path))

@@ -131,8 +131,7 @@ static void add_source(struct buf *out, const struct finding_look *look, struct 
 static void add_words(
 	struct buf *out, const struct finding_look *look, const char *text, size_t indent)
 {
-	AUTO_BUF clean;
-	buf_init(&clean, WORDS_BYTES_MAX);
+	AUTO_BUF clean = BUF_INIT(WORDS_BYTES_MAX);
 	buf_adds(&clean, ": ");
 	utf8_escape(&clean, text, strlen(text), is_odd);
 	wrap_text(out, clean.data, indent, look->columns);

@@ -34,8 +34,7 @@ static void name_call(
 	enum kind kind, const char *tool, const json_t *arguments, char out[ENTRY_BYTES])
 {
 	const char *path = json_string_value(json_object_get(arguments, "path"));
-	AUTO_BUF text;
-	buf_init(&text, CALL_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(CALL_BYTES_MAX);
 	if (kind != READ && kind != EDITED)
 		buf_addf(&text, "%s ", tool);
 	if (path)

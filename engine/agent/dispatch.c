@@ -33,8 +33,7 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
  * what it was not shown whole leave it first. */
 static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 {
-	AUTO_BUF problems;
-	buf_init(&problems, TOOL_TEXT_CAP_BYTES);
+	AUTO_BUF problems = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	struct redact_tally tally = {{0}};
 	json_auto_t *safe = redact_json(redact_known, d->tools->redact, arguments, &tally);
 	json_auto_t *payload = finish_check(d->record, safe, &problems);
@@ -76,9 +75,7 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 	}
 	if (tool_check(tool, arguments, out))
 		return false;
-	AUTO_BUF said;
-	buf_init(&said, TOOL_TEXT_CAP_BYTES);
-	buf_adds(&said, "");
+	AUTO_BUF said = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	bool ok = !tool->run(d->tools, arguments, &said);
 	if (ok && tool->changes)
 		guard_progress(&d->guard, tool->is_command);
@@ -132,9 +129,7 @@ static const char *refusal(const struct dispatch *d, size_t at)
  * would make a request that no provider can read. */
 static char *clean_text(const struct buf *text)
 {
-	AUTO_BUF clean;
-	buf_init(&clean, 3 * (size_t)RESULT_CAP_BYTES);
-	buf_adds(&clean, "");
+	AUTO_BUF clean = BUF_INIT(3 * (size_t)RESULT_CAP_BYTES);
 	utf8_add(&clean, text->data, text->len);
 	return buf_take(&clean, NULL);
 }
@@ -173,9 +168,7 @@ static void report(const struct wire_call *call, bool ok, int64_t ms)
 static int answer(
 	struct dispatch *d, const struct wire_call *call, size_t at, struct wire_result *r)
 {
-	AUTO_BUF text;
-	buf_init(&text, RESULT_CAP_BYTES);
-	buf_adds(&text, "");
+	AUTO_BUF text = BUF_INIT(RESULT_CAP_BYTES);
 	const char *refused = refusal(d, at);
 	int64_t begun_ms = clock_monotonic_ms();
 	bool ok = false;
@@ -208,8 +201,7 @@ static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *c
 	json_auto_t *arguments =
 		json_read(call->arguments, strlen(call->arguments), WIRE_CONTENT_CAP_BYTES, NULL);
 	json_t *argv = json_object_get(arguments, "argv");
-	AUTO_BUF unused;
-	buf_init(&unused, TOOL_TEXT_CAP_BYTES);
+	AUTO_BUF unused = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	return arguments && !tool_check(tool, arguments, &unused) && permit_is_argv(argv)
 		       ? json_incref(argv)
 		       : NULL;

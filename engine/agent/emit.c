@@ -23,8 +23,7 @@ int emit(const char *name, json_t *members)
 	json_auto_t *said = members ? members : json_object();
 	json_t *event = hidden ? redact_values(redact_known, hidden, said) : json_incref(said);
 	json_object_set_new(event, "event", json_string(name));
-	AUTO_BUF line;
-	buf_init(&line, LINE_CAP_BYTES);
+	AUTO_BUF line = BUF_INIT(LINE_CAP_BYTES);
 	json_write(&line, event);
 	json_decref(event);
 	if (buf_addc(&line, '\n') || json_too_many(line.data, line.len)) {
@@ -40,8 +39,7 @@ int emit(const char *name, json_t *members)
 
 int emit_check(const json_t *value, struct buf *problems)
 {
-	AUTO_BUF line;
-	buf_init(&line, LINE_CAP_BYTES - BESIDE_BYTES);
+	AUTO_BUF line = BUF_INIT(LINE_CAP_BYTES - BESIDE_BYTES);
 	buf_adds(&line, "[");
 	for (int i = 0; i < BESIDE_VALUES; i++)
 		buf_adds(&line, "0,");

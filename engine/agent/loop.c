@@ -381,8 +381,7 @@ static int hide_keys(struct loop *l)
 /* The reason goes out when they are known no more. */
 static void forget_keys(struct loop *l)
 {
-	AUTO_BUF reason;
-	buf_init(&reason, PROMPT_CAP_BYTES);
+	AUTO_BUF reason = BUF_INIT(PROMPT_CAP_BYTES);
 	redact_known(&l->redact, l->out->reason, strlen(l->out->reason), &reason, NULL);
 	utf8_copy(l->out->reason, sizeof(l->out->reason), reason.data ? reason.data : "");
 	emit_hide(NULL);
@@ -393,9 +392,7 @@ static void forget_keys(struct loop *l)
 static int say_prompt(struct loop *l)
 {
 	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_USER);
-	AUTO_BUF text;
-	buf_init(&text, PROMPT_CAP_BYTES);
-	buf_adds(&text, "");
+	AUTO_BUF text = BUF_INIT(PROMPT_CAP_BYTES);
 	redact_text(&l->redact, l->task->prompt, strlen(l->task->prompt), &text, NULL);
 	if (!turn || !(turn->text = buf_take(&text, NULL)))
 		return -1;
@@ -454,8 +451,7 @@ static unsigned set_up_tools(struct loop *l, bool run)
 /* The same from the first turn to the last, or no prefix of it would be cached. */
 static char *system_for(const struct loop *l, bool run)
 {
-	AUTO_BUF text;
-	buf_init(&text, SYSTEM_CAP_BYTES);
+	AUTO_BUF text = BUF_INIT(SYSTEM_CAP_BYTES);
 	buf_adds(&text, system_text);
 	buf_adds(&text, run ? run_text : "");
 	buf_addf(&text, "\nThis step has at most %lld turns.",

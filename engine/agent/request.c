@@ -30,8 +30,7 @@ static int read_line(int fd, size_t step, struct buf *line, struct err *e)
 
 static json_t *read_object(int fd, size_t step, struct err *e)
 {
-	AUTO_BUF line;
-	buf_init(&line, LINE_CAP_BYTES);
+	AUTO_BUF line = BUF_INIT(LINE_CAP_BYTES);
 	if (read_line(fd, step, &line, e))
 		return NULL;
 	json_t *doc = json_read_nested(line.data ? line.data : "", line.len,

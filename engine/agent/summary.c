@@ -65,8 +65,7 @@ static void add_turn(struct buf *out, const struct wire_turn *t)
  * the first results, or the digest that took their place with the summary behind it. */
 static char *transcript(const struct summary *s, const struct wire_talk *talk, struct evict_range r)
 {
-	AUTO_BUF text;
-	buf_init(&text, (size_t)s->task->limits.context_tokens * 7 / 4);
+	AUTO_BUF text = BUF_INIT((size_t)s->task->limits.context_tokens * 7 / 4);
 	buf_adds(&text, TOOL_DATA_MARK);
 	if (s->newest)
 		add_part(&text, "SUMMARY OF WHAT WAS BEFORE:", s->newest);
@@ -84,8 +83,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 {
 	const struct wire_call call = {
 		(char[]){"c00000000"}, (char[]){"transcript"}, (char[]){"{}"}};
-	AUTO_BUF raw;
-	buf_init(&raw, 4096);
+	AUTO_BUF raw = BUF_INIT(4096);
 	struct wire_turn *t = wire_talk_add(out, WIRE_USER);
 	if (!t || asprintf(&t->text, "%s%s", user_text, talk->turns[0].text) < 0)
 		return -1;

@@ -28,8 +28,7 @@ json_t *supervisor_ask(const char *name, json_t *members, int64_t deadline_ms)
 	if (emit(name, members))
 		return NULL;
 	for (;;) {
-		AUTO_BUF line;
-		buf_init(&line, ANSWER_CAP_BYTES);
+		AUTO_BUF line = BUF_INIT(ANSWER_CAP_BYTES);
 		if (read_line(&line, deadline_ms))
 			return NULL;
 		json_t *answer = json_read(line.data, line.len, ANSWER_CAP_BYTES, NULL);

@@ -13,8 +13,7 @@ enum {
 
 static int add_head(const struct redact *r, const char *text, struct buf *out)
 {
-	AUTO_BUF head;
-	buf_init(&head, REDACTED_CAP_BYTES);
+	AUTO_BUF head = BUF_INIT(REDACTED_CAP_BYTES);
 	if (redact_text(r, text, utf8_cut_end(text, END_BYTES + MARGIN_BYTES), &head, NULL))
 		return -1;
 	size_t len = head.len > MARGIN_BYTES ? head.len - MARGIN_BYTES : 0;
@@ -23,8 +22,7 @@ static int add_head(const struct redact *r, const char *text, struct buf *out)
 
 static int add_tail(const struct redact *r, const char *text, size_t len, struct buf *out)
 {
-	AUTO_BUF tail;
-	buf_init(&tail, REDACTED_CAP_BYTES);
+	AUTO_BUF tail = BUF_INIT(REDACTED_CAP_BYTES);
 	size_t from = utf8_cut_start(text, len, len - END_BYTES - MARGIN_BYTES);
 	if (redact_text(r, text + from, len - from, &tail, NULL))
 		return -1;
@@ -36,13 +34,12 @@ static int add_tail(const struct redact *r, const char *text, size_t len, struct
 json_t *transcript_text(const struct redact *r, const char *text)
 {
 	size_t len = strlen(text);
-	AUTO_BUF out;
-	buf_init(&out, REDACTED_CAP_BYTES);
-	int failed = buf_adds(&out, "");
+	AUTO_BUF out = BUF_INIT(REDACTED_CAP_BYTES);
+	int failed;
 	if (len <= 2 * END_BYTES + 2 * MARGIN_BYTES)
-		failed = failed || redact_text(r, text, len, &out, NULL);
+		failed = redact_text(r, text, len, &out, NULL);
 	else
-		failed = failed || add_head(r, text, &out) ||
+		failed = add_head(r, text, &out) ||
 			 buf_addf(&out, "\n[%zu bytes are not kept here]\n",
 				 len - 2 * (size_t)END_BYTES) ||
 			 add_tail(r, text, len, &out);

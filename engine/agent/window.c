@@ -39,8 +39,7 @@ static int64_t estimate(const struct window *w)
 static bool compact(struct window *w, int64_t keep_tokens)
 {
 	struct evict_range range = evict_range(w->talk, keep_tokens);
-	AUTO_BUF text;
-	buf_init(&text, DIGEST_CAP_BYTES);
+	AUTO_BUF text = BUF_INIT(DIGEST_CAP_BYTES);
 	if (range.from >= range.to)
 		return false;
 	const char *summary = summary_write(w->summary, w->talk, range);

@@ -136,8 +136,7 @@ static int append_locked(const struct audit *a, json_t *lines, struct err *e)
 {
 	char now[CLOCK_TEXT_BYTES], chain[SHA256_HEX + 1];
 	int64_t end = 0;
-	AUTO_BUF text;
-	buf_init(&text, APPEND_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(APPEND_BYTES_MAX);
 	clock_text(clock_realtime_us(), now);
 	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDWR | O_CREAT, e);
 	if (fd < 0)

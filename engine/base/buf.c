@@ -1,18 +1,20 @@
 #include "base/buf.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+const char buf_nothing[1] = "";
+
 void buf_init(struct buf *b, size_t cap_bytes)
 {
-	*b = (struct buf){.cap_bytes = cap_bytes};
+	*b = BUF_INIT(cap_bytes);
 }
 
 void buf_done(struct buf *b)
 {
-	free(b->data);
+	if (b->size)
+		free(b->data);
 	*b = (struct buf){0};
 }
 
@@ -20,7 +22,7 @@ void buf_clear(struct buf *b)
 {
 	b->len = 0;
 	b->failed = false;
-	if (b->data)
+	if (b->size)
 		b->data[0] = '\0';
 }
 
@@ -38,7 +40,7 @@ static int buf_reserve(struct buf *b, size_t more)
 	size_t size = b->size ? b->size : 64;
 	while (size < need)
 		size = size > SIZE_MAX / 2 ? need : size * 2;
-	char *data = realloc(b->data, size);
+	char *data = realloc(b->size ? b->data : NULL, size);
 	if (!data) {
 		b->failed = true;
 		return -1;
@@ -105,7 +107,6 @@ char *buf_take(struct buf *b, size_t *len)
 	char *data = b->data;
 	if (len)
 		*len = b->len;
-	b->data = NULL;
-	b->len = b->size = 0;
+	buf_init(b, b->cap_bytes);
 	return data;
 }

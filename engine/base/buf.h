@@ -1,7 +1,8 @@
 /*
  * A growable byte buffer with a mandatory hard limit.
  *
- * `data` is NUL-terminated after every successful call (the NUL is not counted in `len`).
+ * `data` is NUL-terminated after every successful call (the NUL is not counted in `len`); that of a
+ * new buffer is an empty text which belongs to nobody: it is read, never written.
  * Crossing `cap_bytes` or running out of memory sets `failed`, and every later append is a no-op,
  * so a chain of appends needs one check at its end.
  */
@@ -10,6 +11,7 @@
 #include "base/own.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
 	char *data;
@@ -17,6 +19,13 @@ struct buf {
 	bool failed;
 };
 
+extern const char buf_nothing[1];
+
+#define BUF_INIT(cap)                                                                              \
+	(struct buf)                                                                               \
+	{                                                                                          \
+		.data = (char *)(uintptr_t)buf_nothing, .cap_bytes = (cap)                         \
+	}
 #define AUTO_BUF __attribute__((cleanup(buf_done))) struct buf
 
 void buf_init(struct buf *b, size_t cap_bytes);

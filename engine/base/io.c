@@ -104,8 +104,7 @@ static int read_opened(
 {
 	if (fd < 0)
 		return -1;
-	AUTO_BUF b;
-	buf_init(&b, cap_bytes);
+	AUTO_BUF b = BUF_INIT(cap_bytes);
 	if (io_read_all(fd, &b, name, e))
 		return -1;
 	*out = buf_take(&b, len);

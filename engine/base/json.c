@@ -178,8 +178,7 @@ int json_write(struct buf *out, const json_t *value)
 
 char *json_text(const json_t *value)
 {
-	AUTO_BUF b;
-	buf_init(&b, SIZE_MAX / 4);
+	AUTO_BUF b = BUF_INIT(SIZE_MAX / 4);
 	return json_write(&b, value) ? NULL : buf_take(&b, NULL);
 }
 

@@ -80,8 +80,7 @@ static int add_hex(struct secrets *s, const char *secret, const char *digits, st
 int secrets_add(struct secrets *s, const char *secret)
 {
 	size_t len = strlen(secret);
-	AUTO_BUF b;
-	buf_init(&b, 2 * len + 1);
+	AUTO_BUF b = BUF_INIT(2 * len + 1);
 	if (len < SECRETS_BYTES_MIN)
 		return 0;
 	s->longest = SECRETS_GROWTH * len > s->longest ? SECRETS_GROWTH * len : s->longest;

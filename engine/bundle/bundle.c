@@ -178,8 +178,7 @@ static int read_source(
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st))
 		return err_errno(e, "cannot open %s", m->source);
-	AUTO_BUF content;
-	buf_init(&content, BUNDLE_MEMBER_BYTES_MAX);
+	AUTO_BUF content = BUF_INIT(BUNDLE_MEMBER_BYTES_MAX);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, "%s is no longer a regular file", m->source);
 	if (io_read_all(fd, &content, m->source, e))

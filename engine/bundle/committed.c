@@ -109,9 +109,7 @@ static int add_hidden(
 static int check_repo(const struct bundle *b, struct git_repo *r, bool nearest, struct err *e)
 {
 	struct asked asked = {.count = 0};
-	AUTO_BUF tracked, status;
-	buf_init(&tracked, STATUS_BYTES_MAX);
-	buf_init(&status, STATUS_BYTES_MAX);
+	AUTO_BUF tracked = BUF_INIT(STATUS_BYTES_MAX), status = BUF_INIT(STATUS_BYTES_MAX);
 	arena_init(&asked.arena);
 	ask_bundle(&asked, b, r->work_tree);
 	int failed = git_learn(r, e) || git_tracked(r, asked.paths, asked.count, &tracked, e);

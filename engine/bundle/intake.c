@@ -12,8 +12,7 @@ const char *const bundle_machines[] = {
 
 const char *intake_shown(const struct intake *in, const char *path)
 {
-	AUTO_BUF out;
-	buf_init(&out, 4 * strlen(path) + 1);
+	AUTO_BUF out = BUF_INIT(4 * strlen(path) + 1);
 	utf8_show(&out, path);
 	return arena_copy(&in->findings->arena, out.len ? out.data : "", out.len);
 }

@@ -59,9 +59,7 @@ static int compress(const struct buf *tar, struct buf *out, struct err *e)
 
 int bundle_pack(const struct bundle *b, const char *path, struct err *e)
 {
-	AUTO_BUF tar, packed;
-	buf_init(&tar, PACKED_BYTES_MAX);
-	buf_init(&packed, PACKED_BYTES_MAX);
+	AUTO_BUF tar = BUF_INIT(PACKED_BYTES_MAX), packed = BUF_INIT(PACKED_BYTES_MAX);
 	if (libarchive_load(e) || put_members(&tar, b, e) || compress(&tar, &packed, e))
 		return -1;
 	return io_publish_file(path, packed.data, packed.len, e);

@@ -42,8 +42,7 @@ static int keygen(const struct bundle *b, const char *const *args, struct buf *o
 {
 	char storage[SIGN_ENV_MAX][PATH_MAX], *env[SIGN_ENV_MAX + 1], *argv[16];
 	size_t n = 0;
-	AUTO_BUF words;
-	buf_init(&words, 4096);
+	AUTO_BUF words = BUF_INIT(4096);
 	AUTO_FD int in = io_memory_file("the digest", b->digest, strlen(b->digest), e);
 	if (in < 0)
 		return -1;
@@ -75,8 +74,7 @@ int sign_write(const struct bundle *b, const char *key_file, struct err *e)
 {
 	char path[PATH_MAX];
 	const char *const args[] = {"-Y", "sign", "-n", "agent6-bundle", "-f", key_file, NULL};
-	AUTO_BUF signature;
-	buf_init(&signature, SIGN_BYTES_MAX);
+	AUTO_BUF signature = BUF_INIT(SIGN_BYTES_MAX);
 	if (check_file(key_file, e) || keygen(b, args, &signature, e))
 		return -1;
 	/* It exits 0 as well where nobody took what it printed. */
@@ -97,9 +95,7 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 	char principal[SIGN_PRINCIPAL_BYTES], struct err *e)
 {
 	char path[PATH_MAX];
-	AUTO_BUF found, verdict;
-	buf_init(&found, SIGN_BYTES_MAX);
-	buf_init(&verdict, SIGN_BYTES_MAX);
+	AUTO_BUF found = BUF_INIT(SIGN_BYTES_MAX), verdict = BUF_INIT(SIGN_BYTES_MAX);
 	signature_path(b, path);
 	if (access(path, R_OK))
 		return err_errno(

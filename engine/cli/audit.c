@@ -44,8 +44,7 @@ static void print_line(const json_t *fields)
 {
 	static const char *const shown[] = {"command", "exit", "signal", "ms", "kind", "tool",
 		"count", "endpoint", "what", "method", "reason", "error"};
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	char when[20];
 	snprintf(when, sizeof(when), "%s", json_get_text(fields, "ts"));
 	text_clean(&line, when, SIZE_MAX);

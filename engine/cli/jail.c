@@ -112,15 +112,12 @@ static int explain(json_t *policy, struct err *e)
 	json_object_set_new(policy, "argv", json_pack("[s,s]", "/bin/cat", "/proc/self/mountinfo"));
 	int stdio[] = {nothing, seen, STDERR_FILENO};
 	int code = jail_call(policy, stdio, &status, e);
-	AUTO_BUF text;
-	buf_init(&text, MOUNTS_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(MOUNTS_BYTES_MAX);
 	if (code || lseek(seen, 0, SEEK_SET) < 0 || io_read_all(seen, &text, "the mounts", e))
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
-	AUTO_BUF title, layers, shown;
-	buf_init(&title, MOUNTS_BYTES_MAX);
+	AUTO_BUF title = BUF_INIT(MOUNTS_BYTES_MAX), layers = BUF_INIT(MOUNTS_BYTES_MAX),
+		 shown = BUF_INIT(4 * MOUNTS_BYTES_MAX);
 	text_clean(&title, json_get_text(policy, "cwd"), PATH_MAX);
-	buf_init(&layers, MOUNTS_BYTES_MAX);
-	buf_init(&shown, 4 * MOUNTS_BYTES_MAX);
 	buf_adds(&layers, "in force: ");
 	layers_text(&layers, json_object_get(status, "layers"), 2);
 	printf("%s in %s\n\n", json_get_text(policy, "profile"), title.data);

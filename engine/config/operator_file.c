@@ -146,23 +146,21 @@ static void add_flow(struct buf *out, const struct change *c, size_t from)
 static int replace_range(
 	struct operator_file *f, size_t from, size_t to, const struct buf *middle, struct err *e)
 {
-	AUTO_BUF out;
-	buf_init(&out, FILE_BYTES_MAX);
-	buf_add(&out, f->text.data ? f->text.data : "", from);
-	buf_add(&out, middle->data ? middle->data : "", middle->len);
-	buf_add(&out, (f->text.data ? f->text.data : "") + to, f->text.len - to);
+	AUTO_BUF out = BUF_INIT(FILE_BYTES_MAX);
+	buf_add(&out, f->text.data, from);
+	buf_add(&out, middle->data, middle->len);
+	buf_add(&out, f->text.data + to, f->text.len - to);
 	if (out.failed || middle->failed)
 		return err_set(e, "the file would be too large");
 	buf_clear(&f->text);
-	return buf_add(&f->text, out.data ? out.data : "", out.len);
+	return buf_add(&f->text, out.data, out.len);
 }
 
 /* A key that is missing from the map `node`. */
 static int insert(struct operator_file *f, const struct doc_node *node, const struct change *c,
 	size_t from, struct err *e)
 {
-	AUTO_BUF middle;
-	buf_init(&middle, FILE_BYTES_MAX);
+	AUTO_BUF middle = BUF_INIT(FILE_BYTES_MAX);
 	size_t at = offset_of(f, c->doc, node->pos.line, node->pos.column);
 	if (!node->partial && f->text.data[at] == '{') {
 		add_flow(&middle, c, from);
@@ -185,8 +183,7 @@ static int insert(struct operator_file *f, const struct doc_node *node, const st
 static int replace(
 	struct operator_file *f, const struct doc_node *node, const struct change *c, struct err *e)
 {
-	AUTO_BUF middle;
-	buf_init(&middle, FILE_BYTES_MAX);
+	AUTO_BUF middle = BUF_INIT(FILE_BYTES_MAX);
 	size_t from = offset_of(f, c->doc, node->pos.line, node->pos.column), to = from;
 	if (node->pos.line == node->pos.end_line)
 		to = offset_of(f, c->doc, node->pos.end_line, node->pos.end_column);
@@ -197,10 +194,24 @@ static int replace(
 	return replace_range(f, from, to, &middle, e);
 }
 
+/* A map where nothing stands yet, as behind a key whose own keys are all comments. */
+static int fill(struct operator_file *f, const struct doc_node *node, const struct change *c,
+	size_t from, struct err *e)
+{
+	AUTO_BUF middle = BUF_INIT(FILE_BYTES_MAX);
+	size_t at = offset_of(f, c->doc, node->pos.line, node->pos.column);
+	buf_adds(&middle, " {");
+	add_flow(&middle, c, from);
+	buf_addc(&middle, '}');
+	return replace_range(f, at, at, &middle, e);
+}
+
 static int set_in(struct operator_file *f, const struct change *c, struct err *e)
 {
 	const struct doc_node *node = c->doc->root;
 	for (size_t i = 0; i < c->depth; i++) {
+		if (node->kind == DOC_NULL && !node->boolean)
+			return fill(f, node, c, i, e);
 		if (node->kind != DOC_MAP)
 			return err_set(e,
 				"%s/%s: what stands above %s is not a map; change it by hand",
@@ -230,8 +241,7 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 	if (strpbrk(value, "\n\r"))
 		return err_set(e, "the value of %s must be on one line", key);
 	findings_init(&findings);
-	int failed =
-		doc_read_yaml(&d, f->name, f->text.len ? f->text.data : "", f->text.len, &findings);
+	int failed = doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
 	if (is_blank(&d, &findings)) {
 		add_block(&f->text, &c, 0, 0);
 		failed = f->text.failed ? err_set(e, "the file would be too large") : 0;

@@ -86,8 +86,7 @@ static int key_from_file(const char *path, const char *provider, char **out, str
 	int rc = open_secrets(path, &fd, e);
 	if (rc)
 		return rc;
-	struct buf text;
-	buf_init(&text, 1024 * 1024);
+	struct buf text = BUF_INIT(1024 * 1024);
 	rc = io_read_all(fd, &text, path, e);
 	if (!rc)
 		rc = key_from_text(path, text.data, text.len, provider, out, e);

@@ -382,8 +382,7 @@ json_t *dry_blackboard(const struct machine *m, const json_t *fixture, struct er
 	}
 	json_object_foreach ((json_t *)(uintptr_t)fixture, name, value) {
 		const struct variable *v = machine_variable(m, name);
-		AUTO_BUF problems;
-		buf_init(&problems, 64 * 1024);
+		AUTO_BUF problems = BUF_INIT(64 * 1024);
 		if (!v) {
 			err_set(e, "machine \"%s\" has no variable \"%s\"", m->name, name);
 			return NULL;

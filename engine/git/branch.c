@@ -26,8 +26,7 @@ int git_branch_tip(
 	struct git_call call = {
 		.args = GIT_ARGS("for-each-ref", "--format=%(refname) %(objectname)", ref),
 		.no_tree = true};
-	AUTO_BUF out;
-	buf_init(&out, GIT_OUTPUT_MAX);
+	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
 	if (git_call(r, &call, &out, e))
 		return -1;
@@ -39,8 +38,7 @@ int git_branch_check(const struct git_repo *r, const char *branch, struct err *e
 	struct git_call call = {
 		.args = GIT_ARGS("worktree", "list", "--porcelain", "-z"), .no_tree = true};
 	char ref[256];
-	AUTO_BUF out;
-	buf_init(&out, GIT_OUTPUT_MAX);
+	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
 	if (git_call(r, &call, &out, e))
 		return -1;

@@ -127,8 +127,7 @@ struct ended {
 
 static json_t *read_status(int fd)
 {
-	AUTO_BUF line;
-	buf_init(&line, STATUS_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(STATUS_BYTES_MAX);
 	if (lseek(fd, 0, SEEK_SET) || io_read_all(fd, &line, "the jail's answer", NULL))
 		return NULL;
 	return json_read(line.len ? line.data : "", line.len, STATUS_BYTES_MAX, NULL);
@@ -242,8 +241,7 @@ static int run(const struct git_repo *r, const struct git_call *call, const stru
 	struct err unstrict = ERR_NONE;
 	struct ended ended;
 	const char *profile = r->profile ? r->profile : git_profile(&unstrict);
-	AUTO_BUF words;
-	buf_init(&words, GIT_OUTPUT_MAX);
+	AUTO_BUF words = BUF_INIT(GIT_OUTPUT_MAX);
 	if (!find_git())
 		return err_set(e, "git is not installed");
 	json_auto_t *policy = policy_of(r, call, names, profile, e);
@@ -268,9 +266,7 @@ const char *git_profile(struct err *why)
 		struct git_repo none = {.work_tree = top};
 		struct buf names = {0};
 		struct ended ended = {0};
-		AUTO_BUF out, words;
-		buf_init(&out, GIT_OUTPUT_MAX);
-		buf_init(&words, GIT_OUTPUT_MAX);
+		AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX), words = BUF_INIT(GIT_OUTPUT_MAX);
 		json_auto_t *policy = policy_of(&none, &call, &names, "strict", &unstrict);
 		if (policy && !run_in(policy, &call, &out, &words, &ended, &unstrict))
 			unstrict = ended.why;
@@ -290,8 +286,7 @@ static int list_settings(const struct git_repo *r, bool no_tree, struct buf *nam
 	/* Our own settings must not pass for the repository's. */
 	struct git_repo unfiltered = *r;
 	unfiltered.filters = (struct buf){0};
-	AUTO_BUF none;
-	buf_init(&none, 1);
+	AUTO_BUF none = BUF_INIT(1);
 	buf_init(names, GIT_OUTPUT_MAX);
 	if (!run(&unfiltered, &listing, &none, names, e))
 		return 0;
@@ -313,16 +308,14 @@ int git_call(const struct git_repo *r, const struct git_call *call, struct buf *
 
 int git_call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)
 {
-	AUTO_BUF out;
-	buf_init(&out, GIT_OUTPUT_MAX);
+	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
 	return git_call(r, call, &out, e);
 }
 
 int git_call_oid(const struct git_repo *r, const struct git_call *call, char oid[GIT_OID_BYTES],
 	struct err *e)
 {
-	AUTO_BUF out;
-	buf_init(&out, OID_OUTPUT_BYTES);
+	AUTO_BUF out = BUF_INIT(OID_OUTPUT_BYTES);
 	if (git_call(r, call, &out, e))
 		return -1;
 	return parse_oid(out.data, oid)

@@ -36,8 +36,7 @@ static int object_format(const struct git_repo *from, char *option, size_t bytes
 {
 	struct git_call call = {
 		.args = GIT_ARGS("rev-parse", "--show-object-format"), .no_tree = true};
-	AUTO_BUF out;
-	buf_init(&out, OID_OUTPUT_BYTES);
+	AUTO_BUF out = BUF_INIT(OID_OUTPUT_BYTES);
 	if (git_call(from, &call, &out, e))
 		return -1;
 	snprintf(option, bytes, "--object-format=%.*s", (int)strcspn(out.data, "\n"), out.data);
@@ -232,8 +231,7 @@ static int find_changes(const struct git_repo *clone, struct changes *out, struc
 		.args = GIT_ARGS("status", "--porcelain=v1", "-z", "--untracked-files=all",
 			"--ignore-submodules=all", "--no-renames"),
 		.whole = true};
-	AUTO_BUF list;
-	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	buf_init(&out->there, GIT_OUTPUT_MAX);
 	buf_init(&out->gone, GIT_OUTPUT_MAX);
 	if (git_call(clone, &call, &list, e))
@@ -319,8 +317,7 @@ static bool is_empty_directory(int tree_fd, const char *path)
 static int note_submodules(struct git_repo *clone, struct err *e)
 {
 	struct err unread = ERR_NONE;
-	AUTO_BUF list;
-	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(e, "cannot open %s", clone->work_tree);
@@ -397,8 +394,7 @@ static int stage_paths(const struct git_repo *clone, const struct buf *there,
 static int stage(const struct git_repo *clone, size_t *left_out, struct err *e)
 {
 	AUTO_CHANGES found;
-	AUTO_BUF paths;
-	buf_init(&paths, GIT_OUTPUT_MAX);
+	AUTO_BUF paths = BUF_INIT(GIT_OUTPUT_MAX);
 	if (find_changes(clone, &found, e) || touched_paths(clone, &found.there, &paths, e) ||
 		stage_paths(clone, &paths, &found.gone, e))
 		return -1;
@@ -441,8 +437,7 @@ static int check_filters(const struct git_repo *clone, const struct buf *paths, 
 	struct git_call call = {
 		.args = GIT_ARGS("check-attr", "-z", "--stdin", "filter"), .input = paths};
 	const char *path, *filter;
-	AUTO_BUF out;
-	buf_init(&out, 2 * GIT_OUTPUT_MAX);
+	AUTO_BUF out = BUF_INIT(2 * GIT_OUTPUT_MAX);
 	if (git_call(clone, &call, &out, e))
 		return -1;
 	for (size_t at = 0; (path = parse_filter(&out, &at, &filter));) {
@@ -471,8 +466,7 @@ static int changed_between(const struct git_repo *clone, const char *parent, con
 int git_clone_differs(const struct git_repo *clone, const char *parent, const char *tree,
 	bool *differs, struct err *e)
 {
-	AUTO_BUF paths;
-	buf_init(&paths, GIT_OUTPUT_MAX);
+	AUTO_BUF paths = BUF_INIT(GIT_OUTPUT_MAX);
 	if (changed_between(clone, parent, tree, &paths, e))
 		return -1;
 	*differs = paths.len > 0;
@@ -482,9 +476,7 @@ int git_clone_differs(const struct git_repo *clone, const char *parent, const ch
 int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 	char oid[GIT_OID_BYTES], struct err *e)
 {
-	AUTO_BUF changed, message;
-	buf_init(&changed, GIT_OUTPUT_MAX);
-	buf_init(&message, GIT_OUTPUT_MAX);
+	AUTO_BUF changed = BUF_INIT(GIT_OUTPUT_MAX), message = BUF_INIT(GIT_OUTPUT_MAX);
 	*oid = '\0';
 	if (changed_between(clone, c->parent, c->tree, &changed, e))
 		return -1;
@@ -511,8 +503,6 @@ int git_clone_send(const struct git_repo *clone, const struct git_repo *to, cons
 		.input = &objects,
 		.write = true,
 		.no_tree = true};
-	buf_init(&wanted, OID_OUTPUT_BYTES);
-	buf_init(&objects, PACK_BYTES_MAX);
 	buf_addf(&wanted, "%s\n^%s\n", commit, base);
 	if (git_call(clone, &pack, &objects, e))
 		return objects.failed ? err_wrap(e, "a commit may hold %d MiB of changes",

@@ -114,8 +114,7 @@ static int run_hook(const struct run *r, const char *name, const char *const *ar
 {
 	char copy[2 * PATH_MAX], path[3 * PATH_MAX];
 	struct stat st;
-	AUTO_BUF out;
-	buf_init(&out, GIT_OUTPUT_MAX);
+	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
 	snprintf(copy, sizeof(copy), "%s%s/%s", copy_name, r->at->below, name);
 	snprintf(path, sizeof(path), "%s/%s", r->clone->git_dir, copy);
 	if (fstatat(r->git_dir, copy, &st, AT_SYMLINK_NOFOLLOW))

@@ -12,8 +12,7 @@ static int list_repository(const struct git_repo *r, struct buf *out, struct err
 	struct git_call call = {
 		.args = GIT_ARGS("config", "--includes", "--list", "--show-scope", "-z"),
 		.lists = true};
-	AUTO_BUF list;
-	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	if (git_call(r, &call, &list, e))
 		return -1;
 	return parse_settings(&list, out)
@@ -47,8 +46,7 @@ static const char *last_value(const struct buf *list, const char *key)
 
 char *git_setting(const struct git_repo *r, const char *key, struct err *e)
 {
-	AUTO_BUF list;
-	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	if (list_repository(r, &list, e))
 		return NULL;
 	const char *value = last_value(&list, key);
@@ -72,8 +70,7 @@ static void take_identity(const struct buf *list, struct git_identity *out)
 int git_identity_find(const struct git_repo *r, const struct git_files *files,
 	struct git_identity *out, struct err *e)
 {
-	AUTO_BUF list;
-	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	if (*out->name && *out->email)
 		return 0;
 	if (list_repository(r, &list, e))
@@ -123,8 +120,7 @@ static void take_filters(const struct buf *list, struct buf *out)
 int git_filters_allow(const struct git_repo *from, const struct git_files *files,
 	struct git_repo *clone, struct err *e)
 {
-	AUTO_BUF list;
-	buf_init(&list, GIT_OUTPUT_MAX);
+	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	buf_init(&clone->filters, GIT_FILTERS_BYTES_MAX);
 	for (size_t i = files->count; i > 0; i--)
 		if (list_file(from, files->paths[i - 1], &list, e))

@@ -160,8 +160,7 @@ static int refuse_ended(const struct instance *i, struct err *e)
 static int write_poke(
 	const struct instance *i, const struct queue *q, const json_t *payload, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, POKE_BYTES_MAX - 1);
+	AUTO_BUF text = BUF_INIT(POKE_BYTES_MAX - 1);
 	if (json_write(&text, payload))
 		return err_set(e, "a poke may hold at most 1 MiB");
 	uint32_t noise = 0;

@@ -325,8 +325,7 @@ static int apply_note(struct position *p, const json_t *event, struct err *e)
 /* What a terminal says is recomputed like every edge; another machine may say it otherwise. */
 static int check_terminal(const struct position *p, const json_t *event, struct err *e)
 {
-	AUTO_BUF reason;
-	buf_init(&reason, POSITION_REASON_RENDERED);
+	AUTO_BUF reason = BUF_INIT(POSITION_REASON_RENDERED);
 	if (p->state->kind != KIND_TERMINAL)
 		return err_set(e, "state %s is not terminal", p->state->name);
 	if (may_go_on(p, e))
@@ -422,8 +421,7 @@ int position_apply(struct position *p, const json_t *event, struct err *e)
 
 void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES])
 {
-	AUTO_BUF text;
-	buf_init(&text, SIZE_MAX / 4);
+	AUTO_BUF text = BUF_INIT(SIZE_MAX / 4);
 	json_write(&text, p->blackboard);
 	char hex[SHA256_HEX + 1];
 	sha256_hex(text.data, text.len, hex);

@@ -52,8 +52,7 @@ static int failure_check(json_t *data)
 /* The blackboard of another machine, or one that was tampered with, is not taken over. */
 static int blackboard_conforms(const struct machine *m, const json_t *blackboard)
 {
-	AUTO_BUF problems;
-	buf_init(&problems, 4096);
+	AUTO_BUF problems = BUF_INIT(32 * 1024);
 	if (json_object_size(blackboard) != m->variable_count)
 		return -1;
 	for (size_t i = 0; i < m->variable_count; i++) {

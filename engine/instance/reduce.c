@@ -57,8 +57,7 @@ static void bind(const struct state *s, const json_t *result, json_t *blackboard
 	struct reduced *out)
 {
 	enum outcome otherwise = s->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED;
-	AUTO_BUF problems;
-	buf_init(&problems, 64 * 1024);
+	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	struct type t = {TYPE_JSON, TYPE_STR, NULL};
 	if (s->output_schema)
 		t = (struct type){TYPE_RECORD, TYPE_STR, s->output_schema};

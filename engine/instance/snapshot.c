@@ -44,9 +44,7 @@ int snapshot_write(const struct instance *i, const struct position *p,
 	const struct journal_mark *at, struct err *e)
 {
 	char sum[SHA256_HEX + 1], end[HEAD_BYTES_MAX];
-	AUTO_BUF text, body;
-	buf_init(&text, SNAPSHOT_BYTES_MAX);
-	buf_init(&body, SNAPSHOT_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(SNAPSHOT_BYTES_MAX), body = BUF_INIT(SNAPSHOT_BYTES_MAX);
 	json_auto_t *position = position_encode(p);
 	if (!position || json_write(&body, position))
 		return err_set(e, "the snapshot is larger than 256 MiB");

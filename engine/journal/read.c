@@ -231,8 +231,7 @@ bool journal_has(int fd, const struct journal_mark *mark)
 json_t *journal_decode(const char *line, size_t len, struct err *e)
 {
 	struct json_cap cap = {JOURNAL_LINE_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
-	AUTO_BUF bare;
-	buf_init(&bare, JOURNAL_LINE_MAX);
+	AUTO_BUF bare = BUF_INIT(JOURNAL_LINE_MAX);
 	bool hashed = has_tail(line, len);
 	if (hashed && (buf_add(&bare, line, len - TAIL_BYTES) || buf_addc(&bare, '}')))
 		return err_set(e, "out of memory"), NULL;
@@ -273,8 +272,7 @@ static json_t *decode_last(const char *line, size_t len, struct err *e)
 
 json_t *journal_last(int fd, struct err *e)
 {
-	AUTO_BUF line;
-	buf_init(&line, JOURNAL_LINE_MAX);
+	AUTO_BUF line = BUF_INIT(JOURNAL_LINE_MAX);
 	char chunk[4096];
 	int64_t end = lseek(fd, 0, SEEK_END), stop = end - UNENDED_MAX;
 	while (end > 0) {

@@ -96,9 +96,7 @@ void output_redact(struct output *c, const struct secrets *secrets)
 		return;
 	size_t near = c->dropped ? secrets->longest - 1 : 0;
 	size_t most = c->dropped ? c->cap_bytes / 2 : SIZE_MAX;
-	AUTO_BUF head, tail;
-	buf_init(&head, c->len * sizeof(mark) + 1);
-	buf_init(&tail, c->len * sizeof(mark) + 1);
+	AUTO_BUF head = BUF_INIT(c->len * sizeof(mark) + 1), tail = BUF_INIT(head.cap_bytes);
 	add_redacted(&head, c->bytes, c->head, secrets);
 	add_redacted(&tail, c->bytes + c->head, c->len - c->head, secrets);
 	if (head.failed || tail.failed) {

@@ -83,8 +83,7 @@ int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const 
 	const struct variable *v = parameter(m, name, e);
 	if (!v)
 		return -1;
-	AUTO_BUF problems;
-	buf_init(&problems, 64 * 1024);
+	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	if (value_check(v->type, value, VALUE_PARTIAL, name, &problems))
 		return err_set(e, "%.*s", (int)strcspn(problems.data, "\n"), problems.data);
 	const char *lost = v->type.kind == TYPE_RECORD ? lost_field(v->initial, value) : NULL;

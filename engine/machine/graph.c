@@ -8,8 +8,7 @@ enum { LABEL_BYTES = 4096, LABEL_CHARS = 48 };
 /* One line of at most LABEL_CHARS characters, whatever `text` holds. */
 static const char *one_line(const char *text, struct arena *arena)
 {
-	AUTO_BUF b;
-	buf_init(&b, LABEL_BYTES);
+	AUTO_BUF b = BUF_INIT(LABEL_BYTES);
 	size_t chars = 0, len = strlen(text), at = 0;
 	for (size_t n; at < len && chars < LABEL_CHARS; at += n, chars++) {
 		uint32_t code = 0;
@@ -38,8 +37,7 @@ static size_t clause_edges(const struct state *s, struct graph_edge *edges, stru
 /* "ok, timeout": every outcome from `first` on that leads where `first` does. */
 static const char *outcomes_to(const struct state *s, size_t first, struct arena *arena)
 {
-	AUTO_BUF b;
-	buf_init(&b, LABEL_BYTES);
+	AUTO_BUF b = BUF_INIT(LABEL_BYTES);
 	for (unsigned i = (unsigned)first; i < OUTCOME_COUNT; i++)
 		if (s->on[i] == s->on[first])
 			buf_addf(&b, "%s%s", b.len ? ", " : "", outcome_name(i));

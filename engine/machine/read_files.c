@@ -65,8 +65,7 @@ static int look_at(struct reader *r, const char *path)
 /* `scripts/x.sh --all` as one item. Whether it is that, and said. */
 static bool help_split(const struct site *site, struct finding *f, const char *text)
 {
-	AUTO_BUF list;
-	buf_init(&list, 1024);
+	AUTO_BUF list = BUF_INIT(1024);
 	if (!advice_list(text, " ", &list) || !strstr(list.data, "\", \""))
 		return false;
 	site_help(site, f, "each argument is an item by itself: %s", list.data);

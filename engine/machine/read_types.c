@@ -155,8 +155,7 @@ static void advise_record(const struct reader *r, const struct doc_pair *schema,
 {
 	static const char *const names[] = {TYPE_NAMES};
 	enum { SHOWN_BYTES_MAX = 300 };
-	AUTO_BUF shown;
-	buf_init(&shown, SHOWN_BYTES_MAX);
+	AUTO_BUF shown = BUF_INIT(SHOWN_BYTES_MAX);
 	for (uint32_t i = 0; i < fields->count; i++) {
 		const struct doc_pair *field = &fields->pairs[i];
 		const char *type = reader_text(r, &field->value, "type");
@@ -287,8 +286,7 @@ static const struct record *next_on_cycle(const struct order *o, const struct re
 
 static void report_cycle(const struct order *o, const struct record *start)
 {
-	AUTO_BUF path;
-	buf_init(&path, 600);
+	AUTO_BUF path = BUF_INIT(600);
 	const struct record *x = start;
 	do {
 		buf_addf(&path, "%s -> ", x->name);
@@ -413,8 +411,7 @@ static void report_values(
 
 static void read_value(struct reader *r, const struct doc_node *node, struct variable *v)
 {
-	AUTO_BUF problems;
-	buf_init(&problems, 64 * 1024);
+	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	v->initial = doc_json(node);
 	if (node->kind != DOC_BROKEN &&
 		value_check(v->type, v->initial, VALUE_PARTIAL, v->name, &problems))

@@ -138,8 +138,7 @@ void site_did_you_mean(const struct site *s, struct finding *f, const char *word
 
 void site_say_known(const struct site *s, struct finding *f, const char *const *names, size_t count)
 {
-	AUTO_BUF all;
-	buf_init(&all, 1024);
+	AUTO_BUF all = BUF_INIT(1024);
 	for (size_t i = 0; i < count && count <= KNOWN_MAX; i++)
 		buf_addf(&all, "%s\"%s\"", i ? ", " : "", names[i]);
 	if (f && f->message && !f->help && all.len && !all.failed)

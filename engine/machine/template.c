@@ -321,8 +321,7 @@ static int render_part(const struct part *p, const json_t *blackboard, const jso
 static int render_fenced(
 	const struct part *p, const json_t *blackboard, struct buf *out, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, out->cap_bytes);
+	AUTO_BUF text = BUF_INIT(out->cap_bytes);
 	if (render_part(p, blackboard, NULL, &text, e))
 		return -1;
 	add_fenced(out, p->ref->path, text.data ? text.data : "", text.len);
@@ -349,8 +348,7 @@ json_t *template_value(
 	const struct ref *lone = template_lone(t);
 	if (lone)
 		return json_incref((json_t *)(uintptr_t)ref_find(lone, blackboard, result, e));
-	AUTO_BUF text;
-	buf_init(&text, VALUE_TEXT_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(VALUE_TEXT_BYTES_MAX);
 	if (template_render(t, blackboard, result, &text, e))
 		return NULL;
 	return json_stringn(text.data ? text.data : "", text.len);

@@ -189,8 +189,7 @@ static void bill_attempt(const struct client *c, const struct attempt *a, bool r
 static int attempt(struct client *c, const struct wire_request *r, size_t serial,
 	struct wire_reply *out, struct fault *f)
 {
-	AUTO_BUF body;
-	buf_init(&body, HTTP_RAW_CAP_BYTES);
+	AUTO_BUF body = BUF_INIT(HTTP_RAW_CAP_BYTES);
 	struct wire_request request = *r;
 	request.quirks = c->quirks;
 	if (c->format->encode(&request, &body))
@@ -243,8 +242,7 @@ static void hide_key(const char *key, struct fault *f)
 {
 	size_t len = key ? strlen(key) : 0;
 	struct secrets own = {0};
-	AUTO_BUF out;
-	buf_init(&out, 2 * sizeof(f->text));
+	AUTO_BUF out = BUF_INIT(2 * sizeof(f->text));
 	secrets_add(&own, key ? key : "");
 	for (const char *at = f->text; *at;) {
 		size_t same = secrets_match(&own, at, strlen(at));

@@ -199,8 +199,7 @@ const char *stream_arguments(const struct block *b, char **made)
 	*made = NULL;
 	if (json_is_object(parsed))
 		return text;
-	AUTO_BUF out;
-	buf_init(&out, 2 * WIRE_CONTENT_CAP_BYTES);
+	AUTO_BUF out = BUF_INIT(2 * WIRE_CONTENT_CAP_BYTES);
 	buf_adds(&out, "{\"malformed_arguments\":");
 	stream_quote(&out, text, strlen(text));
 	*made = buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);

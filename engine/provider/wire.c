@@ -142,8 +142,7 @@ static int collect_calls(struct wire_stream *s, struct wire_turn *turn)
 /* An answer may be long: the text moves, and is copied only where there are several. */
 static char *collect_text(struct wire_stream *s)
 {
-	AUTO_BUF text;
-	buf_init(&text, WIRE_CONTENT_CAP_BYTES + WIRE_BLOCKS_MAX);
+	AUTO_BUF text = BUF_INIT(WIRE_CONTENT_CAP_BYTES + WIRE_BLOCKS_MAX);
 	for (size_t i = 0; i < s->block_count; i++) {
 		struct block *b = &s->blocks[i];
 		if (b->kind != BLOCK_TEXT || !b->skeleton || !b->text.len)
@@ -182,8 +181,7 @@ int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault 
 	if (!s->complete)
 		return fault_set(
 			f, FAULT_RETRY, "the provider's stream ended before its last event");
-	AUTO_BUF raw;
-	buf_init(&raw, 4 * (size_t)WIRE_CONTENT_CAP_BYTES);
+	AUTO_BUF raw = BUF_INIT(4 * (size_t)WIRE_CONTENT_CAP_BYTES);
 	struct wire_turn turn = {.role = WIRE_ASSISTANT};
 	int rc = s->format->finish(s, &raw);
 	if (!rc) {

@@ -36,8 +36,7 @@ static bool fits(const json_t *value, const struct field *f)
 
 static int unknown_key(const char *key, const struct field *fields, size_t count, struct err *e)
 {
-	AUTO_BUF names;
-	buf_init(&names, 1024);
+	AUTO_BUF names = BUF_INIT(1024);
 	for (size_t i = 0; i < count; i++)
 		buf_addf(&names, "%s\"%s\"", i ? ", " : "", fields[i].name);
 	return err_set(e, "unknown key \"%.100s\"; those there are: %s", key, names.data);

@@ -58,8 +58,7 @@ static void tell(
 	struct finding *f = finding_add(c->findings,
 		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED, c->machine->doc,
 		place_of(c, s, name, item), "%s", "");
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	buf_addf(&text, "%s: %s", c->state ? c->state : "the machine", what);
 	finding_whole(c->findings, f, text.data);
 	f->state = s ? s->name : NULL;
@@ -98,8 +97,7 @@ static void tell_missing(
 	json_array_foreach (json_object_get(from, name), i, item) {
 		if (holds(name, in, item))
 			continue;
-		AUTO_BUF what;
-		buf_init(&what, EXPOSURE_BYTES_MAX);
+		AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 		buf_addf(&what, "%s is %s in %s", json_string_value(item),
 			wider ? "new" : "no longer", name);
 		tell(c, wider, name, json_string_value(item), what.data);
@@ -177,8 +175,7 @@ static void compare_verify(struct comparing *c, const json_t *old, const json_t 
 	const char *before = json_get_text(old, "verify"), *after = json_get_text(now, "verify");
 	if (!*before == !*after)
 		return;
-	AUTO_BUF what;
-	buf_init(&what, EXPOSURE_BYTES_MAX);
+	AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 	buf_addf(&what, "%s a verify command: %s", *after ? "now has" : "no longer has",
 		*after ? after : before);
 	tell(c, *after, NULL, NULL, what.data);
@@ -188,8 +185,7 @@ static void compare_state(struct comparing *c, const json_t *old, const json_t *
 {
 	c->state = json_get_text(now, "state");
 	if (!old || strcmp(json_get_text(old, "kind"), json_get_text(now, "kind"))) {
-		AUTO_BUF what;
-		buf_init(&what, EXPOSURE_BYTES_MAX);
+		AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 		buf_addf(&what, "a new %s state: %s", json_get_text(now, "kind"),
 			json_get_text(now, "does"));
 		tell(c, true, NULL, NULL, what.data);

@@ -16,8 +16,7 @@ enum { INDENT_COLUMNS = 15 };
 static void add_words(struct buf *out, const char *label, const char *text)
 {
 	size_t at = out->len;
-	AUTO_BUF clean;
-	buf_init(&clean, EXPOSURE_BYTES_MAX);
+	AUTO_BUF clean = BUF_INIT(EXPOSURE_BYTES_MAX);
 	text_clean(&clean, text, SIZE_MAX);
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, INDENT_COLUMNS);
@@ -57,8 +56,7 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	static const struct {
 		const char *key, *label;
 	} words[] = {{"verify", "verifies"}, {"commands", "commands"}};
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	line(out, !strcmp(json_get_text(state, "kind"), "tool") ? "runs" : "asks",
 		json_get_text(state, "does"));
 	line(out, "workspace", workspace_words(state));
@@ -88,8 +86,7 @@ static void union_lines(const json_t *exposure,
 {
 	const char *name;
 	json_t *value;
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	json_object_foreach (json_object_get(exposure, "union"), name, value) {
 		buf_clear(&text);
 		if (json_is_string(value))
@@ -192,8 +189,7 @@ static void add_clause(struct buf *out, const char *label, const char *text)
 static void add_note(
 	struct findings *f, const struct machine *m, const struct state *s, const char *clauses)
 {
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	buf_addf(&text, "%s: %s", s ? s->name : "all states together", clauses);
 	struct finding *note =
 		finding_add(f, RULE_CONFINEMENT_REPORT, m->doc, s ? s->key : NULL, "%s", "");
@@ -205,8 +201,7 @@ void exposure_findings(const json_t *exposure, const struct machine *m, struct f
 {
 	size_t i;
 	json_t *state;
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	union_lines(exposure, add_clause, &text);
 	add_note(f, m, NULL, text.data);
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {

@@ -87,12 +87,9 @@ void layers_text(struct buf *out, const json_t *layers, size_t indent)
 {
 	const char *name;
 	json_t *value;
-	AUTO_BUF all, clean;
-	buf_init(&all, LAYERS_BYTES_MAX);
-	buf_init(&clean, LAYERS_BYTES_MAX);
+	AUTO_BUF all = BUF_INIT(LAYERS_BYTES_MAX), clean = BUF_INIT(LAYERS_BYTES_MAX);
 	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
-		AUTO_BUF layer;
-		buf_init(&layer, 512);
+		AUTO_BUF layer = BUF_INIT(512);
 		layers_word(&layer, name, value);
 		if (layer.len)
 			buf_addf(&all, "%s%s", all.len ? ", " : "", layer.data);

@@ -211,8 +211,7 @@ static void add_head(const struct report *r, struct buf *out)
 static void add_when(struct buf *out, const char *term, int64_t unix_us)
 {
 	char instant[CLOCK_TEXT_BYTES];
-	AUTO_BUF text;
-	buf_init(&text, 64);
+	AUTO_BUF text = BUF_INIT(64);
 	clock_text(unix_us, instant);
 	text_when(&text, unix_us ? instant : "not yet");
 	html_term(out, term, text.data);
@@ -223,8 +222,6 @@ static void add_about(const struct report *r, struct buf *out)
 	AUTO_BUF overrides, check;
 	const json_t *given = json_object_get(r->begin, "parameters");
 	AUTO_FREE char *parameters = json_object_size(given) ? json_text(given) : NULL;
-	buf_init(&overrides, 1024);
-	buf_init(&check, 256);
 	text_join(&overrides, json_object_get(r->begin, "overrides"));
 	buf_addf(&check, "agent6 machine verify %s", r->id);
 	buf_adds(out, "<dl class=\"terms\">\n");

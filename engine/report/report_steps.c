@@ -41,8 +41,7 @@ static void add_count(struct buf *out, const json_t *value)
 
 static void add_instant(struct buf *out, const json_t *value)
 {
-	AUTO_BUF text;
-	buf_init(&text, SHORT_BYTES);
+	AUTO_BUF text = BUF_INIT(SHORT_BYTES);
 	text_when(&text, json_string_value(value) ? json_string_value(value) : "");
 	html_text(out, text.len ? text.data : "", SHORT_BYTES);
 }
@@ -326,16 +325,14 @@ static void add_notify(struct report *r, const json_t *fields)
 static void add_stop(struct report *r, const json_t *fields)
 {
 	const char *by = json_get_text(fields, "by");
-	AUTO_BUF says;
-	buf_init(&says, 256);
+	AUTO_BUF says = BUF_INIT(256);
 	buf_addf(&says, "stopped here by %s", !strcmp(by, "request") ? "agent6 machine stop" : by);
 	add_event(r, fields, "warn", says.data);
 }
 
 static void add_unfinished(struct report *r, const json_t *fields)
 {
-	AUTO_BUF says;
-	buf_init(&says, 256);
+	AUTO_BUF says = BUF_INIT(256);
 	buf_adds(&says, "an attempt never finished; it counts as ");
 	text_count(&says, json_get_int(fields, "input_tokens"));
 	buf_adds(&says, " tokens in, ");
@@ -349,8 +346,7 @@ static void add_refusals(struct report *r, const json_t *fields)
 	const char *why;
 	json_t *count;
 	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
-		AUTO_BUF says;
-		buf_init(&says, 1024);
+		AUTO_BUF says = BUF_INIT(1024);
 		text_refusal(
 			&says, json_get_text(fields, "endpoint"), why, json_integer_value(count));
 		add_event(r, fields, "warn", says.len ? says.data : why);
@@ -377,8 +373,7 @@ static void add_gap(struct report *r, const json_t *fields, const json_t *blackb
 	}
 	r->rows.len = r->gap_len;
 	r->row_count = r->gap_rows;
-	AUTO_BUF says;
-	buf_init(&says, 256);
+	AUTO_BUF says = BUF_INIT(256);
 	buf_adds(&says, "left out here: ");
 	text_count(&says, (int64_t)r->steps - 2 * EDGE_STEPS);
 	buf_addf(&says, " of the steps%s; agent6 machine replay %s tells them",

@@ -170,8 +170,7 @@ static void add_layers(struct buf *out, const char *who, const json_t *layers)
 		return;
 	buf_addf(out, "<h3>In force around %s</h3><ul class=\"chips\">", who);
 	json_object_foreach ((json_t *)(uintptr_t)layers, name, value) {
-		AUTO_BUF layer;
-		buf_init(&layer, 512);
+		AUTO_BUF layer = BUF_INIT(512);
 		layers_word(&layer, name, value);
 		if (!layer.len)
 			continue;

@@ -155,8 +155,7 @@ static void add_fact(struct buf *line, const json_t *fields)
 		.unpriced =
 			!json_is_number(usd) || json_is_true(json_object_get(fact, "unmetered"))};
 	add_spend(line, &spent);
-	AUTO_BUF why;
-	buf_init(&why, LINE_BYTES_MAX);
+	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
 	show_failure(&why, fields);
 	size_t width = wrap_width(line->data, line->len) + why.len;
 	/* A reason that does not fit behind has a line of its own. */
@@ -183,8 +182,7 @@ static void begin_step(struct show *s, struct buf *line, const json_t *fields, i
 		text_clean(line, to, 64);
 	}
 	text_pad(line, at, EDGE_COLUMNS);
-	AUTO_BUF duration;
-	buf_init(&duration, 64);
+	AUTO_BUF duration = BUF_INIT(64);
 	text_duration(&duration, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
 	paint(s, line, "2", duration.data ? duration.data : "");
 }
@@ -209,8 +207,7 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 	json_t *override;
 	(void)s;
 	(void)elapsed_ms;
-	AUTO_BUF text;
-	buf_init(&text, LINE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
 	buf_addf(&text, "machine %s, %.*s, profile %s", json_get_text(fields, "machine"),
 		DIGEST_COLUMNS, json_get_text(fields, "bundle"), json_get_text(fields, "profile"));
 	json_array_foreach (json_object_get(fields, "overrides"), i, override)
@@ -259,8 +256,7 @@ static void egress_line(struct show *s, struct buf *line, const json_t *fields, 
 	json_t *count;
 	(void)elapsed_ms;
 	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
-		AUTO_BUF text;
-		buf_init(&text, 1024);
+		AUTO_BUF text = BUF_INIT(1024);
 		text_refusal(
 			&text, json_get_text(fields, "endpoint"), why, json_integer_value(count));
 		buf_addf(line, "%s       ", line->len ? "\n" : "");
@@ -287,8 +283,7 @@ void show_event(struct show *s, const json_t *fields)
 	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
 	const char *until = json_get_text(fields, "until"); /* a retry's: nothing runs before */
 	int64_t now_us = s->last_us;
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	clock_parse(ts, strlen(ts), &now_us);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		if (!strcmp(type, lines[i].type))
@@ -368,9 +363,7 @@ void show_live(struct show *s, const char *text)
 {
 	if (s->mode != SHOW_LIVE)
 		return;
-	AUTO_BUF clipped;
-	buf_init(&clipped, LINE_BYTES_MAX);
-	buf_adds(&clipped, "");
+	AUTO_BUF clipped = BUF_INIT(LINE_BYTES_MAX);
 	erase_live(s);
 	if (in_background())
 		return;
@@ -383,8 +376,7 @@ void show_live(struct show *s, const char *text)
 static void on_activity(void *ctx, const struct activity *now)
 {
 	struct show *s = ctx;
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	buf_adds(&line, now->preparing ? now->preparing : "");
 	if (!s->last_us) /* the first of this run, which may go on from another */
 		s->last_us = now->began_unix_us;
@@ -396,8 +388,7 @@ static void on_activity(void *ctx, const struct activity *now)
 static void on_notice(void *ctx, const char *text)
 {
 	struct show *s = ctx;
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	if (s->quiet)
 		return;
 	text_clean(&line, text, 2000);
@@ -504,8 +495,7 @@ static void add_outcome(struct buf *out, const struct drive_result *r)
 /* Whoever starts it from a timer reads nothing else: "sort ended failed: no model  (3 steps)". */
 static void complain_of_end(const char *id, const struct drive_result *r)
 {
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	if (r->status != RUN_FAILED && r->status != RUN_BUDGET)
 		return;
 	buf_addf(&line, "%s %sended failed", id, r->already_ended ? "had " : "");
@@ -515,8 +505,7 @@ static void complain_of_end(const char *id, const struct drive_result *r)
 
 void show_result(struct show *s, const char *id, const struct drive_result *r)
 {
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	erase_live(s);
 	bool refused = r->status == RUN_REFUSED || r->status == RUN_NO_SANDBOX ||
 		       r->status == RUN_DAMAGED || r->status == RUN_BROKEN;

@@ -66,8 +66,7 @@ static void add_spend(json_t *state, const json_t *spent)
 /* The newest failure of each state is kept, whatever came of it afterwards. */
 static void note_failure(json_t *state, const json_t *fields)
 {
-	AUTO_BUF why;
-	buf_init(&why, 4096);
+	AUTO_BUF why = BUF_INIT(4096);
 	show_failure(&why, fields);
 	if (why.len)
 		json_object_set_new(state, "failure",
@@ -275,8 +274,7 @@ static void add_took(const struct summary *s, const struct drive_result *r, stru
 void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
 	struct buf *out)
 {
-	AUTO_BUF row;
-	buf_init(&row, ROW_BYTES_MAX);
+	AUTO_BUF row = BUF_INIT(ROW_BYTES_MAX);
 	add_outcome(r, &row);
 	end_row(out, &row, LABEL_COLUMNS);
 	add_path(s, &row);

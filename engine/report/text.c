@@ -35,7 +35,7 @@ static const char *hide(struct buf *hidden, const char *text)
 {
 	buf_init(hidden, FINDINGS_BYTES_MAX);
 	redact_own(NULL, text, strlen(text), hidden, NULL);
-	return hidden->data ? hidden->data : "";
+	return hidden->data;
 }
 
 void text_clean_hidden(struct buf *out, const char *text, size_t columns)
@@ -82,10 +82,9 @@ bool text_has_colour(int fd)
 
 void text_print(const char *text, size_t indent)
 {
-	AUTO_BUF wrapped;
-	buf_init(&wrapped, PRINT_BYTES_MAX);
+	AUTO_BUF wrapped = BUF_INIT(PRINT_BYTES_MAX);
 	wrap_text(&wrapped, text, indent, text_columns(STDOUT_FILENO));
-	puts(wrapped.len ? wrapped.data : "");
+	puts(wrapped.data);
 }
 
 void text_json(const char *json, size_t len)
@@ -116,11 +115,9 @@ void text_complain(const char *format, ...)
 {
 	static const char lead[] = "agent6: ";
 	AUTO_FREE char *told = NULL;
-	AUTO_BUF hidden, clean, shown;
+	AUTO_BUF hidden = BUF_INIT(COMPLAINT_BYTES_MAX), clean = BUF_INIT(COMPLAINT_BYTES_MAX),
+		 shown = BUF_INIT(COMPLAINT_BYTES_MAX);
 	va_list args;
-	buf_init(&hidden, COMPLAINT_BYTES_MAX);
-	buf_init(&clean, COMPLAINT_BYTES_MAX);
-	buf_init(&shown, COMPLAINT_BYTES_MAX);
 	va_start(args, format);
 	int len = vasprintf(&told, format, args);
 	va_end(args);
@@ -128,7 +125,7 @@ void text_complain(const char *format, ...)
 		told = NULL;
 	else
 		redact_known(NULL, told, (size_t)len, &hidden, NULL);
-	const char *text = hidden.len ? hidden.data : "";
+	const char *text = hidden.data;
 	for (size_t n; *text; text += n + (text[n] == '\n')) {
 		n = strcspn(text, "\n");
 		AUTO_FREE char *line = strndup(text, n);
@@ -137,8 +134,7 @@ void text_complain(const char *format, ...)
 			buf_addc(&clean, '\n');
 	}
 	buf_adds(&shown, lead);
-	wrap_text(
-		&shown, clean.len ? clean.data : "", sizeof(lead) - 1, text_columns(STDERR_FILENO));
+	wrap_text(&shown, clean.data, sizeof(lead) - 1, text_columns(STDERR_FILENO));
 	fflush(stdout); /* what was said before stands before it */
 	fprintf(stderr, "%s\n", shown.data);
 }
@@ -193,8 +189,7 @@ static struct doc without_secrets_in(struct findings *f, const struct doc *d)
 	struct doc copy = *d;
 	char *text = arena_copy(&f->arena, d->text ? d->text : "", d->len);
 	const char *lines;
-	AUTO_BUF shown;
-	buf_init(&shown, FINDINGS_BYTES_MAX);
+	AUTO_BUF shown = BUF_INIT(FINDINGS_BYTES_MAX);
 	for (size_t at = 0, len; (lines = lines_around(f, d, &at, &len)); buf_clear(&shown))
 		if (!redact_over(NULL, lines, len, &shown, NULL))
 			memcpy(text + (lines - d->text), shown.data, shown.len);
@@ -221,27 +216,26 @@ void text_findings(struct findings *f, const struct doc *const *docs, size_t n_d
 {
 	const struct finding_look look = {
 		.columns = text_columns(STDERR_FILENO), .colour = text_has_colour(STDERR_FILENO)};
-	AUTO_BUF text;
-	buf_init(&text, FINDINGS_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(FINDINGS_BYTES_MAX);
 	text_findings_in(&text, &look, f, docs, n_docs);
-	fwrite(text.data ? text.data : "", 1, text.len, stderr);
+	fwrite(text.data, 1, text.len, stderr);
 }
 
 void text_findings_as(struct findings *f, findings_fn *write)
 {
-	AUTO_BUF text;
-	buf_init(&text, FINDINGS_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(FINDINGS_BYTES_MAX);
 	prepare(f);
 	write(f, &text);
-	text_json(text.len ? text.data : "", text.len);
+	text_json(text.data, text.len);
+	if (f->dropped)
+		text_complain("%zu more findings are left out; mend these first", f->dropped);
 }
 
 void text_markdown(struct buf *out, const char *text)
 {
-	AUTO_BUF clean;
-	buf_init(&clean, FINDINGS_BYTES_MAX);
+	AUTO_BUF clean = BUF_INIT(FINDINGS_BYTES_MAX);
 	text_clean(&clean, text, SIZE_MAX);
-	for (const char *p = clean.data ? clean.data : ""; *p; p++) {
+	for (const char *p = clean.data; *p; p++) {
 		bool calls = strchr("@#", *p) && isalnum((unsigned char)p[1]);
 		buf_addf(out, "%s%c%s", strchr("|\\`*_<>[]&~$@#!%^", *p) ? "\\" : "", *p,
 			calls ? "<!-- -->" : "");

@@ -100,9 +100,8 @@ static void finish(struct asking *a, enum ask_by by)
 static void show_prompt(struct asking *a)
 {
 	const struct drive_listener *l = a->live->listener;
-	AUTO_BUF text;
+	AUTO_BUF text = BUF_INIT(QUESTION_BYTES_MAX);
 	a->seen = a->live->interrupts.seen;
-	buf_init(&text, QUESTION_BYTES_MAX);
 	question_prompt(&a->question, &text);
 	if (!text.failed) {
 		l->prompt(l->ctx, text.data);

@@ -197,8 +197,7 @@ static bool find_profile(struct drive *d)
 static bool check_confinement(struct drive *d)
 {
 	const struct machine *m = d->request->machine;
-	AUTO_BUF why;
-	buf_init(&why, POSITION_REASON_BYTES - 1);
+	AUTO_BUF why = BUF_INIT(POSITION_REASON_BYTES - 1);
 	if (confine_refusals(m, &d->env.confine, &why)) {
 		size_t len = why.len && why.data[why.len - 1] == '\n' ? why.len - 1 : why.len;
 		d->result->ungranted = true;

@@ -62,14 +62,13 @@ static bool halt(struct drive *d, const struct err *why)
 
 static bool finish_terminal(struct drive *d)
 {
-	AUTO_BUF reason;
+	AUTO_BUF reason = BUF_INIT(POSITION_REASON_RENDERED);
 	struct err e = ERR_NONE;
-	buf_init(&reason, POSITION_REASON_RENDERED);
 	if (template_render(d->at.state->terminal.reason, d->at.blackboard, NULL, &reason, &e)) {
 		err_wrap(&e, "state %s, reason", d->at.state->name);
 		return halt(d, &e);
 	}
-	return finish(d, END_TERMINAL, d->at.state->terminal.ok, reason.len ? reason.data : "");
+	return finish(d, END_TERMINAL, d->at.state->terminal.ok, reason.data);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -381,8 +380,7 @@ static bool announce(struct drive *d)
 		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
 	const struct state *s = d->at.state;
 	struct err e = ERR_NONE;
-	AUTO_BUF text;
-	buf_init(&text, NOTIFY_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(NOTIFY_BYTES_MAX);
 	if (!s->notify || d->at.notified)
 		return true;
 	if (template_render(s->notify, d->at.blackboard, NULL, &text, &e)) {
@@ -390,7 +388,7 @@ static bool announce(struct drive *d)
 		return halt(d, &e);
 	}
 	json_auto_t *event = drive_event(d, "notify");
-	json_object_set_new(event, "message", json_stringn(text.len ? text.data : "", text.len));
+	json_object_set_new(event, "message", json_stringn(text.data, text.len));
 	json_object_set_new(event, "level", json_string(levels[s->notify_level]));
 	if (!drive_commit(d, json_incref(event)))
 		return false;

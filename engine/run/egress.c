@@ -87,8 +87,7 @@ static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
 {
 	AUTO_FD int broker_fd = -1, facts_in = -1, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	AUTO_FREE char *path = child_sibling("agent6-broker", e);
-	AUTO_BUF rules;
-	buf_init(&rules, 64 * 1024);
+	AUTO_BUF rules = BUF_INIT(64 * 1024);
 	buf_adds(&rules, "3=");
 	for (size_t i = 0; i < ask->host_count; i++)
 		buf_addf(&rules, "%s%s", i ? "," : "", ask->hosts[i]);

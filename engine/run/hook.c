@@ -22,9 +22,8 @@ static void leave_writable_out(const struct config_list *grants)
 	char here[PATH_MAX], real[PATH_MAX];
 	AUTO_FREE char *list = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
 	char *save = NULL;
-	AUTO_BUF kept;
+	AUTO_BUF kept = BUF_INIT(EVENT_BYTES_MAX);
 	AUTO_ARENA arena;
-	buf_init(&kept, EVENT_BYTES_MAX);
 	arena_init(&arena);
 	const struct config_list granted = confine_real(&arena, grants);
 	bool known = list && realpath(".", here);
@@ -64,10 +63,9 @@ bool hook_is_there(const struct config *c)
 static int start(struct live *w, const char *program, const json_t *event, struct child *child,
 	struct err *e)
 {
-	AUTO_BUF line;
+	AUTO_BUF line = BUF_INIT(EVENT_BYTES_MAX);
 	json_auto_t *whose =
 		json_pack("{s:s, s:s}", "instance", w->instance->id, "machine", w->machine);
-	buf_init(&line, EVENT_BYTES_MAX);
 	if (json_object_update_missing(whose, (json_t *)(uintptr_t)event) ||
 		json_write(&line, whose) || buf_addc(&line, '\n'))
 		return err_set(e, "the event is larger than 8 MiB");

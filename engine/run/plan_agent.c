@@ -161,8 +161,7 @@ static json_t *spent_fact(const struct step *step)
 int plan_agent(
 	const struct plan_env *env, const struct position *p, struct step *out, struct err *e)
 {
-	AUTO_BUF prompt;
-	buf_init(&prompt, PROMPT_BYTES_MAX);
+	AUTO_BUF prompt = BUF_INIT(PROMPT_BYTES_MAX);
 	if (template_render(p->state->agent.prompt, p->blackboard, NULL, &prompt, e))
 		return err_wrap(e, "state %s, prompt", p->state->name);
 	out->provider = config_agent_provider(env->confine.config, p->state, &out->model);

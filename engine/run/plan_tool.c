@@ -25,8 +25,7 @@ static int add_splice(
 		return -1;
 	size_t i;
 	json_t *item;
-	AUTO_BUF text;
-	buf_init(&text, ARGV_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(ARGV_BYTES_MAX);
 	json_array_foreach (list, i, item) {
 		buf_clear(&text);
 		if (template_render_item(t, item, &text))
@@ -39,8 +38,7 @@ static int add_splice(
 static int add_text(json_t *argv, const struct template *t, const struct plan_env *env,
 	const struct position *p, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, ARGV_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(ARGV_BYTES_MAX);
 	if (!strncmp(template_source(t), "scripts/", 8))
 		buf_addf(&text, "%s/", env->confine.bundle);
 	if (template_render(t, p->blackboard, NULL, &text, e))
@@ -112,8 +110,7 @@ static int render_argv(
 
 static int render_stdin(const struct position *p, struct step *out, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, STDIN_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(STDIN_BYTES_MAX);
 	if (!p->state->tool.stdin_text)
 		return 0;
 	if (template_render(p->state->tool.stdin_text, p->blackboard, NULL, &text, e))
@@ -145,8 +142,7 @@ int plan_tool(const struct plan_env *env, const struct position *p, struct step 
 	json_auto_t *order = json_pack("{s:O,s:o,s:O}", "argv", argv, "env", environment(env, out),
 		"timeout_secs", json_object_get(out->policy, "timeout_secs"));
 	json_object_update(out->policy, order);
-	AUTO_BUF text;
-	buf_init(&text, LAUNCHER_ORDER_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(LAUNCHER_ORDER_BYTES_MAX);
 	if (json_write(&text, order))
 		out->fact =
 			json_pack("{s:s}", "not_run", "the command rendered to more than 192 KiB");

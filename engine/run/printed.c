@@ -9,8 +9,7 @@ enum { FACT_EDGE_BYTES = 32 * 1024 };
 
 json_t *printed_text(const char *bytes, size_t len, bool *clean)
 {
-	AUTO_BUF text;
-	buf_init(&text, 4 * len + 16);
+	AUTO_BUF text = BUF_INIT(4 * len + 16);
 	*clean = utf8_add(&text, bytes, len);
 	return json_stringn(text.len ? text.data : "", text.len);
 }
@@ -29,8 +28,7 @@ static json_t *edges(const struct output *c, uint64_t *left_out, bool *clean)
 	size_t last = c->len - c->head < FACT_EDGE_BYTES ? c->len - c->head : FACT_EDGE_BYTES;
 	size_t head = utf8_cut_end(c->bytes, first);
 	size_t tail = utf8_cut_start(c->bytes, c->len, c->len - last);
-	AUTO_BUF text;
-	buf_init(&text, 3 * FACT_EDGE_BYTES);
+	AUTO_BUF text = BUF_INIT(3 * FACT_EDGE_BYTES);
 	*left_out = c->dropped + (tail - head);
 	buf_add(&text, c->bytes, head);
 	buf_addf(&text, "\n[%llu bytes left out]\n", (unsigned long long)*left_out);

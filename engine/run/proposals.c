@@ -86,8 +86,7 @@ static int record_decisions(const struct proposals *p, struct err *e)
 static int send_answers(const struct proposals *p, struct err *e)
 {
 	json_auto_t *reply = json_pack("{s:I, s:O}", "id", p->id, "answers", p->answers);
-	AUTO_BUF line;
-	buf_init(&line, 64 * 1024);
+	AUTO_BUF line = BUF_INIT(64 * 1024);
 	if (json_write(&line, reply) || buf_addc(&line, '\n'))
 		return err_set(e, "an answer to the agent is too long");
 	fcntl(*p->to_agent, F_SETFL, O_NONBLOCK);

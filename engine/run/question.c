@@ -70,9 +70,7 @@ static void show_whole(struct buf *out, const json_t *argv)
 
 void question_show_argv(struct buf *out, const json_t *argv)
 {
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
-	buf_adds(&line, "");
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	show_whole(&line, argv);
 	if (line.failed) {
 		buf_adds(out, "(a command too long to be shown)");
@@ -133,8 +131,7 @@ void question_show(const struct question *q, struct buf *out)
 /* Nobody says yes to what was cut, or has scrolled out of a terminal's memory. */
 static int check_shown(const struct question *q, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, QUESTION_SHOWN_MAX);
+	AUTO_BUF text = BUF_INIT(QUESTION_SHOWN_MAX);
 	question_show(q, &text);
 	return text.failed ? err_set(e,
 				     "too long to be shown whole to the person who would have to "

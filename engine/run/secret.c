@@ -140,8 +140,7 @@ int secret_end(struct secret_child *s)
 static int await(const struct errand *a, struct err *e)
 {
 	struct secret_child child;
-	AUTO_BUF text;
-	buf_init(&text, ERROR_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(ERROR_BYTES_MAX);
 	if (send_out(a, &child, e))
 		return -1;
 	int failed = io_read_all(child.error_fd, &text, "the answer about a key", e);

@@ -54,8 +54,7 @@ static json_t *branch(const struct instance *i, uint64_t seq)
 static json_t *says(const struct position *p)
 {
 	struct err e = ERR_NONE;
-	AUTO_BUF text;
-	buf_init(&text, NOTIFY_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(NOTIFY_BYTES_MAX);
 	bool said = p->armed && p->state->notify &&
 		    !template_render(p->state->notify, p->blackboard, NULL, &text, &e) && text.len;
 	return said ? json_stringn(text.data, text.len) : json_null();

@@ -168,8 +168,7 @@ struct poke {
 static int add_poke(void *ctx, const json_t *secrets, struct err *e)
 {
 	const struct poke *p = ctx;
-	AUTO_BUF line;
-	buf_init(&line, TAPE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(TAPE_BYTES_MAX);
 	add(&line, json_pack("{s:s,s:o}", "state", p->state, "poke",
 			   p->live->without_secrets(secrets, p->payload)));
 	return append(p->live, NULL, &line, e);

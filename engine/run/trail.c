@@ -26,9 +26,7 @@ json_t *trail_argv(const json_t *argv)
 	AUTO_FREE char *text = json_text(argv);
 	if (text && strlen(text) <= ARGV_BYTES_MAX)
 		return json_pack("{s:O}", "argv", argv);
-	AUTO_BUF shown;
-	buf_init(&shown, 8 * ARGV_BYTES_MAX);
-	buf_adds(&shown, "");
+	AUTO_BUF shown = BUF_INIT(8 * ARGV_BYTES_MAX);
 	question_show_argv(&shown, argv);
 	return json_pack("{s:s, s:b}", "command", shown.failed ? "?" : shown.data, "truncated", 1);
 }

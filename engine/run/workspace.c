@@ -329,8 +329,7 @@ static int run_hooks(
 static int commit(struct workspace *w, struct workspace_step *s, struct err *e)
 {
 	char oid[GIT_OID_BYTES];
-	AUTO_BUF message;
-	buf_init(&message, MESSAGE_BYTES);
+	AUTO_BUF message = BUF_INIT(MESSAGE_BYTES);
 	if (buf_addf(&message,
 		    "%s: %s\n\nMade by state %s of machine %s, step %llu of instance %s.\n\n"
 		    "Agent6-State: %s\nAgent6-Step: %s-%llu\n",

@@ -49,8 +49,7 @@ static void PRINTF(3, 4) problem(struct check *c, const struct place *p, const c
 	va_end(args);
 	/* What is quoted may have been cut inside a character. */
 	utf8_copy(text, sizeof(text), text);
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	add_place(&line, p);
 	buf_adds(&line, line.len ? ": " : "");
 	utf8_show(&line, text);
@@ -134,8 +133,7 @@ static void check_enum(
 	struct check *c, const struct field *f, const json_t *value, const struct place *p)
 {
 	const char *word = json_string_value(value);
-	AUTO_BUF list;
-	buf_init(&list, 256);
+	AUTO_BUF list = BUF_INIT(256);
 	for (size_t i = 0; i < f->value_count; i++) {
 		if (strcmp(f->values[i], word) == 0)
 			return;

@@ -5,9 +5,7 @@
 int filter_text(const struct filter *f, const char *text, size_t len, struct buf *out,
 	struct filtered *seen)
 {
-	AUTO_BUF plain;
-	buf_init(&plain, out->cap_bytes);
-	buf_adds(&plain, "");
+	AUTO_BUF plain = BUF_INIT(out->cap_bytes);
 	*seen = (struct filtered){.markers = 0};
 	if (redact_text(f->redact, text, len, &plain, &seen->tally)) {
 		out->failed = true;

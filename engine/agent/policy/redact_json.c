@@ -14,9 +14,7 @@ static json_t *without(const struct hiding *h, const json_t *value);
 
 static json_t *in_text(const struct hiding *h, const char *text, size_t len)
 {
-	AUTO_BUF plain;
-	buf_init(&plain, 16 * len + 1024);
-	buf_adds(&plain, "");
+	AUTO_BUF plain = BUF_INIT(16 * len + 1024);
 	h->how(h->r, text, len, &plain, h->tally);
 	return plain.failed ? NULL : json_stringn(plain.data, plain.len);
 }

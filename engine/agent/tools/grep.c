@@ -79,8 +79,7 @@ static int grep(const struct tool_context *t, const json_t *arguments, struct bu
 		return -1;
 	/* A file is searched alone, by way of its directory's rules not at all. */
 	struct stat st;
-	AUTO_BUF unused;
-	buf_init(&unused, TOOL_TEXT_CAP_BYTES);
+	AUTO_BUF unused = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	AUTO_FD int file = lookup_open_file(t, path, &st, &unused);
 	AUTO_FD int dir = file < 0 ? lookup_open_dir(t, path, out) : -1;
 	if (file < 0 && dir < 0)

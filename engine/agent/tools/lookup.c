@@ -121,8 +121,7 @@ static char *nearest(DIR *dir, const char *name)
 /* With what it may have been meant for, where its directory holds something like it. */
 static int refuse_name(const struct tool_context *t, const char *path, struct buf *out)
 {
-	AUTO_BUF ignored;
-	buf_init(&ignored, TOOL_TEXT_CAP_BYTES);
+	AUTO_BUF ignored = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	AUTO_FREE char *parent = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
 	int fd = parent ? lookup_open_dir(t, parent, &ignored) : -1;

@@ -22,9 +22,7 @@ static void audit(const struct tool_context *t, const char *type, const json_t *
 static void add_stream(
 	const struct tool_context *t, struct buf *out, const char *name, const struct output *c)
 {
-	AUTO_BUF text;
-	buf_init(&text, 4 * JAILED_STREAM_BYTES);
-	buf_adds(&text, "");
+	AUTO_BUF text = BUF_INIT(4 * JAILED_STREAM_BYTES);
 	jailed_text(c, &text);
 	if (!text.len)
 		return;

@@ -99,8 +99,7 @@ static void search_fd(struct walk *w, int fd)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	w->files++;
-	AUTO_BUF text;
-	buf_init(&text, FILE_CAP_BYTES);
+	AUTO_BUF text = BUF_INIT(FILE_CAP_BYTES);
 	if (st.st_size >= FILE_CAP_BYTES || io_read_all(fd, &text, "a file", NULL)) {
 		w->skipped++;
 		return;
@@ -302,8 +301,7 @@ static void translate(const char *pattern, struct buf *out, const char **note)
 
 static int compile(struct walk *w, struct buf *out)
 {
-	AUTO_BUF pattern;
-	buf_init(&pattern, PATTERN_CAP_BYTES);
+	AUTO_BUF pattern = BUF_INIT(PATTERN_CAP_BYTES);
 	translate(w->search->pattern, &pattern, &w->note);
 	int rc = pattern.data ? regcomp(&w->regex, pattern.data, REG_EXTENDED | REG_NEWLINE)
 			      : REG_BADPAT;
@@ -318,8 +316,7 @@ static int compile(struct walk *w, struct buf *out)
 
 int search_run(const struct search *s, int fd, int out_fd)
 {
-	AUTO_BUF out;
-	buf_init(&out, TOOL_TEXT_CAP_BYTES);
+	AUTO_BUF out = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	struct walk w = {.search = s, .out = &out, .out_fd = out_fd};
 	if (compile(&w, &out)) {
 		flush(&w);

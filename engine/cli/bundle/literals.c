@@ -96,10 +96,8 @@ static void blank_examples(char *text, size_t len)
 static bool holds_key(const struct line *l, struct span *where)
 {
 	struct redact_tally tally = {0};
-	AUTO_BUF text;
-	AUTO_BUF without;
-	buf_init(&text, LINE_BYTES_MAX);
-	buf_init(&without, LINE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
+	AUTO_BUF without = BUF_INIT(LINE_BYTES_MAX);
 	if (buf_add(&text, l->text, l->len))
 		return false;
 	blank_examples(text.data, text.len);

@@ -52,8 +52,7 @@ static int load(const struct buf *text, struct err *e)
 
 int apparmor_install(struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, PROFILE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(PROFILE_BYTES_MAX);
 	if (geteuid() != 0)
 		return err_set(e, "installing an AppArmor profile needs root (sudo)");
 	if (access("/sys/kernel/security/apparmor", F_OK) &&

@@ -13,8 +13,7 @@ enum { FINDINGS_BYTES_MAX = 16 * 1024 * 1024 };
 static void PRINTF(1, 2) tell_problem(const char *format, ...)
 {
 	AUTO_FREE char *problem = NULL;
-	AUTO_BUF text;
-	buf_init(&text, FINDINGS_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(FINDINGS_BYTES_MAX);
 	va_list args;
 	va_start(args, format);
 	if (vasprintf(&problem, format, args) < 0)

@@ -80,9 +80,7 @@ static int plain_git(const struct ground *g, const char *const *args, struct err
 		(char *)(uintptr_t) "GIT_AUTHOR_NAME=a", (char *)(uintptr_t) "GIT_AUTHOR_EMAIL=a@b",
 		(char *)(uintptr_t) "GIT_COMMITTER_NAME=a",
 		(char *)(uintptr_t) "GIT_COMMITTER_EMAIL=a@b", NULL};
-	AUTO_BUF out, words;
-	buf_init(&out, 1 << 20);
-	buf_init(&words, 4096);
+	AUTO_BUF out = BUF_INIT(1 << 20), words = BUF_INIT(4096);
 	snprintf(tree, sizeof(tree), "%s/tree", g->dir);
 	for (size_t n = 3; *args; args++)
 		argv[n++] = (char *)(uintptr_t)*args;
@@ -234,8 +232,7 @@ static int prove(const struct ground *g, struct proof *p, struct err *e)
 	static const char *const plain[][6] = {{"status", NULL}, {"diff", NULL},
 		{"commit", "--allow-empty", "-m", "x", NULL}, {"checkout", "-b", "y", NULL}};
 	const char *const paths[] = {"."};
-	AUTO_BUF out;
-	buf_init(&out, 1 << 20);
+	AUTO_BUF out = BUF_INIT(1 << 20);
 	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e) ||
 		work(g, e))
 		return err_wrap(e, "on the poisoned repository");
@@ -272,8 +269,7 @@ static void tell(const struct proof *p, const struct err *e, bool json)
 		text_complain("its jails are hardened here, a strict one could not be set up: %s",
 			unstrict.text);
 	if (!json && !*e->text) {
-		AUTO_BUF line;
-		buf_init(&line, 8192);
+		AUTO_BUF line = BUF_INIT(8192);
 		buf_addf(&line,
 			"%zu settings and hooks planted; plain git executed %zu (%s), ours none",
 			p->planted, p->plain_count, p->plain.data);

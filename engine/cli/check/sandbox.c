@@ -41,8 +41,7 @@ struct checking {
 /* Everything written to it, read back as JSON. */
 static json_t *read_answers(int fd, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, ANSWER_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(ANSWER_BYTES_MAX);
 	if (lseek(fd, 0, SEEK_SET) < 0 || io_read_all(fd, &text, "the probes' answers", e))
 		return NULL;
 	return json_read(text.data, text.len, ANSWER_BYTES_MAX, e);
@@ -253,8 +252,7 @@ static void show_probes(const struct checking *k, const struct trial *t)
 {
 #define PROBE_SHOW(name, says)                                                                     \
 	add_probe(&out, judge(k, t, #name), says, json_get_int(t->answers, #name));
-	AUTO_BUF out;
-	buf_init(&out, 1 << 16);
+	AUTO_BUF out = BUF_INIT(1 << 16);
 	PROBES(PROBE_SHOW)
 	fputs(out.data, stdout);
 	if (t->hit)
@@ -268,8 +266,7 @@ static void show_list(const char *title, const json_t *list)
 	if (json_array_size(list))
 		printf("\n%s\n", title);
 	json_array_foreach (list, i, item) {
-		AUTO_BUF out;
-		buf_init(&out, 1 << 16);
+		AUTO_BUF out = BUF_INIT(1 << 16);
 		buf_adds(&out, "  - ");
 		wrap_text(&out, json_string_value(item), ITEM_COLUMNS, text_page_columns());
 		puts(out.data);
@@ -282,9 +279,7 @@ static void show_text(const struct checking *k, const json_t *fixes, const json_
 		k->landlock_abi > 0 ? k->landlock_abi : 0);
 	for (size_t i = 0; i < ARRAY_LEN(k->trials); i++) {
 		const struct trial *t = &k->trials[i];
-		AUTO_BUF line, why;
-		buf_init(&line, 1 << 16);
-		buf_init(&why, 1 << 16);
+		AUTO_BUF line = BUF_INIT(1 << 16), why = BUF_INIT(1 << 16);
 		text_clean(&why, t->why.text, sizeof(t->why.text));
 		buf_addf(&line, "%-9s %s", t->profile, t->works ? "works" : "does not work here: ");
 		if (!t->works && why.len)

@@ -30,8 +30,7 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 static int refuse(const struct getting *g)
 {
 	const char *near = suggest_word(g->wanted, g->keys, g->count);
-	AUTO_BUF meant;
-	buf_init(&meant, KEYS_BYTES_MAX);
+	AUTO_BUF meant = BUF_INIT(KEYS_BYTES_MAX);
 	if (config_keys_ending(g->wanted, &meant))
 		return verb_refuse(
 			"there is no setting '%s'; did you mean %s?", g->wanted, meant.data);

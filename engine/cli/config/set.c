@@ -15,8 +15,7 @@ static int try_and_save(struct operator_file *f, const struct config_paths *path
 static int set(const struct call *c, const struct config_paths *paths, struct err *e)
 {
 	struct operator_file f;
-	AUTO_BUF meant;
-	buf_init(&meant, KEYS_BYTES_MAX);
+	AUTO_BUF meant = BUF_INIT(KEYS_BYTES_MAX);
 	if (config_keys_ending(c->arguments[0], &meant))
 		return err_set(e, "there is no setting '%s'; did you mean %s?", c->arguments[0],
 			meant.data);

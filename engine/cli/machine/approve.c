@@ -31,8 +31,7 @@ static json_t *open_question(const struct resting *r, const struct call *c, stru
 /* What cannot be shown is not asked. */
 static int print_prompt(const struct question *q, struct err *e)
 {
-	AUTO_BUF text;
-	buf_init(&text, QUESTION_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(QUESTION_BYTES_MAX);
 	question_prompt(q, &text);
 	if (text.failed)
 		return err_set(e, "out of memory");

@@ -157,8 +157,7 @@ static int compare(
 static void show_exposures(const struct checking *k, const char *format)
 {
 	bool json = !strcmp(format, "json");
-	AUTO_BUF text;
-	buf_init(&text, CHECK_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(CHECK_BYTES_MAX);
 	for (size_t i = 0; i < k->count; i++) {
 		const json_t *all = k->exposures[i];
 		if (!all)
@@ -207,9 +206,7 @@ static void show_text(struct checking *k)
 static void show_description(const char *text)
 {
 	size_t columns = text_columns(STDOUT_FILENO);
-	AUTO_BUF clean, out;
-	buf_init(&clean, CHECK_BYTES_MAX);
-	buf_init(&out, CHECK_BYTES_MAX);
+	AUTO_BUF clean = BUF_INIT(CHECK_BYTES_MAX), out = BUF_INIT(CHECK_BYTES_MAX);
 	text_clean_hidden(&clean, text, DESCRIPTION_MAX);
 	buf_adds(&out, "  ");
 	wrap_text(&out, clean.len ? clean.data : "", 2,
@@ -222,8 +219,7 @@ static void show_accepted(const struct checking *k, const char *gap)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		const struct loaded *l = &k->loaded[i];
-		AUTO_BUF line;
-		buf_init(&line, CHECK_BYTES_MAX);
+		AUTO_BUF line = BUF_INIT(CHECK_BYTES_MAX);
 		if (!k->accepted[i])
 			continue;
 		text_clean(&line, l->bundle->named, PATH_MAX);

@@ -23,8 +23,7 @@ static int draw_svg(struct buf *picture, struct err *e)
 {
 	static char *const env[] = {NULL};
 	const char *program = find_dot();
-	AUTO_BUF words;
-	buf_init(&words, 4096);
+	AUTO_BUF words = BUF_INIT(4096);
 	if (!program)
 		return err_set(e,
 			"Graphviz is not installed (apt-get install graphviz); --format dot "
@@ -59,8 +58,7 @@ static int draw(void *ctx, const struct loaded *l)
 	const struct call *c = ctx;
 	const char *format = call_value(c, "format");
 	struct err e = ERR_NONE;
-	AUTO_BUF out;
-	buf_init(&out, GRAPH_BYTES_MAX);
+	AUTO_BUF out = BUF_INIT(GRAPH_BYTES_MAX);
 	if (!format || !strcmp(format, "text"))
 		(reads_utf8() ? graph_text : graph_ascii)(l->machine, &out);
 	else if (!strcmp(format, "mermaid"))

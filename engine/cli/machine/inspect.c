@@ -27,8 +27,7 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 {
 	const struct bundle *b = l->bundle;
 	const size_t columns = text_columns(STDOUT_FILENO);
-	AUTO_BUF what;
-	buf_init(&what, INSPECT_BYTES_MAX);
+	AUTO_BUF what = BUF_INIT(INSPECT_BYTES_MAX);
 	text_clean_hidden(&what, l->machine->description ? l->machine->description : "", 400);
 	buf_addf(out, "machine      %s\n", l->machine->name);
 	if (what.len) {
@@ -75,8 +74,7 @@ static int inspect(void *ctx, const struct loaded *l)
 {
 	const struct call *c = ctx;
 	char principal[SIGN_PRINCIPAL_BYTES];
-	AUTO_BUF out;
-	buf_init(&out, INSPECT_BYTES_MAX);
+	AUTO_BUF out = BUF_INIT(INSPECT_BYTES_MAX);
 	int code = find_signer(c, l->bundle, principal);
 	if (code)
 		return code;

@@ -162,9 +162,7 @@ static void add_row(struct listing *l, const json_t *status)
 static void print_table(const struct listing *l)
 {
 	size_t columns = text_columns(STDOUT_FILENO);
-	AUTO_BUF line, shown;
-	buf_init(&line, LIST_BYTES_MAX);
-	buf_init(&shown, LIST_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(LIST_BYTES_MAX), shown = BUF_INIT(LIST_BYTES_MAX);
 	for (const char *text = l->cells.data; text < l->cells.data + l->cells.len;) {
 		buf_clear(&line);
 		buf_clear(&shown);

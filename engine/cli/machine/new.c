@@ -60,8 +60,7 @@ static int add(const struct draft *n, const struct stock_file *f, struct err *e)
 {
 	if (strncmp(f->path, "machine.", 8) || strchr(f->path, '/'))
 		return io_create_file(n->dir_fd, f->path, f->bytes, f->len, f->mode, e);
-	AUTO_BUF text;
-	buf_init(&text, DOC_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(DOC_BYTES_MAX);
 	if (rename_machine(f->path, f->bytes, f->len, n->name, &text))
 		return err_set(e, "%s: cannot put the name %s into it", f->path, n->name);
 	return io_create_file(n->dir_fd, f->path, text.data, text.len, f->mode, e);
@@ -133,8 +132,7 @@ static int finish(const char *name, const struct stock *s, const struct loaded *
 	struct err e = ERR_NONE;
 	if (begin(name, s, l ? l->bundle : NULL, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	AUTO_BUF summary;
-	buf_init(&summary, SUMMARY_BYTES);
+	AUTO_BUF summary = BUF_INIT(SUMMARY_BYTES);
 	const char *text = s ? s->summary : l->machine->description;
 	text_clean_hidden(&summary, text && *text ? text : "a copy", SUMMARY_BYTES / 4);
 	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,

@@ -25,8 +25,7 @@ static int pack(void *ctx, const struct loaded *l)
 	output = output ? output : name;
 	if (check_name(output, &e) || bundle_pack(l->bundle, output, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	AUTO_BUF line;
-	buf_init(&line, 1 << 16);
+	AUTO_BUF line = BUF_INIT(1 << 16);
 	buf_addf(&line, "%s: %zu member%s, %s", output, l->bundle->count,
 		l->bundle->count == 1 ? "" : "s", l->bundle->digest);
 	text_print(line.data, 2);

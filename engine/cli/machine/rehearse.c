@@ -198,8 +198,7 @@ static void print_unused(const struct rehearsal *r, int64_t unused)
 
 static void print_report(const struct rehearsal *r, const struct drive_result *out)
 {
-	AUTO_BUF text;
-	buf_init(&text, REPORT_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(REPORT_BYTES_MAX);
 	summary_text(&r->summary, r->loaded->machine, out, &text);
 	printf("\n%s", text.data ? text.data : "");
 	if (!r->stage.throwaway)

@@ -79,8 +79,7 @@ static int run(const struct call *c)
 	const char *path = call_value(c, "output");
 	struct resting r;
 	struct err e = ERR_NONE;
-	AUTO_BUF page;
-	buf_init(&page, PAGE_BYTES_MAX);
+	AUTO_BUF page = BUF_INIT(PAGE_BYTES_MAX);
 	if (!path)
 		return verb_refuse("say where to: agent6 machine report %s -o %s.html",
 			c->arguments[0], c->arguments[0]);

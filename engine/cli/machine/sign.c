@@ -12,8 +12,7 @@ static int sign(void *ctx, const struct loaded *l)
 		return verb_refuse("--key FILE is needed: an ssh key");
 	if (sign_write(l->bundle, key, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	AUTO_BUF line;
-	buf_init(&line, 1 << 16);
+	AUTO_BUF line = BUF_INIT(1 << 16);
 	buf_addf(&line, "%s.sig: %s", l->bundle->named, l->bundle->digest);
 	text_print(line.data, 2);
 	return EXIT_OK;

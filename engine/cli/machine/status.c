@@ -21,8 +21,7 @@ static void add(struct buf *out, const char *label, const char *value)
 		return;
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, LABEL_COLUMNS + 2);
-	AUTO_BUF clean;
-	buf_init(&clean, 8192);
+	AUTO_BUF clean = BUF_INIT(8192);
 	text_clean(&clean, value, 1000);
 	wrap_text(out, clean.len ? clean.data : "", LABEL_COLUMNS + 2, text_columns(STDOUT_FILENO));
 	buf_addc(out, '\n');
@@ -32,8 +31,7 @@ static void add(struct buf *out, const char *label, const char *value)
 static void add_when(struct buf *out, const char *label, const char *instant)
 {
 	int64_t at_us = 0;
-	AUTO_BUF text;
-	buf_init(&text, 128);
+	AUTO_BUF text = BUF_INIT(128);
 	text_when(&text, instant);
 	if (!clock_parse(instant, strlen(instant), &at_us)) {
 		int64_t ahead_secs = (at_us - clock_realtime_us()) / 1000000;
@@ -52,8 +50,7 @@ static void add_failure(struct buf *out, const json_t *status)
 	static const char *const numbers[] = {"exit", "signal"};
 	const json_t *f = json_object_get(status, "failure"), *value;
 	json_int_t attempt = json_get_int(f, "attempt");
-	AUTO_BUF text;
-	buf_init(&text, 4096);
+	AUTO_BUF text = BUF_INIT(4096);
 	if (!json_is_object(f))
 		return;
 	buf_addf(&text, "step %jd, %s: %s", (intmax_t)json_get_int(f, "seq"),
@@ -109,8 +106,7 @@ static void add_steps(struct buf *out, const json_t *status)
 {
 	int64_t steps = json_get_int(status, "seq");
 	struct totals totals = show_totals(json_object_get(status, "totals"));
-	AUTO_BUF text;
-	buf_init(&text, 128);
+	AUTO_BUF text = BUF_INIT(128);
 	buf_addf(&text, "%jd", (intmax_t)steps);
 	show_retries(&text, &totals, (uint64_t)steps);
 	add(out, "steps", text.data);
@@ -119,8 +115,7 @@ static void add_steps(struct buf *out, const json_t *status)
 static void add_totals(struct buf *out, const json_t *status)
 {
 	struct totals totals = show_totals(json_object_get(status, "totals"));
-	AUTO_BUF text;
-	buf_init(&text, 256);
+	AUTO_BUF text = BUF_INIT(256);
 	show_spend(&text, &totals);
 	add(out, "spent", text.len ? text.data : "");
 }
@@ -163,8 +158,7 @@ static void add_branch(struct buf *out, const json_t *status)
 static void add_question(struct buf *out, const json_t *status)
 {
 	const json_t *doc = json_object_get(status, "question");
-	AUTO_BUF text;
-	buf_init(&text, STATUS_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(STATUS_BYTES_MAX);
 	if (json_is_object(doc) && !show_question(&text, json_get_text(status, "id"), doc))
 		buf_addf(out, "\n%s", text.data);
 }
@@ -207,8 +201,7 @@ static void status_text(const json_t *status, struct buf *out)
 static int show(const struct resting *r, const struct call *c)
 {
 	struct err e = ERR_NONE;
-	AUTO_BUF text;
-	buf_init(&text, STATUS_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(STATUS_BYTES_MAX);
 	json_auto_t *status = status_run(&r->instance, r->loaded.machine, &e);
 	if (!status)
 		return verb_fail(EXIT_DAMAGED, &e);

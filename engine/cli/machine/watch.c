@@ -22,9 +22,7 @@ struct watching {
 static void note_active(struct watching *w, const char *type, const json_t *fields)
 {
 	bool step = !strcmp(type, "step");
-	AUTO_BUF text;
-	buf_init(&text, sizeof(w->active));
-	buf_adds(&text, "");
+	AUTO_BUF text = BUF_INIT(sizeof(w->active));
 	if (step || !strcmp(type, "retry")) {
 		buf_addf(&text, "%5jd  %s since ", (intmax_t)json_get_int(fields, "seq") + step,
 			json_get_text(fields, step ? "goto" : "state"));
@@ -71,8 +69,7 @@ static void tell_question(struct watching *w)
 	struct err e = ERR_NONE;
 	json_auto_t *doc = ask_read(w->instance, &e);
 	const char *id = json_get_text(doc, "id");
-	AUTO_BUF text;
-	buf_init(&text, 2 * QUESTION_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(2 * QUESTION_BYTES_MAX);
 	if (!doc || w->show.mode == SHOW_JSON || !strcmp(id, w->question) ||
 		show_question(&text, w->instance->id, doc))
 		return;

@@ -106,8 +106,7 @@ static int findings_reason(struct starting *g, struct err *e)
 {
 	const struct doc *docs[] = {&g->start->authored->doc};
 	size_t kept = 0;
-	AUTO_BUF text;
-	buf_init(&text, 1 << 20);
+	AUTO_BUF text = BUF_INIT(1 << 20);
 	for (size_t i = 0; i < g->findings.count; i++)
 		if (g->findings.items[i].severity == SEVERITY_ERROR)
 			g->findings.items[kept++] = g->findings.items[i];

@@ -39,8 +39,7 @@ int jail_call(const json_t *policy, const int stdio[3], json_t **status, struct 
 	if (start(policy, stdio, to, &child, e))
 		return -1;
 	own_close(&to);
-	AUTO_BUF line;
-	buf_init(&line, STATUS_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(STATUS_BYTES_MAX);
 	int unread = io_read_all(from, &line, "the jail's status", e);
 	int ended = child_wait(&child);
 	if (!unread && line.len)

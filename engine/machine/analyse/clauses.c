@@ -121,8 +121,7 @@ static const struct ref *misspelt_choice(const struct node *n)
 static void help_choice(const struct site *site, struct finding *f, const struct ref *ref)
 {
 	const struct field *field = ref->fields[ref->field_count - 1];
-	AUTO_BUF all;
-	buf_init(&all, 400);
+	AUTO_BUF all = BUF_INIT(400);
 	for (size_t i = 0; i < field->value_count; i++)
 		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->values[i]);
 	site_help(site, f, "%s is one of %s", ref->path, all.len ? all.data : "");

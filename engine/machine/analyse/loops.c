@@ -103,8 +103,7 @@ static void report(struct loops *l, const uint32_t *cycle, uint32_t length)
 {
 	uint32_t first = 0;
 	bool branches = false;
-	AUTO_BUF path;
-	buf_init(&path, 2048);
+	AUTO_BUF path = BUF_INIT(2048);
 	for (uint32_t i = 0; i < length; i++) {
 		first = cycle[i] < cycle[first] ? i : first;
 		branches |= l->m->states[cycle[i]].kind == KIND_BRANCH;

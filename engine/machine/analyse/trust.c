@@ -70,8 +70,7 @@ static void mark_ungated(struct two *t)
 static void report(struct two *t, const struct state *s, const struct variable *input,
 	const struct state *left)
 {
-	AUTO_BUF way;
-	buf_init(&way, 4096);
+	AUTO_BUF way = BUF_INIT(4096);
 	if (input)
 		show_way(&t->trust, input, &way, WAY_SHOWN);
 	else

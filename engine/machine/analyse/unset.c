@@ -460,8 +460,7 @@ static void report_read(struct unset *u, const struct ref *ref, const char *sour
 	const struct state *s = u->reporting;
 	bool inside;
 	struct site site = {.findings = u->findings, .doc = u->m->doc, .state = s->name};
-	AUTO_BUF path;
-	buf_init(&path, 4096);
+	AUTO_BUF path = BUF_INIT(4096);
 	if (u->warnings++ < WARNINGS_MAX)
 		show_path(u, s, slot, &path);
 	site.node = state_text_node(s, source, &inside);
