@@ -124,6 +124,15 @@ bundle() { # COMMAND
 	bundle '[rm, -r, build]'
 	run -0 agent6 machine check "$SCRATCH/b"
 	[[ $output == *"warning[command-risk]: the command's level is destructive"* ]]
+	bundle '[curl, "https://example.org"]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"level is network: curl"*'help: the state has no network; `allow_network: ["HOST:PORT"]` names the hosts'* ]]
+	sed -i 's/kind: tool,/& allow_network: ["example.org:443"],/' "$SCRATCH/b/machine.yaml"
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"level is network: curl"* && $output != *"has no network"* ]]
+	bundle '[sudo, make]'
+	run -0 agent6 machine check "$SCRATCH/b"
+	[[ $output == *"level is privileged: sudo"*"help: a jail has no privileges"* ]]
 	bundle '[rm, -rf, /]'
 	run -2 agent6 machine check "$SCRATCH/b"
 	[[ $output == *"error[command-denied]: the command's level is denied"* ]]

@@ -140,9 +140,9 @@ static void approvals(void)
 		"terraform apply", "tofu destroy", "helm uninstall x", "aws s3 rm s3://x",
 		"aws ec2 terminate-instances --instance-ids i", "gcloud compute instances delete x",
 		"gh repo delete x", "gh api -X DELETE /x", "redis-cli FLUSHALL",
-		"psql -c 'DROP TABLE x'", "mysql -e 'system ls'",
-		"mongosh --eval 'db.dropDatabase()'", "pnpm exec rm -r x", "npm exec -c 'rm x'",
-		"bun x rm x", "curl -X DELETE https://x.example",
+		"psql -c 'DROP TABLE x'", "mysql -e 'system ls'", "psql -c 'select 1 \\g |rm x'",
+		"psql -c 'select 1 \\gx | rm x'", "mongosh --eval 'db.dropDatabase()'",
+		"npm exec -c 'rm x'", "bun x rm x", "curl -X DELETE https://x.example",
 		"curl -c /etc/x https://x.example", "wget -P /etc https://x.example",
 		"wget --method=DELETE https://x.example"};
 	/* What cannot be taken back there, or runs a command here, is asked about word for word. */

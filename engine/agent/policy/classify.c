@@ -125,6 +125,26 @@ static bool only_asks(const struct call *c, enum level level)
 	return asks && c->count == 2 && level != LEVEL_PRIVILEGED && level != LEVEL_DENIED;
 }
 
+static const struct {
+	const char *const *programs;
+	const char *option;
+} parsers[] = {
+	{WORDS("sh", "bash", "dash", "ksh", "zsh"), "-n"},
+	{WORDS("node", "nodejs"), "--check"},
+	{WORDS("php"), "-l"},
+};
+
+/* One file is parsed, and nothing of it runs. */
+static bool only_parses(const struct call *c)
+{
+	for (size_t i = 0; i < ARRAY_LEN(parsers); i++)
+		if (word_in(c->name, parsers[i].programs) &&
+			!strcmp(call_text(c, 1), parsers[i].option))
+			return c->count == 3 && !c->words[2]->dynamic && !c->words[2]->globbed &&
+			       !strchr("-+", *call_text(c, 2));
+	return false;
+}
+
 static unsigned judge_program(struct judge *j, struct call *c)
 {
 	const char *path = c->words[0]->text;
@@ -146,7 +166,7 @@ static unsigned judge_program(struct judge *j, struct call *c)
 			value_add(j, "@", c->words[i]->text);
 		return f ? f->traits : 0;
 	}
-	if (only_asks(c, p->level))
+	if (only_asks(c, p->level) || only_parses(c))
 		return 0;
 	judge_raise(j, p->level, "%.80s", c->name);
 	return p->judge ? p->judge(j, c) : 0;
@@ -180,7 +200,8 @@ unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t
 		return 0;
 	}
 	unsigned traits = 0;
-	if (words[0]->dynamic || words[0]->globbed) {
+	bool searched = *words[0]->text == '='; /* by zsh, for the program behind it */
+	if (words[0]->dynamic || words[0]->globbed || searched) {
 		judge_raise(j, LEVEL_DESTRUCTIVE, "the program's name is computed: %.80s",
 			words[0]->text);
 		traits = TRAIT_CODE | TRAIT_RUNS_INPUT;
@@ -260,11 +281,24 @@ size_t words_of(struct judge *j, const struct sh_node *n, const struct sh_word *
 	return count;
 }
 
+/* echo and printf print what they are given: any word of it may be where their output is. */
+static void add_printed(struct judge *j, const struct sh_node *n)
+{
+	for (; n && n->kind != SH_SIMPLE; n = n->children)
+		;
+	if (!n || !n->words || !word_in(n->words->text, WORDS("echo", "printf")))
+		return;
+	for (const struct sh_word *w = n->words->next; w; w = w->next)
+		value_add(j, "()", w->text);
+}
+
 static unsigned judge_subs(struct judge *j, const struct sh_node *n)
 {
 	unsigned traits = 0;
-	for (const struct sh_node *s = n->subs; s; s = s->next)
+	for (const struct sh_node *s = n->subs; s; s = s->next) {
 		traits |= judge_node(j, s);
+		add_printed(j, s);
+	}
 	if (traits & TRAIT_RUNS_INPUT)
 		judge_raise(
 			j, LEVEL_DESTRUCTIVE, "a substitution runs what it reads from its input");
@@ -288,7 +322,7 @@ static unsigned judge_simple(struct judge *j, const struct sh_node *n)
 	judge_assigns(j, n);
 	unsigned traits = judge_redirects(j, n);
 	unsigned own = judge_words(j, words, count, n);
-	if (own & (TRAIT_CODE | TRAIT_RUNS_INPUT))
+	if (own & (TRAIT_CODE | TRAIT_RUNS_INPUT | TRAIT_MAY_RUN_INPUT))
 		judge_flow(j, subs | traits);
 	if (subs & TRAIT_RUNS_INPUT)
 		judge_flow(j, own);
@@ -334,7 +368,8 @@ static unsigned judge_stage(struct judge *j, const struct sh_node *before,
 	if (known)
 		fed.redirects = &here;
 	unsigned own = judge_node(j, &fed);
-	if (own & (known ? TRAIT_RUNS_INPUT | TRAIT_CODE : TRAIT_RUNS_INPUT))
+	unsigned runs = TRAIT_RUNS_INPUT | TRAIT_MAY_RUN_INPUT;
+	if (own & (known ? runs | TRAIT_CODE : runs))
 		judge_flow(j, upstream);
 	if (own & TRAIT_RUNS_INPUT)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "runs commands that another one prints");
@@ -385,6 +420,12 @@ static unsigned judge_function(struct judge *j, const struct sh_node *n)
 	if (calls.piped || (calls.all > 1 && calls.background))
 		judge_raise(j, LEVEL_DENIED, "a fork bomb: %.40s starts itself again and again",
 			n->name);
+	/* Of these it is known what they print; the others stand for programs that are missing, or
+	 * run around every command. */
+	if (word_in(n->name, WORDS("wc", "grep", "egrep", "fgrep", "head", "tail", "cut", "tr",
+				     "seq", "command_not_found_handle", "command_not_found_handler",
+				     "TRAPDEBUG", "TRAPERR", "TRAPZERR")))
+		judge_raise(j, LEVEL_DESTRUCTIVE, "a function takes the place of %.40s", n->name);
 	f->traits = judge_node(j, n->children);
 	return 0;
 }

@@ -10,11 +10,12 @@
 
 /* What a command's output or input is, for what stands beside it in a pipeline. */
 enum trait {
-	TRAIT_NETWORK = 1,    /* it prints what it fetched */
-	TRAIT_DECODED = 2,    /* it prints what it decoded */
-	TRAIT_SENSITIVE = 4,  /* it reads a file that holds secrets */
-	TRAIT_RUNS_INPUT = 8, /* it executes what it reads */
-	TRAIT_CODE = 16,      /* it executes what its arguments or substitutions say */
+	TRAIT_NETWORK = 1,        /* it prints what it fetched */
+	TRAIT_DECODED = 2,        /* it prints what it decoded */
+	TRAIT_SENSITIVE = 4,      /* it reads a file that holds secrets */
+	TRAIT_RUNS_INPUT = 8,     /* it executes what it reads */
+	TRAIT_CODE = 16,          /* it executes what its arguments or substitutions say */
+	TRAIT_MAY_RUN_INPUT = 32, /* as TRAIT_RUNS_INPUT, where a variable is empty */
 };
 
 struct judge {
@@ -65,8 +66,13 @@ void judge_name(struct judge *j, const char *word);
 void value_add(struct judge *j, const char *name, const char *text);
 /* The same of NAME=VALUE, NAME+=VALUE or NAME[SUBSCRIPT]=VALUE; of another word: nothing. */
 void value_assign(struct judge *j, const char *word);
+/* A variable, as NAME or with more behind it, whose value is not known from now on. */
+void value_read(struct judge *j, const char *word);
 /* A word that says what runs, and holds what nobody knows here, is a danger. */
 void judge_computed(struct judge *j, const struct call *c, size_t at, const char *what);
+/* Judges the program that is the word at `at`, or a part of it, in every reading. */
+typedef void code_fn(struct judge *j, const struct call *c, const char *code);
+void judge_code(struct judge *j, const struct call *c, size_t at, const char *code, code_fn *judge);
 /* Judges the command with what its variables may hold. */
 unsigned judge_values(struct judge *j, const struct call *c);
 /* Judges shell text: unknown text is destructive, text that cannot be parsed too. Which shell `sh`

@@ -1,7 +1,6 @@
-/* Interpreters, build tools and whatever else runs code that its arguments bring along. */
+/* Interpreters, debuggers, editors and whatever else runs code that its arguments bring along. */
 #include "agent/policy/judge.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,7 +19,7 @@ static const char *const exec_marks[] = {"os.system", "subprocess", "os.exec", "
 	"runtime.getruntime", "__import__", "os.spawn", "open3", "deno.command", "deno.run(", NULL};
 static const char *const delete_marks[] = {"rmtree", "os.remove", "os.unlink", "unlink", "rmdir",
 	"rm_rf", "rm_r", "fileutils.rm", "rmsync", "fs.rm", "file.delete", "file.remove",
-	"truncate", "deno.remove", ".rm(", NULL};
+	"truncate", "deno.remove", ".rm(", "from os import", "from shutil import", NULL};
 static const char *const fetch_marks[] = {"urllib.request", "urllib2", "urllib3", "urlretrieve",
 	"requests.", "import requests", "httpx", "http.client", "urlopen", "fetch(", "axios",
 	"net/http", "open-uri", "lwp", "http::", "https.get", "http.get", "curl", "wget", "aiohttp",
@@ -50,7 +49,7 @@ static const struct interpreter {
 	{"python", "c", "mWX", "WX", NULL, false},
 	{"pypy", "c", "mWX", "WX", NULL, false},
 	{"perl", "eE", "ICDFiMmVx", "I", NULL, true},
-	{"ruby", "e", "ICEFIKrTW", "CEIr", NULL, true},
+	{"ruby", "e", "ICEFIKrTW", "CEIr", WORDS("spawn"), true},
 	{"node", "ep", "rC", "rC", NULL, false},
 	{"nodejs", "ep", "rC", "rC", NULL, false},
 	{"bun", "e", "", "", NULL, false},
@@ -80,11 +79,30 @@ static const struct interpreter *interpreter_find(const char *name)
 	return in;
 }
 
-/* Between two words it is one of a pattern's, and with another one an "or". */
+/* q with a letter, or with what begins a line of a pattern, for its quote. */
+static bool quotes_oddly(const char *code)
+{
+	for (const char *at = code; (at = strchr(at, 'q')); at++) {
+		bool begins = at == code || !strchr("$@%&", at[-1]);
+		begins = begins && (at == code || !shell_in_name(at[-1]));
+		const char *quote = at + 1 + (at[1] && strchr("qwxr", at[1]));
+		size_t blanks = strspn(quote, " \t\n");
+		if (begins && (quote[blanks] == '^' || (blanks && shell_in_name(quote[blanks]))))
+			return true;
+	}
+	return false;
+}
+
+/* Between two words it is one of a pattern's, a word or the beginning of a line behind it, and with
+ * another one an "or". What is opened begins or ends with its pipe. */
 static bool is_pipe(const char *code, const char *at)
 {
-	bool parts = at > code && shell_in_name(at[-1]) && shell_in_name(at[1]);
-	return at[1] != '|' && !parts;
+	const char *next = at + 1 + strspn(at + 1, " \t"), *last = at;
+	while (last > code && strchr(" \t", last[-1]))
+		last--;
+	bool parts =
+		last > code && shell_in_name(last[-1]) && (shell_in_name(*next) || *next == '^');
+	return at[1] != '|' && !(parts && !quotes_oddly(code));
 }
 
 /* Whether a pipe may be what is opened. */
@@ -205,7 +223,7 @@ static unsigned judge_module(struct judge *j, const struct call *c, const char *
 	} modules[] = {{"pytest", LEVEL_BUILD}, {"unittest", LEVEL_BUILD}, {"mypy", LEVEL_BUILD},
 		{"ruff", LEVEL_BUILD}, {"compileall", LEVEL_BUILD}, {"py_compile", LEVEL_BUILD},
 		{"build", LEVEL_BUILD}, {"tox", LEVEL_BUILD}, {"venv", LEVEL_WRITE},
-		{"json.tool", LEVEL_READ_ONLY}, {"http.server", LEVEL_NETWORK},
+		{"json.tool", LEVEL_BUILD}, {"http.server", LEVEL_NETWORK},
 		{"smtpd", LEVEL_NETWORK}, {"ftplib", LEVEL_NETWORK}, {"webbrowser", LEVEL_NETWORK},
 		{"twine", LEVEL_NETWORK}};
 	size_t i = 0;
@@ -242,155 +260,6 @@ unsigned judge_python(struct judge *j, const struct call *c)
 		return pip ? judge_pip(j, &run) : judge_module(j, &run, module);
 	}
 	return judge_inline(j, c);
-}
-
-/* --- build tools --------------------------------------------------------------------------- */
-
-static const char make_values[] = "CEfIjloW";
-
-/* A function of make's that runs, writes or becomes something. */
-static bool calls_make(const char *text)
-{
-	static const char *const functions[] = {"shell", "file", "eval", "call", "guile"};
-	for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
-		for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-			if (at[1] && strchr("({", at[1]) &&
-				!strncmp(at + 2, functions[i], strlen(functions[i])))
-				return true;
-	return false;
-}
-
-/* What the shell gets of a value: `$$` is a dollar, and what make puts in the place of a variable
- * is a word. `bare`: a recipe's own quotes end those of the value. */
-static const char *expanded(struct judge *j, const char *value, bool bare)
-{
-	char *text = arena_alloc(&j->arena, strlen(value) + 1), *to = text;
-	for (const char *from = value; *from; from++) {
-		if (bare && strchr("'\"\\#", *from))
-			continue;
-		bool dollar = *from == '$' && from[1];
-		from += dollar;
-		if (dollar && *from != '$' && strchr("({", *from))
-			from += strcspn(from, *from == '(' ? ")" : "}");
-		*to++ = dollar && *from != '$' ? 'x' : *from;
-		if (!*from)
-			break;
-	}
-	*to = '\0';
-	return text;
-}
-
-/* The bytes of a variable at `at` that may well be empty; 0: of anything else. */
-static size_t variable(const char *at)
-{
-	size_t braced = !strncmp(at, "${", 2), len = 1 + braced;
-	if (*at != '$')
-		return 0;
-	if (isdigit((unsigned char)at[len]) || (at[len] && strchr("@*", at[len])))
-		len++;
-	else
-		while (shell_in_name(at[len]))
-			len++;
-	return len > 1 + braced && (!braced || at[len] == '}') ? len + braced : 0;
-}
-
-/* What the shell gets of a recipe that is the value: make takes what says how to run it, and of
- * variables that nobody knows nothing may be left. NULL: a pattern of programs below the directory,
- * which nobody knows either. */
-static const char *as_recipe(struct judge *j, const char *value)
-{
-	value += strspn(value, "@-+ \t");
-	size_t word = strcspn(value, " \t\n"), pattern = strcspn(value, "*?");
-	bool plain = strcspn(value, " \t\n'\"\\$`{}[]()<>|&;=~!#") == word;
-	bool below = *value != '/' && pattern < word && memchr(value, '/', pattern);
-	if (plain && below && !strstr(value, ".."))
-		return NULL;
-	char *text = arena_copy(&j->arena, value, strlen(value)), *to = text;
-	const char *end = value + word;
-	while (value < end)
-		if (variable(value))
-			value += variable(value);
-		else
-			*to++ = *value++;
-	memmove(to, value, strlen(value) + 1);
-	return text;
-}
-
-/* What a recipe would run where it uses the value, as an argument or as the command: programs that
- * nobody knows are no worse than the recipe's own. */
-static void judge_value(struct judge *j, const struct call *c, const char *value)
-{
-	struct verdict own = {.level = LEVEL_READ_ONLY}, *whole = j->verdict;
-	if (!strpbrk(value, " \t`;|&<>\n") && !strstr(value, "$$"))
-		return;
-	j->verdict = &own;
-	for (int bare = 0; bare < 2; bare++) {
-		struct sh_word argument = {.text = expanded(j, value, bare)};
-		const struct sh_word *words[] = {&argument};
-		const struct call behind = {.words = words, .count = 1};
-		const char *recipe = as_recipe(j, argument.text);
-		if (recipe && strncmp(recipe, "$(", 2) != 0)
-			judge_script(j, recipe);
-		judge_script(j, words_join(j, ":", &behind, 0));
-	}
-	j->verdict = whole;
-	if (own.level <= LEVEL_WRITE)
-		return;
-	judge_danger(j, c, "an assignment that holds a command");
-	judge_adopt(j, &own);
-}
-
-/* NAME=VALUE, NAME := VALUE and their like. Recipes get it in their environment, too. */
-static void judge_variable(struct judge *j, const struct call *c, const char *word)
-{
-	const char *equals = strchr(word, '=');
-	if (word[0] == '-' || !equals)
-		return;
-	char *plain = arena_copy(&j->arena, word, strlen(word));
-	memmove(plain + strcspn(word, ":+?!= \t"), equals, strlen(equals) + 1);
-	judge_name(j, plain);
-	if ((equals > word && equals[-1] == '!') || calls_make(equals))
-		judge_danger(j, c, "an assignment that holds a command");
-	if (!strncmp(plain, ".SHELLFLAGS=", strlen(".SHELLFLAGS=")))
-		judge_danger(j, c, "an assignment that changes what runs");
-	judge_value(j, c, equals + 1);
-}
-
-unsigned judge_make(struct judge *j, const struct call *c)
-{
-	for (size_t i = 1; i < c->count; i++) {
-		const char *word = c->words[i]->text;
-		const char *file = arg_given(c, i, 'f', make_values, "--file");
-		const char *dir = arg_given(c, i, 'C', make_values, "--directory");
-		if (!file)
-			file = arg_given(c, i, 'f', make_values, "--makefile");
-		if (arg_given(c, i, 'E', make_values, "--eval"))
-			judge_danger(j, c, "--eval runs its text");
-		judge_variable(j, c, word);
-		if (file && (!strcmp(file, "-") || !strcmp(file, "/dev/stdin")))
-			return TRAIT_RUNS_INPUT | TRAIT_CODE;
-		if (file && path_is_outside(j, file))
-			judge_danger(j, c, "-f names a file outside the workspace");
-		if (dir && path_is_outside(j, dir))
-			judge_danger(j, c, "-C leaves the workspace");
-	}
-	return 0;
-}
-
-unsigned judge_cmake(struct judge *j, const struct call *c)
-{
-	size_t at = arg_find(c, "-E", NULL);
-	const char *verb = call_text(c, at + 1);
-	bool runs = at;
-	for (size_t i = 1; i < c->count && strcmp(c->words[i]->text, "--"); i++)
-		runs = runs || !strncmp(c->words[i]->text, "-P", 2);
-	if (runs)
-		judge_raise(j, LEVEL_WRITE, "cmake runs a script or a command");
-	if (at && word_in(verb, WORDS("remove", "remove_directory")))
-		judge_danger(j, c, "-E removes files");
-	return at && word_in(verb, WORDS("env", "time", "rm"))
-		       ? judge_words(j, c->words + at + 1, c->count - at - 1, NULL)
-		       : 0;
 }
 
 /* --- the rest ------------------------------------------------------------------------------ */
@@ -470,6 +339,21 @@ unsigned judge_vim(struct judge *j, const struct call *c)
 	return 0;
 }
 
+/* \o |x, select 1 \g |x */
+static bool pipes(const char *text, size_t len)
+{
+	const char *end = text + len;
+	while ((text = memchr(text, '\\', (size_t)(end - text)))) {
+		text++;
+		while (text < end && *text >= 'a' && *text <= 'z')
+			text++;
+		text += strspn(text, " \t");
+		if (text < end && *text == '|')
+			return true;
+	}
+	return false;
+}
+
 /* Commands of the shells of databases, which stand first on a line and are taken shortened. */
 static bool runs_command(const char *text)
 {
@@ -481,7 +365,9 @@ static bool runs_command(const char *text)
 			if (!strncmp(text, commands[i], strlen(commands[i])))
 				return true;
 		size_t len = strcspn(text, "\n;");
-		if (strchr(".\\", *text) && memchr(text, '|', len)) /* .once |x, \o |x */
+		if (*text == '.' && memchr(text, '|', len)) /* .once |x */
+			return true;
+		if (pipes(text, len))
 			return true;
 		text += len;
 	}
@@ -522,6 +408,26 @@ static bool gdb_runs(const char *name)
 	return false;
 }
 
+/* A debugger command that looks: plain words, of which none is an expression, for those call. */
+static bool gdb_looks(const char *command)
+{
+	static const char *const commands[] = {"bt", "backtrace", "where", "run", "r", "start",
+		"continue", "c", "next", "n", "step", "s", "finish", "up", "down", "quit", "q",
+		"list", "l", "info", "break", "b", "thread", "set pagination off",
+		"set confirm off", NULL};
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_ .:-";
+	if (!strncmp(command, "thread apply all ", strlen("thread apply all ")))
+		command += strlen("thread apply all ");
+	for (size_t i = 0; commands[i]; i++) {
+		size_t len = strlen(commands[i]);
+		if (!strncmp(command, commands[i], len) && (!command[len] || command[len] == ' '))
+			return !command[strspn(command, plain)] && !strstr(command, " if ") &&
+			       strcmp(commands[i], "thread") != 0;
+	}
+	return false;
+}
+
 unsigned judge_gdb(struct judge *j, const struct call *c)
 {
 	for (size_t i = 1; i < c->count; i++) {
@@ -529,12 +435,15 @@ unsigned judge_gdb(struct judge *j, const struct call *c)
 		size_t dashes = strspn(word, "-");
 		if (dashes && !strcmp(word + dashes, "args"))
 			return judge_words(j, c->words + i + 1, c->count - i - 1, NULL);
-		if (dashes && gdb_runs(word + dashes))
+		bool one = dashes && word_in(word + dashes, WORDS("ex", "eval-command"));
+		if (one && gdb_looks(call_text(c, i + 1)))
+			i++;
+		else if (dashes && gdb_runs(word + dashes))
 			judge_danger(j, c, "a debugger command can run a shell");
 	}
 	if (call_fed(c))
 		judge_danger(j, c, "a debugger command can run a shell");
-	return 0;
+	return judge_flags(j, c);
 }
 
 unsigned judge_kill(struct judge *j, const struct call *c)

@@ -112,6 +112,9 @@ static const struct {
 	{"--rmt-command", "--rmt-command runs a command"},
 	{"--index-file", "--index-file writes a file"},
 	{"--absolute-names", "--absolute-names leaves the directory"},
+	{"--remove-files", "--remove-files removes what it packs"},
+	{"--recursive-unlink", "--recursive-unlink removes directories"},
+	{"--delete", "--delete removes from the archive"},
 };
 
 static const char tar_values[] = "fCITXbgHKLNVF";
@@ -181,9 +184,16 @@ unsigned judge_tar(struct judge *j, const struct call *c)
 
 unsigned judge_zip(struct judge *j, const struct call *c)
 {
-	if (arg_find(c, "-TT", "--unzip-command") || arg_find(c, "-I", "--rsh-command"))
+	bool zips = !strcmp(c->name, "zip");
+	for (size_t i = 1; zips && i < c->count; i++) {
+		const char *word = c->words[i]->text;
+		bool cluster = word[0] == '-' && word[1] != '-';
+		if (cluster && strstr(word, "TT")) /* in a cluster, and with its value, too */
+			judge_danger(j, c, "-TT runs a command");
+	}
+	if (arg_find(c, NULL, "--unzip-command") || arg_find(c, "-I", "--rsh-command"))
 		judge_danger(j, c, "an option that runs a command");
-	return judge_truncate(j, c);
+	return judge_truncate(j, c) | judge_flags(j, c);
 }
 
 unsigned judge_unzip(struct judge *j, const struct call *c)

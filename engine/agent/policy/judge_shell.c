@@ -19,6 +19,16 @@ static bool is_bash(const struct call *c)
 	return word_in(c->name, WORDS("bash", "rbash", "ksh", "zsh"));
 }
 
+/* Text for the shell that `c` calls, where it reads some of it as no other one does. */
+static unsigned judge_own(struct judge *j, const struct call *c, const char *text)
+{
+	if (!strcmp(c->name, "zsh") && (strstr(text, "path=") || strstr(text, "path+=")))
+		judge_danger(j, c, "path is another name of PATH");
+	if (!strcmp(c->name, "fish") && strchr(text, '\r'))
+		judge_danger(j, c, "a carriage return ends a word");
+	return judge_bash_script(j, text, is_bash(c));
+}
+
 /* The script behind -c: the first operand behind all options. */
 static unsigned judge_command_string(struct judge *j, const struct call *c, size_t operand)
 {
@@ -29,7 +39,7 @@ static unsigned judge_command_string(struct judge *j, const struct call *c, size
 		judge_raise(j, LEVEL_DESTRUCTIVE, "%s -c runs text that is computed", c->name);
 	for (size_t i = operand + 1; i < c->count; i++)
 		value_add(j, "@", c->words[i]->text);
-	return judge_bash_script(j, script->text, is_bash(c)) | TRAIT_CODE;
+	return judge_own(j, c, script->text) | TRAIT_CODE;
 }
 
 /* What the options of a shell ask for. */
@@ -87,8 +97,7 @@ static struct shell_options read_options(const struct call *c)
 static unsigned judge_input(struct judge *j, const struct call *c)
 {
 	const char *fed = call_fed(c);
-	return fed ? judge_bash_script(j, fed, is_bash(c)) | TRAIT_CODE
-		   : TRAIT_RUNS_INPUT | TRAIT_CODE;
+	return fed ? judge_own(j, c, fed) | TRAIT_CODE : TRAIT_RUNS_INPUT | TRAIT_CODE;
 }
 
 unsigned judge_shell(struct judge *j, const struct call *c)
@@ -96,11 +105,11 @@ unsigned judge_shell(struct judge *j, const struct call *c)
 	struct shell_options o = read_options(c);
 	const char *file = call_text(c, o.operand);
 	if (o.before)
-		judge_script(j, o.before);
+		judge_own(j, c, o.before);
 	if (o.starts)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "%s reads start-up files", c->name);
 	if (o.text)
-		return judge_script(j, o.text) | TRAIT_CODE;
+		return judge_own(j, c, o.text) | TRAIT_CODE;
 	if (o.string)
 		return judge_command_string(j, c, o.operand);
 	if (o.input || !*file || path_is_stdin(file))
@@ -128,7 +137,10 @@ unsigned judge_source(struct judge *j, const struct call *c)
 	const char *file = call_text(c, 1);
 	if (path_is_stdin(file))
 		return judge_input(j, c);
-	judge_raise(j, LEVEL_DESTRUCTIVE, "reads commands from %.80s", file);
+	size_t len = strlen(file), tail = strlen("bin/activate");
+	bool venv = len >= tail && !strcmp(file + len - tail, "bin/activate");
+	judge_raise(j, LEVEL_DESTRUCTIVE, "reads commands from %.80s%s", file,
+		venv ? ": the programs beside it need no activation" : "");
 	return TRAIT_CODE;
 }
 
@@ -139,6 +151,11 @@ unsigned judge_trap(struct judge *j, const struct call *c)
 		return 0;
 	if (c->words[at]->dynamic)
 		judge_raise(j, LEVEL_DESTRUCTIVE, "trap runs text that is computed");
+	/* What runs around commands prints into the substitutions that they stand in. */
+	for (size_t i = at + 1; i < c->count; i++)
+		if (c->words[i]->dynamic || strcasestr(c->words[i]->text, "DEBUG") ||
+			strcasestr(c->words[i]->text, "ERR"))
+			judge_danger(j, c, "runs around other commands");
 	return judge_bash_script(j, c->words[at]->text, j->bash) | TRAIT_CODE;
 }
 
@@ -157,6 +174,9 @@ unsigned judge_printf(struct judge *j, const struct call *c)
 	if (strchr(name, '['))
 		judge_danger(j, c, "-v with a subscript, which is evaluated");
 	judge_name(j, name);
+	value_read(j, name);
+	for (size_t i = 2; i < c->count; i++)
+		value_add(j, name, call_text(c, i));
 	return judge_names(j, c);
 }
 
@@ -183,8 +203,12 @@ unsigned judge_setter(struct judge *j, const struct call *c)
 {
 	bool unset = !strcmp(c->name, "unset");
 	for (size_t i = 1; i < c->count; i++)
-		if (!unset || !strcmp(c->words[i]->text, "PATH"))
+		if (!unset || !strcmp(c->words[i]->text, "PATH")) {
 			judge_name(j, c->words[i]->text);
+			value_read(j, c->words[i]->text);
+			if (call_fed(c))
+				value_add(j, c->words[i]->text, call_fed(c));
+		}
 	return judge_names(j, c);
 }
 

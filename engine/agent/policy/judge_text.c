@@ -38,9 +38,8 @@ static const char *judge_sed_write(struct judge *j, const char *at)
 
 /* The command letters of a sed script at places where a command may stand: a rough walk that skips
  * addresses and s/// bodies. Flags of an s that run or write something are read like commands. */
-static void judge_sed_script(struct judge *j, const struct call *c, size_t word, const char *script)
+static void judge_sed_script(struct judge *j, const struct call *c, const char *script)
 {
-	judge_computed(j, c, word, "the program is computed");
 	for (const char *at = script; *at;) {
 		at += strspn(at, " \t\n;{}!,$+~0123456789");
 		char letter = *at, stop = letter ? at[1] : '\0';
@@ -48,6 +47,10 @@ static void judge_sed_script(struct judge *j, const struct call *c, size_t word,
 			at = judge_sed_write(j, at + 1);
 		} else if (letter == '/') {
 			at = behind(at + 1, '/');
+		} else if (letter && strchr("\\sy", letter) && isdigit((unsigned char)stop)) {
+			/* of a number that is computed nobody knows the first digit */
+			judge_danger(j, c, "a digit begins and ends a part of the program");
+			return;
 		} else if (letter == '\\' && stop) {
 			at = behind(at + 2, stop);
 		} else if ((letter == 's' || letter == 'y') && stop) {
@@ -80,7 +83,7 @@ unsigned judge_sed(struct judge *j, const struct call *c)
 		if (arg_given(c, i, 'i', sed_values, "--in-place"))
 			judge_raise(j, LEVEL_WRITE, "sed -i changes files");
 		if ((value = arg_take(c, &i, 'e', sed_values, "--expression"))) {
-			judge_sed_script(j, c, i, value);
+			judge_code(j, c, i, value, judge_sed_script);
 			given = true;
 		} else if ((value = arg_take(c, &i, 'f', sed_values, "--file"))) {
 			judge_raise(j, LEVEL_WRITE, "sed -f runs a script file");
@@ -89,7 +92,7 @@ unsigned judge_sed(struct judge *j, const struct call *c)
 		} else if (arg_take(c, &i, 'l', sed_values, "--line-length")) {
 			continue;
 		} else if (word[0] != '-' && !given) {
-			judge_sed_script(j, c, i, word);
+			judge_code(j, c, i, word, judge_sed_script);
 			given = true;
 		}
 	}
@@ -202,10 +205,8 @@ static void judge_awk_code(struct judge *j, const struct call *c, const char *co
 		judge_raise(j, LEVEL_WRITE, "awk: the program writes files");
 }
 
-static void judge_awk_program(
-	struct judge *j, const struct call *c, size_t word, const char *program)
+static void judge_awk_program(struct judge *j, const struct call *c, const char *program)
 {
-	judge_computed(j, c, word, "the program is computed");
 	judge_awk_code(j, c, awk_code(j, program, false));
 	judge_awk_code(j, c, awk_code(j, program, true));
 	if (strstr(program, "/inet/"))
@@ -254,7 +255,7 @@ unsigned judge_awk(struct judge *j, const struct call *c)
 		const char *word = c->words[i]->text;
 		const struct awk_option *o = ends ? NULL : awk_option(c, i);
 		if (!o && !given && (ends || word[0] != '-')) {
-			judge_awk_program(j, c, i, word);
+			judge_code(j, c, i, word, judge_awk_program);
 			given = true;
 		}
 		ends = ends || !strcmp(word, "--");
@@ -264,7 +265,7 @@ unsigned judge_awk(struct judge *j, const struct call *c)
 		const char *value =
 			o->next ? arg_take(c, &i, o->flag, awk_values, o->option) : NULL;
 		if (value && o->gives == AWK_PROGRAM)
-			judge_awk_program(j, c, i, value);
+			judge_code(j, c, i, value, judge_awk_program);
 		if (value && o->gives == AWK_FILE)
 			traits |= program_file(value);
 		given = given || o->gives;

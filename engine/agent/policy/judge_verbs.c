@@ -23,8 +23,8 @@ static const struct verbs npm_verbs[] = {
 /* yarn and pnpm: what is no verb is a script of the project's. */
 static const struct verbs yarn_verbs[] = {
 	{LEVEL_NETWORK,
-		WORDS("outdated", "info", "publish", "login", "logout", "exec", "x", "dlx",
-			"create", "audit", "npm", "view", "search", "owner", "tag", "team")},
+		WORDS("outdated", "info", "publish", "login", "logout", "x", "dlx", "create",
+			"audit", "npm", "view", "search", "owner", "tag", "team")},
 	{LEVEL_READ_ONLY, WORDS("ls", "list", "why", "root", "bin")},
 	{LEVEL_WRITE,
 		WORDS("remove", "rm", "uninstall", "un", "link", "ln", "unlink", "init", "version",
@@ -71,7 +71,7 @@ static const struct verbs cargo_verbs[] = {
 static const struct verbs go_verbs[] = {
 	{LEVEL_NETWORK, WORDS("get")},
 	{LEVEL_DESTRUCTIVE, WORDS("clean")},
-	{LEVEL_WRITE, WORDS("fmt", "mod", "generate", "fix", "work", "telemetry")},
+	{LEVEL_WRITE, WORDS("fmt", "generate", "fix", "work", "telemetry")},
 	{LEVEL_READ_ONLY, WORDS("env", "list", "version", "doc")},
 	{LEVEL_BUILD, NULL},
 };
@@ -216,7 +216,12 @@ static unsigned judge_executed(struct judge *j, const struct call *c, size_t fro
 	bool known = false;
 	struct places p = arg_places(j, c, from, &executing);
 	j->verdict = &own;
+	bool shell = false; /* yarn's is one, too: a word that is no name */
+	for (size_t i = from; i < p.last; i++)
+		shell = shell || !strcmp(c->words[i]->text, "--shell-mode");
 	for (size_t i = 0; i < p.count && p.at[i] < c->count; i++) {
+		if (shell || strpbrk(call_text(c, p.at[i]), " \t\n;|&<>`$()"))
+			traits |= judge_script(j, words_join(j, "", c, p.at[i])) | TRAIT_CODE;
 		traits |= judge_words(j, c->words + p.at[i], c->count - p.at[i], c->node);
 		known = known || program_find(call_text(c, p.at[i]));
 	}
@@ -254,7 +259,8 @@ unsigned judge_npm(struct judge *j, const struct call *c)
 		(arg_find(&own, NULL, "--no-install") || arg_find(&own, NULL, "--no"))) {
 		judge_raise(j, LEVEL_BUILD, "npx runs an installed package");
 	} else if (word_in(c->name, WORDS("npx", "bunx", "uvx"))) {
-		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package", c->name);
+		judge_raise(j, LEVEL_NETWORK, "%s fetches and runs a package%s", c->name,
+			strcmp(c->name, "npx") ? "" : ": --no-install runs one that is installed");
 	} else {
 		unsigned traits = 0;
 		while (own.count < c->count && strcmp(c->words[own.count]->text, "--") != 0)
@@ -350,7 +356,11 @@ static bool names_linker(const char *word)
 
 unsigned judge_go(struct judge *j, const struct call *c)
 {
+	size_t mod = !strcmp(call_text(c, 1), "-C") ? 3 : 1;
+	bool looks = word_in(call_text(c, mod + 1), WORDS("graph", "why", "verify"));
 	judge_verb(j, c);
+	if (!strcmp(call_text(c, mod), "mod") && !looks)
+		judge_raise(j, LEVEL_WRITE, "go mod %.60s", call_text(c, mod + 1));
 	static const char *const runs[] = {"exec", "toolexec", "overlay", "vettool"};
 	bool env = false;
 	for (size_t i = 1; i < c->count; i++) {

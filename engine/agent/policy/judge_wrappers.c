@@ -191,7 +191,7 @@ static const char *const dangerous[] = {"LD_*", "GIT_*", "BASH_ENV", "BASH_FUNC_
 	"CGO_*FLAGS*", "GEM_PATH", "RUBYGEMS_GEMDEPS", "RUSTUP_*", "CURL_HOME", "WGETRC",
 	"SYSTEM_WGETRC", "PSQLRC", "MYSQL_HOME", "KUBECONFIG", "HELM_PLUGINS", "ANSIBLE_*",
 	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_PYTHON*", "GH_CONFIG_DIR",
-	"TURBO_BINARY_PATH", "ESBUILD_BINARY_PATH"};
+	"TURBO_BINARY_PATH", "ESBUILD_BINARY_PATH", "BASH_ALIASES", "BASH_CMDS", "BASH_XTRACEFD"};
 /* What of it does no harm: a pager that is none, an editor that leaves the text, who committed. */
 static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
 	"*EDITOR=:", "GIT_AUTHOR_*=*", "GIT_COMMITTER_*=*", "GIT_TERMINAL_PROMPT=*",
@@ -210,7 +210,8 @@ static const char *const harmless[] = {"*PAGER=cat", "*PAGER=", "*EDITOR=true",
 	"PYTHONWARNINGS=ignore", "PYTHONWARNINGS=default", "PYTHONWARNINGS=error",
 	"PYTHONWARNINGS=always", "GOPROXY=off", "GOPROXY=direct",
 	"GOPROXY=https://proxy.golang.org,direct", "RUSTUP_TOOLCHAIN=stable",
-	"RUSTUP_TOOLCHAIN=beta", "RUSTUP_TOOLCHAIN=nightly"};
+	"RUSTUP_TOOLCHAIN=beta", "RUSTUP_TOOLCHAIN=nightly", "SHELL=/bin/sh", "SHELL=/bin/bash",
+	"SHELL=/bin/dash", "SHELL=/usr/bin/bash"};
 
 static bool matches(const char *const *patterns, size_t count, const char *text)
 {
@@ -233,6 +234,10 @@ static void judge_set(struct judge *j, const char *word)
 {
 	size_t len = strcspn(word, "=+[");
 	const char *name = arena_copy(&j->arena, word, len);
+	bool tables = word[len] == '[' && word_in(name, WORDS("aliases", "galiases", "saliases",
+								"functions", "commands"));
+	if (tables)
+		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %s of zsh, which change what runs", name);
 	if (matches(dangerous, ARRAY_LEN(dangerous), name) && !is_harmless(word, word + len))
 		judge_raise(j, LEVEL_DESTRUCTIVE, "sets %.40s, which can change what runs", name);
 }
@@ -255,17 +260,24 @@ void judge_name(struct judge *j, const char *word)
 unsigned judge_assign(struct judge *j, const struct call *c)
 {
 	bool names = arg_find(c, "-n", NULL); /* declare -n: the value is a name, too */
+	bool alters = false; /* declare -l and its like: the variable holds another text */
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
 		size_t len = strcspn(word, "=+[");
+		alters = alters || (*word == '-' && strpbrk(word, "luciLRZEF"));
+		if (alters && strcmp(c->name, "env") != 0)
+			value_read(j, word);
 		if (word[len] && shell_holds_code(word + len))
 			judge_raise(j, LEVEL_DESTRUCTIVE,
 				"sets %.*s to a text with a substitution in it", (int)len, word);
 		if (word[0] != '-' && word[len])
 			judge_name(j, word);
 		value_assign(j, word);
-		if (names && word[len] == '=')
+		if (names && word[len] == '=') {
 			judge_name(j, word + len + 1);
+			value_read(j, word + len + 1);
+			value_read(j, word);
+		}
 	}
 	return 0;
 }
@@ -294,14 +306,16 @@ static unsigned judge_env_string(
 	const char *script = words_join(j, "env", &split, 0);
 	const struct sh_node *list = shell_parse(script, strlen(script), true, &j->arena, NULL);
 	const struct sh_word **words;
-	if (!list || strpbrk(text, "\\#`()<>;&|{\n")) {
+	if (!list || strpbrk(text, "\\#`()<>;&|{\n\v\f\r")) {
 		judge_raise(j, LEVEL_DESTRUCTIVE, "env -S: no shell reads this as env does");
 		return judge_script(j, words_join(j, script, c, from));
 	}
-	size_t own = words_of(j, list->children->children, &words), rest = c->count - from;
+	size_t own = words_of(j, list->children->children, &words);
+	size_t rest = from < c->count ? c->count - from : 0;
 	const struct sh_word **all = arena_array(&j->arena, own + rest, sizeof(*all));
 	memcpy(all, words, own * sizeof(*all));
-	memcpy(all + own, c->words + from, rest * sizeof(*all));
+	for (size_t i = 0; i < rest; i++)
+		all[own + i] = c->words[from + i];
 	return judge_words(j, all, own + rest, c->node);
 }
 
@@ -450,12 +464,26 @@ static bool ends_exec(const struct call *c, size_t at)
 }
 
 /* Expression tokens, not options: they end the commands after -exec. */
+/* Whether the word is what the test before it compares with, and nothing else, whatever it holds.
+ */
+static bool is_compared(const struct call *c, size_t at)
+{
+	static const char *const alone[] = {"-a", "-and", "-d", "-daystart", "-depth", "-empty",
+		"-executable", "-false", "-follow", "-ls", "-mount", "-nogroup", "-noleaf", "-not",
+		"-nouser", "-o", "-or", "-print", "-print0", "-prune", "-quit", "-readable",
+		"-true", "-writable", "-xdev", NULL};
+	const char *before = call_text(c, at - 1);
+	return *before == '-' && !word_in(before, alone) && !c->words[at]->splits;
+}
+
 unsigned judge_find(struct judge *j, const struct call *c)
 {
 	static const char *const remover[] = {"rm", "*/rm"};
 	unsigned traits = 0;
 	for (size_t i = 1; i < c->count; i++) {
 		const char *word = c->words[i]->text;
+		if (i > 1 && !is_compared(c, i))
+			judge_computed(j, c, i, "an expression that is computed, or not quoted");
 		if (word_in(word, WORDS("-exec", "-execdir", "-ok", "-okdir"))) {
 			size_t end = i + 1;
 			while (end < c->count && !ends_exec(c, end))

@@ -15,10 +15,15 @@ enum { SHELL_CAP_BYTES = 64 * 1024, SHELL_DEPTH_MAX = 24, SHELL_WORDS_MAX = 8192
 
 struct sh_word {
 	struct sh_word *next;
-	const char *text; /* expansions are left as written: $x, ${x}, $() for a substitution */
-	bool dynamic;     /* holds an expansion whose value is not known here */
-	bool globbed;     /* holds an unquoted *, ? or [ */
-	bool assigns;     /* begins with NAME= or its like, and nothing of that was quoted */
+	/* Expansions are left as written: $x, ${x}; a substitution is $(), or $# where it prints
+	 * nothing but numbers. */
+	const char *text;
+	const char *marks; /* "x" where an expansion begins, as long as the text; NULL: any dollar
+			      may */
+	bool dynamic;      /* holds an expansion whose value is not known here */
+	bool splits;       /* one of them is not quoted: it may make several words, or none */
+	bool globbed;      /* holds an unquoted *, ? or [ */
+	bool assigns;      /* begins with NAME= or its like, and nothing of that was quoted */
 };
 
 enum sh_redirect_kind { SH_READ, SH_WRITE, SH_APPEND, SH_DUP, SH_HERE_DOC, SH_HERE_STRING };

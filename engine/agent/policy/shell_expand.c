@@ -5,12 +5,31 @@
 
 enum { BRACE_WORDS_MAX = 64 };
 
+/* Where a list begins that is not written out, as {a..z}; `len`: nowhere. */
+static size_t find_sequence(const char *text, const char *mask, size_t len)
+{
+	const char *open = memchr(text, '{', len);
+	for (; open; open = memchr(open + 1, '{', len - (size_t)(open + 1 - text))) {
+		size_t left = len - (size_t)(open - text);
+		const char *dots = memmem(open, left, "..", 2), *end = memchr(open, '}', left);
+		if (mask[open - text] == 'u' && dots && end && dots < end)
+			return (size_t)(open - text);
+	}
+	return len;
+}
+
 static struct sh_word *make_word(
-	struct sh_reader *r, const char *text, size_t len, const struct draft *d)
+	struct sh_reader *r, const char *text, const char *mask, size_t len, const struct draft *d)
 {
 	struct sh_word *w = arena_alloc(r->arena, sizeof(*w));
+	char *marks = arena_copy(r->arena, mask, len);
+	size_t sequence = find_sequence(text, mask, len);
 	w->text = arena_copy(r->arena, text, len);
-	w->dynamic = d->dynamic;
+	w->marks = marks;
+	if (sequence < len)
+		marks[sequence] = 'x';
+	w->dynamic = d->dynamic || sequence < len;
+	w->splits = d->splits;
 	w->globbed = d->globbed && w->text[strspn(w->text, "[")];
 	w->assigns = d->assigns;
 	return w;
@@ -37,19 +56,6 @@ static bool find_brace(const char *text, const char *mask, size_t len, size_t *o
 	return false;
 }
 
-/* {a..z}: a list that is not written out. */
-static bool has_sequence(const char *text, const char *mask, size_t len)
-{
-	const char *open = memchr(text, '{', len);
-	for (; open; open = memchr(open + 1, '{', len - (size_t)(open + 1 - text))) {
-		size_t left = len - (size_t)(open - text);
-		const char *dots = memmem(open, left, "..", 2), *end = memchr(open, '}', left);
-		if (mask[open - text] == 'u' && dots && end && dots < end)
-			return true;
-	}
-	return false;
-}
-
 struct expansion {
 	struct sh_reader *reader;
 	const struct draft *draft;
@@ -59,8 +65,7 @@ struct expansion {
 
 static void make_next(struct expansion *x, const char *text, const char *mask, size_t len)
 {
-	*x->tail = make_word(x->reader, text, len, x->draft);
-	(*x->tail)->dynamic = x->draft->dynamic || has_sequence(text, mask, len);
+	*x->tail = make_word(x->reader, text, mask, len, x->draft);
 	x->tail = &(*x->tail)->next;
 	x->made++;
 }
@@ -128,6 +133,6 @@ int sh_expand(struct sh_reader *r, const struct draft *d, struct sh_word **out)
 	struct expansion x = {.reader = r, .draft = d, .tail = out};
 	if (d->text.len)
 		return expand(&x, d->text.data, d->mask.data, d->text.len, 0);
-	*out = make_word(r, "", 0, d);
+	*out = make_word(r, "", "", 0, d);
 	return 0;
 }

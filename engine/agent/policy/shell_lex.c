@@ -16,6 +16,14 @@ bool sh_looking_at(const struct sh_reader *r, const char *text)
 	return r->len - r->at >= n && !memcmp(r->text + r->at, text, n);
 }
 
+bool sh_take(struct sh_reader *r, const char *token)
+{
+	if (!sh_looking_at(r, token))
+		return false;
+	r->at += strlen(token);
+	return true;
+}
+
 bool sh_is_meta(char c)
 {
 	return c == '\0' || strchr(" \t\n;&|<>()", c);
@@ -66,6 +74,15 @@ static void put_quoted(struct draft *d, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		put(d, text[i], true);
+}
+
+/* An expansion, as it is left in the text. */
+static void put_expansion(struct draft *d, const char *text)
+{
+	buf_addc(&d->text, *text);
+	buf_addc(&d->mask, 'x');
+	put_quoted(d, text + 1, strlen(text + 1));
+	d->any = d->dynamic = true;
 }
 
 /* What a bracket's partner is looked for in: double quotes, where a single one is a letter;
@@ -186,6 +203,14 @@ static int add_sub(struct sh_reader *r, const char *text, size_t len)
 	return 0;
 }
 
+static int put_sub(struct sh_reader *r, struct draft *d, const char *text, size_t len)
+{
+	if (add_sub(r, text, len))
+		return -1;
+	put_expansion(d, sh_prints_numbers(r->subs) ? "$#" : "$()");
+	return 0;
+}
+
 int sh_add_eval(struct sh_reader *r)
 {
 	static const char eval[] = "eval \"$x\"";
@@ -213,7 +238,7 @@ void sh_add_names(struct sh_reader *r, const char *text, size_t len)
 		while (op < len && strchr(" \t+-*/%&|^<>", text[op]))
 			op++;
 		if (n && op + 1 < len && text[op] == '=' && text[op + 1] != '=')
-			sh_add_assign(r, text + at, n, "");
+			sh_add_assign(r, text + at, n, "$#");
 	}
 }
 
@@ -232,9 +257,7 @@ static int read_backticks(struct sh_reader *r, struct draft *d)
 		code[n++] = r->text[r->at];
 	}
 	r->at++;
-	put_quoted(d, "$()", 3);
-	d->dynamic = true;
-	return add_sub(r, code, n);
+	return put_sub(r, d, code, n);
 }
 
 int sh_read_inside(struct sh_reader *r, const char *text, size_t len)
@@ -275,22 +298,20 @@ static int read_parenthesis(struct sh_reader *r, struct draft *d)
 {
 	size_t n;
 	const char *text = r->text + r->at;
-	d->dynamic = true;
 	if (sh_looking_at(r, "(")) {
 		r->at++;
 		if (sh_is_arithmetic(r, &n)) {
-			put(d, '0', true); /* some number */
+			put_expansion(d, "$#");
 			r->at += n + 2;
 			sh_add_names(r, text + 1, n);
 			return sh_read_inside(r, text + 1, n);
 		}
 		r->at--;
 	}
-	put_quoted(d, "$()", 3);
 	if (find_close(r, ')', 0, &n))
 		return -1;
 	r->at += n + 1;
-	return add_sub(r, text, n);
+	return put_sub(r, d, text, n);
 }
 
 /* ${...}: kept as written; what it may run is looked at. */
@@ -303,20 +324,23 @@ static int read_braced(struct sh_reader *r, struct draft *d, bool quoted)
 	bool prompt = n > 2 && !memcmp(text + n - 2, "@P", 2);
 	bool indirect = n > 1 && *text == '!' && !strchr("@*", text[n - 1]) &&
 			memcmp(text + n - 2, "@]", 2) && memcmp(text + n - 2, "*]", 2);
-	if ((prompt || indirect) && sh_add_eval(r))
+	bool flags = n && *text == '('; /* of zsh, where (e) evaluates */
+	if ((prompt || indirect || flags) && sh_add_eval(r))
 		return -1;
 	size_t name = 0;
 	while (name < n && shell_in_name(text[name]))
 		name++;
 	if (name && name < n && text[name + (text[name] == ':')] == '=')
-		sh_add_assign(r, text, name, "");
+		sh_add_assign(r, text, name, "$()");
 	if (name < n && strchr(":[", text[name])) /* an offset, a subscript */
 		sh_add_names(r, text + name, n - name);
 	r->at += n + 1;
 	bool splits = !quoted && n == 3 && !memcmp(text, "IFS", 3);
 	d->split = d->split || splits;
-	d->dynamic = d->dynamic || !splits;
-	put_quoted(d, "${", 2);
+	d->splits = d->splits || (n && *text == '@') || memmem(text, n, "[@]", 3);
+	bool dynamic = d->dynamic || !splits;
+	put_expansion(d, "${");
+	d->dynamic = dynamic;
 	put_quoted(d, text, n);
 	put(d, '}', true);
 	return sh_read_inside(r, text, n);
@@ -332,8 +356,7 @@ static int read_bracketed(struct sh_reader *r, struct draft *d)
 	if (n == left || text[n] != ']')
 		return sh_fail(r, "a $[ that is not understood");
 	sh_add_names(r, text, n);
-	put(d, '0', true);
-	d->dynamic = true;
+	put_expansion(d, "$#");
 	r->at += n + 2;
 	return 0;
 }
@@ -362,9 +385,12 @@ static int read_dollar(struct sh_reader *r, struct draft *d, bool quoted)
 		n = 1;
 	bool splits = !quoted && n == 3 && !memcmp(name, "IFS", 3);
 	d->split = d->split || splits;
-	d->dynamic = d->dynamic || (n && !splits);
+	d->splits = d->splits || (n && *name == '@');
 	d->dollar = d->dollar || !n;
-	put(d, '$', true);
+	if (n && !splits)
+		put_expansion(d, "$");
+	else
+		put(d, '$', true);
 	put_quoted(d, name, n);
 	r->at += n;
 	return 0;
@@ -478,8 +504,8 @@ static int read_process(struct sh_reader *r, struct draft *d)
 	if (find_close(r, ')', 0, &n))
 		return -1;
 	r->at += n + 1;
-	put_quoted(d, "/dev/fd/$()", 11);
-	d->dynamic = true;
+	put_quoted(d, "/dev/fd/", 8);
+	put_expansion(d, "$()");
 	return add_sub(r, text, n);
 }
 
@@ -492,6 +518,7 @@ static int read_piece(struct sh_reader *r, struct draft *d)
 		return r->at += 2, read_ansi(r, d);
 	if (sh_looking_at(r, "$\""))
 		return r->at += 2, read_double(r, d);
+	d->splits = d->splits || c == '$' || c == '`';
 	if (c == '$')
 		return read_dollar(r, d, false);
 	if (c == '`')

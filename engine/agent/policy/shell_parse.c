@@ -1,6 +1,5 @@
 #include "agent/policy/shell_lex.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static struct sh_node *read_command(struct sh_reader *r);
@@ -12,154 +11,6 @@ static struct sh_node *make(struct sh_reader *r, enum sh_kind kind)
 	return n;
 }
 
-/* --- here-documents ------------------------------------------------------------------------ */
-
-static bool is_delimiter(const char *line, size_t len, const char *delimiter, bool strip)
-{
-	while (strip && len && *line == '\t')
-		line++, len--;
-	return strlen(delimiter) == len && !memcmp(line, delimiter, len);
-}
-
-/* At a line's beginning: the bodies that the line before has announced. */
-static int read_bodies(struct sh_reader *r)
-{
-	for (struct sh_redirect *h = r->waiting; h; h = h->waiting) {
-		size_t begun = r->at;
-		bool strip = h->target->text[0] == '-';
-		for (;;) {
-			if (r->at >= r->len)
-				return sh_fail(r, "a here-document without its end");
-			const char *line = r->text + r->at;
-			const char *end = memchr(line, '\n', r->len - r->at);
-			size_t len = end ? (size_t)(end - line) : r->len - r->at;
-			if (!h->target->globbed &&
-				sh_hides_delimiter(r, line, len, h->target->text + 1))
-				return sh_fail(r, "a line's end before a delimiter");
-			bool last = is_delimiter(line, len, h->target->text + 1, strip);
-			size_t body = r->at - begun;
-			r->at += len + (end != NULL);
-			if (!last)
-				continue;
-			h->body = arena_copy(r->arena, r->text + begun, body);
-			break;
-		}
-		/* A quoted delimiter makes the body plain data. */
-		if (!h->target->globbed && sh_read_inside(r, h->body, strlen(h->body)))
-			return -1;
-	}
-	r->waiting = NULL;
-	return 0;
-}
-
-static int skip_newlines(struct sh_reader *r)
-{
-	for (;;) {
-		sh_skip_blank(r);
-		if (r->at >= r->len || r->text[r->at] != '\n')
-			return 0;
-		r->at++;
-		if (r->waiting && read_bodies(r))
-			return -1;
-	}
-}
-
-/* --- redirections -------------------------------------------------------------------------- */
-
-static bool take(struct sh_reader *r, const char *token)
-{
-	if (!sh_looking_at(r, token))
-		return false;
-	r->at += strlen(token);
-	return true;
-}
-
-/* Digits or {name} directly before < or >. */
-static size_t redirect_prefix(const struct sh_reader *r)
-{
-	size_t begun = sh_joined(r, r->at), i = begun;
-	while (i < r->len && isdigit((unsigned char)r->text[i]))
-		i = sh_joined(r, i + 1);
-	if (i == begun && i < r->len && r->text[i] == '{') {
-		i = sh_joined(r, i + 1);
-		while (i < r->len && shell_in_name(r->text[i]))
-			i = sh_joined(r, i + 1);
-		i = i < r->len && r->text[i] == '}' ? sh_joined(r, i + 1) : begun;
-	}
-	return i < r->len && (r->text[i] == '<' || r->text[i] == '>') ? i - r->at : 0;
-}
-
-static bool at_redirect(const struct sh_reader *r)
-{
-	if (sh_looking_at(r, "<(") || sh_looking_at(r, ">("))
-		return false;
-	return redirect_prefix(r) || sh_looking_at(r, "<") || sh_looking_at(r, ">") ||
-	       sh_looking_at(r, "&>");
-}
-
-static enum sh_redirect_kind take_operator(struct sh_reader *r, bool *strip)
-{
-	static const struct {
-		const char *token;
-		enum sh_redirect_kind kind;
-	} operators[] = {{"<<<", SH_HERE_STRING}, {"<<-", SH_HERE_DOC}, {"<<", SH_HERE_DOC},
-		{"<&", SH_DUP}, {"<>", SH_WRITE}, {"<", SH_READ}, {"&>>", SH_APPEND},
-		{"&>", SH_WRITE}, {">>", SH_APPEND}, {">&", SH_DUP}, {">|", SH_WRITE},
-		{">", SH_WRITE}};
-	*strip = sh_looking_at(r, "<<-");
-	for (size_t i = 0; i < ARRAY_LEN(operators); i++)
-		if (take(r, operators[i].token))
-			return operators[i].kind;
-	return SH_READ;
-}
-
-/* The delimiter keeps one mark in front of it: whether tabs are stripped; and `globbed` says that
- * it was quoted. */
-static void mark_delimiter(struct sh_reader *r, struct sh_word *w, bool strip, size_t begun)
-{
-	size_t len = strlen(w->text);
-	char *marked = arena_alloc(r->arena, len + 2);
-	marked[0] = strip ? '-' : '=';
-	memcpy(marked + 1, w->text, len);
-	w->globbed = false;
-	for (size_t i = sh_joined(r, begun); i < r->at; i = sh_joined(r, i + 1))
-		w->globbed = w->globbed || strchr("'\"\\", r->text[i]);
-	w->text = marked;
-}
-
-static int read_redirect(struct sh_reader *r, struct sh_node *n)
-{
-	struct sh_redirect *d = arena_alloc(r->arena, sizeof(*d));
-	struct sh_word *target;
-	bool strip;
-	size_t prefix = redirect_prefix(r);
-	if (prefix > 2 && r->text[r->at] == '{')
-		sh_add_assign(r, r->text + r->at + 1, prefix - 2, "");
-	r->at += prefix;
-	d->kind = take_operator(r, &strip);
-	sh_skip_blank(r);
-	size_t begun = r->at;
-	if (sh_read_word(r, &target))
-		return -1;
-	d->target = target;
-	/* >&file redirects both streams; >&2, >&2- and >&- duplicate. */
-	const char *behind = target->text + strspn(target->text, "0123456789");
-	if (d->kind == SH_DUP && *behind && strcmp(behind, "-"))
-		d->kind = SH_WRITE;
-	if (d->kind == SH_HERE_DOC) {
-		mark_delimiter(r, target, strip, begun);
-		struct sh_redirect **last = &r->waiting;
-		while (*last)
-			last = &(*last)->waiting;
-		*last = d;
-	}
-	struct sh_redirect **tail = &n->redirects;
-	while (*tail)
-		tail = &(*tail)->next;
-	*tail = d;
-	return 0;
-}
-
 /* --- simple commands ----------------------------------------------------------------------- */
 
 /* NAME=(...): the parentheses hold words. */
@@ -168,14 +19,14 @@ static int read_array(struct sh_reader *r, const char *name)
 	r->at++;
 	for (;;) {
 		struct sh_word *w;
-		if (skip_newlines(r))
+		if (sh_skip_newlines(r))
 			return -1;
-		if (take(r, ")"))
+		if (sh_take(r, ")"))
 			return 0;
 		if (sh_read_word(r, &w))
 			return -1;
 		for (; w; w = w->next)
-			sh_add_assign(r, name, strcspn(name, "=+["), w->text);
+			sh_add_assign(r, name, strcspn(name, "=+["), sh_value(w));
 	}
 }
 
@@ -208,8 +59,8 @@ static bool ends_command(const struct sh_reader *r)
 static int read_tail(struct sh_reader *r, struct sh_node *n)
 {
 	for (sh_skip_blank(r); !ends_command(r); sh_skip_blank(r)) {
-		if (at_redirect(r)) {
-			if (read_redirect(r, n))
+		if (sh_at_redirect(r)) {
+			if (sh_read_redirect(r, n))
 				return -1;
 		} else if (r->text[r->at] == '(') {
 			return sh_fail(r, "an unexpected bracket");
@@ -286,8 +137,11 @@ static struct sh_node *read_pipeline(struct sh_reader *r)
 		sh_skip_blank(r);
 		if (sh_looking_at(r, "||") || !sh_looking_at(r, "|"))
 			return pipeline;
-		r->at += sh_looking_at(r, "|&") ? 2 : 1;
-		if (skip_newlines(r))
+		if (sh_take(r, "|&"))
+			sh_add_errors(r, stage);
+		else
+			r->at++;
+		if (sh_skip_newlines(r))
 			return NULL;
 	}
 }
@@ -297,7 +151,7 @@ static struct sh_node *read_items(struct sh_reader *r)
 {
 	struct sh_node *list = make(r, SH_LIST);
 	for (;;) {
-		if (skip_newlines(r))
+		if (sh_skip_newlines(r))
 			return NULL;
 		if (is_terminator(r))
 			return list;
@@ -306,13 +160,13 @@ static struct sh_node *read_items(struct sh_reader *r)
 			return NULL;
 		adopt(list, item);
 		sh_skip_blank(r);
-		if (take(r, "&&") || take(r, "||"))
+		if (sh_take(r, "&&") || sh_take(r, "||"))
 			continue;
-		if (sh_looking_at(r, ";;"))
+		if (sh_looking_at(r, ";;") || sh_looking_at(r, ";&"))
 			continue;
-		if (take(r, "&"))
+		if (sh_take(r, "&"))
 			item->background = true;
-		else if (!take(r, ";") && r->at < r->len && r->text[r->at] != '\n' &&
+		else if (!sh_take(r, ";") && r->at < r->len && r->text[r->at] != '\n' &&
 			 !is_terminator(r)) {
 			sh_fail(r, "an unexpected character");
 			return NULL;
@@ -322,8 +176,8 @@ static struct sh_node *read_items(struct sh_reader *r)
 
 static int expect(struct sh_reader *r, const char *word)
 {
-	return skip_newlines(r) || !take_word(r, word) ? sh_fail(r, "a reserved word is missing")
-						       : 0;
+	return sh_skip_newlines(r) || !take_word(r, word) ? sh_fail(r, "a reserved word is missing")
+							  : 0;
 }
 
 static int read_body(struct sh_reader *r, struct sh_node *n)
@@ -373,7 +227,7 @@ static int read_arithmetic(struct sh_reader *r)
 static int read_do(struct sh_reader *r, struct sh_node *n)
 {
 	sh_skip_blank(r);
-	take(r, ";");
+	sh_take(r, ";");
 	return expect(r, "do") || read_body(r, n) ? -1 : expect(r, "done");
 }
 
@@ -382,22 +236,23 @@ static int read_for(struct sh_reader *r, struct sh_node *n)
 {
 	struct sh_word *w;
 	sh_skip_blank(r);
-	if (take(r, "((")) {
+	if (sh_take(r, "((")) {
 		if (read_arithmetic(r))
 			return -1;
 		return read_do(r, n);
 	}
-	if (sh_read_word(r, &w) || skip_newlines(r))
+	if (sh_read_word(r, &w) || sh_skip_newlines(r))
 		return -1;
 	const char *name = w->text;
-	sh_add_assign(r, name, strlen(name), "");
-	if (!take_word(r, "in"))
+	bool listed = take_word(r, "in");
+	sh_add_assign(r, name, strlen(name), listed ? "" : "$@");
+	if (!listed)
 		return read_do(r, n);
 	for (sh_skip_blank(r); r->at < r->len && !strchr(";\n", r->text[r->at]); sh_skip_blank(r)) {
 		if (sh_read_word(r, &w))
 			return -1;
 		for (; w; w = w->next)
-			sh_add_assign(r, name, strlen(name), w->text);
+			sh_add_assign(r, name, strlen(name), sh_value(w));
 	}
 	return read_do(r, n);
 }
@@ -409,22 +264,23 @@ static int read_case(struct sh_reader *r, struct sh_node *n)
 	if (sh_read_word(r, &w) || expect(r, "in"))
 		return -1;
 	for (;;) {
-		if (skip_newlines(r))
+		if (sh_skip_newlines(r))
 			return -1;
 		if (take_word(r, "esac"))
 			return 0;
-		take(r, "(");
+		sh_take(r, "(");
 		do {
 			sh_skip_blank(r);
 			if (sh_read_word(r, &w))
 				return -1;
 			sh_skip_blank(r);
-		} while (take(r, "|"));
-		if (!take(r, ")"))
+		} while (sh_take(r, "|"));
+		if (!sh_take(r, ")"))
 			return sh_fail(r, "a case pattern without its bracket");
 		if (read_body(r, n))
 			return -1;
-		if (!take(r, ";;&") && !take(r, ";;") && !take(r, ";&") && !next_is(r, "esac"))
+		if (!sh_take(r, ";;&") && !sh_take(r, ";;") && !sh_take(r, ";&") &&
+			!next_is(r, "esac"))
 			return sh_fail(r, "a case without its end");
 	}
 }
@@ -434,7 +290,7 @@ static int read_test(struct sh_reader *r)
 {
 	struct sh_word *w;
 	for (;;) {
-		if (skip_newlines(r))
+		if (sh_skip_newlines(r))
 			return -1;
 		if (take_word(r, "]]"))
 			return 0;
@@ -455,7 +311,7 @@ static int read_group(struct sh_reader *r, struct sh_node *n, const char *close)
 	if (read_body(r, n))
 		return -1;
 	sh_skip_blank(r);
-	bool closed = *close == '}' ? take_word(r, "}") : take(r, close);
+	bool closed = *close == '}' ? take_word(r, "}") : sh_take(r, close);
 	return closed ? 0 : sh_fail(r, "an unclosed group");
 }
 
@@ -463,13 +319,13 @@ static int read_group(struct sh_reader *r, struct sh_node *n, const char *close)
 static int read_compound(struct sh_reader *r, struct sh_node *n)
 {
 	n->kind = SH_LIST;
-	if (!r->posix && take(r, "((")) {
+	if (!r->posix && sh_take(r, "((")) {
 		size_t len;
 		if (sh_is_arithmetic(r, &len))
 			return read_arithmetic(r) ? -1 : 1;
 		r->at -= 2;
 	}
-	if (take(r, "("))
+	if (sh_take(r, "("))
 		return read_group(r, n, ")") ? -1 : 1;
 	if (take_word(r, "{"))
 		return read_group(r, n, "}") ? -1 : 1;
@@ -492,7 +348,7 @@ static struct sh_node *read_function(struct sh_reader *r, const char *name)
 {
 	struct sh_node *f = make(r, SH_FUNCTION);
 	f->name = name;
-	if (skip_newlines(r))
+	if (sh_skip_newlines(r))
 		return NULL;
 	struct sh_node *body = read_command(r);
 	if (!body)
@@ -505,9 +361,9 @@ static bool take_parentheses(struct sh_reader *r)
 {
 	size_t before = r->at;
 	sh_skip_blank(r);
-	if (take(r, "(")) {
+	if (sh_take(r, "(")) {
 		sh_skip_blank(r);
-		if (take(r, ")"))
+		if (sh_take(r, ")"))
 			return true;
 	}
 	r->at = before;
@@ -527,7 +383,7 @@ static struct sh_node *read_simple(struct sh_reader *r, struct sh_node *n)
 	if (take_word(r, "coproc"))
 		return read_command(r);
 	size_t begun = r->at;
-	if (!at_redirect(r) && !ends_command(r)) {
+	if (!sh_at_redirect(r) && !ends_command(r)) {
 		if (add_word(r, n))
 			return NULL;
 		if (n->words && !n->words->next && take_parentheses(r))
