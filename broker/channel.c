@@ -82,12 +82,11 @@ static bool channel_answer(struct channel *c)
 	return true;
 }
 
-/* One request at a time: the loop tells of the next one, and of room for an answer. Who has hung up
- * gets no answer. */
+/* One request at a time: the loop tells of the next one, and of room for an answer. */
 static void channel_wake(struct watch *w)
 {
 	struct channel *c = w->owner;
-	bool open = !(w->ready & EPOLLHUP) && (c->asked || channel_read(c));
+	bool open = c->asked || channel_read(c);
 	if (open && c->asked) {
 		c->asked = !channel_answer(c);
 		open = !c->asked || errno == EAGAIN;

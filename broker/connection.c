@@ -317,12 +317,13 @@ static void settle(struct connection *c)
 		end(c);
 }
 
-/* Downwards first: the server's answer may free what is held. */
+/* Downwards first: the server's answer may free what is held. While all is, nothing upstream is
+ * watched, so that nothing of it is readable. */
 static void run(struct connection *c, const struct side *readable)
 {
 	bool more = true;
 	for (int i = 0; more && !c->closed && i < ROUNDS_MAX; i++) {
-		more = !pin_holds_all(&c->pin) && move(&c->upstream, readable);
+		more = move(&c->upstream, readable);
 		if (!c->closed)
 			more |= move(&c->agent, readable);
 		judge_end(c);

@@ -58,7 +58,6 @@ static const struct call_rule calls[] = {
 	/* memory, never as code, and threads */
 	CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise), CALL(membarrier), CALL(futex),
 	CALL(sched_yield), CALL(sched_getaffinity), CALL(set_robust_list), CALL(rseq), CALL(gettid),
-	CALL(tgkill),
 	WHEN(mmap, 1, MASKED(2, PROT_EXEC, 0)),
 	WHEN(mprotect, 1, MASKED(2, PROT_EXEC, 0)),
 	WHEN(clone, 1, MASKED(0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD)),

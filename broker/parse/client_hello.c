@@ -20,7 +20,7 @@ static bool hides_a_name(size_t extension)
 static bool decode_names(struct cursor extension, struct client_hello *out)
 {
 	struct cursor list = cursor_vector(&extension, 2);
-	if (extension.bad || cursor_left(&extension) > 0 || cursor_left(&list) == 0)
+	if (cursor_left(&extension) > 0 || cursor_left(&list) == 0)
 		return false;
 	while (cursor_left(&list) > 0) {
 		size_t type = cursor_number(&list, 1);

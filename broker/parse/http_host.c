@@ -165,12 +165,11 @@ size_t http_take_line(struct pin *p, const char *bytes, size_t len)
 	const char *feed = memchr(bytes, '\n', len);
 	struct http_line *l = &p->line;
 	size_t seen = line_see(l, bytes, feed ? (size_t)(feed - bytes) : len);
-	bool endless = !feed && l->solid > HTTP_LINE_MAX_BYTES;
 	if (l->asks) {
 		p->state = PIN_NEXT_HEAD;
 		return seen > 0 ? seen : http_take_head(p, bytes, len);
 	}
-	if (endless || (feed && l->solid > 0))
+	if (feed && l->solid > 0)
 		p->state = PIN_OPEN;
 	else if (feed)
 		*l = (struct http_line){.solid = 0};

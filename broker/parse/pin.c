@@ -8,7 +8,6 @@
 enum {
 	RECORD_CHANGE_CIPHER = 20,
 	RECORD_DATA = 23,
-	HANDSHAKE_SERVER_HELLO = 2,
 	REPLY_RANDOM_AT = 11,
 };
 
@@ -76,7 +75,7 @@ size_t pin_take(struct pin *p, const char *bytes, size_t len)
 	size_t passed = 0, here = len;
 	if (p->state == PIN_SNIFF)
 		p->state = bytes[0] == RECORD_HANDSHAKE ? PIN_HELLO : PIN_OPEN;
-	for (; passed < len && here > 0 && !p->refused; passed += here) {
+	for (; passed < len && here > 0; passed += here) {
 		size_t left = len - passed;
 		uint64_t unseen = p->state == PIN_OPEN ? left : p->passing;
 		here = left < unseen ? left : (size_t)unseen;
@@ -95,11 +94,9 @@ void pin_reply(struct pin *p, const char *bytes, size_t len)
 	size_t want = PIN_REPLY_BYTES - p->reply_len, here = len < want ? len : want;
 	memcpy(p->reply + p->reply_len, bytes, here);
 	p->reply_len += here;
-	bool handshake = p->reply[0] == RECORD_HANDSHAKE;
-	if (handshake && p->reply_len < PIN_REPLY_BYTES)
+	if (p->reply[0] == RECORD_HANDSHAKE && p->reply_len < PIN_REPLY_BYTES)
 		return;
-	bool retry = handshake && p->reply[RECORD_HEADER_BYTES] == HANDSHAKE_SERVER_HELLO &&
-		     memcmp(p->reply + REPLY_RANDOM_AT, retry_random, sizeof(retry_random)) == 0;
+	bool retry = memcmp(p->reply + REPLY_RANDOM_AT, retry_random, sizeof(retry_random)) == 0;
 	p->state = retry ? PIN_SECOND : PIN_OPEN;
 }
 

@@ -63,10 +63,7 @@ const char *pin_unfinished(const struct pin *p);
 
 /* The steps for plain text, in http_host.c: how many bytes they pass; 0: more are needed, or it has
  * refused. Bytes beyond HTTP_HEAD_MAX_BYTES are never needed to decide. */
-enum {
-	HTTP_HEAD_MAX_BYTES = 16 * 1024,
-	HTTP_LINE_MAX_BYTES = 2 * 1024 * 1024, /* longer than any server reads */
-};
+enum { HTTP_HEAD_MAX_BYTES = 16 * 1024 };
 size_t http_take_head(struct pin *p, const char *bytes, size_t len);
 size_t http_take_line(struct pin *p, const char *bytes, size_t len);
 #endif

@@ -167,6 +167,7 @@ static void test_garbage(void)
 	refuse("\x16\x03\x01\x00\x00", 5, "an empty record");
 	refuse("\x16\x03\x01\x40\x01", 5, "a record over 16 KiB");
 	refuse("\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, "a ServerHello");
+	refuse("\x16\x03\x01\x00\x04\x02", 6, "one, as soon as it is known");
 	refuse("\x16\x03\x01\x00\x04\x01\x00\x40\x00", 9, "a message over 16 KiB");
 	refuse("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9, "an empty message");
 }
@@ -216,6 +217,10 @@ static void test_fields(void)
 	is_str(found.server_name, "", "is not taken for one");
 	is(found.name_count, 1, "and is counted");
 	other.len = 0;
+	put_extension(&other, 0, "\0\0", 2);
+	h = with_extensions(&other, 16384);
+	is(decode(&h, &found), HELLO_BAD, "an empty list of names");
+	other.len = 0;
 	put_extension(&other, 0, "\0\6\0\0\3api\0", 9);
 	h = with_extensions(&other, 16384);
 	is(decode(&h, &found), HELLO_BAD, "a byte behind the list of names");
@@ -229,6 +234,15 @@ static void test_fields(void)
 	put(&message, 0, 1);
 	put_records(&longer, &message, 16384);
 	is(decode(&longer, &found), HELLO_BAD, "a byte behind the extensions");
+	message.len = longer.len = 0;
+	put(&message, 0x01000028, 4);
+	put(&message, 0x0303, 2);
+	put_bytes(&message, (const uint8_t[32]){0}, 32);
+	put(&message, 0, 1);
+	put(&message, 0x00021301, 4);
+	put(&message, 0, 1);
+	put_records(&longer, &message, 16384);
+	is(decode(&longer, &found), HELLO_BAD, "no compression, not even none");
 }
 
 /* Each byte of a hello, one off in both directions: what is compared with something else must be
@@ -279,12 +293,12 @@ static void test_size(void)
 	is(decode(&h, &found), HELLO_WHOLE, "a hello of %zu bytes", h.len);
 	h = with_extensions(&extensions, 100);
 	is(decode(&h, &found), HELLO_BAD, "the same in records whose headers are too many");
-	put_extension(&extensions, 21, padding, 400);
-	h = with_extensions(&extensions, 16384);
-	is(decode(&h, &found), HELLO_BAD, "a hello of %zu bytes", h.len);
 	h = with_extensions(&extensions, 1);
 	is(client_hello_decode(h.data, CLIENT_HELLO_MAX_BYTES, &found), HELLO_BAD,
 		"16 KiB of tiny records that are not a whole hello");
+	put_extension(&extensions, 21, padding, 400);
+	h = with_extensions(&extensions, 16384);
+	is(decode(&h, &found), HELLO_BAD, "a hello of %zu bytes", h.len);
 }
 
 int main(void)

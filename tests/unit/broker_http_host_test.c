@@ -75,6 +75,17 @@ static void test_first(void)
 		"names as long as those that matter");
 	refused("GET / HTTP/1.1\r\nHost : api.test\r\n\r\n", "a blank before the colon");
 	refused("GET / HTTP/1.1\r\nHost: api.test\rHost: b\r\n\r\n", "a bare carriage return");
+	refused("GET / HTTP/1.1\r\nHost: api.test\r\nA: b\rHost: evil.test\r\n\r\n",
+		"one within another header");
+	refused("GET / HTTP/1.1\r\nHost: api.test\r\nA: b\n\r\n",
+		"a header before a bare line feed");
+	refused("GET / HTTP/1.1\nHost: api.test\r\n\r\n", "a request line before one");
+	refused("GET / HTTP/1.1\r\nHost: api.test\r\nHost\t: evil.test\r\n\r\n",
+		"a header's name with a tab behind it");
+	refused("GET /\t HTTP/1.1\r\nHost: api.test\r\n\r\n", "a tab in a target");
+	refused("GET /\x7f HTTP/1.1\r\nHost: api.test\r\n\r\n", "a delete character in one");
+	refused("ABCDEFGHABCDEFGHABCDEFGHABCDEFGHA / HTTP/1.1\r\nHost: api.test\r\n\r\n",
+		"a method of 33 letters");
 	refused("GET  / HTTP/1.1\r\nHost: api.test\r\n\r\n", "two blanks");
 	refused("\r\nGET / HTTP/1.1\r\nHost: api.test\r\n\r\n", "a leading empty line");
 	refused("\rGET / HTTP/1.1\r\nHost: api.test\r\n\r\n", "a leading carriage return");
@@ -112,6 +123,10 @@ static void test_framing(void)
 		"another host in a request of HTTP/0.9");
 	refused(GET("api.test") "GET /\r\n", "the same without a host");
 	refused(GET("api.test") "\rGET http://evil.test/\n", "and as lax servers read it");
+	refused(GET("api.test") "G\rET / HTTP/1.1\r\nHost: api.test\r\n\r\n",
+		"a carriage return within a method");
+	refused(GET("api.test") "get hHTTP/1.1\r\nHost: evil.test\r\n\r\n",
+		"a version behind a letter of its own");
 	refused(GET("api.test") "M-POST /\r\nHost: evil.test\r\n\r\n", "no version, but headers");
 	refused(GET("api.test") "OPTIONS *\r\nHost: evil.test\r\n\r\n",
 		"the server itself as target");
@@ -142,7 +157,7 @@ static void test_framing(void)
 
 static void test_limits(void)
 {
-	static char text[HTTP_LINE_MAX_BYTES + 64 * 1024];
+	static char text[2 * 1024 * 1024];
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "GET /", 5);
 	ok(feed(text, HTTP_HEAD_MAX_BYTES + 2, 4096) < 0, "refused: an endless first line");

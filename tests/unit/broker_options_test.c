@@ -64,6 +64,8 @@ static void test_channels(void)
 	refuses("5=2130706433:443,tls", "neither a host name");
 	refuses("x=api.example.com:443,tls", "descriptor");
 	refuses("-1=api.example.com:443,tls", "descriptor");
+	refuses("1048577=api.example.com:443,tls", "descriptor");
+	refuses("4294967301=api.example.com:443,tls", "descriptor");
 }
 
 static void test_others(void)
@@ -78,14 +80,24 @@ static void test_others(void)
 	is(o.max_bytes, 1000, "--max-bytes");
 	is_str(o.upstream_proxy, "http://proxy.test:3128", "--upstream-proxy");
 	is_str(argv[6] + strlen("--upstream-proxy="), "", "is wiped from the command line");
+	is(o.port_count, 2, "no port may be connected to but that of DNS");
+	is(o.ports[1], 3128, "and the proxy's");
 	free(o.upstream_proxy);
+	static const char *const proxies[] = {
+		"http://p.test:3128/", "socks5://p.test:1080", "socks5h://u:p@p.test:1080"};
+	for (size_t i = 0; i < ARRAY_LEN(proxies); i++) {
+		decode(&o, &e, "--upstream-proxy", proxies[i]);
+		is_str(o.upstream_proxy, proxies[i], "%s is taken", proxies[i]);
+		free(o.upstream_proxy);
+	}
 	is(decode(&o, &e, "--channel", "7=a.test:443,tls"), 0, "a channel alone");
 	ok(o.max_bytes == UINT64_MAX && o.control_fd == -1 && !o.upstream_proxy,
 		"and its defaults");
 	ok(options_decode(&o, 1, argv, &e) < 0, "no channel at all is refused");
-	ok(decode(&o, &e, "--max-bytes", "-1") < 0, "a negative number of bytes is refused");
-	ok(decode(&o, &e, "--upstream-proxy", "https://proxy.test:443") < 0,
-		"a TLS proxy is refused");
+	decode(&o, &e, "--max-bytes", "-1");
+	has_str(e.text, "expected a number of bytes", "a negative number of bytes is refused");
+	decode(&o, &e, "--upstream-proxy", "https://proxy.test:443");
+	has_str(e.text, "expected http://", "a TLS proxy is refused");
 	ok(decode(&o, &e, "--chanel", "1") < 0, "an unknown option is refused");
 	has_str(e.text, "--chanel", "and named");
 	char *alone[] = {(char[]){"agent6-broker"}, (char[]){"--bogus"}, NULL};
@@ -96,15 +108,18 @@ static void test_others(void)
 	e = ERR_NONE;
 	ok(options_decode(&o, 2, alone, &e) < 0, "and a known one without a value");
 	has_str(e.text, "--channel: expected FD=", "for what it expects");
-	char *many[] = {(char[]){"x"}, (char[]){"--channel=999=a.test:1,tls"}, NULL};
-	char controls[FDS_MAX][24], *all[FDS_MAX + 2] = {many[0], many[1]};
-	for (int i = 0; i < FDS_MAX; i++) {
-		snprintf(controls[i], sizeof(controls[i]), "--control=%d", i);
-		all[i + 2] = controls[i];
+	char channel[32], controls[FDS_MAX][24], *all[FDS_MAX + 2] = {(char[]){"x"}, channel};
+	for (int fds = FDS_MAX; fds <= FDS_MAX + 1; fds++) {
+		snprintf(channel, sizeof(channel), "--channel=999=a.test:1,tls");
+		for (int i = 0; i < FDS_MAX; i++) {
+			snprintf(controls[i], sizeof(controls[i]), "--control=%d", i);
+			all[i + 2] = controls[i];
+		}
+		e = ERR_NONE;
+		is(options_decode(&o, fds + 1, all, &e), fds == FDS_MAX ? 0 : -1, "%d descriptors",
+			fds);
 	}
-	e = ERR_NONE;
-	ok(options_decode(&o, FDS_MAX + 2, all, &e) < 0, "more descriptors than fit are refused");
-	has_str(e.text, "more than 66", "with their number");
+	has_str(e.text, "more than 66", "are refused with their number");
 	e = ERR_NONE;
 	char *twice[] = {(char[]){"x"}, (char[]){"--channel=7=a.test:443,tls"},
 		(char[]){"--channel=7=b.test:443,tls"}, NULL};
@@ -115,13 +130,29 @@ static void test_rules(void)
 {
 	struct options o;
 	struct err e;
-	ok(decode(&o, &e, "--proxy", "7=a.test:443,*.b.test:80,localhost:1") == 0, "three hosts");
-	is(o.rule_count, 3, "are three rules");
+	ok(decode(&o, &e, "--proxy", "7=a.test:443,*.b.test:80,localhost:1,*.localhost:1") == 0,
+		"four hosts");
+	is(o.rule_count, 4, "are four rules");
+	is(o.rules[3].reach, REACH_PUBLIC, "what lies below it is anybody's name");
 	is(o.rules[2].reach, REACH_LOCAL, "localhost is on the loopback interface");
 	ok(decode(&o, &e, "--proxy", "7=") < 0, "an empty list is refused");
 	ok(decode(&o, &e, "--proxy", "7=*.10.0.0.1:80") < 0, "a wildcard address is refused");
 	ok(decode(&o, &e, "--proxy", "7=*:80") < 0, "any host at all is refused");
 	ok(decode(&o, &e, "--proxy", "7=a.*.test:80") < 0, "a wildcard in the middle is refused");
+	static const char more[] = ",a.test:1";
+	char list[2 + sizeof(more) * (RULES_MAX + 1)] = "7=a.test:1", *end = list + strlen(list);
+	for (int i = 1; i < RULES_MAX; i++, end += sizeof(more) - 1)
+		memcpy(end, more, sizeof(more));
+	char *argv[] = {(char[]){"x"}, (char[]){"--proxy"}, list, NULL};
+	e = ERR_NONE;
+	is(options_decode(&o, 3, argv, &e), 0, "%d hosts", RULES_MAX);
+	is(o.port_count, 1 + RULES_MAX, "whose ports are listed, and that of DNS");
+	e = ERR_NONE;
+	memcpy(end, more, sizeof(more));
+	ok(options_decode(&o, 3, argv, &e) < 0, "one host more is refused");
+	has_str(e.text, "more than 64 hosts", "by number");
+	char *two[] = {argv[0], (char[]){"--proxy=7=a.test:1"}, (char[]){"--proxy=8=b.test:1"}};
+	ok(options_decode(&o, 3, two, &e) < 0, "a second proxy is refused");
 }
 
 int main(void)

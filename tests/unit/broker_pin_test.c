@@ -104,6 +104,8 @@ static void second(bool retry, const char *name, const char *want)
 	is_str(offer(&p, &more, &passed), want, "%s for %s", retry ? "asked again" : "not asked",
 		name);
 	is(passed, want ? 0 : more.len, "and as much passes");
+	pin_reply(&p, (const char *)back.data, back.len);
+	is(p.state, want ? PIN_SECOND : PIN_OPEN, "whatever the server says then");
 }
 
 static void test_second(void)
@@ -128,6 +130,25 @@ static void test_opaque(void)
 	offer(&p, &first, &passed);
 	ok(!pin_holds_all(&p), "everything may flow after it");
 	is(pin_take(&p, "ping", 4), 4, "other bytes pass");
+	pin_init(&p, &at);
+	offer(&p, &first, &passed);
+	is(pin_take(&p, "\x16\x02", 2), 2, "and what begins as a record and is none");
+}
+
+/* The first bytes decide what a client of the proxy speaks, and what it failed at. */
+static void test_unfinished(void)
+{
+	struct endpoint tls = endpoint_of("api.test:443", true),
+			plain = endpoint_of("api.test:80", false), listed = plain;
+	struct pin p;
+	listed.sniffed = true;
+	pin_init(&p, &tls);
+	is_str(pin_unfinished(&p), REFUSED_HELLO, "half a hello");
+	pin_init(&p, &plain);
+	is_str(pin_unfinished(&p), REFUSED_HOST, "half a request");
+	pin_init(&p, &listed);
+	is(pin_take(&p, "\x16\x03", 2), 0, "a listed host's hello is held");
+	is_str(pin_unfinished(&p), REFUSED_HELLO, "and half of it is half a hello");
 }
 
 static void test_early_data(void)
@@ -174,6 +195,8 @@ static void test_unseen(void)
 	is(p.passing, 9, "a body is passed unseen, as long as it is");
 	is(pin_take(&p, "GET / HTT", 9), 9, "and counted, whatever it is");
 	ok(p.passing == 0 && p.state == PIN_LINE, "the next request is looked at");
+	pin_reply(&p, (const char *)back.data, back.len);
+	is(p.state, PIN_LINE, "whatever the server has answered");
 }
 
 int main(void)
@@ -184,5 +207,6 @@ int main(void)
 	test_second();
 	test_opaque();
 	test_early_data();
+	test_unfinished();
 	return tap_done();
 }

@@ -199,7 +199,7 @@ ENVIRONMENT = {} if os.environ.get("AGENT6_CONFIG", "release") == "release" else
 class Broker:
     """A broker whose agent is this process. Channels are numbered in the order of `endpoints`."""
 
-    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=(), rules=None, held=False, env=()):
+    def __init__(self, *endpoints, args=(), prefix=(), pass_fds=(), rules=None, first=None, held=False, env=()):
         self.channels, theirs, argv = [], [], [*prefix, BROKER]
         for endpoint in endpoints:
             mine, other = socket.socketpair()
@@ -217,6 +217,8 @@ class Broker:
             argv += ["--proxy", f"{other.fileno()}={rules}"]
             listener = socket.create_server(("127.0.0.1", 0))
             self.proxy_port = listener.getsockname()[1]
+            if first:
+                socket.send_fds(self.life, [b"L"], first)
             socket.send_fds(self.life, [b"L"], [listener.fileno()])
             listener.close()
         self.process = subprocess.Popen(argv, pass_fds=fds, env={**ENVIRONMENT, **dict(env)}, stderr=subprocess.PIPE)

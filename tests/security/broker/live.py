@@ -289,8 +289,9 @@ def test_time_limits():
     server = Server(echo, PUBLIC)
     broker = Broker(f"api.test:{hole},plain", f"api.test:{server.port},tls",
                     f"api.test:{server.port},plain", "stall.test:80,plain", f"localhost:{server.port},plain,local",
-                    f"api.test:{server.port},plain")
+                    f"api.test:{server.port},plain", rules=f"api.test:{server.port}")
     request = head("api.test")
+    silent = broker.connect(2)
 
     def half_ahead(conn, sent):
         conn.sendall(sent)
@@ -305,6 +306,9 @@ def test_time_limits():
     waiting = [broker.connect(i) for i in (0, 1, 2, 3, 5)]
     waiting[1].sendall(hello("api.test")[:-1])
     waiting[2].sendall(request[:-1])
+    client = socket.create_connection(("127.0.0.1", broker.proxy_port))
+    client.settimeout(20)
+    client.sendall(b"CONNECT api.test")
     tap.ok(half_ahead(waiting[4], request + request[:-1]), "a request is answered while half of the next waits")
     good = Server(echo, "127.0.0.1", server.port)
     while time.monotonic() - began < 9:
@@ -320,15 +324,17 @@ def test_time_limits():
            f"{rounds} rounds")
     for conn in waiting:
         tap.ok(end_of(conn) in (b"", b"GET ", "reset"), "closed")
+    tap.equal(end_of(client)[:12], b"HTTP/1.1 403", "a client of the proxy that does not finish its request is told")
     tap.ok(pipelined and half_ahead(pipelining, request[8:]), "who always sends half a request ahead is served on")
     took = time.monotonic() - began
     tap.ok(took > 9.5, "after 10 s, no sooner", f"{took:.1f} s")
+    tap.ok(half_ahead(silent, request), "who has not begun a request may begin one as late as it likes")
     facts = {}
-    while len(facts) < 5:
+    while len(facts) < 6:
         fact = broker.fact()
         if "refused" in fact:
             facts[fact["channel"]] = fact["refused"]
-    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial", 5: "host"}, "the facts")
+    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial", 5: "host", 6: "host"}, "the facts")
     broker.close()
     del held, good
 
@@ -575,18 +581,21 @@ def test_agent_ends_early():
         tap.equal(end_of(conn), b"", f"{kind}: an agent that ends without a word is not waited for")
         tap.equal(broker.fact()["close"], "agent", f"{kind}: and has ended")
         broker.close()
-    sink = Sink()
-    server = Server(serve, PUBLIC)
-    broker = Broker(f"api.test:{server.port},tls")
-    sent = hello("api.test") + b"\x16\x03\x03\0\x05later"
-    conn = broker.connect()
-    conn.sendall(sent)
-    conn.shutdown(socket.SHUT_WR)
-    time.sleep(0.3)  # until the broker has read the end
-    answer.set()
-    sink.ended.wait(20)
-    tap.equal(bytes(sink.data), sent, "what waits for the server's answer goes out behind the agent's end")
-    broker.close()
+    for more in (b"", bytes(100000)):  # the second is more than the broker holds
+        sink = Sink()
+        server = Server(serve, PUBLIC)
+        broker = Broker(f"api.test:{server.port},tls")
+        sent = hello("api.test") + b"\x16\x03\x03\0\x05later" + more
+        conn = broker.connect()
+        conn.sendall(sent)
+        conn.shutdown(socket.SHUT_WR)
+        time.sleep(0.3)  # until the broker has read what it will
+        answer.set()
+        sink.ended.wait(20)
+        tap.ok(bytes(sink.data) == sent, "what waits for the server's answer goes out behind the agent's end",
+               f"{len(sink.data)} of {len(sent)} bytes")
+        answer.clear()
+        broker.close()
 
 
 def test_refused_with_bytes_unread():
@@ -601,6 +610,65 @@ def test_refused_with_bytes_unread():
     tap.equal(end_of(conn), b"", "an end, and no reset")
     tap.equal(broker.fact()["refused"], "hello", "and the fact")
     broker.close()
+
+
+def test_server_speaks_first():
+    """Nothing comes down before the agent has said whom it wants."""
+    for kind, opening in (("tls", hello("evil.test")), ("plain", head("evil.test"))):
+        spoken = threading.Event()
+        server = Server(lambda conn: (conn.sendall(b"220 welcome"), spoken.set(), conn.recv(100)), PUBLIC)
+        broker = Broker(f"api.test:{server.port},{kind}")
+        conn = broker.connect()
+        spoken.wait(20)
+        for _ in range(3):  # the broker has had its turn after each
+            broker.connect().close()
+            broker.fact()
+        conn.sendall(opening)
+        tap.equal(end_of(conn), b"", f"{kind}: what a server says unasked is held")
+        fact = broker.fact()
+        tap.equal((fact["refused"], fact["down"]), ("sni" if kind == "tls" else "host", 0), f"{kind}: and not counted")
+        broker.close()
+
+
+def test_sleeps():
+    """Who has hung up is no news, however long it takes to deliver what was sent before."""
+    over = threading.Event()
+    server = Server(lambda conn: over.wait(2 * DRAIN_SECS))
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    conn = broker.connect()
+    conn.settimeout(0.5)
+    conn.send(head("127.0.0.1", "Content-Length: 100000000\r\n"))
+    try:
+        while True:
+            conn.send(b"z" * 65536)
+    except TimeoutError:
+        conn.close()
+    tap.ok(wait_until(lambda: broker.status("State") == "S"), "the broker sleeps over an end that it cannot pass on")
+    over.set()
+    tap.ok(broker.fact()["close"] in ("agent", "reset"), "until it can")
+    broker.close()
+
+
+def test_dials_at_once():
+    """A channel has so many dials under way and no more; others do not wait for it."""
+    hole, held = black_hole()
+    server = Server(echo)
+    broker = Broker(f"127.0.0.1:{hole},plain", f"127.0.0.1:{server.port},plain")
+    for _ in range(65):
+        broker.ask(0)
+    conns = [broker.take(0) for _ in range(64)]
+    for _ in range(3):
+        conn = broker.connect(1)
+        conn.sendall(head("127.0.0.1"))
+        tap.equal(conn.recv(100), head("127.0.0.1"), "64 dials of one channel hold no other up")
+        conn.close()
+        broker.fact()
+    waits = not select.select([broker.channels[0]], [], [], 0)[0]
+    tap.ok(waits or select.select([broker.control], [], [], 0)[0], "the next one waits until one of them has ended")
+    conns.pop().close()
+    tap.ok(broker.take(0) is not None, "and begins then")
+    broker.close()
+    del held
 
 
 def test_silent_server():
@@ -826,8 +894,11 @@ def test_confinement():
                         ("CapPrm", "0" * 16), ("CapAmb", "0" * 16)):
         tap.equal(broker.status(field), want, f"{field} of the broker")
     with open(f"/proc/{broker.process.pid}/limits") as limits:
-        core = [line.split()[4:6] for line in limits if line.startswith("Max core")]
-    tap.equal(core, [["0", "0"]], "no core file")
+        none = [line[4:26].strip() for line in limits if line[26:].split()[:2] == ["0", "0"]]
+    for limit in ("core file size", "locked memory", "msgqueue size"):
+        tap.ok(limit in none, f"no {limit}", none)
+    links = [os.readlink(f"/proc/{broker.process.pid}/fd/{fd}") for fd in (0, 1)]
+    tap.equal(links, ["/dev/null"] * 2, "nothing to read or to write on 0 and 1, unless they are named")
     broker.close()
     with open(os.devnull) as secret:
         broker = Broker("127.0.0.1:9,plain", pass_fds=[secret.fileno()])
@@ -845,13 +916,14 @@ def test_other_user():
         return
     broker = Broker("127.0.0.1:9,plain")
     broker.connect()
-    pid = os.fork()
-    if pid == 0:
-        os.setuid(12345)
-        broker.channels[0].send(b"x")
-        os._exit(0)
-    os.waitpid(pid, 0)
-    tap.equal(broker.take(), None, "a byte from another user is answered without a descriptor")
+    for user in (12345, 65534):  # the second is also what the kernel says where it does not know
+        pid = os.fork()
+        if pid == 0:
+            os.setuid(user)
+            broker.channels[0].send(b"x")
+            os._exit(0)
+        os.waitpid(pid, 0)
+        tap.equal(broker.take(), None, f"a byte from user {user} is answered without a descriptor")
     broker.close()
     os.seteuid(12345)
     ours, theirs = socket.socketpair()
@@ -907,6 +979,13 @@ time.sleep(600)
     fact = broker.fact()
     tap.equal((fact["close"], fact["up"]), ("agent", len(head("127.0.0.1"))), "open connections end with a fact")
     tap.equal(broker.close(), (0, ""), "an agent that closes its channels ends the broker")
+    broker = Broker(f"127.0.0.1:{server.port},plain")
+    broker.connect()
+    os.kill(broker.process.pid, signal.SIGSTOP)
+    broker.ask()
+    broker.channels[0].close()
+    os.kill(broker.process.pid, signal.SIGCONT)
+    tap.equal(broker.close(), (0, ""), "even over a request that has no answer yet")
 
     hole, held = black_hole()
     broker = Broker(f"127.0.0.1:{hole},plain")
@@ -951,6 +1030,12 @@ def test_exhaustion():
     conn = broker.connect()
     conn.sendall(head("127.0.0.1"))
     tap.equal(conn.recv(100), head("127.0.0.1"), "there is room again when they are closed")
+    broker.close()
+    broker = Broker(f"127.0.0.1:{server.port},plain", prefix=["prlimit", "--nofile=40:4096"])
+    conns = [broker.connect() for _ in range(30)]
+    for conn in conns:
+        conn.sendall(head("127.0.0.1"))
+    tap.ok(all(conn.recv(100) == head("127.0.0.1") for conn in conns), "a login's soft limit is not the broker's")
     broker.close()
 
 
@@ -1009,7 +1094,7 @@ def test_proxy():
 
     server = Server(proxy, OTHER_PUBLIC)
     broker = Broker("hidden.test:443,tls", "hidden.test:80,plain",
-                    args=["--upstream-proxy", f"http://{OTHER_PUBLIC}:{server.port}"])
+                    args=["--upstream-proxy", f"http://{OTHER_PUBLIC}:{server.port}"], env={"no_proxy": "*"})
     conn = broker.connect()
     conn.sendall(hello("hidden.test"))
     tap.equal(conn.recv(1000), hello("hidden.test"), "TLS through the proxy")
@@ -1022,6 +1107,18 @@ def test_proxy():
     wanted = {b"CONNECT hidden.test:443 HTTP/1.1", b"CONNECT hidden.test:80 HTTP/1.1"}
     tap.ok(asked and set(asked) <= wanted | {b""}, "what the proxy was asked for", asked)
     tap.ok("hidden.test" not in NAMES.asked, "the broker did not resolve the name itself")
+    broker.close()
+
+
+def test_environment():
+    """Nothing in its environment leads it elsewhere."""
+    server, canary = Server(echo, PUBLIC), Server(echo)
+    broker = Broker(f"api.test:{server.port},plain",
+                    env=dict.fromkeys(("http_proxy", "all_proxy", "ALL_PROXY"), f"http://127.0.0.1:{canary.port}"))
+    conn = broker.connect()
+    conn.sendall(head("api.test"))
+    tap.equal((conn.recv(100), canary.connections), (head("api.test"), 0), "it asks no proxy of the environment")
+    conn.close()
     broker.close()
 
 
@@ -1052,11 +1149,11 @@ def test_socks_proxy():
         conn.sendall(b"\5\0\0\1" + bytes(6))
         echo(conn)
 
-    server = Server(proxy, OTHER_PUBLIC)
-    broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"socks5h://{OTHER_PUBLIC}:{server.port}"])
+    server = Server(proxy, "10.1.2.3")
+    broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"socks5h://10.1.2.3:{server.port}"])
     conn = broker.connect()
     conn.sendall(hello("hidden.test"))
-    tap.equal(conn.recv(1000), hello("hidden.test"), "TLS through a SOCKS proxy")
+    tap.equal(conn.recv(1000), hello("hidden.test"), "TLS through a SOCKS proxy, whose address may be private")
     tap.equal(asked, [b"\x0bhidden.test\1\xbb"], "it was told the name")
     conn.close()
     broker.close()
@@ -1103,8 +1200,8 @@ def test_list():
             tap.equal((fact["endpoint"], fact["up"]), (f"{target.lower()}:{port}", 9), f"{kind} {target}: the fact")
         refused = [("evil.test", port, "host"), ("api.test", port + 1, "host"), ("wild.test", port, "host"),
                    ("notwild.test", port, "host"), ("api.test.", port, "host"), ("127.0.0.1", port, "host"),
-                   (PUBLIC, port, "host"), (".wild.test", port, "host"), ("in.wild.test", port, "address"),
-                   ("dark.test", port, "dial"), ("x y\x01", port, "host")]
+                   (PUBLIC, port, "host"), (".wild.test", port, "host"), ("*.wild.test", port, "host"),
+                   ("in.wild.test", port, "address"), ("dark.test", port, "dial"), ("x y\x01", port, "host")]
         for host, at, why in refused:
             conn, answer = broker.through(f"{host}:{at}", kind)
             if kind == "socks" or " " not in host:
@@ -1178,6 +1275,27 @@ def test_list_receives_once():
     broker.fact()
     tap.equal(broker.descriptors(), held, "none was kept")
     broker.close()
+
+
+def test_list_waits_for_a_listener():
+    """What comes before it and is none is closed, and does not stand in its way."""
+    connected, far = socket.socketpair()
+    unix = socket.socket(socket.AF_UNIX)
+    unix.bind("\0broker-live")
+    unix.listen()
+    idle, listening = socket.socket(), socket.create_server(("127.0.0.1", 0))
+    pair = [listening, listening]
+    server = Server(echo, PUBLIC)
+    for name, first in (("a pipe", os.pipe()), ("a socket of a pair", [connected]), ("a listener without TCP", [unix]),
+                        ("a TCP socket that does not listen", [idle]), ("two listeners at once", pair)):
+        fds = [fd if isinstance(fd, int) else fd.fileno() for fd in first][-2:]
+        broker = Broker(rules=f"api.test:{server.port}", first=fds)
+        conn, answer = broker.through(f"api.test:{server.port}")
+        tap.equal(answer, OPENED["connect"], f"{name} is not taken for the listener, which comes later")
+        conn.close()
+        broker.close()
+    for end in (connected, far, unix, idle, listening):
+        end.close()
 
 
 def test_answers_wait():
@@ -1265,12 +1383,28 @@ def test_usage():
     with open(os.devnull) as null:
         done = subprocess.run([BROKER, "--channel", "0=a.test:443,tls"], stdin=null, capture_output=True, text=True)
     tap.ok(done.returncode == 125 and "AF_UNIX" in done.stderr, "a channel that is no socket: refused", done.stderr)
+    mine, other = socket.socketpair()
+    done = subprocess.run([BROKER, "--channel", "0=a.test:443,tls", "--control", "3"], stdin=other, timeout=20,
+                          capture_output=True, text=True)
+    tap.ok(done.returncode == 125 and "3 is not open" in done.stderr,
+           "facts for a descriptor that is not there, and would be the next to be opened: refused", done.stderr)
+    server = socket.create_server(("127.0.0.1", 0))
+    for ends in (socket.socketpair(type=socket.SOCK_DGRAM), socket.socketpair(type=socket.SOCK_SEQPACKET),
+                 (socket.create_connection(server.getsockname()), server)):
+        done = subprocess.run([BROKER, "--channel", "0=a.test:443,tls"], stdin=ends[0], timeout=20,
+                              capture_output=True, text=True)
+        tap.ok(done.returncode == 125 and "not an AF_UNIX stream" in done.stderr,
+               f"a channel that is a socket of {ends[0].family.name} and {ends[0].type.name}: refused", done.stderr)
+        for end in ends:
+            end.close()
+    mine.close()
+    other.close()
 
 
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_stuck_resolver, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
-             test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_silent_server, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_server_speaks_first, test_sleeps, test_dials_at_once, test_silent_server, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
-             test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_answers_wait, test_one_of_two, test_control_full, test_control, test_time_limits])
+             test_environment, test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_list_waits_for_a_listener, test_answers_wait, test_one_of_two, test_control_full, test_control, test_time_limits])
     tap.done()
