@@ -122,8 +122,8 @@ int grants_open_as_root(struct jail *j, struct err *e)
 	if (!failed || !o.refused)
 		return failed;
 	if (!j->policy.allow_root_jail)
-		return err_wrap(e, "this file system cannot map ids, so root's command would run "
-				   "as root; " NOT_AS_ROOT);
+		return err_wrap(e, "this file system cannot map ids (tmpfs can from Linux 6.3), so "
+				   "root's command would run as root; " NOT_AS_ROOT);
 	*e = ERR_NONE;
 	o.map = false;
 	j->report->layers.uid = "root";

@@ -56,6 +56,10 @@ int hardened_prepare(struct jail *j, struct err *e)
 			e, "the hardened profile cannot hide anything; \"hide\" needs strict");
 	if (LAYER_ON("subreaper") && prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return err_errno(e, "cannot become the subreaper");
+	/* Now: the command might leave no room in the system's table of files. */
+	j->children_fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	if (j->children_fd < 0)
+		return err_errno(e, "cannot list this process's children");
 	return make_temp(j, e);
 }
 
@@ -87,28 +91,24 @@ int hardened_become(struct jail *j, struct err *e)
 }
 
 /* Direct children only: killing them hands theirs to us, so the loop ends when there are none. */
-static int kill_children(struct err *e)
+static int kill_children(const struct jail *j, struct err *e)
 {
-	char name[64], text[65536];
-	snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)getpid());
-	AUTO_FD int list = open(name, O_RDONLY | O_CLOEXEC);
-	ssize_t len = list < 0 ? -1 : read(list, text, sizeof(text) - 1);
-	if (len < 0)
+	char text[65536] = "";
+	if (pread(j->children_fd, text, sizeof(text) - 1, 0) < 0)
 		return err_errno(e, "cannot list the command's descendants");
-	text[len] = '\0';
 	char *end = text;
 	for (long pid; (pid = strtol(end, &end, 10)) > 0;)
 		kill((pid_t)pid, SIGKILL);
 	return 0;
 }
 
-int hardened_sweep(struct err *e)
+int hardened_sweep(const struct jail *j, struct err *e)
 {
 	for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
 		pid_t ended = waitpid(-1, NULL, WNOHANG);
 		if (ended < 0 && errno == ECHILD)
 			return 0;
-		if (!ended && kill_children(e))
+		if (!ended && kill_children(j, e))
 			return -1;
 		if (!ended)
 			waitpid(-1, NULL, 0);

@@ -50,6 +50,7 @@ struct jail {
 	int group_count;
 	int group_fd;       /* of the first, to start PID 1 in, or -1 */
 	char *temp_dir;     /* hardened: private, removed afterwards; owned */
+	int children_fd;    /* hardened: the kernel's list of the launcher's children */
 	char **argv, **env; /* of the command, in its own process; argv from 1 on */
 	pid_t launcher;     /* hardened: who is to be the command's parent */
 	pid_t child;        /* PID 1 (strict) or the command (hardened) */
@@ -115,7 +116,7 @@ int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
 /* Everything in the groups has ended. */
 void cgroup_leave(struct jail *j);
 /* Kills and reaps every descendant, daemonised ones too. */
-int hardened_sweep(struct err *e);
+int hardened_sweep(const struct jail *j, struct err *e);
 
 /* --- supervise.c ------------------------------------------------------------------------------ */
 /* Waits for the jail's end, at most the policy's time: afterwards no process of it is left but its

@@ -216,8 +216,7 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 
 bool layout_same(const struct layout *a, const struct layout *b)
 {
-	bool same = a->count == b->count && a->scan_cut == b->scan_cut &&
-		    a->missing_count == b->missing_count;
+	bool same = a->count == b->count && a->scan_cut == b->scan_cut;
 	for (size_t i = 0; same && i < a->count; i++) {
 		const struct place *p = &a->place[i], *q = &b->place[i];
 		bool watched = p->grant || p->kind == PLACE_MASK;

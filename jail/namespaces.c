@@ -59,9 +59,6 @@ int namespaces_enter(struct jail *j, struct err *e)
 	int alive[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive))
 		return err_errno(e, "cannot make a socket pair");
-	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
-					       ? "user mount pid ipc uts cgroup"
-					       : "user mount pid ipc uts cgroup net";
 	j->child = start_first(j);
 	j->alive_fd = alive[j->child != 0];
 	close(alive[j->child == 0]);
@@ -70,6 +67,9 @@ int namespaces_enter(struct jail *j, struct err *e)
 			errno == ENOSPC   ? "end other jails, or raise user.max_*_namespaces"
 			: errno == EAGAIN ? "ulimit -u allows no more processes"
 					  : "see agent6 check sandbox");
+	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
+					       ? "user mount pid ipc uts cgroup"
+					       : "user mount pid ipc uts cgroup net";
 	if (!j->child)
 		return 0;
 	if (cgroup_enter(j, j->child, e) || idmap_write(j->child, OOM_FIRST, e) || write_maps(j, e))

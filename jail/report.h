@@ -17,7 +17,7 @@
 /* type, name, in the order of the names. Reported in the status line under "layers"; the names are
  * also what a policy may "require": a number at least, a flag true, a word equal. */
 #define REPORT_LAYERS(X)                                                                           \
-	X(bool, capabilities)       /* all dropped, securebits locked, read back */                \
+	X(bool, capabilities)       /* all dropped; strict: securebits locked; read back */        \
 	X(bool, idmap)              /* writable trees carry the owner's id on disk */              \
 	X(bool, keyring)            /* an own, empty one */                                        \
 	X(int, landlock)            /* ABI in force, 0: none */                                    \

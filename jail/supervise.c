@@ -54,7 +54,7 @@ static int wait_for(struct jail *j, struct err *e)
 	if (!j->strict) {
 		r->wait_status = collect(j);
 		r->ended = true;
-		if (hardened_sweep(e))
+		if (hardened_sweep(j, e))
 			return -1;
 	} else if (!ended || !r->ended) {
 		collect(j);

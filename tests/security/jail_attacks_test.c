@@ -114,7 +114,7 @@ static void run_all(const char *who, int by, const char *only, const char *profi
 			continue;
 		if (!profile || !strcmp(profile, "strict"))
 			try_inside(&d, a, who, "strict");
-		if (!profile || !strcmp(profile, "hardened"))
+		if ((!profile || !strcmp(profile, "hardened")) && tap_can_harden(a->id))
 			try_inside(&d, a, who, "hardened");
 	}
 	decoy_done(&d);

@@ -4,6 +4,7 @@ load jail
 load toolchains
 
 setup() {
+	need_hardened
 	jail_setup
 	give_user "$WS"
 }
@@ -49,6 +50,30 @@ hardened() {
 	run hardened -- sh -c 'cd "$TMPDIR"; for i in $(seq 300); do mkdir d && chmod 755 d && cd d; done
 		touch file; cd "$TMPDIR"; mkdir closed; touch closed/file; chmod 0 closed; ln -s / link; mkfifo pipe; echo "$TMPDIR"'
 	[[ $status -eq 0 && $output == /tmp/agent6-jail-* && ! -e ${lines[-1]} ]]
+}
+
+@test "a launcher that can open no file any more sweeps all the same" {
+	need prlimit
+	hardened -- sh -c 'setsid sleep 1000 >/dev/null 2>&1 & echo $! >left; echo $PPID >launcher
+		while [ ! -e go ]; do sleep 0.05; done' 3>&- &
+	local jail=$!
+	eventually test -s "$WS/launcher"
+	as_user prlimit --pid "$(cat "$WS/launcher")" --nofile=3
+	touch "$WS/go"
+	wait "$jail"
+	[[ $(status .exit) -eq 0 ]]
+	run ! kill -0 "$(cat "$WS/left")"
+}
+
+@test "the private directory goes, though nobody takes the status any more" {
+	policy 'profile="hardened"' -- sh -c 'touch "$HOME/made"' >"$SCRATCH/policy.json"
+	give_user "$SCRATCH/policy.json"
+	mkfifo "$SCRATCH/pipe"
+	exec 6<>"$SCRATCH/pipe" 7>"$SCRATCH/pipe" 6<&-
+	run as_user "$AGENT6_BIN/agent6-jail" --policy "$SCRATCH/policy.json" --status-fd 7
+	exec 7>&-
+	[[ $status -eq 125 ]]
+	nothing_left
 }
 
 @test "no network, no unix sockets" {

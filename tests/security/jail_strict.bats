@@ -41,7 +41,8 @@ check_protected() {
 	echo original >"$WS/sub/deep/kept/file"
 	printf '#!/bin/sh\necho from the bundle\n' >"$WS/bundle/tool"
 	chmod +x "$WS/bundle/tool"
-	run "$1" "protect=[\"$WS/.git\",\"$WS/sub/deep/kept\"]" "bundle=\"$WS/bundle\"" -- sh -c '
+	mkdir "$WS-more" # whose name comes before "$WS/", letter by letter
+	run "$1" "protect=[\"$WS/.git\",\"$WS/sub/deep/kept\"]" "bundle=\"$WS/bundle\"" "read=[\"$WS-more\"]" -- sh -c '
 		echo evil >.git/config; echo evil >.git/new; rm -rf .git; mv .git elsewhere; chmod 777 .git/config
 		mv sub away; mv sub/deep away; rm -rf sub; echo evil >sub/deep/kept/file; ln -f made sub/deep/kept/file
 		echo evil >bundle/tool; mv bundle away
@@ -85,8 +86,11 @@ check_protected() {
 	mkdir "$WS/secret"
 	echo key >"$WS/secret/key"
 	echo key >"$WS/.env"
-	run jail "hide=[\"$WS/secret\",\"$WS/.env\"]" -- sh -c 'cat .env; ls -A secret; mv secret other; cat secret/key'
-	[[ $output != *$'\nkey'* && $output != key* && -d $WS/secret ]]
+	run jail "hide=[\"$WS/secret\",\"$WS/.env\"]" -- sh -c 'cat .env; ls -A secret; mv secret other; cat secret/key; ls -A /'
+	[[ $output != *$'\nkey'* && $output != key* && -d $WS/secret && $output != *.empty* ]]
+	mkdir -p "$WS/above/secret"
+	run jail "hide=[\"$WS/above/secret\"]" -- sh -c 'mv above other'
+	[[ $status -ne 0 && -d $WS/above/secret ]] # or the next jail would not know it
 	mkdir "$WS/secret/below" # what is protected in it is hidden with it
 	run jail "hide=[\"$WS/secret\"]" "protect=[\"$WS/secret/below\"]" -- ls -A secret
 	[[ $status -eq 0 && -z $output ]]
@@ -308,6 +312,45 @@ check_identity() {
 	[[ $status -eq 125 && $output == *"cannot open $SCRATCH/absent"* ]]
 }
 
+@test "of the host's own files in /etc a granted one is the host's" {
+	run jail 'read=["/etc/passwd"]' -- cat /etc/passwd
+	[[ $status -eq 0 && $output == "$(cat /etc/passwd)" ]]
+}
+
+@test "where two fields name one path, the stricter holds" {
+	mkdir "$WS/both"
+	echo key >"$WS/both/file"
+	printf '#!/bin/sh\necho ran\n' >"$WS/both/tool"
+	chmod 755 "$WS/both/tool"
+	run jail "write=[\"$WS/both\"]" "protect=[\"$WS/both\"]" -- sh -c 'cat both/file; echo x >both/file; mv both other'
+	[[ $output == key* && $(cat "$WS/both/file") == key ]]
+	run jail "write=[\"$WS/both\"]" "protect=[\"$WS/both\"]" "hide=[\"$WS/both\"]" -- ls -A both
+	[[ $status -eq 0 && -z $output ]]
+	run jail "read=[\"$WS/both\"]" "bundle=\"$WS/both\"" -- "$WS/both/tool" # but for running what is the bundle's
+	[[ $status -eq 0 && $output == ran ]]
+}
+
+@test "a protected path that cannot be looked at is refused" {
+	mkdir -m 0 "$WS/closed"
+	give_user "$WS/closed"
+	run user_jail "protect=[\"$WS/closed/kept\"]" -- true
+	[[ $status -eq 125 && $output == *"cannot examine $WS/closed/kept"* ]]
+}
+
+@test "more places than there is room for are refused" {
+	local many deep=d
+	mkdir -p "$WS/$(printf 'd/%.0s' {1..20})"{1..220}
+	many=$(printf "\"$WS/$(printf 'd/%.0s' {1..20})%d\"," {1..220})
+	run jail "protect=[${many%,}]" -- true
+	[[ $status -eq 125 && $output == *"too many paths to mount"* ]]
+	rm -rf "$WS/d"
+	deep=$(printf 'd/%.0s' {1..1500})
+	mkdir -p "$WS/$deep"
+	run jail "protect=[\"$WS/${deep%/}\"]" -- true
+	rm -rf "$WS/d"
+	[[ $status -eq 125 && $output == *"too many paths to mount"* ]]
+}
+
 @test "the workspace can be read-only or absent" {
 	run jail "workspace={\"path\":\"$WS\",\"access\":\"read\"}" -- sh -c 'cat .git/config; touch made'
 	[[ $status -eq 1 && $output == original* && ! -e $WS/made ]]
@@ -349,13 +392,16 @@ odd_mounts() {
 	mount -t tmpfs -o mode=777 none "$WS/below"
 	mount -t tmpfs -o mode=777 none "$WS/.git/below"
 	mount -t tmpfs -o mode=777 none "$SCRATCH/grant/below"
+	mkdir "$WS/hidden"
+	mkfifo "$WS/pipe"
 	chmod 777 "$WS" "$WS/.git"
 	mknod -m 666 "$WS/zero" c 1 5
 	mknod -m 666 "$WS/below/zero" c 1 5
 	local who
 	for who in jail user_jail; do
-		run $who "read=[\"$SCRATCH/grant\"]" -- cat /proc/self/mountinfo
+		run $who "read=[\"$SCRATCH/grant\"]" "hide=[\"$WS/hidden\"]" -- cat /proc/self/mountinfo
 		[[ $status -eq 0 && $output == *" $SCRATCH/grant/below "* && $output == *" $WS/.git/below "* ]]
+		[[ $output == *" $WS/hidden "* && $output == *" $WS/pipe "* ]]
 		[[ -z $(odd_mounts <<<"$output") ]]
 		run $who "read=[\"$SCRATCH/grant\"]" -- sh -c "touch below/made; touch .git/below/made
 			touch $SCRATCH/grant/below/made; head -c 1 zero; head -c 1 below/zero"
@@ -437,6 +483,11 @@ odd_mounts() {
 	[[ $status -eq 126 ]]
 	run jail 'cwd="/nowhere"' -- true
 	[[ $status -eq 125 && $(status '"\(.stage) \(.errno)"') == "cwd 2" ]]
+}
+
+@test "an orphan that ends is reaped, and is not the command's end" {
+	run jail -- sh -c '(sh -c "exit 7" & echo $! >orphan); while kill -0 "$(cat orphan)" 2>/dev/null; do sleep 0.05; done; echo on; exit 3'
+	[[ $status -eq 3 && $output == on && $(status .exit) -eq 3 ]]
 }
 
 @test "a jail whose first process is killed, as for want of memory, has been killed, and its command with it" {
@@ -545,6 +596,8 @@ ignoring_all() {
 	[[ $(stat -c %s "$WS/big") -le 1048576 ]]
 	run jail 'limits={"tmp_mb":1}' -- sh -c 'head -c 3000000 /dev/zero >/tmp/big; head -c 3000000 /dev/zero >/dev/shm/big'
 	[[ $output == *"No space left"* ]]
+	run jail 'limits={"tmp_mb":1}' -- sh -c 'i=0; while [ $i -lt 300 ]; do : >/tmp/$i || exit; i=$((i+1)); done'
+	[[ $status -ne 0 && $output == *"No space left"* ]]
 	run jail 'limits={"memory_mb":64}' -- perl -e '$x = "a" x (200 * 1024 * 1024); print "had it\n"'
 	[[ $status -ne 0 && $output != *"had it"* ]]
 }
@@ -684,6 +737,10 @@ with_both() { # CHECK: for both kinds of user
 	touch "$WS/go"
 	wait "$jail"
 	[[ ! -d ${groups[0]} && ! -d ${groups[-1]} ]]
+	local coming=${groups[0]%/*}/agent6-jail-$BASHPID # of one that has nobody in it yet
+	mkdir "$coming"
+	jail "$required" -- true
+	rmdir "$coming"
 	jail "$required" -- sh -c "touch again; exec sleep $marker" &
 	jail=$!
 	eventually test -e "$WS/again"

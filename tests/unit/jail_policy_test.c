@@ -232,6 +232,21 @@ static void test_layout(void)
 	layout_done(&l);
 }
 
+/* A jail that is ready is used as long as nothing differs: that a search ended early, neither. */
+static void test_same(void)
+{
+	static struct layout one, other;
+	AUTO_POLICY p, q;
+	struct err e = ERR_NONE;
+	decode_layout(tap_scratch(), "", &p, &one, &e);
+	decode_layout(tap_scratch(), "", &q, &other, &e);
+	ok(layout_same(&one, &other), "what is laid out twice is the same");
+	other.scan_cut = true;
+	ok(!layout_same(&one, &other), "but where there may be more sockets now");
+	layout_done(&one);
+	layout_done(&other);
+}
+
 /* Between a directory and its contents nothing may come that only begins with the same letters. */
 static void test_hidden(void)
 {
@@ -299,6 +314,7 @@ int main(void)
 	test_schema();
 	test_refusals();
 	test_layout();
+	test_same();
 	test_hidden();
 	test_layout_refusals();
 	return tap_done();

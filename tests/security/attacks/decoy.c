@@ -11,6 +11,7 @@
 #include <linux/keyctl.h>
 #include <mqueue.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -324,7 +325,10 @@ static void open_terminal(struct decoy *d)
 static void open_objects(struct decoy *d)
 {
 	mode_t mask = umask(0);
-	/* A run of this number that was killed has left its own. */
+	/* A run that is killed leaves its own, and the host has few queues for each user: root's
+	 * go with their namespace. An attack outside is still in the same one. */
+	if (!geteuid())
+		unshare(CLONE_NEWIPC);
 	unlink(d->shm);
 	mq_unlink(d->mq);
 	int fd = open(d->shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
