@@ -68,6 +68,9 @@ int confine_landlock(const struct order *o, json_t *layers, struct err *e)
 	if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP)
 		return err_errno(e, "Landlock: cannot ask for its version");
 	json_object_set_new(layers, "landlock_abi", json_integer(abi < 0 ? 0 : abi));
+	json_object_set_new(layers, "landlock_files", json_false());
+	json_object_set_new(layers, "landlock_tcp", json_false());
+	json_object_set_new(layers, "landlock_scopes", json_false());
 	if (files && abi < HARDENED_ABI)
 		return err_set(e, "Landlock ABI %d is needed, this kernel has %d", HARDENED_ABI,
 			abi < 0 ? 0 : abi);

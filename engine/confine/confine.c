@@ -4,12 +4,14 @@
 #include "config/url.h"
 #include "confine/grants.h"
 #include "launch/launcher.h"
+#include "machine/template.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 const struct network_row *confine_network_row(const struct confine *c, const struct state *s)
@@ -66,7 +68,7 @@ struct config_list confine_real(struct arena *a, const struct config_list *paths
 bool confine_granted(const char *path, const struct config_list *grants)
 {
 	char real[PATH_MAX];
-	if (!grants->count || !realpath(path, real))
+	if (!realpath(path, real))
 		return false;
 	for (size_t i = 0; i < grants->count; i++)
 		if (path_is_within(real, grants->items[i]))
@@ -91,6 +93,22 @@ static void check_paths(struct refusals *r, const struct state *s)
 	}
 }
 
+/* What an interpreter is given it may read there. */
+static void check_program(struct refusals *r, const struct state *s, const struct confine *c)
+{
+	char why[PATH_MAX + 256];
+	struct statvfs at;
+	const char *program = template_source(s->tool.command[0]);
+	if (strncmp(program, "scripts/", 8) != 0 || !c->bundle || statvfs(c->bundle, &at) ||
+		!(at.f_flag & ST_NOEXEC))
+		return;
+	snprintf(why, sizeof(why),
+		"%.100s cannot be executed: %s is mounted noexec; keep instances elsewhere "
+		"(AGENT6_STATE_HOME, agent6.state_dir, a rehearsal's --dir)",
+		program, c->bundle);
+	refuse(r, s->name, why);
+}
+
 static void check_tool(struct refusals *r, const struct state *s, const struct confine *c)
 {
 	const struct network_refusal *refusal = network_refusal(confine_network_row(c, s)->tool);
@@ -105,6 +123,7 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 			refuse(r, s->name, why.text);
 	}
 	check_paths(r, s);
+	check_program(r, s, c);
 }
 
 /* The model that a state may ask and that has no price: its own, or the reviewer's. Sets *p to its
@@ -285,6 +304,26 @@ static void check_hidden(struct refusals *r, const struct confine *c)
 	}
 }
 
+/* With what the state and agent6 itself add to the operator's lists. */
+static void check_sizes(struct refusals *r, const struct state *s, const struct confine *c)
+{
+	static const char *const lists[] = {"read", "write", "protect", "hide"};
+	enum { POLICY_PATHS_MAX = 256 }; /* jail/policy.h */
+	json_auto_t *policy =
+		s->kind == KIND_TOOL ? confine_policy(c, s) : confine_command_policy(c);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		char why[256];
+		size_t count = json_array_size(json_object_get(policy, lists[i]));
+		if (count <= POLICY_PATHS_MAX)
+			continue;
+		snprintf(why, sizeof(why),
+			"sandbox.%s comes to %zu paths with what is added to it, and a jail takes "
+			"%d; name directories that hold several",
+			lists[i], count, POLICY_PATHS_MAX);
+		refuse(r, s->name, why);
+	}
+}
+
 size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out)
 {
 	AUTO_ARENA arena;
@@ -302,6 +341,8 @@ size_t confine_refusals(const struct machine *m, const struct confine *c, struct
 		if (confine_check_reserved(c, s, &why) ||
 			(s->kind == KIND_TOOL && !cloned && confine_check_found(c, s, &why)))
 			refuse(&r, s->name, why.text);
+		if (state_runs_commands(s, c->config))
+			check_sizes(&r, s, c);
 		if (s->kind == KIND_TOOL)
 			check_tool(&r, s, c);
 		if (s->kind != KIND_AGENT)

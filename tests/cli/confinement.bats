@@ -399,6 +399,38 @@ untouched() {
 	agent6 machine rehearse --quiet --config "$SCRATCH/settings.yaml" "$AGENT6_SRC/examples/hello"
 }
 
+@test "more paths than a jail takes are refused before anything runs" {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/many"
+	cd "$SCRATCH/repo"
+	(cd "$SCRATCH/many" && seq 256 | xargs mkdir)
+	does <<<true
+	printf 'sandbox: {read: [%s]}\n' "$(seq -s , -f "$SCRATCH/many/%.0f" 256)" >"$SCRATCH/config/agent6/config.yaml"
+	agent6 machine run --quiet "$SCRATCH/does"
+	sed -i "s|kind: tool|&, reads: [$SCRATCH/many/1]|" "$SCRATCH/does/machine.yaml"
+	run -2 agent6 machine run --id more "$SCRATCH/does"
+	echo "$output"
+	[[ $output == *"sandbox.read comes to 257 paths with what is added to it, and a jail takes 256;"* ]]
+}
+
+@test "a script that a file system will not execute is refused before anything runs" {
+	need_root
+	cd "$SCRATCH/repo"
+	does <<<'#!/bin/sh'
+	chmod 755 "$SCRATCH/does/scripts/do"
+	mkdir -p "$SCRATCH/kept"
+	kept() { # COMMAND...: with instances kept on a file system that executes nothing
+		# shellcheck disable=SC2016
+		AGENT6_STATE_HOME=$SCRATCH/kept unshare -m sh -ec 'mount --bind "$0" "$0" && mount -o remount,noexec,bind "$0"; exec "$@"' \
+			"$SCRATCH/kept" "$@"
+	}
+	kept "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/does" # sh reads it
+	sed -i 's|sh, scripts|scripts|' "$SCRATCH/does/machine.yaml"
+	run -2 kept "$AGENT6_BIN/agent6" machine run --id direct "$SCRATCH/does"
+	echo "$output"
+	[[ $output == *"state do: scripts/do cannot be executed: $SCRATCH/kept/"*" is mounted noexec; keep instances elsewhere (AGENT6_STATE_HOME"* ]]
+}
+
 @test "on hardened no state starts that could write what every confinement rests on" {
 	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
 	cd "$SCRATCH/repo"

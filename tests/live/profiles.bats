@@ -35,6 +35,7 @@ without_userns() {
 	user_setup
 	local name want
 	for name in auto strict hardened; do
+		[[ $name != hardened ]] || need_hardened
 		want=strict
 		[[ $name != hardened ]] || want=hardened
 		profile "$name"
@@ -47,6 +48,7 @@ without_userns() {
 }
 
 @test "hardened as root needs to be told that commands run as root" {
+	need_hardened
 	need_root
 	profile hardened
 	run go tool
@@ -73,6 +75,7 @@ without_userns() {
 }
 
 @test "hardened refuses at the start to hide what commands could read" {
+	need_hardened
 	user_setup
 	mkdir "$SCRATCH/elsewhere"
 	touch "$SCRATCH/ws/.env" "$SCRATCH/elsewhere/key"
@@ -96,6 +99,7 @@ without_userns() {
 }
 
 @test "what is hidden or protected by the name of a link is held where the link leads" {
+	need_hardened
 	mkdir "$SCRATCH/ws/kept"
 	echo secret >"$SCRATCH/ws/.env"
 	ln -s ws "$SCRATCH/link"
@@ -113,6 +117,7 @@ without_userns() {
 }
 
 @test "where user namespaces do not work, auto is hardened and says so, strict is refused" {
+	need_hardened
 	user_setup
 	without_userns true || skip "this host lets nobody limit user namespaces"
 	profile auto
@@ -128,6 +133,7 @@ without_userns() {
 }
 
 @test "git is confined as the run is: hardened where auto leads to it, and not at all where strict does not work" {
+	need_hardened
 	need git
 	user_setup
 	without_userns true || skip "this host lets nobody limit user namespaces"
