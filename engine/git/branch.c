@@ -51,6 +51,25 @@ int git_branch_check(const struct git_repo *r, const char *branch, struct err *e
 		branch, where);
 }
 
+/* To git a branch is a file, and the other one is a directory in its place, or the other way round.
+ */
+static int explain_clash(const char *branch, struct err *e)
+{
+	static const char heads[] = "'refs/heads/", clash[] = "' exists; cannot create '";
+	char other[256];
+	const char *end = strstr(e->text, clash), *name = NULL;
+	for (const char *at = e->text; end && (at = strstr(at, heads)) && at < end; at++)
+		name = at + strlen(heads);
+	if (!name)
+		return -1;
+	snprintf(other, sizeof(other), "%.*s", (int)(end - name), name);
+	*e = ERR_NONE;
+	return err_set(e,
+		"git keeps no branch %s beside the branch %s; rename that one (git branch -m %s "
+		"NAME)",
+		branch, other, other);
+}
+
 int git_branch_move(const struct git_repo *r, const struct git_move *m, struct err *e)
 {
 	char ref[256];
@@ -62,7 +81,9 @@ int git_branch_move(const struct git_repo *r, const struct git_move *m, struct e
 		.write = true};
 	snprintf(ref, sizeof(ref), "refs/heads/%s", m->branch);
 	snprintf(from, sizeof(from), "%.*s", (int)strlen(m->to), *m->from ? m->from : none);
-	return git_branch_check(r, m->branch, e) || git_call_quietly(r, &call, e) ? -1 : 0;
+	if (git_branch_check(r, m->branch, e))
+		return -1;
+	return git_call_quietly(r, &call, e) ? explain_clash(m->branch, e) : 0;
 }
 
 void git_branch_unlock(const struct git_repo *r, const char *branch)

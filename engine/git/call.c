@@ -130,7 +130,7 @@ static json_t *read_status(int fd)
 	AUTO_BUF line = BUF_INIT(STATUS_BYTES_MAX);
 	if (lseek(fd, 0, SEEK_SET) || io_read_all(fd, &line, "the jail's answer", NULL))
 		return NULL;
-	return json_read(line.len ? line.data : "", line.len, STATUS_BYTES_MAX, NULL);
+	return json_read(line.data, line.len, STATUS_BYTES_MAX, NULL);
 }
 
 /* A hook may exit as the jail does when it fails: only the status line tells them apart. */

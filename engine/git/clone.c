@@ -441,15 +441,15 @@ static int check_filters(const struct git_repo *clone, const struct buf *paths, 
 	if (git_call(clone, &call, &out, e))
 		return -1;
 	for (size_t at = 0; (path = parse_filter(&out, &at, &filter));) {
-		bool lfs = !strcmp(filter, "lfs");
-		if (!lfs && git_filter_runs(clone, filter))
+		if (git_filter_runs(clone, filter))
 			continue;
 		return err_set(e,
 			"%.300s is changed, and .gitattributes gives it to the filter %.100s, %s; "
 			"let the machine leave such files alone, or commit them yourself",
 			path, filter,
-			lfs ? "which keeps its files outside of git's objects"
-			    : "which is not run here: the wrong bytes would be committed");
+			!strcmp(filter, "lfs")
+				? "which keeps its files outside of git's objects"
+				: "which is not run here: the wrong bytes would be committed");
 	}
 	return 0;
 }
@@ -495,7 +495,7 @@ int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
 int git_clone_send(const struct git_repo *clone, const struct git_repo *to, const char *base,
 	const char *commit, struct err *e)
 {
-	AUTO_BUF wanted, objects;
+	AUTO_BUF wanted = BUF_INIT(OID_OUTPUT_BYTES), objects = BUF_INIT(PACK_BYTES_MAX);
 	struct git_call pack = {
 		.args = GIT_ARGS("pack-objects", "--revs", "--stdout", "--thin", "--quiet"),
 		.input = &wanted};

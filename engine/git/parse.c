@@ -27,7 +27,7 @@ int parse_ref(const struct buf *list, const char *ref, char oid[GIT_OID_BYTES])
 	size_t len = strlen(ref);
 	*oid = '\0';
 	/* The pattern that was asked for matches what lies below the name, too. */
-	for (const char *line = list->len ? list->data : ""; *line;) {
+	for (const char *line = list->data; *line;) {
 		if (!strncmp(line, ref, len) && line[len] == ' ')
 			return parse_oid(line + len + 1, oid);
 		line += strcspn(line, "\n");

@@ -111,21 +111,52 @@ static int check_own(int dir, const char *path, struct err *e)
 }
 
 /* Whose directory it is decides what its journal says, and so what is run next. */
+static int check_owner(const struct stat *st, const char *path, struct err *e)
+{
+	return !st->st_uid || config_is_owner(st->st_uid)
+		       ? 0
+		       : err_set(e,
+				 "%s belongs to user %u, who could make this run do anything; if "
+				 "it is yours, chown -R it to yourself, else give the run another "
+				 "--id",
+				 path, (unsigned)st->st_uid);
+}
+
 static int check_keeper(int dir, const char *path, struct err *e)
 {
 	struct stat st;
 	if (fstat(dir, &st))
 		return err_errno(e, "cannot look at %s", path);
-	if (st.st_uid && !config_is_owner(st.st_uid))
-		return err_set(e,
-			"%s belongs to user %u, who could make this run do anything; if it is "
-			"yours, chown -R it to yourself, else give the run another --id",
-			path, (unsigned)st.st_uid);
+	if (check_owner(&st, path, e))
+		return -1;
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(e,
 			"%s: its mode is %04o, so that others could change what the run has done; "
 			"look at what it holds, then chmod 700 it",
 			path, (unsigned)st.st_mode & 07777);
+	return 0;
+}
+
+/* Who may write above could put another run there, one of the keeper's own files in a clone. What
+ * root keeps its state in may be another's: it was mounted for a container. */
+static int check_above(const struct statedir *p, struct err *e)
+{
+	AUTO_FREE char *machines = NULL;
+	if (asprintf(&machines, "%s/machines", p->repo) < 0)
+		return err_set(e, "out of memory");
+	const char *const paths[] = {p->root, p->repo, machines};
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct stat st;
+		if (stat(paths[i], &st))
+			return err_errno(e, "cannot look at %s", paths[i]);
+		if ((i || geteuid()) && check_owner(&st, paths[i], e))
+			return -1;
+		if (config_others_may_write(&st))
+			return err_set(e,
+				"%s: its mode is %04o, so that others could put another run in the "
+				"place of this one; look at what it holds, then chmod go-w it",
+				paths[i], (unsigned)st.st_mode & 07777);
+	}
 	return 0;
 }
 
@@ -151,7 +182,7 @@ static int open_in(
 	}
 	if (dir < 0)
 		return -1;
-	if (create && check_keeper(dir, path, e))
+	if (create && (check_above(p, e) || check_keeper(dir, path, e)))
 		return -1;
 	char *name = check_own(dir, path, e) ? NULL : strdup(id);
 	if (!name)
@@ -163,6 +194,22 @@ static int open_in(
 int instance_open(const struct statedir *p, const char *id, struct instance *out, struct err *e)
 {
 	return open_in(p, id, false, out, e);
+}
+
+int instance_open_at(const char *given, struct instance *out, struct err *e)
+{
+	AUTO_FREE char *path = realpath(given, NULL);
+	if (!path)
+		return err_errno(e, "%s", given);
+	const char *id = strrchr(path, '/') + 1;
+	AUTO_FD int dir = check_id(id, e) ? -1 : open_path(path, NULL, e);
+	if (dir < 0 || check_own(dir, path, e))
+		return -1;
+	char *name = strdup(id);
+	if (!name)
+		return err_set(e, "out of memory");
+	*out = (struct instance){name, TAKE_PTR(path), TAKE_FD(dir), -1, false};
+	return 0;
 }
 
 static void take_word(char **rest, char *out, size_t bytes)

@@ -33,6 +33,9 @@ int instance_journal(const struct instance *i, struct err *e);
 bool instance_id_valid(const char *id);
 /* Opens <repo_dir>/machines/<id> for reading. e->number ENOENT: there is none. */
 int instance_open(const struct statedir *p, const char *id, struct instance *out, struct err *e);
+/* The same of a directory, wherever it lies: a copy, or another repository's. Its name is the id.
+ */
+int instance_open_at(const char *path, struct instance *out, struct err *e);
 /* Creates what is missing (durably) and takes the lock. e->number EWOULDBLOCK: another runner holds
  * it, named with its pid and host. */
 int instance_lock(const struct statedir *p, const char *id, struct instance *out, struct err *e);

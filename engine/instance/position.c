@@ -333,8 +333,7 @@ static int check_terminal(const struct position *p, const json_t *event, struct 
 	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
 		return -1;
 	if (strcmp(json_get_text(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||
-		(!p->foreign &&
-			strcmp(json_get_text(event, "reason"), reason.len ? reason.data : "") != 0))
+		(!p->foreign && strcmp(json_get_text(event, "reason"), reason.data) != 0))
 		return err_set(e, "terminal %s says something else", p->state->name);
 	return 0;
 }

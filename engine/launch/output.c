@@ -107,7 +107,7 @@ void output_redact(struct output *c, const struct secrets *secrets)
 	size_t kept = least(tail.len - least(near, tail.len), most);
 	c->dropped += head.len - first + tail.len - kept;
 	c->head = head.len = first;
-	buf_add(&head, tail.len ? tail.data + tail.len - kept : "", kept);
+	buf_add(&head, tail.data + tail.len - kept, kept);
 	char *joined = buf_take(&head, NULL);
 	if (!joined) {
 		drop_all(c);

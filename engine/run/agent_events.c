@@ -122,8 +122,7 @@ static void take_line(struct agent_events *a)
 {
 	struct err e = ERR_NONE;
 	struct json_cap cap = {AGENT_LINE_MAX, JSON_DEPTH_MAX + 4, JSON_VALUES_MAX};
-	json_auto_t *line =
-		json_read_nested(a->line.data ? a->line.data : "", a->line.len, cap, &e);
+	json_auto_t *line = json_read_nested(a->line.data, a->line.len, cap, &e);
 	if (!line)
 		garble(a, e.text);
 	else if (!a->ended)

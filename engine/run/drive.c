@@ -79,9 +79,10 @@ static bool take_up(struct drive *d)
 	if (end != RECOVER_DONE)
 		return drive_end(
 			d, end == RECOVER_DAMAGED ? RUN_DAMAGED : RUN_BROKEN, "%s", e.text);
-	/* One that is killed again and again, a line each time, reads no more with every start; and
-	 * a snapshot that counted a torn line would miss it once that is cut off. */
-	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES)
+	/* One that is killed again and again, a line each time, reads no more with every start; a
+	 * snapshot that counted a torn line would miss it once that is cut off; and what a kill
+	 * left of an ended run's last one is replaced by no other. */
+	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES || d->at.ended)
 		drive_snapshot(d);
 	if (recover_whole(d->instance, d->journal.fd, r.at.lines, &e) ||
 		journal_cut(&d->journal, &e))
@@ -201,7 +202,7 @@ static bool check_confinement(struct drive *d)
 	if (confine_refusals(m, &d->env.confine, &why)) {
 		size_t len = why.len && why.data[why.len - 1] == '\n' ? why.len - 1 : why.len;
 		d->result->ungranted = true;
-		return drive_end(d, RUN_REFUSED, "%.*s", (int)len, why.data ? why.data : "");
+		return drive_end(d, RUN_REFUSED, "%.*s", (int)len, why.data);
 	}
 	return !has_kind(m, KIND_AGENT) || check_keys(d);
 }

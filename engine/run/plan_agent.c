@@ -185,8 +185,7 @@ int plan_agent(
 	if (p->state->agent.mode == MODE_RUN)
 		json_object_set_new(out->confine, "commands", commands(env, p->state));
 	out->request = request(env, p, out, &left);
-	json_object_set_new(
-		out->request, "prompt", json_stringn(prompt.len ? prompt.data : "", prompt.len));
+	json_object_set_new(out->request, "prompt", json_stringn(prompt.data, prompt.len));
 	return out->request && out->confine ? 0
 					    : err_set(e, "state %s: out of memory", p->state->name);
 }

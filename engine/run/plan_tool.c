@@ -14,7 +14,7 @@ enum {
 
 static void add_argument(json_t *argv, const struct buf *text)
 {
-	json_array_append_new(argv, json_stringn(text->len ? text->data : "", text->len));
+	json_array_append_new(argv, json_stringn(text->data, text->len));
 }
 
 static int add_splice(

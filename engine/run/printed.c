@@ -11,7 +11,7 @@ json_t *printed_text(const char *bytes, size_t len, bool *clean)
 {
 	AUTO_BUF text = BUF_INIT(4 * len + 16);
 	*clean = utf8_add(&text, bytes, len);
-	return json_stringn(text.len ? text.data : "", text.len);
+	return json_stringn(text.data, text.len);
 }
 
 json_t *printed_tail(const struct output *c, size_t most)

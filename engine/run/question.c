@@ -32,12 +32,13 @@ static bool any_needs(const struct question *q, const char *approval)
 
 /* --- what is shown --------------------------------------------------------------------------- */
 
-/* Of words that somebody agrees to, more: blanks but the plain one, and what joins. */
+/* Of words that somebody agrees to, more: blanks but the plain one, a Braille cell without a dot
+ * that looks like one, and what joins. */
 static bool is_hidden(uint32_t code)
 {
-	return code < 0x20 || code == 0xa0 || (code >= 0x2000 && code <= 0x200f) ||
-	       code == 0x202f || code == 0x205f || code == 0x3000 || code == 0xfe0e ||
-	       code == 0xfe0f || utf8_is_odd(code);
+	return code < 0x20 || code == 0xa0 || code == 0x1680 || code == 0x2800 ||
+	       (code >= 0x2000 && code <= 0x200f) || code == 0x202f || code == 0x205f ||
+	       code == 0x3000 || code == 0xfe0e || code == 0xfe0f || utf8_is_odd(code);
 }
 
 void question_show_word(struct buf *out, const char *word)

@@ -784,6 +784,33 @@ stopping() {
 	run -0 env SUDO_UID="$user" "$AGENT6_BIN/agent6" machine run ../flow --exit-on-wait
 }
 
+@test "a run is not kept where others could put another one in its place" {
+	waiting
+	agent6 machine run ../flow --exit-on-wait --quiet
+	local root=$SCRATCH/state repo dir
+	repo=$(echo "$root"/*/machines)
+	repo=${repo%/machines}
+	for dir in "$root" "$repo" "$repo/machines"; do
+		chmod 777 "$dir"
+		run -2 --separate-stderr agent6 machine run ../flow --exit-on-wait
+		echo "$stderr"
+		[[ $stderr == *"$dir: its mode is 0777"*"chmod go-w it"* ]]
+		chmod 1777 "$dir" # as of /tmp: nobody moves what is another's
+		run -0 agent6 machine run ../flow --exit-on-wait
+		chmod 755 "$dir"
+		run -0 agent6 machine run ../flow --exit-on-wait
+	done
+	((!EUID)) || return 0
+	for dir in "$repo" "$repo/machines"; do
+		chown 12345 "$dir"
+		run -2 --separate-stderr agent6 machine run ../flow --exit-on-wait
+		[[ $stderr == *"$dir belongs to user 12345"* ]]
+		chown 0 "$dir"
+	done
+	chown 12345 "$root" # as a container's root finds what is mounted for it
+	run -0 agent6 machine run ../flow --exit-on-wait
+}
+
 @test "an instance whose copy of the bundle is damaged is refused with what to do: 5" {
 	waiting
 	agent6 machine run ../flow --exit-on-wait --quiet

@@ -372,6 +372,15 @@ $FINISH"
 	[[ $status -eq 2 && $output == *"is checked out in $WS"*"switch to another branch"* ]]
 	[[ $(git -C "$WS" rev-parse HEAD) == $(git -C "$WS" rev-parse main) ]]
 	git -C "$WS" checkout -q main
+	local other
+	for other in agent6 agent6/machine-fixer/old; do
+		git -C "$WS" branch -q -D agent6/machine-fixer || true
+		git -C "$WS" branch -q $other
+		run rehearse fixer --exit-on-wait
+		echo "$output"
+		[[ $status -eq 2 && $output == *"no branch agent6/machine-fixer beside the branch $other;"*"(git branch -m $other NAME)"* ]]
+		git -C "$WS" branch -q -D $other
+	done
 	rehearse fixer --exit-on-wait
 	git -C "$WS" -c user.name=op -c user.email=op@host commit -qm moved --allow-empty
 	git -C "$WS" update-ref refs/heads/agent6/machine-fixer main

@@ -143,8 +143,10 @@ END
 	go told --allow-uncommitted
 	local file line chain key words odd='\\u001b]0;title\\u0007\\u009b31m\\u202e\\r'
 	file=$(instance told)/journal.jsonl
-	cp "$file" "$SCRATCH/kept"
-	for key in machine bundle profile level message instance agent6 reason status cause ts; do
+	sed '$i{"t":"stop","ts":"2026-11-21T10:00:05.000000Z","seq":1,"by":"request","state":"done","h":"'"$(printf '%064d' 0)"'"}' "$file" >"$SCRATCH/kept"
+	printf '{"id":"%s","state":"%s","commands":[{"argv":["%s"],"level":"%s"}]}' "$odd" "$odd" "$odd" "$odd" |
+		sed 's/\\\\/\\/g' >"${file%/*}/question.json"
+	for key in machine bundle profile level message instance agent6 reason status cause ts state by; do
 		chain=$(printf '%064d' 0)
 		sed -E "s/,\"h\":\"[0-9a-f]{64}\"\}\$/}/; s/\"$key\":\"[^\"]*\"/\"$key\":\"$odd\"/" "$SCRATCH/kept" |
 			while read -r line; do
@@ -295,6 +297,22 @@ END
 		for verb in status watch replay verify; do "$2" machine $verb counter; done' _ "$SCRATCH/state" "$AGENT6_BIN/agent6"
 	echo "$output"
 	[[ $status -eq 0 && $(grep -c 'n >= 30 -> good' <<<"$output") -ge 2 ]]
+}
+
+@test "what a kill left of the last snapshot is gone with the next start" {
+	need strace
+	tool_machine quick '["true"]'
+	local dir
+	strace -qq -o "$SCRATCH/trace" -e trace=renameat "$AGENT6_BIN/agent6" machine run --quiet "$SCRATCH/quick"
+	run strace -qq -o /dev/null -e trace=renameat \
+		-e inject=renameat:signal=KILL:when="$(grep -c renameat "$SCRATCH/trace")" \
+		"$AGENT6_BIN/agent6" machine run --quiet --id killed "$SCRATCH/quick"
+	dir=$(instance killed)
+	let_go "$dir"
+	[[ $status -eq 137 && -e $dir/.snapshot.json.tmp ]]
+	[[ $(journal killed | tail -n 1) == *'"t":"end"'* ]]
+	go quick --id killed
+	[[ -e $dir/snapshot.json && ! -e $dir/.snapshot.json.tmp ]]
 }
 
 @test "what a killed removal left is removed with the next" {

@@ -83,6 +83,66 @@ static const char *setting(const json_t *env, const char *key)
 	}
 }
 
+/* What each call has, whatever the repository is: as it was measured that nothing runs. */
+static const struct {
+	const char *key, *value;
+} fixed[] = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/nonexistent"}, {"LC_ALL", "C"}, {"TZ", "UTC"},
+	{"GIT_CONFIG_NOSYSTEM", "1"}, {"GIT_CONFIG_GLOBAL", "/dev/null"},
+	{"GIT_ATTR_NOSYSTEM", "1"}, {"GIT_TERMINAL_PROMPT", "0"}, {"GIT_NO_LAZY_FETCH", "1"},
+	{"GIT_ALLOW_PROTOCOL", "none"}, {"GIT_OPTIONAL_LOCKS", "0"},
+	{"GIT_NO_REPLACE_OBJECTS", "1"}, {"GIT_LITERAL_PATHSPECS", "1"}, {"GIT_PAGER", "cat"},
+	{"GIT_EDITOR", "/bin/false"}, {"GIT_SEQUENCE_EDITOR", "/bin/false"},
+	{"GIT_ASKPASS", "/bin/false"}, {"SSH_ASKPASS", "/bin/false"}},
+  settings[] = {{"core.fsmonitor", "false"}, {"core.hooksPath", "/dev/null"},
+	  {"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"log.showSignature", "false"},
+	  {"gpg.program", "/bin/false"}, {"gpg.openpgp.program", "/bin/false"},
+	  {"gpg.ssh.program", "/bin/false"}, {"gpg.x509.program", "/bin/false"},
+	  {"gpg.ssh.defaultKeyCommand", "/bin/false"}, {"core.editor", "/bin/false"},
+	  {"sequence.editor", "/bin/false"}, {"core.sshCommand", "/bin/false"},
+	  {"core.askPass", "/bin/false"}, {"core.gitProxy", "/bin/false"},
+	  {"core.alternateRefsCommand", "/bin/false"}, {"core.pager", "cat"},
+	  {"credential.helper", ""}, {"protocol.allow", "never"}, {"submodule.recurse", "false"},
+	  {"diff.ignoreSubmodules", "all"}, {"status.submoduleSummary", "false"},
+	  {"diff.submodule", "short"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
+	  {"core.attributesFile", "/dev/null"}, {"safe.bareRepository", "explicit"},
+	  {"core.untrackedCache", "false"}, {"core.quotePath", "false"},
+	  {"core.trustctime", "true"}, {"core.checkStat", "default"}, {"core.fsync", "all"},
+	  {"core.fsyncMethod", "batch"}, {"filter.x.y.clean", ""}, {"filter.x.y.smudge", ""},
+	  {"filter.x.y.process", ""}, {"remote.o.uploadpack", "/bin/false"},
+	  {"remote.o.receivepack", "/bin/false"}, {"remote.o.vcs", "/bin/false"},
+	  {"remote.o.proxy", "/bin/false"}, {"diff.d.command", "/bin/false"},
+	  {"trailer.t.command", "true"}};
+
+static void neutralised(const json_t *env)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		is_str(json_string_value(json_object_get(env, fixed[i].key)), fixed[i].value, "%s",
+			fixed[i].key);
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		is_str(setting(env, settings[i].key), settings[i].value, "%s", settings[i].key);
+}
+
+/* What cannot be switched off name by name is not called at all. */
+static void too_much(void)
+{
+	AUTO_BUF many, name;
+	const struct buf none = {0};
+	struct err e = ERR_NONE;
+	buf_init(&many, 1 << 20);
+	buf_init(&name, 1 << 20);
+	for (int i = 0; i < 1000; i++) {
+		buf_addf(&many, "filter.f%d.clean", i);
+		buf_addc(&many, '\0');
+	}
+	ok(!environment_new(&many, &none, NULL, &e), "a thousand filters are too many");
+	has_str(e.text, "too many drivers and remotes", "which is said");
+	buf_addf(&name, "filter.%01100d.clean", 0);
+	buf_addc(&name, '\0');
+	e = ERR_NONE;
+	ok(!environment_new(&name, &none, NULL, &e), "nor is a long name cut");
+	has_str(e.text, "a name over 1,000 bytes", "which is said, too");
+}
+
 static void environment(void)
 {
 	static char names[] =
@@ -92,6 +152,8 @@ static void environment(void)
 	const struct buf list = {.data = names, .len = sizeof(names)};
 	const struct buf filters = {.data = allowed, .len = sizeof(allowed)}, none = {0};
 	json_auto_t *env = environment_new(&list, &none, NULL, NULL);
+	neutralised(env);
+	too_much();
 	is_str(setting(env, "filter.a=b.clean"), "", "a filter is blank, a name with = included");
 	is_str(setting(env, "filter.x.y.required"), "false", "and not required");
 	is_str(setting(env, "merge.m.driver"), "/bin/false", "a merge driver fails");
@@ -131,8 +193,26 @@ static void branches(struct git_repo *r, const char *dir)
 	refused(git_branch_move(r, &(struct git_move){"work", "", head}, e), "update-ref failed");
 	refused(git_branch_move(r, &(struct git_move){"work", other, head}, e), "failed");
 	refused(git_branch_check(r, "main", e), "is checked out in");
+	refused(git_branch_move(r, &(struct git_move){"main", head, head}, e), "is checked out in");
+	ok(!git_unborn(r), "and it has a commit");
 	fine(git_branch_tip(r, "work", tip, e));
 	is_str(tip, head, "the branch is where it was made");
+}
+
+/* A path is a path, and one that begins with a dash is no option. */
+static void dashes(const struct git_repo *r, const char *dir)
+{
+	static const char *const paths[] = {"-s", "*.none"};
+	static const char want[] = "?? -s";
+	AUTO_BUF out;
+	buf_init(&out, 4096);
+	put(dir, "-s", "x", 0644);
+	put(dir, "a.none", "x", 0644);
+	fine(git_status(r, paths, ARRAY_LEN(paths), &out, e));
+	is_mem(out.data, out.len, want, sizeof(want), "nor is a pattern one");
+	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	unlinkat(fd, "-s", 0);
+	unlinkat(fd, "a.none", 0);
 }
 
 /* A tree that came with a .git of somebody else's making leads to no other repository. */
@@ -152,6 +232,9 @@ static void foreign(const struct git_repo *r, const char *dir)
 	snprintf(text, sizeof(text), "gitdir: %s/worktrees/x\n", r->git_dir);
 	put(path, ".git", text, 0644);
 	refused(git_find(path, &found, e), "is the linked work tree /nowhere/.git of");
+	snprintf(text, sizeof(text), "%s/.git\n", dir);
+	put(dir, ".git/worktrees/x/gitdir", text, 0644);
+	refused(git_find(path, &found, e), "is the linked work tree");
 	snprintf(text, sizeof(text), "%s/.git\n", path);
 	put(dir, ".git/worktrees/x/gitdir", text, 0644);
 	fine(git_find(path, &found, e));
@@ -197,6 +280,13 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	ok(!differs, "nothing has changed");
 	fine(git_clone_commit(clone, &(struct git_commit){tree, head, "m\n", &as}, oid, e));
 	is_str(oid, "", "so there is no commit");
+	put(dir, "locked/file", "x", 0644);
+	AUTO_FD int tree_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fchmodat(tree_fd, "locked", 0, 0))
+		bail("cannot lock a directory");
+	fine(git_clone_stage(clone, tree, &left_out, e));
+	fine(git_clone_differs(clone, head, tree, &differs, e));
+	ok(differs, "what is in a directory that cannot be read is no less of a change");
 	put(dir, "file", "changed\n", 0644);
 	put(dir, "new\nname", "x", 0755);
 	fine(git_clone_stage(clone, tree, &left_out, e));
@@ -214,6 +304,46 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	ok(faccessat(top, "new\nname", F_OK, 0), "a checkout leaves nothing else");
 }
 
+/* A directory that holds anything is made a clone; a repository that lacks objects is none's. */
+static void odd_clones(const struct git_repo *r)
+{
+	char path[PATH_MAX], shallow[GIT_OID_BYTES + 1];
+	struct git_repo clone;
+	AUTO_FREE char *text = NULL;
+	size_t len;
+	snprintf(path, sizeof(path), "%s/odd", tap_scratch());
+	if (mkdir(path, 0755))
+		bail("cannot make a directory");
+	AUTO_FD int own = open(r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int odd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	put(path, ".git", "gitdir: /nowhere\n", 0644);
+	snprintf(shallow, sizeof(shallow), "%s\n", head);
+	put(r->git_dir, "shallow", shallow, 0644);
+	fine(git_clone_open(r, path, "work", &clone, e));
+	ok(!io_read_file(odd, ".git/shallow", 4096, &text, &len, NULL), "where history ends");
+	is_str(text, shallow, "is known in the clone");
+	put(path, ".git/objects/info/commit-graph", "x", 0644);
+	git_repo_done(&clone);
+	fine(git_clone_open(r, path, "work", &clone, e));
+	ok(faccessat(odd, ".git/objects/info/commit-graph", F_OK, 0),
+		"what git would look up beside the objects is not kept");
+	if (symlinkat("objects", odd, ".git/linked") || symlinkat(".git", odd, "git"))
+		bail("cannot make a link");
+	AUTO_FREE char *linked = NULL;
+	if (asprintf(&linked, "%s/git", path) < 0)
+		bail("out of memory");
+	is(git_dir_open(clone.git_dir, "linked"), -1, "no link is followed in a repository,");
+	is(git_dir_open(linked, "."), -1, "or to one");
+	git_repo_done(&clone);
+	unlinkat(own, "shallow", 0);
+	put(r->git_dir, "objects/pack/p.promisor", "", 0644);
+	refused(git_explain(r, e), "is a partial clone");
+	put(r->git_dir, "objects/info/alternates", "/elsewhere\n", 0644);
+	refused(git_clone_open(r, path, "work", &clone, e), "borrows objects from another");
+	unlinkat(own, "objects/pack/p.promisor", 0);
+	unlinkat(own, "objects/info/alternates", 0);
+}
+
 /* --- what the operator may let run ------------------------------------------------------------ */
 
 static void filters(const struct git_repo *r, struct git_repo *clone)
@@ -222,7 +352,7 @@ static void filters(const struct git_repo *r, struct git_repo *clone)
 	struct git_identity who = {"", "x@y"};
 	put(r->git_dir, "more",
 		"[filter \"up\"]\n\tclean = tr a-z A-Z\n[filter \"lfs\"]\n\tclean = "
-		"cat\n[user]\n\tname = Op\n",
+		"cat\n[user]\n\tname = Op\n\tnamesake = no\n\temail = op@z\n",
 		0644);
 	put(r->git_dir, "config",
 		"[core]\n\trepositoryformatversion = 0\n\tbare = false\n[include]\n\tpath = more\n",
@@ -232,10 +362,79 @@ static void filters(const struct git_repo *r, struct git_repo *clone)
 	fine(git_identity_find(r, &no_files, &who, e));
 	is_str(who.name, "Op", "a name out of an included file");
 	is_str(who.email, "x@y", "what was there stays");
+	struct git_identity mine = {"Mine", ""};
+	fine(git_identity_find(r, &no_files, &mine, e));
+	is_str(mine.name, "Mine", "be it the name");
+	is_str(mine.email, "op@z", "while the address is looked up");
 	ok(!git_filter_runs(clone, "up"), "no filter runs unasked");
 	fine(git_filters_allow(r, &no_files, clone, e));
 	ok(git_filter_runs(clone, "up") && !git_filter_runs(clone, "u"), "asked, its own does");
 	ok(!git_filter_runs(clone, "lfs"), "git-lfs does not");
+	char first[PATH_MAX], second[PATH_MAX];
+	const char *const files[] = {first, second};
+	const struct git_files both = {files, ARRAY_LEN(files)};
+	const struct buf none = {0};
+	struct git_repo other = {0};
+	snprintf(first, sizeof(first), "%s/first", r->git_dir);
+	snprintf(second, sizeof(second), "%s/second", r->git_dir);
+	put(r->git_dir, "first", "[filter \"two\"]\n\tclean = first\n", 0644);
+	put(r->git_dir, "second", "[filter \"two\"]\n\tclean = second\n", 0644);
+	fine(git_filters_allow(r, &both, &other, e));
+	json_auto_t *env = environment_new(&none, &other.filters, NULL, NULL);
+	is_str(setting(env, "filter.two.clean"), "first", "of two files the first counts more");
+	git_repo_done(&other);
+}
+
+/* A hook that is a link is the file that it leads to, where that is the repository's own. */
+static void links(const struct git_repo *r, const struct git_repo *clone, struct buf *message)
+{
+	char beside[PATH_MAX];
+	AUTO_FD int own = open(r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(beside, sizeof(beside), "%s.beside", r->work_tree);
+	if (mkdir(beside, 0755))
+		bail("cannot make a directory");
+	put(beside, "hook", "#!/bin/sh\n", 0755);
+	put(r->work_tree, "hook", "#!/bin/sh\necho from the tree >&2\nexit 1\n", 0755);
+	unlinkat(own, "hooks/commit-msg", 0);
+	unlinkat(own, "hooks/pre-commit", 0);
+	if (symlinkat("../../hook", own, "hooks/pre-commit"))
+		bail("cannot make a link");
+	refused(git_hooks_run(r, clone, &as, message, e), "pre-commit failed: from the tree");
+	put(r->work_tree, "hook", "#!/bin/sh\nexit 1\n", 0644);
+	fine(git_hooks_run(r, clone, &as, message, e));
+	unlinkat(own, "hooks/pre-commit", 0);
+	if (symlinkat("../../../tree.beside/hook", own, "hooks/pre-commit"))
+		bail("cannot make a link");
+	refused(git_hooks_run(r, clone, &as, message, e), "outside of the repository");
+	unlinkat(own, "hooks/pre-commit", 0);
+	put(r->git_dir, "config", "[core]\n\thooksPath = .\n", 0644);
+	refused(git_hooks_run(r, clone, &as, message, e), "is no directory inside of");
+	put(r->git_dir, "config", "[core]\n\thooksPath = ../tree.beside\n", 0644);
+	refused(git_hooks_run(r, clone, &as, message, e), "is no directory inside of");
+	put(r->git_dir, "config", "[core]\n", 0644);
+}
+
+/* Only a call that sees the work tree sees what is included out of it. */
+static void learns(const struct git_repo *r)
+{
+	static const char key[] = "filter.poison.clean";
+	char oid[GIT_OID_BYTES];
+	struct git_repo own;
+	AUTO_BUF out;
+	buf_init(&out, 4096);
+	put(r->work_tree, "inc", "[filter \"poison\"]\n\tclean = touch made\n", 0644);
+	put(r->git_dir, "config", "[core]\n[include]\n\tpath = ../inc\n", 0644);
+	fine(git_find(r->work_tree, &own, e));
+	fine(git_learn(&own, e));
+	fine(git_head(&own, oid, e));
+	fine(git_tracked(&own, NULL, 0, &out, e));
+	for (int no_tree = 0; no_tree < 2; no_tree++) {
+		const struct buf *names = &own.names[no_tree];
+		bool holds = names->len && memmem(names->data, names->len, key, sizeof(key));
+		ok(names->len && holds == !no_tree, "what was listed for a call %s the tree",
+			no_tree ? "without" : "with");
+	}
+	git_repo_done(&own);
 }
 
 static void hooks(const struct git_repo *r, const struct git_repo *clone)
@@ -260,6 +459,9 @@ static void hooks(const struct git_repo *r, const struct git_repo *clone)
 	ok(stat(path, &st), "and its copy is gone");
 	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\n: >\"$1\"\n", 0755);
 	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
+	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\nprintf 'a\\0b' >\"$1\"\n", 0755);
+	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
+	links(r, clone, &message);
 }
 
 /* --- the jail --------------------------------------------------------------------------------- */
@@ -309,6 +511,7 @@ static void jails(const struct git_repo *r)
 	is_str(oid, head, "a jail that cannot be set up for a moment is tried again");
 	put(dir, "agent6-jail.left", "1000\n", 0644);
 	refused(git_head(r, oid, e), words);
+	ok(!git_unborn(r), "what could not be asked is not unborn");
 	refused(git_head(&strict, oid, e), words);
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	put(dir, "agent6-jail.says",
@@ -360,8 +563,11 @@ int main(int argc, char **argv)
 	environment();
 	branches(&repository, tree);
 	foreign(&repository, tree);
+	dashes(&repository, tree);
 	commits(&repository, &clone, copy);
+	odd_clones(&repository);
 	filters(&repository, &clone);
+	learns(&repository);
 	hooks(&repository, &clone);
 	reasons(&clone);
 	jails(&repository);

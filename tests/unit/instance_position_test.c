@@ -150,6 +150,106 @@ static void test_snapshots(void)
 		position_done(&again);
 }
 
+/* Of another machine, of another version, or tampered with. */
+static void test_tampered(void)
+{
+	static const struct {
+		const char *member, *of, *value; /* of NULL: a member of the snapshot itself */
+	} rows[] = {{"n", "blackboard", "\"1\""}, {"n", "blackboard", NULL},
+		{"more", "blackboard", "1"}, {"usd", "totals", "-0.5"}, {"usd", "totals", "1e13"},
+		{"usd", "totals", NULL}, {"more", "totals", "1"}, {"state", NULL, "\"nowhere\""},
+		{"seq", NULL, "-1"}, {"attempt", NULL, "0"}, {"cause", NULL, "-1"},
+		{"cause", NULL, "3"}, {"poke_name", NULL, NULL}, {"more", NULL, "1"}};
+	struct fixture variables;
+	struct position p, again;
+	fixture_init(&variables, FIXTURE_VARIABLES);
+	position_init(&p, variables.m);
+	for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
+		json_auto_t *snapshot = position_encode(&p);
+		json_auto_t *copy = json_deep_copy(snapshot);
+		if (i == ARRAY_LEN(rows)) {
+			if (ok(!position_decode(variables.m, copy, &again, NULL), "as it was"))
+				position_done(&again);
+			break;
+		}
+		json_t *of = rows[i].of ? json_object_get(copy, rows[i].of) : copy;
+		if (rows[i].value)
+			json_object_set_new(of, rows[i].member,
+				json_loads(rows[i].value, JSON_DECODE_ANY, NULL));
+		else
+			json_object_del(of, rows[i].member);
+		is(position_decode(variables.m, copy, &again, NULL), -1, "%s %s of %s is refused",
+			rows[i].member, rows[i].value ? rows[i].value : "missing",
+			rows[i].of ? rows[i].of : "it");
+	}
+	json_auto_t *other = position_encode(&p);
+	json_auto_t *blackboard = json_deep_copy(p.blackboard);
+	json_object_del(blackboard, "j");
+	json_object_set_new(blackboard, "more", json_null());
+	json_object_set(other, "blackboard", blackboard);
+	is(position_decode(variables.m, other, &again, NULL), -1, "as many variables, but others");
+	position_done(&p);
+	fixture_done(&variables);
+}
+
+/* What belongs to a state is new with the next one; a poke goes to the first tool behind it. */
+static void test_entered(void)
+{
+	struct position p;
+	begin_at(&p, "rest");
+	apply(&p, ABOUT("wait.armed", "rest") ",\"wake\":\"2030-01-01T00:00:00Z\"}", NULL);
+	seq = 0;
+	step(&p, "{\"state\":\"rest\",\"label\":\"signal\",\"goto\":\"ask\"}",
+		"{\"woke_by\":\"poke\",\"wake\":\"2030-01-01T00:00:00Z\",\"poke\":\"name\","
+		"\"payload\":{\"data\":1}}");
+	ok(p.poke && !p.armed && !p.wake_us, "a wait that was poked is over");
+	seq++;
+	apply(&p, ABOUT("spend", "ask") "," TOKENS ",\"usd\":0.25}", NULL);
+	seq--;
+	is(p.step.microusd, 250000, "a state spends");
+	step(&p, "{\"state\":\"ask\",\"label\":\"failed\",\"goto\":\"done\"}",
+		"{\"outcome\":\"failed\"," TOKENS ",\"usd\":0.25}");
+	ok(p.poke != NULL, "an agent takes no poke");
+	ok(!p.step.microusd && !p.executions && p.totals.microusd == 500000,
+		"the next has spent nothing yet");
+	position_done(&p);
+	begin_at(&p, "work");
+	apply(&p, ABOUT("retry", "work") ",\"label\":\"timeout\"" UNTIL(SOON), LATE);
+	seq = 0;
+	p.poke = json_object();
+	p.notified = true;
+	step(&p, "{\"state\":\"work\",\"label\":\"ok\",\"goto\":\"choose\"}", WORKED);
+	ok(p.attempt == 1 && !p.executions && !p.retry_at_us && !p.notified, "nor tried");
+	ok(!p.poke, "a tool takes it");
+	position_done(&p);
+}
+
+static int end_with(struct position *p, json_int_t transitions, struct err *e)
+{
+	char digest[POSITION_DIGEST_BYTES];
+	struct totals told = p->totals;
+	told.transitions += transitions;
+	position_blackboard_digest(p, digest);
+	json_auto_t *event = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o}", "t", "end",
+		"ts", SOON, "seq", seq, "state", "done", "cause", "terminal", "status", "ok",
+		"reason", "done", "blackboard", digest, "totals", totals_encode(&told));
+	return position_apply(p, event, e);
+}
+
+static void test_end(void)
+{
+	struct position p;
+	struct err e = ERR_NONE;
+	begin_at(&p, "done");
+	is(end_with(&p, 1, &e), -1, "an end with other totals is refused");
+	has_str(e.text, "not the sum of the steps", "which is said");
+	e = ERR_NONE;
+	is(end_with(&p, 0, &e), 0, "one with its own is the end");
+	is(end_with(&p, 0, &e), -1, "and there is but one");
+	has_str(e.text, "after the end", "nor is there anything behind it");
+	position_done(&p);
+}
+
 #define PARK                                                                                       \
 	"machine: m\nversion: 1\ninitial: park\nbudget: {max_transitions: 9}\n"                    \
 	"states:\n  park: {kind: wait, on: {signal: done}}\n"                                      \
@@ -326,6 +426,9 @@ int main(void)
 			f.findings.count ? f.findings.items[0].message : "?");
 	test_failure();
 	test_snapshots();
+	test_tampered();
+	test_entered();
+	test_end();
 	test_armed();
 	test_books();
 	test_refused();

@@ -175,12 +175,21 @@ static void test_egress(void)
 		"{\"dial\":1,\"sandbox.upstream_proxy answers 407\":1,"
 		"\"sandbox.upstream_proxy answers with a SOCKS error\":1,\"sni\":3}",
 		"refusals by known reasons, and by what the operator's proxy answers");
-	char line[128];
+	char line[512];
+	say(&a, "{'event':'egress','up':1}\n");
+	is(json_object_size(a.egress), 1, "what names no endpoint is no connection");
+	snprintf(line, sizeof(line), "{'event':'egress','endpoint':'%0299d\xc3\xa9'}\n", 0);
+	say(&a, line);
+	snprintf(line, sizeof(line), "%0299d", 0);
+	ok(json_object_get(a.egress, line), "a long endpoint is cut at a character's end");
 	for (int i = 0; i < 100; i++) {
 		snprintf(line, sizeof(line), "{'event':'egress','endpoint':'h:%d','up':1}\n", i);
 		say(&a, line);
 	}
 	is(json_object_size(a.egress), EGRESS_ENDPOINTS_MAX, "endpoints are bounded");
+	say(&a, "{'event':'egress','endpoint':'h:1'}\n");
+	is(json_integer_value(json_object_get(sum, "connections")), 9,
+		"those that are known count on");
 	agent_events_done(&a);
 }
 

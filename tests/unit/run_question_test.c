@@ -128,6 +128,8 @@ static void visible(void)
 		"'\\u{202e}x' '\\u{2066}' '\\u{200b}' '\\u{feff}' '\\u{9b}'",
 		"direction, zero width, C1");
 	is_str(shown(LINES("\xf3\xa0\x81\x81")), "'\\u{e0041}'", "tags");
+	is_str(shown(LINES("\xe1\x9a\x80", "\xe2\xa0\x80")), "'\\u{1680}' '\\u{2800}'",
+		"what looks like a blank");
 	is_str(shown(LINES("gr\xc3\xbc\xc3\x9f")), "'gr\xc3\xbc\xc3\x9f'", "letters stay");
 	static char big[9001];
 	memset(big, 'x', 9000);

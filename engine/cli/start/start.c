@@ -115,7 +115,7 @@ static int findings_reason(struct starting *g, struct err *e)
 		&text, &(struct finding_look){.columns = WRAP_NEVER}, &g->findings, docs, 1);
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
-	return err_set(e, "%.*s", FINDINGS_BYTES, text.data ? text.data : "the bundle is refused");
+	return err_set(e, "%.*s", FINDINGS_BYTES, text.len ? text.data : "the bundle is refused");
 }
 
 /* What `machine check` refuses about commands on this host is not started either. */
