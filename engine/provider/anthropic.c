@@ -21,15 +21,10 @@ static int64_t thinking_budget(const char *level)
 	return 0;
 }
 
-static void quote(struct buf *out, const char *text)
-{
-	stream_quote(out, text, strlen(text));
-}
-
 static void write_user(struct buf *out, const struct wire_turn *t, bool mark)
 {
 	buf_adds(out, "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":");
-	quote(out, t->text);
+	stream_quote(out, t->text);
 	buf_addf(out, "%s}]}", mark ? cache_mark : "");
 }
 
@@ -39,9 +34,9 @@ static void write_results(struct buf *out, const struct wire_turn *t, bool mark)
 	for (size_t i = 0; i < t->result_count; i++) {
 		const struct wire_result *r = &t->results[i];
 		buf_addf(out, "%s{\"type\":\"tool_result\",\"tool_use_id\":", i ? "," : "");
-		quote(out, r->id);
+		stream_quote(out, r->id);
 		buf_adds(out, ",\"content\":");
-		quote(out, r->text);
+		stream_quote(out, r->text);
 		buf_addf(out, "%s%s}", r->failed ? ",\"is_error\":true" : "",
 			mark && i + 1 == t->result_count ? cache_mark : "");
 	}
@@ -133,7 +128,7 @@ static void write_thinking(struct buf *out, const struct wire_request *r)
 	} else if (!r->quirks.manual_thinking) {
 		buf_adds(out,
 			",\"thinking\":{\"type\":\"adaptive\"},\"output_config\":{\"effort\":");
-		quote(out, r->thinking);
+		stream_quote(out, r->thinking);
 		buf_adds(out, "}");
 	} else {
 		/* The budget must stay below max_tokens and has a floor of 1024. */
@@ -148,21 +143,17 @@ static void write_thinking(struct buf *out, const struct wire_request *r)
 static int encode(const struct wire_request *r, struct buf *out)
 {
 	buf_adds(out, "{\"model\":");
-	quote(out, r->model);
+	stream_quote(out, r->model);
 	buf_addf(out, ",\"max_tokens\":%lld,\"stream\":true", (long long)r->max_tokens);
 	if (r->system && *r->system) {
 		buf_adds(out, ",\"system\":[{\"type\":\"text\",\"text\":");
-		quote(out, r->system);
+		stream_quote(out, r->system);
 		buf_addf(out, "%s}]", cache_mark);
 	}
 	if (json_array_size(r->tools))
 		write_tools(out, r->tools);
 	write_thinking(out, r);
-	if (r->temperature && !r->quirks.no_temperature) {
-		json_auto_t *value = json_real(*r->temperature);
-		buf_adds(out, ",\"temperature\":");
-		json_write(out, value);
-	}
+	stream_temperature(out, r);
 	buf_addc(out, ',');
 	write_messages(out, r);
 	return buf_adds(out, "}");
@@ -220,11 +211,6 @@ static enum block_kind kind_of(const json_t *skeleton)
 	return type && !strcmp(type, "tool_use") ? BLOCK_CALL : BLOCK_OTHER;
 }
 
-static int add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)
-{
-	return stream_append(s, to, json_string_value(text), json_string_length(text), f);
-}
-
 static int start_block(struct wire_stream *s, size_t at, json_t *skeleton, struct fault *f)
 {
 	struct block *b = stream_block(s, at, f);
@@ -241,10 +227,10 @@ static int start_block(struct wire_stream *s, size_t at, json_t *skeleton, struc
 		return fault_set(
 			f, FAULT_RETRY, "the provider sent a tool call without id or name");
 	if (b->kind == BLOCK_TEXT)
-		return add_text(s, &b->text, json_object_get(skeleton, "text"), f);
+		return stream_add_text(s, &b->text, json_object_get(skeleton, "text"), f);
 	if (b->kind == BLOCK_THINKING)
-		return add_text(s, &b->text, json_object_get(skeleton, "thinking"), f) ||
-		       add_text(s, &b->signature, json_object_get(skeleton, "signature"), f);
+		return stream_add_text(s, &b->text, json_object_get(skeleton, "thinking"), f) ||
+		       stream_add_text(s, &b->signature, json_object_get(skeleton, "signature"), f);
 	return 0;
 }
 
@@ -265,13 +251,13 @@ static int apply_delta(struct wire_stream *s, struct block *b, const json_t *del
 	if (!type)
 		return 0;
 	if (!strcmp(type, "text_delta"))
-		return add_text(s, &b->text, json_object_get(delta, "text"), f);
+		return stream_add_text(s, &b->text, json_object_get(delta, "text"), f);
 	if (!strcmp(type, "input_json_delta"))
-		return add_text(s, &b->text, json_object_get(delta, "partial_json"), f);
+		return stream_add_text(s, &b->text, json_object_get(delta, "partial_json"), f);
 	if (!strcmp(type, "thinking_delta"))
-		return add_text(s, &b->text, json_object_get(delta, "thinking"), f);
+		return stream_add_text(s, &b->text, json_object_get(delta, "thinking"), f);
 	if (!strcmp(type, "signature_delta"))
-		return add_text(s, &b->signature, json_object_get(delta, "signature"), f);
+		return stream_add_text(s, &b->signature, json_object_get(delta, "signature"), f);
 	if (!strcmp(type, "citations_delta")) {
 		json_t *list = json_object_get(b->skeleton, "citations");
 		if (!json_is_array(list)) {
@@ -352,13 +338,13 @@ static bool write_grown(struct buf *out, const struct block *b, const char *key)
 {
 	if ((b->kind == BLOCK_TEXT && !strcmp(key, "text")) ||
 		(b->kind == BLOCK_THINKING && !strcmp(key, "thinking"))) {
-		stream_quote(out, b->text.data ? b->text.data : "", b->text.len);
+		stream_quote_buf(out, &b->text);
 	} else if (b->kind == BLOCK_THINKING && !strcmp(key, "signature")) {
-		stream_quote(out, b->signature.data ? b->signature.data : "", b->signature.len);
+		stream_quote_buf(out, &b->signature);
 	} else if (b->kind == BLOCK_CALL && !strcmp(key, "id")) {
-		quote(out, b->id);
+		stream_quote(out, b->id);
 	} else if (b->kind == BLOCK_CALL && !strcmp(key, "name")) {
-		quote(out, b->name);
+		stream_quote(out, b->name);
 	} else if (b->kind == BLOCK_CALL && !strcmp(key, "input")) {
 		AUTO_FREE char *made = NULL;
 		buf_adds(out, stream_arguments(b, &made));
@@ -381,7 +367,7 @@ static void write_block(struct buf *out, struct block *b)
 	json_object_foreach (b->skeleton, key, value) {
 		buf_addc(out, first ? '{' : ',');
 		first = false;
-		quote(out, key);
+		stream_quote(out, key);
 		buf_addc(out, ':');
 		if (!write_grown(out, b, key))
 			json_write(out, value);
@@ -430,9 +416,9 @@ static int finish(struct wire_stream *s, struct buf *raw)
 static int made_up(const struct wire_call *call, struct buf *raw)
 {
 	buf_adds(raw, "[{\"type\":\"tool_use\",\"id\":");
-	quote(raw, call->id);
+	stream_quote(raw, call->id);
 	buf_adds(raw, ",\"name\":");
-	quote(raw, call->name);
+	stream_quote(raw, call->name);
 	return buf_addf(raw, ",\"input\":%s}]", call->arguments);
 }
 

@@ -45,7 +45,7 @@ static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *
 	a->fed = true;
 	int rc = wire_stream_feed(a->stream, bytes, len, f);
 	const struct usage *u = wire_stream_usage(a->stream);
-	if (u->input && rc != 2 && !a->begun) {
+	if (u->input && rc != 2 && !a->begun) { /* an exchange that has ended tells it all itself */
 		a->begun = true;
 		open_bill(a);
 	}
@@ -116,7 +116,7 @@ static int take_whole(struct attempt *a, const char *body, struct fault *f)
 static int settle(struct attempt *a, struct wire_reply *out, struct fault *f)
 {
 	buf_drop(&a->whole, mark_bytes(a->whole.data, a->whole.len));
-	const char *body = a->whole.data ? a->whole.data : "";
+	const char *body = a->whole.data;
 	if (!is_ok(&a->head)) {
 		f->retry_after_ms = a->head.retry_after_ms;
 		if (a->head.is_encoded)
@@ -255,7 +255,7 @@ static void hide_key(const char *key, struct fault *f)
 			buf_addc(&out, *at++);
 		}
 	}
-	utf8_copy(f->text, sizeof(f->text), out.data ? out.data : "");
+	utf8_copy(f->text, sizeof(f->text), out.data);
 	secrets_done(&own);
 }
 

@@ -5,15 +5,10 @@
 /* OpenAI Chat Completions as OpenAI, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp serve it,
  * https://platform.openai.com/docs/api-reference/chat. */
 
-static void quote(struct buf *out, const char *text)
-{
-	stream_quote(out, text, strlen(text));
-}
-
 static void write_plain(struct buf *out, const char *role, const char *text)
 {
 	buf_addf(out, "{\"role\":\"%s\",\"content\":", role);
-	quote(out, text);
+	stream_quote(out, text);
 	buf_adds(out, "}");
 }
 
@@ -21,9 +16,9 @@ static void write_results(struct buf *out, const struct wire_turn *t)
 {
 	for (size_t i = 0; i < t->result_count; i++) {
 		buf_addf(out, "%s{\"role\":\"tool\",\"tool_call_id\":", i ? "," : "");
-		quote(out, t->results[i].id);
+		stream_quote(out, t->results[i].id);
 		buf_adds(out, ",\"content\":");
-		quote(out, t->results[i].text);
+		stream_quote(out, t->results[i].text);
 		buf_adds(out, "}");
 	}
 }
@@ -67,7 +62,7 @@ static void write_tools(struct buf *out, const json_t *tools)
 static int encode(const struct wire_request *r, struct buf *out)
 {
 	buf_adds(out, "{\"model\":");
-	quote(out, r->model);
+	stream_quote(out, r->model);
 	buf_addf(out, ",\"%s\":%lld,\"stream\":true,\"stream_options\":{\"include_usage\":true}",
 		r->quirks.completion_tokens ? "max_completion_tokens" : "max_tokens",
 		(long long)r->max_tokens);
@@ -77,13 +72,9 @@ static int encode(const struct wire_request *r, struct buf *out)
 		buf_adds(out, ",\"reasoning_effort\":\"none\"");
 	} else if (r->thinking && !r->quirks.no_thinking) {
 		buf_adds(out, ",\"reasoning_effort\":");
-		quote(out, strcmp(r->thinking, "off") ? r->thinking : "none");
+		stream_quote(out, strcmp(r->thinking, "off") ? r->thinking : "none");
 	}
-	if (r->temperature && !r->quirks.no_temperature) {
-		json_auto_t *value = json_real(*r->temperature);
-		buf_adds(out, ",\"temperature\":");
-		json_write(out, value);
-	}
+	stream_temperature(out, r);
 	buf_addc(out, ',');
 	write_messages(out, r);
 	return buf_adds(out, "}");
@@ -151,11 +142,6 @@ static void read_usage(struct wire_stream *s, const json_t *usage)
 	u->cache_write = larger(u->cache_write, one.cache_write);
 	u->cost_microusd = larger(u->cost_microusd, one.cost_microusd);
 	stream_metered(s);
-}
-
-static int add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)
-{
-	return stream_append(s, to, json_string_value(text), json_string_length(text), f);
 }
 
 /* Block 0 is the text; calls follow in the order they began. */
@@ -226,7 +212,7 @@ static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
 	if (thoughts_sign(s, b, piece, f))
 		return -1;
 	if (!json_is_object(arguments))
-		return add_text(s, &b->text, arguments, f);
+		return stream_add_text(s, &b->text, arguments, f);
 	AUTO_FREE char *text = json_text(arguments);
 	return stream_append(s, &b->text, text, text ? strlen(text) : 0, f);
 }
@@ -239,11 +225,11 @@ static int add_content(struct wire_stream *s, const json_t *content, struct faul
 	if (!json_is_string(content) && !json_is_array(content))
 		return 0;
 	struct block *b = text_block(s, f);
-	if (!b || add_text(s, &b->text, content, f))
+	if (!b || stream_add_text(s, &b->text, content, f))
 		return -1;
 	json_array_foreach (content, i, part)
 		if (!strcmp(json_get_text(part, "type"), "text") &&
-			add_text(s, &b->text, json_object_get(part, "text"), f))
+			stream_add_text(s, &b->text, json_object_get(part, "text"), f))
 			return -1;
 	return 0;
 }
@@ -365,11 +351,11 @@ static void drop_nameless(struct wire_stream *s)
 static void write_call(struct buf *out, const struct wire_call *call)
 {
 	buf_adds(out, "{\"id\":");
-	quote(out, call->id);
+	stream_quote(out, call->id);
 	buf_adds(out, ",\"type\":\"function\",\"function\":{\"name\":");
-	quote(out, call->name);
+	stream_quote(out, call->name);
 	buf_adds(out, ",\"arguments\":");
-	quote(out, call->arguments);
+	stream_quote(out, call->arguments);
 	buf_adds(out, "}");
 }
 
@@ -385,10 +371,10 @@ static int finish(struct wire_stream *s, struct buf *raw)
 	drop_nameless(s);
 	if (stream_settle_calls(s))
 		return -1;
-	static const struct buf nothing;
+	const struct buf nothing = BUF_INIT(0);
 	const struct buf *text = s->block_count ? &s->blocks[0].text : &nothing;
 	buf_adds(raw, "{\"role\":\"assistant\",\"content\":");
-	stream_quote(raw, text->len ? text->data : "", text->len);
+	stream_quote_buf(raw, text);
 	size_t calls = 0, plain = raw->len;
 	thoughts_write(s, raw);
 	bool said = raw->len > plain || !stream_is_blank(text);

@@ -25,7 +25,7 @@ static int dispatch(struct sse *s, struct err *e)
 	if (!s->has_data)
 		return 0;
 	s->has_data = false;
-	int rc = s->event(s->context, s->data.data ? s->data.data : "", s->data.len, e);
+	int rc = s->event(s->context, s->data.data, s->data.len, e);
 	buf_clear(&s->data);
 	return rc;
 }

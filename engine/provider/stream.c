@@ -52,6 +52,11 @@ int stream_append(
 	return buf_add(to, text, len) ? fault_set(f, FAULT_FATAL, "out of memory") : 0;
 }
 
+int stream_add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)
+{
+	return stream_append(s, to, json_string_value(text), json_string_length(text), f);
+}
+
 static bool is_hex4(const char *at)
 {
 	return strspn(at, "0123456789abcdefABCDEF") >= 4;
@@ -122,12 +127,31 @@ int stream_name(char **to, const json_t *object, const char *key)
 }
 
 /* Half a request is worse than none. */
-int stream_quote(struct buf *out, const char *text, size_t len)
+static int quote(struct buf *out, const char *text, size_t len)
 {
 	if (utf8_prefix(text, len) == len)
 		return json_write_string(out, text, len);
 	out->failed = true;
 	return -1;
+}
+
+int stream_quote(struct buf *out, const char *text)
+{
+	return quote(out, text, strlen(text));
+}
+
+int stream_quote_buf(struct buf *out, const struct buf *text)
+{
+	return quote(out, text->data, text->len);
+}
+
+void stream_temperature(struct buf *out, const struct wire_request *r)
+{
+	if (!r->temperature || r->quirks.no_temperature)
+		return;
+	json_auto_t *value = json_real(*r->temperature);
+	buf_adds(out, ",\"temperature\":");
+	json_write(out, value);
 }
 
 /* As both APIs accept it when it comes back to them. Another is no tool's name and may be a secret,
@@ -201,7 +225,7 @@ const char *stream_arguments(const struct block *b, char **made)
 		return text;
 	AUTO_BUF out = BUF_INIT(2 * WIRE_CONTENT_CAP_BYTES);
 	buf_adds(&out, "{\"malformed_arguments\":");
-	stream_quote(&out, text, strlen(text));
+	stream_quote(&out, text);
 	*made = buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);
 	return *made ? *made : "{}";
 }

@@ -44,6 +44,8 @@ int stream_count(struct wire_stream *s, size_t len, struct fault *f);
 /* Appends within the content limit. -1 with *f filled. `text` may be NULL: nothing. */
 int stream_append(
 	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f);
+/* The same of a JSON string; anything else: nothing. */
+int stream_add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f);
 /* One event's JSON, cleaned of lone surrogates and NUL escapes. NULL with *f filled. */
 json_t *stream_parse(const char *data, size_t len, struct fault *f);
 /* Sets *to to the text under `key` of `object` when it is a non-empty string and *to is unset. */
@@ -55,7 +57,10 @@ int stream_settle_calls(struct wire_stream *s);
  * text, or *made, which the caller frees. */
 const char *stream_arguments(const struct block *b, char **made);
 /* Appends `text` as a JSON string. */
-int stream_quote(struct buf *out, const char *text, size_t len);
+int stream_quote(struct buf *out, const char *text);
+int stream_quote_buf(struct buf *out, const struct buf *text);
+/* Appends the member of that name where the request has one that the provider takes. */
+void stream_temperature(struct buf *out, const struct wire_request *r);
 /* Appends the members that describe a tool, its schema under the format's own key. */
 void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
 /* A count that a stream may tell more than once: *known says whether the last could be read; none

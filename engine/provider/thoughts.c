@@ -42,7 +42,7 @@ static int add_plain(struct wire_stream *s, struct block *b, const json_t *delta
 			b->name = strdup(plain[i]);
 		}
 		if (b->name && !strcmp(b->name, plain[i]) &&
-			stream_append(s, &b->signature, json_string_value(text), len, f))
+			stream_add_text(s, &b->signature, text, f))
 			return -1;
 	}
 	return 0;
@@ -104,10 +104,8 @@ static int add_piece(struct wire_stream *s, const json_t *piece, struct fault *f
 	if (!b)
 		return fault_set(f, FAULT_FATAL, "out of memory");
 	json_object_foreach ((json_t *)(uintptr_t)piece, key, value) {
-		int rc = grows && !strcmp(key, grows)
-				 ? stream_append(s, &b->text, json_string_value(value),
-					   json_string_length(value), f)
-				 : add_member(s, b, key, value, f);
+		int rc = grows && !strcmp(key, grows) ? stream_add_text(s, &b->text, value, f)
+						      : add_member(s, b, key, value, f);
 		if (rc)
 			return -1;
 	}
@@ -144,8 +142,8 @@ static size_t write_pieces(struct wire_stream *s, struct buf *out)
 			continue;
 		const char *grows = growing(b->skeleton);
 		if (grows)
-			json_object_set_new(b->skeleton, grows,
-				json_stringn(b->text.data ? b->text.data : "", b->text.len));
+			json_object_set_new(
+				b->skeleton, grows, json_stringn(b->text.data, b->text.len));
 		buf_addf(out, count++ ? "," : ",\"%s\":[", details);
 		json_write(out, b->skeleton);
 	}
@@ -161,7 +159,7 @@ void thoughts_write(struct wire_stream *s, struct buf *out)
 		buf_addc(out, ']');
 	} else if (b->name) {
 		buf_addf(out, ",\"%s\":", b->name);
-		stream_quote(out, b->signature.data ? b->signature.data : "", b->signature.len);
+		stream_quote_buf(out, &b->signature);
 	}
 	thoughts_write_sign(b, out);
 }

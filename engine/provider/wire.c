@@ -147,18 +147,16 @@ static char *collect_text(struct wire_stream *s)
 		struct block *b = &s->blocks[i];
 		if (b->kind != BLOCK_TEXT || !b->skeleton || !b->text.len)
 			continue;
-		if (!text.data) {
-			buf_done(&text);
+		if (!text.len) {
 			text = b->text;
 			text.cap_bytes += WIRE_BLOCKS_MAX;
-			b->text = (struct buf){0};
+			buf_init(&b->text, 0);
 			continue;
 		}
 		buf_addc(&text, '\n');
 		buf_add(&text, b->text.data, b->text.len);
 		buf_done(&b->text);
 	}
-	buf_adds(&text, "");
 	return buf_take(&text, NULL);
 }
 
@@ -176,8 +174,7 @@ static void finish_event(struct wire_stream *s, struct fault *f)
 
 int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f)
 {
-	if (!s->ended)
-		finish_event(s, f);
+	finish_event(s, f);
 	if (!s->complete)
 		return fault_set(
 			f, FAULT_RETRY, "the provider's stream ended before its last event");

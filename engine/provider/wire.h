@@ -17,7 +17,7 @@
 enum wire_role { WIRE_USER, WIRE_ASSISTANT, WIRE_RESULTS };
 
 struct wire_call {
-	char *id, *name;
+	char *id, *name; /* a name has at most 64 letters, digits, _ and - */
 	char *arguments; /* JSON text as the model wrote it; not necessarily valid */
 };
 

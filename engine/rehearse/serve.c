@@ -70,10 +70,9 @@ static json_t *neutral(
 
 static char *describe(const struct exchange *x, const json_t *differences)
 {
-	AUTO_BUF text;
+	AUTO_BUF text = BUF_INIT(1 << 20);
 	size_t i;
 	json_t *line;
-	buf_init(&text, 1 << 20);
 	buf_addf(&text, "the request does not match %s:%zu", x->file, x->line);
 	json_array_foreach (differences, i, line)
 		buf_addf(&text, "\n  %s", json_string_value(line));
@@ -87,8 +86,7 @@ static char *describe_end(const json_t *request, const struct exchange *before)
 	const char *last = json_get_text(request, "last");
 	char shown[LAST_BYTES_MAX + 1];
 	utf8_copy(shown, sizeof(shown), last);
-	AUTO_BUF text;
-	buf_init(&text, 1 << 20);
+	AUTO_BUF text = BUF_INIT(1 << 20);
 	buf_adds(&text, "the cassette has no further exchange for this state, which asks");
 	if (before)
 		buf_addf(&text, " again what %s:%zu answered with %s", before->file, before->line,

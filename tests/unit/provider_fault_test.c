@@ -103,6 +103,11 @@ static const struct {
 	{429, "{\"error\":{\"message\":\"daily token limit reached\"}}", -1, FAULT_RETRY},
 	{401, "{\"error\":{\"message\":\"your context window plan has ended\"}}", -1, FAULT_FATAL},
 	{400, "[]", -1, FAULT_FATAL},
+	/* What the type says comes before the words, a broken server's type after its status. */
+	{0, "{\"error\":{\"type\":\"rate_limit_error\",\"message\":\"too many tokens\"}}", -1,
+		FAULT_RETRY},
+	{503, "{\"error\":{\"type\":\"invalid_request_error\"}}", -1, FAULT_RETRY},
+	{413, "", 1, FAULT_CONTEXT},
 };
 
 static void classes(void)
@@ -228,6 +233,8 @@ static void waits(void)
 	is(fault_delay_ms(&f, 3, &seed), 60000, "a longer wish wins");
 	f.retry_after_ms = 0;
 	ok(fault_delay_ms(&f, 3, &seed) >= 6000, "a shorter one makes no burst of attempts");
+	f.retry_after_ms = 120000;
+	is(fault_delay_ms(&f, 3, &seed), 120000, "however long,");
 	f.retry_after_ms = 120001;
 	is(fault_delay_ms(&f, 3, &seed), -1, "up to the ceiling");
 }
@@ -277,9 +284,20 @@ static void shown_clean(void)
 	has_str(f.text, "invalid token near ' ':  {}", "and nothing unseen, within quotes either");
 }
 
+static void shown_whole(void)
+{
+	char room[] = "......";
+	fault_show(room, 4, "abcdef", 6);
+	is_mem(room, sizeof(room), "abc\0..", sizeof(room),
+		"what is shown ends where its room does");
+	fault_show(room, 4, "ab\xe2\x82\xac", 5);
+	is_str(room, "ab", "before a character that does not fit");
+}
+
 int main(void)
 {
 	shown_clean();
+	shown_whole();
 	classes();
 	in_stream();
 	stands_for();

@@ -47,9 +47,8 @@ static void events(const char *text, size_t len, const char *want)
 			AUTO_BUF out;
 			buf_init(&out, 4096);
 			feed(text, len, first, second, &out);
-			if (strcmp(out.data ? out.data : "", want) && !wrong++)
-				is_str(out.data ? out.data : "", want, "split at %zu and %zu",
-					first, second);
+			if (strcmp(out.data, want) && !wrong++)
+				is_str(out.data, want, "split at %zu and %zu", first, second);
 		}
 	ok(!wrong, "%s in every split", want);
 }

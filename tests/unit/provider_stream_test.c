@@ -440,6 +440,61 @@ static void endings(void)
 		"an error without one is told, too");
 }
 
+/* What follows the last event is not looked at, in whatever pieces it comes. */
+static void behind_the_end(void)
+{
+	static const char rest[] = "data: {\n\ndata: a\0b\n\n";
+	AUTO_BUF a, o;
+	buf_init(&a, 4096);
+	buf_init(&o, 4096);
+	buf_adds(&a, SAID("hi") "data: {\"type\":\"message_stop\"}\n\n");
+	buf_adds(&o, CHUNK("hi") "data: [DONE]\n\n");
+	size_t a_end = a.len, o_end = o.len;
+	buf_add(&a, rest, 9);
+	buf_add(&o, rest, 9);
+	is_text(&anthropic_format, a.data, a.len, "an event behind the end");
+	is_text(&openai_format, o.data, o.len, "an event behind the end");
+	a.len = a_end;
+	o.len = o_end;
+	buf_add(&a, rest, sizeof(rest) - 1);
+	buf_add(&o, rest, sizeof(rest) - 1);
+	json_auto_t *one = play(&anthropic_format, a.data, a.len, a_end, a.len);
+	json_auto_t *two = play(&openai_format, o.data, o.len, o_end, o.len);
+	is_str(json_string_value(json_object_get(one, "text")), "hi", "nor what is no text");
+	is_str(json_string_value(json_object_get(two, "text")), "hi", "nor what is no text");
+}
+
+#define STARTS(index, id)                                                                          \
+	"data: {\"type\":\"content_block_start\",\"index\":" index ",\"content_block\":{\"type\":" \
+	"\"tool_use\",\"id\":\"" id "\",\"name\":\"n\",\"input\":{}}}\n\n"
+
+static void same_again(void)
+{
+	static const char twice[] = STARTS("0", "t") STARTS("0", "u");
+	static const char ids[] =
+		STARTS("0", "t") STARTS("1", "t") "data: {\"type\":\"message_stop\"}\n\n";
+	json_auto_t *refused = play(&anthropic_format, twice, sizeof(twice) - 1, 9, 99);
+	has_str(json_string_value(json_object_get(refused, "says")), "malformed content block",
+		"a block begins once");
+	json_auto_t *taken = play(&anthropic_format, ids, sizeof(ids) - 1, 9, 99);
+	const json_t *calls = json_object_get(taken, "calls");
+	is_str(json_get_text(json_array_get(calls, 0), "id"), "t", "a call keeps its id");
+	is_str(json_get_text(json_array_get(calls, 1), "id"), "c00007001", "which no other has");
+}
+
+/* As gateways that say everything in every chunk do before they know. */
+static void told_nothing(void)
+{
+	static const char stream[] =
+		CHUNK("hi") "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,"
+			    "\"completion_tokens\":3}}\n\n"
+			    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":null,"
+			    "\"completion_tokens\":null}}\n\ndata: [DONE]\n\n";
+	json_auto_t *got = play(&openai_format, stream, sizeof(stream) - 1, 1, 50);
+	is(json_get_int(json_object_get(got, "usage"), "input"), 7,
+		"null does not take back a count");
+}
+
 /* Some gateways send a call whole and never end the block. */
 static void unended_call(void)
 {
@@ -458,6 +513,9 @@ int main(void)
 	run_format(&anthropic_format);
 	run_format(&openai_format);
 	endings();
+	behind_the_end();
+	same_again();
+	told_nothing();
 	unended_call();
 	whole_bodies();
 	half_characters();
