@@ -41,7 +41,7 @@ static void name_call(
 		buf_adds(&text, path);
 	else
 		json_write(&text, arguments);
-	take_line(out, text.data && !text.failed ? text.data : tool);
+	take_line(out, text.len && !text.failed ? text.data : tool);
 }
 
 /* A command's first line is its exit, an error's what was wrong. */

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 
 /* A placeholder may be longer than what it stands for. */
-enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, RESULT_MIN_BYTES = 2000, NAME_SHOWN = 64 };
+enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, RESULT_MIN_BYTES = 2000 };
 
 static void report_filtered(const char *name, const struct redact_tally *tally, size_t markers)
 {
@@ -43,14 +43,13 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 		buf_adds(out, "Accepted.");
 		return true;
 	}
-	const char *text = problems.data ? problems.data : "";
-	utf8_copy(d->problems, sizeof(d->problems), text);
+	utf8_copy(d->problems, sizeof(d->problems), problems.data);
 	char *last = strrchr(d->problems, '\n');
 	if (last && !last[1])
 		*last = '\0';
 	d->gave_up = d->repairs++ >= FINISH_REPAIRS_MAX;
 	buf_addf(out, "Not accepted. Call %s again with these problems repaired:\n%s", FINISH_NAME,
-		text);
+		problems.data);
 	return false;
 }
 
@@ -68,7 +67,7 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 {
 	const struct tool *tool = tool_find(name, d->mode);
 	if (!tool) {
-		buf_addf(out, "There is no tool %.*s here. There are ", NAME_SHOWN, name);
+		buf_addf(out, "There is no tool %s here. There are ", name);
 		tool_names(d->mode, out);
 		buf_adds(out, " and " FINISH_NAME ".");
 		return false;
@@ -159,10 +158,8 @@ static char *fit_text(struct dispatch *d, char *text)
 
 static void report(const struct wire_call *call, bool ok, int64_t ms)
 {
-	size_t len = strlen(call->name);
-	len = utf8_prefix(call->name, len < NAME_SHOWN ? len : NAME_SHOWN);
-	emit("tool", json_pack("{s:s%, s:b, s:I}", "name", call->name, len, "ok", ok, "ms",
-			     (json_int_t)ms));
+	emit("tool",
+		json_pack("{s:s, s:b, s:I}", "name", call->name, "ok", ok, "ms", (json_int_t)ms));
 }
 
 static int answer(

@@ -41,9 +41,9 @@ int endpoint_open(struct endpoint *out, const struct task_provider *p, int chann
 	struct http *http = http_open(&o, e);
 	if (!http)
 		return -1;
-	uint64_t seed = 1;
-	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed) || !seed)
-		seed = (uint64_t)clock_monotonic_ms() | 1;
+	uint64_t seed = 0;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = (uint64_t)clock_monotonic_ms();
 	out->prices = p->prices;
 	out->client = (struct client){.format = format,
 		.http = http,
@@ -53,7 +53,7 @@ int endpoint_open(struct endpoint *out, const struct task_provider *p, int chann
 		.call_timeout_ms = p->timeout_secs * 1000,
 		.deadline_ms = deadline_ms,
 		.max_retries = p->max_retries,
-		.seed = seed,
+		.seed = seed | 1, /* nothing follows 0 */
 		.notice = on_notice,
 		.bill = on_bill,
 		.open = on_open,

@@ -383,7 +383,7 @@ static void forget_keys(struct loop *l)
 {
 	AUTO_BUF reason = BUF_INIT(PROMPT_CAP_BYTES);
 	redact_known(&l->redact, l->out->reason, strlen(l->out->reason), &reason, NULL);
-	utf8_copy(l->out->reason, sizeof(l->out->reason), reason.data ? reason.data : "");
+	utf8_copy(l->out->reason, sizeof(l->out->reason), reason.data);
 	emit_hide(NULL);
 	redact_done(&l->redact);
 }

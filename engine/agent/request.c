@@ -33,11 +33,10 @@ static json_t *read_object(int fd, size_t step, struct err *e)
 	AUTO_BUF line = BUF_INIT(LINE_CAP_BYTES);
 	if (read_line(fd, step, &line, e))
 		return NULL;
-	json_t *doc = json_read_nested(line.data ? line.data : "", line.len,
+	json_t *doc = json_read_nested(line.data, line.len,
 		(struct json_cap){LINE_CAP_BYTES, JSON_DEPTH_MAX + ENVELOPE_LEVELS, SIZE_MAX}, e);
 	/* The line may hold the key. */
-	if (line.data)
-		explicit_bzero(line.data, line.size);
+	explicit_bzero(line.data, line.size);
 	return doc;
 }
 

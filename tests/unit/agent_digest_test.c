@@ -101,7 +101,9 @@ static void done(void)
 		json_auto_t *other = json_pack("{s:s}", "path", name);
 		digest_note(&d, "read_file", other, true, "");
 	}
+	digest_note(&d, "read_file", file, true, "");
 	digest_write(&d, 4000, &small);
+	has_str(small.data, "- a.c (3)\n", "what is known is counted on where nothing new is");
 	ok(small.len < 3000, "%zu bytes are about what was asked for", small.len);
 	has_str(small.data, " more\n", "and say that there is more");
 	digest_done(&d);

@@ -6,6 +6,7 @@
 #include "tests/kit/tree.h"
 
 #include "base/io.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 
 enum { CAP_BYTES = 1 << 20 };
 
+#define BLANKS_13 "             "
+#define BLANKS_65 BLANKS_13 BLANKS_13 BLANKS_13 BLANKS_13 BLANKS_13
+
 static const struct {
 	const char *name, *text, *old_text, *new_text, *want, *says; /* want NULL: refused */
 } cases[] = {
@@ -22,6 +26,22 @@ static const struct {
 	{"in a line", "abc", "b", "", "ac", "line 1"},
 	{"no final newline is kept", "a\nb", "b", "c", "a\nc", NULL},
 	{"twice", "a\na\n", "a", "b", NULL, "occurs 2 times"},
+	{"a long shift", "            f() {\n              g\n", "f() {\n  g\n", "f() {\n",
+		"            f() {\n", "indentation was adapted"},
+	{"too long a shift", BLANKS_65 "f() {\n" BLANKS_65 "  g\n", "f() {\n  g\n", "x\n", NULL,
+		"does not occur"},
+	{"shifted, at the end of the file", "  a\n  b", "a\nb\n", "c\nd\n", "  c\n  d\n",
+		"indentation was adapted"},
+	{"an empty line first", "\na\r\n", "a", "x\ny", "\nx\ny\r\n", NULL},
+	{"twice but for line ends", "a\r\nb\r\na\r\nb\r\n", "a\nb\n", "x\n", NULL,
+		"does not occur"},
+	{"shifted back, but for what is not indented", "a\nb\n", "  a\n  b\n", "  a\nxyz\n",
+		"a\nxyz\n", "indentation was adapted"},
+	{"tabs are no blanks", "\t\ta\n", "  a\nb\n", "x\n", NULL, "does not occur"},
+	{"tabs where blanks are meant", "\t\ta\n\tb\n", " a\nb\n", "x\n", NULL, "does not occur"},
+	{"line ends of both kinds", "a\r\nb\r\nc\r\n", "a\r\nb\n", "x\r\ny\n", "x\r\ny\r\nc\r\n",
+		"CRLF"},
+	{"longer than the file", "b", "a\nb\n", "x\n", NULL, "does not occur"},
 	{"overlapping occurrences count", "aaa", "aa", "b", NULL, "occurs 2 times"},
 	{"nowhere", "a\n", "zzz", "b", NULL, "does not occur"},
 	{"empty", "a", "", "b", NULL, "empty or blank"},
@@ -109,6 +129,10 @@ static void texts(void)
 	buf_clear(&report);
 	is(edit_apply("a b c", overlap, 2, &out, &report), -1, "overlapping edits are refused");
 	has_str(report.data, "overlaps", "and named");
+	struct edit touching[] = {{"b", "y"}, {"a", "x"}};
+	buf_clear(&out);
+	is(edit_apply("abc", touching, 2, &out, &report), 0, "those that touch are not");
+	is_str(out.data, "xyc", "and come in the order of the text");
 	struct edit chain[] = {{"a", "x"}, {"x b", "y"}};
 	buf_clear(&report);
 	is(edit_apply("a b c", chain, 2, &out, &report), -1, "an edit does not see another");
@@ -288,6 +312,21 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to)
 	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
 }
 
+static int is_leftover(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, ".agent6-edit-", 13);
+}
+
+static int leftovers(void)
+{
+	struct dirent **found = NULL;
+	int n = scandir(workspace, &found, is_leftover, NULL);
+	for (int i = 0; i < n; i++)
+		free(found[i]);
+	free(found);
+	return n;
+}
+
 static void remote_files(void)
 {
 	int rc;
@@ -299,6 +338,8 @@ static void remote_files(void)
 	refused(CREATE("remote.txt", "x"), "exists already");
 	full = true;
 	refused(CREATE("unmade.txt", "x"), "unmade.txt cannot be edited: No space left");
+	refused(REPLACE("remote.txt", "hi", "x"), "remote.txt cannot be edited: No space left");
+	is(leftovers(), 0, "nor is what was written for it");
 	AUTO_FREE char *unmade = content("unmade.txt");
 	is_str(unmade, "(missing)", "what could not be created is not there, empty");
 	full = no_flags = false;
@@ -331,6 +372,58 @@ static void walls(void)
 	is_str(machine, "x\n", "the bundle is untouched");
 }
 
+/* What is protected under a name by which the workspace is not called is the same file. */
+static void other_names(void)
+{
+	static const char *const paths[] = {"ws2/bundle", "ws2/agent6.yaml", "ws2/blank"};
+	struct tool_context mine = context;
+	const char *named[ARRAY_LEN(paths)];
+	tree_link(tap_scratch(), "ws2", workspace);
+	put("agent6.yaml", "x\n");
+	put("blank", "");
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		named[i] = tree_path(tap_scratch(), paths[i]);
+	context.protect = named;
+	context.protect_count = ARRAY_LEN(paths);
+	refused(CREATE("bundle/new", "y"), "is protected");
+	refused(REPLACE("bundle/machine.yaml", "x", "y"), "is protected");
+	refused(REPLACE("agent6.yaml", "x", "y"), "is protected");
+	refused(CREATE("blank", "y"), "is protected");
+	context = mine;
+}
+
+/* A file of the kernel's that cannot be read where it begins. */
+static void unreadable(void)
+{
+	struct tool_context mine = context;
+	context.workspace = "/proc/self";
+	context.workspace_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	refused(REPLACE("mem", "x", "y"), "mem cannot be edited: Input/output error.");
+	close(context.workspace_fd);
+	context = mine;
+}
+
+static void many_edits(void)
+{
+	enum { MOST = 64 };
+	AUTO_BUF file, list;
+	int rc;
+	buf_init(&file, CAP_BYTES);
+	buf_init(&list, CAP_BYTES);
+	for (int i = 0; i < MOST; i++) {
+		buf_addf(&file, "<%d>\n", i);
+		buf_addf(&list, "{\"old_string\":\"<%d>\",\"new_string\":\"x\"},", i);
+	}
+	put("many", file.data);
+	AUTO_FREE char *fits = NULL, *over = NULL;
+	if (asprintf(&fits, "{\"path\":\"many\",\"edits\":[%.*s]}", (int)list.len - 1, list.data) <
+			0 ||
+		asprintf(&over, "{\"path\":\"many\",\"edits\":[%s{}]}", list.data) < 0)
+		bail("out of memory");
+	refused(over, "1 to 64");
+	has_str(call(fits, &rc), "changed by 64 edits", "as many as may be");
+}
+
 static char *repeated(const char *what, size_t times, const char *tail)
 {
 	struct buf text;
@@ -359,6 +452,22 @@ static void alike(void)
 	}
 }
 
+/* A place that fits is not the only one while it is not known what is behind it. */
+static void not_looked_at(void)
+{
+	enum { LINES = 3000 };
+	AUTO_FREE char *old = repeated("a\n", LINES, "b\n");
+	AUTO_FREE char *place = repeated(" a\n", LINES, " b\n");
+	AUTO_FREE char *between = repeated(" a\n", LINES, "c\n");
+	const struct edit edit = {old, "x\n"};
+	AUTO_BUF text, out, report;
+	buf_init(&text, CAP_BYTES);
+	buf_init(&out, CAP_BYTES);
+	buf_init(&report, CAP_BYTES);
+	buf_addf(&text, "%s%s%s", place, between, place);
+	is(edit_apply(text.data, &edit, 1, &out, &report), -1, "a place may have another far on");
+}
+
 /* Lines that end in thousands of blanks are as dear to compare as they are long. */
 static bool blanks(void)
 {
@@ -379,12 +488,16 @@ int main(void)
 {
 	texts();
 	alike();
+	not_looked_at();
 	ends(blanks, "long lines of blanks are not compared for ever");
 	set_up();
 	files();
 	odd_files();
 	remote_files();
 	walls();
+	other_names();
+	unreadable();
+	many_edits();
 	free(workspace);
 	return tap_done();
 }

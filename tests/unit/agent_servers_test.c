@@ -2,6 +2,7 @@
  * how long a connection lasts. */
 #include "tests/kit/agent.h"
 
+#include "base/buf.h"
 #include "base/own.h"
 #include "tests/kit/tap.h"
 #include <stdio.h>
@@ -371,6 +372,24 @@ static void counts_under_way(void)
 		"what a server counts while it answers is told at once");
 }
 
+/* However many pieces it answers in: before the call, and when it has counted. */
+static void told_once(const char *counted, size_t times)
+{
+	enum { PIECES = 20000 };
+	AUTO_BUF reply;
+	buf_init(&reply, 1 << 20);
+	buf_adds(&reply, KIT_STREAM);
+	for (size_t i = 0; i < PIECES; i++)
+		buf_adds(&reply, i == PIECES / 2 ? counted : ": a comment\n\n");
+	buf_adds(&reply, "data: [DONE]\n\n");
+	AUTO_KIT k = {.format = "openai",
+		.limits = json_pack("{s:i}", "max_iterations", 1),
+		.replies = {{reply.data, 0, 0}}};
+	kit_run(&k);
+	is(kit_count(k.output, "\"most\":"), times, "what a call can come to is told %zu times",
+		times);
+}
+
 static void advises(void)
 {
 	static const struct {
@@ -442,6 +461,10 @@ int main(void)
 		"as socks5h://USER:PASSWORD@PROXY:PORT");
 	broken_before_usage();
 	counts_under_way();
+	told_once("data: "
+		  "{\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3}}\n\n",
+		2);
+	told_once("data: {\"choices\":[]}\n\n", 1);
 	held_open("openai", OPENAI_FINISH);
 	held_open("anthropic", KIT_FINISH);
 	advises();

@@ -368,15 +368,15 @@ static void searching(void)
 	for (int i = 0; i <= 4096; i++)
 		buf_adds(&b, "E77\n");
 	puts_in("src/deep/.gitignore", b.data);
-	has_str(call("grep", "{\"pattern\":\"E43\"}", NULL),
+	has_str(call("grep", "{\"pattern\":\"E43\",\"glob\":\"found\"}", NULL),
 		"src/deep/found:1: E43\n(1 .gitignore files could not be respected whole: at most "
 		"256 KiB and 4096 rules of one are read)\n",
 		"rules that are left out are told");
 	while (b.len <= 256 * 1024)
 		buf_adds(&b, "# E77\n");
 	puts_in("src/deep/.gitignore", b.data);
-	has_str(call("grep", "{\"pattern\":\"E43\"}", NULL), "\n(1 .gitignore files could not",
-		"so is a file that is not read");
+	has_str(call("grep", "{\"pattern\":\"E43\",\"glob\":\"found\"}", NULL),
+		"\n(1 .gitignore files could not", "so is a file that is not read");
 	puts_in("src/deep/.gitignore", "");
 	buf_clear(&b);
 	for (int i = 0; i < 500; i++)
@@ -473,6 +473,17 @@ static void found_before_the_end(void)
 	is(WIFSIGNALED(status), 1, "before it was ended");
 	close(ends[0]);
 	close(dir);
+}
+
+static void unreadable(void)
+{
+	struct tool_context mine = context;
+	context = (struct tool_context){.workspace = "/proc/self",
+		.workspace_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+	has_str(call("grep", "{\"pattern\":\"x\",\"path\":\"mem\"}", NULL),
+		"(1 files that cannot be read, or are over 16 MiB, were not searched)", "is told");
+	close(context.workspace_fd);
+	context = mine;
 }
 
 static void ignoring(void)
@@ -579,6 +590,7 @@ int main(void)
 	hiding();
 	hostile_pattern();
 	found_before_the_end();
+	unreadable();
 	ignoring();
 	globs();
 	racing();

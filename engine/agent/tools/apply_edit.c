@@ -163,10 +163,7 @@ static int write_temp(int dir_fd, const char *temp, const struct buf *text, mode
 		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
-	return io_write(fd, text->data ? text->data : "", text->len) || fchmod(fd, mode) ||
-			       fsync(fd)
-		       ? -1
-		       : 0;
+	return io_write(fd, text->data, text->len) || fchmod(fd, mode) || fsync(fd) ? -1 : 0;
 }
 
 /* NFS and most of FUSE know no RENAME_NOREPLACE: there an empty file takes the name first. */
@@ -252,9 +249,9 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 	struct stat now;
 	if (fd < 0 || fstat(fd, &now) || !io_is_same(&now, st))
 		return refuse_component(out, path, fd < 0 ? errno : ELOOP);
-	buf_adds(text, "");
 	if (io_read_all(fd, text, path, &e))
-		return say(out, path, "is too long to be edited (8 MiB).");
+		return e.number ? cannot(out, path, e.number)
+				: say(out, path, "is too long to be edited (8 MiB).");
 	if (memchr(text->data, 0, text->len) || utf8_prefix(text->data, text->len) != text->len)
 		return say(out, path, "is not UTF-8 text.");
 	return 0;
@@ -264,16 +261,13 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 	const struct edit *edits, size_t count, struct buf *out)
 {
 	const char *path = to->path;
-	AUTO_BUF text, edited;
+	AUTO_BUF text = BUF_INIT(FILE_CAP_BYTES), edited = BUF_INIT(FILE_CAP_BYTES);
 	struct stat st;
-	buf_init(&text, FILE_CAP_BYTES);
-	buf_init(&edited, FILE_CAP_BYTES);
-	buf_adds(&edited, "");
 	if (read_text(to, path, &st, &text, out))
 		return -1;
 	if (is_protected(t, &st))
 		return refuse_component(out, path, EPERM);
-	if (edit_apply(text.data ? text.data : "", edits, count, &edited, out))
+	if (edit_apply(text.data, edits, count, &edited, out))
 		return -1;
 	if (replace(to, &edited, st.st_mode & 0777, false))
 		return cannot(out, path, errno);

@@ -9,41 +9,47 @@ enum { EDIT_CAP_BYTES = 16 * 1024 * 1024, CLOSE_LINES_MAX = 40, INDENT_MAX = 64 
 
 enum { EFFORT_BYTES = 128 * 1024 * 1024, LINE_BYTES = 16, PLACES_SHOWN = 10, NOTES_MAX = 3 };
 
-/* Where an edit goes, and the texts as they will be used. */
+/* The file as it is, and what is said about the edits to it. */
+struct file {
+	const char *text;
+	size_t len;
+	struct buf *report;
+};
+
+/* Where an edit goes, and the text that will stand there. */
 struct placed {
-	size_t at, len;  /* in the original */
+	const struct edit *edit;
 	size_t number;   /* of the edit, for messages */
+	size_t at, len;  /* in the file */
 	struct buf with; /* the replacement */
 };
 
 /* --- finding ------------------------------------------------------------------------------- */
 
-static size_t occurrences(
-	const char *text, size_t len, const char *what, size_t what_len, size_t *at)
+static size_t occurrences(const struct file *f, const char *what, size_t what_len, size_t *at)
 {
 	size_t n = 0;
-	const char *from = text, *end = text + len, *hit;
+	const char *from = f->text, *end = f->text + f->len, *hit;
 	while (n * what_len < EFFORT_BYTES &&
 		(hit = memmem(from, (size_t)(end - from), what, what_len))) {
 		if (!n++)
-			*at = (size_t)(hit - text);
+			*at = (size_t)(hit - f->text);
 		from = hit + 1;
 	}
 	return n;
 }
 
-static size_t line_of(const char *text, size_t at)
+static size_t line_of(const struct file *f, size_t at)
 {
 	size_t line = 1;
 	for (size_t i = 0; i < at; i++)
-		line += text[i] == '\n';
+		line += f->text[i] == '\n';
 	return line;
 }
 
 static void with_crlf(const char *text, struct buf *out)
 {
 	buf_clear(out);
-	buf_adds(out, "");
 	for (const char *c = text; *c; c++) {
 		if (*c == '\n' && (c == text || c[-1] != '\r'))
 			buf_addc(out, '\r');
@@ -56,7 +62,6 @@ static bool without_cr(const char *text, struct buf *out)
 {
 	const char *from = text;
 	buf_clear(out);
-	buf_adds(out, "");
 	for (const char *at; (at = strstr(from, "\r\n")); from = at + 1)
 		buf_add(out, from, (size_t)(at - from));
 	buf_adds(out, from);
@@ -64,12 +69,12 @@ static bool without_cr(const char *text, struct buf *out)
 }
 
 /* Whether every line of the file ends in CRLF. */
-static bool is_crlf(const char *text, size_t len)
+static bool is_crlf(const struct file *f)
 {
-	const char *end = text + len, *at = memchr(text, '\n', len);
+	const char *end = f->text + f->len, *at = memchr(f->text, '\n', f->len);
 	bool any = at;
 	for (; at; at = memchr(at + 1, '\n', (size_t)(end - at - 1)))
-		if (at == text || at[-1] != '\r')
+		if (at == f->text || at[-1] != '\r')
 			return false;
 	return any;
 }
@@ -109,9 +114,9 @@ struct hunt {
 	size_t effort;
 };
 
-static struct hunt hunt_of(const char *text, size_t len, const char *old)
+static struct hunt hunt_of(const struct file *f, const char *old)
 {
-	return (struct hunt){old, old + strlen(old), text + len, EFFORT_BYTES};
+	return (struct hunt){old, old + strlen(old), f->text + f->len, EFFORT_BYTES};
 }
 
 /* False: the effort is used up. */
@@ -179,30 +184,30 @@ static void reindent(const char *text, const struct shift *s, struct buf *out)
 }
 
 /* The only block that is `old` shifted by one indentation. */
-static bool heal_indent(const char *text, size_t len, const struct edit *e, struct placed *p)
+static bool heal_indent(const struct file *f, struct placed *p)
 {
-	const char *end = text + len, *at = text, *stop = NULL, *found_stop = NULL;
+	const char *old = p->edit->old_text, *at = f->text, *stop = NULL, *found_stop = NULL;
 	size_t found = 0;
-	struct hunt h = hunt_of(text, len, e->old_text);
+	struct hunt h = hunt_of(f, old);
 	struct shift s, chosen = {.known = false};
 	struct line l;
-	bool ends_line = e->old_text[0] && e->old_text[strlen(e->old_text) - 1] == '\n';
-	for (const char *line = at; next_line(&at, end, &l); line = at) {
+	bool ends_line = old[0] && old[strlen(old) - 1] == '\n';
+	for (const char *line = at; next_line(&at, h.end, &l); line = at) {
 		if (!block_fits(&h, line, &s, &stop))
 			continue;
 		if (found++)
 			return false;
 		chosen = s;
-		p->at = (size_t)(line - text);
+		p->at = (size_t)(line - f->text);
 		found_stop = stop;
 	}
 	if (!found || !h.effort)
 		return false;
-	p->len = (size_t)(found_stop - text) - p->at;
-	p->len += ends_line && p->at + p->len < len;
+	p->len = (size_t)(found_stop - f->text) - p->at;
+	p->len += ends_line && p->at + p->len < f->len;
 	buf_clear(&p->with);
-	buf_adds(&p->with, "");
-	reindent(e->new_text, &chosen, &p->with);
+	reindent(p->edit->new_text, &chosen, &p->with);
+	buf_addf(f->report, "Edit %zu: the indentation was adapted to the file's.\n", p->number);
 	return true;
 }
 
@@ -323,14 +328,14 @@ static void show_region(struct hunt *h, const char *best, size_t number, struct 
 	note_differences(h, best, number, report);
 }
 
-static void show_closest(const char *text, size_t len, const char *old, struct buf *report)
+static void show_closest(const struct file *f, const char *old)
 {
-	const char *end = text + len, *at = text, *best = NULL;
+	const char *at = f->text, *best = NULL;
 	size_t number = 1, best_number = 0;
 	struct fit most = {0, 0};
-	struct hunt h = hunt_of(text, len, old);
+	struct hunt h = hunt_of(f, old);
 	struct line l;
-	for (const char *line = at; h.effort && next_line(&at, end, &l); line = at, number++) {
+	for (const char *line = at; h.effort && next_line(&at, h.end, &l); line = at, number++) {
 		struct fit fit = fit_at(&h, line);
 		if (2 * fit.same + fit.alike > 2 * most.same + most.alike) {
 			most = fit;
@@ -339,12 +344,12 @@ static void show_closest(const char *text, size_t len, const char *old, struct b
 		}
 	}
 	if (!best) {
-		buf_adds(report, "No line of it occurs in the file; read the file again.\n");
+		buf_adds(f->report, "No line of it occurs in the file; read the file again.\n");
 		return;
 	}
-	buf_addf(report, "The closest region (%zu of %zu lines are the same):\n", most.same,
+	buf_addf(f->report, "The closest region (%zu of %zu lines are the same):\n", most.same,
 		count_lines(old));
-	show_region(&h, best, best_number, report);
+	show_region(&h, best, best_number, f->report);
 }
 
 /* As read_file shows them. */
@@ -366,140 +371,135 @@ static bool is_made(const char *text, const char *made)
 	return made[strspn(made, " \t\r\n")] && (strstr(text, made) || strstr(made, text));
 }
 
-/* Why `e` was not found, beyond what the file's text shows. */
-static void guess_why(const char *text, const struct edit *e, size_t number, struct buf *report)
+/* Why it was not found, beyond what the file's text shows. */
+static void guess_why(const struct file *f, const struct placed *p)
 {
-	const struct edit *first = e - (number - 1);
-	const char *made = *e->new_text ? strstr(text, e->new_text) : NULL;
-	for (size_t i = 0; i + 1 < number; i++)
+	const struct edit *e = p->edit, *first = e - (p->number - 1);
+	const char *made = *e->new_text ? strstr(f->text, e->new_text) : NULL;
+	for (size_t i = 0; i + 1 < p->number; i++)
 		if (is_made(e->old_text, first[i].new_text))
-			buf_addf(report,
+			buf_addf(f->report,
 				"It seems to be what edit %zu makes, but an edit does not see the "
 				"others: make one of them.\n",
 				i + 1);
 	if (has_numbers(e->old_text))
-		buf_adds(report, "Give the text without the line numbers of read_file.\n");
+		buf_adds(f->report, "Give the text without the line numbers of read_file.\n");
 	if (made)
-		buf_addf(report,
+		buf_addf(f->report,
 			"The new_string stands at line %zu already; was this edit made before?\n",
-			line_of(text, (size_t)(made - text)));
+			line_of(f, (size_t)(made - f->text)));
 }
 
 /* --- placing ------------------------------------------------------------------------------- */
 
-static int refuse(struct buf *report, size_t number, const char *why)
+static int refuse(const struct file *f, size_t number, const char *why)
 {
-	buf_addf(report, "Edit %zu: %s Nothing was changed.\n", number, why);
+	buf_addf(f->report, "Edit %zu: %s Nothing was changed.\n", number, why);
 	return -1;
 }
 
-static int check_texts(const struct edit *e, size_t number, struct buf *report)
+static int check_texts(const struct file *f, const struct placed *p)
 {
+	const struct edit *e = p->edit;
 	if (!e->old_text[strspn(e->old_text, " \t\r\n")])
-		return refuse(report, number, "old_string is empty or blank.");
+		return refuse(f, p->number, "old_string is empty or blank.");
 	if (!strcmp(e->old_text, e->new_text))
-		return refuse(report, number, "old_string and new_string are the same.");
+		return refuse(f, p->number, "old_string and new_string are the same.");
 	if (redact_is_marked(e->old_text) || redact_is_marked(e->new_text))
-		return refuse(report, number,
+		return refuse(f, p->number,
 			"it holds a [REDACTED:...] placeholder; edit around the secret.");
 	return 0;
 }
 
 /* A single line's edit does not say how its file ends lines; several lines put there do as it does.
  */
-static int keep_ends(
-	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+static void keep_ends(const struct file *f, struct placed *p)
 {
-	if (strchr(e->old_text, '\n') || !strchr(e->new_text, '\n') || !is_crlf(text, len))
-		return 0;
+	const struct edit *e = p->edit;
+	if (strchr(e->old_text, '\n') || !strchr(e->new_text, '\n') || !is_crlf(f))
+		return;
 	with_crlf(e->new_text, &p->with);
-	buf_addf(report, "Edit %zu: the file's CRLF line ends were kept.\n", p->number);
-	return 0;
+	buf_addf(f->report, "Edit %zu: the file's CRLF line ends were kept.\n", p->number);
 }
 
 /* The only text that is `old` with the file's line ends instead of its own. */
-static bool heal_ends(
-	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+static bool heal_ends(const struct file *f, struct placed *p)
 {
-	AUTO_BUF old;
-	buf_init(&old, EDIT_CAP_BYTES);
-	bool crlf = memmem(text, len, "\r\n", 2);
+	const struct edit *e = p->edit;
+	AUTO_BUF old = BUF_INIT(EDIT_CAP_BYTES);
+	bool crlf = memmem(f->text, f->len, "\r\n", 2);
 	if (crlf)
 		with_crlf(e->old_text, &old);
 	else if (!without_cr(e->old_text, &old))
 		return false;
-	if (occurrences(text, len, old.data, old.len, &p->at) != 1)
+	if (occurrences(f, old.data, old.len, &p->at) != 1)
 		return false;
 	p->len = old.len;
 	if (crlf)
 		with_crlf(e->new_text, &p->with);
 	else
 		without_cr(e->new_text, &p->with);
-	buf_addf(report, "Edit %zu: the file's %s line ends were kept.\n", p->number,
+	buf_addf(f->report, "Edit %zu: the file's %s line ends were kept.\n", p->number,
 		crlf ? "CRLF" : "LF");
 	return true;
 }
 
 /* The file's last line has no end, and the edit gives it one: it stays without. */
-static bool heal_final(
-	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+static bool heal_final(const struct file *f, struct placed *p)
 {
+	const struct edit *e = p->edit;
 	size_t old_len = strlen(e->old_text), new_len = strlen(e->new_text);
-	if (old_len < 2 || e->old_text[old_len - 1] != '\n' || old_len - 1 > len ||
-		memcmp(text + len - (old_len - 1), e->old_text, old_len - 1))
+	if (e->old_text[old_len - 1] != '\n' || old_len - 1 > f->len ||
+		memcmp(f->text + f->len - (old_len - 1), e->old_text, old_len - 1))
 		return false;
 	p->len = old_len - 1;
-	p->at = len - p->len;
+	p->at = f->len - p->len;
 	buf_clear(&p->with);
 	buf_add(&p->with, e->new_text, new_len - (new_len && e->new_text[new_len - 1] == '\n'));
-	buf_addf(report, "Edit %zu: the file has no final newline, and was left so.\n", p->number);
+	buf_addf(f->report, "Edit %zu: the file has no final newline, and was left so.\n",
+		p->number);
 	return true;
 }
 
 /* "(lines 3, 17)" */
-static void list_places(const char *text, size_t len, const char *what, struct buf *report)
+static void list_places(const struct file *f, const char *what)
 {
 	size_t what_len = strlen(what), n = 0;
-	const char *from = text, *hit;
-	while ((hit = memmem(from, (size_t)(text + len - from), what, what_len))) {
-		buf_adds(report, n ? ", " : " (lines ");
+	const char *from = f->text, *hit;
+	while ((hit = memmem(from, (size_t)(f->text + f->len - from), what, what_len))) {
+		buf_adds(f->report, n ? ", " : " (lines ");
 		if (n++ == PLACES_SHOWN) {
-			buf_adds(report, "...");
+			buf_adds(f->report, "...");
 			break;
 		}
-		buf_addf(report, "%zu", line_of(text, (size_t)(hit - text)));
+		buf_addf(f->report, "%zu", line_of(f, (size_t)(hit - f->text)));
 		from = hit + 1;
 	}
-	buf_addc(report, ')');
+	buf_addc(f->report, ')');
 }
 
-static int place(
-	const char *text, size_t len, const struct edit *e, struct placed *p, struct buf *report)
+static int place(const struct file *f, struct placed *p)
 {
-	size_t old_len = strlen(e->old_text);
-	size_t n = occurrences(text, len, e->old_text, old_len, &p->at);
-	p->len = old_len;
-	buf_adds(&p->with, e->new_text);
-	if (n == 1)
-		return keep_ends(text, len, e, p, report);
+	const char *old = p->edit->old_text;
+	p->len = strlen(old);
+	buf_adds(&p->with, p->edit->new_text);
+	size_t n = occurrences(f, old, p->len, &p->at);
+	if (n == 1) {
+		keep_ends(f, p);
+		return 0;
+	}
 	if (n > 1) {
-		buf_addf(report, "Edit %zu: old_string occurs %zu times", p->number, n);
-		list_places(text, len, e->old_text, report);
-		buf_adds(
-			report, "; add lines around it until it is unique. Nothing was changed.\n");
+		buf_addf(f->report, "Edit %zu: old_string occurs %zu times", p->number, n);
+		list_places(f, old);
+		buf_adds(f->report,
+			"; add lines around it until it is unique. Nothing was changed.\n");
 		return -1;
 	}
-	if (heal_ends(text, len, e, p, report) || heal_final(text, len, e, p, report))
+	if (heal_ends(f, p) || heal_final(f, p) || heal_indent(f, p))
 		return 0;
-	if (heal_indent(text, len, e, p)) {
-		buf_addf(report, "Edit %zu: the indentation was adapted to the file's.\n",
-			p->number);
-		return 0;
-	}
-	buf_addf(report, "Edit %zu: old_string does not occur in the file. Nothing was changed.\n",
-		p->number);
-	guess_why(text, e, p->number, report);
-	show_closest(text, len, e->old_text, report);
+	refuse(f, p->number, "old_string does not occur in the file.");
+	guess_why(f, p);
+	show_closest(f, old);
 	return -1;
 }
 
@@ -509,40 +509,37 @@ static int by_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static int join(
-	const char *text, struct placed *p, size_t count, struct buf *out, struct buf *report)
+static int join(const struct file *f, struct placed *p, size_t count, struct buf *out)
 {
 	size_t at = 0;
 	qsort(p, count, sizeof(*p), by_place);
 	for (size_t i = 0; i < count; i++) {
 		if (p[i].at < at)
-			return refuse(report, p[i].number, "it overlaps another edit.");
-		buf_add(out, text + at, p[i].at - at);
+			return refuse(f, p[i].number, "it overlaps another edit.");
+		buf_add(out, f->text + at, p[i].at - at);
 		buf_add(out, p[i].with.data, p[i].with.len);
 		at = p[i].at + p[i].len;
-		buf_addf(report, "Edit %zu: line %zu.\n", p[i].number, line_of(text, p[i].at));
+		buf_addf(f->report, "Edit %zu: line %zu.\n", p[i].number, line_of(f, p[i].at));
 	}
-	if (buf_adds(out, text + at))
-		return refuse(report, count, "the file would become too long.");
+	if (buf_adds(out, f->text + at))
+		return refuse(f, count, "the file would become too long.");
 	return 0;
 }
 
 int edit_apply(const char *text, const struct edit *edits, size_t count, struct buf *out,
 	struct buf *report)
 {
-	size_t len = strlen(text);
+	const struct file f = {text, strlen(text), report};
 	struct placed *placed = calloc(count ? count : 1, sizeof(*placed));
-	int rc = placed ? 0 : refuse(report, 0, "out of memory.");
+	int rc = placed ? 0 : refuse(&f, 0, "out of memory.");
 	for (size_t i = 0; !rc && i < count; i++) {
-		placed[i].number = i + 1;
-		buf_init(&placed[i].with, EDIT_CAP_BYTES);
-		rc = check_texts(&edits[i], i + 1, report) ||
-				     place(text, len, &edits[i], &placed[i], report)
-			     ? -1
-			     : 0;
+		struct placed *p = &placed[i];
+		*p = (struct placed){
+			.edit = &edits[i], .number = i + 1, .with = BUF_INIT(EDIT_CAP_BYTES)};
+		rc = check_texts(&f, p) || place(&f, p) ? -1 : 0;
 	}
 	if (!rc)
-		rc = join(text, placed, count, out, report);
+		rc = join(&f, placed, count, out);
 	for (size_t i = 0; placed && i < count; i++)
 		buf_done(&placed[i].with);
 	free(placed);

@@ -144,7 +144,7 @@ static int read_file(const struct tool_context *t, const json_t *arguments, stru
 		return -1;
 	int64_t scanned = 0;
 	int number = scan_file(&p, fd, &scanned);
-	bool text = !p.binary && utf8_prefix(out->data ? out->data : "", out->len) == out->len;
+	bool text = !p.binary && utf8_prefix(out->data, out->len) == out->len;
 	if (number || !text) {
 		out->len = p.begin_len;
 		utf8_show(out, path);

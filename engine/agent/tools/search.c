@@ -224,8 +224,9 @@ static void conclude(const struct walk *w)
 	if (w->files >= FILES_MAX)
 		buf_addf(w->out, "(stopped after %d files)\n", FILES_MAX);
 	if (w->skipped)
-		buf_addf(w->out, "(%zu files over %d MiB were not searched)\n", w->skipped,
-			FILE_CAP_BYTES / (1024 * 1024));
+		buf_addf(w->out,
+			"(%zu files that cannot be read, or are over %d MiB, were not searched)\n",
+			w->skipped, FILE_CAP_BYTES / (1024 * 1024));
 	if (w->cut_lists)
 		buf_addf(w->out,
 			"(%zu .gitignore files could not be respected whole: at most %d KiB and "
@@ -303,8 +304,8 @@ static int compile(struct walk *w, struct buf *out)
 {
 	AUTO_BUF pattern = BUF_INIT(PATTERN_CAP_BYTES);
 	translate(w->search->pattern, &pattern, &w->note);
-	int rc = pattern.data ? regcomp(&w->regex, pattern.data, REG_EXTENDED | REG_NEWLINE)
-			      : REG_BADPAT;
+	bool whole = pattern.len && !pattern.failed;
+	int rc = whole ? regcomp(&w->regex, pattern.data, REG_EXTENDED | REG_NEWLINE) : REG_BADPAT;
 	if (rc) {
 		char why[200];
 		regerror(rc, &w->regex, why, sizeof(why));
