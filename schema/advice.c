@@ -240,6 +240,12 @@ static const struct shape *words_of(const struct shape *s)
 	return s->value_count && s->kinds & 1u << DOC_STR ? s : NULL;
 }
 
+static bool is_whole(const struct doc_node *node)
+{
+	return node->kind == DOC_FLOAT && node->number > -1e15 && node->number < 1e15 &&
+	       node->number == (double)(int64_t)node->number;
+}
+
 void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 	const struct doc_node *node, const char *key)
 {
@@ -262,6 +268,10 @@ void advise_type(struct findings *f, struct finding *it, const struct shape *s,
 		finding_help(f, it, "write a list, `%s: [{...}, ...]`, each item a map", key);
 	else if (kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
 		finding_help(f, it, "put it in quotes");
+	else if (kinds == 1u << DOC_STR && node->kind == DOC_MAP && node->count == 1)
+		finding_help(f, it, "put a text that holds `: ` in quotes");
+	else if ((kinds & numbers) == 1u << DOC_INT && key && is_whole(node))
+		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)node->number);
 	else if (kinds == 1u << DOC_BOOL && s->boolean == 1 && key)
 		finding_help(f, it, "write `%s: true`", key);
 	else if (node->kind == DOC_NULL && kinds != s->kinds)

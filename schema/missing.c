@@ -50,7 +50,7 @@ static void report_group(const struct lacking *l, const struct shape *s, uint64_
 		if (same >> k & 1)
 			buf_addf(&names, "%s`%s`", same >> k > 1 ? ", " : " and ", s->keys[k].name);
 	struct finding *it = finding_add(l->f, RULE_MISSING_KEY, l->d, l->where,
-		"%s needs the keys %s", l->place, names.data ? names.data : "");
+		"%s needs the keys %s", l->place, names.data);
 	finding_help(l->f, it, "each takes %s", s->keys[i].shape->title);
 }
 

@@ -303,6 +303,10 @@ static struct toml *read_inline(struct reader *r)
 	c->at++;
 	skip_blanks(c);
 	for (bool first = true; *c->at != '}' || !first; first = false) {
+		if (at_newline(c)) {
+			syntax(r, "the next key on the same line");
+			return NULL;
+		}
 		if (read_pair(r, table))
 			return NULL;
 		skip_blanks(c);

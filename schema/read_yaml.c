@@ -379,6 +379,28 @@ static bool report_open_quote(struct reader *r, uint32_t line)
 	return true;
 }
 
+/* A no-break space, as pages and chats have them, looks like a blank and makes what is around it
+ * one word; that shows on this line or on the next one. */
+static bool report_no_break(struct reader *r, uint32_t line)
+{
+	static const char no_break[] = "\u00a0";
+	const struct doc *d = r->build.doc;
+	for (uint32_t at = line; at && at + 1 >= line; at--) {
+		size_t len;
+		const char *text = doc_line(d, at, &len);
+		const char *found = memmem(text, len, no_break, strlen(no_break));
+		if (!found || (found > text && !strchr(" :-", found[-1])))
+			continue;
+		uint32_t column = (uint32_t)utf8_count(text, (size_t)(found - text)) + 1;
+		struct doc_pos pos = {at, column, at, column + 1};
+		struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos,
+			"a no-break space (U+00A0) stands where a blank belongs");
+		finding_help(r->build.findings, it, "write a blank");
+		return true;
+	}
+	return false;
+}
+
 /* What ends within a word, with a quote further on that begins nothing either, was to hold both. */
 static const char *inner_quote(
 	const struct reader *r, const struct doc_pos *pos, const char *rest, size_t len)
@@ -406,7 +428,7 @@ static void report_syntax(struct reader *r)
 	struct complaint c = read_line(p, line, len, before);
 	if (c.from_context && p->context)
 		set_place(d, &p->context_mark, &pos.line, &pos.column);
-	if (report_open_quote(r, pos.line))
+	if (report_open_quote(r, pos.line) || report_no_break(r, pos.line))
 		return;
 	const char *inner = inner_quote(r, &pos, line + before, len - before);
 	if (inner)

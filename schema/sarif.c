@@ -19,7 +19,7 @@ static json_t *uri_of(const char *path)
 		else
 			buf_addf(&b, "%%%02X", (unsigned char)*path);
 	}
-	return json_string(b.failed || !b.data ? "" : b.data);
+	return json_string(b.failed ? "" : b.data);
 }
 
 static json_t *rule_json(const struct rule_info *r)

@@ -299,8 +299,8 @@ static void report_conflict(struct walk *w, const struct doc_node *map, const st
 	}
 }
 
-static void report_none_of(struct walk *w, const struct doc_node *map, const struct place *at,
-	const struct shape_group *g)
+static void report_none_of(struct walk *w, const struct shape *s, const struct doc_node *map,
+	const struct place *at, const struct shape_group *g)
 {
 	char place[PLACE_BYTES], names[200] = "";
 	size_t used = 0;
@@ -310,8 +310,12 @@ static void report_none_of(struct walk *w, const struct doc_node *map, const str
 		used += (size_t)snprintf(
 			names + used, sizeof(names) - used, "%s`%s`", i ? " or " : "", g->keys[i]);
 	const struct doc_node *where = at->key && !at->item ? at->key : map;
-	finding_add(w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key %s",
+	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key %s",
 		place_text(at, place), names);
+	for (size_t i = 0; i < g->count; i++)
+		if (s->keys[key_index(s, g->keys[i])].shape->boolean == 1)
+			finding_help(
+				w->f, it, "for all that is left, write `%s: true`", g->keys[i]);
 }
 
 static void check_groups(struct walk *w, const struct shape *s, const struct doc_node *map,
@@ -325,7 +329,7 @@ static void check_groups(struct walk *w, const struct shape *s, const struct doc
 		if (g->exactly_one && !count && seen->strange == 1)
 			continue; /* most likely it is that one, and its help names these */
 		if (g->exactly_one && !count)
-			report_none_of(w, map, at, g);
+			report_none_of(w, s, map, at, g);
 		else if (g->exactly_one ? count > 1 : count == g->count)
 			report_conflict(w, map, g);
 	}

@@ -85,7 +85,10 @@ json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, stru
 		return NULL;
 	json_error_t why;
 	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-	if (!value)
+	/* Of a single line the caller knows which one it is. */
+	if (!value && !memchr(text, '\n', len))
+		err_set(e, "not valid JSON at column %d: %s", why.column, fault_text(&why));
+	else if (!value)
 		err_set(e, "not valid JSON at line %d, column %d: %s", why.line, why.column,
 			fault_text(&why));
 	return value;

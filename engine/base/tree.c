@@ -178,7 +178,30 @@ int tree_open_up(int dir_fd, struct err *e)
 
 /* --- copy ------------------------------------------------------------------------------------- */
 
-static int copy_file(int from, int to, const char *name, struct tree_cap *cap, struct err *e)
+/* What a copy carries along. */
+struct copying {
+	struct tree_cap *left; /* how much it may still take */
+	struct tree_cap most;  /* and might at first */
+	int depth;             /* how deep it may still go */
+	bool crossed;          /* a limit */
+};
+
+static int cross(struct copying *c, struct err *e)
+{
+	c->crossed = true;
+	return err_set(e, "at most %ju files and directories are copied, and %ju MiB",
+		(uintmax_t)c->most.files, (uintmax_t)(c->most.bytes >> 20));
+}
+
+static int take_bytes(struct copying *c, uint64_t bytes, struct err *e)
+{
+	if (bytes > c->left->bytes)
+		return cross(c, e);
+	c->left->bytes -= bytes;
+	return 0;
+}
+
+static int copy_file(int from, int to, const char *name, struct copying *c, struct err *e)
 {
 	struct stat st;
 	char chunk[65536];
@@ -195,11 +218,10 @@ static int copy_file(int from, int to, const char *name, struct tree_cap *cap, s
 			return err_errno(e, "cannot read %s", name);
 		if (!n)
 			return 0;
-		if (n > 0 && (uint64_t)n > cap->bytes)
-			return err_set(e, "there is more than is copied");
+		if (n > 0 && take_bytes(c, (uint64_t)n, e))
+			return -1;
 		if (n > 0 && io_write(out, chunk, (size_t)n))
 			return err_errno(e, "cannot write %s", name);
-		cap->bytes -= n > 0 ? (uint64_t)n : 0;
 	}
 }
 
@@ -213,26 +235,20 @@ static int copy_link(int from, int to, const char *name, struct err *e)
 	return symlinkat(target, to, name) ? err_errno(e, "cannot create the link %s", name) : 0;
 }
 
-/* What a copy carries along: how deep it may still go and how much it may still take. */
-struct copying {
-	struct tree_cap *cap;
-	int depth;
-};
-
 static int copy_level(int from, int to, struct copying *c, struct err *e);
 
 static int copy_directory(int from, int to, const char *name, struct copying *c, struct err *e)
 {
 	AUTO_FD int in = open_directory(from, name);
-	if (in < 0 || mkdirat(to, name, 0755))
+	if (in < 0 || !c->depth || (to >= 0 && mkdirat(to, name, 0755)))
 		return err_errno(e, "cannot copy the directory %s", name);
-	AUTO_FD int out = open_directory(to, name);
-	if (out < 0 || !c->depth)
+	AUTO_FD int out = to < 0 ? -1 : open_directory(to, name);
+	if (to >= 0 && out < 0)
 		return err_errno(e, "cannot copy the directory %s", name);
 	c->depth--;
 	int failed = copy_level(in, out, c, e);
 	c->depth++;
-	return failed ? err_wrap(e, "%s", name) : 0;
+	return failed && !c->crossed ? err_wrap(e, "%s", name) : failed;
 }
 
 static int copy_level(int from, int to, struct copying *c, struct err *e)
@@ -246,19 +262,24 @@ static int copy_level(int from, int to, struct copying *c, struct err *e)
 			return err_errno(e, "cannot examine %s", name);
 		if (c->depth == TREE_DEPTH_MAX && !strcmp(name, ".git"))
 			continue;
-		if (!c->cap->files--)
-			return err_set(e, "there are more files than are copied");
+		if (!c->left->files--)
+			return cross(c, e);
 		if (S_ISDIR(st.st_mode))
 			failed = copy_directory(from, to, name, c, e);
 		else if (S_ISREG(st.st_mode))
-			failed = copy_file(from, to, name, c->cap, e);
-		else if (S_ISLNK(st.st_mode))
+			failed = to < 0 ? take_bytes(c, (uint64_t)st.st_size, e)
+					: copy_file(from, to, name, c, e);
+		else if (S_ISLNK(st.st_mode) && to >= 0)
 			failed = copy_link(from, to, name, e);
 	}
 	return failed;
 }
 
+/* Counted first: what is too much is refused before any of it is written. */
 int tree_copy(int from, int to, struct tree_cap *cap, struct err *e)
 {
-	return copy_level(from, to, &(struct copying){cap, TREE_DEPTH_MAX}, e);
+	struct tree_cap counted = *cap;
+	struct copying count = {.left = &counted, .most = *cap, .depth = TREE_DEPTH_MAX};
+	struct copying copy = {.left = cap, .most = *cap, .depth = TREE_DEPTH_MAX};
+	return copy_level(from, -1, &count, e) ? -1 : copy_level(from, to, &copy, e);
 }

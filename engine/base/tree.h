@@ -21,6 +21,6 @@ struct tree_cap {
 };
 /* Copies files, directories and symbolic links (as they are) from one directory into another, which
  * is empty. `.git` at the top, sockets, FIFOs and devices are left out. Crossing a limit is an
- * error. */
+ * error that names it, and then nothing is written unless the files grow meanwhile. */
 int tree_copy(int from, int to, struct tree_cap *cap, struct err *e);
 #endif

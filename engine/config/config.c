@@ -219,8 +219,10 @@ static bool is_private_group(uid_t uid, gid_t gid)
 	return true;
 }
 
-static bool others_may_write(const struct stat *st)
+bool config_others_may_write(const struct stat *st)
 {
+	if (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX)
+		return false;
 	return st->st_mode & S_IWOTH ||
 	       (st->st_mode & S_IWGRP && !is_private_group(st->st_uid, st->st_gid));
 }
@@ -238,7 +240,7 @@ static void check_mode(const char *path, struct findings *f)
 				"it belongs to user %u, who can change what machines are granted",
 				(unsigned)st.st_uid),
 			"chown it to yourself: %s", path);
-	if (others_may_write(&st))
+	if (config_others_may_write(&st))
 		finding_help(f,
 			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
 				"its mode is %04o: others can change what machines are granted",
@@ -298,8 +300,10 @@ static void read_directory(
 		}
 		found = keep(c, path);
 	}
-	if (found)
-		config_read_layer(c, layer, found, f);
+	if (!found)
+		return;
+	check_mode(keep(c, dir), f);
+	config_read_layer(c, layer, found, f);
 }
 
 static void read_repository(struct config *c, const struct config_paths *paths, struct findings *f)

@@ -13,6 +13,7 @@
 #define CONFIG_CONFIG_H
 #include "config/values.h"
 #include "schema/finding.h"
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct state;
@@ -91,6 +92,9 @@ int config_provider_key(
 	const struct config *c, const struct config_provider *p, char **out, struct err *e);
 /* Whether that is us or, under sudo, who called it: theirs is the right file then. */
 bool config_is_owner(uid_t uid);
+/* Whether others than its owner may change it: everybody, or a group that is not the owner's alone;
+ * of a directory with the sticky bit, what is in it is safe from them. */
+bool config_others_may_write(const struct stat *st);
 /* Whether that text can be a key. */
 int config_check_key(const char *provider, const char *key, struct err *e);
 

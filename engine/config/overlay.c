@@ -1,6 +1,7 @@
 /* A machine's `config`: the highest layer, for this machine only. What may be in it at all is in
  * machine.schema.json; here limits are held below the operator's. */
 #include "config/keys.h"
+#include <stdio.h>
 #include <string.h>
 
 static double number_of(const struct doc_node *node)
@@ -8,16 +9,29 @@ static double number_of(const struct doc_node *node)
 	return node->kind == DOC_INT ? (double)node->integer : node->number;
 }
 
+/* A double tells no two large integers apart. */
+static bool is_above(const struct doc_node *wanted, const struct doc_node *limit)
+{
+	return wanted->kind == DOC_INT && limit->kind == DOC_INT
+		       ? wanted->integer > limit->integer
+		       : number_of(wanted) > number_of(limit);
+}
+
 static void check_lower(const struct config *c, const struct key *key, const struct doc *d,
 	const struct doc_node *wanted, struct findings *f)
 {
 	enum config_layer layer;
 	const struct doc_node *limit = config_find_key(c, key->name, &layer);
-	if (!limit || number_of(wanted) <= number_of(limit))
+	if (!limit || !is_above(wanted, limit))
 		return;
+	char text[32];
+	if (limit->kind == DOC_INT)
+		snprintf(text, sizeof(text), "%jd", (intmax_t)limit->integer);
+	else
+		snprintf(text, sizeof(text), "%.15g", limit->number);
 	struct finding *it = finding_add(f, RULE_CONFIG_ONLY_LOWER, d, wanted,
-		"`%s` may only be lowered: the operator's limit is %.15g (%s)", key->name,
-		number_of(limit), config_layer_name(layer));
+		"`%s` may only be lowered: the operator's limit is %s (%s)", key->name, text,
+		config_layer_name(layer));
 	finding_help(f, it, "lower it, or raise `%s` in the operator's configuration", key->name);
 }
 

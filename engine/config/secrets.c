@@ -90,8 +90,7 @@ static int key_from_file(const char *path, const char *provider, char **out, str
 	rc = io_read_all(fd, &text, path, e);
 	if (!rc)
 		rc = key_from_text(path, text.data, text.len, provider, out, e);
-	if (text.data)
-		explicit_bzero(text.data, text.size);
+	explicit_bzero(text.data, text.size);
 	buf_done(&text);
 	return rc;
 }

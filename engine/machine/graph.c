@@ -23,7 +23,7 @@ static const char *one_line(const char *text, struct arena *arena)
 	}
 	if (at < len)
 		buf_adds(&b, "\u2026");
-	return arena_copy(arena, b.data ? b.data : "", b.len);
+	return arena_copy(arena, b.data, b.len);
 }
 
 static size_t clause_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)

@@ -1,8 +1,8 @@
 /*
  * The typed machine: an immutable graph of states over a typed blackboard (docs/machine.md).
  *
- * machine_read turns a positioned document into a machine or into findings; every rule of
- * the language that needs no data-flow analysis has passed when it returns one. All of it lives in
+ * machine_read turns a positioned document into a machine and findings; every rule of the language
+ * that needs no data-flow analysis has passed when it calls it whole. All of it lives in
  * the machine's arena and is const afterwards; `doc` nodes are kept for positions, so the document
  * must outlive the machine.
  */
@@ -229,12 +229,10 @@ struct member_files {
 /* No wait or time-out is longer: a hundred years. The published schema says so, too. */
 #define MACHINE_SECS_MAX INT64_C(3155760000)
 
-/* NULL when findings hold an error about it. `files` NULL: names of files are not checked. */
-struct machine *machine_read(
-	const struct doc *doc, const struct member_files *files, struct findings *findings);
-/* What there is of a machine that has errors, too: nothing but its states can be relied on, and of
- * these only what is there. NULL: not even that. `*whole`: there is no error about it. */
-struct machine *machine_draft(const struct doc *doc, const struct member_files *files,
+/* What there is of a machine, also of one that has errors: then nothing but its states can be
+ * relied on, and of these only what is there. NULL: not even that. `*whole`: there is no error
+ * about it. `files` NULL: names of files are not checked. */
+struct machine *machine_read(const struct doc *doc, const struct member_files *files,
 	struct findings *findings, bool *whole);
 void machine_free(struct machine *m);
 /* Whether a state of it writes code, for which its states work in a clone. */

@@ -1,6 +1,7 @@
 /*
  * The compiled form of a predicate: a tree of nodes in the machine's arena. Internal to this
- * module: the parser builds it, the type check annotates it, evaluation and analyses walk it.
+ * module and its analyses: the parser builds it, the type check annotates it, evaluation and
+ * analyses walk it.
  */
 #ifndef MACHINE_PREDICATE_NODE_H
 #define MACHINE_PREDICATE_NODE_H

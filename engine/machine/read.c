@@ -143,7 +143,7 @@ static bool unreadable(const struct findings *findings, const struct doc *doc)
 	return !doc->root || findings->dropped;
 }
 
-struct machine *machine_draft(const struct doc *doc, const struct member_files *files,
+struct machine *machine_read(const struct doc *doc, const struct member_files *files,
 	struct findings *findings, bool *whole)
 {
 	bool refused = unreadable(findings, doc);
@@ -177,15 +177,4 @@ struct machine *machine_draft(const struct doc *doc, const struct member_files *
 	if (*whole)
 		mark_untrusted(&r);
 	return m;
-}
-
-struct machine *machine_read(
-	const struct doc *doc, const struct member_files *files, struct findings *findings)
-{
-	bool whole;
-	struct machine *m = machine_draft(doc, files, findings, &whole);
-	if (whole)
-		return m;
-	machine_free(m);
-	return NULL;
 }

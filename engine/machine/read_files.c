@@ -1,5 +1,6 @@
 #include "machine/reader.h"
 
+#include "base/utf8.h"
 #include "schema/advice.h"
 #include "schema/build.h"
 #include <string.h>
@@ -43,7 +44,29 @@ static int header_flags(const char *text, size_t len)
 	return at < line && text[at] == '/' ? MEMBER_RUNNABLE : MEMBER_RELATIVE;
 }
 
-static int look_at(struct reader *r, const char *path)
+/* What a person reads of a script is to be what runs; of another file than a text nobody reads it.
+ */
+static void check_shown(const struct site *site, const char *path, const char *text, size_t len)
+{
+	size_t line = 1;
+	if (memchr(text, '\0', len))
+		return;
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
+		uint32_t code = 0;
+		n = utf8_step(text + at, len - at, &code);
+		line += text[at] == '\n';
+		if (code < 0x80 || !utf8_is_false(code))
+			continue;
+		struct finding *f = site_report(site, RULE_SCRIPT_HIDDEN,
+			"\"%s\" holds the character U+%04X in line %zu, which makes it look like "
+			"another script than the one that runs",
+			path, code, line);
+		site_help(site, f, "write it as an escape, or take it out");
+		return;
+	}
+}
+
+static int look_at(struct reader *r, const struct site *site, const char *path)
 {
 	json_t *known = json_object_get(r->members, path);
 	if (known)
@@ -58,6 +81,8 @@ static int look_at(struct reader *r, const char *path)
 	else if (!found)
 		flags = MEMBER_THERE | (executable ? MEMBER_EXECUTABLE : 0) |
 			header_flags(text, len);
+	if (!found)
+		check_shown(site, path, text, len);
 	json_object_set_new(r->members, path, json_integer(flags));
 	return flags;
 }
@@ -125,7 +150,7 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 /* What is wrong with a file is said where it is first named, and not again. */
 static void check_member(struct reader *r, const struct site *site, const char *path, bool program)
 {
-	int flags = look_at(r, path);
+	int flags = look_at(r, site, path);
 	bool runs = (flags & MEMBER_EXECUTABLE) && (flags & MEMBER_RUNNABLE);
 	bool wrong = !(flags & MEMBER_THERE) || (program && !runs);
 	if (!wrong || flags & MEMBER_TOLD)

@@ -258,6 +258,8 @@ static const struct template *timing_ref(const struct reader *r, const struct st
 			every ? "an integer without quotes" : "an instant");
 	if (f && every && !clock_length(node->text, &secs) && secs >= 1 && secs <= MACHINE_SECS_MAX)
 		site_help(&site, f, "write `every_secs: %jd`", (intmax_t)secs);
+	else if (f && every)
+		site_help(&site, f, "such as `every_secs: 60`, or `every_secs: \"{{ pause }}\"`");
 	return NULL;
 }
 
@@ -270,7 +272,9 @@ static void report_timing(const struct reader *r, const struct state *s,
 		site_report(&site, RULE_WAIT_VALUE, "%s, and operator variable \"%s\" is not",
 			problem, ref->path);
 	else if (problem)
-		site_report(&site, RULE_WAIT_VALUE, "%s", problem);
+		site_help(&site, site_report(&site, RULE_WAIT_VALUE, "%s", problem),
+			"a time from now is `every_secs`; at a time of day, a timer or cron starts "
+			"the machine");
 }
 
 static void read_every(struct reader *r, struct state *s, const struct doc_node *node)

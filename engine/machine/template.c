@@ -324,7 +324,7 @@ static int render_fenced(
 	AUTO_BUF text = BUF_INIT(out->cap_bytes);
 	if (render_part(p, blackboard, NULL, &text, e))
 		return -1;
-	add_fenced(out, p->ref->path, text.data ? text.data : "", text.len);
+	add_fenced(out, p->ref->path, text.data, text.len);
 	return out->failed ? -1 : 0;
 }
 
@@ -351,7 +351,7 @@ json_t *template_value(
 	AUTO_BUF text = BUF_INIT(VALUE_TEXT_BYTES_MAX);
 	if (template_render(t, blackboard, result, &text, e))
 		return NULL;
-	return json_stringn(text.data ? text.data : "", text.len);
+	return json_stringn(text.data, text.len);
 }
 
 int template_render_item(const struct template *t, const json_t *item, struct buf *out)

@@ -5,7 +5,7 @@
  * such data. It stays so from variable to variable, and through the workspace: what an agent of
  * mode `run`, or a tool that such data was given to, leaves there is found by every later state
  * that sees it. What a tool with network leaves there is not followed. The first writer and its
- * reason are remembered, so that the way can be told. Internal to the module.
+ * reason are remembered, so that the way can be told. Internal to the reader and the analyses.
  */
 #ifndef MACHINE_TRUST_H
 #define MACHINE_TRUST_H

@@ -63,14 +63,17 @@ setup() {
 }
 
 @test "a limit that a machine would raise is named in full" {
-	agent6 config set budget.max_input_tokens 1234567
-	cat >greedy.asm.json <<-'END'
-		{"machine": "greedy", "version": 1, "initial": "done", "budget": {"max_transitions": 3},
-		 "config": {"budget": {"max_input_tokens": 1234568}},
-		 "states": {"done": {"kind": "terminal", "status": "ok", "reason": "fine"}}}
-	END
-	run agent6 machine check greedy.asm.json
-	[[ $status -eq 2 && $output == *"the operator's limit is 1234567 (global)"* ]]
+	local limit
+	for limit in 1234567 9007199254740992; do # the second is a double like the one above it
+		agent6 config set budget.max_input_tokens $limit
+		cat >greedy.asm.json <<-END
+			{"machine": "greedy", "version": 1, "initial": "done", "budget": {"max_transitions": 3},
+			 "config": {"budget": {"max_input_tokens": $((limit + 1))}},
+			 "states": {"done": {"kind": "terminal", "status": "ok", "reason": "fine"}}}
+		END
+		run agent6 machine check greedy.asm.json
+		[[ $status -eq 2 && $output == *"the operator's limit is $limit (global)"* ]]
+	done
 }
 
 @test "in a home directory, where nothing can be started, settings and trail are shown, and machines checked" {
@@ -174,6 +177,19 @@ setup() {
 	agent6 check config
 }
 
+@test "set: a group whose keys are all comments, or one that is empty, gets its first key" {
+	mkdir -p "${file%/*}"
+	filled() { # BEFORE KEY VALUE AFTER
+		printf "$1" >"$file"
+		agent6 config set "$2" "$3"
+		diff <(printf "$4") "$file"
+	}
+	filled 'agent:\n  # max_iterations: 5\n' agent.max_iterations 9 'agent: {max_iterations: 9}\n  # max_iterations: 5\n'
+	filled 'budget: # later' budget.max_usd 2 'budget: {max_usd: 2} # later\n'
+	filled 'git: {commit: }\n' git.commit.name Ada 'git: {commit:  {name: Ada}}\n'
+	filled 'approval:' approval.default step 'approval: {default: step}\n'
+}
+
 @test "set: of many at once none is lost, the first ones included" {
 	local key
 	rm -rf "${file%/*}"
@@ -234,7 +250,7 @@ setup() {
 	jq -e '.[0] | .line == 2 and .column == 3 and .severity == "error"' <<<"$output"
 }
 
-@test "check config and a run warn of a key in the clear and of a file that others may write" {
+@test "check config and a run warn of a key in the clear and of what others may write" {
 	mkdir -p "$SCRATCH/config/agent6"
 	echo 'providers: {far: {api_format: openai, base_url: "http://api.example.com"}}' >"$file"
 	chmod 666 "$file"
@@ -252,6 +268,9 @@ setup() {
 	sed -i s/http:/https:/ "$file"
 	run --separate-stderr agent6 check config
 	[[ -z $stderr ]]
+	chmod 777 "${file%/*}"
+	run --separate-stderr agent6 check config
+	[[ $stderr == *"agent6: warning[config-writable]: its mode is 0777"*"help: chmod go-w ${file%/*}" ]]
 }
 
 @test "a configuration file of another user is warned of; of root, or of who called sudo, it is not" {
@@ -331,6 +350,13 @@ setup() {
 	need jq
 	limits() { jq -c "$1 | with_entries(.value |= .maximum)" "$AGENT6_SRC/schema/$2.schema.json"; }
 	[[ $(limits '.properties.sandbox.properties.limits.properties | del(.output_kb)' config) == "$(limits .properties.limits.properties policy)" ]]
+	local list most
+	most=$(jq .properties.read.maxItems "$AGENT6_SRC/schema/policy.schema.json")
+	for list in read write protect hide; do
+		agent6 config set sandbox.$list "[$(seq -s , -f /usr/%.0f "$most")]"
+		run agent6 config set sandbox.$list "[$(seq -s , -f /usr/%.0f $((most + 1)))]"
+		[[ $status -eq 2 && $output == *"$most"* ]]
+	done
 }
 
 @test "a link to a file that is not there is no missing configuration" {

@@ -101,7 +101,79 @@ ends() {
 	echo "$stderr"
 	[[ $stderr == *"--data takes JSON, --message a text: the JSON text nests deeper than 63 levels"* ]]
 	run -2 --separate-stderr agent6 machine poke flow --data yes
-	[[ $stderr == *"--message a text: not valid JSON at line 1"* ]]
+	[[ $stderr == *"--message a text: not valid JSON at column "* ]]
+}
+
+@test "a no-break space is named where it stands, though the line below is the first that cannot be read" {
+	local slip
+	ends
+	cp ../flow/machine.yaml whole
+	for slip in 's/budget: {/budget:\xc2\xa0{max_usd: 1, /|4:8' 's/  look: {/  look:\xc2\xa0{/|6:8'; do
+		sed "${slip%|*}" whole >../flow/machine.yaml
+		run -2 --separate-stderr agent6 machine check ../flow
+		echo "$stderr"
+		[[ $stderr == *"machine.yaml:${slip#*|}: error[yaml-syntax]: a no-break space (U+00A0) stands where a blank belongs"*"write a blank"* ]]
+	done
+}
+
+@test "a field that may be missing: a branch asks first, a text may give the whole record" {
+	flow_setup <<-'END'
+		machine: flow
+		version: 1
+		initial: say
+		budget: {max_transitions: 5}
+		schemas: {r: {a: str, b: {type: str, optional: true}}}
+		vars: {operator: {v: {type: r, value: {a: x}}}}
+		states:
+		  ask: {kind: branch, when: [{if: v.b == "x", goto: done}, {else: true, goto: done}]}
+		  say: {kind: tool, command: [echo, "{{ v.b }}"], timeout_secs: 5, on: {ok: done, nonzero: ask, timeout: ask}}
+		  done: {kind: terminal, status: ok, reason: went}
+	END
+	run -0 --separate-stderr agent6 machine check ../flow
+	echo "$stderr"
+	[[ $stderr == *'give what there is of the record: {{ v | json }}'* ]]
+	sed -i 's/{{ v.b }}/{{ v | json }}/' ../flow/machine.yaml
+	run -0 --separate-stderr agent6 machine check ../flow
+	echo "$stderr"
+	[[ $stderr == *'ask first, as in `has(v.b) and ...`'* ]]
+	sed -i 's/v.b ==/has(v.b) and &/' ../flow/machine.yaml
+	agent6 machine check --strict ../flow
+}
+
+@test "a cassette's line that is no JSON is named by its own number alone; a key that nobody gave is asked for" {
+	ends
+	printf '%s\n' '' '{"state": "x", }' >torn.jsonl
+	run -2 --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/hello" --cassette torn.jsonl
+	echo "$stderr"
+	[[ $stderr == *"torn.jsonl:2: not valid JSON at column "* ]]
+	run -2 --separate-stderr agent6 connect --name a --format openai --base-url http://127.0.0.1:1 --model x </dev/null
+	[[ $stderr == *$'empty for none: \nagent6: the key was not given; an empty line says that there is none' ]]
+}
+
+@test "a copy of an instance's directory is looked into by its path, and told nothing" {
+	ends
+	agent6 machine run ../flow --exit-on-wait --quiet
+	agent6 machine poke flow 2>said
+	agent6 machine run ../flow --quiet
+	cp -r ../state/*/machines/flow ../evidence
+	rm -r ../state
+	run -0 --separate-stderr agent6 machine status ../evidence
+	[[ $output == "evidence: ok in state done"* ]]
+	run -0 --separate-stderr agent6 machine verify ../evidence/
+	[[ $output == "evidence: "*"the chain is whole" ]]
+	run -0 --separate-stderr agent6 machine replay ../evidence
+	[[ $output == *"signal -> done"* ]]
+	agent6 machine report ../evidence -o page.html
+	grep -q '<h1>evidence' page.html
+	run -2 --separate-stderr agent6 machine poke ../evidence
+	[[ $stderr == *"is not an instance id"* && -z $(ls ../evidence/pokes) ]]
+	sed -i 's/"signal"/"signol"/' ../evidence/journal.jsonl
+	run -5 --separate-stderr agent6 machine verify ../evidence
+	run -2 --separate-stderr agent6 machine verify ./nowhere
+	[[ $stderr == *"./nowhere: No such file or directory" ]]
+	mv ../evidence "../Exhibit A"
+	run -2 --separate-stderr agent6 machine verify "../Exhibit A"
+	[[ $stderr == *'"Exhibit A" is not an instance id'* ]]
 }
 
 # decides CLAUSE...: a branch of these lines in ../flow.

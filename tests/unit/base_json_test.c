@@ -44,15 +44,18 @@ static void test_reading(void)
 	json_auto_t *scalar = json_read("42", 2, 1000, &e);
 	ok(json_integer_value(scalar) == 42, "a scalar at the top");
 	expect_refused("{\"a\":1,\"a\":2}", "duplicate");
-	expect_refused("[1] 2", "line 1");
-	expect_refused("[\"\\u0000\"]", "line 1, column 9: a string holds the character NUL");
-	expect_refused("{\"\\u0000\": 1}", "line 1, column 9: a string holds the character NUL");
-	expect_refused("[\"\\ud800\"]", "line 1");
-	expect_refused("[\"\xff\"]", "line 1");
-	expect_refused("[9223372036854775808]", "line 1");
-	expect_refused("[1e999]", "line 1");
-	expect_refused("[NaN]", "line 1");
-	expect_refused("", "line 1");
+	expect_refused("[1] 2", "at column ");
+	expect_refused("[1,\n x]", "not valid JSON at line 2, column 2: ");
+	expect_refused(
+		"[\"\\u0000\"]", "not valid JSON at column 9: a string holds the character NUL");
+	expect_refused(
+		"{\"\\u0000\": 1}", "not valid JSON at column 9: a string holds the character NUL");
+	expect_refused("[\"\\ud800\"]", "at column ");
+	expect_refused("[\"\xff\"]", "at column ");
+	expect_refused("[9223372036854775808]", "at column ");
+	expect_refused("[1e999]", "at column ");
+	expect_refused("[NaN]", "at column ");
+	expect_refused("", "at column ");
 	expect_refused("\n\n[", "line 3");
 	AUTO_BUF b;
 	buf_init(&b, 100000);

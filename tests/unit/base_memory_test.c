@@ -11,6 +11,10 @@ static void test_buf(void)
 {
 	AUTO_BUF b;
 	buf_init(&b, 10);
+	is_str(b.data, "", "a new buffer holds an empty text");
+	buf_clear(&b);
+	buf_drop(&b, 1);
+	is_str(b.data, "", "and still does when it was emptied");
 	ok(!buf_adds(&b, "abc") && !buf_addc(&b, 'd') && !buf_addf(&b, "%d", 42), "appends");
 	is_str(b.data, "abcd42", "what it holds");
 	buf_drop(&b, 2);
@@ -33,6 +37,7 @@ static void test_buf(void)
 	is_str(text, "taken", "handed out");
 	is(len, 5, "its length");
 	is(b.len, 0, "nothing left behind");
+	is_str(b.data, "", "but an empty text");
 	AUTO_FREE char *empty = buf_take(&b, &len);
 	is_str(empty, "", "an empty buffer hands out an empty text");
 	buf_add(&b, "a\0b", 3);

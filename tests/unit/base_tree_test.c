@@ -106,12 +106,12 @@ static void test_remove_refused(void)
 	is(tree_remove(top, "locked", NULL), 0, "which goes with the directory");
 }
 
-/* Writes into `dir` for a while, or until it is gone. */
+/* Writes ten files into `dir`, then more for a while, or until it is gone. */
 static void write_on(int dir)
 {
 	char name[32];
 	int64_t end = clock_monotonic_ms() + 20;
-	for (int n = 0; clock_monotonic_ms() < end; n++) {
+	for (int n = 0; n < 10 || clock_monotonic_ms() < end; n++) {
 		snprintf(name, sizeof(name), "%d", n);
 		AUTO_FD int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 		if (fd < 0)
@@ -178,6 +178,7 @@ static void expect_copy(int from, const char *name, struct tree_cap cap, int wan
 	struct err e = ERR_NONE;
 	is(tree_copy(from, to, &cap, &e), want, "%s", name);
 	ok(!want == !*e.text, "an error says why: %s", e.text);
+	ok(!want || (!there(to, "a") && !there(to, "sub")), "and nothing is written");
 }
 
 static void test_copy(void)
@@ -217,6 +218,10 @@ static void test_copy(void)
 	expect_copy(from, "exactly enough bytes", (struct tree_cap){100, 8}, 0);
 	expect_copy(from, "a byte too few", (struct tree_cap){100, 7}, -1);
 	expect_copy(from, "a file too few", (struct tree_cap){3, 100}, -1);
+	struct tree_cap few = {3, 5 << 20};
+	e = ERR_NONE;
+	tree_copy(from, to, &few, &e);
+	is_str(e.text, "at most 3 files and directories are copied, and 5 MiB", "the limit alone");
 }
 
 static mode_t mode_of(int at, const char *name)

@@ -62,7 +62,7 @@ static int by_line(const void *a, const void *b)
 /* Rule, state and message of every finding, without and in an order without positions. */
 static void check_machine(struct reading *r, struct buf *out)
 {
-	struct machine *m = machine_read(&r->doc, NULL, &r->findings);
+	struct machine *m = fixture_machine(&r->doc, NULL, &r->findings);
 	AUTO_FREE char **lines = calloc(r->findings.count + 1, sizeof(*lines));
 	for (size_t i = 0; i < r->findings.count; i++) {
 		const struct finding *it = &r->findings.items[i];
@@ -153,7 +153,7 @@ static int visit_seed(const char *path, const struct stat *st, int kind, struct 
 		return 0;
 	struct reading r;
 	reading_bytes(&r, path, text, len);
-	struct machine *m = machine_read(&r.doc, NULL, &r.findings);
+	struct machine *m = fixture_machine(&r.doc, NULL, &r.findings);
 	if (!ok(m && !r.findings.errors, "%s is accepted", path))
 		diag("%s", reading_lines(&r));
 	machine_free(m);

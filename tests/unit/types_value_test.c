@@ -28,7 +28,7 @@ static void check(struct type t, const char *text, enum value_mode mode, const c
 	if (!ok(value != NULL, "%s reads: %s", text, e.text))
 		return;
 	int rc = value_check(t, value, mode, "v", &problems);
-	is_str(problems.data ? problems.data : "", want, "%s", text);
+	is_str(problems.data, want, "%s", text);
 	is(rc, *want ? -1 : 0, "%s: result", text);
 }
 

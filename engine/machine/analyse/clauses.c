@@ -124,7 +124,7 @@ static void help_choice(const struct site *site, struct finding *f, const struct
 	AUTO_BUF all = BUF_INIT(400);
 	for (size_t i = 0; i < field->value_count; i++)
 		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->values[i]);
-	site_help(site, f, "%s is one of %s", ref->path, all.len ? all.data : "");
+	site_help(site, f, "%s is one of %s", ref->path, all.data);
 }
 
 static void report_constant(struct clauses *c, size_t i, bool holds)

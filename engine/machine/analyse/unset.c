@@ -464,12 +464,23 @@ static void report_read(struct unset *u, const struct ref *ref, const char *sour
 	if (u->warnings++ < WARNINGS_MAX)
 		show_path(u, s, slot, &path);
 	site.node = state_text_node(s, source, &inside);
-	const char *shown = path.data && !path.failed ? path.data : s->name;
+	const char *shown = path.len && !path.failed ? path.data : s->name;
 	struct finding *f = site_report_at(&site, RULE_MAYBE_UNSET, inside ? ref->at : 0,
 		inside ? strlen(ref->path) : site.node->count,
 		"\"%s\" may not be set yet on the path %s", ref->path, shown);
 	if (!ref->field_count)
 		site_help(&site, f, "capture into it on every path, or declare a complete value");
+	else if (s->kind == KIND_BRANCH)
+		site_help(&site, f,
+			"ask first, as in `has(%s) and ...`; or write it on every path, or declare "
+			"a "
+			"value that has it",
+			ref->path);
+	else if (ref->field_count == 1 && ref->fields[0]->optional)
+		site_help(&site, f,
+			"ask has(%s) in a branch first, or give what there is of the record: "
+			"{{ %s | json }}",
+			ref->path, ref->root->name);
 	else
 		site_help(&site, f,
 			"write it on every path, declare a value that has it, or ask has(%s) in a "
