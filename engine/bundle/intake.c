@@ -14,7 +14,7 @@ const char *intake_shown(const struct intake *in, const char *path)
 {
 	AUTO_BUF out = BUF_INIT(4 * strlen(path) + 1);
 	utf8_show(&out, path);
-	return arena_copy(&in->findings->arena, out.len ? out.data : "", out.len);
+	return arena_copy(&in->findings->arena, out.data, out.len);
 }
 
 static void remember_refused(struct bundle *b, const char *path)

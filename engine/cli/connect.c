@@ -57,8 +57,12 @@ static int ask(const char *question, const char *otherwise, char answer[ANSWER_B
 	fprintf(stderr, "%s%s%s%s: ", question, *otherwise ? " [" : "", otherwise,
 		*otherwise ? "]" : "");
 	bool hide = secret && isatty(STDIN_FILENO);
-	if (!(hide ? read_hidden(answer) : fgets(answer, ANSWER_BYTES, stdin)))
-		return err_set(e, NOT_ANSWERED);
+	if (!(hide ? read_hidden(answer) : fgets(answer, ANSWER_BYTES, stdin))) {
+		fputc('\n', stderr);
+		return err_set(e, "%s",
+			secret ? "the key was not given; an empty line says that there is none"
+			       : NOT_ANSWERED);
+	}
 	if (!strchr(answer, '\n') && !feof(stdin))
 		return err_set(
 			e, "an answer has at most %d bytes; nothing was stored", ANSWER_BYTES - 2);
@@ -178,8 +182,7 @@ static int set_key(const struct answers *a, const char *dir, struct err *e)
 	snprintf(key, sizeof(key), "providers.%s", a->name);
 	int failed = operator_file_open(&secrets, dir, "secrets.yaml", e) ||
 		     set_text(&secrets, key, a->key, e) || operator_file_save(&secrets, e);
-	if (secrets.text.data)
-		explicit_bzero(secrets.text.data, secrets.text.len);
+	explicit_bzero(secrets.text.data, secrets.text.len);
 	operator_file_done(&secrets);
 	return failed ? -1 : 0;
 }

@@ -124,8 +124,9 @@ static int explain(json_t *policy, struct err *e)
 	if (!strcmp(json_get_text(policy, "profile"), "strict") && text.len)
 		printf("%s", mounts_text(&shown, text.data) ? "" : shown.data);
 	else
-		printf("the host's own tree; Landlock lets through: the workspace, the system's "
-		       "directories, and what is granted\n");
+		text_print("the host's own tree; Landlock lets through: the workspace, the "
+			   "system's directories, and what is granted",
+			2);
 	printf("\n%s", layers.data);
 	return 0;
 }

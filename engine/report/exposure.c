@@ -31,16 +31,14 @@ static void add_word(struct buf *out, const char *word)
 /* A command as a review shows it: what was pasted into it goes no further. */
 static json_t *words_json(const struct buf *words)
 {
-	AUTO_BUF shown;
-	buf_init(&shown, EXPOSURE_BYTES_MAX);
-	redact_text(NULL, words->data ? words->data : "", words->len, &shown, NULL);
-	return json_stringn(shown.data ? shown.data : "", shown.len);
+	AUTO_BUF shown = BUF_INIT(EXPOSURE_BYTES_MAX);
+	redact_text(NULL, words->data, words->len, &shown, NULL);
+	return json_stringn(shown.data, shown.len);
 }
 
 static json_t *command_text(const struct tool_state *t)
 {
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	for (size_t i = 0; i < t->command_count; i++)
 		add_word(&text, template_source(t->command[i]));
 	return words_json(&text);
@@ -115,13 +113,12 @@ static json_t *agent_limits(const struct state *s, const struct config *config)
 
 static json_t *agent_does(const struct agent_state *a)
 {
-	AUTO_BUF text;
-	buf_init(&text, 1 << 10);
+	AUTO_BUF text = BUF_INIT(1 << 10);
 	if (a->prompt_file)
 		return json_string(a->prompt_file);
 	buf_adds(&text, "prompt: ");
 	text_clean(&text, template_source(a->prompt), 60);
-	return json_stringn(text.data ? text.data : "", text.len);
+	return json_stringn(text.data, text.len);
 }
 
 static json_t *agent_egress(const struct state *s, const struct config *config)
@@ -144,8 +141,7 @@ static json_t *agent_egress(const struct state *s, const struct config *config)
 static json_t *verify_text(const struct config *config)
 {
 	const struct config_list *argv = &config->workflow.verify_command;
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	for (size_t i = 0; i < argv->count; i++)
 		add_word(&text, argv->items[i]);
 	return words_json(&text);
@@ -234,8 +230,7 @@ static json_t *union_of(const json_t *states)
 static json_t *refusals_of(const struct machine *m, const struct confine *c)
 {
 	json_t *out = json_array();
-	AUTO_BUF text;
-	buf_init(&text, EXPOSURE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	if (!confine_refusals(m, c, &text) || !text.len)
 		return out;
 	for (const char *line = text.data; *line;) {

@@ -20,7 +20,7 @@ static void add_words(struct buf *out, const char *label, const char *text)
 	text_clean(&clean, text, SIZE_MAX);
 	buf_addf(out, "  %s", label);
 	text_pad(out, at, INDENT_COLUMNS);
-	wrap_text(out, clean.data ? clean.data : "", INDENT_COLUMNS, text_page_columns());
+	wrap_text(out, clean.data, INDENT_COLUMNS, text_page_columns());
 	buf_addc(out, '\n');
 }
 
@@ -78,7 +78,7 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	}
 	buf_clear(&text);
 	join_limits(&text, json_object_get(state, "limits"));
-	line(out, "limits", text.len ? text.data : "");
+	line(out, "limits", text.data);
 }
 
 static void union_lines(const json_t *exposure,
@@ -98,7 +98,7 @@ static void union_lines(const json_t *exposure,
 	}
 	buf_clear(&text);
 	join_limits(&text, json_object_get(exposure, "limits"));
-	line(out, "limits", text.len ? text.data : "");
+	line(out, "limits", text.data);
 }
 
 void exposure_text(const json_t *exposure, struct buf *out)
@@ -113,8 +113,10 @@ void exposure_text(const json_t *exposure, struct buf *out)
 		state_lines(state, add_words, out);
 	}
 	json_array_foreach (json_object_get(exposure, "refusals"), i, state) {
-		buf_adds(out,
-			i ? "" : "\nwith this configuration it would be refused on this host\n");
+		if (!i)
+			wrap_text(out,
+				"\nwith this configuration it would be refused on this host\n", 0,
+				text_page_columns());
 		add_words(out, "", json_string_value(state));
 	}
 	buf_addc(out, '\n');

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
-enum { PLACES_MAX = 4096, PATH_WIDTH = 42, LINE_BYTES_MAX = 16 * PATH_MAX };
+enum { PLACES_MAX = 4096, LINE_BYTES_MAX = 16 * PATH_MAX };
 
 struct mounted {
 	char *path, *flags, *type, *device;
@@ -80,13 +81,13 @@ static int by_path(const void *a, const void *b)
 static void add_mounted(struct buf *out, const struct mounted *all, size_t at)
 {
 	const struct mounted *m = &all[at];
-	AUTO_BUF line;
-	buf_init(&line, LINE_BYTES_MAX);
+	size_t half = text_page_columns() / 2;
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	for (size_t i = 0; i < at; i++)
 		if (strcmp(all[i].path, "/") != 0 && path_is_below(m->path, all[i].path))
 			buf_adds(&line, "  ");
 	text_clean(&line, m->path, PATH_MAX);
-	text_pad(&line, 0, PATH_WIDTH);
+	text_pad(&line, 0, half);
 	bool memory = is_private_memory(m), device = !strcmp(m->type, "devtmpfs");
 	buf_adds(&line, memory                     ? "private memory, "
 			: device                   ? "device, "
@@ -95,8 +96,9 @@ static void add_mounted(struct buf *out, const struct mounted *all, size_t at)
 	buf_adds(&line, has_flag(m->flags, "ro") ? "read-only" : "writable");
 	if (!has_flag(m->flags, "noexec"))
 		buf_adds(&line, ", programs run");
-	buf_addf(out, "%s\n",
-		line.failed ? "a place whose name is too long to be shown" : line.data);
+	wrap_text(out, line.failed ? "a place whose name is too long to be shown" : line.data, half,
+		text_columns(STDOUT_FILENO));
+	buf_addc(out, '\n');
 }
 
 int mounts_text(struct buf *out, char *text)

@@ -219,7 +219,7 @@ static void add_when(struct buf *out, const char *term, int64_t unix_us)
 
 static void add_about(const struct report *r, struct buf *out)
 {
-	AUTO_BUF overrides, check;
+	AUTO_BUF overrides = BUF_INIT(1024), check = BUF_INIT(256);
 	const json_t *given = json_object_get(r->begin, "parameters");
 	AUTO_FREE char *parameters = json_object_size(given) ? json_text(given) : NULL;
 	text_join(&overrides, json_object_get(r->begin, "overrides"));
@@ -243,7 +243,7 @@ static void add_about(const struct report *r, struct buf *out)
 
 static void add_steps(const struct report *r, struct buf *out)
 {
-	buf_add(out, r->rows.data ? r->rows.data : "", r->rows.len);
+	buf_add(out, r->rows.data, r->rows.len);
 	buf_adds(out, r->row_count ? "</div>\n" : "<p class=\"soft\">None yet.</p>\n");
 }
 

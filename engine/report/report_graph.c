@@ -47,10 +47,18 @@ struct drawing {
 	int left, height, width; /* left: of the column */
 };
 
-static long taken(const struct report *r, const char *from, const char *to)
+/* How often an edge was taken; of a branch, whose conditions may lead to one state, each by itself.
+ */
+static long taken(const struct report *r, const struct card *c, size_t edge)
 {
+	const struct state *s = c->state;
 	char key[160];
-	snprintf(key, sizeof(key), "%s\n%s", from, to);
+	if (s->kind == KIND_BRANCH) {
+		const json_t *sums = json_object_get(r->summary.states, s->name);
+		return (long)json_get_int(
+			json_object_get(sums, "outcomes"), s->branch.clauses[edge].text);
+	}
+	snprintf(key, sizeof(key), "%s\n%s", s->name, c->edges[edge].to->name);
 	return (long)json_get_int(r->edges, key);
 }
 
@@ -157,7 +165,7 @@ static void draw_edge(const struct drawing *d, const struct card *c, size_t k)
 	const struct graph_edge *edge = &c->edges[k];
 	const struct card *to = &d->cards[edge->to->index];
 	bool down = to->state->index > c->state->index;
-	const char *look = taken(d->r, c->state->name, edge->to->name) ? " taken" : "";
+	const char *look = taken(d->r, c, k) ? " taken" : "";
 	int side = down ? 1 : -1, y = port_y(c, k), end = to->y + HEAD / 2;
 	int from = down ? d->left + CARD : d->left;
 	int lane = from + side * (PAD + (down ? to->down : to->up).place * LANE);
@@ -177,7 +185,7 @@ static void add_short(const struct drawing *d, int y, const char *text, int widt
 	enum { MEAN = 7, NARROW = 8, USUAL = 11 };
 	AUTO_BUF clean = BUF_INIT(4096);
 	text_clean(&clean, text, (size_t)(width / NARROW));
-	size_t chars = utf8_count(clean.data ? clean.data : "", clean.len);
+	size_t chars = utf8_count(clean.data, clean.len);
 	buf_addf(d->out, " x=\"%d\" y=\"%d\"", d->left + PAD, y);
 	if (chars > (size_t)(width / USUAL))
 		buf_addf(d->out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
@@ -185,14 +193,14 @@ static void add_short(const struct drawing *d, int y, const char *text, int widt
 	buf_adds(d->out, "><title>");
 	html_text(d->out, text, 400);
 	buf_adds(d->out, "</title>");
-	html_text(d->out, clean.len ? clean.data : "", 400);
+	html_text(d->out, clean.data, 400);
 	buf_adds(d->out, "</text>");
 }
 
 static void draw_port(const struct drawing *d, const struct card *c, size_t k)
 {
 	const struct graph_edge *edge = &c->edges[k];
-	long count = taken(d->r, c->state->name, edge->to->name);
+	long count = taken(d->r, c, k);
 	int y = port_y(c, k) + 5;
 	buf_adds(d->out, count ? "<text" : "<text class=\"quiet\"");
 	add_short(d, y, edge->label, PORT_WIDTH);
@@ -225,7 +233,7 @@ static void draw_edges(const struct drawing *d, bool was_taken)
 	for (size_t i = 0; i < d->count; i++) {
 		const struct card *c = &d->cards[i];
 		for (size_t k = 0; k < c->edge_count; k++)
-			if (was_taken == (taken(d->r, c->state->name, c->edges[k].to->name) > 0))
+			if (was_taken == (taken(d->r, c, k) > 0))
 				draw_edge(d, c, k);
 	}
 }

@@ -43,7 +43,7 @@ static void add_instant(struct buf *out, const json_t *value)
 {
 	AUTO_BUF text = BUF_INIT(SHORT_BYTES);
 	text_when(&text, json_string_value(value) ? json_string_value(value) : "");
-	html_text(out, text.len ? text.data : "", SHORT_BYTES);
+	html_text(out, text.data, SHORT_BYTES);
 }
 
 static void add_plain(struct buf *out, const json_t *value)

@@ -57,9 +57,18 @@ void report_talk(struct report *r, uint64_t seq, const char *state)
 	char path[NAME_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len, at = 0;
+	struct err why = ERR_NONE;
 	snprintf(path, sizeof(path), "states/%ju-%s/transcript.jsonl", (uintmax_t)seq, state);
-	if (r->dir_fd < 0 || io_read_file(r->dir_fd, path, TRANSCRIPT_BYTES_MAX, &text, &len, NULL))
+	if (r->dir_fd < 0)
 		return;
+	if (io_read_file(r->dir_fd, path, TRANSCRIPT_BYTES_MAX, &text, &len, &why)) {
+		if (why.number == ENOENT) /* no agent, or no longer kept */
+			return;
+		buf_adds(&r->rows, "<p class=\"more\">what was said is not shown: ");
+		html_text(&r->rows, why.text, sizeof(why.text));
+		buf_adds(&r->rows, "</p>");
+		return;
+	}
 	size_t count = count_lines(text);
 	for (const char *line = text; at < count; at++, line += strcspn(line, "\n") + 1) {
 		bool left_out = at >= FIRST_MESSAGES && at + LAST_MESSAGES < count;

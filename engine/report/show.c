@@ -107,10 +107,9 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 	if (question_init(&q, doc, &e))
 		return -1;
 	question_show(&q, out);
-	buf_addf(out,
-		"Answer it: agent6 machine approve %s [--yes|--no] --question %s\n"
-		"Without an answer it is denied at ",
-		id, json_get_text(doc, "id"));
+	buf_addf(out, "Answer it: agent6 machine approve %s [--yes|--no] --question ", id);
+	text_clean(out, json_get_text(doc, "id"), QUESTION_ID_BYTES);
+	buf_adds(out, "\nWithout an answer it is denied at ");
 	text_when(out, json_get_text(doc, "until"));
 	return buf_adds(out, ".\n");
 }
@@ -184,7 +183,7 @@ static void begin_step(struct show *s, struct buf *line, const json_t *fields, i
 	text_pad(line, at, EDGE_COLUMNS);
 	AUTO_BUF duration = BUF_INIT(64);
 	text_duration(&duration, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
-	paint(s, line, "2", duration.data ? duration.data : "");
+	paint(s, line, "2", duration.data);
 }
 
 static void step_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
@@ -393,7 +392,7 @@ static void on_notice(void *ctx, const char *text)
 		return;
 	text_clean(&line, text, 2000);
 	erase_live(s);
-	text_complain("%s", line.len ? line.data : "");
+	text_complain("%s", line.data);
 }
 
 /* It waits for a terminal that is slower than we are: what is asked has to be read whole. */
@@ -538,8 +537,21 @@ struct totals show_totals(const json_t *totals)
 		.unpriced = json_is_true(json_object_get(totals, "unpriced"))};
 }
 
+static void show_stop(struct show *s, const json_t *fields)
+{
+	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
+	buf_adds(&line, "stopped in state ");
+	text_clean(&line, json_get_text(fields, "state"), 64);
+	buf_adds(&line, "; running it again continues it");
+	print_line(s, &line);
+}
+
 void show_end(struct show *s, const char *id, const json_t *fields)
 {
+	if (!strcmp(json_get_text(fields, "t"), "stop")) {
+		show_stop(s, fields);
+		return;
+	}
 	bool good = !strcmp(json_get_text(fields, "status"), "ok");
 	json_int_t seq = json_get_int(fields, "seq");
 	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,

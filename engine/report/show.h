@@ -47,7 +47,7 @@ void show_live(struct show *s, const char *text);
 void show_result(struct show *s, const char *id, const struct drive_result *r);
 /* What an agent asks and how it is answered; -1: `doc` is no question. */
 int show_question(struct buf *out, const char *id, const json_t *doc);
-/* The same from the journal's last line, for whoever only reads along. */
+/* The same from the line that a run leaves last, end or stop, for whoever only reads along. */
 void show_end(struct show *s, const char *id, const json_t *fields);
 /* Why the step or attempt of this journal line is not ok, "  exit 2  make: *** [all] Error 2";
  * nothing when it is, or does not say. */

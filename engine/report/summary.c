@@ -245,7 +245,7 @@ void summary_read_layers(struct summary *s, const struct instance *i)
 /* `row` behind what `out` holds, and a line break; what is broken goes on behind `indent`. */
 static void end_row(struct buf *out, struct buf *row, size_t indent)
 {
-	wrap_text(out, row->len ? row->data : "", indent, text_page_columns());
+	wrap_text(out, row->data, indent, text_page_columns());
 	buf_addc(out, '\n');
 	buf_clear(row);
 }

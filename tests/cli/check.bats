@@ -290,6 +290,16 @@ full() {
 	full 'schemas:' '  r%.0f: {a: none}'
 }
 
+@test "findings that no format has room for are said on standard error" {
+	local format
+	mkdir "$SCRATCH/full"
+	{ echo 'schemas:' && seq -f '  r%.0f: {a: none}' 10100; } >"$SCRATCH/full/machine.yaml"
+	for format in json sarif github; do
+		run -2 --separate-stderr agent6 machine check --format $format "$SCRATCH/full"
+		[[ $stderr =~ ^"agent6: "[0-9]+" more findings are left out" ]]
+	done
+}
+
 @test "a secret pasted into a machine is in no format, and in no line that is quoted" {
 	local key filler format
 	filler=$(printf 'a%.0s' {1..60})

@@ -192,9 +192,27 @@ load ../kit/common
 	[ "$(complete_words agent6 machine run --id ot)" = other ]
 	[ "$(complete_words agent6 machine run fl)" = flow.asm.yaml ]
 	[ "$(complete_words agent6 config get sandbox.prof)" = sandbox.profile ]
+	named_models
+	[ "$(complete_words agent6 config get providers.p.prices.)" = providers.p.prices.org/plain-1.5 ]
+	[ ! -e ran ]
 	[ "$(complete_words agent6 completions z)" = zsh ]
 	[[ $(complete_words agent6 machine new x --from '') == "agent "*review* ]]
 	[ "$(complete_words agent6 machine new x --from ./fl)" = ./flow.asm.yaml ]
+}
+
+# Prices of two models, of which one has a name that a shell would run.
+named_models() {
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	mkdir -p "$XDG_CONFIG_HOME/agent6"
+	cat >"$XDG_CONFIG_HOME/agent6/config.yaml" <<-'END'
+		providers:
+		  p:
+		    api_format: openai
+		    base_url: http://127.0.0.1:9/
+		    prices:
+		      org/plain-1.5: {input: 1, output: 1}
+		      '$(touch${IFS}ran)': {input: 1, output: 1}
+	END
 }
 
 # The instances `one` and `other` of flow.asm.yaml, in the directory that is entered.
@@ -226,7 +244,8 @@ some_instances() {
 	[ "$(completed agent6 machine replay one --with '')" = files ]
 	[[ $(completed agent6 machine status --) == *--json* ]]
 	[ "$(completed agent6 machine run '')" = files ]
-	[[ $(completed agent6 config get '') == *sandbox.profile* ]]
+	named_models
+	[[ $(completed agent6 config get '') == *prices.org/plain-1.5*sandbox.profile* && ! -e ran ]]
 	[[ $(completed agent6 machine new x --from '') == "agent "* ]]
 	[ "$(completed agent6 machine new x --from ./)" = files ]
 }
@@ -262,6 +281,8 @@ some_instances() {
 	[ "$(completed 'agent6 machine status o')" = "one other " ]
 	[ "$(completed 'agent6 machine run --id ot')" = "other " ]
 	[ "$(completed 'agent6 machine replay one --with fl')" = "flow.asm.yaml " ]
+	named_models
+	[ "$(completed 'agent6 config get providers.p.prices.')" = "providers.p.prices.org/plain-1.5 " ]
 	[ "$(completed 'agent6 completions z')" = "zsh " ]
 	[ "$(completed 'agent6 machine new x --from re')" = "review " ]
 }

@@ -86,6 +86,36 @@ balanced() {
 	[ "$(grep -c '<div class="row">' page.html)" -eq 500 ]
 }
 
+@test "the picture counts each of a branch's conditions by itself, wherever it leads" {
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: a
+		budget: {max_transitions: 9}
+		schemas: {r: {n: int}}
+		vars: {code: {n: {type: int, default: 0}}}
+		states:
+		  a:
+		    kind: branch
+		    when:
+		      - {if: n == 0, goto: b}
+		      - {if: n == 1, goto: b}
+		      - {else: true, goto: done}
+		  b:
+		    kind: tool
+		    command: [echo, '{"n": 2}']
+		    timeout_secs: 9
+		    output_schema: r
+		    capture: {set: {n: "{{ result.n }}"}}
+		    on: {ok: a, nonzero: done, timeout: a}
+		  done: {kind: terminal, status: ok, reason: x}
+	END
+	agent6 machine run ../flow --quiet
+	agent6 machine report flow -o page.html
+	ports=$(sed -n '/<svg/,/<\/svg>/{s/<title>[^<]*<\/title>//g; s/<[^>]*>/ /g; p}' page.html | tr -s ' ')
+	[[ $ports == *" n == 0 ×1 n == 1 else ×1 "*" ok, timeout ×1 nonzero "* ]]
+}
+
 @test "a run that was killed before its first line has a report" {
 	agent6 machine run ../flow --quiet
 	journal=$(echo "$SCRATCH"/state/*/machines/flow/journal.jsonl)
@@ -306,4 +336,7 @@ seen_well() { # PAGE
 	tr '\n' ' ' <page.html >line
 	grep -q '<span>not finished</span>.*<h3>it called read_file</h3>' line
 	balanced page.html
+	truncate -s 257M "$SCRATCH"/live/state/*/machines/hello/states/1-greet/transcript.jsonl
+	AGENT6_STATE_HOME=$SCRATCH/live/state agent6 machine report hello -o page.html
+	grep -q 'what was said is not shown: .*transcript.jsonl' page.html
 }

@@ -238,6 +238,21 @@ static const char **static_argv(const struct tool_state *t)
 	return argv;
 }
 
+/* What a command of that level meets in its jail. */
+static const char *risk_help(enum level level, const struct tool_state *t)
+{
+	bool offline = t->network == NETWORK_AUTO || t->network == NETWORK_BLOCK;
+	if (level == LEVEL_DENIED)
+		return "no approval makes such a command run; write a narrower one";
+	if (level == LEVEL_NETWORK && offline)
+		return "the state has no network; `allow_network: [\"HOST:PORT\"]` names the hosts "
+		       "that it needs";
+	if (level == LEVEL_PRIVILEGED)
+		return "a jail has no privileges and no service of the host; do this outside the "
+		       "machine";
+	return "make sure that this is meant; `agent6 check command` shows every reason";
+}
+
 static void check_risk(const struct commands *c, const struct state *s)
 {
 	AUTO_FREE const char **argv = static_argv(&s->tool);
@@ -255,9 +270,7 @@ static void check_risk(const struct commands *c, const struct state *s)
 	struct finding *f = site_report(&site, denied ? RULE_COMMAND_DENIED : RULE_COMMAND_RISK,
 		"the command's level is %s%s%s", level_name(verdict.level),
 		verdict.reason_count ? ": " : "", verdict.reason_count ? verdict.reasons[0] : "");
-	site_help(&site, f,
-		denied ? "no approval makes such a command run; write a narrower one"
-		       : "make sure that this is meant; `agent6 check command` shows every reason");
+	site_help(&site, f, "%s", risk_help(verdict.level, &s->tool));
 }
 
 /* Of a machine with errors: what was refused has been spoken of. */

@@ -20,7 +20,7 @@ static void PRINTF(1, 2) tell_problem(const char *format, ...)
 		problem = NULL;
 	va_end(args);
 	text_clean(&text, problem ? problem : "", SIZE_MAX);
-	text_print(text.data ? text.data : "", 2);
+	text_print(text.data, 2);
 }
 
 /* What an agent state would be refused for. The configuration can be valid all the same: the key
@@ -62,8 +62,9 @@ static int tell(const struct call *c)
 	printf("the configuration is valid\n  settings  %s/config.yaml\n  state     %s\n",
 		setup.paths.config_dir, setup.statedir.root);
 	if (!setup.config->provider_count)
-		puts("no provider is configured: agent states cannot run; `agent6 connect` adds "
-		     "one");
+		text_print("no provider is configured: agent states cannot run; `agent6 connect` "
+			   "adds one",
+			2);
 	tell_keys(setup.config);
 	tell_missing(setup.config, setup.statedir.root);
 	setup_done(&setup);

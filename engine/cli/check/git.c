@@ -253,7 +253,7 @@ static int prove(const struct ground *g, struct proof *p, struct err *e)
 static json_t *names_of(const struct buf *text)
 {
 	json_t *names = json_array();
-	for (const char *at = text->len ? text->data : ""; *at;) {
+	for (const char *at = text->data; *at;) {
 		size_t len = strcspn(at, ",");
 		json_array_append_new(names, json_stringn(at, len));
 		at += len + strspn(at + len, ", ");

@@ -10,18 +10,15 @@ enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
 
 static int filter_whole(const struct filter *f)
 {
-	AUTO_BUF in, out;
+	AUTO_BUF in = BUF_INIT(INPUT_BYTES_MAX), out = BUF_INIT(INPUT_BYTES_MAX);
 	struct err e = ERR_NONE;
 	struct filtered seen;
-	buf_init(&in, INPUT_BYTES_MAX);
-	buf_init(&out, INPUT_BYTES_MAX);
-	buf_adds(&in, "");
 	if (io_read_all(STDIN_FILENO, &in, "the text", &e) ||
 		filter_text(f, in.data, in.len, &out, &seen))
 		return verb_refuse("%s", e.text[0] ? e.text : "the text is too long");
 	if (!f->command && seen.markers)
 		buf_addc(&out, '\n'); /* behind the word about them */
-	fwrite(out.data ? out.data : "", 1, out.len, stdout);
+	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
 }
 
@@ -37,10 +34,8 @@ static json_t *tally_json(const struct redact_tally *tally)
 
 static int filter_line(const struct filter *f, const char *line, size_t len)
 {
-	AUTO_BUF out;
+	AUTO_BUF out = BUF_INIT(INPUT_BYTES_MAX);
 	struct filtered seen;
-	buf_init(&out, INPUT_BYTES_MAX);
-	buf_adds(&out, "");
 	json_auto_t *doc = json_read(line, len, INPUT_BYTES_MAX, NULL);
 	const json_t *text = json_object_get(doc, "text");
 	if (!json_is_string(text) ||

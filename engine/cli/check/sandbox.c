@@ -187,6 +187,9 @@ static json_t *find_fixes(const struct checking *k)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (sysctl_value(known[i].sysctl) == known[i].value)
 			json_array_append_new(fixes, json_string(known[i].fix));
+	if (syscall(SYS_mount_setattr, -1, "", 0, NULL, 0) && errno == ENOSYS)
+		json_array_append_new(fixes,
+			json_string("this kernel has no mount_setattr: start Linux 5.12 or newer"));
 	if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK))
 		json_array_append_new(fixes,
 			json_string("this is a container whose seccomp filter may forbid "
@@ -199,6 +202,8 @@ static json_t *find_fixes(const struct checking *k)
 static json_t *hardened_limits(const struct checking *k)
 {
 	json_t *list = json_array();
+	if (!k->trials[1].works)
+		return list;
 	static const char *const always[] = {
 		"hide the names, sizes and other metadata of the host's files",
 		"hide what /proc says: processes with their arguments, network connections",
@@ -207,6 +212,9 @@ static json_t *hardened_limits(const struct checking *k)
 		("protect or hide anything else there (agent6 itself, its configuration and what "
 		 "it starts on the host, sandbox.protect, sandbox.hide: refused)"),
 		"keep a command from changing mode, owner, times, attributes of its files outside",
+		("give a command POSIX shared memory or semaphores: /dev/shm is the host's "
+		 "(Python's "
+		 "multiprocessing pools fail)"),
 		"give a tool a list of hosts (allow_network as a list is refused)"};
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		json_array_append_new(list, json_string(always[i]));

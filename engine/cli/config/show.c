@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { SHOWN_BYTES_MAX = 4 * 1024 * 1024, KEY_COLUMNS = 40, VALUE_COLUMNS = 34 };
+enum {
+	SHOWN_BYTES_MAX = 4 * 1024 * 1024,
+	VALUE_COLUMN = 30,
+	LAYER_COLUMN = 54,
+	TABLE_COLUMNS = 66
+};
 
 struct showing {
 	struct buf out;
@@ -20,13 +25,13 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 		return;
 	}
 	AUTO_FREE char *text = json_text(value);
-	size_t at = s->out.len;
-	buf_adds(&s->out, key);
-	text_pad(&s->out, at, KEY_COLUMNS);
-	at = s->out.len;
-	text_clean(&s->out, json_is_null(value) ? "-" : text ? text : "", 400);
-	text_pad(&s->out, at, VALUE_COLUMNS);
-	buf_addf(&s->out, "%s\n", config_layer_name(layer));
+	AUTO_BUF line = BUF_INIT(SHOWN_BYTES_MAX);
+	buf_adds(&line, key);
+	text_pad(&line, 0, VALUE_COLUMN);
+	text_clean(&line, json_is_null(value) ? "-" : text ? text : "", 400);
+	text_pad(&line, 0, text_page_columns() < TABLE_COLUMNS ? 0 : LAYER_COLUMN);
+	buf_addf(&line, "%s\n", config_layer_name(layer));
+	wrap_text(&s->out, line.data, 2, text_columns(STDOUT_FILENO));
 }
 
 static int run(const struct call *c)

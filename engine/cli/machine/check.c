@@ -173,7 +173,7 @@ static void show_exposures(const struct checking *k, const char *format)
 	}
 	if (json)
 		buf_adds(&text, text.len ? "]\n" : "[]\n");
-	text_json(text.data ? text.data : "", text.len);
+	text_json(text.data, text.len);
 }
 
 /* SARIF and annotations know findings only, so the report becomes some. */
@@ -209,8 +209,7 @@ static void show_description(const char *text)
 	AUTO_BUF clean = BUF_INIT(CHECK_BYTES_MAX), out = BUF_INIT(CHECK_BYTES_MAX);
 	text_clean_hidden(&clean, text, DESCRIPTION_MAX);
 	buf_adds(&out, "  ");
-	wrap_text(&out, clean.len ? clean.data : "", 2,
-		columns < SHOWN_COLUMNS ? columns : SHOWN_COLUMNS);
+	wrap_text(&out, clean.data, 2, columns < SHOWN_COLUMNS ? columns : SHOWN_COLUMNS);
 	puts(out.data);
 }
 

@@ -36,8 +36,7 @@ static int draw_svg(struct buf *picture, struct err *e)
 		.argv = argv, .env = env, .stdin_fd = in, .deadline_ms = DRAW_DEADLINE_MS};
 	buf_clear(picture);
 	int status = capture_run(&spec, picture, &words, e);
-	return status > 0 ? err_set(e, "Graphviz failed: %.*s", (int)words.len,
-				    words.len ? words.data : "")
+	return status > 0 ? err_set(e, "Graphviz failed: %.*s", (int)words.len, words.data)
 			  : status;
 }
 

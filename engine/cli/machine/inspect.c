@@ -48,10 +48,15 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 			200);
 	}
 	buf_adds(out, "\n\n");
+	int digits = 1;
+	for (size_t i = 0; i < b->count; i++) {
+		int wide = snprintf(NULL, 0, "%zu", b->members[i].size);
+		digits = wide > digits ? wide : digits;
+	}
 	for (size_t i = 0; i < b->count; i++) {
 		const struct member *m = &b->members[i];
-		buf_addf(out, "%s  %9zu  %.12s  %s\n", m->mode == 0755 ? "rwxr-xr-x" : "rw-r--r--",
-			m->size, m->sha256, m->path);
+		buf_addf(out, "%s  %*zu  %.12s  %s\n", m->mode == 0755 ? "rwxr-xr-x" : "rw-r--r--",
+			digits, m->size, m->sha256, m->path);
 	}
 }
 

@@ -104,7 +104,6 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 {
 	const json_t *seq = json_object_get(status, "seq");
 	struct totals totals;
-	buf_adds(out, "");
 	switch (c) {
 	case COLUMN_ID: text_clean(out, json_get_text(status, "id"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STATUS:

@@ -200,7 +200,7 @@ static void print_report(const struct rehearsal *r, const struct drive_result *o
 {
 	AUTO_BUF text = BUF_INIT(REPORT_BYTES_MAX);
 	summary_text(&r->summary, r->loaded->machine, out, &text);
-	printf("\n%s", text.data ? text.data : "");
+	printf("\n%s", text.data);
 	if (!r->stage.throwaway)
 		printf("%-14s%s\n", "kept in", r->stage.dir);
 }

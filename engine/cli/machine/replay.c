@@ -106,7 +106,7 @@ static const struct verb_option options[] = {
 
 const struct verb verb_machine_replay = {.path = "machine replay",
 	.summary = "rebuild a run from its journal alone and print its path",
-	.arguments = "ID",
+	.arguments = "ID|DIR",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.details = "No clock, process or network is used. With --with, the first step at which "

@@ -100,7 +100,7 @@ static const struct verb_option options[] = {
 
 const struct verb verb_machine_report = {.path = "machine report",
 	.summary = "write what happened as one HTML page",
-	.arguments = "ID",
+	.arguments = "ID|DIR",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.details = "The page refers to nothing outside itself and holds no script: the graph "

@@ -23,7 +23,7 @@ static void add(struct buf *out, const char *label, const char *value)
 	text_pad(out, at, LABEL_COLUMNS + 2);
 	AUTO_BUF clean = BUF_INIT(8192);
 	text_clean(&clean, value, 1000);
-	wrap_text(out, clean.len ? clean.data : "", LABEL_COLUMNS + 2, text_columns(STDOUT_FILENO));
+	wrap_text(out, clean.data, LABEL_COLUMNS + 2, text_columns(STDOUT_FILENO));
 	buf_addc(out, '\n');
 }
 
@@ -41,7 +41,7 @@ static void add_when(struct buf *out, const char *label, const char *instant)
 			text_duration(&text, apart_secs * 1000);
 		buf_adds(&text, ahead_secs > 0 ? "" : apart_secs ? " ago" : "just now");
 	}
-	add(out, label, text.len ? text.data : "");
+	add(out, label, text.data);
 }
 
 /* "step 3, work: nonzero, exit 2: make: *** [all] Error 2" */
@@ -117,7 +117,7 @@ static void add_totals(struct buf *out, const json_t *status)
 	struct totals totals = show_totals(json_object_get(status, "totals"));
 	AUTO_BUF text = BUF_INIT(256);
 	show_spend(&text, &totals);
-	add(out, "spent", text.len ? text.data : "");
+	add(out, "spent", text.data);
 }
 
 static void add_blackboard(struct buf *out, const json_t *blackboard)
@@ -224,7 +224,7 @@ static const struct verb_option options[] = {
 
 const struct verb verb_machine_status = {.path = "machine status",
 	.summary = "where an instance stands, running or not",
-	.arguments = "ID",
+	.arguments = "ID|DIR",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.options = options,

@@ -27,7 +27,7 @@ static const struct verb_option options[] = {
 
 const struct verb verb_machine_verify = {.path = "machine verify",
 	.summary = "check the hash chain of an instance's journal",
-	.arguments = "ID",
+	.arguments = "ID|DIR",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.details = "Exit status: 0 whole; 5 damaged, with the line.",

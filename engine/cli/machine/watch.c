@@ -42,11 +42,8 @@ static void show_line(struct watching *w, const char *line, size_t len)
 	if (w->show.mode == SHOW_JSON) {
 		text_json(line, len);
 		putchar('\n');
-	} else if (w->ended) {
+	} else if (w->ended || !strcmp(type, "stop")) {
 		show_end(&w->show, w->instance->id, fields);
-	} else if (!strcmp(type, "stop")) {
-		printf("stopped in state %s; running it again continues it\n",
-			json_get_text(fields, "state"));
 	} else if (fields) {
 		show_event(&w->show, fields);
 	}
@@ -160,7 +157,7 @@ const struct verb verb_machine_watch = {.path = "machine watch",
 	.summary = "follow an instance as it runs, until it ends",
 	.details = "While somebody watches, an agent's questions are asked instead of denied; "
 		   "answer them with `agent6 machine approve ID`.",
-	.arguments = "ID",
+	.arguments = "ID|DIR",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.options = options,

@@ -26,7 +26,7 @@ int loaded_open(struct loaded *l, const char *path, struct findings *f, struct e
 	free(TAKE_PTR(text));
 	bool whole = false;
 	if (!unreadable)
-		l->draft = machine_draft(&l->doc, &files, f, &whole);
+		l->draft = machine_read(&l->doc, &files, f, &whole);
 	l->machine = whole ? l->draft : NULL;
 	return 0;
 }

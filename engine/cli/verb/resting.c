@@ -56,9 +56,11 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	*r = (struct resting){.instance = INSTANCE_NONE};
 	findings_init(&r->findings);
 	int code = EXIT_OK;
+	bool path = strchr(id, '/') && !c->verb->acts;
 	if (setup_open(&r->setup, c))
 		code = EXIT_REFUSED;
-	else if (instance_open(&r->setup.statedir, id, &r->instance, &e))
+	else if (path ? instance_open_at(id, &r->instance, &e)
+		      : instance_open(&r->setup.statedir, id, &r->instance, &e))
 		code = verb_fail(EXIT_REFUSED, &e);
 	else
 		code = check_begun(&r->instance);

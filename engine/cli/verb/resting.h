@@ -14,7 +14,8 @@ struct resting {
 	struct loaded loaded;
 };
 
-/* Opens the instance that the verb's first argument names. Problems are printed; the exit code,
+/* Opens the instance that the verb's first argument names; a path, as far as the verb only looks,
+ * leads to one that lies anywhere. Problems are printed; the exit code,
  * EXIT_OK when it is open. */
 int resting_open(struct resting *r, const struct call *c, bool with_machine);
 void resting_done(struct resting *r);
