@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&out, 1 << 20);
 	findings_init(&findings);
 	doc_read_yaml(&doc, "machine.yaml", (const char *)data, size, &findings);
-	struct machine *m = machine_read(&doc, NULL, &findings);
+	struct machine *m = fixture_machine(&doc, NULL, &findings);
 	if (!m != (findings.errors > 0))
 		abort();
 	if (m) {

@@ -50,7 +50,8 @@ static void set_in(json_t *map, const char *key, json_t *value)
 	char *rest = copy, *save = NULL;
 	const char *part = strtok_r(rest, ".", &save);
 	for (const char *next; (next = strtok_r(NULL, ".", &save)); part = next) {
-		if (!json_object_get(map, part))
+		/* A key with nothing behind it is a group that is empty. */
+		if (!json_is_object(json_object_get(map, part)))
 			json_object_set_new(map, part, json_object());
 		map = json_object_get(map, part);
 	}

@@ -12,22 +12,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void show(const json_t *line)
+static void show(const void *line)
 {
-	static char *text;
-	static size_t len;
-	static FILE *memory;
-	FILE *real = stdout;
 	struct show s = {.mode = SHOW_PLAIN, .terminal_fd = -1};
-	if (!memory)
-		memory = open_memstream(&text, &len);
-	shown_require(memory && !fseeko(memory, 0, SEEK_SET));
-	stdout = memory;
 	show_event(&s, line);
 	show_end(&s, "id", line);
-	stdout = real;
-	fflush(memory);
-	shown_text(text, len);
 }
 
 static void check_report(struct report *r, const struct position *p)
@@ -76,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		json_auto_t *line = json_read((const char *)data + at, len, 1 << 20, NULL);
 		if (!json_is_object(line))
 			continue;
-		show(line);
+		shown_printed(show, line);
 		take(&r, &p, line);
 	}
 	check_report(&r, &p);

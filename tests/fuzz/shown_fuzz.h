@@ -2,6 +2,7 @@
 #ifndef TESTS_FUZZ_SHOWN_FUZZ_H
 #define TESTS_FUZZ_SHOWN_FUZZ_H
 #include "base/utf8.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,24 @@ static inline void shown_text(const char *text, size_t len)
 		step = utf8_step(text + at, len - at, &code);
 		shown_require(step && (code == '\n' || !utf8_is_odd(code)));
 	}
+}
+
+/* What `print` writes on standard output and standard error. */
+static inline void shown_printed(void (*print)(const void *what), const void *what)
+{
+	static char *text;
+	static size_t len;
+	static FILE *memory;
+	FILE *real = stdout, *real_error = stderr;
+	if (!memory)
+		memory = open_memstream(&text, &len);
+	shown_require(memory && !fseeko(memory, 0, SEEK_SET));
+	stdout = stderr = memory;
+	print(what);
+	stdout = real;
+	stderr = real_error;
+	shown_require(!fflush(memory));
+	shown_text(text, len);
 }
 
 /* Of ours, each `<` begins a tag, no quote in one is left open, and each that opens is closed. */

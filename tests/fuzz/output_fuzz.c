@@ -1,0 +1,95 @@
+/*
+ * What a command prints, with a secret in it: however the bytes come, the capture is the same and
+ * stays within its cap; redacted, it holds nothing of the secret, whole or cut; and the fact made
+ * of it is text that says when something is missing.
+ *
+ * First byte: the cap; second: how the bytes are cut. A byte above 0x7f stands for the secret.
+ */
+#include "base/json.h"
+#include "run/printed.h"
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static const char secret[] = "QJZQJJZZJQJ";
+
+static void require(bool held)
+{
+	if (!held)
+		abort();
+}
+
+static void spell(const uint8_t *data, size_t len, struct buf *out)
+{
+	for (size_t i = 0; i < len; i++)
+		if (data[i] >= 0x80)
+			buf_adds(out, secret);
+		else if (!memchr("QJZ", data[i], 3))
+			buf_addc(out, (char)data[i]);
+}
+
+static void capture(struct output *c, const struct buf *text, size_t cap, size_t step)
+{
+	output_init(c, cap);
+	for (size_t at = 0; at < text->len; at += step)
+		output_take(c, text->data + at, text->len - at < step ? text->len - at : step);
+	output_close(c);
+	require(c->total == text->len && c->len + c->dropped == c->total);
+	require(c->len <= cap && c->head <= c->len && (c->dropped || c->head == c->len));
+}
+
+static void check_edges(const struct output *c, const struct buf *text)
+{
+	size_t tail = c->len - c->head;
+	require(!memcmp(c->bytes, text->data, c->head));
+	require(!memcmp(c->bytes + c->head, text->data + text->len - tail, tail));
+}
+
+/* Its letters come from nowhere else, so none of a part that was cut is left beside the gap. */
+static void check_redacted(const struct output *c, size_t cap)
+{
+	require(c->len <= cap && c->head <= c->len);
+	for (size_t i = 0; i < c->len; i++)
+		require(!memchr("QJZ", c->bytes[i], 3));
+}
+
+static void check_fact(const struct output *c, const struct buf *text)
+{
+	struct sha256 whole;
+	json_auto_t *fact = json_object();
+	sha256_init(&whole);
+	sha256_add(&whole, text->data, text->len);
+	printed_fact(c, &whole, fact);
+	const json_t *out = json_object_get(fact, "stdout");
+	require(json_is_string(out));
+	require(!!json_object_get(fact, "stdout_dropped") == !!c->dropped);
+	json_auto_t *tail = printed_tail(c, 16);
+	require(json_is_string(tail) && json_string_length(tail) <= 3 * 16 + 3);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct output whole, cut;
+	struct secrets secrets = {0};
+	AUTO_BUF text;
+	buf_init(&text, 1 << 24);
+	if (len > 2)
+		spell(data + 2, len - 2, &text);
+	if (!text.len)
+		return 0;
+	size_t cap = 2 + data[0], step = 1 + data[1] % 64;
+	capture(&whole, &text, cap, text.len);
+	capture(&cut, &text, cap, step);
+	require(cut.len == whole.len && cut.head == whole.head);
+	require(!memcmp(cut.bytes, whole.bytes, whole.len));
+	check_edges(&whole, &text);
+	require(!secrets_add(&secrets, secret));
+	output_redact(&whole, &secrets);
+	check_redacted(&whole, cap);
+	check_fact(&whole, &text);
+	secrets_done(&secrets);
+	output_done(&whole);
+	output_done(&cut);
+	return 0;
+}
