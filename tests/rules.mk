@@ -5,6 +5,7 @@
 #   make test                 everything          make test T=tests/cli/run.bats     one file
 #   make test-programs        build them only     make fuzz SECS=600                 fuzz each target
 #   make test-bare            the README's two commands in a fresh Debian tree (root)
+#   make test-kernels         Debian's kernels from 5.10 on, booted in qemu (root) KERNELS="6.1" T=FILE
 
 test_sources := $(wildcard tests/unit/*_test.c tests/golden/*_test.c tests/crash/*_test.c tests/security/*_test.c)
 test_programs := $(patsubst %.c,$(out)/%,$(test_sources))
@@ -56,6 +57,9 @@ fuzz:
 test-bare:
 	@tools/deps bare
 	@tests/bare/run
+test-kernels:
+	@tools/deps bare kernels
+	@tests/kernels/run $(T)
 
 # Kills and faults, exhaustively, for a quarter of an hour; `make test` runs the same tests at a few
 # random places.
@@ -70,4 +74,4 @@ deepce: all
 	@tests/peers/fetch-deepce
 	@tests/run tests/peers/deepce.bats
 
-.PHONY: test test-programs test-helpers fuzz-replays fuzzers fuzz test-bare crash torture deepce
+.PHONY: test test-programs test-helpers fuzz-replays fuzzers fuzz test-bare test-kernels crash torture deepce
