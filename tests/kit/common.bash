@@ -7,6 +7,7 @@
 #   give_user PATH... makes PATH (in $SCRATCH) belong to that user
 #   eventually CMD... waits until CMD succeeds, at most a hundred seconds: the machine may be busy
 #   need CMD...       skips with a reason when a program is missing; on CI that fails the run
+#   need_hardened      skips where the kernel has not what the hardened profile stands on
 #   need_root         the same for a test that only root can run
 bats_require_minimum_version 1.5.0
 
@@ -73,6 +74,11 @@ need() {
 	for cmd in "$@"; do
 		command -v "$cmd" >/dev/null || skip "$cmd is not installed (make deps)"
 	done
+}
+
+need_hardened() {
+	need jq
+	[[ $(agent6 check sandbox --json | jq .landlock_abi) -ge 3 ]] || skip "hardened needs Landlock ABI 3"
 }
 
 need_root() {

@@ -13,11 +13,23 @@ struct fixture {
 	struct machine *m; /* NULL: there were errors */
 };
 
+/* NULL where there are errors. */
+static inline struct machine *fixture_machine(
+	const struct doc *doc, const struct member_files *files, struct findings *findings)
+{
+	bool whole;
+	struct machine *m = machine_read(doc, files, findings, &whole);
+	if (whole)
+		return m;
+	machine_free(m);
+	return NULL;
+}
+
 static inline void fixture_init(struct fixture *f, const char *yaml)
 {
 	findings_init(&f->findings);
 	doc_read_yaml(&f->doc, "machine.yaml", yaml, strlen(yaml), &f->findings);
-	f->m = machine_read(&f->doc, NULL, &f->findings);
+	f->m = fixture_machine(&f->doc, NULL, &f->findings);
 	findings_sort(&f->findings);
 }
 

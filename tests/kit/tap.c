@@ -1,4 +1,6 @@
 #include "tests/kit/tap.h"
+
+#include "base/landlock.h"
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -219,4 +221,13 @@ int tap_done(void)
 	printf("1..%d\n", tap.ran);
 	fflush(stdout);
 	return tap.failed || tap.ran == 0;
+}
+
+bool tap_can_harden(const char *name)
+{
+	enum { HARDENED_ABI = 3 };
+	if (ll_abi() >= HARDENED_ABI)
+		return true;
+	skip("%s: hardened needs Landlock ABI %d", name, HARDENED_ABI);
+	return false;
 }

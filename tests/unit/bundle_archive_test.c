@@ -47,7 +47,7 @@ static void write_asm(const struct buf *bytes)
 {
 	const char *path = tree_path(tap_scratch(), "case.asm");
 	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || io_write(fd, bytes->data ? bytes->data : "", bytes->len))
+	if (fd < 0 || io_write(fd, bytes->data, bytes->len))
 		bail("cannot write %s", path);
 }
 
