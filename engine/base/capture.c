@@ -40,28 +40,29 @@ static int start(const struct capture_spec *spec, struct running *r, struct err 
 	return 0;
 }
 
-/* One read of a readable pipe; closes it at its end. */
-static void drain(int *fd, struct buf *into)
+/* One read of a readable pipe; closes it at its end. False: it cannot be read, which is no end. */
+static bool drain(int *fd, struct buf *into)
 {
 	char chunk[65536];
 	ssize_t n = read(*fd, chunk, sizeof(chunk));
 	if (n > 0)
 		buf_add(into, chunk, (size_t)n);
-	else if (!n || (errno != EINTR && errno != EAGAIN))
+	else if (!n)
 		own_close(fd);
+	return n >= 0 || errno == EINTR || errno == EAGAIN;
 }
 
-/* Collects until both pipes are at their end. False: the deadline passed, or there was too much. */
+/* Collects until both pipes are at their end. False: the deadline passed, there was too much, or a
+ * pipe cannot be read. */
 static bool collect(struct running *r, int64_t end, struct buf *out, struct buf *err)
 {
 	while (r->out >= 0 || r->err >= 0) {
 		struct pollfd watched[] = {{r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
 		if (out->failed || io_poll(watched, 2, end) <= 0)
 			break;
-		if (watched[0].revents)
-			drain(&r->out, out);
-		if (watched[1].revents)
-			drain(&r->err, err);
+		if ((watched[0].revents && !drain(&r->out, out)) ||
+			(watched[1].revents && !drain(&r->err, err)))
+			break;
 	}
 	return r->out < 0 && r->err < 0 && !out->failed;
 }
@@ -88,6 +89,8 @@ int capture_run(
 	int status = child_wait(&r.child);
 	if (whole)
 		return status;
-	return err_set(e, "%s did not end within %d seconds, or printed too much", spec->argv[0],
-		spec->deadline_ms / 1000);
+	return err_set(e,
+		"%s did not end within %d seconds, printed too much, or what it printed "
+		"cannot be read",
+		spec->argv[0], spec->deadline_ms / 1000);
 }

@@ -19,8 +19,8 @@ struct capture_spec {
 };
 
 /* Appends what it prints to `out` (crossing its cap is an error) and to `diagnostics` (what exceeds
- * the cap is dropped). Returns the wait(2) status, or -1: it could not be started, printed too much
- * or did not end in time. */
+ * the cap is dropped). Returns the wait(2) status, or -1: it could not be started, printed too
+ * much, did not end in time, or what it printed cannot be read. */
 int capture_run(
 	const struct capture_spec *spec, struct buf *out, struct buf *diagnostics, struct err *e);
 #endif

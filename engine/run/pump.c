@@ -8,22 +8,22 @@
 
 enum { CHUNK_BYTES = 64 * 1024, DRAIN_CHUNKS = 64 /* more than a pipe can hold */ };
 
-/* One read. False: nothing more now. */
-static bool take_some(struct pump_stream *s)
+/* One read. 0: nothing more now; -1: it failed, which is no end. */
+static int take_some(struct pump_stream *s, struct err *e)
 {
 	char chunk[CHUNK_BYTES];
 	ssize_t n = read(s->fd, chunk, sizeof(chunk));
 	if (n < 0 && errno == EINTR)
-		return true;
-	if (n < 0 && errno == EAGAIN)
-		return false;
+		return 1;
+	if (n < 0)
+		return errno == EAGAIN ? 0 : err_errno(e, "cannot read from a child process");
 	if (n > 0) {
 		s->take(s->ctx, chunk, (size_t)n);
-		return true;
+		return 1;
 	}
 	own_close(&s->fd);
 	s->take(s->ctx, "", 0);
-	return false;
+	return 0;
 }
 
 static void kill_child(struct pump *p)
@@ -69,8 +69,9 @@ static int pump_once(struct pump *p, struct err *e)
 	if (ready <= 0)
 		return 0;
 	for (int i = 0; i < n; i++)
-		if (fds[i].revents && p->streams[i].fd == fds[i].fd)
-			take_some(&p->streams[i]);
+		if (fds[i].revents && p->streams[i].fd == fds[i].fd &&
+			take_some(&p->streams[i], e) < 0)
+			return -1;
 	if (fds[n + 1].revents) {
 		interrupts_read(p->interrupts);
 		if (p->tick)
@@ -80,18 +81,21 @@ static int pump_once(struct pump *p, struct err *e)
 }
 
 /* Beyond the child's end only what is already in the pipes counts. */
-static void drain(struct pump *p)
+static int drain(struct pump *p, struct err *e)
 {
+	int more = 1, failed = 0;
 	p->draining = true;
-	for (int i = 0; i < p->stream_count; i++) {
+	for (int i = 0; i < p->stream_count; i++, more = 1) {
 		struct pump_stream *s = &p->streams[i];
-		for (int n = 0; n < DRAIN_CHUNKS && s->fd >= 0 && take_some(s); n++)
-			continue;
+		for (int n = 0; n < DRAIN_CHUNKS && s->fd >= 0 && more > 0; n++)
+			more = take_some(s, e);
+		failed |= more < 0;
 		if (s->fd >= 0) {
 			own_close(&s->fd);
 			s->take(s->ctx, "", 0);
 		}
 	}
+	return failed ? -1 : 0;
 }
 
 int pump_carry(struct pump *p, struct err *e)
@@ -111,8 +115,7 @@ int pump_carry(struct pump *p, struct err *e)
 	}
 	if (ended < 0)
 		kill_child(p);
-	drain(p);
-	return ended < 0 ? -1 : 0;
+	return drain(p, e) || ended < 0 ? -1 : 0;
 }
 
 int pump_run(struct pump *p, struct err *e)

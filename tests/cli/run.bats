@@ -317,6 +317,39 @@ committed_flow() {
 	[[ $stderr == *"cannot tell whether the bundle is committed"* ]]
 }
 
+@test "no read that fails is taken for an end: neither of what git says nor of what a tool prints" {
+	need strace
+	committed_flow
+	cat >../flow/machine.yaml <<'YAML'
+machine: said
+version: 1
+initial: say
+vars:
+  code: {word: {type: json, default: nothing}}
+budget: {max_transitions: 5}
+states:
+  say: {kind: tool, command: [printf, '"whole"'], timeout_secs: 20, capture: {stdout_json: word}, on: {ok: good, nonzero: bad, timeout: bad}}
+  good: {kind: terminal, status: ok, reason: "{{ word | json }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+YAML
+	local reads n
+	run -2 strace -qq -e trace=read -o trace "$AGENT6_BIN/agent6" machine run ../flow
+	reads=$(grep -c 'read(' trace)
+	for ((n = 1; n <= reads; n++)); do
+		run ! strace -qq -e inject=read:error=EIO:when=$n -e trace=read -o trace \
+			"$AGENT6_BIN/agent6" machine run ../flow --id "gate$n"
+	done
+	git -C .. commit -qam said
+	run -0 strace -qq -e trace=read -o trace "$AGENT6_BIN/agent6" machine run ../flow
+	[[ $output == *whole* ]]
+	reads=$(grep -c 'read(' trace)
+	for ((n = 1; n <= reads; n++)); do
+		run strace -qq -e inject=read:error=EIO:when=$n -e trace=read -o trace \
+			"$AGENT6_BIN/agent6" machine run ../flow --id "read$n"
+		[[ $status -ne 0 || $output == *whole* ]] || { echo "read $n: $output"; false; }
+	done
+}
+
 @test "a repository put around the bundle by a command does not vouch for it" {
 	committed_flow
 	flow changed
