@@ -13,12 +13,16 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { ORDER_DIGITS = 20, NAME_LEN = ORDER_DIGITS + 1 + 8 + 5 /* ORDER-RANDOM.json */ };
+enum { ORDER_DIGITS = 20, RANDOM_DIGITS = 8 };
 
+/* ORDER-RANDOM.json */
 static bool is_poke(const char *name)
 {
-	return strlen(name) == NAME_LEN && strspn(name, "0123456789") == ORDER_DIGITS &&
-	       name[ORDER_DIGITS] == '-' && !strcmp(name + NAME_LEN - 5, ".json");
+	if (strspn(name, "0123456789") != ORDER_DIGITS || name[ORDER_DIGITS] != '-')
+		return false;
+	const char *random = name + ORDER_DIGITS + 1;
+	return strspn(random, "0123456789abcdef") == RANDOM_DIGITS &&
+	       !strcmp(random + RANDOM_DIGITS, ".json");
 }
 
 int pokes_init(const struct instance *i, struct err *e)

@@ -112,6 +112,11 @@ static void removed(const struct instance *i)
 	tree_file(i->path, "kept", "x", 0600);
 	is(pokes_remove(i, "../kept", &e), 0, "what is no poke's name is of none");
 	ok(!faccessat(i->dir_fd, "kept", F_OK, 0), "and nothing is removed for it");
+	mkdirat(i->dir_fd, "pokes/00000000000000000001-", 0700);
+	tree_file(i->path, "pokes/00000000000000000001-/1234567.json", "x", 0600);
+	is(pokes_remove(i, "00000000000000000001-/1234567.json", &e), 0, "nor is one with a slash");
+	ok(!faccessat(i->dir_fd, "pokes/00000000000000000001-/1234567.json", F_OK, 0),
+		"nothing is removed for that either");
 	is(pokes_remove(i, SECOND, &e), 0, "a poke");
 	ok(faccessat(i->dir_fd, "pokes/" SECOND, F_OK, 0), "is removed");
 }
