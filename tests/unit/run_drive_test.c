@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct config *config;
 static struct statedir statedir;
@@ -32,7 +33,7 @@ struct trial {
 	struct drive_request request;
 	struct drive_listener listener;
 	struct drive_result result;
-	int lines;
+	int lines, notices;
 };
 
 static void count_line(void *ctx, const char *line, size_t len)
@@ -43,11 +44,18 @@ static void count_line(void *ctx, const char *line, size_t len)
 	t->lines++;
 }
 
+static void count_notice(void *ctx, const char *text)
+{
+	struct trial *t = ctx;
+	diag("%s", text);
+	t->notices++;
+}
+
 static void trial_init(struct trial *t, const char *yaml)
 {
 	char id[32];
 	struct err e = ERR_NONE;
-	*t = (struct trial){.listener = {.line = count_line}};
+	*t = (struct trial){.listener = {.line = count_line, .notice = count_notice}};
 	t->listener.ctx = t;
 	fixture_init(&t->fixture, yaml);
 	if (!t->fixture.m)
@@ -106,6 +114,7 @@ static void test_run(void)
 	is_str(t.result.reason, "all of it", "with its terminal's reason");
 	is(t.result.totals.transitions, 3, "after three transitions");
 	is(t.lines, 7, "every line is told: begin, 3 steps, notify, wait.armed, end");
+	is(t.notices, !geteuid(), "and root that it is root, nothing else");
 	uint64_t lines = 0;
 	is(replay_verify(&t.instance, &lines, NULL), 0, "the journal verifies");
 	is(lines, 7, "all of it");
@@ -230,6 +239,10 @@ static void test_persisted_instant(void)
 	ok(io_read_file(t.instance.dir_fd, "wait.json", 4096, &text, &len, NULL) == 0 &&
 			strstr(text, "\"state\":\"b\""),
 		"wait.json shows it");
+	config->budget.max_microusd = 0;
+	is(go(&t), RUN_BUDGET, "what is lowered meanwhile ends it before it wakes");
+	config->budget.max_microusd = -1;
+	ok(faccessat(t.instance.dir_fd, "wait.json", F_OK, 0) != 0, "and it waits no more");
 	trial_done(&t);
 }
 
