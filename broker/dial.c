@@ -21,6 +21,15 @@ static int close_socket(void *owner, curl_socket_t fd)
 	return fd == a->fd ? 0 : close(fd);
 }
 
+/* Of a refusal only the head is read: a body that the proxy never ends would be read without coming
+ * back to us, past every time-out. */
+static size_t on_header(char *line, size_t one, size_t len, void *easy)
+{
+	long status = 0;
+	curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+	return *line < ' ' && status >= 300 ? 0 : one * len;
+}
+
 void dialer_cancel(struct dialer *d, struct dial *a)
 {
 	curl_multi_remove_handle(d->multi, a->easy);
@@ -87,6 +96,8 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 	bad |= curl_easy_setopt(easy, CURLOPT_PROXY, proxy ? proxy : "");
 	bad |= curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
 	bad |= curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, proxy ? 1L : 0L);
+	bad |= curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	bad |= curl_easy_setopt(easy, CURLOPT_HEADERDATA, easy);
 	bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, a);
 	bad |= curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);

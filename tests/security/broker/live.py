@@ -1130,6 +1130,12 @@ def test_proxy_refuses():
         fact = refusal(broker, 0, broker.connect(), "dial", f"a proxy that answers {answer[:3]}")
         tap.equal(fact.get("proxy"), int(answer[:3]), "the fact has its status")
         broker.close()
+    for framing in (b"Content-Length: 99999999999\r\n\r\n", b"Transfer-Encoding: chunked\n\n1;"):
+        endless = b"HTTP/1.1 407 No\r\n" + framing + b" " * (1 << 26)
+        server = Server(lambda conn: (conn.recv(1000), conn.sendall(endless)), OTHER_PUBLIC)
+        broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"http://{OTHER_PUBLIC}:{server.port}"])
+        refusal(broker, 0, broker.connect(), "dial", "a proxy whose refusal does not end")
+        broker.close()
     for name, answers, want in (("no method", [b"\5\xff"], 12), ("not allowed", [b"\5\0", b"\5\2\0\1" + bytes(6)], 23)):
         server = Server(lambda conn: [conn.recv(300) and conn.sendall(answer) for answer in answers], OTHER_PUBLIC)
         broker = Broker("hidden.test:443,tls", args=["--upstream-proxy", f"socks5h://{OTHER_PUBLIC}:{server.port}"])
