@@ -23,7 +23,7 @@ static int close_socket(void *owner, curl_socket_t fd)
 
 /* Of a refusal only the head is read: a body that the proxy never ends would be read without coming
  * back to us, past every time-out. */
-static size_t on_header(char *line, size_t one, size_t len, void *easy)
+static size_t on_header(const char *line, size_t one, size_t len, void *easy)
 {
 	long status = 0;
 	curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
