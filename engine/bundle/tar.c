@@ -159,10 +159,12 @@ bool tar_check(struct intake *in, const struct tar *tar)
 			intake_refuse(
 				in, RULE_BUNDLE_ARCHIVE, tar_name(a, tar, entry), "%s", problem);
 		plain = plain && !problem;
+		if (problem && at != entry)
+			break; /* a row of them is as long to name each time as all before it */
 		at = next_header(tar, at);
 		entry = h[TYPE_AT] == 'x' ? entry : at;
 	}
-	if (damaged || entry != at)
+	if (damaged || (plain && entry != at))
 		intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "the archive is damaged");
 	plain = plain && !damaged && entry == at;
 	in->full |= !plain;
