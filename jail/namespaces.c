@@ -74,7 +74,10 @@ int namespaces_enter(struct jail *j, struct err *e)
 		return 0;
 	if (cgroup_enter(j, j->child, e) || idmap_write(j->child, OOM_FIRST, e) || write_maps(j, e))
 		return -1;
-	return write(j->alive_fd, "", 1) == 1 ? 0 : err_errno(e, "cannot release the jail");
+	/* PID 1 may have ended, with its reason in the report: that is told, not died of. */
+	return send(j->alive_fd, "", 1, MSG_NOSIGNAL) == 1
+		       ? 0
+		       : err_errno(e, "cannot release the jail");
 }
 
 /* In PID 1: takes the mapped ids. The kernel forgets the death signal when ids change, so it is

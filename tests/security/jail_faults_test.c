@@ -335,15 +335,17 @@ static const char *stage_of(const struct end *end)
 	return stage ? stage : "";
 }
 
-/* `last`: the call was the command's own execve, which fails as a shell says it. */
-static enum verdict judge(const struct end *usual, const struct end *end, long nr)
+/* The command's own execve fails as a shell says it. A launcher that a signal ends tells nobody why:
+ * only its loader may fail before there is a jail. */
+static enum verdict judge(const struct end *usual, const struct end *end, const struct call *c)
 {
-	if (end->status == 126 && nr == SYS_execve && !end->ran)
+	bool no_jail = !c->process && !end->ran && !end->line; /* its loader said why */
+	if (end->status == 126 && c->nr == SYS_execve && !end->ran)
 		return REFUSED;
 	if (end->status == 125)
 		return *stage_of(end) || !end->line ? REFUSED : BAD;
 	if (end->status != 0)
-		return end->status != KILLED_LATE && !end->ran && !end->line ? DIED : BAD;
+		return no_jail && end->status != KILLED_LATE ? DIED : BAD;
 	int layers = end->line ? count_fallbacks(usual, end) : -1;
 	if (layers > 0)
 		return FALLBACK;
@@ -427,21 +429,30 @@ static void fail_each(const struct decoy *d, const struct end *usual, const stru
 	int call_count, const char *name)
 {
 	struct trace *t = calloc(1, sizeof(*t));
-	int counts[VERDICTS] = {0}, cases = 0;
+	struct {
+		const struct call *call;
+		int error;
+		struct end end;
+	} bad[SHOWN_MAX]; /* shown behind the result, where a summary looks for the reasons */
+	int counts[VERDICTS] = {0}, cases = 0, kept = 0;
 	for (int i = 0; t && i < call_count; i++) {
 		for (int which = 0; which < ERRORS; which++) {
 			const struct call *c = &calls[i];
 			if (!is_due(c, which) || (only && strcmp(only, name_of(c->nr)) != 0))
 				continue;
 			struct end end = run(d, t, &(struct fault){*c, errors[which]});
-			enum verdict v = judge(usual, &end, c->nr);
-			if (v == BAD && counts[BAD] < SHOWN_MAX)
-				show(c, errors[which], usual, &end);
-			if (v == FALLBACK && getenv("VERBOSE"))
-				show(c, errors[which], usual, &end);
+			enum verdict v = judge(usual, &end, c);
 			counts[v]++;
 			cases++;
-			end_done(&end);
+			if ((v == FALLBACK || v == DIED) && getenv("VERBOSE"))
+				show(c, errors[which], usual, &end);
+			bad[kept].call = c;
+			bad[kept].error = errors[which];
+			bad[kept].end = end;
+			if (v == BAD && kept < SHOWN_MAX - 1)
+				kept++;
+			else
+				end_done(&end);
 		}
 	}
 	free(t);
@@ -451,6 +462,10 @@ static void fail_each(const struct decoy *d, const struct end *usual, const stru
 		"fallbacks, %d ended the launcher at its start, %d bad",
 		name, call_count, cases, counts[REFUSED], counts[UNNOTICED], counts[FALLBACK],
 		counts[DIED], counts[BAD]);
+	for (int i = 0; i < kept; i++) {
+		show(bad[i].call, bad[i].error, usual, &bad[i].end);
+		end_done(&bad[i].end);
+	}
 }
 
 static void check_profile(struct decoy *d, const char *who, const char *profile)
