@@ -335,8 +335,8 @@ static const char *stage_of(const struct end *end)
 	return stage ? stage : "";
 }
 
-/* The command's own execve fails as a shell says it. A launcher that a signal ends tells nobody why:
- * only its loader may fail before there is a jail. */
+/* The command's own execve fails as a shell says it. A launcher that a signal ends tells nobody
+ * why: only its loader may fail before there is a jail. */
 static enum verdict judge(const struct end *usual, const struct end *end, const struct call *c)
 {
 	bool no_jail = !c->process && !end->ran && !end->line; /* its loader said why */

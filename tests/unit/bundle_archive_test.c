@@ -260,6 +260,28 @@ static void test_pax(void)
 	}
 }
 
+/* One finding for a row of extended headers: each is told by its entry's name, which all those
+ * before it belong to, so that a file of some KiB would be told for minutes. */
+static void test_row(void)
+{
+	enum { ROW = 1000 };
+	char first[600];
+	struct bundle *b;
+	AUTO_BUF tar, packed;
+	buf_init(&tar, TAR_MAX);
+	buf_init(&packed, TAR_MAX);
+	add_machine(&tar);
+	for (int i = 0; i < ROW; i++)
+		add(&tar, &(struct entry){.name = "PaxHeader", .type = 'x', .data = ""});
+	add(&tar, &(struct entry){.name = "scripts/x", .data = "x"});
+	end(&tar);
+	compress_into(&tar, &packed);
+	write_asm(&packed);
+	is(open_asm(&b, first), 1, "%d extended headers of one entry are one error (%s)", ROW,
+		first);
+	bundle_free(b);
+}
+
 /* What lies behind a header without a name of its own, or in what a record says are no bytes of the
  * member, is looked at as well: an unknown type, and a name that only some readers take. */
 static void test_hidden(void)
@@ -587,6 +609,7 @@ int main(void)
 	test_bad_entries();
 	test_bad_pairs();
 	test_pax();
+	test_row();
 	test_hidden();
 	test_records();
 	test_long_names();
