@@ -173,6 +173,35 @@ END
 	[[ $status -eq 1 ]]
 }
 
+@test "a wait that is stopped keeps the time it wakes at, and what was spent is in its line" {
+	machine_file hourly <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work: {kind: tool, command: ["true"], timeout_secs: 20, on: {ok: park, nonzero: park, timeout: park}}
+  park: {kind: wait, every_secs: 3600, on: {tick: good, signal: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	launch hourly
+	eventually armed hourly 1
+	agent6 machine stop hourly
+	finish
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/hourly"
+	journal hourly | jq -s -e 'map(select(.t == "wait.armed")) | length == 2 and
+		(map(.wake) | unique | length) == 1 and all(.[]; .totals.transitions == 1)'
+}
+
+@test "a stop while a retry waits runs the state no further" {
+	tool_machine retry '["false"]'
+	sed -i 's/^    on: /    retry: {on: [nonzero], max: 1, backoff_secs: 600}\n&/' "$SCRATCH/retry/machine.yaml"
+	launch retry
+	eventually journal_has retry '"t":"retry"'
+	agent6 machine stop retry
+	finish
+	[[ $code -eq 0 ]]
+	[[ $(journal retry | jq -r .t | tail -n 2 | tr '\n' ' ') == "retry stop " ]]
+}
+
 @test "signals park it with their exit codes" {
 	launch parked
 	eventually armed parked 1
