@@ -8,8 +8,6 @@
 #include "tests/kit/tap.h"
 #include "tests/kit/tar.h"
 #include "tests/kit/tree.h"
-#include <archive.h>
-#include <archive_entry.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,28 +18,6 @@ static void add_machine(struct buf *tar)
 }
 
 /* --- the file */
-
-static la_ssize_t keep(struct archive *a, void *out, const void *bytes, size_t len)
-{
-	(void)a;
-	return buf_add(out, bytes, len) ? -1 : (la_ssize_t)len;
-}
-
-static void compress_into(const struct buf *in, struct buf *out)
-{
-	struct archive *a = archive_write_new();
-	struct archive_entry *entry = archive_entry_new();
-	archive_write_set_format_raw(a);
-	archive_write_add_filter_zstd(a);
-	archive_write_set_bytes_in_last_block(a, 1);
-	archive_entry_set_filetype(entry, AE_IFREG);
-	if (archive_write_open(a, out, NULL, keep, NULL) || archive_write_header(a, entry) ||
-		archive_write_data(a, in->data, in->len) != (la_ssize_t)in->len ||
-		archive_write_close(a))
-		bail("cannot compress: %s", archive_error_string(a));
-	archive_entry_free(entry);
-	archive_write_free(a);
-}
 
 static void write_asm(const struct buf *bytes)
 {
