@@ -19,23 +19,36 @@ static const char stand[] = "/usr";
 static const char *const files[][2] = {ROOT_FILES(PAIR)};
 static const char *const links[][2] = {ROOT_LINKS(PAIR)};
 
-/* Makes it, in the jail's own memory, with all directories above. The working directory is the new
- * root, so that a relative name means a place in it. */
+/* Makes it, in the jail's own memory. The working directory is the new root, so that a relative
+ * name means a place in it. */
+static int make_last(const char *path, const struct place *p)
+{
+	static char target[PATH_MAX];
+	ssize_t len = p->link ? readlink(p->path, target, sizeof(target) - 1) : 0;
+	if (len < 0)
+		return -1;
+	target[len] = '\0';
+	return p->link        ? symlink(target, path)
+	       : p->directory ? mkdir(path, 0755)
+			      : mknod(path, S_IFREG | 0444, 0);
+}
+
+/* With all directories above it. */
 static int make(const char *path, const struct place *p, struct err *e)
 {
-	char parent[PATH_MAX], target[PATH_MAX] = "";
-	if (p->link && readlink(p->path, target, sizeof(target) - 1) < 0)
-		return err_errno(e, "cannot read the link %s", p->path);
-	int failed = p->link        ? symlink(target, path)
-		     : p->directory ? mkdir(path, 0755)
-				    : mknod(path, S_IFREG | 0444, 0);
-	if (!failed || errno == EEXIST)
-		return 0;
-	const char *slash = strrchr(path, '/');
-	if (errno != ENOENT || !slash)
-		return err_errno(e, "cannot make /%s in the new root", path);
-	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
-	return make(parent, &(struct place){.directory = true}, e) || make(path, p, e) ? -1 : 0;
+	static char above[PATH_MAX];
+	int failed = make_last(path, p);
+	if (failed && errno == ENOENT) {
+		snprintf(above, sizeof(above), "%s", path);
+		for (char *slash = above; (slash = strchr(slash, '/')); *slash++ = '/') {
+			*slash = '\0';
+			if (mkdir(above, 0755) && errno != EEXIST)
+				return err_errno(e, "cannot make /%s in the new root", above);
+		}
+		failed = make_last(path, p);
+	}
+	return !failed || errno == EEXIST ? 0
+					  : err_errno(e, "cannot make /%s in the new root", path);
 }
 
 /* The place exists already where a host tree contains it; else it is made. 1: what was to be
