@@ -73,7 +73,6 @@ int hardened_start(struct jail *j, struct err *e)
 	if (!j->child)
 		_exit(jail_command(j));
 	j->child_pidfd = (int)syscall(SYS_pidfd_open, j->child, 0);
-	idmap_write(j->child, OOM_FIRST, NULL); /* it waits for the Landlock rules */
 	return j->child_pidfd < 0 ? err_errno(e, "cannot watch the command") : 0;
 }
 
@@ -82,6 +81,7 @@ int hardened_start(struct jail *j, struct err *e)
 int hardened_become(struct jail *j, struct err *e)
 {
 	bool other = j->root == ROOT_HOST && j->host_uid;
+	idmap_write(getpid(), OOM_FIRST, NULL); /* its own file only until the ids change */
 	if (other && (setgroups(0, NULL) || setresgid(j->host_gid, j->host_gid, j->host_gid) ||
 			     setresuid(j->host_uid, j->host_uid, j->host_uid)))
 		return err_errno(e, "cannot become the workspace's owner");

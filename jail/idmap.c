@@ -48,26 +48,35 @@ static int write_map(pid_t holder, const char *file, unsigned owner, struct err 
 	return idmap_write(holder, file, text, e);
 }
 
+static int holders; /* not collected yet */
+
 static int leave(void *unused)
 {
 	(void)unused;
 	return 0;
 }
 
-/* An ended process that nobody has collected still has its user namespace. */
+/* An ended process that nobody has collected still has its user namespace. It sends no signal when
+ * it ends, so that __WCLONE finds it and no other; two find the same on their stack. */
 int idmap_open(uid_t uid, gid_t gid, struct err *e)
 {
 	static char stack[4096] __attribute__((aligned(16)));
 	char path[64];
 	int fd = -1;
-	pid_t holder =
-		clone(leave, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
+	pid_t holder = clone(leave, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM, NULL);
 	if (holder < 0)
 		return err_errno(e, "cannot make an id map (see user.max_user_namespaces)");
+	holders++;
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)holder);
 	if (!write_map(holder, "uid_map", uid, e) && !write_map(holder, "gid_map", gid, e) &&
 		(fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		err_errno(e, "cannot open %s", path);
-	waitpid(holder, NULL, 0);
 	return fd;
+}
+
+/* Asks for no more than there are: PID 1 may have its errno in the same place. */
+void idmap_collect(void)
+{
+	for (; holders; holders--)
+		waitpid(-1, NULL, (int)__WCLONE);
 }

@@ -21,7 +21,8 @@ enum { JAIL_ID = 1000, DISK_IDS = 65536, MIB = 1024 * 1024 };
 /* Unused host ids for the jails of root, just below 2^31: nothing allocates there. */
 enum { HOST_IDS_BASE = 0x7ffd0000, HOST_ID = 0x7ffdffff };
 
-/* Out of memory, the kernel ends what is jailed before any other program, its launcher's too. */
+/* Out of memory, the kernel ends what is jailed before any other program; with it the launcher that
+ * shares its PID 1's memory (namespaces.c), without which the jail ends too. */
 #define OOM_FIRST "oom_score_adj", "1000"
 
 /* What to do where a command would be root. */
@@ -43,17 +44,19 @@ struct jail {
 	gid_t host_gid;
 	int landlock_abi; /* asked once */
 	int ruleset_fd;   /* Landlock's, or -1 */
-	int alive_fd;     /* hangs up when the launcher, or all of the jail, is gone */
+	int alive_fd;     /* strict: the launcher's end of a pair; hangs up with all of the jail */
+	int first_fd;     /* and PID 1's; hangs up with the launcher */
 	int life_fd;      /* serve: hangs up when the resident launcher is gone; -1 */
 	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
 	char *groups[3];  /* cgroups to remove; owned */
 	int group_count;
-	int group_fd;       /* of the first, to start PID 1 in, or -1 */
-	char *temp_dir;     /* hardened: private, removed afterwards; owned */
-	int children_fd;    /* hardened: the kernel's list of the launcher's children */
-	char **argv, **env; /* of the command, in its own process; argv from 1 on */
-	pid_t launcher;     /* hardened: who is to be the command's parent */
-	pid_t child;        /* PID 1 (strict) or the command (hardened) */
+	int group_fd;         /* of the first, to start PID 1 in, or -1 */
+	char *temp_dir;       /* hardened: private, removed afterwards; owned */
+	int children_fd;      /* hardened: the kernel's list of the launcher's children */
+	uint64_t users_tasks; /* hardened: what the command's user runs already */
+	char **argv, **env;   /* of the command, in its own process; argv from 1 on */
+	pid_t launcher;       /* hardened: who is to be the command's parent */
+	pid_t child;          /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
 };
 
@@ -90,8 +93,9 @@ int grants_open_place(struct place *p, struct stat *st, struct err *e);
 /* --- main.c --------------------------------------------------------------------------------- */
 /* Builds the jail: its own processes work on in the background. A failure is in the report. */
 void jail_start(struct jail *j);
-/* The steps of the command's own process; 125 when one failed, or when nothing could be executed.
- */
+/* The steps of a strict jail's PID 1, which it does not return from; and those of the command's own
+ * process: 125 when one failed, or when nothing could be executed. */
+int jail_inside(void *jail);
 int jail_command(void *jail);
 
 /* --- network.c ------------------------------------------------------------------------------ */
@@ -102,6 +106,8 @@ void network_explain(struct jail *j);
 /* A descriptor of a user namespace in which the disk's `uid`:`gid` is HOST_ID and every other id
  * below DISK_IDS is an unused one of its own. */
 int idmap_open(uid_t uid, gid_t gid, struct err *e);
+/* Collects the processes that these were made with. */
+void idmap_collect(void);
 enum root_kind idmap_root(void);
 /* Writes a whole file of /proc/PID (uid_map, gid_map, setgroups, oom_score_adj). */
 int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);

@@ -73,12 +73,12 @@ static int allow_grant(const struct jail *j, struct place *p, struct err *e)
 	return fd < 0 ? -1 : ll_allow_fd(j->ruleset_fd, fd, p->path, rights, e);
 }
 
-/* Once the paths are what the command will see: strict, in the new root while the network is made;
- * hardened, in the launcher while the command's process drops what it has. */
+/* Once the paths are what the command will see: strict, in the new root while the network is made.
+ */
 int landlock_allow(struct jail *j, struct err *e)
 {
 	if (j->ruleset_fd < 0)
-		return report_tell(j->report, e);
+		return 0;
 	if (j->strict && (allow(j, "/", LL_FS_READ_DIR, e) || allow(j, "/etc", RIGHTS_READ, e) ||
 				 allow(j, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
@@ -93,15 +93,12 @@ int landlock_allow(struct jail *j, struct err *e)
 			(held ? allow_grant(j, p, e) : allow(j, p->path, rights_of(p), e)))
 			return -1;
 	}
-	if (j->temp_dir && allow(j, j->temp_dir, RIGHTS_WRITE, e))
-		return -1;
-	return report_tell(j->report, e);
+	return j->temp_dir ? allow(j, j->temp_dir, RIGHTS_WRITE, e) : 0;
 }
 
 int landlock_apply(struct jail *j, struct err *e)
 {
 	struct layers *layers = &j->report->layers;
-	report_await(j->report, 1);
 	if (j->ruleset_fd >= 0 && ll_restrict(j->ruleset_fd))
 		return err_errno(e, "cannot enter the Landlock domain");
 	layers->landlock = j->ruleset_fd < 0 ? 0 : j->landlock_abi;

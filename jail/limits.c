@@ -22,11 +22,10 @@ static int set_limit(unsigned what, const char *name, uint64_t value, struct err
 /* Without a user namespace the kernel counts all that the user runs, and a desktop alone is more
  * than a command may have; of the host's root it limits nothing. Each thread is a link of its
  * process's task directory; what hides from its own user is not counted, which leaves the command
- * less. In the launcher, which has the time: the command's process confines itself meanwhile, and
- * waits for the number at its limits. */
+ * less. */
 int limits_count(struct jail *j, struct err *e)
 {
-	struct report *r = j->report;
+	(void)e;
 	char path[300];
 	struct stat st;
 	bool unlimited = j->root == ROOT_HOST && !j->host_uid;
@@ -36,11 +35,11 @@ int limits_count(struct jail *j, struct err *e)
 		if (*d->d_name <= '9' && !fstatat(dirfd(all), d->d_name, &st, 0) &&
 			st.st_uid == j->host_uid && !fstatat(dirfd(all), path, &st, 0) &&
 			st.st_nlink > 2)
-			r->users_tasks += st.st_nlink - 2;
+			j->users_tasks += st.st_nlink - 2;
 	}
 	if (all)
 		closedir(all);
-	return report_tell(r, e);
+	return 0;
 }
 
 /* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.
@@ -49,9 +48,7 @@ int limits_count(struct jail *j, struct err *e)
 int limits_apply(struct jail *j, struct err *e)
 {
 	const struct policy *l = &j->policy;
-	struct report *r = j->report;
-	bool grouped = !strcmp(r->layers.memory, "cgroup");
-	report_await(r, 2);
+	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
 	const struct {
 		unsigned what;
 		const char *name;
@@ -62,7 +59,7 @@ int limits_apply(struct jail *j, struct err *e)
 		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB},
 		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB},
 		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files},
-		{RLIMIT_NPROC, "process", (uint64_t)l->processes + r->users_tasks},
+		{RLIMIT_NPROC, "process", (uint64_t)l->processes + j->users_tasks},
 		{RLIMIT_STACK, "stack", (uint64_t)STACK_MIB * MIB},
 		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024},
 		{RLIMIT_RTPRIO, "real-time priority", 0},

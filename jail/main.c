@@ -22,9 +22,9 @@ static const struct step launcher[] = {
 	{STRICT, "cgroup", cgroup_prepare},
 	{STRICT, "namespaces", namespaces_enter},
 	{HARDENED, "hardened", hardened_prepare},
-	{HARDENED, "start", hardened_start},
 	{HARDENED, "landlock", landlock_allow},
 	{HARDENED, "limits", limits_count},
+	{HARDENED, "start", hardened_start},
 	{0, NULL, NULL},
 };
 
@@ -72,6 +72,13 @@ static int run(struct jail *j, const struct step *steps)
 	return 0;
 }
 
+int jail_inside(void *jail)
+{
+	if (run(jail, inside))
+		network_explain(jail);
+	_exit(125);
+}
+
 int jail_command(void *jail)
 {
 	run(jail, command);
@@ -86,12 +93,8 @@ void jail_start(struct jail *j)
 	layers->reaper = true;
 	layers->memory = layers->processes = "rlimit";
 	int failed = run(j, launcher);
-	if (!failed && !j->child) { /* only the strict profile returns in the child */
-		if (run(j, inside))
-			network_explain(j);
-		_exit(125);
-	}
 	prctl(PR_SET_DUMPABLE, 0);
+	idmap_collect(); /* now that the jail works on by itself */
 	if (j->child > 0 && failed)
 		kill(j->child, SIGKILL);
 }
@@ -161,7 +164,7 @@ int main(int argc, char **argv)
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
-	j.alive_fd = j.life_fd = j.order_fd = j.group_fd = j.ruleset_fd = -1;
+	j.alive_fd = j.first_fd = j.life_fd = j.order_fd = j.group_fd = j.ruleset_fd = -1;
 	j.child = j.child_pidfd = -1;
 	if (settle(&e) || parse_options(argc, argv, fds, &e) ||
 		read_policy(fds[POLICY_FD], &j.policy, &e))

@@ -36,12 +36,17 @@ static int write_maps(const struct jail *j, struct err *e)
 	return idmap_write(j->child, "gid_map", text, e);
 }
 
-/* clone3(2) only where a group asks for it: containers often forbid it. */
+/* In the launcher's memory, on a stack of its own, so that nothing is copied, nor taken down twice.
+ * In memory of its own where an order is read behind it, which a model may have worded; and in a
+ * group, where running out of memory ends every process that shares it. clone3(2) only there:
+ * containers often forbid it. */
 static pid_t start_first(struct jail *j)
 {
+	static char stack[256 * 1024] __attribute__((aligned(16)));
+	unsigned long shared = j->order_fd < 0 ? CLONE_VM : 0;
 	if (j->group_fd < 0)
-		return (pid_t)syscall(
-			SYS_clone, wanted_flags() | SIGCHLD, 0, &j->child_pidfd, 0, 0);
+		return clone(jail_inside, stack + sizeof(stack),
+			(int)(wanted_flags() | shared | SIGCHLD), j, &j->child_pidfd);
 	const struct {
 		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls,
 			set_tid, set_tid_size, cgroup;
@@ -49,19 +54,21 @@ static pid_t start_first(struct jail *j)
 		.pidfd = (uintptr_t)&j->child_pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)j->group_fd};
-	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	pid_t first = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	return first ? first : jail_inside(j);
 }
 
-/* Returns twice: here with j->child set, and in the child with j->child 0. One byte goes through
- * the pair, once the id maps are written; after that each end only closes with its process. */
+/* One byte goes through the pair, once the id maps are written; after that each end only closes
+ * with its process. */
 int namespaces_enter(struct jail *j, struct err *e)
 {
-	int alive[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive))
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(e, "cannot make a socket pair");
+	j->alive_fd = pair[0];
+	j->first_fd = pair[1];
 	j->child = start_first(j);
-	j->alive_fd = alive[j->child != 0];
-	close(alive[j->child == 0]);
+	close(j->first_fd);
 	if (j->child < 0)
 		return err_errno(e, "cannot make the namespaces (%s)",
 			errno == ENOSPC   ? "end other jails, or raise user.max_*_namespaces"
@@ -70,8 +77,6 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
 					       ? "user mount pid ipc uts cgroup"
 					       : "user mount pid ipc uts cgroup net";
-	if (!j->child)
-		return 0;
 	if (cgroup_enter(j, j->child, e) || idmap_write(j->child, OOM_FIRST, e) || write_maps(j, e))
 		return -1;
 	/* PID 1 may have ended, with its reason in the report: that is told, not died of. */
@@ -85,8 +90,9 @@ int namespaces_enter(struct jail *j, struct err *e)
 int namespaces_become(struct jail *j, struct err *e)
 {
 	char byte;
-	struct pollfd alive = {.fd = j->alive_fd};
-	if (read(j->alive_fd, &byte, 1) != 1)
+	struct pollfd alive = {.fd = j->first_fd};
+	close(j->alive_fd);
+	if (read(j->first_fd, &byte, 1) != 1)
 		return err_set(e, "the launcher could not write the id maps");
 	if ((j->root == ROOT_HOST && setgroups(0, NULL)) || setresgid(JAIL_ID, JAIL_ID, JAIL_ID) ||
 		setresuid(JAIL_ID, JAIL_ID, JAIL_ID))

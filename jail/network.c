@@ -8,6 +8,7 @@
 #include "base/fdpass.h"
 #include "jail/jail.h"
 #include <arpa/inet.h>
+#include <linux/futex.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
@@ -39,7 +40,8 @@ static int open_proxy(struct policy *p, struct err *e)
 		e);
 }
 
-/* What the helper below leaves behind. */
+/* The helper below: whether there is one, until it has ended; and what it leaves behind. */
+static pid_t helper;
 static bool begun;
 static int made_fd; /* of the new namespace; -1: there is none */
 
@@ -57,12 +59,18 @@ static int make(struct err *e)
 	return net < 0 ? err_errno(e, "cannot open the network namespace") : net;
 }
 
-static int help(void *report)
+static int help(void *unused)
 {
+	(void)unused;
 	made_fd = make(NULL);
-	if (report_tell(report, NULL))
-		_exit(125); /* PID 1 would sleep for ever */
 	return 0;
+}
+
+/* The kernel clears the number, and wakes who waits for that: clone(2), CLONE_CHILD_CLEARTID. */
+static void await_helper(void)
+{
+	for (pid_t tid; (tid = __atomic_load_n(&helper, __ATOMIC_ACQUIRE));)
+		syscall(SYS_futex, &helper, FUTEX_WAIT, tid, NULL, NULL, 0);
 }
 
 /* Many hosts, virtual machines above all, put what is new on the processor of who made it, for the
@@ -71,8 +79,9 @@ static int help(void *report)
 static void send_elsewhere(pid_t thread)
 {
 	cpu_set_t set;
-	int here = sched_getcpu();
-	if (here < 0 || sched_getaffinity(0, sizeof(set), &set))
+	unsigned here;
+	/* The C library would look for a faster way first, which takes longer. */
+	if (syscall(SYS_getcpu, &here, NULL, NULL) || sched_getaffinity(0, sizeof(set), &set))
 		return;
 	CPU_CLR((size_t)here, &set);
 	sched_setaffinity(thread, sizeof(set), &set); /* none left: refused */
@@ -87,12 +96,14 @@ int network_begin(struct jail *j, struct err *e)
 	static const char *const words[] = {"none", "host", "proxy"};
 	j->report->layers.network = words[j->policy.network];
 	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
-		return report_tell(j->report, e);
-	pid_t helper = clone(help, stack + sizeof(stack),
-		CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, j->report);
-	if (helper < 0)
+		return 0;
+	pid_t tid = clone(help, stack + sizeof(stack),
+		CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_PARENT_SETTID |
+			CLONE_CHILD_CLEARTID,
+		NULL, &helper, NULL, &helper);
+	if (tid < 0)
 		return err_errno(e, "cannot start the network's helper");
-	send_elsewhere(helper);
+	send_elsewhere(tid);
 	begun = true;
 	return 0;
 }
@@ -101,7 +112,7 @@ int network_enter(struct jail *j, struct err *e)
 {
 	if (!begun)
 		return 0;
-	report_await(j->report, 2);
+	await_helper();
 	if (setns(made_fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
 	return j->policy.network == NETWORK_PROXY ? open_proxy(&j->policy, e) : 0;
@@ -114,7 +125,7 @@ void network_explain(struct jail *j)
 {
 	struct err e = ERR_NONE;
 	if (begun)
-		report_await(j->report, 1); /* of the two the helper's: the step's own is missing */
+		await_helper();
 	if (begun && made_fd < 0 && make(&e) < 0) {
 		j->report->stage = NULL;
 		report_fail(j->report, "network", &e);

@@ -55,7 +55,7 @@ int reaper_run(struct jail *j, struct err *e)
 	pid_t command = clone(jail_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, j);
 	if (command < 0)
 		return err_errno(e, "cannot start the command's process");
-	if (dup2(j->alive_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))
+	if (dup2(j->first_fd, 0) || syscall(SYS_close_range, 1, ~0u, 0))
 		return err_errno(e, "cannot close the reaper's descriptors");
 	if (seccomp_enter(FILTER_REAPER))
 		return err_errno(e, "cannot confine the reaper");
@@ -77,6 +77,8 @@ int reaper_run(struct jail *j, struct err *e)
 		;
 	getrusage(RUSAGE_CHILDREN, &j->report->used);
 	close(alive.fd);
-	sched_yield(); /* the launcher tells before the kernel takes this apart */
-	_exit(0);
+	/* The launcher's end ends this: two processes that are taken apart at once delay each
+	 * other, and somebody waits for that one. */
+	for (;;)
+		ppoll(NULL, 0, NULL, &none);
 }

@@ -1,5 +1,4 @@
 #include "jail/jail.h"
-#include <linux/futex.h>
 #include <sys/mman.h>
 
 enum { LAYERS_BYTES_MAX = 4096 };
@@ -20,20 +19,6 @@ int report_fail(struct report *r, const char *stage, const struct err *why)
 		r->why = *why;
 	}
 	return -1;
-}
-
-int report_tell(struct report *r, struct err *e)
-{
-	__atomic_add_fetch(&r->told, 1, __ATOMIC_RELEASE);
-	return syscall(SYS_futex, &r->told, FUTEX_WAKE, 1, NULL, NULL, 0) < 0
-		       ? err_errno(e, "cannot wake the process that waits for this")
-		       : 0;
-}
-
-void report_await(struct report *r, uint32_t count)
-{
-	for (uint32_t told; (told = __atomic_load_n(&r->told, __ATOMIC_ACQUIRE)) < count;)
-		syscall(SYS_futex, &r->told, FUTEX_WAIT, told, NULL, NULL, 0);
 }
 
 static void add_flag(struct buf *b, bool value)

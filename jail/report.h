@@ -47,29 +47,21 @@ struct layers {
 
 struct report {
 	struct layers layers;
-	const char *stage;    /* of the step that failed, NULL: none did */
-	struct err why;       /* its cause */
-	bool moved;           /* a socket or pipe was gone when it was to be covered */
-	uint64_t users_tasks; /* hardened: what the command's user ran before it, once it is */
-	uint32_t told;        /* a futex: how many things are done that somebody waits for */
-	bool set_up;          /* every step held; what follows is the command's own doing */
-	int exec_errno;       /* the command could not be executed */
-	bool uninterpreted;   /* it is there, and what is to interpret it is not */
-	bool ended;           /* the command has ended, as */
-	int wait_status;      /* wait(2) has it */
-	bool timed_out;       /* and was killed for it */
-	int64_t wall_ms;      /* how long it took */
-	struct rusage used;   /* by everything that ran, once it has ended */
+	const char *stage;  /* of the step that failed, NULL: none did */
+	struct err why;     /* its cause */
+	bool moved;         /* a socket or pipe was gone when it was to be covered */
+	bool set_up;        /* every step held; what follows is the command's own doing */
+	int exec_errno;     /* the command could not be executed */
+	bool uninterpreted; /* it is there, and what is to interpret it is not */
+	bool ended;         /* the command has ended, as */
+	int wait_status;    /* wait(2) has it */
+	bool timed_out;     /* and was killed for it */
+	int64_t wall_ms;    /* how long it took */
+	struct rusage used; /* by everything that ran, once it has ended */
 };
 
 /* The page. Without memory for it nothing can be told: the program ends with 125. */
 struct report *report_new(void);
-/* One thing more is done that another process or thread waits for. Hardened: the Landlock rules,
- * then the count of the user's tasks; strict: those rules and the network. -1: the other may sleep
- * for ever, so the jail has to end. */
-int report_tell(struct report *r, struct err *e);
-/* Waits for `count` of them; who waits for one that has died dies with it. */
-void report_await(struct report *r, uint32_t count);
 /* Records a failed step; the first one stays. Always -1. */
 int report_fail(struct report *r, const char *stage, const struct err *why);
 /* Adds the layers as a JSON object, all of them. */

@@ -93,13 +93,6 @@ static bool is_stale(const struct jail *j, bool scan)
 	       !layout_same(&now, &j->layout);
 }
 
-static void discard(struct jail *j)
-{
-	if (j->child > 0)
-		kill(j->child, SIGKILL);
-	supervise_clean(j);
-}
-
 /* The order goes ahead, the check follows, and only then may the command begin. Where this fails
  * the jail has ended, and its own reason is already in the report. */
 static bool hand_over(const struct jail *j, int ready_fd, const struct order *o)
@@ -120,7 +113,7 @@ static void carry_out(struct jail *j, bool begun, const struct order *o)
 {
 	struct err e = ERR_NONE;
 	if (!begun) {
-		discard(j);
+		supervise_clean(j);
 		AUTO_FD int ready_fd = prepare(j, true);
 		hand_over(j, ready_fd, o); /* or ready_fd hangs up, and serve_begin says why */
 	}
@@ -161,7 +154,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	is_stale(j, false); /* what it needs is in memory then, when somebody waits */
 	int rc = await(j, socket_fd, &o, &e);
 	if (rc == 1) {
-		discard(j);
+		supervise_clean(j);
 		say(j, SAYS_ENDED);
 		_exit(0);
 	}

@@ -36,14 +36,22 @@ static int collect(struct jail *j)
 	return status;
 }
 
+/* PID 1 of a strict jail waits for the launcher's end, or for this. */
+static int end(struct jail *j)
+{
+	if (j->child > 0)
+		kill(j->child, SIGKILL);
+	return collect(j);
+}
+
 /* A strict jail's end is seen before its PID 1 is collected: taking the namespaces down can take
  * longer than the command did. */
 static int wait_for(struct jail *j, struct err *e)
 {
 	struct report *r = j->report;
 	int64_t begin = clock_monotonic_ms();
-	if (r->stage) /* it ends, or has been killed */
-		return collect(j) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
+	if (r->stage)
+		return end(j) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
 	int why = wait_until(j, begin + j->policy.timeout_secs * 1000);
 	bool ended = why == WAIT_ENDED;
 	if (why < 0)
@@ -165,7 +173,7 @@ int supervise(struct jail *j, int status_fd)
 
 void supervise_clean(struct jail *j)
 {
-	collect(j);
+	end(j);
 	cgroup_leave(j);
 	if (j->temp_dir && rmdir(j->temp_dir)) /* most often it is empty */
 		tree_remove(AT_FDCWD, j->temp_dir, NULL);

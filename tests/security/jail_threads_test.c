@@ -2,8 +2,8 @@
  * Two orders in which the processes of a jail seldom go on, made by a tracer.
  *
  * PID 1 of a strict jail learns of the command's end by a signal, which the kernel gives to
- * whichever thread of it takes it. Here the network's helper is stopped when all it has left to do
- * is to end, and PID 1 before it waits; the command ends; then the helper goes first.
+ * whichever thread of it takes it. So the network's helper has to be gone before there is a
+ * command. Here it is stopped when all it has left to do is to end, until PID 1 waits for it.
  */
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
@@ -24,7 +24,7 @@ enum { USER = 61234, TEMP_DIR_BYTES = sizeof("/tmp/agent6-jail-XXXXXX") };
 struct jailed {
 	pid_t launcher, first, helper, command;
 	uint64_t call; /* the helper's last */
-	bool helper_stands, first_stands, command_ended;
+	bool helper_stands, helper_ended, first_waits, command_ended, early;
 };
 
 /* The process that a thread belongs to. */
@@ -48,6 +48,7 @@ static void meet(struct jailed *j, pid_t pid)
 		j->first = process_of(pid);
 	} else if (j->helper && pid != j->launcher && pid != j->helper && pid != j->first) {
 		j->command = pid;
+		j->early = !j->helper_ended;
 	}
 }
 
@@ -59,10 +60,9 @@ static bool stands(struct jailed *j, pid_t pid)
 	bool enters = call.op == PTRACE_SYSCALL_INFO_ENTRY;
 	if (pid == j->helper && enters)
 		j->call = call.entry.nr;
-	else if (pid == j->helper && j->call == SYS_futex)
+	else if (pid == j->helper && j->call == SYS_close)
 		return j->helper_stands = true;
-	else if (pid == j->first && enters && call.entry.nr == SYS_ppoll && !j->first_stands)
-		return j->first_stands = true;
+	j->first_waits |= pid == j->first && enters && call.entry.nr == SYS_futex;
 	return false;
 }
 
@@ -85,11 +85,10 @@ static int follow(struct jailed *j)
 			meet(j, pid);
 			if (WSTOPSIG(status) != (SIGTRAP | 0x80) || !stands(j, pid))
 				go_on(pid, status);
-		} else if (pid == j->helper && j->first_stands) {
-			ptrace(PTRACE_SYSCALL, j->first, NULL, 0);
 		}
+		j->helper_ended |= pid == j->helper && !WIFSTOPPED(status);
 		j->command_ended |= pid == j->command && !WIFSTOPPED(status);
-		if (j->helper_stands && j->first_stands && j->command_ended) {
+		if (j->helper_stands && j->first_waits) {
 			j->helper_stands = false;
 			j->call = 0;
 			ptrace(PTRACE_SYSCALL, j->helper, NULL, 0);
@@ -130,8 +129,9 @@ static pid_t launch(const char *profile, const char *argv)
 static void helper_goes_first(void)
 {
 	struct jailed j = {.launcher = launch("strict", "[\"true\"]")};
-	is(follow(&j), 0, "the command's end is seen, whichever thread goes on first");
-	ok(j.command_ended && j.first_stands && !j.helper_stands, "each stood where it was to");
+	is(follow(&j), 0, "a helper that is slow to end only delays the command");
+	ok(j.command_ended && j.first_waits && j.helper_ended && !j.early,
+		"which is started when it is gone");
 }
 
 /* The launcher is killed when it has begun to wait, at which its private directory stays. Whether
