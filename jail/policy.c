@@ -53,6 +53,7 @@ int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 int policy_order(struct policy *p, const char *text, size_t len, struct err *e)
 {
 	p->given_env = NULL;
+	json_decref(p->order);
 	p->order = json_read(text, len, POLICY_BYTES_MAX, e);
 	if (!p->order || fields_read(order_fields, p->order, p, e) || take_env(p, e))
 		return err_wrap(e, "the order");

@@ -41,12 +41,23 @@ static int receive(int socket_fd, struct order *o, int count, struct err *e)
 	return 0;
 }
 
+/* Takes an order that nobody gave: what is written to for one is this process's own then, when
+ * somebody waits. */
+static void practise(struct jail *j, struct order *o)
+{
+	static const char any[] = "{\"argv\":[\"true\"]}";
+	memcpy(o->text, any, sizeof(any));
+	o->with.count = 0;
+	policy_order(&j->policy, o->text, strlen(any), NULL);
+}
+
 /* In the command's process, all layers in force. Launched alone there is nothing to wait for. */
 int serve_take(struct jail *j, struct err *e)
 {
 	static struct order o;
 	if (j->order_fd < 0)
 		return 0;
+	practise(j, &o);
 	int failed = receive(j->order_fd, &o, 3, e);
 	for (int fd = 0; fd < 3; fd++)
 		if (!failed && dup2(o.with.fds[fd], fd) < 0)
@@ -151,7 +162,8 @@ static void serve_one(struct jail *j, int socket_fd)
 	struct err e = ERR_NONE;
 	signal(SIGCHLD, SIG_DFL);
 	int ready_fd = prepare(j, false);
-	is_stale(j, false); /* what it needs is in memory then, when somebody waits */
+	is_stale(j, false); /* for the same reason */
+	practise(j, &o);
 	int rc = await(j, socket_fd, &o, &e);
 	if (rc == 1) {
 		supervise_clean(j);
