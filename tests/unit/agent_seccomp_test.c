@@ -4,6 +4,7 @@
  * noticed.
  */
 #include "agent/confine.h"
+#include "tests/kit/foreign.h"
 #include "tests/kit/tap.h"
 #include <asm/ioctls.h>
 #include <fcntl.h>
@@ -145,13 +146,6 @@ static int works(void)
 }
 
 #ifdef __x86_64__
-static int foreign(void)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20) : "memory");
-	return 0;
-}
-
 static int x32(void)
 {
 	syscall(0x40000000 | SYS_getpid);
@@ -192,7 +186,7 @@ int main(void)
 	is(run(arguments), 0, "what is allowed for some arguments is absent for others");
 	is(run(works), 0, "a child with limits, memory, files, a pair of sockets");
 #ifdef __x86_64__
-	is(run(foreign), 128 + SIGSYS, "a 32-bit call kills");
+	is(run(foreign_call), 128 + foreign_end(), "a 32-bit call kills");
 	is(run(x32), 128 + SIGSYS, "an x32 call kills");
 #endif
 	test_teeth();

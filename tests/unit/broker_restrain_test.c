@@ -6,6 +6,7 @@
 #include "base/landlock.h"
 #include "broker/restrain.h"
 #include "broker/restrain_table.h"
+#include "tests/kit/foreign.h"
 #include "tests/kit/tap.h"
 #include <arpa/inet.h>
 #include <signal.h>
@@ -155,13 +156,6 @@ static void test_fatal(void)
 }
 
 #ifdef __x86_64__
-static int foreign(void)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20) : "memory");
-	return 0;
-}
-
 static int x32(void)
 {
 	syscall(0x40000000 | SYS_getpid);
@@ -283,7 +277,7 @@ int main(void)
 	test_fatal();
 	ok(run(aborts) != 0, "the C library's abort ends it");
 #ifdef __x86_64__
-	is(run(foreign), 128 + SIGSYS, "a 32-bit call kills");
+	is(run(foreign_call), 128 + foreign_end(), "a 32-bit call kills");
 	is(run(x32), 128 + SIGSYS, "an x32 call kills");
 #endif
 	test_landlock();

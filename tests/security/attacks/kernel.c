@@ -83,10 +83,18 @@ static void survive(int number)
 	(void)number;
 }
 
+/* A host without these calls: so end all that make one. */
+static void lacking(int number)
+{
+	(void)number;
+	_exit(ENOSYS);
+}
+
 int call_int80(void)
 {
 	long result;
 	signal(SIGSYS, survive);
+	signal(SIGSEGV, lacking);
 	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20 /* getpid */) : "memory");
 	return 0;
 }
