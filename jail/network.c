@@ -40,10 +40,8 @@ static int open_proxy(struct policy *p, struct err *e)
 		e);
 }
 
-/* The helper below: whether there is one, until it has ended; and what it leaves behind. */
-static pid_t helper;
-static bool begun;
-static int made_fd; /* of the new namespace; -1: there is none */
+static pid_t helper; /* the thread below, until it has ended */
+static int made_fd;  /* of the new namespace; -1: none was made; 0: none is wanted */
 
 /* The new namespace's descriptor. */
 static int make(struct err *e)
@@ -97,6 +95,7 @@ int network_begin(struct jail *j, struct err *e)
 	j->report->layers.network = words[j->policy.network];
 	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
 		return 0;
+	made_fd = -1;
 	pid_t tid = clone(help, stack + sizeof(stack),
 		CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_PARENT_SETTID |
 			CLONE_CHILD_CLEARTID,
@@ -104,13 +103,12 @@ int network_begin(struct jail *j, struct err *e)
 	if (tid < 0)
 		return err_errno(e, "cannot start the network's helper");
 	send_elsewhere(tid);
-	begun = true;
 	return 0;
 }
 
 int network_enter(struct jail *j, struct err *e)
 {
-	if (!begun)
+	if (!made_fd)
 		return 0;
 	await_helper();
 	if (setns(made_fd, CLONE_NEWNET))
@@ -124,9 +122,8 @@ int network_enter(struct jail *j, struct err *e)
 void network_explain(struct jail *j)
 {
 	struct err e = ERR_NONE;
-	if (begun)
-		await_helper();
-	if (begun && made_fd < 0 && make(&e) < 0) {
+	await_helper();
+	if (made_fd < 0 && make(&e) < 0) {
 		j->report->stage = NULL;
 		report_fail(j->report, "network", &e);
 	}

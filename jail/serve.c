@@ -112,13 +112,6 @@ static bool hand_over(const struct jail *j, int ready_fd, const struct order *o)
 	       send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
 }
 
-static void refuse(struct jail *j, const struct err *why)
-{
-	report_fail(j->report, "order", why);
-	if (j->child > 0)
-		kill(j->child, SIGKILL);
-}
-
 /* The command is let in, or the report says why not. */
 static void carry_out(struct jail *j, bool begun, const struct order *o)
 {
@@ -130,7 +123,7 @@ static void carry_out(struct jail *j, bool begun, const struct order *o)
 	}
 	/* Read here too, for the time: the command is on its way meanwhile. */
 	if (policy_order(&j->policy, o->text, o->len, &e))
-		refuse(j, &e);
+		report_fail(j->report, "order", &e);
 }
 
 /* A process for each order, with the jail that is ready for it. What it says to the launcher: */
@@ -175,7 +168,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	say(j, SAYS_TAKEN);
 	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* what is said of the jail goes there */
 	if (rc)
-		refuse(j, &e);
+		report_fail(j->report, "order", &e);
 	else
 		carry_out(j, begun, &o);
 	supervise(j, o.with.fds[3]);
