@@ -30,6 +30,7 @@ int limits_count(struct jail *j, struct err *e)
 	struct stat st;
 	bool unlimited = j->root == ROOT_HOST && !j->host_uid;
 	DIR *all = unlimited ? NULL : opendir("/proc");
+	j->users_tasks = 0; /* a resident launcher may have built before */
 	for (const struct dirent *d; all && (d = readdir(all));) {
 		snprintf(path, sizeof(path), "%s/task", d->d_name);
 		if (*d->d_name <= '9' && !fstatat(dirfd(all), d->d_name, &st, 0) &&
