@@ -93,8 +93,8 @@ int grants_open_place(struct place *p, struct stat *st, struct err *e);
 /* --- main.c --------------------------------------------------------------------------------- */
 /* Builds the jail: its own processes work on in the background. A failure is in the report. */
 void jail_start(struct jail *j);
-/* The steps of a strict jail's PID 1, which it does not return from; and those of the command's own
- * process: 125 when one failed, or when nothing could be executed. */
+/* The steps of a strict jail's PID 1, and those of the command's own process: 125 when one failed,
+ * or when nothing could be executed. */
 int jail_inside(void *jail);
 int jail_command(void *jail);
 

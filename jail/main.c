@@ -76,7 +76,7 @@ int jail_inside(void *jail)
 {
 	if (run(jail, inside))
 		network_explain(jail);
-	_exit(125);
+	return 125;
 }
 
 int jail_command(void *jail)

@@ -55,7 +55,9 @@ static pid_t start_first(struct jail *j)
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)j->group_fd};
 	pid_t first = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	return first ? first : jail_inside(j);
+	if (!first)
+		_exit(jail_inside(j));
+	return first;
 }
 
 /* One byte goes through the pair, once the id maps are written; after that each end only closes

@@ -60,15 +60,17 @@ static int make(struct err *e)
 static int help(void *unused)
 {
 	(void)unused;
-	made_fd = make(NULL);
+	__atomic_store_n(&made_fd, make(NULL), __ATOMIC_RELEASE);
 	return 0;
 }
 
-/* The kernel clears the number, and wakes who waits for that: clone(2), CLONE_CHILD_CLEARTID. */
-static void await_helper(void)
+/* What it has made. The kernel clears its number, and wakes who waits for that: clone(2),
+ * CLONE_CHILD_CLEARTID. */
+static int await_helper(void)
 {
 	for (pid_t tid; (tid = __atomic_load_n(&helper, __ATOMIC_ACQUIRE));)
 		syscall(SYS_futex, &helper, FUTEX_WAIT, tid, NULL, NULL, 0);
+	return __atomic_load_n(&made_fd, __ATOMIC_ACQUIRE);
 }
 
 /* Many hosts, virtual machines above all, put what is new on the processor of who made it, for the
@@ -108,10 +110,10 @@ int network_begin(struct jail *j, struct err *e)
 
 int network_enter(struct jail *j, struct err *e)
 {
-	if (!made_fd)
+	int fd = await_helper();
+	if (!fd)
 		return 0;
-	await_helper();
-	if (setns(made_fd, CLONE_NEWNET))
+	if (setns(fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
 	return j->policy.network == NETWORK_PROXY ? open_proxy(&j->policy, e) : 0;
 }
@@ -122,8 +124,7 @@ int network_enter(struct jail *j, struct err *e)
 void network_explain(struct jail *j)
 {
 	struct err e = ERR_NONE;
-	await_helper();
-	if (made_fd < 0 && make(&e) < 0) {
+	if (await_helper() < 0 && make(&e) < 0) {
 		j->report->stage = NULL;
 		report_fail(j->report, "network", &e);
 	}
