@@ -229,7 +229,7 @@ struct arg_rule {
 /* All that PID 1 of a jail does once the command runs: wait, reap, end. The rest is refused. */
 #define SECCOMP_REAPER(X) \
 	X(wait4) X(waitid) X(poll) X(ppoll) X(read) X(close) X(exit) X(exit_group) \
-	X(restart_syscall) X(rt_sigreturn) X(getpid) X(kill) X(getrusage) X(sched_yield)
+	X(restart_syscall) X(rt_sigreturn) X(getpid) X(kill) X(getrusage)
 
 /* What stands or falls together; `make teeth` lets each group pass in turn. */
 #define SECCOMP_GROUPS(X) \
