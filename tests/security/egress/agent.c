@@ -48,14 +48,9 @@ static void note(const char *id, int got, void *ctx)
 /* --- through the channels --------------------------------------------------------------------- */
 
 /* 0: the other side said something. */
-static int exchange(const struct intruder *in, size_t channel, const void *bytes, size_t len)
+static int ask(int fd, const void *bytes, size_t len)
 {
 	char byte;
-	if (channel >= in->channels.count)
-		return ENOENT;
-	AUTO_FD int fd = channel_connect(in->channels.fds[channel], CONNECT_MS, NULL);
-	if (fd < 0)
-		return ENOTCONN;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	if (send(fd, bytes, len, MSG_NOSIGNAL) < 0)
 		return errno;
@@ -63,6 +58,14 @@ static int exchange(const struct intruder *in, size_t channel, const void *bytes
 		return ETIMEDOUT;
 	ssize_t n = recv(fd, &byte, 1, 0);
 	return n == 1 ? 0 : n < 0 ? errno : ECONNRESET;
+}
+
+static int exchange(const struct intruder *in, size_t channel, const void *bytes, size_t len)
+{
+	if (channel >= in->channels.count)
+		return ENOENT;
+	AUTO_FD int fd = channel_connect(in->channels.fds[channel], CONNECT_MS, NULL);
+	return fd < 0 ? ENOTCONN : ask(fd, bytes, len);
 }
 
 static int request(const struct intruder *in, size_t channel, const char *line, const char *host)
@@ -101,22 +104,19 @@ static int reconnect(const struct intruder *in)
 }
 
 /* One byte at a time, over as many connections as it takes, until nothing is let through any more:
- * what arrived is counted at the other end. */
+ * what arrived is counted at the other end. Each byte waits for its answer: the end of a connection
+ * throws away what is still under way on it. */
 static int drip(const struct intruder *in)
 {
 	size_t sent = 0;
 	for (int closed = 0; closed < 3 && sent < DRIPS_MAX; closed++) {
-		char text[256], byte;
+		char text[256];
 		AUTO_FD int fd = channel_connect(in->channels.fds[0], CONNECT_MS, NULL);
-		if (fd < 0)
-			continue;
 		int len = snprintf(
 			text, sizeof(text), "POST / HTTP/1.1\r\nHost: %s\r\n\r\n", in->endpoint);
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		bool open = send(fd, text, (size_t)len, MSG_NOSIGNAL) == len &&
-			    poll(&p, 1, CONNECT_MS) > 0 && recv(fd, &byte, 1, 0) == 1;
+		bool open = fd >= 0 && ask(fd, text, (size_t)len) == 0;
 		for (int i = 0; open && i < 100 && sent < DRIPS_MAX; i++, sent++)
-			open = send(fd, "x", 1, MSG_NOSIGNAL) == 1 && !poll(NULL, 0, 1);
+			open = ask(fd, "x", 1) == 0;
 		if (open)
 			closed = -1;
 	}
