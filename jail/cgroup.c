@@ -95,10 +95,13 @@ static bool is_required(const struct jail *j, const char *layer)
  * can start it inside; version 1 is used only where the policy requires a group. */
 int cgroup_prepare(struct jail *j, struct err *e)
 {
-	(void)e;
 	char parent[PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	struct layers *layers = &j->report->layers;
+	/* Launched alone, PID 1 inherits it. Once a process shares its memory with another, the
+	 * kernel looks at all of the host to change it. */
+	if (j->order_fd < 0 && idmap_write(getpid(), OOM_FIRST, e))
+		return -1;
 	/* Where version 2 has no tree there is nothing to find that nobody requires. */
 	if (!LAYER_ON("cgroup") ||
 		(!j->policy.require && access("/sys/fs/cgroup/cgroup.controllers", F_OK)) ||
