@@ -64,11 +64,16 @@ static int allow(const struct jail *j, const char *path, uint64_t rights, struct
 	return ll_allow(j->ruleset_fd, path, rights & ll_fs_known(j->landlock_abi), e);
 }
 
-/* What a command has made a link is no grant any more, nor what it leads to. */
-static int allow_grant(const struct jail *j, struct place *p, struct err *e)
+/* Strict, what was mounted there. Otherwise what a command has made a link is no grant any more,
+ * nor what it leads to. */
+static int allow_place(const struct jail *j, struct place *p, struct err *e)
 {
 	struct stat st;
 	uint64_t rights = rights_of(p) & ll_fs_known(j->landlock_abi);
+	if (p->tree_fd >= 0)
+		return ll_allow_fd(j->ruleset_fd, p->tree_fd, p->path, rights, e);
+	if (j->strict || !p->grant)
+		return ll_allow(j->ruleset_fd, p->path, rights, e);
 	AUTO_FD int fd = grants_open_place(p, &st, e);
 	return fd < 0 ? -1 : ll_allow_fd(j->ruleset_fd, fd, p->path, rights, e);
 }
@@ -88,9 +93,7 @@ int landlock_allow(struct jail *j, struct err *e)
 		 */
 		bool real = j->strict ? !is_covered(p)
 				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
-		bool held = !j->strict && p->grant; /* by nothing that was mounted */
-		if (real && !p->link &&
-			(held ? allow_grant(j, p, e) : allow(j, p->path, rights_of(p), e)))
+		if (real && !p->link && allow_place(j, p, e))
 			return -1;
 	}
 	return j->temp_dir ? allow(j, j->temp_dir, RIGHTS_WRITE, e) : 0;
