@@ -201,22 +201,23 @@ static bool has_order(int socket_fd)
  * nobody will use, and what runs comes to its end. When it is gone, so is everything. */
 int serve_run(struct jail *base, int socket_fd, struct err *e)
 {
-	int says[2], idle = 0, running = 0;
+	int says[2], idle = 0, running = 0, wanted = 1;
 	char what;
-	bool last = false, quiet = true;
+	bool last = false;
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, says) ||
 		fcntl(socket_fd, F_SETFL, O_NONBLOCK))
 		return err_errno(e, "cannot make a socket pair");
 	do {
-		/* A short command is not disturbed by the building of another jail. */
-		for (; last ? !idle && has_order(socket_fd) : quiet && idle < READY;
-			idle++, quiet = false)
+		for (; last ? !idle && has_order(socket_fd) : idle < wanted; idle++)
 			if (start_one(base, socket_fd, says, e))
 				return -1;
 		struct pollfd watched[] = {
 			{says[0], POLLIN, 0}, {socket_fd, last ? 0 : POLLRDHUP, 0}};
-		quiet = !poll(watched, 2, !last && idle < READY ? SHORT_MS : -1);
+		/* A short command is not disturbed by the building of other jails; where one
+		 * follows another, the next is built beside it. */
+		bool quiet = !poll(watched, 2, !last && idle < READY ? SHORT_MS : -1);
+		wanted = quiet ? idle + 1 : 0;
 		if (watched[1].revents & POLLHUP)
 			return 0;
 		last = last || watched[1].revents;
@@ -224,7 +225,7 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 			continue;
 		idle -= what != SAYS_TOLD;
 		running += what == SAYS_TAKEN ? 1 : what == SAYS_TOLD ? -1 : 0;
-		quiet = what == SAYS_TOLD;
+		wanted = what == SAYS_TOLD ? READY : 0;
 	} while (!last || idle || running || has_order(socket_fd));
 	return 0;
 }
