@@ -46,4 +46,6 @@ ratio serve bwrap 0.3
 ratio hardened floor 1.3
 ratio serve-hardened floor 1.3
 faster strict bwrap 1.5
+faster serve strict 0.9
+faster serve-hardened hardened 0.7
 exit "$failed"
