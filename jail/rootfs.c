@@ -15,6 +15,9 @@
 /* Only held until the pivot; any directory that every host has will do. */
 static const char stand[] = "/usr";
 
+/* What the jail makes besides the places. */
+enum { OWN_INODES = 64 };
+
 #define PAIR(path, what) {path, what},
 static const char *const files[][2] = {ROOT_FILES(PAIR)};
 static const char *const links[][2] = {ROOT_LINKS(PAIR)};
@@ -29,7 +32,7 @@ static int make_last(const char *path, const struct place *p)
 		return -1;
 	target[len] = '\0';
 	return p->link        ? symlink(target, path)
-	       : p->directory ? mkdir(path, 0755)
+	       : p->directory ? mkdir(path, p->kind == PLACE_TMPFS ? 01777 : 0755)
 			      : mknod(path, S_IFREG | 0444, 0);
 }
 
@@ -71,36 +74,28 @@ static int attach(const struct place *p, int tree, struct err *e)
 	return mask && errno == ENOENT ? 1 : err_errno(e, "cannot mount %s", p->path);
 }
 
-static int place_cover(const struct place *p, struct err *e)
+/* A copy of what is made at `name` in the jail's own memory. */
+static int place_copy(
+	const struct place *p, const char *name, struct mount_attr attr, struct err *e)
 {
-	static const char dir[] = ".empty/directory", file[] = ".empty/file";
-	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-	const char *name = p->directory ? dir : file;
 	if (make(name, p, e))
 		return -1;
 	AUTO_FD int tree =
 		(int)syscall(SYS_open_tree, AT_FDCWD, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
-		return err_errno(e, "cannot prepare a cover for %s", p->path);
+		return err_errno(e, "cannot prepare what is mounted on %s", p->path);
 	return attach(p, tree, e);
 }
 
 /* A kernel whose own /proc is partly covered (a container) refuses a new one: then there is none.
  */
-static int place_new(const struct jail *j, const struct place *p, struct err *e)
+static int place_proc(const struct jail *j, const struct place *p, struct err *e)
 {
-	char options[64] = "";
-	bool proc = p->kind == PLACE_PROC;
-	const char *type = proc ? "proc" : "tmpfs";
-	unsigned long flags = MS_NOSUID | MS_NODEV | (p->exec ? 0 : MS_NOEXEC);
-	if (!proc)
-		snprintf(options, sizeof(options), "mode=1777,size=%lldm,nr_inodes=%lld",
-			(long long)j->policy.tmp_mb, (long long)j->policy.tmp_mb * 256);
 	if (make(p->path + 1, p, e))
 		return -1;
-	if (!syscall(SYS_mount, type, p->path + 1, type, flags, options))
+	if (!syscall(SYS_mount, "proc", p->path + 1, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, ""))
 		return 0;
-	if (!proc || errno != EPERM)
+	if (errno != EPERM)
 		return err_errno(e, "cannot mount %s", p->path);
 	j->report->layers.proc = "none";
 	return 0;
@@ -108,10 +103,14 @@ static int place_new(const struct jail *j, const struct place *p, struct err *e)
 
 static int place_any(const struct jail *j, const struct place *p, struct err *e)
 {
+	static const struct mount_attr cover = {.attr_set = MOUNT_ATTR_RDONLY};
+	struct mount_attr own = {.attr_clr = p->exec ? MOUNT_ATTR_NOEXEC : 0};
 	if (p->kind == PLACE_HIDE || p->kind == PLACE_MASK)
-		return place_cover(p, e);
-	if (p->kind == PLACE_TMPFS || p->kind == PLACE_PROC)
-		return place_new(j, p, e);
+		return place_copy(p, p->directory ? ".empty/directory" : ".empty/file", cover, e);
+	if (p->kind == PLACE_TMPFS)
+		return place_copy(p, p->path + 1, own, e);
+	if (p->kind == PLACE_PROC)
+		return place_proc(j, p, e);
 	if (p->link)
 		return make(p->path + 1, p, e);
 	return p->tree_fd < 0 ? 0 : attach(p, p->tree_fd, e);
@@ -134,10 +133,16 @@ static int write_files(struct err *e)
 
 int rootfs_build(struct jail *j, struct err *e)
 {
-	static const struct place etc = {.directory = true};
-	umask(022);
+	static const struct place etc = {.kind = PLACE_READ, .directory = true};
+	char options[64];
+	/* One memory for all that is not the host's, /tmp too. Each name in a place's path takes
+	 * two bytes at least. */
+	long long tmp_mb = j->policy.tmp_mb, inodes = tmp_mb * 256 + OWN_INODES;
+	snprintf(options, sizeof(options), "mode=755,size=%lldm,nr_inodes=%lld", tmp_mb,
+		inodes + (long long)j->layout.text_len / 2);
+	umask(0);
 	if (syscall(SYS_mount, "tmpfs", stand, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		    "mode=755,size=4m,nr_inodes=16384") ||
+		    options) ||
 		chdir(stand))
 		return err_errno(e, "cannot mount the new root");
 	for (struct place *p = j->layout.place; p < j->layout.place + j->layout.count; p++) {
@@ -152,6 +157,7 @@ int rootfs_build(struct jail *j, struct err *e)
 	unlink(".empty/file");
 	rmdir(".empty/directory");
 	rmdir(".empty");
+	umask(022); /* the command's */
 	j->report->layers.protect = true;
 	j->report->layers.pinned = layout_count(&j->layout, PLACE_PIN);
 	j->report->layers.masked = layout_count(&j->layout, PLACE_MASK);

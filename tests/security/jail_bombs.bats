@@ -232,7 +232,7 @@ temporary() {
 		>"$SCRATCH/output" 2>&1
 	cat "$SCRATCH/output"
 	read -r size inodes <<<"$(tail -n 3 "$SCRATCH/output" | head -n 1)"
-	[[ $size -eq $((TMP_MB * 1024)) && $inodes -le $((TMP_MB * 256)) ]]
+	[[ $size -eq $((TMP_MB * 1024)) && $inodes -le $((TMP_MB * 256 + 4096)) ]]
 	[[ $(tail -n 1 "$SCRATCH/output") -le $((FILE_MB * 1024 * 1024)) ]]
 	census >"$SCRATCH/after"
 	diff "$SCRATCH/before" "$SCRATCH/after"

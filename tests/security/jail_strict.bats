@@ -596,7 +596,7 @@ ignoring_all() {
 	[[ $(stat -c %s "$WS/big") -le 1048576 ]]
 	run jail 'limits={"tmp_mb":1}' -- sh -c 'head -c 3000000 /dev/zero >/tmp/big; head -c 3000000 /dev/zero >/dev/shm/big'
 	[[ $output == *"No space left"* ]]
-	run jail 'limits={"tmp_mb":1}' -- sh -c 'i=0; while [ $i -lt 300 ]; do : >/tmp/$i || exit; i=$((i+1)); done'
+	run jail 'limits={"tmp_mb":1}' -- sh -c 'i=0; while [ $i -lt 2000 ]; do : >/tmp/$i || exit; i=$((i+1)); done'
 	[[ $status -ne 0 && $output == *"No space left"* ]]
 	run jail 'limits={"memory_mb":64}' -- perl -e '$x = "a" x (200 * 1024 * 1024); print "had it\n"'
 	[[ $status -ne 0 && $output != *"had it"* ]]
