@@ -2,9 +2,13 @@
  * One jailed /usr/bin/true, started in every way there is, in turns: a busy machine is then the
  * same for all of them. agent6-jail lies beside this program.
  *
- *   jail_bench turns N GAP_US PEER...   N of each with a gap before each, as between the commands
- * of an agent: NAME MEDIAN_US LEAST_US, line by line jail_bench rate N PEER...           two
- * workers, N each, no gap: NAME PER_SECOND
+ *   jail_bench turns N GAP_US PEER...
+ *
+ * N of each with a gap before each, as between the commands of an agent: NAME MEDIAN_US LEAST_US.
+ *
+ *   jail_bench rate N PEER...
+ *
+ * Two workers, N each at a time and no gap: NAME MEDIAN_PER_SECOND.
  *
  * PEER... is the command line that starts bubblewrap.
  */
@@ -18,7 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { STATUS_BYTES = 65536, RUNS_MAX = 10000, WORKERS = 2 };
+enum { STATUS_BYTES = 65536, RUNS_MAX = 10000, WORKERS = 2, RATES = 5 };
 
 struct way {
 	const char *name, *profile; /* profile NULL: `argv` as it is */
@@ -27,6 +31,7 @@ struct way {
 	struct launcher launcher;
 	int policy_fd;
 	double us[RUNS_MAX];
+	double rates[RATES];
 };
 
 static int null_fd;
@@ -126,7 +131,7 @@ static void turns(struct way *ways, size_t count, int runs, int gap_us)
 	}
 }
 
-static void rate(struct way *w, int runs)
+static double rate(struct way *w, int runs)
 {
 	pid_t workers[WORKERS];
 	double from = now_us();
@@ -140,7 +145,18 @@ static void rate(struct way *w, int runs)
 	}
 	for (int n = 0; n < WORKERS; n++) /* the resident launchers are children too */
 		waitpid(workers[n], NULL, 0);
-	printf("%s %.0f\n", w->name, WORKERS * runs * 1e6 / (now_us() - from));
+	return WORKERS * runs * 1e6 / (now_us() - from);
+}
+
+static void rates(struct way *ways, size_t count, int runs)
+{
+	for (int i = 0; i < RATES; i++)
+		for (size_t n = 0; n < count; n++)
+			ways[n].rates[i] = rate(&ways[n], runs);
+	for (size_t n = 0; n < count; n++) {
+		qsort(ways[n].rates, RATES, sizeof(ways[n].rates[0]), by_size);
+		printf("%s %.0f\n", ways[n].name, ways[n].rates[RATES / 2]);
+	}
 }
 
 int main(int argc, char **argv)
@@ -163,8 +179,8 @@ int main(int argc, char **argv)
 		prepare(&ways[n], dir);
 	if (in_turns)
 		turns(ways, ARRAY_LEN(ways), runs, (int)strtol(argv[3], NULL, 10));
-	for (size_t n = 0; !in_turns && n < ARRAY_LEN(ways); n++)
-		rate(&ways[n], runs);
+	else
+		rates(ways, ARRAY_LEN(ways), runs);
 	for (size_t n = 0; n < ARRAY_LEN(ways); n++)
 		if (ways[n].resident)
 			launcher_stop(&ways[n].launcher);

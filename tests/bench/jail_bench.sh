@@ -20,7 +20,7 @@ while read -r name m l; do
 done < <("$TMPDIR/jail_bench" turns "${AGENT6_BENCH_RUNS:-300}" 20000 "${bwrap[@]}")
 while read -r name r; do
 	rate[$name]=$r
-done < <("$TMPDIR/jail_bench" rate "${AGENT6_BENCH_RUNS:-300}" "${bwrap[@]}")
+done < <("$TMPDIR/jail_bench" rate "${AGENT6_BENCH_RUNS:-100}" "${bwrap[@]}")
 
 # ratio NAME OTHER LIMIT: of the times
 ratio() {
