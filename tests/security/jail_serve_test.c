@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/param.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000, CHILDREN_MAX = 64 };
+enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000, CHILDREN_MAX = 64, OTHERS = 60 };
 
 struct server {
 	pid_t pid;
@@ -57,7 +58,7 @@ static void odd_world(void)
 		_exit(1);
 }
 
-static void start(struct server *s, const char *name, uid_t uid)
+static void start(struct server *s, const char *profile, const char *name, uid_t uid)
 {
 	int pair[2];
 	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");
@@ -66,7 +67,7 @@ static void start(struct server *s, const char *name, uid_t uid)
 	tree_file(s->ws, ".git/config", "original\n", 0644);
 	AUTO_FREE char *git = in(s->ws, ".git"), *later = in(s->ws, ".hg");
 	json_auto_t *policy = json_pack("{s:i,s:s,s:[s],s:s,s:{s:s,s:s},s:i,s:[s,s]}", "version", 1,
-		"profile", "strict", "argv", "true", "cwd", s->ws, "workspace", "path", s->ws,
+		"profile", profile, "argv", "true", "cwd", s->ws, "workspace", "path", s->ws,
 		"access", "write", "timeout_secs", 100, "protect", git, later);
 	if (chmod(tap_scratch(), 0755) || json_dump_file(policy, file, 0) || chmod(file, 0644) ||
 		(uid && chown(s->ws, uid, uid)) ||
@@ -555,7 +556,7 @@ static void test_killed(const char *name, uid_t uid)
 	int ends[2];
 	if (pipe(ends) || fcntl(ends[0], F_SETFD, FD_CLOEXEC))
 		bail("cannot make a pipe");
-	start(&s, name, uid);
+	start(&s, "strict", name, uid);
 	close(ends[1]);
 	struct reply r = order(&s, SH("true"));
 	reply_done(&r);
@@ -569,11 +570,44 @@ static void test_killed(const char *name, uid_t uid)
 	free(s.ws);
 }
 
+/* On hardened the limit of processes is above what the user runs already. What a jail that is
+ * thrown away had counted is not counted once more. */
+static void test_counted(uid_t uid)
+{
+	struct server s;
+	pid_t others[OTHERS];
+	for (size_t i = 0; i < OTHERS; i++) {
+		others[i] = fork();
+		if (!others[i] && (setresuid(uid, uid, uid) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
+			_exit(1);
+		while (!others[i])
+			pause();
+	}
+	start(&s, "hardened", "counted", uid);
+	AUTO_FREE char *later = in(s.ws, ".hg");
+	static const char limit[] = "{\"argv\":[\"bash\",\"-c\",\"ulimit -u\"]}";
+	struct reply before = order(&s, limit);
+	use_up(&s);
+	if (mkdir(later, 0777))
+		bail("cannot make %s", later);
+	struct reply after = order(&s, limit);
+	long first = strtol(before.out, NULL, 10), second = strtol(after.out, NULL, 10);
+	ok(first > OTHERS, "what the user runs is counted: %ld", first);
+	ok(labs(second - first) < OTHERS / 2, "once: %ld", second);
+	reply_done(&before);
+	reply_done(&after);
+	stop(&s);
+	for (size_t i = 0; i < OTHERS; i++) {
+		kill(others[i], SIGKILL);
+		waitpid(others[i], NULL, 0);
+	}
+}
+
 static void test_all(const char *name, uid_t uid)
 {
 	struct server s;
 	diag("as %s", name);
-	start(&s, name, uid);
+	start(&s, "strict", name, uid);
 	test_orders(&s);
 	test_bad_orders(&s);
 	test_no_status(&s);
@@ -596,5 +630,6 @@ int main(void)
 	test_all("caller", 0);
 	if (geteuid() == 0)
 		test_all("user", USER);
+	test_counted(geteuid() ? geteuid() : USER);
 	return tap_done();
 }
