@@ -3,7 +3,7 @@
  * building it and using it. As root and as an ordinary user.
  */
 #include "base/io.h"
-#include "base/json.h"
+#include "tests/kit/resident.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
 #include <fcntl.h>
@@ -22,18 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { USER = 61234, FDS = 4, BYTES_MAX = 1 << 20, WIDE = 3000, CHILDREN_MAX = 64, OTHERS = 60 };
-
-struct server {
-	pid_t pid;
-	int socket;
-	char *ws;
-};
-
-struct reply {
-	json_t *status;
-	char *out;
-};
+enum { USER = 61234, BYTES_MAX = 1 << 20, WIDE = 3000, CHILDREN_MAX = 64, OTHERS = 60 };
 
 /* "DIR/NAME" on the heap. */
 static char *in(const char *dir, const char *name)
@@ -44,151 +33,30 @@ static char *in(const char *dir, const char *name)
 	return made;
 }
 
-/* None of it is for a command to see. */
-static void odd_world(void)
-{
-	sigset_t blocked;
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGTERM);
-	sigprocmask(SIG_BLOCK, &blocked, NULL);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	umask(0);
-	if (chdir("/") || setenv("ODD", "leak", 1) || fcntl(STDERR_FILENO, F_DUPFD, 20) < 0)
-		_exit(1);
-}
-
-static void start(struct server *s, const char *profile, const char *name, uid_t uid)
-{
-	int pair[2];
-	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");
-	s->ws = in(tap_scratch(), name);
-	AUTO_FREE char *file = in(s->ws, "../policy.json");
-	tree_file(s->ws, ".git/config", "original\n", 0644);
-	AUTO_FREE char *git = in(s->ws, ".git"), *later = in(s->ws, ".hg");
-	json_auto_t *policy = json_pack("{s:i,s:s,s:[s],s:s,s:{s:s,s:s},s:i,s:[s,s]}", "version", 1,
-		"profile", profile, "argv", "true", "cwd", s->ws, "workspace", "path", s->ws,
-		"access", "write", "timeout_secs", 100, "protect", git, later);
-	if (chmod(tap_scratch(), 0755) || json_dump_file(policy, file, 0) || chmod(file, 0644) ||
-		(uid && chown(s->ws, uid, uid)) ||
-		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		bail("cannot set up the server: %s", strerror(errno));
-	s->pid = fork();
-	if (!s->pid) {
-		odd_world();
-		if ((uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
-				    setresuid(uid, uid, uid))) ||
-			dup2(pair[1], 9) < 0)
-			_exit(1);
-		execl(program, "agent6-jail", "serve", "--socket-fd", "9", "--policy", file, NULL);
-		_exit(1);
-	}
-	close(pair[1]);
-	s->socket = pair[0];
-}
-
-static void stop(struct server *s)
-{
-	int status = -1;
-	close(s->socket);
-	ok(waitpid(s->pid, &status, 0) == s->pid && status == 0, "the server ends with its client");
-	free(s->ws);
-}
-
-static void send_order(int socket_fd, const char *order, const int *fds, size_t count)
-{
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE((FDS + 1) * sizeof(int))];
-	} control = {.space = {0}};
-	struct iovec data = {(void *)(uintptr_t)order, strlen(order)};
-	struct msghdr message = {.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control.space,
-		.msg_controllen = CMSG_SPACE(count * sizeof(int))};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(header), fds, count * sizeof(int));
-	if (sendmsg(socket_fd, &message, MSG_NOSIGNAL) < 0)
-		bail("cannot send: %s", strerror(errno));
-}
-
-/* Sends; the status comes on the descriptor returned, the output into `*out_fd`. */
-static int begin(const struct server *s, const char *order, int *out_fd)
-{
-	int ends[2];
-	AUTO_FD int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	*out_fd = memfd_create("out", MFD_CLOEXEC);
-	if (pipe2(ends, O_CLOEXEC) || nothing < 0 || *out_fd < 0)
-		bail("cannot make descriptors");
-	int fds[FDS] = {nothing, *out_fd, *out_fd, ends[1]};
-	send_order(s->socket, order, fds, FDS);
-	close(ends[1]);
-	return ends[0];
-}
-
-static struct reply finish(int status_fd, int out_fd)
-{
-	struct reply r = {NULL, NULL};
-	AUTO_BUF status, out;
-	buf_init(&status, BYTES_MAX);
-	buf_init(&out, BYTES_MAX);
-	struct err e = ERR_NONE;
-	if (io_read_all(status_fd, &status, "status", &e) || lseek(out_fd, 0, SEEK_SET) ||
-		io_read_all(out_fd, &out, "output", &e))
-		bail("%s", e.text);
-	close(status_fd);
-	close(out_fd);
-	r.status = json_read(status.data, status.len, BYTES_MAX, &e);
-	r.out = buf_take(&out, NULL);
-	if (!r.status)
-		bail("no status: %s", e.text);
-	return r;
-}
-
-static void reply_done(struct reply *r)
-{
-	json_decref(r->status);
-	free(r->out);
-}
-
-static struct reply order(const struct server *s, const char *text_of_order)
-{
-	int out_fd, status_fd = begin(s, text_of_order, &out_fd);
-	return finish(status_fd, out_fd);
-}
-
-static json_int_t number(const struct reply *r, const char *key)
-{
-	return json_is_integer(json_object_get(r->status, key))
-		       ? json_integer_value(json_object_get(r->status, key))
-		       : -1;
-}
-
 #define SH(script) "{\"argv\":[\"sh\",\"-c\",\"" script "\"]}"
 
-static void test_orders(const struct server *s)
+static void test_orders(const struct resident *s)
 {
-	struct reply r = order(s, SH("echo one; id -u; ls /proc/self/fd | tr '\\\\n' ' '; exit 3"));
-	is(number(&r, "exit"), 3, "the exit status");
+	struct reply r =
+		resident_order(s, SH("echo one; id -u; ls /proc/self/fd | tr '\\\\n' ' '; exit 3"));
+	is(reply_number(&r, "exit"), 3, "the exit status");
 	is_str(r.out, "one\n1000\n0 1 2 3 ", "the output, the id, three descriptors and ls's own");
 	ok(json_is_true(json_object_get(json_object_get(r.status, "layers"), "capabilities")),
 		"all layers");
 	reply_done(&r);
-	r = order(s, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":50}");
+	r = resident_order(
+		s, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":50}");
 	has_str(r.out, "MINE=yes", "the order's environment");
 	has_str(r.out, "HOME=/tmp/home", "on top of the policy's");
 	reply_done(&r);
-	r = order(s, SH("env; ls /tmp/home"));
+	r = resident_order(s, SH("env; ls /tmp/home"));
 	ok(!strstr(r.out, "MINE"), "and of that order only");
 	reply_done(&r);
-	r = order(s, "{\"argv\":[\"sleep\",\"20\"],\"timeout_secs\":1}");
+	r = resident_order(s, "{\"argv\":[\"sleep\",\"20\"],\"timeout_secs\":1}");
 	ok(json_is_true(json_object_get(r.status, "timed_out")), "its time-out");
 	reply_done(&r);
-	r = order(s, "{\"argv\":[\"nonexistent\"]}");
-	is(number(&r, "exit"), 127, "not found");
+	r = resident_order(s, "{\"argv\":[\"nonexistent\"]}");
+	is(reply_number(&r, "exit"), 127, "not found");
 	reply_done(&r);
 	char at[4096] = "";
 	for (size_t fd = 3, used = 0; fd < 64; fd++)
@@ -197,19 +65,19 @@ static void test_orders(const struct server *s)
 	AUTO_FREE char *through = NULL;
 	if (asprintf(&through, "{\"argv\":[\"true\"],\"env\":{\"PATH\":\"%s\"}}", at) < 0)
 		bail("out of memory");
-	r = order(s, through);
-	is(number(&r, "exit"), 127, "nor through a descriptor of the jail's own");
+	r = resident_order(s, through);
+	is(reply_number(&r, "exit"), 127, "nor through a descriptor of the jail's own");
 	reply_done(&r);
 }
 
-static void test_bad_orders(const struct server *s)
+static void test_bad_orders(const struct resident *s)
 {
 	static const char *const bad[] = {"", "x", "[]", "{}", "{\"argv\":[]}",
 		"{\"argv\":\"true\"}", "{\"argv\":[\"true\"],\"network\":\"host\"}",
 		"{\"argv\":[\"true\"],\"timeout_secs\":0}"};
 	for (size_t i = 1; i < ARRAY_LEN(bad); i++) {
-		struct reply r = order(s, bad[i]);
-		is(number(&r, "exit"), 125, "refused: %s", bad[i]);
+		struct reply r = resident_order(s, bad[i]);
+		is(reply_number(&r, "exit"), 125, "refused: %s", bad[i]);
 		is_str(json_string_value(json_object_get(r.status, "stage")), "order", "by name");
 		reply_done(&r);
 	}
@@ -218,31 +86,33 @@ static void test_bad_orders(const struct server *s)
 		int ends[2], out = memfd_create("out", MFD_CLOEXEC);
 		if (pipe2(ends, O_CLOEXEC) || out < 0)
 			bail("cannot make descriptors");
-		send_order(s->socket, SH("true"), (int[]){out, out, out, ends[1], out}, FDS + 1);
+		resident_send(s->socket, SH("true"), (int[]){out, out, out, ends[1], out},
+			RESIDENT_FDS + 1);
 		close(ends[1]);
-		struct reply r = finish(ends[0], out);
+		struct reply r = resident_finish(ends[0], out);
 		const char *why = json_string_value(json_object_get(r.status, "error"));
 		told += why && strstr(why, "and 4 descriptors");
 		reply_done(&r);
 	}
 	is(told, 20, "one descriptor too many is refused for that, and for nothing else");
 	int one = STDERR_FILENO;
-	send_order(s->socket, SH("touch lone"), &one, 1);
-	struct reply r = order(s, SH("ls"));
+	resident_send(s->socket, SH("touch lone"), &one, 1);
+	struct reply r = resident_order(s, SH("ls"));
 	ok(!strstr(r.out, "lone"),
 		"an order without its descriptors runs nothing, the next one runs");
 	reply_done(&r);
 }
 
 /* Only the descriptor for the status is not there. */
-static void test_no_status(const struct server *s)
+static void test_no_status(const struct resident *s)
 {
 	int ends[2];
 	AUTO_BUF said;
 	buf_init(&said, BYTES_MAX);
 	if (pipe2(ends, O_CLOEXEC))
 		bail("cannot make descriptors");
-	send_order(s->socket, SH("echo ran"), (int[]){ends[1], ends[1], ends[1]}, FDS - 1);
+	resident_send(
+		s->socket, SH("echo ran"), (int[]){ends[1], ends[1], ends[1]}, RESIDENT_FDS - 1);
 	close(ends[1]);
 	io_read_all(ends[0], &said, "what was said", NULL);
 	close(ends[0]);
@@ -253,7 +123,7 @@ static void test_no_status(const struct server *s)
 }
 
 /* The jail was built before any of this happened. */
-static void test_stale(const struct server *s)
+static void test_stale(const struct resident *s)
 {
 	AUTO_FREE char *later = in(s->ws, ".hg"), *pipe_at = in(s->ws, "pipe");
 	/* Enough to look through that a command which did not wait for it would be first. */
@@ -264,13 +134,13 @@ static void test_stale(const struct server *s)
 	}
 	if (mkdir(later, 0777) || chmod(later, 0777))
 		bail("cannot make %s", later);
-	struct reply r = order(s, SH("echo evil >.hg/hgrc; ls -A .hg"));
+	struct reply r = resident_order(s, SH("echo evil >.hg/hgrc; ls -A .hg"));
 	has_str(r.out, "Read-only", "a protected directory that appeared is protected");
 	ok(!strstr(r.out, "hgrc\n"), "no command has begun in the jail that was ready before");
 	reply_done(&r);
 	if (rmdir(later) || mkfifo(pipe_at, 0666))
 		bail("cannot change %s", s->ws);
-	r = order(s, SH("test -p pipe && echo pipe; mkdir .hg"));
+	r = resident_order(s, SH("test -p pipe && echo pipe; mkdir .hg"));
 	ok(!strstr(r.out, "pipe\n"), "a pipe that appeared is masked");
 	is_str(json_string_value(json_array_get(json_object_get(r.status, "appeared"), 0)), later,
 		"what the command made in a protected place is reported");
@@ -280,17 +150,17 @@ static void test_stale(const struct server *s)
 }
 
 /* What was made ready before, or while, the host was changed. */
-static void use_up(const struct server *s)
+static void use_up(const struct resident *s)
 {
 	for (int i = 0; i < 4; i++) {
-		struct reply r = order(s, SH("true"));
+		struct reply r = resident_order(s, SH("true"));
 		reply_done(&r);
 	}
 }
 
 /* The same names stand for something else than when the jail was built, and nothing else differs.
  */
-static void test_replaced(const struct server *s)
+static void test_replaced(const struct resident *s)
 {
 	AUTO_FREE char *git = in(s->ws, ".git"), *moved = in(s->ws, "moved");
 	AUTO_FREE char *pipe_at = in(s->ws, "pipe"), *other = in(s->ws, "other");
@@ -300,14 +170,14 @@ static void test_replaced(const struct server *s)
 	use_up(s);
 	if (mkfifo(other, 0666) || rename(other, pipe_at))
 		bail("cannot replace %s", pipe_at);
-	r = order(s, SH("test -p pipe && echo pipe"));
+	r = resident_order(s, SH("test -p pipe && echo pipe"));
 	is_str(r.out, "", "a pipe that was replaced is masked");
 	reply_done(&r);
 	unlink(pipe_at);
 	use_up(s);
 	if (rename(git, moved) || mkdir(git, 0777) || chmod(git, 0777))
 		bail("cannot replace %s", git);
-	r = order(s, SH("echo evil >.git/config"));
+	r = resident_order(s, SH("echo evil >.git/config"));
 	has_str(r.out, "Read-only", "a protected directory that was replaced is protected");
 	reply_done(&r);
 }
@@ -346,7 +216,7 @@ static bool has_jail(pid_t launcher, pid_t first[CHILDREN_MAX])
 }
 
 /* As many as are kept ready, so that the order meets one of them. */
-static void test_died(const struct server *s)
+static void test_died(const struct resident *s)
 {
 	pid_t launchers[CHILDREN_MAX], first[2][CHILDREN_MAX];
 	bool ready = false;
@@ -360,21 +230,21 @@ static void test_died(const struct server *s)
 		if (!kill(first[i][0], SIGKILL) && fd >= 0)
 			poll(&(struct pollfd){fd, POLLIN, 0}, 1, -1);
 	}
-	struct reply r = order(s, SH("echo here"));
+	struct reply r = resident_order(s, SH("echo here"));
 	is_str(r.out, "here\n", "where they died, the order's is made again");
 	reply_done(&r);
 }
 
 /* Of two jails that one launcher built for an order, only the second is left. */
-static void test_thrown_away(const struct server *s)
+static void test_thrown_away(const struct resident *s)
 {
 	AUTO_FREE char *later = in(s->ws, ".hg"), *running = in(s->ws, "running");
 	pid_t launchers[CHILDREN_MAX], first[CHILDREN_MAX];
 	int out_fd, most = 2;
 	if (mkdir(later, 0777))
 		bail("cannot make %s", later);
-	int status_fd =
-		begin(s, SH("touch running; while [ -e running ]; do sleep 0.02; done"), &out_fd);
+	int status_fd = resident_begin(
+		s, SH("touch running; while [ -e running ]; do sleep 0.02; done"), &out_fd);
 	await_file(running);
 	for (int i = 0; most > 1 && i < 10000; i++, nap()) { /* others are being built */
 		most = 0;
@@ -384,8 +254,8 @@ static void test_thrown_away(const struct server *s)
 	is(most, 1, "a jail that was thrown away ends before the command begins in another one");
 	if (unlink(running) || rmdir(later))
 		bail("cannot tidy %s", s->ws);
-	struct reply r = finish(status_fd, out_fd);
-	is(number(&r, "exit"), 0, "and that command ends as always");
+	struct reply r = resident_finish(status_fd, out_fd);
+	is(reply_number(&r, "exit"), 0, "and that command ends as always");
 	reply_done(&r);
 }
 
@@ -410,27 +280,27 @@ static const char knocker[] = SH("perl -MSocket -e '"
 				 "print q(closed)'");
 
 /* Whether either is reached from a jail that was built while it moved. */
-static bool reaches(const struct server *s)
+static bool reaches(const struct resident *s)
 {
-	int out_fd, status_fd = begin(s, mover, &out_fd);
+	int out_fd, status_fd = resident_begin(s, mover, &out_fd);
 	struct reply r;
 	await_file("moving");
 	for (int i = 0; i < 2; i++) { /* those that were ready before it */
-		r = order(s, SH("true"));
+		r = resident_order(s, SH("true"));
 		reply_done(&r);
 	}
 	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	tree_file(s->ws, "enough", "", 0666);
-	r = finish(status_fd, out_fd);
-	is(number(&r, "exit"), 0, "the mover ends");
+	r = resident_finish(status_fd, out_fd);
+	is(reply_number(&r, "exit"), 0, "the mover ends");
 	reply_done(&r);
-	r = order(s, knocker);
+	r = resident_order(s, knocker);
 	bool reached = strcmp(r.out, "closed") != 0;
 	reply_done(&r);
 	return reached;
 }
 
-static void test_moved(const struct server *s)
+static void test_moved(const struct resident *s)
 {
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	int reached = 0;
@@ -445,17 +315,17 @@ static void test_moved(const struct server *s)
 		bail("cannot tidy %s", s->ws);
 }
 
-static void test_side_by_side(const struct server *s)
+static void test_side_by_side(const struct resident *s)
 {
 	int first_out, second_out;
-	int first = begin(s,
+	int first = resident_begin(s,
 		SH("touch /tmp/mine; while [ ! -e go ]; do sleep 0.02; done; test -e /tmp/mine && "
 		   "echo kept"),
 		&first_out);
-	int second =
-		begin(s, SH("test -e /tmp/mine && echo seen; kill -9 -1 2>/dev/null; touch go"),
-			&second_out);
-	struct reply b = finish(second, second_out), a = finish(first, first_out);
+	int second = resident_begin(s,
+		SH("test -e /tmp/mine && echo seen; kill -9 -1 2>/dev/null; touch go"),
+		&second_out);
+	struct reply b = resident_finish(second, second_out), a = resident_finish(first, first_out);
 	is_str(b.out, "", "another command's /tmp is not there");
 	is_str(a.out, "kept\n", "and its processes were out of reach");
 	reply_done(&a);
@@ -478,7 +348,7 @@ static const char world[] =
 	"cat /proc/net/dev /proc/net/unix /proc/sys/user/max_user_namespaces\n";
 
 /* As `order`, from a launcher for this command alone. */
-static char *launch(const struct server *s, const char *const argv[2], uid_t uid)
+static char *launch(const struct resident *s, const char *const argv[2], uid_t uid)
 {
 	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");
 	AUTO_FREE char *from = in(s->ws, "../policy.json"), *to = in(s->ws, "../alone.json");
@@ -515,16 +385,16 @@ static void same_lines(const char *got, const char *want, const char *name)
 		diag("got \"%.60s\", not \"%.60s\"", got, want);
 }
 
-static void test_same_world(const struct server *s, uid_t uid)
+static void test_same_world(const struct resident *s, uid_t uid)
 {
 	static const char *const argv[] = {"sh", "world"};
 	tree_file(s->ws, "world", world, 0644);
 	AUTO_FREE char *alone = launch(s, argv, uid);
 	ok(strlen(alone) > 4000, "a command launched alone sees %zu bytes", strlen(alone));
 	for (int i = 0; i < 2; i++) {
-		struct reply before = order(s,
+		struct reply before = resident_order(s,
 			SH("umask 0; ulimit -n 99; cd /tmp; touch left; trap '' TERM; exec 1>&-"));
-		struct reply r = order(s, "{\"argv\":[\"sh\",\"world\"]}");
+		struct reply r = resident_order(s, "{\"argv\":[\"sh\",\"world\"]}");
 		same_lines(
 			r.out, alone, "a command of an order sees the same, whoever was before it");
 		reply_done(&before);
@@ -532,16 +402,16 @@ static void test_same_world(const struct server *s, uid_t uid)
 	}
 }
 
-static void test_nothing_stays(struct server *s)
+static void test_nothing_stays(struct resident *s)
 {
-	struct reply r = order(s, SH("(setsid sleep 6543 &) ; exit 0"));
+	struct reply r = resident_order(s, SH("(setsid sleep 6543 &) ; exit 0"));
 	reply_done(&r);
 	int out_fd;
-	AUTO_FD int status = begin(s, SH("touch running; sleep 6543"), &out_fd);
+	AUTO_FD int status = resident_begin(s, SH("touch running; sleep 6543"), &out_fd);
 	AUTO_FREE char *running = in(s->ws, "running");
 	await_file(running);
 	close(out_fd);
-	stop(s);
+	resident_stop(s);
 	AUTO_BUF rest;
 	buf_init(&rest, BYTES_MAX);
 	ok(!io_read_all(status, &rest, "status", NULL) && rest.len &&
@@ -552,13 +422,13 @@ static void test_nothing_stays(struct server *s)
 /* Its client lives on; what it keeps ready has the pipe, too. */
 static void test_killed(const char *name, uid_t uid)
 {
-	struct server s;
+	struct resident s;
 	int ends[2];
 	if (pipe(ends) || fcntl(ends[0], F_SETFD, FD_CLOEXEC))
 		bail("cannot make a pipe");
-	start(&s, "strict", name, uid);
+	resident_start(&s, "strict", name, uid);
 	close(ends[1]);
-	struct reply r = order(&s, SH("true"));
+	struct reply r = resident_order(&s, SH("true"));
 	reply_done(&r);
 	kill(s.pid, SIGKILL);
 	waitpid(s.pid, NULL, 0);
@@ -574,7 +444,7 @@ static void test_killed(const char *name, uid_t uid)
  * thrown away had counted is not counted once more. */
 static void test_counted(uid_t uid)
 {
-	struct server s;
+	struct resident s;
 	pid_t others[OTHERS];
 	for (size_t i = 0; i < OTHERS; i++) {
 		others[i] = fork();
@@ -583,20 +453,20 @@ static void test_counted(uid_t uid)
 		while (!others[i])
 			pause();
 	}
-	start(&s, "hardened", "counted", uid);
+	resident_start(&s, "hardened", "counted", uid);
 	AUTO_FREE char *later = in(s.ws, ".hg");
 	static const char limit[] = "{\"argv\":[\"bash\",\"-c\",\"ulimit -u\"]}";
-	struct reply before = order(&s, limit);
+	struct reply before = resident_order(&s, limit);
 	use_up(&s);
 	if (mkdir(later, 0777))
 		bail("cannot make %s", later);
-	struct reply after = order(&s, limit);
+	struct reply after = resident_order(&s, limit);
 	long first = strtol(before.out, NULL, 10), second = strtol(after.out, NULL, 10);
 	ok(first > OTHERS, "what the user runs is counted: %ld", first);
 	ok(labs(second - first) < OTHERS / 2, "once: %ld", second);
 	reply_done(&before);
 	reply_done(&after);
-	stop(&s);
+	resident_stop(&s);
 	for (size_t i = 0; i < OTHERS; i++) {
 		kill(others[i], SIGKILL);
 		waitpid(others[i], NULL, 0);
@@ -605,9 +475,9 @@ static void test_counted(uid_t uid)
 
 static void test_all(const char *name, uid_t uid)
 {
-	struct server s;
+	struct resident s;
 	diag("as %s", name);
-	start(&s, "strict", name, uid);
+	resident_start(&s, "strict", name, uid);
 	test_orders(&s);
 	test_bad_orders(&s);
 	test_no_status(&s);
