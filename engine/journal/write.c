@@ -160,9 +160,10 @@ void journal_abandon(struct journal *j)
 
 void journal_close(struct journal *j)
 {
-	/* Padding left behind is harmless: readers stop at it and the next start cuts it off. */
-	if (j->fd >= 0 && j->room > j->end.offset && cut(j->fd, j->end.offset) == 0)
-		sync_data(j->fd);
+	/* Padding left behind is harmless: readers stop at it and the next start cuts it off. So
+	 * nobody waits for the disk to forget it. */
+	if (j->fd >= 0 && j->room > j->end.offset)
+		cut(j->fd, j->end.offset);
 	own_close(&j->fd);
 	buf_done(&j->pending);
 }
