@@ -20,8 +20,8 @@ struct reply {
 	char *out; /* stdout and stderr */
 };
 
-/* As `uid` (0: as the caller is), in a world whose oddities are none of a command's business: signals
- * ignored and blocked, a variable, a descriptor. `name`: of the workspace. */
+/* As `uid` (0: as the caller is), in a world whose oddities are none of a command's business:
+ * signals ignored and blocked, a variable, a descriptor. `name`: of the workspace. */
 void resident_start(struct resident *s, const char *profile, const char *name, uid_t uid);
 void resident_stop(struct resident *s);
 void resident_send(int socket_fd, const char *order, const int *fds, size_t count);
