@@ -68,7 +68,7 @@ struct config_list confine_real(struct arena *a, const struct config_list *paths
 bool confine_granted(const char *path, const struct config_list *grants)
 {
 	char real[PATH_MAX];
-	if (!realpath(path, real))
+	if (!grants->count || !realpath(path, real))
 		return false;
 	for (size_t i = 0; i < grants->count; i++)
 		if (path_is_within(real, grants->items[i]))
