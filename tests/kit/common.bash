@@ -76,9 +76,13 @@ need() {
 	done
 }
 
-need_hardened() {
+can_harden() {
 	need jq
-	[[ $(agent6 check sandbox --json | jq .landlock_abi) -ge 3 ]] || skip "hardened needs Landlock ABI 3"
+	[[ $(agent6 check sandbox --json | jq .landlock_abi) -ge 3 ]]
+}
+
+need_hardened() {
+	can_harden || skip "hardened needs Landlock ABI 3"
 }
 
 need_root() {

@@ -91,6 +91,8 @@ over() {
 
 each() { # FUNCTION: for every kind of user and profile
 	[[ $(id -u) -ne 0 ]] || "$1" root strict
+	can_harden || "$1" user strict
+	need_hardened
 	"$1" user hardened
 	# The limits are the kernel's: for the sanitizers' sake each profile and each user once will do.
 	[[ ${AGENT6_CONFIG-release} == release || $(id -u) -ne 0 ]] || return 0
@@ -246,6 +248,7 @@ temporary() {
 @test "a bomb that outlasts its time ends with all its processes, and the status says so" {
 	local profile
 	for profile in strict hardened; do
+		[[ $profile == strict ]] || need_hardened
 		run launch user "profile=\"$profile\"" timeout_secs=1 -- stress-ng --quiet --timeout 30 --fork 8 --vm 2 --vm-bytes 32M
 		[[ $status -eq 124 && $(status '"\(.exit) \(.timed_out)"') == "null true" ]]
 		census >"$SCRATCH/after"
@@ -257,6 +260,7 @@ temporary() {
 	LIMITS='limits={"cpu_secs":1}'
 	local profile
 	for profile in strict hardened; do
+		[[ $profile == strict ]] || need_hardened
 		run launch user "profile=\"$profile\"" -- perl -e '1 while 1'
 		[[ $status -eq $((128 + 24)) || $status -eq $((128 + 9)) ]]
 		[[ $(status .signal) -eq $((status - 128)) ]]
@@ -267,6 +271,7 @@ temporary() {
 @test "a file that grows too far ends its command by a signal, and the status says so" {
 	local profile
 	for profile in strict hardened; do
+		[[ $profile == strict ]] || need_hardened
 		run launch user "profile=\"$profile\"" -- perl -e 'open F, ">big"; 1 while syswrite F, "x" x 65536'
 		[[ $status -eq $((128 + 25)) && $(status .signal) -eq 25 ]]
 		[[ $(stat -c %s "$WS/big") -eq $((FILE_MB * 1024 * 1024)) ]]
