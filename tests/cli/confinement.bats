@@ -432,6 +432,7 @@ untouched() {
 }
 
 @test "on hardened no state starts that could write what every confinement rests on" {
+	need_hardened
 	export XDG_CONFIG_HOME=$SCRATCH/repo/.config
 	cd "$SCRATCH/repo"
 	mkdir -p .config/agent6 tools

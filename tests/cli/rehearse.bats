@@ -57,6 +57,7 @@ triage-14 junk inbox/003-offer.txt" ]
 }
 
 @test "what hardened leaves out is said in words" {
+	need_hardened
 	give_user "$SCRATCH"
 	agent6 machine new flow --from tool
 	echo 'sandbox: {profile: hardened}' >hardened.yaml
@@ -69,6 +70,7 @@ triage-14 junk inbox/003-offer.txt" ]
 
 @test "root is told of the option that lets its commands be root, not of a policy's word alone" {
 	need_root
+	need_hardened
 	agent6 machine new flow --from tool
 	echo 'sandbox: {profile: hardened}' >hardened.yaml
 	mkdir work && cd work

@@ -75,6 +75,7 @@ local_provider() {
 
 @test "hardened, with the operator's own git identity: a command that poisons the clone's .git runs nothing" {
 	local port
+	need_hardened
 	repository "$SCRATCH/ws"
 	unset GIT_CONFIG_GLOBAL
 	coder fixer "  after: {kind: tool, command: [sh, poison.sh], timeout_secs: 20, on: {ok: more, nonzero: bad, timeout: bad}}
@@ -148,6 +149,7 @@ hardened() {
 }
 
 @test "hardened: a command that breaks the clone's .git has its state failed, and the machine goes on" {
+	need_hardened
 	repository "$SCRATCH/ws"
 	WS=$SCRATCH/ws
 	coder fixer "$CHECK" <<'END'
@@ -159,6 +161,7 @@ END
 }
 
 @test "hardened: when the clone cannot be restored, it is said why, not what went wrong before" {
+	need_hardened
 	repository "$SCRATCH/ws"
 	coder fixer "  before: {kind: tool, command: [sh, -c, 'echo made >made; exit 1'], timeout_secs: 20, on: {ok: bad, nonzero: edit, timeout: bad}}
 $CHECK" before <<'END'

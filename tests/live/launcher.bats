@@ -110,6 +110,7 @@ killed_engine() { # PROFILE
 }
 
 @test "an engine killed during a command leaves nothing: hardened" {
+	need_hardened
 	killed_engine hardened
 	[[ $(cat "$SCRATCH/ws/up") == /tmp/agent6-jail-* && ! -e $(cat "$SCRATCH/ws/up") ]]
 }

@@ -110,7 +110,7 @@ static void retries(void)
 		.format = "anthropic", .replies = {{slow, 0, 0}, {full, 0, 0}, {KIT_FINISH, 0, 0}}};
 	kit_run(&k);
 	is_str(kit_outcome(&k), "ok", "429 and 529 are retried");
-	is(kit_count(k.output, "\"notice\""), 2, "each with a notice");
+	is(kit_count(k.output, "\"retry "), 2, "each with a notice");
 	is(kit_usage(&k, "input_tokens"), 150, "and cost nothing");
 	AUTO_KIT odd = {.format = "anthropic",
 		.replies = {

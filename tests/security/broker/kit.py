@@ -1,5 +1,6 @@
 """What the live tests of the broker share: servers, names, a client, hellos, TAP."""
 import array
+import ctypes
 import json
 import os
 import socket
@@ -13,6 +14,7 @@ import traceback
 
 BROKER = os.path.join(os.environ["AGENT6_BIN"], "agent6-broker")
 SCRATCH = os.environ.get("TMPDIR", "/tmp")
+LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)  # its ABI
 
 
 # --- TAP -------------------------------------------------------------------------------------------
