@@ -126,7 +126,7 @@ int cgroup_enter(const struct jail *j, pid_t pid, struct err *e)
 	for (int i = j->group_fd >= 0; i < j->group_count; i++)
 		if (put(j->groups[i], "cgroup.procs", pid))
 			return err_errno(e, "cannot enter the group %s", j->groups[i]);
-	return 0;
+	return j->order_fd < 0 ? 0 : idmap_write(pid, OOM_FIRST, e);
 }
 
 /* A group counts as busy for a moment after its last process was collected. */

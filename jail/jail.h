@@ -21,8 +21,8 @@ enum { JAIL_ID = 1000, DISK_IDS = 65536, MIB = 1024 * 1024 };
 /* Unused host ids for the jails of root, just below 2^31: nothing allocates there. */
 enum { HOST_IDS_BASE = 0x7ffd0000, HOST_ID = 0x7ffdffff };
 
-/* Out of memory, the kernel ends what is jailed before any other program; with it the launcher that
- * shares its PID 1's memory (namespaces.c), without which the jail ends too. */
+/* Out of memory, the kernel ends what is jailed before any other program; with it the launcher of
+ * one strict jail (cgroup.c), without which the jail ends too. */
 #define OOM_FIRST "oom_score_adj", "1000"
 
 /* What to do where a command would be root. */
@@ -117,7 +117,8 @@ int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
 bool seccomp_closes_unix(const struct jail *j);
 
 /* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
-/* Moves `pid` into those groups that it was not started in. */
+/* Moves PID 1 into those groups that it was not started in; a resident launcher's also gets
+ * OOM_FIRST. */
 int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
 /* Everything in the groups has ended. */
 void cgroup_leave(struct jail *j);

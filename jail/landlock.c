@@ -73,7 +73,7 @@ static int allow_place(const struct jail *j, struct place *p, struct err *e)
 	if (p->tree_fd >= 0)
 		return ll_allow_fd(j->ruleset_fd, p->tree_fd, p->path, rights, e);
 	if (j->strict || !p->grant)
-		return ll_allow(j->ruleset_fd, p->path, rights, e);
+		return allow(j, p->path, rights, e);
 	AUTO_FD int fd = grants_open_place(p, &st, e);
 	return fd < 0 ? -1 : ll_allow_fd(j->ruleset_fd, fd, p->path, rights, e);
 }

@@ -79,8 +79,7 @@ int namespaces_enter(struct jail *j, struct err *e)
 	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
 					       ? "user mount pid ipc uts cgroup"
 					       : "user mount pid ipc uts cgroup net";
-	if (cgroup_enter(j, j->child, e) ||
-		(j->order_fd >= 0 && idmap_write(j->child, OOM_FIRST, e)) || write_maps(j, e))
+	if (cgroup_enter(j, j->child, e) || write_maps(j, e))
 		return -1;
 	/* PID 1 may have ended, with its reason in the report: that is told, not died of. */
 	return send(j->alive_fd, "", 1, MSG_NOSIGNAL) == 1

@@ -133,7 +133,7 @@ static int write_files(struct err *e)
 
 int rootfs_build(struct jail *j, struct err *e)
 {
-	static const struct place etc = {.kind = PLACE_READ, .directory = true};
+	static const struct place etc = {.directory = true};
 	char options[64];
 	/* One memory for all that is not the host's, /tmp too. Each name in a place's path takes
 	 * two bytes at least. */

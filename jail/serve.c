@@ -216,8 +216,7 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 			{says[0], POLLIN, 0}, {socket_fd, last ? 0 : POLLRDHUP, 0}};
 		/* A short command is not disturbed by the building of other jails; where one
 		 * follows another, the next is built beside it. */
-		bool quiet = !poll(watched, 2, !last && idle < READY ? SHORT_MS : -1);
-		wanted = quiet ? idle + 1 : 0;
+		wanted = poll(watched, 2, !last && idle < READY ? SHORT_MS : -1) ? 0 : idle + 1;
 		if (watched[1].revents & POLLHUP)
 			return 0;
 		last = last || watched[1].revents;
@@ -225,7 +224,8 @@ int serve_run(struct jail *base, int socket_fd, struct err *e)
 			continue;
 		idle -= what != SAYS_TOLD;
 		running += what == SAYS_TAKEN ? 1 : what == SAYS_TOLD ? -1 : 0;
-		wanted = what == SAYS_TOLD ? READY : 0;
+		if (what == SAYS_TOLD)
+			wanted = READY;
 	} while (!last || idle || running || has_order(socket_fd));
 	return 0;
 }

@@ -573,13 +573,15 @@ ignoring_all() {
 	done
 }
 
+@test "the command leads a session of its own on hardened, too" {
+	need_hardened
+	run user_jail 'profile="hardened"' -- awk '{print $1 == $5, $1 == $6}' /proc/self/stat
+	[[ $output == "1 1" ]]
+}
+
 @test "the command leads a session of its own, and the reaper keeps nothing but its end of the pipe" {
 	run user_jail -- awk '{print $1 == $5, $1 == $6}' /proc/self/stat
 	[[ $output == "1 1" ]]
-	if can_harden; then
-		run user_jail 'profile="hardened"' -- awk '{print $1 == $5, $1 == $6}' /proc/self/stat
-		[[ $output == "1 1" ]]
-	fi
 	need_root # it cannot be inspected, by its own user neither
 	chown root: "$WS"
 	jail -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.05; done' 3<"$WS" 8>"$SCRATCH/held" &

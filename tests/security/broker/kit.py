@@ -308,6 +308,13 @@ class Broker:
         return status, said if LANDLOCK >= 4 else said.replace(NO_PORTS, "", 1)
 
 
+def can_harden():
+    """Whether this kernel has what the hardened profile stands on; where not, that is a skip."""
+    if LANDLOCK < 3:
+        tap.skip(f"hardened needs Landlock ABI 3, and this kernel has {LANDLOCK}")
+    return LANDLOCK >= 3
+
+
 def end_of(conn):
     """How a connection ends: b'' or the bytes before, 'reset'."""
     data = b""

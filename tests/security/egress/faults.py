@@ -19,7 +19,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "broker"))
-from kit import LANDLOCK, SCRATCH, tap
+from kit import SCRATCH, can_harden, tap
 
 AGENT = os.path.join(os.environ["AGENT6_BIN"], "agent6-agent")
 HOME = os.path.join(SCRATCH, f"faults-{os.getpid()}")
@@ -238,9 +238,7 @@ if __name__ == "__main__":
     os.chmod(f"{HOME}/ws", 0o777)
     os.chmod(f"{HOME}/state", 0o777)
     people = {"root": {}, "user": {"user": USER, "group": USER, "extra_groups": []}} if os.getuid() == 0 else {"user": {}}
-    profiles = ("strict", "hardened") if LANDLOCK >= 3 else ("strict",)
-    if LANDLOCK < 3:
-        tap.skip(f"hardened needs Landlock ABI 3, and this kernel has {LANDLOCK}")
+    profiles = ("strict", "hardened") if can_harden() else ("strict",)
     tap.run([lambda p=profile, w=who: test_profile(p, w, people[w]) for who in people for profile in profiles])
     subprocess.run(["rm", "-rf", HOME])
     tap.done()
