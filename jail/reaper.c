@@ -50,6 +50,10 @@ int reaper_run(struct jail *j, struct err *e)
 	static char stack[256 * 1024] __attribute__((aligned(16)));
 	sigset_t none;
 	sigemptyset(&none);
+	/* Once more: a C library that changes ids puts back the mask that it found, and where it
+	 * could not ask for that, any. The end of a command would be lost. */
+	if (reaper_begin(j, e))
+		return -1;
 	/* In the same memory, on a stack of its own, so that nothing is copied; from here on this
 	 * process allocates nothing. */
 	pid_t command = clone(jail_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, j);
