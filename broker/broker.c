@@ -71,9 +71,7 @@ static int control_open(struct broker *b, int fd, struct err *e)
 	if (fd < 0)
 		return 0;
 	int flags = fcntl(fd, F_GETFL);
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return err_errno(e, "--control %d", fd);
-	if ((flags & O_ACCMODE) == O_RDONLY)
+	if ((flags & O_ACCMODE) == O_RDONLY || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return err_set(e, "--control %d is not open for writing", fd);
 	/* A regular file is always writable, and epoll refuses it. */
 	if (broker_want(b, &b->control, EPOLLOUT | EPOLLET) < 0 && errno != EPERM)
@@ -87,7 +85,6 @@ int broker_open(struct broker *b, const struct options *options, struct err *e)
 {
 	*b = (struct broker){.options = options,
 		.up_left = options->max_bytes,
-		.fd_limit = b->fd_limit,
 		.agent.fd = -1,
 		.listener.fd = -1,
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
@@ -96,7 +93,6 @@ int broker_open(struct broker *b, const struct options *options, struct err *e)
 		.dialer = {.proxy = options->upstream_proxy, .done = connection_dialed}};
 	if (b->epoll_fd < 0)
 		return err_errno(e, "cannot create an epoll instance");
-	LIST_INIT(&b->live);
 	if (dialer_open(&b->dialer, e) < 0 || control_open(b, options->control_fd, e) < 0)
 		return -1;
 	for (size_t i = 0; i < options->channel_count; i++)
@@ -109,9 +105,8 @@ int broker_open(struct broker *b, const struct options *options, struct err *e)
 
 int broker_serve(struct broker *b, struct err *e)
 {
-	while (!b->agent.ready && !b->facts_lost &&
-		(b->open_channels > 0 ||
-			(b->live_count > 0 && clock_monotonic_ms() < b->linger_until_ms))) {
+	while (!b->agent.ready && !b->facts_lost && b->open_channels + b->live_count > 0 &&
+		clock_monotonic_ms() < b->linger_until_ms) {
 		turn(b);
 		dialer_turn(&b->dialer);
 		connections_sweep(b, clock_monotonic_ms());

@@ -53,14 +53,13 @@ struct broker {
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
 	unsigned live_count;
-	uint64_t up_left;        /* bytes that may still leave */
-	uint64_t fd_limit;       /* how many descriptors it may have */
+	int64_t up_left;         /* bytes that may still leave */
 	int64_t wake_at_ms;      /* when the next sweep is due, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
 };
 
-/* Opens everything that needs the host; `options` is borrowed, and b->fd_limit is set. After this
- * the process confines itself. */
+/* Opens everything that needs the host; `options` is borrowed. After this the process confines
+ * itself. */
 int broker_open(struct broker *b, const struct options *options, struct err *e) MUST_CHECK;
 /* Serves until the agent is gone: 0; or until its facts cannot be delivered: -1. */
 int broker_serve(struct broker *b, struct err *e) MUST_CHECK;
@@ -73,10 +72,9 @@ int broker_want(struct broker *b, struct watch *w, uint32_t events);
 void broker_say(struct broker *b, json_t *line);
 
 /* Checks that `fd` is a connected AF_UNIX stream socket made by our own user, and watches it; and
- * its maker as the agent, unless that is in another PID namespace. `endpoint` NULL: the listener
+ * its maker as the agent, unless that is in another PID namespace. `to` NULL: the listener
  * comes through it. */
-int channel_open(
-	struct broker *b, int fd, const struct endpoint *endpoint, struct err *e) MUST_CHECK;
+int channel_open(struct broker *b, int fd, const struct endpoint *to, struct err *e) MUST_CHECK;
 /* Asks the agent's end for requests, or for room for an answer; for its end alone while the dials
  * are used up. */
 void channel_arm(struct channel *c);

@@ -5,10 +5,9 @@
 #include <string.h>
 #include <sys/pidfd.h>
 
+enum { LINGER_MS = 1500, RETRY_MS = 1000 };
 enum {
 	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
-	LINGER_MS = 1500,
-	RETRY_MS = 1000,
 	ROOM_BYTES = 1 << 20, /* for a few blocks on their way down; the kernel has its own limit */
 	UID_UNKNOWN = 65534,  /* of a byte that was sent before credentials were asked for */
 };
@@ -133,11 +132,11 @@ static void lifeline_wake(struct watch *w)
 		channel_close(c);
 }
 
-int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, struct err *e)
+int channel_open(struct broker *b, int fd, const struct endpoint *to, struct err *e)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	int vouched = endpoint != NULL;
+	int vouched = to != NULL;
 	struct channel *c = &b->channels[b->channel_count];
 	if (!is_socket(fd, SO_DOMAIN, AF_UNIX) || !is_socket(fd, SO_TYPE, SOCK_STREAM))
 		return err_set(e, "descriptor %d is not an AF_UNIX stream socket", fd);
@@ -149,10 +148,9 @@ int channel_open(struct broker *b, int fd, const struct endpoint *endpoint, stru
 		return err_set(
 			e, "descriptor %d is not connected to a process of user %u", fd, geteuid());
 	*c = (struct channel){
-		.watch = {.fd = fd, .wake = endpoint ? channel_wake : lifeline_wake, .owner = c},
+		.watch = {.fd = fd, .wake = to ? channel_wake : lifeline_wake, .owner = c},
 		.broker = b,
-		.endpoint = endpoint,
-	};
+		.endpoint = to};
 	if (broker_want(b, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch descriptor %d", fd);
 	b->channel_count++;

@@ -12,12 +12,10 @@
 #include "broker/parse/proxy_request.h"
 #include <string.h>
 
+enum { DRAIN_ROUNDS_MAX = 64, PIN_TIMEOUT_MS = 10000, CONNECTIONS_MAX = 4096 };
 enum {
 	BLOCK_BYTES = 64 * 1024 - 256, /* and its headers: one packet on the loopback interface */
-	ROUNDS_MAX = 8, /* full blocks in one direction before others have their turn */
-	DRAIN_ROUNDS_MAX = 64,
-	PIN_TIMEOUT_MS = 10000,
-	CONNECTIONS_MAX = 4096,
+	ROUNDS_MAX = 8,    /* full blocks in one direction before others have their turn */
 	FDS_RESERVED = 24, /* the loop's own, and a socketpair to refuse with */
 	FDS_PER_DIAL = 6,  /* two racing sockets, the resolver's */
 };
@@ -166,8 +164,8 @@ static bool fill(struct side *s)
 static void pass_on(struct side *s)
 {
 	struct side *to = s->peer;
-	uint64_t *left = s == &s->owner->agent ? &s->owner->channel->broker->up_left : NULL;
-	size_t want = left && *left < s->approved ? (size_t)*left : s->approved;
+	int64_t *left = s == &s->owner->agent ? &s->owner->channel->broker->up_left : NULL;
+	size_t want = left && *left < (int64_t)s->approved ? (size_t)*left : s->approved;
 	if (want == 0) {
 		refuse(s->owner, REFUSED_BUDGET);
 		return;
@@ -181,7 +179,7 @@ static void pass_on(struct side *s)
 	s->approved -= sent;
 	s->moved += sent;
 	if (left) {
-		*left -= sent;
+		*left -= (int64_t)sent;
 		s->owner->deadline_ms = INT64_MAX; /* what is held now is the next head */
 	}
 	if (s->start == s->end)
@@ -195,16 +193,14 @@ static void approve(struct side *s)
 	if (offered == 0)
 		return;
 	char *bytes = s->block + s->start + s->approved;
-	if (s == &c->upstream) {
-		pin_reply(&c->pin, bytes, offered);
-		s->approved += offered;
-	} else if (!c->endpoint) {
-		ask(c);
-	} else {
+	if (s == &c->upstream)
+		s->approved += pin_reply(&c->pin, bytes, offered);
+	else if (c->endpoint)
 		s->approved += pin_take(&c->pin, bytes, offered);
-		if (c->pin.refused)
-			refuse(c, c->pin.refused);
-	}
+	else
+		ask(c);
+	if (c->pin.refused)
+		refuse(c, c->pin.refused);
 }
 
 static bool move(struct side *s, const struct side *readable)
@@ -253,7 +249,7 @@ static void say(const struct connection *c)
 /* Tells the proxy's client how it went. */
 static bool answer(struct connection *c)
 {
-	char reply[PROXY_REPLY_MAX_BYTES];
+	char reply[PROXY_REPLY_BYTES];
 	size_t len = proxy_answer(&c->request, c->refused, reply);
 	return send(c->agent.watch.fd, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
@@ -347,9 +343,9 @@ static void side_wake(struct watch *w)
 /* What is in use, and what the worst dial may need besides. */
 static bool descriptors_left(const struct broker *b)
 {
-	uint64_t used = FDS_RESERVED + 2ull * b->live_count + b->channel_count +
-			(uint64_t)FDS_PER_DIAL * b->dialer.under_way;
-	return b->live_count < CONNECTIONS_MAX && used + FDS_PER_DIAL + 2 <= b->fd_limit;
+	uint64_t sockets = b->channel_count + 2 * (b->live_count + 1) + FDS_RESERVED;
+	uint64_t dials = FDS_PER_DIAL * (b->dialer.under_way + 1);
+	return b->live_count < CONNECTIONS_MAX && sockets + dials <= b->options->fd_limit;
 }
 
 void connection_begin(struct channel *channel, int agent_fd)

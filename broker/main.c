@@ -26,8 +26,8 @@ int main(int argc, char **argv)
 	if (options_decode(&options, argc, argv, &e) < 0)
 		return fail(&e, EXIT_REFUSED);
 	signal(SIGPIPE, SIG_IGN);
-	if (restrain_descriptors(&options, &broker.fd_limit, &e) < 0 ||
-		broker_open(&broker, &options, &e) < 0 || restrain(&options, &weakness, &e) < 0)
+	if (restrain_descriptors(&options, &e) < 0 || broker_open(&broker, &options, &e) < 0 ||
+		restrain(&options, &weakness, &e) < 0)
 		return fail(&e, EXIT_SANDBOX);
 	if (weakness) {
 		fprintf(stderr, "agent6-broker: %s\n", weakness);

@@ -6,7 +6,7 @@
 #include "broker/restrain_table.h"
 #include <sys/resource.h>
 
-int restrain_descriptors(const struct options *o, uint64_t *limit, struct err *e)
+int restrain_descriptors(struct options *o, struct err *e)
 {
 	struct rlimit own = {256, 256};
 	for (size_t i = 0; i < o->fd_count; i++)
@@ -20,7 +20,7 @@ int restrain_descriptors(const struct options *o, uint64_t *limit, struct err *e
 		return err_errno(e, "cannot close inherited descriptors");
 	getrlimit(RLIMIT_NOFILE, &own);
 	struct rlimit raised = {own.rlim_max, own.rlim_max};
-	*limit = setrlimit(RLIMIT_NOFILE, &raised) < 0 ? own.rlim_cur : own.rlim_max;
+	o->fd_limit = setrlimit(RLIMIT_NOFILE, &raised) < 0 ? own.rlim_cur : own.rlim_max;
 	return 0;
 }
 
@@ -31,10 +31,8 @@ int restrain_descriptors(const struct options *o, uint64_t *limit, struct err *e
 static int enter_landlock(const struct options *o, const char **weakness, struct err *e)
 {
 	int abi = ll_abi(), bad = 0;
-	*weakness = abi < 1 ? "no Landlock on this kernel: the broker can read files, and seccomp "
-			      "alone confines it"
-		    : abi < 4 ? "this kernel's Landlock has no rules for ports: the broker can "
-				"connect to any"
+	*weakness = abi < 1   ? "no Landlock on this kernel: seccomp alone confines the broker"
+		    : abi < 4 ? "this kernel's Landlock lets the broker connect to any port"
 			      : NULL;
 	if (abi < 1)
 		return 0;

@@ -3,12 +3,8 @@
 #include "broker/parse/cursor.h"
 #include <string.h>
 
-enum {
-	HANDSHAKE_CLIENT_HELLO = 1,
-	HANDSHAKE_HEADER_BYTES = 4,
-	EXTENSION_SERVER_NAME = 0,
-	NAME_TYPE_HOST = 0,
-};
+enum { HANDSHAKE_CLIENT_HELLO = 1, HANDSHAKE_HEADER_BYTES = 4 };
+enum { EXTENSION_SERVER_NAME = 0, NAME_TYPE_HOST = 0 };
 
 /* encrypted_client_hello as registered and in its drafts, and the older encrypted_server_name. */
 static bool hides_a_name(size_t extension)

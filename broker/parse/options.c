@@ -9,11 +9,9 @@ const char options_usage[] =
 	"       agent6-broker --proxy FD=HOST:PORT[,HOST:PORT ...] ...\n\n"
 	"Connects a confined agent to fixed endpoints. FD is one end of an AF_UNIX stream\n"
 	"socketpair: a byte sent on the other end brings a descriptor that leads to HOST:PORT.\n\n"
-	"  --channel         an endpoint (local: on loopback; private: its address may be "
-	"private)\n"
-	"  --proxy           FD is a connected AF_UNIX stream socket that brings one listening\n"
-	"                    socket; HTTP CONNECT and SOCKS5 are served on it for these HOST:PORT\n"
-	"                    (\"*.NAME\": its subdomains) until FD's other end is closed\n"
+	"  --channel         an endpoint; local: on loopback, private: perhaps a private address\n"
+	"  --proxy           one listening socket comes over FD: while FD is open, it serves HTTP\n"
+	"                    CONNECT and SOCKS5 to these HOST:PORT (\"*.NAME\": its subdomains)\n"
 	"  --control         one JSON line per closed connection is written to FD\n"
 	"  --max-bytes       at most N bytes leave, over all channels\n"
 	"  --upstream-proxy  connect through http://, socks5:// or socks5h:// PROXY:PORT\n";
@@ -79,15 +77,6 @@ static int decode_rules(struct options *o, char *value, struct err *e)
 	return 0;
 }
 
-static int decode_max_bytes(struct options *o, const char *value, struct err *e)
-{
-	int64_t number;
-	if (num_int(value, strlen(value), &number) < 0 || number < 0)
-		return err_set(e, "expected a number of bytes");
-	o->max_bytes = (uint64_t)number;
-	return 0;
-}
-
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
  * the TLS session with the proxy. */
 static int decode_upstream(struct options *o, const char *value, struct err *e)
@@ -110,11 +99,13 @@ static int decode_option(struct options *o, const char *name, char *value, struc
 		return decode_rules(o, value, e);
 	if (strcmp(name, "--control") == 0)
 		return decode_fd(o, value, &o->control_fd, e);
-	if (strcmp(name, "--max-bytes") == 0)
-		return decode_max_bytes(o, value, e);
 	if (strcmp(name, "--upstream-proxy") == 0)
 		return decode_upstream(o, value, e);
-	return err_set(e, "there is no such option");
+	if (strcmp(name, "--max-bytes") != 0)
+		return err_set(e, "there is no such option");
+	if (num_int(value, strlen(value), &o->max_bytes) < 0 || o->max_bytes < 0)
+		return err_set(e, "expected a number of bytes");
+	return 0;
 }
 
 /* `--name value` or `--name=value`; a value that is missing is empty, which no option takes. */
@@ -122,7 +113,7 @@ int options_decode(struct options *o, int argc, char **argv, struct err *e)
 {
 	*o = (struct options){.control_fd = -1,
 		.proxy_fd = -1,
-		.max_bytes = UINT64_MAX,
+		.max_bytes = INT64_MAX,
 		.ports = {DNS_PORT},
 		.port_count = 1};
 	for (int i = 1; i < argc; i++) {

@@ -5,12 +5,8 @@
 #define BROKER_PARSE_OPTIONS_H
 #include "broker/parse/endpoint.h"
 
-enum {
-	FD_MAX = 1 << 20,
-	FDS_MAX = 66, /* named, for all options together */
-	RULES_MAX = 64,
-	DNS_PORT = 53,
-};
+/* FDS: named, for all options together. */
+enum { FD_MAX = 1 << 20, FDS_MAX = 66, RULES_MAX = 64, DNS_PORT = 53 };
 
 struct options {
 	struct channel_option {
@@ -22,10 +18,11 @@ struct options {
 	struct endpoint rules[RULES_MAX]; /* where the proxy may go */
 	size_t rule_count;
 	int control_fd;       /* -1: facts are not wanted */
-	uint64_t max_bytes;   /* UINT64_MAX: unlimited */
+	int64_t max_bytes;    /* INT64_MAX: unlimited */
 	char *upstream_proxy; /* URL, heap, wiped from argv; NULL: none */
 	int fds[FDS_MAX];     /* every descriptor named above */
 	size_t fd_count;
+	uint64_t fd_limit; /* how many it may have open: told by restrain_descriptors */
 	uint16_t ports[FDS_MAX + RULES_MAX + 1]; /* where TCP connections may go */
 	size_t port_count;
 };

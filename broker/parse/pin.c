@@ -5,11 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-	RECORD_CHANGE_CIPHER = 20,
-	RECORD_DATA = 23,
-	REPLY_RANDOM_AT = 11,
-};
+enum { RECORD_CHANGE_CIPHER = 20, RECORD_DATA = 23, REPLY_RANDOM_AT = 11 };
 
 /* RFC 8446 4.1.3: the random that makes a ServerHello a HelloRetryRequest. */
 static const unsigned char retry_random[32] = {0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe,
@@ -87,17 +83,18 @@ size_t pin_take(struct pin *p, const char *bytes, size_t len)
 	return passed;
 }
 
-void pin_reply(struct pin *p, const char *bytes, size_t len)
+size_t pin_reply(struct pin *p, const char *bytes, size_t len)
 {
 	if (p->state != PIN_REPLY)
-		return;
+		return len;
 	size_t want = PIN_REPLY_BYTES - p->reply_len, here = len < want ? len : want;
 	memcpy(p->reply + p->reply_len, bytes, here);
 	p->reply_len += here;
 	if (p->reply[0] == RECORD_HANDSHAKE && p->reply_len < PIN_REPLY_BYTES)
-		return;
+		return len;
 	bool retry = memcmp(p->reply + REPLY_RANDOM_AT, retry_random, sizeof(retry_random)) == 0;
 	p->state = retry ? PIN_SECOND : PIN_OPEN;
+	return len;
 }
 
 bool pin_holds_all(const struct pin *p)

@@ -54,8 +54,8 @@ void pin_init(struct pin *p, const struct endpoint *endpoint);
 /* Offers the bytes from the agent that have not been approved; returns how many of them may go. The
  * rest is to be offered again with more behind it, unless `refused` says why it never will go. */
 size_t pin_take(struct pin *p, const char *bytes, size_t len);
-/* Shows the bytes that came back from the endpoint, before they go to the agent. */
-void pin_reply(struct pin *p, const char *bytes, size_t len);
+/* Is shown the bytes that came back from the endpoint, before they go to the agent, as all may. */
+size_t pin_reply(struct pin *p, const char *bytes, size_t len);
 /* Nothing has been approved yet: neither direction may flow. */
 bool pin_holds_all(const struct pin *p);
 /* What to say of a connection that ended or timed out before it was approved. */

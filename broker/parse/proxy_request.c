@@ -87,8 +87,7 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 
 /* SOCKS, 0: succeeded, 2: not allowed by ruleset, 4: host unreachable; the bound address is of no
  * use to anyone. Before the greeting is answered the second byte says a method: 255, none. */
-size_t proxy_answer(
-	const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_MAX_BYTES])
+size_t proxy_answer(const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_BYTES])
 {
 	bool dead = refused && strcmp(refused, REFUSED_DIAL) == 0;
 	if (r->socks) {
@@ -97,8 +96,8 @@ size_t proxy_answer(
 		return 10;
 	}
 	if (!refused)
-		return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES, "HTTP/1.1 200 OK\r\n\r\n");
-	return (size_t)snprintf(out, PROXY_REPLY_MAX_BYTES,
+		return (size_t)snprintf(out, PROXY_REPLY_BYTES, "HTTP/1.1 200 OK\r\n\r\n");
+	return (size_t)snprintf(out, PROXY_REPLY_BYTES,
 		"HTTP/1.1 %d " REFUSAL "\r\nConnection: close\r\n\r\n" REFUSAL "\n",
 		dead ? 502 : 403, refused, refused);
 }

@@ -7,7 +7,7 @@
 #define BROKER_PARSE_PROXY_REQUEST_H
 #include "broker/parse/endpoint.h"
 
-enum { PROXY_REQUEST_MAX_BYTES = 8 * 1024, PROXY_REPLY_MAX_BYTES = 200 };
+enum { PROXY_REQUEST_MAX_BYTES = 8 * 1024, PROXY_REPLY_BYTES = 200 };
 
 enum proxy_step {
 	PROXY_MORE,  /* not whole yet */
@@ -29,5 +29,5 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 /* What to send back; `refused` names the reason of a refusal, NULL means success. Returns its
  * length. */
 size_t proxy_answer(
-	const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_MAX_BYTES]);
+	const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_BYTES]);
 #endif

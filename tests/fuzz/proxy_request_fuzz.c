@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct proxy_request r = {.bytes = 0};
-	char reply[PROXY_REPLY_MAX_BYTES];
+	char reply[PROXY_REPLY_BYTES];
 	enum proxy_step step = proxy_request_decode(&r, (const char *)data, len);
 	if (step == PROXY_GREET) {
 		size_t taken = r.bytes;

@@ -91,8 +91,7 @@ static void test_others(void)
 		free(o.upstream_proxy);
 	}
 	is(decode(&o, &e, "--channel", "7=a.test:443,tls"), 0, "a channel alone");
-	ok(o.max_bytes == UINT64_MAX && o.control_fd == -1 && !o.upstream_proxy,
-		"and its defaults");
+	ok(o.max_bytes == INT64_MAX && o.control_fd == -1 && !o.upstream_proxy, "and its defaults");
 	ok(options_decode(&o, 1, argv, &e) < 0, "no channel at all is refused");
 	decode(&o, &e, "--max-bytes", "-1");
 	has_str(e.text, "expected a number of bytes", "a negative number of bytes is refused");
