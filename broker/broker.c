@@ -20,18 +20,26 @@ int broker_want(struct broker *b, struct watch *w, uint32_t events)
 
 /* One event: what it wakes may close and free whatever it likes. The kernel lets all that is ready
  * have its turn. While dials are under way libcurl's sockets are watched too. INT_MAX: nothing is
- * due, so that the kernel needs no timer. */
+ * due, so that the kernel needs no timer.
+ *
+ * Whoever opens one connection after the other waits for our answers, and we for what comes next:
+ * what can be done ahead or later is done then, one thing at a time. */
 static void turn(struct broker *b)
 {
 	struct epoll_event event;
-	int64_t left_ms = b->wake_at_ms - clock_monotonic_ms();
+	bool free_hands = b->chores && b->dialer.under_way == 0;
+	int64_t left_ms = free_hands ? 0 : b->wake_at_ms - clock_monotonic_ms();
 	int timeout_ms = left_ms < 0 ? 0 : left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 	if (b->dialer.under_way > 0) {
-		dialer_wait(&b->dialer, b->epoll_fd, timeout_ms);
+		dialer_turn(&b->dialer, b->epoll_fd, timeout_ms);
 		timeout_ms = 0;
 	}
-	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms < INT_MAX ? timeout_ms : -1) != 1)
+	if (epoll_wait(b->epoll_fd, &event, 1, timeout_ms < INT_MAX ? timeout_ms : -1) != 1) {
+		if (free_hands)
+			b->chores = channel_prepare(b) || connection_tidy(b) ||
+				    dialer_prepare(&b->dialer);
 		return;
+	}
 	struct watch *w = event.data.ptr;
 	w->ready = event.events;
 	if (w->wake)
@@ -87,10 +95,12 @@ int broker_open(struct broker *b, const struct options *options, struct err *e)
 		.up_left = options->max_bytes,
 		.agent.fd = -1,
 		.listener.fd = -1,
+		.pair = {-1, -1},
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.wake_at_ms = INT64_MAX,
 		.linger_until_ms = INT64_MAX,
-		.dialer = {.proxy = options->upstream_proxy, .done = connection_dialed}};
+		.dialer = {
+			.proxy = options->upstream_proxy, .done = connection_dialed, .socket = -1}};
 	if (b->epoll_fd < 0)
 		return err_errno(e, "cannot create an epoll instance");
 	if (dialer_open(&b->dialer, e) < 0 || control_open(b, options->control_fd, e) < 0)
@@ -108,7 +118,6 @@ int broker_serve(struct broker *b, struct err *e)
 	while (!b->agent.ready && !b->facts_lost && b->open_channels + b->live_count > 0 &&
 		clock_monotonic_ms() < b->linger_until_ms) {
 		turn(b);
-		dialer_turn(&b->dialer);
 		connections_sweep(b, clock_monotonic_ms());
 	}
 	connections_sweep(b, INT64_MAX);

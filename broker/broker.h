@@ -52,7 +52,10 @@ struct broker {
 	struct channel channels[FDS_MAX]; /* as the facts number them; the proxy's is the last */
 	unsigned channel_count, open_channels;
 	LIST_HEAD(, connection) live;
-	unsigned live_count;
+	unsigned live_count;     /* with the one that is over */
+	struct connection *over; /* ended, its sockets still to be closed; NULL: none */
+	int pair[2];             /* made ahead, for the next one; -1: none */
+	bool chores;             /* there may be some, for while nothing is ready */
 	int64_t up_left;         /* bytes that may still leave */
 	int64_t wake_at_ms;      /* when the next sweep is due, or before */
 	int64_t linger_until_ms; /* once the last channel is closed; INT64_MAX: not yet */
@@ -78,6 +81,8 @@ int channel_open(struct broker *b, int fd, const struct endpoint *to, struct err
 /* Asks the agent's end for requests, or for room for an answer; for its end alone while the dials
  * are used up. */
 void channel_arm(struct channel *c);
+/* Makes the next connection's pair. False: there is one, or cannot be. */
+bool channel_prepare(struct broker *b);
 
 /* Begins to serve `agent_fd`, which it takes in any case: dials the channel's endpoint, or listens
  * to what the client asks for. What cannot be served is refused at once. */
@@ -86,4 +91,6 @@ void connection_begin(struct channel *channel, int agent_fd);
 void connection_dialed(struct dial *a, int fd, const char *refused);
 /* Refuses those whose pin was not satisfied in time. INT64_MAX: ends them all, facts included. */
 void connections_sweep(struct broker *b, int64_t now_ms);
+/* Closes the sockets of the one that is over. False: there is none. */
+bool connection_tidy(struct broker *b);
 #endif

@@ -66,15 +66,22 @@ static bool channel_read(struct channel *c)
 	return c->asked = true;
 }
 
+bool channel_prepare(struct broker *b)
+{
+	if (b->pair[0] >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, b->pair) < 0)
+		return false;
+	return setsockopt(b->pair[0], SOL_SOCKET, SO_SNDBUF, &(int){ROOM_BYTES}, sizeof(int)) == 0;
+}
+
 /* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
  * False with errno: it could not be sent. */
 static bool channel_answer(struct channel *c)
 {
-	int pair[2];
-	if (!c->honest || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+	struct broker *b = c->broker;
+	channel_prepare(b);
+	if (!c->honest || b->pair[0] < 0)
 		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
-	AUTO_FD int ours = pair[0], theirs = pair[1];
-	setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &(int){ROOM_BYTES}, sizeof(int));
+	AUTO_FD int ours = TAKE_FD(b->pair[0]), theirs = TAKE_FD(b->pair[1]);
 	if (fdpass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
 		return false;
 	connection_begin(c, TAKE_FD(ours));

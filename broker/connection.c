@@ -16,8 +16,8 @@ enum { DRAIN_ROUNDS_MAX = 64, PIN_TIMEOUT_MS = 10000, CONNECTIONS_MAX = 4096 };
 enum {
 	BLOCK_BYTES = 64 * 1024 - 256, /* and its headers: one packet on the loopback interface */
 	ROUNDS_MAX = 8,    /* full blocks in one direction before others have their turn */
-	FDS_RESERVED = 24, /* the loop's own, and a socketpair to refuse with */
-	FDS_PER_DIAL = 6,  /* two racing sockets, the resolver's */
+	FDS_RESERVED = 24, /* the loop's own, and what is made ahead */
+	FDS_PER_DIAL = 6,  /* two racing sockets and a copy, the resolver's */
 };
 
 /* One end, and what came from it that the other one has not taken. */
@@ -270,19 +270,33 @@ static void end(struct connection *c)
 {
 	struct broker *b = c->channel->broker;
 	if (c->dial.easy) {
-		dialer_cancel(&b->dialer, &c->dial);
+		dialer_cancel(&b->dialer, TAKE_PTR(c->dial.easy));
 		c->channel->dialing--;
 	}
 	channel_arm(c->channel);
 	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
 		answer(c);
-	close_side(c, &c->agent);
-	close_side(c, &c->upstream);
 	if (b->control.fd >= 0)
 		say(c);
 	LIST_REMOVE(c, siblings);
+	connection_tidy(b);
+	b->over = c;
+	b->chores = true;
+	/* Nobody waits for the sockets to close once the agent is gone and the server was told. */
+	if (!c->agent.hung || c->refused || c->agent.watch.wanted || c->upstream.watch.wanted)
+		connection_tidy(b);
+}
+
+bool connection_tidy(struct broker *b)
+{
+	struct connection *c = TAKE_PTR(b->over);
+	if (!c)
+		return false;
+	close_side(c, &c->agent);
+	close_side(c, &c->upstream);
 	b->live_count--;
 	free(c);
+	return true;
 }
 
 static void arm(struct side *s, bool reading)
@@ -290,23 +304,24 @@ static void arm(struct side *s, bool reading)
 	struct connection *c = s->owner;
 	uint32_t events =
 		(reading ? EPOLLIN : 0u) | (s->blocked ? EPOLLOUT : 0u) | (s->hung ? 0u : EPOLLHUP);
-	if (!c->closed && s->watch.fd >= 0 &&
-		broker_want(c->channel->broker, &s->watch, events) < 0)
+	if (s->watch.fd >= 0 &&
+		broker_want(c->channel->broker, &s->watch, c->closed ? 0 : events) < 0)
 		c->closed = "reset";
 }
 
-/* A plain request may come whenever the agent has one, but then in one go. A later one's head waits
- * only once the server has taken what is before it. */
+/* While it is dialled for nothing is read from the agent, nor awaited. A plain request may come
+ * whenever the agent has one, but then in one go. A later one's head waits only once the server has
+ * taken what is before it. */
 static void settle(struct connection *c)
 {
 	bool held = pin_holds_all(&c->pin);
 	bool next = c->pin.state == PIN_NEXT_HEAD && c->agent.approved == 0;
-	if (c->endpoint && !held && !next)
+	if (c->dial.easy || (c->endpoint && !held && !next))
 		c->deadline_ms = INT64_MAX;
 	else if (c->deadline_ms == INT64_MAX && (c->pin.state != PIN_HEAD || c->agent.end > 0))
 		c->deadline_ms = clock_monotonic_ms() + PIN_TIMEOUT_MS;
 	c->channel->broker->wake_at_ms = MIN(c->channel->broker->wake_at_ms, c->deadline_ms);
-	arm(&c->agent, has_room(&c->agent));
+	arm(&c->agent, has_room(&c->agent) && !c->dial.easy);
 	if (!held)
 		arm(&c->upstream, has_room(&c->upstream));
 	if (c->closed)

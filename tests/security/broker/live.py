@@ -289,7 +289,7 @@ def test_time_limits():
     server = Server(echo, PUBLIC)
     broker = Broker(f"api.test:{hole},plain", f"api.test:{server.port},tls",
                     f"api.test:{server.port},plain", "stall.test:80,plain", f"localhost:{server.port},plain,local",
-                    f"api.test:{server.port},plain", rules=f"api.test:{server.port}")
+                    f"api.test:{server.port},plain", f"api.test:{hole},tls", rules=f"api.test:{server.port}")
     request = head("api.test")
     silent = broker.connect(2)
 
@@ -303,8 +303,9 @@ def test_time_limits():
     pipelining = broker.connect(2)
     pipelined = half_ahead(pipelining, request + request[:8])
     began, rounds = time.monotonic(), 0
-    waiting = [broker.connect(i) for i in (0, 1, 2, 3, 5)]
+    waiting = [broker.connect(i) for i in (0, 1, 2, 3, 5, 6)]
     waiting[1].sendall(hello("api.test")[:-1])
+    waiting[5].sendall(hello("api.test"))
     waiting[2].sendall(request[:-1])
     client = socket.create_connection(("127.0.0.1", broker.proxy_port))
     client.settimeout(20)
@@ -330,11 +331,11 @@ def test_time_limits():
     tap.ok(took > 9.5, "after 10 s, no sooner", f"{took:.1f} s")
     tap.ok(half_ahead(silent, request), "who has not begun a request may begin one as late as it likes")
     facts = {}
-    while len(facts) < 6:
+    while len(facts) < 7:
         fact = broker.fact()
         if "refused" in fact:
             facts[fact["channel"]] = fact["refused"]
-    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial", 5: "host", 6: "host"}, "the facts")
+    tap.equal(facts, {0: "dial", 1: "hello", 2: "host", 3: "dial", 5: "host", 6: "dial", 7: "host"}, "the facts")
     broker.close()
     del held, good
 
@@ -502,9 +503,10 @@ def test_bulk():
         tap.equal((fact["refused"], fact["up"]), (why, len(passed)), f"{name}: the fact")
         broker.close()
     sink = Sink()
-    broker = Broker(f"api.test:{Server(sink, PUBLIC).port},plain")
+    broker = Broker(f"api.test:{Server(sink, PUBLIC).port},plain", f"127.0.0.1:{Server(echo).port},plain")
     conn = broker.connect()
     conn.sendall(opening + body[:1 << 20])
+    broker.warm(1)
     held = broker.descriptors()
     read, write = os.pipe()
     for at in range(1 << 20, 2 << 20, 1 << 15):
@@ -748,6 +750,7 @@ def test_thousand():
     before = broker.connect()
     before.sendall(head("127.0.0.1"))
     before.recv(100)
+    broker.warm()
     descriptors = broker.descriptors()
     conns = []
     for _ in range(1000):
@@ -786,6 +789,18 @@ def test_sequence():
     tap.equal(good, 10000, "10,000 connections one after the other")
     tap.ok(broker.rss_kib() < rss + limit_kib(1), "no memory is lost", f"{rss} -> {broker.rss_kib()} KiB")
     tap.ok(broker.descriptors() <= descriptors + 2, "and no descriptor")
+    broker.close()
+
+
+def test_made_ahead():
+    """What the next connection needs is made while there is nothing else to do, and what is over is closed then."""
+    broker = Broker(f"127.0.0.1:{Server(echo).port},plain")
+    at_first = broker.descriptors()
+    broker.warm()
+    tap.equal(broker.descriptors(), at_first + 3, "a pair and a socket stand ready, and nothing else is open")
+    for _ in range(5):
+        broker.warm()
+    tap.equal(broker.descriptors(), at_first + 3, "no more of them after more connections")
     broker.close()
 
 
@@ -848,6 +863,7 @@ def test_descriptors_in():
     conn = broker.connect()
     conn.sendall(head("127.0.0.1"))
     conn.recv(100)
+    broker.warm()
     held = broker.descriptors()
     for through, name in ((broker.channels[0], "a request"), (conn, "data")):
         read, write = os.pipe()
@@ -1410,7 +1426,7 @@ def test_usage():
 if __name__ == "__main__":
     tap.run([test_usage, test_sni, test_split_hello, test_tls, test_host, test_addresses, test_rebinding,
              test_dial, test_stuck_resolver, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
-             test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_server_speaks_first, test_sleeps, test_dials_at_once, test_silent_server, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_resets, test_descriptors_in,
+             test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_server_speaks_first, test_sleeps, test_dials_at_once, test_silent_server, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_made_ahead, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
              test_environment, test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_list_waits_for_a_listener, test_answers_wait, test_one_of_two, test_control_full, test_control, test_time_limits])
     tap.done()

@@ -59,11 +59,12 @@ class Watched:
     def __init__(self, *endpoints, rules=None):
         self.server = Server(echo)
         self.broker = Broker(f"127.0.0.1:{self.server.port},plain", *endpoints, rules=rules)
+        self.witness = Witness(self.broker, 0)
+        self.broker.warm()
+        self.held, self.rss = self.state(), self.broker.rss_kib()
         self.facts = []
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
-        self.witness = Witness(self.broker, 0)
-        self.held, self.rss = self.state(), self.broker.rss_kib()
 
     def read(self):
         while fact := self.broker.fact():
