@@ -20,7 +20,8 @@ int broker_want(struct broker *b, struct watch *w, uint32_t events)
 
 /* One event: what it wakes may close and free whatever it likes. The kernel lets all that is ready
  * have its turn. While dials are under way libcurl's sockets are watched too. INT_MAX: nothing is
- * due, so that the kernel needs no timer.
+ * due, so that the kernel needs no timer. What the end of a dial makes due lies behind the
+ * time-outs of those that are still under way.
  *
  * Whoever opens one connection after the other waits for our answers, and we for what comes next:
  * what can be done ahead or later is done then, one thing at a time. */

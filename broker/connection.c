@@ -282,8 +282,10 @@ static void end(struct connection *c)
 	connection_tidy(b);
 	b->over = c;
 	b->chores = true;
-	/* Nobody waits for the sockets to close once the agent is gone and the server was told. */
-	if (!c->agent.hung || c->refused || c->agent.watch.wanted || c->upstream.watch.wanted)
+	/* Nobody waits for the sockets to close once the agent is gone and the server was told; but
+	 * what they have to say is heard no more. */
+	if (!c->agent.hung || c->refused || broker_want(b, &c->agent.watch, 0) < 0 ||
+		broker_want(b, &c->upstream.watch, 0) < 0)
 		connection_tidy(b);
 }
 
@@ -304,8 +306,8 @@ static void arm(struct side *s, bool reading)
 	struct connection *c = s->owner;
 	uint32_t events =
 		(reading ? EPOLLIN : 0u) | (s->blocked ? EPOLLOUT : 0u) | (s->hung ? 0u : EPOLLHUP);
-	if (s->watch.fd >= 0 &&
-		broker_want(c->channel->broker, &s->watch, c->closed ? 0 : events) < 0)
+	if (!c->closed && s->watch.fd >= 0 &&
+		broker_want(c->channel->broker, &s->watch, events) < 0)
 		c->closed = "reset";
 }
 

@@ -42,8 +42,8 @@ int dialer_open(struct dialer *d, struct err *e) MUST_CHECK;
 bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint);
 /* Takes the handle of one back from libcurl, which closes its socket, and ends it. */
 void dialer_cancel(struct dialer *d, void *easy);
-/* Waits until something happens to what is under way, there is something to read from `fd`, or the
- * time is over; then takes it as far as it goes without waiting. */
+/* Takes what is under way as far as it goes without waiting; then, if any still is, waits until
+ * something happens to it, there is something to read from `fd`, or the time is over. */
 void dialer_turn(struct dialer *d, int fd, int timeout_ms);
 /* Makes the next dial's socket. False: there is one, or cannot be. */
 bool dialer_prepare(struct dialer *d);

@@ -103,9 +103,8 @@ static int decode_option(struct options *o, const char *name, char *value, struc
 		return decode_upstream(o, value, e);
 	if (strcmp(name, "--max-bytes") != 0)
 		return err_set(e, "there is no such option");
-	if (num_int(value, strlen(value), &o->max_bytes) < 0 || o->max_bytes < 0)
-		return err_set(e, "expected a number of bytes");
-	return 0;
+	bool fits = num_int(value, strlen(value), &o->max_bytes) == 0 && o->max_bytes >= 0;
+	return fits ? 0 : err_set(e, "expected a number of bytes");
 }
 
 /* `--name value` or `--name=value`; a value that is missing is empty, which no option takes. */
