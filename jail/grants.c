@@ -23,7 +23,7 @@ static int lock_down(const struct place *p, int userns_fd, struct err *e)
 {
 	unsigned set = LAYER_ON("nosuid") ? MOUNT_ATTR_NOSUID : 0;
 	set |= p->kind == PLACE_DEVICE ? 0 : MOUNT_ATTR_NODEV;
-	set |= p->exec ? 0 : MOUNT_ATTR_NOEXEC;
+	set |= layout_executes(p) ? 0 : MOUNT_ATTR_NOEXEC;
 	set |= p->kind == PLACE_READ && LAYER_ON("read_only") ? MOUNT_ATTR_RDONLY : 0;
 	set |= userns_fd < 0 ? 0 : MOUNT_ATTR_IDMAP;
 	struct mount_attr attr = {.attr_set = set,

@@ -39,9 +39,9 @@ int landlock_ask(struct jail *j, struct err *e)
 static uint64_t rights_of(const struct place *p)
 {
 	switch (p->kind) {
-	case PLACE_READ: return RIGHTS_READ | (p->exec ? LL_FS_EXECUTE : 0);
+	case PLACE_READ: return RIGHTS_READ | LL_FS_EXECUTE;
 	case PLACE_WRITE:
-	case PLACE_TMPFS: return RIGHTS_WRITE & (p->exec ? ~0ull : ~(uint64_t)LL_FS_EXECUTE);
+	case PLACE_TMPFS: return RIGHTS_WRITE & ~(uint64_t)(layout_executes(p) ? 0 : LL_FS_EXECUTE);
 	case PLACE_PROC: return RIGHTS_READ;
 	case PLACE_DEVICE: return RIGHTS_DEVICE;
 	case PLACE_HIDE:
@@ -54,8 +54,7 @@ static uint64_t rights_of(const struct place *p)
 /* In a root of its own the jail's /etc and /dev hold nothing that may not be used as they are. */
 static bool is_covered(const struct place *p)
 {
-	return p->kind == PLACE_DEVICE ||
-	       (p->kind == PLACE_READ && !p->exec && path_is_below(p->path, "/etc"));
+	return p->kind == PLACE_DEVICE || (p->kind == PLACE_READ && path_is_below(p->path, "/etc"));
 }
 
 /* A kernel refuses a rule with a right that it does not know. */
@@ -84,7 +83,8 @@ int landlock_allow(struct jail *j, struct err *e)
 {
 	if (j->ruleset_fd < 0)
 		return 0;
-	if (j->strict && (allow(j, "/", LL_FS_READ_DIR, e) || allow(j, "/etc", RIGHTS_READ, e) ||
+	if (j->strict && (allow(j, "/", LL_FS_READ_DIR, e) ||
+				 allow(j, "/etc", RIGHTS_READ | LL_FS_EXECUTE, e) ||
 				 allow(j, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
 	for (size_t i = 0; i < j->layout.count; i++) {

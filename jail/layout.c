@@ -10,10 +10,9 @@
 static const struct {
 	enum { ALWAYS, ONLY_HARDENED, ONLY_ONLINE } when;
 	enum place_kind kind;
-	bool exec;
 	const char *const *paths;
 } own[] = {
-#define OWN(when, kind, exec, ...) {when, kind, exec, PATH_LIST(__VA_ARGS__)},
+#define OWN(when, kind, ...) {when, kind, PATH_LIST(__VA_ARGS__)},
 	ROOT_PLACES(OWN)};
 
 /* What is missing here fails, with its name, where it is opened. */
@@ -66,20 +65,15 @@ static int add_grant(struct layout *l, const char *path, enum place_kind kind, s
 			e, "%s cannot be granted as a whole; name what is needed in it", path);
 	if (writable && is_listed(PATH_LIST(PATH_SYSTEM_DIRS), path, false))
 		return err_set(e, "the system directory %s cannot be writable", path);
-	bool exec = writable || is_listed(PATH_LIST(PATH_SYSTEM_DIRS, "/opt"), path, true);
-	return layout_add(l, path, (struct place){.kind = kind, .exec = exec, .grant = true}, e);
+	return layout_add(l, path, (struct place){.kind = kind, .grant = true}, e);
 }
 
-/* Its programs run wherever it lies. */
 static int add_workspace(struct layout *l, const struct policy *p, struct err *e)
 {
 	enum place_kind kind = p->access == ACCESS_WRITE ? PLACE_WRITE : PLACE_READ;
-	if ((p->access != ACCESS_NONE && add_grant(l, p->workspace, kind, e)) ||
-		(p->bundle && add_grant(l, p->bundle, PLACE_READ, e)))
+	if (p->access != ACCESS_NONE && add_grant(l, p->workspace, kind, e))
 		return -1;
-	for (size_t i = 0; i < l->count; i++)
-		l->place[i].exec = true;
-	return 0;
+	return p->bundle ? add_grant(l, p->bundle, PLACE_READ, e) : 0;
 }
 
 /* The deepest place in which `path` lies. */
@@ -107,7 +101,7 @@ static int add_held(struct layout *l, const char *path, enum place_kind kind, st
 				l->place[i].path);
 	if (!shown || (!above->grant && !lstat(above->path, &st) && S_ISLNK(st.st_mode)))
 		return 0;
-	struct place place = {.kind = kind, .exec = above->exec, .grant = true};
+	struct place place = {.kind = kind, .grant = true};
 	if (!lstat(path, &st))
 		return S_ISLNK(st.st_mode)
 			       ? err_set(e, "%s is a symbolic link; name what it points to", path)
@@ -142,8 +136,6 @@ static void sort(struct layout *l)
 	for (size_t i = 0; i < l->count; i++) {
 		struct place *last = kept ? &l->place[kept - 1] : NULL, *p = &l->place[i];
 		bool again = last && !strcmp(last->path, p->path);
-		if (again && last->kind == PLACE_READ)
-			last->exec |= p->exec;
 		if (again || (hidden && path_is_below(p->path, hidden)))
 			continue;
 		hidden = p->kind == PLACE_HIDE ? p->path : hidden;
@@ -157,7 +149,7 @@ static void sort(struct layout *l)
 
 static int add_pins(struct layout *l, struct err *e)
 {
-	static const struct place pin = {.kind = PLACE_PIN, .exec = true, .grant = true};
+	static const struct place pin = {.kind = PLACE_PIN, .grant = true};
 	size_t count = l->count;
 	for (size_t i = 0; i < count; i++) {
 		const struct place *held = &l->place[i], *above = held->above;
@@ -185,9 +177,7 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 		[ONLY_HARDENED] = p->profile == PROFILE_HARDENED,
 		[ONLY_ONLINE] = p->network == NETWORK_HOST};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
-		struct place place = {.kind = own[i].kind,
-			.exec = own[i].exec,
-			.directory = own[i].kind >= PLACE_TMPFS};
+		struct place place = {.kind = own[i].kind, .directory = own[i].kind >= PLACE_TMPFS};
 		for (const char *const *path = own[i].paths; holds[own[i].when] && *path; path++)
 			if (layout_add(l, *path, place, e))
 				return -1;
@@ -212,6 +202,11 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 	}
 	sort(l);
 	return LAYER_ON("pin") ? add_pins(l, e) : 0;
+}
+
+bool layout_executes(const struct place *p)
+{
+	return p->kind != PLACE_PROC && !path_is_below(p->path, "/dev");
 }
 
 bool layout_same(const struct layout *a, const struct layout *b)

@@ -25,7 +25,6 @@ enum place_kind {
 struct place {
 	const char *path; /* in the layout's text */
 	enum place_kind kind;
-	bool exec;
 	bool grant; /* named by the policy: to be id-mapped for root; what is not may be absent */
 	bool directory;    /* known once opened */
 	bool link;         /* it is a symbolic link on the host: made, not mounted */
@@ -56,6 +55,9 @@ int layout_add(struct layout *l, const char *path, struct place place, struct er
 /* Whether both describe the same places with the same files at them: a jail built for one is right
  * for the other. */
 bool layout_same(const struct layout *a, const struct layout *b);
+/* Reports whether programs at this place may run, unless the host mounts it noexec: everywhere but
+ * in /dev and /proc, as on the host. */
+bool layout_executes(const struct place *p);
 int layout_count(const struct layout *l, enum place_kind kind);
 
 /* scan.c: adds a place over every socket and named pipe below `path`. What cannot be read or is too

@@ -6,18 +6,17 @@
 #include "base/path.h"
 
 /* clang-format off */
-/* When, what lies there (layout.h), whether programs run from it, paths. What is read may be absent
- * on the host. */
+/* When, what lies there (layout.h), paths. What is read may be absent on the host. */
 #define ROOT_PLACES(X) \
-	X(ALWAYS, PLACE_READ, true, PATH_SYSTEM_DIRS) \
-	X(ALWAYS, PLACE_READ, false, PATH_SYSTEM_FILES) \
-	X(ONLY_HARDENED, PLACE_READ, false, PATH_HARDENED_FILES) \
-	X(ONLY_ONLINE, PLACE_READ, false, "/etc/resolv.conf") \
-	X(ALWAYS, PLACE_DEVICE, false, \
+	X(ALWAYS, PLACE_READ, PATH_SYSTEM_DIRS) \
+	X(ALWAYS, PLACE_READ, PATH_SYSTEM_FILES) \
+	X(ONLY_HARDENED, PLACE_READ, PATH_HARDENED_FILES) \
+	X(ONLY_ONLINE, PLACE_READ, "/etc/resolv.conf") \
+	X(ALWAYS, PLACE_DEVICE, \
 		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom") \
-	X(ALWAYS, PLACE_TMPFS, true, "/tmp") \
-	X(ALWAYS, PLACE_TMPFS, false, "/dev/shm") \
-	X(ALWAYS, PLACE_PROC, false, "/proc")
+	X(ALWAYS, PLACE_TMPFS, "/tmp") \
+	X(ALWAYS, PLACE_TMPFS, "/dev/shm") \
+	X(ALWAYS, PLACE_PROC, "/proc")
 
 #define ROOT_FILES(X) \
 	X("etc/passwd", \

@@ -104,7 +104,7 @@ static int place_proc(const struct jail *j, const struct place *p, struct err *e
 static int place_any(const struct jail *j, const struct place *p, struct err *e)
 {
 	static const struct mount_attr cover = {.attr_set = MOUNT_ATTR_RDONLY};
-	struct mount_attr own = {.attr_clr = p->exec ? MOUNT_ATTR_NOEXEC : 0};
+	struct mount_attr own = {.attr_clr = layout_executes(p) ? MOUNT_ATTR_NOEXEC : 0};
 	if (p->kind == PLACE_HIDE || p->kind == PLACE_MASK)
 		return place_copy(p, p->directory ? ".empty/directory" : ".empty/file", cover, e);
 	if (p->kind == PLACE_TMPFS)

@@ -46,6 +46,11 @@ hardened() {
 	done
 }
 
+@test "what lies in a read grant runs and is mapped as on the host" {
+	make_toolchain "$SCRATCH/chain"
+	use_toolchain hardened
+}
+
 @test "the private directory goes, whatever lies in it" {
 	run hardened -- sh -c 'cd "$TMPDIR"; for i in $(seq 300); do mkdir d && chmod 755 d && cd d; done
 		touch file; cd "$TMPDIR"; mkdir closed; touch closed/file; chmod 0 closed; ln -s / link; mkfifo pipe; echo "$TMPDIR"'

@@ -58,6 +58,28 @@ run_java() {
 	[[ $status -eq 0 ]]
 }
 
+# As rustup, nvm or conda lay one out in a home directory: programs, a script that names an interpreter beside
+# it, a library that is loaded, a module that is compiled.
+make_toolchain() { # DIR
+	need_in_usr gcc
+	mkdir -p "$1/bin" "$1/lib"
+	printf 'int answer(void) { return 42; }\n' | gcc -shared -fPIC -x c -o "$1/lib/libanswer.so" -
+	printf '#include <stdio.h>\nint answer(void);\nint main(void) { return printf("%%d\\n", answer()) < 0; }\n' |
+		gcc -x c -o "$1/bin/answer" - -x none "$1/lib/libanswer.so"
+	cp /bin/sh "$1/bin/sh"
+	printf '#!%s/bin/sh\necho ran\n' "$1" >"$1/bin/tool"
+	chmod -R a+rX "$1"
+	chmod a+x "$1/bin/tool"
+	CHAIN=$1
+}
+
+use_toolchain() {
+	# shellcheck disable=SC2016 # expanded inside
+	run "$1" "read=[\"$CHAIN\"]" -- sh -c '"$0/bin/tool" && "$0/bin/answer" && PATH=$0/bin && tool' "$CHAIN"
+	echo "$output"
+	[[ $status -eq 0 && $output == $'ran\n42\nran' ]]
+}
+
 need_in_usr() { # a jail without grants has nothing else
 	local cmd
 	for cmd in "$@"; do
