@@ -7,6 +7,7 @@
  * jail's namespaces has no name inside.
  */
 #include "jail/jail.h"
+#include "jail/root_table.h"
 #include <grp.h>
 #include <poll.h>
 #include <sched.h>
@@ -101,7 +102,7 @@ int namespaces_become(struct jail *j, struct err *e)
 		return err_errno(e, "cannot take the mapped ids");
 	if (prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1))
 		return err_errno(e, "cannot close this process to inspection");
-	if (LAYER_ON("namespace_uts") && sethostname("jail", strlen("jail")))
+	if (LAYER_ON("namespace_uts") && sethostname(ROOT_HOST_NAME, strlen(ROOT_HOST_NAME)))
 		return err_errno(e, "cannot set the host name");
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return err_errno(e, "cannot ask to die with the launcher");

@@ -18,13 +18,16 @@
 	X(ALWAYS, PLACE_TMPFS, "/dev/shm") \
 	X(ALWAYS, PLACE_PROC, "/proc")
 
+/* The jail's host name; /etc/hosts knows it, for programs that look their own host up. */
+#define ROOT_HOST_NAME "jail"
+
 #define ROOT_FILES(X) \
 	X("etc/passwd", \
 		"root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" \
 		"agent:x:1000:1000:agent:/tmp/home:/bin/sh\n" \
 		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n") \
 	X("etc/group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n") \
-	X("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n") \
+	X("etc/hosts", "127.0.0.1 localhost " ROOT_HOST_NAME "\n::1 localhost\n") \
 	X("etc/nsswitch.conf", \
 		"passwd: files\ngroup: files\nhosts: files dns\n" \
 		"services: files\nprotocols: files\n")

@@ -425,6 +425,13 @@ odd_mounts() {
 	umount "$WS/below" "$WS/.git/below" "$SCRATCH/grant/below"
 }
 
+@test "the jail's own host name resolves" {
+	run jail -- sh -c 'getent hosts "$(uname -n)"'
+	[[ $status -eq 0 && $output == 127.0.0.1* ]]
+	run user_jail 'network="host"' -- sh -c 'getent hosts "$(uname -n)"'
+	[[ $status -eq 0 && $output == 127.0.0.1* ]]
+}
+
 @test "the environment is the policy's" {
 	SECRET_KEY=leak LD_PRELOAD_X=leak run jail 'env={"LANG":"C","MINE":"yes"}' -- env
 	[[ $output != *leak* && $output == *MINE=yes* && $output == *LANG=C* && $output == *HOME=/tmp/home* ]]
