@@ -7,16 +7,30 @@
 #include "jail/jail.h"
 #include <dirent.h>
 
-enum { KEYCTL_JOIN = 1, STACK_MIB = 64, PENDING_SIGNALS = 4096 };
+enum { KEYCTL_JOIN = 1, PENDING_SIGNALS = 4096 };
 
-static int set_limit(unsigned what, const char *name, uint64_t value, struct err *e)
+/* A thread gets a stack of the soft limit, all of which counts as its process's memory; a program
+ * that recurses deeply may raise it. */
+enum { STACK_MIB = 8, STACK_MOST_MIB = 64 };
+
+struct limit {
+	unsigned what;
+	const char *name;
+	uint64_t hard, soft; /* soft 0: as hard */
+};
+
+static int set_limit(const struct limit *wanted, struct err *e)
 {
 	struct rlimit limit;
-	if (getrlimit(what, &limit))
-		return err_errno(e, "cannot read the %s limit", name);
+	uint64_t soft = wanted->soft ? wanted->soft : wanted->hard;
+	if (getrlimit(wanted->what, &limit))
+		return err_errno(e, "cannot read the %s limit", wanted->name);
 	/* It may be lower already, and stays so. */
-	limit.rlim_cur = limit.rlim_max = value < limit.rlim_max ? value : limit.rlim_max;
-	return setrlimit(what, &limit) ? err_errno(e, "cannot set the %s limit", name) : 0;
+	limit.rlim_max = wanted->hard < limit.rlim_max ? wanted->hard : limit.rlim_max;
+	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+	return setrlimit(wanted->what, &limit)
+		       ? err_errno(e, "cannot set the %s limit", wanted->name)
+		       : 0;
 }
 
 /* Without a user namespace the kernel counts all that the user runs, and a desktop alone is more
@@ -50,25 +64,21 @@ int limits_apply(struct jail *j, struct err *e)
 {
 	const struct policy *l = &j->policy;
 	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
-	const struct {
-		unsigned what;
-		const char *name;
-		uint64_t value;
-	} wanted[] = {
-		{RLIMIT_CORE, "core file", 1},
-		{RLIMIT_CPU, "CPU", l->cpu_secs ? (uint64_t)l->cpu_secs : RLIM_INFINITY},
-		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB},
-		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB},
-		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files},
-		{RLIMIT_NPROC, "process", (uint64_t)l->processes + j->users_tasks},
-		{RLIMIT_STACK, "stack", (uint64_t)STACK_MIB * MIB},
-		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024},
-		{RLIMIT_RTPRIO, "real-time priority", 0},
-		{RLIMIT_NICE, "nice", 0},
-		{RLIMIT_SIGPENDING, "pending signals", PENDING_SIGNALS},
+	const struct limit wanted[] = {
+		{RLIMIT_CORE, "core file", 1, 0},
+		{RLIMIT_CPU, "CPU", l->cpu_secs ? (uint64_t)l->cpu_secs : RLIM_INFINITY, 0},
+		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB, 0},
+		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB, 0},
+		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files, 0},
+		{RLIMIT_NPROC, "process", (uint64_t)l->processes + j->users_tasks, 0},
+		{RLIMIT_STACK, "stack", (uint64_t)STACK_MOST_MIB * MIB, (uint64_t)STACK_MIB * MIB},
+		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024, 0},
+		{RLIMIT_RTPRIO, "real-time priority", 0, 0},
+		{RLIMIT_NICE, "nice", 0, 0},
+		{RLIMIT_SIGPENDING, "pending signals", PENDING_SIGNALS, 0},
 	};
 	for (size_t i = 0; LAYER_ON("limits") && i < ARRAY_LEN(wanted); i++)
-		if (set_limit(wanted[i].what, wanted[i].name, wanted[i].value, e))
+		if (set_limit(&wanted[i], e))
 			return -1;
 	return 0;
 }

@@ -11,10 +11,11 @@
 #define JAIL_SECCOMP_TABLE_H
 #include <stdint.h>
 
-enum answer { ANSWER_ABSENT, ANSWER_ALLOW, ANSWER_DENY, ANSWER_FAMILY, ANSWER_KILL };
+enum answer { ANSWER_ABSENT, ANSWER_ALLOW, ANSWER_DENY, ANSWER_FAMILY, ANSWER_TOO_LARGE, ANSWER_KILL };
 
 /* One argument, always compared as 32 bits: the kernel takes these as int or unsigned, and a
- * 64-bit compare is bypassed by setting bit 32. True when ((arg & mask) == value) != negate. */
+ * 64-bit compare is bypassed by setting bit 32. A length has 64: UPPER(n) is the upper half of
+ * argument n. True when ((arg & mask) == value) != negate. */
 struct arg_test {
 	uint8_t arg;
 	uint8_t negate;
@@ -33,7 +34,9 @@ struct arg_rule {
 /* clang-format off */
 #define IS(n, m, v)  {.arg = (n), .mask = (m), .value = (v)}
 #define ANY(n, m)    {.arg = (n), .negate = 1, .mask = (m), .value = 0}
+#define UPPER(n)     ((n) | 8u)
 #define WHOLE        0xffffffffu
+#define TEBIBYTES    0xffffff00u /* of an upper half: 2^40 and more */
 #define MODE_SETID   06000u
 #define MODE_DEVICE  0130000u /* 0020000 of these bits: a character or block device */
 #define OPEN_CREATES (0100u | 020000000u) /* O_CREAT, O_TMPFILE */
@@ -56,6 +59,9 @@ struct arg_rule {
 	X(mknod, DENY, IS(1, MODE_DEVICE, 0020000u)) \
 	X(mknodat, DENY, ANY(2, MODE_SETID)) \
 	X(mknodat, DENY, IS(2, MODE_DEVICE, 0020000u)) \
+	/* Runtimes reserve terabytes as a file in memory, and do without where that fails; beyond \
+	 * RLIMIT_FSIZE they would be killed (.NET). */ \
+	X(ftruncate, TOO_LARGE, ANY(UPPER(1), TEBIBYTES)) \
 	/* Network namespaces do not cover vsock before Linux 7.0; packet, alg and friends are \
 	 * kernel surface: families are an allow-list. */ \
 	X(socket, ALLOW, IS(0, WHOLE, 1)) /* AF_UNIX */ \
@@ -167,7 +173,7 @@ struct arg_rule {
 	X(epoll_wait) X(eventfd) X(eventfd2) X(execve) X(execveat) X(exit) X(exit_group) \
 	X(faccessat) X(faccessat2) X(fadvise64) X(fallocate) X(fchdir) X(fchown) X(fchownat) \
 	X(fcntl) X(fdatasync) X(fgetxattr) X(flistxattr) X(flock) X(fork) X(fremovexattr) \
-	X(fsetxattr) X(fstat) X(fstatfs) X(fsync) X(ftruncate) X(futex) X(futex_waitv) \
+	X(fsetxattr) X(fstat) X(fstatfs) X(fsync) X(futex) X(futex_waitv) \
 	X(futimesat) X(get_mempolicy) X(get_robust_list) X(get_thread_area) X(getcpu) \
 	X(getcwd) X(getdents) X(getdents64) X(getegid) X(geteuid) X(getgid) X(getgroups) \
 	X(getitimer) X(getpeername) X(getpgid) X(getpgrp) X(getpid) X(getppid) \
@@ -175,7 +181,7 @@ struct arg_rule {
 	X(getsid) X(getsockname) X(getsockopt) X(gettid) X(gettimeofday) X(getuid) \
 	X(getxattr) X(inotify_add_watch) X(inotify_init) X(inotify_init1) \
 	X(inotify_rm_watch) X(io_cancel) X(io_destroy) X(io_getevents) X(io_pgetevents) \
-	X(io_setup) X(io_submit) X(ioprio_get) X(ioprio_set) X(kill) X(landlock_add_rule) \
+	X(io_submit) X(ioprio_get) X(ioprio_set) X(kill) X(landlock_add_rule) \
 	X(landlock_create_ruleset) X(landlock_restrict_self) X(lchown) X(lgetxattr) X(link) \
 	X(linkat) X(listen) X(listxattr) X(llistxattr) X(lremovexattr) X(lseek) X(lsetxattr) \
 	X(lstat) X(madvise) X(membarrier) X(memfd_create) X(mincore) X(mkdir) X(mkdirat) \
@@ -221,10 +227,12 @@ struct arg_rule {
 	S(lsm_set_self_attr, 460) S(open_tree_attr, 467)
 
 /* Known to the kernel, and answered as absent on purpose: their arguments lie in memory, where a
- * filter cannot look, or programs fall back only from ENOSYS. So do those that ask for mounts and
+ * filter cannot look, or programs fall back only from ENOSYS; asynchronous input and output,
+ * which nothing begins without io_setup, takes from one pool of the whole host (fs.aio-max-nr). So do those that ask for mounts and
  * for security modules (statmount, listmount, lsm_get_self_attr, lsm_list_modules): to /proc. */
 #define SECCOMP_ABSENT(X) \
-	X(clone3) X(openat2) X(io_uring_setup) X(io_uring_enter) X(io_uring_register)
+	X(clone3) X(openat2) X(io_uring_setup) X(io_uring_enter) X(io_uring_register) \
+	X(io_setup)
 
 /* All that PID 1 of a jail does once the command runs: wait, reap, end. The rest is refused. */
 #define SECCOMP_REAPER(X) \
@@ -241,7 +249,7 @@ struct arg_rule {
 	X(terminal, "ioctl") \
 	X(tracing, "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd") \
 	X(keys, "add_key keyctl request_key") \
-	X(io_uring, "io_uring_setup io_uring_enter io_uring_register") \
+	X(io_uring, "io_uring_setup io_uring_enter io_uring_register io_setup") \
 	X(kernel, "acct adjtimex bpf clock_settime fanotify_init init_module kexec_load " \
 		  "memfd_secret perf_event_open prctl personality quotactl reboot seccomp " \
 		  "set_mempolicy sethostname swapon syslog userfaultfd sched_setscheduler")

@@ -80,6 +80,7 @@ static struct node *answer(enum answer what)
 		[ANSWER_ALLOW] = SECCOMP_RET_ALLOW,
 		[ANSWER_DENY] = SECCOMP_RET_ERRNO | EPERM,
 		[ANSWER_FAMILY] = SECCOMP_RET_ERRNO | EAFNOSUPPORT,
+		[ANSWER_TOO_LARGE] = SECCOMP_RET_ERRNO | EFBIG,
 		[ANSWER_KILL] = SECCOMP_RET_KILL_PROCESS,
 	};
 	return node((struct node){.k = values[what]});
@@ -209,7 +210,8 @@ static bool is_any(const struct arg_test *t)
 static struct word word_of(const struct arg_test *t)
 {
 	bool high = !(~t->mask & (~t->mask + 1));
-	return (struct word){(uint32_t)offsetof(struct seccomp_data, args) + 8u * t->arg,
+	unsigned at = 8u * (t->arg % UPPER(0)) + (t->arg >= UPPER(0) ? 4 : 0);
+	return (struct word){(uint32_t)offsetof(struct seccomp_data, args) + at,
 		high || is_any(t) ? WHOLE : t->mask};
 }
 

@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "tests/kit/tap.h"
 #include "tests/security/attacks/decoy_run.h"
+#include "tests/security/attacks/held_together.h"
 #include <stdio.h>
 #include <string.h>
 

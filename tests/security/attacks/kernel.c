@@ -123,6 +123,12 @@ int call_io_uring(void)
 	return answer(syscall(SYS_io_uring_setup, 4, room));
 }
 
+int call_io_setup(void)
+{
+	unsigned long context = 0;
+	return answer(syscall(SYS_io_setup, 1, &context));
+}
+
 int call_listener(void)
 {
 	struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
