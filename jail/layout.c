@@ -1,5 +1,6 @@
 #include "jail/layout.h"
 
+#include "base/etc_table.h"
 #include "base/path.h"
 #include "jail/leave_out.h"
 #include "jail/root_table.h"
@@ -14,6 +15,8 @@ static const struct {
 } own[] = {
 #define OWN(when, kind, ...) {when, kind, PATH_LIST(__VA_ARGS__)},
 	ROOT_PLACES(OWN)};
+
+static const char *const etc[] = {ETC_SHOWN(ETC_PATHS)};
 
 /* What is missing here fails, with its name, where it is opened. */
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e)
@@ -185,13 +188,37 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 	return 0;
 }
 
+/* Reports whether the rule of etc_table.h holds for `path`. A link says nothing itself. */
+static bool is_for_everybody(const char *path)
+{
+	enum { UNMAPPED_ID = 65534 }; /* root, to a user namespace that does not know it */
+	struct stat st;
+	return !lstat(path, &st) && (!st.st_uid || st.st_uid == UNMAPPED_ID) &&
+	       st.st_mode & S_IROTH;
+}
+
+/* Each path is looked at once: a launcher that builds many jails shows in all of them what it found
+ * for the first. */
+static int add_etc(struct layout *l, struct err *e)
+{
+	static const struct place read = {.kind = PLACE_READ};
+	static enum { UNKNOWN, PASSED_OVER, SHOWN } found[ARRAY_LEN(etc)];
+	for (size_t i = 0; i < ARRAY_LEN(etc); i++) {
+		if (found[i] == UNKNOWN)
+			found[i] = is_for_everybody(etc[i]) ? SHOWN : PASSED_OVER;
+		if (found[i] == SHOWN && layout_add(l, etc[i], read, e))
+			return -1;
+	}
+	return 0;
+}
+
 int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e)
 {
 	l->count = l->missing_count = l->text_len = 0;
 	l->scan_cut = false;
 	if (add_workspace(l, p, e) || add_all(l, p->read, PLACE_READ, add_grant, e) ||
 		add_all(l, p->write, PLACE_WRITE, add_grant, e) || add_own(l, p, e) ||
-		add_all(l, p->protect, PLACE_READ, add_held, e) ||
+		add_etc(l, e) || add_all(l, p->protect, PLACE_READ, add_held, e) ||
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);

@@ -6,10 +6,10 @@
 #include "base/path.h"
 
 /* clang-format off */
-/* When, what lies there (layout.h), paths. What is read may be absent on the host. */
+/* When, what lies there (layout.h), paths. What is read may be absent on the host; so
+ * may the places of etc_table.h, which every jail has too. */
 #define ROOT_PLACES(X) \
 	X(ALWAYS, PLACE_READ, PATH_SYSTEM_DIRS) \
-	X(ALWAYS, PLACE_READ, PATH_SYSTEM_FILES) \
 	X(ONLY_HARDENED, PLACE_READ, PATH_HARDENED_FILES) \
 	X(ONLY_ONLINE, PLACE_READ, "/etc/resolv.conf") \
 	X(ALWAYS, PLACE_DEVICE, \

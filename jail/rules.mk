@@ -10,6 +10,16 @@ $(out)/gen/jail/seccomp_programs.h: $(host_gen)
 
 $(out)/obj/jail/seccomp.o $(out)/obj/tests/unit/jail_seccomp_test.o: $(out)/gen/jail/seccomp_programs.h
 
+# The part of docs/confinement.md that lists what of the host's /etc a jail shows.
+$(out)/host/etc_doc: tools/etc_doc.c engine/base/etc_table.h $(out)/flags
+	$(host_cc)
+etc-part: $(out)/host/etc_doc
+	@$< >$<.md
+	@sed -i -e '/^<!-- etc_table.h/,/^<!-- end/{//!d}' -e '/^<!-- etc_table.h/r $<.md' docs/confinement.md
+docs: etc-part
+all: $(out)/host/etc_doc
+.PHONY: etc-part
+
 # The release jail with musl for its C library. glibc begins by asking the processor about its caches,
 # which traps in a virtual machine: of a jailed /usr/bin/true that is a twelfth.
 ifneq ($(musl),)

@@ -19,14 +19,8 @@ bool path_is_within(const char *path, const char *dir);
 
 /* The host's own directories, which every jailed command may read. */
 #define PATH_SYSTEM_DIRS "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
-/* Of the host's /etc: what loaders and toolchains need and what identifies nobody; and what is
- * written for a jail with a root of its own, and must be the host's without one. */
-#define PATH_SYSTEM_FILES                                                                          \
-	"/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/certs",               \
-		"/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust",                 \
-		"/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/os-release",           \
-		"/etc/java-11-openjdk", "/etc/java-17-openjdk", "/etc/java-21-openjdk",            \
-		"/etc/java-25-openjdk", "/etc/maven/m2.conf", "/etc/maven/logging"
+/* Of the host's /etc, what is written for a jail with a root of its own, and must be the host's
+ * without one. The rest of it: etc_table.h. */
 #define PATH_HARDENED_FILES                                                                        \
 	"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"
 #endif

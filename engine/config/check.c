@@ -1,4 +1,5 @@
 /* What a configuration must hold to besides its shape. */
+#include "base/etc_table.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "config/keys.h"
@@ -233,7 +234,7 @@ static const char *shown_below(
 /* A jail's root is its own: it takes from the host what is listed, and no directory above that. */
 static void check_hide(const struct check *k, const char *workspace)
 {
-	static const char *const system[] = {PATH_SYSTEM_DIRS, PATH_SYSTEM_FILES};
+	static const char *const system[] = {PATH_SYSTEM_DIRS, ETC_SHOWN(ETC_PATHS)};
 	const struct config_sandbox *s = &k->c->sandbox;
 	enum config_layer layer;
 	const struct doc_node *node = config_find_key(k->c, "sandbox.hide", &layer);

@@ -1,5 +1,6 @@
 #include "confine/confine.h"
 
+#include "base/etc_table.h"
 #include "base/path.h"
 #include "config/url.h"
 #include "confine/grants.h"
@@ -274,7 +275,7 @@ static void check_grants(struct refusals *r, const struct confine *c)
 static bool is_system(const char *path)
 {
 	static const char *const read[] = {
-		PATH_SYSTEM_DIRS, PATH_SYSTEM_FILES, PATH_HARDENED_FILES};
+		PATH_SYSTEM_DIRS, PATH_HARDENED_FILES, ETC_SHOWN(ETC_PATHS)};
 	for (size_t i = 0; i < ARRAY_LEN(read); i++)
 		if (path_is_within(path, read[i]))
 			return true;

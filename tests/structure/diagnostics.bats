@@ -29,6 +29,12 @@ setup() {
 		{ echo "run: make docs"; return 1; }
 }
 
+@test "docs/confinement.md lists what the table of /etc has" {
+	"${DOC%/*}/etc_doc" >"$SCRATCH/etc.md"
+	sed -n '/^<!-- etc_table.h/,/^<!-- end/{//!p}' "$AGENT6_SRC/docs/confinement.md" |
+		diff - "$SCRATCH/etc.md" || { echo "run: make docs"; return 1; }
+}
+
 @test "docs/machine.md and docs/configuration.md are what make docs writes, and name every key" {
 	need jq
 	local page schema key
