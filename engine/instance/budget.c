@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
+/* Exactly at a limit is not over it: an agent that comes next has nothing left and says so. */
 static bool over(int64_t spent, int64_t limit)
 {
-	return limit >= 0 && spent >= limit;
+	return limit >= 0 && spent > limit;
 }
 
 int64_t budget_microusd(struct opt_float usd)
@@ -19,7 +20,7 @@ bool budget_exhausted(const struct position *p, const struct config *c, char *re
 	const struct machine *m = p->machine;
 	const struct totals *t = &p->totals;
 	const int64_t most_microusd = c ? c->budget.max_microusd : -1;
-	/* A terminal takes nothing of what is left: only what was crossed ends it there. */
+	/* A terminal takes no transition of its own, and needs no limit held. */
 	const bool last = p->state->kind == KIND_TERMINAL;
 	if (t->transitions - last >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
@@ -47,7 +48,7 @@ bool budget_exhausted(const struct position *p, const struct config *c, char *re
 				       "%s cannot be held before state %s: a provider did not "
 				       "report what was used",
 				       limits[i].name, p->state->name) > 0;
-		if (over(limits[i].spent - last, limits[i].limit))
+		if (over(limits[i].spent, limits[i].limit))
 			return snprintf(reason, bytes,
 				       "%s (%.10g) is used up (%.10g) before state %s",
 				       limits[i].name, (double)limits[i].limit / limits[i].scale,

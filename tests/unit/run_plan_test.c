@@ -338,9 +338,17 @@ static void test_budget(void)
 	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nothing is used up at first");
 	at.totals.microusd = 999999;
 	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nor just below");
-	at.totals.microusd = 1000000;
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "max_usd is used up");
-	has_str(why, "max_usd of the machine (1) is used up (1)", "and said");
+	static const char *const next[] = {"tool", "agent", "wait", "bad"};
+	for (size_t i = 0; i < ARRAY_LEN(next); i++) {
+		stand_in(next[i]);
+		at.totals.microusd = 1000000;
+		ok(!budget_exhausted(&at, config, why, sizeof(why)),
+			"before %s: exactly at the limit is not over it", next[i]);
+		at.totals.microusd = 1000001;
+		ok(budget_exhausted(&at, config, why, sizeof(why)), "before %s: over it", next[i]);
+		has_str(why, "max_usd of the machine (1) is used up (1.000001)", "and said");
+	}
+	stand_in("tool");
 	at.totals = (struct totals){.unpriced = true};
 	ok(budget_exhausted(&at, config, why, sizeof(why)), "nor goes on what nobody counted");
 	has_str(why, "cannot be held", "which is said");
@@ -359,11 +367,11 @@ static void test_budget(void)
 	has_str(why, "budget.max_output_tokens of the configuration cannot be held", "by its name");
 	at.totals.unmetered = false;
 	config->budget.max_input_tokens = 5000;
-	at.totals.input_tokens = 4999;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "a token is left");
 	at.totals.input_tokens = 5000;
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "none is");
-	has_str(why, "max_input_tokens of the configuration (5000) is used up (5000)", "as said");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "all of the tokens are not too many");
+	at.totals.input_tokens = 5001;
+	ok(budget_exhausted(&at, config, why, sizeof(why)), "one more is");
+	has_str(why, "max_input_tokens of the configuration (5000) is used up (5001)", "as said");
 	config->budget.max_output_tokens = config->budget.max_input_tokens = -1;
 	f.m->best_effort_usd = own;
 	ok(!budget_exhausted(&at, config, why, sizeof(why)), "best effort goes by what is known");
@@ -373,7 +381,7 @@ static void test_budget(void)
 	ok(budget_exhausted(&at, config, why, sizeof(why)), "so are transitions");
 	stand_in("bad");
 	at.totals = (struct totals){.transitions = 9, .microusd = 1000000};
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "a terminal takes nothing of it");
+	ok(!budget_exhausted(&at, config, why, sizeof(why)), "but a terminal takes none");
 	at.totals.unpriced = true;
 	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nor has to hold a limit");
 	at.totals.microusd++;
