@@ -10,7 +10,7 @@ struct ledger {
 	struct usage total;
 	int64_t microusd;          /* -1: some of it could not be priced */
 	int64_t measured_microusd; /* what could be */
-	bool unmetered;            /* a billed attempt came without usage: all are lower bounds */
+	bool unmetered; /* a billed attempt came without usage: the sums hold estimates */
 };
 
 void ledger_init(struct ledger *l, const struct limits *limits);

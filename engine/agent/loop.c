@@ -129,8 +129,8 @@ static int check_metered(struct loop *l)
 	if (!l->ledger.unmetered || !ledger_is_hard(&l->ledger))
 		return 0;
 	return end(l, LOOP_FAILED,
-		"the provider did not report both input and output tokens, so the budget cannot be "
-		"held; a budget needs a provider that reports its usage");
+		"the provider did not report both input and output tokens as they can be, so the "
+		"budget cannot be held; a budget needs a provider that reports its usage");
 }
 
 /* Before each call: the turn cap, the clock, the budgets. */

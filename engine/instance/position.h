@@ -22,7 +22,7 @@ enum { NOTIFY_BYTES_MAX = 1024 * 1024 };
 struct totals {
 	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;
 	bool unpriced;  /* some spend had no price: microusd is a lower bound */
-	bool unmetered; /* some spend was not reported: all of them are */
+	bool unmetered; /* some spend was not reported: it is estimated */
 };
 
 struct spend {

@@ -168,8 +168,8 @@ static int post(const struct client *c, const struct buf *body, struct attempt *
 
 /* A stream that broke before it told its usage, be it with all of the turn, was paid for all the
  * same: it is estimated, so that a budget still binds. So is a request that a model was at when
- * time was over, and the half that a reply does not tell, or tells as what is no count; that stays
- * unknown. A server that counts nothing is not guessed at: it may be free. */
+ * time was over, and whatever a reply does not tell, or tells as what is no count; that stays
+ * unknown. */
 static void bill_attempt(const struct client *c, const struct attempt *a, bool replied)
 {
 	struct usage u = *wire_stream_usage(a->stream), none = {.known = true};
@@ -177,7 +177,7 @@ static void bill_attempt(const struct client *c, const struct attempt *a, bool r
 		c->open(c->context, &none, &none);
 		return;
 	}
-	if (!u.known && (!replied || u.input || u.output)) {
+	if (!u.known) {
 		int64_t written = estimate(wire_stream_bytes(a->stream));
 		u.input = u.input ? u.input : estimate(a->sent_bytes);
 		u.output = u.output > written ? u.output : written;

@@ -1,6 +1,8 @@
 #include "provider/thoughts.h"
 
 #include "base/json.h"
+#include "base/num.h"
+#include <math.h>
 
 /* OpenAI Chat Completions as OpenAI, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp serve it,
  * https://platform.openai.com/docs/api-reference/chat. */
@@ -80,9 +82,21 @@ static int encode(const struct wire_request *r, struct buf *out)
 	return buf_adds(out, "}");
 }
 
-/* What the total holds beside prompt and completion. xAI and Gemini count there what was thought,
- * and charge it as output; others the cached part of the prompt, of which only they can have more
- * than of the prompt. */
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Whether `beside` is what was read from the cache, written to it, or both. */
+static bool is_cached(const struct usage *u, int64_t beside)
+{
+	return beside > 0 && (beside == u->cache_read || beside == u->cache_write ||
+				     beside == u->cache_read + u->cache_write);
+}
+
+/* Takes in what the total holds beside prompt and completion. xAI and Gemini count there what was
+ * thought, and charge it as output; others the cached part of the prompt, of which only they can
+ * have more than of the prompt. */
 static void add_beside(struct usage *u, const json_t *usage)
 {
 	const json_t *details = json_object_get(usage, "completion_tokens_details");
@@ -90,52 +104,79 @@ static void add_beside(struct usage *u, const json_t *usage)
 	usage_count(json_object_get(usage, "total_tokens"), &total);
 	usage_count(json_object_get(details, "reasoning_tokens"), &thought);
 	int64_t beside = total - u->input - u->output;
-	if (beside > 0 && (thought ? thought == beside : beside != u->cache_read))
+	if (beside > 0 && (thought ? thought == beside : !is_cached(u, beside)))
 		u->output += beside;
-	else if (u->cache_read > u->input || (beside > 0 && beside == u->cache_read))
-		u->input += u->cache_read;
+	else if (is_cached(u, beside))
+		u->input += beside;
+	else if (u->cache_read + u->cache_write > u->input)
+		u->input += u->cache_read + u->cache_write;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+/* Reads an amount in USD, which some gateways write in quotes. -1: there is none; NAN: it cannot be
+ * one. */
+static double usd_of(const json_t *value)
 {
-	return a > b ? a : b;
+	double usd = json_number_value(value);
+	bool text = json_is_string(value);
+	if (text && num_float(json_string_value(value), json_string_length(value), &usd))
+		return -1;
+	if (!text && !json_is_number(value))
+		return -1;
+	return usd >= 0 && usd < 1e6 ? usd : NAN;
 }
 
-static bool is_usd(const json_t *value)
-{
-	return json_is_number(value) && json_number_value(value) >= 0 &&
-	       json_number_value(value) < 1e6;
-}
-
-/* OpenRouter states its charge in USD. Over a key of one's own that is a fee or nothing, and the
- * model's vendor charges the rest: https://openrouter.ai/docs/use-cases/usage-accounting. */
-static int64_t stated_microusd(const json_t *usage)
+/* Reads a stated charge; one that cannot be true makes the whole usage unknown. OpenRouter states
+ * it in USD. Over a key of one's own that is a fee or nothing, and the model's vendor charges the
+ * rest: https://openrouter.ai/docs/use-cases/usage-accounting. Perplexity adds up its own. */
+static int64_t stated_microusd(struct wire_stream *s, const json_t *usage)
 {
 	const json_t *cost = json_object_get(usage, "cost");
-	bool own_key = json_is_true(json_object_get(usage, "is_byok"));
-	const json_t *rest =
-		json_object_get(json_object_get(usage, "cost_details"), "upstream_inference_cost");
-	if (!is_usd(cost) || (own_key && !is_usd(rest)))
-		return -1;
-	double usd = json_number_value(cost) + (own_key ? json_number_value(rest) : 0);
-	return (int64_t)(usd * 1e6 + 0.5);
+	if (json_is_object(cost))
+		cost = json_object_get(cost, "total_cost");
+	double usd = usd_of(cost), rest = 0;
+	if (json_is_true(json_object_get(usage, "is_byok")))
+		rest = usd_of(json_object_get(
+			json_object_get(usage, "cost_details"), "upstream_inference_cost"));
+	s->cost_odd = s->cost_odd || isnan(usd) || isnan(rest);
+	return usd < 0 || rest < 0 || isnan(usd + rest) ? -1 : (int64_t)((usd + rest) * 1e6 + 0.5);
 }
 
-/* `prompt_tokens` is the total, cached ones included; DeepSeek and Kimi have their own names for
- * those. Counts are cumulative, and some gateways end with zeros. */
+/* Reads how much of the prompt a cache held or took, under everybody's name for it. */
+static void read_cached(struct usage *u, const json_t *usage)
+{
+	static const struct {
+		const char *name;
+		bool detail, write;
+	} counts[] = {
+		{"prompt_cache_hit_tokens", false, false}, /* DeepSeek */
+		{"cached_tokens", false, false},           /* Kimi */
+		{"cache_read_input_tokens", false, false}, /* gateways to Claude, and below */
+		{"cached_tokens", true, false},
+		{"cache_creation_input_tokens", false, true},
+		{"cache_creation_input_tokens", true, true}, /* Qwen */
+		{"cache_creation_tokens", true, true},
+		{"cache_write_tokens", true, true},
+	};
+	const json_t *details = json_object_get(usage, "prompt_tokens_details");
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		int64_t count = 0, *sum = counts[i].write ? &u->cache_write : &u->cache_read;
+		usage_count(json_object_get(counts[i].detail ? details : usage, counts[i].name),
+			&count);
+		*sum = larger(*sum, count);
+	}
+}
+
+/* `prompt_tokens` is the total, cached ones included. Counts are cumulative, and some gateways end
+ * with zeros. */
 static void read_usage(struct wire_stream *s, const json_t *usage)
 {
 	struct usage one = USAGE_NONE, *u = &s->usage;
-	const json_t *details = json_object_get(usage, "prompt_tokens_details");
 	bool in = stream_told(usage, "prompt_tokens", &one.input, &s->input_known);
 	bool out = stream_told(usage, "completion_tokens", &one.output, &s->output_known);
-	usage_count(json_object_get(usage, "prompt_cache_hit_tokens"), &one.cache_read);
-	usage_count(json_object_get(usage, "cached_tokens"), &one.cache_read);
-	usage_count(json_object_get(details, "cached_tokens"), &one.cache_read);
-	usage_count(json_object_get(details, "cache_write_tokens"), &one.cache_write);
+	read_cached(&one, usage);
 	if (in && out)
 		add_beside(&one, usage);
-	one.cost_microusd = stated_microusd(usage);
+	one.cost_microusd = stated_microusd(s, usage);
 	u->input = larger(u->input, one.input);
 	u->output = larger(u->output, one.output);
 	u->cache_read = larger(u->cache_read, one.cache_read);

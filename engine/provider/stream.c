@@ -239,11 +239,12 @@ bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known
 	return *known;
 }
 
-/* No answer comes from an empty prompt; a server that counts nothing at all may be free. */
+/* No answer comes from an empty prompt, and none that says anything from no output. */
 void stream_metered(struct wire_stream *s)
 {
 	struct usage *u = &s->usage;
-	u->known = s->input_known && s->output_known && (u->input || !u->output);
+	bool counted = u->input && (u->output || !s->written_bytes);
+	u->known = s->input_known && s->output_known && counted && !s->cost_odd;
 }
 
 bool stream_is_blank(const struct buf *text)

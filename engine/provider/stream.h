@@ -30,6 +30,7 @@ struct wire_stream {
 	size_t written_bytes;
 	struct usage usage;
 	bool input_known, output_known; /* of usage: that half was reported */
+	bool cost_odd;                  /* it states a charge that cannot be one */
 	enum wire_stop stop;
 	char stop_detail[256];
 	bool complete, dispatched;
@@ -66,7 +67,7 @@ void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
 /* A count that a stream may tell more than once: *known says whether the last could be read; none
  * and null tell nothing. Returns whether *out was read now. */
 bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known);
-/* Sets usage.known from its halves. */
+/* Sets usage.known from its halves, anew when more was written. */
 void stream_metered(struct wire_stream *s);
 /* Whether a text says nothing. */
 bool stream_is_blank(const struct buf *text);

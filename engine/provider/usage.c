@@ -34,12 +34,11 @@ static double nano(int64_t tokens, double microusd_each)
 	return (double)tokens * round(microusd_each * NANO_PER_MICRO);
 }
 
+/* A stated charge of nothing is no charge of a model that has a price. */
 int64_t usage_microusd(const struct usage *u, const struct prices *p)
 {
-	if (u->cost_microusd >= 0)
+	if (u->cost_microusd > 0 || !p)
 		return u->cost_microusd;
-	if (!p)
-		return -1;
 	/* A gateway may count cached tokens beside the prompt instead of in it. */
 	int64_t fresh = u->input - u->cache_read - u->cache_write;
 	double sum = nano(fresh > 0 ? fresh : 0, p->input) + nano(u->cache_read, p->cache_read) +

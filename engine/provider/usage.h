@@ -13,7 +13,7 @@ struct usage {
 	int64_t cache_read;    /* how much of input was read from the cache */
 	int64_t cache_write;   /* how much of input was written to it */
 	int64_t cost_microusd; /* what the provider itself charged; -1: it did not say */
-	bool known;            /* the provider reported usage at all */
+	bool known;            /* the provider reported usage that can be true */
 };
 
 /* Micro-USD per token, which is USD per million tokens. */
@@ -32,7 +32,7 @@ struct prices {
 int usage_count(const json_t *value, int64_t *out);
 /* Adds the counts of `one` to `sum`. */
 void usage_add(struct usage *sum, const struct usage *one);
-/* What `u` costs, rounded up: the provider's own figure when it gave one, else by `p`.
- * -1: neither is there. */
+/* Returns what `u` costs, rounded up: the provider's own figure when it gave one above 0, else by
+ * `p`; without prices a figure of 0 is taken. -1: neither is there. */
 int64_t usage_microusd(const struct usage *u, const struct prices *p);
 #endif

@@ -175,6 +175,7 @@ static void finish_event(struct wire_stream *s, struct fault *f)
 int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f)
 {
 	finish_event(s, f);
+	stream_metered(s);
 	if (!s->complete)
 		return fault_set(
 			f, FAULT_RETRY, "the provider's stream ended before its last event");

@@ -116,7 +116,9 @@ static void add_cost(const struct report *r, struct buf *out)
 	if (!t->input_tokens && !t->output_tokens)
 		return;
 	begin_tile(out, "Cost");
-	if (t->unpriced)
+	if (t->unmetered && t->microusd)
+		buf_adds(out, "about ");
+	else if (t->unpriced)
 		buf_adds(out, t->microusd ? "\xe2\x89\xa5 " : "no price");
 	if (!t->unpriced || t->microusd)
 		text_money(out, t->microusd);
@@ -130,7 +132,7 @@ static void add_cost(const struct report *r, struct buf *out)
 	text_count(out, t->input_tokens);
 	buf_adds(out, "<small>");
 	text_count(out, t->output_tokens);
-	buf_adds(out, " out</small></dd></div>\n");
+	buf_addf(out, " out%s</small></dd></div>\n", t->unmetered ? ", estimated" : "");
 }
 
 static void add_traffic(const struct report *r, struct buf *out)

@@ -59,8 +59,9 @@ static const struct {
 } members[] = {{"wall_ms", "took", add_ms}, {"max_rss_kib", "memory", add_kib},
 	{"usd", "cost", add_usd}, {"input_tokens", "tokens in", add_count},
 	{"output_tokens", "tokens out", add_count}, {"cached_tokens", "cached", add_count},
-	{"wake", "due", add_instant}, {"woke_by", "woken by", add_plain},
-	{"timed_out", "timed out", add_plain}, {"stderr_tail", "stderr", add_plain}};
+	{"unmetered", "estimated", add_plain}, {"wake", "due", add_instant},
+	{"woke_by", "woken by", add_plain}, {"timed_out", "timed out", add_plain},
+	{"stderr_tail", "stderr", add_plain}};
 
 static size_t member(const char *key)
 {

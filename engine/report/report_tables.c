@@ -46,6 +46,8 @@ static void add_spend(const json_t *sums, struct buf *out)
 {
 	json_int_t input = json_get_int(sums, "input_tokens");
 	begin_cell(out, state_heads[STATE_PLAIN], true);
+	if (input && json_object_get(sums, "unmetered"))
+		buf_adds(out, "about ");
 	if (input)
 		text_count(out, input);
 	buf_adds(out, "</td>");

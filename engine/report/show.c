@@ -85,7 +85,9 @@ void show_cost(struct buf *out, const struct totals *t)
 		return;
 	if (t->microusd || !t->unpriced)
 		text_money(out, t->microusd);
-	if (t->unpriced)
+	if (t->unmetered && t->microusd)
+		buf_adds(out, " by estimate");
+	else if (t->unpriced)
 		buf_adds(out, t->microusd ? " and unpriced" : "unpriced");
 }
 
@@ -96,7 +98,7 @@ void show_spend(struct buf *out, const struct totals *t)
 	text_count(out, t->input_tokens);
 	buf_adds(out, " in, ");
 	text_count(out, t->output_tokens);
-	buf_adds(out, " out tokens, ");
+	buf_adds(out, t->unmetered ? " out tokens (estimated), " : " out tokens, ");
 	show_cost(out, t);
 }
 
@@ -123,9 +125,11 @@ static void add_spend(struct buf *line, const struct totals *t)
 	text_count(line, t->input_tokens);
 	buf_addc(line, '+');
 	text_count(line, t->output_tokens);
-	buf_adds(line, t->unpriced ? " tokens" : " tokens, ");
-	if (!t->unpriced)
+	buf_adds(line, t->unmetered ? " tokens (estimated)" : " tokens");
+	if (!t->unpriced) {
+		buf_adds(line, ", ");
 		text_money(line, t->microusd);
+	}
 }
 
 void show_failure(struct buf *out, const json_t *fields)
@@ -151,8 +155,8 @@ static void add_fact(struct buf *line, const json_t *fields)
 	struct totals spent = {.input_tokens = json_get_int(fact, "input_tokens"),
 		.output_tokens = json_get_int(fact, "output_tokens"),
 		.microusd = num_microusd(json_number_value(usd)),
-		.unpriced =
-			!json_is_number(usd) || json_is_true(json_object_get(fact, "unmetered"))};
+		.unpriced = !json_is_number(usd),
+		.unmetered = json_is_true(json_object_get(fact, "unmetered"))};
 	add_spend(line, &spent);
 	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
 	show_failure(&why, fields);
@@ -342,7 +346,8 @@ static void add_activity(const struct show *s, struct buf *line, const struct ac
 	struct totals spent = {.input_tokens = now->input_tokens,
 		.output_tokens = now->output_tokens,
 		.microusd = now->microusd,
-		.unpriced = now->unpriced};
+		.unpriced = now->unpriced,
+		.unmetered = now->unmetered};
 	buf_addf(line, "%5ju  ", (uintmax_t)now->seq);
 	size_t at = line->len;
 	buf_adds(line, now->state);
@@ -534,7 +539,8 @@ struct totals show_totals(const json_t *totals)
 		.input_tokens = json_get_int(totals, "input_tokens"),
 		.output_tokens = json_get_int(totals, "output_tokens"),
 		.microusd = num_microusd(json_number_value(usd)),
-		.unpriced = json_is_true(json_object_get(totals, "unpriced"))};
+		.unpriced = json_is_true(json_object_get(totals, "unpriced")),
+		.unmetered = json_is_true(json_object_get(totals, "unmetered"))};
 }
 
 static void show_stop(struct show *s, const json_t *fields)

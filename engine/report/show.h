@@ -57,7 +57,7 @@ struct totals show_totals(const json_t *totals);
 /* ", 6 retries": what counts against max_transitions beside the steps; nothing where there are
  * none. */
 void show_retries(struct buf *out, const struct totals *t, uint64_t steps);
-/* "$0.0012 and unpriced"; nothing when nothing was used. */
+/* "$0.0012 and unpriced", "$0.0012 by estimate"; nothing when nothing was used. */
 void show_cost(struct buf *out, const struct totals *t);
 /* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */
 void show_spend(struct buf *out, const struct totals *t);

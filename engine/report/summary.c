@@ -61,6 +61,8 @@ static void add_spend(json_t *state, const json_t *spent)
 	json_add_int(state, "input_tokens", json_get_int(spent, "input_tokens"));
 	json_add_int(state, "output_tokens", json_get_int(spent, "output_tokens"));
 	json_add_int(state, "microusd", num_microusd(json_number_value(usd)));
+	if (json_is_true(json_object_get(spent, "unmetered")))
+		json_object_set_new(state, "unmetered", json_true());
 }
 
 /* The newest failure of each state is kept, whatever came of it afterwards. */
@@ -178,7 +180,7 @@ static void add_state(const struct state *state, const json_t *sums, struct buf 
 		text_count(out, spent.input_tokens);
 		buf_adds(out, " in, ");
 		text_count(out, spent.output_tokens);
-		buf_adds(out, " out");
+		buf_adds(out, json_object_get(sums, "unmetered") ? " out (estimated)" : " out");
 	}
 	if (*json_get_text(sums, "failure")) {
 		buf_addf(out, "\n%*s", STATE_COLUMNS, "");

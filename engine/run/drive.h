@@ -49,6 +49,7 @@ struct activity {
 	int64_t began_unix_us; /* an armed wait's: before this run went on, perhaps */
 	int64_t input_tokens, output_tokens, microusd; /* of the active state so far */
 	bool unpriced;                                 /* microusd is not all of it */
+	bool unmetered;                                /* some of it is an estimate */
 	int64_t wake_unix_us;                          /* an armed wait; 0: none */
 };
 

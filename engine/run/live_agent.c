@@ -132,6 +132,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		w->now.output_tokens = t->events.spend.output_tokens;
 		w->now.microusd = t->events.spend.microusd;
 		w->now.unpriced = t->events.spend.unpriced;
+		w->now.unmetered = t->events.spend.unmetered;
 		live_tick(w);
 	}
 	log_add(strcmp(event, "message") ? &t->events_log : &t->transcript, line);

@@ -221,6 +221,56 @@ asks_again() { # SECONDS
 	run -0 agent6 machine rehearse flow --cassette done.jsonl --quiet
 }
 
+@test "usage that says nothing was used is estimated, shown so, and fails under a hard limit" {
+	local said usage
+	mkdir free
+	cat >free/machine.yaml <<-'END'
+		version: 1
+		machine: free
+		initial: only
+		budget: {max_transitions: 9}
+		schemas: {said: {text: str}}
+		vars: {agent: {said: {type: said, default: {text: ""}}}}
+		states:
+		  only: {kind: agent, prompt: p, output_schema: said, capture: {finish_json: said}, timeout_secs: 60, on: {ok: done, failed: bad, budget_exhausted: bad, timeout: bad}}
+		  done: {kind: terminal, status: ok, reason: done}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+	for usage in '"input_tokens":0,"output_tokens":0' '"input_tokens":0,"output_tokens":9'; do
+		echo '{"state":"only","match":{},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"x"}}],"usage":{'"$usage"'}}}' >free.jsonl
+		rm -rf "$BATS_TEST_TMPDIR/dir"
+		run -0 agent6 machine rehearse --dir "$BATS_TEST_TMPDIR/dir" free --cassette free.jsonl
+		[[ $output == *" tokens (estimated), \$0."*"done"*" out tokens (estimated), \$0."*" by estimate"* ]]
+		said=$(jq -c 'select(.t == "step" and .state == "only") | .fact | [.input_tokens > 500, .usd > 0, .unmetered]' "$BATS_TEST_TMPDIR"/dir/state/*/machines/free/journal.jsonl)
+		[[ $said == '[true,true,true]' ]]
+	done
+	sed 's/max_transitions: 9/max_transitions: 9, max_usd: 1.0/' free/machine.yaml >free/hard.asm.yaml
+	run -1 agent6 machine rehearse free/hard.asm.yaml --cassette free.jsonl
+	[[ $output == *"did not report both input and output tokens"* ]]
+}
+
+@test "exactly at the budget is not over it, for every kind of next state" {
+	mkdir exact
+	cat >exact/machine.yaml <<-'END'
+		version: 1
+		machine: exact
+		initial: first
+		budget: {max_transitions: 9, max_usd: 0.01}
+		schemas: {said: {text: str}}
+		vars: {agent: {said: {type: said, default: {text: ""}}}}
+		states:
+		  first: {kind: agent, prompt: p, output_schema: said, capture: {finish_json: said}, timeout_secs: 60, on: {ok: look, failed: bad, budget_exhausted: bad, timeout: bad}}
+		  look: {kind: tool, command: ["true"], timeout_secs: 9, on: {ok: fork, nonzero: bad, timeout: bad}}
+		  fork: {kind: branch, when: [{if: 'said.text == "x"', goto: second}, {else: true, goto: bad}]}
+		  second: {kind: agent, prompt: p, output_schema: said, capture: {finish_json: said}, timeout_secs: 60, on: {ok: bad, failed: bad, budget_exhausted: spent, timeout: bad}}
+		  spent: {kind: terminal, status: ok, reason: spent}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+	echo '{"state":"first","match":{},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"x"}}],"usage":{"input_tokens":5000,"output_tokens":1000}}}' >exact.jsonl
+	run -0 agent6 machine rehearse exact --cassette exact.jsonl
+	[[ $output == *"look "*"ok -> fork"*"budget_exhausted -> spent"*"nothing is left of its budget"* ]]
+}
+
 @test "--json prints exactly the journal" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/hello" --json --dir kept >lines
 	cmp lines kept/state/*/machines/hello/journal.jsonl

@@ -265,6 +265,10 @@ static void counts(void)
 	is(usage_microusd(&u, NULL), -1, "unpriced is unknown, not free");
 	u.cost_microusd = 5;
 	is(usage_microusd(&u, &p), 5, "the provider's own figure wins");
+	u.cost_microusd = 0;
+	is(usage_microusd(&u, &p), 150 + 270 + 188 + 150,
+		"one of nothing does not, against a price");
+	is(usage_microusd(&u, NULL), 0, "but without a price");
 	u = (struct usage){.input = 10, .cache_read = 50, .cost_microusd = -1};
 	is(usage_microusd(&u, &p), 15, "cached tokens beyond the input do not lower the bill");
 }
