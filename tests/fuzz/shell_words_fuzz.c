@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	classify_argv(&world, argv, 4, &twice);
 	struct arena arena;
 	arena_init(&arena);
-	bool parsed = shell_parse(text, len, false, &arena, NULL);
+	bool parsed = shell_parse(text, len, &arena, NULL);
 	arena_done(&arena);
 	if (once.level != twice.level || (!parsed && once.level < LEVEL_DESTRUCTIVE))
 		abort();

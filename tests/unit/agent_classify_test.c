@@ -110,13 +110,13 @@ static size_t disagreements;
  * not come out as harmless. */
 static void check_oracle(const char *level, const char *text)
 {
-	(void)level;
+	bool asked = strcmp(level, "read_only") && strcmp(level, "build") && strcmp(level, "write");
 	struct arena arena;
 	arena_init(&arena);
-	bool ours = shell_parse(text, strlen(text), false, &arena, NULL);
+	bool ours = shell_parse(text, strlen(text), &arena, NULL);
 	bool theirs = !bash_status(text);
 	arena_done(&arena);
-	if (!strncmp(text, "[\"", 2) || ours == theirs)
+	if (!strncmp(text, "[\"", 2) || ours == theirs || (theirs && asked))
 		return;
 	disagreements++;
 	diag("bash %s, we %s: %s", theirs ? "takes it" : "refuses it",

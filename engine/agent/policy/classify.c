@@ -1,3 +1,4 @@
+/* Scripts and pipelines: which commands run, and what flows between them. */
 #include "agent/policy/judge.h"
 
 #include "base/utf8.h"
@@ -6,498 +7,488 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 8, WORK_MAX = 4 * 1024 * 1024, WORK_WORD = 8, WORK_SCRIPT = 64 };
+enum { DEPTH_MAX = 16, WORK_MAX = 4 * 1024 * 1024, WORK_WORD = 8, WORK_SCRIPT = 64 };
+
+static const struct {
+	const char *name;
+	unsigned approvals;
+} levels[] = {
+#define LEVEL(level, name, needs) {name, needs},
+	LEVELS(LEVEL)
+#undef LEVEL
+};
 
 const char *level_name(enum level level)
 {
-	static const char *const names[] = {
-#define LEVEL(level, name, needs) name,
-		LEVELS(LEVEL)
-#undef LEVEL
-	};
-	return names[level];
+	return levels[level].name;
 }
 
-json_t *verdict_json(const struct verdict *v)
+json_t *verdict_json(const struct verdict *verdict)
 {
-	static const struct {
-		enum approval bit;
-		const char *name;
-	} known[] = {{APPROVE_CONFIRM, "confirm"}, {APPROVE_EXPLICIT, "explicit"},
-		{APPROVE_TYPED_YES, "typed_yes"}, {APPROVE_DESTINATION, "destination"}};
+	static const char *const names[] = {"confirm", "explicit", "typed_yes", "destination"};
 	json_t *approvals = json_array(), *reasons = json_array();
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (v->approvals & known[i].bit)
-			json_array_append_new(approvals, json_string(known[i].name));
-	for (size_t i = 0; i < v->reason_count; i++)
-		json_array_append_new(reasons, json_string(v->reasons[i]));
-	return json_pack("{s:s, s:o, s:o}", "level", level_name(v->level), "approvals", approvals,
-		"reasons", reasons);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (verdict->approvals & 1U << i)
+			json_array_append_new(approvals, json_string(names[i]));
+	for (size_t i = 0; i < verdict->reason_count; i++)
+		json_array_append_new(reasons, json_string(verdict->reasons[i]));
+	return json_pack("{s:s, s:o, s:o}", "level", level_name(verdict->level), "approvals",
+		approvals, "reasons", reasons);
 }
 
-static unsigned needs_of(enum level level)
+void judge_raise(struct judge *judge, enum level level, const char *format, ...)
 {
-	static const unsigned needs[] = {
-#define LEVEL(level, name, needs) needs,
-		LEVELS(LEVEL)
-#undef LEVEL
-	};
-	return needs[level];
-}
-
-void judge_raise(struct judge *j, enum level level, const char *format, ...)
-{
-	struct verdict *v = j->verdict;
-	v->level = level > v->level ? level : v->level;
-	v->approvals |= needs_of(level);
+	struct verdict *verdict = judge->verdict;
 	char text[VERDICT_REASON_BYTES];
 	va_list args;
+	verdict->level = level > verdict->level ? level : verdict->level;
+	verdict->approvals |= levels[level].approvals;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	utf8_copy(text, sizeof(text), text);
-	for (size_t i = 0; i < v->reason_count; i++)
-		if (!strcmp(v->reasons[i], text))
+	for (size_t i = 0; i < verdict->reason_count; i++)
+		if (!strcmp(verdict->reasons[i], text))
 			return;
-	if (v->reason_count < VERDICT_REASONS_MAX && level > LEVEL_READ_ONLY)
-		memcpy(v->reasons[v->reason_count++], text, sizeof(text));
+	if (verdict->reason_count < VERDICT_REASONS_MAX && level > LEVEL_READ_ONLY)
+		memcpy(verdict->reasons[verdict->reason_count++], text, sizeof(text));
 }
 
-void judge_adopt(struct judge *j, const struct verdict *own)
+void judge_adopt(struct judge *judge, const struct verdict *aside)
 {
-	for (size_t i = 0; i < own->reason_count; i++)
-		judge_raise(j, own->level, "%s", own->reasons[i]);
-	j->verdict->approvals |= own->approvals;
+	for (size_t i = 0; i < aside->reason_count; i++)
+		judge_raise(judge, aside->level, "%s", aside->reasons[i]);
+	judge->verdict->approvals |= aside->approvals;
 }
 
-void judge_danger(struct judge *j, const struct call *c, const char *what)
+void judge_value(struct judge *judge, const char *text)
 {
-	judge_raise(j, LEVEL_DESTRUCTIVE, "%.60s: %s", c->name, what);
+	struct known_value *value = arena_alloc(&judge->arena, sizeof(*value));
+	*value = (struct known_value){judge->values, text};
+	judge->values = value;
+	judge->assigned = true;
 }
 
-/* --- programs ------------------------------------------------------------------------------ */
-
-/* The name under which the table may know a program: bare, or in a system directory, however that
- * is spelled. NULL: it comes from anywhere else, whatever it is called. */
-static const char *trusted_name(struct judge *j, const char *path)
+static bool afford(struct judge *judge, size_t work)
 {
-	static const char *const places[] = {"/bin", "/usr/bin", "/usr/local/bin", "/sbin",
-		"/usr/sbin", "/usr/local/sbin", "/lib64", "/lib/x86_64-linux-gnu",
-		"/usr/lib/x86_64-linux-gnu"};
-	static const char *const roots[] = {"/proc/self/root/", "/proc/1/root/"};
+	judge->work += work;
+	if (judge->work > WORK_MAX)
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "it can be read in too many ways");
+	return judge->work <= WORK_MAX;
+}
+
+/* --- one command --------------------------------------------------------------------------- */
+
+/* Returns the name under which the table may know a program: bare, or in a system directory. NULL:
+ * it comes from elsewhere, whatever it is called. */
+static const char *trusted_name(struct judge *judge, const char *path)
+{
 	char joined[POLICY_PATH_BYTES], whole[POLICY_PATH_BYTES];
 	if (!strchr(path, '/'))
 		return path;
-	int len = snprintf(joined, sizeof(joined), "%s/%s",
-		*path != '/' && j->world->workspace ? j->world->workspace : "", path);
+	const char *workspace = *path != '/' ? judge->world->workspace : NULL;
+	int len = snprintf(joined, sizeof(joined), "%s/%s", workspace ? workspace : "", path);
 	if (len < 0 || len >= POLICY_PATH_BYTES) /* a cut path would be another one */
 		return NULL;
 	path_normalise(joined, whole);
-	path = arena_copy(&j->arena, whole, strlen(whole));
-	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
-		if (!strncmp(path, roots[i], strlen(roots[i])))
-			path += strlen(roots[i]) - 1;
-	const char *base = strrchr(path, '/');
-	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		if (strlen(places[i]) == (size_t)(base - path) &&
-			!strncmp(path, places[i], (size_t)(base - path)))
-			return base + 1;
-	return NULL;
+	char *at = whole, *base;
+	at += !strncmp(at, "/proc/self/root/", 16) ? 15
+	      : !strncmp(at, "/proc/1/root/", 13)  ? 12
+						   : 0;
+	base = strrchr(at, '/');
+	*base = '\0';
+	bool trusted =
+		list_has("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /usr/local/sbin /lib64 "
+			 "/lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu",
+			at, false);
+	return trusted ? arena_copy(&judge->arena, base + 1, strlen(base + 1)) : NULL;
 }
 
-static const struct known_function *function_find(const struct judge *j, const char *name)
+/* Reports whether the call only asks for the version or the help, or only parses one file. */
+static bool only_asks(const struct call *call, enum level level)
 {
-	const struct known_function *f = j->functions;
-	while (f && strcmp(f->name, name) != 0)
+	const char *word = call_text(call, 1);
+	bool asks = list_has("--version --help", word, false) ||
+		    (!strcmp(word, "-v") &&
+			    list_has("node perl ruby php lua npm yarn", call->name, false));
+	if (asks && call->count == 2)
+		return level != LEVEL_PRIVILEGED && level != LEVEL_DENIED;
+	bool parses =
+		(!strcmp(word, "-n") && list_has("sh bash dash ksh zsh", call->name, false)) ||
+		(!strcmp(word, "--check") && list_has("node nodejs", call->name, false));
+	return parses && call->count == 3 && !call->words[2]->computed &&
+	       !call->words[2]->globbed && !strchr("-+", *call_text(call, 2));
+}
+
+static unsigned judge_function_call(struct judge *judge, const struct call *call)
+{
+	const struct known_function *f = judge->functions;
+	while (f && strcmp(f->name, call->name) != 0)
 		f = f->next;
-	return f;
+	bool own = call->node && call->words[0] == call->node->words;
+	if (!f || !own)
+		judge_raise(judge, LEVEL_WRITE, "%.80s is not known", call->name);
+	for (size_t i = 1; f && i < call->count; i++)
+		judge_value(judge, call->words[i]->text);
+	return f && own ? f->traits : 0;
 }
 
-/* Asking for the version or the help runs nothing else. */
-static bool only_asks(const struct call *c, enum level level)
+static unsigned judge_program(struct judge *judge, struct call *call)
 {
-	/* Where -v asks for no more words on the way, but for the version. */
-	static const char *const tell[] = {
-		"node", "perl", "ruby", "php", "lua", "npm", "yarn", NULL};
-	const char *word = call_text(c, 1);
-	bool asks = word_in(word, WORDS("--version", "--help")) ||
-		    (!strcmp(word, "-v") && word_in(c->name, tell));
-	return asks && c->count == 2 && level != LEVEL_PRIVILEGED && level != LEVEL_DENIED;
-}
-
-static const struct {
-	const char *const *programs;
-	const char *option;
-} parsers[] = {
-	{WORDS("sh", "bash", "dash", "ksh", "zsh"), "-n"},
-	{WORDS("node", "nodejs"), "--check"},
-	{WORDS("php"), "-l"},
-};
-
-/* One file is parsed, and nothing of it runs. */
-static bool only_parses(const struct call *c)
-{
-	for (size_t i = 0; i < ARRAY_LEN(parsers); i++)
-		if (word_in(c->name, parsers[i].programs) &&
-			!strcmp(call_text(c, 1), parsers[i].option))
-			return c->count == 3 && !c->words[2]->dynamic && !c->words[2]->globbed &&
-			       !strchr("-+", *call_text(c, 2));
-	return false;
-}
-
-static unsigned judge_program(struct judge *j, struct call *c)
-{
-	const char *path = c->words[0]->text;
-	c->name = trusted_name(j, path);
-	if (!c->name || !*path) {
-		judge_raise(
-			j, LEVEL_WRITE, "%.80s is not a program of the system directories", path);
+	const char *path = call->words[0]->text, *name = trusted_name(judge, path);
+	if (!name || !*name) {
+		judge_raise(judge, LEVEL_WRITE, "%.80s is not a program of the system directories",
+			path);
 		return 0;
 	}
-	/* A function was judged where it is defined. One that is called like a program may be gone
-	 * by now, or belong to another shell. */
-	const struct program *p = program_find(c->name);
-	if (!p) {
-		bool own = c->node && c->words[0] == c->node->words;
-		const struct known_function *f = own ? function_find(j, c->name) : NULL;
-		if (!f)
-			judge_raise(j, LEVEL_WRITE, "%.80s is not known", c->name);
-		for (size_t i = 1; f && i < c->count; i++)
-			value_add(j, "@", c->words[i]->text);
-		return f ? f->traits : 0;
-	}
-	if (only_asks(c, p->level) || only_parses(c))
-		return 0;
-	judge_raise(j, p->level, "%.80s", c->name);
-	return p->judge ? p->judge(j, c) : 0;
+	call->name = program_base(judge, name);
+	const struct rule *rule = rule_find(call->name);
+	if (!rule)
+		return judge_function_call(judge, call);
+	return only_asks(call, rule->level) ? 0 : judge_by_rules(judge, call, rule);
 }
 
-static unsigned sensitive_words(const struct call *c)
+unsigned judge_words(struct judge *judge, const struct shell_word *const *words, size_t count,
+	const struct shell_node *node)
 {
-	for (size_t i = 1; i < c->count; i++)
-		if (path_is_sensitive(c->words[i]->text))
-			return TRAIT_SENSITIVE;
-	return 0;
-}
-
-bool judge_afford(struct judge *j, size_t work)
-{
-	j->work += work;
-	if (j->work > WORK_MAX)
-		judge_raise(j, LEVEL_DESTRUCTIVE, "it can be read in too many ways");
-	return j->work <= WORK_MAX;
-}
-
-unsigned judge_words(struct judge *j, const struct sh_word *const *words, size_t count,
-	const struct sh_node *node)
-{
-	struct call c = {.words = words, .count = count, .node = node};
-	if (!count || !judge_afford(j, WORK_WORD * count))
-		return 0;
-	if (++j->depth > DEPTH_MAX) {
-		judge_raise(j, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
-		j->depth--;
-		return 0;
-	}
+	struct call call = {.words = words, .count = count, .node = node};
 	unsigned traits = 0;
-	bool searched = *words[0]->text == '='; /* by zsh, for the program behind it */
-	if (words[0]->dynamic || words[0]->globbed || searched) {
-		judge_raise(j, LEVEL_DESTRUCTIVE, "the program's name is computed: %.80s",
+	if (!count || !afford(judge, WORK_WORD * count))
+		return 0;
+	if (++judge->depth > DEPTH_MAX) {
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
+	} else if (words[0]->computed || (words[0]->globbed && strcmp(words[0]->text, "[") != 0) ||
+		   *words[0]->text == '=') {
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "the program's name is computed: %.80s",
 			words[0]->text);
 		traits = TRAIT_CODE | TRAIT_RUNS_INPUT;
+		if (words[0]->splits && count > 1) /* it may be nothing */
+			traits |= judge_words(judge, words + 1, count - 1, node);
 	} else {
-		traits = judge_program(j, &c);
+		traits = judge_program(judge, &call);
 	}
-	traits |= judge_values(j, &c);
-	j->depth--;
-	return traits | sensitive_words(&c);
+	judge->depth--;
+	for (size_t i = 1; i < count; i++) {
+		traits |= path_is_sensitive(words[i]->text) ? TRAIT_SENSITIVE : 0u;
+		if (path_is_socket(words[i]->text))
+			judge_raise(judge, LEVEL_NETWORK, "connects to %.80s", words[i]->text + 5);
+	}
+	if ((traits & TRAIT_NETWORK) && (traits & TRAIT_SENSITIVE))
+		judge_raise(judge, LEVEL_NETWORK, "sends a file that holds secrets");
+	return traits;
 }
 
-/* --- redirections and assignments ---------------------------------------------------------- */
-
-static void judge_written(struct judge *j, const struct sh_redirect *r)
+unsigned judge_rest(struct judge *judge, const struct call *call, size_t from)
 {
-	const char *target = r->target->text;
-	if (path_is_device(target))
-		judge_raise(j, LEVEL_DENIED, "writes to %.80s", target);
-	else if (path_is_socket(target))
-		judge_raise(j, LEVEL_NETWORK, "connects to %.80s", target + 5);
-	else if (!strncmp(target, "/dev/", 5))
-		return;
-	else if (r->kind == SH_APPEND)
-		judge_raise(j, LEVEL_WRITE, "appends to %.80s", target);
-	else
-		judge_raise(j, LEVEL_DESTRUCTIVE, "overwrites %.80s", target);
+	return from < call->count
+		       ? judge_words(judge, call->words + from, call->count - from, call->node)
+		       : 0;
 }
 
-static unsigned judge_redirects(struct judge *j, const struct sh_node *n)
+const char *call_fed(const struct call *call)
 {
-	unsigned traits = 0;
-	bool dup = false, socket = false;
-	for (const struct sh_redirect *r = n->redirects; r; r = r->next) {
-		dup = dup || r->kind == SH_DUP;
-		socket = socket || path_is_socket(r->target->text);
-		if (r->kind == SH_WRITE || r->kind == SH_APPEND) {
-			judge_written(j, r);
-		} else if (r->kind == SH_READ && path_is_socket(r->target->text)) {
-			judge_raise(j, LEVEL_NETWORK, "connects to %.80s", r->target->text + 5);
-			traits |= TRAIT_NETWORK;
-		} else if (r->kind == SH_READ && path_is_sensitive(r->target->text)) {
-			traits |= TRAIT_SENSITIVE;
-		}
-	}
-	/* A shell at the other end of a connection: its input is a copy of what is connected. */
-	j->connected = j->connected || (socket && n->words && !strcmp(n->words->text, "exec"));
-	return traits | (dup && (socket || j->connected) ? TRAIT_NETWORK : 0u);
+	const struct shell_redirect *r = call->node ? call->node->redirects : NULL;
+	while (r && r->kind != SHELL_FED)
+		r = r->next;
+	return r ? r->body : NULL;
 }
 
-static void judge_assigns(struct judge *j, const struct sh_node *n)
+const char *words_join(struct judge *judge, const char *first, const struct call *call, size_t from)
 {
-	/* What splits the line that is read is gone behind it. */
-	bool reads = n->words && word_in(n->words->text, WORDS("read", "mapfile", "readarray"));
-	for (const struct sh_word *w = n->assigns; w; w = w->next) {
-		const struct sh_word *words[] = {w, w};
-		if (reads && !strncmp(w->text, "IFS=", 4))
-			continue;
-		struct call c = {.name = "assignment", .words = words, .count = 2};
-		judge_assign(j, &c);
+	size_t len = strlen(first) + 1;
+	for (size_t i = from; i < call->count; i++)
+		len += strlen(call->words[i]->text) + 1;
+	char *text = arena_alloc(&judge->arena, len), *to = stpcpy(text, first);
+	for (size_t i = from; i < call->count; i++) {
+		if (to > text)
+			*to++ = ' ';
+		to = stpcpy(to, call->words[i]->text);
 	}
+	return text;
 }
 
 /* --- the tree ------------------------------------------------------------------------------ */
 
-static unsigned judge_node(struct judge *j, const struct sh_node *n);
+static unsigned judge_node(struct judge *judge, const struct shell_node *node);
 
-size_t words_of(struct judge *j, const struct sh_node *n, const struct sh_word ***out)
-{
-	size_t count = 0;
-	for (const struct sh_word *w = n->words; w; w = w->next)
-		count++;
-	const struct sh_word **array = arena_array(&j->arena, count + 1, sizeof(*array));
-	size_t i = 0;
-	for (const struct sh_word *w = n->words; w; w = w->next)
-		array[i++] = w;
-	*out = array;
-	return count;
-}
-
-/* echo and printf print what they are given: any word of it may be where their output is. */
-static void add_printed(struct judge *j, const struct sh_node *n)
-{
-	for (; n && n->kind != SH_SIMPLE; n = n->children)
-		;
-	if (!n || !n->words || !word_in(n->words->text, WORDS("echo", "printf")))
-		return;
-	for (const struct sh_word *w = n->words->next; w; w = w->next)
-		value_add(j, "()", w->text);
-}
-
-static unsigned judge_subs(struct judge *j, const struct sh_node *n)
+static unsigned judge_redirects(struct judge *judge, const struct shell_node *node)
 {
 	unsigned traits = 0;
-	for (const struct sh_node *s = n->subs; s; s = s->next) {
-		traits |= judge_node(j, s);
-		add_printed(j, s);
+	bool copies = false, socket = false;
+	for (const struct shell_redirect *r = node->redirects; r; r = r->next) {
+		bool writes = r->kind == SHELL_WRITE || r->kind == SHELL_APPEND;
+		copies = copies || r->kind == SHELL_DUP;
+		if (r->kind != SHELL_FED && path_is_socket(r->target)) {
+			socket = true;
+			judge_raise(judge, LEVEL_NETWORK, "connects to %.80s", r->target + 5);
+			traits |= writes ? 0u : TRAIT_NETWORK;
+		} else if (writes && path_is_device(r->target)) {
+			judge_raise(judge, LEVEL_DENIED, "writes to %.80s", r->target);
+		} else if (writes && strncmp(r->target, "/dev/", 5) != 0) {
+			bool appends = r->kind == SHELL_APPEND;
+			judge_raise(judge, appends ? LEVEL_WRITE : LEVEL_DESTRUCTIVE, "%s %.80s",
+				appends ? "appends to" : "overwrites", r->target);
+		} else if (r->kind == SHELL_READ && path_is_sensitive(r->target)) {
+			traits |= TRAIT_SENSITIVE;
+		}
 	}
+	/* A shell at the other end of a connection: its input is a copy of the socket. */
+	bool opens = socket && node->words && !strcmp(node->words->text, "exec");
+	judge->connected = judge->connected || opens;
+	return traits | (copies && (socket || judge->connected) ? TRAIT_NETWORK : 0u);
+}
+
+static unsigned judge_subs(struct judge *judge, const struct shell_node *node)
+{
+	unsigned traits = 0;
+	for (const struct shell_node *sub = node->subs; sub; sub = sub->next)
+		traits |= judge_node(judge, sub);
 	if (traits & TRAIT_RUNS_INPUT)
-		judge_raise(
-			j, LEVEL_DESTRUCTIVE, "a substitution runs what it reads from its input");
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "a substitution runs its input");
 	return traits;
 }
 
-/* Code from the network, or unpacked on the way, in a place where it is run. */
-static void judge_flow(struct judge *j, unsigned from)
+/* Denies code from the network, or unpacked on the way, where it is run. */
+static void judge_flow(struct judge *judge, unsigned from)
 {
 	if (from & TRAIT_NETWORK)
-		judge_raise(j, LEVEL_DENIED, "runs what it fetched from the network");
+		judge_raise(judge, LEVEL_DENIED, "runs what it fetched from the network");
 	else if (from & TRAIT_DECODED)
-		judge_raise(j, LEVEL_DENIED, "runs what it decoded");
+		judge_raise(judge, LEVEL_DENIED, "runs what it decoded");
 }
 
-static unsigned judge_simple(struct judge *j, const struct sh_node *n)
+static unsigned judge_simple(struct judge *judge, const struct shell_node *node)
 {
-	const struct sh_word **words;
-	size_t count = words_of(j, n, &words);
-	unsigned subs = judge_subs(j, n);
-	judge_assigns(j, n);
-	unsigned traits = judge_redirects(j, n);
-	unsigned own = judge_words(j, words, count, n);
-	if (own & (TRAIT_CODE | TRAIT_RUNS_INPUT | TRAIT_MAY_RUN_INPUT))
-		judge_flow(j, subs | traits);
+	size_t count = 0;
+	for (const struct shell_word *word = node->words; word; word = word->next)
+		count++;
+	const struct shell_word **words = arena_array(&judge->arena, count + 1, sizeof(*words));
+	count = 0;
+	for (const struct shell_word *word = node->words; word; word = word->next)
+		words[count++] = word;
+	unsigned subs = judge_subs(judge, node);
+	bool reads = node->words && list_has("read mapfile readarray", node->words->text, false);
+	for (const struct shell_word *word = node->assigns; word; word = word->next)
+		if (!reads || strncmp(word->text, "IFS=", 4) != 0)
+			judge_assign(judge, word->text);
+	unsigned traits = judge_redirects(judge, node);
+	unsigned own = judge_words(judge, words, count, node);
+	if (own & (TRAIT_CODE | TRAIT_RUNS_INPUT))
+		judge_flow(judge, subs | traits);
 	if (subs & TRAIT_RUNS_INPUT)
-		judge_flow(j, own);
+		judge_flow(judge, own);
 	return own | traits | (subs & ~(unsigned)(TRAIT_CODE | TRAIT_RUNS_INPUT));
 }
 
-/* `echo TEXT | sh`: the text is known, so it can be judged instead of guessed. Escapes, options and
- * formats make another text of it. */
-static const char *echoed(struct judge *j, const struct sh_node *n)
+/* Returns the text that `echo TEXT` prints, or NULL where escapes or options make another one. */
+static const char *echoed(struct judge *judge, const struct shell_node *node)
 {
-	if (n->kind != SH_SIMPLE || !n->words || n->redirects || n->subs)
+	if (node->kind != SHELL_SIMPLE || !node->words || node->redirects || node->subs ||
+		strcmp(node->words->text, "echo") != 0)
 		return NULL;
-	bool formats = !strcmp(n->words->text, "printf");
-	if (!formats && strcmp(n->words->text, "echo"))
-		return NULL;
-	for (const struct sh_word *w = n->words->next; w; w = w->next)
-		if (w->dynamic || strpbrk(w->text, "\\%") ||
-			(*w->text == '-' && (formats || !w->text[1 + strspn(w->text + 1, "neE")])))
+	size_t count = 0;
+	const struct shell_word *words[32];
+	for (const struct shell_word *word = node->words; word; word = word->next) {
+		if (count == ARRAY_LEN(words) || word->computed || strpbrk(word->text, "\\%") ||
+			(*word->text == '-' && !word->text[1 + strspn(word->text + 1, "neE")]))
 			return NULL;
-	const struct sh_word **words;
-	size_t count = words_of(j, n, &words);
-	const struct call c = {.words = words, .count = count};
-	return words_join(j, "", &c, 1);
+		words[count++] = word;
+	}
+	return words_join(judge, "", &(struct call){.words = words, .count = count}, 1);
 }
 
-static bool reads_elsewhere(const struct sh_node *n)
+/* Judges a stage behind another one: the text that the first prints is fed to the second. */
+static unsigned judge_stage(struct judge *judge, const struct shell_node *before,
+	const struct shell_node *stage, unsigned upstream)
 {
-	const struct sh_redirect *r = n->redirects;
-	while (r && r->kind != SH_READ && r->kind != SH_HERE_DOC && r->kind != SH_HERE_STRING)
-		r = r->next;
-	return r;
-}
-
-/* A stage behind another one: what that prints is its input, as a here-string's text is. */
-static unsigned judge_stage(struct judge *j, const struct sh_node *before,
-	const struct sh_node *stage, unsigned upstream)
-{
-	struct sh_word text = {.text = reads_elsewhere(stage) ? NULL : echoed(j, before)};
-	struct sh_redirect here = {
-		.kind = SH_HERE_STRING, .target = &text, .next = stage->redirects};
-	struct sh_node fed = *stage;
-	bool known = text.text && stage->kind == SH_SIMPLE;
-	if (known)
-		fed.redirects = &here;
-	unsigned own = judge_node(j, &fed);
-	unsigned runs = TRAIT_RUNS_INPUT | TRAIT_MAY_RUN_INPUT;
-	if (own & (known ? runs | TRAIT_CODE : runs))
-		judge_flow(j, upstream);
+	struct shell_redirect fed = {.kind = SHELL_FED, .target = "", .next = stage->redirects};
+	struct shell_node with = *stage;
+	bool elsewhere = false;
+	for (const struct shell_redirect *r = stage->redirects; r; r = r->next)
+		elsewhere = elsewhere || r->kind == SHELL_READ || r->kind == SHELL_FED;
+	fed.body = elsewhere || stage->kind != SHELL_SIMPLE ? NULL : echoed(judge, before);
+	if (fed.body)
+		with.redirects = &fed;
+	unsigned own = judge_node(judge, &with);
+	if (own & (fed.body ? TRAIT_RUNS_INPUT | TRAIT_CODE : TRAIT_RUNS_INPUT))
+		judge_flow(judge, upstream);
 	if (own & TRAIT_RUNS_INPUT)
-		judge_raise(j, LEVEL_DESTRUCTIVE, "runs commands that another one prints");
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "runs commands that another one prints");
 	if ((own & TRAIT_NETWORK) && (upstream & TRAIT_SENSITIVE))
-		judge_raise(j, LEVEL_NETWORK, "sends a file that holds secrets");
+		judge_raise(judge, LEVEL_NETWORK, "sends a file that holds secrets");
 	return own;
 }
 
-static unsigned judge_pipeline(struct judge *j, const struct sh_node *n)
+static unsigned judge_pipeline(struct judge *judge, const struct shell_node *node)
 {
-	const struct sh_node *before = n->children;
-	unsigned first = judge_node(j, before), upstream = first;
-	for (const struct sh_node *s = before->next; s; before = s, s = s->next)
-		upstream |= judge_stage(j, before, s, upstream);
+	const struct shell_node *before = node->children;
+	unsigned first = judge_node(judge, before), upstream = first;
+	for (const struct shell_node *s = before->next; s; before = s, s = s->next)
+		upstream |= judge_stage(judge, before, s, upstream);
 	/* The first stage's input is that of the pipeline. */
 	return (upstream & ~(unsigned)TRAIT_RUNS_INPUT) | (first & TRAIT_RUNS_INPUT);
 }
-
-/* --- functions ----------------------------------------------------------------------------- */
 
 struct self_calls {
 	size_t all, background, piped; /* piped: in one pipeline with another call of itself */
 };
 
 static void count_self(
-	const struct sh_node *n, const char *name, bool background, struct self_calls *out)
+	const struct shell_node *node, const char *name, bool background, struct self_calls *out)
 {
-	if (n->kind == SH_SIMPLE && n->words && !strcmp(n->words->text, name)) {
+	if (node->kind == SHELL_SIMPLE && node->words && !strcmp(node->words->text, name)) {
 		out->all++;
 		out->background += background;
 	}
 	size_t before = out->all;
-	for (const struct sh_node *c = n->children; c; c = c->next)
-		count_self(c, name, background || n->background || c->background, out);
-	if (n->kind == SH_PIPELINE && out->all - before > 1)
-		out->piped++;
-	for (const struct sh_node *s = n->subs; s; s = s->next)
+	for (const struct shell_node *c = node->children; c; c = c->next)
+		count_self(c, name, background || node->background || c->background, out);
+	out->piped += node->kind == SHELL_PIPELINE && out->all - before > 1;
+	for (const struct shell_node *s = node->subs; s; s = s->next)
 		count_self(s, name, background, out);
 }
 
-static unsigned judge_function(struct judge *j, const struct sh_node *n)
+static unsigned judge_list(struct judge *judge, const struct shell_node *node)
 {
-	struct known_function *f = arena_alloc(&j->arena, sizeof(*f));
-	*f = (struct known_function){j->functions, n->name, 0};
-	j->functions = f;
+	unsigned traits = judge_subs(judge, node) | judge_redirects(judge, node);
+	for (const struct shell_node *child = node->children; child; child = child->next)
+		traits |= judge_node(judge, child);
+	return traits;
+}
+
+/* Judges a function where it is defined; its traits are those of each call. */
+static unsigned judge_function(struct judge *judge, const struct shell_node *node)
+{
+	struct known_function *f = arena_alloc(&judge->arena, sizeof(*f));
+	*f = (struct known_function){judge->functions, node->name, 0};
+	judge->functions = f;
 	struct self_calls calls = {0};
-	count_self(n->children, n->name, false, &calls);
+	count_self(node->children, node->name, false, &calls);
 	if (calls.piped || (calls.all > 1 && calls.background))
-		judge_raise(j, LEVEL_DENIED, "a fork bomb: %.40s starts itself again and again",
-			n->name);
-	/* Of these it is known what they print; the others stand for programs that are missing, or
-	 * run around every command. */
-	if (word_in(n->name, WORDS("wc", "grep", "egrep", "fgrep", "head", "tail", "cut", "tr",
-				     "seq", "command_not_found_handle", "command_not_found_handler",
-				     "TRAPDEBUG", "TRAPERR", "TRAPZERR")))
-		judge_raise(j, LEVEL_DESTRUCTIVE, "a function takes the place of %.40s", n->name);
-	f->traits = judge_node(j, n->children);
+		judge_raise(judge, LEVEL_DENIED, "a fork bomb: %.40s starts itself again and again",
+			node->name);
+	if (!strncmp(node->name, "TRAP", 4) || list_has("command_not_found*", node->name, true))
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "%.40s runs around commands", node->name);
+	f->traits = judge_list(judge, node);
 	return 0;
 }
 
-static unsigned judge_node(struct judge *j, const struct sh_node *n)
+static unsigned judge_evaluation(struct judge *judge)
 {
-	unsigned traits = 0;
-	switch (n->kind) {
-	case SH_SIMPLE: return judge_simple(j, n);
-	case SH_PIPELINE: return judge_pipeline(j, n);
-	case SH_FUNCTION: return judge_function(j, n);
-	case SH_LIST: break;
-	}
-	traits = judge_redirects(j, n) | (judge_subs(j, n) & ~(unsigned)TRAIT_RUNS_INPUT);
-	for (const struct sh_node *c = n->children; c; c = c->next)
-		traits |= judge_node(j, c);
-	return traits;
+	static const struct shell_word computed = {.text = "$x", .computed = true};
+	judge_script_word(judge, &computed, judge->bash);
+	return TRAIT_CODE;
 }
 
-static unsigned judge_reading(struct judge *j, const char *text, bool posix)
+static unsigned judge_node(struct judge *judge, const struct shell_node *node)
+{
+	switch (node->kind) {
+	case SHELL_SIMPLE: return judge_simple(judge, node);
+	case SHELL_PIPELINE: return judge_pipeline(judge, node);
+	case SHELL_LIST: return judge_list(judge, node);
+	case SHELL_FUNCTION: return judge_function(judge, node);
+	case SHELL_ARITHMETIC: judge_evaluated(judge, node->name); return 0;
+	case SHELL_EVALUATION: return judge_evaluation(judge);
+	}
+	return 0;
+}
+
+/* --- scripts ------------------------------------------------------------------------------- */
+
+/* Looks for commands of the level `least` or above in text that is not understood: every piece
+ * between operators, quotes and brackets is read as a command. */
+static void judge_pieces(struct judge *judge, const char *text, enum level least)
+{
+	struct verdict aside = {.level = LEVEL_READ_ONLY}, *whole = judge->verdict;
+	char *copy = arena_copy(&judge->arena, text, strlen(text)), *rest = copy, *piece;
+	judge->verdict = &aside;
+	while ((piece = strsep(&rest, ";&|()<>{}[]`\"'\\\n"))) {
+		size_t count = 0;
+		const struct shell_word *words[16];
+		char *word;
+		while (count < ARRAY_LEN(words) && (word = strsep(&piece, " \t$")))
+			if (*word) {
+				struct shell_word *made = arena_alloc(&judge->arena, sizeof(*made));
+				made->text = word;
+				words[count++] = made;
+			}
+		judge_words(judge, words, count, NULL);
+	}
+	judge->verdict = whole;
+	if (aside.level >= least)
+		judge_adopt(judge, &aside);
+}
+
+/* Reports whether a script may give a value to a variable anywhere, a loop's end included. */
+static bool may_assign(const char *text)
+{
+	bool begins = true;
+	for (const char *at = text; *at; at++) {
+		size_t len = 0;
+		while (begins && shell_in_name(at[len]))
+			len++;
+		if (len && (at[len] == '=' || (at[len] == '+' && at[len + 1] == '=')))
+			return true;
+		begins = strchr(" \t\n;&|(){}", *at);
+	}
+	return strstr(text, "read") || strstr(text, "mapfile") || strstr(text, "getopts");
+}
+
+unsigned judge_script(struct judge *judge, const char *text, bool bash)
 {
 	struct err e = ERR_NONE;
 	size_t len = strlen(text);
-	if (!judge_afford(j, WORK_SCRIPT + len))
-		return 0;
-	const struct sh_node *list = shell_parse(text, len, posix, &j->arena, &e);
-	unsigned traits = 0;
-	size_t known = 0;
-	if (!list)
-		judge_raise(j, LEVEL_DESTRUCTIVE, "not analysable: %s", e.text);
-	/* Once more where a variable was given something behind a command that names it. */
-	for (int pass = 0; list && pass < 2 && (!pass || j->value_count > known); pass++) {
-		known = j->value_count;
-		traits |= judge_node(j, list);
+	bool outer = judge->bash;
+	if (!afford(judge, WORK_SCRIPT + len))
+		return TRAIT_CODE;
+	if (++judge->depth > DEPTH_MAX) {
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "commands nested deeper than %d", DEPTH_MAX);
+		judge->depth--;
+		return TRAIT_CODE;
 	}
+	struct shell_node *list = shell_parse(text, len, &judge->arena, &e);
+	bool odd = strstr(text, "((") || strstr(text, "[[") || strstr(text, "$[") ||
+		   strstr(text, "$'");
+	judge->bash = bash;
+	if (!list)
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "not understood: %s", e.text);
+	if (!list || (odd && !bash))
+		judge_pieces(judge, text, list ? LEVEL_DESTRUCTIVE : LEVEL_PRIVILEGED);
+	judge->assigned = judge->assigned || may_assign(text);
+	unsigned traits = list ? judge_node(judge, list) : TRAIT_CODE | TRAIT_RUNS_INPUT;
+	if (traits & TRAIT_RUNS_INPUT)
+		judge_raise(judge, LEVEL_DESTRUCTIVE, "runs its input");
+	judge->bash = outer;
+	judge->depth--;
 	return traits;
 }
 
-unsigned judge_bash_script(struct judge *j, const char *text, bool bash)
+unsigned judge_script_word(struct judge *judge, const struct shell_word *word, bool bash)
 {
-	bool outer = j->bash;
-	bool differs = strstr(text, "$'") || strstr(text, "$[") || strstr(text, "((") ||
-		       strstr(text, "[[");
-	j->bash = bash;
-	unsigned traits = judge_reading(j, text, false);
-	if (!bash && differs)
-		traits |= judge_reading(j, text, true);
-	j->bash = outer;
+	unsigned traits = judge_script(judge, word->text, bash);
+	if (!word->computed)
+		return traits;
+	judge_raise(judge, LEVEL_DESTRUCTIVE, "runs text that is computed: %.80s", word->text);
+	if (judge->filled++ == 0)
+		for (const struct known_value *v = judge->values; v; v = v->next)
+			judge_script(judge, v->text, bash);
+	judge->filled--;
 	return traits;
-}
-
-unsigned judge_script(struct judge *j, const char *text)
-{
-	return judge_bash_script(j, text, false);
 }
 
 void classify_argv(const struct classify_world *world, const char *const *argv, size_t argc,
 	struct verdict *out)
 {
-	struct judge j = {.world = world, .verdict = out};
+	struct judge judge = {.world = world, .verdict = out, .bash = true};
 	*out = (struct verdict){.level = LEVEL_READ_ONLY};
-	arena_init(&j.arena);
-	const struct sh_word **words = arena_array(&j.arena, argc + 1, sizeof(*words));
+	arena_init(&judge.arena);
+	const struct shell_word **words = arena_array(&judge.arena, argc + 1, sizeof(*words));
 	for (size_t i = 0; i < argc; i++) {
-		struct sh_word *w = arena_alloc(&j.arena, sizeof(*w));
-		w->text = argv[i];
-		words[i] = w;
+		struct shell_word *word = arena_alloc(&judge.arena, sizeof(*word));
+		word->text = argv[i];
+		words[i] = word;
 	}
-	unsigned traits = judge_words(&j, words, argc, NULL);
-	if (traits & TRAIT_RUNS_INPUT)
-		judge_raise(&j, LEVEL_DESTRUCTIVE, "runs what it reads from its input");
-	if ((traits & TRAIT_NETWORK) && (traits & TRAIT_SENSITIVE))
-		judge_raise(&j, LEVEL_NETWORK, "names a file that holds secrets");
-	arena_done(&j.arena);
+	if (judge_words(&judge, words, argc, NULL) & TRAIT_RUNS_INPUT)
+		judge_raise(&judge, LEVEL_DESTRUCTIVE, "runs its input");
+	arena_done(&judge.arena);
 }

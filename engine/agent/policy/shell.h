@@ -1,9 +1,9 @@
 /*
- * Shell text as a tree: what a POSIX shell or bash would run, without running it.
+ * Shell text as a tree: the commands that a POSIX shell or bash would run, without running them.
  *
- * Quoting, escapes, $'..' and brace lists are resolved into words; everything a substitution,
- * compound command, function or here-document holds is in the tree as well. What the grammar does
- * not know is an error, and the caller then assumes the worst.
+ * The reader gives up early. Whatever it does not understand is an error, and the caller then
+ * assumes the worst. Quotes, escapes, $'..' and simple brace lists are resolved into words; all
+ * substitutions, compound commands, functions and here-documents are in the tree.
  */
 #ifndef POLICY_SHELL_H
 #define POLICY_SHELL_H
@@ -13,49 +13,48 @@
 
 enum { SHELL_CAP_BYTES = 64 * 1024, SHELL_DEPTH_MAX = 24, SHELL_WORDS_MAX = 8192 };
 
-struct sh_word {
-	struct sh_word *next;
-	/* Expansions are left as written: $x, ${x}; a substitution is $(), or $# where it prints
-	 * nothing but numbers. */
-	const char *text;
-	const char *marks; /* "x" where an expansion begins, as long as the text; NULL: any dollar
-			      may */
-	bool dynamic;      /* holds an expansion whose value is not known here */
-	bool splits;       /* one of them is not quoted: it may make several words, or none */
-	bool globbed;      /* holds an unquoted *, ? or [ */
-	bool assigns;      /* begins with NAME= or its like, and nothing of that was quoted */
+struct shell_word {
+	struct shell_word *next;
+	const char *text; /* expansions stay as written: $x, ${x}; a substitution is $() */
+	bool computed;    /* holds an expansion whose value is not known here */
+	bool splits;      /* an unquoted expansion may make several words of it, or none */
+	bool globbed;     /* holds an unquoted *, ? or [ */
+	bool assigns;     /* begins with NAME=, NAME+= or NAME[..]=, unquoted */
 };
 
-enum sh_redirect_kind { SH_READ, SH_WRITE, SH_APPEND, SH_DUP, SH_HERE_DOC, SH_HERE_STRING };
-struct sh_redirect {
-	struct sh_redirect *next;
-	enum sh_redirect_kind kind;
-	const struct sh_word *target; /* of a here-document: its delimiter */
-	const char *body;             /* of a here-document */
-	struct sh_redirect *waiting;  /* the reader's own */
+enum shell_redirect_kind { SHELL_READ, SHELL_WRITE, SHELL_APPEND, SHELL_DUP, SHELL_FED };
+struct shell_redirect {
+	struct shell_redirect *next;
+	enum shell_redirect_kind kind;
+	const char *target;
+	const char *body;                /* SHELL_FED: the here-document's or here-string's text */
+	bool plain, strip;               /* the reader's own: of a here-document */
+	struct shell_redirect *awaiting; /* the reader's own: the next one without its body */
 };
 
-enum sh_kind { SH_SIMPLE, SH_PIPELINE, SH_LIST, SH_FUNCTION };
-struct sh_node {
-	struct sh_node *next;
-	enum sh_kind kind;
-	const char *name;                /* SH_FUNCTION */
-	struct sh_word *assigns, *words; /* SH_SIMPLE; assigns are NAME=VALUE */
-	struct sh_redirect *redirects;
-	struct sh_node *children; /* stages, items, bodies */
-	struct sh_node *subs;     /* substitutions in its words, as lists */
+enum shell_kind {
+	SHELL_SIMPLE,
+	SHELL_PIPELINE,
+	SHELL_LIST,
+	SHELL_FUNCTION,
+	SHELL_ARITHMETIC, /* `name` is text that the shell evaluates as arithmetic or as a name */
+	SHELL_EVALUATION, /* an expansion that evaluates the value of a variable as code */
+};
+struct shell_node {
+	struct shell_node *next;
+	enum shell_kind kind;
+	const char *name;                   /* SHELL_FUNCTION, SHELL_ARITHMETIC */
+	struct shell_word *assigns, *words; /* SHELL_SIMPLE; assigns are NAME=VALUE */
+	struct shell_redirect *redirects;
+	struct shell_node *children; /* stages, items, bodies */
+	struct shell_node *subs;     /* substitutions in its words */
 	bool background;
 };
 
-/* What the names of variables are made of. */
+/* Reports whether `c` may be a part of a variable's name. */
 bool shell_in_name(char c);
 
-/* Whether a word's text holds a substitution that was quoted and is evaluated later all the same:
- * in a subscript, an arithmetic expression, a variable that one of these names. */
-bool shell_holds_code(const char *text);
-
-/* Parses `text` into `arena`; `posix`: as a shell does for which $'..', $[..], ((..)) and [[..]]
- * are nothing special, as dash. NULL with an error: not understood, or over a limit. */
-struct sh_node *shell_parse(
-	const char *text, size_t len, bool posix, struct arena *arena, struct err *e);
+/* Parses `text` into `arena` as bash reads it. Returns NULL with an error where it is not
+ * understood or over a limit. */
+struct shell_node *shell_parse(const char *text, size_t len, struct arena *arena, struct err *e);
 #endif
