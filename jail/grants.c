@@ -44,6 +44,7 @@ static int lock_down(const struct place *p, int userns_fd, struct err *e)
 static int open_path(struct place *p, struct err *e)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+	how.flags |= p->repository ? O_NOFOLLOW : 0; /* a link is held as one */
 	/* The target of this one is not visible inside, so it is bound itself. */
 	how.resolve |= strcmp(p->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, p->path, &how, sizeof(how));

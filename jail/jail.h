@@ -58,6 +58,9 @@ struct jail {
 	pid_t launcher;       /* hardened: who is to be the command's parent */
 	pid_t child;          /* PID 1 (strict) or the command (hardened) */
 	int child_pidfd;
+	int placeholder_fd; /* an empty .git that stays while this is locked, or -1 */
+	json_t *planted;    /* repositories that the command made, NULL: none; owned */
+	struct err left;    /* why there may be some where they were made */
 };
 
 typedef int step_fn(struct jail *j, struct err *e);
@@ -81,6 +84,7 @@ step_fn seccomp_apply;                                         /* seccomp.c */
 step_fn reaper_begin, reaper_run;                              /* reaper.c */
 step_fn hardened_prepare, hardened_start, hardened_become;     /* hardened.c */
 step_fn serve_take, serve_begin;                               /* serve.c */
+step_fn placeholder_hold;                                      /* placeholder.c */
 step_fn report_require;                                        /* report.c */
 step_fn command_check, command_close, command_stdio;           /* command.c */
 step_fn command_arguments, command_execute;
@@ -115,6 +119,17 @@ int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
 /* --- seccomp.c ------------------------------------------------------------------------------ */
 /* Without regard to what lies in the grants, the command gets no unix socket but pairs. */
 bool seccomp_closes_unix(const struct jail *j);
+
+/* --- repositories.c ------------------------------------------------------------------------- */
+/* What the grants of this jail are searched for (enum scan). */
+int repositories_scan(const struct jail *j, bool services);
+/* The command has ended: moves the repositories that it made to where the policy says, and notes
+ * each in `planted`. */
+void repositories_settle(struct jail *j);
+
+/* --- placeholder.c -------------------------------------------------------------------------- */
+/* Removes the empty .git, unless another jail has a use for it. */
+void placeholder_leave(struct jail *j);
 
 /* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
 /* Moves PID 1 into those groups that it was not started in; a resident launcher's also gets

@@ -79,8 +79,7 @@ static int add_workspace(struct layout *l, const struct policy *p, struct err *e
 	return p->bundle ? add_grant(l, p->bundle, PLACE_READ, e) : 0;
 }
 
-/* The deepest place in which `path` lies. */
-static const struct place *deepest(const struct layout *l, const char *path)
+const struct place *layout_deepest(const struct layout *l, const char *path)
 {
 	const struct place *found = NULL;
 	for (const struct place *p = l->place; p < l->place + l->count; p++)
@@ -94,7 +93,7 @@ static const struct place *deepest(const struct layout *l, const char *path)
  * behind a link of the host's own (/lib on a merged-/usr host), which has another name. */
 static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
 {
-	const struct place *above = deepest(l, path);
+	const struct place *above = layout_deepest(l, path);
 	bool shown = above && (above->kind == PLACE_WRITE ||
 				      (kind == PLACE_HIDE && above->kind == PLACE_READ));
 	struct stat st;
@@ -212,7 +211,29 @@ static int add_etc(struct layout *l, struct err *e)
 	return 0;
 }
 
-int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e)
+static bool may_be_written(const struct layout *l, const struct policy *p, const char *path)
+{
+	for (const struct place *q = l->place; q < l->place + l->count; q++)
+		if (q->kind == PLACE_WRITE && path_is_within(q->path, path) &&
+			!policy_frees(p, q->path))
+			return true;
+	return false;
+}
+
+/* What a search finds in one grant does not keep it from the others. */
+static int scan_grants(struct layout *l, const struct policy *p, int scan, struct err *e)
+{
+	int failed = 0;
+	for (size_t i = 0, count = l->count; scan && i < count; i++) {
+		const struct place *grant = &l->place[i], *above = grant->above;
+		if (grant->grant && grant->kind >= PLACE_READ && !(above && above->grant) &&
+			((scan & SCAN_SERVICES) || may_be_written(l, p, grant->path)))
+			failed |= scan_tree(l, p, scan, grant->path, e);
+	}
+	return failed;
+}
+
+int layout_init(struct layout *l, const struct policy *p, int scan, struct err *e)
 {
 	l->count = l->missing_count = l->text_len = 0;
 	l->scan_cut = false;
@@ -222,13 +243,9 @@ int layout_init(struct layout *l, const struct policy *p, bool scan, struct err 
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))
 		return -1;
 	sort(l);
-	for (size_t i = 0, count = l->count; scan && LAYER_ON("mask") && i < count; i++) {
-		const struct place *grant = &l->place[i], *above = grant->above;
-		if (grant->grant && grant->kind >= PLACE_READ && !(above && above->grant))
-			scan_tree(l, grant->path);
-	}
+	int failed = scan_grants(l, p, scan, e);
 	sort(l);
-	return LAYER_ON("pin") ? add_pins(l, e) : 0;
+	return (LAYER_ON("pin") && add_pins(l, e)) || failed ? -1 : 0;
 }
 
 bool layout_executes(const struct place *p)

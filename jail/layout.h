@@ -28,6 +28,7 @@ struct place {
 	bool grant; /* named by the policy: to be id-mapped for root; what is not may be absent */
 	bool directory;    /* known once opened */
 	bool link;         /* it is a symbolic link on the host: made, not mounted */
+	bool repository;   /* held because version control would execute what it says */
 	int tree_fd;       /* detached tree to put there, or -1; owned */
 	uint64_t dev, ino; /* of a grant: when it was laid out; else when it was opened */
 	/* The deepest that strictly contains it, pins aside; NULL: the new root itself. */
@@ -43,12 +44,22 @@ struct layout {
 	size_t text_len;
 	const char *missing[POLICY_PATHS_MAX]; /* protected paths that do not exist (yet) */
 	size_t missing_count;
-	bool scan_cut; /* there may be more sockets: unix sockets must stay closed */
+	bool scan_cut; /* a socket has moved meanwhile: unix sockets must stay closed */
+};
+
+/* What the grants are searched for. */
+enum scan {
+	SCAN_NOTHING = 0,
+	SCAN_SERVICES = 1,     /* sockets and pipes, to be covered */
+	SCAN_REPOSITORIES = 2, /* to be held, where they may be written */
 };
 
 /* Layouts are large: static ones. `l` is overwritten, and holds nothing to give back until its
- * trees are opened. `scan`: sockets and pipes in the grants are looked for, to be covered. */
-int layout_init(struct layout *l, const struct policy *p, bool scan, struct err *e);
+ * trees are opened. `scan`: of enum scan. A search that could not be made whole is an error that
+ * names the place; the rest is found all the same. */
+int layout_init(struct layout *l, const struct policy *p, int scan, struct err *e);
+/* The deepest place in which `path` lies; NULL: it lies in none. */
+const struct place *layout_deepest(const struct layout *l, const char *path);
 /* Closes the trees. */
 void layout_done(struct layout *l);
 int layout_add(struct layout *l, const char *path, struct place place, struct err *e);
@@ -60,7 +71,9 @@ bool layout_same(const struct layout *a, const struct layout *b);
 bool layout_executes(const struct place *p);
 int layout_count(const struct layout *l, enum place_kind kind);
 
-/* scan.c: adds a place over every socket and named pipe below `path`. What cannot be read or is too
- * much sets scan_cut. */
-void scan_tree(struct layout *l, const char *path);
+/* scan.c: adds a place for everything below `path`, itself included, that `scan` asks for. -1: some
+ * of it could not be read, or is too much. */
+int scan_tree(struct layout *l, const struct policy *p, int scan, const char *path, struct err *e);
+/* Whether git takes the directory for a repository as it is. */
+bool scan_is_git_dir(int dir_fd);
 #endif

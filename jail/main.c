@@ -8,7 +8,7 @@
 
 static int layout_prepare(struct jail *j, struct err *e)
 {
-	return layout_init(&j->layout, &j->policy, !seccomp_closes_unix(j), e);
+	return layout_init(&j->layout, &j->policy, repositories_scan(j, true), e);
 }
 
 /* For which profiles a step is. */
@@ -17,6 +17,7 @@ enum { STRICT = 1, HARDENED = 2, BOTH = 3 };
 static const struct step launcher[] = {
 	{BOTH, "privileges", privileges_fix},
 	{BOTH, "landlock", landlock_ask},
+	{STRICT, "placeholder", placeholder_hold},
 	{BOTH, "layout", layout_prepare},
 	{STRICT, "cgroup", cgroup_prepare},
 	{STRICT, "grants", grants_open_as_root},
@@ -165,7 +166,7 @@ int main(int argc, char **argv)
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
 	j.alive_fd = j.first_fd = j.life_fd = j.order_fd = j.group_fd = j.ruleset_fd = -1;
-	j.child = j.child_pidfd = -1;
+	j.child = j.child_pidfd = j.placeholder_fd = -1;
 	if (settle(&e) || parse_options(argc, argv, fds, &e) ||
 		read_policy(fds[POLICY_FD], &j.policy, &e))
 		report_fail(j.report, "policy", &e);
@@ -181,5 +182,6 @@ int main(int argc, char **argv)
 	/* PID 1 executes nothing any more; the kernel ends it without anybody waiting. */
 	if (j.group_count || j.temp_dir)
 		supervise_clean(&j);
+	placeholder_leave(&j);
 	_exit(code);
 }

@@ -68,6 +68,16 @@ void policy_done(struct policy *p)
 	*p = (struct policy){.proxy_fd = -1};
 }
 
+bool policy_frees(const struct policy *p, const char *path)
+{
+	size_t i;
+	json_t *free_path;
+	json_array_foreach ((json_t *)(uintptr_t)p->repositories, i, free_path)
+		if (path_is_within(path, json_string_value(free_path)))
+			return true;
+	return false;
+}
+
 int policy_add_env(struct policy *p, json_t *more, struct err *e)
 {
 	json_auto_t *owned = more;

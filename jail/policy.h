@@ -25,8 +25,10 @@ struct policy {
 	const json_t *argv;         /* at least one string */
 	const json_t *given_env;    /* what `json` or `order` adds to env; NULL: nothing */
 	const json_t *read, *write, *protect, *hide; /* lists of paths, or NULL */
-	const json_t *require;                       /* layer name -> least value, or NULL */
+	const json_t *repositories; /* where the command may make and change them, or NULL */
+	const json_t *require;      /* layer name -> least value, or NULL */
 	const char *cwd, *workspace, *bundle;
+	const char *aside; /* where those go that it makes elsewhere, or NULL */
 #define POLICY_LIMIT(name, initial, largest) int64_t name;
 	POLICY_LIMITS(POLICY_LIMIT)
 #undef POLICY_LIMIT
@@ -41,6 +43,8 @@ int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
 /* Replaces what an order names (serve.c): argv, variables of the environment, timeout_secs. */
 int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
 void policy_done(struct policy *p);
+/* Reports whether the command may make and change repositories at `path`. */
+bool policy_frees(const struct policy *p, const char *path);
 /* Adds an object of strings to the environment, of which it takes the reference. */
 int policy_add_env(struct policy *p, json_t *more, struct err *e);
 #endif

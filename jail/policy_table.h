@@ -37,6 +37,8 @@
 	X(LIST, "write", false, write, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
 	X(LIST, "protect", false, protect, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
 	X(LIST, "hide", false, hide, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
+	X(LIST, "repositories", false, repositories, 0, POLICY_PATHS_MAX, A_LIST, path_is_normal) \
+	X(TEXT, "aside", false, aside, 0, 4096, A_PATH, path_is_normal) \
 	X(TEXT, "bundle", false, bundle, 0, 4096, A_PATH, path_is_normal) \
 	X(OBJECT, "require", false, require, 0, 64, "an object of at most 64 layers", NULL) \
 	X(FLAG, "allow_root_jail", false, allow_root_jail, 0, 0, "true or false", NULL) \

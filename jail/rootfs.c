@@ -64,7 +64,8 @@ static int attach(const struct place *p, int tree, struct err *e)
 	if (ours && make(p->path + 1, p, e))
 		return -1;
 	if (!ours)
-		fd = beneath_open(AT_FDCWD, p->path + 1, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+		fd = beneath_open(AT_FDCWD, p->path + 1, O_PATH | (p->repository ? O_NOFOLLOW : 0),
+			0, RESOLVE_NO_SYMLINKS);
 	bool known = !ours && fd >= 0 && (mask || p->grant || p->tree_fd >= 0);
 	if (known && (fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
 		return mask ? 1 : err_set(e, "%s was replaced while the jail was built", p->path);

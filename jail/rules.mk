@@ -23,7 +23,7 @@ all: $(out)/host/etc_doc
 # The release jail with musl for its C library. glibc begins by asking the processor about its caches,
 # which traps in a virtual machine: of a jailed /usr/bin/true that is a twelfth.
 ifneq ($(musl),)
-musl_base    := beneath buf caps clock err fdpass fields io json landlock num path tree utf8
+musl_base    := beneath buf caps clock err fdpass fields io json landlock num path tree utf8 vcs
 musl_objects := $(patsubst %.c,$(out)/musl/%.o,$(wildcard jail/*.c jail/musl/*.c) $(musl_base:%=engine/base/%.c))
 # Its header files' own macros convert; the code is warned about where it is built with glibc.
 musl_headers := -nostdinc -isystem $(musl:/usr/lib/%=/usr/include/%) -idirafter /usr/include \

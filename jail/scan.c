@@ -1,73 +1,173 @@
 /*
- * Finds the sockets and named pipes that lie in a granted tree.
+ * Searches the granted trees for sockets, named pipes and repositories.
  *
  * Attack: a service's socket inside the workspace. A named socket crosses network namespaces,
- * read-only mounts and (below ABI 9) Landlock: connecting to it leaves the jail.
+ * read-only mounts and (below ABI 9) Landlock: connecting to it leaves the jail. And a repository
+ * there: git runs what its settings say, on the host, as soon as somebody stands in it. What cannot
+ * be searched could hold either, so no command begins then.
  */
+#include "base/vcs.h"
 #include "jail/layout.h"
+#include "jail/leave_out.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-enum { ENTRIES_MAX = 200000, FOUND_MAX = 1024, DEPTH_MAX = 128, BLOCK_BYTES = 8192 };
+enum { ENTRIES_MAX = 2000000, FOUND_MAX = 1024, DEPTH_MAX = 128, BLOCK_BYTES = 8192 };
 
 struct walk {
 	struct layout *layout;
+	const struct policy *policy;
+	int scan;
 	char path[PATH_MAX];
 	size_t depth, entries, found;
-	bool cut;
+	bool held; /* inside of a repository, which is held as a whole */
+	bool full; /* there is no use in going on */
+	struct err *why;
+	int failed;
 };
+
+static void cut(struct walk *w, const char *why)
+{
+	w->failed = err_set(w->why,
+		"%s cannot be searched for sockets, pipes and repositories: %s; remove it, or "
+		"let it be read",
+		w->path, why);
+}
+
+static void fill_up(struct walk *w, const char *why)
+{
+	cut(w, why);
+	w->full = true;
+}
+
+bool scan_is_git_dir(int dir_fd)
+{
+	static const char *const names[] = {"HEAD", "objects", "refs", "commondir"};
+	unsigned parts = 0;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!faccessat(dir_fd, names[i], F_OK, AT_SYMLINK_NOFOLLOW))
+			parts |= vcs_part(names[i]);
+	return vcs_is_git_dir(parts);
+}
+
+/* Holds the repository at w->path. One that a grant names itself is the operator's to give. */
+static void hold(struct walk *w)
+{
+	const struct place *above = layout_deepest(w->layout, w->path);
+	const struct place place = {.kind = PLACE_READ, .grant = true, .repository = true};
+	if (!(w->scan & SCAN_REPOSITORIES) || w->held || !above || above->kind != PLACE_WRITE ||
+		policy_frees(w->policy, w->path))
+		return;
+	if (!strcmp(above->path, w->path) && strcmp(w->path, w->policy->workspace) != 0)
+		return;
+	if (layout_add(w->layout, w->path, place, NULL))
+		fill_up(w, "there are too many repositories");
+}
 
 static void walk(struct walk *w, int at_fd, const char *name);
 
-static void visit(struct walk *w, int dir_fd, const struct dirent *entry)
+static void mask(struct walk *w)
 {
 	static const struct place cover = {.kind = PLACE_MASK};
-	size_t before = strlen(w->path), room = sizeof(w->path) - before;
+	if ((w->scan & SCAN_SERVICES) && LAYER_ON("mask") &&
+		(++w->found > FOUND_MAX || layout_add(w->layout, w->path, cover, NULL)))
+		fill_up(w, "there are too many sockets and pipes");
+}
+
+static mode_t type_of(struct walk *w, int dir_fd, const struct dirent *entry)
+{
 	struct stat st = {.st_mode = (mode_t)DTTOIF(entry->d_type)};
+	if (entry->d_type == DT_UNKNOWN &&
+		fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && errno != ENOENT)
+		cut(w, strerror(errno));
+	return st.st_mode;
+}
+
+static void visit(struct walk *w, int dir_fd, const struct dirent *entry, unsigned part)
+{
+	size_t before = strlen(w->path), room = sizeof(w->path) - before;
+	bool held = w->held;
 	if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 		return;
-	if (entry->d_type == DT_UNKNOWN && fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
-		w->cut |= errno != ENOENT;
-	bool service = S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode);
-	if (!service && !S_ISDIR(st.st_mode))
+	mode_t mode = type_of(w, dir_fd, entry);
+	bool service = S_ISSOCK(mode) || S_ISFIFO(mode);
+	if (!service && !S_ISDIR(mode) && !(part & VCS_NAME))
 		return;
-	if ((size_t)snprintf(w->path + before, room, "/%s", entry->d_name) >= room)
-		w->cut = true;
-	else if (!service)
+	if ((size_t)snprintf(
+		    w->path + before, room, "%s/%s", before > 1 ? "" : "", entry->d_name) >= room) {
+		w->path[before] = '\0';
+		cut(w, "a path in it is too long");
+		return;
+	}
+	if (part & VCS_NAME)
+		hold(w);
+	w->held |= part & VCS_NAME;
+	if (service)
+		mask(w);
+	else if (S_ISDIR(mode))
 		walk(w, dir_fd, entry->d_name);
-	else
-		w->cut |= ++w->found > FOUND_MAX || layout_add(w->layout, w->path, cover, NULL);
+	w->held = held;
 	w->path[before] = '\0';
+}
+
+/* Nobody who may not pass through a directory, and cannot let himself, reaches what lies in it. */
+static bool is_sealed(int at_fd, const char *name)
+{
+	struct stat st;
+	return geteuid() && !fstatat(at_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_uid != geteuid() && faccessat(at_fd, name, X_OK, AT_EACCESS);
+}
+
+/* -1: there is nothing to look at. A granted file is looked at where it is mounted; what is missing
+ * fails there. */
+static int open_level(struct walk *w, int at_fd, const char *name)
+{
+	int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int why = errno;
+	if (fd < 0 && why != ENOTDIR && why != ENOENT && !(why == EACCES && is_sealed(at_fd, name)))
+		cut(w, strerror(why));
+	return fd;
 }
 
 /* As the kernel tells it: a C library's stream would ask two things more of every directory. */
 static void walk(struct walk *w, int at_fd, const char *name)
 {
 	_Alignas(struct dirent) char block[BLOCK_BYTES];
-	AUTO_FD int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	unsigned parts = 0;
+	AUTO_FD int fd = open_level(w, at_fd, name);
 	ssize_t len = 0;
-	/* A granted file is looked at where it is mounted; what is missing fails there. */
-	w->cut |= fd < 0 && errno != ENOTDIR && errno != ENOENT;
-	w->cut |= ++w->depth > DEPTH_MAX;
-	while (fd >= 0 && !w->cut && (len = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
-		for (ssize_t at = 0; at < len && !w->cut;) {
+	if (fd < 0)
+		return;
+	if (++w->depth > DEPTH_MAX)
+		cut(w, "it lies too deep");
+	while (w->depth <= DEPTH_MAX && !w->full &&
+		(len = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
+		for (ssize_t at = 0; at < len && !w->full;) {
 			const struct dirent *entry = (const void *)(block + at);
+			unsigned part = vcs_part(entry->d_name);
 			at += entry->d_reclen;
-			w->cut = ++w->entries > ENTRIES_MAX;
-			visit(w, fd, entry);
+			parts |= part;
+			if (++w->entries > ENTRIES_MAX)
+				fill_up(w, "there are too many files");
+			visit(w, fd, entry, part);
 		}
-	w->cut |= len < 0;
+	if (len < 0 && errno != ENOENT) /* it was removed meanwhile */
+		cut(w, strerror(errno));
+	if (vcs_is_git_dir(parts) && scan_is_git_dir(fd))
+		hold(w);
 	w->depth--;
 }
 
-void scan_tree(struct layout *l, const char *path)
+int scan_tree(struct layout *l, const struct policy *p, int scan, const char *path, struct err *e)
 {
-	struct walk w = {.layout = l, .cut = l->scan_cut};
+	struct err unheard = ERR_NONE;
+	struct walk w = {.layout = l, .policy = p, .scan = scan, .why = e ? e : &unheard};
 	snprintf(w.path, sizeof(w.path), "%s", path);
 	walk(&w, AT_FDCWD, path);
-	l->scan_cut = w.cut;
+	return w.failed;
 }

@@ -100,7 +100,8 @@ static bool is_stale(const struct jail *j, bool scan)
 {
 	static struct layout now;
 	return j->report->moved ||
-	       layout_init(&now, &j->policy, scan && !seccomp_closes_unix(j), NULL) ||
+	       layout_init(
+		       &now, &j->policy, scan ? repositories_scan(j, true) : SCAN_NOTHING, NULL) ||
 	       !layout_same(&now, &j->layout);
 }
 
@@ -172,6 +173,8 @@ static void serve_one(struct jail *j, int socket_fd)
 	else
 		carry_out(j, begun, &o);
 	supervise(j, o.with.fds[3]);
+	if (*j->left.text)
+		shutdown(socket_fd, SHUT_RDWR); /* nobody's next command begins */
 	close(STDERR_FILENO);
 	for (int fd = 0; fd < 3; fd++) /* readers see the end here */
 		own_close(&o.with.fds[fd]);

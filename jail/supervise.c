@@ -135,9 +135,11 @@ static void describe(const struct jail *j, int status, struct buf *b)
 		code, number, r->timed_out ? "true" : "false", (long long)r->wall_ms,
 		r->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
 	report_layers(&r->layers, b);
-	json_auto_t *rest = json_pack("{s:o*, s:s*, s:o*, s:s*}", "appeared", appeared(&j->layout),
-		"stage", r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
-		explained ? r->why.text : NULL);
+	json_auto_t *rest =
+		json_pack("{s:o*, s:O*, s:s*, s:s*, s:o*, s:s*}", "appeared", appeared(&j->layout),
+			"planted", j->planted, "left", *j->left.text ? j->left.text : NULL, "stage",
+			r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
+			explained ? r->why.text : NULL);
 	AUTO_FREE char *text = rest ? json_text(rest) : NULL;
 	b->failed |= !text;
 	buf_adds(b, json_object_size(rest) ? "," : "");
@@ -153,9 +155,12 @@ int supervise(struct jail *j, int status_fd)
 		if (j->child > 0)
 			kill(j->child, SIGKILL); /* nothing bounds its time any more */
 	}
+	if (j->report->set_up)
+		repositories_settle(j);
 	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
 	int code = judge(j);
 	flatten(&j->report->why);
+	flatten(&j->left);
 	const struct report *r = j->report;
 	if (r->why.text[0])
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
@@ -175,6 +180,7 @@ void supervise_clean(struct jail *j)
 {
 	end(j);
 	cgroup_leave(j);
+	placeholder_leave(j);
 	if (j->temp_dir && rmdir(j->temp_dir)) /* most often it is empty */
 		tree_remove(AT_FDCWD, j->temp_dir, NULL);
 	free(TAKE_PTR(j->temp_dir));

@@ -283,3 +283,56 @@ int tree_copy(int from, int to, struct tree_cap *cap, struct err *e)
 	struct copying copy = {.left = cap, .most = *cap, .depth = TREE_DEPTH_MAX};
 	return copy_level(from, -1, &count, e) ? -1 : copy_level(from, to, &copy, e);
 }
+
+/* --- move ------------------------------------------------------------------------------------- */
+
+static int copy_any(int from, const char *name, mode_t mode, int to, struct err *e)
+{
+	struct tree_cap left = {TREE_MOVE_FILES, TREE_MOVE_BYTES}, counted = left;
+	struct copying count = {.left = &counted, .most = left, .depth = TREE_DEPTH_MAX};
+	struct copying copy = {.left = &left, .most = left, .depth = TREE_DEPTH_MAX};
+	if (S_ISLNK(mode))
+		return copy_link(from, to, name, e);
+	if (S_ISREG(mode))
+		return permit(from, name, 0, 0400) ? err_errno(e, "cannot read %s", name)
+						   : copy_file(from, to, name, &copy, e);
+	if (!S_ISDIR(mode))
+		return 0;
+	AUTO_FD int dir = open_up(from, name);
+	if (dir < 0)
+		return err_errno(e, "cannot open %s", name);
+	if (open_up_below(dir, "", TREE_DEPTH_MAX, e))
+		return -1;
+	return copy_directory(from, -1, name, &count, e) ? -1
+							 : copy_directory(from, to, name, &copy, e);
+}
+
+/* A directory that moves has to be writable itself, and so has the one that it leaves. */
+static int rename_up(int from, const char *name, int to)
+{
+	struct stat above;
+	if (!renameat(from, name, to, name))
+		return 0;
+	if (errno != EACCES || fstat(from, &above))
+		return -1;
+	permit(from, name, O_DIRECTORY, 0700);
+	if (permit(from, ".", O_DIRECTORY, 0300))
+		return -1;
+	int failed = renameat(from, name, to, name), why = errno;
+	failed |= fchmodat(from, ".", above.st_mode & 07777, 0);
+	errno = why;
+	return failed;
+}
+
+int tree_move(int from, const char *name, int to, struct err *e)
+{
+	struct stat st;
+	if (!rename_up(from, name, to))
+		return 0;
+	if (errno != EXDEV || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
+		return err_errno(e, "cannot move %s", name);
+	if (!copy_any(from, name, st.st_mode, to, e))
+		return tree_remove(from, name, e);
+	tree_remove(to, name, NULL);
+	return -1;
+}

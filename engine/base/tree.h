@@ -23,4 +23,11 @@ struct tree_cap {
  * is empty. `.git` at the top, sockets, FIFOs and devices are left out. Crossing a limit is an
  * error that names it, and then nothing is written unless the files grow meanwhile. */
 int tree_copy(int from, int to, struct tree_cap *cap, struct err *e);
+
+/* Moves `name` from one directory to another, where nothing has that name: a file, a link or a
+ * directory with all below it, whatever permissions their owner has left himself. To another file
+ * system that is a copy, of at most TREE_MOVE_BYTES, without sockets, FIFOs and devices. */
+enum { TREE_MOVE_FILES = 200000 };
+#define TREE_MOVE_BYTES (UINT64_C(4) << 30)
+int tree_move(int from, const char *name, int to, struct err *e);
 #endif

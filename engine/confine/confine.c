@@ -514,13 +514,16 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 	add_texts(write, t->writes, t->write_count);
 	if (c->data_dir)
 		json_array_append_new(write, json_string(c->data_dir));
-	return json_pack("{s:i,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:I,s:o,s:b}",
-		"version", 1, "profile", c->profile, "cwd",
-		t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace, "network", network,
-		"workspace", "path", c->workspace, "access", access[t->workspace], "read", read,
-		"write", write, "protect", confine_protected(c, t), "hide", confine_hidden(c),
-		"bundle", c->bundle, "timeout_secs", (json_int_t)s->timeout_secs, "limits",
-		limits(t, &sandbox->limits), "allow_root_jail", c->allow_root_jail);
+	json_t *repositories = c->data_dir ? json_pack("[s]", c->data_dir) : NULL;
+	return json_pack(
+		"{s:i,s:o*,s:s*,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:I,s:o,s:b}",
+		"version", 1, "repositories", repositories, "aside", c->aside, "profile",
+		c->profile, "cwd", t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace,
+		"network", network, "workspace", "path", c->workspace, "access",
+		access[t->workspace], "read", read, "write", write, "protect",
+		confine_protected(c, t), "hide", confine_hidden(c), "bundle", c->bundle,
+		"timeout_secs", (json_int_t)s->timeout_secs, "limits", limits(t, &sandbox->limits),
+		"allow_root_jail", c->allow_root_jail);
 }
 
 json_t *confine_command_policy(const struct confine *c)
@@ -531,6 +534,7 @@ json_t *confine_command_policy(const struct confine *c)
 	json_object_set_new(policy, "network", json_string(host ? "host" : "none"));
 	json_object_set_new(
 		policy, "write", json_array()); /* the data directory is for tool states */
+	json_object_del(policy, "repositories");
 	json_object_del(policy, "timeout_secs");
 	return policy;
 }

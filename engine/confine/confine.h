@@ -27,7 +27,8 @@ struct confine {
 	const struct config *config;
 	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
 	const char *workspace;
-	const char *bundle, *data_dir;        /* NULL: there is none */
+	const char *bundle, *data_dir; /* NULL: there is none */
+	const char *aside; /* where repositories go that commands make; NULL: they stay */
 	const struct reserved_path *reserved; /* beyond .git, sandbox.protect and sandbox.hide */
 	bool allow_root_jail;
 	/* A machine that writes code works in a clone (run/workspace.h); all NULL: it does not. */

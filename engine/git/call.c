@@ -103,10 +103,11 @@ static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
 		name_repository(env, r);
 	if (call->borrowed)
 		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(r->borrowed));
-	json_t *policy = json_pack("{s:i,s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}", "version",
-		1, "profile", profile, "argv", git_argv(r, call), "cwd", top, "env", env, "network",
-		"none", "workspace", "path", top, "access", access_of(r, call), "read",
-		outside(r, top, profile), "timeout_secs", deadline_secs(call), "allow_root_jail",
+	json_t *policy = json_pack("{s:i,s:[s],s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}",
+		"version", 1, "repositories", top, "profile", profile, "argv", git_argv(r, call),
+		"cwd", top, "env", env, "network", "none", "workspace", "path", top, "access",
+		access_of(r, call), "read", outside(r, top, profile), "timeout_secs",
+		deadline_secs(call), "allow_root_jail",
 		(!call->write && !r->filters.len) || r->allow_root_jail);
 	if (!policy)
 		err_set(e, "a path of the repository is not UTF-8");

@@ -1,0 +1,126 @@
+/*
+ * Repositories that a command made: found when it has ended, and moved out of its reach.
+ *
+ * Attack: a repository planted in the workspace, whose settings the user's git executes on the host
+ * when they, their prompt or their editor enter it. Where one may be made is held or not there;
+ * anywhere else nothing keeps a command from writing these names, so none of them stays. Nothing is
+ * deleted: it may have been the user who made it meanwhile.
+ */
+#include "base/tree.h"
+#include "base/utf8.h"
+#include "base/vcs.h"
+#include "jail/jail.h"
+#include <limits.h>
+#include <linux/openat2.h>
+
+enum { ROUNDS_MAX = 1000, NUMBER_MAX = 1000000, LISTED_MAX = 100 };
+
+int repositories_scan(const struct jail *j, bool services)
+{
+	services = services && !seccomp_closes_unix(j);
+	return (services ? SCAN_SERVICES : 0) | (LAYER_ON("repositories") ? SCAN_REPOSITORIES : 0);
+}
+
+/* Whether the command found it there, or could not have made it. */
+static bool was_there(const struct layout *before, const struct place *now)
+{
+	const struct place *p = layout_deepest(before, now->path);
+	if (!p || p->kind == PLACE_WRITE || p->kind == PLACE_PIN)
+		return false;
+	return strcmp(p->path, now->path) != 0 || (p->dev == now->dev && p->ino == now->ino);
+}
+
+/* A new directory of a number that is free; its path in `at`. */
+static int make_room(const char *aside, char at[PATH_MAX], struct err *e)
+{
+	if (mkdir(aside, 0700) && errno != EEXIST)
+		return err_errno(e, "cannot make %s", aside);
+	for (int number = 1; number < NUMBER_MAX; number++) {
+		if (snprintf(at, PATH_MAX, "%s/%d", aside, number) >= PATH_MAX)
+			break;
+		if (!mkdir(at, 0700))
+			return open(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (errno != EEXIST)
+			return err_errno(e, "cannot make %s", at);
+	}
+	return err_set(e, "there is no room in %s", aside);
+}
+
+/* The entry at `path` of a tree that other commands may be changing. Nobody is to step into what it
+ * was by chance: it gets another name, and a directory no permissions. */
+static int move(const char *path, const char *aside, char to[PATH_MAX], struct err *e)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	snprintf(dir, sizeof(dir), "%s", path);
+	char *name = strrchr(dir, '/');
+	*name++ = '\0';
+	AUTO_FD int from = (int)syscall(SYS_openat2, AT_FDCWD, *dir ? dir : "/", &how, sizeof(how));
+	if (from < 0 || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
+		return err_errno(e, "cannot open what is above it");
+	AUTO_FD int room = make_room(aside, to, e);
+	if (room < 0 || tree_move(from, name, room, e))
+		return -1;
+	snprintf(to + strlen(to), PATH_MAX - strlen(to), "/moved");
+	if (renameat(room, name, room, "moved") ||
+		(S_ISDIR(st.st_mode) && fchmodat(room, "moved", 0, 0)))
+		return err_errno(e, "cannot rename it to %s", to);
+	return 0;
+}
+
+static void note(struct jail *j, const char *path, const char *to)
+{
+	char shown[PATH_MAX];
+	if (!j->planted)
+		j->planted = json_array();
+	utf8_copy(shown, sizeof(shown), path);
+	if (json_array_size(j->planted) < LISTED_MAX)
+		json_array_append_new(
+			j->planted, json_pack("{s:s, s:s*}", "path", shown, "to", to));
+}
+
+/* Of a directory that is one by what lies in it, that which it cannot do without. */
+static void name_part(const struct place *p, char path[PATH_MAX])
+{
+	bool whole = vcs_part(strrchr(p->path, '/') + 1) & VCS_NAME;
+	snprintf(path, PATH_MAX, "%s%s", p->path, whole ? "" : "/HEAD");
+}
+
+/* Returns how many it has moved. */
+static size_t settle_found(struct jail *j, const struct layout *now)
+{
+	char path[PATH_MAX], to[PATH_MAX];
+	size_t moved = 0;
+	for (const struct place *p = now->place; p < now->place + now->count; p++) {
+		struct err e = ERR_NONE;
+		if (!p->repository || was_there(&j->layout, p))
+			continue;
+		name_part(p, path);
+		bool failed = j->policy.aside && move(path, j->policy.aside, to, &e);
+		if (failed)
+			err_set(&j->left, "%s cannot be moved aside: %s", path, e.text);
+		else
+			note(j, path, j->policy.aside ? to : NULL);
+		moved += j->policy.aside && !failed;
+	}
+	return moved;
+}
+
+/* Where there were too many to be found at once, there are more to be found. */
+void repositories_settle(struct jail *j)
+{
+	static struct layout now;
+	struct policy searched = j->policy;
+	struct err e = ERR_NONE;
+	bool failed = false, again = LAYER_ON("repositories");
+	searched.protect = NULL; /* the search finds all of these that are repositories */
+	for (int rounds = 0; again && rounds < ROUNDS_MAX; rounds++) {
+		e = ERR_NONE;
+		failed = layout_init(&now, &searched, SCAN_REPOSITORIES, &e);
+		again = settle_found(j, &now) && failed;
+	}
+	if (failed)
+		err_set(&j->left, "%s", e.text);
+}
