@@ -34,7 +34,7 @@ static void last_line(char *out, const char *text)
 
 void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES])
 {
-	static const char *const reasons[] = {"reason", "not_run", "not_kept"};
+	static const char *const reasons[] = {"reason", "not_run", "planted", "not_kept"};
 	const json_t *code = json_object_get(fact, "exit");
 	const char *said = json_string_value(json_object_get(fact, "stderr_tail"));
 	*out = '\0';
@@ -120,6 +120,7 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 {
 	const char *not_run = json_string_value(json_object_get(fact, "not_run"));
 	const char *not_kept = json_string_value(json_object_get(fact, "not_kept"));
+	const char *planted = json_string_value(json_object_get(fact, "planted"));
 	if (not_run) {
 		not_ok(out, OUTCOME_NONZERO, not_run);
 		return 0;
@@ -129,7 +130,9 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 	if (!json_is_boolean(timed_out) || !json_is_string(json_object_get(fact, "stdout")) ||
 		(!json_is_integer(code) && !json_is_integer(sig) && !json_is_true(timed_out)))
 		return err_set(e, "the fact is not that of a tool");
-	if (json_is_true(timed_out))
+	if (planted)
+		not_ok(out, OUTCOME_NONZERO, planted);
+	else if (json_is_true(timed_out))
 		out->outcome = OUTCOME_TIMEOUT;
 	else if (json_is_integer(sig) || json_integer_value(code) != 0)
 		out->outcome = OUTCOME_NONZERO;

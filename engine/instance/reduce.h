@@ -4,10 +4,11 @@
  *
  * Facts are JSON objects, as the journal holds them:
  *   tool    {exit|null, signal|null, timed_out, stdout, stdout_dropped?, stdout_sha256?, not_utf8?,
- *            too_many_values?, stderr_tail, wall_ms, max_rss_kib, not_kept?} or
+ *            too_many_values?, stderr_tail, wall_ms, max_rss_kib, not_kept?, planted?,
+ *            moved_aside?} or
  *            {not_run: REASON}
  *   agent   {outcome, reason, payload, provider, model, usd, input_tokens, output_tokens,
- *            cached_tokens, turns}
+ *            cached_tokens, turns, moved_aside?}
  *   wait    {wake, woke_by: "timer"|"poke", payload, poke}
  *   branch  {clause}
  */

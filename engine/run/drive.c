@@ -345,9 +345,9 @@ static void line_committed(void *ctx, const char *line, size_t len)
 		l->line(l->ctx, line, len);
 }
 
-/* `bundle`, `data` and `host` live as long as the run. */
-static struct plan_env env_of(
-	const struct drive *d, const char *bundle, const char *data, const json_t *host)
+/* `bundle`, `data`, `aside` and `host` live as long as the run. */
+static struct plan_env env_of(const struct drive *d, const char *bundle, const char *data,
+	const char *aside, const json_t *host)
 {
 	const struct drive_request *q = d->request;
 	return (struct plan_env){
@@ -355,6 +355,7 @@ static struct plan_env env_of(
 			.workspace = q->workspace,
 			.bundle = bundle,
 			.data_dir = data,
+			.aside = aside,
 			.reserved = q->reserved,
 			.allow_root_jail = q->allow_root_jail},
 		.instance_id = d->instance->id,
@@ -382,12 +383,13 @@ static bool open_journal(struct drive *d)
 
 static void run_instance(struct drive *d)
 {
-	char data[PATH_MAX], bundle[PATH_MAX];
+	char data[PATH_MAX], bundle[PATH_MAX], aside[PATH_MAX];
 	json_auto_t *host = confine_environment();
 	bool begun = false;
 	struct err gone = ERR_NONE;
 	snprintf(bundle, sizeof(bundle), "%s/bundle", d->instance->path);
-	d->env = env_of(d, bundle, data, host);
+	snprintf(aside, sizeof(aside), "%s/aside", d->instance->path);
+	d->env = env_of(d, bundle, data, aside, host);
 	if (!check_root(d) || !check_workspace(d) || !open_record(d) || !check_drift(d, &begun) ||
 		!open_journal(d))
 		return;

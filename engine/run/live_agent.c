@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "instance/states.h"
 #include "launch/output.h"
+#include "launch/planted.h"
 #include "run/agent_events.h"
 #include "run/egress.h"
 #include "run/live.h"
@@ -46,6 +47,7 @@ struct talk {
 	int dir_fd;
 	struct log events_log, transcript;
 	struct buf recorded; /* for the cassette */
+	json_t *planted;     /* repositories that its commands made, NULL: none; owned */
 	struct err why;      /* LIVE_BROKEN */
 };
 
@@ -108,6 +110,19 @@ static void note_spend(struct talk *t, bool result)
 	t->pump.stop = true;
 }
 
+enum { PLANTED_MAX = 1000 };
+
+/* The agent's word, which it has from the launcher. */
+static void take_planted(struct talk *t, const json_t *line)
+{
+	json_auto_t *checked = planted_checked(line);
+	json_auto_t *list = live_planted(t->live, t->step, checked);
+	if (list && !t->planted)
+		t->planted = json_array();
+	if (json_array_size(t->planted) < PLANTED_MAX)
+		json_array_extend(t->planted, list);
+}
+
 static void on_event(void *ctx, const char *event, const json_t *line)
 {
 	struct talk *t = ctx;
@@ -117,6 +132,8 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		send_request(t);
 	if (!strcmp(event, "audit"))
 		trail_take(w, t->step, line);
+	if (!strcmp(event, "audit") && json_object_get(line, "planted"))
+		take_planted(t, line);
 	if (!strcmp(event, "proposal") && proposals_take(&t->proposals, line, &e)) {
 		live_notice(w, "state %s: %s", t->step->state->name, e.text);
 		t->pump.stop = true;
@@ -183,6 +200,8 @@ static json_t *agent_fact(const struct talk *t)
 	json_object_set_new(fact, "model", json_string(t->step->model));
 	json_object_update_new(fact, spend_encode(&t->events.most));
 	json_object_set_new(fact, "turns", json_integer(t->events.turns));
+	if (t->planted)
+		json_object_set(fact, "moved_aside", t->planted);
 	return fact;
 }
 
@@ -252,6 +271,8 @@ enum live_end live_agent(
 {
 	struct talk t = {
 		.live = w, .step = s, .secret = {-1, -1}, .child = {-1, -1}, .to_agent = -1};
+	if (live_check_left(w, e))
+		return LIVE_NO_SANDBOX;
 	t.dir_fd = states_open(w->instance, s->dir, w->config->machine.state_log_keep, e);
 	if (t.dir_fd < 0)
 		return LIVE_BROKEN;
@@ -281,5 +302,6 @@ enum live_end live_agent(
 	output_done(&t.err);
 	buf_done(&t.secret_error);
 	buf_done(&t.recorded);
+	json_decref(t.planted);
 	return end;
 }

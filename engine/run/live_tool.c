@@ -4,6 +4,7 @@
 #include "confine/grants.h"
 #include "instance/states.h"
 #include "launch/ending.h"
+#include "launch/planted.h"
 #include "run/egress.h"
 #include "run/live.h"
 #include "run/printed.h"
@@ -208,6 +209,18 @@ static json_t *tool_fact(struct run *r, const struct state *s, const json_t *sta
 	return fact;
 }
 
+/* Neither an exit status nor a time-out is what is to be said of such a command. */
+static void add_planted(struct live *w, const struct step *s, const json_t *status, json_t *fact)
+{
+	AUTO_BUF reason = BUF_INIT(64 * 1024);
+	if (planted_reason(status, PLANTED_IN_DATA, &reason))
+		json_object_set_new(fact, "planted",
+			json_string(reason.failed ? "it made a repository" : reason.data));
+	json_t *moved = live_planted(w, s, status);
+	if (moved)
+		json_object_set_new(fact, "moved_aside", moved);
+}
+
 static void keep_output(struct live *w, const struct step *s, const struct run *r)
 {
 	struct err e = ERR_NONE;
@@ -220,7 +233,8 @@ static void keep_output(struct live *w, const struct step *s, const struct run *
 }
 
 /* The status line is the only judge: a command may itself exit 124, 125 or 137. */
-static enum live_end judge(struct run *r, const struct state *s, json_t **fact, struct err *e)
+static enum live_end judge(
+	struct live *w, const struct step *s, struct run *r, json_t **fact, struct err *e)
 {
 	if (r->pump.interrupted)
 		return LIVE_INTERRUPTED;
@@ -232,7 +246,8 @@ static enum live_end judge(struct run *r, const struct state *s, json_t **fact, 
 	struct err why = ERR_NONE;
 	enum ending ending = ending_of(status, &why);
 	if (ending == ENDING_RAN) {
-		*fact = tool_fact(r, s, status);
+		*fact = tool_fact(r, s->state, status);
+		add_planted(w, s, status, *fact);
 		return LIVE_FACT;
 	}
 	if (ending == ENDING_LOST && interrupts_stop(r->pump.interrupts))
@@ -268,7 +283,7 @@ static enum live_end run_jail(
 	output_close(&r->err);
 	grants_redact(w->config, s->state, &r->out);
 	grants_redact(w->config, s->state, &r->err);
-	enum live_end end = judge(r, s->state, fact, e);
+	enum live_end end = judge(w, s, r, fact, e);
 	if (*s->dir && !r->unmade)
 		keep_output(w, s, r);
 	return end;
@@ -303,6 +318,8 @@ enum live_end live_jail(
 enum live_end live_tool(
 	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
 {
+	if (live_check_left(w, e))
+		return LIVE_NO_SANDBOX;
 	enum live_end end = place_poke(w, s->poke, fact, e);
 	if (end != LIVE_FACT || *fact)
 		return end;

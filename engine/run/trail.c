@@ -83,6 +83,16 @@ void trail_tool(struct live *w, const struct step *s, const json_t *fact)
 		note(w, s, AUDIT_SANDBOX_VIOLATION, json_pack("{s:s}", "what", "system call"));
 }
 
+void trail_planted(struct live *w, const struct step *s, const json_t *planted)
+{
+	size_t i;
+	const json_t *one;
+	json_array_foreach (planted, i, one)
+		note(w, s, AUDIT_SANDBOX_VIOLATION,
+			json_pack("{s:s, s:O*, s:O*}", "what", "repository", "path",
+				json_object_get(one, "path"), "to", json_object_get(one, "to")));
+}
+
 void trail_egress(struct live *w, const struct step *s, const json_t *lines)
 {
 	size_t i;

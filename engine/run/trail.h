@@ -16,6 +16,8 @@ json_t *trail_argv(const json_t *argv);
 void trail_take(struct live *w, const struct step *s, const json_t *event);
 /* A tool state whose command the jail's system call filter has killed. */
 void trail_tool(struct live *w, const struct step *s, const json_t *fact);
+/* The repositories that a command made. */
+void trail_planted(struct live *w, const struct step *s, const json_t *planted);
 /* The refusals in the lines that `egress_lines` made. */
 void trail_egress(struct live *w, const struct step *s, const json_t *lines);
 #endif

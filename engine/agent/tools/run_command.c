@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "launch/ending.h"
+#include "launch/planted.h"
 #include <signal.h>
 
 enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40, RESERVE_SECS = 120, EXIT_ABSENT = 127 };
@@ -135,6 +136,21 @@ static int64_t bounded_secs(const struct tool_context *t, int64_t timeout_secs)
 	return timeout_secs < most ? timeout_secs : most;
 }
 
+/* The supervisor tells the user, and refuses what comes next where something is left. */
+static bool report_planted(
+	const struct tool_context *t, const json_t *argv, const json_t *status, struct buf *out)
+{
+	AUTO_BUF reason = BUF_INIT(64 * 1024);
+	if (!planted_reason(status, PLANTED_IN_TMP, &reason))
+		return false;
+	buf_addf(out, "The command failed: %s\n",
+		reason.failed ? "it made a repository" : reason.data);
+	json_t *found = planted_checked(status);
+	json_object_set_new(found, "what", json_string("repository"));
+	audit(t, "sandbox_violation", argv, found);
+	return true;
+}
+
 static int execute(
 	const struct tool_context *t, const json_t *argv, int64_t timeout_secs, struct buf *out)
 {
@@ -153,6 +169,7 @@ static int execute(
 	add_stream(t, out, "stderr", &j.err);
 	explain_missing(out, argv, j.status);
 	report(t, argv, j.status);
+	ok = !report_planted(t, argv, j.status, out) && ok;
 	jailed_done(&j);
 	return ok ? 0 : -1;
 }
