@@ -88,6 +88,8 @@ static bool make(struct jail *j, const char *parent, const struct hierarchy *h)
 static bool is_required(const struct jail *j, const char *layer)
 {
 	const char *word = json_string_value(json_object_get(j->policy.require, layer));
+	if (j->policy.memory_by == MEMORY_BY_CGROUP && !strcmp(layer, "memory"))
+		return true;
 	return word && !strcmp(word, "cgroup");
 }
 
@@ -104,7 +106,8 @@ int cgroup_prepare(struct jail *j, struct err *e)
 		return -1;
 	/* Where version 2 has no tree there is nothing to find that nobody requires. */
 	if (!LAYER_ON("cgroup") ||
-		(!j->policy.require && access("/sys/fs/cgroup/cgroup.controllers", F_OK)) ||
+		(!j->policy.require && j->policy.memory_by != MEMORY_BY_CGROUP &&
+			access("/sys/fs/cgroup/cgroup.controllers", F_OK)) ||
 		io_read_file(AT_FDCWD, "/proc/self/cgroup", 64 * 1024, &text, NULL, NULL))
 		return 0;
 	for (const struct hierarchy *h = hierarchies; h < hierarchies + ARRAY_LEN(hierarchies);
@@ -127,6 +130,34 @@ int cgroup_enter(const struct jail *j, pid_t pid, struct err *e)
 		if (put(j->groups[i], "cgroup.procs", pid))
 			return err_errno(e, "cannot enter the group %s", j->groups[i]);
 	return j->order_fd < 0 ? 0 : idmap_write(pid, OOM_FIRST, e);
+}
+
+/* Whether a file of a group has a line "`word` N" with N above 0. */
+static bool has_event(const char *dir, const char *file, const char *word)
+{
+	char path[PATH_MAX];
+	AUTO_FREE char *text = NULL;
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (io_read_file(AT_FDCWD, path, 4096, &text, NULL, NULL))
+		return false;
+	size_t len = strlen(word);
+	for (const char *line = text; line; line = strchr(line, '\n'), line += !!line)
+		if (!strncmp(line, word, len) && line[len] == ' ')
+			return strtoll(line + len, NULL, 10) > 0;
+	return false;
+}
+
+const char *cgroup_limit(const struct jail *j)
+{
+	const char *limit = NULL;
+	for (int i = 0; i < j->group_count; i++) {
+		if (has_event(j->groups[i], "memory.events", "oom_kill") ||
+			has_event(j->groups[i], "memory.oom_control", "oom_kill"))
+			return "memory_mb";
+		if (has_event(j->groups[i], "pids.events", "max"))
+			limit = "processes";
+	}
+	return limit;
 }
 
 /* A group counts as busy for a moment after its last process was collected. */

@@ -48,6 +48,7 @@ static int make_temp(struct jail *j, struct err *e)
 int hardened_prepare(struct jail *j, struct err *e)
 {
 	j->report->layers.proc = "host";
+	j->report->layers.memory = LAYER_ON("memory_watch") ? "watch" : "rlimit";
 	j->report->layers.network = j->policy.network == NETWORK_HOST ? "host" : "none";
 	if (choose_user(j, e))
 		return -1;

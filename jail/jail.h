@@ -131,10 +131,21 @@ void repositories_settle(struct jail *j);
 /* Removes the empty .git, unless another jail has a use for it. */
 void placeholder_leave(struct jail *j);
 
+/* --- memory.c ------------------------------------------------------------------------------- */
+/* Whether the sum is what bounds this jail's memory. */
+bool memory_watched(const struct jail *j);
+/* Looks once; `ended`: the command itself is not there any more. The report has the limit that was
+ * passed. Returns in how many ms to look again. */
+int memory_look(struct jail *j, bool ended);
+/* In how many ms to look first. */
+int memory_first_ms(const struct jail *j);
+
 /* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
 /* Moves PID 1 into those groups that it was not started in; a resident launcher's also gets
  * OOM_FIRST. */
 int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
+/* The limit at which the kernel stopped something in the groups: "memory_mb", "processes", NULL. */
+const char *cgroup_limit(const struct jail *j);
 /* Everything in the groups has ended. */
 void cgroup_leave(struct jail *j);
 /* Kills and reaps every descendant, daemonised ones too. */

@@ -7,7 +7,8 @@
 #include "jail/jail.h"
 #include <dirent.h>
 
-enum { KEYCTL_JOIN = 1, PENDING_SIGNALS = 4096 };
+/* Of message queues a user has 800 KiB. */
+enum { KEYCTL_JOIN = 1, PENDING_SIGNALS = 4096, QUEUE_BYTES = 400 * 1024 };
 
 /* A thread gets a stack of the soft limit, all of which counts as its process's memory; a program
  * that recurses deeply may raise it. */
@@ -25,8 +26,11 @@ static int set_limit(const struct limit *wanted, struct err *e)
 	uint64_t soft = wanted->soft ? wanted->soft : wanted->hard;
 	if (getrlimit(wanted->what, &limit))
 		return err_errno(e, "cannot read the %s limit", wanted->name);
-	/* It may be lower already, and stays so. */
-	limit.rlim_max = wanted->hard < limit.rlim_max ? wanted->hard : limit.rlim_max;
+	/* It may be lower already, and stays so. Of descriptors that are on their way in sockets
+	 * the kernel counts those of all of a user's processes, against the limit of who sends one:
+	 * half of the caller's is left to the caller. */
+	uint64_t most = wanted->what == RLIMIT_NOFILE ? limit.rlim_cur / 2 : limit.rlim_max;
+	limit.rlim_max = wanted->hard < most ? wanted->hard : most;
 	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
 	return setrlimit(wanted->what, &limit)
 		       ? err_errno(e, "cannot set the %s limit", wanted->name)
@@ -73,6 +77,7 @@ int limits_apply(struct jail *j, struct err *e)
 		{RLIMIT_NPROC, "process", (uint64_t)l->processes + j->users_tasks, 0},
 		{RLIMIT_STACK, "stack", (uint64_t)STACK_MOST_MIB * MIB, (uint64_t)STACK_MIB * MIB},
 		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024, 0},
+		{RLIMIT_MSGQUEUE, "message queue", QUEUE_BYTES, 0},
 		{RLIMIT_RTPRIO, "real-time priority", 0, 0},
 		{RLIMIT_NICE, "nice", 0, 0},
 		{RLIMIT_SIGPENDING, "pending signals", PENDING_SIGNALS, 0},

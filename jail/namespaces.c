@@ -109,6 +109,25 @@ int namespaces_become(struct jail *j, struct err *e)
 	return poll(&alive, 1, 0) ? err_set(e, "the launcher has ended") : 0;
 }
 
+/* Of the watches on files and directories that a user may have, at most half is the jail's. */
+static bool limit_watches(void)
+{
+	static const char *const names[] = {"max_inotify_instances", "max_inotify_watches"};
+	static const char *const of_user[] = {"max_user_instances", "max_user_watches"};
+	bool limited = LAYER_ON("watches");
+	for (size_t i = 0; limited && i < ARRAY_LEN(names); i++) {
+		char path[64], text[32] = "";
+		snprintf(path, sizeof(path), "proc/sys/fs/inotify/%s", of_user[i]);
+		AUTO_FD int from = open(path, O_RDONLY | O_CLOEXEC);
+		limited = from >= 0 && read(from, text, sizeof(text) - 1) > 0;
+		snprintf(path, sizeof(path), "proc/sys/user/%s", names[i]);
+		AUTO_FD int to = open(path, O_WRONLY | O_CLOEXEC);
+		int len = snprintf(text, sizeof(text), "%ld\n", strtol(text, NULL, 10) / 2);
+		limited = limited && to >= 0 && write(to, text, (size_t)len) == len;
+	}
+	return limited;
+}
+
 /* Seccomp refuses new user namespaces; this refuses them once more, by count. It goes through the
  * jail's own /proc, which is closed to writing only then: in the host's, the name is looked up
  * among those of all user namespaces. */
@@ -121,8 +140,11 @@ int namespaces_limit(struct jail *j, struct err *e)
 	int fd = open("proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
 	layers->userns_limit = LAYER_ON("userns_limit") && fd >= 0 && write(fd, "0\n", 2) == 2;
 	own_close(&fd);
+	layers->watches = limit_watches();
 	if (LAYER_ON("read_only_proc") && mount(NULL, "proc", NULL, flags, NULL))
 		return err_errno(e, "cannot make /proc read-only");
 	layers->proc = "read-only";
+	if (!strcmp(layers->memory, "rlimit") && LAYER_ON("memory_watch"))
+		layers->memory = "watch";
 	return 0;
 }

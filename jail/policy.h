@@ -18,6 +18,8 @@ enum { POLICY_BYTES_MAX = 256 * 1024, POLICY_PATHS_MAX = 256 };
 enum { PROFILE_STRICT, PROFILE_HARDENED };
 enum { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
 enum { NETWORK_NONE, NETWORK_HOST, NETWORK_PROXY };
+/* The least that memory_mb has to be bounded by; the names are those of the layer "memory". */
+enum { MEMORY_BY_ANY, MEMORY_BY_WATCH, MEMORY_BY_CGROUP };
 
 /* What is not said to be owned belongs to `json` or `order`. */
 struct policy {
@@ -33,7 +35,8 @@ struct policy {
 	POLICY_LIMITS(POLICY_LIMIT)
 #undef POLICY_LIMIT
 	int64_t version, timeout_secs, proxy_fd; /* proxy_fd: -1 when there is none */
-	int64_t profile, access, network; /* of the enums above; access is to the workspace */
+	/* Of the enums above; access is to the workspace. */
+	int64_t profile, access, network, memory_by;
 	bool allow_root_jail;
 };
 

@@ -6,6 +6,7 @@
  * PID namespace with its PID 1; this process holds no descriptor but the pipe that tells of the
  * launcher's end, cannot be inspected, and stands outside the command's Landlock domain.
  */
+#include "base/clock.h"
 #include "jail/jail.h"
 #include "jail/seccomp.h"
 #include <poll.h>
@@ -45,6 +46,22 @@ int reaper_begin(struct jail *j, struct err *e)
 	return 0;
 }
 
+static struct timespec until(int64_t deadline_ms)
+{
+	int64_t ms = deadline_ms - clock_monotonic_ms();
+	ms = ms > 0 ? ms : 0;
+	return (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+}
+
+/* The next look's time, from now. Over its limit, nothing of the jail goes on. */
+static int watch(struct jail *j)
+{
+	int wait_ms = memory_look(j, false);
+	if (j->report->limit && getpid() == 1)
+		kill(-1, SIGKILL);
+	return wait_ms;
+}
+
 int reaper_run(struct jail *j, struct err *e)
 {
 	static char stack[256 * 1024] __attribute__((aligned(16)));
@@ -64,14 +81,27 @@ int reaper_run(struct jail *j, struct err *e)
 	if (seccomp_enter(FILTER_REAPER))
 		return err_errno(e, "cannot confine the reaper");
 	struct pollfd alive = {.fd = 0};
-	bool left = false;
+	bool left = false, watched = memory_watched(j);
+	bool begun = j->order_fd < 0; /* else the launcher's signal tells of the order */
+	int64_t look_ms = watched ? clock_monotonic_ms() + memory_first_ms(j) : 0;
 	while (!j->report->ended) {
+		struct timespec left_time = until(look_ms);
 		/* The signal is open only inside ppoll, so none is lost between looking and
 		 * waiting. */
-		if (ppoll(&alive, 1, NULL, &none) > 0)
+		int got = ppoll(&alive, 1, watched && begun ? &left_time : NULL, &none);
+		if (got > 0)
 			_exit(125);
 		left = reap(j->report, command);
+		if (!watched || j->report->ended)
+			continue;
+		if (!begun)
+			look_ms = clock_monotonic_ms() + memory_first_ms(j);
+		else if (clock_monotonic_ms() >= look_ms)
+			look_ms = clock_monotonic_ms() + watch(j);
+		begun = true;
 	}
+	if (watched && left && j->report->wait_status)
+		memory_look(j, true);
 	/* The launcher may tell the outcome as soon as nothing else is left: what follows is only
 	 * the kernel taking the namespaces down. Who has no children has no descendants either, and
 	 * spares the kernel a look at every process of the host. */

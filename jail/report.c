@@ -55,6 +55,15 @@ void report_layers(const struct layers *layers, struct buf *b)
 /* Every layer that the policy requires is in force, or the command does not begin. */
 int report_require(struct jail *j, struct err *e)
 {
+	static const char *const bounds[] = {
+		[MEMORY_BY_ANY] = "", [MEMORY_BY_WATCH] = "watch", [MEMORY_BY_CGROUP] = "cgroup"};
+	const char *memory = j->report->layers.memory;
+	int64_t by = MEMORY_BY_CGROUP;
+	while (by && strcmp(bounds[by], memory) != 0)
+		by--;
+	if (by < j->policy.memory_by)
+		return err_set(e, "limits.memory_by asks for %s, and this host gives %s",
+			bounds[j->policy.memory_by], memory);
 	if (!j->policy.require)
 		return 0;
 	AUTO_BUF text;

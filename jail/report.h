@@ -23,7 +23,7 @@
 	X(int, landlock)            /* ABI in force, 0: none */                                    \
 	X(bool, landlock_scopes)    /* abstract sockets and signals stay inside */                 \
 	X(int, masked)              /* sockets and pipes covered */                                \
-	X(const char *, memory)     /* rlimit, cgroup */                                           \
+	X(const char *, memory)     /* rlimit, watch, cgroup */                                    \
 	X(const char *, namespaces) /* those entered */                                            \
 	X(const char *, network)    /* none, proxy, host */                                        \
 	X(bool, no_new_privs)                                                                      \
@@ -37,7 +37,8 @@
 	X(int, seccomp)            /* filters in force */                                          \
 	X(const char *, uid)       /* mapped: to an unused one; same: the caller's; owner; root */ \
 	X(const char *, unix_sockets) /* open, closed */                                           \
-	X(bool, userns_limit)         /* no user namespace can be made inside, by sysctl too */
+	X(bool, userns_limit)         /* no user namespace can be made inside, by sysctl too */    \
+	X(bool, watches)              /* at most half of the user's inotify watches */
 
 struct layers {
 #define REPORT_FIELD(type, name) type name;
@@ -56,6 +57,8 @@ struct report {
 	bool ended;         /* the command has ended, as */
 	int wait_status;    /* wait(2) has it */
 	bool timed_out;     /* and was killed for it */
+	const char *limit;  /* of the policy, that stopped it; NULL: none did */
+	bool full;          /* at one time it had all the processes that it may have */
 	int64_t wall_ms;    /* how long it took */
 	struct rusage used; /* by everything that ran, once it has ended */
 };

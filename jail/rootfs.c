@@ -138,7 +138,9 @@ int rootfs_build(struct jail *j, struct err *e)
 	char options[64];
 	/* One memory for all that is not the host's, /tmp too. Each name in a place's path takes
 	 * two bytes at least. */
-	long long tmp_mb = j->policy.tmp_mb, inodes = tmp_mb * 256 + OWN_INODES;
+	long long most_mb = j->policy.memory_mb; /* of which it is a part */
+	long long tmp_mb = j->policy.tmp_mb < most_mb ? j->policy.tmp_mb : most_mb,
+		  inodes = tmp_mb * 256 + OWN_INODES;
 	snprintf(options, sizeof(options), "mode=755,size=%lldm,nr_inodes=%lld", tmp_mb,
 		inodes + (long long)j->layout.text_len / 2);
 	umask(0);

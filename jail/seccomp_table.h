@@ -234,8 +234,10 @@ struct arg_rule {
 	X(clone3) X(openat2) X(io_uring_setup) X(io_uring_enter) X(io_uring_register) \
 	X(io_setup)
 
-/* All that PID 1 of a jail does once the command runs: wait, reap, end. The rest is refused. */
+/* All that PID 1 of a jail does once the command runs: wait, reap, end, and look how much memory
+ * there is. The rest is refused. */
 #define SECCOMP_REAPER(X) \
+	X(memfd_create) X(openat) X(getdents64) X(statx) X(statfs) X(shmctl) X(msgctl) X(clock_gettime) \
 	X(wait4) X(waitid) X(poll) X(ppoll) X(read) X(close) X(exit) X(exit_group) \
 	X(restart_syscall) X(rt_sigreturn) X(getpid) X(kill) X(getrusage)
 

@@ -122,6 +122,8 @@ static void carry_out(struct jail *j, bool begun, const struct order *o)
 		AUTO_FD int ready_fd = prepare(j, true);
 		hand_over(j, ready_fd, o); /* or ready_fd hangs up, and serve_begin says why */
 	}
+	if (j->strict && memory_watched(j)) /* PID 1 has waited for this before it watches */
+		syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGCHLD, NULL, 0);
 	/* Read here too, for the time: the command is on its way meanwhile. */
 	if (policy_order(&j->policy, o->text, o->len, &e))
 		report_fail(j->report, "order", &e);

@@ -16,14 +16,24 @@
 
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
-enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED };
+enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED, WAIT_OVER };
 
-static int wait_until(const struct jail *j, int64_t deadline_ms)
+/* Hardened, what is left to do meanwhile is to look at the memory. */
+static int wait_until(struct jail *j, int64_t deadline_ms)
 {
 	struct pollfd ends[] = {
 		{.fd = j->strict ? j->alive_fd : j->child_pidfd, .events = j->strict ? 0 : POLLIN},
 		{.fd = j->life_fd}};
-	int got = io_poll(ends, 2, deadline_ms);
+	int64_t look_ms = clock_monotonic_ms() + memory_first_ms(j);
+	bool watched = !j->strict && memory_watched(j);
+	int got;
+	while (!(got = io_poll(
+			 ends, 2, watched && look_ms < deadline_ms ? look_ms : deadline_ms)) &&
+		watched && clock_monotonic_ms() < deadline_ms) {
+		look_ms = clock_monotonic_ms() + memory_look(j, false);
+		if (j->report->limit)
+			return WAIT_OVER;
+	}
 	return got <= 0 ? got : ends[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
 }
 
@@ -96,6 +106,34 @@ static int judge(const struct jail *j)
 	return errno == ENOENT || errno == ENOTDIR ? EXIT_ABSENT : EXIT_CANNOT;
 }
 
+/* The limit that stopped the command or a process that it waited for, as far as that can be told: a
+ * shell says how such a process ended. NULL: none did. */
+static const char *find_limit(const struct jail *j, int code)
+{
+	const struct report *r = j->report;
+	const char *group = cgroup_limit(j);
+	int64_t cpu_secs = r->used.ru_utime.tv_sec + r->used.ru_stime.tv_sec;
+	int number = code - 128;
+	if (r->stage || r->timed_out)
+		return NULL;
+	if (r->limit || group)
+		return r->limit ? r->limit : group;
+	if (number == SIGXCPU ||
+		(number == SIGKILL && j->policy.cpu_secs && cpu_secs >= j->policy.cpu_secs))
+		return "cpu_secs";
+	return number == SIGXFSZ ? "file_mb" : r->full ? "processes" : NULL;
+}
+
+/* {"NAME": its value}; NULL without one. */
+static json_t *describe_limit(const struct policy *p, const char *name)
+{
+#define LIMIT_DESCRIBE(field, initial, largest)                                                    \
+	if (name && !strcmp(name, #field))                                                         \
+		return json_pack("{s:I}", #field, (json_int_t)p->field);
+	POLICY_LIMITS(LIMIT_DESCRIBE)
+	return NULL;
+}
+
 /* A reason is one line of UTF-8, whatever the names in it hold and wherever one was cut. */
 static void flatten(struct err *why)
 {
@@ -135,11 +173,11 @@ static void describe(const struct jail *j, int status, struct buf *b)
 		code, number, r->timed_out ? "true" : "false", (long long)r->wall_ms,
 		r->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
 	report_layers(&r->layers, b);
-	json_auto_t *rest =
-		json_pack("{s:o*, s:O*, s:s*, s:s*, s:o*, s:s*}", "appeared", appeared(&j->layout),
-			"planted", j->planted, "left", *j->left.text ? j->left.text : NULL, "stage",
-			r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
-			explained ? r->why.text : NULL);
+	json_auto_t *rest = json_pack("{s:o*, s:o*, s:O*, s:s*, s:s*, s:o*, s:s*}", "appeared",
+		appeared(&j->layout), "limit", describe_limit(&j->policy, find_limit(j, status)),
+		"planted", j->planted, "left", *j->left.text ? j->left.text : NULL, "stage",
+		r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
+		explained ? r->why.text : NULL);
 	AUTO_FREE char *text = rest ? json_text(rest) : NULL;
 	b->failed |= !text;
 	buf_adds(b, json_object_size(rest) ? "," : "");

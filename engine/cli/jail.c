@@ -149,7 +149,10 @@ static int run_command(struct jailing *g, json_t *policy, struct err *e)
 {
 	static const int stdio[] = {0, 1, 2};
 	json_auto_t *status = NULL;
+	char limit[ENDING_LIMIT_BYTES];
 	int code = jail_call(policy, stdio, &status, e);
+	if (code > 0 && ending_limit(status, limit, sizeof(limit)))
+		text_complain("the command ended with status %d: %s", code, limit);
 	/* What is wrong with the policy itself is wrong in either profile. */
 	if (code < 0 || ending_of(status, NULL) != ENDING_UNMADE ||
 		g->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(g))

@@ -101,6 +101,8 @@ int config_check_key(const char *provider, const char *key, struct err *e);
 /* The word that stands for `value` in a key that is a choice ("sandbox.profile", of a provider
  * "auth"): the inverse of what its enum was read from. */
 const char *config_word(const char *key, unsigned value);
+/* The word for a policy's "limits.memory_by"; NULL: anything will do. */
+const char *config_memory_by(const struct config_limits *limits);
 
 /* The keys whose last part is `part`, as budget.max_usd is for max_usd: each in quotes, with " or "
  * between them. False: none, or keys begin with `part`. */

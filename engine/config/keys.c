@@ -50,6 +50,10 @@ static const struct {
 		[TOOL_NETWORK_BLOCK] = "block",
 		[TOOL_NETWORK_ONLY_EXPLICIT] = "only_explicit_states",
 		[TOOL_NETWORK_ALLOW] = "allow"}},
+	{"sandbox.limits.memory_by", {
+		[MEMORY_BOUND_ANY] = "any",
+		[MEMORY_BOUND_WATCH] = "watch",
+		[MEMORY_BOUND_CGROUP] = "cgroup"}},
 	{"sandbox.run_commands", {
 		[RUN_COMMANDS_NO] = "no", [RUN_COMMANDS_ASK] = "ask", [RUN_COMMANDS_YES] = "yes"}},
 	{"approval.default", {
@@ -68,6 +72,12 @@ static const char *const *key_choices(const char *name)
 const char *config_word(const char *key, unsigned value)
 {
 	return key_choices(key)[value];
+}
+
+const char *config_memory_by(const struct config_limits *limits)
+{
+	static const char key[] = "sandbox.limits.memory_by";
+	return limits->memory_by == MEMORY_BOUND_ANY ? NULL : config_word(key, limits->memory_by);
 }
 
 static unsigned choice_of(const char *name, const char *text)

@@ -13,6 +13,8 @@ enum api_format { API_ANTHROPIC, API_OPENAI };
 enum provider_auth { AUTH_X_API_KEY, AUTH_BEARER, AUTH_NONE };
 enum sandbox_profile { PROFILE_AUTO, PROFILE_STRICT, PROFILE_HARDENED };
 enum agent_network { AGENT_NETWORK_PROVIDERS, AGENT_NETWORK_LOCAL, AGENT_NETWORK_OPEN };
+/* The least that bounds the memory of a command and all that it starts together. */
+enum memory_bound { MEMORY_BOUND_ANY, MEMORY_BOUND_WATCH, MEMORY_BOUND_CGROUP };
 enum tool_network { TOOL_NETWORK_BLOCK, TOOL_NETWORK_ONLY_EXPLICIT, TOOL_NETWORK_ALLOW };
 enum run_commands { RUN_COMMANDS_NO, RUN_COMMANDS_ASK, RUN_COMMANDS_YES };
 enum approval_default { APPROVAL_AUTO, APPROVAL_CONFIRM, APPROVAL_STEP };
@@ -51,6 +53,7 @@ struct config_role {
 
 struct config_limits {
 	int64_t memory_mb, cpu_secs, processes, open_files, file_mb, tmp_mb, output_kb;
+	enum memory_bound memory_by;
 };
 
 struct config_secret {

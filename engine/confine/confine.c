@@ -489,11 +489,11 @@ static json_int_t lower(struct opt_int asked, int64_t ceiling)
 
 static json_t *limits(const struct tool_state *t, const struct config_limits *l)
 {
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "memory_mb",
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:s*}", "memory_mb",
 		lower(t->memory_mb, l->memory_mb), "cpu_secs", lower(t->cpu_secs, l->cpu_secs),
 		"processes", lower(t->processes, l->processes), "open_files",
 		lower(t->open_files, l->open_files), "file_mb", lower(t->file_mb, l->file_mb),
-		"tmp_mb", (json_int_t)l->tmp_mb);
+		"tmp_mb", (json_int_t)l->tmp_mb, "memory_by", config_memory_by(l));
 }
 
 json_t *confine_policy(const struct confine *c, const struct state *s)

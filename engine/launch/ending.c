@@ -1,6 +1,7 @@
 #include "launch/ending.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TRIES = 3, PAUSE_MS = 50 };
@@ -30,6 +31,25 @@ enum ending ending_of(const json_t *status, struct err *why)
 		if (!strcmp(stage, for_good[i]))
 			return ENDING_WRONG;
 	return ENDING_UNMADE;
+}
+
+bool ending_limit(const json_t *status, char *out, size_t size)
+{
+	static const struct {
+		const char *name, *words;
+	} limits[] = {{"memory_mb", "it ran out of memory"},
+		{"cpu_secs", "its CPU time was used up"},
+		{"file_mb", "a file that it wrote became too long"},
+		{"processes", "it had all the processes that it may have"}};
+	const json_t *limit = json_object_get(status, "limit");
+	*out = '\0';
+	for (size_t i = 0; !*out && i < ARRAY_LEN(limits); i++) {
+		const json_t *value = json_object_get(limit, limits[i].name);
+		if (json_is_integer(value))
+			snprintf(out, size, "%s (limits.%s: %lld)", limits[i].words, limits[i].name,
+				(long long)json_integer_value(value));
+	}
+	return *out;
 }
 
 bool ending_again(int tries)

@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+enum { ENDING_LIMIT_BYTES = 160 };
+
 enum ending {
 	ENDING_RAN,   /* the command ran, and the line says how it ended */
 	ENDING_LOST,  /* it was let go, or may have been; how it ended nobody knows */
@@ -17,6 +19,9 @@ enum ending {
 
 /* Fills `why` unless it ran. NULL: there was no status line. */
 enum ending ending_of(const json_t *status, struct err *why);
+/* Says which limit stopped the command, "it ran out of memory (limits.memory_mb: 64)". False, and
+ * "": none did. */
+bool ending_limit(const json_t *status, char *out, size_t size);
 /* Whether to try again after `tries` jails that were not made; waits a moment first. */
 bool ending_again(int tries);
 #endif

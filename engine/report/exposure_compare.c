@@ -145,7 +145,8 @@ static void compare_limits(struct comparing *c, const json_t *old, const json_t 
 		const json_t *before = limit_of(old, name), *limit = limit_of(now, name);
 		char what[160], was[32] = "unlimited", is[32] = "unlimited";
 		bool same = json_equal(json_object_get(old, name), own);
-		if (!before || same || json_equal(before, limit))
+		if (!before || same || json_equal(before, limit) ||
+			json_is_string(own)) /* the operator's alone */
 			continue;
 		if (!json_is_null(before))
 			snprintf(was, sizeof(was), "%.12g", json_number_value(before));

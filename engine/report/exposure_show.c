@@ -33,6 +33,8 @@ static void join_limits(struct buf *out, const json_t *limits)
 		buf_addf(out, "%s%s=", out->len ? ", " : "", name);
 		if (json_is_null(limit))
 			buf_adds(out, "unlimited");
+		else if (json_is_string(limit))
+			buf_adds(out, json_string_value(limit));
 		else
 			buf_addf(out, "%.12g", json_number_value(limit));
 	}

@@ -24,6 +24,8 @@ static const struct {
 	{"scan", "whole", ""},
 	{"scan", "none", ""}, /* unix sockets are closed */
 	{"scan", NULL, "search for sockets cut short"},
+	{"memory", "rlimit", "memory of each process by rlimit"},
+	{"memory", "watch", "memory by its watched sum"},
 	{"memory", NULL, "memory by %s"},
 	{"processes", NULL, "processes by %s"},
 	{"landlock", "0", "no Landlock"},
@@ -44,6 +46,8 @@ static const struct {
 	{"keyring", "true", "an own keyring"},
 	{"userns_limit", "true", "no new user namespaces"},
 	{"userns_limit", NULL, "no limit on user namespaces"},
+	{"watches", "true", "half of the inotify watches"},
+	{"watches", NULL, "no limit on inotify watches"},
 	{"idmap", "true", "id-mapped mounts"},
 	{"idmap", NULL, ""},
 	{"protect", "true", "protected paths"},

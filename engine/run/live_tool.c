@@ -206,6 +206,12 @@ static json_t *tool_fact(struct run *r, const struct state *s, const json_t *sta
 	printed_fact(&r->out, &r->printed, fact);
 	if (reduce_wants_output(s) && json_too_many(r->out.bytes, r->out.len))
 		json_object_set_new(fact, "too_many_values", json_true());
+	/* A command that ended well in spite of a limit needs no reason. */
+	char limit[ENDING_LIMIT_BYTES];
+	const json_t *code = json_object_get(fact, "exit");
+	bool well = json_is_integer(code) && !json_integer_value(code);
+	if (!well && ending_limit(status, limit, sizeof(limit)))
+		json_object_set_new(fact, "reason", json_string(limit));
 	return fact;
 }
 

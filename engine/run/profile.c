@@ -22,7 +22,11 @@ static json_t *try_jail(struct live *w, json_t *taken, struct err *e)
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
 	struct step step = {.state = &state, .attempt = 1, .policy = taken};
+	const char *memory_by = config_memory_by(&w->config->sandbox.limits);
 	json_t *fact = NULL;
+	if (memory_by)
+		json_object_set_new(
+			json_object_get(taken, "limits"), "memory_by", json_string(memory_by));
 	enum live_end end = live_jail(w, &step, &fact, NULL, e);
 	json_decref(step.policy);
 	return end == LIVE_FACT ? fact : NULL;

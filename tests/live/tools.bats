@@ -29,6 +29,17 @@ setup() {
 	[[ $status -eq 1 && $(fact missing .exit) == 127 ]]
 }
 
+@test "a limit that stopped a command is the reason of its step: in the journal, on its line, in the report" {
+	local reason="a file that it wrote became too long (limits.file_mb: 1)"
+	tool_machine long "[sh, -c, 'head -c 3000000 /dev/zero >big']"
+	sed -i 's/^    timeout_secs/    limits: {file_mb: 1}\n&/' "$SCRATCH/long/machine.yaml"
+	run agent6 machine run "$SCRATCH/long"
+	[[ $status -eq 1 && $output == *"$reason"* ]]
+	[[ $(fact long .reason) == "$reason" ]]
+	agent6 machine report long -o "$SCRATCH/page.html"
+	[[ $(<"$SCRATCH/page.html") == *"$reason"* ]]
+}
+
 @test "a time-out ends the whole tree" {
 	tool_machine slow "[sh, -c, 'sleep 60 & sleep 60']" 1
 	run go slow

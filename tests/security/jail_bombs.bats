@@ -81,9 +81,13 @@ bomb() {
 	echo "$who, $profile, $*: $open descriptors, $beside jails beside, $(status 'del(.layers)|tojson')"
 }
 
-# After every bomb: it ended by itself, as told, and left nothing.
-over() {
-	[[ $ended -lt 124 && $(status '"\(.exit) \(.timed_out) \(.stage)"') == "$ended false null" ]]
+# After every bomb: it ended by itself, as told, or by its LIMIT, and left nothing.
+over() { # [LIMIT]
+	if [[ $# -eq 0 || $ended -lt 124 ]]; then
+		[[ $ended -lt 124 && $(status '"\(.exit) \(.timed_out) \(.stage)"') == "$ended false null" ]]
+	else
+		[[ $ended -eq 137 && $(status '"\(.signal) \(.limit | keys)"') == "9 [\"$1\"]" ]]
+	fi
 	[[ $beside -ge 1 ]]
 	census >"$SCRATCH/after"
 	diff "$SCRATCH/before" "$SCRATCH/after"
@@ -147,7 +151,7 @@ threads() {
 
 memory() {
 	bomb "$1" "$2" --vm 2 --vm-bytes 512M --vm-keep
-	over
+	over memory_mb
 	[[ $(status .max_rss_kib) -lt $((MEMORY_MB * 1024 + 16384)) ]]
 }
 
@@ -157,7 +161,7 @@ memory() {
 
 shared_memory() {
 	bomb "$1" "$2" --shm-sysv 2 --shm-sysv-bytes 64M --shm 2 --mq 2
-	over
+	over memory_mb
 }
 
 @test "bomb of shared memory and queues: all of it goes with the jail" {
@@ -167,8 +171,6 @@ shared_memory() {
 @test "bomb of shared memory: a cgroup counts it (root)" {
 	need_root
 	need_cgroup memory
-	bomb root strict --shm-sysv 2 --shm-sysv-bytes 512M
-	[[ $(status .max_rss_kib) -gt $((MEMORY_MB * 1024 + 16384)) ]]
 	LIMITS="limits={\"memory_mb\":$MEMORY_MB}" run launch root 'require={"memory":"cgroup"}' -- \
 		stress-ng --quiet --timeout 1 --shm-sysv 2 --shm-sysv-bytes 512M
 	[[ $(status .max_rss_kib) -lt $((MEMORY_MB * 1024 + 16384)) ]]
@@ -176,7 +178,7 @@ shared_memory() {
 
 memory_files() {
 	bomb "$1" "$2" --memfd 2 --memfd-bytes 512M
-	over
+	over memory_mb
 	[[ $(status .max_rss_kib) -lt $((MEMORY_MB * 1024 + 16384)) ]]
 }
 
@@ -200,7 +202,7 @@ files() {
 
 passed() {
 	bomb "$1" "$2" --sockfd 2 --pipe 2
-	over
+	over memory_mb
 	[[ $open -le $FILES ]]
 }
 
@@ -265,6 +267,7 @@ temporary() {
 		[[ $profile == strict ]] || need_hardened
 		run launch user "profile=\"$profile\"" -- perl -e '1 while 1'
 		[[ $status -eq $((128 + 24)) || $status -eq $((128 + 9)) ]]
+		[[ $(status .limit.cpu_secs) -eq 1 ]]
 		[[ $(status .signal) -eq $((status - 128)) ]]
 		[[ $(status .cpu_ms) -ge 500 && $(status .cpu_ms) -le 3000 ]]
 	done
@@ -275,7 +278,7 @@ temporary() {
 	for profile in strict hardened; do
 		[[ $profile == strict ]] || need_hardened
 		run launch user "profile=\"$profile\"" -- perl -e 'open F, ">big"; 1 while syswrite F, "x" x 65536'
-		[[ $status -eq $((128 + 25)) && $(status .signal) -eq 25 ]]
+		[[ $status -eq $((128 + 25)) && $(status .signal) -eq 25 && $(status .limit.file_mb) -eq $FILE_MB ]]
 		[[ $(stat -c %s "$WS/big") -eq $((FILE_MB * 1024 * 1024)) ]]
 	done
 }

@@ -41,7 +41,7 @@ static const int errors[ERRORS] = {EPERM, ENOSYS, ENOMEM};
 
 /* Layers that a kernel may lack: the status line tells, and a policy may require them. */
 static const char *const fallbacks[] = {"landlock", "landlock_scopes", "keyring", "userns_limit",
-	"proc", "memory", "processes", "scan"};
+	"watches", "proc", "memory", "processes", "scan"};
 /* What a search that was cut short brings along: no mask, and no unix socket at all instead. */
 static const char *const beside_scan[] = {"masked", "unix_sockets"};
 

@@ -42,7 +42,8 @@ static struct confine fresh(const char *profile)
 	config = (struct config){.state_dir = in("state")};
 	config.budget.max_microusd = -1;
 	config.sandbox.max_egress_bytes = -1;
-	config.sandbox.limits = (struct config_limits){10, 10, 10, 10, 10, 10, 10};
+	config.sandbox.limits =
+		(struct config_limits){10, 10, 10, 10, 10, 10, 10, MEMORY_BOUND_ANY};
 	tool = (struct state){.name = "tool",
 		.kind = KIND_TOOL,
 		.timeout_secs = 7,

@@ -53,23 +53,34 @@ static void add_stream(
 		buf_addc(out, '\n');
 }
 
-static void add_signal(struct buf *out, int64_t signal)
+static void add_signal(struct buf *out, const json_t *status)
 {
+	int64_t signal = json_get_int(status, "signal");
+	char limit[ENDING_LIMIT_BYTES];
+	bool limited = ending_limit(status, limit, sizeof(limit));
 	static const struct {
 		int signal;
 		const char *guess;
 	} guesses[] = {{SIGKILL, "; perhaps it ran out of memory"},
-		{SIGXCPU, "; its CPU time was used up"},
-		{SIGXFSZ, "; a file it wrote became too long"},
 		{SIGSYS, "; the jail refuses a system call that it made"}};
 	const char *name = sigabbrev_np((int)signal);
 	buf_addf(out, "The command was killed by signal %lld", (long long)signal);
 	if (name)
 		buf_addf(out, " (SIG%s", name);
-	for (size_t i = 0; name && i < ARRAY_LEN(guesses); i++)
+	if (name && limited)
+		buf_addf(out, "; %s", limit);
+	for (size_t i = 0; name && !limited && i < ARRAY_LEN(guesses); i++)
 		if (guesses[i].signal == signal)
 			buf_adds(out, guesses[i].guess);
 	buf_adds(out, name ? ").\n" : ".\n");
+}
+
+static void add_exit(struct buf *out, const json_t *status, int64_t code)
+{
+	char limit[ENDING_LIMIT_BYTES];
+	bool limited = code && ending_limit(status, limit, sizeof(limit));
+	buf_addf(
+		out, "exit %lld%s%s\n", (long long)code, limited ? "; " : "", limited ? limit : "");
 }
 
 /* agent6-jail's status line in words. True: the command ran and ended with 0. */
@@ -87,9 +98,9 @@ static bool add_status(struct buf *out, const json_t *status, int64_t timeout_se
 		buf_addf(out, "The command was killed after %lld s, when its time was over.\n",
 			(long long)timeout_secs);
 	else if (json_is_integer(signal))
-		add_signal(out, json_integer_value(signal));
+		add_signal(out, status);
 	else
-		buf_addf(out, "exit %lld\n", (long long)json_integer_value(code));
+		add_exit(out, status, json_integer_value(code));
 	return ending == ENDING_RAN && json_is_integer(code) && !json_integer_value(code) &&
 	       !json_is_true(json_object_get(status, "timed_out"));
 }

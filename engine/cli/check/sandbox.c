@@ -229,6 +229,42 @@ static json_t *hardened_limits(const struct checking *k)
 	return list;
 }
 
+static const char *memory_layer(const struct trial *t)
+{
+	return t->works ? json_get_text(t->layers, "memory") : "";
+}
+
+/* The kernel counts these for all of a user together, and an ordinary user cannot give a command a
+ * share; or nobody counts them. */
+static json_t *unbounded(const struct checking *k)
+{
+	const struct trial *strict = &k->trials[0], *hardened = &k->trials[1];
+	const char *strict_memory = memory_layer(strict), *memory = memory_layer(hardened);
+	json_t *list = json_array();
+	json_array_append_new(
+		list, json_string("watches of epoll (fs.epoll.max_user_watches) and pages of pipes "
+				  "(fs.pipe-user-pages-soft): all of the user's"));
+	json_array_append_new(
+		list, json_string("descriptors on their way in sockets: half of the user's"));
+	if (hardened->works || !json_is_true(json_object_get(strict->layers, "watches")))
+		json_array_append_new(list,
+			json_string(strict->works ? "on hardened, inotify instances and watches: "
+						    "all of the user's"
+						  : "inotify instances and watches: all of the "
+						    "user's"));
+	if (!strcmp(strict_memory, "rlimit") || !strcmp(memory, "rlimit"))
+		json_array_append_new(
+			list, json_string("memory: every process may have memory_mb, and what they "
+					  "share is not counted"));
+	if (!strcmp(strict_memory, "watch") || !strcmp(memory, "watch"))
+		json_array_append_new(list,
+			json_string("memory that the watched sum does not see: in sockets and "
+				    "pipes, in files on their way in sockets, of pages that "
+				    "nobody has mapped any more (a control group sees it: "
+				    "sandbox.limits.memory_by)"));
+	return list;
+}
+
 /* --- showing ---------------------------------------------------------------------------------- */
 
 enum {
@@ -281,7 +317,8 @@ static void show_list(const char *title, const json_t *list)
 	}
 }
 
-static void show_text(const struct checking *k, const json_t *fixes, const json_t *limits)
+static void show_text(
+	const struct checking *k, const json_t *fixes, const json_t *limits, const json_t *open)
 {
 	printf("host      %s %s, Landlock ABI %d\n", k->host.sysname, k->host.release,
 		k->landlock_abi > 0 ? k->landlock_abi : 0);
@@ -300,6 +337,7 @@ static void show_text(const struct checking *k, const json_t *fixes, const json_
 	printf("auto      %s\n", chosen ? chosen : "nothing: agent6 will not run a command here");
 	show_list("What would make strict work:", fixes);
 	show_list("What the hardened profile cannot do:", limits);
+	show_list("What no limit keeps a command from taking:", open);
 }
 
 static json_t *describe_trial(const struct checking *k, const struct trial *t)
@@ -319,13 +357,13 @@ static json_t *describe_trial(const struct checking *k, const struct trial *t)
 		t->hit);
 }
 
-static void show_json(const struct checking *k, json_t *fixes, json_t *limits)
+static void show_json(const struct checking *k, json_t *fixes, json_t *limits, json_t *open)
 {
-	json_auto_t *all = json_pack("{s:s,s:s,s:i,s:s?,s:o,s:o,s:O,s:O}", "system",
+	json_auto_t *all = json_pack("{s:s,s:s,s:i,s:s?,s:o,s:o,s:O,s:O,s:O}", "system",
 		k->host.sysname, "release", k->host.release, "landlock_abi",
 		k->landlock_abi > 0 ? k->landlock_abi : 0, "auto", automatic(k), "strict",
 		describe_trial(k, &k->trials[0]), "hardened", describe_trial(k, &k->trials[1]),
-		"fixes", fixes, "hardened_cannot", limits);
+		"fixes", fixes, "hardened_cannot", limits, "unbounded", open);
 	text_json_line(all);
 }
 
@@ -361,11 +399,11 @@ static int run(const struct call *c)
 		json_decref(k.outside);
 		return verb_fail(EXIT_SANDBOX, &e);
 	}
-	json_auto_t *fixes = find_fixes(&k), *limits = hardened_limits(&k);
+	json_auto_t *fixes = find_fixes(&k), *limits = hardened_limits(&k), *open = unbounded(&k);
 	if (call_has(c, "json"))
-		show_json(&k, fixes, limits);
+		show_json(&k, fixes, limits, open);
 	else
-		show_text(&k, fixes, limits);
+		show_text(&k, fixes, limits, open);
 	int code = automatic(&k) ? EXIT_OK : EXIT_SANDBOX;
 	for (size_t i = 0; i < ARRAY_LEN(k.trials); i++) {
 		if (count_open(&k, &k.trials[i]))

@@ -14,7 +14,7 @@ enum { BY_ROOT = 1, BY_USER = 2, BY_ANY = 3 };
 enum {
 	ANYTHING = -1,       /* the answer does not matter, only that the host is untouched */
 	KILLED = 128 + 31,   /* by SIGSYS */
-	OOM_KILLED = 128 + 9 /* where the jail has a cgroup */
+	OOM_KILLED = 128 + 9 /* by the cgroup of the jail, or by its watch */
 };
 
 /* id, who can do it outside, answers inside strict, inside hardened (0: a hole that
@@ -194,6 +194,8 @@ enum {
 	X(use_forks, BY_USER, (EAGAIN), (EAGAIN), "more processes than allowed")                   \
 	X(use_forks_root, BY_ROOT, (EAGAIN), (0), "the same as root")                              \
 	X(use_memory, BY_ANY, (ENOMEM, OOM_KILLED), (ENOMEM), "more memory than allowed")          \
+	X(use_shared, BY_ANY, (OOM_KILLED), (OOM_KILLED), "more shared memory than allowed")       \
+	X(use_watches, BY_USER, (EMFILE), (0), "most of the inotify instances of the user")        \
 	X(use_files, BY_ANY, (EMFILE), (EMFILE), "more descriptors than allowed")                  \
 	X(use_disk, BY_ANY, (EFBIG), (EFBIG), "a larger file than allowed")
 

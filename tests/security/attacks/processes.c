@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -442,4 +443,46 @@ int use_memory(void)
 	for (size_t i = 0; i < size; i += 4096)
 		at[i] = 1;
 	return 0;
+}
+
+/* Who watches has time to see it. */
+int use_shared(void)
+{
+	size_t size = 256ul << 20;
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return errno;
+	for (size_t i = 0; i < size; i += 4096)
+		at[i] = 1;
+	sleep(3);
+	return 0;
+}
+
+/* Three quarters of those that a user may have, by processes of a few. */
+int use_watches(void)
+{
+	enum { EACH = 32, PROCESSES_MOST = 48 };
+	char text[32] = "";
+	int fd = open("/proc/sys/fs/inotify/max_user_instances", O_RDONLY), result = 0;
+	long most = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10) : 0;
+	pid_t pids[PROCESSES_MOST];
+	size_t count = 0, wanted = (size_t)most * 3 / 4 / EACH;
+	int told[2];
+	if (wanted > PROCESSES_MOST || !wanted || pipe(told))
+		return ENOSYS;
+	for (; !result && count < wanted; count++) {
+		pids[count] = fork();
+		if (pids[count])
+			result = pids[count] < 0 ? errno : 0;
+		for (int i = 0; !pids[count] && !result && i < EACH; i++)
+			result = inotify_init() < 0 ? errno : 0;
+		if (!pids[count] && write(told[1], &result, sizeof(result)))
+			sleep(100);
+		if (!result && read(told[0], &result, sizeof(result)) < 0)
+			result = errno;
+	}
+	while (count)
+		if (pids[--count] > 0)
+			kill(pids[count], SIGKILL);
+	return result;
 }
