@@ -45,7 +45,7 @@ static int feed(struct attempt *a, const char *bytes, size_t len, struct fault *
 	a->fed = true;
 	int rc = wire_stream_feed(a->stream, bytes, len, f);
 	const struct usage *u = wire_stream_usage(a->stream);
-	if (u->input && rc != 2 && !a->begun) { /* an exchange that has ended tells it all itself */
+	if (u->input && rc != 1 && !a->begun) { /* an exchange that has ended tells it all itself */
 		a->begun = true;
 		open_bill(a);
 	}
@@ -83,7 +83,7 @@ static int on_body(
 			WIRE_CONTENT_CAP_BYTES / (1024 * 1024));
 	if (buf_add(&a->whole, bytes, len < room ? len : room))
 		return fault_set(f, FAULT_FATAL, "out of memory");
-	return 1;
+	return 0;
 }
 
 /* What the provider's support asks for. */

@@ -103,7 +103,8 @@ static bool is_too_long(const char *message, long status, enum fault_kind kind)
 {
 	if (status == 429 || status == 413)
 		return status == 413 || strcasestr(message, "request too large");
-	return (!status || is_bad_request(status)) && kind != FAULT_RETRY && says_too_long(message);
+	bool blamed = is_bad_request(status) || (!status && kind != FAULT_RETRY);
+	return blamed && says_too_long(message);
 }
 
 void fault_show(char *out, size_t bytes, const char *text, size_t len)
@@ -122,6 +123,12 @@ void fault_show(char *out, size_t bytes, const char *text, size_t len)
 	out[n] = '\0';
 }
 
+/* The request is wrong, whatever the type says: to send it again would change nothing. */
+static bool is_final(long status)
+{
+	return status >= 400 && status < 500 && by_status(status) == FAULT_FATAL;
+}
+
 /* Type before status; gateways put the HTTP status of their upstream into a numeric `code`. */
 static enum fault_kind classify(const json_t *error, const char *text, long status)
 {
@@ -134,6 +141,8 @@ static enum fault_kind classify(const json_t *error, const char *text, long stat
 		kind = FAULT_RETRY;
 	if (kind == FAULT_NONE && code)
 		kind = by_status(code);
+	if (kind == FAULT_RETRY && is_final(status ? status : code))
+		kind = FAULT_FATAL;
 	return kind == FAULT_NONE ? by_status(status ? status : 500) : kind;
 }
 

@@ -131,6 +131,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *context)
 {
 	(void)one;
 	struct http *h = context;
+	h->active_ms = clock_monotonic_ms();
 	h->head_bytes += (int64_t)len;
 	/* libcurl keeps them all, and counts those behind the last chunk not at all. */
 	if (h->head_bytes > HEAD_CAP_BYTES) {
@@ -155,19 +156,19 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *context)
 			HTTP_RAW_CAP_BYTES / (1024 * 1024));
 		return 0;
 	}
+	h->active_ms = clock_monotonic_ms();
 	int rc = h->post->on_body(h->post->context, h->head, bytes, len, h->fault);
 	if (rc < 0)
 		return 0;
-	if (rc)
-		h->active_ms = clock_monotonic_ms();
-	if (rc == 2 && !h->ended_ms)
+	if (rc && !h->ended_ms)
 		h->ended_ms = h->active_ms;
 	return len;
 }
 
-/* Called at least once a second, also while nothing arrives. What is taken of the request counts as
- * activity, a request that is stuck does not. A server that leaves the connection open behind a
- * whole reply is given a moment, for the sake of the connection. */
+/* Called at least once a second, also while nothing arrives. Every byte counts as activity, of the
+ * reply as of the request: a server says by it that it is there, be it by a comment. A server that
+ * leaves the connection open behind a whole reply is given a moment, for the sake of the
+ * connection. */
 static int on_progress(
 	void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
 {

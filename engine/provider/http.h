@@ -31,8 +31,8 @@ struct http_head {
 	char request_id[80];
 };
 
-/* A piece of a reply. 0: go on; 1: go on, and the idle clock starts anew; 2: that was all, whatever
- * the server does; -1: stop, *f is filled. */
+/* Takes a piece of a reply. 0: go on; 1: that was all, whatever the server does; -1: stop, *f is
+ * filled. */
 typedef int http_body_fn(void *context, const struct http_head *head, const char *bytes, size_t len,
 	struct fault *f);
 

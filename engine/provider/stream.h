@@ -33,7 +33,7 @@ struct wire_stream {
 	bool cost_odd;                  /* it states a charge that cannot be one */
 	enum wire_stop stop;
 	char stop_detail[256];
-	bool complete, dispatched;
+	bool complete;
 	bool ended;          /* its last event has come: there is nothing more to wait for */
 	struct fault *fault; /* of the feed in progress */
 };

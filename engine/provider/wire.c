@@ -50,10 +50,9 @@ const struct wire_format *wire_format(const char *name)
 static int on_event(void *context, const char *data, size_t len, struct err *e)
 {
 	struct wire_stream *s = context;
-	/* Without data it is one more way to keep a connection open: no more than a comment. */
+	/* Without data it is no more than a comment. */
 	if (s->ended || !data[strspn(data, " \t\r\n")])
 		return 0;
-	s->dispatched = true;
 	if (s->format->event(s, data, len, s->fault))
 		return err_set(e, "%s", s->fault->text);
 	return 0;
@@ -91,13 +90,12 @@ void wire_stream_free(struct wire_stream *s)
 int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f)
 {
 	struct err e = ERR_NONE;
-	s->dispatched = false;
 	s->fault = f;
 	int rc = s->ended ? 0 : sse_feed(&s->sse, bytes, len, &e);
 	s->fault = NULL;
 	if (rc)
 		return fault_set(f, FAULT_FATAL, "%s", e.text);
-	return s->ended ? 2 : s->dispatched;
+	return s->ended;
 }
 
 int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f)

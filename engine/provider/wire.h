@@ -114,8 +114,8 @@ enum {
 /* `serial` distinguishes call ids that a server left out. */
 struct wire_stream *wire_stream_new(const struct wire_format *format, size_t serial);
 void wire_stream_free(struct wire_stream *s);
-/* Streamed bytes, at any boundary. 0: nothing dispatched; 1: an event was; 2: the last one was; -1:
- * *f says why. */
+/* Takes streamed bytes, at any boundary. 0: go on; 1: the last event was among them; -1: *f says
+ * why. */
 int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f);
 /* A whole, unstreamed reply. */
 int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f);

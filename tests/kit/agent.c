@@ -59,6 +59,8 @@ static void kit_reply(const struct kit *k, size_t *at, int fd)
 		if (r->text && io_write(fd, r->text, strlen(r->text)))
 			break;
 	}
+	if (k->last)
+		io_write(fd, k->last, strlen(k->last));
 	if (r->stall_secs)
 		sleep((unsigned)r->stall_secs);
 	*at += *at + 1 < KIT_REPLIES_MAX && k->replies[*at + 1].text;

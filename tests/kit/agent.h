@@ -26,6 +26,7 @@ struct kit {
 	const char *trace;   /* strace's log of every socket call */
 	const char *base;    /* the path of base_url; NULL: "/v1" */
 	int pause_ms;        /* of the server, before it says a text again */
+	const char *last;    /* what it says behind each text and its repeats */
 	bool deaf;           /* the server reads nothing of a request */
 	int keep;            /* requests that the server answers on one connection; 0: one */
 	bool slams;          /* it closes behind them when the next has begun to come */

@@ -272,12 +272,43 @@ static void clocks(void)
 		.replies = {{KIT_STREAM KIT_BEGIN, 20, 0}}};
 	kit_run(&slow);
 	is_str(kit_outcome(&slow), "timeout", "timeout_secs ends a stalled call");
-	AUTO_KIT chatty = {.format = "anthropic",
+	AUTO_KIT silent = {.format = "anthropic",
 		.provider = json_pack("{s:i, s:i}", "idle_timeout_secs", 1, "max_retries", 0),
-		.pause_ms = 100,
-		.replies = {{KIT_STREAM ": still here\n\n", 0, 100}}};
-	kit_run(&chatty);
-	has_str(kit_reason(&chatty), "sent nothing for 1 s", "comments are no activity");
+		.pause_ms = 400,
+		.replies = {{KIT_STREAM ": still here\n\n", 20, 3}}};
+	kit_run(&silent);
+	has_str(kit_reason(&silent), "sent nothing for 1 s", "silence ends a call");
+}
+
+/* Whatever a server sends says that it is there; but not for ever. */
+static void kept_alive(const char *text, const char *last, const char *what)
+{
+	AUTO_KIT alive = {.format = "anthropic",
+		.provider = json_pack("{s:i, s:i}", "idle_timeout_secs", 1, "max_retries", 0),
+		.pause_ms = 500,
+		.last = last,
+		.replies = {{text, 0, 5}}};
+	kit_run(&alive);
+	is_str(kit_outcome(&alive), "ok", "%s keep a call alive: %s", what, kit_reason(&alive));
+	AUTO_KIT endless = {.format = "anthropic",
+		.provider = json_pack("{s:i, s:i, s:i}", "idle_timeout_secs", 1, "max_retries", 0,
+			"timeout_secs", 2),
+		.pause_ms = 300,
+		.replies = {{text, 20, 60}}};
+	kit_run(&endless);
+	has_str(kit_reason(&endless), "took longer than its timeout_secs, 2",
+		"%s do so no longer than timeout_secs", what);
+}
+
+/* The head of a reply that comes again in its body is lines that no stream knows. */
+static void signs_of_life(void)
+{
+	static const char turn[] = KIT_BEGIN KIT_CALL(
+		0, "t1", "finish_run", "{\"summary\":\"done\"}") KIT_END("tool_use");
+	kept_alive(KIT_STREAM ": still here\n\n", turn, "comments");
+	kept_alive(KIT_STREAM "\n", turn, "blank lines");
+	kept_alive(KIT_STREAM "data:\n\n", turn, "events without data");
+	kept_alive("HTTP/1.1 102 Processing\r\n\r\n", KIT_FINISH, "interim replies");
 }
 
 static void circles(void)
@@ -465,6 +496,7 @@ int main(void)
 	cut_and_overloaded();
 	fatal();
 	clocks();
+	signs_of_life();
 	circles();
 	unknown_tool();
 	stops();

@@ -108,6 +108,18 @@ static const struct {
 		FAULT_RETRY},
 	{503, "{\"error\":{\"type\":\"invalid_request_error\"}}", -1, FAULT_RETRY},
 	{413, "", 1, FAULT_CONTEXT},
+	/* A request that is wrong stays so, whatever the type says. */
+	{400, "{\"error\":{\"type\":\"server_error\"}}", -1, FAULT_FATAL},
+	{400, "{\"error\":{\"type\":\"api_error\"}}", -1, FAULT_FATAL},
+	{400, "{\"error\":{\"type\":\"overloaded_error\"}}", -1, FAULT_FATAL},
+	{400, "{\"error\":{\"code\":\"rate_limit_exceeded\"}}", -1, FAULT_FATAL},
+	{400, "{\"error\":{\"code\":429}}", -1, FAULT_FATAL},
+	{422, "{\"error\":{\"code\":503,\"type\":\"server_error\"}}", -1, FAULT_FATAL},
+	{404, "{\"error\":{\"type\":\"api_error\"}}", -1, FAULT_FATAL},
+	{0, "{\"error\":{\"code\":400,\"type\":\"server_error\"}}", -1, FAULT_FATAL},
+	{400, "{\"error\":{\"type\":\"server_error\",\"message\":\"the context size is 9\"}}", -1,
+		FAULT_CONTEXT},
+	{408, "{\"error\":{\"type\":\"server_error\"}}", -1, FAULT_RETRY},
 };
 
 static void classes(void)

@@ -390,7 +390,7 @@ static void named_pieces(void)
 	int rc = wire_stream_feed(s, first.data, first.len, &f);
 	for (int i = 0; i < 10000 && rc >= 0; i++)
 		rc = wire_stream_feed(s, piece.data, piece.len, &f);
-	ok(rc > 0 && clock_monotonic_ms() - begun_ms < 3000,
+	ok(!rc && clock_monotonic_ms() - begun_ms < 3000,
 		"a name in each piece does not make a long call slow");
 	wire_stream_free(s);
 }
