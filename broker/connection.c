@@ -236,14 +236,15 @@ static void judge_end(struct connection *c)
 static void say(const struct connection *c)
 {
 	broker_say(c->channel->broker,
-		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*, s:o*}", "channel",
+		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*, s:o*, s:s*}", "channel",
 			(int)(c->channel - c->channel->broker->channels), "endpoint",
 			c->endpoint ? c->endpoint->at.text : c->request.target, "addr",
 			c->dial.address[0] ? c->dial.address : NULL, "up",
 			(json_int_t)c->agent.moved, "down", (json_int_t)c->upstream.moved, "ms",
 			(json_int_t)(clock_monotonic_ms() - c->started_ms), "close", c->closed,
 			"refused", c->refused, "proxy",
-			c->dial.proxy_status ? json_integer(c->dial.proxy_status) : NULL));
+			c->dial.proxy_status ? json_integer(c->dial.proxy_status) : NULL, "cause",
+			c->dial.cause));
 }
 
 /* Tells the proxy's client how it went. */

@@ -53,6 +53,17 @@ void dialer_cancel(struct dialer *d, void *easy)
 	d->under_way--;
 }
 
+static const char *cause_of(CURL *easy, CURLcode result)
+{
+	long number = 0;
+	curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+	if (result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY)
+		return "name";
+	if (result == CURLE_OPERATION_TIMEDOUT || number == ETIMEDOUT)
+		return "timeout";
+	return number == ECONNREFUSED ? "refused" : "unreachable";
+}
+
 /* Whoever waits for it is answered first, then libcurl is asked to let go. */
 void dialer_turn(struct dialer *d, int fd, int timeout_ms)
 {
@@ -73,6 +84,7 @@ void dialer_turn(struct dialer *d, int fd, int timeout_ms)
 			curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &a->proxy_status);
 			if (!a->proxy_status)
 				curl_easy_getinfo(easy, CURLINFO_PROXY_ERROR, &a->proxy_status);
+			a->cause = cause_of(easy, message->data.result);
 		}
 		snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
 		d->done(a, own, a->dropped && !a->tried ? REFUSED_ADDRESS : REFUSED_DIAL);

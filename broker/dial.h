@@ -22,6 +22,8 @@ struct dial {
 	/* What the proxy answered instead of connecting: HTTP's status, libcurl's number below 100
 	 * for what was wrong with SOCKS; or 0. */
 	long proxy_status;
+	const char
+		*cause; /* why nothing was dialled: name, refused, timeout, unreachable; or NULL */
 	char address[DIAL_ADDRESS_BYTES];
 };
 

@@ -112,7 +112,7 @@ int channels_start(const struct order *o, struct channels *out, struct err *e)
 {
 	if (o->channel_count > CHANNELS_MAX)
 		return err_set(e, "more than %d provider endpoints", CHANNELS_MAX);
-	struct channels c = {.control_fd = -1};
+	struct channels c = {.control_fd = -1, .proxied = o->upstream_proxy};
 	buf_init(&c.report, 4 * REPORT_CAP_BYTES);
 	c.fds = calloc(CHANNELS_MAX, sizeof(*c.fds));
 	struct launch l = {.argc = 0};
@@ -145,6 +145,7 @@ static void report_line(struct channels *c, const char *line, size_t len)
 		return;
 	}
 	snprintf(c->refused, sizeof(c->refused), "%s", refused ? refused : "");
+	snprintf(c->cause, sizeof(c->cause), "%s", json_get_text(report, "cause"));
 	c->proxy_status = json_get_int(report, "proxy");
 	if (json_is_object(report))
 		emit("egress", report);
@@ -201,7 +202,30 @@ static const char *proxy_words(struct channels *c)
 	return c->words;
 }
 
-const char *channels_refusal(struct channels *c)
+static const char *dial_words(struct channels *c)
+{
+	static const struct {
+		const char *cause, *words;
+	} causes[] = {
+		{"name", "its host name is not found"},
+		{"refused", "the connection is refused"},
+		{"timeout", "nothing answered in time"},
+		{"unreachable", "no way leads to its host"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (!strcmp(causes[i].cause, c->cause)) {
+			snprintf(c->words, sizeof(c->words),
+				"no answer from %s: %s; look whether %s",
+				c->proxied ? "sandbox.upstream_proxy" : "the provider",
+				causes[i].words,
+				c->proxied ? "it runs, takes its credentials and lets this through"
+					   : "base_url is right and something answers there");
+			return c->words;
+		}
+	return NULL;
+}
+
+static const char *refusal_words(struct channels *c)
 {
 	static const struct {
 		const char *refused, *words;
@@ -210,14 +234,24 @@ const char *channels_refusal(struct channels *c)
 		{"address", "its name leads to no address that is allowed; private_network of the "
 			    "provider allows private ones"},
 	};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!strcmp(known[i].refused, c->refused))
+			return known[i].words;
+	if (c->proxy_status)
+		return proxy_words(c);
+	return *c->refused ? dial_words(c) : NULL;
+}
+
+const char *channels_refusal(struct channels *c)
+{
 	/* The connection ends before its report does. */
 	struct pollfd p = {.fd = c->control_fd, .events = POLLIN};
 	if (!*c->refused && c->control_fd >= 0 && poll(&p, 1, REFUSAL_MS) > 0)
 		channels_report(c);
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (!strcmp(known[i].refused, c->refused))
-			return known[i].words;
-	return c->proxy_status ? proxy_words(c) : NULL;
+	const char *words = refusal_words(c);
+	c->refused[0] = c->cause[0] = '\0';
+	c->proxy_status = 0;
+	return words;
 }
 
 void channels_stop(struct channels *c)

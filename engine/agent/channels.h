@@ -13,8 +13,10 @@ struct channels {
 	int control_fd;    /* the broker's report of closed connections, JSON lines */
 	struct buf report; /* a line whose end has not arrived yet */
 	char refused[16];  /* why the connection that was closed last was refused; "": it was not */
+	char cause[16];    /* why nothing was dialled: name, refused, timeout, unreachable */
 	int64_t proxy_status; /* and the upstream proxy's own answer to it; 0: none */
-	char words[160];      /* what channels_refusal says */
+	char words[256];      /* what channels_refusal says */
+	bool proxied;         /* what is dialled is the upstream proxy */
 	pid_t broker;
 };
 
@@ -24,7 +26,8 @@ int channels_start(const struct order *o, struct channels *out, struct err *e);
 int channels_find(const struct channels *c, const struct order *o, const char *name);
 /* Passes on what the broker has reported so far, as egress events. */
 void channels_report(struct channels *c);
-/* What the operator is to know of a refusal that has just ended a call; NULL: there was none. */
+/* Says, once, what the operator is to know of a refusal that has just ended a call; NULL: there was
+ * none. */
 const char *channels_refusal(struct channels *c);
 /* Closes the channels, which ends the broker, and passes on its last reports. */
 void channels_stop(struct channels *c);

@@ -16,7 +16,14 @@ static void on_bill(void *context, const struct usage *u)
 	ledger_add(p->ledger, u, p->prices);
 	usage_add(&p->spent, u);
 	p->counted = u->known ? u->input : 0;
+	p->wrote = u->known ? u->output : 0;
 	emit("spent", ledger_json(p->ledger));
+}
+
+static const char *on_explain(void *context)
+{
+	const struct endpoint *p = context;
+	return p->channels ? channels_refusal(p->channels) : NULL;
 }
 
 static void on_open(void *context, const struct usage *told, const struct usage *most)
@@ -57,6 +64,7 @@ int endpoint_open(struct endpoint *out, const struct task_provider *p, int chann
 		.notice = on_notice,
 		.bill = on_bill,
 		.open = on_open,
+		.explain = on_explain,
 		.context = out};
 	return 0;
 }
@@ -71,5 +79,6 @@ int endpoint_ask(struct endpoint *p, const struct wire_request *r, size_t serial
 	struct wire_reply *out, struct fault *f)
 {
 	p->spent = USAGE_NONE;
+	p->wrote = 0;
 	return client_call(&p->client, r, serial, out, f);
 }

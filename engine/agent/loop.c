@@ -5,6 +5,7 @@
 #include "agent/endpoint.h"
 #include "agent/finish.h"
 #include "agent/ledger.h"
+#include "agent/markup.h"
 #include "agent/neutral.h"
 #include "agent/policy/redact_json.h"
 #include "agent/supervisor.h"
@@ -38,10 +39,11 @@ struct loop {
 	json_t *declarations;
 	char *system;
 	int64_t deadline_ms, output_cap;
-	bool doubled;     /* twice as much was asked for after a cut turn */
-	bool no_more;     /* the provider refused the doubled one */
-	bool told_cut;    /* the model was told to write less */
-	bool told_budget; /* the model was told that its budget nears its end */
+	bool doubled;       /* twice as much was asked for after a cut turn */
+	bool no_more;       /* the provider refused the doubled one */
+	bool told_cut;      /* the model was told to write less */
+	bool told_budget;   /* the model was told that its budget nears its end */
+	const char *markup; /* how it wrote a call as text; NULL: it did not */
 };
 
 static const char system_text[] =
@@ -156,6 +158,13 @@ static int may_call(struct loop *l)
 static int on_quiet(struct loop *l, bool silent)
 {
 	enum guard_verdict v = guard_turn(&l->dispatch.guard, true);
+	if (v == GUARD_STOP && l->markup)
+		return end(l, LOOP_FAILED,
+			"no progress: the model called no tool, but wrote %s as text, so the "
+			"server's tool parser does not take its calls (vLLM: "
+			"--enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja; "
+			"Ollama, LM Studio: a template of the model that knows tools)",
+			l->markup);
 	if (v == GUARD_STOP)
 		return end(l, LOOP_FAILED,
 			"no progress: the model stopped without calling finish_run");
@@ -223,6 +232,15 @@ static int on_calls(struct loop *l, size_t at)
 	return 0;
 }
 
+static int tell_cut(struct loop *l, int64_t tokens)
+{
+	return tell(l,
+		"your answer was cut at %lld output tokens, and nothing of it was done. Answer in "
+		"smaller pieces: several short turns, a long file created with its first part and "
+		"the rest added by further edits",
+		(long long)tokens);
+}
+
 /* The output tokens of the next call, where no budget has less left. */
 static int64_t wanted_tokens(const struct loop *l)
 {
@@ -230,10 +248,37 @@ static int64_t wanted_tokens(const struct loop *l)
 	return l->doubled && !l->no_more ? 2 * usual : usual;
 }
 
+/* Reports whether the server's own limit, or its context, was smaller than what was allowed. Some
+ * count their last tokens another way. */
+static bool is_cut_below(const struct loop *l)
+{
+	int64_t wrote = l->worker.wrote;
+	return wrote && wrote + wrote / 20 < l->output_cap;
+}
+
+/* More room would be cut at the same place: the model is to write less. */
+static int on_cut_below(struct loop *l)
+{
+	if (l->told_cut)
+		return end(l, LOOP_FAILED,
+			"the server cut the answer again and again, at %lld output tokens, though "
+			"%lld were allowed: its own limit or its context is smaller (Ollama: "
+			"num_predict, num_ctx; llama.cpp: --n-predict, --ctx-size; vLLM: "
+			"--max-model-len)",
+			(long long)l->worker.wrote, (long long)l->output_cap);
+	l->told_cut = true;
+	emit_notice("the server cut the answer at %lld output tokens, though %lld were allowed; "
+		    "telling the model",
+		(long long)l->worker.wrote, (long long)l->output_cap);
+	return tell_cut(l, l->worker.wrote);
+}
+
 /* A turn cut by the output limit is never acted on: its last call may be half a call. It is asked
  * for again with twice the room, then with a word to the model. */
 static int on_cut(struct loop *l)
 {
+	if (is_cut_below(l))
+		return on_cut_below(l);
 	if (l->output_cap < wanted_tokens(l))
 		return end(l, LOOP_BUDGET, "what is left of the budget cut the answer short");
 	if (l->told_cut)
@@ -245,11 +290,7 @@ static int on_cut(struct loop *l)
 		l->told_cut = true;
 		emit_notice("the answer was cut at %lld output tokens; telling the model",
 			(long long)l->output_cap);
-		return tell(l,
-			"your answer was cut at %lld output tokens, and nothing of it was done. "
-			"Answer in smaller pieces: several short turns, a long file created with "
-			"its first part and the rest added by further edits",
-			(long long)l->output_cap);
+		return tell_cut(l, l->output_cap);
 	}
 	l->doubled = true;
 	emit_notice("the answer was cut at %lld output tokens; asking again with twice as many",
@@ -269,7 +310,6 @@ static bool refuses_more(const struct loop *l, const struct fault *f)
 static int provider_failed(struct loop *l, const struct fault *f)
 {
 	const struct task *t = l->task;
-	const char *refusal = f->status ? NULL : channels_refusal(l->world->channels);
 	const char *name = t->provider.name, *about = "";
 	if (f->status == 402)
 		about = "; pay in at the provider, or name another one in models.worker";
@@ -288,8 +328,7 @@ static int provider_failed(struct loop *l, const struct fault *f)
 			"%s`)",
 			name, t->model, f->text, about,
 			t->provider.key ? "its key is" : "no key is sent; it would be", name, name);
-	return end(l, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model,
-		refusal ? refusal : f->text, about);
+	return end(l, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model, f->text, about);
 }
 
 static int call_failed(struct loop *l, const struct fault *f)
@@ -339,6 +378,7 @@ static int on_reply(struct loop *l, struct wire_reply *reply)
 	reply->turn = (struct wire_turn){0};
 	if (turn->call_count)
 		return on_calls(l, l->talk.count - 1);
+	l->markup = markup_find(turn->raw);
 	return reply->stop == WIRE_STOP_PAUSE ? on_pause(l) : on_quiet(l, false);
 }
 
@@ -485,8 +525,11 @@ static int begin(struct loop *l, struct err *e)
 	l->system = system_for(l, run);
 	if (!l->system || hide_keys(l) || say_prompt(l))
 		return err_set(e, "out of memory");
-	l->worker = (struct endpoint){.ledger = &l->ledger, .about = ""};
-	l->summary = (struct summary){.reviewer = {.ledger = &l->ledger, .about = "summary: "}};
+	l->worker = (struct endpoint){
+		.ledger = &l->ledger, .channels = l->world->channels, .about = ""};
+	l->summary = (struct summary){.reviewer = {.ledger = &l->ledger,
+					      .channels = l->world->channels,
+					      .about = "summary: "}};
 	if (endpoint_open(&l->worker, &t->provider, l->world->channel_fd, l->deadline_ms, e) ||
 		summary_open(&l->summary, t, l->world->reviewer_fd, l->deadline_ms, e))
 		return -1;

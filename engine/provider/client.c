@@ -186,6 +186,22 @@ static void bill_attempt(const struct client *c, const struct attempt *a, bool r
 	c->bill(c->context, &u);
 }
 
+/* Who made no connection knows better why than who saw it end. */
+static void explain(const struct client *c, bool replied, struct fault *f)
+{
+	bool broken = f->kind == FAULT_RETRY && !f->status;
+	if (broken && http_broker_gone(c->http)) {
+		*f = FAULT_INIT;
+		fault_set(f, FAULT_FATAL, "the broker has ended");
+		return;
+	}
+	const char *why = broken && !replied ? c->explain(c->context) : NULL;
+	if (why) {
+		*f = FAULT_INIT;
+		fault_set(f, FAULT_RETRY, "%s", why);
+	}
+}
+
 static int attempt(struct client *c, const struct wire_request *r, size_t serial,
 	struct wire_reply *out, struct fault *f)
 {
@@ -209,10 +225,8 @@ static int attempt(struct client *c, const struct wire_request *r, size_t serial
 	bill_attempt(c, &a, !settled && !rc);
 	if (settled)
 		*f = rc ? broken : ended;
-	if (settled && f->kind == FAULT_RETRY && !f->status && http_broker_gone(c->http)) {
-		*f = FAULT_INIT;
-		fault_set(f, FAULT_FATAL, "the broker has ended");
-	}
+	if (settled)
+		explain(c, !rc || a.head.status, f);
 	wire_stream_free(a.stream);
 	buf_done(&a.whole);
 	return settled;

@@ -16,6 +16,10 @@ typedef void client_bill_fn(void *context, const struct usage *u);
  * until now, and the most that it can come to. An attempt that is not billed takes that back. */
 typedef void client_open_fn(void *context, const struct usage *told, const struct usage *most);
 
+/* Returns why a connection was not made, in a sentence that lives until it is asked again; NULL: it
+ * was made. */
+typedef const char *client_explain_fn(void *context);
+
 struct client {
 	const struct wire_format *format;
 	struct http *http;       /* borrowed */
@@ -30,6 +34,7 @@ struct client {
 	client_notice_fn *notice;
 	client_bill_fn *bill;
 	client_open_fn *open;
+	client_explain_fn *explain;
 	void *context;
 };
 

@@ -118,7 +118,9 @@ static void read_header(struct http_head *head, const char *line, size_t len)
 		head->should_retry = !strcasecmp(value, "true")    ? 1
 				     : !strcasecmp(value, "false") ? 0
 								   : -1;
-	else if (!strcasecmp(name, "retry-after-ms") && fault_retry_after(value, true, 0) >= 0)
+	else if ((!strcasecmp(name, "retry-after-ms") ||
+			 !strcasecmp(name, "x-ms-retry-after-ms")) &&
+		 fault_retry_after(value, true, 0) >= 0)
 		head->retry_after_ms = fault_retry_after(value, true, 0);
 	else if (!strcasecmp(name, "retry-after") && head->retry_after_ms < 0)
 		head->retry_after_ms =
@@ -385,13 +387,17 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect, */
 	case CURLE_SEND_ERROR:  /* sometimes before the request is written */
 	case CURLE_COULDNT_CONNECT:
-	case CURLE_SSL_CONNECT_ERROR:
 		return fault_set(f, FAULT_RETRY,
 			"no answer from the provider (%s); look whether base_url is right and %s",
 			why,
 			h->proxied ? "sandbox.upstream_proxy runs, takes its credentials and lets "
 				     "this through"
 				   : "something answers there");
+	case CURLE_SSL_CONNECT_ERROR:
+		return fault_set(f, FAULT_RETRY,
+			"the TLS handshake with the provider broke (%s); look whether base_url is "
+			"right and speaks TLS",
+			why);
 	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
 		if (clock_monotonic_ms() >= h->post->deadline_ms - ROUNDING_MS)
 			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");

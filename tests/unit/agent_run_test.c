@@ -11,7 +11,13 @@
 	}
 
 #define QUIET KIT_STREAM KIT_BEGIN KIT_TEXT("All good.") KIT_END("end_turn")
-#define CUT   KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir", "{}") KIT_END("max_tokens")
+#define CUT_AT(tokens)                                                                             \
+	KIT_STREAM KIT_BEGIN KIT_CALL(0, "t", "list_dir",                                          \
+		"{}") "data: "                                                                     \
+		      "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"},"    \
+		      "\"usage\":{\"output_tokens\":" tokens                                       \
+		      "}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+#define CUT CUT_AT("1000")
 
 static void finishes(void)
 {
@@ -381,7 +387,7 @@ static void stops(void)
 			0, 0}}};
 	kit_run(&refused);
 	is_str(kit_reason(&refused), "the model refused: cyber", "a refusal ends it");
-	AUTO_KIT cut = {.format = "anthropic", .replies = {{CUT, 0, 0}}};
+	AUTO_KIT cut = {.format = "anthropic", .replies = {{CUT, 0, 0}, {CUT_AT("2000"), 0, 0}}};
 	kit_run(&cut);
 	has_str(kit_reason(&cut), "cut again and again", "a cut turn is asked again twice");
 	is(kit_usage(&cut, "turns"), 3, "and no more");
@@ -408,7 +414,7 @@ static void stops(void)
 	is_str(kit_outcome(&window), "ok", "where the double leaves no room for what was said: %s",
 		kit_reason(&window));
 	AUTO_KIT little = {.format = "anthropic",
-		.limits = json_pack("{s:i}", "max_output_tokens", 1500),
+		.limits = json_pack("{s:i}", "max_output_tokens", 2480),
 		.replies = {{CUT, 0, 0},
 			{KIT_REFUSED("400", "max_tokens: 1480 > 1000, which is the maximum"), 0, 0},
 			{KIT_FINISH, 0, 0}}};
@@ -427,6 +433,52 @@ static void stops(void)
 	is_str(kit_outcome(&paused), "ok",
 		"behind a pause, and anew behind a turn that was not: %s", kit_reason(&paused));
 	has_str(paused.requests, "[agent6: your answer was cut at", "the word is not the model's");
+}
+
+/* A server with a limit of its own: twice the room would change nothing. */
+static void cut_below(void)
+{
+	AUTO_KIT told = {
+		.format = "anthropic", .replies = {{CUT_AT("300"), 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&told);
+	is_str(kit_outcome(&told), "ok", "a model that the server cuts writes less");
+	has_str(told.requests, "[agent6: your answer was cut at 300 output tokens", "being told");
+	has_str(told.output, "the server cut the answer at 300 output tokens, though 1000 were",
+		"as is the operator");
+	is(kit_count(told.requests, "\"max_tokens\":1000,"), 2, "no more is asked for");
+	AUTO_KIT again = {.format = "anthropic", .replies = {{CUT_AT("300"), 0, 0}}};
+	kit_run(&again);
+	has_str(kit_reason(&again),
+		"the server cut the answer again and again, at 300 output tokens, though 1000",
+		"in the end that is the reason");
+	AUTO_KIT budget = {.format = "anthropic",
+		.limits = json_pack("{s:i}", "max_output_tokens", 900),
+		.replies = {{CUT_AT("300"), 0, 0}, {KIT_FINISH, 0, 0}}};
+	kit_run(&budget);
+	is_str(kit_outcome(&budget), "ok", "nor was it the budget that cut: %s",
+		kit_reason(&budget));
+}
+
+/* Calls that the server left in the text. */
+static void markup(void)
+{
+	AUTO_KIT k = {.format = "anthropic",
+		.replies = {{KIT_STREAM KIT_BEGIN KIT_TEXT(
+				     "<tool_call>{\\\"name\\\": \\\"list_dir\\\"}</tool_call>")
+				     KIT_END("end_turn"),
+			0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), "wrote <tool_call> as text, so the server's tool parser",
+		"a call in the text is named");
+	has_str(kit_reason(&k), "--tool-call-parser", "with what helps");
+	AUTO_KIT thought = {.format = "openai",
+		.replies = {{KIT_STREAM
+			"data: {\"choices\":[{\"delta\":{\"content\":\"Hm.\",\"reasoning_content\":"
+			"\"[TOOL_CALLS]list_dir\"},\"finish_reason\":\"stop\"}]}\n\ndata: "
+			"[DONE]\n\n",
+			0, 0}}};
+	kit_run(&thought);
+	has_str(kit_reason(&thought), "wrote [TOOL_CALLS] as text", "also among thoughts");
 }
 
 static void bad_requests(void)
@@ -500,6 +552,8 @@ int main(void)
 	circles();
 	unknown_tool();
 	stops();
+	cut_below();
+	markup();
 	bad_requests();
 	memory();
 	deaf_server();

@@ -56,6 +56,38 @@ static void openai_quirks(void)
 		"once they were refused");
 }
 
+/* A refusal that names a member of the request is repaired once, and not asked for again. */
+static void repaired(const char *refusal, const char *want, const char *unwanted)
+{
+	AUTO_KIT k = {.format = "openai",
+		.provider = json_pack("{s:i}", "max_retries", 0),
+		.replies = {{refusal, 0, 0}, {OPENAI_LIST, 0, 0}, {OPENAI_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "%s: %s", refusal, kit_reason(&k));
+	is(kit_count(k.requests, "POST "), 3, "it costs one request");
+	is(kit_count(k.requests, want), want == unwanted ? 1 : 2, "of the others each has %s",
+		want);
+	is(kit_count(k.requests, unwanted), 1, "and %s stands in the first alone", unwanted);
+	AUTO_KIT stubborn = {.format = "openai",
+		.provider = json_pack("{s:i}", "max_retries", 3),
+		.replies = {{refusal, 0, 0}}};
+	kit_run(&stubborn);
+	is_str(kit_outcome(&stubborn), "failed", "a server that refuses on is believed");
+	is(kit_count(stubborn.requests, "POST "), 2, "at the second time");
+}
+
+static void members(void)
+{
+	repaired(KIT_REFUSED("400", "Unrecognized request argument: stream_options"),
+		"\"stream\":true,\"tools\"", "\"stream_options\"");
+	repaired(KIT_REFUSED("422", "'system' role is not supported"),
+		"\"role\":\"user\",\"content\":\"You are one step", "\"role\":\"system\"");
+	repaired(KIT_REFUSED("404", "No endpoints found that support this 'tool_choice' value"),
+		"],\"tool_choice\":\"auto\"", "}}],\"messages\"");
+	repaired(KIT_REFUSED("422", "tools.0.function.strict: Field required"),
+		"\"strict\":false}}],\"messages\"", "}}}],\"messages\"");
+}
+
 /* An answer of nothing: Mistral and Anthropic do not take it back. */
 static void silent(const char *format, const char *list, const char *nothing, const char *finish)
 {
@@ -304,6 +336,32 @@ static void unreached(const char *proxy, const char *want)
 	is(kit_count(k.output, "proxy"), proxy != NULL, "which is named where there is one");
 }
 
+/* A wait in milliseconds is exacter than one in seconds, wherever it stands. */
+static void asked_to_wait(const char *headers)
+{
+	char reply[500];
+	snprintf(reply, sizeof(reply), "HTTP/1.1 429 No\r\n%s\r\nconnection: close\r\n\r\nslow",
+		headers);
+	AUTO_KIT k = {.format = "openai", .replies = {{reply, 0, 0}, {OPENAI_FINISH, 0, 0}}};
+	kit_run(&k);
+	is_str(kit_outcome(&k), "ok", "%s: asked again", headers);
+	has_str(k.output, "retry 1 of 2 in 1.6 s: ", "after that time");
+}
+
+/* One message has the cause, in each retry and in the end. */
+static void not_dialled(const char *endpoint, const char *want)
+{
+	AUTO_KIT k = {.format = "openai",
+		.order = json_pack("{s:[{s:s, s:s, s:b, s:b, s:b}]}", "channels", "name", "p",
+			"endpoint", endpoint, "tls", 0, "local", 1, "private", 0),
+		.provider = json_pack("{s:i}", "max_retries", 1),
+		.replies = {{"", 0, 0}}};
+	kit_run(&k);
+	has_str(kit_reason(&k), want, "%s", endpoint);
+	is(kit_count(k.output, want), 2, "in the retry's notice, too");
+	is(kit_count(k.output, "mpty reply"), 0, "and nothing else is said of it");
+}
+
 /* Who runs the proxy can mend that, and nobody else. */
 static void refused_by_proxy(
 	const char *scheme, const char *reply, const char *want, const char *next)
@@ -426,6 +484,7 @@ static void advises_without_key(const char *auth, const char *want)
 int main(void)
 {
 	openai_quirks();
+	members();
 	silent("openai", OPENAI_LIST,
 		KIT_STREAM "data: {\"choices\":[{\"delta\":{\"content\":\"\\n\"},"
 			   "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
@@ -451,8 +510,15 @@ int main(void)
 		"answered 400: no flag");
 	own_time();
 	unreached(NULL, "is right and something answers there");
-	unreached(
-		"http://user:word@127.0.0.1:1", "is right and sandbox.upstream_proxy runs, takes");
+	asked_to_wait("retry-after-ms: 1600");
+	asked_to_wait("retry-after-ms: 1600\r\nretry-after: 100");
+	asked_to_wait("retry-after: 100\r\nx-ms-retry-after-ms: 1600.0");
+	not_dialled("127.0.0.1:1", "no answer from the provider: the connection is refused; look");
+	not_dialled(
+		"nowhere.invalid:80", "no answer from the provider: its host name is not found");
+	unreached("http://user:word@127.0.0.1:1",
+		"no answer from sandbox.upstream_proxy: the connection is refused; look whether it "
+		"runs, takes");
 	refused_by_proxy("http", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
 		"sandbox.upstream_proxy answers 407", "http://USER:PASSWORD@PROXY:PORT");
 	refused_by_proxy("http", "HTTP/1.1 502 Bad Gateway\r\n\r\n",
