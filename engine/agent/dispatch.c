@@ -35,7 +35,8 @@ static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
 {
 	AUTO_BUF problems = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	struct redact_tally tally = {{0}};
-	json_auto_t *safe = redact_json(redact_known, d->tools->redact, arguments, &tally);
+	json_auto_t *read = finish_read(d->record, arguments);
+	json_auto_t *safe = redact_json(redact_known, d->tools->redact, read, &tally);
 	json_auto_t *payload = finish_check(d->record, safe, &problems);
 	if (payload && !emit_check(payload, &problems)) {
 		d->payload = json_incref(payload);
@@ -63,7 +64,7 @@ static void add_data(
 	report_filtered(tool->name, &seen.tally, seen.markers);
 }
 
-static bool run_tool(struct dispatch *d, const char *name, const json_t *arguments, struct buf *out)
+static bool run_tool(struct dispatch *d, const char *name, const json_t *said, struct buf *out)
 {
 	const struct tool *tool = tool_find(name, d->mode);
 	if (!tool) {
@@ -72,18 +73,19 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 		buf_adds(out, " and " FINISH_NAME ".");
 		return false;
 	}
+	json_auto_t *arguments = tool_coerce(tool, said);
 	if (tool_check(tool, arguments, out))
 		return false;
-	AUTO_BUF said = BUF_INIT(TOOL_TEXT_CAP_BYTES);
-	bool ok = !tool->run(d->tools, arguments, &said);
+	AUTO_BUF result = BUF_INIT(TOOL_TEXT_CAP_BYTES);
+	bool ok = !tool->run(d->tools, arguments, &result);
 	if (ok && tool->changes)
 		guard_progress(&d->guard, tool->is_command);
-	if (said.failed) {
+	if (result.failed) {
 		out->failed = true;
 		return false;
 	}
 	size_t begin = out->len + strlen(TOOL_DATA_MARK);
-	add_data(d, tool, &said, out);
+	add_data(d, tool, &result, out);
 	if (!out->failed)
 		digest_note(&d->digest, tool->name, arguments, ok, out->data + begin);
 	return ok;
@@ -92,13 +94,9 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *argumen
 static bool run_call(struct dispatch *d, const struct wire_call *call, struct buf *out)
 {
 	struct err e = ERR_NONE;
-	json_auto_t *arguments =
-		json_read(call->arguments, strlen(call->arguments), WIRE_CONTENT_CAP_BYTES, &e);
+	json_auto_t *arguments = wire_arguments(call->arguments, &e);
 	if (!arguments) {
-		buf_addf(out,
-			"The arguments of this call are not usable: %s. Give one JSON object and "
-			"nothing beside it.",
-			e.text);
+		buf_addf(out, "The arguments of this call are not usable: %s.", e.text);
 		utf8_copy(d->problems, sizeof(d->problems), e.text);
 		return false;
 	}
@@ -195,8 +193,8 @@ static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *c
 	const struct tool *tool = tool_find(call->name, d->mode);
 	if (!tool || strcmp(tool->name, "run_command") != 0)
 		return NULL;
-	json_auto_t *arguments =
-		json_read(call->arguments, strlen(call->arguments), WIRE_CONTENT_CAP_BYTES, NULL);
+	json_auto_t *said = wire_arguments(call->arguments, NULL);
+	json_auto_t *arguments = tool_coerce(tool, said);
 	json_t *argv = json_object_get(arguments, "argv");
 	AUTO_BUF unused = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	return arguments && !tool_check(tool, arguments, &unused) && permit_is_argv(argv)

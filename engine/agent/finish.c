@@ -26,6 +26,18 @@ static json_t *unwrap(const struct record *record, json_t *arguments)
 	return wrapped ? inner : arguments;
 }
 
+json_t *finish_read(const struct record *record, const json_t *arguments)
+{
+	struct type t = {.kind = TYPE_RECORD, .record = record};
+	json_t *inner = json_object_get(arguments, "result");
+	bool wrapped =
+		record && json_object_size(arguments) == 1 && !record_field(record, "result");
+	json_auto_t *read = record && wrapped && inner ? value_coerce(t, inner) : NULL;
+	if (json_is_object(read))
+		return json_incref(read);
+	return record ? value_coerce(t, arguments) : json_deep_copy(arguments);
+}
+
 json_t *finish_check(const struct record *record, json_t *arguments, struct buf *problems)
 {
 	if (!json_is_object(arguments)) {

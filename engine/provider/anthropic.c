@@ -45,12 +45,12 @@ static void write_results(struct buf *out, const struct wire_turn *t, bool mark)
 
 /* The two newest user messages carry rolling marks: the tail that was cached last time and the tail
  * to cache now. With the system text and the last tool that makes the four the API allows. */
-static bool is_marked(const struct wire_talk *talk, size_t at)
+static bool is_marked(const struct wire_request *r, size_t at)
 {
 	size_t newer = 0;
-	for (size_t i = at + 1; i < talk->count; i++)
-		newer += talk->turns[i].role != WIRE_ASSISTANT;
-	return newer < 2;
+	for (size_t i = at + 1; i < r->talk->count; i++)
+		newer += r->talk->turns[i].role != WIRE_ASSISTANT;
+	return newer < 2 && !r->quirks.no_cache;
 }
 
 static bool is_thought_type(const json_t *block)
@@ -99,21 +99,21 @@ static void write_messages(struct buf *out, const struct wire_request *r)
 			if (!write_said(out, t, !t->stale || !r->quirks.bound_thinking))
 				out->len = before;
 		} else if (t->role == WIRE_USER) {
-			write_user(out, t, is_marked(talk, i));
+			write_user(out, t, is_marked(r, i));
 		} else {
-			write_results(out, t, is_marked(talk, i));
+			write_results(out, t, is_marked(r, i));
 		}
 	}
 	buf_adds(out, "]");
 }
 
-static void write_tools(struct buf *out, const json_t *tools)
+static void write_tools(struct buf *out, const json_t *tools, bool mark)
 {
 	buf_adds(out, ",\"tools\":[");
 	for (size_t i = 0; i < json_array_size(tools); i++) {
 		buf_adds(out, i ? ",{" : "{");
 		stream_tool(out, json_array_get(tools, i), "input_schema");
-		buf_addf(out, "%s}", i + 1 == json_array_size(tools) ? cache_mark : "");
+		buf_addf(out, "%s}", mark && i + 1 == json_array_size(tools) ? cache_mark : "");
 	}
 	buf_adds(out, "]");
 }
@@ -148,10 +148,10 @@ static int encode(const struct wire_request *r, struct buf *out)
 	if (r->system && *r->system) {
 		buf_adds(out, ",\"system\":[{\"type\":\"text\",\"text\":");
 		stream_quote(out, r->system);
-		buf_addf(out, "%s}]", cache_mark);
+		buf_addf(out, "%s}]", r->quirks.no_cache ? "" : cache_mark);
 	}
 	if (json_array_size(r->tools))
-		write_tools(out, r->tools);
+		write_tools(out, r->tools, !r->quirks.no_cache);
 	write_thinking(out, r);
 	stream_temperature(out, r);
 	buf_addc(out, ',');
@@ -424,6 +424,8 @@ static int made_up(const struct wire_call *call, struct buf *raw)
 
 static bool adapt(struct wire_quirks *q, const char *message)
 {
+	if (stream_names(message, "cache_control"))
+		return stream_learn(&q->no_cache);
 	if (strcasestr(message, "bound to a different conversation"))
 		return stream_learn(&q->bound_thinking);
 	if (strcasestr(message, "thinking.type.disabled"))

@@ -93,9 +93,16 @@ static bool is_bad_request(long status)
 	return status == 400 || status == 422;
 }
 
+/* Gateways refuse what no model behind them takes with other numbers than 400, and llama.cpp calls
+ * a conversation that a model's template does not take its own error. */
 bool fault_blames_request(const struct fault *f)
 {
-	return is_bad_request(f->status);
+	static const long others[] = {401, 402, 403, 408, 409, 413, 429};
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (f->status == others[i])
+			return false;
+	return (f->status >= 400 && f->status < 500) ||
+	       (f->status == 500 && strcasestr(f->text, "jinja"));
 }
 
 /* A request that is larger than a rate limit passes at no time. */

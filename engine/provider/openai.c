@@ -14,6 +14,15 @@ static void write_plain(struct buf *out, const char *role, const char *text)
 	buf_adds(out, "}");
 }
 
+/* A conversation begins with the user's prompt; `system` goes before it where it has no role. */
+static void write_user(struct buf *out, const char *text, const char *system)
+{
+	AUTO_FREE char *both = NULL;
+	if (system && asprintf(&both, "%s\n\n%s", system, text) < 0)
+		out->failed = true;
+	write_plain(out, "user", both ? both : text);
+}
+
 static void write_results(struct buf *out, const struct wire_turn *t)
 {
 	for (size_t i = 0; i < t->result_count; i++) {
@@ -33,15 +42,16 @@ static void write_said(struct buf *out, const char *raw, const struct wire_quirk
 
 static void write_messages(struct buf *out, const struct wire_request *r)
 {
+	const char *folded = r->system && *r->system && r->quirks.no_system ? r->system : NULL;
 	buf_adds(out, "\"messages\":[");
-	if (r->system && *r->system)
+	if (r->system && *r->system && !folded)
 		write_plain(out, "system", r->system);
 	for (size_t i = 0; i < r->talk->count; i++) {
 		const struct wire_turn *t = &r->talk->turns[i];
 		if (out->len && out->data[out->len - 1] != '[')
 			buf_addc(out, ',');
 		if (t->role == WIRE_USER)
-			write_plain(out, "user", t->text);
+			write_user(out, t->text, i ? NULL : folded);
 		else if (t->role == WIRE_ASSISTANT)
 			write_said(out, t->raw, &r->quirks);
 		else
@@ -50,26 +60,28 @@ static void write_messages(struct buf *out, const struct wire_request *r)
 	buf_adds(out, "]");
 }
 
-static void write_tools(struct buf *out, const json_t *tools)
+static void write_tools(struct buf *out, const json_t *tools, const struct wire_quirks *quirks)
 {
 	buf_adds(out, ",\"tools\":[");
 	for (size_t i = 0; i < json_array_size(tools); i++) {
 		buf_addf(out, "%s{\"type\":\"function\",\"function\":{", i ? "," : "");
 		stream_tool(out, json_array_get(tools, i), "parameters");
-		buf_adds(out, "}}");
+		buf_adds(out, quirks->strict ? ",\"strict\":false}}" : "}}");
 	}
-	buf_adds(out, "]");
+	buf_adds(out, quirks->tool_choice ? "],\"tool_choice\":\"auto\"" : "]");
 }
 
 static int encode(const struct wire_request *r, struct buf *out)
 {
 	buf_adds(out, "{\"model\":");
 	stream_quote(out, r->model);
-	buf_addf(out, ",\"%s\":%lld,\"stream\":true,\"stream_options\":{\"include_usage\":true}",
+	buf_addf(out, ",\"%s\":%lld,\"stream\":%s",
 		r->quirks.completion_tokens ? "max_completion_tokens" : "max_tokens",
-		(long long)r->max_tokens);
+		(long long)r->max_tokens, r->quirks.no_stream ? "false" : "true");
+	if (!r->quirks.no_stream && !r->quirks.no_stream_options)
+		buf_adds(out, ",\"stream_options\":{\"include_usage\":true}");
 	if (json_array_size(r->tools))
-		write_tools(out, r->tools);
+		write_tools(out, r->tools, &r->quirks);
 	if (r->quirks.thinking_off) {
 		buf_adds(out, ",\"reasoning_effort\":\"none\"");
 	} else if (r->thinking && !r->quirks.no_thinking) {
@@ -211,34 +223,68 @@ static bool is_whole(struct block *b)
 	return text->len && text->data[text->len - 1] == '}' && !b->in_string && !b->depth;
 }
 
-/* Calls are told apart by `index`. Ollama sends 0 for all of them but gives each its own id; Gemini
- * does that without ids, so that a name behind whole arguments is the next call's. */
+/* Reports whether a piece begins another call than the one with its index. Calls are told apart by
+ * `index`. Ollama sends 0 for all of them but gives each its own id; Gemini does that without ids,
+ * so that a name behind whole arguments is the next call's. Others make up an id for each piece of
+ * a call that is still open. */
 static bool is_next(struct block *b, const json_t *piece)
 {
 	const char *id = json_get_text(piece, "id");
+	bool named = *json_get_text(json_object_get(piece, "function"), "name");
 	if (*id && b->id)
-		return strcmp(id, b->id);
-	return *json_get_text(json_object_get(piece, "function"), "name") && b->name && is_whole(b);
+		return strcmp(id, b->id) && (named || is_whole(b));
+	return named && b->name && is_whole(b);
 }
 
-static struct block *find_call(struct wire_stream *s, const json_t *piece, int64_t *index)
+static bool is_open(struct block *b)
 {
-	const json_t *given = json_object_get(piece, "index");
-	*index = json_is_integer(given) ? json_integer_value(given) : 0;
+	return b->kind == BLOCK_CALL && b->name && !is_whole(b);
+}
+
+/* The newest call of that index, and with it the newest call that is open whatever its index. */
+static struct block *newest_call(struct wire_stream *s, int64_t index, struct block **open)
+{
+	*open = NULL;
 	for (size_t i = s->block_count; i > 1; i--) {
 		struct block *b = &s->blocks[i - 1];
-		if (b->kind == BLOCK_CALL && b->wire_index == *index)
-			return is_next(b, piece) ? NULL : b;
+		if (!*open && is_open(b))
+			*open = b;
+		if (b->kind == BLOCK_CALL && b->wire_index == index)
+			return b;
 	}
 	return NULL;
 }
 
+/* Finds the call that a piece belongs to; NULL without a fault: it begins one. Arguments that come
+ * under another index with neither id nor name are the open call's, or nobody's. */
+static struct block *find_call(
+	struct wire_stream *s, const json_t *piece, int64_t index, struct fault *f)
+{
+	struct block *open, *own = newest_call(s, index, &open);
+	const json_t *function = json_object_get(piece, "function");
+	const json_t *arguments = json_object_get(function, "arguments");
+	bool begins = *json_get_text(piece, "id") || *json_get_text(function, "name");
+	bool says = json_string_length(arguments) || json_object_size(arguments);
+	if (own)
+		return is_next(own, piece) ? NULL : own;
+	if (begins || !says)
+		return NULL;
+	if (!open)
+		fault_set(f, FAULT_RETRY,
+			"the provider sent arguments that belong to no tool call (index %lld)",
+			(long long)index);
+	return open;
+}
+
 static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
 {
-	int64_t index;
 	if (!text_block(s, f))
 		return -1;
-	struct block *b = find_call(s, piece, &index);
+	const json_t *given = json_object_get(piece, "index");
+	int64_t index = json_is_integer(given) ? json_integer_value(given) : 0;
+	struct block *b = find_call(s, piece, index, f);
+	if (f->kind != FAULT_NONE)
+		return -1;
 	if (!b) {
 		b = stream_block(s, s->block_count, f);
 		if (!b || !(b->skeleton = json_object()))
@@ -445,6 +491,33 @@ static bool adapt_thoughts(struct wire_quirks *q, const char *message)
 					  : stream_learn(&q->no_thoughts);
 }
 
+/* Gemma's templates know no system role, o1 takes none, Google has no instruction for some. */
+static bool names_system(const char *message)
+{
+	static const char *const beside[] = {
+		"role", "message", "prompt", "instruction", "with this"};
+	for (size_t i = 0; i < ARRAY_LEN(beside); i++)
+		if (strcasestr(message, beside[i]))
+			return stream_names(message, "system") ||
+			       stream_names(message, "developer");
+	return false;
+}
+
+/* Learns from what stands in a request of ours or could, by its name in the refusal. Some models
+ * take tools, or all, only unstreamed. */
+static bool adapt_member(struct wire_quirks *q, const char *message)
+{
+	if (stream_names(message, "stream_options"))
+		return stream_learn(&q->no_stream_options);
+	if (stream_names(message, "tool_choice"))
+		return stream_learn(&q->tool_choice);
+	if (stream_names(message, "strict"))
+		return stream_learn(&q->strict);
+	if (stream_names(message, "stream") || stream_names(message, "streaming"))
+		return stream_learn(&q->no_stream);
+	return names_system(message) && stream_learn(&q->no_system);
+}
+
 static bool adapt(struct wire_quirks *q, const char *message)
 {
 	bool thoughts = strcasestr(message, "reasoning_content") ||
@@ -461,7 +534,7 @@ static bool adapt(struct wire_quirks *q, const char *message)
 		return stream_learn(&q->no_temperature);
 	if (strcasestr(message, "reasoning") || strcasestr(message, "thinking"))
 		return stream_learn(&q->no_thinking);
-	return false;
+	return adapt_member(q, message);
 }
 
 const struct wire_format openai_format = {

@@ -216,20 +216,6 @@ void stream_tool(struct buf *out, const json_t *tool, const char *schema_key)
 	json_write(out, json_object_get(tool, "input_schema"));
 }
 
-const char *stream_arguments(const struct block *b, char **made)
-{
-	const char *text = b->text.len ? b->text.data : "{}";
-	json_auto_t *parsed = json_read(text, strlen(text), WIRE_CONTENT_CAP_BYTES, NULL);
-	*made = NULL;
-	if (json_is_object(parsed))
-		return text;
-	AUTO_BUF out = BUF_INIT(2 * WIRE_CONTENT_CAP_BYTES);
-	buf_adds(&out, "{\"malformed_arguments\":");
-	stream_quote(&out, text);
-	*made = buf_adds(&out, "}") ? NULL : buf_take(&out, NULL);
-	return *made ? *made : "{}";
-}
-
 bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known)
 {
 	const json_t *value = json_object_get(usage, key);
@@ -275,6 +261,21 @@ enum wire_stop stream_stop(const char *reason)
 		if (stream_reason(reason, stops[i].reason))
 			return stops[i].stop;
 	return WIRE_STOP_END;
+}
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+bool stream_names(const char *message, const char *name)
+{
+	size_t len = strlen(name);
+	for (const char *at = message; (at = strcasestr(at, name)); at += len)
+		if ((at == message || !is_word(at[-1])) && !is_word(at[len]))
+			return true;
+	return false;
 }
 
 bool stream_learn(bool *quirk)

@@ -76,6 +76,8 @@ bool stream_reason(const char *reason, const char *name);
 /* What a stop reason says, whoever's: gateways pass on their upstream's. An unknown one is an end.
  */
 enum wire_stop stream_stop(const char *reason);
+/* Reports whether a message holds `name` as a word of its own, in whatever case. */
+bool stream_names(const char *message, const char *name);
 /* Sets a quirk; whether it was not yet. */
 bool stream_learn(bool *quirk);
 #endif

@@ -12,6 +12,7 @@
 #include "provider/usage.h"
 
 #include "base/buf.h"
+#include "base/err.h"
 #include <jansson.h>
 
 enum wire_role { WIRE_USER, WIRE_ASSISTANT, WIRE_RESULTS };
@@ -20,6 +21,11 @@ struct wire_call {
 	char *id, *name; /* a name has at most 64 letters, digits, _ and - */
 	char *arguments; /* JSON text as the model wrote it; not necessarily valid */
 };
+
+/* Returns the arguments of a call as an object, unwrapped where a model put it into a string as
+ * well. NULL: *e says why not. JSON that is valid but for what no tool takes is told from JSON that
+ * is not. New reference. */
+json_t *wire_arguments(const char *text, struct err *e);
 
 struct wire_result {
 	char *id, *name, *text;
@@ -47,7 +53,7 @@ void wire_talk_done(struct wire_talk *t);
 struct wire_turn *wire_talk_add(struct wire_talk *t, enum wire_role role);
 void wire_turn_done(struct wire_turn *turn);
 
-/* What a provider was found not to accept: learned from one 400, then kept. */
+/* What a provider was found not to accept: learned from one refusal, then kept. */
 struct wire_quirks {
 	bool no_temperature;
 	bool manual_thinking; /* anthropic: a token budget instead of adaptive */
@@ -57,6 +63,12 @@ struct wire_quirks {
 	bool thinking_off;      /* openai: no thinking where there are tools */
 	bool no_thoughts;       /* openai: what was thought does not go back */
 	bool every_thought;     /* openai: it does, also where there was none */
+	bool no_stream_options; /* openai: nothing is said of a stream's usage */
+	bool no_stream;         /* openai: an answer comes whole */
+	bool no_system;         /* openai: the first user message says what the system does */
+	bool tool_choice;       /* openai: who chooses a tool is said */
+	bool strict;            /* openai: a tool says that its schema is not strict */
+	bool no_cache;          /* anthropic: nothing is marked to be cached */
 };
 
 struct wire_request {

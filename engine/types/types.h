@@ -69,6 +69,11 @@ enum value_mode { VALUE_WHOLE, VALUE_PARTIAL };
 int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,
 	struct buf *problems);
 
+/* Returns a copy of `value` as models mean it where `t` leaves no other reading: the JSON that a
+ * string holds for a list, a record, a number or a boolean, and an integer for a float without a
+ * fraction, in records and lists as well. All else is as it was. NULL: out of memory. */
+json_t *value_coerce(struct type t, const json_t *value);
+
 /* A record (with those it nests) as data for a pipe, and back into `arena`:
  * {"name":N,"fields":[{"name":F,"type":T or a record,"optional":true,"enum":[...]}]}. */
 json_t *record_to_json(const struct record *r);

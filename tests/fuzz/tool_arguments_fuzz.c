@@ -7,6 +7,7 @@
 #include "agent/tools/edit.h"
 #include "agent/tools/permit.h"
 #include "base/json.h"
+#include "provider/wire.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -26,14 +27,18 @@ static void check_tools(const json_t *arguments)
 		if (!tool)
 			abort();
 		buf_clear(&out);
-		bool fits = !tool_check(tool, arguments, &out);
-		if (fits == (out.len > 0) || (fits && !json_is_object(arguments)))
+		json_t *meant = tool_coerce(tool, arguments);
+		bool fits = !tool_check(tool, meant, &out);
+		if (fits == (out.len > 0) || (fits && !json_is_object(meant)))
 			abort();
-		digest_note(&d, names[i], arguments, fits, "exit 1\n");
+		digest_note(&d, names[i], meant, fits, "exit 1\n");
+		json_decref(meant);
 	}
 	digest_write(&d, 100, &out);
 	permit_is_argv(json_object_get(arguments, "argv"));
-	json_decref(finish_check(NULL, (json_t *)(uintptr_t)arguments, &out));
+	json_t *result = finish_read(NULL, arguments);
+	json_decref(finish_check(NULL, result, &out));
+	json_decref(result);
 	digest_done(&d);
 	buf_done(&out);
 }
@@ -62,7 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const uint8_t *nl = memchr(data, '\n', len);
 	size_t first = nl ? (size_t)(nl - data) : len;
-	json_auto_t *arguments = json_read((const char *)data, first, CAP_BYTES, NULL);
+	char *written = strndup((const char *)data, first);
+	json_auto_t *arguments = wire_arguments(written, NULL);
+	free(written);
 	char *text = strndup(nl ? (const char *)nl + 1 : "", nl ? len - first - 1 : 0);
 	if (arguments) {
 		check_tools(arguments);

@@ -5,6 +5,7 @@
 #include "agent/tools/permit.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
@@ -108,6 +109,63 @@ static void circles(void)
 	turn(&d, LIST, "read_file", "{\"path\":\"made\"}", NULL);
 	is(d.verdict, GUARD_STOP, "by its worst call");
 	done(&d);
+}
+
+/* As some models write them: what is meant is beyond doubt. */
+static void meant(void)
+{
+	struct dispatch d = fresh();
+	const struct wire_result *r = turn(&d, "apply_edit",
+		"{\"path\":\"quoted\",\"edits\":\"[{\\\"kind\\\":\\\"create\\\",\\\"new_string\\\":"
+		"\\\"x\\\"}]\"}",
+		"apply_edit",
+		"{\"path\":\"item\",\"edits\":[\"{\\\"kind\\\":\\\"create\\\",\\\"new_string\\\":"
+		"\\\"x\\\"}\"]}",
+		"read_file", "{\"path\":\"long\",\"start_line\":\"2\",\"end_line\":2.0}",
+		"list_dir", "\"{\\\"path\\\":\\\"few\\\"}\"", NULL);
+	ok(!r[0].failed && is_there("quoted"), "a list in a string: %s", r[0].text);
+	ok(!r[1].failed && is_there("item"), "an object in a string: %s", r[1].text);
+	ok(!r[2].failed, "numbers in a string and with a point: %.80s", r[2].text);
+	ok(!r[3].failed, "arguments that were written twice over: %s", r[3].text);
+	r = turn(&d, "apply_edit", "{\"path\":\"a\",\"edits\":\"create x\"}", "read_file",
+		"{\"path\":\"long\",\"start_line\":\"two\"}", NULL);
+	has_str(r[0].text, "must be a list", "a text that holds none is refused");
+	has_str(r[1].text, "must be an integer", "as is a word");
+	r = turn(&d, "list_dir", "{\"path\":\"a\\u0000b\"}", "list_dir",
+		"{\"path\":12345678901234567890}", "list_dir", "{\"path\":\"a\",\"path\":\"b\"}",
+		"list_dir", "{\"path\":\"a\"} more", NULL);
+	has_str(r[0].text, "a string in them holds the character NUL", "NUL is named");
+	has_str(r[1].text, "an integer in them has more than 64 bits", "so is a large integer");
+	has_str(r[2].text, "a key stands in one object of them twice",
+		"and a key that comes twice");
+	for (int i = 0; i < 3; i++)
+		ok(!strstr(r[i].text, "not valid") && !strstr(r[i].text, "one JSON object and"),
+			"which is not called invalid");
+	has_str(r[3].text, "Give one JSON object and nothing beside it", "what is invalid is");
+	done(&d);
+}
+
+/* The same of a result. */
+static void meant_result(void)
+{
+	struct dispatch d = fresh();
+	AUTO_ARENA arena;
+	arena_init(&arena);
+	json_auto_t *record = json_pack("{s:s, s:[{s:s, s:s}, {s:s, s:s}]}", "name", "r", "fields",
+		"name", "n", "type", "int", "name", "l", "type", "list[str]");
+	d.record = record_from_json(record, &arena, NULL);
+	static const char *const said[] = {"{\"n\":\"1\",\"l\":\"[\\\"a\\\"]\"}",
+		"{\"n\":1.0,\"l\":[\"a\"]}", "{\"result\":\"{\\\"n\\\":1,\\\"l\\\":[\\\"a\\\"]}\"}",
+		"\"{\\\"n\\\":1,\\\"l\\\":[\\\"a\\\"]}\""};
+	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+		turn(&d, "finish_run", said[i], NULL);
+		AUTO_FREE char *got = d.payload ? json_text(d.payload) : NULL;
+		is_str(got, "{\"l\":[\"a\"],\"n\":1}", "a result: %s", said[i]);
+		json_decref(d.payload);
+		d.payload = NULL;
+	}
+	done(&d);
+	arena_done(&arena);
 }
 
 static void arguments(void)
@@ -351,6 +409,8 @@ int main(void)
 	refused();
 	circles();
 	arguments();
+	meant();
+	meant_result();
 	room();
 	too_long();
 	guards();

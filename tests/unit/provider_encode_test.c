@@ -175,46 +175,6 @@ static void temperature(void)
 	}
 }
 
-/* What a refusal teaches, once. */
-static void learning(void)
-{
-	static const struct {
-		size_t format;
-		const char *message;
-		size_t quirk[2]; /* learned from it by turns; 0: nothing more */
-	} rows[] = {
-#define Q(name) offsetof(struct wire_quirks, name) + 1
-		{0, "`temperature` is deprecated for this model.", {Q(no_temperature)}},
-		{0, "adaptive thinking is not supported", {Q(manual_thinking), Q(no_thinking)}},
-		{0, "output_config: Extra inputs are not permitted",
-			{Q(manual_thinking), Q(no_thinking)}},
-		{0, "thinking.type.disabled is not supported", {Q(no_thinking)}},
-		{0, "this block is bound to a different conversation", {Q(bound_thinking)}},
-		{0, "messages: roles must alternate", {0}},
-		{1, "Use 'max_completion_tokens' instead.", {Q(completion_tokens)}},
-		{1, "Unsupported value: 'temperature'", {Q(no_temperature)}},
-		{1, "function tools with reasoning_effort are not supported", {Q(thinking_off)}},
-		{1, "unknown field: reasoning_effort", {Q(no_thinking)}},
-		{1, "Thinking is not supported", {Q(no_thinking)}},
-		{1, "reasoning_content must be passed back", {Q(every_thought), Q(no_thinking)}},
-		{1, "reasoning_details: unexpected", {Q(no_thoughts), Q(no_thinking)}},
-		{1, "messages[2].reasoning: unexpected", {Q(no_thoughts), Q(no_thinking)}},
-		{1, "no such model", {0}},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct wire_quirks q = {0}, want = {0};
-		const struct wire_format *format = formats[rows[i].format];
-		for (size_t k = 0; k < 2 && rows[i].quirk[k]; k++) {
-			((bool *)&want)[rows[i].quirk[k] - 1] = true;
-			ok(format->adapt(&q, rows[i].message), "%s: %s", format->name,
-				rows[i].message);
-			is_mem(&q, sizeof(q), &want, sizeof(want), "it teaches that and no more");
-		}
-		ok(rows[i].message[0] == 'r' || !format->adapt(&q, rows[i].message),
-			"and nothing a second time");
-	}
-}
-
 /* --- thoughts --------------------------------------------------------------------------------- */
 
 #define ODD "\\u00dcn\xc3\xaf \\\"q\\\"\\\\ \xf0\x9f\x98\x80\\n </think>"
@@ -547,7 +507,6 @@ int main(void)
 	whole();
 	settings();
 	temperature();
-	learning();
 	for (size_t i = 0; i < ARRAY_LEN(said); i++)
 		thoughts(&said[i]);
 	details();

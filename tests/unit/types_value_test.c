@@ -50,6 +50,54 @@ static void scalars(void)
 	check(boolean, "null", VALUE_WHOLE, "v: expected true or false (bool), got null\n");
 }
 
+/* What a value is taken for where its type leaves no other reading. */
+static void coerces(struct type t, const char *text, const char *want)
+{
+	json_auto_t *value = json_read(text, strlen(text), 1 << 20, NULL);
+	json_auto_t *own = value_coerce(t, value);
+	AUTO_FREE char *got = json_text(own), *before = json_text(value);
+	is_str(got, want, "%s as %s", text, type_name(t));
+	json_auto_t *again = json_read(text, strlen(text), 1 << 20, NULL);
+	AUTO_FREE char *after = json_text(again);
+	is_str(before, after, "and the value stays as it was");
+}
+
+static void coercions(void)
+{
+	const struct type str = {.kind = TYPE_STR}, integer = {.kind = TYPE_INT},
+			  number = {.kind = TYPE_FLOAT}, boolean = {.kind = TYPE_BOOL},
+			  numbers = {.kind = TYPE_LIST, .item = TYPE_INT},
+			  texts = {.kind = TYPE_LIST, .item = TYPE_STR}, any = {.kind = TYPE_JSON};
+	coerces(integer, "1.0", "1");
+	coerces(integer, "-3e2", "-300");
+	coerces(integer, "1.5", "1.5");
+	coerces(integer, "1e300", "1e+300");
+	coerces(integer, "\"17\"", "17");
+	coerces(integer, "\" 17.0 \"", "17");
+	coerces(integer, "\"17 files\"", "\"17 files\"");
+	coerces(integer, "\"\\\"17\\\"\"", "\"\\\"17\\\"\"");
+	coerces(integer, "true", "true");
+	coerces(number, "\"1.5\"", "1.5");
+	coerces(number, "\"NaN\"", "\"NaN\"");
+	coerces(boolean, "\"true\"", "true");
+	coerces(boolean, "\"yes\"", "\"yes\"");
+	coerces(boolean, "1", "1");
+	coerces(str, "\"[1]\"", "\"[1]\"");
+	coerces(str, "1", "1");
+	coerces(any, "\"[1]\"", "\"[1]\"");
+	coerces(numbers, "\"[1, 2.0, \\\"3\\\"]\"", "[1,2,3]");
+	coerces(numbers, "\"1, 2\"", "\"1, 2\"");
+	coerces(texts, "\"[\\\"a\\\", \\\"1\\\"]\"", "[\"a\",\"1\"]");
+	coerces(texts, "\"a\"", "\"a\"");
+	coerces(verdict_type,
+		"{\"label\":\"1\",\"score\":\"0.5\",\"tags\":\"[1.0]\",\"note\":\"{}\",\"detail\":"
+		"\"{\\\"why\\\":\\\"2\\\"}\",\"extra\":\"[]\",\"other\":\"3\"}",
+		"{\"detail\":{\"why\":\"2\"},\"extra\":\"[]\",\"label\":\"1\",\"note\":\"{}\","
+		"\"other\":\"3\",\"score\":0.5,\"tags\":[1]}");
+	coerces(verdict_type, "\"{\\\"score\\\": 1}\"", "{\"score\":1}");
+	coerces(verdict_type, "\"[1]\"", "\"[1]\"");
+}
+
 /* A list of alternatives too long to be shown. */
 static void many_alternatives(void)
 {
@@ -150,6 +198,7 @@ int main(void)
 	record_sort(&detail, &arena);
 	record_sort(&verdict, &arena);
 	scalars();
+	coercions();
 	records();
 	many_alternatives();
 	special();

@@ -1,6 +1,9 @@
 #include "agent/tools/list.h"
 #include "agent/tools/tool.h"
 
+#include "base/json.h"
+#include "types/types.h"
+
 static const struct tool *const tools[] = {
 #define TOOL(name) &tool_##name,
 	TOOL_LIST(TOOL)
@@ -66,6 +69,35 @@ static const struct tool_arg *arg_find(const struct tool *t, const char *name)
 		if (!strcmp(a->name, name))
 			return a;
 	return NULL;
+}
+
+/* Coerces, in place, strings that hold the objects a list is of. */
+static void coerce_items(const struct tool_arg *a, json_t *list)
+{
+	static const struct record any = {.name = "object"};
+	json_auto_t *schema = json_loads(a->items, 0, NULL);
+	size_t i;
+	json_t *item;
+	if (strcmp(json_get_text(schema, "type"), "object") != 0)
+		return;
+	json_array_foreach (list, i, item)
+		json_array_set_new(
+			list, i, value_coerce((struct type){TYPE_RECORD, .record = &any}, item));
+}
+
+json_t *tool_coerce(const struct tool *tool, const json_t *arguments)
+{
+	json_t *own = json_deep_copy(arguments);
+	for (const struct tool_arg *a = tool->args; json_is_object(own) && a->name; a++) {
+		const json_t *value = json_object_get(own, a->name);
+		struct type t = {.kind = a->kind == ARG_INT ? TYPE_INT : TYPE_LIST};
+		if (!value || a->kind == ARG_STR)
+			continue;
+		json_object_set_new(own, a->name, value_coerce(t, value));
+		if (a->kind == ARG_LIST)
+			coerce_items(a, json_object_get(own, a->name));
+	}
+	return own;
 }
 
 static bool kind_is(enum tool_arg_kind kind, const json_t *value)

@@ -81,6 +81,10 @@ const struct tool *tool_find(const char *name, unsigned mode);
 void tool_names(unsigned mode, struct buf *out);
 /* [{name, description, input_schema}] of the tools of `mode`. */
 json_t *tool_declarations(unsigned mode);
+/* Returns a copy of `arguments` as models mean them: the JSON that a string holds for an integer or
+ * a list, or for an object in one, and an integer for a float without a fraction. NULL: there are
+ * none, or out of memory. */
+json_t *tool_coerce(const struct tool *tool, const json_t *arguments);
 /* Checks `arguments` against the declaration; every problem is one line in `out`. */
 int tool_check(const struct tool *tool, const json_t *arguments, struct buf *out);
 
