@@ -255,6 +255,29 @@ static struct block *newest_call(struct wire_stream *s, int64_t index, struct bl
 	return NULL;
 }
 
+/* Finds the call of the same id, under whatever index; NULL: there is none. */
+static struct block *same_call(const struct wire_stream *s, const json_t *piece)
+{
+	const char *id = json_get_text(piece, "id");
+	const char *name = json_get_text(json_object_get(piece, "function"), "name");
+	for (size_t i = s->block_count; *id && i > 1; i--) {
+		struct block *b = &s->blocks[i - 1];
+		bool same = b->kind == BLOCK_CALL && b->id && !strcmp(b->id, id);
+		if (same && b->name && (!*name || !strcmp(b->name, name)))
+			return b;
+	}
+	return NULL;
+}
+
+/* Reports whether a piece says once more all that a call has said: some servers send the whole
+ * behind its pieces, or again under another index. */
+static bool repeats(struct block *b, const json_t *piece)
+{
+	const json_t *arguments = json_object_get(json_object_get(piece, "function"), "arguments");
+	return b->name && json_string_length(arguments) && is_whole(b) &&
+	       !strcmp(json_string_value(arguments), b->text.data);
+}
+
 /* Finds the call that a piece belongs to; NULL without a fault: it begins one. Arguments that come
  * under another index with neither id nor name are the open call's, or nobody's. */
 static struct block *find_call(
@@ -265,6 +288,9 @@ static struct block *find_call(
 	const json_t *arguments = json_object_get(function, "arguments");
 	bool begins = *json_get_text(piece, "id") || *json_get_text(function, "name");
 	bool says = json_string_length(arguments) || json_object_size(arguments);
+	struct block *same = same_call(s, piece);
+	if (same && same != own && (!is_whole(same) || !says || repeats(same, piece)))
+		return same;
 	if (own)
 		return is_next(own, piece) ? NULL : own;
 	if (begins || !says)
@@ -285,6 +311,8 @@ static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
 	struct block *b = find_call(s, piece, index, f);
 	if (f->kind != FAULT_NONE)
 		return -1;
+	if (b && repeats(b, piece))
+		return 0;
 	if (!b) {
 		b = stream_block(s, s->block_count, f);
 		if (!b || !(b->skeleton = json_object()))
