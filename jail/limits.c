@@ -70,7 +70,9 @@ int limits_apply(struct jail *j, struct err *e)
 	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
 	const struct limit wanted[] = {
 		{RLIMIT_CORE, "core file", 1, 0},
-		{RLIMIT_CPU, "CPU", l->cpu_secs ? (uint64_t)l->cpu_secs : RLIM_INFINITY, 0},
+		/* At the soft limit a signal that says why; a second later the end. */
+		{RLIMIT_CPU, "CPU", l->cpu_secs ? (uint64_t)l->cpu_secs + 1 : RLIM_INFINITY,
+			(uint64_t)l->cpu_secs},
 		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB, 0},
 		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB, 0},
 		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files, 0},

@@ -216,12 +216,10 @@ static bool look_mappings(struct look *look, const char *pid)
 	return !len;
 }
 
-/* A process or a task of one. False: it has no memory, or not any more. */
-static bool look_at_memory(struct look *look, const char *pid)
+/* A process or a task of one, and what its status says. False: it has no memory (any more). */
+static bool look_at_memory(struct look *look, const char *pid, const char *text)
 {
-	static char text[TEXT_MAX];
-	bool read = read_text(look, pid, "status", text);
-	if (!read || !strstr(text, "\nVmRSS:"))
+	if (!strstr(text, "\nVmRSS:"))
 		return false;
 	uint64_t before = look->bytes;
 	if (!look->exact)
@@ -236,12 +234,13 @@ static bool look_at_memory(struct look *look, const char *pid)
 
 static void look_at_task(struct look *look, const char *pid)
 {
-	static uint64_t found; /* where one task has been counted, the others have the same */
+	static char text[TEXT_MAX];
+	static bool found; /* where one task has been counted, the others have the same */
 	const char *slash = strchr(pid, '/');
 	if (!slash)
-		found = 0;
+		found = false;
 	else if (!found)
-		found = look_at_memory(look, pid);
+		found = read_text(look, pid, "status", text) && look_at_memory(look, pid, text);
 }
 
 static void look_at_process(struct look *look, const char *pid)
@@ -251,7 +250,7 @@ static void look_at_process(struct look *look, const char *pid)
 	if (!read_text(look, pid, "status", text))
 		return;
 	look->tasks += look->exact ? 0 : (int64_t)number_after(text, "\nThreads:");
-	if (look_at_memory(look, pid) || number_after(text, "\nThreads:") < 2)
+	if (look_at_memory(look, pid, text) || number_after(text, "\nThreads:") < 2)
 		return;
 	/* The first thread has ended, and the memory is the others'. */
 	AUTO_FD int fd = open_at(look, pid, "task");

@@ -659,7 +659,7 @@ ignoring_all() {
 			'limits={"cpu_secs":100,"file_mb":2,"open_files":640,"processes":30}' -- \
 			sed -nE '/data|resident|address|msgq|locks|timeout/d; s/  +/ /gp' /proc/self/limits
 		[[ $status -eq 0 && $(sed 's/ [A-Za-z]* *$//' <<<"$output") == "Limit Soft Limit Hard Limit
-Max cpu time 100 100
+Max cpu time 100 101
 Max file size 2097152 2097152
 Max stack size 8388608 67108864
 Max core file size 1 1
