@@ -62,6 +62,9 @@ struct arg_rule {
 	/* Runtimes reserve terabytes as a file in memory, and do without where that fails; beyond \
 	 * RLIMIT_FSIZE they would be killed (.NET). */ \
 	X(ftruncate, TOO_LARGE, ANY(UPPER(1), TEBIBYTES)) \
+	/* A whiteout is a device of number 0, which nobody needs a capability for: on an overlay's \
+	 * upper directory it hides what lies below. mknod of one is refused above. */ \
+	X(renameat2, DENY, ANY(4, 4u)) /* RENAME_WHITEOUT */ \
 	/* Network namespaces do not cover vsock before Linux 7.0; packet, alg and friends are \
 	 * kernel surface: families are an allow-list. */ \
 	X(socket, ALLOW, IS(0, WHOLE, 1)) /* AF_UNIX */ \
@@ -191,7 +194,7 @@ struct arg_rule {
 	X(poll) X(ppoll) X(pread64) X(preadv) X(preadv2) X(prlimit64) X(pselect6) \
 	X(pwrite64) X(pwritev) X(pwritev2) X(read) X(readahead) X(readlink) X(readlinkat) \
 	X(readv) X(recvfrom) X(recvmmsg) X(recvmsg) X(remap_file_pages) X(removexattr) \
-	X(rename) X(renameat) X(renameat2) X(restart_syscall) X(rmdir) X(rseq) \
+	X(rename) X(renameat) X(restart_syscall) X(rmdir) X(rseq) \
 	X(rt_sigaction) X(rt_sigpending) X(rt_sigprocmask) X(rt_sigqueueinfo) \
 	X(rt_sigreturn) X(rt_sigsuspend) X(rt_sigtimedwait) X(rt_tgsigqueueinfo) \
 	X(sched_get_priority_max) X(sched_get_priority_min) X(sched_getaffinity) \
@@ -252,6 +255,7 @@ struct arg_rule {
 	X(tracing, "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd") \
 	X(keys, "add_key keyctl request_key") \
 	X(io_uring, "io_uring_setup io_uring_enter io_uring_register io_setup") \
+	X(whiteouts, "renameat2 mknod mknodat") \
 	X(kernel, "acct adjtimex bpf clock_settime fanotify_init init_module kexec_load " \
 		  "memfd_secret perf_event_open prctl personality quotactl reboot seccomp " \
 		  "set_mempolicy sethostname swapon syslog userfaultfd sched_setscheduler")

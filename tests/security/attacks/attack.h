@@ -53,6 +53,8 @@ enum {
 	X(fs_pivot_root, BY_ROOT, (EPERM), (EPERM), "pivot the root")                              \
 	X(fs_mknod_char, BY_ROOT, (EPERM), (EPERM), "make a character device")                     \
 	X(fs_mknod_block, BY_ROOT, (EPERM), (EPERM), "make a block device")                        \
+	X(fs_whiteout_rename, BY_ANY, (EPERM), (EPERM), "leave a whiteout where a file was")        \
+	X(fs_whiteout_mknod, BY_ANY, (EPERM), (EPERM), "make a whiteout")                          \
 	X(fs_open_kmsg, BY_ROOT, (ENOENT), (EACCES), "read the kernel's log device")               \
 	X(fs_open_devices, BY_ROOT, (ENOENT), (EACCES), "open any device beyond the sinks")        \
 	X(fs_suid_mount, BY_ANY, (EPERM), (ANYTHING), "find a mount where set-id bits count")      \

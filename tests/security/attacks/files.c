@@ -259,6 +259,19 @@ int fs_mknod_block(void)
 	return answer(mknod("device", S_IFBLK | 0666, makedev(254, 0)));
 }
 
+/* On an overlay's upper directory it hides the file of its name that lies below. */
+int fs_whiteout_rename(void)
+{
+	enum { WHITEOUT = 1 << 2 };
+	close(open("before", O_WRONLY | O_CREAT, 0644));
+	return answer(syscall(SYS_renameat2, AT_FDCWD, "before", AT_FDCWD, "after", WHITEOUT));
+}
+
+int fs_whiteout_mknod(void)
+{
+	return answer(mknod("whiteout", S_IFCHR | 0666, makedev(0, 0)));
+}
+
 int fs_open_kmsg(void)
 {
 	return answer(open("/dev/kmsg", O_RDONLY | O_NONBLOCK));

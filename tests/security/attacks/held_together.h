@@ -34,6 +34,7 @@
 	X(fs_mount, hardened, "seccomp,capabilities,landlock")                                     \
 	X(fs_pivot_root, hardened, "seccomp,capabilities,landlock")                                \
 	X(ptrace_victim, hardened, "seccomp,capabilities,landlock")                                \
+	X(fs_whiteout_mknod, hardened, "seccomp,landlock")                                         \
 	X(fs_open_kmsg, hardened, "capabilities,landlock")                                         \
 	X(proc_mem, hardened, "capabilities,landlock")                                             \
 	X(proc_root, hardened, "capabilities,landlock")                                            \
