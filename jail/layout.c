@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 static const struct {
-	enum { ALWAYS, ONLY_HARDENED, ONLY_ONLINE } when;
+	enum { ALWAYS, ONLY_STRICT, ONLY_HARDENED, ONLY_ONLINE } when;
 	enum place_kind kind;
 	const char *const *paths;
 } own[] = {
@@ -176,6 +176,7 @@ static int add_pins(struct layout *l, struct err *e)
 static int add_own(struct layout *l, const struct policy *p, struct err *e)
 {
 	const bool holds[] = {[ALWAYS] = true,
+		[ONLY_STRICT] = p->profile == PROFILE_STRICT && LAYER_ON("proc_cover"),
 		[ONLY_HARDENED] = p->profile == PROFILE_HARDENED,
 		[ONLY_ONLINE] = p->network == NETWORK_HOST};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {

@@ -16,7 +16,11 @@
 		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom") \
 	X(ALWAYS, PLACE_TMPFS, "/tmp") \
 	X(ALWAYS, PLACE_TMPFS, "/dev/shm") \
-	X(ALWAYS, PLACE_PROC, "/proc")
+	X(ALWAYS, PLACE_PROC, "/proc") \
+	/* It tells of the host, and no program needs it. Most of what "subset=pid" leaves out \
+	 * some do: without cpuinfo and meminfo Node.js has no processor, and ps, free and uptime \
+	 * end. */ \
+	X(ONLY_STRICT, PLACE_HIDE, "/proc/cmdline")
 
 /* The jail's host name; /etc/hosts knows it, for programs that look their own host up. */
 #define ROOT_HOST_NAME "jail"

@@ -72,7 +72,9 @@ static int attach(const struct place *p, int tree, struct err *e)
 	if ((ours || fd >= 0) && !syscall(SYS_move_mount, tree, "", fd, ours ? p->path + 1 : "",
 					 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
 		return 0;
-	return mask && errno == ENOENT ? 1 : err_errno(e, "cannot mount %s", p->path);
+	if (errno == ENOENT && (mask || !p->grant)) /* of the jail's own, only below /proc */
+		return mask;
+	return err_errno(e, "cannot mount %s", p->path);
 }
 
 /* A copy of what is made at `name` in the jail's own memory. */

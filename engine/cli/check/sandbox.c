@@ -102,7 +102,7 @@ static int try_inside(struct trial *trial, struct probe_target *t, struct err *e
 		return -1;
 	int stdio[] = {nothing, answers, nothing};
 	probe_target_hit(t);
-	int code = jail_call(policy, stdio, &status, e);
+	int code = jail_call(policy, stdio, NULL, &status, e);
 	trial->layers = json_incref(json_object_get(status, "layers"));
 	if (code < 0)
 		return -1;
@@ -206,7 +206,8 @@ static json_t *hardened_limits(const struct checking *k)
 		return list;
 	static const char *const always[] = {
 		"hide the names, sizes and other metadata of the host's files",
-		"hide what /proc says: processes with their arguments, network connections",
+		("hide what /proc says: processes with their arguments, network connections, what "
+		 "the kernel was started with"),
 		("protect .git and the bundle from a command that may write the directory around "
 		 "them"),
 		("protect or hide anything else there (agent6 itself, its configuration and what "

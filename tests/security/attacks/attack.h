@@ -53,7 +53,7 @@ enum {
 	X(fs_pivot_root, BY_ROOT, (EPERM), (EPERM), "pivot the root")                              \
 	X(fs_mknod_char, BY_ROOT, (EPERM), (EPERM), "make a character device")                     \
 	X(fs_mknod_block, BY_ROOT, (EPERM), (EPERM), "make a block device")                        \
-	X(fs_whiteout_rename, BY_ANY, (EPERM), (EPERM), "leave a whiteout where a file was")        \
+	X(fs_whiteout_rename, BY_ANY, (EPERM), (EPERM), "leave a whiteout where a file was")       \
 	X(fs_whiteout_mknod, BY_ANY, (EPERM), (EPERM), "make a whiteout")                          \
 	X(fs_open_kmsg, BY_ROOT, (ENOENT), (EACCES), "read the kernel's log device")               \
 	X(fs_open_devices, BY_ROOT, (ENOENT), (EACCES), "open any device beyond the sinks")        \
@@ -97,6 +97,7 @@ enum {
 	X(proc_self_mem, BY_ANY, (EROFS), (EACCES), "open the own memory for writing")             \
 	X(proc_fd_reopen, BY_ANY, (EROFS), (EACCES), "reopen a read-only descriptor for writing")  \
 	X(proc_kernel_memory, BY_ROOT, (EACCES), (0), "read the kernel's memory")                  \
+	X(proc_boot_line, BY_ANY, (ENODATA), (0), "read what the kernel was started with")         \
 	X(proc_uid_map, BY_ANY, (EROFS), (EACCES), "open the own uid_map for writing")             \
 	X(proc_self_files, BY_ANY, (EROFS), (EACCES), "open any own file of /proc for writing")    \
 	X(proc_stdin, BY_ANY, (EACCES), (EACCES), "open the inherited terminal once more")         \
