@@ -55,13 +55,17 @@ int hardened_prepare(struct jail *j, struct err *e)
 	if (layout_count(&j->layout, PLACE_HIDE))
 		return err_set(
 			e, "the hardened profile cannot hide anything; \"hide\" needs strict");
+	return hardened_adopt(j, e) || make_temp(j, e) ? -1 : 0;
+}
+
+int hardened_adopt(struct jail *j, struct err *e)
+{
 	if (LAYER_ON("subreaper") && prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return err_errno(e, "cannot become the subreaper");
 	/* Now: the command might leave no room in the system's table of files. */
+	own_close(&j->children_fd);
 	j->children_fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-	if (j->children_fd < 0)
-		return err_errno(e, "cannot list this process's children");
-	return make_temp(j, e);
+	return j->children_fd < 0 ? err_errno(e, "cannot list this process's children") : 0;
 }
 
 /* Returns in the launcher only. */
@@ -91,28 +95,38 @@ int hardened_become(struct jail *j, struct err *e)
 	return getppid() == j->launcher ? 0 : err_set(e, "the launcher has ended");
 }
 
-/* Direct children only: killing them hands theirs to us, so the loop ends when there are none. */
-static int kill_children(const struct jail *j, struct err *e)
+static bool is_in(const pid_t *list, pid_t pid)
 {
-	char text[65536] = "";
-	if (pread(j->children_fd, text, sizeof(text) - 1, 0) < 0)
-		return err_errno(e, "cannot list the command's descendants");
-	char *end = text;
-	for (long pid; (pid = strtol(end, &end, 10)) > 0;)
-		kill((pid_t)pid, SIGKILL);
-	return 0;
+	while (*list && *list != pid)
+		list++;
+	return *list;
 }
 
-int hardened_sweep(const struct jail *j, struct err *e)
+/* Kills and collects the direct children that are not in `kept`, which hands theirs to this
+ * process. Returns how many there were. */
+static int end_children(const struct jail *j, const pid_t *kept, struct err *e)
+{
+	char text[65536] = "";
+	int count = 0;
+	long pid;
+	if (pread(j->children_fd, text, sizeof(text) - 1, 0) < 0)
+		return err_errno(e, "cannot list the command's descendants");
+	for (char *at = text; (pid = strtol(at, &at, 10)) > 0;)
+		count += !is_in(kept, (pid_t)pid) && !kill((pid_t)pid, SIGKILL);
+	for (char *at = text; (pid = strtol(at, &at, 10)) > 0;)
+		if (!is_in(kept, (pid_t)pid))
+			waitpid((pid_t)pid, NULL, 0);
+	return count;
+}
+
+int hardened_sweep(const struct jail *j, const pid_t *kept, struct err *e)
 {
 	for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-		pid_t ended = waitpid(-1, NULL, WNOHANG);
-		if (ended < 0 && errno == ECHILD)
+		if (!*kept && waitpid(-1, NULL, WNOHANG) < 0)
 			return 0;
-		if (!ended && kill_children(j, e))
-			return -1;
-		if (!ended)
-			waitpid(-1, NULL, 0);
+		int count = end_children(j, kept, e);
+		if (count < 0 || (!count && *kept))
+			return count;
 	}
 	return err_set(e, "the command's descendants keep forking");
 }

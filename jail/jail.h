@@ -46,6 +46,9 @@ struct jail {
 	int ruleset_fd;   /* Landlock's, or -1 */
 	int alive_fd;     /* strict: the launcher's end of a pair; hangs up with all of the jail */
 	int first_fd;     /* and PID 1's; hangs up with the launcher */
+	int parent_fd;    /* of the process that started this launcher; serve, or without one: -1 */
+	int asked_fd;     /* signals that ask it to end */
+	int asked;        /* the one that did */
 	int life_fd;      /* serve: hangs up when the resident launcher is gone; -1 */
 	int order_fd;     /* serve: where the command comes from; -1: the policy has it */
 	char *groups[3];  /* cgroups to remove; owned */
@@ -148,14 +151,27 @@ int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
 const char *cgroup_limit(const struct jail *j);
 /* Everything in the groups has ended. */
 void cgroup_leave(struct jail *j);
-/* Kills and reaps every descendant, daemonised ones too. */
-int hardened_sweep(const struct jail *j, struct err *e);
+/* Becomes who collects what descendants leave behind. */
+int hardened_adopt(struct jail *j, struct err *e);
+/* Kills and reaps every descendant, daemonised ones too, but for the children in `kept`, a list
+ * that ends with 0, and what they have started. */
+int hardened_sweep(const struct jail *j, const pid_t *kept, struct err *e);
+
+/* --- lifeline.c ----------------------------------------------------------------------------- */
+/* From now on a signal ends this process only through asked_fd, and it can see (`watch`) the end of
+ * who started it. */
+int lifeline_begin(struct jail *j, bool watch, struct err *e);
+/* Takes the signal that asked_fd has. */
+void lifeline_read(struct jail *j);
+/* Ends this process by the signal that asked for it, or else with `code`. */
+_Noreturn void lifeline_end(const struct jail *j, int code);
 
 /* --- supervise.c ------------------------------------------------------------------------------ */
 /* Waits for the jail's end, at most the policy's time: afterwards no process of it is left but its
  * PID 1, which the kernel is taking down. One JSON line goes to `status_fd` (-1: nobody asked) and,
  * when the set-up failed, one line to stderr. Returns the exit status that says it: the command's,
- * 128+signal, 124, 125, 126 or 127. */
+ * 128+signal, 124, 125, 126 or 127. A
+ * command that the launcher had to end for its own end has been killed. */
 int supervise(struct jail *j, int status_fd);
 /* Waits for PID 1 too, and removes what is left on the host. */
 void supervise_clean(struct jail *j);

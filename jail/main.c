@@ -126,32 +126,40 @@ static int parse_options(int argc, char **argv, int fds[FDS], struct err *e)
 	return serve == (fds[SOCKET_FD] >= 0) ? 0 : err_set(e, "%s", usage);
 }
 
+/* What is opened or received shall not land where the command's own descriptors belong. */
+static int fill_standard(struct err *e)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return err_errno(e, "cannot fill descriptor %d", fd);
+	return 0;
+}
+
+/* The command shall not read it: on standard input, it would begin behind it. */
 static int read_policy(int fd, struct policy *p, struct err *e)
 {
 	AUTO_BUF b;
 	buf_init(&b, POLICY_BYTES_MAX);
-	if (io_read_all(fd < 0 ? 0 : fd, &b, "the policy", e) || policy_decode(b.data, b.len, p, e))
+	fd = fd < 0 ? STDIN_FILENO : fd;
+	if (io_read_all(fd, &b, "the policy", e) || policy_decode(b.data, b.len, p, e))
+		return -1;
+	close(fd);
+	if (fill_standard(e))
 		return -1;
 	if (p->proxy_fd >= 0 && fcntl((int)p->proxy_fd, F_GETFD) < 0)
 		return err_errno(e, "\"proxy_fd\" %d", (int)p->proxy_fd);
 	return 0;
 }
 
-static int settle(struct err *e)
+static void settle(void)
 {
 	/* To the kernel a mask without a signal, and a signal's default. A C library would keep
 	 * some signals as the caller left them. */
 	static const uint64_t nothing[4];
-	/* What is opened or received shall not land where the command's own descriptors belong. */
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return err_errno(e, "cannot fill descriptor %d", fd);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, nothing, NULL, sizeof(nothing[0]));
 	for (int number = 1; number < NSIG; number++)
 		syscall(SYS_rt_sigaction, number, nothing, NULL, sizeof(nothing[0]));
 	umask(077);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -165,15 +173,19 @@ int main(int argc, char **argv)
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
+	j.parent_fd = j.asked_fd = j.children_fd = -1;
 	j.alive_fd = j.first_fd = j.life_fd = j.order_fd = j.group_fd = j.ruleset_fd = -1;
 	j.child = j.child_pidfd = j.placeholder_fd = -1;
-	if (settle(&e) || parse_options(argc, argv, fds, &e) ||
+	settle();
+	if (fill_standard(&e) || parse_options(argc, argv, fds, &e) ||
 		read_policy(fds[POLICY_FD], &j.policy, &e))
 		report_fail(j.report, "policy", &e);
 	j.strict = j.policy.profile == PROFILE_STRICT;
+	if (!j.report->stage && lifeline_begin(&j, fds[SOCKET_FD] < 0, &e))
+		report_fail(j.report, "lifeline", &e);
 	if (!j.report->stage && fds[SOCKET_FD] >= 0) {
 		if (!serve_run(&j, fds[SOCKET_FD], &e))
-			_exit(0);
+			lifeline_end(&j, 0);
 		report_fail(j.report, "serve", &e);
 	} else if (!j.report->stage) {
 		jail_start(&j);
@@ -183,5 +195,5 @@ int main(int argc, char **argv)
 	if (j.group_count || j.temp_dir)
 		supervise_clean(&j);
 	placeholder_leave(&j);
-	_exit(code);
+	lifeline_end(&j, code);
 }

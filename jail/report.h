@@ -57,6 +57,7 @@ struct report {
 	bool ended;         /* the command has ended, as */
 	int wait_status;    /* wait(2) has it */
 	bool timed_out;     /* and was killed for it */
+	bool lost;          /* and was killed because the launcher had to end */
 	const char *limit;  /* of the policy, that stopped it; NULL: none did */
 	bool full;          /* at one time it had all the processes that it may have */
 	int64_t wall_ms;    /* how long it took */

@@ -12,11 +12,15 @@
  * replaced, a new socket in the workspace) is thrown away and built again before the command is let
  * in.
  */
+#include "base/clock.h"
 #include "base/fdpass.h"
+#include "base/io.h"
 #include "jail/jail.h"
 #include <poll.h>
 #include <sched.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 enum { ORDER_BYTES_MAX = 192 * 1024, ORDER_FDS = 4, READY = 2, SHORT_MS = 10 };
 
@@ -129,25 +133,35 @@ static void carry_out(struct jail *j, bool begun, const struct order *o)
 		report_fail(j->report, "order", &e);
 }
 
-/* A process for each order, with the jail that is ready for it. What it says to the launcher: */
+/* A process for each order, with the jail that is ready for it. What it says to the launcher, and
+ * who says it: */
 enum { SAYS_TAKEN = 't', SAYS_TOLD = 'o', SAYS_ENDED = 'e' };
 
+struct word {
+	pid_t pid;
+	int says;
+};
+
 /* Where nobody hears it any more, life_fd has hung up, and what runs is ended. */
-static void say(const struct jail *j, char what)
+static void say(const struct jail *j, int says)
 {
-	send(j->life_fd, &what, 1, MSG_NOSIGNAL);
+	const struct word word = {getpid(), says};
+	send(j->life_fd, &word, sizeof(word), MSG_NOSIGNAL);
 }
 
 /* As receive. An order may go to another process that is ready; and who is ready when the launcher
- * dies has a jail to remove. */
-static int await(const struct jail *j, int socket_fd, struct order *o, struct err *e)
+ * dies, or is asked to end, has a jail to remove. */
+static int await(struct jail *j, int socket_fd, struct order *o, struct err *e)
 {
-	struct pollfd either[] = {{socket_fd, POLLIN, 0}, {j->life_fd, 0, 0}};
+	struct pollfd any[] = {
+		{socket_fd, POLLIN, 0}, {j->life_fd, 0, 0}, {j->asked_fd, POLLIN, 0}};
 	int rc;
 	do {
 		*e = ERR_NONE;
-		poll(either, 2, -1);
-		rc = either[1].revents ? 1 : receive(socket_fd, o, ORDER_FDS, e);
+		poll(any, ARRAY_LEN(any), -1);
+		if (any[2].revents)
+			lifeline_read(j);
+		rc = any[1].revents || any[2].revents ? 1 : receive(socket_fd, o, ORDER_FDS, e);
 	} while (rc < 0 && e->number == EAGAIN);
 	return rc;
 }
@@ -156,7 +170,7 @@ static void serve_one(struct jail *j, int socket_fd)
 {
 	static struct order o;
 	struct err e = ERR_NONE;
-	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGCONT); /* who is stopped shall see the launcher's end, too */
 	int ready_fd = prepare(j, false);
 	is_stale(j, false); /* for the same reason */
 	practise(j, &o);
@@ -164,7 +178,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	if (rc == 1) {
 		supervise_clean(j);
 		say(j, SAYS_ENDED);
-		_exit(0);
+		lifeline_end(j, 0);
 	}
 	bool begun = !rc && hand_over(j, ready_fd, &o); /* first of all: somebody waits */
 	sched_yield(); /* the command's turn, where both are on one processor */
@@ -182,18 +196,119 @@ static void serve_one(struct jail *j, int socket_fd)
 		own_close(&o.with.fds[fd]);
 	say(j, SAYS_TOLD);
 	supervise_clean(j);
-	_exit(0);
+	lifeline_end(j, 0);
 }
 
-static int start_one(struct jail *base, int socket_fd, const int says[2], struct err *e)
+/* --- the launcher ----------------------------------------------------------------------------- */
+
+enum { ONES_MAX = 256, END_MS = 4000 };
+
+/* Those processes, and what each last said; 0: it is ready, or about to be. */
+struct resident {
+	struct jail *base;
+	int socket_fd, says[2], ended_fd;
+	pid_t ones[ONES_MAX + 1]; /* ends with 0 */
+	int said[ONES_MAX];
+	int count;
+	int wanted; /* how many are to be ready */
+	bool last;  /* no order will follow */
+};
+
+static int count_of(const struct resident *r, int said)
+{
+	int count = 0;
+	for (int i = 0; i < r->count; i++)
+		count += r->said[i] == said;
+	return count;
+}
+
+static int start_one(struct resident *r, struct err *e)
 {
 	pid_t pid = fork();
 	if (!pid) {
-		close(says[0]);
-		base->life_fd = says[1];
-		serve_one(base, socket_fd);
+		close(r->says[0]);
+		r->base->life_fd = r->says[1];
+		serve_one(r->base, r->socket_fd);
 	}
-	return pid < 0 ? err_errno(e, "cannot start the next launcher") : 0;
+	if (pid < 0)
+		return err_errno(e, "cannot start the next launcher");
+	r->said[r->count] = 0;
+	r->ones[r->count++] = pid;
+	return 0;
+}
+
+static int find_one(const struct resident *r, pid_t pid)
+{
+	int at = 0;
+	while (at < r->count && r->ones[at] != pid)
+		at++;
+	return at;
+}
+
+static void hear(struct resident *r)
+{
+	struct word word;
+	while (recv(r->says[0], &word, sizeof(word), MSG_DONTWAIT) == sizeof(word)) {
+		int at = find_one(r, word.pid);
+		if (at < r->count)
+			r->said[at] = word.says;
+		if (word.says == SAYS_TOLD)
+			r->wanted = READY;
+	}
+}
+
+/* Forgets who has ended, after its last words. Who had none was killed: its command may have left
+ * processes, which are this one's children now. */
+static int collect(struct resident *r, struct err *e)
+{
+	struct signalfd_siginfo info;
+	pid_t pid;
+	bool killed = false;
+	while (read(r->ended_fd, &info, sizeof(info)) > 0)
+		continue;
+	hear(r);
+	for (int at; (pid = waitpid(-1, NULL, WNOHANG)) > 0;) {
+		if ((at = find_one(r, pid)) == r->count)
+			continue;
+		killed = killed || !r->said[at] || r->said[at] == SAYS_TAKEN;
+		r->count--;
+		r->ones[at] = r->ones[r->count];
+		r->said[at] = r->said[r->count];
+		r->ones[r->count] = 0;
+	}
+	return killed && !r->base->strict ? hardened_sweep(r->base, r->ones, e) : 0;
+}
+
+/* Waits for all of them, which see that life_fd has hung up; who is stopped or stuck is killed. */
+static int end_all(struct resident *r, struct err *e)
+{
+	static const pid_t nobody;
+	int64_t until_ms = clock_monotonic_ms() + END_MS;
+	struct pollfd ended = {r->ended_fd, POLLIN, 0};
+	own_close(&r->says[0]);
+	own_close(&r->socket_fd);
+	while (r->count && io_poll(&ended, 1, until_ms) > 0)
+		if (collect(r, e))
+			return -1;
+	for (int i = 0; i < r->count; i++)
+		kill(r->ones[i], SIGKILL);
+	for (int i = 0; i < r->count; i++)
+		waitpid(r->ones[i], NULL, 0);
+	return r->base->strict ? 0 : hardened_sweep(r->base, &nobody, e);
+}
+
+static int open_resident(struct resident *r, struct err *e)
+{
+	sigset_t ended;
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	r->ended_fd = sigprocmask(SIG_BLOCK, &ended, NULL)
+			      ? -1
+			      : signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->ended_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r->says) ||
+		fcntl(r->socket_fd, F_SETFL, O_NONBLOCK))
+		return err_errno(e, "cannot make a socket pair");
+	return r->base->strict ? 0 : hardened_adopt(r->base, e);
 }
 
 static bool has_order(int socket_fd)
@@ -202,35 +317,45 @@ static bool has_order(int socket_fd)
 	return recv(socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+/* Waits once. False: the other side is gone, or a signal asks for the end. */
+static bool turn(struct resident *r)
+{
+	struct pollfd watched[] = {{r->says[0], POLLIN, 0},
+		{r->socket_fd, r->last ? 0 : POLLRDHUP, 0}, {r->ended_fd, POLLIN, 0},
+		{r->base->asked_fd, POLLIN, 0}};
+	int idle = count_of(r, 0);
+	/* A short command is not disturbed by the building of other jails; where one follows
+	 * another, the next is built beside it. */
+	bool woken = poll(watched, ARRAY_LEN(watched), !r->last && idle < READY ? SHORT_MS : -1);
+	r->wanted = woken ? 0 : idle + 1;
+	if (watched[3].revents)
+		lifeline_read(r->base);
+	if (watched[3].revents || watched[1].revents & POLLHUP)
+		return false;
+	r->last = r->last || watched[1].revents;
+	hear(r);
+	return true;
+}
+
 /* The other side closes its half when it has given its last order: then nothing is built that
  * nobody will use, and what runs comes to its end. When it is gone, so is everything. */
 int serve_run(struct jail *base, int socket_fd, struct err *e)
 {
-	int says[2], idle = 0, running = 0, wanted = 1;
-	char what;
-	bool last = false;
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for those that have told their outcome */
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, says) ||
-		fcntl(socket_fd, F_SETFL, O_NONBLOCK))
-		return err_errno(e, "cannot make a socket pair");
+	static struct resident r;
+	r = (struct resident){.base = base, .socket_fd = socket_fd, .wanted = 1};
+	if (open_resident(&r, e))
+		return -1;
 	do {
-		for (; last ? !idle && has_order(socket_fd) : idle < wanted; idle++)
-			if (start_one(base, socket_fd, says, e))
+		for (int idle = count_of(&r, 0);
+			r.count < ONES_MAX &&
+			(r.last ? !idle && has_order(socket_fd) : idle < r.wanted);
+			idle++)
+			if (start_one(&r, e))
 				return -1;
-		struct pollfd watched[] = {
-			{says[0], POLLIN, 0}, {socket_fd, last ? 0 : POLLRDHUP, 0}};
-		/* A short command is not disturbed by the building of other jails; where one
-		 * follows another, the next is built beside it. */
-		wanted = poll(watched, 2, !last && idle < READY ? SHORT_MS : -1) ? 0 : idle + 1;
-		if (watched[1].revents & POLLHUP)
-			return 0;
-		last = last || watched[1].revents;
-		if (!watched[0].revents || read(says[0], &what, 1) != 1)
-			continue;
-		idle -= what != SAYS_TOLD;
-		running += what == SAYS_TAKEN ? 1 : what == SAYS_TOLD ? -1 : 0;
-		if (what == SAYS_TOLD)
-			wanted = READY;
-	} while (!last || idle || running || has_order(socket_fd));
-	return 0;
+		if (!turn(&r))
+			break;
+		if (collect(&r, e))
+			return -1;
+	} while (!r.last || count_of(&r, 0) || count_of(&r, SAYS_TAKEN) || has_order(socket_fd));
+	return end_all(&r, e);
 }

@@ -16,25 +16,30 @@
 
 enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 127 };
 
-enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED, WAIT_OVER };
+enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED, WAIT_ASKED, WAIT_OVER };
 
 /* Hardened, what is left to do meanwhile is to look at the memory. */
 static int wait_until(struct jail *j, int64_t deadline_ms)
 {
 	struct pollfd ends[] = {
 		{.fd = j->strict ? j->alive_fd : j->child_pidfd, .events = j->strict ? 0 : POLLIN},
-		{.fd = j->life_fd}};
+		{.fd = j->life_fd}, {.fd = j->parent_fd, .events = POLLIN},
+		{.fd = j->asked_fd, .events = POLLIN}};
 	int64_t look_ms = clock_monotonic_ms() + memory_first_ms(j);
 	bool watched = !j->strict && memory_watched(j);
 	int got;
-	while (!(got = io_poll(
-			 ends, 2, watched && look_ms < deadline_ms ? look_ms : deadline_ms)) &&
+	while (!(got = io_poll(ends, ARRAY_LEN(ends),
+			 watched && look_ms < deadline_ms ? look_ms : deadline_ms)) &&
 		watched && clock_monotonic_ms() < deadline_ms) {
 		look_ms = clock_monotonic_ms() + memory_look(j, false);
 		if (j->report->limit)
 			return WAIT_OVER;
 	}
-	return got <= 0 ? got : ends[0].revents ? WAIT_ENDED : WAIT_ORPHANED;
+	if (got <= 0 || ends[0].revents)
+		return got <= 0 ? got : WAIT_ENDED;
+	if (ends[3].revents)
+		lifeline_read(j);
+	return ends[3].revents ? WAIT_ASKED : WAIT_ORPHANED;
 }
 
 static int collect(struct jail *j)
@@ -58,6 +63,7 @@ static int end(struct jail *j)
  * longer than the command did. */
 static int wait_for(struct jail *j, struct err *e)
 {
+	static const pid_t nobody;
 	struct report *r = j->report;
 	int64_t begin = clock_monotonic_ms();
 	if (r->stage)
@@ -72,7 +78,7 @@ static int wait_for(struct jail *j, struct err *e)
 	if (!j->strict) {
 		r->wait_status = collect(j);
 		r->ended = true;
-		if (hardened_sweep(j, e))
+		if (hardened_sweep(j, &nobody, e))
 			return -1;
 	} else if (!ended || !r->ended) {
 		collect(j);
@@ -80,7 +86,9 @@ static int wait_for(struct jail *j, struct err *e)
 	if (j->child < 0) /* collected: PID 1 could not, or did not, say */
 		getrusage(RUSAGE_CHILDREN, &r->used);
 	r->wall_ms = clock_monotonic_ms() - begin;
-	return why == WAIT_ORPHANED ? err_set(e, "the resident launcher has ended") : 0;
+	if (why == WAIT_ASKED)
+		return err_set(e, "signal %d asked the launcher to end", j->asked);
+	return why == WAIT_ORPHANED ? err_set(e, "who started the launcher has ended") : 0;
 }
 
 /* What it comes to: the exit status, and in the report the reason where it is not the command's
@@ -92,6 +100,8 @@ static int judge(const struct jail *j)
 		r->stage = "launch";
 		err_set(&r->why, "the jail was killed before it was set up");
 	}
+	if (r->lost)
+		return 128 + SIGKILL;
 	if (r->stage)
 		return EXIT_SETUP;
 	if (r->timed_out)
@@ -163,8 +173,9 @@ static void describe(const struct jail *j, int status, struct buf *b)
 	char code[16] = "null", number[16] = "null";
 	struct timeval cpu;
 	timeradd(&r->used.ru_utime, &r->used.ru_stime, &cpu);
-	if (killed)
-		snprintf(number, sizeof(number), "%d", WTERMSIG(r->wait_status));
+	if (killed || r->lost)
+		snprintf(
+			number, sizeof(number), "%d", r->lost ? SIGKILL : WTERMSIG(r->wait_status));
 	else if (!r->timed_out)
 		snprintf(code, sizeof(code), "%d", status);
 	buf_addf(b,
@@ -189,7 +200,8 @@ int supervise(struct jail *j, int status_fd)
 {
 	struct err e = ERR_NONE;
 	if (j->child > 0 && wait_for(j, &e)) {
-		report_fail(j->report, "wait", &e);
+		j->report->lost = j->report->set_up; /* or nothing has run */
+		report_fail(j->report, j->report->lost ? "wait" : "launch", &e);
 		if (j->child > 0)
 			kill(j->child, SIGKILL); /* nothing bounds its time any more */
 	}
@@ -200,7 +212,7 @@ int supervise(struct jail *j, int status_fd)
 	flatten(&j->report->why);
 	flatten(&j->left);
 	const struct report *r = j->report;
-	if (r->why.text[0])
+	if (r->why.text[0] && !j->asked) /* who asked knows */
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
 			r->stage ? ": " : "", r->why.text);
 	if (status_fd < 0)

@@ -5,6 +5,7 @@
 #   user_jail ...                  the same as an ordinary user
 #   status JQ                      asks the status line
 #   need_cgroup LAYER              skips where the jail of root gets no cgroup for "memory" or "processes"
+#   check_lifeline JAIL            what is left of a command when a signal ends its launcher, or its caller dies
 #   nothing_left                   none of agent6's directories is left in /tmp since jail_setup
 #
 # The workspace is $WS ($SCRATCH/ws), made by jail_setup, which both kinds of user can write.
@@ -73,4 +74,35 @@ need_cgroup() {
 	run jail "require={\"$1\":\"cgroup\"}" -- true
 	[[ $status -eq 125 && $(status .stage) == require ]] && skip "no cgroup can be made here"
 	[[ $status -eq 0 && $(status ".layers.$1") == cgroup ]]
+}
+
+# With daemons, one of which ignores what can be ignored. Sets `jail` and `launcher`.
+begin_daemons() { # JAIL MARKER
+	rm -f "$WS/up"
+	"$1" -- sh -c "(setsid sleep $2 &); (setsid sh -c 'trap \"\" TERM HUP INT USR1; sleep $2; sleep $2' &)
+		touch up; sleep $2" 3>&- &
+	jail=$!
+	eventually test -e "$WS/up"
+	launcher=$(pgrep -P "$jail" agent6-jail) || launcher=$jail
+}
+
+check_lifeline() { # JAIL
+	local marker=$((BASHPID + 10000000)) number code jail launcher
+	for number in 1 2 3 10 15 40; do
+		begin_daemons "$1" "$marker"
+		kill "-$number" "$launcher"
+		wait "$jail" && code=0 || code=$?
+		run ! pgrep -f "sleep $marker"
+		[[ $code -eq $((128 + number)) ]]
+		[[ $(status '"\(.exit) \(.signal) \(.stage) \(.error)"') == "null 9 wait signal $number asked the launcher to end" ]]
+	done
+	nothing_left
+	begin_daemons "$1" "$marker"
+	[[ $launcher -ne $jail ]]
+	kill -STOP "$launcher" # it looks again when its caller has died
+	kill -KILL "$jail"
+	wait "$jail" || true
+	none() { ! pgrep -f "sleep $marker"; }
+	eventually none
+	nothing_left
 }

@@ -132,6 +132,10 @@ hardened() {
 	[[ $status -eq 1 ]]
 }
 
+@test "a signal to the launcher, or the end of who started it, ends what the command left, and first" {
+	check_lifeline hardened
+}
+
 # As in a container that has nothing of the kernel's written.
 proc_shut() {
 	as_user unshare --user --map-current-user --keep-caps --mount sh -c \

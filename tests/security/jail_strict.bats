@@ -467,6 +467,23 @@ odd_mounts() {
 	[[ $output == $'0\n1\n2\n3' ]]
 }
 
+@test "the policy is closed before its command begins, on standard input too" {
+	local profile way
+	give_user "$WS"
+	for profile in strict hardened; do
+		[[ $profile == strict ]] || need_hardened
+		policy "profile=\"$profile\"" -- perl -e 'seek STDIN, 0, 0; print <STDIN>; chmod 0666, *STDIN; print "end"' \
+			>"$SCRATCH/policy.json"
+		chmod 600 "$SCRATCH/policy.json"
+		give_user "$SCRATCH/policy.json"
+		for way in "" "--policy-fd 0"; do
+			# shellcheck disable=SC2086 # words
+			run -0 as_user "$AGENT6_BIN/agent6-jail" $way <"$SCRATCH/policy.json"
+			[[ $output == end && $(stat -c %a "$SCRATCH/policy.json") == 600 ]]
+		done
+	done
+}
+
 @test "a directory for a standard descriptor is refused" {
 	local profile fd
 	for profile in strict hardened; do
@@ -588,6 +605,15 @@ odd_mounts() {
 	wait "$jail" || true
 	none() { ! pgrep -f "sleep $marker"; }
 	eventually none # nobody is left to wait for it
+}
+
+@test "a signal to the launcher, or the end of who started it, ends what the command left, and first (root)" {
+	need_root
+	check_lifeline jail
+}
+
+@test "the same as an ordinary user" {
+	check_lifeline user_jail
 }
 
 # As the kernel counts them: C libraries keep 32 to 34 to themselves, and what glibc's posix_spawn starts ignores two of those.

@@ -11,6 +11,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -263,6 +264,90 @@ static void test_killed(const char *profile)
 	ended_done(&end);
 }
 
+/* It ends what it runs before it ends itself: nobody is left to collect. */
+static void test_asked(const char *profile)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		struct launcher l = start(profile);
+		struct running r;
+		int status = 0;
+		if (give(&l, "(setsid sleep 300 &); (setsid sleep 300 &); touch up; sleep 300", 60,
+			    &r) ||
+			!appears("up"))
+			bail("the command does not run");
+		kill(l.child.pid, signals[i]);
+		while (waitpid(l.child.pid, &status, 0) < 0 && errno == EINTR)
+			continue;
+		ok(WIFSIGNALED(status) && WTERMSIG(status) == signals[i],
+			"%s: signal %d ends a resident launcher", profile, signals[i]);
+		ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "%s: after all that it ran",
+			profile);
+		struct ended end = finish(&r);
+		is_str(stage_of(&end), "wait", "%s: and the command is told as lost", profile);
+		ended_done(&end);
+		l.child.pid = -1;
+		own_close(&l.child.pidfd);
+		own_close(&l.socket_fd);
+		own_close(&l.words_fd);
+	}
+}
+
+static long read_number(const char *name)
+{
+	AUTO_FREE char *text = NULL;
+	return io_read_file(AT_FDCWD, tree_path(ws, name), 64, &text, NULL, NULL)
+		       ? 0
+		       : strtol(text, NULL, 10);
+}
+
+/* One of its processes is killed, as for want of memory; the resident launcher sees to the rest. */
+static void test_one_killed(void)
+{
+	struct launcher l = start("hardened");
+	struct running r;
+	if (give(&l,
+		    "echo $PPID >one; (setsid sh -c 'echo $$ >daemon; touch up; exec sleep 300' "
+		    "&); "
+		    "sleep 300",
+		    60, &r) ||
+		!appears("up"))
+		bail("the command does not run");
+	pid_t one = (pid_t)read_number("one"), daemon = (pid_t)read_number("daemon");
+	ok(one > 1 && daemon > 1 && !kill(one, SIGKILL), "the process of an order is killed");
+	struct ended end = finish(&r);
+	ok(!end.status, "its command has no status line");
+	ended_done(&end);
+	int64_t until = clock_monotonic_ms() + SOON_MS;
+	while (!kill(daemon, 0) && clock_monotonic_ms() < until)
+		pause_ms(2);
+	ok(kill(daemon, 0) && errno == ESRCH, "what it left is ended while the launcher lives on");
+	end = run(&l, "echo next");
+	is_str(end.out, "next\n", "which takes the next order");
+	ended_done(&end);
+	launcher_stop(&l);
+	nothing_is_left("of a launcher that lost one");
+}
+
+static void *start_in_thread(void *launcher)
+{
+	*(struct launcher *)launcher = start("strict");
+	return NULL;
+}
+
+/* The kernel's death signal is about the thread that started a process. */
+static void test_thread(void)
+{
+	struct launcher l = LAUNCHER_NONE;
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, start_in_thread, &l) || pthread_join(thread, NULL))
+		bail("no thread");
+	struct ended end = run(&l, "sleep 0.2; echo on");
+	is_str(end.out, "on\n", "a launcher outlives the thread that started it");
+	ended_done(&end);
+	launcher_stop(&l);
+}
+
 /* --- orders ----------------------------------------------------------------------------------- */
 
 /* As fast as the engine does it, and whatever is ready by then. */
@@ -431,8 +516,12 @@ static void test_all(const char *who, uid_t uid)
 	for (size_t i = 0; i < count; i++) {
 		test_time_out(profiles[i]);
 		test_killed(profiles[i]);
+		test_asked(profiles[i]);
 		test_last(profiles[i]);
 	}
+	test_thread();
+	if (count > 1)
+		test_one_killed();
 	if (count > 1)
 		test_directories(geteuid() ? geteuid() : owner);
 	test_sizes();
