@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 static int fail(const struct err *e, int status)
 {
@@ -26,6 +27,9 @@ int main(int argc, char **argv)
 	if (options_decode(&options, argc, argv, &e) < 0)
 		return fail(&e, EXIT_REFUSED);
 	signal(SIGPIPE, SIG_IGN);
+	/* Whoever is stopped does not see that the agent has ended. The kernel sends this when the
+	 * thread ends that started us, which may be no end at all. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	if (restrain_descriptors(&options, &e) < 0 || broker_open(&broker, &options, &e) < 0 ||
 		restrain(&options, &weakness, &e) < 0)
 		return fail(&e, EXIT_SANDBOX);

@@ -9,7 +9,23 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { CHILD_FDS_MAX = 64 };
+enum { CHILD_FDS_MAX = 64, CHILDREN_MAX = 256 };
+
+/* Whatever else is a child of this process was left to it. */
+static pid_t own[CHILDREN_MAX];
+
+static pid_t *find_own(pid_t pid)
+{
+	for (pid_t *at = own; at < own + CHILDREN_MAX; at++)
+		if (*at == pid)
+			return at;
+	return NULL;
+}
+
+bool child_is_own(pid_t pid)
+{
+	return find_own(pid);
+}
 
 /* Sources are first lifted above every target, so that no dup2 overwrites a source still needed. */
 static int lift_fds(const struct child_spec *spec, int lifted[], struct err *e)
@@ -56,8 +72,9 @@ static int spawn(const struct child_spec *spec, const int lifted[], pid_t *pid)
 int child_start(const struct child_spec *spec, struct child *out, struct err *e)
 {
 	int lifted[CHILD_FDS_MAX];
-	if (spec->fd_count > CHILD_FDS_MAX)
-		return err_set(e, "too many descriptors for a child");
+	pid_t *place = find_own(0);
+	if (spec->fd_count > CHILD_FDS_MAX || !place)
+		return err_set(e, "too many descriptors for a child, or too many children");
 	memset(lifted, -1, sizeof(lifted));
 	pid_t pid = -1;
 	int failed = lift_fds(spec, lifted, e) ? -1 : spawn(spec, lifted, &pid);
@@ -75,6 +92,7 @@ int child_start(const struct child_spec *spec, struct child *out, struct err *e)
 		waitpid(pid, NULL, 0);
 		return -1;
 	}
+	*place = pid;
 	*out = (struct child){.pid = pid, .pidfd = pidfd};
 	return 0;
 }
@@ -86,6 +104,9 @@ int child_wait(struct child *c)
 	do
 		got = waitpid(c->pid, &status, 0);
 	while (got < 0 && errno == EINTR);
+	pid_t *place = find_own(c->pid);
+	if (place)
+		*place = 0;
 	own_close(&c->pidfd);
 	return got < 0 ? -1 : status;
 }

@@ -1,5 +1,6 @@
 #include "cli/help.h"
 #include "cli/verbs.h"
+#include "launch/orphans.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -77,6 +78,7 @@ int main(int argc, char **argv)
 	if (!hold_standard())
 		return EXIT_REFUSED;
 	signal(SIGPIPE, SIG_IGN);
+	orphans_adopt();
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is told like a full disk */
 	if (argc < 2) {
 		help_overview(stderr, NULL);

@@ -8,6 +8,7 @@
 #include "git/environment.h"
 #include "git/parse.h"
 #include "launch/ending.h"
+#include "launch/orphans.h"
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -176,6 +177,8 @@ static int run_jail(const json_t *policy, const struct git_call *call, struct bu
 		.deadline_ms = deadline_secs(call) * 1000 + GRACE_MS,
 		.own_session = true};
 	int status = capture_run(&spec, out, words, e);
+	if (status < 0 || WIFSIGNALED(status))
+		orphans_end();
 	if (status < 0)
 		return err_set(e, "cannot wait for agent6-jail");
 	if (WIFSIGNALED(status))

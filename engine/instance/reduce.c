@@ -34,7 +34,7 @@ static void last_line(char *out, const char *text)
 
 void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES])
 {
-	static const char *const reasons[] = {"reason", "not_run", "planted", "not_kept"};
+	static const char *const reasons[] = {"reason", "lost", "not_run", "planted", "not_kept"};
 	const json_t *code = json_object_get(fact, "exit");
 	const char *said = json_string_value(json_object_get(fact, "stderr_tail"));
 	*out = '\0';
@@ -121,8 +121,9 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 	const char *not_run = json_string_value(json_object_get(fact, "not_run"));
 	const char *not_kept = json_string_value(json_object_get(fact, "not_kept"));
 	const char *planted = json_string_value(json_object_get(fact, "planted"));
-	if (not_run) {
-		not_ok(out, OUTCOME_NONZERO, not_run);
+	const char *lost = json_string_value(json_object_get(fact, "lost"));
+	if (not_run || lost) {
+		not_ok(out, OUTCOME_NONZERO, not_run ? not_run : lost);
 		return 0;
 	}
 	const json_t *code = json_object_get(fact, "exit"), *sig = json_object_get(fact, "signal");

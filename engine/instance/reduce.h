@@ -4,7 +4,7 @@
  *
  * Facts are JSON objects, as the journal holds them:
  *   tool    {exit|null, signal|null, timed_out, stdout, stdout_dropped?, stdout_sha256?, not_utf8?,
- *            too_many_values?, stderr_tail, wall_ms, max_rss_kib, not_kept?, planted?,
+ *            too_many_values?, stderr_tail, wall_ms, max_rss_kib, lost?, not_kept?, planted?,
  *            moved_aside?} or
  *            {not_run: REASON}
  *   agent   {outcome, reason, payload, provider, model, usd, input_tokens, output_tokens,

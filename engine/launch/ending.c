@@ -22,8 +22,7 @@ enum ending ending_of(const json_t *status, struct err *why)
 	if (!stage && is_told(status))
 		return ENDING_RAN;
 	if (!stage || !strcmp(stage, "wait")) {
-		err_set(why, "%s",
-			error ? error : "its launcher was killed, and with it what it ran");
+		err_set(why, "%s", error ? error : "agent6-jail was killed");
 		return ENDING_LOST;
 	}
 	err_set(why, "at %s: %s", stage, error ? error : "without a reason");

@@ -4,6 +4,7 @@
 #include "base/fdpass.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "launch/orphans.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -120,4 +121,5 @@ void launcher_stop(struct launcher *l)
 	own_close(&l->words_fd);
 	child_wait(&l->child);
 	l->child.pid = -1;
+	orphans_end(); /* where it was killed before it had seen to what it ran */
 }

@@ -83,7 +83,7 @@ static bool commit_fact(struct drive *d, json_t *fact, bool ride)
 	json_auto_t *blackboard = json_copy(d->at.blackboard);
 	if (reduce(s, owned, blackboard, &v, &e))
 		return drive_end(d, RUN_BROKEN, "state %s: %s", s->name, e.text);
-	if (*v.reason && !json_object_get(owned, "not_run"))
+	if (*v.reason && !json_object_get(owned, "not_run") && !json_object_get(owned, "lost"))
 		json_object_set_new(owned, "reason", json_string(v.reason));
 	bool retry = position_retries(&d->at, &v);
 	json_t *event = drive_event(d, retry ? "retry" : "step");

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "confine/confine.h"
+#include "launch/orphans.h"
 #include "run/pump.h"
 
 #include <fcntl.h>
@@ -106,7 +107,9 @@ void hook_run(struct live *w, const json_t *event)
 		.deadline_ms = clock_monotonic_ms() + HOOK_MS,
 		.group = true};
 	char how[256] = "";
-	if (pump_run(&pump, &e))
+	int lost = pump_run(&pump, &e);
+	orphans_collect(); /* what it left to go on and has ended since */
+	if (lost)
 		snprintf(how, sizeof(how), "was lost: %.200s", e.text);
 	else if (pump.late)
 		snprintf(how, sizeof(how), "took longer than 30 s and was killed");

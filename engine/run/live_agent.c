@@ -2,6 +2,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "instance/states.h"
+#include "launch/orphans.h"
 #include "launch/output.h"
 #include "launch/planted.h"
 #include "run/agent_events.h"
@@ -294,6 +295,7 @@ enum live_end live_agent(
 	enum live_end end = converse(&t, fact, egress, e);
 	proposals_done(&t.proposals);
 	secret_end(&t.secret);
+	orphans_end(); /* of an agent that was killed: its broker, its launcher, a command's */
 	own_close(&t.to_agent);
 	own_close(&t.events_log.fd);
 	own_close(&t.transcript.fd);

@@ -4,6 +4,7 @@
 #include "confine/grants.h"
 #include "instance/states.h"
 #include "launch/ending.h"
+#include "launch/orphans.h"
 #include "launch/planted.h"
 #include "run/egress.h"
 #include "run/live.h"
@@ -12,6 +13,7 @@
 #include "run/trail.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -238,6 +240,22 @@ static void keep_output(struct live *w, const struct step *s, const struct run *
 			*e.text ? e.text : "it cannot be written");
 }
 
+/* The command began, or may have, and how it ended nobody knows: that is the step's outcome. What
+ * is said of what it left was looked at. */
+static json_t *lost_fact(
+	struct live *w, struct run *r, const struct state *s, const char *why, const json_t *status)
+{
+	drop_launcher(w, r);
+	bool seen = orphans_end() >= 0;
+	char reason[REDUCE_REASON_BYTES];
+	snprintf(reason, sizeof(reason), "launcher lost: %.300s; %s", why,
+		seen ? "nothing that it ran is left"
+		     : "what it ran cannot be listed here, and may go on");
+	json_t *fact = tool_fact(r, s, status);
+	json_object_set_new(fact, "lost", json_string(reason));
+	return fact;
+}
+
 /* The status line is the only judge: a command may itself exit 124, 125 or 137. */
 static enum live_end judge(
 	struct live *w, const struct step *s, struct run *r, json_t **fact, struct err *e)
@@ -245,8 +263,8 @@ static enum live_end judge(
 	if (r->pump.interrupted)
 		return LIVE_INTERRUPTED;
 	if (r->pump.late) {
-		err_set(e, "agent6-jail did not end its command in time");
-		return LIVE_NO_SANDBOX;
+		*fact = lost_fact(w, r, s->state, "it did not end its command in time", NULL);
+		return LIVE_FACT;
 	}
 	json_auto_t *status = launcher_status(r->through, r->status.bytes, r->status.len);
 	struct err why = ERR_NONE;
@@ -258,9 +276,12 @@ static enum live_end judge(
 	}
 	if (ending == ENDING_LOST && interrupts_stop(r->pump.interrupts))
 		return LIVE_INTERRUPTED;
-	r->unmade = ending != ENDING_LOST;
-	err_set(e, "%s%s",
-		r->unmade ? "the jail could not be set up, " : "the command was lost: ", why.text);
+	if (ending == ENDING_LOST) {
+		*fact = lost_fact(w, r, s->state, why.text, status);
+		return LIVE_FACT;
+	}
+	r->unmade = true;
+	err_set(e, "the jail could not be set up, %s", why.text);
 	return ending == ENDING_UNMADE ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
 }
 

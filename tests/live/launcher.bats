@@ -166,20 +166,58 @@ END
 	nothing_left
 }
 
-@test "a launcher killed during a command ends the run with 125, and the state runs again" {
-	tool_machine during "[sh, -c, 'touch up; until [ -e go ]; do sleep 0.02; done']" 60
-	"$SCRATCH/go" "$SCRATCH/during" 2>"$SCRATCH/said" 3>&- &
-	local run=$! code=0
-	eventually test -e up
-	kill -9 "$(pgrep -P "$run")"
+# The parts of a run's launcher that are killed at once: the resident one, the one of the order, or all.
+lost_launcher() { # WHO PROFILE
+	local part run code victims resident
+	echo "sandbox: {profile: $2}" >"$SCRATCH/config/agent6/config.yaml"
+	for part in resident one all; do
+		rm -f up
+		tool_machine "$2-$part" "[sh, -c, '(setsid sleep $marker &); echo \$\$ >up; sleep $marker']" 60
+		$1 "$SCRATCH/go" "$SCRATCH/$2-$part" 2>"$SCRATCH/said" 3>&- &
+		code=0
+		eventually test -s up
+		run=$(pgrep -fx "$AGENT6_BIN/agent6 machine run --quiet $SCRATCH/$2-$part")
+		resident=$(pgrep -P "$run" agent6-jail)
+		victims=$(pgrep -P "$resident")
+		[[ $part != resident ]] || victims=$resident
+		[[ $part != all ]] || victims+=" $resident"
+		# shellcheck disable=SC2086 # numbers
+		kill -9 $victims
+		wait $! || code=$?
+		cat "$SCRATCH/said"
+		run ! pgrep -f "sleep $marker"
+		[[ $code -eq 1 && $(journal "$2-$part" | jq -r 'select(.t == "step") | .label') == nonzero ]]
+		[[ $(fact "$2-$part" .lost) == "launcher lost: "*"; nothing that it ran is left" ]]
+		$1 "$AGENT6_BIN/agent6" machine report "$2-$part" -o "$SCRATCH/$2-$part.html"
+		grep -q "launcher lost: " "$SCRATCH/$2-$part.html"
+	done
+	nothing_left
+}
+
+@test "a launcher lost during a command is the outcome nonzero, and nothing of the command is left (root)" {
+	need_root
+	lost_launcher env strict
+}
+
+@test "the same as an ordinary user, strict and hardened" {
+	lost_launcher as_user strict
+	need_hardened
+	lost_launcher as_user hardened
+}
+
+@test "a launcher that is stopped during a command is lost after its time" {
+	tool_machine stopped "[sh, -c, 'echo \$\$ >up; exec sleep $marker']" 1
+	"$SCRATCH/go" "$SCRATCH/stopped" 2>"$SCRATCH/said" 3>&- &
+	local run=$! code=0 one
+	eventually test -s up
+	for one in $(pgrep -P "$(pgrep -P "$run" agent6-jail)"); do
+		kill -STOP "$one"
+	done
 	wait "$run" || code=$?
 	cat "$SCRATCH/said"
-	[[ $code -eq 125 ]]
-	grep -q "state work: .*launcher" "$SCRATCH/said"
+	run ! pgrep -f "sleep $marker"
+	[[ $code -eq 1 && $(fact stopped .lost) == "launcher lost: it did not end its command in time; nothing that it ran is left" ]]
 	nothing_left
-	[[ $(steps during) -eq 0 ]]
-	touch go
-	"$SCRATCH/go" "$SCRATCH/during"
 }
 
 @test "a command that is stopped with its whole session is not committed, and parks as any stop does" {

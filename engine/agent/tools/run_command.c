@@ -91,7 +91,9 @@ static bool add_status(struct buf *out, const json_t *status, int64_t timeout_se
 	struct err why = ERR_NONE;
 	enum ending ending = ending_of(status, &why);
 	if (ending == ENDING_LOST)
-		buf_addf(out, "The command was lost: %.400s\n", why.text);
+		buf_addf(out,
+			"The command's launcher was lost, and nobody knows how it ended: %.400s\n",
+			why.text);
 	else if (ending != ENDING_RAN)
 		buf_addf(out, "The jail could not be set up, %.400s\n", why.text);
 	else if (json_is_true(json_object_get(status, "timed_out")))
