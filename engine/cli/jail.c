@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { MOUNTS_BYTES_MAX = 1024 * 1024 };
 
@@ -111,7 +112,7 @@ static int explain(json_t *policy, struct err *e)
 		return err_errno(e, "cannot make a memory file");
 	json_object_set_new(policy, "argv", json_pack("[s,s]", "/bin/cat", "/proc/self/mountinfo"));
 	int stdio[] = {nothing, seen, STDERR_FILENO};
-	int code = jail_call(policy, stdio, &status, e);
+	int code = jail_call(policy, stdio, NULL, &status, e);
 	AUTO_BUF text = BUF_INIT(MOUNTS_BYTES_MAX);
 	if (code || lseek(seen, 0, SEEK_SET) < 0 || io_read_all(seen, &text, "the mounts", e))
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
@@ -142,19 +143,22 @@ static bool strict_works(const struct jailing *g)
 		profile_probe("strict", g->confine.allow_root_jail, json_pack("[s]", "/bin/true"));
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int stdio[] = {nothing, nothing, nothing};
-	return nothing < 0 || !jail_call(policy, stdio, &status, NULL);
+	return nothing < 0 || !jail_call(policy, stdio, NULL, &status, NULL);
 }
 
-static int run_command(struct jailing *g, json_t *policy, struct err *e)
+static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, struct err *e)
 {
-	static const int stdio[] = {0, 1, 2};
 	json_auto_t *status = NULL;
 	char limit[ENDING_LIMIT_BYTES];
-	int code = jail_call(policy, stdio, &status, e);
+	int code = jail_call(policy, relay->command, relay, &status, e);
 	if (code > 0 && ending_limit(status, limit, sizeof(limit)))
 		text_complain("the command ended with status %d: %s", code, limit);
+	if (code > 128 && !status)
+		text_complain("launcher lost: agent6-jail was killed by signal %d; how the command "
+			      "ended is not known",
+			code - 128);
 	/* What is wrong with the policy itself is wrong in either profile. */
-	if (code < 0 || ending_of(status, NULL) != ENDING_UNMADE ||
+	if (code < 0 || (code > 128 && !status) || ending_of(status, NULL) != ENDING_UNMADE ||
 		g->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(g))
 		return code;
 	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
@@ -164,7 +168,32 @@ static int run_command(struct jailing *g, json_t *policy, struct err *e)
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);
 	status = NULL;
-	return jail_call(policy, stdio, &status, e);
+	return jail_call(policy, relay->command, relay, &status, e);
+}
+
+/* A command's output is a file of the jail's, which the limit of their size is for, and too much of
+ * it an error. */
+static void limit_output(const json_t *policy)
+{
+	struct rlimit limit;
+	json_int_t mb = json_get_int(json_object_get(policy, "limits"), "file_mb");
+	if (mb <= 0 || getrlimit(RLIMIT_FSIZE, &limit))
+		return;
+	rlim_t bytes = (rlim_t)mb * 1024 * 1024;
+	limit.rlim_cur = bytes < limit.rlim_cur ? bytes : limit.rlim_cur;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static int run_command(struct jailing *g, json_t *policy, struct err *e)
+{
+	static struct relay relay; /* large */
+	limit_output(policy);
+	int code = relay_open(&relay, e) ? -1 : run_in_jail(g, policy, &relay, e);
+	relay_done(&relay);
+	if (relay.failed)
+		text_complain(
+			"%s of the command was cut short: %s", relay.what, strerror(relay.failed));
+	return code || !relay.failed ? code : EXIT_FAILED;
 }
 
 static int run_jail(struct jailing *g, struct err *e)

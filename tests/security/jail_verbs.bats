@@ -169,6 +169,85 @@ scarce() { # NAMESPACES CMD...: none of these
 	[[ $status -eq 1 && ${lines[0]} -eq 1000 && -e made ]]
 }
 
+check_relay() { # WHO PROFILE
+	mkdir -p "$SCRATCH/config/agent6"
+	echo "sandbox: {profile: $2}" >"$SCRATCH/config/agent6/config.yaml"
+	local run=($1 env "XDG_CONFIG_HOME=$SCRATCH/config" "$AGENT6_BIN/agent6" jail --)
+	printf 'before\n' >"$SCRATCH/out"
+	printf 'one\ntwo\n' >"$SCRATCH/in"
+	mkfifo "$SCRATCH/pipe"
+	chmod 600 "$SCRATCH/out" "$SCRATCH/in" "$SCRATCH/pipe"
+	give_user "$SCRATCH"/{out,in,pipe}
+	# shellcheck disable=SC2016 # perl's
+	"${run[@]}" perl -e 'chmod 0666, $_ for *STDIN, *STDOUT, *STDERR; truncate *STDOUT, 0; seek STDIN, 0, 0
+		and print STDERR "sought\n"; print STDERR sysread(STDOUT, $x, 9) ? "read\n" : "blind\n"; $| = 1
+		; for (1 .. 500) { print "out $_\n"; print STDERR "err $_\n" } print <STDIN>; exit 7' \
+		<"$SCRATCH/in" 1<>"$SCRATCH/out" 2>&1 && false
+	[[ $? -eq 7 && $(stat -c %a "$SCRATCH/out" "$SCRATCH/in") == $'600\n600' ]]
+	[[ $(grep -c . "$SCRATCH/out") -eq 1003 && $(head -n 1 "$SCRATCH/out") == blind ]]
+	[[ $(sed -n 2,1001p "$SCRATCH/out") == "$(for i in $(seq 500); do echo "out $i"; echo "err $i"; done)" ]]
+	[[ $(tail -n 2 "$SCRATCH/out") == $'one\ntwo' ]]
+	rm "$SCRATCH/pipe"
+}
+
+@test "agent6 jail: a command reaches no file that is its input or output but through a pipe (root)" {
+	need_root
+	check_relay env strict
+}
+
+@test "the same as an ordinary user, strict and hardened" {
+	give_user "$WS"
+	check_relay as_user strict
+	need_hardened
+	check_relay as_user hardened
+}
+
+@test "agent6 jail: much output, slow readers, named pipes, a full disk and a terminal" {
+	need script
+	agent6 jail -- head -c 30000000 /dev/zero >"$SCRATCH/big"
+	[[ $(stat -c %s "$SCRATCH/big") -eq 30000000 ]]
+	head -c 5000000 /dev/urandom >"$SCRATCH/input"
+	agent6 jail -- cat <"$SCRATCH/input" | cmp - "$SCRATCH/input"
+	mkfifo "$SCRATCH/fifo"
+	agent6 jail -- cat <"$SCRATCH/input" >"$SCRATCH/fifo" &
+	local writer=$!
+	(sleep 0.3 && exec cat) <"$SCRATCH/fifo" | cmp - "$SCRATCH/input"
+	wait "$writer"
+	chmod 600 "$SCRATCH/fifo"
+	agent6 jail -- sh -c 'exit 5' <"$SCRATCH/input" >"$SCRATCH/said" && false
+	[[ $? -eq 5 && ! -s $SCRATCH/said ]]
+	(ulimit -f 1 && agent6 jail -- head -c 3000000 /dev/zero >"$SCRATCH/cut") 2>"$SCRATCH/said" && false
+	[[ $? -ne 0 && $(stat -c %s "$SCRATCH/cut") -le 1024 ]]
+	grep -q "standard output of the command was cut short: File too large" "$SCRATCH/said"
+	run script -qec "'$AGENT6_BIN/agent6' jail -- sh -c 'test -t 0 && test -t 1 && echo a terminal'" /dev/null
+	[[ $output == *"a terminal"* ]]
+}
+
+@test "agent6 jail: a signal ends it after all that its command left; a killed launcher's command too" {
+	need_hardened
+	give_user "$WS"
+	mkdir -p "$SCRATCH/config/agent6"
+	echo "sandbox: {profile: hardened}" >"$SCRATCH/config/agent6/config.yaml"
+	local marker=$((BASHPID + 10000000)) number code verb
+	for number in 2 15 1 9; do
+		rm -f up
+		as_user env XDG_CONFIG_HOME="$SCRATCH/config" setsid "$AGENT6_BIN/agent6" jail -- \
+			sh -c "(setsid sleep $marker &); touch up; sleep $marker" 2>"$SCRATCH/said" 3>&- &
+		code=0
+		eventually test -e up
+		verb=$(pgrep -fx "$AGENT6_BIN/agent6 jail -- sh -c .*sleep $marker")
+		if [[ $number -eq 9 ]]; then
+			kill -9 "$(pgrep -P "$verb" agent6-jail)"
+		else
+			kill "-$number" "$verb"
+		fi
+		wait $! || code=$?
+		run ! pgrep -f "sleep $marker"
+		[[ $code -eq $((128 + number)) ]]
+	done
+	grep -q "launcher lost: agent6-jail was killed by signal 9" "$SCRATCH/said"
+}
+
 @test "agent6 jail: grants, read-only, network" {
 	mkdir -p "$SCRATCH/r" "$SCRATCH/w" "$SCRATCH/n"
 	echo text >"$SCRATCH/r/file"

@@ -3,8 +3,11 @@
 #include "base/child.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "launch/orphans.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 enum { STATUS_BYTES_MAX = 64 * 1024 };
@@ -28,21 +31,109 @@ static int start(
 	return child_start(&spec, child, e);
 }
 
-int jail_call(const json_t *policy, const int stdio[3], json_t **status, struct err *e)
+/* --- its end ---------------------------------------------------------------------------------- */
+
+struct call_of_jail {
+	struct child child;
+	int status_fd, asked_fd;
+	int asked; /* the first signal; 0: none */
+	struct relay *relay;
+	struct buf line;
+	sigset_t before;
+};
+
+static void block_signals(struct call_of_jail *c)
+{
+	static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_LEN(ending); i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, &c->before);
+	c->asked_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* The launcher has had it from the terminal already, or is told now, also when it is stopped; when
+ * that does not help, the next one kills it. */
+static void pass_signal(struct call_of_jail *c)
+{
+	struct signalfd_siginfo info;
+	if (read(c->asked_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	kill(c->child.pid, c->asked ? SIGKILL : (int)info.ssi_signo);
+	kill(c->child.pid, SIGCONT);
+	c->asked = c->asked ? c->asked : (int)info.ssi_signo;
+}
+
+static void read_status(struct call_of_jail *c)
+{
+	char chunk[4096];
+	ssize_t got = read(c->status_fd, chunk, sizeof(chunk));
+	if (got > 0)
+		buf_add(&c->line, chunk, (size_t)got);
+	else if (!got || errno != EINTR)
+		own_close(&c->status_fd);
+}
+
+enum { CHILD, STATUS, ASKED, WAYS, WATCHED = WAYS + 3 };
+
+/* Until the launcher has ended, and what its command wrote is where it belongs; a signal does not
+ * wait for that. */
+static int wait_for(struct call_of_jail *c, struct err *e)
+{
+	bool ended = false;
+	while (!ended || c->status_fd >= 0 ||
+		(c->relay && !c->asked && !relay_is_empty(c->relay))) {
+		struct pollfd watched[WATCHED] = {
+			[CHILD] = {ended ? -1 : c->child.pidfd, POLLIN, 0},
+			[STATUS] = {c->status_fd, POLLIN, 0},
+			[ASKED] = {c->asked_fd, POLLIN, 0},
+			[WAYS] = {-1, 0, 0},
+			{-1, 0, 0},
+			{-1, 0, 0}};
+		if (c->relay)
+			relay_want(c->relay, watched + WAYS);
+		if (poll(watched, WATCHED, -1) < 0 && errno != EINTR)
+			return err_errno(e, "cannot wait for agent6-jail");
+		if (watched[ASKED].revents)
+			pass_signal(c);
+		if (watched[STATUS].revents)
+			read_status(c);
+		if (c->relay)
+			relay_carry(c->relay, watched + WAYS);
+		ended = ended || watched[CHILD].revents;
+	}
+	return 0;
+}
+
+int jail_call(const json_t *policy, const int stdio[3], struct relay *relay, json_t **status,
+	struct err *e)
 {
 	int ends[2];
-	struct child child;
+	struct call_of_jail c = {.relay = relay, .line = BUF_INIT(STATUS_BYTES_MAX)};
 	*status = NULL;
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int from = ends[0], to = ends[1];
-	if (start(policy, stdio, to, &child, e))
-		return -1;
+	block_signals(&c);
+	int code = start(policy, stdio, to, &c.child, e);
 	own_close(&to);
-	AUTO_BUF line = BUF_INIT(STATUS_BYTES_MAX);
-	int unread = io_read_all(from, &line, "the jail's status", e);
-	int ended = child_wait(&child);
-	if (!unread && line.len)
-		*status = json_read(line.data, line.len, STATUS_BYTES_MAX, NULL);
-	return WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+	if (!code) {
+		c.status_fd = TAKE_FD(from);
+		int failed = wait_for(&c, e);
+		if (failed)
+			kill(c.child.pid, SIGKILL);
+		int ended = child_wait(&c.child);
+		orphans_end(); /* of a launcher that was killed */
+		code = failed ? -1 : WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+		own_close(&c.status_fd);
+	}
+	own_close(&c.asked_fd);
+	if (c.asked)
+		raise(c.asked);
+	sigprocmask(SIG_SETMASK, &c.before, NULL);
+	if (c.line.len)
+		*status = json_read(c.line.data, c.line.len, STATUS_BYTES_MAX, NULL);
+	buf_done(&c.line);
+	return code;
 }
