@@ -308,11 +308,14 @@ static void read_directory(
 
 static void read_repository(struct config *c, const struct config_paths *paths, struct findings *f)
 {
-	config_decode(c);
-	if (!paths->repo_id || !c->state_dir)
-		return;
+	const char *repo_id = paths->repo_id;
 	char dir[4096];
-	snprintf(dir, sizeof(dir), "%s/%s", c->state_dir, paths->repo_id);
+	config_decode(c);
+	if (c->state_dir && !repo_id && paths->find_repo)
+		repo_id = paths->find_repo(paths->repo_ctx, c->state_dir);
+	if (!c->state_dir || !repo_id)
+		return;
+	snprintf(dir, sizeof(dir), "%s/%s", c->state_dir, repo_id);
 	read_directory(c, LAYER_REPOSITORY, dir, f);
 	const struct config_source *s = &c->store->layers[LAYER_REPOSITORY];
 	const struct doc_pair *key = doc_pair(doc_get(s->root, "agent6"), "state_dir");

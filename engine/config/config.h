@@ -31,15 +31,21 @@ enum config_layer {
 /* "default", "global", "repository", "--config", "machine", "environment". */
 const char *config_layer_name(enum config_layer layer);
 
+/* Names the repository's directory below `state_dir`, which is known only once the global file and
+ * --config are read; NULL: there is none, or the caller knows why. */
+typedef const char *config_repo_fn(void *ctx, const char *state_dir);
+
 /* Where to look. Directories are absolute, files may be; NULL: there is none. */
 struct config_paths {
 	const char *config_dir;        /* holds config.yaml (.yml .toml .json) and secrets.yaml */
 	const struct buf *config_text; /* what config.yaml there would be, without a directory */
 	const char *state_home;        /* AGENT6_STATE_HOME: wins over agent6.state_dir */
 	const char *state_dir;         /* the default of agent6.state_dir */
-	const char *repo_id;   /* names the repository's directory below the state directory */
-	const char *workspace; /* the state directory must not lie inside */
-	const char *file;      /* --config */
+	const char *repo_id;       /* names the repository's directory below the state directory */
+	const char *workspace;     /* the state directory must not lie inside */
+	const char *file;          /* --config */
+	config_repo_fn *find_repo; /* asked where repo_id is NULL; with it, of repo_ctx */
+	void *repo_ctx;
 };
 
 /* What config.* and secrets.* may end with, in the order in which they are looked for. */
@@ -47,7 +53,8 @@ enum { CONFIG_SUFFIXES = 4 };
 extern const char *const config_suffixes[CONFIG_SUFFIXES];
 
 /* The usual places from the environment (XDG_CONFIG_HOME, XDG_STATE_HOME, HOME, AGENT6_STATE_HOME;
- * under sudo those of the invoking user). Strings live in `arena`; the last three stay NULL. */
+ * under sudo those of the invoking user). Strings live in `arena`; what follows state_dir stays
+ * NULL. */
 int config_paths_init(struct config_paths *paths, struct arena *arena, struct err *e);
 
 /* Reads and checks all layers. Always returns a configuration, whose documents the findings' carets

@@ -1,5 +1,6 @@
 #include "instance/recover.h"
 
+#include "base/json.h"
 #include "instance/snapshot.h"
 
 #include <string.h>
@@ -72,13 +73,12 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	return end;
 }
 
-int recover_begun(
-	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e)
+int recover_begun(const struct instance *i, struct begun *out, struct err *e)
 {
 	struct err why = ERR_NONE;
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
-	*begun = false;
+	*out = (struct begun){0};
 	AUTO_FD int fd = instance_journal(i, &why);
 	if (fd < 0)
 		return why.number == ENOENT ? recover_whole(i, fd, 0, e)
@@ -95,7 +95,8 @@ int recover_begun(
 	const char *text = json_string_value(json_object_get(event, "bundle"));
 	if (!text)
 		return err_set(e, "journal.jsonl, line 1: it is not a begin");
-	snprintf(digest, POSITION_DIGEST_BYTES, "%s", text);
-	*begun = true;
+	snprintf(out->digest, sizeof(out->digest), "%s", text);
+	snprintf(out->workspace, sizeof(out->workspace), "%s", json_get_text(event, "workspace"));
+	out->begun = true;
 	return 0;
 }

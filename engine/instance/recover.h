@@ -6,6 +6,7 @@
 #include "instance/instance.h"
 #include "instance/position.h"
 #include "journal/journal.h"
+#include <limits.h>
 
 /* Behind what is wrong with a line. */
 #define RECOVER_HOW_ON "; bring the file back from a copy, or begin again under another --id"
@@ -39,7 +40,11 @@ enum recover_end recover(struct recovery *r, struct err *e);
  * written: the rest was committed. The chain cannot tell: what was cut at a line's end is a sound
  * one. */
 int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *e);
-/* Whether its journal holds a `begin`, and the bundle digest recorded there. */
-int recover_begun(
-	const struct instance *i, bool *begun, char digest[POSITION_DIGEST_BYTES], struct err *e);
+/* What the first line of a journal says. */
+struct begun {
+	bool begun;                         /* there is one, a `begin`; the rest counts only then */
+	char digest[POSITION_DIGEST_BYTES]; /* of the bundle */
+	char workspace[PATH_MAX];           /* "": written before it was recorded */
+};
+int recover_begun(const struct instance *i, struct begun *out, struct err *e);
 #endif

@@ -12,12 +12,10 @@ struct statedir {
 	char *workspace;
 };
 
-/* A readable slug and a hash of the real path of the directory that holds the nearest enclosing
- * `.git`, else of `workspace` itself. Heap; NULL with the reason. */
-char *statedir_repo_id(const char *workspace, struct err *e);
-/* `workspace`: the directory the run is for. `state_dir`: the effective agent6.state_dir. Creates
- * nothing. Refused: as config_state_dir does. */
-int statedir_find(
-	const char *workspace, const char *state_dir, struct statedir *out, struct err *e);
+/* `workspace`: the directory the run is for. `state_dir`: the effective agent6.state_dir.
+ * `repo_id`: of the repository that it belongs to, see repository.h. Creates nothing. Refused: as
+ * config_state_dir does. */
+int statedir_find(const char *workspace, const char *state_dir, const char *repo_id,
+	struct statedir *out, struct err *e);
 void statedir_done(struct statedir *s);
 #endif

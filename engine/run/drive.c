@@ -51,15 +51,19 @@ static bool check_root(struct drive *d)
 /* First, before any line is applied: another bundle's journal would only give riddles. */
 static bool check_drift(struct drive *d, bool *begun)
 {
-	char digest[POSITION_DIGEST_BYTES];
+	struct begun first;
 	struct err e = ERR_NONE;
-	if (recover_begun(d->instance, begun, digest, &e))
+	if (recover_begun(d->instance, &first, &e))
 		return drive_end(d, RUN_DAMAGED, "%s", e.text);
-	if (*begun && strcmp(digest, d->request->bundle_digest) != 0)
+	*begun = first.begun;
+	if (*begun && strcmp(first.digest, d->request->bundle_digest) != 0)
 		return drive_end(d, RUN_REFUSED,
 			"instance %s runs bundle %s, and this one is %s; a live instance keeps the "
 			"bytes it began with: give the new bundle another --id",
-			d->instance->id, digest, d->request->bundle_digest);
+			d->instance->id, first.digest, d->request->bundle_digest);
+	if (*first.workspace && strcmp(first.workspace, d->request->workspace) != 0)
+		live_notice(&d->live, "this run began in the workspace %s; it goes on in %s",
+			first.workspace, d->request->workspace);
 	return true;
 }
 
@@ -304,11 +308,12 @@ static bool begin(struct drive *d)
 	json_t *overrides =
 		q->overrides ? json_incref((json_t *)(uintptr_t)q->overrides) : json_array();
 	return drive_commit(
-		d, json_pack("{s:s,s:s,s:i,s:s,s:s,s:i,s:s,s:o,s:s,s:s,s:o}", "t", "begin", "ts",
-			   ts, "seq", 0, "instance", d->instance->id, "machine", q->machine->name,
-			   "format", 1, "bundle", q->bundle_digest, "parameters", parameters,
-			   "profile", d->env.confine.profile, "agent6", AGENT6_VERSION, "overrides",
-			   overrides));
+		d, json_pack("{s:s,s:s,s:i,s:s,s:s,s:i,s:s,s:o,s:s,s:s,s:o,s:s,s:s*}", "t", "begin",
+			   "ts", ts, "seq", 0, "instance", d->instance->id, "machine",
+			   q->machine->name, "format", 1, "bundle", q->bundle_digest, "parameters",
+			   parameters, "profile", d->env.confine.profile, "agent6", AGENT6_VERSION,
+			   "overrides", overrides, "workspace", q->workspace, "repository",
+			   q->repository));
 }
 
 /* What an attempt spent that never finished is booked before anything is spent again. */

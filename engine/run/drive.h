@@ -25,10 +25,11 @@ typedef json_t *drive_hide(const json_t *secrets, const json_t *value);
 
 /* What was asked for. Everything is borrowed. */
 struct drive_request {
-	const struct machine *machine;        /* as read from <instance>/bundle */
-	const struct config *config;          /* effective, the machine's overlay included */
-	const char *bundle_digest;            /* "sha256:HEX" */
-	const char *workspace;                /* absolute, real */
+	const struct machine *machine; /* as read from <instance>/bundle */
+	const struct config *config;   /* effective, the machine's overlay included */
+	const char *bundle_digest;     /* "sha256:HEX" */
+	const char *workspace;         /* absolute, real */
+	const char *repository;        /* whose settings apply, for the record; NULL: nobody's */
 	const struct reserved_path *reserved; /* what is kept from its commands */
 	const json_t *parameters;             /* object NAME: value; NULL: none given */
 	const json_t *overrides;     /* array of strings such as "allow-uncommitted"; NULL: none */

@@ -135,14 +135,18 @@ static void test_statedir(void)
 {
 	struct statedir s;
 	struct err e = ERR_NONE;
-	ok(statedir_find("/usr", "/usr/lib", &s, &e) < 0, "a state directory in the workspace");
+	ok(statedir_find("/usr", "/usr/lib", "id", &s, &e) < 0,
+		"a state directory in the workspace");
 	e = ERR_NONE;
-	ok(statedir_find("/usr/lib", "/usr", &s, &e) < 0, "a workspace in the state directory");
+	ok(statedir_find("/usr/lib", "/usr", "id", &s, &e) < 0,
+		"a workspace in the state directory");
 	has_str(e.text, "lies in the state directory", "which is said");
 	e = ERR_NONE;
-	if (!ok(!statedir_find("/usr", "/agent6-none/state", &s, &e), "one that is not there"))
+	if (!ok(!statedir_find("/usr", "/agent6-none/state", "id", &s, &e),
+		    "one that is not there"))
 		return;
 	is_str(s.root, "/agent6-none/state", "and nothing of it: its place");
+	is_str(s.repo, "/agent6-none/state/id", "and the repository's in it");
 	statedir_done(&s);
 }
 
@@ -150,7 +154,7 @@ int main(void)
 {
 	struct err e = ERR_NONE;
 	test_statedir();
-	if (statedir_find("/usr", tap_scratch(), &statedir, &e)) /* no run writes there */
+	if (statedir_find("/usr", tap_scratch(), "usr", &statedir, &e)) /* no run writes there */
 		bail("%s", e.text);
 	test_lock();
 	test_holder_elsewhere();

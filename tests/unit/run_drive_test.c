@@ -535,7 +535,7 @@ int main(void)
 	snprintf(state, sizeof(state), "%s/state", tap_scratch());
 	mkdir(workspace, 0700);
 	config = config_rehearsal(NULL, 0, API_ANTHROPIC, "http://127.0.0.1:1", state);
-	if (statedir_find(workspace, state, &statedir, &e))
+	if (statedir_find(workspace, state, "ws", &statedir, &e))
 		bail("%s", e.text);
 	test_run();
 	test_parameters();

@@ -2,6 +2,7 @@
 #include "cli/start/parameters.h"
 #include "cli/start/stage.h"
 #include "cli/start/start.h"
+#include "instance/repository.h"
 #include "instance/stop.h"
 #include "report/show.h"
 #include "report/summary.h"
@@ -254,6 +255,18 @@ static int check_cassettes(const struct rehearsal *r, struct err *e)
 	return 0;
 }
 
+/* The stage's state directory is its own: nobody else's settings or instances lie there. */
+static int find_statedir(struct rehearsal *r, struct err *e)
+{
+	struct repository repository;
+	if (repository_find(r->stage.workspace, NULL, &repository, e))
+		return -1;
+	int failed =
+		statedir_find(r->stage.workspace, r->stage.state, repository.id, &r->statedir, e);
+	repository_done(&repository);
+	return failed;
+}
+
 static int rehearse(void *ctx, const struct loaded *l)
 {
 	struct rehearsal *r = ctx;
@@ -268,8 +281,8 @@ static int rehearse(void *ctx, const struct loaded *l)
 	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
 	int failed = stage_open(&r->stage, &ask, &e);
 	show_live(&r->show, "");
-	if (failed || statedir_find(r->stage.workspace, r->stage.state, &r->statedir, &e) ||
-		stage_load(&r->stage, &ask, &e) || check_cassettes(r, &e) ||
+	if (failed || find_statedir(r, &e) || stage_load(&r->stage, &ask, &e) ||
+		check_cassettes(r, &e) ||
 		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return verb_fail(EXIT_REFUSED, &e);

@@ -64,6 +64,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	if (!parameters)
 		return verb_fail(EXIT_REFUSED, &e);
 	struct start start = {.statedir = &r->setup.statedir,
+		.repository = r->setup.repository.top,
 		.config = r->setup.config,
 		.authored = l,
 		.id = id ? id : l->machine->name,

@@ -154,6 +154,7 @@ static void drive(struct starting *g, const struct drive_listener *l, struct dri
 		.config = s->config,
 		.bundle_digest = g->copy.bundle->digest,
 		.workspace = s->statedir->workspace,
+		.repository = s->repository,
 		.reserved = g->reserved.paths,
 		.parameters = s->parameters,
 		.overrides = s->overrides,
@@ -185,8 +186,7 @@ static int reserve(struct starting *g, struct err *e)
 
 static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 {
-	char digest[POSITION_DIGEST_BYTES];
-	bool begun;
+	struct begun begun;
 	if (instance_lock(g->start->statedir, g->start->id, &g->instance, e)) {
 		size_t len = strlen(e->text);
 		if (e->number == EWOULDBLOCK)
@@ -194,17 +194,18 @@ static int prepare(struct starting *g, struct drive_result *out, struct err *e)
 				"; a run beside it needs another --id");
 		return refuse(out, RUN_REFUSED, e->text);
 	}
-	if (recover_begun(&g->instance, &begun, digest, e))
+	if (recover_begun(&g->instance, &begun, e))
 		return refuse(out, RUN_DAMAGED, e->text);
-	if (check_digest(g, begun ? digest : NULL, e) || (!begun && install(g, e)))
+	if (check_digest(g, begun.begun ? begun.digest : NULL, e) ||
+		(!begun.begun && install(g, e)))
 		return refuse(out, RUN_REFUSED, e->text);
-	if (open_copy(g, e) && begun)
+	if (open_copy(g, e) && begun.begun)
 		err_wrap(e,
 			"put the bundle's files back into %s/bundle, or start anew under another "
 			"--id",
 			g->instance.path);
 	if (*e->text)
-		return refuse(out, begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
+		return refuse(out, begun.begun ? RUN_DAMAGED : RUN_REFUSED, e->text);
 	if (check_host(g, e) || apply_overlay(g, e) || reserve(g, e))
 		return refuse(out, RUN_REFUSED, e->text);
 	return 0;

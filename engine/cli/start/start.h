@@ -10,7 +10,8 @@
 
 struct start {
 	const struct statedir *statedir;
-	struct config *config;         /* the machine's overlay is applied to it */
+	const char *repository; /* the directory that names the one in `statedir`; NULL: none */
+	struct config *config;  /* the machine's overlay is applied to it */
 	const struct loaded *authored; /* the bundle as it was named, checked */
 	const char *id;
 	const char *digest;               /* --digest: refuse anything else; NULL: any */

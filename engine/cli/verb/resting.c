@@ -10,16 +10,15 @@
 static int check_copy(const struct resting *r, const char *id, struct err *e)
 {
 	const char *found = r->loaded.bundle->digest;
-	char begun_with[POSITION_DIGEST_BYTES];
-	bool begun;
-	if (recover_begun(&r->instance, &begun, begun_with, e))
+	struct begun begun;
+	if (recover_begun(&r->instance, &begun, e))
 		return -1;
-	if (!begun || !strcmp(begun_with, found))
+	if (!begun.begun || !strcmp(begun.digest, found))
 		return 0;
 	return err_set(e,
 		"the stored bundle of instance %s was changed: its digest is %s, and the journal "
 		"began with %s",
-		id, found, begun_with);
+		id, found, begun.digest);
 }
 
 /* The machine an instance runs is the one in its own copy. */

@@ -25,6 +25,40 @@ static int check_utf8(const char *path, const char *what, struct err *e)
 				 what);
 }
 
+static const char *find_repository(void *ctx, const char *state_dir)
+{
+	struct setup *s = ctx;
+	repository_find(s->workspace, state_dir, &s->repository, &s->lost);
+	return s->repository.id;
+}
+
+/* Says where other settings might be expected to apply than those that do. */
+static void tell_repository(struct setup *s)
+{
+	const struct repository *r = &s->repository;
+	struct doc file = {.file = r->settings ? r->settings : r->top};
+	struct finding *it;
+	if (r->holder) {
+		it = finding_add(&s->findings, RULE_CONFIG_HELD, &file, NULL,
+			"%s was a part of %s when instance %s began in it, and stays one: %s is "
+			"not the repository whose settings and instances count here",
+			s->workspace, r->top, r->holder, r->passed);
+		finding_help(&s->findings, it,
+			"let instance %s end, or remove it (agent6 machine prune --unfinished %s)",
+			r->holder, r->holder);
+	}
+	if (r->around) {
+		it = finding_add(&s->findings, RULE_CONFIG_NESTED, &file, NULL,
+			"these settings of the repository %s do not apply in %s, which is a "
+			"repository of its own inside it",
+			r->around, r->top);
+		finding_help(&s->findings, it,
+			"copy the file to %s/%s, start in %s, or remove %s/.git if nobody means it "
+			"to be there",
+			s->config->state_dir, r->id, r->around, r->top);
+	}
+}
+
 /* `starts`: something may be run, so the working directory is a workspace. */
 static int find_all(struct setup *s, const struct call *c, bool starts, struct err *e)
 {
@@ -35,16 +69,16 @@ static int find_all(struct setup *s, const struct call *c, bool starts, struct e
 		return -1;
 	if (config_paths_init(&s->paths, &s->arena, e))
 		return -1;
-	AUTO_FREE char *repo_id = statedir_repo_id(cwd, e);
-	if (!repo_id)
-		return -1;
-	s->paths.repo_id = arena_copy(&s->arena, repo_id, strlen(repo_id));
-	const char *workspace = arena_copy(&s->arena, cwd, strlen(cwd));
-	s->paths.workspace = starts ? workspace : NULL;
+	s->workspace = arena_copy(&s->arena, cwd, strlen(cwd));
+	s->paths.workspace = starts ? s->workspace : NULL;
 	s->paths.file = call_value(c, "config");
+	s->paths.find_repo = find_repository;
+	s->paths.repo_ctx = s;
 	s->config = config_load(&s->paths, &s->findings);
-	s->paths.workspace = workspace;
-	return 0;
+	s->paths.workspace = s->workspace;
+	s->paths.repo_id = s->repository.id;
+	tell_repository(s);
+	return *s->lost.text ? err_set(e, "%s", s->lost.text) : 0;
 }
 
 static int load(struct setup *s, const struct call *c, bool starts)
@@ -71,7 +105,8 @@ static int open_for(struct setup *s, const struct call *c, bool starts)
 	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
 		failed = -verb_fail(EXIT_REFUSED, &e);
 	if (!failed && starts &&
-		statedir_find(s->paths.workspace, s->config->state_dir, &s->statedir, &e))
+		statedir_find(
+			s->workspace, s->config->state_dir, s->repository.id, &s->statedir, &e))
 		failed = -verb_fail(EXIT_REFUSED, &e);
 	if (failed)
 		setup_done(s);
@@ -96,6 +131,7 @@ int setup_load(struct setup *s, const struct call *c)
 void setup_done(struct setup *s)
 {
 	statedir_done(&s->statedir);
+	repository_done(&s->repository);
 	config_free(s->config);
 	findings_done(&s->findings);
 	arena_done(&s->arena);

@@ -6,13 +6,17 @@
 #include "cli/verb/verb.h"
 #include "config/config.h"
 #include "instance/instance.h"
+#include "instance/repository.h"
 
 struct setup {
 	struct arena arena;
 	struct findings findings; /* about the configuration */
 	struct config *config;
 	struct config_paths paths;
+	const char *workspace;        /* the working directory */
+	struct repository repository; /* fixed before anything runs, and looked for once */
 	struct statedir statedir;
+	struct err lost; /* why there is no repository */
 };
 
 /* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.

@@ -1,0 +1,201 @@
+#include "instance/repository.h"
+
+#include "base/sha256.h"
+#include "config/config.h"
+#include "instance/instance.h"
+#include "instance/recover.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SLUG_BYTES = 32, HASH_DIGITS = 12 };
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static void slug_of(const char *path, char slug[SLUG_BYTES + 1])
+{
+	const char *name = strrchr(path, '/') + 1;
+	size_t n = 0;
+	for (; *name && n < SLUG_BYTES; name++) {
+		char c = *name;
+		bool upper = c >= 'A' && c <= 'Z';
+		bool plain = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+		slug[n++] = upper ? (char)(c - 'A' + 'a') : plain ? c : '-';
+	}
+	slug[n] = '\0';
+	if (!n)
+		snprintf(slug, SLUG_BYTES + 1, "root");
+}
+
+char *repository_id(const char *top, struct err *e)
+{
+	char slug[SLUG_BYTES + 1], hex[SHA256_HEX + 1];
+	slug_of(top, slug);
+	sha256_hex(top, strlen(top), hex);
+	char *id = NULL;
+	if (asprintf(&id, "%s-%.*s", slug, HASH_DIGITS, hex) < 0) {
+		err_set(e, "out of memory");
+		return NULL;
+	}
+	return id;
+}
+
+/* --- directories around one another ----------------------------------------------------------- */
+
+static bool holds_git(const char *directory)
+{
+	char git[PATH_MAX + 8];
+	struct stat st;
+	snprintf(git, sizeof(git), "%s/.git", strcmp(directory, "/") != 0 ? directory : "");
+	return !lstat(git, &st);
+}
+
+/* Cuts `path` back to its parent; false: it is the root. */
+static bool to_parent(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (!slash || !path[1])
+		return false;
+	slash[slash == path] = '\0';
+	return true;
+}
+
+/* Leaves `top` where the nearest `.git` is; without one it stays the workspace. */
+static void find_nearest(const char *workspace, char top[PATH_MAX])
+{
+	char at[PATH_MAX];
+	snprintf(at, sizeof(at), "%s", workspace);
+	snprintf(top, PATH_MAX, "%s", workspace);
+	do {
+		if (!holds_git(at))
+			continue;
+		snprintf(top, PATH_MAX, "%s", at);
+		return;
+	} while (to_parent(at));
+}
+
+/* The directory of the repository at `top` in the state directory; false: that is too long. */
+static bool place_of(const char *state_dir, const char *top, char place[PATH_MAX])
+{
+	struct err none = ERR_NONE;
+	AUTO_FREE char *id = repository_id(top, &none);
+	return id && snprintf(place, PATH_MAX, "%s/%s", state_dir, id) < PATH_MAX;
+}
+
+/* --- what keeps a workspace where it is ------------------------------------------------------- */
+
+struct search {
+	const struct statedir *statedir;
+	const char *workspace;
+	char *found; /* the id of an instance; heap */
+};
+
+/* An instance that cannot be read keeps nothing: whoever opens it is told why. */
+static int look_at(void *ctx, const char *id)
+{
+	struct search *search = ctx;
+	struct instance instance = INSTANCE_NONE;
+	struct err none = ERR_NONE;
+	struct begun begun;
+	if (instance_open(search->statedir, id, &instance, &none))
+		return 0;
+	bool holds = !recover_begun(&instance, &begun, &none) && begun.begun &&
+		     !strcmp(begun.workspace, search->workspace) && !instance_ended(&instance);
+	instance_done(&instance);
+	if (holds)
+		search->found = strdup(id);
+	return holds;
+}
+
+/* The unfinished instance of `workspace` that began while it belonged to `top`; NULL: none. */
+static char *find_holder(const char *workspace, const char *state_dir, const char *top)
+{
+	char place[PATH_MAX];
+	struct err none = ERR_NONE;
+	if (!place_of(state_dir, top, place))
+		return NULL;
+	struct statedir statedir = {.repo = place};
+	struct search search = {.statedir = &statedir, .workspace = workspace};
+	instance_list(&statedir, look_at, &search, &none);
+	return search.found;
+}
+
+/* Any directory from the workspace upward may have been its repository once. */
+static int keep_place(const char *workspace, const char *state_dir, char top[PATH_MAX],
+	struct repository *out, struct err *e)
+{
+	char at[PATH_MAX];
+	snprintf(at, sizeof(at), "%s", workspace);
+	do {
+		if (!strcmp(at, top) || !(out->holder = find_holder(workspace, state_dir, at)))
+			continue;
+		out->passed = strdup(top);
+		snprintf(top, PATH_MAX, "%s", at);
+		return out->passed ? 0 : err_set(e, "out of memory");
+	} while (to_parent(at));
+	return 0;
+}
+
+/* --- settings of another repository ----------------------------------------------------------- */
+
+/* The configuration file of the repository at `top`. Heap; NULL: it has none. */
+static char *find_settings(const char *state_dir, const char *top)
+{
+	char place[PATH_MAX], *path;
+	struct stat st;
+	if (!place_of(state_dir, top, place))
+		return NULL;
+	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
+		if (asprintf(&path, "%s/config.%s", place, config_suffixes[i]) < 0)
+			return NULL;
+		if (!lstat(path, &st))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+static int find_around(
+	const char *top, const char *state_dir, struct repository *out, struct err *e)
+{
+	char at[PATH_MAX];
+	AUTO_FREE char *own = find_settings(state_dir, top);
+	snprintf(at, sizeof(at), "%s", top);
+	while (!own && !out->settings && to_parent(at))
+		if (holds_git(at))
+			out->settings = find_settings(state_dir, at);
+	if (!out->settings)
+		return 0;
+	out->around = strdup(at);
+	return out->around ? 0 : err_set(e, "out of memory");
+}
+
+int repository_find(
+	const char *workspace, const char *state_dir, struct repository *out, struct err *e)
+{
+	char real[PATH_MAX], top[PATH_MAX];
+	struct repository found = {0};
+	*out = found;
+	if (!realpath(workspace, real))
+		return err_errno(e, "cannot find the workspace %s", workspace);
+	find_nearest(real, top);
+	int failed = state_dir && (keep_place(real, state_dir, top, &found, e) ||
+					  find_around(top, state_dir, &found, e));
+	if (!failed && !(found.top = strdup(top)))
+		failed = err_set(e, "out of memory");
+	if (failed || !(found.id = repository_id(top, e))) {
+		repository_done(&found);
+		return -1;
+	}
+	*out = found;
+	return 0;
+}
+
+void repository_done(struct repository *r)
+{
+	char *const own[] = {r->id, r->top, r->holder, r->passed, r->around, r->settings};
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		free(own[i]);
+	*r = (struct repository){0};
+}
