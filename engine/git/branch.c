@@ -33,6 +33,16 @@ int git_branch_tip(
 	return parse_ref(&out, ref, oid) ? err_set(e, "git did not name the commit of %s", ref) : 0;
 }
 
+int git_changes(
+	const struct git_repo *r, const char *from, const char *to, struct buf *out, struct err *e)
+{
+	struct git_call call = {
+		.args = GIT_ARGS("diff-tree", "-r", "-z", "--name-status", "--no-renames",
+			"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", from, to),
+		.no_tree = true};
+	return git_call(r, &call, out, e);
+}
+
 int git_branch_check(const struct git_repo *r, const char *branch, struct err *e)
 {
 	struct git_call call = {

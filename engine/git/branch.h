@@ -13,6 +13,10 @@ bool git_unborn(const struct git_repo *r);
 /* The tip of refs/heads/<branch>; "" where there is no such branch. */
 int git_branch_tip(
 	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e);
+/* Appends "LETTER\0PATH\0" for each path that the trees of two commits have otherwise: A for one
+ * that `to` has in addition, D for one that it lacks. */
+int git_changes(
+	const struct git_repo *r, const char *from, const char *to, struct buf *out, struct err *e);
 /* Refused where a work tree has the branch checked out. */
 int git_branch_check(const struct git_repo *r, const char *branch, struct err *e);
 /* Moves refs/heads/<branch> from `from` ("": it must not exist) to `to`, after that check. */

@@ -23,7 +23,8 @@ void position_done(struct position *p)
 	json_decref(p->blackboard);
 	json_decref(p->poke);
 	json_decref(p->failure);
-	p->blackboard = p->poke = p->failure = NULL;
+	json_decref(p->autorun);
+	p->blackboard = p->poke = p->failure = p->autorun = NULL;
 }
 
 void position_copy(struct position *to, const struct position *from)
@@ -32,6 +33,7 @@ void position_copy(struct position *to, const struct position *from)
 	to->blackboard = json_copy(from->blackboard);
 	to->poke = json_incref(from->poke);
 	to->failure = json_incref(from->failure);
+	to->autorun = json_incref(from->autorun);
 }
 
 const char *end_cause_name(enum end_cause cause)
@@ -322,6 +324,51 @@ static int apply_note(struct position *p, const json_t *event, struct err *e)
 	return same_place(p, event, false, e);
 }
 
+/* Adds a file to those of earlier lines, or what has become of it since to the one of its path. */
+static void add_file(json_t *files, json_t *file)
+{
+	size_t i;
+	json_t *known;
+	json_array_foreach (files, i, known)
+		if (!strcmp(json_get_text(known, "path"), json_get_text(file, "path"))) {
+			json_array_set(files, i, file);
+			return;
+		}
+	json_array_append(files, file);
+}
+
+/* A line about a branch tells of all its commits; one about a workspace of the time since the last.
+ */
+json_t *position_add_autorun(const json_t *known, const json_t *event)
+{
+	enum { FILES_MAX = 1000 };
+	json_t *added = json_object_get(event, "files"), *file;
+	size_t i;
+	const json_t *before = json_object_get(event, "branch") ? NULL : known;
+	json_t *files = json_copy(json_object_get(before, "files"));
+	json_int_t more = json_get_int(before, "more") + json_get_int(event, "more");
+	bool cut = json_is_true(json_object_get(before, "cut")) ||
+		   json_is_true(json_object_get(event, "cut"));
+	files = files ? files : json_array();
+	json_array_foreach (added, i, file) {
+		if (json_array_size(files) < FILES_MAX)
+			add_file(files, file);
+		else
+			more++;
+	}
+	return json_pack("{s:o,s:I,s:b}", "files", files, "more", more, "cut", cut);
+}
+
+static int apply_autorun(struct position *p, const json_t *event, struct err *e)
+{
+	if (same_place(p, event, false, e))
+		return -1;
+	json_t *before = p->autorun;
+	p->autorun = position_add_autorun(before, event);
+	json_decref(before);
+	return p->autorun ? 0 : err_set(e, "out of memory");
+}
+
 /* What a terminal says is recomputed like every edge; another machine may say it otherwise. */
 static int check_terminal(const struct position *p, const json_t *event, struct err *e)
 {
@@ -387,6 +434,7 @@ static const struct {
 	{"wait.armed", apply_armed, 1},
 	{"notify", apply_notify, 1},
 	{"egress", apply_note, 1},
+	{"autorun", apply_autorun, 1},
 	{"spend", apply_spend, 1},
 	{"stop", apply_note, 1},
 	{"end", apply_end, 1},

@@ -52,6 +52,9 @@ struct position {
 	enum end_cause cause;
 	json_t *failure; /* the last execution that was not ok, until its state is: {state, seq,
 			    attempt, label, words, exit, signal}; NULL: none */
+	json_t *autorun; /* files that programs on the host run, as far as the run is known to have
+			    changed them: the newest lines' {files, more, cut} together; NULL: none
+			  */
 	json_t *poke;    /* payload of the last signal, for the next tool */
 	char poke_name[POSITION_NAME_BYTES]; /* the last poke that was consumed */
 	char digest[POSITION_DIGEST_BYTES], profile[POSITION_NAME_BYTES];
@@ -67,6 +70,8 @@ void position_copy(struct position *to, const struct position *from);
  * then unusable but for position_done. */
 int position_apply(struct position *p, const json_t *event, struct err *e);
 
+/* What `autorun` of a position becomes with a journal line of that type. New reference. */
+json_t *position_add_autorun(const json_t *known, const json_t *event);
 /* Whether what was observed in the present state is tried again instead of taken. */
 bool position_retries(const struct position *p, const struct reduced *v);
 

@@ -7,7 +7,7 @@
 json_t *position_encode(const struct position *p)
 {
 	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
-			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?}",
+			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*}",
 		"state", p->state->name, "blackboard", p->blackboard, "seq", (json_int_t)p->seq,
 		"attempt", p->attempt, "executions", p->executions, "retry_at_us",
 		(json_int_t)p->retry_at_us, "totals", totals_encode(&p->totals), "begun", p->begun,
@@ -18,7 +18,7 @@ json_t *position_encode(const struct position *p)
 		(int)p->cause, "reason", p->reason, "step", "input_tokens",
 		(json_int_t)p->step.input_tokens, "output_tokens",
 		(json_int_t)p->step.output_tokens, "microusd", (json_int_t)p->step.microusd,
-		"failure", p->failure);
+		"failure", p->failure, "autorun", p->autorun);
 }
 
 int totals_decode(json_t *data, struct totals *out)
@@ -69,20 +69,22 @@ int position_decode(
 {
 	struct position p = {.machine = m};
 	const char *state, *poke_name, *digest, *profile, *reason;
-	json_t *blackboard, *totals, *poke, *failure = NULL;
+	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL;
 	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
 	int begun, notified, armed, ended, ended_ok, cause;
 	if (json_unpack_ex((json_t *)(uintptr_t)data, NULL, JSON_STRICT,
 		    "{s:s,s:o,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:o,s:s,s:s,s:s,s:I,s:I,"
-		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o}",
+		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o}",
 		    "state", &state, "blackboard", &blackboard, "seq", &seq, "attempt", &p.attempt,
 		    "executions", &p.executions, "retry_at_us", &retry_at, "totals", &totals,
 		    "begun", &begun, "notified", &notified, "armed", &armed, "wake_us", &wake,
 		    "poke", &poke, "poke_name", &poke_name, "digest", &digest, "profile", &profile,
 		    "started_us", &started, "updated_us", &updated, "ended", &ended, "ended_ok",
 		    &ended_ok, "cause", &cause, "reason", &reason, "step", "input_tokens", &input,
-		    "output_tokens", &output, "microusd", &microusd, "failure", &failure) ||
-		totals_decode(totals, &p.totals) || failure_check(failure))
+		    "output_tokens", &output, "microusd", &microusd, "failure", &failure, "autorun",
+		    &autorun) ||
+		totals_decode(totals, &p.totals) || failure_check(failure) ||
+		(autorun && !json_is_array(json_object_get(autorun, "files"))))
 		return err_set(e, "it does not have the shape of a snapshot");
 	p.state = machine_state(m, state);
 	if (!p.state || seq < 0 || p.attempt < 1 || cause < 0 || cause >= END_CAUSE_COUNT ||
@@ -108,6 +110,7 @@ int position_decode(
 	p.blackboard = json_copy(blackboard);
 	p.poke = json_is_null(poke) ? NULL : json_incref(poke);
 	p.failure = json_is_null(failure) ? NULL : json_incref(failure);
+	p.autorun = json_incref(autorun);
 	*out = p;
 	return 0;
 }

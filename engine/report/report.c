@@ -35,6 +35,7 @@ void report_done(struct report *r)
 	json_decref(r->before);
 	json_decref(r->spans);
 	json_decref(r->failure);
+	json_decref(r->autorun);
 	buf_done(&r->rows);
 }
 
@@ -88,6 +89,11 @@ void report_line(struct report *r, const json_t *fields, const json_t *blackboar
 		r->begin = json_incref((json_t *)(uintptr_t)fields);
 	if (!strcmp(type, "egress"))
 		add_egress(r, fields);
+	if (!strcmp(type, "autorun")) {
+		json_t *before = r->autorun;
+		r->autorun = position_add_autorun(before, fields);
+		json_decref(before);
+	}
 	if (step) {
 		char key[160];
 		snprintf(key, sizeof(key), "%s\n%s", json_get_text(fields, "state"),
@@ -262,6 +268,7 @@ static const struct {
 	{"steps", "Steps", add_steps, "", ""},
 	{"blackboard", "Blackboard at the end", report_blackboard, "", ""},
 	{"egress", "Egress", report_egress, "", ""},
+	{"autorun", "Changed files that the host runs", report_autorun, "", ""},
 	{"confinement", "Confinement", report_confinement, "", ""},
 };
 

@@ -32,6 +32,7 @@ struct report {
 	json_t *before;           /* the blackboard behind the last row */
 	json_t *failure;          /* the last line that did not go well; NULL: none */
 	json_t *spans;            /* STATE: [began_us, ended_us, went well, ...] flat */
+	json_t *autorun;          /* as a position has it; owned. NULL: nothing is known */
 	struct drive_result result;
 	char commits[256]; /* where those of a machine that writes code are; "": it made none */
 };

@@ -19,5 +19,6 @@ void report_timeline(const struct report *r, struct buf *out);
 void report_states(const struct report *r, struct buf *out);
 void report_blackboard(const struct report *r, struct buf *out);
 void report_egress(const struct report *r, struct buf *out);
+void report_autorun(const struct report *r, struct buf *out);
 void report_confinement(const struct report *r, struct buf *out);
 #endif

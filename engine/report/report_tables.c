@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "report/autorun_text.h"
 #include "report/exposure.h"
 #include "report/html.h"
 #include "report/layers.h"
@@ -159,6 +160,13 @@ void report_egress(const struct report *r, struct buf *out)
 	json_object_foreach (r->egress, endpoint, sum)
 		add_endpoint(endpoint, sum, out);
 	buf_adds(out, "</tbody></table>\n");
+}
+
+/* --- files that the host runs ----------------------------------------------------------------- */
+
+void report_autorun(const struct report *r, struct buf *out)
+{
+	autorun_html(r->autorun, out);
 }
 
 /* --- confinement ----------------------------------------------------------------------------- */

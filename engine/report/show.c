@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "journal/journal.h"
+#include "report/autorun_text.h"
 #include "report/text.h"
 #include "run/question.h"
 #include <fcntl.h>
@@ -267,11 +268,35 @@ static void egress_line(struct show *s, struct buf *line, const json_t *fields, 
 	}
 }
 
+/* The run's last lines but one: whoever reads them is about to go where these files are. */
+static void autorun_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+{
+	enum { SHOWN_MAX = 12 };
+	const json_t *files = json_object_get(fields, "files"), *file;
+	size_t i;
+	AUTO_BUF rest = BUF_INIT(256);
+	(void)elapsed_ms;
+	autorun_text_rest(fields, SHOWN_MAX, &rest);
+	if (!json_array_size(files) && !rest.len)
+		return;
+	buf_adds(line, "       ");
+	paint(s, line, "33", "changed, and programs on this host run or obey them:");
+	json_array_foreach (files, i, file) {
+		if (i == SHOWN_MAX)
+			break;
+		buf_adds(line, "\n         ");
+		autorun_text_file(file, line);
+	}
+	if (rest.len)
+		buf_addf(line, "\n         %s", rest.data);
+}
+
 static const struct {
 	const char *type;
 	void (*add)(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms);
 } lines[] = {{"begin", begin_line}, {"step", step_line}, {"retry", retry_line},
-	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line}};
+	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line},
+	{"autorun", autorun_line}};
 
 /* Whether a line of this type ends one execution and begins the next: durations are measured from
  * one to the next. */

@@ -18,6 +18,7 @@ struct drive {
 	struct live live;
 	struct plan_env env;
 	struct workspace workspace; /* of a machine that writes code */
+	bool noted;                 /* drive_note_autorun has been called */
 	int64_t snapshot_ms;        /* monotonic, of the last one */
 };
 
@@ -36,6 +37,11 @@ bool drive_queue(struct drive *d, json_t *event);
 void drive_snapshot(struct drive *d);
 /* Writes wait.json, for schedulers that look at files, or removes it: as the journal has it. */
 void drive_show_wait(struct drive *d);
+/* Notes what the autorun files of the workspace are, before the first state that may write there.
+ */
+void drive_note_autorun(struct drive *d);
+/* Journals which of them, or of those on the branch, were changed, before the run ends or parks. */
+bool drive_tell_autorun(struct drive *d);
 /* Takes steps until the machine has ended, is stopped, parked or broken. */
 void drive_loop(struct drive *d);
 #endif

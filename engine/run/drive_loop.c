@@ -34,6 +34,8 @@ static void tell(struct drive *d)
 static bool finish(struct drive *d, enum end_cause cause, bool ok, const char *reason)
 {
 	struct err e = ERR_NONE;
+	if (!drive_tell_autorun(d))
+		return false;
 	AUTO_FD int lock = pokes_lock(d->instance, &e);
 	if (lock < 0) /* a poke may now be accepted and then find nobody */
 		live_notice(&d->live, "%s", e.text);
@@ -255,6 +257,7 @@ static bool take_work(struct drive *d)
 	if (plan_step(&d->env, &d->at, &step, &e))
 		return halt(d, &e);
 	tell(d);
+	drive_note_autorun(d);
 	bool on = execute(d, &step);
 	step_done(&step);
 	return on;
@@ -333,7 +336,10 @@ static bool take_wait(struct drive *d)
 {
 	struct err e = ERR_NONE;
 	/* By the last line whoever looks tells one that waits from one that is parked. */
-	if ((!d->at.armed || stop_is_last(d->journal.fd)) && !arm_wait(d))
+	bool arms = !d->at.armed || stop_is_last(d->journal.fd);
+	if (arms && d->request->exit_on_wait && !drive_tell_autorun(d))
+		return false;
+	if (arms && !arm_wait(d))
 		return false;
 	tell(d);
 	struct sleep s = {.instance = d->instance,
@@ -359,6 +365,8 @@ static bool may_go_on(struct drive *d)
 	int signal = d->live.interrupts.first;
 	if (!signal && !stop_asked(d->instance))
 		return true;
+	if (!drive_tell_autorun(d))
+		return false;
 	json_t *event = drive_event(d, "stop");
 	json_object_set_new(event, "by",
 		json_string(!signal            ? "request"

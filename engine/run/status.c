@@ -109,7 +109,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
-			 "o,s:O?,s:o,s:b,s:b,s:s,s:o,s:o,s:o}",
+			 "o,s:O?,s:o,s:b,s:b,s:s,s:o,s:o,s:o,s:O?}",
 		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
 		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
 		p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
@@ -120,7 +120,8 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		p->failure, "branch", branch(i, p->seq), "cut_off",
 		!strcmp(status, "stopped") && !stop_is_last(r->fd), "stopping",
 		who->pid && stop_asked(i), "directory", i->path, "says", says(p), "retry_at",
-		instant(pausing ? p->retry_at_us : 0), "notice", notice(i, p, running && !pausing));
+		instant(pausing ? p->retry_at_us : 0), "notice", notice(i, p, running && !pausing),
+		"autorun", p->autorun);
 }
 
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)

@@ -9,11 +9,12 @@
 /* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
  * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,
  * updated, pokes, bundle, profile, question, failure, branch, cut_off, stopping, directory, says,
- * retry_at, notice};
+ * retry_at, notice, autorun};
  * branch is null or {name, base, tip}, cut_off says that nothing asked it to stop: it was killed,
  * or could not go on; stopping, that somebody asked and its state has not ended yet; says is what
  * the wait that it waits in tells whoever is to poke it; retry_at, when the state that has failed
- * begins again; notice, what its agent said last of the turn that goes on.
+ * begins again; notice, what its agent said last of the turn that goes on; autorun, null or
+ * {files, more, cut} of the journal's lines of that name.
  */
 json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
 

@@ -97,6 +97,13 @@ bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_b
 	return strcmp(out->tip, out->base) != 0;
 }
 
+int workspace_changes(const struct workspace *w, struct buf *out, struct err *e)
+{
+	return strcmp(w->at.commit, w->base) != 0
+		       ? git_changes(&w->origin, w->base, w->at.commit, out, e)
+		       : 0;
+}
+
 /* From the last commit that is there to `to`, whichever of the steps in between was the last to be
  * journaled before a kill. */
 static int bring_branch(

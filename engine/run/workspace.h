@@ -56,6 +56,8 @@ struct workspace_branch {
 /* From the record of an instance that has committed `seq` steps, whoever runs it. False: it has
  * made no commit, or its record cannot be read. */
 bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_branch *out);
+/* What `git_changes` says of all commits of the instance; empty: it has made none. */
+int workspace_changes(const struct workspace *w, struct buf *out, struct err *e);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
 int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
 /* Makes the branch of an instance that begins, where there is none but that of a start which was

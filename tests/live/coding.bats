@@ -542,3 +542,16 @@ $FINISH"
 	[[ $(git -C "$WS" show agent6/machine-fixer:build/bin/agent6) == x ]]
 	cmp "$AGENT6_BIN/agent6" "$WS/build/bin/agent6"
 }
+
+@test "what its commits change of what programs on the host run is told, as long as it differs" {
+	repository
+	coder autorun "  after: {kind: tool, command: [sh, -c, 'mkdir .husky && echo x >.husky/pre-commit && echo x >.envrc'], timeout_secs: 20, on: {ok: again, nonzero: bad, timeout: bad}}
+  again: {kind: tool, command: [rm, .envrc], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" <<<"$EDITS
+$FINISH"
+	run rehearse autorun
+	echo "$output"
+	[[ $status -eq 0 && $output == *".husky/pre-commit, made: husky"* && $output != *.envrc,* ]]
+	journal_of=$(echo "$SCRATCH"/dir/state/*/machines/autorun/journal.jsonl)
+	grep -a '"}$' "$journal_of" | jq -se '.[-2] | .t == "autorun" and .branch == "agent6/machine-autorun" and
+		[.files[].path] == [".husky/pre-commit"]'
+}

@@ -23,6 +23,12 @@ setup() {
 	[[ -z $missing ]]
 }
 
+@test "docs/autorun.md is what make docs writes" {
+	"${DOC%/*}/autorun_doc" >"$SCRATCH/autorun.md"
+	diff "$AGENT6_SRC/docs/autorun.md" "$SCRATCH/autorun.md" ||
+		{ echo "run: make docs"; return 1; }
+}
+
 @test "docs/network.md is what make docs writes" {
 	"${DOC%/*}/network_doc" >"$SCRATCH/network.md"
 	diff "$AGENT6_SRC/docs/network.md" "$SCRATCH/network.md" ||

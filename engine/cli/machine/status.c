@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/verb/resting.h"
+#include "report/autorun_text.h"
 #include "report/show.h"
 #include "report/text.h"
 #include <string.h>
@@ -154,6 +155,30 @@ static void add_branch(struct buf *out, const json_t *status)
 	add(out, "branch", text);
 }
 
+/* A head that sits on its own, and the files below it: there may be many. */
+static void add_autorun(struct buf *out, const json_t *status)
+{
+	enum { SHOWN_MAX = 40 };
+	const json_t *autorun = json_object_get(status, "autorun"), *file;
+	size_t i;
+	AUTO_BUF rest = BUF_INIT(256);
+	autorun_text_rest(autorun, SHOWN_MAX, &rest);
+	if (!json_array_size(json_object_get(autorun, "files")) && !rest.len)
+		return;
+	buf_adds(out, "  changed, and programs on the host run or obey them\n");
+	json_array_foreach (json_object_get(autorun, "files"), i, file) {
+		AUTO_BUF line = BUF_INIT(8192);
+		if (i == SHOWN_MAX)
+			break;
+		buf_adds(out, "    ");
+		autorun_text_file(file, &line);
+		wrap_text(out, line.data, 6, text_columns(STDOUT_FILENO));
+		buf_addc(out, '\n');
+	}
+	if (rest.len)
+		buf_addf(out, "    %s\n", rest.data);
+}
+
 /* Last, where the eye is when the command has printed. */
 static void add_question(struct buf *out, const json_t *status)
 {
@@ -194,6 +219,7 @@ static void status_text(const json_t *status, struct buf *out)
 	add_branch(out, status);
 	add(out, "profile", json_get_text(status, "profile"));
 	add_bundle(out, status);
+	add_autorun(out, status);
 	add_blackboard(out, json_object_get(status, "blackboard"));
 	add_question(out, status);
 }
