@@ -70,8 +70,9 @@ static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
 		json_array_append_new(argv, json_string("--no-pager"));
 	if (!call->hook && r->git_dir)
 		json_array_append_new(argv, json_sprintf("--git-dir=%s", r->git_dir));
-	if (!call->hook && r->git_dir && !call->no_tree)
-		json_array_append_new(argv, json_sprintf("--work-tree=%s", r->work_tree));
+	/* Without one git goes where core.worktree leads: in a submodule, out of its sight. */
+	if (!call->hook && r->git_dir)
+		json_array_append_new(argv, json_sprintf("--work-tree=%s", top_of(r, call)));
 	for (const char *const *arg = call->args; *arg; arg++)
 		json_array_append_new(argv, json_string(*arg));
 	if (call->path_count)

@@ -98,6 +98,11 @@ setup() {
 	git branch main
 	run -0 --separate-stderr ../review/scripts/changes.sh main
 	[[ $output == '{"files":0,"diff":""}' ]]
+	cd ..
+	mkdir none
+	cd none
+	run -1 --separate-stderr ../review/scripts/changes.sh main
+	[[ -z $output && $stderr == "no git repository is in sight here: start at the top of a work tree"* ]]
 }
 
 @test "what cannot be made where it was asked for says where it can" {

@@ -83,3 +83,15 @@ setup() {
 	run agent6 machine run --exit-on-wait "$SCRATCH/parked"
 	[[ $status -eq 0 && $output == *"this run began in the workspace $TOP/sub; it goes on in $TOP"* ]]
 }
+
+@test "a start in a directory that was reached through a link says which path commands find" {
+	ln -s "$TOP" "$SCRATCH/link"
+	cd "$SCRATCH/link/sub"
+	tool_machine say '[pwd]'
+	run agent6 machine run "$SCRATCH/say"
+	echo "$output"
+	[[ $status -eq 0 && $output == *"the workspace is $TOP/sub, and commands find it by this path alone; $SCRATCH/link/sub leads there through a link"* ]]
+	cd "$TOP/sub"
+	run agent6 machine run --id again "$SCRATCH/say"
+	[[ $status -eq 0 && $output != *"through a link"* ]]
+}

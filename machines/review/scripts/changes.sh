@@ -9,8 +9,11 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
 		exit 1
 	}
 	git diff --no-ext-diff --no-textconv --no-color "$1...HEAD" >"$text"
-else
+elif [ -e changes.diff ]; then
 	cp changes.diff "$text"
+else
+	echo "no git repository is in sight here: start at the top of a work tree, where .git is" >&2
+	exit 1
 fi
 files=$(grep -c '^diff --git ' "$text" || true)
 # JSON has an escape for each of these; every other control character is dropped.
