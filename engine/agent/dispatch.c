@@ -77,7 +77,10 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *said, s
 	if (tool_check(tool, arguments, out))
 		return false;
 	AUTO_BUF result = BUF_INIT(TOOL_TEXT_CAP_BYTES);
-	bool ok = !tool->run(d->tools, arguments, &result);
+	int rc = tool->run(d->tools, arguments, &result);
+	bool ok = !rc;
+	if (rc == TOOL_ENDS)
+		utf8_copy(d->ended, sizeof(d->ended), result.data);
 	if (ok && tool->changes)
 		guard_progress(&d->guard, tool->is_command);
 	if (result.failed) {
@@ -115,6 +118,8 @@ static const char *refusal(const struct dispatch *d, size_t at)
 {
 	if (d->payload)
 		return "Ignored: finish_run has already ended this step.";
+	if (*d->ended)
+		return "Not executed: the call before it has ended this step.";
 	if (at >= d->max_calls)
 		return "Not executed: too many calls in one turn; call it again.";
 	if (clock_monotonic_ms() >= d->deadline_ms)

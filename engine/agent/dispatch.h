@@ -23,6 +23,7 @@ struct dispatch {
 	json_t *payload;            /* owned: the accepted result; NULL: not finished */
 	bool gave_up;               /* one non-conforming finish_run too many */
 	char problems[512];         /* of that, or of arguments in the last turn; "": none */
+	char ended[512];            /* why a tool has ended the state; "": none has */
 };
 
 /* Fills `results` with one answer per call of `turn`. -1: out of memory. */

@@ -220,6 +220,8 @@ static int on_calls(struct loop *l, size_t at)
 	keep(l, results);
 	if (l->dispatch.payload)
 		return end(l, LOOP_OK, "finish_run");
+	if (*l->dispatch.ended)
+		return end(l, LOOP_FAILED, "%s", l->dispatch.ended);
 	if (launcher_gone(l->world->launcher))
 		return end(l, LOOP_FAILED, "the jail's launcher has ended: no command can run");
 	if (l->dispatch.gave_up)

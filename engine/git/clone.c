@@ -391,7 +391,7 @@ static int stage_paths(const struct git_repo *clone, const struct buf *there,
 	return failed;
 }
 
-static int stage(const struct git_repo *clone, size_t *left_out, struct err *e)
+static int stage(const struct git_repo *clone, size_t *left_out, struct buf *changed, struct err *e)
 {
 	AUTO_CHANGES found;
 	AUTO_BUF paths = BUF_INIT(GIT_OUTPUT_MAX);
@@ -401,7 +401,9 @@ static int stage(const struct git_repo *clone, size_t *left_out, struct err *e)
 	for (size_t at = 0; at < found.gone.len; at += strlen(found.gone.data + at) + 1)
 		json_object_del(clone->untouched, found.gone.data + at);
 	*left_out = found.left_out + changed_submodules(clone);
-	return 0;
+	return changed && paths.len && buf_add(changed, paths.data, paths.len)
+		       ? err_set(e, "too many files were changed")
+		       : 0;
 }
 
 /* Whether git was not allowed to read what a state has left: those are its last words. */
@@ -420,13 +422,13 @@ static int open_up(const struct git_repo *clone, struct err *e)
 	return fd < 0 ? err_errno(e, "cannot open %s", clone->work_tree) : tree_open_up(fd, e);
 }
 
-int git_clone_stage(
-	const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out, struct err *e)
+int git_clone_stage(const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out,
+	struct buf *changed, struct err *e)
 {
 	struct git_call call = {.args = GIT_ARGS("write-tree"), .write = true};
-	int failed = stage(clone, left_out, e);
+	int failed = stage(clone, left_out, changed, e);
 	if (failed && is_locked(e))
-		failed = open_up(clone, e) || stage(clone, left_out, e);
+		failed = open_up(clone, e) || stage(clone, left_out, changed, e);
 	return failed ? -1 : git_call_oid(clone, &call, tree, e);
 }
 
@@ -517,7 +519,7 @@ static int first_commit(const struct git_repo *r, const struct git_identity *as,
 {
 	char tree[GIT_OID_BYTES], oid[GIT_OID_BYTES];
 	size_t left_out;
-	if (git_clone_stage(r, tree, &left_out, e))
+	if (git_clone_stage(r, tree, &left_out, NULL, e))
 		return -1;
 	struct git_call call = {
 		.args = GIT_ARGS("commit-tree", tree, "-m", "The workspace as it was prepared"),

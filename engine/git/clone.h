@@ -23,9 +23,11 @@ int git_make(const char *dir, const struct git_identity *as, struct err *e);
 int git_clone_checkout(struct git_repo *clone, const char *tree, const char *commit, struct err *e);
 /* Takes all changes of the work tree, new files but ignored ones included, into the index; `tree`
  * is what it holds then. A noted file that is still as it was checked out is none. Repositories
- * inside the work tree, and what is put where submodules belong, are left out and counted. */
-int git_clone_stage(
-	const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out, struct err *e);
+ * inside the work tree, and what is put where submodules belong, are left out and counted. The
+ * paths that were added or changed are appended to `changed`, each ended by NUL (NULL: nobody
+ * asks). */
+int git_clone_stage(const struct git_repo *clone, char tree[GIT_OID_BYTES], size_t *left_out,
+	struct buf *changed, struct err *e);
 
 struct git_commit {
 	const char *tree, *parent, *message;

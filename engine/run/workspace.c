@@ -7,6 +7,7 @@
 #include "confine/confine.h"
 #include "git/branch.h"
 #include "git/hooks.h"
+#include "git/nested.h"
 #include "git/settings.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +16,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { RECORD_BYTES_MAX = 4096, MESSAGE_BYTES = 1024 };
+enum {
+	RECORD_BYTES_MAX = 4096,
+	MESSAGE_BYTES = 1024,
+	CHANGED_BYTES_MAX = 2 * 16 * 1024 * 1024 /* a stage that is tried again lists them twice */
+};
 
 static const char record_name[] = "workspace.json";
 
@@ -318,6 +323,16 @@ void workspace_done(struct workspace *w)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+/* A state may leave no repository in what is committed, whatever it was allowed to write. */
+static int stage(struct workspace *w, struct workspace_step *s, struct err *e)
+{
+	AUTO_BUF changed = BUF_INIT(CHANGED_BYTES_MAX);
+	return git_clone_stage(&w->clone, w->next.tree, &s->left_out, &changed, e) ||
+			       nested_check(&changed, w->clone.work_tree, w->origin.work_tree, e)
+		       ? -1
+		       : 0;
+}
+
 /* They may change what is to be committed. */
 static int run_hooks(
 	struct workspace *w, struct workspace_step *s, struct buf *message, struct err *e)
@@ -327,10 +342,7 @@ static int run_hooks(
 		return -1;
 	if (!differs)
 		return 0;
-	return git_hooks_run(&w->origin, &w->clone, &w->as, message, e) ||
-			       git_clone_stage(&w->clone, w->next.tree, &s->left_out, e)
-		       ? -1
-		       : 0;
+	return git_hooks_run(&w->origin, &w->clone, &w->as, message, e) || stage(w, s, e) ? -1 : 0;
 }
 
 static int commit(struct workspace *w, struct workspace_step *s, struct err *e)
@@ -415,7 +427,7 @@ int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step
 	w->next = w->at;
 	w->next.seq = s->seq;
 	w->next.attempt = s->attempt;
-	if (git_clone_stage(&w->clone, w->next.tree, &s->left_out, e))
+	if (stage(w, s, e))
 		return -1;
 	/* What an earlier attempt at this step wrote is this one's as well. */
 	bool changed = strcmp(w->next.tree, w->at.tree) != 0 || w->at.seq == s->seq;

@@ -352,6 +352,21 @@ $FINISH"
 	[[ $status -eq 0 && $(git -C "$SCRATCH/dir" show agent6/machine-fixer:workspace/file) == two ]]
 }
 
+@test "a submodule checkout: its commits are the submodule's" {
+	repository "$SCRATCH/up"
+	git -C "$SCRATCH/up" checkout -q -- file
+	mkdir -p "$SCRATCH/dir"
+	git -C "$SCRATCH/dir" init -q -b main
+	git -C "$SCRATCH/dir" -c protocol.file.allow=always submodule add -q "$SCRATCH/up" workspace
+	coder fixer "$CHECK" <<<"$EDITS
+$FINISH"
+	run rehearse fixer
+	echo "$output"
+	[[ $status -eq 0 && $(git -C "$WS" show agent6/machine-fixer:file) == two ]]
+	[[ -z $(git -C "$WS" status --porcelain) ]]
+	[[ -z $(git -C "$SCRATCH/dir" branch --list 'agent6/*') ]]
+}
+
 @test "refused at the start, with what to do" {
 	coder fixer "$CHECK" <<<"$EDITS
 $FINISH"
@@ -554,4 +569,56 @@ $FINISH"
 	journal_of=$(echo "$SCRATCH"/dir/state/*/machines/autorun/journal.jsonl)
 	grep -a '"}$' "$journal_of" | jq -se '.[-2] | .t == "autorun" and .branch == "agent6/machine-autorun" and
 		[.files[].path] == [".husky/pre-commit"]'
+}
+
+# One call per file; the second state has to find what the first has committed.
+create() { # STATE MATCH PATH...
+	local state=$1 match=$2 calls=()
+	shift 2
+	for path; do
+		calls+=("{\"name\":\"apply_edit\",\"arguments\":{\"path\":\"$path\",\"edits\":[{\"kind\":\"create\",\"new_string\":\"x\\n\"}]}}")
+	done
+	printf '{"state":"%s","match":%s,"reply":{"tool_calls":[%s]}}\n' "$state" "$match" "$(IFS=,; echo "${calls[*]}")"
+}
+
+@test "no commit makes a git directory: not by edits alone, nor in two states" {
+	repository
+	coder bare "  after:
+    kind: agent
+    mode: run
+    prompt: More.
+    output_schema: note
+    timeout_secs: 60
+    on: {ok: good, failed: undone, budget_exhausted: bad, timeout: bad}" <<<"$(create edit '{"turn":0}' d/HEAD d/config d/objects/k)
+{\"state\":\"edit\",\"match\":{\"turn\":1},\"reply\":{\"tool_calls\":[{\"name\":\"finish_run\",\"arguments\":{\"text\":\"done\"}}]}}
+$(create after '{"turn":0}' d/more d/refs/k d/never)"
+	sed -i 's/test "$(cat file)" = one/test ! -e d\/more -a ! -e d\/refs -a -e d\/HEAD/' "$SCRATCH/bare/machine.yaml"
+	run rehearse bare
+	echo "$output"
+	[[ $status -eq 1 && $output == *"after"*"failed"*"d/refs/k would complete a git directory"*"AGENT6_MACHINE_DATA_DIR"* ]]
+	[[ $output != *worse* ]]
+	[[ $(git -C "$WS" ls-tree -r --name-only agent6/machine-bare | paste -sd,) == d/HEAD,d/config,d/objects/k,file ]]
+}
+
+@test "no commit makes a git directory: not what a command left in the clone" {
+	repository
+	coder tool "  after: {kind: tool, command: [sh, -c, 'mkdir -p d/objects d/refs && echo x | tee d/HEAD d/config d/objects/k >d/refs/k'], timeout_secs: 20, on: {ok: worse, nonzero: undone2, timeout: bad}}
+  undone2: {kind: tool, command: [test, '!', -e, d], timeout_secs: 20, on: {ok: good, nonzero: worse, timeout: worse}}" <<<"$EDITS
+$FINISH"
+	run rehearse tool
+	echo "$output"
+	[[ $status -eq 0 && $output == *"2  after "*nonzero* ]]
+	[[ -z $(git -C "$WS" ls-tree -r --name-only agent6/machine-tool | grep '^d/') ]]
+}
+
+@test "no commit holds another spelling of .git" {
+	repository
+	coder spelt "  after: {kind: tool, command: [sh, -c, 'mkdir -p git~1 && echo x >git~1/config'], timeout_secs: 20, on: {ok: worse, nonzero: dots, timeout: bad}}
+  dots: {kind: tool, command: [sh, -c, 'mkdir -p \"a/.git .\" && echo x >\"a/.git ./config\"'], timeout_secs: 20, on: {ok: worse, nonzero: joined, timeout: bad}}
+  joined: {kind: tool, command: [python3, -c, 'import os; os.makedirs(\"b/.g\\u200cit\"); open(\"b/.g\\u200cit/config\", \"w\").write(\"x\")'], timeout_secs: 20, on: {ok: worse, nonzero: gone, timeout: bad}}
+  gone: {kind: tool, command: [sh, -c, 'test \"\$(ls)\" = \"\$(printf \"file\\nnew\")\"'], timeout_secs: 20, on: {ok: good, nonzero: worse, timeout: worse}}" <<<"$EDITS
+$FINISH"
+	run rehearse spelt
+	echo "$output"
+	[[ $status -eq 0 ]]
 }

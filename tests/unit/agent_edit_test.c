@@ -357,6 +357,9 @@ static void walls(void)
 	refused(CREATE(".git/hooks/pre-commit", "x"), "is protected");
 	refused(CREATE("src/.git/config", "x"), "is protected");
 	refused(CREATE("src/.GIT/config", "x"), "is protected");
+	refused(CREATE("src/.g\u200cit/config", "x"), "is protected");
+	refused(CREATE(".hg/hgrc", "x"), "is protected");
+	refused(CREATE("src/.jj/repo/config.toml", "x"), "is protected");
 	refused(REPLACE("bundle/machine.yaml", "x", "y"), "is protected");
 	refused(CREATE("bundle/new", "y"), "is protected");
 	refused(CREATE("agent6.yaml", "y"), "is protected");
@@ -370,6 +373,54 @@ static void walls(void)
 	AUTO_FREE char *git = content(".git/config"), *machine = content("bundle/machine.yaml");
 	is_str(git, "x\n", ".git is untouched");
 	is_str(machine, "x\n", "the bundle is untouched");
+}
+
+static void made(const char *arguments)
+{
+	int rc;
+	const char *text = call(arguments, &rc);
+	if (!is(rc, 0, "%s", arguments))
+		diag("%s", text);
+}
+
+static void ends_state(const char *arguments, const char *path)
+{
+	int rc;
+	const char *text = call(arguments, &rc);
+	ok(rc == TOOL_ENDS && strstr(text, "would complete a git directory"), "%s ends the state",
+		arguments);
+	if (rc != TOOL_ENDS)
+		diag("got %d %s", rc, text);
+	ok(faccessat(context.workspace_fd, path, F_OK, AT_SYMLINK_NOFOLLOW), "and %s is not made",
+		path);
+}
+
+/* A file by itself is harmless; the one that makes a git directory of them is refused, whichever it
+ * is, and its directory is not made either. */
+static void git_directories(void)
+{
+	made(CREATE("bare/HEAD", "ref: refs/heads/x"));
+	made(CREATE("bare/config", "[core]"));
+	made(CREATE("bare/objects/k", "x"));
+	made(CREATE("bare/hooks/pre-commit", "x"));
+	ends_state(CREATE("bare/refs/k", "x"), "bare/refs");
+	ends_state(CREATE("bare/REFS/k", "x"), "bare/REFS");
+	ends_state(CREATE("bare/commondir", "../other"), "bare/commondir");
+	made(CREATE("late/refs/k", "x"));
+	made(CREATE("late/Objects/k", "x"));
+	ends_state(CREATE("late/HEAD", "x"), "late/HEAD");
+	ends_state(CREATE("late/head", "x"), "late/head");
+	made(CREATE("linked/commondir", "../bare"));
+	ends_state(CREATE("linked/HEAD", "x"), "linked/HEAD");
+	made(CREATE("objects/k", "x"));
+	made(CREATE("refs/k", "x"));
+	ends_state(CREATE("HEAD", "x"), "HEAD");
+	mkdirat(context.workspace_fd, "bare/refs", 0755); /* by whoever else */
+	refused(CREATE("bare/hooks/post-commit", "x"), "lies in a git directory");
+	refused(REPLACE("bare/config", "[core]", "x"), "lies in a git directory");
+	refused(CREATE("bare/deep/er", "x"), "lies in a git directory");
+	made(CREATE("beside/HEAD", "a title"));
+	made(CREATE("beside/refs.md", "x"));
 }
 
 /* What is protected under a name by which the workspace is not called is the same file. */
@@ -495,6 +546,7 @@ int main(void)
 	odd_files();
 	remote_files();
 	walls();
+	git_directories();
 	other_names();
 	unreadable();
 	many_edits();

@@ -275,7 +275,7 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	fine(git_clone_open(r, dir, "work", clone, e));
 	fine(git_clone_checkout(clone, head, head, e));
 	ok(!has_no_times(clone), "the index knows the times of what was checked out");
-	fine(git_clone_stage(clone, tree, &left_out, e));
+	fine(git_clone_stage(clone, tree, &left_out, NULL, e));
 	fine(git_clone_differs(clone, head, tree, &differs, e));
 	ok(!differs, "nothing has changed");
 	fine(git_clone_commit(clone, &(struct git_commit){tree, head, "m\n", &as}, oid, e));
@@ -284,12 +284,12 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	AUTO_FD int tree_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fchmodat(tree_fd, "locked", 0, 0))
 		bail("cannot lock a directory");
-	fine(git_clone_stage(clone, tree, &left_out, e));
+	fine(git_clone_stage(clone, tree, &left_out, NULL, e));
 	fine(git_clone_differs(clone, head, tree, &differs, e));
 	ok(differs, "what is in a directory that cannot be read is no less of a change");
 	put(dir, "file", "changed\n", 0644);
 	put(dir, "new\nname", "x", 0755);
-	fine(git_clone_stage(clone, tree, &left_out, e));
+	fine(git_clone_stage(clone, tree, &left_out, NULL, e));
 	fine(git_clone_commit(clone, &(struct git_commit){tree, head, "m\n", &as}, oid, e));
 	fine(git_clone_advance(clone, oid, e));
 	fine(git_clone_send(clone, r, head, oid, e));
@@ -544,7 +544,7 @@ static void reasons(struct git_repo *clone)
 		put(clone->work_tree, name, "one\n", 0644);
 	}
 	put(clone->work_tree, "wide", "one\n", 0000);
-	refused(git_clone_stage(clone, tree, &left_out, e),
+	refused(git_clone_stage(clone, tree, &left_out, NULL, e),
 		"git add failed: fatal: BOM is required in 'wide'");
 }
 

@@ -6,6 +6,8 @@
 #include "base/beneath.h"
 #include "base/io.h"
 #include "base/utf8.h"
+#include "base/vcs.h"
+#include "base/vcs_dir.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -61,9 +63,24 @@ static bool names_protected(const struct tool_context *t, const char *relative, 
 	return false;
 }
 
-static bool is_git(const char *component, size_t len)
+/* Looks at `name`, which is or would be in `dir_fd`. An edit in a git directory is refused; one
+ * that makes a git directory ends the state: nobody does that by accident. */
+static int check_git_dir(int dir_fd, const char *name, const char *path, struct buf *out)
 {
-	return len == 4 && !strncasecmp(component, ".git", 4);
+	struct stat st;
+	unsigned part = vcs_part(name);
+	if (!part && fstatat(dir_fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	unsigned parts = vcs_dir_parts(dir_fd);
+	if (vcs_is_git_dir(parts))
+		return say(out, path, "lies in a git directory, and cannot be edited.");
+	if (!vcs_is_git_dir(part | parts))
+		return 0;
+	say(out, path,
+		"would complete a git directory (HEAD with objects and refs, or with commondir), "
+		"in which git executes what its config names; make repositories in /tmp or "
+		"$AGENT6_MACHINE_DATA_DIR.");
+	return TOOL_ENDS;
 }
 
 /* One component further down; made when `make` and missing. */
@@ -147,9 +164,12 @@ static int find_target(const struct tool_context *t, const char *path, bool make
 		return say(out, path, "must name a file, and be spelled without \"..\".");
 	for (const char *at = clean; *at;) {
 		size_t len = strcspn(at, "/");
-		if (is_git(at, len) || names_protected(t, clean, (size_t)(at + len - clean)))
-			return refuse_component(out, path, EPERM);
 		snprintf(to->name, sizeof(to->name), "%.*s", (int)len, at);
+		if (vcs_in_path(to->name) || names_protected(t, clean, (size_t)(at + len - clean)))
+			return refuse_component(out, path, EPERM);
+		int refused = check_git_dir(to->dir_fd, to->name, path, out);
+		if (refused)
+			return refused;
 		if (at[len] && descend(t, to, to->name, make))
 			return refuse_component(out, path, errno);
 		at += len + (at[len] == '/');

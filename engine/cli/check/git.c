@@ -211,7 +211,7 @@ static int work(const struct ground *g, struct err *e)
 		     git_clone_open(&g->repo, dir, branch, &clone, e) ||
 		     git_clone_checkout(&clone, head, head, e) ||
 		     write_file(g, "clone/new.txt", "new\n", 0644, e) ||
-		     git_clone_stage(&clone, tree, &left_out, e);
+		     git_clone_stage(&clone, tree, &left_out, NULL, e);
 	struct git_commit c = {tree, head, "work\n", &as};
 	failed = failed || git_clone_commit(&clone, &c, oid, e) ||
 		 git_clone_advance(&clone, oid, e) ||

@@ -1,0 +1,17 @@
+/*
+ * Repositories that a commit would bring into a work tree.
+ *
+ * Attack: HEAD, config, objects and refs committed into one directory. After a checkout, whoever
+ * stands there has git execute what that config names; nobody needs to have run a command.
+ */
+#ifndef GIT_NESTED_H
+#define GIT_NESTED_H
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Refuses changed `paths`, each ended by NUL, one of which belongs to a .git, .hg or .jj, or lies
+ * in a directory that is a git directory as it is: by what it holds in `clone`, where the change
+ * was made, and in `checkout`, where it may be merged into, together. */
+int nested_check(
+	const struct buf *paths, const char *clone, const char *checkout, struct err *e) MUST_CHECK;
+#endif
