@@ -603,7 +603,7 @@ $(create after '{"turn":0}' d/more d/refs/k d/never)"
 @test "no commit makes a git directory: not what a command left in the clone" {
 	repository
 	coder tool "  after: {kind: tool, command: [sh, -c, 'mkdir -p d/objects d/refs && echo x | tee d/HEAD d/config d/objects/k >d/refs/k'], timeout_secs: 20, on: {ok: worse, nonzero: undone2, timeout: bad}}
-  undone2: {kind: tool, command: [test, '!', -e, d], timeout_secs: 20, on: {ok: good, nonzero: worse, timeout: worse}}" <<<"$EDITS
+  undone2: {kind: tool, command: [test, '!', -e, d/HEAD], timeout_secs: 20, on: {ok: good, nonzero: worse, timeout: worse}}" <<<"$EDITS
 $FINISH"
 	run rehearse tool
 	echo "$output"
@@ -616,7 +616,7 @@ $FINISH"
 	coder spelt "  after: {kind: tool, command: [sh, -c, 'mkdir -p git~1 && echo x >git~1/config'], timeout_secs: 20, on: {ok: worse, nonzero: dots, timeout: bad}}
   dots: {kind: tool, command: [sh, -c, 'mkdir -p \"a/.git .\" && echo x >\"a/.git ./config\"'], timeout_secs: 20, on: {ok: worse, nonzero: joined, timeout: bad}}
   joined: {kind: tool, command: [python3, -c, 'import os; os.makedirs(\"b/.g\\u200cit\"); open(\"b/.g\\u200cit/config\", \"w\").write(\"x\")'], timeout_secs: 20, on: {ok: worse, nonzero: gone, timeout: bad}}
-  gone: {kind: tool, command: [sh, -c, 'test \"\$(ls)\" = \"\$(printf \"file\\nnew\")\"'], timeout_secs: 20, on: {ok: good, nonzero: worse, timeout: worse}}" <<<"$EDITS
+  gone: {kind: tool, command: [sh, -c, 'test ! -e git~1 && test ! -e a && test -z \"\$(ls -A b 2>/dev/null)\"'], timeout_secs: 20, on: {ok: good, nonzero: worse, timeout: worse}}" <<<"$EDITS
 $FINISH"
 	run rehearse spelt
 	echo "$output"
