@@ -43,7 +43,7 @@ ratio strict floor 3.0
 ratio strict bwrap 0.65
 ratio serve floor 1.3
 ratio serve bwrap 0.3
-ratio hardened floor 1.3
+ratio hardened floor 2.3 # a second exec: of agent6-jail, and of the command
 ratio serve-hardened floor 1.3
 faster strict bwrap 1.5
 faster serve strict 0.9

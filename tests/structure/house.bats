@@ -148,3 +148,9 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 	echo "$output"
 	[[ -z $output ]]
 }
+
+@test "the trusted code is no larger than its limits" {
+	run tools/tcb
+	echo "$output"
+	[[ $status -eq 0 ]]
+}
