@@ -836,6 +836,7 @@ with_both() { # CHECK: for both kinds of user
 
 @test "a cgroup that is required and cannot be had is refused by name, and nothing runs" {
 	local layer
+	local -A less=([memory]=watch [processes]=rlimit)
 	for layer in memory processes; do
 		run user_jail "require={\"$layer\":\"cgroup\"}" -- touch made
 		if [[ $status -eq 0 ]]; then # delegated to every user here
@@ -843,7 +844,7 @@ with_both() { # CHECK: for both kinds of user
 			continue
 		fi
 		[[ $status -eq 125 && $(status .stage) == require && ! -e $WS/made ]]
-		[[ $output == *"the policy requires $layer \"cgroup\", and this host gives \"rlimit\""* ]]
+		[[ $output == *"the policy requires $layer \"cgroup\", and this host gives \"${less[$layer]}\""* ]]
 	done
 }
 
