@@ -2,9 +2,12 @@
 #include "base/json.h"
 #include "cli/verb/jail_call.h"
 #include "cli/verb/setup.h"
+#include "config/operator_file.h"
 #include "confine/confine.h"
 #include "confine/reserved.h"
+#include "git/elsewhere.h"
 #include "launch/ending.h"
+#include "launch/planted.h"
 #include "report/layers.h"
 #include "report/mounts.h"
 #include "report/text.h"
@@ -24,6 +27,8 @@ struct jailing {
 	struct state state;
 	struct reserved reserved;
 	struct confine confine;
+	struct git_elsewhere elsewhere;
+	char aside[PATH_MAX];
 };
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -89,10 +94,14 @@ static int settle(struct jailing *g, struct err *e)
 	if (confine_check_root(call_has(g->call, "allow-root"), e) || check_grants(g, e) ||
 		reserved_init(&g->reserved, &s->paths, e))
 		return -1;
+	git_elsewhere_find(s->paths.workspace, &s->arena, &g->elsewhere);
+	snprintf(g->aside, sizeof(g->aside), "%s/aside", s->statedir.repo);
 	g->confine = (struct confine){.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
 		.reserved = g->reserved.paths,
+		.elsewhere = {g->elsewhere.paths, g->elsewhere.count},
+		.aside = g->aside,
 		.allow_root_jail = call_has(g->call, "allow-root-jail")};
 	return confine_check_reserved(&g->confine, &g->state, e) ||
 			       confine_check_found(&g->confine, &g->state, e)
@@ -103,7 +112,7 @@ static int settle(struct jailing *g, struct err *e)
 /* --- what could be seen ----------------------------------------------------------------------- */
 
 /* Asks a real jail: what is printed is what the kernel has mounted there. */
-static int explain(json_t *policy, struct err *e)
+static int explain(const struct jailing *g, json_t *policy, struct err *e)
 {
 	json_auto_t *status = NULL;
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -129,6 +138,11 @@ static int explain(json_t *policy, struct err *e)
 			   "system's directories, and what is granted",
 			2);
 	printf("\n%s", layers.data);
+	if (g->elsewhere.around)
+		printf("\nof the repository %s nothing else is shown; sandbox.read: [%s/.git] "
+		       "grants its history, which git finds with "
+		       "GIT_DISCOVERY_ACROSS_FILESYSTEM=1\n",
+			g->elsewhere.around, g->elsewhere.around);
 	return 0;
 }
 
@@ -146,6 +160,16 @@ static bool strict_works(const struct jailing *g)
 	return nothing < 0 || !jail_call(policy, stdio, NULL, &status, NULL);
 }
 
+/* Its exit status is the command's own, unless that says that all is well. */
+static int tell_planted(const json_t *status, int code)
+{
+	AUTO_BUF reason = BUF_INIT(MOUNTS_BYTES_MAX);
+	if (!planted_reason(status, PLANTED_IN_TMP, &reason))
+		return code;
+	text_complain("%s", reason.failed ? "the command made a repository" : reason.data);
+	return code ? code : EXIT_FAILED;
+}
+
 static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, struct err *e)
 {
 	json_auto_t *status = NULL;
@@ -157,6 +181,8 @@ static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, s
 		text_complain("launcher lost: agent6-jail was killed by signal %d; how the command "
 			      "ended is not known",
 			code - 128);
+	if (code >= 0)
+		code = tell_planted(status, code);
 	/* What is wrong with the policy itself is wrong in either profile. */
 	if (code < 0 || (code > 128 && !status) || ending_of(status, NULL) != ENDING_UNMADE ||
 		g->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(g))
@@ -168,7 +194,8 @@ static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, s
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);
 	status = NULL;
-	return jail_call(policy, relay->command, relay, &status, e);
+	code = jail_call(policy, relay->command, relay, &status, e);
+	return code < 0 ? code : tell_planted(status, code);
 }
 
 /* A command's output is a file of the jail's, which the limit of their size is for, and too much of
@@ -209,7 +236,9 @@ static int run_jail(struct jailing *g, struct err *e)
 	if (settle(g, e))
 		return -1;
 	json_auto_t *policy = make_policy(g);
-	return call_has(c, "explain") ? explain(policy, e) : run_command(g, policy, e);
+	if (!call_has(c, "explain") && operator_file_dir(g->setup.statedir.repo, e))
+		return -1;
+	return call_has(c, "explain") ? explain(g, policy, e) : run_command(g, policy, e);
 }
 
 static int run(const struct call *c)

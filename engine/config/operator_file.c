@@ -49,7 +49,7 @@ static int check_alone(const char *dir, struct err *e)
 	return 0;
 }
 
-static int make_dir(const char *dir, struct err *e)
+int operator_file_dir(const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof(path), "%s", dir);
@@ -68,7 +68,7 @@ static int make_dir(const char *dir, struct err *e)
 int operator_file_config(struct operator_file *f, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
-	make_dir(dir, NULL); /* of two that write it first, one would not see the other */
+	operator_file_dir(dir, NULL); /* of two that write it first, one would not see the other */
 	*f = (struct operator_file){.lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	/* Where locks are not to be had it is as before: the last one wins. */
 	while (f->lock_fd >= 0 && flock(f->lock_fd, LOCK_EX) && errno == EINTR)
@@ -303,7 +303,7 @@ int operator_file_try(const struct operator_file *f, const struct config_paths *
 
 int operator_file_save(const struct operator_file *f, struct err *e)
 {
-	if (make_dir(f->dir, e))
+	if (operator_file_dir(f->dir, e))
 		return -1;
 	AUTO_FD int at = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)

@@ -34,6 +34,8 @@ int operator_file_whole(
  * not. `findings`: all there is to say about it. */
 int operator_file_try(const struct operator_file *f, const struct config_paths *paths,
 	struct findings *findings, struct err *e);
+/* Makes a directory of the operator's own, and all above it. */
+int operator_file_dir(const char *dir, struct err *e);
 /* Writes it: the directory is made 0700, the file 0600, in one step. */
 int operator_file_save(const struct operator_file *f, struct err *e);
 #endif

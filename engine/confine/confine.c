@@ -508,6 +508,8 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 	json_t *read = json_array(), *write = json_array();
 	add_texts(read, sandbox->read.items, sandbox->read.count);
 	add_texts(read, t->reads, t->read_count);
+	if (t->workspace != WORKSPACE_NONE)
+		add_texts(read, c->elsewhere.items, c->elsewhere.count);
 	if (c->objects && t->workspace != WORKSPACE_NONE)
 		add_texts(read, &c->objects, 1);
 	add_texts(write, t->writes, t->write_count);

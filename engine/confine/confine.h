@@ -28,6 +28,7 @@ struct confine {
 	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
 	const char *workspace;
 	const char *bundle, *data_dir; /* NULL: there is none */
+	struct config_list elsewhere;  /* what of the workspace's repository lies outside of it */
 	const char *aside; /* where repositories go that commands make; NULL: they stay */
 	const struct reserved_path *reserved; /* beyond .git, sandbox.protect and sandbox.hide */
 	bool allow_root_jail;

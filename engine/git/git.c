@@ -123,6 +123,21 @@ static int describe(
 	return err_set(e, "out of memory");
 }
 
+bool git_marks(const char *dot_git)
+{
+	struct stat st;
+	if (lstat(dot_git, &st))
+		return false;
+	DIR *dir = S_ISDIR(st.st_mode) ? opendir(dot_git) : NULL;
+	bool empty = dir != NULL;
+	for (const struct dirent *d; empty && (d = readdir(dir));)
+		empty = !strcmp(d->d_name, ".") || !strcmp(d->d_name, "..");
+	if (dir)
+		closedir(dir);
+	errno = 0;
+	return !empty;
+}
+
 int git_find(const char *path, struct git_repo *out, struct err *e)
 {
 	char at[PATH_MAX], probe[PATH_MAX + 8];
@@ -131,9 +146,9 @@ int git_find(const char *path, struct git_repo *out, struct err *e)
 	*out = (struct git_repo){0};
 	for (;;) {
 		snprintf(probe, sizeof(probe), "%s/.git", strcmp(at, "/") ? at : "");
-		if (!lstat(probe, &st))
+		if (git_marks(probe) && !lstat(probe, &st))
 			return describe(at, &st, out, e);
-		if (errno != ENOENT && errno != ENOTDIR)
+		if (errno && errno != ENOENT && errno != ENOTDIR)
 			return err_errno(e, "cannot examine %s", probe);
 		if (!strcmp(at, "/"))
 			return 0;

@@ -38,6 +38,9 @@ struct git_identity {
  * launcher cannot set that up, hardened, with its reason in `why`. Found out once. */
 const char *git_profile(struct err *why);
 
+/* Whether something lies at `dot_git` that makes its directory a work tree. The empty directory
+ * with which a jail keeps the place of one does not, nor is it one to git. */
+bool git_marks(const char *dot_git);
 /* The nearest repository enclosing the absolute real directory `path`. Not finding one is no error:
  * git_dir stays NULL. A `.git` that cannot be understood is one. */
 int git_find(const char *path, struct git_repo *out, struct err *e);

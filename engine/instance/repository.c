@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 #include "config/config.h"
+#include "git/git.h"
 #include "instance/instance.h"
 #include "instance/recover.h"
 #include <limits.h>
@@ -46,9 +47,8 @@ char *repository_id(const char *top, struct err *e)
 static bool holds_git(const char *directory)
 {
 	char git[PATH_MAX + 8];
-	struct stat st;
 	snprintf(git, sizeof(git), "%s/.git", strcmp(directory, "/") != 0 ? directory : "");
-	return !lstat(git, &st);
+	return git_marks(git);
 }
 
 /* Cuts `path` back to its parent; false: it is the root. */

@@ -2,6 +2,7 @@
 
 #include "agent/policy/redact.h"
 #include "confine/confine.h"
+#include "git/elsewhere.h"
 #include "machine/template.h"
 #include "report/text.h"
 #include "run/question.h"
@@ -255,6 +256,12 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 	struct confine c = {.config = config,
 		.profile = config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = workspace};
+	AUTO_ARENA arena;
+	arena_init(&arena);
+	struct git_elsewhere found = {.count = 0};
+	if (workspace)
+		git_elsewhere_find(workspace, &arena, &found);
+	c.elsewhere = (struct config_list){found.paths, found.count};
 	json_t *states = json_array();
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];

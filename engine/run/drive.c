@@ -229,6 +229,21 @@ static void tell_preparing(const struct drive *d, const char *what)
 }
 
 /* A machine that writes code does it in a clone of its own. */
+/* Of a repository around the workspace nothing is shown, and a command would wonder. */
+static bool show_repository(struct drive *d)
+{
+	struct git_elsewhere *found = &d->elsewhere;
+	git_elsewhere_find(d->request->workspace, &d->arena, found);
+	d->env.confine.elsewhere = (struct config_list){found->paths, found->count};
+	if (found->around)
+		live_notice(&d->live,
+			"this directory lies in the repository %s, of which commands see nothing "
+			"else; where they need its history, grant sandbox.read: [%s/.git] and set "
+			"GIT_DISCOVERY_ACROSS_FILESYSTEM=1 in their env, or start in %s",
+			found->around, found->around, found->around);
+	return true;
+}
+
 static bool open_workspace(struct drive *d)
 {
 	const struct drive_request *q = d->request;
@@ -238,7 +253,7 @@ static bool open_workspace(struct drive *d)
 	struct workspace_ask ask = {d->instance, q->config, q->workspace, c->profile, d->at.seq,
 		d->at.attempt, d->at.begun, q->allow_root_jail};
 	if (!machine_writes_code(q->machine))
-		return true;
+		return show_repository(d);
 	tell_preparing(d, "getting the private clone of the repository ready");
 	int failed = workspace_open(w, &ask, &e);
 	tell_preparing(d, NULL);
@@ -467,6 +482,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	interrupts_done(&d.live.interrupts);
 	fill_result(&d, out);
 	workspace_done(&d.workspace);
+	arena_done(&d.arena);
 	position_done(&d.at);
 	own_close(&d.live.data_fd);
 	own_close(&d.live.record_fd);

@@ -4,6 +4,7 @@
  */
 #ifndef RUN_DRIVE_INSIDE_H
 #define RUN_DRIVE_INSIDE_H
+#include "git/elsewhere.h"
 #include "instance/position.h"
 #include "journal/journal.h"
 #include "run/live.h"
@@ -17,9 +18,11 @@ struct drive {
 	struct position at;
 	struct live live;
 	struct plan_env env;
-	struct workspace workspace; /* of a machine that writes code */
-	bool noted;                 /* drive_note_autorun has been called */
-	int64_t snapshot_ms;        /* monotonic, of the last one */
+	struct workspace workspace;     /* of a machine that writes code */
+	struct git_elsewhere elsewhere; /* of any other; in `arena` */
+	struct arena arena;
+	bool noted;          /* drive_note_autorun has been called */
+	int64_t snapshot_ms; /* monotonic, of the last one */
 };
 
 /* Ends the run with this status and reason; always false, so that `return drive_end(...)` stops

@@ -209,7 +209,10 @@ static json_t *hardened_limits(const struct checking *k)
 		("hide what /proc says: processes with their arguments, network connections, what "
 		 "the kernel was started with"),
 		("protect .git and the bundle from a command that may write the directory around "
-		 "them"),
+		 "them, any other repository there included, or keep one from being made: what a "
+		 "command makes a repository is moved aside once it has ended"),
+		("cover named pipes in what a command may write or read: it can talk to whoever "
+		 "has opened them"),
 		("protect or hide anything else there (agent6 itself, its configuration and what "
 		 "it starts on the host, sandbox.protect, sandbox.hide: refused)"),
 		"keep a command from changing mode, owner, times, attributes of its files outside",
