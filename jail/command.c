@@ -29,15 +29,22 @@ int command_close(struct jail *j, struct err *e)
 }
 
 /* From a directory outside, names lead to all that is above and below it, and Landlock lets modes
- * and times be changed there. */
+ * and times be changed there. A terminal that can be read could be taken for the session's own. */
 int command_stdio(struct jail *j, struct err *e)
 {
 	struct stat st;
-	(void)j;
-	for (int fd = STDIN_FILENO; LAYER_ON("descriptors") && fd <= STDERR_FILENO; fd++)
+	for (int fd = STDIN_FILENO; LAYER_ON("descriptors") && fd <= STDERR_FILENO; fd++) {
+		bool readable = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY;
 		if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
 			return err_set(
 				e, "descriptor %d is a directory, a way out of the jail", fd);
+		if (j->policy.pty && readable && isatty(fd))
+			return err_set(e,
+				"descriptor %d is a terminal of the host, which a command with "
+				"\"pty\" could take; give it a file or a pipe, or open it for "
+				"writing only",
+				fd);
+	}
 	return 0;
 }
 

@@ -52,6 +52,9 @@ int hardened_prepare(struct jail *j, struct err *e)
 	j->report->layers.network = j->policy.network == NETWORK_HOST ? "host" : "none";
 	if (choose_user(j, e))
 		return -1;
+	if (j->policy.pty)
+		return err_set(e,
+			"the hardened profile has no terminals of its own; \"pty\" needs strict");
 	if (layout_count(&j->layout, PLACE_HIDE))
 		return err_set(
 			e, "the hardened profile cannot hide anything; \"hide\" needs strict");

@@ -8,6 +8,7 @@
 #include "base/landlock.h"
 #include "base/path.h"
 #include "jail/jail.h"
+#include "jail/root_table.h"
 
 enum { ABI_KNOWN = 9, ABI_STRICT = 2, ABI_HARDENED = 3 };
 
@@ -36,6 +37,11 @@ int landlock_ask(struct jail *j, struct err *e)
 	return j->ruleset_fd < 0 ? err_errno(e, "cannot make a Landlock ruleset") : 0;
 }
 
+static bool is_terminal(const struct place *p)
+{
+	return !strcmp(p->path, ROOT_OWN_TERMINAL);
+}
+
 static uint64_t rights_of(const struct place *p)
 {
 	switch (p->kind) {
@@ -43,7 +49,8 @@ static uint64_t rights_of(const struct place *p)
 	case PLACE_WRITE:
 	case PLACE_TMPFS: return RIGHTS_WRITE & ~(uint64_t)(layout_executes(p) ? 0 : LL_FS_EXECUTE);
 	case PLACE_PROC: return RIGHTS_READ;
-	case PLACE_DEVICE: return RIGHTS_DEVICE;
+	case PLACE_DEVICE: return RIGHTS_DEVICE | (is_terminal(p) ? LL_FS_IOCTL_DEV : 0);
+	case PLACE_PTS: return RIGHTS_DEVICE | LL_FS_READ_DIR | LL_FS_IOCTL_DEV;
 	case PLACE_HIDE:
 	case PLACE_MASK: return LL_FS_READ_FILE;
 	case PLACE_PIN: return 0; /* covered by the grant it stands in */
@@ -54,7 +61,8 @@ static uint64_t rights_of(const struct place *p)
 /* In a root of its own the jail's /etc and /dev hold nothing that may not be used as they are. */
 static bool is_covered(const struct place *p)
 {
-	return p->kind == PLACE_DEVICE || (p->kind == PLACE_READ && path_is_below(p->path, "/etc"));
+	return (p->kind == PLACE_DEVICE && !is_terminal(p)) ||
+	       (p->kind == PLACE_READ && path_is_below(p->path, "/etc"));
 }
 
 /* A kernel refuses a rule with a right that it does not know. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 static const struct {
-	enum { ALWAYS, ONLY_STRICT, ONLY_HARDENED, ONLY_ONLINE } when;
+	enum { ALWAYS, ONLY_STRICT, ONLY_HARDENED, ONLY_ONLINE, ONLY_PTY } when;
 	enum place_kind kind;
 	const char *const *paths;
 } own[] = {
@@ -178,7 +178,8 @@ static int add_own(struct layout *l, const struct policy *p, struct err *e)
 	const bool holds[] = {[ALWAYS] = true,
 		[ONLY_STRICT] = p->profile == PROFILE_STRICT && LAYER_ON("proc_cover"),
 		[ONLY_HARDENED] = p->profile == PROFILE_HARDENED,
-		[ONLY_ONLINE] = p->network == NETWORK_HOST};
+		[ONLY_ONLINE] = p->network == NETWORK_HOST,
+		[ONLY_PTY] = p->pty};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		struct place place = {.kind = own[i].kind, .directory = own[i].kind >= PLACE_TMPFS};
 		for (const char *const *path = own[i].paths; holds[own[i].when] && *path; path++)

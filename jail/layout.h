@@ -17,9 +17,10 @@ enum place_kind {
 	PLACE_READ,   /* read-only, recursively */
 	PLACE_PIN,    /* writable, only there to hold still */
 	PLACE_WRITE,  /* writable */
-	PLACE_DEVICE, /* one of the five harmless devices */
+	PLACE_DEVICE, /* one of the five harmless devices, or the own terminal */
 	PLACE_TMPFS,  /* private memory */
 	PLACE_PROC,   /* the PID namespace's own */
+	PLACE_PTS,    /* pseudo-terminals of its own */
 };
 
 struct place {

@@ -37,7 +37,7 @@ struct policy {
 	int64_t version, timeout_secs, proxy_fd; /* proxy_fd: -1 when there is none */
 	/* Of the enums above; access is to the workspace. */
 	int64_t profile, access, network, memory_by;
-	bool allow_root_jail;
+	bool allow_root_jail, pty;
 };
 
 /* Decodes `text`. On failure `p` is empty and `e` says which field is wrong and what it should be.

@@ -42,6 +42,7 @@
 	X(TEXT, "bundle", false, bundle, 0, 4096, A_PATH, path_is_normal) \
 	X(OBJECT, "require", false, require, 0, 64, "an object of at most 64 layers", NULL) \
 	X(FLAG, "allow_root_jail", false, allow_root_jail, 0, 0, "true or false", NULL) \
+	X(FLAG, "pty", false, pty, 0, 0, "true or false", NULL) \
 	X(MEMBERS, "limits", false, version, 0, 0, "an object", NULL) \
 	X(WORD, "limits.memory_by", false, memory_by, 0, 0, "\"any\", \"watch\" or \"cgroup\"", NULL)
 /* clang-format on */

@@ -20,7 +20,12 @@
 	/* It tells of the host, and no program needs it. Most of what "subset=pid" leaves out \
 	 * some do: without cpuinfo and meminfo Node.js has no processor, and ps, free and uptime \
 	 * end. */ \
-	X(ONLY_STRICT, PLACE_HIDE, "/proc/cmdline")
+	X(ONLY_STRICT, PLACE_HIDE, "/proc/cmdline") \
+	X(ONLY_PTY, PLACE_PTS, "/dev/pts") \
+	X(ONLY_PTY, PLACE_DEVICE, ROOT_OWN_TERMINAL)
+
+/* Whichever terminal the process has: none, or one of its jail. */
+#define ROOT_OWN_TERMINAL "/dev/tty"
 
 /* The jail's host name; /etc/hosts knows it, for programs that look their own host up. */
 #define ROOT_HOST_NAME "jail"

@@ -18,6 +18,9 @@ static const char stand[] = "/usr";
 /* What the jail makes besides the places. */
 enum { OWN_INODES = 64 };
 
+/* Of all the pseudo-terminals that the host's kernel makes, a jail gets so many. */
+#define PTS_OPTIONS "newinstance,ptmxmode=0666,mode=0620,max=64"
+
 #define PAIR(path, what) {path, what},
 static const char *const files[][2] = {ROOT_FILES(PAIR)};
 static const char *const links[][2] = {ROOT_LINKS(PAIR)};
@@ -104,6 +107,17 @@ static int place_proc(const struct jail *j, const struct place *p, struct err *e
 	return 0;
 }
 
+static int place_pts(const struct place *p, struct err *e)
+{
+	if (make(p->path + 1, p, e))
+		return -1;
+	return syscall(SYS_mount, "devpts", p->path + 1, "devpts", MS_NOSUID | MS_NOEXEC,
+		       PTS_OPTIONS) ||
+			       symlink("pts/ptmx", "dev/ptmx")
+		       ? err_errno(e, "cannot mount %s", p->path)
+		       : 0;
+}
+
 static int place_any(const struct jail *j, const struct place *p, struct err *e)
 {
 	static const struct mount_attr cover = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -114,6 +128,8 @@ static int place_any(const struct jail *j, const struct place *p, struct err *e)
 		return place_copy(p, p->path + 1, own, e);
 	if (p->kind == PLACE_PROC)
 		return place_proc(j, p, e);
+	if (p->kind == PLACE_PTS)
+		return place_pts(p, e);
 	if (p->link)
 		return make(p->path + 1, p, e);
 	return p->tree_fd < 0 ? 0 : attach(p, p->tree_fd, e);

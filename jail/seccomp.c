@@ -38,6 +38,7 @@ int seccomp_apply(struct jail *j, struct err *e)
 	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
 	which |= no_unix && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;
 	which |= !j->strict && LAYER_ON("seccomp_no_host") ? FILTER_NO_HOST : 0;
+	which |= !j->policy.pty && LAYER_ON("seccomp_no_terminal") ? FILTER_NO_TERMINAL : 0;
 	if (seccomp_enter(which))
 		return err_errno(e, "cannot load the seccomp filter");
 	layers->seccomp = 1;

@@ -96,7 +96,6 @@ struct arg_rule {
 	X(ioctl, DENY, IS(1, WHOLE, 0x541cu))                  /* TIOCLINUX */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x541du))                  /* TIOCCONS */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x5423u))                  /* TIOCSETD */ \
-	X(ioctl, DENY, IS(1, WHOLE, 0x540eu))                  /* TIOCSCTTY */ \
 	X(ioctl, DENY, IS(1, WHOLE, 0x540cu))                  /* TIOCEXCL: outlasts the command */ \
 	X(ioctl, DENY, IS(1, 0xffffff00u, 0x4b00u))            /* KD*: what a console's keys say */ \
 	X(ioctl, DENY, IS(1, 0xffffff00u, 0x5600u))            /* VT_*: switches consoles */ \
@@ -146,6 +145,9 @@ struct arg_rule {
 #define SECCOMP_NO_UNIX_RULES(X) \
 	X(socket, FAMILY, IS(0, WHOLE, 1)) \
 	X(socketpair, FAMILY, IS(1, TYPE_BITS & ~1u, 2)) /* datagram, and raw, which is the same */
+
+/* With terminals of its own a command may take one of those; it has no other that it could. */
+#define SECCOMP_NO_TERMINAL_RULES(X) X(ioctl, DENY, IS(1, WHOLE, 0x540eu)) /* TIOCSCTTY */
 
 /* Without namespaces there are other processes to name, and Landlock keeps only signals and traces
  * from them: a processor time of none kills as well. 0 is the caller itself; its own number, which

@@ -170,6 +170,24 @@ static int tell_planted(const json_t *status, int code)
 	return code ? code : EXIT_FAILED;
 }
 
+/* A command with terminals of its own could take this one for its session, if it could read it: it
+ * is given nothing to read, and what only writes there, which stay open as long as this program. */
+static int keep_terminals(int stdio[3], struct err *e)
+{
+	static const char *const paths[] = {"/dev/null", "/proc/self/fd/1", "/proc/self/fd/2"};
+	for (int fd = 0; fd < 3; fd++) {
+		if (!isatty(stdio[fd]))
+			continue;
+		stdio[fd] = open(paths[fd], (fd ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
+		if (stdio[fd] < 0)
+			return err_errno(e, "cannot open this terminal for writing only");
+		if (!fd)
+			text_complain("--pty: this terminal stays outside; the command reads "
+				      "/dev/null");
+	}
+	return 0;
+}
+
 static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, struct err *e)
 {
 	json_auto_t *status = NULL;
@@ -215,7 +233,9 @@ static int run_command(struct jailing *g, json_t *policy, struct err *e)
 {
 	static struct relay relay; /* large */
 	limit_output(policy);
-	int code = relay_open(&relay, e) ? -1 : run_in_jail(g, policy, &relay, e);
+	int failed =
+		relay_open(&relay, e) || (g->state.tool.pty && keep_terminals(relay.command, e));
+	int code = failed ? -1 : run_in_jail(g, policy, &relay, e);
 	relay_done(&relay);
 	if (relay.failed)
 		text_complain(
@@ -233,6 +253,7 @@ static int run_jail(struct jailing *g, struct err *e)
 		return -1;
 	g->state.timeout_secs = secs ? secs : 24l * 3600;
 	g->state.tool.workspace = call_has(c, "read-only") ? WORKSPACE_READ : WORKSPACE_WRITE;
+	g->state.tool.pty = call_has(c, "pty");
 	if (settle(g, e))
 		return -1;
 	json_auto_t *policy = make_policy(g);
@@ -268,6 +289,7 @@ static const struct verb_option options[] = {
 	{"read", "PATH", "may also be read", true},
 	{"write", "PATH", "may also be written", true},
 	{"read-only", NULL, "the working directory may only be read", false},
+	{"pty", NULL, "give it pseudo-terminals of its own, and none of this host's", false},
 	{"timeout", "SECS", "kill it after so long (a day)", false},
 	{"explain", NULL, "run nothing; show what a command could see", false},
 	{"config", "FILE", "configuration on top of the usual files", false},

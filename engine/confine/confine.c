@@ -122,6 +122,10 @@ static void check_tool(struct refusals *r, const struct state *s, const struct c
 		if (grants_check(c->config, r->machine->name, s->tool.secrets[i], &why))
 			refuse(r, s->name, why.text);
 	}
+	if (s->tool.pty && !strcmp(c->profile, "hardened"))
+		refuse(r, s->name,
+			"pty: sandbox.profile hardened has no terminals but the host's; use "
+			"sandbox.profile strict, or take pty out");
 	check_paths(r, s);
 	check_program(r, s, c);
 }
@@ -517,14 +521,14 @@ json_t *confine_policy(const struct confine *c, const struct state *s)
 		json_array_append_new(write, json_string(c->data_dir));
 	json_t *repositories = c->data_dir ? json_pack("[s]", c->data_dir) : NULL;
 	return json_pack(
-		"{s:i,s:o*,s:s*,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:I,s:o,s:b}",
+		"{s:i,s:o*,s:s*,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:I,s:o,s:b,s:o*}",
 		"version", 1, "repositories", repositories, "aside", c->aside, "profile",
 		c->profile, "cwd", t->workspace == WORKSPACE_NONE ? c->data_dir : c->workspace,
 		"network", network, "workspace", "path", c->workspace, "access",
 		access[t->workspace], "read", read, "write", write, "protect",
 		confine_protected(c, t), "hide", confine_hidden(c), "bundle", c->bundle,
 		"timeout_secs", (json_int_t)s->timeout_secs, "limits", limits(t, &sandbox->limits),
-		"allow_root_jail", c->allow_root_jail);
+		"allow_root_jail", c->allow_root_jail, "pty", t->pty ? json_true() : NULL);
 }
 
 json_t *confine_command_policy(const struct confine *c)

@@ -123,6 +123,7 @@ struct tool_state {
 	const struct named_text *env;
 	size_t env_count;
 	struct opt_int memory_mb, cpu_secs, processes, open_files, file_mb;
+	bool pty; /* pseudo-terminals of its own */
 };
 
 struct wait_state {

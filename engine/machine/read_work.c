@@ -188,6 +188,7 @@ void read_tool(struct reader *r, struct state *s)
 {
 	struct tool_state *t = &s->tool;
 	const struct doc_node *limits = reader_value(r, s->node, "limits");
+	const struct doc_node *pty = reader_get(r, s->node, "pty", DOC_BOOL);
 	const char *workspace = reader_text(r, s->node, "workspace");
 	read_command(r, s);
 	read_network(r, s);
@@ -200,6 +201,7 @@ void read_tool(struct reader *r, struct state *s)
 	t->reads = read_paths(r, s, "reads", &t->read_count);
 	t->writes = read_paths(r, s, "writes", &t->write_count);
 	t->secrets = reader_texts(r, s->node, "secrets", &t->secret_count);
+	t->pty = pty && pty->boolean;
 	t->memory_mb = reader_int(r, limits, "memory_mb");
 	t->cpu_secs = reader_int(r, limits, "cpu_secs");
 	t->processes = reader_int(r, limits, "processes");

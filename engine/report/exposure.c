@@ -11,10 +11,13 @@
 const char *const exposure_sets[EXPOSURE_SETS] = {"reads", "writes", "egress", "env", "secrets"};
 static const char *const workspace_ranks[] = {"none", "read", "write", NULL};
 static const char *const mode_ranks[] = {"tool", "agent", "run", NULL};
+static const char *const terminal_ranks[] = {"none", "own", NULL};
 
 int exposure_rank(const char *what, const char *word)
 {
-	const char *const *ranks = !strcmp(what, "workspace") ? workspace_ranks : mode_ranks;
+	const char *const *ranks = !strcmp(what, "workspace")  ? workspace_ranks
+				   : !strcmp(what, "terminal") ? terminal_ranks
+							       : mode_ranks;
 	for (int i = 0; ranks[i]; i++)
 		if (!strcmp(ranks[i], word))
 			return i;
@@ -77,13 +80,14 @@ static json_t *tool_exposure(const struct state *s, const struct confine *c)
 	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
 	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
 	bool refused = network_refusal(confine_network_row(c, s)->tool) != NULL;
-	return json_pack("{s:s, s:s, s:o, s:{s:O, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
+	return json_pack(
+		"{s:s, s:s, s:o, s:{s:O, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
 		"state", s->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
-		"sets", "reads", json_object_get(policy, "read"), "writes",
-		json_object_get(policy, "write"), "egress", tool_egress(t), "env", env_names(t),
-		"secrets", texts(t->secrets, t->secret_count), "limits", limits, "egress_refused",
-		refused);
+		"terminal", terminal_ranks[t->pty], "sets", "reads",
+		json_object_get(policy, "read"), "writes", json_object_get(policy, "write"),
+		"egress", tool_egress(t), "env", env_names(t), "secrets",
+		texts(t->secrets, t->secret_count), "limits", limits, "egress_refused", refused);
 }
 
 /* --- agents ----------------------------------------------------------------------------------- */
@@ -180,13 +184,13 @@ static void add_commands(json_t *exposure, const struct confine *c)
 static json_t *agent_exposure(const struct state *s, const struct confine *c)
 {
 	bool runs = s->agent.mode == MODE_RUN;
-	json_t *out =
-		json_pack("{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:[], s:[], s:o, s:[], s:[]}, s:o, "
-			  "s:b}",
-			"state", s->name, "kind", "agent", "does", agent_does(&s->agent), "ranks",
-			"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent",
-			"sets", "reads", "writes", "egress", agent_egress(s, c->config), "env",
-			"secrets", "limits", agent_limits(s, c->config), "egress_refused", 0);
+	json_t *out = json_pack(
+		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:[], s:[], s:o, s:[], s:[]}, s:o, "
+		"s:b}",
+		"state", s->name, "kind", "agent", "does", agent_does(&s->agent), "ranks",
+		"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent", "terminal",
+		"none", "sets", "reads", "writes", "egress", agent_egress(s, c->config), "env",
+		"secrets", "limits", agent_limits(s, c->config), "egress_refused", 0);
 	if (runs)
 		add_commands(out, c);
 	return out;
@@ -210,16 +214,19 @@ static void join_set(json_t *into, const json_t *set)
 /* The most any state may do. */
 static json_t *union_of(const json_t *states)
 {
-	json_t *out = json_pack("{s:s}", "workspace", "none");
+	static const char *const ranks[] = {"workspace", "terminal"};
+	json_t *out = json_pack("{s:s, s:s}", "workspace", "none", "terminal", "none");
 	size_t i;
 	json_t *state;
 	for (size_t k = 0; k < EXPOSURE_SETS; k++)
 		json_object_set_new(out, exposure_sets[k], json_array());
 	json_array_foreach (states, i, state) {
-		const char *workspace = json_get_text(json_object_get(state, "ranks"), "workspace");
-		if (exposure_rank("workspace", workspace) >
-			exposure_rank("workspace", json_get_text(out, "workspace")))
-			json_object_set_new(out, "workspace", json_string(workspace));
+		for (size_t k = 0; k < ARRAY_LEN(ranks); k++) {
+			json_t *own = json_object_get(json_object_get(state, "ranks"), ranks[k]);
+			if (exposure_rank(ranks[k], json_string_value(own)) >
+				exposure_rank(ranks[k], json_get_text(out, ranks[k])))
+				json_object_set(out, ranks[k], own);
+		}
 		for (size_t k = 0; k < EXPOSURE_SETS; k++)
 			join_set(json_object_get(out, exposure_sets[k]),
 				json_object_get(json_object_get(state, "sets"), exposure_sets[k]));

@@ -15,11 +15,12 @@ struct comparing {
 /* What is compared, and the keys that decide it where they have another name: the first that is
  * there. */
 static const char *const deciding[][2] = {{"workspace", "workspace"}, {"workspace", "mode"},
-	{"egress", "allow_network"}, {"egress", "network"}, {"egress", "provider"},
-	{"turns", "max_iterations"}, {"turns", "mode"}, {"input_tokens", "max_input_tokens"},
-	{"output_tokens", "max_output_tokens"}, {"usd", "max_usd"},
-	{EXPOSURE_BEST_EFFORT, "best_effort_usd_limit"}, {EXPOSURE_BEST_EFFORT, "max_usd"},
-	{"unmetered_tokens", "max_tokens_fallback"}, {"transitions", "max_transitions"}};
+	{"terminal", "pty"}, {"egress", "allow_network"}, {"egress", "network"},
+	{"egress", "provider"}, {"turns", "max_iterations"}, {"turns", "mode"},
+	{"input_tokens", "max_input_tokens"}, {"output_tokens", "max_output_tokens"},
+	{"usd", "max_usd"}, {EXPOSURE_BEST_EFFORT, "best_effort_usd_limit"},
+	{EXPOSURE_BEST_EFFORT, "max_usd"}, {"unmetered_tokens", "max_tokens_fallback"},
+	{"transitions", "max_transitions"}};
 
 static const struct doc_pair *deciding_pair(const struct doc_node *map, const char *name)
 {

@@ -51,6 +51,14 @@ static const char *workspace_words(const json_t *state)
 	return !strcmp(access, "read") ? "reads" : "not visible";
 }
 
+/* NULL: it has none, which is not worth a line. */
+static const char *terminal_words(const json_t *ranks)
+{
+	return strcmp(json_get_text(ranks, "terminal"), "own")
+		       ? NULL
+		       : "its own pseudo-terminals, nothing of this host's";
+}
+
 /* The lines of one state, each through `line`. */
 static void state_lines(const json_t *state, void (*line)(struct buf *, const char *, const char *),
 	struct buf *out)
@@ -62,6 +70,9 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	line(out, !strcmp(json_get_text(state, "kind"), "tool") ? "runs" : "asks",
 		json_get_text(state, "does"));
 	line(out, "workspace", workspace_words(state));
+	const char *terminal = terminal_words(json_object_get(state, "ranks"));
+	if (terminal)
+		line(out, "terminal", terminal);
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (*json_get_text(state, words[i].key))
 			line(out, words[i].label, json_get_text(state, words[i].key));
@@ -88,10 +99,13 @@ static void union_lines(const json_t *exposure,
 {
 	const char *name;
 	json_t *value;
+	const char *terminal = terminal_words(json_object_get(exposure, "union"));
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	json_object_foreach (json_object_get(exposure, "union"), name, value) {
 		buf_clear(&text);
-		if (json_is_string(value))
+		if (!strcmp(name, "terminal"))
+			buf_adds(&text, terminal ? terminal : "");
+		else if (json_is_string(value))
 			buf_adds(&text, json_string_value(value));
 		else
 			text_join(&text, value);

@@ -89,10 +89,11 @@ static void add_mounted(struct buf *out, const struct mounted *all, size_t at)
 	text_clean(&line, m->path, PATH_MAX);
 	text_pad(&line, 0, half);
 	bool memory = is_private_memory(m), device = !strcmp(m->type, "devtmpfs");
-	buf_adds(&line, memory                     ? "private memory, "
-			: device                   ? "device, "
-			: !strcmp(m->type, "proc") ? "its own processes, "
-						   : "of this host, ");
+	buf_adds(&line, memory                       ? "private memory, "
+			: device                     ? "device, "
+			: !strcmp(m->type, "proc")   ? "its own processes, "
+			: !strcmp(m->type, "devpts") ? "its own terminals, "
+						     : "of this host, ");
 	buf_adds(&line, has_flag(m->flags, "ro") ? "read-only" : "writable");
 	if (!has_flag(m->flags, "noexec"))
 		buf_adds(&line, ", programs run");

@@ -318,6 +318,7 @@ static const struct arg_rule table_rules[] = {
 static const struct arg_rule no_internet_rules[] = {SECCOMP_NO_INTERNET_RULES(RULE)};
 static const struct arg_rule no_unix_rules[] = {SECCOMP_NO_UNIX_RULES(RULE)};
 static const struct arg_rule no_host_rules[] = {SECCOMP_NO_HOST_RULES(RULE)};
+static const struct arg_rule no_terminal_rules[] = {SECCOMP_NO_TERMINAL_RULES(RULE)};
 
 struct answers {
 	uint32_t arch, audit;
@@ -500,6 +501,8 @@ static void fill_command(struct answers *f, unsigned number)
 		add_rules(f, no_unix_rules, ARRAY_LEN(no_unix_rules));
 	if (number & FILTER_NO_HOST)
 		add_rules(f, no_host_rules, ARRAY_LEN(no_host_rules));
+	if (number & FILTER_NO_TERMINAL)
+		add_rules(f, no_terminal_rules, ARRAY_LEN(no_terminal_rules));
 	if (table) {
 		SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
 		SECCOMP_REFUSED(REFUSED, REFUSED_SINCE)

@@ -83,6 +83,20 @@ against() {
 	[[ $output == *"### fetch (tool)"*"| workspace | reads |"* ]]
 }
 
+@test "--report: terminals of its own, for the state and for the machine; none is not worth a line" {
+	need jq
+	run -0 --separate-stderr agent6 machine check --report ../old
+	[[ $output != *terminal* ]]
+	sed 's/workspace: read/&\n    pty: true/' ../old/machine.yaml >../new/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report ../new
+	[[ $(grep -c "terminal     its own pseudo-terminals, nothing of this host's" <<<"$output") -eq 2 ]]
+	run -0 --separate-stderr agent6 machine check --report --format json ../new
+	jq -e '.[0] | .union.terminal == "own" and .states[0].ranks.terminal == "own"' <<<"$output"
+	sed -i 's/pty: true/pty: yes please/' ../new/machine.yaml
+	run --separate-stderr agent6 machine check ../new
+	[[ $status -ne 0 && $stderr == *"machine.yaml:11:10: error[wrong-type]"*pty* ]]
+}
+
 @test "--report as SARIF and as annotations: a note per state and one for the machine" {
 	need jq
 	run --separate-stderr agent6 machine check --report --format sarif ../old
@@ -132,7 +146,8 @@ against() {
 @test "every kind of widening exits 4, at the state it is about" {
 	for change in 's/workspace: read/workspace: write/' 's/memory_mb: 100/memory_mb: 200/' \
 		's/timeout_secs: 10/timeout_secs: 20/' 's/MODE: fast/MODE: fast, MORE: yes/' \
-		's/workspace: read/allow_network: allow/' 's/max_transitions: 10/max_transitions: 11/' \
+		's/workspace: read/allow_network: allow/' 's/workspace: read/&\n    pty: true/' \
+		's/max_transitions: 10/max_transitions: 11/' \
 		's/, max_usd: 1.0//' 's/max_usd: 1.0/best_effort_usd_limit: 1.0/'; do
 		sed "$change" ../old/machine.yaml >../new/machine.yaml
 		against
@@ -162,6 +177,7 @@ against() {
 		's/{MODE: fast}/{MODE: fast, DEBUG: "1"}/|13:23: *: fetch: DEBUG is new in env' \
 		's/workspace: read/allow_network: ["a.example:443"]/|10:21: *: fetch: a.example:443 is new in egress' \
 		's/workspace: read/secrets: [x, deploy]/|10:18: *: fetch: deploy is new in secrets' \
+		's/workspace: read/&\n    pty: true/|11:5: *: fetch: terminal was none and is own' \
 		's/    workspace: read//|7:3: *: fetch: workspace was read and is write' \
 		's/workspace: read/allow_network: allow/|10:5: *: fetch: any host is new in egress' \
 		's/max_usd: 1.0/max_usd: 2.0/|4:31: *: the machine: limit usd was 1' \

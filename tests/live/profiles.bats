@@ -216,3 +216,16 @@ END
 	[[ -e $machines.away/swapped/data/a/b && -L $machines.away/swapped/data/a/link ]]
 	[[ -z $(find "$machines.away" ! -user agent6-test) ]]
 }
+
+@test "terminals of its own: a state on strict has them, one on hardened is refused at the start" {
+	need script
+	sed 's/command: .*/command: [script, -qec, "tty; exit 3", \/dev\/null]\n    pty: true/' "$SCRATCH/tool/machine.yaml" >"$SCRATCH/ws/m"
+	cp "$SCRATCH/ws/m" "$SCRATCH/tool/machine.yaml"
+	run go tool
+	[[ $(fact tool '"\(.exit) \(.stdout)"') == "3 /dev/pts/0"* ]]
+	need_hardened
+	profile hardened
+	user_setup
+	run --separate-stderr -2 as_user "$SCRATCH/go" machine run --id other "$SCRATCH/tool"
+	[[ $stderr == *"state work: pty: sandbox.profile hardened has no terminals but the host's"* ]]
+}

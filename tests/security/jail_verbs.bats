@@ -297,3 +297,18 @@ check_relay() { # WHO PROFILE
 	run -0 agent6 jail -- pwd
 	[[ $output == "$SCRATCH/link.d" ]]
 }
+
+@test "jail --pty: terminals of its own, and of the one it is started from only a way to write" {
+	need script
+	run -0 agent6 jail --pty -- script -qec tty /dev/null
+	[[ $output == *"/dev/pts/0"* ]]
+	run -0 --separate-stderr agent6 jail --pty --explain
+	[[ $output == *"/dev/pts  "*"its own terminals, writable"* ]]
+	# shellcheck disable=SC2016 # expanded inside
+	run script -qec '"$AGENT6_BIN/agent6" jail --pty -- perl -e "
+		print -t STDOUT ? \"a terminal\" : \"none\", \", \", -t STDIN ? \"open\" : \"shut\", \", \";
+		print syscall(16, 1, 0x540e, 0) >= 0 ? \"taken\" : \"kept\""' /dev/null
+	echo "$output"
+	[[ $status -eq 0 && $output == *"--pty: this terminal stays outside; the command reads /dev/null"* ]]
+	[[ $output == *"a terminal, shut, kept"* ]]
+}

@@ -43,7 +43,7 @@ static const char whole[] =
 	      "\"hide\":[\"/srv/"
 	      ".env\"],\"limits\":{\"memory_mb\":1,\"cpu_secs\":2,\"processes\":3,"
 	      "\"open_files\":4,\"file_mb\":5,\"tmp_mb\":6},\"bundle\":\"/d\","
-	      "\"require\":{\"landlock\":5},\"allow_root_jail\":true");
+	      "\"require\":{\"landlock\":5},\"allow_root_jail\":true,\"pty\":true");
 
 static void test_whole(void)
 {
@@ -58,7 +58,7 @@ static void test_whole(void)
 	is_str(json_string_value(json_array_get(p.write, 1)), "/c", "in order");
 	is(p.memory_mb + p.tmp_mb, 7, "limits");
 	is_str(p.bundle, "/d", "bundle");
-	ok(p.allow_root_jail, "allow_root_jail");
+	ok(p.allow_root_jail && p.pty, "flags");
 	is_str(json_string_value(json_object_get(p.env, "LANG")), "C",
 		"a variable of the policy replaces the default");
 }

@@ -70,6 +70,7 @@ static const struct arg_rule rules[] = {
 static const struct arg_rule no_internet[] = {SECCOMP_NO_INTERNET_RULES(RULE)};
 static const struct arg_rule no_unix[] = {SECCOMP_NO_UNIX_RULES(RULE)};
 static const struct arg_rule no_host[] = {SECCOMP_NO_HOST_RULES(RULE)};
+static const struct arg_rule no_terminal[] = {SECCOMP_NO_TERMINAL_RULES(RULE)};
 
 /* The table, read without the generator: one answer per number, then the rules of its name. */
 struct reading {
@@ -153,7 +154,7 @@ static uint64_t next_random(uint64_t *state)
 /* Readings as the kernel would combine them, each a filter laid on those before: the answer that
  * does the most holds, and of equals the first one's. */
 struct stack {
-	const struct reading *of[4];
+	const struct reading *of[5];
 	size_t count;
 };
 
@@ -397,7 +398,7 @@ static void fill(struct reading *r, enum answer otherwise)
 
 static void test_machine(void)
 {
-	static struct reading table, internet, no_unix_sockets, host, reaper;
+	static struct reading table, internet, no_unix_sockets, host, terminal, reaper;
 	struct reading *r = &table;
 	fill(r, ANSWER_ABSENT);
 	SECCOMP_ALLOWED(ALLOWED, ALLOWED_SINCE)
@@ -410,6 +411,8 @@ static void test_machine(void)
 	fill(r = &host, ANSWER_ALLOW);
 	SECCOMP_HOST_IPC(REFUSED)
 	note_rules(&host, no_host, ARRAY_LEN(no_host));
+	fill(&terminal, ANSWER_ALLOW);
+	note_rules(&terminal, no_terminal, ARRAY_LEN(no_terminal));
 	fill(r = &reaper, ANSWER_DENY);
 	SECCOMP_REAPER(ALLOWED)
 	for (unsigned which = 0; which < FILTER_REAPER; which++) {
@@ -421,10 +424,13 @@ static void test_machine(void)
 			s.of[s.count++] = &no_unix_sockets;
 		if (which & FILTER_NO_HOST)
 			s.of[s.count++] = &host;
-		snprintf(name, sizeof(name), "%s: table%s%s%s", on->name,
+		if (which & FILTER_NO_TERMINAL)
+			s.of[s.count++] = &terminal;
+		snprintf(name, sizeof(name), "%s: table%s%s%s%s", on->name,
 			which & FILTER_NO_INTERNET ? ", no internet" : "",
 			which & FILTER_NO_UNIX ? ", no unix" : "",
-			which & FILTER_NO_HOST ? ", no host" : "");
+			which & FILTER_NO_HOST ? ", no host" : "",
+			which & FILTER_NO_TERMINAL ? ", no terminal" : "");
 		test_program(&s, which, name);
 	}
 	test_program(&(struct stack){{&reaper}, 1}, FILTER_REAPER, "reaper");

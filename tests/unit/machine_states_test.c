@@ -35,6 +35,7 @@ static void show_tool(struct buf *b, const struct tool_state *t)
 		buf_addf(b, " %s='%s'", t->env[i].name, t->env[i].text);
 	if (t->stdin_text)
 		buf_addf(b, " stdin=%s", template_source(t->stdin_text));
+	buf_adds(b, t->pty ? " pty" : "");
 	show_int(b, "memory_mb", t->memory_mb);
 	show_int(b, "cpu_secs", t->cpu_secs);
 	show_int(b, "processes", t->processes);
@@ -116,6 +117,8 @@ int main(void)
 		{"secrets: [one, two]", "auto write secrets=one,two"},
 		{"env: {A: b, C: ''}", "auto write A='b' C=''"},
 		{"stdin: in", "auto write stdin=in"},
+		{"pty: true", "auto write pty"},
+		{"pty: false", "auto write"},
 		{"limits: {memory_mb: 64, cpu_secs: 2, processes: 3, open_files: 64, file_mb: 5}",
 			"auto write memory_mb=64 cpu_secs=2 processes=3 open_files=64 file_mb=5"},
 		{"notify: hello", "auto write notify=info:hello"},
