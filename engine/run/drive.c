@@ -211,6 +211,14 @@ static bool check_confinement(struct drive *d)
 	return !has_kind(m, KIND_AGENT) || check_keys(d);
 }
 
+/* Now, before an agent has cost anything. */
+static bool check_ids(struct drive *d)
+{
+	struct err e = ERR_NONE;
+	return !profile_check_ids(&d->live, d->request->machine, &d->env.confine, &e) ||
+	       drive_end(d, RUN_NO_SANDBOX, "%s", e.text);
+}
+
 static bool check_workspace(struct drive *d)
 {
 	struct stat st;
@@ -414,7 +422,8 @@ static void run_instance(struct drive *d)
 		!open_journal(d))
 		return;
 	if (!open_data(d, data, sizeof(data)) || !open_audit(d) || !find_profile(d) ||
-		!open_workspace(d) || !check_confinement(d) || (!begun && !begin_workspace(d)))
+		!open_workspace(d) || !check_confinement(d) || !check_ids(d) ||
+		(!begun && !begin_workspace(d)))
 		return;
 	if (begun ? resume(d) : begin(d))
 		drive_loop(d);

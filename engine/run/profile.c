@@ -4,6 +4,7 @@
 #include "run/plan.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* The probe is this program, which takes what memory it needs. */
 enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
@@ -90,4 +91,42 @@ const char *profile_resolve(
 		"that means and how to change it",
 		why.text);
 	return "hardened";
+}
+
+/* Each once, and no more than a jail takes: a state's own jail tells of the others. */
+static void add_place(json_t *list, const char *path)
+{
+	enum { PLACES_MAX = 256 }; /* jail/policy.h: POLICY_PATHS_MAX */
+	size_t i;
+	const json_t *known;
+	json_array_foreach (list, i, known)
+		if (!strcmp(json_string_value(known), path))
+			return;
+	if (i < PLACES_MAX)
+		json_array_append_new(list, json_string(path));
+}
+
+int profile_check_ids(
+	struct live *w, const struct machine *m, const struct confine *c, struct err *e)
+{
+	bool writes = false, tools = false;
+	if (geteuid() || c->allow_root_jail || strcmp(c->profile, "strict") != 0)
+		return 0;
+	json_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
+	json_t *places = json_array();
+	for (size_t i = 0; i < m->state_count; i++) {
+		writes = writes || confine_writes(&m->states[i]);
+		tools = tools || m->states[i].kind == KIND_TOOL;
+		for (size_t k = 0;
+			m->states[i].kind == KIND_TOOL && k < m->states[i].tool.write_count; k++)
+			add_place(places, m->states[i].tool.writes[k]);
+	}
+	if (tools && c->data_dir)
+		add_place(places, c->data_dir);
+	json_object_set_new(policy, "write", places);
+	if (writes)
+		json_object_set_new(policy, "workspace",
+			json_pack("{s:s, s:s}", "path", c->workspace, "access", "write"));
+	json_auto_t *fact = try_jail(w, policy, e);
+	return fact ? 0 : -1;
 }

@@ -217,6 +217,44 @@ END
 	[[ -z $(find "$machines.away" ! -user agent6-test) ]]
 }
 
+# With one at $SCRATCH/ws, on which ids cannot be mapped.
+on_ramfs() {
+	unshare --mount --propagation private sh -ec 'mount -t ramfs none "$0" && cd "$0" && exec "$@"' "$SCRATCH/ws" "$@"
+}
+
+@test "root where ids cannot be mapped is refused at the start, before any state (root)" {
+	need_root
+	machine_file late <<'END'
+initial: first
+budget: {max_transitions: 9}
+states:
+  first: {kind: tool, command: ["true"], workspace: none, timeout_secs: 20, on: {ok: work, nonzero: bad, timeout: bad}}
+  work: {kind: tool, command: [touch, made], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	run --separate-stderr on_ramfs "$AGENT6_BIN/agent6" machine run --allow-root "$SCRATCH/late"
+	echo "$output$stderr"
+	[[ $status -eq 125 && $stderr == *"cannot map ids"*"--allow-root-jail"*"$SCRATCH/ws"* ]]
+	[[ -z $(find "$SCRATCH/state" -name journal.jsonl -exec grep -l '"t":"step"' {} +) ]]
+	run -0 on_ramfs "$AGENT6_BIN/agent6" machine run --allow-root --allow-root-jail "$SCRATCH/late"
+	# Nothing has to be mapped for what only reads.
+	sed -i 's/touch, made/ls/; s/work: {kind: tool/&, workspace: read/' "$SCRATCH/late/machine.yaml"
+	run -0 on_ramfs "$AGENT6_BIN/agent6" machine run --allow-root --id reads "$SCRATCH/late"
+}
+
+@test "check sandbox says whether root's commands can write where it stands (root)" {
+	need_root
+	run --separate-stderr -0 agent6 check sandbox
+	[[ $output == *"here      root's commands can write in $SCRATCH/ws"* ]]
+	run --separate-stderr -125 on_ramfs "$AGENT6_BIN/agent6" check sandbox
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"here root's commands cannot write in $SCRATCH/ws: "*"cannot map ids"* ]]
+	run --separate-stderr -125 on_ramfs "$AGENT6_BIN/agent6" check sandbox --json
+	[[ $(jq -r '"\(.strict.works) \(.directory.works)"' <<<"$output") == "true false" ]]
+	run --separate-stderr -0 agent6 check sandbox --json
+	[[ $(jq -r '.directory.works' <<<"$output") == true ]]
+}
+
 @test "terminals of its own: a state on strict has them, one on hardened is refused at the start" {
 	need script
 	sed 's/command: .*/command: [script, -qec, "tty; exit 3", \/dev\/null]\n    pty: true/' "$SCRATCH/tool/machine.yaml" >"$SCRATCH/ws/m"

@@ -9,8 +9,11 @@
 #include "cli/verb/verb.h"
 #include "confine/offline.h"
 #include "report/text.h"
+#include "run/profile.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -34,6 +37,8 @@ struct checking {
 	struct probe_target target;
 	json_t *outside; /* probe -> errno without a jail: what fails there proves nothing */
 	struct trial trials[2];
+	char *directory; /* root's: where it stands, owned; NULL: not asked */
+	struct err here; /* why a strict jail cannot write there; empty: it can */
 };
 
 /* --- trying ----------------------------------------------------------------------------------- */
@@ -122,6 +127,27 @@ static int try_profile(struct trial *trial, struct probe_target *t)
 		return err_errno(&trial->why, "cannot give %s away", t->workspace);
 	trial->works = !try_inside(trial, t, &trial->why);
 	return 0;
+}
+
+/* Root's commands are another user, for whom the workspace's file system maps ids, or it is
+ * refused.
+ */
+static void try_directory(struct checking *k)
+{
+	json_auto_t *status = NULL;
+	if (geteuid() || !k->trials[0].works)
+		return;
+	k->directory = getcwd(NULL, 0);
+	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	json_auto_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
+	int stdio[] = {nothing, nothing, nothing};
+	if (!k->directory || nothing < 0)
+		return;
+	json_object_set_new(policy, "workspace",
+		json_pack("{s:s, s:s}", "path", k->directory, "access", "write"));
+	if (jail_call(policy, stdio, NULL, &status, &k->here) >= 0 &&
+		json_object_get(status, "error"))
+		err_set(&k->here, "%s", json_get_text(status, "error"));
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
@@ -337,6 +363,17 @@ static void show_text(
 		if (t->works)
 			show_probes(k, t);
 	}
+	if (k->directory) {
+		AUTO_BUF line = BUF_INIT(1 << 16), path = BUF_INIT(1 << 16),
+			 why = BUF_INIT(1 << 16);
+		text_clean(&path, k->directory, PATH_MAX);
+		text_clean(&why, k->here.text, sizeof(k->here.text));
+		buf_addf(&line, "here      root's commands %s write in %s%s",
+			why.len ? "cannot" : "can", path.data, why.len ? ": " : "");
+		if (why.len)
+			wrap_text(&line, why.data, NAME_COLUMNS, text_page_columns());
+		puts(line.data);
+	}
 	const char *chosen = automatic(k);
 	printf("auto      %s\n", chosen ? chosen : "nothing: agent6 will not run a command here");
 	show_list("What would make strict work:", fixes);
@@ -363,11 +400,15 @@ static json_t *describe_trial(const struct checking *k, const struct trial *t)
 
 static void show_json(const struct checking *k, json_t *fixes, json_t *limits, json_t *open)
 {
-	json_auto_t *all = json_pack("{s:s,s:s,s:i,s:s?,s:o,s:o,s:O,s:O,s:O}", "system",
+	json_t *here = k->directory ? json_pack("{s:s,s:b,s:s?}", "path", k->directory, "works",
+					      !k->here.text[0], "reason",
+					      k->here.text[0] ? k->here.text : NULL)
+				    : NULL;
+	json_auto_t *all = json_pack("{s:s,s:s,s:i,s:s?,s:o,s:o,s:O,s:O,s:O,s:o*}", "system",
 		k->host.sysname, "release", k->host.release, "landlock_abi",
 		k->landlock_abi > 0 ? k->landlock_abi : 0, "auto", automatic(k), "strict",
 		describe_trial(k, &k->trials[0]), "hardened", describe_trial(k, &k->trials[1]),
-		"fixes", fixes, "hardened_cannot", limits, "unbounded", open);
+		"fixes", fixes, "hardened_cannot", limits, "unbounded", open, "directory", here);
 	text_json_line(all);
 }
 
@@ -386,6 +427,8 @@ static int check_all(struct checking *k, struct err *e)
 	for (size_t i = 0; !failed && i < ARRAY_LEN(k->trials); i++)
 		try_profile(&k->trials[i], &k->target);
 	probe_target_done(&k->target);
+	if (!failed)
+		try_directory(k);
 	return failed;
 }
 
@@ -408,7 +451,7 @@ static int run(const struct call *c)
 		show_json(&k, fixes, limits, open);
 	else
 		show_text(&k, fixes, limits, open);
-	int code = automatic(&k) ? EXIT_OK : EXIT_SANDBOX;
+	int code = automatic(&k) && !k.here.text[0] ? EXIT_OK : EXIT_SANDBOX;
 	for (size_t i = 0; i < ARRAY_LEN(k.trials); i++) {
 		if (count_open(&k, &k.trials[i]))
 			code = EXIT_FAILED;
@@ -416,6 +459,7 @@ static int run(const struct call *c)
 		json_decref(k.trials[i].answers);
 	}
 	json_decref(k.outside);
+	free(k.directory);
 	return code;
 }
 
@@ -434,11 +478,12 @@ static const struct verb_option options[] = {
 const struct verb verb_check_sandbox = {
 	.path = "check sandbox",
 	.summary = "show what this host can confine, and prove it",
-	.details =
-		"Runs a program of attempts in a real jail of each profile: writing and "
-		"reading outside, sockets, tracing, namespaces, set-id files, signals. What "
-		"`sandbox.profile: auto` gives here, why, and what would change it.\n"
-		"Exit status: 0 every attempt failed; 1 one succeeded; 125 neither profile works.",
+	.details = "Runs a program of attempts in a real jail of each profile: writing and "
+		   "reading outside, sockets, tracing, namespaces, set-id files, signals. What "
+		   "`sandbox.profile: auto` gives here, why, and what would change it.\n"
+		   "Exit status: 0 every attempt failed; 1 one succeeded; 125 neither profile "
+		   "works, or root's "
+		   "commands cannot write in the directory it is started in.",
 	.options = options,
 	.run = run,
 };
