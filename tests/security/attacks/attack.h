@@ -79,6 +79,12 @@ enum {
 	X(git_parent, BY_ANY, (EBUSY), (0), "move the parent of a nested .git away")               \
 	X(git_hardlink, BY_ANY, (EXDEV, EROFS), (0), "link .git/config and write the link")        \
 	X(git_chmod, BY_ANY, (EROFS), (0), "change the mode of .git/config")                       \
+	X(git_found, BY_ANY, (EROFS), (0), "change a repository that no policy names")             \
+	X(git_found_file, BY_ANY, (EROFS), (0), "turn a .git file to another directory")           \
+	X(git_found_parent, BY_ANY, (EBUSY), (0), "move what holds such a repository away")        \
+	X(git_plant, BY_ANY, (ANYTHING), (ANYTHING), "leave a repository in a directory")          \
+	X(git_plant_bare, BY_ANY, (ANYTHING), (ANYTHING), "make a directory a bare repository")    \
+	X(git_plant_link, BY_ANY, (ANYTHING), (ANYTHING), "leave a link that leads to one")        \
 	X(git_lease, BY_ANY, (EPERM), (EPERM), "keep the host from writing .git/config")           \
 	X(bundle_write, BY_ANY, (EROFS), (EACCES), "write into the bundle")                        \
 	X(bundle_chmod, BY_ANY, (EROFS), (0), "change the mode of a bundle's file")                \

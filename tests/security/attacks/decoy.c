@@ -1,6 +1,7 @@
 #include "tests/security/attacks/decoy.h"
 
 #include "base/own.h"
+#include "base/tree.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
 #include <arpa/inet.h>
@@ -357,6 +358,7 @@ void decoy_init(struct decoy *d, const char *scratch, bool as_user)
 	d->bundle = text("%s/b", d->root);
 	d->git = text("%s/.git", d->workspace);
 	d->nested_git = text("%s/sub/.git", d->workspace);
+	d->aside = text("%s/aside", d->root);
 	d->policy = text("%s/policy.json", d->root);
 	d->attack = text("%s/attack", d->bundle);
 	d->suid = text("%s/suid", d->bundle);
@@ -378,6 +380,8 @@ void decoy_fill(struct decoy *d)
 {
 	tree_file(d->root, "ws/.git/config", "original\n", 0644);
 	tree_file(d->root, "ws/sub/.git/config", "original\n", 0644);
+	tree_file(d->root, "ws/found/.git/config", "original\n", 0644);
+	tree_file(d->root, "ws/part/.git", "original\n", 0644);
 	tree_file(d->root, "ws/services/README", "a socket\n", 0644);
 	tree_file(d->root, "o/victim", "original\n", 0644);
 	tree_file(d->root, "o/secret", "a private key\n", 0600);
@@ -414,11 +418,26 @@ void decoy_clear(struct decoy *d)
 	reached_canary(d);
 	nftw(d->workspace, take_away, 16, FTW_PHYS | FTW_DEPTH);
 	nftw(d->outside, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	tree_remove(AT_FDCWD, d->aside, NULL); /* a directory there has no permissions */
 	AUTO_FREE char *here = text("%s/created", d->root), *there = text("%s/created", d->bundle);
 	unlink(here);
 	unlink(there);
 	unlink("/usr/agent6-attack");
 	free(TAKE_PTR(d->before));
+}
+
+static bool is_original(const struct decoy *d, const char *name)
+{
+	struct stat st;
+	AUTO_FREE char *path = text("%s/%s", d->workspace, name);
+	return !stat(path, &st) && st.st_size == 9;
+}
+
+static bool is_there(const struct decoy *d, const char *name)
+{
+	struct stat st;
+	AUTO_FREE char *path = text("%s/%s", d->workspace, name);
+	return !lstat(path, &st);
 }
 
 char *decoy_harm(struct decoy *d)
@@ -438,6 +457,10 @@ char *decoy_harm(struct decoy *d)
 		return text("a file was made outside");
 	if (stat(config, &st) || st.st_size != 9 || stat(nested, &st) || st.st_size != 9)
 		return text(".git has changed");
+	if (!is_original(d, "found/.git/config") || !is_original(d, "part/.git"))
+		return text("a repository that was found has changed");
+	if (is_there(d, "planted/.git") || is_there(d, "planted/HEAD"))
+		return text("a repository was left in the workspace");
 	if (reached >= 0)
 		return text("a listener was reached: %s", canaries[reached]);
 	if (waitpid(d->victim, &status, WNOHANG | WUNTRACED))
@@ -452,7 +475,7 @@ char *decoy_harm(struct decoy *d)
 void decoy_done(struct decoy *d)
 {
 	char *owned[] = {d->root, d->workspace, d->outside, d->bundle, d->git, d->nested_git,
-		d->policy, d->attack, d->jail, d->suid};
+		d->aside, d->policy, d->attack, d->jail, d->suid};
 	for (size_t i = 0; i < ARRAY_LEN(owned); i++)
 		free(owned[i]);
 	for (int i = 0; i < DECOY_CANARIES; i++)

@@ -12,8 +12,8 @@
 enum { DECOY_TOLD_MAX = 24, DECOY_CANARIES = 7, DECOY_UID = 61234 };
 
 struct decoy {
-	char *root, *workspace, *outside, *bundle, *git, *nested_git, *policy, *attack, *jail,
-		*suid;
+	char *root, *workspace, *outside, *bundle, *git, *nested_git, *aside, *policy, *attack,
+		*jail, *suid;
 	bool as_user; /* attacks run as DECOY_UID although this is root */
 	struct {
 		char *name, *value;

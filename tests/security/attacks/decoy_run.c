@@ -22,12 +22,12 @@ static json_t *environment(const struct decoy *d)
 void decoy_run_policy(const struct decoy *d, const char *id, const char *profile)
 {
 	json_auto_t *policy = json_pack("{s:i, s:s, s:[s,s], s:s, s:o, s:{s:s,s:s}, s:[s,s], s:s, "
-					"s:i, s:b, s:{s:i,s:i,s:i,s:i}}",
+					"s:i, s:b, s:s, s:{s:i,s:i,s:i,s:i}}",
 		"version", 1, "profile", profile, "argv", d->attack, id, "cwd", d->workspace, "env",
 		environment(d), "workspace", "path", d->workspace, "access", "write", "protect",
 		d->git, d->nested_git, "bundle", d->bundle, "timeout_secs", DECOY_RUN_SECS,
-		"allow_root_jail", !strcmp(profile, "hardened"), "limits", "processes", 64,
-		"open_files", 64, "file_mb", 16, "memory_mb", 128);
+		"allow_root_jail", !strcmp(profile, "hardened"), "aside", d->aside, "limits",
+		"processes", 64, "open_files", 64, "file_mb", 16, "memory_mb", 128);
 	if (!policy || json_dump_file(policy, d->policy, 0))
 		bail("cannot write the policy");
 }

@@ -480,6 +480,43 @@ int git_parent(void)
 	return answer(rename("sub", "moved"));
 }
 
+int git_found(void)
+{
+	return scribble("found/.git/config", O_APPEND);
+}
+
+int git_found_file(void)
+{
+	return scribble("part/.git", O_TRUNC);
+}
+
+int git_found_parent(void)
+{
+	return answer(rename("found", "moved"));
+}
+
+int git_plant(void)
+{
+	mkdir("planted", 0755);
+	mkdir("planted/.git", 0755);
+	return scribble("planted/.git/config", O_CREAT);
+}
+
+int git_plant_bare(void)
+{
+	mkdir("planted", 0755);
+	mkdir("planted/objects", 0755);
+	mkdir("planted/refs", 0755);
+	scribble("planted/config", O_CREAT);
+	return scribble("planted/HEAD", O_CREAT);
+}
+
+int git_plant_link(void)
+{
+	mkdir("planted", 0755);
+	return answer(symlink("../elsewhere", "planted/.git"));
+}
+
 int git_hardlink(void)
 {
 	return link(".git/config", "hard") ? errno : scribble("hard", O_APPEND);
