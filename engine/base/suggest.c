@@ -2,6 +2,7 @@
 
 #include "base/own.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -111,7 +112,8 @@ const char *suggest_name(const char *word, const char *const *names, size_t coun
 		if (name_len > NEAR_BYTES_MAX)
 			continue;
 		size_t d = distance(word, len, names[i], name_len);
-		if (d < best) {
+		bool letter_left_out = len == 2 && name_len == 3 && d == 1;
+		if (d < best || (letter_left_out && !found)) {
 			best = d;
 			found = names[i];
 		}

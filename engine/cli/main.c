@@ -25,6 +25,22 @@ static bool wants_help(char **argv)
 	return false;
 }
 
+static bool is_version(const char *word)
+{
+	return !strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version");
+}
+
+/* Turns `help`, `help GROUP VERB` and `GROUP help VERB` into the words with --help behind them. */
+static void help_last(int argc, char **argv)
+{
+	static char help[] = "--help";
+	int at = argc > 1 && !strcmp(argv[1], "help") ? 1 : 2;
+	if (at >= argc || strcmp(argv[at], "help") != 0 || (at == 2 && !verbs_is_group(argv[1])))
+		return;
+	memmove(argv + at, argv + at + 1, (size_t)(argc - at - 1) * sizeof(*argv));
+	argv[argc - 1] = help;
+}
+
 /* A file opened where a standard descriptor was left closed would receive what is printed. The
  * stand-in cannot be written to, so that printing fails as it should. */
 static bool hold_standard(void)
@@ -84,11 +100,12 @@ int main(int argc, char **argv)
 		help_overview(stderr, NULL);
 		return EXIT_REFUSED;
 	}
+	help_last(argc, argv);
 	if (is_help(argv[1])) {
 		help_overview(stdout, NULL);
 		return end(EXIT_OK, false);
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is_version(argv[1])) {
 		puts("agent6 " AGENT6_VERSION);
 		return end(EXIT_OK, false);
 	}

@@ -58,6 +58,33 @@ static const char *near_in_group(const char *group, const char *word)
 	return near ? near - len - 1 : NULL;
 }
 
+/* Commands of the first agent6, which drove one coding agent, and their answers. A row goes when a
+ * verb of that name comes. */
+static const struct {
+	const char *word, *answer;
+} successors[] = {
+	{"run", "did you mean 'agent6 machine run'? A task in words belongs into a machine: "
+		"`agent6 machine new NAME --from agent` begins one"},
+	{"plan", "a plan is the result of an agent state now: `agent6 machine new NAME --from "
+		 "agent` begins a machine with one, 'agent6 machine run' runs it"},
+	{"review", "reviewing is a machine now: `agent6 machine new NAME --from review` begins it, "
+		   "'agent6 machine run' runs it"},
+	{"resume", "did you mean 'agent6 machine run'? The command that began an instance also "
+		   "goes on with it"},
+	{"history", "did you mean 'agent6 machine replay'? `agent6 machine list` shows the "
+		    "instances, 'agent6 machine report' one of them"},
+	{"memory", "nothing is remembered from one run to the next: what agents are to know "
+		   "belongs into a machine's prompts"},
+};
+
+static const char *successor(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(successors); i++)
+		if (!strcmp(successors[i].word, word))
+			return successors[i].answer;
+	return NULL;
+}
+
 bool verbs_is_group(const char *word)
 {
 	size_t len = strlen(word);
@@ -99,6 +126,11 @@ static void unknown_verb(char **argv, struct err *e)
 	bool two_words = argv[1] && argv[1][0] != '-';
 	if (verbs_is_group(argv[0])) {
 		unknown_in_group(argv[0], two_words ? argv[1] : NULL, e);
+		return;
+	}
+	const char *answer = successor(argv[0]);
+	if (answer) {
+		err_set(e, "there is no command '%s'; %s", argv[0], answer);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

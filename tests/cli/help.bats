@@ -303,3 +303,50 @@ some_instances() {
 	run -2 --separate-stderr "$AGENT6_BIN/agent6-agent" --order x </dev/null
 	[[ -z $output && $stderr == "usage: agent6-agent"* ]]
 }
+
+@test "help may be asked for in front, too, and the version by its usual letter" {
+	run -0 --separate-stderr agent6 help
+	[[ $output == "$(agent6 --help)" ]]
+	run -0 --separate-stderr agent6 help machine
+	[[ $output == "$(agent6 machine --help)" ]]
+	run -0 --separate-stderr agent6 machine help
+	[[ $output == "$(agent6 machine --help)" ]]
+	local words
+	for words in "help machine run" "machine help run" "help machine run --json"; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr agent6 $words
+		[[ $output == "$(agent6 machine run --help)" ]]
+	done
+	run -2 --separate-stderr agent6 help machine rnu
+	[[ $stderr == *"did you mean 'agent6 machine run'?" ]]
+	run -0 --separate-stderr agent6 check command help # is a command to look at
+	[[ $output == *'"level"'* ]]
+	for words in -V --version version; do
+		[[ $(agent6 "$words") == "agent6 "[0-9]* ]]
+	done
+}
+
+@test "commands of the first agent6 are answered with their successors" {
+	local row
+	while IFS='|' read -r row answer; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr agent6 $row
+		echo "$row: $stderr"
+		[[ $stderr == "agent6: there is no command '${row%% *}'; "*"$answer"* ]]
+	done <<-'END'
+		run add-a-flag|did you mean 'agent6 machine run'? A task in words
+		run --yes x|agent6 machine new NAME --from agent
+		plan new x|agent6 machine new NAME --from agent
+		plan show|agent6 machine run
+		review --base origin/main --head HEAD|agent6 machine new NAME --from review
+		resume x|did you mean 'agent6 machine run'? The command that
+		watch|did you mean 'agent6 machine watch'?
+		init|did you mean 'agent6 machine new'?
+		check-config|did you mean 'agent6 check config'?
+		check-sandbox --fix|did you mean 'agent6 check sandbox'?
+		history search x|did you mean 'agent6 machine replay'?
+		memory|machine's prompts
+	END
+	run -2 --separate-stderr agent6 machine rn ./flow
+	[[ $stderr == "agent6: there is no command 'machine rn'; did you mean 'agent6 machine run'?" ]]
+}

@@ -135,7 +135,7 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 
 static void end_cell(struct listing *l, size_t c, size_t start)
 {
-	size_t width = utf8_count(l->cells.data + start, l->cells.len - start);
+	size_t width = utf8_width(l->cells.data + start, l->cells.len - start);
 	l->widths[c] = width > l->widths[c] ? width : l->widths[c];
 	buf_addc(&l->cells, '\0');
 }
@@ -173,7 +173,7 @@ static void print_table(const struct listing *l)
 		}
 		while (line.len && line.data[line.len - 1] == ' ')
 			line.data[--line.len] = '\0';
-		bool fits = utf8_count(line.data, line.len) <= columns;
+		bool fits = utf8_width(line.data, line.len) <= columns;
 		if (!fits)
 			text_clean(&shown, line.data, columns - 3);
 		puts(fits ? line.data : shown.data);
