@@ -6,12 +6,12 @@
 size_t wrap_width(const char *at, size_t len)
 {
 	const char *end = at + len, *colour;
-	size_t count = 0;
+	size_t columns = 0;
 	for (; at < end && (colour = memchr(at, '\033', (size_t)(end - at))); at = colour) {
-		count += utf8_count(at, (size_t)(colour - at));
+		columns += utf8_width(at, (size_t)(colour - at));
 		colour += strcspn(colour, "m") + 1;
 	}
-	return count + (at < end ? utf8_count(at, (size_t)(end - at)) : 0);
+	return columns + (at < end ? utf8_width(at, (size_t)(end - at)) : 0);
 }
 
 /* Behind the last line break. */

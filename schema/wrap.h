@@ -8,7 +8,7 @@
 /* Wide enough that nothing is wrapped: for pipes and files, where a line is one message. */
 #define WRAP_NEVER SIZE_MAX
 
-/* Characters of one line of text; colours take no room. */
+/* The columns of one line of text on a terminal; colours take none. */
 size_t wrap_width(const char *text, size_t len);
 /* Appends the words of `text`; a line that would pass `columns` ends at a blank, and the next
  * begins with `indent` of them. A line break in `text` is one, without them. */

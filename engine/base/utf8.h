@@ -48,4 +48,6 @@ bool utf8_is_control(uint32_t code);
 /* The columns that a printable character takes on a terminal: 2 for East Asian wide ones and
  * pictures, 0 for marks that combine with what stands before, else 1. */
 unsigned utf8_columns(uint32_t code);
+/* Those of a text; a byte that is no character takes one. */
+size_t utf8_width(const char *text, size_t len);
 #endif

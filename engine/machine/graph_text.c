@@ -96,7 +96,7 @@ static void draw_side(
 			    : d->line[edge->to->index] < d->line[s->index] ? d->use->up
 									   : d->use->down;
 	buf_addf(d->out, "%s   %s ", d->use->bar, edge->label);
-	for (size_t i = utf8_count(edge->label, strlen(edge->label)); i < width; i++)
+	for (size_t i = utf8_width(edge->label, strlen(edge->label)); i < width; i++)
 		buf_adds(d->out, d->use->dash);
 	buf_addf(d->out, "%s%s %s %s\n", d->use->dash, d->use->dash, where, edge->to->name);
 }
@@ -108,11 +108,11 @@ static void draw_state(struct drawing *d, const struct state *s)
 	draw_head(d, s);
 	size_t width = 0;
 	for (size_t i = 0; i < count; i++) {
-		size_t chars = utf8_count(edges[i].label, strlen(edges[i].label));
+		size_t columns = utf8_width(edges[i].label, strlen(edges[i].label));
 		if (d->next[s->index] && edges[i].to->index + 1 == d->next[s->index])
 			on = i;
-		if (chars > width)
-			width = chars;
+		if (columns > width)
+			width = columns;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (i != on)

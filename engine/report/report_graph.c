@@ -185,7 +185,7 @@ static void add_short(const struct drawing *d, int y, const char *text, int widt
 	enum { MEAN = 7, NARROW = 8, USUAL = 11 };
 	AUTO_BUF clean = BUF_INIT(4096);
 	text_clean(&clean, text, (size_t)(width / NARROW));
-	size_t chars = utf8_count(clean.data, clean.len);
+	size_t chars = utf8_width(clean.data, clean.len);
 	buf_addf(d->out, " x=\"%d\" y=\"%d\"", d->left + PAD, y);
 	if (chars > (size_t)(width / USUAL))
 		buf_addf(d->out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",

@@ -362,7 +362,7 @@ static void add_until(const struct show *s, struct buf *line, int64_t wake_unix_
 	if (s->id)
 		buf_addf(line, "; agent6 machine poke %s", s->id);
 	/* Half a command helps nobody. */
-	if (utf8_count(line->data, line->len) > live_columns())
+	if (utf8_width(line->data, line->len) > live_columns())
 		line->data[line->len = at] = '\0';
 }
 
@@ -398,7 +398,7 @@ void show_live(struct show *s, const char *text)
 		return;
 	text_clean(&clipped, text, live_columns());
 	fwrite(clipped.data, 1, clipped.len, stdout);
-	s->live_columns = utf8_count(clipped.data, clipped.len);
+	s->live_columns = utf8_width(clipped.data, clipped.len);
 	fflush(stdout);
 }
 

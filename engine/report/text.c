@@ -17,8 +17,13 @@ enum {
 void text_clean(struct buf *out, const char *text, size_t columns)
 {
 	size_t len = strlen(text), from = 0, at = 0;
-	for (size_t n; at < len && columns; at += n ? n : 1, columns--) {
-		n = utf8_step(text + at, len - at, NULL);
+	for (size_t n; at < len; at += n ? n : 1) {
+		uint32_t code = 0;
+		n = utf8_step(text + at, len - at, &code);
+		size_t width = n ? utf8_columns(code) : 1;
+		if (width > columns)
+			break;
+		columns -= width;
 		if (text[at] != '\n' && text[at] != '\r' && text[at] != '\t')
 			continue;
 		utf8_escape(out, text + from, at - from, utf8_is_odd);
@@ -310,7 +315,7 @@ void text_bytes(struct buf *out, int64_t bytes)
 
 void text_pad(struct buf *out, size_t from, size_t width)
 {
-	size_t used = out->len > from ? utf8_count(out->data + from, out->len - from) : 0;
+	size_t used = out->len > from ? utf8_width(out->data + from, out->len - from) : 0;
 	do
 		buf_addc(out, ' ');
 	while (++used < width);

@@ -12,7 +12,7 @@
 /* "sha256:" and enough to tell bundles apart. */
 enum { DIGEST_COLUMNS = 7 + 12 };
 /* Appends `text` on one line: control characters and line breaks become spaces or escapes, so that
- * what a model or a tool said cannot drive the terminal. At most `columns` characters, then "...".
+ * what a model or a tool said cannot drive the terminal. At most `columns` on a terminal, then "...".
  */
 void text_clean(struct buf *out, const char *text, size_t columns);
 /* The same of a text that somebody wrote into a bundle, where a secret may have been pasted. */
@@ -64,6 +64,6 @@ void text_bytes(struct buf *out, int64_t bytes);
 /* What became of `count` connections that a journal's egress line counts as refused, for a reason
  * of broker/parse/pin.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
-/* Pads the line begun at `from` with blanks to `width` characters, one at least. */
+/* Pads the line begun at `from` with blanks to `width` columns, one at least. */
 void text_pad(struct buf *out, size_t from, size_t width);
 #endif

@@ -41,9 +41,15 @@ static void test_utf8_columns(void)
 	} rows[] = {{'a', 1}, {0xe9, 1}, {0x2ff, 1}, {0x300, 0}, {0x301, 0}, {0x370, 1}, {0x3b1, 1},
 		{0x1100, 2}, {0x1161, 0}, {0x200d, 0}, {0x2014, 1}, {0x2728, 2}, {0x2757, 2},
 		{0x3042, 2}, {0x4e16, 2}, {0xac00, 2}, {0xd7a4, 1}, {0xff21, 2}, {0xff71, 1},
-		{0x1f600, 2}, {0x1f650, 1}, {0x20000, 2}, {0x10ffff, 1}};
+		{0x23f3, 2}, {0x26d4, 2}, {0x2795, 2}, {0x1f1e6, 1}, {0x1f600, 2}, {0x1f650, 1},
+		{0x1f7e2, 2}, {0x20000, 2}, {0x10ffff, 1}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		is(utf8_columns(rows[i].code), rows[i].columns, "U+%04X", rows[i].code);
+	is(utf8_width("a\xe6\x9d\xb1\xe4\xba\xac"
+		      "e\xcc\x81",
+		   10),
+		6, "of a text");
+	is(utf8_width("\xff\xe6", 2), 2, "a byte that is no character takes one");
 }
 
 static void test_utf8_texts(void)

@@ -26,6 +26,33 @@ static void test_wrap(void)
 	wraps("", "\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6 \xc3\xbc",
 		"\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6 \xc3\xbc",
 		"characters count, not bytes");
+	wraps("", "\xe6\x9d\xb1\xe4\xba\xac \xe5\xa4\xa7\xe9\x98\xaa x",
+		"\xe6\x9d\xb1\xe4\xba\xac \xe5\xa4\xa7\xe9\x98\xaa\n  x", "wide ones count two");
+}
+
+static void cleans(const char *text, size_t columns, const char *expected, const char *name)
+{
+	AUTO_BUF out;
+	buf_init(&out, 1 << 10);
+	text_clean(&out, text, columns);
+	is_str(out.data, expected, "%s", name);
+}
+
+static void test_columns(void)
+{
+	AUTO_BUF out;
+	cleans("\xe6\x9d\xb1\xe4\xba\xac!", 5, "\xe6\x9d\xb1\xe4\xba\xac!", "wide ones fit");
+	cleans("\xe6\x9d\xb1\xe4\xba\xac!", 3, "\xe6\x9d\xb1...", "one that does not is left out");
+	cleans("e\xcc\x81"
+	       "e\xcc\x81",
+		2,
+		"e\xcc\x81"
+		"e\xcc\x81",
+		"a mark takes no room");
+	buf_init(&out, 1 << 10);
+	buf_adds(&out, "\xe6\x9d\xb1");
+	text_pad(&out, 0, 4);
+	is_str(out.data, "\xe6\x9d\xb1  ", "what is padded counts them, too");
 }
 
 /* Each word looks back to where its line began: that must not be done in a line without an end. */
@@ -90,6 +117,7 @@ int main(void)
 {
 	test_numbers();
 	test_wrap();
+	test_columns();
 	test_unwrapped();
 	test_refusal();
 	return tap_done();
