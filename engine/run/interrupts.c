@@ -9,6 +9,7 @@ int interrupts_init(struct interrupts *i, struct err *e)
 	sigaddset(&ours, SIGINT);
 	sigaddset(&ours, SIGTERM);
 	sigaddset(&ours, SIGCONT);
+	sigaddset(&ours, SIGIO);
 	*i = (struct interrupts){.fd = -1};
 	if (sigprocmask(SIG_BLOCK, &ours, &i->before))
 		return err_errno(e, "cannot block signals");
@@ -39,6 +40,8 @@ void interrupts_read(struct interrupts *i)
 {
 	struct signalfd_siginfo got;
 	while (i->fd >= 0 && read(i->fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
+		if (got.ssi_signo == SIGIO)
+			continue;
 		i->seen++;
 		if (got.ssi_signo == SIGCONT)
 			continue;

@@ -1,6 +1,7 @@
 /*
  * SIGINT and SIGTERM as a descriptor: the first asks for a stop at the next boundary, the second
  * kills the running state. SIGCONT as well: who was stopped may have lost what was on the screen.
+ * SIGIO only wakes: a directory that somebody asked about has changed.
  */
 #ifndef RUN_INTERRUPTS_H
 #define RUN_INTERRUPTS_H
@@ -12,7 +13,7 @@ struct interrupts {
 	int fd;    /* readable when one arrived; owned */
 	int first; /* the first signal, 0: none yet */
 	int count;
-	int seen; /* of all three */
+	int seen; /* of all but SIGIO */
 	sigset_t before;
 	void (*pipe_before)(int);
 };

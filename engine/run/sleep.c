@@ -6,10 +6,7 @@
 #include "run/shrink.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <sys/inotify.h>
 #include <sys/timerfd.h>
 
 enum { SECOND_US = 1000000, LONG_US = 30 * SECOND_US, EVENT_BYTES = 4096 };
@@ -43,27 +40,27 @@ static int arm(int timer, int64_t until_us, struct err *e)
 	return 0;
 }
 
-#define TOO_MANY_WAITS                                                                             \
-	"cannot wait: so many runs of this user wait already that the limit fs.inotify.%s is "     \
-	"reached; raise it, or let runs leave at their waits (--exit-on-wait)"
+/* The directories whose changes are told: requests to stop and pokes come there, and the one above
+ * shows that nobody finds the instance here any more. */
+static const struct {
+	const char *name;
+	unsigned changes;
+} places[] = {{".", DN_CREATE | DN_DELETE | DN_RENAME}, {"..", DN_DELETE}, {"pokes", DN_CREATE}};
 
-static int watch(int notify, const struct sleep *s, struct err *e)
+enum { PLACES = ARRAY_LEN(places), LOOK_AGAIN_MS = 1000 };
+
+/* Asks for SIGIO when one of them changes. It is dnotify, not inotify, of which a user has 128
+ * instances for all programs. Returns how long to sleep at most: -1 for ever, LOOK_AGAIN_MS where
+ * the kernel tells of no changes. */
+static int ask_for_changes(const struct sleep *s, int fds[PLACES])
 {
-	char pokes[PATH_MAX];
-	snprintf(pokes, sizeof(pokes), "%s/pokes", s->instance->path);
-	/* A request, or that nobody finds it here any more. */
-	uint32_t events =
-		IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF | IN_ONLYDIR;
-	if (inotify_add_watch(notify, s->instance->path, events) >= 0 &&
-		(!s->pokes || inotify_add_watch(notify, pokes, IN_MOVED_TO | IN_ONLYDIR) >= 0))
-		return 0;
-	int number = errno;
-	if (instance_kept(s->instance, e))
-		return -1;
-	errno = number;
-	/* It speaks of no disk. */
-	return number == ENOSPC ? err_set(e, TOO_MANY_WAITS, "max_user_watches")
-				: err_errno(e, "cannot watch %s for pokes", s->instance->path);
+	for (size_t i = 0; i < PLACES; i++) {
+		fds[i] = openat(s->instance->dir_fd, places[i].name,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (fds[i] < 0 || fcntl(fds[i], F_NOTIFY, places[i].changes | DN_MULTISHOT))
+			return LOOK_AGAIN_MS;
+	}
+	return -1;
 }
 
 /* Empties a descriptor that woke us; what happened is looked up, not read from it. ECANCELED from
@@ -83,40 +80,33 @@ static void keep_below(struct sleep *s, int64_t end_ms)
 		s->until_us = most_us;
 }
 
-/* EMFILE stands for two limits: where there is still a descriptor, it is inotify's. */
-static int refuse(int timer, struct err *e)
-{
-	int number = errno;
-	AUTO_FD int spare = timer < 0 ? -1 : fcntl(timer, F_DUPFD_CLOEXEC, 0);
-	if (number == EMFILE && spare >= 0)
-		return err_set(e, TOO_MANY_WAITS, "max_user_instances");
-	errno = number;
-	return err_errno(e, "cannot prepare a wait");
-}
-
-int sleep_wait(struct sleep *s, struct err *e)
+static int sleep_on(struct sleep *s, int timer, int most_ms, struct err *e)
 {
 	int64_t end_ms = clock_monotonic_ms() + s->most_ms;
-	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	AUTO_FD int notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (timer < 0 || notify < 0)
-		return refuse(timer, e);
-	if (watch(notify, s, e))
-		return -1;
 	for (;;) {
-		struct pollfd fds[] = {
-			{timer, POLLIN, 0}, {notify, POLLIN, 0}, {s->interrupts->fd, POLLIN, 0}};
+		struct pollfd fds[] = {{timer, POLLIN, 0}, {s->interrupts->fd, POLLIN, 0}};
 		keep_below(s, end_ms);
 		/* Armed before the look: a clock step in between is then noticed. */
 		if (arm(timer, s->until_us, e) || sleep_look(s, e))
 			return -1;
 		if (s->woke != WOKE_NOT)
 			return 0;
-		if (!s->until_us || s->until_us - clock_realtime_us() > LONG_US)
+		if (most_ms < 0 && (!s->until_us || s->until_us - clock_realtime_us() > LONG_US))
 			shrink();
-		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_LEN(fds), most_ms) < 0 && errno != EINTR)
 			return err_errno(e, "cannot wait");
 		swallow(timer);
-		swallow(notify);
 	}
+}
+
+int sleep_wait(struct sleep *s, struct err *e)
+{
+	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	int fds[PLACES] = {-1, -1, -1};
+	if (timer < 0)
+		return err_errno(e, "cannot prepare a wait");
+	int failed = sleep_on(s, timer, ask_for_changes(s, fds), e);
+	for (size_t i = 0; i < PLACES; i++)
+		own_close(&fds[i]);
+	return failed;
 }

@@ -1,6 +1,7 @@
 /*
- * Sleeping without polling: an absolute CLOCK_REALTIME timer that notices clock steps, inotify on
- * `pokes/` and `stop`, and the signal descriptor.
+ * Sleeping without polling: an absolute CLOCK_REALTIME timer that notices clock steps, and a
+ * descriptor for signals, one of which tells of changes in the instance's directory and in
+ * `pokes/`. Where the kernel has no such signal, it looks once a second.
  */
 #ifndef RUN_SLEEP_H
 #define RUN_SLEEP_H
