@@ -60,6 +60,10 @@ int config_paths_init(struct config_paths *paths, struct arena *arena, struct er
 /* Reads and checks all layers. Always returns a configuration, whose documents the findings' carets
  * need; it may be used only when findings hold no error. config_free releases it. */
 struct config *config_load(const struct config_paths *paths, struct findings *f);
+/* For whoever looks for instances, which go on running when the configuration is broken: takes
+ * agent6.state_dir out of files that are refused for something else. Nothing else of them is used.
+ */
+void config_salvage_state_dir(struct config *c);
 /* The real path of the effective agent6.state_dir, whose last components need not exist yet. Heap;
  * NULL with the reason: it lies in the workspace (a real path; NULL: only the form is looked at,
  * and no link followed) or has that in it. */

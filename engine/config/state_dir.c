@@ -1,6 +1,6 @@
 /* The state directory's real place, which nothing that a jail lets a command write may hold. */
 #include "base/path.h"
-#include "config/config.h"
+#include "config/store.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -61,4 +61,45 @@ char *config_state_dir(const char *state_dir, const char *workspace, struct err 
 		return NULL;
 	}
 	return TAKE_PTR(real);
+}
+
+/* The path behind `state_dir` in a text that no reader takes. NULL: none on a line of its own, or
+ * behind other keys, that is no comment. */
+static const char *find_in_text(struct arena *arena, const char *text)
+{
+	static const char key[] = "state_dir";
+	for (const char *at = text; (at = strstr(at, key)); at++) {
+		const char *line = at;
+		while (line > text && line[-1] != '\n')
+			line--;
+		const char *from = at + sizeof(key) - 1;
+		from += strspn(from, " \t\"':=");
+		size_t len = strcspn(from, "\"',}#\r\n");
+		while (len && strchr(" \t", from[len - 1]))
+			len--;
+		if (*from == '/' && !memchr(line, '#', (size_t)(at - line)))
+			return arena_copy(arena, from, len);
+	}
+	return NULL;
+}
+
+static const char *find_in_layer(const struct config *c, const struct config_source *s)
+{
+	const struct doc_node *section = s->own.root ? doc_get(s->own.root, "agent6") : NULL;
+	const struct doc_node *node = section ? doc_get(section, "state_dir") : NULL;
+	if (s->own.root || !s->own.text)
+		return node && node->kind == DOC_STR ? node->text : NULL;
+	return find_in_text(&c->store->arena, s->own.text);
+}
+
+void config_salvage_state_dir(struct config *c)
+{
+	static const enum config_layer layers[] = {LAYER_FILE, LAYER_GLOBAL};
+	for (size_t i = 0; i < ARRAY_LEN(layers) && !c->store->state_home; i++) {
+		const char *found = find_in_layer(c, &c->store->layers[layers[i]]);
+		if (!found)
+			continue;
+		c->state_dir = found;
+		return;
+	}
 }

@@ -328,16 +328,34 @@ in_container() { # CMD...
 	[[ $output == *"cannot lock instance loop: No locks available; its file system has to offer locks"* ]]
 }
 
-@test "more waits than the host watches files for are refused with what to do" {
+@test "any number of waits: none takes an inotify instance, of which a user has few" {
+	# Its own user namespace has none at all.
+	env unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_inotify_instances; exec "$@"' \
+		sh "$AGENT6_BIN/agent6" machine run "$SCRATCH/loop" >"$SCRATCH/output" 2>&1 3>&- &
+	RUNNER=$!
+	eventually armed loop 1
+	agent6 machine poke loop
+	eventually armed loop 2
+	agent6 machine stop loop
+	finish
+	[[ $code -eq 0 ]]
+}
+
+@test "a wait that the kernel tells of no changes looks once a second" {
 	need strace
-	run -5 strace -o /dev/null -e trace=inotify_init1 -e inject=inotify_init1:error=EMFILE \
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/loop"
+	strace -o "$SCRATCH/trace" -e trace=fcntl -e inject=fcntl:error=EINVAL -P "$(instance loop)" \
+		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop" >"$SCRATCH/output" 2>&1 3>&- &
+	RUNNER=$!
+	eventually grep -q 'F_NOTIFY.*INJECTED' "$SCRATCH/trace"
+	agent6 machine poke loop
+	eventually armed loop 2
+	agent6 machine stop loop
+	finish
+	[[ $code -eq 0 ]]
+	[[ $(grep -c F_NOTIFY "$SCRATCH/trace") -eq 2 ]] # one for each wait
+	run -5 strace -o /dev/null -e trace=timerfd_create -e inject=timerfd_create:error=EMFILE \
 		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
-	[[ $output == *"fs.inotify.max_user_instances is reached; raise it, or"* ]]
-	run -5 strace -o /dev/null -e trace=inotify_add_watch -e inject=inotify_add_watch:error=ENOSPC \
-		"$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
-	[[ $output == *"fs.inotify.max_user_watches is reached; raise it, or"* ]]
-	run -5 strace -o /dev/null -e trace=inotify_init1,timerfd_create \
-		-e inject=inotify_init1,timerfd_create:error=EMFILE "$AGENT6_BIN/agent6" machine run "$SCRATCH/loop"
 	[[ $output == *"cannot prepare a wait: Too many open files"* ]]
 }
 
@@ -552,4 +570,36 @@ END
 @test "a place for instances that cannot be made is named" {
 	AGENT6_STATE_HOME=/proc/agent6 run go parked
 	[[ $status -eq 2 && $output == *"/proc/agent6"*"cannot create the directory"*"; instances are kept there: AGENT6_STATE_HOME or agent6.state_dir chooses another place" ]]
+}
+
+@test "a broken configuration keeps nobody from looking at a run, poking and stopping it" {
+	unset AGENT6_STATE_HOME
+	mkdir -p "$SCRATCH/config/agent6"
+	local config=$SCRATCH/config/agent6/config.yaml broken
+	printf 'agent6:\n  state_dir: %s\n' "$SCRATCH/state" >"$config"
+	launch loop
+	eventually armed loop 1
+	local armed=1
+	for broken in 'sandbox: {profle: strict}' 'sandbox: [' $'\tagent:' 'providers: {a: {base_url: "ftp://x"}}'; do
+		printf '# state_dir: /elsewhere\nagent6:\n  state_dir: %s\n%s\n' "$SCRATCH/state" "$broken" >"$config"
+		run -2 --separate-stderr agent6 machine run --exit-on-wait "$SCRATCH/parked"
+		run -0 --separate-stderr agent6 machine status loop --json
+		[[ $output == *'"status":"waiting"'* ]]
+		[[ $stderr == "agent6: the configuration has errors, which \`agent6 check config\` shows; instances are looked for in $SCRATCH/state" ]]
+		run -0 --separate-stderr agent6 machine list
+		[[ $output == *"loop"*"waiting"* ]]
+		run -2 --separate-stderr agent6 machine approve loop --no
+		[[ $stderr == *"instance loop asks nothing at the moment" ]]
+		run -2 --separate-stderr agent6 machine report loop -o -
+		[[ $stderr == *error* && -z $output ]]
+		agent6 machine poke loop
+		eventually armed loop $((++armed))
+	done
+	agent6 machine watch loop --json >"$SCRATCH/watched" 3>&- &
+	local watcher=$!
+	eventually grep -q wait.armed "$SCRATCH/watched"
+	agent6 machine stop loop
+	finish
+	kill $watcher
+	[[ $code -eq 0 ]]
 }

@@ -86,10 +86,14 @@ static int run(const struct call *c)
 	int code = resting_open(&r, c, true);
 	if (code)
 		return code;
-	if (write_page(&r, &page, &e))
+	if (r.setup.findings.errors) { /* the page says what the configuration grants */
+		setup_tell(&r.setup);
+		code = EXIT_REFUSED;
+	} else if (write_page(&r, &page, &e)) {
 		code = verb_fail(EXIT_DAMAGED, &e);
-	else if (save(&page, path, &e))
+	} else if (save(&page, path, &e)) {
 		code = verb_fail(EXIT_REFUSED, &e);
+	}
 	resting_done(&r);
 	return code;
 }

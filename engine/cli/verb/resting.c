@@ -43,8 +43,10 @@ static int check_begun(const struct instance *i)
 	struct err e = ERR_NONE;
 	if (!faccessat(i->dir_fd, "journal.jsonl", F_OK, AT_SYMLINK_NOFOLLOW))
 		return EXIT_OK;
-	if (recover_whole(i, -1, 0, &e))
+	if (recover_whole(i, -1, 0, &e)) {
+		err_wrap(&e, "%s", i->path);
 		return verb_fail(EXIT_DAMAGED, &e);
+	}
 	return verb_refuse("instance %s has not begun: nothing has run yet", i->id);
 }
 
@@ -56,7 +58,7 @@ int resting_open(struct resting *r, const struct call *c, bool with_machine)
 	findings_init(&r->findings);
 	int code = EXIT_OK;
 	bool path = strchr(id, '/') && !c->verb->acts;
-	if (setup_open(&r->setup, c))
+	if (setup_look(&r->setup, c))
 		code = EXIT_REFUSED;
 	else if (path ? instance_open_at(id, &r->instance, &e)
 		      : instance_open(&r->setup.statedir, id, &r->instance, &e))

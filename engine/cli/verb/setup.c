@@ -94,33 +94,75 @@ static int load(struct setup *s, const struct call *c, bool starts)
 	return -1;
 }
 
-static int open_for(struct setup *s, const struct call *c, bool starts)
+static int find_state(struct setup *s)
 {
 	struct err e = ERR_NONE;
-	if (load(s, c, starts))
-		return -1;
-	int failed = s->findings.errors ? -1 : 0;
-	if (failed)
-		setup_tell(s);
-	if (!failed && check_utf8(s->config->state_dir, "state directory", &e))
-		failed = -verb_fail(EXIT_REFUSED, &e);
-	if (!failed && starts &&
+	if (check_utf8(s->config->state_dir, "state directory", &e) ||
 		statedir_find(
 			s->workspace, s->config->state_dir, s->repository.id, &s->statedir, &e))
-		failed = -verb_fail(EXIT_REFUSED, &e);
-	if (failed)
-		setup_done(s);
-	return failed ? -1 : 0;
+		return -verb_fail(EXIT_REFUSED, &e);
+	return 0;
+}
+
+/* Errors in the configuration are printed, and end it. */
+static int load_whole(struct setup *s, const struct call *c, bool starts)
+{
+	if (load(s, c, starts))
+		return -1;
+	if (!s->findings.errors)
+		return 0;
+	setup_tell(s);
+	setup_done(s);
+	return -1;
+}
+
+static int open_state(struct setup *s)
+{
+	if (!find_state(s))
+		return 0;
+	setup_done(s);
+	return -1;
 }
 
 int setup_open(struct setup *s, const struct call *c)
 {
-	return open_for(s, c, true);
+	return load_whole(s, c, true) || open_state(s) ? -1 : 0;
+}
+
+/* The repository was looked for in the state directory that the whole configuration gave. */
+static int salvage(struct setup *s)
+{
+	struct err e = ERR_NONE;
+	config_salvage_state_dir(s->config);
+	text_complain("the configuration has errors, which `agent6 check config` shows; instances "
+		      "are looked for in %s",
+		s->config->state_dir ? s->config->state_dir : "no directory");
+	repository_done(&s->repository);
+	s->repository = (struct repository){0};
+	if (!repository_find(s->workspace, s->config->state_dir, &s->repository, &e))
+		return 0;
+	verb_fail(EXIT_REFUSED, &e);
+	setup_done(s);
+	return -1;
+}
+
+int setup_look(struct setup *s, const struct call *c)
+{
+	if (load(s, c, true) || (s->findings.errors && salvage(s)))
+		return -1;
+	return open_state(s);
 }
 
 int setup_read(struct setup *s, const struct call *c)
 {
-	return open_for(s, c, false);
+	struct err e = ERR_NONE;
+	if (load_whole(s, c, false))
+		return -1;
+	if (!check_utf8(s->config->state_dir, "state directory", &e))
+		return 0;
+	verb_fail(EXIT_REFUSED, &e);
+	setup_done(s);
+	return -1;
 }
 
 int setup_load(struct setup *s, const struct call *c)

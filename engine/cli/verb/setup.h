@@ -22,6 +22,10 @@ struct setup {
 /* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
  * Errors are printed; -1: the verb ends with EXIT_REFUSED. */
 int setup_open(struct setup *s, const struct call *c);
+/* The same for a verb that starts nothing and only reaches instances: a broken configuration keeps
+ * nobody from stopping one. It is said in a line; of such a configuration only `statedir` may be
+ * used. */
+int setup_look(struct setup *s, const struct call *c);
 /* The same for a verb that only reads, and no instance: where it is called is no workspace, and the
  * state directory may lie below, as it does in a home directory. `statedir` is left out. */
 int setup_read(struct setup *s, const struct call *c);
