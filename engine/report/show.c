@@ -351,7 +351,7 @@ static size_t live_columns(void)
 }
 
 /* Nothing is drawn again while the machine sleeps: what is said stays true. */
-static void add_until(const struct show *s, struct buf *line, int64_t wake_unix_us)
+void show_until(const struct show *s, struct buf *line, int64_t wake_unix_us)
 {
 	char wake[CLOCK_TEXT_BYTES];
 	clock_text(wake_unix_us, wake);
@@ -378,7 +378,7 @@ static void add_activity(const struct show *s, struct buf *line, const struct ac
 	buf_adds(line, now->state);
 	text_pad(line, at, NAME_COLUMNS);
 	if (!strcmp(now->kind, state_kind_name(KIND_WAIT))) {
-		add_until(s, line, now->wake_unix_us);
+		show_until(s, line, now->wake_unix_us);
 		return;
 	}
 	buf_addf(line, "%s ", now->kind);
@@ -522,13 +522,16 @@ static void add_outcome(struct buf *out, const struct drive_result *r)
 }
 
 /* Whoever starts it from a timer reads nothing else: "sort ended failed: no model  (3 steps)". */
-static void complain_of_end(const char *id, const struct drive_result *r)
+void show_ended(struct show *s, const char *id, const struct drive_result *r)
 {
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	if (r->status != RUN_FAILED && r->status != RUN_BUDGET)
-		return;
-	buf_addf(&line, "%s %sended failed", id, r->already_ended ? "had " : "");
+	bool before = r->already_ended;
+	erase_live(s);
+	buf_addf(&line, "%s %s %s", id, before ? "had ended before:" : "ended",
+		run_status_name(r->status));
 	add_outcome(&line, r);
+	if (before)
+		add_next(s, &line, id, r);
 	text_complain("%s", line.data);
 }
 
@@ -542,8 +545,8 @@ void show_result(struct show *s, const char *id, const struct drive_result *r)
 		text_complain("%s", r->reason);
 		return;
 	}
-	if (s->mode == SHOW_QUIET)
-		complain_of_end(id, r);
+	if (s->mode == SHOW_QUIET && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
+		show_ended(s, id, r);
 	if (s->mode == SHOW_JSON || s->mode == SHOW_QUIET)
 		return;
 	const char *colour = r->status == RUN_OK ? "32" : r->status == RUN_FAILED ? "31" : "33";

@@ -42,9 +42,14 @@ struct drive_listener show_listener(struct show *s);
 void show_event(struct show *s, const json_t *fields);
 /* Draws the live line, until the next line takes its place; "": none. Only on a terminal. */
 void show_live(struct show *s, const char *text);
+/* Appends until when a wait waits (0: until it is poked) and, where the terminal has room for it,
+ * the command that wakes it. */
+void show_until(const struct show *s, struct buf *line, int64_t wake_unix_us);
 /* How it ended or where it stands, in one or two lines, with what to do next. Refusals go to
  * stderr. */
 void show_result(struct show *s, const char *id, const struct drive_result *r);
+/* On stderr, how it ended, or had ended before this start, which is then refused. */
+void show_ended(struct show *s, const char *id, const struct drive_result *r);
 /* What an agent asks and how it is answered; -1: `doc` is no question. */
 int show_question(struct buf *out, const char *id, const json_t *doc);
 /* The same from the line that a run leaves last, end or stop, for whoever only reads along. */

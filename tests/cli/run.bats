@@ -105,33 +105,44 @@ waiting() {
 	agent6 machine run ../flow --id both --json --quiet >lines # the lines, and nothing for people
 	cmp lines "$SCRATCH"/state/*/machines/both/journal.jsonl
 	flow went failed
-	for _ in 1 2; do # also of one that has ended
-		run -1 --separate-stderr agent6 machine run ../flow --id third --quiet
-		[ -z "$output" ]
-		[[ $stderr == "agent6: third "*"ended failed: went "*"  (1 step)" ]]
-	done
+	run -1 --separate-stderr agent6 machine run ../flow --id third --quiet
+	[ -z "$output" ]
+	[[ $stderr == "agent6: third ended failed: went "*"  (1 step)" ]]
 }
 
 @test "an instance that ended stays ended" {
 	flow went
 	agent6 machine run ../flow --quiet
-	run --separate-stderr agent6 machine run ../flow
-	[ "$status" -eq 0 ]
+	local option
+	for option in '' --quiet --json; do
+		run -2 --separate-stderr agent6 machine run ../flow $option
+		[[ -z $output && $stderr == *"flow had ended before: ok: went"* ]]
+		[[ $stderr == *"Run it again: under another --id, or after agent6 machine prune flow" ]]
+	done
+	run -0 --separate-stderr agent6 machine run ../flow --exit-on-wait # a timer comes again
 	[[ $output == *"flow had ended before: ok"* ]]
+	run -0 --separate-stderr agent6 machine run ../flow --exit-on-wait --quiet
+	[[ -z $output$stderr ]]
 	run --separate-stderr -0 agent6 machine replay flow
 	[[ $output != *"had ended before"* && ${lines[-1]} == "ok: "* ]]
 	run --separate-stderr agent6 machine poke flow
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"has ended"* ]]
+	flow went failed
+	agent6 machine run ../flow --id bad --quiet || [ $? -eq 1 ]
+	for option in '' --quiet --exit-on-wait; do
+		run -2 --separate-stderr agent6 machine run ../flow --id bad $option
+		[[ -z $output && $stderr == *"bad had ended before: failed: went"*"--id, or after agent6 machine prune bad" ]]
+	done
+	flow went
 	# A value that it did not run with is not taken for granted.
-	agent6 machine run ../flow --quiet --set times=1
+	run -2 --separate-stderr agent6 machine run ../flow --quiet --set times=1
+	[[ $stderr == *"had ended before: ok"* ]]
 	for with in "--set times=7" "--set times=7 --quiet" "--set times=7 --json"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr agent6 machine run ../flow $with
 		[[ $status -eq 2 && -z $output && $stderr == *"another value of times"* ]]
 	done
-	run --separate-stderr agent6 machine run ../flow --quiet
-	[ "$status" -eq 0 ]
 }
 
 @test "parameters: --params, then --set; checked; recorded" {

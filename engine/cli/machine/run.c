@@ -85,10 +85,15 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	show_terminal(&show);
 	struct drive_listener listener = show_listener(&show);
 	start_run(&start, &listener, &result);
-	show_result(&show, start.id, &result);
+	/* A timer may come again after the end. */
+	bool again = result.already_ended && !(start.exit_on_wait && result.status == RUN_OK);
+	if (again)
+		show_ended(&show, start.id, &result);
+	else
+		show_result(&show, start.id, &result);
 	tell_branch(&show, &start, &result);
 	show_done(&show);
-	return run_status_exit(result.status);
+	return again ? EXIT_REFUSED : run_status_exit(result.status);
 }
 
 /* An instance's id where its bundle belongs. */
@@ -161,6 +166,8 @@ const struct verb verb_machine_run = {.path = "machine run",
 	.acts = true,
 	.details = "The working directory is the workspace. Every step is journaled before the "
 		   "next begins, so the same command continues after any interruption.\n"
+		   "An instance that has ended is refused, but for --exit-on-wait where it ended "
+		   "ok: another --id begins a new one, `machine prune` removes the old.\n"
 		   "Exit status: 0 ended ok, waiting or stopped; 1 failed; 2 refused, nothing "
 		   "ran; 3 a budget; 5 journal damaged; 125 no sandbox; 130, 143 interrupted.",
 	.options = options,
