@@ -250,6 +250,21 @@ static int apply_step(struct position *p, const json_t *event, struct err *e)
 	return 0;
 }
 
+void position_pass_branches(struct position *p)
+{
+	for (size_t i = 0; i < p->machine->state_count; i++) {
+		const struct state *s = p->state;
+		bool goes_on = p->begun && !p->ended && s->kind == KIND_BRANCH;
+		struct reduced v;
+		if (!goes_on || (s->notify && !p->notified))
+			return;
+		json_auto_t *fact = reduce_branch(s, p->blackboard, NULL);
+		if (!fact || reduce(s, fact, p->blackboard, &v, NULL))
+			return;
+		enter(p, v.target);
+	}
+}
+
 static int apply_retry(struct position *p, const json_t *event, struct err *e)
 {
 	const json_t *fact = json_object_get(event, "fact");

@@ -72,6 +72,10 @@ int position_apply(struct position *p, const json_t *event, struct err *e);
 
 /* What `autorun` of a position becomes with a journal line of that type. New reference. */
 json_t *position_add_autorun(const json_t *known, const json_t *event);
+/* Goes on through branches to the state that a live run executes or waits in: it takes a branch in
+ * no time, and journals it with the next fact. Stays before one that has something to say first. */
+void position_pass_branches(struct position *p);
+
 /* Whether what was observed in the present state is tried again instead of taken. */
 bool position_retries(const struct position *p, const struct reduced *v);
 

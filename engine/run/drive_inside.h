@@ -23,6 +23,7 @@ struct drive {
 	struct arena arena;
 	bool noted;          /* drive_note_autorun has been called */
 	int64_t snapshot_ms; /* monotonic, of the last one */
+	size_t branches;     /* taken since the last state of another kind */
 };
 
 /* Ends the run with this status and reason; always false, so that `return drive_end(...)` stops

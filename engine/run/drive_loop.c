@@ -287,22 +287,28 @@ void drive_show_wait(struct drive *d)
 	AUTO_FREE char *text = json_text(shown);
 	if (!text ||
 		io_replace_file(d->instance->dir_fd, "wait.json", text, strlen(text), 0600, &e))
-		live_notice(&d->live, "wait.json: %s", e.text);
+		live_notice(&d->live, "%s: %s", d->instance->path,
+			*e.text ? e.text : "wait.json: out of memory");
 }
 
+/* A wait that is due already is journaled with its step: nothing sleeps, so nobody has to find the
+ * instant on the disk. */
 static bool arm_wait(struct drive *d)
 {
 	struct err e = ERR_NONE;
-	int64_t wake_us = d->at.wake_us;
+	int64_t wake_us = d->at.wake_us, now_us = clock_realtime_us();
 	char wake[CLOCK_TEXT_BYTES];
-	if (!d->at.armed && plan_wake(&d->at, clock_realtime_us(), &wake_us, &e))
+	if (!d->at.armed && plan_wake(&d->at, now_us, &wake_us, &e))
 		return halt(d, &e);
+	bool due = !d->at.armed && d->at.state->wait.timed && wake_us <= now_us;
 	json_t *event = drive_event(d, "wait.armed");
 	clock_text(wake_us, wake);
 	json_object_set_new(
 		event, "wake", d->at.state->wait.timed ? json_string(wake) : json_null());
 	/* As in an end: who lists instances reads no further than the last line. */
 	json_object_set_new(event, "totals", totals_encode(&d->at.totals));
+	if (due)
+		return drive_queue(d, event);
 	if (!drive_commit(d, event))
 		return false;
 	drive_show_wait(d);
@@ -357,10 +363,21 @@ static bool take_wait(struct drive *d)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+/* A branch takes no time, so a run is parked where it would have worked or waited next. Branches
+ * that only lead to one another are no such way on. */
+static bool stops_behind(struct drive *d)
+{
+	bool branch = d->at.state->kind == KIND_BRANCH;
+	d->branches = branch ? d->branches + 1 : 0;
+	return branch && d->branches <= d->request->machine->state_count;
+}
+
 /* False once somebody asked for a stop, which is then journaled. */
 static bool may_go_on(struct drive *d)
 {
 	struct err e = ERR_NONE;
+	if (stops_behind(d))
+		return true;
 	interrupts_read(&d->live.interrupts);
 	int signal = d->live.interrupts.first;
 	if (!signal && !stop_asked(d->instance))

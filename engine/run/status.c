@@ -99,9 +99,11 @@ static json_t *notice(const struct instance *i, const struct position *p, bool r
 	return said ? said : json_null();
 }
 
-static json_t *encode(const struct instance *i, const struct recovery *r, const struct holder *who)
+static json_t *encode(const struct instance *i, struct recovery *r, const struct holder *who)
 {
-	const struct position *p = &r->position;
+	struct position *p = &r->position;
+	uint64_t journaled = p->seq;
+	position_pass_branches(p);
 	const char *status =
 		who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p, r->fd);
 	bool running = !strcmp(status, "running");
@@ -117,7 +119,7 @@ static json_t *encode(const struct instance *i, const struct recovery *r, const 
 		totals_encode(&p->totals), "blackboard", p->blackboard, "started",
 		instant(p->started_us), "updated", instant(p->updated_us), "pokes", pokes_count(i),
 		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
-		p->failure, "branch", branch(i, p->seq), "cut_off",
+		p->failure, "branch", branch(i, journaled), "cut_off",
 		!strcmp(status, "stopped") && !stop_is_last(r->fd), "stopping",
 		who->pid && stop_asked(i), "directory", i->path, "says", says(p), "retry_at",
 		instant(pausing ? p->retry_at_us : 0), "notice", notice(i, p, running && !pausing),

@@ -6,7 +6,8 @@
 #include "instance/instance.h"
 #include "machine/machine.h"
 
-/* Status as `machine status` shows it, of a live or a resting instance. New reference: {id,
+/* Status as `machine status` shows it, of a live or a resting instance; branches that its journal
+ * is behind with are taken. New reference: {id,
  * machine, status, state, kind, seq, attempt, reason, wake, holder, totals, blackboard, started,
  * updated, pokes, bundle, profile, question, failure, branch, cut_off, stopping, directory, says,
  * retry_at, notice, autorun};

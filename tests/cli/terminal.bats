@@ -266,3 +266,62 @@ watching() {
 	echoes
 	run ! grep -q half <(pane)
 }
+
+# A quick step and two branches, then work that ends when its data directory has a file `go`; again.
+branching_machine() {
+	cat >../flow/machine.yaml <<-'END'
+		machine: flow
+		version: 1
+		initial: first
+		budget: {max_transitions: 20}
+		vars:
+		  operator: {n: {type: int, value: 1}}
+		states:
+		  first: {kind: wait, on: {signal: which}}
+		  which: {kind: branch, when: [{if: "n == 2", goto: done}, {else: true, goto: what}]}
+		  what: {kind: branch, when: [{if: "n == 1", goto: work}, {else: true, goto: done}]}
+		  work:
+		    kind: tool
+		    command: [sh, -c, 'until [ -e $AGENT6_MACHINE_DATA_DIR/go ]; do sleep 0.05; done']
+		    timeout_secs: 60
+		    on: {ok: after, nonzero: done, timeout: done}
+		  after: {kind: branch, when: [{if: "n == 1", goto: rest}, {else: true, goto: done}]}
+		  rest: {kind: wait, on: {signal: done}}
+		  done: {kind: terminal, status: ok, reason: finished}
+	END
+}
+
+@test "status, list, watch and a stop name the state that runs now, through branches" {
+	need jq
+	branching_machine
+	"$AGENT6_BIN/agent6" machine run ../flow >"$SCRATCH/output" 2>&1 3>&- &
+	local runner=$!
+	eventually compgen -G "$SCRATCH/state/*/machines/flow/wait.json"
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 120 -y 24 \
+		"'$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat"
+	shows '^ *1  first  *waits to be poked; agent6 machine poke flow$'
+	agent6 machine poke flow
+	works() { [[ $(agent6 machine status flow --json | jq -r '"\(.state) \(.seq) \(.status)"') == "work 3 running" ]]; }
+	eventually works
+	[[ $(agent6 machine list --json | jq -r '.[0] | "\(.state) \(.seq) \(.status)"') == "work 3 running" ]]
+	shows '^ *4  work  *since 20[0-9-]* [0-9:]* UTC$'
+	agent6 machine stop flow
+	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
+	wait "$runner"
+	grep -qx 'It is parked before state rest; the same command continues it.' "$SCRATCH/output"
+	shows 'stopped in state rest'
+	[[ $(agent6 machine list --json | jq -r '.[0] | "\(.state) \(.seq) \(.status)"') == "rest 5 stopped" ]]
+	[[ $(agent6 machine status flow --json | jq -r '"\(.state) \(.seq) \(.status)"') == "rest 5 stopped" ]]
+}
+
+@test "watch shows the first state while it runs" {
+	held_machine
+	sed -i 's/initial: begin/initial: work/; /^  begin:/d' ../flow/machine.yaml
+	"$AGENT6_BIN/agent6" machine run ../flow >"$SCRATCH/output" 2>&1 3>&- &
+	local runner=$!
+	eventually compgen -G "$SCRATCH/state/*/machines/flow/data"
+	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 80 -y 24 "'$AGENT6_BIN/agent6' machine watch flow; cat"
+	shows '^ *1  work  *since 20'
+	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
+	wait "$runner"
+}

@@ -35,6 +35,29 @@ END
 	[[ $(journal counter | wc -l) -eq 62 ]]
 }
 
+@test "a wait whose instant has passed costs one sync and no wait.json" {
+	need strace
+	machine_file due <<'END'
+initial: past
+budget: {max_transitions: 9}
+states:
+  past: {kind: wait, until: "2020-01-01T00:00:00Z", on: {tick: again, signal: bad}}
+  again: {kind: wait, until: "2021-01-01T00:00:00Z", on: {tick: good, signal: bad}}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	local option
+	for option in '' --exit-on-wait; do
+		strace -f -y -e trace=openat,fdatasync,fsync -o "$SCRATCH/trace" "$AGENT6_BIN/agent6" machine run --quiet \
+			--id "due$option" $option "$SCRATCH/due"
+		[[ $(grep -c 'fdatasync.*journal.jsonl' "$SCRATCH/trace") -eq $((1 + 4)) ]] # begin, two steps, end
+		run ! grep wait.json "$SCRATCH/trace"
+		[[ $(journal "due$option" | jq -r .t | tr '\n' ' ') == "begin wait.armed step wait.armed step end " ]]
+		agent6 machine verify "due$option"
+		agent6 machine replay "due$option"
+	done
+}
+
 @test "a large bundle is made durable at once, before its copy has its name" {
 	need strace
 	mkdir "$SCRATCH/counter/prompts"

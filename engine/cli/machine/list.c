@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "bundle/bundle.h"
+#include "cli/verb/loaded.h"
 #include "cli/verb/setup.h"
 #include "report/show.h"
 #include "report/text.h"
@@ -44,6 +45,7 @@ struct listing {
 	struct buf cells; /* for people: each cell and a NUL, row by row */
 	size_t widths[COLUMN_COUNT];
 	json_t *described; /* by the digest of a bundle, which a hundred instances may run */
+	const struct statedir *statedir;
 };
 
 static json_t *text_at(const struct doc *doc, const char *key)
@@ -52,7 +54,22 @@ static json_t *text_at(const struct doc *doc, const char *key)
 	return node && node->kind == DOC_STR ? json_string(node->text) : json_null();
 }
 
-/* {description, initial}: texts, or null. */
+/* The names of the states that are branches. */
+static json_t *branches(const struct doc *doc)
+{
+	json_t *names = json_object();
+	const struct doc_node *states = doc_get(doc->root, "states");
+	for (uint32_t i = 0; states && states->kind == DOC_MAP && i < states->count; i++) {
+		const struct doc_pair *pair = &states->pairs[i];
+		const struct doc_node *kind =
+			pair->value.kind == DOC_MAP ? doc_get(&pair->value, "kind") : NULL;
+		if (kind && kind->kind == DOC_STR && !strcmp(kind->text, "branch"))
+			json_object_set_new(names, pair->key.text, json_true());
+	}
+	return names;
+}
+
+/* {description, initial, branches}: two texts, or null, and an object. */
 static json_t *describe(const char *file, const char *text, size_t len)
 {
 	struct doc doc;
@@ -60,9 +77,9 @@ static json_t *describe(const char *file, const char *text, size_t len)
 	findings_init(&ignored);
 	doc_read(&doc, file, text, len, &ignored);
 	json_auto_t *description = text_at(&doc, "description");
-	json_t *said = json_pack("{s:o,s:o}", "description",
+	json_t *said = json_pack("{s:o,s:o,s:o}", "description",
 		text_hidden_json(json_string_value(description)), "initial",
-		text_at(&doc, "initial"));
+		text_at(&doc, "initial"), "branches", branches(&doc));
 	doc_done(&doc);
 	findings_done(&ignored);
 	return said;
@@ -82,9 +99,34 @@ static json_t *read_description(int machines, const char *id)
 	return json_object();
 }
 
-/* The state as well of a run that has begun and whose journal names none yet. */
-static void add_described(json_t *status, int machines, json_t *all)
+/* The journal of a run that goes on may end before branches that have been taken. */
+static void pass_branches(json_t *status, const struct statedir *statedir)
 {
+	struct instance i = INSTANCE_NONE;
+	struct findings ignored;
+	struct loaded copy = {0};
+	char path[PATH_MAX];
+	findings_init(&ignored);
+	json_t *whole = NULL;
+	if (!instance_open(statedir, json_get_text(status, "id"), &i, NULL)) {
+		snprintf(path, sizeof(path), "%s/bundle", i.path);
+		if (!loaded_open(&copy, path, &ignored, NULL) && copy.machine)
+			whole = status_run(&i, copy.machine, NULL);
+	}
+	if (whole) {
+		json_object_set(status, "state", json_object_get(whole, "state"));
+		json_object_set(status, "seq", json_object_get(whole, "seq"));
+	}
+	json_decref(whole);
+	loaded_done(&copy);
+	findings_done(&ignored);
+	instance_done(&i);
+}
+
+/* The state as well of a run that has begun and whose journal names none yet. */
+static void add_described(json_t *status, int machines, const struct listing *l)
+{
+	json_t *all = l->described;
 	const char *bundle = json_get_text(status, "bundle");
 	json_auto_t *said = json_incref(json_object_get(all, bundle));
 	if (!said) {
@@ -96,6 +138,10 @@ static void add_described(json_t *status, int machines, json_t *all)
 	       *initial = json_object_get(said, "initial");
 	if (*bundle && initial && json_is_null(json_object_get(status, "state")))
 		json_object_set(status, "state", initial);
+	bool behind =
+		json_object_get(json_object_get(said, "branches"), json_get_text(status, "state"));
+	if (behind && strcmp(json_get_text(status, "status"), "damaged") != 0)
+		pass_branches(status, l->statedir);
 	json_object_set(status, "description", description ? description : json_null());
 }
 
@@ -183,7 +229,7 @@ static void print_table(const struct listing *l)
 static void each(void *ctx, int machines, json_t *status)
 {
 	struct listing *l = ctx;
-	add_described(status, machines, l->described);
+	add_described(status, machines, l);
 	if (l->rows) {
 		json_array_append(l->rows, status);
 		return;
@@ -197,11 +243,11 @@ static int run(const struct call *c)
 {
 	struct setup setup;
 	struct err e = ERR_NONE;
-	if (setup_open(&setup, c))
+	if (setup_look(&setup, c))
 		return EXIT_REFUSED;
 	json_auto_t *rows = call_has(c, "json") ? json_array() : NULL;
 	json_auto_t *described = json_object();
-	struct listing l = {.rows = rows, .described = described};
+	struct listing l = {.rows = rows, .described = described, .statedir = &setup.statedir};
 	buf_init(&l.cells, CELLS_BYTES_MAX);
 	int code = EXIT_OK;
 	if (status_each(&setup.statedir, each, &l, &e)) {

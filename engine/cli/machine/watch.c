@@ -1,8 +1,11 @@
+#include "base/clock.h"
 #include "cli/verb/resting.h"
 #include "journal/journal.h"
 #include "report/show.h"
 #include "report/text.h"
 #include "run/ask.h"
+#include "run/status.h"
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,21 +17,41 @@ struct watching {
 	struct journal_reader reader;
 	const struct instance *instance;
 	char question[QUESTION_ID_BYTES]; /* shown last */
-	char active[256];                 /* what goes on since the last line; "": nothing */
+	const struct machine *machine;    /* of its own copy of the bundle; NULL: cannot be read */
+	char since[32];                   /* when what goes on began, as the journal has it */
 	bool ended;
 };
 
-/* The watcher has the journal alone: which state it is in, and since when. */
-static void note_active(struct watching *w, const char *type, const json_t *fields)
+static void note_since(struct watching *w, const char *type, const json_t *fields)
 {
-	bool step = !strcmp(type, "step");
-	AUTO_BUF text = BUF_INIT(sizeof(w->active));
-	if (step || !strcmp(type, "retry")) {
-		buf_addf(&text, "%5jd  %s since ", (intmax_t)json_get_int(fields, "seq") + step,
-			json_get_text(fields, step ? "goto" : "state"));
-		text_when(&text, json_get_text(fields, "ts"));
+	static const char *const boundaries[] = {"begin", "step", "retry"};
+	for (size_t i = 0; i < ARRAY_LEN(boundaries); i++)
+		if (!strcmp(type, boundaries[i]))
+			snprintf(w->since, sizeof(w->since), "%s", json_get_text(fields, "ts"));
+}
+
+/* "    3  work            since 2026-11-28 14:02:11 UTC": nothing redraws it, so it tells no
+ * duration. */
+static void add_active(const struct watching *w, struct buf *out)
+{
+	enum { STATE_COLUMNS = 16 };
+	json_auto_t *status = w->machine ? status_run(w->instance, w->machine, NULL) : NULL;
+	const char *wake = json_get_text(status, "wake"),
+		   *retry = json_get_text(status, "retry_at");
+	int64_t wake_us = 0;
+	if (!json_is_object(status))
+		return;
+	buf_addf(out, "%5jd  ", (intmax_t)json_get_int(status, "seq") + 1);
+	size_t at = out->len;
+	buf_adds(out, json_get_text(status, "state"));
+	text_pad(out, at, STATE_COLUMNS);
+	if (!strcmp(json_get_text(status, "status"), "waiting")) {
+		clock_parse(wake, strlen(wake), &wake_us);
+		show_until(&w->show, out, wake_us);
+		return;
 	}
-	snprintf(w->active, sizeof(w->active), "%s", text.failed ? "" : text.data);
+	buf_adds(out, *retry ? "again at " : "since ");
+	text_when(out, *retry ? retry : w->since);
 }
 
 static void show_line(struct watching *w, const char *line, size_t len)
@@ -37,7 +60,7 @@ static void show_line(struct watching *w, const char *line, size_t len)
 	json_auto_t *fields = journal_decode(line, len, &e);
 	const char *type = json_get_text(fields, "t");
 	w->ended = !strcmp(type, "end");
-	note_active(w, type, fields);
+	note_since(w, type, fields);
 	show_live(&w->show, "");
 	if (w->show.mode == SHOW_JSON) {
 		text_json(line, len);
@@ -79,8 +102,14 @@ static void tell_question(struct watching *w)
 static void show_active(struct watching *w)
 {
 	struct holder who;
-	if (!w->ended && !instance_holder(w->instance, &who, NULL))
-		show_live(&w->show, who.pid ? w->active : "nobody runs it at the moment");
+	AUTO_BUF text = BUF_INIT(4096);
+	if (w->show.mode != SHOW_LIVE || w->ended || instance_holder(w->instance, &who, NULL))
+		return;
+	if (who.pid)
+		add_active(w, &text);
+	else
+		buf_adds(&text, "nobody runs it at the moment");
+	show_live(&w->show, text.len ? text.data : "");
 }
 
 /* Blocks until something happens in the instance; forgets what has been told. 1: nobody is left who
@@ -139,9 +168,19 @@ static int watch(const struct resting *r, const struct call *c)
 {
 	struct err e = ERR_NONE;
 	struct watching w = {.instance = &r->instance};
+	struct findings ignored; /* the journal is told without the machine, too */
+	struct loaded copy = {0};
+	char path[PATH_MAX];
 	show_init(&w.show, call_has(c, "json"), call_has(c, "quiet"));
 	w.show.id = r->instance.id;
-	return follow(&w, r, &e) ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
+	findings_init(&ignored);
+	snprintf(path, sizeof(path), "%s/bundle", r->instance.path);
+	if (w.show.mode == SHOW_LIVE && !loaded_open(&copy, path, &ignored, NULL))
+		w.machine = copy.machine;
+	int failed = follow(&w, r, &e);
+	loaded_done(&copy);
+	findings_done(&ignored);
+	return failed ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
 static int run(const struct call *c)
