@@ -5,10 +5,10 @@
  * Facts are JSON objects, as the journal holds them:
  *   tool    {exit|null, signal|null, timed_out, stdout, stdout_dropped?, stdout_sha256?, not_utf8?,
  *            too_many_values?, stderr_tail, wall_ms, max_rss_kib, lost?, not_kept?, planted?,
- *            moved_aside?} or
+ *            moved_aside?, logs_cut?} or
  *            {not_run: REASON}
  *   agent   {outcome, reason, payload, provider, model, usd, input_tokens, output_tokens,
- *            cached_tokens, turns, moved_aside?}
+ *            cached_tokens, turns, moved_aside?, logs_cut?}
  *   wait    {wake, woke_by: "timer"|"poke", payload, poke}
  *   branch  {clause}
  */

@@ -61,7 +61,7 @@ static const struct {
 	{"output_tokens", "tokens out", add_count}, {"cached_tokens", "cached", add_count},
 	{"unmetered", "estimated", add_plain}, {"wake", "due", add_instant},
 	{"woke_by", "woken by", add_plain}, {"timed_out", "timed out", add_plain},
-	{"stderr_tail", "stderr", add_plain}};
+	{"stderr_tail", "stderr", add_plain}, {"logs_cut", "not kept whole", add_plain}};
 
 static size_t member(const char *key)
 {

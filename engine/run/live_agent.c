@@ -29,8 +29,10 @@ enum {
 
 /* A file that is kept for people, up to LOG_BYTES_MAX. */
 struct log {
+	const char *name;
 	int fd; /* -1: no more */
 	int64_t bytes;
+	struct err cut; /* why it is not whole */
 };
 
 struct talk {
@@ -84,20 +86,47 @@ static void send_request(struct talk *t)
 
 static void log_open(struct talk *t, const char *name, struct log *out)
 {
-	*out = (struct log){
-		.fd = io_open_plain(t->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND, NULL)};
+	*out = (struct log){.name = name};
+	out->fd = io_open_plain(t->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND, &out->cut);
 }
 
-static void log_add(struct log *log, const json_t *line)
+/* Once for each: a transcript with a gap in it must not pass for all that was said. */
+static void log_cut(struct talk *t, struct log *log)
+{
+	own_close(&log->fd);
+	log->bytes = INT64_MAX;
+	live_notice(t->live, "state %s: %s is not whole: %.600s", t->step->state->name, log->name,
+		log->cut.text);
+}
+
+static void log_add(struct talk *t, struct log *log, const json_t *line)
 {
 	AUTO_FREE char *text = json_text(line);
 	size_t len = text ? strlen(text) : 0;
-	log->bytes += (int64_t)len + 1;
-	if (!text || log->fd < 0 || log->bytes > LOG_BYTES_MAX)
+	if (log->bytes == INT64_MAX)
 		return;
-	text[len] = '\n';
-	if (io_write(log->fd, text, len + 1))
-		own_close(&log->fd);
+	log->bytes += (int64_t)len + 1;
+	if (!text)
+		err_set(&log->cut, "out of memory");
+	else if (log->fd >= 0 && log->bytes > LOG_BYTES_MAX)
+		err_set(&log->cut, "it would be larger than %d MiB", LOG_BYTES_MAX >> 20);
+	else if (text[len] = '\n', log->fd >= 0 && io_write(log->fd, text, len + 1))
+		err_errno(&log->cut, "cannot write it");
+	if (*log->cut.text)
+		log_cut(t, log);
+}
+
+/* "transcript.jsonl: cannot write it: No space left on device" */
+static void add_logs_cut(const struct talk *t, json_t *fact)
+{
+	const struct log *const logs[] = {&t->transcript, &t->events_log};
+	AUTO_BUF text = BUF_INIT(4096);
+	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
+		if (*logs[i]->cut.text)
+			buf_addf(&text, "%s%s: %.600s", text.len ? "; " : "", logs[i]->name,
+				logs[i]->cut.text);
+	if (text.len)
+		json_object_set_new(fact, "logs_cut", json_stringn(text.data, text.len));
 }
 
 /* What a killed attempt spent is booked from this note: without it nothing more is to be spent. A
@@ -153,7 +182,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		w->now.unmetered = t->events.spend.unmetered;
 		live_tick(w);
 	}
-	log_add(strcmp(event, "message") ? &t->events_log : &t->transcript, line);
+	log_add(t, strcmp(event, "message") ? &t->events_log : &t->transcript, line);
 }
 
 static void events_take(void *ctx, const char *bytes, size_t len)
@@ -233,6 +262,7 @@ static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struc
 	}
 	tape_keep(t->live, t->step, t->dir_fd, &t->recorded);
 	*fact = agent_fact(t);
+	add_logs_cut(t, *fact);
 	*egress = egress_lines(t->events.egress, t->step->state->name);
 	trail_egress(t->live, t->step, *egress);
 	return LIVE_FACT;

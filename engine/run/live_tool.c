@@ -229,15 +229,21 @@ static void add_planted(struct live *w, const struct step *s, const json_t *stat
 		json_object_set_new(fact, "moved_aside", moved);
 }
 
-static void keep_output(struct live *w, const struct step *s, const struct run *r)
+static void keep_output(struct live *w, const struct step *s, const struct run *r, json_t *fact)
 {
 	struct err e = ERR_NONE;
 	AUTO_FD int dir = states_open(w->instance, s->dir, w->config->machine.state_log_keep, &e);
-	if (dir < 0 || states_write(dir, "stdout", s->attempt, r->out.bytes, r->out.len) ||
-		states_write(dir, "stderr", s->attempt, r->err.bytes, r->err.len) ||
-		states_write(dir, "status", s->attempt, r->status.bytes, r->status.len))
-		live_notice(w, "the output of state %s is not kept: %s", s->state->name,
-			*e.text ? e.text : "it cannot be written");
+	bool kept = dir >= 0 &&
+		    !states_write(dir, "stdout", s->attempt, r->out.bytes, r->out.len) &&
+		    !states_write(dir, "stderr", s->attempt, r->err.bytes, r->err.len) &&
+		    !states_write(dir, "status", s->attempt, r->status.bytes, r->status.len);
+	if (kept)
+		return;
+	if (dir >= 0)
+		err_errno(&e, "cannot write it");
+	live_notice(w, "the output of state %s is not kept: %s", s->state->name, e.text);
+	if (json_object_get(fact, "exit"))
+		json_object_set_new(fact, "logs_cut", json_sprintf("output: %.600s", e.text));
 }
 
 /* The command began, or may have, and how it ended nobody knows: that is the step's outcome. What
@@ -312,7 +318,7 @@ static enum live_end run_jail(
 	grants_redact(w->config, s->state, &r->err);
 	enum live_end end = judge(w, s, r, fact, e);
 	if (*s->dir && !r->unmade)
-		keep_output(w, s, r);
+		keep_output(w, s, r, *fact);
 	return end;
 }
 

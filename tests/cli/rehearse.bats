@@ -415,6 +415,22 @@ asks_again() { # SECONDS
 	[ "$(grep -cxE '[0-9]+ 1 [a-z]+ [0-9]+' kept/positions-triage)" -eq 6 ]
 }
 
+@test "a transcript that cannot be written whole says so at once, and in the report" {
+	need strace jq
+	agent6 machine rehearse "$AGENT6_SRC/examples/hello" --dir kept --quiet
+	local step
+	step=$(echo "$PWD"/kept/state/*/machines/hello/states/1-greet)
+	rm -rf "$(dirname "$step")/../../hello"
+	run -0 strace -o /dev/null -P "$step/transcript.jsonl" -P "$step/events.jsonl" -e trace=write \
+		-e inject=write:error=ENOSPC:when=2+ "$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello" --dir kept
+	echo "$output"
+	[[ $output == *"state greet: transcript.jsonl is not whole: cannot write it: No space left on device"* ]]
+	[[ $(grep -c "transcript.jsonl is not whole" <<<"$output") -eq 1 ]]
+	[[ $(jq -rR 'fromjson? | select(.t == "step") | .fact.logs_cut' "$step/../../journal.jsonl") == "transcript.jsonl: cannot write it: No space left on device"* ]]
+	agent6 machine report "$(realpath "$step/../..")" -o page.html
+	grep -q 'not kept whole' page.html
+}
+
 @test "a rehearsal continued in its directory is reported as a whole" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --exit-on-wait --quiet
 	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept
