@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 enum { APPEND_BYTES_MAX = 4 * 1024 * 1024 };
@@ -159,7 +158,7 @@ static int append_locked(const struct audit *a, json_t *lines, struct err *e)
 
 int audit_append(const struct audit *a, json_t *lines, struct err *e)
 {
-	AUTO_FD int lock = audit_lock(a, LOCK_EX, e);
+	AUTO_FD int lock = audit_lock(a, e);
 	if (lock < 0 || append_locked(a, lines, e))
 		return err_wrap(e, "audit trail");
 	return 0;
@@ -171,7 +170,7 @@ int audit_retain(const struct audit *a, int64_t days, struct err *e)
 	struct audit_files f;
 	clock_text(clock_realtime_us() - days * 86400 * 1000000, oldest);
 	audit_day(oldest, limit);
-	AUTO_FD int lock = audit_lock(a, LOCK_EX, e);
+	AUTO_FD int lock = audit_lock(a, e);
 	if (lock < 0 || audit_files_list(a, &f, e))
 		return err_wrap(e, "audit trail");
 	int rc = 0;

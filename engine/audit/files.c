@@ -13,17 +13,44 @@
 
 enum { FIRST_LINE_BYTES = 4096, TAIL_BYTES = SHA256_HEX + 3 /* HEX"}\n */ };
 
-int audit_lock(const struct audit *a, int how, struct err *e)
+static int take_lock(int fd, int how, const char *name, struct err *e)
 {
-	char name[AUDIT_NAME_BYTES + 8];
-	snprintf(name, sizeof(name), "%s.lock", a->name);
-	AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDWR | O_CREAT, e);
-	if (fd < 0)
-		return -1;
 	while (flock(fd, how))
 		if (errno != EINTR)
 			return err_errno(e, "cannot lock %s", name);
-	return TAKE_FD(fd);
+	return 0;
+}
+
+static void lock_name(const struct audit *a, char name[AUDIT_NAME_BYTES + 8])
+{
+	snprintf(name, AUDIT_NAME_BYTES + 8, "%s.lock", a->name);
+}
+
+int audit_lock(const struct audit *a, struct err *e)
+{
+	char name[AUDIT_NAME_BYTES + 8];
+	lock_name(a, name);
+	AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDWR | O_CREAT, e);
+	return fd < 0 || take_lock(fd, LOCK_EX, name, e) ? -1 : TAKE_FD(fd);
+}
+
+int audit_lock_shared(const struct audit *a, int *lock, struct err *e)
+{
+	char name[AUDIT_NAME_BYTES + 8];
+	struct err why = ERR_NONE;
+	lock_name(a, name);
+	AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDONLY, &why);
+	*lock = -1;
+	if (fd < 0 && why.number == ENOENT) {
+		why = ERR_NONE;
+		fd = io_open_plain(a->dir_fd, name, O_RDWR | O_CREAT, &why);
+	}
+	if (fd < 0)
+		return why.number == EROFS || why.number == EACCES ? 0 : err_set(e, "%s", why.text);
+	if (take_lock(fd, LOCK_SH, name, e))
+		return -1;
+	*lock = TAKE_FD(fd);
+	return 0;
 }
 
 /* "audit" of "audit.jsonl". */

@@ -18,8 +18,11 @@ struct audit_files {
 	size_t count;
 };
 
-/* `how`: LOCK_EX or LOCK_SH. Released by close. */
-int audit_lock(const struct audit *a, int how, struct err *e);
+/* For who writes: a descriptor, which is closed to release it. */
+int audit_lock(const struct audit *a, struct err *e);
+/* For who reads. *lock is -1 where the reader may not write there and nobody left a lock file: on a
+ * file system mounted read-only, in a copy. */
+int audit_lock_shared(const struct audit *a, int *lock, struct err *e);
 int audit_files_list(const struct audit *a, struct audit_files *out, struct err *e);
 void audit_files_done(struct audit_files *f);
 /* The name that a file of that day takes; -1: a day has no more. */

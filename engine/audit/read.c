@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 static int read_lines(struct audit_reader *r, struct journal_reader *j, struct err *e)
@@ -73,8 +72,8 @@ int audit_read(const struct audit *a, struct audit_reader *r, struct err *e)
 	char chain[SHA256_HEX + 1] = "";
 	struct audit_files f;
 	/* Held only until it is known what there is: a slow reader must not hold up a command. */
-	AUTO_FD int lock = audit_lock(a, LOCK_SH, e);
-	if (lock < 0 || audit_files_list(a, &f, e))
+	AUTO_FD int lock = -1;
+	if (audit_lock_shared(a, &lock, e) || audit_files_list(a, &f, e))
 		return -1;
 	struct err why = ERR_NONE;
 	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDONLY, &why);

@@ -67,6 +67,26 @@ setup() {
 	[[ $stderr == *"audit.jsonl, line 1"* && $output == '{"files":0,"lines":0,"ok":false}' ]]
 }
 
+@test "the trail of a state directory that cannot be written is read" {
+	need_root
+	local trail=$SCRATCH/trail lock
+	mkdir "$trail"
+	agent6 machine rehearse "$AGENT6_SRC/examples/triage" --dir kept --quiet
+	cp kept/state/audit.jsonl "$trail/"
+	for lock in without with; do
+		[[ $lock == without ]] || touch "$trail/audit.jsonl.lock"
+		run -0 --separate-stderr unshare --mount sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" &&
+			AGENT6_STATE_HOME=$0 "$1" audit --verify' "$trail" "$AGENT6_BIN/agent6"
+		echo "$lock: $output$stderr"
+		[[ $output == *"the chain is whole" ]]
+	done
+	rm "$trail/audit.jsonl.lock"
+	give_user "$trail"
+	chmod 500 "$trail"
+	AGENT6_STATE_HOME=$trail run -0 --separate-stderr as_user "$AGENT6_BIN/agent6" audit --verify
+	[[ $output == *"the chain is whole" ]]
+}
+
 @test "with its standard descriptors closed a run writes no line into its own files" {
 	agent6 machine run ../flow --id closed --json 0<&- >&- 2>&-
 	agent6 machine verify closed
