@@ -51,6 +51,37 @@ rebuilt() { # CMD...: what make compiles, sorted
 	bash -n "$root/usr/share/bash-completion/completions/agent6"
 }
 
+@test "install says when no shell finds what it installed, and its units do" {
+	local unit=$SCRATCH/opt/share/doc/agent6/examples/systemd/agent6@.service
+	PREFIX=$SCRATCH/opt run -0 "$AGENT6_SRC/tools/install" "$AGENT6_BIN"
+	[[ $output == *"$SCRATCH/opt/bin is not on your PATH"*"export PATH=$SCRATCH/opt/bin:"* ]]
+	grep -qx "Environment=PATH=$SCRATCH/opt/bin:/usr/local/bin:/usr/bin:/bin" "$unit"
+	PATH=$SCRATCH/opt/bin:$PATH PREFIX=$SCRATCH/opt run -0 "$AGENT6_SRC/tools/install" "$AGENT6_BIN"
+	[[ -z $output ]]
+	DESTDIR=$SCRATCH/staged PREFIX=/opt/agent6 run -0 "$AGENT6_SRC/tools/install" "$AGENT6_BIN" # a package's
+	[[ -z $output ]]
+}
+
+@test "root's first command leaves nothing that the owner's make trips over" {
+	need_root
+	copy_tree
+	cp -r "$AGENT6_SRC/tools" .
+	printf '#!/bin/sh\n:\n' >tools/deps
+	# shellcheck disable=SC2016 # expanded there
+	printf '#!/bin/sh\nmkdir -p build/shown && echo "$(id -un) $HOME" >build/shown/who\n' >tools/quickstart
+	mkdir -p "$USER_HOME"
+	give_user . "$USER_HOME"
+	run make quickstart CONFIG=debug "parallel=\$(MAKE) $lib CONFIG=debug #"
+	echo "$output"
+	[[ $status -eq 0 ]]
+	[[ -z $(find . -user root) && -s $lib ]]
+	[[ $(<build/shown/who) == "$TEST_USER "* ]]
+	touch engine/base/suggest.h
+	as_user make CONFIG=debug "$lib"
+	make CC=gcc CONFIG=asan deps # root alone, another configuration
+	[[ -z $(find . -user root) ]]
+}
+
 # Stand-ins for the system's tools: nothing is installed, and what is asked of apt is written down.
 fake_system() { # UID
 	mkdir -p "$SCRATCH/bin" "$SCRATCH/tree"
