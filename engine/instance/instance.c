@@ -329,7 +329,7 @@ static int take_lock(struct instance *i, struct err *e)
 {
 	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_wrap(e, "instance %s", i->id);
+		return err_wrap(e, "%s", i->path);
 	if (set_lock(i, fd)) {
 		if (errno != EWOULDBLOCK)
 			return err_set(e,
@@ -431,7 +431,7 @@ int instance_holder(const struct instance *i, struct holder *out, struct err *e)
 	struct err why = ERR_NONE;
 	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDONLY, &why);
 	if (fd < 0)
-		return why.number == ENOENT ? 0 : err_set(e, "instance %s: %s", i->id, why.text);
+		return why.number == ENOENT ? 0 : err_set(e, "%s: %s", i->path, why.text);
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* all of the file */
 	if (fcntl(fd, F_OFD_GETLK, &lock))
 		return err_errno(e, "cannot examine the lock of instance %s", i->id);
@@ -445,7 +445,7 @@ int instance_holder(const struct instance *i, struct holder *out, struct err *e)
 int instance_journal(const struct instance *i, struct err *e)
 {
 	int fd = io_open_plain(i->dir_fd, "journal.jsonl", O_RDONLY, e);
-	return fd < 0 ? err_wrap(e, "instance %s", i->id) : fd;
+	return fd < 0 ? err_wrap(e, "%s", i->path) : fd;
 }
 
 static int is_instance(const struct dirent *entry)

@@ -178,7 +178,9 @@ static int write_poke(
 	if (dir < 0)
 		return err_errno(e, "cannot open %s/pokes", i->path);
 	/* One name, as one at a time writes here: what a killed one left goes with the next. */
-	return io_replace_through(dir, ".poke.tmp", name, &text, 0600, e);
+	return io_replace_through(dir, ".poke.tmp", name, &text, 0600, e)
+		       ? err_wrap(e, "%s/pokes", i->path)
+		       : 0;
 }
 
 int pokes_add(const struct instance *i, const json_t *payload, struct err *e)

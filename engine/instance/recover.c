@@ -70,6 +70,8 @@ enum recover_end recover(struct recovery *r, struct err *e)
 	r->at = reader.mark;
 	r->torn_bytes = reader.torn_bytes;
 	journal_reader_done(&reader);
+	if (end != RECOVER_DONE && !r->foreign)
+		err_wrap(e, "%s", r->instance->path);
 	return end;
 }
 
@@ -90,11 +92,13 @@ int recover_begun(const struct instance *i, struct begun *out, struct err *e)
 	json_auto_t *event = got > 0 ? journal_decode(line, len, e) : NULL;
 	uint64_t torn = reader.torn_bytes > 0;
 	journal_reader_done(&reader);
-	if (got == 0)
-		return recover_whole(i, fd, torn, e);
 	const char *text = json_string_value(json_object_get(event, "bundle"));
-	if (!text)
-		return err_set(e, "journal.jsonl, line 1: it is not a begin");
+	if (got && !text)
+		err_set(e, "journal.jsonl, line 1: it is not a begin");
+	if ((got && !text) || (!got && recover_whole(i, fd, torn, e)))
+		return err_wrap(e, "%s", i->path);
+	if (!got)
+		return 0;
 	snprintf(out->digest, sizeof(out->digest), "%s", text);
 	snprintf(out->workspace, sizeof(out->workspace), "%s", json_get_text(event, "workspace"));
 	out->begun = true;

@@ -56,7 +56,9 @@ int snapshot_write(const struct instance *i, const struct position *p,
 	buf_add(&text, body.data, body.len);
 	if (buf_adds(&text, "}\n"))
 		return err_set(e, "the snapshot is larger than 256 MiB");
-	return io_replace_file(i->dir_fd, "snapshot.json", text.data, text.len, 0600, e);
+	return io_replace_file(i->dir_fd, "snapshot.json", text.data, text.len, 0600, e)
+		       ? err_wrap(e, "%s", i->path)
+		       : 0;
 }
 
 static bool head_members(const char *text, size_t len, struct head *out)

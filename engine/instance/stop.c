@@ -19,7 +19,7 @@ int stop_ask(const struct instance *i, struct err *e)
 			i->id, i->id);
 	/* It says all by being there, as long as that runner is. */
 	AUTO_FD int fd = io_open_plain(i->dir_fd, "stop", O_WRONLY | O_CREAT, e);
-	return fd < 0 ? -1 : 0;
+	return fd < 0 ? err_wrap(e, "%s", i->path) : 0;
 }
 
 bool stop_asked(const struct instance *i)

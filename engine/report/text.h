@@ -12,7 +12,8 @@
 /* "sha256:" and enough to tell bundles apart. */
 enum { DIGEST_COLUMNS = 7 + 12 };
 /* Appends `text` on one line: control characters and line breaks become spaces or escapes, so that
- * what a model or a tool said cannot drive the terminal. At most `columns` on a terminal, then "...".
+ * what a model or a tool said cannot drive the terminal. At most `columns` on a terminal, then
+ * "...".
  */
 void text_clean(struct buf *out, const char *text, size_t columns);
 /* The same of a text that somebody wrote into a bundle, where a secret may have been pasted. */

@@ -252,8 +252,10 @@ static int write_question(struct asking *a, struct err *e)
 	AUTO_FREE char *text = json_text(a->doc);
 	if (!text || strlen(text) > QUESTION_BYTES_MAX)
 		return err_set(e, "the commands are too long to be asked about");
-	return io_replace_file(
-		a->live->instance->dir_fd, "question.json", text, strlen(text), 0600, e);
+	const struct instance *i = a->live->instance;
+	return io_replace_file(i->dir_fd, "question.json", text, strlen(text), 0600, e)
+		       ? err_wrap(e, "%s", i->path)
+		       : 0;
 }
 
 int ask_open(struct asking *a, json_t *doc, struct err *e)
@@ -306,6 +308,8 @@ json_t *ask_read(const struct instance *i, struct err *e)
 	if (io_read_file(i->dir_fd, "question.json", QUESTION_BYTES_MAX, &text, &len, e)) {
 		if (e->number == ENOENT)
 			*e = ERR_NONE;
+		else
+			err_wrap(e, "%s", i->path);
 		return NULL;
 	}
 	return json_read(text, len, QUESTION_BYTES_MAX, e);

@@ -78,8 +78,10 @@ static bool take_up(struct drive *d)
 	enum recover_end end = recover(&r, &e);
 	position_done(&d->at);
 	d->at = r.position;
-	if (end == RECOVER_DONE && journal_begin(&d->journal, &r.at, &e))
+	if (end == RECOVER_DONE && journal_begin(&d->journal, &r.at, &e)) {
+		err_wrap(&e, "%s", d->instance->path);
 		end = RECOVER_BROKEN;
+	}
 	if (end != RECOVER_DONE)
 		return drive_end(
 			d, end == RECOVER_DAMAGED ? RUN_DAMAGED : RUN_BROKEN, "%s", e.text);
@@ -90,7 +92,7 @@ static bool take_up(struct drive *d)
 		drive_snapshot(d);
 	if (recover_whole(d->instance, d->journal.fd, r.at.lines, &e) ||
 		journal_cut(&d->journal, &e))
-		return drive_end(d, RUN_BROKEN, "%s", e.text);
+		return drive_end(d, RUN_BROKEN, "%s: %s", d->instance->path, e.text);
 	if (r.torn_bytes)
 		live_notice(&d->live, "dropped an unfinished last line of %lld bytes",
 			(long long)r.torn_bytes);
@@ -400,7 +402,7 @@ static bool open_journal(struct drive *d)
 {
 	struct err e = ERR_NONE;
 	if (journal_open(d->instance->dir_fd, &d->journal, &e))
-		return drive_end(d, RUN_BROKEN, "%s", e.text);
+		return drive_end(d, RUN_BROKEN, "%s: %s", d->instance->path, e.text);
 	d->journal.committed = line_committed;
 	d->journal.ctx = (void *)(uintptr_t)d->live.listener;
 	if (!take_up(d) || !check_parameters(d))

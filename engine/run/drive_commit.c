@@ -89,9 +89,9 @@ bool drive_commit(struct drive *d, json_t *event)
 	if (journal_commit(&d->journal, owned, &e)) {
 		position_done(&trial);
 		return drive_end(d, RUN_BROKEN,
-			"%s; the last step is not committed, everything before it is; run it again "
-			"when this is repaired",
-			e.text);
+			"%s: %s; the last step is not committed, everything before it is; run it "
+			"again when this is repaired",
+			d->instance->path, e.text);
 	}
 	adopt(d, &trial);
 	int64_t now_ms = clock_monotonic_ms();

@@ -107,14 +107,13 @@ int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
 	journal_reader_done(&reader);
 	/* While a runner holds the instance an unfinished last line is one being written. */
 	if (got)
-		return err_set(e, "%s%s", why.text, why.number ? "" : RECOVER_HOW_ON);
-	if (who.pid)
+		err_set(e, "%s%s", why.text, why.number ? "" : RECOVER_HOW_ON);
+	else if (who.pid || (!recover_whole(i, fd, *lines + (torn > 0), e) && !torn))
 		return 0;
-	if (recover_whole(i, fd, *lines + (torn > 0), e))
-		return -1;
-	return torn ? err_set(e,
-			      "journal.jsonl, line %llu: unfinished, %lld bytes; resuming the "
-			      "instance drops it",
-			      (unsigned long long)*lines + 1, (long long)torn)
-		    : 0;
+	else if (torn)
+		err_set(e,
+			"journal.jsonl, line %llu: unfinished, %lld bytes; resuming the instance "
+			"drops it",
+			(unsigned long long)*lines + 1, (long long)torn);
+	return err_wrap(e, "%s", i->path);
 }
