@@ -112,8 +112,7 @@ int profile_check_ids(
 	bool writes = false, tools = false;
 	if (geteuid() || c->allow_root_jail || strcmp(c->profile, "strict") != 0)
 		return 0;
-	json_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
-	json_t *places = json_array();
+	json_auto_t *places = json_array();
 	for (size_t i = 0; i < m->state_count; i++) {
 		writes = writes || confine_writes(&m->states[i]);
 		tools = tools || m->states[i].kind == KIND_TOOL;
@@ -123,7 +122,10 @@ int profile_check_ids(
 	}
 	if (tools && c->data_dir)
 		add_place(places, c->data_dir);
-	json_object_set_new(policy, "write", places);
+	if (!writes && !json_array_size(places))
+		return 0;
+	json_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
+	json_object_set(policy, "write", places);
 	if (writes)
 		json_object_set_new(policy, "workspace",
 			json_pack("{s:s, s:s}", "path", c->workspace, "access", "write"));

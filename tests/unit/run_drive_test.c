@@ -100,11 +100,16 @@ static const char *const short_wait = HEAD
 	"  w: {kind: wait, until: '2001-01-01', notify: 'n is {{ n }}', on: {tick: b, signal: b}}\n"
 	"  b: {kind: branch, when: [{else: true, goto: done}]}\n" DONE;
 
-static const char *const parked =
-	HEAD "vars: {operator: {n: {type: int, value: 3}, f: {type: 'list[float]', value: []}}}\n"
-	     "states:\n"
-	     "  a: {kind: wait, on: {signal: b}}\n"
-	     "  b: {kind: wait, every_secs: 3600, on: {tick: done, signal: done}}\n" DONE;
+#define PARKED                                                                                     \
+	"vars: {operator: {n: {type: int, value: 3}, f: {type: 'list[float]', value: []}}}\n"      \
+	"states:\n"                                                                                \
+	"  a: {kind: wait, on: {signal: b}}\n"                                                     \
+	"  b: {kind: wait, every_secs: 3600, on: {tick: done, signal: done}}\n" DONE
+
+static const char *const parked = HEAD PARKED;
+/* The same machine with the budget lowered to the one transition that it has made. */
+static const char *const lowered = "machine: m\nversion: 1\ninitial: a\n"
+				   "budget: {max_transitions: 1}\n" PARKED;
 
 static void test_run(void)
 {
@@ -239,10 +244,12 @@ static void test_persisted_instant(void)
 	ok(io_read_file(t.instance.dir_fd, "wait.json", 4096, &text, &len, NULL) == 0 &&
 			strstr(text, "\"state\":\"b\""),
 		"wait.json shows it");
-	config->budget.max_microusd = 0;
-	is(go(&t), RUN_BUDGET, "what is lowered meanwhile ends it before it wakes");
-	config->budget.max_microusd = -1;
+	struct fixture other;
+	fixture_init(&other, lowered);
+	t.request.machine = other.m;
+	is(go(&t), RUN_BUDGET, "a budget that is lowered meanwhile ends it before it wakes");
 	ok(faccessat(t.instance.dir_fd, "wait.json", F_OK, 0) != 0, "and it waits no more");
+	fixture_done(&other);
 	trial_done(&t);
 }
 
