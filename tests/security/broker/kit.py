@@ -79,12 +79,16 @@ def wait_until(what):
     return what()
 
 
-def is_gone(pid):
+def state_of(pid):
     try:
         with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(") ")[2][0] == "Z"
+            return stat.read().rpartition(") ")[2][0]
     except FileNotFoundError:
-        return True
+        return "gone"
+
+
+def is_gone(pid):
+    return state_of(pid) in ("Z", "gone")
 
 
 # --- servers ---------------------------------------------------------------------------------------

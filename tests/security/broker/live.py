@@ -15,7 +15,7 @@ import threading
 import time
 
 from kit import (BROKER, DRAIN_SECS, ENVIRONMENT, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of,
-                 extension, head, hello, is_gone, tap, wait_until)
+                 extension, head, hello, is_gone, state_of, tap, wait_until)
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
 NAMES = Names({
@@ -965,14 +965,21 @@ holder = subprocess.Popen(["sleep", "600"], pass_fds=[keep])
 print(p.pid, holder.pid, flush=True)
 time.sleep(600)
 """
-    agent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    broker_pid, holder_pid = map(int, agent.stdout.readline().split())
-    agent.send_signal(signal.SIGKILL)
-    agent.wait()
-    tap.ok(wait_until(lambda: is_gone(broker_pid)),
-           "kill -9 of the agent ends the broker, even if a child still holds the channel")
-    os.kill(holder_pid, signal.SIGKILL)
-    agent.stdout.close()
+    for stopped in (False, True):
+        agent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        broker_pid, holder_pid = map(int, agent.stdout.readline().split())
+        if stopped:
+            os.kill(broker_pid, signal.SIGSTOP)
+            tap.ok(wait_until(lambda: state_of(broker_pid) == "T"), "a broker that is stopped")
+        agent.send_signal(signal.SIGKILL)
+        agent.wait()
+        tap.ok(wait_until(lambda: is_gone(broker_pid)),
+               f"kill -9 of the agent ends the broker{', stopped' if stopped else ''}, "
+               "even if a child still holds the channel")
+        os.kill(holder_pid, signal.SIGKILL)
+        if not is_gone(broker_pid):
+            os.kill(broker_pid, signal.SIGKILL)
+        agent.stdout.close()
 
     server = Server(echo)
     broker = Broker(f"127.0.0.1:{server.port},plain")
