@@ -59,6 +59,16 @@ json_t *planted_checked(const json_t *status)
 		is_bounded(left) ? json_string_value(left) : NULL);
 }
 
+json_t *planted_of_lost(const json_t *status)
+{
+	return json_object_get(status, "stage")
+		       ? json_incref((json_t *)(uintptr_t)status)
+		       : json_pack("{s:s}", "left",
+				 "the launcher was lost before it had looked for repositories that "
+				 "its command made; remove what you did not make, and go on with "
+				 "`agent6 machine run`");
+}
+
 const char *planted_left(const json_t *status)
 {
 	return json_string_value(json_object_get(status, "left"));

@@ -13,6 +13,9 @@
 bool planted_reason(const json_t *status, const char *allowed, struct buf *out);
 /* Returns of such a line, or of what an agent says of one, only what is of the form and bounded. */
 json_t *planted_checked(const json_t *status);
+/* Returns the line of a command whose launcher was lost: `status` where it says how, for then its
+ * launcher has searched; otherwise one that says that nobody has. The caller's reference. */
+json_t *planted_of_lost(const json_t *status);
 /* Returns why repositories may be left in what commands write, so that no other command is to
  * begin; NULL: none are. Borrowed. */
 const char *planted_left(const json_t *status);

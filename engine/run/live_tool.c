@@ -249,7 +249,7 @@ static void keep_output(struct live *w, const struct step *s, const struct run *
 /* The command began, or may have, and how it ended nobody knows: that is the step's outcome. What
  * is said of what it left was looked at. */
 static json_t *lost_fact(
-	struct live *w, struct run *r, const struct state *s, const char *why, const json_t *status)
+	struct live *w, struct run *r, const struct step *s, const char *why, const json_t *status)
 {
 	drop_launcher(w, r);
 	bool seen = orphans_end() >= 0;
@@ -257,8 +257,10 @@ static json_t *lost_fact(
 	snprintf(reason, sizeof(reason), "launcher lost: %.300s; %s", why,
 		seen ? "nothing that it ran is left"
 		     : "what it ran cannot be listed here, and may go on");
-	json_t *fact = tool_fact(r, s, status);
+	json_t *fact = tool_fact(r, s->state, status);
 	json_object_set_new(fact, "lost", json_string(reason));
+	json_auto_t *searched = planted_of_lost(status);
+	add_planted(w, s, searched, fact);
 	return fact;
 }
 
@@ -269,7 +271,7 @@ static enum live_end judge(
 	if (r->pump.interrupted)
 		return LIVE_INTERRUPTED;
 	if (r->pump.late) {
-		*fact = lost_fact(w, r, s->state, "it did not end its command in time", NULL);
+		*fact = lost_fact(w, r, s, "it did not end its command in time", NULL);
 		return LIVE_FACT;
 	}
 	json_auto_t *status = launcher_status(r->through, r->status.bytes, r->status.len);
@@ -283,7 +285,7 @@ static enum live_end judge(
 	if (ending == ENDING_LOST && interrupts_stop(r->pump.interrupts))
 		return LIVE_INTERRUPTED;
 	if (ending == ENDING_LOST) {
-		*fact = lost_fact(w, r, s->state, why.text, status);
+		*fact = lost_fact(w, r, s, why.text, status);
 		return LIVE_FACT;
 	}
 	r->unmade = true;

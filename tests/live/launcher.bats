@@ -5,7 +5,7 @@ load ../kit/common
 load machine
 
 setup() {
-	need jq
+	need jq git
 	live_setup
 	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/bin"
 	cp "$AGENT6_BIN"/agent6* "$SCRATCH/bin/"
@@ -203,6 +203,54 @@ lost_launcher() { # WHO PROFILE
 	lost_launcher as_user strict
 	need_hardened
 	lost_launcher as_user hardened
+}
+
+# The launcher alone looks for repositories, and it is killed with all of its processes.
+lost_before_it_looked() { # WHO PROFILE
+	echo "sandbox: {profile: $2}" >"$SCRATCH/config/agent6/config.yaml"
+	machine_file "lost-$2" <<'END'
+initial: work
+budget: {max_transitions: 9}
+states:
+  work:
+    kind: tool
+    command: [sh, -c, 'git init -q sub; touch up; sleep 60']
+    timeout_secs: 90
+    on: {ok: good, nonzero: next, timeout: good}
+  next:
+    kind: tool
+    command: [touch, ran]
+    timeout_secs: 20
+    on: {ok: good, nonzero: good, timeout: good}
+  good: {kind: terminal, status: ok, reason: good}
+END
+	rm -rf up ran sub
+	$1 "$SCRATCH/go" "$SCRATCH/lost-$2" >"$SCRATCH/said" 2>&1 3>&- &
+	local code=0 run resident
+	eventually test -e up
+	run=$(pgrep -f "^$AGENT6_BIN/agent6 machine run .*$SCRATCH/lost-$2\$")
+	resident=$(pgrep -P "$run" agent6-jail)
+	# shellcheck disable=SC2046 # numbers
+	kill -9 "$resident" $(pgrep -P "$resident")
+	wait $! || code=$?
+	cat "$SCRATCH/said"
+	[[ $code -ne 0 && ! -e ran ]]
+	grep -q "state next: .*the launcher was lost before it had looked for repositories" "$SCRATCH/said"
+	[[ $(fact "lost-$2" .lost) == "launcher lost: "* && $(fact "lost-$2" .planted) == "no other command begins: the launcher was lost"* ]]
+	rm -rf sub
+	$1 "$SCRATCH/go" "$SCRATCH/lost-$2"
+	[[ -e ran ]]
+}
+
+@test "a launcher lost before it has looked for repositories: the next command is refused (root)" {
+	need_root
+	lost_before_it_looked env strict
+}
+
+@test "the next command is refused as an ordinary user, too, strict and hardened" {
+	lost_before_it_looked as_user strict
+	need_hardened
+	lost_before_it_looked as_user hardened
 }
 
 @test "a launcher that is stopped during a command is lost after its time" {

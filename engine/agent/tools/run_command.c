@@ -154,6 +154,9 @@ static bool report_planted(
 	const struct tool_context *t, const json_t *argv, const json_t *status, struct buf *out)
 {
 	AUTO_BUF reason = BUF_INIT(64 * 1024);
+	struct err why = ERR_NONE;
+	json_auto_t *lost = ending_of(status, &why) == ENDING_LOST ? planted_of_lost(status) : NULL;
+	status = lost ? lost : status;
 	if (!planted_reason(status, PLANTED_IN_TMP, &reason))
 		return false;
 	buf_addf(out, "The command failed: %s\n",
