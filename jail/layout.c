@@ -115,6 +115,27 @@ static int add_held(struct layout *l, const char *path, enum place_kind kind, st
 	return 0;
 }
 
+/* Landlock cannot take a part out of what it grants. In the workspace, where git's own directory is
+ * always protected, the layer "protect" says that nothing is. */
+static int check_kept(const struct policy *p, struct err *e)
+{
+	size_t i, k;
+	json_t *grant, *path;
+	json_array_foreach ((json_t *)(uintptr_t)p->write, i, grant)
+		json_array_foreach ((json_t *)(uintptr_t)p->protect, k, path) {
+			const char *held = json_string_value(path), *in = json_string_value(grant);
+			bool around =
+				p->access == ACCESS_WRITE && path_is_within(held, p->workspace);
+			if (!around && path_is_within(held, in))
+				return err_set(e,
+					"%s is protected and lies in %s, which is writable: the "
+					"hardened profile cannot keep it; grant less, or use "
+					"strict",
+					held, in);
+		}
+	return 0;
+}
+
 /* What a directory contains follows it at once, before what only begins with the same letters. */
 static int by_path(const void *left, const void *right)
 {
@@ -239,7 +260,8 @@ int layout_init(struct layout *l, const struct policy *p, int scan, struct err *
 {
 	l->count = l->missing_count = l->text_len = 0;
 	l->scan_cut = false;
-	if (add_workspace(l, p, e) || add_all(l, p->read, PLACE_READ, add_grant, e) ||
+	if ((p->profile == PROFILE_HARDENED && check_kept(p, e)) || add_workspace(l, p, e) ||
+		add_all(l, p->read, PLACE_READ, add_grant, e) ||
 		add_all(l, p->write, PLACE_WRITE, add_grant, e) || add_own(l, p, e) ||
 		add_etc(l, e) || add_all(l, p->protect, PLACE_READ, add_held, e) ||
 		add_all(l, p->hide, PLACE_HIDE, add_held, e))

@@ -458,6 +458,32 @@ static int check_picked(const struct confine *c, const struct state *s, struct e
 	return 0;
 }
 
+/* Returns where commands may write around `path`, a grant or the workspace; NULL: nowhere. */
+static const char *writable_around(const struct confine *c, const struct state *s,
+	const struct config_list *grants, const char *path)
+{
+	char real[PATH_MAX];
+	const char *at = realpath(path, real) ? real : path;
+	if (confine_writes(s) && path_is_within(path, c->workspace))
+		return c->workspace;
+	for (size_t i = 0; i < grants->count; i++)
+		if (path_is_within(at, grants->items[i]))
+			return grants->items[i];
+	return NULL;
+}
+
+/* Adds what `hardened` cannot keep in a workspace that commands may write, and is left open there,
+ * but in no grant. */
+static void add_left_open(json_t *list, const struct confine *c, const struct state *s)
+{
+	if (!confine_writes(s))
+		json_array_append_new(list, json_sprintf("%s/.git", c->workspace));
+	for (const struct reserved_path *h = c->reserved; h; h = h->next)
+		if (h->as == RESERVED_BUNDLE &&
+			!(confine_writes(s) && path_is_within(h->path, c->workspace)))
+			add_texts(list, &h->path, 1);
+}
+
 int confine_check_reserved(const struct confine *c, const struct state *s, struct err *e)
 {
 	size_t i;
@@ -474,14 +500,17 @@ int confine_check_reserved(const struct confine *c, const struct state *s, struc
 		if (h->as == RESERVED_PROGRAM || h->as == RESERVED_SETTING)
 			add_texts(protected, &h->path, 1);
 	add_paths(protected, c, c->config->sandbox.protect.items, c->config->sandbox.protect.count);
-	json_array_foreach (protected, i, path)
-		if ((confine_writes(s) && path_is_within(json_string_value(path), c->workspace)) ||
-			confine_granted(json_string_value(path), &grants))
+	add_left_open(protected, c, s);
+	json_array_foreach (protected, i, path) {
+		const char *held = json_string_value(path);
+		const char *in = writable_around(c, s, &grants, held);
+		if (in)
 			return err_set(e,
-				"%s is not to be written, and lies where commands may write, which "
-				"sandbox.profile hardened cannot keep from them; move it "
+				"%s is not to be written, and lies where commands may write, in "
+				"%s, which sandbox.profile hardened cannot keep from them; move it "
 				"elsewhere, give them less to write, or use sandbox.profile strict",
-				json_string_value(path));
+				held, in);
+	}
 	return 0;
 }
 

@@ -467,6 +467,37 @@ untouched() {
 	[[ -e made ]]
 }
 
+@test "on hardened no grant holds what is protected, by whatever name, and both paths are named" {
+	need_hardened
+	export XDG_CONFIG_HOME=$SCRATCH/config
+	cd "$SCRATCH/repo"
+	[[ $(id -u) -ne 0 ]] || chown -R nobody .
+	mkdir -p "$SCRATCH/config/agent6" "$SCRATCH/grant/kept" "$SCRATCH/inner"
+	ln -s "$SCRATCH/grant" "$SCRATCH/link"
+	does <<<'touch made'
+	local held
+	refused() { # GRANT
+		sed "s|kind: tool|&, writes: [$1]|; s|command:|workspace: read, &|" "$SCRATCH/does/machine.yaml" >"$SCRATCH/given.yaml"
+		cp -r "$SCRATCH/does" "$SCRATCH/given" && mv "$SCRATCH/given.yaml" "$SCRATCH/given/machine.yaml"
+		run --separate-stderr -2 agent6 machine run --allow-root-jail "$SCRATCH/given"
+		[[ $stderr == *"state do: $held is not to be written, and lies where commands may write, in $2, which sandbox.profile hardened"* ]]
+		agent6 machine check --report --json "$SCRATCH/given" | jq -e --arg why "$held is not to be written" '.[0].refusals | any(contains($why))'
+		run --separate-stderr -2 agent6 jail --read-only --write "$1" -- true
+		[[ $stderr == *"$held is not to be written, and lies where commands may write, in $2, "* ]]
+		rm -r "$SCRATCH/given"
+	}
+	local place
+	for place in grant link; do
+		held=$SCRATCH/$place/kept
+		echo "sandbox: {profile: hardened, write: [$SCRATCH/grant], protect: [$held]}" >"$SCRATCH/config/agent6/config.yaml"
+		refused "$SCRATCH/grant" "$SCRATCH/grant"
+	done
+	# The workspace's own .git, where a grant lies around a workspace that is only read.
+	echo "sandbox: {profile: hardened, write: [$SCRATCH/repo]}" >"$SCRATCH/config/agent6/config.yaml"
+	held=$SCRATCH/repo/.git
+	refused "$SCRATCH/repo" "$SCRATCH/repo"
+}
+
 @test "agent6 jail as root asks for what a run asks for" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	cd "$SCRATCH/repo"

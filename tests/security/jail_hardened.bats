@@ -25,6 +25,28 @@ hardened() {
 	[[ $status -eq 0 && $(status .layers.network) == host ]]
 }
 
+@test "what is protected inside of what is granted is refused, for it could not be kept" {
+	mkdir -p "$SCRATCH/grant/kept" "$WS/kept"
+	chmod -R a+rwX "$SCRATCH/grant"
+	local who held
+	for who in hardened "jail profile=\"hardened\""; do
+		for held in "$SCRATCH/grant/kept" "$SCRATCH/grant" "$SCRATCH/grant/none"; do
+			run $who "write=[\"$SCRATCH/grant\"]" "protect=[\"$held\"]" -- touch "$SCRATCH/grant/kept/made" "$WS/made"
+			[[ $status -eq 125 && ! -e $SCRATCH/grant/kept/made && ! -e $WS/made ]]
+			[[ $output == *"$held is protected and lies in $SCRATCH/grant, which is writable"*"grant less, or use strict"* ]]
+			[[ $(status .stage) == layout ]]
+		done
+		# A workspace that is only read, in a grant around it.
+		run $who "write=[\"$SCRATCH\"]" "protect=[\"$WS/kept\"]" "workspace={\"path\":\"$WS\",\"access\":\"read\"}" -- touch "$WS/kept/made"
+		[[ $status -eq 125 && $output == *"$WS/kept is protected and lies in $SCRATCH, which is writable"* && ! -e $WS/kept/made ]]
+		# In one that is written, the layer says that nothing is protected.
+		run $who "protect=[\"$WS/kept\"]" "write=[\"$SCRATCH/grant\"]" -- true
+		[[ $status -eq 0 && $(status .layers.protect) == false ]]
+	done
+	run user_jail "write=[\"$SCRATCH/grant\"]" "protect=[\"$SCRATCH/grant/kept\"]" -- touch "$SCRATCH/grant/kept/made" "$SCRATCH/grant/made"
+	[[ ! -e $SCRATCH/grant/kept/made && -e $SCRATCH/grant/made && $(status .layers.protect) == true ]] # strict keeps it
+}
+
 @test "a grant that a command has made a link leads nowhere" {
 	mkdir "$SCRATCH/outside"
 	echo secret >"$SCRATCH/outside/key"
