@@ -372,3 +372,58 @@ END
 	echo "$output"
 	[[ $status -eq 125 && $output != *hardened* && $(wc -l <"$SCRATCH/starts") -eq 1 ]]
 }
+
+# Its broker, which is stopped, its launcher and its commands' daemons outlive an agent that is killed.
+killed_agent() { # WHO PROFILE
+	machine_file "agent-$2" <<END
+initial: work
+budget: {max_transitions: 9, max_usd: 5.0}
+schemas: {note: {text: str}}
+vars: {agent: {note: {type: note, default: {text: ""}}}}
+states:
+  work:
+    kind: agent
+    mode: run
+    prompt: Work.
+    output_schema: note
+    capture: {finish_json: note}
+    timeout_secs: 200
+    on: {ok: good, failed: bad, budget_exhausted: worse, timeout: worse}
+  good: {kind: terminal, status: ok, reason: good}
+  bad: {kind: terminal, status: failed, reason: "was failed"}
+  worse: {kind: terminal, status: failed, reason: worse}
+END
+	mkdir -p "$SCRATCH/agent-$2/rehearsal"
+	cat >"$SCRATCH/agent-$2/rehearsal/a.jsonl" <<END
+{"state":"work","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","(setsid sleep $marker &); touch up; sleep $marker"]}}]}}
+END
+	printf '%s\n' "sandbox: {profile: $2, run_commands: \"yes\"}" >"$SCRATCH/config/agent6/config.yaml"
+	local code=0 agent broker dir=$SCRATCH/stage-$2
+	mkdir -p "$dir/workspace"
+	git -C "$dir/workspace" init -q -b main
+	git -C "$dir/workspace" -c user.name=op -c user.email=op@host commit -q --allow-empty -m first
+	give_user "$SCRATCH"
+	$1 env XDG_CONFIG_HOME="$SCRATCH/config" "$AGENT6_BIN/agent6" machine rehearse --config "$SCRATCH/config/agent6/config.yaml" \
+		--dir "$dir" "$SCRATCH/agent-$2" >"$SCRATCH/said" 2>&1 3>&- &
+	both() { [[ $(pgrep -cfx "sleep $marker") -eq 2 ]]; }
+	eventually both || { cat "$SCRATCH/said"; return 1; }
+	agent=$(processes agent6-agent | sed -n 's|^/proc/\([0-9]*\)/exe$|\1|p')
+	broker=$(pgrep -P "$agent" agent6-broker)
+	kill -STOP "$broker"
+	kill -9 "$agent"
+	wait $! || code=$?
+	cat "$SCRATCH/said"
+	[[ $code -eq 1 ]] && grep -q "was failed" "$SCRATCH/said"
+	nothing_left
+}
+
+@test "an agent that is killed leaves no command, launcher or broker, stopped though it is (root)" {
+	need_root
+	killed_agent env strict
+}
+
+@test "an agent that is killed leaves nothing as an ordinary user, too, strict and hardened" {
+	killed_agent as_user strict
+	need_hardened
+	killed_agent as_user hardened
+}
