@@ -5,6 +5,7 @@
 #   make test                 everything          make test T=tests/cli/run.bats     one file
 #   make test-programs        build them only     make fuzz SECS=600                 fuzz each target
 #   make test-bare            the README's two commands in a fresh Debian tree (root)
+#   make test-toolchains      a table of the large toolchains installed here, tried in a jail
 #   make test-kernels         Debian's kernels from 5.10 on, booted in qemu (root) KERNELS="6.1" T=FILE
 
 test_sources := $(wildcard tests/unit/*_test.c tests/golden/*_test.c tests/crash/*_test.c tests/security/*_test.c)
@@ -69,9 +70,13 @@ torture: all $(out)/tests/crash/faults_test $(out)/tests/crash/verbs_test
 	@TEST_TIMEOUT_SECS=7200 AGENT6_FAULTS=all AGENT6_POKES=100 tests/run --config $(CONFIG) tests/crash/*_test.c \
 		tests/live/waits.bats
 
+# Large toolchains, those that this machine has, in a jail: a table of what works.
+test-toolchains: all
+	@tests/toolchains/run
+
 # Needs GitHub, which `make test` does not.
 deepce: all
 	@tests/peers/fetch-deepce
 	@tests/run tests/peers/deepce.bats
 
-.PHONY: test test-programs test-helpers fuzz-replays fuzzers fuzz test-bare test-kernels crash torture deepce
+.PHONY: test test-programs test-helpers fuzz-replays fuzzers fuzz test-bare test-kernels test-toolchains crash torture deepce
