@@ -334,7 +334,7 @@ END
 	let_go "$dir"
 	[[ $status -eq 137 && -e $dir/.snapshot.json.tmp ]]
 	[[ $(journal killed | tail -n 1) == *'"t":"end"'* ]]
-	go quick --id killed
+	run -2 go quick --id killed # refused, since it has ended; and tidied up
 	[[ -e $dir/snapshot.json && ! -e $dir/.snapshot.json.tmp ]]
 }
 
