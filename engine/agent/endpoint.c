@@ -40,6 +40,7 @@ int endpoint_open(struct endpoint *out, const struct task_provider *p, int chann
 		return err_set(e, "api_format %s is not known", p->api_format);
 	struct http_options o = {.base_url = p->base_url,
 		.any_version = format == &openai_format,
+		.query = p->query,
 		.ca_file = p->ca_file,
 		.channel_fd = channel_fd,
 		.proxied = p->proxied,
@@ -56,6 +57,7 @@ int endpoint_open(struct endpoint *out, const struct task_provider *p, int chann
 		.http = http,
 		.auth = p->auth,
 		.key = p->key,
+		.headers = (const char *const *)p->headers,
 		.api_version = p->api_version ? p->api_version : "2023-06-01",
 		.call_timeout_ms = p->timeout_secs * 1000,
 		.deadline_ms = deadline_ms,

@@ -1,10 +1,12 @@
 #include "agent/request.h"
 
+#include "provider/client.h"
+
 #include "base/json.h"
 
 enum { LINE_CAP_BYTES = 16 * 1024 * 1024, ENVELOPE_LEVELS = 16 };
 
-enum { BLOCK_BYTES = 64 * 1024 };
+enum { BLOCK_BYTES = 64 * 1024, TASK_HEADERS_MAX = CLIENT_HEADERS_MAX };
 
 /* One line, `step` bytes at a time. The first line is read byte by byte: what lies behind its end
  * is the second, which must not be in this process's memory yet. */
@@ -205,28 +207,44 @@ static int read_prices(struct arena *a, struct task_provider *to, json_t *from, 
 }
 
 /* Out of jansson's memory, which is wiped, into ours, which task_done wipes. */
-static int take_key(struct task_provider *p, const json_t *key, struct err *e)
+static int take_text(char **out, const json_t *from, struct err *e)
 {
-	const char *text = json_string_value(key);
+	const char *text = json_string_value(from);
 	if (!text)
 		return 0;
-	p->key = strdup(text);
-	explicit_bzero((char *)(uintptr_t)text, json_string_length(key));
-	return p->key ? 0 : err_set(e, "out of memory");
+	*out = strdup(text);
+	explicit_bzero((char *)(uintptr_t)text, json_string_length(from));
+	return *out ? 0 : err_set(e, "out of memory");
+}
+
+static int take_headers(
+	struct arena *a, struct task_provider *p, const json_t *headers, struct err *e)
+{
+	size_t count = json_array_size(headers);
+	if (count > TASK_HEADERS_MAX)
+		return err_set(e, "the request has more than %d headers", TASK_HEADERS_MAX);
+	p->headers = arena_array(a, count + 1, sizeof(*p->headers));
+	for (size_t i = 0; i < count; i++)
+		if (!json_is_string(json_array_get(headers, i)) ||
+			take_text(&p->headers[i], json_array_get(headers, i), e))
+			return err_set(e, "the request is not understood: headers holds no text");
+	return 0;
 }
 
 static int read_provider(struct arena *a, struct task_provider *p, json_t *from, struct err *e)
 {
 	const char *name, *format, *url, *auth;
-	json_t *version, *ca, *key, *prices;
+	json_t *version, *ca, *key, *prices, *headers = NULL, *query = NULL;
 	json_error_t why;
 	int rc = json_unpack_ex(from, &why, JSON_STRICT,
-		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "name", &name,
-		"api_format", &format, "base_url", &url, "auth", &auth, "api_version", &version,
-		"ca_file", &ca, "key", &key, "connect_timeout_secs", &p->connect_timeout_secs,
-		"idle_timeout_secs", &p->idle_timeout_secs, "timeout_secs", &p->timeout_secs,
-		"max_retries", &p->max_retries, "prices", &prices);
-	if (unpacked(rc, &why, e) || take_key(p, key, e) || read_prices(a, p, prices, e))
+		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s?o, s?o}", "name",
+		&name, "api_format", &format, "base_url", &url, "auth", &auth, "api_version",
+		&version, "ca_file", &ca, "key", &key, "connect_timeout_secs",
+		&p->connect_timeout_secs, "idle_timeout_secs", &p->idle_timeout_secs,
+		"timeout_secs", &p->timeout_secs, "max_retries", &p->max_retries, "prices", &prices,
+		"headers", &headers, "query", &query);
+	if (unpacked(rc, &why, e) || take_text(&p->key, key, e) || take_text(&p->query, query, e) ||
+		take_headers(a, p, headers, e) || read_prices(a, p, prices, e))
 		return -1;
 	p->name = keep(a, name);
 	p->api_format = keep(a, format);
@@ -341,23 +359,29 @@ int task_read(int fd, struct task *out, struct err *e)
 	return 0;
 }
 
-static void wipe_key(struct task_provider *p)
+static void wipe(char **text)
 {
-	if (p->key)
-		explicit_bzero(p->key, strlen(p->key));
-	free(p->key);
-	p->key = NULL;
+	if (*text)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+static void wipe_provider(struct task_provider *p)
+{
+	wipe(&p->key);
+	wipe(&p->query);
+	for (size_t i = 0; p->headers && p->headers[i]; i++)
+		wipe(&p->headers[i]);
 }
 
 void task_done(struct task *t)
 {
-	wipe_key(&t->provider);
+	wipe_provider(&t->provider);
 	if (t->reviewer)
-		wipe_key(&t->reviewer->provider);
-	for (size_t i = 0; i < t->secret_count; i++) {
-		explicit_bzero(t->secrets[i], strlen(t->secrets[i]));
-		free(t->secrets[i]);
-	}
+		wipe_provider(&t->reviewer->provider);
+	for (size_t i = 0; i < t->secret_count; i++)
+		wipe(&t->secrets[i]);
 	t->secret_count = 0;
 	arena_done(&t->arena);
 }

@@ -52,6 +52,8 @@ struct task {
 		const char *name, *api_format, *base_url, *auth, *api_version;
 		const char *ca_file; /* NULL: the system's */
 		char *key;           /* NULL: none; wiped by task_done */
+		char **headers;      /* "NAME: VALUE", NULL behind the last; wiped likewise */
+		char *query;         /* "NAME=VALUE&...", or empty; wiped likewise */
 		const struct prices *prices;
 		int64_t connect_timeout_secs, idle_timeout_secs, timeout_secs, max_retries;
 		bool proxied; /* as the order has it: the broker goes through a proxy */

@@ -62,14 +62,30 @@ int host_rule_decode(struct host_port *out, const char *text, struct err *e)
 	return 0;
 }
 
-bool host_rule_covers(const struct host_port *wide, const struct host_port *narrow)
+bool host_name_covers(const struct host_port *wide, const struct host_port *narrow)
 {
 	size_t len = strlen(narrow->host), tail = strlen(wide->host);
-	if (wide->port != narrow->port)
-		return false;
 	if (wide->wildcard == narrow->wildcard && strcmp(wide->host, narrow->host) == 0)
 		return true;
 	return wide->wildcard && !narrow->address.family && len > tail &&
 	       narrow->host[len - tail - 1] == '.' &&
 	       strcmp(narrow->host + len - tail, wide->host) == 0;
+}
+
+bool host_rule_covers(const struct host_port *wide, const struct host_port *narrow)
+{
+	return wide->port == narrow->port && host_name_covers(wide, narrow);
+}
+
+int host_name_rule_decode(struct host_port *out, const char *text, struct err *e)
+{
+	char with_port[HOST_PORT_BYTES];
+	struct host_port p;
+	snprintf(with_port, sizeof(with_port), "%s:1", text);
+	if (host_rule_decode(&p, with_port, e) < 0)
+		return -1;
+	if (p.address.family)
+		return err_set(e, "an address needs no permission: what it leads to is written");
+	*out = p;
+	return 0;
 }

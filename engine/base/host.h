@@ -25,4 +25,8 @@ int host_port_decode(struct host_port *out, const char *text, struct err *e) MUS
 int host_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
 /* Whatever `narrow` names is named by `wide` too. An address lies below no name. */
 bool host_rule_covers(const struct host_port *wide, const struct host_port *narrow);
+/* The same of their hosts alone, whatever the ports. */
+bool host_name_covers(const struct host_port *wide, const struct host_port *narrow);
+/* Reads HOST or "*.HOST" without a port. An address is refused. */
+int host_name_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
 #endif

@@ -7,6 +7,7 @@
 #include "config/url.h"
 #include "schema/advice.h"
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { NAMES_SHOWN_MAX = 20 };
@@ -62,8 +63,119 @@ static void check_has(const struct check *k, const char *const *path, size_t dep
 /* Whoever is on the way reads the key. */
 static bool shows_key(const struct config_provider *p, const struct url *u)
 {
-	return p->auth != AUTH_NONE && !u->tls && !u->loopback && !u->private &&
-	       !p->private_network;
+	bool sends = p->auth != AUTH_NONE;
+	for (size_t i = 0; i < p->header_count; i++)
+		sends |= p->headers[i].env != NULL;
+	for (size_t i = 0; i < p->query_count; i++)
+		sends |= p->query[i].env != NULL;
+	return sends && !u->tls && !u->loopback && !u->private && !p->private_network;
+}
+
+/* What base_url ends in that is the address of one call; NULL: it is none. */
+static const char *call_path(const char *url)
+{
+	static const char *const paths[] = {"/chat/completions", "/messages", "/responses"};
+	const char *host = strstr(url, "://"), *path = host ? strchr(host + 3, '/') : NULL;
+	size_t len = path ? strlen(path) : 0;
+	while (len && path[len - 1] == '/')
+		len--;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		size_t tail = strlen(paths[i]);
+		if (len >= tail && !memcmp(path + len - tail, paths[i], tail))
+			return path + len - tail;
+	}
+	return NULL;
+}
+
+static void check_call_path(const struct check *k, const struct doc *d, const struct doc_node *url)
+{
+	const char *path = call_path(url->text);
+	if (!path)
+		return;
+	finding_help(k->f,
+		finding_add(k->f, RULE_CONFIG_URL, d, url,
+			"`%.200s` is the address of one kind of call; agent6 adds the call's own "
+			"path to a base_url",
+			url->text),
+		"write `%.*s`", (int)(path - url->text), url->text);
+}
+
+/* The setting that sends this header; NULL: none of ours. */
+static const char *sent_by_us(const struct config_provider *p, const char *name)
+{
+	static const char *const always[] = {"accept", "accept-encoding", "anthropic-version",
+		"connection", "content-encoding", "content-length", "content-type", "expect",
+		"host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+		"user-agent"};
+	for (size_t i = 0; i < ARRAY_LEN(always); i++)
+		if (!strcasecmp(name, always[i]))
+			return strncmp(always[i], "anthropic", 9) ? "" : " (`api_version`)";
+	const char *key = p->auth == AUTH_BEARER      ? "authorization"
+			  : p->auth == AUTH_X_API_KEY ? "x-api-key"
+						      : "";
+	return strcasecmp(name, key) ? NULL : " (`auth`)";
+}
+
+static void bad_header(const struct check *k, const struct config_provider *p, const char *name,
+	const char *why, const char *fix)
+{
+	const char *path[] = {"providers", p->name, "headers", name};
+	enum config_layer layer;
+	const struct doc_node *node = config_find(k->c, path, 4, &layer);
+	finding_help(k->f,
+		finding_add(
+			k->f, RULE_CONFIG_HEADER, doc_of(k, layer), node, "`%.128s` %s", name, why),
+		"%s", fix);
+}
+
+static bool is_printable(const char *text)
+{
+	for (; text && *text; text++)
+		if (*text < ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+static void check_headers(const struct check *k, const struct config_provider *p)
+{
+	for (size_t i = 0; i < p->header_count; i++) {
+		const char *name = p->headers[i].name, *ours = sent_by_us(p, name);
+		char why[96];
+		snprintf(why, sizeof(why), "is a header that agent6 sets itself%s",
+			ours ? ours : "");
+		if (ours)
+			bad_header(k, p, name, why, "leave it out");
+		if (!is_printable(p->headers[i].text))
+			bad_header(k, p, name, "holds a byte outside printable ASCII",
+				"write it in ASCII, percent-encoded or in base64, as the server "
+				"expects it");
+		for (size_t n = 0; n < i; n++)
+			if (!strcasecmp(name, p->headers[n].name))
+				bad_header(k, p, name, "is there in another spelling, too",
+					"a header's name has no case; keep one of them");
+	}
+}
+
+static void check_token_command(const struct check *k, const struct config_provider *p)
+{
+	const char *path[] = {"providers", p->name, "token_command"};
+	enum config_layer layer;
+	const struct doc_node *node = config_find(k->c, path, 3, &layer);
+	const char *why = p->auth == AUTH_NONE ? "`auth: none` sends no key"
+			  : p->api_key_env     ? "`api_key_env` says where the key comes from, too"
+					       : NULL;
+	if (!p->token_command.count || !node)
+		return;
+	if (!*p->token_command.items[0])
+		finding_help(k->f,
+			finding_add(k->f, RULE_CONFIG_KEY, doc_of(k, layer), node,
+				"`token_command` names no program"),
+			"write the program and its arguments, [PROGRAM, ARGUMENT, ...]");
+	else if (why)
+		finding_help(k->f,
+			finding_add(k->f, RULE_CONFIG_KEY, doc_of(k, layer), node,
+				"`token_command` of `%.64s` prints a key, and %s", p->name, why),
+			"leave one of the two out");
 }
 
 static void check_provider(const struct check *k, const struct config_provider *p)
@@ -88,6 +200,10 @@ static void check_provider(const struct check *k, const struct config_provider *
 			"write https://; or `auth: none` for an endpoint that takes no key, "
 			"`private_network: true` for one of your own network");
 	}
+	if (url && !*e.text)
+		check_call_path(k, doc_of(k, layer), url);
+	check_headers(k, p);
+	check_token_command(k, p);
 	path[2] = "ca_file";
 	const struct doc_node *file = config_find(k->c, path, 3, &layer);
 	if (file)
@@ -142,6 +258,23 @@ static void check_hosts(const struct check *k)
 		finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer), &list->items[ALLOW_URLS_MAX],
 			"more than %d hosts in `allow_urls`: each takes a channel of its own",
 			ALLOW_URLS_MAX);
+}
+
+/* Names as the broker takes them. */
+static void check_private_hosts(const struct check *k)
+{
+	enum config_layer layer;
+	const struct doc_node *list = config_find_key(k->c, "sandbox.private_hosts", &layer);
+	for (uint32_t i = 0; list && i < list->count; i++) {
+		struct host_port name;
+		if (!host_name_rule_decode(&name, list->items[i].text, NULL))
+			continue;
+		struct finding *it = finding_add(k->f, RULE_CONFIG_URL, doc_of(k, layer),
+			&list->items[i], "`%.200s` is not the name of a host", list->items[i].text);
+		finding_help(k->f, it,
+			"write HOST or *.HOST without a port, which tool states name in "
+			"`allow_network`; an address that one names there needs no permission");
+	}
 }
 
 /* What the broker takes: a TLS session with the proxy could not leave libcurl with the socket. */
@@ -282,6 +415,7 @@ void config_check(const struct config *c, const struct config_paths *paths, stru
 	}
 	check_hide(&k, paths->workspace);
 	check_hosts(&k);
+	check_private_hosts(&k);
 	check_proxy(&k);
 	check_network(&k);
 	check_never_honoured(&k);

@@ -78,13 +78,17 @@ size_t config_names(
 	const struct config *c, const char *const *path, size_t depth, const char *const **out)
 {
 	size_t room = 0, count = 0;
+	int lowest = LAYER_GLOBAL; /* a map that is null takes away what lies below it */
 	const struct doc_node *maps[LAYER_COUNT];
 	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++) {
 		maps[i] = find_in(c, (enum config_layer)i, path, depth);
-		room += maps[i] ? maps[i]->count : 0;
+		if (maps[i] && maps[i]->kind != DOC_MAP)
+			lowest = i + 1;
+		else
+			room += maps[i] ? maps[i]->count : 0;
 	}
 	const char **names = arena_array(&c->store->arena, room, sizeof(*names));
-	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++)
+	for (int i = lowest; i < LAYER_COUNT; i++)
 		for (uint32_t k = 0; maps[i] && k < maps[i]->count; k++)
 			if (!listed(names, count, maps[i]->pairs[k].key.text))
 				names[count++] = maps[i]->pairs[k].key.text;

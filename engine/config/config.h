@@ -101,6 +101,10 @@ const struct config_price *config_price(const struct config_provider *p, const c
  * with the place where a key was looked for, e->number ENOENT: it has none. */
 int config_provider_key(
 	const struct config *c, const struct config_provider *p, char **out, struct err *e);
+/* What a header or query parameter of the provider is sent as: its text, or its variable's value.
+ * Borrowed. NULL with the reason: e->number ENOENT: the variable is not set. `what` is for it. */
+const char *config_sent_text(const struct config_provider *p, const char *what,
+	const struct config_sent *sent, struct err *e);
 /* Whether that is us or, under sudo, who called it: theirs is the right file then. */
 bool config_is_owner(uid_t uid);
 /* Whether others than its owner may change it: everybody, or a group that is not the owner's alone;

@@ -39,6 +39,18 @@ static void give_prices(const struct each *each, const struct config_provider *p
 	}
 }
 
+/* A text is not shown: it may be what keeps others out. */
+static void give_sent(const struct each *each, const struct config_provider *p, const char *key,
+	const struct config_sent *sent, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *path[] = {"providers", p->name, key, sent[i].name};
+		give_at(each, path, ARRAY_LEN(path),
+			sent[i].env ? json_pack("{ss}", "env", sent[i].env)
+				    : json_string("[REDACTED]"));
+	}
+}
+
 static void section_PROVIDERS(const struct each *each)
 {
 	for (size_t i = 0; i < each->c->provider_count; i++) {
@@ -48,6 +60,8 @@ static void section_PROVIDERS(const struct each *each)
 			path[2] = config_provider_keys[k].name;
 			give_at(each, path, ARRAY_LEN(path), key_json(&config_provider_keys[k], p));
 		}
+		give_sent(each, p, "headers", p->headers, p->header_count);
+		give_sent(each, p, "query", p->query, p->query_count);
 		give_prices(each, p);
 	}
 }

@@ -18,6 +18,7 @@ const struct key config_provider_keys[] = {
 	KEY(CHOICE, api_format)
 	KEY(TEXT, base_url)
 	KEY(TEXT, api_key_env)
+	KEY(LIST, token_command)
 	KEY(CHOICE, auth)
 	KEY(TEXT, api_version)
 	KEY(TEXT, ca_file)

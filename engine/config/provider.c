@@ -133,6 +133,24 @@ static void decode_prices(struct config *c, struct config_provider *p)
 	p->price_count = count;
 }
 
+static const struct config_sent *decode_sent(
+	struct config *c, const struct config_provider *p, const char *key, size_t *count)
+{
+	const char *path[] = {"providers", p->name, key, NULL}, *const * names;
+	size_t room = config_names(c, path, 3, &names);
+	struct config_sent *all = arena_array(&c->store->arena, room, sizeof(*all));
+	*count = 0;
+	for (size_t i = 0; i < room; i++) {
+		path[3] = names[i];
+		const struct doc_node *node = config_find(c, path, 4, NULL);
+		const struct doc_node *env = doc_get(node, "env");
+		if (node)
+			all[(*count)++] = (struct config_sent){
+				names[i], env ? NULL : node->text, env ? env->text : NULL};
+	}
+	return all;
+}
+
 /* A bad address has no host here; config_check reports it. */
 static void decode_address(struct config *c, struct config_provider *p)
 {
@@ -155,6 +173,8 @@ static void decode_provider(struct config *c, struct config_provider *p)
 	}
 	decode_address(c, p);
 	decode_prices(c, p);
+	p->headers = decode_sent(c, p, "headers", &p->header_count);
+	p->query = decode_sent(c, p, "query", &p->query_count);
 	if (p->idle_timeout_secs == CONFIG_NONE)
 		p->idle_timeout_secs = p->loopback ? 600 : 60;
 	path[2] = "auth";

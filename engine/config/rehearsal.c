@@ -3,11 +3,14 @@
 #include "config/store.h"
 #include <string.h>
 
-/* Prices that make budgets bind and totals visible without being anyone's. */
+/* Prices that make budgets bind and totals visible without being anyone's. What a file of settings
+ * says of a provider's key, headers or query is left out: the cassette asks for none, and whoever
+ * rehearses may not have them. */
 static json_t *provider_json(enum api_format format, const char *base_url)
 {
-	return json_pack("{ss ss ss s{s{si si}}}", "api_format", config_word("api_format", format),
-		"base_url", base_url, "auth", "none", "prices", "*", "input", 1, "output", 5);
+	return json_pack("{ss ss ss s[] sn sn s{s{si si}}}", "api_format",
+		config_word("api_format", format), "base_url", base_url, "auth", "none",
+		"token_command", "headers", "query", "prices", "*", "input", 1, "output", 5);
 }
 
 static json_t *role_json(const char *provider)

@@ -154,3 +154,25 @@ int config_provider_key(
 	*out = key;
 	return 0;
 }
+
+const char *config_sent_text(const struct config_provider *p, const char *what,
+	const struct config_sent *sent, struct err *e)
+{
+	const char *text = sent->text ? sent->text : getenv(sent->env);
+	if (!text || !*text) {
+		if (e)
+			e->number = ENOENT;
+		err_set(e, "there is no value for the %s %s of the provider %s: set %s", what,
+			sent->name, p->name, sent->env ? sent->env : "it");
+		return NULL;
+	}
+	for (const char *at = text; *at; at++)
+		if (*at < ' ' || *at > '~') {
+			err_set(e,
+				"the %s %s of the provider %s holds a byte outside printable "
+				"ASCII, perhaps a stray line break: set it again without",
+				what, sent->name, p->name);
+			return NULL;
+		}
+	return text;
+}

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONFIG_NONE = -1, ALLOW_URLS_MAX = 31 };
+enum { CONFIG_NONE = -1, ALLOW_URLS_MAX = 31, PRIVATE_HOSTS_MAX = 64 };
 
 enum api_format { API_ANTHROPIC, API_OPENAI };
 enum provider_auth { AUTH_X_API_KEY, AUTH_BEARER, AUTH_NONE };
@@ -31,6 +31,13 @@ struct config_price {
 	double input, output, cache_read, cache_write;
 };
 
+/* A header or query parameter that is sent with every request. */
+struct config_sent {
+	const char *name;
+	const char *text; /* NULL: `env` names the variable that holds it */
+	const char *env;
+};
+
 struct config_provider {
 	const char *name;
 	enum api_format api_format;
@@ -38,6 +45,9 @@ struct config_provider {
 	const char *base_url, *api_key_env, *api_version, *ca_file;
 	int64_t connect_timeout_secs, idle_timeout_secs, timeout_secs, max_retries;
 	bool private_network;
+	struct config_list token_command; /* prints the key; empty: none */
+	const struct config_sent *headers, *query;
+	size_t header_count, query_count;
 	const struct config_price *prices; /* the operator's */
 	size_t price_count;
 	/* From base_url. The host is without brackets; the endpoint is HOST:PORT as the broker
@@ -66,7 +76,7 @@ struct config_sandbox {
 	enum agent_network agent_network;
 	enum tool_network tool_network;
 	enum run_commands run_commands;
-	struct config_list allow_urls, read, write, protect, hide;
+	struct config_list allow_urls, private_hosts, read, write, protect, hide;
 	const char *upstream_proxy;
 	int64_t max_egress_bytes;
 	const struct config_secret *secrets;

@@ -159,15 +159,15 @@ static bool is_path(const char *word)
 
 /* What the operator has run on the host may be a script that an argument names, or write to a file
  * of which a command could make a link. */
-static int reserve_hook(struct reserved *h, struct err *e)
+static int reserve_command(
+	struct reserved *h, const char *what, const struct config_list *argv, struct err *e)
 {
-	const struct config_list *argv = &h->config->machine.on_event;
 	struct stat st;
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *word = argv->items[i];
 		bool file = !stat(word, &st) && S_ISREG(st.st_mode);
 		bool named = i ? file || is_path(word) : strchr(word, '/') != NULL;
-		if (named && check_way(h, "machine.notify.on_event", word, e))
+		if (named && check_way(h, what, word, e))
 			return -1;
 		if (file)
 			reserved_add(h, RESERVED_SETTING, word);
@@ -249,12 +249,15 @@ int reserved_init(struct reserved *h, const struct config_paths *paths, struct e
 	h->grants[2] = confine_real(h->arena, &h->writes);
 	h->protect = confine_real(h->arena, &c->sandbox.protect);
 	reserve_programs(h);
-	if ((paths && reserve_configuration(h, paths, e)) || reserve_hook(h, e) ||
+	if ((paths && reserve_configuration(h, paths, e)) ||
+		reserve_command(h, "machine.notify.on_event", &c->machine.on_event, e) ||
 		check_audit(h, e) || check_way(h, "the state directory", c->state_dir, e) ||
 		reserve_file(h, "machine.allowed_signers", c->machine.allowed_signers, e))
 		return -1;
 	for (size_t i = 0; i < c->provider_count; i++)
-		if (reserve_file(h, "a provider's ca_file", c->providers[i].ca_file, e))
+		if (reserve_file(h, "a provider's ca_file", c->providers[i].ca_file, e) ||
+			reserve_command(
+				h, "a provider's token_command", &c->providers[i].token_command, e))
 			return -1;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include <poll.h>
 
-enum { HEADERS_MAX = 5, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
+enum { HEADERS_MAX = CLIENT_HEADERS_MAX + 5, ERROR_CAP_BYTES = 64 * 1024, KEY_PART_BYTES = 8 };
 
 struct attempt {
 	const struct client *client;
@@ -145,8 +145,10 @@ static int post(const struct client *c, const struct buf *body, struct attempt *
 		if (asprintf(&auth, "%s%s",
 			    bearer ? "authorization: Bearer " : "x-api-key: ", c->key) < 0)
 			return fault_set(f, FAULT_FATAL, "out of memory");
-		headers[n] = auth;
+		headers[n++] = auth;
 	}
+	for (size_t i = 0; c->headers && c->headers[i] && n + 1 < HEADERS_MAX; i++)
+		headers[n++] = c->headers[i];
 	int64_t own_ms = clock_monotonic_ms() + c->call_timeout_ms;
 	struct http_post p = {.path = c->format->path,
 		.headers = headers,
@@ -288,6 +290,8 @@ int client_call(struct client *c, const struct wire_request *r, size_t serial,
 		if (!attempt(c, r, serial, out, &why))
 			return 0;
 		hide_key(c->key, &why);
+		for (size_t i = 0; c->headers && c->headers[i]; i++)
+			hide_key(strstr(c->headers[i], ": ") + 2, &why);
 		if (fault_blames_request(&why) && c->format->adapt(&c->quirks, why.text)) {
 			tell_learned(c, why.text);
 			continue;

@@ -20,12 +20,15 @@ typedef void client_open_fn(void *context, const struct usage *told, const struc
  * was made. */
 typedef const char *client_explain_fn(void *context);
 
+enum { CLIENT_HEADERS_MAX = 32 };
+
 struct client {
 	const struct wire_format *format;
-	struct http *http;       /* borrowed */
-	const char *auth;        /* "x-api-key", "bearer", "none" */
-	const char *key;         /* NULL with "none"; borrowed */
-	const char *api_version; /* anthropic */
+	struct http *http;          /* borrowed */
+	const char *auth;           /* "x-api-key", "bearer", "none" */
+	const char *key;            /* NULL with "none"; borrowed */
+	const char *const *headers; /* the operator's, NULL behind the last; NULL: none; borrowed */
+	const char *api_version;    /* anthropic */
 	int64_t call_timeout_ms;
 	int64_t deadline_ms; /* clock_monotonic_ms; of everything that is asked */
 	int64_t max_retries;

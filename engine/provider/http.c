@@ -21,6 +21,7 @@ static const struct http_head no_head = {.should_retry = -1, .retry_after_ms = -
 struct http {
 	CURL *curl;
 	char *base;
+	const char *query;
 	size_t skip; /* bytes of every path that the base holds already */
 	int channel_fd;
 	int64_t connect_timeout_ms, idle_timeout_ms;
@@ -279,6 +280,7 @@ struct http *http_open(const struct http_options *o, struct err *e)
 		h->curl = curl_easy_init();
 		h->channel_fd = o->channel_fd;
 		h->proxied = o->proxied;
+		h->query = o->query && *o->query ? o->query : NULL;
 		h->connect_timeout_ms = o->connect_timeout_ms;
 		h->idle_timeout_ms = o->idle_timeout_ms;
 	}
@@ -447,7 +449,8 @@ static bool unanswered(const struct http *h, CURLcode rc)
 int http_post(struct http *h, const struct http_post *post, struct http_head *head, struct fault *f)
 {
 	AUTO_FREE char *url = NULL;
-	if (asprintf(&url, "%s%s", h->base, post->path + h->skip) < 0)
+	if (asprintf(&url, "%s%s%s%s", h->base, post->path + h->skip, h->query ? "?" : "",
+		    h->query ? h->query : "") < 0)
 		return fault_set(f, FAULT_FATAL, "out of memory");
 	struct curl_slist *headers = make_headers(post->headers, f);
 	if (!headers)

@@ -15,6 +15,7 @@
 struct http_options {
 	const char *base_url; /* with or without a trailing "/" or "/v1" */
 	bool any_version;     /* another version in its path stands for "/v1" */
+	const char *query;    /* put behind every path; NULL or empty: none */
 	const char *ca_file;  /* NULL: the system's store */
 	int channel_fd;       /* borrowed */
 	bool proxied;         /* what is behind it was dialled through a proxy */

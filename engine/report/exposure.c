@@ -1,6 +1,7 @@
 #include "report/exposure.h"
 
 #include "agent/policy/redact.h"
+#include "base/host.h"
 #include "confine/confine.h"
 #include "git/elsewhere.h"
 #include "machine/template.h"
@@ -65,6 +66,27 @@ static json_t *tool_egress(const struct tool_state *t)
 	return texts(any, t->network == NETWORK_ALLOW);
 }
 
+/* The operator's private hosts that the list reaches: what is wide is cut down to the other. */
+static json_t *private_text(const struct tool_state *t, const struct config *config)
+{
+	const struct config_list *near = &config->sandbox.private_hosts;
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
+	for (size_t i = 0; t->network == NETWORK_LIST && i < t->host_count; i++)
+		for (size_t k = 0; k < near->count; k++) {
+			struct host_port host, name;
+			if (host_rule_decode(&host, t->hosts[i], NULL) ||
+				host_name_rule_decode(&name, near->items[k], NULL))
+				continue;
+			bool whole = host_name_covers(&name, &host);
+			if (whole || host_name_covers(&host, &name))
+				buf_addf(&text, "%s%s", text.len ? ", " : "",
+					whole ? t->hosts[i] : near->items[k]);
+		}
+	if (text.len)
+		buf_adds(&text, " may lead to this host and its networks (sandbox.private_hosts)");
+	return json_stringn(text.data ? text.data : "", text.len);
+}
+
 static json_t *env_names(const struct tool_state *t)
 {
 	json_t *list = json_array();
@@ -80,7 +102,7 @@ static json_t *tool_exposure(const struct state *s, const struct confine *c)
 	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
 	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
 	bool refused = network_refusal(confine_network_row(c, s)->tool) != NULL;
-	return json_pack(
+	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:O, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
 		"state", s->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
@@ -88,6 +110,10 @@ static json_t *tool_exposure(const struct state *s, const struct confine *c)
 		json_object_get(policy, "read"), "writes", json_object_get(policy, "write"),
 		"egress", tool_egress(t), "env", env_names(t), "secrets",
 		texts(t->secrets, t->secret_count), "limits", limits, "egress_refused", refused);
+	json_auto_t *near = private_text(t, c->config);
+	if (json_string_length(near))
+		json_object_set(out, "private", near);
+	return out;
 }
 
 /* --- agents ----------------------------------------------------------------------------------- */
@@ -152,6 +178,17 @@ static json_t *verify_text(const struct config *config)
 	return words_json(&text);
 }
 
+/* The program of the host that prints the provider's key; empty: none. Its arguments are the
+ * operator's alone. */
+static json_t *key_text(const struct state *s, const struct config *config)
+{
+	const char *model;
+	const struct config_provider *p = config_agent_provider(config, s, &model);
+	return p && p->token_command.count ? json_sprintf("printed by %s, which runs on this host",
+						     p->token_command.items[0])
+					   : json_string("");
+}
+
 /* What becomes of a command that the model proposes (docs/operating.md, Being asked). */
 static const char *commands_words(const struct config *config)
 {
@@ -191,6 +228,9 @@ static json_t *agent_exposure(const struct state *s, const struct confine *c)
 		"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent", "terminal",
 		"none", "sets", "reads", "writes", "egress", agent_egress(s, c->config), "env",
 		"secrets", "limits", agent_limits(s, c->config), "egress_refused", 0);
+	json_auto_t *key = key_text(s, c->config);
+	if (json_string_length(key))
+		json_object_set(out, "key", key);
 	if (runs)
 		add_commands(out, c);
 	return out;

@@ -12,6 +12,7 @@
 #include "run/profile.h"
 #include "run/secret.h"
 #include "run/sleep.h"
+#include "run/token.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -129,13 +130,26 @@ static bool has_kind(const struct machine *m, enum state_kind kind)
 	return false;
 }
 
-/* What keeps each provider's key from being read, in the configuration's order: an answer costs a
- * process, so no provider is asked about twice. */
-static struct err *ask_keys(const struct config *c)
+static bool is_asked(const struct drive *d, const struct config_provider *p)
 {
+	const struct machine *m = d->request->machine;
+	const char *model;
+	bool asked = config_reviewer(d->request->config, &model) == p;
+	for (size_t i = 0; i < m->state_count && !asked; i++)
+		asked = m->states[i].kind == KIND_AGENT &&
+			config_agent_provider(d->request->config, &m->states[i], &model) == p;
+	return asked;
+}
+
+/* What keeps each provider's key from being read, in the configuration's order: an answer costs a
+ * process, so no provider is asked about twice. No command is run for one that no state asks. */
+static struct err *ask_keys(const struct drive *d)
+{
+	const struct config *c = d->request->config;
 	struct err *why = calloc(c->provider_count + 1, sizeof(*why));
 	for (size_t i = 0; why && i < c->provider_count; i++)
-		secret_check(c, &c->providers[i], &why[i]);
+		if (!c->providers[i].token_command.count || is_asked(d, &c->providers[i]))
+			secret_check(&d->live.keys, &c->providers[i], &why[i]);
 	return why;
 }
 
@@ -163,7 +177,11 @@ static bool check_needed(struct drive *d, const struct err *why)
 static bool check_keys(struct drive *d)
 {
 	const struct config *c = d->request->config;
-	AUTO_FREE struct err *why = ask_keys(c);
+	struct err e = ERR_NONE;
+	d->live.keys.tokens_fd = token_open(&e);
+	if (d->live.keys.tokens_fd < 0)
+		return drive_end(d, RUN_BROKEN, "%s", e.text);
+	AUTO_FREE struct err *why = ask_keys(d);
 	if (!why)
 		return drive_end(d, RUN_BROKEN, "out of memory");
 	if (!check_needed(d, why))
@@ -474,6 +492,7 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 		.journal = {.fd = -1},
 		.live = {.instance = i,
 			.config = q->config,
+			.keys = {q->config, -1},
 			.listener = l,
 			.data_fd = -1,
 			.record_fd = -1,
@@ -497,5 +516,6 @@ void drive_run(const struct instance *i, const struct drive_request *q,
 	position_done(&d.at);
 	own_close(&d.live.data_fd);
 	own_close(&d.live.record_fd);
+	own_close(&d.live.keys.tokens_fd);
 	free(d.live.agent);
 }

@@ -52,13 +52,11 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-bool hook_is_there(const struct config *c)
+char *hook_program(const struct config *c, const char *name)
 {
-	if (!c->machine.on_event.count)
-		return true;
 	leave_writable_out(&c->sandbox.write);
-	AUTO_FREE char *program = find_program(c->machine.on_event.items[0]);
-	return program && !access(program, X_OK);
+	AUTO_FREE char *program = find_program(name);
+	return program && !access(program, X_OK) ? TAKE_PTR(program) : NULL;
 }
 
 static int start(struct live *w, const char *program, const json_t *event, struct child *child,

@@ -9,7 +9,8 @@
 
 /* Nothing is done when no program is configured. */
 void hook_run(struct live *w, const json_t *event);
-/* Whether there is a program for hook_run to run, or none is set. Leaves in PATH only what it would
- * be looked for in. */
-bool hook_is_there(const struct config *c);
+/* The path of a program that is run on the host for the operator, heap: `name`, found in PATH
+ * without what commands may write, which is taken out of it. NULL: there is none that can be run.
+ */
+char *hook_program(const struct config *c, const char *name);
 #endif

@@ -11,6 +11,7 @@
 #include "run/interrupts.h"
 #include "run/jails.h"
 #include "run/plan.h"
+#include "run/secret.h"
 
 /* How an execution came back. */
 enum live_end {
@@ -25,6 +26,7 @@ enum live_end {
 struct live {
 	const struct instance *instance;
 	const struct config *config;
+	struct secret_source keys; /* the descriptor is owned */
 	const struct drive_listener *listener;
 	struct interrupts interrupts;
 	struct activity now;

@@ -72,7 +72,7 @@ static void send_request(struct talk *t)
 		return;
 	t->asked = true;
 	int failed =
-		secret_start(t->live->config, t->step->request, t->to_agent, &t->secret, &t->why);
+		secret_start(&t->live->keys, t->step->request, t->to_agent, &t->secret, &t->why);
 	if (failed) {
 		t->pump.stop = true;
 		return;

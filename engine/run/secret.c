@@ -3,7 +3,9 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/secret_name.h"
+#include "run/token.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -11,21 +13,73 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-enum { ERROR_BYTES_MAX = 4096 };
+enum { ERROR_BYTES_MAX = 4096, QUERY_BYTES_MAX = 1024 * 1024 };
+
+static int read_key(const struct secret_source *source, const struct config_provider *p, char **out,
+	struct err *e)
+{
+	return p->token_command.count && p->auth != AUTH_NONE
+		       ? token_take(source->config, p, source->tokens_fd, out, e)
+		       : config_provider_key(source->config, p, out, e);
+}
+
+/* Letters, digits and -._~ as they are, everything else as %XX: RFC 3986, 2.3. */
+static void add_encoded(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (isalnum((unsigned char)*text) || strchr("-._~", *text))
+			buf_addc(out, *text);
+		else
+			buf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
+}
+
+/* "NAME: VALUE", one text each. NULL with the reason. */
+static json_t *headers_of(const struct config_provider *p, struct err *e)
+{
+	json_auto_t *list = json_array();
+	for (size_t i = 0; i < p->header_count; i++) {
+		const char *text = config_sent_text(p, "header", &p->headers[i], e);
+		if (!text)
+			return NULL;
+		json_array_append_new(list, json_sprintf("%s: %s", p->headers[i].name, text));
+	}
+	return json_incref(list);
+}
+
+/* "NAME=VALUE&NAME=VALUE". NULL with the reason. */
+static json_t *query_of(const struct config_provider *p, struct err *e)
+{
+	AUTO_BUF query = BUF_INIT(QUERY_BYTES_MAX);
+	for (size_t i = 0; i < p->query_count; i++) {
+		const char *text = config_sent_text(p, "query parameter", &p->query[i], e);
+		if (!text)
+			return NULL;
+		buf_addf(&query, "%s%s=", i ? "&" : "", p->query[i].name);
+		add_encoded(&query, text);
+	}
+	if (query.failed)
+		err_set(e, "the query of the provider %s is too long", p->name);
+	return query.failed ? NULL : json_stringn(query.data ? query.data : "", query.len);
+}
 
 /* `provider` as the request has it: {name, ..., key: null}. */
-static int fill_key(const struct config *c, json_t *provider, struct err *e)
+static int fill_provider(const struct secret_source *source, json_t *provider, struct err *e)
 {
 	const char *name = json_string_value(json_object_get(provider, "name"));
-	const struct config_provider *p = name ? config_provider(c, name) : NULL;
+	const struct config_provider *p = name ? config_provider(source->config, name) : NULL;
 	char *key = NULL;
 	if (!p)
 		return name ? err_set(e, "provider %s is not configured", name) : 0;
-	if (config_provider_key(c, p, &key, e))
+	if (read_key(source, p, &key, e))
 		return -1;
 	if (key)
 		json_object_set_new(provider, "key", json_string(key));
-	return 0;
+	json_t *headers = headers_of(p, e), *query = headers ? query_of(p, e) : NULL;
+	if (headers)
+		json_object_set_new(provider, "headers", headers);
+	if (query)
+		json_object_set_new(provider, "query", query);
+	return query ? 0 : -1;
 }
 
 static void add_text(json_t *list, const char *value)
@@ -34,15 +88,44 @@ static void add_text(json_t *list, const char *value)
 		json_array_append_new(list, json_string(value)); /* UTF-8 alone can be found */
 }
 
-/* What no model may see wherever it turns up: every provider's key, what tool states are granted,
- * and what the operator's environment calls a secret. */
-static void fill_secrets(const struct config *c, json_t *list)
+static bool is_called_secret(const char *name)
 {
+	static const char *const words[] = {
+		"key", "secret", "token", "password", "credential", "auth", "cookie"};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+/* Adds what comes from a variable or is called a secret. An ordinary word of the configuration may
+ * stand in any file that a model reads. */
+static void add_sent(json_t *list, const struct config_sent *sent, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sent[i].env)
+			add_text(list, getenv(sent[i].env));
+		else if (is_called_secret(sent[i].name))
+			add_text(list, sent[i].text);
+}
+
+/* What no model may see wherever it turns up: every provider's key, what tool states are granted,
+ * and what the operator's environment calls a secret. No command is run for another provider's. */
+static void fill_secrets(const struct secret_source *source, json_t *list)
+{
+	const struct config *c = source->config;
 	for (size_t i = 0; i < c->provider_count; i++) {
+		const struct config_provider *p = &c->providers[i];
 		struct err unset = ERR_NONE; /* of another provider; the start has told it */
-		AUTO_FREE char *key = NULL;
-		if (!config_provider_key(c, &c->providers[i], &key, &unset))
-			add_text(list, key);
+		char *key = NULL;
+		if (p->token_command.count)
+			key = token_kept(p, source->tokens_fd);
+		else if (config_provider_key(c, p, &key, &unset))
+			key = NULL;
+		add_text(list, key);
+		free(key);
+		add_sent(list, p->headers, p->header_count);
+		add_sent(list, p->query, p->query_count);
 	}
 	for (size_t i = 0; i < c->sandbox.secret_count; i++)
 		add_text(list, getenv(c->sandbox.secrets[i].env));
@@ -53,13 +136,14 @@ static void fill_secrets(const struct config *c, json_t *list)
 	}
 }
 
-static int write_line(const struct config *c, const json_t *request, int to_fd, struct err *e)
+static int write_line(
+	const struct secret_source *source, const json_t *request, int to_fd, struct err *e)
 {
 	const json_t *reviewer = json_object_get(request, "reviewer");
-	if (fill_key(c, json_object_get(request, "provider"), e) ||
-		fill_key(c, json_object_get(reviewer, "provider"), e))
+	if (fill_provider(source, json_object_get(request, "provider"), e) ||
+		fill_provider(source, json_object_get(reviewer, "provider"), e))
 		return -1;
-	fill_secrets(c, json_object_get(request, "secrets"));
+	fill_secrets(source, json_object_get(request, "secrets"));
 	AUTO_FREE char *line = json_text(request);
 	if (!line)
 		return err_set(e, "out of memory");
@@ -68,9 +152,19 @@ static int write_line(const struct config *c, const json_t *request, int to_fd, 
 	return 0;
 }
 
+static int check_provider(
+	const struct secret_source *source, const struct config_provider *p, struct err *e)
+{
+	char *key = NULL;
+	if (read_key(source, p, &key, e))
+		return -1;
+	json_auto_t *headers = headers_of(p, e), *query = headers ? query_of(p, e) : NULL;
+	return query ? 0 : -1;
+}
+
 /* What a child does: the process ends with its memory, so nothing is wiped. */
 struct errand {
-	const struct config *config;
+	const struct secret_source *source;
 	const struct config_provider *provider; /* only look for its key */
 	const json_t *request;                  /* else write it */
 	secret_work *work;                      /* else do that */
@@ -80,13 +174,12 @@ struct errand {
 
 static int run_errand(const struct errand *a, struct err *e)
 {
-	char *key = NULL;
 	if (a->provider)
-		return config_provider_key(a->config, a->provider, &key, e);
+		return check_provider(a->source, a->provider, e);
 	if (a->request)
-		return write_line(a->config, a->request, a->fd, e);
+		return write_line(a->source, a->request, a->fd, e);
 	json_t *secrets = json_array();
-	fill_secrets(a->config, secrets);
+	fill_secrets(a->source, secrets);
 	return a->work(a->ctx, secrets, e);
 }
 
@@ -95,7 +188,7 @@ static _Noreturn void secret_main(const struct errand *a, int error_fd)
 	struct err e = ERR_NONE;
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	int keep[] = {a->fd, error_fd};
+	int keep[] = {a->fd, error_fd, a->source->tokens_fd};
 	io_close_others(keep, ARRAY_LEN(keep));
 	if (run_errand(a, &e))
 		io_write(error_fd, e.text, strlen(e.text));
@@ -120,10 +213,11 @@ static int send_out(const struct errand *a, struct secret_child *out, struct err
 	return 0;
 }
 
-int secret_start(const struct config *c, const json_t *request, int to_fd, struct secret_child *out,
-	struct err *e)
+int secret_start(const struct secret_source *source, const json_t *request, int to_fd,
+	struct secret_child *out, struct err *e)
 {
-	return send_out(&(struct errand){.config = c, .request = request, .fd = to_fd}, out, e);
+	return send_out(
+		&(struct errand){.source = source, .request = request, .fd = to_fd}, out, e);
 }
 
 int secret_end(struct secret_child *s)
@@ -155,12 +249,14 @@ static int await(const struct errand *a, struct err *e)
 	return err_set(e, "%s", text.data);
 }
 
-int secret_check(const struct config *c, const struct config_provider *p, struct err *e)
+int secret_check(const struct secret_source *source, const struct config_provider *p, struct err *e)
 {
-	return await(&(struct errand){.config = c, .provider = p, .fd = -1}, e);
+	return await(&(struct errand){.source = source, .provider = p, .fd = -1}, e);
 }
 
-int secret_apart(const struct config *c, secret_work *work, void *ctx, int keep_fd, struct err *e)
+int secret_apart(const struct secret_source *source, secret_work *work, void *ctx, int keep_fd,
+	struct err *e)
 {
-	return await(&(struct errand){.config = c, .work = work, .ctx = ctx, .fd = keep_fd}, e);
+	return await(
+		&(struct errand){.source = source, .work = work, .ctx = ctx, .fd = keep_fd}, e);
 }

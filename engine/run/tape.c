@@ -178,7 +178,7 @@ void tape_poke(const struct live *w, const char *state, const json_t *payload)
 {
 	struct err e = ERR_NONE;
 	struct poke poke = {w, state, payload};
-	if (w->record_fd >= 0 && secret_apart(w->config, add_poke, &poke, w->record_fd, &e))
+	if (w->record_fd >= 0 && secret_apart(&w->keys, add_poke, &poke, w->record_fd, &e))
 		live_notice(w, "what state %s was poked with is not recorded in %s: %s", state,
 			w->record_dir, e.text);
 }

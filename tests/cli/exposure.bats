@@ -357,3 +357,19 @@ against() {
 	run -0 --separate-stderr agent6 machine check without --against with
 	[[ $stderr == *"confinement-narrowed]: fix: no longer has a verify command: sh test.sh"* ]]
 }
+
+@test "--report: what may resolve to private addresses, and who prints a key on the host" {
+	mkdir -p "$XDG_CONFIG_HOME/agent6"
+	cat >"$XDG_CONFIG_HOME/agent6/config.yaml" <<-'END'
+		sandbox: {tool_network: only_explicit_states, private_hosts: ["*.corp.example", npm.lan, else.lan]}
+		providers: {corp: {api_format: openai, base_url: "https://llm.corp.example/v1", token_command: [corp-login, secret-word]}}
+		models: {worker: {model: m}}
+	END
+	sed -i 's/workspace: read/&\n    allow_network: ["git.corp.example:443", "*.lan:4873", "api.example:443"]/' ../new/machine.yaml
+	sed -i 's/fetch: \(.*\)/fetch: \1/; s/kind: terminal.*/kind: agent, prompt: hi, timeout_secs: 9, output_schema: o, on: {ok: end, failed: end, budget_exhausted: end, timeout: end}}\n  end: {kind: terminal, status: ok, reason: x}/; s/^vars.*/schemas: {o: {a: str}}/' ../new/machine.yaml
+	run --separate-stderr -0 agent6 machine check --report ../new
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	echo "$output"
+	[[ $output == *"private git.corp.example:443, npm.lan, else.lan may lead to this host and its networks (sandbox.private_hosts)"* ]]
+	[[ $output == *"key printed by corp-login, which runs on this host"* && $output != *secret-word* ]]
+}

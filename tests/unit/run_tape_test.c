@@ -58,7 +58,8 @@ static int killed(void *ctx, const json_t *secrets, struct err *e)
 
 static void apart(void)
 {
-	struct config none = {0};
+	struct config empty = {0};
+	struct secret_source none = {&empty, -1};
 	struct err e = ERR_NONE;
 	ok(secret_apart(&none, killed, NULL, -1, &e),
 		"a process that was killed has not done its work");

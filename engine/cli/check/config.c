@@ -23,6 +23,16 @@ static void PRINTF(1, 2) tell_problem(const char *format, ...)
 	text_print(text.data, 2);
 }
 
+static void tell_unset(const struct config_provider *p, const char *what,
+	const struct config_sent *sent, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct err e = ERR_NONE;
+		if (!config_sent_text(p, what, &sent[i], &e))
+			tell_problem("%s", e.text);
+	}
+}
+
 /* What an agent state would be refused for. The configuration can be valid all the same: the key
  * may come from the environment of another shell, or of a service. */
 static void tell_keys(const struct config *config)
@@ -30,12 +40,24 @@ static void tell_keys(const struct config *config)
 	for (size_t i = 0; i < config->provider_count; i++) {
 		struct err e = ERR_NONE;
 		char *key = NULL;
-		if (config_provider_key(config, &config->providers[i], &key, &e))
+		const struct config_provider *p = &config->providers[i];
+		/* A command that prints it is run when it is needed, not to be looked at. */
+		if (!p->token_command.count && config_provider_key(config, p, &key, &e))
 			tell_problem("%s", e.text);
+		tell_unset(p, "header", p->headers, p->header_count);
+		tell_unset(p, "query parameter", p->query, p->query_count);
 		if (key)
 			explicit_bzero(key, strlen(key));
 		free(key);
 	}
+}
+
+static void tell_program(
+	const struct config *config, const char *setting, const struct config_list *command)
+{
+	AUTO_FREE char *program = command->count ? hook_program(config, command->items[0]) : NULL;
+	if (command->count && !program)
+		tell_problem("%s: there is no program %s to run", setting, command->items[0]);
 }
 
 /* What is named and not there. It may be by the time of a run, which fails without the one and goes
@@ -48,9 +70,13 @@ static void tell_missing(const struct config *config, const char *state)
 		if (confine_check_grant("sandbox.read", read->items[i], false, state, &e))
 			tell_problem("%s", e.text);
 	}
-	if (!hook_is_there(config))
-		tell_problem("machine.notify.on_event: there is no program %s to run",
-			config->machine.on_event.items[0]);
+	tell_program(config, "machine.notify.on_event", &config->machine.on_event);
+	for (size_t i = 0; i < config->provider_count; i++) {
+		char setting[128];
+		snprintf(setting, sizeof(setting), "providers.%.64s.token_command",
+			config->providers[i].name);
+		tell_program(config, setting, &config->providers[i].token_command);
+	}
 }
 
 static int tell(const struct call *c)
@@ -96,7 +122,7 @@ const struct verb verb_check_config = {.path = "check config",
 	.max_arguments = 0,
 	.details = "A provider whose key cannot be read is named, and is no fault of the "
 		   "configuration; neither is a path of sandbox.read or a program of "
-		   "machine.notify.on_event that is not there now.\n"
+		   "machine.notify.on_event or a token_command that is not there now.\n"
 		   "Exit status: 0 valid; 2 not, with the file, line and column of every "
 		   "problem.",
 	.options = options,
