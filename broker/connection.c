@@ -15,6 +15,7 @@
 enum { DRAIN_ROUNDS_MAX = 64, PIN_TIMEOUT_MS = 10000, CONNECTIONS_MAX = 4096 };
 enum {
 	BLOCK_BYTES = 64 * 1024 - 256, /* and its headers: one packet on the loopback interface */
+	GROWTH_BYTES = PROXY_HEAD_BYTES - PROXY_REQUEST_MAX_BYTES, /* of a head, once it is ours */
 	ROUNDS_MAX = 8,    /* full blocks in one direction before others have their turn */
 	FDS_RESERVED = 24, /* the loop's own, and what is made ahead */
 	FDS_PER_DIAL = 6,  /* two racing sockets and a copy, the resolver's */
@@ -63,7 +64,7 @@ static void refuse(struct connection *c, const char *why)
 static bool hold(struct side *s)
 {
 	if (!s->block)
-		s->block = malloc(BLOCK_BYTES);
+		s->block = malloc(BLOCK_BYTES + GROWTH_BYTES);
 	if (s->block && s->start > 0)
 		memmove(s->block, s->block + s->start, s->end - s->start);
 	s->end -= s->start;
@@ -104,6 +105,15 @@ static void dial(struct connection *c, const struct endpoint *endpoint)
 		refuse(c, REFUSED_DIAL);
 }
 
+/* The operator let this name resolve to private addresses. */
+static bool may_be_near(const struct options *o, const struct host_port *asked)
+{
+	for (size_t i = 0; i < o->near_count; i++)
+		if (host_name_covers(&o->near[i], asked))
+			return true;
+	return false;
+}
+
 /* Dials where a client of the proxy wants to go, if that is listed. */
 static void choose(struct connection *c)
 {
@@ -114,12 +124,24 @@ static void choose(struct connection *c)
 			rule = host_rule_covers(&o->rules[i].at, &c->asked.at) ? &o->rules[i]
 									       : NULL;
 	if (!rule) {
-		refuse(c, REFUSED_HOST);
+		refuse(c, REFUSED_LISTED);
 		return;
 	}
-	c->asked.reach = rule->reach;
-	c->asked.sniffed = true;
+	c->asked.reach = may_be_near(o, &c->asked.at) ? REACH_NEAR : rule->reach;
+	c->asked.sniffed = !c->request.forwards;
 	dial(c, &c->asked);
+}
+
+/* Puts the head as the server is to see it where the client's was. */
+static void rewrite_head(struct side *s)
+{
+	char head[PROXY_HEAD_BYTES];
+	size_t taken = s->owner->request.bytes;
+	size_t len = proxy_request_forward(s->block + s->start, taken, head);
+	memmove(s->block + len, s->block + s->start + taken, s->end - s->start - taken);
+	memcpy(s->block, head, len);
+	s->end = len + s->end - s->start - taken;
+	s->start = 0;
 }
 
 /* Takes the request out of what the client has sent: what follows it is for the endpoint. */
@@ -129,10 +151,13 @@ static void ask(struct connection *c)
 	enum proxy_step step;
 	do {
 		step = proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
-		s->start += c->request.bytes;
+		if (step == PROXY_FORWARD)
+			rewrite_head(s);
+		else
+			s->start += c->request.bytes;
 	} while (step == PROXY_GREET &&
 		 send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) == 2);
-	if (step == PROXY_CONNECT)
+	if (step == PROXY_CONNECT || step == PROXY_FORWARD)
 		choose(c);
 	else if (step != PROXY_MORE)
 		refuse(c, REFUSED_HOST);
@@ -398,7 +423,8 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 	c->channel->dialing--;
 	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
-	if (fd < 0 || (!c->channel->endpoint && !answer(c)))
+	bool answers = !c->channel->endpoint && !c->request.forwards;
+	if (fd < 0 || (answers && !answer(c)))
 		refuse(c, refused);
 	run(c, &c->agent);
 }

@@ -31,13 +31,13 @@ static int open_proxy(struct policy *p, struct err *e)
 	if (fdpass_send((int)p->proxy_fd, "L", 1, &fd, 1))
 		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
 	/* ALL_PROXY is HTTP, too: httpx and aria2 stop at a scheme that they do not know, used or
-	 * not. Node.js looks at these when it is told to. */
-	return policy_add_env(p,
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY", http,
-			"http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
-			http, "all_proxy", http, "NO_PROXY", own, "no_proxy", own,
-			"NODE_USE_ENV_PROXY", "1"),
-		e);
+	 * not. Node.js looks at these when it is told to. What the command is given already stays:
+	 * NO_PROXY leaves out what of this host is listed. */
+	json_auto_t *more = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY",
+		http, "http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
+		http, "all_proxy", http, "NO_PROXY", own, "no_proxy", own, "NODE_USE_ENV_PROXY",
+		"1");
+	return json_object_update_missing(p->env, more) ? err_set(e, "out of memory") : 0;
 }
 
 static pid_t helper; /* the thread below, until it has ended */

@@ -6,12 +6,15 @@
 const char options_usage[] =
 	"usage: agent6-broker --channel FD=HOST:PORT,tls|plain[,local|private] ...\n"
 	"                     [--control FD] [--max-bytes N] [--upstream-proxy URL]\n"
-	"       agent6-broker --proxy FD=HOST:PORT[,HOST:PORT ...] ...\n\n"
+	"       agent6-broker --proxy FD=HOST:PORT[,HOST:PORT ...] [--private HOST[,HOST ...]] "
+	"...\n\n"
 	"Connects a confined agent to fixed endpoints. FD is one end of an AF_UNIX stream\n"
 	"socketpair: a byte sent on the other end brings a descriptor that leads to HOST:PORT.\n\n"
 	"  --channel         an endpoint; local: on loopback, private: perhaps a private address\n"
 	"  --proxy           one listening socket comes over FD: while FD is open, it serves HTTP\n"
-	"                    CONNECT and SOCKS5 to these HOST:PORT (\"*.NAME\": its subdomains)\n"
+	"                    CONNECT, http:// requests and SOCKS5 to these HOST:PORT (\"*.NAME\":\n"
+	"                    its subdomains)\n"
+	"  --private         names among them that may resolve to private or loopback addresses\n"
 	"  --control         one JSON line per closed connection is written to FD\n"
 	"  --max-bytes       at most N bytes leave, over all channels\n"
 	"  --upstream-proxy  connect through http://, socks5:// or socks5h:// PROXY:PORT\n";
@@ -77,6 +80,18 @@ static int decode_rules(struct options *o, char *value, struct err *e)
 	return 0;
 }
 
+static int decode_near(struct options *o, char *value, struct err *e)
+{
+	char *name;
+	while ((name = strsep(&value, ","))) {
+		if (o->near_count == RULES_MAX)
+			return err_set(e, "there are more than %d names", RULES_MAX);
+		if (host_name_rule_decode(&o->near[o->near_count++], name, e) < 0)
+			return err_wrap(e, "%s", name);
+	}
+	return 0;
+}
+
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
  * the TLS session with the proxy. */
 static int decode_upstream(struct options *o, const char *value, struct err *e)
@@ -97,6 +112,8 @@ static int decode_option(struct options *o, const char *name, char *value, struc
 		return decode_channel(o, value, e);
 	if (strcmp(name, "--proxy") == 0)
 		return decode_rules(o, value, e);
+	if (strcmp(name, "--private") == 0)
+		return decode_near(o, value, e);
 	if (strcmp(name, "--control") == 0)
 		return decode_fd(o, value, &o->control_fd, e);
 	if (strcmp(name, "--upstream-proxy") == 0)

@@ -17,6 +17,8 @@ struct options {
 	int proxy_fd;                     /* -1: no proxy is served */
 	struct endpoint rules[RULES_MAX]; /* where the proxy may go */
 	size_t rule_count;
+	struct host_port near[RULES_MAX]; /* what of that may lead to private addresses */
+	size_t near_count;
 	int control_fd;       /* -1: facts are not wanted */
 	int64_t max_bytes;    /* INT64_MAX: unlimited */
 	char *upstream_proxy; /* URL, heap, wiped from argv; NULL: none */

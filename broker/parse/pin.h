@@ -13,8 +13,9 @@ enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 
 /* Why a connection was refused: the words of the control line's "refused" field; NULL: it was not.
  */
-#define REFUSED_SNI     "sni"     /* the hello names no server, another one, or hides the name */
-#define REFUSED_HOST    "host"    /* a plain request without exactly the endpoint's Host */
+#define REFUSED_SNI     "sni"  /* the hello names no server, another one, or hides the name */
+#define REFUSED_HOST    "host" /* a plain request without exactly the endpoint's Host */
+#define REFUSED_LISTED  "host not listed" /* by no rule of the proxy */
 #define REFUSED_ADDRESS "address" /* the name resolves to no address the channel may reach */
 #define REFUSED_BUDGET  "budget"  /* a byte beyond --max-bytes */
 #define REFUSED_DIAL    "dial"    /* no connection: no such name, no answer, no descriptor left */

@@ -4,6 +4,7 @@
 #include "broker/parse/pin.h"
 #include <arpa/inet.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SOCKS_VERSION = 5, SOCKS5_CONNECT = 0x050100 }; /* VER CMD RSV */
 enum { SOCKS_IPV4 = 1, SOCKS_NAME = 3, SOCKS_IPV6 = 4 };
@@ -40,26 +41,77 @@ static enum proxy_step decode_socks(struct proxy_request *r, struct cursor *c)
 	return PROXY_CONNECT;
 }
 
-/* CONNECT target HTTP/1.x. The headers say nothing that matters. Of a plain request for an http://
- * URL, which is refused, the host is kept: for the fact. */
-static enum proxy_step decode_connect(struct proxy_request *r, struct cursor *c)
+/* Takes the host and port of a URL, never what is before or behind them: a fact shows them. Reports
+ * whether it is one that may be forwarded. */
+static bool take_url(struct proxy_request *r, const char *url)
 {
-	char line[sizeof("CONNECT  HTTP/1.x") + HOST_PORT_BYTES - 1];
+	const char *host = strstr(url, "//");
+	if (!host)
+		return false;
+	host += 2;
+	size_t len = strcspn(host, "/?#");
+	const char *user = memrchr(host, '@', len);
+	if (user) {
+		len -= (size_t)(user + 1 - host);
+		host = user + 1;
+	}
+	bool has_port = len > 0 && host[len - 1] != ']' && memrchr(host, ':', len);
+	int used = snprintf(
+		r->target, sizeof(r->target), "%.*s%s", (int)len, host, has_port ? "" : ":80");
+	return !user && host[len] == '/' && used < (int)sizeof(r->target) &&
+	       strncasecmp(url, "http://", strlen("http://")) == 0;
+}
+
+/* METHOD target HTTP/1.x. The headers say nothing that matters here; those of a request that is
+ * forwarded pass the pin. */
+static enum proxy_step decode_http(struct proxy_request *r, struct cursor *c)
+{
+	char line[PROXY_REQUEST_MAX_BYTES];
 	size_t len = cursor_left(c);
 	const uint8_t *end = memmem(c->at, len, "\r\n\r\n", 4);
-	if (!end)
+	if (!end || (size_t)(end - c->at) >= sizeof(line))
 		return len < PROXY_REQUEST_MAX_BYTES && c->at[0] >= 'A' ? PROXY_MORE : PROXY_BAD;
 	snprintf(line, sizeof(line), "%.*s", (int)(end - c->at), (const char *)c->at);
-	c->at = end + 4;
 	char *version = line, *method = strsep(&version, " "), *target = strsep(&version, " ");
-	const char *url = target ? strstr(target, "//") : NULL;
-	if (url)
-		snprintf(r->target, HOST_BYTES, "%.*s", (int)strcspn(url + 2, "/:@"), url + 2);
-	if (strcmp(method, "CONNECT") != 0 || !version || strcspn(version, "\r") != 8 ||
-		strncmp(version, "HTTP/1.", 7) != 0)
+	bool connects = strcmp(method, "CONNECT") == 0;
+	if (!version || strcspn(version, "\r") != 8 || strncmp(version, "HTTP/1.", 7) != 0)
 		return PROXY_BAD;
-	snprintf(r->target, sizeof(r->target), "%s", target);
-	return PROXY_CONNECT;
+	c->at = end + 4;
+	r->forwards = !connects && take_url(r, target);
+	if (connects)
+		snprintf(r->target, sizeof(r->target), "%s", target);
+	return connects ? PROXY_CONNECT : r->forwards ? PROXY_FORWARD : PROXY_BAD;
+}
+
+/* Fields of one hop only. */
+static bool is_hop_field(const char *line, size_t len)
+{
+	static const char *const names[] = {
+		"connection", "proxy-connection", "proxy-authorization", "keep-alive"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t name = strlen(names[i]);
+		if (len > name && line[name] == ':' && strncasecmp(line, names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+size_t proxy_request_forward(const char *bytes, size_t len, char out[PROXY_HEAD_BYTES])
+{
+	static const char closing[] = "Connection: close\r\n\r\n";
+	const char *target = (const char *)memchr(bytes, ' ', len) + 1, *end = bytes + len - 2;
+	const char *path = memchr(target + strlen("http://"), '/', (size_t)(end - target));
+	size_t used = (size_t)(target - bytes);
+	memcpy(out, bytes, used);
+	for (const char *at = path, *next; at < end; at = next) {
+		next = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+		if (at != path && is_hop_field(at, (size_t)(next - at)))
+			continue;
+		memcpy(out + used, at, (size_t)(next - at));
+		used += (size_t)(next - at);
+	}
+	memcpy(out + used, closing, sizeof(closing) - 1);
+	return used + sizeof(closing) - 1;
 }
 
 enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len)
@@ -70,10 +122,10 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 		return PROXY_MORE;
 	if (!r->greeted)
 		r->socks = bytes[0] == SOCKS_VERSION;
-	enum proxy_step step = !r->socks    ? decode_connect(r, &c)
+	enum proxy_step step = !r->socks    ? decode_http(r, &c)
 			       : r->greeted ? decode_socks(r, &c)
 					    : decode_greeting(r, &c);
-	if (step == PROXY_GREET || step == PROXY_CONNECT)
+	if (step != PROXY_MORE && step != PROXY_BAD)
 		r->bytes = len - cursor_left(&c);
 	/* It ends up in a fact, even when it is no host name at all. */
 	for (char *p = r->target; *p; p++)
@@ -83,7 +135,7 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 }
 
 /* Most clients show the status line, some the body. */
-#define REFUSAL "agent6 refused: %s; see allow_network, and http:// goes by CONNECT only"
+#define REFUSAL "agent6 refused: %s; see allow_network"
 
 /* SOCKS, 0: succeeded, 2: not allowed by ruleset, 4: host unreachable; the bound address is of no
  * use to anyone. Before the greeting is answered the second byte says a method: 255, none. */

@@ -1,7 +1,9 @@
 /*
- * What a client asks of the proxy: HTTP CONNECT or SOCKS5, without authentication.
+ * What a client asks of the proxy: HTTP CONNECT, a request for an http:// URL, or SOCKS5, without
+ * authentication.
  *
- * Pure: the bytes seen so far in, one step out. Source: RFC 9110 section 9.3.6, RFC 1928.
+ * Pure: the bytes seen so far in, one step out. Source: RFC 9110 section 9.3.6, RFC 9112 section
+ * 3.2, RFC 1928.
  */
 #ifndef BROKER_PARSE_PROXY_REQUEST_H
 #define BROKER_PARSE_PROXY_REQUEST_H
@@ -13,17 +15,24 @@ enum proxy_step {
 	PROXY_MORE,  /* not whole yet */
 	PROXY_GREET, /* answer with proxy_greeting and go on */
 	PROXY_CONNECT,
-	PROXY_BAD, /* neither, or malformed */
+	PROXY_FORWARD, /* its head is to go through proxy_request_forward first */
+	PROXY_BAD,     /* neither, or malformed */
 };
 
 struct proxy_request {
 	bool socks;   /* set with the first byte */
 	bool greeted; /* SOCKS: the greeting has been answered; kept by the caller between calls */
 	size_t bytes; /* how many of the given bytes this step took; 0 with MORE and BAD */
-	char target[HOST_PORT_BYTES]; /* with PROXY_CONNECT: "host:port", not yet checked */
+	char target[HOST_PORT_BYTES]; /* "host:port", not yet checked */
+	bool forwards;                /* the answer comes from the server */
 };
 
 enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len);
+/* Writes the head that the server is sent for the `len` bytes that PROXY_FORWARD took: the target
+ * without its host, no field that is meant for a proxy, and the wish to close behind the answer,
+ * since the client's next request may be for another host. Returns its length. */
+enum { PROXY_HEAD_BYTES = PROXY_REQUEST_MAX_BYTES + 32 };
+size_t proxy_request_forward(const char *bytes, size_t len, char out[PROXY_HEAD_BYTES]);
 
 #define SOCKS_GREETING "\x05\x00"
 /* What to send back; `refused` names the reason of a refusal, NULL means success. Returns its

@@ -42,5 +42,6 @@ enum reach address_reach(const struct sockaddr *address)
 bool address_allowed(const struct sockaddr *address, enum reach reach)
 {
 	enum reach asked = address_reach(address);
-	return asked == reach || (asked == REACH_PUBLIC && reach == REACH_PRIVATE);
+	return asked == reach || (asked == REACH_PUBLIC && reach == REACH_PRIVATE) ||
+	       (asked != REACH_NEVER && reach == REACH_NEAR);
 }

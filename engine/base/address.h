@@ -28,6 +28,7 @@ enum reach {
 			  too */
 	REACH_LOCAL,   /* loopback and nothing else */
 	REACH_NEVER,   /* link-local, metadata, multicast, embedded, reserved: no channel may */
+	REACH_NEAR,    /* of a channel alone: public, private or loopback */
 };
 
 /* Of an AF_INET or AF_INET6 address; any other family is never reached. Neither is one that embeds

@@ -327,6 +327,7 @@ void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_
 		const char *why, *head, *words;
 	} known[] = {{"sni", "egress refused", "another name in TLS"},
 		{"host", "egress refused", "another Host in the request"},
+		{"host not listed", "egress refused", "host not listed in allow_network"},
 		{"address", "egress refused", "its name leads to addresses that are not allowed"},
 		{"budget", "egress refused", "sandbox.max_egress_bytes is used up"},
 		{"dial", "not reached", "no such name, or nothing answers there"},

@@ -21,7 +21,8 @@ static void add_bytes(json_t *sum, const char *key, const json_t *line)
 
 void egress_add(json_t *by_endpoint, const json_t *line)
 {
-	static const char *const reasons[] = {"sni", "host", "address", "budget", "dial", "hello"};
+	static const char *const reasons[] = {
+		"sni", "host", "host not listed", "address", "budget", "dial", "hello"};
 	const char *text = json_string_value(json_object_get(line, "endpoint"));
 	if (!text) /* a notice, which the broker also writes on standard error */
 		return;
@@ -88,17 +89,25 @@ static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
 	AUTO_FD int broker_fd = -1, facts_in = -1, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	AUTO_FREE char *path = child_sibling("agent6-broker", e);
 	AUTO_BUF rules = BUF_INIT(64 * 1024);
+	AUTO_BUF names = BUF_INIT(64 * 1024);
 	buf_adds(&rules, "3=");
 	for (size_t i = 0; i < ask->host_count; i++)
 		buf_addf(&rules, "%s%s", i ? "," : "", ask->hosts[i]);
-	if (null_fd < 0 || rules.failed)
+	for (size_t i = 0; i < ask->private_count; i++)
+		buf_addf(&names, "%s%s", i ? "," : "", ask->private_hosts[i]);
+	if (null_fd < 0 || rules.failed || names.failed)
 		return err_set(e, "out of memory or descriptors");
 	if (!path || open_ends(g, &broker_fd, &facts_in, e))
 		return -1;
 	char *argv[ARGV_MAX] = {"agent6-broker", "--proxy", rules.data, "--control", "4"};
+	char **more = argv + 5;
+	if (ask->private_count) {
+		*more++ = "--private";
+		*more++ = names.data;
+	}
 	if (ask->upstream_proxy) {
-		argv[5] = "--upstream-proxy";
-		argv[6] = (char *)(uintptr_t)ask->upstream_proxy;
+		*more++ = "--upstream-proxy";
+		*more++ = (char *)(uintptr_t)ask->upstream_proxy;
 	}
 	char *env[] = {NULL};
 	int fds[] = {null_fd, null_fd, STDERR_FILENO, broker_fd, facts_in};

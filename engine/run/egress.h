@@ -33,6 +33,9 @@ struct egress {
 struct egress_ask {
 	const char *const *hosts; /* HOST:PORT, a leading "*." allowed */
 	size_t host_count;
+	const char *const
+		*private_hosts; /* names among them that may resolve to private addresses */
+	size_t private_count;
 	const char *upstream_proxy; /* NULL: none */
 };
 

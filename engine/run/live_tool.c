@@ -80,6 +80,8 @@ static int start_egress(struct live *w, const struct step *s, struct run *r, str
 {
 	struct egress_ask ask = {.hosts = s->state->tool.hosts,
 		.host_count = s->state->tool.host_count,
+		.private_hosts = w->config->sandbox.private_hosts.items,
+		.private_count = w->config->sandbox.private_hosts.count,
 		.upstream_proxy = w->config->sandbox.upstream_proxy};
 	if (egress_start(&r->egress, &ask, e))
 		return -1;

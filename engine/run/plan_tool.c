@@ -1,3 +1,4 @@
+#include "base/host.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "launch/launcher.h"
@@ -80,11 +81,34 @@ json_t *plan_environment(const struct plan_env *env)
 	return out;
 }
 
+/* Writes the names of the jail's own loopback interface that clients are to reach without the
+ * proxy: those that `t` lists mean the operator's host, which only the proxy reaches. */
+static void direct_names(const struct tool_state *t, struct buf *out)
+{
+	static const char *const own[] = {"localhost", "127.0.0.1", "::1"};
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		bool listed = false;
+		for (size_t k = 0; k < t->host_count && !listed; k++) {
+			struct host_port host;
+			listed = !host_rule_decode(&host, t->hosts[k], NULL) && !host.wildcard &&
+				 !strcmp(host.host, own[i]);
+		}
+		if (!listed)
+			buf_addf(out, "%s%s", out->len ? "," : "", own[i]);
+	}
+}
+
 /* Ours last: a state's literals do not replace them. */
 static json_t *environment(const struct plan_env *env, const struct step *step)
 {
 	json_t *out = plan_environment(env);
 	const struct tool_state *t = &step->state->tool;
+	if (t->host_count) {
+		AUTO_BUF direct = BUF_INIT(64);
+		direct_names(t, &direct);
+		json_object_set_new(out, "NO_PROXY", json_string(direct.len ? direct.data : ""));
+		json_object_set_new(out, "no_proxy", json_string(direct.len ? direct.data : ""));
+	}
 	for (size_t i = 0; i < t->env_count; i++)
 		json_object_set_new(out, t->env[i].name, json_string(t->env[i].text));
 	json_object_set_new(out, "AGENT6_MACHINE_DATA_DIR", json_string(env->confine.data_dir));

@@ -20,6 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	} else if (step == PROXY_CONNECT && r.bytes > len) {
 		abort();
 	}
+	if (step == PROXY_FORWARD) {
+		static char head[PROXY_HEAD_BYTES + 1];
+		size_t left = r.greeted ? len : r.bytes;
+		size_t sent = proxy_request_forward((const char *)data, left, head);
+		if (r.greeted || r.bytes > len ||
+			sent > left + PROXY_HEAD_BYTES - PROXY_REQUEST_MAX_BYTES)
+			abort();
+		if (memmem(head, sent, "\r\n\r\n", 4) != head + sent - 4)
+			abort();
+	}
 	for (const char *c = r.target; *c; c++)
 		if (*c <= ' ' || *c > '~')
 			abort();

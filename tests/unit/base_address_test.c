@@ -112,6 +112,9 @@ static void test_reach(void)
 		is(address_allowed(a, REACH_PRIVATE), cases[i].private, "%s, private",
 			cases[i].text);
 		is(address_allowed(a, REACH_LOCAL), cases[i].local, "%s, local", cases[i].text);
+		is(address_allowed(a, REACH_NEAR),
+			cases[i].public || cases[i].private || cases[i].local, "%s, any of these",
+			cases[i].text);
 	}
 }
 

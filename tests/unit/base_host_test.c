@@ -25,6 +25,20 @@ static void test_numbers(void)
 		is(host_rule_decode(&p, names[i], NULL), 0, "%s is one", names[i]);
 }
 
+static void test_names(void)
+{
+	struct host_port wide, narrow = rule("git.corp.test:8443");
+	struct err e = ERR_NONE;
+	is(host_name_rule_decode(&wide, "*.corp.test", &e), 0, "a name without a port");
+	ok(host_name_covers(&wide, &narrow), "covers a host at any port");
+	is(host_name_rule_decode(&wide, "corp.test", &e), 0, "without a wildcard");
+	ok(!host_name_covers(&wide, &narrow), "none of its subdomains");
+	static const char *const bad[] = {
+		"10.0.0.1", "[::1]", "::1", "corp.test:80", "*", "", "http://a", "a b"};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		ok(host_name_rule_decode(&wide, bad[i], NULL) < 0, "'%s' is no name", bad[i]);
+}
+
 int main(void)
 {
 	static const struct {
@@ -58,6 +72,7 @@ int main(void)
 		is(host_rule_covers(&wide, &narrow), rows[i].covers, "%s and %s", rows[i].wide,
 			rows[i].narrow);
 	}
+	test_names();
 	test_numbers();
 	return tap_done();
 }

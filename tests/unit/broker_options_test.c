@@ -135,6 +135,13 @@ static void test_rules(void)
 	is(o.rules[3].reach, REACH_PUBLIC, "what lies below it is anybody's name");
 	is(o.rules[2].reach, REACH_LOCAL, "localhost is on the loopback interface");
 	ok(decode(&o, &e, "--proxy", "7=") < 0, "an empty list is refused");
+	decode(&o, &e, "--private", "a.test,*.B.test");
+	is(o.near_count, 2, "two names that may resolve to private addresses");
+	ok(!strcmp(o.near[1].host, "b.test") && o.near[1].wildcard, "the second is a wildcard");
+	decode(&o, &e, "--private", "10.0.0.1");
+	has_str(e.text, "an address needs no permission", "an address is refused as one");
+	decode(&o, &e, "--private", "a.test:443");
+	has_str(e.text, "neither a host name", "and a port");
 	ok(decode(&o, &e, "--proxy", "7=*.10.0.0.1:80") < 0, "a wildcard address is refused");
 	ok(decode(&o, &e, "--proxy", "7=*:80") < 0, "any host at all is refused");
 	ok(decode(&o, &e, "--proxy", "7=a.*.test:80") < 0, "a wildcard in the middle is refused");

@@ -21,7 +21,7 @@ static void http(const char *text, enum proxy_step want, const char *target)
 	is(decode(&r, text, strlen(text)), want, "HTTP asks for %s",
 		*target ? target : "what is not served");
 	is_str(r.target, target, "as it may be shown");
-	is(r.bytes, want == PROXY_CONNECT ? strlen(text) : 0, "and takes so many bytes");
+	is(r.bytes, want == PROXY_BAD ? 0 : strlen(text), "and takes so many bytes");
 }
 
 static void test_connect(void)
@@ -35,7 +35,53 @@ static void test_connect(void)
 	http("CONNECT a.test:443 HTTP/1.1 x\r\n\r\n", PROXY_BAD, "");
 	http("CONNECT a.test:443\r\n\r\n", PROXY_BAD, "");
 	http("CONNECTS a.test:443 HTTP/1.1\r\n\r\n", PROXY_BAD, "");
-	http("GET http://b.test/ HTTP/1.1\r\n\r\n", PROXY_BAD, "b.test");
+}
+
+static void test_urls(void)
+{
+	http("GET http://b.test/ HTTP/1.1\r\n\r\n", PROXY_FORWARD, "b.test:80");
+	http("PUT HTTP://b.test:81/x?key=1 HTTP/1.0\r\nHost: b.test:81\r\n\r\n", PROXY_FORWARD,
+		"b.test:81");
+	http("GET http://[::1]/ HTTP/1.1\r\n\r\n", PROXY_FORWARD, "[::1]:80");
+	http("GET http://[::1]:81/ HTTP/1.1\r\n\r\n", PROXY_FORWARD, "[::1]:81");
+	http("GET http:///x HTTP/1.1\r\n\r\n", PROXY_FORWARD, ":80");
+	http("GET http://me:word@b.test/ HTTP/1.1\r\n\r\n", PROXY_BAD, "b.test:80");
+	http("GET http://b.test HTTP/1.1\r\n\r\n", PROXY_BAD, "b.test:80");
+	http("GET http://b.test?x HTTP/1.1\r\n\r\n", PROXY_BAD, "b.test:80");
+	http("GET https://b.test/ HTTP/1.1\r\n\r\n", PROXY_BAD, "b.test:80");
+	http("GET /http://b.test/ HTTP/1.1\r\n\r\n", PROXY_BAD, "b.test:80");
+	http("GET /x HTTP/1.1\r\n\r\n", PROXY_BAD, "");
+	http("GET http://b.test/ HTTP/2.0\r\n\r\n", PROXY_BAD, "");
+}
+
+static void forwards(const char *from, const char *to)
+{
+	static char out[PROXY_HEAD_BYTES];
+	struct proxy_request r = {.bytes = 0};
+	is(proxy_request_decode(&r, from, strlen(from)), PROXY_FORWARD, "%.40s", from);
+	size_t len = proxy_request_forward(from, r.bytes, out);
+	out[len] = '\0';
+	is_str(out, to, "is sent on as the server is to see it");
+}
+
+static void test_forward(void)
+{
+	forwards("GET http://b.test/ HTTP/1.1\r\n\r\n",
+		"GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+	forwards("POST http://b.test:81/a//b?u=http://c.test/ HTTP/1.1\r\nHost: b.test:81\r\n"
+		 "Content-Length: 4\r\n\r\nbody",
+		"POST /a//b?u=http://c.test/ HTTP/1.1\r\nHost: b.test:81\r\nContent-Length: "
+		"4\r\nConnection: close\r\n\r\n");
+	forwards("GET http://b.test/ HTTP/1.1\r\nproxy-connection: Keep-Alive\r\nConnection: "
+		 "keep-alive\r\nProxy-Authorization: Basic QTpC\r\nKeep-Alive: 5\r\n"
+		 "Connections: 1\r\nHost: b.test\r\n\r\n",
+		"GET / HTTP/1.1\r\nConnections: 1\r\nHost: b.test\r\nConnection: "
+		"close\r\n\r\n");
+	/* The pin refuses these two. */
+	forwards("GET http://b.test/ HTTP/1.1\r\nConnection: a\r\n b\r\n\r\n",
+		"GET / HTTP/1.1\r\n b\r\nConnection: close\r\n\r\n");
+	forwards("GET http://b.test/ HTTP/1.\n\r\n\r\n",
+		"GET / HTTP/1.\n\r\nConnection: close\r\n\r\n");
 }
 
 static void test_neither(void)
@@ -81,6 +127,8 @@ static void test_socks(void)
 int main(void)
 {
 	test_connect();
+	test_urls();
+	test_forward();
 	test_neither();
 	test_socks();
 	return tap_done();

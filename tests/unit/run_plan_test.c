@@ -131,6 +131,27 @@ static void test_policy(void)
 	step_done(&step);
 }
 
+/* What of the own host is listed is asked for through the proxy. */
+static void test_direct_names(void)
+{
+	static const char *const hosts[] = {
+		"localhost:8080", "[::1]:8080", "api.test:443", "*.localhost:1"};
+	struct state listed;
+	struct step step;
+	stand_in("tool");
+	listed = *at.state;
+	listed.tool.network = NETWORK_LIST;
+	listed.tool.hosts = hosts;
+	listed.tool.host_count = ARRAY_LEN(hosts);
+	at.state = &listed;
+	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool with a list")) {
+		const json_t *given = json_object_get(step.policy, "env");
+		part_is(given, "NO_PROXY", "\"127.0.0.1\"");
+		part_is(given, "no_proxy", "\"127.0.0.1\"");
+	}
+	step_done(&step);
+}
+
 /* A bundle's own script, what it reads, and the message it was woken by. */
 static void test_script(void)
 {
@@ -512,6 +533,7 @@ int main(void)
 		.rehearsal = true};
 	position_init(&at, f.m);
 	test_policy();
+	test_direct_names();
 	test_chosen_program();
 	test_chosen_in_root();
 	test_script();

@@ -1203,7 +1203,7 @@ def test_channel_on_stdin():
     tap.equal(process.wait(10), 0, "and its end")
 
 
-HINT = b"; see allow_network, and http:// goes by CONNECT only"
+HINT = b"; see allow_network"
 OPENED = {"connect": b"HTTP/1.1 200 OK", "socks": b"\5\0"}
 CLOSED = {"connect": b"HTTP/1.1 403 agent6 refused: %s" + HINT, "socks": b"\5\2"}
 DEAD = {"connect": b"HTTP/1.1 502 agent6 refused: dial" + HINT, "socks": b"\5\4"}
@@ -1227,10 +1227,11 @@ def test_list():
             conn.close()
             fact = broker.fact()
             tap.equal((fact["endpoint"], fact["up"]), (f"{target.lower()}:{port}", 9), f"{kind} {target}: the fact")
-        refused = [("evil.test", port, "host"), ("api.test", port + 1, "host"), ("wild.test", port, "host"),
-                   ("notwild.test", port, "host"), ("api.test.", port, "host"), ("127.0.0.1", port, "host"),
-                   (PUBLIC, port, "host"), (".wild.test", port, "host"), ("*.wild.test", port, "host"),
-                   ("in.wild.test", port, "address"), ("dark.test", port, "dial"), ("x y\x01", port, "host")]
+        unlisted = [(name, port) for name in (
+            "evil.test", "wild.test", "notwild.test", "api.test.", "127.0.0.1", PUBLIC, ".wild.test", "*.wild.test")]
+        refused = [(*which, "host not listed") for which in [*unlisted, ("api.test", port + 1)]] + [
+            ("in.wild.test", port, "address"), ("dark.test", port, "dial"),
+            ("x y\x01", port, "host not listed" if kind == "socks" else "host")]
         for host, at, why in refused:
             conn, answer = broker.through(f"{host}:{at}", kind)
             if kind == "socks" or " " not in host:
@@ -1251,10 +1252,12 @@ def test_list():
     tap.equal(end_of(conn), b"", "TLS with another name is closed")
     tap.equal(broker.fact()["refused"], "sni", "and said")
     plain = b" HTTP/1.1\r\nHost: api.test\r\n\r\n"
-    refused = CLOSED["connect"] % b"host"
+    refused, unlisted = CLOSED["connect"] % b"host", CLOSED["connect"] % b"host not listed"
     for name, sent, wanted, answer in (
-            ("a plain request", b"GET http://api.test/x" + plain, "api.test", refused),
-            ("one with a port and a secret", b"PUT http://API.test:81/?key=1" + plain, "API.test", refused),
+            ("a plain request for another port", b"GET http://api.test/x" + plain, "api.test:80", unlisted),
+            ("one with a port and a secret", b"PUT http://API.test:81/?key=1" + plain, "API.test:81", unlisted),
+            ("one with a password", b"GET http://me:word@api.test:%d/" % port + plain, f"api.test:{port}", refused),
+            ("one for https", b"GET https://api.test:%d/" % port + plain, f"api.test:{port}", refused),
             ("one for no URL", b"GET /" + plain, "", refused),
             ("TLS to the proxy", hello("api.test"), "", refused),
             ("SOCKS4", b"\4\1\0\x50\1\2\3\4\0", "", refused),
@@ -1267,7 +1270,8 @@ def test_list():
         got = end_of(conn)
         tap.equal(got[:len(answer)], answer, f"{name} is refused")
         fact = broker.fact()
-        tap.equal((fact["refused"], fact["endpoint"]), ("host", wanted), f"{name}: the fact")
+        why = "host not listed" if answer == unlisted else "host"
+        tap.equal((fact["refused"], fact["endpoint"]), (why, wanted), f"{name}: the fact")
         conn.close()
     for cut in range(1, 20, 3):
         conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
@@ -1283,6 +1287,100 @@ def test_list():
     conn.shutdown(socket.SHUT_WR)
     reader.join(20)
     tap.ok(bytes(got) == data, "4 MiB there and back through the proxy")
+    tap.equal(broker.close(), (0, ""), "it ends with the other end of its descriptor")
+
+
+def plainly(broker, request):
+    """One request through the proxy, whole; what comes back until the end."""
+    conn = socket.create_connection(("127.0.0.1", broker.proxy_port))
+    conn.settimeout(20)
+    conn.sendall(request)
+    got = end_of(conn)
+    conn.close()
+    return got
+
+
+def test_forward():
+    """A request for an http:// URL: its host is listed and pinned, the server sees its path alone."""
+    seen = []
+
+    def answer(conn):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += conn.recv(65536)
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = next((int(l.split(b":")[1]) for l in head.split(b"\r\n") if l.lower().startswith(b"content-length:")), 0)
+        while len(body) < length:
+            body += conn.recv(65536)
+        seen.append((head, body))
+        conn.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello")
+
+    server = Server(answer, PUBLIC)
+    port, at = server.port, f"api.test:{server.port}"
+    broker = Broker(rules=f"{at},in.test:{port}")
+    NAMES.table["in.test"] = ["127.0.0.1"]
+    head = f"GET http://{at}/a?b HTTP/1.1\r\nHost: {at}\r\nProxy-Connection: Keep-Alive\r\n\r\n".encode()
+    tap.ok(plainly(broker, head).endswith(b"hello"), "a listed host answers")
+    tap.equal(seen.pop(), (f"GET /a?b HTTP/1.1\r\nHost: {at}\r\nConnection: close".encode(), b""), "to its path")
+    fact = broker.fact()
+    tap.ok((fact["endpoint"], fact.get("refused")) == (at, None) and fact["up"] > 40, "the fact", fact)
+    body = random.randbytes(300000)
+    post = f"POST http://{at}/ HTTP/1.1\r\nHost: {at}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    tap.ok(plainly(broker, post).endswith(b"hello") and seen.pop()[1] == body, "with a body that fills blocks")
+    broker.fact()
+    for name, bad in (("another Host", head.replace(f"Host: {at}".encode(), b"Host: evil.test")),
+                      ("no Host", head.replace(b"Host:", b"Hosts:")),
+                      ("two of them", head.replace(b"\r\n\r\n", b"\r\nHost: evil.test\r\n\r\n")),
+                      ("a folded field", head.replace(b"Keep-Alive\r\n", b"Keep-Alive\r\n Host: evil.test\r\n")),
+                      ("chunks", head.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")),
+                      ("a bare line feed", head.replace(b"\r\nProxy", b"\nProxy"))):
+        plainly(broker, bad)
+        tap.equal((broker.fact()["refused"], seen), ("host", []), f"{name} is refused before the server sees it")
+    second = head + f"GET http://evil.test:{port}/ HTTP/1.1\r\nHost: evil.test:{port}\r\n\r\n".encode()
+    plainly(broker, second)
+    tap.ok(b"evil" not in b"".join(head + body for head, body in seen), "a second request goes nowhere else", seen)
+    tap.equal(broker.fact()["refused"], "host", "and is said")
+    got = plainly(broker, head.replace(at.encode(), f"in.test:{port}".encode()))
+    tap.ok(got.startswith(b"HTTP/1.1 403 agent6 refused: address"), "one that leads to this host is refused", got)
+    tap.equal(broker.fact()["refused"], "address", "and said")
+    tap.equal(broker.close(), (0, ""), "it ends with the other end of its descriptor")
+
+
+def test_private_hosts():
+    """Names the operator lets resolve to private addresses, and nothing beside them."""
+    near = Server(echo, "10.1.2.3")
+    port = near.port
+    here, meta = Server(echo, "127.0.0.1", port), Server(echo, "169.254.169.254", port)
+    public = Server(echo, PUBLIC, port)
+    NAMES.table.update({"git.corp.test": ["10.1.2.3"], "npm.corp.test": ["127.0.0.1"], "out.corp.test": [PUBLIC],
+                        "meta.corp.test": ["169.254.169.254"], "both.corp.test": ["169.254.169.254", "10.1.2.3"],
+                        "other.test": ["10.1.2.3"], "sub.git.one.test": ["10.1.2.3"], "git.one.test": ["10.1.2.3"],
+                        "turns.test": lambda count: [PUBLIC] if count <= 2 else ["10.1.2.3"]})
+    broker = Broker(rules=f"*.corp.test:{port},other.test:{port},*.one.test:{port},turns.test:{port},localhost:{port}",
+                    args=["--private", "*.corp.test,git.one.test,unlisted.test"])
+    for name in ("git.corp.test", "npm.corp.test", "out.corp.test", "both.corp.test", "git.one.test"):
+        conn, answer = broker.through(f"{name}:{port}", first=b"ping")
+        tap.equal((answer, conn.recv(4)), (OPENED["connect"], b"ping"), f"{name} may be reached")
+        conn.close()
+        broker.fact()
+    reached = [server.connections for server in (near, here, public)]
+    tap.equal(reached, [3, 1, 1], "where each of them leads")
+    for name, why in (("meta.corp.test", "address"), ("other.test", "address"), ("sub.git.one.test", "address"),
+                      ("unlisted.test", "host not listed"), ("10.1.2.3", "host not listed"),
+                      ("127.0.0.1", "host not listed")):
+        conn, answer = broker.through(f"{name}:{port}")
+        tap.equal(answer, CLOSED["connect"] % why.encode(), f"{name} is not: {why}")
+        conn.close()
+        broker.fact()
+    for _ in range(4):
+        conn, answer = broker.through(f"turns.test:{port}")
+        conn.close()
+        broker.fact()
+    tap.equal([near.connections, here.connections, meta.connections], [3, 1, 0],
+              "a name that turns to a private address is not followed there")
+    conn, answer = broker.through(f"localhost:{port}")
+    tap.equal(answer, OPENED["connect"], "localhost is, since it is listed")
+    conn.close()
     tap.equal(broker.close(), (0, ""), "it ends with the other end of its descriptor")
 
 
@@ -1435,5 +1533,5 @@ if __name__ == "__main__":
              test_dial, test_stuck_resolver, test_budget, test_budget_is_shared, test_eyeballs, test_keepalive, test_half_close,
              test_back_pressure, test_bulk, test_out_of_memory, test_agent_ends_early, test_refused_with_bytes_unread, test_server_speaks_first, test_sleeps, test_dials_at_once, test_silent_server, test_end_behind_data, test_reset_behind_data, test_thousand, test_sequence, test_made_ahead, test_resets, test_descriptors_in,
              test_descriptor_out, test_confinement, test_other_user, test_lifetime, test_exhaustion, test_accept_without_descriptors, test_accept_alone,
-             test_environment, test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_list_receives_once, test_list_waits_for_a_listener, test_answers_wait, test_one_of_two, test_control_full, test_control, test_time_limits])
+             test_environment, test_proxy, test_proxy_refuses, test_socks_proxy, test_channel_on_stdin, test_list, test_forward, test_private_hosts, test_list_receives_once, test_list_waits_for_a_listener, test_answers_wait, test_one_of_two, test_control_full, test_control, test_time_limits])
     tap.done()

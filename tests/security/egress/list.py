@@ -18,7 +18,8 @@ BIN = os.environ.get("AGENT6_BIN", "build/bin")
 HOME = os.path.join(SCRATCH, f"egress-{os.getpid()}")
 NAMES = Names({name: [PUBLIC] for name in (
     "api.allowed.test", "git.allowed.test", "npm.allowed.test", "pypi.allowed.test", "evil.test")}
-    | {"rebound.allowed.test": ["127.0.0.1"], "meta.allowed.test": ["169.254.169.254"]})
+    | {"rebound.allowed.test": ["127.0.0.1"], "meta.allowed.test": ["169.254.169.254"],
+       "registry.corp.test": ["127.0.0.1"], "metadata.corp.test": ["169.254.169.254"], "other.corp.test": ["127.0.0.1"]})
 
 # One line per attempt, `NAME exit-status`; each must come out as the second column says.
 PROBE = """#!/bin/bash
@@ -33,6 +34,25 @@ command -v npm >/dev/null && try npm npm view probe version --cache "$HOME/npm" 
 	--registry https://npm.allowed.test:$at/ --cafile "$PWD/ca.pem" --no-update-notifier --fetch-retries 0
 command -v pip3 >/dev/null && try pip pip3 download --no-deps --no-cache-dir --disable-pip-version-check \\
 	--index-url https://pypi.allowed.test:$at/simple --cert "$PWD/ca.pem" --dest "$HOME/pip" probe
+# What is listed of this host, and of its networks: in plain text, without a word to the client.
+try own_connect $get http://localhost:%(own)d/hello
+try own_socks $get --proxy "socks5h://${ALL_PROXY#*//}" http://localhost:%(own)d/hello
+try near_connect $get http://registry.corp.test:%(own)d/hello
+command -v npm >/dev/null && try own_npm npm view probe version --cache "$HOME/npm2" \
+	--registry http://localhost:%(own)d/ --no-update-notifier --fetch-retries 0
+command -v pip3 >/dev/null && try own_pip pip3 download --no-deps --no-cache-dir --disable-pip-version-check \
+	--index-url http://localhost:%(own)d/simple --dest "$HOME/pip2" probe
+command -v npm >/dev/null && try near_npm npm view probe version --cache "$HOME/npm3" \
+	--registry http://registry.corp.test:%(own)d/ --no-update-notifier --fetch-retries 0
+try own_git git ls-remote http://localhost:%(own)d/repo.git
+/usr/bin/python3 -m http.server 8099 --bind 127.0.0.1 >/dev/null 2>&1 &
+for i in {1..100}; do (: </dev/tcp/127.0.0.1/8099) 2>/dev/null && break; sleep 0.1; done
+try in_the_jail $get http://127.0.0.1:8099/
+kill $!
+try own_other_port $get http://localhost:$((at + 1))/hello
+try near_unlisted $get http://other.corp.test:%(own)d/hello
+try near_metadata $get http://metadata.corp.test:%(own)d/hello
+try near_address $get http://127.0.0.2:%(own)d/hello --noproxy ''
 try for_all env -u HTTPS_PROXY -u https_proxy $get https://api.allowed.test:$at/hello
 /usr/bin/python3 -c 'import httpx' 2>/dev/null && try httpx /usr/bin/python3 -c "import httpx
 httpx.get('https://api.allowed.test:$at/hello', verify='ca.pem').raise_for_status()"
@@ -52,9 +72,10 @@ try lookup getent ahosts api.allowed.test
 try listener bash -c 'exec 3<>/dev/tcp/127.0.0.1/'"${HTTPS_PROXY##*:}"'; printf "GET http://evil.test/ HTTP/1.1\\r\\n\\r\\n" >&3; read -r line <&3; [[ $line == *200* ]]'
 env | grep -i _proxy | sort
 """
-PASS = ["connect", "socks", "git", "npm", "pip", "for_all", "httpx"]
+PASS = ["connect", "socks", "git", "npm", "pip", "for_all", "httpx", "own_connect", "own_socks", "near_connect", "own_npm",
+        "own_pip", "near_npm", "own_git", "in_the_jail"]
 FAIL = ["other_host", "other_port", "suffix_itself", "address", "loopback", "rebound", "metadata",
-        "other_name", "direct", "direct_host", "tcp", "lookup", "listener"]
+        "own_other_port", "near_unlisted", "near_metadata", "near_address", "other_name", "direct", "direct_host", "tcp", "lookup", "listener"]
 
 
 def wheel():
@@ -103,13 +124,20 @@ def serve_site(root, chain, key):
     return server.server_address[1]
 
 
+def serve_own(root):
+    """What only this host reaches, in plain text."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: Site(*a, directory=root))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
 def run(port, network, listed):
     """The machine run with one tool state; (exit status, journal lines, its standard error)."""
     bundle, ws = f"{HOME}/bundle", f"{HOME}/ws"
     os.makedirs(f"{HOME}/config/agent6", exist_ok=True)
     os.makedirs(f"{bundle}/scripts", exist_ok=True)
     with open(f"{HOME}/config/agent6/config.yaml", "w") as file:
-        file.write(f"sandbox: {{tool_network: {network}}}\n")
+        file.write(f"sandbox: {{tool_network: {network}, private_hosts: [registry.corp.test, metadata.corp.test]}}\n")
     with open(f"{bundle}/machine.yaml", "w") as file:
         file.write(f"""machine: listed
 version: 1
@@ -120,12 +148,12 @@ states:
     kind: tool
     command: [scripts/probe.sh]
     allow_network: {json.dumps(listed)}
-    timeout_secs: 120
+    timeout_secs: 240
     on: {{ok: done, nonzero: done, timeout: done}}
   done: {{kind: terminal, status: ok, reason: done}}
 """)
     with open(f"{bundle}/scripts/probe.sh", "w") as file:
-        file.write(PROBE % {"port": port, "public": PUBLIC, "udp": UDP.getsockname()[1]})
+        file.write(PROBE % {"port": port, "own": OWN, "public": PUBLIC, "udp": UDP.getsockname()[1]})
     os.chmod(f"{bundle}/scripts/probe.sh", 0o755)
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": HOME, "AGENT6_ALLOW_ROOT": "1",
            "XDG_CONFIG_HOME": f"{HOME}/config", "AGENT6_STATE_HOME": f"{HOME}/state-{network}", "LANG": "C.UTF-8"}
@@ -142,7 +170,7 @@ UDP.settimeout(0.2)
 
 def test_list():
     canaries = [Server(echo, address, PORT) for address in ("127.0.0.1", "169.254.169.254", OTHER)]
-    listed = [f"*.allowed.test:{PORT}"]
+    listed = [f"*.allowed.test:{PORT}", f"localhost:{OWN}", f"*.corp.test:{OWN}"]
     status, lines, said = run(PORT, "only_explicit_states", listed)
     tap.equal(status, 0, "a machine with a list runs")
     steps = [line for line in lines if line.get("state") == "probe" and "fact" in line]
@@ -154,6 +182,7 @@ def test_list():
             detail = open(f"{ws}/err.{name}", errors="replace").read()[-500:]
             tap.ok(results[name] == "0", f"{name} gets through", results[name], detail)
     tap.ok(all(name in results for name in ("connect", "socks", "git")), "curl and git were tried", out, said)
+    tap.ok("NO_PROXY=127.0.0.1,::1" in out, "what is listed of this host is no longer asked for directly", out)
     for name in FAIL:
         tap.ok(results.get(name, "0") != "0", f"{name} does not", results.get(name), said)
     tap.equal([c.connections for c in canaries], [0, 0, 0], "the canaries are silent")
@@ -165,7 +194,7 @@ def test_list():
     egress = {line["endpoint"]: line for line in lines if line.get("t") == "egress"}
     api = egress.get(f"api.allowed.test:{PORT}", {})
     tap.ok(api.get("connections", 0) >= 2 and api.get("up", 0) > 0, "what passed is journaled", egress)
-    for endpoint, why in (("evil.test", "host"), ("rebound.allowed.test", "address"), ("meta.allowed.test", "address")):
+    for endpoint, why in (("evil.test", "host not listed"), ("rebound.allowed.test", "address"), ("meta.allowed.test", "address")):
         refusals = egress.get(f"{endpoint}:{PORT}", {}).get("refusals", {})
         tap.ok(why in refusals, f"{endpoint}: the refusal is journaled", egress)
     tap.ok(api.get("refusals", {}).get("sni", 0) >= 1, "TLS with another name is journaled", api)
@@ -189,6 +218,7 @@ if __name__ == "__main__":
     make_site(f"{HOME}/site")
     with open(chain) as source, open(f"{HOME}/ws/ca.pem", "w") as copy:
         copy.write(source.read())
+    OWN = serve_own(f"{HOME}/site")
     PORT = serve_site(f"{HOME}/site", chain, key)
     tap.run([test_list, test_blocked])
     subprocess.run(["chmod", "-R", "u+w", HOME])
