@@ -1,63 +1,7 @@
 /* Configuration: defaults, layers, what is refused, what is shown. */
-#include "base/buf.h"
-#include "base/io.h"
-#include "config/config.h"
-#include "tests/kit/tap.h"
-#include <fcntl.h>
+#include "tests/unit/config_kit.h"
 #include <grp.h>
 #include <pwd.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static char state_dir[4200], config_dir[4200], file_path[4200];
-static int scratch;
-
-static void put(const char *path, const char *text)
-{
-	char copy[4096];
-	snprintf(copy, sizeof(copy), "%s", path);
-	for (char *slash = strchr(copy, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdirat(scratch, copy, 0700);
-		*slash = '/';
-	}
-	AUTO_FD int fd = openat(scratch, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || io_write(fd, text, strlen(text)))
-		bail("cannot write %s", path);
-}
-
-static struct config_paths places(void)
-{
-	return (struct config_paths){
-		.config_dir = config_dir, .state_dir = state_dir, .repo_id = "repo"};
-}
-
-static void expect_rules(const struct config_paths *paths, const char *rules)
-{
-	struct findings f;
-	findings_init(&f);
-	struct config *c = config_load(paths, &f);
-	findings_sort(&f);
-	AUTO_BUF got;
-	buf_init(&got, 10000);
-	buf_adds(&got, "");
-	for (size_t i = 0; i < f.count; i++)
-		buf_addf(&got, "%s%s%u:%u %s", i ? "\n" : "",
-			strcmp(f.items[i].file, "defaults") ? "" : "in no file, ",
-			f.items[i].pos.line, f.items[i].pos.column, rule_info(f.items[i].rule)->id);
-	if (!is_str(got.data, rules, "findings"))
-		for (size_t i = 0; i < f.count; i++)
-			diag("%s: %s", f.items[i].file, f.items[i].message);
-	config_free(c);
-	findings_done(&f);
-}
-
-static void expect_global(const char *text, const char *rules)
-{
-	put("config/config.yaml", text);
-	struct config_paths paths = places();
-	expect_rules(&paths, rules);
-}
 
 /* A value that YAML refuses is of no kind: nothing is decoded from its file. */
 static void test_unreadable(void)
@@ -492,86 +436,6 @@ static void test_places(void)
 	expect_rules(&paths, "0:0 config-path");
 }
 
-/* The keys of companies' providers and networks: what is taken, and where each fault is. */
-static void test_companies(void)
-{
-#define CORP "providers: {p: {api_format: openai, base_url: 'https://h/v1', "
-	static const struct {
-		const char *more, *rules;
-	} cases[] = {
-		{"headers: {X-Org: acme, x-Key: {env: KEY}}, query: {api-version: v, c: {env: "
-		 "C}}}}",
-			""},
-		{"headers: null, query: null}}", ""},
-		{"headers: {X-Org: null}}}", ""},
-		{"headers: {X-Org: 5}}}", "1:80 wrong-type"},
-		{"headers: {X-Org: {var: KEY}}}}", "1:81 unknown-key"},
-		{"headers: {X-Org: {env: 1A}}}}", "1:86 bad-name"},
-		{"headers: {'X Org': a}}}", "1:73 bad-name"},
-		{"headers: {X-Org: \"a\\u00e4\"}}}", "1:80 config-header"},
-		{"headers: {X-Org: \"a\\nb\"}}}", "1:80 config-header"},
-		{"headers: {X-Org: a, x-ORG: b}}}", "1:90 config-header"},
-		{"headers: {Content-Type: a}}}", "1:87 config-header"},
-		{"headers: {HOST: a, Transfer-Encoding: a}}}",
-			"1:79 config-header\n1:101 config-header"},
-		{"headers: {Authorization: a}}}", "1:88 config-header"},
-		{"headers: {x-api-key: a}}}", ""},
-		{"auth: none, headers: {Authorization: a}}}", ""},
-		{"auth: x-api-key, headers: {X-API-Key: a, Authorization: a}}}",
-			"1:101 config-header"},
-		{"query: {'a b': c}}}", "1:71 bad-name"},
-		{"token_command: [get, it]}}", ""},
-		{"token_command: []}}", ""},
-		{"token_command: ['']}}", "1:78 config-key"},
-		{"token_command: get}}", "1:78 wrong-type"},
-		{"token_command: [get], api_key_env: KEY}}", "1:78 config-key"},
-		{"token_command: [get], auth: none}}", "1:78 config-key"},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		char text[256];
-		snprintf(text, sizeof(text), CORP "%s", cases[i].more);
-		expect_global(text, cases[i].rules);
-	}
-	static const char *const urls[] = {"https://h/v1/chat/completions", "https://h/messages",
-		"https://h/v1/messages/", "http://127.0.0.1:1/v1/responses"};
-	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
-		char text[256];
-		snprintf(text, sizeof(text), "providers: {p: {api_format: openai, base_url: '%s'}}",
-			urls[i]);
-		expect_global(text, "1:47 config-url");
-	}
-	expect_global("providers: {p: {api_format: openai, base_url: 'https://messages'}}", "");
-	expect_global("providers: {p: {api_format: openai, auth: none, base_url: 'http://h', "
-		      "headers: {A: {env: B}}}}",
-		"1:59 config-cleartext");
-	expect_global("sandbox: {private_hosts: [git.corp, '*.corp.example']}", "");
-	expect_global("sandbox: {private_hosts: [git.corp:443, 10.0.0.1, '*', a.b.c]}",
-		"1:27 config-url\n1:41 config-url\n1:51 config-url");
-}
-
-/* A map that is null takes away what lower layers say; a single key that is null, that key. */
-static void test_sent_layers(void)
-{
-	put("config/config.yaml", "providers: {p: {api_format: openai, base_url: 'https://h', "
-				  "headers: {A: a, B: b, C: c}, query: {q: 1a, r: 2a}}}\n");
-	put("state/repo/config.yaml",
-		"providers: {p: {headers: {B: {env: BEE}, C: null}, query: null}}\n");
-	struct findings f;
-	findings_init(&f);
-	struct config_paths paths = places();
-	struct config *c = config_load(&paths, &f);
-	const struct config_provider *p = config_provider(c, "p");
-	is(f.errors, 0, "both are fine");
-	if (ok(p && p->header_count == 2 && !p->query_count, "two headers and no query remain")) {
-		is_str(p->headers[0].text, "a", "the lower one's text");
-		ok(!p->headers[1].text, "no text in the higher one");
-		is_str(p->headers[1].env, "BEE", "which names a variable");
-	}
-	config_free(c);
-	findings_done(&f);
-	unlinkat(scratch, "state/repo/config.yaml", 0);
-}
-
 struct shown {
 	struct buf text;
 };
@@ -613,11 +477,7 @@ static void test_show(void)
 
 int main(void)
 {
-	const char *root = tap_scratch();
-	scratch = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	snprintf(state_dir, sizeof(state_dir), "%s/state", root);
-	snprintf(config_dir, sizeof(config_dir), "%s/config", root);
-	snprintf(file_path, sizeof(file_path), "%s/file.json", root);
+	config_kit_init();
 	test_defaults();
 	test_unreadable();
 	test_layers();
@@ -626,8 +486,6 @@ int main(void)
 	test_price_of_all();
 	test_layers_of_entries();
 	test_places();
-	test_companies();
-	test_sent_layers();
 	test_show();
 	return tap_done();
 }
