@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "schema/build.h"
 #include "schema/read.h"
+#include "schema/yaml_complaint.h"
 #include <math.h>
 #include <string.h>
 #include <yaml.h>
@@ -169,9 +170,42 @@ static bool resolve(struct reader *r, struct doc_node *node, const char *text, s
 	return true;
 }
 
-/* Tags and anchors are reported and otherwise ignored. True: the value's type is now unknown. */
+/* `!!str` comes resolved. */
+static const char standard_tag[] = "tag:yaml.org,2002:";
+
+/* What the core schema calls a value: "str", "int", "map"; "" for `!`, which leaves a scalar a
+ * string; NULL: another tag. */
+static const char *core_tag(const yaml_char_t *tag)
+{
+	static const char *const names[] = {"str", "int", "float", "bool", "null", "map", "seq"};
+	const char *name = (const char *)tag;
+	if (!strcmp(name, "!"))
+		return "";
+	if (strncmp(name, standard_tag, sizeof(standard_tag) - 1) != 0)
+		return NULL;
+	name += sizeof(standard_tag) - 1;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(name, names[i]))
+			return name;
+	return NULL;
+}
+
+static void report_tag(struct reader *r, struct doc_pos pos, const char *tag)
+{
+	bool known = !strncmp(tag, standard_tag, sizeof(standard_tag) - 1);
+	finding_help(r->build.findings,
+		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos,
+			"the tag `%s%s` is refused", known ? "!!" : "",
+			tag + (known ? sizeof(standard_tag) - 1 : 0)),
+		"remove it; a quoted value is a string, and a text that begins with ! needs "
+		"quotes");
+}
+
+/* Anchors and tags that are not the core schema's, or that this kind of value cannot have, are
+ * reported and otherwise ignored. `kind`: "map", "seq"; NULL: a scalar, whose tag its reader holds
+ * to. True: the value's type is now unknown. */
 static bool refuse_properties(struct reader *r, const yaml_event_t *event,
-	const yaml_char_t *anchor, const yaml_char_t *tag)
+	const yaml_char_t *anchor, const yaml_char_t *tag, const char *kind)
 {
 	struct doc_pos pos = pos_of(r, event);
 	pos.end_line = pos.line;
@@ -185,17 +219,50 @@ static bool refuse_properties(struct reader *r, const yaml_event_t *event,
 	}
 	if (!tag)
 		return false;
-	/* `!!str` comes resolved. */
-	static const char standard[] = "tag:yaml.org,2002:";
-	const char *name = (const char *)tag;
-	bool known = !strncmp(name, standard, sizeof(standard) - 1);
-	struct finding *it = finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos,
-		"the tag `%s%s` is refused", known ? "!!" : "",
-		name + (known ? sizeof(standard) - 1 : 0));
-	finding_help(r->build.findings, it,
-		"remove it; a quoted value is a string, and a text that begins with ! needs "
-		"quotes");
+	const char *name = core_tag(tag);
+	bool collection = name && (!strcmp(name, "map") || !strcmp(name, "seq"));
+	if (name && (kind ? !*name || !strcmp(name, kind) : !collection))
+		return false;
+	report_tag(r, pos, (const char *)tag);
 	return true;
+}
+
+/* Reads a scalar as its core tag says. False: it is none of that kind. */
+static bool resolve_as(
+	struct reader *r, struct doc_node *node, const char *tag, const char *text, size_t len)
+{
+	if (!*tag || !strcmp(tag, "str")) {
+		*node = doc_build_string(&r->build, text, len, node->pos);
+		return true;
+	}
+	if (!resolve(r, node, text, len))
+		return false;
+	if (node->kind == DOC_INT && !strcmp(tag, "float")) {
+		node->kind = DOC_FLOAT;
+		node->number = (double)node->integer;
+	}
+	static const struct {
+		const char *tag;
+		enum doc_kind kind;
+	} kinds[] = {
+		{"int", DOC_INT}, {"float", DOC_FLOAT}, {"bool", DOC_BOOL}, {"null", DOC_NULL}};
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!strcmp(tag, kinds[i].tag) && node->kind == kinds[i].kind)
+			return true;
+	return node->kind == DOC_BROKEN; /* which has been reported */
+}
+
+static int add_tagged(
+	struct reader *r, struct doc_node node, const char *tag, const char *text, size_t len)
+{
+	if (resolve_as(r, &node, tag, text, len))
+		return doc_build_add(&r->build, node);
+	finding_help(r->build.findings,
+		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, node.pos,
+			"this is no value for the tag `!!%s`", tag),
+		"remove the tag, or write a value of its kind");
+	node.kind = DOC_BROKEN;
+	return doc_build_add(&r->build, node);
 }
 
 static int on_scalar(struct reader *r, const yaml_event_t *event)
@@ -204,11 +271,14 @@ static int on_scalar(struct reader *r, const yaml_event_t *event)
 	size_t len = event->data.scalar.length;
 	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(r, event)};
 	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	const yaml_char_t *tag = event->data.scalar.tag;
 	/* What has a refused property and no text may be anything. */
-	if ((event->data.scalar.anchor || event->data.scalar.tag) &&
-		(refuse_properties(r, event, event->data.scalar.anchor, event->data.scalar.tag) ||
-			(plain && !len)))
+	if ((event->data.scalar.anchor || tag) &&
+		(refuse_properties(r, event, event->data.scalar.anchor, tag, NULL) ||
+			(plain && !len && !tag)))
 		return doc_build_add(&r->build, node);
+	if (tag)
+		return add_tagged(r, node, core_tag(tag), text, len);
 	if (plain && len == 2 && !memcmp(text, "<<", 2) && doc_build_at_key(&r->build)) {
 		finding_at(r->build.findings, RULE_YAML_MERGE_KEY, r->build.doc, node.pos,
 			"the merge key `<<` is refused: write the keys out");
@@ -265,11 +335,11 @@ static int on_event(struct reader *r, const yaml_event_t *event)
 	case YAML_ALIAS_EVENT: return on_alias(r, event);
 	case YAML_SEQUENCE_START_EVENT:
 		refuse_properties(r, event, event->data.sequence_start.anchor,
-			event->data.sequence_start.tag);
+			event->data.sequence_start.tag, "seq");
 		return doc_build_open(&r->build, DOC_LIST, pos_of(r, event));
 	case YAML_MAPPING_START_EVENT:
-		refuse_properties(
-			r, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+		refuse_properties(r, event, event->data.mapping_start.anchor,
+			event->data.mapping_start.tag, "map");
 		return doc_build_open(&r->build, DOC_MAP, pos_of(r, event));
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT: {
@@ -283,84 +353,6 @@ static int on_event(struct reader *r, const yaml_event_t *event)
 	case YAML_DOCUMENT_END_EVENT: return 0;
 	}
 	return 0;
-}
-
-/* What libyaml says, and what a person is told: what is wrong and what they most likely did. */
-static const struct complaint {
-	const char *problem, *message, *help;
-	bool from_context; /* the fault is where it began, not where it was noticed */
-} complaints[] = {
-	{"mapping values are not allowed in this context", "a `: ` stands where no key can end",
-		"a text that holds `: ` needs quotes; else look at the indentation, and for a "
-		"colon above that is missing, or the blank behind it",
-		false},
-	{"found character that cannot start any token", "a text cannot begin with this character",
-		"put the whole text in quotes", false},
-	{"did not find expected alphabetic or numeric character",
-		"a text cannot begin with `*` or `&`", "put the whole text in quotes", false},
-	{"could not find expected ':'", "here a key is expected, with `: ` behind it",
-		"write `key: value`, with a blank behind the colon", true},
-	{"found unexpected end of stream", "this quote is never closed", NULL, true},
-	{"did not find expected ',' or '}'", "a `,` or `}` is missing before this", NULL, false},
-	{"did not find expected ',' or ']'", "a `,` or `]` is missing before this", NULL, false},
-	{"did not find expected '-' indicator",
-		"this is no item of the list above: `- ` is missing", NULL, false},
-	{"did not find expected node content", "a value is missing before this", NULL, false},
-	{"block sequence entries are not allowed in this context",
-		"no item of a list can stand here",
-		"begin the list on the line below its key, indented deeper", false},
-	{"found unknown escape character", "a double-quoted text knows no such escape",
-		"write \\\\ for a backslash, or put the text in single quotes", false},
-	{"found invalid Unicode character escape code", "this escape names no character",
-		"write the character itself: YAML knows no pairs of \\u escapes, as JSON does",
-		false}};
-
-static const struct complaint *complaint_of(const yaml_parser_t *p)
-{
-	for (size_t i = 0; p->problem && i < ARRAY_LEN(complaints); i++)
-		if (!strcmp(p->problem, complaints[i].problem))
-			return &complaints[i];
-	return NULL;
-}
-
-/* A text that goes on behind what its first character began; `before` bytes of the line stand
- * before the fault. NULL: it is none. */
-static const char *begun_otherwise(const char *line, size_t before)
-{
-	while (before && line[before - 1] == ' ')
-		before--;
-	char last = before ? line[before - 1] : ' ';
-	return strchr("'\"", last) ? "a text that begins with a quote ends with it: quote all of it"
-	       : strchr("]}", last) ? "a text that begins with [ or { needs quotes around all of it"
-				    : NULL;
-}
-
-/* With what only the line itself shows; `before` bytes of it stand before the fault. */
-static struct complaint read_line(
-	const yaml_parser_t *p, const char *line, size_t len, size_t before)
-{
-	const struct complaint *known = complaint_of(p);
-	struct complaint c = known ? *known : (struct complaint){.message = p->problem};
-	bool first = strspn(line, " ") >= before;
-	if (before < len && line[before] == '\t') {
-		c.message = "a tab stands where only blanks may";
-		c.help = "indent with blanks";
-	} else if (p->problem && !strcmp(p->problem, "did not find expected key")) {
-		c.message = first ? "this is indented like nothing that it could belong to"
-				  : "here a new line and a key are expected";
-		c.help = first ? NULL : begun_otherwise(line, before);
-	} else if (!c.help && p->context_mark.line == p->problem_mark.line) {
-		bool braces = memmem(line, before + 2 < len ? before + 2 : len, "{{", 2);
-		char at = before < len ? line[before] : '\n';
-		const char *begun = begun_otherwise(line, before);
-		c.help = braces                ? "put a text that holds {{ in quotes"
-			 : at == ':'           ? "put a text that holds `: ` in quotes"
-			 : at == '[' && !begun ? "between braces or brackets, a text that holds [ "
-						 "needs quotes: \"list[str]\", \"n in [1, 2]\""
-			 : strchr("[{'\"", at) ? NULL
-					       : begun;
-	}
-	return c;
 }
 
 /* A quote that nobody closed ends at the next one, lines below; what is at fault there is not. */
@@ -425,7 +417,7 @@ static void report_syntax(struct reader *r)
 		return;
 	const char *line = doc_line(d, pos.line, &len);
 	size_t before = doc_bytes(line, len, pos.column - 1);
-	struct complaint c = read_line(p, line, len, before);
+	struct yaml_complaint c = yaml_complaint_of(p, line, len, before);
 	if (c.from_context && p->context)
 		set_place(d, &p->context_mark, &pos.line, &pos.column);
 	if (report_open_quote(r, pos.line) || report_no_break(r, pos.line))

@@ -12,7 +12,7 @@ static void test_unreadable(void)
 		"sandbox: {agent_network: .nan, read: *a}", "1:26 not-finite\n1:38 yaml-anchor");
 	expect_global("sandbox: {secrets: {tok: {env: *a, machines: [*b]}}}",
 		"1:32 yaml-anchor\n1:47 yaml-anchor");
-	expect_global("providers: {a: {api_format: !!str x, base_url: 'http://127.0.0.1'}}",
+	expect_global("providers: {a: {api_format: !x x, base_url: 'http://127.0.0.1'}}",
 		"1:29 yaml-tag");
 	expect_global("providers: {a: *a}", "1:16 yaml-anchor");
 	expect_global("models: {worker: *a}", "1:18 yaml-anchor");

@@ -34,6 +34,12 @@ static void test_strings(void)
 	expect_json("a.yml", "# c\r\na: 1\r\nb: [x,\r\n y]\r\n", "{\"a\":1,\"b\":[\"x\",\"y\"]}");
 	expect_json("a.yaml", "\"<<\": 1", "{\"<<\":1}");
 	expect_json("a.yaml", "[<<, a]", "[\"<<\",\"a\"]");
+	expect_json("a.yaml", "!!map {a: !!str 1, b: !!int \"2\", c: !!float 3, d: !!bool true}",
+		"{\"a\":\"1\",\"b\":2,\"c\":3.0,\"d\":true}");
+	expect_json("a.yaml", "a: !!seq [! 1, !!null ~, !!null , !!str , ! ]",
+		"{\"a\":[\"1\",null,null,\"\",\"\"]}");
+	expect_json("a.yaml", "!!str true: ! {a: !!float 1e3}", "{\"true\":{\"a\":1000.0}}");
+	expect_json("a.yaml", "a: |2\n  \tx\n", "{\"a\":\"\\tx\\n\"}");
 }
 
 static void test_refusals(void)
@@ -41,7 +47,13 @@ static void test_refusals(void)
 	expect_findings("a.yaml", "a: 1\nb: 2\na: 3", "3:1-3:2 duplicate-key");
 	expect_findings("a.yaml", "a: 1\n---\nb: 2", "2:1-2:4 yaml-multiple-documents");
 	expect_findings("a.yaml", "a: !x 1", "1:4-1:5 yaml-tag");
-	expect_findings("a.yaml", "a: !!str 1", "1:4-1:5 yaml-tag");
+	expect_findings("a.yaml", "a: !!set {b, c}", "1:4-1:5 yaml-tag");
+	expect_findings("a.yaml", "a: !!map [1]", "1:4-1:5 yaml-tag");
+	expect_findings("a.yaml", "a: !!seq x", "1:4-1:5 yaml-tag");
+	expect_findings("a.yaml", "a: !!int x", "1:4-1:11 yaml-tag");
+	expect_findings("a.yaml", "a: !!bool 1", "1:4-1:12 yaml-tag");
+	expect_findings("a.yaml", "a: !!null x", "1:4-1:12 yaml-tag");
+	expect_findings("a.yaml", "a: !!int 99999999999999999999", "1:4-1:30 integer-range");
 	expect_findings("a.yaml", "%TAG ! tag:x,2000:\n---\na: 1", "1:1-2:4 yaml-tag");
 	expect_findings("a.yaml", "a: !x [1]", "1:4-1:5 yaml-tag");
 	expect_findings("a.yaml", "a: &x 1\nb: *x", "1:4-1:5 yaml-anchor\n2:4-2:6 yaml-anchor");
