@@ -52,6 +52,27 @@ static void not_ok(struct reduced *out, enum outcome outcome, const char *reason
 	first_line(out->reason, reason);
 }
 
+/* One sentence of up to ten problems, which come one a line. */
+static void join_problems(char *out, const char *lines)
+{
+	enum { PROBLEMS_SHOWN = 10 };
+	AUTO_BUF text = BUF_INIT(REDUCE_REASON_BYTES);
+	size_t count = 0, shown = 0;
+	for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		size_t len = strcspn(at, "\n");
+		bool fits = text.len + len + sizeof("; and 50 more") < REDUCE_REASON_BYTES;
+		count++;
+		if (shown + 1 != count || shown == PROBLEMS_SHOWN || (shown && !fits))
+			continue;
+		buf_addf(&text, "%s%.*s", shown ? "; " : "",
+			(int)(fits ? len : utf8_prefix(at, REDUCE_REASON_BYTES / 2)), at);
+		shown++;
+	}
+	if (count > shown)
+		buf_addf(&text, "; and %zu more", count - shown);
+	first_line(out, text.len ? text.data : "the result does not conform");
+}
+
 /* An ok result that does not conform, or cannot be bound, is not ok. */
 static void bind(const struct state *s, const json_t *result, json_t *blackboard, const char *path,
 	struct reduced *out)
@@ -62,8 +83,8 @@ static void bind(const struct state *s, const json_t *result, json_t *blackboard
 	if (s->output_schema)
 		t = (struct type){TYPE_RECORD, TYPE_STR, s->output_schema};
 	if (result && value_check(t, result, VALUE_WHOLE, path, &problems)) {
-		not_ok(out, otherwise,
-			problems.len ? problems.data : "the result does not conform");
+		out->outcome = otherwise;
+		join_problems(out->reason, problems.len ? problems.data : "");
 		return;
 	}
 	struct err e = ERR_NONE;

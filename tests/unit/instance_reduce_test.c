@@ -137,6 +137,7 @@ static void test_output(void)
 	leads("discard", TOOL("0", "''"), "nonzero", "bad", "blank");
 	leads("json", TOOL("0", "''"), "nonzero", "bad", "blank");
 	leads("typed", TOOL("0", "'{\\\"n\\\":7}'"), "nonzero", "bad", "label");
+	leads("typed", TOOL("0", "'{\\\"n\\\":\\\"x\\\",\\\"y\\\":1}'"), "nonzero", "bad", "; ");
 	leads("typed", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"c\\\"}'"), "nonzero", "bad",
 		"label");
 	leads("typed", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"a\\\",\\\"x\\\":1}'"), "nonzero",
