@@ -3,17 +3,37 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/suggest.h"
+#include "schema/lookalike.h"
 #include "schema/table.h"
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
+bool advise_letters(struct findings *f, struct finding *it, const char *word)
+{
+	AUTO_BUF plain = BUF_INIT(256);
+	struct lookalike letter = lookalike_find(word, &plain);
+	if (!letter.code || plain.failed)
+		return false;
+	if (letter.like)
+		finding_help(f, it, "`%s` in it is U+%04X, which only looks like `%c`: write `%s`",
+			letter.bytes, (unsigned)letter.code, letter.like, plain.data);
+	else
+		finding_help(f, it, "U+%04X is in it, which is not seen: write `%s`",
+			(unsigned)letter.code, plain.len ? plain.data : "");
+	return true;
+}
+
 void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
 	size_t count)
 {
-	if (!it->message)
-		return; /* not kept: nobody will read it */
-	const char *near = suggest_word(word, names, count);
+	if (it->message && !advise_letters(f, it, word)) /* else not kept: nobody will read it */
+		advise_near(f, it, suggest_word(word, names, count), names, count);
+}
+
+void advise_near(struct findings *f, struct finding *it, const char *near, const char *const *names,
+	size_t count)
+{
 	if (near) {
 		finding_help(f, it, "did you mean `%s`?", near);
 		return;
@@ -54,7 +74,7 @@ void advise_spelling(
 {
 	if (strstr(text, "{{"))
 		finding_help(f, it, "it is taken as it stands here: no template is filled in");
-	else
+	else if (!advise_letters(f, it, text))
 		advise_name(f, it, p, text);
 }
 

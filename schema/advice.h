@@ -8,6 +8,12 @@
 struct shape_pattern;
 
 /* "did you mean `x`?", or all that is known when that is little. */
+/* Names a letter of `word` that only looks like the one that is meant, with the word as it would
+ * be; false: there is none. */
+bool advise_letters(struct findings *f, struct finding *it, const char *word);
+/* advise_word, where `near` is the word that is meant; NULL: none is near. */
+void advise_near(struct findings *f, struct finding *it, const char *near, const char *const *names,
+	size_t count);
 void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
 	size_t count);
 /* `[...]` of what stands between the separators in `text`, in a form that every syntax reads, or

@@ -1,6 +1,7 @@
 #include "schema/finding.h"
 
 #include "base/utf8.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -92,6 +93,68 @@ void finding_whole(struct findings *f, struct finding *item, const char *text)
 		item->message = arena_copy(&f->arena, text, strlen(text));
 }
 
+static bool is_toml(const char *file)
+{
+	size_t len = file ? strlen(file) : 0;
+	return len > 5 && !strcmp(file + len - 5, ".toml");
+}
+
+/* Where a text that may be YAML between backticks has come to. */
+struct snippet {
+	bool code, value; /* between backticks; behind a key there */
+	char quote, before;
+};
+
+static void step(struct snippet *s, char c)
+{
+	s->code ^= c == '`';
+	s->value = s->value && s->code;
+	if (!s->code)
+		s->quote = '\0';
+	else if (s->quote ? c == s->quote : c == '"' || c == '\'')
+		s->quote = s->quote ? '\0' : c;
+}
+
+static bool ends_key(const struct snippet *s, const char *at)
+{
+	return s->code && !s->quote && *at == ':' && (at[1] == ' ' || at[1] == '`') && s->before &&
+	       (isalnum((unsigned char)s->before) || strchr("_-\"'", s->before));
+}
+
+/* The bytes of a word that YAML takes for a text, and TOML does not without quotes; 0: none begins
+ * here. */
+static size_t bare_word(const struct snippet *s, const char *at)
+{
+	size_t len =
+		strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+	bool begins = s->value && !s->quote && (s->before == ' ' || s->before == '[') &&
+		      (isalpha((unsigned char)*at) || *at == '_');
+	bool ends = at[len] && strchr("`,]}", at[len]);
+	return begins && ends && strncmp(at, "true", len) && strncmp(at, "false", len) ? len : 0;
+}
+
+/* `key: value` between backticks as `key = "value"`, which stands for the same in TOML, in inline
+ * tables too. */
+static const char *in_toml(struct findings *f, const char *text)
+{
+	AUTO_BUF out = BUF_INIT(2048);
+	struct snippet s = {.code = false};
+	for (const char *at = text; *at; s.before = *at++) {
+		size_t word = bare_word(&s, at);
+		step(&s, *at);
+		if (word) {
+			buf_addf(&out, "\"%.*s\"", (int)word, at);
+			at += word - 1;
+		} else if (ends_key(&s, at)) {
+			buf_adds(&out, " =");
+			s.value = true;
+		} else {
+			buf_addc(&out, *at);
+		}
+	}
+	return out.failed || !out.len ? text : arena_copy(&f->arena, out.data, out.len);
+}
+
 void finding_help(struct findings *f, struct finding *item, const char *format, ...)
 {
 	va_list args;
@@ -99,6 +162,8 @@ void finding_help(struct findings *f, struct finding *item, const char *format, 
 	if (item != &f->spare)
 		item->help = keep_text(f, format, args);
 	va_end(args);
+	if (item != &f->spare && is_toml(item->file))
+		item->help = in_toml(f, item->help);
 }
 
 /* Rules whose findings say nothing but a name that nothing declares. */

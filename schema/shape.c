@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "schema/advice.h"
+#include "schema/lookalike.h"
 #include "schema/missing.h"
 #include "schema/table.h"
 #include <string.h>
@@ -31,6 +32,13 @@ static const char *place_text(const struct place *at, char out[PLACE_BYTES])
 	else
 		snprintf(out, PLACE_BYTES, "`%.64s`", at->key->text);
 	return out;
+}
+
+/* What stands there is called an outcome. Which one another tool's word means only its author
+ * knows: an `error` may be a failed run, or one that never began. */
+static bool is_outcome(const struct place *at)
+{
+	return at->key && !strcmp(at->key->text, "on");
 }
 
 /* Where a schema has something to say about a key. */
@@ -109,7 +117,11 @@ static void check_string(
 	if (!is_value(s, node->text)) {
 		it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s cannot be `%.80s`",
 			place_text(at, place), node->text);
-		advise_word(w->f, it, node->text, s->values, s->value_count);
+		if (is_outcome(at) && it->message)
+			advise_near(w->f, it, suggest_name(node->text, s->values, s->value_count),
+				s->values, s->value_count);
+		else
+			advise_word(w->f, it, node->text, s->values, s->value_count);
 		help(w, it, s);
 		return;
 	}
@@ -246,14 +258,20 @@ static uint64_t report_unknown(struct walk *w, const struct shape *s, const stru
 	if (!it->message)
 		return 0;
 	help(w, it, s->rest);
-	const char *near = suggest_word(key->text, names, s->key_count);
+	AUTO_BUF plain = BUF_INIT(256);
+	bool strange = lookalike_find(key->text, &plain).code != 0 && !plain.failed;
+	const char *word = strange && plain.data ? plain.data : key->text;
+	const char *near = is_outcome(at) ? suggest_name(word, names, s->key_count)
+					  : suggest_word(word, names, s->key_count);
 	int meant = near ? key_index(s, near) : -1;
-	if (near && s->keys[meant].shape->refused)
+	if (strange)
+		advise_letters(w->f, it, key->text);
+	else if (near && s->keys[meant].shape->refused)
 		help(w, it, s->keys[meant].shape);
 	else if (near && doc_pair(map, near))
 		finding_help(w->f, it, "`%s` is there already: keep one of the two", near);
 	else if (near || !it->help)
-		advise_word(w->f, it, key->text, names, usable_keys(s, names));
+		advise_near(w->f, it, near, names, usable_keys(s, names));
 	return near ? UINT64_C(1) << meant : 0;
 }
 
@@ -419,7 +437,8 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 		}
 	if (!count)
 		return;
-	if (count == 1 && seen->strange == 1 && could_hold(missing->shape, seen->strange_kind)) {
+	if (count == 1 && seen->strange == 1 && !is_outcome(at) &&
+		could_hold(missing->shape, seen->strange_kind)) {
 		finding_help(
 			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);
 		return;

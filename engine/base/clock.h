@@ -17,6 +17,8 @@ void clock_text(int64_t unix_us, char out[CLOCK_TEXT_BYTES]);
 /* An ISO-8601 instant: YYYY-MM-DD[(T| )hh:mm[:ss[.fraction]][Z|±hh[:mm]]]; no offset means UTC.
  * The calendar is checked (no 30 February). -1: not one. */
 int clock_parse(const char *text, size_t len, int64_t *unix_us);
+/* Says which part of an instant is wrong; NULL: it is one, or does not begin like one. */
+const char *clock_fault(const char *text, size_t len);
 /* A length of time as people write it, "90s", "5 min", "1h30m" or "1.5 days", in seconds. -1: not
  * one, or no whole number of them. */
 int clock_length(const char *text, int64_t *secs);

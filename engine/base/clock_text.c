@@ -74,46 +74,78 @@ static bool offset(struct cursor *c, int *seconds)
 	return true;
 }
 
-static bool time_of_day(struct cursor *c, struct tm *tm, int64_t *us, int *zone)
+enum { MONTHS = 12, FEBRUARY = 2 };
+
+static int days_in(int year, int month)
 {
-	if (c->at == c->end)
-		return true;
+	static const int days[MONTHS] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	return days[month - 1] + (month == FEBRUARY && leap);
+}
+
+/* The part of an instant that was being read, in words for a message. */
+static const char *date(struct cursor *c, struct tm *tm)
+{
+	int year, month, day;
+	if (!field(c, 4, 1, 9999, &year) || !take(c, '-'))
+		return "the year takes four digits and a `-`";
+	if (!field(c, 2, 1, MONTHS, &month) || !take(c, '-'))
+		return "the month goes from 01 to 12, with a `-` behind it";
+	if (!field(c, 2, 1, 31, &day))
+		return "the day takes two digits, from 01 to 31";
+	if (day > days_in(year, month))
+		return "the month has no such day";
+	*tm = (struct tm){.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+	return NULL;
+}
+
+static const char *time_of_day(struct cursor *c, struct tm *tm, int64_t *us)
+{
 	if (!(take(c, 'T') || take(c, 't') || take(c, ' ')))
-		return false;
-	if (!field(c, 2, 0, 23, &tm->tm_hour) || !take(c, ':') || !field(c, 2, 0, 59, &tm->tm_min))
-		return false;
-	if (take(c, ':')) {
-		if (!field(c, 2, 0, 59, &tm->tm_sec))
-			return false;
-		if (take(c, '.') && !fraction(c, us))
-			return false;
-	}
-	return offset(c, zone);
+		return "between date and time stands a `T`";
+	if (!field(c, 2, 0, 23, &tm->tm_hour))
+		return "the hour takes two digits, from 00 to 23";
+	if (!take(c, ':') || !field(c, 2, 0, 59, &tm->tm_min))
+		return "the minute takes a `:` and two digits, from 00 to 59";
+	if (!take(c, ':'))
+		return NULL;
+	if (!field(c, 2, 0, 59, &tm->tm_sec))
+		return "the second takes two digits, from 00 to 59";
+	return take(c, '.') && !fraction(c, us) ? "a fraction of a second takes digits" : NULL;
+}
+
+static const char *parse(const char *text, size_t len, int64_t *unix_us)
+{
+	struct cursor c = {text, text + len};
+	struct tm tm;
+	int zone = 0;
+	int64_t us = 0;
+	const char *fault = date(&c, &tm);
+	if (!fault && c.at < c.end)
+		fault = time_of_day(&c, &tm, &us);
+	if (fault)
+		return fault;
+	if (!offset(&c, &zone) || c.at != c.end)
+		return "behind the time stands `Z` or an offset, such as +02:00";
+	int64_t seconds = (int64_t)timegm(&tm) - zone;
+	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
+		return "it lies outside the years 1 to 9999";
+	*unix_us = seconds * 1000000 + us;
+	return NULL;
 }
 
 int clock_parse(const char *text, size_t len, int64_t *unix_us)
 {
-	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	struct cursor c = {text, text + len};
-	struct tm tm = {0};
-	int year, month, day, zone = 0;
-	int64_t us = 0;
-	if (!field(&c, 4, 1, 9999, &year) || !take(&c, '-') || !field(&c, 2, 1, 12, &month) ||
-		!take(&c, '-') || !field(&c, 2, 1, 31, &day))
-		return -1;
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	if (day > month_days[month - 1] + (month == 2 && leap))
-		return -1;
-	if (!time_of_day(&c, &tm, &us, &zone) || c.at != c.end)
-		return -1;
-	tm.tm_year = year - 1900;
-	tm.tm_mon = month - 1;
-	tm.tm_mday = day;
-	int64_t seconds = (int64_t)timegm(&tm) - zone;
-	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
-		return -1;
-	*unix_us = seconds * 1000000 + us;
-	return 0;
+	return parse(text, len, unix_us) ? -1 : 0;
+}
+
+const char *clock_fault(const char *text, size_t len)
+{
+	int64_t unused;
+	/* What does not begin like a date is meant otherwise. */
+	return len >= 5 && strspn(text, "0123456789") == 4 && text[4] == '-'
+		       ? parse(text, len, &unused)
+		       : NULL;
 }
 
 /* The seconds in the unit that begins at `c` and is then passed; 0: none does. */

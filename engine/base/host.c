@@ -18,6 +18,8 @@ static bool is_name(const char *host)
 	size_t len = strlen(host);
 	const char *dot = strrchr(host, '.');
 	return len > 0 && host[0] != '.' && host[len - 1] != '.' && !strstr(host, "..") &&
+	       host[0] != '-' && host[len - 1] != '-' && !strstr(host, ".-") &&
+	       !strstr(host, "-.") &&
 	       strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == len &&
 	       !is_number(dot ? dot + 1 : host);
 }

@@ -17,9 +17,10 @@ struct host_port {
 	union address address; /* AF_UNSPEC: it is a name */
 };
 
-/* A name is letters, digits, '-', '_' and '.', without a trailing dot, and does not end in a
- * number, as an IPv4 address does: that has all four. An IPv6 address stands in brackets and comes
- * out in its one spelling, so that texts compare. */
+/* A name is letters, digits, '-', '_' and '.', without a trailing dot or a '-' at an end of a
+ * label, and does not end in a number, as an IPv4 address does: that has all four. A port is
+ * written without leading zeros. An IPv6 address stands in brackets and comes out in its one
+ * spelling, so that texts compare. */
 int host_port_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
 /* The same, or "*." in front of a name: any of its subdomains. */
 int host_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;

@@ -31,7 +31,7 @@ int num_int(const char *text, size_t len, int64_t *out)
 int num_port(const char *text, size_t len, uint16_t *out)
 {
 	int64_t port;
-	if (len > 5 || text[0] < '0' || text[0] > '9' || num_int(text, len, &port) < 0 ||
+	if (len > 5 || text[0] < '1' || text[0] > '9' || num_int(text, len, &port) < 0 ||
 		port < 1 || port > UINT16_MAX)
 		return -1;
 	*out = (uint16_t)port;

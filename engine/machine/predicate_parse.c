@@ -236,7 +236,7 @@ static struct node *parse_items(struct parser *p, struct node *list, const char 
 {
 	while (sign(p, ",")) {
 		advance(p);
-		if (sign(p, closing) && closing[0] == ')')
+		if (sign(p, closing))
 			break;
 		struct node *item = parse_sum(p);
 		if (!item)

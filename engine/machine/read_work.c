@@ -270,7 +270,13 @@ static void report_timing(const struct reader *r, const struct state *s,
 {
 	struct site site = reader_site(r, node, s);
 	const struct ref *ref = t ? template_lone(t) : NULL;
-	if (problem && ref)
+	const char *part = problem && !ref && node->kind == DOC_STR
+				   ? clock_fault(node->text, node->count)
+				   : NULL;
+	if (part)
+		site_help(&site, site_report(&site, RULE_WAIT_VALUE, "%s: %s", problem, part),
+			"such as 2026-01-31T08:00:00Z or 2026-01-31T08:00:00+01:00");
+	else if (problem && ref)
 		site_report(&site, RULE_WAIT_VALUE, "%s, and operator variable \"%s\" is not",
 			problem, ref->path);
 	else if (problem)

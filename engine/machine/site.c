@@ -2,6 +2,8 @@
 
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "schema/advice.h"
+#include "schema/lookalike.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -129,6 +131,11 @@ void site_help(const struct site *s, struct finding *f, const char *format, ...)
 void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
 	const char *const *names, size_t count)
 {
+	struct lookalike letter = lookalike_find(word, NULL);
+	if (letter.code && f && f->message) {
+		advise_letters(s->findings, f, word);
+		return;
+	}
 	/* Looking for the nearest name is dear, and nobody reads the hundredth suggestion. */
 	const char *near =
 		s->findings->errors > SUGGESTIONS_MAX ? NULL : suggest_word(word, names, count);

@@ -101,17 +101,32 @@ static bool is_choice(const struct field *field, const struct value *v)
 	return false;
 }
 
-/* The field with an enum that a comparison anywhere below holds against a text that is not in it;
- * NULL: none. */
-static const struct ref *misspelt_choice(const struct node *n)
+/* A field with an enum that is held against a text which is not in it. */
+struct misspelt {
+	const struct ref *ref; /* NULL: none */
+	const struct node *text;
+};
+
+static bool is_misspelt(const struct node *a, const struct node *b)
 {
-	const struct ref *found = NULL;
-	for (const struct node *a = n->first; a && !found; a = a->next) {
-		const struct node *b = a->next;
-		const struct field *field = choice_of(a);
-		bool text = b && b->kind == NODE_LITERAL && b->value.kind == VALUE_STR;
-		if (n->kind == NODE_COMPARE && field && text && !is_choice(field, &b->value))
-			found = a->ref;
+	const struct field *field = a && b ? choice_of(a) : NULL;
+	return field && b->kind == NODE_LITERAL && b->value.kind == VALUE_STR &&
+	       !is_choice(field, &b->value);
+}
+
+/* The first below `n`, on either side of `==` or `!=`, or in a list. */
+static struct misspelt misspelt_choice(const struct node *n)
+{
+	struct misspelt found = {NULL, NULL};
+	for (const struct node *a = n->first; a && !found.ref; a = a->next) {
+		const struct node *b = n->kind == NODE_COMPARE ? a->next : NULL;
+		const struct node *item = b && b->kind == NODE_LIST ? b->first : NULL;
+		while (item && !is_misspelt(a, item))
+			item = item->next;
+		if (item || is_misspelt(a, b))
+			found = (struct misspelt){a->ref, item ? item : b};
+		else if (is_misspelt(b, a))
+			found = (struct misspelt){b->ref, a};
 		else
 			found = misspelt_choice(a);
 	}
@@ -133,11 +148,24 @@ static void report_constant(struct clauses *c, size_t i, bool holds)
 	struct finding *f = site_report(&site, RULE_CONSTANT_BRANCH,
 		holds ? "this condition always holds, so no clause behind it ever fires"
 		      : "this condition can never hold, given the types and enums");
-	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(c, i));
+	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(c, i)).ref;
 	if (choice)
 		help_choice(&site, f, choice);
 	else
 		site_help(&site, f, "correct or remove it");
+}
+
+/* Reports a text that no value can be, beside a condition that can hold: `a == "x" or a == "no"`.
+ */
+static void report_misspelt(struct clauses *c, size_t i)
+{
+	struct site site = clause_site(c, i);
+	struct misspelt found = misspelt_choice(root_of(c, i));
+	if (found.ref)
+		help_choice(&site,
+			site_report_at(&site, RULE_CONSTANT_BRANCH, found.text->at, found.text->len,
+				"%s can never be `%.80s`", found.ref->path, found.text->value.text),
+			found.ref);
 }
 
 static void check_clause(struct clauses *c, size_t i)
@@ -157,6 +185,7 @@ static void check_clause(struct clauses *c, size_t i)
 		c->exhausted = c->told = true;
 		return;
 	}
+	report_misspelt(c, i);
 	c->exhausted = !assume(&c->before, root, false);
 }
 

@@ -1,4 +1,6 @@
 #include "machine/analyse/analyse.h"
+
+#include "base/utf8.h"
 #include "machine/site.h"
 #include "machine/visit.h"
 
@@ -99,6 +101,24 @@ static void find_groups(struct loops *l, uint32_t start)
 	}
 }
 
+/* The edges from one state to the next that change nothing: "nonzero, timeout", "else". */
+static void add_edges(
+	const struct loops *l, const struct state *s, const struct state *next, struct buf *out)
+{
+	enum { CLAUSE_BYTES = 40 };
+	size_t begun = out->len;
+	for (size_t i = 0; i < state_edge_count(s); i++) {
+		if (state_edge(s, i) != next || writes_stamped(l, s, i))
+			continue;
+		const char *label = s->kind == KIND_BRANCH ? s->branch.clauses[i].text
+							   : outcome_name((enum outcome)i);
+		size_t len = strlen(label);
+		buf_addf(out, "%s%.*s%s", out->len > begun ? ", " : "",
+			(int)(len > CLAUSE_BYTES ? utf8_prefix(label, CLAUSE_BYTES) : len), label,
+			len > CLAUSE_BYTES ? "..." : "");
+	}
+}
+
 static void report(struct loops *l, const uint32_t *cycle, uint32_t length)
 {
 	uint32_t first = 0;
@@ -108,8 +128,12 @@ static void report(struct loops *l, const uint32_t *cycle, uint32_t length)
 		first = cycle[i] < cycle[first] ? i : first;
 		branches |= l->m->states[cycle[i]].kind == KIND_BRANCH;
 	}
-	for (uint32_t i = 0; i < length && i < SHOWN_STATES; i++)
-		buf_addf(&path, "%s -> ", l->m->states[cycle[(first + i) % length]].name);
+	for (uint32_t i = 0; i < length && i < SHOWN_STATES; i++) {
+		const struct state *at = &l->m->states[cycle[(first + i) % length]];
+		buf_addf(&path, "%s (", at->name);
+		add_edges(l, at, &l->m->states[cycle[(first + i + 1) % length]], &path);
+		buf_adds(&path, ") -> ");
+	}
 	const struct state *s = &l->m->states[cycle[first]];
 	struct site site = {
 		.findings = l->findings, .doc = l->m->doc, .node = s->key, .state = s->name};
