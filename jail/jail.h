@@ -64,6 +64,7 @@ struct jail {
 	int placeholder_fd; /* an empty .git that stays while this is locked, or -1 */
 	json_t *planted;    /* repositories that the command made, NULL: none; owned */
 	struct err left;    /* why there may be some where they were made */
+	bool stuck;         /* one could not be moved, which no later search would tell */
 };
 
 typedef int step_fn(struct jail *j, struct err *e);

@@ -99,6 +99,7 @@ static size_t settle_found(struct jail *j, const struct layout *now)
 			continue;
 		name_part(p, path);
 		bool failed = j->policy.aside && move(path, j->policy.aside, to, &e);
+		j->stuck |= failed;
 		if (failed)
 			err_set(&j->left, "%s cannot be moved aside: %s", path, e.text);
 		else
@@ -115,7 +116,9 @@ void repositories_settle(struct jail *j)
 	struct policy searched = j->policy;
 	struct err e = ERR_NONE;
 	bool failed = false, again = LAYER_ON("repositories");
-	searched.protect = NULL; /* the search finds all of these that are repositories */
+	/* The search finds what of these is a repository; one that the command has made a link
+	 * since would end it. */
+	searched.protect = searched.hide = NULL;
 	for (int rounds = 0; again && rounds < ROUNDS_MAX; rounds++) {
 		e = ERR_NONE;
 		failed = layout_init(&now, &searched, SCAN_REPOSITORIES, &e);

@@ -11,7 +11,14 @@
 #define JAIL_SECCOMP_TABLE_H
 #include <stdint.h>
 
-enum answer { ANSWER_ABSENT, ANSWER_ALLOW, ANSWER_DENY, ANSWER_FAMILY, ANSWER_TOO_LARGE, ANSWER_KILL };
+enum answer {
+	ANSWER_ABSENT,
+	ANSWER_ALLOW,
+	ANSWER_DENY,
+	ANSWER_FAMILY,
+	ANSWER_TOO_LARGE,
+	ANSWER_KILL
+};
 
 /* One argument, always compared as 32 bits: the kernel takes these as int or unsigned, and a
  * 64-bit compare is bypassed by setting bit 32. A length has 64: UPPER(n) is the upper half of

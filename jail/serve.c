@@ -189,7 +189,7 @@ static void serve_one(struct jail *j, int socket_fd)
 	else
 		carry_out(j, begun, &o);
 	supervise(j, o.with.fds[3]);
-	if (*j->left.text)
+	if (j->stuck)
 		shutdown(socket_fd, SHUT_RDWR); /* nobody's next command begins */
 	close(STDERR_FILENO);
 	for (int fd = 0; fd < 3; fd++) /* readers see the end here */

@@ -184,10 +184,11 @@ static void describe(const struct jail *j, int status, struct buf *b)
 		code, number, r->timed_out ? "true" : "false", (long long)r->wall_ms,
 		r->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
 	report_layers(&r->layers, b);
-	json_auto_t *rest = json_pack("{s:o*, s:o*, s:O*, s:s*, s:s*, s:o*, s:s*}", "appeared",
-		appeared(&j->layout), "limit", describe_limit(&j->policy, find_limit(j, status)),
-		"planted", j->planted, "left", *j->left.text ? j->left.text : NULL, "stage",
-		r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
+	json_auto_t *rest = json_pack("{s:o*, s:o*, s:O*, s:s*, s:o*, s:s*, s:o*, s:s*}",
+		"appeared", appeared(&j->layout), "limit",
+		describe_limit(&j->policy, find_limit(j, status)), "planted", j->planted, "left",
+		*j->left.text ? j->left.text : NULL, "stuck", j->stuck ? json_true() : NULL,
+		"stage", r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
 		explained ? r->why.text : NULL);
 	AUTO_FREE char *text = rest ? json_text(rest) : NULL;
 	b->failed |= !text;

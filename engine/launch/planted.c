@@ -55,29 +55,31 @@ json_t *planted_checked(const json_t *status)
 			json_array_append_new(
 				list, json_pack("{s:O, s:O*}", "path", path, "to", to));
 	}
-	return json_pack("{s:o, s:s*}", "planted", list, "left",
-		is_bounded(left) ? json_string_value(left) : NULL);
+	return json_pack("{s:o, s:s*, s:b}", "planted", list, "left",
+		is_bounded(left) ? json_string_value(left) : NULL, "stuck",
+		json_is_true(json_object_get(status, "stuck")));
 }
 
 json_t *planted_of_lost(const json_t *status)
 {
 	return json_object_get(status, "stage")
 		       ? json_incref((json_t *)(uintptr_t)status)
-		       : json_pack("{s:s}", "left",
+		       : json_pack("{s:b, s:s}", "stuck", 1, "left",
 				 "the launcher was lost before it had looked for repositories that "
 				 "its command made; remove what you did not make, and go on with "
 				 "`agent6 machine run`");
 }
 
-const char *planted_left(const json_t *status)
+const char *planted_stuck(const json_t *status)
 {
-	return json_string_value(json_object_get(status, "left"));
+	bool stuck = json_is_true(json_object_get(status, "stuck"));
+	return stuck ? json_string_value(json_object_get(status, "left")) : NULL;
 }
 
 bool planted_reason(const json_t *status, const char *allowed, struct buf *out)
 {
 	const json_t *planted = json_object_get(status, "planted");
-	const char *left = planted_left(status);
+	const char *left = json_string_value(json_object_get(status, "left"));
 	size_t count = json_array_size(planted);
 	if (count)
 		buf_addf(out, "it made a repository; %s is where one may be made: ", allowed);

@@ -16,9 +16,10 @@ json_t *planted_checked(const json_t *status);
 /* Returns the line of a command whose launcher was lost: `status` where it says how, for then its
  * launcher has searched; otherwise one that says that nobody has. The caller's reference. */
 json_t *planted_of_lost(const json_t *status);
-/* Returns why repositories may be left in what commands write, so that no other command is to
- * begin; NULL: none are. Borrowed. */
-const char *planted_left(const json_t *status);
+/* Returns which repository is left in what commands write, so that no other command is to begin;
+ * NULL: none is. Places that could not be searched are the next jail's to refuse, if they are there
+ * by then. Borrowed. */
+const char *planted_stuck(const json_t *status);
 /* Appends the command that brings back what was moved from `path` to `to`. */
 void planted_restore(const char *path, const char *to, struct buf *out);
 

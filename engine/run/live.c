@@ -22,7 +22,7 @@ void live_notice(const struct live *w, const char *format, ...)
 json_t *live_planted(struct live *w, const struct step *s, const json_t *status)
 {
 	json_t *planted = json_object_get(status, "planted"), *one;
-	const char *left = planted_left(status);
+	const char *left = planted_stuck(status);
 	size_t i;
 	if (left && !*w->left)
 		snprintf(w->left, sizeof(w->left), "%s", left);

@@ -49,7 +49,7 @@ states:
 END
 	run go shut
 	echo "$output"
-	[[ $status -ne 0 && $output == *"state next: "*"cannot be searched for sockets, pipes and repositories: it lies too deep"* ]]
+	[[ $status -ne 0 && $output == *"state next: "*"at layout: "*"cannot be searched for sockets, pipes and repositories: it lies too deep"* ]]
 	[[ $(fact shut .planted) == "no other command begins: "* && ! -e $SCRATCH/ws/ran ]]
 	rm -rf "$SCRATCH/ws/d"
 	go shut

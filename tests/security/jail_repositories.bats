@@ -194,7 +194,17 @@ cut_short() {
 	HELD=("aside=\"$SCRATCH/none/missing/aside\"")
 	RUNNER=jail
 	held -- git init -q sub
-	[[ $status -eq 0 && $(status .left) == "$WS/sub/.git cannot be moved aside: "* ]]
+	[[ $status -eq 0 && $(status .left) == "$WS/sub/.git cannot be moved aside: "* && $(status .stuck) == true ]]
+}
+
+@test "a hidden path that became a link keeps nothing from being found" {
+	echo key >"$WS/.env"
+	mkdir "$WS/secret"
+	git init -q "$WS/secret/own"
+	give_user "$WS"
+	RUNNER=user_jail
+	held "hide=[\"$WS/none\",\"$WS/secret\"]" -- sh -c 'ln -s .env none; git init -q sub'
+	[[ $status -eq 0 && $(planted) == "$WS/sub/.git" && -e $WS/secret/own/.git/HEAD ]]
 }
 
 @test "a repository goes to another file system whole" {
