@@ -48,7 +48,7 @@ config() { # standard input as the operator's configuration
 documents() {
 	printf 'machine: a\n---\nmachine: b\n' | text machine.yaml
 	printf 'a: [1, 2' | text machine.yaml
-	printf 'version: !!int "1"\n' | text machine.yaml
+	printf 'version: !number 1\n' | text machine.yaml
 	printf 'a: &x 1\n' | text machine.yaml
 	printf 'a: {<<: {b: 1}}\n' | text machine.yaml
 	printf '1: a\n' | text machine.yaml
@@ -107,6 +107,7 @@ configs() {
 	config <<<'models: {worker: {provider: none, model: m}}'
 	config <<<'providers: {a: {api_format: openai, base_url: "https://h/?q"}}'
 	config <<<'providers: {a: {api_format: openai, base_url: "http://api.example.com", api_key_env: KEY}}'
+	config <<<'providers: {a: {api_format: openai, base_url: "https://h", headers: {Host: h}, auth: none, token_command: [x]}}'
 	(umask 0; config <<<'git: {}')
 	config <<<'sandbox: {read: [/srv/../data]}'
 	config <<<'sandbox: {tool_network: allow, agent_network: providers}'
