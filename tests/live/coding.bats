@@ -453,7 +453,7 @@ $FINISH"
 	[[ $(git -C "$WS" diff --name-only main agent6/machine-fixer | tr '\n' ' ') == "file new x " ]]
 }
 
-@test "ignored files, links, odd names and a repository inside: what is committed and what is not" {
+@test "ignored files, links and odd names: what is committed and what is not" {
 	repository
 	printf 'ignored\n' >"$WS/.gitignore"
 	git -C "$WS" add .gitignore
@@ -461,7 +461,7 @@ $FINISH"
 	mkdir -p "$SCRATCH/fixer/scripts"
 	cat >"$SCRATCH/fixer/scripts/odd.sh" <<-'END'
 		#!/bin/sh -e
-		git init -q inner && echo x >inner/x
+		mkdir inner && echo x >inner/x
 		echo x >ignored
 		ln -s /etc/passwd link
 		mkfifo pipe
@@ -476,10 +476,10 @@ $FINISH"
 {"state":"edit","reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}'
 	run rehearse fixer
 	echo "$output"
-	[[ $status -eq 0 && $output == *"left 1 git repositories inside the workspace"* ]]
+	[[ $status -eq 0 ]]
 	git -C "$WS" diff --no-renames --name-status -z main agent6/machine-fixer | tr '\0' ';' >"$SCRATCH/names"
 	cat "$SCRATCH/names"
-	[[ $(cat "$SCRATCH/names") == $'A;deep/er/-n *"\nnewline;D;file;A;file/x;A;link;A;new;' ]]
+	[[ $(cat "$SCRATCH/names") == $'A;deep/er/-n *"\nnewline;D;file;A;file/x;A;inner/x;A;link;A;new;' ]]
 	[[ $(git -C "$WS" ls-tree -r agent6/machine-fixer deep | cut -c1-6) == 100755 ]]
 	[[ $(git -C "$WS" cat-file blob agent6/machine-fixer:link) == /etc/passwd ]]
 }
