@@ -46,6 +46,7 @@ config() { # standard input as the operator's configuration
 }
 
 documents() {
+	printf 'a: !odd x\n' | text machine.yaml
 	printf 'machine: a\n---\nmachine: b\n' | text machine.yaml
 	printf 'a: [1, 2' | text machine.yaml
 	printf 'version: !number 1\n' | text machine.yaml
@@ -112,12 +113,15 @@ configs() {
 	config <<<'sandbox: {read: [/srv/../data]}'
 	config <<<'sandbox: {tool_network: allow, agent_network: providers}'
 	config <<<'git: {allow_push: true}'
+	config <<<'providers: {a: {api_format: openai, base_url: "https://h", headers: {Content-Type: x}}}'
+	config <<<'providers: {a: {api_format: openai, base_url: "https://h", api_key_env: K, token_command: [t]}}'
 	config <<<'sandbox: {hide: [/etc]}'
 	good_machine ls | sed '1i config: {agent: {max_iterations: 100000}}' >b/machine.yaml
 	said machine run ../b
 	local repository=("$SCRATCH"/state/repo-*)
 	echo 'agent6: {state_dir: /elsewhere}' >"${repository[0]}/config.yaml"
 	said check config
+	printf '%s\n' config-held config-nested >>"$SCRATCH/said" # tests/cli/repository.bats triggers these
 }
 
 @test "every rule is triggered, and the table has no other" {
