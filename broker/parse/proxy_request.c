@@ -83,9 +83,12 @@ static enum proxy_step decode_http(struct proxy_request *r, struct cursor *c)
 	return connects ? PROXY_CONNECT : r->forwards ? PROXY_FORWARD : PROXY_BAD;
 }
 
-/* Fields of one hop only. */
+/* Fields of one hop only. One that ends in a bare line feed stays, for the pin to refuse: without
+ * it the head might end earlier than it did. */
 static bool is_hop_field(const char *line, size_t len)
 {
+	if (len < 2 || line[len - 2] != '\r')
+		return false;
 	static const char *const names[] = {
 		"connection", "proxy-connection", "proxy-authorization", "keep-alive"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

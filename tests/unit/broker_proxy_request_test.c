@@ -77,9 +77,11 @@ static void test_forward(void)
 		 "Connections: 1\r\nHost: b.test\r\n\r\n",
 		"GET / HTTP/1.1\r\nConnections: 1\r\nHost: b.test\r\nConnection: "
 		"close\r\n\r\n");
-	/* The pin refuses these two. */
+	/* The pin refuses these. */
 	forwards("GET http://b.test/ HTTP/1.1\r\nConnection: a\r\n b\r\n\r\n",
 		"GET / HTTP/1.1\r\n b\r\nConnection: close\r\n\r\n");
+	forwards("GET http://b.test/ HTTP/1.1\r\nConnection: a\n\r\nX: y\r\n\r\n",
+		"GET / HTTP/1.1\r\nConnection: a\n\r\nX: y\r\nConnection: close\r\n\r\n");
 	forwards("GET http://b.test/ HTTP/1.\n\r\n\r\n",
 		"GET / HTTP/1.\n\r\nConnection: close\r\n\r\n");
 }
