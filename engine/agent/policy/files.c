@@ -94,9 +94,8 @@ unsigned run_copy(struct judge *judge, const struct call *call, const struct rea
 
 unsigned run_written(struct judge *judge, const struct call *call, const struct reading *reading)
 {
-	bool tee = !strcmp(call->name, "tee"), tar = !strcmp(call->name, "tar");
-	if (tar)
-		return run_tar(judge, call, reading);
+	bool tee = !strcmp(call->name, "tee");
+	(void)reading;
 	for (size_t i = 1; i < call->count; i++) {
 		const char *path = call_text(call, i);
 		deny_device(judge, call, path);

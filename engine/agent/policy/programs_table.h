@@ -4,14 +4,15 @@
  *
  * A row's options are tokens. `-x`, `--long` and `-word` keep the level; a trailing = says that a
  * value follows; `*` is every other option, and without it an option that is not listed is
- * destructive. A mark in front raises the level: w: write, b: build, d: destructive, p: privileged,
+ * destructive. A mark in front raises the level: w: write, d: destructive, p: privileged,
  * n: network. R: and B: lower it to read_only and build. c: the value is code, f: a file of code,
  * o: a file that is written, P: a file or directory of the workspace. A marked token without a dash
  * matches any word. `+`: options end at the first operand. `~`: `--` does not end them. skip1: one
  * operand stands before what runs.
  *
- * Where a program has verbs, its first row reads what stands before the verb, with "" for its
- * verbs, and gives the level without one; the rows behind it are tried in their order.
+ * A program with verbs has several rows. The first one, whose verbs are "", reads the options before
+ * the verb and gives the level without one; the others are tried in their order, and the last one
+ * takes every verb.
  */
 #ifndef POLICY_PROGRAMS_TABLE_H
 #define POLICY_PROGRAMS_TABLE_H
@@ -141,7 +142,7 @@ static const struct rule programs[] = {
 		"d:--absolute-names d:--remove-files d:--recursive-unlink d:--delete d:-I d:-F "
 		"d:-P "
 		"n:[a-z@]*:* n:--file=*:* *",
-		run_written},
+		run_tar},
 	{"zip 7z cpio", NULL, LEVEL_WRITE,
 		"d:-m d:--move d:-d d:--delete d:-sdel d:d d:-*TT* d:--unzip-command d:-I "
 		"d:--rsh-command -b= -n= -t= -x= -i= *",

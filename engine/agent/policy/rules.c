@@ -101,7 +101,7 @@ static struct found find_letter(const char *options, const char *letters)
 	return found;
 }
 
-/* What is gathered while a call is read. */
+/* A call while its words are read. */
 struct gathering {
 	struct judge *judge;
 	const struct call *call;
@@ -126,14 +126,38 @@ static void add_code(struct gathering *g, const char *value)
 	*tail = code;
 }
 
+/* Judges a file that an option names to be read: code (f), or a place of the workspace (P). */
+static void take_read(struct gathering *g, char mark, const char *path)
+{
+	bool input = path_is_stdin(path);
+	g->reading->file = g->reading->file || mark == 'f';
+	g->reading->input = g->reading->input || input;
+	if (mark == 'P' && !input && path_is_outside(g->judge, path))
+		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: %.80s is outside of the workspace",
+			g->call->name, path);
+}
+
+/* Judges a file that an option names to be written; some programs take a command there. */
+static void take_written(struct gathering *g, const char *option, const char *path)
+{
+	const char *program = g->call->name;
+	bool outside = path_is_outside(g->judge, path);
+	if (*path && strchr("|!", *path))
+		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: %s runs a command", program, option);
+	if (path_is_device(path))
+		judge_raise(g->judge, LEVEL_DENIED, "%s writes to %.80s", program, path);
+	judge_raise(g->judge, outside ? LEVEL_DESTRUCTIVE : LEVEL_WRITE, "%s: %s writes a file",
+		program, option);
+}
+
 /* Acts on an option that was found, and moves to the word that is its value. */
 static void take_option(struct gathering *g, const struct found *found)
 {
 	static const struct {
 		char mark;
 		enum level level;
-	} raises[] = {{'b', LEVEL_BUILD}, {'w', LEVEL_WRITE}, {'d', LEVEL_DESTRUCTIVE},
-		{'p', LEVEL_PRIVILEGED}, {'n', LEVEL_NETWORK}};
+	} raises[] = {{'w', LEVEL_WRITE}, {'d', LEVEL_DESTRUCTIVE}, {'p', LEVEL_PRIVILEGED},
+		{'n', LEVEL_NETWORK}};
 	const char *value = found->value;
 	if (found->valued && !value)
 		value = call_text(g->call, ++g->at);
@@ -155,25 +179,10 @@ static void take_option(struct gathering *g, const struct found *found)
 		add_code(g, value ? value : "");
 	g->reading->module = g->reading->module || found->mark == 'm';
 	g->stopped = g->stopped || found->mark == 'C' || found->mark == 'm';
-	if (found->mark == 'P' && value && !path_is_stdin(value) &&
-		path_is_outside(g->judge, value))
-		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: %.80s is outside of the workspace",
-			g->call->name, value);
-	if (found->mark == 'P' && value && path_is_stdin(value))
-		g->reading->input = true;
-	if (found->mark == 'f') {
-		g->reading->file = true;
-		g->reading->input = g->reading->input || path_is_stdin(value ? value : "");
-	}
-	if (found->mark == 'o' && value && *value && strchr("|!", *value))
-		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: %s runs a command", g->call->name,
-			found->name);
-	if (found->mark == 'o' && value && path_is_device(value))
-		judge_raise(g->judge, LEVEL_DENIED, "%s writes to %.80s", g->call->name, value);
+	if (found->mark && strchr("Pf", found->mark))
+		take_read(g, found->mark, value ? value : "");
 	if (found->mark == 'o')
-		judge_raise(g->judge,
-			value && path_is_outside(g->judge, value) ? LEVEL_DESTRUCTIVE : LEVEL_WRITE,
-			"%s: %s writes a file", g->call->name, found->name);
+		take_written(g, found->name, value ? value : "");
 }
 
 static void not_listed(struct gathering *g, const char *option)
@@ -319,7 +328,7 @@ static unsigned judge_verbs(struct judge *judge, const struct call *call, const 
 		judge_raise(judge, first->level, "%s", call->name);
 		return traits;
 	}
-	traits = judge_verb(judge, call, first, at);
+	traits |= judge_verb(judge, call, first, at);
 	for (size_t i = 1; reading.unknown && i < call->count; i++)
 		traits |= judge_verb(judge, call, first, i);
 	return traits;

@@ -13,7 +13,7 @@ static size_t first_operand(const struct call *call, const struct reading *readi
 static unsigned judge_everywhere(struct judge *judge, const struct call *call)
 {
 	unsigned traits = 0;
-	for (size_t i = 1; i < call->count && judge->work; i++)
+	for (size_t i = 1; i < call->count; i++)
 		if (*call_text(call, i) != '-')
 			traits |= judge_rest(judge, call, i);
 	return traits;
@@ -97,7 +97,7 @@ static unsigned judge_shell_text(
 	return judge_script_word(judge, word, reads_as_bash(call)) | TRAIT_CODE;
 }
 
-/* What the options of a shell ask for. */
+/* A shell's options, as far as they matter. */
 struct shell_options {
 	bool string, input, starts; /* -c; -s; start-up files are read */
 	size_t operand;
@@ -229,13 +229,10 @@ unsigned run_env(struct judge *judge, const struct call *call, const struct read
 	unsigned traits = 0;
 	bool splits = !strcmp(call->name, "env") && reading->codes && *reading->codes->text;
 	for (const struct shell_word *code = reading->codes; code; code = code->next) {
+		const struct call own = {.words = &code, .count = 1};
 		struct shell_word text = *code;
-		text.text = words_join(judge,
-			words_join(judge, splits ? "env" : "",
-				&(struct call){
-					.words = (const struct shell_word *[]){&text}, .count = 1},
-				0),
-			call, at);
+		text.text = words_join(judge, splits ? "env" : "", &own, 0);
+		text.text = words_join(judge, text.text, call, at);
 		traits |= judge_script_word(judge, &text, false) | TRAIT_CODE;
 	}
 	if (splits)
