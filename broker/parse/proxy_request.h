@@ -1,6 +1,6 @@
 /*
- * What a client asks of the proxy: HTTP CONNECT, a request for an http:// URL, or SOCKS5, without
- * authentication.
+ * Reads the first request of a client of the proxy: HTTP CONNECT, a request for an http:// URL, or
+ * SOCKS5, without authentication.
  *
  * Pure: the bytes seen so far in, one step out. Source: RFC 9110 section 9.3.6, RFC 9112 section
  * 3.2, RFC 1928.

@@ -142,7 +142,7 @@ int clock_parse(const char *text, size_t len, int64_t *unix_us)
 const char *clock_fault(const char *text, size_t len)
 {
 	int64_t unused;
-	/* What does not begin like a date is meant otherwise. */
+	/* A text that does not begin like a date was not meant as one. */
 	return len >= 5 && strspn(text, "0123456789") == 4 && text[4] == '-'
 		       ? parse(text, len, &unused)
 		       : NULL;

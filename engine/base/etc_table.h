@@ -7,8 +7,8 @@
 #define BASE_ETC_TABLE_H
 
 /* clang-format off */
-/* Who reads them, paths. Each may be absent; one that is not root's, or that not everybody may read,
- * is passed over. */
+/* Rows: the programs that read the paths, then the paths. Each may be absent; one that is not root's,
+ * or that not everybody may read, is passed over. */
 #define ETC_SHOWN(X) \
 	X("loaders and linkers", \
 		"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", \

@@ -50,7 +50,7 @@ plant_top() {
 }
 
 plant_below() {
-	held -- sh -c 'git init -q sub/deep; git init -q --bare bare; git init -q --separate-git-dir=hidden work
+	held -- sh -c 'git init -q sub/deep; git init -q --bare bare; git init -q --separate-git-dir=hidden tree
 		mkdir -p linked file hg jj upper other/objects other/refs alone
 		ln -s ../bare linked/.git; echo "gitdir: ../bare" >file/.git; mkdir hg/.hg jj/.jj upper/.GIT
 		echo "ref: refs/heads/x" | tee HEAD other/HEAD >alone/HEAD; echo x >commondir
@@ -68,7 +68,7 @@ plant_below() {
 		$WS/other/HEAD
 		$WS/sub/deep/.git
 		$WS/upper/.GIT
-		$WS/work/.git
+		$WS/tree/.git
 	END
 	)
 	[[ -e $WS/alone/HEAD && ! -e $WS/HEAD && ! -e $WS/bare/HEAD && $(status '.left') == null ]]

@@ -63,7 +63,7 @@ struct tool_arg {
 enum { TOOL_IN_AGENT = 1, TOOL_IN_RUN = 2, TOOL_IN_COMMANDS = 4, TOOL_IN_VERIFY = 8 };
 enum { TOOL_ARGS_MAX = 4 };
 
-/* What a tool was asked for is an attempt on the host: the state ends. */
+/* The answer of a tool whose arguments are an attempt on the host: the state ends. */
 enum { TOOL_ENDS = -2 };
 /* Appends the result to `out`. 0, or -1 when the text says what went wrong, or TOOL_ENDS. */
 typedef int tool_run_fn(const struct tool_context *t, const json_t *arguments, struct buf *out);
