@@ -22,11 +22,10 @@ const char *markup_find(const char *message)
 		"<\xef\xbd\x9c"
 		"tool\xe2\x96\x81"
 		"calls\xe2\x96\x81"
-		"begin\xef\xbd\x9c>", /* DeepSeek */
-		"<\xef\xbd\x9c"
-		"DSML\xef\xbd\x9c", /* and since 3.2 */
-		"to=functions.",    /* gpt-oss */
-		"functools[",       /* Phi */
+		"begin\xef\xbd\x9c>",            /* DeepSeek */
+		"<\357\275\234DSML\357\275\234", /* and since 3.2 */
+		"to=functions.",                 /* gpt-oss */
+		"functools[",                    /* Phi */
 	};
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (strstr(message, marks[i]))
